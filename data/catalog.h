@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The one reader of the project's facts.
+ *
+ * A catalog directory holds
+ *
+ *   gpus.csv              what a GPU is
+ *   machines.csv          which machine carries how many GPUs, and its parts
+ *   prices.csv            dated prices, each with its kind and source
+ *   measurements/ *.csv   training times, each with its provenance
+ *   models/ *.json        what is trained (data/model.h)
+ *
+ * The shipped directory is read first, then the user's, in the order above; an
+ * entry with the same key replaces the earlier one and keeps its place.  A file
+ * with any mistake in it is refused whole and reported as a problem; every
+ * other file is still used.  Unknown cells are empty in a file and NaN, year 0
+ * or an empty string here: never zero.
+ *
+ * Everything reachable from a catalog belongs to it, does not change after
+ * loading and may be read from several threads.
+ */
+
+#ifndef QM_DATA_CATALOG_H
+#define QM_DATA_CATALOG_H
+
+#include "data/error.h"
+#include "data/model.h"
+#include "data/money.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct QmCatalog QmCatalog;
+
+/* True where a number of the catalog is known. */
+static inline bool
+qm_known (double value)
+{
+  return !isnan (value);
+}
+
+/* A GPU type.  Rates are dense and in 10^12 operations a second; fp16_tflops
+ * holds for fp16 and bf16 with fp32 accumulation.  Bandwidths are in 10^9
+ * bytes a second, one direction for NVLink (0: has none). */
+typedef struct QmGpu
+{
+  const char *id;
+  const char *name;
+  const char *vendor;
+  const char *form_factor;
+  double memory_gib;
+  double memory_bandwidth_gbs;
+  double fp16_tflops;
+  double tf32_tflops;
+  double fp32_tflops;
+  double measured_fp16_tflops;
+  double tdp_w;
+  double nvlink_gbs;
+  double pcie_generation;
+  double pcie_lanes;
+  const char *peer_to_peer;
+  QmDate released_on;
+  double launch_price_usd;
+  const char *source;
+  const char *vendor_document;
+  const char *unverified; /* columns that are derived or not verified, by ; */
+  const char *notes;
+} QmGpu;
+
+typedef struct QmMachinePart
+{
+  const char *part;     /* "CPU", "Memory", ... */
+  const char *detail;   /* what exactly */
+  int64_t price_micros; /* -1: unknown (sold only as a whole) */
+} QmMachinePart;
+
+typedef enum QmMachineKind
+{
+  QM_MACHINE_DESKTOP,
+  QM_MACHINE_SERVER
+} QmMachineKind;
+
+/* A machine without its GPUs.  Its prices are in the price list under its
+ * id. */
+typedef struct QmMachine
+{
+  const char *id;
+  const char *name;
+  QmMachineKind kind;
+  int gpus; /* the most that it carries */
+  const QmMachinePart *parts;
+  size_t n_parts;
+  const char *source;
+} QmMachine;
+
+typedef enum QmPriceKind
+{
+  QM_PRICE_PUBLISHED, /* used in the published analysis */
+  QM_PRICE_QUOTE,     /* offered to the user, or by a vendor for the catalog */
+  QM_PRICE_STREET,    /* seen at a retailer */
+  QM_PRICE_LIST,      /* the maker's own price at launch */
+  QM_PRICE_RESALE,    /* used goods */
+  QM_PRICE_CLAIM,     /* somebody says so */
+  QM_PRICE_CLOUD      /* to rent */
+} QmPriceKind;
+
+typedef enum QmPriceUnit
+{
+  QM_PRICE_EACH, /* for one piece */
+  QM_PRICE_HOUR  /* for an hour of `gpus` GPUs */
+} QmPriceUnit;
+
+/* A price of a GPU or machine.  Where only a range was reported, `micros` is
+ * -1 and `low_micros` and `high_micros` are set; where one price was, they
+ * are -1. */
+typedef struct QmPrice
+{
+  const char *item;
+  QmPriceKind kind;
+  QmPriceUnit unit;
+  int gpus;
+  char currency[4];
+  int64_t micros;
+  int64_t low_micros;
+  int64_t high_micros;
+  QmDate observed_on; /* year 0: undated */
+  const char *source;
+  bool from_user; /* came from the user's directory */
+} QmPrice;
+
+/* How a training time is known. */
+typedef enum QmProvenance
+{
+  QM_PROVENANCE_PUBLISHED,
+  QM_PROVENANCE_MEASURED,
+  QM_PROVENANCE_PREDICTED
+} QmProvenance;
+
+typedef enum QmSettings
+{
+  QM_SETTINGS_OPTIMAL, /* the best of all methods */
+  QM_SETTINGS_NAIVE    /* off the shelf */
+} QmSettings;
+
+typedef enum QmFeasibility
+{
+  QM_FEASIBLE,
+  QM_INFEASIBLE, /* does not fit with any method of those settings */
+  QM_ILLEGIBLE   /* the source cannot be read there */
+} QmFeasibility;
+
+/* A yes or no that the source may not tell. */
+typedef enum QmTristate
+{
+  QM_UNSTATED = -1,
+  QM_NO = 0,
+  QM_YES = 1
+} QmTristate;
+
+/* The time to train one model on `gpus` GPUs of one type. */
+typedef struct QmMeasurement
+{
+  const QmModel *model;
+  const QmGpu *gpu;
+  int gpus;
+  QmSettings settings;
+  QmFeasibility feasibility;
+  double days;                /* NaN unless feasible */
+  double days_low, days_high; /* interval of a predicted time, else NaN */
+  double rounding_days; /* the true time may be this much longer (0.5 where
+                           whole days were published) */
+  QmTristate checkpointing;
+  const char *sharding; /* "none", "zero_1".. "zero_3", "fsdp_2", "fsdp_3";
+                           empty: unstated */
+  QmTristate offloading;
+  int64_t micro_batch_size; /* 0: unstated */
+  int64_t accumulation;     /* 0: unstated */
+  QmProvenance provenance;
+  QmDate measured_on;
+  const char *source;
+} QmMeasurement;
+
+/* Loads a catalog.  `user_dir` may be NULL or name a directory that does not
+ * exist.  Fails only where `shipped_dir` cannot be opened or memory is out;
+ * every other trouble is a problem of the catalog. */
+QmStatus qm_catalog_load (const char *shipped_dir,
+                          const char *user_dir,
+                          QmCatalog **catalog,
+                          QmError *error);
+
+/* Frees a catalog; NULL is allowed. */
+void qm_catalog_free (QmCatalog *catalog);
+
+/* Files that were refused, in the order of reading. */
+const QmError *qm_catalog_problems (const QmCatalog *catalog, size_t *n);
+
+/* The entries, in the order of the files. */
+const QmGpu *qm_catalog_gpus (const QmCatalog *catalog, size_t *n);
+const QmMachine *qm_catalog_machines (const QmCatalog *catalog, size_t *n);
+const QmModel *qm_catalog_models (const QmCatalog *catalog, size_t *n);
+const QmPrice *qm_catalog_prices (const QmCatalog *catalog, size_t *n);
+const QmMeasurement *qm_catalog_measurements (const QmCatalog *catalog,
+                                              size_t *n);
+
+/* The entry of that id, or NULL. */
+const QmGpu *qm_catalog_gpu (const QmCatalog *catalog, const char *id);
+const QmMachine *qm_catalog_machine (const QmCatalog *catalog, const char *id);
+const QmModel *qm_catalog_model (const QmCatalog *catalog, const char *id);
+
+/* The peak rate of a GPU for a recipe's products, in 10^12 operations a
+ * second, with fp32 accumulation: fp16_tflops for fp16 and bf16, for fp32
+ * tf32_tflops (or fp32_tflops without `tf32`, or where the GPU has no TF32).
+ * NaN where unknown. */
+double qm_gpu_peak_tflops (const QmGpu *gpu, QmPrecision precision, bool tf32);
+
+/* Words as written in files; static. */
+const char *qm_price_kind_name (QmPriceKind kind);
+const char *qm_price_unit_name (QmPriceUnit unit);
+const char *qm_machine_kind_name (QmMachineKind kind);
+const char *qm_provenance_name (QmProvenance provenance);
+const char *qm_settings_name (QmSettings settings);
+const char *qm_feasibility_name (QmFeasibility feasibility);
+
+/* The candidate of `names` nearest to `word` (Damerau-Levenshtein distance,
+ * letter case ignored), or NULL where none is near enough to be meant. */
+const char *
+qm_nearest_name (const char *word, const char *const *names, size_t n_names);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What is trained and how: a Hugging Face configuration and a recipe.
+ *
+ * A model file is JSON:
+ *
+ *   { "id": "pythia-1b", "name": "Pythia (1B)", "source": "...",
+ *     "config": { ... the fields of the Hugging Face config.json ... },
+ *     "recipe": { "batch_size": 1024, "steps": 143000, "sequence_length": 2049,
+ *                 "precision": "bf16", "optimizer": "adam",
+ *                 "learning_rate": 3e-4, "beta1": 0.9, "beta2": 0.95,
+ *                 "epsilon": 1e-8, "weight_decay": 0.01,
+ *                 "max_grad_norm": 1.0 } }
+ *
+ * Fields of the configuration that change what is computed are read or refused
+ * by name; fields that only label the model (torch_dtype, architectures, token
+ * ids, ...) are accepted and ignored.
+ */
+
+#ifndef QM_DATA_MODEL_H
+#define QM_DATA_MODEL_H
+
+#include "data/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum QmFamily
+{
+  QM_FAMILY_GPT_NEOX,
+  QM_FAMILY_BERT,
+  QM_FAMILY_ROBERTA,
+  QM_FAMILY_VIT,
+  QM_FAMILY_CONVNEXT,
+  QM_FAMILY_MAMBA
+} QmFamily;
+
+typedef enum QmPrecision
+{
+  QM_PRECISION_FP32,
+  QM_PRECISION_FP16, /* mixed: fp32 master weights, fp16 products */
+  QM_PRECISION_BF16  /* mixed: fp32 master weights, bf16 products */
+} QmPrecision;
+
+typedef enum QmOptimizer
+{
+  QM_OPTIMIZER_ADAM, /* weight decay added to the gradient */
+  QM_OPTIMIZER_ADAMW /* weight decay decoupled */
+} QmOptimizer;
+
+typedef enum QmActivation
+{
+  QM_ACTIVATION_GELU,      /* exact, with erf */
+  QM_ACTIVATION_GELU_TANH, /* gelu_new, gelu_pytorch_tanh, gelu_fast */
+  QM_ACTIVATION_RELU,
+  QM_ACTIVATION_SILU
+} QmActivation;
+
+/* gpt_neox: decoder with rotary positions. */
+typedef struct QmGptNeoxConfig
+{
+  int64_t vocab_size, hidden_size, layers, heads, intermediate_size;
+  int64_t max_positions;
+  double rotary_pct;  /* share of the head that is rotated */
+  double rotary_base; /* usually 10000 */
+  double layer_norm_eps, hidden_dropout, attention_dropout;
+  double initializer_range;
+  QmActivation activation;
+  bool parallel_residual, attention_bias, tie_word_embeddings;
+} QmGptNeoxConfig;
+
+/* bert and roberta: encoders with a masked language model head. */
+typedef struct QmBertConfig
+{
+  int64_t vocab_size, hidden_size, layers, heads, intermediate_size;
+  int64_t max_positions, type_vocab_size, pad_token_id;
+  double layer_norm_eps, hidden_dropout, attention_dropout;
+  double initializer_range;
+  QmActivation activation;
+  bool tie_word_embeddings;
+} QmBertConfig;
+
+/* vit: image classifier on square patches and one class token. */
+typedef struct QmVitConfig
+{
+  int64_t hidden_size, layers, heads, intermediate_size;
+  int64_t image_size, patch_size, channels, classes;
+  double layer_norm_eps, hidden_dropout, attention_dropout;
+  double initializer_range;
+  QmActivation activation;
+  bool qkv_bias;
+} QmVitConfig;
+
+#define QM_CONVNEXT_MAX_STAGES 8
+
+/* convnext: stages of depth-wise 7x7 blocks. */
+typedef struct QmConvnextConfig
+{
+  int64_t stages, depths[QM_CONVNEXT_MAX_STAGES];
+  int64_t hidden_sizes[QM_CONVNEXT_MAX_STAGES];
+  int64_t patch_size, channels, image_size, classes;
+  double layer_norm_eps, layer_scale_init, drop_path_rate;
+  double initializer_range;
+  QmActivation activation;
+} QmConvnextConfig;
+
+/* mamba: Mamba-1 blocks. */
+typedef struct QmMambaConfig
+{
+  int64_t vocab_size, hidden_size, layers, state_size, inner_size;
+  int64_t conv_kernel, time_step_rank;
+  double norm_eps, initializer_range;
+  bool use_bias, use_conv_bias, residual_in_fp32, tie_word_embeddings;
+} QmMambaConfig;
+
+typedef struct QmModelConfig
+{
+  QmFamily family;
+  union
+  {
+    QmGptNeoxConfig gpt_neox;
+    QmBertConfig bert; /* QM_FAMILY_BERT and QM_FAMILY_ROBERTA */
+    QmVitConfig vit;
+    QmConvnextConfig convnext;
+    QmMambaConfig mamba;
+  };
+} QmModelConfig;
+
+typedef struct QmRecipe
+{
+  int64_t batch_size;      /* samples in one step */
+  int64_t steps;           /* optimizer updates in the whole training */
+  int64_t sequence_length; /* tokens in a sample; 0 for images */
+  int64_t image_size;      /* pixels a side; 0 for text */
+  QmPrecision precision;
+  QmOptimizer optimizer;
+  double learning_rate, beta1, beta2, epsilon, weight_decay;
+  double max_grad_norm; /* 0: gradients are not clipped */
+} QmRecipe;
+
+/* One model of the catalog.  Strings belong to the catalog. */
+typedef struct QmModel
+{
+  const char *id;
+  const char *name;
+  const char *source;
+  QmModelConfig config;
+  QmRecipe recipe;
+} QmModel;
+
+/* "gpt_neox", "fp16", "adamw" and so on, as written in files; static. */
+const char *qm_family_name (QmFamily family);
+const char *qm_precision_name (QmPrecision precision);
+const char *qm_optimizer_name (QmOptimizer optimizer);
+
+/* Reads a Hugging Face config.json from `length` bytes of `text`; `file` names
+ * it in messages.  QM_STATUS_UNSUPPORTED names the model type or the field that
+ * we cannot honour. */
+QmStatus qm_model_config_parse (const char *text,
+                                size_t length,
+                                const char *file,
+                                QmModelConfig *config,
+                                QmError *error);
+
+/* Reads a recipe object, of the form shown above. */
+QmStatus qm_recipe_parse (const char *text,
+                          size_t length,
+                          const char *file,
+                          QmRecipe *recipe,
+                          QmError *error);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* From a question to an answer: candidates, their audit, the Pareto frontier
+ * and the recommendation.
+ *
+ * A candidate is a GPU type x a count x the cheapest machine that carries that
+ * many.  Its overall cost is machine + count x GPU; the cost of one experiment
+ * is overall cost x days / (lifetime x 365), the machine's price spread evenly
+ * over its life ("$100K or 100 Days", arXiv 2410.23261, section 4.1).
+ *
+ * Audit: the utilisation that a time implies is
+ *
+ *   model FLOPs / (days x 86400 x GPUs x peak rate of the GPU)
+ *
+ * with the peak in the recipe's precision with fp32 accumulation (TF32 for fp32
+ * recipes at optimal settings, fp32 at naive ones).  The verdict takes the
+ * benefit of the doubt: it judges at days + the rounding of the source.
+ *
+ * Building an advice looks at everything but the budget and the deadline;
+ * qm_advice_recommend() then costs one pass, so that a slider can call it for
+ * every pixel that it moves.
+ */
+
+#pragma once
+
+#include "pricing/qm-question.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  QM_VERDICT_OK,
+  QM_VERDICT_DOUBTFUL,   /* implies more than 75 % of the peak */
+  QM_VERDICT_IMPOSSIBLE, /* implies more than the peak */
+  QM_VERDICT_INFEASIBLE, /* does not fit, as the source says */
+  QM_VERDICT_UNKNOWN     /* the source has no time, or the peak is unknown */
+} QmVerdict;
+
+#define QM_DOUBTFUL_UTILIZATION   0.75
+#define QM_IMPOSSIBLE_UTILIZATION 1.0
+
+/* One way to buy.  Pointers are the catalog's, which must outlive the advice.
+ * For a portfolio `measurement` is the one of its slowest run (the one whose
+ * single training takes longest) and utilisation and verdict are the worst
+ * among its runs. */
+typedef struct
+{
+  const QmGpu *gpu;
+  int gpus; /* in one machine */
+  const QmMachine *machine;
+  int machines;      /* 1 but for portfolios */
+  gint64 cost_minor; /* overall, all machines, in USD cents; -1: unpriced */
+  double days;       /* NaN where there is no time; a portfolio's: see
+                        qm_advice_new() */
+  double experiment_cost;     /* major units; a portfolio's: of a year's runs */
+  double implied_utilization; /* at `days` as stated; NaN where unknown */
+  QmVerdict verdict;
+  const QmMeasurement *measurement;
+  const QmPrice *gpu_price;
+  const QmPrice *machine_price;
+  guint eligible : 1;    /* may be recommended: passes the filters and the
+                            audit, has a price and a time */
+  guint on_frontier : 1; /* no eligible candidate is both cheaper and faster */
+} QmCandidate;
+
+typedef struct _QmAdvice QmAdvice;
+
+typedef enum
+{
+  QM_OUTCOME_FOUND,
+  QM_OUTCOME_OVER_BUDGET, /* something is in time, nothing affordable is */
+  QM_OUTCOME_TOO_LATE,    /* nothing at any price is in time */
+  QM_OUTCOME_NOTHING      /* no candidate passes the filters and the audit */
+} QmOutcome;
+
+/* Indices into the candidates; -1: there is none. */
+typedef struct
+{
+  QmOutcome outcome;
+  int best;      /* shortest time within the limits; ties by lower cost, then
+                    fewer GPUs, then the catalog's order */
+  int runner_up; /* the next by the same order */
+  int faster;    /* the cheapest one that is faster than the best */
+  int cheaper;   /* the fastest one that costs less than the best */
+  int would_do;  /* nothing found: the cheapest that is in time, or where
+                    nothing is, the fastest */
+  int denied;    /* the one that would be best with the times as published, but
+                    is left out as impossible */
+} QmRecommendation;
+
+/* Answers a question.
+ *
+ * For a portfolio of N_i runs a year that take d_i days each on a candidate,
+ *   machines = max (at_once, ceil (sum N_i d_i / 365)), and
+ *   days     = max (longest d_i, sum N_i d_i / machines),
+ * the time that a year's runs take on those machines.
+ *
+ * Returns: (transfer full): the advice, or NULL with an error where a model or
+ *   GPU of the question is not in the catalog. */
+QmAdvice *qm_advice_new (const QmCatalog *catalog,
+                         const QmQuestion *question,
+                         GError **error);
+
+/* An advice over candidates that the caller made up, for measuring and tests.
+ * Takes the audit and eligibility as they are and computes the frontier.
+ * Returns: (transfer full). */
+QmAdvice *qm_advice_new_for_candidates (const QmCandidate *candidates,
+                                        guint n_candidates);
+
+void qm_advice_free (QmAdvice *advice);
+
+/* All candidates, also those that may not be recommended, in the order of the
+ * catalog. */
+const QmCandidate *qm_advice_candidates (const QmAdvice *advice, guint *n);
+
+/* Indices of the Pareto frontier over (overall cost, days), from cheap to
+ * fast. */
+const int *qm_advice_frontier (const QmAdvice *advice, guint *n);
+
+/* Indices of the Pareto frontier over (experiment cost, days). */
+const int *qm_advice_experiment_frontier (const QmAdvice *advice, guint *n);
+
+/* Recommends within a budget (USD cents, -1: none) and deadline (days, NaN:
+ * none). */
+QmRecommendation qm_advice_recommend (const QmAdvice *advice,
+                                      gint64 budget_minor,
+                                      double deadline_days);
+
+/* Whether a candidate may be bought within the limits. */
+gboolean qm_candidate_within (const QmCandidate *candidate,
+                              gint64 budget_minor,
+                              double deadline_days);
+
+/* The utilisation that training in `days` implies; NaN where the peak is
+ * unknown. */
+double qm_audit_utilization (const QmModel *model,
+                             const QmGpu *gpu,
+                             int gpus,
+                             QmSettings settings,
+                             double days);
+
+/* The verdict on a measurement; *utilization (may be NULL) is at its days as
+ * stated. */
+QmVerdict qm_audit_measurement (const QmMeasurement *measurement,
+                                double *utilization);
+
+/* "ok", "doubtful", "impossible", "infeasible", "unknown"; for files. */
+const char *qm_verdict_name (QmVerdict verdict);
+
+/* The price of an item that counts on that basis, or NULL: published prices
+ * first and else the newest quote, street or list price; a user's own price
+ * goes before all.  Never a range, a claim or a rent. */
+const QmPrice *qm_price_choose (const QmCatalog *catalog,
+                                const char *item,
+                                QmPriceBasis basis);
+
+#define QM_ADVICE_ERROR (qm_advice_error_quark ())
+GQuark qm_advice_error_quark (void);
+
+typedef enum
+{
+  QM_ADVICE_ERROR_UNKNOWN_MODEL,
+  QM_ADVICE_ERROR_UNKNOWN_GPU,
+  QM_ADVICE_ERROR_INVALID
+} QmAdviceError;
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmAdvice, qm_advice_free)
+
+G_END_DECLS

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Numbers as people read them, in the user's language and locale.  Only for
+ * screens and prose; files are written in the C locale. */
+
+#pragma once
+
+#include "data/money.h"
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* "$127,500"; cents only where `cents` asks for them.  (transfer full) */
+char *qm_format_money (double major, const char *currency, gboolean cents);
+
+/* "$40k", "$1.5M": at most three significant digits.  (transfer full) */
+char *qm_format_money_short (double major, const char *currency);
+
+/* "40,000" or "0.5": grouped, with at most `decimals` decimals and no trailing
+ * zeros.  (transfer full) */
+char *qm_format_number (double value, int decimals);
+
+/* "8 days", "1 day", "2.3 years" from two years on.  (transfer full) */
+char *qm_format_days (double days);
+
+/* "119 %".  (transfer full) */
+char *qm_format_percent (double share);
+
+/* "21 September 2024", "August 2025", "2026" or "undated".  (transfer full) */
+char *qm_format_date (QmDate date);
+
+/* "today", "3 months old", "2 years old" or "undated".  (transfer full) */
+char *qm_format_age (QmDate date, QmDate today);
+
+/* Reads an amount as people type it in the user's locale: "40,000", "$40k",
+ * "1.5M".  Returns FALSE on anything that is not one positive amount. */
+gboolean qm_parse_amount (const char *text, double *major);
+
+G_END_DECLS

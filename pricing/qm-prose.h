@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Sentences about an advice, translated: the same words in the window, on the
+ * command line and in reports. */
+
+#pragma once
+
+#include "pricing/qm-advice.h"
+
+G_BEGIN_DECLS
+
+/* "4 × H100 SXM5 80GB".  (transfer full) */
+char *qm_prose_candidate (const QmCandidate *candidate);
+
+/* "GPU server for 4 GPUs" with the number of machines where there are several.
+ * (transfer full) */
+char *qm_prose_machine (const QmCandidate *candidate);
+
+/* The headline: what to buy, or that nothing fits.  (transfer full) */
+char *qm_prose_headline (const QmAdvice *advice,
+                         const QmRecommendation *recommendation);
+
+/* One plain sentence why.  (transfer full) */
+char *qm_prose_reason (const QmAdvice *advice,
+                       const QmQuestion *question,
+                       const QmRecommendation *recommendation);
+
+/* What the alternatives are worth: "$5,800 more buys ... and saves ...", one
+ * sentence an element, NULL-terminated, possibly empty.  (transfer full) */
+GStrv qm_prose_alternatives (const QmAdvice *advice,
+                             const QmRecommendation *recommendation);
+
+/* What must be known before trusting the answer: an impossible or doubtful
+ * time, a candidate left out for one, the age of the prices.  NULL-terminated,
+ * possibly empty.  (transfer full) */
+GStrv qm_prose_warnings (const QmAdvice *advice,
+                         const QmQuestion *question,
+                         const QmRecommendation *recommendation,
+                         QmDate today);
+
+/* "published (arXiv 2410.23261, table 1)".  (transfer full) */
+char *qm_prose_source (const QmMeasurement *measurement);
+
+/* "would need 119 % of the cards' peak" or NULL where the verdict is ok.
+ * (transfer full) (nullable) */
+char *qm_prose_verdict (const QmCandidate *candidate);
+
+/* A verdict in the user's language; static. */
+const char *qm_prose_verdict_name (QmVerdict verdict);
+
+G_END_DECLS

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The two plots of an advice: overall cost and experiment cost (across)
+ * against training time (up), the axes of the published analysis, so that the
+ * budget is a line that moves the way its slider does. */
+
+#pragma once
+
+#include "pricing/qm-advice.h"
+#include "ui/plot/qm-plot.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  QM_ADVICE_PLOT_OVERALL,
+  QM_ADVICE_PLOT_EXPERIMENT
+} QmAdvicePlotKind;
+
+/* Owns the arrays and strings that its QmPlotData points to.  Point i is
+ * candidate i of the advice. */
+typedef struct _QmAdvicePlot QmAdvicePlot;
+
+/* `advice` must outlive the plot.  GPU series take their style from the order
+ * of the catalog's GPUs that have measurements, so that a GPU looks the same in
+ * every plot.  (transfer full) */
+QmAdvicePlot *qm_advice_plot_new (const QmCatalog *catalog,
+                                  const QmAdvice *advice,
+                                  QmAdvicePlotKind kind,
+                                  const char *title,
+                                  gboolean log);
+
+void qm_advice_plot_free (QmAdvicePlot *plot);
+
+/* Marks what the limits exclude and what is recommended; cheap enough for
+ * every move of a slider. */
+void qm_advice_plot_set_limits (QmAdvicePlot *plot,
+                                gint64 budget_minor,
+                                double deadline_days,
+                                const QmRecommendation *recommendation);
+
+/* Selected and hovered point, -1 for none. */
+void qm_advice_plot_set_selected (QmAdvicePlot *plot, int index);
+void qm_advice_plot_set_hovered (QmAdvicePlot *plot, int index);
+
+/* Visible range; NaN everywhere shows everything. */
+void qm_advice_plot_set_range (
+    QmAdvicePlot *plot, double x_min, double x_max, double y_min, double y_max);
+
+void qm_advice_plot_set_legend (QmAdvicePlot *plot, gboolean legend);
+
+/* What to draw; valid until the plot changes or is freed.  (transfer none) */
+const QmPlotData *qm_advice_plot_data (const QmAdvicePlot *plot);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmAdvicePlot, qm_advice_plot_free)
+
+G_END_DECLS

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* One scatter plot, drawn by a pure function of its data, its size and a
+ * theme.
+ *
+ * Cairo and Pango only: no widget, no display, no global state, so that the
+ * window, the exports, the printer, the command line and the tests draw the
+ * very same thing.  The same arguments give the same bytes.
+ *
+ * A drawing has three layers, drawn in this order: the frame (title, axes,
+ * grid, legend), the points, and the overlay (limits, frontier, recommended,
+ * selected and hovered point with their labels).  A widget may draw and cache
+ * them apart; drawn in order they equal QM_PLOT_LAYER_ALL.
+ */
+
+#pragma once
+
+#include <cairo.h>
+#include <glib.h>
+#include <pango/pangocairo.h>
+
+G_BEGIN_DECLS
+
+/* How a value is known; shown by the way its marker is filled. */
+typedef enum
+{
+  QM_PLOT_PUBLISHED, /* filled in the series' colour */
+  QM_PLOT_MEASURED,  /* filled, with a heavy outline in the text colour */
+  QM_PLOT_PREDICTED  /* hollow */
+} QmPlotProvenance;
+
+typedef enum
+{
+  QM_PLOT_POINT_NORMAL = 0,
+  QM_PLOT_POINT_CROSSED = 1 << 0, /* an impossible value: crossed out */
+  QM_PLOT_POINT_DIMMED = 1 << 1,  /* excluded, by the budget say */
+  QM_PLOT_POINT_HIDDEN = 1 << 2   /* filtered out: not drawn, not picked */
+} QmPlotPointFlags;
+
+typedef struct
+{
+  double x; /* in data units; a point with a NaN or infinite value, or on a
+               logarithmic axis a value <= 0, is not drawn */
+  double y;
+  guint16 series;    /* index into the series */
+  guint16 weight;    /* the marker's area grows with it (GPU count), from 1 */
+  guint8 provenance; /* QmPlotProvenance */
+  guint8 flags;      /* QmPlotPointFlags */
+} QmPlotPoint;
+
+/* A group of points of one colour and marker shape. */
+typedef struct
+{
+  const char *name;
+  guint style; /* index into the palette of colours and shapes, so that a
+                  series keeps its look when others come and go */
+} QmPlotSeries;
+
+/* How an axis writes its ticks. */
+typedef enum
+{
+  QM_PLOT_UNIT_NUMBER,
+  QM_PLOT_UNIT_MONEY, /* "$40k", by qm_format_money_short() */
+  QM_PLOT_UNIT_DAYS
+} QmPlotUnit;
+
+typedef struct
+{
+  const char *title;
+  QmPlotUnit unit;
+  const char *currency; /* for money */
+  gboolean log;
+  double min; /* the visible range; NaN: from the data, with a margin */
+  double max;
+  double limit; /* a limit line across the plot; NaN: none */
+  const char *limit_label;
+} QmPlotAxis;
+
+typedef struct
+{
+  const char *title;
+  QmPlotAxis x;
+  QmPlotAxis y;
+  const QmPlotSeries *series;
+  guint n_series;
+  const QmPlotPoint *points;
+  guint n_points;
+  const int *frontier; /* indices of points, in drawing order */
+  guint n_frontier;
+  int recommended; /* indices of points; -1: none */
+  int selected;
+  int hovered;
+  const char *recommended_label;
+  const char *hovered_label; /* drawn beside the hovered point; may hold
+                                several lines */
+  gboolean legend; /* series, and the marker areas of `legend_weights` */
+  const guint16 *legend_weights;
+  guint n_legend_weights;
+  const char *weight_title; /* legend heading of the areas, "GPUs" */
+  const char *empty_text;   /* shown where there is no point to draw */
+} QmPlotData;
+
+typedef enum
+{
+  QM_PLOT_LAYER_FRAME = 1 << 0,
+  QM_PLOT_LAYER_POINTS = 1 << 1,
+  QM_PLOT_LAYER_OVERLAY = 1 << 2,
+  QM_PLOT_LAYER_ALL = 7
+} QmPlotLayers;
+
+#define QM_PLOT_N_STYLES 8
+
+typedef struct
+{
+  double red, green, blue, alpha;
+} QmPlotColor;
+
+/* How a plot looks.  The palette is made for colour-blind readers: Okabe and
+ * Ito, "Color Universal Design" (2008), adjusted for contrast in the dark
+ * theme; a shape goes with every colour. */
+typedef struct
+{
+  QmPlotColor background; /* alpha 0: none is painted */
+  QmPlotColor text;
+  QmPlotColor faint_text;
+  QmPlotColor grid;
+  QmPlotColor limit;
+  QmPlotColor accent; /* the ring of the recommended point */
+  QmPlotColor palette[QM_PLOT_N_STYLES];
+  double dim_alpha;     /* opacity of dimmed points */
+  const char *font;     /* Pango family list */
+  double font_size;     /* of tick labels, in user units */
+  double marker_radius; /* of weight 1, in user units */
+} QmPlotTheme;
+
+/* The themes.  `light` is what exports use; static, do not modify. */
+const QmPlotTheme *qm_plot_theme_light (void);
+const QmPlotTheme *qm_plot_theme_dark (void);
+const QmPlotTheme *qm_plot_theme_high_contrast (gboolean dark);
+
+/* Where things are, in the user units that qm_plot_draw() draws in. */
+typedef struct
+{
+  double width, height;
+  double left, top, right, bottom;   /* the plotting area */
+  double x_min, x_max, y_min, y_max; /* the visible range in data units */
+  gboolean x_log, y_log;
+} QmPlotLayout;
+
+/* Computes the layout that qm_plot_draw() uses for the same arguments. */
+void qm_plot_layout (const QmPlotData *data,
+                     double width,
+                     double height,
+                     const QmPlotTheme *theme,
+                     QmPlotLayout *layout);
+
+/* Draws the plot into the rectangle (0, 0, width, height) of `cr`.  A size too
+ * small for a plot draws what fits; nothing is drawn outside the rectangle. */
+void qm_plot_draw (cairo_t *cr,
+                   const QmPlotData *data,
+                   double width,
+                   double height,
+                   const QmPlotTheme *theme,
+                   QmPlotLayers layers);
+
+/* From data to user units and back.  Positions outside the visible range are
+ * extrapolated; qm_plot_position() returns FALSE where there is none (log of a
+ * value <= 0). */
+gboolean qm_plot_position (const QmPlotLayout *layout,
+                           double x,
+                           double y,
+                           double *user_x,
+                           double *user_y);
+void qm_plot_value (const QmPlotLayout *layout,
+                    double user_x,
+                    double user_y,
+                    double *x,
+                    double *y);
+
+/* The topmost visible point whose marker is within `reach` user units of a
+ * position, the nearest one where several are; -1: none. */
+int qm_plot_pick (const QmPlotData *data,
+                  const QmPlotLayout *layout,
+                  const QmPlotTheme *theme,
+                  double user_x,
+                  double user_y,
+                  double reach);
+
+/* Radius of a marker. */
+double qm_plot_marker_radius (const QmPlotTheme *theme, guint weight);
+
+/* Draws the marker of a style alone, centred at the origin of `cr`, for table
+ * rows and legends made of widgets. */
+void qm_plot_draw_marker (cairo_t *cr,
+                          const QmPlotTheme *theme,
+                          guint style,
+                          guint weight,
+                          QmPlotProvenance provenance,
+                          QmPlotPointFlags flags);
+
+G_END_DECLS

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The state behind the advisor page: the question as properties, the answers
+ * as advice, the selection.  Widgets set properties and watch signals; none of
+ * them knows another.
+ *
+ * A topic is one thing to give advice on: one for each chosen model, or a
+ * single one for the portfolio while that is in use.  Topics are numbered from
+ * 0, candidates within a topic as in its advice.
+ */
+
+#pragma once
+
+#include "pricing/qm-advice.h"
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+#define QM_BUDGET_MIN   1000.0
+#define QM_BUDGET_MAX   1000000.0
+#define QM_DEADLINE_MIN 1.0
+#define QM_DEADLINE_MAX 10000.0
+
+#define QM_TYPE_ADVISOR (qm_advisor_get_type ())
+G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
+
+/* Properties, all readable and writable, all with a default that
+ * qm_advisor_reset() restores:
+ *
+ *   "models"     GStrv    chosen model ids, at least one
+ *   "budget"     double   USD, QM_BUDGET_MIN to QM_BUDGET_MAX
+ *   "deadline"   double   days; 0: none
+ *   "lifetime"   double   years, 1 to 20
+ *   "published-times"  boolean  FALSE: audited times
+ *   "current-prices"   boolean  FALSE: the published prices
+ *   "naive-settings"   boolean  FALSE: the optimal settings
+ *   "desktops"   boolean  desktop machines take part
+ *   "servers"    boolean  server machines take part
+ *   "log-axes"   boolean  both axes of the plots logarithmic
+ *   "portfolio"  boolean  advise on the runs of a year instead of one training
+ *   "at-once"    int      machines that a portfolio needs at least, 1 to 64
+ *
+ * Signals:
+ *
+ *   "rebuilt"            topics or candidates changed; forget every index
+ *   "limits-changed"     budget or deadline moved: recommendations changed,
+ *                        topics and candidates did not
+ *   "selection-changed"  another candidate, or none, is selected
+ *
+ * A change of several properties in one main loop turn rebuilds once, at the
+ * latest when an answer is asked for.
+ */
+
+/* `catalog` must outlive the advisor.  (transfer full) */
+QmAdvisor *qm_advisor_new (const QmCatalog *catalog);
+
+const QmCatalog *qm_advisor_get_catalog (QmAdvisor *self);
+
+/* The answers; valid until "rebuilt" ("limits-changed" for the
+ * recommendation).  (transfer none) */
+guint qm_advisor_get_n_topics (QmAdvisor *self);
+const char *qm_advisor_get_title (QmAdvisor *self, guint topic);
+const QmAdvice *qm_advisor_get_advice (QmAdvisor *self, guint topic);
+const QmQuestion *qm_advisor_get_question (QmAdvisor *self, guint topic);
+const QmRecommendation *qm_advisor_get_recommendation (QmAdvisor *self,
+                                                       guint topic);
+
+/* The limits as qm_advice_recommend() takes them. */
+gint64 qm_advisor_get_budget_minor (QmAdvisor *self);
+double qm_advisor_get_deadline_days (QmAdvisor *self);
+
+/* The GPU types and counts that the catalog has times for, and whether they
+ * take part. */
+const char *const *qm_advisor_get_gpus (QmAdvisor *self);
+gboolean qm_advisor_get_gpu_enabled (QmAdvisor *self, const char *gpu);
+void qm_advisor_set_gpu_enabled (QmAdvisor *self, const char *gpu, gboolean on);
+const int *qm_advisor_get_counts (QmAdvisor *self, guint *n);
+gboolean qm_advisor_get_count_enabled (QmAdvisor *self, int count);
+void qm_advisor_set_count_enabled (QmAdvisor *self, int count, gboolean on);
+
+/* The lines of the portfolio; they stay while "portfolio" is off. */
+guint qm_advisor_get_n_runs (QmAdvisor *self);
+const char *
+qm_advisor_get_run (QmAdvisor *self, guint index, double *runs_per_year);
+void
+qm_advisor_add_run (QmAdvisor *self, const char *model, double runs_per_year);
+void qm_advisor_set_run (QmAdvisor *self,
+                         guint index,
+                         const char *model,
+                         double runs_per_year);
+void qm_advisor_remove_run (QmAdvisor *self, guint index);
+
+/* The selected candidate.  Returns FALSE where none is. */
+gboolean
+qm_advisor_get_selected (QmAdvisor *self, guint *topic, guint *candidate);
+void qm_advisor_select (QmAdvisor *self, guint topic, guint candidate);
+void qm_advisor_unselect (QmAdvisor *self);
+
+/* Everything back to its default. */
+void qm_advisor_reset (QmAdvisor *self);
+
+/* Keeps the question in, and takes it from, the schema of the application
+ * (state of the advisor's keys).  Values that no longer make sense are left
+ * out. */
+void qm_advisor_save (QmAdvisor *self, GSettings *settings);
+void qm_advisor_restore (QmAdvisor *self, GSettings *settings);
+
+G_END_DECLS
