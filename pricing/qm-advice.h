@@ -58,8 +58,8 @@ typedef struct
   const QmMeasurement *measurement;
   const QmPrice *gpu_price;
   const QmPrice *machine_price;
-  guint eligible : 1;    /* may be recommended: passes the filters and the
-                            audit, has a price and a time */
+  guint eligible : 1;    /* may be recommended: passes the audit, has a price
+                            and a time */
   guint on_frontier : 1; /* no eligible candidate is both cheaper and faster */
 } QmCandidate;
 
@@ -70,7 +70,7 @@ typedef enum
   QM_OUTCOME_FOUND,
   QM_OUTCOME_OVER_BUDGET, /* something is in time, nothing affordable is */
   QM_OUTCOME_TOO_LATE,    /* nothing at any price is in time */
-  QM_OUTCOME_NOTHING      /* no candidate passes the filters and the audit */
+  QM_OUTCOME_NOTHING      /* no candidate may be recommended at all */
 } QmOutcome;
 
 /* Indices into the candidates; -1: there is none. */
@@ -109,8 +109,9 @@ QmAdvice *qm_advice_new_for_candidates (const QmCandidate *candidates,
 
 void qm_advice_free (QmAdvice *advice);
 
-/* All candidates, also those that may not be recommended, in the order of the
- * catalog. */
+/* The candidates that pass the question's filters, also those that may not be
+ * recommended, in the order of the catalog's measurements.  A place that was
+ * measured twice (published and on the user's machine) is there twice. */
 const QmCandidate *qm_advice_candidates (const QmAdvice *advice, guint *n);
 
 /* Indices of the Pareto frontier over (overall cost, days), from cheap to
@@ -147,9 +148,12 @@ QmVerdict qm_audit_measurement (const QmMeasurement *measurement,
 /* "ok", "doubtful", "impossible", "infeasible", "unknown"; for files. */
 const char *qm_verdict_name (QmVerdict verdict);
 
-/* The price of an item that counts on that basis, or NULL: published prices
- * first and else the newest quote, street or list price; a user's own price
- * goes before all.  Never a range, a claim or a rent. */
+/* The price of an item that counts on that basis, or NULL.  The user's own
+ * newest price goes before all; then QM_PRICES_PUBLISHED takes the published
+ * one and QM_PRICES_CURRENT the newest, of one day a quote before a street, a
+ * resale, a published and a list price; where the basis has none, any of the
+ * others serves.  Never a range, a claim, a rent or another currency than
+ * USD. */
 const QmPrice *qm_price_choose (const QmCatalog *catalog,
                                 const char *item,
                                 QmPriceBasis basis);

@@ -25,8 +25,9 @@ char *qm_prose_reason (const QmAdvice *advice,
                        const QmQuestion *question,
                        const QmRecommendation *recommendation);
 
-/* What the alternatives are worth: "$5,800 more buys ... and saves ...", one
- * sentence an element, NULL-terminated, possibly empty.  (transfer full) */
+/* What the alternatives are worth, one sentence an element: the runner-up, the
+ * next faster and the next cheaper machine, in this order, those that exist.
+ * (transfer full) */
 GStrv qm_prose_alternatives (const QmAdvice *advice,
                              const QmRecommendation *recommendation);
 

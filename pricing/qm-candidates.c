@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/qm-candidates.h"
+
+#include <string.h>
+
+/* What building needs at hand; prices and machines are looked up once for each
+ * item, since a large catalog asks for the same ones thousands of times. */
+typedef struct
+{
+  const QmCatalog *catalog;
+  const QmQuestion *question;
+  GHashTable *prices;   /* item -> const QmPrice*, NULL where there is none */
+  GHashTable *machines; /* count -> const QmMachine* */
+} Builder;
+
+/* One place of the table: a GPU type and how many. */
+typedef struct
+{
+  const QmGpu *gpu;
+  int gpus;
+} Place;
+
+static guint
+place_hash (gconstpointer key)
+{
+  const Place *place = key;
+
+  return g_direct_hash (place->gpu) ^ ((guint) place->gpus * 2654435761u);
+}
+
+static gboolean
+place_equal (gconstpointer a, gconstpointer b)
+{
+  const Place *p = a;
+  const Place *q = b;
+
+  return p->gpu == q->gpu && p->gpus == q->gpus;
+}
+
+static const QmPrice *
+price_of (Builder *builder, const char *item)
+{
+  gpointer price;
+
+  if (g_hash_table_lookup_extended (builder->prices, item, NULL, &price))
+    return price;
+  price = (gpointer) qm_price_choose (builder->catalog, item,
+                                      builder->question->prices);
+  g_hash_table_insert (builder->prices, (gpointer) item, price);
+  return price;
+}
+
+static gint64
+price_minor (const QmPrice *price)
+{
+  return qm_money_from_micros (price->micros, price->currency).minor;
+}
+
+static gboolean
+kind_allowed (const QmQuestion *question, QmMachineKind kind)
+{
+  return (question->kinds
+          & (kind == QM_MACHINE_DESKTOP ? QM_KINDS_DESKTOP : QM_KINDS_SERVER))
+         != 0;
+}
+
+/* The cheapest priced machine of an allowed kind that carries `gpus`. */
+static const QmMachine *
+machine_for (Builder *builder, int gpus)
+{
+  const QmMachine *best = NULL;
+  gint64 best_price = 0;
+  gpointer known;
+  size_t n;
+  const QmMachine *machines = qm_catalog_machines (builder->catalog, &n);
+
+  if (g_hash_table_lookup_extended (builder->machines, GINT_TO_POINTER (gpus),
+                                    NULL, &known))
+    return known;
+  for (size_t i = 0; i < n; i++)
+    {
+      const QmPrice *price;
+
+      if (machines[i].gpus < gpus
+          || !kind_allowed (builder->question, machines[i].kind))
+        continue;
+      price = price_of (builder, machines[i].id);
+      if (price == NULL)
+        continue;
+      if (best == NULL || price_minor (price) < best_price)
+        {
+          best = &machines[i];
+          best_price = price_minor (price);
+        }
+    }
+  g_hash_table_insert (builder->machines, GINT_TO_POINTER (gpus),
+                       (gpointer) best);
+  return best;
+}
+
+static gboolean
+passes_filters (const QmQuestion *question, const QmMeasurement *measurement)
+{
+  if (measurement->settings != question->settings)
+    return FALSE;
+  if (question->gpus != NULL
+      && !g_strv_contains ((const char *const *) question->gpus,
+                           measurement->gpu->id))
+    return FALSE;
+  if (question->counts != NULL)
+    {
+      for (guint i = 0; i < question->counts->len; i++)
+        if (g_array_index (question->counts, int, i) == measurement->gpus)
+          return TRUE;
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* Sets the prices and the overall cost; -1 where a price is missing or the sum
+ * is absurd. */
+static void
+set_cost (Builder *builder, QmCandidate *candidate)
+{
+  gint64 gpus_minor, one;
+
+  candidate->cost_minor = -1;
+  candidate->machine = machine_for (builder, candidate->gpus);
+  candidate->gpu_price = price_of (builder, candidate->gpu->id);
+  if (candidate->machine == NULL || candidate->gpu_price == NULL)
+    return;
+  candidate->machine_price = price_of (builder, candidate->machine->id);
+  if (__builtin_mul_overflow (price_minor (candidate->gpu_price),
+                              (gint64) candidate->gpus, &gpus_minor)
+      || __builtin_add_overflow (price_minor (candidate->machine_price),
+                                 gpus_minor, &one)
+      || __builtin_mul_overflow (one, (gint64) candidate->machines,
+                                 &candidate->cost_minor))
+    candidate->cost_minor = -1;
+}
+
+/* Sets what follows from the cost and from the days that machines are busy. */
+static void
+finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
+{
+  gboolean passes;
+
+  candidate->experiment_cost = NAN;
+  if (candidate->cost_minor >= 0)
+    candidate->experiment_cost =
+        candidate->cost_minor / 100.0 / candidate->machines * machine_days
+        / (question->lifetime_years * QM_DAYS_PER_YEAR);
+  passes = candidate->verdict == QM_VERDICT_OK
+           || candidate->verdict == QM_VERDICT_DOUBTFUL
+           || candidate->verdict == QM_VERDICT_UNKNOWN
+           || (candidate->verdict == QM_VERDICT_IMPOSSIBLE
+               && question->times == QM_TIMES_PUBLISHED);
+  candidate->eligible =
+      passes && candidate->cost_minor >= 0 && qm_known (candidate->days);
+}
+
+static QmCandidate
+candidate_of (Builder *builder, const QmMeasurement *measurement)
+{
+  QmCandidate candidate = { 0 };
+
+  candidate.gpu = measurement->gpu;
+  candidate.gpus = measurement->gpus;
+  candidate.machines = 1;
+  candidate.measurement = measurement;
+  candidate.days = measurement->days;
+  candidate.verdict =
+      qm_audit_measurement (measurement, &candidate.implied_utilization);
+  set_cost (builder, &candidate);
+  finish (builder->question, &candidate, candidate.days);
+  return candidate;
+}
+
+static void
+build_single (Builder *builder, const char *model, GArray *candidates)
+{
+  const QmModel *wanted = qm_catalog_model (builder->catalog, model);
+  size_t n;
+  const QmMeasurement *measurements =
+      qm_catalog_measurements (builder->catalog, &n);
+
+  for (size_t i = 0; i < n; i++)
+    if (measurements[i].model == wanted
+        && passes_filters (builder->question, &measurements[i]))
+      {
+        QmCandidate candidate = candidate_of (builder, &measurements[i]);
+
+        g_array_append_val (candidates, candidate);
+      }
+}
+
+/* Own measurements before published ones before predictions. */
+static int
+provenance_rank (QmProvenance provenance)
+{
+  switch (provenance)
+    {
+    case QM_PROVENANCE_MEASURED:
+      return 2;
+    case QM_PROVENANCE_PUBLISHED:
+      return 1;
+    case QM_PROVENANCE_PREDICTED:
+    default:
+      return 0;
+    }
+}
+
+/* Place -> the measurement of a model there that counts most. */
+static GHashTable *
+best_by_place (Builder *builder, const QmModel *model)
+{
+  GHashTable *table =
+      g_hash_table_new_full (place_hash, place_equal, g_free, NULL);
+  size_t n;
+  const QmMeasurement *measurements =
+      qm_catalog_measurements (builder->catalog, &n);
+
+  for (size_t i = 0; i < n; i++)
+    {
+      const QmMeasurement *measurement = &measurements[i];
+      Place place = { measurement->gpu, measurement->gpus };
+      const QmMeasurement *other;
+
+      if (measurement->model != model
+          || !passes_filters (builder->question, measurement))
+        continue;
+      other = g_hash_table_lookup (table, &place);
+      if (other == NULL
+          || provenance_rank (measurement->provenance)
+                 > provenance_rank (other->provenance))
+        g_hash_table_replace (table, g_memdup2 (&place, sizeof place),
+                              (gpointer) measurement);
+    }
+  return table;
+}
+
+/* Severity, to find the worst verdict of a portfolio. */
+static int
+verdict_rank (QmVerdict verdict)
+{
+  switch (verdict)
+    {
+    case QM_VERDICT_INFEASIBLE:
+      return 4;
+    case QM_VERDICT_IMPOSSIBLE:
+      return 3;
+    case QM_VERDICT_DOUBTFUL:
+      return 2;
+    case QM_VERDICT_UNKNOWN:
+      return 1;
+    case QM_VERDICT_OK:
+    default:
+      return 0;
+    }
+}
+
+/* Adds one run to a portfolio's candidate; `machine_days` grows by what the
+ * run takes in a year, `longest` is the longest single training so far. */
+static void
+add_run (QmCandidate *candidate,
+         const QmRun *run,
+         const QmMeasurement *measurement,
+         double *machine_days,
+         double *longest)
+{
+  double utilization = NAN;
+  QmVerdict verdict = QM_VERDICT_INFEASIBLE;
+  double days = NAN;
+
+  if (measurement != NULL)
+    {
+      verdict = qm_audit_measurement (measurement, &utilization);
+      days = measurement->days;
+    }
+  *machine_days += run->runs_per_year * days; /* NaN stays NaN */
+  if (candidate->measurement == NULL || days > *longest)
+    {
+      candidate->measurement = measurement;
+      *longest = days;
+    }
+  if (verdict_rank (verdict) > verdict_rank (candidate->verdict))
+    candidate->verdict = verdict;
+  candidate->implied_utilization =
+      fmax (candidate->implied_utilization, utilization);
+}
+
+/* Machines and days of a portfolio; see qm_advice_new(). */
+static void
+set_portfolio_days (QmCandidate *candidate,
+                    int at_once,
+                    double machine_days,
+                    double longest)
+{
+  double machines = MAX (at_once, ceil (machine_days / QM_DAYS_PER_YEAR));
+
+  candidate->machines = at_once;
+  candidate->days = NAN;
+  /* Beyond that there is no machine room, nor an int. */
+  if (!qm_known (machine_days) || machines > 1e6)
+    return;
+  candidate->machines = (int) machines;
+  candidate->days = MAX (longest, machine_days / machines);
+}
+
+static void
+build_place (Builder *builder,
+             Place place,
+             GPtrArray *tables,
+             GArray *candidates)
+{
+  QmCandidate candidate = { 0 };
+  double machine_days = 0;
+  double longest = 0;
+
+  candidate.gpu = place.gpu;
+  candidate.gpus = place.gpus;
+  candidate.implied_utilization = NAN;
+  candidate.verdict = QM_VERDICT_OK;
+  for (guint i = 0; i < tables->len; i++)
+    add_run (&candidate, &g_array_index (builder->question->runs, QmRun, i),
+             g_hash_table_lookup (g_ptr_array_index (tables, i), &place),
+             &machine_days, &longest);
+  set_portfolio_days (&candidate, builder->question->at_once, machine_days,
+                      longest);
+  set_cost (builder, &candidate);
+  finish (builder->question, &candidate, machine_days);
+  g_array_append_val (candidates, candidate);
+}
+
+static void
+build_portfolio (Builder *builder, GArray *candidates)
+{
+  const GArray *runs = builder->question->runs;
+  g_autoptr (GPtrArray) tables =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
+  g_autoptr (GHashTable) seen =
+      g_hash_table_new_full (place_hash, place_equal, g_free, NULL);
+  size_t n;
+  const QmMeasurement *measurements =
+      qm_catalog_measurements (builder->catalog, &n);
+
+  for (guint i = 0; i < runs->len; i++)
+    g_ptr_array_add (tables,
+                     best_by_place (builder,
+                                    qm_catalog_model (
+                                        builder->catalog,
+                                        g_array_index (runs, QmRun, i).model)));
+
+  for (size_t i = 0; i < n; i++)
+    {
+      Place place = { measurements[i].gpu, measurements[i].gpus };
+      gboolean used = FALSE;
+
+      for (guint t = 0; t < tables->len && !used; t++)
+        used = g_hash_table_contains (g_ptr_array_index (tables, t), &place);
+      if (used && g_hash_table_add (seen, g_memdup2 (&place, sizeof place)))
+        build_place (builder, place, tables, candidates);
+    }
+}
+
+GArray *
+qm_candidates_build (const QmCatalog *catalog, const QmQuestion *question)
+{
+  GArray *candidates = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
+  g_autoptr (GHashTable) prices = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) machines = g_hash_table_new (NULL, NULL);
+  Builder builder = { catalog, question, prices, machines };
+
+  if (question->runs != NULL && question->runs->len > 0)
+    build_portfolio (&builder, candidates);
+  else
+    build_single (&builder, question->model, candidates);
+  return candidates;
+}
