@@ -6,9 +6,9 @@
  *
  *   gpus.csv              what a GPU is
  *   machines.csv          which machine carries how many GPUs, and its parts
+ *   models/ *.json        what is trained (data/model.h)
  *   prices.csv            dated prices, each with its kind and source
  *   measurements/ *.csv   training times, each with its provenance
- *   models/ *.json        what is trained (data/model.h)
  *
  * The shipped directory is read first, then the user's, in the order above; an
  * entry with the same key replaces the earlier one and keeps its place.  A file
@@ -41,9 +41,18 @@ qm_known (double value)
   return !isnan (value);
 }
 
+/* A yes or no that the source may not tell. */
+typedef enum QmTristate
+{
+  QM_UNSTATED = -1,
+  QM_NO = 0,
+  QM_YES = 1
+} QmTristate;
+
 /* A GPU type.  Rates are dense and in 10^12 operations a second; fp16_tflops
- * holds for fp16 and bf16 with fp32 accumulation.  Bandwidths are in 10^9
- * bytes a second, one direction for NVLink (0: has none). */
+ * holds for fp16 and, unless `bf16` says no, for bf16, with fp32 accumulation;
+ * tf32_tflops is 0 where the GPU has no TF32.  Bandwidths are in 10^9 bytes a
+ * second, one direction for NVLink (0: has none). */
 typedef struct QmGpu
 {
   const char *id;
@@ -53,6 +62,7 @@ typedef struct QmGpu
   double memory_gib;
   double memory_bandwidth_gbs;
   double fp16_tflops;
+  QmTristate bf16;
   double tf32_tflops;
   double fp32_tflops;
   double measured_fp16_tflops;
@@ -74,6 +84,7 @@ typedef struct QmMachinePart
   const char *part;     /* "CPU", "Memory", ... */
   const char *detail;   /* what exactly */
   int64_t price_micros; /* -1: unknown (sold only as a whole) */
+  char currency[4];     /* of the price */
 } QmMachinePart;
 
 typedef enum QmMachineKind
@@ -151,14 +162,6 @@ typedef enum QmFeasibility
   QM_ILLEGIBLE   /* the source cannot be read there */
 } QmFeasibility;
 
-/* A yes or no that the source may not tell. */
-typedef enum QmTristate
-{
-  QM_UNSTATED = -1,
-  QM_NO = 0,
-  QM_YES = 1
-} QmTristate;
-
 /* The time to train one model on `gpus` GPUs of one type. */
 typedef struct QmMeasurement
 {
@@ -212,7 +215,7 @@ const QmModel *qm_catalog_model (const QmCatalog *catalog, const char *id);
 /* The peak rate of a GPU for a recipe's products, in 10^12 operations a
  * second, with fp32 accumulation: fp16_tflops for fp16 and bf16, for fp32
  * tf32_tflops (or fp32_tflops without `tf32`, or where the GPU has no TF32).
- * NaN where unknown. */
+ * NaN where unknown, or where the GPU has no bf16. */
 double qm_gpu_peak_tflops (const QmGpu *gpu, QmPrecision precision, bool tf32);
 
 /* Words as written in files; static. */
@@ -224,7 +227,8 @@ const char *qm_settings_name (QmSettings settings);
 const char *qm_feasibility_name (QmFeasibility feasibility);
 
 /* The candidate of `names` nearest to `word` (Damerau-Levenshtein distance,
- * letter case ignored), or NULL where none is near enough to be meant. */
+ * letter case ignored; else one that begins with it, else one that contains
+ * it), or NULL where none is near enough to be meant. */
 const char *
 qm_nearest_name (const char *word, const char *const *names, size_t n_names);
 

@@ -1,17 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Model FLOPs in closed form.
+/* Model FLOPs and parameters in closed form.
  *
  * Counted: matrix products and convolutions, once for every multiply and once
  * for every add; causal attention half; the backward pass twice the forward.
  * Not counted: everything that a good kernel hides under memory traffic
  * (norms, activations, softmax, dropout, the optimizer).
+ *
+ * Forward, for s tokens, hidden size h, intermediate size i, L layers and a
+ * vocabulary of V:
+ *
+ *   transformer layer    T = 2s (4h^2 + 2hi)         Vaswani et al. 2017, 3
+ *   attention            A = 4s^2 h                  scores, and their product
+ *                                                    with the values
+ *   gpt_neox             L (T + A/2) + 2shV          Black et al. 2022, 2
+ *   bert, roberta        L (T + A) + 2sh^2 + 2shV    Devlin et al. 2019, 3; the
+ *                                                    head has a dense layer and
+ *                                                    looks at every token
+ *   vit                  2p (c P^2) h + L (T + A) + 2hC     Dosovitskiy et al.
+ *                        p patches of P x P pixels in c     2021, 3.1
+ *                        channels, s = p + 1, C classes
+ *   convnext             2 q_1 (c P^2) w_1                  Liu et al. 2022, 2
+ *                        + sum over stages j > 1 of 2 q_j (4 w_(j-1)) w_j
+ *                        + sum over stages j of
+ *                            depth_j 2 q_j (49 w_j + 8 w_j^2)
+ *                        + 2 w_last C
+ *                        stage j has q_j pixels and width w_j; side of an image
+ *                        after the stem: image / P, halved at every stage,
+ *                        rounded down
+ *   mamba                L 2s (2hd + kd + d (R + 2N) + Rd + 3dN + dh) + 2shV
+ *                        d inner size, k convolution kernel, R time step rank,
+ *                        N state size                Gu and Dao 2023, 3.4
+ *
+ * Mamba's scan counts six for every token, channel and state: delta A,
+ * (delta x) B, the multiply and add of the recurrence, and the multiply and add
+ * of the product with C (Gu and Dao 2023, algorithm 2 and equation 2).
  */
 
 #ifndef QM_DATA_FLOPS_H
 #define QM_DATA_FLOPS_H
 
 #include "data/model.h"
+
+/* FLOPs of the selective scan for every token, channel and state. */
+#define QM_MAMBA_SCAN_FLOPS 6
 
 /* Forward FLOPs of one sample (one sequence or one image). */
 double qm_flops_forward_sample (const QmModelConfig *config,
@@ -24,7 +56,8 @@ double qm_flops_train_sample (const QmModelConfig *config,
 /* FLOPs of the whole training: sample x batch size x steps. */
 double qm_flops_train (const QmModelConfig *config, const QmRecipe *recipe);
 
-/* Number of trainable parameters. */
+/* Number of trainable parameters as Transformers counts them: with the head of
+ * the pre-training task, weights that are tied once. */
 int64_t qm_parameter_count (const QmModelConfig *config);
 
 #endif

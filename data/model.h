@@ -10,11 +10,13 @@
  *                 "precision": "bf16", "optimizer": "adam",
  *                 "learning_rate": 3e-4, "beta1": 0.9, "beta2": 0.95,
  *                 "epsilon": 1e-8, "weight_decay": 0.01,
- *                 "max_grad_norm": 1.0 } }
+ *                 "max_grad_norm": 1.0, "dropout": 0.0 } }
  *
  * Fields of the configuration that change what is computed are read or refused
  * by name; fields that only label the model (torch_dtype, architectures, token
- * ids, ...) are accepted and ignored.
+ * ids, ...) are accepted and ignored.  Absent fields have the default of
+ * Transformers.  "dropout" is optional; where it stands, it replaces the
+ * configuration's dropout of hidden states.
  */
 
 #ifndef QM_DATA_MODEL_H
@@ -137,6 +139,7 @@ typedef struct QmRecipe
   QmOptimizer optimizer;
   double learning_rate, beta1, beta2, epsilon, weight_decay;
   double max_grad_norm; /* 0: gradients are not clipped */
+  double dropout;       /* of hidden states; NaN: as the configuration says */
 } QmRecipe;
 
 /* One model of the catalog.  Strings belong to the catalog. */
@@ -169,5 +172,14 @@ QmStatus qm_recipe_parse (const char *text,
                           const char *file,
                           QmRecipe *recipe,
                           QmError *error);
+
+/* Puts the recipe's dropout into the configuration and refuses a recipe that
+ * the model cannot be trained with: a text's for a model of images, more tokens
+ * than it has positions, an image that has another size than its patches
+ * expect, dropout where the family has none. */
+QmStatus qm_model_apply_recipe (QmModelConfig *config,
+                                const QmRecipe *recipe,
+                                const char *file,
+                                QmError *error);
 
 #endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "data/catalog-private.h"
+
+#include "data/text.h"
+
+#include <string.h>
+
+enum
+{
+  COLUMN_ID,
+  COLUMN_NAME,
+  COLUMN_VENDOR,
+  COLUMN_FORM_FACTOR,
+  COLUMN_MEMORY_GIB,
+  COLUMN_MEMORY_BANDWIDTH_GBS,
+  COLUMN_FP16_TFLOPS,
+  COLUMN_BF16,
+  COLUMN_TF32_TFLOPS,
+  COLUMN_FP32_TFLOPS,
+  COLUMN_MEASURED_FP16_TFLOPS,
+  COLUMN_TDP_W,
+  COLUMN_NVLINK_GBS,
+  COLUMN_PCIE_GENERATION,
+  COLUMN_PCIE_LANES,
+  COLUMN_PEER_TO_PEER,
+  COLUMN_RELEASED_ON,
+  COLUMN_LAUNCH_PRICE_USD,
+  COLUMN_SOURCE,
+  COLUMN_VENDOR_DOCUMENT,
+  COLUMN_UNVERIFIED,
+  COLUMN_NOTES,
+  N_COLUMNS
+};
+
+static const QmCsvColumn columns[N_COLUMNS] = {
+  [COLUMN_ID] = { "id", true },
+  [COLUMN_NAME] = { "name", true },
+  [COLUMN_VENDOR] = { "vendor", false },
+  [COLUMN_FORM_FACTOR] = { "form_factor", false },
+  [COLUMN_MEMORY_GIB] = { "memory_gib", true },
+  [COLUMN_MEMORY_BANDWIDTH_GBS] = { "memory_bandwidth_gbs", false },
+  [COLUMN_FP16_TFLOPS] = { "fp16_tflops", true },
+  [COLUMN_BF16] = { "bf16", false },
+  [COLUMN_TF32_TFLOPS] = { "tf32_tflops", false },
+  [COLUMN_FP32_TFLOPS] = { "fp32_tflops", false },
+  [COLUMN_MEASURED_FP16_TFLOPS] = { "measured_fp16_tflops", false },
+  [COLUMN_TDP_W] = { "tdp_w", false },
+  [COLUMN_NVLINK_GBS] = { "nvlink_gbs", false },
+  [COLUMN_PCIE_GENERATION] = { "pcie_generation", false },
+  [COLUMN_PCIE_LANES] = { "pcie_lanes", false },
+  [COLUMN_PEER_TO_PEER] = { "peer_to_peer", false },
+  [COLUMN_RELEASED_ON] = { "released_on", false },
+  [COLUMN_LAUNCH_PRICE_USD] = { "launch_price_usd", false },
+  [COLUMN_SOURCE] = { "source", true },
+  [COLUMN_VENDOR_DOCUMENT] = { "vendor_document", false },
+  [COLUMN_UNVERIFIED] = { "unverified", false },
+  [COLUMN_NOTES] = { "notes", false },
+};
+
+/* A rate, power or size that is neither zero nor absurd. */
+#define LEAST 1e-3
+#define MOST  1e7
+
+static bool
+is_column (const char *name, size_t length)
+{
+  for (size_t i = 0; i < N_COLUMNS; i++)
+    if (strlen (columns[i].name) == length
+        && strncmp (columns[i].name, name, length) == 0)
+      return true;
+  return false;
+}
+
+/* Column names, separated by semicolons. */
+static const char *
+read_unverified (QmCsvRow *row)
+{
+  const char *text = row->cells[COLUMN_UNVERIFIED].text;
+
+  while (*text != '\0')
+    {
+      size_t length = strcspn (text, ";");
+
+      if (!is_column (text, length))
+        {
+          qm_csv_fail (row, COLUMN_UNVERIFIED, QM_STATUS_INVALID,
+                       "'%.*s' is not a column",
+                       length < 40 ? (int) length : 40, text);
+          break;
+        }
+      text += length + (text[length] == ';');
+    }
+  return qm_csv_text (row, COLUMN_UNVERIFIED, false);
+}
+
+static QmTristate
+read_bf16 (QmCsvRow *row)
+{
+  static const char *const words[] = { "no", "yes" };
+
+  if (qm_csv_is_empty (row, COLUMN_BF16))
+    return QM_UNSTATED;
+  return qm_csv_word (row, COLUMN_BF16, words, 2, 0) == 1 ? QM_YES : QM_NO;
+}
+
+static void
+read_rates (QmCsvRow *row, QmGpu *gpu)
+{
+  gpu->memory_gib = qm_csv_number (row, COLUMN_MEMORY_GIB, LEAST, MOST);
+  gpu->memory_bandwidth_gbs =
+      qm_csv_number (row, COLUMN_MEMORY_BANDWIDTH_GBS, LEAST, MOST);
+  gpu->fp16_tflops = qm_csv_number (row, COLUMN_FP16_TFLOPS, LEAST, MOST);
+  gpu->bf16 = read_bf16 (row);
+  gpu->tf32_tflops =
+      qm_csv_number_or_none (row, COLUMN_TF32_TFLOPS, LEAST, MOST);
+  gpu->fp32_tflops = qm_csv_number (row, COLUMN_FP32_TFLOPS, LEAST, MOST);
+  gpu->measured_fp16_tflops =
+      qm_csv_number (row, COLUMN_MEASURED_FP16_TFLOPS, LEAST, MOST);
+  gpu->tdp_w = qm_csv_number (row, COLUMN_TDP_W, LEAST, MOST);
+  gpu->nvlink_gbs = qm_csv_number_or_none (row, COLUMN_NVLINK_GBS, LEAST, MOST);
+  gpu->pcie_generation = qm_csv_number (row, COLUMN_PCIE_GENERATION, 1, 100);
+  gpu->pcie_lanes = qm_csv_number (row, COLUMN_PCIE_LANES, 1, 1024);
+}
+
+static void
+read_gpu (QmCsvRow *row, void *data)
+{
+  QmBatch *batch = data;
+  QmGpu gpu = { 0 };
+  QmGpu *entry;
+
+  gpu.id = qm_csv_id (row, COLUMN_ID);
+  if (qm_list_find (&batch->known->machines, gpu.id) != QM_LIST_NONE)
+    qm_csv_fail (row, COLUMN_ID, QM_STATUS_INVALID,
+                 "'%s' is the name of a machine", gpu.id);
+  gpu.name = qm_csv_text (row, COLUMN_NAME, true);
+  gpu.vendor = qm_csv_text (row, COLUMN_VENDOR, false);
+  gpu.form_factor = qm_csv_text (row, COLUMN_FORM_FACTOR, false);
+  read_rates (row, &gpu);
+  gpu.peer_to_peer = qm_csv_text (row, COLUMN_PEER_TO_PEER, false);
+  gpu.released_on = qm_csv_date (row, COLUMN_RELEASED_ON);
+  gpu.launch_price_usd = qm_csv_number (row, COLUMN_LAUNCH_PRICE_USD, 0, 1e9);
+  gpu.source = qm_csv_text (row, COLUMN_SOURCE, true);
+  gpu.vendor_document = qm_csv_text (row, COLUMN_VENDOR_DOCUMENT, false);
+  gpu.unverified = read_unverified (row);
+  gpu.notes = qm_csv_text (row, COLUMN_NOTES, false);
+
+  entry = qm_batch_add (&batch->entries.gpus, gpu.id, row, COLUMN_ID);
+  if (entry != NULL)
+    *entry = gpu;
+}
+
+QmStatus
+qm_batch_read_gpus (QmBatch *batch,
+                    const char *text,
+                    size_t length,
+                    QmError *error)
+{
+  return qm_csv_read (text, length, batch->file, columns, N_COLUMNS,
+                      &batch->entries.pool, read_gpu, batch, error);
+}
+
+double
+qm_gpu_peak_tflops (const QmGpu *gpu, QmPrecision precision, bool tf32)
+{
+  switch (precision)
+    {
+    case QM_PRECISION_FP16:
+      return gpu->fp16_tflops;
+    case QM_PRECISION_BF16:
+      return gpu->bf16 == QM_NO ? NAN : gpu->fp16_tflops;
+    case QM_PRECISION_FP32:
+      if (tf32 && gpu->tf32_tflops != 0)
+        return gpu->tf32_tflops;
+      return gpu->fp32_tflops;
+    }
+  return NAN;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How catalog.c and the readers of the several kinds of files work together.
+ *
+ * A file is read into a batch.  Only when all of it was right are the batch's
+ * entries merged into the catalog, so that a refused file leaves no trace. */
+
+#ifndef QM_DATA_CATALOG_PRIVATE_H
+#define QM_DATA_CATALOG_PRIVATE_H
+
+#include "data/catalog.h"
+#include "data/csv-table.h"
+#include "data/pool.h"
+
+/* A measurement before the addresses of models and GPUs are final. */
+typedef struct QmMeasurementEntry
+{
+  QmMeasurement measurement;
+  size_t model;
+  size_t gpu;
+} QmMeasurementEntry;
+
+typedef struct QmEntries
+{
+  QmPool pool;
+  QmList gpus;         /* QmGpu */
+  QmList machines;     /* QmMachine */
+  QmList models;       /* QmModel */
+  QmList prices;       /* QmPrice */
+  QmList measurements; /* QmMeasurementEntry */
+} QmEntries;
+
+/* The entries of one file while it is read. */
+typedef struct QmBatch
+{
+  const QmEntries *known; /* of the files before */
+  const char *file;
+  bool from_user;
+  QmEntries entries;
+} QmBatch;
+
+/* A reader of one kind of file. */
+typedef QmStatus (*QmBatchReader) (QmBatch *batch,
+                                   const char *text,
+                                   size_t length,
+                                   QmError *error);
+
+QmStatus qm_batch_read_gpus (QmBatch *batch,
+                             const char *text,
+                             size_t length,
+                             QmError *error);
+QmStatus qm_batch_read_machines (QmBatch *batch,
+                                 const char *text,
+                                 size_t length,
+                                 QmError *error);
+QmStatus qm_batch_read_model (QmBatch *batch,
+                              const char *text,
+                              size_t length,
+                              QmError *error);
+QmStatus qm_batch_read_prices (QmBatch *batch,
+                               const char *text,
+                               size_t length,
+                               QmError *error);
+QmStatus qm_batch_read_measurements (QmBatch *batch,
+                                     const char *text,
+                                     size_t length,
+                                     QmError *error);
+
+void qm_batch_init (QmBatch *batch,
+                    const QmEntries *known,
+                    const char *file,
+                    bool from_user);
+void qm_batch_clear (QmBatch *batch);
+
+/* Adds an entry to one of the batch's lists; on a key that is already in it, or
+ * without memory, the row fails at `column` and NULL is returned.  A NULL key
+ * counts as out of memory. */
+void *
+qm_batch_add (QmList *list, const char *key, QmCsvRow *row, size_t column);
+
+/* Adds a price to the batch, under the key that all prices have. */
+void qm_batch_add_price (QmBatch *batch,
+                         const QmPrice *price,
+                         QmCsvRow *row,
+                         size_t column);
+
+/* Makes "unknown GPU 'h100'; did you mean ...?" the error of the row, with the
+ * nearest of the keys of one or two lists (`more` may be NULL). */
+void qm_batch_fail_unknown (QmCsvRow *row,
+                            size_t column,
+                            const char *what,
+                            const QmList *list,
+                            const QmList *more);
+
+#endif

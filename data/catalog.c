@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "data/catalog.h"
+
+#include "data/catalog-private.h"
+#include "data/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct QmCatalog
+{
+  QmEntries entries;
+  QmMeasurement *measurements;
+  QmError *problems;
+  size_t n_problems;
+};
+
+static void
+entries_init (QmEntries *entries)
+{
+  entries->pool = (QmPool){ NULL };
+  qm_list_init (&entries->gpus, sizeof (QmGpu));
+  qm_list_init (&entries->machines, sizeof (QmMachine));
+  qm_list_init (&entries->models, sizeof (QmModel));
+  qm_list_init (&entries->prices, sizeof (QmPrice));
+  qm_list_init (&entries->measurements, sizeof (QmMeasurementEntry));
+}
+
+static void
+entries_clear (QmEntries *entries)
+{
+  qm_pool_clear (&entries->pool);
+  qm_list_clear (&entries->gpus);
+  qm_list_clear (&entries->machines);
+  qm_list_clear (&entries->models);
+  qm_list_clear (&entries->prices);
+  qm_list_clear (&entries->measurements);
+}
+
+void
+qm_batch_init (QmBatch *batch,
+               const QmEntries *known,
+               const char *file,
+               bool from_user)
+{
+  batch->known = known;
+  batch->file = file;
+  batch->from_user = from_user;
+  entries_init (&batch->entries);
+}
+
+void
+qm_batch_clear (QmBatch *batch)
+{
+  entries_clear (&batch->entries);
+}
+
+void *
+qm_batch_add (QmList *list, const char *key, QmCsvRow *row, size_t column)
+{
+  void *entry;
+
+  if (row->status != QM_OK)
+    return NULL;
+  if (key != NULL && qm_list_find (list, key) != QM_LIST_NONE)
+    {
+      qm_csv_fail (row, column, QM_STATUS_INVALID,
+                   "the file has this entry twice");
+      return NULL;
+    }
+  entry = key != NULL ? qm_list_add (list, key) : NULL;
+  if (entry == NULL)
+    qm_csv_fail (row, column, QM_STATUS_NO_MEMORY, "out of memory");
+  return entry;
+}
+
+void
+qm_batch_fail_unknown (QmCsvRow *row,
+                       size_t column,
+                       const char *what,
+                       const QmList *list,
+                       const QmList *more)
+{
+  const char *text = row->cells[column].text;
+  char quoted[QM_QUOTE_BYTES];
+  const char *candidates[2] = { NULL, NULL };
+  const char *nearest;
+
+  candidates[0] = qm_nearest_name (text, list->keys, list->n);
+  if (more != NULL)
+    candidates[1] = qm_nearest_name (text, more->keys, more->n);
+  if (candidates[0] != NULL && candidates[1] != NULL)
+    nearest = qm_nearest_name (text, candidates, 2);
+  else
+    nearest = candidates[0] != NULL ? candidates[0] : candidates[1];
+
+  qm_text_quote (text, quoted);
+  if (nearest != NULL)
+    qm_csv_fail (row, column, QM_STATUS_NOT_FOUND,
+                 "unknown %s %s; did you mean '%s'?", what, quoted, nearest);
+  else
+    qm_csv_fail (row, column, QM_STATUS_NOT_FOUND, "unknown %s %s", what,
+                 quoted);
+}
+
+/* Puts the entries of a batch's list into the catalog's. */
+static bool
+merge_list (QmList *into, const QmList *from)
+{
+  for (size_t i = 0; i < from->n; i++)
+    {
+      size_t at = qm_list_find (into, from->keys[i]);
+      void *entry = at != QM_LIST_NONE ? qm_list_item (into, at)
+                                       : qm_list_add (into, from->keys[i]);
+
+      if (entry == NULL)
+        return false;
+      memcpy (entry, qm_list_item (from, i), from->item_size);
+    }
+  return true;
+}
+
+static bool
+merge (QmEntries *into, QmEntries *from)
+{
+  qm_pool_take (&into->pool, &from->pool);
+  return merge_list (&into->gpus, &from->gpus)
+         && merge_list (&into->machines, &from->machines)
+         && merge_list (&into->models, &from->models)
+         && merge_list (&into->prices, &from->prices)
+         && merge_list (&into->measurements, &from->measurements);
+}
+
+static QmStatus
+out_of_memory (QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_NO_MEMORY, NULL, 0, 0, "out of memory");
+}
+
+static QmStatus
+add_problem (QmCatalog *catalog, const QmError *problem, QmError *error)
+{
+  QmError *grown;
+
+  if (problem->status == QM_STATUS_NO_MEMORY)
+    return out_of_memory (error);
+  grown = realloc (catalog->problems,
+                   (catalog->n_problems + 1) * sizeof *catalog->problems);
+  if (grown == NULL)
+    return out_of_memory (error);
+  catalog->problems = grown;
+  grown[catalog->n_problems++] = *problem;
+  return QM_OK;
+}
+
+/* Reads one file; returns an error only where memory is out. */
+static QmStatus
+load_file (QmCatalog *catalog,
+           const char *path,
+           bool from_user,
+           QmBatchReader reader,
+           QmError *error)
+{
+  QmBatch batch;
+  QmError problem;
+  char *text = NULL;
+  size_t length;
+  QmStatus status = qm_text_read_file (path, &text, &length, &problem);
+
+  if (status != QM_OK)
+    return add_problem (catalog, &problem, error);
+
+  qm_batch_init (&batch, &catalog->entries, path, from_user);
+  status = reader (&batch, text, length, &problem);
+  free (text);
+  if (status != QM_OK)
+    status = add_problem (catalog, &problem, error);
+  else if (!merge (&catalog->entries, &batch.entries))
+    status = out_of_memory (error);
+  qm_batch_clear (&batch);
+  return status;
+}
+
+static char *
+join (const char *directory, const char *name)
+{
+  size_t size = strlen (directory) + strlen (name) + 2;
+  char *path = malloc (size);
+
+  if (path != NULL)
+    snprintf (path, size, "%s/%s", directory, name);
+  return path;
+}
+
+static bool
+exists (const char *path)
+{
+  struct stat info;
+
+  return lstat (path, &info) == 0 || errno != ENOENT;
+}
+
+/* A file that the user's directory need not have. */
+static QmStatus
+load_named (QmCatalog *catalog,
+            const char *directory,
+            const char *name,
+            bool from_user,
+            QmBatchReader reader,
+            QmError *error)
+{
+  char *path = join (directory, name);
+  QmStatus status = QM_OK;
+
+  if (path == NULL)
+    return out_of_memory (error);
+  if (!from_user || exists (path))
+    status = load_file (catalog, path, from_user, reader, error);
+  free (path);
+  return status;
+}
+
+static bool
+has_suffix (const char *name, const char *suffix)
+{
+  size_t n_name = strlen (name), n_suffix = strlen (suffix);
+
+  return n_name > n_suffix && strcmp (name + n_name - n_suffix, suffix) == 0;
+}
+
+static int
+compare_names (const void *a, const void *b)
+{
+  return strcmp (*(char *const *) a, *(char *const *) b);
+}
+
+/* Names in a directory that end in `suffix` and are not hidden, sorted
+ * bytewise; false where memory is out. */
+static bool
+list_directory (DIR *directory, const char *suffix, QmPool *pool, QmList *names)
+{
+  const struct dirent *entry;
+
+  while ((entry = readdir (directory)) != NULL)
+    {
+      const char *copy;
+
+      if (entry->d_name[0] == '.' || !has_suffix (entry->d_name, suffix))
+        continue;
+      copy = qm_pool_string (pool, entry->d_name);
+      if (copy == NULL || qm_list_add (names, copy) == NULL)
+        return false;
+    }
+  if (names->n > 1)
+    qsort (names->keys, names->n, sizeof *names->keys, compare_names);
+  return true;
+}
+
+static QmStatus
+load_sorted (QmCatalog *catalog,
+             const char *path,
+             DIR *directory,
+             const char *suffix,
+             bool from_user,
+             QmBatchReader reader,
+             QmError *error)
+{
+  QmPool pool = { NULL };
+  QmList names;
+  QmStatus status = QM_OK;
+
+  qm_list_init (&names, 1);
+  if (!list_directory (directory, suffix, &pool, &names))
+    status = out_of_memory (error);
+  for (size_t i = 0; i < names.n && status == QM_OK; i++)
+    status =
+        load_named (catalog, path, names.keys[i], from_user, reader, error);
+  qm_list_clear (&names);
+  qm_pool_clear (&pool);
+  return status;
+}
+
+/* Every file of a kind in a directory of their own. */
+static QmStatus
+load_directory (QmCatalog *catalog,
+                const char *parent,
+                const char *name,
+                const char *suffix,
+                bool from_user,
+                QmBatchReader reader,
+                QmError *error)
+{
+  char *path = join (parent, name);
+  DIR *directory;
+  QmStatus status = QM_OK;
+
+  if (path == NULL)
+    return out_of_memory (error);
+  directory = opendir (path);
+  if (directory != NULL)
+    {
+      status = load_sorted (catalog, path, directory, suffix, from_user, reader,
+                            error);
+      closedir (directory);
+    }
+  else if (!from_user || exists (path))
+    {
+      QmError problem;
+
+      qm_error_set (&problem, QM_STATUS_IO, path, 0, 0, "cannot be opened: %s",
+                    strerror (errno));
+      status = add_problem (catalog, &problem, error);
+    }
+  free (path);
+  return status;
+}
+
+static QmStatus
+load_all (QmCatalog *catalog,
+          const char *directory,
+          bool from_user,
+          QmError *error)
+{
+  QmStatus status = load_named (catalog, directory, "gpus.csv", from_user,
+                                qm_batch_read_gpus, error);
+
+  if (status == QM_OK)
+    status = load_named (catalog, directory, "machines.csv", from_user,
+                         qm_batch_read_machines, error);
+  if (status == QM_OK)
+    status = load_directory (catalog, directory, "models", ".json", from_user,
+                             qm_batch_read_model, error);
+  if (status == QM_OK)
+    status = load_named (catalog, directory, "prices.csv", from_user,
+                         qm_batch_read_prices, error);
+  if (status == QM_OK)
+    status = load_directory (catalog, directory, "measurements", ".csv",
+                             from_user, qm_batch_read_measurements, error);
+  return status;
+}
+
+/* Gives the measurements their models and GPUs, whose places are now final. */
+static QmStatus
+resolve_measurements (QmCatalog *catalog, QmError *error)
+{
+  const QmEntries *entries = &catalog->entries;
+  size_t n = entries->measurements.n;
+
+  catalog->measurements = calloc (n > 0 ? n : 1, sizeof (QmMeasurement));
+  if (catalog->measurements == NULL)
+    return out_of_memory (error);
+  for (size_t i = 0; i < n; i++)
+    {
+      const QmMeasurementEntry *entry =
+          qm_list_item (&entries->measurements, i);
+
+      catalog->measurements[i] = entry->measurement;
+      catalog->measurements[i].model =
+          qm_list_item (&entries->models, entry->model);
+      catalog->measurements[i].gpu = qm_list_item (&entries->gpus, entry->gpu);
+    }
+  return QM_OK;
+}
+
+static QmStatus
+check_directory (const char *path, QmError *error)
+{
+  DIR *directory = opendir (path);
+
+  if (directory == NULL)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "cannot be opened: %s", strerror (errno));
+  closedir (directory);
+  return QM_OK;
+}
+
+QmStatus
+qm_catalog_load (const char *shipped_dir,
+                 const char *user_dir,
+                 QmCatalog **catalog,
+                 QmError *error)
+{
+  QmCatalog *loading;
+  QmStatus status = check_directory (shipped_dir, error);
+
+  if (status != QM_OK)
+    return status;
+  loading = calloc (1, sizeof *loading);
+  if (loading == NULL)
+    return out_of_memory (error);
+  entries_init (&loading->entries);
+
+  status = load_all (loading, shipped_dir, false, error);
+  if (status == QM_OK && user_dir != NULL)
+    status = load_all (loading, user_dir, true, error);
+  if (status == QM_OK)
+    status = resolve_measurements (loading, error);
+  if (status != QM_OK)
+    {
+      qm_catalog_free (loading);
+      return status;
+    }
+  *catalog = loading;
+  return QM_OK;
+}
+
+void
+qm_catalog_free (QmCatalog *catalog)
+{
+  if (catalog == NULL)
+    return;
+  entries_clear (&catalog->entries);
+  free (catalog->measurements);
+  free (catalog->problems);
+  free (catalog);
+}
+
+const QmError *
+qm_catalog_problems (const QmCatalog *catalog, size_t *n)
+{
+  *n = catalog->n_problems;
+  return catalog->problems;
+}
+
+/* A list's entries as an array. */
+static const void *
+list_array (const QmList *list, size_t *n)
+{
+  *n = list->n;
+  return list->items;
+}
+
+const QmGpu *
+qm_catalog_gpus (const QmCatalog *catalog, size_t *n)
+{
+  return list_array (&catalog->entries.gpus, n);
+}
+
+const QmMachine *
+qm_catalog_machines (const QmCatalog *catalog, size_t *n)
+{
+  return list_array (&catalog->entries.machines, n);
+}
+
+const QmModel *
+qm_catalog_models (const QmCatalog *catalog, size_t *n)
+{
+  return list_array (&catalog->entries.models, n);
+}
+
+const QmPrice *
+qm_catalog_prices (const QmCatalog *catalog, size_t *n)
+{
+  return list_array (&catalog->entries.prices, n);
+}
+
+const QmMeasurement *
+qm_catalog_measurements (const QmCatalog *catalog, size_t *n)
+{
+  *n = catalog->entries.measurements.n;
+  return catalog->measurements;
+}
+
+static const void *
+list_entry (const QmList *list, const char *id)
+{
+  size_t at = qm_list_find (list, id);
+
+  return at != QM_LIST_NONE ? qm_list_item (list, at) : NULL;
+}
+
+const QmGpu *
+qm_catalog_gpu (const QmCatalog *catalog, const char *id)
+{
+  return list_entry (&catalog->entries.gpus, id);
+}
+
+const QmMachine *
+qm_catalog_machine (const QmCatalog *catalog, const char *id)
+{
+  return list_entry (&catalog->entries.machines, id);
+}
+
+const QmModel *
+qm_catalog_model (const QmCatalog *catalog, const char *id)
+{
+  return list_entry (&catalog->entries.models, id);
+}

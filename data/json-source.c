@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "data/json-source.h"
+
+#include "data/catalog.h"
+#include "data/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+QmStatus
+qm_json_parse (const QmJsonText *source, json_t **root, QmError *error)
+{
+  json_error_t trouble;
+  int line, column;
+
+  *root = json_loadb (source->text, source->length, JSON_REJECT_DUPLICATES,
+                      &trouble);
+  if (*root == NULL)
+    {
+      if (json_error_code (&trouble) == json_error_out_of_memory)
+        return qm_error_set (error, QM_STATUS_NO_MEMORY, source->file, 0, 0,
+                             "out of memory");
+      qm_text_position (source->text, source->length,
+                        trouble.position > 0 ? (size_t) trouble.position : 0,
+                        &line, &column);
+      return qm_error_set (error, QM_STATUS_PARSE, source->file, line, column,
+                           "%s", trouble.text);
+    }
+  if (!json_is_object (*root))
+    {
+      json_decref (*root);
+      *root = NULL;
+      return qm_error_set (error, QM_STATUS_PARSE, source->file, 1, 1,
+                           "is not a JSON object");
+    }
+  return QM_OK;
+}
+
+void
+qm_json_begin (QmJsonObject *object,
+               const QmJsonText *source,
+               json_t *root,
+               QmError *error)
+{
+  *object = (QmJsonObject){ .source = source, .json = root, .error = error };
+}
+
+/* The byte after the string that begins at `at`. */
+static size_t
+skip_string (const QmJsonText *source, size_t at)
+{
+  for (at++; at < source->length && source->text[at] != '"'; at++)
+    if (source->text[at] == '\\')
+      at++;
+  return at + 1;
+}
+
+static bool
+is_space (char c)
+{
+  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* Whether the string in quotes at `at` is that name and a key. */
+static bool
+is_key (const QmJsonText *source, size_t at, const char *name)
+{
+  size_t length = strlen (name);
+  size_t end = at + 1 + length;
+
+  if (end >= source->length
+      || strncmp (source->text + at + 1, name, length) != 0
+      || source->text[end] != '"')
+    return false;
+  for (end++; end < source->length && is_space (source->text[end]); end++)
+    ;
+  return end < source->length && source->text[end] == ':';
+}
+
+/* The offset of the key `name` at that depth of nesting, searched from *from in
+ * text that is valid JSON; false where it is not written so. */
+static bool
+find_key (const QmJsonText *source, size_t *from, int depth, const char *name)
+{
+  int level = 0;
+  size_t at = *from;
+
+  while (at < source->length)
+    {
+      char c = source->text[at];
+
+      if (c == '"')
+        {
+          if (level == depth && is_key (source, at, name))
+            {
+              *from = at;
+              return true;
+            }
+          at = skip_string (source, at);
+          continue;
+        }
+      if (c == '{' || c == '[')
+        level++;
+      else if (c == '}' || c == ']')
+        level--;
+      at++;
+    }
+  return false;
+}
+
+/* Where the object's key stands in the text. */
+static size_t
+object_offset (const QmJsonObject *object)
+{
+  size_t at;
+
+  if (object->parent == NULL)
+    return 0;
+  at = object_offset (object->parent);
+  if (find_key (object->source, &at, 1, object->section))
+    at += strlen (object->section) + 2;
+  return at;
+}
+
+static void
+locate (const QmJsonObject *object, const char *name, int *line, int *column)
+{
+  const QmJsonText *source = object->source;
+  size_t inside = object_offset (object);
+  size_t at = inside;
+
+  if (find_key (source, &inside, 1, name))
+    at = inside;
+  qm_text_position (source->text, source->length, at, line, column);
+}
+
+/* Writes "config.rope_parameters." */
+static void
+write_path (const QmJsonObject *object, char *path, size_t size)
+{
+  size_t used;
+
+  if (object->parent == NULL)
+    return;
+  write_path (object->parent, path, size);
+  used = strlen (path);
+  snprintf (path + used, size - used, "%s.", object->section);
+}
+
+void
+qm_json_fail (QmJsonObject *object,
+              const char *name,
+              QmStatus status,
+              const char *format,
+              ...)
+{
+  char message[256], path[128] = "";
+  va_list arguments;
+  int line, column;
+
+  if (object->status != QM_OK)
+    return;
+  va_start (arguments, format);
+  vsnprintf (message, sizeof message, format, arguments);
+  va_end (arguments);
+  locate (object, name, &line, &column);
+  write_path (object, path, sizeof path);
+  object->status = qm_error_set (object->error, status, object->source->file,
+                                 line, column, "%s%s: %s", path, name, message);
+}
+
+bool
+qm_json_has (const QmJsonObject *object, const char *name)
+{
+  json_t *value = json_object_get (object->json, name);
+
+  return value != NULL && !json_is_null (value);
+}
+
+json_t *
+qm_json_take (QmJsonObject *object, const char *name)
+{
+  if (object->n_read < QM_JSON_MAX_READ)
+    object->read[object->n_read++] = name;
+  return qm_json_has (object, name) ? json_object_get (object->json, name)
+                                    : NULL;
+}
+
+void
+qm_json_enter (QmJsonObject *parent, const char *name, QmJsonObject *object)
+{
+  json_t *value = qm_json_take (parent, name);
+
+  if (value == NULL)
+    qm_json_fail (parent, name, QM_STATUS_INVALID, "is missing");
+  else if (!json_is_object (value))
+    qm_json_fail (parent, name, QM_STATUS_INVALID, "is not an object");
+  *object = (QmJsonObject){ .source = parent->source,
+                            .json = value,
+                            .parent = parent,
+                            .section = name,
+                            .status = parent->status,
+                            .error = parent->error };
+}
+
+int64_t
+qm_json_integer_or (QmJsonObject *object,
+                    const char *name,
+                    int64_t min,
+                    int64_t max,
+                    int64_t absent)
+{
+  json_t *value = qm_json_take (object, name);
+  json_int_t number;
+
+  if (value == NULL)
+    return absent;
+  if (!json_is_integer (value))
+    {
+      qm_json_fail (object, name, QM_STATUS_INVALID, "is not a whole number");
+      return min;
+    }
+  number = json_integer_value (value);
+  if (number < min || number > max)
+    {
+      qm_json_fail (object, name, QM_STATUS_INVALID,
+                    "%lld is not between %lld and %lld", (long long) number,
+                    (long long) min, (long long) max);
+      return min;
+    }
+  return number;
+}
+
+static void
+require (QmJsonObject *object, const char *name)
+{
+  if (!qm_json_has (object, name))
+    qm_json_fail (object, name, QM_STATUS_INVALID, "is missing");
+}
+
+int64_t
+qm_json_integer (QmJsonObject *object,
+                 const char *name,
+                 int64_t min,
+                 int64_t max)
+{
+  require (object, name);
+  return qm_json_integer_or (object, name, min, max, min);
+}
+
+double
+qm_json_number_or (QmJsonObject *object,
+                   const char *name,
+                   double min,
+                   double max,
+                   double absent)
+{
+  json_t *value = qm_json_take (object, name);
+  double number;
+
+  if (value == NULL)
+    return absent;
+  if (!json_is_number (value))
+    {
+      qm_json_fail (object, name, QM_STATUS_INVALID, "is not a number");
+      return min;
+    }
+  number = json_number_value (value);
+  if (number < min || number > max)
+    {
+      qm_json_fail (object, name, QM_STATUS_INVALID,
+                    "%.10g is not between %.10g and %.10g", number, min, max);
+      return min;
+    }
+  return number;
+}
+
+double
+qm_json_number (QmJsonObject *object, const char *name, double min, double max)
+{
+  require (object, name);
+  return qm_json_number_or (object, name, min, max, min);
+}
+
+bool
+qm_json_boolean_or (QmJsonObject *object, const char *name, bool absent)
+{
+  json_t *value = qm_json_take (object, name);
+
+  if (value == NULL)
+    return absent;
+  if (!json_is_boolean (value))
+    {
+      qm_json_fail (object, name, QM_STATUS_INVALID,
+                    "is neither true nor false");
+      return absent;
+    }
+  return json_is_true (value);
+}
+
+const char *
+qm_json_string (QmJsonObject *object, const char *name, bool required)
+{
+  json_t *value;
+
+  if (required)
+    require (object, name);
+  value = qm_json_take (object, name);
+  if (value == NULL)
+    return NULL;
+  if (!json_is_string (value))
+    {
+      qm_json_fail (object, name, QM_STATUS_INVALID, "is not a string");
+      return NULL;
+    }
+  return json_string_value (value);
+}
+
+static bool
+contains (const char *const *names, size_t n_names, const char *name)
+{
+  for (size_t i = 0; i < n_names && names[i] != NULL; i++)
+    if (strcmp (names[i], name) == 0)
+      return true;
+  return false;
+}
+
+QmStatus
+qm_json_finish (QmJsonObject *object, const char *const *harmless)
+{
+  const char *name;
+  json_t *value;
+
+  if (object->status != QM_OK)
+    return object->status;
+  json_object_foreach (object->json, name, value)
+  {
+    const char *nearest;
+
+    if (contains (object->read, object->n_read, name)
+        || contains (harmless, SIZE_MAX, name))
+      continue;
+    nearest = qm_nearest_name (name, object->read, object->n_read);
+    if (nearest != NULL)
+      qm_json_fail (object, name, QM_STATUS_UNSUPPORTED,
+                    "unsupported field; did you mean '%s'?", nearest);
+    else
+      qm_json_fail (object, name, QM_STATUS_UNSUPPORTED, "unsupported field");
+    break;
+  }
+  return object->status;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "data/model.h"
+
+#include "data/model-config.h"
+#include "data/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MAX_BATCH    (INT64_C (1) << 24)
+#define MAX_STEPS    INT64_C (1000000000)
+#define MAX_SEQUENCE (INT64_C (1) << 24)
+#define MAX_IMAGE    (INT64_C (1) << 14)
+
+const char *
+qm_family_name (QmFamily family)
+{
+  switch (family)
+    {
+    case QM_FAMILY_GPT_NEOX:
+      return "gpt_neox";
+    case QM_FAMILY_BERT:
+      return "bert";
+    case QM_FAMILY_ROBERTA:
+      return "roberta";
+    case QM_FAMILY_VIT:
+      return "vit";
+    case QM_FAMILY_CONVNEXT:
+      return "convnext";
+    case QM_FAMILY_MAMBA:
+      return "mamba";
+    }
+  return "";
+}
+
+const char *
+qm_precision_name (QmPrecision precision)
+{
+  switch (precision)
+    {
+    case QM_PRECISION_FP32:
+      return "fp32";
+    case QM_PRECISION_FP16:
+      return "fp16";
+    case QM_PRECISION_BF16:
+      return "bf16";
+    }
+  return "";
+}
+
+const char *
+qm_optimizer_name (QmOptimizer optimizer)
+{
+  switch (optimizer)
+    {
+    case QM_OPTIMIZER_ADAM:
+      return "adam";
+    case QM_OPTIMIZER_ADAMW:
+      return "adamw";
+    }
+  return "";
+}
+
+static QmPrecision
+read_precision (QmJsonObject *object)
+{
+  const char *word = qm_json_string (object, "precision", true);
+  char quoted[QM_QUOTE_BYTES];
+
+  if (word == NULL)
+    return QM_PRECISION_FP32;
+  for (int i = QM_PRECISION_FP32; i <= QM_PRECISION_BF16; i++)
+    if (strcmp (word, qm_precision_name ((QmPrecision) i)) == 0)
+      return (QmPrecision) i;
+  qm_json_fail (object, "precision", QM_STATUS_UNSUPPORTED,
+                "%s is not 'fp32', 'fp16' or 'bf16'",
+                qm_text_quote (word, quoted));
+  return QM_PRECISION_FP32;
+}
+
+static QmOptimizer
+read_optimizer (QmJsonObject *object)
+{
+  const char *word = qm_json_string (object, "optimizer", true);
+  char quoted[QM_QUOTE_BYTES];
+
+  if (word == NULL)
+    return QM_OPTIMIZER_ADAM;
+  for (int i = QM_OPTIMIZER_ADAM; i <= QM_OPTIMIZER_ADAMW; i++)
+    if (strcmp (word, qm_optimizer_name ((QmOptimizer) i)) == 0)
+      return (QmOptimizer) i;
+  qm_json_fail (object, "optimizer", QM_STATUS_UNSUPPORTED,
+                "%s is not 'adam' or 'adamw'", qm_text_quote (word, quoted));
+  return QM_OPTIMIZER_ADAM;
+}
+
+QmStatus
+qm_recipe_read (QmJsonObject *object, QmRecipe *recipe)
+{
+  static const char *const none[] = { NULL };
+
+  recipe->batch_size = qm_json_integer (object, "batch_size", 1, MAX_BATCH);
+  recipe->steps = qm_json_integer (object, "steps", 1, MAX_STEPS);
+  recipe->sequence_length =
+      qm_json_integer_or (object, "sequence_length", 1, MAX_SEQUENCE, 0);
+  recipe->image_size =
+      qm_json_integer_or (object, "image_size", 1, MAX_IMAGE, 0);
+  recipe->precision = read_precision (object);
+  recipe->optimizer = read_optimizer (object);
+  recipe->learning_rate = qm_json_number (object, "learning_rate", 0, 1e6);
+  recipe->beta1 = qm_json_number (object, "beta1", 0, 1);
+  recipe->beta2 = qm_json_number (object, "beta2", 0, 1);
+  recipe->epsilon = qm_json_number (object, "epsilon", 0, 1);
+  recipe->weight_decay = qm_json_number (object, "weight_decay", 0, 1e6);
+  recipe->max_grad_norm =
+      qm_json_number_or (object, "max_grad_norm", 0, 1e12, 0);
+  recipe->dropout = qm_json_number_or (object, "dropout", 0, 1, NAN);
+  if (recipe->dropout >= 1)
+    qm_json_fail (object, "dropout", QM_STATUS_INVALID,
+                  "a probability of 1 leaves nothing");
+  if ((recipe->sequence_length == 0) == (recipe->image_size == 0))
+    qm_json_fail (object, "sequence_length", QM_STATUS_INVALID,
+                  "exactly one of sequence_length and image_size must be "
+                  "given");
+  return qm_json_finish (object, none);
+}
+
+static bool
+is_image_family (QmFamily family)
+{
+  return family == QM_FAMILY_VIT || family == QM_FAMILY_CONVNEXT;
+}
+
+static double *
+hidden_dropout (QmModelConfig *config)
+{
+  switch (config->family)
+    {
+    case QM_FAMILY_GPT_NEOX:
+      return &config->gpt_neox.hidden_dropout;
+    case QM_FAMILY_BERT:
+    case QM_FAMILY_ROBERTA:
+      return &config->bert.hidden_dropout;
+    case QM_FAMILY_VIT:
+      return &config->vit.hidden_dropout;
+    case QM_FAMILY_CONVNEXT:
+    case QM_FAMILY_MAMBA:
+      break;
+    }
+  return NULL;
+}
+
+static void
+check_text (QmJsonObject *object,
+            const QmModelConfig *config,
+            const QmRecipe *recipe)
+{
+  int64_t positions;
+
+  if (recipe->sequence_length == 0)
+    {
+      qm_json_fail (object, "image_size", QM_STATUS_INVALID,
+                    "a %s model is trained on text and needs a "
+                    "sequence_length",
+                    qm_family_name (config->family));
+      return;
+    }
+  if (config->family != QM_FAMILY_BERT && config->family != QM_FAMILY_ROBERTA)
+    return;
+
+  /* RoBERTa counts positions from the one after the padding token's. */
+  positions = config->bert.max_positions;
+  if (config->family == QM_FAMILY_ROBERTA)
+    positions -= config->bert.pad_token_id + 1;
+  if (recipe->sequence_length > positions)
+    qm_json_fail (object, "sequence_length", QM_STATUS_INVALID,
+                  "%lld is more than the model's %lld positions",
+                  (long long) recipe->sequence_length, (long long) positions);
+}
+
+/* The side of the image after a convolution network's last stage; 0 where
+ * nothing is left of it. */
+static int64_t
+last_stage_side (const QmConvnextConfig *config, int64_t image_size)
+{
+  int64_t side = image_size / config->patch_size;
+
+  for (int64_t i = 1; i < config->stages; i++)
+    side /= 2;
+  return side;
+}
+
+static void
+check_image (QmJsonObject *object,
+             const QmModelConfig *config,
+             const QmRecipe *recipe)
+{
+  if (recipe->image_size == 0)
+    qm_json_fail (object, "sequence_length", QM_STATUS_INVALID,
+                  "a %s model is trained on images and needs an image_size",
+                  qm_family_name (config->family));
+  else if (config->family == QM_FAMILY_VIT
+           && recipe->image_size != config->vit.image_size)
+    qm_json_fail (object, "image_size", QM_STATUS_INVALID,
+                  "%lld is not the configuration's image_size, %lld",
+                  (long long) recipe->image_size,
+                  (long long) config->vit.image_size);
+  else if (config->family == QM_FAMILY_CONVNEXT
+           && last_stage_side (&config->convnext, recipe->image_size) == 0)
+    qm_json_fail (object, "image_size", QM_STATUS_INVALID,
+                  "%lld is too small for the model's stages",
+                  (long long) recipe->image_size);
+}
+
+QmStatus
+qm_recipe_apply (QmJsonObject *object,
+                 const QmRecipe *recipe,
+                 QmModelConfig *config)
+{
+  double *dropout = hidden_dropout (config);
+
+  if (is_image_family (config->family))
+    check_image (object, config, recipe);
+  else
+    check_text (object, config, recipe);
+
+  if (isnan (recipe->dropout))
+    return object->status;
+  if (dropout != NULL)
+    *dropout = recipe->dropout;
+  else if (recipe->dropout != 0)
+    qm_json_fail (object, "dropout", QM_STATUS_UNSUPPORTED,
+                  "a %s model has no dropout of hidden states",
+                  qm_family_name (config->family));
+  return object->status;
+}
+
+QmStatus
+qm_model_apply_recipe (QmModelConfig *config,
+                       const QmRecipe *recipe,
+                       const char *file,
+                       QmError *error)
+{
+  const QmJsonText nowhere = { .text = "", .file = file };
+  QmJsonObject object;
+  QmStatus status;
+
+  qm_json_begin (&object, &nowhere, NULL, error);
+  status = qm_recipe_apply (&object, recipe, config);
+  if (status != QM_OK && error != NULL)
+    error->line = error->column = 0;
+  return status;
+}
+
+QmStatus
+qm_model_config_parse (const char *text,
+                       size_t length,
+                       const char *file,
+                       QmModelConfig *config,
+                       QmError *error)
+{
+  const QmJsonText source = { text, length, file };
+  QmJsonObject object;
+  json_t *root;
+  QmStatus status = qm_json_parse (&source, &root, error);
+
+  if (status != QM_OK)
+    return status;
+  qm_json_begin (&object, &source, root, error);
+  status = qm_model_config_read (&object, config);
+  json_decref (root);
+  return status;
+}
+
+QmStatus
+qm_recipe_parse (const char *text,
+                 size_t length,
+                 const char *file,
+                 QmRecipe *recipe,
+                 QmError *error)
+{
+  const QmJsonText source = { text, length, file };
+  QmJsonObject object;
+  json_t *root;
+  QmStatus status = qm_json_parse (&source, &root, error);
+
+  if (status != QM_OK)
+    return status;
+  qm_json_begin (&object, &source, root, error);
+  status = qm_recipe_read (&object, recipe);
+  json_decref (root);
+  return status;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "data/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Reads until the end or one byte beyond the limit. */
+static QmStatus
+read_all (int fd, const char *path, char *text, size_t *length, QmError *error)
+{
+  *length = 0;
+  while (*length <= QM_TEXT_MAX_BYTES)
+    {
+      ssize_t n = read (fd, text + *length, QM_TEXT_MAX_BYTES + 1 - *length);
+
+      if (n == 0)
+        return QM_OK;
+      if (n > 0)
+        *length += (size_t) n;
+      else if (errno != EINTR)
+        return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                             "cannot be read: %s", strerror (errno));
+    }
+  return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                       "is larger than %zu MiB",
+                       QM_TEXT_MAX_BYTES / 1024 / 1024);
+}
+
+static QmStatus
+read_regular_file (const char *path,
+                   char **text,
+                   size_t *length,
+                   QmError *error)
+{
+  struct stat info;
+  QmStatus status;
+  char *shrunk;
+  /* Without O_NONBLOCK a named pipe would wait for a writer. */
+  int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+  if (fd < 0)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "cannot be opened: %s", strerror (errno));
+  if (fstat (fd, &info) != 0 || !S_ISREG (info.st_mode))
+    {
+      bool directory = S_ISDIR (info.st_mode);
+
+      close (fd);
+      return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                           directory ? "is a directory, not a file"
+                                     : "is not a regular file");
+    }
+
+  *text = malloc (QM_TEXT_MAX_BYTES + 2);
+  if (*text == NULL)
+    {
+      close (fd);
+      return qm_error_set (error, QM_STATUS_NO_MEMORY, path, 0, 0,
+                           "out of memory");
+    }
+  status = read_all (fd, path, *text, length, error);
+  close (fd);
+  if (status != QM_OK)
+    {
+      free (*text);
+      *text = NULL;
+      return status;
+    }
+  (*text)[*length] = '\0';
+  shrunk = realloc (*text, *length + 1);
+  if (shrunk != NULL)
+    *text = shrunk;
+  return QM_OK;
+}
+
+QmStatus
+qm_text_read_file (const char *path,
+                   char **text,
+                   size_t *length,
+                   QmError *error)
+{
+  QmStatus status = read_regular_file (path, text, length, error);
+
+  if (status != QM_OK)
+    return status;
+  if (*length >= 3 && memcmp (*text, "\xef\xbb\xbf", 3) == 0)
+    {
+      *length -= 3;
+      memmove (*text, *text + 3, *length + 1);
+    }
+  status = qm_text_check (*text, *length, path, error);
+  if (status != QM_OK)
+    {
+      free (*text);
+      *text = NULL;
+    }
+  return status;
+}
+
+/* Bytes of the UTF-8 sequence at `text`, or 0 where there is none: Unicode
+ * 15.0, table 3-7. */
+static size_t
+sequence_length (const unsigned char *text, size_t left)
+{
+  unsigned char lead = text[0];
+  unsigned char low = 0x80, high = 0xbf;
+  size_t length;
+
+  if (lead < 0x80)
+    return 1;
+  if (lead < 0xc2 || lead > 0xf4)
+    return 0;
+  length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+  if (length > left)
+    return 0;
+
+  if (lead == 0xe0)
+    low = 0xa0;
+  else if (lead == 0xed)
+    high = 0x9f;
+  else if (lead == 0xf0)
+    low = 0x90;
+  else if (lead == 0xf4)
+    high = 0x8f;
+  if (text[1] < low || text[1] > high)
+    return 0;
+  for (size_t i = 2; i < length; i++)
+    if ((text[i] & 0xc0) != 0x80)
+      return 0;
+  return length;
+}
+
+static bool
+is_control (unsigned char byte)
+{
+  return (byte < 0x20 && byte != '\t' && byte != '\n' && byte != '\r')
+         || byte == 0x7f;
+}
+
+QmStatus
+qm_text_check (const char *text,
+               size_t length,
+               const char *file,
+               QmError *error)
+{
+  size_t i = 0;
+  int line, column;
+
+  while (i < length)
+    {
+      unsigned char byte = (unsigned char) text[i];
+      size_t step =
+          sequence_length ((const unsigned char *) text + i, length - i);
+
+      if (step == 0 || is_control (byte))
+        {
+          qm_text_position (text, length, i, &line, &column);
+          if (step == 0)
+            return qm_error_set (error, QM_STATUS_PARSE, file, line, column,
+                                 "is not UTF-8 text: byte 0x%02x", byte);
+          return qm_error_set (error, QM_STATUS_PARSE, file, line, column,
+                               "is not text: control character 0x%02x", byte);
+        }
+      i += step;
+    }
+  return QM_OK;
+}
+
+void
+qm_text_position (
+    const char *text, size_t length, size_t offset, int *line, int *column)
+{
+  if (offset > length)
+    offset = length;
+  *line = 1;
+  *column = 1;
+  for (size_t i = 0; i < offset; i++)
+    {
+      /* A carriage return ends a line unless a line feed does. */
+      if (text[i] == '\n'
+          || (text[i] == '\r' && (i + 1 == length || text[i + 1] != '\n')))
+        {
+          (*line)++;
+          *column = 1;
+        }
+      else
+        (*column)++;
+    }
+}
+
+/* Whether text is [+-] digits [. digits] [e [+-] digits]. */
+static bool
+is_decimal (const char *text)
+{
+  static const char digits[] = "0123456789";
+  size_t n;
+
+  if (*text == '+' || *text == '-')
+    text++;
+  n = strspn (text, digits);
+  if (n == 0)
+    return false;
+  text += n;
+  if (*text == '.')
+    {
+      n = strspn (text + 1, digits);
+      if (n == 0)
+        return false;
+      text += n + 1;
+    }
+  if (*text == 'e' || *text == 'E')
+    {
+      text++;
+      if (*text == '+' || *text == '-')
+        text++;
+      n = strspn (text, digits);
+      if (n == 0)
+        return false;
+      text += n;
+    }
+  return *text == '\0';
+}
+
+bool
+qm_number_parse (const char *text, double *value)
+{
+  locale_t c_locale, previous;
+  double parsed;
+
+  if (!is_decimal (text))
+    return false;
+
+  /* strtod() reads the decimal point of the locale. */
+  c_locale = newlocale (LC_ALL_MASK, "C", (locale_t) 0);
+  if (c_locale == (locale_t) 0)
+    return false;
+  previous = uselocale (c_locale);
+  parsed = strtod (text, NULL);
+  uselocale (previous);
+  freelocale (c_locale);
+
+  if (!isfinite (parsed))
+    return false;
+  *value = parsed;
+  return true;
+}
+
+const char *
+qm_text_quote (const char *text, char buffer[QM_QUOTE_BYTES])
+{
+  static const char ellipsis[] = "…'";
+  const size_t room = QM_QUOTE_BYTES - sizeof ellipsis - 1;
+  size_t length = strlen (text);
+  size_t kept = 0;
+
+  while (kept < length)
+    {
+      size_t step =
+          sequence_length ((const unsigned char *) text + kept, length - kept);
+
+      if (step == 0)
+        step = 1;
+      if (kept + step > room)
+        break;
+      kept += step;
+    }
+  buffer[0] = '\'';
+  for (size_t i = 0; i < kept; i++)
+    buffer[i + 1] = (unsigned char) text[i] < 0x20 ? ' ' : text[i];
+  strcpy (buffer + kept + 1, kept < length ? ellipsis : "'");
+  return buffer;
+}

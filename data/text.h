@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Text that comes from a file: reading it whole, checking that it is text, and
+ * the numbers in it.  Nothing here depends on the locale of the process. */
+
+#ifndef QM_DATA_TEXT_H
+#define QM_DATA_TEXT_H
+
+#include "data/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* No file of facts is larger. */
+#define QM_TEXT_MAX_BYTES ((size_t) 8 * 1024 * 1024)
+
+/* Reads the regular file at `path`, without a byte order mark.  *text is
+ * terminated by a zero byte, owned by the caller and freed with free().
+ * QM_STATUS_IO where it cannot be read, is no regular file or is too large;
+ * QM_STATUS_PARSE as from qm_text_check(). */
+QmStatus qm_text_read_file (const char *path,
+                            char **text,
+                            size_t *length,
+                            QmError *error);
+
+/* Refuses anything but valid UTF-8 without control characters other than tab,
+ * line feed and carriage return. */
+QmStatus qm_text_check (const char *text,
+                        size_t length,
+                        const char *file,
+                        QmError *error);
+
+/* Line and column, from 1, of the byte at `offset`. */
+void qm_text_position (
+    const char *text, size_t length, size_t offset, int *line, int *column);
+
+/* Reads a decimal number ("-1.5e3") in whatever locale.  Returns false, leaving
+ * *value as it was, on anything else, among it "inf", "nan", hexadecimal and
+ * numbers too large for a double. */
+bool qm_number_parse (const char *text, double *value);
+
+#define QM_QUOTE_BYTES 64
+
+/* Puts text into quotes for a message: 'text', cut where it is long.  Returns
+ * `buffer`. */
+const char *qm_text_quote (const char *text, char buffer[QM_QUOTE_BYTES]);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Properties of the recommendation and the frontier over made-up candidates:
+ * checked against a search through all pairs, which needs no cleverness. */
+
+#include "pricing/qm-advice.h"
+
+#define ROUNDS 400
+
+static const QmGpu gpu = { .id = "test", .name = "Test" };
+
+static QmCandidate
+random_candidate (GRand *rand)
+{
+  QmCandidate candidate = { 0 };
+
+  candidate.gpu = &gpu;
+  candidate.gpus = 1 << g_rand_int_range (rand, 0, 4);
+  candidate.machines = g_rand_int_range (rand, 1, 4);
+  /* Few values, so that ties of every kind occur. */
+  candidate.cost_minor = g_rand_int_range (rand, 0, 12) == 0
+                             ? -1
+                             : (gint64) g_rand_int_range (rand, 1, 30) * 100000;
+  candidate.days = g_rand_int_range (rand, 0, 12) == 0
+                       ? NAN
+                       : g_rand_int_range (rand, 1, 30);
+  candidate.experiment_cost =
+      candidate.cost_minor < 0 ? NAN
+                               : candidate.cost_minor / 100.0 * candidate.days;
+  candidate.verdict = g_rand_int_range (rand, 0, 5) == 0 ? QM_VERDICT_IMPOSSIBLE
+                                                         : QM_VERDICT_OK;
+  candidate.eligible = candidate.verdict == QM_VERDICT_OK
+                       && candidate.cost_minor >= 0
+                       && qm_known (candidate.days);
+  return candidate;
+}
+
+static GArray *
+random_candidates (GRand *rand)
+{
+  GArray *candidates = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
+  int n = g_rand_int_range (rand, 0, 40);
+
+  for (int i = 0; i < n; i++)
+    {
+      QmCandidate candidate = random_candidate (rand);
+
+      g_array_append_val (candidates, candidate);
+    }
+  return candidates;
+}
+
+/* a before b by days, cost, GPUs; the indices settle the rest. */
+static gboolean
+is_before (const QmCandidate *c, int a, int b)
+{
+  if (c[a].days != c[b].days)
+    return c[a].days < c[b].days;
+  if (c[a].cost_minor != c[b].cost_minor)
+    return c[a].cost_minor < c[b].cost_minor;
+  if (c[a].gpus * c[a].machines != c[b].gpus * c[b].machines)
+    return c[a].gpus * c[a].machines < c[b].gpus * c[b].machines;
+  return a < b;
+}
+
+static void
+check_found (const QmCandidate *c,
+             guint n,
+             gint64 budget,
+             double deadline,
+             const QmRecommendation *found)
+{
+  int best = found->best;
+
+  g_assert_true (c[best].eligible);
+  g_assert_cmpint (c[best].cost_minor, >=, 0);
+  if (budget >= 0)
+    g_assert_cmpint (c[best].cost_minor, <=, budget);
+  if (qm_known (deadline))
+    g_assert_cmpfloat (c[best].days, <=, deadline);
+  for (guint i = 0; i < n; i++)
+    {
+      if (!c[i].eligible)
+        continue;
+      if (qm_candidate_within (&c[i], budget, deadline) && (int) i != best)
+        {
+          g_assert_true (is_before (c, best, (int) i));
+          g_assert_cmpint (found->runner_up, >=, 0);
+          if ((int) i != found->runner_up)
+            g_assert_true (is_before (c, found->runner_up, (int) i));
+        }
+      if (c[i].days < c[best].days)
+        {
+          g_assert_cmpint (found->faster, >=, 0);
+          g_assert_cmpint (c[found->faster].cost_minor, <=, c[i].cost_minor);
+          g_assert_cmpfloat (c[found->faster].days, <, c[best].days);
+        }
+      if (c[i].cost_minor < c[best].cost_minor && c[i].days >= c[best].days)
+        {
+          g_assert_cmpint (found->cheaper, >=, 0);
+          g_assert_cmpfloat (c[found->cheaper].days, <=, c[i].days);
+          g_assert_cmpint (c[found->cheaper].cost_minor, <, c[best].cost_minor);
+        }
+    }
+}
+
+static void
+check_nothing (const QmCandidate *c,
+               guint n,
+               gint64 budget,
+               double deadline,
+               const QmRecommendation *found)
+{
+  gboolean any = FALSE;
+  gboolean in_time = FALSE;
+
+  for (guint i = 0; i < n; i++)
+    if (c[i].eligible)
+      {
+        gboolean timely = !qm_known (deadline) || c[i].days <= deadline;
+
+        any = TRUE;
+        in_time |= timely;
+        g_assert_false (qm_candidate_within (&c[i], budget, deadline));
+        if (found->outcome == QM_OUTCOME_OVER_BUDGET && timely)
+          g_assert_cmpint (c[found->would_do].cost_minor, <=, c[i].cost_minor);
+        if (found->outcome == QM_OUTCOME_TOO_LATE)
+          g_assert_cmpfloat (c[found->would_do].days, <=, c[i].days);
+      }
+  g_assert_cmpint (found->outcome, ==,
+                   !any       ? QM_OUTCOME_NOTHING
+                   : !in_time ? QM_OUTCOME_TOO_LATE
+                              : QM_OUTCOME_OVER_BUDGET);
+}
+
+static void
+check_denied (const QmCandidate *c,
+              guint n,
+              gint64 budget,
+              double deadline,
+              const QmRecommendation *found)
+{
+  int denied = -1;
+
+  for (guint i = 0; i < n; i++)
+    if (!c[i].eligible && qm_candidate_within (&c[i], budget, deadline)
+        && (found->best < 0 || is_before (c, (int) i, found->best))
+        && (denied < 0 || is_before (c, (int) i, denied)))
+      denied = (int) i;
+  g_assert_cmpint (found->denied, ==, denied);
+}
+
+static void
+test_recommendation (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (20241021);
+
+  for (int round = 0; round < ROUNDS; round++)
+    {
+      g_autoptr (GArray) candidates = random_candidates (rand);
+      g_autoptr (QmAdvice) advice = qm_advice_new_for_candidates (
+          (QmCandidate *) (void *) candidates->data, candidates->len);
+      guint n;
+      const QmCandidate *c = qm_advice_candidates (advice, &n);
+
+      g_assert_cmpuint (n, ==, candidates->len);
+      for (int limit = 0; limit < 8; limit++)
+        {
+          gint64 budget =
+              limit % 4 == 0 ? -1
+                             : (gint64) g_rand_int_range (rand, 0, 32) * 100000;
+          double deadline =
+              limit % 2 == 0 ? NAN : g_rand_int_range (rand, 0, 32);
+          QmRecommendation found =
+              qm_advice_recommend (advice, budget, deadline);
+
+          if (found.outcome == QM_OUTCOME_FOUND)
+            check_found (c, n, budget, deadline, &found);
+          else
+            {
+              g_assert_cmpint (found.best, ==, -1);
+              g_assert_cmpint (found.runner_up, ==, -1);
+              check_nothing (c, n, budget, deadline, &found);
+            }
+          check_denied (c, n, budget, deadline, &found);
+        }
+    }
+}
+
+static gboolean
+dominates (const QmCandidate *a, const QmCandidate *b, gboolean experiment)
+{
+  double x = experiment ? a->experiment_cost : (double) a->cost_minor;
+  double y = experiment ? b->experiment_cost : (double) b->cost_minor;
+
+  return x <= y && a->days <= b->days && (x < y || a->days < b->days);
+}
+
+static void
+check_frontier (const QmCandidate *c,
+                guint n,
+                const int *frontier,
+                guint n_frontier,
+                gboolean experiment)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      gboolean listed = FALSE;
+      gboolean beaten = FALSE;
+      gboolean repeated = FALSE;
+
+      for (guint f = 0; f < n_frontier; f++)
+        listed |= frontier[f] == (int) i;
+      for (guint j = 0; j < n && c[i].eligible; j++)
+        if (c[j].eligible)
+          {
+            beaten |= dominates (&c[j], &c[i], experiment);
+            repeated |= j < i && !dominates (&c[i], &c[j], experiment)
+                        && !dominates (&c[j], &c[i], experiment)
+                        && c[j].days == c[i].days;
+          }
+      g_assert_cmpint (listed, ==, c[i].eligible && !beaten && !repeated);
+      if (!experiment)
+        g_assert_cmpint (c[i].on_frontier, ==, listed);
+    }
+  for (guint f = 1; f < n_frontier; f++)
+    g_assert_cmpfloat (c[frontier[f]].days, <, c[frontier[f - 1]].days);
+}
+
+static void
+test_frontier (void)
+{
+  g_autoptr (GRand) rand = g_rand_new_with_seed (100);
+
+  for (int round = 0; round < ROUNDS; round++)
+    {
+      g_autoptr (GArray) candidates = random_candidates (rand);
+      g_autoptr (QmAdvice) advice = qm_advice_new_for_candidates (
+          (QmCandidate *) (void *) candidates->data, candidates->len);
+      guint n, n_frontier;
+      const QmCandidate *c = qm_advice_candidates (advice, &n);
+      const int *frontier = qm_advice_frontier (advice, &n_frontier);
+
+      check_frontier (c, n, frontier, n_frontier, FALSE);
+      frontier = qm_advice_experiment_frontier (advice, &n_frontier);
+      check_frontier (c, n, frontier, n_frontier, TRUE);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/recommendation/properties", test_recommendation);
+  g_test_add_func ("/recommendation/frontier", test_frontier);
+  return g_test_run ();
+}

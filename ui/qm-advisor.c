@@ -1,0 +1,964 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/qm-advisor.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+#define DEFAULT_MODEL  "pythia-1b"
+#define DEFAULT_BUDGET 40000.0
+#define LIFETIME_MIN   1.0
+#define LIFETIME_MAX   20.0
+#define AT_ONCE_MAX    64
+#define RUNS_MAX       1000000.0
+
+typedef struct
+{
+  char *title;
+  QmQuestion *question;
+  QmAdvice *advice;
+  QmRecommendation recommendation;
+} Topic;
+
+struct _QmAdvisor
+{
+  GObject parent_instance;
+
+  const QmCatalog *catalog;
+  GPtrArray *gpus; /* const char*, NULL-terminated: those with times */
+  GArray *counts;  /* int, ascending: those with times */
+
+  GStrv models;
+  double budget;
+  double deadline;
+  double lifetime;
+  gboolean published_times;
+  gboolean current_prices;
+  gboolean naive_settings;
+  gboolean desktops;
+  gboolean servers;
+  gboolean log_axes;
+  gboolean portfolio;
+  int at_once;
+  GHashTable *gpus_off;   /* char* */
+  GHashTable *counts_off; /* GINT_TO_POINTER */
+  GArray *runs;           /* QmRun */
+
+  GPtrArray *topics; /* Topic */
+  gboolean stale;    /* topics must be built anew */
+  guint rebuild_source;
+
+  gboolean has_selection;
+  guint selected_topic;
+  guint selected_candidate;
+};
+
+enum
+{
+  PROP_0,
+  PROP_MODELS,
+  PROP_BUDGET,
+  PROP_DEADLINE,
+  PROP_LIFETIME,
+  PROP_PUBLISHED_TIMES,
+  PROP_CURRENT_PRICES,
+  PROP_NAIVE_SETTINGS,
+  PROP_DESKTOPS,
+  PROP_SERVERS,
+  PROP_LOG_AXES,
+  PROP_PORTFOLIO,
+  PROP_AT_ONCE,
+  N_PROPS
+};
+
+enum
+{
+  REBUILT,
+  LIMITS_CHANGED,
+  SELECTION_CHANGED,
+  N_SIGNALS
+};
+
+G_DEFINE_FINAL_TYPE (QmAdvisor, qm_advisor, G_TYPE_OBJECT)
+
+static GParamSpec *properties[N_PROPS];
+static guint signals[N_SIGNALS];
+
+static void
+run_clear (gpointer data)
+{
+  QmRun *run = data;
+
+  g_free (run->model);
+}
+
+static void
+topic_free (gpointer data)
+{
+  Topic *topic = data;
+
+  g_free (topic->title);
+  qm_question_free (topic->question);
+  qm_advice_free (topic->advice);
+  g_free (topic);
+}
+
+/* What all topics ask in common. */
+static QmQuestion *
+base_question (QmAdvisor *self)
+{
+  QmQuestion *question = qm_question_new ();
+  g_autoptr (GStrvBuilder) gpus = g_strv_builder_new ();
+
+  question->budget_minor = qm_advisor_get_budget_minor (self);
+  question->deadline_days = qm_advisor_get_deadline_days (self);
+  question->times =
+      self->published_times ? QM_TIMES_PUBLISHED : QM_TIMES_AUDITED;
+  question->prices =
+      self->current_prices ? QM_PRICES_CURRENT : QM_PRICES_PUBLISHED;
+  question->settings =
+      self->naive_settings ? QM_SETTINGS_NAIVE : QM_SETTINGS_OPTIMAL;
+  question->lifetime_years = self->lifetime;
+  question->kinds = (self->desktops ? QM_KINDS_DESKTOP : 0)
+                    | (self->servers ? QM_KINDS_SERVER : 0);
+  question->at_once = self->at_once;
+
+  if (g_hash_table_size (self->gpus_off) > 0)
+    {
+      for (guint i = 0; g_ptr_array_index (self->gpus, i) != NULL; i++)
+        if (!g_hash_table_contains (self->gpus_off,
+                                    g_ptr_array_index (self->gpus, i)))
+          g_strv_builder_add (gpus, g_ptr_array_index (self->gpus, i));
+      question->gpus = g_strv_builder_end (gpus);
+    }
+  if (g_hash_table_size (self->counts_off) > 0)
+    {
+      question->counts = g_array_new (FALSE, FALSE, sizeof (int));
+      for (guint i = 0; i < self->counts->len; i++)
+        {
+          int count = g_array_index (self->counts, int, i);
+
+          if (qm_advisor_get_count_enabled (self, count))
+            g_array_append_val (question->counts, count);
+        }
+    }
+  return question;
+}
+
+/* Takes the question. */
+static void
+add_topic (QmAdvisor *self, const char *title, QmQuestion *question)
+{
+  g_autoptr (GError) error = NULL;
+  QmAdvice *advice = qm_advice_new (self->catalog, question, &error);
+  Topic *topic;
+
+  if (advice == NULL)
+    {
+      /* Setters let nothing in that the catalog does not know. */
+      g_warning ("%s", error->message);
+      qm_question_free (question);
+      return;
+    }
+  topic = g_new0 (Topic, 1);
+  topic->title = g_strdup (title);
+  topic->question = question;
+  topic->advice = advice;
+  topic->recommendation = qm_advice_recommend (advice, question->budget_minor,
+                                               question->deadline_days);
+  g_ptr_array_add (self->topics, topic);
+}
+
+static void
+build_topics (QmAdvisor *self)
+{
+  g_ptr_array_set_size (self->topics, 0);
+  if (self->portfolio && self->runs->len > 0)
+    {
+      QmQuestion *question = base_question (self);
+
+      for (guint i = 0; i < self->runs->len; i++)
+        {
+          const QmRun *run = &g_array_index (self->runs, QmRun, i);
+
+          qm_question_add_run (question, run->model, run->runs_per_year);
+        }
+      add_topic (self, _ ("A year’s runs"), question);
+      return;
+    }
+  for (guint i = 0; self->models[i] != NULL; i++)
+    {
+      const QmModel *model = qm_catalog_model (self->catalog, self->models[i]);
+      QmQuestion *question = base_question (self);
+
+      question->model = g_strdup (self->models[i]);
+      add_topic (self, model->name, question);
+    }
+}
+
+static void
+drop_selection (QmAdvisor *self)
+{
+  if (!self->has_selection)
+    return;
+  self->has_selection = FALSE;
+  g_signal_emit (self, signals[SELECTION_CHANGED], 0);
+}
+
+/* Brings the topics up to date and tells so. */
+static void
+ensure_topics (QmAdvisor *self)
+{
+  if (!self->stale)
+    return;
+  self->stale = FALSE;
+  g_clear_handle_id (&self->rebuild_source, g_source_remove);
+  build_topics (self);
+  self->has_selection = FALSE;
+  g_signal_emit (self, signals[REBUILT], 0);
+  g_signal_emit (self, signals[SELECTION_CHANGED], 0);
+}
+
+static gboolean
+rebuild_idle_cb (gpointer data)
+{
+  QmAdvisor *self = data;
+
+  self->rebuild_source = 0;
+  ensure_topics (self);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+queue_rebuild (QmAdvisor *self)
+{
+  self->stale = TRUE;
+  if (self->rebuild_source == 0)
+    self->rebuild_source =
+        g_idle_add_full (G_PRIORITY_HIGH_IDLE, rebuild_idle_cb, self, NULL);
+}
+
+/* A moved limit leaves the candidates alone: only recommend anew. */
+static void
+limits_moved (QmAdvisor *self)
+{
+  if (self->stale)
+    return;
+  for (guint i = 0; i < self->topics->len; i++)
+    {
+      Topic *topic = g_ptr_array_index (self->topics, i);
+
+      topic->question->budget_minor = qm_advisor_get_budget_minor (self);
+      topic->question->deadline_days = qm_advisor_get_deadline_days (self);
+      topic->recommendation =
+          qm_advice_recommend (topic->advice, topic->question->budget_minor,
+                               topic->question->deadline_days);
+    }
+  g_signal_emit (self, signals[LIMITS_CHANGED], 0);
+}
+
+static void
+set_models (QmAdvisor *self, const char *const *models)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_auto (GStrv) known = NULL;
+
+  for (guint i = 0; models != NULL && models[i] != NULL; i++)
+    if (qm_catalog_model (self->catalog, models[i]) != NULL
+        && g_hash_table_add (seen, (gpointer) models[i]))
+      g_strv_builder_add (builder, models[i]);
+  known = g_strv_builder_end (builder);
+  if (known[0] == NULL
+      || (self->models != NULL
+          && g_strv_equal ((const char *const *) known,
+                           (const char *const *) self->models)))
+    return;
+  g_strfreev (self->models);
+  self->models = g_steal_pointer (&known);
+  queue_rebuild (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_MODELS]);
+}
+
+static void
+set_limit (QmAdvisor *self, double *field, double value, guint property)
+{
+  if (*field == value || isnan (value))
+    return;
+  *field = value;
+  limits_moved (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
+}
+
+static void
+set_flag (QmAdvisor *self, gboolean *field, gboolean value, guint property)
+{
+  if (*field == value)
+    return;
+  *field = value;
+  if (property != PROP_LOG_AXES)
+    queue_rebuild (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
+}
+
+static gboolean *
+flag_of (QmAdvisor *self, guint property)
+{
+  switch (property)
+    {
+    case PROP_PUBLISHED_TIMES:
+      return &self->published_times;
+    case PROP_CURRENT_PRICES:
+      return &self->current_prices;
+    case PROP_NAIVE_SETTINGS:
+      return &self->naive_settings;
+    case PROP_DESKTOPS:
+      return &self->desktops;
+    case PROP_SERVERS:
+      return &self->servers;
+    case PROP_LOG_AXES:
+      return &self->log_axes;
+    case PROP_PORTFOLIO:
+      return &self->portfolio;
+    default:
+      return NULL;
+    }
+}
+
+static void
+qm_advisor_get_property (GObject *object,
+                         guint property,
+                         GValue *value,
+                         GParamSpec *pspec)
+{
+  QmAdvisor *self = QM_ADVISOR (object);
+
+  switch (property)
+    {
+    case PROP_MODELS:
+      g_value_set_boxed (value, self->models);
+      break;
+    case PROP_BUDGET:
+      g_value_set_double (value, self->budget);
+      break;
+    case PROP_DEADLINE:
+      g_value_set_double (value, self->deadline);
+      break;
+    case PROP_LIFETIME:
+      g_value_set_double (value, self->lifetime);
+      break;
+    case PROP_AT_ONCE:
+      g_value_set_int (value, self->at_once);
+      break;
+    default:
+      if (flag_of (self, property) != NULL)
+        g_value_set_boolean (value, *flag_of (self, property));
+      else
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property, pspec);
+    }
+}
+
+static void
+qm_advisor_set_property (GObject *object,
+                         guint property,
+                         const GValue *value,
+                         GParamSpec *pspec)
+{
+  QmAdvisor *self = QM_ADVISOR (object);
+
+  switch (property)
+    {
+    case PROP_MODELS:
+      set_models (self, g_value_get_boxed (value));
+      break;
+    case PROP_BUDGET:
+      set_limit (self, &self->budget, g_value_get_double (value), property);
+      break;
+    case PROP_DEADLINE:
+      set_limit (self, &self->deadline, g_value_get_double (value), property);
+      break;
+    case PROP_LIFETIME:
+      if (self->lifetime == g_value_get_double (value)
+          || isnan (g_value_get_double (value)))
+        break;
+      self->lifetime = g_value_get_double (value);
+      queue_rebuild (self);
+      g_object_notify_by_pspec (object, pspec);
+      break;
+    case PROP_AT_ONCE:
+      if (self->at_once == g_value_get_int (value))
+        break;
+      self->at_once = g_value_get_int (value);
+      queue_rebuild (self);
+      g_object_notify_by_pspec (object, pspec);
+      break;
+    default:
+      if (flag_of (self, property) != NULL)
+        set_flag (self, flag_of (self, property), g_value_get_boolean (value),
+                  property);
+      else
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property, pspec);
+    }
+}
+
+static void
+qm_advisor_dispose (GObject *object)
+{
+  QmAdvisor *self = QM_ADVISOR (object);
+
+  g_clear_handle_id (&self->rebuild_source, g_source_remove);
+  G_OBJECT_CLASS (qm_advisor_parent_class)->dispose (object);
+}
+
+static void
+qm_advisor_finalize (GObject *object)
+{
+  QmAdvisor *self = QM_ADVISOR (object);
+
+  g_clear_pointer (&self->gpus, g_ptr_array_unref);
+  g_clear_pointer (&self->counts, g_array_unref);
+  g_clear_pointer (&self->models, g_strfreev);
+  g_clear_pointer (&self->gpus_off, g_hash_table_unref);
+  g_clear_pointer (&self->counts_off, g_hash_table_unref);
+  g_clear_pointer (&self->runs, g_array_unref);
+  g_clear_pointer (&self->topics, g_ptr_array_unref);
+  G_OBJECT_CLASS (qm_advisor_parent_class)->finalize (object);
+}
+
+static GParamSpec *
+flag_spec (const char *name, gboolean value)
+{
+  return g_param_spec_boolean (name, NULL, NULL, value,
+                               G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
+                                   | G_PARAM_STATIC_STRINGS);
+}
+
+static GParamSpec *
+number_spec (const char *name, double lower, double upper, double value)
+{
+  return g_param_spec_double (name, NULL, NULL, lower, upper, value,
+                              G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
+                                  | G_PARAM_STATIC_STRINGS);
+}
+
+static void
+qm_advisor_class_init (QmAdvisorClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+
+  object_class->get_property = qm_advisor_get_property;
+  object_class->set_property = qm_advisor_set_property;
+  object_class->dispose = qm_advisor_dispose;
+  object_class->finalize = qm_advisor_finalize;
+
+  properties[PROP_MODELS] =
+      g_param_spec_boxed ("models", NULL, NULL, G_TYPE_STRV, flags);
+  properties[PROP_BUDGET] =
+      number_spec ("budget", QM_BUDGET_MIN, QM_BUDGET_MAX, DEFAULT_BUDGET);
+  properties[PROP_DEADLINE] = number_spec ("deadline", 0, QM_DEADLINE_MAX, 0);
+  properties[PROP_LIFETIME] =
+      number_spec ("lifetime", LIFETIME_MIN, LIFETIME_MAX, QM_LIFETIME_DEFAULT);
+  properties[PROP_PUBLISHED_TIMES] = flag_spec ("published-times", FALSE);
+  properties[PROP_CURRENT_PRICES] = flag_spec ("current-prices", FALSE);
+  properties[PROP_NAIVE_SETTINGS] = flag_spec ("naive-settings", FALSE);
+  properties[PROP_DESKTOPS] = flag_spec ("desktops", TRUE);
+  properties[PROP_SERVERS] = flag_spec ("servers", TRUE);
+  properties[PROP_LOG_AXES] = flag_spec ("log-axes", TRUE);
+  properties[PROP_PORTFOLIO] = flag_spec ("portfolio", FALSE);
+  properties[PROP_AT_ONCE] =
+      g_param_spec_int ("at-once", NULL, NULL, 1, AT_ONCE_MAX, 1, flags);
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  signals[REBUILT] =
+      g_signal_new ("rebuilt", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
+                    NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[LIMITS_CHANGED] =
+      g_signal_new ("limits-changed", G_TYPE_FROM_CLASS (klass),
+                    G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[SELECTION_CHANGED] =
+      g_signal_new ("selection-changed", G_TYPE_FROM_CLASS (klass),
+                    G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+}
+
+static void
+qm_advisor_init (QmAdvisor *self)
+{
+  self->budget = DEFAULT_BUDGET;
+  self->lifetime = QM_LIFETIME_DEFAULT;
+  self->desktops = TRUE;
+  self->servers = TRUE;
+  self->log_axes = TRUE;
+  self->at_once = 1;
+  self->gpus = g_ptr_array_new ();
+  self->counts = g_array_new (FALSE, FALSE, sizeof (int));
+  self->gpus_off =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  self->counts_off = g_hash_table_new (NULL, NULL);
+  self->runs = g_array_new (FALSE, FALSE, sizeof (QmRun));
+  g_array_set_clear_func (self->runs, run_clear);
+  self->topics = g_ptr_array_new_with_free_func (topic_free);
+  self->stale = TRUE;
+}
+
+static int
+compare_ints (gconstpointer a, gconstpointer b)
+{
+  const int *p = a;
+  const int *q = b;
+
+  return (*p > *q) - (*p < *q);
+}
+
+/* The GPU types, in the catalog's order, and the counts that have times. */
+static void
+find_places (QmAdvisor *self)
+{
+  g_autoptr (GHashTable) timed = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) counted = g_hash_table_new (NULL, NULL);
+  size_t n;
+  const QmMeasurement *measurements =
+      qm_catalog_measurements (self->catalog, &n);
+  const QmGpu *gpus;
+
+  for (size_t i = 0; i < n; i++)
+    {
+      g_hash_table_add (timed, (gpointer) measurements[i].gpu);
+      if (g_hash_table_add (counted, GINT_TO_POINTER (measurements[i].gpus)))
+        g_array_append_val (self->counts, measurements[i].gpus);
+    }
+  g_array_sort (self->counts, compare_ints);
+  gpus = qm_catalog_gpus (self->catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    if (g_hash_table_contains (timed, &gpus[i]))
+      g_ptr_array_add (self->gpus, (gpointer) gpus[i].id);
+  g_ptr_array_add (self->gpus, NULL);
+}
+
+/* The default model, or the first of the catalog where that is not there. */
+static void
+choose_default_model (QmAdvisor *self)
+{
+  const char *models[] = { DEFAULT_MODEL, NULL };
+  size_t n;
+  const QmModel *known = qm_catalog_models (self->catalog, &n);
+
+  if (qm_catalog_model (self->catalog, DEFAULT_MODEL) == NULL)
+    models[0] = n > 0 ? known[0].id : NULL;
+  set_models (self, models);
+  if (self->models == NULL)
+    self->models = g_new0 (char *, 1);
+}
+
+QmAdvisor *
+qm_advisor_new (const QmCatalog *catalog)
+{
+  QmAdvisor *self;
+
+  g_return_val_if_fail (catalog != NULL, NULL);
+
+  self = g_object_new (QM_TYPE_ADVISOR, NULL);
+  self->catalog = catalog;
+  find_places (self);
+  choose_default_model (self);
+  return self;
+}
+
+const QmCatalog *
+qm_advisor_get_catalog (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  return self->catalog;
+}
+
+static const Topic *
+topic_at (QmAdvisor *self, guint topic)
+{
+  ensure_topics (self);
+  g_return_val_if_fail (topic < self->topics->len, NULL);
+
+  return g_ptr_array_index (self->topics, topic);
+}
+
+guint
+qm_advisor_get_n_topics (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), 0);
+
+  ensure_topics (self);
+  return self->topics->len;
+}
+
+const char *
+qm_advisor_get_title (QmAdvisor *self, guint topic)
+{
+  const Topic *found;
+
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  found = topic_at (self, topic);
+  return found != NULL ? found->title : NULL;
+}
+
+const QmAdvice *
+qm_advisor_get_advice (QmAdvisor *self, guint topic)
+{
+  const Topic *found;
+
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  found = topic_at (self, topic);
+  return found != NULL ? found->advice : NULL;
+}
+
+const QmQuestion *
+qm_advisor_get_question (QmAdvisor *self, guint topic)
+{
+  const Topic *found;
+
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  found = topic_at (self, topic);
+  return found != NULL ? found->question : NULL;
+}
+
+const QmRecommendation *
+qm_advisor_get_recommendation (QmAdvisor *self, guint topic)
+{
+  const Topic *found;
+
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  found = topic_at (self, topic);
+  return found != NULL ? &found->recommendation : NULL;
+}
+
+gint64
+qm_advisor_get_budget_minor (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), -1);
+
+  return qm_money_from_double (self->budget, "USD").minor;
+}
+
+double
+qm_advisor_get_deadline_days (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NAN);
+
+  return self->deadline > 0 ? self->deadline : NAN;
+}
+
+const char *const *
+qm_advisor_get_gpus (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  return (const char *const *) self->gpus->pdata;
+}
+
+gboolean
+qm_advisor_get_gpu_enabled (QmAdvisor *self, const char *gpu)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self) && gpu != NULL, FALSE);
+
+  return !g_hash_table_contains (self->gpus_off, gpu);
+}
+
+void
+qm_advisor_set_gpu_enabled (QmAdvisor *self, const char *gpu, gboolean on)
+{
+  g_return_if_fail (QM_IS_ADVISOR (self) && gpu != NULL);
+
+  if (qm_advisor_get_gpu_enabled (self, gpu) == !!on)
+    return;
+  if (on)
+    g_hash_table_remove (self->gpus_off, gpu);
+  else
+    g_hash_table_add (self->gpus_off, g_strdup (gpu));
+  queue_rebuild (self);
+}
+
+const int *
+qm_advisor_get_counts (QmAdvisor *self, guint *n)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self) && n != NULL, NULL);
+
+  *n = self->counts->len;
+  return (const int *) (void *) self->counts->data;
+}
+
+gboolean
+qm_advisor_get_count_enabled (QmAdvisor *self, int count)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), FALSE);
+
+  return !g_hash_table_contains (self->counts_off, GINT_TO_POINTER (count));
+}
+
+void
+qm_advisor_set_count_enabled (QmAdvisor *self, int count, gboolean on)
+{
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  if (qm_advisor_get_count_enabled (self, count) == !!on)
+    return;
+  if (on)
+    g_hash_table_remove (self->counts_off, GINT_TO_POINTER (count));
+  else
+    g_hash_table_add (self->counts_off, GINT_TO_POINTER (count));
+  queue_rebuild (self);
+}
+
+guint
+qm_advisor_get_n_runs (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), 0);
+
+  return self->runs->len;
+}
+
+const char *
+qm_advisor_get_run (QmAdvisor *self, guint index, double *runs_per_year)
+{
+  const QmRun *run;
+
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+  g_return_val_if_fail (index < self->runs->len, NULL);
+
+  run = &g_array_index (self->runs, QmRun, index);
+  if (runs_per_year != NULL)
+    *runs_per_year = run->runs_per_year;
+  return run->model;
+}
+
+static gboolean
+is_run (QmAdvisor *self, const char *model, double runs_per_year)
+{
+  return model != NULL && qm_catalog_model (self->catalog, model) != NULL
+         && runs_per_year > 0 && runs_per_year <= RUNS_MAX;
+}
+
+void
+qm_advisor_add_run (QmAdvisor *self, const char *model, double runs_per_year)
+{
+  QmRun run;
+
+  g_return_if_fail (QM_IS_ADVISOR (self));
+  g_return_if_fail (is_run (self, model, runs_per_year));
+
+  run.model = g_strdup (model);
+  run.runs_per_year = runs_per_year;
+  g_array_append_val (self->runs, run);
+  queue_rebuild (self);
+}
+
+void
+qm_advisor_set_run (QmAdvisor *self,
+                    guint index,
+                    const char *model,
+                    double runs_per_year)
+{
+  QmRun *run;
+
+  g_return_if_fail (QM_IS_ADVISOR (self) && index < self->runs->len);
+  g_return_if_fail (is_run (self, model, runs_per_year));
+
+  run = &g_array_index (self->runs, QmRun, index);
+  if (strcmp (run->model, model) == 0 && run->runs_per_year == runs_per_year)
+    return;
+  if (run->model != model)
+    {
+      g_free (run->model);
+      run->model = g_strdup (model);
+    }
+  run->runs_per_year = runs_per_year;
+  queue_rebuild (self);
+}
+
+void
+qm_advisor_remove_run (QmAdvisor *self, guint index)
+{
+  g_return_if_fail (QM_IS_ADVISOR (self) && index < self->runs->len);
+
+  g_array_remove_index (self->runs, index);
+  queue_rebuild (self);
+}
+
+gboolean
+qm_advisor_get_selected (QmAdvisor *self, guint *topic, guint *candidate)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), FALSE);
+
+  ensure_topics (self);
+  if (self->has_selection && topic != NULL)
+    *topic = self->selected_topic;
+  if (self->has_selection && candidate != NULL)
+    *candidate = self->selected_candidate;
+  return self->has_selection;
+}
+
+void
+qm_advisor_select (QmAdvisor *self, guint topic, guint candidate)
+{
+  const Topic *found;
+  guint n;
+
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  found = topic_at (self, topic);
+  g_return_if_fail (found != NULL);
+  qm_advice_candidates (found->advice, &n);
+  g_return_if_fail (candidate < n);
+
+  if (self->has_selection && self->selected_topic == topic
+      && self->selected_candidate == candidate)
+    return;
+  self->has_selection = TRUE;
+  self->selected_topic = topic;
+  self->selected_candidate = candidate;
+  g_signal_emit (self, signals[SELECTION_CHANGED], 0);
+}
+
+void
+qm_advisor_unselect (QmAdvisor *self)
+{
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  drop_selection (self);
+}
+
+static void
+clear_lists (QmAdvisor *self)
+{
+  g_hash_table_remove_all (self->gpus_off);
+  g_hash_table_remove_all (self->counts_off);
+  g_array_set_size (self->runs, 0);
+  queue_rebuild (self);
+}
+
+void
+qm_advisor_reset (QmAdvisor *self)
+{
+  GObject *object = G_OBJECT (self);
+
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  g_object_freeze_notify (object);
+  clear_lists (self);
+  choose_default_model (self);
+  for (guint i = PROP_MODELS + 1; i < N_PROPS; i++)
+    g_object_set_property (object, properties[i]->name,
+                           g_param_spec_get_default_value (properties[i]));
+  g_object_thaw_notify (object);
+}
+
+static const char *const flag_keys[] = { "published-times", "current-prices",
+                                         "naive-settings",  "desktops",
+                                         "servers",         "log-axes",
+                                         "portfolio" };
+static const char *const number_keys[] = { "budget", "deadline", "lifetime" };
+
+void
+qm_advisor_save (QmAdvisor *self, GSettings *settings)
+{
+  GVariantBuilder runs, gpus, counts;
+  GHashTableIter iter;
+  gpointer key;
+
+  g_return_if_fail (QM_IS_ADVISOR (self) && G_IS_SETTINGS (settings));
+
+  for (guint i = 0; i < G_N_ELEMENTS (flag_keys); i++)
+    {
+      gboolean value;
+
+      g_object_get (self, flag_keys[i], &value, NULL);
+      g_settings_set_boolean (settings, flag_keys[i], value);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (number_keys); i++)
+    {
+      double value;
+
+      g_object_get (self, number_keys[i], &value, NULL);
+      g_settings_set_double (settings, number_keys[i], value);
+    }
+  g_settings_set_int (settings, "at-once", self->at_once);
+  g_settings_set_strv (settings, "models", (const char *const *) self->models);
+
+  g_variant_builder_init (&runs, G_VARIANT_TYPE ("a(sd)"));
+  for (guint i = 0; i < self->runs->len; i++)
+    {
+      const QmRun *run = &g_array_index (self->runs, QmRun, i);
+
+      g_variant_builder_add (&runs, "(sd)", run->model, run->runs_per_year);
+    }
+  g_settings_set_value (settings, "runs", g_variant_builder_end (&runs));
+
+  g_variant_builder_init (&gpus, G_VARIANT_TYPE_STRING_ARRAY);
+  g_hash_table_iter_init (&iter, self->gpus_off);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    g_variant_builder_add (&gpus, "s", key);
+  g_settings_set_value (settings, "gpus-off", g_variant_builder_end (&gpus));
+
+  g_variant_builder_init (&counts, G_VARIANT_TYPE ("ai"));
+  g_hash_table_iter_init (&iter, self->counts_off);
+  while (g_hash_table_iter_next (&iter, &key, NULL))
+    g_variant_builder_add (&counts, "i", GPOINTER_TO_INT (key));
+  g_settings_set_value (settings, "counts-off",
+                        g_variant_builder_end (&counts));
+}
+
+/* Switches off what the settings name, as far as the catalog has it. */
+static void
+restore_filters (QmAdvisor *self, GSettings *settings)
+{
+  g_auto (GStrv) gpus = g_settings_get_strv (settings, "gpus-off");
+  g_autoptr (GVariant) counts = g_settings_get_value (settings, "counts-off");
+  GVariantIter iter;
+  int count;
+
+  for (guint i = 0; gpus[i] != NULL; i++)
+    if (g_strv_contains (qm_advisor_get_gpus (self), gpus[i]))
+      qm_advisor_set_gpu_enabled (self, gpus[i], FALSE);
+  g_variant_iter_init (&iter, counts);
+  while (g_variant_iter_next (&iter, "i", &count))
+    for (guint i = 0; i < self->counts->len; i++)
+      if (g_array_index (self->counts, int, i) == count)
+        qm_advisor_set_count_enabled (self, count, FALSE);
+}
+
+void
+qm_advisor_restore (QmAdvisor *self, GSettings *settings)
+{
+  g_auto (GStrv) models = NULL;
+  g_autoptr (GVariant) runs = NULL;
+  GVariantIter iter;
+  const char *model;
+  double runs_per_year;
+
+  g_return_if_fail (QM_IS_ADVISOR (self) && G_IS_SETTINGS (settings));
+
+  g_object_freeze_notify (G_OBJECT (self));
+  clear_lists (self);
+  for (guint i = 0; i < G_N_ELEMENTS (flag_keys); i++)
+    g_object_set (self, flag_keys[i],
+                  g_settings_get_boolean (settings, flag_keys[i]), NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (number_keys); i++)
+    g_object_set (self, number_keys[i],
+                  g_settings_get_double (settings, number_keys[i]), NULL);
+  g_object_set (self, "at-once", g_settings_get_int (settings, "at-once"),
+                NULL);
+  models = g_settings_get_strv (settings, "models");
+  set_models (self, (const char *const *) models);
+  runs = g_settings_get_value (settings, "runs");
+  g_variant_iter_init (&iter, runs);
+  while (g_variant_iter_next (&iter, "(&sd)", &model, &runs_per_year))
+    if (is_run (self, model, runs_per_year))
+      qm_advisor_add_run (self, model, runs_per_year);
+  restore_filters (self, settings);
+  g_object_thaw_notify (G_OBJECT (self));
+}
