@@ -64,19 +64,19 @@ add_outcome (const Answer *answer, json_t *object)
 {
   const QmRecommendation *found = &answer->recommendation;
   g_autofree char *headline = qm_prose_headline (answer->advice, found);
-  g_autofree char *reason
-      = qm_prose_reason (answer->advice, answer->question, found);
+  g_autofree char *reason =
+      qm_prose_reason (answer->advice, answer->question, found);
   g_auto (GStrv) alternatives = qm_prose_alternatives (answer->advice, found);
-  g_auto (GStrv) warnings = qm_prose_warnings (
-      answer->advice, answer->question, found, answer->today);
+  g_auto (GStrv) warnings = qm_prose_warnings (answer->advice, answer->question,
+                                               found, answer->today);
 
   json_object_set_new (object, "outcome",
                        json_string (outcome_name (found->outcome)));
   json_object_set_new (object, "headline", qm_cli_json_text (headline));
   json_object_set_new (object, "reason", qm_cli_json_text (reason));
-  json_object_set_new (
-      object, "alternatives",
-      qm_cli_json_strings ((const char *const *) alternatives));
+  json_object_set_new (object, "alternatives",
+                       qm_cli_json_strings (
+                           (const char *const *) alternatives));
   json_object_set_new (object, "warnings",
                        qm_cli_json_strings ((const char *const *) warnings));
   json_object_set_new (object, "runner_up",
@@ -136,11 +136,11 @@ append_prose (const Answer *answer, GString *out, const QmCliScreen *screen)
 {
   const QmRecommendation *found = &answer->recommendation;
   g_autofree char *headline = qm_prose_headline (answer->advice, found);
-  g_autofree char *reason
-      = qm_prose_reason (answer->advice, answer->question, found);
+  g_autofree char *reason =
+      qm_prose_reason (answer->advice, answer->question, found);
   g_auto (GStrv) alternatives = qm_prose_alternatives (answer->advice, found);
-  g_auto (GStrv) warnings = qm_prose_warnings (
-      answer->advice, answer->question, found, answer->today);
+  g_auto (GStrv) warnings = qm_prose_warnings (answer->advice, answer->question,
+                                               found, answer->today);
 
   qm_cli_append_paragraph (out, screen, QM_CLI_STRONG, "", 0, headline);
   qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "", 0, reason);
@@ -200,6 +200,8 @@ add_candidate_row (const Answer *answer, int index, QmCliTable *table)
   g_autofree char *days = NULL;
   g_autofree char *experiment = NULL;
   g_autofree char *utilization = NULL;
+  /* One cell wide in every encoding. */
+  const char *arrow = g_get_charset (NULL) ? "→" : ">";
 
   if (candidate->cost_minor >= 0)
     cost = qm_format_money ((double) candidate->cost_minor / 100, "USD", FALSE);
@@ -210,12 +212,18 @@ add_candidate_row (const Answer *answer, int index, QmCliTable *table)
   if (qm_known (candidate->implied_utilization))
     utilization = qm_format_percent (candidate->implied_utilization);
 
-  qm_cli_table_add_row (
-      table, candidate_style (answer, index),
-      (const char *[]){ index == answer->recommendation.best ? "→" : " ", what,
-                        machine, cost, days, experiment, utilization,
-                        qm_prose_verdict_name (candidate->verdict),
-                        limits_text (answer, candidate) });
+  qm_cli_table_add_row (table, candidate_style (answer, index),
+                        (const char *[]){
+                            index == answer->recommendation.best ? arrow : " ",
+                            what, machine, cost, days, experiment, utilization,
+                            qm_prose_verdict_name (candidate->verdict),
+                            limits_text (answer, candidate) });
+}
+
+static gboolean
+is_portfolio (const Answer *answer)
+{
+  return answer->question->runs != NULL && answer->question->runs->len > 0;
 }
 
 /* By cost, then time; what has none last. */
@@ -247,19 +255,20 @@ append_candidates (const Answer *answer,
   const QmCliColumn columns[] = {
     { "" },
     { _ ("GPUs") },
-    { _ ("Machine"), .drop = 3, .shrink = 12 },
+    { _ ("Machine"), .drop = 4, .shrink = 11 },
     { _ ("Cost"), QM_CLI_RIGHT },
-    { _ ("Training"), QM_CLI_RIGHT },
-    { _ ("Experiment"), QM_CLI_RIGHT, .drop = 2 },
+    { is_portfolio (answer) ? _ ("All runs") : _ ("Training"), QM_CLI_RIGHT },
+    { is_portfolio (answer) ? _ ("A year") : _ ("Experiment"), QM_CLI_RIGHT,
+      .drop = 2 },
     /* Translators: model FLOPs utilisation. */
     { _ ("MFU"), QM_CLI_RIGHT, .drop = 1 },
     { _ ("Verdict") },
-    { _ ("Limits"), .drop = 4 },
+    { _ ("Limits"), .drop = 3 },
   };
   gboolean limited = answer->question->budget_minor >= 0
                      || qm_known (answer->question->deadline_days);
-  g_autoptr (QmCliTable) table = qm_cli_table_new (
-      columns, G_N_ELEMENTS (columns) - (limited ? 0 : 1));
+  g_autoptr (QmCliTable) table =
+      qm_cli_table_new (columns, G_N_ELEMENTS (columns) - (limited ? 0 : 1));
   g_autoptr (GArray) others = g_array_new (FALSE, FALSE, sizeof (int));
   guint n;
   const int *frontier = qm_advice_frontier (answer->advice, &n);
@@ -315,11 +324,11 @@ add_price_row (const Answer *answer,
   age = price->observed_on.year > 0
             ? qm_format_age (price->observed_on, answer->today)
             : NULL;
-  qm_cli_table_add_row (
-      table, QM_CLI_PLAIN,
-      (const char *[]){ price_item_name (answer, price), amount,
-                        qm_cli_catalog_price_kind (price), date, age,
-                        price->source });
+  qm_cli_table_add_row (table, QM_CLI_PLAIN,
+                        (const char *[]){ price_item_name (answer, price),
+                                          amount,
+                                          qm_cli_catalog_price_kind (price),
+                                          date, age, price->source });
 }
 
 static void
@@ -333,8 +342,8 @@ append_prices (const Answer *answer, GString *out, const QmCliScreen *screen)
     { _ ("Age"), .drop = 1 },
     { _ ("Source"), .drop = 3, .shrink = 12 },
   };
-  g_autoptr (QmCliTable) table = qm_cli_table_new (
-      columns, G_N_ELEMENTS (columns));
+  g_autoptr (QmCliTable) table =
+      qm_cli_table_new (columns, G_N_ELEMENTS (columns));
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
 
   qm_cli_table_add_heading (table, _ ("Prices"));
@@ -348,15 +357,38 @@ append_prices (const Answer *answer, GString *out, const QmCliScreen *screen)
   qm_cli_table_append (table, out, screen);
 }
 
+/* What the columns mean.  (transfer full) */
+static char *
+meaning_text (const Answer *answer)
+{
+  g_autofree char *years =
+      qm_format_number (answer->question->lifetime_years, 2);
+  g_autofree char *cost = NULL;
+
+  if (is_portfolio (answer))
+    /* Translators: a number of years. */
+    cost = g_strdup_printf (_ ("All runs: how long a year’s runs take on those "
+                               "machines. A year: what these runs cost, with "
+                               "machines in use for %s years."),
+                            years);
+  else
+    /* Translators: a number of years. */
+    cost = g_strdup_printf (_ ("Experiment: what one training costs, with the "
+                               "machine in use for %s years."),
+                            years);
+  return g_strjoin (" ", cost,
+                    _ ("MFU: the share of the cards’ peak that the time "
+                       "implies."),
+                    NULL);
+}
+
 /* Where the times come from and what the columns mean. */
 static void
 append_notes (const Answer *answer, GString *out, const QmCliScreen *screen)
 {
-  g_autoptr (GHashTable) seen
-      = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  g_autofree char *years = qm_format_number (answer->question->lifetime_years,
-                                             2);
-  g_autofree char *experiment = NULL;
+  g_autoptr (GHashTable) seen =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autofree char *meaning = NULL;
 
   if (answer->n_candidates == 0)
     return;
@@ -364,8 +396,8 @@ append_notes (const Answer *answer, GString *out, const QmCliScreen *screen)
   for (guint i = 0; i < answer->n_candidates; i++)
     {
       const QmMeasurement *measurement = answer->candidates[i].measurement;
-      g_autofree char *source
-          = measurement != NULL ? qm_prose_source (measurement) : NULL;
+      g_autofree char *source =
+          measurement != NULL ? qm_prose_source (measurement) : NULL;
       g_autofree char *line = NULL;
 
       if (source == NULL || g_hash_table_contains (seen, source))
@@ -374,12 +406,8 @@ append_notes (const Answer *answer, GString *out, const QmCliScreen *screen)
       qm_cli_append_paragraph (out, screen, QM_CLI_FAINT, "", 0, line);
       g_hash_table_add (seen, g_steal_pointer (&source));
     }
-  /* Translators: a number of years. */
-  experiment = g_strdup_printf (
-      _ ("Experiment: the cost of one training, with the machine in use for %s "
-         "years. MFU: the share of the cards’ peak that the time implies."),
-      years);
-  qm_cli_append_paragraph (out, screen, QM_CLI_FAINT, "", 0, experiment);
+  meaning = meaning_text (answer);
+  qm_cli_append_paragraph (out, screen, QM_CLI_FAINT, "", 0, meaning);
 }
 
 static gboolean

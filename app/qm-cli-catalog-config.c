@@ -23,10 +23,22 @@ typedef struct
   gsize offset;
 } Field;
 
-#define INTEGER(Type, field)    { #field, FIELD_INTEGER, offsetof (Type, field) }
-#define REAL(Type, field)       { #field, FIELD_REAL, offsetof (Type, field) }
-#define BOOLEAN(Type, field)    { #field, FIELD_BOOLEAN, offsetof (Type, field) }
-#define ACTIVATION(Type, field) { #field, FIELD_ACTIVATION, offsetof (Type, field) }
+#define INTEGER(Type, field)                     \
+  {                                              \
+#field, FIELD_INTEGER, offsetof(Type, field) \
+  }
+#define REAL(Type, field)                     \
+  {                                           \
+#field, FIELD_REAL, offsetof(Type, field) \
+  }
+#define BOOLEAN(Type, field)                     \
+  {                                              \
+#field, FIELD_BOOLEAN, offsetof(Type, field) \
+  }
+#define ACTIVATION(Type, field)                     \
+  {                                                 \
+#field, FIELD_ACTIVATION, offsetof(Type, field) \
+  }
 
 static const Field gpt_neox_fields[] = {
   INTEGER (QmGptNeoxConfig, vocab_size),
@@ -184,9 +196,9 @@ qm_cli_catalog_config_json (const QmModelConfig *config)
       add_fields (object, &config->vit, vit_fields, G_N_ELEMENTS (vit_fields));
       break;
     case QM_FAMILY_CONVNEXT:
-      json_object_set_new (
-          object, "depths",
-          integers_json (config->convnext.depths, config->convnext.stages));
+      json_object_set_new (object, "depths",
+                           integers_json (config->convnext.depths,
+                                          config->convnext.stages));
       json_object_set_new (object, "hidden_sizes",
                            integers_json (config->convnext.hidden_sizes,
                                           config->convnext.stages));

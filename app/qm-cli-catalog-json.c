@@ -172,6 +172,7 @@ recipe_json (const QmRecipe *recipe)
   json_object_set_new (object, "epsilon", exact (recipe->epsilon));
   json_object_set_new (object, "weight_decay", exact (recipe->weight_decay));
   json_object_set_new (object, "max_grad_norm", exact (recipe->max_grad_norm));
+  json_object_set_new (object, "dropout", exact (recipe->dropout));
   return object;
 }
 
@@ -189,16 +190,16 @@ models_json (const QmCatalog *catalog)
 
       json_object_set_new (object, "id", qm_cli_json_text (model->id));
       json_object_set_new (object, "name", qm_cli_json_text (model->name));
-      json_object_set_new (
-          object, "family", json_string (qm_family_name (model->config.family)));
+      json_object_set_new (object, "family",
+                           json_string (qm_family_name (model->config.family)));
       json_object_set_new (object, "parameters",
                            json_integer (qm_parameter_count (&model->config)));
-      json_object_set_new (
-          object, "train_flops",
-          exact (qm_flops_train (&model->config, &model->recipe)));
-      json_object_set_new (
-          object, "train_flops_per_sample",
-          exact (qm_flops_train_sample (&model->config, &model->recipe)));
+      json_object_set_new (object, "train_flops",
+                           exact (qm_flops_train (&model->config,
+                                                  &model->recipe)));
+      json_object_set_new (object, "train_flops_per_sample",
+                           exact (qm_flops_train_sample (&model->config,
+                                                         &model->recipe)));
       json_object_set_new (object, "config",
                            qm_cli_catalog_config_json (&model->config));
       json_object_set_new (object, "recipe", recipe_json (&model->recipe));
@@ -221,9 +222,9 @@ measurement_json (const QmMeasurement *measurement)
   json_object_set_new (object, "gpus", json_integer (measurement->gpus));
   json_object_set_new (object, "settings",
                        json_string (qm_settings_name (measurement->settings)));
-  json_object_set_new (
-      object, "status",
-      json_string (qm_feasibility_name (measurement->feasibility)));
+  json_object_set_new (object, "status",
+                       json_string (
+                           qm_feasibility_name (measurement->feasibility)));
   json_object_set_new (object, "days", exact (measurement->days));
   json_object_set_new (object, "days_low", exact (measurement->days_low));
   json_object_set_new (object, "days_high", exact (measurement->days_high));
@@ -243,9 +244,9 @@ measurement_json (const QmMeasurement *measurement)
                        stated (measurement->micro_batch_size));
   json_object_set_new (object, "accumulation",
                        stated (measurement->accumulation));
-  json_object_set_new (
-      object, "provenance",
-      json_string (qm_provenance_name (measurement->provenance)));
+  json_object_set_new (object, "provenance",
+                       json_string (
+                           qm_provenance_name (measurement->provenance)));
   json_object_set_new (object, "measured_on",
                        qm_cli_json_date (measurement->measured_on));
   json_object_set_new (object, "source",

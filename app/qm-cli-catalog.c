@@ -42,8 +42,7 @@ qm_cli_catalog_load (GError **error)
       return NULL;
     }
   /* Without a home there is simply nothing of the user's. */
-  if (qm_catalog_load (shipped,
-                       qm_user_data_dir (own, sizeof own) ? own : NULL,
+  if (qm_catalog_load (shipped, qm_user_data_dir (own, sizeof own) ? own : NULL,
                        &catalog, &trouble)
       != QM_OK)
     {
@@ -147,8 +146,8 @@ gpus_table (const Context *context)
     { _ ("Launch price"), QM_CLI_RIGHT, .drop = 9 },
     { _ ("Source"), .shrink = 24 },
   };
-  QmCliTable *table
-      = qm_cli_table_new (columns, G_N_ELEMENTS (columns) - !context->sources);
+  QmCliTable *table =
+      qm_cli_table_new (columns, G_N_ELEMENTS (columns) - !context->sources);
   size_t n;
   const QmGpu *gpus = qm_catalog_gpus (context->catalog, &n);
 
@@ -163,16 +162,15 @@ gpus_table (const Context *context)
       g_autofree char *watt = number_text (gpu->tdp_w);
       g_autofree char *nvlink = rate_text (gpu->nvlink_gbs);
       g_autofree char *released = qm_cli_date_text (gpu->released_on);
-      g_autofree char *price
-          = qm_known (gpu->launch_price_usd)
-                ? qm_format_money (gpu->launch_price_usd, "USD", FALSE)
-                : NULL;
+      g_autofree char *price =
+          qm_known (gpu->launch_price_usd)
+              ? qm_format_money (gpu->launch_price_usd, "USD", FALSE)
+              : NULL;
 
-      qm_cli_table_add_row (table, QM_CLI_PLAIN,
-                            (const char *[]){ gpu->id, gpu->name, memory,
-                                              bandwidth, fp16, tf32, fp32, watt,
-                                              nvlink, released, price,
-                                              gpu->source });
+      qm_cli_table_add_row (
+          table, QM_CLI_PLAIN,
+          (const char *[]){ gpu->id, gpu->name, memory, bandwidth, fp16, tf32,
+                            fp32, watt, nvlink, released, price, gpu->source });
     }
   return table;
 }
@@ -190,23 +188,23 @@ machines_table (const Context *context)
     { _ ("Age"), .drop = 3 },
     { _ ("Source"), .shrink = 24 },
   };
-  QmCliTable *table
-      = qm_cli_table_new (columns, G_N_ELEMENTS (columns) - !context->sources);
+  QmCliTable *table =
+      qm_cli_table_new (columns, G_N_ELEMENTS (columns) - !context->sources);
   size_t n;
   const QmMachine *machines = qm_catalog_machines (context->catalog, &n);
 
   for (size_t i = 0; i < n; i++)
     {
       const QmMachine *machine = &machines[i];
-      const QmPrice *price = qm_price_choose (context->catalog, machine->id,
-                                              QM_PRICES_PUBLISHED);
+      const QmPrice *price =
+          qm_price_choose (context->catalog, machine->id, QM_PRICES_PUBLISHED);
       QmDate date = price != NULL ? price->observed_on : (QmDate){ 0 };
       g_autofree char *gpus = count_text (machine->gpus);
-      g_autofree char *amount
-          = price != NULL ? qm_cli_catalog_price_amount (price) : NULL;
+      g_autofree char *amount =
+          price != NULL ? qm_cli_catalog_price_amount (price) : NULL;
       g_autofree char *day = qm_cli_date_text (date);
-      g_autofree char *age
-          = date.year > 0 ? qm_format_age (date, context->today) : NULL;
+      g_autofree char *age =
+          date.year > 0 ? qm_format_age (date, context->today) : NULL;
 
       qm_cli_table_add_row (
           table, QM_CLI_PLAIN,
@@ -237,14 +235,14 @@ parts_table (const Context *context)
       for (size_t j = 0; j < machines[i].n_parts; j++)
         {
           const QmMachinePart *part = &machines[i].parts[j];
-          g_autofree char *amount
-              = part->price_micros >= 0
-                    ? amount_text (part->price_micros, part->currency)
-                    : NULL;
+          g_autofree char *amount =
+              part->price_micros >= 0
+                  ? amount_text (part->price_micros, part->currency)
+                  : NULL;
 
-          qm_cli_table_add_row (
-              table, QM_CLI_PLAIN,
-              (const char *[]){ part->part, part->detail, amount });
+          qm_cli_table_add_row (table, QM_CLI_PLAIN,
+                                (const char *[]){ part->part, part->detail,
+                                                  amount });
         }
     }
   return table;
@@ -288,8 +286,8 @@ models_table (const Context *context)
     { _ ("Optimizer"), .drop = 3 },
     { _ ("Source"), .shrink = 24 },
   };
-  QmCliTable *table
-      = qm_cli_table_new (columns, G_N_ELEMENTS (columns) - !context->sources);
+  QmCliTable *table =
+      qm_cli_table_new (columns, G_N_ELEMENTS (columns) - !context->sources);
   size_t n;
   const QmModel *models = qm_catalog_models (context->catalog, &n);
 
@@ -297,20 +295,20 @@ models_table (const Context *context)
     {
       const QmModel *model = &models[i];
       const QmRecipe *recipe = &model->recipe;
-      g_autofree char *parameters
-          = count_text (qm_parameter_count (&model->config));
-      g_autofree char *flops
-          = flops_text (qm_flops_train (&model->config, recipe));
+      g_autofree char *parameters =
+          count_text (qm_parameter_count (&model->config));
+      g_autofree char *flops =
+          flops_text (qm_flops_train (&model->config, recipe));
       g_autofree char *batch = count_text (recipe->batch_size);
       g_autofree char *steps = count_text (recipe->steps);
       g_autofree char *sample = sample_text (recipe);
 
       qm_cli_table_add_row (
           table, QM_CLI_PLAIN,
-          (const char *[]){ model->id, model->name, parameters, flops, batch,
-                            steps, sample, qm_precision_name (recipe->precision),
-                            qm_optimizer_name (recipe->optimizer),
-                            model->source });
+          (const char *[]){
+              model->id, model->name, parameters, flops, batch, steps, sample,
+              qm_precision_name (recipe->precision),
+              qm_optimizer_name (recipe->optimizer), model->source });
     }
   return table;
 }
@@ -335,16 +333,15 @@ prices_table (const Context *context)
       const QmPrice *price = &prices[i];
       g_autofree char *amount = qm_cli_catalog_price_amount (price);
       g_autofree char *date = qm_cli_date_text (price->observed_on);
-      g_autofree char *age
-          = price->observed_on.year > 0
-                ? qm_format_age (price->observed_on, context->today)
-                : NULL;
+      g_autofree char *age =
+          price->observed_on.year > 0
+              ? qm_format_age (price->observed_on, context->today)
+              : NULL;
 
       qm_cli_table_add_row (table, QM_CLI_PLAIN,
-                            (const char *[]){ price->item,
-                                              qm_cli_catalog_price_kind (price),
-                                              amount, date, age,
-                                              price->source });
+                            (const char *[]){
+                                price->item, qm_cli_catalog_price_kind (price),
+                                amount, date, age, price->source });
     }
   return table;
 }
@@ -386,22 +383,20 @@ add_measurement (QmCliTable *table, const QmMeasurement *measurement)
   QmVerdict verdict = qm_audit_measurement (measurement, &utilization);
   g_autofree char *gpus = count_text (measurement->gpus);
   g_autofree char *days = number_text (measurement->days);
-  g_autofree char *share
-      = qm_known (utilization) ? qm_format_percent (utilization) : NULL;
+  g_autofree char *share =
+      qm_known (utilization) ? qm_format_percent (utilization) : NULL;
   g_autofree char *micro_batch = count_text (measurement->micro_batch_size);
   g_autofree char *accumulation = count_text (measurement->accumulation);
 
   qm_cli_table_add_row (
       table, verdict == QM_VERDICT_IMPOSSIBLE ? QM_CLI_BAD : QM_CLI_PLAIN,
-      (const char *[]){ measurement->model->id, measurement->gpu->id, gpus,
-                        settings_text (measurement->settings), days, share,
-                        qm_prose_verdict_name (verdict),
-                        tristate_text (measurement->checkpointing),
-                        measurement->sharding,
-                        tristate_text (measurement->offloading), micro_batch,
-                        accumulation,
-                        provenance_text (measurement->provenance),
-                        measurement->source });
+      (const char *[]){
+          measurement->model->id, measurement->gpu->id, gpus,
+          settings_text (measurement->settings), days, share,
+          qm_prose_verdict_name (verdict),
+          tristate_text (measurement->checkpointing), measurement->sharding,
+          tristate_text (measurement->offloading), micro_batch, accumulation,
+          provenance_text (measurement->provenance), measurement->source });
 }
 
 static QmCliTable *
@@ -424,11 +419,11 @@ measurements_table (const Context *context)
     { _ ("Provenance"), .drop = 4 },
     { _ ("Source"), .shrink = 24 },
   };
-  QmCliTable *table
-      = qm_cli_table_new (columns, G_N_ELEMENTS (columns) - !context->sources);
+  QmCliTable *table =
+      qm_cli_table_new (columns, G_N_ELEMENTS (columns) - !context->sources);
   size_t n;
-  const QmMeasurement *measurements
-      = qm_catalog_measurements (context->catalog, &n);
+  const QmMeasurement *measurements =
+      qm_catalog_measurements (context->catalog, &n);
 
   for (size_t i = 0; i < n; i++)
     add_measurement (table, &measurements[i]);
@@ -497,8 +492,8 @@ write_text (const Topic *topic, const Context *context, GError **error)
 {
   QmCliScreen screen = qm_cli_screen ();
   g_autoptr (QmCliTable) table = topic->table (context);
-  g_autoptr (QmCliTable) details
-      = topic->details != NULL ? topic->details (context) : NULL;
+  g_autoptr (QmCliTable) details =
+      topic->details != NULL ? topic->details (context) : NULL;
   g_autoptr (GString) out = g_string_new (NULL);
 
   qm_cli_table_append (table, out, &screen);
@@ -518,9 +513,9 @@ qm_cli_catalog (const char *const *arguments, GError **error)
     .parameters = "gpus|machines|models|prices|measurements",
     .summary = _ ("Shows the facts that advice rests on.  Unknown is shown as "
                   "a dash, never as zero."),
-    .description
-    = _ ("Your own files in “quartermaster” in the XDG data directory extend "
-         "or override the catalog."),
+    .description =
+        _ ("Your own files in “quartermaster” in the XDG data directory extend "
+           "or override the catalog."),
   };
   gboolean json = FALSE;
   g_autoptr (GArray) options = qm_cli_options_new ();
@@ -533,8 +528,8 @@ qm_cli_catalog (const char *const *arguments, GError **error)
 
   qm_cli_options_add_flag (options, "json",
                            _ ("Everything in JSON, for programs"), &json);
-  qm_cli_options_add_flag (options, "sources", _ ("With the source of each row"),
-                           &context.sources);
+  qm_cli_options_add_flag (options, "sources",
+                           _ ("With the source of each row"), &context.sources);
   parsed = qm_cli_options_parse (&verb, options, arguments, &words, error);
   if (parsed != QM_CLI_PARSE_READY)
     return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND

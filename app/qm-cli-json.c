@@ -106,7 +106,8 @@ counts_json (const GArray *counts)
     return json_null ();
   array = json_array ();
   for (guint i = 0; i < counts->len; i++)
-    json_array_append_new (array, json_integer (g_array_index (counts, int, i)));
+    json_array_append_new (array,
+                           json_integer (g_array_index (counts, int, i)));
   return array;
 }
 
@@ -153,11 +154,10 @@ qm_cli_json_question (const QmQuestion *question)
                        qm_cli_json_minor (question->budget_minor));
   json_object_set_new (object, "deadline_days",
                        qm_cli_json_number (question->deadline_days, 6));
-  json_object_set_new (
-      object, "gpu",
-      question->gpus != NULL
-          ? qm_cli_json_strings ((const char *const *) question->gpus)
-          : json_null ());
+  json_object_set_new (object, "gpu",
+                       question->gpus != NULL ? qm_cli_json_strings (
+                           (const char *const *) question->gpus)
+                                              : json_null ());
   json_object_set_new (object, "gpus", counts_json (question->counts));
   json_object_set_new (object, "machine",
                        json_string (kinds_name (question->kinds)));
@@ -212,15 +212,14 @@ qm_cli_json_price (const QmPrice *price, QmDate today)
 static void
 add_measurement (json_t *object, const QmMeasurement *measurement)
 {
-  json_object_set_new (
-      object, "source",
-      measurement != NULL ? qm_cli_json_text (measurement->source)
-                          : json_null ());
-  json_object_set_new (
-      object, "provenance",
-      measurement != NULL
-          ? json_string (qm_provenance_name (measurement->provenance))
-          : json_null ());
+  json_object_set_new (object, "source",
+                       measurement != NULL
+                           ? qm_cli_json_text (measurement->source)
+                           : json_null ());
+  json_object_set_new (object, "provenance",
+                       measurement != NULL ? json_string (
+                           qm_provenance_name (measurement->provenance))
+                                           : json_null ());
 }
 
 static void
@@ -246,15 +245,14 @@ qm_cli_json_candidate (const QmCandidate *candidate,
 
   json_object_set_new (object, "gpu", qm_cli_json_text (candidate->gpu->id));
   json_object_set_new (object, "gpus", json_integer (candidate->gpus));
-  json_object_set_new (
-      object, "machine",
-      candidate->machine != NULL ? qm_cli_json_text (candidate->machine->id)
-                                 : json_null ());
+  json_object_set_new (object, "machine",
+                       candidate->machine != NULL
+                           ? qm_cli_json_text (candidate->machine->id)
+                           : json_null ());
   json_object_set_new (object, "machines", json_integer (candidate->machines));
   json_object_set_new (object, "cost_usd",
                        qm_cli_json_minor (candidate->cost_minor));
-  json_object_set_new (object, "days",
-                       qm_cli_json_number (candidate->days, 6));
+  json_object_set_new (object, "days", qm_cli_json_number (candidate->days, 6));
   json_object_set_new (object, "experiment_cost_usd",
                        qm_cli_json_number (candidate->experiment_cost, 2));
   add_measurement (object, candidate->measurement);
@@ -283,8 +281,9 @@ qm_cli_json_problems (const QmCatalog *catalog)
 
       json_object_set_new (row, "file", qm_cli_json_text (problems[i].file));
       json_object_set_new (row, "line",
-                           problems[i].line > 0 ? json_integer (problems[i].line)
-                                                : json_null ());
+                           problems[i].line > 0
+                               ? json_integer (problems[i].line)
+                               : json_null ());
       json_object_set_new (row, "column",
                            problems[i].column > 0
                                ? json_integer (problems[i].column)
@@ -299,8 +298,9 @@ qm_cli_json_problems (const QmCatalog *catalog)
 gboolean
 qm_cli_json_write (const json_t *root, GError **error)
 {
-  char *text = json_dumps (root, JSON_INDENT (2) | JSON_PRESERVE_ORDER
-                                     | JSON_REAL_PRECISION (SIGNIFICANT_DIGITS));
+  char *text =
+      json_dumps (root, JSON_INDENT (2) | JSON_PRESERVE_ORDER
+                            | JSON_REAL_PRECISION (SIGNIFICANT_DIGITS));
   g_autofree char *line = NULL;
 
   if (text == NULL)

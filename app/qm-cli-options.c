@@ -90,17 +90,17 @@ set_unknown_option (GError **error,
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   g_autofree char *quoted = qm_cli_quote (word);
   g_autofree char *problem = g_strdup_printf (_ ("unknown option %s"), quoted);
-  g_autofree char *otherwise = g_strdup_printf (
-      _ ("“quartermaster help %s” lists the options"), verb->name);
+  g_autofree char *otherwise =
+      g_strdup_printf (_ ("“quartermaster help %s” lists the options"),
+                       verb->name);
 
   for (guint i = 0; i < options->len; i++)
     g_ptr_array_add (
-        names, g_strconcat (
-                   "--", g_array_index (options, GOptionEntry, i).long_name,
-                   NULL));
-  qm_cli_set_unknown (error, problem, word,
-                      (const char *const *) names->pdata, names->len,
-                      otherwise);
+        names,
+        g_strconcat ("--", g_array_index (options, GOptionEntry, i).long_name,
+                     NULL));
+  qm_cli_set_unknown (error, problem, word, (const char *const *) names->pdata,
+                      names->len, otherwise);
 }
 
 static const GOptionEntry *
@@ -143,8 +143,9 @@ normalize_option (const QmCliVerb *verb,
   gboolean is_long = argument[1] == '-';
   gsize length = is_long ? strcspn (argument + 2, "=") : 1;
   const char *value = is_long ? argument + 2 + length : argument + 2;
-  const GOptionEntry *entry = is_long ? find_long (options, argument + 2, length)
-                                      : find_short (options, argument[1]);
+  const GOptionEntry *entry = is_long
+                                  ? find_long (options, argument + 2, length)
+                                  : find_short (options, argument[1]);
   g_autofree char *name = g_strndup (argument, (is_long ? 2 : 1) + length);
   gboolean flag;
 
@@ -205,10 +206,9 @@ normalize (const QmCliVerb *verb,
     }
   if (waits)
     {
-      g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
-                   _ ("%s needs a value"),
-                   (char *) g_ptr_array_index (normalized,
-                                               normalized->len - 1));
+      g_set_error (
+          error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, _ ("%s needs a value"),
+          (char *) g_ptr_array_index (normalized, normalized->len - 1));
       return NULL;
     }
   g_ptr_array_add (normalized, NULL);
@@ -351,12 +351,26 @@ qm_cli_option_list (const char *name,
       if (empty)
         {
           g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
-                       _ ("--%s has an empty value in its list"), name);
+                       _ ("--%s has an empty value"), name);
           return FALSE;
         }
     }
   *items = g_strv_builder_end (builder);
   return TRUE;
+}
+
+/* "png, svg or pdf".  (transfer full) */
+static char *
+join_names (const char *const *names, guint n_names)
+{
+  g_autoptr (GString) list = g_string_new (names[0]);
+
+  for (guint i = 1; i + 1 < n_names; i++)
+    g_string_append_printf (list, ", %s", names[i]);
+  if (n_names == 1)
+    return g_string_free (g_steal_pointer (&list), FALSE);
+  /* Translators: the first words of a list, its last word. */
+  return g_strdup_printf (_ ("%s or %s"), list->str, names[n_names - 1]);
 }
 
 gboolean
@@ -386,16 +400,9 @@ qm_cli_option_choice (const char *name,
   quoted = qm_cli_quote (value);
   /* Translators: name of an option, its value in quotes. */
   problem = g_strdup_printf (_ ("--%s cannot be %s"), name, quoted);
-  all = g_strdup (names[0]);
-  for (guint i = 1; i < n_names; i++)
-    {
-      char *longer = g_strdup_printf ("%s, %s", all, names[i]);
-
-      g_free (all);
-      all = longer;
-    }
+  all = join_names (names, n_names);
   /* Translators: a list of words. */
-  otherwise = g_strdup_printf (_ ("choose from %s"), all);
+  otherwise = g_strdup_printf (_ ("choose %s"), all);
   qm_cli_set_unknown (error, problem, value, names, n_names, otherwise);
   return FALSE;
 }

@@ -14,11 +14,11 @@
 
 #include "app/qm-cli-output.h"
 
-#define QUOTED_MAX  60
-#define WIDTH_MIN   20
-#define WIDTH_MAX   1000
+#define QUOTED_MAX 60
+#define WIDTH_MIN  20
+#define WIDTH_MAX  1000
 
-G_DEFINE_QUARK (qm-cli-error-quark, qm_cli_error)
+G_DEFINE_QUARK (qm - cli - error - quark, qm_cli_error)
 
 void
 qm_cli_secure_descriptors (void)
@@ -53,8 +53,8 @@ columns_of_terminal (void)
 {
   struct winsize size = { 0 };
 
-  if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0
-      && size.ws_col >= WIDTH_MIN && size.ws_col <= WIDTH_MAX)
+  if (ioctl (STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= WIDTH_MIN
+      && size.ws_col <= WIDTH_MAX)
     return size.ws_col;
   return 80;
 }
@@ -83,8 +83,8 @@ qm_cli_append_styled (GString *out,
                       const char *text)
 {
   static const char *const sequences[] = {
-    [QM_CLI_PLAIN] = "",           [QM_CLI_STRONG] = "\033[1m",
-    [QM_CLI_FAINT] = "\033[2m",    [QM_CLI_GOOD] = "\033[1;32m",
+    [QM_CLI_PLAIN] = "",        [QM_CLI_STRONG] = "\033[1m",
+    [QM_CLI_FAINT] = "\033[2m", [QM_CLI_GOOD] = "\033[1;32m",
     [QM_CLI_BAD] = "\033[31m",
   };
 
@@ -133,8 +133,8 @@ to_charset (const char *text, const char *charset, gsize *length)
     {
       gssize bytes = g_utf8_next_char (p) - p;
       gsize n = 0;
-      g_autofree char *there
-          = g_convert (p, bytes, charset, "UTF-8", NULL, &n, NULL);
+      g_autofree char *there =
+          g_convert (p, bytes, charset, "UTF-8", NULL, &n, NULL);
 
       if (there != NULL)
         g_string_append_len (out, there, n);

@@ -16,7 +16,7 @@ GQuark qm_cli_error_quark (void);
 
 typedef enum
 {
-  QM_CLI_ERROR_USAGE, /* an argument is wrong */
+  QM_CLI_ERROR_USAGE,   /* an argument is wrong */
   QM_CLI_ERROR_CATALOG, /* the shipped facts cannot be loaded */
   QM_CLI_ERROR_OUTPUT   /* the result cannot be written */
 } QmCliError;
@@ -57,8 +57,7 @@ void qm_cli_append_styled (GString *out,
 gboolean qm_cli_write_text (const char *text, GError **error);
 
 /* Writes bytes to standard output as they are. */
-gboolean
-qm_cli_write_bytes (gconstpointer bytes, gsize length, GError **error);
+gboolean qm_cli_write_bytes (gconstpointer bytes, gsize length, GError **error);
 
 /* Writes one line to standard error: "quartermaster: " and the message. */
 void qm_cli_report (const char *message);

@@ -16,8 +16,8 @@
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
-#define SIZE_MIN 16
-#define SIZE_MAX 16384
+#define SIDE_MIN 16
+#define SIDE_MAX 16384
 
 /* Where no size is asked for: of a plot alone, and of one among others. */
 #define WIDTH_ALONE   960
@@ -79,8 +79,9 @@ static gboolean
 read_output (const Typed *typed, Drawing *drawing, GError **error)
 {
   static const char *const names[] = { "png", "svg", "pdf" };
-  static const QmPlotFormat formats[]
-      = { QM_PLOT_FORMAT_PNG, QM_PLOT_FORMAT_SVG, QM_PLOT_FORMAT_PDF };
+  static const QmPlotFormat formats[] = { QM_PLOT_FORMAT_PNG,
+                                          QM_PLOT_FORMAT_SVG,
+                                          QM_PLOT_FORMAT_PDF };
   int format = -1;
   g_autofree char *quoted = NULL;
 
@@ -129,9 +130,9 @@ read_size (const Typed *typed, Drawing *drawing, GError **error)
     return TRUE;
   sides = g_strsplit (value, "x", 3);
   if (g_strv_length (sides) == 2
-      && g_ascii_string_to_unsigned (sides[0], 10, SIZE_MIN, SIZE_MAX, &width,
+      && g_ascii_string_to_unsigned (sides[0], 10, SIDE_MIN, SIDE_MAX, &width,
                                      NULL)
-      && g_ascii_string_to_unsigned (sides[1], 10, SIZE_MIN, SIZE_MAX, &height,
+      && g_ascii_string_to_unsigned (sides[1], 10, SIDE_MIN, SIDE_MAX, &height,
                                      NULL))
     {
       drawing->width = (int) width;
@@ -142,7 +143,7 @@ read_size (const Typed *typed, Drawing *drawing, GError **error)
   g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
                _ ("--size: %s is not WIDTHxHEIGHT, each from %d to %d; write "
                   "it like 960x640"),
-               quoted, SIZE_MIN, SIZE_MAX);
+               quoted, SIDE_MIN, SIDE_MAX);
   return FALSE;
 }
 
@@ -161,8 +162,8 @@ read_drawing (const Typed *typed, Drawing *drawing, GError **error)
       || !read_size (typed, drawing, error)
       || !read_output (typed, drawing, error))
     return FALSE;
-  drawing->kind
-      = kind == 0 ? QM_ADVICE_PLOT_OVERALL : QM_ADVICE_PLOT_EXPERIMENT;
+  drawing->kind =
+      kind == 0 ? QM_ADVICE_PLOT_OVERALL : QM_ADVICE_PLOT_EXPERIMENT;
   drawing->theme = theme == 0 ? qm_plot_theme_light () : qm_plot_theme_dark ();
   drawing->log = typed->log;
   return TRUE;
@@ -185,9 +186,10 @@ add_panel (GArray *panels,
     return FALSE;
   recommendation = qm_advice_recommend (panel.advice, question->budget_minor,
                                         question->deadline_days);
-  panel.plot = qm_advice_plot_new (
-      catalog, panel.advice, drawing->kind,
-      model != NULL ? model->name : _ ("A year’s runs"), drawing->log);
+  panel.plot =
+      qm_advice_plot_new (catalog, panel.advice, drawing->kind,
+                          model != NULL ? model->name : _ ("A year’s runs"),
+                          drawing->log);
   qm_advice_plot_set_limits (panel.plot, question->budget_minor,
                              question->deadline_days, &recommendation);
   g_array_append_val (panels, panel);
@@ -230,10 +232,10 @@ choose_size (Drawing *drawing, guint n)
   while (columns * columns < n)
     columns++;
   rows = (n + columns - 1) / columns;
-  drawing->width = n == 1 ? WIDTH_ALONE
-                          : (int) MIN (columns * WIDTH_SHARED, SIZE_MAX);
-  drawing->height
-      = n == 1 ? HEIGHT_ALONE : (int) MIN (rows * HEIGHT_SHARED, SIZE_MAX);
+  drawing->width =
+      n == 1 ? WIDTH_ALONE : (int) MIN (columns * WIDTH_SHARED, SIDE_MAX);
+  drawing->height =
+      n == 1 ? HEIGHT_ALONE : (int) MIN (rows * HEIGHT_SHARED, SIDE_MAX);
 }
 
 static gboolean
@@ -248,9 +250,9 @@ write_drawing (const Drawing *drawing,
 
   if (g_str_equal (drawing->output, "-"))
     {
-      g_autoptr (GBytes) bytes
-          = qm_plot_render (plots, n, drawing->format, drawing->width,
-                            drawing->height, drawing->theme, error);
+      g_autoptr (GBytes) bytes =
+          qm_plot_render (plots, n, drawing->format, drawing->width,
+                          drawing->height, drawing->theme, error);
       gsize length;
       gconstpointer start;
 
@@ -277,16 +279,15 @@ draw (const QmCatalog *catalog,
       Drawing *drawing,
       GError **error)
 {
-  g_autoptr (GArray) panels
-      = build_panels (catalog, question, models, drawing, error);
+  g_autoptr (GArray) panels =
+      build_panels (catalog, question, models, drawing, error);
   g_autofree const QmPlotData **plots = NULL;
 
   if (panels == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
   plots = g_new0 (const QmPlotData *, panels->len);
   for (guint i = 0; i < panels->len; i++)
-    plots[i]
-        = qm_advice_plot_data (g_array_index (panels, Panel, i).plot);
+    plots[i] = qm_advice_plot_data (g_array_index (panels, Panel, i).plot);
   choose_size (drawing, panels->len);
   return write_drawing (drawing, plots, panels->len, error)
              ? QM_CLI_EXIT_FOUND
@@ -339,8 +340,8 @@ qm_cli_plot (const char *const *arguments, GError **error)
                                          : QM_CLI_EXIT_BAD_INPUT;
   if (!read_drawing (&typed, &drawing, error)
       || (catalog = qm_cli_catalog_load (error)) == NULL
-      || (models = qm_cli_question_models (&typed.question, catalog, TRUE,
-                                           error))
+      || (models =
+              qm_cli_question_models (&typed.question, catalog, TRUE, error))
              == NULL
       || (question = qm_cli_question_read (&typed.question, catalog, error))
              == NULL)

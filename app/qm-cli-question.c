@@ -38,9 +38,9 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
   qm_cli_options_add_value (options, "deadline", 0, _ ("DAYS"),
                             _ ("Longest that training may take"),
                             &typed->deadline);
-  qm_cli_options_add_value (options, "gpu", 0, _ ("GPU,…"),
-                            _ ("Only these types, as “catalog gpus” names them"),
-                            &typed->gpu);
+  qm_cli_options_add_value (
+      options, "gpu", 0, _ ("GPU,…"),
+      _ ("Only these types, as “catalog gpus” names them"), &typed->gpu);
   qm_cli_options_add_value (options, "gpus", 0, _ ("N,…"),
                             _ ("Only so many GPUs in a machine, as in 1,2,4"),
                             &typed->gpus);
@@ -58,9 +58,9 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
       options, "settings", 0, "optimal|naive",
       _ ("Times with the best training methods, or off the shelf"),
       &typed->settings);
-  qm_cli_options_add_value (options, "lifetime", 0, _ ("YEARS"),
-                            _ ("How long the machine will serve; 5 if not given"),
-                            &typed->lifetime);
+  qm_cli_options_add_value (
+      options, "lifetime", 0, _ ("YEARS"),
+      _ ("How long the machine will serve; 5 if not given"), &typed->lifetime);
 }
 
 void
@@ -225,9 +225,10 @@ read_budget (const QmCliQuestion *typed, QmQuestion *question, GError **error)
     return FALSE;
   if (value == NULL || qm_cli_read_amount (value, &question->budget_minor))
     return TRUE;
-  return set_value_error (error, "budget", value,
-                          _ ("is not an amount of USD above zero; write it "
-                             "like 40000, 40k or 1.5M"));
+  return set_value_error (
+      error, "budget", value,
+      _ ("is not a usable amount of USD; write a number above "
+         "zero like 40000, 40k or 1.5M"));
 }
 
 static gboolean
@@ -309,8 +310,8 @@ static gboolean
 read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
 {
   static const char *const machines[] = { "all", "desktop", "server" };
-  static const QmMachineKinds kinds[]
-      = { QM_KINDS_ALL, QM_KINDS_DESKTOP, QM_KINDS_SERVER };
+  static const QmMachineKinds kinds[] = { QM_KINDS_ALL, QM_KINDS_DESKTOP,
+                                          QM_KINDS_SERVER };
   static const char *const times[] = { "audited", "published" };
   static const char *const prices[] = { "published", "current" };
   static const char *const settings[] = { "optimal", "naive" };
@@ -345,7 +346,8 @@ read_run (const char *item,
   g_autofree char *model = NULL;
   double runs;
 
-  if (sign == NULL || !qm_cli_read_number (sign + 1, RUNS_MAX, &runs))
+  if (sign == NULL || sign == item
+      || !qm_cli_read_number (sign + 1, RUNS_MAX, &runs))
     return set_value_error (error, "runs", item,
                             _ ("is not a model and its runs a year; write it "
                                "like pythia-1b=3"));

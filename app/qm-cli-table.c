@@ -6,10 +6,10 @@
 
 #include "app/qm-cli-table.h"
 
-#define GAP             2
-#define PARAGRAPH_PIPE  80
-#define PARAGRAPH_MAX   100
-#define UNKNOWN         "–"
+#define GAP            2
+#define PARAGRAPH_PIPE 80
+#define PARAGRAPH_MAX  100
+#define UNKNOWN        "–"
 
 typedef struct
 {
@@ -274,8 +274,8 @@ qm_cli_append_paragraph (GString *out,
                          guint indent,
                          const char *text)
 {
-  guint available = screen->width > 0 ? MIN (screen->width, PARAGRAPH_MAX)
-                                      : PARAGRAPH_PIPE;
+  guint available =
+      screen->width > 0 ? MIN (screen->width, PARAGRAPH_MAX) : PARAGRAPH_PIPE;
   guint used = qm_cli_text_width (label);
   g_autofree char *safe = qm_cli_escape (text);
   g_auto (GStrv) words = g_strsplit (safe, " ", -1);
