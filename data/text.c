@@ -173,6 +173,15 @@ qm_text_check (const char *text,
   return QM_OK;
 }
 
+bool
+qm_text_is_line (const char *text)
+{
+  for (; *text != '\0'; text++)
+    if ((unsigned char) *text < 0x20 || *text == 0x7f)
+      return false;
+  return true;
+}
+
 void
 qm_text_position (
     const char *text, size_t length, size_t offset, int *line, int *column)
