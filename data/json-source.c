@@ -110,27 +110,28 @@ find_key (const QmJsonText *source, size_t *from, const char *name)
   return false;
 }
 
-/* Where the object's key stands in the text. */
-static size_t
-object_offset (const QmJsonObject *object)
+/* Where the object's key stands in the text, and where to look for its own. */
+static void
+find_object (const QmJsonObject *object, size_t *key, size_t *inside)
 {
-  size_t at;
-
+  *key = *inside = 0;
   if (object->parent == NULL)
-    return 0;
-  at = object_offset (object->parent);
-  if (find_key (object->source, &at, object->section))
-    at += strlen (object->section) + 2;
-  return at;
+    return;
+  find_object (object->parent, key, inside);
+  if (find_key (object->source, inside, object->section))
+    {
+      *key = *inside;
+      *inside += strlen (object->section) + 2;
+    }
 }
 
 static void
 locate (const QmJsonObject *object, const char *name, int *line, int *column)
 {
   const QmJsonText *source = object->source;
-  size_t inside = object_offset (object);
-  size_t at = inside;
+  size_t at, inside;
 
+  find_object (object, &at, &inside);
   if (find_key (source, &inside, name))
     at = inside;
   qm_text_position (source->text, source->length, at, line, column);
