@@ -28,7 +28,7 @@ def run(command, home):
     environment = {**os.environ, 'LC_ALL': 'C.UTF-8', 'COLUMNS': '80',
                    'XDG_DATA_HOME': home}
     return subprocess.run(command, cwd=home, env=environment, check=False,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True)
 
 
@@ -53,7 +53,7 @@ def check_command(document, line, shown, home):
         return
     result = run([sys.argv[1], *words[1:]], home)
     if result.returncode == 2:
-        problems.append(f'{document}: {line}: {result.stdout}')
+        problems.append(f'{document}: {line}: {result.stderr}')
     elif shown and not same(shown, result.stdout):
         problems.append(f'{document}: {line} prints now:\n{result.stdout}')
 
@@ -78,8 +78,8 @@ def check_file(document, name, text):
         with open(path, 'w', encoding='utf-8') as file:
             file.write(text)
         result = run([sys.argv[1], 'catalog', 'prices', '--json'], home)
-        if result.returncode or path in result.stdout:
-            problems.append(f'{document}: {name} is refused: {result.stdout}')
+        if result.returncode or result.stderr:
+            problems.append(f'{document}: {name} is refused: {result.stderr}')
 
 
 for document in DOCUMENTS:
