@@ -223,26 +223,27 @@ test_audited_times (void)
   g_auto (GStrv) warnings = NULL;
   g_autofree char *all = NULL;
   QmRecommendation found;
-  int best, denied, runner_up, faster;
+  int best, denied, runner_up, faster, cheaper;
 
   question->budget_minor = 4000000;
   advice = answer (question);
   found = qm_advice_recommend (advice, question->budget_minor, NAN);
-  find (advice, "a100-80gb-sxm", 2, &best);
-  find (advice, "rtx3090", 8, &denied);
-  find (advice, "a6000", 4, &runner_up);
-  find (advice, "a6000", 8, &faster);
+  find (advice, "h100-80gb-sxm", 1, &best);      /* $31,000, 34 days */
+  find (advice, "rtx3090", 8, &denied);          /* $20,900, 30 days */
+  find (advice, "a100-80gb-sxm", 2, &runner_up); /* $39,500, 36 days */
+  find (advice, "a6000", 8, &faster);            /* $48,900, 22 days */
+  find (advice, "a6000", 4, &cheaper);           /* $26,700, 40 days */
   g_assert_cmpint (found.best, ==, best);
   g_assert_cmpint (found.denied, ==, denied);
   g_assert_cmpint (found.runner_up, ==, runner_up);
   g_assert_cmpint (found.faster, ==, faster);
-  g_assert_cmpint (found.cheaper, ==, runner_up);
+  g_assert_cmpint (found.cheaper, ==, cheaper);
 
   alternatives = qm_prose_alternatives (advice, &found);
   g_assert_cmpuint (g_strv_length (alternatives), ==, 3);
   g_assert_cmpstr (alternatives[1], ==,
-                   "Next faster: 8 × RTX A6000 costs $9,400 more and saves "
-                   "14 days.");
+                   "Next faster: 8 × RTX A6000 costs $17,900 more and saves "
+                   "12 days.");
   warnings =
       qm_prose_warnings (advice, question, &found, (QmDate){ 2024, 9, 30 });
   all = g_strjoinv ("\n", warnings);
