@@ -23,9 +23,6 @@ VALUE_OPTIONS = ("--model", "--runs", "--at-once", "--budget", "--deadline",
 
 
 class CommandTest(harness.CommandLineTest):
-    def test_no_command(self):
-        self.refuse(says=("a command is needed", "quartermaster help"))
-
     def test_unknown_command(self):
         self.refuse("advice", says=("'advice'", "'advise'"))
         self.refuse("Plot", says=("'Plot'", "'plot'"))
