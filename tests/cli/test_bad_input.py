@@ -74,7 +74,8 @@ class QuestionTest(harness.CommandLineTest):
 
     def test_model(self):
         self.bad(says=("--model", "pythia-1b", "catalog models"))
-        self.bad("--model", "pythia-1B", says=("'pythia-1B'", "'pythia-1b'"))
+        self.bad("--model", "pythia-1B",
+                 says=("unknown model 'pythia-1B'", "'pythia-1b'"))
         self.bad("--model", "pythia-16m", says=("'pythia-16m'",
                                                 "'pythia-160m'"))
         self.bad("--model", "nonesuch", says=("'nonesuch'", "catalog models"))
@@ -116,7 +117,7 @@ class QuestionTest(harness.CommandLineTest):
             self.bad_value("--lifetime", value, ("--lifetime", "years"))
 
     def test_gpu(self):
-        self.bad_value("--gpu", "rtx3900", ("'rtx3090'",))
+        self.bad_value("--gpu", "rtx3900", ("unknown GPU", "'rtx3090'"))
         self.bad_value("--gpu", "A6000", ("'a6000'",))
         self.bad_value("--gpu", "abacus", ("catalog gpus",))
         self.bad("--model", "pythia-1b", "--gpu", "rtx3090,",
