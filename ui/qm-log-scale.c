@@ -198,8 +198,8 @@ sync_rest (QmLogScale *self)
       g_autofree char *text = describe_value (self);
 
       gtk_adjustment_set_value (self->adjustment, log10 (self->value));
-      /* GTK does not hand the text of a value on to screen readers before
-       * version 4.10, but it does a description. */
+      /* GTK 4.8 does not hand the text of a value on to screen readers,
+       * but it does a description. */
       gtk_accessible_update_property (GTK_ACCESSIBLE (self->scale),
                                       GTK_ACCESSIBLE_PROPERTY_VALUE_TEXT, text,
                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text,
