@@ -39,6 +39,7 @@ run_window (int argc, char **argv)
     }
 
   g_set_prgname (QM_APP_ID);
+  g_set_application_name (_ ("Quartermaster"));
   settings = qm_environment_settings ();
   application = qm_application_new (settings);
 

@@ -4,6 +4,8 @@
 
 #include "ui/qm-choice-row.h"
 
+#include "ui/qm-input.h"
+
 struct _QmChoiceRow
 {
   AdwPreferencesRow parent_instance;
@@ -86,6 +88,8 @@ qm_choice_row_constructed (GObject *object)
 
   G_OBJECT_CLASS (qm_choice_row_parent_class)->constructed (object);
 
+  qm_input_name_reset (self->reset_button,
+                       gtk_label_get_text (GTK_LABEL (self->title_label)));
   sync_note (self);
 }
 

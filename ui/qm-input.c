@@ -4,6 +4,7 @@
 
 #include "ui/qm-input.h"
 
+#include <glib/gi18n-lib.h>
 #include <math.h>
 #include <string.h>
 
@@ -23,6 +24,21 @@ qm_input_ignore_wheel (GtkWidget *widget)
       if (GTK_IS_EVENT_CONTROLLER_SCROLL (controller))
         gtk_event_controller_set_propagation_phase (controller, GTK_PHASE_NONE);
     }
+}
+
+void
+qm_input_name_reset (GtkWidget *button, const char *title)
+{
+  g_autofree char *name = NULL;
+
+  g_return_if_fail (GTK_IS_WIDGET (button));
+  g_return_if_fail (title != NULL);
+
+  /* Translators: the name of a button; the parameter is what it resets, such
+   * as "Budget". */
+  name = g_strdup_printf (_ ("Reset: %s"), title);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (button),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
 }
 
 static gboolean

@@ -13,6 +13,9 @@ G_BEGIN_DECLS
  * be under the pointer. */
 void qm_input_ignore_wheel (GtkWidget *widget);
 
+/* Names a button that resets what `title` titles. */
+void qm_input_name_reset (GtkWidget *button, const char *title);
+
 /* Writes whole numbers without decimals. */
 void qm_input_short_numbers (GtkSpinButton *spin);
 

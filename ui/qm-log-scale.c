@@ -15,6 +15,7 @@ struct _QmLogScale
 {
   AdwPreferencesRow parent_instance;
 
+  GtkWidget *title_label;
   GtkWidget *reset_button;
   GtkWidget *entry;
   GtkWidget *unit_label;
@@ -197,8 +198,11 @@ sync_rest (QmLogScale *self)
       g_autofree char *text = describe_value (self);
 
       gtk_adjustment_set_value (self->adjustment, log10 (self->value));
+      /* GTK 4.8 does not hand the text of a value on to screen readers,
+       * but it does a description. */
       gtk_accessible_update_property (GTK_ACCESSIBLE (self->scale),
                                       GTK_ACCESSIBLE_PROPERTY_VALUE_TEXT, text,
+                                      GTK_ACCESSIBLE_PROPERTY_DESCRIPTION, text,
                                       -1);
     }
   gtk_switch_set_active (GTK_SWITCH (self->toggle), on);
@@ -440,6 +444,8 @@ qm_log_scale_constructed (GObject *object)
 
   gtk_range_set_round_digits (GTK_RANGE (self->scale), -1);
   qm_input_ignore_wheel (self->scale);
+  qm_input_name_reset (self->reset_button,
+                       gtk_label_get_text (GTK_LABEL (self->title_label)));
   gtk_widget_set_visible (self->toggle, self->optional);
   gtk_label_set_text (GTK_LABEL (self->unit_label), _ ("days"));
 
@@ -577,6 +583,7 @@ qm_log_scale_class_init (QmLogScaleClass *klass)
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-log-scale.ui");
+  gtk_widget_class_bind_template_child (widget_class, QmLogScale, title_label);
   gtk_widget_class_bind_template_child (widget_class, QmLogScale, reset_button);
   gtk_widget_class_bind_template_child (widget_class, QmLogScale, entry);
   gtk_widget_class_bind_template_child (widget_class, QmLogScale, unit_label);

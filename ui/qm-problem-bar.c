@@ -60,6 +60,7 @@ qm_problem_bar_set_problems (QmProblemBar *self,
       (guint) n);
   gtk_label_set_text (GTK_LABEL (self->heading_label), heading);
   gtk_label_set_text (GTK_LABEL (self->problems_label), text->str);
+  gtk_widget_set_visible (GTK_WIDGET (self), n > 0);
   gtk_revealer_set_reveal_child (GTK_REVEALER (self->revealer), n > 0);
 }
 
