@@ -23,102 +23,91 @@ typedef struct
   gsize offset;
 } Field;
 
-#define INTEGER(Type, field)                     \
-  {                                              \
-#field, FIELD_INTEGER, offsetof(Type, field) \
-  }
-#define REAL(Type, field)                     \
-  {                                           \
-#field, FIELD_REAL, offsetof(Type, field) \
-  }
-#define BOOLEAN(Type, field)                     \
-  {                                              \
-#field, FIELD_BOOLEAN, offsetof(Type, field) \
-  }
-#define ACTIVATION(Type, field)                     \
-  {                                                 \
-#field, FIELD_ACTIVATION, offsetof(Type, field) \
-  }
+/* The contents of a Field. */
+#define INTEGER(Type, field)    #field, FIELD_INTEGER, offsetof(Type, field)
+#define REAL(Type, field)       #field, FIELD_REAL, offsetof(Type, field)
+#define BOOLEAN(Type, field)    #field, FIELD_BOOLEAN, offsetof(Type, field)
+#define ACTIVATION(Type, field) #field, FIELD_ACTIVATION, offsetof(Type, field)
 
 static const Field gpt_neox_fields[] = {
-  INTEGER (QmGptNeoxConfig, vocab_size),
-  INTEGER (QmGptNeoxConfig, hidden_size),
-  INTEGER (QmGptNeoxConfig, layers),
-  INTEGER (QmGptNeoxConfig, heads),
-  INTEGER (QmGptNeoxConfig, intermediate_size),
-  INTEGER (QmGptNeoxConfig, max_positions),
-  REAL (QmGptNeoxConfig, rotary_pct),
-  REAL (QmGptNeoxConfig, rotary_base),
-  REAL (QmGptNeoxConfig, layer_norm_eps),
-  REAL (QmGptNeoxConfig, hidden_dropout),
-  REAL (QmGptNeoxConfig, attention_dropout),
-  REAL (QmGptNeoxConfig, initializer_range),
-  ACTIVATION (QmGptNeoxConfig, activation),
-  BOOLEAN (QmGptNeoxConfig, parallel_residual),
-  BOOLEAN (QmGptNeoxConfig, attention_bias),
-  BOOLEAN (QmGptNeoxConfig, tie_word_embeddings),
+  { INTEGER (QmGptNeoxConfig, vocab_size) },
+  { INTEGER (QmGptNeoxConfig, hidden_size) },
+  { INTEGER (QmGptNeoxConfig, layers) },
+  { INTEGER (QmGptNeoxConfig, heads) },
+  { INTEGER (QmGptNeoxConfig, intermediate_size) },
+  { INTEGER (QmGptNeoxConfig, max_positions) },
+  { REAL (QmGptNeoxConfig, rotary_pct) },
+  { REAL (QmGptNeoxConfig, rotary_base) },
+  { REAL (QmGptNeoxConfig, layer_norm_eps) },
+  { REAL (QmGptNeoxConfig, hidden_dropout) },
+  { REAL (QmGptNeoxConfig, attention_dropout) },
+  { REAL (QmGptNeoxConfig, initializer_range) },
+  { ACTIVATION (QmGptNeoxConfig, activation) },
+  { BOOLEAN (QmGptNeoxConfig, parallel_residual) },
+  { BOOLEAN (QmGptNeoxConfig, attention_bias) },
+  { BOOLEAN (QmGptNeoxConfig, tie_word_embeddings) },
 };
 
 static const Field bert_fields[] = {
-  INTEGER (QmBertConfig, vocab_size),
-  INTEGER (QmBertConfig, hidden_size),
-  INTEGER (QmBertConfig, layers),
-  INTEGER (QmBertConfig, heads),
-  INTEGER (QmBertConfig, intermediate_size),
-  INTEGER (QmBertConfig, max_positions),
-  INTEGER (QmBertConfig, type_vocab_size),
-  INTEGER (QmBertConfig, pad_token_id),
-  REAL (QmBertConfig, layer_norm_eps),
-  REAL (QmBertConfig, hidden_dropout),
-  REAL (QmBertConfig, attention_dropout),
-  REAL (QmBertConfig, initializer_range),
-  ACTIVATION (QmBertConfig, activation),
-  BOOLEAN (QmBertConfig, tie_word_embeddings),
+  { INTEGER (QmBertConfig, vocab_size) },
+  { INTEGER (QmBertConfig, hidden_size) },
+  { INTEGER (QmBertConfig, layers) },
+  { INTEGER (QmBertConfig, heads) },
+  { INTEGER (QmBertConfig, intermediate_size) },
+  { INTEGER (QmBertConfig, max_positions) },
+  { INTEGER (QmBertConfig, type_vocab_size) },
+  { INTEGER (QmBertConfig, pad_token_id) },
+  { REAL (QmBertConfig, layer_norm_eps) },
+  { REAL (QmBertConfig, hidden_dropout) },
+  { REAL (QmBertConfig, attention_dropout) },
+  { REAL (QmBertConfig, initializer_range) },
+  { ACTIVATION (QmBertConfig, activation) },
+  { BOOLEAN (QmBertConfig, tie_word_embeddings) },
 };
 
 static const Field vit_fields[] = {
-  INTEGER (QmVitConfig, hidden_size),
-  INTEGER (QmVitConfig, layers),
-  INTEGER (QmVitConfig, heads),
-  INTEGER (QmVitConfig, intermediate_size),
-  INTEGER (QmVitConfig, image_size),
-  INTEGER (QmVitConfig, patch_size),
-  INTEGER (QmVitConfig, channels),
-  INTEGER (QmVitConfig, classes),
-  REAL (QmVitConfig, layer_norm_eps),
-  REAL (QmVitConfig, hidden_dropout),
-  REAL (QmVitConfig, attention_dropout),
-  REAL (QmVitConfig, initializer_range),
-  ACTIVATION (QmVitConfig, activation),
-  BOOLEAN (QmVitConfig, qkv_bias),
+  { INTEGER (QmVitConfig, hidden_size) },
+  { INTEGER (QmVitConfig, layers) },
+  { INTEGER (QmVitConfig, heads) },
+  { INTEGER (QmVitConfig, intermediate_size) },
+  { INTEGER (QmVitConfig, image_size) },
+  { INTEGER (QmVitConfig, patch_size) },
+  { INTEGER (QmVitConfig, channels) },
+  { INTEGER (QmVitConfig, classes) },
+  { REAL (QmVitConfig, layer_norm_eps) },
+  { REAL (QmVitConfig, hidden_dropout) },
+  { REAL (QmVitConfig, attention_dropout) },
+  { REAL (QmVitConfig, initializer_range) },
+  { ACTIVATION (QmVitConfig, activation) },
+  { BOOLEAN (QmVitConfig, qkv_bias) },
 };
 
 static const Field convnext_fields[] = {
-  INTEGER (QmConvnextConfig, patch_size),
-  INTEGER (QmConvnextConfig, channels),
-  INTEGER (QmConvnextConfig, image_size),
-  INTEGER (QmConvnextConfig, classes),
-  REAL (QmConvnextConfig, layer_norm_eps),
-  REAL (QmConvnextConfig, layer_scale_init),
-  REAL (QmConvnextConfig, drop_path_rate),
-  REAL (QmConvnextConfig, initializer_range),
-  ACTIVATION (QmConvnextConfig, activation),
+  { INTEGER (QmConvnextConfig, patch_size) },
+  { INTEGER (QmConvnextConfig, channels) },
+  { INTEGER (QmConvnextConfig, image_size) },
+  { INTEGER (QmConvnextConfig, classes) },
+  { REAL (QmConvnextConfig, layer_norm_eps) },
+  { REAL (QmConvnextConfig, layer_scale_init) },
+  { REAL (QmConvnextConfig, drop_path_rate) },
+  { REAL (QmConvnextConfig, initializer_range) },
+  { ACTIVATION (QmConvnextConfig, activation) },
 };
 
 static const Field mamba_fields[] = {
-  INTEGER (QmMambaConfig, vocab_size),
-  INTEGER (QmMambaConfig, hidden_size),
-  INTEGER (QmMambaConfig, layers),
-  INTEGER (QmMambaConfig, state_size),
-  INTEGER (QmMambaConfig, inner_size),
-  INTEGER (QmMambaConfig, conv_kernel),
-  INTEGER (QmMambaConfig, time_step_rank),
-  REAL (QmMambaConfig, norm_eps),
-  REAL (QmMambaConfig, initializer_range),
-  BOOLEAN (QmMambaConfig, use_bias),
-  BOOLEAN (QmMambaConfig, use_conv_bias),
-  BOOLEAN (QmMambaConfig, residual_in_fp32),
-  BOOLEAN (QmMambaConfig, tie_word_embeddings),
+  { INTEGER (QmMambaConfig, vocab_size) },
+  { INTEGER (QmMambaConfig, hidden_size) },
+  { INTEGER (QmMambaConfig, layers) },
+  { INTEGER (QmMambaConfig, state_size) },
+  { INTEGER (QmMambaConfig, inner_size) },
+  { INTEGER (QmMambaConfig, conv_kernel) },
+  { INTEGER (QmMambaConfig, time_step_rank) },
+  { REAL (QmMambaConfig, norm_eps) },
+  { REAL (QmMambaConfig, initializer_range) },
+  { BOOLEAN (QmMambaConfig, use_bias) },
+  { BOOLEAN (QmMambaConfig, use_conv_bias) },
+  { BOOLEAN (QmMambaConfig, residual_in_fp32) },
+  { BOOLEAN (QmMambaConfig, tie_word_embeddings) },
 };
 
 /* As Hugging Face configurations name them. */

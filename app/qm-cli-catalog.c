@@ -322,7 +322,7 @@ prices_table (const Context *context)
     { _ ("Price"), QM_CLI_RIGHT },
     { _ ("Date") },
     { _ ("Age"), .drop = 1 },
-    { _ ("Source"), .drop = context->sources ? 0 : 2, .shrink = 24 },
+    { _ ("Source"), .drop = context->sources ? 0 : 2, .shrink = 12 },
   };
   QmCliTable *table = qm_cli_table_new (columns, G_N_ELEMENTS (columns));
   size_t n;

@@ -120,13 +120,7 @@ run (const char *const *arguments, GError **error)
   const Verb *verb;
 
   if (name == NULL)
-    {
-      g_set_error_literal (
-          error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
-          _ ("a command is needed, as in “quartermaster advise --model "
-             "pythia-1b --budget 40k”; “quartermaster help” lists them"));
-      return QM_CLI_EXIT_BAD_INPUT;
-    }
+    return run_help (arguments, error);
   if (g_str_equal (name, "--version"))
     return write_and_end ("quartermaster " QM_VERSION "\n", error);
   if (g_str_equal (name, "help") || g_str_equal (name, "--help")

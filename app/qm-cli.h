@@ -17,7 +17,8 @@ typedef enum
 } QmCliExit;
 
 /* Runs the command in argv[1] ("advise", "plot", "catalog", "help",
- * "--version", ...) and returns how the program ends.  The caller has set the
+ * "--version", ...; help where there is none) and returns how the program
+ * ends.  The caller has set the
  * locale and bound the text domain.  Calls nothing that needs a display. */
 int qm_cli_main (int argc, char **argv);
 

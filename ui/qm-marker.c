@@ -4,9 +4,7 @@
 
 #include "ui/qm-marker.h"
 
-#include "ui/plot/qm-plot.h"
-
-#include <adwaita.h>
+#include "ui/qm-theme.h"
 
 #define MARKER_SIZE 16
 
@@ -15,6 +13,7 @@ struct _QmMarker
   GtkWidget parent_instance;
 
   guint style;
+  QmPlotPointFlags flags;
 };
 
 enum
@@ -27,17 +26,6 @@ enum
 G_DEFINE_FINAL_TYPE (QmMarker, qm_marker, GTK_TYPE_WIDGET)
 
 static GParamSpec *properties[N_PROPS];
-
-static const QmPlotTheme *
-current_theme (void)
-{
-  AdwStyleManager *manager = adw_style_manager_get_default ();
-  gboolean dark = adw_style_manager_get_dark (manager);
-
-  if (adw_style_manager_get_high_contrast (manager))
-    return qm_plot_theme_high_contrast (dark);
-  return dark ? qm_plot_theme_dark () : qm_plot_theme_light ();
-}
 
 GtkWidget *
 qm_marker_new (guint style)
@@ -61,7 +49,7 @@ static void
 qm_marker_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 {
   QmMarker *self = QM_MARKER (widget);
-  const QmPlotTheme *theme = current_theme ();
+  const QmPlotTheme *theme = qm_theme_current ();
   double width = gtk_widget_get_width (widget);
   double height = gtk_widget_get_height (widget);
   double scale = 0.3 * MARKER_SIZE / qm_plot_marker_radius (theme, 1);
@@ -72,7 +60,7 @@ qm_marker_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   cairo_translate (cr, width / 2, height / 2);
   cairo_scale (cr, scale, scale);
   qm_plot_draw_marker (cr, theme, self->style, 1, QM_PLOT_PUBLISHED,
-                       QM_PLOT_POINT_NORMAL);
+                       self->flags);
   cairo_destroy (cr);
 }
 
@@ -134,12 +122,18 @@ qm_marker_class_init (QmMarkerClass *klass)
 static void
 qm_marker_init (QmMarker *self)
 {
-  AdwStyleManager *manager = adw_style_manager_get_default ();
+  qm_theme_watch (GTK_WIDGET (self), gtk_widget_queue_draw);
+}
 
-  g_signal_connect_object (manager, "notify::dark",
-                           G_CALLBACK (gtk_widget_queue_draw), self,
-                           G_CONNECT_SWAPPED);
-  g_signal_connect_object (manager, "notify::high-contrast",
-                           G_CALLBACK (gtk_widget_queue_draw), self,
-                           G_CONNECT_SWAPPED);
+void
+qm_marker_set_look (QmMarker *self, guint style, QmPlotPointFlags flags)
+{
+  g_return_if_fail (QM_IS_MARKER (self));
+
+  flags &= QM_PLOT_POINT_CROSSED;
+  if (self->style == style && self->flags == flags)
+    return;
+  self->style = style;
+  self->flags = flags;
+  gtk_widget_queue_draw (GTK_WIDGET (self));
 }

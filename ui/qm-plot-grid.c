@@ -203,8 +203,7 @@ update_legend (QmPlotGrid *self)
         g_ptr_array_add (plots, (gpointer) data);
     }
   qm_legend_set_plots (QM_LEGEND (self->legend),
-                            (const QmPlotData *const *) plots->pdata,
-                            plots->len);
+                       (const QmPlotData *const *) plots->pdata, plots->len);
 }
 
 /* As many views as topics.  Those that stay bring themselves up to date. */

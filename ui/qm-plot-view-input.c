@@ -119,7 +119,7 @@ static void
 drag_end_cb (QmPlotView *self, double dx, double dy, GtkGesture *gesture)
 {
   QmPlotLayout now, all;
-  QmPlotRange range;
+  QmPlotZoom range;
 
   if (!self->dragging)
     return;
@@ -128,8 +128,8 @@ drag_end_cb (QmPlotView *self, double dx, double dy, GtkGesture *gesture)
   if (fabs (dx) < DRAG_THRESHOLD || fabs (dy) < DRAG_THRESHOLD
       || !_qm_plot_view_layouts (self, &now, &all))
     return;
-  range = qm_plot_range_box (&now, &all, self->drag_x, self->drag_y,
-                             self->drag_x + dx, self->drag_y + dy);
+  range = qm_plot_zoom_box (&now, &all, self->drag_x, self->drag_y,
+                            self->drag_x + dx, self->drag_y + dy);
   _qm_plot_view_set_range (self, &range);
 }
 
@@ -154,12 +154,12 @@ static void
 pan_update_cb (QmPlotView *self, double dx, double dy, GtkGesture *gesture)
 {
   QmPlotLayout now, all;
-  QmPlotRange range;
+  QmPlotZoom range;
 
   if (!_qm_plot_view_layouts (self, &now, &all))
     return;
   range =
-      qm_plot_range_move (&now, &all, dx - self->panned_x, dy - self->panned_y);
+      qm_plot_zoom_move (&now, &all, dx - self->panned_x, dy - self->panned_y);
   self->panned_x = dx;
   self->panned_y = dy;
   _qm_plot_view_set_range (self, &range);
@@ -219,9 +219,8 @@ walk (QmPlotView *self, QmPlotWalk way)
   if (next >= 0 && qm_plot_view_is_zoomed (self)
       && _qm_plot_view_layouts (self, &now, &all))
     {
-      QmPlotRange range =
-          qm_plot_range_reveal (&now, &all, data->points[next].x,
-                                data->points[next].y);
+      QmPlotZoom range = qm_plot_zoom_reveal (&now, &all, data->points[next].x,
+                                              data->points[next].y);
 
       _qm_plot_view_set_range (self, &range);
     }

@@ -24,7 +24,7 @@ struct _QmPlotView
 
   QmAdvicePlot *plot;
   char *title; /* of the topic that `range` belongs to */
-  QmPlotRange range;
+  QmPlotZoom range;
   QmPlotTheme theme;
   int walked; /* the point that the keyboard is at, -1: none */
   char *spoken;
@@ -51,7 +51,7 @@ const QmPlotData *_qm_plot_view_data (QmPlotView *self);
 gboolean
 _qm_plot_view_layouts (QmPlotView *self, QmPlotLayout *now, QmPlotLayout *all);
 
-void _qm_plot_view_set_range (QmPlotView *self, const QmPlotRange *range);
+void _qm_plot_view_set_range (QmPlotView *self, const QmPlotZoom *range);
 void _qm_plot_view_set_hovered (QmPlotView *self, int index);
 
 /* Hovers a point and names it to assistive technology; -1: none. */

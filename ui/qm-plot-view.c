@@ -146,7 +146,7 @@ apply_limits (QmPlotView *self)
 }
 
 void
-_qm_plot_view_set_range (QmPlotView *self, const QmPlotRange *range)
+_qm_plot_view_set_range (QmPlotView *self, const QmPlotZoom *range)
 {
   self->range = *range;
   qm_advice_plot_set_range (self->plot, range->x_min, range->x_max,
@@ -182,7 +182,7 @@ rebuild (QmPlotView *self)
     {
       g_free (self->title);
       self->title = g_strdup (title);
-      self->range = qm_plot_range_all ();
+      self->range = qm_plot_zoom_all ();
     }
   _qm_plot_view_set_range (self, &self->range);
   apply_limits (self);
@@ -209,7 +209,7 @@ limits_changed_cb (QmPlotView *self)
 static void
 log_axes_cb (QmPlotView *self)
 {
-  self->range = qm_plot_range_all ();
+  self->range = qm_plot_zoom_all ();
   rebuild (self);
 }
 
@@ -242,7 +242,7 @@ _qm_plot_view_layouts (QmPlotView *self, QmPlotLayout *now, QmPlotLayout *all)
   if (all == NULL)
     return TRUE;
   *all = self->layout;
-  if (!qm_plot_range_is_all (&self->range))
+  if (!qm_plot_zoom_is_all (&self->range))
     {
       whole = *data;
       whole.x.min = whole.x.max = whole.y.min = whole.y.max = NAN;
@@ -521,7 +521,7 @@ static void
 qm_plot_view_init (QmPlotView *self)
 {
   self->walked = -1;
-  self->range = qm_plot_range_all ();
+  self->range = qm_plot_zoom_all ();
   self->pointer_x = self->pointer_y = NAN;
   gtk_widget_set_focusable (GTK_WIDGET (self), TRUE);
   gtk_widget_set_overflow (GTK_WIDGET (self), GTK_OVERFLOW_HIDDEN);
@@ -601,7 +601,7 @@ void
 qm_plot_view_zoom (QmPlotView *self, double factor, double x, double y)
 {
   QmPlotLayout now, all;
-  QmPlotRange range;
+  QmPlotZoom range;
 
   g_return_if_fail (QM_IS_PLOT_VIEW (self) && factor > 0);
 
@@ -609,14 +609,14 @@ qm_plot_view_zoom (QmPlotView *self, double factor, double x, double y)
     return;
   if (isnan (x) || isnan (y))
     zoom_centre (self, &now, &x, &y);
-  range = qm_plot_range_zoom (&now, &all, factor, x, y);
+  range = qm_plot_zoom_by (&now, &all, factor, x, y);
   _qm_plot_view_set_range (self, &range);
 }
 
 void
 qm_plot_view_zoom_reset (QmPlotView *self)
 {
-  QmPlotRange all = qm_plot_range_all ();
+  QmPlotZoom all = qm_plot_zoom_all ();
 
   g_return_if_fail (QM_IS_PLOT_VIEW (self));
 
@@ -629,7 +629,7 @@ qm_plot_view_is_zoomed (QmPlotView *self)
 {
   g_return_val_if_fail (QM_IS_PLOT_VIEW (self), FALSE);
 
-  return !qm_plot_range_is_all (&self->range);
+  return !qm_plot_zoom_is_all (&self->range);
 }
 
 void

@@ -75,27 +75,27 @@ fills (Span span, Span all)
   return span.max - span.min >= (all.max - all.min) * (1 - 1e-9);
 }
 
-static QmPlotRange
-range_of (Span x, Span y, const QmPlotLayout *all)
+static QmPlotZoom
+zoom_of (Span x, Span y, const QmPlotLayout *all)
 {
   x = fit (x, span_x (all));
   y = fit (y, span_y (all));
   if (fills (x, span_x (all)) && fills (y, span_y (all)))
-    return qm_plot_range_all ();
-  return (QmPlotRange){ from_span (x.min, all->x_log),
-                        from_span (x.max, all->x_log),
-                        from_span (y.min, all->y_log),
-                        from_span (y.max, all->y_log) };
+    return qm_plot_zoom_all ();
+  return (QmPlotZoom){ from_span (x.min, all->x_log),
+                       from_span (x.max, all->x_log),
+                       from_span (y.min, all->y_log),
+                       from_span (y.max, all->y_log) };
 }
 
-QmPlotRange
-qm_plot_range_all (void)
+QmPlotZoom
+qm_plot_zoom_all (void)
 {
-  return (QmPlotRange){ NAN, NAN, NAN, NAN };
+  return (QmPlotZoom){ NAN, NAN, NAN, NAN };
 }
 
 gboolean
-qm_plot_range_is_all (const QmPlotRange *range)
+qm_plot_zoom_is_all (const QmPlotZoom *range)
 {
   return isnan (range->x_min);
 }
@@ -108,20 +108,20 @@ zoomed (Span now, double factor, double share)
   return (Span){ at - (at - now.min) / factor, at + (now.max - at) / factor };
 }
 
-QmPlotRange
-qm_plot_range_zoom (const QmPlotLayout *now,
-                    const QmPlotLayout *all,
-                    double factor,
-                    double user_x,
-                    double user_y)
+QmPlotZoom
+qm_plot_zoom_by (const QmPlotLayout *now,
+                 const QmPlotLayout *all,
+                 double factor,
+                 double user_x,
+                 double user_y)
 {
   double x = CLAMP (share_x (now, user_x), 0, 1);
   double y = CLAMP (share_y (now, user_y), 0, 1);
 
-  g_return_val_if_fail (factor > 0, qm_plot_range_all ());
+  g_return_val_if_fail (factor > 0, qm_plot_zoom_all ());
 
-  return range_of (zoomed (span_x (now), factor, x),
-                   zoomed (span_y (now), factor, y), all);
+  return zoom_of (zoomed (span_x (now), factor, x),
+                  zoomed (span_y (now), factor, y), all);
 }
 
 static Span
@@ -134,15 +134,15 @@ cut (Span now, double share1, double share2)
   return (Span){ now.min + size * from, now.min + size * to };
 }
 
-QmPlotRange
-qm_plot_range_box (const QmPlotLayout *now,
-                   const QmPlotLayout *all,
-                   double user_x1,
-                   double user_y1,
-                   double user_x2,
-                   double user_y2)
+QmPlotZoom
+qm_plot_zoom_box (const QmPlotLayout *now,
+                  const QmPlotLayout *all,
+                  double user_x1,
+                  double user_y1,
+                  double user_x2,
+                  double user_y2)
 {
-  return range_of (
+  return zoom_of (
       cut (span_x (now), share_x (now, user_x1), share_x (now, user_x2)),
       cut (span_y (now), share_y (now, user_y1), share_y (now, user_y2)), all);
 }
@@ -155,17 +155,17 @@ moved (Span now, double share)
   return (Span){ now.min + distance, now.max + distance };
 }
 
-QmPlotRange
-qm_plot_range_move (const QmPlotLayout *now,
-                    const QmPlotLayout *all,
-                    double user_dx,
-                    double user_dy)
+QmPlotZoom
+qm_plot_zoom_move (const QmPlotLayout *now,
+                   const QmPlotLayout *all,
+                   double user_dx,
+                   double user_dy)
 {
   double width = MAX (now->right - now->left, 1);
   double height = MAX (now->bottom - now->top, 1);
 
-  return range_of (moved (span_x (now), -user_dx / width),
-                   moved (span_y (now), user_dy / height), all);
+  return zoom_of (moved (span_x (now), -user_dx / width),
+                  moved (span_y (now), user_dy / height), all);
 }
 
 static Span
@@ -181,12 +181,12 @@ revealed (Span now, double value)
   return (Span){ now.min + distance, now.max + distance };
 }
 
-QmPlotRange
-qm_plot_range_reveal (const QmPlotLayout *now,
-                      const QmPlotLayout *all,
-                      double x,
-                      double y)
+QmPlotZoom
+qm_plot_zoom_reveal (const QmPlotLayout *now,
+                     const QmPlotLayout *all,
+                     double x,
+                     double y)
 {
-  return range_of (revealed (span_x (now), to_span (x, now->x_log)),
-                   revealed (span_y (now), to_span (y, now->y_log)), all);
+  return zoom_of (revealed (span_x (now), to_span (x, now->x_log)),
+                  revealed (span_y (now), to_span (y, now->y_log)), all);
 }

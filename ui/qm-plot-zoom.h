@@ -15,38 +15,38 @@ G_BEGIN_DECLS
 typedef struct
 {
   double x_min, x_max, y_min, y_max;
-} QmPlotRange;
+} QmPlotZoom;
 
-QmPlotRange qm_plot_range_all (void);
-gboolean qm_plot_range_is_all (const QmPlotRange *range);
+QmPlotZoom qm_plot_zoom_all (void);
+gboolean qm_plot_zoom_is_all (const QmPlotZoom *range);
 
 /* Zooms `now` by a factor, above 1 goes nearer; the value at the position stays
  * where it is as far as `all` allows. */
-QmPlotRange qm_plot_range_zoom (const QmPlotLayout *now,
-                                const QmPlotLayout *all,
-                                double factor,
-                                double user_x,
-                                double user_y);
+QmPlotZoom qm_plot_zoom_by (const QmPlotLayout *now,
+                            const QmPlotLayout *all,
+                            double factor,
+                            double user_x,
+                            double user_y);
 
 /* The range of a rectangle of `now`, of which any two opposite corners are
  * given in user units. */
-QmPlotRange qm_plot_range_box (const QmPlotLayout *now,
-                               const QmPlotLayout *all,
-                               double user_x1,
-                               double user_y1,
-                               double user_x2,
-                               double user_y2);
+QmPlotZoom qm_plot_zoom_box (const QmPlotLayout *now,
+                             const QmPlotLayout *all,
+                             double user_x1,
+                             double user_y1,
+                             double user_x2,
+                             double user_y2);
 
 /* Moves what is seen by a distance in user units, as if dragged. */
-QmPlotRange qm_plot_range_move (const QmPlotLayout *now,
-                                const QmPlotLayout *all,
-                                double user_dx,
-                                double user_dy);
+QmPlotZoom qm_plot_zoom_move (const QmPlotLayout *now,
+                              const QmPlotLayout *all,
+                              double user_dx,
+                              double user_dy);
 
 /* Moves just as far as it takes to see a point well. */
-QmPlotRange qm_plot_range_reveal (const QmPlotLayout *now,
-                                  const QmPlotLayout *all,
-                                  double x,
-                                  double y);
+QmPlotZoom qm_plot_zoom_reveal (const QmPlotLayout *now,
+                                const QmPlotLayout *all,
+                                double x,
+                                double y);
 
 G_END_DECLS
