@@ -65,9 +65,13 @@ qm_advisor_page_get_results (QmAdvisorPage *self)
 }
 
 static void
-run_errand (QmAdvisorPage *self)
+reveal_progress_cb (QmAdvisorPage *self)
 {
   Errand errand = self->errand;
+
+  if (adw_flap_get_reveal_progress (self->flap) < 1
+      || !gtk_widget_get_mapped (self->panel))
+    return;
 
   self->errand = ERRAND_NONE;
   if (errand == ERRAND_MODEL)
@@ -76,14 +80,13 @@ run_errand (QmAdvisorPage *self)
     qm_question_panel_focus_budget (QM_QUESTION_PANEL (self->panel));
 }
 
-/* The panel is mapped only when the flap has begun to show it. */
+/* Until the panel has arrived it has no place to open a list at. */
 static void
 send_errand (QmAdvisorPage *self, Errand errand)
 {
   self->errand = errand;
   adw_flap_set_reveal_flap (self->flap, TRUE);
-  if (gtk_widget_get_mapped (self->panel))
-    run_errand (self);
+  reveal_progress_cb (self);
 }
 
 void
@@ -124,8 +127,6 @@ qm_advisor_page_constructed (GObject *object)
   self->panel = qm_question_panel_new (self->advisor);
   /* It needs a ground of its own while it lies over the answer. */
   gtk_widget_add_css_class (self->panel, "background");
-  g_signal_connect_object (self->panel, "map", G_CALLBACK (run_errand), self,
-                           G_CONNECT_SWAPPED | G_CONNECT_AFTER);
   adw_flap_set_flap (self->flap, self->panel);
 
   self->results =
@@ -223,6 +224,7 @@ qm_advisor_page_class_init (QmAdvisorPageClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmAdvisorPage, flap);
   gtk_widget_class_bind_template_callback (widget_class, reveal_changed_cb);
   gtk_widget_class_bind_template_callback (widget_class, folded_changed_cb);
+  gtk_widget_class_bind_template_callback (widget_class, reveal_progress_cb);
 }
 
 static void

@@ -32,12 +32,12 @@ static const struct
 {
   guint least, natural;
 } widths[QM_N_COLUMNS] = {
-  [QM_COLUMN_MODEL] = { 10, 16 },     [QM_COLUMN_GPU] = { 12, 18 },
-  [QM_COLUMN_GPUS] = { 4, 5 },        [QM_COLUMN_MACHINE] = { 14, 24 },
-  [QM_COLUMN_MACHINES] = { 5, 7 },    [QM_COLUMN_COST] = { 9, 11 },
-  [QM_COLUMN_DAYS] = { 5, 7 },        [QM_COLUMN_EXPERIMENT] = { 8, 10 },
-  [QM_COLUMN_UTILIZATION] = { 6, 7 }, [QM_COLUMN_VERDICT] = { 10, 14 },
-  [QM_COLUMN_SOURCE] = { 12, 30 },
+  [QM_COLUMN_MODEL] = { 10, 16 },     [QM_COLUMN_GPU] = { 14, 20 },
+  [QM_COLUMN_GPUS] = { 4, 5 },        [QM_COLUMN_MACHINE] = { 12, 22 },
+  [QM_COLUMN_MACHINES] = { 5, 7 },    [QM_COLUMN_COST] = { 7, 9 },
+  [QM_COLUMN_DAYS] = { 4, 6 },        [QM_COLUMN_EXPERIMENT] = { 7, 9 },
+  [QM_COLUMN_UTILIZATION] = { 5, 6 }, [QM_COLUMN_VERDICT] = { 9, 12 },
+  [QM_COLUMN_SOURCE] = { 8, 22 },
 };
 
 /* The icon says in shape what dimming and stars say by looks. */

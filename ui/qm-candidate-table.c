@@ -422,7 +422,11 @@ qm_candidate_table_dispose (GObject *object)
     g_signal_handlers_disconnect_by_data (self->advisor, self);
   self->syncing = TRUE;
   if (self->view != NULL)
-    gtk_column_view_set_model (self->view, NULL);
+    {
+      g_signal_handlers_disconnect_by_data (
+          gtk_column_view_get_sorter (self->view), self);
+      gtk_column_view_set_model (self->view, NULL);
+    }
   g_clear_object (&self->selection);
   g_clear_object (&self->sorted);
   g_clear_object (&self->store);

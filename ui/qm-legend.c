@@ -9,21 +9,33 @@
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
-#define MARKER_GAP 6
-#define ITEM_GAP   16
-#define LINE_GAP   4
+#define SAMPLE_GAP    6 /* from a sample to its words */
+#define ITEM_GAP      16
+#define LINE_GAP      4
+#define LINE_LENGTH   18
+#define SAMPLE_WEIGHT 2 /* of markers whose size means nothing */
 
 /* More names than this help nobody. */
 #define MAX_SERIES 16
 
-/* A marker, or none, with words beside it. */
+/* What stands before the words of an item. */
+typedef enum
+{
+  SAMPLE_NONE,
+  SAMPLE_SERIES,  /* a marker in its colour */
+  SAMPLE_NEUTRAL, /* a marker that stands for no series */
+  SAMPLE_LINE
+} Sample;
+
 typedef struct
 {
-  PangoLayout *layout;
-  double marker; /* radius; 0: none */
+  Sample sample;
   guint style;
   guint weight;
-  gboolean neutral; /* a size, which has no colour */
+  QmPlotProvenance provenance;
+  QmPlotPointFlags flags;
+  PangoLayout *layout;
+  int sample_size;
   int width, height;
 } Item;
 
@@ -51,81 +63,118 @@ measure_item (Item *item)
 
   pango_layout_get_pixel_size (item->layout, &width, &height);
   item->width = width;
-  if (item->marker > 0)
-    item->width += (int) ceil (2 * item->marker) + MARKER_GAP;
-  item->height = MAX (height, (int) ceil (2 * item->marker));
+  if (item->sample_size > 0)
+    item->width += item->sample_size + SAMPLE_GAP;
+  item->height =
+      MAX (height, item->sample != SAMPLE_LINE ? item->sample_size : 0);
 }
 
 static void
-add_item (QmLegend *self,
-          const char *text,
-          guint style,
-          guint weight,
-          gboolean neutral)
+add_item (QmLegend *self, const char *text, Item item)
 {
-  Item item = { .style = style, .weight = weight, .neutral = neutral };
-
   item.layout = gtk_widget_create_pango_layout (GTK_WIDGET (self), text);
-  if (weight > 0)
-    item.marker = qm_plot_marker_radius (qm_theme_current (), weight) + 1;
+  if (item.sample == SAMPLE_LINE)
+    item.sample_size = LINE_LENGTH;
+  else if (item.sample != SAMPLE_NONE)
+    item.sample_size =
+        2
+        * (int) ceil (qm_plot_marker_radius (qm_theme_current (), item.weight)
+                      + 1);
   measure_item (&item);
   g_array_append_val (self->items, item);
 }
 
+/* What occurs among the points of the plots. */
+typedef struct
+{
+  GHashTable *series; /* char* */
+  GString *names;
+  gboolean provenances[G_N_ELEMENTS (((QmPlotData *) NULL)->provenance_names)];
+  gboolean crossed;
+} Contents;
+
 /* Which series of a plot have a point. */
 static gboolean *
-used_series (const QmPlotData *data)
+look_at_points (const QmPlotData *data, Contents *contents)
 {
   gboolean *used = g_new0 (gboolean, data->n_series + 1);
 
   for (guint i = 0; i < data->n_points; i++)
-    if ((data->points[i].flags & QM_PLOT_POINT_HIDDEN) == 0
-        && isfinite (data->points[i].x) && isfinite (data->points[i].y)
-        && data->points[i].series < data->n_series)
-      used[data->points[i].series] = TRUE;
+    {
+      const QmPlotPoint *point = &data->points[i];
+
+      if ((point->flags & QM_PLOT_POINT_HIDDEN) != 0 || !isfinite (point->x)
+          || !isfinite (point->y) || point->series >= data->n_series)
+        continue;
+      used[point->series] = TRUE;
+      if (point->provenance < G_N_ELEMENTS (contents->provenances))
+        contents->provenances[point->provenance] = TRUE;
+      if ((point->flags & QM_PLOT_POINT_CROSSED) != 0)
+        contents->crossed = TRUE;
+    }
   return used;
 }
 
 static void
-add_series (QmLegend *self,
-            const QmPlotData *data,
-            GHashTable *seen,
-            GString *names)
+add_series (QmLegend *self, const QmPlotData *data, Contents *contents)
 {
-  g_autofree gboolean *used = used_series (data);
+  g_autofree gboolean *used = look_at_points (data, contents);
 
   for (guint i = 0; i < data->n_series; i++)
     {
       const QmPlotSeries *series = &data->series[i];
+      guint n = g_hash_table_size (contents->series);
 
-      if (!used[i] || g_hash_table_contains (seen, series->name)
-          || g_hash_table_size (seen) > MAX_SERIES)
+      if (!used[i] || n > MAX_SERIES
+          || !g_hash_table_add (contents->series, g_strdup (series->name)))
         continue;
-      g_hash_table_add (seen, g_strdup (series->name));
-      if (g_hash_table_size (seen) > MAX_SERIES)
+      if (n == MAX_SERIES)
         {
-          add_item (self, "…", 0, 0, TRUE);
+          add_item (self, "…", (Item){ .sample = SAMPLE_NONE });
           continue;
         }
-      add_item (self, series->name, series->style, 1, FALSE);
-      if (names->len > 0)
-        g_string_append (names, ", ");
-      g_string_append (names, series->name);
+      add_item (self, series->name,
+                (Item){ .sample = SAMPLE_SERIES,
+                        .style = series->style,
+                        .weight = SAMPLE_WEIGHT });
+      if (contents->names->len > 0)
+        g_string_append (contents->names, ", ");
+      g_string_append (contents->names, series->name);
     }
 }
 
 static void
 add_weights (QmLegend *self, const QmPlotData *data)
 {
+  if (data->n_legend_weights > 0 && data->weight_title != NULL)
+    add_item (self, data->weight_title, (Item){ .sample = SAMPLE_NONE });
   for (guint i = 0; i < data->n_legend_weights; i++)
     {
-      g_autofree char *text = NULL;
+      g_autofree char *text = g_strdup_printf ("%u", data->legend_weights[i]);
 
-      if (i == 0 && data->weight_title != NULL)
-        add_item (self, data->weight_title, 0, 0, TRUE);
-      text = g_strdup_printf ("%u", data->legend_weights[i]);
-      add_item (self, text, 0, data->legend_weights[i], TRUE);
+      add_item (self, text,
+                (Item){ .sample = SAMPLE_NEUTRAL,
+                        .weight = data->legend_weights[i] });
     }
+}
+
+/* What the marks of the points mean, as the plots have words for it. */
+static void
+add_marks (QmLegend *self, const QmPlotData *data, const Contents *contents)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (contents->provenances); i++)
+    if (contents->provenances[i] && data->provenance_names[i] != NULL)
+      add_item (self, data->provenance_names[i],
+                (Item){ .sample = SAMPLE_NEUTRAL,
+                        .weight = SAMPLE_WEIGHT,
+                        .provenance = i });
+  if (contents->crossed && data->crossed_name != NULL)
+    add_item (self, data->crossed_name,
+              (Item){ .sample = SAMPLE_NEUTRAL,
+                      .weight = SAMPLE_WEIGHT,
+                      .flags = QM_PLOT_POINT_CROSSED });
+  if (data->n_frontier > 1 && data->frontier_name != NULL)
+    add_item (self, data->frontier_name, (Item){ .sample = SAMPLE_LINE });
 }
 
 void
@@ -133,26 +182,28 @@ qm_legend_set_plots (QmLegend *self,
                      const QmPlotData *const *plots,
                      guint n_plots)
 {
-  g_autoptr (GHashTable) seen = NULL;
-  g_autoptr (GString) names = g_string_new (NULL);
+  Contents contents = { 0 };
   g_autofree char *label = NULL;
 
   g_return_if_fail (QM_IS_LEGEND (self));
 
-  seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  contents.series =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  contents.names = g_string_new (NULL);
   g_array_set_size (self->items, 0);
   for (guint i = 0; i < n_plots; i++)
-    add_series (self, plots[i], seen, names);
-  for (guint i = 0; i < n_plots; i++)
-    if (plots[i]->n_legend_weights > 0)
-      {
-        add_weights (self, plots[i]);
-        break;
-      }
+    add_series (self, plots[i], &contents);
+  if (n_plots > 0)
+    {
+      add_weights (self, plots[0]);
+      add_marks (self, plots[0], &contents);
+    }
   /* Translators: names of GPUs. */
-  label = g_strdup_printf (_ ("Legend: %s"), names->str);
+  label = g_strdup_printf (_ ("Legend: %s"), contents.names->str);
   gtk_accessible_update_property (GTK_ACCESSIBLE (self),
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+  g_string_free (contents.names, TRUE);
+  g_hash_table_unref (contents.series);
   gtk_widget_queue_resize (GTK_WIDGET (self));
 }
 
@@ -235,26 +286,38 @@ qm_legend_measure (GtkWidget *widget,
     }
 }
 
-static void
-draw_marker (const Item *item, GtkSnapshot *snapshot, const GdkRGBA *color)
+/* A theme in which every series has the colour of words. */
+static QmPlotTheme
+neutral_theme (void)
 {
-  const QmPlotTheme *theme = qm_theme_current ();
-  float size = (float) (2 * item->marker);
-  cairo_t *cr =
-      gtk_snapshot_append_cairo (snapshot,
-                                 &GRAPHENE_RECT_INIT (0, 0, size, size));
+  QmPlotTheme theme = *qm_theme_current ();
 
-  cairo_translate (cr, item->marker, item->marker);
-  if (item->neutral)
+  for (guint i = 0; i < G_N_ELEMENTS (theme.palette); i++)
+    theme.palette[i] = theme.faint_text;
+  return theme;
+}
+
+static void
+draw_sample (const Item *item, GtkSnapshot *snapshot, int height)
+{
+  QmPlotTheme theme =
+      item->sample == SAMPLE_SERIES ? *qm_theme_current () : neutral_theme ();
+  cairo_t *cr = gtk_snapshot_append_cairo (
+      snapshot, &GRAPHENE_RECT_INIT (0, 0, item->sample_size, height));
+
+  cairo_translate (cr, item->sample_size / 2.0, height / 2.0);
+  if (item->sample == SAMPLE_LINE)
     {
-      gdk_cairo_set_source_rgba (cr, color);
-      cairo_set_line_width (cr, 1);
-      cairo_arc (cr, 0, 0, item->marker - 1, 0, 2 * G_PI);
+      cairo_set_source_rgba (cr, theme.text.red, theme.text.green,
+                             theme.text.blue, 0.55);
+      cairo_set_line_width (cr, 1.6);
+      cairo_move_to (cr, -item->sample_size / 2.0, 0);
+      cairo_line_to (cr, item->sample_size / 2.0, 0);
       cairo_stroke (cr);
     }
   else
-    qm_plot_draw_marker (cr, theme, item->style, item->weight,
-                         QM_PLOT_PUBLISHED, QM_PLOT_POINT_NORMAL);
+    qm_plot_draw_marker (cr, &theme, item->style, item->weight,
+                         item->provenance, item->flags);
   cairo_destroy (cr);
 }
 
@@ -268,31 +331,29 @@ place_item (QmLegend *self,
 {
   GtkWidget *widget = GTK_WIDGET (self);
   gboolean mirrored = gtk_widget_get_direction (widget) == GTK_TEXT_DIR_RTL;
-  int marker_width =
-      item->marker > 0 ? (int) ceil (2 * item->marker) + MARKER_GAP : 0;
+  int indent = item->sample_size > 0 ? item->sample_size + SAMPLE_GAP : 0;
   int height;
   GdkRGBA color;
 
   if (mirrored)
     x = gtk_widget_get_width (widget) - x - item->width;
-  gtk_style_context_get_color (gtk_widget_get_style_context (widget), &color);
-  if (item->marker > 0)
+  if (item->sample_size > 0)
     {
-      double at = mirrored ? x + item->width - 2 * item->marker : x;
+      int at = mirrored ? x + item->width - item->sample_size : x;
 
       gtk_snapshot_save (snapshot);
-      gtk_snapshot_translate (
-          snapshot,
-          &GRAPHENE_POINT_INIT ((float) at, (float) (y + line_height / 2.0
-                                                     - item->marker)));
-      draw_marker (item, snapshot, &color);
+      gtk_snapshot_translate (snapshot,
+                              &GRAPHENE_POINT_INIT ((float) at, (float) y));
+      draw_sample (item, snapshot, line_height);
       gtk_snapshot_restore (snapshot);
     }
+  gtk_style_context_get_color (gtk_widget_get_style_context (widget), &color);
   pango_layout_get_pixel_size (item->layout, NULL, &height);
   gtk_snapshot_save (snapshot);
   gtk_snapshot_translate (
-      snapshot, &GRAPHENE_POINT_INIT (mirrored ? x : x + marker_width,
-                                      y + (line_height - height) / 2));
+      snapshot,
+      &GRAPHENE_POINT_INIT ((float) (mirrored ? x : x + indent),
+                            (float) (y + (line_height - height) / 2)));
   gtk_snapshot_append_layout (snapshot, item->layout, &color);
   gtk_snapshot_restore (snapshot);
 }

@@ -266,15 +266,55 @@ row_activated_cb (QmModelPicker *self, GtkListBoxRow *row)
   choose_and_close (self, QM_MODEL_ROW (row));
 }
 
-static void
-search_activate_cb (QmModelPicker *self)
+static QmModelRow *
+first_found (QmModelPicker *self)
 {
   for (guint i = 0; i < self->rows->len; i++)
     if (filter_row (self->rows->pdata[i], self))
-      {
-        choose_and_close (self, self->rows->pdata[i]);
-        return;
-      }
+      return self->rows->pdata[i];
+
+  return NULL;
+}
+
+static void
+search_activate_cb (QmModelPicker *self)
+{
+  QmModelRow *row = first_found (self);
+
+  if (row != NULL)
+    choose_and_close (self, row);
+}
+
+static gboolean
+search_key_pressed_cb (QmModelPicker *self, guint keyval)
+{
+  QmModelRow *row = first_found (self);
+
+  if ((keyval != GDK_KEY_Down && keyval != GDK_KEY_KP_Down) || row == NULL)
+    return GDK_EVENT_PROPAGATE;
+
+  gtk_widget_grab_focus (GTK_WIDGET (row));
+  return GDK_EVENT_STOP;
+}
+
+/* Typing in the list goes on with the search.  The key capture of
+ * GtkSearchEntry would take Return too, which is the row's. */
+static gboolean
+list_key_pressed_cb (GtkEventControllerKey *controller,
+                     guint keyval,
+                     guint keycode,
+                     GdkModifierType state,
+                     QmModelPicker *self)
+{
+  GtkEditable *text =
+      gtk_editable_get_delegate (GTK_EDITABLE (self->search_entry));
+
+  if (!g_unichar_isgraph (gdk_keyval_to_unicode (keyval))
+      || (state & (GDK_CONTROL_MASK | GDK_ALT_MASK)) != 0)
+    return GDK_EVENT_PROPAGATE;
+
+  gtk_text_grab_focus_without_selecting (GTK_TEXT (text));
+  return gtk_event_controller_key_forward (controller, GTK_WIDGET (text));
 }
 
 static void
@@ -388,6 +428,8 @@ qm_model_picker_class_init (QmModelPickerClass *klass)
   gtk_widget_class_bind_template_callback (widget_class, popover_closed_cb);
   gtk_widget_class_bind_template_callback (widget_class, search_changed_cb);
   gtk_widget_class_bind_template_callback (widget_class, search_activate_cb);
+  gtk_widget_class_bind_template_callback (widget_class, search_key_pressed_cb);
+  gtk_widget_class_bind_template_callback (widget_class, list_key_pressed_cb);
   gtk_widget_class_bind_template_callback (widget_class, search_stop_cb);
   gtk_widget_class_bind_template_callback (widget_class, row_activated_cb);
   gtk_widget_class_bind_template_callback (widget_class, select_all_cb);
@@ -402,6 +444,4 @@ qm_model_picker_init (QmModelPicker *self)
   gtk_widget_init_template (GTK_WIDGET (self));
   gtk_list_box_set_filter_func (GTK_LIST_BOX (self->list), filter_row, self,
                                 NULL);
-  gtk_search_entry_set_key_capture_widget (
-      GTK_SEARCH_ENTRY (self->search_entry), self->popover);
 }

@@ -103,6 +103,12 @@ qm_model_row_matches (QmModelRow *self, const char *query)
 static void
 check_toggled_cb (QmModelRow *self)
 {
+  gtk_accessible_update_state (GTK_ACCESSIBLE (self),
+                               GTK_ACCESSIBLE_STATE_CHECKED,
+                               qm_model_row_get_checked (self)
+                                   ? GTK_ACCESSIBLE_TRISTATE_TRUE
+                                   : GTK_ACCESSIBLE_TRISTATE_FALSE,
+                               -1);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_CHECKED]);
 }
 

@@ -26,6 +26,7 @@ struct _QmPlotView
   char *title; /* of the topic that `range` belongs to */
   QmPlotZoom range;
   QmPlotTheme theme;
+  char *font; /* of the theme: the desktop's */
   int walked; /* the point that the keyboard is at, -1: none */
   char *spoken;
 

@@ -15,6 +15,9 @@
 #define NATURAL_WIDTH  420
 #define NATURAL_HEIGHT 340
 
+/* Radius of a card's corners. */
+#define CORNER 12.0
+
 static const QmPlotLayers layer_flags[N_LAYERS] = { QM_PLOT_LAYER_FRAME,
                                                     QM_PLOT_LAYER_POINTS };
 
@@ -218,10 +221,42 @@ theme_cb (GtkWidget *widget)
 {
   QmPlotView *self = QM_PLOT_VIEW (widget);
 
-  /* The widget's own background shows through. */
+  PangoContext *context = gtk_widget_get_pango_context (widget);
+  const PangoFontDescription *font =
+      pango_context_get_font_description (context);
+  const char *family =
+      font != NULL ? pango_font_description_get_family (font) : NULL;
+
   self->theme = *qm_theme_current ();
-  self->theme.background.alpha = 0;
+  if (family != NULL)
+    {
+      g_free (self->font);
+      self->font = g_strdup (family);
+      self->theme.font = self->font;
+    }
   invalidate (self, LAYER_FRAME);
+}
+
+/* The style may have brought another font. */
+static void
+qm_plot_view_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
+{
+  GTK_WIDGET_CLASS (qm_plot_view_parent_class)->css_changed (widget, change);
+
+  theme_cb (widget);
+}
+
+/* Clips to the rounded corners of the widget. */
+static void
+clip_corners (cairo_t *cr, double width, double height)
+{
+  cairo_new_path (cr);
+  cairo_arc (cr, width - CORNER, CORNER, CORNER, -G_PI_2, 0);
+  cairo_arc (cr, width - CORNER, height - CORNER, CORNER, 0, G_PI_2);
+  cairo_arc (cr, CORNER, height - CORNER, CORNER, G_PI_2, G_PI);
+  cairo_arc (cr, CORNER, CORNER, CORNER, G_PI, 1.5 * G_PI);
+  cairo_close_path (cr);
+  cairo_clip (cr);
 }
 
 /* Layouts of the visible range and of everything. */
@@ -263,6 +298,8 @@ render_layer (QmPlotView *self, guint layer, int width, int height, int scale)
 
   cairo_surface_set_device_scale (surface, scale, scale);
   cr = cairo_create (surface);
+  if (layer == LAYER_FRAME)
+    clip_corners (cr, width, height);
   qm_plot_draw (cr, _qm_plot_view_data (self), width, height, &self->theme,
                 layer_flags[layer]);
   cairo_destroy (cr);
@@ -309,7 +346,7 @@ snapshot_focus (QmPlotView *self,
                                        "accent_color", &color))
     gtk_style_context_get_color (
         gtk_widget_get_style_context (GTK_WIDGET (self)), &color);
-  gsk_rounded_rect_init_from_rect (&outline, bounds, 12);
+  gsk_rounded_rect_init_from_rect (&outline, bounds, CORNER);
   gtk_snapshot_append_border (snapshot, &outline, (float[4]){ 2, 2, 2, 2 },
                               (GdkRGBA[4]){ color, color, color, color });
 }
@@ -475,6 +512,7 @@ qm_plot_view_finalize (GObject *object)
   QmPlotView *self = QM_PLOT_VIEW (object);
 
   g_free (self->title);
+  g_free (self->font);
   g_free (self->spoken);
 
   G_OBJECT_CLASS (qm_plot_view_parent_class)->finalize (object);
@@ -493,6 +531,7 @@ qm_plot_view_class_init (QmPlotViewClass *klass)
   object_class->constructed = qm_plot_view_constructed;
   object_class->dispose = qm_plot_view_dispose;
   object_class->finalize = qm_plot_view_finalize;
+  widget_class->css_changed = qm_plot_view_css_changed;
   widget_class->measure = qm_plot_view_measure;
   widget_class->size_allocate = qm_plot_view_size_allocate;
   widget_class->snapshot = qm_plot_view_snapshot;
@@ -524,7 +563,6 @@ qm_plot_view_init (QmPlotView *self)
   self->range = qm_plot_zoom_all ();
   self->pointer_x = self->pointer_y = NAN;
   gtk_widget_set_focusable (GTK_WIDGET (self), TRUE);
-  gtk_widget_set_overflow (GTK_WIDGET (self), GTK_OVERFLOW_HIDDEN);
   gtk_widget_add_css_class (GTK_WIDGET (self), "card");
   _qm_plot_view_add_controllers (self);
   gtk_accessible_update_property (

@@ -29,6 +29,7 @@ struct _QmResultsView
   QmCandidateTable *table;
 
   QmAdvisor *advisor;
+  GtkPrintOperation *printing;
 };
 
 enum
@@ -170,12 +171,12 @@ copy_row_cb (GtkWidget *widget, const char *action, GVariant *parameter)
   copy_csv (self, qm_candidate_table_has_selected (self->table));
 }
 
-/* The operation keeps itself alive until it is done. */
 static void
 print_done_cb (GtkPrintOperation *operation,
                GtkPrintOperationResult result,
                gpointer data)
 {
+  QmResultsView *self = QM_RESULTS_VIEW (data);
   g_autoptr (GError) error = NULL;
   g_autofree char *message = NULL;
 
@@ -185,9 +186,9 @@ print_done_cb (GtkPrintOperation *operation,
       /* Translators: what went wrong. */
       message = g_strdup_printf (_ ("Could not print: %s"),
                                  error != NULL ? error->message : "");
-      send_message (data, message);
+      send_message (self, message);
     }
-  g_object_unref (operation);
+  g_clear_object (&self->printing);
 }
 
 static void
@@ -195,12 +196,15 @@ print_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   QmResultsView *self = QM_RESULTS_VIEW (widget);
   GtkRoot *root = gtk_widget_get_root (widget);
-  GtkPrintOperation *operation = qm_report_print_operation_new (self->advisor);
 
-  gtk_print_operation_set_allow_async (operation, TRUE);
-  g_signal_connect_object (operation, "done", G_CALLBACK (print_done_cb), self,
-                           0);
-  gtk_print_operation_run (operation, GTK_PRINT_OPERATION_ACTION_PRINT_DIALOG,
+  if (self->printing != NULL)
+    return;
+  self->printing = qm_report_print_operation_new (self->advisor);
+  gtk_print_operation_set_allow_async (self->printing, TRUE);
+  g_signal_connect_object (self->printing, "done", G_CALLBACK (print_done_cb),
+                           self, 0);
+  gtk_print_operation_run (self->printing,
+                           GTK_PRINT_OPERATION_ACTION_PRINT_DIALOG,
                            GTK_IS_WINDOW (root) ? GTK_WINDOW (root) : NULL,
                            NULL);
 }
@@ -280,6 +284,7 @@ qm_results_view_dispose (GObject *object)
 
   g_clear_pointer (&self->toolbar, gtk_widget_unparent);
   g_clear_pointer (&self->scroller, gtk_widget_unparent);
+  g_clear_object (&self->printing);
   g_clear_object (&self->advisor);
 
   G_OBJECT_CLASS (qm_results_view_parent_class)->dispose (object);
