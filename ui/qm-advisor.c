@@ -12,7 +12,6 @@
 #define LIFETIME_MIN   1.0
 #define LIFETIME_MAX   20.0
 #define AT_ONCE_MAX    64
-#define RUNS_MAX       1000000.0
 
 typedef struct
 {
@@ -740,7 +739,7 @@ static gboolean
 is_run (QmAdvisor *self, const char *model, double runs_per_year)
 {
   return model != NULL && qm_catalog_model (self->catalog, model) != NULL
-         && runs_per_year > 0 && runs_per_year <= RUNS_MAX;
+         && runs_per_year > 0 && runs_per_year <= QM_RUNS_PER_YEAR_MAX;
 }
 
 void
@@ -855,110 +854,4 @@ qm_advisor_reset (QmAdvisor *self)
     g_object_set_property (object, properties[i]->name,
                            g_param_spec_get_default_value (properties[i]));
   g_object_thaw_notify (object);
-}
-
-static const char *const flag_keys[] = { "published-times", "current-prices",
-                                         "naive-settings",  "desktops",
-                                         "servers",         "log-axes",
-                                         "portfolio" };
-static const char *const number_keys[] = { "budget", "deadline", "lifetime" };
-
-void
-qm_advisor_save (QmAdvisor *self, GSettings *settings)
-{
-  GVariantBuilder runs, gpus, counts;
-  GHashTableIter iter;
-  gpointer key;
-
-  g_return_if_fail (QM_IS_ADVISOR (self) && G_IS_SETTINGS (settings));
-
-  for (guint i = 0; i < G_N_ELEMENTS (flag_keys); i++)
-    {
-      gboolean value;
-
-      g_object_get (self, flag_keys[i], &value, NULL);
-      g_settings_set_boolean (settings, flag_keys[i], value);
-    }
-  for (guint i = 0; i < G_N_ELEMENTS (number_keys); i++)
-    {
-      double value;
-
-      g_object_get (self, number_keys[i], &value, NULL);
-      g_settings_set_double (settings, number_keys[i], value);
-    }
-  g_settings_set_int (settings, "at-once", self->at_once);
-  g_settings_set_strv (settings, "models", (const char *const *) self->models);
-
-  g_variant_builder_init (&runs, G_VARIANT_TYPE ("a(sd)"));
-  for (guint i = 0; i < self->runs->len; i++)
-    {
-      const QmRun *run = &g_array_index (self->runs, QmRun, i);
-
-      g_variant_builder_add (&runs, "(sd)", run->model, run->runs_per_year);
-    }
-  g_settings_set_value (settings, "runs", g_variant_builder_end (&runs));
-
-  g_variant_builder_init (&gpus, G_VARIANT_TYPE_STRING_ARRAY);
-  g_hash_table_iter_init (&iter, self->gpus_off);
-  while (g_hash_table_iter_next (&iter, &key, NULL))
-    g_variant_builder_add (&gpus, "s", key);
-  g_settings_set_value (settings, "gpus-off", g_variant_builder_end (&gpus));
-
-  g_variant_builder_init (&counts, G_VARIANT_TYPE ("ai"));
-  g_hash_table_iter_init (&iter, self->counts_off);
-  while (g_hash_table_iter_next (&iter, &key, NULL))
-    g_variant_builder_add (&counts, "i", GPOINTER_TO_INT (key));
-  g_settings_set_value (settings, "counts-off",
-                        g_variant_builder_end (&counts));
-}
-
-/* Switches off what the settings name, as far as the catalog has it. */
-static void
-restore_filters (QmAdvisor *self, GSettings *settings)
-{
-  g_auto (GStrv) gpus = g_settings_get_strv (settings, "gpus-off");
-  g_autoptr (GVariant) counts = g_settings_get_value (settings, "counts-off");
-  GVariantIter iter;
-  int count;
-
-  for (guint i = 0; gpus[i] != NULL; i++)
-    if (g_strv_contains (qm_advisor_get_gpus (self), gpus[i]))
-      qm_advisor_set_gpu_enabled (self, gpus[i], FALSE);
-  g_variant_iter_init (&iter, counts);
-  while (g_variant_iter_next (&iter, "i", &count))
-    for (guint i = 0; i < self->counts->len; i++)
-      if (g_array_index (self->counts, int, i) == count)
-        qm_advisor_set_count_enabled (self, count, FALSE);
-}
-
-void
-qm_advisor_restore (QmAdvisor *self, GSettings *settings)
-{
-  g_auto (GStrv) models = NULL;
-  g_autoptr (GVariant) runs = NULL;
-  GVariantIter iter;
-  const char *model;
-  double runs_per_year;
-
-  g_return_if_fail (QM_IS_ADVISOR (self) && G_IS_SETTINGS (settings));
-
-  g_object_freeze_notify (G_OBJECT (self));
-  clear_lists (self);
-  for (guint i = 0; i < G_N_ELEMENTS (flag_keys); i++)
-    g_object_set (self, flag_keys[i],
-                  g_settings_get_boolean (settings, flag_keys[i]), NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (number_keys); i++)
-    g_object_set (self, number_keys[i],
-                  g_settings_get_double (settings, number_keys[i]), NULL);
-  g_object_set (self, "at-once", g_settings_get_int (settings, "at-once"),
-                NULL);
-  models = g_settings_get_strv (settings, "models");
-  set_models (self, (const char *const *) models);
-  runs = g_settings_get_value (settings, "runs");
-  g_variant_iter_init (&iter, runs);
-  while (g_variant_iter_next (&iter, "(&sd)", &model, &runs_per_year))
-    if (is_run (self, model, runs_per_year))
-      qm_advisor_add_run (self, model, runs_per_year);
-  restore_filters (self, settings);
-  g_object_thaw_notify (G_OBJECT (self));
 }
