@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include "ui/qm-advisor.h"
+#include "ui/qm-places.h"
+#include "ui/qm-topic.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -12,14 +14,6 @@
 #define LIFETIME_MIN   1.0
 #define LIFETIME_MAX   20.0
 #define AT_ONCE_MAX    64
-
-typedef struct
-{
-  char *title;
-  QmQuestion *question;
-  QmAdvice *advice;
-  QmRecommendation recommendation;
-} Topic;
 
 struct _QmAdvisor
 {
@@ -45,7 +39,7 @@ struct _QmAdvisor
   GHashTable *counts_off; /* GINT_TO_POINTER */
   GArray *runs;           /* QmRun */
 
-  GPtrArray *topics; /* Topic */
+  GPtrArray *topics; /* QmTopic */
   gboolean stale;    /* topics must be built anew */
   guint rebuild_source;
 
@@ -91,17 +85,6 @@ run_clear (gpointer data)
   QmRun *run = data;
 
   g_free (run->model);
-}
-
-static void
-topic_free (gpointer data)
-{
-  Topic *topic = data;
-
-  g_free (topic->title);
-  qm_question_free (topic->question);
-  qm_advice_free (topic->advice);
-  g_free (topic);
 }
 
 /* What all topics ask in common. */
@@ -150,23 +133,10 @@ base_question (QmAdvisor *self)
 static void
 add_topic (QmAdvisor *self, const char *title, QmQuestion *question)
 {
-  g_autoptr (GError) error = NULL;
-  QmAdvice *advice = qm_advice_new (self->catalog, question, &error);
-  Topic *topic;
+  QmTopic *topic = qm_topic_new (self->catalog, title, question);
 
-  if (advice == NULL)
-    {
-      /* Setters let nothing in that the catalog does not know. */
-      g_warning ("%s", error->message);
-      qm_question_free (question);
-      return;
-    }
-  topic = g_new0 (Topic, 1);
-  topic->title = g_strdup (title);
-  topic->question = question;
-  topic->advice = advice;
-  topic->recommendation = qm_advice_recommend (advice, question->budget_minor,
-                                               question->deadline_days);
+  /* Setters let nothing in that the catalog does not know. */
+  g_return_if_fail (topic != NULL);
   g_ptr_array_add (self->topics, topic);
 }
 
@@ -246,15 +216,9 @@ limits_moved (QmAdvisor *self)
   if (self->stale)
     return;
   for (guint i = 0; i < self->topics->len; i++)
-    {
-      Topic *topic = g_ptr_array_index (self->topics, i);
-
-      topic->question->budget_minor = qm_advisor_get_budget_minor (self);
-      topic->question->deadline_days = qm_advisor_get_deadline_days (self);
-      topic->recommendation =
-          qm_advice_recommend (topic->advice, topic->question->budget_minor,
-                               topic->question->deadline_days);
-    }
+    qm_topic_set_limits (g_ptr_array_index (self->topics, i),
+                         qm_advisor_get_budget_minor (self),
+                         qm_advisor_get_deadline_days (self));
   g_signal_emit (self, signals[LIMITS_CHANGED], 0);
 }
 
@@ -492,49 +456,14 @@ qm_advisor_init (QmAdvisor *self)
   self->servers = TRUE;
   self->log_axes = TRUE;
   self->at_once = 1;
-  self->gpus = g_ptr_array_new ();
-  self->counts = g_array_new (FALSE, FALSE, sizeof (int));
   self->gpus_off =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   self->counts_off = g_hash_table_new (NULL, NULL);
   self->runs = g_array_new (FALSE, FALSE, sizeof (QmRun));
   g_array_set_clear_func (self->runs, run_clear);
-  self->topics = g_ptr_array_new_with_free_func (topic_free);
+  self->topics =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_topic_free);
   self->stale = TRUE;
-}
-
-static int
-compare_ints (gconstpointer a, gconstpointer b)
-{
-  const int *p = a;
-  const int *q = b;
-
-  return (*p > *q) - (*p < *q);
-}
-
-/* The GPU types, in the catalog's order, and the counts that have times. */
-static void
-find_places (QmAdvisor *self)
-{
-  g_autoptr (GHashTable) timed = g_hash_table_new (NULL, NULL);
-  g_autoptr (GHashTable) counted = g_hash_table_new (NULL, NULL);
-  size_t n;
-  const QmMeasurement *measurements =
-      qm_catalog_measurements (self->catalog, &n);
-  const QmGpu *gpus;
-
-  for (size_t i = 0; i < n; i++)
-    {
-      g_hash_table_add (timed, (gpointer) measurements[i].gpu);
-      if (g_hash_table_add (counted, GINT_TO_POINTER (measurements[i].gpus)))
-        g_array_append_val (self->counts, measurements[i].gpus);
-    }
-  g_array_sort (self->counts, compare_ints);
-  gpus = qm_catalog_gpus (self->catalog, &n);
-  for (size_t i = 0; i < n; i++)
-    if (g_hash_table_contains (timed, &gpus[i]))
-      g_ptr_array_add (self->gpus, (gpointer) gpus[i].id);
-  g_ptr_array_add (self->gpus, NULL);
 }
 
 /* The default model, or the first of the catalog where that is not there. */
@@ -561,7 +490,8 @@ qm_advisor_new (const QmCatalog *catalog)
 
   self = g_object_new (QM_TYPE_ADVISOR, NULL);
   self->catalog = catalog;
-  find_places (self);
+  self->gpus = qm_places_gpus (catalog);
+  self->counts = qm_places_counts (catalog);
   choose_default_model (self);
   return self;
 }
@@ -574,7 +504,7 @@ qm_advisor_get_catalog (QmAdvisor *self)
   return self->catalog;
 }
 
-static const Topic *
+static const QmTopic *
 topic_at (QmAdvisor *self, guint topic)
 {
   ensure_topics (self);
@@ -595,7 +525,7 @@ qm_advisor_get_n_topics (QmAdvisor *self)
 const char *
 qm_advisor_get_title (QmAdvisor *self, guint topic)
 {
-  const Topic *found;
+  const QmTopic *found;
 
   g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
 
@@ -606,7 +536,7 @@ qm_advisor_get_title (QmAdvisor *self, guint topic)
 const QmAdvice *
 qm_advisor_get_advice (QmAdvisor *self, guint topic)
 {
-  const Topic *found;
+  const QmTopic *found;
 
   g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
 
@@ -617,7 +547,7 @@ qm_advisor_get_advice (QmAdvisor *self, guint topic)
 const QmQuestion *
 qm_advisor_get_question (QmAdvisor *self, guint topic)
 {
-  const Topic *found;
+  const QmTopic *found;
 
   g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
 
@@ -628,7 +558,7 @@ qm_advisor_get_question (QmAdvisor *self, guint topic)
 const QmRecommendation *
 qm_advisor_get_recommendation (QmAdvisor *self, guint topic)
 {
-  const Topic *found;
+  const QmTopic *found;
 
   g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
 
@@ -804,7 +734,7 @@ qm_advisor_get_selected (QmAdvisor *self, guint *topic, guint *candidate)
 void
 qm_advisor_select (QmAdvisor *self, guint topic, guint candidate)
 {
-  const Topic *found;
+  const QmTopic *found;
   guint n;
 
   g_return_if_fail (QM_IS_ADVISOR (self));
