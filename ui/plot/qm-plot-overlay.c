@@ -14,7 +14,7 @@
 #define LABEL_Y      3.0
 #define LABEL_RADIUS 5.0
 #define EDGE         3.0 /* labels keep this far from the edges */
-#define HALO         0.88
+#define HALO         0.6 /* behind labels without a border */
 
 #define RING_GAP         2.5 /* from the marker to a ring */
 #define RING_WIDTH       1.6

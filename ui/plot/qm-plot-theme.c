@@ -31,7 +31,7 @@ static const QmPlotTheme light = {
   .dim_alpha = 0.24,
   .font = FONT,
   .font_size = 12,
-  .marker_radius = 3.6,
+  .marker_radius = 4.0,
 };
 
 static const QmPlotTheme dark = {
@@ -46,7 +46,7 @@ static const QmPlotTheme dark = {
   .dim_alpha = 0.28,
   .font = FONT,
   .font_size = 12,
-  .marker_radius = 3.6,
+  .marker_radius = 4.0,
 };
 
 static const QmPlotTheme high_contrast = {
@@ -61,7 +61,7 @@ static const QmPlotTheme high_contrast = {
   .dim_alpha = 0.36,
   .font = FONT,
   .font_size = 12.5,
-  .marker_radius = 4.0,
+  .marker_radius = 4.4,
 };
 
 static const QmPlotTheme high_contrast_dark = {
@@ -76,7 +76,7 @@ static const QmPlotTheme high_contrast_dark = {
   .dim_alpha = 0.4,
   .font = FONT,
   .font_size = 12.5,
-  .marker_radius = 4.0,
+  .marker_radius = 4.4,
 };
 
 const QmPlotTheme *
