@@ -13,7 +13,7 @@
  * less than the eye can tell. */
 #define OPAQUE 250
 
-typedef gint32 Pixels __attribute__ ((vector_size (4 * QM_PLOT_GROUP)));
+typedef guint32 Pixels __attribute__ ((vector_size (4 * QM_PLOT_GROUP)));
 typedef guint16 Halves __attribute__ ((vector_size (4 * QM_PLOT_GROUP)));
 
 void
