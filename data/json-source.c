@@ -19,7 +19,9 @@ qm_json_parse (const QmJsonText *source, json_t **root, QmError *error)
                       &trouble);
   if (*root == NULL)
     {
-      if (json_error_code (&trouble) == json_error_out_of_memory)
+      /* Without memory jansson often fails without saying why. */
+      if (json_error_code (&trouble) == json_error_out_of_memory
+          || trouble.text[0] == '\0')
         return qm_error_set (error, QM_STATUS_NO_MEMORY, source->file, 0, 0,
                              "out of memory");
       qm_text_position (source->text, source->length,

@@ -321,9 +321,13 @@ rebuilt_cb (QmCandidateTable *self)
 
   g_array_unref (self->shape);
   self->shape = shape;
+  self->syncing = TRUE;
+  /* A column that appears looks at the rows, which must not be of topics that
+   * are gone. */
+  if (!same)
+    g_list_store_remove_all (self->store);
   if (self->advisor != NULL)
     show_columns (self);
-  self->syncing = TRUE;
   if (same)
     {
       for (guint i = 0; i < self->bound->len; i++)

@@ -270,6 +270,31 @@ test_cascade (void)
   qm_catalog_free (catalog);
 }
 
+/* The nearest name of two lists. */
+static void
+test_nearest (void)
+{
+  QmCatalog *catalog = NULL;
+  const QmError *problems;
+  QmError error;
+  size_t n;
+
+  check_case ("nearest");
+  scratch_clear ();
+  scratch_write_text ("user/machines.csv",
+                      "machine,name,kind,gpus,source\nh100-box,B,server,8,t\n");
+  scratch_write_text ("user/prices.csv", "item,kind,price,currency,source\n"
+                                         "h100,quote,1,USD,test\n");
+  CHECK (qm_catalog_load (getenv ("QM_TEST_DATA_DIR"), scratch_path ("user"),
+                          &catalog, &error)
+         == QM_OK);
+  problems = qm_catalog_problems (catalog, &n);
+  CHECK_INT ((int64_t) n, 1);
+  CHECK_STRING (problems[0].message, "item: unknown GPU or machine 'h100'; did "
+                                     "you mean 'h100-box'?");
+  qm_catalog_free (catalog);
+}
+
 /* Many entries: the index grows. */
 static void
 test_many (void)
@@ -305,6 +330,7 @@ main (void)
   test_prices ();
   test_models ();
   test_cascade ();
+  test_nearest ();
   test_many ();
   scratch_end ();
   return check_report ();

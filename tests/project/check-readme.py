@@ -21,6 +21,8 @@ BLOCK = re.compile(r'(?:`([^`\n]+)`:\n\n)?^```(\w+)\n(.*?)^```$',
                    re.MULTILINE | re.DOTALL)
 LINK = re.compile(r'(?:\]\(|src(?:set)?=")(?!https?:|#)([^)"\s]+)')
 
+PROGRAM = os.path.abspath(sys.argv[1])
+
 problems = []
 
 
@@ -51,7 +53,7 @@ def check_command(document, line, shown, home):
         return
     if len(words) < 2:
         return
-    result = run([sys.argv[1], *words[1:]], home)
+    result = run([PROGRAM, *words[1:]], home)
     if result.returncode == 2:
         problems.append(f'{document}: {line}: {result.stderr}')
     elif shown and not same(shown, result.stdout):
@@ -77,7 +79,7 @@ def check_file(document, name, text):
         os.makedirs(os.path.dirname(path))
         with open(path, 'w', encoding='utf-8') as file:
             file.write(text)
-        result = run([sys.argv[1], 'catalog', 'prices', '--json'], home)
+        result = run([PROGRAM, 'catalog', 'prices', '--json'], home)
         if result.returncode or result.stderr:
             problems.append(f'{document}: {name} is refused: {result.stderr}')
 

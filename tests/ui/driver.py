@@ -10,11 +10,15 @@ import signal
 import subprocess
 import tempfile
 import time
+import warnings
 
 import gi
 
 gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi, GLib  # noqa: E402
+
+# The interfaces that replace the deprecated ones came after Debian 12's.
+warnings.simplefilter("ignore", DeprecationWarning)
 
 PATIENCE = 20.0  # seconds that anything may take on a slow machine
 
@@ -36,6 +40,16 @@ def wait_for(question, what, patience=PATIENCE):
         if time.monotonic() > end:
             raise NotFound(what)
         time.sleep(0.05)
+
+
+def press_keys(*keys):
+    """Presses keys on the keyboard, by the names that xdotool knows."""
+    subprocess.run(["xdotool", "key", "--clearmodifiers", *keys], check=True)
+
+
+def type_text(text):
+    """Types on the keyboard."""
+    subprocess.run(["xdotool", "type", "--delay", "20", text], check=True)
 
 
 class Node:
@@ -61,7 +75,8 @@ class Node:
         interface = self.accessible.get_text_iface()
         if interface is None:
             return self.name
-        return Atspi.Text.get_text(interface, 0, -1)
+        length = Atspi.Text.get_character_count(interface)
+        return Atspi.Text.get_text(interface, 0, length)
 
     @property
     def value(self):
@@ -75,8 +90,9 @@ class Node:
         return self.accessible.get_state_set().contains(state)
 
     @property
-    def showing(self):
-        return self.has(Atspi.StateType.SHOWING)
+    def visible(self):
+        # GTK 4.8 tells SHOWING of windows only.
+        return self.has(Atspi.StateType.VISIBLE)
 
     @property
     def checked(self):
@@ -94,32 +110,26 @@ class Node:
         for child in self.children():
             yield from child.walk()
 
-    def all(self, role=None, name=None, contains=None, showing=True):
-        """Every descendant with that role, name or part of a name."""
-        found = []
+    def matches(self, role=None, name=None, contains=None, visible=True):
+        """Descendants with that role, name or part of a name, one by one."""
         for node in self.walk():
             try:
-                if role is not None and node.role != role:
-                    continue
-                if name is not None and node.name != name:
-                    continue
-                if contains is not None and contains not in node.name:
-                    continue
-                if showing and not node.showing:
-                    continue
-            except GLib.Error:
+                if ((role is None or node.role == role)
+                        and (name is None or node.name == name)
+                        and (contains is None or contains in node.name)
+                        and (not visible or node.visible)):
+                    yield node
+            except GLib.Error:  # it went away while we looked
                 continue
-            found.append(node)
-        return found
 
-    def find(self, role=None, name=None, contains=None, showing=True,
-             patience=PATIENCE):
+    def all(self, *arguments, **keywords):
+        return list(self.matches(*arguments, **keywords))
+
+    def find(self, *arguments, patience=PATIENCE, **keywords):
         """The first such descendant, waited for."""
-        def look():
-            found = self.all(role, name, contains, showing)
-            return found[0] if found else None
-        return wait_for(look, f"{role or 'anything'} “{name or contains}”",
-                        patience)
+        return wait_for(
+            lambda: next(self.matches(*arguments, **keywords), None),
+            f"{arguments} {keywords}", patience)
 
     def press(self):
         """The default action: clicks, toggles, activates."""
@@ -128,8 +138,24 @@ class Node:
             f"{self.role} “{self.name}” has no action")
         interface.do_action(0)
 
-    def focus(self):
-        self.accessible.get_component_iface().grab_focus()
+    def focused(self):
+        """The part of it that has the keyboard."""
+        for node in self.walk():
+            if node.has(Atspi.StateType.FOCUSED):
+                return node
+        return None
+
+    def tab_to(self, role, name, most=60):
+        """Presses Tab until a thing inside has the keyboard: what cannot be
+        reached so cannot be used without a mouse."""
+        for _ in range(most):
+            node = self.focused()
+            if (node is not None and node.role == role
+                    and node.name == name):
+                return node
+            press_keys("Tab")
+            time.sleep(0.05)
+        raise NotFound(f"Tab never reaches {role} “{name}”")
 
     def type(self, text):
         """Replaces the text of an entry."""
@@ -142,7 +168,7 @@ class Node:
         lines = []
         try:
             lines.append(f"{'  ' * depth}{self.role} “{self.name}”"
-                         f"{'' if self.showing else ' (hidden)'}")
+                         f"{'' if self.visible else ' (hidden)'}")
             for child in self.children():
                 lines += child.dump(depth + 1)
         except GLib.Error as error:

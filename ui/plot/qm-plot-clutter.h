@@ -14,6 +14,7 @@ typedef struct
 {
   QmPlotBox area; /* the plotting area */
   int columns, rows;
+  double columns_per_unit, rows_per_unit;
   int *sums; /* (columns + 1) x (rows + 1) */
   QmPlotBox taken[8];
   guint n_taken;

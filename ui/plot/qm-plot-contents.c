@@ -25,6 +25,7 @@ qm_plot_contents_init (QmPlotContents *contents, const QmPlotData *data)
       found.y.min = MIN (found.y.min, point->y);
       found.y.max = MAX (found.y.max, point->y);
       found.weight = MAX (found.weight, point->weight);
+      found.styles |= 1u << qm_plot_point_style (data, point);
       found.provenances |= 1u << MIN (point->provenance, 7);
       found.crossed |= (point->flags & QM_PLOT_POINT_CROSSED) != 0;
     }

@@ -20,11 +20,23 @@ qm_plot_point_drawable (const QmPlotData *data, const QmPlotPoint *point)
          && (!data->y.log || point->y >= QM_PLOT_LOG_MIN);
 }
 
+/* The style of a point's series. */
+static inline guint
+qm_plot_point_style (const QmPlotData *data, const QmPlotPoint *point)
+{
+  guint style = point->series < data->n_series
+                    ? data->series[point->series].style
+                    : point->series;
+
+  return style % QM_PLOT_N_STYLES;
+}
+
 /* What the points that can be drawn are like. */
 typedef struct
 {
   guint n;
   QmPlotSpan x, y;
+  guint styles;      /* 1 << style for each that occurs */
   guint weight;      /* the greatest */
   guint provenances; /* 1 << QmPlotProvenance for each that occurs */
   gboolean crossed;  /* some are crossed out */

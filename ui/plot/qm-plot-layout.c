@@ -27,7 +27,7 @@
 #define MAX_SHARE_OF_ROWS 0.3
 
 /* A marker on the outermost value stays this far from the edge. */
-#define POINT_MARGIN 5.0
+#define POINT_MARGIN 3.0
 
 /* What is being laid out. */
 typedef struct
@@ -223,12 +223,33 @@ settle (QmPlotLayout *layout)
     }
 }
 
+/* How far from their middles the markers reach. */
+static double
+largest_reach (const QmPlotFrame *frame, const QmPlotTheme *theme)
+{
+  double reach = 0;
+
+  for (guint style = 0; style < QM_PLOT_N_STYLES; style++)
+    if (frame->contents.styles & 1u << style)
+      {
+        QmPlotMarker marker;
+
+        qm_plot_marker_init (&marker, theme, style, frame->contents.weight,
+                             QM_PLOT_PUBLISHED,
+                             frame->contents.crossed ? QM_PLOT_POINT_CROSSED
+                                                     : QM_PLOT_POINT_NORMAL);
+        reach = MAX (reach, qm_plot_marker_extent (&marker));
+      }
+  return reach;
+}
+
 void
 qm_plot_frame_init (QmPlotFrame *frame,
                     const QmPlotData *data,
                     double width,
                     double height,
-                    const QmPlotTheme *theme)
+                    const QmPlotTheme *theme,
+                    double min_left)
 {
   Planner planner = { .frame = frame, .data = data, .theme = theme };
   QmPlotLayout *layout = &frame->layout;
@@ -242,8 +263,7 @@ qm_plot_frame_init (QmPlotFrame *frame,
   qm_plot_text_init (&planner.text, theme, NULL);
   planner.line_height =
       qm_plot_text_line_height (&planner.text, QM_PLOT_FONT_NORMAL);
-  planner.padding =
-      qm_plot_marker_radius (theme, frame->contents.weight) + POINT_MARGIN;
+  planner.padding = largest_reach (frame, theme) + POINT_MARGIN;
   choose_parts (&planner);
   stack_lines (&planner);
   qm_plot_legend_init (&frame->legend, &planner.text);
@@ -251,6 +271,7 @@ qm_plot_frame_init (QmPlotFrame *frame,
     qm_plot_legend_add (&frame->legend, data, &frame->contents, theme,
                         &planner.text);
   plan_legend (&planner);
+  layout->left = MAX (layout->left, min_left);
   overhang = plan_x (&planner);
   if (overhang > 0)
     {

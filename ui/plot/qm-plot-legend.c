@@ -9,8 +9,8 @@
 #include <math.h>
 
 #define MAX_ENTRIES  64
-#define SYMBOL_GAP   6.0  /* from symbol to text */
-#define ENTRY_GAP    14.0 /* from text to the next symbol in a row */
+#define SYMBOL_GAP   5.0  /* from symbol to text */
+#define ENTRY_GAP    12.0 /* from text to the next symbol in a row */
 #define LINE_GAP     4.0
 #define GROUP_GAP    10.0 /* between groups in a column */
 #define LINE_LENGTH  18.0 /* of the frontier's sample */
@@ -62,11 +62,7 @@ entry_font (QmPlotEntryKind kind)
 static void
 limit_text (QmPlotEntry *entry, double max_width)
 {
-  max_width = MAX (max_width, 1);
-  if (entry->text_width <= max_width)
-    return;
-  entry->text_width = max_width;
-  entry->cut = TRUE;
+  entry->text_width = CLAMP (entry->full_width, 0, MAX (max_width, 1));
 }
 
 static void
@@ -77,14 +73,14 @@ add (QmPlotLegend *legend,
      const char *name,
      double symbol)
 {
-  QmPlotEntry entry = { .kind = kind, .value = value, .symbol = symbol };
+  QmPlotEntry entry = { .kind = kind, .value = value, .size = symbol };
 
   if (name == NULL || *name == '\0' || legend->entries->len >= MAX_ENTRIES
       || has_entry (legend, kind, value))
     return;
   entry.text = g_strdup (name);
-  entry.text_width = qm_plot_text_measure (text, name, entry_font (kind));
-  limit_text (&entry, NAME_MAX_EMS * text->size);
+  entry.full_width = MIN (qm_plot_text_measure (text, name, entry_font (kind)),
+                          NAME_MAX_EMS * text->size);
   entry.height = MAX (legend->line_height,
                       kind == QM_PLOT_ENTRY_WEIGHT ? ceil (symbol) : 0);
   g_array_append_val (legend->entries, entry);
@@ -116,8 +112,7 @@ qm_plot_legend_add (QmPlotLegend *legend,
                     const QmPlotTheme *theme,
                     QmPlotText *text)
 {
-  double symbol =
-      MAX (2 * qm_plot_marker_radius (theme, SYMBOL_SIZE) + 4, LINE_LENGTH);
+  double symbol = 2 * qm_plot_marker_radius (theme, SYMBOL_SIZE) + 4;
 
   for (guint i = 0; i < data->n_series; i++)
     add (legend, text, QM_PLOT_ENTRY_SERIES,
@@ -131,7 +126,8 @@ qm_plot_legend_add (QmPlotLegend *legend,
   if (contents->crossed)
     add (legend, text, QM_PLOT_ENTRY_CROSSED, 0, data->crossed_name, symbol);
   if (data->n_frontier > 1)
-    add (legend, text, QM_PLOT_ENTRY_FRONTIER, 0, data->frontier_name, symbol);
+    add (legend, text, QM_PLOT_ENTRY_FRONTIER, 0, data->frontier_name,
+         LINE_LENGTH);
 }
 
 void
@@ -167,8 +163,7 @@ qm_plot_legend_arrange_column (QmPlotLegend *legend, double max_width)
 
   legend->width = 0;
   for (guint i = 0; i < legend->entries->len; i++)
-    symbol =
-        MAX (symbol, g_array_index (legend->entries, QmPlotEntry, i).symbol);
+    symbol = MAX (symbol, g_array_index (legend->entries, QmPlotEntry, i).size);
   for (guint i = 0; i < legend->entries->len; i++)
     {
       QmPlotEntry *entry = &g_array_index (legend->entries, QmPlotEntry, i);
@@ -176,8 +171,7 @@ qm_plot_legend_arrange_column (QmPlotLegend *legend, double max_width)
       if (i > 0)
         y += group_of (entry[-1].kind) != group_of (entry->kind) ? GROUP_GAP
                                                                  : LINE_GAP;
-      if (entry->symbol > 0)
-        entry->symbol = symbol;
+      entry->symbol = entry->size > 0 ? symbol : 0;
       limit_text (entry, max_width - symbol - SYMBOL_GAP);
       entry->x = 0;
       entry->y = y;
@@ -218,6 +212,7 @@ qm_plot_legend_arrange_rows (QmPlotLegend *legend, double max_width)
     {
       QmPlotEntry *entry = &g_array_index (legend->entries, QmPlotEntry, i);
 
+      entry->symbol = entry->size;
       limit_text (entry, max_width - entry->symbol - SYMBOL_GAP);
       if (i > first && x + entry_width (entry) > max_width)
         {
@@ -300,6 +295,15 @@ draw_symbol (const QmPlotEntry *entry,
   qm_plot_marker_draw (&marker, cr, x, y);
 }
 
+/* Where pixels do not round the advances, a text may be a little wider than it
+ * was measured: no reason to cut it. */
+static gboolean
+is_cut (const QmPlotEntry *entry, const QmPlotText *text)
+{
+  return entry->text_width < entry->full_width
+         || entry->full_width >= NAME_MAX_EMS * text->size;
+}
+
 void
 qm_plot_legend_draw (const QmPlotLegend *legend,
                      cairo_t *cr,
@@ -317,7 +321,7 @@ qm_plot_legend_draw (const QmPlotLegend *legend,
 
       draw_symbol (entry, cr, theme, x + entry->symbol / 2, y);
       qm_plot_text_set (text, entry->text, entry_font (entry->kind),
-                        entry->cut ? entry->text_width : -1);
+                        is_cut (entry, text) ? entry->text_width : -1);
       qm_plot_text_get_size (text, &width, &height);
       qm_plot_set_color (cr,
                          entry->kind == QM_PLOT_ENTRY_HEADING

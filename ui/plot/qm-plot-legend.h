@@ -24,11 +24,12 @@ typedef struct
 {
   QmPlotEntryKind kind;
   char *text;
-  guint value;   /* style, weight or provenance */
-  double symbol; /* width of the symbol's room */
-  double text_width;
-  gboolean cut; /* the text is wider than that */
-  double x, y;  /* of its box, from the legend's corner */
+  guint value;       /* style, weight or provenance */
+  double size;       /* width of the symbol; 0: it has none */
+  double symbol;     /* width of the room for it */
+  double full_width; /* of the text */
+  double text_width; /* of what is shown of it */
+  double x, y;       /* of its box, from the legend's corner */
   double height;
 } QmPlotEntry;
 

@@ -4,10 +4,11 @@
 
 #include "ui/plot/qm-plot-marker.h"
 #include "ui/plot/qm-plot-paint.h"
+#include "ui/plot/qm-plot-shape.h"
 
 #include <math.h>
 
-#define DEFAULT_RADIUS 3.6
+#define DEFAULT_RADIUS 4.0
 #define MIN_RADIUS     0.5
 #define MAX_RADIUS     50.0
 
@@ -20,44 +21,32 @@
 #define STROKE_HEAVY 1.7
 #define CROSS_WIDTH  1.4
 
-/* Measures of the shapes whose area is pi. */
-#define SQUARE_HALF     0.88622693f /* half a side */
-#define DIAMOND_HALF    1.25331414f /* half a diagonal */
-#define TRIANGLE_INNER  0.77756015f /* from the middle to a side */
-#define TRIANGLE_OUTER  1.55512030f /* from the middle to a corner */
-#define PENTAGON_INNER  0.92994960f
-#define PENTAGON_OUTER  1.14948093f
-#define PLUS_HALF_WIDTH 0.39633273f /* of an arm */
-#define PLUS_HALF       1.18899819f /* from the middle to the end of an arm */
-
-#define SQRT_3_2 0.86602540f
-#define SQRT_1_2 0.70710678f
-
 typedef struct
 {
   guint n;
   float points[12][2];
 } Outline;
 
-#define T  TRIANGLE_OUTER
-#define T2 TRIANGLE_INNER
-#define T3 (SQRT_3_2 * TRIANGLE_OUTER)
-#define P  PLUS_HALF
-#define P3 PLUS_HALF_WIDTH
+#define T  QM_SHAPE_TRIANGLE_OUTER
+#define T2 QM_SHAPE_TRIANGLE_INNER
+#define T3 (QM_SHAPE_SQRT_3_2 * QM_SHAPE_TRIANGLE_OUTER)
+#define P  QM_SHAPE_PLUS_HALF
+#define P3 QM_SHAPE_PLUS_HALF_WIDTH
 
 /* The corners; the circle has none. */
 static const Outline outlines[] = {
   [QM_PLOT_SHAPE_SQUARE] = { 4,
-                             { { -SQUARE_HALF, -SQUARE_HALF },
-                               { SQUARE_HALF, -SQUARE_HALF },
-                               { SQUARE_HALF, SQUARE_HALF },
-                               { -SQUARE_HALF, SQUARE_HALF } } },
+                             { { -QM_SHAPE_SQUARE_HALF, -QM_SHAPE_SQUARE_HALF },
+                               { QM_SHAPE_SQUARE_HALF, -QM_SHAPE_SQUARE_HALF },
+                               { QM_SHAPE_SQUARE_HALF, QM_SHAPE_SQUARE_HALF },
+                               { -QM_SHAPE_SQUARE_HALF,
+                                 QM_SHAPE_SQUARE_HALF } } },
   [QM_PLOT_SHAPE_TRIANGLE] = { 3, { { 0, -T }, { T3, T2 }, { -T3, T2 } } },
   [QM_PLOT_SHAPE_DIAMOND] = { 4,
-                              { { 0, -DIAMOND_HALF },
-                                { DIAMOND_HALF, 0 },
-                                { 0, DIAMOND_HALF },
-                                { -DIAMOND_HALF, 0 } } },
+                              { { 0, -QM_SHAPE_DIAMOND_HALF },
+                                { QM_SHAPE_DIAMOND_HALF, 0 },
+                                { 0, QM_SHAPE_DIAMOND_HALF },
+                                { -QM_SHAPE_DIAMOND_HALF, 0 } } },
   [QM_PLOT_SHAPE_TRIANGLE_DOWN] = { 3,
                                     { { 0, T }, { -T3, -T2 }, { T3, -T2 } } },
   [QM_PLOT_SHAPE_PLUS] = { 12,
@@ -100,6 +89,18 @@ qm_plot_marker_radius (const QmPlotTheme *theme, guint weight)
   return radius * sqrt (qm_plot_weight_size (weight));
 }
 
+/* The edge of a filled marker stands out a little from its inside, so that
+ * markers can be told apart where they overlap. */
+#define EDGE_SHARE 0.22
+
+static QmPlotColor
+mix (const QmPlotColor *a, const QmPlotColor *b, double share)
+{
+  return (QmPlotColor){ a->red + (b->red - a->red) * share,
+                        a->green + (b->green - a->green) * share,
+                        a->blue + (b->blue - a->blue) * share, a->alpha };
+}
+
 static QmPlotColor
 with_alpha (const QmPlotColor *color, double alpha)
 {
@@ -118,7 +119,7 @@ qm_plot_marker_init (QmPlotMarker *marker,
                      guint flags)
 {
   const QmPlotColor *color = &theme->palette[style % QM_PLOT_N_STYLES];
-  const QmPlotColor *stroke = color;
+  QmPlotColor stroke = *color;
   double fill = FILL_PUBLISHED;
   double dim =
       flags & QM_PLOT_POINT_DIMMED ? CLAMP (theme->dim_alpha, 0, 1) : 1;
@@ -129,7 +130,7 @@ qm_plot_marker_init (QmPlotMarker *marker,
   if (provenance == QM_PLOT_MEASURED)
     {
       fill = FILL_MEASURED;
-      stroke = &theme->text;
+      stroke = theme->text;
       marker->stroke_width = STROKE_HEAVY;
     }
   else if (provenance == QM_PLOT_PREDICTED)
@@ -137,8 +138,12 @@ qm_plot_marker_init (QmPlotMarker *marker,
       fill = FILL_PREDICTED;
       marker->stroke_width = STROKE_HEAVY;
     }
+  else
+    {
+      stroke = mix (color, &theme->text, EDGE_SHARE);
+    }
   marker->fill = with_alpha (color, fill * dim);
-  marker->stroke = with_alpha (stroke, dim);
+  marker->stroke = with_alpha (&stroke, dim);
   marker->cross = with_alpha (&theme->text, dim);
   marker->cross_width = CROSS_WIDTH;
   marker->cross_arm =
@@ -155,18 +160,18 @@ outer_radius (QmPlotShape shape, double *mitre)
     case QM_PLOT_SHAPE_SQUARE:
     case QM_PLOT_SHAPE_DIAMOND:
       *mitre = 1.4142;
-      return DIAMOND_HALF;
+      return QM_SHAPE_DIAMOND_HALF;
     case QM_PLOT_SHAPE_TRIANGLE:
     case QM_PLOT_SHAPE_TRIANGLE_DOWN:
     case QM_PLOT_SHAPE_TRIANGLE_RIGHT:
       *mitre = 2;
-      return TRIANGLE_OUTER;
+      return QM_SHAPE_TRIANGLE_OUTER;
     case QM_PLOT_SHAPE_PLUS:
       *mitre = 1.4142;
-      return hypot (PLUS_HALF, PLUS_HALF_WIDTH);
+      return hypot (QM_SHAPE_PLUS_HALF, QM_SHAPE_PLUS_HALF_WIDTH);
     case QM_PLOT_SHAPE_PENTAGON:
       *mitre = 1.2361;
-      return PENTAGON_OUTER;
+      return QM_SHAPE_PENTAGON_OUTER;
     case QM_PLOT_SHAPE_CIRCLE:
     default:
       *mitre = 1;
@@ -190,50 +195,6 @@ qm_plot_marker_extent (const QmPlotMarker *marker)
       marker->cross_arm > 0 ? marker->cross_arm + marker->cross_width / 2 : 0;
 
   return MAX (qm_plot_marker_reach (marker), cross);
-}
-
-static float
-triangle_distance (float along, float across)
-{
-  return MAX (along - TRIANGLE_INNER,
-              SQRT_3_2 * fabsf (across) - 0.5f * along - TRIANGLE_INNER);
-}
-
-static float
-box_distance (float x, float y, float half_width, float half_height)
-{
-  return MAX (fabsf (x) - half_width, fabsf (y) - half_height);
-}
-
-float
-qm_plot_shape_distance (QmPlotShape shape, float x, float y)
-{
-  float side;
-
-  switch (shape)
-    {
-    case QM_PLOT_SHAPE_SQUARE:
-      return box_distance (x, y, SQUARE_HALF, SQUARE_HALF);
-    case QM_PLOT_SHAPE_TRIANGLE:
-      return triangle_distance (y, x);
-    case QM_PLOT_SHAPE_DIAMOND:
-      return (fabsf (x) + fabsf (y) - DIAMOND_HALF) * SQRT_1_2;
-    case QM_PLOT_SHAPE_TRIANGLE_DOWN:
-      return triangle_distance (-y, x);
-    case QM_PLOT_SHAPE_PLUS:
-      return MIN (box_distance (x, y, PLUS_HALF_WIDTH, PLUS_HALF),
-                  box_distance (x, y, PLUS_HALF, PLUS_HALF_WIDTH));
-    case QM_PLOT_SHAPE_PENTAGON:
-      /* The sides look 90, 18 and -54 degrees down from the horizontal. */
-      side = MAX (0.95105652f * fabsf (x) + 0.30901699f * y,
-                  0.58778525f * fabsf (x) - 0.80901699f * y);
-      return MAX (side, y) - PENTAGON_INNER;
-    case QM_PLOT_SHAPE_TRIANGLE_RIGHT:
-      return triangle_distance (-x, y);
-    case QM_PLOT_SHAPE_CIRCLE:
-    default:
-      return sqrtf (x * x + y * y) - 1;
-    }
 }
 
 static void

@@ -55,10 +55,6 @@ double qm_plot_marker_reach (const QmPlotMarker *marker);
 /* Half the side of a square around everything painted. */
 double qm_plot_marker_extent (const QmPlotMarker *marker);
 
-/* Distance of a position from the edge of a shape of radius 1, negative
- * inside; beyond corners as if they were mitred. */
-float qm_plot_shape_distance (QmPlotShape shape, float x, float y);
-
 /* Draws the marker as paths around a position. */
 void qm_plot_marker_draw (const QmPlotMarker *marker,
                           cairo_t *cr,

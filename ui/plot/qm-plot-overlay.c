@@ -14,7 +14,7 @@
 #define LABEL_Y      3.0
 #define LABEL_RADIUS 5.0
 #define EDGE         3.0 /* labels keep this far from the edges */
-#define HALO         0.88
+#define HALO         0.6 /* behind labels without a border */
 
 #define RING_GAP         2.5 /* from the marker to a ring */
 #define RING_WIDTH       1.6
@@ -180,10 +180,12 @@ shade_excluded (Overlay *overlay)
     right = limit_position (overlay, FALSE, &beyond);
   if (has_limit (&overlay->data->y))
     top = limit_position (overlay, TRUE, &beyond);
-  cairo_rectangle (overlay->cr, right, layout->top, layout->right - right,
-                   layout->bottom - layout->top);
-  cairo_rectangle (overlay->cr, layout->left, layout->top, right - layout->left,
-                   top - layout->top);
+  if (right < layout->right)
+    cairo_rectangle (overlay->cr, right, layout->top, layout->right - right,
+                     layout->bottom - layout->top);
+  if (top > layout->top)
+    cairo_rectangle (overlay->cr, layout->left, layout->top,
+                     right - layout->left, top - layout->top);
   qm_plot_set_color (overlay->cr, &overlay->theme->limit, EXCLUDED);
   cairo_fill (overlay->cr);
 }

@@ -29,17 +29,17 @@ typedef struct
   double y_title_x; /* left edge of the turned y title */
 } QmPlotFrame;
 
+/* Lays out a plot whose plotting area begins no further left than `min_left`,
+ * for plots that stand one below the other. */
 void qm_plot_frame_init (QmPlotFrame *frame,
                          const QmPlotData *data,
                          double width,
                          double height,
-                         const QmPlotTheme *theme);
+                         const QmPlotTheme *theme,
+                         double min_left);
 void qm_plot_frame_clear (QmPlotFrame *frame);
 
 /* --- Points -------------------------------------------------------------- */
-
-/* The style of a point's series. */
-guint qm_plot_point_style (const QmPlotData *data, const QmPlotPoint *point);
 
 /* The point of an index, or NULL where there is none or it is not drawn. */
 const QmPlotPoint *qm_plot_point_at (const QmPlotData *data, int index);
@@ -110,6 +110,15 @@ void qm_plot_draw_overlay (cairo_t *cr,
                            const QmPlotFrame *frame,
                            const QmPlotSpot *spots,
                            guint n);
+
+/* qm_plot_draw() with a plotting area that begins no further left. */
+void qm_plot_draw_from (cairo_t *cr,
+                        const QmPlotData *data,
+                        double width,
+                        double height,
+                        const QmPlotTheme *theme,
+                        QmPlotLayers layers,
+                        double min_left);
 
 /* Restricts drawing to the plotting area. */
 void qm_plot_clip_area (cairo_t *cr, const QmPlotLayout *layout);

@@ -2,76 +2,55 @@
 
 #include "config.h"
 
+#include "ui/plot/qm-plot-canvas.h"
+#include "ui/plot/qm-plot-shape.h"
 #include "ui/plot/qm-plot-sprite.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Pixels that are composited together: their bytes fill a vector register. */
-#define GROUP 4
-
 /* Sprites are thrown away and begun anew beyond this. */
 #define MAX_BYTES ((gsize) 32 << 20)
 
 #define N_PROVENANCES 3
-#define N_FLAGS       4 /* crossed, dimmed */
-#define MAX_PHASES    4 /* a side */
+#define N_FLAGS       2 /* crossed or not */
 
-/* Colours of four pixels, premultiplied, and what they leave of the pixels
- * below, the same for each channel of a pixel. */
+/* Halves of a pixel, a side, that the middle of a sprite may lie on.  In a
+ * crowd whole pixels will do. */
+#define PHASES   2
+#define N_PHASES (PHASES * PHASES)
+
+#define N_KINDS (QM_PLOT_N_STYLES * N_PROVENANCES * N_FLAGS)
+
+/* A stamp whose groups still move. */
 typedef struct
 {
-  guint8 color[GROUP * 4];
-  guint8 keep[GROUP * 4];
-} Group;
-
-typedef struct
-{
-  int x; /* of the first pixel, from the sprite's middle */
-  int n; /* groups */
-} Row;
-
-typedef struct
-{
-  int top; /* of the first row, from the middle */
-  int n_rows;
-  int left, right; /* extent of all rows, from the middle */
-  guint first_row;
-  guint first_group;
+  int left, top, right, bottom;
+  guint first, n; /* groups */
 } Sprite;
 
 struct _QmPlotSprites
 {
-  guint8 *pixels;
-  int stride;
-  int width, height;
-  double scale;
   const QmPlotTheme *theme;
-  int phases;
+  double scale;
+  int phase_bits; /* 1, or 0 where sprites lie on whole pixels */
   guint *index[QM_PLOT_WEIGHT_MAX + 1]; /* sprite + 1 by kind, or NULL */
   GArray *sprites;                      /* Sprite */
-  GArray *rows;                         /* Row */
-  GArray *groups;                       /* Group */
+  GArray *groups;                       /* QmPlotGroup */
+  GArray *places;                       /* QmPlotPlace */
 };
 
 QmPlotSprites *
-qm_plot_sprites_new (cairo_surface_t *image,
-                     double scale,
-                     const QmPlotTheme *theme)
+qm_plot_sprites_new (const QmPlotTheme *theme, double scale, gboolean crowd)
 {
   QmPlotSprites *self = g_new0 (QmPlotSprites, 1);
 
-  self->pixels = cairo_image_surface_get_data (image);
-  self->stride = cairo_image_surface_get_stride (image);
-  self->width = cairo_image_surface_get_width (image);
-  self->height = cairo_image_surface_get_height (image);
-  self->scale = scale;
   self->theme = theme;
-  /* An eighth of a small pixel, a quarter of a tiny one: nobody sees less. */
-  self->phases = scale < 1.5 ? MAX_PHASES : 2;
+  self->scale = scale;
+  self->phase_bits = crowd ? 0 : 1;
   self->sprites = g_array_new (FALSE, FALSE, sizeof (Sprite));
-  self->rows = g_array_new (FALSE, FALSE, sizeof (Row));
-  self->groups = g_array_new (FALSE, FALSE, sizeof (Group));
+  self->groups = g_array_new (FALSE, FALSE, sizeof (QmPlotGroup));
+  self->places = g_array_new (FALSE, FALSE, sizeof (QmPlotPlace));
   return self;
 }
 
@@ -81,8 +60,8 @@ qm_plot_sprites_free (QmPlotSprites *self)
   for (guint i = 0; i < G_N_ELEMENTS (self->index); i++)
     g_free (self->index[i]);
   g_array_unref (self->sprites);
-  g_array_unref (self->rows);
   g_array_unref (self->groups);
+  g_array_unref (self->places);
   g_free (self);
 }
 
@@ -92,8 +71,8 @@ forget (QmPlotSprites *self)
   for (guint i = 0; i < G_N_ELEMENTS (self->index); i++)
     g_clear_pointer (&self->index[i], g_free);
   g_array_set_size (self->sprites, 0);
-  g_array_set_size (self->rows, 0);
   g_array_set_size (self->groups, 0);
+  g_array_set_size (self->places, 0);
 }
 
 /* --- Making one ---------------------------------------------------------- */
@@ -102,7 +81,8 @@ forget (QmPlotSprites *self)
 typedef struct
 {
   QmPlotMarker marker;
-  float radius, half_stroke, arm, half_cross;
+  float radius, inverse_radius, half_stroke, arm, half_cross;
+  guint32 inside; /* the pixel of the filled area */
 } Brush;
 
 typedef struct
@@ -145,61 +125,66 @@ cross_distance (const Brush *brush, float x, float y)
 static guint32
 to_byte (float value, guint32 max)
 {
-  guint32 byte = (guint32) (value * 255 + 0.5f);
+  guint32 byte = (guint32) (int) (value * 255 + 0.5f);
 
   return MIN (byte, max);
 }
 
 static guint32
-paint_pixel (const Brush *brush, float x, float y)
+mix (const Brush *brush, float distance, float cross)
 {
   const QmPlotMarker *marker = &brush->marker;
   Pixel pixel = { 0, 0, 0, 0 };
-  float distance = brush->radius
-                   * qm_plot_shape_distance (marker->shape, x / brush->radius,
-                                             y / brush->radius);
   guint32 alpha;
 
   lay_over (&pixel, &marker->fill, coverage (distance));
   lay_over (&pixel, &marker->stroke,
             coverage (distance - brush->half_stroke)
                 - coverage (distance + brush->half_stroke));
-  if (brush->arm > 0)
-    lay_over (&pixel, &marker->cross,
-              coverage (cross_distance (brush, x, y) - brush->half_cross));
+  lay_over (&pixel, &marker->cross, cross);
   alpha = to_byte (pixel.alpha, 255);
   return alpha << 24 | to_byte (pixel.red, alpha) << 16
          | to_byte (pixel.green, alpha) << 8 | to_byte (pixel.blue, alpha);
 }
 
+/* Most pixels lie wholly within or without the shape: only those at its edge
+ * and under the cross are worth mixing. */
+static guint32
+paint_pixel (const Brush *brush, float x, float y)
+{
+  float distance =
+      brush->radius
+      * qm_plot_shape_distance (brush->marker.shape, x * brush->inverse_radius,
+                                y * brush->inverse_radius);
+  float cross = 0;
+
+  if (brush->arm > 0)
+    cross = coverage (cross_distance (brush, x, y) - brush->half_cross);
+  if (cross == 0 && distance >= brush->half_stroke + 0.5f)
+    return 0;
+  if (cross == 0 && distance <= -brush->half_stroke - 0.5f)
+    return brush->inside;
+  return mix (brush, distance, cross);
+}
+
 /* Adds the pixels of a row from the first to the last that are not empty. */
 static void
-add_row (QmPlotSprites *self, const guint32 *line, int n, int x)
+add_row (QmPlotSprites *self, const guint32 *line, int n, int x, int y)
 {
-  Row row = { x, 0 };
   int first = 0;
 
   while (n > 0 && line[n - 1] == 0)
     n--;
   while (first < n && line[first] == 0)
     first++;
-  row.x += first;
-  row.n = (n - first + GROUP - 1) / GROUP;
-  g_array_append_val (self->rows, row);
-  for (int i = 0; i < row.n; i++)
+  for (int i = first; i < n; i += QM_PLOT_GROUP)
     {
-      Group group;
+      QmPlotGroup group = { { 0 } };
+      QmPlotPlace place = { (gint16) (x + i), (gint16) y };
 
-      memset (group.color, 0, sizeof group.color);
-      memset (group.keep, 255, sizeof group.keep);
-      for (int j = 0; j < GROUP && first + i * GROUP + j < n; j++)
-        {
-          guint32 pixel = line[first + i * GROUP + j];
-
-          memcpy (group.color + 4 * j, &pixel, 4);
-          memset (group.keep + 4 * j, 255 - (int) (pixel >> 24), 4);
-        }
+      memcpy (group.pixels, line + i, (gsize) MIN (QM_PLOT_GROUP, n - i) * 4);
       g_array_append_val (self->groups, group);
+      g_array_append_val (self->places, place);
     }
 }
 
@@ -207,26 +192,29 @@ add_row (QmPlotSprites *self, const guint32 *line, int n, int x)
 static Sprite
 make (QmPlotSprites *self, const QmPlotMarker *marker, double x, double y)
 {
-  Brush brush = { *marker, (float) (marker->radius * self->scale),
+  Brush brush = { *marker,
+                  (float) (marker->radius * self->scale),
+                  (float) (1 / (marker->radius * self->scale)),
                   (float) (marker->stroke_width * self->scale / 2),
                   (float) (marker->cross_arm * self->scale),
-                  (float) (marker->cross_width * self->scale / 2) };
-  int half = (int) ceil (qm_plot_marker_extent (marker) * self->scale + 1);
-  int n = 2 * half + 1;
+                  (float) (marker->cross_width * self->scale / 2),
+                  0 };
+  double extent = qm_plot_marker_extent (marker) * self->scale + 0.5;
+  Sprite sprite = { (int) floor (x - extent), (int) floor (y - extent),
+                    (int) ceil (x + extent),  (int) ceil (y + extent),
+                    self->groups->len,        0 };
+  int n = sprite.right - sprite.left;
   g_autofree guint32 *line = g_new (guint32, n);
-  Sprite sprite = { -half, n, -half, 0, self->rows->len, self->groups->len };
 
-  for (int row = -half; row <= half; row++)
+  brush.inside = mix (&brush, -HUGE_VALF, 0);
+  for (int row = sprite.top; row < sprite.bottom; row++)
     {
-      const Row *last;
-
-      for (int column = -half; column <= half; column++)
-        line[column + half] = paint_pixel (&brush, (float) (column + 0.5 - x),
-                                           (float) (row + 0.5 - y));
-      add_row (self, line, n, -half);
-      last = &g_array_index (self->rows, Row, self->rows->len - 1);
-      sprite.right = MAX (sprite.right, last->x + last->n * GROUP);
+      for (int i = 0; i < n; i++)
+        line[i] = paint_pixel (&brush, (float) (sprite.left + i + 0.5 - x),
+                               (float) (row + 0.5 - y));
+      add_row (self, line, n, sprite.left, row);
     }
+  sprite.n = self->groups->len - sprite.first;
   return sprite;
 }
 
@@ -241,98 +229,44 @@ find (QmPlotSprites *self,
       int phase_x,
       int phase_y)
 {
-  const guint n_phases = (guint) (self->phases * self->phases);
   guint size = qm_plot_weight_size (weight);
   guint kind = (style % QM_PLOT_N_STYLES * N_PROVENANCES + provenance) * N_FLAGS
-               + (flags & (QM_PLOT_POINT_CROSSED | QM_PLOT_POINT_DIMMED));
+               + (flags & QM_PLOT_POINT_CROSSED);
   guint *slot;
 
-  if (self->groups->len > MAX_BYTES / sizeof (Group))
+  if (self->groups->len > MAX_BYTES / sizeof (QmPlotGroup))
     forget (self);
   if (self->index[size] == NULL)
-    self->index[size] =
-        g_new0 (guint, QM_PLOT_N_STYLES * N_PROVENANCES * N_FLAGS * n_phases);
-  slot = &self->index[size][kind * n_phases
-                            + (guint) (phase_y * self->phases + phase_x)];
+    self->index[size] = g_new0 (guint, N_KINDS * N_PHASES);
+  slot = &self->index[size]
+                     [kind * N_PHASES + (guint) (phase_y * PHASES + phase_x)];
   if (*slot == 0)
     {
       QmPlotMarker marker;
       Sprite sprite;
 
       qm_plot_marker_init (&marker, self->theme, style, weight, provenance,
-                           flags);
-      sprite = make (self, &marker, (double) phase_x / self->phases,
-                     (double) phase_y / self->phases);
+                           flags & QM_PLOT_POINT_CROSSED);
+      sprite = make (self, &marker, (double) phase_x / PHASES,
+                     (double) phase_y / PHASES);
       g_array_append_val (self->sprites, sprite);
       *slot = self->sprites->len;
     }
   return &g_array_index (self->sprites, Sprite, *slot - 1);
 }
 
-/* --- Compositing --------------------------------------------------------- */
-
-/* OVER on premultiplied channels: a fixed number of bytes without branches,
- * which compilers turn into vector instructions.  The product is divided by 255
- * and rounded exactly. */
-static inline void
-composite_group (guint8 *restrict pixels, const Group *group)
+/* floor() without leaving the registers. */
+static inline int
+round_down (double value)
 {
-  guint8 result[GROUP * 4];
+  int result = (int) value;
 
-  for (int i = 0; i < GROUP * 4; i++)
-    {
-      guint16 product = (guint16) (pixels[i] * group->keep[i] + 128);
-
-      result[i] = (guint8) (group->color[i]
-                            + (guint8) ((product + (product >> 8)) >> 8));
-    }
-  memcpy (pixels, result, sizeof result);
-}
-
-/* The same for the pixels of a group that lie within the image. */
-static void
-composite_cut (QmPlotSprites *self, const Group *group, int x, guint8 *line)
-{
-  for (int i = MAX (0, -x); i < GROUP && x + i < self->width; i++)
-    for (int j = 0; j < 4; j++)
-      {
-        guint8 *channel = line + (gsize) (x + i) * 4 + j;
-        guint product = *channel * group->keep[4 * i + j] + 128U;
-
-        *channel = (guint8) (group->color[4 * i + j]
-                             + ((product + (product >> 8)) >> 8));
-      }
-}
-
-static void
-composite (QmPlotSprites *self, const Sprite *sprite, int x, int y)
-{
-  const Row *row = &g_array_index (self->rows, Row, sprite->first_row);
-  const Group *group =
-      &g_array_index (self->groups, Group, sprite->first_group);
-  gboolean whole = x + sprite->left >= 0 && x + sprite->right <= self->width;
-
-  y += sprite->top;
-  for (int i = 0; i < sprite->n_rows; i++, row++, y++)
-    {
-      guint8 *line = self->pixels + (gssize) y * self->stride;
-      int column = x + row->x;
-
-      if (y < 0 || y >= self->height)
-        group += row->n;
-      else if (whole)
-        for (guint8 *p = line + (gssize) column * 4,
-                    *end = p + row->n * 4 * GROUP;
-             p < end; p += GROUP * 4)
-          composite_group (p, group++);
-      else
-        for (int j = 0; j < row->n; j++)
-          composite_cut (self, group++, column + j * GROUP, line);
-    }
+  return result - (value < result);
 }
 
 void
 qm_plot_sprites_draw (QmPlotSprites *self,
+                      QmPlotCanvas *canvas,
                       double x,
                       double y,
                       guint style,
@@ -340,17 +274,26 @@ qm_plot_sprites_draw (QmPlotSprites *self,
                       guint provenance,
                       guint flags)
 {
-  int phases = self->phases;
-  double steps_x = floor (x * phases + 0.5);
-  double steps_y = floor (y * phases + 0.5);
-  int pixel_x = (int) floor (steps_x / phases);
-  int pixel_y = (int) floor (steps_y / phases);
+  const int bits = self->phase_bits;
+  const int mask = (1 << bits) - 1;
+  int steps_x = round_down (x * (1 << bits) + 0.5);
+  int steps_y = round_down (y * (1 << bits) + 0.5);
+  const Sprite *sprite;
+  QmPlotStamp stamp;
 
   if (provenance >= N_PROVENANCES)
     provenance = QM_PLOT_PUBLISHED;
-  composite (self,
-             find (self, style, weight, provenance, flags,
-                   (int) steps_x - pixel_x * phases,
-                   (int) steps_y - pixel_y * phases),
-             pixel_x, pixel_y);
+  sprite = find (self, style, weight, provenance, flags, steps_x & mask,
+                 steps_y & mask);
+  stamp = (QmPlotStamp){
+    sprite->left,
+    sprite->top,
+    sprite->right,
+    sprite->bottom,
+    &g_array_index (self->groups, QmPlotGroup, sprite->first),
+    &g_array_index (self->places, QmPlotPlace, sprite->first),
+    sprite->n,
+  };
+  /* Shifts of negative numbers round down on every compiler we know. */
+  qm_plot_canvas_stamp (canvas, &stamp, steps_x >> bits, steps_y >> bits);
 }

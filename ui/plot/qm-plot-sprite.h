@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Markers as ready-made pixels, composited without Cairo; private to the plot.
+/* Markers as ready-made pixels; private to the plot.
  *
- * A sprite is drawn once for every kind of marker and every fraction of a pixel
- * that its middle falls on, from the distance to the shape's edge, and from
- * then on only added to the image.  Cairo takes about 14 microseconds for one
- * marker, this about a tenth of one. */
+ * A sprite is painted once for every kind of marker and every fraction of a
+ * pixel that its middle falls on, from the distance to the shape's edge; from
+ * then on it is a stamp. */
 
 #pragma once
 
+#include "ui/plot/qm-plot-canvas.h"
 #include "ui/plot/qm-plot-marker.h"
 
 G_BEGIN_DECLS
 
 typedef struct _QmPlotSprites QmPlotSprites;
 
-/* `image` is CAIRO_FORMAT_ARGB32 of that many pixels a user unit and stays the
- * caller's. */
-QmPlotSprites *qm_plot_sprites_new (cairo_surface_t *image,
-                                    double scale,
-                                    const QmPlotTheme *theme);
+/* For canvases of `scale` pixels a user unit; in a `crowd` places need not be
+ * as exact. */
+QmPlotSprites *
+qm_plot_sprites_new (const QmPlotTheme *theme, double scale, gboolean crowd);
 void qm_plot_sprites_free (QmPlotSprites *sprites);
 
-/* Composites a marker with its middle at a position in pixels of the image,
- * cut at the image's edges. */
+/* Puts a marker below what is on the canvas, its middle at a position in
+ * pixels.  Of the flags only QM_PLOT_POINT_CROSSED counts. */
 void qm_plot_sprites_draw (QmPlotSprites *sprites,
+                           QmPlotCanvas *canvas,
                            double x,
                            double y,
                            guint style,

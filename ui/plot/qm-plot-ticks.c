@@ -8,7 +8,7 @@
 
 /* Labels comfortably apart, and just not touching: between the boxes of labels
  * side by side, in ems, and from line to line, in line heights. */
-#define COMFORTABLE_GAP  1.7
+#define COMFORTABLE_GAP  1.4
 #define TIGHT_GAP        0.6
 #define COMFORTABLE_LINE 2.3
 #define TIGHT_LINE       1.15

@@ -33,7 +33,7 @@ qm_plot_layout (const QmPlotData *data,
 
   if (!sound_size (&width, &height))
     width = height = 1;
-  qm_plot_frame_init (&frame, data, width, height, theme);
+  qm_plot_frame_init (&frame, data, width, height, theme, 0);
   *layout = frame.layout;
   qm_plot_frame_clear (&frame);
 }
@@ -67,16 +67,15 @@ draw_layers (cairo_t *cr,
 }
 
 void
-qm_plot_draw (cairo_t *cr,
-              const QmPlotData *data,
-              double width,
-              double height,
-              const QmPlotTheme *theme,
-              QmPlotLayers layers)
+qm_plot_draw_from (cairo_t *cr,
+                   const QmPlotData *data,
+                   double width,
+                   double height,
+                   const QmPlotTheme *theme,
+                   QmPlotLayers layers,
+                   double min_left)
 {
   QmPlotFrame frame;
-
-  g_return_if_fail (cr != NULL && data != NULL && theme != NULL);
 
   if (!sound_size (&width, &height))
     return;
@@ -88,10 +87,23 @@ qm_plot_draw (cairo_t *cr,
   cairo_set_antialias (cr, CAIRO_ANTIALIAS_DEFAULT);
   cairo_set_fill_rule (cr, CAIRO_FILL_RULE_WINDING);
   cairo_set_dash (cr, NULL, 0, 0);
-  qm_plot_frame_init (&frame, data, width, height, theme);
+  qm_plot_frame_init (&frame, data, width, height, theme, min_left);
   draw_layers (cr, data, theme, &frame, layers);
   qm_plot_frame_clear (&frame);
   cairo_restore (cr);
+}
+
+void
+qm_plot_draw (cairo_t *cr,
+              const QmPlotData *data,
+              double width,
+              double height,
+              const QmPlotTheme *theme,
+              QmPlotLayers layers)
+{
+  g_return_if_fail (cr != NULL && data != NULL && theme != NULL);
+
+  qm_plot_draw_from (cr, data, width, height, theme, layers, 0);
 }
 
 gboolean
@@ -136,6 +148,13 @@ qm_plot_value (const QmPlotLayout *layout,
                  layout->y_min, layout->y_max, layout->y_log);
 }
 
+static double
+square_reach (const QmPlotTheme *theme, const QmPlotPoint *point, double reach)
+{
+  reach += qm_plot_marker_radius (theme, point->weight);
+  return reach > 0 ? reach * reach : 0;
+}
+
 int
 qm_plot_pick (const QmPlotData *data,
               const QmPlotLayout *layout,
@@ -165,9 +184,8 @@ qm_plot_pick (const QmPlotData *data,
       if (x < layout->left - 0.5 || x > layout->right + 0.5
           || y < layout->top - 0.5 || y > layout->bottom + 0.5)
         continue;
-      distance = hypot (x - user_x, y - user_y);
-      if (!(distance <= best)
-          || distance > qm_plot_marker_radius (theme, point->weight) + reach)
+      distance = (x - user_x) * (x - user_x) + (y - user_y) * (y - user_y);
+      if (!(distance <= best) || distance > square_reach (theme, point, reach))
         continue;
       if (distance < best || qm_plot_point_rank (point) >= best_rank)
         {
