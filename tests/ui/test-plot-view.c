@@ -340,7 +340,9 @@ picture_hash (Fixture *fixture)
   g_autoptr (GdkTexture) texture = NULL;
   g_autoptr (GBytes) bytes = NULL;
 
+  gtk_widget_queue_draw (GTK_WIDGET (fixture->view));
   gtk_test_widget_wait_for_draw (GTK_WIDGET (fixture->view));
+  widgets_settle ();
   gdk_paintable_snapshot (paintable, snapshot, SIZE, SIZE);
   node = gtk_snapshot_free_to_node (snapshot);
   g_assert_nonnull (node);
