@@ -58,6 +58,7 @@ extern "C"
    * even where the device's own code is not. */
   size_t qm_cpu_workspace (const QmOpCall *call);
   size_t qm_cuda_workspace (int architecture, const QmOpCall *call);
+  uint64_t qm_cuda_reserved (int architecture);
 
 #ifdef __cplusplus
 }

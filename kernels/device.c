@@ -177,6 +177,14 @@ qm_capture_free (QmDevice *device, QmCapture *capture)
     device->backend->capture_free (device, capture);
 }
 
+uint64_t
+qm_target_reserved (const QmTarget *target)
+{
+  return target->kind == QM_DEVICE_CUDA
+             ? qm_cuda_reserved (target->architecture)
+             : 0;
+}
+
 size_t
 qm_op_workspace (const QmTarget *target, const QmOpCall *call)
 {

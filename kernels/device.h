@@ -54,6 +54,10 @@ extern "C"
     int processors;        /* threads, or streaming multiprocessors */
   } QmDeviceInfo;
 
+  /* Bytes that the driver and its libraries take of the memory of such a
+   * device, for themselves and the code of the operators. */
+  uint64_t qm_target_reserved (const QmTarget *target);
+
   /* Lists the devices that can be opened, the CPU last.  Fills up to `max`
    * entries and returns how many there are.  `note`, of `note_size` bytes, says
    * in one sentence why there is no GPU among them, or is empty. */

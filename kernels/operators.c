@@ -24,7 +24,7 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_RANDOM] = { "random", "i#3", "a#*" },
   [QM_OP_ADVANCE] = { "advance", "i#3", "i#3" },
   [QM_OP_COPY] = { "copy", "a~*", "a~*" },
-  [QM_OP_ADD] = { "add", "f#* f#+", "f#*" },
+  [QM_OP_ADD] = { "add", "f#* f#*", "f#*" },
   [QM_OP_COLUMN_SUM] = { "column_sum", "frc", "s#c" },
   [QM_OP_ACTIVATION] = { "activation", "f#*", "f#*" },
   [QM_OP_ACTIVATION_BACKWARD] = { "activation_backward", "f#* f#*", "f#*" },
@@ -209,25 +209,10 @@ type_matches (char letter, QmType type)
 }
 
 static bool
-is_tail_of (const QmTensor *tail, const QmTensor *whole)
-{
-  int32_t skip = whole->rank - tail->rank;
-
-  if (skip < 0)
-    return false;
-  for (int32_t i = 0; i < tail->rank; i++)
-    if (tail->shape[i] != whole->shape[skip + i])
-      return false;
-  return true;
-}
-
-static bool
 shape_matches (Check *check, const char *letters, const QmTensor *tensor)
 {
   int32_t rank = (int32_t) strcspn (letters, " ");
 
-  if (letters[0] == '+')
-    return is_tail_of (tensor, check->any);
   if (letters[0] == '*')
     {
       if (check->any == NULL)

@@ -170,21 +170,17 @@ bool
 qm_cpu_add (const QmOpCall *call)
 {
   int64_t n = qm_tensor_elements (&call->inputs[0]);
-  int64_t period = qm_tensor_elements (&call->inputs[1]);
   float a[BLOCK], b[BLOCK];
 
-  for (int64_t i = 0; i < n;)
+  for (int64_t i = 0; i < n; i += BLOCK)
     {
       int64_t count = n - i < BLOCK ? n - i : BLOCK;
 
-      if (count > period - i % period)
-        count = period - i % period;
       qm_cpu_load (&call->inputs[0], i, count, a);
-      qm_cpu_load (&call->inputs[1], i % period, count, b);
+      qm_cpu_load (&call->inputs[1], i, count, b);
       for (int64_t j = 0; j < count; j++)
         a[j] += b[j];
       qm_cpu_store (&call->outputs[0], i, count, a);
-      i += count;
     }
   return true;
 }

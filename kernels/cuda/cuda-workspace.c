@@ -74,3 +74,10 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
       return 0;
     }
 }
+
+/* A context, its stacks and the libraries' handles: about half a GiB. */
+uint64_t
+qm_cuda_reserved (int architecture)
+{
+  return 512 * MIB;
+}
