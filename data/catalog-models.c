@@ -15,6 +15,8 @@ read_text (QmJsonObject *object, const char *name, QmPool *pool)
     return "";
   if (*text == '\0')
     qm_json_fail (object, name, QM_STATUS_INVALID, "must not be empty");
+  if (!qm_text_is_line (text))
+    qm_json_fail (object, name, QM_STATUS_INVALID, "must be a single line");
   copy = qm_pool_string (pool, text);
   if (copy == NULL)
     {

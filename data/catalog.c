@@ -374,10 +374,24 @@ check_directory (const char *path, QmError *error)
   DIR *directory = opendir (path);
 
   if (directory == NULL)
-    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                         "cannot be opened: %s", strerror (errno));
+    return qm_error_set (error,
+                         errno == ENOENT ? QM_STATUS_NOT_FOUND : QM_STATUS_IO,
+                         path, 0, 0, "cannot be opened: %s", strerror (errno));
   closedir (directory);
   return QM_OK;
+}
+
+static QmStatus
+load_user (QmCatalog *catalog, const char *directory, QmError *error)
+{
+  QmError problem;
+  QmStatus status = check_directory (directory, &problem);
+
+  if (status == QM_STATUS_NOT_FOUND)
+    return QM_OK;
+  if (status != QM_OK)
+    return add_problem (catalog, &problem, error);
+  return load_all (catalog, directory, true, error);
 }
 
 QmStatus
@@ -398,7 +412,7 @@ qm_catalog_load (const char *shipped_dir,
 
   status = load_all (loading, shipped_dir, false, error);
   if (status == QM_OK && user_dir != NULL)
-    status = load_all (loading, user_dir, true, error);
+    status = load_user (loading, user_dir, error);
   if (status == QM_OK)
     status = resolve_measurements (loading, error);
   if (status != QM_OK)

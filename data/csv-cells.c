@@ -55,6 +55,8 @@ qm_csv_text (QmCsvRow *row, size_t column, bool required)
         refuse_empty (row, column);
       return "";
     }
+  if (!qm_text_is_line (row->cells[column].text))
+    qm_csv_fail (row, column, QM_STATUS_INVALID, "must be a single line");
   copy = qm_pool_string (row->pool, row->cells[column].text);
   if (copy == NULL)
     {

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ABSENT ((size_t) -1)
+#define ABSENT      ((size_t) -1)
+#define BUFFER_STEP 65536
 
 typedef struct Reader
 {
@@ -297,6 +298,8 @@ qm_csv_read (const char *text,
   if (csv_init (&parser, CSV_STRICT | CSV_STRICT_FINI) != 0)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, file, 0, 0,
                          "out of memory");
+  /* libcsv's own step of 128 bytes makes a long cell quadratic. */
+  csv_set_blk_size (&parser, BUFFER_STEP);
   feed (&reader, &parser, text, length);
   if (reader.status == QM_OK)
     finish (&reader, &parser);

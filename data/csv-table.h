@@ -67,7 +67,8 @@ void qm_csv_fail (QmCsvRow *row,
 
 bool qm_csv_is_empty (const QmCsvRow *row, size_t column);
 
-/* A string of the pool; refuses an empty cell where it is `required`. */
+/* A string of the pool, of a single line; refuses an empty cell where it is
+ * `required`. */
 const char *qm_csv_text (QmCsvRow *row, size_t column, bool required);
 
 /* A name made of a-z, 0-9, "." and "-". */

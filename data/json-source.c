@@ -19,7 +19,9 @@ qm_json_parse (const QmJsonText *source, json_t **root, QmError *error)
                       &trouble);
   if (*root == NULL)
     {
-      if (json_error_code (&trouble) == json_error_out_of_memory)
+      /* Without memory jansson often fails without saying why. */
+      if (json_error_code (&trouble) == json_error_out_of_memory
+          || trouble.text[0] == '\0')
         return qm_error_set (error, QM_STATUS_NO_MEMORY, source->file, 0, 0,
                              "out of memory");
       qm_text_position (source->text, source->length,
@@ -79,10 +81,10 @@ is_key (const QmJsonText *source, size_t at, const char *name)
   return end < source->length && source->text[end] == ':';
 }
 
-/* The offset of the key `name` at that depth of nesting, searched from *from in
- * text that is valid JSON; false where it is not written so. */
+/* Finds the key `name` of the object that begins at or after *from in text that
+ * is valid JSON; false where it is not written so. */
 static bool
-find_key (const QmJsonText *source, size_t *from, int depth, const char *name)
+find_key (const QmJsonText *source, size_t *from, const char *name)
 {
   int level = 0;
   size_t at = *from;
@@ -93,7 +95,7 @@ find_key (const QmJsonText *source, size_t *from, int depth, const char *name)
 
       if (c == '"')
         {
-          if (level == depth && is_key (source, at, name))
+          if (level == 1 && is_key (source, at, name))
             {
               *from = at;
               return true;
@@ -103,35 +105,36 @@ find_key (const QmJsonText *source, size_t *from, int depth, const char *name)
         }
       if (c == '{' || c == '[')
         level++;
-      else if (c == '}' || c == ']')
-        level--;
+      else if ((c == '}' || c == ']') && --level == 0)
+        return false;
       at++;
     }
   return false;
 }
 
-/* Where the object's key stands in the text. */
-static size_t
-object_offset (const QmJsonObject *object)
+/* Where the object's key stands in the text, and where to look for its own. */
+static void
+find_object (const QmJsonObject *object, size_t *key, size_t *inside)
 {
-  size_t at;
-
+  *key = *inside = 0;
   if (object->parent == NULL)
-    return 0;
-  at = object_offset (object->parent);
-  if (find_key (object->source, &at, 1, object->section))
-    at += strlen (object->section) + 2;
-  return at;
+    return;
+  find_object (object->parent, key, inside);
+  if (find_key (object->source, inside, object->section))
+    {
+      *key = *inside;
+      *inside += strlen (object->section) + 2;
+    }
 }
 
 static void
 locate (const QmJsonObject *object, const char *name, int *line, int *column)
 {
   const QmJsonText *source = object->source;
-  size_t inside = object_offset (object);
-  size_t at = inside;
+  size_t at, inside;
 
-  if (find_key (source, &inside, 1, name))
+  find_object (object, &at, &inside);
+  if (find_key (source, &inside, name))
     at = inside;
   qm_text_position (source->text, source->length, at, line, column);
 }

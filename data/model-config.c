@@ -349,10 +349,11 @@ read_vit (QmJsonObject *object, QmVitConfig *config)
       qm_json_number_or (object, "initializer_range", 0, 10, 0.02);
   config->activation = read_activation (object, "hidden_act", "gelu");
   config->qkv_bias = qm_json_boolean_or (object, "qkv_bias", true);
-  /* Of the heads for other tasks. */
+  /* Of the heads for other tasks and of models of text. */
   qm_json_take (object, "encoder_stride");
   qm_json_take (object, "pooler_output_size");
   qm_json_take (object, "pooler_act");
+  qm_json_take (object, "tie_word_embeddings");
   check_heads (object, config->hidden_size, config->heads);
   if (object->status == QM_OK && config->image_size < config->patch_size)
     qm_json_fail (object, "patch_size", QM_STATUS_INVALID,
@@ -419,10 +420,11 @@ read_convnext (QmJsonObject *object, QmConvnextConfig *config)
   config->initializer_range =
       qm_json_number_or (object, "initializer_range", 0, 10, 0.02);
   config->activation = read_activation (object, "hidden_act", "gelu");
-  /* Which stages a detector would use. */
+  /* Which stages a detector would use, and of models of text. */
   qm_json_take (object, "stage_names");
   qm_json_take (object, "out_features");
   qm_json_take (object, "out_indices");
+  qm_json_take (object, "tie_word_embeddings");
 }
 
 static int64_t

@@ -26,8 +26,6 @@ block_new (size_t size)
 
   if (size < BLOCK_BYTES)
     size = BLOCK_BYTES;
-  if (size > SIZE_MAX - sizeof *block)
-    return NULL;
   block = calloc (1, sizeof *block + size);
   if (block != NULL)
     block->size = size;

@@ -6,31 +6,55 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads until the end or one byte beyond the limit. */
+/* Reads until the end, into memory that grows from `expected` bytes. */
 static QmStatus
-read_all (int fd, const char *path, char *text, size_t *length, QmError *error)
+read_all (int fd,
+          const char *path,
+          size_t expected,
+          char **text,
+          size_t *length,
+          QmError *error)
 {
+  size_t size = expected + 2;
+
+  *text = malloc (size);
   *length = 0;
-  while (*length <= QM_TEXT_MAX_BYTES)
+  while (*text != NULL && *length <= QM_TEXT_MAX_BYTES)
     {
-      ssize_t n = read (fd, text + *length, QM_TEXT_MAX_BYTES + 1 - *length);
+      ssize_t n = read (fd, *text + *length, size - 1 - *length);
 
       if (n == 0)
-        return QM_OK;
-      if (n > 0)
-        *length += (size_t) n;
-      else if (errno != EINTR)
+        {
+          (*text)[*length] = '\0';
+          return QM_OK;
+        }
+      if (n < 0 && errno == EINTR)
+        continue;
+      if (n < 0)
         return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
                              "cannot be read: %s", strerror (errno));
+      *length += (size_t) n;
+      if (*length == size - 1)
+        {
+          char *grown = realloc (*text, size * 2);
+
+          if (grown == NULL)
+            break;
+          *text = grown;
+          size *= 2;
+        }
     }
-  return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                       "is larger than %zu MiB",
-                       QM_TEXT_MAX_BYTES / 1024 / 1024);
+  if (*length > QM_TEXT_MAX_BYTES)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "is larger than %zu MiB",
+                         QM_TEXT_MAX_BYTES / 1024 / 1024);
+  return qm_error_set (error, QM_STATUS_NO_MEMORY, path, 0, 0, "out of memory");
 }
 
 static QmStatus
@@ -41,10 +65,11 @@ read_regular_file (const char *path,
 {
   struct stat info;
   QmStatus status;
-  char *shrunk;
+  size_t expected = QM_TEXT_MAX_BYTES;
   /* Without O_NONBLOCK a named pipe would wait for a writer. */
   int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
+  *text = NULL;
   if (fd < 0)
     return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
                          "cannot be opened: %s", strerror (errno));
@@ -57,27 +82,16 @@ read_regular_file (const char *path,
                            directory ? "is a directory, not a file"
                                      : "is not a regular file");
     }
-
-  *text = malloc (QM_TEXT_MAX_BYTES + 2);
-  if (*text == NULL)
-    {
-      close (fd);
-      return qm_error_set (error, QM_STATUS_NO_MEMORY, path, 0, 0,
-                           "out of memory");
-    }
-  status = read_all (fd, path, *text, length, error);
+  if (info.st_size >= 0 && (uintmax_t) info.st_size < expected)
+    expected = (size_t) info.st_size;
+  status = read_all (fd, path, expected, text, length, error);
   close (fd);
   if (status != QM_OK)
     {
       free (*text);
       *text = NULL;
-      return status;
     }
-  (*text)[*length] = '\0';
-  shrunk = realloc (*text, *length + 1);
-  if (shrunk != NULL)
-    *text = shrunk;
-  return QM_OK;
+  return status;
 }
 
 QmStatus
@@ -171,6 +185,15 @@ qm_text_check (const char *text,
       i += step;
     }
   return QM_OK;
+}
+
+bool
+qm_text_is_line (const char *text)
+{
+  for (; *text != '\0'; text++)
+    if ((unsigned char) *text < 0x20 || *text == 0x7f)
+      return false;
+  return true;
 }
 
 void

@@ -30,6 +30,9 @@ QmStatus qm_text_check (const char *text,
                         const char *file,
                         QmError *error);
 
+/* Whether text is without line breaks, tabs and other control characters. */
+bool qm_text_is_line (const char *text);
+
 /* Line and column, from 1, of the byte at `offset`. */
 void qm_text_position (
     const char *text, size_t length, size_t offset, int *line, int *column);

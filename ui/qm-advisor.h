@@ -55,6 +55,7 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
 /* `catalog` must outlive the advisor.  (transfer full) */
 QmAdvisor *qm_advisor_new (const QmCatalog *catalog);
 
+/* What the advice rests on.  (transfer none) */
 const QmCatalog *qm_advisor_get_catalog (QmAdvisor *self);
 
 /* The answers; valid until "rebuilt" ("limits-changed" for the

@@ -47,6 +47,7 @@ void qm_advice_plot_set_hovered (QmAdvicePlot *plot, int index);
 void qm_advice_plot_set_range (
     QmAdvicePlot *plot, double x_min, double x_max, double y_min, double y_max);
 
+/* Whether the legend is drawn. */
 void qm_advice_plot_set_legend (QmAdvicePlot *plot, gboolean legend);
 
 /* What to draw; valid until the plot changes or is freed.  (transfer none) */

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#define G_LOG_DOMAIN "qm-cli"
+
+#include "config.h"
+
+#include "app/qm-cli-advise.h"
+#include "app/qm-cli-catalog.h"
+#include "app/qm-cli-json.h"
+#include "app/qm-cli-options.h"
+#include "app/qm-cli-output.h"
+#include "app/qm-cli-question.h"
+#include "app/qm-cli-table.h"
+#include "app/qm-cli.h"
+#include "pricing/qm-format.h"
+#include "pricing/qm-prose.h"
+
+#include <glib/gi18n-lib.h>
+
+/* A question and its answer. */
+typedef struct
+{
+  const QmCatalog *catalog;
+  const QmQuestion *question;
+  const QmAdvice *advice;
+  const QmCandidate *candidates;
+  guint n_candidates;
+  QmRecommendation recommendation;
+  QmDate today;
+} Answer;
+
+/* --- for programs --- */
+
+static json_t *
+candidate_json (const Answer *answer, int index)
+{
+  if (index < 0)
+    return json_null ();
+  return qm_cli_json_candidate (&answer->candidates[index], answer->question,
+                                answer->today);
+}
+
+static const char *
+outcome_name (QmOutcome outcome)
+{
+  switch (outcome)
+    {
+    case QM_OUTCOME_FOUND:
+      return "found";
+    case QM_OUTCOME_OVER_BUDGET:
+      return "over_budget";
+    case QM_OUTCOME_TOO_LATE:
+      return "too_late";
+    case QM_OUTCOME_NOTHING:
+    default:
+      return "nothing";
+    }
+}
+
+/* Adds what was found out to the recommended candidate, or where nothing fits
+ * to an empty object. */
+static void
+add_outcome (const Answer *answer, json_t *object)
+{
+  const QmRecommendation *found = &answer->recommendation;
+  g_autofree char *headline = qm_prose_headline (answer->advice, found);
+  g_autofree char *reason =
+      qm_prose_reason (answer->advice, answer->question, found);
+  g_auto (GStrv) alternatives = qm_prose_alternatives (answer->advice, found);
+  g_auto (GStrv) warnings = qm_prose_warnings (answer->advice, answer->question,
+                                               found, answer->today);
+
+  json_object_set_new (object, "outcome",
+                       json_string (outcome_name (found->outcome)));
+  json_object_set_new (object, "headline", qm_cli_json_text (headline));
+  json_object_set_new (object, "reason", qm_cli_json_text (reason));
+  json_object_set_new (object, "alternatives",
+                       qm_cli_json_strings (
+                           (const char *const *) alternatives));
+  json_object_set_new (object, "warnings",
+                       qm_cli_json_strings ((const char *const *) warnings));
+  json_object_set_new (object, "runner_up",
+                       candidate_json (answer, found->runner_up));
+  json_object_set_new (object, "faster",
+                       candidate_json (answer, found->faster));
+  json_object_set_new (object, "cheaper",
+                       candidate_json (answer, found->cheaper));
+  json_object_set_new (object, "would_do",
+                       candidate_json (answer, found->would_do));
+  json_object_set_new (object, "denied",
+                       candidate_json (answer, found->denied));
+}
+
+static json_t *
+answer_json (const Answer *answer)
+{
+  json_t *root = json_object ();
+  json_t *frontier = json_array ();
+  json_t *candidates = json_array ();
+  gboolean fits = answer->recommendation.best >= 0;
+  json_t *outcome = fits ? candidate_json (answer, answer->recommendation.best)
+                         : json_object ();
+  guint n;
+  const int *indices = qm_advice_frontier (answer->advice, &n);
+
+  add_outcome (answer, outcome);
+  for (guint i = 0; i < n; i++)
+    json_array_append_new (frontier, candidate_json (answer, indices[i]));
+  for (guint i = 0; i < answer->n_candidates; i++)
+    json_array_append_new (candidates, candidate_json (answer, (int) i));
+
+  json_object_set_new (root, "question",
+                       qm_cli_json_question (answer->question));
+  json_object_set_new (root, "recommendation", fits ? outcome : json_null ());
+  json_object_set_new (root, "nothing_fits", fits ? json_null () : outcome);
+  json_object_set_new (root, "frontier", frontier);
+  json_object_set_new (root, "candidates", candidates);
+  json_object_set_new (root, "problems",
+                       qm_cli_json_problems (answer->catalog));
+  return root;
+}
+
+static gboolean
+write_json (const Answer *answer, GError **error)
+{
+  g_autoptr (QmCliCLocale) locale = qm_cli_c_locale_enter ();
+  json_auto_t *root = answer_json (answer);
+
+  return qm_cli_json_write (root, error);
+}
+
+/* --- for people --- */
+
+static void
+append_prose (const Answer *answer, GString *out, const QmCliScreen *screen)
+{
+  const QmRecommendation *found = &answer->recommendation;
+  g_autofree char *headline = qm_prose_headline (answer->advice, found);
+  g_autofree char *reason =
+      qm_prose_reason (answer->advice, answer->question, found);
+  g_auto (GStrv) alternatives = qm_prose_alternatives (answer->advice, found);
+  g_auto (GStrv) warnings = qm_prose_warnings (answer->advice, answer->question,
+                                               found, answer->today);
+
+  qm_cli_append_paragraph (out, screen, QM_CLI_STRONG, "", 0, headline);
+  qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "", 0, reason);
+  if (alternatives[0] != NULL)
+    g_string_append_c (out, '\n');
+  for (guint i = 0; alternatives[i] != NULL; i++)
+    qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "• ", 2,
+                             alternatives[i]);
+  if (warnings[0] != NULL)
+    g_string_append_c (out, '\n');
+  for (guint i = 0; warnings[i] != NULL; i++)
+    qm_cli_append_paragraph (out, screen, QM_CLI_BAD, "! ", 2, warnings[i]);
+}
+
+/* What the limits say against a candidate; " " where nothing, which is not
+ * unknown. */
+static const char *
+limits_text (const Answer *answer, const QmCandidate *candidate)
+{
+  const QmQuestion *question = answer->question;
+  gboolean dear = question->budget_minor >= 0
+                  && candidate->cost_minor > question->budget_minor;
+  gboolean late = qm_known (question->deadline_days)
+                  && candidate->days > question->deadline_days;
+
+  if (dear && late)
+    return _ ("over budget, too slow");
+  if (dear)
+    return _ ("over budget");
+  return late ? _ ("too slow") : " ";
+}
+
+static QmCliStyle
+candidate_style (const Answer *answer, int index)
+{
+  const QmCandidate *candidate = &answer->candidates[index];
+
+  if (index == answer->recommendation.best)
+    return QM_CLI_GOOD;
+  if (candidate->verdict == QM_VERDICT_IMPOSSIBLE)
+    return QM_CLI_BAD;
+  return candidate->eligible
+                 && qm_candidate_within (candidate,
+                                         answer->question->budget_minor,
+                                         answer->question->deadline_days)
+             ? QM_CLI_PLAIN
+             : QM_CLI_FAINT;
+}
+
+static void
+add_candidate_row (const Answer *answer, int index, QmCliTable *table)
+{
+  const QmCandidate *candidate = &answer->candidates[index];
+  g_autofree char *what = qm_prose_candidate (candidate);
+  g_autofree char *machine = qm_prose_machine (candidate);
+  g_autofree char *cost = NULL;
+  g_autofree char *days = NULL;
+  g_autofree char *experiment = NULL;
+  g_autofree char *utilization = NULL;
+  /* One cell wide in every encoding. */
+  const char *arrow = g_get_charset (NULL) ? "→" : ">";
+
+  if (candidate->cost_minor >= 0)
+    cost = qm_format_money ((double) candidate->cost_minor / 100, "USD", FALSE);
+  if (qm_known (candidate->days))
+    days = qm_format_days (candidate->days);
+  if (qm_known (candidate->experiment_cost))
+    experiment = qm_format_money (candidate->experiment_cost, "USD", FALSE);
+  if (qm_known (candidate->implied_utilization))
+    utilization = qm_format_percent (candidate->implied_utilization);
+
+  qm_cli_table_add_row (table, candidate_style (answer, index),
+                        (const char *[]){
+                            index == answer->recommendation.best ? arrow : " ",
+                            what, machine, cost, days, experiment, utilization,
+                            qm_prose_verdict_name (candidate->verdict),
+                            limits_text (answer, candidate) });
+}
+
+static gboolean
+is_portfolio (const Answer *answer)
+{
+  return answer->question->runs != NULL && answer->question->runs->len > 0;
+}
+
+/* By cost, then time; what has none last. */
+static int
+compare_rows (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const Answer *answer = data;
+  const QmCandidate *p = &answer->candidates[*(const int *) a];
+  const QmCandidate *q = &answer->candidates[*(const int *) b];
+  guint64 p_cost = (guint64) p->cost_minor; /* unpriced: the largest */
+  guint64 q_cost = (guint64) q->cost_minor;
+  gboolean p_timed = qm_known (p->days);
+  gboolean q_timed = qm_known (q->days);
+
+  if (p_timed != q_timed)
+    return q_timed - p_timed;
+  if (p_cost != q_cost)
+    return p_cost < q_cost ? -1 : 1;
+  if (p_timed && p->days != q->days)
+    return p->days < q->days ? -1 : 1;
+  return *(const int *) a - *(const int *) b;
+}
+
+static void
+append_candidates (const Answer *answer,
+                   GString *out,
+                   const QmCliScreen *screen)
+{
+  const QmCliColumn columns[] = {
+    { "" },
+    { _ ("GPUs") },
+    { _ ("Machine"), .drop = 4, .shrink = 11 },
+    { _ ("Cost"), QM_CLI_RIGHT },
+    { is_portfolio (answer) ? _ ("All runs") : _ ("Training"), QM_CLI_RIGHT },
+    { is_portfolio (answer) ? _ ("A year") : _ ("Experiment"), QM_CLI_RIGHT,
+      .drop = 2 },
+    /* Translators: model FLOPs utilisation. */
+    { _ ("MFU"), QM_CLI_RIGHT, .drop = 1 },
+    { _ ("Verdict") },
+    { _ ("Limits"), .drop = 3 },
+  };
+  gboolean limited = answer->question->budget_minor >= 0
+                     || qm_known (answer->question->deadline_days);
+  g_autoptr (QmCliTable) table =
+      qm_cli_table_new (columns, G_N_ELEMENTS (columns) - (limited ? 0 : 1));
+  g_autoptr (GArray) others = g_array_new (FALSE, FALSE, sizeof (int));
+  guint n;
+  const int *frontier = qm_advice_frontier (answer->advice, &n);
+
+  if (n > 0)
+    qm_cli_table_add_heading (
+        table, _ ("Pareto frontier (nothing is both cheaper and faster)"));
+  for (guint i = 0; i < n; i++)
+    add_candidate_row (answer, frontier[i], table);
+
+  for (int i = 0; i < (int) answer->n_candidates; i++)
+    if (!answer->candidates[i].on_frontier)
+      g_array_append_val (others, i);
+  g_array_sort_with_data (others, compare_rows, (gpointer) answer);
+  if (others->len > 0)
+    qm_cli_table_add_heading (table, n > 0 ? _ ("Other candidates")
+                                           : _ ("Candidates"));
+  for (guint i = 0; i < others->len; i++)
+    add_candidate_row (answer, g_array_index (others, int, i), table);
+  if (answer->n_candidates > 0)
+    {
+      g_string_append_c (out, '\n');
+      qm_cli_table_append (table, out, screen);
+    }
+}
+
+static const char *
+price_item_name (const Answer *answer, const QmPrice *price)
+{
+  const QmGpu *gpu = qm_catalog_gpu (answer->catalog, price->item);
+  const QmMachine *machine = qm_catalog_machine (answer->catalog, price->item);
+
+  if (gpu != NULL)
+    return gpu->name;
+  return machine != NULL ? machine->name : price->item;
+}
+
+static void
+add_price_row (const Answer *answer,
+               const QmPrice *price,
+               GHashTable *seen,
+               QmCliTable *table)
+{
+  g_autofree char *amount = NULL;
+  g_autofree char *date = NULL;
+  g_autofree char *age = NULL;
+
+  if (price == NULL || !g_hash_table_add (seen, (gpointer) price))
+    return;
+  amount = qm_format_money ((double) price->micros / QM_MICROS_PER_UNIT,
+                            price->currency, TRUE);
+  date = qm_cli_date_text (price->observed_on);
+  age = price->observed_on.year > 0
+            ? qm_format_age (price->observed_on, answer->today)
+            : NULL;
+  qm_cli_table_add_row (table, QM_CLI_PLAIN,
+                        (const char *[]){ price_item_name (answer, price),
+                                          amount,
+                                          qm_cli_catalog_price_kind (price),
+                                          date, age, price->source });
+}
+
+static void
+append_prices (const Answer *answer, GString *out, const QmCliScreen *screen)
+{
+  const QmCliColumn columns[] = {
+    { _ ("Item") },
+    { _ ("Price"), QM_CLI_RIGHT },
+    { _ ("Kind"), .drop = 2 },
+    { _ ("Date") },
+    { _ ("Age"), .drop = 1 },
+    { _ ("Source"), .drop = 3, .shrink = 12 },
+  };
+  g_autoptr (QmCliTable) table =
+      qm_cli_table_new (columns, G_N_ELEMENTS (columns));
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+
+  qm_cli_table_add_heading (table, _ ("Prices"));
+  for (guint i = 0; i < answer->n_candidates; i++)
+    add_price_row (answer, answer->candidates[i].gpu_price, seen, table);
+  for (guint i = 0; i < answer->n_candidates; i++)
+    add_price_row (answer, answer->candidates[i].machine_price, seen, table);
+  if (g_hash_table_size (seen) == 0)
+    return;
+  g_string_append_c (out, '\n');
+  qm_cli_table_append (table, out, screen);
+}
+
+/* What the columns mean.  (transfer full) */
+static char *
+meaning_text (const Answer *answer)
+{
+  g_autofree char *years =
+      qm_format_number (answer->question->lifetime_years, 2);
+  g_autofree char *cost = NULL;
+
+  if (is_portfolio (answer))
+    /* Translators: a number of years. */
+    cost = g_strdup_printf (_ ("All runs: how long a year’s runs take on those "
+                               "machines. A year: what these runs cost, with "
+                               "machines in use for %s years."),
+                            years);
+  else
+    /* Translators: a number of years. */
+    cost = g_strdup_printf (_ ("Experiment: what one training costs, with the "
+                               "machine in use for %s years."),
+                            years);
+  return g_strjoin (" ", cost,
+                    _ ("MFU: the share of the cards’ peak that the time "
+                       "implies."),
+                    NULL);
+}
+
+/* Where the times come from and what the columns mean. */
+static void
+append_notes (const Answer *answer, GString *out, const QmCliScreen *screen)
+{
+  g_autoptr (GHashTable) seen =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autofree char *meaning = NULL;
+
+  if (answer->n_candidates == 0)
+    return;
+  g_string_append_c (out, '\n');
+  for (guint i = 0; i < answer->n_candidates; i++)
+    {
+      const QmMeasurement *measurement = answer->candidates[i].measurement;
+      g_autofree char *source =
+          measurement != NULL ? qm_prose_source (measurement) : NULL;
+      g_autofree char *line = NULL;
+
+      if (source == NULL || g_hash_table_contains (seen, source))
+        continue;
+      line = g_strdup_printf (_ ("Training times: %s."), source);
+      qm_cli_append_paragraph (out, screen, QM_CLI_FAINT, "", 0, line);
+      g_hash_table_add (seen, g_steal_pointer (&source));
+    }
+  meaning = meaning_text (answer);
+  qm_cli_append_paragraph (out, screen, QM_CLI_FAINT, "", 0, meaning);
+}
+
+static gboolean
+write_text (const Answer *answer, GError **error)
+{
+  QmCliScreen screen = qm_cli_screen ();
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  append_prose (answer, out, &screen);
+  append_candidates (answer, out, &screen);
+  append_prices (answer, out, &screen);
+  append_notes (answer, out, &screen);
+  return qm_cli_write_text (out->str, error);
+}
+
+/* --- the command --- */
+
+static int
+answer_question (const QmCatalog *catalog,
+                 const QmQuestion *question,
+                 gboolean json,
+                 GError **error)
+{
+  g_autoptr (QmAdvice) advice = qm_advice_new (catalog, question, error);
+  Answer answer = {
+    .catalog = catalog,
+    .question = question,
+    .advice = advice,
+    .today = qm_date_today (),
+  };
+
+  if (advice == NULL)
+    return QM_CLI_EXIT_BAD_INPUT;
+  answer.candidates = qm_advice_candidates (advice, &answer.n_candidates);
+  answer.recommendation = qm_advice_recommend (advice, question->budget_minor,
+                                               question->deadline_days);
+  if (!(json ? write_json (&answer, error) : write_text (&answer, error)))
+    return QM_CLI_EXIT_BAD_INPUT;
+  return answer.recommendation.outcome == QM_OUTCOME_FOUND
+             ? QM_CLI_EXIT_FOUND
+             : QM_CLI_EXIT_NOTHING_FITS;
+}
+
+int
+qm_cli_advise (const char *const *arguments, GError **error)
+{
+  const QmCliVerb verb = {
+    .name = "advise",
+    .summary = _ ("Says which machine to buy: the one that trains the model in "
+                  "the shortest time within\nthe budget and the deadline."),
+    .description = _ ("Exit status: 0 found, 1 nothing fits the limits, 2 bad "
+                      "input."),
+  };
+  g_auto (QmCliQuestion) typed = { 0 };
+  gboolean json = FALSE;
+  g_autoptr (GArray) options = qm_cli_options_new ();
+  g_autoptr (QmCatalog) catalog = NULL;
+  g_autoptr (QmQuestion) question = NULL;
+  g_auto (GStrv) models = NULL;
+  QmCliParse parsed;
+
+  qm_cli_question_add_options (&typed, options);
+  qm_cli_options_add_flag (options, "json", _ ("Answer in JSON, for programs"),
+                           &json);
+  parsed = qm_cli_options_parse (&verb, options, arguments, NULL, error);
+  if (parsed != QM_CLI_PARSE_READY)
+    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
+                                         : QM_CLI_EXIT_BAD_INPUT;
+  if ((catalog = qm_cli_catalog_load (error)) == NULL)
+    return QM_CLI_EXIT_BAD_INPUT;
+  if ((models = qm_cli_question_models (&typed, catalog, FALSE, error)) == NULL
+      || (question = qm_cli_question_read (&typed, catalog, error)) == NULL)
+    return QM_CLI_EXIT_BAD_INPUT;
+  question->model = g_strdup (models[0]);
+  return answer_question (catalog, question, json, error);
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#define G_LOG_DOMAIN "qm-cli"
+
+#include "config.h"
+
+#include "app/qm-cli-json.h"
+#include "app/qm-cli-output.h"
+#include "app/qm-cli-table.h"
+
+#include <glib/gi18n-lib.h>
+#include <locale.h>
+#include <math.h>
+#include <string.h>
+
+/* Every decimal of that many significant digits survives the way into a double
+ * and back, so that amounts come out as they went in (IEEE 754 binary64:
+ * DBL_DIG). */
+#define SIGNIFICANT_DIGITS 15
+
+struct _QmCliCLocale
+{
+  locale_t before;
+  locale_t c;
+};
+
+QmCliCLocale *
+qm_cli_c_locale_enter (void)
+{
+  QmCliCLocale *locale = g_new0 (QmCliCLocale, 1);
+
+  locale->c = newlocale (LC_ALL_MASK, "C", (locale_t) 0);
+  locale->before = uselocale (locale->c);
+  return locale;
+}
+
+void
+qm_cli_c_locale_leave (QmCliCLocale *locale)
+{
+  uselocale (locale->before);
+  if (locale->c != (locale_t) 0)
+    freelocale (locale->c);
+  g_free (locale);
+}
+
+json_t *
+qm_cli_json_text (const char *text)
+{
+  g_autofree char *valid = NULL;
+
+  if (text == NULL || *text == '\0')
+    return json_null ();
+  valid = g_utf8_make_valid (text, -1);
+  return json_string (valid);
+}
+
+json_t *
+qm_cli_json_number (double value, int decimals)
+{
+  double scale = pow (10, decimals);
+  double rounded = round (value * scale) / scale;
+
+  if (!isfinite (value))
+    return json_null ();
+  return json_real (isfinite (rounded) ? rounded : value);
+}
+
+json_t *
+qm_cli_json_minor (gint64 minor)
+{
+  return minor < 0 ? json_null () : json_real ((double) minor / 100);
+}
+
+json_t *
+qm_cli_json_micros (gint64 micros)
+{
+  if (micros < 0)
+    return json_null ();
+  return json_real ((double) micros / QM_MICROS_PER_UNIT);
+}
+
+json_t *
+qm_cli_json_date (QmDate date)
+{
+  g_autofree char *text = qm_cli_date_text (date);
+
+  return qm_cli_json_text (text);
+}
+
+json_t *
+qm_cli_json_strings (const char *const *strings)
+{
+  json_t *array = json_array ();
+
+  for (guint i = 0; strings[i] != NULL; i++)
+    json_array_append_new (array, qm_cli_json_text (strings[i]));
+  return array;
+}
+
+static json_t *
+counts_json (const GArray *counts)
+{
+  json_t *array;
+
+  if (counts == NULL)
+    return json_null ();
+  array = json_array ();
+  for (guint i = 0; i < counts->len; i++)
+    json_array_append_new (array,
+                           json_integer (g_array_index (counts, int, i)));
+  return array;
+}
+
+static json_t *
+runs_json (const GArray *runs)
+{
+  json_t *array;
+
+  if (runs == NULL || runs->len == 0)
+    return json_null ();
+  array = json_array ();
+  for (guint i = 0; i < runs->len; i++)
+    {
+      const QmRun *run = &g_array_index (runs, QmRun, i);
+      json_t *row = json_object ();
+
+      json_object_set_new (row, "model", qm_cli_json_text (run->model));
+      json_object_set_new (row, "runs_per_year",
+                           qm_cli_json_number (run->runs_per_year, 6));
+      json_array_append_new (array, row);
+    }
+  return array;
+}
+
+static const char *
+kinds_name (QmMachineKinds kinds)
+{
+  if (kinds == QM_KINDS_DESKTOP)
+    return qm_machine_kind_name (QM_MACHINE_DESKTOP);
+  if (kinds == QM_KINDS_SERVER)
+    return qm_machine_kind_name (QM_MACHINE_SERVER);
+  return "all";
+}
+
+json_t *
+qm_cli_json_question (const QmQuestion *question)
+{
+  json_t *object = json_object ();
+
+  json_object_set_new (object, "model", qm_cli_json_text (question->model));
+  json_object_set_new (object, "runs", runs_json (question->runs));
+  json_object_set_new (object, "at_once", json_integer (question->at_once));
+  json_object_set_new (object, "budget_usd",
+                       qm_cli_json_minor (question->budget_minor));
+  json_object_set_new (object, "deadline_days",
+                       qm_cli_json_number (question->deadline_days, 6));
+  json_object_set_new (object, "gpu",
+                       question->gpus != NULL ? qm_cli_json_strings (
+                           (const char *const *) question->gpus)
+                                              : json_null ());
+  json_object_set_new (object, "gpus", counts_json (question->counts));
+  json_object_set_new (object, "machine",
+                       json_string (kinds_name (question->kinds)));
+  json_object_set_new (object, "times",
+                       json_string (question->times == QM_TIMES_PUBLISHED
+                                        ? "published"
+                                        : "audited"));
+  json_object_set_new (object, "prices",
+                       json_string (question->prices == QM_PRICES_CURRENT
+                                        ? "current"
+                                        : "published"));
+  json_object_set_new (object, "settings",
+                       json_string (qm_settings_name (question->settings)));
+  json_object_set_new (object, "lifetime_years",
+                       qm_cli_json_number (question->lifetime_years, 6));
+  return object;
+}
+
+json_t *
+qm_cli_json_price (const QmPrice *price, QmDate today)
+{
+  json_t *object;
+
+  if (price == NULL)
+    return json_null ();
+  object = json_object ();
+  json_object_set_new (object, "item", qm_cli_json_text (price->item));
+  json_object_set_new (object, "amount", qm_cli_json_micros (price->micros));
+  json_object_set_new (object, "amount_low",
+                       qm_cli_json_micros (price->low_micros));
+  json_object_set_new (object, "amount_high",
+                       qm_cli_json_micros (price->high_micros));
+  json_object_set_new (object, "currency", qm_cli_json_text (price->currency));
+  json_object_set_new (object, "kind",
+                       json_string (qm_price_kind_name (price->kind)));
+  json_object_set_new (object, "unit",
+                       json_string (qm_price_unit_name (price->unit)));
+  json_object_set_new (object, "gpus", json_integer (price->gpus));
+  json_object_set_new (object, "observed_on",
+                       qm_cli_json_date (price->observed_on));
+  json_object_set_new (
+      object, "age_days",
+      price->observed_on.year == 0
+          ? json_null ()
+          : json_integer (qm_date_days_between (price->observed_on, today)));
+  json_object_set_new (object, "source", qm_cli_json_text (price->source));
+  json_object_set_new (object, "from_user", json_boolean (price->from_user));
+  return object;
+}
+
+/* What the training time rests on. */
+static void
+add_measurement (json_t *object, const QmMeasurement *measurement)
+{
+  json_object_set_new (object, "source",
+                       measurement != NULL
+                           ? qm_cli_json_text (measurement->source)
+                           : json_null ());
+  json_object_set_new (object, "provenance",
+                       measurement != NULL ? json_string (
+                           qm_provenance_name (measurement->provenance))
+                                           : json_null ());
+}
+
+static void
+add_prices (json_t *object, const QmCandidate *candidate, QmDate today)
+{
+  json_t *prices = json_object ();
+
+  json_object_set_new (prices, "gpu",
+                       qm_cli_json_price (candidate->gpu_price, today));
+  json_object_set_new (prices, "machine",
+                       qm_cli_json_price (candidate->machine_price, today));
+  json_object_set_new (object, "prices", prices);
+}
+
+json_t *
+qm_cli_json_candidate (const QmCandidate *candidate,
+                       const QmQuestion *question,
+                       QmDate today)
+{
+  json_t *object = json_object ();
+  gboolean within = qm_candidate_within (candidate, question->budget_minor,
+                                         question->deadline_days);
+
+  json_object_set_new (object, "gpu", qm_cli_json_text (candidate->gpu->id));
+  json_object_set_new (object, "gpus", json_integer (candidate->gpus));
+  json_object_set_new (object, "machine",
+                       candidate->machine != NULL
+                           ? qm_cli_json_text (candidate->machine->id)
+                           : json_null ());
+  json_object_set_new (object, "machines", json_integer (candidate->machines));
+  json_object_set_new (object, "cost_usd",
+                       qm_cli_json_minor (candidate->cost_minor));
+  json_object_set_new (object, "days", qm_cli_json_number (candidate->days, 6));
+  json_object_set_new (object, "experiment_cost_usd",
+                       qm_cli_json_number (candidate->experiment_cost, 2));
+  add_measurement (object, candidate->measurement);
+  json_object_set_new (object, "implied_utilization",
+                       qm_cli_json_number (candidate->implied_utilization, 6));
+  json_object_set_new (object, "verdict",
+                       json_string (qm_verdict_name (candidate->verdict)));
+  json_object_set_new (object, "eligible", json_boolean (candidate->eligible));
+  json_object_set_new (object, "on_frontier",
+                       json_boolean (candidate->on_frontier));
+  json_object_set_new (object, "within_limits", json_boolean (within));
+  add_prices (object, candidate, today);
+  return object;
+}
+
+json_t *
+qm_cli_json_problems (const QmCatalog *catalog)
+{
+  json_t *array = json_array ();
+  size_t n;
+  const QmError *problems = qm_catalog_problems (catalog, &n);
+
+  for (size_t i = 0; i < n; i++)
+    {
+      json_t *row = json_object ();
+
+      json_object_set_new (row, "file", qm_cli_json_text (problems[i].file));
+      json_object_set_new (row, "line",
+                           problems[i].line > 0
+                               ? json_integer (problems[i].line)
+                               : json_null ());
+      json_object_set_new (row, "column",
+                           problems[i].column > 0
+                               ? json_integer (problems[i].column)
+                               : json_null ());
+      json_object_set_new (row, "message",
+                           qm_cli_json_text (problems[i].message));
+      json_array_append_new (array, row);
+    }
+  return array;
+}
+
+gboolean
+qm_cli_json_write (const json_t *root, GError **error)
+{
+  char *text =
+      json_dumps (root, JSON_INDENT (2) | JSON_PRESERVE_ORDER
+                            | JSON_REAL_PRECISION (SIGNIFICANT_DIGITS));
+  g_autofree char *line = NULL;
+
+  if (text == NULL)
+    {
+      g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_OUTPUT,
+                           _ ("cannot write JSON: out of memory"));
+      return FALSE;
+    }
+  line = g_strconcat (text, "\n", NULL);
+  free (text);
+  return qm_cli_write_bytes (line, strlen (line), error);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The options of a command: GOption underneath, with messages that say what
+ * was wrong and what would be right. */
+
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* A command as its help describes it; strings are translated already. */
+typedef struct
+{
+  const char *name;       /* "advise" */
+  const char *parameters; /* of the usage line, or NULL */
+  const char *summary;
+  const char *description;
+} QmCliVerb;
+
+/* What reading the arguments came to. */
+typedef enum
+{
+  QM_CLI_PARSE_FAILED, /* the error is set */
+  QM_CLI_PARSE_HELPED, /* help was asked for and has been written */
+  QM_CLI_PARSE_READY   /* go on */
+} QmCliParse;
+
+/* An empty list of options.  (transfer full) (element-type GOptionEntry) */
+GArray *qm_cli_options_new (void);
+
+/* Adds an option without a value. */
+void qm_cli_options_add_flag (GArray *options,
+                              const char *name,
+                              const char *description,
+                              gboolean *target);
+
+/* Adds an option with a value; each time that it is given its bytes are
+ * appended to *target, which the caller frees.  `short_name` may be 0. */
+void qm_cli_options_add_value (GArray *options,
+                               const char *name,
+                               char short_name,
+                               const char *value_name,
+                               const char *description,
+                               GStrv *target);
+
+/* Reads the arguments behind the command's name.  What is not an option is
+ * returned in *rest (transfer full), if that is NULL refused. */
+QmCliParse qm_cli_options_parse (const QmCliVerb *verb,
+                                 GArray *options,
+                                 const char *const *arguments,
+                                 GStrv *rest,
+                                 GError **error);
+
+/* The value of an option that may be given once, NULL where it was not given.
+ * Fails where it was given more often or is empty.  (transfer none) */
+gboolean qm_cli_option_single (const char *name,
+                               GStrv values,
+                               const char **value,
+                               GError **error);
+
+/* The items of an option that takes a list, by commas or by repetition, spaces
+ * around them removed; NULL where it was not given.  Fails where an item is
+ * empty. */
+gboolean qm_cli_option_list (const char *name,
+                             GStrv values,
+                             GStrv *items,
+                             GError **error);
+
+/* The index of an option's value among `names`, *index as it was where the
+ * option was not given. */
+gboolean qm_cli_option_choice (const char *name,
+                               GStrv values,
+                               const char *const *names,
+                               guint n_names,
+                               int *index,
+                               GError **error);
+
+/* Reads a decimal number as in files: digits, at most one point, no sign and no
+ * exponent, above 0 and at most `max`. */
+gboolean qm_cli_read_number (const char *text, double max, double *value);
+
+/* Sets a QM_CLI_ERROR_USAGE error: "PROBLEM; did you mean 'NAME'?" with the
+ * one of `names` that `word` is nearest to, or "PROBLEM; OTHERWISE". */
+void qm_cli_set_unknown (GError **error,
+                         const char *problem,
+                         const char *word,
+                         const char *const *names,
+                         guint n_names,
+                         const char *otherwise);
+
+G_END_DECLS

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#define G_LOG_DOMAIN "qm-cli"
+
+#include "config.h"
+
+#include "app/qm-cli-options.h"
+#include "app/qm-cli-output.h"
+#include "app/qm-cli-question.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+#define DEADLINE_MAX 1e6 /* days */
+#define LIFETIME_MAX 100 /* years */
+#define RUNS_MAX     1e5 /* a year */
+#define AT_ONCE_MAX  1000
+#define COUNT_MAX    1024
+
+#define MICROS_PER_MINOR (QM_MICROS_PER_UNIT / 100)
+
+void
+qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
+{
+  qm_cli_options_add_value (options, "model", 0, _ ("MODEL"),
+                            _ ("What to train, as “catalog models” names it"),
+                            &typed->model);
+  qm_cli_options_add_value (
+      options, "runs", 0, _ ("MODEL=N,…"),
+      _ ("Instead of a model: the runs of a year, as in pythia-1b=3"),
+      &typed->runs);
+  qm_cli_options_add_value (options, "at-once", 0, _ ("N"),
+                            _ ("With --runs: machines needed side by side"),
+                            &typed->at_once);
+  qm_cli_options_add_value (options, "budget", 0, _ ("USD"),
+                            _ ("Most that may be spent: 40000, 40k, 1.5M"),
+                            &typed->budget);
+  qm_cli_options_add_value (options, "deadline", 0, _ ("DAYS"),
+                            _ ("Longest that training may take"),
+                            &typed->deadline);
+  qm_cli_options_add_value (
+      options, "gpu", 0, _ ("GPU,…"),
+      _ ("Only these types, as “catalog gpus” names them"), &typed->gpu);
+  qm_cli_options_add_value (options, "gpus", 0, _ ("N,…"),
+                            _ ("Only so many GPUs in a machine, as in 1,2,4"),
+                            &typed->gpus);
+  qm_cli_options_add_value (options, "machine", 0, "desktop|server|all",
+                            _ ("Only this kind of machine"), &typed->machine);
+  qm_cli_options_add_value (
+      options, "times", 0, "audited|published",
+      _ ("Leave impossible training times out (audited) or take all"),
+      &typed->times);
+  qm_cli_options_add_value (
+      options, "prices", 0, "published|current",
+      _ ("Prices of the published analysis, or the newest known"),
+      &typed->prices);
+  qm_cli_options_add_value (
+      options, "settings", 0, "optimal|naive",
+      _ ("Times with the best training methods, or off the shelf"),
+      &typed->settings);
+  qm_cli_options_add_value (
+      options, "lifetime", 0, _ ("YEARS"),
+      _ ("How long the machine will serve; 5 if not given"), &typed->lifetime);
+}
+
+void
+qm_cli_question_clear (QmCliQuestion *typed)
+{
+  g_clear_pointer (&typed->model, g_strfreev);
+  g_clear_pointer (&typed->runs, g_strfreev);
+  g_clear_pointer (&typed->at_once, g_strfreev);
+  g_clear_pointer (&typed->budget, g_strfreev);
+  g_clear_pointer (&typed->deadline, g_strfreev);
+  g_clear_pointer (&typed->gpu, g_strfreev);
+  g_clear_pointer (&typed->gpus, g_strfreev);
+  g_clear_pointer (&typed->machine, g_strfreev);
+  g_clear_pointer (&typed->times, g_strfreev);
+  g_clear_pointer (&typed->prices, g_strfreev);
+  g_clear_pointer (&typed->settings, g_strfreev);
+  g_clear_pointer (&typed->lifetime, g_strfreev);
+}
+
+gboolean
+qm_cli_read_amount (const char *text, gint64 *minor)
+{
+  gsize length = strlen (text);
+  gint64 scale = 1;
+  gint64 micros;
+  g_autofree char *number = NULL;
+
+  if (length == 0 || length > 32)
+    return FALSE;
+  if (strchr ("kKM", text[length - 1]) != NULL)
+    scale = text[--length] == 'M' ? 1000000 : 1000;
+  number = g_strndup (text, length);
+  if (!g_ascii_isdigit (number[0]) || !qm_micros_parse (number, &micros)
+      || __builtin_mul_overflow (micros, scale, &micros))
+    return FALSE;
+  /* Rounded down, so that nothing above the budget is within it. */
+  if (micros / MICROS_PER_MINOR < 1)
+    return FALSE;
+  *minor = micros / MICROS_PER_MINOR;
+  return TRUE;
+}
+
+static gboolean
+check_model (const QmCatalog *catalog, const char *id, GError **error)
+{
+  size_t n;
+  const QmModel *models = qm_catalog_models (catalog, &n);
+  g_autofree const char **names = NULL;
+  g_autofree char *quoted = NULL;
+  g_autofree char *problem = NULL;
+
+  if (qm_catalog_model (catalog, id) != NULL)
+    return TRUE;
+  names = g_new0 (const char *, n + 1);
+  for (size_t i = 0; i < n; i++)
+    names[i] = models[i].id;
+  quoted = qm_cli_quote (id);
+  problem = g_strdup_printf (_ ("unknown model %s"), quoted);
+  qm_cli_set_unknown (error, problem, id, names, n,
+                      _ ("“quartermaster catalog models” lists all"));
+  return FALSE;
+}
+
+static gboolean
+check_gpu (const QmCatalog *catalog, const char *id, GError **error)
+{
+  size_t n;
+  const QmGpu *gpus = qm_catalog_gpus (catalog, &n);
+  g_autofree const char **names = NULL;
+  g_autofree char *quoted = NULL;
+  g_autofree char *problem = NULL;
+
+  if (qm_catalog_gpu (catalog, id) != NULL)
+    return TRUE;
+  names = g_new0 (const char *, n + 1);
+  for (size_t i = 0; i < n; i++)
+    names[i] = gpus[i].id;
+  quoted = qm_cli_quote (id);
+  problem = g_strdup_printf (_ ("unknown GPU %s"), quoted);
+  qm_cli_set_unknown (error, problem, id, names, n,
+                      _ ("“quartermaster catalog gpus” lists all"));
+  return FALSE;
+}
+
+static gboolean
+set_usage_error (GError **error, const char *message)
+{
+  g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, message);
+  return FALSE;
+}
+
+/* Sets "--NAME: 'VALUE' is not …". */
+static gboolean
+set_value_error (GError **error,
+                 const char *name,
+                 const char *value,
+                 const char *what)
+{
+  g_autofree char *quoted = qm_cli_quote (value);
+
+  g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, "--%s: %s %s", name,
+               quoted, what);
+  return FALSE;
+}
+
+/* (transfer full) */
+static GStrv
+without_repetition (GStrv items)
+{
+  g_autoptr (GPtrArray) kept = g_ptr_array_new_with_free_func (g_free);
+
+  for (guint i = 0; items[i] != NULL; i++)
+    if (!g_ptr_array_find_with_equal_func (kept, items[i], g_str_equal, NULL))
+      g_ptr_array_add (kept, g_strdup (items[i]));
+  g_ptr_array_add (kept, NULL);
+  return (GStrv) g_ptr_array_steal (kept, NULL);
+}
+
+GStrv
+qm_cli_question_models (const QmCliQuestion *typed,
+                        const QmCatalog *catalog,
+                        gboolean several,
+                        GError **error)
+{
+  g_auto (GStrv) models = NULL;
+
+  if (!qm_cli_option_list ("model", typed->model, &models, error))
+    return NULL;
+  if (models == NULL && typed->runs == NULL)
+    {
+      set_usage_error (error,
+                       _ ("--model is needed, as in “--model pythia-1b”; "
+                          "“quartermaster catalog models” lists all"));
+      return NULL;
+    }
+  if (models != NULL && typed->runs != NULL)
+    {
+      set_usage_error (error, _ ("--model and --runs exclude each other; give "
+                                 "the model as one of the runs"));
+      return NULL;
+    }
+  if (models == NULL)
+    return g_new0 (char *, 1);
+  if (!several && models[1] != NULL)
+    {
+      set_usage_error (error, _ ("--model takes one model here; ask once for "
+                                 "each, or for all together with --runs"));
+      return NULL;
+    }
+  for (guint i = 0; models[i] != NULL; i++)
+    if (!check_model (catalog, models[i], error))
+      return NULL;
+  return without_repetition (models);
+}
+
+static gboolean
+read_budget (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+{
+  const char *value;
+
+  if (!qm_cli_option_single ("budget", typed->budget, &value, error))
+    return FALSE;
+  if (value == NULL || qm_cli_read_amount (value, &question->budget_minor))
+    return TRUE;
+  return set_value_error (
+      error, "budget", value,
+      _ ("is not a usable amount of USD; write a number above "
+         "zero like 40000, 40k or 1.5M"));
+}
+
+static gboolean
+read_deadline (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+{
+  const char *value;
+
+  if (!qm_cli_option_single ("deadline", typed->deadline, &value, error))
+    return FALSE;
+  if (value == NULL
+      || qm_cli_read_number (value, DEADLINE_MAX, &question->deadline_days))
+    return TRUE;
+  return set_value_error (error, "deadline", value,
+                          _ ("is not a number of days above zero; write it "
+                             "like 60 or 0.5"));
+}
+
+static gboolean
+read_lifetime (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+{
+  const char *value;
+
+  if (!qm_cli_option_single ("lifetime", typed->lifetime, &value, error))
+    return FALSE;
+  if (value == NULL
+      || qm_cli_read_number (value, LIFETIME_MAX, &question->lifetime_years))
+    return TRUE;
+  return set_value_error (error, "lifetime", value,
+                          _ ("is not a number of years above 0 and up to 100; "
+                             "write it like 5"));
+}
+
+static gboolean
+read_gpu (const QmCliQuestion *typed,
+          const QmCatalog *catalog,
+          QmQuestion *question,
+          GError **error)
+{
+  g_auto (GStrv) items = NULL;
+
+  if (!qm_cli_option_list ("gpu", typed->gpu, &items, error))
+    return FALSE;
+  if (items == NULL)
+    return TRUE;
+  for (guint i = 0; items[i] != NULL; i++)
+    if (!check_gpu (catalog, items[i], error))
+      return FALSE;
+  question->gpus = without_repetition (items);
+  return TRUE;
+}
+
+static gboolean
+read_gpus (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+{
+  g_auto (GStrv) items = NULL;
+
+  if (!qm_cli_option_list ("gpus", typed->gpus, &items, error))
+    return FALSE;
+  if (items == NULL)
+    return TRUE;
+  question->counts = g_array_new (FALSE, FALSE, sizeof (int));
+  for (guint i = 0; items[i] != NULL; i++)
+    {
+      guint64 value;
+      int count;
+
+      if (!g_ascii_string_to_unsigned (items[i], 10, 1, COUNT_MAX, &value,
+                                       NULL))
+        return set_value_error (error, "gpus", items[i],
+                                _ ("is not a number of GPUs in a machine; "
+                                   "write them like 1,2,4,8"));
+      count = (int) value;
+      g_array_append_val (question->counts, count);
+    }
+  return TRUE;
+}
+
+static gboolean
+read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+{
+  static const char *const machines[] = { "all", "desktop", "server" };
+  static const QmMachineKinds kinds[] = { QM_KINDS_ALL, QM_KINDS_DESKTOP,
+                                          QM_KINDS_SERVER };
+  static const char *const times[] = { "audited", "published" };
+  static const char *const prices[] = { "published", "current" };
+  static const char *const settings[] = { "optimal", "naive" };
+  int machine = 0;
+  int time = QM_TIMES_AUDITED;
+  int price = QM_PRICES_PUBLISHED;
+  int setting = QM_SETTINGS_OPTIMAL;
+
+  if (!qm_cli_option_choice ("machine", typed->machine, machines,
+                             G_N_ELEMENTS (machines), &machine, error)
+      || !qm_cli_option_choice ("times", typed->times, times,
+                                G_N_ELEMENTS (times), &time, error)
+      || !qm_cli_option_choice ("prices", typed->prices, prices,
+                                G_N_ELEMENTS (prices), &price, error)
+      || !qm_cli_option_choice ("settings", typed->settings, settings,
+                                G_N_ELEMENTS (settings), &setting, error))
+    return FALSE;
+  question->kinds = kinds[machine];
+  question->times = (QmTimes) time;
+  question->prices = (QmPriceBasis) price;
+  question->settings = (QmSettings) setting;
+  return TRUE;
+}
+
+static gboolean
+read_run (const char *item,
+          const QmCatalog *catalog,
+          QmQuestion *question,
+          GError **error)
+{
+  const char *sign = strrchr (item, '=');
+  g_autofree char *model = NULL;
+  double runs;
+
+  if (sign == NULL || sign == item
+      || !qm_cli_read_number (sign + 1, RUNS_MAX, &runs))
+    return set_value_error (error, "runs", item,
+                            _ ("is not a model and its runs a year; write it "
+                               "like pythia-1b=3"));
+  model = g_strndup (item, (gsize) (sign - item));
+  if (!check_model (catalog, model, error))
+    return FALSE;
+  qm_question_add_run (question, model, runs);
+  return TRUE;
+}
+
+static gboolean
+read_portfolio (const QmCliQuestion *typed,
+                const QmCatalog *catalog,
+                QmQuestion *question,
+                GError **error)
+{
+  g_auto (GStrv) items = NULL;
+  const char *value;
+  guint64 at_once;
+
+  if (!qm_cli_option_list ("runs", typed->runs, &items, error)
+      || !qm_cli_option_single ("at-once", typed->at_once, &value, error))
+    return FALSE;
+  for (guint i = 0; items != NULL && items[i] != NULL; i++)
+    if (!read_run (items[i], catalog, question, error))
+      return FALSE;
+  if (value == NULL)
+    return TRUE;
+  if (!g_ascii_string_to_unsigned (value, 10, 1, AT_ONCE_MAX, &at_once, NULL))
+    return set_value_error (error, "at-once", value,
+                            _ ("is not a number of machines from 1 to 1000; "
+                               "write it like 2"));
+  if (items == NULL)
+    return set_usage_error (error, _ ("--at-once needs --runs, as in “--runs "
+                                      "pythia-1b=3 --at-once 2”"));
+  question->at_once = (int) at_once;
+  return TRUE;
+}
+
+QmQuestion *
+qm_cli_question_read (const QmCliQuestion *typed,
+                      const QmCatalog *catalog,
+                      GError **error)
+{
+  g_autoptr (QmQuestion) question = qm_question_new ();
+
+  if (!read_budget (typed, question, error)
+      || !read_deadline (typed, question, error)
+      || !read_lifetime (typed, question, error)
+      || !read_gpu (typed, catalog, question, error)
+      || !read_gpus (typed, question, error)
+      || !read_choices (typed, question, error)
+      || !read_portfolio (typed, catalog, question, error))
+    return NULL;
+  return g_steal_pointer (&question);
+}

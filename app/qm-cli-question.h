@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* From options to a question; shared by the commands that ask one. */
+
+#pragma once
+
+#include "pricing/qm-question.h"
+
+G_BEGIN_DECLS
+
+/* The values of the options as they were typed. */
+typedef struct
+{
+  GStrv model;
+  GStrv runs;
+  GStrv at_once;
+  GStrv budget;
+  GStrv deadline;
+  GStrv gpu;
+  GStrv gpus;
+  GStrv machine;
+  GStrv times;
+  GStrv prices;
+  GStrv settings;
+  GStrv lifetime;
+} QmCliQuestion;
+
+/* Adds the options of a question to a list of qm_cli_options_new(). */
+void qm_cli_question_add_options (QmCliQuestion *typed, GArray *options);
+
+void qm_cli_question_clear (QmCliQuestion *typed);
+
+/* The models that are asked about, checked against the catalog: one, or where
+ * `several` allows it more, each once; none where a portfolio is given in
+ * "--runs".  Returns: (transfer full): NULL with a QM_CLI_ERROR. */
+GStrv qm_cli_question_models (const QmCliQuestion *typed,
+                              const QmCatalog *catalog,
+                              gboolean several,
+                              GError **error);
+
+/* Everything of the question but its model.
+ * Returns: (transfer full): NULL with a QM_CLI_ERROR. */
+QmQuestion *qm_cli_question_read (const QmCliQuestion *typed,
+                                  const QmCatalog *catalog,
+                                  GError **error);
+
+/* Reads an amount of USD as it is written everywhere, whatever the locale:
+ * "40000", "1499.99", "40k", "1.5M"; above zero.  Returns FALSE, leaving *minor
+ * as it was, on anything else. */
+gboolean qm_cli_read_amount (const char *text, gint64 *minor);
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (QmCliQuestion, qm_cli_question_clear)
+
+G_END_DECLS

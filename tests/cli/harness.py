@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the real program as a user would, in an environment of its own.
+
+Each test file is started with the program's path and the shipped catalog's
+directory as arguments.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+CATALOG = ""
+
+# What a sanitizer is told reaches the program; nothing else does.
+KEPT = ("PATH", "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS")
+
+# What must never appear on standard error, whatever the arguments.
+CRASHES = (b"Sanitizer", b"runtime error", b"CRITICAL", b"GLib", b"Gtk",
+           b"assertion", b"(process:")
+
+
+class Result:
+    """How one run of the program ended."""
+
+    def __init__(self, arguments, code, out, err):
+        self.arguments = arguments
+        self.code = code
+        self.out = out
+        self.err = err
+
+    @property
+    def text(self):
+        return self.out.decode("utf-8")
+
+    @property
+    def complaint(self):
+        return self.err.decode("utf-8")
+
+    @property
+    def json(self):
+        return json.loads(self.out.decode("utf-8"))
+
+    def __str__(self):
+        return ("quartermaster %s\nexit status %s\nstandard output:\n%s\n"
+                "standard error:\n%s"
+                % (" ".join(map(repr, self.arguments))[:500], self.code,
+                   self.out[-3000:].decode("utf-8", "replace"),
+                   self.err[-3000:].decode("utf-8", "replace")))
+
+
+class CommandLineTest(unittest.TestCase):
+    """A test with a home of its own and no display."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="quartermaster-test-")
+        self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
+
+    def path(self, *names):
+        return os.path.join(self.home, *names)
+
+    def user_file(self, name, text):
+        """Writes a file of the user's catalog and returns its path."""
+        path = self.path("data", "quartermaster", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def environment(self, **changes):
+        environment = {name: os.environ[name] for name in KEPT
+                       if name in os.environ}
+        environment.update(HOME=self.home, LC_ALL="C.UTF-8",
+                           XDG_DATA_HOME=self.path("data"),
+                           XDG_CACHE_HOME=self.path("cache"),
+                           QUARTERMASTER_DATA_DIR=CATALOG,
+                           G_DEBUG="fatal-warnings")
+        environment.update(changes)
+        return {name: value for name, value in environment.items()
+                if value is not None}
+
+    def run_program(self, *arguments, stdout=subprocess.PIPE, expect=None,
+                    env=None, **options):
+        done = subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL,
+                              stdout=stdout, stderr=subprocess.PIPE,
+                              env=self.environment(**(env or {})),
+                              cwd=self.home, timeout=120, check=False,
+                              **options)
+        result = Result(arguments, done.returncode, done.stdout or b"",
+                        done.stderr)
+        for word in CRASHES:
+            self.assertNotIn(word, result.err, str(result))
+        if expect is None:
+            self.assertIn(result.code, (0, 1, 2), str(result))
+        else:
+            self.assertEqual(result.code, expect, str(result))
+        return result
+
+    def ask(self, *arguments, expect=0, **options):
+        """Runs "advise --json"; nothing may be said on standard error."""
+        result = self.run_program("advise", *arguments, "--json",
+                                  expect=expect, **options)
+        self.assertEqual(result.err, b"", str(result))
+        return result.json
+
+    def refuse(self, *arguments, says=(), **options):
+        """Runs the program with bad input: exit status 2, nothing on standard
+        output, one line on standard error that holds every word of `says`."""
+        result = self.run_program(*arguments, expect=2, **options)
+        self.assertEqual(result.out, b"", str(result))
+        self.assertEqual(result.err.count(b"\n"), 1, str(result))
+        self.assertTrue(result.err.endswith(b"\n"), str(result))
+        self.assertTrue(result.err.startswith(b"quartermaster: "), str(result))
+        for word in [says] if isinstance(says, str) else says:
+            self.assertIn(word, result.complaint, str(result))
+        for byte in result.err[:-1]:
+            self.assertGreaterEqual(byte, 0x20, str(result))
+            self.assertNotEqual(byte, 0x7f, str(result))
+        return result
+
+
+def main():
+    global PROGRAM, CATALOG
+    if len(sys.argv) < 3:
+        sys.exit("usage: %s PROGRAM CATALOG [UNITTEST ARGUMENT...]"
+                 % sys.argv[0])
+    module = sys.modules["__main__"]
+    harness = sys.modules["harness"]
+    harness.PROGRAM = os.path.abspath(sys.argv[1])
+    harness.CATALOG = os.path.abspath(sys.argv[2])
+    unittest.main(module=module, argv=[sys.argv[0], *sys.argv[3:]])

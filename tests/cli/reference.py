@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The advice once more, straight from the shipped files and the formulas, to
+hold the program's answers against.  Shares nothing with the program."""
+
+import csv
+import json
+import math
+import os
+
+
+def number(cell):
+    return float(cell) if cell else math.nan
+
+
+class Catalog:
+    def __init__(self, directory):
+        self.gpus = self.rows(directory, "gpus.csv")
+        self.prices = self.rows(directory, "prices.csv")
+        self.machines = [row for row in self.rows(directory, "machines.csv")
+                         if row["name"]]
+        self.measurements = self.rows(directory, "measurements/published.csv")
+        self.models = {}
+        folder = os.path.join(directory, "models")
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                model = json.load(file)
+            self.models[model["id"]] = model
+
+    @staticmethod
+    def rows(directory, name):
+        with open(os.path.join(directory, name), encoding="utf-8",
+                  newline="") as file:
+            return list(csv.DictReader(file))
+
+    def published_price(self, item):
+        prices = [float(row["price"]) for row in self.prices
+                  if row["item"] == item and row["kind"] == "published"]
+        assert len(prices) == 1, item
+        return prices[0]
+
+    def machine(self, gpus, kinds):
+        fitting = [row for row in self.machines
+                   if int(row["gpus"]) >= gpus and row["kind"] in kinds]
+        return min(fitting, default=None,
+                   key=lambda row: self.published_price(row["machine"]))
+
+    def peak(self, gpu, precision, settings):
+        row = next(row for row in self.gpus if row["id"] == gpu)
+        if precision == "fp32":
+            tf32 = number(row["tf32_tflops"])
+            if settings == "optimal" and tf32 > 0:
+                return tf32
+            return number(row["fp32_tflops"])
+        if precision == "bf16" and row["bf16"] == "no":
+            return math.nan
+        return number(row["fp16_tflops"])
+
+
+def transformer(layers, tokens, hidden, inner, attention):
+    """Layers of a transformer: four projections, two of the feed-forward
+    network, and attention's two products."""
+    return layers * (2 * tokens * (4 * hidden ** 2 + 2 * hidden * inner)
+                     + attention * 4 * tokens ** 2 * hidden)
+
+
+def forward_flops(model):
+    """Of one sample; a multiply and an add count as two."""
+    config, recipe = model["config"], model["recipe"]
+    kind = config["model_type"]
+    tokens = recipe.get("sequence_length", 0)
+    if kind == "gpt_neox":
+        h = config["hidden_size"]
+        return (transformer(config["num_hidden_layers"], tokens, h,
+                            config["intermediate_size"], 0.5)
+                + 2 * tokens * h * config["vocab_size"])
+    if kind in ("bert", "roberta"):
+        h = config["hidden_size"]
+        return (transformer(config["num_hidden_layers"], tokens, h,
+                            config["intermediate_size"], 1)
+                + 2 * tokens * h * h + 2 * tokens * h * config["vocab_size"])
+    if kind == "vit":
+        h = config["hidden_size"]
+        patches = (config["image_size"] // config["patch_size"]) ** 2
+        pixels = config["num_channels"] * config["patch_size"] ** 2
+        return (2 * patches * pixels * h
+                + transformer(config["num_hidden_layers"], patches + 1, h,
+                              config["intermediate_size"], 1)
+                + 2 * h * classes(config))
+    if kind == "convnext":
+        return convnext_flops(config)
+    if kind == "mamba":
+        return mamba_flops(config, tokens)
+    raise AssertionError(kind)
+
+
+def classes(config):
+    return config["num_labels"] if "num_labels" in config \
+        else len(config["id2label"])
+
+
+def convnext_flops(config):
+    side = config["image_size"] // config["patch_size"]
+    widths = config["hidden_sizes"]
+    total = 2 * side ** 2 * config["num_channels"] \
+        * config["patch_size"] ** 2 * widths[0]
+    for stage, (depth, width) in enumerate(zip(config["depths"], widths)):
+        if stage > 0:
+            side //= 2
+            total += 2 * side ** 2 * 4 * widths[stage - 1] * width
+        total += depth * 2 * side ** 2 * (49 * width + 8 * width ** 2)
+    return total + 2 * widths[-1] * classes(config)
+
+
+def mamba_flops(config, tokens):
+    h, n = config["hidden_size"], config["state_size"]
+    d = config.get("intermediate_size", 2 * h)
+    rank = config["time_step_rank"]
+    if rank == "auto":
+        rank = math.ceil(h / 16)
+    layer = (2 * h * d + config["conv_kernel"] * d + d * (rank + 2 * n)
+             + rank * d + 3 * d * n + d * h)
+    return (config["num_hidden_layers"] * 2 * tokens * layer
+            + 2 * tokens * h * config["vocab_size"])
+
+
+def training_flops(model):
+    recipe = model["recipe"]
+    return 3 * forward_flops(model) * recipe["batch_size"] * recipe["steps"]
+
+
+def utilization(catalog, model, gpu, gpus, settings, days):
+    peak = catalog.peak(gpu, model["recipe"]["precision"], settings)
+    return training_flops(model) / (days * 86400 * gpus * peak * 1e12)
+
+
+def verdict(catalog, model, row):
+    if row["feasibility"] == "infeasible":
+        return "infeasible"
+    days = number(row["days"])
+    if math.isnan(days):
+        return "unknown"
+    used = utilization(catalog, model, row["gpu"], int(row["gpus"]),
+                       row["settings"], days + number(row["rounding_days"]))
+    if math.isnan(used):
+        return "unknown"
+    return ("impossible" if used > 1 else "doubtful" if used > 0.75 else "ok")
+
+
+def candidates(catalog, model_id, settings="optimal", times="audited",
+               lifetime=5, gpu=None, gpus=None, kinds=("desktop", "server")):
+    """As dictionaries with the keys of the program's JSON."""
+    model = catalog.models[model_id]
+    found = []
+    for row in catalog.measurements:
+        count = int(row["gpus"])
+        if (row["model"] != model_id or row["settings"] != settings
+                or (gpu and row["gpu"] not in gpu)
+                or (gpus and count not in gpus)):
+            continue
+        machine = catalog.machine(count, kinds)
+        days = number(row["days"])
+        cost = math.nan
+        if machine:
+            cost = (catalog.published_price(machine["machine"])
+                    + count * catalog.published_price(row["gpu"]))
+        judged = verdict(catalog, model, row)
+        used = math.nan
+        if not math.isnan(days):
+            used = utilization(catalog, model, row["gpu"], count, settings,
+                               days)
+        allowed = {"ok", "doubtful", "unknown"}
+        if times == "published":
+            allowed.add("impossible")
+        found.append({
+            "gpu": row["gpu"], "gpus": count,
+            "machine": machine and machine["machine"], "cost_usd": cost,
+            "days": days,
+            "experiment_cost_usd": cost * days / (lifetime * 365),
+            "implied_utilization": used, "verdict": judged,
+            "source": row["source"],
+            "eligible": judged in allowed and days == days and cost == cost,
+        })
+    return found
+
+
+def rank(candidate):
+    return (candidate["days"], candidate["cost_usd"], candidate["gpus"])
+
+
+def recommend(found, budget=math.inf, deadline=math.inf):
+    """The best, or None."""
+    return min((one for one in found if one["eligible"]
+                and one["cost_usd"] <= budget and one["days"] <= deadline),
+               default=None, key=rank)
+
+
+def frontier(found):
+    """Nothing else is at most as dear and as slow, and better in one."""
+    eligible = [one for one in found if one["eligible"]]
+    kept = []
+    for one in eligible:
+        if not any(other["cost_usd"] <= one["cost_usd"]
+                   and other["days"] <= one["days"]
+                   and (other["cost_usd"], other["days"])
+                   != (one["cost_usd"], one["days"]) for other in eligible):
+            kept.append(one)
+    return sorted(kept, key=lambda one: one["cost_usd"])

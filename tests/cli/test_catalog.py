@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""quartermaster catalog: the shipped facts, as tables and as JSON."""
+
+import harness
+import reference
+
+
+class CatalogTest(harness.CommandLineTest):
+    def setUp(self):
+        super().setUp()
+        self.catalog = reference.Catalog(harness.CATALOG)
+
+    def table(self, *arguments, **options):
+        result = self.run_program("catalog", *arguments, expect=0, **options)
+        self.assertEqual(result.err, b"")
+        return result.text.splitlines()
+
+    def entries(self, topic):
+        result = self.run_program("catalog", topic, "--json", expect=0)
+        self.assertEqual(result.err, b"")
+        self.assertEqual(list(result.json), [topic, "problems"])
+        self.assertEqual(result.json["problems"], [])
+        return result.json[topic]
+
+    def same_number(self, got, cell, what):
+        if cell in ("", "none"):
+            self.assertIn(got, (None, 0), what)
+        else:
+            self.assertEqual(got, float(cell), what)
+
+    def test_gpus(self):
+        entries = self.entries("gpus")
+        self.assertEqual([one["id"] for one in entries],
+                         [row["id"] for row in self.catalog.gpus])
+        for one, row in zip(entries, self.catalog.gpus):
+            for key in ("name", "vendor", "form_factor", "source", "notes"):
+                self.assertEqual(one[key], row[key] or None, one)
+            for key in ("memory_gib", "memory_bandwidth_gbs", "fp16_tflops",
+                        "tf32_tflops", "fp32_tflops", "measured_fp16_tflops",
+                        "tdp_w", "nvlink_gbs", "pcie_generation",
+                        "launch_price_usd"):
+                self.same_number(one[key], row[key], (key, one))
+                if row[key] == "":
+                    self.assertIsNone(one[key], (key, one))
+            self.assertEqual(one["released_on"], row["released_on"] or None)
+        lines = self.table("gpus")
+        self.assertEqual(len(lines), 1 + len(entries))
+        for line, one in zip(lines[1:], entries):
+            self.assertEqual(line.split()[0], one["id"])
+        unknown = next(line for line in lines
+                       if line.startswith("rtxpro6000-server"))
+        self.assertIn("–", unknown)
+        self.assertNotIn("http", "".join(lines))
+        self.assertIn("http", "".join(self.table("gpus", "--sources")))
+
+    def test_machines(self):
+        entries = self.entries("machines")
+        self.assertEqual([one["id"] for one in entries],
+                         [row["machine"] for row in self.catalog.machines])
+        lines = self.table("machines")
+        for one, row in zip(entries, self.catalog.machines):
+            self.assertEqual(one["kind"], row["kind"])
+            self.assertEqual(one["gpus"], int(row["gpus"]))
+            self.assertEqual(one["source"], row["source"])
+            self.assertTrue(one["parts"])
+            self.assertIn(self.catalog.published_price(one["id"]),
+                          [price["amount"] for price in one["prices"]
+                           if price["kind"] == "published"])
+            for part in one["parts"]:
+                found = [line for line in lines if part["detail"] in line]
+                self.assertTrue(found, part)
+                if part["price"] is None:
+                    self.assertTrue(any(line.endswith("–") for line in found),
+                                    found)
+                else:
+                    self.assertTrue(any(line.endswith("$%.2f" % part["price"])
+                                        for line in found), found)
+        self.assertEqual(
+            entries[0]["parts"][1],
+            {"part": "CPU cooler", "detail": "Noctua NH-D15",
+             "price": 109.95, "currency": "USD"})
+        self.assertIsNone(entries[2]["parts"][0]["price"])
+
+    def test_models(self):
+        entries = self.entries("models")
+        self.assertEqual([one["id"] for one in entries],
+                         sorted(self.catalog.models))
+        lines = self.table("models")
+        self.assertEqual(len(lines), 1 + 9)
+        for one, line in zip(entries, lines[1:]):
+            model = self.catalog.models[one["id"]]
+            flops = reference.training_flops(model)
+            self.assertLess(abs(one["train_flops"] / flops - 1), 1e-9, one)
+            self.assertEqual(line.split()[0], one["id"])
+            self.assertIn(("%.2e" % flops).replace("e+", "e"), line)
+            self.assertIn(format(one["parameters"], ","), line)
+            for key, value in model["recipe"].items():
+                self.assertEqual(one["recipe"][key], value, key)
+            self.assertTrue(one["source"])
+            for value in one["config"].values():
+                self.assertIsNotNone(value)
+        sizes = {one["id"]: one["parameters"] for one in entries}
+        self.assertEqual(sizes["pythia-1b"], 1011781632)
+        self.assertEqual(sizes["pythia-160m"], 162322944)
+
+    def test_prices(self):
+        entries = self.entries("prices")
+        for row in self.catalog.prices:
+            match = [one for one in entries
+                     if one["item"] == row["item"]
+                     and one["kind"] == row["kind"]
+                     and one["source"] == row["source"]]
+            self.assertTrue(match, row)
+            for key, cell in (("amount", "price"), ("amount_low", "low"),
+                              ("amount_high", "high")):
+                wanted = float(row[cell]) if row[cell] else None
+                self.assertIn(wanted, [one[key] for one in match], row)
+            self.assertIn(row["observed_on"] or None,
+                          [one["observed_on"] for one in match], row)
+        for one in entries:
+            self.assertEqual(one["age_days"] is None,
+                             one["observed_on"] is None, one)
+            self.assertFalse(one["from_user"])
+        lines = self.table("prices")
+        self.assertEqual(len(lines), 1 + len(entries))
+        for line, one in zip(lines[1:], entries):
+            self.assertEqual(line.split()[:2], [one["item"], one["kind"]])
+            self.assertIn(one["observed_on"] or "–", line)
+            if one["observed_on"]:
+                self.assertRegex(line, r"(\d+ (day|month|year)s? old|today)")
+
+    def test_measurements(self):
+        entries = self.entries("measurements")
+        self.assertEqual(len(entries), len(self.catalog.measurements))
+        counts = {}
+        for one, row in zip(entries, self.catalog.measurements):
+            self.assertEqual(
+                (one["model"], one["gpu"], str(one["gpus"]), one["settings"],
+                 one["status"], one["provenance"], one["source"]),
+                (row["model"], row["gpu"], row["gpus"], row["settings"],
+                 row["feasibility"], row["provenance"], row["source"]))
+            self.same_number(one["days"], row["days"], one)
+            self.assertEqual(
+                one["verdict"],
+                reference.verdict(self.catalog,
+                                  self.catalog.models[row["model"]], row))
+            self.assertEqual(one["sharding"], row["sharding"] or None)
+            self.assertEqual(one["checkpointing"],
+                             {"yes": True, "no": False,
+                              "": None}[row["checkpointing"]])
+            if one["settings"] == "optimal":
+                counts[one["verdict"]] = counts.get(one["verdict"], 0) + 1
+        self.assertEqual(counts["impossible"], 6)
+        lines = self.table("measurements")
+        self.assertEqual(len(lines), 1 + len(entries))
+        self.assertEqual(sum("impossible" in line and "optimal" in line
+                             for line in lines), 6)
+
+    def test_width(self):
+        for topic in ("gpus", "machines", "models", "prices", "measurements"):
+            for sources in ((), ("--sources",)):
+                for width in (80, 120):
+                    with self.subTest(topic=topic, width=width,
+                                      sources=sources):
+                        lines = self.table(topic, *sources,
+                                           env={"COLUMNS": str(width)})
+                        for line in lines:
+                            self.assertLessEqual(len(line), width, line)
+
+    def test_same_bytes_in_every_locale(self):
+        for topic in ("gpus", "machines", "models", "prices", "measurements"):
+            plain = self.run_program("catalog", topic, "--json", expect=0).out
+            german = self.run_program("catalog", topic, "--json", expect=0,
+                                      env={"LC_ALL": "de_DE.utf8"}).out
+            self.assertEqual(plain, german)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The user's own files: they extend and override, and a broken one is refused
+whole without a word lost about the rest."""
+
+import datetime
+
+import harness
+
+PRICES = "item,kind,unit,gpus,price,low,high,currency,observed_on,source\n"
+GPU_NAMES = ("id,name,vendor,form_factor,memory_gib,memory_bandwidth_gbs,"
+             "fp16_tflops,bf16,tf32_tflops,fp32_tflops,measured_fp16_tflops,"
+             "tdp_w,nvlink_gbs,pcie_generation,pcie_lanes,peer_to_peer,"
+             "released_on,launch_price_usd,source,vendor_document,unverified,"
+             "notes\n")
+ASK = ("--model", "pythia-1b", "--times", "published", "--budget", "40000")
+
+
+def candidate(answer, gpu, gpus):
+    return next(one for one in answer["candidates"]
+                if (one["gpu"], one["gpus"]) == (gpu, gpus))
+
+
+class OverrideTest(harness.CommandLineTest):
+    def test_price(self):
+        today = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
+        self.user_file("prices.csv", PRICES + (
+            "rtx3090,quote,each,1,900.50,,,USD,%s,the shop next door\n"
+            % today))
+        answer = self.ask(*ASK)
+        one = candidate(answer, "rtx3090", 8)
+        self.assertEqual(one["cost_usd"], 10500 + 8 * 900.50)
+        price = one["prices"]["gpu"]
+        self.assertEqual(price["amount"], 900.50)
+        self.assertTrue(price["from_user"])
+        self.assertEqual(price["observed_on"], today)
+        self.assertIn(price["age_days"], (0, 1))
+        self.assertEqual(candidate(answer, "a6000", 8)["cost_usd"], 48900)
+        text = self.run_program("advise", *ASK, expect=0).text
+        self.assertIn("$900.50", text)
+        self.assertIn("the shop next door", text)
+        self.assertIn("the shop next door",
+                      self.run_program("catalog", "prices", expect=0).text)
+
+    def test_gpu_with_hostile_name(self):
+        """A name cannot steer the terminal."""
+        self.user_file("gpus.csv", GPU_NAMES + (
+            'evil,"A \u202eB 日本",Nobody,PCIe,24,936,71,yes,35.6,35.6,,350,'
+            ',4,16,,2020-09-24,1499,nowhere,,,\n'))
+        result = self.run_program("catalog", "gpus", expect=0)
+        self.assertIn(r"A \u202eB 日本", result.text)
+        self.assertNotIn("\u202e", result.text)
+        self.assertNotIn("\u202e", result.complaint)
+        lines = result.text.splitlines()
+        column = lines[0].index("GiB") + 3
+        row = next(line for line in lines if line.startswith("evil"))
+        wide = sum(2 if ord(c) > 0x2e80 else 1 for c in row[:row.index("24")])
+        self.assertEqual(wide + 2, column, lines[0] + "\n" + row)
+
+
+class BrokenFileTest(harness.CommandLineTest):
+    def broken(self):
+        return self.user_file("prices.csv", PRICES + (
+            "rtx3090,quote,each,1,900.50,,,USD,2026-01-01,shop\n"
+            "a6000,quote,each,1,-5,,,USD,2026-01-01,shop\n"))
+
+    def test_warning(self):
+        path = self.broken()
+        plain = self.run_program("advise", *ASK, expect=0)
+        self.assertRegex(plain.complaint,
+                         r"^warning: .*prices\.csv:3:\d+: .+\n$")
+        self.assertIn(path, plain.complaint)
+        self.assertIn("$20,900", plain.text)
+
+    def test_json(self):
+        path = self.broken()
+        result = self.run_program("advise", *ASK, "--json", expect=0)
+        self.assertEqual(result.err.count(b"\n"), 1)
+        problem, = result.json["problems"]
+        self.assertEqual(list(problem), ["file", "line", "column", "message"])
+        self.assertEqual((problem["file"], problem["line"]), (path, 3))
+        self.assertIn("%s:%d:%d: %s" % (problem["file"], problem["line"],
+                                        problem["column"],
+                                        problem["message"]),
+                      result.complaint)
+        self.assertEqual(candidate(result.json, "rtx3090", 8)["cost_usd"],
+                         20900)
+        catalog = self.run_program("catalog", "gpus", "--json", expect=0)
+        self.assertEqual(catalog.json["problems"], [problem])
+
+    def test_exit_status_stays(self):
+        self.broken()
+        self.run_program("advise", "--model", "pythia-1b", "--budget", "1k",
+                         expect=1)
+        result = self.run_program("advise", "--model", "x", expect=2)
+        self.assertEqual(result.err.count(b"\n"), 2)
+
+    def test_garbage(self):
+        """Whatever lies in the user's directory, advice goes on."""
+        self.user_file("gpus.csv", "\x00\x01\x1b[31mred")
+        self.user_file("machines.csv", "machine\n" + "," * 5000)
+        self.user_file("prices.csv", "item\n\x1b]0;title\x07\n")
+        self.user_file("models/x.json", "{" * 100000)
+        self.user_file("models/y.json", '{"id": "\\ud800"}')
+        self.user_file("measurements/z.csv", "model,gpu\n\"open\n")
+        result = self.run_program("advise", *ASK, "--json", expect=0)
+        self.assertGreaterEqual(len(result.json["problems"]), 6)
+        self.assertEqual(result.err.count(b"\n"), len(result.json["problems"]))
+        self.assertFalse([byte for byte in result.err
+                          if (byte < 0x20 and byte != 0x0a) or byte == 0x7f],
+                         result.err)
+        self.assertEqual(len(result.json["candidates"]), 16)
+
+
+if __name__ == "__main__":
+    harness.main()

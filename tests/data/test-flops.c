@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* FLOPs and parameters of small models, counted by hand and by Transformers
+ * 5.23 (parameters). */
+
+#include "data/flops.h"
+#include "tests/data/check.h"
+
+#include <string.h>
+
+static void
+check_counts (const char *name,
+              const char *text,
+              const char *recipe_text,
+              double forward,
+              int64_t parameters)
+{
+  QmModelConfig config;
+  QmRecipe recipe = { 0 };
+  QmError error = { 0 };
+
+  check_case (name);
+  CHECK (qm_model_config_parse (text, strlen (text), "config.json", &config,
+                                &error)
+         == QM_OK);
+  CHECK_STRING (error.message, "");
+  CHECK (qm_recipe_parse (recipe_text, strlen (recipe_text), "recipe.json",
+                          &recipe, &error)
+         == QM_OK);
+  CHECK (qm_model_apply_recipe (&config, &recipe, "recipe.json", &error)
+         == QM_OK);
+  CHECK_STRING (error.message, "");
+  CHECK_NEAR (qm_flops_forward_sample (&config, &recipe), forward, 1e-14);
+  CHECK_NEAR (qm_flops_train_sample (&config, &recipe), 3 * forward, 1e-14);
+  CHECK_NEAR (qm_flops_train (&config, &recipe), 3 * forward * 7 * 11, 1e-14);
+  CHECK_INT (qm_parameter_count (&config), parameters);
+}
+
+#define RECIPE(size)                                                      \
+  "{\"batch_size\": 7, \"steps\": 11, " size ", \"precision\": \"fp32\"," \
+  "\"optimizer\": \"adam\", \"learning_rate\": 1e-4, \"beta1\": 0.9,"     \
+  "\"beta2\": 0.999, \"epsilon\": 1e-8, \"weight_decay\": 0}"
+#define SIZES                                              \
+  "\"hidden_size\": 8, \"num_hidden_layers\": 3,"          \
+  "\"num_attention_heads\": 2, \"intermediate_size\": 20," \
+  "\"rotary_pct\": 0.5,"
+#define BERT_SIZES                                \
+  "\"hidden_size\": 8, \"num_hidden_layers\": 3," \
+  "\"num_attention_heads\": 2, \"intermediate_size\": 20, "
+
+/* Of 5 tokens, h = 8, i = 20, L = 3: products of a layer
+ * 2 x 5 x (4 x 64 + 2 x 160) = 5760, attention 4 x 25 x 8 = 800. */
+static void
+test_text (void)
+{
+  const double head = 2 * 5 * 8 * 50;
+
+  check_counts ("gpt_neox",
+                "{\"model_type\": \"gpt_neox\", " SIZES "\"vocab_size\": 50}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (5760 + 400) + head,
+                2820);
+  check_counts ("gpt_neox, tied, without bias",
+                "{\"model_type\": \"gpt_neox\", " SIZES
+                "\"vocab_size\": 50, \"tie_word_embeddings\": true,"
+                "\"attention_bias\": false}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (5760 + 400) + head,
+                2324);
+  check_counts ("roberta",
+                "{\"model_type\": \"roberta\", " BERT_SIZES
+                "\"vocab_size\": 50, \"max_position_embeddings\": 32,"
+                "\"type_vocab_size\": 1}",
+                RECIPE ("\"sequence_length\": 5"),
+                3 * (5760 + 800) + 2 * 5 * 64 + head, 2822);
+  /* Transformers says 50 more: where weights are not tied it has the head's
+   * bias twice and uses one of them. */
+  check_counts ("bert, not tied",
+                "{\"model_type\": \"bert\", " BERT_SIZES
+                "\"vocab_size\": 50, \"max_position_embeddings\": 32,"
+                "\"tie_word_embeddings\": false}",
+                RECIPE ("\"sequence_length\": 5"),
+                3 * (5760 + 800) + 2 * 5 * 64 + head, 3280 - 50);
+}
+
+/* h = 20, L = 3, d = 60, N = 5, k = 3, R = ceil (20 / 16) = 2: for a token
+ * 2 (2hd + kd + d (R + 2N) + Rd + 3dN + dh)
+ * = 2 (2400 + 180 + 720 + 120 + 900 + 1200) = 11040. */
+static void
+test_mamba (void)
+{
+  check_counts ("mamba",
+                "{\"model_type\": \"mamba\", \"vocab_size\": 50,"
+                "\"hidden_size\": 20, \"num_hidden_layers\": 3,"
+                "\"state_size\": 5, \"expand\": 3, \"conv_kernel\": 3,"
+                "\"time_step_rank\": \"auto\", \"use_bias\": true,"
+                "\"use_conv_bias\": false, \"tie_word_embeddings\": false}",
+                RECIPE ("\"sequence_length\": 5"),
+                5 * (3 * 11040 + 2 * 20 * 50), 17620);
+}
+
+/* 30 / 8 = 3 patches a side, 9 of 2 x 64 elements; 10 tokens: products
+ * 2 x 10 x 576 = 11520, attention 4 x 100 x 8 = 3200. */
+static void
+test_vit (void)
+{
+  check_counts ("vit",
+                "{\"model_type\": \"vit\", " BERT_SIZES
+                "\"image_size\": 30, \"patch_size\": 8, \"num_channels\": 2,"
+                "\"qkv_bias\": false, \"num_labels\": 7}",
+                RECIPE ("\"image_size\": 30"),
+                2 * 9 * 128 * 8 + 3 * (11520 + 3200) + 2 * 8 * 7, 3131);
+}
+
+#define CONVNEXT                                            \
+  "{\"model_type\": \"convnext\", \"num_stages\": 3,"       \
+  "\"depths\": [1, 2, 1], \"hidden_sizes\": [4, 6, 8],"     \
+  "\"patch_size\": 3, \"num_channels\": 2, \"id2label\": {" \
+  "\"0\": \"a\", \"1\": \"b\", \"2\": \"c\", \"3\": \"d\"," \
+  "\"4\": \"e\", \"5\": \"f\", \"6\": \"g\"},"
+
+/* 32 / 3 = 10 pixels a side, then 5, then 2. */
+static void
+test_convnext (void)
+{
+  const double forward = 2 * 100 * 18 * 4 + 1 * 2 * 100 * (49 * 4 + 8 * 16)
+                         + 2 * 25 * 16 * 6 + 2 * 2 * 25 * (49 * 6 + 8 * 36)
+                         + 2 * 4 * 24 * 8 + 1 * 2 * 4 * (49 * 8 + 8 * 64)
+                         + 2 * 8 * 7;
+
+  check_counts ("convnext", CONVNEXT "\"image_size\": 224}",
+                RECIPE ("\"image_size\": 32"), forward, 3093);
+  check_counts ("convnext without layer scale",
+                CONVNEXT "\"layer_scale_init_value\": 0}",
+                RECIPE ("\"image_size\": 32"), forward, 3069);
+}
+
+/* The largest configuration that is read. */
+static void
+test_no_overflow (void)
+{
+  check_counts (
+      "largest",
+      "{\"model_type\": \"gpt_neox\", \"hidden_size\": 131072,"
+      "\"num_hidden_layers\": 4096, \"num_attention_heads\": 4096,"
+      "\"intermediate_size\": 1048576, \"vocab_size\": 16777216}",
+      RECIPE ("\"sequence_length\": 1"),
+      4096.0
+              * (2 * (4 * 131072.0 * 131072.0 + 2 * 131072.0 * 1048576.0)
+                 + 2 * 131072.0)
+          + 2 * 131072.0 * 16777216.0,
+      INT64_C (4096)
+              * (4 * (INT64_C (131072) * 131072 + 131072)
+                 + 2 * INT64_C (131072) * 1048576 + 1048576 + 131072
+                 + 4 * 131072)
+          + 2 * INT64_C (131072) * 16777216 + 2 * 131072);
+}
+
+int
+main (void)
+{
+  test_text ();
+  test_mamba ();
+  test_vit ();
+  test_convnext ();
+  test_no_overflow ();
+  return check_report ();
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""check-manual.py PROGRAM: the manual page explains the commands, the options
+and the choices that the program's own help shows, and no others."""
+
+import os
+import re
+import subprocess
+import sys
+
+import project
+
+MANUAL = 'data/desktop/quartermaster.1'
+CHOICES = re.compile(r'[a-z]+( ?\| ?[a-z]+)+')
+
+
+def help_of(*words):
+    return subprocess.run([sys.argv[1], *words, '--help'], check=True,
+                          stdout=subprocess.PIPE, text=True,
+                          env={**os.environ, 'LC_ALL': 'C.UTF-8'}).stdout
+
+
+def options(text, line_pattern, option_pattern):
+    """{'--kind': 'overall|experiment', '-o': '', ...}"""
+    found = {}
+    for line in re.findall(line_pattern, text, re.MULTILINE):
+        choices = CHOICES.search(line)
+        for option in re.findall(option_pattern, line):
+            name = option if len(option) == 1 else '-' + option.lstrip('-')
+            found['-' + name] = (choices.group().replace(' ', '')
+                                 if choices and len(option) > 1 else '')
+    return found
+
+
+commands = re.findall(r'^  ([a-z]+)  ', help_of(), re.MULTILINE)
+helped = {'-h': '', '--help': '', '--version': ''}
+for command in commands:
+    if command != 'help':
+        helped.update(options(help_of(command), r'^  (-.*?)(?:  |$)',
+                              r'(?<![\w-])--?([a-z][a-z-]*)'))
+explained = options(project.read(MANUAL), r'^\.It (Fl .*)$',
+                    r'\bFl (-?[a-z][a-z-]*)')
+explained_commands = re.findall(r'^\.It Cm (\w+)$', project.read(MANUAL),
+                                re.MULTILINE)
+
+problems = []
+for word, first, second in ((f'{MANUAL} does not explain', helped, explained),
+                            ('the help does not show', explained, helped)):
+    for name, choices in first.items():
+        if second.get(name) != choices:
+            problems.append(f'{word} {name} {choices}')
+if sorted(commands) != sorted(explained_commands):
+    problems.append(f'{MANUAL} explains {explained_commands}, the help shows '
+                    f'{commands}')
+project.conclude(problems, commands)

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How long the window takes.
+ *
+ *   bench-window                  everything
+ *   bench-window --first-frame    one start: prints the moment, on the
+ *                                 monotonic clock, when its first frame is
+ *                                 drawn
+ *
+ * A move is one step of a budget slider, from the changed value to the end of
+ * the drawn frame, in a window with both plots, the card and the table.  Moves
+ * are made one by one, each after the last frame has been shown, so that no
+ * figure holds the wait for the next refresh of the screen. */
+
+#include "data/catalog.h"
+#include "tests/ui/synthetic.h"
+#include "ui/qm-application.h"
+#include "ui/qm-results-view.h"
+
+#include <math.h>
+#include <string.h>
+
+#define N_MOVES  60
+#define N_STARTS 20
+#define PAUSE_MS 40
+
+static gint64 frame_end;
+static gboolean waiting;
+
+static void
+after_paint_cb (GdkFrameClock *clock)
+{
+  if (!waiting)
+    return;
+  frame_end = g_get_monotonic_time ();
+  waiting = FALSE;
+}
+
+static void
+wait_for_frame (void)
+{
+  waiting = TRUE;
+  while (waiting)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static void
+set_flag_cb (gpointer data)
+{
+  *(gboolean *) data = TRUE;
+}
+
+static void
+pause_a_little (void)
+{
+  gboolean over = FALSE;
+
+  g_timeout_add_once (PAUSE_MS, set_flag_cb, &over);
+  while (!over)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+static int
+compare_times (gconstpointer a, gconstpointer b)
+{
+  const double *p = a;
+  const double *q = b;
+
+  return (*p > *q) - (*p < *q);
+}
+
+static void
+report (const char *what, double *times, guint n)
+{
+  qsort (times, n, sizeof *times, compare_times);
+  g_print ("%-44s median %7.2f ms   90%% %7.2f ms   worst %7.2f ms\n", what,
+           times[n / 2], times[n * 9 / 10], times[n - 1]);
+}
+
+/* One step up or down: the slider goes from end to end in as many steps as it
+ * has pixels, about. */
+static double
+budget_of (guint step)
+{
+  double share = 0.5 + 0.45 * sin (step * 0.21);
+
+  return QM_BUDGET_MIN * pow (QM_BUDGET_MAX / QM_BUDGET_MIN, share);
+}
+
+static void
+bench_moves (const char *data_dir, guint n_gpus)
+{
+  QmCatalog *catalog = synthetic_catalog_new (data_dir, n_gpus);
+  QmAdvisor *advisor = qm_advisor_new (catalog);
+  GtkWidget *window = gtk_window_new ();
+  double times[N_MOVES];
+  double recompute[N_MOVES];
+  g_autofree char *what = NULL;
+  g_autofree char *part = NULL;
+  guint n;
+
+  qm_advice_candidates (qm_advisor_get_advice (advisor, 0), &n);
+  gtk_window_set_default_size (GTK_WINDOW (window), 940, 808);
+  gtk_window_set_child (GTK_WINDOW (window), qm_results_view_new (advisor));
+  gtk_window_present (GTK_WINDOW (window));
+  g_signal_connect (gtk_widget_get_frame_clock (window), "after-paint",
+                    G_CALLBACK (after_paint_cb), NULL);
+  wait_for_frame ();
+  for (guint i = 0; i < N_MOVES; i++)
+    {
+      gint64 begin;
+
+      pause_a_little ();
+      begin = g_get_monotonic_time ();
+      g_object_set (advisor, "budget", budget_of (i), NULL);
+      recompute[i] = (double) (g_get_monotonic_time () - begin) / 1000;
+      wait_for_frame ();
+      times[i] = (double) (frame_end - begin) / 1000;
+    }
+  what = g_strdup_printf ("one move, %u candidates", n);
+  part = g_strdup_printf ("  of it before the frame begins");
+  report (what, times, N_MOVES);
+  report (part, recompute, N_MOVES);
+  gtk_window_destroy (GTK_WINDOW (window));
+  g_object_unref (advisor);
+  qm_catalog_free (catalog);
+}
+
+static void
+first_frame_cb (GdkFrameClock *clock, GApplication *application)
+{
+  g_print ("%" G_GINT64_FORMAT "\n", g_get_monotonic_time ());
+  g_signal_handlers_disconnect_by_func (clock, first_frame_cb, application);
+  g_application_quit (application);
+}
+
+static void
+window_realized_cb (GtkWidget *window, GApplication *application)
+{
+  g_signal_connect (gtk_widget_get_frame_clock (window), "after-paint",
+                    G_CALLBACK (first_frame_cb), application);
+}
+
+static void
+window_added_cb (GtkApplication *application, GtkWindow *window)
+{
+  if (gtk_widget_get_realized (GTK_WIDGET (window)))
+    window_realized_cb (GTK_WIDGET (window), G_APPLICATION (application));
+  else
+    g_signal_connect (window, "realize", G_CALLBACK (window_realized_cb),
+                      application);
+}
+
+static int
+run_once (void)
+{
+  g_autoptr (QmApplication) application = qm_application_new (NULL);
+
+  g_application_set_flags (G_APPLICATION (application),
+                           G_APPLICATION_NON_UNIQUE);
+  g_signal_connect (application, "window-added", G_CALLBACK (window_added_cb),
+                    NULL);
+  return g_application_run (G_APPLICATION (application), 0, NULL);
+}
+
+static void
+bench_starts (const char *program)
+{
+  double times[N_STARTS];
+
+  for (guint i = 0; i < N_STARTS; i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autofree char *text = NULL;
+      const char *argv[] = { program, "--first-frame", NULL };
+      gint64 begin = g_get_monotonic_time ();
+
+      g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL,
+                    &text, NULL, NULL, &error);
+      g_assert_no_error (error);
+      times[i] =
+          (double) (g_ascii_strtoll (text, NULL, 10) - begin) / 1000;
+    }
+  report ("start to first drawn frame", times, N_STARTS);
+}
+
+int
+main (int argc, char **argv)
+{
+  const char *data_dir = g_getenv ("QM_TEST_DATA_DIR");
+
+  if (argc > 1 && strcmp (argv[1], "--first-frame") == 0)
+    return run_once ();
+  if (data_dir == NULL)
+    g_error ("QM_TEST_DATA_DIR names no directory");
+  bench_starts (argv[0]);
+  adw_init ();
+  bench_moves (data_dir, 2);
+  bench_moves (data_dir, 125);
+  bench_moves (data_dir, 2500);
+  return 0;
+}

@@ -1,0 +1,182 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The advisor as somebody uses it who cannot see it: by accessible names only.
+
+test-advisor.py PROGRAM, on a display and a session bus of its own.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+import driver
+
+PROGRAM = None
+
+
+class AdvisorTest(unittest.TestCase):
+
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="qm-test-")
+        self.program = None
+        self.start()
+
+    def tearDown(self):
+        if self._outcome.result.failures or self._outcome.result.errors:
+            print("\n".join(self.program.root.dump()), file=sys.stderr)
+        self.stop()
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def start(self):
+        self.program = driver.Program(PROGRAM, home=self.home)
+        self.root = self.program.root
+        self.headline()
+
+    def stop(self):
+        self.program.close()
+        complaints = [line for line in self.program_log().splitlines()
+                      if "WARNING" in line or "CRITICAL" in line]
+        self.assertEqual(complaints, [])
+
+    def program_log(self):
+        path = os.path.join(self.home, "log")
+        with open(path, encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def headline(self):
+        card = self.root.find("panel", "Recommendation")
+        return card.find("label", contains=":").name
+
+    def expect_headline(self, *words):
+        def look():
+            text = self.headline()
+            return text if all(word in text for word in words) else None
+        return driver.wait_for(look, f"a headline with {words}; "
+                                     f"it is “{self.headline()}”")
+
+    def test_default_question(self):
+        self.expect_headline("1 × H100 SXM5 80GB", "$31,000", "34 days")
+        self.root.find("label", contains="119 %")
+        self.root.find("label", contains="Next faster: 8 × RTX A6000")
+        plots = self.root.all("image", contains="16 candidates")
+        self.assertEqual(len(plots), 2)
+
+    def test_choose_a_model(self):
+        self.root.find("push button", "Model: Pythia (1B)").press()
+        search = self.root.find("entry", "Search models")
+        driver.type_text("vit")
+        driver.wait_for(lambda: search.text == "vit", "the search")
+        driver.press_keys("Return")
+        self.root.find("push button", "Model: ViT (large)")
+        self.root.find("image", contains="ViT (large): 16 candidates")
+        self.expect_headline("Buy ")
+        self.assertNotIn("34 days", self.headline())
+
+    def test_move_the_slider(self):
+        slider = self.root.find("slider", "Budget")
+        entry = self.root.find("text", "Budget")
+        before = slider.value
+        slider.value = before * 1.15
+        driver.wait_for(lambda: entry.text != "$40,000", "the entry in step")
+        self.assertGreater(slider.value, before)
+        amount = int("".join(c for c in entry.text if c.isdigit()))
+        self.assertGreater(amount, 40000)
+        slider.value = 1e9  # beyond the end: the most that there is
+        self.expect_headline("8 × H100 SXM5 80GB", "$250,500", "4 days")
+        self.assertEqual(entry.text, "$1,000,000")
+        slider.value = 0
+        driver.wait_for(lambda: "Nothing within the budget" in
+                        self.root.find("panel", "Recommendation")
+                        .find("label").name, "that nothing is affordable")
+        self.root.find("label", contains="1 × GeForce RTX 3090")
+
+    def test_type_a_budget(self):
+        slider = self.root.find("slider", "Budget")
+        before = slider.value
+        self.root.tab_to("text", "Budget")
+        driver.press_keys("ctrl+a")
+        driver.type_text("130k")
+        driver.press_keys("Return")
+        self.expect_headline("4 × H100 SXM5 80GB", "$127,500", "8 days")
+        self.assertGreater(slider.value, before)
+        driver.press_keys("ctrl+a")
+        driver.type_text("many dollars")
+        driver.press_keys("Return")
+        self.expect_headline("4 × H100 SXM5 80GB")
+
+    def test_as_published(self):
+        self.root.find("push button", "As published").press()
+        self.expect_headline("8 × GeForce RTX 3090", "$20,900", "30 days")
+        self.root.find("label", contains="would need 119 %")
+
+    def test_filters(self):
+        self.toggle("H100 SXM5 80GB")
+        self.expect_headline("2 × A100 SXM4 80GB")
+        self.toggle("2 GPUs")
+        self.expect_headline("4 × RTX A6000")
+        for box in ("4 GPUs", "8 GPUs", "1 GPU"):
+            self.toggle(box)
+        driver.wait_for(lambda: "No machine is left" in
+                        self.root.find("panel", "Recommendation")
+                        .find("label").name, "that nothing is left")
+
+    def toggle(self, name):
+        box = self.root.tab_to("check box", name)
+        before = box.checked
+        driver.press_keys("space")
+        driver.wait_for(lambda: box.checked != before, f"“{name}” toggled")
+
+    def test_select_everywhere(self):
+        self.root.find("push button", "Select this machine").press()
+        table = self.root.find("tree table", "Candidates")
+        driver.wait_for(lambda: [row for row in table.all("table row")
+                                 if row.has(driver.Atspi.StateType.SELECTED)
+                                 and row.all("label", "$31,000")],
+                        "the row of the recommended machine")
+
+    def test_export_png(self):
+        path = os.path.join(self.home, "plots.png")
+        self.open_menu("Export")
+        self.menu_item("Export Plots…").press()
+        self.root.find("text", "Name:").type(path)
+        self.root.find("push button", contains="Save").press()
+        driver.wait_for(lambda: os.path.exists(path), "the file")
+        with open(path, "rb") as file:
+            head = file.read(24)
+        self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertGreater(int.from_bytes(head[16:20], "big"), 400)
+
+    def open_menu(self, name):
+        for button in self.root.all("push button", name):
+            interface = button.accessible.get_action_iface()
+            if interface is not None and interface.get_n_actions() > 0:
+                button.press()
+                return
+        self.fail(f"no button “{name}” can be pressed")
+
+    def menu_item(self, name):
+        def look():
+            for node in self.root.walk():
+                if node.name == name and "menu item" in node.role:
+                    return node
+            return None
+        return driver.wait_for(look, f"menu item “{name}”")
+
+    def test_state_comes_back(self):
+        self.root.find("push button", "As published").press()
+        slider = self.root.find("slider", "Budget")
+        slider.value = 1e9
+        self.expect_headline("8 × H100 SXM5 80GB")
+        self.root.find("push button", "Close").press()
+        self.assertEqual(self.program.wait(), 0)
+        self.program.close()
+        self.start()
+        self.expect_headline("8 × H100 SXM5 80GB")
+        self.assertTrue(self.root.find("push button", "As published").checked)
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    unittest.main(verbosity=2)

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "tests/ui/widgets.h"
+#include "ui/qm-model-picker.h"
+#include "ui/qm-model-row.h"
+
+static const char *const defaults[] = { "pythia-1b", NULL };
+
+static QmModelPicker *
+new_picker (void)
+{
+  QmModelPicker *picker =
+      g_object_ref_sink (g_object_new (QM_TYPE_MODEL_PICKER, NULL));
+
+  qm_model_picker_set_catalog (picker, widgets_catalog (), defaults);
+
+  return picker;
+}
+
+static void
+assert_selected (QmModelPicker *picker, const char *expected)
+{
+  g_autofree char *joined =
+      g_strjoinv (" ", (GStrv) qm_model_picker_get_selected (picker));
+
+  g_assert_cmpstr (joined, ==, expected);
+}
+
+static void
+assert_summary (QmModelPicker *picker, const char *expected)
+{
+  GtkWidget *button = widgets_find (picker, GTK_TYPE_MENU_BUTTON, 0);
+  GtkWidget *label = gtk_menu_button_get_child (GTK_MENU_BUTTON (button));
+
+  g_assert_cmpstr (gtk_label_get_text (GTK_LABEL (label)), ==, expected);
+}
+
+static QmModelRow *
+row_of (QmModelPicker *picker, const char *id)
+{
+  for (guint i = 0;; i++)
+    {
+      QmModelRow *row = widgets_find (picker, QM_TYPE_MODEL_ROW, i);
+
+      if (g_strcmp0 (qm_model_row_get_model (row)->id, id) == 0)
+        return row;
+    }
+}
+
+static void
+select_ids (QmModelPicker *picker, const char *ids)
+{
+  g_auto (GStrv) words = g_strsplit (ids, " ", -1);
+
+  qm_model_picker_set_selected (picker, (const char *const *) words);
+}
+
+static void
+test_selected (void)
+{
+  QmModelPicker *picker = new_picker ();
+  guint notified;
+
+  widgets_count_notify (picker, "selected", &notified);
+  assert_selected (picker, "pythia-1b");
+  assert_summary (picker, "Pythia (1B)");
+  g_assert_true (qm_model_row_get_checked (row_of (picker, "pythia-1b")));
+
+  /* In the order of the list, each once, unknown ones left out. */
+  select_ids (picker, "pythia-2.8b no-such pythia-160m pythia-2.8b");
+  assert_selected (picker, "pythia-160m pythia-2.8b");
+  assert_summary (picker, "2 models");
+  g_assert_false (qm_model_row_get_checked (row_of (picker, "pythia-1b")));
+  g_assert_true (qm_model_row_get_checked (row_of (picker, "pythia-2.8b")));
+  g_assert_cmpuint (notified, ==, 1);
+
+  select_ids (picker, "no-such");
+  qm_model_picker_set_selected (picker, NULL);
+  select_ids (picker, "pythia-2.8b pythia-160m");
+  assert_selected (picker, "pythia-160m pythia-2.8b");
+  g_assert_cmpuint (notified, ==, 1);
+
+  widgets_finalize (picker);
+}
+
+static void
+test_check (void)
+{
+  QmModelPicker *picker = new_picker ();
+  guint notified;
+
+  widgets_count_notify (picker, "selected", &notified);
+
+  qm_model_row_set_checked (row_of (picker, "vit-large"), TRUE);
+  assert_selected (picker, "pythia-1b vit-large");
+  qm_model_row_set_checked (row_of (picker, "pythia-1b"), FALSE);
+  assert_selected (picker, "vit-large");
+  g_assert_cmpuint (notified, ==, 2);
+
+  /* The last one cannot be taken away. */
+  qm_model_row_set_checked (row_of (picker, "vit-large"), FALSE);
+  assert_selected (picker, "vit-large");
+  g_assert_true (qm_model_row_get_checked (row_of (picker, "vit-large")));
+  g_assert_cmpuint (notified, ==, 2);
+
+  widgets_finalize (picker);
+}
+
+static void
+test_activate (void)
+{
+  QmModelPicker *picker = new_picker ();
+  GtkWidget *list = widgets_find (picker, GTK_TYPE_LIST_BOX, 0);
+
+  select_ids (picker, "pythia-160m pythia-410m pythia-1b");
+  g_signal_emit_by_name (list, "row-activated", row_of (picker, "pythia-6.9b"));
+  assert_selected (picker, "pythia-6.9b");
+
+  widgets_finalize (picker);
+}
+
+static guint
+count_found (QmModelPicker *picker, const char *query)
+{
+  GtkWidget *list = widgets_find (picker, GTK_TYPE_LIST_BOX, 0);
+  GtkWidget *search = widgets_find (picker, GTK_TYPE_SEARCH_ENTRY, 0);
+
+  gtk_editable_set_text (GTK_EDITABLE (search), query);
+
+  return widgets_count_visible (list, QM_TYPE_MODEL_ROW);
+}
+
+static void
+test_search (void)
+{
+  QmModelPicker *picker = new_picker ();
+  GtkWidget *search = widgets_find (picker, GTK_TYPE_SEARCH_ENTRY, 0);
+  size_t n;
+
+  qm_catalog_models (widgets_catalog (), &n);
+  g_assert_cmpuint (count_found (picker, ""), ==, n);
+  g_assert_cmpuint (count_found (picker, "PYTHIA"), ==, 5);
+  g_assert_cmpuint (count_found (picker, "pythia 2.8"), ==, 1);
+  g_assert_cmpuint (count_found (picker, "2.8 neox"), ==, 1);
+  g_assert_cmpuint (count_found (picker, "no such model"), ==, 0);
+
+  /* Enter takes the first that was found, and nothing where none was. */
+  g_signal_emit_by_name (search, "activate");
+  assert_selected (picker, "pythia-1b");
+  count_found (picker, "pythia 2.8");
+  g_signal_emit_by_name (search, "activate");
+  assert_selected (picker, "pythia-2.8b");
+
+  widgets_finalize (picker);
+}
+
+static void
+test_all_and_one (void)
+{
+  QmModelPicker *picker = new_picker ();
+  GtkWidget *all = widgets_find_button (picker, "_All");
+  GtkWidget *one = widgets_find_button (picker, "Just _One");
+  size_t n;
+
+  qm_catalog_models (widgets_catalog (), &n);
+  g_assert_false (gtk_widget_get_sensitive (one));
+
+  g_signal_emit_by_name (all, "clicked");
+  g_assert_cmpuint (
+      g_strv_length ((GStrv) qm_model_picker_get_selected (picker)), ==, n);
+  g_assert_false (gtk_widget_get_sensitive (all));
+  g_assert_true (gtk_widget_get_sensitive (one));
+
+  g_signal_emit_by_name (one, "clicked");
+  g_assert_cmpuint (
+      g_strv_length ((GStrv) qm_model_picker_get_selected (picker)), ==, 1);
+
+  widgets_finalize (picker);
+}
+
+static void
+test_reset (void)
+{
+  QmModelPicker *picker = new_picker ();
+  GtkWidget *reset = widgets_find_button (picker, "Reset to the default");
+
+  g_assert_false (gtk_widget_get_visible (reset));
+  select_ids (picker, "vit-large");
+  g_assert_true (gtk_widget_get_visible (reset));
+  g_signal_emit_by_name (reset, "clicked");
+  assert_selected (picker, "pythia-1b");
+  g_assert_false (gtk_widget_get_visible (reset));
+
+  widgets_finalize (picker);
+}
+
+static void
+test_names (void)
+{
+  QmModelPicker *picker = new_picker ();
+
+  gtk_test_accessible_assert_property (
+      GTK_ACCESSIBLE (widgets_find (picker, GTK_TYPE_MENU_BUTTON, 0)),
+      GTK_ACCESSIBLE_PROPERTY_LABEL, "Model: Pythia (1B)");
+
+  widgets_finalize (picker);
+}
+
+int
+main (int argc, char **argv)
+{
+  widgets_init (&argc, &argv);
+  g_test_add_func ("/model-picker/selected", test_selected);
+  g_test_add_func ("/model-picker/check", test_check);
+  g_test_add_func ("/model-picker/activate", test_activate);
+  g_test_add_func ("/model-picker/search", test_search);
+  g_test_add_func ("/model-picker/all-and-one", test_all_and_one);
+  g_test_add_func ("/model-picker/reset", test_reset);
+  g_test_add_func ("/model-picker/names", test_names);
+
+  return g_test_run ();
+}

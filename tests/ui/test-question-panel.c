@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "tests/ui/widgets.h"
+#include "ui/qm-choice-row.h"
+#include "ui/qm-filter-group.h"
+#include "ui/qm-log-scale.h"
+#include "ui/qm-model-picker.h"
+#include "ui/qm-question-panel.h"
+
+typedef struct
+{
+  QmAdvisor *advisor;
+  GtkWidget *panel;
+} Fixture;
+
+static void
+set_up (Fixture *fixture, gconstpointer data)
+{
+  fixture->advisor = qm_advisor_new (widgets_catalog ());
+  fixture->panel = g_object_ref_sink (qm_question_panel_new (fixture->advisor));
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data)
+{
+  widgets_finalize (fixture->panel);
+  g_assert_finalize_object (fixture->advisor);
+}
+
+static GtkCheckButton *
+check_of (Fixture *fixture, const char *name)
+{
+  QmFilterGroup *group = widgets_find (fixture->panel, QM_TYPE_FILTER_GROUP, 0);
+
+  for (guint i = 0;; i++)
+    {
+      GtkCheckButton *check = widgets_find (group, GTK_TYPE_CHECK_BUTTON, i);
+      GtkWidget *child = gtk_check_button_get_child (check);
+      const char *label =
+          child != NULL
+              ? gtk_label_get_text (widgets_find (child, GTK_TYPE_LABEL, 0))
+              : gtk_check_button_get_label (check);
+
+      if (g_strcmp0 (label, name) == 0)
+        return check;
+    }
+}
+
+static gboolean
+flag (Fixture *fixture, const char *property)
+{
+  gboolean value;
+
+  g_object_get (fixture->advisor, property, &value, NULL);
+
+  return value;
+}
+
+static double
+number (Fixture *fixture, const char *property)
+{
+  double value;
+
+  g_object_get (fixture->advisor, property, &value, NULL);
+
+  return value;
+}
+
+static void
+test_limits (Fixture *fixture, gconstpointer data)
+{
+  QmLogScale *budget = widgets_find (fixture->panel, QM_TYPE_LOG_SCALE, 0);
+  QmLogScale *deadline = widgets_find (fixture->panel, QM_TYPE_LOG_SCALE, 1);
+  guint notified;
+
+  g_assert_cmpfloat (qm_log_scale_get_value (budget), ==, 40000);
+  g_assert_cmpfloat (qm_log_scale_get_value (deadline), ==, 0);
+
+  widgets_count_notify (fixture->advisor, "budget", &notified);
+  qm_log_scale_set_value (budget, 127500);
+  g_assert_cmpfloat (number (fixture, "budget"), ==, 127500);
+  g_assert_cmpuint (notified, ==, 1);
+  g_object_set (fixture->advisor, "budget", 20900.0, NULL);
+  g_assert_cmpfloat (qm_log_scale_get_value (budget), ==, 20900);
+  g_assert_cmpuint (notified, ==, 2);
+
+  widgets_count_notify (fixture->advisor, "deadline", &notified);
+  qm_log_scale_set_value (deadline, 30);
+  g_assert_cmpfloat (number (fixture, "deadline"), ==, 30);
+  g_object_set (fixture->advisor, "deadline", 0.0, NULL);
+  g_assert_cmpfloat (qm_log_scale_get_value (deadline), ==, 0);
+  g_assert_cmpuint (notified, ==, 2);
+
+  /* The ends of the sliders are those of the advisor. */
+  qm_log_scale_set_value (budget, 1);
+  g_assert_cmpfloat (number (fixture, "budget"), ==, QM_BUDGET_MIN);
+  qm_log_scale_set_value (budget, 1e12);
+  g_assert_cmpfloat (number (fixture, "budget"), ==, QM_BUDGET_MAX);
+  qm_log_scale_set_value (deadline, 1e12);
+  g_assert_cmpfloat (number (fixture, "deadline"), ==, QM_DEADLINE_MAX);
+}
+
+static void
+test_models (Fixture *fixture, gconstpointer data)
+{
+  static const char *const models[] = { "pythia-160m", "vit-large", NULL };
+  QmModelPicker *picker =
+      widgets_find (fixture->panel, QM_TYPE_MODEL_PICKER, 0);
+  g_auto (GStrv) actual = NULL;
+
+  g_object_set (fixture->advisor, "models", models, NULL);
+  g_assert_true (g_strv_equal (qm_model_picker_get_selected (picker), models));
+
+  qm_model_picker_set_selected (picker, models + 1);
+  g_object_get (fixture->advisor, "models", &actual, NULL);
+  g_assert_true (g_strv_equal ((const char *const *) actual, models + 1));
+
+  g_assert_true (gtk_widget_get_sensitive (GTK_WIDGET (picker)));
+  g_object_set (fixture->advisor, "portfolio", TRUE, NULL);
+  g_assert_false (gtk_widget_get_sensitive (GTK_WIDGET (picker)));
+}
+
+static void
+test_choices (Fixture *fixture, gconstpointer data)
+{
+  static const char *const names[] = { "published-times", "naive-settings",
+                                       "current-prices" };
+  static const char *const labels[] = { "As published", "Naive", "Current" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      QmChoiceRow *row = widgets_find (fixture->panel, QM_TYPE_CHOICE_ROW, i);
+      GtkWidget *reset = widgets_find_button (row, "Reset to the default");
+      guint notified;
+
+      widgets_count_notify (fixture->advisor, names[i], &notified);
+      g_assert_false (qm_choice_row_get_second (row));
+      g_assert_false (gtk_widget_get_visible (reset));
+
+      gtk_toggle_button_set_active (
+          GTK_TOGGLE_BUTTON (widgets_find_button (row, labels[i])), TRUE);
+      g_assert_true (flag (fixture, names[i]));
+      g_assert_true (gtk_widget_get_visible (reset));
+      g_assert_cmpuint (notified, ==, 1);
+
+      g_signal_emit_by_name (reset, "clicked");
+      g_assert_false (flag (fixture, names[i]));
+      g_assert_false (gtk_widget_get_visible (reset));
+
+      g_object_set (fixture->advisor, names[i], TRUE, NULL);
+      g_assert_true (qm_choice_row_get_second (row));
+      g_assert_cmpuint (notified, ==, 3);
+    }
+}
+
+static void
+test_filters (Fixture *fixture, gconstpointer data)
+{
+  QmFilterGroup *group = widgets_find (fixture->panel, QM_TYPE_FILTER_GROUP, 0);
+  GtkWidget *reset = widgets_find_button (group, "Let all hardware take part");
+
+  g_assert_false (gtk_widget_get_visible (reset));
+  gtk_check_button_set_active (check_of (fixture, "RTX A6000"), FALSE);
+  g_assert_false (qm_advisor_get_gpu_enabled (fixture->advisor, "a6000"));
+  g_assert_true (qm_advisor_get_gpu_enabled (fixture->advisor, "rtx3090"));
+  g_assert_true (gtk_widget_get_visible (reset));
+
+  gtk_check_button_set_active (check_of (fixture, "8"), FALSE);
+  g_assert_false (qm_advisor_get_count_enabled (fixture->advisor, 8));
+  g_assert_true (qm_advisor_get_count_enabled (fixture->advisor, 4));
+
+  gtk_check_button_set_active (check_of (fixture, "Desktop"), FALSE);
+  g_assert_false (flag (fixture, "desktops"));
+  g_assert_true (flag (fixture, "servers"));
+
+  g_signal_emit_by_name (reset, "clicked");
+  g_assert_true (qm_advisor_get_gpu_enabled (fixture->advisor, "a6000"));
+  g_assert_true (qm_advisor_get_count_enabled (fixture->advisor, 8));
+  g_assert_true (flag (fixture, "desktops"));
+  g_assert_true (gtk_check_button_get_active (check_of (fixture, "8")));
+  g_assert_false (gtk_widget_get_visible (reset));
+
+  qm_advisor_set_gpu_enabled (fixture->advisor, "rtx3090", FALSE);
+  g_object_set (fixture->advisor, "servers", FALSE, NULL);
+  widgets_settle ();
+  g_assert_false (
+      gtk_check_button_get_active (check_of (fixture, "GeForce RTX 3090")));
+  g_assert_false (gtk_check_button_get_active (check_of (fixture, "Server")));
+  g_assert_true (gtk_widget_get_visible (reset));
+}
+
+static void
+test_lifetime (Fixture *fixture, gconstpointer data)
+{
+  GtkSpinButton *spin = widgets_find (fixture->panel, GTK_TYPE_SPIN_BUTTON, 0);
+
+  g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (spin)), ==, "5");
+  gtk_spin_button_set_value (spin, 2.5);
+  g_assert_cmpfloat (number (fixture, "lifetime"), ==, 2.5);
+  g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (spin)), ==, "2.5");
+  gtk_spin_button_set_value (spin, 100);
+  g_assert_cmpfloat (number (fixture, "lifetime"), ==, 20);
+  g_object_set (fixture->advisor, "lifetime", 7.0, NULL);
+  g_assert_cmpfloat (gtk_spin_button_get_value (spin), ==, 7);
+}
+
+static void
+test_reset (Fixture *fixture, gconstpointer data)
+{
+  static const char *const models[] = { "vit-large", NULL };
+
+  g_object_set (fixture->advisor, "models", models, "budget", 1234.0,
+                "deadline", 12.0, "lifetime", 3.0, "published-times", TRUE,
+                "desktops", FALSE, NULL);
+  qm_advisor_set_count_enabled (fixture->advisor, 1, FALSE);
+  widgets_settle ();
+
+  qm_advisor_reset (fixture->advisor);
+  widgets_settle ();
+  for (guint i = 0; i < 2; i++)
+    {
+      QmLogScale *scale = widgets_find (fixture->panel, QM_TYPE_LOG_SCALE, i);
+
+      g_assert_cmpfloat (qm_log_scale_get_value (scale), ==,
+                         i == 0 ? 40000 : 0);
+    }
+  g_assert_true (gtk_check_button_get_active (check_of (fixture, "1")));
+  g_assert_true (gtk_check_button_get_active (check_of (fixture, "Desktop")));
+  g_assert_cmpstr (qm_model_picker_get_selected (widgets_find (
+                       fixture->panel, QM_TYPE_MODEL_PICKER, 0))[0],
+                   ==, "pythia-1b");
+}
+
+#define ADD(name, function)                                             \
+  g_test_add ("/question-panel/" name, Fixture, NULL, set_up, function, \
+              tear_down)
+
+int
+main (int argc, char **argv)
+{
+  widgets_init (&argc, &argv);
+  ADD ("limits", test_limits);
+  ADD ("models", test_models);
+  ADD ("choices", test_choices);
+  ADD ("filters", test_filters);
+  ADD ("lifetime", test_lifetime);
+  ADD ("reset", test_reset);
+
+  return g_test_run ();
+}

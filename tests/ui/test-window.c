@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "tests/ui/widgets.h"
+#include "ui/qm-advisor-page.h"
+#include "ui/qm-problem-bar.h"
+#include "ui/qm-results-view.h"
+#include "ui/qm-window.h"
+
+#include <string.h>
+
+static AdwApplication *application;
+
+static QmAdvisor *
+advisor_of (GtkWidget *window)
+{
+  QmAdvisorPage *page = widgets_find (window, QM_TYPE_ADVISOR_PAGE, 0);
+  g_autoptr (QmAdvisor) advisor = NULL;
+
+  g_object_get (page, "advisor", &advisor, NULL);
+
+  return advisor; /* the page keeps it */
+}
+
+static GtkWidget *
+open_window (GSettings *settings)
+{
+  GtkWidget *window = qm_window_new (GTK_APPLICATION (application), settings);
+
+  qm_window_set_catalog (QM_WINDOW (window), widgets_catalog ());
+  gtk_window_present (GTK_WINDOW (window));
+  gtk_test_widget_wait_for_draw (window);
+
+  return window;
+}
+
+static void
+close_window (GtkWidget *window)
+{
+  g_object_add_weak_pointer (G_OBJECT (window), (gpointer *) &window);
+  gtk_window_close (GTK_WINDOW (window));
+  widgets_settle ();
+  g_assert_null (window);
+}
+
+static void
+test_state_comes_back (void)
+{
+  static const char *const models[] = { "pythia-160m", "vit-large", NULL };
+  g_autoptr (GSettings) settings = g_settings_new (QM_APP_ID);
+  GtkWidget *window = open_window (settings);
+  QmAdvisor *advisor = advisor_of (window);
+  QmAdvisorPage *page = widgets_find (window, QM_TYPE_ADVISOR_PAGE, 0);
+  g_auto (GStrv) restored = NULL;
+  double budget;
+  gboolean sidebar;
+  int width, height;
+
+  g_object_set (advisor, "models", models, "budget", 55000.0, NULL);
+  qm_advisor_set_gpu_enabled (advisor, "a6000", FALSE);
+  g_object_set (page, "show-sidebar", FALSE, NULL);
+  gtk_window_set_default_size (GTK_WINDOW (window), 1100, 700);
+  gtk_test_widget_wait_for_draw (window);
+  close_window (window);
+
+  window = open_window (settings);
+  advisor = advisor_of (window);
+  page = widgets_find (window, QM_TYPE_ADVISOR_PAGE, 0);
+  g_object_get (advisor, "models", &restored, "budget", &budget, NULL);
+  g_assert_true (g_strv_equal ((const char *const *) restored, models));
+  g_assert_cmpfloat (budget, ==, 55000);
+  g_assert_false (qm_advisor_get_gpu_enabled (advisor, "a6000"));
+  g_object_get (page, "show-sidebar", &sidebar, NULL);
+  g_assert_false (sidebar);
+  gtk_window_get_default_size (GTK_WINDOW (window), &width, &height);
+  g_assert_cmpint (width, ==, 1100);
+  g_assert_cmpint (height, ==, 700);
+
+  gtk_widget_activate_action (window, "win.reset", NULL);
+  g_object_get (advisor, "budget", &budget, NULL);
+  g_assert_cmpfloat (budget, ==, 40000);
+  close_window (window);
+}
+
+static void
+test_without_settings (void)
+{
+  close_window (open_window (NULL));
+}
+
+static void
+test_failure (void)
+{
+  GtkWidget *window = qm_window_new (GTK_APPLICATION (application), NULL);
+  AdwStatusPage *status;
+
+  qm_window_show_failure (QM_WINDOW (window), "/no/such <place>: not there");
+  gtk_window_present (GTK_WINDOW (window));
+  gtk_test_widget_wait_for_draw (window);
+  status = widgets_find (window, ADW_TYPE_STATUS_PAGE, 0);
+  g_assert_nonnull (
+      strstr (adw_status_page_get_description (status), "not there"));
+
+  /* Commands without a catalog do nothing, least of all crash. */
+  gtk_widget_activate_action (window, "win.reset", NULL);
+  gtk_widget_activate_action (window, "win.search-model", NULL);
+  gtk_widget_activate_action (window, "win.export-plot", NULL);
+  close_window (window);
+}
+
+/* What the menu and the accelerators name must exist in the results. */
+static void
+test_result_actions (void)
+{
+  static const char *const own[] = { "win.reset", "win.search-model",
+                                     "win.focus-budget", NULL };
+  GTypeClass *window_class = g_type_class_ref (QM_TYPE_WINDOW);
+  GTypeClass *results_class = g_type_class_ref (QM_TYPE_RESULTS_VIEW);
+  const char *name, *property;
+  const GVariantType *parameter;
+  GType owner;
+  guint n = 0;
+
+  for (guint i = 0;
+       gtk_widget_class_query_action (GTK_WIDGET_CLASS (window_class), i,
+                                      &owner, &name, &parameter, &property);
+       i++)
+    {
+      gboolean found = FALSE;
+      const char *other;
+
+      if (owner != QM_TYPE_WINDOW || g_strv_contains (own, name))
+        continue;
+      for (guint j = 0;
+           !found
+           && gtk_widget_class_query_action (GTK_WIDGET_CLASS (results_class),
+                                             j, &owner, &other, &parameter,
+                                             &property);
+           j++)
+        found = g_str_has_prefix (other, "results.")
+                && strcmp (other + strlen ("results."), name + strlen ("win."))
+                       == 0;
+      if (!found)
+        g_error ("nothing answers to %s", name);
+      n++;
+    }
+  g_assert_cmpuint (n, ==, 8);
+
+  g_type_class_unref (window_class);
+  g_type_class_unref (results_class);
+}
+
+static void
+test_problems (void)
+{
+  static const QmError problems[] = {
+    { QM_STATUS_PARSE, 3, 7, "models/mine.json", "a comma is missing" },
+    { QM_STATUS_INVALID, 2, 0, "prices.csv", "a price is below zero" },
+  };
+  GtkWidget *bar = g_object_ref_sink (g_object_new (QM_TYPE_PROBLEM_BAR, NULL));
+  GtkLabel *heading = widgets_find (bar, GTK_TYPE_LABEL, 0);
+  GtkLabel *text = widgets_find (bar, GTK_TYPE_LABEL, 1);
+  GtkRevealer *revealer = widgets_find (bar, GTK_TYPE_REVEALER, 0);
+
+  qm_problem_bar_set_problems (QM_PROBLEM_BAR (bar), NULL, 0);
+  g_assert_false (gtk_widget_get_visible (bar));
+
+  qm_problem_bar_set_problems (QM_PROBLEM_BAR (bar), problems, 2);
+  g_assert_true (gtk_widget_get_visible (bar));
+  g_assert_cmpstr (gtk_label_get_text (heading), ==,
+                   "2 files of the catalog were refused; everything else is in "
+                   "use");
+  g_assert_cmpstr (gtk_label_get_text (text), ==,
+                   "models/mine.json, line 3, column 7: a comma is missing\n"
+                   "prices.csv, line 2: a price is below zero");
+  g_assert_true (gtk_revealer_get_reveal_child (revealer));
+
+  g_signal_emit_by_name (widgets_find (bar, GTK_TYPE_BUTTON, 0), "clicked");
+  g_assert_false (gtk_revealer_get_reveal_child (revealer));
+
+  widgets_finalize (bar);
+}
+
+int
+main (int argc, char **argv)
+{
+  widgets_init (&argc, &argv);
+  application =
+      adw_application_new ("org.quartermaster.Test", G_APPLICATION_NON_UNIQUE);
+  g_application_register (G_APPLICATION (application), NULL, NULL);
+
+  g_test_add_func ("/window/state-comes-back", test_state_comes_back);
+  g_test_add_func ("/window/without-settings", test_without_settings);
+  g_test_add_func ("/window/failure", test_failure);
+  g_test_add_func ("/window/result-actions", test_result_actions);
+  g_test_add_func ("/window/problems", test_problems);
+
+  return g_test_run ();
+}

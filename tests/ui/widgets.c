@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "tests/ui/widgets.h"
+
+#include <string.h>
+
+void
+widgets_init (int *argc, char ***argv)
+{
+  gtk_test_init (argc, argv, NULL);
+  adw_init ();
+}
+
+const QmCatalog *
+widgets_catalog (void)
+{
+  static QmCatalog *catalog;
+  QmError error;
+
+  if (catalog == NULL
+      && qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), NULL, &catalog, &error)
+             != QM_OK)
+    g_error ("%s", error.message);
+
+  return catalog;
+}
+
+static gpointer
+find (GtkWidget *widget, GType type, guint *left)
+{
+  if (G_TYPE_CHECK_INSTANCE_TYPE (widget, type) && (*left)-- == 0)
+    return widget;
+
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    {
+      gpointer found = find (child, type, left);
+
+      if (found != NULL)
+        return found;
+    }
+
+  return NULL;
+}
+
+gpointer
+widgets_find (gpointer root, GType type, guint index)
+{
+  guint left = index;
+  gpointer found = find (root, type, &left);
+
+  if (found == NULL)
+    g_error ("no %s number %u in a %s", g_type_name (type), index,
+             G_OBJECT_TYPE_NAME (root));
+
+  return found;
+}
+
+GtkWidget *
+widgets_find_button (gpointer root, const char *text)
+{
+  for (guint i = 0;; i++)
+    {
+      GtkWidget *button = widgets_find (root, GTK_TYPE_BUTTON, i);
+
+      if (g_strcmp0 (gtk_button_get_label (GTK_BUTTON (button)), text) == 0
+          || g_strcmp0 (gtk_widget_get_tooltip_text (button), text) == 0)
+        return button;
+    }
+}
+
+guint
+widgets_count_visible (gpointer root, GType type)
+{
+  guint count = G_TYPE_CHECK_INSTANCE_TYPE (root, type) ? 1 : 0;
+
+  for (GtkWidget *child = gtk_widget_get_first_child (root); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    if (gtk_widget_get_visible (child) && gtk_widget_get_child_visible (child))
+      count += widgets_count_visible (child, type);
+
+  return count;
+}
+
+void
+widgets_settle (void)
+{
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+}
+
+static void
+count_cb (guint *count)
+{
+  (*count)++;
+}
+
+void
+widgets_count_notify (gpointer object, const char *property, guint *count)
+{
+  g_autofree char *name = g_strconcat ("notify::", property, NULL);
+
+  *count = 0;
+  g_signal_connect_swapped (object, name, G_CALLBACK (count_cb), count);
+}
+
+void
+widgets_finalize (gpointer widget)
+{
+  g_assert_true (g_object_is_floating (widget)
+                 || G_OBJECT (widget)->ref_count == 1);
+  if (g_object_is_floating (widget))
+    g_object_ref_sink (widget);
+  g_assert_finalize_object (G_OBJECT (widget));
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the tests of widgets share. */
+
+#pragma once
+
+#include "data/catalog.h"
+
+#include <adwaita.h>
+
+/* Starts GTK and the test program. */
+void widgets_init (int *argc, char ***argv);
+
+/* The shipped catalog, loaded once. */
+const QmCatalog *widgets_catalog (void);
+
+/* The `index`th widget of that type in `root`, depth first; fails the test
+ * where there is none. */
+gpointer widgets_find (gpointer root, GType type, guint index);
+
+/* Likewise the button with that label or tooltip. */
+GtkWidget *widgets_find_button (gpointer root, const char *text);
+
+/* How many widgets of that type are shown in `root`. */
+guint widgets_count_visible (gpointer root, GType type);
+
+/* Runs the main loop until nothing is pending. */
+void widgets_settle (void);
+
+/* Counts notifications in *count. */
+void widgets_count_notify (gpointer object, const char *property, guint *count);
+
+/* Drops the widget, which must be its last reference. */
+void widgets_finalize (gpointer widget);

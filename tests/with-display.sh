@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+#
+# with-display.sh PROGRAM [ARGUMENT...]
+#
+# Runs a program on a virtual display and a session bus of its own, with empty
+# folders for its settings and files: what a test sees does not depend on who
+# runs it, and what it does leaves no trace.
+
+set -eu
+
+for tool in xvfb-run dbus-run-session; do
+  if ! command -v "$tool" >/dev/null; then
+    echo "$tool is missing" >&2
+    exit 77 # meson: skipped
+  fi
+done
+
+home=$(mktemp -d)
+trap 'rm -rf "$home"' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir -m 700 "$home/run"
+
+export HOME="$home"
+export XDG_CACHE_HOME="$home/cache" XDG_CONFIG_HOME="$home/config"
+export XDG_DATA_HOME="$home/data" XDG_STATE_HOME="$home/state"
+export XDG_RUNTIME_DIR="$home/run"
+export GDK_BACKEND=x11 GSETTINGS_BACKEND="${GSETTINGS_BACKEND:-memory}"
+unset WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS AT_SPI_BUS_ADDRESS
+unset GTK_THEME GTK_DEBUG GDK_DEBUG GDK_SCALE NO_AT_BRIDGE
+
+dbus-run-session -- xvfb-run -a -s '-screen 0 1280x1024x24 -noreset' "$@"

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/qm-format.h"
+#include "pricing/qm-prose.h"
+#include "ui/plot/qm-advice-plot.h"
+
+#include <glib/gi18n-lib.h>
+#include <math.h>
+
+#define CURRENCY "USD"
+
+/* Markers of more GPUs than this would hide the plot. */
+#define MAX_WEIGHT 32
+
+#define MAX_LEGEND_WEIGHTS 5
+
+struct _QmAdvicePlot
+{
+  QmAdvicePlotKind kind;
+  const QmCandidate *candidates; /* the advice's */
+  QmPlotData data;
+  QmPlotPoint *points;
+  GArray *series; /* QmPlotSeries */
+  guint16 legend_weights[MAX_LEGEND_WEIGHTS];
+  char *title;
+  char *budget_label;
+  char *deadline_label;
+  char *recommended_label;
+  char *hovered_label;
+};
+
+/* --- Series -------------------------------------------------------------- */
+
+/* GPU -> its style + 1, for each that has measurements, in the catalog's
+ * order. */
+static GHashTable *
+number_styles (const QmCatalog *catalog)
+{
+  g_autoptr (GHashTable) measured = g_hash_table_new (NULL, NULL);
+  GHashTable *styles = g_hash_table_new (NULL, NULL);
+  size_t n_gpus;
+  size_t n_measurements;
+  const QmGpu *gpus = qm_catalog_gpus (catalog, &n_gpus);
+  const QmMeasurement *measurements =
+      qm_catalog_measurements (catalog, &n_measurements);
+
+  for (size_t i = 0; i < n_measurements; i++)
+    g_hash_table_add (measured, (gpointer) measurements[i].gpu);
+  for (size_t i = 0; i < n_gpus; i++)
+    if (g_hash_table_contains (measured, &gpus[i]))
+      g_hash_table_insert (styles, (gpointer) &gpus[i],
+                           GUINT_TO_POINTER (g_hash_table_size (styles) + 1));
+  return styles;
+}
+
+static int
+compare_styles (gconstpointer a, gconstpointer b)
+{
+  const QmPlotSeries *p = a;
+  const QmPlotSeries *q = b;
+
+  return (p->style > q->style) - (p->style < q->style);
+}
+
+/* Makes a series of each GPU that occurs, in the order of the styles.  Returns
+ * GPU -> its style + 1. */
+static GHashTable *
+collect_series (QmAdvicePlot *self, const QmCatalog *catalog, guint n)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  GHashTable *styles = number_styles (catalog);
+
+  for (guint i = 0; i < n; i++)
+    {
+      const QmGpu *gpu = self->candidates[i].gpu;
+      QmPlotSeries series = { gpu->name, 0 };
+
+      if (!g_hash_table_add (seen, (gpointer) gpu))
+        continue;
+      if (!g_hash_table_contains (styles, gpu))
+        g_hash_table_insert (styles, (gpointer) gpu,
+                             GUINT_TO_POINTER (g_hash_table_size (styles) + 1));
+      series.style = GPOINTER_TO_UINT (g_hash_table_lookup (styles, gpu)) - 1;
+      g_array_append_val (self->series, series);
+    }
+  g_array_sort (self->series, compare_styles);
+  return styles;
+}
+
+/* style + 1 -> series */
+static GHashTable *
+index_series (const QmAdvicePlot *self)
+{
+  GHashTable *indices = g_hash_table_new (NULL, NULL);
+
+  for (guint i = 0; i < self->series->len; i++)
+    g_hash_table_insert (indices,
+                         GUINT_TO_POINTER (
+                             g_array_index (self->series, QmPlotSeries, i).style
+                             + 1),
+                         GUINT_TO_POINTER (i));
+  return indices;
+}
+
+/* --- Points -------------------------------------------------------------- */
+
+static guint16
+weight_of (const QmCandidate *candidate)
+{
+  gint64 gpus = (gint64) candidate->gpus * candidate->machines;
+
+  return (guint16) CLAMP (gpus, 1, MAX_WEIGHT);
+}
+
+static guint8
+provenance_of (const QmCandidate *candidate)
+{
+  if (candidate->measurement == NULL)
+    return QM_PLOT_PUBLISHED;
+  switch (candidate->measurement->provenance)
+    {
+    case QM_PROVENANCE_MEASURED:
+      return QM_PLOT_MEASURED;
+    case QM_PROVENANCE_PREDICTED:
+      return QM_PLOT_PREDICTED;
+    case QM_PROVENANCE_PUBLISHED:
+    default:
+      return QM_PLOT_PUBLISHED;
+    }
+}
+
+static double
+cost_of (const QmCandidate *candidate, QmAdvicePlotKind kind)
+{
+  if (candidate->cost_minor < 0)
+    return NAN;
+  return kind == QM_ADVICE_PLOT_OVERALL ? (double) candidate->cost_minor / 100
+                                        : candidate->experiment_cost;
+}
+
+static guint8
+verdict_flags (const QmCandidate *candidate)
+{
+  return candidate->verdict == QM_VERDICT_IMPOSSIBLE ? QM_PLOT_POINT_CROSSED
+                                                     : QM_PLOT_POINT_NORMAL;
+}
+
+static void
+fill_points (QmAdvicePlot *self, const QmCatalog *catalog, guint n)
+{
+  g_autoptr (GHashTable) styles = collect_series (self, catalog, n);
+  g_autoptr (GHashTable) series = index_series (self);
+
+  self->points = g_new (QmPlotPoint, n);
+  for (guint i = 0; i < n; i++)
+    {
+      const QmCandidate *candidate = &self->candidates[i];
+      gpointer style = g_hash_table_lookup (styles, candidate->gpu);
+
+      self->points[i] = (QmPlotPoint){
+        .x = cost_of (candidate, self->kind),
+        .y = candidate->days,
+        .series =
+            (guint16) GPOINTER_TO_UINT (g_hash_table_lookup (series, style)),
+        .weight = weight_of (candidate),
+        .provenance = provenance_of (candidate),
+        .flags = verdict_flags (candidate),
+      };
+    }
+}
+
+/* Shows the areas of the counts that occur, a few from the least to the most
+ * where there are many. */
+static void
+choose_legend_weights (QmAdvicePlot *self)
+{
+  gboolean occurs[MAX_WEIGHT + 1] = { FALSE };
+  guint16 all[MAX_WEIGHT];
+  guint n = 0;
+  guint shown;
+
+  for (guint i = 0; i < self->data.n_points; i++)
+    occurs[self->points[i].weight] = TRUE;
+  for (guint16 weight = 1; weight <= MAX_WEIGHT; weight++)
+    if (occurs[weight])
+      all[n++] = weight;
+  shown = MIN (n, MAX_LEGEND_WEIGHTS);
+  for (guint i = 0; i < shown; i++)
+    self->legend_weights[i] = all[shown > 1 ? i * (n - 1) / (shown - 1) : 0];
+  self->data.legend_weights = self->legend_weights;
+  self->data.n_legend_weights = shown;
+}
+
+/* Names what is not everywhere the same. */
+static void
+name_provenances (QmAdvicePlot *self)
+{
+  gboolean mixed = FALSE;
+
+  for (guint i = 0; i < self->data.n_points; i++)
+    mixed |= self->points[i].provenance != QM_PLOT_PUBLISHED;
+  if (!mixed)
+    return;
+  self->data.provenance_names[QM_PLOT_PUBLISHED] = C_ ("times", "Published");
+  self->data.provenance_names[QM_PLOT_MEASURED] = C_ ("times", "Measured");
+  self->data.provenance_names[QM_PLOT_PREDICTED] = C_ ("times", "Predicted");
+}
+
+static void
+set_axes (QmAdvicePlot *self, gboolean is_log)
+{
+  self->data.x = (QmPlotAxis){
+    .title = self->kind == QM_ADVICE_PLOT_OVERALL ? _ ("Overall cost (USD)")
+                                                  : _ ("Experiment cost (USD)"),
+    .unit = QM_PLOT_UNIT_MONEY,
+    .currency = CURRENCY,
+    .log = is_log,
+    .min = NAN,
+    .max = NAN,
+    .limit = NAN,
+  };
+  self->data.y = (QmPlotAxis){
+    .title = _ ("Training time (days)"),
+    .unit = QM_PLOT_UNIT_DAYS,
+    .log = is_log,
+    .min = NAN,
+    .max = NAN,
+    .limit = NAN,
+  };
+}
+
+QmAdvicePlot *
+qm_advice_plot_new (const QmCatalog *catalog,
+                    const QmAdvice *advice,
+                    QmAdvicePlotKind kind,
+                    const char *title,
+                    gboolean log)
+{
+  QmAdvicePlot *self;
+  QmPlotData *data;
+  guint n;
+
+  g_return_val_if_fail (catalog != NULL && advice != NULL, NULL);
+
+  self = g_new0 (QmAdvicePlot, 1);
+  data = &self->data;
+  self->kind = kind;
+  self->candidates = qm_advice_candidates (advice, &n);
+  self->series = g_array_new (FALSE, FALSE, sizeof (QmPlotSeries));
+  self->title = g_strdup (title);
+  fill_points (self, catalog, n);
+  data->title = self->title;
+  set_axes (self, log);
+  data->points = self->points;
+  data->n_points = n;
+  data->series = (const QmPlotSeries *) (void *) self->series->data;
+  data->n_series = self->series->len;
+  data->frontier =
+      kind == QM_ADVICE_PLOT_OVERALL
+          ? qm_advice_frontier (advice, &data->n_frontier)
+          : qm_advice_experiment_frontier (advice, &data->n_frontier);
+  data->recommended = data->selected = data->hovered = -1;
+  data->legend = TRUE;
+  data->weight_title = _ ("GPUs");
+  data->crossed_name = _ ("Impossible time");
+  data->frontier_name = _ ("Pareto frontier");
+  data->empty_text = _ ("Nothing to show");
+  choose_legend_weights (self);
+  name_provenances (self);
+  return self;
+}
+
+void
+qm_advice_plot_free (QmAdvicePlot *self)
+{
+  if (self == NULL)
+    return;
+  g_free (self->points);
+  g_array_unref (self->series);
+  g_free (self->title);
+  g_free (self->budget_label);
+  g_free (self->deadline_label);
+  g_free (self->recommended_label);
+  g_free (self->hovered_label);
+  g_free (self);
+}
+
+/* --- Limits -------------------------------------------------------------- */
+
+static void
+set_recommended (QmAdvicePlot *self, int index)
+{
+  g_autofree char *what = NULL;
+  g_autofree char *days = NULL;
+
+  if (index >= (int) self->data.n_points)
+    index = -1;
+  if (index == self->data.recommended)
+    return;
+  self->data.recommended = index;
+  g_clear_pointer (&self->recommended_label, g_free);
+  if (index >= 0)
+    {
+      what = qm_prose_candidate (&self->candidates[index]);
+      days = qm_format_days (self->candidates[index].days);
+      /* Translators: a machine, its training time. */
+      self->recommended_label = g_strdup_printf (_ ("%s, %s"), what, days);
+    }
+  self->data.recommended_label = self->recommended_label;
+}
+
+static void
+set_budget_line (QmAdvicePlot *self, gint64 budget_minor)
+{
+  g_autofree char *amount = NULL;
+
+  g_clear_pointer (&self->budget_label, g_free);
+  self->data.x.limit = NAN;
+  if (budget_minor >= 0)
+    {
+      self->data.x.limit = (double) budget_minor / 100;
+      amount = qm_format_money (self->data.x.limit, CURRENCY, FALSE);
+      /* Translators: an amount of money. */
+      self->budget_label = g_strdup_printf (_ ("Budget %s"), amount);
+    }
+  self->data.x.limit_label = self->budget_label;
+}
+
+static void
+set_deadline_line (QmAdvicePlot *self, double deadline_days)
+{
+  g_autofree char *days = NULL;
+
+  g_clear_pointer (&self->deadline_label, g_free);
+  self->data.y.limit = deadline_days;
+  if (qm_known (deadline_days))
+    {
+      days = qm_format_days (deadline_days);
+      /* Translators: a number of days. */
+      self->deadline_label = g_strdup_printf (_ ("Deadline %s"), days);
+    }
+  self->data.y.limit_label = self->deadline_label;
+}
+
+void
+qm_advice_plot_set_limits (QmAdvicePlot *self,
+                           gint64 budget_minor,
+                           double deadline_days,
+                           const QmRecommendation *recommendation)
+{
+  g_return_if_fail (self != NULL);
+
+  for (guint i = 0; i < self->data.n_points; i++)
+    {
+      guint8 flags = self->points[i].flags & ~(guint8) QM_PLOT_POINT_DIMMED;
+
+      if (!qm_candidate_within (&self->candidates[i], budget_minor,
+                                deadline_days))
+        flags |= QM_PLOT_POINT_DIMMED;
+      self->points[i].flags = flags;
+    }
+  /* A budget is an overall cost: among experiment costs it has no place. */
+  if (self->kind == QM_ADVICE_PLOT_OVERALL)
+    set_budget_line (self, budget_minor);
+  set_deadline_line (self, deadline_days);
+  set_recommended (self, recommendation != NULL ? recommendation->best : -1);
+}
+
+/* --- Single points ------------------------------------------------------- */
+
+void
+qm_advice_plot_set_selected (QmAdvicePlot *self, int index)
+{
+  g_return_if_fail (self != NULL);
+
+  self->data.selected = index < (int) self->data.n_points ? index : -1;
+}
+
+/* Takes the line. */
+static void
+add_line (GString *text, char *line)
+{
+  if (text->len > 0)
+    g_string_append_c (text, '\n');
+  g_string_append (text, line);
+  g_free (line);
+}
+
+/* "119 % of the peak: impossible" */
+static void
+add_audit (GString *text, const QmCandidate *candidate)
+{
+  g_autofree char *share = NULL;
+
+  if (!qm_known (candidate->implied_utilization))
+    return;
+  share = qm_format_percent (candidate->implied_utilization);
+  /* Translators: a percentage, "ok", "doubtful" or "impossible". */
+  add_line (text, g_strdup_printf (_ ("Utilization %s: %s"), share,
+                                   qm_prose_verdict_name (candidate->verdict)));
+}
+
+static char *
+describe (const QmCandidate *candidate)
+{
+  GString *text = g_string_new (NULL);
+  g_autofree char *cost =
+      qm_format_money ((double) candidate->cost_minor / 100, CURRENCY, FALSE);
+  g_autofree char *days = qm_format_days (candidate->days);
+  g_autofree char *experiment =
+      qm_format_money (candidate->experiment_cost, CURRENCY, FALSE);
+  g_autofree char *source = NULL;
+
+  add_line (text, qm_prose_candidate (candidate));
+  add_line (text, g_strdup_printf (_ ("Overall cost %s"), cost));
+  add_line (text, g_strdup_printf (_ ("Training time %s"), days));
+  add_line (text, g_strdup_printf (_ ("Experiment cost %s"), experiment));
+  add_audit (text, candidate);
+  if (candidate->measurement != NULL)
+    {
+      source = qm_prose_source (candidate->measurement);
+      /* Translators: "published (arXiv 2410.23261)". */
+      add_line (text, g_strdup_printf (_ ("Time %s"), source));
+    }
+  return g_string_free (text, FALSE);
+}
+
+void
+qm_advice_plot_set_hovered (QmAdvicePlot *self, int index)
+{
+  g_return_if_fail (self != NULL);
+
+  if (index >= (int) self->data.n_points)
+    index = -1;
+  if (index == self->data.hovered)
+    return;
+  self->data.hovered = index;
+  g_clear_pointer (&self->hovered_label, g_free);
+  if (index >= 0)
+    self->hovered_label = describe (&self->candidates[index]);
+  self->data.hovered_label = self->hovered_label;
+}
+
+void
+qm_advice_plot_set_range (
+    QmAdvicePlot *self, double x_min, double x_max, double y_min, double y_max)
+{
+  g_return_if_fail (self != NULL);
+
+  self->data.x.min = x_min;
+  self->data.x.max = x_max;
+  self->data.y.min = y_min;
+  self->data.y.max = y_max;
+}
+
+void
+qm_advice_plot_set_legend (QmAdvicePlot *self, gboolean legend)
+{
+  g_return_if_fail (self != NULL);
+
+  self->data.legend = legend;
+}
+
+const QmPlotData *
+qm_advice_plot_data (const QmAdvicePlot *self)
+{
+  g_return_val_if_fail (self != NULL, NULL);
+
+  return &self->data;
+}

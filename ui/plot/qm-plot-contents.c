@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/plot/qm-plot-contents.h"
+
+#include <math.h>
+
+void
+qm_plot_contents_init (QmPlotContents *contents, const QmPlotData *data)
+{
+  QmPlotContents found = { .x = { .min = HUGE_VAL, .max = -HUGE_VAL },
+                           .y = { .min = HUGE_VAL, .max = -HUGE_VAL },
+                           .weight = 1 };
+
+  for (guint i = 0; i < data->n_points; i++)
+    {
+      const QmPlotPoint *point = &data->points[i];
+
+      if (!qm_plot_point_drawable (data, point))
+        continue;
+      found.n++;
+      found.x.min = MIN (found.x.min, point->x);
+      found.x.max = MAX (found.x.max, point->x);
+      found.y.min = MIN (found.y.min, point->y);
+      found.y.max = MAX (found.y.max, point->y);
+      found.weight = MAX (found.weight, point->weight);
+      found.styles |= 1u << qm_plot_point_style (data, point);
+      found.provenances |= 1u << MIN (point->provenance, 7);
+      found.crossed |= (point->flags & QM_PLOT_POINT_CROSSED) != 0;
+    }
+  found.x.known = found.y.known = found.n > 0;
+  *contents = found;
+}

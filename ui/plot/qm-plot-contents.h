@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What there is to draw; private to the plot. */
+
+#pragma once
+
+#include "ui/plot/qm-plot-axis.h"
+#include "ui/plot/qm-plot.h"
+
+G_BEGIN_DECLS
+
+/* Whether a point can be drawn at all. */
+static inline gboolean
+qm_plot_point_drawable (const QmPlotData *data, const QmPlotPoint *point)
+{
+  return !(point->flags & QM_PLOT_POINT_HIDDEN)
+         && ABS (point->x) <= QM_PLOT_VALUE_MAX
+         && ABS (point->y) <= QM_PLOT_VALUE_MAX
+         && (!data->x.log || point->x >= QM_PLOT_LOG_MIN)
+         && (!data->y.log || point->y >= QM_PLOT_LOG_MIN);
+}
+
+/* The style of a point's series. */
+static inline guint
+qm_plot_point_style (const QmPlotData *data, const QmPlotPoint *point)
+{
+  guint style = point->series < data->n_series
+                    ? data->series[point->series].style
+                    : point->series;
+
+  return style % QM_PLOT_N_STYLES;
+}
+
+/* What the points that can be drawn are like. */
+typedef struct
+{
+  guint n;
+  QmPlotSpan x, y;
+  guint styles;      /* 1 << style for each that occurs */
+  guint weight;      /* the greatest */
+  guint provenances; /* 1 << QmPlotProvenance for each that occurs */
+  gboolean crossed;  /* some are crossed out */
+} QmPlotContents;
+
+void qm_plot_contents_init (QmPlotContents *contents, const QmPlotData *data);
+
+G_END_DECLS

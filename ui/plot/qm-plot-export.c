@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/plot/qm-plot-export.h"
+
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+#define MIN_SIZE 16
+#define MAX_SIZE 16384
+
+gboolean
+qm_plot_format_from_name (const char *name, QmPlotFormat *format)
+{
+  static const struct
+  {
+    const char *ending;
+    QmPlotFormat format;
+  } endings[] = {
+    { ".png", QM_PLOT_FORMAT_PNG },
+    { ".svg", QM_PLOT_FORMAT_SVG },
+    { ".pdf", QM_PLOT_FORMAT_PDF },
+  };
+  const char *ending;
+
+  g_return_val_if_fail (name != NULL && format != NULL, FALSE);
+
+  ending = strrchr (name, '.');
+  for (gsize i = 0; ending != NULL && i < G_N_ELEMENTS (endings); i++)
+    if (g_ascii_strcasecmp (ending, endings[i].ending) == 0)
+      {
+        *format = endings[i].format;
+        return TRUE;
+      }
+  return FALSE;
+}
+
+static cairo_status_t
+append_cb (void *closure, const unsigned char *data, unsigned int length)
+{
+  g_byte_array_append (closure, data, length);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+static cairo_surface_t *
+create_surface (GByteArray *bytes,
+                QmPlotFormat format,
+                int width,
+                int height,
+                const QmPlotTheme *theme)
+{
+  cairo_surface_t *surface;
+
+  switch (format)
+    {
+    case QM_PLOT_FORMAT_SVG:
+      return cairo_svg_surface_create_for_stream (append_cb, bytes, width,
+                                                  height);
+    case QM_PLOT_FORMAT_PDF:
+      surface =
+          cairo_pdf_surface_create_for_stream (append_cb, bytes, width, height);
+      /* The empty date is left out; otherwise it is the time of day. */
+      cairo_pdf_surface_set_metadata (surface, CAIRO_PDF_METADATA_CREATE_DATE,
+                                      "");
+      cairo_pdf_surface_set_metadata (surface, CAIRO_PDF_METADATA_CREATOR,
+                                      "Quartermaster");
+      return surface;
+    case QM_PLOT_FORMAT_PNG:
+    default:
+      return cairo_image_surface_create (theme->background.alpha >= 1
+                                             ? CAIRO_FORMAT_RGB24
+                                             : CAIRO_FORMAT_ARGB32,
+                                         width, height);
+    }
+}
+
+/* The number that stands for `old`: how many others were met before it. */
+static guint
+renumber (GHashTable *numbers, guint64 old)
+{
+  gpointer key = GUINT_TO_POINTER ((guint) old);
+  gpointer number;
+
+  if (!g_hash_table_lookup_extended (numbers, key, NULL, &number))
+    {
+      number = GUINT_TO_POINTER (g_hash_table_size (numbers));
+      g_hash_table_insert (numbers, key, number);
+    }
+  return GPOINTER_TO_UINT (number);
+}
+
+/* Cairo numbers the surfaces of an SVG file ("surface12") by a counter of the
+ * whole process.  Numbers them anew from 0, in the order of the file; texts do
+ * not matter, for they are glyphs there. */
+static GByteArray *
+renumber_surfaces (GByteArray *svg)
+{
+  static const char word[] = "surface";
+  GByteArray *result = g_byte_array_sized_new (svg->len);
+  g_autoptr (GHashTable) numbers = g_hash_table_new (NULL, NULL);
+  const char *rest;
+  const char *found;
+
+  g_byte_array_append (svg, (const guint8 *) "", 1);
+  rest = (const char *) svg->data;
+  while ((found = strstr (rest, word)) != NULL)
+    {
+      char digits[16];
+      char *end;
+      guint64 old;
+
+      found += strlen (word);
+      g_byte_array_append (result, (const guint8 *) rest,
+                           (guint) (found - rest));
+      old = g_ascii_strtoull (found, &end, 10);
+      rest = end;
+      if (end == found)
+        continue;
+      g_snprintf (digits, sizeof digits, "%u", renumber (numbers, old));
+      g_byte_array_append (result, (const guint8 *) digits,
+                           (guint) strlen (digits));
+    }
+  g_byte_array_append (result, (const guint8 *) rest, (guint) strlen (rest));
+  g_byte_array_unref (svg);
+  return result;
+}
+
+static gboolean
+check_arguments (guint n, int width, int height, GError **error)
+{
+  if (n == 0)
+    {
+      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                           _ ("there is nothing to draw"));
+      return FALSE;
+    }
+  if (width < MIN_SIZE || width > MAX_SIZE || height < MIN_SIZE
+      || height > MAX_SIZE)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT,
+                   /* Translators: width, height, least and greatest size. */
+                   _ ("a size of %d × %d is not possible: each must be from %d "
+                      "to %d"),
+                   width, height, MIN_SIZE, MAX_SIZE);
+      return FALSE;
+    }
+  return TRUE;
+}
+
+GBytes *
+qm_plot_render (const QmPlotData *const *plots,
+                guint n,
+                QmPlotFormat format,
+                int width,
+                int height,
+                const QmPlotTheme *theme,
+                GError **error)
+{
+  GByteArray *bytes;
+  cairo_surface_t *surface;
+  cairo_status_t status;
+  cairo_t *cr;
+
+  g_return_val_if_fail (theme != NULL && (plots != NULL || n == 0), NULL);
+
+  if (!check_arguments (n, width, height, error))
+    return NULL;
+  bytes = g_byte_array_new ();
+  surface = create_surface (bytes, format, width, height, theme);
+  cr = cairo_create (surface);
+  qm_plot_draw_grid (cr, plots, n, width, height, theme);
+  cairo_show_page (cr);
+  status = cairo_status (cr);
+  cairo_destroy (cr);
+  if (format == QM_PLOT_FORMAT_PNG && status == CAIRO_STATUS_SUCCESS)
+    status = cairo_surface_write_to_png_stream (surface, append_cb, bytes);
+  cairo_surface_finish (surface);
+  if (status == CAIRO_STATUS_SUCCESS)
+    status = cairo_surface_status (surface);
+  cairo_surface_destroy (surface);
+  if (status != CAIRO_STATUS_SUCCESS)
+    {
+      g_byte_array_unref (bytes);
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_FAILED,
+                   _ ("the plot cannot be drawn: %s"),
+                   cairo_status_to_string (status));
+      return NULL;
+    }
+  if (format == QM_PLOT_FORMAT_SVG)
+    bytes = renumber_surfaces (bytes);
+  return g_byte_array_free_to_bytes (bytes);
+}
+
+gboolean
+qm_plot_save (const QmPlotData *const *plots,
+              guint n,
+              GFile *file,
+              QmPlotFormat format,
+              int width,
+              int height,
+              const QmPlotTheme *theme,
+              GError **error)
+{
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GFileOutputStream) stream = NULL;
+  g_autoptr (GCancellable) abandon = g_cancellable_new ();
+
+  g_return_val_if_fail (G_IS_FILE (file), FALSE);
+
+  bytes = qm_plot_render (plots, n, format, width, height, theme, error);
+  if (bytes == NULL)
+    return FALSE;
+  stream = g_file_replace (file, NULL, FALSE, G_FILE_CREATE_NONE, NULL, error);
+  if (stream == NULL)
+    return FALSE;
+  if (g_output_stream_write_all (G_OUTPUT_STREAM (stream),
+                                 g_bytes_get_data (bytes, NULL),
+                                 g_bytes_get_size (bytes), NULL, NULL, error))
+    return g_output_stream_close (G_OUTPUT_STREAM (stream), NULL, error);
+  /* Closing puts the new file in the place of the old one, unless it is
+   * cancelled. */
+  g_cancellable_cancel (abandon);
+  g_output_stream_close (G_OUTPUT_STREAM (stream), abandon, NULL);
+  return FALSE;
+}

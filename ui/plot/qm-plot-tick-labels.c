@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/qm-format.h"
+#include "ui/plot/qm-plot-axis.h"
+
+#include <math.h>
+
+/* Value over its power of ten. */
+static double
+mantissa_of (double value)
+{
+  return value == 0 ? 0
+                    : value / pow (10, floor (log10 (fabs (value)) + 1e-12));
+}
+
+/* "2×10¹²" */
+static char *
+format_scientific (double value, int digits)
+{
+  static const char *const superscripts[] = { "⁰", "¹", "²", "³", "⁴",
+                                              "⁵", "⁶", "⁷", "⁸", "⁹" };
+  int exponent = value == 0 ? 0 : (int) floor (log10 (fabs (value)) + 1e-12);
+  double mantissa = mantissa_of (value);
+  g_autofree char *number = qm_format_number (mantissa, digits);
+  g_autofree char *power = g_strdup_printf ("%d", ABS (exponent));
+  GString *text = g_string_new (NULL);
+
+  if (value == 0)
+    return g_string_free (g_string_append (text, "0"), FALSE);
+  if (fabs (mantissa - 1) > 1e-9)
+    g_string_append_printf (text, "%s×", number);
+  g_string_append (text, exponent < 0 ? "10⁻" : "10");
+  for (const char *c = power; *c != '\0'; c++)
+    g_string_append (text, superscripts[*c - '0']);
+  return g_string_free (text, FALSE);
+}
+
+static gboolean
+is_multiple (double value, double quantum)
+{
+  double n = value / quantum;
+
+  return fabs (n - round (n)) < 1e-5;
+}
+
+static gboolean
+is_scientific (double value)
+{
+  return fabs (value) >= 1e10 || (value != 0 && fabs (value) < 1e-4);
+}
+
+static gboolean
+is_exact_number (double value, int decimals)
+{
+  return is_multiple (is_scientific (value) ? mantissa_of (value) : value,
+                      pow (10, -decimals));
+}
+
+static char *
+format_number (double value, int decimals)
+{
+  return is_scientific (value) ? format_scientific (value, decimals)
+                               : qm_format_number (value, decimals);
+}
+
+/* How the labels of one axis are written, each with more digits than the one
+ * before. */
+typedef enum
+{
+  STYLE_MONEY_SHORT, /* three digits at the most */
+  STYLE_MONEY,
+  STYLE_MONEY_CENTS,
+  STYLE_NUMBER /* and beyond: with that many decimals */
+} LabelStyle;
+
+#define MAX_DECIMALS 9
+
+/* Whether a value keeps its worth in that style. */
+static gboolean
+is_exact (double value, guint style)
+{
+  if (style >= STYLE_NUMBER)
+    return is_exact_number (value, (int) (style - STYLE_NUMBER));
+  if (fabs (value) >= 1e12)
+    return FALSE;
+  if (style == STYLE_MONEY_SHORT)
+    return fabs (value) < 1000 ? is_multiple (value, 1)
+                               : is_multiple (mantissa_of (value), 0.01);
+  return is_multiple (value, style == STYLE_MONEY ? 1 : 0.01);
+}
+
+static char *
+format_value (double value, guint style, const char *currency)
+{
+  switch (style)
+    {
+    case STYLE_MONEY_SHORT:
+      return qm_format_money_short (value, currency);
+    case STYLE_MONEY:
+    case STYLE_MONEY_CENTS:
+      return qm_format_money (value, currency, style == STYLE_MONEY_CENTS);
+    default:
+      return format_number (value, (int) (style - STYLE_NUMBER));
+    }
+}
+
+void
+qm_plot_tick_labels (QmPlotTick *ticks, guint n, const QmPlotAxis *axis)
+{
+  gboolean money = axis->unit == QM_PLOT_UNIT_MONEY && axis->currency != NULL;
+  guint style = money ? STYLE_MONEY_SHORT : STYLE_NUMBER;
+
+  for (guint i = 0; i < n && style < STYLE_NUMBER + MAX_DECIMALS;)
+    if (is_exact (ticks[i].value, style))
+      i++;
+    else
+      {
+        style++;
+        i = 0;
+      }
+  for (guint i = 0; i < n; i++)
+    {
+      g_free (ticks[i].label);
+      ticks[i].label = format_value (ticks[i].value, style, axis->currency);
+    }
+}

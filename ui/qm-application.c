@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/qm-application.h"
+
+#include "data/catalog.h"
+#include "data/datadir.h"
+#include "ui/qm-window.h"
+
+#include <glib-unix.h>
+#include <glib/gi18n-lib.h>
+#include <limits.h>
+#include <signal.h>
+
+struct _QmApplication
+{
+  AdwApplication parent_instance;
+
+  GSettings *settings;
+  QmCatalog *catalog;
+  QmError error; /* why there is no catalog */
+  char *color_scheme;
+  guint signal_sources[2];
+};
+
+enum
+{
+  PROP_0,
+  PROP_COLOR_SCHEME,
+  N_PROPS
+};
+
+G_DEFINE_FINAL_TYPE (QmApplication, qm_application, ADW_TYPE_APPLICATION)
+
+static GParamSpec *properties[N_PROPS];
+
+typedef struct
+{
+  const char *action;
+  const char *accels[4];
+} Shortcut;
+
+static const Shortcut shortcuts[] = {
+  { "app.quit", { "<Control>q" } },
+  { "window.close", { "<Control>w" } },
+  { "win.reset", { "<Control>r" } },
+  { "win.show-sidebar", { "F9" } },
+  { "win.search-model", { "<Control>f" } },
+  { "win.focus-budget", { "<Control>b" } },
+  { "win.export-plot", { "<Control>e" } },
+  { "win.copy-plot", { "<Control><Shift>c" } },
+  { "win.save-table", { "<Control>s", "<Control><Shift>e" } },
+  { "win.print", { "<Control>p" } },
+  { "win.zoom-in", { "<Control>plus", "<Control>equal", "<Control>KP_Add" } },
+  { "win.zoom-out", { "<Control>minus", "<Control>KP_Subtract" } },
+  { "win.zoom-reset", { "<Control>0", "<Control>KP_0" } },
+};
+
+QmApplication *
+qm_application_new (GSettings *settings)
+{
+  QmApplication *self;
+
+  g_return_val_if_fail (settings == NULL || G_IS_SETTINGS (settings), NULL);
+
+  self = g_object_new (QM_TYPE_APPLICATION, "application-id", QM_APP_ID, NULL);
+  g_set_object (&self->settings, settings);
+
+  return self;
+}
+
+static void
+set_color_scheme (QmApplication *self, const char *name)
+{
+  AdwColorScheme scheme = ADW_COLOR_SCHEME_DEFAULT;
+
+  if (g_strcmp0 (name, "light") == 0)
+    scheme = ADW_COLOR_SCHEME_FORCE_LIGHT;
+  else if (g_strcmp0 (name, "dark") == 0)
+    scheme = ADW_COLOR_SCHEME_FORCE_DARK;
+  else
+    name = "system";
+
+  if (g_strcmp0 (self->color_scheme, name) == 0)
+    return;
+
+  g_free (self->color_scheme);
+  self->color_scheme = g_strdup (name);
+  adw_style_manager_set_color_scheme (
+      adw_application_get_style_manager (ADW_APPLICATION (self)), scheme);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_COLOR_SCHEME]);
+}
+
+/* A catalog without a model or a time leaves nothing to advise on. */
+static gboolean
+check_catalog (QmApplication *self, const char *directory)
+{
+  size_t n_models, n_measurements;
+
+  qm_catalog_models (self->catalog, &n_models);
+  qm_catalog_measurements (self->catalog, &n_measurements);
+  if (n_models > 0 && n_measurements > 0)
+    return TRUE;
+
+  qm_error_set (&self->error, QM_STATUS_NOT_FOUND, directory, 0, 0, "%s",
+                _ ("no model or no training time was found"));
+  return FALSE;
+}
+
+static void
+load_catalog (QmApplication *self)
+{
+  char shipped[PATH_MAX];
+  char user[PATH_MAX];
+  gboolean has_user = qm_user_data_dir (user, sizeof user);
+
+  if (!qm_data_dir (shipped, sizeof shipped))
+    qm_error_set (&self->error, QM_STATUS_NOT_FOUND, NULL, 0, 0, "%s",
+                  _ ("the directory of the catalog was not found"));
+  else if (qm_catalog_load (shipped, has_user ? user : NULL, &self->catalog,
+                            &self->error)
+               == QM_OK
+           && !check_catalog (self, shipped))
+    g_clear_pointer (&self->catalog, qm_catalog_free);
+}
+
+static void
+open_window (QmApplication *self)
+{
+  GtkWidget *window = qm_window_new (GTK_APPLICATION (self), self->settings);
+
+  if (self->catalog != NULL)
+    qm_window_set_catalog (QM_WINDOW (window), self->catalog);
+  else
+    {
+      g_autofree char *reason =
+          self->error.file[0] != '\0'
+              ? g_strdup_printf ("%s: %s", self->error.file,
+                                 self->error.message)
+              : g_strdup (self->error.message);
+      g_autofree char *valid = g_utf8_make_valid (reason, -1);
+
+      qm_window_show_failure (QM_WINDOW (window), valid);
+    }
+  gtk_window_present (GTK_WINDOW (window));
+}
+
+static void
+qm_application_activate (GApplication *application)
+{
+  GtkWindow *window =
+      gtk_application_get_active_window (GTK_APPLICATION (application));
+
+  if (window != NULL)
+    gtk_window_present (window);
+  else
+    open_window (QM_APPLICATION (application));
+}
+
+/* Closing, unlike quitting, lets windows save their state. */
+static void
+close_windows (QmApplication *self)
+{
+  g_autoptr (GList) windows =
+      g_list_copy (gtk_application_get_windows (GTK_APPLICATION (self)));
+
+  for (GList *iter = windows; iter != NULL; iter = iter->next)
+    gtk_window_close (iter->data);
+}
+
+static void
+quit_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
+{
+  close_windows (user_data);
+}
+
+static gboolean
+signal_cb (gpointer user_data)
+{
+  close_windows (user_data);
+
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+about_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
+{
+  GtkApplication *application = user_data;
+  GtkWidget *about = adw_about_window_new ();
+
+  g_object_set (
+      about, "transient-for", gtk_application_get_active_window (application),
+      "modal", TRUE, "application-name", _ ("Quartermaster"),
+      "application-icon", QM_APP_ID, "version", QM_VERSION, "developer-name",
+      _ ("The Quartermaster authors"), "license-type", GTK_LICENSE_APACHE_2_0,
+      "comments",
+      _ ("Which GPUs to buy to train a model, how long the training takes and "
+         "what an experiment costs.\n\nTimes and prices of the published "
+         "analysis: “$100K or 100 Days: Trade-offs when Pre-Training with "
+         "Academic Resources”."),
+      /* Translators: your name, one translator a line. */
+      "translator-credits", _ ("translator-credits"), NULL);
+  adw_about_window_add_link (ADW_ABOUT_WINDOW (about),
+                             _ ("The Published Analysis"),
+                             "https://arxiv.org/abs/2410.23261");
+  gtk_window_present (GTK_WINDOW (about));
+}
+
+static void
+add_actions (QmApplication *self)
+{
+  static const GActionEntry entries[] = {
+    { .name = "quit", .activate = quit_cb },
+    { .name = "about", .activate = about_cb },
+  };
+  g_autoptr (GPropertyAction) color_scheme =
+      g_property_action_new ("color-scheme", self, "color-scheme");
+
+  g_action_map_add_action_entries (G_ACTION_MAP (self), entries,
+                                   G_N_ELEMENTS (entries), self);
+  g_action_map_add_action (G_ACTION_MAP (self), G_ACTION (color_scheme));
+  for (guint i = 0; i < G_N_ELEMENTS (shortcuts); i++)
+    gtk_application_set_accels_for_action (GTK_APPLICATION (self),
+                                           shortcuts[i].action,
+                                           shortcuts[i].accels);
+}
+
+static void
+qm_application_startup (GApplication *application)
+{
+  QmApplication *self = QM_APPLICATION (application);
+  static const int signals[] = { SIGINT, SIGTERM };
+
+  G_APPLICATION_CLASS (qm_application_parent_class)->startup (application);
+
+  gtk_window_set_default_icon_name (QM_APP_ID);
+  add_actions (self);
+  if (self->settings != NULL)
+    g_settings_bind (self->settings, "color-scheme", self, "color-scheme",
+                     G_SETTINGS_BIND_DEFAULT);
+  for (guint i = 0; i < G_N_ELEMENTS (signals); i++)
+    self->signal_sources[i] = g_unix_signal_add (signals[i], signal_cb, self);
+
+  load_catalog (self);
+}
+
+static void
+qm_application_shutdown (GApplication *application)
+{
+  QmApplication *self = QM_APPLICATION (application);
+
+  for (guint i = 0; i < G_N_ELEMENTS (self->signal_sources); i++)
+    g_clear_handle_id (&self->signal_sources[i], g_source_remove);
+  g_settings_sync ();
+
+  G_APPLICATION_CLASS (qm_application_parent_class)->shutdown (application);
+}
+
+static void
+qm_application_finalize (GObject *object)
+{
+  QmApplication *self = QM_APPLICATION (object);
+
+  g_clear_object (&self->settings);
+  g_clear_pointer (&self->color_scheme, g_free);
+  g_clear_pointer (&self->catalog, qm_catalog_free);
+
+  G_OBJECT_CLASS (qm_application_parent_class)->finalize (object);
+}
+
+static void
+qm_application_get_property (GObject *object,
+                             guint prop_id,
+                             GValue *value,
+                             GParamSpec *pspec)
+{
+  switch (prop_id)
+    {
+    case PROP_COLOR_SCHEME:
+      g_value_set_string (value, QM_APPLICATION (object)->color_scheme);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+qm_application_set_property (GObject *object,
+                             guint prop_id,
+                             const GValue *value,
+                             GParamSpec *pspec)
+{
+  switch (prop_id)
+    {
+    case PROP_COLOR_SCHEME:
+      set_color_scheme (QM_APPLICATION (object), g_value_get_string (value));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+qm_application_class_init (QmApplicationClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GApplicationClass *application_class = G_APPLICATION_CLASS (klass);
+
+  object_class->finalize = qm_application_finalize;
+  object_class->get_property = qm_application_get_property;
+  object_class->set_property = qm_application_set_property;
+  application_class->activate = qm_application_activate;
+  application_class->startup = qm_application_startup;
+  application_class->shutdown = qm_application_shutdown;
+
+  properties[PROP_COLOR_SCHEME] =
+      g_param_spec_string ("color-scheme", NULL, NULL, "system",
+                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
+                               | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+qm_application_init (QmApplication *self)
+{
+  self->color_scheme = g_strdup ("system");
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A row that chooses between two things, with a line that explains the one
+ * that is chosen. */
+
+#pragma once
+
+#include <adwaita.h>
+
+G_BEGIN_DECLS
+
+/* Properties: "first-label", "second-label", "first-note", "second-note"
+ * (strings, construct only) and "second" (boolean: the second is chosen; the
+ * first is the default). */
+#define QM_TYPE_CHOICE_ROW (qm_choice_row_get_type ())
+G_DECLARE_FINAL_TYPE (
+    QmChoiceRow, qm_choice_row, QM, CHOICE_ROW, AdwPreferencesRow)
+
+gboolean qm_choice_row_get_second (QmChoiceRow *self);
+void qm_choice_row_set_second (QmChoiceRow *self, gboolean second);
+
+G_END_DECLS

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The filters: which GPU types, counts and kinds of machine take part. */
+
+#pragma once
+
+#include "ui/qm-advisor.h"
+
+#include <adwaita.h>
+
+G_BEGIN_DECLS
+
+/* Property "advisor": QmAdvisor, to be set once. */
+#define QM_TYPE_FILTER_GROUP (qm_filter_group_get_type ())
+G_DECLARE_FINAL_TYPE (
+    QmFilterGroup, qm_filter_group, QM, FILTER_GROUP, AdwPreferencesGroup)
+
+void qm_filter_group_set_advisor (QmFilterGroup *self, QmAdvisor *advisor);
+
+G_END_DECLS

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/qm-plot-grid.h"
+
+#include "ui/qm-legend.h"
+
+#include <glib/gi18n-lib.h>
+#include <math.h>
+
+#define N_KINDS       2
+#define NATURAL_WIDTH 420
+#define GAP           12
+
+/* Least width of a plot beside another one, and of a small multiple. */
+#define LEAST_PAIR     300
+#define LEAST_MULTIPLE 260
+
+/* Heights that suit a width. */
+#define ASPECT           0.72
+#define MIN_HEIGHT       220
+#define LARGEST_NATURAL  400
+#define SMALL_MIN_HEIGHT 190
+#define SMALL_NATURAL    270
+
+struct _QmPlotGrid
+{
+  GtkWidget parent_instance;
+
+  QmAdvisor *advisor;
+  GtkWidget *legend;
+  GtkWidget *headings[N_KINDS];
+  GPtrArray *views[N_KINDS]; /* QmPlotView, owned as children */
+};
+
+enum
+{
+  PROP_0,
+  PROP_ADVISOR,
+  N_PROPS
+};
+
+G_DEFINE_FINAL_TYPE (QmPlotGrid, qm_plot_grid, GTK_TYPE_WIDGET)
+
+static GParamSpec *properties[N_PROPS];
+
+/* How the plots of a width are arranged.  All cells are of one size. */
+typedef struct
+{
+  guint n;       /* topics */
+  gboolean pair; /* the kinds stand side by side */
+  guint columns, rows;
+  int cell_width;
+  int fixed_height;  /* legend, headings and gaps */
+  guint n_cell_rows; /* cells one above the other */
+} Arrangement;
+
+guint
+qm_plot_grid_columns (guint n, int width, int least, int gap)
+{
+  guint most;
+  guint rows;
+
+  if (n == 0 || least <= 0)
+    return 1;
+  most = (guint) MAX (1, (width + gap) / (least + gap));
+  most = MIN (most, n);
+  rows = (n + most - 1) / most;
+  return (n + rows - 1) / rows;
+}
+
+static int
+height_of (GtkWidget *child, int width)
+{
+  int natural;
+
+  if (!gtk_widget_should_layout (child))
+    return 0;
+  gtk_widget_measure (child, GTK_ORIENTATION_VERTICAL, width, NULL, &natural,
+                      NULL, NULL);
+  return natural + GAP;
+}
+
+static Arrangement
+arrange (QmPlotGrid *self, int width)
+{
+  Arrangement way = { .n = self->views[0]->len, .columns = 1, .rows = 1 };
+
+  if (way.n <= 1)
+    way.pair = width >= 2 * LEAST_PAIR + GAP;
+  else
+    {
+      way.columns = qm_plot_grid_columns (way.n, width, LEAST_MULTIPLE, GAP);
+      way.rows = (way.n + way.columns - 1) / way.columns;
+    }
+  way.cell_width =
+      way.pair ? (width - GAP) / 2
+               : (width - (int) (way.columns - 1) * GAP) / (int) way.columns;
+  way.n_cell_rows = way.pair ? 1 : way.rows * N_KINDS;
+  way.fixed_height =
+      height_of (self->legend, width) + (int) (way.n_cell_rows - 1) * GAP;
+  for (guint i = 0; i < N_KINDS; i++)
+    way.fixed_height += height_of (self->headings[i], width);
+  return way;
+}
+
+static GtkSizeRequestMode
+qm_plot_grid_get_request_mode (GtkWidget *widget)
+{
+  return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
+}
+
+static void
+qm_plot_grid_measure (GtkWidget *widget,
+                      GtkOrientation orientation,
+                      int for_size,
+                      int *minimum,
+                      int *natural,
+                      int *minimum_baseline,
+                      int *natural_baseline)
+{
+  QmPlotGrid *self = QM_PLOT_GRID (widget);
+  Arrangement way;
+  int least, wanted;
+
+  if (orientation == GTK_ORIENTATION_HORIZONTAL)
+    {
+      *minimum = LEAST_MULTIPLE;
+      *natural = 2 * NATURAL_WIDTH + GAP;
+      return;
+    }
+  way = arrange (self, for_size < 0 ? 2 * NATURAL_WIDTH + GAP : for_size);
+  least = way.n > 1 ? SMALL_MIN_HEIGHT : MIN_HEIGHT;
+  wanted = CLAMP ((int) (way.cell_width * ASPECT), least,
+                  way.n > 1 ? SMALL_NATURAL : LARGEST_NATURAL);
+  *minimum = way.fixed_height + (int) way.n_cell_rows * least;
+  *natural = way.fixed_height + (int) way.n_cell_rows * wanted;
+}
+
+/* Allocates a child, mirrored where text runs from right to left. */
+static void
+place (QmPlotGrid *self, GtkWidget *child, GtkAllocation area)
+{
+  if (gtk_widget_get_direction (GTK_WIDGET (self)) == GTK_TEXT_DIR_RTL)
+    area.x = gtk_widget_get_width (GTK_WIDGET (self)) - area.x - area.width;
+  gtk_widget_size_allocate (child, &area, -1);
+}
+
+static int
+place_line (QmPlotGrid *self, GtkWidget *child, int width, int y)
+{
+  int height = height_of (child, width);
+
+  if (height > 0)
+    place (self, child, (GtkAllocation){ 0, y, width, height - GAP });
+  return y + height;
+}
+
+static void
+qm_plot_grid_size_allocate (GtkWidget *widget,
+                            int width,
+                            int height,
+                            int baseline)
+{
+  QmPlotGrid *self = QM_PLOT_GRID (widget);
+  Arrangement way = arrange (self, width);
+  int cell_height =
+      MAX ((height - way.fixed_height) / MAX ((int) way.n_cell_rows, 1), 1);
+  int y = place_line (self, self->legend, width, 0);
+
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    {
+      int top =
+          way.pair ? y : place_line (self, self->headings[kind], width, y);
+
+      for (guint i = 0; i < way.n; i++)
+        {
+          int column = way.pair ? (int) kind : (int) (i % way.columns);
+          int row = way.pair ? 0 : (int) (i / way.columns);
+
+          place (self, g_ptr_array_index (self->views[kind], i),
+                 (GtkAllocation){ column * (way.cell_width + GAP),
+                                  top + row * (cell_height + GAP),
+                                  way.cell_width, cell_height });
+        }
+      if (!way.pair)
+        y = top + (int) way.rows * (cell_height + GAP);
+    }
+}
+
+static void
+update_legend (QmPlotGrid *self)
+{
+  g_autoptr (GPtrArray) plots = g_ptr_array_new ();
+
+  for (guint i = 0; i < self->views[0]->len; i++)
+    {
+      const QmPlotData *data =
+          qm_plot_view_get_data (g_ptr_array_index (self->views[0], i));
+
+      if (data != NULL)
+        g_ptr_array_add (plots, (gpointer) data);
+    }
+  qm_legend_set_plots (QM_LEGEND (self->legend),
+                       (const QmPlotData *const *) plots->pdata, plots->len);
+}
+
+/* As many views as topics.  Those that stay bring themselves up to date. */
+static void
+update_views (QmPlotGrid *self)
+{
+  guint n = self->advisor != NULL ? qm_advisor_get_n_topics (self->advisor) : 0;
+
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    {
+      GPtrArray *views = self->views[kind];
+
+      while (views->len > n)
+        g_ptr_array_remove_index (views, views->len - 1);
+      while (views->len < n)
+        {
+          GtkWidget *view = qm_plot_view_new (self->advisor, views->len, kind);
+
+          /* In the order in which the focus should move. */
+          if (views->len > 0)
+            gtk_widget_insert_after (view, GTK_WIDGET (self),
+                                     g_ptr_array_index (views, views->len - 1));
+          else
+            gtk_widget_insert_after (view, GTK_WIDGET (self),
+                                     self->headings[kind]);
+          g_ptr_array_add (views, view);
+        }
+      gtk_widget_set_visible (self->headings[kind], n > 1);
+    }
+  update_legend (self);
+  gtk_widget_queue_resize (GTK_WIDGET (self));
+}
+
+void
+qm_plot_grid_set_advisor (QmPlotGrid *self, QmAdvisor *advisor)
+{
+  g_return_if_fail (QM_IS_PLOT_GRID (self));
+  g_return_if_fail (advisor == NULL || QM_IS_ADVISOR (advisor));
+
+  if (self->advisor == advisor)
+    return;
+  if (self->advisor != NULL)
+    g_signal_handlers_disconnect_by_data (self->advisor, self);
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    g_ptr_array_set_size (self->views[kind], 0);
+  g_set_object (&self->advisor, advisor);
+  if (advisor != NULL)
+    /* After the views have taken in what is new. */
+    g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (update_views),
+                             self, G_CONNECT_SWAPPED | G_CONNECT_AFTER);
+  update_views (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
+}
+
+static void
+qm_plot_grid_get_property (GObject *object,
+                           guint prop_id,
+                           GValue *value,
+                           GParamSpec *pspec)
+{
+  switch (prop_id)
+    {
+    case PROP_ADVISOR:
+      g_value_set_object (value, QM_PLOT_GRID (object)->advisor);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+qm_plot_grid_set_property (GObject *object,
+                           guint prop_id,
+                           const GValue *value,
+                           GParamSpec *pspec)
+{
+  switch (prop_id)
+    {
+    case PROP_ADVISOR:
+      qm_plot_grid_set_advisor (QM_PLOT_GRID (object),
+                                g_value_get_object (value));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+qm_plot_grid_dispose (GObject *object)
+{
+  QmPlotGrid *self = QM_PLOT_GRID (object);
+
+  if (self->advisor != NULL)
+    g_signal_handlers_disconnect_by_data (self->advisor, self);
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    {
+      g_clear_pointer (&self->views[kind], g_ptr_array_unref);
+      g_clear_pointer (&self->headings[kind], gtk_widget_unparent);
+    }
+  g_clear_pointer (&self->legend, gtk_widget_unparent);
+  g_clear_object (&self->advisor);
+
+  G_OBJECT_CLASS (qm_plot_grid_parent_class)->dispose (object);
+}
+
+static void
+qm_plot_grid_class_init (QmPlotGridClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  object_class->get_property = qm_plot_grid_get_property;
+  object_class->set_property = qm_plot_grid_set_property;
+  object_class->dispose = qm_plot_grid_dispose;
+  widget_class->get_request_mode = qm_plot_grid_get_request_mode;
+  widget_class->measure = qm_plot_grid_measure;
+  widget_class->size_allocate = qm_plot_grid_size_allocate;
+
+  properties[PROP_ADVISOR] =
+      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
+                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
+                               | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  gtk_widget_class_set_css_name (widget_class, "plotgrid");
+  gtk_widget_class_set_accessible_role (widget_class,
+                                        GTK_ACCESSIBLE_ROLE_GROUP);
+}
+
+static GtkWidget *
+add_heading (QmPlotGrid *self, const char *text)
+{
+  GtkWidget *heading = gtk_label_new (text);
+
+  gtk_label_set_xalign (GTK_LABEL (heading), 0);
+  gtk_widget_add_css_class (heading, "heading");
+  gtk_widget_set_visible (heading, FALSE);
+  gtk_widget_set_parent (heading, GTK_WIDGET (self));
+  return heading;
+}
+
+static void
+qm_plot_grid_init (QmPlotGrid *self)
+{
+  self->legend = qm_legend_new ();
+  gtk_widget_set_parent (self->legend, GTK_WIDGET (self));
+  self->headings[0] = add_heading (self, _ ("Overall cost"));
+  self->headings[1] = add_heading (self, _ ("Cost of one experiment"));
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    self->views[kind] =
+        g_ptr_array_new_with_free_func ((GDestroyNotify) gtk_widget_unparent);
+}
+
+GtkWidget *
+qm_plot_grid_new (void)
+{
+  return g_object_new (QM_TYPE_PLOT_GRID, NULL);
+}
+
+QmPlotView *
+qm_plot_grid_get_view (QmPlotGrid *self, guint topic, QmAdvicePlotKind kind)
+{
+  g_return_val_if_fail (QM_IS_PLOT_GRID (self) && kind < N_KINDS, NULL);
+
+  if (topic >= self->views[kind]->len)
+    return NULL;
+  return g_ptr_array_index (self->views[kind], topic);
+}
+
+static void
+for_each_view (QmPlotGrid *self,
+               void (*visit) (QmPlotView *view, double factor),
+               double factor)
+{
+  for (guint kind = 0; kind < N_KINDS; kind++)
+    for (guint i = 0; i < self->views[kind]->len; i++)
+      visit (g_ptr_array_index (self->views[kind], i), factor);
+}
+
+static void
+zoom_view (QmPlotView *view, double factor)
+{
+  qm_plot_view_zoom (view, factor, NAN, NAN);
+}
+
+static void
+reset_view (QmPlotView *view, double factor)
+{
+  qm_plot_view_zoom_reset (view);
+}
+
+void
+qm_plot_grid_zoom (QmPlotGrid *self, double factor)
+{
+  g_return_if_fail (QM_IS_PLOT_GRID (self) && factor > 0);
+
+  for_each_view (self, zoom_view, factor);
+}
+
+void
+qm_plot_grid_zoom_reset (QmPlotGrid *self)
+{
+  g_return_if_fail (QM_IS_PLOT_GRID (self));
+
+  for_each_view (self, reset_view, 1);
+}

@@ -1,0 +1,682 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/qm-plot-view-private.h"
+
+#include "pricing/qm-prose.h"
+#include "ui/qm-theme.h"
+
+#include <glib/gi18n-lib.h>
+#include <math.h>
+
+#define MIN_WIDTH      200
+#define MIN_HEIGHT     180
+#define NATURAL_WIDTH  420
+#define NATURAL_HEIGHT 340
+
+/* Radius of a card's corners. */
+#define CORNER 12.0
+
+static const QmPlotLayers layer_flags[N_LAYERS] = { QM_PLOT_LAYER_FRAME,
+                                                    QM_PLOT_LAYER_POINTS };
+
+enum
+{
+  PROP_0,
+  PROP_ADVISOR,
+  PROP_TOPIC,
+  PROP_KIND,
+  N_PROPS
+};
+
+G_DEFINE_FINAL_TYPE (QmPlotView, qm_plot_view, GTK_TYPE_WIDGET)
+
+static GParamSpec *properties[N_PROPS];
+
+const QmPlotData *
+_qm_plot_view_data (QmPlotView *self)
+{
+  return self->plot != NULL ? qm_advice_plot_data (self->plot) : NULL;
+}
+
+static void
+invalidate (QmPlotView *self, guint first_layer)
+{
+  for (guint i = first_layer; i < N_LAYERS; i++)
+    g_clear_object (&self->layers[i]);
+  if (first_layer == LAYER_FRAME)
+    self->layout_valid = FALSE;
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
+static const char *
+kind_title (QmAdvicePlotKind kind)
+{
+  return kind == QM_ADVICE_PLOT_OVERALL ? _ ("Overall cost")
+                                        : _ ("Cost of one experiment");
+}
+
+/* What the plot as a whole is called. */
+static char *
+describe_plot (QmPlotView *self)
+{
+  const QmAdvice *advice = qm_advisor_get_advice (self->advisor, self->topic);
+  const QmRecommendation *recommendation =
+      qm_advisor_get_recommendation (self->advisor, self->topic);
+  const QmPlotData *data = _qm_plot_view_data (self);
+  g_autofree char *count =
+      g_strdup_printf (ngettext ("%u candidate", "%u candidates",
+                                 data->n_points),
+                       data->n_points);
+  g_autofree char *headline = qm_prose_headline (advice, recommendation);
+
+  /* Translators: what a plot shows, of which model, "16 candidates", the
+   * recommendation. */
+  return g_strdup_printf (_ ("%s, %s: %s. %s"), kind_title (self->kind),
+                          qm_advisor_get_title (self->advisor, self->topic),
+                          count, headline);
+}
+
+/* Tells assistive technology what the widget is now called. */
+static void
+update_label (QmPlotView *self)
+{
+  const QmPlotData *data;
+  g_autofree char *label = NULL;
+
+  /* Asking may bring another plot: before it is looked at. */
+  qm_advisor_get_n_topics (self->advisor);
+  data = _qm_plot_view_data (self);
+  if (data == NULL)
+    label = g_strdup (kind_title (self->kind));
+  else if (self->walked >= 0 && data->hovered_label != NULL)
+    label = g_strdup (data->hovered_label);
+  else
+    label = describe_plot (self);
+  if (g_strcmp0 (label, self->spoken) == 0)
+    return;
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
+  g_free (self->spoken);
+  self->spoken = g_steal_pointer (&label);
+}
+
+void
+_qm_plot_view_set_hovered (QmPlotView *self, int index)
+{
+  const QmPlotData *data = _qm_plot_view_data (self);
+
+  if (data == NULL || data->hovered == index)
+    return;
+  qm_advice_plot_set_hovered (self->plot, index);
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
+void
+_qm_plot_view_set_walked (QmPlotView *self, int index)
+{
+  self->walked = index;
+  _qm_plot_view_set_hovered (self, index);
+  if (self->plot != NULL)
+    update_label (self);
+}
+
+static void
+update_selected (QmPlotView *self)
+{
+  const QmPlotData *data;
+  guint topic, candidate;
+  int selected = -1;
+
+  if (qm_advisor_get_selected (self->advisor, &topic, &candidate)
+      && topic == self->topic)
+    selected = (int) candidate;
+  data = _qm_plot_view_data (self);
+  if (data == NULL || data->selected == selected)
+    return;
+  qm_advice_plot_set_selected (self->plot, selected);
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
+static void
+apply_limits (QmPlotView *self)
+{
+  qm_advice_plot_set_limits (
+      self->plot, qm_advisor_get_budget_minor (self->advisor),
+      qm_advisor_get_deadline_days (self->advisor),
+      qm_advisor_get_recommendation (self->advisor, self->topic));
+}
+
+void
+_qm_plot_view_set_range (QmPlotView *self, const QmPlotZoom *range)
+{
+  self->range = *range;
+  qm_advice_plot_set_range (self->plot, range->x_min, range->x_max,
+                            range->y_min, range->y_max);
+  invalidate (self, LAYER_FRAME);
+}
+
+/* Makes the plot of the topic as it is now. */
+static void
+rebuild (QmPlotView *self)
+{
+  gboolean log_axes;
+  const char *title, *heading;
+
+  g_clear_pointer (&self->plot, qm_advice_plot_free);
+  self->walked = -1;
+  self->dragging = FALSE;
+  invalidate (self, LAYER_FRAME);
+  if (self->topic >= qm_advisor_get_n_topics (self->advisor))
+    return;
+
+  title = qm_advisor_get_title (self->advisor, self->topic);
+  heading = qm_advisor_get_n_topics (self->advisor) > 1
+                ? title
+                : kind_title (self->kind);
+  g_object_get (self->advisor, "log-axes", &log_axes, NULL);
+  self->plot =
+      qm_advice_plot_new (qm_advisor_get_catalog (self->advisor),
+                          qm_advisor_get_advice (self->advisor, self->topic),
+                          self->kind, heading, log_axes);
+  qm_advice_plot_set_legend (self->plot, FALSE);
+  if (g_strcmp0 (title, self->title) != 0)
+    {
+      g_free (self->title);
+      self->title = g_strdup (title);
+      self->range = qm_plot_zoom_all ();
+    }
+  _qm_plot_view_set_range (self, &self->range);
+  apply_limits (self);
+  update_selected (self);
+  update_label (self);
+}
+
+static void
+rebuilt_cb (QmPlotView *self)
+{
+  rebuild (self);
+}
+
+static void
+limits_changed_cb (QmPlotView *self)
+{
+  if (self->plot == NULL)
+    return;
+  apply_limits (self);
+  update_label (self);
+  invalidate (self, LAYER_POINTS);
+}
+
+static void
+log_axes_cb (QmPlotView *self)
+{
+  self->range = qm_plot_zoom_all ();
+  rebuild (self);
+}
+
+static void
+theme_cb (GtkWidget *widget)
+{
+  QmPlotView *self = QM_PLOT_VIEW (widget);
+
+  PangoContext *context = gtk_widget_get_pango_context (widget);
+  const PangoFontDescription *font =
+      pango_context_get_font_description (context);
+  const char *family =
+      font != NULL ? pango_font_description_get_family (font) : NULL;
+
+  self->theme = *qm_theme_current ();
+  if (family != NULL)
+    {
+      g_free (self->font);
+      self->font = g_strdup (family);
+      self->theme.font = self->font;
+    }
+  invalidate (self, LAYER_FRAME);
+}
+
+/* The style may have brought another font. */
+static void
+qm_plot_view_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
+{
+  GTK_WIDGET_CLASS (qm_plot_view_parent_class)->css_changed (widget, change);
+
+  theme_cb (widget);
+}
+
+/* Clips to the rounded corners of the widget. */
+static void
+clip_corners (cairo_t *cr, double width, double height)
+{
+  cairo_new_path (cr);
+  cairo_arc (cr, width - CORNER, CORNER, CORNER, -G_PI_2, 0);
+  cairo_arc (cr, width - CORNER, height - CORNER, CORNER, 0, G_PI_2);
+  cairo_arc (cr, CORNER, height - CORNER, CORNER, G_PI_2, G_PI);
+  cairo_arc (cr, CORNER, CORNER, CORNER, G_PI, 1.5 * G_PI);
+  cairo_close_path (cr);
+  cairo_clip (cr);
+}
+
+/* Layouts of the visible range and of everything. */
+gboolean
+_qm_plot_view_layouts (QmPlotView *self, QmPlotLayout *now, QmPlotLayout *all)
+{
+  const QmPlotData *data = _qm_plot_view_data (self);
+  int width = gtk_widget_get_width (GTK_WIDGET (self));
+  int height = gtk_widget_get_height (GTK_WIDGET (self));
+  QmPlotData whole;
+
+  if (data == NULL || width <= 0 || height <= 0)
+    return FALSE;
+  if (!self->layout_valid)
+    qm_plot_layout (data, width, height, &self->theme, &self->layout);
+  self->layout_valid = TRUE;
+  *now = self->layout;
+  if (all == NULL)
+    return TRUE;
+  *all = self->layout;
+  if (!qm_plot_zoom_is_all (&self->range))
+    {
+      whole = *data;
+      whole.x.min = whole.x.max = whole.y.min = whole.y.max = NAN;
+      qm_plot_layout (&whole, width, height, &self->theme, all);
+    }
+  return TRUE;
+}
+
+static GdkTexture *
+render_layer (QmPlotView *self, guint layer, int width, int height, int scale)
+{
+  cairo_surface_t *surface =
+      cairo_image_surface_create (CAIRO_FORMAT_ARGB32, width * scale,
+                                  height * scale);
+  cairo_t *cr;
+  g_autoptr (GBytes) bytes = NULL;
+  gsize stride;
+
+  cairo_surface_set_device_scale (surface, scale, scale);
+  cr = cairo_create (surface);
+  if (layer == LAYER_FRAME)
+    clip_corners (cr, width, height);
+  qm_plot_draw (cr, _qm_plot_view_data (self), width, height, &self->theme,
+                layer_flags[layer]);
+  cairo_destroy (cr);
+  cairo_surface_flush (surface);
+  stride = (gsize) cairo_image_surface_get_stride (surface);
+  bytes = g_bytes_new_with_free_func (cairo_image_surface_get_data (surface),
+                                      stride * (gsize) (height * scale),
+                                      (GDestroyNotify) cairo_surface_destroy,
+                                      surface);
+  return gdk_memory_texture_new (width * scale, height * scale,
+                                 GDK_MEMORY_DEFAULT, bytes, stride);
+}
+
+static void
+snapshot_rubber_band (QmPlotView *self, GtkSnapshot *snapshot)
+{
+  GdkRGBA color = { (float) self->theme.accent.red,
+                    (float) self->theme.accent.green,
+                    (float) self->theme.accent.blue, 1 };
+  graphene_rect_t rect;
+  GskRoundedRect outline;
+
+  graphene_rect_init (&rect, (float) MIN (self->drag_x, self->drag_to_x),
+                      (float) MIN (self->drag_y, self->drag_to_y),
+                      (float) fabs (self->drag_to_x - self->drag_x),
+                      (float) fabs (self->drag_to_y - self->drag_y));
+  gsk_rounded_rect_init_from_rect (&outline, &rect, 0);
+  gtk_snapshot_append_border (snapshot, &outline, (float[4]){ 1, 1, 1, 1 },
+                              (GdkRGBA[4]){ color, color, color, color });
+  color.alpha = 0.15f;
+  gtk_snapshot_append_color (snapshot, &color, &rect);
+}
+
+static void
+snapshot_focus (QmPlotView *self,
+                GtkSnapshot *snapshot,
+                const graphene_rect_t *bounds)
+{
+  GdkRGBA color;
+  GskRoundedRect outline;
+
+  if (!gtk_style_context_lookup_color (gtk_widget_get_style_context (
+                                           GTK_WIDGET (self)),
+                                       "accent_color", &color))
+    gtk_style_context_get_color (
+        gtk_widget_get_style_context (GTK_WIDGET (self)), &color);
+  gsk_rounded_rect_init_from_rect (&outline, bounds, CORNER);
+  gtk_snapshot_append_border (snapshot, &outline, (float[4]){ 2, 2, 2, 2 },
+                              (GdkRGBA[4]){ color, color, color, color });
+}
+
+static void
+qm_plot_view_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
+{
+  QmPlotView *self = QM_PLOT_VIEW (widget);
+  const QmPlotData *data = _qm_plot_view_data (self);
+  int width = gtk_widget_get_width (widget);
+  int height = gtk_widget_get_height (widget);
+  int scale = gtk_widget_get_scale_factor (widget);
+  graphene_rect_t bounds = GRAPHENE_RECT_INIT (0, 0, width, height);
+  cairo_t *cr;
+
+  if (data == NULL || width <= 0 || height <= 0)
+    return;
+  if (width != self->layers_width || height != self->layers_height
+      || scale != self->layers_scale)
+    {
+      for (guint i = 0; i < N_LAYERS; i++)
+        g_clear_object (&self->layers[i]);
+      self->layers_width = width;
+      self->layers_height = height;
+      self->layers_scale = scale;
+    }
+  for (guint i = 0; i < N_LAYERS; i++)
+    {
+      if (self->layers[i] == NULL)
+        self->layers[i] = render_layer (self, i, width, height, scale);
+      gtk_snapshot_append_texture (snapshot, self->layers[i], &bounds);
+    }
+  cr = gtk_snapshot_append_cairo (snapshot, &bounds);
+  qm_plot_draw (cr, data, width, height, &self->theme, QM_PLOT_LAYER_OVERLAY);
+  cairo_destroy (cr);
+  if (self->dragging)
+    snapshot_rubber_band (self, snapshot);
+  if (gtk_widget_has_visible_focus (widget))
+    snapshot_focus (self, snapshot, &bounds);
+}
+
+static void
+qm_plot_view_measure (GtkWidget *widget,
+                      GtkOrientation orientation,
+                      int for_size,
+                      int *minimum,
+                      int *natural,
+                      int *minimum_baseline,
+                      int *natural_baseline)
+{
+  gboolean horizontal = orientation == GTK_ORIENTATION_HORIZONTAL;
+
+  *minimum = horizontal ? MIN_WIDTH : MIN_HEIGHT;
+  *natural = horizontal ? NATURAL_WIDTH : NATURAL_HEIGHT;
+}
+
+static void
+qm_plot_view_size_allocate (GtkWidget *widget,
+                            int width,
+                            int height,
+                            int baseline)
+{
+  QmPlotView *self = QM_PLOT_VIEW (widget);
+
+  self->layout_valid = FALSE;
+  if (self->menu != NULL)
+    gtk_popover_present (GTK_POPOVER (self->menu));
+}
+
+static void
+qm_plot_view_get_property (GObject *object,
+                           guint prop_id,
+                           GValue *value,
+                           GParamSpec *pspec)
+{
+  QmPlotView *self = QM_PLOT_VIEW (object);
+
+  switch (prop_id)
+    {
+    case PROP_ADVISOR:
+      g_value_set_object (value, self->advisor);
+      break;
+
+    case PROP_TOPIC:
+      g_value_set_uint (value, self->topic);
+      break;
+
+    case PROP_KIND:
+      g_value_set_uint (value, self->kind);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+qm_plot_view_set_property (GObject *object,
+                           guint prop_id,
+                           const GValue *value,
+                           GParamSpec *pspec)
+{
+  QmPlotView *self = QM_PLOT_VIEW (object);
+
+  switch (prop_id)
+    {
+    case PROP_ADVISOR:
+      self->advisor = g_value_dup_object (value);
+      break;
+
+    case PROP_TOPIC:
+      self->topic = g_value_get_uint (value);
+      break;
+
+    case PROP_KIND:
+      self->kind = g_value_get_uint (value);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+qm_plot_view_constructed (GObject *object)
+{
+  QmPlotView *self = QM_PLOT_VIEW (object);
+
+  G_OBJECT_CLASS (qm_plot_view_parent_class)->constructed (object);
+
+  g_signal_connect_object (self->advisor, "rebuilt", G_CALLBACK (rebuilt_cb),
+                           self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->advisor, "limits-changed",
+                           G_CALLBACK (limits_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->advisor, "selection-changed",
+                           G_CALLBACK (update_selected), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->advisor, "notify::log-axes",
+                           G_CALLBACK (log_axes_cb), self, G_CONNECT_SWAPPED);
+  theme_cb (GTK_WIDGET (self));
+  qm_theme_watch (GTK_WIDGET (self), theme_cb);
+  rebuild (self);
+}
+
+static void
+qm_plot_view_dispose (GObject *object)
+{
+  QmPlotView *self = QM_PLOT_VIEW (object);
+
+  g_clear_pointer (&self->menu, gtk_widget_unparent);
+  g_clear_pointer (&self->plot, qm_advice_plot_free);
+  for (guint i = 0; i < N_LAYERS; i++)
+    g_clear_object (&self->layers[i]);
+  g_clear_object (&self->advisor);
+
+  G_OBJECT_CLASS (qm_plot_view_parent_class)->dispose (object);
+}
+
+static void
+qm_plot_view_finalize (GObject *object)
+{
+  QmPlotView *self = QM_PLOT_VIEW (object);
+
+  g_free (self->title);
+  g_free (self->font);
+  g_free (self->spoken);
+
+  G_OBJECT_CLASS (qm_plot_view_parent_class)->finalize (object);
+}
+
+static void
+qm_plot_view_class_init (QmPlotViewClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+  GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS;
+
+  object_class->get_property = qm_plot_view_get_property;
+  object_class->set_property = qm_plot_view_set_property;
+  object_class->constructed = qm_plot_view_constructed;
+  object_class->dispose = qm_plot_view_dispose;
+  object_class->finalize = qm_plot_view_finalize;
+  widget_class->css_changed = qm_plot_view_css_changed;
+  widget_class->measure = qm_plot_view_measure;
+  widget_class->size_allocate = qm_plot_view_size_allocate;
+  widget_class->snapshot = qm_plot_view_snapshot;
+
+  properties[PROP_ADVISOR] =
+      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR, flags);
+  properties[PROP_TOPIC] =
+      g_param_spec_uint ("topic", NULL, NULL, 0, G_MAXUINT, 0, flags);
+  properties[PROP_KIND] =
+      g_param_spec_uint ("kind", NULL, NULL, QM_ADVICE_PLOT_OVERALL,
+                         QM_ADVICE_PLOT_EXPERIMENT, QM_ADVICE_PLOT_OVERALL,
+                         flags);
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  gtk_widget_class_install_action (widget_class, "menu.popup", NULL,
+                                   _qm_plot_view_popup_menu);
+  gtk_widget_class_add_binding_action (widget_class, GDK_KEY_F10,
+                                       GDK_SHIFT_MASK, "menu.popup", NULL);
+  gtk_widget_class_add_binding_action (widget_class, GDK_KEY_Menu, 0,
+                                       "menu.popup", NULL);
+  gtk_widget_class_set_css_name (widget_class, "plotview");
+  gtk_widget_class_set_accessible_role (widget_class, GTK_ACCESSIBLE_ROLE_IMG);
+}
+
+static void
+qm_plot_view_init (QmPlotView *self)
+{
+  self->walked = -1;
+  self->range = qm_plot_zoom_all ();
+  self->pointer_x = self->pointer_y = NAN;
+  gtk_widget_set_focusable (GTK_WIDGET (self), TRUE);
+  gtk_widget_add_css_class (GTK_WIDGET (self), "card");
+  _qm_plot_view_add_controllers (self);
+  gtk_accessible_update_property (
+      GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+      _ ("Arrow keys walk the points, Return selects one"), -1);
+}
+
+GtkWidget *
+qm_plot_view_new (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (advisor), NULL);
+
+  return g_object_new (QM_TYPE_PLOT_VIEW, "advisor", advisor, "topic", topic,
+                       "kind", (guint) kind, NULL);
+}
+
+const QmPlotData *
+qm_plot_view_get_data (QmPlotView *self)
+{
+  g_return_val_if_fail (QM_IS_PLOT_VIEW (self), NULL);
+
+  return _qm_plot_view_data (self);
+}
+
+gboolean
+qm_plot_view_get_layout (QmPlotView *self, QmPlotLayout *layout)
+{
+  g_return_val_if_fail (QM_IS_PLOT_VIEW (self) && layout != NULL, FALSE);
+
+  return _qm_plot_view_layouts (self, layout, NULL);
+}
+
+QmAdvicePlotKind
+qm_plot_view_get_kind (QmPlotView *self)
+{
+  g_return_val_if_fail (QM_IS_PLOT_VIEW (self), QM_ADVICE_PLOT_OVERALL);
+
+  return self->kind;
+}
+
+guint
+qm_plot_view_get_topic (QmPlotView *self)
+{
+  g_return_val_if_fail (QM_IS_PLOT_VIEW (self), 0);
+
+  return self->topic;
+}
+
+int
+_qm_plot_view_walk_start (const QmPlotData *data)
+{
+  return data->selected >= 0 ? data->selected : data->recommended;
+}
+
+/* Where to zoom without a pointer. */
+static void
+zoom_centre (QmPlotView *self, const QmPlotLayout *layout, double *x, double *y)
+{
+  const QmPlotData *data = _qm_plot_view_data (self);
+  int index =
+      self->walked >= 0 ? self->walked : _qm_plot_view_walk_start (data);
+
+  if (index >= 0
+      && qm_plot_position (layout, data->points[index].x, data->points[index].y,
+                           x, y)
+      && *x >= layout->left && *x <= layout->right && *y >= layout->top
+      && *y <= layout->bottom)
+    return;
+  *x = (layout->left + layout->right) / 2;
+  *y = (layout->top + layout->bottom) / 2;
+}
+
+void
+qm_plot_view_zoom (QmPlotView *self, double factor, double x, double y)
+{
+  QmPlotLayout now, all;
+  QmPlotZoom range;
+
+  g_return_if_fail (QM_IS_PLOT_VIEW (self) && factor > 0);
+
+  if (!_qm_plot_view_layouts (self, &now, &all))
+    return;
+  if (isnan (x) || isnan (y))
+    zoom_centre (self, &now, &x, &y);
+  range = qm_plot_zoom_by (&now, &all, factor, x, y);
+  _qm_plot_view_set_range (self, &range);
+}
+
+void
+qm_plot_view_zoom_reset (QmPlotView *self)
+{
+  QmPlotZoom all = qm_plot_zoom_all ();
+
+  g_return_if_fail (QM_IS_PLOT_VIEW (self));
+
+  if (self->plot != NULL && qm_plot_view_is_zoomed (self))
+    _qm_plot_view_set_range (self, &all);
+}
+
+gboolean
+qm_plot_view_is_zoomed (QmPlotView *self)
+{
+  g_return_val_if_fail (QM_IS_PLOT_VIEW (self), FALSE);
+
+  return !qm_plot_zoom_is_all (&self->range);
+}
+
+void
+qm_plot_view_get_range (QmPlotView *self, double range[4])
+{
+  g_return_if_fail (QM_IS_PLOT_VIEW (self) && range != NULL);
+
+  range[0] = self->range.x_min;
+  range[1] = self->range.x_max;
+  range[2] = self->range.y_min;
+  range[3] = self->range.y_max;
+}

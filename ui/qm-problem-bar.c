@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/qm-problem-bar.h"
+
+#include <glib/gi18n-lib.h>
+
+struct _QmProblemBar
+{
+  AdwBin parent_instance;
+
+  GtkWidget *revealer;
+  GtkWidget *heading_label;
+  GtkWidget *problems_label;
+};
+
+G_DEFINE_FINAL_TYPE (QmProblemBar, qm_problem_bar, ADW_TYPE_BIN)
+
+static char *
+describe (const QmError *problem)
+{
+  if (problem->line > 0 && problem->column > 0)
+    /* Translators: file, line, column, reason. */
+    return g_strdup_printf (_ ("%s, line %d, column %d: %s"), problem->file,
+                            problem->line, problem->column, problem->message);
+  if (problem->line > 0)
+    /* Translators: file, line, reason. */
+    return g_strdup_printf (_ ("%s, line %d: %s"), problem->file, problem->line,
+                            problem->message);
+  /* Translators: file, reason. */
+  return g_strdup_printf (_ ("%s: %s"), problem->file, problem->message);
+}
+
+void
+qm_problem_bar_set_problems (QmProblemBar *self,
+                             const QmError *problems,
+                             size_t n)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree char *heading = NULL;
+
+  g_return_if_fail (QM_IS_PROBLEM_BAR (self));
+
+  for (size_t i = 0; i < n; i++)
+    {
+      g_autofree char *line = describe (&problems[i]);
+      g_autofree char *valid = g_utf8_make_valid (line, -1);
+
+      if (i > 0)
+        g_string_append_c (text, '\n');
+      g_string_append (text, valid);
+    }
+
+  heading = g_strdup_printf (
+      ngettext ("A file of the catalog was refused; everything else is in use",
+                "%u files of the catalog were refused; everything else is in "
+                "use",
+                n),
+      (guint) n);
+  gtk_label_set_text (GTK_LABEL (self->heading_label), heading);
+  gtk_label_set_text (GTK_LABEL (self->problems_label), text->str);
+  gtk_widget_set_visible (GTK_WIDGET (self), n > 0);
+  gtk_revealer_set_reveal_child (GTK_REVEALER (self->revealer), n > 0);
+}
+
+static void
+close_cb (QmProblemBar *self)
+{
+  gtk_revealer_set_reveal_child (GTK_REVEALER (self->revealer), FALSE);
+}
+
+static void
+qm_problem_bar_class_init (QmProblemBarClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  gtk_widget_class_set_template_from_resource (
+      widget_class, "/org/quartermaster/Quartermaster/ui/qm-problem-bar.ui");
+  gtk_widget_class_bind_template_child (widget_class, QmProblemBar, revealer);
+  gtk_widget_class_bind_template_child (widget_class, QmProblemBar,
+                                        heading_label);
+  gtk_widget_class_bind_template_child (widget_class, QmProblemBar,
+                                        problems_label);
+  gtk_widget_class_bind_template_callback (widget_class, close_cb);
+}
+
+static void
+qm_problem_bar_init (QmProblemBar *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A bar over the page that names the catalog's refused files, each with its
+ * place and reason, until it is closed. */
+
+#pragma once
+
+#include "data/error.h"
+
+#include <adwaita.h>
+
+G_BEGIN_DECLS
+
+#define QM_TYPE_PROBLEM_BAR (qm_problem_bar_get_type ())
+G_DECLARE_FINAL_TYPE (QmProblemBar, qm_problem_bar, QM, PROBLEM_BAR, AdwBin)
+
+/* Shows `n` problems; none hides the bar. */
+void qm_problem_bar_set_problems (QmProblemBar *self,
+                                  const QmError *problems,
+                                  size_t n);
+
+G_END_DECLS

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/qm-window.h"
+
+#include "ui/qm-advisor-page.h"
+#include "ui/qm-problem-bar.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+struct _QmWindow
+{
+  AdwApplicationWindow parent_instance;
+
+  AdwToastOverlay *toast_overlay;
+  GtkWidget *sidebar_button;
+  QmProblemBar *problem_bar;
+  AdwViewStack *stack;
+
+  GSettings *settings;
+  QmAdvisor *advisor;
+  QmAdvisorPage *page;
+};
+
+G_DEFINE_FINAL_TYPE (QmWindow, qm_window, ADW_TYPE_APPLICATION_WINDOW)
+
+/* Commands of the answers, which the menu and the accelerators reach through
+ * the window. */
+static const char *const result_actions[] = {
+  "export-plot", "copy-plot", "save-table", "copy-table",
+  "print",       "zoom-in",   "zoom-out",   "zoom-reset",
+};
+
+static void
+restore_window (QmWindow *self)
+{
+  gtk_window_set_default_size (
+      GTK_WINDOW (self), g_settings_get_int (self->settings, "window-width"),
+      g_settings_get_int (self->settings, "window-height"));
+  if (g_settings_get_boolean (self->settings, "window-maximized"))
+    gtk_window_maximize (GTK_WINDOW (self));
+}
+
+static void
+save_window (QmWindow *self)
+{
+  gboolean maximized = gtk_window_is_maximized (GTK_WINDOW (self));
+  int width, height;
+
+  gtk_window_get_default_size (GTK_WINDOW (self), &width, &height);
+  if (!maximized && width > 0 && height > 0)
+    {
+      g_settings_set_int (self->settings, "window-width", width);
+      g_settings_set_int (self->settings, "window-height", height);
+    }
+  g_settings_set_boolean (self->settings, "window-maximized", maximized);
+}
+
+static void
+save_question (QmWindow *self)
+{
+  gboolean sidebar;
+
+  qm_advisor_save (self->advisor, self->settings);
+
+  /* A side bar that folded away for want of room was not put away. */
+  if (qm_advisor_page_get_folded (self->page))
+    return;
+  g_object_get (self->page, "show-sidebar", &sidebar, NULL);
+  g_settings_set_boolean (self->settings, "sidebar-shown", sidebar);
+}
+
+static gboolean
+qm_window_close_request (GtkWindow *window)
+{
+  QmWindow *self = QM_WINDOW (window);
+
+  if (self->settings != NULL)
+    {
+      save_window (self);
+      if (self->advisor != NULL)
+        save_question (self);
+    }
+
+  return GTK_WINDOW_CLASS (qm_window_parent_class)->close_request (window);
+}
+
+GtkWidget *
+qm_window_new (GtkApplication *application, GSettings *settings)
+{
+  QmWindow *self;
+
+  g_return_val_if_fail (GTK_IS_APPLICATION (application), NULL);
+  g_return_val_if_fail (settings == NULL || G_IS_SETTINGS (settings), NULL);
+
+  self = g_object_new (QM_TYPE_WINDOW, "application", application, NULL);
+  if (settings != NULL)
+    {
+      self->settings = g_object_ref (settings);
+      restore_window (self);
+    }
+
+  return GTK_WIDGET (self);
+}
+
+static void
+set_actions_enabled (QmWindow *self, gboolean enabled)
+{
+  static const char *const own[] = { "win.reset", "win.search-model",
+                                     "win.focus-budget" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (own); i++)
+    gtk_widget_action_set_enabled (GTK_WIDGET (self), own[i], enabled);
+  for (guint i = 0; i < G_N_ELEMENTS (result_actions); i++)
+    {
+      g_autofree char *name = g_strconcat ("win.", result_actions[i], NULL);
+
+      gtk_widget_action_set_enabled (GTK_WIDGET (self), name, enabled);
+    }
+  gtk_widget_set_visible (self->sidebar_button, enabled);
+}
+
+void
+qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog)
+{
+  g_autoptr (GPropertyAction) show_sidebar = NULL;
+  AdwViewStackPage *page;
+  const QmError *problems;
+  size_t n;
+
+  g_return_if_fail (QM_IS_WINDOW (self));
+  g_return_if_fail (catalog != NULL);
+  g_return_if_fail (self->advisor == NULL);
+
+  self->advisor = qm_advisor_new (catalog);
+  if (self->settings != NULL)
+    qm_advisor_restore (self->advisor, self->settings);
+
+  self->page = QM_ADVISOR_PAGE (qm_advisor_page_new (self->advisor));
+  page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->page),
+                                    "advisor", _ ("Advisor"));
+  adw_view_stack_page_set_icon_name (page, QM_APP_ID "-symbolic");
+
+  show_sidebar =
+      g_property_action_new ("show-sidebar", self->page, "show-sidebar");
+  g_action_map_add_action (G_ACTION_MAP (self), G_ACTION (show_sidebar));
+  if (self->settings != NULL)
+    g_object_set (self->page, "show-sidebar",
+                  g_settings_get_boolean (self->settings, "sidebar-shown"),
+                  NULL);
+
+  problems = qm_catalog_problems (catalog, &n);
+  qm_problem_bar_set_problems (self->problem_bar, problems, n);
+  set_actions_enabled (self, TRUE);
+}
+
+void
+qm_window_show_failure (QmWindow *self, const char *reason)
+{
+  g_autofree char *markup = NULL;
+  GtkWidget *status;
+
+  g_return_if_fail (QM_IS_WINDOW (self));
+  g_return_if_fail (reason != NULL);
+
+  markup = g_markup_escape_text (reason, -1);
+  status =
+      g_object_new (ADW_TYPE_STATUS_PAGE, "icon-name", "dialog-error-symbolic",
+                    "title", _ ("The Catalog Cannot Be Read"), "description",
+                    markup, NULL);
+  adw_view_stack_add_titled (self->stack, status, "failure", _ ("Failure"));
+}
+
+void
+qm_window_add_toast (QmWindow *self, const char *title)
+{
+  g_autofree char *markup = NULL;
+
+  g_return_if_fail (QM_IS_WINDOW (self));
+  g_return_if_fail (title != NULL);
+
+  markup = g_markup_escape_text (title, -1);
+  adw_toast_overlay_add_toast (self->toast_overlay, adw_toast_new (markup));
+}
+
+static void
+reset_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+
+  qm_advisor_reset (self->advisor);
+  qm_window_add_toast (self, _ ("The question is back to its defaults"));
+}
+
+static void
+search_model_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  qm_advisor_page_search_model (QM_WINDOW (widget)->page);
+}
+
+static void
+focus_budget_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  qm_advisor_page_focus_budget (QM_WINDOW (widget)->page);
+}
+
+static void
+result_action_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+  g_autofree char *action =
+      g_strconcat ("results.", name + strlen ("win."), NULL);
+
+  gtk_widget_activate_action_variant (qm_advisor_page_get_results (self->page),
+                                      action, NULL);
+}
+
+static void
+qm_window_dispose (GObject *object)
+{
+  QmWindow *self = QM_WINDOW (object);
+
+  g_clear_object (&self->advisor);
+  g_clear_object (&self->settings);
+
+  G_OBJECT_CLASS (qm_window_parent_class)->dispose (object);
+}
+
+static void
+qm_window_class_init (QmWindowClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+  GtkWindowClass *window_class = GTK_WINDOW_CLASS (klass);
+
+  object_class->dispose = qm_window_dispose;
+  window_class->close_request = qm_window_close_request;
+
+  g_type_ensure (QM_TYPE_PROBLEM_BAR);
+
+  gtk_widget_class_install_action (widget_class, "win.reset", NULL, reset_cb);
+  gtk_widget_class_install_action (widget_class, "win.search-model", NULL,
+                                   search_model_cb);
+  gtk_widget_class_install_action (widget_class, "win.focus-budget", NULL,
+                                   focus_budget_cb);
+  for (guint i = 0; i < G_N_ELEMENTS (result_actions); i++)
+    {
+      g_autofree char *name = g_strconcat ("win.", result_actions[i], NULL);
+
+      gtk_widget_class_install_action (widget_class, name, NULL,
+                                       result_action_cb);
+    }
+
+  gtk_widget_class_set_template_from_resource (
+      widget_class, "/org/quartermaster/Quartermaster/ui/qm-window.ui");
+  gtk_widget_class_bind_template_child (widget_class, QmWindow, toast_overlay);
+  gtk_widget_class_bind_template_child (widget_class, QmWindow, sidebar_button);
+  gtk_widget_class_bind_template_child (widget_class, QmWindow, problem_bar);
+  gtk_widget_class_bind_template_child (widget_class, QmWindow, stack);
+}
+
+static void
+qm_window_init (QmWindow *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+  set_actions_enabled (self, FALSE);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The main window: a header bar over a stack of pages, of which the advisor is
+ * the first. */
+
+#pragma once
+
+#include "data/catalog.h"
+
+#include <adwaita.h>
+
+G_BEGIN_DECLS
+
+#define QM_TYPE_WINDOW (qm_window_get_type ())
+G_DECLARE_FINAL_TYPE (QmWindow, qm_window, QM, WINDOW, AdwApplicationWindow)
+
+/* `settings` keep the window's state and the question from one start to the
+ * next; NULL: nothing is kept. */
+GtkWidget *qm_window_new (GtkApplication *application, GSettings *settings);
+
+/* Opens the advisor on `catalog`, which must outlive the window, with the last
+ * question, and shows the catalog's problems.  To be called once. */
+void qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog);
+
+/* Says why there is no catalog, in place of the advisor. */
+void qm_window_show_failure (QmWindow *self, const char *reason);
+
+/* Shows a short message over the page for a few seconds. */
+void qm_window_add_toast (QmWindow *self, const char *title);
+
+G_END_DECLS
