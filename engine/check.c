@@ -4,6 +4,7 @@
 
 #include "engine/executor.h"
 #include "engine/safetensors.h"
+#include "engine/weights.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -87,38 +88,6 @@ make_plan (Check *check, QmError *error)
   return status;
 }
 
-static QmStatus
-find_weights (Check *check, QmError *error)
-{
-  const QmGraph *graph = check->plan->graph;
-
-  check->stored = calloc (graph->n_parameters + 1, sizeof *check->stored);
-  if (check->stored == NULL)
-    return no_memory (error);
-  for (size_t i = 0; i < graph->n_parameters; i++)
-    {
-      const QmParameter *parameter = &graph->parameters[i];
-      const QmTensor *shape = qm_graph_tensor (graph, parameter->value);
-      const QmStoredTensor *stored =
-          qm_safetensors_find (check->weights, parameter->name);
-
-      if (stored == NULL && parameter->alias != NULL)
-        stored = qm_safetensors_find (check->weights, parameter->alias);
-      if (stored == NULL)
-        return qm_error_set (error, QM_STATUS_NOT_FOUND,
-                             check->options->weights, 0, 0,
-                             "there is no tensor '%s'", parameter->name);
-      if (!qm_stored_has_shape (stored, shape->rank, shape->shape))
-        return qm_error_set (error, QM_STATUS_INVALID, check->options->weights,
-                             0, 0,
-                             "tensor '%s' does not have the shape that the "
-                             "configuration says",
-                             stored->name);
-      check->stored[i] = stored;
-    }
-  return QM_OK;
-}
-
 static void
 find_unused (Check *check)
 {
@@ -140,24 +109,14 @@ find_unused (Check *check)
 static QmStatus
 load_weights (Check *check, QmError *error)
 {
-  const QmGraph *graph = check->plan->graph;
-  QmStatus status = find_weights (check, error);
+  QmStatus status;
 
-  for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
-    {
-      const QmStoredTensor *stored = check->stored[i];
-      float *values = malloc ((size_t) (stored->elements + 1) * sizeof *values);
-
-      if (values == NULL)
-        return no_memory (error);
-      status =
-          qm_safetensors_read_floats (check->weights, stored, values, error);
-      if (status == QM_OK)
-        status = qm_executor_write_floats (check->executor,
-                                           graph->parameters[i].value, values,
-                                           error);
-      free (values);
-    }
+  check->stored =
+      calloc (check->plan->graph->n_parameters + 1, sizeof *check->stored);
+  if (check->stored == NULL)
+    return no_memory (error);
+  status = qm_weights_load (check->plan, check->executor, check->weights,
+                            check->options->weights, check->stored, error);
   if (status == QM_OK)
     find_unused (check);
   return status;
