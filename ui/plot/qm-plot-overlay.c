@@ -180,10 +180,12 @@ shade_excluded (Overlay *overlay)
     right = limit_position (overlay, FALSE, &beyond);
   if (has_limit (&overlay->data->y))
     top = limit_position (overlay, TRUE, &beyond);
-  cairo_rectangle (overlay->cr, right, layout->top, layout->right - right,
-                   layout->bottom - layout->top);
-  cairo_rectangle (overlay->cr, layout->left, layout->top, right - layout->left,
-                   top - layout->top);
+  if (right < layout->right)
+    cairo_rectangle (overlay->cr, right, layout->top, layout->right - right,
+                     layout->bottom - layout->top);
+  if (top > layout->top)
+    cairo_rectangle (overlay->cr, layout->left, layout->top,
+                     right - layout->left, top - layout->top);
   qm_plot_set_color (overlay->cr, &overlay->theme->limit, EXCLUDED);
   cairo_fill (overlay->cr);
 }
