@@ -14,7 +14,7 @@ static gboolean
 usable (double value, gboolean log)
 {
   return fabs (value) <= QM_PLOT_VALUE_MAX
-         && (!log || value >= QM_PLOT_LOG_MIN);
+         && (!log || value >= QM_PLOT_VALUE_MIN);
 }
 
 /* What is shown where neither the axis nor the data say anything. */
@@ -103,6 +103,8 @@ open_up (QmPlotRange *range)
   double middle = range->min / 2 + range->max / 2;
   double half = fabs (middle) * MIN_RELATIVE_SPAN;
 
+  if (!range->log && range->max - range->min < QM_PLOT_VALUE_MIN)
+    range->max = range->min;
   if (range->min == range->max && range->log)
     {
       range->min /= 2;
@@ -110,7 +112,7 @@ open_up (QmPlotRange *range)
     }
   else if (range->min == range->max)
     {
-      half = middle == 0 ? 1 : fabs (middle) / 2;
+      half = fabs (middle) < QM_PLOT_VALUE_MIN ? 1 : fabs (middle) / 2;
       range->min = middle - half;
       range->max = middle + half;
     }
