@@ -17,7 +17,10 @@ typedef enum QmStatus
   QM_STATUS_INVALID,     /* well formed, but a value is out of range */
   QM_STATUS_NOT_FOUND,   /* no entry of that name */
   QM_STATUS_UNSUPPORTED, /* understood, but not something we can do */
-  QM_STATUS_NO_MEMORY    /* the host is out of memory */
+  QM_STATUS_NO_MEMORY,   /* the host is out of memory */
+  QM_STATUS_DEVICE_FULL, /* a device is out of memory */
+  QM_STATUS_DEVICE,      /* a device failed or was lost */
+  QM_STATUS_INTERRUPTED  /* the user asked to stop */
 } QmStatus;
 
 /* Where and why something failed.  Owned by the caller, usually on the stack;

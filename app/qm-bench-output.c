@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "app/qm-bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void
+qm_bench_json_number (json_t *object, const char *name, double value)
+{
+  json_object_set_new (object, name,
+                       isfinite (value) ? json_real (value) : json_null ());
+}
+
+static void
+set_bytes (json_t *object, const char *name, uint64_t bytes)
+{
+  json_object_set_new (object, name, json_integer ((json_int_t) bytes));
+}
+
+void
+qm_bench_print_json (json_t *object)
+{
+  char *text = json_dumps (object, JSON_COMPACT | JSON_REAL_PRECISION (12));
+
+  if (text != NULL)
+    puts (text);
+  free (text);
+  json_decref (object);
+  fflush (stdout);
+}
+
+json_t *
+qm_bench_json_device (const QmDeviceInfo *info)
+{
+  json_t *object =
+      json_pack ("{s:s, s:s, s:s, s:i}", "id", info->id, "name", info->name,
+                 "driver", info->driver, "processors", info->processors);
+
+  set_bytes (object, "memory_bytes", info->memory_bytes);
+  set_bytes (object, "free_bytes", info->free_bytes);
+  if (info->target.kind == QM_DEVICE_CUDA)
+    json_object_set_new (object, "architecture",
+                         json_integer (info->target.architecture));
+  return object;
+}
+
+json_t *
+qm_bench_json_plan (const QmPlan *plan)
+{
+  const QmMemory *memory = &plan->memory;
+  json_t *object = json_object (), *bytes = json_object ();
+  char settings[64];
+
+  qm_methods_format (plan->options.methods, settings, sizeof settings);
+  json_object_set_new (object, "settings", json_string (settings));
+  json_object_set_new (object, "precision",
+                       json_string (
+                           qm_precision_name (plan->recipe.precision)));
+  json_object_set_new (object, "micro_batch",
+                       json_integer (plan->options.micro_batch));
+  json_object_set_new (object, "accumulation",
+                       json_integer (plan->accumulation));
+  set_bytes (bytes, "weights", memory->weights);
+  set_bytes (bytes, "master_weights", memory->master);
+  set_bytes (bytes, "gradients", memory->gradients);
+  set_bytes (bytes, "optimizer", memory->optimizer);
+  set_bytes (bytes, "activations", memory->activations);
+  set_bytes (bytes, "other", memory->other);
+  set_bytes (bytes, "workspace", memory->workspace);
+  set_bytes (bytes, "reserved", memory->reserved);
+  set_bytes (bytes, "total", memory->total);
+  json_object_set_new (object, "memory_bytes", bytes);
+  return object;
+}
+
+void
+qm_bench_print_memory (const QmMemory *memory)
+{
+  const struct
+  {
+    const char *name;
+    uint64_t bytes;
+  } rows[] = {
+    { "weights", memory->weights },
+    { "master weights", memory->master },
+    { "gradients", memory->gradients },
+    { "optimizer states", memory->optimizer },
+    { "activations", memory->activations },
+    { "inputs and state", memory->other },
+    { "workspace", memory->workspace },
+    { "driver and libraries", memory->reserved },
+    { "in all", memory->total },
+  };
+
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    if (rows[i].bytes > 0)
+      printf ("  %-20s %10.3f GiB\n", rows[i].name,
+              (double) rows[i].bytes / 0x1p30);
+}

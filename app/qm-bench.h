@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the commands of qm-bench share.  No GLib: the program runs on a bare
+ * node of a cluster. */
+
+#ifndef QM_APP_QM_BENCH_H
+#define QM_APP_QM_BENCH_H
+
+#include "data/catalog.h"
+#include "data/model.h"
+#include "engine/plan.h"
+
+#include <jansson.h>
+
+/* Exit statuses. */
+enum
+{
+  QM_BENCH_OK = 0,
+  QM_BENCH_FAILED = 1,      /* a file or a value in it is wrong */
+  QM_BENCH_USAGE = 2,       /* the command line is */
+  QM_BENCH_FULL = 3,        /* device or host out of memory */
+  QM_BENCH_DEVICE = 4,      /* a device failed, or there is none of that name */
+  QM_BENCH_UNSUPPORTED = 5, /* understood, but nothing we can do */
+  QM_BENCH_INTERRUPTED = 130
+};
+
+/* Values of options; NULL or 0 where they were not given. */
+typedef struct QmBenchOptions
+{
+  const char *command;
+  const char *model, *config, *recipe, *device, *settings, *micro_batch;
+  const char *memory, *architecture, *precision, *weights, *batch, *out;
+  const char *text, *tokens, *learning_rate, *batch_size;
+  int64_t repeat, validate, steps, seed;
+  bool json;
+} QmBenchOptions;
+
+/* Reads the command line; false after saying on standard error what is wrong.
+ */
+bool qm_bench_parse (int argc, char **argv, QmBenchOptions *options);
+
+/* Says on standard error what failed; returns the exit status. */
+int qm_bench_fail (const QmError *error);
+
+/* Whether the user asked to stop. */
+bool qm_bench_interrupted (void);
+
+/* A model and how it is trained, from the catalog or from files. */
+typedef struct QmBenchModel
+{
+  QmCatalog *catalog; /* NULL where files were named */
+  char name[128];     /* as the user called it */
+  QmModelConfig config;
+  QmRecipe recipe;
+} QmBenchModel;
+
+/* Reads what --model, --config and --recipe name.  Without `recipe`, only the
+ * configuration. */
+QmStatus qm_bench_load_model (const QmBenchOptions *options,
+                              bool recipe,
+                              QmBenchModel *model,
+                              QmError *error);
+void qm_bench_clear_model (QmBenchModel *model);
+
+/* Fills in what --settings says, free-lunch without it. */
+QmStatus qm_bench_read_methods (const QmBenchOptions *options,
+                                unsigned *methods,
+                                QmError *error);
+
+/* Reads a size as "24GiB", "24 GB" or a number of bytes. */
+QmStatus qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error);
+
+/* Makes the plan that --micro-batch asks for: that one, or the largest that
+ * fits in `bytes`. */
+QmStatus qm_bench_make_plan (const QmBenchOptions *options,
+                             const QmBenchModel *model,
+                             const QmTarget *target,
+                             uint64_t bytes,
+                             QmPlan **plan,
+                             QmError *error);
+
+/* Bytes of a device that a plan may use. */
+uint64_t qm_bench_usable_memory (const QmDeviceInfo *info);
+
+/* Objects for JSON lines. */
+json_t *qm_bench_json_device (const QmDeviceInfo *info);
+json_t *qm_bench_json_plan (const QmPlan *plan);
+
+/* Adds a number, or null where it is not finite. */
+void qm_bench_json_number (json_t *object, const char *name, double value);
+
+/* Prints an object as one line, and frees it. */
+void qm_bench_print_json (json_t *object);
+
+/* Prints the memory of a plan for people. */
+void qm_bench_print_memory (const QmMemory *memory);
+
+/* The commands. */
+int qm_bench_devices (const QmBenchOptions *options);
+int qm_bench_plan (const QmBenchOptions *options);
+int qm_bench_run (const QmBenchOptions *options);
+int qm_bench_check (const QmBenchOptions *options);
+int qm_bench_train (const QmBenchOptions *options);
+
+#endif

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/family.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int64_t
+padded_size (const QmBuilder *builder, int64_t size)
+{
+  int64_t multiple = builder->options->vocab_multiple;
+
+  return (size + multiple - 1) / multiple * multiple;
+}
+
+static const QmTensor *
+tensor_of (const QmBuilder *builder, QmValueId id)
+{
+  return qm_graph_tensor (builder->graph, id);
+}
+
+QmValueId
+qm_build_weight (QmBuilder *builder,
+                 QmInitial initial,
+                 int64_t rows,
+                 int64_t columns,
+                 const char *prefix,
+                 const char *suffix)
+{
+  char name[192];
+  QmValueId value;
+
+  snprintf (name, sizeof name, "%s%s", prefix, suffix);
+  value = qm_graph_value (builder->graph, QM_ROLE_PARAMETER,
+                          builder->options->type, columns > 0 ? 2 : 1,
+                          (int64_t[]){ rows, columns }, "%s", name);
+  qm_graph_parameter (builder->graph, value, initial, name, NULL);
+  return value;
+}
+
+QmAffine
+qm_build_linear_weights (QmBuilder *builder,
+                         int64_t out,
+                         int64_t in,
+                         bool bias,
+                         const char *prefix,
+                         const char *name)
+{
+  QmAffine affine = { QM_NO_VALUE, QM_NO_VALUE };
+  char text[160];
+
+  snprintf (text, sizeof text, "%s%s", prefix, name);
+  affine.weight =
+      qm_build_weight (builder, QM_INITIAL_NORMAL, out, in, text, ".weight");
+  if (bias)
+    affine.bias =
+        qm_build_weight (builder, QM_INITIAL_ZERO, out, 0, text, ".bias");
+  return affine;
+}
+
+QmAffine
+qm_build_norm_weights (QmBuilder *builder,
+                       int64_t size,
+                       const char *prefix,
+                       const char *name)
+{
+  static const char *const suffixes[2] = { "weight", "bias" };
+  QmValueId values[2];
+
+  for (int i = 0; i < 2; i++)
+    {
+      char text[192];
+
+      snprintf (text, sizeof text, "%s%s.%s", prefix, name, suffixes[i]);
+      values[i] = qm_graph_value (builder->graph, QM_ROLE_PARAMETER,
+                                  QM_TYPE_F32, 1, &size, "%s", text);
+      qm_graph_parameter (builder->graph, values[i],
+                          i == 0 ? QM_INITIAL_ONE : QM_INITIAL_ZERO, text,
+                          NULL);
+    }
+  return (QmAffine){ values[0], values[1] };
+}
+
+static void
+append_linear (QmBuilder *builder,
+               QmValueId x,
+               QmValueId weight,
+               QmValueId bias,
+               QmValueId y,
+               int64_t padded)
+{
+  QmNode *node = qm_graph_append (builder->graph, QM_OP_LINEAR);
+
+  node->inputs[0] = x;
+  node->inputs[1] = weight;
+  node->inputs[2] = bias;
+  node->outputs[0] = y;
+  node->attributes.padded = padded;
+}
+
+QmValueId
+qm_build_linear (QmBuilder *builder, QmValueId x, const QmAffine *weights)
+{
+  QmValueId y;
+
+  if (builder->graph->status != QM_OK)
+    return QM_NO_VALUE;
+  y = qm_graph_value (
+      builder->graph, QM_ROLE_TEMPORARY, builder->options->type, 2,
+      (int64_t[]){ tensor_of (builder, x)->shape[0],
+                   tensor_of (builder, weights->weight)->shape[0] },
+      "product with %s", qm_graph_get (builder->graph, weights->weight)->name);
+  append_linear (builder, x, weights->weight, weights->bias, y, 0);
+  return y;
+}
+
+QmValueId
+qm_build_activation (QmBuilder *builder, QmValueId x, QmActivation activation)
+{
+  static const QmFunction functions[] = {
+    [QM_ACTIVATION_GELU] = QM_FUNCTION_GELU,
+    [QM_ACTIVATION_GELU_TANH] = QM_FUNCTION_GELU_TANH,
+    [QM_ACTIVATION_RELU] = QM_FUNCTION_RELU,
+    [QM_ACTIVATION_SILU] = QM_FUNCTION_SILU,
+  };
+  QmValueId y = qm_graph_like (builder->graph, x, QM_ROLE_TEMPORARY,
+                               builder->options->type, "activation");
+  QmNode *node = qm_graph_append (builder->graph, QM_OP_ACTIVATION);
+
+  node->attributes.activation = functions[activation];
+  node->inputs[0] = x;
+  node->outputs[0] = y;
+  return y;
+}
+
+QmValueId
+qm_build_norm (QmBuilder *builder,
+               QmValueId x,
+               const QmAffine *weights,
+               double epsilon)
+{
+  QmGraph *graph = builder->graph;
+  QmValueId y = qm_graph_like (graph, x, QM_ROLE_TEMPORARY,
+                               builder->options->type, "norm");
+  QmValueId mean, rstd;
+  QmNode *node;
+
+  if (graph->status != QM_OK)
+    return QM_NO_VALUE;
+  mean = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
+                         tensor_of (builder, x)->shape, "mean");
+  rstd = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
+                         tensor_of (builder, x)->shape, "rstd");
+  node = qm_graph_append (graph, QM_OP_LAYER_NORM);
+  node->attributes.epsilon = epsilon;
+  node->inputs[0] = x;
+  node->inputs[1] = weights->weight;
+  node->inputs[2] = weights->bias;
+  node->outputs[0] = y;
+  node->outputs[1] = mean;
+  node->outputs[2] = rstd;
+  return y;
+}
+
+static QmValueId
+build_dropout (QmBuilder *builder, QmValueId x, double dropout, bool tiled)
+{
+  QmGraph *graph = builder->graph;
+  QmValueId y;
+  QmNode *node;
+
+  if (!builder->options->dropout || !qm_dropout_is_on (dropout)
+      || graph->status != QM_OK)
+    return x;
+  y = qm_graph_like (graph, x, QM_ROLE_TEMPORARY, tensor_of (builder, x)->type,
+                     "dropout");
+  node = qm_graph_append (graph, QM_OP_DROPOUT);
+  node->attributes.dropout = dropout;
+  node->attributes.tiled = tiled;
+  node->attributes.site = qm_graph_site (graph);
+  node->inputs[0] = x;
+  node->inputs[1] = graph->rng;
+  node->outputs[0] = y;
+  return y;
+}
+
+QmValueId
+qm_build_dropout (QmBuilder *builder, QmValueId x, double dropout)
+{
+  return build_dropout (builder, x, dropout, false);
+}
+
+QmValueId
+qm_build_add (QmBuilder *builder, QmValueId a, QmValueId b, QmType type)
+{
+  QmValueId y =
+      qm_graph_like (builder->graph, a, QM_ROLE_TEMPORARY, type, "sum");
+  QmNode *node = qm_graph_append (builder->graph, QM_OP_ADD);
+
+  node->inputs[0] = a;
+  node->inputs[1] = b;
+  node->outputs[0] = y;
+  return y;
+}
+
+QmValueId
+qm_build_embedding (QmBuilder *builder,
+                    QmValueId ids,
+                    QmValueId weights,
+                    int64_t padding,
+                    QmType type)
+{
+  QmValueId y;
+  QmNode *node;
+
+  if (builder->graph->status != QM_OK)
+    return QM_NO_VALUE;
+  y = qm_graph_value (builder->graph, QM_ROLE_TEMPORARY, type, 2,
+                      (int64_t[]){
+                          qm_tensor_elements (tensor_of (builder, ids)),
+                          tensor_of (builder, weights)->shape[1] },
+                      "embedding");
+  node = qm_graph_append (builder->graph, QM_OP_EMBEDDING);
+  node->attributes.padding = padding;
+  node->inputs[0] = ids;
+  node->inputs[1] = weights;
+  node->outputs[0] = y;
+  return y;
+}
+
+/* Part 0, 1 or 2 of packed queries, keys and values, as [B, H, S, D], or, with
+ * `across`, [B, H, D, S]. */
+static QmValueId
+packed_part (QmBuilder *builder,
+             QmValueId packed,
+             const QmAttentionShape *shape,
+             int part,
+             bool across)
+{
+  int64_t width = shape->hidden / shape->heads, row = 3 * shape->hidden;
+  int64_t sizes[4] = { builder->batch, shape->heads, builder->length, width };
+  int64_t strides[4] = { builder->length * row,
+                         shape->interleaved ? 3 * width : width, row, 1 };
+
+  if (across)
+    {
+      sizes[2] = width;
+      sizes[3] = builder->length;
+      strides[2] = 1;
+      strides[3] = row;
+    }
+  return qm_graph_view (builder->graph, packed, 4, sizes, strides,
+                        part * (shape->interleaved ? width : shape->hidden));
+}
+
+static QmValueId
+append_matmul (QmBuilder *builder,
+               QmValueId a,
+               QmValueId b,
+               QmValueId c,
+               double scale,
+               QmCausal causal)
+{
+  QmNode *node = qm_graph_append (builder->graph, QM_OP_MATMUL);
+
+  node->attributes.scale = scale;
+  node->attributes.causal = causal;
+  node->inputs[0] = a;
+  node->inputs[1] = b;
+  node->outputs[0] = c;
+  return c;
+}
+
+QmValueId
+qm_build_attention (QmBuilder *builder,
+                    QmValueId packed,
+                    const QmAttentionShape *shape)
+{
+  QmGraph *graph = builder->graph;
+  QmType type = builder->options->type;
+  int64_t n = builder->length, width = shape->hidden / shape->heads;
+  int64_t square[4] = { builder->batch, shape->heads, n, n };
+  int64_t sizes[4] = { builder->batch, shape->heads, n, width };
+  int64_t strides[4] = { n * shape->hidden, width, shape->hidden, 1 };
+  QmValueId scores = qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 4, square,
+                                     "attention scores");
+  QmValueId weights = qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 4, square,
+                                      "attention weights");
+  QmValueId output =
+      qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 2,
+                      (int64_t[]){ builder->batch * n, shape->hidden },
+                      "attention output");
+  QmNode *node;
+
+  append_matmul (builder, packed_part (builder, packed, shape, 0, false),
+                 packed_part (builder, packed, shape, 1, true), scores,
+                 1 / sqrt ((double) width),
+                 shape->causal ? QM_CAUSAL_RESULT : QM_CAUSAL_NONE);
+  node = qm_graph_append (graph, QM_OP_SOFTMAX);
+  node->attributes.causal = shape->causal ? QM_CAUSAL_RESULT : QM_CAUSAL_NONE;
+  node->inputs[0] = scores;
+  node->outputs[0] = weights;
+  append_matmul (builder,
+                 build_dropout (builder, weights, shape->dropout, true),
+                 packed_part (builder, packed, shape, 2, false),
+                 qm_graph_view (graph, output, 4, sizes, strides, 0), 1,
+                 shape->causal ? QM_CAUSAL_LOWER : QM_CAUSAL_NONE);
+  return output;
+}
+
+/* Rows of a parameter of three layers, known under the name of one of them. */
+static QmValueId
+packed_rows (QmBuilder *builder,
+             QmValueId packed,
+             int part,
+             int64_t rows,
+             int64_t columns,
+             const char *name,
+             const char *alias,
+             const char *suffix)
+{
+  char text[192], other[192];
+  int64_t offset = part * rows * (columns > 0 ? columns : 1);
+  QmValueId value =
+      qm_graph_view (builder->graph, packed, columns > 0 ? 2 : 1,
+                     (int64_t[]){ rows, columns },
+                     (int64_t[]){ columns > 0 ? columns : 1, 1 }, offset);
+
+  snprintf (text, sizeof text, "%s.%s", name, suffix);
+  snprintf (other, sizeof other, "%s.%s", alias != NULL ? alias : "", suffix);
+  qm_graph_parameter (builder->graph, value,
+                      columns > 0 ? QM_INITIAL_NORMAL : QM_INITIAL_ZERO, text,
+                      alias != NULL ? other : NULL);
+  return value;
+}
+
+QmValueId
+qm_build_qkv (QmBuilder *builder,
+              QmValueId x,
+              int64_t hidden,
+              bool bias,
+              const char *const names[3],
+              const char *const aliases[3])
+{
+  QmGraph *graph = builder->graph;
+  QmType type = builder->options->type;
+  int64_t rows = builder->batch * builder->length;
+  QmValueId weight =
+      qm_graph_value (graph, QM_ROLE_PARAMETER, type, 2,
+                      (int64_t[]){ 3 * hidden, hidden }, "query, key, value");
+  QmValueId offsets = QM_NO_VALUE;
+  QmValueId packed =
+      qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 2,
+                      (int64_t[]){ rows, 3 * hidden }, "query, key, value");
+
+  if (bias)
+    offsets =
+        qm_graph_value (graph, QM_ROLE_PARAMETER, type, 1,
+                        (int64_t[]){ 3 * hidden }, "query, key, value bias");
+  for (int i = 0; i < 3; i++)
+    {
+      const char *alias = aliases != NULL ? aliases[i] : NULL;
+      QmValueId w = packed_rows (builder, weight, i, hidden, hidden, names[i],
+                                 alias, "weight");
+      QmValueId b = bias ? packed_rows (builder, offsets, i, hidden, 0,
+                                        names[i], alias, "bias")
+                         : QM_NO_VALUE;
+
+      append_linear (builder, x, w, b,
+                     qm_graph_view (graph, packed, 2,
+                                    (int64_t[]){ rows, hidden },
+                                    (int64_t[]){ 3 * hidden, 1 }, i * hidden),
+                     0);
+    }
+  return packed;
+}
+
+QmValueId
+qm_build_vocab_weight (QmBuilder *builder,
+                       int64_t vocab,
+                       int64_t hidden,
+                       const char *name)
+{
+  QmValueId value =
+      qm_graph_value (builder->graph, QM_ROLE_PARAMETER, builder->options->type,
+                      2, (int64_t[]){ padded_size (builder, vocab), hidden },
+                      "%s", name);
+
+  if (value != QM_NO_VALUE)
+    builder->graph->values[value].tensor.shape[0] = vocab;
+  qm_graph_parameter (builder->graph, value, QM_INITIAL_NORMAL, name, NULL);
+  return value;
+}
+
+QmValueId
+qm_build_vocab_bias (QmBuilder *builder,
+                     int64_t vocab,
+                     const char *name,
+                     const char *alias)
+{
+  QmValueId value =
+      qm_graph_value (builder->graph, QM_ROLE_PARAMETER, builder->options->type,
+                      1, (int64_t[]){ padded_size (builder, vocab) }, "%s",
+                      name);
+
+  if (value != QM_NO_VALUE)
+    builder->graph->values[value].tensor.shape[0] = vocab;
+  qm_graph_parameter (builder->graph, value, QM_INITIAL_ZERO, name, alias);
+  return value;
+}
+
+/* Logits [rows, classes] with room for padded columns. */
+static QmValueId
+build_logits (QmBuilder *builder,
+              QmValueId x,
+              QmValueId weight,
+              QmValueId bias,
+              int64_t padded)
+{
+  QmGraph *graph = builder->graph;
+  const QmTensor *w = tensor_of (builder, weight);
+  int64_t classes = w->shape[0];
+  QmValueId logits =
+      qm_graph_padded_columns (graph, QM_ROLE_TEMPORARY, builder->options->type,
+                               tensor_of (builder, x)->shape[0], classes,
+                               padded, "logits");
+
+  append_linear (builder, x, weight, bias, logits,
+                 padded > classes ? padded : 0);
+  return logits;
+}
+
+static void
+append_cross_entropy (QmBuilder *builder,
+                      QmValueId logits,
+                      int64_t padded,
+                      bool shift)
+{
+  QmGraph *graph = builder->graph;
+  const QmTensor *shape = tensor_of (builder, logits);
+  int64_t rows = shape->shape[0], classes = shape->shape[1];
+  QmValueId weight = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
+                                     (int64_t[]){ 2 }, "loss weight");
+  QmValueId gradient =
+      qm_graph_padded_columns (graph, QM_ROLE_TEMPORARY, builder->options->type,
+                               rows, classes, padded, "gradient of the logits");
+  QmValueId losses = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
+                                     &rows, "losses");
+  QmNode *node = qm_graph_append (graph, QM_OP_LABEL_WEIGHT);
+
+  node->attributes.scale = 1 / (double) builder->options->accumulation;
+  node->attributes.shift = shift;
+  node->inputs[0] = graph->labels;
+  node->inputs[1] = graph->state;
+  node->outputs[0] = weight;
+  node = qm_graph_append (graph, QM_OP_CROSS_ENTROPY);
+  node->attributes.shift = shift;
+  node->attributes.padded = padded > classes ? padded : 0;
+  node->inputs[0] = logits;
+  node->inputs[1] = graph->labels;
+  node->inputs[2] = weight;
+  node->outputs[0] = gradient;
+  node->outputs[1] = losses;
+  losses = qm_graph_reshape (graph, losses, 2, (int64_t[]){ rows, 1 });
+  node = qm_graph_append (graph, QM_OP_COLUMN_SUM);
+  node->attributes.scale = 1;
+  node->inputs[0] = losses;
+  node->outputs[0] = graph->loss;
+}
+
+void
+qm_build_loss (QmBuilder *builder,
+               QmValueId x,
+               QmValueId weight,
+               QmValueId bias,
+               bool shift)
+{
+  QmGraph *graph = builder->graph;
+  int64_t padded;
+
+  if (graph->status != QM_OK)
+    return;
+  padded = qm_graph_get (graph, weight)->room
+           / tensor_of (builder, weight)->stride[0];
+  graph->logits = build_logits (builder, x, weight, bias, padded);
+  if (graph->status == QM_OK)
+    append_cross_entropy (builder, graph->logits, padded, shift);
+}
+
+static void
+build_state (QmBuilder *builder)
+{
+  QmGraph *graph = builder->graph;
+
+  graph->rng = qm_graph_value (graph, QM_ROLE_STATE, QM_TYPE_I32, 1,
+                               (int64_t[]){ 3 }, "random numbers");
+  graph->state = qm_graph_value (graph, QM_ROLE_STATE, QM_TYPE_F32, 1,
+                                 (int64_t[]){ QM_STATE_SIZE }, "state");
+  graph->loss = qm_graph_value (graph, QM_ROLE_STATE, QM_TYPE_F32, 1,
+                                (int64_t[]){ 1 }, "loss");
+}
+
+static void
+build_family (QmBuilder *builder,
+              const QmModelConfig *config,
+              const QmRecipe *recipe)
+{
+  builder->length = recipe->sequence_length;
+  switch (config->family)
+    {
+    case QM_FAMILY_GPT_NEOX:
+      qm_build_gpt_neox (builder, &config->gpt_neox);
+      return;
+    case QM_FAMILY_BERT:
+    case QM_FAMILY_ROBERTA:
+      qm_build_bert (builder, &config->bert,
+                     config->family == QM_FAMILY_ROBERTA);
+      return;
+    case QM_FAMILY_VIT:
+      qm_build_vit (builder, &config->vit);
+      return;
+    case QM_FAMILY_CONVNEXT:
+    case QM_FAMILY_MAMBA:
+      break;
+    }
+  qm_graph_fail (builder->graph, QM_STATUS_UNSUPPORTED,
+                 "the engine cannot train models of the family %s yet",
+                 qm_family_name (config->family));
+}
+
+QmStatus
+qm_build_model (const QmModelConfig *config,
+                const QmRecipe *recipe,
+                const QmBuildOptions *options,
+                QmGraph **graph,
+                QmError *error)
+{
+  QmBuilder builder = { .options = options, .batch = options->micro_batch };
+  QmStatus status;
+
+  builder.graph = *graph = qm_graph_new ();
+  if (*graph == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  build_state (&builder);
+  build_family (&builder, config, recipe);
+  status = qm_graph_status (*graph, error);
+  if (status != QM_OK)
+    {
+      qm_graph_free (*graph);
+      *graph = NULL;
+    }
+  return status;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Executes a plan on a device. */
+
+#ifndef QM_ENGINE_EXECUTOR_H
+#define QM_ENGINE_EXECUTOR_H
+
+#include "engine/plan.h"
+
+typedef struct QmExecutor QmExecutor;
+
+/* Allocates all that the plan needs, at once; nothing is allocated afterwards.
+ * Weights are zero, random numbers begin with `seed`.  Plan and device must
+ * outlive the executor. */
+QmStatus qm_executor_new (const QmPlan *plan,
+                          QmDevice *device,
+                          uint64_t seed,
+                          QmExecutor **executor,
+                          QmError *error);
+
+/* Waits for all work; NULL is allowed. */
+void qm_executor_free (QmExecutor *executor);
+
+/* The stream that everything is queued on. */
+QmStream *qm_executor_stream (QmExecutor *executor);
+
+/* Bytes that were allocated on the device. */
+uint64_t qm_executor_allocated (const QmExecutor *executor);
+
+/* Draws the weights as the configuration says. */
+QmStatus qm_executor_initialise (QmExecutor *executor, QmError *error);
+
+/* Fills the inputs with random data. */
+QmStatus qm_executor_random_batch (QmExecutor *executor, QmError *error);
+
+/* Sets or gets a dense value of the graph, element by element.  Setting a
+ * parameter sets its fp32 master weight as well; getting one gets that. */
+QmStatus qm_executor_write_floats (QmExecutor *executor,
+                                   QmValueId value,
+                                   const float *from,
+                                   QmError *error);
+QmStatus qm_executor_read_floats (QmExecutor *executor,
+                                  QmValueId value,
+                                  float *to,
+                                  QmError *error);
+QmStatus qm_executor_write_ints (QmExecutor *executor,
+                                 QmValueId value,
+                                 const int32_t *from,
+                                 QmError *error);
+
+/* One element of the training state, QM_STATE_*. */
+QmStatus qm_executor_write_state (QmExecutor *executor,
+                                  int index,
+                                  float value,
+                                  QmError *error);
+QmStatus qm_executor_read_state (QmExecutor *executor,
+                                 int index,
+                                 float *value,
+                                 QmError *error);
+
+/* Queues forward and backward of one micro-batch: adds to the gradients and to
+ * the loss. */
+QmStatus qm_executor_pass (QmExecutor *executor, QmError *error);
+
+/* Queues an update: the weights change, gradients and loss become zero, and the
+ * loss that was is QM_STATE_LOSS. */
+QmStatus qm_executor_update (QmExecutor *executor, QmError *error);
+
+/* Queues making gradients and loss zero. */
+QmStatus qm_executor_clear (QmExecutor *executor, QmError *error);
+
+/* Waits for all work. */
+QmStatus qm_executor_synchronize (QmExecutor *executor, QmError *error);
+
+#endif

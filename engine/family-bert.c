@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/family.h"
+
+#include <stdio.h>
+
+/* The names in which BERT and RoBERTa differ. */
+typedef struct Names
+{
+  const char *model;
+  const char *dense, *norm; /* of the head */
+  const char *bias;         /* of the head, tied or not */
+  const char *decoder, *decoder_bias;
+} Names;
+
+static const Names bert_names = {
+  .model = "bert.",
+  .dense = "cls.predictions.transform.dense",
+  .norm = "cls.predictions.transform.LayerNorm",
+  .bias = "cls.predictions.bias",
+  .decoder = "cls.predictions.decoder.weight",
+  .decoder_bias = "cls.predictions.decoder.bias",
+};
+
+static const Names roberta_names = {
+  .model = "roberta.",
+  .dense = "lm_head.dense",
+  .norm = "lm_head.layer_norm",
+  .bias = "lm_head.bias",
+  .decoder = "lm_head.decoder.weight",
+  .decoder_bias = "lm_head.decoder.bias",
+};
+
+static QmValueId
+positions (QmBuilder *builder, int64_t padding)
+{
+  QmGraph *graph = builder->graph;
+  QmValueId y = qm_graph_like (graph, graph->ids, QM_ROLE_TEMPORARY,
+                               QM_TYPE_I32, "positions");
+  QmNode *node = qm_graph_append (graph, QM_OP_POSITIONS);
+
+  node->attributes.padding = padding;
+  node->inputs[0] = graph->ids;
+  node->outputs[0] = y;
+  return y;
+}
+
+/* Returns the sum of the embeddings; *words is the table of the words. */
+static QmValueId
+embed (QmBuilder *builder,
+       const QmBertConfig *config,
+       bool roberta,
+       const char *prefix,
+       QmValueId *words)
+{
+  QmGraph *graph = builder->graph;
+  QmType type = builder->options->type;
+  int64_t padding = config->pad_token_id, hidden = config->hidden_size;
+  char name[96];
+  QmValueId places, types, x;
+
+  snprintf (name, sizeof name, "%sword_embeddings.weight", prefix);
+  *words = qm_build_vocab_weight (builder, config->vocab_size, hidden, name);
+  places = qm_build_weight (builder, QM_INITIAL_NORMAL, config->max_positions,
+                            hidden, prefix, "position_embeddings.weight");
+  types = qm_build_weight (builder, QM_INITIAL_NORMAL, config->type_vocab_size,
+                           hidden, prefix, "token_type_embeddings.weight");
+  x = qm_build_embedding (builder, graph->ids, *words, padding, type);
+  x = qm_build_add (builder, x,
+                    qm_build_embedding (builder, graph->types, types, -1, type),
+                    type);
+  return qm_build_add (
+      builder, x,
+      qm_build_embedding (builder, positions (builder, roberta ? padding : -1),
+                          places, roberta ? padding : -1, type),
+      type);
+}
+
+static QmValueId
+attend (QmBuilder *builder,
+        QmValueId x,
+        const QmBertConfig *config,
+        const char *prefix)
+{
+  static const char *const parts[3] = { "query", "key", "value" };
+  QmAttentionShape shape = { .heads = config->heads,
+                             .hidden = config->hidden_size,
+                             .dropout = config->attention_dropout };
+  char names[3][128];
+  QmAffine dense;
+  QmValueId y;
+
+  for (int i = 0; i < 3; i++)
+    snprintf (names[i], sizeof names[i], "%sattention.self.%s", prefix,
+              parts[i]);
+  y = qm_build_qkv (builder, x, config->hidden_size, true,
+                    (const char *[]){ names[0], names[1], names[2] }, NULL);
+  dense = qm_build_linear_weights (builder, config->hidden_size,
+                                   config->hidden_size, true, prefix,
+                                   "attention.output.dense");
+  y = qm_build_linear (builder, qm_build_attention (builder, y, &shape),
+                       &dense);
+  return qm_build_dropout (builder, y, config->hidden_dropout);
+}
+
+static QmValueId
+layer (QmBuilder *builder,
+       QmValueId x,
+       const QmBertConfig *config,
+       const char *prefix)
+{
+  QmType type = builder->options->type;
+  int64_t hidden = config->hidden_size, inner = config->intermediate_size;
+  QmValueId y = attend (builder, x, config, prefix);
+  QmAffine norm = qm_build_norm_weights (builder, hidden, prefix,
+                                         "attention.output.LayerNorm");
+  QmAffine up = qm_build_linear_weights (builder, inner, hidden, true, prefix,
+                                         "intermediate.dense");
+  QmAffine down = qm_build_linear_weights (builder, hidden, inner, true, prefix,
+                                           "output.dense");
+  QmAffine last =
+      qm_build_norm_weights (builder, hidden, prefix, "output.LayerNorm");
+
+  x = qm_build_norm (builder, qm_build_add (builder, x, y, type), &norm,
+                     config->layer_norm_eps);
+  y = qm_build_activation (builder, qm_build_linear (builder, x, &up),
+                           config->activation);
+  y = qm_build_dropout (builder, qm_build_linear (builder, y, &down),
+                        config->hidden_dropout);
+  return qm_build_norm (builder, qm_build_add (builder, x, y, type), &last,
+                        config->layer_norm_eps);
+}
+
+static void
+head (QmBuilder *builder,
+      QmValueId x,
+      const QmBertConfig *config,
+      bool roberta,
+      QmValueId words)
+{
+  const Names *names = roberta ? &roberta_names : &bert_names;
+  int64_t hidden = config->hidden_size, vocab = config->vocab_size;
+  bool tied = config->tie_word_embeddings;
+  QmAffine dense =
+      qm_build_linear_weights (builder, hidden, hidden, true, "", names->dense);
+  QmAffine norm = qm_build_norm_weights (builder, hidden, "", names->norm);
+  QmValueId bias =
+      qm_build_vocab_bias (builder, vocab,
+                           tied ? names->bias : names->decoder_bias,
+                           tied ? names->decoder_bias : names->bias);
+
+  if (!tied)
+    words = qm_build_vocab_weight (builder, vocab, hidden, names->decoder);
+  /* RoBERTa's head has its own function, whatever the layers have. */
+  x = qm_build_activation (builder, qm_build_linear (builder, x, &dense),
+                           roberta ? QM_ACTIVATION_GELU : config->activation);
+  x = qm_build_norm (builder, x, &norm, config->layer_norm_eps);
+  qm_build_loss (builder, x, words, bias, false);
+}
+
+void
+qm_build_bert (QmBuilder *builder, const QmBertConfig *config, bool roberta)
+{
+  const Names *names = roberta ? &roberta_names : &bert_names;
+  QmGraph *graph = builder->graph;
+  int64_t tokens[2] = { builder->batch, builder->length };
+  char prefix[64];
+  QmAffine norm;
+  QmValueId words, x;
+
+  builder->initializer_range = config->initializer_range;
+  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
+                               "input_ids");
+  graph->types = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
+                                 "token_type_ids");
+  graph->labels =
+      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
+  snprintf (prefix, sizeof prefix, "%sembeddings.", names->model);
+  x = embed (builder, config, roberta, prefix, &words);
+  norm =
+      qm_build_norm_weights (builder, config->hidden_size, prefix, "LayerNorm");
+  x = qm_build_dropout (
+      builder, qm_build_norm (builder, x, &norm, config->layer_norm_eps),
+      config->hidden_dropout);
+  for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
+    {
+      snprintf (prefix, sizeof prefix, "%sencoder.layer.%lld.", names->model,
+                (long long) i);
+      x = layer (builder, x, config, prefix);
+    }
+  head (builder, x, config, roberta, words);
+}

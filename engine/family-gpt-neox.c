@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/family.h"
+
+#include <stdio.h>
+
+/* Rotated elements of a head, as Transformers rounds. */
+static int64_t
+rotated (const QmGptNeoxConfig *config)
+{
+  return (int64_t) ((double) (config->hidden_size / config->heads)
+                    * config->rotary_pct);
+}
+
+static QmValueId
+rotate (QmBuilder *builder, QmValueId packed, const QmGptNeoxConfig *config)
+{
+  QmGraph *graph = builder->graph;
+  int64_t width = config->hidden_size / config->heads;
+  int64_t row = 3 * config->hidden_size;
+  int64_t sizes[5] = { builder->batch, builder->length, 3, config->heads,
+                       width };
+  int64_t strides[5] = { builder->length * row, row, width, 3 * width, 1 };
+  QmValueId turned;
+  QmNode *node;
+
+  if (rotated (config) == 0 || graph->status != QM_OK)
+    return packed;
+  turned = qm_graph_like (graph, packed, QM_ROLE_TEMPORARY,
+                          builder->options->type, "rotated");
+  packed = qm_graph_view (graph, packed, 5, sizes, strides, 0);
+  node = qm_graph_append (graph, QM_OP_ROTARY);
+  node->attributes.rotary = rotated (config);
+  node->inputs[0] = packed;
+  node->inputs[1] = graph->rotary;
+  node->outputs[0] = qm_graph_view (graph, turned, 5, sizes, strides, 0);
+  return turned;
+}
+
+static QmValueId
+attend (QmBuilder *builder,
+        QmValueId x,
+        const QmGptNeoxConfig *config,
+        const char *prefix)
+{
+  QmAttentionShape shape = { .heads = config->heads,
+                             .hidden = config->hidden_size,
+                             .causal = true,
+                             .interleaved = true,
+                             .dropout = config->attention_dropout };
+  QmAffine qkv =
+      qm_build_linear_weights (builder, 3 * config->hidden_size,
+                               config->hidden_size, config->attention_bias,
+                               prefix, "attention.query_key_value");
+  QmAffine dense =
+      qm_build_linear_weights (builder, config->hidden_size,
+                               config->hidden_size, config->attention_bias,
+                               prefix, "attention.dense");
+  QmValueId packed =
+      rotate (builder, qm_build_linear (builder, x, &qkv), config);
+
+  return qm_build_dropout (
+      builder,
+      qm_build_linear (builder, qm_build_attention (builder, packed, &shape),
+                       &dense),
+      config->hidden_dropout);
+}
+
+static QmValueId
+feed_forward (QmBuilder *builder,
+              QmValueId x,
+              const QmGptNeoxConfig *config,
+              const char *prefix)
+{
+  QmAffine up = qm_build_linear_weights (builder, config->intermediate_size,
+                                         config->hidden_size, true, prefix,
+                                         "mlp.dense_h_to_4h");
+  QmAffine down = qm_build_linear_weights (builder, config->hidden_size,
+                                           config->intermediate_size, true,
+                                           prefix, "mlp.dense_4h_to_h");
+  QmValueId inner =
+      qm_build_activation (builder, qm_build_linear (builder, x, &up),
+                           config->activation);
+
+  return qm_build_dropout (builder, qm_build_linear (builder, inner, &down),
+                           config->hidden_dropout);
+}
+
+static QmValueId
+layer (QmBuilder *builder,
+       QmValueId x,
+       const QmGptNeoxConfig *config,
+       const char *prefix)
+{
+  QmType type = builder->options->residual;
+  double epsilon = config->layer_norm_eps;
+  QmAffine before = qm_build_norm_weights (builder, config->hidden_size, prefix,
+                                           "input_layernorm");
+  QmAffine after = qm_build_norm_weights (builder, config->hidden_size, prefix,
+                                          "post_attention_layernorm");
+  QmValueId attended =
+      attend (builder, qm_build_norm (builder, x, &before, epsilon), config,
+              prefix);
+  QmValueId sum, y;
+
+  if (config->parallel_residual)
+    {
+      y = feed_forward (builder, qm_build_norm (builder, x, &after, epsilon),
+                        config, prefix);
+      sum = qm_build_add (builder, x, attended, type);
+    }
+  else
+    {
+      sum = qm_build_add (builder, x, attended, type);
+      y = feed_forward (builder, qm_build_norm (builder, sum, &after, epsilon),
+                        config, prefix);
+    }
+  return qm_build_add (builder, sum, y, type);
+}
+
+void
+qm_build_gpt_neox (QmBuilder *builder, const QmGptNeoxConfig *config)
+{
+  QmGraph *graph = builder->graph;
+  int64_t tokens[2] = { builder->batch, builder->length };
+  QmValueId embed, x, head;
+  QmAffine norm;
+
+  builder->initializer_range = config->initializer_range;
+  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
+                               "input_ids");
+  graph->labels =
+      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
+  if (rotated (config) > 0)
+    graph->rotary =
+        qm_graph_value (graph, QM_ROLE_CONSTANT, QM_TYPE_F32, 2,
+                        (int64_t[]){ builder->length, rotated (config) },
+                        "rotary angles");
+  graph->rotary_base = config->rotary_base;
+
+  embed =
+      qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
+                             "gpt_neox.embed_in.weight");
+  x = qm_build_dropout (builder,
+                        qm_build_embedding (builder, graph->ids, embed, -1,
+                                            builder->options->residual),
+                        config->hidden_dropout);
+  for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
+    {
+      char prefix[64];
+
+      snprintf (prefix, sizeof prefix, "gpt_neox.layers.%lld.", (long long) i);
+      x = layer (builder, x, config, prefix);
+    }
+  norm = qm_build_norm_weights (builder, config->hidden_size, "gpt_neox.",
+                                "final_layer_norm");
+  x = qm_build_norm (builder, x, &norm, config->layer_norm_eps);
+  head = config->tie_word_embeddings
+             ? embed
+             : qm_build_vocab_weight (builder, config->vocab_size,
+                                      config->hidden_size, "lm_head.weight");
+  qm_build_loss (builder, x, head, QM_NO_VALUE, true);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Models, as graphs of the forward pass made of simple operators; passes make
+ * something better of them. */
+
+#ifndef QM_ENGINE_FAMILY_H
+#define QM_ENGINE_FAMILY_H
+
+#include "data/model.h"
+#include "engine/graph.h"
+
+typedef struct QmBuildOptions
+{
+  int64_t micro_batch;
+  int64_t accumulation; /* micro-batches that are averaged over */
+  QmType type;          /* of products: f32, f16, bf16 */
+  /* Of the sum that runs through a model with norms before its blocks;
+   * PyTorch's autocast keeps it in f32. */
+  QmType residual;
+  /* Vocabularies get room up to a multiple of this, which cuBLAS is much faster
+   * with: 50265 columns of fp16 cannot be read in aligned vectors. */
+  int64_t vocab_multiple;
+  bool dropout;
+} QmBuildOptions;
+
+/* Builds the forward pass with loss.  QM_STATUS_UNSUPPORTED for a family or a
+ * field of the configuration that the engine cannot honour. */
+QmStatus qm_build_model (const QmModelConfig *config,
+                         const QmRecipe *recipe,
+                         const QmBuildOptions *options,
+                         QmGraph **graph,
+                         QmError *error);
+
+/* For the builders of families. */
+
+typedef struct QmBuilder
+{
+  QmGraph *graph;
+  const QmBuildOptions *options;
+  int64_t batch, length; /* length in tokens, class token and all */
+  double initializer_range;
+} QmBuilder;
+
+void qm_build_gpt_neox (QmBuilder *builder, const QmGptNeoxConfig *config);
+void
+qm_build_bert (QmBuilder *builder, const QmBertConfig *config, bool roberta);
+void qm_build_vit (QmBuilder *builder, const QmVitConfig *config);
+
+/* Declares `prefix` followed by `suffix` as a parameter and returns its value.
+ * `columns` 0: it has one dimension.  Norms are f32 in every precision. */
+QmValueId qm_build_weight (QmBuilder *builder,
+                           QmInitial initial,
+                           int64_t rows,
+                           int64_t columns,
+                           const char *prefix,
+                           const char *suffix);
+
+/* Weight and bias of a linear layer or a norm, "weight" and "bias" under a
+ * name. */
+typedef struct QmAffine
+{
+  QmValueId weight;
+  QmValueId bias; /* QM_NO_VALUE: none */
+} QmAffine;
+
+QmAffine qm_build_linear_weights (QmBuilder *builder,
+                                  int64_t out,
+                                  int64_t in,
+                                  bool bias,
+                                  const char *prefix,
+                                  const char *name);
+QmAffine qm_build_norm_weights (QmBuilder *builder,
+                                int64_t size,
+                                const char *prefix,
+                                const char *name);
+
+QmValueId
+qm_build_linear (QmBuilder *builder, QmValueId x, const QmAffine *weights);
+QmValueId
+qm_build_activation (QmBuilder *builder, QmValueId x, QmActivation activation);
+QmValueId qm_build_norm (QmBuilder *builder,
+                         QmValueId x,
+                         const QmAffine *weights,
+                         double epsilon);
+QmValueId qm_build_dropout (QmBuilder *builder, QmValueId x, double dropout);
+QmValueId
+qm_build_add (QmBuilder *builder, QmValueId a, QmValueId b, QmType type);
+QmValueId qm_build_embedding (QmBuilder *builder,
+                              QmValueId ids,
+                              QmValueId weights,
+                              int64_t padding,
+                              QmType type);
+
+/* Attention between queries, keys and values in one value [tokens, 3 hidden],
+ * element by element of the paper: scores, softmax, dropout, sum.
+ * `interleaved`: a row holds (q, k, v) of the first head, then of the second;
+ * else all of q, all of k, all of v. */
+typedef struct QmAttentionShape
+{
+  int64_t heads, hidden;
+  bool causal, interleaved;
+  double dropout;
+} QmAttentionShape;
+
+QmValueId qm_build_attention (QmBuilder *builder,
+                              QmValueId packed,
+                              const QmAttentionShape *shape);
+
+/* Query, key and value of separate layers, as one value that
+ * qm_build_attention() takes.  Names are those of the three layers, `aliases`
+ * may be NULL. */
+QmValueId qm_build_qkv (QmBuilder *builder,
+                        QmValueId x,
+                        int64_t hidden,
+                        bool bias,
+                        const char *const names[3],
+                        const char *const aliases[3]);
+
+/* Vocabulary weights [vocab, hidden] and bias [vocab], with room. */
+QmValueId qm_build_vocab_weight (QmBuilder *builder,
+                                 int64_t vocab,
+                                 int64_t hidden,
+                                 const char *name);
+QmValueId qm_build_vocab_bias (QmBuilder *builder,
+                               int64_t vocab,
+                               const char *name,
+                               const char *alias);
+
+/* Logits and their loss; `bias` may be QM_NO_VALUE.  With `shift`, every token
+ * predicts the next. */
+void qm_build_loss (QmBuilder *builder,
+                    QmValueId x,
+                    QmValueId weight,
+                    QmValueId bias,
+                    bool shift);
+
+#endif

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The gradient of every operator, in terms of operators. */
+
+#include "engine/differentiate.h"
+
+static QmNode *
+append (QmGraph *graph, QmOp op, const QmNode *forward)
+{
+  QmNode *node = qm_graph_append (graph, op);
+
+  node->attributes = forward->attributes;
+  return node;
+}
+
+static void
+copy_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  qm_gradient_give (g, node->inputs[0], qm_gradient_of (g, node->outputs[0]));
+}
+
+static void
+add_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+
+  qm_gradient_give (g, node->inputs[0], dy);
+  qm_gradient_give (g, node->inputs[1], dy);
+}
+
+/* dx = op (dy, second input of the gradient). */
+static void
+pointwise (QmGradients *g,
+           QmGraph *graph,
+           const QmNode *node,
+           QmOp op,
+           QmValueId second)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
+  QmNode *backward;
+
+  if (dx == QM_NO_VALUE)
+    return;
+  backward = append (graph, op, node);
+  backward->inputs[0] = dy;
+  backward->inputs[1] = second;
+  backward->outputs[0] = dx;
+}
+
+static void
+activation_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  pointwise (g, graph, node, QM_OP_ACTIVATION_BACKWARD, node->inputs[0]);
+}
+
+static void
+dropout_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  pointwise (g, graph, node, QM_OP_DROPOUT, node->inputs[1]);
+}
+
+static void
+softmax_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  pointwise (g, graph, node, QM_OP_SOFTMAX_BACKWARD, node->outputs[0]);
+}
+
+static void
+rotary_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmNode turned = *node;
+
+  turned.attributes.inverse = !node->attributes.inverse;
+  pointwise (g, graph, &turned, QM_OP_ROTARY, node->inputs[1]);
+}
+
+/* The gradient of the argument of a linear layer's activation. */
+static QmValueId
+before_activation (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dpre;
+  QmNode *backward;
+
+  if (node->attributes.activation == QM_FUNCTION_NONE || dy == QM_NO_VALUE)
+    return dy;
+  dpre = qm_graph_like (graph, node->outputs[1], QM_ROLE_TEMPORARY,
+                        qm_graph_tensor (graph, node->outputs[1])->type,
+                        "gradient before the activation");
+  backward = qm_graph_append (graph, QM_OP_ACTIVATION_BACKWARD);
+  backward->attributes.activation = node->attributes.activation;
+  backward->inputs[0] = dy;
+  backward->inputs[1] = node->outputs[1];
+  backward->outputs[0] = dpre;
+  return dpre;
+}
+
+static void
+linear_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = before_activation (g, graph, node);
+  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
+  QmNode *backward;
+
+  if (dx != QM_NO_VALUE)
+    {
+      backward = qm_graph_append (graph, QM_OP_LINEAR_INPUT_GRAD);
+      backward->attributes.padded = node->attributes.padded;
+      backward->inputs[0] = dy;
+      backward->inputs[1] = node->inputs[1];
+      backward->outputs[0] = dx;
+    }
+  dx = qm_gradient_of_parameter (g, node->inputs[1]);
+  backward = qm_graph_append (graph, QM_OP_LINEAR_WEIGHT_GRAD);
+  backward->attributes.padded = node->attributes.padded;
+  backward->inputs[0] = dy;
+  backward->inputs[1] = node->inputs[0];
+  backward->outputs[0] = dx;
+  if (node->inputs[2] == QM_NO_VALUE)
+    return;
+  dx = qm_gradient_of_parameter (g, node->inputs[2]);
+  backward = qm_graph_append (graph, QM_OP_COLUMN_SUM);
+  backward->attributes.scale = 1;
+  backward->inputs[0] = dy;
+  backward->outputs[0] = dx;
+}
+
+/* The same matrices, transposed. */
+static QmValueId
+transposed (QmGraph *graph, QmValueId id)
+{
+  QmTensor t;
+
+  if (graph->status != QM_OK || id == QM_NO_VALUE)
+    return QM_NO_VALUE;
+  t = *qm_graph_tensor (graph, id);
+  return qm_graph_view (
+      graph, id, 4,
+      (int64_t[]){ t.shape[0], t.shape[1], t.shape[3], t.shape[2] },
+      (int64_t[]){ t.stride[0], t.stride[1], t.stride[3], t.stride[2] }, 0);
+}
+
+static void
+append_matmul (QmGraph *graph,
+               const QmNode *forward,
+               QmCausal causal,
+               QmValueId a,
+               QmValueId b,
+               QmValueId c)
+{
+  QmNode *node = append (graph, QM_OP_MATMUL, forward);
+
+  node->attributes.causal = causal;
+  node->inputs[0] = a;
+  node->inputs[1] = b;
+  node->outputs[0] = c;
+}
+
+/* da = dc b', db = a' dc.  Of causal scores, dc is a lower triangle, and the
+ * second is made transposed, db' = dc' a, so that the triangle stays on the
+ * left; of their product with the values, only the lower triangle of da
+ * matters. */
+static void
+matmul_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmCausal causal = node->attributes.causal;
+  QmValueId a = node->inputs[0], b = node->inputs[1];
+  QmValueId dc = qm_gradient_of (g, node->outputs[0]);
+  QmValueId da = qm_gradient_place (g, a), db;
+  QmValueId other = transposed (graph, b);
+
+  if (causal != QM_CAUSAL_NONE && causal != QM_CAUSAL_RESULT
+      && causal != QM_CAUSAL_LOWER)
+    qm_graph_fail (graph, QM_STATUS_UNSUPPORTED,
+                   "matmul of an upper triangle has no gradient");
+  if (da != QM_NO_VALUE)
+    append_matmul (graph, node,
+                   causal == QM_CAUSAL_RESULT  ? QM_CAUSAL_LOWER
+                   : causal == QM_CAUSAL_LOWER ? QM_CAUSAL_RESULT
+                                               : QM_CAUSAL_NONE,
+                   dc, other, da);
+  db = qm_gradient_place (g, b);
+  if (db == QM_NO_VALUE)
+    return;
+  if (causal == QM_CAUSAL_RESULT)
+    {
+      db = transposed (graph, db);
+      other = transposed (graph, dc);
+      append_matmul (graph, node, QM_CAUSAL_UPPER, other, a, db);
+    }
+  else
+    {
+      other = transposed (graph, a);
+      append_matmul (graph, node,
+                     causal == QM_CAUSAL_LOWER ? QM_CAUSAL_UPPER
+                                               : QM_CAUSAL_NONE,
+                     other, dc, db);
+    }
+}
+
+static void
+attention_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dout = qm_gradient_of (g, node->outputs[0]);
+  QmValueId places[3];
+  QmNode *backward;
+
+  for (int i = 0; i < 3; i++)
+    places[i] = qm_gradient_place_or_scratch (g, node->inputs[i]);
+  backward = append (graph, QM_OP_ATTENTION_BACKWARD, node);
+  backward->inputs[0] = dout;
+  for (int i = 0; i < 3; i++)
+    {
+      backward->inputs[1 + i] = node->inputs[i];
+      backward->outputs[i] = places[i];
+    }
+  backward->inputs[4] = node->outputs[0];
+  backward->inputs[5] = node->outputs[1];
+  backward->inputs[6] = node->inputs[3];
+}
+
+/* Gradients of the branches that a norm added: dx itself, or, where it went
+ * through dropout or has another type, a copy that the node writes as well. */
+static void
+place_branches (QmGradients *g,
+                QmGraph *graph,
+                const QmNode *node,
+                QmValueId places[2])
+{
+  bool drop = qm_dropout_is_on (node->attributes.dropout);
+  QmType type;
+
+  places[0] = places[1] = QM_NO_VALUE;
+  if (node->inputs[3] == QM_NO_VALUE || graph->status != QM_OK)
+    return;
+  type = qm_graph_tensor (graph, node->inputs[0])->type;
+  for (int i = 0; i < 2; i++)
+    if (node->inputs[3 + i] != QM_NO_VALUE
+        && (drop || qm_graph_tensor (graph, node->inputs[3 + i])->type != type)
+        && (drop || i == 0 || places[0] == QM_NO_VALUE))
+      places[i] = qm_gradient_place (g, node->inputs[3 + i]);
+}
+
+static void
+give_branches (QmGradients *g,
+               QmGraph *graph,
+               const QmNode *node,
+               QmValueId dx,
+               const QmValueId places[2])
+{
+  for (int i = 0; i < 2; i++)
+    {
+      QmValueId branch = node->inputs[3 + i];
+
+      if (branch == QM_NO_VALUE || places[i] != QM_NO_VALUE
+          || graph->status != QM_OK)
+        continue;
+      if (i == 1 && places[0] != QM_NO_VALUE
+          && qm_graph_tensor (graph, places[0])->type
+                 == qm_graph_tensor (graph, branch)->type)
+        qm_gradient_give (g, branch, places[0]);
+      else
+        qm_gradient_give (g, branch, dx);
+    }
+}
+
+static void
+layer_norm_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dsum = qm_gradient_of (g, node->outputs[3]);
+  QmValueId dy2 = qm_gradient_of (g, node->outputs[4]);
+  QmValueId x =
+      node->outputs[3] != QM_NO_VALUE ? node->outputs[3] : node->inputs[0];
+  QmValueId dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
+  QmValueId weights[4], branches[2];
+  static const int slots[4] = { 1, 2, 5, 6 };
+  QmNode *backward;
+
+  place_branches (g, graph, node, branches);
+  for (int i = 0; i < 4; i++)
+    weights[i] = qm_gradient_of_parameter (g, node->inputs[slots[i]]);
+  backward = append (graph, QM_OP_LAYER_NORM_BACKWARD, node);
+  backward->inputs[0] = dy;
+  backward->inputs[1] = x;
+  backward->inputs[2] = node->inputs[1];
+  backward->inputs[3] = node->outputs[1];
+  backward->inputs[4] = node->outputs[2];
+  backward->inputs[5] = dsum;
+  backward->inputs[6] = dy2;
+  backward->inputs[7] = node->inputs[5];
+  backward->inputs[8] = node->inputs[7];
+  backward->outputs[0] = dx;
+  for (int i = 0; i < 4; i++)
+    backward->outputs[1 + i] = weights[i];
+  backward->outputs[5] = branches[0];
+  backward->outputs[6] = branches[1];
+  give_branches (g, graph, node, dx, branches);
+}
+
+static void
+embedding_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dw = qm_gradient_of_parameter (g, node->inputs[1]);
+  QmNode *backward = append (graph, QM_OP_EMBEDDING_BACKWARD, node);
+
+  backward->inputs[0] = dy;
+  backward->inputs[1] = node->inputs[0];
+  backward->outputs[0] = dw;
+}
+
+static void
+class_token_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
+  QmValueId dtoken = qm_gradient_of_parameter (g, node->inputs[1]);
+  QmValueId dposition = qm_gradient_of_parameter (g, node->inputs[2]);
+  QmNode *backward = append (graph, QM_OP_CLASS_TOKEN_BACKWARD, node);
+
+  backward->inputs[0] = dy;
+  backward->outputs[0] = dx;
+  backward->outputs[1] = dtoken;
+  backward->outputs[2] = dposition;
+}
+
+/* The operator has made the gradient already. */
+static void
+cross_entropy_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  qm_gradient_give (g, node->inputs[0], node->outputs[0]);
+}
+
+QmGradientRule
+qm_gradient_rule (QmOp op)
+{
+  switch (op)
+    {
+    case QM_OP_COPY:
+      return copy_rule;
+    case QM_OP_ADD:
+      return add_rule;
+    case QM_OP_ACTIVATION:
+      return activation_rule;
+    case QM_OP_DROPOUT:
+      return dropout_rule;
+    case QM_OP_LINEAR:
+      return linear_rule;
+    case QM_OP_MATMUL:
+      return matmul_rule;
+    case QM_OP_SOFTMAX:
+      return softmax_rule;
+    case QM_OP_ATTENTION:
+      return attention_rule;
+    case QM_OP_LAYER_NORM:
+      return layer_norm_rule;
+    case QM_OP_ROTARY:
+      return rotary_rule;
+    case QM_OP_EMBEDDING:
+      return embedding_rule;
+    case QM_OP_CLASS_TOKEN:
+      return class_token_rule;
+    case QM_OP_CROSS_ENTROPY:
+      return cross_entropy_rule;
+    default:
+      return NULL;
+    }
+}

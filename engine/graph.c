@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/graph.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No graph that is built is larger: 2^12 layers of 2^9 nodes. */
+#define MAX_NODES  (INT64_C (1) << 22)
+#define MAX_VALUES (INT64_C (1) << 24)
+
+/* Elements of an owner, so that sizes in bytes are far from overflow. */
+#define MAX_ELEMENTS (INT64_C (1) << 50)
+
+QmGraph *
+qm_graph_new (void)
+{
+  QmGraph *graph = calloc (1, sizeof *graph);
+
+  if (graph == NULL)
+    return NULL;
+  graph->ids = graph->types = graph->labels = graph->pixels = QM_NO_VALUE;
+  graph->rotary = graph->rng = graph->state = QM_NO_VALUE;
+  graph->loss = graph->logits = QM_NO_VALUE;
+  return graph;
+}
+
+void
+qm_graph_free (QmGraph *graph)
+{
+  if (graph == NULL)
+    return;
+  free (graph->values);
+  free (graph->nodes);
+  free (graph->parameters);
+  qm_pool_clear (&graph->strings);
+  free (graph);
+}
+
+QmStatus
+qm_graph_status (const QmGraph *graph, QmError *error)
+{
+  if (graph->status != QM_OK && error != NULL)
+    *error = graph->error;
+  return graph->status;
+}
+
+void
+qm_graph_fail (QmGraph *graph, QmStatus status, const char *format, ...)
+{
+  char message[sizeof graph->error.message];
+  va_list arguments;
+
+  if (graph->status != QM_OK)
+    return;
+  va_start (arguments, format);
+  vsnprintf (message, sizeof message, format, arguments);
+  va_end (arguments);
+  graph->status = qm_error_set (&graph->error, status, "", 0, 0, "%s", message);
+}
+
+static void
+out_of_memory (QmGraph *graph)
+{
+  qm_graph_fail (graph, QM_STATUS_NO_MEMORY, "the host is out of memory");
+}
+
+/* Makes room for one more entry; returns the array, or NULL after remembering
+ * the mistake. */
+static void *
+grow (QmGraph *graph, void *array, size_t n, size_t *capacity, size_t size)
+{
+  size_t wanted = *capacity * 2 + 256;
+  void *larger;
+
+  if (n < *capacity)
+    return array;
+  larger = realloc (array, wanted * size);
+  if (larger == NULL)
+    {
+      out_of_memory (graph);
+      return NULL;
+    }
+  *capacity = wanted;
+  return larger;
+}
+
+static QmValueId
+append_value (QmGraph *graph, const QmValue *value)
+{
+  QmValue *values;
+
+  if (graph->status != QM_OK)
+    return QM_NO_VALUE;
+  if (graph->n_values >= MAX_VALUES)
+    qm_graph_fail (graph, QM_STATUS_UNSUPPORTED, "the model is too large");
+  values = grow (graph, graph->values, graph->n_values, &graph->values_capacity,
+                 sizeof *values);
+  if (values == NULL)
+    return QM_NO_VALUE;
+  graph->values = values;
+  values[graph->n_values] = *value;
+  if (value->owner == QM_NO_VALUE)
+    values[graph->n_values].owner = (QmValueId) graph->n_values;
+  return (QmValueId) graph->n_values++;
+}
+
+/* Number of elements, or -1 where the shape is none. */
+static int64_t
+count_elements (int32_t rank, const int64_t *shape)
+{
+  int64_t count = 1;
+
+  if (rank < 1 || rank > QM_MAX_RANK)
+    return -1;
+  for (int32_t i = 0; i < rank; i++)
+    {
+      if (shape[i] < 1 || shape[i] > MAX_ELEMENTS / count)
+        return -1;
+      count *= shape[i];
+    }
+  return count;
+}
+
+QmValueId
+qm_graph_value (QmGraph *graph,
+                QmRole role,
+                QmType type,
+                int32_t rank,
+                const int64_t *shape,
+                const char *name,
+                ...)
+{
+  QmValue value = { .owner = QM_NO_VALUE, .role = role };
+  char text[192];
+  va_list arguments;
+
+  va_start (arguments, name);
+  vsnprintf (text, sizeof text, name, arguments);
+  va_end (arguments);
+  value.name = qm_pool_string (&graph->strings, text);
+  value.room = count_elements (rank, shape);
+  if (value.name == NULL)
+    out_of_memory (graph);
+  if (value.room < 0)
+    qm_graph_fail (graph, QM_STATUS_UNSUPPORTED, "%s is too large", text);
+  if (graph->status != QM_OK)
+    return QM_NO_VALUE;
+  value.tensor = qm_tensor_dense (type, rank, shape, NULL);
+  return append_value (graph, &value);
+}
+
+QmValueId
+qm_graph_padded_columns (QmGraph *graph,
+                         QmRole role,
+                         QmType type,
+                         int64_t rows,
+                         int64_t columns,
+                         int64_t padded,
+                         const char *name)
+{
+  QmValueId id = qm_graph_value (graph, role, type, 2,
+                                 (int64_t[]){ rows, padded }, "%s", name);
+
+  if (id != QM_NO_VALUE)
+    graph->values[id].tensor.shape[1] = columns;
+  return id;
+}
+
+QmValueId
+qm_graph_view (QmGraph *graph,
+               QmValueId id,
+               int32_t rank,
+               const int64_t *shape,
+               const int64_t *stride,
+               int64_t offset)
+{
+  QmValue view;
+  int64_t last;
+
+  if (graph->status != QM_OK || id == QM_NO_VALUE)
+    return QM_NO_VALUE;
+  view = graph->values[id];
+  view.offset += offset;
+  last = view.offset;
+  view.tensor.rank = rank;
+  for (int32_t i = 0; i < rank; i++)
+    {
+      view.tensor.shape[i] = shape[i];
+      view.tensor.stride[i] = stride[i];
+      last += (shape[i] - 1) * stride[i];
+    }
+  if (count_elements (rank, shape) < 0
+      || last >= graph->values[view.owner].room)
+    {
+      qm_graph_fail (graph, QM_STATUS_INVALID, "a view of %s is outside of it",
+                     view.name);
+      return QM_NO_VALUE;
+    }
+  view.room = 0;
+  return append_value (graph, &view);
+}
+
+QmValueId
+qm_graph_reshape (QmGraph *graph,
+                  QmValueId id,
+                  int32_t rank,
+                  const int64_t *shape)
+{
+  QmTensor dense;
+
+  if (graph->status != QM_OK || id == QM_NO_VALUE)
+    return QM_NO_VALUE;
+  dense = qm_tensor_dense (QM_TYPE_F32, rank, shape, NULL);
+  if (!qm_tensor_is_dense (qm_graph_tensor (graph, id))
+      || qm_tensor_elements (&dense)
+             != qm_tensor_elements (qm_graph_tensor (graph, id)))
+    {
+      qm_graph_fail (graph, QM_STATUS_INVALID, "%s does not have that shape",
+                     graph->values[id].name);
+      return QM_NO_VALUE;
+    }
+  return qm_graph_view (graph, id, rank, shape, dense.stride, 0);
+}
+
+void
+qm_graph_parameter (QmGraph *graph,
+                    QmValueId value,
+                    QmInitial initial,
+                    const char *name,
+                    const char *alias)
+{
+  QmParameter *parameters;
+  QmParameter parameter = { .value = value,
+                            .gradient = QM_NO_VALUE,
+                            .initial = initial };
+
+  if (graph->status != QM_OK || value == QM_NO_VALUE)
+    return;
+  parameters = grow (graph, graph->parameters, graph->n_parameters,
+                     &graph->parameters_capacity, sizeof *parameters);
+  parameter.name = qm_pool_string (&graph->strings, name);
+  parameter.alias =
+      alias != NULL ? qm_pool_string (&graph->strings, alias) : NULL;
+  if (parameters != NULL)
+    graph->parameters = parameters;
+  if (parameters == NULL || parameter.name == NULL
+      || (alias != NULL && parameter.alias == NULL))
+    {
+      out_of_memory (graph);
+      return;
+    }
+  parameters[graph->n_parameters++] = parameter;
+}
+
+static void
+clear_node (QmNode *node, QmOp op, QmPhase phase)
+{
+  memset (node, 0, sizeof *node);
+  node->op = op;
+  node->phase = phase;
+  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
+    node->inputs[i] = QM_NO_VALUE;
+  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
+    node->outputs[i] = QM_NO_VALUE;
+}
+
+QmNode *
+qm_graph_append (QmGraph *graph, QmOp op)
+{
+  QmNode *nodes = NULL;
+
+  if (graph->n_nodes >= MAX_NODES)
+    qm_graph_fail (graph, QM_STATUS_UNSUPPORTED, "the model is too large");
+  if (graph->status == QM_OK)
+    nodes = grow (graph, graph->nodes, graph->n_nodes, &graph->nodes_capacity,
+                  sizeof *nodes);
+  if (nodes == NULL)
+    {
+      clear_node (&graph->nowhere, op, graph->phase);
+      return &graph->nowhere;
+    }
+  graph->nodes = nodes;
+  clear_node (&nodes[graph->n_nodes], op, graph->phase);
+  return &nodes[graph->n_nodes++];
+}
+
+uint32_t
+qm_graph_site (QmGraph *graph)
+{
+  return ++graph->sites;
+}
+
+bool
+qm_graph_same_view (const QmGraph *graph, QmValueId a, QmValueId b)
+{
+  const QmValue *x, *y;
+
+  if (a == b)
+    return true;
+  if (a == QM_NO_VALUE || b == QM_NO_VALUE)
+    return false;
+  x = &graph->values[a];
+  y = &graph->values[b];
+  if (x->owner != y->owner || x->offset != y->offset
+      || x->tensor.type != y->tensor.type
+      || !qm_tensor_same_shape (&x->tensor, &y->tensor))
+    return false;
+  for (int32_t i = 0; i < x->tensor.rank; i++)
+    if (x->tensor.stride[i] != y->tensor.stride[i])
+      return false;
+  return true;
+}
+
+QmValueId
+qm_graph_like (
+    QmGraph *graph, QmValueId id, QmRole role, QmType type, const char *name)
+{
+  if (graph->status != QM_OK || id == QM_NO_VALUE)
+    return QM_NO_VALUE;
+  return qm_graph_value (graph, role, type, graph->values[id].tensor.rank,
+                         graph->values[id].tensor.shape, "%s", name);
+}
+
+void
+qm_graph_call (const QmGraph *graph, const QmNode *node, QmOpCall *call)
+{
+  memset (call, 0, sizeof *call);
+  call->op = node->op;
+  call->attributes = node->attributes;
+  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
+    if (node->inputs[i] != QM_NO_VALUE)
+      call->inputs[i] = graph->values[node->inputs[i]].tensor;
+  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
+    if (node->outputs[i] != QM_NO_VALUE)
+      call->outputs[i] = graph->values[node->outputs[i]].tensor;
+}
+
+double
+qm_graph_flops (const QmGraph *graph, QmPhase phase)
+{
+  double flops = 0;
+
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    if (graph->nodes[i].phase == phase)
+      {
+        QmOpCall call;
+
+        qm_graph_call (graph, &graph->nodes[i], &call);
+        flops += qm_op_flops (&call);
+      }
+  return flops;
+}
+
+static QmStatus
+check_node (const QmGraph *graph,
+            const QmNode *node,
+            char *written,
+            QmError *error)
+{
+  QmOpCall call;
+  QmStatus status;
+
+  qm_graph_call (graph, node, &call);
+  status = qm_op_check (&call, error);
+  if (status != QM_OK)
+    return status;
+  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
+    if (node->inputs[i] != QM_NO_VALUE
+        && !written[graph->values[node->inputs[i]].owner])
+      return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                           "%s reads %s, which nothing wrote",
+                           qm_op_name (node->op),
+                           graph->values[node->inputs[i]].name);
+  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
+    if (node->outputs[i] != QM_NO_VALUE)
+      written[graph->values[node->outputs[i]].owner] = 1;
+  return QM_OK;
+}
+
+QmStatus
+qm_graph_check (const QmGraph *graph, QmError *error)
+{
+  QmStatus status = qm_graph_status (graph, error);
+  char *written = calloc (graph->n_values + 1, 1);
+
+  if (written == NULL)
+    status = qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                           "the host is out of memory");
+  for (size_t i = 0; status == QM_OK && i < graph->n_values; i++)
+    written[i] = graph->values[i].role != QM_ROLE_TEMPORARY;
+  for (size_t i = 0; status == QM_OK && i < graph->n_nodes; i++)
+    status = check_node (graph, &graph->nodes[i], written, error);
+  free (written);
+  return status;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A training step as a graph: values, and the calls of operators that make them
+ * from each other, in an order in which they can be executed.
+ *
+ * A value is either an owner of memory or a view of one (a view of a view is a
+ * view of its owner).  Each owner is written by one node, or by several that
+ * write different views of it, or is added to by accumulating outputs.  Shapes
+ * are static.
+ *
+ * Functions that build return an id, or QM_NO_VALUE after the first mistake:
+ * the graph remembers that mistake, and later calls do nothing, so that a
+ * builder checks qm_graph_status() once at its end.
+ */
+
+#ifndef QM_ENGINE_GRAPH_H
+#define QM_ENGINE_GRAPH_H
+
+#include "data/error.h"
+#include "data/pool.h"
+#include "kernels/operators.h"
+
+typedef int32_t QmValueId;
+#define QM_NO_VALUE (-1)
+
+typedef enum QmRole
+{
+  QM_ROLE_INPUT,     /* data of a micro-batch, set before every pass */
+  QM_ROLE_CONSTANT,  /* the host sets it once */
+  QM_ROLE_STATE,     /* small; lives from step to step */
+  QM_ROLE_PARAMETER, /* weights, in the type of the products */
+  QM_ROLE_GRADIENT,  /* of an owner of parameters, f32, laid out like it */
+  QM_ROLE_TEMPORARY  /* lives from its first to its last use in a pass */
+} QmRole;
+
+typedef struct QmValue
+{
+  QmTensor tensor; /* without an address */
+  QmValueId owner; /* itself, or the value that this is a view of */
+  int64_t offset;  /* elements from the beginning of the owner */
+  int64_t room;    /* of an owner: elements of memory */
+  QmRole role;
+  const char *name; /* for people; never NULL */
+} QmValue;
+
+typedef enum QmPhase
+{
+  QM_PHASE_FORWARD,
+  QM_PHASE_BACKWARD,
+  QM_PHASE_UPDATE /* once a step */
+} QmPhase;
+
+typedef struct QmNode
+{
+  QmOp op;
+  QmPhase phase;
+  QmAttributes attributes;
+  QmValueId inputs[QM_OP_MAX_INPUTS];
+  QmValueId outputs[QM_OP_MAX_OUTPUTS];
+} QmNode;
+
+typedef enum QmInitial
+{
+  QM_INITIAL_NORMAL, /* of the configuration's initializer_range */
+  QM_INITIAL_ZERO,
+  QM_INITIAL_ONE
+} QmInitial;
+
+/* A parameter as Hugging Face names it. */
+typedef struct QmParameter
+{
+  const char *name;
+  const char *alias;  /* another name that files use; NULL: none */
+  QmValueId value;    /* of the shape that files have */
+  QmValueId gradient; /* f32, of the same shape */
+  QmInitial initial;
+} QmParameter;
+
+typedef struct QmGraph
+{
+  QmValue *values;
+  size_t n_values, values_capacity;
+  QmNode *nodes;
+  size_t n_nodes, nodes_capacity;
+  QmParameter *parameters;
+  size_t n_parameters, parameters_capacity;
+  QmPool strings;
+  QmPhase phase;  /* of nodes that are appended */
+  uint32_t sites; /* of random numbers, handed out so far */
+
+  /* Inputs; QM_NO_VALUE where the family has none. */
+  QmValueId ids, types, labels, pixels;
+  /* Constants. */
+  QmValueId rotary;
+  double rotary_base;
+  /* State. */
+  QmValueId rng, state, loss;
+  QmValueId logits;
+
+  QmStatus status;
+  QmError error;
+  QmNode nowhere; /* what is appended after a mistake */
+} QmGraph;
+
+QmGraph *qm_graph_new (void);
+void qm_graph_free (QmGraph *graph);
+
+/* QM_OK, or the first mistake, copied into *error. */
+QmStatus qm_graph_status (const QmGraph *graph, QmError *error);
+
+/* Remembers a mistake, unless there is one. */
+void qm_graph_fail (QmGraph *graph, QmStatus status, const char *format, ...)
+    __attribute__ ((format (printf, 3, 4)));
+
+/* A new owner, dense.  The name is a printf format. */
+QmValueId qm_graph_value (QmGraph *graph,
+                          QmRole role,
+                          QmType type,
+                          int32_t rank,
+                          const int64_t *shape,
+                          const char *name,
+                          ...) __attribute__ ((format (printf, 6, 7)));
+
+/* A new owner whose last dimension (of two) or only one has room for `padded`
+ * elements; of parameters [out, in], room for `padded` rows. */
+QmValueId qm_graph_padded_columns (QmGraph *graph,
+                                   QmRole role,
+                                   QmType type,
+                                   int64_t rows,
+                                   int64_t columns,
+                                   int64_t padded,
+                                   const char *name);
+
+/* A view of `value`: `offset` elements after its first one. */
+QmValueId qm_graph_view (QmGraph *graph,
+                         QmValueId value,
+                         int32_t rank,
+                         const int64_t *shape,
+                         const int64_t *stride,
+                         int64_t offset);
+
+/* The same elements of a dense value in another shape. */
+QmValueId qm_graph_reshape (QmGraph *graph,
+                            QmValueId value,
+                            int32_t rank,
+                            const int64_t *shape);
+
+/* Declares a parameter that files know under `name`. */
+void qm_graph_parameter (QmGraph *graph,
+                         QmValueId value,
+                         QmInitial initial,
+                         const char *name,
+                         const char *alias);
+
+/* Appends a node.  Absent inputs and outputs are set afterwards; the address is
+ * valid until the next call.  Never NULL: after a mistake it is a node that is
+ * not in the graph. */
+QmNode *qm_graph_append (QmGraph *graph, QmOp op);
+
+/* The number of a new place where random numbers are drawn. */
+uint32_t qm_graph_site (QmGraph *graph);
+
+static inline const QmValue *
+qm_graph_get (const QmGraph *graph, QmValueId id)
+{
+  return &graph->values[id];
+}
+
+static inline const QmTensor *
+qm_graph_tensor (const QmGraph *graph, QmValueId id)
+{
+  return &graph->values[id].tensor;
+}
+
+/* Whether two ids mean the same elements in the same shape and type. */
+bool qm_graph_same_view (const QmGraph *graph, QmValueId a, QmValueId b);
+
+/* A new value of the same shape and another type, dense. */
+QmValueId qm_graph_like (QmGraph *graph,
+                         QmValueId value,
+                         QmRole role,
+                         QmType type,
+                         const char *name);
+
+/* The call of a node, its tensors without addresses. */
+void qm_graph_call (const QmGraph *graph, const QmNode *node, QmOpCall *call);
+
+/* FLOPs of the nodes of a phase, as data/flops.h counts. */
+double qm_graph_flops (const QmGraph *graph, QmPhase phase);
+
+/* Checks every call of the graph, and that every value is written before it is
+ * read. */
+QmStatus qm_graph_check (const QmGraph *graph, QmError *error);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/passes.h"
+
+/* The nodes of one attention, in the order of execution. */
+typedef struct Pattern
+{
+  QmNode *scores, *softmax, *dropout, *product;
+} Pattern;
+
+static bool
+match (const QmUses *uses, QmGraph *graph, QmNode *last, Pattern *pattern)
+{
+  QmValueId weights;
+
+  if (last->op != QM_OP_MATMUL || last->attributes.scale != 1)
+    return false;
+  pattern->product = last;
+  weights = last->inputs[0];
+  pattern->dropout = qm_uses_maker (uses, graph, weights, QM_OP_DROPOUT, true);
+  if (pattern->dropout != NULL)
+    {
+      if (!pattern->dropout->attributes.tiled)
+        return false;
+      weights = pattern->dropout->inputs[0];
+    }
+  pattern->softmax = qm_uses_maker (uses, graph, weights, QM_OP_SOFTMAX, true);
+  if (pattern->softmax == NULL)
+    return false;
+  pattern->scores = qm_uses_maker (uses, graph, pattern->softmax->inputs[0],
+                                   QM_OP_MATMUL, true);
+  return pattern->scores != NULL;
+}
+
+/* Keys as rows, from keys as columns. */
+static QmValueId
+key_rows (QmGraph *graph, QmValueId columns)
+{
+  QmTensor t = *qm_graph_tensor (graph, columns);
+
+  return qm_graph_view (
+      graph, columns, 4,
+      (int64_t[]){ t.shape[0], t.shape[1], t.shape[3], t.shape[2] },
+      (int64_t[]){ t.stride[0], t.stride[1], t.stride[3], t.stride[2] }, 0);
+}
+
+/* The last node becomes the operator, the others are removed. */
+static void
+rewrite (QmGraph *graph, const Pattern *pattern)
+{
+  QmNode node = *pattern->product;
+  QmValueId q = pattern->scores->inputs[0];
+  const int64_t *shape = qm_graph_tensor (graph, q)->shape;
+
+  node.op = QM_OP_ATTENTION;
+  node.attributes = (QmAttributes){
+    .scale = pattern->scores->attributes.scale,
+    .causal = pattern->softmax->attributes.causal,
+  };
+  node.inputs[0] = q;
+  node.inputs[1] = key_rows (graph, pattern->scores->inputs[1]);
+  node.inputs[2] = pattern->product->inputs[1];
+  if (pattern->dropout != NULL)
+    {
+      node.attributes.dropout = pattern->dropout->attributes.dropout;
+      node.attributes.site = pattern->dropout->attributes.site;
+      node.inputs[3] = pattern->dropout->inputs[1];
+      qm_node_remove (pattern->dropout);
+    }
+  node.outputs[1] = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 3,
+                                    (int64_t[]){ shape[0], shape[1], shape[2] },
+                                    "log of the sum of attention weights");
+  qm_node_remove (pattern->scores);
+  qm_node_remove (pattern->softmax);
+  *pattern->product = node;
+}
+
+QmStatus
+qm_pass_attention (QmGraph *graph, QmError *error)
+{
+  QmUses uses;
+  QmStatus status = qm_uses_find (graph, &uses, error);
+
+  for (size_t i = 0; status == QM_OK && i < graph->n_nodes; i++)
+    {
+      Pattern pattern;
+
+      if (match (&uses, graph, &graph->nodes[i], &pattern))
+        rewrite (graph, &pattern);
+    }
+  qm_uses_clear (&uses);
+  qm_graph_sweep (graph);
+  return qm_graph_status (graph, error);
+}

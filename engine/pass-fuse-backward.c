@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/passes.h"
+
+/* The product that makes a weight's gradient also sums its bias': the column
+ * sum that follows it. */
+static void
+fuse_bias (QmGraph *graph)
+{
+  for (size_t i = 0; i + 1 < graph->n_nodes; i++)
+    {
+      QmNode *product = &graph->nodes[i], *sum = &graph->nodes[i + 1];
+
+      if (product->op != QM_OP_LINEAR_WEIGHT_GRAD
+          || product->outputs[1] != QM_NO_VALUE || sum->op != QM_OP_COLUMN_SUM
+          || sum->attributes.scale != 1
+          || !qm_graph_same_view (graph, sum->inputs[0], product->inputs[0]))
+        continue;
+      product->outputs[1] = sum->outputs[0];
+      qm_node_remove (sum);
+    }
+  qm_graph_sweep (graph);
+}
+
+/* dpre = (dy w) activation'(pre), in the product. */
+static void
+fuse_activation (const QmUses *uses, QmGraph *graph, QmNode *node)
+{
+  QmNode *product;
+
+  if (node->op != QM_OP_ACTIVATION_BACKWARD)
+    return;
+  product = qm_uses_maker (uses, graph, node->inputs[0],
+                           QM_OP_LINEAR_INPUT_GRAD, true);
+  if (product == NULL || product->inputs[2] != QM_NO_VALUE
+      || product->inputs[3] != QM_NO_VALUE
+      || !qm_graph_same_view (graph, product->outputs[0], node->inputs[0]))
+    return;
+  product->attributes.activation = node->attributes.activation;
+  product->inputs[2] = node->inputs[1];
+  product->outputs[0] = node->outputs[0];
+  qm_node_remove (node);
+}
+
+/* A product, or a norm's gradient, that could take one addend in. */
+static QmNode *
+adder (const QmUses *uses, QmGraph *graph, const QmNode *add, int side)
+{
+  QmValueId id = add->inputs[side];
+  QmType type = graph->values[add->outputs[0]].tensor.type;
+  QmNode *node = qm_uses_maker (uses, graph, id, QM_OP_LINEAR_INPUT_GRAD, true);
+  int slot = 3;
+
+  if (node == NULL)
+    {
+      node = qm_uses_maker (uses, graph, id, QM_OP_LAYER_NORM_BACKWARD, true);
+      slot = 5;
+    }
+  if (node == NULL || node->inputs[slot] != QM_NO_VALUE
+      || (slot == 5
+          && (node->outputs[5] != QM_NO_VALUE
+              || node->outputs[6] != QM_NO_VALUE))
+      || graph->values[id].tensor.type != type
+      || graph->values[add->inputs[1 - side]].tensor.type != type
+      || !qm_graph_same_view (graph, node->outputs[0], id))
+    return NULL;
+  return node;
+}
+
+/* The later one of the two that are summed takes the other in, where the sum
+ * was.
+ */
+static void
+fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *add)
+{
+  QmNode *best = NULL, fused;
+  int side = 0;
+
+  if (add->op != QM_OP_ADD || add->phase != QM_PHASE_BACKWARD)
+    return;
+  for (int i = 0; i < 2; i++)
+    {
+      QmNode *node = adder (uses, graph, add, i);
+
+      if (node != NULL && (best == NULL || node > best))
+        {
+          best = node;
+          side = i;
+        }
+    }
+  if (best == NULL)
+    return;
+  fused = *best;
+  fused.inputs[fused.op == QM_OP_LINEAR_INPUT_GRAD ? 3 : 5] =
+      add->inputs[1 - side];
+  fused.outputs[0] = add->outputs[0];
+  qm_node_remove (best);
+  *add = fused;
+}
+
+typedef void (*Fusion) (const QmUses *uses, QmGraph *graph, QmNode *node);
+
+static QmStatus
+apply (QmGraph *graph, Fusion fusion, QmError *error)
+{
+  QmUses uses;
+  QmStatus status = qm_uses_find (graph, &uses, error);
+
+  for (size_t i = 0; status == QM_OK && i < graph->n_nodes; i++)
+    fusion (&uses, graph, &graph->nodes[i]);
+  qm_uses_clear (&uses);
+  qm_graph_sweep (graph);
+  return status;
+}
+
+QmStatus
+qm_pass_fuse_backward (QmGraph *graph, QmError *error)
+{
+  QmStatus status;
+
+  fuse_bias (graph);
+  status = apply (graph, fuse_activation, error);
+  if (status == QM_OK)
+    status = apply (graph, fuse_sum, error);
+  return status;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/passes.h"
+
+/* Whether the three layers at `nodes` make three neighbouring parts of one
+ * value from one input, with three neighbouring parts of one weight, which are
+ * all of it. */
+static bool
+are_thirds (const QmGraph *graph, const QmNode *nodes)
+{
+  static const struct
+  {
+    bool output;
+    int slot;
+  } sides[3] = { { false, 1 }, { false, 2 }, { true, 0 } };
+
+  for (int i = 0; i < 3; i++)
+    if (nodes[i].op != QM_OP_LINEAR || nodes[i].inputs[0] != nodes[0].inputs[0]
+        || nodes[i].outputs[1] != QM_NO_VALUE || nodes[i].attributes.padded != 0
+        || nodes[i].attributes.activation != QM_FUNCTION_NONE)
+      return false;
+  for (int s = 0; s < 3; s++)
+    {
+      int64_t covered = 0, last = -1;
+      QmValueId owner = QM_NO_VALUE;
+
+      for (int i = 0; i < 3; i++)
+        {
+          QmValueId id = sides[s].output ? nodes[i].outputs[sides[s].slot]
+                                         : nodes[i].inputs[sides[s].slot];
+          const QmValue *value;
+
+          if (id == QM_NO_VALUE)
+            break;
+          value = &graph->values[id];
+          if (value->offset <= last
+              || (owner != QM_NO_VALUE && value->owner != owner))
+            return false;
+          owner = value->owner;
+          last = value->offset;
+          covered += qm_tensor_elements (&value->tensor);
+        }
+      if (owner != QM_NO_VALUE
+          && covered != qm_tensor_elements (&graph->values[owner].tensor))
+        return false;
+    }
+  return (nodes[0].inputs[2] == QM_NO_VALUE)
+             == (nodes[1].inputs[2] == QM_NO_VALUE)
+         && (nodes[0].inputs[2] == QM_NO_VALUE)
+                == (nodes[2].inputs[2] == QM_NO_VALUE);
+}
+
+static QmValueId
+owner_of (const QmGraph *graph, QmValueId id)
+{
+  return id == QM_NO_VALUE ? QM_NO_VALUE : graph->values[id].owner;
+}
+
+static void
+merge_thirds (QmGraph *graph)
+{
+  for (size_t i = 0; i + 2 < graph->n_nodes; i++)
+    {
+      QmNode *nodes = &graph->nodes[i];
+
+      if (!are_thirds (graph, nodes))
+        continue;
+      nodes[0].inputs[1] = owner_of (graph, nodes[0].inputs[1]);
+      nodes[0].inputs[2] = owner_of (graph, nodes[0].inputs[2]);
+      nodes[0].outputs[0] = owner_of (graph, nodes[0].outputs[0]);
+      qm_node_remove (&nodes[1]);
+      qm_node_remove (&nodes[2]);
+    }
+  qm_graph_sweep (graph);
+}
+
+static void
+fuse_activation (const QmUses *uses, QmGraph *graph, QmNode *node)
+{
+  QmNode *linear;
+
+  if (node->op != QM_OP_ACTIVATION)
+    return;
+  linear = qm_uses_maker (uses, graph, node->inputs[0], QM_OP_LINEAR, true);
+  if (linear == NULL || linear->attributes.activation != QM_FUNCTION_NONE
+      || linear->outputs[1] != QM_NO_VALUE
+      || !qm_graph_same_view (graph, linear->outputs[0], node->inputs[0]))
+    return;
+  linear->attributes.activation = node->attributes.activation;
+  linear->outputs[1] = linear->outputs[0];
+  linear->outputs[0] = node->outputs[0];
+  qm_node_remove (node);
+}
+
+/* Norms of the same value become one with two outputs.  All of the second's
+ * inputs but the value are parameters, so it can be made earlier. */
+static void
+fuse_second_norm (const QmGraph *graph, QmNode *nodes, size_t at)
+{
+  QmNode *second = &nodes[at];
+
+  if (second->op != QM_OP_LAYER_NORM || second->inputs[3] != QM_NO_VALUE)
+    return;
+  for (size_t i = at; i-- > 0;)
+    {
+      QmNode *first = &nodes[i];
+
+      if (first->op == QM_OP_LAYER_NORM
+          && first->inputs[0] == second->inputs[0])
+        {
+          if (first->outputs[4] != QM_NO_VALUE
+              || first->inputs[3] != QM_NO_VALUE
+              || first->attributes.epsilon != second->attributes.epsilon
+              || graph->values[first->outputs[0]].tensor.type
+                     != graph->values[second->outputs[0]].tensor.type)
+            return;
+          first->inputs[5] = second->inputs[1];
+          first->inputs[6] = second->inputs[2];
+          first->outputs[4] = second->outputs[0];
+          qm_node_remove (second);
+          return;
+        }
+      for (int j = 0; j < QM_OP_MAX_OUTPUTS; j++)
+        if (first->outputs[j] == second->inputs[0])
+          return;
+    }
+}
+
+/* What a norm may take in: x + a + b, with the dropouts of a and b. */
+typedef struct Sum
+{
+  QmNode *add, *inner;    /* the last sum, and the one before it */
+  QmNode *dropout[2];     /* of a and b */
+  QmValueId x, branch[2]; /* b may be QM_NO_VALUE */
+} Sum;
+
+/* Dropouts go along if every branch has one, of the same rate. */
+static void
+take_dropouts (const QmUses *uses, QmGraph *graph, Sum *sum)
+{
+  int n = sum->branch[1] != QM_NO_VALUE ? 2 : 1;
+  QmNode *found[2] = { NULL, NULL };
+
+  for (int i = 0; i < n; i++)
+    {
+      found[i] =
+          qm_uses_maker (uses, graph, sum->branch[i], QM_OP_DROPOUT, true);
+      if (found[i] == NULL || found[i]->attributes.tiled
+          || found[i]->attributes.dropout != found[0]->attributes.dropout)
+        return;
+    }
+  for (int i = 0; i < n; i++)
+    {
+      sum->dropout[i] = found[i];
+      sum->branch[i] = found[i]->inputs[0];
+    }
+}
+
+static bool
+match_sum (const QmUses *uses, QmGraph *graph, const QmNode *norm, Sum *sum)
+{
+  *sum = (Sum){ .branch = { QM_NO_VALUE, QM_NO_VALUE } };
+  if (norm->op != QM_OP_LAYER_NORM || norm->inputs[3] != QM_NO_VALUE)
+    return false;
+  sum->add = qm_uses_maker (uses, graph, norm->inputs[0], QM_OP_ADD, false);
+  if (sum->add == NULL)
+    return false;
+  sum->x = sum->add->inputs[0];
+  sum->branch[0] = sum->add->inputs[1];
+  sum->inner = qm_uses_maker (uses, graph, sum->x, QM_OP_ADD, true);
+  if (sum->inner != NULL)
+    {
+      sum->x = sum->inner->inputs[0];
+      sum->branch[1] = sum->branch[0];
+      sum->branch[0] = sum->inner->inputs[1];
+    }
+  take_dropouts (uses, graph, sum);
+  return true;
+}
+
+/* The norm moves to where the sum was. */
+static void
+fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
+{
+  Sum sum;
+  QmNode fused = *norm;
+
+  if (!match_sum (uses, graph, norm, &sum))
+    return;
+  fused.inputs[0] = sum.x;
+  fused.inputs[3] = sum.branch[0];
+  fused.inputs[4] = sum.branch[1];
+  fused.outputs[3] = norm->inputs[0];
+  if (sum.dropout[0] != NULL)
+    {
+      fused.attributes.dropout = sum.dropout[0]->attributes.dropout;
+      fused.attributes.site = sum.dropout[0]->attributes.site;
+      fused.inputs[7] = sum.dropout[0]->inputs[1];
+      qm_node_remove (sum.dropout[0]);
+    }
+  if (sum.dropout[1] != NULL)
+    {
+      fused.attributes.site2 = sum.dropout[1]->attributes.site;
+      qm_node_remove (sum.dropout[1]);
+    }
+  if (sum.inner != NULL)
+    qm_node_remove (sum.inner);
+  qm_node_remove (norm);
+  *sum.add = fused;
+}
+
+typedef void (*Fusion) (const QmUses *uses, QmGraph *graph, QmNode *node);
+
+static QmStatus
+apply (QmGraph *graph, Fusion fusion, QmError *error)
+{
+  QmUses uses;
+  QmStatus status = qm_uses_find (graph, &uses, error);
+
+  for (size_t i = 0; status == QM_OK && i < graph->n_nodes; i++)
+    fusion (&uses, graph, &graph->nodes[i]);
+  qm_uses_clear (&uses);
+  qm_graph_sweep (graph);
+  return status;
+}
+
+QmStatus
+qm_pass_fuse_forward (QmGraph *graph, QmError *error)
+{
+  QmStatus status;
+
+  merge_thirds (graph);
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    fuse_second_norm (graph, graph->nodes, i);
+  qm_graph_sweep (graph);
+  status = apply (graph, fuse_activation, error);
+  if (status == QM_OK)
+    status = apply (graph, fuse_sum, error);
+  return status;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Passes: each takes a graph to one that computes the same in another way.  A
+ * pass that finds nothing to do changes nothing, and each works alone. */
+
+#ifndef QM_ENGINE_PASSES_H
+#define QM_ENGINE_PASSES_H
+
+#include "engine/graph.h"
+
+/* Before differentiation: scores, softmax, dropout and their product with the
+ * values become one operator that never stores the scores. */
+QmStatus qm_pass_attention (QmGraph *graph, QmError *error);
+
+/* Before differentiation: linear layers of one input and neighbouring weights
+ * become one; activations go into the linear layer before them; sums and
+ * dropouts into the norm after them, and norms of one input into one. */
+QmStatus qm_pass_fuse_forward (QmGraph *graph, QmError *error);
+
+/* After differentiation: sums over rows go into the product that makes the
+ * weights' gradient; derivatives of activations, and sums, into the product or
+ * norm before them. */
+QmStatus qm_pass_fuse_backward (QmGraph *graph, QmError *error);
+
+/* Products of f32 may use TF32. */
+void qm_pass_tf32 (QmGraph *graph);
+
+/* For passes. */
+
+/* Who makes and uses what. */
+typedef struct QmUses
+{
+  size_t n_values;
+  int32_t *producer; /* by owner: the first node that writes it, or -1 */
+  int32_t *writers;  /* by owner: how many outputs write it */
+  int32_t *readers;  /* by owner: how many inputs read it */
+} QmUses;
+
+QmStatus qm_uses_find (const QmGraph *graph, QmUses *uses, QmError *error);
+void qm_uses_clear (QmUses *uses);
+
+/* The node that alone makes a temporary value, if it is of that operator and,
+ * with `single`, if nothing but one input reads the value; else NULL. */
+QmNode *qm_uses_maker (
+    const QmUses *uses, QmGraph *graph, QmValueId value, QmOp op, bool single);
+
+/* Marks a node as removed; qm_graph_sweep() then takes such nodes out. */
+void qm_node_remove (QmNode *node);
+bool qm_node_removed (const QmNode *node);
+void qm_graph_sweep (QmGraph *graph);
+
+#endif

@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/plan.h"
+
+#include "data/flops.h"
+#include "engine/differentiate.h"
+#include "engine/family.h"
+#include "engine/passes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Parameters begin at multiples of this, so that they are aligned to 256 bytes
+ * in 16 bits too. */
+#define SLAB_ALIGNMENT 128
+
+static const struct
+{
+  const char *name;
+  unsigned method;
+} method_names[] = {
+  { "compile", QM_METHOD_COMPILE },
+  { "kernels", QM_METHOD_KERNELS },
+  { "tf32", QM_METHOD_TF32 },
+};
+
+#define N_METHODS (sizeof method_names / sizeof method_names[0])
+
+bool
+qm_methods_parse (const char *text, unsigned *methods)
+{
+  unsigned found = 0;
+
+  if (strcmp (text, "naive") == 0)
+    return *methods = 0, true;
+  if (strcmp (text, "free-lunch") == 0)
+    return *methods = QM_METHOD_ALL, true;
+  for (;;)
+    {
+      size_t length = strcspn (text, "+"), i;
+
+      for (i = 0; i < N_METHODS; i++)
+        if (strlen (method_names[i].name) == length
+            && strncmp (text, method_names[i].name, length) == 0)
+          break;
+      if (i == N_METHODS)
+        return false;
+      found |= method_names[i].method;
+      if (text[length] == '\0')
+        break;
+      text += length + 1;
+    }
+  *methods = found;
+  return true;
+}
+
+void
+qm_methods_format (unsigned methods, char *text, size_t size)
+{
+  size_t used = 0;
+
+  if (size == 0)
+    return;
+  if (methods == 0 || methods == QM_METHOD_ALL)
+    {
+      snprintf (text, size, "%s", methods == 0 ? "naive" : "free-lunch");
+      return;
+    }
+  text[0] = '\0';
+  for (size_t i = 0; i < N_METHODS; i++)
+    if ((methods & method_names[i].method) != 0 && used < size)
+      used += (size_t) snprintf (text + used, size - used, "%s%s",
+                                 used > 0 ? "+" : "", method_names[i].name);
+}
+
+static QmType
+product_type (QmPrecision precision)
+{
+  switch (precision)
+    {
+    case QM_PRECISION_FP16:
+      return QM_TYPE_F16;
+    case QM_PRECISION_BF16:
+      return QM_TYPE_BF16;
+    case QM_PRECISION_FP32:
+      break;
+    }
+  return QM_TYPE_F32;
+}
+
+static void
+append_advance (QmGraph *graph)
+{
+  QmNode *node = qm_graph_append (graph, QM_OP_ADVANCE);
+
+  node->inputs[0] = graph->rng;
+  node->outputs[0] = graph->rng;
+}
+
+static QmStatus
+build_graph (QmPlan *plan, QmError *error)
+{
+  unsigned methods = plan->options.methods;
+  bool compile = (methods & QM_METHOD_COMPILE) != 0;
+  QmBuildOptions build = {
+    .micro_batch = plan->options.micro_batch,
+    .accumulation = plan->accumulation,
+    .type = plan->type,
+    .residual = QM_TYPE_F32,
+    .vocab_multiple = compile ? 64 : 1,
+    .dropout = !plan->options.no_dropout,
+  };
+  QmStatus status = qm_build_model (&plan->config, &plan->recipe, &build,
+                                    &plan->graph, error);
+
+  if (status == QM_OK && (methods & QM_METHOD_KERNELS) != 0)
+    status = qm_pass_attention (plan->graph, error);
+  if (status == QM_OK && compile)
+    status = qm_pass_fuse_forward (plan->graph, error);
+  if (status == QM_OK)
+    status =
+        qm_graph_differentiate (plan->graph, QM_NO_VALUE, QM_NO_VALUE, error);
+  if (status == QM_OK && compile)
+    status = qm_pass_fuse_backward (plan->graph, error);
+  if (status != QM_OK)
+    return status;
+  if ((methods & QM_METHOD_TF32) != 0)
+    qm_pass_tf32 (plan->graph);
+  append_advance (plan->graph);
+  return qm_graph_check (plan->graph, error);
+}
+
+static int64_t
+round_up (int64_t value, int64_t multiple)
+{
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/* Gradients were declared in the order of the parameters that they belong to.
+ */
+static int64_t
+place_in_slab (QmPlan *plan, QmRole role)
+{
+  const QmGraph *graph = plan->graph;
+  int64_t next = 0;
+
+  for (size_t i = 0; i < graph->n_values; i++)
+    if (graph->values[i].role == role
+        && graph->values[i].owner == (QmValueId) i)
+      {
+        plan->place[i] = next;
+        next += round_up (graph->values[i].room, SLAB_ALIGNMENT);
+      }
+  return next;
+}
+
+static uint64_t
+place_others (QmPlan *plan)
+{
+  const QmGraph *graph = plan->graph;
+  int64_t next = 0;
+
+  for (size_t i = 0; i < graph->n_values; i++)
+    {
+      const QmValue *value = &graph->values[i];
+
+      if (value->owner == (QmValueId) i
+          && (value->role == QM_ROLE_INPUT || value->role == QM_ROLE_CONSTANT
+              || value->role == QM_ROLE_STATE))
+        {
+          plan->place[i] = next;
+          next += round_up (value->room
+                                * (int64_t) qm_type_size (value->tensor.type),
+                            QM_MEMORY_ALIGNMENT);
+        }
+    }
+  plan->sum_place = next;
+  return (uint64_t) (next + QM_MEMORY_ALIGNMENT);
+}
+
+static uint64_t
+largest_workspace (const QmPlan *plan)
+{
+  const QmRegions none = { NULL };
+  const QmTarget *target = &plan->options.target;
+  QmOpCall update[QM_UPDATE_CALLS], call;
+  size_t largest = 0;
+
+  qm_plan_update_calls (plan, &none, update);
+  for (size_t i = 0; i < plan->graph->n_nodes + QM_UPDATE_CALLS; i++)
+    {
+      size_t bytes;
+
+      if (i < plan->graph->n_nodes)
+        qm_graph_call (plan->graph, &plan->graph->nodes[i], &call);
+      else
+        call = update[i - plan->graph->n_nodes];
+      bytes = qm_op_workspace (target, &call);
+      largest = bytes > largest ? bytes : largest;
+    }
+  return largest;
+}
+
+static QmStatus
+plan_memory (QmPlan *plan, QmError *error)
+{
+  QmMemory *memory = &plan->memory;
+  uint64_t slab;
+  QmStatus status;
+
+  plan->place = calloc (plan->graph->n_values + 1, sizeof *plan->place);
+  if (plan->place == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  plan->slab = place_in_slab (plan, QM_ROLE_PARAMETER);
+  place_in_slab (plan, QM_ROLE_GRADIENT);
+  slab = (uint64_t) plan->slab;
+  memory->weights = slab * qm_type_size (plan->type);
+  memory->master = plan->type != QM_TYPE_F32 ? slab * 4 : 0;
+  memory->gradients = slab * 4;
+  memory->optimizer = slab * 8;
+  memory->other = place_others (plan);
+  memory->workspace = largest_workspace (plan);
+  memory->reserved = qm_target_reserved (&plan->options.target);
+  status = qm_memory_arena (plan->graph, plan->place, &memory->activations,
+                            &memory->live, error);
+  memory->total = memory->weights + memory->master + memory->gradients
+                  + memory->optimizer + memory->activations + memory->other
+                  + memory->workspace + memory->reserved;
+  return status;
+}
+
+QmStatus
+qm_plan_new (const QmModelConfig *config,
+             const QmRecipe *recipe,
+             const QmPlanOptions *options,
+             QmPlan **plan,
+             QmError *error)
+{
+  QmPlan *new;
+  QmStatus status;
+
+  *plan = NULL;
+  if (options->micro_batch < 1 || options->micro_batch > recipe->batch_size)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "a micro-batch of %lld is not between 1 and the "
+                         "batch size, %lld",
+                         (long long) options->micro_batch,
+                         (long long) recipe->batch_size);
+  new = calloc (1, sizeof *new);
+  if (new == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  new->config = *config;
+  new->recipe = *recipe;
+  new->options = *options;
+  new->type = product_type (recipe->precision);
+  new->accumulation =
+      (recipe->batch_size + options->micro_batch - 1) / options->micro_batch;
+  status = build_graph (new, error);
+  if (status == QM_OK)
+    status = plan_memory (new, error);
+  if (status == QM_OK)
+    *plan = new;
+  else
+    qm_plan_free (new);
+  return status;
+}
+
+void
+qm_plan_free (QmPlan *plan)
+{
+  if (plan == NULL)
+    return;
+  qm_graph_free (plan->graph);
+  free (plan->place);
+  free (plan);
+}
+
+QmStatus
+qm_plan_largest (const QmModelConfig *config,
+                 const QmRecipe *recipe,
+                 const QmPlanOptions *options,
+                 uint64_t bytes,
+                 QmPlan **plan,
+                 QmError *error)
+{
+  QmPlanOptions tried = *options;
+  int low = -1, high = 0;
+
+  *plan = NULL;
+  while (INT64_C (2) << high <= recipe->batch_size)
+    high++;
+  while (low < high)
+    {
+      int middle = low + (high - low + 1) / 2;
+      QmPlan *candidate;
+      QmStatus status;
+
+      tried.micro_batch = INT64_C (1) << middle;
+      status = qm_plan_new (config, recipe, &tried, &candidate, error);
+      if (status != QM_OK)
+        {
+          qm_plan_free (*plan);
+          *plan = NULL;
+          return status;
+        }
+      if (candidate->memory.total <= bytes)
+        {
+          qm_plan_free (*plan);
+          *plan = candidate;
+          low = middle;
+          continue;
+        }
+      if (middle == 0)
+        qm_error_set (error, QM_STATUS_DEVICE_FULL, "", 0, 0,
+                      "a micro-batch of 1 needs %.1f GiB, and there are %.1f "
+                      "GiB",
+                      (double) candidate->memory.total / 0x1p30,
+                      (double) bytes / 0x1p30);
+      qm_plan_free (candidate);
+      high = middle - 1;
+    }
+  return *plan != NULL ? QM_OK : QM_STATUS_DEVICE_FULL;
+}
+
+void *
+qm_plan_address (const QmPlan *plan, const QmRegions *regions, QmValueId id)
+{
+  const QmValue *value = &plan->graph->values[id];
+  size_t size = qm_type_size (value->tensor.type);
+  int64_t place = plan->place[value->owner];
+  char *region = NULL;
+
+  switch (value->role)
+    {
+    case QM_ROLE_PARAMETER:
+      region = value->tensor.type == QM_TYPE_F32 ? regions->master
+                                                 : regions->weights;
+      break;
+    case QM_ROLE_GRADIENT:
+      region = regions->gradients;
+      break;
+    case QM_ROLE_TEMPORARY:
+      region = regions->arena;
+      break;
+    case QM_ROLE_INPUT:
+    case QM_ROLE_CONSTANT:
+    case QM_ROLE_STATE:
+      region = regions->other;
+      break;
+    }
+  if (region == NULL)
+    return NULL;
+  if (value->role == QM_ROLE_PARAMETER || value->role == QM_ROLE_GRADIENT)
+    place *= (int64_t) size;
+  return region + place + value->offset * (int64_t) size;
+}
+
+void
+qm_plan_call (const QmPlan *plan,
+              const QmRegions *regions,
+              const QmNode *node,
+              QmOpCall *call)
+{
+  qm_graph_call (plan->graph, node, call);
+  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
+    if (node->inputs[i] != QM_NO_VALUE)
+      call->inputs[i].data = qm_plan_address (plan, regions, node->inputs[i]);
+  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
+    if (node->outputs[i] != QM_NO_VALUE)
+      call->outputs[i].data = qm_plan_address (plan, regions, node->outputs[i]);
+  call->workspace = regions->workspace;
+  call->workspace_bytes = plan->memory.workspace;
+}
+
+/* `n` elements of a region, `offset` bytes after its beginning. */
+static QmTensor
+line (QmType type, int64_t n, char *region, int64_t offset)
+{
+  return qm_tensor_dense (type, 1, &n, region != NULL ? region + offset : NULL);
+}
+
+static void
+describe_adam (const QmPlan *plan, const QmRegions *regions, QmOpCall *call)
+{
+  const QmRecipe *recipe = &plan->recipe;
+  int64_t n = plan->slab;
+
+  call->attributes.beta1 = recipe->beta1;
+  call->attributes.beta2 = recipe->beta2;
+  call->attributes.epsilon = recipe->epsilon;
+  call->attributes.weight_decay = recipe->weight_decay;
+  call->attributes.decoupled = recipe->optimizer == QM_OPTIMIZER_ADAMW;
+  call->outputs[0] = line (QM_TYPE_F32, n, regions->gradients, 0);
+  call->outputs[1] = line (QM_TYPE_F32, n, regions->master, 0);
+  call->outputs[2] = line (QM_TYPE_F32, n, regions->moments, 0);
+  call->outputs[3] = line (QM_TYPE_F32, n, regions->moments, n * 4);
+  if (plan->type != QM_TYPE_F32)
+    call->outputs[4] = line (plan->type, n, regions->weights, 0);
+}
+
+void
+qm_plan_update_calls (const QmPlan *plan,
+                      const QmRegions *regions,
+                      QmOpCall calls[QM_UPDATE_CALLS])
+{
+  static const QmOp ops[QM_UPDATE_CALLS] = { QM_OP_COPY, QM_OP_FILL,
+                                             QM_OP_SUM_SQUARES,
+                                             QM_OP_UPDATE_STATE, QM_OP_ADAM };
+  const QmGraph *graph = plan->graph;
+  int64_t state = plan->place[graph->state], loss = plan->place[graph->loss];
+
+  memset (calls, 0, QM_UPDATE_CALLS * sizeof *calls);
+  for (int i = 0; i < QM_UPDATE_CALLS; i++)
+    {
+      calls[i].op = ops[i];
+      calls[i].workspace = regions->workspace;
+      calls[i].workspace_bytes = plan->memory.workspace;
+    }
+  calls[0].inputs[0] = line (QM_TYPE_F32, 1, regions->other, loss);
+  calls[0].outputs[0] =
+      line (QM_TYPE_F32, 1, regions->other, state + QM_STATE_LOSS * 4);
+  calls[1].outputs[0] = calls[0].inputs[0];
+  calls[2].inputs[0] = line (QM_TYPE_F32, plan->slab, regions->gradients, 0);
+  calls[2].outputs[0] = line (QM_TYPE_F32, 1, regions->other, plan->sum_place);
+  calls[3].inputs[0] = calls[2].outputs[0];
+  calls[3].outputs[0] =
+      line (QM_TYPE_F32, QM_STATE_SIZE, regions->other, state);
+  calls[3].attributes.max_norm = plan->recipe.max_grad_norm;
+  calls[3].attributes.dynamic = plan->type == QM_TYPE_F16;
+  calls[4].inputs[0] = calls[3].outputs[0];
+  describe_adam (plan, regions, &calls[4]);
+}
+
+double
+qm_plan_pass_flops (const QmPlan *plan)
+{
+  return qm_flops_train_sample (&plan->config, &plan->recipe)
+         * (double) plan->options.micro_batch;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "kernels/cpu/cpu.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ALIGNMENT   256
+#define MAX_THREADS 16
+
+/* Fewer operations than this are not worth a thread. */
+#define WORK_PER_THREAD 200000
+
+static const QmCpuOperator operators[QM_OP_COUNT] = {
+  [QM_OP_FILL] = qm_cpu_fill,
+  [QM_OP_RANDOM] = qm_cpu_random,
+  [QM_OP_ADVANCE] = qm_cpu_advance,
+  [QM_OP_COPY] = qm_cpu_copy,
+  [QM_OP_ADD] = qm_cpu_add,
+  [QM_OP_COLUMN_SUM] = qm_cpu_column_sum,
+  [QM_OP_ACTIVATION] = qm_cpu_activation,
+  [QM_OP_ACTIVATION_BACKWARD] = qm_cpu_activation_backward,
+  [QM_OP_DROPOUT] = qm_cpu_dropout_run,
+  [QM_OP_LINEAR] = qm_cpu_linear,
+  [QM_OP_LINEAR_INPUT_GRAD] = qm_cpu_linear_input_grad,
+  [QM_OP_LINEAR_WEIGHT_GRAD] = qm_cpu_linear_weight_grad,
+  [QM_OP_MATMUL] = qm_cpu_matmul,
+  [QM_OP_SOFTMAX] = qm_cpu_softmax,
+  [QM_OP_SOFTMAX_BACKWARD] = qm_cpu_softmax_backward,
+  [QM_OP_ATTENTION] = qm_cpu_attention,
+  [QM_OP_ATTENTION_BACKWARD] = qm_cpu_attention_backward,
+  [QM_OP_LAYER_NORM] = qm_cpu_layer_norm,
+  [QM_OP_LAYER_NORM_BACKWARD] = qm_cpu_layer_norm_backward,
+  [QM_OP_ROTARY] = qm_cpu_rotary,
+  [QM_OP_EMBEDDING] = qm_cpu_embedding,
+  [QM_OP_EMBEDDING_BACKWARD] = qm_cpu_embedding_backward,
+  [QM_OP_POSITIONS] = qm_cpu_positions,
+  [QM_OP_PATCHIFY] = qm_cpu_patchify,
+  [QM_OP_CLASS_TOKEN] = qm_cpu_class_token,
+  [QM_OP_CLASS_TOKEN_BACKWARD] = qm_cpu_class_token_backward,
+  [QM_OP_LABEL_WEIGHT] = qm_cpu_label_weight,
+  [QM_OP_CROSS_ENTROPY] = qm_cpu_cross_entropy,
+  [QM_OP_SUM_SQUARES] = qm_cpu_sum_squares,
+  [QM_OP_UPDATE_STATE] = qm_cpu_update_state,
+  [QM_OP_ADAM] = qm_cpu_adam,
+};
+
+/* Calls, or the setting of bytes, that wait to be executed. */
+typedef struct Recorded
+{
+  QmOpCall call;
+  void *memory; /* of qm_device_set(), else NULL */
+  int byte;
+  size_t bytes;
+} Recorded;
+
+struct QmCapture
+{
+  Recorded *items;
+  size_t n, capacity;
+};
+
+struct QmStream
+{
+  QmCapture *capture; /* being recorded, or NULL */
+};
+
+struct QmEvent
+{
+  struct timespec time;
+};
+
+static QmStatus
+no_memory (QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                       "the host is out of memory");
+}
+
+size_t
+qm_cpu_workspace (const QmOpCall *call)
+{
+  return 0;
+}
+
+static void
+cpu_close (QmDevice *device)
+{
+  free (device);
+}
+
+static QmStatus
+cpu_allocate (QmDevice *device, size_t bytes, void **memory, QmError *error)
+{
+  size_t rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+
+  *memory = NULL;
+  if (rounded < bytes || rounded > device->info.memory_bytes
+      || posix_memalign (memory, ALIGNMENT, rounded > 0 ? rounded : ALIGNMENT)
+             != 0)
+    return qm_error_set (error, QM_STATUS_DEVICE_FULL, "", 0, 0,
+                         "the host has no %zu bytes of memory", bytes);
+  return QM_OK;
+}
+
+static void
+cpu_free (QmDevice *device, void *memory)
+{
+  free (memory);
+}
+
+static QmStatus
+cpu_copy (QmDevice *device,
+          QmStream *stream,
+          void *to,
+          const void *from,
+          size_t bytes,
+          QmError *error)
+{
+  memcpy (to, from, bytes);
+  return QM_OK;
+}
+
+static QmStatus
+record (QmStream *stream, const Recorded *item, QmError *error)
+{
+  QmCapture *capture = stream->capture;
+
+  if (capture->n == capture->capacity)
+    {
+      size_t capacity = capture->capacity * 2 + 64;
+      Recorded *items = realloc (capture->items, capacity * sizeof *items);
+
+      if (items == NULL)
+        return no_memory (error);
+      capture->items = items;
+      capture->capacity = capacity;
+    }
+  capture->items[capture->n++] = *item;
+  return QM_OK;
+}
+
+static QmStatus
+cpu_set (QmDevice *device,
+         QmStream *stream,
+         void *memory,
+         int byte,
+         size_t bytes,
+         QmError *error)
+{
+  if (stream->capture != NULL)
+    {
+      Recorded item = { .memory = memory, .byte = byte, .bytes = bytes };
+
+      return record (stream, &item, error);
+    }
+  memset (memory, byte, bytes);
+  return QM_OK;
+}
+
+static QmStatus
+cpu_stream_create (QmDevice *device, QmStream **stream, QmError *error)
+{
+  *stream = calloc (1, sizeof **stream);
+  return *stream != NULL ? QM_OK : no_memory (error);
+}
+
+static void
+cpu_capture_free (QmDevice *device, QmCapture *capture)
+{
+  free (capture->items);
+  free (capture);
+}
+
+static void
+cpu_stream_free (QmDevice *device, QmStream *stream)
+{
+  if (stream->capture != NULL)
+    cpu_capture_free (device, stream->capture);
+  free (stream);
+}
+
+static QmStatus
+cpu_stream_synchronize (QmDevice *device, QmStream *stream, QmError *error)
+{
+  return QM_OK;
+}
+
+static QmStatus
+cpu_event_create (QmDevice *device, QmEvent **event, QmError *error)
+{
+  *event = calloc (1, sizeof **event);
+  return *event != NULL ? QM_OK : no_memory (error);
+}
+
+static void
+cpu_event_free (QmDevice *device, QmEvent *event)
+{
+  free (event);
+}
+
+static QmStatus
+cpu_event_record (QmDevice *device,
+                  QmStream *stream,
+                  QmEvent *event,
+                  QmError *error)
+{
+  if (clock_gettime (CLOCK_MONOTONIC, &event->time) != 0)
+    return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                         "the host has no monotonic clock");
+  return QM_OK;
+}
+
+static QmStatus
+cpu_event_elapsed (QmDevice *device,
+                   QmEvent *from,
+                   QmEvent *to,
+                   double *seconds,
+                   QmError *error)
+{
+  *seconds = (double) (to->time.tv_sec - from->time.tv_sec)
+             + (double) (to->time.tv_nsec - from->time.tv_nsec) * 1e-9;
+  return QM_OK;
+}
+
+static QmStatus
+cpu_capture_begin (QmDevice *device, QmStream *stream, QmError *error)
+{
+  stream->capture = calloc (1, sizeof *stream->capture);
+  return stream->capture != NULL ? QM_OK : no_memory (error);
+}
+
+static QmStatus
+cpu_capture_end (QmDevice *device,
+                 QmStream *stream,
+                 QmCapture **capture,
+                 QmError *error)
+{
+  *capture = stream->capture;
+  stream->capture = NULL;
+  return QM_OK;
+}
+
+static QmStatus
+execute (const QmOpCall *call, QmError *error)
+{
+  if (operators[call->op] == NULL)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "the CPU has no operator %s", qm_op_name (call->op));
+  return operators[call->op](call) ? QM_OK : no_memory (error);
+}
+
+static QmStatus
+cpu_capture_launch (QmDevice *device,
+                    QmStream *stream,
+                    QmCapture *capture,
+                    QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  for (size_t i = 0; i < capture->n && status == QM_OK; i++)
+    {
+      Recorded *item = &capture->items[i];
+
+      if (item->memory != NULL)
+        memset (item->memory, item->byte, item->bytes);
+      else
+        status = execute (&item->call, error);
+    }
+  return status;
+}
+
+static QmStatus
+cpu_run (QmDevice *device,
+         QmStream *stream,
+         const QmOpCall *call,
+         QmError *error)
+{
+  if (stream->capture != NULL)
+    {
+      Recorded item = { .call = *call };
+
+      return record (stream, &item, error);
+    }
+  return execute (call, error);
+}
+
+static const QmBackend backend = {
+  .close = cpu_close,
+  .allocate = cpu_allocate,
+  .free = cpu_free,
+  .write = cpu_copy,
+  .read = cpu_copy,
+  .set = cpu_set,
+  .stream_create = cpu_stream_create,
+  .stream_free = cpu_stream_free,
+  .stream_synchronize = cpu_stream_synchronize,
+  .event_create = cpu_event_create,
+  .event_free = cpu_event_free,
+  .event_record = cpu_event_record,
+  .event_elapsed = cpu_event_elapsed,
+  .capture_begin = cpu_capture_begin,
+  .capture_end = cpu_capture_end,
+  .capture_launch = cpu_capture_launch,
+  .capture_free = cpu_capture_free,
+  .run = cpu_run,
+};
+
+/* The processor's name as Linux tells it. */
+static void
+read_processor_name (char *name, size_t size)
+{
+  FILE *file = fopen ("/proc/cpuinfo", "r");
+  char line[256];
+
+  snprintf (name, size, "CPU");
+  while (file != NULL && fgets (line, sizeof line, file) != NULL)
+    if (strncmp (line, "model name", 10) == 0)
+      {
+        const char *value = strchr (line, ':');
+
+        if (value != NULL && value[1] == ' ')
+          snprintf (name, size, "%.*s", (int) strcspn (value + 2, "\n"),
+                    value + 2);
+        break;
+      }
+  if (file != NULL)
+    fclose (file);
+}
+
+void
+qm_cpu_info (QmDeviceInfo *info)
+{
+  long page = sysconf (_SC_PAGESIZE);
+  long pages = sysconf (_SC_PHYS_PAGES);
+  long free_pages = sysconf (_SC_AVPHYS_PAGES);
+  long processors = sysconf (_SC_NPROCESSORS_ONLN);
+
+  memset (info, 0, sizeof *info);
+  info->target.kind = QM_DEVICE_CPU;
+  snprintf (info->id, sizeof info->id, "cpu");
+  read_processor_name (info->name, sizeof info->name);
+  if (page > 0 && pages > 0)
+    info->memory_bytes = (uint64_t) page * (uint64_t) pages;
+  if (page > 0 && free_pages > 0)
+    info->free_bytes = (uint64_t) page * (uint64_t) free_pages;
+  info->processors = processors > 0 ? (int) processors : 1;
+}
+
+QmStatus
+qm_cpu_open (QmDevice **device, QmError *error)
+{
+  *device = calloc (1, sizeof **device);
+  if (*device == NULL)
+    return no_memory (error);
+  (*device)->backend = &backend;
+  qm_cpu_info (&(*device)->info);
+  return QM_OK;
+}
+
+typedef struct Share
+{
+  QmCpuBody body;
+  void *data;
+  int64_t begin, end;
+  bool ok;
+  pthread_t thread;
+  bool started;
+} Share;
+
+static void *
+run_share (void *data)
+{
+  Share *share = data;
+
+  share->ok = share->body (share->data, share->begin, share->end);
+  return NULL;
+}
+
+bool
+qm_cpu_parallel (int64_t n, double work, QmCpuBody body, void *data)
+{
+  Share shares[MAX_THREADS];
+  long processors = sysconf (_SC_NPROCESSORS_ONLN);
+  int64_t threads = (int64_t) (work / WORK_PER_THREAD) + 1;
+  bool ok = true;
+
+  if (threads > n)
+    threads = n;
+  if (threads > processors)
+    threads = processors;
+  if (threads > MAX_THREADS)
+    threads = MAX_THREADS;
+  if (threads <= 1)
+    return body (data, 0, n);
+
+  for (int64_t i = 0; i < threads; i++)
+    {
+      Share *share = &shares[i];
+
+      *share = (Share){ .body = body,
+                        .data = data,
+                        .begin = n * i / threads,
+                        .end = n * (i + 1) / threads };
+      share->started =
+          i > 0 && pthread_create (&share->thread, NULL, run_share, share) == 0;
+    }
+  for (int64_t i = 0; i < threads; i++)
+    if (!shares[i].started)
+      run_share (&shares[i]);
+  for (int64_t i = 0; i < threads; i++)
+    {
+      if (shares[i].started)
+        pthread_join (shares[i].thread, NULL);
+      ok = ok && shares[i].ok;
+    }
+  return ok;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "kernels/cpu/cpu.h"
+
+bool
+qm_cpu_embedding (const QmOpCall *call)
+{
+  const int32_t *ids = call->inputs[0].data;
+  const QmTensor *w = &call->inputs[1], *y = &call->outputs[0];
+  int64_t n = w->shape[1];
+  float *row = qm_cpu_floats (n);
+
+  if (row == NULL)
+    return false;
+  for (int64_t t = 0; t < y->shape[0]; t++)
+    {
+      qm_cpu_load (w, ids[t] * w->stride[0], n, row);
+      qm_cpu_store (y, t * y->stride[0], n, row);
+    }
+  free (row);
+  return true;
+}
+
+bool
+qm_cpu_embedding_backward (const QmOpCall *call)
+{
+  const QmTensor *dy = &call->inputs[0], *dw = &call->outputs[0];
+  const int32_t *ids = call->inputs[1].data;
+  int64_t n = dy->shape[1];
+  float *row = qm_cpu_floats (n);
+
+  if (row == NULL)
+    return false;
+  for (int64_t t = 0; t < dy->shape[0]; t++)
+    {
+      float *to = qm_cpu_at (dw, ids[t] * dw->stride[0]);
+
+      if (ids[t] == call->attributes.padding)
+        continue;
+      qm_cpu_load (dy, t * dy->stride[0], n, row);
+      for (int64_t j = 0; j < n; j++)
+        to[j] += row[j];
+    }
+  free (row);
+  return true;
+}
+
+bool
+qm_cpu_positions (const QmOpCall *call)
+{
+  const int32_t *ids = call->inputs[0].data;
+  int32_t *y = call->outputs[0].data;
+  int64_t rows = call->inputs[0].shape[0], n = call->inputs[0].shape[1];
+  int32_t padding = (int32_t) call->attributes.padding;
+
+  for (int64_t b = 0; b < rows; b++)
+    {
+      int32_t count = 0;
+
+      for (int64_t s = 0; s < n; s++)
+        if (padding < 0)
+          y[b * n + s] = (int32_t) s;
+        else if (ids[b * n + s] == padding)
+          y[b * n + s] = padding;
+        else
+          y[b * n + s] = padding + ++count;
+    }
+  return true;
+}
+
+bool
+qm_cpu_patchify (const QmOpCall *call)
+{
+  const QmTensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const float *pixels = x->data;
+  int64_t patch = call->attributes.patch, channels = x->shape[1];
+  int64_t down = x->shape[2] / patch, across = x->shape[3] / patch;
+
+  for (int64_t t = 0; t < y->shape[0]; t++)
+    {
+      int64_t b = t / (down * across), i = t / across % down, j = t % across;
+      int64_t offset = t * y->stride[0];
+
+      for (int64_t c = 0; c < channels; c++)
+        for (int64_t r = 0; r < patch; r++, offset += patch)
+          qm_cpu_store (y, offset, patch,
+                        pixels
+                            + ((b * channels + c) * x->shape[2] + i * patch + r)
+                                  * x->shape[3]
+                            + j * patch);
+    }
+  return true;
+}
+
+bool
+qm_cpu_class_token (const QmOpCall *call)
+{
+  const QmTensor *x = &call->inputs[0], *token = &call->inputs[1];
+  const QmTensor *position = &call->inputs[2], *y = &call->outputs[0];
+  int64_t n = y->shape[1], length = position->shape[0];
+  float *row = qm_cpu_floats (2 * n);
+
+  if (row == NULL)
+    return false;
+  for (int64_t t = 0; t < y->shape[0]; t++)
+    {
+      int64_t b = t / length, s = t % length;
+
+      if (s == 0)
+        qm_cpu_load (token, 0, n, row);
+      else
+        qm_cpu_load (x, (b * (length - 1) + s - 1) * x->stride[0], n, row);
+      qm_cpu_load (position, s * position->stride[0], n, row + n);
+      for (int64_t j = 0; j < n; j++)
+        row[j] += row[n + j];
+      qm_cpu_store (y, t * y->stride[0], n, row);
+    }
+  free (row);
+  return true;
+}
+
+bool
+qm_cpu_class_token_backward (const QmOpCall *call)
+{
+  const QmTensor *dy = &call->inputs[0], *dx = &call->outputs[0];
+  const QmTensor *dtoken = &call->outputs[1];
+  const QmTensor *dposition = &call->outputs[2];
+  int64_t n = dy->shape[1], length = dposition->shape[0];
+  float *row = qm_cpu_floats (n);
+
+  if (row == NULL)
+    return false;
+  for (int64_t t = 0; t < dy->shape[0]; t++)
+    {
+      int64_t b = t / length, s = t % length;
+      float *position = qm_cpu_at (dposition, s * dposition->stride[0]);
+      float *token = dtoken->data;
+
+      qm_cpu_load (dy, t * dy->stride[0], n, row);
+      for (int64_t j = 0; j < n; j++)
+        position[j] += row[j];
+      for (int64_t j = 0; s == 0 && j < n; j++)
+        token[j] += row[j];
+      if (s > 0)
+        qm_cpu_store (dx, (b * (length - 1) + s - 1) * dx->stride[0], n, row);
+    }
+  free (row);
+  return true;
+}

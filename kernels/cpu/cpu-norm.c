@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "kernels/cpu/cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+/* to += dropout (branch), for one row. */
+static void
+add_branch (const QmOpCall *call,
+            const QmTensor *branch,
+            uint32_t site,
+            int64_t row,
+            float *scratch,
+            float *to)
+{
+  int64_t n = branch->shape[1];
+  bool drop = qm_dropout_is_on (call->attributes.dropout);
+
+  qm_cpu_load (branch, row * branch->stride[0], n, scratch);
+  for (int64_t j = 0; j < n; j++)
+    to[j] += drop ? scratch[j]
+                        * qm_cpu_dropout (&call->attributes, site,
+                                          call->inputs[7].data, row * n + j)
+                  : scratch[j];
+}
+
+/* y = n gamma + beta, for one row. */
+static void
+scale_and_shift (const QmTensor *gamma,
+                 const QmTensor *beta,
+                 const float *n,
+                 const QmTensor *y,
+                 int64_t row,
+                 float *scratch)
+{
+  int64_t columns = y->shape[1];
+
+  for (int64_t j = 0; j < columns; j++)
+    {
+      float g, b;
+
+      qm_cpu_load (gamma, j, 1, &g);
+      qm_cpu_load (beta, j, 1, &b);
+      scratch[j] = n[j] * g + b;
+    }
+  qm_cpu_store (y, row * y->stride[0], columns, scratch);
+}
+
+static void
+normalize (float *row, int64_t n, double epsilon, float *mean, float *rstd)
+{
+  double sum = 0, squares = 0;
+
+  for (int64_t j = 0; j < n; j++)
+    sum += row[j];
+  sum /= (double) n;
+  for (int64_t j = 0; j < n; j++)
+    squares += (row[j] - sum) * (row[j] - sum);
+  *mean = (float) sum;
+  *rstd = (float) (1 / sqrt (squares / (double) n + epsilon));
+  for (int64_t j = 0; j < n; j++)
+    row[j] = (row[j] - *mean) * *rstd;
+}
+
+bool
+qm_cpu_layer_norm (const QmOpCall *call)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+  int64_t rows = in[0].shape[0], n = in[0].shape[1];
+  float *row = qm_cpu_floats (2 * n), *scratch = row != NULL ? row + n : NULL;
+
+  if (row == NULL)
+    return false;
+  for (int64_t r = 0; r < rows; r++)
+    {
+      qm_cpu_load (&in[0], r * in[0].stride[0], n, row);
+      if (qm_tensor_present (&in[3]))
+        add_branch (call, &in[3], call->attributes.site, r, scratch, row);
+      if (qm_tensor_present (&in[4]))
+        add_branch (call, &in[4], call->attributes.site2, r, scratch, row);
+      if (qm_tensor_present (&out[3]))
+        qm_cpu_store (&out[3], r * out[3].stride[0], n, row);
+      normalize (row, n, call->attributes.epsilon, (float *) out[1].data + r,
+                 (float *) out[2].data + r);
+      scale_and_shift (&in[1], &in[2], row, &out[0], r, scratch);
+      if (qm_tensor_present (&out[4]))
+        scale_and_shift (&in[5], &in[6], row, &out[4], r, scratch);
+    }
+  free (row);
+  return true;
+}
+
+/* Adds the gradients of one row's gamma and beta, and to `dn` that of the
+ * normalized row `n`. */
+static void
+scale_backward (const QmTensor *dy,
+                const QmTensor *gamma,
+                const float *n,
+                int64_t row,
+                double *sums, /* gamma, then beta */
+                float *dn)
+{
+  int64_t columns = dy->shape[1];
+
+  for (int64_t j = 0; j < columns; j++)
+    {
+      float g, d;
+
+      qm_cpu_load (gamma, j, 1, &g);
+      qm_cpu_load (dy, row * dy->stride[0] + j, 1, &d);
+      sums[j] += d * n[j];
+      sums[columns + j] += d;
+      dn[j] += d * g;
+    }
+}
+
+/* From the gradient of the normalized row to that of the row. */
+static void
+normalize_backward (float *dn, const float *n, float rstd, int64_t columns)
+{
+  double mean = 0, dot = 0;
+
+  for (int64_t j = 0; j < columns; j++)
+    {
+      mean += dn[j];
+      dot += (double) dn[j] * n[j];
+    }
+  mean /= (double) columns;
+  dot /= (double) columns;
+  for (int64_t j = 0; j < columns; j++)
+    dn[j] = rstd * (float) (dn[j] - mean - n[j] * dot);
+}
+
+static void
+store_branch (const QmOpCall *call,
+              const QmTensor *branch,
+              uint32_t site,
+              int64_t row,
+              const float *dx)
+{
+  int64_t n = branch->shape[1];
+  bool drop = qm_dropout_is_on (call->attributes.dropout);
+
+  for (int64_t j = 0; j < n; j++)
+    {
+      float value =
+          drop ? dx[j]
+                     * qm_cpu_dropout (&call->attributes, site,
+                                       call->inputs[8].data, row * n + j)
+               : dx[j];
+
+      qm_cpu_store (branch, row * branch->stride[0] + j, 1, &value);
+    }
+}
+
+static void
+norm_row_backward (
+    const QmOpCall *call, int64_t r, float *n, float *dn, double *sums)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+  int64_t columns = in[0].shape[1];
+  float mean = ((const float *) in[3].data)[r];
+  float rstd = ((const float *) in[4].data)[r];
+
+  qm_cpu_load (&in[1], r * in[1].stride[0], columns, n);
+  for (int64_t j = 0; j < columns; j++)
+    n[j] = (n[j] - mean) * rstd;
+  memset (dn, 0, (size_t) columns * sizeof *dn);
+  scale_backward (&in[0], &in[2], n, r, sums, dn);
+  if (qm_tensor_present (&in[6]))
+    scale_backward (&in[6], &in[7], n, r, sums + 2 * columns, dn);
+  normalize_backward (dn, n, rstd, columns);
+  if (qm_tensor_present (&in[5]))
+    {
+      qm_cpu_load (&in[5], r * in[5].stride[0], columns, n);
+      for (int64_t j = 0; j < columns; j++)
+        dn[j] += n[j];
+    }
+  qm_cpu_store (&out[0], r * out[0].stride[0], columns, dn);
+  if (qm_tensor_present (&out[5]))
+    store_branch (call, &out[5], call->attributes.site, r, dn);
+  if (qm_tensor_present (&out[6]))
+    store_branch (call, &out[6], call->attributes.site2, r, dn);
+}
+
+bool
+qm_cpu_layer_norm_backward (const QmOpCall *call)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+  int64_t rows = in[0].shape[0], columns = in[0].shape[1];
+  float *scratch = qm_cpu_floats (2 * columns);
+  double *sums = calloc ((size_t) (4 * columns), sizeof *sums);
+  bool ok = scratch != NULL && sums != NULL;
+
+  for (int64_t r = 0; ok && r < rows; r++)
+    norm_row_backward (call, r, scratch, scratch + columns, sums);
+  for (int slot = 1; ok && slot <= 4; slot++)
+    if (qm_tensor_present (&out[slot]))
+      for (int64_t j = 0; j < columns; j++)
+        ((float *) out[slot].data)[j] += (float) sums[(slot - 1) * columns + j];
+  free (scratch);
+  free (sums);
+  return ok;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "kernels/cpu/cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The label that row `t` of the logits has to predict. */
+static int32_t
+label_of (const QmOpCall *call, const QmTensor *labels, int64_t t)
+{
+  const int32_t *values = labels->data;
+  int64_t n = labels->shape[1];
+
+  if (!call->attributes.shift)
+    return values[t];
+  return t % n == n - 1 ? QM_IGNORE_LABEL : values[t + 1];
+}
+
+bool
+qm_cpu_label_weight (const QmOpCall *call)
+{
+  const QmTensor *labels = &call->inputs[0];
+  const float *state = call->inputs[1].data;
+  float *weight = call->outputs[0].data;
+  int64_t n = qm_tensor_elements (labels), count = 0;
+
+  for (int64_t t = 0; t < n; t++)
+    count += label_of (call, labels, t) != QM_IGNORE_LABEL;
+  weight[0] = count > 0 ? (float) (call->attributes.scale / (double) count) : 0;
+  weight[1] = weight[0] * state[QM_STATE_LOSS_SCALE];
+  return true;
+}
+
+/* Turns a row of logits into its gradient; returns -log softmax[label]. */
+static float
+row_loss (float *row, int64_t n, int32_t label, float weight)
+{
+  float largest = -INFINITY, wanted;
+  double sum = 0;
+
+  if (label < 0 || label >= n)
+    {
+      for (int64_t j = 0; j < n; j++)
+        row[j] = NAN;
+      return NAN;
+    }
+  wanted = row[label];
+  for (int64_t j = 0; j < n; j++)
+    largest = fmaxf (largest, row[j]);
+  for (int64_t j = 0; j < n; j++)
+    sum += row[j] = expf (row[j] - largest);
+  for (int64_t j = 0; j < n; j++)
+    row[j] = weight * ((float) (row[j] / sum) - (j == label ? 1 : 0));
+  return (float) (log (sum) + largest - wanted);
+}
+
+bool
+qm_cpu_cross_entropy (const QmOpCall *call)
+{
+  const QmTensor *logits = &call->inputs[0], *dlogits = &call->outputs[0];
+  const float *weight = call->inputs[2].data;
+  float *losses = call->outputs[1].data;
+  int64_t n = logits->shape[1], padded = call->attributes.padded;
+  float *row = calloc ((size_t) (padded > n ? padded : n), sizeof *row);
+
+  if (row == NULL)
+    return false;
+  for (int64_t t = 0; t < logits->shape[0]; t++)
+    {
+      int32_t label = label_of (call, &call->inputs[1], t);
+
+      losses[t] = 0;
+      if (label == QM_IGNORE_LABEL)
+        memset (row, 0, (size_t) n * sizeof *row);
+      else
+        {
+          qm_cpu_load (logits, t * logits->stride[0], n, row);
+          losses[t] = weight[0] * row_loss (row, n, label, weight[1]);
+        }
+      qm_cpu_store (dlogits, t * dlogits->stride[0], padded > n ? padded : n,
+                    row);
+    }
+  free (row);
+  return true;
+}
+
+bool
+qm_cpu_sum_squares (const QmOpCall *call)
+{
+  const float *x = call->inputs[0].data;
+  int64_t n = call->inputs[0].shape[0];
+  double sum = 0;
+
+  for (int64_t i = 0; i < n; i++)
+    sum += (double) x[i] * x[i];
+  *(float *) call->outputs[0].data = (float) sum;
+  return true;
+}
+
+bool
+qm_cpu_update_state (const QmOpCall *call)
+{
+  const QmAttributes *attributes = &call->attributes;
+  float sum = *(const float *) call->inputs[0].data;
+  float *state = call->outputs[0].data;
+  float scale = state[QM_STATE_LOSS_SCALE];
+  float norm = sqrtf (sum) / scale;
+  bool finite = isfinite (sum);
+
+  state[QM_STATE_NORM] = norm;
+  state[QM_STATE_NOT_FINITE] = finite ? 0 : 1;
+  state[QM_STATE_FACTOR] = 1 / scale;
+  /* The small addend is that of PyTorch's clip_grad_norm_(). */
+  if (attributes->max_norm > 0 && norm + 1e-6 > attributes->max_norm)
+    state[QM_STATE_FACTOR] =
+        (float) (attributes->max_norm / (norm + 1e-6)) / scale;
+  if (finite)
+    state[QM_STATE_UPDATES] += 1;
+  if (!attributes->dynamic)
+    return true;
+  state[QM_STATE_GROWTH] = finite ? state[QM_STATE_GROWTH] + 1 : 0;
+  if (!finite)
+    state[QM_STATE_LOSS_SCALE] = scale * 0.5f;
+  else if (state[QM_STATE_GROWTH] >= QM_SCALE_GROWTH)
+    {
+      state[QM_STATE_LOSS_SCALE] = scale * 2;
+      state[QM_STATE_GROWTH] = 0;
+    }
+  return true;
+}
+
+typedef struct Adam
+{
+  const QmAttributes *attributes;
+  float rate, factor, correction1, correction2;
+  float *gradient, *master, *m, *v;
+  const QmTensor *w;
+} Adam;
+
+static bool
+adam_range (void *data, int64_t begin, int64_t end)
+{
+  const Adam *adam = data;
+  float beta1 = (float) adam->attributes->beta1;
+  float beta2 = (float) adam->attributes->beta2;
+  float decay = (float) adam->attributes->weight_decay;
+  float epsilon = (float) adam->attributes->epsilon;
+  bool decoupled = adam->attributes->decoupled;
+
+  for (int64_t i = begin; i < end; i++)
+    {
+      float w = adam->master[i];
+      float g = adam->gradient[i] * adam->factor;
+
+      if (decoupled)
+        w -= adam->rate * decay * w;
+      else
+        g += decay * w;
+      adam->m[i] = beta1 * adam->m[i] + (1 - beta1) * g;
+      adam->v[i] = beta2 * adam->v[i] + (1 - beta2) * g * g;
+      w -= adam->rate * (adam->m[i] / adam->correction1)
+           / (sqrtf (adam->v[i] / adam->correction2) + epsilon);
+      adam->master[i] = w;
+      adam->gradient[i] = 0;
+    }
+  if (qm_tensor_present (adam->w))
+    qm_cpu_store (adam->w, begin, end - begin, adam->master + begin);
+  return true;
+}
+
+bool
+qm_cpu_adam (const QmOpCall *call)
+{
+  const float *state = call->inputs[0].data;
+  int64_t n = call->outputs[0].shape[0];
+  float updates = state[QM_STATE_UPDATES];
+  Adam adam = {
+    .attributes = &call->attributes,
+    .rate = state[QM_STATE_LEARNING_RATE],
+    .factor = state[QM_STATE_FACTOR],
+    .correction1 = 1 - powf ((float) call->attributes.beta1, updates),
+    .correction2 = 1 - powf ((float) call->attributes.beta2, updates),
+    .gradient = call->outputs[0].data,
+    .master = call->outputs[1].data,
+    .m = call->outputs[2].data,
+    .v = call->outputs[3].data,
+    .w = &call->outputs[4],
+  };
+
+  if (state[QM_STATE_NOT_FINITE] != 0)
+    {
+      memset (adam.gradient, 0, (size_t) n * sizeof (float));
+      return true;
+    }
+  return qm_cpu_parallel (n, 20.0 * (double) n, adam_range, &adam);
+}

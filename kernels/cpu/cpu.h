@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The reference device: every operator of the table in fp32, readable before
+ * fast. */
+
+#ifndef QM_KERNELS_CPU_CPU_H
+#define QM_KERNELS_CPU_CPU_H
+
+#include "kernels/backend.h"
+#include "kernels/convert.h"
+
+#include <stdlib.h>
+
+/* Work on [begin, end); returns false where memory is out. */
+typedef bool (*QmCpuBody) (void *data, int64_t begin, int64_t end);
+
+/* Splits [0, n) among threads, if `work` operations in all are worth it. */
+bool qm_cpu_parallel (int64_t n, double work, QmCpuBody body, void *data);
+
+/* A matrix as a product sees it: any strides. */
+typedef struct QmCpuMatrix
+{
+  QmType type;
+  const void *data;
+  int64_t rows, columns;
+  int64_t row_stride, column_stride;
+} QmCpuMatrix;
+
+/* The last two dimensions of a tensor at an offset of elements. */
+QmCpuMatrix qm_cpu_matrix (const QmTensor *tensor, int64_t offset);
+QmCpuMatrix qm_cpu_transpose (QmCpuMatrix matrix);
+
+/* c = a b, row-major and dense. */
+bool qm_cpu_product (QmCpuMatrix a, QmCpuMatrix b, float *c);
+
+/* Address of element `offset`. */
+static inline void *
+qm_cpu_at (const QmTensor *tensor, int64_t offset)
+{
+  return (char *) tensor->data + (size_t) offset * qm_type_size (tensor->type);
+}
+
+/* `n` elements that follow each other. */
+static inline void
+qm_cpu_load (const QmTensor *tensor, int64_t offset, int64_t n, float *to)
+{
+  qm_floats_load (tensor->type, qm_cpu_at (tensor, offset), 1, n, to);
+}
+
+static inline void
+qm_cpu_store (const QmTensor *tensor, int64_t offset, int64_t n, const float *x)
+{
+  qm_floats_store (tensor->type, qm_cpu_at (tensor, offset), 1, n, x);
+}
+
+static inline float *
+qm_cpu_floats (int64_t n)
+{
+  return malloc ((size_t) (n > 0 ? n : 1) * sizeof (float));
+}
+
+float qm_cpu_function (QmFunction function, float x);
+float qm_cpu_function_slope (QmFunction function, float x);
+
+/* What dropout multiplies element `index` of a tensor with. */
+float qm_cpu_dropout (const QmAttributes *attributes,
+                      uint32_t site,
+                      const int32_t *rng,
+                      int64_t index);
+
+/* The same for attention weight (row, column) of head b H + h. */
+float qm_cpu_dropout_tiled (const QmAttributes *attributes,
+                            const int32_t *rng,
+                            int64_t head,
+                            int64_t rows,
+                            int64_t row,
+                            int64_t column);
+
+/* One function an operator; false where memory is out. */
+typedef bool (*QmCpuOperator) (const QmOpCall *call);
+
+bool qm_cpu_fill (const QmOpCall *call);
+bool qm_cpu_random (const QmOpCall *call);
+bool qm_cpu_advance (const QmOpCall *call);
+bool qm_cpu_copy (const QmOpCall *call);
+bool qm_cpu_add (const QmOpCall *call);
+bool qm_cpu_column_sum (const QmOpCall *call);
+bool qm_cpu_activation (const QmOpCall *call);
+bool qm_cpu_activation_backward (const QmOpCall *call);
+bool qm_cpu_dropout_run (const QmOpCall *call);
+bool qm_cpu_linear (const QmOpCall *call);
+bool qm_cpu_linear_input_grad (const QmOpCall *call);
+bool qm_cpu_linear_weight_grad (const QmOpCall *call);
+bool qm_cpu_matmul (const QmOpCall *call);
+bool qm_cpu_softmax (const QmOpCall *call);
+bool qm_cpu_softmax_backward (const QmOpCall *call);
+bool qm_cpu_attention (const QmOpCall *call);
+bool qm_cpu_attention_backward (const QmOpCall *call);
+bool qm_cpu_layer_norm (const QmOpCall *call);
+bool qm_cpu_layer_norm_backward (const QmOpCall *call);
+bool qm_cpu_rotary (const QmOpCall *call);
+bool qm_cpu_embedding (const QmOpCall *call);
+bool qm_cpu_embedding_backward (const QmOpCall *call);
+bool qm_cpu_positions (const QmOpCall *call);
+bool qm_cpu_patchify (const QmOpCall *call);
+bool qm_cpu_class_token (const QmOpCall *call);
+bool qm_cpu_class_token_backward (const QmOpCall *call);
+bool qm_cpu_label_weight (const QmOpCall *call);
+bool qm_cpu_cross_entropy (const QmOpCall *call);
+bool qm_cpu_sum_squares (const QmOpCall *call);
+bool qm_cpu_update_state (const QmOpCall *call);
+bool qm_cpu_adam (const QmOpCall *call);
+
+#endif

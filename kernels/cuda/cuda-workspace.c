@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How much workspace the CUDA operators may use; plain C, because plans for a
+ * GPU are made where there is none. */
+
+#include "kernels/backend.h"
+
+#define MIB ((size_t) 1 << 20)
+
+/* What NVIDIA advises for cuBLAS: 32 MiB on Hopper, 4 MiB before. */
+static size_t
+product_workspace (int architecture)
+{
+  return (architecture >= 90 ? 32 : 4) * MIB;
+}
+
+static size_t
+floats (int64_t count)
+{
+  return ((size_t) count * sizeof (float) + 255) & ~(size_t) 255;
+}
+
+/* Gradients of queries are summed in fp32, and each row needs the product of
+ * its output and the gradient of that. */
+static size_t
+attention_backward_workspace (const QmTensor *q)
+{
+  int64_t rows = q->shape[0] * q->shape[1] * ((q->shape[2] + 127) / 128 * 128);
+
+  return floats (rows * q->shape[3]) + floats (rows);
+}
+
+/* Sums over rows are made in two steps: partial sums of up to `parts` groups of
+ * rows, then their sum. */
+static size_t
+column_workspace (int64_t columns, int sums)
+{
+  const int64_t parts = 264;
+
+  return floats (parts * columns) * (size_t) sums;
+}
+
+size_t
+qm_cuda_workspace (int architecture, const QmOpCall *call)
+{
+  const QmTensor *first = &call->inputs[0];
+
+  switch (call->op)
+    {
+    case QM_OP_LINEAR:
+    case QM_OP_LINEAR_INPUT_GRAD:
+    case QM_OP_MATMUL:
+      return product_workspace (architecture);
+    case QM_OP_LINEAR_WEIGHT_GRAD:
+      return product_workspace (architecture)
+             + (qm_tensor_present (&call->outputs[1])
+                    ? column_workspace (first->shape[1], 1)
+                    : 0);
+    case QM_OP_COLUMN_SUM:
+      return column_workspace (first->shape[1], 1);
+    case QM_OP_ATTENTION_BACKWARD:
+      return attention_backward_workspace (&call->inputs[1]);
+    case QM_OP_LAYER_NORM_BACKWARD:
+      return column_workspace (first->shape[1],
+                               qm_tensor_present (&call->inputs[6]) ? 4 : 2);
+    case QM_OP_EMBEDDING_BACKWARD:
+      /* Sorting the tokens by their id: keys and values, twice, and counts. */
+      return floats (4 * qm_tensor_elements (&call->inputs[1])) + MIB;
+    case QM_OP_CLASS_TOKEN_BACKWARD:
+      return column_workspace (first->shape[1], 1);
+    case QM_OP_SUM_SQUARES:
+      return floats (4096);
+    default:
+      return 0;
+    }
+}
+
+/* A context, its stacks and the libraries' handles: about half a GiB. */
+uint64_t
+qm_cuda_reserved (int architecture)
+{
+  return 512 * MIB;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "kernels/device.h"
+
+#include "kernels/backend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+size_t
+qm_device_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
+{
+  if (note_size > 0)
+    snprintf (note, note_size, "This program was built without CUDA.");
+  if (max == 0)
+    return 0;
+  qm_cpu_info (&infos[0]);
+  return 1;
+}
+
+QmStatus
+qm_device_open (const char *id, QmDevice **device, QmError *error)
+{
+  *device = NULL;
+  if (strcmp (id, "cpu") == 0)
+    return qm_cpu_open (device, error);
+  if (strncmp (id, "cuda:", 5) == 0)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "%.32s: this program was built without CUDA", id);
+  return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
+                       "there is no device '%.32s'; 'cpu' and 'cuda:0' are "
+                       "names of devices",
+                       id);
+}
+
+void
+qm_device_close (QmDevice *device)
+{
+  if (device != NULL)
+    device->backend->close (device);
+}
+
+const QmDeviceInfo *
+qm_device_info (const QmDevice *device)
+{
+  return &device->info;
+}
+
+QmStatus
+qm_device_allocate (QmDevice *device,
+                    size_t bytes,
+                    void **memory,
+                    QmError *error)
+{
+  return device->backend->allocate (device, bytes, memory, error);
+}
+
+void
+qm_device_free (QmDevice *device, void *memory)
+{
+  if (memory != NULL)
+    device->backend->free (device, memory);
+}
+
+QmStatus
+qm_device_write (QmDevice *device,
+                 QmStream *stream,
+                 void *to,
+                 const void *from_host,
+                 size_t bytes,
+                 QmError *error)
+{
+  return device->backend->write (device, stream, to, from_host, bytes, error);
+}
+
+QmStatus
+qm_device_read (QmDevice *device,
+                QmStream *stream,
+                void *to_host,
+                const void *from,
+                size_t bytes,
+                QmError *error)
+{
+  return device->backend->read (device, stream, to_host, from, bytes, error);
+}
+
+QmStatus
+qm_device_set (QmDevice *device,
+               QmStream *stream,
+               void *memory,
+               int byte,
+               size_t bytes,
+               QmError *error)
+{
+  return device->backend->set (device, stream, memory, byte, bytes, error);
+}
+
+QmStatus
+qm_stream_create (QmDevice *device, QmStream **stream, QmError *error)
+{
+  return device->backend->stream_create (device, stream, error);
+}
+
+void
+qm_stream_free (QmDevice *device, QmStream *stream)
+{
+  if (stream != NULL)
+    device->backend->stream_free (device, stream);
+}
+
+QmStatus
+qm_stream_synchronize (QmDevice *device, QmStream *stream, QmError *error)
+{
+  return device->backend->stream_synchronize (device, stream, error);
+}
+
+QmStatus
+qm_event_create (QmDevice *device, QmEvent **event, QmError *error)
+{
+  return device->backend->event_create (device, event, error);
+}
+
+void
+qm_event_free (QmDevice *device, QmEvent *event)
+{
+  if (event != NULL)
+    device->backend->event_free (device, event);
+}
+
+QmStatus
+qm_event_record (QmDevice *device,
+                 QmStream *stream,
+                 QmEvent *event,
+                 QmError *error)
+{
+  return device->backend->event_record (device, stream, event, error);
+}
+
+QmStatus
+qm_event_elapsed (QmDevice *device,
+                  QmEvent *from,
+                  QmEvent *to,
+                  double *seconds,
+                  QmError *error)
+{
+  return device->backend->event_elapsed (device, from, to, seconds, error);
+}
+
+QmStatus
+qm_capture_begin (QmDevice *device, QmStream *stream, QmError *error)
+{
+  return device->backend->capture_begin (device, stream, error);
+}
+
+QmStatus
+qm_capture_end (QmDevice *device,
+                QmStream *stream,
+                QmCapture **capture,
+                QmError *error)
+{
+  return device->backend->capture_end (device, stream, capture, error);
+}
+
+QmStatus
+qm_capture_launch (QmDevice *device,
+                   QmStream *stream,
+                   QmCapture *capture,
+                   QmError *error)
+{
+  return device->backend->capture_launch (device, stream, capture, error);
+}
+
+void
+qm_capture_free (QmDevice *device, QmCapture *capture)
+{
+  if (capture != NULL)
+    device->backend->capture_free (device, capture);
+}
+
+uint64_t
+qm_target_reserved (const QmTarget *target)
+{
+  return target->kind == QM_DEVICE_CUDA
+             ? qm_cuda_reserved (target->architecture)
+             : 0;
+}
+
+size_t
+qm_op_workspace (const QmTarget *target, const QmOpCall *call)
+{
+  return target->kind == QM_DEVICE_CUDA
+             ? qm_cuda_workspace (target->architecture, call)
+             : qm_cpu_workspace (call);
+}
+
+QmStatus
+qm_op_run (QmDevice *device,
+           QmStream *stream,
+           const QmOpCall *call,
+           QmError *error)
+{
+  QmStatus status = qm_op_check (call, error);
+
+  if (status != QM_OK)
+    return status;
+  if (call->workspace_bytes < qm_op_workspace (&device->info.target, call))
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "%s: the workspace of %zu bytes is too small",
+                         qm_op_name (call->op), call->workspace_bytes);
+  return device->backend->run (device, stream, call, error);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "kernels/operators.h"
+
+#include "kernels/random.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The tensors of each operator, slots separated by spaces: type (f any float,
+ * s f32, i i32), '?' where it may be absent, '#' where it has to be dense, '~'
+ * where it may have any strides; then a letter for every dimension, equal
+ * letters for equal sizes, a digit for that very size, and '*' for any shape,
+ * the same wherever it stands. */
+typedef struct Signature
+{
+  const char *name;
+  const char *inputs;
+  const char *outputs;
+} Signature;
+
+static const Signature signatures[QM_OP_COUNT] = {
+  [QM_OP_FILL] = { "fill", "", "a~*" },
+  [QM_OP_RANDOM] = { "random", "i#3", "a#*" },
+  [QM_OP_ADVANCE] = { "advance", "i#3", "i#3" },
+  [QM_OP_COPY] = { "copy", "a~*", "a~*" },
+  [QM_OP_ADD] = { "add", "f#* f#*", "f#*" },
+  [QM_OP_COLUMN_SUM] = { "column_sum", "frc", "s#c" },
+  [QM_OP_ACTIVATION] = { "activation", "f#*", "f#*" },
+  [QM_OP_ACTIVATION_BACKWARD] = { "activation_backward", "f#* f#*", "f#*" },
+  [QM_OP_DROPOUT] = { "dropout", "f#* i#3", "f#*" },
+  [QM_OP_LINEAR] = { "linear", "fri foi f?o", "fro f?ro" },
+  [QM_OP_LINEAR_INPUT_GRAD] = { "linear_input_grad", "fro foi f?ri f?ri",
+                                "fri" },
+  [QM_OP_LINEAR_WEIGHT_GRAD] = { "linear_weight_grad", "fro fri", "soi s?o" },
+  [QM_OP_MATMUL] = { "matmul", "f~bhmk f~bhkn", "f~bhmn" },
+  [QM_OP_SOFTMAX] = { "softmax", "f#bhss", "f#bhss" },
+  [QM_OP_SOFTMAX_BACKWARD] = { "softmax_backward", "f#bhss f#bhss", "f#bhss" },
+  [QM_OP_ATTENTION] = { "attention", "fbhsd fbhsd fbhsd i?3", "fbhsd s#bhs" },
+  [QM_OP_ATTENTION_BACKWARD] = { "attention_backward",
+                                 "fbhsd fbhsd fbhsd fbhsd fbhsd s#bhs i?3",
+                                 "fbhsd fbhsd fbhsd" },
+  [QM_OP_LAYER_NORM] = { "layer_norm", "frc fc fc f?rc f?rc f?c f?c i?3",
+                         "frc s#r s#r f?rc f?rc" },
+  [QM_OP_LAYER_NORM_BACKWARD] = { "layer_norm_backward",
+                                  "frc frc fc s#r s#r f?rc f?rc f?c i?3",
+                                  "frc s#c s#c s?#c s?#c f?rc f?rc" },
+  [QM_OP_ROTARY] = { "rotary", "fbs3hd s#sr", "fbs3hd" },
+  [QM_OP_EMBEDDING] = { "embedding", "i#bs fvc", "ftc" },
+  [QM_OP_EMBEDDING_BACKWARD] = { "embedding_backward", "ftc i#bs", "svc" },
+  [QM_OP_POSITIONS] = { "positions", "i#bs", "i#bs" },
+  [QM_OP_PATCHIFY] = { "patchify", "s#bcmn", "frk" },
+  [QM_OP_CLASS_TOKEN] = { "class_token", "fuc fc fsc", "frc" },
+  [QM_OP_CLASS_TOKEN_BACKWARD] = { "class_token_backward", "frc",
+                                   "fuc sc ssc" },
+  [QM_OP_LABEL_WEIGHT] = { "label_weight", "i#bs s#8", "s#2" },
+  [QM_OP_CROSS_ENTROPY] = { "cross_entropy", "ftv i#bs s#2", "ftv s#t" },
+  [QM_OP_SUM_SQUARES] = { "sum_squares", "s#n", "s#1" },
+  [QM_OP_UPDATE_STATE] = { "update_state", "s#1", "s#8" },
+  [QM_OP_ADAM] = { "adam", "s#8", "s#n s#n s#n s#n f?#n" },
+};
+
+_Static_assert(QM_STATE_SIZE == 8, "the signatures say 8");
+_Static_assert(QM_RNG_SIZE == 3, "the signatures say 3");
+
+const char *
+qm_op_name (QmOp op)
+{
+  return (unsigned) op < QM_OP_COUNT ? signatures[op].name : "?";
+}
+
+static int
+count_words (const char *text)
+{
+  int words = text[0] != '\0';
+
+  for (; *text != '\0'; text++)
+    words += *text == ' ';
+  return words;
+}
+
+int
+qm_op_inputs (QmOp op)
+{
+  return count_words (signatures[op].inputs);
+}
+
+int
+qm_op_outputs (QmOp op)
+{
+  return count_words (signatures[op].outputs);
+}
+
+bool
+qm_op_may_alias (QmOp op, int output, int input)
+{
+  switch (op)
+    {
+    case QM_OP_ADD:
+    case QM_OP_ACTIVATION_BACKWARD:
+    case QM_OP_SOFTMAX_BACKWARD:
+      return true;
+    case QM_OP_ACTIVATION:
+    case QM_OP_DROPOUT:
+    case QM_OP_SOFTMAX:
+    case QM_OP_ROTARY:
+    case QM_OP_CROSS_ENTROPY:
+    case QM_OP_ADVANCE:
+      return output == 0 && input == 0;
+    case QM_OP_LINEAR_INPUT_GRAD:
+      return input == 3;
+    case QM_OP_LAYER_NORM:
+      return output == 3 && (input == 0 || input == 3 || input == 4);
+    case QM_OP_LAYER_NORM_BACKWARD:
+      return (output == 0 || output >= 5)
+             && (input == 0 || input == 5 || input == 6);
+    default:
+      return false;
+    }
+}
+
+bool
+qm_op_accumulates (QmOp op, int output)
+{
+  switch (op)
+    {
+    case QM_OP_COLUMN_SUM:
+    case QM_OP_LINEAR_WEIGHT_GRAD:
+    case QM_OP_EMBEDDING_BACKWARD:
+    case QM_OP_UPDATE_STATE:
+    case QM_OP_ADVANCE:
+      return true;
+    case QM_OP_LAYER_NORM_BACKWARD:
+      return output >= 1 && output <= 4;
+    case QM_OP_CLASS_TOKEN_BACKWARD:
+      return output >= 1;
+    case QM_OP_ADAM:
+      return output <= 3;
+    default:
+      return false;
+    }
+}
+
+bool
+qm_dropout_is_on (double dropout)
+{
+  return qm_dropout_threshold (dropout) > 0;
+}
+
+double
+qm_op_flops (const QmOpCall *call)
+{
+  const int64_t *a = call->inputs[0].shape;
+  const int64_t *b = call->inputs[1].shape;
+  double half = call->attributes.causal != QM_CAUSAL_NONE ? 0.5 : 1;
+
+  switch (call->op)
+    {
+    case QM_OP_LINEAR:
+      return 2.0 * (double) a[0] * (double) a[1] * (double) b[0];
+    case QM_OP_LINEAR_INPUT_GRAD:
+    case QM_OP_LINEAR_WEIGHT_GRAD:
+      return 2.0 * (double) a[0] * (double) a[1] * (double) b[1];
+    case QM_OP_MATMUL:
+      return half * 2 * (double) (a[0] * a[1]) * (double) a[2] * (double) a[3]
+             * (double) b[3];
+    case QM_OP_ATTENTION:
+      return half * 4 * (double) (a[0] * a[1]) * (double) a[2] * (double) a[2]
+             * (double) a[3];
+    case QM_OP_ATTENTION_BACKWARD:
+      return half * 8 * (double) (a[0] * a[1]) * (double) a[2] * (double) a[2]
+             * (double) a[3];
+    default:
+      return 0;
+    }
+}
+
+/* What is known of the letters while a call is checked. */
+typedef struct Check
+{
+  const QmOpCall *call;
+  int64_t size[128];
+  const QmTensor *any; /* the first of '*' */
+  QmError *error;
+} Check;
+
+static QmStatus
+refuse (const Check *check, const char *side, int slot, const char *why)
+{
+  return qm_error_set (check->error, QM_STATUS_INVALID, "", 0, 0,
+                       "%s: %s %d %s", qm_op_name (check->call->op), side, slot,
+                       why);
+}
+
+static bool
+type_matches (char letter, QmType type)
+{
+  switch (letter)
+    {
+    case 'f':
+      return type != QM_TYPE_I32;
+    case 's':
+      return type == QM_TYPE_F32;
+    case 'i':
+      return type == QM_TYPE_I32;
+    default:
+      return true;
+    }
+}
+
+static bool
+shape_matches (Check *check, const char *letters, const QmTensor *tensor)
+{
+  int32_t rank = (int32_t) strcspn (letters, " ");
+
+  if (letters[0] == '*')
+    {
+      if (check->any == NULL)
+        check->any = tensor;
+      return qm_tensor_same_shape (check->any, tensor);
+    }
+  if (tensor->rank != rank)
+    return false;
+  for (int32_t i = 0; i < rank; i++)
+    {
+      char letter = letters[i];
+      int64_t *size = &check->size[(unsigned char) letter];
+
+      if (letter >= '0' && letter <= '9')
+        *size = letter - '0';
+      else if (*size < 0)
+        *size = tensor->shape[i];
+      if (tensor->shape[i] != *size)
+        return false;
+    }
+  return true;
+}
+
+static bool
+sizes_are_sane (const QmTensor *tensor)
+{
+  if (tensor->rank < 1 || tensor->rank > QM_MAX_RANK)
+    return false;
+  for (int32_t i = 0; i < tensor->rank; i++)
+    if (tensor->shape[i] < 1 || tensor->stride[i] < 1)
+      return false;
+  return true;
+}
+
+static QmStatus
+check_side (Check *check,
+            const char *letters,
+            const QmTensor *tensors,
+            int max,
+            const char *side)
+{
+  int slot = 0;
+
+  for (; *letters != '\0'; slot++)
+    {
+      const QmTensor *tensor = &tensors[slot];
+      char type = *letters++;
+      bool optional = *letters == '?', dense, any;
+
+      letters += optional;
+      dense = *letters == '#';
+      any = *letters == '~';
+      letters += dense || any;
+      if (qm_tensor_present (tensor))
+        {
+          int32_t last = tensor->rank - 1;
+
+          if (!type_matches (type, tensor->type))
+            return refuse (check, side, slot, "has the wrong type");
+          if (!sizes_are_sane (tensor)
+              || !shape_matches (check, letters, tensor))
+            return refuse (check, side, slot, "has the wrong shape");
+          if ((dense && !qm_tensor_is_dense (tensor))
+              || (!any && tensor->shape[last] != 1
+                  && tensor->stride[last] != 1))
+            return refuse (check, side, slot, "has the wrong strides");
+        }
+      else if (!optional)
+        return refuse (check, side, slot, "is missing");
+      letters += strcspn (letters, " ");
+      letters += *letters == ' ';
+    }
+  for (; slot < max; slot++)
+    if (qm_tensor_present (&tensors[slot]))
+      return refuse (check, side, slot, "does not exist");
+  return QM_OK;
+}
+
+/* What letters cannot say. */
+static bool
+relations_hold (const Check *check)
+{
+  const QmOpCall *call = check->call;
+  const QmAttributes *attributes = &call->attributes;
+  const int64_t *size = check->size;
+  int64_t patch = attributes->patch;
+
+  switch (call->op)
+    {
+    case QM_OP_EMBEDDING:
+    case QM_OP_EMBEDDING_BACKWARD:
+    case QM_OP_CROSS_ENTROPY:
+      return size['t'] == size['b'] * size['s'];
+    case QM_OP_CLASS_TOKEN:
+    case QM_OP_CLASS_TOKEN_BACKWARD:
+      return size['s'] > 1 && size['r'] % size['s'] == 0
+             && size['u'] == size['r'] / size['s'] * (size['s'] - 1);
+    case QM_OP_PATCHIFY:
+      return patch > 0 && size['m'] >= patch && size['n'] >= patch
+             && size['k'] == size['c'] * patch * patch
+             && size['r']
+                    == size['b'] * (size['m'] / patch) * (size['n'] / patch);
+    case QM_OP_ROTARY:
+      return attributes->rotary == size['r'] && size['r'] % 2 == 0
+             && size['r'] <= size['d'];
+    case QM_OP_ATTENTION:
+      return !qm_dropout_is_on (attributes->dropout)
+             || qm_tensor_present (&call->inputs[3]);
+    case QM_OP_ATTENTION_BACKWARD:
+      return !qm_dropout_is_on (attributes->dropout)
+             || qm_tensor_present (&call->inputs[6]);
+    case QM_OP_LAYER_NORM:
+      return (qm_tensor_present (&call->inputs[3])
+              || !qm_tensor_present (&call->inputs[4]))
+             && qm_tensor_present (&call->inputs[3])
+                    == qm_tensor_present (&call->outputs[3]);
+    case QM_OP_DROPOUT:
+      return !attributes->tiled || call->inputs[0].rank == 4;
+    default:
+      return true;
+    }
+}
+
+QmStatus
+qm_op_check (const QmOpCall *call, QmError *error)
+{
+  Check check = { .call = call, .error = error };
+  const Signature *signature;
+  QmStatus status;
+
+  if ((unsigned) call->op >= QM_OP_COUNT)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "there is no operator %d", (int) call->op);
+  for (size_t i = 0; i < 128; i++)
+    check.size[i] = -1;
+  signature = &signatures[call->op];
+  status = check_side (&check, signature->inputs, call->inputs,
+                       QM_OP_MAX_INPUTS, "input");
+  if (status == QM_OK)
+    status = check_side (&check, signature->outputs, call->outputs,
+                         QM_OP_MAX_OUTPUTS, "output");
+  if (status == QM_OK && !relations_hold (&check))
+    status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                           "%s: sizes do not agree", signature->name);
+  return status;
+}

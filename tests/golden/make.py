@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the golden files: loss and gradients of tiny random models.
+
+Needs PyTorch and Transformers 5; runs on the CPU, in fp64, without dropout.
+usage: make.py FOLDER
+
+Writes for each model NAME.json, its config.json; NAME.weights.safetensors;
+NAME.batch.safetensors; and NAME.golden.safetensors with `loss` and
+`grad.PARAMETER`.
+"""
+
+import json
+import pathlib
+import sys
+
+import torch
+from safetensors.torch import save_file
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    GPTNeoXConfig,
+    GPTNeoXForCausalLM,
+    RobertaConfig,
+    RobertaForMaskedLM,
+    ViTConfig,
+    ViTForImageClassification,
+)
+
+SIZES = dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=3,
+             intermediate_size=40)
+
+
+def gpt_neox(**changes):
+    fields = dict(SIZES, vocab_size=67, max_position_embeddings=32,
+                  hidden_act="gelu", rotary_pct=0.25, layer_norm_eps=1e-5)
+    fields.update(changes)
+    return GPTNeoXForCausalLM, GPTNeoXConfig, fields
+
+
+def bert(**changes):
+    fields = dict(SIZES, vocab_size=61, max_position_embeddings=20,
+                  hidden_act="gelu", type_vocab_size=2, pad_token_id=0,
+                  hidden_dropout_prob=0.1, attention_probs_dropout_prob=0.1)
+    fields.update(changes)
+    return BertForMaskedLM, BertConfig, fields
+
+
+def roberta(**changes):
+    _, _, fields = bert(type_vocab_size=1, pad_token_id=1,
+                        max_position_embeddings=22, layer_norm_eps=1e-5)
+    fields.update(changes)
+    return RobertaForMaskedLM, RobertaConfig, fields
+
+
+def vit(**changes):
+    fields = dict(SIZES, image_size=14, patch_size=4, num_channels=3,
+                  num_labels=11, hidden_act="gelu", qkv_bias=True,
+                  layer_norm_eps=1e-12)
+    fields.update(changes)
+    return ViTForImageClassification, ViTConfig, fields
+
+
+MODELS = {
+    "gpt-neox-parallel": gpt_neox(use_parallel_residual=True),
+    "gpt-neox-sequential": gpt_neox(
+        use_parallel_residual=False, hidden_act="gelu_new", rotary_pct=0.5,
+        attention_bias=False, tie_word_embeddings=True),
+    "bert": bert(),
+    "roberta": roberta(),
+    "vit": vit(),
+}
+
+
+def batch_of(model, fields):
+    if "image_size" in fields:
+        side = fields["image_size"]
+        return dict(pixel_values=torch.rand(3, 3, side, side),
+                    labels=torch.randint(0, fields["num_labels"], (3,)))
+    ids = torch.randint(0, fields["vocab_size"], (3, 19))
+    if isinstance(model, GPTNeoXForCausalLM):
+        labels = ids.clone()
+        labels[0, 5:8] = -100
+        return dict(input_ids=ids, labels=labels)
+    # Padding tokens count for RoBERTa's positions; most labels are ignored.
+    ids[1, 15:] = fields["pad_token_id"]
+    labels = torch.where(torch.rand(3, 19) < 0.3,
+                         torch.randint(0, fields["vocab_size"], (3, 19)), -100)
+    batch = dict(input_ids=ids, labels=labels)
+    if fields["type_vocab_size"] > 1:
+        batch["token_type_ids"] = torch.randint(
+            0, fields["type_vocab_size"], (3, 19))
+    return batch
+
+
+def make(name, folder):
+    model_class, config_class, fields = MODELS[name]
+    torch.manual_seed(sum(name.encode()))
+    config = config_class(**fields, attn_implementation="eager")
+    model = model_class(config).eval()
+    for key, parameter in model.named_parameters():
+        # Large enough for every term of a gradient to be seen.
+        norm = "norm" in key.lower() and key.endswith("weight")
+        torch.nn.init.normal_(parameter, 1.0 if norm else 0.05, 0.2)
+    # Computed in double precision, from weights that fit in fp32.
+    model.double()
+    batch = batch_of(model, fields)
+    if "pixel_values" in batch:
+        batch["pixel_values"] = batch["pixel_values"].double()
+    loss = model(**batch).loss
+    loss.backward()
+
+    golden = {"loss": loss.detach().float()}
+    weights = {}
+    for key, parameter in model.named_parameters():
+        weights[key] = parameter.detach().float().contiguous()
+        golden["grad." + key] = parameter.grad.float().contiguous()
+    text = dict(fields, model_type=config.model_type)
+    if "num_labels" in text:
+        text["id2label"] = {str(i): f"LABEL_{i}" for i in range(text.pop("num_labels"))}
+    (folder / f"{name}.json").write_text(json.dumps(text, indent=2, sort_keys=True) + "\n")
+    save_file(weights, folder / f"{name}.weights.safetensors")
+    if "pixel_values" in batch:
+        batch["pixel_values"] = batch["pixel_values"].float()
+    save_file(batch, folder / f"{name}.batch.safetensors")
+    save_file(golden, folder / f"{name}.golden.safetensors")
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    for name in MODELS:
+        make(name, folder)
+
+
+main()
