@@ -130,6 +130,8 @@ qm_bench_plan (const QmBenchOptions *options)
   status = qm_bench_make_plan (options, &model, &target, bytes, &plan, &error);
   if (status == QM_OK)
     print_plan (options, &model, plan, bytes);
+  if (status == QM_OK && options->operators)
+    qm_bench_print_operators (plan);
   qm_plan_free (plan);
   qm_bench_clear_model (&model);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);

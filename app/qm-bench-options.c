@@ -63,6 +63,7 @@ static const Option known[] = {
   { "--steps", COUNT, TRAIN, FIELD (steps) },
   { "--batch-size", TEXT, TRAIN, FIELD (batch_size) },
   { "--learning-rate", TEXT, TRAIN, FIELD (learning_rate) },
+  { "--operators", FLAG, PLAN, FIELD (operators) },
   { "--json", FLAG, DEVICES | MODEL | CHECK, FIELD (json) },
 };
 
