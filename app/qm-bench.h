@@ -79,6 +79,14 @@ QmStatus qm_bench_make_plan (const QmBenchOptions *options,
                              QmPlan **plan,
                              QmError *error);
 
+/* The GPU of the catalog that a device is, by the words of its name, or NULL.
+ */
+const QmGpu *qm_bench_find_gpu (const QmCatalog *catalog,
+                                const QmDeviceInfo *info);
+
+/* Loads the shipped catalog and the user's. */
+QmStatus qm_bench_load_catalog (QmCatalog **catalog, QmError *error);
+
 /* Bytes of a device that a plan may use. */
 uint64_t qm_bench_usable_memory (const QmDeviceInfo *info);
 

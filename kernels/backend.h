@@ -50,6 +50,12 @@ struct QmDevice
 void qm_cpu_info (QmDeviceInfo *info);
 QmStatus qm_cpu_open (QmDevice **device, QmError *error);
 
+/* GPUs, in a program that was built with CUDA (QM_HAVE_CUDA).  Lists those that
+ * it can use, and says in `note` why there are none or fewer than there are. */
+size_t
+qm_cuda_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size);
+QmStatus qm_cuda_open (int index, QmDevice **device, QmError *error);
+
 /* Workspace of a call; functions of shapes and architecture alone, compiled
  * even where the device's own code is not. */
 size_t qm_cpu_workspace (const QmOpCall *call);
