@@ -303,7 +303,7 @@ test_axes (Fixture *fixture, gconstpointer data)
   GtkToggleButton *linear =
       GTK_TOGGLE_BUTTON (widgets_find_button (fixture->view, "Linear"));
   GtkToggleButton *logarithmic =
-      GTK_TOGGLE_BUTTON (widgets_find_button (fixture->view, "Logarithmic"));
+      GTK_TOGGLE_BUTTON (widgets_find_button (fixture->view, "Log"));
   gboolean log_axes;
 
   g_assert_true (gtk_toggle_button_get_active (logarithmic));
