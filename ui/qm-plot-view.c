@@ -169,6 +169,8 @@ _qm_plot_view_set_range (QmPlotView *self, const QmPlotZoom *range)
 static void
 rebuild (QmPlotView *self)
 {
+  /* Asking may bring us here once more: before anything is made. */
+  guint n_topics = qm_advisor_get_n_topics (self->advisor);
   gboolean log_axes;
   const char *title, *heading;
 
@@ -176,13 +178,11 @@ rebuild (QmPlotView *self)
   self->walked = -1;
   self->dragging = FALSE;
   _qm_plot_view_invalidate (self, STAGE_FRAME);
-  if (self->topic >= qm_advisor_get_n_topics (self->advisor))
+  if (self->topic >= n_topics)
     return;
 
   title = qm_advisor_get_title (self->advisor, self->topic);
-  heading = qm_advisor_get_n_topics (self->advisor) > 1
-                ? title
-                : kind_title (self->kind);
+  heading = n_topics > 1 ? title : kind_title (self->kind);
   g_object_get (self->advisor, "log-axes", &log_axes, NULL);
   self->plot =
       qm_advice_plot_new (qm_advisor_get_catalog (self->advisor),
