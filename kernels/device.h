@@ -67,6 +67,7 @@ QmStatus qm_device_open (const char *id, QmDevice **device, QmError *error);
 /* Waits for all work and closes; NULL is allowed. */
 void qm_device_close (QmDevice *device);
 
+/* What is known of an open device; belongs to it. */
 const QmDeviceInfo *qm_device_info (const QmDevice *device);
 
 /* Memory of the device, aligned to 256 bytes, not initialised.
@@ -102,6 +103,8 @@ QmStatus qm_device_set (QmDevice *device,
                         size_t bytes,
                         QmError *error);
 
+/* A queue of work that runs in order; freeing it waits for its work first, NULL
+ * is allowed. */
 QmStatus qm_stream_create (QmDevice *device, QmStream **stream, QmError *error);
 void qm_stream_free (QmDevice *device, QmStream *stream);
 
@@ -109,6 +112,7 @@ void qm_stream_free (QmDevice *device, QmStream *stream);
 QmStatus
 qm_stream_synchronize (QmDevice *device, QmStream *stream, QmError *error);
 
+/* A moment in a queue, to take times at; NULL may be freed. */
 QmStatus qm_event_create (QmDevice *device, QmEvent **event, QmError *error);
 void qm_event_free (QmDevice *device, QmEvent *event);
 
