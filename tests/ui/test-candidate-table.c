@@ -175,9 +175,8 @@ test_selection (Fixture *fixture, gconstpointer data)
 static gboolean
 is_recommended (QmCandidateCell *cell)
 {
-  GtkWidget *text = gtk_widget_get_first_child (GTK_WIDGET (cell));
   g_autofree char *problem =
-      gtk_test_accessible_check_property (GTK_ACCESSIBLE (text),
+      gtk_test_accessible_check_property (GTK_ACCESSIBLE (cell),
                                           GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                           "Recommended");
 
