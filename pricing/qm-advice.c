@@ -14,6 +14,7 @@ struct _QmAdvice
   GArray *order;      /* int: those with a price and a time, best first */
   GArray *frontier;   /* int */
   GArray *experiment_frontier; /* int */
+  gboolean portfolio;
 };
 
 G_DEFINE_QUARK (qm - advice - error - quark, qm_advice_error)
@@ -145,11 +146,15 @@ qm_advice_new (const QmCatalog *catalog,
                const QmQuestion *question,
                GError **error)
 {
+  QmAdvice *advice;
+
   g_return_val_if_fail (catalog != NULL && question != NULL, NULL);
 
   if (!check_question (catalog, question, error))
     return NULL;
-  return advice_new_take (qm_candidates_build (catalog, question));
+  advice = advice_new_take (qm_candidates_build (catalog, question));
+  advice->portfolio = question->runs != NULL && question->runs->len > 0;
+  return advice;
 }
 
 QmAdvice *
@@ -172,6 +177,14 @@ qm_advice_free (QmAdvice *advice)
   g_array_unref (advice->frontier);
   g_array_unref (advice->experiment_frontier);
   g_free (advice);
+}
+
+gboolean
+qm_advice_is_portfolio (const QmAdvice *advice)
+{
+  g_return_val_if_fail (advice != NULL, FALSE);
+
+  return advice->portfolio;
 }
 
 const QmCandidate *

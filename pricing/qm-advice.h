@@ -110,6 +110,10 @@ QmAdvice *qm_advice_new_for_candidates (const QmCandidate *candidates,
 
 void qm_advice_free (QmAdvice *advice);
 
+/* Whether it is about a year's portfolio: days and experiment cost of its
+ * candidates are then those of all runs. */
+gboolean qm_advice_is_portfolio (const QmAdvice *advice);
+
 /* The candidates that pass the question's filters, also those that may not be
  * recommended, in the order of the catalog's measurements.  A place that was
  * measured twice (published and on the user's machine) is there twice. */

@@ -54,12 +54,6 @@ qm_prose_machine (const QmCandidate *candidate)
   return g_strdup (candidate->machine->name);
 }
 
-static gboolean
-is_portfolio (const QmQuestion *question)
-{
-  return question->runs != NULL && question->runs->len > 0;
-}
-
 /* What is trained, as the object of a sentence. */
 static char *
 training_of (const QmQuestion *question, const QmAdvice *advice)
@@ -67,7 +61,7 @@ training_of (const QmQuestion *question, const QmAdvice *advice)
   guint n;
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
-  if (is_portfolio (question))
+  if (qm_advice_is_portfolio (advice))
     return g_strdup (_ ("a year’s runs"));
   for (guint i = 0; i < n; i++)
     if (candidates[i].measurement != NULL)
@@ -333,7 +327,7 @@ qm_prose_verdict_name (QmVerdict verdict)
 /* "30 days on 8 × RTX 3090 would need 119 % of the cards' peak".  Of a
  * portfolio, the one training that would need the most, on one machine. */
 static char *
-claim_of (const QmCandidate *candidate, const QmQuestion *question)
+claim_of (const QmCandidate *candidate, gboolean portfolio)
 {
   const QmMeasurement *audited = candidate->audited;
   QmCandidate one = *candidate;
@@ -344,7 +338,7 @@ claim_of (const QmCandidate *candidate, const QmQuestion *question)
   one.machines = 1;
   what = qm_prose_candidate (&one);
   days = qm_format_days (audited != NULL ? audited->days : candidate->days);
-  if (audited != NULL && is_portfolio (question))
+  if (audited != NULL && portfolio)
     /* Translators: training time, model, machine, "would need … % of the
      * cards’ peak". */
     return g_strdup_printf (_ ("%s for %s on %s %s"), days,
@@ -355,29 +349,29 @@ claim_of (const QmCandidate *candidate, const QmQuestion *question)
 }
 
 static char *
-warn_about_time (const QmCandidate *best, const QmQuestion *question)
+warn_about_time (const QmCandidate *best, gboolean portfolio)
 {
   g_autofree char *claim = NULL;
 
   if (best->verdict == QM_VERDICT_IMPOSSIBLE)
     {
-      claim = claim_of (best, question);
+      claim = claim_of (best, portfolio);
       /* Translators: "30 days on 8 × … would need 119 % of the cards’ peak". */
       return g_strdup_printf (
           _ ("%s: the published time cannot be true, plan with more."), claim);
     }
   if (best->verdict == QM_VERDICT_DOUBTFUL)
     {
-      claim = claim_of (best, question);
+      claim = claim_of (best, portfolio);
       return g_strdup_printf (_ ("%s: expect it to take longer."), claim);
     }
   return NULL;
 }
 
 static char *
-warn_about_denied (const QmCandidate *denied, const QmQuestion *question)
+warn_about_denied (const QmCandidate *denied, gboolean portfolio)
 {
-  g_autofree char *claim = claim_of (denied, question);
+  g_autofree char *claim = claim_of (denied, portfolio);
 
   return g_strdup_printf (_ ("Left out as impossible: %s."), claim);
 }
@@ -444,17 +438,20 @@ qm_prose_warnings (const QmAdvice *advice,
 {
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
   const QmCandidate *subject, *denied;
+  gboolean portfolio;
 
   g_return_val_if_fail (advice != NULL && question != NULL, NULL);
   g_return_val_if_fail (recommendation != NULL, NULL);
+
+  portfolio = qm_advice_is_portfolio (advice);
 
   subject = nth (advice, recommendation->best >= 0 ? recommendation->best
                                                    : recommendation->would_do);
   denied = nth (advice, recommendation->denied);
   if (subject != NULL)
-    add_warning (builder, warn_about_time (subject, question));
+    add_warning (builder, warn_about_time (subject, portfolio));
   if (denied != NULL)
-    add_warning (builder, warn_about_denied (denied, question));
+    add_warning (builder, warn_about_denied (denied, portfolio));
   if (subject != NULL)
     {
       add_warning (builder, warn_about_form (subject));

@@ -32,6 +32,16 @@ qm_candidate_column_title (QmCandidateColumn column)
   return _ (titles[column]);
 }
 
+const char *
+qm_candidate_column_portfolio_title (QmCandidateColumn column)
+{
+  if (column == QM_COLUMN_DAYS)
+    return _ ("Days of all runs");
+  if (column == QM_COLUMN_EXPERIMENT)
+    return _ ("Cost of a year’s runs");
+  return qm_candidate_column_title (column);
+}
+
 /* The value that a numeric column shows and sorts by; NaN: unknown. */
 static double
 number_of (QmCandidateColumn column, const QmCandidate *candidate)

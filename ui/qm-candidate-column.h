@@ -28,6 +28,9 @@ typedef enum
 /* Heading in the user's language; static. */
 const char *qm_candidate_column_title (QmCandidateColumn column);
 
+/* The same where the candidates are those of a portfolio. */
+const char *qm_candidate_column_portfolio_title (QmCandidateColumn column);
+
 /* True where cells hold numbers, which stand to the right. */
 gboolean qm_candidate_column_is_number (QmCandidateColumn column);
 

@@ -289,6 +289,11 @@ show_columns (QmCandidateTable *self)
                                       n_topics > 1);
   gtk_column_view_column_set_visible (self->columns[QM_COLUMN_MACHINES].column,
                                       portfolio);
+  for (guint i = 0; i < QM_N_COLUMNS; i++)
+    gtk_column_view_column_set_title (
+        self->columns[i].column, portfolio
+                                     ? qm_candidate_column_portfolio_title (i)
+                                     : qm_candidate_column_title (i));
 }
 
 static GArray *

@@ -27,6 +27,8 @@ make_plot (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
     /* Translators: name of a model. */
     title = g_strdup_printf (_ ("%s: overall cost"),
                              qm_advisor_get_title (advisor, topic));
+  else if (qm_advice_is_portfolio (qm_advisor_get_advice (advisor, topic)))
+    title = g_strdup (_ ("Cost of a year’s runs"));
   else
     /* Translators: name of a model. */
     title = g_strdup_printf (_ ("%s: cost of one experiment"),

@@ -59,10 +59,15 @@ _qm_plot_view_invalidate (QmPlotView *self, guint stage)
 }
 
 static const char *
-kind_title (QmAdvicePlotKind kind)
+kind_title (QmPlotView *self)
 {
-  return kind == QM_ADVICE_PLOT_OVERALL ? _ ("Overall cost")
-                                        : _ ("Cost of one experiment");
+  if (self->kind == QM_ADVICE_PLOT_OVERALL)
+    return _ ("Overall cost");
+  if (self->topic < qm_advisor_get_n_topics (self->advisor)
+      && qm_advice_is_portfolio (
+          qm_advisor_get_advice (self->advisor, self->topic)))
+    return _ ("Cost of a year’s runs");
+  return _ ("Cost of one experiment");
 }
 
 /* What the plot as a whole is called. */
@@ -81,7 +86,7 @@ describe_plot (QmPlotView *self)
 
   /* Translators: what a plot shows, of which model, "16 candidates", the
    * recommendation. */
-  return g_strdup_printf (_ ("%s, %s: %s. %s"), kind_title (self->kind),
+  return g_strdup_printf (_ ("%s, %s: %s. %s"), kind_title (self),
                           qm_advisor_get_title (self->advisor, self->topic),
                           count, headline);
 }
@@ -97,7 +102,7 @@ update_label (QmPlotView *self)
   qm_advisor_get_n_topics (self->advisor);
   data = _qm_plot_view_data (self);
   if (data == NULL)
-    label = g_strdup (kind_title (self->kind));
+    label = g_strdup (kind_title (self));
   else if (self->walked >= 0 && data->hovered_label != NULL)
     label = g_strdup (data->hovered_label);
   else
@@ -182,7 +187,7 @@ rebuild (QmPlotView *self)
     return;
 
   title = qm_advisor_get_title (self->advisor, self->topic);
-  heading = n_topics > 1 ? title : kind_title (self->kind);
+  heading = n_topics > 1 ? title : kind_title (self);
   g_object_get (self->advisor, "log-axes", &log_axes, NULL);
   self->plot =
       qm_advice_plot_new (qm_advisor_get_catalog (self->advisor),

@@ -211,7 +211,7 @@ update_warnings (QmRecommendationCard *self,
 
 /* "Selected: 8 × …: $20,900, 30 days, $344 an experiment; …". */
 static char *
-describe_selected (const QmCandidate *candidate)
+describe_selected (const QmCandidate *candidate, gboolean portfolio)
 {
   g_autofree char *what = qm_prose_candidate (candidate);
   g_autofree char *verdict = qm_prose_verdict (candidate);
@@ -226,11 +226,14 @@ describe_selected (const QmCandidate *candidate)
     days = qm_format_days (candidate->days);
   if (qm_known (candidate->experiment_cost))
     experiment = qm_format_money (candidate->experiment_cost, "USD", FALSE);
-  /* Translators: machine, overall cost, training time, cost of one
-   * experiment. */
-  facts = g_strdup_printf (_ ("Selected: %s: %s, %s, %s an experiment"), what,
-                           cost != NULL ? cost : "–", days != NULL ? days : "–",
-                           experiment != NULL ? experiment : "–");
+  /* Translators: machine, overall cost, training time, cost of one experiment
+   * or of a year's runs. */
+  facts =
+      g_strdup_printf (portfolio ? _ ("Selected: %s: %s, %s, %s a year")
+                                 : _ ("Selected: %s: %s, %s, %s an experiment"),
+                       what, cost != NULL ? cost : "–",
+                       days != NULL ? days : "–",
+                       experiment != NULL ? experiment : "–");
   if (verdict == NULL)
     return g_steal_pointer (&facts);
   /* Translators: facts about a machine, what the audit says of them. */
@@ -249,7 +252,10 @@ update_selected (QmRecommendationCard *self)
     candidate = nth (qm_advisor_get_advice (self->advisor, topic), (int) index);
   if (candidate != NULL)
     {
-      g_autofree char *text = describe_selected (candidate);
+      g_autofree char *text =
+          describe_selected (candidate,
+                             qm_advice_is_portfolio (
+                                 qm_advisor_get_advice (self->advisor, topic)));
 
       set_text (self->selected, text);
     }

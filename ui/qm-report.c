@@ -315,6 +315,16 @@ cell_text (const QmReport *report, const Row *row, QmCandidateColumn column)
   return g_steal_pointer (&text);
 }
 
+static const char *
+heading_of (const QmReport *report, QmCandidateColumn column)
+{
+  gboolean portfolio;
+
+  g_object_get (report->advisor, "portfolio", &portfolio, NULL);
+  return portfolio ? qm_candidate_column_portfolio_title (column)
+                   : qm_candidate_column_title (column);
+}
+
 /* The columns that say something. */
 static guint
 choose_columns (const QmReport *report, QmCandidateColumn columns[QM_N_COLUMNS])
@@ -346,7 +356,7 @@ measure_columns (Page *page,
   for (guint c = 0; c < n_columns; c++)
     {
       g_autoptr (PangoLayout) heading =
-          new_layout (page->cr, qm_candidate_column_title (columns[c]), SMALL,
+          new_layout (page->cr, heading_of (page->report, columns[c]), SMALL,
                       TRUE);
 
       widths[c] = width_of (heading);
@@ -396,7 +406,7 @@ draw_row (Page *page,
     {
       g_autofree char *text =
           row != NULL ? cell_text (page->report, row, columns[c])
-                      : g_strdup (qm_candidate_column_title (columns[c]));
+                      : g_strdup (heading_of (page->report, columns[c]));
 
       draw_cell (page, text, columns[c], x, widths[c],
                  row == NULL || is_recommended (page->report, row));

@@ -362,6 +362,30 @@ test_odd_candidates (Setup *setup, gconstpointer unused)
     }
 }
 
+/* What a portfolio costs and takes is not said to be one experiment. */
+static void
+test_portfolio (Setup *setup, gconstpointer unused)
+{
+  g_autoptr (QmAdvicePlot) single = new_plot (setup, QM_ADVICE_PLOT_EXPERIMENT);
+  g_autoptr (QmAdvicePlot) plot = NULL;
+  const QmPlotData *data = qm_advice_plot_data (single);
+
+  g_assert_cmpstr (data->x.title, ==, "Experiment cost (USD)");
+  g_assert_cmpstr (data->y.title, ==, "Training time (days)");
+  g_clear_pointer (&single, qm_advice_plot_free);
+
+  qm_question_add_run (setup->question, "pythia-1b", 3);
+  ask (setup);
+  plot = new_plot (setup, QM_ADVICE_PLOT_EXPERIMENT);
+  data = qm_advice_plot_data (plot);
+  g_assert_cmpstr (data->x.title, ==, "Cost of a year’s runs (USD)");
+  g_assert_cmpstr (data->y.title, ==, "Time of a year’s runs (days)");
+  qm_advice_plot_set_hovered (plot, find (setup, "a6000", 8));
+  g_assert_nonnull (strstr (data->hovered_label,
+                            "\nTime of a year’s runs 66 days\n"
+                            "Cost of a year’s runs $1,768\n"));
+}
+
 static void
 test_nothing (Setup *setup, gconstpointer unused)
 {
@@ -386,6 +410,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   ADD ("points", test_points);
+  ADD ("portfolio", test_portfolio);
   ADD ("series", test_series);
   ADD ("legend", test_legend);
   ADD ("frontier", test_frontier);

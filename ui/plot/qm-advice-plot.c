@@ -19,6 +19,7 @@
 struct _QmAdvicePlot
 {
   QmAdvicePlotKind kind;
+  gboolean portfolio;
   const QmCandidate *candidates; /* the advice's */
   QmPlotData data;
   QmPlotPoint *points;
@@ -209,12 +210,20 @@ name_provenances (QmAdvicePlot *self)
   self->data.provenance_names[QM_PLOT_PREDICTED] = C_ ("times", "Predicted");
 }
 
+static const char *
+cost_title (const QmAdvicePlot *self)
+{
+  if (self->kind == QM_ADVICE_PLOT_OVERALL)
+    return _ ("Overall cost (USD)");
+  return self->portfolio ? _ ("Cost of a year’s runs (USD)")
+                         : _ ("Experiment cost (USD)");
+}
+
 static void
 set_axes (QmAdvicePlot *self, gboolean is_log)
 {
   self->data.x = (QmPlotAxis){
-    .title = self->kind == QM_ADVICE_PLOT_OVERALL ? _ ("Overall cost (USD)")
-                                                  : _ ("Experiment cost (USD)"),
+    .title = cost_title (self),
     .unit = QM_PLOT_UNIT_MONEY,
     .currency = CURRENCY,
     .log = is_log,
@@ -223,7 +232,8 @@ set_axes (QmAdvicePlot *self, gboolean is_log)
     .limit = NAN,
   };
   self->data.y = (QmPlotAxis){
-    .title = _ ("Training time (days)"),
+    .title = self->portfolio ? _ ("Time of a year’s runs (days)")
+                             : _ ("Training time (days)"),
     .unit = QM_PLOT_UNIT_DAYS,
     .log = is_log,
     .min = NAN,
@@ -248,6 +258,7 @@ qm_advice_plot_new (const QmCatalog *catalog,
   self = g_new0 (QmAdvicePlot, 1);
   data = &self->data;
   self->kind = kind;
+  self->portfolio = qm_advice_is_portfolio (advice);
   self->candidates = qm_advice_candidates (advice, &n);
   self->series = g_array_new (FALSE, FALSE, sizeof (QmPlotSeries));
   self->title = g_strdup (title);
@@ -408,7 +419,7 @@ add_audit (GString *text, const QmCandidate *candidate)
 }
 
 static char *
-describe (const QmCandidate *candidate)
+describe (const QmCandidate *candidate, gboolean portfolio)
 {
   GString *text = g_string_new (NULL);
   g_autofree char *cost =
@@ -420,8 +431,12 @@ describe (const QmCandidate *candidate)
 
   add_line (text, qm_prose_candidate (candidate));
   add_line (text, g_strdup_printf (_ ("Overall cost %s"), cost));
-  add_line (text, g_strdup_printf (_ ("Training time %s"), days));
-  add_line (text, g_strdup_printf (_ ("Experiment cost %s"), experiment));
+  add_line (text, g_strdup_printf (portfolio ? _ ("Time of a year’s runs %s")
+                                             : _ ("Training time %s"),
+                                   days));
+  add_line (text, g_strdup_printf (portfolio ? _ ("Cost of a year’s runs %s")
+                                             : _ ("Experiment cost %s"),
+                                   experiment));
   add_audit (text, candidate);
   if (candidate->measurement != NULL)
     {
@@ -444,7 +459,7 @@ qm_advice_plot_set_hovered (QmAdvicePlot *self, int index)
   self->data.hovered = index;
   g_clear_pointer (&self->hovered_label, g_free);
   if (index >= 0)
-    self->hovered_label = describe (&self->candidates[index]);
+    self->hovered_label = describe (&self->candidates[index], self->portfolio);
   self->data.hovered_label = self->hovered_label;
 }
 

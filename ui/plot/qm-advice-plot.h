@@ -2,7 +2,8 @@
 
 /* The two plots of an advice: overall cost and experiment cost (across)
  * against training time (up), the axes of the published analysis, so that the
- * budget is a line that moves the way its slider does. */
+ * budget is a line that moves the way its slider does.  Of a portfolio, the
+ * cost and the time of a year's runs. */
 
 #pragma once
 
