@@ -11,6 +11,7 @@
 #include "ui/qm-plot-set.h"
 
 #include <glib/gi18n-lib.h>
+#include <math.h>
 #include <string.h>
 
 #define SMALL    8.0 /* font sizes in points */
@@ -19,10 +20,17 @@
 #define GAP      8.0
 #define CELL_GAP 8.0
 
-/* Shares of the height left for plots that a table may not take. */
+/* Shares of the height left for plots that a table may not take: of one model,
+ * of several. */
 #define PLOT_SHARE     0.5
+#define PLOTS_SHARE    0.75
 #define PLOT_ASPECT    0.8
 #define MIN_PLOT_SPACE 120.0
+
+/* Width and height that a plot needs to be legible; where they do not find
+ * that room, all are drawn smaller, letters too. */
+#define LEGIBLE_WIDTH  250.0
+#define LEGIBLE_HEIGHT 200.0
 
 typedef struct
 {
@@ -275,21 +283,39 @@ add_warnings (Page *page)
     }
 }
 
+/* Draws plots as one grid; what they share is said once. */
+static void
+add_grid (Page *page, const QmPlotData *const *plots, guint n, double height)
+{
+  double scale =
+      sqrt (page->width * height / (n * LEGIBLE_WIDTH * LEGIBLE_HEIGHT));
+
+  scale = MIN (scale, 1);
+  cairo_save (page->cr);
+  cairo_translate (page->cr, 0, page->y);
+  cairo_scale (page->cr, scale, scale);
+  qm_plot_draw_grid (page->cr, plots, n, page->width / scale, height / scale,
+                     qm_plot_theme_light ());
+  cairo_restore (page->cr);
+  page->y += height;
+}
+
 static void
 add_plots (Page *page, double wanted)
 {
   guint n;
   const QmPlotData *const *plots = qm_plot_set_data (page->report->plots, &n);
+  guint n_topics = qm_advisor_get_n_topics (page->report->advisor);
   double room = MIN (wanted, page->height - page->y);
 
   if (n == 0 || room < MIN_PLOT_SPACE)
     return;
-  cairo_save (page->cr);
-  cairo_translate (page->cr, 0, page->y);
-  qm_plot_draw_grid (page->cr, plots, n, page->width, room,
-                     qm_plot_theme_light ());
-  cairo_restore (page->cr);
-  page->y += room + GAP;
+  if (n_topics == 1)
+    add_grid (page, plots, n, room);
+  else
+    for (guint i = 0; i < n; i += n_topics)
+      add_grid (page, plots + i, n_topics, room * n_topics / n);
+  page->y += GAP;
 }
 
 static char *
@@ -461,7 +487,7 @@ qm_report_draw (const QmReport *report,
   guint n_topics;
   g_autofree char *question = NULL;
   double table_height;
-  double room;
+  double room, least;
   guint shown;
 
   g_return_val_if_fail (report != NULL && cr != NULL, 0);
@@ -487,8 +513,9 @@ qm_report_draw (const QmReport *report,
   /* The plots take what a table in full leaves, but never less than a share. */
   table_height = line_height (&page) * (report->rows->len + 2);
   room = height - page.y;
-  add_plots (&page, CLAMP (room - table_height, room * PLOT_SHARE,
-                           MAX (width * PLOT_ASPECT, room * PLOT_SHARE)));
+  least = room * (n_topics > 1 ? PLOTS_SHARE : PLOT_SHARE);
+  add_plots (&page, CLAMP (room - table_height, least,
+                           MAX (width * PLOT_ASPECT, least)));
   cairo_set_source_rgb (cr, 0, 0, 0);
   shown = add_table (&page);
   cairo_restore (cr);
