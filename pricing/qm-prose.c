@@ -417,6 +417,14 @@ warn_about_prices (const QmCandidate *best, QmDate today)
     return NULL;
   date = qm_format_date (oldest->observed_on);
   age = qm_format_age (oldest->observed_on, today);
+  for (guint i = 0; i < G_N_ELEMENTS (prices); i++)
+    if (prices[i] != NULL
+        && qm_date_compare (prices[i]->observed_on, oldest->observed_on) != 0)
+      /* Translators: what is priced, a date, "2 years old". */
+      return g_strdup_printf (
+          _ ("The price of the %s dates from %s (%s): ask for a quote."),
+          oldest == best->gpu_price ? best->gpu->name : best->machine->name,
+          date, age);
   /* Translators: a date, "2 years old". */
   return g_strdup_printf (_ ("Prices date from %s (%s): ask for a quote."),
                           date, age);

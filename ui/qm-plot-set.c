@@ -14,25 +14,33 @@ struct _QmPlotSet
   GPtrArray *data;  /* const QmPlotData */
 };
 
+/* Beside other models the axis has to say what is shown: small multiples have
+ * no room for both. */
+static char *
+title_of (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
+{
+  const char *model = qm_advisor_get_title (advisor, topic);
+
+  if (qm_advisor_get_n_topics (advisor) > 1)
+    return g_strdup (model);
+  if (kind == QM_ADVICE_PLOT_OVERALL)
+    /* Translators: name of a model. */
+    return g_strdup_printf (_ ("%s: overall cost"), model);
+  if (qm_advice_is_portfolio (qm_advisor_get_advice (advisor, topic)))
+    return g_strdup (_ ("Cost of a year’s runs"));
+  /* Translators: name of a model. */
+  return g_strdup_printf (_ ("%s: cost of one experiment"), model);
+}
+
 static QmAdvicePlot *
 make_plot (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
 {
-  g_autofree char *title = NULL;
+  g_autofree char *title = title_of (advisor, topic, kind);
   QmAdvicePlot *plot;
   guint selected_topic, selected;
   gboolean log_axes;
 
   g_object_get (advisor, "log-axes", &log_axes, NULL);
-  if (kind == QM_ADVICE_PLOT_OVERALL)
-    /* Translators: name of a model. */
-    title = g_strdup_printf (_ ("%s: overall cost"),
-                             qm_advisor_get_title (advisor, topic));
-  else if (qm_advice_is_portfolio (qm_advisor_get_advice (advisor, topic)))
-    title = g_strdup (_ ("Cost of a year’s runs"));
-  else
-    /* Translators: name of a model. */
-    title = g_strdup_printf (_ ("%s: cost of one experiment"),
-                             qm_advisor_get_title (advisor, topic));
   plot = qm_advice_plot_new (qm_advisor_get_catalog (advisor),
                              qm_advisor_get_advice (advisor, topic), kind,
                              title, log_axes);

@@ -12,6 +12,7 @@
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
+#include <string.h>
 
 #define SMALL    8.0 /* font sizes in points */
 #define BODY     9.5
@@ -19,17 +20,17 @@
 #define GAP      8.0
 #define CELL_GAP 8.0
 
-/* Plots take at least this share of the height that is left, and at most this
- * share of the width as height. */
+/* Shares of the height left for plots that a table may not take: of one model,
+ * of several. */
 #define PLOT_SHARE     0.5
+#define PLOTS_SHARE    0.75
 #define PLOT_ASPECT    0.8
 #define MIN_PLOT_SPACE 120.0
 
-/* The size, in the plots' own units, that a plot is made for, and how far paper
- * shrinks it. */
-#define PLOT_AREA (420.0 * 320.0)
-#define MIN_SCALE 0.3
-#define MAX_SCALE 0.65
+/* Width and height that a plot needs to be legible; where they do not find
+ * that room, all are drawn smaller, letters too. */
+#define LEGIBLE_WIDTH  250.0
+#define LEGIBLE_HEIGHT 200.0
 
 typedef struct
 {
@@ -70,7 +71,7 @@ is_recommended (const QmReport *report, const Row *row)
          == (int) row->index;
 }
 
-/* The recommended ones first; then by topic and overall cost. */
+/* By topic; in it the recommended one first, then by overall cost. */
 static int
 compare_rows (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -79,9 +80,9 @@ compare_rows (gconstpointer a, gconstpointer b, gpointer data)
   const Row *q = b;
   int order;
 
+  if (p->topic != q->topic)
+    return p->topic < q->topic ? -1 : 1;
   order = is_recommended (report, q) - is_recommended (report, p);
-  if (order == 0)
-    order = (p->topic > q->topic) - (p->topic < q->topic);
   if (order == 0)
     order =
         qm_candidate_column_compare (QM_COLUMN_COST, candidate_of (report, p),
@@ -282,25 +283,39 @@ add_warnings (Page *page)
     }
 }
 
+/* Draws plots as one grid; what they share is said once. */
+static void
+add_grid (Page *page, const QmPlotData *const *plots, guint n, double height)
+{
+  double scale =
+      sqrt (page->width * height / (n * LEGIBLE_WIDTH * LEGIBLE_HEIGHT));
+
+  scale = MIN (scale, 1);
+  cairo_save (page->cr);
+  cairo_translate (page->cr, 0, page->y);
+  cairo_scale (page->cr, scale, scale);
+  qm_plot_draw_grid (page->cr, plots, n, page->width / scale, height / scale,
+                     qm_plot_theme_light ());
+  cairo_restore (page->cr);
+  page->y += height;
+}
+
 static void
 add_plots (Page *page, double wanted)
 {
   guint n;
   const QmPlotData *const *plots = qm_plot_set_data (page->report->plots, &n);
+  guint n_topics = qm_advisor_get_n_topics (page->report->advisor);
   double room = MIN (wanted, page->height - page->y);
-  double scale;
 
   if (n == 0 || room < MIN_PLOT_SPACE)
     return;
-  cairo_save (page->cr);
-  cairo_translate (page->cr, 0, page->y);
-  scale =
-      CLAMP (sqrt (page->width * room / n / PLOT_AREA), MIN_SCALE, MAX_SCALE);
-  cairo_scale (page->cr, scale, scale);
-  qm_plot_draw_grid (page->cr, plots, n, page->width / scale, room / scale,
-                     qm_plot_theme_light ());
-  cairo_restore (page->cr);
-  page->y += room + GAP;
+  if (n_topics == 1)
+    add_grid (page, plots, n, room);
+  else
+    for (guint i = 0; i < n; i += n_topics)
+      add_grid (page, plots + i, n_topics, room * n_topics / n);
+  page->y += GAP;
 }
 
 static char *
@@ -472,7 +487,7 @@ qm_report_draw (const QmReport *report,
   guint n_topics;
   g_autofree char *question = NULL;
   double table_height;
-  double room;
+  double room, least;
   guint shown;
 
   g_return_val_if_fail (report != NULL && cr != NULL, 0);
@@ -498,8 +513,9 @@ qm_report_draw (const QmReport *report,
   /* The plots take what a table in full leaves, but never less than a share. */
   table_height = line_height (&page) * (report->rows->len + 2);
   room = height - page.y;
-  add_plots (&page, CLAMP (room - table_height, room * PLOT_SHARE,
-                           MAX (width * PLOT_ASPECT, room * PLOT_SHARE)));
+  least = room * (n_topics > 1 ? PLOTS_SHARE : PLOT_SHARE);
+  add_plots (&page, CLAMP (room - table_height, least,
+                           MAX (width * PLOT_ASPECT, least)));
   cairo_set_source_rgb (cr, 0, 0, 0);
   shown = add_table (&page);
   cairo_restore (cr);

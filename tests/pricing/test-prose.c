@@ -171,6 +171,24 @@ test_single_claims (void)
                           "3090 would need 119 % of the cards’ peak.");
 }
 
+/* The H100's newest price is younger than that of its machine. */
+static void
+test_ages (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  QmRecommendation found;
+  g_autoptr (QmAdvice) advice = NULL;
+  QmDate today = { 2026, 9, 22 };
+  g_auto (GStrv) warnings = NULL;
+
+  question->prices = QM_PRICES_CURRENT;
+  advice = answer (question, &found);
+  warnings = qm_prose_warnings (advice, question, &found, today);
+  g_assert_cmpstr (warnings[g_strv_length (warnings) - 1], ==,
+                   "The price of the GPU server for 8 GPUs dates from "
+                   "21 September 2024 (2 years old): ask for a quote.");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -188,6 +206,7 @@ main (int argc, char **argv)
   g_test_add_func ("/prose/ties", test_ties);
   g_test_add_func ("/prose/portfolio-claims", test_portfolio_claims);
   g_test_add_func ("/prose/single-claims", test_single_claims);
+  g_test_add_func ("/prose/ages", test_ages);
   result = g_test_run ();
   qm_catalog_free (catalog);
   return result;
