@@ -130,6 +130,8 @@ qm_bench_plan (const QmBenchOptions *options)
   status = qm_bench_make_plan (options, &model, &target, bytes, &plan, &error);
   if (status == QM_OK)
     print_plan (options, &model, plan, bytes);
+  if (status == QM_OK && options->operators)
+    qm_bench_print_operators (plan);
   qm_plan_free (plan);
   qm_bench_clear_model (&model);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
@@ -155,9 +157,14 @@ open_device (const QmBenchOptions *options, QmDevice **device, QmError *error)
   return error->status;
 }
 
+/* Seconds between two lines of progress. */
+#define PROGRESS_TERMINAL 0.2
+#define PROGRESS_FILE     5.0
+
 typedef struct Meter
 {
   double begin;
+  double shown; /* when; 0: never */
   bool terminal;
 } Meter;
 
@@ -174,8 +181,13 @@ static bool
 on_progress (void *data, double done)
 {
   Meter *meter = data;
-  double spent = now () - meter->begin;
+  double time = now (), spent = time - meter->begin;
 
+  if (done < 1 && meter->shown > 0
+      && time - meter->shown
+             < (meter->terminal ? PROGRESS_TERMINAL : PROGRESS_FILE))
+    return !qm_bench_interrupted ();
+  meter->shown = time;
   fprintf (stderr, "%s%3.0f %%, %.0f s left%s", meter->terminal ? "\r" : "",
            done * 100, done > 0 ? spent / done - spent : 0,
            meter->terminal && done < 1 ? "   " : "   \n");
@@ -193,6 +205,32 @@ add_times (json_t *object, const char *name, const QmTimes *times)
   json_object_set_new (object, name, inner);
 }
 
+/* Where the device is in the catalog, and model FLOPs utilisation there, NaN
+ * where the peak is not known. */
+static double
+utilisation (const QmPlan *plan,
+             const QmDeviceInfo *info,
+             const QmMeasureResult *result,
+             char id[64])
+{
+  bool tf32 = (plan->options.methods & QM_METHOD_TF32) != 0;
+  QmCatalog *catalog;
+  const QmGpu *gpu;
+  double peak = NAN;
+
+  id[0] = '\0';
+  if (qm_bench_load_catalog (&catalog, NULL) != QM_OK)
+    return NAN;
+  gpu = qm_bench_find_gpu (catalog, info);
+  if (gpu != NULL)
+    {
+      snprintf (id, 64, "%s", gpu->id);
+      peak = qm_gpu_peak_tflops (gpu, plan->recipe.precision, tf32);
+    }
+  qm_catalog_free (catalog);
+  return result->tflops / peak;
+}
+
 static void
 print_run_json (const QmBenchModel *model,
                 const QmPlan *plan,
@@ -200,8 +238,13 @@ print_run_json (const QmBenchModel *model,
                 const QmMeasureResult *result)
 {
   json_t *object = qm_bench_json_plan (plan);
+  char gpu[64];
+  double mfu = utilisation (plan, info, result, gpu);
 
   json_object_set_new (object, "model", json_string (model->name));
+  json_object_set_new (object, "gpu",
+                       gpu[0] != '\0' ? json_string (gpu) : json_null ());
+  qm_bench_json_number (object, "mfu", mfu);
   json_object_set_new (object, "provenance", json_string ("measured"));
   json_object_set_new (object, "version", json_string (QM_VERSION));
   json_object_set_new (object, "device", qm_bench_json_device (info));
@@ -227,7 +270,8 @@ print_run (const QmBenchModel *model,
            const QmDeviceInfo *info,
            const QmMeasureResult *result)
 {
-  char settings[64];
+  char settings[64], gpu[64];
+  double mfu = utilisation (plan, info, result, gpu);
 
   qm_methods_format (plan->options.methods, settings, sizeof settings);
   printf ("%s, %s, %s on %s\n", model->name,
@@ -241,6 +285,8 @@ print_run (const QmBenchModel *model,
           result->update.least * 1e3, result->update.most * 1e3);
   printf ("  step    %10.3f s, %.3g model TFLOP/s\n", result->step.mean,
           result->tflops);
+  if (!isnan (mfu))
+    printf ("  utilisation of the peak of %s: %.1f %%\n", gpu, mfu * 100);
   if (result->validated.mean > 0)
     printf ("  whole steps took %.3f s (%+.2f %%), loss %.4f\n",
             result->validated.mean,
@@ -290,6 +336,8 @@ qm_bench_run (const QmBenchOptions *options)
   status = prepare (options, &model, &device, &plan, &error);
   if (status == QM_OK)
     status = qm_measure (plan, device, &measure, &result, &error);
+  if (status != QM_OK && meter.terminal && meter.shown > 0)
+    fputc ('\n', stderr);
   if (status == QM_OK && options->json)
     print_run_json (&model, plan, qm_device_info (device), &result);
   else if (status == QM_OK)

@@ -15,9 +15,10 @@
 /* Opacity of what is beyond the limits. */
 #define DIM_ALPHA 0.5
 
-/* Dimming, stars and warnings change with every move of a slider, in hundreds
- * of cells.  They are drawn here, in room that is always there, so that they
- * take neither style sheets nor a new layout. */
+/* There are hundreds of cells, and many of them change with every move of a
+ * slider.  So a cell is one widget that draws all by itself, in room that is
+ * always there: dimming, stars and warnings take neither style sheets nor a new
+ * layout. */
 struct _QmCandidateCell
 {
   GtkWidget parent_instance;
@@ -28,7 +29,8 @@ struct _QmCandidateCell
   gboolean dimmed;
   gboolean recommended;
 
-  GtkWidget *text;
+  char *text;
+  PangoLayout *layout; /* of the text, made when it is drawn */
 };
 
 G_DEFINE_FINAL_TYPE (QmCandidateCell, qm_candidate_cell, GTK_TYPE_WIDGET)
@@ -38,7 +40,7 @@ static const struct
 {
   guint least, natural;
 } widths[QM_N_COLUMNS] = {
-  [QM_COLUMN_MODEL] = { 10, 16 },     [QM_COLUMN_GPU] = { 14, 20 },
+  [QM_COLUMN_MODEL] = { 10, 16 },     [QM_COLUMN_GPU] = { 17, 20 },
   [QM_COLUMN_GPUS] = { 4, 5 },        [QM_COLUMN_MACHINE] = { 12, 22 },
   [QM_COLUMN_MACHINES] = { 5, 7 },    [QM_COLUMN_COST] = { 7, 9 },
   [QM_COLUMN_DAYS] = { 4, 6 },        [QM_COLUMN_EXPERIMENT] = { 7, 9 },
@@ -71,20 +73,28 @@ qm_candidate_cell_measure (GtkWidget *widget,
                            int *natural_baseline)
 {
   QmCandidateCell *self = QM_CANDIDATE_CELL (widget);
+  PangoFontMetrics *metrics =
+      pango_context_get_metrics (gtk_widget_get_pango_context (widget), NULL,
+                                 NULL);
   int room = room_before (self) + room_after (self);
+  int char_width =
+      MAX (pango_font_metrics_get_approximate_char_width (metrics),
+           pango_font_metrics_get_approximate_digit_width (metrics));
 
-  gtk_widget_measure (self->text, orientation, -1, minimum, natural,
-                      minimum_baseline, natural_baseline);
   if (orientation == GTK_ORIENTATION_HORIZONTAL)
     {
-      *minimum += room;
-      *natural += room;
+      *minimum =
+          room
+          + PANGO_PIXELS_CEIL (char_width * (int) widths[self->column].least);
+      *natural =
+          room
+          + PANGO_PIXELS_CEIL (char_width * (int) widths[self->column].natural);
     }
-  else if (room > 0)
-    {
-      *minimum = MAX (*minimum, SYMBOL_SIZE);
-      *natural = MAX (*natural, SYMBOL_SIZE);
-    }
+  else
+    *minimum = *natural =
+        MAX (PANGO_PIXELS_CEIL (pango_font_metrics_get_height (metrics)),
+             SYMBOL_SIZE);
+  pango_font_metrics_unref (metrics);
 }
 
 static gboolean
@@ -94,18 +104,35 @@ is_mirrored (QmCandidateCell *self)
 }
 
 static void
-qm_candidate_cell_size_allocate (GtkWidget *widget,
-                                 int width,
-                                 int height,
-                                 int baseline)
+snapshot_text (QmCandidateCell *self, GtkSnapshot *snapshot)
 {
-  QmCandidateCell *self = QM_CANDIDATE_CELL (widget);
-  int room = room_before (self) + room_after (self);
-  GtkAllocation area = { is_mirrored (self) ? room_after (self)
-                                            : room_before (self),
-                         0, MAX (width - room, 0), height };
+  GtkWidget *widget = GTK_WIDGET (self);
+  gboolean mirrored = is_mirrored (self);
+  int width =
+      gtk_widget_get_width (widget) - room_before (self) - room_after (self);
+  int height;
+  GdkRGBA color;
 
-  gtk_widget_size_allocate (self->text, &area, baseline);
+  if (self->layout == NULL)
+    {
+      self->layout = gtk_widget_create_pango_layout (widget, self->text);
+      pango_layout_set_ellipsize (self->layout, PANGO_ELLIPSIZE_END);
+      pango_layout_set_height (self->layout, -1);
+      if (qm_candidate_column_is_number (self->column))
+        pango_layout_set_alignment (self->layout, PANGO_ALIGN_RIGHT);
+    }
+  pango_layout_set_width (self->layout, MAX (width, 0) * PANGO_SCALE);
+  pango_layout_get_pixel_size (self->layout, NULL, &height);
+  gtk_style_context_get_color (gtk_widget_get_style_context (widget), &color);
+  if (self->dimmed)
+    color.alpha *= (float) DIM_ALPHA;
+  gtk_snapshot_save (snapshot);
+  gtk_snapshot_translate (
+      snapshot, &GRAPHENE_POINT_INIT (
+                    (float) (mirrored ? room_after (self) : room_before (self)),
+                    (float) ((gtk_widget_get_height (widget) - height) / 2)));
+  gtk_snapshot_append_layout (snapshot, self->layout, &color);
+  gtk_snapshot_restore (snapshot);
 }
 
 static void
@@ -169,11 +196,9 @@ qm_candidate_cell_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 {
   QmCandidateCell *self = QM_CANDIDATE_CELL (widget);
 
-  GTK_WIDGET_CLASS (qm_candidate_cell_parent_class)
-      ->snapshot (widget, snapshot);
-
   if (self->candidate == NULL)
     return;
+  snapshot_text (self, snapshot);
   if (self->column == QM_COLUMN_GPU)
     {
       begin_symbol (self, snapshot, TRUE);
@@ -215,14 +240,32 @@ qm_candidate_cell_query_tooltip (
 }
 
 static void
-qm_candidate_cell_dispose (GObject *object)
+qm_candidate_cell_css_changed (GtkWidget *widget, GtkCssStyleChange *change)
+{
+  GTK_WIDGET_CLASS (qm_candidate_cell_parent_class)
+      ->css_changed (widget, change);
+
+  g_clear_object (&QM_CANDIDATE_CELL (widget)->layout);
+  gtk_widget_queue_draw (widget);
+}
+
+static void
+qm_candidate_cell_direction_changed (GtkWidget *widget,
+                                     GtkTextDirection previous)
+{
+  g_clear_object (&QM_CANDIDATE_CELL (widget)->layout);
+  gtk_widget_queue_draw (widget);
+}
+
+static void
+qm_candidate_cell_finalize (GObject *object)
 {
   QmCandidateCell *self = QM_CANDIDATE_CELL (object);
 
-  self->candidate = NULL;
-  g_clear_pointer (&self->text, gtk_widget_unparent);
+  g_free (self->text);
+  g_clear_object (&self->layout);
 
-  G_OBJECT_CLASS (qm_candidate_cell_parent_class)->dispose (object);
+  G_OBJECT_CLASS (qm_candidate_cell_parent_class)->finalize (object);
 }
 
 static void
@@ -231,13 +274,16 @@ qm_candidate_cell_class_init (QmCandidateCellClass *klass)
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
-  object_class->dispose = qm_candidate_cell_dispose;
+  object_class->finalize = qm_candidate_cell_finalize;
+  widget_class->css_changed = qm_candidate_cell_css_changed;
+  widget_class->direction_changed = qm_candidate_cell_direction_changed;
   widget_class->measure = qm_candidate_cell_measure;
-  widget_class->size_allocate = qm_candidate_cell_size_allocate;
   widget_class->snapshot = qm_candidate_cell_snapshot;
   widget_class->query_tooltip = qm_candidate_cell_query_tooltip;
 
   gtk_widget_class_set_css_name (widget_class, "candidatecell");
+  gtk_widget_class_set_accessible_role (widget_class,
+                                        GTK_ACCESSIBLE_ROLE_LABEL);
 }
 
 static void
@@ -250,23 +296,13 @@ GtkWidget *
 qm_candidate_cell_new (QmCandidateColumn column)
 {
   QmCandidateCell *self;
-  GtkInscription *text;
 
   g_return_val_if_fail (column < QM_N_COLUMNS, NULL);
 
   self = g_object_new (QM_TYPE_CANDIDATE_CELL, NULL);
   self->column = column;
-  self->text = gtk_inscription_new (NULL);
-  text = GTK_INSCRIPTION (self->text);
-  gtk_inscription_set_min_chars (text, widths[column].least);
-  gtk_inscription_set_nat_chars (text, widths[column].natural);
-  gtk_inscription_set_text_overflow (text,
-                                     GTK_INSCRIPTION_OVERFLOW_ELLIPSIZE_END);
-  gtk_inscription_set_xalign (text,
-                              qm_candidate_column_is_number (column) ? 1 : 0);
-  gtk_widget_set_parent (self->text, GTK_WIDGET (self));
   if (qm_candidate_column_is_number (column))
-    gtk_widget_add_css_class (self->text, "numeric");
+    gtk_widget_add_css_class (GTK_WIDGET (self), "numeric");
   if (column == QM_COLUMN_GPU)
     qm_theme_watch (GTK_WIDGET (self), gtk_widget_queue_draw);
   return GTK_WIDGET (self);
@@ -278,32 +314,18 @@ qm_candidate_cell_set_candidate (QmCandidateCell *self,
                                  const char *title,
                                  guint style)
 {
-  g_autofree char *text = NULL;
-
   g_return_if_fail (QM_IS_CANDIDATE_CELL (self));
 
   self->candidate = candidate;
   self->style = style;
-  if (candidate != NULL)
-    text = qm_candidate_column_text (self->column, title, candidate);
-  gtk_inscription_set_text (GTK_INSCRIPTION (self->text), text);
-  gtk_widget_queue_draw (GTK_WIDGET (self));
-}
-
-static void
-set_dimmed (QmCandidateCell *self, gboolean dimmed)
-{
-  g_autoptr (PangoAttrList) attributes = NULL;
-
-  self->dimmed = dimmed;
-  if (dimmed)
-    {
-      attributes = pango_attr_list_new ();
-      pango_attr_list_insert (attributes,
-                              pango_attr_foreground_alpha_new (
-                                  (guint16) (DIM_ALPHA * G_MAXUINT16)));
-    }
-  gtk_inscription_set_attributes (GTK_INSCRIPTION (self->text), attributes);
+  g_clear_object (&self->layout);
+  g_free (self->text);
+  self->text = candidate != NULL
+                   ? qm_candidate_column_text (self->column, title, candidate)
+                   : g_strdup ("");
+  gtk_accessible_update_property (GTK_ACCESSIBLE (self),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, self->text,
+                                  -1);
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
@@ -314,11 +336,11 @@ set_recommended (QmCandidateCell *self, gboolean recommended)
   if (self->column != QM_COLUMN_GPU)
     return;
   if (recommended)
-    gtk_accessible_update_property (GTK_ACCESSIBLE (self->text),
+    gtk_accessible_update_property (GTK_ACCESSIBLE (self),
                                     GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
                                     _ ("Recommended"), -1);
   else
-    gtk_accessible_reset_property (GTK_ACCESSIBLE (self->text),
+    gtk_accessible_reset_property (GTK_ACCESSIBLE (self),
                                    GTK_ACCESSIBLE_PROPERTY_DESCRIPTION);
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
@@ -331,7 +353,10 @@ qm_candidate_cell_set_state (QmCandidateCell *self,
   g_return_if_fail (QM_IS_CANDIDATE_CELL (self));
 
   if (self->dimmed != !within)
-    set_dimmed (self, !within);
+    {
+      self->dimmed = !within;
+      gtk_widget_queue_draw (GTK_WIDGET (self));
+    }
   if (self->recommended != !!recommended)
     set_recommended (self, !!recommended);
 }
@@ -341,5 +366,5 @@ qm_candidate_cell_get_text (QmCandidateCell *self)
 {
   g_return_val_if_fail (QM_IS_CANDIDATE_CELL (self), NULL);
 
-  return gtk_inscription_get_text (GTK_INSCRIPTION (self->text));
+  return self->text;
 }

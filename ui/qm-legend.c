@@ -10,7 +10,7 @@
 #include <math.h>
 
 #define SAMPLE_GAP    6 /* from a sample to its words */
-#define ITEM_GAP      16
+#define ITEM_GAP      12
 #define LINE_GAP      4
 #define LINE_LENGTH   18
 #define SAMPLE_WEIGHT 2 /* of markers whose size means nothing */
@@ -293,7 +293,10 @@ neutral_theme (void)
   QmPlotTheme theme = *qm_theme_current ();
 
   for (guint i = 0; i < G_N_ELEMENTS (theme.palette); i++)
-    theme.palette[i] = theme.faint_text;
+    {
+      theme.palette[i] = theme.faint_text;
+      theme.palette[i].alpha = 0.6;
+    }
   return theme;
 }
 

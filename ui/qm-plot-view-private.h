@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include "ui/plot/qm-plot-painter.h"
 #include "ui/qm-plot-view.h"
 #include "ui/qm-plot-zoom.h"
 
@@ -26,6 +27,7 @@ struct _QmPlotView
   QmAdvicePlotKind kind;
 
   QmAdvicePlot *plot;
+  QmPlotPainter *painter;
   char *title; /* of the topic that `range` belongs to */
   QmPlotZoom range;
   QmPlotTheme theme;

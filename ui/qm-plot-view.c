@@ -51,7 +51,10 @@ _qm_plot_view_invalidate (QmPlotView *self, guint stage)
     self->drawn[i] = FALSE;
   g_clear_object (&self->texture);
   if (stage == STAGE_FRAME)
-    self->layout_valid = FALSE;
+    {
+      self->layout_valid = FALSE;
+      qm_plot_painter_reset (self->painter);
+    }
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
@@ -358,8 +361,9 @@ draw_stage (QmPlotView *self, guint stage)
   cr = cairo_create (self->images[stage]);
   if (stage == STAGE_FRAME)
     clip_corners (cr, self->images_width, self->images_height);
-  qm_plot_draw (cr, _qm_plot_view_data (self), self->images_width,
-                self->images_height, &self->theme, stage_layers[stage]);
+  qm_plot_painter_draw (self->painter, cr, _qm_plot_view_data (self),
+                        self->images_width, self->images_height, &self->theme,
+                        stage_layers[stage]);
   cairo_destroy (cr);
   cairo_surface_flush (self->images[stage]);
   self->drawn[stage] = TRUE;
@@ -603,6 +607,7 @@ qm_plot_view_finalize (GObject *object)
 {
   QmPlotView *self = QM_PLOT_VIEW (object);
 
+  qm_plot_painter_free (self->painter);
   g_free (self->title);
   g_free (self->font);
   g_free (self->spoken);
@@ -652,6 +657,7 @@ static void
 qm_plot_view_init (QmPlotView *self)
 {
   self->walked = -1;
+  self->painter = qm_plot_painter_new ();
   self->range = qm_plot_zoom_all ();
   self->pointer_x = self->pointer_y = NAN;
   gtk_widget_set_focusable (GTK_WIDGET (self), TRUE);

@@ -192,7 +192,7 @@ draw_points (Fixture *fixture, gboolean by_pixels, double scale)
   g_assert_cmpuint (n, ==, fixture->points->len);
   if (by_pixels)
     g_assert_true (qm_plot_draw_points_by_pixels (cr, &fixture->data, LIGHT,
-                                                  &frame, spots, n));
+                                                  &frame, spots, n, NULL));
   else
     qm_plot_draw_points_by_path (cr, &fixture->data, LIGHT, spots, n);
   cairo_destroy (cr);
@@ -279,7 +279,7 @@ test_crowd (void)
         qm_plot_draw_points_by_path (cr, &fixture->data, LIGHT, spots, n);
       else
         g_assert_true (qm_plot_draw_points_by_pixels (cr, &fixture->data, LIGHT,
-                                                      &frame, spots, n));
+                                                      &frame, spots, n, NULL));
       cairo_destroy (cr);
       cairo_surface_flush (images[i]);
       qm_plot_frame_clear (&frame);
@@ -308,18 +308,18 @@ test_choice (void)
   qm_plot_frame_init (&frame, &fixture->data, 400, 300, LIGHT, 0);
   spots = qm_plot_spots_new (&fixture->data, LIGHT, &frame, &n);
   g_assert_true (qm_plot_draw_points_by_pixels (on_image, &fixture->data, LIGHT,
-                                                &frame, spots, n));
+                                                &frame, spots, n, NULL));
   g_assert_true (qm_plot_draw_points_by_pixels (on_image, &fixture->data, LIGHT,
-                                                &frame, spots, 0));
-  g_assert_false (qm_plot_draw_points_by_pixels (on_recording, &fixture->data,
-                                                 LIGHT, &frame, spots, n));
+                                                &frame, spots, 0, NULL));
+  g_assert_false (qm_plot_draw_points_by_pixels (
+      on_recording, &fixture->data, LIGHT, &frame, spots, n, NULL));
   cairo_rotate (on_image, 0.3);
-  g_assert_false (qm_plot_draw_points_by_pixels (on_image, &fixture->data,
-                                                 LIGHT, &frame, spots, n));
+  g_assert_false (qm_plot_draw_points_by_pixels (
+      on_image, &fixture->data, LIGHT, &frame, spots, n, NULL));
   cairo_identity_matrix (on_image);
   cairo_scale (on_image, 1, 2);
-  g_assert_false (qm_plot_draw_points_by_pixels (on_image, &fixture->data,
-                                                 LIGHT, &frame, spots, n));
+  g_assert_false (qm_plot_draw_points_by_pixels (
+      on_image, &fixture->data, LIGHT, &frame, spots, n, NULL));
   qm_plot_frame_clear (&frame);
   cairo_destroy (on_image);
   cairo_destroy (on_recording);

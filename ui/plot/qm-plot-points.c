@@ -82,14 +82,18 @@ in_sight (const QmPlotLayout *layout, double x, double y, double reach)
 }
 
 /* Sorts by counting: there are few ranks and many points. */
-static QmPlotSpot *
-sort_spots (const QmPlotSpot *spots, const guint8 *ranks, guint n)
+QmPlotSpot *
+qm_plot_spots_sort (const QmPlotData *data, const QmPlotSpot *spots, guint n)
 {
   guint first[QM_PLOT_N_RANKS + 1] = { 0 };
+  g_autofree guint8 *ranks = g_new (guint8, n);
   QmPlotSpot *sorted = g_new (QmPlotSpot, MAX (n, 1));
 
   for (guint i = 0; i < n; i++)
-    first[ranks[i] + 1]++;
+    {
+      ranks[i] = (guint8) qm_plot_point_rank (&data->points[spots[i].index]);
+      first[ranks[i] + 1]++;
+    }
   for (guint i = 1; i < G_N_ELEMENTS (first); i++)
     first[i] += first[i - 1];
   for (guint i = 0; i < n; i++)
@@ -98,15 +102,14 @@ sort_spots (const QmPlotSpot *spots, const guint8 *ranks, guint n)
 }
 
 QmPlotSpot *
-qm_plot_spots_new (const QmPlotData *data,
-                   const QmPlotTheme *theme,
-                   const QmPlotFrame *frame,
-                   guint *n)
+qm_plot_spots_find (const QmPlotData *data,
+                    const QmPlotTheme *theme,
+                    const QmPlotFrame *frame,
+                    guint *n)
 {
   const QmPlotLayout *layout = &frame->layout;
   double reach = marker_reach (theme, frame);
-  g_autofree QmPlotSpot *spots = g_new (QmPlotSpot, data->n_points);
-  g_autofree guint8 *ranks = g_new (guint8, data->n_points);
+  QmPlotSpot *spots = g_new (QmPlotSpot, MAX (data->n_points, 1));
   QmPlotProjection projection;
   guint n_spots = 0;
 
@@ -120,13 +123,22 @@ qm_plot_spots_new (const QmPlotData *data,
       if (!qm_plot_point_drawable (data, point))
         continue;
       qm_plot_project (&projection, point->x, point->y, &x, &y);
-      if (!in_sight (layout, x, y, reach))
-        continue;
-      ranks[n_spots] = (guint8) qm_plot_point_rank (point);
-      spots[n_spots++] = (QmPlotSpot){ (float) x, (float) y, i };
+      if (in_sight (layout, x, y, reach))
+        spots[n_spots++] = (QmPlotSpot){ (float) x, (float) y, i };
     }
   *n = n_spots;
-  return sort_spots (spots, ranks, n_spots);
+  return spots;
+}
+
+QmPlotSpot *
+qm_plot_spots_new (const QmPlotData *data,
+                   const QmPlotTheme *theme,
+                   const QmPlotFrame *frame,
+                   guint *n)
+{
+  g_autofree QmPlotSpot *spots = qm_plot_spots_find (data, theme, frame, n);
+
+  return qm_plot_spots_sort (data, spots, *n);
 }
 
 /* Points that are drawn into one image, with what they do not share left
@@ -303,21 +315,30 @@ qm_plot_draw_points_by_pixels (cairo_t *cr,
                                const QmPlotTheme *theme,
                                const QmPlotFrame *frame,
                                const QmPlotSpot *spots,
-                               guint n)
+                               guint n,
+                               QmPlotSprites **sprites)
 {
   guint dimmed = count_dimmed (data, spots, n);
   Batch below = { data, theme, spots, dimmed };
   Batch above = { data, theme, spots + dimmed, n - dimmed };
+  gboolean crowd = data->n_points > CROWD;
+  QmPlotSprites *own = NULL;
   gboolean drawn;
   Raster raster;
 
   if (!raster_init (&raster, cr, marker_reach (theme, frame)))
     return FALSE;
-  raster.sprites =
-      qm_plot_sprites_new (theme, raster.matrix.xx, data->n_points > CROWD);
+  if (sprites == NULL)
+    sprites = &own;
+  if (*sprites != NULL
+      && !qm_plot_sprites_suit (*sprites, theme, raster.matrix.xx, crowd))
+    g_clear_pointer (sprites, qm_plot_sprites_free);
+  if (*sprites == NULL)
+    *sprites = qm_plot_sprites_new (theme, raster.matrix.xx, crowd);
+  raster.sprites = *sprites;
   drawn = draw_batch_by_pixels (cr, &below, &raster, theme->dim_alpha)
           && draw_batch_by_pixels (cr, &above, &raster, 1);
-  qm_plot_sprites_free (raster.sprites);
+  g_clear_pointer (&own, qm_plot_sprites_free);
   return drawn;
 }
 
@@ -348,13 +369,15 @@ qm_plot_draw_points (cairo_t *cr,
                      const QmPlotTheme *theme,
                      const QmPlotFrame *frame,
                      const QmPlotSpot *spots,
-                     guint n)
+                     guint n,
+                     QmPlotSprites **sprites)
 {
   if (n == 0)
     return;
   cairo_save (cr);
   qm_plot_clip_area (cr, &frame->layout);
-  if (!qm_plot_draw_points_by_pixels (cr, data, theme, frame, spots, n))
+  if (!qm_plot_draw_points_by_pixels (cr, data, theme, frame, spots, n,
+                                      sprites))
     qm_plot_draw_points_by_path (cr, data, theme, spots, n);
   cairo_restore (cr);
 }

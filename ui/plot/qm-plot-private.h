@@ -75,20 +75,36 @@ guint qm_plot_point_rank (const QmPlotPoint *point);
 
 #define QM_PLOT_N_RANKS (2 * (QM_PLOT_WEIGHT_MAX + 1))
 
+/* All visible points, as they come.  (transfer full) */
+QmPlotSpot *qm_plot_spots_find (const QmPlotData *data,
+                                const QmPlotTheme *theme,
+                                const QmPlotFrame *frame,
+                                guint *n);
+
+/* The same points, lowest first.  (transfer full) */
+QmPlotSpot *
+qm_plot_spots_sort (const QmPlotData *data, const QmPlotSpot *spots, guint n);
+
 /* All visible points, lowest first.  (transfer full) */
 QmPlotSpot *qm_plot_spots_new (const QmPlotData *data,
                                const QmPlotTheme *theme,
                                const QmPlotFrame *frame,
                                guint *n);
 
+/* Markers' pixels, private to the drawing of points. */
+typedef struct _QmPlotSprites QmPlotSprites;
+
 /* The two ways to draw points.  By pixels draws nothing and returns FALSE where
- * the target has no pixels, or they do not lie square to the plot. */
+ * the target has no pixels, or they do not lie square to the plot.  Sprites are
+ * left in *sprites for the next time, unless that is NULL; they hold for one
+ * theme. */
 gboolean qm_plot_draw_points_by_pixels (cairo_t *cr,
                                         const QmPlotData *data,
                                         const QmPlotTheme *theme,
                                         const QmPlotFrame *frame,
                                         const QmPlotSpot *spots,
-                                        guint n);
+                                        guint n,
+                                        QmPlotSprites **sprites);
 void qm_plot_draw_points_by_path (cairo_t *cr,
                                   const QmPlotData *data,
                                   const QmPlotTheme *theme,
@@ -106,7 +122,8 @@ void qm_plot_draw_points (cairo_t *cr,
                           const QmPlotTheme *theme,
                           const QmPlotFrame *frame,
                           const QmPlotSpot *spots,
-                          guint n);
+                          guint n,
+                          QmPlotSprites **sprites);
 void qm_plot_draw_overlay (cairo_t *cr,
                            const QmPlotData *data,
                            const QmPlotTheme *theme,
@@ -122,6 +139,11 @@ void qm_plot_draw_from (cairo_t *cr,
                         const QmPlotTheme *theme,
                         QmPlotLayers layers,
                         double min_left);
+
+/* Makes `cr` ready to draw a plot of a size into, whatever its state was; to be
+ * undone with cairo_restore().  Returns FALSE, leaving it as it was, where
+ * there is nothing to draw on; the size is cut to what Cairo can do. */
+gboolean qm_plot_begin (cairo_t *cr, double *width, double *height);
 
 /* Restricts drawing to the plotting area. */
 void qm_plot_clip_area (cairo_t *cr, const QmPlotLayout *layout);

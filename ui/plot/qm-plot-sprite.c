@@ -65,6 +65,16 @@ qm_plot_sprites_free (QmPlotSprites *self)
   g_free (self);
 }
 
+gboolean
+qm_plot_sprites_suit (const QmPlotSprites *self,
+                      const QmPlotTheme *theme,
+                      double scale,
+                      gboolean crowd)
+{
+  return self->theme == theme && self->scale == scale
+         && self->phase_bits == (crowd ? 0 : 1);
+}
+
 static void
 forget (QmPlotSprites *self)
 {

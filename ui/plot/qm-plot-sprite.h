@@ -10,16 +10,21 @@
 
 #include "ui/plot/qm-plot-canvas.h"
 #include "ui/plot/qm-plot-marker.h"
+#include "ui/plot/qm-plot-private.h"
 
 G_BEGIN_DECLS
-
-typedef struct _QmPlotSprites QmPlotSprites;
 
 /* For canvases of `scale` pixels a user unit; in a `crowd` places need not be
  * as exact. */
 QmPlotSprites *
 qm_plot_sprites_new (const QmPlotTheme *theme, double scale, gboolean crowd);
 void qm_plot_sprites_free (QmPlotSprites *sprites);
+
+/* Whether the sprites are such. */
+gboolean qm_plot_sprites_suit (const QmPlotSprites *sprites,
+                               const QmPlotTheme *theme,
+                               double scale,
+                               gboolean crowd);
 
 /* Puts a marker below what is on the canvas, its middle at a position in
  * pixels.  Of the flags only QM_PLOT_POINT_CROSSED counts. */

@@ -61,9 +61,25 @@ draw_layers (cairo_t *cr,
   if (layers & (QM_PLOT_LAYER_POINTS | QM_PLOT_LAYER_OVERLAY))
     spots = qm_plot_spots_new (data, theme, frame, &n_spots);
   if (layers & QM_PLOT_LAYER_POINTS)
-    qm_plot_draw_points (cr, data, theme, frame, spots, n_spots);
+    qm_plot_draw_points (cr, data, theme, frame, spots, n_spots, NULL);
   if (layers & QM_PLOT_LAYER_OVERLAY)
     qm_plot_draw_overlay (cr, data, theme, frame, spots, n_spots);
+}
+
+gboolean
+qm_plot_begin (cairo_t *cr, double *width, double *height)
+{
+  if (!sound_size (width, height))
+    return FALSE;
+  cairo_save (cr);
+  cairo_new_path (cr);
+  cairo_rectangle (cr, 0, 0, *width, *height);
+  cairo_clip (cr);
+  cairo_set_operator (cr, CAIRO_OPERATOR_OVER);
+  cairo_set_antialias (cr, CAIRO_ANTIALIAS_DEFAULT);
+  cairo_set_fill_rule (cr, CAIRO_FILL_RULE_WINDING);
+  cairo_set_dash (cr, NULL, 0, 0);
+  return TRUE;
 }
 
 void
@@ -77,16 +93,8 @@ qm_plot_draw_from (cairo_t *cr,
 {
   QmPlotFrame frame;
 
-  if (!sound_size (&width, &height))
+  if (!qm_plot_begin (cr, &width, &height))
     return;
-  cairo_save (cr);
-  cairo_new_path (cr);
-  cairo_rectangle (cr, 0, 0, width, height);
-  cairo_clip (cr);
-  cairo_set_operator (cr, CAIRO_OPERATOR_OVER);
-  cairo_set_antialias (cr, CAIRO_ANTIALIAS_DEFAULT);
-  cairo_set_fill_rule (cr, CAIRO_FILL_RULE_WINDING);
-  cairo_set_dash (cr, NULL, 0, 0);
   qm_plot_frame_init (&frame, data, width, height, theme, min_left);
   draw_layers (cr, data, theme, &frame, layers);
   qm_plot_frame_clear (&frame);
