@@ -12,7 +12,6 @@
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
-#include <string.h>
 
 #define SMALL    8.0 /* font sizes in points */
 #define BODY     9.5
@@ -20,17 +19,18 @@
 #define GAP      8.0
 #define CELL_GAP 8.0
 
-/* Shares of the height left for plots that a table may not take: of one model,
- * of several. */
+/* Plots take at least this share of the height that is left (of one model, of
+ * several), and at most this share of the width as height. */
 #define PLOT_SHARE     0.5
-#define PLOTS_SHARE    0.75
+#define PLOTS_SHARE    0.65
 #define PLOT_ASPECT    0.8
 #define MIN_PLOT_SPACE 120.0
 
-/* Width and height that a plot needs to be legible; where they do not find
- * that room, all are drawn smaller, letters too. */
-#define LEGIBLE_WIDTH  250.0
-#define LEGIBLE_HEIGHT 200.0
+/* The size, in the plots' own units, that a plot is made for, and how far paper
+ * shrinks it. */
+#define PLOT_AREA (420.0 * 320.0)
+#define MIN_SCALE 0.3
+#define MAX_SCALE 0.65
 
 typedef struct
 {
@@ -71,7 +71,7 @@ is_recommended (const QmReport *report, const Row *row)
          == (int) row->index;
 }
 
-/* By topic; in it the recommended one first, then by overall cost. */
+/* The recommended ones first; then by topic and overall cost. */
 static int
 compare_rows (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -80,9 +80,9 @@ compare_rows (gconstpointer a, gconstpointer b, gpointer data)
   const Row *q = b;
   int order;
 
-  if (p->topic != q->topic)
-    return p->topic < q->topic ? -1 : 1;
   order = is_recommended (report, q) - is_recommended (report, p);
+  if (order == 0)
+    order = (p->topic > q->topic) - (p->topic < q->topic);
   if (order == 0)
     order =
         qm_candidate_column_compare (QM_COLUMN_COST, candidate_of (report, p),
@@ -288,9 +288,8 @@ static void
 add_grid (Page *page, const QmPlotData *const *plots, guint n, double height)
 {
   double scale =
-      sqrt (page->width * height / (n * LEGIBLE_WIDTH * LEGIBLE_HEIGHT));
+      CLAMP (sqrt (page->width * height / n / PLOT_AREA), MIN_SCALE, MAX_SCALE);
 
-  scale = MIN (scale, 1);
   cairo_save (page->cr);
   cairo_translate (page->cr, 0, page->y);
   cairo_scale (page->cr, scale, scale);
