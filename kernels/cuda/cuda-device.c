@@ -583,7 +583,7 @@ open_device (CudaDevice *cuda, int ordinal, QmError *error)
   cuda->ordinal = ordinal;
   if (code == cudaSuccess && info->target.architecture < OLDEST_ARCHITECTURE)
     {
-      char why[192];
+      char why[256];
 
       say_too_old (info, why, sizeof why);
       return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0, "%s", why);
@@ -616,7 +616,7 @@ qm_cuda_open (const char *id, QmDevice **device, QmError *error)
   const char *number = id + strlen ("cuda:");
   size_t digits = strspn (number, "0123456789");
   CudaDevice *cuda;
-  char why[192];
+  char why[256];
   QmStatus status;
   int n;
 
