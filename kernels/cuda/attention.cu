@@ -37,6 +37,14 @@ kernel_head_dim (int head_dim)
   return 0;
 }
 
+/* Whether the copy engine's chunks make up the head size. */
+bool
+fits_hopper (int head_dim)
+{
+  return head_dim == 64 || head_dim == 80 || head_dim == 96 || head_dim == 128
+         || head_dim == 192 || head_dim == 256;
+}
+
 int
 element_size (QmAttentionType type)
 {
@@ -143,11 +151,13 @@ pick_path (const QmAttention *a, Params *p, bool *hopper, QmError *error)
                          "newer; this one has %d.%d.",
                          major, minor);
   *hopper = major == 9 && minor == 0 && a->type != QM_ATTENTION_TF32
-            && a->path != QM_ATTENTION_PATH_PORTABLE;
+            && a->path != QM_ATTENTION_PATH_PORTABLE
+            && fits_hopper (a->head_dim);
   if (a->path == QM_ATTENTION_PATH_HOPPER && !*hopper)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, NULL, 0, 0,
                          "The Hopper attention kernels need a GPU of compute "
-                         "capability 9.0 and a 16-bit type.");
+                         "capability 9.0, a 16-bit type, and a head size of "
+                         "64, 80, 96, 128, 192 or 256.");
   return QM_OK;
 }
 
@@ -175,6 +185,9 @@ launch (const Params &p, bool hopper, bool backward, cudaStream_t stream)
 {
   if (backward)
     return launch_portable_backward<T, D> (p, stream);
+  if constexpr (sizeof (T) == 2)
+    if (hopper)
+      return launch_hopper_forward<T, D> (p, stream);
   return launch_portable_forward<T, D> (p, stream);
 }
 

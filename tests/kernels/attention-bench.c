@@ -5,7 +5,7 @@
  *
  *   attention-bench [--path portable|hopper|auto|both] [--repeat N]
  *                   [--dropout P] [--deterministic] [--check] [--shape I]
- *                   [--type fp16|bf16|tf32]
+ *                   [--type fp16|bf16|tf32] [--forward] [--label TEXT]
  *
  * TFLOP/s count two operations a multiply-add, half of them where causal, and
  * backward as 2.5 times forward, as everybody does.  With --check the results
@@ -35,8 +35,9 @@ typedef struct Options
 {
   int repeat;
   float dropout;
-  bool deterministic, check;
+  bool deterministic, check, forward_only;
   QmAttentionType type;
+  const char *label;
 } Options;
 
 typedef struct Buffers
@@ -234,14 +235,15 @@ run_shape (const Shape *s, const Options *o, QmAttentionPath path)
   Buffers b;
   double flops = 4.0 * s->batch * s->heads * s->seq * s->seq * s->head_dim
                  * (s->causal ? 0.5 : 1.0);
-  float forward, backward;
+  float forward, backward = INFINITY;
 
   allocate (&a, &b);
   forward = time_launch (&a, &b, false, o->repeat);
-  backward = time_launch (&a, &b, true, o->repeat);
-  printf ("%3dx%2dx%4dx%3d %-4s %-7s %-8s  fwd %7.3f ms %4.0f TF  bwd %7.3f "
+  if (!o->forward_only)
+    backward = time_launch (&a, &b, true, o->repeat);
+  printf ("%s%3dx%2dx%4dx%3d %-4s %-7s %-8s  fwd %7.3f ms %4.0f TF  bwd %7.3f "
           "ms %4.0f TF\n",
-          s->batch, s->heads, s->seq, s->head_dim, type_name (a.type),
+          o->label, s->batch, s->heads, s->seq, s->head_dim, type_name (a.type),
           s->causal ? "causal" : "full", path_name (a.path), forward,
           flops / forward * 1e-9, backward, 2.5 * flops / backward * 1e-9);
   fflush (stdout);
@@ -253,7 +255,7 @@ run_shape (const Shape *s, const Options *o, QmAttentionPath path)
 int
 main (int argc, char **argv)
 {
-  Options o = { .repeat = 20, .type = QM_ATTENTION_BF16 };
+  Options o = { .repeat = 20, .type = QM_ATTENTION_BF16, .label = "" };
   QmAttentionPath path = QM_ATTENTION_PATH_AUTO;
   bool both = false;
   int only = -1, devices = 0;
@@ -263,8 +265,12 @@ main (int argc, char **argv)
       o.deterministic = true;
     else if (!strcmp (argv[i], "--check"))
       o.check = true;
+    else if (!strcmp (argv[i], "--forward"))
+      o.forward_only = true;
     else if (i + 1 == argc)
       return 2;
+    else if (!strcmp (argv[i], "--label"))
+      o.label = argv[++i];
     else if (!strcmp (argv[i], "--path"))
       {
         i++;

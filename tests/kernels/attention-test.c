@@ -412,7 +412,7 @@ run_case (const Case *c)
 static Case
 random_case (uint64_t *state, QmAttentionPath path, int dim, bool small)
 {
-  static const int dims[] = { 64, 80, 96, 128, 256, 64, 128, 40, 72, 192 };
+  static const int dims[] = { 64, 80, 96, 128, 256, 64, 128, 192, 40, 72 };
   static const int seqs[] = {
     1,   2,   15,  16,  17,  63,  64,  65,  127, 128,
     129, 197, 200, 255, 257, 300, 383, 385, 512, 513
@@ -422,7 +422,8 @@ random_case (uint64_t *state, QmAttentionPath path, int dim, bool small)
 
   c.a.type = (QmAttentionType) type;
   c.a.path = path;
-  c.a.head_dim = dim ? dim : dims[random_int (state, 10)];
+  c.a.head_dim
+    = dim ? dim : dims[random_int (state, path == QM_ATTENTION_PATH_HOPPER ? 8 : 10)];
   c.a.seq = random_int (state, 2) ? seqs[random_int (state, small ? 12 : 20)]
                                   : 1 + random_int (state, small ? 150 : 600);
   c.a.batch = 1 + random_int (state, 2);
