@@ -28,6 +28,7 @@ const char *qm_pool_format (QmPool *pool, const char *format, ...)
 /* Moves everything of `from` to `pool`. */
 void qm_pool_take (QmPool *pool, QmPool *from);
 
+/* Frees every block; the pool is empty then. */
 void qm_pool_clear (QmPool *pool);
 
 #define QM_LIST_NONE ((size_t) -1)
@@ -44,6 +45,7 @@ typedef struct QmList
   size_t n_slots;
 } QmList;
 
+/* Makes an empty list of entries of that size. */
 void qm_list_init (QmList *list, size_t item_size);
 
 /* Appends a zeroed entry; `key` must outlive the list and not be in it.
@@ -54,8 +56,10 @@ void *qm_list_add (QmList *list, const char *key);
 /* The index of the entry of that key, or QM_LIST_NONE. */
 size_t qm_list_find (const QmList *list, const char *key);
 
+/* The entry at an index, valid until the next one is added. */
 void *qm_list_item (const QmList *list, size_t index);
 
+/* Frees the list, not the keys. */
 void qm_list_clear (QmList *list);
 
 #endif

@@ -32,6 +32,8 @@ typedef struct QmCheckResult
   char first_unused[96];
 } QmCheckResult;
 
+/* Runs the pass and writes `out`.  Fails with QM_STATUS_UNSUPPORTED for data
+ * that the engine cannot honour, such as a mask. */
 QmStatus qm_check (const QmCheckOptions *options,
                    QmDevice *device,
                    QmCheckResult *result,

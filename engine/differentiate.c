@@ -323,6 +323,33 @@ walk_back (QmGradients *gradients, size_t n_nodes)
     }
 }
 
+/* A parameter that was used like any value has a gradient like any value, which
+ * has yet to be added to what passes before have left. */
+static void
+add_to_parameters (QmGradients *gradients)
+{
+  QmGraph *graph = gradients->graph;
+
+  for (size_t i = 0; i < gradients->n_owners && graph->status == QM_OK; i++)
+    {
+      Owner *owner = &gradients->owners[i];
+      int64_t n = qm_tensor_elements (&graph->values[i].tensor);
+      QmValueId total;
+      QmNode *node;
+
+      settle (gradients, owner);
+      if (owner->parameter_gradient == QM_NO_VALUE
+          || owner->total == QM_NO_VALUE)
+        continue;
+      total = qm_graph_reshape (graph, owner->total, 2, (int64_t[]){ 1, n });
+      node = qm_graph_append (graph, QM_OP_COLUMN_SUM);
+      node->attributes.scale = 1;
+      node->inputs[0] = total;
+      node->outputs[0] =
+          qm_graph_reshape (graph, owner->parameter_gradient, 1, &n);
+    }
+}
+
 QmStatus
 qm_graph_differentiate (QmGraph *graph,
                         QmValueId seed,
@@ -346,6 +373,7 @@ qm_graph_differentiate (QmGraph *graph,
       declare_parameter_gradients (&gradients);
       qm_gradient_give (&gradients, seed, seed_gradient);
       walk_back (&gradients, n_nodes);
+      add_to_parameters (&gradients);
     }
   free (gradients.owners);
   return qm_graph_status (graph, error);

@@ -176,44 +176,55 @@ read_header (QmSafetensors *file, QmError *error)
   return read_entries (file, error);
 }
 
-static QmStatus
-open_stream (QmSafetensors *file, QmError *error)
-{
-  struct stat info;
-
-  file->stream = fopen (file->path, "rb");
-  if (file->stream == NULL || fstat (fileno (file->stream), &info) != 0)
-    return qm_error_set (error, QM_STATUS_IO, file->path, 0, 0,
-                         "cannot be read: %s", strerror (errno));
-  if (!S_ISREG (info.st_mode))
-    return qm_error_set (error, QM_STATUS_IO, file->path, 0, 0,
-                         "is not a regular file");
-  file->size = (uint64_t) info.st_size;
-  return QM_OK;
-}
-
 QmStatus
-qm_safetensors_open (const char *path, QmSafetensors **file, QmError *error)
+qm_safetensors_open_stream (FILE *stream,
+                            uint64_t size,
+                            const char *name,
+                            QmSafetensors **file,
+                            QmError *error)
 {
   QmSafetensors *new = calloc (1, sizeof *new);
   QmStatus status;
 
   *file = NULL;
   if (new != NULL)
-    new->path = strdup (path);
+    new->path = strdup (name);
   if (new == NULL || new->path == NULL)
     {
       free (new);
+      fclose (stream);
       return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                            "the host is out of memory");
     }
-  status = open_stream (new, error);
-  if (status == QM_OK)
-    status = read_header (new, error);
+  new->stream = stream;
+  new->size = size;
+  status = read_header (new, error);
   if (status == QM_OK)
     *file = new;
   else
     qm_safetensors_close (new);
+  return status;
+}
+
+QmStatus
+qm_safetensors_open (const char *path, QmSafetensors **file, QmError *error)
+{
+  FILE *stream = fopen (path, "rb");
+  struct stat info;
+  QmStatus status;
+
+  *file = NULL;
+  if (stream != NULL && fstat (fileno (stream), &info) == 0
+      && S_ISREG (info.st_mode))
+    return qm_safetensors_open_stream (stream, (uint64_t) info.st_size, path,
+                                       file, error);
+  status = stream == NULL
+               ? qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                               "cannot be read: %s", strerror (errno))
+               : qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                               "is not a regular file");
+  if (stream != NULL)
+    fclose (stream);
   return status;
 }
 

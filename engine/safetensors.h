@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define QM_SAFETENSORS_MAX_RANK 8
 
@@ -31,6 +32,16 @@ typedef struct QmSafetensors QmSafetensors;
 /* Opens a file; data stays in it until it is read. */
 QmStatus
 qm_safetensors_open (const char *path, QmSafetensors **file, QmError *error);
+
+/* The same from a stream of `size` bytes, which is closed with the file or on
+ * failure; `name` is for messages. */
+QmStatus qm_safetensors_open_stream (FILE *stream,
+                                     uint64_t size,
+                                     const char *name,
+                                     QmSafetensors **file,
+                                     QmError *error);
+
+/* Closes a file; NULL is allowed. */
 void qm_safetensors_close (QmSafetensors *file);
 
 /* All tensors, in the order of the header. */

@@ -8,6 +8,7 @@
 
 #include "kernels/tensor.h"
 
+/* One number. */
 float qm_float_from_f16 (uint16_t bits);
 uint16_t qm_float_to_f16 (float value);
 float qm_float_from_bf16 (uint16_t bits);

@@ -3,19 +3,43 @@
 #include "kernels/device.h"
 
 #include "kernels/backend.h"
+#ifdef QM_HAVE_CUDA
+#include "kernels/cuda/cuda-device.h"
+#endif
 
 #include <stdio.h>
 #include <string.h>
 
+#ifdef QM_HAVE_CUDA
+#define list_gpus qm_cuda_list
+#define open_gpu  qm_cuda_open
+#else
+static size_t
+list_gpus (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
+{
+  snprintf (note, note_size, "This program was built without CUDA.");
+  return 0;
+}
+
+static QmStatus
+open_gpu (const char *id, QmDevice **device, QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                       "%.32s: this program was built without CUDA", id);
+}
+#endif
+
 size_t
 qm_device_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
 {
+  size_t n;
+
   if (note_size > 0)
-    snprintf (note, note_size, "This program was built without CUDA.");
-  if (max == 0)
-    return 0;
-  qm_cpu_info (&infos[0]);
-  return 1;
+    note[0] = '\0';
+  n = list_gpus (infos, max, note, note_size);
+  if (n < max)
+    qm_cpu_info (&infos[n]);
+  return n + 1;
 }
 
 QmStatus
@@ -25,8 +49,7 @@ qm_device_open (const char *id, QmDevice **device, QmError *error)
   if (strcmp (id, "cpu") == 0)
     return qm_cpu_open (device, error);
   if (strncmp (id, "cuda:", 5) == 0)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "%.32s: this program was built without CUDA", id);
+    return open_gpu (id, device, error);
   return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
                        "there is no device '%.32s'; 'cpu' and 'cuda:0' are "
                        "names of devices",

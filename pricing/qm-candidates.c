@@ -162,6 +162,15 @@ finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
       passes && candidate->cost_minor >= 0 && qm_known (candidate->days);
 }
 
+/* Where the kinds of machines are filtered, what none of them carries is
+ * filtered out too. */
+static void
+append (Builder *builder, const QmCandidate *candidate, GArray *candidates)
+{
+  if (candidate->machine != NULL || builder->question->kinds == QM_KINDS_ALL)
+    g_array_append_vals (candidates, candidate, 1);
+}
+
 static QmCandidate
 candidate_of (Builder *builder, const QmMeasurement *measurement)
 {
@@ -193,7 +202,7 @@ build_single (Builder *builder, const char *model, GArray *candidates)
       {
         QmCandidate candidate = candidate_of (builder, &measurements[i]);
 
-        g_array_append_val (candidates, candidate);
+        append (builder, &candidate, candidates);
       }
 }
 
@@ -332,7 +341,7 @@ build_place (Builder *builder,
                       longest);
   set_cost (builder, &candidate);
   finish (builder->question, &candidate, machine_days);
-  g_array_append_val (candidates, candidate);
+  append (builder, &candidate, candidates);
 }
 
 static void

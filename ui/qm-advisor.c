@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include "ui/qm-advisor.h"
+#include "ui/qm-places.h"
+#include "ui/qm-topic.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -12,15 +14,6 @@
 #define LIFETIME_MIN   1.0
 #define LIFETIME_MAX   20.0
 #define AT_ONCE_MAX    64
-#define RUNS_MAX       1000000.0
-
-typedef struct
-{
-  char *title;
-  QmQuestion *question;
-  QmAdvice *advice;
-  QmRecommendation recommendation;
-} Topic;
 
 struct _QmAdvisor
 {
@@ -46,7 +39,7 @@ struct _QmAdvisor
   GHashTable *counts_off; /* GINT_TO_POINTER */
   GArray *runs;           /* QmRun */
 
-  GPtrArray *topics; /* Topic */
+  GPtrArray *topics; /* QmTopic */
   gboolean stale;    /* topics must be built anew */
   guint rebuild_source;
 
@@ -92,17 +85,6 @@ run_clear (gpointer data)
   QmRun *run = data;
 
   g_free (run->model);
-}
-
-static void
-topic_free (gpointer data)
-{
-  Topic *topic = data;
-
-  g_free (topic->title);
-  qm_question_free (topic->question);
-  qm_advice_free (topic->advice);
-  g_free (topic);
 }
 
 /* What all topics ask in common. */
@@ -151,23 +133,10 @@ base_question (QmAdvisor *self)
 static void
 add_topic (QmAdvisor *self, const char *title, QmQuestion *question)
 {
-  g_autoptr (GError) error = NULL;
-  QmAdvice *advice = qm_advice_new (self->catalog, question, &error);
-  Topic *topic;
+  QmTopic *topic = qm_topic_new (self->catalog, title, question);
 
-  if (advice == NULL)
-    {
-      /* Setters let nothing in that the catalog does not know. */
-      g_warning ("%s", error->message);
-      qm_question_free (question);
-      return;
-    }
-  topic = g_new0 (Topic, 1);
-  topic->title = g_strdup (title);
-  topic->question = question;
-  topic->advice = advice;
-  topic->recommendation = qm_advice_recommend (advice, question->budget_minor,
-                                               question->deadline_days);
+  /* Setters let nothing in that the catalog does not know. */
+  g_return_if_fail (topic != NULL);
   g_ptr_array_add (self->topics, topic);
 }
 
@@ -247,15 +216,9 @@ limits_moved (QmAdvisor *self)
   if (self->stale)
     return;
   for (guint i = 0; i < self->topics->len; i++)
-    {
-      Topic *topic = g_ptr_array_index (self->topics, i);
-
-      topic->question->budget_minor = qm_advisor_get_budget_minor (self);
-      topic->question->deadline_days = qm_advisor_get_deadline_days (self);
-      topic->recommendation =
-          qm_advice_recommend (topic->advice, topic->question->budget_minor,
-                               topic->question->deadline_days);
-    }
+    qm_topic_set_limits (g_ptr_array_index (self->topics, i),
+                         qm_advisor_get_budget_minor (self),
+                         qm_advisor_get_deadline_days (self));
   g_signal_emit (self, signals[LIMITS_CHANGED], 0);
 }
 
@@ -493,49 +456,14 @@ qm_advisor_init (QmAdvisor *self)
   self->servers = TRUE;
   self->log_axes = TRUE;
   self->at_once = 1;
-  self->gpus = g_ptr_array_new ();
-  self->counts = g_array_new (FALSE, FALSE, sizeof (int));
   self->gpus_off =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   self->counts_off = g_hash_table_new (NULL, NULL);
   self->runs = g_array_new (FALSE, FALSE, sizeof (QmRun));
   g_array_set_clear_func (self->runs, run_clear);
-  self->topics = g_ptr_array_new_with_free_func (topic_free);
+  self->topics =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_topic_free);
   self->stale = TRUE;
-}
-
-static int
-compare_ints (gconstpointer a, gconstpointer b)
-{
-  const int *p = a;
-  const int *q = b;
-
-  return (*p > *q) - (*p < *q);
-}
-
-/* The GPU types, in the catalog's order, and the counts that have times. */
-static void
-find_places (QmAdvisor *self)
-{
-  g_autoptr (GHashTable) timed = g_hash_table_new (NULL, NULL);
-  g_autoptr (GHashTable) counted = g_hash_table_new (NULL, NULL);
-  size_t n;
-  const QmMeasurement *measurements =
-      qm_catalog_measurements (self->catalog, &n);
-  const QmGpu *gpus;
-
-  for (size_t i = 0; i < n; i++)
-    {
-      g_hash_table_add (timed, (gpointer) measurements[i].gpu);
-      if (g_hash_table_add (counted, GINT_TO_POINTER (measurements[i].gpus)))
-        g_array_append_val (self->counts, measurements[i].gpus);
-    }
-  g_array_sort (self->counts, compare_ints);
-  gpus = qm_catalog_gpus (self->catalog, &n);
-  for (size_t i = 0; i < n; i++)
-    if (g_hash_table_contains (timed, &gpus[i]))
-      g_ptr_array_add (self->gpus, (gpointer) gpus[i].id);
-  g_ptr_array_add (self->gpus, NULL);
 }
 
 /* The default model, or the first of the catalog where that is not there. */
@@ -562,7 +490,8 @@ qm_advisor_new (const QmCatalog *catalog)
 
   self = g_object_new (QM_TYPE_ADVISOR, NULL);
   self->catalog = catalog;
-  find_places (self);
+  self->gpus = qm_places_gpus (catalog);
+  self->counts = qm_places_counts (catalog);
   choose_default_model (self);
   return self;
 }
@@ -575,7 +504,7 @@ qm_advisor_get_catalog (QmAdvisor *self)
   return self->catalog;
 }
 
-static const Topic *
+static const QmTopic *
 topic_at (QmAdvisor *self, guint topic)
 {
   ensure_topics (self);
@@ -596,7 +525,7 @@ qm_advisor_get_n_topics (QmAdvisor *self)
 const char *
 qm_advisor_get_title (QmAdvisor *self, guint topic)
 {
-  const Topic *found;
+  const QmTopic *found;
 
   g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
 
@@ -607,7 +536,7 @@ qm_advisor_get_title (QmAdvisor *self, guint topic)
 const QmAdvice *
 qm_advisor_get_advice (QmAdvisor *self, guint topic)
 {
-  const Topic *found;
+  const QmTopic *found;
 
   g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
 
@@ -618,7 +547,7 @@ qm_advisor_get_advice (QmAdvisor *self, guint topic)
 const QmQuestion *
 qm_advisor_get_question (QmAdvisor *self, guint topic)
 {
-  const Topic *found;
+  const QmTopic *found;
 
   g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
 
@@ -629,7 +558,7 @@ qm_advisor_get_question (QmAdvisor *self, guint topic)
 const QmRecommendation *
 qm_advisor_get_recommendation (QmAdvisor *self, guint topic)
 {
-  const Topic *found;
+  const QmTopic *found;
 
   g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
 
@@ -740,7 +669,7 @@ static gboolean
 is_run (QmAdvisor *self, const char *model, double runs_per_year)
 {
   return model != NULL && qm_catalog_model (self->catalog, model) != NULL
-         && runs_per_year > 0 && runs_per_year <= RUNS_MAX;
+         && runs_per_year > 0 && runs_per_year <= QM_RUNS_PER_YEAR_MAX;
 }
 
 void
@@ -805,7 +734,7 @@ qm_advisor_get_selected (QmAdvisor *self, guint *topic, guint *candidate)
 void
 qm_advisor_select (QmAdvisor *self, guint topic, guint candidate)
 {
-  const Topic *found;
+  const QmTopic *found;
   guint n;
 
   g_return_if_fail (QM_IS_ADVISOR (self));
@@ -855,110 +784,4 @@ qm_advisor_reset (QmAdvisor *self)
     g_object_set_property (object, properties[i]->name,
                            g_param_spec_get_default_value (properties[i]));
   g_object_thaw_notify (object);
-}
-
-static const char *const flag_keys[] = { "published-times", "current-prices",
-                                         "naive-settings",  "desktops",
-                                         "servers",         "log-axes",
-                                         "portfolio" };
-static const char *const number_keys[] = { "budget", "deadline", "lifetime" };
-
-void
-qm_advisor_save (QmAdvisor *self, GSettings *settings)
-{
-  GVariantBuilder runs, gpus, counts;
-  GHashTableIter iter;
-  gpointer key;
-
-  g_return_if_fail (QM_IS_ADVISOR (self) && G_IS_SETTINGS (settings));
-
-  for (guint i = 0; i < G_N_ELEMENTS (flag_keys); i++)
-    {
-      gboolean value;
-
-      g_object_get (self, flag_keys[i], &value, NULL);
-      g_settings_set_boolean (settings, flag_keys[i], value);
-    }
-  for (guint i = 0; i < G_N_ELEMENTS (number_keys); i++)
-    {
-      double value;
-
-      g_object_get (self, number_keys[i], &value, NULL);
-      g_settings_set_double (settings, number_keys[i], value);
-    }
-  g_settings_set_int (settings, "at-once", self->at_once);
-  g_settings_set_strv (settings, "models", (const char *const *) self->models);
-
-  g_variant_builder_init (&runs, G_VARIANT_TYPE ("a(sd)"));
-  for (guint i = 0; i < self->runs->len; i++)
-    {
-      const QmRun *run = &g_array_index (self->runs, QmRun, i);
-
-      g_variant_builder_add (&runs, "(sd)", run->model, run->runs_per_year);
-    }
-  g_settings_set_value (settings, "runs", g_variant_builder_end (&runs));
-
-  g_variant_builder_init (&gpus, G_VARIANT_TYPE_STRING_ARRAY);
-  g_hash_table_iter_init (&iter, self->gpus_off);
-  while (g_hash_table_iter_next (&iter, &key, NULL))
-    g_variant_builder_add (&gpus, "s", key);
-  g_settings_set_value (settings, "gpus-off", g_variant_builder_end (&gpus));
-
-  g_variant_builder_init (&counts, G_VARIANT_TYPE ("ai"));
-  g_hash_table_iter_init (&iter, self->counts_off);
-  while (g_hash_table_iter_next (&iter, &key, NULL))
-    g_variant_builder_add (&counts, "i", GPOINTER_TO_INT (key));
-  g_settings_set_value (settings, "counts-off",
-                        g_variant_builder_end (&counts));
-}
-
-/* Switches off what the settings name, as far as the catalog has it. */
-static void
-restore_filters (QmAdvisor *self, GSettings *settings)
-{
-  g_auto (GStrv) gpus = g_settings_get_strv (settings, "gpus-off");
-  g_autoptr (GVariant) counts = g_settings_get_value (settings, "counts-off");
-  GVariantIter iter;
-  int count;
-
-  for (guint i = 0; gpus[i] != NULL; i++)
-    if (g_strv_contains (qm_advisor_get_gpus (self), gpus[i]))
-      qm_advisor_set_gpu_enabled (self, gpus[i], FALSE);
-  g_variant_iter_init (&iter, counts);
-  while (g_variant_iter_next (&iter, "i", &count))
-    for (guint i = 0; i < self->counts->len; i++)
-      if (g_array_index (self->counts, int, i) == count)
-        qm_advisor_set_count_enabled (self, count, FALSE);
-}
-
-void
-qm_advisor_restore (QmAdvisor *self, GSettings *settings)
-{
-  g_auto (GStrv) models = NULL;
-  g_autoptr (GVariant) runs = NULL;
-  GVariantIter iter;
-  const char *model;
-  double runs_per_year;
-
-  g_return_if_fail (QM_IS_ADVISOR (self) && G_IS_SETTINGS (settings));
-
-  g_object_freeze_notify (G_OBJECT (self));
-  clear_lists (self);
-  for (guint i = 0; i < G_N_ELEMENTS (flag_keys); i++)
-    g_object_set (self, flag_keys[i],
-                  g_settings_get_boolean (settings, flag_keys[i]), NULL);
-  for (guint i = 0; i < G_N_ELEMENTS (number_keys); i++)
-    g_object_set (self, number_keys[i],
-                  g_settings_get_double (settings, number_keys[i]), NULL);
-  g_object_set (self, "at-once", g_settings_get_int (settings, "at-once"),
-                NULL);
-  models = g_settings_get_strv (settings, "models");
-  set_models (self, (const char *const *) models);
-  runs = g_settings_get_value (settings, "runs");
-  g_variant_iter_init (&iter, runs);
-  while (g_variant_iter_next (&iter, "(&sd)", &model, &runs_per_year))
-    if (is_run (self, model, runs_per_year))
-      qm_advisor_add_run (self, model, runs_per_year);
-  restore_filters (self, settings);
-  g_object_thaw_notify (G_OBJECT (self));
 }

@@ -17,10 +17,11 @@
 
 G_BEGIN_DECLS
 
-#define QM_BUDGET_MIN   1000.0
-#define QM_BUDGET_MAX   1000000.0
-#define QM_DEADLINE_MIN 1.0
-#define QM_DEADLINE_MAX 10000.0
+#define QM_BUDGET_MIN        1000.0
+#define QM_BUDGET_MAX        1000000.0
+#define QM_DEADLINE_MIN      1.0
+#define QM_DEADLINE_MAX      10000.0
+#define QM_RUNS_PER_YEAR_MAX 1000000.0
 
 #define QM_TYPE_ADVISOR (qm_advisor_get_type ())
 G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)

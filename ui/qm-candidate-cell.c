@@ -5,23 +5,29 @@
 #include "ui/qm-candidate-cell.h"
 
 #include "ui/plot/qm-plot.h"
-#include "ui/qm-marker.h"
+#include "ui/qm-theme.h"
 
 #include <glib/gi18n-lib.h>
 
-#define SPACING 6
+#define SYMBOL_SIZE 16
+#define SPACING     6
 
+/* Opacity of what is beyond the limits. */
+#define DIM_ALPHA 0.5
+
+/* Dimming, stars and warnings change with every move of a slider, in hundreds
+ * of cells.  They are drawn here, in room that is always there, so that they
+ * take neither style sheets nor a new layout. */
 struct _QmCandidateCell
 {
   GtkWidget parent_instance;
 
   QmCandidateColumn column;
   const QmCandidate *candidate;
+  guint style; /* look of the marker */
   gboolean dimmed;
   gboolean recommended;
 
-  GtkWidget *marker; /* of the GPU column only */
-  GtkWidget *icon;   /* made when it is first needed */
   GtkWidget *text;
 };
 
@@ -40,49 +46,155 @@ static const struct
   [QM_COLUMN_SOURCE] = { 8, 22 },
 };
 
-/* The icon says in shape what dimming and stars say by looks. */
-static const char *
-icon_name (QmCandidateCell *self)
+/* Room for symbols before and after the text. */
+static int
+room_before (QmCandidateCell *self)
 {
-  if (self->candidate == NULL)
-    return NULL;
-  if (self->column == QM_COLUMN_GPU && self->recommended)
-    return "starred-symbolic";
-  if (self->column == QM_COLUMN_VERDICT
-      && (self->candidate->verdict == QM_VERDICT_IMPOSSIBLE
-          || self->candidate->verdict == QM_VERDICT_DOUBTFUL))
-    return "dialog-warning-symbolic";
-  return NULL;
+  return self->column == QM_COLUMN_GPU || self->column == QM_COLUMN_VERDICT
+             ? SYMBOL_SIZE + SPACING
+             : 0;
+}
+
+static int
+room_after (QmCandidateCell *self)
+{
+  return self->column == QM_COLUMN_GPU ? SPACING + SYMBOL_SIZE : 0;
 }
 
 static void
-update_icon (QmCandidateCell *self)
+qm_candidate_cell_measure (GtkWidget *widget,
+                           GtkOrientation orientation,
+                           int for_size,
+                           int *minimum,
+                           int *natural,
+                           int *minimum_baseline,
+                           int *natural_baseline)
 {
-  const char *name = icon_name (self);
+  QmCandidateCell *self = QM_CANDIDATE_CELL (widget);
+  int room = room_before (self) + room_after (self);
 
-  if (name == NULL)
+  gtk_widget_measure (self->text, orientation, -1, minimum, natural,
+                      minimum_baseline, natural_baseline);
+  if (orientation == GTK_ORIENTATION_HORIZONTAL)
     {
-      g_clear_pointer (&self->icon, gtk_widget_unparent);
-      return;
+      *minimum += room;
+      *natural += room;
     }
-  if (self->icon == NULL)
+  else if (room > 0)
     {
-      self->icon = gtk_image_new ();
-      if (self->column == QM_COLUMN_GPU)
-        gtk_widget_insert_before (self->icon, GTK_WIDGET (self), NULL);
-      else
-        gtk_widget_insert_after (self->icon, GTK_WIDGET (self), NULL);
+      *minimum = MAX (*minimum, SYMBOL_SIZE);
+      *natural = MAX (*natural, SYMBOL_SIZE);
     }
-  gtk_image_set_from_icon_name (GTK_IMAGE (self->icon), name);
+}
+
+static gboolean
+is_mirrored (QmCandidateCell *self)
+{
+  return gtk_widget_get_direction (GTK_WIDGET (self)) == GTK_TEXT_DIR_RTL;
+}
+
+static void
+qm_candidate_cell_size_allocate (GtkWidget *widget,
+                                 int width,
+                                 int height,
+                                 int baseline)
+{
+  QmCandidateCell *self = QM_CANDIDATE_CELL (widget);
+  int room = room_before (self) + room_after (self);
+  GtkAllocation area = { is_mirrored (self) ? room_after (self)
+                                            : room_before (self),
+                         0, MAX (width - room, 0), height };
+
+  gtk_widget_size_allocate (self->text, &area, baseline);
+}
+
+static void
+snapshot_marker (QmCandidateCell *self, GtkSnapshot *snapshot)
+{
+  const QmPlotTheme *theme = qm_theme_current ();
+  double scale = 0.3 * SYMBOL_SIZE / qm_plot_marker_radius (theme, 1);
+  QmPlotPointFlags flags = QM_PLOT_POINT_NORMAL;
+  cairo_t *cr = gtk_snapshot_append_cairo (
+      snapshot, &GRAPHENE_RECT_INIT (0, 0, SYMBOL_SIZE, SYMBOL_SIZE));
+
+  if (self->candidate->verdict == QM_VERDICT_IMPOSSIBLE)
+    flags |= QM_PLOT_POINT_CROSSED;
+  if (self->dimmed)
+    flags |= QM_PLOT_POINT_DIMMED;
+  cairo_translate (cr, SYMBOL_SIZE / 2.0, SYMBOL_SIZE / 2.0);
+  cairo_scale (cr, scale, scale);
+  qm_plot_draw_marker (cr, theme, self->style, 1, QM_PLOT_PUBLISHED, flags);
+  cairo_destroy (cr);
+}
+
+static void
+snapshot_icon (QmCandidateCell *self,
+               GtkSnapshot *snapshot,
+               const char *name,
+               const char *color_name)
+{
+  GtkWidget *widget = GTK_WIDGET (self);
+  GtkStyleContext *style = gtk_widget_get_style_context (widget);
+  g_autoptr (GtkIconPaintable) icon = gtk_icon_theme_lookup_icon (
+      gtk_icon_theme_get_for_display (gtk_widget_get_display (widget)), name,
+      NULL, SYMBOL_SIZE, gtk_widget_get_scale_factor (widget),
+      gtk_widget_get_direction (widget), GTK_ICON_LOOKUP_FORCE_SYMBOLIC);
+  GdkRGBA color;
+
+  if (!gtk_style_context_lookup_color (style, color_name, &color))
+    gtk_style_context_get_color (style, &color);
+  if (self->dimmed)
+    color.alpha *= (float) DIM_ALPHA;
+  gtk_symbolic_paintable_snapshot_symbolic (
+      GTK_SYMBOLIC_PAINTABLE (icon), snapshot, SYMBOL_SIZE, SYMBOL_SIZE,
+      (GdkRGBA[4]){ color, color, color, color }, 4);
+}
+
+static void
+begin_symbol (QmCandidateCell *self, GtkSnapshot *snapshot, gboolean before)
+{
+  int width = gtk_widget_get_width (GTK_WIDGET (self));
+  int height = gtk_widget_get_height (GTK_WIDGET (self));
+  gboolean left = before != is_mirrored (self);
+
+  gtk_snapshot_save (snapshot);
+  gtk_snapshot_translate (
+      snapshot, &GRAPHENE_POINT_INIT ((float) (left ? 0 : width - SYMBOL_SIZE),
+                                      (float) ((height - SYMBOL_SIZE) / 2)));
+}
+
+/* Shapes say what dimming and colours say. */
+static void
+qm_candidate_cell_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
+{
+  QmCandidateCell *self = QM_CANDIDATE_CELL (widget);
+
+  GTK_WIDGET_CLASS (qm_candidate_cell_parent_class)
+      ->snapshot (widget, snapshot);
+
+  if (self->candidate == NULL)
+    return;
   if (self->column == QM_COLUMN_GPU)
     {
-      gtk_widget_add_css_class (self->icon, "accent");
-      gtk_accessible_update_property (GTK_ACCESSIBLE (self->icon),
-                                      GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                      _ ("Recommended"), -1);
+      begin_symbol (self, snapshot, TRUE);
+      snapshot_marker (self, snapshot);
+      gtk_snapshot_restore (snapshot);
     }
-  else
-    gtk_widget_add_css_class (self->icon, "warning");
+  if (self->column == QM_COLUMN_GPU && self->recommended)
+    {
+      begin_symbol (self, snapshot, FALSE);
+      snapshot_icon (self, snapshot, "starred-symbolic", "accent_color");
+      gtk_snapshot_restore (snapshot);
+    }
+  if (self->column == QM_COLUMN_VERDICT
+      && (self->candidate->verdict == QM_VERDICT_IMPOSSIBLE
+          || self->candidate->verdict == QM_VERDICT_DOUBTFUL))
+    {
+      begin_symbol (self, snapshot, TRUE);
+      snapshot_icon (self, snapshot, "dialog-warning-symbolic",
+                     "warning_color");
+      gtk_snapshot_restore (snapshot);
+    }
 }
 
 static gboolean
@@ -108,8 +220,6 @@ qm_candidate_cell_dispose (GObject *object)
   QmCandidateCell *self = QM_CANDIDATE_CELL (object);
 
   self->candidate = NULL;
-  g_clear_pointer (&self->marker, gtk_widget_unparent);
-  g_clear_pointer (&self->icon, gtk_widget_unparent);
   g_clear_pointer (&self->text, gtk_widget_unparent);
 
   G_OBJECT_CLASS (qm_candidate_cell_parent_class)->dispose (object);
@@ -122,18 +232,17 @@ qm_candidate_cell_class_init (QmCandidateCellClass *klass)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
   object_class->dispose = qm_candidate_cell_dispose;
+  widget_class->measure = qm_candidate_cell_measure;
+  widget_class->size_allocate = qm_candidate_cell_size_allocate;
+  widget_class->snapshot = qm_candidate_cell_snapshot;
   widget_class->query_tooltip = qm_candidate_cell_query_tooltip;
 
   gtk_widget_class_set_css_name (widget_class, "candidatecell");
-  gtk_widget_class_set_layout_manager_type (widget_class, GTK_TYPE_BOX_LAYOUT);
 }
 
 static void
 qm_candidate_cell_init (QmCandidateCell *self)
 {
-  GtkLayoutManager *layout = gtk_widget_get_layout_manager (GTK_WIDGET (self));
-
-  gtk_box_layout_set_spacing (GTK_BOX_LAYOUT (layout), SPACING);
   gtk_widget_set_has_tooltip (GTK_WIDGET (self), TRUE);
 }
 
@@ -155,16 +264,11 @@ qm_candidate_cell_new (QmCandidateColumn column)
                                      GTK_INSCRIPTION_OVERFLOW_ELLIPSIZE_END);
   gtk_inscription_set_xalign (text,
                               qm_candidate_column_is_number (column) ? 1 : 0);
-  gtk_widget_set_hexpand (self->text, TRUE);
   gtk_widget_set_parent (self->text, GTK_WIDGET (self));
   if (qm_candidate_column_is_number (column))
     gtk_widget_add_css_class (self->text, "numeric");
   if (column == QM_COLUMN_GPU)
-    {
-      self->marker = qm_marker_new (0);
-      gtk_widget_set_valign (self->marker, GTK_ALIGN_CENTER);
-      gtk_widget_insert_after (self->marker, GTK_WIDGET (self), NULL);
-    }
+    qm_theme_watch (GTK_WIDGET (self), gtk_widget_queue_draw);
   return GTK_WIDGET (self);
 }
 
@@ -179,15 +283,44 @@ qm_candidate_cell_set_candidate (QmCandidateCell *self,
   g_return_if_fail (QM_IS_CANDIDATE_CELL (self));
 
   self->candidate = candidate;
+  self->style = style;
   if (candidate != NULL)
     text = qm_candidate_column_text (self->column, title, candidate);
   gtk_inscription_set_text (GTK_INSCRIPTION (self->text), text);
-  if (self->marker != NULL && candidate != NULL)
-    qm_marker_set_look (QM_MARKER (self->marker), style,
-                        candidate->verdict == QM_VERDICT_IMPOSSIBLE
-                            ? QM_PLOT_POINT_CROSSED
-                            : QM_PLOT_POINT_NORMAL);
-  update_icon (self);
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
+static void
+set_dimmed (QmCandidateCell *self, gboolean dimmed)
+{
+  g_autoptr (PangoAttrList) attributes = NULL;
+
+  self->dimmed = dimmed;
+  if (dimmed)
+    {
+      attributes = pango_attr_list_new ();
+      pango_attr_list_insert (attributes,
+                              pango_attr_foreground_alpha_new (
+                                  (guint16) (DIM_ALPHA * G_MAXUINT16)));
+    }
+  gtk_inscription_set_attributes (GTK_INSCRIPTION (self->text), attributes);
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
+static void
+set_recommended (QmCandidateCell *self, gboolean recommended)
+{
+  self->recommended = recommended;
+  if (self->column != QM_COLUMN_GPU)
+    return;
+  if (recommended)
+    gtk_accessible_update_property (GTK_ACCESSIBLE (self->text),
+                                    GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                    _ ("Recommended"), -1);
+  else
+    gtk_accessible_reset_property (GTK_ACCESSIBLE (self->text),
+                                   GTK_ACCESSIBLE_PROPERTY_DESCRIPTION);
+  gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
 void
@@ -198,18 +331,9 @@ qm_candidate_cell_set_state (QmCandidateCell *self,
   g_return_if_fail (QM_IS_CANDIDATE_CELL (self));
 
   if (self->dimmed != !within)
-    {
-      self->dimmed = !within;
-      if (self->dimmed)
-        gtk_widget_add_css_class (GTK_WIDGET (self), "dim-label");
-      else
-        gtk_widget_remove_css_class (GTK_WIDGET (self), "dim-label");
-    }
+    set_dimmed (self, !within);
   if (self->recommended != !!recommended)
-    {
-      self->recommended = !!recommended;
-      update_icon (self);
-    }
+    set_recommended (self, !!recommended);
 }
 
 const char *

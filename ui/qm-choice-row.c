@@ -61,7 +61,6 @@ sync_note (QmChoiceRow *self)
   const char *note = second ? self->second_note : self->first_note;
 
   gtk_label_set_text (GTK_LABEL (self->note_label), note ?: "");
-  gtk_widget_set_visible (self->note_label, note != NULL);
   gtk_widget_set_visible (self->reset_button, second);
 }
 
@@ -70,6 +69,16 @@ toggled_cb (QmChoiceRow *self)
 {
   sync_note (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_SECOND]);
+}
+
+/* A long translation must not make the panel wider. */
+static void
+ellipsize (GtkWidget *button)
+{
+  GtkWidget *label = gtk_button_get_child (GTK_BUTTON (button));
+
+  if (GTK_IS_LABEL (label))
+    gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
 }
 
 static void
@@ -88,6 +97,8 @@ qm_choice_row_constructed (GObject *object)
 
   G_OBJECT_CLASS (qm_choice_row_parent_class)->constructed (object);
 
+  ellipsize (self->first_button);
+  ellipsize (self->second_button);
   qm_input_name_reset (self->reset_button,
                        gtk_label_get_text (GTK_LABEL (self->title_label)));
   sync_note (self);

@@ -448,6 +448,11 @@ qm_log_scale_constructed (GObject *object)
                        gtk_label_get_text (GTK_LABEL (self->title_label)));
   gtk_widget_set_visible (self->toggle, self->optional);
   gtk_label_set_text (GTK_LABEL (self->unit_label), _ ("days"));
+  if (self->kind == QM_LOG_SCALE_DAYS)
+    {
+      gtk_editable_set_width_chars (GTK_EDITABLE (self->entry), 6);
+      gtk_editable_set_max_width_chars (GTK_EDITABLE (self->entry), 6);
+    }
 
   apply_range (self);
   sync_rest (self);

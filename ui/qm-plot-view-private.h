@@ -7,11 +7,14 @@
 
 G_BEGIN_DECLS
 
+/* What is drawn, from what changes seldom to what changes often: each on top of
+ * the one before. */
 enum
 {
-  LAYER_FRAME,
-  LAYER_POINTS,
-  N_LAYERS
+  STAGE_FRAME,
+  STAGE_POINTS,
+  STAGE_OVERLAY,
+  N_STAGES
 };
 
 struct _QmPlotView
@@ -30,9 +33,11 @@ struct _QmPlotView
   int walked; /* the point that the keyboard is at, -1: none */
   char *spoken;
 
-  /* What is drawn seldom is kept; the overlay is drawn every time. */
-  GdkTexture *layers[N_LAYERS];
-  int layers_width, layers_height, layers_scale;
+  cairo_surface_t *images[N_STAGES]; /* kept, since clean memory is dear */
+  cairo_surface_t *shown;            /* the last stage of the last frame */
+  gboolean drawn[N_STAGES];
+  GdkTexture *texture; /* of the last stage */
+  int images_width, images_height, images_scale;
   QmPlotLayout layout;
   gboolean layout_valid;
 
@@ -51,6 +56,9 @@ const QmPlotData *_qm_plot_view_data (QmPlotView *self);
  * Returns FALSE while nothing is drawn. */
 gboolean
 _qm_plot_view_layouts (QmPlotView *self, QmPlotLayout *now, QmPlotLayout *all);
+
+/* Has everything drawn anew from a stage on. */
+void _qm_plot_view_invalidate (QmPlotView *self, guint stage);
 
 void _qm_plot_view_set_range (QmPlotView *self, const QmPlotZoom *range);
 void _qm_plot_view_set_hovered (QmPlotView *self, int index);

@@ -9,6 +9,7 @@
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
+#include <string.h>
 
 #define MIN_WIDTH      200
 #define MIN_HEIGHT     180
@@ -18,8 +19,11 @@
 /* Radius of a card's corners. */
 #define CORNER 12.0
 
-static const QmPlotLayers layer_flags[N_LAYERS] = { QM_PLOT_LAYER_FRAME,
-                                                    QM_PLOT_LAYER_POINTS };
+static const QmPlotLayers stage_layers[N_STAGES] = {
+  [STAGE_FRAME] = QM_PLOT_LAYER_FRAME,
+  [STAGE_POINTS] = QM_PLOT_LAYER_POINTS,
+  [STAGE_OVERLAY] = QM_PLOT_LAYER_OVERLAY,
+};
 
 enum
 {
@@ -40,12 +44,13 @@ _qm_plot_view_data (QmPlotView *self)
   return self->plot != NULL ? qm_advice_plot_data (self->plot) : NULL;
 }
 
-static void
-invalidate (QmPlotView *self, guint first_layer)
+void
+_qm_plot_view_invalidate (QmPlotView *self, guint stage)
 {
-  for (guint i = first_layer; i < N_LAYERS; i++)
-    g_clear_object (&self->layers[i]);
-  if (first_layer == LAYER_FRAME)
+  for (guint i = stage; i < N_STAGES; i++)
+    self->drawn[i] = FALSE;
+  g_clear_object (&self->texture);
+  if (stage == STAGE_FRAME)
     self->layout_valid = FALSE;
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
@@ -110,7 +115,7 @@ _qm_plot_view_set_hovered (QmPlotView *self, int index)
   if (data == NULL || data->hovered == index)
     return;
   qm_advice_plot_set_hovered (self->plot, index);
-  gtk_widget_queue_draw (GTK_WIDGET (self));
+  _qm_plot_view_invalidate (self, STAGE_OVERLAY);
 }
 
 void
@@ -136,7 +141,7 @@ update_selected (QmPlotView *self)
   if (data == NULL || data->selected == selected)
     return;
   qm_advice_plot_set_selected (self->plot, selected);
-  gtk_widget_queue_draw (GTK_WIDGET (self));
+  _qm_plot_view_invalidate (self, STAGE_OVERLAY);
 }
 
 static void
@@ -154,7 +159,7 @@ _qm_plot_view_set_range (QmPlotView *self, const QmPlotZoom *range)
   self->range = *range;
   qm_advice_plot_set_range (self->plot, range->x_min, range->x_max,
                             range->y_min, range->y_max);
-  invalidate (self, LAYER_FRAME);
+  _qm_plot_view_invalidate (self, STAGE_FRAME);
 }
 
 /* Makes the plot of the topic as it is now. */
@@ -167,7 +172,7 @@ rebuild (QmPlotView *self)
   g_clear_pointer (&self->plot, qm_advice_plot_free);
   self->walked = -1;
   self->dragging = FALSE;
-  invalidate (self, LAYER_FRAME);
+  _qm_plot_view_invalidate (self, STAGE_FRAME);
   if (self->topic >= qm_advisor_get_n_topics (self->advisor))
     return;
 
@@ -206,7 +211,7 @@ limits_changed_cb (QmPlotView *self)
     return;
   apply_limits (self);
   update_label (self);
-  invalidate (self, LAYER_POINTS);
+  _qm_plot_view_invalidate (self, STAGE_POINTS);
 }
 
 static void
@@ -234,7 +239,7 @@ theme_cb (GtkWidget *widget)
       self->font = g_strdup (family);
       self->theme.font = self->font;
     }
-  invalidate (self, LAYER_FRAME);
+  _qm_plot_view_invalidate (self, STAGE_FRAME);
 }
 
 /* The style may have brought another font. */
@@ -286,31 +291,134 @@ _qm_plot_view_layouts (QmPlotView *self, QmPlotLayout *now, QmPlotLayout *all)
   return TRUE;
 }
 
-static GdkTexture *
-render_layer (QmPlotView *self, guint layer, int width, int height, int scale)
+static void
+drop_images (QmPlotView *self)
 {
-  cairo_surface_t *surface =
-      cairo_image_surface_create (CAIRO_FORMAT_ARGB32, width * scale,
-                                  height * scale);
-  cairo_t *cr;
-  g_autoptr (GBytes) bytes = NULL;
-  gsize stride;
+  for (guint i = 0; i < N_STAGES; i++)
+    {
+      g_clear_pointer (&self->images[i], cairo_surface_destroy);
+      self->drawn[i] = FALSE;
+    }
+  g_clear_pointer (&self->shown, cairo_surface_destroy);
+  g_clear_object (&self->texture);
+}
 
-  cairo_surface_set_device_scale (surface, scale, scale);
-  cr = cairo_create (surface);
-  if (layer == LAYER_FRAME)
-    clip_corners (cr, width, height);
-  qm_plot_draw (cr, _qm_plot_view_data (self), width, height, &self->theme,
-                layer_flags[layer]);
+static cairo_surface_t *
+new_image (QmPlotView *self)
+{
+  int scale = self->images_scale;
+  cairo_surface_t *image =
+      cairo_image_surface_create (CAIRO_FORMAT_ARGB32,
+                                  self->images_width * scale,
+                                  self->images_height * scale);
+
+  cairo_surface_set_device_scale (image, scale, scale);
+  return image;
+}
+
+/* Begins an image with the pixels of the stage below, or with none.  One image
+ * holds all layers, since each one that GTK has to lay over the window costs as
+ * much as drawing its contents does. */
+static void
+begin_image (cairo_surface_t *image, cairo_surface_t *below)
+{
+  gsize size = (gsize) cairo_image_surface_get_stride (image)
+               * (gsize) cairo_image_surface_get_height (image);
+  guchar *pixels;
+
+  cairo_surface_flush (image);
+  pixels = cairo_image_surface_get_data (image);
+  if (below != NULL)
+    memcpy (pixels, cairo_image_surface_get_data (below), size);
+  else
+    memset (pixels, 0, size);
+  cairo_surface_mark_dirty (image);
+}
+
+static void
+draw_stage (QmPlotView *self, guint stage)
+{
+  cairo_t *cr;
+
+  if (stage == STAGE_OVERLAY)
+    {
+      /* GTK still holds the last frame: draw into the one before. */
+      cairo_surface_t *spare = self->images[stage];
+
+      self->images[stage] = self->shown;
+      self->shown = spare;
+    }
+  if (self->images[stage] == NULL)
+    self->images[stage] = new_image (self);
+  begin_image (self->images[stage], stage > 0 ? self->images[stage - 1] : NULL);
+  cr = cairo_create (self->images[stage]);
+  if (stage == STAGE_FRAME)
+    clip_corners (cr, self->images_width, self->images_height);
+  qm_plot_draw (cr, _qm_plot_view_data (self), self->images_width,
+                self->images_height, &self->theme, stage_layers[stage]);
   cairo_destroy (cr);
-  cairo_surface_flush (surface);
-  stride = (gsize) cairo_image_surface_get_stride (surface);
-  bytes = g_bytes_new_with_free_func (cairo_image_surface_get_data (surface),
-                                      stride * (gsize) (height * scale),
-                                      (GDestroyNotify) cairo_surface_destroy,
-                                      surface);
-  return gdk_memory_texture_new (width * scale, height * scale,
+  cairo_surface_flush (self->images[stage]);
+  self->drawn[stage] = TRUE;
+}
+
+static void
+draw_stages (QmPlotView *self)
+{
+  int scale = gtk_widget_get_scale_factor (GTK_WIDGET (self));
+  int width = gtk_widget_get_width (GTK_WIDGET (self));
+  int height = gtk_widget_get_height (GTK_WIDGET (self));
+
+  if (width != self->images_width || height != self->images_height
+      || scale != self->images_scale)
+    {
+      drop_images (self);
+      self->images_width = width;
+      self->images_height = height;
+      self->images_scale = scale;
+    }
+  for (guint i = 0; i < N_STAGES; i++)
+    if (!self->drawn[i])
+      draw_stage (self, i);
+}
+
+/* A copy, since the image is drawn on again. */
+static GdkTexture *
+texture_of (cairo_surface_t *image)
+{
+  gsize stride = (gsize) cairo_image_surface_get_stride (image);
+  int height = cairo_image_surface_get_height (image);
+  g_autoptr (GBytes) bytes = g_bytes_new (cairo_image_surface_get_data (image),
+                                          stride * (gsize) height);
+
+  return gdk_memory_texture_new (cairo_image_surface_get_width (image), height,
                                  GDK_MEMORY_DEFAULT, bytes, stride);
+}
+
+/* A GPU wants a texture, which it keeps until it changes.  Software rendering
+ * would convert every pixel of one through floating point, so that there the
+ * image itself is handed over. */
+static void
+snapshot_image (QmPlotView *self,
+                GtkSnapshot *snapshot,
+                const graphene_rect_t *bounds)
+{
+  GtkNative *native = gtk_widget_get_native (GTK_WIDGET (self));
+  GskRenderer *renderer =
+      native != NULL ? gtk_native_get_renderer (native) : NULL;
+  cairo_surface_t *image = self->images[STAGE_OVERLAY];
+  cairo_t *cr;
+
+  if (renderer == NULL || GSK_IS_CAIRO_RENDERER (renderer))
+    {
+      cr = gtk_snapshot_append_cairo (snapshot, bounds);
+      cairo_set_source_surface (cr, image, 0, 0);
+      cairo_paint (cr);
+      cairo_destroy (cr);
+      return;
+    }
+  if (self->texture == NULL)
+    self->texture = texture_of (image);
+  gtk_snapshot_append_texture (snapshot, self->texture, bounds);
 }
 
 static void
@@ -355,33 +463,14 @@ static void
 qm_plot_view_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
 {
   QmPlotView *self = QM_PLOT_VIEW (widget);
-  const QmPlotData *data = _qm_plot_view_data (self);
   int width = gtk_widget_get_width (widget);
   int height = gtk_widget_get_height (widget);
-  int scale = gtk_widget_get_scale_factor (widget);
   graphene_rect_t bounds = GRAPHENE_RECT_INIT (0, 0, width, height);
-  cairo_t *cr;
 
-  if (data == NULL || width <= 0 || height <= 0)
+  if (self->plot == NULL || width <= 0 || height <= 0)
     return;
-  if (width != self->layers_width || height != self->layers_height
-      || scale != self->layers_scale)
-    {
-      for (guint i = 0; i < N_LAYERS; i++)
-        g_clear_object (&self->layers[i]);
-      self->layers_width = width;
-      self->layers_height = height;
-      self->layers_scale = scale;
-    }
-  for (guint i = 0; i < N_LAYERS; i++)
-    {
-      if (self->layers[i] == NULL)
-        self->layers[i] = render_layer (self, i, width, height, scale);
-      gtk_snapshot_append_texture (snapshot, self->layers[i], &bounds);
-    }
-  cr = gtk_snapshot_append_cairo (snapshot, &bounds);
-  qm_plot_draw (cr, data, width, height, &self->theme, QM_PLOT_LAYER_OVERLAY);
-  cairo_destroy (cr);
+  draw_stages (self);
+  snapshot_image (self, snapshot, &bounds);
   if (self->dragging)
     snapshot_rubber_band (self, snapshot);
   if (gtk_widget_has_visible_focus (widget))
@@ -499,8 +588,7 @@ qm_plot_view_dispose (GObject *object)
 
   g_clear_pointer (&self->menu, gtk_widget_unparent);
   g_clear_pointer (&self->plot, qm_advice_plot_free);
-  for (guint i = 0; i < N_LAYERS; i++)
-    g_clear_object (&self->layers[i]);
+  drop_images (self);
   g_clear_object (&self->advisor);
 
   G_OBJECT_CLASS (qm_plot_view_parent_class)->dispose (object);

@@ -8,6 +8,7 @@
 #include "pricing/qm-prose.h"
 #include "ui/plot/qm-plot.h"
 #include "ui/qm-marker.h"
+#include "ui/qm-text.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ typedef struct
 {
   GtkWidget *row;
   GtkWidget *marker;
-  GtkLabel *label;
+  QmText *text;
   int candidate; /* -1: leads nowhere */
 } Alternative;
 
@@ -27,7 +28,7 @@ typedef struct
 typedef struct
 {
   GtkLabel *title;
-  GtkLabel *headline;
+  QmText *headline;
 } TopicRow;
 
 struct _QmRecommendationCard
@@ -72,16 +73,13 @@ set_text (GtkLabel *label, const char *text)
     gtk_label_set_text (label, text);
 }
 
-static GtkLabel *
-new_label (void)
+static QmText *
+new_text (void)
 {
-  GtkLabel *label = GTK_LABEL (gtk_label_new (NULL));
+  QmText *text = QM_TEXT (qm_text_new ());
 
-  gtk_label_set_wrap (label, TRUE);
-  gtk_label_set_wrap_mode (label, PANGO_WRAP_WORD_CHAR);
-  gtk_label_set_xalign (label, 0);
-  gtk_widget_set_hexpand (GTK_WIDGET (label), TRUE);
-  return label;
+  gtk_widget_set_hexpand (GTK_WIDGET (text), TRUE);
+  return text;
 }
 
 static guint
@@ -131,7 +129,7 @@ show_alternative (QmRecommendationCard *self,
   gtk_widget_set_visible (alternative->row, text != NULL);
   if (text == NULL)
     return;
-  set_text (alternative->label, text);
+  qm_text_set_text (alternative->text, text);
   alternative->candidate = index;
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (alternative->row),
                                     candidate != NULL);
@@ -171,16 +169,15 @@ new_warning (void)
 {
   GtkWidget *line = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
   GtkWidget *icon = gtk_image_new_from_icon_name ("dialog-warning-symbolic");
-  GtkLabel *label = new_label ();
+  QmText *text = new_text ();
 
   gtk_widget_add_css_class (icon, "warning");
   gtk_widget_set_valign (icon, GTK_ALIGN_START);
   gtk_accessible_update_property (GTK_ACCESSIBLE (icon),
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, _ ("Warning"),
                                   -1);
-  gtk_label_set_selectable (label, TRUE);
   gtk_box_append (GTK_BOX (line), icon);
-  gtk_box_append (GTK_BOX (line), GTK_WIDGET (label));
+  gtk_box_append (GTK_BOX (line), GTK_WIDGET (text));
   return line;
 }
 
@@ -202,7 +199,8 @@ update_warnings (QmRecommendationCard *self,
           line = new_warning ();
           gtk_box_append (GTK_BOX (self->warnings), line);
         }
-      set_text (GTK_LABEL (gtk_widget_get_last_child (line)), warnings[i]);
+      qm_text_set_text (QM_TEXT (gtk_widget_get_last_child (line)),
+                        warnings[i]);
       gtk_widget_set_visible (line, TRUE);
       line = gtk_widget_get_next_sibling (line);
     }
@@ -292,7 +290,7 @@ update_topic_rows (QmRecommendationCard *self)
                              qm_advisor_get_recommendation (self->advisor, i));
 
       set_text (row->title, qm_advisor_get_title (self->advisor, i));
-      set_text (row->headline, headline);
+      qm_text_set_text (row->headline, headline);
     }
 }
 
@@ -331,11 +329,13 @@ topic_selected_cb (QmRecommendationCard *self, GtkListBoxRow *row)
 static void
 add_topic_row (QmRecommendationCard *self)
 {
-  TopicRow row = { new_label (), new_label () };
+  TopicRow row = { GTK_LABEL (gtk_label_new (NULL)), new_text () };
   GtkWidget *line = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
 
   gtk_label_set_width_chars (row.title, 14);
-  gtk_widget_set_hexpand (GTK_WIDGET (row.title), FALSE);
+  gtk_label_set_xalign (row.title, 0);
+  gtk_label_set_wrap (row.title, TRUE);
+  gtk_label_set_max_width_chars (row.title, 14);
   gtk_widget_set_valign (GTK_WIDGET (row.title), GTK_ALIGN_START);
   gtk_widget_add_css_class (GTK_WIDGET (row.title), "heading");
   gtk_box_append (GTK_BOX (line), GTK_WIDGET (row.title));
@@ -550,10 +550,10 @@ add_alternative (QmRecommendationCard *self, guint i)
 
   alternative->candidate = -1;
   alternative->marker = qm_marker_new (0);
-  alternative->label = new_label ();
+  alternative->text = new_text ();
   gtk_widget_set_valign (alternative->marker, GTK_ALIGN_CENTER);
   gtk_box_append (GTK_BOX (line), alternative->marker);
-  gtk_box_append (GTK_BOX (line), GTK_WIDGET (alternative->label));
+  gtk_box_append (GTK_BOX (line), GTK_WIDGET (alternative->text));
   gtk_list_box_append (self->alternatives, line);
   alternative->row = gtk_widget_get_parent (line);
 }

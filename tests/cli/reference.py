@@ -158,6 +158,8 @@ def candidates(catalog, model_id, settings="optimal", times="audited",
                 or (gpus and count not in gpus)):
             continue
         machine = catalog.machine(count, kinds)
+        if not machine and len(kinds) == 1:  # none of that kind carries it
+            continue
         days = number(row["days"])
         cost = math.nan
         if machine:

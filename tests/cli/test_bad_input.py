@@ -196,14 +196,14 @@ class HostileTest(harness.CommandLineTest):
             base = [] if option in ("--model", "--runs") \
                 else ["--runs", "pythia-1b=1"]
             values = HOSTILE if option in ("--model", "--budget") \
-                else rng.sample(HOSTILE, 12)
+                else rng.sample(HOSTILE, 8)
             for value in values:
                 self.try_it("advise", *base, option, value)
 
     def test_plot_values(self):
         rng = random.Random(2)
         for option in ("--kind", "--size", "--format", "--theme"):
-            for value in rng.sample(HOSTILE, 12):
+            for value in rng.sample(HOSTILE, 8):
                 self.try_it("plot", "--model", "pythia-1b", "-o", "x.png",
                             option, value)
 
@@ -211,7 +211,7 @@ class HostileTest(harness.CommandLineTest):
         for word in HOSTILE:
             self.try_it(word)
             self.try_it("advise", b"--" + word)
-        for word in random.Random(3).sample(HOSTILE, 12):
+        for word in random.Random(3).sample(HOSTILE, 8):
             self.try_it(b"help", word)
             self.try_it("catalog", word)
             self.try_it("advise", word)
@@ -224,7 +224,7 @@ class HostileTest(harness.CommandLineTest):
         words += [b"--json", b"--help", b"-o", b"--size", b"--", b"advise",
                   b"pythia-1b", b"40k", b"5", b"rtx3090", b"audited",
                   *HOSTILE]
-        for _ in range(100):
+        for _ in range(60):
             self.try_it("advise", *rng.choices(words, k=rng.randrange(8)))
 
     def test_many(self):

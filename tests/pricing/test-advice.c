@@ -297,6 +297,23 @@ test_filters (void)
     }
 }
 
+/* What no desktop carries is no candidate among desktops. */
+static void
+test_machine_kinds (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmAdvice) advice = NULL;
+  const QmCandidate *candidates;
+  guint n;
+
+  question->kinds = QM_KINDS_DESKTOP;
+  advice = answer (question);
+  candidates = qm_advice_candidates (advice, &n);
+  g_assert_cmpuint (n, ==, 8);
+  for (guint i = 0; i < n; i++)
+    g_assert_cmpint (candidates[i].machine->kind, ==, QM_MACHINE_DESKTOP);
+}
+
 static void
 test_errors (void)
 {
@@ -413,6 +430,7 @@ main (int argc, char **argv)
   g_test_add_func ("/advice/audited-times", test_audited_times);
   g_test_add_func ("/advice/outcomes", test_outcomes);
   g_test_add_func ("/advice/filters", test_filters);
+  g_test_add_func ("/advice/machine-kinds", test_machine_kinds);
   g_test_add_func ("/advice/errors", test_errors);
   g_test_add_func ("/advice/portfolio", test_portfolio);
   g_test_add_func ("/advice/portfolio-at-once", test_portfolio_at_once);

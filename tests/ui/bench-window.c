@@ -178,8 +178,7 @@ bench_starts (const char *program)
       g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL,
                     &text, NULL, NULL, &error);
       g_assert_no_error (error);
-      times[i] =
-          (double) (g_ascii_strtoll (text, NULL, 10) - begin) / 1000;
+      times[i] = (double) (g_ascii_strtoll (text, NULL, 10) - begin) / 1000;
     }
   report ("start to first drawn frame", times, N_STARTS);
 }

@@ -70,12 +70,13 @@ write_gpus (const char *directory, guint n_gpus)
     {
       double rank = (i + scatter (3 * i)) / n_gpus;
       double price = 300 * pow (200, rank) * (0.7 + 0.6 * scatter (3 * i + 1));
-      double days = 900 * pow (1.0 / 60, rank)
-                    * (0.7 + 0.6 * scatter (3 * i + 2));
+      double days =
+          900 * pow (1.0 / 60, rank) * (0.7 + 0.6 * scatter (3 * i + 2));
 
       g_string_append_printf (
-          gpus, "gpu%04u,GPU %04u,Maker,PCIe,80,2000,5000,yes,,,,300,0,4,16,,"
-                "2024,,made up,,,\n",
+          gpus,
+          "gpu%04u,GPU %04u,Maker,PCIe,80,2000,5000,yes,,,,300,,4,16,,"
+          "2024,,made up,,,\n",
           i, i);
       g_string_append_printf (prices, "gpu%04u,published,each,1,", i);
       append_number (prices, price);

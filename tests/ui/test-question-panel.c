@@ -195,6 +195,7 @@ static void
 test_lifetime (Fixture *fixture, gconstpointer data)
 {
   GtkSpinButton *spin = widgets_find (fixture->panel, GTK_TYPE_SPIN_BUTTON, 0);
+  GtkWidget *row, *reset;
 
   g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (spin)), ==, "5");
   gtk_spin_button_set_value (spin, 2.5);
@@ -204,6 +205,13 @@ test_lifetime (Fixture *fixture, gconstpointer data)
   g_assert_cmpfloat (number (fixture, "lifetime"), ==, 20);
   g_object_set (fixture->advisor, "lifetime", 7.0, NULL);
   g_assert_cmpfloat (gtk_spin_button_get_value (spin), ==, 7);
+
+  row = gtk_widget_get_ancestor (GTK_WIDGET (spin), ADW_TYPE_ACTION_ROW);
+  reset = widgets_find_button (row, "Reset to the default");
+  g_assert_true (gtk_widget_get_visible (reset));
+  g_signal_emit_by_name (reset, "clicked");
+  g_assert_cmpfloat (number (fixture, "lifetime"), ==, 5);
+  g_assert_false (gtk_widget_get_visible (reset));
 }
 
 static void

@@ -28,6 +28,7 @@ struct _QmAdvicePlot
   char *budget_label;
   char *deadline_label;
   char *recommended_label;
+  char *recommended_short;
   char *hovered_label;
 };
 
@@ -283,6 +284,7 @@ qm_advice_plot_free (QmAdvicePlot *self)
   g_free (self->budget_label);
   g_free (self->deadline_label);
   g_free (self->recommended_label);
+  g_free (self->recommended_short);
   g_free (self->hovered_label);
   g_free (self);
 }
@@ -301,14 +303,17 @@ set_recommended (QmAdvicePlot *self, int index)
     return;
   self->data.recommended = index;
   g_clear_pointer (&self->recommended_label, g_free);
+  g_clear_pointer (&self->recommended_short, g_free);
   if (index >= 0)
     {
       what = qm_prose_candidate (&self->candidates[index]);
       days = qm_format_days (self->candidates[index].days);
       /* Translators: a machine, its training time. */
       self->recommended_label = g_strdup_printf (_ ("%s, %s"), what, days);
+      self->recommended_short = g_steal_pointer (&days);
     }
   self->data.recommended_label = self->recommended_label;
+  self->data.recommended_short = self->recommended_short;
 }
 
 static void

@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 /* Values beyond these count as infinite: what is left of a double's range keeps
  * every sum and product of an axis finite. */
 #define QM_PLOT_VALUE_MAX 1e100
-#define QM_PLOT_LOG_MIN   1e-100
+#define QM_PLOT_VALUE_MIN 1e-100
 
 /* A visible range: finite, min < max, on a logarithmic axis both positive. */
 typedef struct

@@ -13,7 +13,7 @@
  * less than the eye can tell. */
 #define OPAQUE 250
 
-typedef gint32 Pixels __attribute__ ((vector_size (4 * QM_PLOT_GROUP)));
+typedef guint32 Pixels __attribute__ ((vector_size (4 * QM_PLOT_GROUP)));
 typedef guint16 Halves __attribute__ ((vector_size (4 * QM_PLOT_GROUP)));
 
 void
@@ -113,7 +113,7 @@ composite_group (guint32 *target, const QmPlotGroup *group)
 
   memcpy (&above, target, sizeof above);
   memcpy (&below, group, sizeof below);
-  rest = 255 - (above >> 24 & 255);
+  rest = 255 - (above >> 24);
   rest |= rest << 16;
   even = (Halves) (below & 0xff00ff) * (Halves) rest + 128;
   odd = (Halves) (below >> 8 & 0xff00ff) * (Halves) rest + 128;

@@ -15,7 +15,7 @@
 /* What it costs to cover another label, in cells with a marker, and to be a
  * step further away than need be. */
 #define LABEL_COST    1000.0
-#define DISTANCE_COST 4.0
+#define DISTANCE_COST 1.5
 
 /* The cell of a position, kept within 0 to `n`; `up` rounds up. */
 static int

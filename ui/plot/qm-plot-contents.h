@@ -16,8 +16,8 @@ qm_plot_point_drawable (const QmPlotData *data, const QmPlotPoint *point)
   return !(point->flags & QM_PLOT_POINT_HIDDEN)
          && ABS (point->x) <= QM_PLOT_VALUE_MAX
          && ABS (point->y) <= QM_PLOT_VALUE_MAX
-         && (!data->x.log || point->x >= QM_PLOT_LOG_MIN)
-         && (!data->y.log || point->y >= QM_PLOT_LOG_MIN);
+         && (!data->x.log || point->x >= QM_PLOT_VALUE_MIN)
+         && (!data->y.log || point->y >= QM_PLOT_VALUE_MIN);
 }
 
 /* The style of a point's series. */

@@ -194,6 +194,20 @@ qm_plot_render (const QmPlotData *const *plots,
   return g_byte_array_free_to_bytes (bytes);
 }
 
+/* Leaves things as they were before the file was opened. */
+static void
+abandon (GFile *file, GOutputStream *stream, gboolean existed)
+{
+  g_autoptr (GCancellable) cancelled = g_cancellable_new ();
+
+  /* Closing puts the new file in the place of an old one, unless it is
+   * cancelled; where there was none, what was written stands there already. */
+  g_cancellable_cancel (cancelled);
+  g_output_stream_close (stream, cancelled, NULL);
+  if (!existed)
+    g_file_delete (file, NULL, NULL);
+}
+
 gboolean
 qm_plot_save (const QmPlotData *const *plots,
               guint n,
@@ -206,23 +220,24 @@ qm_plot_save (const QmPlotData *const *plots,
 {
   g_autoptr (GBytes) bytes = NULL;
   g_autoptr (GFileOutputStream) stream = NULL;
-  g_autoptr (GCancellable) abandon = g_cancellable_new ();
+  gboolean existed;
 
   g_return_val_if_fail (G_IS_FILE (file), FALSE);
 
   bytes = qm_plot_render (plots, n, format, width, height, theme, error);
   if (bytes == NULL)
     return FALSE;
+  existed =
+      g_file_query_file_type (file, G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, NULL)
+      != G_FILE_TYPE_UNKNOWN;
   stream = g_file_replace (file, NULL, FALSE, G_FILE_CREATE_NONE, NULL, error);
   if (stream == NULL)
     return FALSE;
   if (g_output_stream_write_all (G_OUTPUT_STREAM (stream),
                                  g_bytes_get_data (bytes, NULL),
-                                 g_bytes_get_size (bytes), NULL, NULL, error))
-    return g_output_stream_close (G_OUTPUT_STREAM (stream), NULL, error);
-  /* Closing puts the new file in the place of the old one, unless it is
-   * cancelled. */
-  g_cancellable_cancel (abandon);
-  g_output_stream_close (G_OUTPUT_STREAM (stream), abandon, NULL);
+                                 g_bytes_get_size (bytes), NULL, NULL, error)
+      && g_output_stream_close (G_OUTPUT_STREAM (stream), NULL, error))
+    return TRUE;
+  abandon (file, G_OUTPUT_STREAM (stream), existed);
   return FALSE;
 }

@@ -8,7 +8,6 @@
 
 #define TICK_LENGTH       4.0
 #define MINOR_TICK_LENGTH 2.5
-#define TICK_GAP          7.0
 
 typedef struct
 {
@@ -132,7 +131,7 @@ draw_tick_labels (Painter *painter)
       qm_plot_text_get_size (&painter->text, &width, &height);
       qm_plot_text_show (&painter->text, painter->cr,
                          x_at (layout, tick->value) - width / 2,
-                         layout->bottom + TICK_GAP - 1);
+                         layout->bottom + QM_PLOT_TICK_GAP - 1);
     }
   for (guint i = 0; i < frame->y_ticks.n_major; i++)
     {
@@ -141,7 +140,7 @@ draw_tick_labels (Painter *painter)
       qm_plot_text_set (&painter->text, tick->label, QM_PLOT_FONT_NORMAL, -1);
       qm_plot_text_get_size (&painter->text, &width, &height);
       qm_plot_text_show (&painter->text, painter->cr,
-                         layout->left - TICK_GAP - width,
+                         layout->left - QM_PLOT_TICK_GAP - width,
                          y_at (layout, tick->value) - height / 2);
     }
 }

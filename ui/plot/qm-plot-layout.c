@@ -9,7 +9,6 @@
 #define MARGIN       10.0
 #define SMALL_MARGIN 4.0
 #define TITLE_GAP    8.0  /* below the title */
-#define TICK_GAP     7.0  /* from the axis to its labels */
 #define LABEL_GAP    5.0  /* from labels to the axis' title */
 #define LEGEND_GAP   16.0 /* around the legend */
 #define ROWS_GAP     10.0 /* below a legend of rows */
@@ -82,7 +81,7 @@ stack_lines (Planner *planner)
       layout->bottom -= LABEL_GAP;
     }
   if (frame->has_ticks)
-    layout->bottom -= planner->line_height + TICK_GAP;
+    layout->bottom -= planner->line_height + QM_PLOT_TICK_GAP;
 }
 
 /* Takes the legend's column away from the right, if it leaves enough. */
@@ -149,7 +148,8 @@ plan_y (Planner *planner)
   for (guint i = 0; i < frame->y_ticks.n_major; i++)
     widest = MAX (widest, frame->y_ticks.major[i].width);
   frame->y_title_x = planner->margin;
-  layout->left = planner->margin + (widest > 0 ? ceil (widest) + TICK_GAP : 0);
+  layout->left =
+      planner->margin + (widest > 0 ? ceil (widest) + QM_PLOT_TICK_GAP : 0);
   if (frame->has_y_title)
     layout->left += planner->line_height + LABEL_GAP;
 }

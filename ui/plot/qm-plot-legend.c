@@ -12,7 +12,7 @@
 #define SYMBOL_GAP   5.0  /* from symbol to text */
 #define ENTRY_GAP    12.0 /* from text to the next symbol in a row */
 #define LINE_GAP     4.0
-#define GROUP_GAP    10.0 /* between groups in a column */
+#define GROUP_GAP    10.0 /* between groups, besides that in rows */
 #define LINE_LENGTH  18.0 /* of the frontier's sample */
 #define SYMBOL_SIZE  2    /* weight of the sample markers */
 #define NAME_MAX_EMS 16   /* wider names are cut */
@@ -212,6 +212,8 @@ qm_plot_legend_arrange_rows (QmPlotLegend *legend, double max_width)
     {
       QmPlotEntry *entry = &g_array_index (legend->entries, QmPlotEntry, i);
 
+      if (x > 0 && group_of (entry[-1].kind) != group_of (entry->kind))
+        x += GROUP_GAP;
       entry->symbol = entry->size;
       limit_text (entry, max_width - entry->symbol - SYMBOL_GAP);
       if (i > first && x + entry_width (entry) > max_width)

@@ -23,7 +23,12 @@
 
 /* Widths of labels, as shares of the width that there is. */
 #define MAX_LABEL_SHARE 0.6
-#define MAX_HOVER_EMS   26
+#define MAX_RECOMMENDED 0.6
+
+/* Narrower plots, small multiples mostly, have no room for the name of a limit
+ * where points are. */
+#define SMALL_WIDTH   280
+#define MAX_HOVER_EMS 26
 
 typedef struct
 {
@@ -180,10 +185,12 @@ shade_excluded (Overlay *overlay)
     right = limit_position (overlay, FALSE, &beyond);
   if (has_limit (&overlay->data->y))
     top = limit_position (overlay, TRUE, &beyond);
-  cairo_rectangle (overlay->cr, right, layout->top, layout->right - right,
-                   layout->bottom - layout->top);
-  cairo_rectangle (overlay->cr, layout->left, layout->top, right - layout->left,
-                   top - layout->top);
+  if (right < layout->right)
+    cairo_rectangle (overlay->cr, right, layout->top, layout->right - right,
+                     layout->bottom - layout->top);
+  if (top > layout->top)
+    cairo_rectangle (overlay->cr, layout->left, layout->top,
+                     right - layout->left, top - layout->top);
   qm_plot_set_color (overlay->cr, &overlay->theme->limit, EXCLUDED);
   cairo_fill (overlay->cr);
 }
@@ -259,6 +266,9 @@ draw_limit_label (Overlay *overlay, gboolean vertical)
       box.y = MIN (overlay->clutter.taken[i].y
                        + overlay->clutter.taken[i].height + 1,
                    area->y + area->height - box.height);
+  if (area->width < SMALL_WIDTH
+      && qm_plot_clutter_cost (&overlay->clutter, &box) > 0)
+    return;
   draw_label (overlay, &box, &style);
   qm_plot_clutter_take (&overlay->clutter, &box);
 }
@@ -341,11 +351,32 @@ draw_leader (
   cairo_stroke (overlay->cr);
 }
 
+/* Takes up the label of the recommended point, or the short one where it would
+ * hide half of the plot.  Returns FALSE where neither fits. */
+static gboolean
+set_recommended_text (Overlay *overlay, QmPlotBox *box)
+{
+  const char *labels[] = { overlay->data->recommended_label,
+                           overlay->data->recommended_short };
+
+  for (guint i = 0; i < G_N_ELEMENTS (labels); i++)
+    {
+      if (labels[i] == NULL || *labels[i] == '\0')
+        continue;
+      qm_plot_text_set (&overlay->text, labels[i], QM_PLOT_FONT_STRONG,
+                        overlay->area.width * 2);
+      measure_label (overlay, box);
+      if (box->width <= overlay->area.width * MAX_RECOMMENDED
+          && box->height <= overlay->area.height)
+        return TRUE;
+    }
+  return FALSE;
+}
+
 static void
 draw_recommended_label (Overlay *overlay)
 {
   LabelStyle style = { &overlay->theme->text, &overlay->theme->accent, 0.94 };
-  const char *label = overlay->data->recommended_label;
   const QmPlotPoint *point;
   QmPlotBox box;
   double distance;
@@ -354,12 +385,7 @@ draw_recommended_label (Overlay *overlay)
   double y;
 
   point = locate (overlay, overlay->data->recommended, &x, &y);
-  if (point == NULL || label == NULL || *label == '\0')
-    return;
-  qm_plot_text_set (&overlay->text, label, QM_PLOT_FONT_STRONG,
-                    overlay->area.width - 2 * LABEL_X);
-  measure_label (overlay, &box);
-  if (box.width > overlay->area.width + 1 || box.height > overlay->area.height)
+  if (point == NULL || !set_recommended_text (overlay, &box))
     return;
   radius = reach_of (overlay, point) + RECOMMENDED_GAP + RECOMMENDED_RING / 2;
   distance = qm_plot_clutter_place (&overlay->clutter, &overlay->area, x, y,

@@ -16,6 +16,9 @@ G_BEGIN_DECLS
 
 /* --- Layout -------------------------------------------------------------- */
 
+/* From an axis to its labels. */
+#define QM_PLOT_TICK_GAP 7.0
+
 /* Everything that the layers must agree on. */
 typedef struct
 {

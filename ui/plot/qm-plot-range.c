@@ -6,15 +6,15 @@
 
 #include <math.h>
 
-/* Ranges narrower than this share of their values cannot be told apart from
- * rounding. */
-#define MIN_RELATIVE_SPAN 1e-9
+/* Ranges narrower than this share of their values have labels too long to be of
+ * use. */
+#define MIN_RELATIVE_SPAN 1e-5
 
 static gboolean
 usable (double value, gboolean log)
 {
   return fabs (value) <= QM_PLOT_VALUE_MAX
-         && (!log || value >= QM_PLOT_LOG_MIN);
+         && (!log || value >= QM_PLOT_VALUE_MIN);
 }
 
 /* What is shown where neither the axis nor the data say anything. */
@@ -96,27 +96,31 @@ pad_log (QmPlotRange *range,
     range->max = pow (10, max);
 }
 
-/* Makes room around a single value. */
+/* Makes room around a single value, and a little in what is too narrow. */
 static void
 open_up (QmPlotRange *range)
 {
-  double middle;
-  double half;
+  double middle = range->min / 2 + range->max / 2;
+  double half = fabs (middle) * MIN_RELATIVE_SPAN;
 
-  if (range->log)
+  if (!range->log && range->max - range->min < QM_PLOT_VALUE_MIN)
+    range->max = range->min;
+  if (range->min == range->max && range->log)
     {
-      if (range->max / range->min > 1 + MIN_RELATIVE_SPAN)
-        return;
       range->min /= 2;
       range->max *= 2;
-      return;
     }
-  middle = range->min / 2 + range->max / 2;
-  if (range->max - range->min > fabs (middle) * MIN_RELATIVE_SPAN)
-    return;
-  half = middle == 0 ? 1 : fabs (middle) / 2;
-  range->min = middle - half;
-  range->max = middle + half;
+  else if (range->min == range->max)
+    {
+      half = fabs (middle) < QM_PLOT_VALUE_MIN ? 1 : fabs (middle) / 2;
+      range->min = middle - half;
+      range->max = middle + half;
+    }
+  else if (range->max - range->min < 2 * half)
+    {
+      range->min = middle - half;
+      range->max = middle + half;
+    }
 }
 
 void

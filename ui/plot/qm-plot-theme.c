@@ -71,7 +71,7 @@ static const QmPlotTheme high_contrast_dark = {
   .grid = RGB (0x5a5a60),
   .limit = RGB (0xff8f7a),
   .accent = RGB (0xffffff),
-  .palette = { RGB (0x1c8eff), RGB (0xfb950c), RGB (0x15cf99), RGB (0xd49eff),
+  .palette = { RGB (0x0582ff), RGB (0xfb950c), RGB (0x15cf99), RGB (0xd49eff),
                RGB (0x97e2ff), RGB (0xfb3d5a), RGB (0xc4f000), RGB (0xffffc6) },
   .dim_alpha = 0.4,
   .font = FONT,

@@ -48,7 +48,7 @@ is_multiple (double value, double quantum)
 static gboolean
 is_scientific (double value)
 {
-  return fabs (value) >= 1e10 || (value != 0 && fabs (value) < 1e-4);
+  return fabs (value) >= 1e6 || (value != 0 && fabs (value) < 1e-3);
 }
 
 static gboolean

@@ -97,8 +97,9 @@ typedef struct
   int selected;
   int hovered;
   const char *recommended_label;
-  const char *hovered_label; /* drawn beside the hovered point; may hold
-                                several lines */
+  const char *recommended_short; /* for plots too small for the label */
+  const char *hovered_label;     /* drawn beside the hovered point; may hold
+                                    several lines */
   gboolean legend; /* series, and the marker areas of `legend_weights` */
   const guint16 *legend_weights;
   guint n_legend_weights;

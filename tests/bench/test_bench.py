@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""qm-bench as a user calls it, on the CPU.
+
+usage: test_bench.py QM_BENCH GOLDEN_FOLDER
+"""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BENCH, GOLDEN = sys.argv[1], pathlib.Path(sys.argv[2])
+
+CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
+              num_hidden_layers=2, num_attention_heads=4,
+              intermediate_size=64, hidden_act='gelu', hidden_dropout=0.1,
+              max_position_embeddings=32)
+RECIPE = dict(batch_size=8, steps=100, sequence_length=16, precision='fp32',
+              optimizer='adamw', learning_rate=3e-3, beta1=0.9, beta2=0.95,
+              epsilon=1e-8, weight_decay=0.01, max_grad_norm=1.0)
+
+
+def bench(*arguments, **options):
+    return subprocess.run([BENCH, *map(str, arguments)], capture_output=True,
+                          text=True, timeout=120, **options)
+
+
+class Bench(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, value):
+        with open(self.path(name), 'w') as file:
+            file.write(value if isinstance(value, str) else json.dumps(value))
+        return self.path(name)
+
+    def tiny(self, recipe=RECIPE, **changes):
+        return ('--config', self.write('config.json', {**CONFIG, **changes}),
+                '--recipe', self.write('recipe.json', recipe))
+
+    def line(self, result):
+        self.assertEqual(result.stderr.count('Traceback'), 0)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.count('\n'), 1)
+        return json.loads(result.stdout)
+
+    def fails(self, status, text, *arguments, **options):
+        result = bench(*arguments, **options)
+        self.assertEqual(result.returncode, status, result.stderr)
+        self.assertIn(text, result.stderr)
+        self.assertEqual(result.stdout, '')
+
+    def test_devices(self):
+        result = bench('devices', '--json')
+        last = json.loads(result.stdout.splitlines()[-1])
+        self.assertEqual(last['id'], 'cpu')
+        self.assertGreater(last['memory_bytes'], 0)
+
+    def test_plan_of_the_catalog(self):
+        for model in ('pythia-160m', 'pythia-410m', 'pythia-1b', 'pythia-2.8b',
+                      'pythia-6.9b', 'roberta-large', 'vit-large'):
+            begin = time.monotonic()
+            plan = self.line(bench('plan', '--model', model, '--memory',
+                                   '141GB', '--json'))
+            self.assertLess(time.monotonic() - begin, 5)
+            parts = dict(plan['memory_bytes'])
+            total = parts.pop('total')
+            self.assertEqual(total, sum(parts.values()))
+            self.assertLessEqual(total, 141e9)
+            self.assertTrue(plan['fits'])
+
+    def test_settings_need_less(self):
+        def need(settings):
+            plan = self.line(bench('plan', '--model', 'pythia-1b', '--json',
+                                   '--micro-batch', 1, '--settings', settings))
+            return plan['memory_bytes']['activations']
+
+        self.assertLess(need('kernels'), need('naive'))
+        self.assertLess(need('free-lunch'), need('kernels'))
+
+    def test_run(self):
+        for settings in ('naive', 'kernels', 'compile', 'tf32', 'free-lunch'):
+            got = self.line(bench('run', *self.tiny(), '--device', 'cpu',
+                                  '--micro-batch', 4, '--settings', settings,
+                                  '--validate', 1, '--repeat', 2, '--json'))
+            self.assertEqual(got['settings'], settings)
+            self.assertEqual(got['accumulation'], 2)
+            self.assertEqual(got['device']['id'], 'cpu')
+            step = 2 * got['pass']['mean_s'] + got['update']['mean_s']
+            self.assertAlmostEqual(got['step']['mean_s'] / step, 1, places=6)
+            self.assertAlmostEqual(
+                got['days'] / (got['step']['mean_s'] * 100 / 86400), 1,
+                places=6)
+            # What was timed has learned a little from log(256).
+            self.assertTrue(3 < got['loss'] < 7, got['loss'])
+
+    def test_run_chooses_the_micro_batch(self):
+        got = self.line(bench('run', *self.tiny(), '--device', 'cpu', '--json'))
+        self.assertEqual(got['micro_batch'], 8)
+
+    def test_half_precision(self):
+        for precision in ('fp16', 'bf16'):
+            got = self.line(bench(
+                'run', *self.tiny(dict(RECIPE, precision=precision)),
+                '--device', 'cpu', '--validate', 1, '--json'))
+            self.assertTrue(3 < got['loss'] < 7, got['loss'])
+            self.assertGreater(got['memory_bytes']['master_weights'], 0)
+
+    def check(self, *arguments, model='bert'):
+        return bench('check', '--config', GOLDEN / f'{model}.json',
+                     '--weights', GOLDEN / f'{model}.weights.safetensors',
+                     '--batch', GOLDEN / f'{model}.batch.safetensors',
+                     '--device', 'cpu', '--out', self.path('out.safetensors'),
+                     *arguments)
+
+    def test_check(self):
+        exact = self.line(self.check('--json', '--precision', 'fp32'))
+        self.assertGreater(os.path.getsize(self.path('out.safetensors')), 1000)
+        self.assertEqual(os.listdir(self.folder.name), ['out.safetensors'])
+        for precision, places in (('tf32', 6), ('bf16', 1), ('fp16', 2)):
+            got = self.line(self.check('--json', '--precision', precision))
+            self.assertAlmostEqual(got['loss'], exact['loss'], places=places)
+
+    def test_train(self):
+        text = self.write('text', 'All work and no play makes a dull text. '
+                          * 200)
+        result = bench('train', *self.tiny(), '--device', 'cpu', '--text',
+                       text, '--steps', 60, '--json')
+        losses = [json.loads(line)['loss']
+                  for line in result.stdout.splitlines()]
+        self.assertEqual(len(losses), 60, result.stderr)
+        self.assertGreater(losses[0], 5)
+        self.assertLess(losses[-1], 2.5)
+
+    def test_training_is_the_same_in_every_setting(self):
+        text = self.write('text', 'abcdefghijklmnopqrstuvwxyz' * 30)
+        last = [float(bench('train', *self.tiny(), '--device', 'cpu',
+                            '--text', text, '--steps', 4, '--settings',
+                            settings).stdout.split()[-3])
+                for settings in ('naive', 'free-lunch')]
+        self.assertAlmostEqual(last[0], last[1], places=3)
+
+    def test_refusals(self):
+        self.fails(2, 'command')
+        self.fails(2, 'command', 'walk')
+        self.fails(2, 'takes no --text', 'plan', '--text', 'x')
+        self.fails(2, 'needs a value', 'plan', '--model')
+        self.fails(2, 'takes no value', 'plan', '--json=1')
+        self.fails(2, 'whole number', 'run', '--repeat', 'x')
+        self.fails(2, 'needs --config', 'check')
+        self.fails(1, "no model 'x'", 'plan', '--model', 'x', '--memory',
+                   '1GiB')
+        self.fails(1, 'size', 'plan', '--model', 'pythia-1b', '--memory',
+                   '1 furlong')
+        self.fails(1, '--recipe', 'run', '--config',
+                   self.write('config.json', CONFIG), '--device', 'cpu')
+        self.fails(1, 'micro-batch', 'run', *self.tiny(), '--micro-batch', 9,
+                   '--device', 'cpu')
+        self.fails(4, 'no device', 'run', *self.tiny(), '--device', 'tpu')
+        self.fails(3, 'needs', 'plan', '--model', 'pythia-6.9b', '--memory',
+                   '24GiB')
+        self.fails(5, 'mamba', 'plan', '--model', 'mamba-2.8b', '--memory',
+                   '80GiB')
+        self.fails(5, 'rope_scaling', 'run',
+                   *self.tiny(rope_scaling=dict(type='linear')), '--device',
+                   'cpu')
+        self.fails(5, 'gpt_neox', 'train', '--model', 'roberta-large',
+                   '--micro-batch', 1, '--device', 'cpu', '--batch-size', 1,
+                   '--text', BENCH)
+
+    def test_check_refuses(self):
+        broken = self.write('broken.safetensors', 'nothing of the kind')
+        self.fails(1, 'safetensors', 'check', '--config', GOLDEN / 'bert.json',
+                   '--weights', broken, '--batch', broken, '--out',
+                   self.path('out'), '--device', 'cpu')
+        self.fails(1, 'no tensor', 'check', '--config', GOLDEN / 'bert.json',
+                   '--weights', GOLDEN / 'vit.weights.safetensors', '--batch',
+                   GOLDEN / 'bert.batch.safetensors', '--out',
+                   self.path('out'), '--device', 'cpu')
+        self.fails(1, 'cannot be written', 'check', '--config',
+                   GOLDEN / 'bert.json', '--weights',
+                   GOLDEN / 'bert.weights.safetensors', '--batch',
+                   GOLDEN / 'bert.batch.safetensors', '--out',
+                   self.path('absent/out'), '--device', 'cpu')
+        self.assertEqual(os.listdir(self.folder.name), ['broken.safetensors'])
+
+    def test_interrupt(self):
+        process = subprocess.Popen(
+            [BENCH, 'run', *self.tiny(), '--device', 'cpu', '--validate',
+             '1000000', '--micro-batch', '1', '--json'],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130)
+        self.assertEqual(out, '')
+        self.assertTrue(err.endswith('qm-bench: interrupted\n'), err)
+
+    def test_help(self):
+        for option in ('--help', '--version'):
+            result = bench(option)
+            self.assertEqual(result.returncode, 0)
+            self.assertIn('qm-bench', result.stdout)
+
+
+unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Devices: opening, memory, capture, the checks of calls. */
+
+#include "kernels/operators.h"
+#include "tests/data/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Bench
+{
+  QmDevice *device;
+  QmStream *stream;
+  float *x, *y;
+} Bench;
+
+#define N 1000
+
+static QmOpCall
+add_call (const Bench *bench)
+{
+  const int64_t n = N;
+  QmOpCall call = { .op = QM_OP_ADD };
+
+  call.inputs[0] = qm_tensor_dense (QM_TYPE_F32, 1, &n, bench->x);
+  call.inputs[1] = qm_tensor_dense (QM_TYPE_F32, 1, &n, bench->y);
+  call.outputs[0] = call.inputs[0];
+  return call;
+}
+
+static void
+test_capture (Bench *bench)
+{
+  QmOpCall call = add_call (bench);
+  QmCapture *capture = NULL;
+  float ones[N], got[N];
+
+  check_case ("capture");
+  for (int i = 0; i < N; i++)
+    ones[i] = 1;
+  CHECK_INT (qm_device_write (bench->device, bench->stream, bench->y, ones,
+                              sizeof ones, NULL),
+             QM_OK);
+  CHECK_INT (qm_device_set (bench->device, bench->stream, bench->x, 0,
+                            sizeof ones, NULL),
+             QM_OK);
+  CHECK_INT (qm_capture_begin (bench->device, bench->stream, NULL), QM_OK);
+  for (int i = 0; i < 100; i++)
+    CHECK_INT (qm_op_run (bench->device, bench->stream, &call, NULL), QM_OK);
+  CHECK_INT (qm_capture_end (bench->device, bench->stream, &capture, NULL),
+             QM_OK);
+  qm_device_read (bench->device, bench->stream, got, bench->x, sizeof got,
+                  NULL);
+  CHECK_NEAR (got[7], 0, 0);
+  for (int i = 0; i < 3; i++)
+    CHECK_INT (qm_capture_launch (bench->device, bench->stream, capture, NULL),
+               QM_OK);
+  CHECK_INT (qm_stream_synchronize (bench->device, bench->stream, NULL), QM_OK);
+  qm_device_read (bench->device, bench->stream, got, bench->x, sizeof got,
+                  NULL);
+  CHECK_NEAR (got[0], 300, 0);
+  CHECK_NEAR (got[N - 1], 300, 0);
+  qm_capture_free (bench->device, capture);
+}
+
+static void
+test_clock (Bench *bench)
+{
+  QmEvent *from = NULL, *to = NULL;
+  double seconds = -1;
+
+  check_case ("clock");
+  CHECK_INT (qm_event_create (bench->device, &from, NULL), QM_OK);
+  CHECK_INT (qm_event_create (bench->device, &to, NULL), QM_OK);
+  CHECK_INT (qm_event_record (bench->device, bench->stream, from, NULL), QM_OK);
+  CHECK_INT (qm_event_record (bench->device, bench->stream, to, NULL), QM_OK);
+  CHECK_INT (qm_event_elapsed (bench->device, from, to, &seconds, NULL), QM_OK);
+  CHECK (seconds >= 0 && seconds < 10);
+  qm_event_free (bench->device, from);
+  qm_event_free (bench->device, to);
+}
+
+static void
+expect_refusal (const Bench *bench, const QmOpCall *call, const char *message)
+{
+  QmError error = { 0 };
+
+  CHECK_INT (qm_op_run (bench->device, bench->stream, call, &error),
+             QM_STATUS_INVALID);
+  CHECK_CONTAINS (error.message, message);
+}
+
+static void
+test_checks (Bench *bench)
+{
+  QmOpCall call = add_call (bench);
+
+  check_case ("checks");
+  call.inputs[1].shape[0] = N - 1;
+  expect_refusal (bench, &call, "add: input 1 has the wrong shape");
+  call = add_call (bench);
+  call.inputs[1].type = QM_TYPE_I32;
+  expect_refusal (bench, &call, "add: input 1 has the wrong type");
+  call = add_call (bench);
+  call.inputs[1].type = QM_TYPE_NONE;
+  expect_refusal (bench, &call, "add: input 1 is missing");
+  call = add_call (bench);
+  call.outputs[0].stride[0] = 2;
+  expect_refusal (bench, &call, "add: output 0 has the wrong strides");
+  call = add_call (bench);
+  call.inputs[2] = call.inputs[1];
+  expect_refusal (bench, &call, "add: input 2 does not exist");
+  call = add_call (bench);
+  call.outputs[0].shape[0] = 0;
+  expect_refusal (bench, &call, "add: output 0 has the wrong shape");
+  call.op = QM_OP_COUNT;
+  expect_refusal (bench, &call, "no operator");
+}
+
+static void
+test_names (void)
+{
+  QmDeviceInfo infos[8];
+  QmDevice *device;
+  QmError error = { 0 };
+  char note[128];
+  size_t n = qm_device_list (infos, 8, note, sizeof note);
+
+  check_case ("names");
+  CHECK (n >= 1);
+  CHECK_STRING (infos[n - 1].id, "cpu");
+  CHECK (infos[n - 1].memory_bytes > 0 && infos[n - 1].processors > 0);
+  CHECK (n > 1 || note[0] != '\0');
+  CHECK_INT (qm_device_open ("gpu", &device, &error), QM_STATUS_NOT_FOUND);
+  CHECK_CONTAINS (error.message, "'gpu'");
+  CHECK (qm_device_open ("cuda:4711", &device, &error) != QM_OK);
+  CHECK (device == NULL);
+  qm_device_close (NULL);
+  for (int op = 0; op < QM_OP_COUNT; op++)
+    {
+      CHECK (strlen (qm_op_name ((QmOp) op)) > 2);
+      CHECK (qm_op_inputs ((QmOp) op) <= QM_OP_MAX_INPUTS);
+      CHECK (qm_op_outputs ((QmOp) op) <= QM_OP_MAX_OUTPUTS);
+    }
+}
+
+int
+main (void)
+{
+  Bench bench = { NULL };
+  void *x = NULL, *y = NULL;
+  QmError error = { 0 };
+
+  test_names ();
+  CHECK_INT (qm_device_open ("cpu", &bench.device, NULL), QM_OK);
+  CHECK_INT (qm_stream_create (bench.device, &bench.stream, NULL), QM_OK);
+  CHECK_INT (qm_device_allocate (bench.device, N * 4, &x, NULL), QM_OK);
+  CHECK_INT (qm_device_allocate (bench.device, N * 4, &y, NULL), QM_OK);
+  CHECK_INT ((intptr_t) x % 256, 0);
+  bench.x = x;
+  bench.y = y;
+  test_capture (&bench);
+  test_clock (&bench);
+  test_checks (&bench);
+  CHECK_INT (qm_device_allocate (bench.device, (size_t) 1 << 60, &x, &error),
+             QM_STATUS_DEVICE_FULL);
+  CHECK (x == NULL);
+  CHECK (error.message[0] != '\0');
+  qm_device_free (bench.device, bench.x);
+  qm_device_free (bench.device, bench.y);
+  qm_stream_free (bench.device, bench.stream);
+  qm_device_close (bench.device);
+  return check_report ();
+}

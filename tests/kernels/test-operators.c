@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Operators whose results can be written down: training, losses, positions. */
+
+#include "kernels/operators.h"
+#include "kernels/random.h"
+#include "tests/data/check.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Bench
+{
+  QmDevice *device;
+  QmStream *stream;
+} Bench;
+
+static QmTensor
+tensor1 (QmType type, int64_t n, void *data)
+{
+  return qm_tensor_dense (type, 1, &n, data);
+}
+
+static QmTensor
+tensor2 (QmType type, int64_t rows, int64_t columns, void *data)
+{
+  return qm_tensor_dense (type, 2, (int64_t[]){ rows, columns }, data);
+}
+
+static void
+run (const Bench *bench, const QmOpCall *call)
+{
+  QmError error = { 0 };
+
+  CHECK_INT (qm_op_run (bench->device, bench->stream, call, &error), QM_OK);
+  CHECK_STRING (error.message, "");
+}
+
+/* Loss of two classes in room for three; the second of three rows is ignored.
+ */
+static void
+test_cross_entropy (const Bench *bench)
+{
+  float logits[3][3] = { { 1, 2, 9 }, { 5, 5, 9 }, { 0, -1, 9 } };
+  float state[QM_STATE_SIZE] = { 0 }, weight[2], losses[3];
+  int32_t labels[3] = { 1, QM_IGNORE_LABEL, 0 };
+  double p = 1 / (1 + exp (-1));
+  QmOpCall call = { .op = QM_OP_LABEL_WEIGHT };
+
+  check_case ("cross entropy");
+  state[QM_STATE_LOSS_SCALE] = 8;
+  call.attributes.scale = 0.5;
+  call.inputs[0] = tensor2 (QM_TYPE_I32, 3, 1, labels);
+  call.inputs[1] = tensor1 (QM_TYPE_F32, QM_STATE_SIZE, state);
+  call.outputs[0] = tensor1 (QM_TYPE_F32, 2, weight);
+  run (bench, &call);
+  CHECK_NEAR (weight[0], 0.25, 0);
+  CHECK_NEAR (weight[1], 2, 0);
+
+  call = (QmOpCall){ .op = QM_OP_CROSS_ENTROPY };
+  call.attributes.padded = 3;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 3, 3, logits);
+  call.inputs[0].shape[1] = 2;
+  call.inputs[1] = tensor2 (QM_TYPE_I32, 3, 1, labels);
+  call.inputs[2] = tensor1 (QM_TYPE_F32, 2, weight);
+  call.outputs[0] = call.inputs[0];
+  call.outputs[1] = tensor1 (QM_TYPE_F32, 3, losses);
+  run (bench, &call);
+  CHECK_NEAR (losses[0], -0.25 * log (p), 1e-6);
+  CHECK_NEAR (losses[1], 0, 0);
+  CHECK_NEAR (losses[2], -0.25 * log (p), 1e-6);
+  CHECK_NEAR (logits[0][1], 2 * (p - 1), 1e-5);
+  CHECK_NEAR (logits[0][0], 2 * (1 - p), 1e-5);
+  for (int i = 0; i < 3; i++)
+    CHECK_NEAR (logits[i][2], 0, 0);
+  CHECK_NEAR (logits[1][0], 0, 0);
+}
+
+/* Every token predicts the next, and the last of a sequence nothing. */
+static void
+test_shift (const Bench *bench)
+{
+  float logits[4][2] = { { 3, 0 }, { 3, 0 }, { 3, 0 }, { 3, 0 } };
+  float state[QM_STATE_SIZE] = { 0 }, weight[2], losses[4];
+  int32_t labels[4] = { 0, 1, 1, 0 };
+  QmOpCall call = { .op = QM_OP_LABEL_WEIGHT };
+
+  check_case ("shifted labels");
+  state[QM_STATE_LOSS_SCALE] = 1;
+  call.attributes.scale = 1;
+  call.attributes.shift = true;
+  call.inputs[0] = tensor2 (QM_TYPE_I32, 2, 2, labels);
+  call.inputs[1] = tensor1 (QM_TYPE_F32, QM_STATE_SIZE, state);
+  call.outputs[0] = tensor1 (QM_TYPE_F32, 2, weight);
+  run (bench, &call);
+  CHECK_NEAR (weight[0], 0.5, 0);
+  call.op = QM_OP_CROSS_ENTROPY;
+  call.inputs[1] = call.inputs[0];
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 4, 2, logits);
+  call.inputs[2] = call.outputs[0];
+  call.outputs[0] = call.inputs[0];
+  call.outputs[1] = tensor1 (QM_TYPE_F32, 4, losses);
+  run (bench, &call);
+  CHECK_NEAR (losses[0], 0.5 * log1p (exp (3)), 1e-6);
+  CHECK_NEAR (losses[1], 0, 0);
+  CHECK_NEAR (losses[2], 0.5 * log1p (exp (-3)), 1e-6);
+  CHECK_NEAR (losses[3], 0, 0);
+  CHECK_NEAR (logits[1][0], 0, 0);
+}
+
+static void
+update_state (
+    const Bench *bench, float sum, double max_norm, bool dynamic, float *state)
+{
+  QmOpCall call = { .op = QM_OP_UPDATE_STATE };
+
+  call.attributes.max_norm = max_norm;
+  call.attributes.dynamic = dynamic;
+  call.inputs[0] = tensor1 (QM_TYPE_F32, 1, &sum);
+  call.outputs[0] = tensor1 (QM_TYPE_F32, QM_STATE_SIZE, state);
+  run (bench, &call);
+}
+
+static void
+test_update_state (const Bench *bench)
+{
+  float state[QM_STATE_SIZE] = { 0 };
+
+  check_case ("clipping and loss scale");
+  state[QM_STATE_LOSS_SCALE] = 4;
+  update_state (bench, 64, 1, true, state);
+  CHECK_NEAR (state[QM_STATE_NORM], 2, 0);
+  CHECK_NEAR (state[QM_STATE_FACTOR], 0.125, 1e-5);
+  CHECK_NEAR (state[QM_STATE_UPDATES], 1, 0);
+  update_state (bench, 64, 3, true, state);
+  CHECK_NEAR (state[QM_STATE_FACTOR], 0.25, 0);
+  update_state (bench, 64, 0, true, state);
+  CHECK_NEAR (state[QM_STATE_FACTOR], 0.25, 0);
+  update_state (bench, INFINITY, 1, true, state);
+  CHECK_NEAR (state[QM_STATE_NOT_FINITE], 1, 0);
+  CHECK_NEAR (state[QM_STATE_UPDATES], 3, 0);
+  CHECK_NEAR (state[QM_STATE_LOSS_SCALE], 2, 0);
+  for (int i = 0; i < QM_SCALE_GROWTH; i++)
+    update_state (bench, 1, 0, true, state);
+  CHECK_NEAR (state[QM_STATE_LOSS_SCALE], 4, 0);
+  update_state (bench, NAN, 0, false, state);
+  CHECK_NEAR (state[QM_STATE_LOSS_SCALE], 4, 0);
+}
+
+/* Two updates of one weight, by hand in double precision. */
+static void
+test_adam (const Bench *bench, bool decoupled)
+{
+  const double rate = 0.1, beta1 = 0.9, beta2 = 0.99, epsilon = 1e-3;
+  const double decay = 0.2, gradients[2] = { 0.5, -2 };
+  float state[QM_STATE_SIZE] = { 0 }, g, w = 3, m = 0, v = 0;
+  double ww = 3, mm = 0, vv = 0;
+  uint16_t low = 0;
+  QmOpCall call = { .op = QM_OP_ADAM };
+
+  check_case (decoupled ? "adamw" : "adam");
+  call.attributes.beta1 = beta1;
+  call.attributes.beta2 = beta2;
+  call.attributes.epsilon = epsilon;
+  call.attributes.weight_decay = decay;
+  call.attributes.decoupled = decoupled;
+  call.inputs[0] = tensor1 (QM_TYPE_F32, QM_STATE_SIZE, state);
+  call.outputs[0] = tensor1 (QM_TYPE_F32, 1, &g);
+  call.outputs[1] = tensor1 (QM_TYPE_F32, 1, &w);
+  call.outputs[2] = tensor1 (QM_TYPE_F32, 1, &m);
+  call.outputs[3] = tensor1 (QM_TYPE_F32, 1, &v);
+  call.outputs[4] = tensor1 (QM_TYPE_BF16, 1, &low);
+  state[QM_STATE_LEARNING_RATE] = (float) rate;
+  state[QM_STATE_FACTOR] = 0.5;
+  for (int i = 0; i < 2; i++)
+    {
+      double gg = gradients[i];
+
+      g = (float) (2 * gradients[i]);
+      state[QM_STATE_UPDATES] = (float) (i + 1);
+      run (bench, &call);
+      if (decoupled)
+        ww -= rate * decay * ww;
+      else
+        gg += decay * ww;
+      mm = beta1 * mm + (1 - beta1) * gg;
+      vv = beta2 * vv + (1 - beta2) * gg * gg;
+      ww -= rate * (mm / (1 - pow (beta1, i + 1)))
+            / (sqrt (vv / (1 - pow (beta2, i + 1))) + epsilon);
+      CHECK_NEAR (w, ww, 1e-5);
+      CHECK_NEAR (g, 0, 0);
+    }
+  CHECK (low != 0);
+  state[QM_STATE_NOT_FINITE] = 1;
+  g = NAN;
+  run (bench, &call);
+  CHECK_NEAR (w, ww, 1e-5);
+  CHECK_NEAR (g, 0, 0);
+}
+
+static void
+test_positions (const Bench *bench)
+{
+  int32_t ids[10] = { 5, 5, 1, 5, 1, 1, 5, 5, 5, 5 }, got[10];
+  static const int32_t wanted[10] = { 2, 3, 1, 4, 1, 1, 2, 3, 4, 5 };
+  QmOpCall call = { .op = QM_OP_POSITIONS };
+
+  check_case ("positions");
+  call.attributes.padding = 1;
+  call.inputs[0] = tensor2 (QM_TYPE_I32, 2, 5, ids);
+  call.outputs[0] = tensor2 (QM_TYPE_I32, 2, 5, got);
+  run (bench, &call);
+  for (int i = 0; i < 10; i++)
+    CHECK_INT (got[i], wanted[i]);
+  call.attributes.padding = -1;
+  run (bench, &call);
+  for (int i = 0; i < 10; i++)
+    CHECK_INT (got[i], i % 5);
+}
+
+static void
+test_padding (const Bench *bench)
+{
+  int32_t ids[3] = { 1, 0, 1 };
+  float dy[3][2] = { { 1, 2 }, { 4, 8 }, { 16, 32 } };
+  float dw[2][2] = { { 1, 1 }, { 1, 1 } };
+  QmOpCall call = { .op = QM_OP_EMBEDDING_BACKWARD };
+
+  check_case ("padding is not learned");
+  call.attributes.padding = 0;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 3, 2, dy);
+  call.inputs[1] = tensor2 (QM_TYPE_I32, 1, 3, ids);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 2, 2, dw);
+  run (bench, &call);
+  CHECK_NEAR (dw[0][0], 1, 0);
+  CHECK_NEAR (dw[1][0], 18, 0);
+  CHECK_NEAR (dw[1][1], 35, 0);
+}
+
+/* Rows and columns of an image of 4 x 5 in patches of 2; the last column is not
+ * in any. */
+static void
+test_patchify (const Bench *bench)
+{
+  float image[2][4][5], got[4][8];
+  QmOpCall call = { .op = QM_OP_PATCHIFY };
+
+  check_case ("patches");
+  for (int c = 0; c < 2; c++)
+    for (int y = 0; y < 4; y++)
+      for (int x = 0; x < 5; x++)
+        image[c][y][x] = (float) (100 * c + 10 * y + x);
+  call.attributes.patch = 2;
+  call.inputs[0] =
+      qm_tensor_dense (QM_TYPE_F32, 4, (int64_t[]){ 1, 2, 4, 5 }, image);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 4, 8, got);
+  run (bench, &call);
+  for (int p = 0; p < 4; p++)
+    for (int e = 0; e < 8; e++)
+      CHECK_NEAR (got[p][e],
+                  100 * (e / 4) + 10 * (p / 2 * 2 + e / 2 % 2)
+                      + (p % 2 * 2 + e % 2),
+                  0);
+}
+
+/* The share that is kept, and that attention drops what dropout drops. */
+static void
+test_dropout (const Bench *bench)
+{
+  enum
+  {
+    S = 40
+  };
+  static float x[S * S], y[S * S], v[S][S], o[S][S], lse[S];
+  int32_t rng[QM_RNG_SIZE] = { 1, 2, 3 };
+  const int64_t square[4] = { 1, 1, S, S };
+  QmOpCall call = { .op = QM_OP_DROPOUT };
+  int kept = 0;
+
+  check_case ("dropout");
+  for (int i = 0; i < S * S; i++)
+    x[i] = 1.0f / S;
+  for (int i = 0; i < S; i++)
+    v[i][i] = 1;
+  call.attributes.dropout = 0.25;
+  call.attributes.site = 8;
+  call.attributes.tiled = true;
+  call.inputs[0] = qm_tensor_dense (QM_TYPE_F32, 4, square, x);
+  call.inputs[1] = tensor1 (QM_TYPE_I32, QM_RNG_SIZE, rng);
+  call.outputs[0] = qm_tensor_dense (QM_TYPE_F32, 4, square, y);
+  run (bench, &call);
+  for (int i = 0; i < S * S; i++)
+    kept += y[i] > 0;
+  CHECK_NEAR (kept, 0.75 * S * S, 0.06);
+
+  /* Equal weights on unit vectors: the output is the weights themselves. */
+  call = (QmOpCall){ .op = QM_OP_ATTENTION };
+  call.attributes.dropout = 0.25;
+  call.attributes.site = 8;
+  call.attributes.scale = 1;
+  call.inputs[0] = qm_tensor_dense (QM_TYPE_F32, 4, square, o);
+  call.inputs[1] = qm_tensor_dense (QM_TYPE_F32, 4, square, o);
+  call.inputs[2] = qm_tensor_dense (QM_TYPE_F32, 4, square, v);
+  call.inputs[3] = tensor1 (QM_TYPE_I32, QM_RNG_SIZE, rng);
+  call.outputs[0] = qm_tensor_dense (QM_TYPE_F32, 4, square, x);
+  call.outputs[1] =
+      qm_tensor_dense (QM_TYPE_F32, 3, (int64_t[]){ 1, 1, S }, lse);
+  run (bench, &call);
+  for (int i = 0; i < S * S; i++)
+    CHECK_NEAR (x[i], y[i], 1e-6);
+  CHECK_NEAR (lse[0], log (S), 1e-6);
+}
+
+int
+main (void)
+{
+  Bench bench = { NULL };
+
+  CHECK_INT (qm_device_open ("cpu", &bench.device, NULL), QM_OK);
+  CHECK_INT (qm_stream_create (bench.device, &bench.stream, NULL), QM_OK);
+  test_cross_entropy (&bench);
+  test_shift (&bench);
+  test_update_state (&bench);
+  test_adam (&bench, false);
+  test_adam (&bench, true);
+  test_positions (&bench);
+  test_padding (&bench);
+  test_patchify (&bench);
+  test_dropout (&bench);
+  qm_stream_free (bench.device, bench.stream);
+  qm_device_close (bench.device);
+  return check_report ();
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "tests/plot/fixture.h"
+#include "ui/plot/qm-advice-plot.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The published candidates of pythia-1b. */
+typedef struct
+{
+  QmCatalog *catalog;
+  QmQuestion *question;
+  QmAdvice *advice;
+  const QmCandidate *candidates;
+  guint n;
+} Setup;
+
+static void
+ask (Setup *setup)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_clear_pointer (&setup->advice, qm_advice_free);
+  setup->advice = qm_advice_new (setup->catalog, setup->question, &error);
+  g_assert_no_error (error);
+  setup->candidates = qm_advice_candidates (setup->advice, &setup->n);
+}
+
+static void
+set_up (Setup *setup, gconstpointer unused)
+{
+  QmError error;
+
+  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), NULL,
+                                    &setup->catalog, &error),
+                   ==, QM_OK);
+  setup->question = qm_question_new ();
+  setup->question->model = g_strdup ("pythia-1b");
+  ask (setup);
+  g_assert_cmpuint (setup->n, ==, 16);
+}
+
+static void
+tear_down (Setup *setup, gconstpointer unused)
+{
+  qm_advice_free (setup->advice);
+  qm_question_free (setup->question);
+  qm_catalog_free (setup->catalog);
+}
+
+static QmAdvicePlot *
+new_plot (const Setup *setup, QmAdvicePlotKind kind)
+{
+  return qm_advice_plot_new (setup->catalog, setup->advice, kind, "Pythia 1B",
+                             TRUE);
+}
+
+static int
+find (const Setup *setup, const char *gpu, int gpus)
+{
+  for (guint i = 0; i < setup->n; i++)
+    if (g_str_equal (setup->candidates[i].gpu->id, gpu)
+        && setup->candidates[i].gpus == gpus)
+      return (int) i;
+  g_assert_not_reached ();
+}
+
+static void
+test_points (Setup *setup, gconstpointer unused)
+{
+  g_autoptr (QmAdvicePlot) overall = new_plot (setup, QM_ADVICE_PLOT_OVERALL);
+  g_autoptr (QmAdvicePlot) experiment =
+      new_plot (setup, QM_ADVICE_PLOT_EXPERIMENT);
+  const QmPlotData *a = qm_advice_plot_data (overall);
+  const QmPlotData *b = qm_advice_plot_data (experiment);
+  const QmPlotPoint *h100;
+
+  g_assert_cmpuint (a->n_points, ==, 16);
+  g_assert_cmpuint (b->n_points, ==, 16);
+  g_assert_cmpstr (a->title, ==, "Pythia 1B");
+  g_assert_true (a->x.log && a->y.log);
+  for (guint i = 0; i < 16; i++)
+    {
+      const QmCandidate *c = &setup->candidates[i];
+
+      g_assert_cmpfloat (a->points[i].x, ==, c->cost_minor / 100.0);
+      g_assert_cmpfloat (a->points[i].y, ==, c->days);
+      g_assert_cmpfloat (b->points[i].x, ==, c->experiment_cost);
+      g_assert_cmpfloat (b->points[i].y, ==, c->days);
+      g_assert_cmpuint (a->points[i].weight, ==, c->gpus);
+      g_assert_cmpint (a->points[i].provenance, ==, QM_PLOT_PUBLISHED);
+      g_assert_cmpstr (a->series[a->points[i].series].name, ==, c->gpu->name);
+    }
+  /* As published: 4 x H100, 127 500 USD, 8 days, 559 USD an experiment. */
+  h100 = &a->points[find (setup, "h100-80gb-sxm", 4)];
+  g_assert_cmpfloat (h100->x, ==, 127500);
+  g_assert_cmpfloat (h100->y, ==, 8);
+  g_assert_cmpfloat_with_epsilon (b->points[h100 - a->points].x, 559, 0.5);
+}
+
+static void
+test_series (Setup *setup, gconstpointer unused)
+{
+  g_autoptr (QmAdvicePlot) all = new_plot (setup, QM_ADVICE_PLOT_OVERALL);
+  g_autoptr (QmAdvicePlot) one = NULL;
+  const QmPlotData *data = qm_advice_plot_data (all);
+  guint style = G_MAXUINT;
+
+  g_assert_cmpuint (data->n_series, ==, 4);
+  for (guint i = 0; i < 4; i++)
+    {
+      g_assert_cmpuint (data->series[i].style, ==, i);
+      if (strstr (data->series[i].name, "H100") != NULL)
+        style = data->series[i].style;
+    }
+  g_assert_cmpuint (style, !=, G_MAXUINT);
+
+  /* Alone, a GPU looks the same. */
+  setup->question->gpus = g_strsplit ("h100-80gb-sxm", ",", -1);
+  ask (setup);
+  one = new_plot (setup, QM_ADVICE_PLOT_OVERALL);
+  data = qm_advice_plot_data (one);
+  g_assert_cmpuint (data->n_series, ==, 1);
+  g_assert_cmpuint (data->series[0].style, ==, style);
+  g_assert_cmpuint (data->points[0].series, ==, 0);
+}
+
+static void
+test_legend (Setup *setup, gconstpointer unused)
+{
+  static const guint16 counts[] = { 1, 2, 4, 8 };
+  g_autoptr (QmAdvicePlot) plot = new_plot (setup, QM_ADVICE_PLOT_OVERALL);
+  const QmPlotData *data = qm_advice_plot_data (plot);
+
+  g_assert_true (data->legend);
+  g_assert_cmpmem (data->legend_weights,
+                   data->n_legend_weights * sizeof (guint16), counts,
+                   sizeof counts);
+  /* All times are published, which needs no entry. */
+  for (guint i = 0; i < G_N_ELEMENTS (data->provenance_names); i++)
+    g_assert_null (data->provenance_names[i]);
+  qm_advice_plot_set_legend (plot, FALSE);
+  g_assert_false (data->legend);
+}
+
+static void
+test_frontier (Setup *setup, gconstpointer unused)
+{
+  g_autoptr (QmAdvicePlot) overall = new_plot (setup, QM_ADVICE_PLOT_OVERALL);
+  g_autoptr (QmAdvicePlot) experiment =
+      new_plot (setup, QM_ADVICE_PLOT_EXPERIMENT);
+  QmAdvicePlot *plots[] = { overall, experiment };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      const QmPlotData *data = qm_advice_plot_data (plots[i]);
+
+      g_assert_cmpuint (data->n_frontier, >, 1);
+      for (guint j = 1; j < data->n_frontier; j++)
+        {
+          const QmPlotPoint *p = &data->points[data->frontier[j - 1]];
+          const QmPlotPoint *q = &data->points[data->frontier[j]];
+
+          g_assert_cmpfloat (p->x, <=, q->x);
+          g_assert_cmpfloat (p->y, >=, q->y);
+        }
+    }
+}
+
+static void
+set_limits (const Setup *setup, QmAdvicePlot *plot, gint64 budget, double days)
+{
+  QmRecommendation found = qm_advice_recommend (setup->advice, budget, days);
+
+  qm_advice_plot_set_limits (plot, budget, days, &found);
+}
+
+static void
+test_limits (Setup *setup, gconstpointer unused)
+{
+  g_autoptr (QmAdvicePlot) plot = new_plot (setup, QM_ADVICE_PLOT_OVERALL);
+  const QmPlotData *data = qm_advice_plot_data (plot);
+  int best = find (setup, "h100-80gb-sxm", 1);
+
+  set_limits (setup, plot, 4000000, NAN);
+  g_assert_cmpfloat (data->x.limit, ==, 40000);
+  g_assert_nonnull (strstr (data->x.limit_label, "40,000"));
+  g_assert_true (isnan (data->y.limit));
+  g_assert_null (data->y.limit_label);
+  for (guint i = 0; i < data->n_points; i++)
+    g_assert_cmpint ((data->points[i].flags & QM_PLOT_POINT_DIMMED) != 0, ==,
+                     data->points[i].x > 40000);
+  g_assert_cmpint (data->recommended, ==, best);
+  g_assert_nonnull (strstr (data->recommended_label, "1 × "));
+  g_assert_nonnull (strstr (data->recommended_label, "34 days"));
+
+  set_limits (setup, plot, -1, 20);
+  g_assert_true (isnan (data->x.limit));
+  g_assert_null (data->x.limit_label);
+  g_assert_cmpfloat (data->y.limit, ==, 20);
+  g_assert_nonnull (strstr (data->y.limit_label, "20 days"));
+  for (guint i = 0; i < data->n_points; i++)
+    g_assert_cmpint ((data->points[i].flags & QM_PLOT_POINT_DIMMED) != 0, ==,
+                     data->points[i].y > 20);
+
+  /* Nothing fits. */
+  set_limits (setup, plot, 100, NAN);
+  g_assert_cmpint (data->recommended, ==, -1);
+  g_assert_null (data->recommended_label);
+  for (guint i = 0; i < data->n_points; i++)
+    g_assert_true (data->points[i].flags & QM_PLOT_POINT_DIMMED);
+
+  /* And no limits at all. */
+  qm_advice_plot_set_limits (plot, -1, NAN, NULL);
+  for (guint i = 0; i < data->n_points; i++)
+    g_assert_false (data->points[i].flags & QM_PLOT_POINT_DIMMED);
+}
+
+/* A budget is no experiment cost: that plot has no line, yet dims. */
+static void
+test_experiment_limits (Setup *setup, gconstpointer unused)
+{
+  g_autoptr (QmAdvicePlot) plot = new_plot (setup, QM_ADVICE_PLOT_EXPERIMENT);
+  const QmPlotData *data = qm_advice_plot_data (plot);
+
+  set_limits (setup, plot, 4000000, 60);
+  g_assert_true (isnan (data->x.limit));
+  g_assert_null (data->x.limit_label);
+  g_assert_cmpfloat (data->y.limit, ==, 60);
+  for (guint i = 0; i < data->n_points; i++)
+    g_assert_cmpint ((data->points[i].flags & QM_PLOT_POINT_DIMMED) != 0, ==,
+                     setup->candidates[i].cost_minor > 4000000
+                         || setup->candidates[i].days > 60);
+}
+
+/* The two that need more than the cards' peak are crossed out and stay. */
+static void
+test_impossible (Setup *setup, gconstpointer unused)
+{
+  g_autoptr (QmAdvicePlot) plot = new_plot (setup, QM_ADVICE_PLOT_OVERALL);
+  const QmPlotData *data = qm_advice_plot_data (plot);
+
+  set_limits (setup, plot, 4000000, NAN);
+  for (guint i = 0; i < data->n_points; i++)
+    {
+      gboolean impossible = (int) i == find (setup, "rtx3090", 2)
+                            || (int) i == find (setup, "rtx3090", 8);
+
+      g_assert_cmpint ((data->points[i].flags & QM_PLOT_POINT_CROSSED) != 0, ==,
+                       impossible);
+      g_assert_false (data->points[i].flags & QM_PLOT_POINT_HIDDEN);
+    }
+  g_assert_nonnull (data->crossed_name);
+}
+
+static void
+test_hovered (Setup *setup, gconstpointer unused)
+{
+  g_autoptr (QmAdvicePlot) plot = new_plot (setup, QM_ADVICE_PLOT_OVERALL);
+  const QmPlotData *data = qm_advice_plot_data (plot);
+
+  qm_advice_plot_set_hovered (plot, find (setup, "rtx3090", 8));
+  g_assert_cmpint (data->hovered, ==, find (setup, "rtx3090", 8));
+  g_assert_true (g_str_has_prefix (data->hovered_label, "8 × "));
+  g_assert_nonnull (strstr (data->hovered_label, "20,900"));
+  g_assert_nonnull (strstr (data->hovered_label, "30 days"));
+  g_assert_nonnull (strstr (data->hovered_label, "344"));
+  g_assert_nonnull (strstr (data->hovered_label, "119 %"));
+  g_assert_nonnull (strstr (data->hovered_label, "impossible"));
+  g_assert_nonnull (strstr (data->hovered_label, "published"));
+  qm_advice_plot_set_hovered (plot, -1);
+  g_assert_cmpint (data->hovered, ==, -1);
+  g_assert_null (data->hovered_label);
+  qm_advice_plot_set_hovered (plot, 16);
+  g_assert_cmpint (data->hovered, ==, -1);
+  qm_advice_plot_set_selected (plot, 3);
+  g_assert_cmpint (data->selected, ==, 3);
+  qm_advice_plot_set_selected (plot, 99);
+  g_assert_cmpint (data->selected, ==, -1);
+}
+
+static void
+test_range (Setup *setup, gconstpointer unused)
+{
+  g_autoptr (QmAdvicePlot) plot = new_plot (setup, QM_ADVICE_PLOT_OVERALL);
+  QmPlotLayout layout;
+
+  qm_advice_plot_set_range (plot, 10000, 50000, 10, 100);
+  qm_plot_layout (qm_advice_plot_data (plot), 500, 400, qm_plot_theme_light (),
+                  &layout);
+  g_assert_cmpfloat (layout.x_min, ==, 10000);
+  g_assert_cmpfloat (layout.x_max, ==, 50000);
+  g_assert_cmpfloat (layout.y_min, ==, 10);
+  g_assert_cmpfloat (layout.y_max, ==, 100);
+  qm_advice_plot_set_range (plot, NAN, NAN, NAN, NAN);
+  qm_plot_layout (qm_advice_plot_data (plot), 500, 400, qm_plot_theme_light (),
+                  &layout);
+  g_assert_cmpfloat (layout.x_min, <, 2300);
+  g_assert_cmpfloat (layout.x_max, >, 250500);
+}
+
+/* Candidates without a time or a price, from no catalog, and very many GPUs. */
+static void
+test_odd_candidates (Setup *setup, gconstpointer unused)
+{
+  QmGpu gpu = { .id = "new", .name = "New GPU" };
+  QmMeasurement measured = { .provenance = QM_PROVENANCE_MEASURED };
+  QmCandidate candidates[] = {
+    { .gpu = &gpu,
+      .gpus = 8,
+      .machines = 1000000,
+      .cost_minor = 5000000,
+      .days = 3,
+      .experiment_cost = 20,
+      .implied_utilization = NAN,
+      .eligible = TRUE,
+      .measurement = &measured },
+    { .gpu = &gpu,
+      .gpus = 1,
+      .machines = 1,
+      .cost_minor = -1,
+      .days = 3,
+      .experiment_cost = NAN,
+      .implied_utilization = NAN },
+    { .gpu = setup->candidates[0].gpu,
+      .gpus = 1,
+      .machines = 1,
+      .cost_minor = 100,
+      .days = NAN,
+      .experiment_cost = NAN,
+      .implied_utilization = NAN,
+      .verdict = QM_VERDICT_INFEASIBLE },
+  };
+  g_autoptr (QmAdvice) advice =
+      qm_advice_new_for_candidates (candidates, G_N_ELEMENTS (candidates));
+  g_autoptr (QmAdvicePlot) plot =
+      qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_EXPERIMENT,
+                          NULL, FALSE);
+  const QmPlotData *data = qm_advice_plot_data (plot);
+  cairo_surface_t *image;
+
+  g_assert_cmpuint (data->n_series, ==, 2);
+  /* New ones come after all that the catalog has. */
+  g_assert_cmpstr (data->series[1].name, ==, "New GPU");
+  g_assert_cmpuint (data->series[1].style, >=, 4);
+  g_assert_cmpuint (data->points[0].weight, <=, 64);
+  g_assert_cmpint (data->points[0].provenance, ==, QM_PLOT_MEASURED);
+  g_assert_nonnull (data->provenance_names[QM_PLOT_MEASURED]);
+  g_assert_true (isnan (data->points[1].x));
+  g_assert_true (isnan (data->points[2].y));
+  qm_advice_plot_set_limits (plot, 100, 1, NULL);
+  for (int i = 0; i < 3; i++)
+    {
+      qm_advice_plot_set_hovered (plot, i);
+      g_assert_nonnull (data->hovered_label);
+      image =
+          render (data, qm_plot_theme_dark (), 300, 200, 1, QM_PLOT_LAYER_ALL);
+      cairo_surface_destroy (image);
+    }
+}
+
+static void
+test_nothing (Setup *setup, gconstpointer unused)
+{
+  g_autoptr (QmAdvice) advice = qm_advice_new_for_candidates (NULL, 0);
+  g_autoptr (QmAdvicePlot) plot =
+      qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_OVERALL,
+                          "Empty", TRUE);
+  cairo_surface_t *image;
+
+  qm_advice_plot_set_limits (plot, 4000000, 60, NULL);
+  g_assert_nonnull (qm_advice_plot_data (plot)->empty_text);
+  image = render (qm_advice_plot_data (plot), qm_plot_theme_light (), 300, 200,
+                  1, QM_PLOT_LAYER_ALL);
+  cairo_surface_destroy (image);
+}
+
+#define ADD(name, function) \
+  g_test_add ("/plot/advice/" name, Setup, NULL, set_up, function, tear_down)
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  ADD ("points", test_points);
+  ADD ("series", test_series);
+  ADD ("legend", test_legend);
+  ADD ("frontier", test_frontier);
+  ADD ("limits", test_limits);
+  ADD ("experiment-limits", test_experiment_limits);
+  ADD ("impossible", test_impossible);
+  ADD ("hovered", test_hovered);
+  ADD ("range", test_range);
+  ADD ("odd-candidates", test_odd_candidates);
+  ADD ("nothing", test_nothing);
+  return g_test_run ();
+}

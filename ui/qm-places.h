@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Where a catalog has training times: what the filters let choose from. */
+
+#pragma once
+
+#include "data/catalog.h"
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* Ids of the GPU types with times, in the catalog's order, which owns them;
+ * ends with NULL.  (transfer container) */
+GPtrArray *qm_places_gpus (const QmCatalog *catalog);
+
+/* The numbers of GPUs with times, an int each, ascending.  (transfer full) */
+GArray *qm_places_counts (const QmCatalog *catalog);
+
+G_END_DECLS
