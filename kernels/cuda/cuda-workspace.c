@@ -3,6 +3,8 @@
 /* How much workspace the CUDA operators may use; plain C, because plans for a
  * GPU are made where there is none. */
 
+#include "kernels/cuda/cuda-workspace.h"
+
 #include "kernels/backend.h"
 
 #define MIB ((size_t) 1 << 20)
@@ -69,15 +71,12 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
     case QM_OP_ATTENTION_BACKWARD:
       return attention_backward_workspace (&call->inputs[1]);
     case QM_OP_LAYER_NORM_BACKWARD:
-      return column_workspace (first->shape[1],
-                               qm_tensor_present (&call->inputs[6]) ? 4 : 2);
+      return floats (4 * QM_CUDA_NORM_PARTS * first->shape[1]);
     case QM_OP_EMBEDDING_BACKWARD:
-      /* Sorting the tokens by their id: keys and values, twice, and counts. */
-      return floats (4 * qm_tensor_elements (&call->inputs[1])) + MIB;
-    case QM_OP_CLASS_TOKEN_BACKWARD:
-      return column_workspace (first->shape[1], 1);
+      return floats (qm_cuda_sort_layout (first->shape[0], first->shape[1])
+                         .size);
     case QM_OP_SUM_SQUARES:
-      return floats (4096);
+      return floats (2 * QM_CUDA_SQUARES_PARTS);
     default:
       return 0;
     }

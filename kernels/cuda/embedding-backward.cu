@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The gradient of a table that was looked up.  Tokens are sorted by their id,
+ * keeping their order where ids are equal, so that every row of the table is
+ * the sum of a run of tokens, added in an order that is always the same.  Runs
+ * are added in chunks of tokens; a run that crosses chunks leaves a part in
+ * each, and a second kernel adds those. */
+
+#include "kernels/cuda/cuda-rows.cuh"
+#include "kernels/cuda/cuda-workspace.h"
+
+namespace
+{
+
+const int sort_threads = 256;
+const int sort_warps = sort_threads / 32;
+const int sort_rounds = QM_CUDA_SORT_TILE / sort_threads;
+const int chunk_size = QM_CUDA_SORT_CHUNK;
+
+/* How many keys of a tile have each digit: counts[digit, tile]. */
+__global__ void
+__launch_bounds__ (sort_threads)
+count_kernel (const int32_t *keys, int64_t n, int shift, int32_t *counts)
+{
+  __shared__ int shared[QM_CUDA_SORT_DIGITS];
+  int64_t first = (int64_t) blockIdx.x * QM_CUDA_SORT_TILE;
+
+  shared[threadIdx.x] = 0;
+  __syncthreads ();
+  for (int round = 0; round < sort_rounds; round++)
+    {
+      int64_t i = first + round * sort_threads + threadIdx.x;
+
+      if (i < n)
+        atomicAdd (&shared[(uint32_t) keys[i] >> shift & 255], 1);
+    }
+  __syncthreads ();
+  counts[(int64_t) threadIdx.x * gridDim.x + blockIdx.x] = shared[threadIdx.x];
+}
+
+/* Every element becomes the sum of those before it; one block. */
+__global__ void
+__launch_bounds__ (1024)
+scan_kernel (int32_t *counts, int64_t n)
+{
+  __shared__ int32_t shared[32];
+  int64_t each = (n + blockDim.x - 1) / blockDim.x;
+  int64_t begin = min (threadIdx.x * each, n), end = min (begin + each, n);
+  int32_t sum = 0, before;
+
+  for (int64_t i = begin; i < end; i++)
+    sum += counts[i];
+  before = sum;
+#pragma unroll
+  for (int lanes = 1; lanes < 32; lanes *= 2)
+    {
+      int32_t other = __shfl_up_sync (0xffffffffu, before, lanes);
+
+      before += (int) threadIdx.x % 32 >= lanes ? other : 0;
+    }
+  if (threadIdx.x % 32 == 31)
+    shared[threadIdx.x / 32] = before;
+  before -= sum;
+  __syncthreads ();
+  for (int warp = 0; warp < (int) threadIdx.x / 32; warp++)
+    before += shared[warp];
+  for (int64_t i = begin; i < end; i++)
+    {
+      int32_t count = counts[i];
+
+      counts[i] = before;
+      before += count;
+    }
+}
+
+struct Scatter
+{
+  const int32_t *keys, *values; /* values NULL: 0, 1, 2, ... */
+  int32_t *keys_out, *values_out;
+  const int32_t *places;
+  int64_t n;
+  int shift;
+};
+
+/* Moves a tile's tokens to their places, in order. */
+__global__ void
+__launch_bounds__ (sort_threads)
+scatter_kernel (const Scatter scatter)
+{
+  __shared__ int32_t place[QM_CUDA_SORT_DIGITS];
+  __shared__ int32_t counts[sort_warps][QM_CUDA_SORT_DIGITS];
+  int lane = (int) threadIdx.x % 32, warp = (int) threadIdx.x / 32;
+
+  place[threadIdx.x] =
+      scatter.places[(int64_t) threadIdx.x * gridDim.x + blockIdx.x];
+  for (int w = 0; w < sort_warps; w++)
+    counts[w][threadIdx.x] = 0;
+  __syncthreads ();
+  for (int round = 0; round < sort_rounds; round++)
+    {
+      int64_t i = (int64_t) blockIdx.x * QM_CUDA_SORT_TILE
+                  + round * sort_threads + threadIdx.x;
+      int32_t key = i < scatter.n ? scatter.keys[i] : 0;
+      int digit = i < scatter.n ? (int) ((uint32_t) key >> scatter.shift & 255)
+                                : QM_CUDA_SORT_DIGITS;
+      unsigned same = __match_any_sync (0xffffffffu, digit);
+      int rank = __popc (same & ((1u << lane) - 1));
+
+      if (i < scatter.n && rank == 0)
+        counts[warp][digit] = __popc (same);
+      __syncthreads ();
+      if (i < scatter.n)
+        {
+          int32_t to = place[digit] + rank;
+
+          for (int w = 0; w < warp; w++)
+            to += counts[w][digit];
+          scatter.keys_out[to] = key;
+          scatter.values_out[to] =
+              scatter.values != nullptr ? scatter.values[i] : (int32_t) i;
+        }
+      __syncthreads ();
+      for (int w = 0; w < sort_warps; w++)
+        {
+          place[threadIdx.x] += counts[w][threadIdx.x];
+          counts[w][threadIdx.x] = 0;
+        }
+      __syncthreads ();
+    }
+}
+
+struct Gradient
+{
+  const int32_t *keys, *tokens; /* sorted */
+  QmRows dy, dw;
+  float *parts; /* [chunks, 2, columns]: a run's end, a run's beginning */
+  int64_t n;
+  int columns, slices; /* of 32 groups a warp */
+  int64_t padding;
+};
+
+__device__ __forceinline__ void
+add_to_row (const Gradient &gradient,
+            int32_t key,
+            int column,
+            const float (&sum)[QM_GROUP])
+{
+  float *to = (float *) gradient.dw.row (key);
+
+  if (key == gradient.padding)
+    return;
+#pragma unroll
+  for (int i = 0; i < QM_GROUP; i++)
+    if (column + i < gradient.columns)
+      to[column + i] += sum[i];
+}
+
+__device__ __forceinline__ void
+write_part (const Gradient &gradient,
+            int64_t part,
+            int column,
+            const float (&sum)[QM_GROUP])
+{
+  float *to = gradient.parts + part * gradient.columns;
+
+#pragma unroll
+  for (int i = 0; i < QM_GROUP; i++)
+    if (column + i < gradient.columns)
+      to[column + i] = sum[i];
+}
+
+/* A warp adds the runs of a chunk, in 32 groups of columns. */
+template <bool whole>
+__global__ void
+__launch_bounds__ (128)
+runs_kernel (const __grid_constant__ Gradient gradient)
+{
+  constexpr int ahead = 8;
+  int64_t work = (int64_t) blockIdx.x * 4 + threadIdx.x / 32;
+  int64_t chunk = work / gradient.slices, begin = chunk * chunk_size;
+  int64_t end = min (begin + chunk_size, gradient.n);
+  int column = (int) (work % gradient.slices * 32 + threadIdx.x % 32)
+               * QM_GROUP;
+  int32_t key;
+  bool open; /* the run began in the chunk before */
+  float sum[QM_GROUP] = {};
+
+  if (begin >= gradient.n || column >= gradient.columns)
+    return;
+  key = gradient.keys[begin];
+  open = begin > 0 && gradient.keys[begin - 1] == key;
+  for (int64_t at = begin; at < end; at += ahead)
+    {
+      int32_t keys[ahead];
+      QmRaw raw[ahead];
+
+#pragma unroll
+      for (int i = 0; i < ahead; i++)
+        if (at + i < end)
+          {
+            keys[i] = gradient.keys[at + i];
+            raw[i] = qm_fetch_group<whole> (
+                gradient.dy.row (gradient.tokens[at + i]), column,
+                gradient.columns, gradient.dy.type);
+          }
+#pragma unroll
+      for (int i = 0; i < ahead; i++)
+        if (at + i < end)
+          {
+            float x[QM_GROUP];
+
+            if (keys[i] != key)
+              {
+                if (open)
+                  write_part (gradient, 2 * chunk, column, sum);
+                else
+                  add_to_row (gradient, key, column, sum);
+                open = false;
+                key = keys[i];
+#pragma unroll
+                for (int j = 0; j < QM_GROUP; j++)
+                  sum[j] = 0;
+              }
+            qm_unpack (raw[i], gradient.dy.type, x);
+#pragma unroll
+            for (int j = 0; j < QM_GROUP; j++)
+              sum[j] += x[j];
+          }
+    }
+  if (open)
+    write_part (gradient, 2 * chunk, column, sum);
+  else if (end < gradient.n && gradient.keys[end] == key)
+    write_part (gradient, 2 * chunk + 1, column, sum);
+  else
+    add_to_row (gradient, key, column, sum);
+}
+
+/* The place after the last of the tokens with `key`, which is after `from`. */
+__device__ int64_t
+end_of_run (const Gradient &gradient, int32_t key, int64_t from)
+{
+  int64_t to = gradient.n;
+
+  while (from < to)
+    {
+      int64_t middle = (from + to) / 2;
+
+      if (gradient.keys[middle] == key)
+        from = middle + 1;
+      else
+        to = middle;
+    }
+  return to;
+}
+
+/* A warp adds the parts of the run that begins in its chunk and ends in another.
+ */
+__global__ void
+__launch_bounds__ (128)
+parts_kernel (const __grid_constant__ Gradient gradient)
+{
+  int64_t work = (int64_t) blockIdx.x * 4 + threadIdx.x / 32;
+  int64_t chunk = work / gradient.slices, begin = chunk * chunk_size;
+  int64_t end = begin + chunk_size, last;
+  int column = (int) (work % gradient.slices * 32 + threadIdx.x % 32)
+               * QM_GROUP;
+  int32_t key;
+  float sum[QM_GROUP] = {};
+
+  if (end >= gradient.n || column >= gradient.columns)
+    return;
+  key = gradient.keys[end - 1];
+  if (gradient.keys[end] != key
+      || (begin > 0 && gradient.keys[begin - 1] == key))
+    return;
+  last = (end_of_run (gradient, key, end) - 1) / chunk_size;
+#pragma unroll 4
+  for (int64_t c = chunk; c <= last; c++)
+    {
+      const float *part =
+          gradient.parts + (2 * c + (c == chunk)) * gradient.columns;
+
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        if (column + i < gradient.columns)
+          sum[i] += part[column + i];
+    }
+  add_to_row (gradient, key, column, sum);
+}
+
+/* Sorts tokens by id; afterwards gradient->keys and ->tokens are there. */
+void
+sort (cudaStream_t stream,
+      const int32_t *ids,
+      int64_t rows,
+      int32_t *workspace,
+      const QmCudaSortLayout &layout,
+      Gradient *gradient)
+{
+  unsigned tiles = (unsigned) qm_cuda_sort_tiles (gradient->n);
+  int32_t *counts = workspace + layout.counts;
+  Scatter scatter = { .keys = ids, .places = counts, .n = gradient->n };
+  int side = 0;
+
+  do
+    {
+      scatter.keys_out = workspace + layout.keys[side];
+      scatter.values_out = workspace + layout.values[side];
+      count_kernel<<<tiles, sort_threads, 0, stream>>> (
+          scatter.keys, scatter.n, scatter.shift, counts);
+      scan_kernel<<<1, 1024, 0, stream>>> (
+          counts, (int64_t) QM_CUDA_SORT_DIGITS * tiles);
+      scatter_kernel<<<tiles, sort_threads, 0, stream>>> (scatter);
+      scatter.keys = scatter.keys_out;
+      scatter.values = scatter.values_out;
+      scatter.shift += 8;
+      side = 1 - side;
+    }
+  while (scatter.shift < 32 && (rows - 1) >> scatter.shift != 0);
+  gradient->keys = scatter.keys;
+  gradient->tokens = scatter.values;
+}
+
+} /* namespace */
+
+QmStatus
+qm_cuda_embedding_backward (QmCudaContext *context,
+                            cudaStream_t stream,
+                            const QmOpCall *call,
+                            QmError *error)
+{
+  const QmTensor *dy = &call->inputs[0], *dw = &call->outputs[0];
+  QmCudaSortLayout layout = qm_cuda_sort_layout (dy->shape[0], dy->shape[1]);
+  Gradient gradient = {
+    .dy = qm_rows (*dy),
+    .dw = qm_rows (*dw),
+    .parts = (float *) call->workspace + layout.parts,
+    .n = dy->shape[0],
+    .columns = (int) dy->shape[1],
+    .slices =
+        (int) ((dy->shape[1] + 32 * QM_GROUP - 1) / (32 * QM_GROUP)),
+    .padding = call->attributes.padding,
+  };
+  int64_t warps = qm_cuda_sort_chunks (gradient.n) * gradient.slices;
+  unsigned blocks = (unsigned) ((warps + 3) / 4);
+
+  sort (stream, (const int32_t *) call->inputs[1].data, dw->shape[0],
+        (int32_t *) call->workspace, layout, &gradient);
+  if (qm_cuda_vectors (dy, QM_GROUP))
+    runs_kernel<true><<<blocks, 128, 0, stream>>> (gradient);
+  else
+    runs_kernel<false><<<blocks, 128, 0, stream>>> (gradient);
+  parts_kernel<<<blocks, 128, 0, stream>>> (gradient);
+  return qm_cuda_launched (call, error);
+}
