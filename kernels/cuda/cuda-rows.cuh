@@ -187,9 +187,10 @@ qm_pack (const float (&x)[QM_GROUP], QmType type)
     }
   else
     {
-      raw.low = make_uint4 (
-          qm_pack_pair (x[0], x[1], type), qm_pack_pair (x[2], x[3], type),
-          qm_pack_pair (x[4], x[5], type), qm_pack_pair (x[6], x[7], type));
+      raw.low = make_uint4 (qm_pack_pair (x[0], x[1], type),
+                            qm_pack_pair (x[2], x[3], type),
+                            qm_pack_pair (x[4], x[5], type),
+                            qm_pack_pair (x[6], x[7], type));
       raw.high = make_uint4 (0, 0, 0, 0);
     }
   return raw;
@@ -263,17 +264,17 @@ qm_drop_group (const QmDropout &dropout, int64_t index, float (&x)[QM_GROUP])
     }
   else
     for (int i = 0; i < QM_GROUP; i++)
-    {
-      int half = (int) ((index + i) % 8);
-      QmRandomBits bits = qm_random_block (dropout.rng, dropout.site,
-                                           (uint64_t) (index + i) / 8);
-      uint32_t word = half < 4 ? (half < 2 ? bits.word[0] : bits.word[1])
-                               : (half < 6 ? bits.word[2] : bits.word[3]);
+      {
+        int half = (int) ((index + i) % 8);
+        QmRandomBits bits = qm_random_block (dropout.rng, dropout.site,
+                                             (uint64_t) (index + i) / 8);
+        uint32_t word = half < 4 ? (half < 2 ? bits.word[0] : bits.word[1])
+                                 : (half < 6 ? bits.word[2] : bits.word[3]);
 
-      x[i] = (word >> (16 * (half % 2)) & 0xffff) >= dropout.threshold
-                 ? x[i] * dropout.scale
-                 : 0;
-    }
+        x[i] = (word >> (16 * (half % 2)) & 0xffff) >= dropout.threshold
+                   ? x[i] * dropout.scale
+                   : 0;
+      }
 }
 
 /* Sums over the `threads` that share a row: a warp, or the whole block.

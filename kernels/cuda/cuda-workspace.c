@@ -73,8 +73,8 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
     case QM_OP_LAYER_NORM_BACKWARD:
       return floats (4 * QM_CUDA_NORM_PARTS * first->shape[1]);
     case QM_OP_EMBEDDING_BACKWARD:
-      return floats (qm_cuda_sort_layout (first->shape[0], first->shape[1])
-                         .size);
+      return floats (
+          qm_cuda_sort_layout (first->shape[0], first->shape[1]).size);
     case QM_OP_SUM_SQUARES:
       return floats (2 * QM_CUDA_SQUARES_PARTS);
     default:

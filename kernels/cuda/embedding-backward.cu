@@ -20,7 +20,7 @@ const int chunk_size = QM_CUDA_SORT_CHUNK;
 /* How many keys of a tile have each digit: counts[digit, tile]. */
 __global__ void
 __launch_bounds__ (sort_threads)
-count_kernel (const int32_t *keys, int64_t n, int shift, int32_t *counts)
+    count_kernel (const int32_t *keys, int64_t n, int shift, int32_t *counts)
 {
   __shared__ int shared[QM_CUDA_SORT_DIGITS];
   int64_t first = (int64_t) blockIdx.x * QM_CUDA_SORT_TILE;
@@ -39,9 +39,8 @@ count_kernel (const int32_t *keys, int64_t n, int shift, int32_t *counts)
 }
 
 /* Every element becomes the sum of those before it; one block. */
-__global__ void
-__launch_bounds__ (1024)
-scan_kernel (int32_t *counts, int64_t n)
+__global__ void __launch_bounds__ (1024)
+    scan_kernel (int32_t *counts, int64_t n)
 {
   __shared__ int32_t shared[32];
   int64_t each = (n + blockDim.x - 1) / blockDim.x;
@@ -84,8 +83,7 @@ struct Scatter
 
 /* Moves a tile's tokens to their places, in order. */
 __global__ void
-__launch_bounds__ (sort_threads)
-scatter_kernel (const Scatter scatter)
+__launch_bounds__ (sort_threads) scatter_kernel (const Scatter scatter)
 {
   __shared__ int32_t place[QM_CUDA_SORT_DIGITS];
   __shared__ int32_t counts[sort_warps][QM_CUDA_SORT_DIGITS];
@@ -171,16 +169,15 @@ write_part (const Gradient &gradient,
 
 /* A warp adds the runs of a chunk, in 32 groups of columns. */
 template <bool whole>
-__global__ void
-__launch_bounds__ (128)
-runs_kernel (const __grid_constant__ Gradient gradient)
+__global__ void __launch_bounds__ (128)
+    runs_kernel (const __grid_constant__ Gradient gradient)
 {
   constexpr int ahead = 8;
   int64_t work = (int64_t) blockIdx.x * 4 + threadIdx.x / 32;
   int64_t chunk = work / gradient.slices, begin = chunk * chunk_size;
   int64_t end = min (begin + chunk_size, gradient.n);
-  int column = (int) (work % gradient.slices * 32 + threadIdx.x % 32)
-               * QM_GROUP;
+  int column =
+      (int) (work % gradient.slices * 32 + threadIdx.x % 32) * QM_GROUP;
   int32_t key;
   bool open; /* the run began in the chunk before */
   float sum[QM_GROUP] = {};
@@ -253,17 +250,17 @@ end_of_run (const Gradient &gradient, int32_t key, int64_t from)
   return to;
 }
 
-/* A warp adds the parts of the run that begins in its chunk and ends in another.
+/* A warp adds the parts of the run that begins in its chunk and ends in
+ * another.
  */
-__global__ void
-__launch_bounds__ (128)
-parts_kernel (const __grid_constant__ Gradient gradient)
+__global__ void __launch_bounds__ (128)
+    parts_kernel (const __grid_constant__ Gradient gradient)
 {
   int64_t work = (int64_t) blockIdx.x * 4 + threadIdx.x / 32;
   int64_t chunk = work / gradient.slices, begin = chunk * chunk_size;
   int64_t end = begin + chunk_size, last;
-  int column = (int) (work % gradient.slices * 32 + threadIdx.x % 32)
-               * QM_GROUP;
+  int column =
+      (int) (work % gradient.slices * 32 + threadIdx.x % 32) * QM_GROUP;
   int32_t key;
   float sum[QM_GROUP] = {};
 
@@ -306,10 +303,10 @@ sort (cudaStream_t stream,
     {
       scatter.keys_out = workspace + layout.keys[side];
       scatter.values_out = workspace + layout.values[side];
-      count_kernel<<<tiles, sort_threads, 0, stream>>> (
-          scatter.keys, scatter.n, scatter.shift, counts);
-      scan_kernel<<<1, 1024, 0, stream>>> (
-          counts, (int64_t) QM_CUDA_SORT_DIGITS * tiles);
+      count_kernel<<<tiles, sort_threads, 0, stream>>> (scatter.keys, scatter.n,
+                                                        scatter.shift, counts);
+      scan_kernel<<<1, 1024, 0, stream>>> (counts, (int64_t) QM_CUDA_SORT_DIGITS
+                                                       * tiles);
       scatter_kernel<<<tiles, sort_threads, 0, stream>>> (scatter);
       scatter.keys = scatter.keys_out;
       scatter.values = scatter.values_out;
@@ -337,8 +334,7 @@ qm_cuda_embedding_backward (QmCudaContext *context,
     .parts = (float *) call->workspace + layout.parts,
     .n = dy->shape[0],
     .columns = (int) dy->shape[1],
-    .slices =
-        (int) ((dy->shape[1] + 32 * QM_GROUP - 1) / (32 * QM_GROUP)),
+    .slices = (int) ((dy->shape[1] + 32 * QM_GROUP - 1) / (32 * QM_GROUP)),
     .padding = call->attributes.padding,
   };
   int64_t warps = qm_cuda_sort_chunks (gradient.n) * gradient.slices;

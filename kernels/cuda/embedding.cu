@@ -33,20 +33,18 @@ gather_kernel (const __grid_constant__ Gather gather)
         if (i + u * step < n)
           {
             int64_t row = (i + u * step) / gather.groups;
-            int column =
-                (int) ((i + u * step) % gather.groups) * QM_GROUP;
+            int column = (int) ((i + u * step) % gather.groups) * QM_GROUP;
 
-            raw[u] = qm_fetch_group<whole> (gather.w.row (gather.ids[row]),
-                                            column, gather.columns,
-                                            gather.w.type);
+            raw[u] =
+                qm_fetch_group<whole> (gather.w.row (gather.ids[row]), column,
+                                       gather.columns, gather.w.type);
           }
 #pragma unroll
       for (int u = 0; u < 2; u++)
         if (i + u * step < n)
           {
             int64_t row = (i + u * step) / gather.groups;
-            int column =
-                (int) ((i + u * step) % gather.groups) * QM_GROUP;
+            int column = (int) ((i + u * step) % gather.groups) * QM_GROUP;
 
             qm_unpack (raw[u], gather.w.type, x);
             qm_put_group<whole> (gather.y.row (row), column, gather.columns,

@@ -36,13 +36,11 @@ labels_of (const QmOpCall *call, const QmTensor &labels)
 }
 
 /* One block. */
-__global__ void
-__launch_bounds__ (1024)
-weight_kernel (const Labels labels,
-               int64_t n,
-               double scale,
-               const float *state,
-               float *weight)
+__global__ void __launch_bounds__ (1024) weight_kernel (const Labels labels,
+                                                        int64_t n,
+                                                        double scale,
+                                                        const float *state,
+                                                        float *weight)
 {
   __shared__ long long counts[32];
   long long count = 0;
@@ -79,7 +77,7 @@ power_of_2 (float x)
 {
   float y;
 
-  asm ("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
@@ -226,16 +224,16 @@ write_constant (const Loss &loss, char *row, int first, float value)
 template <int threads>
 __global__ void
 __launch_bounds__ (threads, 1024 / threads)
-loss_kernel (const __grid_constant__ Loss loss)
+    loss_kernel (const __grid_constant__ Loss loss)
 {
   constexpr int ahead = 2;
   int64_t t = blockIdx.x;
   const char *row = loss.logits.row (t);
   char *to = loss.dlogits.row (t);
   /* Groups begin where memory is aligned, even if rows do not. */
-  int before = loss.aligned ? (int) ((uintptr_t) row / loss.logits.size ()
-                                     % QM_GROUP)
-                            : 0;
+  int before = loss.aligned
+                   ? (int) ((uintptr_t) row / loss.logits.size () % QM_GROUP)
+                   : 0;
   int first = (int) threadIdx.x * QM_GROUP - before;
   int32_t label = loss.labels.at (t);
   float weight = loss.weight[1], wanted, offset, factor;
@@ -253,8 +251,7 @@ loss_kernel (const __grid_constant__ Loss loss)
   wanted = qm_load ({ (void *) row, loss.logits.type }, label);
   all = sum_row<threads> (loss, row, first);
   if (threadIdx.x == 0)
-    loss.losses[t] =
-        loss.weight[0] * (logf (all.sum) + (all.largest - wanted));
+    loss.losses[t] = loss.weight[0] * (logf (all.sum) + (all.largest - wanted));
   offset = -all.largest * log2_e;
   factor = weight / all.sum;
   for (int column = first; column < loss.columns;
@@ -287,8 +284,8 @@ is_aligned (const QmTensor &logits, const QmTensor &dlogits)
   int64_t from = logits.stride[0] % QM_GROUP;
   int64_t to = dlogits.stride[0] % QM_GROUP;
 
-  return (uintptr_t) logits.data % 32 == 0
-         && (uintptr_t) dlogits.data % 32 == 0 && from == to;
+  return (uintptr_t) logits.data % 32 == 0 && (uintptr_t) dlogits.data % 32 == 0
+         && from == to;
 }
 
 } /* namespace */
@@ -301,10 +298,11 @@ qm_cuda_label_weight (QmCudaContext *context,
 {
   const QmTensor *labels = &call->inputs[0];
 
-  weight_kernel<<<1, 1024, 0, stream>>> (
-      labels_of (call, *labels), qm_tensor_elements (labels),
-      call->attributes.scale, (const float *) call->inputs[1].data,
-      (float *) call->outputs[0].data);
+  weight_kernel<<<1, 1024, 0, stream>>> (labels_of (call, *labels),
+                                         qm_tensor_elements (labels),
+                                         call->attributes.scale,
+                                         (const float *) call->inputs[1].data,
+                                         (float *) call->outputs[0].data);
   return qm_cuda_launched (call, error);
 }
 

@@ -14,7 +14,8 @@ struct NormBackward
 {
   QmRows dy, dy2, sum, dsum, gamma, gamma2, dx, branch, branch2;
   const float *mean, *rstd;
-  float *parts[4]; /* [gridDim.x, columns] of dgamma, dbeta and the second two */
+  float
+      *parts[4]; /* [gridDim.x, columns] of dgamma, dbeta and the second two */
   QmDropout drop, drop2;
   int64_t rows;
   int columns;
@@ -126,7 +127,7 @@ write_part (float *part,
 template <int threads, int groups, bool whole, bool dual>
 __global__ void
 __launch_bounds__ (threads == 32 ? 128 : threads)
-norm_backward_kernel (const __grid_constant__ NormBackward norm)
+    norm_backward_kernel (const __grid_constant__ NormBackward norm)
 {
   constexpr int each = threads == 32 ? 4 : 1;
   __shared__ float shared[2][32];
@@ -183,8 +184,7 @@ norm_backward_kernel (const __grid_constant__ NormBackward norm)
               dot += dn[g][i] * n[g][i];
             }
         }
-      total =
-          qm_row_sum<threads> (total, shared[0]) / (float) norm.columns;
+      total = qm_row_sum<threads> (total, shared[0]) / (float) norm.columns;
       dot = qm_row_sum<threads> (dot, shared[1]) / (float) norm.columns;
 #pragma unroll
       for (int g = 0; g < groups; g++)
@@ -220,8 +220,8 @@ launch (const QmCudaContext *context,
                     : norm_backward_kernel<threads, groups, whole, false>;
   int64_t rows = threads == 32 ? (norm.rows + 3) / 4 : norm.rows;
   int64_t most = QM_CUDA_NORM_PARTS;
-  unsigned blocks = qm_resident (context, kernel, block,
-                                 rows < most ? rows : most);
+  unsigned blocks =
+      qm_resident (context, kernel, block, rows < most ? rows : most);
 
   kernel<<<blocks, block, 0, stream>>> (norm);
   return blocks;

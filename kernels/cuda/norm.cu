@@ -63,10 +63,7 @@ fetch_row (const QmRows &from,
 /* x + dropout (a) + dropout (b), written to `sum` where there is a. */
 template <int threads, int groups, bool whole>
 __device__ __forceinline__ void
-read_row (const Norm &norm,
-          int64_t row,
-          int lane,
-          float (&x)[groups][QM_GROUP])
+read_row (const Norm &norm, int64_t row, int lane, float (&x)[groups][QM_GROUP])
 {
   QmRaw raw[groups], raw_a[groups], raw_b[groups];
 
@@ -110,9 +107,9 @@ write_row (const Norm &norm,
       qm_unpack (qm_fetch_group<whole> (gamma.data, column, norm.columns,
                                         gamma.type),
                  gamma.type, scale);
-      qm_unpack (
-          qm_fetch_group<whole> (beta.data, column, norm.columns, beta.type),
-          beta.type, shift);
+      qm_unpack (qm_fetch_group<whole> (beta.data, column, norm.columns,
+                                        beta.type),
+                 beta.type, shift);
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
         scale[i] = n[g][i] * scale[i] + shift[i];
@@ -123,7 +120,7 @@ write_row (const Norm &norm,
 template <int threads, int groups, bool whole>
 __global__ void
 __launch_bounds__ (threads == 32 ? 128 : threads)
-norm_kernel (const __grid_constant__ Norm norm)
+    norm_kernel (const __grid_constant__ Norm norm)
 {
   constexpr int each = threads == 32 ? 4 : 1;
   __shared__ float shared[2][32];

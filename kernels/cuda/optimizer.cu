@@ -38,7 +38,7 @@ block_sum (double x)
  * and in fp64 from then on. */
 __global__ void
 __launch_bounds__ (threads)
-squares_kernel (const float *x, int64_t n, bool aligned, double *parts)
+    squares_kernel (const float *x, int64_t n, bool aligned, double *parts)
 {
   int64_t first = (int64_t) blockIdx.x * blockDim.x + threadIdx.x;
   int64_t step = (int64_t) gridDim.x * blockDim.x;
@@ -63,9 +63,8 @@ squares_kernel (const float *x, int64_t n, bool aligned, double *parts)
     parts[blockIdx.x] = total;
 }
 
-__global__ void
-__launch_bounds__ (1024)
-squares_sum_kernel (const double *parts, int n, float *sum)
+__global__ void __launch_bounds__ (1024)
+    squares_sum_kernel (const double *parts, int n, float *sum)
 {
   double total = 0;
 
@@ -160,8 +159,7 @@ adam_elements (const Adam &adam, const Step &step, int64_t i)
 
 template <int N>
 __global__ void
-__launch_bounds__ (threads)
-adam_kernel (const __grid_constant__ Adam adam)
+__launch_bounds__ (threads) adam_kernel (const __grid_constant__ Adam adam)
 {
   int64_t first = (int64_t) blockIdx.x * blockDim.x + threadIdx.x;
   int64_t step_size = (int64_t) gridDim.x * blockDim.x;
@@ -203,8 +201,8 @@ qm_cuda_sum_squares (QmCudaContext *context,
     blocks = QM_CUDA_SQUARES_PARTS;
   squares_kernel<<<(unsigned) blocks, threads, 0, stream>>> (
       (const float *) x->data, n, (uintptr_t) x->data % 16 == 0, parts);
-  squares_sum_kernel<<<1, 1024, 0, stream>>> (
-      parts, (int) blocks, (float *) call->outputs[0].data);
+  squares_sum_kernel<<<1, 1024, 0, stream>>> (parts, (int) blocks,
+                                              (float *) call->outputs[0].data);
   return qm_cuda_launched (call, error);
 }
 
@@ -250,8 +248,8 @@ qm_cuda_adam (QmCudaContext *context,
                                   adam.n / 4 / threads + 1),
                      threads, 0, stream>>> (adam);
   else
-    adam_kernel<1><<<qm_resident (context, adam_kernel<1>, threads,
-                                  adam.n / threads + 1),
-                     threads, 0, stream>>> (adam);
+    adam_kernel<1>
+        <<<qm_resident (context, adam_kernel<1>, threads, adam.n / threads + 1),
+           threads, 0, stream>>> (adam);
   return qm_cuda_launched (call, error);
 }
