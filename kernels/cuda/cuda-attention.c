@@ -70,6 +70,7 @@ describe (const QmOpCall *call,
     .head_dim = (int) q->shape[3],
     .scale = (float) attributes->scale,
     .causal = attributes->causal != QM_CAUSAL_NONE,
+    .deterministic = true,
   };
   if (qm_dropout_is_on (attributes->dropout))
     {
