@@ -12,14 +12,18 @@
 #ifndef QM_KERNELS_CUDA_CUDA_OPS_H
 #define QM_KERNELS_CUDA_CUDA_OPS_H
 
-#include "kernels/backend.h"
-
 #include <cuda_runtime_api.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C"
 {
 #endif
+
+#include "kernels/backend.h"
 
   typedef struct QmCudaProducts QmCudaProducts;
 
