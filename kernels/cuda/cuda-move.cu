@@ -217,16 +217,15 @@ qm_cuda_copy (QmCudaContext *context,
 
 template <int N>
 __global__ void
-add_kernel (QmArray a, QmArray b, QmArray y, int64_t items, int64_t period)
+add_kernel (QmArray a, QmArray b, QmArray y, int64_t items)
 {
   for (int64_t item = blockIdx.x * (int64_t) blockDim.x + threadIdx.x;
        item < items; item += (int64_t) gridDim.x * blockDim.x)
     {
-      int64_t other = period == items ? item : item % period;
       float sum[N], addend[N];
 
       qm_load<N> (a, item * N, sum);
-      qm_load<N> (b, other * N, addend);
+      qm_load<N> (b, item * N, addend);
 #pragma unroll
       for (int i = 0; i < N; i++)
         sum[i] += addend[i];
@@ -242,16 +241,15 @@ qm_cuda_add (QmCudaContext *context,
 {
   const QmTensor &a = call->inputs[0], &b = call->inputs[1];
   const QmTensor &y = call->outputs[0];
-  int64_t items = qm_tensor_elements (&a), period = qm_tensor_elements (&b);
+  int64_t items = qm_tensor_elements (&a);
 
   if (qm_cuda_vectors (&a, WIDTH) && qm_cuda_vectors (&b, WIDTH)
       && qm_cuda_vectors (&y, WIDTH))
     add_kernel<WIDTH>
         <<<qm_grid (context, items / WIDTH, THREADS), THREADS, 0, stream>>> (
-            qm_array (a), qm_array (b), qm_array (y), items / WIDTH,
-            period / WIDTH);
+            qm_array (a), qm_array (b), qm_array (y), items / WIDTH);
   else
     add_kernel<1><<<qm_grid (context, items, THREADS), THREADS, 0, stream>>> (
-        qm_array (a), qm_array (b), qm_array (y), items, period);
+        qm_array (a), qm_array (b), qm_array (y), items);
   return qm_cuda_launched (call, error);
 }

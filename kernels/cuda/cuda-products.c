@@ -60,6 +60,22 @@ blas_failed (cublasStatus_t code, QmError *error)
                        cublasLtGetStatusString (code));
 }
 
+static QmStatus
+product_failed (cublasStatus_t code, const Entry *entry, QmError *error)
+{
+  const Shape *shape = &entry->shape;
+  QmError inner;
+  QmStatus status = blas_failed (code, &inner);
+
+  return qm_error_set (error, status, "", 0, 0,
+                       "product of %lld x %lld by %lld, %s to %s, epilogue %d: "
+                       "%s",
+                       (long long) shape->n, (long long) shape->k,
+                       (long long) shape->m, qm_type_name (shape->type),
+                       qm_type_name (shape->type_d), shape->epilogue,
+                       inner.message);
+}
+
 QmStatus
 qm_cuda_products_new (QmCudaProducts **result, QmError *error)
 {
@@ -388,8 +404,9 @@ time_candidate (QmCudaProducts *products,
   return elapsed;
 }
 
-/* The fastest candidate.  What is added to is replaced by scratch memory while
- * timing; without such memory the first candidate has to do. */
+/* The fastest candidate, or -1 if none works.  What is added to is replaced by
+ * scratch memory while timing; without such memory the first candidate has to
+ * do. */
 static int
 fastest (QmCudaProducts *products,
          const Entry *entry,
@@ -403,8 +420,6 @@ fastest (QmCudaProducts *products,
   void *scratch = NULL;
   int best = 0;
 
-  if (n == 1)
-    return 0;
   if (product->c.data != NULL)
     {
       int64_t last = (product->batch - 1) * product->d.batch_stride
@@ -436,7 +451,7 @@ fastest (QmCudaProducts *products,
       best = i;
   cudaGetLastError ();
   cudaFree (scratch);
-  return best;
+  return times[best] >= 0 ? best : -1;
 }
 
 static Entry *
@@ -472,15 +487,16 @@ learn (QmCudaProducts *products,
   if (code == CUBLAS_STATUS_SUCCESS)
     code = set_pointers (entry, product);
   if (code != CUBLAS_STATUS_SUCCESS)
-    return blas_failed (code, error);
+    return product_failed (code, entry, error);
   n = propose (products, entry, candidates);
-  entry->supported = n > 0;
   if (n == 0)
     return QM_OK;
   if (cudaStreamIsCapturing (stream, &capture) == cudaSuccess
       && capture == cudaStreamCaptureStatusNone)
     best = fastest (products, entry, candidates, n, product, stream);
-  entry->algorithm = candidates[best].algo;
+  entry->supported = best >= 0;
+  if (entry->supported)
+    entry->algorithm = candidates[best].algo;
   return QM_OK;
 }
 
@@ -514,9 +530,10 @@ qm_cuda_product (QmCudaProducts *products,
         }
     }
   if (!entry->supported)
-    return blas_failed (CUBLAS_STATUS_NOT_SUPPORTED, error);
+    return product_failed (CUBLAS_STATUS_NOT_SUPPORTED, entry, error);
   code = set_pointers (entry, product);
   if (code == CUBLAS_STATUS_SUCCESS)
     code = multiply (products, entry, &entry->algorithm, product, stream);
-  return code == CUBLAS_STATUS_SUCCESS ? QM_OK : blas_failed (code, error);
+  return code == CUBLAS_STATUS_SUCCESS ? QM_OK
+                                       : product_failed (code, entry, error);
 }
