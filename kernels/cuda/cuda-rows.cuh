@@ -308,6 +308,59 @@ qm_row_max (float x, float *shared)
   return qm_warp_max (x);
 }
 
+/* Division of numbers below 2^31 by one that does not change, with a
+ * multiplication (Granlund and Montgomery 1994). */
+struct QmDivisor
+{
+  uint32_t divisor, factor, shift;
+
+  __device__ __forceinline__ uint32_t
+  quotient (uint32_t x) const
+  {
+    return (__umulhi (x, factor) + x) >> shift;
+  }
+
+  __device__ __forceinline__ uint32_t
+  quotient (uint32_t x, uint32_t &remainder) const
+  {
+    uint32_t result = quotient (x);
+
+    remainder = x - result * divisor;
+    return result;
+  }
+};
+
+/* `divisor` is in [1, 2^31). */
+static inline QmDivisor
+qm_divisor (int64_t divisor)
+{
+  QmDivisor result = { (uint32_t) divisor, 0, 0 };
+
+  while (UINT64_C (1) << result.shift < (uint64_t) divisor)
+    result.shift++;
+  result.factor =
+      (uint32_t) ((((UINT64_C (1) << result.shift) - (uint64_t) divisor) << 32)
+                  / (uint64_t) divisor)
+      + 1;
+  return result;
+}
+
+/* Rows of `each` items that are few enough for 32-bit numbers of items. */
+static inline int64_t
+qm_slice (int64_t each)
+{
+  int64_t rows = (INT64_C (1) << 30) / each;
+
+  return rows > 0 ? rows : 1;
+}
+
+/* Blocks of `threads` for `items`, all of them at once. */
+static inline unsigned
+qm_blocks (int64_t items, int64_t threads)
+{
+  return (unsigned) ((items + threads - 1) / threads);
+}
+
 /* As many blocks of a kernel as run at once, but no more than there is work
  * for.  */
 template <class Kernel>

@@ -38,37 +38,46 @@ __launch_bounds__ (sort_threads)
   counts[(int64_t) threadIdx.x * gridDim.x + blockIdx.x] = shared[threadIdx.x];
 }
 
-/* Every element becomes the sum of those before it; one block. */
-__global__ void __launch_bounds__ (1024)
-    scan_kernel (int32_t *counts, int64_t n)
+/* Every element becomes the sum of those before it; one block, four elements a
+ * thread; n is a multiple of four. */
+__global__ void __launch_bounds__ (1024) scan_kernel (int4 *counts, int64_t n)
 {
-  __shared__ int32_t shared[32];
-  int64_t each = (n + blockDim.x - 1) / blockDim.x;
-  int64_t begin = min (threadIdx.x * each, n), end = min (begin + each, n);
-  int32_t sum = 0, before;
+  __shared__ int32_t sums[2][32];
+  int lane = (int) threadIdx.x % 32, warp = (int) threadIdx.x / 32, parity = 0;
+  int32_t before = 0;
 
-  for (int64_t i = begin; i < end; i++)
-    sum += counts[i];
-  before = sum;
+  for (int64_t first = 0; first < n / 4; first += 1024, parity = 1 - parity)
+    {
+      bool there = first + threadIdx.x < n / 4;
+      int4 count = there ? counts[first + threadIdx.x] : int4{};
+      int32_t own = count.x + count.y + count.z + count.w, sum = own, warps;
+
 #pragma unroll
-  for (int lanes = 1; lanes < 32; lanes *= 2)
-    {
-      int32_t other = __shfl_up_sync (0xffffffffu, before, lanes);
+      for (int lanes = 1; lanes < 32; lanes *= 2)
+        {
+          int32_t other = __shfl_up_sync (0xffffffffu, sum, lanes);
 
-      before += (int) threadIdx.x % 32 >= lanes ? other : 0;
-    }
-  if (threadIdx.x % 32 == 31)
-    shared[threadIdx.x / 32] = before;
-  before -= sum;
-  __syncthreads ();
-  for (int warp = 0; warp < (int) threadIdx.x / 32; warp++)
-    before += shared[warp];
-  for (int64_t i = begin; i < end; i++)
-    {
-      int32_t count = counts[i];
+          sum += lane >= lanes ? other : 0;
+        }
+      if (lane == 31)
+        sums[parity][warp] = sum;
+      __syncthreads ();
+      warps = sums[parity][lane];
+#pragma unroll
+      for (int lanes = 1; lanes < 32; lanes *= 2)
+        {
+          int32_t other = __shfl_up_sync (0xffffffffu, warps, lanes);
 
-      counts[i] = before;
-      before += count;
+          warps += lane >= lanes ? other : 0;
+        }
+      sum += before - own;
+      if (warp > 0)
+        sum += __shfl_sync (0xffffffffu, warps, warp - 1);
+      before += __shfl_sync (0xffffffffu, warps, 31);
+      if (there)
+        counts[first + threadIdx.x] =
+            make_int4 (sum, sum + count.x, sum + count.x + count.y,
+                       sum + count.x + count.y + count.z);
     }
 }
 
@@ -178,12 +187,15 @@ __global__ void __launch_bounds__ (128)
   int64_t end = min (begin + chunk_size, gradient.n);
   int column =
       (int) (work % gradient.slices * 32 + threadIdx.x % 32) * QM_GROUP;
-  int32_t key;
+  int32_t key, next[ahead];
   bool open; /* the run began in the chunk before */
   float sum[QM_GROUP] = {};
 
   if (begin >= gradient.n || column >= gradient.columns)
     return;
+#pragma unroll
+  for (int i = 0; i < ahead; i++)
+    next[i] = begin + i < end ? gradient.tokens[begin + i] : 0;
   key = gradient.keys[begin];
   open = begin > 0 && gradient.keys[begin - 1] == key;
   for (int64_t at = begin; at < end; at += ahead)
@@ -196,10 +208,13 @@ __global__ void __launch_bounds__ (128)
         if (at + i < end)
           {
             keys[i] = gradient.keys[at + i];
-            raw[i] = qm_fetch_group<whole> (
-                gradient.dy.row (gradient.tokens[at + i]), column,
-                gradient.columns, gradient.dy.type);
+            raw[i] = qm_fetch_group<whole> (gradient.dy.row (next[i]), column,
+                                            gradient.columns, gradient.dy.type);
           }
+#pragma unroll
+      for (int i = 0; i < ahead; i++)
+        if (at + ahead + i < end)
+          next[i] = gradient.tokens[at + ahead + i];
 #pragma unroll
       for (int i = 0; i < ahead; i++)
         if (at + i < end)
@@ -250,29 +265,34 @@ end_of_run (const Gradient &gradient, int32_t key, int64_t from)
   return to;
 }
 
-/* A warp adds the parts of the run that begins in its chunk and ends in
- * another.
- */
-__global__ void __launch_bounds__ (128)
+const int part_warps = 8;
+
+/* A block adds the parts of the run that begins in its chunk and ends in
+ * another; each warp a share of them that follow each other. */
+__global__ void
+__launch_bounds__ (part_warps * 32)
     parts_kernel (const __grid_constant__ Gradient gradient)
 {
-  int64_t work = (int64_t) blockIdx.x * 4 + threadIdx.x / 32;
-  int64_t chunk = work / gradient.slices, begin = chunk * chunk_size;
-  int64_t end = begin + chunk_size, last;
-  int column =
-      (int) (work % gradient.slices * 32 + threadIdx.x % 32) * QM_GROUP;
+  __shared__ float shared[part_warps][32 * QM_GROUP];
+  int64_t chunk = blockIdx.x / gradient.slices, begin = chunk * chunk_size;
+  int64_t end = begin + chunk_size, last, each, from, to;
+  int lane = (int) threadIdx.x % 32, warp = (int) threadIdx.x / 32;
+  int column = (int) (blockIdx.x % gradient.slices * 32 + lane) * QM_GROUP;
   int32_t key;
   float sum[QM_GROUP] = {};
 
-  if (end >= gradient.n || column >= gradient.columns)
+  if (end >= gradient.n)
     return;
   key = gradient.keys[end - 1];
   if (gradient.keys[end] != key
       || (begin > 0 && gradient.keys[begin - 1] == key))
     return;
   last = (end_of_run (gradient, key, end) - 1) / chunk_size;
-#pragma unroll 4
-  for (int64_t c = chunk; c <= last; c++)
+  each = (last - chunk + part_warps) / part_warps;
+  from = chunk + warp * each;
+  to = min (from + each, last + 1);
+#pragma unroll 8
+  for (int64_t c = from; c < to; c++)
     {
       const float *part =
           gradient.parts + (2 * c + (c == chunk)) * gradient.columns;
@@ -282,6 +302,16 @@ __global__ void __launch_bounds__ (128)
         if (column + i < gradient.columns)
           sum[i] += part[column + i];
     }
+#pragma unroll
+  for (int i = 0; i < QM_GROUP; i++)
+    shared[warp][i * 32 + lane] = sum[i];
+  __syncthreads ();
+  if (warp > 0 || column >= gradient.columns)
+    return;
+  for (int w = 1; w < part_warps; w++)
+#pragma unroll
+    for (int i = 0; i < QM_GROUP; i++)
+      sum[i] += shared[w][i * 32 + lane];
   add_to_row (gradient, key, column, sum);
 }
 
@@ -305,8 +335,8 @@ sort (cudaStream_t stream,
       scatter.values_out = workspace + layout.values[side];
       count_kernel<<<tiles, sort_threads, 0, stream>>> (scatter.keys, scatter.n,
                                                         scatter.shift, counts);
-      scan_kernel<<<1, 1024, 0, stream>>> (counts, (int64_t) QM_CUDA_SORT_DIGITS
-                                                       * tiles);
+      scan_kernel<<<1, 1024, 0, stream>>> (
+          (int4 *) counts, (int64_t) QM_CUDA_SORT_DIGITS * tiles);
       scatter_kernel<<<tiles, sort_threads, 0, stream>>> (scatter);
       scatter.keys = scatter.keys_out;
       scatter.values = scatter.values_out;
@@ -346,6 +376,6 @@ qm_cuda_embedding_backward (QmCudaContext *context,
     runs_kernel<true><<<blocks, 128, 0, stream>>> (gradient);
   else
     runs_kernel<false><<<blocks, 128, 0, stream>>> (gradient);
-  parts_kernel<<<blocks, 128, 0, stream>>> (gradient);
+  parts_kernel<<<(unsigned) warps, part_warps * 32, 0, stream>>> (gradient);
   return qm_cuda_launched (call, error);
 }
