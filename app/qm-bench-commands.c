@@ -130,6 +130,8 @@ qm_bench_plan (const QmBenchOptions *options)
   status = qm_bench_make_plan (options, &model, &target, bytes, &plan, &error);
   if (status == QM_OK)
     print_plan (options, &model, plan, bytes);
+  if (status == QM_OK && options->operators)
+    qm_bench_print_operators (plan);
   qm_plan_free (plan);
   qm_bench_clear_model (&model);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
@@ -193,6 +195,32 @@ add_times (json_t *object, const char *name, const QmTimes *times)
   json_object_set_new (object, name, inner);
 }
 
+/* Where the device is in the catalog, and model FLOPs utilisation there, NaN
+ * where the peak is not known. */
+static double
+utilisation (const QmPlan *plan,
+             const QmDeviceInfo *info,
+             const QmMeasureResult *result,
+             char id[64])
+{
+  bool tf32 = (plan->options.methods & QM_METHOD_TF32) != 0;
+  QmCatalog *catalog;
+  const QmGpu *gpu;
+  double peak = NAN;
+
+  id[0] = '\0';
+  if (qm_bench_load_catalog (&catalog, NULL) != QM_OK)
+    return NAN;
+  gpu = qm_bench_find_gpu (catalog, info);
+  if (gpu != NULL)
+    {
+      snprintf (id, 64, "%s", gpu->id);
+      peak = qm_gpu_peak_tflops (gpu, plan->recipe.precision, tf32);
+    }
+  qm_catalog_free (catalog);
+  return result->tflops / peak;
+}
+
 static void
 print_run_json (const QmBenchModel *model,
                 const QmPlan *plan,
@@ -200,8 +228,13 @@ print_run_json (const QmBenchModel *model,
                 const QmMeasureResult *result)
 {
   json_t *object = qm_bench_json_plan (plan);
+  char gpu[64];
+  double mfu = utilisation (plan, info, result, gpu);
 
   json_object_set_new (object, "model", json_string (model->name));
+  json_object_set_new (object, "gpu",
+                       gpu[0] != '\0' ? json_string (gpu) : json_null ());
+  qm_bench_json_number (object, "mfu", mfu);
   json_object_set_new (object, "provenance", json_string ("measured"));
   json_object_set_new (object, "version", json_string (QM_VERSION));
   json_object_set_new (object, "device", qm_bench_json_device (info));
@@ -227,7 +260,8 @@ print_run (const QmBenchModel *model,
            const QmDeviceInfo *info,
            const QmMeasureResult *result)
 {
-  char settings[64];
+  char settings[64], gpu[64];
+  double mfu = utilisation (plan, info, result, gpu);
 
   qm_methods_format (plan->options.methods, settings, sizeof settings);
   printf ("%s, %s, %s on %s\n", model->name,
@@ -241,6 +275,8 @@ print_run (const QmBenchModel *model,
           result->update.least * 1e3, result->update.most * 1e3);
   printf ("  step    %10.3f s, %.3g model TFLOP/s\n", result->step.mean,
           result->tflops);
+  if (!isnan (mfu))
+    printf ("  utilisation of the peak of %s: %.1f %%\n", gpu, mfu * 100);
   if (result->validated.mean > 0)
     printf ("  whole steps took %.3f s (%+.2f %%), loss %.4f\n",
             result->validated.mean,

@@ -63,6 +63,7 @@ static const Option known[] = {
   { "--steps", COUNT, TRAIN, FIELD (steps) },
   { "--batch-size", TEXT, TRAIN, FIELD (batch_size) },
   { "--learning-rate", TEXT, TRAIN, FIELD (learning_rate) },
+  { "--operators", FLAG, PLAN, FIELD (operators) },
   { "--json", FLAG, DEVICES | MODEL | CHECK, FIELD (json) },
 };
 
@@ -177,19 +178,25 @@ qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
   return true;
 }
 
+QmStatus
+qm_bench_load_catalog (QmCatalog **catalog, QmError *error)
+{
+  char shipped[PATH_MAX], user[PATH_MAX];
+
+  qm_data_dir (shipped, sizeof shipped);
+  return qm_catalog_load (shipped,
+                          qm_user_data_dir (user, sizeof user) ? user : NULL,
+                          catalog, error);
+}
+
 static QmStatus
 load_from_catalog (const QmBenchOptions *options,
                    QmBenchModel *model,
                    QmError *error)
 {
-  char shipped[PATH_MAX], user[PATH_MAX];
   const QmModel *entry;
-  QmStatus status;
+  QmStatus status = qm_bench_load_catalog (&model->catalog, error);
 
-  qm_data_dir (shipped, sizeof shipped);
-  status = qm_catalog_load (shipped,
-                            qm_user_data_dir (user, sizeof user) ? user : NULL,
-                            &model->catalog, error);
   if (status != QM_OK)
     return status;
   entry = qm_catalog_model (model->catalog, options->model);

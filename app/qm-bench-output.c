@@ -99,3 +99,41 @@ qm_bench_print_memory (const QmMemory *memory)
       printf ("  %-20s %10.3f GiB\n", rows[i].name,
               (double) rows[i].bytes / 0x1p30);
 }
+
+/* "f16[64,128]", with the strides where there are gaps. */
+static void
+print_tensor (const QmTensor *tensor)
+{
+  if (!qm_tensor_present (tensor))
+    {
+      printf (" -");
+      return;
+    }
+  printf (" %s[", qm_type_name (tensor->type));
+  for (int32_t i = 0; i < tensor->rank; i++)
+    printf ("%s%lld", i > 0 ? "," : "", (long long) tensor->shape[i]);
+  printf ("]");
+  if (qm_tensor_is_dense (tensor))
+    return;
+  for (int32_t i = 0; i < tensor->rank; i++)
+    printf ("%c%lld", i > 0 ? ',' : '/', (long long) tensor->stride[i]);
+}
+
+void
+qm_bench_print_operators (const QmPlan *plan)
+{
+  for (size_t i = 0; i < plan->graph->n_nodes; i++)
+    {
+      const QmNode *node = &plan->graph->nodes[i];
+      QmOpCall call;
+
+      qm_graph_call (plan->graph, node, &call);
+      printf ("%s:", qm_op_name (node->op));
+      for (int j = 0; j < qm_op_inputs (node->op); j++)
+        print_tensor (&call.inputs[j]);
+      printf (" ->");
+      for (int j = 0; j < qm_op_outputs (node->op); j++)
+        print_tensor (&call.outputs[j]);
+      printf ("\n");
+    }
+}

@@ -38,6 +38,7 @@ static const char help[] =
     "plan:\n"
     "  --memory SIZE          of the GPU, as 24GiB\n"
     "  --architecture N       of the GPU, as 90 for sm_90 (the default)\n"
+    "  --operators            each call of a pass, with types and shapes\n"
     "run:\n"
     "  --repeat N             measurements (1)\n"
     "  --validate N           whole steps to compare with (0)\n"

@@ -32,7 +32,7 @@ typedef struct QmBenchOptions
   const char *memory, *architecture, *precision, *weights, *batch, *out;
   const char *text, *tokens, *learning_rate, *batch_size;
   int64_t repeat, validate, steps, seed;
-  bool json;
+  bool json, operators;
 } QmBenchOptions;
 
 /* Reads the command line; false after saying on standard error what is wrong.
@@ -79,6 +79,14 @@ QmStatus qm_bench_make_plan (const QmBenchOptions *options,
                              QmPlan **plan,
                              QmError *error);
 
+/* The GPU of the catalog that a device is, by the words of its name, or NULL.
+ */
+const QmGpu *qm_bench_find_gpu (const QmCatalog *catalog,
+                                const QmDeviceInfo *info);
+
+/* Loads the shipped catalog and the user's. */
+QmStatus qm_bench_load_catalog (QmCatalog **catalog, QmError *error);
+
 /* Bytes of a device that a plan may use. */
 uint64_t qm_bench_usable_memory (const QmDeviceInfo *info);
 
@@ -91,6 +99,9 @@ void qm_bench_json_number (json_t *object, const char *name, double value);
 
 /* Prints an object as one line, and frees it. */
 void qm_bench_print_json (json_t *object);
+
+/* Prints each call of a pass with its tensors, one a line. */
+void qm_bench_print_operators (const QmPlan *plan);
 
 /* Prints the memory of a plan for people. */
 void qm_bench_print_memory (const QmMemory *memory);

@@ -140,9 +140,19 @@ qm_build_norm (QmBuilder *builder,
                const QmAffine *weights,
                double epsilon)
 {
+  return qm_build_norm_as (builder, x, weights, epsilon,
+                           builder->options->type);
+}
+
+QmValueId
+qm_build_norm_as (QmBuilder *builder,
+                  QmValueId x,
+                  const QmAffine *weights,
+                  double epsilon,
+                  QmType type)
+{
   QmGraph *graph = builder->graph;
-  QmValueId y = qm_graph_like (graph, x, QM_ROLE_TEMPORARY,
-                               builder->options->type, "norm");
+  QmValueId y = qm_graph_like (graph, x, QM_ROLE_TEMPORARY, type, "norm");
   QmValueId mean, rstd;
   QmNode *node;
 
@@ -160,6 +170,21 @@ qm_build_norm (QmBuilder *builder,
   node->outputs[0] = y;
   node->outputs[1] = mean;
   node->outputs[2] = rstd;
+  return y;
+}
+
+QmValueId
+qm_build_cast (QmBuilder *builder, QmValueId x, QmType type)
+{
+  QmValueId y;
+  QmNode *node;
+
+  if (builder->graph->status != QM_OK || tensor_of (builder, x)->type == type)
+    return x;
+  y = qm_graph_like (builder->graph, x, QM_ROLE_TEMPORARY, type, "cast");
+  node = qm_graph_append (builder->graph, QM_OP_COPY);
+  node->inputs[0] = x;
+  node->outputs[0] = y;
   return y;
 }
 

@@ -54,7 +54,7 @@ embed (QmBuilder *builder,
        QmValueId *words)
 {
   QmGraph *graph = builder->graph;
-  QmType type = builder->options->type;
+  QmType type = builder->options->residual;
   int64_t padding = config->pad_token_id, hidden = config->hidden_size;
   char name[96];
   QmValueId places, types, x;
@@ -109,9 +109,11 @@ layer (QmBuilder *builder,
        const QmBertConfig *config,
        const char *prefix)
 {
-  QmType type = builder->options->type;
+  QmType type = builder->options->residual;
+  QmType product = builder->options->type;
   int64_t hidden = config->hidden_size, inner = config->intermediate_size;
-  QmValueId y = attend (builder, x, config, prefix);
+  QmValueId y =
+      attend (builder, qm_build_cast (builder, x, product), config, prefix);
   QmAffine norm = qm_build_norm_weights (builder, hidden, prefix,
                                          "attention.output.LayerNorm");
   QmAffine up = qm_build_linear_weights (builder, inner, hidden, true, prefix,
@@ -121,14 +123,14 @@ layer (QmBuilder *builder,
   QmAffine last =
       qm_build_norm_weights (builder, hidden, prefix, "output.LayerNorm");
 
-  x = qm_build_norm (builder, qm_build_add (builder, x, y, type), &norm,
-                     config->layer_norm_eps);
-  y = qm_build_activation (builder, qm_build_linear (builder, x, &up),
-                           config->activation);
+  x = qm_build_norm_as (builder, qm_build_add (builder, x, y, type), &norm,
+                        config->layer_norm_eps, type);
+  y = qm_build_linear (builder, qm_build_cast (builder, x, product), &up);
+  y = qm_build_activation (builder, y, config->activation);
   y = qm_build_dropout (builder, qm_build_linear (builder, y, &down),
                         config->hidden_dropout);
-  return qm_build_norm (builder, qm_build_add (builder, x, y, type), &last,
-                        config->layer_norm_eps);
+  return qm_build_norm_as (builder, qm_build_add (builder, x, y, type), &last,
+                           config->layer_norm_eps, type);
 }
 
 static void
@@ -151,6 +153,7 @@ head (QmBuilder *builder,
 
   if (!tied)
     words = qm_build_vocab_weight (builder, vocab, hidden, names->decoder);
+  x = qm_build_cast (builder, x, builder->options->type);
   /* RoBERTa's head has its own function, whatever the layers have. */
   x = qm_build_activation (builder, qm_build_linear (builder, x, &dense),
                            roberta ? QM_ACTIVATION_GELU : config->activation);
@@ -179,9 +182,11 @@ qm_build_bert (QmBuilder *builder, const QmBertConfig *config, bool roberta)
   x = embed (builder, config, roberta, prefix, &words);
   norm =
       qm_build_norm_weights (builder, config->hidden_size, prefix, "LayerNorm");
-  x = qm_build_dropout (
-      builder, qm_build_norm (builder, x, &norm, config->layer_norm_eps),
-      config->hidden_dropout);
+  x = qm_build_dropout (builder,
+                        qm_build_norm_as (builder, x, &norm,
+                                          config->layer_norm_eps,
+                                          builder->options->residual),
+                        config->hidden_dropout);
   for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
     {
       snprintf (prefix, sizeof prefix, "%sencoder.layer.%lld.", names->model,

@@ -82,6 +82,17 @@ QmValueId qm_build_norm (QmBuilder *builder,
                          QmValueId x,
                          const QmAffine *weights,
                          double epsilon);
+
+/* The same with an output of another type than products have. */
+QmValueId qm_build_norm_as (QmBuilder *builder,
+                            QmValueId x,
+                            const QmAffine *weights,
+                            double epsilon,
+                            QmType type);
+
+/* `x` in another type; `x` itself if it has that. */
+QmValueId qm_build_cast (QmBuilder *builder, QmValueId x, QmType type);
+
 QmValueId qm_build_dropout (QmBuilder *builder, QmValueId x, double dropout);
 QmValueId
 qm_build_add (QmBuilder *builder, QmValueId a, QmValueId b, QmType type);

@@ -11,8 +11,9 @@
 #define MAX_NODES  (INT64_C (1) << 22)
 #define MAX_VALUES (INT64_C (1) << 24)
 
-/* Elements of an owner, so that sizes in bytes are far from overflow. */
-#define MAX_ELEMENTS (INT64_C (1) << 50)
+/* Elements of an owner: so few that the bytes of all of them together cannot
+ * overflow. */
+#define MAX_ELEMENTS (INT64_C (1) << 38)
 
 QmGraph *
 qm_graph_new (void)

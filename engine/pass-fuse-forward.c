@@ -126,6 +126,29 @@ fuse_second_norm (const QmGraph *graph, QmNode *nodes, size_t at)
     }
 }
 
+/* A norm whose result is read in another type as well writes both; one that is
+ * only read in that type writes that. */
+static void
+fuse_cast (const QmUses *uses, QmGraph *graph, QmNode *copy)
+{
+  QmNode *norm;
+  QmValueId y;
+
+  if (copy->op != QM_OP_COPY)
+    return;
+  y = copy->inputs[0];
+  if (graph->values[y].owner != y || (size_t) y >= uses->n_values
+      || uses->producer[y] < 0)
+    return;
+  norm = &graph->nodes[uses->producer[y]];
+  if (norm->op != QM_OP_LAYER_NORM || norm->outputs[0] != y
+      || norm->outputs[4] != QM_NO_VALUE)
+    return;
+  norm->outputs[4] = uses->readers[y] > 1 ? y : QM_NO_VALUE;
+  norm->outputs[0] = copy->outputs[0];
+  qm_node_remove (copy);
+}
+
 /* What a norm may take in: x + a + b, with the dropouts of a and b. */
 typedef struct Sum
 {
@@ -207,6 +230,10 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
     qm_node_remove (sum.inner);
   qm_node_remove (norm);
   *sum.add = fused;
+  /* Read by the norm's gradient alone, the sum need not be exact. */
+  if (uses->readers[fused.outputs[3]] == 1)
+    graph->values[fused.outputs[3]].tensor.type =
+        graph->values[fused.inputs[3]].tensor.type;
 }
 
 typedef void (*Fusion) (const QmUses *uses, QmGraph *graph, QmNode *node);
@@ -236,5 +263,7 @@ qm_pass_fuse_forward (QmGraph *graph, QmError *error)
   status = apply (graph, fuse_activation, error);
   if (status == QM_OK)
     status = apply (graph, fuse_sum, error);
+  if (status == QM_OK)
+    status = apply (graph, fuse_cast, error);
   return status;
 }

@@ -300,6 +300,12 @@ qm_plan_largest (const QmModelConfig *config,
 
       tried.micro_batch = INT64_C (1) << middle;
       status = qm_plan_new (config, recipe, &tried, &candidate, error);
+      if (status == QM_STATUS_UNSUPPORTED && middle > 0)
+        {
+          /* One of its tensors is larger than any memory. */
+          high = middle - 1;
+          continue;
+        }
       if (status != QM_OK)
         {
           qm_plan_free (*plan);

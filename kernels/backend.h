@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What a kind of device implements.  Only for kernels/: everybody else uses
- * kernels/device.h and kernels/operators.h.
+ * kernels/device.h and kernels/operators.h.  The headers of this room are C;
+ * CUDA C++ includes them inside extern "C".
  *
  * Every function does what the function of that name in those headers says.
  * The arguments were checked: pointers are there, calls passed qm_op_check(),
@@ -13,55 +14,52 @@
 #include "kernels/device.h"
 #include "kernels/operators.h"
 
-#ifdef __cplusplus
-extern "C"
+typedef struct QmBackend
 {
-#endif
+  void (*close) (QmDevice *device);
+  QmStatus (*allocate) (QmDevice *, size_t, void **, QmError *);
+  void (*free) (QmDevice *, void *);
+  QmStatus (*write) (
+      QmDevice *, QmStream *, void *, const void *, size_t, QmError *);
+  QmStatus (*read) (
+      QmDevice *, QmStream *, void *, const void *, size_t, QmError *);
+  QmStatus (*set) (QmDevice *, QmStream *, void *, int, size_t, QmError *);
+  QmStatus (*stream_create) (QmDevice *, QmStream **, QmError *);
+  void (*stream_free) (QmDevice *, QmStream *);
+  QmStatus (*stream_synchronize) (QmDevice *, QmStream *, QmError *);
+  QmStatus (*event_create) (QmDevice *, QmEvent **, QmError *);
+  void (*event_free) (QmDevice *, QmEvent *);
+  QmStatus (*event_record) (QmDevice *, QmStream *, QmEvent *, QmError *);
+  QmStatus (*event_elapsed) (
+      QmDevice *, QmEvent *, QmEvent *, double *, QmError *);
+  QmStatus (*capture_begin) (QmDevice *, QmStream *, QmError *);
+  QmStatus (*capture_end) (QmDevice *, QmStream *, QmCapture **, QmError *);
+  QmStatus (*capture_launch) (QmDevice *, QmStream *, QmCapture *, QmError *);
+  void (*capture_free) (QmDevice *, QmCapture *);
+  QmStatus (*run) (QmDevice *, QmStream *, const QmOpCall *, QmError *);
+} QmBackend;
 
-  typedef struct QmBackend
-  {
-    void (*close) (QmDevice *device);
-    QmStatus (*allocate) (QmDevice *, size_t, void **, QmError *);
-    void (*free) (QmDevice *, void *);
-    QmStatus (*write) (
-        QmDevice *, QmStream *, void *, const void *, size_t, QmError *);
-    QmStatus (*read) (
-        QmDevice *, QmStream *, void *, const void *, size_t, QmError *);
-    QmStatus (*set) (QmDevice *, QmStream *, void *, int, size_t, QmError *);
-    QmStatus (*stream_create) (QmDevice *, QmStream **, QmError *);
-    void (*stream_free) (QmDevice *, QmStream *);
-    QmStatus (*stream_synchronize) (QmDevice *, QmStream *, QmError *);
-    QmStatus (*event_create) (QmDevice *, QmEvent **, QmError *);
-    void (*event_free) (QmDevice *, QmEvent *);
-    QmStatus (*event_record) (QmDevice *, QmStream *, QmEvent *, QmError *);
-    QmStatus (*event_elapsed) (
-        QmDevice *, QmEvent *, QmEvent *, double *, QmError *);
-    QmStatus (*capture_begin) (QmDevice *, QmStream *, QmError *);
-    QmStatus (*capture_end) (QmDevice *, QmStream *, QmCapture **, QmError *);
-    QmStatus (*capture_launch) (QmDevice *, QmStream *, QmCapture *, QmError *);
-    void (*capture_free) (QmDevice *, QmCapture *);
-    QmStatus (*run) (QmDevice *, QmStream *, const QmOpCall *, QmError *);
-  } QmBackend;
+/* The first member of every device. */
+struct QmDevice
+{
+  const QmBackend *backend;
+  QmDeviceInfo info;
+};
 
-  /* The first member of every device. */
-  struct QmDevice
-  {
-    const QmBackend *backend;
-    QmDeviceInfo info;
-  };
+/* The CPU: information, and opening it. */
+void qm_cpu_info (QmDeviceInfo *info);
+QmStatus qm_cpu_open (QmDevice **device, QmError *error);
 
-  /* The CPU: information, and opening it. */
-  void qm_cpu_info (QmDeviceInfo *info);
-  QmStatus qm_cpu_open (QmDevice **device, QmError *error);
+/* GPUs, in a program that was built with CUDA (QM_HAVE_CUDA).  Lists those that
+ * it can use, and says in `note` why there are none or fewer than there are. */
+size_t
+qm_cuda_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size);
+QmStatus qm_cuda_open (int index, QmDevice **device, QmError *error);
 
-  /* Workspace of a call; functions of shapes and architecture alone, compiled
-   * even where the device's own code is not. */
-  size_t qm_cpu_workspace (const QmOpCall *call);
-  size_t qm_cuda_workspace (int architecture, const QmOpCall *call);
-  uint64_t qm_cuda_reserved (int architecture);
-
-#ifdef __cplusplus
-}
-#endif
+/* Workspace of a call; functions of shapes and architecture alone, compiled
+ * even where the device's own code is not. */
+size_t qm_cpu_workspace (const QmOpCall *call);
+size_t qm_cuda_workspace (int architecture, const QmOpCall *call);
+uint64_t qm_cuda_reserved (int architecture);
 
 #endif

@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include "config.h"
+
 #include "kernels/device.h"
 
 #include "kernels/backend.h"
-#ifdef QM_HAVE_CUDA
-#include "kernels/cuda/cuda-device.h"
-#endif
 
 #include <stdio.h>
 #include <string.h>
 
-#ifdef QM_HAVE_CUDA
-#define list_gpus qm_cuda_list
-#define open_gpu  qm_cuda_open
-#else
-static size_t
-list_gpus (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
+#ifndef QM_HAVE_CUDA
+size_t
+qm_cuda_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
 {
   snprintf (note, note_size, "This program was built without CUDA.");
   return 0;
 }
 
-static QmStatus
-open_gpu (const char *id, QmDevice **device, QmError *error)
+QmStatus
+qm_cuda_open (int index, QmDevice **device, QmError *error)
 {
   return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                       "%.32s: this program was built without CUDA", id);
+                       "cuda:%d: this program was built without CUDA", index);
 }
 #endif
 
@@ -36,20 +32,38 @@ qm_device_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
 
   if (note_size > 0)
     note[0] = '\0';
-  n = list_gpus (infos, max, note, note_size);
+  n = qm_cuda_list (infos, max, note, note_size);
   if (n < max)
-    qm_cpu_info (&infos[n]);
-  return n + 1;
+    qm_cpu_info (&infos[n++]);
+  return n;
+}
+
+/* Reads "cuda:N". */
+static bool
+read_index (const char *id, int *index)
+{
+  const char *digits = id + strlen ("cuda:");
+
+  if (strncmp (id, "cuda:", strlen ("cuda:")) != 0 || *digits == '\0'
+      || strlen (digits) > 3
+      || strspn (digits, "0123456789") != strlen (digits))
+    return false;
+  *index = 0;
+  for (; *digits != '\0'; digits++)
+    *index = *index * 10 + (*digits - '0');
+  return true;
 }
 
 QmStatus
 qm_device_open (const char *id, QmDevice **device, QmError *error)
 {
+  int index;
+
   *device = NULL;
   if (strcmp (id, "cpu") == 0)
     return qm_cpu_open (device, error);
-  if (strncmp (id, "cuda:", 5) == 0)
-    return open_gpu (id, device, error);
+  if (read_index (id, &index))
+    return qm_cuda_open (index, device, error);
   return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
                        "there is no device '%.32s'; 'cpu' and 'cuda:0' are "
                        "names of devices",

@@ -20,137 +20,128 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C"
+typedef struct QmDevice QmDevice;
+typedef struct QmStream QmStream;
+typedef struct QmEvent QmEvent;
+typedef struct QmCapture QmCapture;
+
+typedef enum QmDeviceKind
 {
-#endif
+  QM_DEVICE_CPU,
+  QM_DEVICE_CUDA
+} QmDeviceKind;
 
-  typedef struct QmDevice QmDevice;
-  typedef struct QmStream QmStream;
-  typedef struct QmEvent QmEvent;
-  typedef struct QmCapture QmCapture;
+/* What a plan has to know of a device that need not be here. */
+typedef struct QmTarget
+{
+  QmDeviceKind kind;
+  int architecture; /* of CUDA: 10 x major + minor, as in sm_90; else 0 */
+} QmTarget;
 
-  typedef enum QmDeviceKind
-  {
-    QM_DEVICE_CPU,
-    QM_DEVICE_CUDA
-  } QmDeviceKind;
+typedef struct QmDeviceInfo
+{
+  QmTarget target;
+  char id[16];           /* "cpu", "cuda:0": opens this device */
+  char name[96];         /* as the maker calls it */
+  char driver[32];       /* version; empty where there is none */
+  uint64_t memory_bytes; /* of the device, or of the host */
+  uint64_t free_bytes;   /* when the device was opened or listed */
+  int processors;        /* threads, or streaming multiprocessors */
+} QmDeviceInfo;
 
-  /* What a plan has to know of a device that need not be here. */
-  typedef struct QmTarget
-  {
-    QmDeviceKind kind;
-    int architecture; /* of CUDA: 10 x major + minor, as in sm_90; else 0 */
-  } QmTarget;
+/* Bytes that the driver and its libraries take of the memory of such a
+ * device, for themselves and the code of the operators. */
+uint64_t qm_target_reserved (const QmTarget *target);
 
-  typedef struct QmDeviceInfo
-  {
-    QmTarget target;
-    char id[16];           /* "cpu", "cuda:0": opens this device */
-    char name[96];         /* as the maker calls it */
-    char driver[32];       /* version; empty where there is none */
-    uint64_t memory_bytes; /* of the device, or of the host */
-    uint64_t free_bytes;   /* when the device was opened or listed */
-    int processors;        /* threads, or streaming multiprocessors */
-  } QmDeviceInfo;
+/* Lists the devices that can be opened, the CPU last.  Fills up to `max`
+ * entries and returns how many there are.  `note`, of `note_size` bytes, says
+ * in one sentence why there is no GPU among them, or is empty. */
+size_t
+qm_device_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size);
 
-  /* Bytes that the driver and its libraries take of the memory of such a
-   * device, for themselves and the code of the operators. */
-  uint64_t qm_target_reserved (const QmTarget *target);
+/* Opens "cpu" or "cuda:N".  QM_STATUS_NOT_FOUND for another name or a GPU
+ * that is not there, QM_STATUS_UNSUPPORTED for one that this program cannot
+ * use. */
+QmStatus qm_device_open (const char *id, QmDevice **device, QmError *error);
 
-  /* Lists the devices that can be opened, the CPU last.  Fills up to `max`
-   * entries and returns how many there are.  `note`, of `note_size` bytes, says
-   * in one sentence why there is no GPU among them, or is empty. */
-  size_t qm_device_list (QmDeviceInfo *infos,
-                         size_t max,
-                         char *note,
-                         size_t note_size);
+/* Waits for all work and closes; NULL is allowed. */
+void qm_device_close (QmDevice *device);
 
-  /* Opens "cpu" or "cuda:N".  QM_STATUS_NOT_FOUND for another name or a GPU
-   * that is not there, QM_STATUS_UNSUPPORTED for one that this program cannot
-   * use. */
-  QmStatus qm_device_open (const char *id, QmDevice **device, QmError *error);
+/* What is known of an open device; belongs to it. */
+const QmDeviceInfo *qm_device_info (const QmDevice *device);
 
-  /* Waits for all work and closes; NULL is allowed. */
-  void qm_device_close (QmDevice *device);
-
-  const QmDeviceInfo *qm_device_info (const QmDevice *device);
-
-  /* Memory of the device, aligned to 256 bytes, not initialised.
-   * QM_STATUS_DEVICE_FULL where there is not enough.  Never called while
-   * capturing. */
-  QmStatus qm_device_allocate (QmDevice *device,
-                               size_t bytes,
-                               void **memory,
-                               QmError *error);
-
-  /* Waits for all work, then frees; NULL is allowed. */
-  void qm_device_free (QmDevice *device, void *memory);
-
-  /* Copies from and to memory of the host and waits until it is done. */
-  QmStatus qm_device_write (QmDevice *device,
-                            QmStream *stream,
-                            void *to,
-                            const void *from_host,
-                            size_t bytes,
-                            QmError *error);
-  QmStatus qm_device_read (QmDevice *device,
-                           QmStream *stream,
-                           void *to_host,
-                           const void *from,
-                           size_t bytes,
-                           QmError *error);
-
-  /* Queues setting every byte. */
-  QmStatus qm_device_set (QmDevice *device,
-                          QmStream *stream,
-                          void *memory,
-                          int byte,
-                          size_t bytes,
-                          QmError *error);
-
-  QmStatus
-  qm_stream_create (QmDevice *device, QmStream **stream, QmError *error);
-  void qm_stream_free (QmDevice *device, QmStream *stream);
-
-  /* Waits until all work on the stream is done; reports what failed in it. */
-  QmStatus
-  qm_stream_synchronize (QmDevice *device, QmStream *stream, QmError *error);
-
-  QmStatus qm_event_create (QmDevice *device, QmEvent **event, QmError *error);
-  void qm_event_free (QmDevice *device, QmEvent *event);
-
-  /* Queues taking the time of the device's clock. */
-  QmStatus qm_event_record (QmDevice *device,
-                            QmStream *stream,
-                            QmEvent *event,
-                            QmError *error);
-
-  /* Seconds between two recorded events, after waiting for the second. */
-  QmStatus qm_event_elapsed (QmDevice *device,
-                             QmEvent *from,
-                             QmEvent *to,
-                             double *seconds,
+/* Memory of the device, aligned to 256 bytes, not initialised.
+ * QM_STATUS_DEVICE_FULL where there is not enough.  Never called while
+ * capturing. */
+QmStatus qm_device_allocate (QmDevice *device,
+                             size_t bytes,
+                             void **memory,
                              QmError *error);
 
-  /* Between begin and end, operators and qm_device_set() on the stream are not
-   * executed but recorded with the addresses that they were called with; launch
-   * queues the whole record.  Nothing else may be called on the stream in
-   * between.  Ends the capture even where it fails. */
-  QmStatus
-  qm_capture_begin (QmDevice *device, QmStream *stream, QmError *error);
-  QmStatus qm_capture_end (QmDevice *device,
-                           QmStream *stream,
-                           QmCapture **capture,
-                           QmError *error);
-  QmStatus qm_capture_launch (QmDevice *device,
-                              QmStream *stream,
-                              QmCapture *capture,
-                              QmError *error);
-  void qm_capture_free (QmDevice *device, QmCapture *capture);
+/* Waits for all work, then frees; NULL is allowed. */
+void qm_device_free (QmDevice *device, void *memory);
 
-#ifdef __cplusplus
-}
-#endif
+/* Copies from and to memory of the host and waits until it is done. */
+QmStatus qm_device_write (QmDevice *device,
+                          QmStream *stream,
+                          void *to,
+                          const void *from_host,
+                          size_t bytes,
+                          QmError *error);
+QmStatus qm_device_read (QmDevice *device,
+                         QmStream *stream,
+                         void *to_host,
+                         const void *from,
+                         size_t bytes,
+                         QmError *error);
+
+/* Queues setting every byte. */
+QmStatus qm_device_set (QmDevice *device,
+                        QmStream *stream,
+                        void *memory,
+                        int byte,
+                        size_t bytes,
+                        QmError *error);
+
+/* A queue of work that runs in order; freeing it waits for its work first, NULL
+ * is allowed. */
+QmStatus qm_stream_create (QmDevice *device, QmStream **stream, QmError *error);
+void qm_stream_free (QmDevice *device, QmStream *stream);
+
+/* Waits until all work on the stream is done; reports what failed in it. */
+QmStatus
+qm_stream_synchronize (QmDevice *device, QmStream *stream, QmError *error);
+
+/* A moment in a queue, to take times at; NULL may be freed. */
+QmStatus qm_event_create (QmDevice *device, QmEvent **event, QmError *error);
+void qm_event_free (QmDevice *device, QmEvent *event);
+
+/* Queues taking the time of the device's clock. */
+QmStatus qm_event_record (QmDevice *device,
+                          QmStream *stream,
+                          QmEvent *event,
+                          QmError *error);
+
+/* Seconds between two recorded events, after waiting for the second. */
+QmStatus qm_event_elapsed (QmDevice *device,
+                           QmEvent *from,
+                           QmEvent *to,
+                           double *seconds,
+                           QmError *error);
+
+/* Between begin and end, operators and qm_device_set() on the stream are not
+ * executed but recorded with the addresses that they were called with; launch
+ * queues the whole record.  Nothing else may be called on the stream in
+ * between.  Ends the capture even where it fails. */
+QmStatus qm_capture_begin (QmDevice *device, QmStream *stream, QmError *error);
+QmStatus qm_capture_end (QmDevice *device,
+                         QmStream *stream,
+                         QmCapture **capture,
+                         QmError *error);
+QmStatus qm_capture_launch (QmDevice *device,
+                            QmStream *stream,
+                            QmCapture *capture,
+                            QmError *error);
+void qm_capture_free (QmDevice *device, QmCapture *capture);
 
 #endif

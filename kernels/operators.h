@@ -34,317 +34,333 @@
 #include "kernels/device.h"
 #include "kernels/tensor.h"
 
-#ifdef __cplusplus
-extern "C"
-{
-#endif
-
 /* Labels of this value are not learned from. */
 #define QM_IGNORE_LABEL (-100)
 
-  typedef enum QmOp
-  {
-    /* y = value.
-     * in: none                                            out: 0 y, any shape
-     */
-    QM_OP_FILL,
+typedef enum QmOp
+{
+  /* y = value.
+   * in: none
+   * out: 0 y, any shape */
+  QM_OP_FILL,
 
-    /* y = numbers drawn from `distribution` with `site`, dense:
-     * normal: value + scale x N(0, 1); uniform: value + scale x [0, 1);
-     * index (y is i32): a whole number in [0, count).
-     * in: 0 rng                                           out: 0 y, dense */
-    QM_OP_RANDOM,
+  /* y = numbers drawn from `distribution` with `site`, dense: normal:
+   * value + scale x N(0, 1); uniform: value + scale x [0, 1); index (y is
+   * i32): a whole number in [0, count).
+   * in: 0 rng
+   * out: 0 y, dense */
+  QM_OP_RANDOM,
 
-    /* The number of the pass goes up by one.
-     * in: 0 rng                               out: 0 rng, the same tensor */
-    QM_OP_ADVANCE,
+  /* The number of the pass goes up by one.
+   * in: 0 rng
+   * out: 0 rng, the same tensor */
+  QM_OP_ADVANCE,
 
-    /* y = x, converted to the type of y; any strides.
-     * in: 0 x                                 out: 0 y, of the same shape */
-    QM_OP_COPY,
+  /* y = x, converted to the type of y; any strides.
+   * in: 0 x
+   * out: 0 y, of the same shape */
+  QM_OP_COPY,
 
-    /* y = a + b; b has the shape of a or lacks its leading dimensions.  Dense.
-     * in: 0 a, 1 b                            out: 0 y, of the shape of a */
-    QM_OP_ADD,
+  /* y = a + b. Dense.
+   * in: 0 a, 1 b
+   * out: 0 y */
+  QM_OP_ADD,
 
-    /* sum[c] += scale x sum over r of x[r, c], in an order that does not depend
-     * on the run. in: 0 x [rows, columns]                 out: 0 sum f32
-     * [columns] */
-    QM_OP_COLUMN_SUM,
+  /* sum[c] += scale x sum over r of x[r, c], in an order that does not
+   * depend on the run.
+   * in: 0 x [rows, columns]
+   * out: 0 sum f32 [columns] */
+  QM_OP_COLUMN_SUM,
 
-    /* y = activation(x).  Dense.
-     * in: 0 x                                 out: 0 y */
-    QM_OP_ACTIVATION,
+  /* y = activation(x). Dense.
+   * in: 0 x
+   * out: 0 y */
+  QM_OP_ACTIVATION,
 
-    /* dx = dy activation'(x).  Dense.
-     * in: 0 dy, 1 x                           out: 0 dx */
-    QM_OP_ACTIVATION_BACKWARD,
+  /* dx = dy activation'(x). Dense.
+   * in: 0 dy, 1 x
+   * out: 0 dx */
+  QM_OP_ACTIVATION_BACKWARD,
 
-    /* y = x / (1 - dropout) where kept, else 0.  Dense.  Positions are counted
-     * by rows of the whole tensor, or, with `tiled`, as in attention: x is then
-     * [B, H, S, S].  The gradient is the same operator on dy.
-     * in: 0 x, 1 rng                          out: 0 y */
-    QM_OP_DROPOUT,
+  /* y = x / (1 - dropout) where kept, else 0. Dense. Positions are counted
+   * by rows of the whole tensor, or, with `tiled`, as in attention: x is
+   * then [B, H, S, S]. The gradient is the same operator on dy.
+   * in: 0 x, 1 rng
+   * out: 0 y */
+  QM_OP_DROPOUT,
 
-    /* y = activation(x w' + bias).  `pre`, where present, receives the argument
-     * of the activation, which its gradient needs.
-     * With `padded` > out: rows out..padded-1 of w and bias exist in memory and
-     * are zero, and every row of y (and pre) has room for `padded` columns, so
-     * a kernel may compute `padded` columns if that is faster. in: 0 x [rows,
-     * in], 1 w [out, in], 2 [bias [out]] out: 0 y [rows, out], 1 [pre [rows,
-     * out]]
-     */
-    QM_OP_LINEAR,
+  /* y = activation(x w' + bias). `pre`, where present, receives the
+   * argument of the activation, which its gradient needs. Where `padded`
+   * is larger than `out`, rows out..padded-1 of w and bias exist in memory
+   * and are zero, and every row of y (and pre) has room for `padded`
+   * columns: a kernel may compute `padded` columns if that is faster.
+   * in: 0 x [rows, in], 1 w [out, in], 2 [bias [out]]
+   * out: 0 y [rows, out], 1 [pre [rows, out]] */
+  QM_OP_LINEAR,
 
-    /* dx = (dy w) activation'(pre) + add.  Without `pre` the activation is
-     * none. With `padded`, columns out..padded-1 of dy exist and are zero, and
-     * so are those rows of w. in: 0 dy [rows, out], 1 w [out, in], 2 [pre
-     * [rows, in]], 3 [add [rows, in]] out: 0 dx [rows, in] */
-    QM_OP_LINEAR_INPUT_GRAD,
+  /* dx = (dy w) activation'(pre) + add. Without `pre` the activation is
+   * none. With `padded`, columns out..padded-1 of dy exist and are zero,
+   * and so are those rows of w.
+   * in: 0 dy [rows, out], 1 w [out, in], 2 [pre [rows, in]],
+   *     3 [add [rows, in]]
+   * out: 0 dx [rows, in] */
+  QM_OP_LINEAR_INPUT_GRAD,
 
-    /* dw += dy' x, dbias += column sums of dy.  With `padded` as above; rows
-     * out..padded-1 of dw and dbias exist, and zero is added to them.
-     * in: 0 dy [rows, out], 1 x [rows, in]
-     * out: 0 dw f32 [out, in], 1 [dbias f32 [out]] */
-    QM_OP_LINEAR_WEIGHT_GRAD,
+  /* dw += dy' x, dbias += column sums of dy. With `padded` as above; rows
+   * out..padded-1 of dw and dbias exist, and zero is added to them.
+   * in: 0 dy [rows, out], 1 x [rows, in]
+   * out: 0 dw f32 [out, in], 1 [dbias f32 [out]] */
+  QM_OP_LINEAR_WEIGHT_GRAD,
 
-    /* c = scale x a b, for every pair of leading indices; any strides of which
-     * one of the last two is 1.  With `causal` only c[i, j] with j <= i matter
-     * (kind 1) or only a[i, j] with j <= i are not zero (kind 2) or only a[i,
-     * j] with j >= i are not zero (kind 3): a hint, and how FLOPs are counted;
-     * a kernel that leaves out the rest of c writes zeros there. in: 0 a [B, H,
-     * m, k], 1 b [B, H, k, n]  out: 0 c [B, H, m, n] */
-    QM_OP_MATMUL,
+  /* c = scale x a b, for every pair of leading indices; any strides of
+   * which one of the last two is 1. With `causal` only c[i, j] with j <= i
+   * matter (kind 1) or only a[i, j] with j <= i are not zero (kind 2) or
+   * only a[i, j] with j >= i are not zero (kind 3): a hint, and how FLOPs
+   * are counted; a kernel that leaves out the rest of c writes zeros
+   * there.
+   * in: 0 a [B, H, m, k], 1 b [B, H, k, n]
+   * out: 0 c [B, H, m, n] */
+  QM_OP_MATMUL,
 
-    /* p = softmax over the last dimension; with `causal`, of the elements
-     * j <= i, all others being 0.  Dense.
-     * in: 0 x [B, H, S, S]                    out: 0 p */
-    QM_OP_SOFTMAX,
+  /* p = softmax over the last dimension; with `causal`, of the elements j
+   * <= i, all others being 0. Dense.
+   * in: 0 x [B, H, S, S]
+   * out: 0 p */
+  QM_OP_SOFTMAX,
 
-    /* dx = p (dp - sum over the row of p dp).  Dense.
-     * in: 0 dp, 1 p                           out: 0 dx */
-    QM_OP_SOFTMAX_BACKWARD,
+  /* dx = p (dp - sum over the row of p dp). Dense.
+   * in: 0 dp, 1 p
+   * out: 0 dx */
+  QM_OP_SOFTMAX_BACKWARD,
 
-    /* o = dropout(softmax(scale x q k')) v, with `causal` as above.
-     * lse[b, h, i] = log of the sum over j of exp(scale x q_i k_j), natural.
-     * All of q, k, v, o have any strides over B, H and S and dense rows of D:
-     * q, k, v may be parts of one packed tensor. in: 0 q, 1 k, 2 v, each [B, H,
-     * S, D], 3 [rng] where dropout > 0 out: 0 o [B, H, S, D], 1 lse f32 [B, H,
-     * S], dense */
-    QM_OP_ATTENTION,
+  /* o = dropout(softmax(scale x q k')) v, with `causal` as above. lse[b,
+   * h, i] = log of the sum over j of exp(scale x q_i k_j), natural. All of
+   * q, k, v, o have any strides over B, H and S and dense rows of D: q, k,
+   * v may be parts of one packed tensor.
+   * in: 0 q, 1 k, 2 v, each [B, H, S, D], 3 [rng] where dropout > 0
+   * out: 0 o [B, H, S, D], 1 lse f32 [B, H, S], dense */
+  QM_OP_ATTENTION,
 
-    /* in: 0 do, 1 q, 2 k, 3 v, 4 o, 5 lse, 6 [rng]
-     * out: 0 dq, 1 dk, 2 dv, each [B, H, S, D] with strides as q, k, v have */
-    QM_OP_ATTENTION_BACKWARD,
+  /* in: 0 do, 1 q, 2 k, 3 v, 4 o, 5 lse, 6 [rng]
+   * out: 0 dq, 1 dk, 2 dv, each [B, H, S, D] with strides as q, k, v have */
+  QM_OP_ATTENTION_BACKWARD,
 
-    /* sum = x + dropout(a) + dropout(b); n = (sum - mean) rstd; y = n gamma +
-     * beta; y2 = n gamma2 + beta2.  rstd = 1 / sqrt(variance + epsilon),
-     * variance over the row with divisor `features`.  Dropout of a uses `site`,
-     * of b `site2`. Without a, sum is x and is not written; y and y2 are made
-     * from the unrounded sum. in: 0 x, 1 gamma, 2 beta, 3 [a], 4 [b], 5
-     * [gamma2], 6 [beta2], 7 [rng] where dropout > 0; rows are [rows, features]
-     * out: 0 y, 1 mean f32 [rows], 2 rstd f32 [rows], 3 [sum], 4 [y2] */
-    QM_OP_LAYER_NORM,
+  /* sum = x + dropout(a) + dropout(b); n = (sum - mean) rstd; y = n gamma
+   * + beta; y2 = n gamma2 + beta2, or, without gamma2, y once more in the
+   * type of y2. rstd = 1 / sqrt(variance + epsilon), variance over the row
+   * with divisor `features`. Dropout of a uses `site`, of b `site2`.
+   * Without a, sum is x and is not written; y and y2 are made from the
+   * unrounded sum.
+   * in: 0 x, 1 gamma, 2 beta, 3 [a], 4 [b], 5 [gamma2], 6 [beta2], 7 [rng]
+   *      where dropout > 0; rows are [rows, features]
+   * out: 0 y, 1 mean f32 [rows], 2 rstd f32 [rows], 3 [sum], 4 [y2] */
+  QM_OP_LAYER_NORM,
 
-    /* dx = dsum + the gradient through n from dy and dy2; dbranch = dx through
-     * the dropout of a (so with dropout 0: dx in another type), dbranch2
-     * through that of b. in: 0 dy, 1 sum, 2 gamma, 3 mean, 4 rstd, 5 [dsum], 6
-     * [dy2], 7 [gamma2], 8 [rng] where dropout > 0 out: 0 dx, 1 dgamma f32 +=,
-     * 2 dbeta f32 +=, 3 [dgamma2 +=], 4 [dbeta2 +=], 5 [dbranch], 6 [dbranch2]
-     */
-    QM_OP_LAYER_NORM_BACKWARD,
+  /* dx = dsum + the gradient through n of dy and dy2; without gamma2, dy +
+   * dy2 is the gradient of y. dbranch = dx through the dropout of a (so
+   * with dropout 0: dx in another type), dbranch2 through that of b.
+   * in: 0 dy, 1 sum, 2 gamma, 3 mean, 4 rstd, 5 [dsum], 6 [dy2], 7
+   *      [gamma2], 8 [rng] where dropout > 0
+   * out: 0 dx, 1 dgamma f32 +=, 2 dbeta f32 +=, 3 [dgamma2 +=], 4 [dbeta2
+   *      +=], 5 [dbranch], 6 [dbranch2] */
+  QM_OP_LAYER_NORM_BACKWARD,
 
-    /* Rotates the first `rotary` elements of the heads of the first two parts
-     * (query and key), and leaves the third (value) as it is: element j < r/2
-     * and j + r/2 of a head at position s turn by the angle table[s, j],
-     * backwards with `inverse`.  Where y is x, nothing else is written. in: 0
-     * x, 1 table f32 [S, rotary] (r/2 cosines, then r/2 sines, a row) out: 0 y;
-     * x and y are [B, S, 3, H, D] with any strides but a dense last */
-    QM_OP_ROTARY,
+  /* Rotates the first `rotary` elements of the heads of the first two
+   * parts (query and key), and leaves the third (value) as it is: element
+   * j < r/2 and j + r/2 of a head at position s turn by the angle table[s,
+   * j], backwards with `inverse`. Where y is x, nothing else is written.
+   * in: 0 x, 1 table f32 [S, rotary] (r/2 cosines, then r/2 sines, a row)
+   * out: 0 y; x and y are [B, S, 3, H, D] with any strides but a dense
+   *      last */
+  QM_OP_ROTARY,
 
-    /* y[t] = w[id[t]]; ids are in range.
-     * in: 0 ids i32 [B, S], dense, 1 w [count, features]
-     * out: 0 y [B S, features] */
-    QM_OP_EMBEDDING,
+  /* y[t] = w[id[t]]; ids are in range.
+   * in: 0 ids i32 [B, S], dense, 1 w [count, features]
+   * out: 0 y [B S, features] */
+  QM_OP_EMBEDDING,
 
-    /* dw[id[t]] += dy[t], except for id = `padding` (-1: none).  The order of
-     * additions does not depend on the run; a table of one row is not slow.
-     * in: 0 dy [B S, features], 1 ids i32 [B, S]
-     * out: 0 dw f32 [count, features] */
-    QM_OP_EMBEDDING_BACKWARD,
+  /* dw[id[t]] += dy[t], except for id = `padding` (-1: none). The order of
+   * additions does not depend on the run; a table of one row is not slow.
+   * in: 0 dy [B S, features], 1 ids i32 [B, S]
+   * out: 0 dw f32 [count, features] */
+  QM_OP_EMBEDDING_BACKWARD,
 
-    /* Positions of a sequence.  With padding < 0, y[b, s] = s.  Else as RoBERTa
-     * counts: padding + the number of tokens other than `padding` up to and
-     * with s, and `padding` for those tokens themselves. in: 0 ids i32 [B, S]
-     * out: 0 y i32 [B, S] */
-    QM_OP_POSITIONS,
+  /* Positions of a sequence. With padding < 0, y[b, s] = s. Else as
+   * RoBERTa counts: padding + the number of tokens other than `padding` up
+   * to and with s, and `padding` for those tokens themselves.
+   * in: 0 ids i32 [B, S]
+   * out: 0 y i32 [B, S] */
+  QM_OP_POSITIONS,
 
-    /* y[b, i n + j] = pixels of the patch in row i and column j, ordered
-     * channel, row, column, as the weights of a convolution are. in: 0 images
-     * f32 [B, C, H, W], dense, of n = W/P patches a row; P = patch out: 0 y [B
-     * H/P W/P, C P P] */
-    QM_OP_PATCHIFY,
+  /* y[b, i n + j] = pixels of the patch in row i and column j, ordered
+   * channel, row, column, as the weights of a convolution are.
+   * in: 0 images f32 [B, C, H, W], dense, of n = W/P patches a row; P =
+   *      patch
+   * out: 0 y [B H/P W/P, C P P] */
+  QM_OP_PATCHIFY,
 
-    /* y[b, 0] = token + position[0]; y[b, s] = x[b, s - 1] + position[s].
-     * in: 0 x [B (S - 1), features], 1 token [features], 2 position [S,
-     * features] out: 0 y [B S, features] */
-    QM_OP_CLASS_TOKEN,
+  /* y[b, 0] = token + position[0]; y[b, s] = x[b, s - 1] + position[s].
+   * in: 0 x [B (S - 1), features], 1 token [features], 2 position [S,
+   *      features]
+   * out: 0 y [B S, features] */
+  QM_OP_CLASS_TOKEN,
 
-    /* in: 0 dy [B S, features]
-     * out: 0 dx [B (S - 1), features], 1 dtoken f32 [features] +=,
-     *      2 dposition f32 [S, features] += */
-    QM_OP_CLASS_TOKEN_BACKWARD,
+  /* in: 0 dy [B S, features]
+   * out: 0 dx [B (S - 1), features], 1 dtoken f32 [features] +=, 2
+   *      dposition f32 [S, features] += */
+  QM_OP_CLASS_TOKEN_BACKWARD,
 
-    /* weight[0] = scale / n, weight[1] = loss scale x scale / n, for the n
-     * labels that are not QM_IGNORE_LABEL (with `shift`, without the first of
-     * every row); both 0 where n is. in: 0 labels i32 [B, S], dense, 1 state
-     * (see QM_STATE_*) out: 0 weight f32 [2] */
-    QM_OP_LABEL_WEIGHT,
+  /* weight[0] = scale / n, weight[1] = loss scale x scale / n, for the n
+   * labels that are not QM_IGNORE_LABEL (with `shift`, without the first
+   * of every row); both 0 where n is.
+   * in: 0 labels i32 [B, S], dense, 1 state (see QM_STATE_*)
+   * out: 0 weight f32 [2] */
+  QM_OP_LABEL_WEIGHT,
 
-    /* Row t of the logits belongs to label t, with `shift` to label t + 1 of
-     * the same sequence (the last of a sequence to none).  losses[t] =
-     * -weight[0] x log softmax(logits[t])[label], 0 where ignored; dlogits =
-     * weight[1] x its gradient.  With `padded`, columns classes..padded-1 of
-     * dlogits are set to zero.  A label outside of [0, classes) other than
-     * QM_IGNORE_LABEL makes the loss NaN. in: 0 logits [B S, classes], 1 labels
-     * i32 [B, S], 2 weight f32 [2] out: 0 dlogits, 1 losses f32 [B S] */
-    QM_OP_CROSS_ENTROPY,
+  /* Row t of the logits belongs to label t, with `shift` to label t + 1 of
+   * the same sequence (the last of a sequence to none). losses[t] =
+   * -weight[0] x log softmax(logits[t])[label], 0 where ignored; dlogits =
+   * weight[1] x its gradient. With `padded`, columns classes..padded-1 of
+   * dlogits are set to zero. A label outside of [0, classes) other than
+   * QM_IGNORE_LABEL makes the loss NaN.
+   * in: 0 logits [B S, classes], 1 labels i32 [B, S], 2 weight f32 [2]
+   * out: 0 dlogits, 1 losses f32 [B S] */
+  QM_OP_CROSS_ENTROPY,
 
-    /* sum[0] = sum of x^2.
-     * in: 0 x f32 [n], dense                  out: 0 sum f32 [1] */
-    QM_OP_SUM_SQUARES,
+  /* sum[0] = sum of x^2.
+   * in: 0 x f32 [n], dense
+   * out: 0 sum f32 [1] */
+  QM_OP_SUM_SQUARES,
 
-    /* From the sum of squares of the (loss-scaled) gradients, prepares an
-     * update: the gradient's norm, the factor that unscales and clips to
-     * `max_norm` (0: no clipping), whether a gradient is infinite or not a
-     * number; with `dynamic`, halves the loss scale if so and doubles it after
-     * QM_SCALE_GROWTH updates in a row that were not; counts the update if it
-     * will take place. in: 0 sum f32 [1]                       out: 0 state
-     * f32, in and out */
-    QM_OP_UPDATE_STATE,
+  /* From the sum of squares of the (loss-scaled) gradients, prepares an
+   * update: the gradient's norm, the factor that unscales and clips to
+   * `max_norm` (0: no clipping), whether a gradient is infinite or not a
+   * number; with `dynamic`, halves the loss scale if so and doubles it
+   * after QM_SCALE_GROWTH updates in a row that were not; counts the
+   * update if it will take place.
+   * in: 0 sum f32 [1]
+   * out: 0 state f32, in and out */
+  QM_OP_UPDATE_STATE,
 
-    /* Adam (Kingma and Ba 2015), or AdamW (Loshchilov and Hutter 2019) with
-     * `decoupled`; nothing but clearing where the state says that a gradient
-     * was not finite.  w, where present, receives the weights in its own type;
-     * the gradient is set to zero.  Dense. in: 0 state out: 0 gradient f32 [n],
-     * 1 master f32 [n], 2 first moment f32 [n], 3 second moment f32 [n], 4 [w
-     * [n]]; all but w in and out */
-    QM_OP_ADAM,
+  /* Adam (Kingma and Ba 2015), or AdamW (Loshchilov and Hutter 2019) with
+   * `decoupled`; nothing but clearing where the state says that a gradient
+   * was not finite. w, where present, receives the weights in its own
+   * type; the gradient is set to zero. Dense.
+   * in: 0 state
+   * out: 0 gradient f32 [n], 1 master f32 [n], 2 first moment f32 [n], 3
+   *      second moment f32 [n], 4 [w [n]]; all but w in and out */
+  QM_OP_ADAM,
 
-    QM_OP_COUNT
-  } QmOp;
+  QM_OP_COUNT
+} QmOp;
 
-  /* The state of training, f32, in memory of the device. */
-  enum
-  {
-    QM_STATE_LEARNING_RATE, /* the host sets it */
-    QM_STATE_UPDATES,       /* that took place */
-    QM_STATE_LOSS_SCALE,
-    QM_STATE_GROWTH, /* updates since the loss scale changed */
-    QM_STATE_NOT_FINITE,
-    QM_STATE_NORM,   /* of the gradients, unscaled, before clipping */
-    QM_STATE_FACTOR, /* that gradients are multiplied by */
-    QM_STATE_LOSS,   /* of the last whole step */
-    QM_STATE_SIZE
-  };
+/* The state of training, f32, in memory of the device. */
+enum
+{
+  QM_STATE_LEARNING_RATE, /* the host sets it */
+  QM_STATE_UPDATES,       /* that took place */
+  QM_STATE_LOSS_SCALE,
+  QM_STATE_GROWTH, /* updates since the loss scale changed */
+  QM_STATE_NOT_FINITE,
+  QM_STATE_NORM,   /* of the gradients, unscaled, before clipping */
+  QM_STATE_FACTOR, /* that gradients are multiplied by */
+  QM_STATE_LOSS,   /* of the last whole step */
+  QM_STATE_SIZE
+};
 
 /* As the scaler of PyTorch has it. */
 #define QM_SCALE_GROWTH 2000
 #define QM_SCALE_FIRST  65536.0f
 
-  typedef enum QmFunction
-  {
-    QM_FUNCTION_NONE,
-    QM_FUNCTION_GELU,      /* x Phi(x) */
-    QM_FUNCTION_GELU_TANH, /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
-    QM_FUNCTION_RELU,
-    QM_FUNCTION_SILU,
-    QM_FUNCTION_TANH
-  } QmFunction;
+typedef enum QmFunction
+{
+  QM_FUNCTION_NONE,
+  QM_FUNCTION_GELU,      /* x Phi(x) */
+  QM_FUNCTION_GELU_TANH, /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
+  QM_FUNCTION_RELU,
+  QM_FUNCTION_SILU,
+  QM_FUNCTION_TANH
+} QmFunction;
 
-  typedef enum QmDistribution
-  {
-    QM_DISTRIBUTION_NORMAL,
-    QM_DISTRIBUTION_UNIFORM,
-    QM_DISTRIBUTION_INDEX
-  } QmDistribution;
+typedef enum QmDistribution
+{
+  QM_DISTRIBUTION_NORMAL,
+  QM_DISTRIBUTION_UNIFORM,
+  QM_DISTRIBUTION_INDEX
+} QmDistribution;
 
-  typedef enum QmCausal
-  {
-    QM_CAUSAL_NONE,
-    QM_CAUSAL_RESULT, /* of attention and softmax: j <= i */
-    QM_CAUSAL_LOWER,
-    QM_CAUSAL_UPPER
-  } QmCausal;
+typedef enum QmCausal
+{
+  QM_CAUSAL_NONE,
+  QM_CAUSAL_RESULT, /* of attention and softmax: j <= i */
+  QM_CAUSAL_LOWER,
+  QM_CAUSAL_UPPER
+} QmCausal;
 
-  /* What an operator does not read is zero. */
-  typedef struct QmAttributes
-  {
-    QmFunction activation;
-    QmDistribution distribution;
-    QmCausal causal;
-    bool tiled, inverse, shift, dynamic, decoupled;
-    bool tf32; /* products of f32 may round their factors to TF32 */
-    uint32_t site, site2;
-    int64_t count, padded, padding, patch, rotary;
-    double value, scale, epsilon, dropout;
-    double beta1, beta2, weight_decay, max_norm;
-  } QmAttributes;
+/* What an operator does not read is zero. */
+typedef struct QmAttributes
+{
+  QmFunction activation;
+  QmDistribution distribution;
+  QmCausal causal;
+  bool tiled, inverse, shift, dynamic, decoupled;
+  bool tf32; /* products of f32 may round their factors to TF32 */
+  uint32_t site, site2;
+  int64_t count, padded, padding, patch, rotary;
+  double value, scale, epsilon, dropout;
+  double beta1, beta2, weight_decay, max_norm;
+} QmAttributes;
 
 #define QM_OP_MAX_INPUTS  9
 #define QM_OP_MAX_OUTPUTS 7
 
-  typedef struct QmOpCall
-  {
-    QmOp op;
-    QmAttributes attributes;
-    QmTensor inputs[QM_OP_MAX_INPUTS];
-    QmTensor outputs[QM_OP_MAX_OUTPUTS];
-    void *workspace; /* aligned to 256 bytes; shared by all calls of a stream */
-    size_t workspace_bytes;
-  } QmOpCall;
+typedef struct QmOpCall
+{
+  QmOp op;
+  QmAttributes attributes;
+  QmTensor inputs[QM_OP_MAX_INPUTS];
+  QmTensor outputs[QM_OP_MAX_OUTPUTS];
+  void *workspace; /* aligned to 256 bytes; shared by all calls of a stream */
+  size_t workspace_bytes;
+} QmOpCall;
 
-  /* "linear", "attention_backward", ...; static. */
-  const char *qm_op_name (QmOp op);
+/* "linear", "attention_backward", ...; static. */
+const char *qm_op_name (QmOp op);
 
-  /* How many slots an operator has. */
-  int qm_op_inputs (QmOp op);
-  int qm_op_outputs (QmOp op);
+/* How many slots an operator has. */
+int qm_op_inputs (QmOp op);
+int qm_op_outputs (QmOp op);
 
-  /* Whether `output` may be the same view as `input`, of which nothing is left
-   * then. */
-  bool qm_op_may_alias (QmOp op, int output, int input);
+/* Whether `output` may be the same view as `input`, of which nothing is left
+ * then. */
+bool qm_op_may_alias (QmOp op, int output, int input);
 
-  /* Whether an output is added to, or read and written: its memory has to hold
-   * what it held before. */
-  bool qm_op_accumulates (QmOp op, int output);
+/* Whether an output is added to, or read and written: its memory has to hold
+ * what it held before. */
+bool qm_op_accumulates (QmOp op, int output);
 
-  /* Whether an operator that divides by 1 - p changes anything at that p: p is
-   * rounded to 1/65536. */
-  bool qm_dropout_is_on (double dropout);
+/* Whether an operator that divides by 1 - p changes anything at that p: p is
+ * rounded to 1/65536. */
+bool qm_dropout_is_on (double dropout);
 
-  /* Floating point operations of the call as data/flops.h counts: of products
-   * and attention, causal ones half, recomputation not. */
-  double qm_op_flops (const QmOpCall *call);
+/* Floating point operations of the call as data/flops.h counts: of products
+ * and attention, causal ones half, recomputation not. */
+double qm_op_flops (const QmOpCall *call);
 
-  /* Bytes of workspace that the call needs on a device like `target`; an upper
-   * bound that depends on nothing but its arguments, so that a plan for a
-   * device that is not here is exact.  Addresses in the call are not looked at.
-   */
-  size_t qm_op_workspace (const QmTarget *target, const QmOpCall *call);
+/* Bytes of workspace that the call needs on a device like `target`; an upper
+ * bound that depends on nothing but its arguments, so that a plan for a
+ * device that is not here is exact.  Addresses in the call are not looked at.
+ */
+size_t qm_op_workspace (const QmTarget *target, const QmOpCall *call);
 
-  /* Checks the types and shapes of the call against the table. */
-  QmStatus qm_op_check (const QmOpCall *call, QmError *error);
+/* Checks the types and shapes of the call against the table. */
+QmStatus qm_op_check (const QmOpCall *call, QmError *error);
 
-  /* Queues the call.  QM_STATUS_UNSUPPORTED where the device has no such
-   * operator for these types or shapes, and then nothing is queued. */
-  QmStatus qm_op_run (QmDevice *device,
-                      QmStream *stream,
-                      const QmOpCall *call,
-                      QmError *error);
-
-#ifdef __cplusplus
-}
-#endif
+/* Queues the call.  QM_STATUS_UNSUPPORTED where the device has no such
+ * operator for these types or shapes, and then nothing is queued. */
+QmStatus qm_op_run (QmDevice *device,
+                    QmStream *stream,
+                    const QmOpCall *call,
+                    QmError *error);
 
 #endif

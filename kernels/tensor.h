@@ -9,60 +9,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C"
+typedef enum QmType
 {
-#endif
-
-  typedef enum QmType
-  {
-    QM_TYPE_NONE, /* no tensor: an optional input or output that is absent */
-    QM_TYPE_F32,
-    QM_TYPE_F16,  /* IEEE 754 binary16 */
-    QM_TYPE_BF16, /* the upper half of a binary32 */
-    QM_TYPE_I32
-  } QmType;
+  QM_TYPE_NONE, /* no tensor: an optional input or output that is absent */
+  QM_TYPE_F32,
+  QM_TYPE_F16,  /* IEEE 754 binary16 */
+  QM_TYPE_BF16, /* the upper half of a binary32 */
+  QM_TYPE_I32
+} QmType;
 
 #define QM_MAX_RANK 5
 
-  /* A view: element (i0, i1, ...) is at data + sum of i_d stride_d, in
-   * elements. Strides are positive.  A view owns nothing.  All zero is "no
-   * tensor". */
-  typedef struct QmTensor
-  {
-    QmType type;
-    int32_t rank;
-    int64_t shape[QM_MAX_RANK];
-    int64_t stride[QM_MAX_RANK];
-    void *data;
-  } QmTensor;
+/* A view: element (i0, i1, ...) is at data + sum of i_d stride_d, in
+ * elements. Strides are positive.  A view owns nothing.  All zero is "no
+ * tensor". */
+typedef struct QmTensor
+{
+  QmType type;
+  int32_t rank;
+  int64_t shape[QM_MAX_RANK];
+  int64_t stride[QM_MAX_RANK];
+  void *data;
+} QmTensor;
 
-  /* Bytes of an element; 0 for QM_TYPE_NONE. */
-  size_t qm_type_size (QmType type);
+/* Bytes of an element; 0 for QM_TYPE_NONE. */
+size_t qm_type_size (QmType type);
 
-  /* "f32", "f16", "bf16", "i32", "none"; static. */
-  const char *qm_type_name (QmType type);
+/* "f32", "f16", "bf16", "i32", "none"; static. */
+const char *qm_type_name (QmType type);
 
-  static inline bool
-  qm_tensor_present (const QmTensor *tensor)
-  {
-    return tensor->type != QM_TYPE_NONE;
-  }
-
-  /* A tensor in row-major order without gaps. */
-  QmTensor
-  qm_tensor_dense (QmType type, int32_t rank, const int64_t *shape, void *data);
-
-  /* Number of elements; 0 for "no tensor". */
-  int64_t qm_tensor_elements (const QmTensor *tensor);
-
-  /* Whether the elements follow each other in row-major order without gaps. */
-  bool qm_tensor_is_dense (const QmTensor *tensor);
-
-  bool qm_tensor_same_shape (const QmTensor *a, const QmTensor *b);
-
-#ifdef __cplusplus
+static inline bool
+qm_tensor_present (const QmTensor *tensor)
+{
+  return tensor->type != QM_TYPE_NONE;
 }
-#endif
+
+/* A tensor in row-major order without gaps. */
+QmTensor
+qm_tensor_dense (QmType type, int32_t rank, const int64_t *shape, void *data);
+
+/* Number of elements; 0 for "no tensor". */
+int64_t qm_tensor_elements (const QmTensor *tensor);
+
+/* Whether the elements follow each other in row-major order without gaps. */
+bool qm_tensor_is_dense (const QmTensor *tensor);
+
+bool qm_tensor_same_shape (const QmTensor *a, const QmTensor *b);
 
 #endif

@@ -41,8 +41,8 @@ typedef enum
 
 /* One way to buy.  Pointers are the catalog's, which must outlive the advice.
  * For a portfolio `measurement` is the one of its slowest run (the one whose
- * single training takes longest) and utilisation and verdict are the worst
- * among its runs. */
+ * single training takes longest), utilisation and verdict are the worst among
+ * its runs, and `audited` is the measurement that the utilisation is of. */
 typedef struct
 {
   const QmGpu *gpu;
@@ -56,6 +56,7 @@ typedef struct
   double implied_utilization; /* at `days` as stated; NaN where unknown */
   QmVerdict verdict;
   const QmMeasurement *measurement;
+  const QmMeasurement *audited; /* NULL: no utilisation is known */
   const QmPrice *gpu_price;
   const QmPrice *machine_price;
   guint eligible : 1;    /* may be recommended: passes the audit, has a price

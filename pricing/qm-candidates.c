@@ -183,6 +183,8 @@ candidate_of (Builder *builder, const QmMeasurement *measurement)
   candidate.days = measurement->days;
   candidate.verdict =
       qm_audit_measurement (measurement, &candidate.implied_utilization);
+  if (qm_known (candidate.implied_utilization))
+    candidate.audited = measurement;
   set_cost (builder, &candidate);
   finish (builder->question, &candidate, candidate.days);
   return candidate;
@@ -281,7 +283,7 @@ add_run (QmCandidate *candidate,
          double *longest)
 {
   double utilization = NAN;
-  QmVerdict verdict = QM_VERDICT_INFEASIBLE;
+  QmVerdict verdict = QM_VERDICT_UNKNOWN;
   double days = NAN;
 
   if (measurement != NULL)
@@ -297,8 +299,12 @@ add_run (QmCandidate *candidate,
     }
   if (verdict_rank (verdict) > verdict_rank (candidate->verdict))
     candidate->verdict = verdict;
-  candidate->implied_utilization =
-      fmax (candidate->implied_utilization, utilization);
+  if (candidate->audited == NULL ? qm_known (utilization)
+                                 : utilization > candidate->implied_utilization)
+    {
+      candidate->audited = measurement;
+      candidate->implied_utilization = utilization;
+    }
 }
 
 /* Machines and days of a portfolio; see qm_advice_new(). */

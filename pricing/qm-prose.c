@@ -54,6 +54,12 @@ qm_prose_machine (const QmCandidate *candidate)
   return g_strdup (candidate->machine->name);
 }
 
+static gboolean
+is_portfolio (const QmQuestion *question)
+{
+  return question->runs != NULL && question->runs->len > 0;
+}
+
 /* What is trained, as the object of a sentence. */
 static char *
 training_of (const QmQuestion *question, const QmAdvice *advice)
@@ -61,7 +67,7 @@ training_of (const QmQuestion *question, const QmAdvice *advice)
   guint n;
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
-  if (question->runs != NULL && question->runs->len > 0)
+  if (is_portfolio (question))
     return g_strdup (_ ("a year’s runs"));
   for (guint i = 0; i < n; i++)
     if (candidates[i].measurement != NULL)
@@ -100,12 +106,21 @@ qm_prose_headline (const QmAdvice *advice,
     }
 }
 
+/* Whether the filters may keep something out that would be better. */
+static gboolean
+is_filtered (const QmQuestion *question)
+{
+  return question->gpus != NULL || question->counts != NULL
+         || question->kinds != QM_KINDS_ALL;
+}
+
 /* "within $40,000 and 60 days", or NULL without limits. */
 static char *
 limits_of (const QmQuestion *question)
 {
   g_autofree char *budget = NULL;
   g_autofree char *deadline = NULL;
+  gboolean filtered = is_filtered (question);
 
   if (question->budget_minor >= 0)
     budget = format_minor (question->budget_minor);
@@ -113,12 +128,15 @@ limits_of (const QmQuestion *question)
     deadline = qm_format_days (question->deadline_days);
   if (budget != NULL && deadline != NULL)
     /* Translators: budget, deadline. */
-    return g_strdup_printf (_ ("within %s and %s"), budget, deadline);
+    return g_strdup_printf (filtered ? _ ("within %s, %s and the filters")
+                                     : _ ("within %s and %s"),
+                            budget, deadline);
   if (budget != NULL || deadline != NULL)
     /* Translators: a budget or a deadline. */
-    return g_strdup_printf (_ ("within %s"),
+    return g_strdup_printf (filtered ? _ ("within %s and the filters")
+                                     : _ ("within %s"),
                             budget != NULL ? budget : deadline);
-  return NULL;
+  return filtered ? g_strdup (_ ("within the filters")) : NULL;
 }
 
 static char *
@@ -149,8 +167,8 @@ reason_found (const QmAdvice *advice,
         return g_strdup_printf (_ ("Nothing affordable trains %s sooner; %s "
                                    "takes as long and costs more."),
                                 training, other);
-      return g_strdup_printf (_ ("Nothing affordable trains %s sooner; %s does "
-                                 "it in the same time with more GPUs."),
+      return g_strdup_printf (_ ("Nothing affordable trains %s sooner; %s "
+                                 "takes as long and costs as much."),
                               training, other);
     }
   if (limits != NULL)
@@ -283,7 +301,7 @@ qm_prose_verdict (const QmCandidate *candidate)
       return g_strdup_printf (_ ("would need a doubtful %s of the cards’ peak"),
                               share);
     case QM_VERDICT_INFEASIBLE:
-      return g_strdup (_ ("does not fit into the memory with any method"));
+      return g_strdup (_ ("does not fit into the memory with these settings"));
     case QM_VERDICT_UNKNOWN:
       return g_strdup (
           _ ("cannot be checked: the time or the peak is unknown"));
@@ -312,45 +330,54 @@ qm_prose_verdict_name (QmVerdict verdict)
     }
 }
 
-/* "30 days on 8 × RTX 3090 would need 119 % of the cards' peak". */
+/* "30 days on 8 × RTX 3090 would need 119 % of the cards' peak".  Of a
+ * portfolio, the one training that would need the most, on one machine. */
 static char *
-claim_of (const QmCandidate *candidate)
+claim_of (const QmCandidate *candidate, const QmQuestion *question)
 {
-  g_autofree char *what = qm_prose_candidate (candidate);
+  const QmMeasurement *audited = candidate->audited;
+  QmCandidate one = *candidate;
+  g_autofree char *what = NULL;
+  g_autofree char *days = NULL;
   g_autofree char *verdict = qm_prose_verdict (candidate);
-  double single = candidate->measurement != NULL ? candidate->measurement->days
-                                                 : candidate->days;
-  g_autofree char *days = qm_format_days (single);
 
+  one.machines = 1;
+  what = qm_prose_candidate (&one);
+  days = qm_format_days (audited != NULL ? audited->days : candidate->days);
+  if (audited != NULL && is_portfolio (question))
+    /* Translators: training time, model, machine, "would need … % of the
+     * cards’ peak". */
+    return g_strdup_printf (_ ("%s for %s on %s %s"), days,
+                            audited->model->name, what, verdict);
   /* Translators: training time, machine, "would need … % of the cards’
    * peak". */
   return g_strdup_printf (_ ("%s on %s %s"), days, what, verdict);
 }
 
 static char *
-warn_about_time (const QmCandidate *best)
+warn_about_time (const QmCandidate *best, const QmQuestion *question)
 {
   g_autofree char *claim = NULL;
 
   if (best->verdict == QM_VERDICT_IMPOSSIBLE)
     {
-      claim = claim_of (best);
+      claim = claim_of (best, question);
       /* Translators: "30 days on 8 × … would need 119 % of the cards’ peak". */
       return g_strdup_printf (
           _ ("%s: the published time cannot be true, plan with more."), claim);
     }
   if (best->verdict == QM_VERDICT_DOUBTFUL)
     {
-      claim = claim_of (best);
+      claim = claim_of (best, question);
       return g_strdup_printf (_ ("%s: expect it to take longer."), claim);
     }
   return NULL;
 }
 
 static char *
-warn_about_denied (const QmCandidate *denied)
+warn_about_denied (const QmCandidate *denied, const QmQuestion *question)
 {
-  g_autofree char *claim = claim_of (denied);
+  g_autofree char *claim = claim_of (denied, question);
 
   return g_strdup_printf (_ ("Left out as impossible: %s."), claim);
 }
@@ -425,9 +452,9 @@ qm_prose_warnings (const QmAdvice *advice,
                                                    : recommendation->would_do);
   denied = nth (advice, recommendation->denied);
   if (subject != NULL)
-    add_warning (builder, warn_about_time (subject));
+    add_warning (builder, warn_about_time (subject, question));
   if (denied != NULL)
-    add_warning (builder, warn_about_denied (denied));
+    add_warning (builder, warn_about_denied (denied, question));
   if (subject != NULL)
     {
       add_warning (builder, warn_about_form (subject));

@@ -19,6 +19,16 @@ typedef struct
   GtkColumnViewColumn *column;
 } Column;
 
+/* The advisor's answer on a topic as it was last told; asking for it anew could
+ * rebuild the table in the middle of drawing it. */
+typedef struct
+{
+  const char *title;
+  const QmCandidate *candidates;
+  guint n;
+  const QmRecommendation *recommendation;
+} Topic;
+
 struct _QmCandidateTable
 {
   GtkWidget parent_instance;
@@ -32,7 +42,7 @@ struct _QmCandidateTable
   GListStore *store;
   GtkSortListModel *sorted;
   GtkSingleSelection *selection;
-  GArray *shape;    /* guint: candidates of each topic in `store` */
+  GArray *topics;   /* Topic: what `store` has rows for */
   GPtrArray *bound; /* GtkListItem with a cell that shows something */
   gboolean syncing; /* the selection is being taken over from the advisor */
 
@@ -53,15 +63,17 @@ G_DEFINE_FINAL_TYPE (QmCandidateTable, qm_candidate_table, GTK_TYPE_WIDGET)
 
 static GParamSpec *properties[N_PROPS];
 
+static const Topic *
+topic_of (QmCandidateTable *self, QmCandidateItem *item)
+{
+  return &g_array_index (self->topics, Topic,
+                         qm_candidate_item_get_topic (item));
+}
+
 static const QmCandidate *
 candidate_of (QmCandidateTable *self, QmCandidateItem *item)
 {
-  const QmAdvice *advice =
-      qm_advisor_get_advice (self->advisor, qm_candidate_item_get_topic (item));
-  guint n;
-  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
-
-  return &candidates[qm_candidate_item_get_index (item)];
+  return &topic_of (self, item)->candidates[qm_candidate_item_get_index (item)];
 }
 
 /* Sorting.  Unknown values come last in both directions, so that the sorter
@@ -127,19 +139,19 @@ compare_items_cb (gconstpointer a, gconstpointer b, gpointer data)
 /* Cells. */
 
 static void
-update_state (QmCandidateTable *self, GtkListItem *list_item)
+update_state (QmCandidateTable *self,
+              GtkListItem *list_item,
+              gint64 budget_minor,
+              double deadline_days)
 {
   QmCandidateItem *item = gtk_list_item_get_item (list_item);
-  guint topic = qm_candidate_item_get_topic (item);
-  const QmRecommendation *recommendation =
-      qm_advisor_get_recommendation (self->advisor, topic);
 
   qm_candidate_cell_set_state (
       QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)),
-      qm_candidate_within (candidate_of (self, item),
-                           qm_advisor_get_budget_minor (self->advisor),
-                           qm_advisor_get_deadline_days (self->advisor)),
-      recommendation->best == (int) qm_candidate_item_get_index (item));
+      qm_candidate_within (candidate_of (self, item), budget_minor,
+                           deadline_days),
+      topic_of (self, item)->recommendation->best
+          == (int) qm_candidate_item_get_index (item));
 }
 
 static void
@@ -150,10 +162,11 @@ fill_cell (QmCandidateTable *self, GtkListItem *list_item)
 
   qm_candidate_cell_set_candidate (
       QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)), candidate,
-      qm_advisor_get_title (self->advisor, qm_candidate_item_get_topic (item)),
+      topic_of (self, item)->title,
       GPOINTER_TO_UINT (
           g_hash_table_lookup (self->styles, candidate->gpu->id)));
-  update_state (self, list_item);
+  update_state (self, list_item, qm_advisor_get_budget_minor (self->advisor),
+                qm_advisor_get_deadline_days (self->advisor));
 }
 
 static void
@@ -257,8 +270,12 @@ selection_changed_cb (QmCandidateTable *self)
 static void
 limits_changed_cb (QmCandidateTable *self)
 {
+  gint64 budget_minor = qm_advisor_get_budget_minor (self->advisor);
+  double deadline_days = qm_advisor_get_deadline_days (self->advisor);
+
   for (guint i = 0; i < self->bound->len; i++)
-    update_state (self, g_ptr_array_index (self->bound, i));
+    update_state (self, g_ptr_array_index (self->bound, i), budget_minor,
+                  deadline_days);
 }
 
 static void
@@ -274,22 +291,26 @@ show_columns (QmCandidateTable *self)
                                       portfolio);
 }
 
-/* How many candidates each topic has. */
 static GArray *
-take_shape (QmCandidateTable *self)
+take_topics (QmCandidateTable *self)
 {
-  GArray *shape = g_array_new (FALSE, FALSE, sizeof (guint));
+  GArray *topics = g_array_new (FALSE, FALSE, sizeof (Topic));
   guint n_topics =
       self->advisor != NULL ? qm_advisor_get_n_topics (self->advisor) : 0;
 
-  for (guint topic = 0; topic < n_topics; topic++)
+  for (guint i = 0; i < n_topics; i++)
     {
-      guint n;
+      Topic topic = {
+        .title = qm_advisor_get_title (self->advisor, i),
+        .recommendation = qm_advisor_get_recommendation (self->advisor, i),
+      };
 
-      qm_advice_candidates (qm_advisor_get_advice (self->advisor, topic), &n);
-      g_array_append_val (shape, n);
+      topic.candidates =
+          qm_advice_candidates (qm_advisor_get_advice (self->advisor, i),
+                                &topic.n);
+      g_array_append_val (topics, topic);
     }
-  return shape;
+  return topics;
 }
 
 static void
@@ -297,37 +318,38 @@ refill (QmCandidateTable *self)
 {
   g_autoptr (GPtrArray) items = g_ptr_array_new_with_free_func (g_object_unref);
 
-  for (guint topic = 0; topic < self->shape->len; topic++)
-    for (guint i = 0; i < g_array_index (self->shape, guint, topic); i++)
+  for (guint topic = 0; topic < self->topics->len; topic++)
+    for (guint i = 0; i < g_array_index (self->topics, Topic, topic).n; i++)
       g_ptr_array_add (items, qm_candidate_item_new (topic, i));
   g_list_store_splice (self->store, 0,
                        g_list_model_get_n_items (G_LIST_MODEL (self->store)),
                        items->pdata, items->len);
 }
 
+/* Whether the rows of one are the rows of the other. */
 static gboolean
 same_shape (const GArray *a, const GArray *b)
 {
-  return a->len == b->len
-         && (a->len == 0
-             || memcmp (a->data, b->data, a->len * sizeof (guint)) == 0);
+  gboolean same = a->len == b->len;
+
+  for (guint i = 0; i < a->len && same; i++)
+    same = g_array_index (a, Topic, i).n == g_array_index (b, Topic, i).n;
+  return same;
 }
 
 static void
 rebuilt_cb (QmCandidateTable *self)
 {
-  GArray *shape = take_shape (self);
-  gboolean same = same_shape (shape, self->shape);
+  GArray *topics = take_topics (self);
+  gboolean same = same_shape (topics, self->topics);
 
-  g_array_unref (self->shape);
-  self->shape = shape;
   self->syncing = TRUE;
-  /* A column that appears looks at the rows, which must not be of topics that
-   * are gone. */
   if (!same)
+    /* The old rows must not be looked up in the new answers. */
     g_list_store_remove_all (self->store);
-  if (self->advisor != NULL)
-    show_columns (self);
+  g_array_unref (self->topics);
+  self->topics = topics;
+  show_columns (self);
   if (same)
     {
       for (guint i = 0; i < self->bound->len; i++)
@@ -360,7 +382,7 @@ qm_candidate_table_set_advisor (QmCandidateTable *self, QmAdvisor *advisor)
     return;
   self->syncing = TRUE;
   g_list_store_remove_all (self->store);
-  g_array_set_size (self->shape, 0);
+  g_array_set_size (self->topics, 0);
   self->syncing = FALSE;
   if (self->advisor != NULL)
     g_signal_handlers_disconnect_by_data (self->advisor, self);
@@ -451,7 +473,7 @@ qm_candidate_table_finalize (GObject *object)
   QmCandidateTable *self = QM_CANDIDATE_TABLE (object);
 
   g_hash_table_unref (self->styles);
-  g_array_unref (self->shape);
+  g_array_unref (self->topics);
   g_ptr_array_unref (self->bound);
 
   G_OBJECT_CLASS (qm_candidate_table_parent_class)->finalize (object);
@@ -514,7 +536,7 @@ qm_candidate_table_init (QmCandidateTable *self)
   gtk_widget_init_template (GTK_WIDGET (self));
 
   self->styles = g_hash_table_new (g_str_hash, g_str_equal);
-  self->shape = g_array_new (FALSE, FALSE, sizeof (guint));
+  self->topics = g_array_new (FALSE, FALSE, sizeof (Topic));
   self->bound = g_ptr_array_new ();
   self->sort_column = -1;
   self->probe[0] = qm_candidate_item_new (G_MAXUINT, 0);

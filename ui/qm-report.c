@@ -11,7 +11,7 @@
 #include "ui/qm-plot-set.h"
 
 #include <glib/gi18n-lib.h>
-#include <string.h>
+#include <math.h>
 
 #define SMALL    8.0 /* font sizes in points */
 #define BODY     9.5
@@ -19,10 +19,17 @@
 #define GAP      8.0
 #define CELL_GAP 8.0
 
-/* Shares of the height left for plots that a table may not take. */
+/* Plots take at least this share of the height that is left, and at most this
+ * share of the width as height. */
 #define PLOT_SHARE     0.5
 #define PLOT_ASPECT    0.8
 #define MIN_PLOT_SPACE 120.0
+
+/* The size, in the plots' own units, that a plot is made for, and how far paper
+ * shrinks it. */
+#define PLOT_AREA (420.0 * 320.0)
+#define MIN_SCALE 0.3
+#define MAX_SCALE 0.65
 
 typedef struct
 {
@@ -63,7 +70,7 @@ is_recommended (const QmReport *report, const Row *row)
          == (int) row->index;
 }
 
-/* By topic; in it the recommended one first, then by overall cost. */
+/* The recommended ones first; then by topic and overall cost. */
 static int
 compare_rows (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -72,9 +79,9 @@ compare_rows (gconstpointer a, gconstpointer b, gpointer data)
   const Row *q = b;
   int order;
 
-  if (p->topic != q->topic)
-    return p->topic < q->topic ? -1 : 1;
   order = is_recommended (report, q) - is_recommended (report, p);
+  if (order == 0)
+    order = (p->topic > q->topic) - (p->topic < q->topic);
   if (order == 0)
     order =
         qm_candidate_column_compare (QM_COLUMN_COST, candidate_of (report, p),
@@ -281,12 +288,16 @@ add_plots (Page *page, double wanted)
   guint n;
   const QmPlotData *const *plots = qm_plot_set_data (page->report->plots, &n);
   double room = MIN (wanted, page->height - page->y);
+  double scale;
 
   if (n == 0 || room < MIN_PLOT_SPACE)
     return;
   cairo_save (page->cr);
   cairo_translate (page->cr, 0, page->y);
-  qm_plot_draw_grid (page->cr, plots, n, page->width, room,
+  scale =
+      CLAMP (sqrt (page->width * room / n / PLOT_AREA), MIN_SCALE, MAX_SCALE);
+  cairo_scale (page->cr, scale, scale);
+  qm_plot_draw_grid (page->cr, plots, n, page->width / scale, room / scale,
                      qm_plot_theme_light ());
   cairo_restore (page->cr);
   page->y += room + GAP;

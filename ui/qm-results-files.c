@@ -108,7 +108,6 @@ response_cb (GtkNativeDialog *dialog, int response, gpointer data)
   g_autoptr (GError) error = NULL;
   QmPlotFormat format = QM_PLOT_FORMAT_PNG;
 
-  gtk_native_dialog_hide (dialog);
   saving->file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog));
   if (response != GTK_RESPONSE_ACCEPT || saving->file == NULL || owner == NULL)
     return;

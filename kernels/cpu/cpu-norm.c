@@ -68,6 +68,7 @@ qm_cpu_layer_norm (const QmOpCall *call)
 {
   const QmTensor *in = call->inputs, *out = call->outputs;
   int64_t rows = in[0].shape[0], n = in[0].shape[1];
+  bool second = qm_tensor_present (&in[5]);
   float *row = qm_cpu_floats (2 * n), *scratch = row != NULL ? row + n : NULL;
 
   if (row == NULL)
@@ -85,7 +86,8 @@ qm_cpu_layer_norm (const QmOpCall *call)
                  (float *) out[2].data + r);
       scale_and_shift (&in[1], &in[2], row, &out[0], r, scratch);
       if (qm_tensor_present (&out[4]))
-        scale_and_shift (&in[5], &in[6], row, &out[4], r, scratch);
+        scale_and_shift (second ? &in[5] : &in[1], second ? &in[6] : &in[2],
+                         row, &out[4], r, scratch);
     }
   free (row);
   return true;
@@ -160,6 +162,7 @@ norm_row_backward (
 {
   const QmTensor *in = call->inputs, *out = call->outputs;
   int64_t columns = in[0].shape[1];
+  bool second = qm_tensor_present (&in[7]);
   float mean = ((const float *) in[3].data)[r];
   float rstd = ((const float *) in[4].data)[r];
 
@@ -169,7 +172,8 @@ norm_row_backward (
   memset (dn, 0, (size_t) columns * sizeof *dn);
   scale_backward (&in[0], &in[2], n, r, sums, dn);
   if (qm_tensor_present (&in[6]))
-    scale_backward (&in[6], &in[7], n, r, sums + 2 * columns, dn);
+    scale_backward (&in[6], second ? &in[7] : &in[2], n, r,
+                    sums + (second ? 2 * columns : 0), dn);
   normalize_backward (dn, n, rstd, columns);
   if (qm_tensor_present (&in[5]))
     {

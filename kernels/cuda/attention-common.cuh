@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "kernels/cuda/attention.h"
+#include "kernels/random.h"
 
 namespace qm_attention
 {
@@ -25,13 +26,13 @@ struct Params
   float *delta;   /* [batch * heads][padded_seq]: sum (o * dout) */
   float *dq_acc;  /* [batch * heads][padded_seq][head_dim of the kernel] */
   int *semaphore; /* [batch * heads][padded_seq / 16], zeroed */
-  const uint64_t *seed;
+  const int32_t *rng;
   int batch, heads, seq, head_dim, padded_seq;
   float scale;
   float scale_log2; /* scale * log2 (e) */
   float keep_scale; /* 1 / probability to keep */
   uint32_t threshold;
-  uint32_t stream;
+  uint32_t site;
   bool causal;
   bool deterministic;
   int sm_count;
@@ -41,56 +42,36 @@ struct Params
 constexpr float LOG2E = 1.4426950408889634f;
 constexpr float LN2 = 0.6931471805599453f;
 
-/* Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2,
- * 3", 2011). */
-__host__ __device__ __forceinline__ void
-philox (uint32_t (&c)[4], uint32_t k0, uint32_t k1)
-{
-#pragma unroll
-  for (int round = 0; round < 10; round++)
-    {
-      uint64_t a = (uint64_t) 0xD2511F53u * c[0];
-      uint64_t b = (uint64_t) 0xCD9E8D57u * c[2];
-      uint32_t n0 = (uint32_t) (b >> 32) ^ c[1] ^ k0;
-      uint32_t n2 = (uint32_t) (a >> 32) ^ c[3] ^ k1;
-
-      c[1] = (uint32_t) b;
-      c[3] = (uint32_t) a;
-      c[0] = n0;
-      c[2] = n2;
-      k0 += 0x9E3779B9u;
-      k1 += 0xBB67AE85u;
-    }
-}
-
 /* Random bits for 16 x 16 elements of the score matrix, one call a lane: the
  * lane of group g = lane / 4 and t = lane % 4 holds rows g, g + 8 and columns
  * 2t, 2t + 1, 2t + 8, 2t + 9, as in the accumulators of a matrix instruction.
  * bits[rowhalf + 2 * colhalf] holds the pair of columns as 16-bit halves. */
 struct Dropout
 {
-  uint32_t k0, k1, batch_head, stream, threshold;
+  uint32_t k0, k1, row_tiles, site, pass, threshold;
 
   __device__ __forceinline__ void
   init (const Params &p, uint32_t bh)
   {
-    uint64_t seed = *p.seed;
-
-    k0 = (uint32_t) seed;
-    k1 = (uint32_t) (seed >> 32);
-    batch_head = bh;
-    stream = p.stream;
+    k0 = (uint32_t) p.rng[QM_RNG_SEED];
+    k1 = (uint32_t) p.rng[QM_RNG_SEED_HIGH];
+    pass = (uint32_t) p.rng[QM_RNG_PASS];
+    row_tiles = bh * (uint32_t) ((p.seq + 15) / 16);
+    site = p.site;
     threshold = p.threshold;
   }
 
+  /* As qm_tile_bits(), whose words are by rows first. */
   __device__ __forceinline__ void
   bits (uint32_t (&c)[4], uint32_t row16, uint32_t col16, uint32_t lane) const
   {
-    c[0] = row16 * 8 + lane / 4;
-    c[1] = col16 * 4 + lane % 4;
-    c[2] = batch_head;
-    c[3] = stream;
-    philox (c, k0, k1);
+    QmRandomBits random =
+        qm_philox (k0, k1, col16 * 32 + lane, row_tiles + row16, site, pass);
+
+    c[0] = random.word[0];
+    c[1] = random.word[2];
+    c[2] = random.word[1];
+    c[3] = random.word[3];
   }
 
   __device__ __forceinline__ bool

@@ -70,14 +70,14 @@ backward_layout (const QmAttention *a)
 QmStatus
 invalid (QmError *error, const char *what)
 {
-  return qm_error_set (error, QM_STATUS_INVALID, NULL, 0, 0,
+  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                        "Attention cannot run: %s.", what);
 }
 
 QmStatus
 launch_failed (QmError *error, cudaError_t status)
 {
-  return qm_error_set (error, QM_STATUS_IO, NULL, 0, 0,
+  return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
                        "An attention kernel could not be started: %s.",
                        cudaGetErrorString (status));
 }
@@ -108,19 +108,11 @@ check (const QmAttention *a, QmError *error)
     return invalid (error, "batch, heads and sequence are too large");
   if (!(a->dropout >= 0 && a->dropout < 1))
     return invalid (error, "dropout must be at least 0 and less than 1");
-  if (a->dropout > 0 && !a->seed)
-    return invalid (error, "dropout needs a seed");
+  if (a->dropout > 0 && !a->rng)
+    return invalid (error, "dropout needs random numbers");
   if (!isfinite (a->scale))
     return invalid (error, "the scale is not a number");
   return QM_OK;
-}
-
-uint32_t
-dropout_threshold (float dropout)
-{
-  long t = lrintf (dropout * 65536.0f);
-
-  return t > 65535 ? 65535 : (uint32_t) t;
 }
 
 /* What the device can do, and whether it is the Hopper path's turn. */
@@ -146,7 +138,7 @@ pick_path (const QmAttention *a, Params *p, bool *hopper, QmError *error)
   if (status != cudaSuccess)
     return launch_failed (error, status);
   if (major < 8)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, NULL, 0, 0,
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "Attention needs a GPU of compute capability 8.0 or "
                          "newer; this one has %d.%d.",
                          major, minor);
@@ -154,7 +146,7 @@ pick_path (const QmAttention *a, Params *p, bool *hopper, QmError *error)
             && a->path != QM_ATTENTION_PATH_PORTABLE
             && fits_hopper (a->head_dim);
   if (a->path == QM_ATTENTION_PATH_HOPPER && !*hopper)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, NULL, 0, 0,
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "The Hopper attention kernels need a GPU of compute "
                          "capability 9.0, a 16-bit type, and a head size of "
                          "64, 80, 96, 128, 192 or 256.");
@@ -171,10 +163,10 @@ fill_params (const QmAttention *a, Params *p)
   p->padded_seq = (int) round_up (a->seq, ROW_PAD);
   p->scale = a->scale;
   p->scale_log2 = a->scale * LOG2E;
-  p->threshold = dropout_threshold (a->dropout);
+  p->threshold = qm_dropout_threshold (a->dropout);
   p->keep_scale = 65536.0f / (65536.0f - p->threshold);
-  p->seed = a->seed;
-  p->stream = a->stream;
+  p->rng = a->rng;
+  p->site = a->site;
   p->causal = a->causal;
   p->deterministic = a->deterministic;
 }
@@ -317,22 +309,4 @@ qm_attention_backward (const QmAttention *a,
   p.dq_acc = reinterpret_cast<float *> (bytes + l.dq_acc);
   p.semaphore = reinterpret_cast<int *> (bytes + l.semaphore);
   return launch_type (a, &p, true, stream, error);
-}
-
-bool
-qm_attention_keep (uint64_t seed,
-                   uint32_t stream,
-                   float dropout,
-                   uint32_t batch_head,
-                   uint32_t row,
-                   uint32_t column)
-{
-  uint32_t c[4] = { row / 16 * 8 + row % 8, column / 16 * 4 + column % 8 / 2,
-                    batch_head, stream };
-  uint32_t word;
-
-  philox (c, (uint32_t) seed, (uint32_t) (seed >> 32));
-  word = c[row / 8 % 2 + 2 * (column / 8 % 2)];
-  return (column % 2 ? word >> 16 : word & 0xffffu)
-         >= dropout_threshold (dropout);
 }

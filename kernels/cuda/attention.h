@@ -59,14 +59,8 @@ extern "C"
   /* What is asked for.  head_dim is a multiple of 8 up to 256; 64, 80, 96, 128
    * and 256 have code of their own, others run as the next larger of these.
    *
-   * Dropout: element (row i, column j) of the matrix of (batch b, head h) is
-   * dropped where a 16-bit half of Philox 4x32-10 is less than
-   * round (65536 * dropout); the rest is scaled so that the mean stays.  Key:
-   * *seed.  Counter:
-   *   { i / 16 * 8 + i % 8,  j / 16 * 4 + j % 8 / 2,  b * heads + h,  stream }
-   * Word i / 8 % 2 + 2 * (j / 8 % 2), lower half where j is even.
-   * Forward and backward need the same seed and stream; qm_attention_keep tells
-   * the outcome on the host. */
+   * Dropout: which elements are kept is what kernels/random.h says of tiled
+   * dropout. */
   typedef struct QmAttention
   {
     QmAttentionType type;
@@ -75,12 +69,12 @@ extern "C"
     int heads;
     int seq;
     int head_dim;
-    float scale;          /* usually 1 / sqrt (head_dim) */
-    bool causal;          /* row i sees columns 0 .. i */
-    bool deterministic;   /* backward: dq is summed in one fixed order */
-    float dropout;        /* probability in [0, 1) */
-    uint32_t stream;      /* tells apart the layers that share a seed */
-    const uint64_t *seed; /* on the device; read only where dropout > 0 */
+    float scale;        /* usually 1 / sqrt (head_dim) */
+    bool causal;        /* row i sees columns 0 .. i */
+    bool deterministic; /* backward: dq is summed in one fixed order */
+    double dropout;     /* probability in [0, 1) */
+    uint32_t site;      /* tells apart the layers that share a seed */
+    const int32_t *rng; /* on the device; read only where dropout > 0 */
   } QmAttention;
 
   /* Bytes of scratch memory that a call on `a` needs; no device is asked, so
@@ -92,7 +86,7 @@ extern "C"
   /* Writes `o` and lse[batch][heads][seq] (natural logarithm, fp32).
    * QM_STATUS_UNSUPPORTED where the device is older than compute capability 8.0
    * or cannot run the path asked for, QM_STATUS_INVALID where a size, stride or
-   * pointer is out of range, QM_STATUS_IO where the launch failed. */
+   * pointer is out of range, QM_STATUS_DEVICE where the launch failed. */
   QmStatus qm_attention_forward (const QmAttention *a,
                                  const QmAttentionTensor *q,
                                  const QmAttentionTensor *k,
@@ -118,15 +112,6 @@ extern "C"
                                   void *workspace,
                                   cudaStream_t stream,
                                   QmError *error);
-
-  /* Whether dropout keeps element (row, column) of the matrix of `batch_head` =
-   * b * heads + h: the device's rule, on the host. */
-  bool qm_attention_keep (uint64_t seed,
-                          uint32_t stream,
-                          float dropout,
-                          uint32_t batch_head,
-                          uint32_t row,
-                          uint32_t column);
 
 #ifdef __cplusplus
 }

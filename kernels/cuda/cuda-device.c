@@ -2,8 +2,6 @@
 
 /* An NVIDIA GPU through the CUDA runtime. */
 
-#include "kernels/cuda/cuda-device.h"
-
 #include "kernels/cuda/cuda-products.h"
 
 #include <stdio.h>
@@ -568,8 +566,6 @@ qm_cuda_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
         infos[found] = info;
       found++;
     }
-  if (found > 0 && note_size > 0)
-    note[0] = '\0';
   return found;
 }
 
@@ -611,10 +607,8 @@ open_device (CudaDevice *cuda, int ordinal, QmError *error)
 }
 
 QmStatus
-qm_cuda_open (const char *id, QmDevice **device, QmError *error)
+qm_cuda_open (int index, QmDevice **device, QmError *error)
 {
-  const char *number = id + strlen ("cuda:");
-  size_t digits = strspn (number, "0123456789");
   CudaDevice *cuda;
   char why[256];
   QmStatus status;
@@ -623,17 +617,17 @@ qm_cuda_open (const char *id, QmDevice **device, QmError *error)
   *device = NULL;
   n = count_devices (why, sizeof why);
   if (n == 0)
-    return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0, "%.32s: %s", id,
-                         why);
-  if (digits == 0 || digits > 4 || number[digits] != '\0' || atoi (number) >= n)
+    return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0, "cuda:%d: %s",
+                         index, why);
+  if (index >= n)
     return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
-                         "there is no device '%.32s': the last is cuda:%d", id,
-                         n - 1);
+                         "there is no device cuda:%d; the last is cuda:%d",
+                         index, n - 1);
   cuda = calloc (1, sizeof *cuda);
   if (cuda == NULL)
     return no_memory (error);
   cuda->base.backend = &backend;
-  status = open_device (cuda, atoi (number), error);
+  status = open_device (cuda, index, error);
   if (status == QM_OK)
     *device = &cuda->base;
   else

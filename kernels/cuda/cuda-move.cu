@@ -3,7 +3,6 @@
 /* Filling, copying, converting, adding. */
 
 #include "kernels/cuda/cuda-common.cuh"
-#include "kernels/cuda/cuda-device.h"
 
 #define THREADS 256
 #define WIDTH   8

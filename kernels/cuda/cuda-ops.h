@@ -73,6 +73,9 @@ extern "C"
   QM_CUDA_OPERATOR (update_state);
   QM_CUDA_OPERATOR (adam);
 
+  /* Whether this program has code that the current device can run. */
+  cudaError_t qm_cuda_probe (void);
+
   /* The status and the message of a failed call of CUDA, "`what`: why". */
   QmStatus qm_cuda_failed (cudaError_t code, const char *what, QmError *error);
 

@@ -29,6 +29,7 @@ typedef struct Bench
   QmValueId inputs[MAX_INPUTS]; /* float inputs, as parameters */
   int n_inputs;
   QmValueId output, weights; /* the sum's */
+  bool unit;                 /* weights are 1, and the graph knows already */
 } Bench;
 
 static void
@@ -115,6 +116,8 @@ allocate (Bench *bench)
   for (int i = 0; i < bench->n_inputs; i++)
     fill (bench, bench->inputs[i], bench->seed + (uint32_t) i, 1);
   fill (bench, bench->weights, bench->seed + 100, 1);
+  if (bench->unit)
+    *(float *) bench->memory[bench->weights] = 1;
   memcpy (bench->memory[graph->rng], (int32_t[]){ 5, 6, 7 }, 12);
   ((float *) bench->memory[graph->state])[QM_STATE_LOSS_SCALE] = 1;
 }
@@ -217,7 +220,8 @@ end (Bench *bench)
 
   bench->weights = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32,
                                    shape->rank, shape->shape, "weights");
-  CHECK_INT (qm_graph_differentiate (graph, owner, bench->weights, &error),
+  CHECK_INT (qm_graph_differentiate (graph, bench->unit ? QM_NO_VALUE : owner,
+                                     bench->weights, &error),
              QM_OK);
   CHECK_INT (qm_graph_check (graph, &error), QM_OK);
   CHECK_STRING (error.message, "");
@@ -244,7 +248,8 @@ test_pointwise (void)
 {
   static const QmFunction functions[] = { QM_FUNCTION_GELU,
                                           QM_FUNCTION_GELU_TANH,
-                                          QM_FUNCTION_SILU, QM_FUNCTION_TANH };
+                                          QM_FUNCTION_RELU, QM_FUNCTION_SILU,
+                                          QM_FUNCTION_TANH };
   Bench bench;
   QmNode *node;
   QmValueId x;
@@ -419,6 +424,93 @@ test_layer_norm (int branches, bool second, double dropout)
   end (&bench);
 }
 
+/* The result twice, as a model reads it that adds after its norms. */
+static void
+test_layer_norm_twice (void)
+{
+  Bench bench;
+  QmNode *node;
+  QmValueId x, gamma, beta, y, copy, mean, rstd;
+
+  begin (&bench, "layer norm, written twice");
+  x = input2 (&bench, 6, 11);
+  gamma = input1 (&bench, 11);
+  beta = input1 (&bench, 11);
+  y = value (&bench, 2, (int64_t[]){ 6, 11 });
+  copy = value (&bench, 2, (int64_t[]){ 6, 11 });
+  mean = value (&bench, 1, (int64_t[]){ 6 });
+  rstd = value (&bench, 1, (int64_t[]){ 6 });
+  bench.output = value (&bench, 2, (int64_t[]){ 6, 11 });
+  node = append (&bench, QM_OP_LAYER_NORM);
+  node->attributes.epsilon = 1e-3;
+  node->inputs[0] = x;
+  node->inputs[1] = gamma;
+  node->inputs[2] = beta;
+  node->outputs[0] = y;
+  node->outputs[1] = mean;
+  node->outputs[2] = rstd;
+  node->outputs[4] = copy;
+  node = append (&bench, QM_OP_ACTIVATION);
+  node->attributes.activation = QM_FUNCTION_TANH;
+  node->inputs[0] = copy;
+  node->outputs[0] = x = value (&bench, 2, (int64_t[]){ 6, 11 });
+  node = append (&bench, QM_OP_ADD);
+  node->inputs[0] = x;
+  node->inputs[1] = y;
+  node->outputs[0] = bench.output;
+  end (&bench);
+}
+
+/* The gradient of the logits that the operator writes beside the losses is that
+ * of their sum. */
+static void
+test_cross_entropy (bool shift)
+{
+  Bench bench;
+  QmNode *node;
+  QmValueId x, labels, weight, dlogits, losses, logits, row;
+
+  begin (&bench, "cross entropy");
+  x = input2 (&bench, 8, 5);
+  labels = qm_graph_value (bench.graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 2,
+                           (int64_t[]){ 2, 4 }, "labels");
+  weight = value (&bench, 1, (int64_t[]){ 2 });
+  logits = value (&bench, 2, (int64_t[]){ 8, 5 });
+  dlogits = value (&bench, 2, (int64_t[]){ 8, 5 });
+  losses = value (&bench, 1, (int64_t[]){ 8 });
+  bench.output = value (&bench, 1, (int64_t[]){ 1 });
+  node = append (&bench, QM_OP_RANDOM);
+  node->attributes.distribution = QM_DISTRIBUTION_INDEX;
+  node->attributes.count = 5;
+  node->inputs[0] = bench.graph->rng;
+  node->outputs[0] = labels;
+  node = append (&bench, QM_OP_LABEL_WEIGHT);
+  node->attributes.scale = 1;
+  node->attributes.shift = shift;
+  node->inputs[0] = labels;
+  node->inputs[1] = bench.graph->state;
+  node->outputs[0] = weight;
+  node = append (&bench, QM_OP_COPY);
+  node->inputs[0] = x;
+  node->outputs[0] = logits;
+  node = append (&bench, QM_OP_CROSS_ENTROPY);
+  node->attributes.shift = shift;
+  node->inputs[0] = logits;
+  node->inputs[1] = labels;
+  node->inputs[2] = weight;
+  node->outputs[0] = dlogits;
+  node->outputs[1] = losses;
+  row = qm_graph_reshape (bench.graph, losses, 2, (int64_t[]){ 8, 1 });
+  node = append (&bench, QM_OP_FILL);
+  node->outputs[0] = bench.output;
+  node = append (&bench, QM_OP_COLUMN_SUM);
+  node->attributes.scale = 1;
+  node->inputs[0] = row;
+  node->outputs[0] = bench.output;
+  bench.unit = true;
+  end (&bench);
+}
+
 static void
 test_rotary (void)
 {
@@ -520,8 +612,7 @@ main (void)
 {
   test_pointwise ();
   for (int i = QM_FUNCTION_NONE; i <= QM_FUNCTION_TANH; i++)
-    if (i != QM_FUNCTION_RELU)
-      test_linear ((QmFunction) i, i % 2 == 0);
+    test_linear ((QmFunction) i, i % 2 == 0);
   test_matmul (QM_CAUSAL_NONE);
   test_matmul (QM_CAUSAL_RESULT);
   for (int i = 0; i < 4; i++)
@@ -531,6 +622,9 @@ main (void)
     for (int i = 0; i < 4; i++)
       if (branches > 0 || i < 2)
         test_layer_norm (branches, i % 2 == 1, i < 2 ? 0 : 0.25);
+  test_layer_norm_twice ();
+  test_cross_entropy (false);
+  test_cross_entropy (true);
   test_rotary ();
   test_embedding (-1);
   test_class_token ();

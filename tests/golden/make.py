@@ -6,7 +6,8 @@ usage: make.py FOLDER
 
 Writes for each model NAME.json, its config.json; NAME.weights.safetensors;
 NAME.batch.safetensors; and NAME.golden.safetensors with `loss` and
-`grad.PARAMETER`.
+`grad.PARAMETER`.  Writes training.safetensors with the losses of a few steps
+from the weights of gpt-neox-parallel, by optimizer.
 """
 
 import json
@@ -14,7 +15,7 @@ import pathlib
 import sys
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from transformers import (
     BertConfig,
     BertForMaskedLM,
@@ -125,10 +126,38 @@ def make(name, folder):
     save_file(golden, folder / f"{name}.golden.safetensors")
 
 
+def token(i):
+    return (7 * i + i // 5) % 67
+
+
+def train(folder, optimizer_class):
+    """Twenty steps of four samples of sixteen tokens."""
+    model_class, config_class, fields = MODELS["gpt-neox-parallel"]
+    model = model_class(config_class(**fields, attn_implementation="eager"))
+    model.load_state_dict(load_file(folder / "gpt-neox-parallel.weights.safetensors"))
+    model.eval().double()
+    optimizer = optimizer_class(model.parameters(), lr=0.01, betas=(0.9, 0.95),
+                                eps=1e-8, weight_decay=0.1)
+    losses = []
+    for step in range(20):
+        ids = torch.tensor([[token((step * 4 + sample) * 16 + i)
+                             for i in range(16)] for sample in range(4)])
+        optimizer.zero_grad()
+        loss = model(input_ids=ids, labels=ids).loss
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 0.5)
+        optimizer.step()
+        losses.append(loss.item())
+    return torch.tensor(losses)
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     for name in MODELS:
         make(name, folder)
+    save_file(dict(adam=train(folder, torch.optim.Adam),
+                   adamw=train(folder, torch.optim.AdamW)),
+              folder / "training.safetensors")
 
 
 main()

@@ -13,6 +13,8 @@
 
 #include <stdbool.h>
 
+#include "kernels/random.h"
+
 #include "attention-host.h"
 
 typedef struct Shape
@@ -44,7 +46,7 @@ typedef struct Buffers
 {
   void *qkv, *dout, *o, *dqkv, *workspace;
   float *lse;
-  uint64_t *seed;
+  int32_t *rng;
   size_t qkv_bytes, o_bytes;
 } Buffers;
 
@@ -82,7 +84,7 @@ allocate (const QmAttention *a, Buffers *b)
 {
   const size_t size = type_size (a->type);
   QmAttentionTensor t;
-  uint64_t seed = 42;
+  const int32_t rng[QM_RNG_SIZE] = { 42 };
   size_t forward = qm_attention_forward_workspace (a);
   size_t backward = qm_attention_backward_workspace (a);
 
@@ -95,15 +97,15 @@ allocate (const QmAttention *a, Buffers *b)
   CUDA_OK (cudaMalloc (&b->workspace, forward > backward ? forward : backward));
   CUDA_OK (cudaMalloc ((void **) &b->lse, (size_t) a->batch * (size_t) a->heads
                                               * (size_t) a->seq * 4));
-  CUDA_OK (cudaMalloc ((void **) &b->seed, sizeof seed));
-  CUDA_OK (cudaMemcpy (b->seed, &seed, sizeof seed, cudaMemcpyHostToDevice));
+  CUDA_OK (cudaMalloc ((void **) &b->rng, sizeof rng));
+  CUDA_OK (cudaMemcpy (b->rng, rng, sizeof rng, cudaMemcpyHostToDevice));
 }
 
 static void
 release (Buffers *b)
 {
   void *all[] = {
-    b->qkv, b->dout, b->o, b->dqkv, b->workspace, b->lse, b->seed
+    b->qkv, b->dout, b->o, b->dqkv, b->workspace, b->lse, b->rng
   };
 
   for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -118,7 +120,7 @@ launch (const QmAttention *given, const Buffers *b, bool backward)
   QmError error = { 0 };
   QmStatus status;
 
-  a.seed = b->seed;
+  a.rng = b->rng;
   host_tensor (&a, LAYOUT_HEADS_3, 0, 3, b->qkv, &q);
   host_tensor (&a, LAYOUT_HEADS_3, 1, 3, b->qkv, &k);
   host_tensor (&a, LAYOUT_HEADS_3, 2, 3, b->qkv, &v);

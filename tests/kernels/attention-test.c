@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+#include "kernels/random.h"
+
 #include "attention-host.h"
 
 typedef struct Case
@@ -17,6 +19,7 @@ typedef struct Case
   QmAttention a;
   HostLayout layout;
   uint64_t seed;
+  int32_t rng[QM_RNG_SIZE];
 } Case;
 
 /* Everything of one case; arrays of doubles are [batch][heads][seq][dim]. */
@@ -27,7 +30,7 @@ typedef struct Run
   float *host_lse;
   void *qkv, *dout_dev, *o_dev, *dqkv, *workspace;
   float *lse_dev;
-  uint64_t *seed_dev;
+  int32_t *rng_dev;
   size_t qkv_count, o_count;
 } Run;
 
@@ -95,6 +98,18 @@ add_scaled (double *x, double factor, const double *y, int n)
     x[i] += factor * y[i];
 }
 
+/* Whether dropout keeps element (row, column) of a head. */
+static bool
+keeps (const Case *c, size_t head, int row, int column)
+{
+  int half;
+  uint32_t block = qm_tile_block (row, column, &half);
+  QmRandomBits bits =
+      qm_tile_bits (c->rng, c->a.site, (int64_t) head, c->a.seq, row, block);
+
+  return qm_random_half (bits, half) >= qm_dropout_threshold (c->a.dropout);
+}
+
 /* One row of one head, forward and backward. */
 static void
 reference_row (const Case *c, Run *r, size_t head, int row, double *p)
@@ -123,10 +138,7 @@ reference_row (const Case *c, Run *r, size_t head, int row, double *p)
   memset (dq, 0, (size_t) n * sizeof *dq);
   for (int j = 0; j < columns; j++)
     {
-      bool kept =
-          a->dropout == 0
-          || qm_attention_keep (c->seed, a->stream, a->dropout, (uint32_t) head,
-                                (uint32_t) row, (uint32_t) j);
+      bool kept = a->dropout == 0 || keeps (c, head, row, j);
 
       p[j] /= sum;
       /* the sign bit tells the second pass what was dropped */
@@ -245,7 +257,7 @@ prepare (const Case *c, Run *r)
   r->o_dev = allocate_device (r->o_count * size);
   r->dqkv = allocate_device (r->qkv_count * size);
   r->lse_dev = allocate_device (rows * sizeof (float));
-  r->seed_dev = allocate_device (sizeof (uint64_t));
+  r->rng_dev = allocate_device (sizeof c->rng);
   size_t forward = qm_attention_forward_workspace (a);
   size_t backward = qm_attention_backward_workspace (a);
 
@@ -254,8 +266,8 @@ prepare (const Case *c, Run *r)
                        cudaMemcpyHostToDevice));
   CUDA_OK (cudaMemcpy (r->dout_dev, r->host_dout, r->o_count * size,
                        cudaMemcpyHostToDevice));
-  CUDA_OK (cudaMemcpy (r->seed_dev, &c->seed, sizeof c->seed,
-                       cudaMemcpyHostToDevice));
+  CUDA_OK (
+      cudaMemcpy (r->rng_dev, c->rng, sizeof c->rng, cudaMemcpyHostToDevice));
 }
 
 static void
@@ -266,7 +278,7 @@ release (Run *r)
                    r->lse,       r->host_qkv, r->host_dout, r->host_o,
                    r->host_dqkv, r->host_lse };
   void *device[] = { r->qkv,     r->dout_dev, r->o_dev,    r->dqkv,
-                     r->lse_dev, r->seed_dev, r->workspace };
+                     r->lse_dev, r->rng_dev,  r->workspace };
 
   for (size_t i = 0; i < sizeof host / sizeof *host; i++)
     free (host[i]);
@@ -281,7 +293,7 @@ launch (const Case *c, Run *r)
   QmAttentionTensor q, k, v, o, dout, dq, dk, dv;
   QmError error = { 0 };
 
-  a.seed = r->seed_dev;
+  a.rng = r->rng_dev;
   host_tensor (&a, c->layout, 0, 3, r->qkv, &q);
   host_tensor (&a, c->layout, 1, 3, r->qkv, &k);
   host_tensor (&a, c->layout, 2, 3, r->qkv, &v);
@@ -422,8 +434,9 @@ random_case (uint64_t *state, QmAttentionPath path, int dim, bool small)
 
   c.a.type = (QmAttentionType) type;
   c.a.path = path;
-  c.a.head_dim
-    = dim ? dim : dims[random_int (state, path == QM_ATTENTION_PATH_HOPPER ? 8 : 10)];
+  c.a.head_dim =
+      dim ? dim
+          : dims[random_int (state, path == QM_ATTENTION_PATH_HOPPER ? 8 : 10)];
   c.a.seq = random_int (state, 2) ? seqs[random_int (state, small ? 12 : 20)]
                                   : 1 + random_int (state, small ? 150 : 600);
   c.a.batch = 1 + random_int (state, 2);
@@ -433,9 +446,11 @@ random_case (uint64_t *state, QmAttentionPath path, int dim, bool small)
   c.a.deterministic = random_int (state, 2);
   c.a.dropout =
       random_int (state, 2) ? 0.1f * (float) (1 + random_int (state, 5)) : 0.0f;
-  c.a.stream = (uint32_t) random_bits (state);
+  c.a.site = (uint32_t) random_bits (state);
   c.layout = (HostLayout) random_int (state, LAYOUT_COUNT);
   c.seed = random_bits (state);
+  for (int i = 0; i < QM_RNG_SIZE; i++)
+    c.rng[i] = (int32_t) random_bits (state);
   return c;
 }
 

@@ -294,9 +294,9 @@ check_output (Compare *compare,
   if (tensor->type == QM_TYPE_I32)
     return;
   if (tensor->type == QM_TYPE_BF16)
-    tolerance = 2e-3;
+    tolerance = fmax (tolerance, 2e-3);
   else if (tensor->type == QM_TYPE_F16)
-    tolerance = 5e-4;
+    tolerance = fmax (tolerance, 5e-4);
   error = difference (tensor, buffer->gpu + first, buffer->cpu + first);
   if (error / tolerance > compare->worst)
     compare->worst = error / tolerance;

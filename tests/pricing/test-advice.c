@@ -368,6 +368,14 @@ test_portfolio (void)
   candidate = find (advice, "rtx3090", 8, NULL);
   g_assert_cmpint (candidate->verdict, ==, QM_VERDICT_IMPOSSIBLE);
   g_assert_false (candidate->eligible);
+
+  /* Its worst verdict goes with the utilisation that was judged. */
+  g_assert_cmpstr (candidate->audited->model->id, ==, "pythia-1b");
+  g_assert_cmpfloat (candidate->implied_utilization, ==,
+                     qm_audit_utilization (candidate->audited->model,
+                                           candidate->gpu, candidate->gpus,
+                                           QM_SETTINGS_OPTIMAL,
+                                           candidate->audited->days));
 }
 
 static void

@@ -160,8 +160,8 @@ static void
 test_all_and_one (void)
 {
   QmModelPicker *picker = new_picker ();
-  GtkWidget *all = widgets_find_button (picker, "_All");
-  GtkWidget *one = widgets_find_button (picker, "Just _One");
+  GtkWidget *all = widgets_find_button (picker, "All");
+  GtkWidget *one = widgets_find_button (picker, "Just One");
   size_t n;
 
   qm_catalog_models (widgets_catalog (), &n);

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Steps of training against those of PyTorch, from the same weights on the same
+ * batches: whole, in micro-batches, and in the precisions that only come near.
+ * usage: test-training FOLDER */
+
+#include "data/text.h"
+#include "engine/safetensors.h"
+#include "engine/train.h"
+#include "tests/data/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STEPS  20
+#define LENGTH 16
+#define BATCH  4
+
+typedef struct Run
+{
+  float wanted[STEPS];
+  double tolerance;
+  int64_t steps;
+} Run;
+
+static bool
+on_step (void *data, int64_t step, double loss, double seconds)
+{
+  Run *run = data;
+
+  CHECK_NEAR (loss, run->wanted[step - 1], run->tolerance);
+  CHECK (seconds >= 0);
+  run->steps = step;
+  return true;
+}
+
+static void
+read_config (const char *folder, QmModelConfig *config)
+{
+  char path[512], *text = NULL;
+  size_t length = 0;
+
+  snprintf (path, sizeof path, "%s/gpt-neox-parallel.json", folder);
+  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
+  if (text != NULL)
+    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
+  free (text);
+}
+
+static void
+read_losses (const char *folder, const char *name, float losses[STEPS])
+{
+  char path[512];
+  QmSafetensors *file = NULL;
+
+  snprintf (path, sizeof path, "%s/training.safetensors", folder);
+  CHECK_INT (qm_safetensors_open (path, &file, NULL), QM_OK);
+  if (file == NULL)
+    return;
+  CHECK_INT (qm_safetensors_read_floats (file, qm_safetensors_find (file, name),
+                                         losses, NULL),
+             QM_OK);
+  qm_safetensors_close (file);
+}
+
+static void
+test_run (const char *folder,
+          QmDevice *device,
+          const char *optimizer,
+          QmPrecision precision,
+          unsigned methods,
+          int64_t micro_batch,
+          double tolerance)
+{
+  static int32_t ids[STEPS * BATCH * LENGTH];
+  char name[64], weights[512];
+  QmTokens tokens = { ids, STEPS * BATCH * LENGTH };
+  QmRecipe recipe = { .batch_size = BATCH,
+                      .steps = STEPS,
+                      .sequence_length = LENGTH,
+                      .precision = precision,
+                      .optimizer = optimizer[4] == 'w' ? QM_OPTIMIZER_ADAMW
+                                                       : QM_OPTIMIZER_ADAM,
+                      .learning_rate = 0.01,
+                      .beta1 = 0.9,
+                      .beta2 = 0.95,
+                      .epsilon = 1e-8,
+                      .weight_decay = 0.1,
+                      .max_grad_norm = 0.5,
+                      .dropout = NAN };
+  QmPlanOptions options = { .micro_batch = micro_batch, .methods = methods };
+  Run run = { .tolerance = tolerance };
+  QmTrainOptions training = {
+    .steps = STEPS, .weights = weights, .step = on_step, .data = &run
+  };
+  QmModelConfig config = { 0 };
+  QmPlan *plan = NULL;
+  QmError error = { 0 };
+
+  snprintf (name, sizeof name, "%s, %s, %u, %d", optimizer,
+            qm_precision_name (precision), methods, (int) micro_batch);
+  check_case (name);
+  snprintf (weights, sizeof weights, "%s/gpt-neox-parallel.weights.safetensors",
+            folder);
+  for (int i = 0; i < STEPS * BATCH * LENGTH; i++)
+    ids[i] = (7 * i + i / 5) % 67;
+  read_config (folder, &config);
+  read_losses (folder, optimizer, run.wanted);
+  CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, &error), QM_OK);
+  if (plan != NULL)
+    CHECK_INT (qm_train (plan, device, &tokens, &training, &error), QM_OK);
+  CHECK_STRING (error.message, "");
+  CHECK_INT (run.steps, STEPS);
+  qm_plan_free (plan);
+}
+
+int
+main (int argc, char **argv)
+{
+  QmDevice *device = NULL;
+
+  CHECK_INT (argc, 2);
+  CHECK_INT (qm_device_open ("cpu", &device, NULL), QM_OK);
+  if (argc != 2 || device == NULL)
+    return check_report ();
+  for (int i = 0; i < 2; i++)
+    {
+      const char *optimizer = i == 0 ? "adam" : "adamw";
+
+      test_run (argv[1], device, optimizer, QM_PRECISION_FP32, 0, 4, 1e-4);
+      test_run (argv[1], device, optimizer, QM_PRECISION_FP32, QM_METHOD_ALL, 1,
+                1e-4);
+      test_run (argv[1], device, optimizer, QM_PRECISION_FP16, QM_METHOD_ALL, 2,
+                0.01);
+      test_run (argv[1], device, optimizer, QM_PRECISION_BF16, QM_METHOD_ALL, 4,
+                0.05);
+    }
+  qm_device_close (device);
+  return check_report ();
+}

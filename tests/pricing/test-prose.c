@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What is said about an advice must be true of it: limits, filters, ties and
+ * what a whole portfolio would need. */
+
+#include "pricing/qm-prose.h"
+
+#include <string.h>
+
+static QmCatalog *catalog;
+
+static QmQuestion *
+ask (const char *model)
+{
+  QmQuestion *question = qm_question_new ();
+
+  question->model = g_strdup (model);
+  return question;
+}
+
+static QmAdvice *
+answer (const QmQuestion *question, QmRecommendation *found)
+{
+  g_autoptr (GError) error = NULL;
+  QmAdvice *advice = qm_advice_new (catalog, question, &error);
+
+  g_assert_no_error (error);
+  *found = qm_advice_recommend (advice, question->budget_minor,
+                                question->deadline_days);
+  return advice;
+}
+
+static void
+assert_reason (const QmQuestion *question, const char *expected)
+{
+  QmRecommendation found;
+  g_autoptr (QmAdvice) advice = answer (question, &found);
+  g_autofree char *reason = qm_prose_reason (advice, question, &found);
+
+  g_assert_cmpstr (reason, ==, expected);
+}
+
+static void
+assert_warns (const QmQuestion *question, const char *expected)
+{
+  QmRecommendation found;
+  g_autoptr (QmAdvice) advice = answer (question, &found);
+  QmDate today = { 2024, 9, 22 };
+  g_auto (GStrv) warnings = qm_prose_warnings (advice, question, &found, today);
+
+  if (!g_strv_contains ((const char *const *) warnings, expected))
+    {
+      g_autofree char *all = g_strjoinv ("\n", warnings);
+
+      g_error ("“%s” is not among:\n%s", expected, all);
+    }
+}
+
+static void
+test_limits (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+
+  assert_reason (question,
+                 "Nothing else trains Pythia (1B) sooner, at any price.");
+  question->budget_minor = 4000000;
+  assert_reason (question,
+                 "Nothing else within $40,000 trains Pythia (1B) sooner.");
+  question->deadline_days = 60;
+  assert_reason (
+      question,
+      "Nothing else within $40,000 and 60 days trains Pythia (1B) sooner.");
+  question->budget_minor = 3100000;
+  question->deadline_days = 35;
+  assert_reason (question, "It is the only machine within $31,000 and 35 days "
+                           "that trains Pythia (1B).");
+}
+
+/* An H100 would be faster: "nothing else" alone would be untrue. */
+static void
+test_filters (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  static const char *const only[] = { "a6000", NULL };
+
+  question->gpus = g_strdupv ((char **) only);
+  assert_reason (question, "Nothing else within the filters trains Pythia (1B) "
+                           "sooner.");
+  question->budget_minor = 4000000;
+  assert_reason (question, "Nothing else within $40,000 and the filters trains "
+                           "Pythia (1B) sooner.");
+  question->deadline_days = 45;
+  assert_reason (question, "It is the only machine within $40,000, 45 days and "
+                           "the filters that trains Pythia (1B).");
+  question->budget_minor = -1;
+  question->deadline_days = NAN;
+  g_clear_pointer (&question->gpus, g_strfreev);
+  question->kinds = QM_KINDS_DESKTOP;
+  assert_reason (question, "Nothing else within the filters trains Pythia (1B) "
+                           "sooner.");
+}
+
+static void
+assert_tie (gint64 cost_minor, int gpus, const char *expected)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  const QmGpu *gpu = qm_catalog_gpu (catalog, "a6000");
+  QmCandidate pair[2] = { { .gpu = gpu,
+                            .gpus = 2,
+                            .machines = 1,
+                            .cost_minor = 100,
+                            .days = 7,
+                            .eligible = TRUE } };
+  g_autoptr (QmAdvice) advice = NULL;
+  g_autofree char *reason = NULL;
+  QmRecommendation found;
+
+  pair[1] = pair[0];
+  pair[1].cost_minor = cost_minor;
+  pair[1].gpus = gpus;
+  advice = qm_advice_new_for_candidates (pair, 2);
+  found = qm_advice_recommend (advice, -1, NAN);
+  reason = qm_prose_reason (advice, question, &found);
+  g_assert_cmpint (found.best, ==, 0);
+  g_assert_cmpstr (reason, ==, expected);
+}
+
+static void
+test_ties (void)
+{
+  assert_tie (101, 2,
+              "Nothing affordable trains pythia-1b sooner; 2 × RTX A6000 takes "
+              "as long and costs more.");
+  assert_tie (100, 4,
+              "Nothing affordable trains pythia-1b sooner; 4 × RTX A6000 takes "
+              "as long and costs as much.");
+  assert_tie (100, 2,
+              "Nothing affordable trains pythia-1b sooner; 2 × RTX A6000 takes "
+              "as long and costs as much.");
+}
+
+/* The slowest training of a portfolio need not be the one that gives it away:
+ * 30 days are those of Pythia (1B), the 174 % those of Pythia (160M). */
+static void
+test_portfolio_claims (void)
+{
+  g_autoptr (QmQuestion) question = qm_question_new ();
+  static const char *const only[] = { "rtx3090", NULL };
+
+  qm_question_add_run (question, "pythia-1b", 3);
+  qm_question_add_run (question, "pythia-160m", 10);
+  question->at_once = 2;
+  question->gpus = g_strdupv ((char **) only);
+  assert_warns (question, "Left out as impossible: 3 days for Pythia (160M) on "
+                          "8 × GeForce RTX 3090 would need 174 % of the cards’ "
+                          "peak.");
+  question->times = QM_TIMES_PUBLISHED;
+  assert_warns (question,
+                "3 days for Pythia (160M) on 8 × GeForce RTX 3090 would need "
+                "174 % of the cards’ peak: the published time cannot be true, "
+                "plan with more.");
+}
+
+static void
+test_single_claims (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+
+  question->budget_minor = 4000000;
+  assert_warns (question, "Left out as impossible: 30 days on 8 × GeForce RTX "
+                          "3090 would need 119 % of the cards’ peak.");
+}
+
+int
+main (int argc, char **argv)
+{
+  QmError error;
+  int result;
+
+  g_setenv ("LC_ALL", "C", TRUE);
+  g_test_init (&argc, &argv, NULL);
+  if (qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), NULL, &catalog, &error)
+      != QM_OK)
+    g_error ("%s: %s", error.file, error.message);
+
+  g_test_add_func ("/prose/limits", test_limits);
+  g_test_add_func ("/prose/filters", test_filters);
+  g_test_add_func ("/prose/ties", test_ties);
+  g_test_add_func ("/prose/portfolio-claims", test_portfolio_claims);
+  g_test_add_func ("/prose/single-claims", test_single_claims);
+  result = g_test_run ();
+  qm_catalog_free (catalog);
+  return result;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Cells and their order, without a table. */
+
+#include "ui/qm-candidate-column.h"
+
+#include <string.h>
+
+static const QmGpu slow = { .id = "a", .name = "Alpha" };
+static const QmGpu fast = { .id = "b", .name = "Beta" };
+static const QmMachine desktop = { .id = "d", .name = "Desktop" };
+static const QmMeasurement measured = { .provenance = QM_PROVENANCE_MEASURED,
+                                        .source = "here" };
+
+static QmCandidate
+known (void)
+{
+  return (QmCandidate){ .gpu = &slow,
+                        .gpus = 2,
+                        .machine = &desktop,
+                        .machines = 3,
+                        .cost_minor = 410000,
+                        .days = 109,
+                        .experiment_cost = 244.8,
+                        .implied_utilization = 1.31,
+                        .verdict = QM_VERDICT_IMPOSSIBLE,
+                        .measurement = &measured };
+}
+
+static QmCandidate
+unknown (void)
+{
+  return (QmCandidate){ .gpu = &slow,
+                        .gpus = 2,
+                        .cost_minor = -1,
+                        .machines = 1,
+                        .days = NAN,
+                        .experiment_cost = NAN,
+                        .implied_utilization = NAN,
+                        .verdict = QM_VERDICT_UNKNOWN };
+}
+
+static void
+expect_text (QmCandidateColumn column,
+             const QmCandidate *candidate,
+             const char *expected)
+{
+  g_autofree char *text = qm_candidate_column_text (column, "Topic", candidate);
+
+  g_assert_cmpstr (text, ==, expected);
+}
+
+static void
+test_text (void)
+{
+  QmCandidate candidate = known ();
+
+  expect_text (QM_COLUMN_MODEL, &candidate, "Topic");
+  expect_text (QM_COLUMN_GPU, &candidate, "Alpha");
+  expect_text (QM_COLUMN_GPUS, &candidate, "2");
+  expect_text (QM_COLUMN_MACHINE, &candidate, "Desktop");
+  expect_text (QM_COLUMN_MACHINES, &candidate, "3");
+  expect_text (QM_COLUMN_COST, &candidate, "$4,100");
+  expect_text (QM_COLUMN_DAYS, &candidate, "109");
+  expect_text (QM_COLUMN_EXPERIMENT, &candidate, "$245");
+  expect_text (QM_COLUMN_UTILIZATION, &candidate, "131 %");
+  expect_text (QM_COLUMN_VERDICT, &candidate, "impossible");
+  expect_text (QM_COLUMN_SOURCE, &candidate, "measured (here)");
+  candidate.days = 3.26;
+  expect_text (QM_COLUMN_DAYS, &candidate, "3.3");
+}
+
+static void
+test_unknown_text (void)
+{
+  static const QmCandidateColumn columns[] = {
+    QM_COLUMN_MACHINE,    QM_COLUMN_COST,        QM_COLUMN_DAYS,
+    QM_COLUMN_EXPERIMENT, QM_COLUMN_UTILIZATION, QM_COLUMN_SOURCE
+  };
+  QmCandidate candidate = unknown ();
+
+  for (gsize i = 0; i < G_N_ELEMENTS (columns); i++)
+    expect_text (columns[i], &candidate, "–");
+}
+
+static void
+test_titles (void)
+{
+  for (guint i = 0; i < QM_N_COLUMNS; i++)
+    g_assert_cmpuint (strlen (qm_candidate_column_title (i)), >, 0);
+}
+
+/* Every price with its date, its age and where it is from. */
+static void
+test_tooltip (void)
+{
+  QmPrice price = { .currency = "USD",
+                    .micros = 1300 * (gint64) QM_MICROS_PER_UNIT,
+                    .observed_on = { 2024, 9, 21 },
+                    .source = "a shop" };
+  QmCandidate candidate = known ();
+  g_autofree char *text = NULL;
+  g_autofree char *verdict = NULL;
+
+  candidate.gpu_price = &price;
+  text = qm_candidate_column_tooltip (QM_COLUMN_COST, &candidate,
+                                      (QmDate){ 2026, 10, 1 });
+  g_assert_cmpstr (text, ==,
+                   "Alpha: $1,300, 21 September 2024 (2 years old), a shop\n"
+                   "Desktop: no price known");
+  verdict = qm_candidate_column_tooltip (QM_COLUMN_VERDICT, &candidate,
+                                         (QmDate){ 2026, 10, 1 });
+  g_assert_cmpstr (verdict, ==, "would need 131 % of the cards’ peak");
+  g_assert_null (qm_candidate_column_tooltip (QM_COLUMN_GPU, &candidate,
+                                              (QmDate){ 2026, 10, 1 }));
+}
+
+/* In both directions: what is known before what is not, and among the known
+ * the direction counts. */
+static void
+test_compare (void)
+{
+  static const QmCandidateColumn columns[] = {
+    QM_COLUMN_MACHINE,     QM_COLUMN_COST,    QM_COLUMN_DAYS,
+    QM_COLUMN_EXPERIMENT,  QM_COLUMN_VERDICT, QM_COLUMN_SOURCE,
+    QM_COLUMN_UTILIZATION,
+  };
+  QmCandidate a = known ();
+  QmCandidate b = unknown ();
+
+  for (gsize i = 0; i < G_N_ELEMENTS (columns); i++)
+    for (int descending = FALSE; descending <= TRUE; descending++)
+      {
+        g_assert_cmpint (
+            qm_candidate_column_compare (columns[i], &a, &b, descending), <, 0);
+        g_assert_cmpint (
+            qm_candidate_column_compare (columns[i], &b, &a, descending), >, 0);
+        g_assert_cmpint (qm_candidate_column_compare (columns[i], &b, &b,
+                                                      descending),
+                         ==, 0);
+      }
+}
+
+static void
+test_compare_known (void)
+{
+  QmCandidate a = known ();
+  QmCandidate b = known ();
+
+  /* As numbers, not as text. */
+  a.cost_minor = 900000;
+  b.cost_minor = 10000000;
+  b.gpu = &fast;
+  g_assert_cmpint (qm_candidate_column_compare (QM_COLUMN_COST, &a, &b, FALSE),
+                   <, 0);
+  g_assert_cmpint (qm_candidate_column_compare (QM_COLUMN_COST, &a, &b, TRUE),
+                   >, 0);
+  g_assert_cmpint (qm_candidate_column_compare (QM_COLUMN_GPU, &a, &b, FALSE),
+                   <, 0);
+  g_assert_cmpint (qm_candidate_column_compare (QM_COLUMN_GPU, &a, &b, TRUE), >,
+                   0);
+  g_assert_cmpint (qm_candidate_column_compare (QM_COLUMN_DAYS, &a, &b, FALSE),
+                   ==, 0);
+  b.verdict = QM_VERDICT_OK;
+  g_assert_cmpint (
+      qm_candidate_column_compare (QM_COLUMN_VERDICT, &b, &a, FALSE), <, 0);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/candidate-column/text", test_text);
+  g_test_add_func ("/candidate-column/unknown-text", test_unknown_text);
+  g_test_add_func ("/candidate-column/titles", test_titles);
+  g_test_add_func ("/candidate-column/tooltip", test_tooltip);
+  g_test_add_func ("/candidate-column/compare", test_compare);
+  g_test_add_func ("/candidate-column/compare-known", test_compare_known);
+  return g_test_run ();
+}

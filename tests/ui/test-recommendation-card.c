@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "tests/ui/widgets.h"
+#include "ui/qm-recommendation-card.h"
+#include "ui/qm-text.h"
+
+#include <string.h>
+
+typedef struct
+{
+  QmAdvisor *advisor;
+  GtkWidget *window;
+  QmRecommendationCard *card;
+} Fixture;
+
+static void
+set_up (Fixture *fixture, gconstpointer data)
+{
+  fixture->advisor = qm_advisor_new (widgets_catalog ());
+  fixture->window = gtk_window_new ();
+  fixture->card = QM_RECOMMENDATION_CARD (qm_recommendation_card_new ());
+  qm_recommendation_card_set_advisor (fixture->card, fixture->advisor);
+  gtk_window_set_child (GTK_WINDOW (fixture->window),
+                        GTK_WIDGET (fixture->card));
+  gtk_window_present (GTK_WINDOW (fixture->window));
+  gtk_test_widget_wait_for_draw (fixture->window);
+}
+
+static void
+tear_down (Fixture *fixture, gconstpointer data)
+{
+  GtkWidget *card = GTK_WIDGET (fixture->card);
+
+  g_object_add_weak_pointer (G_OBJECT (card), (gpointer *) &card);
+  gtk_window_destroy (GTK_WINDOW (fixture->window));
+  widgets_settle ();
+  g_assert_null (card);
+  g_assert_finalize_object (fixture->advisor);
+}
+
+/* All words that are shown, a line each. */
+static void
+collect (GtkWidget *widget, GString *words)
+{
+  if (!gtk_widget_get_visible (widget))
+    return;
+  if (GTK_IS_LABEL (widget))
+    g_string_append_printf (words, "%s\n",
+                            gtk_label_get_text (GTK_LABEL (widget)));
+  else if (QM_IS_TEXT (widget))
+    g_string_append_printf (words, "%s\n", qm_text_get_text (QM_TEXT (widget)));
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    collect (child, words);
+}
+
+static gboolean
+says (Fixture *fixture, const char *what)
+{
+  g_autoptr (GString) words = g_string_new (NULL);
+
+  collect (GTK_WIDGET (fixture->card), words);
+  if (strstr (words->str, what) != NULL)
+    return TRUE;
+  g_test_message ("The card says: %s", words->str);
+  return FALSE;
+}
+
+static GtkListBox *
+list_named (Fixture *fixture, const char *name)
+{
+  for (guint i = 0;; i++)
+    {
+      GtkWidget *list = widgets_find (fixture->card, GTK_TYPE_LIST_BOX, i);
+
+      if (strcmp (gtk_buildable_get_buildable_id (GTK_BUILDABLE (list)), name)
+          == 0)
+        return GTK_LIST_BOX (list);
+    }
+}
+
+static void
+test_found (Fixture *fixture, gconstpointer data)
+{
+  g_assert_true (says (fixture, "Buy 1 × H100 SXM5 80GB: $31,000, 34 days"));
+  g_assert_true (says (fixture, "Nothing else within $40,000 trains"));
+  g_assert_true (says (fixture, "Runner-up: 2 × A100 SXM4 80GB"));
+  g_assert_true (says (fixture, "Next faster: 8 × RTX A6000"));
+  g_assert_true (says (fixture, "Next cheaper: 4 × RTX A6000"));
+  g_assert_true (says (fixture, "119 %"));
+  g_assert_true (says (fixture, "Prices date from 21 September 2024"));
+  g_assert_false (says (fixture, "Selected"));
+}
+
+static void
+test_over_budget (Fixture *fixture, gconstpointer data)
+{
+  g_object_set (fixture->advisor, "budget", 1000.0, NULL);
+  g_assert_true (says (fixture, "Nothing within the budget will do"));
+  g_assert_true (says (fixture, "The cheapest that would do is "
+                                "1 × GeForce RTX 3090"));
+  g_assert_false (says (fixture, "Runner-up"));
+  /* And back again. */
+  g_object_set (fixture->advisor, "budget", 40000.0, NULL);
+  g_assert_true (says (fixture, "Buy 1 × H100"));
+  g_assert_true (says (fixture, "Runner-up"));
+}
+
+static void
+test_too_late (Fixture *fixture, gconstpointer data)
+{
+  g_object_set (fixture->advisor, "deadline", 1.0, NULL);
+  g_assert_true (says (fixture, "Nothing is fast enough"));
+  g_assert_true (says (fixture, "The fastest is 8 × H100 SXM5 80GB"));
+}
+
+static void
+test_nothing (Fixture *fixture, gconstpointer data)
+{
+  g_object_set (fixture->advisor, "desktops", FALSE, "servers", FALSE, NULL);
+  widgets_settle ();
+  g_assert_true (says (fixture, "No machine is left to choose from"));
+  g_assert_false (says (fixture, "119 %"));
+}
+
+static void
+test_alternatives_select (Fixture *fixture, gconstpointer data)
+{
+  GtkListBox *list = list_named (fixture, "alternatives");
+  const QmRecommendation *recommendation =
+      qm_advisor_get_recommendation (fixture->advisor, 0);
+  const int expected[] = { recommendation->runner_up, recommendation->faster,
+                           recommendation->cheaper };
+  guint selected;
+
+  for (guint i = 0; i < G_N_ELEMENTS (expected); i++)
+    {
+      GtkListBoxRow *row = gtk_list_box_get_row_at_index (list, (int) i);
+
+      g_assert_true (gtk_list_box_row_get_activatable (row));
+      g_signal_emit_by_name (list, "row-activated", row);
+      g_assert_true (
+          qm_advisor_get_selected (fixture->advisor, NULL, &selected));
+      g_assert_cmpint ((int) selected, ==, expected[i]);
+      g_assert_true (says (fixture, "Selected: "));
+    }
+  g_signal_emit_by_name (
+      widgets_find_button (fixture->card, "Select this machine"), "clicked");
+  g_assert_true (qm_advisor_get_selected (fixture->advisor, NULL, &selected));
+  g_assert_cmpint ((int) selected, ==, recommendation->best);
+  qm_advisor_unselect (fixture->advisor);
+  g_assert_false (says (fixture, "Selected: "));
+}
+
+static void
+test_topics (Fixture *fixture, gconstpointer data)
+{
+  static const char *const two[] = { "vit-large", "pythia-1b", NULL };
+  static const char *const one[] = { "vit-large", NULL };
+  GtkListBox *list = list_named (fixture, "topics");
+
+  g_assert_false (gtk_widget_get_visible (GTK_WIDGET (list)));
+  g_object_set (fixture->advisor, "models", two, NULL);
+  widgets_settle ();
+  g_assert_true (gtk_widget_get_visible (GTK_WIDGET (list)));
+  g_assert_true (says (fixture, "ViT (large)"));
+  g_assert_cmpuint (qm_recommendation_card_get_topic (fixture->card), ==, 0);
+  gtk_list_box_select_row (list, gtk_list_box_get_row_at_index (list, 1));
+  g_assert_cmpuint (qm_recommendation_card_get_topic (fixture->card), ==, 1);
+  g_assert_true (says (fixture, "trains Pythia (1B) sooner"));
+
+  /* A selection elsewhere brings its topic. */
+  qm_advisor_select (fixture->advisor, 0, 2);
+  g_assert_cmpuint (qm_recommendation_card_get_topic (fixture->card), ==, 0);
+  g_assert_true (says (fixture, "trains ViT (large) sooner"));
+  qm_advisor_select (fixture->advisor, 1, 2);
+  g_object_set (fixture->advisor, "models", one, NULL);
+  widgets_settle ();
+  g_assert_cmpuint (qm_recommendation_card_get_topic (fixture->card), ==, 0);
+  g_assert_false (gtk_widget_get_visible (GTK_WIDGET (list)));
+  g_assert_true (says (fixture, "trains ViT (large) sooner"));
+}
+
+/* A move that changes no word touches no label. */
+static void
+test_quiet (Fixture *fixture, gconstpointer data)
+{
+  GtkWidget *headline;
+  guint n_headline;
+  guint i = 0;
+
+  do
+    headline = widgets_find (fixture->card, GTK_TYPE_LABEL, i++);
+  while (!gtk_widget_has_css_class (headline, "title-3"));
+  widgets_count_notify (headline, "label", &n_headline);
+  g_object_set (fixture->advisor, "budget", 40100.0, NULL);
+  g_assert_cmpuint (n_headline, ==, 0);
+  g_object_set (fixture->advisor, "budget", 140000.0, NULL);
+  g_assert_cmpuint (n_headline, ==, 1);
+}
+
+static void
+test_without_advisor (void)
+{
+  GtkWidget *card = qm_recommendation_card_new ();
+
+  qm_recommendation_card_set_advisor (QM_RECOMMENDATION_CARD (card), NULL);
+  widgets_finalize (card);
+}
+
+#define ADD(name, function)                                                  \
+  g_test_add ("/recommendation-card/" name, Fixture, NULL, set_up, function, \
+              tear_down)
+
+int
+main (int argc, char **argv)
+{
+  widgets_init (&argc, &argv);
+  ADD ("found", test_found);
+  ADD ("over-budget", test_over_budget);
+  ADD ("too-late", test_too_late);
+  ADD ("nothing", test_nothing);
+  ADD ("alternatives-select", test_alternatives_select);
+  ADD ("topics", test_topics);
+  ADD ("quiet", test_quiet);
+  g_test_add_func ("/recommendation-card/without-advisor",
+                   test_without_advisor);
+  return g_test_run ();
+}
