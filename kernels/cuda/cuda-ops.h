@@ -12,14 +12,14 @@
 #ifndef QM_KERNELS_CUDA_CUDA_OPS_H
 #define QM_KERNELS_CUDA_CUDA_OPS_H
 
-#include "kernels/backend.h"
-
 #include <cuda_runtime_api.h>
 
 #ifdef __cplusplus
 extern "C"
 {
 #endif
+
+#include "kernels/backend.h"
 
   typedef struct QmCudaProducts QmCudaProducts;
 
