@@ -146,48 +146,56 @@ struct Gradient
   int64_t padding;
 };
 
+/* The new value of a row of the table. */
+template <bool whole>
 __device__ __forceinline__ void
-add_to_row (const Gradient &gradient,
-            int32_t key,
-            int column,
-            const float (&sum)[QM_GROUP])
+write_row (const Gradient &gradient,
+           int32_t key,
+           int column,
+           const float (&sum)[QM_GROUP])
 {
-  float *to = (float *) gradient.dw.row (key);
-
-  if (key == gradient.padding)
-    return;
-#pragma unroll
-  for (int i = 0; i < QM_GROUP; i++)
-    if (column + i < gradient.columns)
-      to[column + i] += sum[i];
+  if (key != gradient.padding)
+    qm_put_group<whole> (gradient.dw.row (key), column, gradient.columns,
+                         QM_TYPE_F32, sum);
 }
 
-__device__ __forceinline__ void
-write_part (const Gradient &gradient,
-            int64_t part,
-            int column,
-            const float (&sum)[QM_GROUP])
+__device__ __forceinline__ char *
+part_of (const Gradient &gradient, int64_t part)
 {
-  float *to = gradient.parts + part * gradient.columns;
-
-#pragma unroll
-  for (int i = 0; i < QM_GROUP; i++)
-    if (column + i < gradient.columns)
-      to[column + i] = sum[i];
+  return (char *) (gradient.parts + part * gradient.columns);
 }
 
-/* A warp adds the runs of a chunk, in 32 groups of columns. */
+/* A run is over that did not go on in the next chunk. */
+template <bool whole>
+__device__ __forceinline__ void
+end_run (const Gradient &gradient,
+         int64_t chunk,
+         bool open,
+         int32_t key,
+         int column,
+         const float (&sum)[QM_GROUP])
+{
+  if (open)
+    qm_put_group<whole> (part_of (gradient, 2 * chunk), column,
+                         gradient.columns, QM_TYPE_F32, sum);
+  else
+    write_row<whole> (gradient, key, column, sum);
+}
+
+/* A warp adds the runs of a chunk, in 32 groups of columns.  A sum begins with
+ * what the table has where a run begins, which is fetched together with the
+ * tokens. */
 template <bool whole>
 __global__ void __launch_bounds__ (128)
     runs_kernel (const __grid_constant__ Gradient gradient)
 {
-  constexpr int ahead = 8;
+  constexpr int ahead = 4;
   int64_t work = (int64_t) blockIdx.x * 4 + threadIdx.x / 32;
   int64_t chunk = work / gradient.slices, begin = chunk * chunk_size;
   int64_t end = min (begin + chunk_size, gradient.n);
   int column =
       (int) (work % gradient.slices * 32 + threadIdx.x % 32) * QM_GROUP;
-  int32_t key, next[ahead];
+  int32_t key, next[ahead], next_keys[ahead];
   bool open; /* the run began in the chunk before */
   float sum[QM_GROUP] = {};
 
@@ -195,26 +203,36 @@ __global__ void __launch_bounds__ (128)
     return;
 #pragma unroll
   for (int i = 0; i < ahead; i++)
-    next[i] = begin + i < end ? gradient.tokens[begin + i] : 0;
-  key = gradient.keys[begin];
-  open = begin > 0 && gradient.keys[begin - 1] == key;
+    {
+      next[i] = begin + i < end ? gradient.tokens[begin + i] : 0;
+      next_keys[i] = begin + i < end ? gradient.keys[begin + i] : 0;
+    }
+  key = begin > 0 ? gradient.keys[begin - 1] : -1;
+  open = key == next_keys[0];
+  key = open ? key : -1;
   for (int64_t at = begin; at < end; at += ahead)
     {
       int32_t keys[ahead];
-      QmRaw raw[ahead];
+      QmRaw raw[ahead], old[ahead];
 
 #pragma unroll
       for (int i = 0; i < ahead; i++)
         if (at + i < end)
           {
-            keys[i] = gradient.keys[at + i];
+            keys[i] = next_keys[i];
             raw[i] = qm_fetch_group<whole> (gradient.dy.row (next[i]), column,
                                             gradient.columns, gradient.dy.type);
+            if (keys[i] != (i > 0 ? keys[i > 0 ? i - 1 : 0] : key))
+              old[i] = qm_fetch_group<whole> (gradient.dw.row (keys[i]), column,
+                                              gradient.columns, QM_TYPE_F32);
           }
 #pragma unroll
       for (int i = 0; i < ahead; i++)
         if (at + ahead + i < end)
-          next[i] = gradient.tokens[at + ahead + i];
+          {
+            next[i] = gradient.tokens[at + ahead + i];
+            next_keys[i] = gradient.keys[at + ahead + i];
+          }
 #pragma unroll
       for (int i = 0; i < ahead; i++)
         if (at + i < end)
@@ -223,15 +241,11 @@ __global__ void __launch_bounds__ (128)
 
             if (keys[i] != key)
               {
-                if (open)
-                  write_part (gradient, 2 * chunk, column, sum);
-                else
-                  add_to_row (gradient, key, column, sum);
+                if (key >= 0)
+                  end_run<whole> (gradient, chunk, open, key, column, sum);
                 open = false;
                 key = keys[i];
-#pragma unroll
-                for (int j = 0; j < QM_GROUP; j++)
-                  sum[j] = 0;
+                qm_unpack (old[i], QM_TYPE_F32, sum);
               }
             qm_unpack (raw[i], gradient.dy.type, x);
 #pragma unroll
@@ -239,12 +253,11 @@ __global__ void __launch_bounds__ (128)
               sum[j] += x[j];
           }
     }
-  if (open)
-    write_part (gradient, 2 * chunk, column, sum);
-  else if (end < gradient.n && gradient.keys[end] == key)
-    write_part (gradient, 2 * chunk + 1, column, sum);
+  if (!open && end < gradient.n && gradient.keys[end] == key)
+    qm_put_group<whole> (part_of (gradient, 2 * chunk + 1), column,
+                         gradient.columns, QM_TYPE_F32, sum);
   else
-    add_to_row (gradient, key, column, sum);
+    end_run<whole> (gradient, chunk, open, key, column, sum);
 }
 
 /* The place after the last of the tokens with `key`, which is after `from`. */
@@ -265,10 +278,11 @@ end_of_run (const Gradient &gradient, int32_t key, int64_t from)
   return to;
 }
 
-const int part_warps = 8;
+const int part_warps = 16;
 
 /* A block adds the parts of the run that begins in its chunk and ends in
  * another; each warp a share of them that follow each other. */
+template <bool whole>
 __global__ void
 __launch_bounds__ (part_warps * 32)
     parts_kernel (const __grid_constant__ Gradient gradient)
@@ -294,13 +308,15 @@ __launch_bounds__ (part_warps * 32)
 #pragma unroll 8
   for (int64_t c = from; c < to; c++)
     {
-      const float *part =
-          gradient.parts + (2 * c + (c == chunk)) * gradient.columns;
+      QmRaw raw =
+          qm_fetch_group<whole> (part_of (gradient, 2 * c + (c == chunk)),
+                                 column, gradient.columns, QM_TYPE_F32);
+      float x[QM_GROUP];
 
+      qm_unpack (raw, QM_TYPE_F32, x);
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
-        if (column + i < gradient.columns)
-          sum[i] += part[column + i];
+        sum[i] += x[i];
     }
 #pragma unroll
   for (int i = 0; i < QM_GROUP; i++)
@@ -312,7 +328,7 @@ __launch_bounds__ (part_warps * 32)
 #pragma unroll
     for (int i = 0; i < QM_GROUP; i++)
       sum[i] += shared[w][i * 32 + lane];
-  add_to_row (gradient, key, column, sum);
+  write_row<whole> (gradient, key, column, sum);
 }
 
 /* Sorts tokens by id; afterwards gradient->keys and ->tokens are there. */
@@ -348,6 +364,18 @@ sort (cudaStream_t stream,
   gradient->tokens = scatter.values;
 }
 
+template <bool whole>
+void
+add (cudaStream_t stream, const Gradient &gradient)
+{
+  int64_t warps = qm_cuda_sort_chunks (gradient.n) * gradient.slices;
+
+  runs_kernel<whole>
+      <<<(unsigned) ((warps + 3) / 4), 128, 0, stream>>> (gradient);
+  parts_kernel<whole>
+      <<<(unsigned) warps, part_warps * 32, 0, stream>>> (gradient);
+}
+
 } /* namespace */
 
 QmStatus
@@ -367,15 +395,12 @@ qm_cuda_embedding_backward (QmCudaContext *context,
     .slices = (int) ((dy->shape[1] + 32 * QM_GROUP - 1) / (32 * QM_GROUP)),
     .padding = call->attributes.padding,
   };
-  int64_t warps = qm_cuda_sort_chunks (gradient.n) * gradient.slices;
-  unsigned blocks = (unsigned) ((warps + 3) / 4);
 
   sort (stream, (const int32_t *) call->inputs[1].data, dw->shape[0],
         (int32_t *) call->workspace, layout, &gradient);
-  if (qm_cuda_vectors (dy, QM_GROUP))
-    runs_kernel<true><<<blocks, 128, 0, stream>>> (gradient);
+  if (qm_cuda_vectors (dy, QM_GROUP) && qm_cuda_vectors (dw, QM_GROUP))
+    add<true> (stream, gradient);
   else
-    runs_kernel<false><<<blocks, 128, 0, stream>>> (gradient);
-  parts_kernel<<<(unsigned) warps, part_warps * 32, 0, stream>>> (gradient);
+    add<false> (stream, gradient);
   return qm_cuda_launched (call, error);
 }

@@ -20,7 +20,7 @@ template <bool whole>
 __global__ void __launch_bounds__ (256)
     gather_kernel (const __grid_constant__ Gather gather)
 {
-  constexpr int each = 2;
+  constexpr int each = 4;
   uint32_t first = blockIdx.x * (256 * each) + threadIdx.x;
   uint32_t row[each], group[each];
   QmRaw raw[each];
@@ -103,10 +103,10 @@ qm_cuda_embedding (QmCudaContext *context,
       gather.items = (uint32_t) (n * groups);
       if (whole)
         gather_kernel<true>
-            <<<qm_blocks (gather.items, 512), 256, 0, stream>>> (gather);
+            <<<qm_blocks (gather.items, 1024), 256, 0, stream>>> (gather);
       else
         gather_kernel<false>
-            <<<qm_blocks (gather.items, 512), 256, 0, stream>>> (gather);
+            <<<qm_blocks (gather.items, 1024), 256, 0, stream>>> (gather);
       gather.ids += n;
       gather.y.data += n * gather.y.stride;
     }

@@ -23,9 +23,12 @@ struct Labels
   __device__ __forceinline__ int32_t
   at (int64_t t) const
   {
+    int64_t s;
+
     if (!shift)
       return labels[t];
-    return t % length == length - 1 ? QM_IGNORE_LABEL : labels[t + 1];
+    s = (t | length) >> 32 == 0 ? (uint32_t) t % (uint32_t) length : t % length;
+    return s == length - 1 ? QM_IGNORE_LABEL : labels[t + 1];
   }
 };
 
@@ -190,7 +193,7 @@ template <int threads>
 __device__ __forceinline__ Exponentials
 sum_row (const Loss &loss, const char *row, int first)
 {
-  constexpr int ahead = 4;
+  constexpr int ahead = 2;
   __shared__ float shared[2][32];
   Exponentials all = { -FLT_MAX, 0 };
   float most;
@@ -263,7 +266,7 @@ write_constant (const Loss &loss, char *row, int first, float value)
 
 template <int threads>
 __global__ void
-__launch_bounds__ (threads, 1024 / threads)
+__launch_bounds__ (threads, threads == 128 ? 8 : 2)
     loss_kernel (const __grid_constant__ Loss loss)
 {
   constexpr int ahead = 2;
@@ -325,8 +328,9 @@ launch (const QmCudaContext *context,
 {
   size_t bytes = (size_t) kept_groups (loss.classes) * QM_GROUP
                  * (loss.logits.type == QM_TYPE_F32 ? 4 : 2);
-  /* What the kernel has beside it. */
-  size_t room = context->shared_bytes - 1024;
+  /* Two blocks have to fit, with what else they have, or the memory stands
+   * still while one of them computes. */
+  size_t room = context->shared_bytes / 2 - 1024;
 
   loss.kept =
       bytes <= room
@@ -388,6 +392,6 @@ qm_cuda_cross_entropy (QmCudaContext *context,
   if (classes <= 4096)
     launch<128> (context, stream, loss, rows);
   else
-    launch<512> (context, stream, loss, rows);
+    launch<768> (context, stream, loss, rows);
   return qm_cuda_launched (call, error);
 }

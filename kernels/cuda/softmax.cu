@@ -135,8 +135,6 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
 #pragma unroll
       for (int g = 0; g < groups; g++)
         {
-          if (first + g * threads * QM_GROUP >= n)
-            break;
           qm_unpack (raw[g], softmax.x.type, dp[g]);
           qm_unpack (raw_p[g], softmax.p.type, p[g]);
 #pragma unroll
@@ -147,8 +145,6 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
 #pragma unroll
       for (int g = 0; g < groups; g++)
         {
-          if (first + g * threads * QM_GROUP >= n)
-            break;
 #pragma unroll
           for (int i = 0; i < QM_GROUP; i++)
             dp[g][i] = p[g][i] * (dp[g][i] - dot);
