@@ -39,7 +39,8 @@ labels_of (const QmOpCall *call, const QmTensor &labels)
            call->attributes.shift };
 }
 
-/* One block. */
+/* One block.  With `shift` the labels that count are those that are not the
+ * first of a sequence. */
 __global__ void __launch_bounds__ (1024) weight_kernel (const Labels labels,
                                                         int64_t n,
                                                         double scale,
@@ -50,8 +51,12 @@ __global__ void __launch_bounds__ (1024) weight_kernel (const Labels labels,
   long long count = 0;
 
 #pragma unroll 8
-  for (int64_t t = threadIdx.x; t < n; t += blockDim.x)
-    count += labels.at (t) != QM_IGNORE_LABEL;
+  for (int64_t t = threadIdx.x; t < n; t += 1024)
+    count += labels.labels[t] != QM_IGNORE_LABEL;
+  if (labels.shift)
+    for (int64_t t = threadIdx.x * labels.length; t < n;
+         t += 1024 * labels.length)
+      count -= labels.labels[t] != QM_IGNORE_LABEL;
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2)
     count += __shfl_xor_sync (0xffffffffu, count, lanes);

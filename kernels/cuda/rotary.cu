@@ -26,17 +26,31 @@ __device__ __forceinline__ void
 turn (const Rotary &rotary, int64_t from, int64_t to, int s, int j)
 {
   const float *table = rotary.table + s * rotary.table_stride + j;
-  float a[N], b[N], c[N], d[N];
+  float a[N], b[N], c[N], d[N], cosines[N], sines[N];
 
-  qm_load<N> (rotary.x, from + j, a);
-  qm_load<N> (rotary.x, from + j + rotary.half, b);
+  if constexpr (N == QM_GROUP)
+    {
+      const char *x = (const char *) rotary.x.data;
+      QmRaw first = qm_fetch (x, from + j, rotary.x.type);
+      QmRaw second = qm_fetch (x, from + j + rotary.half, rotary.x.type);
+
+      qm_unpack (first, rotary.x.type, a);
+      qm_unpack (second, rotary.x.type, b);
+    }
+  else
+    {
+      qm_load<N> (rotary.x, from + j, a);
+      qm_load<N> (rotary.x, from + j + rotary.half, b);
+    }
+  qm_load_as<float, N> (table, 0, cosines);
+  qm_load_as<float, N> (table, rotary.half, sines);
 #pragma unroll
   for (int i = 0; i < N; i++)
     {
-      float cosine = table[i], sine = rotary.sign * table[rotary.half + i];
+      float sine = rotary.sign * sines[i];
 
-      c[i] = a[i] * cosine - b[i] * sine;
-      d[i] = b[i] * cosine + a[i] * sine;
+      c[i] = a[i] * cosines[i] - b[i] * sine;
+      d[i] = b[i] * cosines[i] + a[i] * sine;
     }
   qm_store<N> (rotary.y, to + j, c);
   qm_store<N> (rotary.y, to + j + rotary.half, d);
@@ -102,10 +116,13 @@ launch (cudaStream_t stream, Rotary rotary, const QmTensor &x, bool in_place)
 
 /* How many elements can be accessed at once. */
 int
-unit_width (const QmTensor &x, const QmTensor &y, int64_t half)
+unit_width (const QmTensor &x,
+            const QmTensor &y,
+            const QmTensor &table,
+            int64_t half)
 {
   for (int n = 8; n > 1; n /= 2)
-    if (half % n == 0 && x.shape[4] % n == 0 && qm_cuda_vectors (&x, n)
+    if (half % n == 0 && qm_cuda_vectors (&table, n) && qm_cuda_vectors (&x, n)
         && qm_cuda_vectors (&y, n))
       return n;
   return 1;
@@ -138,7 +155,7 @@ qm_cuda_rotary (QmCudaContext *context,
       rotary.x_stride[i] = x.stride[i];
       rotary.y_stride[i] = y.stride[i];
     }
-  switch (unit_width (x, y, half))
+  switch (unit_width (x, y, table, half))
     {
     case 8:
       launch<8> (stream, rotary, x, in_place);
