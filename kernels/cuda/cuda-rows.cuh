@@ -86,22 +86,28 @@ qm_fetch (const char *row, int64_t column, QmType type)
 static __device__ __forceinline__ QmRaw
 qm_fetch_part (const char *row, int64_t column, int64_t columns, QmType type)
 {
-  uint32_t word[QM_GROUP] = {};
-  QmRaw raw;
+  uint32_t word[QM_GROUP];
+  QmRaw raw = {};
 
 #pragma unroll
   for (int i = 0; i < QM_GROUP; i++)
+    word[i] = 0;
+  if (type == QM_TYPE_F32)
+    {
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        if (column + i >= 0 && column + i < columns)
+          word[i] = ((const uint32_t *) row)[column + i];
+      raw.low = make_uint4 (word[0], word[1], word[2], word[3]);
+      raw.high = make_uint4 (word[4], word[5], word[6], word[7]);
+      return raw;
+    }
+#pragma unroll
+  for (int i = 0; i < QM_GROUP; i++)
     if (column + i >= 0 && column + i < columns)
-      {
-        if (type == QM_TYPE_F32)
-          word[i] = *(const uint32_t *) (row + (column + i) * 4);
-        else
-          word[i / 2] |=
-              (uint32_t) * (const uint16_t *) (row + (column + i) * 2)
-              << (16 * (i % 2));
-      }
-  raw.low = make_uint4 (word[0], word[1], word[2], word[3]);
-  raw.high = make_uint4 (word[4], word[5], word[6], word[7]);
+      word[i] = ((const uint16_t *) row)[column + i];
+  raw.low = make_uint4 (word[0] | word[1] << 16, word[2] | word[3] << 16,
+                        word[4] | word[5] << 16, word[6] | word[7] << 16);
   return raw;
 }
 
@@ -117,66 +123,73 @@ qm_fetch_group (const char *row, int64_t column, int64_t columns, QmType type)
 }
 
 static __device__ __forceinline__ void
-qm_unpack_pair (uint32_t word, QmType type, float &first, float &second)
+qm_unpack_f16 (uint32_t word, float &first, float &second)
 {
-  if (type == QM_TYPE_F16)
-    {
-      float2 pair = __half22float2 (*(const __half2 *) &word);
+  float2 pair = __half22float2 (*(const __half2 *) &word);
 
-      first = pair.x;
-      second = pair.y;
-    }
-  else
-    {
-      first = __uint_as_float (word << 16);
-      second = __uint_as_float (word & 0xffff0000u);
-    }
+  first = pair.x;
+  second = pair.y;
+}
+
+static __device__ __forceinline__ void
+qm_unpack_bf16 (uint32_t word, float &first, float &second)
+{
+  first = __uint_as_float (word << 16);
+  second = __uint_as_float (word & 0xffff0000u);
 }
 
 static __device__ __forceinline__ void
 qm_unpack (const QmRaw &raw, QmType type, float (&x)[QM_GROUP])
 {
+  const uint4 &low = raw.low, &high = raw.high;
+
   if (type == QM_TYPE_F32)
     {
-      x[0] = __uint_as_float (raw.low.x);
-      x[1] = __uint_as_float (raw.low.y);
-      x[2] = __uint_as_float (raw.low.z);
-      x[3] = __uint_as_float (raw.low.w);
-      x[4] = __uint_as_float (raw.high.x);
-      x[5] = __uint_as_float (raw.high.y);
-      x[6] = __uint_as_float (raw.high.z);
-      x[7] = __uint_as_float (raw.high.w);
+      x[0] = __uint_as_float (low.x);
+      x[1] = __uint_as_float (low.y);
+      x[2] = __uint_as_float (low.z);
+      x[3] = __uint_as_float (low.w);
+      x[4] = __uint_as_float (high.x);
+      x[5] = __uint_as_float (high.y);
+      x[6] = __uint_as_float (high.z);
+      x[7] = __uint_as_float (high.w);
+    }
+  else if (type == QM_TYPE_F16)
+    {
+      qm_unpack_f16 (low.x, x[0], x[1]);
+      qm_unpack_f16 (low.y, x[2], x[3]);
+      qm_unpack_f16 (low.z, x[4], x[5]);
+      qm_unpack_f16 (low.w, x[6], x[7]);
     }
   else
     {
-      qm_unpack_pair (raw.low.x, type, x[0], x[1]);
-      qm_unpack_pair (raw.low.y, type, x[2], x[3]);
-      qm_unpack_pair (raw.low.z, type, x[4], x[5]);
-      qm_unpack_pair (raw.low.w, type, x[6], x[7]);
+      qm_unpack_bf16 (low.x, x[0], x[1]);
+      qm_unpack_bf16 (low.y, x[2], x[3]);
+      qm_unpack_bf16 (low.z, x[4], x[5]);
+      qm_unpack_bf16 (low.w, x[6], x[7]);
     }
 }
 
 static __device__ __forceinline__ uint32_t
-qm_pack_pair (float first, float second, QmType type)
+qm_pack_f16 (float first, float second)
 {
-  if (type == QM_TYPE_F16)
-    {
-      __half2 pair = __floats2half2_rn (first, second);
+  __half2 pair = __floats2half2_rn (first, second);
 
-      return *(const uint32_t *) &pair;
-    }
-  else
-    {
-      __nv_bfloat162 pair = __floats2bfloat162_rn (first, second);
+  return *(const uint32_t *) &pair;
+}
 
-      return *(const uint32_t *) &pair;
-    }
+static __device__ __forceinline__ uint32_t
+qm_pack_bf16 (float first, float second)
+{
+  __nv_bfloat162 pair = __floats2bfloat162_rn (first, second);
+
+  return *(const uint32_t *) &pair;
 }
 
 static __device__ __forceinline__ QmRaw
 qm_pack (const float (&x)[QM_GROUP], QmType type)
 {
-  QmRaw raw;
+  QmRaw raw = {};
 
   if (type == QM_TYPE_F32)
     {
@@ -185,14 +198,12 @@ qm_pack (const float (&x)[QM_GROUP], QmType type)
       raw.high = make_uint4 (__float_as_uint (x[4]), __float_as_uint (x[5]),
                              __float_as_uint (x[6]), __float_as_uint (x[7]));
     }
+  else if (type == QM_TYPE_F16)
+    raw.low = make_uint4 (qm_pack_f16 (x[0], x[1]), qm_pack_f16 (x[2], x[3]),
+                          qm_pack_f16 (x[4], x[5]), qm_pack_f16 (x[6], x[7]));
   else
-    {
-      raw.low = make_uint4 (qm_pack_pair (x[0], x[1], type),
-                            qm_pack_pair (x[2], x[3], type),
-                            qm_pack_pair (x[4], x[5], type),
-                            qm_pack_pair (x[6], x[7], type));
-      raw.high = make_uint4 (0, 0, 0, 0);
-    }
+    raw.low = make_uint4 (qm_pack_bf16 (x[0], x[1]), qm_pack_bf16 (x[2], x[3]),
+                          qm_pack_bf16 (x[4], x[5]), qm_pack_bf16 (x[6], x[7]));
   return raw;
 }
 
@@ -220,15 +231,20 @@ qm_put_part (char *row,
              QmType type,
              const float (&x)[QM_GROUP])
 {
+  QmRaw raw = qm_pack (x, type);
+  const uint32_t word[QM_GROUP] = { raw.low.x,  raw.low.y,  raw.low.z,
+                                    raw.low.w,  raw.high.x, raw.high.y,
+                                    raw.high.z, raw.high.w };
+
 #pragma unroll
   for (int i = 0; i < QM_GROUP; i++)
     if (column + i >= 0 && column + i < columns)
       {
         if (type == QM_TYPE_F32)
-          *(float *) (row + (column + i) * 4) = x[i];
+          ((uint32_t *) row)[column + i] = word[i];
         else
-          *(uint16_t *) (row + (column + i) * 2) =
-              (uint16_t) qm_pack_pair (x[i], 0, type);
+          ((uint16_t *) row)[column + i] =
+              (uint16_t) (word[i / 2] >> (16 * (i % 2)));
       }
 }
 
@@ -306,6 +322,59 @@ qm_row_max (float x, float *shared)
   __syncthreads ();
   x = shared[threadIdx.x % 32 < threads / 32 ? threadIdx.x % 32 : 0];
   return qm_warp_max (x);
+}
+
+/* Division of numbers below 2^31 by one that does not change, with a
+ * multiplication (Granlund and Montgomery 1994). */
+struct QmDivisor
+{
+  uint32_t divisor, factor, shift;
+
+  __device__ __forceinline__ uint32_t
+  quotient (uint32_t x) const
+  {
+    return (__umulhi (x, factor) + x) >> shift;
+  }
+
+  __device__ __forceinline__ uint32_t
+  quotient (uint32_t x, uint32_t &remainder) const
+  {
+    uint32_t result = quotient (x);
+
+    remainder = x - result * divisor;
+    return result;
+  }
+};
+
+/* `divisor` is in [1, 2^31). */
+static inline QmDivisor
+qm_divisor (int64_t divisor)
+{
+  QmDivisor result = { (uint32_t) divisor, 0, 0 };
+
+  while (UINT64_C (1) << result.shift < (uint64_t) divisor)
+    result.shift++;
+  result.factor =
+      (uint32_t) ((((UINT64_C (1) << result.shift) - (uint64_t) divisor) << 32)
+                  / (uint64_t) divisor)
+      + 1;
+  return result;
+}
+
+/* Rows of `each` items that are few enough for 32-bit numbers of items. */
+static inline int64_t
+qm_slice (int64_t each)
+{
+  int64_t rows = (INT64_C (1) << 30) / each;
+
+  return rows > 0 ? rows : 1;
+}
+
+/* Blocks of `threads` for `items`, all of them at once. */
+static inline unsigned
+qm_blocks (int64_t items, int64_t threads)
+{
+  return (unsigned) ((items + threads - 1) / threads);
 }
 
 /* As many blocks of a kernel as run at once, but no more than there is work

@@ -17,9 +17,9 @@
 
 /* The gradient of an embedding sorts the tokens by their id, QM_CUDA_SORT_TILE
  * a block, and adds QM_CUDA_SORT_CHUNK of them at a time. */
-#define QM_CUDA_SORT_TILE   2048
+#define QM_CUDA_SORT_TILE   1024
 #define QM_CUDA_SORT_DIGITS 256
-#define QM_CUDA_SORT_CHUNK  128
+#define QM_CUDA_SORT_CHUNK  64
 
 static inline int64_t
 qm_cuda_sort_tiles (int64_t tokens)

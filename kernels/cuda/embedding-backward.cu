@@ -38,37 +38,46 @@ __launch_bounds__ (sort_threads)
   counts[(int64_t) threadIdx.x * gridDim.x + blockIdx.x] = shared[threadIdx.x];
 }
 
-/* Every element becomes the sum of those before it; one block. */
-__global__ void __launch_bounds__ (1024)
-    scan_kernel (int32_t *counts, int64_t n)
+/* Every element becomes the sum of those before it; one block, four elements a
+ * thread; n is a multiple of four. */
+__global__ void __launch_bounds__ (1024) scan_kernel (int4 *counts, int64_t n)
 {
-  __shared__ int32_t shared[32];
-  int64_t each = (n + blockDim.x - 1) / blockDim.x;
-  int64_t begin = min (threadIdx.x * each, n), end = min (begin + each, n);
-  int32_t sum = 0, before;
+  __shared__ int32_t sums[2][32];
+  int lane = (int) threadIdx.x % 32, warp = (int) threadIdx.x / 32, parity = 0;
+  int32_t before = 0;
 
-  for (int64_t i = begin; i < end; i++)
-    sum += counts[i];
-  before = sum;
+  for (int64_t first = 0; first < n / 4; first += 1024, parity = 1 - parity)
+    {
+      bool there = first + threadIdx.x < n / 4;
+      int4 count = there ? counts[first + threadIdx.x] : int4{};
+      int32_t own = count.x + count.y + count.z + count.w, sum = own, warps;
+
 #pragma unroll
-  for (int lanes = 1; lanes < 32; lanes *= 2)
-    {
-      int32_t other = __shfl_up_sync (0xffffffffu, before, lanes);
+      for (int lanes = 1; lanes < 32; lanes *= 2)
+        {
+          int32_t other = __shfl_up_sync (0xffffffffu, sum, lanes);
 
-      before += (int) threadIdx.x % 32 >= lanes ? other : 0;
-    }
-  if (threadIdx.x % 32 == 31)
-    shared[threadIdx.x / 32] = before;
-  before -= sum;
-  __syncthreads ();
-  for (int warp = 0; warp < (int) threadIdx.x / 32; warp++)
-    before += shared[warp];
-  for (int64_t i = begin; i < end; i++)
-    {
-      int32_t count = counts[i];
+          sum += lane >= lanes ? other : 0;
+        }
+      if (lane == 31)
+        sums[parity][warp] = sum;
+      __syncthreads ();
+      warps = sums[parity][lane];
+#pragma unroll
+      for (int lanes = 1; lanes < 32; lanes *= 2)
+        {
+          int32_t other = __shfl_up_sync (0xffffffffu, warps, lanes);
 
-      counts[i] = before;
-      before += count;
+          warps += lane >= lanes ? other : 0;
+        }
+      sum += before - own;
+      if (warp > 0)
+        sum += __shfl_sync (0xffffffffu, warps, warp - 1);
+      before += __shfl_sync (0xffffffffu, warps, 31);
+      if (there)
+        counts[first + threadIdx.x] =
+            make_int4 (sum, sum + count.x, sum + count.x + count.y,
+                       sum + count.x + count.y + count.z);
     }
 }
 
@@ -137,68 +146,92 @@ struct Gradient
   int64_t padding;
 };
 
+/* The new value of a row of the table. */
+template <bool whole>
 __device__ __forceinline__ void
-add_to_row (const Gradient &gradient,
-            int32_t key,
-            int column,
-            const float (&sum)[QM_GROUP])
+write_row (const Gradient &gradient,
+           int32_t key,
+           int column,
+           const float (&sum)[QM_GROUP])
 {
-  float *to = (float *) gradient.dw.row (key);
-
-  if (key == gradient.padding)
-    return;
-#pragma unroll
-  for (int i = 0; i < QM_GROUP; i++)
-    if (column + i < gradient.columns)
-      to[column + i] += sum[i];
+  if (key != gradient.padding)
+    qm_put_group<whole> (gradient.dw.row (key), column, gradient.columns,
+                         QM_TYPE_F32, sum);
 }
 
-__device__ __forceinline__ void
-write_part (const Gradient &gradient,
-            int64_t part,
-            int column,
-            const float (&sum)[QM_GROUP])
+__device__ __forceinline__ char *
+part_of (const Gradient &gradient, int64_t part)
 {
-  float *to = gradient.parts + part * gradient.columns;
-
-#pragma unroll
-  for (int i = 0; i < QM_GROUP; i++)
-    if (column + i < gradient.columns)
-      to[column + i] = sum[i];
+  return (char *) (gradient.parts + part * gradient.columns);
 }
 
-/* A warp adds the runs of a chunk, in 32 groups of columns. */
+/* A run is over that did not go on in the next chunk. */
+template <bool whole>
+__device__ __forceinline__ void
+end_run (const Gradient &gradient,
+         int64_t chunk,
+         bool open,
+         int32_t key,
+         int column,
+         const float (&sum)[QM_GROUP])
+{
+  if (open)
+    qm_put_group<whole> (part_of (gradient, 2 * chunk), column,
+                         gradient.columns, QM_TYPE_F32, sum);
+  else
+    write_row<whole> (gradient, key, column, sum);
+}
+
+/* A warp adds the runs of a chunk, in 32 groups of columns.  A sum begins with
+ * what the table has where a run begins, which is fetched together with the
+ * tokens. */
 template <bool whole>
 __global__ void __launch_bounds__ (128)
     runs_kernel (const __grid_constant__ Gradient gradient)
 {
-  constexpr int ahead = 8;
+  constexpr int ahead = 4;
   int64_t work = (int64_t) blockIdx.x * 4 + threadIdx.x / 32;
   int64_t chunk = work / gradient.slices, begin = chunk * chunk_size;
   int64_t end = min (begin + chunk_size, gradient.n);
   int column =
       (int) (work % gradient.slices * 32 + threadIdx.x % 32) * QM_GROUP;
-  int32_t key;
+  int32_t key, next[ahead], next_keys[ahead];
   bool open; /* the run began in the chunk before */
   float sum[QM_GROUP] = {};
 
   if (begin >= gradient.n || column >= gradient.columns)
     return;
-  key = gradient.keys[begin];
-  open = begin > 0 && gradient.keys[begin - 1] == key;
+#pragma unroll
+  for (int i = 0; i < ahead; i++)
+    {
+      next[i] = begin + i < end ? gradient.tokens[begin + i] : 0;
+      next_keys[i] = begin + i < end ? gradient.keys[begin + i] : 0;
+    }
+  key = begin > 0 ? gradient.keys[begin - 1] : -1;
+  open = key == next_keys[0];
+  key = open ? key : -1;
   for (int64_t at = begin; at < end; at += ahead)
     {
       int32_t keys[ahead];
-      QmRaw raw[ahead];
+      QmRaw raw[ahead], old[ahead];
 
 #pragma unroll
       for (int i = 0; i < ahead; i++)
         if (at + i < end)
           {
-            keys[i] = gradient.keys[at + i];
-            raw[i] = qm_fetch_group<whole> (
-                gradient.dy.row (gradient.tokens[at + i]), column,
-                gradient.columns, gradient.dy.type);
+            keys[i] = next_keys[i];
+            raw[i] = qm_fetch_group<whole> (gradient.dy.row (next[i]), column,
+                                            gradient.columns, gradient.dy.type);
+            if (keys[i] != (i > 0 ? keys[i > 0 ? i - 1 : 0] : key))
+              old[i] = qm_fetch_group<whole> (gradient.dw.row (keys[i]), column,
+                                              gradient.columns, QM_TYPE_F32);
+          }
+#pragma unroll
+      for (int i = 0; i < ahead; i++)
+        if (at + ahead + i < end)
+          {
+            next[i] = gradient.tokens[at + ahead + i];
+            next_keys[i] = gradient.keys[at + ahead + i];
           }
 #pragma unroll
       for (int i = 0; i < ahead; i++)
@@ -208,15 +241,11 @@ __global__ void __launch_bounds__ (128)
 
             if (keys[i] != key)
               {
-                if (open)
-                  write_part (gradient, 2 * chunk, column, sum);
-                else
-                  add_to_row (gradient, key, column, sum);
+                if (key >= 0)
+                  end_run<whole> (gradient, chunk, open, key, column, sum);
                 open = false;
                 key = keys[i];
-#pragma unroll
-                for (int j = 0; j < QM_GROUP; j++)
-                  sum[j] = 0;
+                qm_unpack (old[i], QM_TYPE_F32, sum);
               }
             qm_unpack (raw[i], gradient.dy.type, x);
 #pragma unroll
@@ -224,12 +253,11 @@ __global__ void __launch_bounds__ (128)
               sum[j] += x[j];
           }
     }
-  if (open)
-    write_part (gradient, 2 * chunk, column, sum);
-  else if (end < gradient.n && gradient.keys[end] == key)
-    write_part (gradient, 2 * chunk + 1, column, sum);
+  if (!open && end < gradient.n && gradient.keys[end] == key)
+    qm_put_group<whole> (part_of (gradient, 2 * chunk + 1), column,
+                         gradient.columns, QM_TYPE_F32, sum);
   else
-    add_to_row (gradient, key, column, sum);
+    end_run<whole> (gradient, chunk, open, key, column, sum);
 }
 
 /* The place after the last of the tokens with `key`, which is after `from`. */
@@ -250,39 +278,57 @@ end_of_run (const Gradient &gradient, int32_t key, int64_t from)
   return to;
 }
 
-/* A warp adds the parts of the run that begins in its chunk and ends in
- * another.
- */
-__global__ void __launch_bounds__ (128)
+const int part_warps = 16;
+
+/* A block adds the parts of the run that begins in its chunk and ends in
+ * another; each warp a share of them that follow each other. */
+template <bool whole>
+__global__ void
+__launch_bounds__ (part_warps * 32)
     parts_kernel (const __grid_constant__ Gradient gradient)
 {
-  int64_t work = (int64_t) blockIdx.x * 4 + threadIdx.x / 32;
-  int64_t chunk = work / gradient.slices, begin = chunk * chunk_size;
-  int64_t end = begin + chunk_size, last;
-  int column =
-      (int) (work % gradient.slices * 32 + threadIdx.x % 32) * QM_GROUP;
+  __shared__ float shared[part_warps][32 * QM_GROUP];
+  int64_t chunk = blockIdx.x / gradient.slices, begin = chunk * chunk_size;
+  int64_t end = begin + chunk_size, last, each, from, to;
+  int lane = (int) threadIdx.x % 32, warp = (int) threadIdx.x / 32;
+  int column = (int) (blockIdx.x % gradient.slices * 32 + lane) * QM_GROUP;
   int32_t key;
   float sum[QM_GROUP] = {};
 
-  if (end >= gradient.n || column >= gradient.columns)
+  if (end >= gradient.n)
     return;
   key = gradient.keys[end - 1];
   if (gradient.keys[end] != key
       || (begin > 0 && gradient.keys[begin - 1] == key))
     return;
   last = (end_of_run (gradient, key, end) - 1) / chunk_size;
-#pragma unroll 4
-  for (int64_t c = chunk; c <= last; c++)
+  each = (last - chunk + part_warps) / part_warps;
+  from = chunk + warp * each;
+  to = min (from + each, last + 1);
+#pragma unroll 8
+  for (int64_t c = from; c < to; c++)
     {
-      const float *part =
-          gradient.parts + (2 * c + (c == chunk)) * gradient.columns;
+      QmRaw raw =
+          qm_fetch_group<whole> (part_of (gradient, 2 * c + (c == chunk)),
+                                 column, gradient.columns, QM_TYPE_F32);
+      float x[QM_GROUP];
 
+      qm_unpack (raw, QM_TYPE_F32, x);
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
-        if (column + i < gradient.columns)
-          sum[i] += part[column + i];
+        sum[i] += x[i];
     }
-  add_to_row (gradient, key, column, sum);
+#pragma unroll
+  for (int i = 0; i < QM_GROUP; i++)
+    shared[warp][i * 32 + lane] = sum[i];
+  __syncthreads ();
+  if (warp > 0 || column >= gradient.columns)
+    return;
+  for (int w = 1; w < part_warps; w++)
+#pragma unroll
+    for (int i = 0; i < QM_GROUP; i++)
+      sum[i] += shared[w][i * 32 + lane];
+  write_row<whole> (gradient, key, column, sum);
 }
 
 /* Sorts tokens by id; afterwards gradient->keys and ->tokens are there. */
@@ -305,8 +351,8 @@ sort (cudaStream_t stream,
       scatter.values_out = workspace + layout.values[side];
       count_kernel<<<tiles, sort_threads, 0, stream>>> (scatter.keys, scatter.n,
                                                         scatter.shift, counts);
-      scan_kernel<<<1, 1024, 0, stream>>> (counts, (int64_t) QM_CUDA_SORT_DIGITS
-                                                       * tiles);
+      scan_kernel<<<1, 1024, 0, stream>>> (
+          (int4 *) counts, (int64_t) QM_CUDA_SORT_DIGITS * tiles);
       scatter_kernel<<<tiles, sort_threads, 0, stream>>> (scatter);
       scatter.keys = scatter.keys_out;
       scatter.values = scatter.values_out;
@@ -316,6 +362,18 @@ sort (cudaStream_t stream,
   while (scatter.shift < 32 && (rows - 1) >> scatter.shift != 0);
   gradient->keys = scatter.keys;
   gradient->tokens = scatter.values;
+}
+
+template <bool whole>
+void
+add (cudaStream_t stream, const Gradient &gradient)
+{
+  int64_t warps = qm_cuda_sort_chunks (gradient.n) * gradient.slices;
+
+  runs_kernel<whole>
+      <<<(unsigned) ((warps + 3) / 4), 128, 0, stream>>> (gradient);
+  parts_kernel<whole>
+      <<<(unsigned) warps, part_warps * 32, 0, stream>>> (gradient);
 }
 
 } /* namespace */
@@ -337,15 +395,12 @@ qm_cuda_embedding_backward (QmCudaContext *context,
     .slices = (int) ((dy->shape[1] + 32 * QM_GROUP - 1) / (32 * QM_GROUP)),
     .padding = call->attributes.padding,
   };
-  int64_t warps = qm_cuda_sort_chunks (gradient.n) * gradient.slices;
-  unsigned blocks = (unsigned) ((warps + 3) / 4);
 
   sort (stream, (const int32_t *) call->inputs[1].data, dw->shape[0],
         (int32_t *) call->workspace, layout, &gradient);
-  if (qm_cuda_vectors (dy, QM_GROUP))
-    runs_kernel<true><<<blocks, 128, 0, stream>>> (gradient);
+  if (qm_cuda_vectors (dy, QM_GROUP) && qm_cuda_vectors (dw, QM_GROUP))
+    add<true> (stream, gradient);
   else
-    runs_kernel<false><<<blocks, 128, 0, stream>>> (gradient);
-  parts_kernel<<<blocks, 128, 0, stream>>> (gradient);
+    add<false> (stream, gradient);
   return qm_cuda_launched (call, error);
 }

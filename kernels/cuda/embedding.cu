@@ -11,46 +11,39 @@ struct Gather
 {
   const int32_t *ids;
   QmRows w, y;
-  int64_t rows;
-  int columns, groups; /* groups of eight a row */
+  QmDivisor groups; /* of eight a row */
+  uint32_t items;
+  int columns;
 };
 
 template <bool whole>
-__global__ void
-gather_kernel (const __grid_constant__ Gather gather)
+__global__ void __launch_bounds__ (256)
+    gather_kernel (const __grid_constant__ Gather gather)
 {
-  int64_t n = gather.rows * gather.groups;
-  int64_t step = (int64_t) gridDim.x * blockDim.x;
-
-  for (int64_t i = (int64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n;
-       i += 2 * step)
-    {
-      QmRaw raw[2];
-      float x[QM_GROUP];
+  constexpr int each = 4;
+  uint32_t first = blockIdx.x * (256 * each) + threadIdx.x;
+  uint32_t row[each], group[each];
+  QmRaw raw[each];
 
 #pragma unroll
-      for (int u = 0; u < 2; u++)
-        if (i + u * step < n)
-          {
-            int64_t row = (i + u * step) / gather.groups;
-            int column = (int) ((i + u * step) % gather.groups) * QM_GROUP;
-
-            raw[u] =
-                qm_fetch_group<whole> (gather.w.row (gather.ids[row]), column,
-                                       gather.columns, gather.w.type);
-          }
+  for (int u = 0; u < each; u++)
+    if (first + u * 256 < gather.items)
+      {
+        row[u] = gather.groups.quotient (first + u * 256, group[u]);
+        raw[u] = qm_fetch_group<whole> (gather.w.row (gather.ids[row[u]]),
+                                        group[u] * QM_GROUP, gather.columns,
+                                        gather.w.type);
+      }
 #pragma unroll
-      for (int u = 0; u < 2; u++)
-        if (i + u * step < n)
-          {
-            int64_t row = (i + u * step) / gather.groups;
-            int column = (int) ((i + u * step) % gather.groups) * QM_GROUP;
+  for (int u = 0; u < each; u++)
+    if (first + u * 256 < gather.items)
+      {
+        float x[QM_GROUP];
 
-            qm_unpack (raw[u], gather.w.type, x);
-            qm_put_group<whole> (gather.y.row (row), column, gather.columns,
-                                 gather.y.type, x);
-          }
-    }
+        qm_unpack (raw[u], gather.w.type, x);
+        qm_put_group<whole> (gather.y.row (row[u]), group[u] * QM_GROUP,
+                             gather.columns, gather.y.type, x);
+      }
 }
 
 /* One block a sequence; `padding` as in the table of operators. */
@@ -96,18 +89,27 @@ qm_cuda_embedding (QmCudaContext *context,
                    QmError *error)
 {
   const QmTensor *w = &call->inputs[1], *y = &call->outputs[0];
+  int64_t rows = y->shape[0], groups = (y->shape[1] + QM_GROUP - 1) / QM_GROUP;
   Gather gather = { .ids = (const int32_t *) call->inputs[0].data,
                     .w = qm_rows (*w),
                     .y = qm_rows (*y),
-                    .rows = y->shape[0],
-                    .columns = (int) y->shape[1],
-                    .groups = (int) ((y->shape[1] + QM_GROUP - 1) / QM_GROUP) };
-  unsigned grid = qm_grid (context, (gather.rows * gather.groups + 1) / 2, 256);
+                    .groups = qm_divisor (groups),
+                    .columns = (int) y->shape[1] };
+  bool whole = qm_cuda_vectors (w, QM_GROUP) && qm_cuda_vectors (y, QM_GROUP);
 
-  if (qm_cuda_vectors (w, QM_GROUP) && qm_cuda_vectors (y, QM_GROUP))
-    gather_kernel<true><<<grid, 256, 0, stream>>> (gather);
-  else
-    gather_kernel<false><<<grid, 256, 0, stream>>> (gather);
+  for (int64_t row = 0, n; row < rows; row += n)
+    {
+      n = rows - row < qm_slice (groups) ? rows - row : qm_slice (groups);
+      gather.items = (uint32_t) (n * groups);
+      if (whole)
+        gather_kernel<true>
+            <<<qm_blocks (gather.items, 1024), 256, 0, stream>>> (gather);
+      else
+        gather_kernel<false>
+            <<<qm_blocks (gather.items, 1024), 256, 0, stream>>> (gather);
+      gather.ids += n;
+      gather.y.data += n * gather.y.stride;
+    }
   return qm_cuda_launched (call, error);
 }
 

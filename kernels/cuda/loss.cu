@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The loss.  A block reads its row of logits once from memory; the second time,
- * to write the gradient, the row is still in the cache. */
+/* The loss.  A block reads its row of logits once, and keeps it in shared
+ * memory until it writes the gradient; a row that does not fit there is read
+ * again, then out of the cache. */
 
 #include "kernels/cuda/cuda-rows.cuh"
 
@@ -22,9 +23,12 @@ struct Labels
   __device__ __forceinline__ int32_t
   at (int64_t t) const
   {
+    int64_t s;
+
     if (!shift)
       return labels[t];
-    return t % length == length - 1 ? QM_IGNORE_LABEL : labels[t + 1];
+    s = (t | length) >> 32 == 0 ? (uint32_t) t % (uint32_t) length : t % length;
+    return s == length - 1 ? QM_IGNORE_LABEL : labels[t + 1];
   }
 };
 
@@ -35,7 +39,8 @@ labels_of (const QmOpCall *call, const QmTensor &labels)
            call->attributes.shift };
 }
 
-/* One block. */
+/* One block.  With `shift` the labels that count are those that are not the
+ * first of a sequence. */
 __global__ void __launch_bounds__ (1024) weight_kernel (const Labels labels,
                                                         int64_t n,
                                                         double scale,
@@ -46,8 +51,12 @@ __global__ void __launch_bounds__ (1024) weight_kernel (const Labels labels,
   long long count = 0;
 
 #pragma unroll 8
-  for (int64_t t = threadIdx.x; t < n; t += blockDim.x)
-    count += labels.at (t) != QM_IGNORE_LABEL;
+  for (int64_t t = threadIdx.x; t < n; t += 1024)
+    count += labels.labels[t] != QM_IGNORE_LABEL;
+  if (labels.shift)
+    for (int64_t t = threadIdx.x * labels.length; t < n;
+         t += 1024 * labels.length)
+      count -= labels.labels[t] != QM_IGNORE_LABEL;
 #pragma unroll
   for (int lanes = 16; lanes > 0; lanes /= 2)
     count += __shfl_xor_sync (0xffffffffu, count, lanes);
@@ -69,8 +78,12 @@ struct Loss
   const float *weight;
   float *losses;
   int classes, columns; /* columns: with padding */
-  bool aligned;
+  bool aligned, kept;
 };
+
+/* Groups of the row as they are in memory: their first halves, then, of f32,
+ * the second ones.  Each thread finds here what it put here. */
+extern __shared__ uint4 kept_row[];
 
 __device__ __forceinline__ float
 power_of_2 (float x)
@@ -147,12 +160,45 @@ struct Exponentials
   }
 };
 
+/* Groups that a row may have, with what is before it. */
+__host__ __device__ __forceinline__ int
+kept_groups (int classes)
+{
+  return (classes + 2 * QM_GROUP - 2) / QM_GROUP;
+}
+
+__device__ __forceinline__ void
+keep (const Loss &loss, int column, const QmRaw &raw)
+{
+  int at = (column + QM_GROUP - 1) / QM_GROUP;
+
+  kept_row[at] = raw.low;
+  if (loss.logits.type == QM_TYPE_F32)
+    kept_row[kept_groups (loss.classes) + at] = raw.high;
+}
+
+__device__ __forceinline__ QmRaw
+find (const Loss &loss, const char *row, int column)
+{
+  int at = (column + QM_GROUP - 1) / QM_GROUP;
+  QmRaw raw = {};
+
+  if (!loss.kept)
+    return fetch_logits (loss, row, column);
+  if (column >= loss.classes)
+    return raw;
+  raw.low = kept_row[at];
+  if (loss.logits.type == QM_TYPE_F32)
+    raw.high = kept_row[kept_groups (loss.classes) + at];
+  return raw;
+}
+
 /* Over the block. */
 template <int threads>
 __device__ __forceinline__ Exponentials
 sum_row (const Loss &loss, const char *row, int first)
 {
-  constexpr int ahead = 4;
+  constexpr int ahead = 2;
   __shared__ float shared[2][32];
   Exponentials all = { -FLT_MAX, 0 };
   float most;
@@ -172,6 +218,8 @@ sum_row (const Loss &loss, const char *row, int first)
           {
             float x[QM_GROUP];
 
+            if (loss.kept)
+              keep (loss, column + i * threads * QM_GROUP, raw[i]);
             qm_unpack (raw[i], loss.logits.type, x);
             all.add (x, column + i * threads * QM_GROUP, loss.classes);
           }
@@ -223,7 +271,7 @@ write_constant (const Loss &loss, char *row, int first, float value)
 
 template <int threads>
 __global__ void
-__launch_bounds__ (threads, 1024 / threads)
+__launch_bounds__ (threads, threads == 128 ? 8 : 2)
     loss_kernel (const __grid_constant__ Loss loss)
 {
   constexpr int ahead = 2;
@@ -262,7 +310,7 @@ __launch_bounds__ (threads, 1024 / threads)
 
 #pragma unroll
       for (int i = 0; i < ahead; i++)
-        raw[i] = fetch_logits (loss, row, column + i * threads * QM_GROUP);
+        raw[i] = find (loss, row, column + i * threads * QM_GROUP);
 #pragma unroll
       for (int i = 0; i < ahead; i++)
         if (column + i * threads * QM_GROUP < loss.columns)
@@ -274,6 +322,28 @@ __launch_bounds__ (threads, 1024 / threads)
             put_gradients (loss, to, at, x);
           }
     }
+}
+
+template <int threads>
+void
+launch (const QmCudaContext *context,
+        cudaStream_t stream,
+        Loss loss,
+        unsigned rows)
+{
+  size_t bytes = (size_t) kept_groups (loss.classes) * QM_GROUP
+                 * (loss.logits.type == QM_TYPE_F32 ? 4 : 2);
+  /* Two blocks have to fit, with what else they have, or the memory stands
+   * still while one of them computes. */
+  size_t room = context->shared_bytes / 2 - 1024;
+
+  loss.kept =
+      bytes <= room
+      && cudaFuncSetAttribute (loss_kernel<threads>,
+                               cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               (int) room)
+             == cudaSuccess;
+  loss_kernel<threads><<<rows, threads, loss.kept ? bytes : 0, stream>>> (loss);
 }
 
 /* Whether groups can be accessed at once: both rows are aligned to a group in
@@ -325,8 +395,8 @@ qm_cuda_cross_entropy (QmCudaContext *context,
   unsigned rows = (unsigned) logits.shape[0];
 
   if (classes <= 4096)
-    loss_kernel<128><<<rows, 128, 0, stream>>> (loss);
+    launch<128> (context, stream, loss, rows);
   else
-    loss_kernel<512><<<rows, 512, 0, stream>>> (loss);
+    launch<768> (context, stream, loss, rows);
   return qm_cuda_launched (call, error);
 }

@@ -11,9 +11,9 @@ struct Patches
 {
   const float *pixels;
   QmRows y;
-  int64_t rows;
-  int channels, height, width, patch;
-  int down, across; /* patches */
+  QmDivisor units, patch, channels, across, down;
+  uint32_t first, items; /* first: an image */
+  int height, width;
 };
 
 /* N elements of a row of a patch a thread. */
@@ -22,62 +22,59 @@ __global__ void __launch_bounds__ (256)
     patches_kernel (const __grid_constant__ Patches work)
 {
   const QmArray pixels = { (void *) work.pixels, QM_TYPE_F32 };
-  int units = work.patch / N; /* of a row of a patch */
-  int64_t each = (int64_t) work.channels * work.patch * units;
-  int64_t n = work.rows * each;
+  uint32_t i = blockIdx.x * 256 + threadIdx.x, unit, r, channel, across, down;
+  uint32_t line = work.units.quotient (i, unit);
+  uint32_t t = work.channels.quotient (work.patch.quotient (line, r), channel);
+  int64_t image =
+      work.down.quotient (work.across.quotient (t, across), down) + work.first;
+  int64_t row = (image * work.channels.divisor + channel) * work.height
+                + down * work.patch.divisor + r;
+  int64_t column = across * work.patch.divisor + unit * N;
+  float x[N];
 
-  for (int64_t i = (int64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n;
-       i += (int64_t) gridDim.x * blockDim.x)
-    {
-      int64_t t = i / each, b = t / (work.down * work.across);
-      int unit = (int) (i - t * each), line = unit / units;
-      int place = (int) (t - b * (work.down * work.across));
-      int channel = line / work.patch, r = line - channel * work.patch;
-      int64_t row = (b * work.channels + channel) * work.height
-                    + (int64_t) (place / work.across) * work.patch + r;
-      int column = place % work.across * work.patch + unit % units * N;
-      float x[N];
-
-      qm_load<N> (pixels, row * work.width + column, x);
-      qm_store<N> ({ work.y.row (t), work.y.type }, (int64_t) unit * N, x);
-    }
+  if (i >= work.items)
+    return;
+  qm_load<N> (pixels, row * work.width + column, x);
+  row = (int64_t) work.first * work.down.divisor * work.across.divisor + t;
+  qm_store<N> ({ work.y.row (row), work.y.type },
+               (int64_t) (channel * work.patch.divisor + r) * work.patch.divisor
+                   + unit * N,
+               x);
 }
 
 struct Tokens
 {
   QmRows x, token, position, y;
-  int64_t rows;
-  int length, columns, groups;
+  QmDivisor length, groups;
+  uint32_t first, items; /* first: a sequence */
+  int columns;
 };
 
 template <bool whole>
 __global__ void __launch_bounds__ (256)
     token_kernel (const __grid_constant__ Tokens work)
 {
-  int64_t n = work.rows * work.groups;
+  uint32_t i = blockIdx.x * 256 + threadIdx.x, group, s;
+  uint32_t t = work.groups.quotient (i, group);
+  int64_t b = work.length.quotient (t, s) + work.first;
+  int column = (int) group * QM_GROUP;
+  int64_t row = b * work.length.divisor + s;
+  const char *from = s == 0 ? work.token.data : work.x.row (row - b - 1);
+  QmType type = s == 0 ? work.token.type : work.x.type;
+  QmRaw raw, raw_position;
+  float x[QM_GROUP], position[QM_GROUP];
 
-  for (int64_t i = (int64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n;
-       i += (int64_t) gridDim.x * blockDim.x)
-    {
-      int64_t t = i / work.groups, b = t / work.length;
-      int s = (int) (t - b * work.length);
-      int column = (int) (i - t * work.groups) * QM_GROUP;
-      const char *from = s == 0 ? work.token.data : work.x.row (t - b - 1);
-      QmType type = s == 0 ? work.token.type : work.x.type;
-      QmRaw raw = qm_fetch_group<whole> (from, column, work.columns, type);
-      QmRaw raw_position =
-          qm_fetch_group<whole> (work.position.row (s), column, work.columns,
-                                 work.position.type);
-      float x[QM_GROUP], position[QM_GROUP];
-
-      qm_unpack (raw, type, x);
-      qm_unpack (raw_position, work.position.type, position);
+  if (i >= work.items)
+    return;
+  raw = qm_fetch_group<whole> (from, column, work.columns, type);
+  raw_position = qm_fetch_group<whole> (work.position.row (s), column,
+                                        work.columns, work.position.type);
+  qm_unpack (raw, type, x);
+  qm_unpack (raw_position, work.position.type, position);
 #pragma unroll
-      for (int j = 0; j < QM_GROUP; j++)
-        x[j] += position[j];
-      qm_put_group<whole> (work.y.row (t), column, work.columns, work.y.type,
-                           x);
-    }
+  for (int j = 0; j < QM_GROUP; j++)
+    x[j] += position[j];
+  qm_put_group<whole> (work.y.row (row), column, work.columns, work.y.type, x);
 }
 
 struct TokensBackward
@@ -148,23 +145,33 @@ qm_cuda_patchify (QmCudaContext *context,
 {
   const QmTensor &x = call->inputs[0], &y = call->outputs[0];
   int64_t patch = call->attributes.patch;
-  Patches work = { .pixels = (const float *) x.data,
-                   .y = qm_rows (y),
-                   .rows = y.shape[0],
-                   .channels = (int) x.shape[1],
-                   .height = (int) x.shape[2],
-                   .width = (int) x.shape[3],
-                   .patch = (int) patch,
-                   .down = (int) (x.shape[2] / patch),
-                   .across = (int) (x.shape[3] / patch) };
   bool vectors = patch % 8 == 0 && x.shape[3] % 4 == 0
                  && (uintptr_t) x.data % 16 == 0 && qm_cuda_vectors (&y, 8);
-  int64_t n = y.shape[0] * y.shape[1];
+  int width = vectors ? 8 : 1;
+  int64_t each = y.shape[0] / x.shape[0] * y.shape[1] / width;
+  Patches work = { .pixels = (const float *) x.data,
+                   .y = qm_rows (y),
+                   .units = qm_divisor (patch / width),
+                   .patch = qm_divisor (patch),
+                   .channels = qm_divisor (x.shape[1]),
+                   .across = qm_divisor (x.shape[3] / patch),
+                   .down = qm_divisor (x.shape[2] / patch),
+                   .height = (int) x.shape[2],
+                   .width = (int) x.shape[3] };
 
-  if (vectors)
-    patches_kernel<8><<<qm_grid (context, n / 8, 256), 256, 0, stream>>> (work);
-  else
-    patches_kernel<1><<<qm_grid (context, n, 256), 256, 0, stream>>> (work);
+  for (int64_t image = 0, n; image < x.shape[0]; image += n)
+    {
+      n = x.shape[0] - image < qm_slice (each) ? x.shape[0] - image
+                                               : qm_slice (each);
+      work.first = (uint32_t) image;
+      work.items = (uint32_t) (n * each);
+      if (vectors)
+        patches_kernel<8>
+            <<<qm_blocks (work.items, 256), 256, 0, stream>>> (work);
+      else
+        patches_kernel<1>
+            <<<qm_blocks (work.items, 256), 256, 0, stream>>> (work);
+    }
   return qm_cuda_launched (call, error);
 }
 
@@ -175,21 +182,32 @@ qm_cuda_class_token (QmCudaContext *context,
                      QmError *error)
 {
   const QmTensor *in = call->inputs, &y = call->outputs[0];
+  int64_t groups = (y.shape[1] + QM_GROUP - 1) / QM_GROUP;
+  int64_t length = in[2].shape[0], batch = y.shape[0] / length;
+  int64_t each = length * groups;
   Tokens work = { .x = qm_rows (in[0]),
                   .token = qm_rows (in[1]),
                   .position = qm_rows (in[2]),
                   .y = qm_rows (y),
-                  .rows = y.shape[0],
-                  .length = (int) in[2].shape[0],
-                  .columns = (int) y.shape[1],
-                  .groups = (int) ((y.shape[1] + QM_GROUP - 1) / QM_GROUP) };
-  unsigned grid = qm_grid (context, work.rows * work.groups, 256);
+                  .length = qm_divisor (length),
+                  .groups = qm_divisor (groups),
+                  .columns = (int) y.shape[1] };
+  bool whole = qm_cuda_vectors (&y, QM_GROUP);
 
-  if (qm_cuda_vectors (&in[0], QM_GROUP) && qm_cuda_vectors (&in[1], QM_GROUP)
-      && qm_cuda_vectors (&in[2], QM_GROUP) && qm_cuda_vectors (&y, QM_GROUP))
-    token_kernel<true><<<grid, 256, 0, stream>>> (work);
-  else
-    token_kernel<false><<<grid, 256, 0, stream>>> (work);
+  for (int i = 0; i < 3; i++)
+    whole = whole && qm_cuda_vectors (&in[i], QM_GROUP);
+  for (int64_t b = 0, n; b < batch; b += n)
+    {
+      n = batch - b < qm_slice (each) ? batch - b : qm_slice (each);
+      work.first = (uint32_t) b;
+      work.items = (uint32_t) (n * each);
+      if (whole)
+        token_kernel<true>
+            <<<qm_blocks (work.items, 256), 256, 0, stream>>> (work);
+      else
+        token_kernel<false>
+            <<<qm_blocks (work.items, 256), 256, 0, stream>>> (work);
+    }
   return qm_cuda_launched (call, error);
 }
 

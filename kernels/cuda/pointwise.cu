@@ -120,163 +120,131 @@ __global__ void __launch_bounds__ (256)
     pointwise_kernel (const __grid_constant__ Pointwise work)
 {
   constexpr int ahead = 2;
-  int64_t first = ((int64_t) blockIdx.x * blockDim.x + threadIdx.x) * QM_GROUP;
-  int64_t step = (int64_t) gridDim.x * blockDim.x * QM_GROUP;
+  int64_t first =
+      ((int64_t) blockIdx.x * (256 * ahead) + threadIdx.x) * QM_GROUP;
+  QmRaw a[ahead], b[ahead];
 
-  for (int64_t at = first; at < work.n; at += ahead * step)
+#pragma unroll
+  for (int u = 0; u < ahead; u++)
     {
-      QmRaw a[ahead], b[ahead];
+      int64_t i = first + u * 256 * QM_GROUP;
+      bool all = whole && i + QM_GROUP <= work.n;
 
+      if (i >= work.n)
+        continue;
+      a[u] = all ? qm_fetch (work.a.data, i, work.a.type)
+                 : qm_fetch_part (work.a.data, i, work.n, work.a.type);
+      if (kind == ACTIVATION_BACKWARD)
+        b[u] = all ? qm_fetch (work.b.data, i, work.b.type)
+                   : qm_fetch_part (work.b.data, i, work.n, work.b.type);
+    }
 #pragma unroll
-      for (int u = 0; u < ahead; u++)
-        {
-          int64_t i = at + u * step;
-          bool all = whole && i + QM_GROUP <= work.n;
+  for (int u = 0; u < ahead; u++)
+    {
+      int64_t i = first + u * 256 * QM_GROUP;
+      float x[QM_GROUP], y[QM_GROUP];
 
-          if (i >= work.n)
-            continue;
-          a[u] = all ? qm_fetch (work.a.data, i, work.a.type)
-                     : qm_fetch_part (work.a.data, i, work.n, work.a.type);
-          if (kind == ACTIVATION_BACKWARD)
-            b[u] = all ? qm_fetch (work.b.data, i, work.b.type)
-                       : qm_fetch_part (work.b.data, i, work.n, work.b.type);
-        }
-#pragma unroll
-      for (int u = 0; u < ahead; u++)
+      if (i >= work.n)
+        continue;
+      qm_unpack (a[u], work.a.type, y);
+      if (kind == ACTIVATION_BACKWARD)
         {
-          int64_t i = at + u * step;
-          float x[QM_GROUP], y[QM_GROUP];
-
-          if (i >= work.n)
-            continue;
-          qm_unpack (a[u], work.a.type, y);
-          if (kind == ACTIVATION_BACKWARD)
-            {
-              qm_unpack (b[u], work.b.type, x);
-              apply<true> (work.function, x, y);
-            }
-          else if (kind == ACTIVATION)
-            apply<false> (work.function, y, y);
-          else if (work.dropout.rng != nullptr)
-            qm_drop_group<true> (work.dropout, i, y);
-          if (whole && i + QM_GROUP <= work.n)
-            qm_put (work.y.data, i, work.y.type, y);
-          else
-            qm_put_part (work.y.data, i, work.n, work.y.type, y);
+          qm_unpack (b[u], work.b.type, x);
+          apply<true> (work.function, x, y);
         }
+      else if (kind == ACTIVATION)
+        apply<false> (work.function, y, y);
+      else if (work.dropout.rng != nullptr)
+        qm_drop_group<true> (work.dropout, i, y);
+      if (whole && i + QM_GROUP <= work.n)
+        qm_put (work.y.data, i, work.y.type, y);
+      else
+        qm_put_part (work.y.data, i, work.n, work.y.type, y);
     }
 }
 
-/* Dropout of attention weights.  A warp has a tile of 16 x 16, and a lane of it
- * the eight elements of a block of bits: pairs of neighbours in two rows and in
- * two halves of columns, see qm_tile_block(). */
+/* Dropout of attention weights.  A warp has a tile of 16 x 16, and a lane makes
+ * the bits of eight elements of it, see qm_tile_block(). */
 struct Tiles
 {
-  QmArray x, y;
+  QmArray x, y; /* of the heads of this launch */
   QmDropout dropout;
-  int64_t lanes, size;
-  int across; /* tiles of a row, and of a column */
-  bool pairs; /* can be accessed at once */
+  QmDivisor across; /* tiles of a row, and of a column */
+  int64_t size, first_head;
+  uint32_t lanes;
 };
 
-__device__ __forceinline__ uint2
-fetch_pair (const QmArray &x, int64_t at, bool pairs, bool second)
-{
-  uint2 raw = {};
-
-  if (x.type == QM_TYPE_F32)
-    {
-      raw.x = ((const uint32_t *) x.data)[at];
-      raw.y = second ? ((const uint32_t *) x.data)[at + 1] : 0;
-    }
-  else if (pairs)
-    raw.x = *(const uint32_t *) ((const uint16_t *) x.data + at);
-  else
-    raw.x =
-        ((const uint16_t *) x.data)[at]
-        | (second ? (uint32_t) ((const uint16_t *) x.data)[at + 1] << 16 : 0);
-  return raw;
-}
-
+/* Drops four neighbours by the words of the two blocks that have them. */
 __device__ __forceinline__ void
-put_pair (
-    const QmArray &y, int64_t at, bool pairs, bool second, float a, float b)
+drop_four (const QmDropout &dropout,
+           uint32_t first,
+           uint32_t second,
+           float (&x)[4])
 {
-  if (y.type == QM_TYPE_F32)
-    {
-      ((float *) y.data)[at] = a;
-      if (second)
-        ((float *) y.data)[at + 1] = b;
-      return;
-    }
-  uint32_t word = qm_pack_pair (a, b, y.type);
+  uint32_t half[4] = { first & 0xffff, first >> 16, second & 0xffff,
+                       second >> 16 };
 
-  if (pairs)
-    *(uint32_t *) ((uint16_t *) y.data + at) = word;
-  else
-    {
-      ((uint16_t *) y.data)[at] = (uint16_t) word;
-      if (second)
-        ((uint16_t *) y.data)[at + 1] = (uint16_t) (word >> 16);
-    }
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    x[i] = half[i] >= dropout.threshold ? x[i] * dropout.scale : 0;
 }
 
+/* Lanes make the bits as tensor cores lay them out, and then exchange them:
+ * lane l drops columns 4 (l % 4) to + 3 of rows l / 4 and l / 4 + 8. */
+template <bool whole>
 __global__ void __launch_bounds__ (256)
     tiles_kernel (const __grid_constant__ Tiles work)
 {
-  for (int64_t i = (int64_t) blockIdx.x * blockDim.x + threadIdx.x;
-       i < work.lanes; i += (int64_t) gridDim.x * blockDim.x)
+  uint32_t i = blockIdx.x * 256 + threadIdx.x, lane = i % 32, across, down;
+  uint32_t line = work.across.quotient (i / 32, across);
+  uint32_t head = work.across.quotient (line, down);
+  int64_t row = down * 16 + lane / 4, column = across * 16 + lane % 4 * 4;
+  int from = (int) (lane / 4 * 4 + lane % 2 * 2), half;
+  uint32_t block = qm_tile_block (row, across * 16 + lane % 4 * 2, &half);
+  QmRandomBits bits =
+      qm_tile_bits (work.dropout.rng, work.dropout.site, work.first_head + head,
+                    work.size, row, block);
+
+#pragma unroll
+  for (int r = 0; r < 2; r++, row += 8)
     {
-      int lane = (int) (i % 32), half;
-      int64_t tile = i / 32, line = tile / work.across;
-      int64_t head = line / work.across;
-      int64_t row = (line - head * work.across) * 16 + lane / 4;
-      int64_t column = (tile - line * work.across) * 16 + lane % 4 * 2;
-      uint32_t block = qm_tile_block (row, column, &half);
-      QmRandomBits bits = qm_tile_bits (work.dropout.rng, work.dropout.site,
-                                        head, work.size, row, block);
-      uint2 raw[4] = {};
+      uint32_t word[2];
+      float x[4] = {};
+      int64_t at = (head * work.size + row) * work.size + column;
 
 #pragma unroll
-      for (int p = 0; p < 4; p++)
-        if (row + p / 2 * 8 < work.size && column + p % 2 * 8 < work.size)
-          raw[p] = fetch_pair (work.x,
-                               (head * work.size + row + p / 2 * 8) * work.size
-                                   + column + p % 2 * 8,
-                               work.pairs, column + p % 2 * 8 + 1 < work.size);
-#pragma unroll
-      for (int p = 0; p < 4; p++)
-        if (row + p / 2 * 8 < work.size && column + p % 2 * 8 < work.size)
-          {
-            uint32_t word = bits.word[p];
-            float a = __uint_as_float (raw[p].x);
-            float b = __uint_as_float (raw[p].y);
+      for (int s = 0; s < 2; s++)
+        {
+          uint32_t low = __shfl_sync (0xffffffffu, bits.word[2 * r], from + s);
+          uint32_t high =
+              __shfl_sync (0xffffffffu, bits.word[2 * r + 1], from + s);
 
-            if (work.x.type != QM_TYPE_F32)
-              qm_unpack_pair (raw[p].x, work.x.type, a, b);
-            a = (word & 0xffff) >= work.dropout.threshold
-                    ? a * work.dropout.scale
-                    : 0;
-            b = word >> 16 >= work.dropout.threshold ? b * work.dropout.scale
-                                                     : 0;
-            put_pair (work.y,
-                      (head * work.size + row + p / 2 * 8) * work.size + column
-                          + p % 2 * 8,
-                      work.pairs, column + p % 2 * 8 + 1 < work.size, a, b);
-          }
+          word[s] = lane % 4 < 2 ? low : high;
+        }
+      if (i >= work.lanes || row >= work.size || column >= work.size)
+        continue;
+      if (whole)
+        qm_load<4> (work.x, at, x);
+      else
+        for (int c = 0; c < 4 && column + c < work.size; c++)
+          x[c] = qm_load (work.x, at + c);
+      drop_four (work.dropout, word[0], word[1], x);
+      if (whole)
+        qm_store<4> (work.y, at, x);
+      else
+        for (int c = 0; c < 4 && column + c < work.size; c++)
+          qm_store (work.y, at + c, x[c]);
     }
 }
 
 template <Kind kind>
 QmStatus
-launch (QmCudaContext *context,
-        cudaStream_t stream,
+launch (cudaStream_t stream,
         const QmOpCall *call,
         Pointwise work,
         QmError *error)
 {
-  unsigned grid =
-      qm_grid (context, (work.n + 2 * QM_GROUP - 1) / (2 * QM_GROUP), 256);
+  unsigned grid = qm_blocks (work.n, 2 * 256 * QM_GROUP);
   bool whole = (uintptr_t) work.a.data % 16 == 0
                && (uintptr_t) work.b.data % 16 == 0
                && (uintptr_t) work.y.data % 16 == 0;
@@ -289,23 +257,37 @@ launch (QmCudaContext *context,
 }
 
 QmStatus
-drop_tiles (QmCudaContext *context,
-            cudaStream_t stream,
+drop_tiles (cudaStream_t stream,
             const QmOpCall *call,
             const QmDropout &dropout,
             QmError *error)
 {
   const QmTensor &x = call->inputs[0], &y = call->outputs[0];
-  int64_t across = (x.shape[3] + 15) / 16;
+  int64_t heads = x.shape[0] * x.shape[1], size = x.shape[3];
+  int64_t across = (size + 15) / 16, each = across * across * 32;
+  bool whole = qm_cuda_vectors (&x, 4) && qm_cuda_vectors (&y, 4);
   Tiles work = { .x = qm_array (x),
                  .y = qm_array (y),
                  .dropout = dropout,
-                 .lanes = x.shape[0] * x.shape[1] * across * across * 32,
-                 .size = x.shape[3],
-                 .across = (int) across,
-                 .pairs = qm_cuda_vectors (&x, 2) && qm_cuda_vectors (&y, 2) };
+                 .across = qm_divisor (across),
+                 .size = size };
 
-  tiles_kernel<<<qm_grid (context, work.lanes, 256), 256, 0, stream>>> (work);
+  for (int64_t head = 0, n; head < heads; head += n)
+    {
+      n = heads - head < qm_slice (each) ? heads - head : qm_slice (each);
+      work.first_head = head;
+      work.lanes = (uint32_t) (n * each);
+      if (whole)
+        tiles_kernel<true>
+            <<<qm_blocks (work.lanes, 256), 256, 0, stream>>> (work);
+      else
+        tiles_kernel<false>
+            <<<qm_blocks (work.lanes, 256), 256, 0, stream>>> (work);
+      work.x.data = (char *) work.x.data
+                    + n * size * size * (int64_t) qm_type_size (x.type);
+      work.y.data = (char *) work.y.data
+                    + n * size * size * (int64_t) qm_type_size (y.type);
+    }
   return qm_cuda_launched (call, error);
 }
 
@@ -329,7 +311,7 @@ qm_cuda_activation (QmCudaContext *context,
                     const QmOpCall *call,
                     QmError *error)
 {
-  return launch<ACTIVATION> (context, stream, call, pointwise (call), error);
+  return launch<ACTIVATION> (stream, call, pointwise (call), error);
 }
 
 QmStatus
@@ -341,7 +323,7 @@ qm_cuda_activation_backward (QmCudaContext *context,
   Pointwise work = pointwise (call);
 
   work.b = qm_dense_rows (call->inputs[1], 0);
-  return launch<ACTIVATION_BACKWARD> (context, stream, call, work, error);
+  return launch<ACTIVATION_BACKWARD> (stream, call, work, error);
 }
 
 QmStatus
@@ -355,6 +337,6 @@ qm_cuda_dropout (QmCudaContext *context,
 
   work.dropout = qm_dropout (attributes, attributes.site, call->inputs[1]);
   if (!attributes.tiled || work.dropout.rng == nullptr)
-    return launch<DROPOUT> (context, stream, call, work, error);
-  return drop_tiles (context, stream, call, work.dropout, error);
+    return launch<DROPOUT> (stream, call, work, error);
+  return drop_tiles (stream, call, work.dropout, error);
 }

@@ -14,10 +14,10 @@ struct Rotary
   QmArray x, y;
   const float *table;
   int64_t x_stride[4], y_stride[4]; /* of B, S, 3 and H */
-  int64_t table_stride, heads_in_all;
-  int length, heads, half;
-  int units, turned; /* of one head: units turned come first */
-  int parts;         /* that anything is done to */
+  int64_t table_stride;
+  QmDivisor units, heads, parts, length;
+  uint32_t first, items; /* first: sequence and position, counted by rows */
+  int half, turned;      /* units that turn come first */
   float sign;
 };
 
@@ -26,84 +26,103 @@ __device__ __forceinline__ void
 turn (const Rotary &rotary, int64_t from, int64_t to, int s, int j)
 {
   const float *table = rotary.table + s * rotary.table_stride + j;
-  float a[N], b[N], c[N], d[N];
+  float a[N], b[N], c[N], d[N], cosines[N], sines[N];
 
-  qm_load<N> (rotary.x, from + j, a);
-  qm_load<N> (rotary.x, from + j + rotary.half, b);
+  if constexpr (N == QM_GROUP)
+    {
+      const char *x = (const char *) rotary.x.data;
+      QmRaw first = qm_fetch (x, from + j, rotary.x.type);
+      QmRaw second = qm_fetch (x, from + j + rotary.half, rotary.x.type);
+
+      qm_unpack (first, rotary.x.type, a);
+      qm_unpack (second, rotary.x.type, b);
+    }
+  else
+    {
+      qm_load<N> (rotary.x, from + j, a);
+      qm_load<N> (rotary.x, from + j + rotary.half, b);
+    }
+  qm_load_as<float, N> (table, 0, cosines);
+  qm_load_as<float, N> (table, rotary.half, sines);
 #pragma unroll
   for (int i = 0; i < N; i++)
     {
-      float cosine = table[i], sine = rotary.sign * table[rotary.half + i];
+      float sine = rotary.sign * sines[i];
 
-      c[i] = a[i] * cosine - b[i] * sine;
-      d[i] = b[i] * cosine + a[i] * sine;
+      c[i] = a[i] * cosines[i] - b[i] * sine;
+      d[i] = b[i] * cosines[i] + a[i] * sine;
     }
   qm_store<N> (rotary.y, to + j, c);
   qm_store<N> (rotary.y, to + j + rotary.half, d);
 }
 
 template <int N>
+__device__ __forceinline__ void
+copy (const Rotary &rotary, int64_t from, int64_t to, uint32_t unit)
+{
+  float x[N];
+
+  qm_load<N> (rotary.x, from + unit * N, x);
+  qm_store<N> (rotary.y, to + unit * N, x);
+}
+
+template <int N>
 __global__ void __launch_bounds__ (256)
     rotary_kernel (const __grid_constant__ Rotary rotary)
 {
-  int64_t n = rotary.heads_in_all * rotary.units;
+  uint32_t i = blockIdx.x * 256 + threadIdx.x, unit, h, part, s;
+  uint32_t row = rotary.units.quotient (i, unit), b;
+  int64_t from, to;
 
-  for (int64_t i = (int64_t) blockIdx.x * blockDim.x + threadIdx.x; i < n;
-       i += (int64_t) gridDim.x * blockDim.x)
+  if (i >= rotary.items)
+    return;
+  row = rotary.heads.quotient (row, h);
+  row = rotary.parts.quotient (row, part) + rotary.first;
+  b = rotary.length.quotient (row, s);
+  from = b * rotary.x_stride[0] + s * rotary.x_stride[1]
+         + part * rotary.x_stride[2] + h * rotary.x_stride[3];
+  to = b * rotary.y_stride[0] + s * rotary.y_stride[1]
+       + part * rotary.y_stride[2] + h * rotary.y_stride[3];
+  if (part < 2 && unit < (uint32_t) rotary.turned)
     {
-      int64_t head = i / rotary.units;
-      int unit = (int) (i - head * rotary.units);
-      int64_t row = head / (rotary.parts * rotary.heads);
-      int within = (int) (head - row * (rotary.parts * rotary.heads));
-      int part = within / rotary.heads, h = within - part * rotary.heads;
-      int64_t b = row / rotary.length;
-      int s = (int) (row - b * rotary.length);
-      int64_t from = b * rotary.x_stride[0] + s * rotary.x_stride[1]
-                     + part * rotary.x_stride[2] + h * rotary.x_stride[3];
-      int64_t to = b * rotary.y_stride[0] + s * rotary.y_stride[1]
-                   + part * rotary.y_stride[2] + h * rotary.y_stride[3];
-
-      if (part == 2 || unit >= rotary.turned)
-        {
-          /* Units that turn are two of those that are copied. */
-          int skip = unit >= rotary.turned && part < 2 ? rotary.turned : 0;
-          float x[N];
-
-          qm_load<N> (rotary.x, from + (unit + skip) * N, x);
-          qm_store<N> (rotary.y, to + (unit + skip) * N, x);
-          if (part == 2 && unit < rotary.turned)
-            {
-              int other = rotary.units + unit;
-
-              qm_load<N> (rotary.x, from + other * N, x);
-              qm_store<N> (rotary.y, to + other * N, x);
-            }
-        }
-      else
-        turn<N> (rotary, from, to, s, unit * N);
+      turn<N> (rotary, from, to, (int) s, (int) unit * N);
+      return;
     }
+  /* Units that turn are two of those that are copied. */
+  copy<N> (rotary, from, to, unit + (part < 2 ? rotary.turned : 0));
+  if (part == 2 && unit < (uint32_t) rotary.turned)
+    copy<N> (rotary, from, to, rotary.units.divisor + unit);
 }
 
 template <int N>
 void
-launch (const QmCudaContext *context,
-        cudaStream_t stream,
-        Rotary rotary,
-        int width,
-        bool in_place)
+launch (cudaStream_t stream, Rotary rotary, const QmTensor &x, bool in_place)
 {
+  int64_t rows = x.shape[0] * x.shape[1], units, each;
+
   rotary.turned = rotary.half / N;
-  rotary.units = in_place ? rotary.turned : width / N - rotary.turned;
-  rotary_kernel<N><<<qm_grid (context, rotary.heads_in_all * rotary.units, 256),
-                     256, 0, stream>>> (rotary);
+  units = in_place ? rotary.turned : x.shape[4] / N - rotary.turned;
+  each = units * x.shape[3] * rotary.parts.divisor;
+  rotary.units = qm_divisor (units);
+  for (int64_t row = 0, n; row < rows; row += n)
+    {
+      n = rows - row < qm_slice (each) ? rows - row : qm_slice (each);
+      rotary.first = (uint32_t) row;
+      rotary.items = (uint32_t) (n * each);
+      rotary_kernel<N>
+          <<<qm_blocks (rotary.items, 256), 256, 0, stream>>> (rotary);
+    }
 }
 
 /* How many elements can be accessed at once. */
 int
-unit_width (const QmTensor &x, const QmTensor &y, int64_t half)
+unit_width (const QmTensor &x,
+            const QmTensor &y,
+            const QmTensor &table,
+            int64_t half)
 {
   for (int n = 8; n > 1; n /= 2)
-    if (half % n == 0 && x.shape[4] % n == 0 && qm_cuda_vectors (&x, n)
+    if (half % n == 0 && qm_cuda_vectors (&table, n) && qm_cuda_vectors (&x, n)
         && qm_cuda_vectors (&y, n))
       return n;
   return 1;
@@ -120,16 +139,15 @@ qm_cuda_rotary (QmCudaContext *context,
   const QmTensor &x = call->inputs[0], &y = call->outputs[0];
   const QmTensor &table = call->inputs[1];
   int64_t half = call->attributes.rotary / 2;
-  int width = (int) x.shape[4];
   bool in_place = x.data == y.data;
   Rotary rotary = { .x = qm_array (x),
                     .y = qm_array (y),
                     .table = (const float *) table.data,
                     .table_stride = table.stride[0],
-                    .length = (int) x.shape[1],
-                    .heads = (int) x.shape[3],
+                    .heads = qm_divisor (x.shape[3]),
+                    .parts = qm_divisor (in_place ? 2 : 3),
+                    .length = qm_divisor (x.shape[1]),
                     .half = (int) half,
-                    .parts = in_place ? 2 : 3,
                     .sign = call->attributes.inverse ? -1.0f : 1.0f };
 
   for (int i = 0; i < 4; i++)
@@ -137,20 +155,19 @@ qm_cuda_rotary (QmCudaContext *context,
       rotary.x_stride[i] = x.stride[i];
       rotary.y_stride[i] = y.stride[i];
     }
-  rotary.heads_in_all = x.shape[0] * x.shape[1] * rotary.parts * x.shape[3];
-  switch (unit_width (x, y, half))
+  switch (unit_width (x, y, table, half))
     {
     case 8:
-      launch<8> (context, stream, rotary, width, in_place);
+      launch<8> (stream, rotary, x, in_place);
       break;
     case 4:
-      launch<4> (context, stream, rotary, width, in_place);
+      launch<4> (stream, rotary, x, in_place);
       break;
     case 2:
-      launch<2> (context, stream, rotary, width, in_place);
+      launch<2> (stream, rotary, x, in_place);
       break;
     default:
-      launch<1> (context, stream, rotary, width, in_place);
+      launch<1> (stream, rotary, x, in_place);
     }
   return qm_cuda_launched (call, error);
 }

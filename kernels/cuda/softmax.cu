@@ -69,16 +69,19 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
 #pragma unroll
       for (int g = 0; g < groups; g++)
         {
+          int column = first + g * threads * QM_GROUP;
+
+          if (column >= limit)
+            break;
           qm_unpack (raw[g], softmax.x.type, x[g]);
+          if (column < 0 || column + QM_GROUP > limit)
+#pragma unroll
+            for (int i = 0; i < QM_GROUP; i++)
+              if (column + i < 0 || column + i >= limit)
+                x[g][i] = -INFINITY;
 #pragma unroll
           for (int i = 0; i < QM_GROUP; i++)
-            {
-              int column = first + g * threads * QM_GROUP + i;
-
-              if (column < 0 || column >= limit)
-                x[g][i] = -INFINITY;
-              most = fmaxf (most, x[g][i]);
-            }
+            most = fmaxf (most, x[g][i]);
         }
       most = qm_row_max<threads> (most, shared[0]);
 #pragma unroll
@@ -185,7 +188,7 @@ run (const QmCudaContext *context,
     .causal = call->attributes.causal != QM_CAUSAL_NONE,
   };
   /* With the part of a group that may be before the row. */
-  int64_t room = n + QM_GROUP - 1;
+  int64_t room = n % QM_GROUP == 0 ? n : n + QM_GROUP - 1;
 
   if (p != nullptr)
     softmax.p = qm_dense_rows (*p, n);
@@ -202,6 +205,8 @@ run (const QmCudaContext *context,
     launch<32, 2> (context, stream, softmax);
   else if (room <= 1024)
     launch<128, 1> (context, stream, softmax);
+  else if (room <= 2048)
+    launch<256, 1> (context, stream, softmax);
   else if (room <= 4096)
     launch<256, 2> (context, stream, softmax);
   else
