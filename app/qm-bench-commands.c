@@ -157,9 +157,14 @@ open_device (const QmBenchOptions *options, QmDevice **device, QmError *error)
   return error->status;
 }
 
+/* Seconds between two lines of progress. */
+#define PROGRESS_TERMINAL 0.2
+#define PROGRESS_FILE     5.0
+
 typedef struct Meter
 {
   double begin;
+  double shown; /* when; 0: never */
   bool terminal;
 } Meter;
 
@@ -176,8 +181,13 @@ static bool
 on_progress (void *data, double done)
 {
   Meter *meter = data;
-  double spent = now () - meter->begin;
+  double time = now (), spent = time - meter->begin;
 
+  if (done < 1 && meter->shown > 0
+      && time - meter->shown
+             < (meter->terminal ? PROGRESS_TERMINAL : PROGRESS_FILE))
+    return !qm_bench_interrupted ();
+  meter->shown = time;
   fprintf (stderr, "%s%3.0f %%, %.0f s left%s", meter->terminal ? "\r" : "",
            done * 100, done > 0 ? spent / done - spent : 0,
            meter->terminal && done < 1 ? "   " : "   \n");
@@ -326,6 +336,8 @@ qm_bench_run (const QmBenchOptions *options)
   status = prepare (options, &model, &device, &plan, &error);
   if (status == QM_OK)
     status = qm_measure (plan, device, &measure, &result, &error);
+  if (status != QM_OK && meter.terminal && meter.shown > 0)
+    fputc ('\n', stderr);
   if (status == QM_OK && options->json)
     print_run_json (&model, plan, qm_device_info (device), &result);
   else if (status == QM_OK)

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Every operator of a device against the reference, over types and odd shapes,
+ * with guards around what it may write.
+ *
+ * usage: compare-devices DEVICE [OPERATOR]
+ *
+ * With "cpu" it holds the reference against itself, which shows that every
+ * operator runs in every type and stays inside of its outputs. */
+
+#include "kernels/convert.h"
+#include "kernels/operators.h"
+#include "kernels/random.h"
+#include "tests/data/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUARD_BYTES 512
+#define GUARD       0xa5
+#define MAX_TENSORS (QM_OP_MAX_INPUTS + QM_OP_MAX_OUTPUTS)
+
+/* Tensors are words: how its memory lies, then a letter for every dimension.
+ *   f  float, dense                 s  f32, dense
+ *   g  float, rows with a gap       i  whole numbers below the size that the
+ *   p  float [b h s d] as a third      letter after ':' has
+ *      of packed heads              -  absent
+ *   o  float [b h s d] as [b s h d]
+ * An output that is "=N" is input N, changed in place. */
+typedef struct Case
+{
+  QmOp op;
+  const char *inputs, *outputs;
+  QmAttributes attributes;
+} Case;
+
+#define DROP .dropout = 0.2, .site = 3, .site2 = 4
+
+static const Case cases[] = {
+  { QM_OP_FILL, "", "gmn", { .value = 1.5 } },
+  { QM_OP_RANDOM, "i3:k", "fmn", { .scale = 2, .value = 1, .site = 7 } },
+  { QM_OP_RANDOM,
+    "i3:k",
+    "fmn",
+    { .scale = 2, .site = 7, .distribution = QM_DISTRIBUTION_UNIFORM } },
+  { QM_OP_COPY, "gmn", "smn", { 0 } },
+  { QM_OP_COPY, "smn", "gmn", { 0 } },
+  { QM_OP_ADD, "fmn fmn", "fmn", { 0 } },
+  { QM_OP_ADD, "fmn fmn", "=0", { 0 } },
+  { QM_OP_COLUMN_SUM, "gmn", "sn", { .scale = 0.5 } },
+  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_GELU } },
+  { QM_OP_ACTIVATION, "fmn", "=0", { .activation = QM_FUNCTION_GELU_TANH } },
+  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_RELU } },
+  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_SILU } },
+  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_TANH } },
+  { QM_OP_ACTIVATION_BACKWARD,
+    "fmn fmn",
+    "fmn",
+    { .activation = QM_FUNCTION_GELU } },
+  { QM_OP_ACTIVATION_BACKWARD,
+    "fmn fmn",
+    "=0",
+    { .activation = QM_FUNCTION_SILU } },
+  { QM_OP_DROPOUT, "fmn i3:k", "fmn", { DROP } },
+  { QM_OP_DROPOUT, "fbhss i3:k", "fbhss", { DROP, .tiled = true } },
+  { QM_OP_LINEAR, "gmk fnk fn", "gmn", { 0 } },
+  { QM_OP_LINEAR, "gmk fnk", "fmn", { 0 } },
+  { QM_OP_LINEAR, "fmk fnk fn", "fmn fmn", { .activation = QM_FUNCTION_GELU } },
+  { QM_OP_LINEAR_INPUT_GRAD, "gmn fnk", "gmk", { 0 } },
+  { QM_OP_LINEAR_INPUT_GRAD,
+    "fmn fnk fmk",
+    "fmk",
+    { .activation = QM_FUNCTION_GELU } },
+  { QM_OP_LINEAR_INPUT_GRAD, "fmn fnk - fmk", "fmk", { 0 } },
+  { QM_OP_LINEAR_INPUT_GRAD, "fmn fnk - fmk", "=3", { 0 } },
+  { QM_OP_LINEAR_WEIGHT_GRAD, "gmn gmk", "snk sn", { 0 } },
+  { QM_OP_LINEAR_WEIGHT_GRAD, "fmn fmk", "snk", { 0 } },
+  { QM_OP_MATMUL, "pbhsd fbhds", "fbhss", { .scale = 0.3 } },
+  { QM_OP_MATMUL, "fbhss pbhsd", "obhsd", { .scale = 1 } },
+  { QM_OP_SOFTMAX, "fbhss", "fbhss", { 0 } },
+  { QM_OP_SOFTMAX, "fbhss", "=0", { .causal = QM_CAUSAL_RESULT } },
+  { QM_OP_SOFTMAX_BACKWARD, "fbhss fbhss", "=0", { 0 } },
+  { QM_OP_ATTENTION, "pbhsd pbhsd pbhsd", "obhsd sbhs", { .scale = 0.3 } },
+  { QM_OP_ATTENTION,
+    "pbhsd pbhsd pbhsd",
+    "obhsd sbhs",
+    { .scale = 0.3, .causal = QM_CAUSAL_RESULT } },
+  { QM_OP_ATTENTION,
+    "obhsd obhsd obhsd i3:k",
+    "obhsd sbhs",
+    { .scale = 0.3, DROP } },
+  { QM_OP_LAYER_NORM, "gmn sn sn", "gmn sm sm", { .epsilon = 1e-5 } },
+  { QM_OP_LAYER_NORM,
+    "smn sn sn fmn fmn sn sn i3:k",
+    "fmn sm sm smn fmn",
+    { .epsilon = 1e-5, DROP } },
+  { QM_OP_LAYER_NORM,
+    "smn sn sn fmn",
+    "fmn sm sm fmn smn",
+    { .epsilon = 1e-5 } },
+  { QM_OP_LAYER_NORM_BACKWARD, "gmn fmn sn sm sm", "gmn sn sn", { 0 } },
+  { QM_OP_LAYER_NORM_BACKWARD,
+    "fmn smn sn sm sm smn fmn sn i3:k",
+    "smn sn sn sn sn fmn fmn",
+    { DROP } },
+  { QM_OP_LAYER_NORM_BACKWARD,
+    "fmn fmn sn sm sm - smn",
+    "smn sn sn - - fmn",
+    { 0 } },
+  { QM_OP_ROTARY, "fbs3hd ssr", "fbs3hd", { .rotary = 4 } },
+  { QM_OP_ROTARY, "fbs3hd ssr", "=0", { .rotary = 4, .inverse = true } },
+  { QM_OP_EMBEDDING, "ibs:v fvn", "stn", { 0 } },
+  { QM_OP_EMBEDDING_BACKWARD, "ftn ibs:v", "svn", { .padding = 1 } },
+  { QM_OP_EMBEDDING_BACKWARD, "ftn ibs:1", "s1n", { .padding = -1 } },
+  { QM_OP_POSITIONS, "ibs:3", "ibs:3", { .padding = 1 } },
+  { QM_OP_PATCHIFY, "sbcyx", "fqw", { .patch = 3 } },
+  { QM_OP_CLASS_TOKEN, "fun fn fsn", "stn", { 0 } },
+  { QM_OP_CLASS_TOKEN_BACKWARD, "stn", "fun sn ssn", { 0 } },
+  { QM_OP_LABEL_WEIGHT, "ibs:v s8", "s2", { .scale = 0.5, .shift = true } },
+  { QM_OP_CROSS_ENTROPY, "ftv ibs:v s2", "ftv st", { .shift = true } },
+  { QM_OP_CROSS_ENTROPY, "gtv ibs:v s2", "=0 st", { 0 } },
+  { QM_OP_ADVANCE, "i3:k", "=0", { 0 } },
+  { QM_OP_UPDATE_STATE, "s1", "s8", { .max_norm = 1, .dynamic = true } },
+  { QM_OP_SUM_SQUARES, "sw", "s1", { 0 } },
+  { QM_OP_ADAM,
+    "s8",
+    "sw sw sw sw fw",
+    { .beta1 = 0.9,
+      .beta2 = 0.95,
+      .epsilon = 1e-3,
+      .weight_decay = 0.1,
+      .decoupled = true } },
+};
+
+/* Sizes by letter; b s and t, u, q, w follow from others. */
+static const struct
+{
+  int64_t m, n, k, b, h, s, d, v;
+} shapes[] = {
+  { 1, 1, 1, 1, 1, 2, 4, 3 },
+  { 33, 40, 24, 2, 3, 17, 8, 29 },
+  { 70, 129, 65, 1, 2, 65, 64, 77 },
+  { 128, 256, 64, 2, 2, 48, 80, 64 },
+};
+
+typedef struct Operand
+{
+  QmTensor tensor;
+  size_t elements; /* of memory */
+  void *initial;   /* on the host, in its own type */
+  void *memory[2]; /* of both devices, behind a guard */
+  void *raw[2];
+} Operand;
+
+typedef struct Compare
+{
+  QmDevice *devices[2];
+  QmStream *streams[2];
+  QmType type;
+  int64_t size[128];
+  uint32_t seed;
+} Compare;
+
+static void
+set_sizes (Compare *compare, size_t index)
+{
+  int64_t *size = compare->size;
+
+  for (int64_t i = 0; i <= 9; i++)
+    size['0' + i] = i;
+  size['m'] = shapes[index].m;
+  size['n'] = shapes[index].n;
+  size['k'] = shapes[index].k;
+  size['b'] = shapes[index].b;
+  size['h'] = shapes[index].h;
+  size['s'] = shapes[index].s;
+  size['d'] = shapes[index].d;
+  size['v'] = shapes[index].v;
+  size['r'] = 4;
+  size['c'] = 2;
+  size['y'] = 7;
+  size['x'] = 10;
+  size['t'] = size['b'] * size['s'];
+  size['u'] = size['b'] * (size['s'] - 1);
+  size['q'] = size['b'] * 2 * 3;
+  size['w'] = 2 * 3 * 3;
+}
+
+/* Strides of a layout, from the dense ones; returns the elements of memory. */
+static size_t
+lay_out (QmTensor *tensor, char layout)
+{
+  const int64_t *n = tensor->shape;
+  int64_t *stride = tensor->stride;
+  int64_t parts = layout == 'p' ? 3 : 1;
+
+  if (layout == 'g' && tensor->rank == 2)
+    {
+      stride[0] += 8;
+      return (size_t) (n[0] * stride[0]);
+    }
+  if (layout == 'p' || layout == 'o')
+    {
+      stride[1] = parts * n[3];
+      stride[2] = n[1] * stride[1];
+      stride[0] = n[2] * stride[2];
+      return (size_t) (n[0] * stride[0]);
+    }
+  return (size_t) qm_tensor_elements (tensor);
+}
+
+static float
+number (Compare *compare, size_t i)
+{
+  return qm_random_normal (qm_philox (compare->seed, 1, (uint32_t) i, 0, 0, 0),
+                           0);
+}
+
+static void
+fill (Compare *compare, Operand *operand, int64_t below)
+{
+  size_t bytes = qm_type_size (operand->tensor.type);
+
+  compare->seed++;
+  operand->initial = malloc (operand->elements * bytes);
+  for (size_t i = 0; i < operand->elements; i++)
+    {
+      float x = number (compare, i);
+
+      /* Second moments, sums of squares and deviations are positive, and of a
+       * training state, every gradient was finite. */
+      if (operand->tensor.rank == 1)
+        x = fabsf (x) + 0.5f;
+      if (operand->tensor.rank == 1 && operand->elements == QM_STATE_SIZE
+          && i == QM_STATE_NOT_FINITE)
+        x = 0;
+      if (operand->tensor.type == QM_TYPE_I32)
+        ((int32_t *) operand->initial)[i] =
+            (int32_t) (fabsf (x) * 1000) % (int32_t) below;
+      else
+        qm_floats_store (operand->tensor.type,
+                         (char *) operand->initial + i * bytes, 1, 1, &x);
+    }
+}
+
+static void
+put (Compare *compare, Operand *operand)
+{
+  size_t bytes = operand->elements * qm_type_size (operand->tensor.type);
+
+  for (int i = 0; i < 2; i++)
+    {
+      QmDevice *device = compare->devices[i];
+
+      CHECK_INT (qm_device_allocate (device, bytes + 2 * GUARD_BYTES,
+                                     &operand->raw[i], NULL),
+                 QM_OK);
+      operand->memory[i] = (char *) operand->raw[i] + GUARD_BYTES;
+      qm_device_set (device, compare->streams[i], operand->raw[i], GUARD,
+                     bytes + 2 * GUARD_BYTES, NULL);
+      CHECK_INT (qm_device_write (device, compare->streams[i],
+                                  operand->memory[i], operand->initial, bytes,
+                                  NULL),
+                 QM_OK);
+    }
+}
+
+/* Makes the tensor that a word describes; returns the rest of the words. */
+static const char *
+make (Compare *compare, const char *word, Operand *operand)
+{
+  size_t length = strcspn (word, " ");
+  int64_t shape[QM_MAX_RANK], below = 1;
+  int32_t rank = 0;
+
+  memset (operand, 0, sizeof *operand);
+  if (word[0] != '-' && word[0] != '=')
+    {
+      for (size_t i = 1; i < length && word[i] != ':'; i++)
+        shape[rank++] = compare->size[(unsigned char) word[i]];
+      if (word[length - 1] != ':' && length > 2 && word[length - 2] == ':')
+        below = compare->size[(unsigned char) word[length - 1]];
+      operand->tensor = qm_tensor_dense (word[0] == 's'   ? QM_TYPE_F32
+                                         : word[0] == 'i' ? QM_TYPE_I32
+                                                          : compare->type,
+                                         rank, shape, NULL);
+      operand->elements = lay_out (&operand->tensor, word[0]);
+      fill (compare, operand, below);
+      put (compare, operand);
+    }
+  return word + length + (word[length] == ' ');
+}
+
+static double
+tolerance (QmType type)
+{
+  switch (type)
+    {
+    case QM_TYPE_F16:
+      return 2e-3;
+    case QM_TYPE_BF16:
+      return 1.6e-2;
+    default:
+      return 2e-5;
+    }
+}
+
+static void
+read_floats (Compare *compare, const Operand *operand, int device, float *to)
+{
+  size_t n = operand->elements, bytes = qm_type_size (operand->tensor.type);
+  void *raw = malloc (n * bytes);
+
+  CHECK_INT (qm_device_read (compare->devices[device], compare->streams[device],
+                             raw, operand->memory[device], n * bytes, NULL),
+             QM_OK);
+  if (operand->tensor.type == QM_TYPE_I32)
+    for (size_t i = 0; i < n; i++)
+      to[i] = (float) ((int32_t *) raw)[i];
+  else
+    qm_floats_load (operand->tensor.type, raw, 1, (int64_t) n, to);
+  free (raw);
+}
+
+static void
+check_guards (Compare *compare, const Operand *operand)
+{
+  size_t bytes = operand->elements * qm_type_size (operand->tensor.type);
+  unsigned char guard[2 * GUARD_BYTES];
+  int damaged = 0;
+
+  qm_device_read (compare->devices[1], compare->streams[1], guard,
+                  operand->raw[1], GUARD_BYTES, NULL);
+  qm_device_read (compare->devices[1], compare->streams[1], guard + GUARD_BYTES,
+                  (char *) operand->memory[1] + bytes, GUARD_BYTES, NULL);
+  for (size_t i = 0; i < sizeof guard; i++)
+    damaged += guard[i] != GUARD;
+  CHECK_INT (damaged, 0);
+}
+
+/* By the norm of the difference; elements between rows count too: nobody writes
+ * them here. */
+static void
+compare_operand (Compare *compare, const Operand *operand)
+{
+  size_t n = operand->elements;
+  float *wanted = malloc (n * sizeof *wanted), *got = malloc (n * sizeof *got);
+  double difference = 0, size = 0;
+  /* What was accumulated from rounded products is no better than those. */
+  double allowed =
+      fmax (tolerance (operand->tensor.type), tolerance (compare->type) / 16);
+
+  read_floats (compare, operand, 0, wanted);
+  read_floats (compare, operand, 1, got);
+  for (size_t i = 0; i < n; i++)
+    {
+      difference +=
+          ((double) got[i] - wanted[i]) * ((double) got[i] - wanted[i]);
+      size += (double) wanted[i] * wanted[i];
+    }
+  if (!(sqrt (difference) <= allowed * sqrt (size)))
+    printf ("  %g of %g\n", sqrt (difference), sqrt (size));
+  CHECK (sqrt (difference) <= allowed * sqrt (size));
+  check_guards (compare, operand);
+  free (wanted);
+  free (got);
+}
+
+static void
+run (Compare *compare, QmOpCall *call, Operand *operands, int device)
+{
+  const QmTarget *target = &qm_device_info (compare->devices[device])->target;
+  QmError error = { 0 };
+
+  for (int i = 0; i < MAX_TENSORS; i++)
+    {
+      QmTensor *tensor = i < QM_OP_MAX_INPUTS
+                             ? &call->inputs[i]
+                             : &call->outputs[i - QM_OP_MAX_INPUTS];
+
+      *tensor = operands[i].tensor;
+      tensor->data = operands[i].memory[device];
+    }
+  call->workspace_bytes = qm_op_workspace (target, call);
+  CHECK_INT (qm_device_allocate (compare->devices[device],
+                                 call->workspace_bytes + 1, &call->workspace,
+                                 NULL),
+             QM_OK);
+  CHECK_INT (qm_op_run (compare->devices[device], compare->streams[device],
+                        call, &error),
+             QM_OK);
+  CHECK_STRING (error.message, "");
+  CHECK_INT (qm_stream_synchronize (compare->devices[device],
+                                    compare->streams[device], &error),
+             QM_OK);
+  qm_device_free (compare->devices[device], call->workspace);
+}
+
+static void
+compare_case (Compare *compare, const Case *item)
+{
+  Operand operands[MAX_TENSORS];
+  QmOpCall call = { .op = item->op, .attributes = item->attributes };
+  const char *words = item->inputs;
+
+  memset (operands, 0, sizeof operands);
+  for (int i = 0; *words != '\0'; i++)
+    words = make (compare, words, &operands[i]);
+  words = item->outputs;
+  for (int i = 0; *words != '\0'; i++)
+    {
+      Operand *output = &operands[QM_OP_MAX_INPUTS + i];
+      int source = words[0] == '=' ? words[1] - '0' : -1;
+
+      words = make (compare, words, output);
+      if (source >= 0)
+        {
+          *output = operands[source];
+          output->raw[0] = output->raw[1] = NULL;
+        }
+    }
+  run (compare, &call, operands, 0);
+  run (compare, &call, operands, 1);
+  for (int i = 0; i < MAX_TENSORS; i++)
+    if (operands[i].raw[0] != NULL)
+      compare_operand (compare, &operands[i]);
+  for (int i = 0; i < MAX_TENSORS; i++)
+    if (operands[i].raw[0] != NULL)
+      {
+        for (int j = 0; j < 2; j++)
+          qm_device_free (compare->devices[j], operands[i].raw[j]);
+        free (operands[i].initial);
+      }
+}
+
+/* The gradient of attention needs what attention made. */
+static void
+compare_attention_backward (Compare *compare, QmCausal causal, double dropout)
+{
+  static const char *const words[MAX_TENSORS] = {
+    "obhsd", "pbhsd", "pbhsd", "pbhsd", "obhsd", "sbhs", "i3:k", "-",
+    "-",     "pbhsd", "pbhsd", "pbhsd", "-",     "-",    "-",    "-"
+  };
+  Operand operands[MAX_TENSORS], forward[MAX_TENSORS] = { 0 };
+  QmOpCall call = { .op = QM_OP_ATTENTION };
+
+  call.attributes = (QmAttributes){
+    .causal = causal, .scale = 0.2, .dropout = dropout, .site = 5
+  };
+  for (int i = 0; i < MAX_TENSORS; i++)
+    make (compare, words[i], &operands[i]);
+  for (int i = 0; i < 3; i++)
+    forward[i] = operands[1 + i];
+  forward[3] = operands[6];
+  forward[QM_OP_MAX_INPUTS] = operands[4];
+  forward[QM_OP_MAX_INPUTS + 1] = operands[5];
+  run (compare, &call, forward, 0);
+  run (compare, &call, forward, 1);
+  call.op = QM_OP_ATTENTION_BACKWARD;
+  run (compare, &call, operands, 0);
+  run (compare, &call, operands, 1);
+  for (int i = 0; i < MAX_TENSORS; i++)
+    if (operands[i].raw[0] != NULL)
+      {
+        compare_operand (compare, &operands[i]);
+        for (int j = 0; j < 2; j++)
+          qm_device_free (compare->devices[j], operands[i].raw[j]);
+        free (operands[i].initial);
+      }
+}
+
+static void
+compare_all (Compare *compare, size_t shape, const char *only)
+{
+  char name[64];
+
+  set_sizes (compare, shape);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    if (only == NULL || strcmp (only, qm_op_name (cases[i].op)) == 0)
+      {
+        snprintf (name, sizeof name, "%s (%zu), %s, shape %zu",
+                  qm_op_name (cases[i].op), i, qm_type_name (compare->type),
+                  shape);
+        check_case (name);
+        compare_case (compare, &cases[i]);
+      }
+  for (int i = 0; i < 4; i++)
+    if (only == NULL
+        || strcmp (only, qm_op_name (QM_OP_ATTENTION_BACKWARD)) == 0)
+      {
+        snprintf (name, sizeof name, "attention_backward %d, %s, shape %zu", i,
+                  qm_type_name (compare->type), shape);
+        check_case (name);
+        compare_attention_backward (compare,
+                                    i % 2 == 0 ? QM_CAUSAL_NONE
+                                               : QM_CAUSAL_RESULT,
+                                    i < 2 ? 0 : 0.2);
+      }
+}
+
+int
+main (int argc, char **argv)
+{
+  static const QmType types[] = { QM_TYPE_F32, QM_TYPE_F16, QM_TYPE_BF16 };
+  const char *names[2] = { "cpu", argc > 1 ? argv[1] : "cpu" };
+  Compare compare = { .seed = 1 };
+  QmError error = { 0 };
+
+  for (int i = 0; i < 2; i++)
+    {
+      CHECK_INT (qm_device_open (names[i], &compare.devices[i], &error), QM_OK);
+      if (compare.devices[i] == NULL)
+        {
+          fprintf (stderr, "%s\n", error.message);
+          return check_report ();
+        }
+      CHECK_INT (qm_stream_create (compare.devices[i], &compare.streams[i],
+                                   NULL),
+                 QM_OK);
+    }
+  for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
+      {
+        compare.type = types[t];
+        compare_all (&compare, s, argc > 2 ? argv[2] : NULL);
+      }
+  for (int i = 0; i < 2; i++)
+    {
+      qm_stream_free (compare.devices[i], compare.streams[i]);
+      qm_device_close (compare.devices[i]);
+    }
+  return check_report ();
+}
