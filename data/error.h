@@ -9,41 +9,50 @@
 #ifndef QM_DATA_ERROR_H
 #define QM_DATA_ERROR_H
 
-typedef enum QmStatus
+#ifdef __cplusplus
+extern "C"
 {
-  QM_OK = 0,
-  QM_STATUS_IO,          /* a file or directory cannot be read or written */
-  QM_STATUS_PARSE,       /* a file is not in the format that it claims */
-  QM_STATUS_INVALID,     /* well formed, but a value is out of range */
-  QM_STATUS_NOT_FOUND,   /* no entry of that name */
-  QM_STATUS_UNSUPPORTED, /* understood, but not something we can do */
-  QM_STATUS_NO_MEMORY,   /* the host is out of memory */
-  QM_STATUS_DEVICE_FULL, /* a device is out of memory */
-  QM_STATUS_DEVICE,      /* a device failed or was lost */
-  QM_STATUS_INTERRUPTED  /* the user asked to stop */
-} QmStatus;
+#endif
 
-/* Where and why something failed.  Owned by the caller, usually on the stack;
- * needs no freeing.  `file` is empty and `line` and `column` are 0 where they
- * do not apply; both count from 1, `column` in bytes. */
-typedef struct QmError
-{
-  QmStatus status;
-  int line;
-  int column;
-  char file[256];
-  char message[256];
-} QmError;
+  typedef enum QmStatus
+  {
+    QM_OK = 0,
+    QM_STATUS_IO,          /* a file or directory cannot be read or written */
+    QM_STATUS_PARSE,       /* a file is not in the format that it claims */
+    QM_STATUS_INVALID,     /* well formed, but a value is out of range */
+    QM_STATUS_NOT_FOUND,   /* no entry of that name */
+    QM_STATUS_UNSUPPORTED, /* understood, but not something we can do */
+    QM_STATUS_NO_MEMORY,   /* the host is out of memory */
+    QM_STATUS_DEVICE_FULL, /* a device is out of memory */
+    QM_STATUS_DEVICE,      /* a device failed or was lost */
+    QM_STATUS_INTERRUPTED  /* the user asked to stop */
+  } QmStatus;
 
-/* Fills *error (which may be NULL) from a printf format and returns `status`,
- * so that a caller can write `return qm_error_set (...)`.  A message that is
- * too long is cut at a UTF-8 boundary. */
-QmStatus qm_error_set (QmError *error,
-                       QmStatus status,
-                       const char *file,
-                       int line,
-                       int column,
-                       const char *format,
-                       ...) __attribute__ ((format (printf, 6, 7)));
+  /* Where and why something failed.  Owned by the caller, usually on the stack;
+   * needs no freeing.  `file` is empty and `line` and `column` are 0 where they
+   * do not apply; both count from 1, `column` in bytes. */
+  typedef struct QmError
+  {
+    QmStatus status;
+    int line;
+    int column;
+    char file[256];
+    char message[256];
+  } QmError;
+
+  /* Fills *error (which may be NULL) from a printf format and returns `status`,
+   * so that a caller can write `return qm_error_set (...)`.  A message that is
+   * too long is cut at a UTF-8 boundary. */
+  QmStatus qm_error_set (QmError *error,
+                         QmStatus status,
+                         const char *file,
+                         int line,
+                         int column,
+                         const char *format,
+                         ...) __attribute__ ((format (printf, 6, 7)));
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,6 +3,8 @@
 /* How much workspace the CUDA operators may use; plain C, because plans for a
  * GPU are made where there is none. */
 
+#include "kernels/cuda/cuda-workspace.h"
+
 #include "kernels/backend.h"
 
 #define MIB ((size_t) 1 << 20)
@@ -20,14 +22,20 @@ floats (int64_t count)
   return ((size_t) count * sizeof (float) + 255) & ~(size_t) 255;
 }
 
-/* Gradients of queries are summed in fp32, and each row needs the product of
- * its output and the gradient of that. */
+/* Gradients of queries are summed in fp32, two numbers belong to each row, and
+ * counters put work in order; the layout is in attention.cu. */
 static size_t
 attention_backward_workspace (const QmTensor *q)
 {
+  static const int64_t sizes[] = { 64, 80, 96, 128, 256 };
   int64_t rows = q->shape[0] * q->shape[1] * ((q->shape[2] + 127) / 128 * 128);
+  int64_t size = q->shape[3];
 
-  return floats (rows * q->shape[3]) + floats (rows);
+  for (size_t i = sizeof sizes / sizeof sizes[0]; i-- > 0;)
+    if (q->shape[3] <= sizes[i])
+      size = sizes[i];
+  return floats (rows * size) + 2 * floats (rows) + floats (rows / 16)
+         + floats (1);
 }
 
 /* Sums over rows are made in two steps: partial sums of up to `parts` groups of
@@ -58,18 +66,17 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
                     : 0);
     case QM_OP_COLUMN_SUM:
       return column_workspace (first->shape[1], 1);
+    case QM_OP_ATTENTION:
+      return floats (1);
     case QM_OP_ATTENTION_BACKWARD:
       return attention_backward_workspace (&call->inputs[1]);
     case QM_OP_LAYER_NORM_BACKWARD:
-      return column_workspace (first->shape[1],
-                               qm_tensor_present (&call->inputs[6]) ? 4 : 2);
+      return floats (4 * QM_CUDA_NORM_PARTS * first->shape[1]);
     case QM_OP_EMBEDDING_BACKWARD:
-      /* Sorting the tokens by their id: keys and values, twice, and counts. */
-      return floats (4 * qm_tensor_elements (&call->inputs[1])) + MIB;
-    case QM_OP_CLASS_TOKEN_BACKWARD:
-      return column_workspace (first->shape[1], 1);
+      return floats (
+          qm_cuda_sort_layout (first->shape[0], first->shape[1]).size);
     case QM_OP_SUM_SQUARES:
-      return floats (4096);
+      return floats (2 * QM_CUDA_SQUARES_PARTS);
     default:
       return 0;
     }

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What all attention kernels share: launch parameters and dropout. */
+
+#ifndef QM_KERNELS_CUDA_ATTENTION_COMMON_CUH
+#define QM_KERNELS_CUDA_ATTENTION_COMMON_CUH
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+#include "kernels/cuda/attention.h"
+#include "kernels/random.h"
+
+namespace qm_attention
+{
+
+/* Rows that the workspace arrays are padded to per (batch, head). */
+constexpr int ROW_PAD = 128;
+
+struct Params
+{
+  QmAttentionTensor q, k, v, o, dout, dq, dk, dv;
+  float *lse;
+  float *delta;   /* [batch * heads][padded_seq]: sum (o * dout) */
+  float *dq_acc;  /* [batch * heads][padded_seq][head_dim of the kernel] */
+  int *semaphore; /* [batch * heads][padded_seq / 16], zeroed */
+  const int32_t *rng;
+  int batch, heads, seq, head_dim, padded_seq;
+  float scale;
+  float scale_log2; /* scale * log2 (e) */
+  float keep_scale; /* 1 / probability to keep */
+  uint32_t threshold;
+  uint32_t site;
+  bool causal;
+  bool deterministic;
+  int sm_count;
+  int smem_limit; /* bytes a block may have */
+};
+
+constexpr float LOG2E = 1.4426950408889634f;
+constexpr float LN2 = 0.6931471805599453f;
+
+/* Random bits for 16 x 16 elements of the score matrix, one call a lane: the
+ * lane of group g = lane / 4 and t = lane % 4 holds rows g, g + 8 and columns
+ * 2t, 2t + 1, 2t + 8, 2t + 9, as in the accumulators of a matrix instruction.
+ * bits[rowhalf + 2 * colhalf] holds the pair of columns as 16-bit halves. */
+struct Dropout
+{
+  uint32_t k0, k1, row_tiles, site, pass, threshold;
+
+  __device__ __forceinline__ void
+  init (const Params &p, uint32_t bh)
+  {
+    k0 = (uint32_t) p.rng[QM_RNG_SEED];
+    k1 = (uint32_t) p.rng[QM_RNG_SEED_HIGH];
+    pass = (uint32_t) p.rng[QM_RNG_PASS];
+    row_tiles = bh * (uint32_t) ((p.seq + 15) / 16);
+    site = p.site;
+    threshold = p.threshold;
+  }
+
+  /* As qm_tile_bits(), whose words are by rows first. */
+  __device__ __forceinline__ void
+  bits (uint32_t (&c)[4], uint32_t row16, uint32_t col16, uint32_t lane) const
+  {
+    QmRandomBits random =
+        qm_philox (k0, k1, col16 * 32 + lane, row_tiles + row16, site, pass);
+
+    c[0] = random.word[0];
+    c[1] = random.word[2];
+    c[2] = random.word[1];
+    c[3] = random.word[3];
+  }
+
+  __device__ __forceinline__ bool
+  keep_low (uint32_t pair) const
+  {
+    return (pair & 0xffffu) >= threshold;
+  }
+
+  __device__ __forceinline__ bool
+  keep_high (uint32_t pair) const
+  {
+    return (pair >> 16) >= threshold;
+  }
+};
+
+/* Transposes an 8 x 8 matrix of 16-bit elements held across the warp in the
+ * accumulators' layout. */
+__device__ __forceinline__ uint32_t
+transpose8x8 (uint32_t x)
+{
+  uint32_t y;
+
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;\n"
+               : "=r"(y)
+               : "r"(x));
+  return y;
+}
+
+__device__ __forceinline__ float
+exp2_approx (float x)
+{
+  float y;
+
+  asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));
+  return y;
+}
+
+template <class T>
+__device__ __forceinline__ uint32_t pack2 (float lo, float hi);
+
+template <>
+__device__ __forceinline__ uint32_t
+pack2<__half> (float lo, float hi)
+{
+  uint32_t r;
+
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;\n" : "=r"(r) : "f"(hi), "f"(lo));
+  return r;
+}
+
+template <>
+__device__ __forceinline__ uint32_t
+pack2<__nv_bfloat16> (float lo, float hi)
+{
+  uint32_t r;
+
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;\n" : "=r"(r) : "f"(hi), "f"(lo));
+  return r;
+}
+
+template <class T> __device__ __forceinline__ float2 unpack2 (uint32_t x);
+
+template <>
+__device__ __forceinline__ float2
+unpack2<__half> (uint32_t x)
+{
+  return __half22float2 (*reinterpret_cast<__half2 *> (&x));
+}
+
+template <>
+__device__ __forceinline__ float2
+unpack2<__nv_bfloat16> (uint32_t x)
+{
+  return make_float2 (__uint_as_float (x << 16),
+                      __uint_as_float (x & 0xffff0000u));
+}
+
+/* The first element of (batch * heads) index bh. */
+template <class T>
+__device__ __forceinline__ T *
+head_base (const QmAttentionTensor &t, int bh, int heads)
+{
+  return static_cast<T *> (t.data) + (bh / heads) * t.batch_stride
+         + (bh % heads) * t.head_stride;
+}
+
+/* Entry points of the paths, each compiled for one element type and head
+ * size. */
+template <class T, int D>
+cudaError_t launch_portable_forward (const Params &p, cudaStream_t stream);
+template <class T, int D>
+cudaError_t launch_portable_backward (const Params &p, cudaStream_t stream);
+template <class T, int D>
+cudaError_t launch_hopper_forward (const Params &p, cudaStream_t stream);
+template <class T, int D>
+cudaError_t launch_hopper_backward (const Params &p, cudaStream_t stream);
+
+}
+
+#endif

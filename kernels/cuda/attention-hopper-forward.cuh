@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Forward attention on Hopper.  A block stays on its multiprocessor and takes
+ * tiles of BM rows of one head from a queue, the longest of a few heads
+ * first, so that those heads' K and V stay in the L2 cache.  One warpgroup
+ * fetches, the others multiply, 64 rows each:
+ *
+ *   - within a warpgroup, the scores of block j + 1 are multiplied while the
+ *     softmax of block j ... is still added up: S(j + 1) = Q K' and
+ *     O += P(j) V are in flight together;
+ *   - between warpgroups, products are issued in turns, so that one computes
+ *     exponentials while the next keeps the tensor cores busy.
+ *
+ * (Shah et al., "FlashAttention-3", 2024.)  Blocks of columns are walked from
+ * the diagonal down, so that only the first need masks. */
+
+#ifndef QM_KERNELS_CUDA_ATTENTION_HOPPER_FORWARD_CUH
+#define QM_KERNELS_CUDA_ATTENTION_HOPPER_FORWARD_CUH
+
+#include "kernels/cuda/attention-wgmma.cuh"
+
+namespace qm_attention
+{
+
+/* Bytes of K and V that may be in use at a time: a part of the L2 cache. */
+constexpr int64_t L2_SHARE = (int64_t) 16 << 20;
+
+struct HopperForwardParams
+{
+  Params p;
+  int row_tiles;
+  int tiles;
+  int group; /* heads whose K and V fit into the L2 cache */
+  CUtensorMap q, k, v;
+};
+
+#ifndef QM_FWD_GROUPS
+#define QM_FWD_GROUPS (D <= 64 && !DROP ? 3 : 2)
+#endif
+#ifndef QM_FWD_BN
+#define QM_FWD_BN (D <= 128 ? 128 : 80)
+#endif
+
+#ifndef QM_FWD_TURNS
+#define QM_FWD_TURNS (D <= 128)
+#endif
+#ifndef QM_FWD_LAZY
+#define QM_FWD_LAZY 0
+#endif
+template <int D, bool DROP> struct HopperForwardTiles
+{
+  static constexpr int GROUPS = QM_FWD_GROUPS;
+  static constexpr int BM = 64 * GROUPS;
+  static constexpr int BN = QM_FWD_BN;
+  static constexpr int STAGES = 2;
+  static constexpr int THREADS = (GROUPS + 1) * WARPGROUP;
+  static constexpr bool TURNS = QM_FWD_TURNS;
+};
+
+template <class Tiles, int D> struct alignas (1024) HopperForwardShared
+{
+  uint16_t q[Tiles::BM * D];
+  uint16_t k[Tiles::STAGES][Tiles::BN * D];
+  uint16_t v[Tiles::STAGES][Tiles::BN * D];
+  uint64_t q_full, q_empty;
+  uint64_t k_full[Tiles::STAGES], k_empty[Tiles::STAGES];
+  uint64_t v_full[Tiles::STAGES], v_empty[Tiles::STAGES];
+  uint64_t next_full[2], next_empty[2];
+  int next[2];
+};
+
+/* Which rows of which head a tile is. */
+struct Tile
+{
+  int row0, bh, blocks;
+
+  template <int BM, int BN>
+  static __device__ __forceinline__ Tile
+  at (const HopperForwardParams &h, int index)
+  {
+    Tile t;
+    int in_group = h.group * h.row_tiles;
+    int group = index / in_group;
+    int rest = index - group * in_group;
+    int heads = min (h.group, h.p.batch * h.p.heads - group * h.group);
+    int columns;
+
+    t.row0 = (h.row_tiles - 1 - rest / heads) * BM;
+    t.bh = group * h.group + rest % heads;
+    columns = h.p.causal ? min (h.p.seq, t.row0 + BM) : h.p.seq;
+    t.blocks = (columns + BN - 1) / BN;
+    return t;
+  }
+};
+
+template <class Tiles, int D>
+__device__ __forceinline__ void
+forward_producer (const HopperForwardParams &h,
+                  HopperForwardShared<Tiles, D> &s)
+{
+  constexpr int BM = Tiles::BM, BN = Tiles::BN, STAGES = Tiles::STAGES;
+  Ring<STAGES> ring;
+  Ring<2> next_ring;
+  int index = blockIdx.x, q_parity = 1;
+
+  while (index < h.tiles)
+    {
+      const Tile t = Tile::at<BM, BN> (h, index);
+      const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
+
+      index = gridDim.x + atomicAdd (h.p.semaphore, 1);
+      barrier_wait (&s.q_empty, q_parity);
+      q_parity ^= 1;
+      barrier_expect (&s.q_full, sizeof s.q);
+      load_rows (s.q, &h.q, &s.q_full, t.row0, head, batch);
+      for (int block = t.blocks - 1; block >= 0; block--)
+        {
+          barrier_wait (&s.k_empty[ring.index], ring.parity ^ 1);
+          barrier_expect (&s.k_full[ring.index], sizeof s.k[0]);
+          load_rows (s.k[ring.index], &h.k, &s.k_full[ring.index], block * BN,
+                     head, batch);
+          barrier_wait (&s.v_empty[ring.index], ring.parity ^ 1);
+          barrier_expect (&s.v_full[ring.index], sizeof s.v[0]);
+          load_rows (s.v[ring.index], &h.v, &s.v_full[ring.index], block * BN,
+                     head, batch);
+          ring.advance ();
+        }
+      barrier_wait (&s.next_empty[next_ring.index], next_ring.parity ^ 1);
+      s.next[next_ring.index] = index;
+      barrier_arrive (&s.next_full[next_ring.index]);
+      next_ring.advance ();
+    }
+}
+
+/* What one thread of a multiplying warpgroup holds: rows g and g + 8 of its
+ * warp's 16. */
+template <class T, int D, bool DROP> struct ForwardConsumer
+{
+  using Tiles = HopperForwardTiles<D, DROP>;
+  using Shared = HopperForwardShared<Tiles, D>;
+  static constexpr int BM = Tiles::BM, BN = Tiles::BN;
+  static constexpr int GROUPS = Tiles::GROUPS, STAGES = Tiles::STAGES;
+
+  const HopperForwardParams &h;
+  Shared &s;
+  const int group, lane, warp; /* warp in the group */
+  Ring<STAGES> k_ring, v_ring;
+  int row; /* of the first of this thread's two rows */
+  Dropout drop;
+  float o[D / 2];
+  float scores[BN / 2];
+  uint32_t probabilities[BN / 16][4];
+  float row_max[2], row_sum[2], rescale[2];
+
+  __device__ __forceinline__
+  ForwardConsumer (const HopperForwardParams &h, Shared &s)
+      : h (h), s (s), group (threadIdx.x / WARPGROUP - 1),
+        lane (threadIdx.x % 32), warp (threadIdx.x / 32 % 4)
+  {
+  }
+
+  __device__ __forceinline__ void
+  release (uint64_t *barrier)
+  {
+    if (lane == 0)
+      barrier_arrive (barrier);
+  }
+
+  __device__ __forceinline__ void
+  take_turn ()
+  {
+    if (Tiles::TURNS)
+      named_sync (1 + group, 2 * WARPGROUP);
+  }
+
+  __device__ __forceinline__ void
+  pass_turn_on ()
+  {
+    if (Tiles::TURNS)
+      named_arrive (1 + (group + 1) % GROUPS, 2 * WARPGROUP);
+  }
+
+  /* scores = Q K' for the block in the ring */
+  __device__ __forceinline__ void
+  multiply_scores ()
+  {
+    const uint32_t q = shared_u32 (s.q), k = shared_u32 (s.k[k_ring.index]);
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < D / 16; i++)
+      Product<T, BN>::template shared<0, 0> (
+        scores, along_rows<D, BM> (q, group * 64, i),
+        along_rows<D, BN> (k, 0, i), i > 0);
+    products_commit ();
+  }
+
+  /* o += probabilities V */
+  __device__ __forceinline__ void
+  multiply_values ()
+  {
+    const uint32_t v = shared_u32 (s.v[v_ring.index]);
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < BN / 16; i++)
+      Product<T, D>::template registers<1> (
+        o, probabilities[i], down_rows<D, BN> (v, 0, i), 1);
+    products_commit ();
+  }
+
+  template <bool MASKED, bool FIRST>
+  __device__ __forceinline__ void
+  softmax (int block)
+  {
+    if (MASKED)
+      {
+        const int column0 = block * BN + lane % 4 * 2;
+
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+          {
+            const int limit
+              = (h.p.causal ? min (row + 8 * i, h.p.seq - 1) : h.p.seq - 1)
+                - column0;
+
+#pragma unroll
+            for (int n = 0; n < BN / 8; n++)
+#pragma unroll
+              for (int e = 0; e < 2; e++)
+                if (n * 8 + e > limit)
+                  scores[n * 4 + i * 2 + e] = -INFINITY;
+          }
+      }
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      {
+        float m = FIRST ? -INFINITY : row_max[i];
+
+#pragma unroll
+        for (int n = 0; n < BN / 8; n++)
+          m = fmaxf (m, fmaxf (scores[n * 4 + i * 2],
+                               scores[n * 4 + i * 2 + 1]));
+        m = fmaxf (m, __shfl_xor_sync (0xffffffffu, m, 1));
+        m = fmaxf (m, __shfl_xor_sync (0xffffffffu, m, 2));
+
+        /* a row may have seen no column yet */
+        float shift = MASKED && m == -INFINITY ? 0.0f : m * h.p.scale_log2;
+        float sum = 0;
+
+        if (!FIRST)
+          rescale[i] = exp2_approx (row_max[i] * h.p.scale_log2 - shift);
+        row_max[i] = m;
+#pragma unroll
+        for (int n = 0; n < BN / 8; n++)
+#pragma unroll
+          for (int e = 0; e < 2; e++)
+            {
+              float &x = scores[n * 4 + i * 2 + e];
+
+              x = exp2_approx (fmaf (x, h.p.scale_log2, -shift));
+              sum += x;
+            }
+        row_sum[i] = FIRST ? sum : row_sum[i] * rescale[i] + sum;
+      }
+
+    if (DROP)
+#pragma unroll
+      for (int n = 0; n < BN / 8; n += 2)
+        {
+          uint32_t bits[4];
+
+          drop.bits (bits, row / 16, (block * BN + n * 8) / 16, lane);
+#pragma unroll
+          for (int w = 0; w < 4; w++)
+            {
+              float *x = &scores[(n + w / 2) * 4 + w % 2 * 2];
+
+              x[0] = drop.keep_low (bits[w]) ? x[0] : 0.0f;
+              x[1] = drop.keep_high (bits[w]) ? x[1] : 0.0f;
+            }
+        }
+  }
+
+  __device__ __forceinline__ void
+  pack ()
+  {
+#pragma unroll
+    for (int i = 0; i < BN / 16; i++)
+#pragma unroll
+      for (int w = 0; w < 4; w++)
+        probabilities[i][w]
+          = pack2<T> (scores[(2 * i + w / 2) * 4 + w % 2 * 2],
+                      scores[(2 * i + w / 2) * 4 + w % 2 * 2 + 1]);
+  }
+
+  /* The next block's scores, this block's share of o. */
+  template <bool MASKED>
+  __device__ __forceinline__ void
+  step (int block)
+  {
+    barrier_wait (&s.k_full[k_ring.index], k_ring.parity);
+    take_turn ();
+    multiply_scores ();
+    barrier_wait (&s.v_full[v_ring.index], v_ring.parity);
+    multiply_values ();
+    pass_turn_on ();
+    products_wait<1> ();
+    pin (scores);
+    release (&s.k_empty[k_ring.index]);
+    k_ring.advance ();
+    softmax<MASKED, false> (block);
+    products_wait<0> ();
+    pin (o);
+    release (&s.v_empty[v_ring.index]);
+    v_ring.advance ();
+    pack ();
+    if (!QM_FWD_LAZY
+        || __any_sync (0xffffffffu, rescale[0] != 1.0f || rescale[1] != 1.0f))
+#pragma unroll
+      for (int i = 0; i < D / 2; i++)
+        o[i] *= rescale[i / 2 % 2];
+  }
+
+  /* Lets a block pass of which this warpgroup needs nothing. */
+  __device__ __forceinline__ void
+  skip (bool first)
+  {
+    barrier_wait (&s.k_full[k_ring.index], k_ring.parity);
+    if (!first)
+      {
+        take_turn ();
+        pass_turn_on ();
+      }
+    release (&s.k_empty[k_ring.index]);
+    k_ring.advance ();
+    barrier_wait (&s.v_full[v_ring.index], v_ring.parity);
+    release (&s.v_empty[v_ring.index]);
+    v_ring.advance ();
+  }
+
+  __device__ __forceinline__ void
+  store (const Tile &t)
+  {
+    T *head = head_base<T> (h.p.o, t.bh, h.p.heads);
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      {
+        const int r = row + 8 * i;
+        float sum = row_sum[i];
+
+        sum += __shfl_xor_sync (0xffffffffu, sum, 1);
+        sum += __shfl_xor_sync (0xffffffffu, sum, 2);
+        if (r >= h.p.seq)
+          continue;
+        if (lane % 4 == 0)
+          h.p.lse[(int64_t) t.bh * h.p.seq + r]
+            = row_max[i] * h.p.scale + logf (sum);
+
+        const float factor = (DROP ? h.p.keep_scale : 1.0f) / sum;
+        T *to = head + r * h.p.o.seq_stride + lane % 4 * 2;
+
+#pragma unroll
+        for (int n = 0; n < D / 8; n++)
+          if (D < 256 || n * 8 < h.p.head_dim)
+            *reinterpret_cast<uint32_t *> (to + n * 8)
+              = pack2<T> (o[n * 4 + i * 2] * factor,
+                          o[n * 4 + i * 2 + 1] * factor);
+      }
+  }
+
+  __device__ __forceinline__ void
+  tile (const Tile &t, int q_parity)
+  {
+    const int first_row = t.row0 + group * 64;
+    const int columns = h.p.causal ? min (h.p.seq, first_row + 64) : h.p.seq;
+    const int needed = first_row < h.p.seq ? (columns + BN - 1) / BN : 0;
+    /* blocks below this one need no mask */
+    const int whole = min (h.p.causal ? (first_row + 1) / BN : h.p.seq / BN,
+                           h.p.seq / BN);
+    int block = t.blocks - 1;
+
+    row = first_row + warp * 16 + lane / 4;
+    for (; block >= needed; block--)
+      skip (block == t.blocks - 1);
+    barrier_wait (&s.q_full, q_parity);
+    if (needed == 0)
+      {
+        release (&s.q_empty);
+        return;
+      }
+
+    if (DROP)
+      drop.init (h.p, t.bh);
+    barrier_wait (&s.k_full[k_ring.index], k_ring.parity);
+    if (block < t.blocks - 1)
+      take_turn ();
+    multiply_scores ();
+    if (block < t.blocks - 1)
+      pass_turn_on ();
+    products_wait<0> ();
+    pin (scores);
+    release (&s.k_empty[k_ring.index]);
+    k_ring.advance ();
+    softmax<true, true> (block);
+    pack ();
+#pragma unroll
+    for (int i = 0; i < D / 2; i++)
+      o[i] = 0;
+
+    for (block--; block >= whole; block--)
+      step<true> (block);
+    for (; block >= 0; block--)
+      step<false> (block);
+    release (&s.q_empty);
+
+    barrier_wait (&s.v_full[v_ring.index], v_ring.parity);
+    multiply_values ();
+    products_wait<0> ();
+    pin (o);
+    release (&s.v_empty[v_ring.index]);
+    v_ring.advance ();
+    store (t);
+  }
+
+  __device__ __forceinline__ void
+  run ()
+  {
+    Ring<2> next_ring;
+    int index = blockIdx.x, q_parity = 0;
+
+    if (group == GROUPS - 1 && Tiles::TURNS)
+      named_arrive (1, 2 * WARPGROUP);
+    while (index < h.tiles)
+      {
+        tile (Tile::at<BM, BN> (h, index), q_parity);
+        q_parity ^= 1;
+        barrier_wait (&s.next_full[next_ring.index], next_ring.parity);
+        index = s.next[next_ring.index];
+        __syncwarp ();
+        release (&s.next_empty[next_ring.index]);
+        next_ring.advance ();
+      }
+  }
+};
+
+template <class T, int D, bool DROP>
+__global__ void
+__launch_bounds__ (HopperForwardTiles<D, DROP>::THREADS, 1)
+hopper_forward (const __grid_constant__ HopperForwardParams h)
+{
+  using Tiles = HopperForwardTiles<D, DROP>;
+  extern __shared__ char raw[];
+  auto &s = *reinterpret_cast<HopperForwardShared<Tiles, D> *> (
+    (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+
+  if (threadIdx.x == 0)
+    {
+      constexpr int WARPS = Tiles::GROUPS * 4;
+
+      prefetch_map (&h.q);
+      prefetch_map (&h.k);
+      prefetch_map (&h.v);
+      barrier_init (&s.q_full, 1);
+      barrier_init (&s.q_empty, WARPS);
+      for (int i = 0; i < Tiles::STAGES; i++)
+        {
+          barrier_init (&s.k_full[i], 1);
+          barrier_init (&s.k_empty[i], WARPS);
+          barrier_init (&s.v_full[i], 1);
+          barrier_init (&s.v_empty[i], WARPS);
+        }
+      for (int i = 0; i < 2; i++)
+        {
+          barrier_init (&s.next_full[i], 1);
+          barrier_init (&s.next_empty[i], WARPS);
+        }
+      barrier_init_fence ();
+    }
+  __syncthreads ();
+
+  if (threadIdx.x < WARPGROUP)
+    {
+      give_registers<Tiles::GROUPS == 3 ? 32 : (D > 128 ? 24 : 40)> ();
+      if (threadIdx.x == 0)
+        forward_producer<Tiles, D> (h, s);
+    }
+  else
+    {
+      take_registers<Tiles::GROUPS == 3 ? 160 : (D > 128 ? 240 : 232)> ();
+      ForwardConsumer<T, D, DROP> (h, s).run ();
+    }
+}
+
+template <class T, int D, bool DROP>
+cudaError_t
+launch_hopper_forward (const Params &p, cudaStream_t stream)
+{
+  using Tiles = HopperForwardTiles<D, DROP>;
+  constexpr int SHARED = sizeof (HopperForwardShared<Tiles, D>) + 1024;
+  constexpr bool BF16 = __is_same (T, __nv_bfloat16);
+  const int64_t head_bytes = (int64_t) p.seq * D * 2 * sizeof (T);
+  const auto kernel = hopper_forward<T, D, DROP>;
+  HopperForwardParams h;
+  cudaError_t status;
+
+  h.p = p;
+  h.row_tiles = (p.seq + Tiles::BM - 1) / Tiles::BM;
+  h.tiles = h.row_tiles * p.batch * p.heads;
+  h.group = (int) max ((int64_t) 1, L2_SHARE / head_bytes);
+  status = make_map<D> (&h.q, p, p.q, Tiles::BM, BF16);
+  if (status == cudaSuccess)
+    status = make_map<D> (&h.k, p, p.k, Tiles::BN, BF16);
+  if (status == cudaSuccess)
+    status = make_map<D> (&h.v, p, p.v, Tiles::BN, BF16);
+  if (status == cudaSuccess)
+    status = cudaFuncSetAttribute (
+      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
+  if (status == cudaSuccess)
+    status = cudaMemsetAsync (p.semaphore, 0, sizeof (int), stream);
+  if (status != cudaSuccess)
+    return status;
+  kernel<<<min (h.tiles, p.sm_count), Tiles::THREADS, SHARED, stream>>> (h);
+  return cudaGetLastError ();
+}
+
+template <class T, int D>
+cudaError_t
+launch_hopper_forward (const Params &p, cudaStream_t stream)
+{
+  return p.threshold ? launch_hopper_forward<T, D, true> (p, stream)
+                     : launch_hopper_forward<T, D, false> (p, stream);
+}
+
+}
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Forward attention on compute capability 8.0 and above.  One block takes BM
+ * rows of one head and walks over its columns, BN at a time; K and V have one
+ * buffer each, and each is filled while the other is used. */
+
+#ifndef QM_KERNELS_CUDA_ATTENTION_MMA_FORWARD_CUH
+#define QM_KERNELS_CUDA_ATTENTION_MMA_FORWARD_CUH
+
+#include "kernels/cuda/attention-mma.cuh"
+
+namespace qm_attention
+{
+
+template <class T, int D> struct ForwardTiles
+{
+  static constexpr bool WIDE = sizeof (T) == 4;
+  static constexpr int WARPS = 4;
+  static constexpr int BM = WIDE ? 64 : D <= 128 ? 128 : 64;
+  static constexpr int BN = WIDE ? (D <= 64    ? 64
+                                    : D <= 128 ? 32
+                                               : 16)
+                                 : (D <= 96    ? 64
+                                    : D <= 128 ? 32
+                                               : 64);
+  static constexpr int LD = D + 16 / (int) sizeof (T);
+  static constexpr int SHARED = (BM + 2 * BN) * LD * (int) sizeof (T);
+};
+
+template <class T, int D, bool DROP>
+__global__ void
+__launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
+    portable_forward (const __grid_constant__ Params p)
+{
+  using M = Mma<T>;
+  using Tiles = ForwardTiles<T, D>;
+  constexpr int BM = Tiles::BM, BN = Tiles::BN, LD = Tiles::LD;
+  constexpr int THREADS = Tiles::WARPS * 32;
+  constexpr int MI = BM / (Tiles::WARPS * 16); /* 16-row tiles a warp */
+  constexpr int NS = BN / 8, NO = D / 8;
+
+  extern __shared__ __align__ (128) char shared[];
+  T *sq = reinterpret_cast<T *> (shared);
+  T *sk = sq + BM * LD;
+  T *sv = sk + BN * LD;
+
+  const int row_blocks = (p.seq + BM - 1) / BM;
+  const int bh = blockIdx.x / row_blocks;
+  /* the longest rows first, where causal */
+  const int row0 = (row_blocks - 1 - blockIdx.x % row_blocks) * BM;
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int g = lane / 4, t = lane % 4;
+  const T *k_head = head_base<T> (p.k, bh, p.heads);
+  const T *v_head = head_base<T> (p.v, bh, p.heads);
+  const int columns = p.causal ? min (p.seq, row0 + BM) : p.seq;
+  const int blocks = (columns + BN - 1) / BN;
+
+  load_tile_async<T, D, BM, THREADS> (sq, head_base<T> (p.q, bh, p.heads),
+                                      p.q.seq_stride, row0, p.seq, p.head_dim);
+  load_tile_async<T, D, BN, THREADS> (sk, k_head, p.k.seq_stride, 0, p.seq,
+                                      p.head_dim);
+  copy_commit ();
+
+  float acc[MI][NO][4] = {};
+  float row_max[MI][2], row_sum[MI][2];
+  Dropout drop;
+
+#pragma unroll
+  for (int i = 0; i < MI; i++)
+    {
+      row_max[i][0] = row_max[i][1] = -INFINITY;
+      row_sum[i][0] = row_sum[i][1] = 0;
+    }
+  if (DROP)
+    drop.init (p, bh);
+
+  for (int block = 0; block < blocks; block++)
+    {
+      const int column0 = block * BN;
+      float s[MI][NS][4] = {};
+
+      copy_wait<0> ();
+      __syncthreads ();
+      load_tile_async<T, D, BN, THREADS> (sv, v_head, p.v.seq_stride, column0,
+                                          p.seq, p.head_dim);
+      copy_commit ();
+
+#pragma unroll
+      for (int k = 0; k < D; k += M::K)
+        {
+          uint32_t a[MI][4];
+
+#pragma unroll
+          for (int i = 0; i < MI; i++)
+            M::load_a (a[i], sq, LD, (warp * MI + i) * 16, k, lane);
+#pragma unroll
+          for (int n = 0; n < BN; n += 16)
+            {
+              uint32_t b[2][2];
+
+              M::load_b (b, sk, LD, n, k, lane);
+#pragma unroll
+              for (int i = 0; i < MI; i++)
+                {
+                  M::multiply (s[i][n / 8], a[i], b[0]);
+                  M::multiply (s[i][n / 8 + 1], a[i], b[1]);
+                }
+            }
+        }
+
+      const bool masked =
+          column0 + BN > p.seq || (p.causal && column0 + BN > row0 + 1);
+
+#pragma unroll
+      for (int i = 0; i < MI; i++)
+        {
+          const int row = row0 + (warp * MI + i) * 16 + g;
+
+          if (masked)
+            {
+#pragma unroll
+              for (int n = 0; n < NS; n++)
+#pragma unroll
+                for (int e = 0; e < 4; e++)
+                  {
+                    int column = column0 + n * 8 + t * 2 + e % 2;
+
+                    if (column >= p.seq
+                        || (p.causal && column > row + e / 2 * 8))
+                      s[i][n][e] = -INFINITY;
+                  }
+            }
+
+#pragma unroll
+          for (int h = 0; h < 2; h++)
+            {
+              float m = row_max[i][h];
+
+#pragma unroll
+              for (int n = 0; n < NS; n++)
+                m = fmaxf (m, fmaxf (s[i][n][2 * h], s[i][n][2 * h + 1]));
+              m = fmaxf (m, __shfl_xor_sync (0xffffffffu, m, 1));
+              m = fmaxf (m, __shfl_xor_sync (0xffffffffu, m, 2));
+
+              /* column 0 is in the first block, so m is finite */
+              float rescale = exp2_approx ((row_max[i][h] - m) * p.scale_log2);
+              float shift = m * p.scale_log2;
+              float sum = 0;
+
+              row_max[i][h] = m;
+#pragma unroll
+              for (int n = 0; n < NS; n++)
+#pragma unroll
+                for (int e = 2 * h; e < 2 * h + 2; e++)
+                  {
+                    s[i][n][e] =
+                        exp2_approx (fmaf (s[i][n][e], p.scale_log2, -shift));
+                    sum += s[i][n][e];
+                  }
+              row_sum[i][h] = row_sum[i][h] * rescale + sum;
+#pragma unroll
+              for (int n = 0; n < NO; n++)
+                {
+                  acc[i][n][2 * h] *= rescale;
+                  acc[i][n][2 * h + 1] *= rescale;
+                }
+            }
+
+          if (DROP)
+            {
+#pragma unroll
+              for (int n = 0; n < NS; n += 2)
+                {
+                  uint32_t bits[4];
+
+                  drop.bits (bits, (row - g) / 16, (column0 + n * 8) / 16,
+                             lane);
+#pragma unroll
+                  for (int w = 0; w < 4; w++)
+                    {
+                      float *x = &s[i][n + w / 2][w % 2 * 2];
+
+                      x[0] = drop.keep_low (bits[w]) ? x[0] : 0.0f;
+                      x[1] = drop.keep_high (bits[w]) ? x[1] : 0.0f;
+                    }
+                }
+            }
+        }
+
+      copy_wait<0> ();
+      __syncthreads ();
+      if (block + 1 < blocks)
+        load_tile_async<T, D, BN, THREADS> (sk, k_head, p.k.seq_stride,
+                                            column0 + BN, p.seq, p.head_dim);
+      copy_commit ();
+
+#pragma unroll
+      for (int k = 0; k < BN; k += M::K)
+        {
+          uint32_t a[MI][4];
+
+#pragma unroll
+          for (int i = 0; i < MI; i++)
+            M::from_accumulators (a[i], s[i], k / M::K);
+#pragma unroll
+          for (int n = 0; n < D; n += 16)
+            {
+              uint32_t b[2][2];
+
+              M::load_b_trans (b, sv, LD, n, k, lane);
+#pragma unroll
+              for (int i = 0; i < MI; i++)
+                {
+                  M::multiply (acc[i][n / 8], a[i], b[0]);
+                  M::multiply (acc[i][n / 8 + 1], a[i], b[1]);
+                }
+            }
+        }
+    }
+
+  T *o_head = head_base<T> (p.o, bh, p.heads);
+
+#pragma unroll
+  for (int i = 0; i < MI; i++)
+#pragma unroll
+    for (int h = 0; h < 2; h++)
+      {
+        const int row = row0 + (warp * MI + i) * 16 + g + 8 * h;
+        float sum = row_sum[i][h];
+
+        sum += __shfl_xor_sync (0xffffffffu, sum, 1);
+        sum += __shfl_xor_sync (0xffffffffu, sum, 2);
+        if (row >= p.seq)
+          continue;
+        if (t == 0)
+          p.lse[(int64_t) bh * p.seq + row] =
+              row_max[i][h] * p.scale + logf (sum);
+
+        float factor = (DROP ? p.keep_scale : 1.0f) / sum;
+
+#pragma unroll
+        for (int n = 0; n < NO; n++)
+          if (n * 8 < p.head_dim)
+            M::store_pair (o_head + row * p.o.seq_stride + n * 8 + t * 2,
+                           acc[i][n][2 * h] * factor,
+                           acc[i][n][2 * h + 1] * factor);
+      }
+}
+
+template <class T, int D>
+cudaError_t
+launch_portable_forward (const Params &p, cudaStream_t stream)
+{
+  using Tiles = ForwardTiles<T, D>;
+  auto kernel = p.threshold ? portable_forward<T, D, true>
+                            : portable_forward<T, D, false>;
+  unsigned blocks =
+      (unsigned) p.batch * p.heads * ((p.seq + Tiles::BM - 1) / Tiles::BM);
+  cudaError_t status =
+      cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                            Tiles::SHARED);
+
+  if (status != cudaSuccess)
+    return status;
+  kernel<<<blocks, Tiles::WARPS * 32, Tiles::SHARED, stream>>> (p);
+  return cudaGetLastError ();
+}
+
+}
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Compute capability 9.0a: the tensor copy engine (TMA), its barriers in
+ * shared memory, and matrix instructions of a warpgroup (wgmma).
+ *
+ * A tile of R rows of D 16-bit elements lies in shared memory as D / C chunks
+ * of R rows of C elements, C the widest of 64, 32 and 16 that divides D: rows
+ * of 128, 64 or 32 bytes, swizzled as the copy engine does it.  So D = 80
+ * wastes neither memory nor products. */
+
+#ifndef QM_KERNELS_CUDA_ATTENTION_WGMMA_CUH
+#define QM_KERNELS_CUDA_ATTENTION_WGMMA_CUH
+
+#include <cuda.h>
+
+#include "kernels/cuda/attention-common.cuh"
+
+namespace qm_attention
+{
+
+constexpr int WARPGROUP = 128;
+
+template <int D> struct Chunk
+{
+  static constexpr int ELEMENTS = D % 64 == 0 ? 64 : D % 32 == 0 ? 32 : 16;
+  static constexpr int BYTES = ELEMENTS * 2;
+  static constexpr int COUNT = D / ELEMENTS;
+  /* The swizzle's code in a matrix descriptor. */
+  static constexpr uint64_t CODE = BYTES == 128 ? 1 : BYTES == 64 ? 2 : 3;
+};
+
+__device__ __forceinline__ uint32_t
+shared_u32 (const void *p)
+{
+  return static_cast<uint32_t> (__cvta_generic_to_shared (p));
+}
+
+/* -- barriers ------------------------------------------------------------ */
+
+__device__ __forceinline__ void
+barrier_init (uint64_t *barrier, int arrivals)
+{
+  asm volatile ("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(
+                  shared_u32 (barrier)),
+                "r"(arrivals)
+                : "memory");
+}
+
+__device__ __forceinline__ void
+barrier_init_fence ()
+{
+  asm volatile ("fence.mbarrier_init.release.cluster;\n" ::: "memory");
+}
+
+__device__ __forceinline__ void
+barrier_expect (uint64_t *barrier, int bytes)
+{
+  asm volatile ("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(
+                  shared_u32 (barrier)),
+                "r"(bytes)
+                : "memory");
+}
+
+__device__ __forceinline__ void
+barrier_arrive (uint64_t *barrier)
+{
+  asm volatile ("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(
+                  shared_u32 (barrier))
+                : "memory");
+}
+
+/* Waits until the phase of the given parity is complete. */
+__device__ __forceinline__ void
+barrier_wait (uint64_t *barrier, int parity)
+{
+  asm volatile ("{\n"
+                ".reg .pred done;\n"
+                "again:\n"
+                "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+                "@done bra finished;\n"
+                "bra again;\n"
+                "finished:\n"
+                "}\n" ::"r"(shared_u32 (barrier)),
+                "r"(parity)
+                : "memory");
+}
+
+__device__ __forceinline__ void
+named_sync (int id, int threads)
+{
+  asm volatile ("bar.sync %0, %1;\n" ::"r"(id), "r"(threads) : "memory");
+}
+
+__device__ __forceinline__ void
+named_arrive (int id, int threads)
+{
+  asm volatile ("bar.arrive %0, %1;\n" ::"r"(id), "r"(threads) : "memory");
+}
+
+/* A place in a ring of stages, and the parity of its current round. */
+template <int STAGES> struct Ring
+{
+  int index = 0, parity = 0;
+
+  __device__ __forceinline__ void
+  advance ()
+  {
+    if (++index == STAGES)
+      {
+        index = 0;
+        parity ^= 1;
+      }
+  }
+};
+
+/* -- copies -------------------------------------------------------------- */
+
+__device__ __forceinline__ void
+prefetch_map (const CUtensorMap *map)
+{
+  asm volatile ("prefetch.tensormap [%0];\n" ::"l"(map) : "memory");
+}
+
+/* Rows from `row` of one head to shared memory; rows outside of the tensor
+ * are zeros. */
+__device__ __forceinline__ void
+load_rows (void *to, const CUtensorMap *map, uint64_t *barrier, int row,
+           int head, int batch)
+{
+  asm volatile (
+    "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier"
+    "::complete_tx::bytes [%0], [%1, {%3, %4, %3, %5, %6}], [%2];\n" ::"r"(
+      shared_u32 (to)),
+    "l"(map), "r"(shared_u32 (barrier)), "r"(0), "r"(row), "r"(head),
+    "r"(batch)
+    : "memory");
+}
+
+__device__ __forceinline__ void
+store_rows (const CUtensorMap *map, const void *from, int row, int head,
+            int batch)
+{
+  asm volatile (
+    "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group"
+    " [%0, {%2, %3, %2, %4, %5}], [%1];\n" ::"l"(map),
+    "r"(shared_u32 (from)), "r"(0), "r"(row), "r"(head), "r"(batch)
+    : "memory");
+}
+
+__device__ __forceinline__ void
+bulk_commit ()
+{
+  asm volatile ("cp.async.bulk.commit_group;\n" ::: "memory");
+}
+
+/* Until the shared memory of all but the last N groups may be written. */
+template <int N>
+__device__ __forceinline__ void
+bulk_wait_read ()
+{
+  asm volatile ("cp.async.bulk.wait_group.read %0;\n" ::"n"(N) : "memory");
+}
+
+template <int N>
+__device__ __forceinline__ void
+bulk_wait ()
+{
+  asm volatile ("cp.async.bulk.wait_group %0;\n" ::"n"(N) : "memory");
+}
+
+/* What threads wrote to shared memory becomes visible to the copy engine and
+ * the tensor cores. */
+__device__ __forceinline__ void
+fence_async_proxy ()
+{
+  asm volatile ("fence.proxy.async.shared::cta;\n" ::: "memory");
+}
+
+/* -- matrix descriptors --------------------------------------------------- */
+
+template <int D>
+__device__ __forceinline__ uint64_t
+descriptor (uint32_t address, uint32_t leading_bytes)
+{
+  return (uint64_t) ((address & 0x3ffff) >> 4)
+         | (uint64_t) (leading_bytes >> 4) << 16
+         | (uint64_t) (8 * Chunk<D>::BYTES >> 4) << 32
+         | Chunk<D>::CODE << 62;
+}
+
+/* Operand of 16 steps of the inner dimension from element 16 * step of each
+ * row on (the inner dimension runs along rows). */
+template <int D, int ROWS>
+__device__ __forceinline__ uint64_t
+along_rows (uint32_t tile, int row, int step)
+{
+  constexpr int BYTES = Chunk<D>::BYTES;
+
+  return descriptor<D> (tile + step * 32 / BYTES * (ROWS * BYTES)
+                          + step * 32 % BYTES + row * BYTES,
+                        16);
+}
+
+/* Operand of 16 rows from row 16 * step on, whose elements from `column` on
+ * are its outer dimension (the inner dimension runs down the rows). */
+template <int D, int ROWS>
+__device__ __forceinline__ uint64_t
+down_rows (uint32_t tile, int column, int step)
+{
+  constexpr int BYTES = Chunk<D>::BYTES;
+
+  return descriptor<D> (tile + column / Chunk<D>::ELEMENTS * (ROWS * BYTES)
+                          + step * 16 * BYTES,
+                        ROWS * BYTES);
+}
+
+/* -- products -------------------------------------------------------------- */
+
+__device__ __forceinline__ void
+products_begin ()
+{
+  asm volatile ("wgmma.fence.sync.aligned;\n" ::: "memory");
+}
+
+__device__ __forceinline__ void
+products_commit ()
+{
+  asm volatile ("wgmma.commit_group.sync.aligned;\n" ::: "memory");
+}
+
+template <int N>
+__device__ __forceinline__ void
+products_wait ()
+{
+  asm volatile ("wgmma.wait_group.sync.aligned %0;\n" ::"n"(N) : "memory");
+}
+
+/* Keeps uses of accumulators behind the wait before. */
+template <int N>
+__device__ __forceinline__ void
+pin (float (&x)[N])
+{
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    asm volatile ("" : "+f"(x[i])::"memory");
+}
+
+/* D (64 x N) = A B + (accumulate ? D : 0), 16 steps of the inner dimension.
+ * A is a descriptor or registers; B_DOWN: B's inner dimension runs down the
+ * rows of its tile. */
+template <class T, int N> struct Product;
+
+/* Operand lists by number of accumulators. */
+#define QM_0_7      "%0,%1,%2,%3,%4,%5,%6,%7"
+#define QM_8_15     "%8,%9,%10,%11,%12,%13,%14,%15"
+#define QM_16_23    "%16,%17,%18,%19,%20,%21,%22,%23"
+#define QM_24_31    "%24,%25,%26,%27,%28,%29,%30,%31"
+#define QM_32_39    "%32,%33,%34,%35,%36,%37,%38,%39"
+#define QM_40_47    "%40,%41,%42,%43,%44,%45,%46,%47"
+#define QM_48_55    "%48,%49,%50,%51,%52,%53,%54,%55"
+#define QM_56_63    "%56,%57,%58,%59,%60,%61,%62,%63"
+#define QM_64_71    "%64,%65,%66,%67,%68,%69,%70,%71"
+#define QM_72_79    "%72,%73,%74,%75,%76,%77,%78,%79"
+#define QM_80_87    "%80,%81,%82,%83,%84,%85,%86,%87"
+#define QM_88_95    "%88,%89,%90,%91,%92,%93,%94,%95"
+#define QM_96_103   "%96,%97,%98,%99,%100,%101,%102,%103"
+#define QM_104_111  "%104,%105,%106,%107,%108,%109,%110,%111"
+#define QM_112_119  "%112,%113,%114,%115,%116,%117,%118,%119"
+#define QM_120_127  "%120,%121,%122,%123,%124,%125,%126,%127"
+
+#define QM_LIST_16 QM_0_7
+#define QM_LIST_32 QM_LIST_16 "," QM_8_15
+#define QM_LIST_48 QM_LIST_32 "," QM_16_23
+#define QM_LIST_64 QM_LIST_48 "," QM_24_31
+#define QM_LIST_80 QM_LIST_64 "," QM_32_39
+#define QM_LIST_96 QM_LIST_80 "," QM_40_47
+#define QM_LIST_112 QM_LIST_96 "," QM_48_55
+#define QM_LIST_128 QM_LIST_112 "," QM_56_63
+#define QM_LIST_144 QM_LIST_128 "," QM_64_71
+#define QM_LIST_160 QM_LIST_144 "," QM_72_79
+#define QM_LIST_176 QM_LIST_160 "," QM_80_87
+#define QM_LIST_192 QM_LIST_176 "," QM_88_95
+#define QM_LIST_208 QM_LIST_192 "," QM_96_103
+#define QM_LIST_224 QM_LIST_208 "," QM_104_111
+#define QM_LIST_240 QM_LIST_224 "," QM_112_119
+#define QM_LIST_256 QM_LIST_240 "," QM_120_127
+
+#define QM_OUT_8(i)                                                           \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]),                 \
+    "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+#define QM_OUT_16  QM_OUT_8 (0)
+#define QM_OUT_32  QM_OUT_16, QM_OUT_8 (8)
+#define QM_OUT_48  QM_OUT_32, QM_OUT_8 (16)
+#define QM_OUT_64  QM_OUT_48, QM_OUT_8 (24)
+#define QM_OUT_80  QM_OUT_64, QM_OUT_8 (32)
+#define QM_OUT_96  QM_OUT_80, QM_OUT_8 (40)
+#define QM_OUT_112 QM_OUT_96, QM_OUT_8 (48)
+#define QM_OUT_128 QM_OUT_112, QM_OUT_8 (56)
+#define QM_OUT_144 QM_OUT_128, QM_OUT_8 (64)
+#define QM_OUT_160 QM_OUT_144, QM_OUT_8 (72)
+#define QM_OUT_176 QM_OUT_160, QM_OUT_8 (80)
+#define QM_OUT_192 QM_OUT_176, QM_OUT_8 (88)
+#define QM_OUT_208 QM_OUT_192, QM_OUT_8 (96)
+#define QM_OUT_224 QM_OUT_208, QM_OUT_8 (104)
+#define QM_OUT_240 QM_OUT_224, QM_OUT_8 (112)
+#define QM_OUT_256 QM_OUT_240, QM_OUT_8 (120)
+
+/* i0 .. i4: the numbers of the operands after N / 2 accumulators. */
+#define QM_PRODUCT(T, NAME, N, i0, i1, i2, i3, i4, i5, i6)                    \
+  template <> struct Product<T, N>                                            \
+  {                                                                           \
+    template <int A_DOWN, int B_DOWN>                                         \
+    static __device__ __forceinline__ void                                    \
+    shared (float (&d)[N / 2], uint64_t a, uint64_t b, int accumulate)        \
+    {                                                                         \
+      asm volatile ("{\n"                                                     \
+                    ".reg .pred p;\n"                                         \
+                    "setp.ne.b32 p, %" #i2 ", 0;\n"                           \
+                    "wgmma.mma_async.sync.aligned.m64n" #N                    \
+                    "k16.f32." NAME "." NAME " {" QM_LIST_##N "}, %" #i0      \
+                    ", %" #i1 ", p, 1, 1, %" #i3 ", %" #i4 ";\n"              \
+                    "}\n"                                                     \
+                    : QM_OUT_##N                                              \
+                    : "l"(a), "l"(b), "r"(accumulate), "n"(A_DOWN),           \
+                      "n"(B_DOWN));                                           \
+    }                                                                         \
+    template <int B_DOWN>                                                     \
+    static __device__ __forceinline__ void                                    \
+    registers (float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,         \
+               int accumulate)                                                \
+    {                                                                         \
+      asm volatile ("{\n"                                                     \
+                    ".reg .pred p;\n"                                         \
+                    "setp.ne.b32 p, %" #i5 ", 0;\n"                           \
+                    "wgmma.mma_async.sync.aligned.m64n" #N                    \
+                    "k16.f32." NAME "." NAME " {" QM_LIST_##N "}, {%" #i0     \
+                    ", %" #i1 ", %" #i2 ", %" #i3 "}, %" #i4                  \
+                    ", p, 1, 1, %" #i6 ";\n"                                  \
+                    "}\n"                                                     \
+                    : QM_OUT_##N                                              \
+                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),     \
+                      "r"(accumulate), "n"(B_DOWN));                          \
+    }                                                                         \
+  };
+#define QM_PRODUCTS(...)                                                      \
+  QM_PRODUCT (__half, "f16", __VA_ARGS__)                                     \
+  QM_PRODUCT (__nv_bfloat16, "bf16", __VA_ARGS__)
+
+QM_PRODUCTS (16, 8, 9, 10, 11, 12, 13, 14)
+QM_PRODUCTS (32, 16, 17, 18, 19, 20, 21, 22)
+QM_PRODUCTS (48, 24, 25, 26, 27, 28, 29, 30)
+QM_PRODUCTS (64, 32, 33, 34, 35, 36, 37, 38)
+QM_PRODUCTS (80, 40, 41, 42, 43, 44, 45, 46)
+QM_PRODUCTS (96, 48, 49, 50, 51, 52, 53, 54)
+QM_PRODUCTS (112, 56, 57, 58, 59, 60, 61, 62)
+QM_PRODUCTS (128, 64, 65, 66, 67, 68, 69, 70)
+QM_PRODUCTS (144, 72, 73, 74, 75, 76, 77, 78)
+QM_PRODUCTS (160, 80, 81, 82, 83, 84, 85, 86)
+QM_PRODUCTS (176, 88, 89, 90, 91, 92, 93, 94)
+QM_PRODUCTS (192, 96, 97, 98, 99, 100, 101, 102)
+QM_PRODUCTS (256, 128, 129, 130, 131, 132, 133, 134)
+
+template <int REGISTERS>
+__device__ __forceinline__ void
+give_registers ()
+{
+  asm volatile ("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(REGISTERS));
+}
+
+template <int REGISTERS>
+__device__ __forceinline__ void
+take_registers ()
+{
+  asm volatile ("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(REGISTERS));
+}
+
+/* Describes a tensor to the copy engine in tiles of `rows` rows of one head.
+ */
+template <int D>
+cudaError_t make_map (CUtensorMap *map, const Params &p,
+                      const QmAttentionTensor &t, int rows, bool bf16);
+
+}
+
+#endif

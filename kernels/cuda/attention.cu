@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Checks the arguments of an attention call and picks the kernel. */
+
+#include "kernels/cuda/attention.h"
+
+#include <math.h>
+
+#include "kernels/cuda/attention-common.cuh"
+
+using namespace qm_attention;
+
+namespace
+{
+
+/* Shares of the backward workspace, each a multiple of 256 bytes. */
+struct Layout
+{
+  int padded_seq;
+  size_t delta, dq_acc, semaphore, total;
+};
+
+size_t
+round_up (size_t x, size_t to)
+{
+  return (x + to - 1) / to * to;
+}
+
+int
+kernel_head_dim (int head_dim)
+{
+  const int dims[] = { 64, 80, 96, 128, 256 };
+
+  for (int dim : dims)
+    if (head_dim <= dim)
+      return dim;
+  return 0;
+}
+
+/* Whether the copy engine's chunks make up the head size. */
+bool
+fits_hopper (int head_dim)
+{
+  return head_dim == 64 || head_dim == 80 || head_dim == 96 || head_dim == 128
+         || head_dim == 192 || head_dim == 256;
+}
+
+int
+element_size (QmAttentionType type)
+{
+  return type == QM_ATTENTION_TF32 ? 4 : 2;
+}
+
+Layout
+backward_layout (const QmAttention *a)
+{
+  Layout l;
+  size_t rows;
+
+  l.padded_seq = (int) round_up (a->seq, ROW_PAD);
+  rows = (size_t) a->batch * a->heads * l.padded_seq;
+  l.delta = 0;
+  l.dq_acc = round_up (rows * sizeof (float), 256);
+  l.semaphore =
+      l.dq_acc + rows * kernel_head_dim (a->head_dim) * sizeof (float);
+  l.total = l.semaphore + round_up (rows / 16 * sizeof (int), 256);
+  return l;
+}
+
+QmStatus
+invalid (QmError *error, const char *what)
+{
+  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                       "Attention cannot run: %s.", what);
+}
+
+QmStatus
+launch_failed (QmError *error, cudaError_t status)
+{
+  return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                       "An attention kernel could not be started: %s.",
+                       cudaGetErrorString (status));
+}
+
+bool
+aligned (const QmAttention *a, const QmAttentionTensor *t)
+{
+  const int64_t per = 16 / element_size (a->type);
+
+  return t && t->data && (uintptr_t) t->data % 16 == 0
+         && t->batch_stride % per == 0 && t->seq_stride % per == 0
+         && t->head_stride % per == 0 && t->seq_stride >= 0
+         && t->batch_stride >= 0 && t->head_stride >= 0;
+}
+
+QmStatus
+check (const QmAttention *a, QmError *error)
+{
+  if (a->type != QM_ATTENTION_FP16 && a->type != QM_ATTENTION_BF16
+      && a->type != QM_ATTENTION_TF32)
+    return invalid (error, "the element type is unknown");
+  if (a->batch < 1 || a->heads < 1 || a->seq < 1)
+    return invalid (error, "batch, heads and sequence must be positive");
+  if (a->head_dim < 8 || a->head_dim > 256 || a->head_dim % 8 != 0)
+    return invalid (error, "the head size must be a multiple of 8 up to 256");
+  if (a->seq > 1 << 24
+      || (int64_t) a->batch * a->heads * ((a->seq + 15) / 16) > INT32_MAX)
+    return invalid (error, "batch, heads and sequence are too large");
+  if (!(a->dropout >= 0 && a->dropout < 1))
+    return invalid (error, "dropout must be at least 0 and less than 1");
+  if (a->dropout > 0 && !a->rng)
+    return invalid (error, "dropout needs random numbers");
+  if (!isfinite (a->scale))
+    return invalid (error, "the scale is not a number");
+  return QM_OK;
+}
+
+/* What the device can do, and whether it is the Hopper path's turn. */
+QmStatus
+pick_path (const QmAttention *a, Params *p, bool *hopper, QmError *error)
+{
+  int device, major = 0, minor = 0;
+  cudaError_t status = cudaGetDevice (&device);
+
+  if (status == cudaSuccess)
+    status = cudaDeviceGetAttribute (&major, cudaDevAttrComputeCapabilityMajor,
+                                     device);
+  if (status == cudaSuccess)
+    status = cudaDeviceGetAttribute (&minor, cudaDevAttrComputeCapabilityMinor,
+                                     device);
+  if (status == cudaSuccess)
+    status = cudaDeviceGetAttribute (&p->sm_count,
+                                     cudaDevAttrMultiProcessorCount, device);
+  if (status == cudaSuccess)
+    status = cudaDeviceGetAttribute (&p->smem_limit,
+                                     cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                     device);
+  if (status != cudaSuccess)
+    return launch_failed (error, status);
+  if (major < 8)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "Attention needs a GPU of compute capability 8.0 or "
+                         "newer; this one has %d.%d.",
+                         major, minor);
+  *hopper = major == 9 && minor == 0 && a->type != QM_ATTENTION_TF32
+            && a->path != QM_ATTENTION_PATH_PORTABLE
+            && fits_hopper (a->head_dim);
+  if (a->path == QM_ATTENTION_PATH_HOPPER && !*hopper)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "The Hopper attention kernels need a GPU of compute "
+                         "capability 9.0, a 16-bit type, and a head size of "
+                         "64, 80, 96, 128, 192 or 256.");
+  return QM_OK;
+}
+
+void
+fill_params (const QmAttention *a, Params *p)
+{
+  p->batch = a->batch;
+  p->heads = a->heads;
+  p->seq = a->seq;
+  p->head_dim = a->head_dim;
+  p->padded_seq = (int) round_up (a->seq, ROW_PAD);
+  p->scale = a->scale;
+  p->scale_log2 = a->scale * LOG2E;
+  p->threshold = qm_dropout_threshold (a->dropout);
+  p->keep_scale = 65536.0f / (65536.0f - p->threshold);
+  p->rng = a->rng;
+  p->site = a->site;
+  p->causal = a->causal;
+  p->deterministic = a->deterministic;
+}
+
+template <class T, int D>
+cudaError_t
+launch (const Params &p, bool hopper, bool backward, cudaStream_t stream)
+{
+  if (backward)
+    return launch_portable_backward<T, D> (p, stream);
+  if constexpr (sizeof (T) == 2)
+    if (hopper)
+      return launch_hopper_forward<T, D> (p, stream);
+  return launch_portable_forward<T, D> (p, stream);
+}
+
+template <class T>
+cudaError_t
+launch_dim (const Params &p, bool hopper, bool backward, cudaStream_t stream)
+{
+  switch (kernel_head_dim (p.head_dim))
+    {
+    case 64:
+      return launch<T, 64> (p, hopper, backward, stream);
+    case 80:
+      return launch<T, 80> (p, hopper, backward, stream);
+    case 96:
+      return launch<T, 96> (p, hopper, backward, stream);
+    case 128:
+      return launch<T, 128> (p, hopper, backward, stream);
+    default:
+      return launch<T, 256> (p, hopper, backward, stream);
+    }
+}
+
+QmStatus
+launch_type (const QmAttention *a,
+             Params *p,
+             bool backward,
+             cudaStream_t stream,
+             QmError *error)
+{
+  cudaError_t status;
+  bool hopper;
+  QmStatus picked = pick_path (a, p, &hopper, error);
+
+  if (picked != QM_OK)
+    return picked;
+  if (a->type == QM_ATTENTION_FP16)
+    status = launch_dim<__half> (*p, hopper, backward, stream);
+  else if (a->type == QM_ATTENTION_BF16)
+    status = launch_dim<__nv_bfloat16> (*p, hopper, backward, stream);
+  else
+    status = launch_dim<float> (*p, hopper, backward, stream);
+  return status == cudaSuccess ? QM_OK : launch_failed (error, status);
+}
+
+}
+
+size_t
+qm_attention_forward_workspace (const QmAttention *a)
+{
+  return 256;
+}
+
+size_t
+qm_attention_backward_workspace (const QmAttention *a)
+{
+  return backward_layout (a).total;
+}
+
+QmStatus
+qm_attention_forward (const QmAttention *a,
+                      const QmAttentionTensor *q,
+                      const QmAttentionTensor *k,
+                      const QmAttentionTensor *v,
+                      const QmAttentionTensor *o,
+                      float *lse,
+                      void *workspace,
+                      cudaStream_t stream,
+                      QmError *error)
+{
+  Params p = {};
+  QmStatus status = check (a, error);
+
+  if (status != QM_OK)
+    return status;
+  if (!aligned (a, q) || !aligned (a, k) || !aligned (a, v) || !aligned (a, o)
+      || !lse || !workspace || (uintptr_t) workspace % 256 != 0)
+    return invalid (error, "a tensor is missing or not aligned");
+  fill_params (a, &p);
+  p.q = *q;
+  p.k = *k;
+  p.v = *v;
+  p.o = *o;
+  p.lse = lse;
+  p.semaphore = static_cast<int *> (workspace);
+  return launch_type (a, &p, false, stream, error);
+}
+
+QmStatus
+qm_attention_backward (const QmAttention *a,
+                       const QmAttentionTensor *q,
+                       const QmAttentionTensor *k,
+                       const QmAttentionTensor *v,
+                       const QmAttentionTensor *o,
+                       const float *lse,
+                       const QmAttentionTensor *dout,
+                       const QmAttentionTensor *dq,
+                       const QmAttentionTensor *dk,
+                       const QmAttentionTensor *dv,
+                       void *workspace,
+                       cudaStream_t stream,
+                       QmError *error)
+{
+  Params p = {};
+  QmStatus status = check (a, error);
+  char *bytes = static_cast<char *> (workspace);
+
+  if (status != QM_OK)
+    return status;
+  if (!aligned (a, q) || !aligned (a, k) || !aligned (a, v) || !aligned (a, o)
+      || !aligned (a, dout) || !aligned (a, dq) || !aligned (a, dk)
+      || !aligned (a, dv) || !lse || !workspace
+      || (uintptr_t) workspace % 256 != 0)
+    return invalid (error, "a tensor is missing or not aligned");
+  Layout l = backward_layout (a);
+
+  fill_params (a, &p);
+  p.q = *q;
+  p.k = *k;
+  p.v = *v;
+  p.o = *o;
+  p.dout = *dout;
+  p.dq = *dq;
+  p.dk = *dk;
+  p.dv = *dv;
+  p.lse = const_cast<float *> (lse);
+  p.delta = reinterpret_cast<float *> (bytes + l.delta);
+  p.dq_acc = reinterpret_cast<float *> (bytes + l.dq_acc);
+  p.semaphore = reinterpret_cast<int *> (bytes + l.semaphore);
+  return launch_type (a, &p, true, stream, error);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The operators of attention: on tensor cores where they take the type, size
+ * and alignment. */
+
+#include "kernels/cuda/attention-plain.h"
+#include "kernels/cuda/attention.h"
+#include "kernels/cuda/cuda-ops.h"
+
+static QmAttentionTensor
+heads (const QmTensor *tensor)
+{
+  return (QmAttentionTensor){
+    .data = tensor->data,
+    .batch_stride = tensor->stride[0],
+    .head_stride = tensor->stride[1],
+    .seq_stride = tensor->stride[2],
+  };
+}
+
+/* Whether tensor cores may compute on all of `n` tensors of [B, H, S, D]: one
+ * type, rows that begin where 16 bytes may, and no fp32 that has to stay so. */
+static bool
+on_tensor_cores (const QmOpCall *call, const QmTensor *const *tensors, size_t n)
+{
+  const QmTensor *q = tensors[0];
+
+  if (q->shape[3] % 8 != 0 || q->shape[3] > 256
+      || (q->type == QM_TYPE_F32 && !call->attributes.tf32))
+    return false;
+  for (size_t i = 0; i < n; i++)
+    {
+      const QmTensor *tensor = tensors[i];
+      size_t size = qm_type_size (tensor->type);
+
+      if (tensor->type != q->type || (uintptr_t) tensor->data % 16 != 0)
+        return false;
+      for (int d = 0; d < 3; d++)
+        if (tensor->shape[d] > INT32_MAX
+            || (size_t) tensor->stride[d] * size % 16 != 0)
+          return false;
+    }
+  return true;
+}
+
+static QmAttention
+describe (const QmOpCall *call, const QmTensor *q, const QmTensor *rng)
+{
+  const QmAttributes *attributes = &call->attributes;
+  QmAttention attention = {
+    .type = q->type == QM_TYPE_F16    ? QM_ATTENTION_FP16
+            : q->type == QM_TYPE_BF16 ? QM_ATTENTION_BF16
+                                      : QM_ATTENTION_TF32,
+    .path = QM_ATTENTION_PATH_AUTO,
+    .batch = (int) q->shape[0],
+    .heads = (int) q->shape[1],
+    .seq = (int) q->shape[2],
+    .head_dim = (int) q->shape[3],
+    .scale = (float) attributes->scale,
+    .causal = attributes->causal != QM_CAUSAL_NONE,
+    .deterministic = true,
+  };
+
+  if (qm_dropout_is_on (attributes->dropout))
+    {
+      attention.dropout = attributes->dropout;
+      attention.site = attributes->site;
+      attention.rng = rng->data;
+    }
+  return attention;
+}
+
+QmStatus
+qm_cuda_attention (QmCudaContext *context,
+                   cudaStream_t stream,
+                   const QmOpCall *call,
+                   QmError *error)
+{
+  const QmTensor *tensors[] = { &call->inputs[0], &call->inputs[1],
+                                &call->inputs[2], &call->outputs[0] };
+  QmAttentionTensor parts[4];
+  QmAttention attention;
+
+  if (!on_tensor_cores (call, tensors, 4))
+    return qm_cuda_attention_plain (stream, call, error);
+  attention = describe (call, tensors[0], &call->inputs[3]);
+  for (size_t i = 0; i < 4; i++)
+    parts[i] = heads (tensors[i]);
+  return qm_attention_forward (&attention, &parts[0], &parts[1], &parts[2],
+                               &parts[3], call->outputs[1].data,
+                               call->workspace, stream, error);
+}
+
+QmStatus
+qm_cuda_attention_backward (QmCudaContext *context,
+                            cudaStream_t stream,
+                            const QmOpCall *call,
+                            QmError *error)
+{
+  const QmTensor *tensors[] = { &call->inputs[1],  &call->inputs[2],
+                                &call->inputs[3],  &call->inputs[4],
+                                &call->inputs[0],  &call->outputs[0],
+                                &call->outputs[1], &call->outputs[2] };
+  QmAttentionTensor parts[8];
+  QmAttention attention;
+
+  if (!on_tensor_cores (call, tensors, 8))
+    return qm_cuda_attention_plain_backward (stream, call, error);
+  attention = describe (call, tensors[0], &call->inputs[6]);
+  if (qm_attention_backward_workspace (&attention) > call->workspace_bytes)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "%s: the workspace is too small",
+                         qm_op_name (call->op));
+  for (size_t i = 0; i < 8; i++)
+    parts[i] = heads (tensors[i]);
+  return qm_attention_backward (&attention, &parts[0], &parts[1], &parts[2],
+                                &parts[3], call->inputs[5].data, &parts[4],
+                                &parts[5], &parts[6], &parts[7],
+                                call->workspace, stream, error);
+}

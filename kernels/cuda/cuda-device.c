@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* An NVIDIA GPU through the CUDA runtime. */
+
+#include "kernels/cuda/cuda-products.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The oldest GPUs that the operators are written for: bf16, asynchronous copies
+ * to shared memory. */
+#define OLDEST_ARCHITECTURE 80
+
+struct QmStream
+{
+  cudaStream_t stream;
+};
+
+struct QmEvent
+{
+  cudaEvent_t event;
+};
+
+struct QmCapture
+{
+  cudaGraphExec_t graph;
+};
+
+typedef struct CudaDevice
+{
+  QmDevice base;
+  QmCudaContext context;
+  int ordinal;
+} CudaDevice;
+
+static const QmCudaOperator operators[QM_OP_COUNT] = {
+  [QM_OP_FILL] = qm_cuda_fill,
+  [QM_OP_RANDOM] = qm_cuda_random,
+  [QM_OP_ADVANCE] = qm_cuda_advance,
+  [QM_OP_COPY] = qm_cuda_copy,
+  [QM_OP_ADD] = qm_cuda_add,
+  [QM_OP_COLUMN_SUM] = qm_cuda_column_sum,
+  [QM_OP_ACTIVATION] = qm_cuda_activation,
+  [QM_OP_ACTIVATION_BACKWARD] = qm_cuda_activation_backward,
+  [QM_OP_DROPOUT] = qm_cuda_dropout,
+  [QM_OP_LINEAR] = qm_cuda_linear,
+  [QM_OP_LINEAR_INPUT_GRAD] = qm_cuda_linear_input_grad,
+  [QM_OP_LINEAR_WEIGHT_GRAD] = qm_cuda_linear_weight_grad,
+  [QM_OP_MATMUL] = qm_cuda_matmul,
+  [QM_OP_SOFTMAX] = qm_cuda_softmax,
+  [QM_OP_SOFTMAX_BACKWARD] = qm_cuda_softmax_backward,
+  [QM_OP_ATTENTION] = qm_cuda_attention,
+  [QM_OP_ATTENTION_BACKWARD] = qm_cuda_attention_backward,
+  [QM_OP_LAYER_NORM] = qm_cuda_layer_norm,
+  [QM_OP_LAYER_NORM_BACKWARD] = qm_cuda_layer_norm_backward,
+  [QM_OP_ROTARY] = qm_cuda_rotary,
+  [QM_OP_EMBEDDING] = qm_cuda_embedding,
+  [QM_OP_EMBEDDING_BACKWARD] = qm_cuda_embedding_backward,
+  [QM_OP_POSITIONS] = qm_cuda_positions,
+  [QM_OP_PATCHIFY] = qm_cuda_patchify,
+  [QM_OP_CLASS_TOKEN] = qm_cuda_class_token,
+  [QM_OP_CLASS_TOKEN_BACKWARD] = qm_cuda_class_token_backward,
+  [QM_OP_LABEL_WEIGHT] = qm_cuda_label_weight,
+  [QM_OP_CROSS_ENTROPY] = qm_cuda_cross_entropy,
+  [QM_OP_SUM_SQUARES] = qm_cuda_sum_squares,
+  [QM_OP_UPDATE_STATE] = qm_cuda_update_state,
+  [QM_OP_ADAM] = qm_cuda_adam,
+};
+
+static QmStatus
+no_memory (QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                       "the host is out of memory");
+}
+
+QmStatus
+qm_cuda_failed (cudaError_t code, const char *what, QmError *error)
+{
+  QmStatus status = QM_STATUS_DEVICE;
+
+  /* Leaves no error behind for the next call to find, except one that the
+   * context cannot recover from. */
+  cudaGetLastError ();
+  if (code == cudaErrorMemoryAllocation)
+    status = QM_STATUS_DEVICE_FULL;
+  else if (code == cudaErrorNoKernelImageForDevice)
+    status = QM_STATUS_UNSUPPORTED;
+  return qm_error_set (error, status, "", 0, 0, "%s: %s (%s)", what,
+                       cudaGetErrorString (code), cudaGetErrorName (code));
+}
+
+QmStatus
+qm_cuda_launched (const QmOpCall *call, QmError *error)
+{
+  cudaError_t code = cudaGetLastError ();
+
+  return code == cudaSuccess
+             ? QM_OK
+             : qm_cuda_failed (code, qm_op_name (call->op), error);
+}
+
+/* Makes the device the current one of this thread. */
+static QmStatus
+enter (QmDevice *device, QmError *error)
+{
+  cudaError_t code = cudaSetDevice (((CudaDevice *) device)->ordinal);
+
+  return code == cudaSuccess ? QM_OK
+                             : qm_cuda_failed (code, device->info.id, error);
+}
+
+/* The status of a call on a device. */
+static QmStatus
+result (QmDevice *device, cudaError_t code, QmError *error)
+{
+  return code == cudaSuccess ? QM_OK
+                             : qm_cuda_failed (code, device->info.id, error);
+}
+
+static void
+cuda_close (QmDevice *device)
+{
+  CudaDevice *cuda = (CudaDevice *) device;
+
+  if (enter (device, NULL) == QM_OK)
+    cudaDeviceSynchronize ();
+  qm_cuda_products_free (cuda->context.products);
+  free (cuda);
+}
+
+static QmStatus
+cuda_allocate (QmDevice *device, size_t bytes, void **memory, QmError *error)
+{
+  QmStatus status = enter (device, error);
+  cudaError_t code;
+
+  *memory = NULL;
+  if (status != QM_OK)
+    return status;
+  code = cudaMalloc (memory, bytes > 0 ? bytes : 1);
+  if (code == cudaErrorMemoryAllocation)
+    {
+      size_t available = 0, total = 0;
+
+      cudaGetLastError ();
+      cudaMemGetInfo (&available, &total);
+      return qm_error_set (error, QM_STATUS_DEVICE_FULL, "", 0, 0,
+                           "%s has no %.2f GiB of memory: %.2f of %.2f GiB "
+                           "are free",
+                           device->info.id, (double) bytes / (1 << 30),
+                           (double) available / (1 << 30),
+                           (double) total / (1 << 30));
+    }
+  return result (device, code, error);
+}
+
+static void
+cuda_free (QmDevice *device, void *memory)
+{
+  if (enter (device, NULL) == QM_OK)
+    {
+      cudaDeviceSynchronize ();
+      cudaFree (memory);
+    }
+}
+
+/* Copies and waits. */
+static QmStatus
+copy (QmDevice *device,
+      QmStream *stream,
+      void *to,
+      const void *from,
+      size_t bytes,
+      enum cudaMemcpyKind kind,
+      QmError *error)
+{
+  QmStatus status = enter (device, error);
+  cudaError_t code;
+
+  if (status != QM_OK)
+    return status;
+  code = cudaMemcpyAsync (to, from, bytes, kind, stream->stream);
+  if (code == cudaSuccess)
+    code = cudaStreamSynchronize (stream->stream);
+  return result (device, code, error);
+}
+
+static QmStatus
+cuda_write (QmDevice *device,
+            QmStream *stream,
+            void *to,
+            const void *from,
+            size_t bytes,
+            QmError *error)
+{
+  return copy (device, stream, to, from, bytes, cudaMemcpyHostToDevice, error);
+}
+
+static QmStatus
+cuda_read (QmDevice *device,
+           QmStream *stream,
+           void *to,
+           const void *from,
+           size_t bytes,
+           QmError *error)
+{
+  return copy (device, stream, to, from, bytes, cudaMemcpyDeviceToHost, error);
+}
+
+static QmStatus
+cuda_set (QmDevice *device,
+          QmStream *stream,
+          void *memory,
+          int byte,
+          size_t bytes,
+          QmError *error)
+{
+  QmStatus status = enter (device, error);
+
+  if (status != QM_OK)
+    return status;
+  return result (device, cudaMemsetAsync (memory, byte, bytes, stream->stream),
+                 error);
+}
+
+static QmStatus
+cuda_stream_create (QmDevice *device, QmStream **stream, QmError *error)
+{
+  QmStatus status = enter (device, error);
+
+  *stream = NULL;
+  if (status != QM_OK)
+    return status;
+  *stream = calloc (1, sizeof **stream);
+  if (*stream == NULL)
+    return no_memory (error);
+  status = result (device,
+                   cudaStreamCreateWithFlags (&(*stream)->stream,
+                                              cudaStreamNonBlocking),
+                   error);
+  if (status != QM_OK)
+    {
+      free (*stream);
+      *stream = NULL;
+    }
+  return status;
+}
+
+static void
+cuda_stream_free (QmDevice *device, QmStream *stream)
+{
+  if (enter (device, NULL) == QM_OK)
+    cudaStreamDestroy (stream->stream);
+  free (stream);
+}
+
+static QmStatus
+cuda_stream_synchronize (QmDevice *device, QmStream *stream, QmError *error)
+{
+  QmStatus status = enter (device, error);
+
+  if (status != QM_OK)
+    return status;
+  return result (device, cudaStreamSynchronize (stream->stream), error);
+}
+
+static QmStatus
+cuda_event_create (QmDevice *device, QmEvent **event, QmError *error)
+{
+  QmStatus status = enter (device, error);
+
+  *event = NULL;
+  if (status != QM_OK)
+    return status;
+  *event = calloc (1, sizeof **event);
+  if (*event == NULL)
+    return no_memory (error);
+  status = result (device, cudaEventCreate (&(*event)->event), error);
+  if (status != QM_OK)
+    {
+      free (*event);
+      *event = NULL;
+    }
+  return status;
+}
+
+static void
+cuda_event_free (QmDevice *device, QmEvent *event)
+{
+  if (enter (device, NULL) == QM_OK)
+    cudaEventDestroy (event->event);
+  free (event);
+}
+
+static QmStatus
+cuda_event_record (QmDevice *device,
+                   QmStream *stream,
+                   QmEvent *event,
+                   QmError *error)
+{
+  QmStatus status = enter (device, error);
+
+  if (status != QM_OK)
+    return status;
+  return result (device, cudaEventRecord (event->event, stream->stream), error);
+}
+
+static QmStatus
+cuda_event_elapsed (QmDevice *device,
+                    QmEvent *from,
+                    QmEvent *to,
+                    double *seconds,
+                    QmError *error)
+{
+  QmStatus status = enter (device, error);
+  float milliseconds = 0;
+  cudaError_t code;
+
+  if (status != QM_OK)
+    return status;
+  code = cudaEventSynchronize (to->event);
+  if (code == cudaSuccess)
+    code = cudaEventElapsedTime (&milliseconds, from->event, to->event);
+  *seconds = (double) milliseconds * 1e-3;
+  return result (device, code, error);
+}
+
+static QmStatus
+cuda_capture_begin (QmDevice *device, QmStream *stream, QmError *error)
+{
+  QmStatus status = enter (device, error);
+
+  if (status != QM_OK)
+    return status;
+  return result (device,
+                 cudaStreamBeginCapture (stream->stream,
+                                         cudaStreamCaptureModeThreadLocal),
+                 error);
+}
+
+static QmStatus
+cuda_capture_end (QmDevice *device,
+                  QmStream *stream,
+                  QmCapture **capture,
+                  QmError *error)
+{
+  QmStatus status = enter (device, error);
+  cudaGraph_t graph = NULL;
+  cudaError_t code;
+
+  *capture = NULL;
+  if (status != QM_OK)
+    return status;
+  code = cudaStreamEndCapture (stream->stream, &graph);
+  if (code != cudaSuccess)
+    return result (device, code, error);
+  *capture = calloc (1, sizeof **capture);
+  if (*capture == NULL)
+    {
+      cudaGraphDestroy (graph);
+      return no_memory (error);
+    }
+  code = cudaGraphInstantiate (&(*capture)->graph, graph, 0);
+  cudaGraphDestroy (graph);
+  if (code == cudaSuccess)
+    return QM_OK;
+  free (*capture);
+  *capture = NULL;
+  return result (device, code, error);
+}
+
+static QmStatus
+cuda_capture_launch (QmDevice *device,
+                     QmStream *stream,
+                     QmCapture *capture,
+                     QmError *error)
+{
+  QmStatus status = enter (device, error);
+
+  if (status != QM_OK)
+    return status;
+  return result (device, cudaGraphLaunch (capture->graph, stream->stream),
+                 error);
+}
+
+static void
+cuda_capture_free (QmDevice *device, QmCapture *capture)
+{
+  if (enter (device, NULL) == QM_OK)
+    cudaGraphExecDestroy (capture->graph);
+  free (capture);
+}
+
+static QmStatus
+cuda_run (QmDevice *device,
+          QmStream *stream,
+          const QmOpCall *call,
+          QmError *error)
+{
+  CudaDevice *cuda = (CudaDevice *) device;
+  QmStatus status = enter (device, error);
+
+  if (status != QM_OK)
+    return status;
+  return operators[call->op](&cuda->context, stream->stream, call, error);
+}
+
+static const QmBackend backend = {
+  .close = cuda_close,
+  .allocate = cuda_allocate,
+  .free = cuda_free,
+  .write = cuda_write,
+  .read = cuda_read,
+  .set = cuda_set,
+  .stream_create = cuda_stream_create,
+  .stream_free = cuda_stream_free,
+  .stream_synchronize = cuda_stream_synchronize,
+  .event_create = cuda_event_create,
+  .event_free = cuda_event_free,
+  .event_record = cuda_event_record,
+  .event_elapsed = cuda_event_elapsed,
+  .capture_begin = cuda_capture_begin,
+  .capture_end = cuda_capture_end,
+  .capture_launch = cuda_capture_launch,
+  .capture_free = cuda_capture_free,
+  .run = cuda_run,
+};
+
+/* The version of the driver, as Linux tells it; else the newest CUDA that it
+ * knows. */
+static void
+read_driver (char *text, size_t size)
+{
+  FILE *file = fopen ("/proc/driver/nvidia/version", "r");
+  char line[256] = "";
+  int version = 0;
+
+  if (file != NULL)
+    {
+      if (fgets (line, sizeof line, file) == NULL)
+        line[0] = '\0';
+      fclose (file);
+    }
+  for (char *save = NULL, *word = strtok_r (line, " \t\n", &save); word != NULL;
+       word = strtok_r (NULL, " \t\n", &save))
+    if (strspn (word, "0123456789.") == strlen (word)
+        && strchr (word, '.') != NULL)
+      {
+        snprintf (text, size, "%s", word);
+        return;
+      }
+  cudaDriverGetVersion (&version);
+  snprintf (text, size, "CUDA %d.%d", version / 1000, version % 1000 / 10);
+}
+
+/* How many GPUs there are; the reason where there are none. */
+static int
+count_devices (char *why, size_t size)
+{
+  int n = 0;
+  cudaError_t code = cudaGetDeviceCount (&n);
+
+  if (code == cudaSuccess && n > 0)
+    return n;
+  cudaGetLastError ();
+  if (code == cudaErrorInsufficientDriver)
+    {
+      int driver = 0, runtime = 0;
+
+      cudaDriverGetVersion (&driver);
+      cudaRuntimeGetVersion (&runtime);
+      if (driver == 0)
+        snprintf (why, size, "No NVIDIA driver is installed.");
+      else
+        snprintf (why, size,
+                  "The NVIDIA driver is for CUDA %d.%d; this program needs one "
+                  "for CUDA %d.%d.",
+                  driver / 1000, driver % 1000 / 10, runtime / 1000,
+                  runtime % 1000 / 10);
+    }
+  else if (code == cudaSuccess || code == cudaErrorNoDevice)
+    snprintf (why, size, "There is no NVIDIA GPU in this machine.");
+  else
+    snprintf (why, size, "The NVIDIA driver does not work: %s.",
+              cudaGetErrorString (code));
+  return 0;
+}
+
+/* What can be known of a GPU without using it. */
+static cudaError_t
+describe (int ordinal, QmDeviceInfo *info)
+{
+  struct cudaDeviceProp properties;
+  cudaError_t code = cudaGetDeviceProperties (&properties, ordinal);
+
+  memset (info, 0, sizeof *info);
+  if (code != cudaSuccess)
+    return code;
+  info->target.kind = QM_DEVICE_CUDA;
+  info->target.architecture = 10 * properties.major + properties.minor;
+  snprintf (info->id, sizeof info->id, "cuda:%d", ordinal);
+  snprintf (info->name, sizeof info->name, "%.*s", (int) sizeof info->name - 1,
+            properties.name);
+  read_driver (info->driver, sizeof info->driver);
+  info->memory_bytes = properties.totalGlobalMem;
+  info->processors = properties.multiProcessorCount;
+  return cudaSuccess;
+}
+
+/* Why a GPU cannot be used, in one sentence. */
+static void
+say_too_old (const QmDeviceInfo *info, char *text, size_t size)
+{
+  snprintf (text, size,
+            "%s, an %s, has compute capability %d.%d; 8.0 or newer is "
+            "needed (Ampere, Ada, Hopper or later).",
+            info->id, info->name, info->target.architecture / 10,
+            info->target.architecture % 10);
+}
+
+/* Begins to use the device and reads how much of its memory is free. */
+static cudaError_t
+start (int ordinal, QmDeviceInfo *info)
+{
+  size_t available = 0, total = 0;
+  cudaError_t code = cudaSetDevice (ordinal);
+
+  if (code == cudaSuccess)
+    code = cudaMemGetInfo (&available, &total);
+  if (code == cudaSuccess)
+    {
+      info->free_bytes = available;
+      info->memory_bytes = total;
+    }
+  return code;
+}
+
+size_t
+qm_cuda_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
+{
+  int n = count_devices (note, note_size);
+  size_t found = 0;
+
+  for (int i = 0; i < n; i++)
+    {
+      QmDeviceInfo info;
+      cudaError_t code = describe (i, &info);
+
+      if (code == cudaSuccess && info.target.architecture < OLDEST_ARCHITECTURE)
+        {
+          say_too_old (&info, note, note_size);
+          continue;
+        }
+      if (code == cudaSuccess)
+        code = start (i, &info);
+      if (code != cudaSuccess)
+        {
+          cudaGetLastError ();
+          snprintf (note, note_size, "cuda:%d cannot be used: %s.", i,
+                    cudaGetErrorString (code));
+          continue;
+        }
+      if (found < max)
+        infos[found] = info;
+      found++;
+    }
+  return found;
+}
+
+static QmStatus
+open_device (CudaDevice *cuda, int ordinal, QmError *error)
+{
+  QmDeviceInfo *info = &cuda->base.info;
+  cudaError_t code = describe (ordinal, info);
+  int shared = 0;
+
+  cuda->ordinal = ordinal;
+  if (code == cudaSuccess && info->target.architecture < OLDEST_ARCHITECTURE)
+    {
+      char why[256];
+
+      say_too_old (info, why, sizeof why);
+      return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0, "%s", why);
+    }
+  if (code == cudaSuccess)
+    code = start (ordinal, info);
+  if (code == cudaSuccess)
+    code = qm_cuda_probe ();
+  if (code == cudaErrorNoKernelImageForDevice)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "%s: this program was built without code for compute "
+                         "capability %d.%d",
+                         info->id, info->target.architecture / 10,
+                         info->target.architecture % 10);
+  if (code == cudaSuccess)
+    code = cudaDeviceGetAttribute (&shared,
+                                   cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                   ordinal);
+  if (code != cudaSuccess)
+    return qm_cuda_failed (code, "the GPU cannot be used", error);
+  cuda->context.architecture = info->target.architecture;
+  cuda->context.processors = info->processors;
+  cuda->context.shared_bytes = (size_t) shared;
+  return qm_cuda_products_new (&cuda->context.products, error);
+}
+
+QmStatus
+qm_cuda_open (int index, QmDevice **device, QmError *error)
+{
+  CudaDevice *cuda;
+  char why[256];
+  QmStatus status;
+  int n;
+
+  *device = NULL;
+  n = count_devices (why, sizeof why);
+  if (n == 0)
+    return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0, "cuda:%d: %s",
+                         index, why);
+  if (index >= n)
+    return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
+                         "there is no device cuda:%d; the last is cuda:%d",
+                         index, n - 1);
+  cuda = calloc (1, sizeof *cuda);
+  if (cuda == NULL)
+    return no_memory (error);
+  cuda->base.backend = &backend;
+  status = open_device (cuda, index, error);
+  if (status == QM_OK)
+    *device = &cuda->base;
+  else
+    free (cuda);
+  return status;
+}

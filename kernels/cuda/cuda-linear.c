@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "kernels/cuda/cuda-products.h"
+
+static size_t
+floats (int64_t count)
+{
+  return ((size_t) count * sizeof (float) + 255) & ~(size_t) 255;
+}
+
+static int64_t
+at_least (int64_t a, int64_t b)
+{
+  return a > b ? a : b;
+}
+
+/* The matrix of the last two dimensions of a tensor, one of whose strides is
+ * 1. */
+static QmCudaMatrix
+matrix (const QmTensor *tensor)
+{
+  int last = tensor->rank - 1;
+  int64_t rows = tensor->shape[last - 1], columns = tensor->shape[last];
+  int64_t down = tensor->stride[last - 1], right = tensor->stride[last];
+  QmCudaMatrix m = {
+    .data = tensor->data, .type = tensor->type, .rows = rows, .columns = columns
+  };
+
+  m.transposed = right != 1 && columns != 1;
+  if (m.transposed)
+    m.step = columns > 1 ? right : at_least (right, rows);
+  else
+    m.step = rows > 1 ? down : at_least (down, columns);
+  return m;
+}
+
+static QmCudaMatrix
+transpose (QmCudaMatrix m)
+{
+  int64_t rows = m.rows;
+
+  m.rows = m.columns;
+  m.columns = rows;
+  m.transposed = !m.transposed;
+  return m;
+}
+
+/* Columns that are computed: those that padding adds as well, where rows have
+ * room for them. */
+static int64_t
+computed (const QmOpCall *call, int64_t columns)
+{
+  return at_least (call->attributes.padded, columns);
+}
+
+static QmStatus
+refuse_type (const QmOpCall *call, QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                       "%s: a GPU has no product of these types",
+                       qm_op_name (call->op));
+}
+
+/* What products of factors of one type may be written as. */
+static bool
+type_fits (const QmTensor *factor,
+           const QmTensor *other,
+           const QmTensor *result)
+{
+  return factor->type == other->type
+         && (result->type == factor->type || result->type == QM_TYPE_F32);
+}
+
+/* Through cuBLASLt in one step where the activation is one that it has. */
+static QmStatus
+fused_linear (QmCudaContext *context,
+              cudaStream_t stream,
+              const QmOpCall *call,
+              QmCudaProduct product,
+              QmError *error)
+{
+  const QmTensor *bias = &call->inputs[2], *y = &call->outputs[0];
+  const QmTensor *pre = &call->outputs[1];
+
+  if (qm_tensor_present (bias))
+    product.bias = bias->data;
+  product.epilogue = QM_CUDA_EPILOGUE_BIAS;
+  if (qm_tensor_present (pre))
+    {
+      product.pre = pre->data;
+      product.pre_step = pre->stride[0];
+      product.epilogue = product.bias != NULL ? QM_CUDA_EPILOGUE_GELU_BIAS
+                                              : QM_CUDA_EPILOGUE_GELU;
+    }
+  product.d.data = y->data;
+  return qm_cuda_product (context->products, stream, &product, error);
+}
+
+QmStatus
+qm_cuda_linear (QmCudaContext *context,
+                cudaStream_t stream,
+                const QmOpCall *call,
+                QmError *error)
+{
+  const QmTensor *bias = &call->inputs[2], *y = &call->outputs[0];
+  const QmTensor *pre = &call->outputs[1];
+  QmFunction activation = call->attributes.activation;
+  bool has_bias = qm_tensor_present (bias), has_pre = qm_tensor_present (pre);
+  const QmTensor *first = has_pre ? pre : y;
+  QmCudaProduct product = {
+    .a = matrix (&call->inputs[0]),
+    .b = transpose (matrix (&call->inputs[1])),
+    .d = matrix (first),
+    .batch = 1,
+    .alpha = 1,
+    .tf32 = call->attributes.tf32,
+    .workspace = call->workspace,
+    .workspace_bytes = call->workspace_bytes,
+  };
+  bool plain = activation == QM_FUNCTION_NONE && !has_pre;
+  bool gelu = activation == QM_FUNCTION_GELU_TANH && has_pre
+              && pre->type == y->type && pre->stride[0] == y->stride[0];
+  QmStatus status = QM_STATUS_UNSUPPORTED;
+
+  if (!type_fits (&call->inputs[0], &call->inputs[1], first))
+    return refuse_type (call, error);
+  product.d.columns = product.b.columns = computed (call, y->shape[1]);
+  if (plain && !has_bias)
+    return qm_cuda_product (context->products, stream, &product, error);
+  if ((plain || gelu) && (!has_bias || bias->type == y->type))
+    status = fused_linear (context, stream, call, product, error);
+  if (status != QM_STATUS_UNSUPPORTED)
+    return status;
+  if (has_bias && bias->type == first->type)
+    {
+      product.epilogue = QM_CUDA_EPILOGUE_BIAS;
+      product.bias = bias->data;
+      status = qm_cuda_product (context->products, stream, &product, error);
+      if (status == QM_OK)
+        return plain ? QM_OK
+                     : qm_cuda_finish_linear (context, stream, first, NULL,
+                                              NULL, activation, y, error);
+      if (status != QM_STATUS_UNSUPPORTED)
+        return status;
+      product.epilogue = QM_CUDA_EPILOGUE_NONE;
+      product.bias = NULL;
+    }
+  status = qm_cuda_product (context->products, stream, &product, error);
+  if (status != QM_OK)
+    return status;
+  return qm_cuda_finish_linear (context, stream, first, has_bias ? bias : NULL,
+                                has_pre && has_bias ? pre : NULL, activation, y,
+                                error);
+}
+
+QmStatus
+qm_cuda_linear_input_grad (QmCudaContext *context,
+                           cudaStream_t stream,
+                           const QmOpCall *call,
+                           QmError *error)
+{
+  const QmTensor *pre = &call->inputs[2], *add = &call->inputs[3];
+  const QmTensor *dx = &call->outputs[0];
+  QmFunction activation = call->attributes.activation;
+  bool has_pre = qm_tensor_present (pre) && activation != QM_FUNCTION_NONE;
+  bool has_add = qm_tensor_present (add);
+  QmCudaProduct product = {
+    .a = matrix (&call->inputs[0]),
+    .b = matrix (&call->inputs[1]),
+    .d = matrix (dx),
+    .batch = 1,
+    .alpha = 1,
+    .tf32 = call->attributes.tf32,
+    .workspace = call->workspace,
+    .workspace_bytes = call->workspace_bytes,
+  };
+  QmStatus status = QM_STATUS_UNSUPPORTED;
+
+  if (!type_fits (&call->inputs[0], &call->inputs[1], dx))
+    return refuse_type (call, error);
+  product.a.columns = product.b.rows = computed (call, product.a.columns);
+  if (!has_pre && has_add && add->type == dx->type)
+    {
+      product.c = matrix (add);
+      return qm_cuda_product (context->products, stream, &product, error);
+    }
+  if (has_pre && activation == QM_FUNCTION_GELU_TANH && pre->type == dx->type)
+    {
+      QmCudaProduct fused = product;
+
+      fused.epilogue = QM_CUDA_EPILOGUE_DGELU;
+      fused.pre = pre->data;
+      fused.pre_step = pre->stride[0];
+      if (!has_add)
+        status = qm_cuda_product (context->products, stream, &fused, error);
+      if (status != QM_STATUS_UNSUPPORTED)
+        return status;
+    }
+  /* An addend that shares its memory with the result has to be added by the
+   * product, before the memory is overwritten. */
+  if (has_add && add->data == dx->data)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "%s: the addend is in the place of the result",
+                         qm_op_name (call->op));
+  status = qm_cuda_product (context->products, stream, &product, error);
+  if (status != QM_OK || (!has_pre && !has_add))
+    return status;
+  return qm_cuda_finish_input_grad (context, stream, has_pre ? pre : NULL,
+                                    has_add ? add : NULL, activation, dx,
+                                    error);
+}
+
+QmStatus
+qm_cuda_linear_weight_grad (QmCudaContext *context,
+                            cudaStream_t stream,
+                            const QmOpCall *call,
+                            QmError *error)
+{
+  const QmTensor *dy = &call->inputs[0], *dbias = &call->outputs[1];
+  size_t sums =
+      qm_tensor_present (dbias) ? floats (QM_CUDA_PARTS * dy->shape[1]) : 0;
+  QmCudaProduct product = {
+    .a = transpose (matrix (dy)),
+    .b = matrix (&call->inputs[1]),
+    .c = matrix (&call->outputs[0]),
+    .d = matrix (&call->outputs[0]),
+    .batch = 1,
+    .alpha = 1,
+    .tf32 = call->attributes.tf32,
+    .workspace = (char *) call->workspace + sums,
+    .workspace_bytes = call->workspace_bytes - sums,
+  };
+  QmStatus status;
+
+  if (!type_fits (dy, &call->inputs[1], &call->outputs[0]))
+    return refuse_type (call, error);
+  product.a.rows = product.d.rows = computed (call, product.a.rows);
+  product.c.rows = product.d.rows;
+  status = qm_cuda_product (context->products, stream, &product, error);
+  if (status != QM_OK || sums == 0)
+    return status;
+  return qm_cuda_sum_columns (context, stream, dy, 1, call->workspace,
+                              dbias->data, error);
+}
+
+/* Sets the leading dimensions of a tensor aside: the one that is counted within
+ * a product's batch, and the one that products are queued for one by one. */
+static void
+split_batch (QmCudaMatrix *m, const QmTensor *tensor, int inner)
+{
+  m->batch_stride = tensor->stride[inner];
+}
+
+/* Whether the pairs of leading indices are one sequence with one stride. */
+static bool
+one_batch (const QmTensor *tensor)
+{
+  return tensor->shape[0] == 1 || tensor->shape[1] == 1
+         || tensor->stride[0] == tensor->shape[1] * tensor->stride[1];
+}
+
+static void *
+shifted (const QmTensor *tensor, int outer, int64_t index)
+{
+  return (char *) tensor->data
+         + (size_t) (index * tensor->stride[outer])
+               * qm_type_size (tensor->type);
+}
+
+QmStatus
+qm_cuda_matmul (QmCudaContext *context,
+                cudaStream_t stream,
+                const QmOpCall *call,
+                QmError *error)
+{
+  const QmTensor *a = &call->inputs[0], *b = &call->inputs[1];
+  const QmTensor *c = &call->outputs[0];
+  int64_t pairs = a->shape[0] * a->shape[1];
+  bool one = one_batch (a) && one_batch (b) && one_batch (c);
+  int inner = (one && a->shape[1] > 1) || a->shape[1] > a->shape[0] ? 1 : 0;
+  QmCudaProduct product = {
+    .a = matrix (a),
+    .b = matrix (b),
+    .d = matrix (c),
+    .batch = one ? pairs : a->shape[inner],
+    .alpha = (float) call->attributes.scale,
+    .tf32 = call->attributes.tf32,
+    .workspace = call->workspace,
+    .workspace_bytes = call->workspace_bytes,
+  };
+  bool turned = product.d.transposed;
+  QmStatus status = QM_OK;
+
+  if (!type_fits (a, b, c))
+    return refuse_type (call, error);
+  split_batch (&product.a, a, inner);
+  split_batch (&product.b, b, inner);
+  split_batch (&product.d, c, inner);
+  if (turned)
+    {
+      QmCudaMatrix left = product.a;
+
+      product.a = transpose (product.b);
+      product.b = transpose (left);
+      product.d = transpose (product.d);
+    }
+  for (int64_t i = 0; i < pairs / product.batch && status == QM_OK; i++)
+    {
+      product.a.data = shifted (turned ? b : a, 1 - inner, i);
+      product.b.data = shifted (turned ? a : b, 1 - inner, i);
+      product.d.data = shifted (c, 1 - inner, i);
+      status = qm_cuda_product (context->products, stream, &product, error);
+    }
+  return status;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The operators of an NVIDIA GPU, one launcher each; only for kernels/cuda/.
+ *
+ * A launcher queues its call on the stream of the current device and returns
+ * at once.  The call passed qm_op_check() and brings the workspace that
+ * qm_cuda_workspace() asks for; the launcher must not allocate, wait or use
+ * any other stream, because it may be captured.  It returns what
+ * qm_cuda_launched() says, or QM_STATUS_UNSUPPORTED before it has queued
+ * anything. */
+
+#ifndef QM_KERNELS_CUDA_CUDA_OPS_H
+#define QM_KERNELS_CUDA_CUDA_OPS_H
+
+#include <cuda_runtime_api.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+#include "kernels/backend.h"
+
+  typedef struct QmCudaProducts QmCudaProducts;
+
+  /* What launchers may know of the device. */
+  typedef struct QmCudaContext
+  {
+    int architecture;         /* 10 x major + minor */
+    int processors;           /* streaming multiprocessors */
+    size_t shared_bytes;      /* that a block may ask for */
+    QmCudaProducts *products; /* cuBLASLt and what was learned of shapes */
+  } QmCudaContext;
+
+  typedef QmStatus (*QmCudaOperator) (QmCudaContext *context,
+                                      cudaStream_t stream,
+                                      const QmOpCall *call,
+                                      QmError *error);
+
+#define QM_CUDA_OPERATOR(name)                                          \
+  QmStatus qm_cuda_##name (QmCudaContext *context, cudaStream_t stream, \
+                           const QmOpCall *call, QmError *error)
+
+  QM_CUDA_OPERATOR (fill);
+  QM_CUDA_OPERATOR (random);
+  QM_CUDA_OPERATOR (advance);
+  QM_CUDA_OPERATOR (copy);
+  QM_CUDA_OPERATOR (add);
+  QM_CUDA_OPERATOR (column_sum);
+  QM_CUDA_OPERATOR (activation);
+  QM_CUDA_OPERATOR (activation_backward);
+  QM_CUDA_OPERATOR (dropout);
+  QM_CUDA_OPERATOR (linear);
+  QM_CUDA_OPERATOR (linear_input_grad);
+  QM_CUDA_OPERATOR (linear_weight_grad);
+  QM_CUDA_OPERATOR (matmul);
+  QM_CUDA_OPERATOR (softmax);
+  QM_CUDA_OPERATOR (softmax_backward);
+  QM_CUDA_OPERATOR (attention);
+  QM_CUDA_OPERATOR (attention_backward);
+  QM_CUDA_OPERATOR (layer_norm);
+  QM_CUDA_OPERATOR (layer_norm_backward);
+  QM_CUDA_OPERATOR (rotary);
+  QM_CUDA_OPERATOR (embedding);
+  QM_CUDA_OPERATOR (embedding_backward);
+  QM_CUDA_OPERATOR (positions);
+  QM_CUDA_OPERATOR (patchify);
+  QM_CUDA_OPERATOR (class_token);
+  QM_CUDA_OPERATOR (class_token_backward);
+  QM_CUDA_OPERATOR (label_weight);
+  QM_CUDA_OPERATOR (cross_entropy);
+  QM_CUDA_OPERATOR (sum_squares);
+  QM_CUDA_OPERATOR (update_state);
+  QM_CUDA_OPERATOR (adam);
+
+  /* Whether this program has code that the current device can run. */
+  cudaError_t qm_cuda_probe (void);
+
+  /* The status and the message of a failed call of CUDA, "`what`: why". */
+  QmStatus qm_cuda_failed (cudaError_t code, const char *what, QmError *error);
+
+  /* Whether the kernels just launched for the call were accepted. */
+  QmStatus qm_cuda_launched (const QmOpCall *call, QmError *error);
+
+  /* Whether every row of a tensor (or all of a dense one of rank 1) can be read
+   * and written `width` elements at a time, as qm_load() and qm_store() of
+   * cuda-common.cuh do: address, row length and all strides but the last fit.
+   * True for "no tensor". */
+  bool qm_cuda_vectors (const QmTensor *tensor, int width);
+
+  /* sums[c] += scale x sum of partial[p, c] over p < parts, in that order; the
+   * second step of every operator that sums over rows. */
+  QmStatus qm_cuda_add_parts (cudaStream_t stream,
+                              const float *partial,
+                              int64_t parts,
+                              int64_t columns,
+                              float scale,
+                              float *sums,
+                              QmError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

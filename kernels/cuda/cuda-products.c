@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "kernels/cuda/cuda-products.h"
+
+#include <cublasLt.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of the ways that cuBLASLt proposes, best first, so many are timed, so often;
+ * a later one has to be faster than an earlier one by more than what timings
+ * scatter, so that runs rarely differ in their choice. */
+#define CANDIDATES 8
+#define ROUNDS     2
+#define MARGIN     0.97f
+
+/* A product is repeated until it was timed for this many milliseconds. */
+#define TIMED_MILLISECONDS 0.5f
+#define MAX_REPEATS        8
+
+/* A product without its addresses.  cuBLASLt stores matrices by columns, so it
+ * is asked for d' = b' a'. */
+typedef struct Shape
+{
+  int64_t m, n, k, batch;
+  int64_t step_a, step_b, step_c, step_d, step_pre;
+  int64_t stride_a, stride_b, stride_c, stride_d;
+  int64_t workspace;
+  int32_t type, type_d, add, tf32, epilogue;
+  int32_t transposed_a, transposed_b;
+  int32_t alignment_a, alignment_b, alignment_c, alignment_d;
+  int32_t unused;
+} Shape;
+
+typedef struct Entry
+{
+  Shape shape;
+  bool supported;
+  cublasLtMatmulDesc_t description;
+  cublasLtMatrixLayout_t a, b, c, d;
+  cublasLtMatmulAlgo_t algorithm;
+} Entry;
+
+struct QmCudaProducts
+{
+  cublasLtHandle_t handle;
+  cudaEvent_t begin, end;
+  Entry *entries;
+  size_t n, capacity;
+};
+
+static QmStatus
+blas_failed (cublasStatus_t code, QmError *error)
+{
+  QmStatus status = code == CUBLAS_STATUS_ALLOC_FAILED ? QM_STATUS_DEVICE_FULL
+                    : code == CUBLAS_STATUS_NOT_SUPPORTED
+                        ? QM_STATUS_UNSUPPORTED
+                        : QM_STATUS_DEVICE;
+
+  return qm_error_set (error, status, "", 0, 0, "cuBLASLt: %s",
+                       cublasLtGetStatusString (code));
+}
+
+static QmStatus
+product_failed (cublasStatus_t code, const Entry *entry, QmError *error)
+{
+  const Shape *shape = &entry->shape;
+  QmError inner;
+  QmStatus status = blas_failed (code, &inner);
+
+  return qm_error_set (error, status, "", 0, 0,
+                       "product of %lld x %lld by %lld, %s to %s, epilogue %d: "
+                       "%s",
+                       (long long) shape->n, (long long) shape->k,
+                       (long long) shape->m, qm_type_name (shape->type),
+                       qm_type_name (shape->type_d), shape->epilogue,
+                       inner.message);
+}
+
+QmStatus
+qm_cuda_products_new (QmCudaProducts **result, QmError *error)
+{
+  QmCudaProducts *products = calloc (1, sizeof *products);
+  cublasStatus_t blas;
+  cudaError_t code;
+
+  *result = NULL;
+  if (products == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  blas = cublasLtCreate (&products->handle);
+  if (blas != CUBLAS_STATUS_SUCCESS)
+    {
+      free (products);
+      return blas_failed (blas, error);
+    }
+  code = cudaEventCreate (&products->begin);
+  if (code == cudaSuccess)
+    code = cudaEventCreate (&products->end);
+  if (code != cudaSuccess)
+    {
+      qm_cuda_products_free (products);
+      return qm_cuda_failed (code, "timing", error);
+    }
+  *result = products;
+  return QM_OK;
+}
+
+static void
+clear_entry (Entry *entry)
+{
+  cublasLtMatrixLayout_t layouts[] = { entry->a, entry->b, entry->c, entry->d };
+
+  for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
+    if (layouts[i] != NULL)
+      cublasLtMatrixLayoutDestroy (layouts[i]);
+  if (entry->description != NULL)
+    cublasLtMatmulDescDestroy (entry->description);
+}
+
+void
+qm_cuda_products_free (QmCudaProducts *products)
+{
+  if (products == NULL)
+    return;
+  for (size_t i = 0; i < products->n; i++)
+    clear_entry (&products->entries[i]);
+  free (products->entries);
+  if (products->begin != NULL)
+    cudaEventDestroy (products->begin);
+  if (products->end != NULL)
+    cudaEventDestroy (products->end);
+  cublasLtDestroy (products->handle);
+  free (products);
+}
+
+static cudaDataType_t
+data_type (int32_t type)
+{
+  return type == QM_TYPE_F16    ? CUDA_R_16F
+         : type == QM_TYPE_BF16 ? CUDA_R_16BF
+                                : CUDA_R_32F;
+}
+
+/* The largest power of two up to 256 that divides an address. */
+static int32_t
+alignment (const void *address)
+{
+  uintptr_t bits = (uintptr_t) address | 256;
+
+  return (int32_t) (bits & (~bits + 1));
+}
+
+static Shape
+shape_of (const QmCudaProduct *product)
+{
+  Shape shape;
+
+  memset (&shape, 0, sizeof shape);
+  shape.m = product->d.columns;
+  shape.n = product->d.rows;
+  shape.k = product->a.columns;
+  shape.batch = product->batch;
+  shape.step_a = product->b.step;
+  shape.step_b = product->a.step;
+  shape.step_c = product->c.data != NULL ? product->c.step : product->d.step;
+  shape.step_d = product->d.step;
+  shape.step_pre = product->pre != NULL ? product->pre_step : 0;
+  shape.stride_a = product->b.batch_stride;
+  shape.stride_b = product->a.batch_stride;
+  shape.stride_c = product->c.data != NULL ? product->c.batch_stride
+                                           : product->d.batch_stride;
+  shape.stride_d = product->d.batch_stride;
+  shape.workspace = (int64_t) product->workspace_bytes;
+  shape.type = product->a.type;
+  shape.type_d = product->d.type;
+  shape.add = product->c.data != NULL;
+  shape.tf32 = product->tf32 && product->a.type == QM_TYPE_F32;
+  shape.epilogue = product->epilogue;
+  shape.transposed_a = product->b.transposed;
+  shape.transposed_b = product->a.transposed;
+  shape.alignment_a = alignment (product->b.data);
+  shape.alignment_b = alignment (product->a.data);
+  shape.alignment_d = alignment (product->d.data);
+  shape.alignment_c =
+      product->c.data != NULL ? alignment (product->c.data) : shape.alignment_d;
+  return shape;
+}
+
+static cublasStatus_t
+set (cublasLtMatmulDesc_t description,
+     cublasLtMatmulDescAttributes_t attribute,
+     const void *value,
+     size_t size)
+{
+  return cublasLtMatmulDescSetAttribute (description, attribute, value, size);
+}
+
+static cublasStatus_t
+make_layout (cublasLtMatrixLayout_t *layout,
+             int32_t type,
+             int64_t rows,
+             int64_t columns,
+             int64_t step,
+             int64_t batch,
+             int64_t stride)
+{
+  int32_t count = (int32_t) batch;
+  cublasStatus_t code =
+      cublasLtMatrixLayoutCreate (layout, data_type (type), (uint64_t) rows,
+                                  (uint64_t) columns, step);
+
+  if (code != CUBLAS_STATUS_SUCCESS || batch == 1)
+    return code;
+  code = cublasLtMatrixLayoutSetAttribute (*layout,
+                                           CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+                                           &count, sizeof count);
+  if (code == CUBLAS_STATUS_SUCCESS)
+    code = cublasLtMatrixLayoutSetAttribute (
+        *layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+        sizeof stride);
+  return code;
+}
+
+static cublasStatus_t
+make_layouts (Entry *entry)
+{
+  const Shape *s = &entry->shape;
+  bool ta = s->transposed_a, tb = s->transposed_b;
+  cublasStatus_t code;
+
+  /* Row by row in memory is column by column of the transpose. */
+  code = make_layout (&entry->a, s->type, ta ? s->k : s->m, ta ? s->m : s->k,
+                      s->step_a, s->batch, s->stride_a);
+  if (code == CUBLAS_STATUS_SUCCESS)
+    code = make_layout (&entry->b, s->type, tb ? s->n : s->k, tb ? s->k : s->n,
+                        s->step_b, s->batch, s->stride_b);
+  if (code == CUBLAS_STATUS_SUCCESS)
+    code = make_layout (&entry->c, s->type_d, s->m, s->n, s->step_c, s->batch,
+                        s->stride_c);
+  if (code == CUBLAS_STATUS_SUCCESS)
+    code = make_layout (&entry->d, s->type_d, s->m, s->n, s->step_d, s->batch,
+                        s->stride_d);
+  return code;
+}
+
+static cublasStatus_t
+set_epilogue (Entry *entry)
+{
+  static const cublasLtEpilogue_t epilogues[] = {
+    [QM_CUDA_EPILOGUE_NONE] = CUBLASLT_EPILOGUE_DEFAULT,
+    [QM_CUDA_EPILOGUE_BIAS] = CUBLASLT_EPILOGUE_BIAS,
+    [QM_CUDA_EPILOGUE_GELU] = CUBLASLT_EPILOGUE_GELU_AUX,
+    [QM_CUDA_EPILOGUE_GELU_BIAS] = CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
+    [QM_CUDA_EPILOGUE_DGELU] = CUBLASLT_EPILOGUE_DGELU,
+  };
+  const Shape *shape = &entry->shape;
+  cublasLtEpilogue_t epilogue = epilogues[shape->epilogue];
+  cublasStatus_t code = set (entry->description, CUBLASLT_MATMUL_DESC_EPILOGUE,
+                             &epilogue, sizeof epilogue);
+
+  if (code == CUBLAS_STATUS_SUCCESS && shape->step_pre > 0)
+    code = set (entry->description, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
+                &shape->step_pre, sizeof shape->step_pre);
+  return code;
+}
+
+static cublasStatus_t
+describe (Entry *entry)
+{
+  const Shape *shape = &entry->shape;
+  cublasComputeType_t compute =
+      shape->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  cublasOperation_t a = shape->transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+  cublasOperation_t b = shape->transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+  cublasStatus_t code =
+      cublasLtMatmulDescCreate (&entry->description, compute, CUDA_R_32F);
+
+  if (code == CUBLAS_STATUS_SUCCESS)
+    code = set (entry->description, CUBLASLT_MATMUL_DESC_TRANSA, &a, sizeof a);
+  if (code == CUBLAS_STATUS_SUCCESS)
+    code = set (entry->description, CUBLASLT_MATMUL_DESC_TRANSB, &b, sizeof b);
+  if (code == CUBLAS_STATUS_SUCCESS)
+    code = set_epilogue (entry);
+  return code == CUBLAS_STATUS_SUCCESS ? make_layouts (entry) : code;
+}
+
+static cublasStatus_t
+set_pointers (Entry *entry, const QmCudaProduct *product)
+{
+  cublasStatus_t code = CUBLAS_STATUS_SUCCESS;
+
+  if (product->bias != NULL)
+    code = set (entry->description, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                &product->bias, sizeof product->bias);
+  if (code == CUBLAS_STATUS_SUCCESS && product->pre != NULL)
+    code = set (entry->description, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
+                &product->pre, sizeof product->pre);
+  return code;
+}
+
+static cublasStatus_t
+prefer (cublasLtMatmulPreference_t preference, const Shape *shape)
+{
+  const struct
+  {
+    cublasLtMatmulPreferenceAttributes_t attribute;
+    uint32_t value;
+  } values[] = {
+    { CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+      (uint32_t) shape->alignment_a },
+    { CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+      (uint32_t) shape->alignment_b },
+    { CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+      (uint32_t) shape->alignment_c },
+    { CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+      (uint32_t) shape->alignment_d },
+    /* Parts of a sum are added in fp32, not in the type of the result. */
+    { CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+      CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE },
+  };
+  size_t workspace = (size_t) shape->workspace;
+  cublasStatus_t code = cublasLtMatmulPreferenceSetAttribute (
+      preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+      sizeof workspace);
+
+  for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+    if (code == CUBLAS_STATUS_SUCCESS)
+      code =
+          cublasLtMatmulPreferenceSetAttribute (preference, values[i].attribute,
+                                                &values[i].value,
+                                                sizeof values[i].value);
+  return code;
+}
+
+/* What cuBLASLt proposes, best first; returns how many. */
+static int
+propose (QmCudaProducts *products,
+         Entry *entry,
+         cublasLtMatmulHeuristicResult_t *candidates)
+{
+  cublasLtMatmulPreference_t preference = NULL;
+  int n = 0;
+
+  if (cublasLtMatmulPreferenceCreate (&preference) != CUBLAS_STATUS_SUCCESS)
+    return 0;
+  if (prefer (preference, &entry->shape) != CUBLAS_STATUS_SUCCESS
+      || cublasLtMatmulAlgoGetHeuristic (products->handle, entry->description,
+                                         entry->a, entry->b, entry->c, entry->d,
+                                         preference, CANDIDATES, candidates, &n)
+             != CUBLAS_STATUS_SUCCESS)
+    n = 0;
+  cublasLtMatmulPreferenceDestroy (preference);
+  return n;
+}
+
+static cublasStatus_t
+multiply (QmCudaProducts *products,
+          const Entry *entry,
+          const cublasLtMatmulAlgo_t *algorithm,
+          const QmCudaProduct *product,
+          cudaStream_t stream)
+{
+  float beta = product->c.data != NULL ? 1 : 0;
+  const void *c = product->c.data != NULL ? product->c.data : product->d.data;
+
+  return cublasLtMatmul (products->handle, entry->description, &product->alpha,
+                         product->b.data, entry->a, product->a.data, entry->b,
+                         &beta, c, entry->c, product->d.data, entry->d,
+                         algorithm, product->workspace,
+                         product->workspace_bytes, stream);
+}
+
+/* Milliseconds of one product; negative where it fails. */
+static float
+time_candidate (QmCudaProducts *products,
+                const Entry *entry,
+                const cublasLtMatmulAlgo_t *algorithm,
+                const QmCudaProduct *product,
+                cudaStream_t stream)
+{
+  float elapsed = -1;
+  int repeats = 1;
+
+  for (int run = 0; run < 2; run++)
+    {
+      cublasStatus_t code = CUBLAS_STATUS_SUCCESS;
+
+      if (cudaEventRecord (products->begin, stream) != cudaSuccess)
+        return -1;
+      for (int i = 0; i < repeats && code == CUBLAS_STATUS_SUCCESS; i++)
+        code = multiply (products, entry, algorithm, product, stream);
+      if (code != CUBLAS_STATUS_SUCCESS
+          || cudaEventRecord (products->end, stream) != cudaSuccess
+          || cudaEventSynchronize (products->end) != cudaSuccess
+          || cudaEventElapsedTime (&elapsed, products->begin, products->end)
+                 != cudaSuccess)
+        return -1;
+      elapsed /= (float) repeats;
+      if (elapsed * MAX_REPEATS > TIMED_MILLISECONDS)
+        repeats = (int) (TIMED_MILLISECONDS / elapsed) + 1;
+      else
+        repeats = MAX_REPEATS;
+    }
+  return elapsed;
+}
+
+/* The fastest candidate, or -1 if none works.  What is added to is replaced by
+ * scratch memory while timing; without such memory the first candidate has to
+ * do. */
+static int
+fastest (QmCudaProducts *products,
+         const Entry *entry,
+         const cublasLtMatmulHeuristicResult_t *candidates,
+         int n,
+         const QmCudaProduct *product,
+         cudaStream_t stream)
+{
+  float times[CANDIDATES];
+  QmCudaProduct trial = *product;
+  void *scratch = NULL;
+  int best = 0;
+
+  if (product->c.data != NULL)
+    {
+      int64_t last = (product->batch - 1) * product->d.batch_stride
+                     + product->d.rows * product->d.step;
+      int64_t other = (product->batch - 1) * product->c.batch_stride
+                      + product->d.rows * product->c.step;
+      size_t bytes = (size_t) (last > other ? last : other)
+                     * qm_type_size (product->d.type);
+
+      if (cudaMalloc (&scratch, bytes) != cudaSuccess)
+        {
+          cudaGetLastError ();
+          return 0;
+        }
+      cudaMemsetAsync (scratch, 0, bytes, stream);
+      trial.c.data = trial.d.data = scratch;
+    }
+  for (int round = 0; round < ROUNDS; round++)
+    for (int i = 0; i < n; i++)
+      {
+        float time = time_candidate (products, entry, &candidates[i].algo,
+                                     &trial, stream);
+
+        if (round == 0 || (time >= 0 && time < times[i]))
+          times[i] = time;
+      }
+  for (int i = 1; i < n; i++)
+    if (times[i] >= 0 && (times[best] < 0 || times[i] < MARGIN * times[best]))
+      best = i;
+  cudaGetLastError ();
+  cudaFree (scratch);
+  return times[best] >= 0 ? best : -1;
+}
+
+static Entry *
+new_entry (QmCudaProducts *products)
+{
+  if (products->n == products->capacity)
+    {
+      size_t capacity = products->capacity * 2 + 32;
+      Entry *entries = realloc (products->entries, capacity * sizeof *entries);
+
+      if (entries == NULL)
+        return NULL;
+      products->entries = entries;
+      products->capacity = capacity;
+    }
+  memset (&products->entries[products->n], 0, sizeof (Entry));
+  return &products->entries[products->n++];
+}
+
+/* Finds out how to compute a product of a shape that was not seen before. */
+static QmStatus
+learn (QmCudaProducts *products,
+       Entry *entry,
+       const QmCudaProduct *product,
+       cudaStream_t stream,
+       QmError *error)
+{
+  cublasLtMatmulHeuristicResult_t candidates[CANDIDATES];
+  enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  cublasStatus_t code = describe (entry);
+  int n, best = 0;
+
+  if (code == CUBLAS_STATUS_SUCCESS)
+    code = set_pointers (entry, product);
+  if (code != CUBLAS_STATUS_SUCCESS)
+    return product_failed (code, entry, error);
+  n = propose (products, entry, candidates);
+  if (n == 0)
+    return QM_OK;
+  if (cudaStreamIsCapturing (stream, &capture) == cudaSuccess
+      && capture == cudaStreamCaptureStatusNone)
+    best = fastest (products, entry, candidates, n, product, stream);
+  entry->supported = best >= 0;
+  if (entry->supported)
+    entry->algorithm = candidates[best].algo;
+  return QM_OK;
+}
+
+QmStatus
+qm_cuda_product (QmCudaProducts *products,
+                 cudaStream_t stream,
+                 const QmCudaProduct *product,
+                 QmError *error)
+{
+  Shape shape = shape_of (product);
+  Entry *entry = NULL;
+  cublasStatus_t code;
+  QmStatus status;
+
+  for (size_t i = 0; i < products->n && entry == NULL; i++)
+    if (memcmp (&products->entries[i].shape, &shape, sizeof shape) == 0)
+      entry = &products->entries[i];
+  if (entry == NULL)
+    {
+      entry = new_entry (products);
+      if (entry == NULL)
+        return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                             "the host is out of memory");
+      entry->shape = shape;
+      status = learn (products, entry, product, stream, error);
+      if (status != QM_OK)
+        {
+          clear_entry (entry);
+          products->n--;
+          return status;
+        }
+    }
+  if (!entry->supported)
+    return product_failed (CUBLAS_STATUS_NOT_SUPPORTED, entry, error);
+  code = set_pointers (entry, product);
+  if (code == CUBLAS_STATUS_SUCCESS)
+    code = multiply (products, entry, &entry->algorithm, product, stream);
+  return code == CUBLAS_STATUS_SUCCESS ? QM_OK
+                                       : product_failed (code, entry, error);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Products of matrices through cuBLASLt; only for kernels/cuda/. */
+
+#ifndef QM_KERNELS_CUDA_CUDA_PRODUCTS_H
+#define QM_KERNELS_CUDA_CUDA_PRODUCTS_H
+
+#include "kernels/cuda/cuda-ops.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+  /* A matrix in memory, row by row, or column by column where `transposed`;
+   * `step` elements from one row (column) to the next. */
+  typedef struct QmCudaMatrix
+  {
+    void *data;
+    QmType type;
+    bool transposed;
+    int64_t rows, columns, step;
+    int64_t batch_stride;
+  } QmCudaMatrix;
+
+  typedef enum QmCudaEpilogue
+  {
+    QM_CUDA_EPILOGUE_NONE,
+    QM_CUDA_EPILOGUE_BIAS,      /* d = a b + bias */
+    QM_CUDA_EPILOGUE_GELU,      /* pre = a b; d = gelu_tanh (pre) */
+    QM_CUDA_EPILOGUE_GELU_BIAS, /* pre = a b + bias; d = gelu_tanh (pre) */
+    QM_CUDA_EPILOGUE_DGELU      /* d = a b gelu_tanh' (pre) */
+  } QmCudaEpilogue;
+
+  /* d = epilogue (alpha a b + c), for each of `batch` triples of matrices; c
+   * may be d, or have no data.  d is stored row by row. */
+  typedef struct QmCudaProduct
+  {
+    QmCudaMatrix a, b, c, d;
+    int64_t batch;
+    float alpha;
+    bool tf32;
+    QmCudaEpilogue epilogue;
+    const void *bias; /* of the type of d, as `pre` is */
+    void *pre;
+    int64_t pre_step;
+    void *workspace;
+    size_t workspace_bytes;
+  } QmCudaProduct;
+
+  QmStatus qm_cuda_products_new (QmCudaProducts **products, QmError *error);
+  void qm_cuda_products_free (QmCudaProducts *products);
+
+  /* Queues a product.  How it is computed is chosen when a shape is seen for
+   * the first time, by timing what cuBLASLt proposes, unless the stream is
+   * being captured; that first call may wait and allocate.
+   * QM_STATUS_UNSUPPORTED where cuBLASLt has no kernel for it. */
+  QmStatus qm_cuda_product (QmCudaProducts *products,
+                            cudaStream_t stream,
+                            const QmCudaProduct *product,
+                            QmError *error);
+
+  /* y = activation (pre), pre = x + bias, of [rows, columns]; x may be y or
+   * pre, bias and pre may be NULL. */
+  QmStatus qm_cuda_finish_linear (const QmCudaContext *context,
+                                  cudaStream_t stream,
+                                  const QmTensor *x,
+                                  const QmTensor *bias,
+                                  const QmTensor *pre,
+                                  QmFunction activation,
+                                  const QmTensor *y,
+                                  QmError *error);
+
+  /* dx = dx activation' (pre) + add; pre and add may be NULL. */
+  QmStatus qm_cuda_finish_input_grad (const QmCudaContext *context,
+                                      cudaStream_t stream,
+                                      const QmTensor *pre,
+                                      const QmTensor *add,
+                                      QmFunction activation,
+                                      const QmTensor *dx,
+                                      QmError *error);
+
+  /* sums += scale x the sums of the columns of x; `partial` has room for
+   * QM_CUDA_PARTS rows. */
+#define QM_CUDA_PARTS 264
+  QmStatus qm_cuda_sum_columns (const QmCudaContext *context,
+                                cudaStream_t stream,
+                                const QmTensor *x,
+                                float scale,
+                                float *partial,
+                                float *sums,
+                                QmError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

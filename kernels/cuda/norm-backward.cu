@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The gradient of layer norm.  Rows are kept in registers as in the forward
+ * pass; so are the sums of the gradients of gamma and beta over all rows that a
+ * thread sees, which are added up in the workspace afterwards. */
+
+#include "kernels/cuda/cuda-rows.cuh"
+#include "kernels/cuda/cuda-workspace.h"
+
+namespace
+{
+
+struct NormBackward
+{
+  QmRows dy, dy2, sum, dsum, gamma, gamma2, dx, branch, branch2;
+  const float *mean, *rstd;
+  float
+      *parts[4]; /* [gridDim.x, columns] of dgamma, dbeta and the second two */
+  QmDropout drop, drop2;
+  int64_t rows;
+  int columns;
+};
+
+/* Adds one group's share of one affine output. */
+template <bool whole>
+__device__ __forceinline__ void
+scale_backward (const QmRaw &raw,
+                const QmRows &dy,
+                const QmRows &gamma,
+                int column,
+                int columns,
+                const float (&n)[QM_GROUP],
+                float (&dgamma)[QM_GROUP],
+                float (&dbeta)[QM_GROUP],
+                float (&dn)[QM_GROUP])
+{
+  float d[QM_GROUP], scale[QM_GROUP];
+
+  qm_unpack (raw, dy.type, d);
+  qm_unpack (qm_fetch_group<whole> (gamma.data, column, columns, gamma.type),
+             gamma.type, scale);
+#pragma unroll
+  for (int i = 0; i < QM_GROUP; i++)
+    {
+      dgamma[i] += d[i] * n[i];
+      dbeta[i] += d[i];
+      dn[i] += d[i] * scale[i];
+    }
+}
+
+template <bool whole>
+__device__ __forceinline__ void
+write_branch (const NormBackward &norm,
+              const QmRows &branch,
+              const QmDropout &dropout,
+              int64_t row,
+              int column,
+              const float (&dx)[QM_GROUP])
+{
+  float out[QM_GROUP];
+
+#pragma unroll
+  for (int i = 0; i < QM_GROUP; i++)
+    out[i] = dx[i];
+  if (dropout.rng != nullptr)
+    qm_drop_group<whole> (dropout, row * norm.columns + column, out);
+  qm_put_group<whole> (branch.row (row), column, norm.columns, branch.type,
+                       out);
+}
+
+template <bool whole>
+__device__ __forceinline__ void
+write_gradients (const NormBackward &norm,
+                 int64_t row,
+                 int column,
+                 const float (&dx)[QM_GROUP])
+{
+  qm_put_group<whole> (norm.dx.row (row), column, norm.columns, norm.dx.type,
+                       dx);
+  if (norm.branch)
+    write_branch<whole> (norm, norm.branch, norm.drop, row, column, dx);
+  if (norm.branch2)
+    write_branch<whole> (norm, norm.branch2, norm.drop2, row, column, dx);
+}
+
+/* One row of the sums of this block, after adding those of its warps where
+ * each of them had rows of its own. */
+template <int threads, int groups>
+__device__ __forceinline__ void
+write_part (float *part,
+            int columns,
+            int lane,
+            const float (&sums)[groups][QM_GROUP])
+{
+  constexpr int each = threads == 32 ? 4 : 1;
+  __shared__ float shared[each > 1 ? each * 32 * QM_GROUP : 1];
+
+#pragma unroll
+  for (int g = 0; g < groups; g++)
+    {
+      int column = (g * threads + lane) * QM_GROUP;
+
+      if (each > 1)
+        {
+          __syncthreads ();
+#pragma unroll
+          for (int i = 0; i < QM_GROUP; i++)
+            shared[i * 128 + threadIdx.x] = sums[g][i];
+          __syncthreads ();
+        }
+      if (threadIdx.x >= threads)
+        continue;
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        if (column + i < columns)
+          {
+            float sum = sums[g][i];
+
+#pragma unroll
+            for (int other = 1; other < each; other++)
+              sum += shared[i * 128 + other * 32 + lane];
+            part[column + i] = sum;
+          }
+    }
+}
+
+template <int threads, int groups, bool whole, bool dual>
+__global__ void
+__launch_bounds__ (threads == 32 ? 128 : threads)
+    norm_backward_kernel (const __grid_constant__ NormBackward norm)
+{
+  constexpr int each = threads == 32 ? 4 : 1;
+  __shared__ float shared[2][32];
+  int lane = (int) threadIdx.x % threads;
+  float sums[dual ? 4 : 2][groups][QM_GROUP] = {};
+
+  for (int64_t row = (int64_t) blockIdx.x * each + threadIdx.x / threads;
+       row < norm.rows; row += (int64_t) gridDim.x * each)
+    {
+      QmRaw dy[groups], dy2[dual ? groups : 1], x[groups], dsum[groups];
+      float n[groups][QM_GROUP], dn[groups][QM_GROUP];
+      float mean = norm.mean[row], rstd = norm.rstd[row];
+      float total = 0, dot = 0;
+
+#pragma unroll
+      for (int g = 0; g < groups; g++)
+        {
+          int column = (g * threads + lane) * QM_GROUP;
+
+          x[g] = qm_fetch_group<whole> (norm.sum.row (row), column,
+                                        norm.columns, norm.sum.type);
+          dy[g] = qm_fetch_group<whole> (norm.dy.row (row), column,
+                                         norm.columns, norm.dy.type);
+          if (dual)
+            dy2[g] = qm_fetch_group<whole> (norm.dy2.row (row), column,
+                                            norm.columns, norm.dy2.type);
+          if (norm.dsum)
+            dsum[g] = qm_fetch_group<whole> (norm.dsum.row (row), column,
+                                             norm.columns, norm.dsum.type);
+        }
+#pragma unroll
+      for (int g = 0; g < groups; g++)
+        {
+          int column = (g * threads + lane) * QM_GROUP;
+
+          qm_unpack (x[g], norm.sum.type, n[g]);
+#pragma unroll
+          for (int i = 0; i < QM_GROUP; i++)
+            {
+              n[g][i] = (n[g][i] - mean) * rstd;
+              dn[g][i] = 0;
+            }
+          scale_backward<whole> (dy[g], norm.dy, norm.gamma, column,
+                                 norm.columns, n[g], sums[0][g], sums[1][g],
+                                 dn[g]);
+          if constexpr (dual)
+            scale_backward<whole> (dy2[g], norm.dy2, norm.gamma2, column,
+                                   norm.columns, n[g], sums[2][g], sums[3][g],
+                                   dn[g]);
+#pragma unroll
+          for (int i = 0; i < QM_GROUP; i++)
+            {
+              total += dn[g][i];
+              dot += dn[g][i] * n[g][i];
+            }
+        }
+      total = qm_row_sum<threads> (total, shared[0]) / (float) norm.columns;
+      dot = qm_row_sum<threads> (dot, shared[1]) / (float) norm.columns;
+#pragma unroll
+      for (int g = 0; g < groups; g++)
+        {
+          int column = (g * threads + lane) * QM_GROUP;
+          float add[QM_GROUP] = {};
+
+          if (norm.dsum)
+            qm_unpack (dsum[g], norm.dsum.type, add);
+#pragma unroll
+          for (int i = 0; i < QM_GROUP; i++)
+            dn[g][i] = rstd * (dn[g][i] - total - n[g][i] * dot) + add[i];
+          write_gradients<whole> (norm, row, column, dn[g]);
+        }
+    }
+#pragma unroll
+  for (int s = 0; s < (dual ? 4 : 2); s++)
+    write_part<threads, groups> (norm.parts[s]
+                                     + (int64_t) blockIdx.x * norm.columns,
+                                 norm.columns, lane, sums[s]);
+}
+
+/* Launches the kernel; returns the number of its blocks. */
+template <int threads, int groups, bool whole>
+unsigned
+launch (const QmCudaContext *context,
+        cudaStream_t stream,
+        const NormBackward &norm)
+{
+  constexpr int block = threads == 32 ? 128 : threads;
+  auto kernel = norm.dy2.data != nullptr
+                    ? norm_backward_kernel<threads, groups, whole, true>
+                    : norm_backward_kernel<threads, groups, whole, false>;
+  int64_t rows = threads == 32 ? (norm.rows + 3) / 4 : norm.rows;
+  int64_t most = QM_CUDA_NORM_PARTS;
+  unsigned blocks =
+      qm_resident (context, kernel, block, rows < most ? rows : most);
+
+  kernel<<<blocks, block, 0, stream>>> (norm);
+  return blocks;
+}
+
+unsigned
+launch_whole (const QmCudaContext *context,
+              cudaStream_t stream,
+              const NormBackward &norm)
+{
+  int n = norm.columns;
+
+  if (n <= 256)
+    return launch<32, 1, true> (context, stream, norm);
+  if (n <= 512)
+    return launch<32, 2, true> (context, stream, norm);
+  if (n <= 768)
+    return launch<32, 3, true> (context, stream, norm);
+  if (n <= 1024)
+    return launch<128, 1, true> (context, stream, norm);
+  if (n <= 2048)
+    return launch<256, 1, true> (context, stream, norm);
+  if (n <= 4096)
+    return launch<256, 2, true> (context, stream, norm);
+  if (n <= 8192)
+    return launch<512, 2, true> (context, stream, norm);
+  return launch<1024, 4, true> (context, stream, norm);
+}
+
+/* Longer rows than these do not fit the registers of a block. */
+const int64_t most_columns = 1024 * 4 * QM_GROUP;
+
+bool
+is_whole (const QmOpCall *call)
+{
+  static const int inputs[] = { 0, 1, 2, 5, 6, 7 };
+  static const int outputs[] = { 0, 5, 6 };
+  bool whole = call->inputs[0].shape[1] % QM_GROUP == 0;
+
+  for (int slot : inputs)
+    whole = whole && qm_cuda_vectors (&call->inputs[slot], QM_GROUP);
+  for (int slot : outputs)
+    whole = whole && qm_cuda_vectors (&call->outputs[slot], QM_GROUP);
+  return whole;
+}
+
+} /* namespace */
+
+QmStatus
+qm_cuda_layer_norm_backward (QmCudaContext *context,
+                             cudaStream_t stream,
+                             const QmOpCall *call,
+                             QmError *error)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+  const QmAttributes &attributes = call->attributes;
+  int64_t columns = in[0].shape[1];
+  NormBackward norm = {
+    .dy = qm_rows (in[0]),
+    .dy2 = qm_rows (in[6]),
+    .sum = qm_rows (in[1]),
+    .dsum = qm_rows (in[5]),
+    .gamma = qm_rows (in[2]),
+    .gamma2 = qm_rows (in[7]),
+    .dx = qm_rows (out[0]),
+    .branch = qm_rows (out[5]),
+    .branch2 = qm_rows (out[6]),
+    .mean = (const float *) in[3].data,
+    .rstd = (const float *) in[4].data,
+    .drop = qm_dropout (attributes, attributes.site, in[8]),
+    .drop2 = qm_dropout (attributes, attributes.site2, in[8]),
+    .rows = in[0].shape[0],
+    .columns = (int) columns,
+  };
+  QmStatus status;
+  unsigned parts;
+
+  if (columns > most_columns)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "layer_norm_backward: rows of more than %lld elements",
+                         (long long) most_columns);
+  for (int i = 0; i < 4; i++)
+    norm.parts[i] =
+        (float *) call->workspace + i * QM_CUDA_NORM_PARTS * columns;
+  if (is_whole (call))
+    parts = launch_whole (context, stream, norm);
+  else if (columns <= 1024)
+    parts = launch<128, 1, false> (context, stream, norm);
+  else
+    parts = launch<1024, 4, false> (context, stream, norm);
+  status = qm_cuda_launched (call, error);
+  for (int i = 0; i < (norm.dy2.data != nullptr ? 4 : 2) && status == QM_OK;
+       i++)
+    if (qm_tensor_present (&out[1 + i]))
+      status = qm_cuda_add_parts (stream, norm.parts[i], parts, columns, 1,
+                                  (float *) out[1 + i].data, error);
+  return status;
+}

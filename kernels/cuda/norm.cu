@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Layer norm.  A row is kept in registers by a warp or by a block: it is read
+ * once and written once. */
+
+#include "kernels/cuda/cuda-rows.cuh"
+
+namespace
+{
+
+struct Norm
+{
+  QmRows x, a, b, sum, y, y2, gamma, beta, gamma2, beta2;
+  float *mean, *rstd;
+  QmDropout drop_a, drop_b;
+  int64_t rows;
+  int columns;
+  float epsilon;
+};
+
+/* x += dropout (branch) for the groups of one thread. */
+template <int threads, int groups, bool whole>
+__device__ __forceinline__ void
+add_branch (const Norm &norm,
+            const QmRows &branch,
+            const QmDropout &dropout,
+            const QmRaw (&raw)[groups],
+            int64_t row,
+            int lane,
+            float (&x)[groups][QM_GROUP])
+{
+#pragma unroll
+  for (int g = 0; g < groups; g++)
+    {
+      int column = (g * threads + lane) * QM_GROUP;
+      float add[QM_GROUP];
+
+      qm_unpack (raw[g], branch.type, add);
+      if (dropout.rng != nullptr)
+        qm_drop_group<whole> (dropout, row * norm.columns + column, add);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        x[g][i] += add[i];
+    }
+}
+
+template <int threads, int groups, bool whole>
+__device__ __forceinline__ void
+fetch_row (const QmRows &from,
+           int64_t row,
+           int lane,
+           int columns,
+           QmRaw (&raw)[groups])
+{
+  const char *at = from.row (row);
+
+#pragma unroll
+  for (int g = 0; g < groups; g++)
+    raw[g] = qm_fetch_group<whole> (at, (g * threads + lane) * QM_GROUP,
+                                    columns, from.type);
+}
+
+/* x + dropout (a) + dropout (b), written to `sum` where there is a. */
+template <int threads, int groups, bool whole>
+__device__ __forceinline__ void
+read_row (const Norm &norm, int64_t row, int lane, float (&x)[groups][QM_GROUP])
+{
+  QmRaw raw[groups], raw_a[groups], raw_b[groups];
+
+  fetch_row<threads, groups, whole> (norm.x, row, lane, norm.columns, raw);
+  if (norm.a)
+    fetch_row<threads, groups, whole> (norm.a, row, lane, norm.columns, raw_a);
+  if (norm.b)
+    fetch_row<threads, groups, whole> (norm.b, row, lane, norm.columns, raw_b);
+#pragma unroll
+  for (int g = 0; g < groups; g++)
+    qm_unpack (raw[g], norm.x.type, x[g]);
+  if (!norm.a)
+    return;
+  add_branch<threads, groups, whole> (norm, norm.a, norm.drop_a, raw_a, row,
+                                      lane, x);
+  if (norm.b)
+    add_branch<threads, groups, whole> (norm, norm.b, norm.drop_b, raw_b, row,
+                                        lane, x);
+#pragma unroll
+  for (int g = 0; g < groups; g++)
+    qm_put_group<whole> (norm.sum.row (row), (g * threads + lane) * QM_GROUP,
+                         norm.columns, norm.sum.type, x[g]);
+}
+
+template <int threads, int groups, bool whole>
+__device__ __forceinline__ void
+write_row (const Norm &norm,
+           const QmRows &y,
+           const QmRows &gamma,
+           const QmRows &beta,
+           int64_t row,
+           int lane,
+           const float (&n)[groups][QM_GROUP])
+{
+#pragma unroll
+  for (int g = 0; g < groups; g++)
+    {
+      int column = (g * threads + lane) * QM_GROUP;
+      float scale[QM_GROUP], shift[QM_GROUP];
+
+      qm_unpack (qm_fetch_group<whole> (gamma.data, column, norm.columns,
+                                        gamma.type),
+                 gamma.type, scale);
+      qm_unpack (qm_fetch_group<whole> (beta.data, column, norm.columns,
+                                        beta.type),
+                 beta.type, shift);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        scale[i] = n[g][i] * scale[i] + shift[i];
+      qm_put_group<whole> (y.row (row), column, norm.columns, y.type, scale);
+    }
+}
+
+template <int threads, int groups, bool whole>
+__global__ void
+__launch_bounds__ (threads == 32 ? 128 : threads)
+    norm_kernel (const __grid_constant__ Norm norm)
+{
+  constexpr int each = threads == 32 ? 4 : 1;
+  __shared__ float shared[2][32];
+  int lane = (int) threadIdx.x % threads;
+
+  for (int64_t row = (int64_t) blockIdx.x * each + threadIdx.x / threads;
+       row < norm.rows; row += (int64_t) gridDim.x * each)
+    {
+      float x[groups][QM_GROUP], mean = 0, squares = 0, rstd;
+
+      read_row<threads, groups, whole> (norm, row, lane, x);
+#pragma unroll
+      for (int g = 0; g < groups; g++)
+#pragma unroll
+        for (int i = 0; i < QM_GROUP; i++)
+          mean += x[g][i];
+      mean = qm_row_sum<threads> (mean, shared[0]) / (float) norm.columns;
+#pragma unroll
+      for (int g = 0; g < groups; g++)
+#pragma unroll
+        for (int i = 0; i < QM_GROUP; i++)
+          {
+            x[g][i] -= mean;
+            if ((g * threads + lane) * QM_GROUP + (whole ? 0 : i)
+                < norm.columns)
+              squares += x[g][i] * x[g][i];
+          }
+      squares = qm_row_sum<threads> (squares, shared[1]);
+      rstd = rsqrtf (squares / (float) norm.columns + norm.epsilon);
+#pragma unroll
+      for (int g = 0; g < groups; g++)
+#pragma unroll
+        for (int i = 0; i < QM_GROUP; i++)
+          x[g][i] *= rstd;
+      if (lane == 0)
+        {
+          norm.mean[row] = mean;
+          norm.rstd[row] = rstd;
+        }
+      write_row<threads, groups, whole> (norm, norm.y, norm.gamma, norm.beta,
+                                         row, lane, x);
+      if (norm.y2)
+        write_row<threads, groups, whole> (norm, norm.y2, norm.gamma2,
+                                           norm.beta2, row, lane, x);
+    }
+}
+
+template <int threads, int groups, bool whole>
+void
+launch (const QmCudaContext *context, cudaStream_t stream, const Norm &norm)
+{
+  constexpr int block = threads == 32 ? 128 : threads;
+  int64_t blocks = threads == 32 ? (norm.rows + 3) / 4 : norm.rows;
+
+  norm_kernel<threads, groups, whole>
+      <<<qm_resident (context, norm_kernel<threads, groups, whole>, block,
+                      blocks),
+         block, 0, stream>>> (norm);
+}
+
+void
+launch_whole (const QmCudaContext *context,
+              cudaStream_t stream,
+              const Norm &norm)
+{
+  int n = norm.columns;
+
+  if (n <= 256)
+    launch<32, 1, true> (context, stream, norm);
+  else if (n <= 512)
+    launch<32, 2, true> (context, stream, norm);
+  else if (n <= 768)
+    launch<32, 3, true> (context, stream, norm);
+  else if (n <= 1024)
+    launch<32, 4, true> (context, stream, norm);
+  else if (n <= 2048)
+    launch<128, 2, true> (context, stream, norm);
+  else if (n <= 3072)
+    launch<128, 3, true> (context, stream, norm);
+  else if (n <= 4096)
+    launch<256, 2, true> (context, stream, norm);
+  else if (n <= 8192)
+    launch<512, 2, true> (context, stream, norm);
+  else
+    launch<1024, 4, true> (context, stream, norm);
+}
+
+} /* namespace */
+
+/* Longer rows than these do not fit the registers of a block. */
+static const int64_t most_columns = 1024 * 4 * QM_GROUP;
+
+QmStatus
+qm_cuda_layer_norm (QmCudaContext *context,
+                    cudaStream_t stream,
+                    const QmOpCall *call,
+                    QmError *error)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+  const QmAttributes &attributes = call->attributes;
+  Norm norm = { .x = qm_rows (in[0]),
+                .a = qm_rows (in[3]),
+                .b = qm_rows (in[4]),
+                .sum = qm_rows (out[3]),
+                .y = qm_rows (out[0]),
+                .y2 = qm_rows (out[4]),
+                .gamma = qm_rows (in[1]),
+                .beta = qm_rows (in[2]),
+                .gamma2 = qm_rows (in[5]),
+                .beta2 = qm_rows (in[6]),
+                .mean = (float *) out[1].data,
+                .rstd = (float *) out[2].data,
+                .drop_a = qm_dropout (attributes, attributes.site, in[7]),
+                .drop_b = qm_dropout (attributes, attributes.site2, in[7]),
+                .rows = in[0].shape[0],
+                .columns = (int) in[0].shape[1],
+                .epsilon = (float) attributes.epsilon };
+  bool whole = in[0].shape[1] % QM_GROUP == 0
+               && qm_cuda_vectors (&out[0], QM_GROUP)
+               && qm_cuda_vectors (&out[3], QM_GROUP)
+               && qm_cuda_vectors (&out[4], QM_GROUP);
+
+  for (int i = 0; i <= 6; i++)
+    whole = whole && qm_cuda_vectors (&in[i], QM_GROUP);
+  if (in[0].shape[1] > most_columns)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "layer_norm: rows of more than %lld elements",
+                         (long long) most_columns);
+  if (whole)
+    launch_whole (context, stream, norm);
+  else if (norm.columns <= 1024)
+    launch<128, 1, false> (context, stream, norm);
+  else
+    launch<1024, 4, false> (context, stream, norm);
+  return qm_cuda_launched (call, error);
+}

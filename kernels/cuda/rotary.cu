@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Rotary position embedding.  A unit of work is N elements of a head together
+ * with the N that they turn with, so that x may be y; or N elements that are
+ * only copied. */
+
+#include "kernels/cuda/cuda-rows.cuh"
+
+namespace
+{
+
+struct Rotary
+{
+  QmArray x, y;
+  const float *table;
+  int64_t x_stride[4], y_stride[4]; /* of B, S, 3 and H */
+  int64_t table_stride;
+  QmDivisor units, heads, parts, length;
+  uint32_t first, items; /* first: sequence and position, counted by rows */
+  int half, turned;      /* units that turn come first */
+  float sign;
+};
+
+template <int N>
+__device__ __forceinline__ void
+turn (const Rotary &rotary, int64_t from, int64_t to, int s, int j)
+{
+  const float *table = rotary.table + s * rotary.table_stride + j;
+  float a[N], b[N], c[N], d[N], cosines[N], sines[N];
+
+  if constexpr (N == QM_GROUP)
+    {
+      const char *x = (const char *) rotary.x.data;
+      QmRaw first = qm_fetch (x, from + j, rotary.x.type);
+      QmRaw second = qm_fetch (x, from + j + rotary.half, rotary.x.type);
+
+      qm_unpack (first, rotary.x.type, a);
+      qm_unpack (second, rotary.x.type, b);
+    }
+  else
+    {
+      qm_load<N> (rotary.x, from + j, a);
+      qm_load<N> (rotary.x, from + j + rotary.half, b);
+    }
+  qm_load_as<float, N> (table, 0, cosines);
+  qm_load_as<float, N> (table, rotary.half, sines);
+#pragma unroll
+  for (int i = 0; i < N; i++)
+    {
+      float sine = rotary.sign * sines[i];
+
+      c[i] = a[i] * cosines[i] - b[i] * sine;
+      d[i] = b[i] * cosines[i] + a[i] * sine;
+    }
+  qm_store<N> (rotary.y, to + j, c);
+  qm_store<N> (rotary.y, to + j + rotary.half, d);
+}
+
+template <int N>
+__device__ __forceinline__ void
+copy (const Rotary &rotary, int64_t from, int64_t to, uint32_t unit)
+{
+  float x[N];
+
+  qm_load<N> (rotary.x, from + unit * N, x);
+  qm_store<N> (rotary.y, to + unit * N, x);
+}
+
+template <int N>
+__global__ void __launch_bounds__ (256)
+    rotary_kernel (const __grid_constant__ Rotary rotary)
+{
+  uint32_t i = blockIdx.x * 256 + threadIdx.x, unit, h, part, s;
+  uint32_t row = rotary.units.quotient (i, unit), b;
+  int64_t from, to;
+
+  if (i >= rotary.items)
+    return;
+  row = rotary.heads.quotient (row, h);
+  row = rotary.parts.quotient (row, part) + rotary.first;
+  b = rotary.length.quotient (row, s);
+  from = b * rotary.x_stride[0] + s * rotary.x_stride[1]
+         + part * rotary.x_stride[2] + h * rotary.x_stride[3];
+  to = b * rotary.y_stride[0] + s * rotary.y_stride[1]
+       + part * rotary.y_stride[2] + h * rotary.y_stride[3];
+  if (part < 2 && unit < (uint32_t) rotary.turned)
+    {
+      turn<N> (rotary, from, to, (int) s, (int) unit * N);
+      return;
+    }
+  /* Units that turn are two of those that are copied. */
+  copy<N> (rotary, from, to, unit + (part < 2 ? rotary.turned : 0));
+  if (part == 2 && unit < (uint32_t) rotary.turned)
+    copy<N> (rotary, from, to, rotary.units.divisor + unit);
+}
+
+template <int N>
+void
+launch (cudaStream_t stream, Rotary rotary, const QmTensor &x, bool in_place)
+{
+  int64_t rows = x.shape[0] * x.shape[1], units, each;
+
+  rotary.turned = rotary.half / N;
+  units = in_place ? rotary.turned : x.shape[4] / N - rotary.turned;
+  each = units * x.shape[3] * rotary.parts.divisor;
+  rotary.units = qm_divisor (units);
+  for (int64_t row = 0, n; row < rows; row += n)
+    {
+      n = rows - row < qm_slice (each) ? rows - row : qm_slice (each);
+      rotary.first = (uint32_t) row;
+      rotary.items = (uint32_t) (n * each);
+      rotary_kernel<N>
+          <<<qm_blocks (rotary.items, 256), 256, 0, stream>>> (rotary);
+    }
+}
+
+/* How many elements can be accessed at once. */
+int
+unit_width (const QmTensor &x,
+            const QmTensor &y,
+            const QmTensor &table,
+            int64_t half)
+{
+  for (int n = 8; n > 1; n /= 2)
+    if (half % n == 0 && qm_cuda_vectors (&table, n) && qm_cuda_vectors (&x, n)
+        && qm_cuda_vectors (&y, n))
+      return n;
+  return 1;
+}
+
+} /* namespace */
+
+QmStatus
+qm_cuda_rotary (QmCudaContext *context,
+                cudaStream_t stream,
+                const QmOpCall *call,
+                QmError *error)
+{
+  const QmTensor &x = call->inputs[0], &y = call->outputs[0];
+  const QmTensor &table = call->inputs[1];
+  int64_t half = call->attributes.rotary / 2;
+  bool in_place = x.data == y.data;
+  Rotary rotary = { .x = qm_array (x),
+                    .y = qm_array (y),
+                    .table = (const float *) table.data,
+                    .table_stride = table.stride[0],
+                    .heads = qm_divisor (x.shape[3]),
+                    .parts = qm_divisor (in_place ? 2 : 3),
+                    .length = qm_divisor (x.shape[1]),
+                    .half = (int) half,
+                    .sign = call->attributes.inverse ? -1.0f : 1.0f };
+
+  for (int i = 0; i < 4; i++)
+    {
+      rotary.x_stride[i] = x.stride[i];
+      rotary.y_stride[i] = y.stride[i];
+    }
+  switch (unit_width (x, y, table, half))
+    {
+    case 8:
+      launch<8> (stream, rotary, x, in_place);
+      break;
+    case 4:
+      launch<4> (stream, rotary, x, in_place);
+      break;
+    case 2:
+      launch<2> (stream, rotary, x, in_place);
+      break;
+    default:
+      launch<1> (stream, rotary, x, in_place);
+    }
+  return qm_cuda_launched (call, error);
+}

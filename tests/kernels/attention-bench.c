@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Times attention on the GPU, forward and backward apart: warm-up, then the
+ * median of N launches between events.
+ *
+ *   attention-bench [--path portable|hopper|auto|both] [--repeat N]
+ *                   [--dropout P] [--deterministic] [--check] [--shape I]
+ *                   [--type fp16|bf16|tf32] [--forward] [--label TEXT]
+ *
+ * TFLOP/s count two operations a multiply-add, half of them where causal, and
+ * backward as 2.5 times forward, as everybody does.  With --check the results
+ * of both paths are compared, at the timed size. */
+
+#include <stdbool.h>
+
+#include "kernels/random.h"
+
+#include "attention-host.h"
+
+typedef struct Shape
+{
+  int batch, heads, seq, head_dim;
+  bool causal, fp32;
+} Shape;
+
+static const Shape shapes[] = {
+  { 64, 12, 2049, 64, true, false },  { 32, 16, 2049, 64, true, false },
+  { 32, 8, 2049, 256, true, false },  { 8, 32, 2049, 80, true, false },
+  { 2, 32, 2049, 128, true, false },  { 64, 16, 512, 64, false, false },
+  { 256, 16, 197, 64, false, true },  { 32, 16, 2048, 64, true, false },
+  { 16, 16, 2048, 128, true, false }, { 16, 16, 2048, 128, false, false },
+  { 4, 16, 8192, 128, true, false },
+};
+#define SHAPES (sizeof shapes / sizeof *shapes)
+
+typedef struct Options
+{
+  int repeat;
+  float dropout;
+  bool deterministic, check, forward_only;
+  QmAttentionType type;
+  const char *label;
+} Options;
+
+typedef struct Buffers
+{
+  void *qkv, *dout, *o, *dqkv, *workspace;
+  float *lse;
+  int32_t *rng;
+  size_t qkv_bytes, o_bytes;
+} Buffers;
+
+static int
+by_value (const void *x, const void *y)
+{
+  float a = *(const float *) x, b = *(const float *) y;
+
+  return (a > b) - (a < b);
+}
+
+/* Random elements: one block of them again and again, which no cache keeps. */
+static void *
+random_device (QmAttentionType type, size_t bytes, uint64_t seed)
+{
+  const size_t block = (size_t) 8191 * 1024;
+  char *host = malloc (block);
+  char *device;
+
+  if (!host)
+    exit (1);
+  for (size_t i = 0; i < block / type_size (type); i++)
+    store_element (type, host, i, random_normal (&seed));
+  CUDA_OK (cudaMalloc ((void **) &device, bytes));
+  for (size_t at = 0; at < bytes; at += block)
+    CUDA_OK (cudaMemcpy (device + at, host,
+                         bytes - at < block ? bytes - at : block,
+                         cudaMemcpyHostToDevice));
+  free (host);
+  return device;
+}
+
+static void
+allocate (const QmAttention *a, Buffers *b)
+{
+  const size_t size = type_size (a->type);
+  QmAttentionTensor t;
+  const int32_t rng[QM_RNG_SIZE] = { 42 };
+  size_t forward = qm_attention_forward_workspace (a);
+  size_t backward = qm_attention_backward_workspace (a);
+
+  b->qkv_bytes = host_tensor (a, LAYOUT_HEADS_3, 0, 3, NULL, &t) * size;
+  b->o_bytes = host_tensor (a, LAYOUT_HEADS_3, 0, 1, NULL, &t) * size;
+  b->qkv = random_device (a->type, b->qkv_bytes, 1);
+  b->dout = random_device (a->type, b->o_bytes, 2);
+  CUDA_OK (cudaMalloc (&b->o, b->o_bytes));
+  CUDA_OK (cudaMalloc (&b->dqkv, b->qkv_bytes));
+  CUDA_OK (cudaMalloc (&b->workspace, forward > backward ? forward : backward));
+  CUDA_OK (cudaMalloc ((void **) &b->lse, (size_t) a->batch * (size_t) a->heads
+                                              * (size_t) a->seq * 4));
+  CUDA_OK (cudaMalloc ((void **) &b->rng, sizeof rng));
+  CUDA_OK (cudaMemcpy (b->rng, rng, sizeof rng, cudaMemcpyHostToDevice));
+}
+
+static void
+release (Buffers *b)
+{
+  void *all[] = {
+    b->qkv, b->dout, b->o, b->dqkv, b->workspace, b->lse, b->rng
+  };
+
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    CUDA_OK (cudaFree (all[i]));
+}
+
+static void
+launch (const QmAttention *given, const Buffers *b, bool backward)
+{
+  QmAttention a = *given;
+  QmAttentionTensor q, k, v, o, dout, dq, dk, dv;
+  QmError error = { 0 };
+  QmStatus status;
+
+  a.rng = b->rng;
+  host_tensor (&a, LAYOUT_HEADS_3, 0, 3, b->qkv, &q);
+  host_tensor (&a, LAYOUT_HEADS_3, 1, 3, b->qkv, &k);
+  host_tensor (&a, LAYOUT_HEADS_3, 2, 3, b->qkv, &v);
+  host_tensor (&a, LAYOUT_HEADS_3, 0, 3, b->dqkv, &dq);
+  host_tensor (&a, LAYOUT_HEADS_3, 1, 3, b->dqkv, &dk);
+  host_tensor (&a, LAYOUT_HEADS_3, 2, 3, b->dqkv, &dv);
+  host_tensor (&a, LAYOUT_HEADS_3, 0, 1, b->o, &o);
+  host_tensor (&a, LAYOUT_HEADS_3, 0, 1, b->dout, &dout);
+  status = backward
+               ? qm_attention_backward (&a, &q, &k, &v, &o, b->lse, &dout, &dq,
+                                        &dk, &dv, b->workspace, NULL, &error)
+               : qm_attention_forward (&a, &q, &k, &v, &o, b->lse, b->workspace,
+                                       NULL, &error);
+  if (status != QM_OK)
+    {
+      fprintf (stderr, "%s\n", error.message);
+      exit (1);
+    }
+}
+
+/* Median milliseconds. */
+static float
+time_launch (const QmAttention *a, const Buffers *b, bool backward, int repeat)
+{
+  float *times = malloc ((size_t) repeat * sizeof *times);
+  cudaEvent_t start, stop;
+  float median;
+
+  if (!times)
+    exit (1);
+  CUDA_OK (cudaEventCreate (&start));
+  CUDA_OK (cudaEventCreate (&stop));
+  for (int i = 0; i < 3; i++)
+    launch (a, b, backward);
+  for (int i = 0; i < repeat; i++)
+    {
+      CUDA_OK (cudaEventRecord (start, NULL));
+      launch (a, b, backward);
+      CUDA_OK (cudaEventRecord (stop, NULL));
+      CUDA_OK (cudaEventSynchronize (stop));
+      CUDA_OK (cudaEventElapsedTime (&times[i], start, stop));
+    }
+  qsort (times, (size_t) repeat, sizeof *times, by_value);
+  median = times[repeat / 2];
+  CUDA_OK (cudaEventDestroy (start));
+  CUDA_OK (cudaEventDestroy (stop));
+  free (times);
+  return median;
+}
+
+static double
+difference (QmAttentionType type, const void *x, const void *y, size_t bytes)
+{
+  const size_t count = bytes / type_size (type);
+  double d = 0, norm = 0;
+
+  /* 4 in 64 elements are enough */
+  for (size_t i = 0; i < count; i += i % 64 == 3 ? 61 : 1)
+    {
+      double a = load_element (type, x, i), b = load_element (type, y, i);
+
+      d += (a - b) * (a - b);
+      norm += b * b;
+    }
+  return sqrt (d / norm);
+}
+
+/* Relative difference of o and dqkv between the paths. */
+static void
+check (QmAttention a, const Buffers *b)
+{
+  char *mine[2], *other[2];
+
+  for (int i = 0; i < 2; i++)
+    {
+      char **to = i ? other : mine;
+
+      to[0] = malloc (b->o_bytes);
+      to[1] = malloc (b->qkv_bytes);
+      if (!to[0] || !to[1])
+        exit (1);
+      a.path = i ? QM_ATTENTION_PATH_PORTABLE : QM_ATTENTION_PATH_AUTO;
+      CUDA_OK (cudaMemset (b->o, 0xff, b->o_bytes));
+      CUDA_OK (cudaMemset (b->dqkv, 0xff, b->qkv_bytes));
+      launch (&a, b, false);
+      launch (&a, b, true);
+      CUDA_OK (cudaMemcpy (to[0], b->o, b->o_bytes, cudaMemcpyDeviceToHost));
+      CUDA_OK (
+          cudaMemcpy (to[1], b->dqkv, b->qkv_bytes, cudaMemcpyDeviceToHost));
+    }
+  printf ("    paths differ by: o %.1e dqkv %.1e\n",
+          difference (a.type, mine[0], other[0], b->o_bytes),
+          difference (a.type, mine[1], other[1], b->qkv_bytes));
+  for (int i = 0; i < 2; i++)
+    {
+      free (mine[i]);
+      free (other[i]);
+    }
+}
+
+static void
+run_shape (const Shape *s, const Options *o, QmAttentionPath path)
+{
+  QmAttention a = { .type = s->fp32 ? QM_ATTENTION_TF32 : o->type,
+                    .path = s->fp32 ? QM_ATTENTION_PATH_PORTABLE : path,
+                    .batch = s->batch,
+                    .heads = s->heads,
+                    .seq = s->seq,
+                    .head_dim = s->head_dim,
+                    .scale = 1.0f / sqrtf ((float) s->head_dim),
+                    .causal = s->causal,
+                    .deterministic = o->deterministic,
+                    .dropout = o->dropout };
+  Buffers b;
+  double flops = 4.0 * s->batch * s->heads * s->seq * s->seq * s->head_dim
+                 * (s->causal ? 0.5 : 1.0);
+  float forward, backward = INFINITY;
+
+  allocate (&a, &b);
+  forward = time_launch (&a, &b, false, o->repeat);
+  if (!o->forward_only)
+    backward = time_launch (&a, &b, true, o->repeat);
+  printf ("%s%3dx%2dx%4dx%3d %-4s %-7s %-8s  fwd %7.3f ms %4.0f TF  bwd %7.3f "
+          "ms %4.0f TF\n",
+          o->label, s->batch, s->heads, s->seq, s->head_dim, type_name (a.type),
+          s->causal ? "causal" : "full", path_name (a.path), forward,
+          flops / forward * 1e-9, backward, 2.5 * flops / backward * 1e-9);
+  fflush (stdout);
+  if (o->check && !s->fp32)
+    check (a, &b);
+  release (&b);
+}
+
+int
+main (int argc, char **argv)
+{
+  Options o = { .repeat = 20, .type = QM_ATTENTION_BF16, .label = "" };
+  QmAttentionPath path = QM_ATTENTION_PATH_AUTO;
+  bool both = false;
+  int only = -1, devices = 0;
+
+  for (int i = 1; i < argc; i++)
+    if (!strcmp (argv[i], "--deterministic"))
+      o.deterministic = true;
+    else if (!strcmp (argv[i], "--check"))
+      o.check = true;
+    else if (!strcmp (argv[i], "--forward"))
+      o.forward_only = true;
+    else if (i + 1 == argc)
+      return 2;
+    else if (!strcmp (argv[i], "--label"))
+      o.label = argv[++i];
+    else if (!strcmp (argv[i], "--path"))
+      {
+        i++;
+        both = !strcmp (argv[i], "both");
+        path = !strcmp (argv[i], "portable") ? QM_ATTENTION_PATH_PORTABLE
+               : !strcmp (argv[i], "hopper") ? QM_ATTENTION_PATH_HOPPER
+                                             : QM_ATTENTION_PATH_AUTO;
+      }
+    else if (!strcmp (argv[i], "--repeat"))
+      o.repeat = atoi (argv[++i]);
+    else if (!strcmp (argv[i], "--dropout"))
+      o.dropout = (float) atof (argv[++i]);
+    else if (!strcmp (argv[i], "--shape"))
+      only = atoi (argv[++i]);
+    else if (!strcmp (argv[i], "--type"))
+      {
+        i++;
+        o.type = !strcmp (argv[i], "fp16")   ? QM_ATTENTION_FP16
+                 : !strcmp (argv[i], "tf32") ? QM_ATTENTION_TF32
+                                             : QM_ATTENTION_BF16;
+      }
+    else
+      return 2;
+
+  if (cudaGetDeviceCount (&devices) != cudaSuccess || devices == 0)
+    {
+      printf ("no GPU\n");
+      return 77;
+    }
+  for (size_t i = 0; i < SHAPES; i++)
+    if (only < 0 || (size_t) only == i)
+      {
+        run_shape (&shapes[i], &o, path);
+        if (both && !shapes[i].fp32)
+          run_shape (&shapes[i], &o, QM_ATTENTION_PATH_PORTABLE);
+      }
+  return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* One call on the CPU and on a GPU, from the same memory, and what differs. */
+
+#ifndef QM_TESTS_KERNELS_COMPARE_H
+#define QM_TESTS_KERNELS_COMPARE_H
+
+#include "kernels/operators.h"
+
+typedef struct CompareBuffer
+{
+  size_t bytes;
+  unsigned char *initial, *cpu, *gpu;
+  void *device;
+} CompareBuffer;
+
+#define COMPARE_BUFFERS 20
+
+typedef struct Compare
+{
+  QmDevice *cpu, *gpu;
+  QmStream *cpu_stream, *gpu_stream;
+  uint64_t seed;
+  double worst; /* error of all calls, as a share of what is allowed */
+  int calls;
+  size_t n;
+  CompareBuffer buffers[COMPARE_BUFFERS];
+} Compare;
+
+/* False where there is no GPU; says so. */
+bool compare_open (Compare *compare);
+void compare_close (Compare *compare);
+
+/* A whole number in [low, high], both included. */
+int64_t compare_between (Compare *compare, int64_t low, int64_t high);
+
+/* One of the float types. */
+QmType compare_type (Compare *compare);
+
+/* A tensor of normal numbers (whole ones in [0, 100) if it is i32).  Rows are
+ * followed by `gap` elements, and `offset` elements stand before the first. */
+QmTensor compare_tensor (Compare *compare,
+                         QmType type,
+                         int32_t rank,
+                         const int64_t *shape,
+                         int64_t gap,
+                         int64_t offset);
+
+/* What qm_dropout needs: three words. */
+QmTensor compare_rng (Compare *compare);
+
+/* Runs the call on both devices, on the GPU twice (the second time out of a
+ * capture), and checks: both runs give the same bits; outputs agree to
+ * `tolerance` (relative L2, for f32; 16-bit outputs to their own precision);
+ * i32 outputs and all memory around the outputs agree exactly.  Frees the
+ * tensors. */
+void compare_run (Compare *compare, const QmOpCall *call, double tolerance);
+
+#endif

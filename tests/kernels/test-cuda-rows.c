@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The operators of the GPU that work along rows or on single elements, against
+ * those of the CPU.
+ *
+ *   test-cuda-rows [--cases N] [--small]
+ *
+ * --small is for tools under which everything is slow.  Leaves with 77 where
+ * there is no GPU. */
+
+#include "kernels/convert.h"
+#include "tests/data/check.h"
+#include "tests/kernels/compare.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHAPE(...) ((int64_t[]){ __VA_ARGS__ })
+
+typedef struct Test
+{
+  Compare compare;
+  bool small;
+} Test;
+
+static int64_t
+between (Test *test, int64_t low, int64_t high)
+{
+  return compare_between (&test->compare, low, high);
+}
+
+static int64_t
+pick (Test *test, const int64_t *values, size_t n)
+{
+  int64_t value = values[between (test, 0, (int64_t) n - 1)];
+
+  return test->small && value > 2100 ? 100 : value;
+}
+#define PICK(test, ...)            \
+  pick (test, SHAPE (__VA_ARGS__), \
+        sizeof SHAPE (__VA_ARGS__) / sizeof (int64_t))
+
+static QmTensor
+matrix (Test *test, QmType type, int64_t rows, int64_t columns)
+{
+  int64_t gap = PICK (test, 0, 0, 8, 3);
+  int64_t offset = PICK (test, 0, 0, 0, 8, 1);
+
+  return compare_tensor (&test->compare, type, 2, SHAPE (rows, columns), gap,
+                         offset);
+}
+
+static QmTensor
+dense (Test *test, QmType type, int32_t rank, const int64_t *shape)
+{
+  return compare_tensor (&test->compare, type, rank, shape, 0,
+                         PICK (test, 0, 0, 0, 1));
+}
+
+static QmTensor
+line (Test *test, QmType type, int64_t n)
+{
+  return dense (test, type, 1, SHAPE (n));
+}
+
+static QmType
+any_type (Test *test)
+{
+  return compare_type (&test->compare);
+}
+
+static void
+set_floats (const QmTensor *tensor, const float *values)
+{
+  qm_floats_store (tensor->type, tensor->data, 1, qm_tensor_elements (tensor),
+                   values);
+}
+
+static void
+set_ids (Test *test, const QmTensor *tensor, int64_t low, int64_t high)
+{
+  for (int64_t i = 0; i < qm_tensor_elements (tensor); i++)
+    ((int32_t *) tensor->data)[i] = (int32_t) between (test, low, high);
+}
+
+static double
+some_dropout (Test *test)
+{
+  return between (test, 0, 1) ? 0.1 * (double) between (test, 1, 5) : 0;
+}
+
+static int64_t
+some_columns (Test *test)
+{
+  int64_t even = PICK (test, 8, 64, 256, 264, 512, 768, 1024, 2048, 2560, 3072,
+                       4096, 5120, 8192, 10240);
+
+  return between (test, 0, 2) ? even
+                              : between (test, 1, test->small ? 1100 : 4500);
+}
+
+static void
+layer_norm (Test *test)
+{
+  int64_t rows = between (test, 1, test->small ? 9 : 700);
+  int64_t n = some_columns (test);
+  int branches = (int) between (test, 0, 2);
+  QmOpCall call = { .op = QM_OP_LAYER_NORM };
+
+  call.attributes.epsilon = 1e-5;
+  call.attributes.site = 7;
+  call.attributes.site2 = 8;
+  call.inputs[0] = matrix (test, any_type (test), rows, n);
+  call.inputs[1] = line (test, any_type (test), n);
+  call.inputs[2] = line (test, any_type (test), n);
+  call.outputs[0] = matrix (test, any_type (test), rows, n);
+  call.outputs[1] = line (test, QM_TYPE_F32, rows);
+  call.outputs[2] = line (test, QM_TYPE_F32, rows);
+  for (int i = 0; i < branches; i++)
+    call.inputs[3 + i] = matrix (test, any_type (test), rows, n);
+  if (branches > 0)
+    {
+      call.attributes.dropout = some_dropout (test);
+      call.inputs[7] = compare_rng (&test->compare);
+      call.outputs[3] = between (test, 0, 1)
+                            ? call.inputs[0]
+                            : matrix (test, any_type (test), rows, n);
+    }
+  if (between (test, 0, 1))
+    {
+      call.inputs[5] = line (test, any_type (test), n);
+      call.inputs[6] = line (test, any_type (test), n);
+      call.outputs[4] = matrix (test, any_type (test), rows, n);
+    }
+  /* The mean of a row is a small difference of large numbers. */
+  compare_run (&test->compare, &call, 1e-5);
+}
+
+static void
+layer_norm_backward (Test *test)
+{
+  int64_t rows = between (test, 1, test->small ? 9 : 3000);
+  int64_t n = some_columns (test);
+  QmOpCall call = { .op = QM_OP_LAYER_NORM_BACKWARD };
+
+  if (!test->small && n > 3000)
+    rows = rows % 300 + 1;
+  call.attributes.site = 7;
+  call.attributes.site2 = 8;
+  call.inputs[0] = matrix (test, any_type (test), rows, n);
+  call.inputs[1] = matrix (test, any_type (test), rows, n);
+  call.inputs[2] = line (test, any_type (test), n);
+  call.inputs[3] = line (test, QM_TYPE_F32, rows);
+  call.inputs[4] = line (test, QM_TYPE_F32, rows);
+  call.outputs[0] = between (test, 0, 3)
+                        ? matrix (test, any_type (test), rows, n)
+                        : call.inputs[0];
+  call.outputs[1] = line (test, QM_TYPE_F32, n);
+  call.outputs[2] = line (test, QM_TYPE_F32, n);
+  if (between (test, 0, 1))
+    call.inputs[5] = matrix (test, any_type (test), rows, n);
+  if (between (test, 0, 1))
+    {
+      call.inputs[6] = matrix (test, any_type (test), rows, n);
+      call.inputs[7] = line (test, any_type (test), n);
+      call.outputs[3] = line (test, QM_TYPE_F32, n);
+      call.outputs[4] = line (test, QM_TYPE_F32, n);
+    }
+  for (int64_t i = 5, last = between (test, 4, 6); i <= last; i++)
+    {
+      call.attributes.dropout = some_dropout (test);
+      call.outputs[i] = matrix (test, any_type (test), rows, n);
+    }
+  call.inputs[8] = compare_rng (&test->compare);
+  compare_run (&test->compare, &call, 1e-5);
+}
+
+static void
+softmax (Test *test)
+{
+  int64_t s = between (test, 0, 1)
+                  ? PICK (test, 1, 8, 64, 256, 512, 1024, 2048)
+                  : PICK (test, 5, 31, 197, 257, 1001, 2049, 4500);
+  int64_t heads = s > 600 ? 1 : between (test, 1, 3);
+  int64_t *shape = SHAPE (1, heads, s, s);
+  QmOpCall call = { .op = QM_OP_SOFTMAX };
+
+  if (test->small && s > 300)
+    s = shape[2] = shape[3] = 300;
+  call.inputs[0] = dense (test, any_type (test), 4, shape);
+  call.outputs[0] = between (test, 0, 1)
+                        ? call.inputs[0]
+                        : dense (test, any_type (test), 4, shape);
+  if (between (test, 0, 1))
+    {
+      call.attributes.causal = QM_CAUSAL_RESULT;
+      compare_run (&test->compare, &call, 1e-5);
+      return;
+    }
+  if (between (test, 0, 1))
+    {
+      call.op = QM_OP_SOFTMAX_BACKWARD;
+      call.inputs[1] = dense (test, any_type (test), 4, shape);
+    }
+  compare_run (&test->compare, &call, 1e-5);
+}
+
+static void
+pointwise (Test *test)
+{
+  int64_t n = between (test, 1, test->small ? 3000 : 300000);
+  QmOpCall call = { .op = QM_OP_ACTIVATION };
+
+  call.attributes.activation =
+      (QmFunction) between (test, QM_FUNCTION_NONE, QM_FUNCTION_TANH);
+  call.inputs[0] = line (test, any_type (test), n);
+  if (between (test, 0, 1))
+    {
+      call.op = QM_OP_ACTIVATION_BACKWARD;
+      call.inputs[1] = line (test, any_type (test), n);
+    }
+  call.outputs[0] =
+      between (test, 0, 1) ? call.inputs[0] : line (test, any_type (test), n);
+  compare_run (&test->compare, &call, 1e-5);
+}
+
+static void
+dropout (Test *test)
+{
+  int64_t size = between (test, 1, test->small ? 40 : 150);
+  int64_t *shape = SHAPE (2, 3, size, size);
+  QmOpCall call = { .op = QM_OP_DROPOUT };
+
+  call.attributes.tiled = between (test, 0, 1) == 1;
+  call.attributes.dropout = some_dropout (test);
+  call.attributes.site = 3;
+  call.inputs[0] = dense (test, any_type (test), 4, shape);
+  call.inputs[1] = compare_rng (&test->compare);
+  call.outputs[0] = between (test, 0, 1)
+                        ? call.inputs[0]
+                        : dense (test, any_type (test), 4, shape);
+  compare_run (&test->compare, &call, 1e-6);
+}
+
+static void
+rotary (Test *test)
+{
+  int64_t width = PICK (test, 64, 80, 96, 128, 256, 10, 7, 12);
+  int64_t length = between (test, 1, 30), heads = between (test, 1, 5);
+  int64_t turned = PICK (test, 16, 20, 64, 6, 2, 32) % width / 2 * 2;
+  bool interleaved = between (test, 0, 1) == 1;
+  QmOpCall call = { .op = QM_OP_ROTARY };
+  QmTensor whole;
+
+  turned = turned > 0 ? turned : 2;
+  call.attributes.rotary = turned;
+  call.attributes.inverse = between (test, 0, 1) == 1;
+  for (int i = 0; i < 2; i++)
+    {
+      whole = dense (test, i == 0 ? any_type (test) : call.inputs[0].type, 5,
+                     interleaved ? SHAPE (2, length, heads, 3, width)
+                                 : SHAPE (2, length, 3, heads, width));
+      if (interleaved)
+        {
+          int64_t stride = whole.stride[2];
+
+          whole.shape[2] = 3;
+          whole.shape[3] = heads;
+          whole.stride[2] = whole.stride[3];
+          whole.stride[3] = stride;
+        }
+      if (i == 0)
+        call.inputs[0] = whole;
+      else
+        call.outputs[0] = whole;
+    }
+  if (between (test, 0, 1))
+    call.outputs[0] = call.inputs[0];
+  call.inputs[1] = dense (test, QM_TYPE_F32, 2, SHAPE (length, turned));
+  compare_run (&test->compare, &call, 1e-6);
+}
+
+static void
+embedding (Test *test)
+{
+  int64_t batch = between (test, 1, 7), length = between (test, 1, 400);
+  int64_t count = PICK (test, 1, 2, 50, 256, 257, 1000, 70000);
+  int64_t n = PICK (test, 8, 64, 256, 264, 37, 1, 300);
+  QmOpCall call = { .op = QM_OP_EMBEDDING };
+
+  if (!test->small && between (test, 0, 5) == 0)
+    length *= 8;
+  call.inputs[0] = dense (test, QM_TYPE_I32, 2, SHAPE (batch, length));
+  set_ids (test, &call.inputs[0], 0, count - 1);
+  call.inputs[1] = matrix (test, any_type (test), count, n);
+  call.outputs[0] = matrix (test, any_type (test), batch * length, n);
+  if (between (test, 0, 1))
+    {
+      compare_run (&test->compare, &call, 1e-6);
+      return;
+    }
+  call.op = QM_OP_EMBEDDING_BACKWARD;
+  call.attributes.padding = between (test, -1, 1);
+  call.inputs[1] = call.inputs[0];
+  call.inputs[0] = call.outputs[0];
+  call.outputs[0] = matrix (test, QM_TYPE_F32, count, n);
+  compare_run (&test->compare, &call, 1e-5);
+}
+
+static void
+positions (Test *test)
+{
+  QmOpCall call = { .op = QM_OP_POSITIONS };
+  int64_t *shape = SHAPE (between (test, 1, 5), between (test, 1, 1200));
+
+  call.attributes.padding = between (test, -1, 1);
+  call.inputs[0] = dense (test, QM_TYPE_I32, 2, shape);
+  set_ids (test, &call.inputs[0], 0, 4);
+  call.outputs[0] = dense (test, QM_TYPE_I32, 2, shape);
+  compare_run (&test->compare, &call, 0);
+}
+
+static void
+patchify (Test *test)
+{
+  int64_t patch = PICK (test, 1, 2, 4, 5, 8, 14, 16);
+  int64_t batch = between (test, 1, 3), channels = between (test, 1, 4);
+  int64_t height = patch * between (test, 1, 5) + between (test, 0, 1);
+  int64_t width = patch * between (test, 1, 5) + between (test, 0, 1);
+  QmOpCall call = { .op = QM_OP_PATCHIFY };
+
+  call.attributes.patch = patch;
+  call.inputs[0] =
+      dense (test, QM_TYPE_F32, 4, SHAPE (batch, channels, height, width));
+  call.outputs[0] =
+      matrix (test, any_type (test), batch * (height / patch) * (width / patch),
+              channels * patch * patch);
+  compare_run (&test->compare, &call, 1e-6);
+}
+
+static void
+class_token (Test *test)
+{
+  int64_t batch = between (test, 1, 20), length = between (test, 2, 50);
+  int64_t n = PICK (test, 8, 64, 264, 37, 1);
+  QmOpCall call = { .op = QM_OP_CLASS_TOKEN };
+  bool backward = between (test, 0, 1) == 1;
+  QmTensor x = matrix (test, any_type (test), batch * (length - 1), n);
+  QmTensor y = matrix (test, any_type (test), batch * length, n);
+  QmTensor token = line (test, backward ? QM_TYPE_F32 : any_type (test), n);
+  QmTensor position =
+      matrix (test, backward ? QM_TYPE_F32 : any_type (test), length, n);
+
+  if (backward)
+    {
+      call.op = QM_OP_CLASS_TOKEN_BACKWARD;
+      call.inputs[0] = y;
+      call.outputs[0] = x;
+      call.outputs[1] = token;
+      call.outputs[2] = position;
+    }
+  else
+    {
+      call.inputs[0] = x;
+      call.inputs[1] = token;
+      call.inputs[2] = position;
+      call.outputs[0] = y;
+    }
+  compare_run (&test->compare, &call, 1e-5);
+}
+
+static QmTensor
+labels (Test *test, int64_t batch, int64_t length, int64_t classes)
+{
+  QmTensor tensor = dense (test, QM_TYPE_I32, 2, SHAPE (batch, length));
+
+  set_ids (test, &tensor, 0, classes - 1);
+  for (int64_t i = 0; i < batch * length; i++)
+    if (between (test, 0, 4) == 0)
+      ((int32_t *) tensor.data)[i] = QM_IGNORE_LABEL;
+  return tensor;
+}
+
+static void
+label_weight (Test *test)
+{
+  QmOpCall call = { .op = QM_OP_LABEL_WEIGHT };
+
+  call.attributes.scale = 0.25;
+  call.attributes.shift = between (test, 0, 1) == 1;
+  call.inputs[0] =
+      labels (test, between (test, 1, 9), between (test, 1, 900), 5);
+  call.inputs[1] = line (test, QM_TYPE_F32, QM_STATE_SIZE);
+  call.outputs[0] = line (test, QM_TYPE_F32, 2);
+  compare_run (&test->compare, &call, 1e-6);
+}
+
+static void
+cross_entropy (Test *test)
+{
+  int64_t classes = PICK (test, 2, 10, 256, 1000, 1001, 4100, 50257);
+  int64_t batch = between (test, 1, 4), length = between (test, 1, 12);
+  int64_t padded = (classes + 63) / 64 * 64, rows = batch * length;
+  QmOpCall call = { .op = QM_OP_CROSS_ENTROPY };
+  bool pad = between (test, 0, 1) == 1;
+
+  call.attributes.shift = between (test, 0, 1) == 1;
+  call.attributes.padded = pad ? padded : 0;
+  for (int i = 0; i < 2; i++)
+    {
+      QmTensor *tensor = i == 0 ? &call.inputs[0] : &call.outputs[0];
+
+      *tensor = compare_tensor (&test->compare, any_type (test), 2,
+                                SHAPE (rows, classes),
+                                pad ? padded - classes : PICK (test, 0, 0, 3),
+                                PICK (test, 0, 0, 1));
+    }
+  if (between (test, 0, 1))
+    call.outputs[0] = call.inputs[0];
+  call.inputs[1] = labels (test, batch, length, classes);
+  if (between (test, 0, 9) == 0)
+    ((int32_t *) call.inputs[1].data)[0] = (int32_t) classes;
+  call.inputs[2] = line (test, QM_TYPE_F32, 2);
+  call.outputs[1] = line (test, QM_TYPE_F32, rows);
+  compare_run (&test->compare, &call, 1e-5);
+}
+
+static void
+random_numbers (Test *test)
+{
+  int64_t n = between (test, 1, 20000);
+  QmOpCall call = { .op = QM_OP_RANDOM };
+
+  call.attributes.distribution =
+      (QmDistribution) between (test, QM_DISTRIBUTION_NORMAL,
+                                QM_DISTRIBUTION_INDEX);
+  call.attributes.value = 0.5;
+  call.attributes.scale = 3;
+  call.attributes.count = 50257;
+  call.attributes.site = 11;
+  call.inputs[0] = compare_rng (&test->compare);
+  call.outputs[0] = line (test,
+                          call.attributes.distribution == QM_DISTRIBUTION_INDEX
+                              ? QM_TYPE_I32
+                              : any_type (test),
+                          n);
+  compare_run (&test->compare, &call, 1e-5);
+  call = (QmOpCall){ .op = QM_OP_ADVANCE };
+  call.inputs[0] = call.outputs[0] = compare_rng (&test->compare);
+  compare_run (&test->compare, &call, 0);
+}
+
+static void
+sum_squares (Test *test)
+{
+  QmOpCall call = { .op = QM_OP_SUM_SQUARES };
+
+  call.inputs[0] =
+      line (test, QM_TYPE_F32, between (test, 1, test->small ? 5000 : 3000000));
+  call.outputs[0] = line (test, QM_TYPE_F32, 1);
+  compare_run (&test->compare, &call, 1e-6);
+}
+
+static void
+update_state (Test *test)
+{
+  const float squares[] = { 1e6f, 3, INFINITY, NAN };
+  float sum = squares[between (test, 0, 3)];
+  float state[QM_STATE_SIZE] = { 0 };
+  QmOpCall call = { .op = QM_OP_UPDATE_STATE };
+
+  state[QM_STATE_LOSS_SCALE] = 1024;
+  state[QM_STATE_GROWTH] = (float) PICK (test, 5, QM_SCALE_GROWTH - 1);
+  call.attributes.max_norm = (double) between (test, 0, 1);
+  call.attributes.dynamic = between (test, 0, 1) == 1;
+  call.inputs[0] = line (test, QM_TYPE_F32, 1);
+  call.outputs[0] = line (test, QM_TYPE_F32, QM_STATE_SIZE);
+  set_floats (&call.inputs[0], &sum);
+  set_floats (&call.outputs[0], state);
+  compare_run (&test->compare, &call, 1e-6);
+}
+
+static void
+adam (Test *test)
+{
+  int64_t n = between (test, 1, test->small ? 3000 : 300000);
+  float state[QM_STATE_SIZE] = { 1e-3f, 7, 4, 0, 0, 0, 0.25f, 0 };
+  QmOpCall call = { .op = QM_OP_ADAM };
+  float *v;
+
+  state[QM_STATE_NOT_FINITE] = between (test, 0, 4) == 0;
+  call.attributes.beta1 = 0.9;
+  call.attributes.beta2 = 0.95;
+  call.attributes.epsilon = 1e-8;
+  call.attributes.weight_decay = 0.1;
+  call.attributes.decoupled = between (test, 0, 1) == 1;
+  call.inputs[0] = line (test, QM_TYPE_F32, QM_STATE_SIZE);
+  set_floats (&call.inputs[0], state);
+  for (int i = 0; i < 4; i++)
+    call.outputs[i] = line (test, QM_TYPE_F32, n);
+  v = call.outputs[3].data;
+  for (int64_t i = 0; i < n; i++)
+    v[i] = fabsf (v[i]);
+  if (between (test, 0, 1))
+    call.outputs[4] = line (test, any_type (test), n);
+  compare_run (&test->compare, &call, 1e-5);
+}
+
+static const struct
+{
+  const char *name;
+  void (*run) (Test *test);
+} families[] = {
+  { "layer norm", layer_norm },
+  { "layer norm backward", layer_norm_backward },
+  { "softmax", softmax },
+  { "activation", pointwise },
+  { "dropout", dropout },
+  { "rotary", rotary },
+  { "embedding", embedding },
+  { "positions", positions },
+  { "patchify", patchify },
+  { "class token", class_token },
+  { "label weight", label_weight },
+  { "cross entropy", cross_entropy },
+  { "random", random_numbers },
+  { "sum of squares", sum_squares },
+  { "update of the state", update_state },
+  { "adam", adam },
+};
+
+int
+main (int argc, char **argv)
+{
+  Test test = { 0 };
+  int cases = 12;
+
+  for (int i = 1; i < argc; i++)
+    if (strcmp (argv[i], "--small") == 0)
+      test.small = true;
+    else if (strcmp (argv[i], "--cases") == 0 && i + 1 < argc)
+      cases = atoi (argv[++i]);
+    else
+      return 2;
+  if (!compare_open (&test.compare))
+    return CHECK_SKIPPED;
+  for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+    {
+      test.compare.worst = 0;
+      test.compare.calls = 0;
+      for (int i = 0; i < cases; i++)
+        families[f].run (&test);
+      printf ("%-22s %4d calls, error up to %5.1f %% of what is allowed\n",
+              families[f].name, test.compare.calls, 100 * test.compare.worst);
+      fflush (stdout);
+    }
+  compare_close (&test.compare);
+  return check_report ();
+}
