@@ -484,6 +484,28 @@ qm_candidate_table_finalize (GObject *object)
   G_OBJECT_CLASS (qm_candidate_table_parent_class)->finalize (object);
 }
 
+/* Sorts by the n-th visible column, the other way round if it is sorted so. */
+static void
+sort_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  QmCandidateTable *self = QM_CANDIDATE_TABLE (widget);
+  guint wanted = g_variant_get_uint32 (parameter);
+
+  for (guint i = 0; i < QM_N_COLUMNS; i++)
+    {
+      if (!gtk_column_view_column_get_visible (self->columns[i].column))
+        continue;
+      if (wanted-- > 0)
+        continue;
+      qm_candidate_table_sort (self, (QmCandidateColumn) i,
+                               self->sort_column == (int) i
+                                       && !self->sort_descending
+                                   ? GTK_SORT_DESCENDING
+                                   : GTK_SORT_ASCENDING);
+      return;
+    }
+}
+
 static void
 qm_candidate_table_class_init (QmCandidateTableClass *klass)
 {
@@ -509,6 +531,12 @@ qm_candidate_table_class_init (QmCandidateTableClass *klass)
   gtk_widget_class_add_binding_action (widget_class, GDK_KEY_c,
                                        GDK_CONTROL_MASK, "results.copy-row",
                                        NULL);
+  /* The headers of GTK 4.8 never have the keyboard. */
+  gtk_widget_class_install_action (widget_class, "table.sort", "u", sort_cb);
+  for (guint i = 0; i < 9; i++)
+    gtk_widget_class_add_binding_action (widget_class, GDK_KEY_1 + i,
+                                         GDK_CONTROL_MASK, "table.sort", "u",
+                                         i);
 }
 
 static void

@@ -95,6 +95,21 @@ expect_sorted (Fixture *fixture, QmCandidateColumn column, gboolean descending)
     }
 }
 
+/* The first visible column is that of the GPUs, the fifth that of the days; the
+ * same key again turns the order round. */
+static void
+test_sorting_by_keys (Fixture *fixture, gconstpointer data)
+{
+  GtkWidget *table = GTK_WIDGET (fixture->table);
+
+  g_assert_true (gtk_widget_activate_action (table, "table.sort", "u", 4));
+  expect_sorted (fixture, QM_COLUMN_DAYS, FALSE);
+  g_assert_true (gtk_widget_activate_action (table, "table.sort", "u", 4));
+  expect_sorted (fixture, QM_COLUMN_DAYS, TRUE);
+  g_assert_true (gtk_widget_activate_action (table, "table.sort", "u", 0));
+  expect_sorted (fixture, QM_COLUMN_GPU, FALSE);
+}
+
 /* As text, 9 would come after 10 and unknown first in one direction. */
 static void
 test_sorting (Fixture *fixture, gconstpointer data)
@@ -350,6 +365,7 @@ main (int argc, char **argv)
 {
   widgets_init (&argc, &argv);
   ADD ("sorting", test_sorting);
+  ADD ("sorting-by-keys", test_sorting_by_keys);
   ADD ("cells", test_cells);
   ADD ("selection", test_selection);
   ADD ("limits-leave-the-rows", test_limits_leave_the_rows);
