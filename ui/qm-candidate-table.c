@@ -4,6 +4,7 @@
 
 #include "ui/qm-candidate-table.h"
 
+#include "pricing/qm-prose.h"
 #include "ui/qm-candidate-cell.h"
 #include "ui/qm-candidate-item.h"
 #include "ui/qm-table-csv.h"
@@ -154,6 +155,24 @@ update_state (QmCandidateTable *self,
           == (int) qm_candidate_item_get_index (item));
 }
 
+/* The row that a cell is in has no public name or setter in GTK 4.8; without a
+ * label a screen reader announces its type. */
+static void
+name_row (GtkListItem *list_item, const QmCandidate *candidate)
+{
+  GtkWidget *cell = gtk_widget_get_parent (gtk_list_item_get_child (list_item));
+  GtkWidget *row = cell != NULL ? gtk_widget_get_parent (cell) : NULL;
+  g_autofree char *what = NULL;
+
+  if (row == NULL
+      || gtk_accessible_get_accessible_role (GTK_ACCESSIBLE (row))
+             != GTK_ACCESSIBLE_ROLE_ROW)
+    return;
+  what = qm_prose_candidate (candidate);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (row),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, what, -1);
+}
+
 static void
 fill_cell (QmCandidateTable *self, GtkListItem *list_item)
 {
@@ -165,6 +184,7 @@ fill_cell (QmCandidateTable *self, GtkListItem *list_item)
       topic_of (self, item)->title,
       GPOINTER_TO_UINT (
           g_hash_table_lookup (self->styles, candidate->gpu->id)));
+  name_row (list_item, candidate);
   update_state (self, list_item, qm_advisor_get_budget_minor (self->advisor),
                 qm_advisor_get_deadline_days (self->advisor));
 }
