@@ -304,7 +304,8 @@ typedef struct QmAttributes
   QmDistribution distribution;
   QmCausal causal;
   bool tiled, inverse, shift, dynamic, decoupled;
-  bool tf32; /* products of f32 may round their factors to TF32 */
+  bool tf32;          /* products of f32 may round their factors to TF32 */
+  bool deterministic; /* equal bits in every run, where that costs time */
   uint32_t site, site2;
   int64_t count, padded, padding, patch, rotary;
   double value, scale, epsilon, dropout;

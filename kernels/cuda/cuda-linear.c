@@ -181,8 +181,12 @@ qm_cuda_linear_input_grad (QmCudaContext *context,
   product.a.columns = product.b.rows = computed (call, product.a.columns);
   if (!has_pre && has_add && add->type == dx->type)
     {
-      product.c = matrix (add);
-      return qm_cuda_product (context->products, stream, &product, error);
+      QmCudaProduct sum = product;
+
+      sum.c = matrix (add);
+      status = qm_cuda_product (context->products, stream, &sum, error);
+      if (status != QM_STATUS_UNSUPPORTED)
+        return status;
     }
   if (has_pre && activation == QM_FUNCTION_GELU_TANH && pre->type == dx->type)
     {
