@@ -214,8 +214,8 @@ qm_cuda_linear_input_grad (QmCudaContext *context,
                                     error);
 }
 
-/* Bytes a second that sums of columns read at, about. */
-#define COLUMN_BANDWIDTH 1.5e12
+/* The share of the memory's bandwidth that sums of columns reach, about. */
+#define COLUMN_EFFICIENCY 0.7
 
 /* Whether the product should make the sums of the columns of dy as well: where
  * that takes less time than reading dy once more. */
@@ -231,7 +231,8 @@ sums_in_product (QmCudaContext *context,
                  * (double) qm_type_size (plain->a.type);
 
   return without >= 0 && with >= 0
-         && with - without < bytes / COLUMN_BANDWIDTH * 1e3;
+         && (with - without) * 1e-3 * COLUMN_EFFICIENCY * context->bandwidth
+                < bytes;
 }
 
 QmStatus
