@@ -90,7 +90,8 @@ typedef enum QmOp
   QM_OP_DROPOUT,
 
   /* y = activation(x w' + bias). `pre`, where present, receives the
-   * argument of the activation, which its gradient needs. Where `padded`
+   * argument of the activation, which its gradient needs; a kernel may round
+   * the argument to the type of `pre` (or y) before. Where `padded`
    * is larger than `out`, rows out..padded-1 of w and bias exist in memory
    * and are zero, and every row of y (and pre) has room for `padded`
    * columns: a kernel may compute `padded` columns if that is faster.
@@ -98,7 +99,8 @@ typedef enum QmOp
    * out: 0 y [rows, out], 1 [pre [rows, out]] */
   QM_OP_LINEAR,
 
-  /* dx = (dy w) activation'(pre) + add. Without `pre` the activation is
+  /* dx = (dy w) activation'(pre) + add, dy w possibly rounded to the type of dx
+   * before. Without `pre` the activation is
    * none. With `padded`, columns out..padded-1 of dy exist and are zero,
    * and so are those rows of w.
    * in: 0 dy [rows, out], 1 w [out, in], 2 [pre [rows, in]],
@@ -304,7 +306,8 @@ typedef struct QmAttributes
   QmDistribution distribution;
   QmCausal causal;
   bool tiled, inverse, shift, dynamic, decoupled;
-  bool tf32; /* products of f32 may round their factors to TF32 */
+  bool tf32;          /* products of f32 may round their factors to TF32 */
+  bool deterministic; /* equal bits in every run, where that costs time */
   uint32_t site, site2;
   int64_t count, padded, padding, patch, rotary;
   double value, scale, epsilon, dropout;

@@ -24,6 +24,8 @@ struct Params
   QmAttentionTensor q, k, v, o, dout, dq, dk, dv;
   float *lse;
   float *delta;   /* [batch * heads][padded_seq]: sum (o * dout) */
+  float *lse_log2; /* [batch * heads][padded_seq]: lse * log2 (e) */
+  int *queue;      /* [2]: the next tile that nobody has taken */
   float *dq_acc;  /* [batch * heads][padded_seq][head_dim of the kernel] */
   int *semaphore; /* [batch * heads][padded_seq / 16], zeroed */
   const int32_t *rng;
@@ -130,6 +132,13 @@ pack2<__nv_bfloat16> (float lo, float hi)
 
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;\n" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
+}
+
+/* Halves with their sign set become zero. */
+__device__ __forceinline__ uint32_t
+zero_negative (uint32_t pair)
+{
+  return pair & ~__vcmplts2 (pair, 0);
 }
 
 template <class T> __device__ __forceinline__ float2 unpack2 (uint32_t x);

@@ -35,14 +35,14 @@ struct HopperForwardParams
 };
 
 #ifndef QM_FWD_GROUPS
-#define QM_FWD_GROUPS (D <= 64 && !DROP ? 3 : 2)
+#define QM_FWD_GROUPS (D <= 80 && !DROP ? 3 : 2)
 #endif
 #ifndef QM_FWD_BN
-#define QM_FWD_BN (D <= 128 ? 128 : 80)
+#define QM_FWD_BN (D == 80 && !DROP ? 96 : D <= 128 ? 128 : 80)
 #endif
 
 #ifndef QM_FWD_TURNS
-#define QM_FWD_TURNS (D <= 128)
+#define QM_FWD_TURNS 1
 #endif
 #ifndef QM_FWD_LAZY
 #define QM_FWD_LAZY 0
@@ -65,8 +65,7 @@ template <class Tiles, int D> struct alignas (1024) HopperForwardShared
   uint64_t q_full, q_empty;
   uint64_t k_full[Tiles::STAGES], k_empty[Tiles::STAGES];
   uint64_t v_full[Tiles::STAGES], v_empty[Tiles::STAGES];
-  uint64_t next_full[2], next_empty[2];
-  int next[2];
+  TileQueue queue;
 };
 
 /* Which rows of which head a tile is. */
@@ -100,7 +99,7 @@ forward_producer (const HopperForwardParams &h,
 {
   constexpr int BM = Tiles::BM, BN = Tiles::BN, STAGES = Tiles::STAGES;
   Ring<STAGES> ring;
-  Ring<2> next_ring;
+  QueuePlace place;
   int index = blockIdx.x, q_parity = 1;
 
   while (index < h.tiles)
@@ -108,7 +107,7 @@ forward_producer (const HopperForwardParams &h,
       const Tile t = Tile::at<BM, BN> (h, index);
       const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
 
-      index = gridDim.x + atomicAdd (h.p.semaphore, 1);
+      index = gridDim.x + atomicAdd (h.p.queue, 1);
       barrier_wait (&s.q_empty, q_parity);
       q_parity ^= 1;
       barrier_expect (&s.q_full, sizeof s.q);
@@ -125,10 +124,7 @@ forward_producer (const HopperForwardParams &h,
                      head, batch);
           ring.advance ();
         }
-      barrier_wait (&s.next_empty[next_ring.index], next_ring.parity ^ 1);
-      s.next[next_ring.index] = index;
-      barrier_arrive (&s.next_full[next_ring.index]);
-      next_ring.advance ();
+      place.publish (s.queue, index);
     }
 }
 
@@ -184,7 +180,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
   __device__ __forceinline__ void
   multiply_scores ()
   {
-    const uint32_t q = shared_u32 (s.q), k = shared_u32 (s.k[k_ring.index]);
+    const uint32_t q = shared_base (s.q), k = shared_base (s.k[k_ring.index]);
 
     products_begin ();
 #pragma unroll
@@ -199,7 +195,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
   __device__ __forceinline__ void
   multiply_values ()
   {
-    const uint32_t v = shared_u32 (s.v[v_ring.index]);
+    const uint32_t v = shared_base (s.v[v_ring.index]);
 
     products_begin ();
 #pragma unroll
@@ -428,7 +424,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
   __device__ __forceinline__ void
   run ()
   {
-    Ring<2> next_ring;
+    QueuePlace place;
     int index = blockIdx.x, q_parity = 0;
 
     if (group == GROUPS - 1 && Tiles::TURNS)
@@ -437,11 +433,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
       {
         tile (Tile::at<BM, BN> (h, index), q_parity);
         q_parity ^= 1;
-        barrier_wait (&s.next_full[next_ring.index], next_ring.parity);
-        index = s.next[next_ring.index];
-        __syncwarp ();
-        release (&s.next_empty[next_ring.index]);
-        next_ring.advance ();
+        index = place.next_for_warp (s.queue, lane);
       }
   }
 };
@@ -472,11 +464,7 @@ hopper_forward (const __grid_constant__ HopperForwardParams h)
           barrier_init (&s.v_full[i], 1);
           barrier_init (&s.v_empty[i], WARPS);
         }
-      for (int i = 0; i < 2; i++)
-        {
-          barrier_init (&s.next_full[i], 1);
-          barrier_init (&s.next_empty[i], WARPS);
-        }
+      queue_init (s.queue, WARPS);
       barrier_init_fence ();
     }
   __syncthreads ();
@@ -519,7 +507,7 @@ launch_hopper_forward (const Params &p, cudaStream_t stream)
     status = cudaFuncSetAttribute (
       kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
   if (status == cudaSuccess)
-    status = cudaMemsetAsync (p.semaphore, 0, sizeof (int), stream);
+    status = cudaMemsetAsync (p.queue, 0, sizeof (int), stream);
   if (status != cudaSuccess)
     return status;
   kernel<<<min (h.tiles, p.sm_count), Tiles::THREADS, SHARED, stream>>> (h);

@@ -3,14 +3,31 @@
 /* The Hopper kernels for one element type and head size, which the build
  * gives as QM_ATTENTION_T and QM_ATTENTION_D. */
 
+#include "kernels/cuda/attention-hopper-backward.cuh"
 #include "kernels/cuda/attention-hopper-forward.cuh"
+#include "kernels/cuda/attention-hopper-split.cuh"
 #include "kernels/cuda/attention-map.cuh"
 
 namespace qm_attention
 {
 
+template <class T, int D>
+cudaError_t
+launch_hopper_backward (const Params &p, cudaStream_t stream)
+{
+  if constexpr (D == 256)
+    return p.threshold ? launch_hopper_split<T, D, true> (p, stream)
+                       : launch_hopper_split<T, D, false> (p, stream);
+  else
+    return p.threshold ? launch_hopper_backward<T, D, true> (p, stream)
+                       : launch_hopper_backward<T, D, false> (p, stream);
+}
+
 template cudaError_t
 launch_hopper_forward<QM_ATTENTION_T, QM_ATTENTION_D> (const Params &,
                                                        cudaStream_t);
+template cudaError_t
+launch_hopper_backward<QM_ATTENTION_T, QM_ATTENTION_D> (const Params &,
+                                                        cudaStream_t);
 
 }

@@ -11,6 +11,16 @@
 namespace qm_attention
 {
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+__device__ __forceinline__ void
+add4 (float *to, float x, float y, float z, float w)
+{
+  asm volatile ("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"l"(to),
+                "f"(x), "f"(y), "f"(z), "f"(w)
+                : "memory");
+}
+#endif
+
 __device__ __forceinline__ void
 add2 (float *to, float x, float y)
 {
@@ -24,23 +34,35 @@ add2 (float *to, float x, float y)
 #endif
 }
 
-/* All threads of the block wait until `turn` blocks have passed.  Blocks are
- * started in the order of their index, and a block only waits for blocks of
- * lower index, so that some block can always go on. */
+/* Blocks are started in the order of their index, and a block only waits for
+ * blocks of lower index, so that some block can always go on. */
+__device__ __forceinline__ void
+poll (int *semaphore, int turn)
+{
+  int seen;
+
+  do
+    asm volatile ("ld.acquire.gpu.global.s32 %0, [%1];\n"
+                  : "=r"(seen)
+                  : "l"(semaphore)
+                  : "memory");
+  while (seen != turn);
+}
+
+__device__ __forceinline__ void
+publish (int *semaphore, int turn)
+{
+  asm volatile ("st.release.gpu.global.s32 [%0], %1;\n" ::"l"(semaphore),
+                "r"(turn)
+                : "memory");
+}
+
+/* All threads of the block wait until `turn` blocks have passed. */
 __device__ __forceinline__ void
 wait_turn (int *semaphore, int turn)
 {
   if (threadIdx.x == 0)
-    {
-      int seen;
-
-      do
-        asm volatile("ld.acquire.gpu.global.s32 %0, [%1];\n"
-                     : "=r"(seen)
-                     : "l"(semaphore)
-                     : "memory");
-      while (seen != turn);
-    }
+    poll (semaphore, turn);
   __syncthreads ();
 }
 
@@ -50,9 +72,7 @@ pass_turn (int *semaphore, int turn)
   __threadfence ();
   __syncthreads ();
   if (threadIdx.x == 0)
-    asm volatile("st.release.gpu.global.s32 [%0], %1;\n" ::"l"(semaphore),
-                 "r"(turn + 1)
-                 : "memory");
+    publish (semaphore, turn + 1);
 }
 
 /* 16 bytes as floats */
@@ -76,9 +96,9 @@ load16 (float (&x)[16 / sizeof (T)], const T *from)
       }
 }
 
-/* One row of one head takes LANES lanes.  Also zeroes what the backward
- * kernel adds to. */
-template <class T, int D, int LANES>
+/* One row of one head takes LANES lanes.  Where SUM,
+ * also zeroes what the backward kernel adds to. */
+template <class T, int D, int LANES, bool SUM>
 __global__ void __launch_bounds__ (256)
     row_sums (const __grid_constant__ Params p)
 {
@@ -114,12 +134,17 @@ __global__ void __launch_bounds__ (256)
 
   float4 *acc = reinterpret_cast<float4 *> (p.dq_acc + index * D);
 
-  for (int c = lane; c < D / 4; c += LANES)
+  for (int c = lane; SUM && c < D / 4; c += LANES)
     acc[c] = make_float4 (0, 0, 0, 0);
   if (lane == 0)
     {
       p.delta[index] = sum;
-      if (row % 16 == 0)
+      /* an infinite lse makes P zero in the rows past the end */
+      p.lse_log2[index]
+        = row < p.seq ? p.lse[(int64_t) bh * p.seq + row] * LOG2E : INFINITY;
+      if (index == 0)
+        p.queue[0] = p.queue[1] = 0;
+      if (SUM && row % 16 == 0)
         p.semaphore[index / 16] = 0;
     }
 }
@@ -165,14 +190,14 @@ __global__ void __launch_bounds__ (256)
       make_uint4 (out[0], out[1], out[2], out[3]);
 }
 
-template <class T, int D>
+template <class T, int D, bool SUM = true>
 cudaError_t
 launch_row_sums (const Params &p, cudaStream_t stream)
 {
   constexpr int LANES = D * sizeof (T) <= 128 ? 8 : 16;
   int64_t rows = (int64_t) p.batch * p.heads * p.padded_seq;
 
-  row_sums<T, D, LANES>
+  row_sums<T, D, LANES, SUM>
       <<<(unsigned) ((rows * LANES + 255) / 256), 256, 0, stream>>> (p);
   return cudaGetLastError ();
 }

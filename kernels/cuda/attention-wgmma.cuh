@@ -35,6 +35,17 @@ shared_u32 (const void *p)
   return static_cast<uint32_t> (__cvta_generic_to_shared (p));
 }
 
+/* An address that the compiler must not keep in registers in several forms:
+ * what is derived from it is computed again where it is used. */
+__device__ __forceinline__ uint32_t
+shared_base (const void *p)
+{
+  uint32_t address;
+
+  asm volatile ("mov.b32 %0, %1;\n" : "=r"(address) : "r"(shared_u32 (p)));
+  return address;
+}
+
 /* -- barriers ------------------------------------------------------------ */
 
 __device__ __forceinline__ void
@@ -113,6 +124,63 @@ template <int STAGES> struct Ring
   }
 };
 
+/* -- the queue of tiles ---------------------------------------------------- */
+
+/* Tells a block's readers which tile its producer took from the queue that
+ * all blocks share.  The first tile of a block is that of its own index. */
+struct TileQueue
+{
+  uint64_t full[2], empty[2];
+  int next[2];
+};
+
+__device__ __forceinline__ void
+queue_init (TileQueue &queue, int readers)
+{
+  for (int i = 0; i < 2; i++)
+    {
+      barrier_init (&queue.full[i], 1);
+      barrier_init (&queue.empty[i], readers);
+    }
+}
+
+struct QueuePlace
+{
+  Ring<2> ring;
+
+  /* The producer: all readers shall go on with tile `index`. */
+  __device__ __forceinline__ void
+  publish (TileQueue &queue, int index)
+  {
+    barrier_wait (&queue.empty[ring.index], ring.parity ^ 1);
+    queue.next[ring.index] = index;
+    barrier_arrive (&queue.full[ring.index]);
+    ring.advance ();
+  }
+
+  /* A reader of one thread. */
+  __device__ __forceinline__ int
+  next (TileQueue &queue)
+  {
+    return next_for_warp (queue, 0);
+  }
+
+  /* A reader of one warp. */
+  __device__ __forceinline__ int
+  next_for_warp (TileQueue &queue, int lane)
+  {
+    int index;
+
+    barrier_wait (&queue.full[ring.index], ring.parity);
+    index = queue.next[ring.index];
+    __syncwarp (__activemask ());
+    if (lane == 0)
+      barrier_arrive (&queue.empty[ring.index]);
+    ring.advance ();
+    return index;
+  }
+};
+
 /* -- copies -------------------------------------------------------------- */
 
 __device__ __forceinline__ void
@@ -133,6 +201,28 @@ load_rows (void *to, const CUtensorMap *map, uint64_t *barrier, int row,
       shared_u32 (to)),
     "l"(map), "r"(shared_u32 (barrier)), "r"(0), "r"(row), "r"(head),
     "r"(batch)
+    : "memory");
+}
+
+/* Contiguous bytes, a multiple of 16, to shared memory. */
+__device__ __forceinline__ void
+load_bytes (void *to, const void *from, int bytes, uint64_t *barrier)
+{
+  asm volatile ("cp.async.bulk.shared::cluster.global.mbarrier"
+                "::complete_tx::bytes [%0], [%1], %2, [%3];\n" ::"r"(
+                  shared_u32 (to)),
+                "l"(from), "r"(bytes), "r"(shared_u32 (barrier))
+                : "memory");
+}
+
+/* Four 8 x 8 matrices of 16-bit elements; each lane gives a row's address. */
+__device__ __forceinline__ void
+store_matrices (uint32_t to, const uint32_t (&r)[4])
+{
+  asm volatile (
+    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};\n" ::
+      "r"(to),
+    "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
     : "memory");
 }
 
@@ -182,10 +272,10 @@ template <int D>
 __device__ __forceinline__ uint64_t
 descriptor (uint32_t address, uint32_t leading_bytes)
 {
-  return (uint64_t) ((address & 0x3ffff) >> 4)
-         | (uint64_t) (leading_bytes >> 4) << 16
-         | (uint64_t) (8 * Chunk<D>::BYTES >> 4) << 32
-         | Chunk<D>::CODE << 62;
+  const uint32_t low = (address >> 4) + (leading_bytes >> 4 << 16);
+  const uint32_t high = 8 * Chunk<D>::BYTES >> 4 | (uint32_t) Chunk<D>::CODE << 30;
+
+  return (uint64_t) high << 32 | low;
 }
 
 /* Operand of 16 steps of the inner dimension from element 16 * step of each

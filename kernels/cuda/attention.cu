@@ -17,7 +17,7 @@ namespace
 struct Layout
 {
   int padded_seq;
-  size_t delta, dq_acc, semaphore, total;
+  size_t delta, lse_log2, queue, dq_acc, semaphore, total;
 };
 
 size_t
@@ -60,7 +60,9 @@ backward_layout (const QmAttention *a)
   l.padded_seq = (int) round_up (a->seq, ROW_PAD);
   rows = (size_t) a->batch * a->heads * l.padded_seq;
   l.delta = 0;
-  l.dq_acc = round_up (rows * sizeof (float), 256);
+  l.lse_log2 = round_up (rows * sizeof (float), 256);
+  l.queue = 2 * l.lse_log2;
+  l.dq_acc = l.queue + 256;
   l.semaphore =
       l.dq_acc + rows * kernel_head_dim (a->head_dim) * sizeof (float);
   l.total = l.semaphore + round_up (rows / 16 * sizeof (int), 256);
@@ -175,11 +177,12 @@ template <class T, int D>
 cudaError_t
 launch (const Params &p, bool hopper, bool backward, cudaStream_t stream)
 {
-  if (backward)
-    return launch_portable_backward<T, D> (p, stream);
   if constexpr (sizeof (T) == 2)
     if (hopper)
-      return launch_hopper_forward<T, D> (p, stream);
+      return backward ? launch_hopper_backward<T, D> (p, stream)
+                      : launch_hopper_forward<T, D> (p, stream);
+  if (backward)
+    return launch_portable_backward<T, D> (p, stream);
   return launch_portable_forward<T, D> (p, stream);
 }
 
@@ -263,7 +266,7 @@ qm_attention_forward (const QmAttention *a,
   p.v = *v;
   p.o = *o;
   p.lse = lse;
-  p.semaphore = static_cast<int *> (workspace);
+  p.queue = static_cast<int *> (workspace);
   return launch_type (a, &p, false, stream, error);
 }
 
@@ -306,6 +309,8 @@ qm_attention_backward (const QmAttention *a,
   p.dv = *dv;
   p.lse = const_cast<float *> (lse);
   p.delta = reinterpret_cast<float *> (bytes + l.delta);
+  p.lse_log2 = reinterpret_cast<float *> (bytes + l.lse_log2);
+  p.queue = reinterpret_cast<int *> (bytes + l.queue);
   p.dq_acc = reinterpret_cast<float *> (bytes + l.dq_acc);
   p.semaphore = reinterpret_cast<int *> (bytes + l.semaphore);
   return launch_type (a, &p, true, stream, error);

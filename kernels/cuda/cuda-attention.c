@@ -58,7 +58,7 @@ describe (const QmOpCall *call, const QmTensor *q, const QmTensor *rng)
     .head_dim = (int) q->shape[3],
     .scale = (float) attributes->scale,
     .causal = attributes->causal != QM_CAUSAL_NONE,
-    .deterministic = true,
+    .deterministic = attributes->deterministic,
   };
 
   if (qm_dropout_is_on (attributes->dropout))

@@ -569,6 +569,21 @@ qm_cuda_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
   return found;
 }
 
+/* Two transfers a cycle on every wire. */
+static double
+bandwidth (int ordinal)
+{
+  int kilohertz = 0, bits = 0;
+
+  if (cudaDeviceGetAttribute (&kilohertz, cudaDevAttrMemoryClockRate, ordinal)
+          != cudaSuccess
+      || cudaDeviceGetAttribute (&bits, cudaDevAttrGlobalMemoryBusWidth,
+                                 ordinal)
+             != cudaSuccess)
+    cudaGetLastError ();
+  return 2e3 * kilohertz * bits / 8;
+}
+
 static QmStatus
 open_device (CudaDevice *cuda, int ordinal, QmError *error)
 {
@@ -603,6 +618,7 @@ open_device (CudaDevice *cuda, int ordinal, QmError *error)
   cuda->context.architecture = info->target.architecture;
   cuda->context.processors = info->processors;
   cuda->context.shared_bytes = (size_t) shared;
+  cuda->context.bandwidth = bandwidth (ordinal);
   return qm_cuda_products_new (&cuda->context.products, error);
 }
 

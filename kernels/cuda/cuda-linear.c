@@ -181,8 +181,12 @@ qm_cuda_linear_input_grad (QmCudaContext *context,
   product.a.columns = product.b.rows = computed (call, product.a.columns);
   if (!has_pre && has_add && add->type == dx->type)
     {
-      product.c = matrix (add);
-      return qm_cuda_product (context->products, stream, &product, error);
+      QmCudaProduct sum = product;
+
+      sum.c = matrix (add);
+      status = qm_cuda_product (context->products, stream, &sum, error);
+      if (status != QM_STATUS_UNSUPPORTED)
+        return status;
     }
   if (has_pre && activation == QM_FUNCTION_GELU_TANH && pre->type == dx->type)
     {
@@ -210,6 +214,27 @@ qm_cuda_linear_input_grad (QmCudaContext *context,
                                     error);
 }
 
+/* The share of the memory's bandwidth that sums of columns reach, about. */
+#define COLUMN_EFFICIENCY 0.7
+
+/* Whether the product should make the sums of the columns of dy as well: where
+ * that takes less time than reading dy once more. */
+static bool
+sums_in_product (QmCudaContext *context,
+                 cudaStream_t stream,
+                 const QmCudaProduct *plain,
+                 const QmCudaProduct *fused)
+{
+  float without = qm_cuda_product_time (context->products, stream, plain);
+  float with = qm_cuda_product_time (context->products, stream, fused);
+  double bytes = (double) plain->a.rows * (double) plain->a.columns
+                 * (double) qm_type_size (plain->a.type);
+
+  return without >= 0 && with >= 0
+         && (with - without) * 1e-3 * COLUMN_EFFICIENCY * context->bandwidth
+                < bytes;
+}
+
 QmStatus
 qm_cuda_linear_weight_grad (QmCudaContext *context,
                             cudaStream_t stream,
@@ -217,8 +242,9 @@ qm_cuda_linear_weight_grad (QmCudaContext *context,
                             QmError *error)
 {
   const QmTensor *dy = &call->inputs[0], *dbias = &call->outputs[1];
-  size_t sums =
-      qm_tensor_present (dbias) ? floats (QM_CUDA_PARTS * dy->shape[1]) : 0;
+  bool has_dbias = qm_tensor_present (dbias);
+  int64_t columns = computed (call, dy->shape[1]);
+  size_t sums = has_dbias ? floats (QM_CUDA_PARTS * columns) : 0;
   QmCudaProduct product = {
     .a = transpose (matrix (dy)),
     .b = matrix (&call->inputs[1]),
@@ -230,14 +256,25 @@ qm_cuda_linear_weight_grad (QmCudaContext *context,
     .workspace = (char *) call->workspace + sums,
     .workspace_bytes = call->workspace_bytes - sums,
   };
+  QmCudaProduct fused;
   QmStatus status;
 
   if (!type_fits (dy, &call->inputs[1], &call->outputs[0]))
     return refuse_type (call, error);
-  product.a.rows = product.d.rows = computed (call, product.a.rows);
-  product.c.rows = product.d.rows;
+  product.a.rows = product.c.rows = product.d.rows = columns;
+  fused = product;
+  fused.epilogue = QM_CUDA_EPILOGUE_ROW_SUMS;
+  fused.bias = call->workspace;
+  if (has_dbias && sums_in_product (context, stream, &product, &fused))
+    {
+      status = qm_cuda_product (context->products, stream, &fused, error);
+      return status != QM_OK
+                 ? status
+                 : qm_cuda_add_parts (stream, call->workspace, 1, dy->shape[1],
+                                      1, dbias->data, error);
+    }
   status = qm_cuda_product (context->products, stream, &product, error);
-  if (status != QM_OK || sums == 0)
+  if (status != QM_OK || !has_dbias)
     return status;
   return qm_cuda_sum_columns (context, stream, dy, 1, call->workspace,
                               dbias->data, error);

@@ -33,6 +33,7 @@ extern "C"
     int architecture;         /* 10 x major + minor */
     int processors;           /* streaming multiprocessors */
     size_t shared_bytes;      /* that a block may ask for */
+    double bandwidth;         /* of memory: bytes a second, by its clock */
     QmCudaProducts *products; /* cuBLASLt and what was learned of shapes */
   } QmCudaContext;
 

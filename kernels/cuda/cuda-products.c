@@ -35,6 +35,7 @@ typedef struct Entry
 {
   Shape shape;
   bool supported;
+  float milliseconds; /* negative where it was not timed */
   cublasLtMatmulDesc_t description;
   cublasLtMatrixLayout_t a, b, c, d;
   cublasLtMatmulAlgo_t algorithm;
@@ -252,6 +253,7 @@ set_epilogue (Entry *entry)
     [QM_CUDA_EPILOGUE_GELU] = CUBLASLT_EPILOGUE_GELU_AUX,
     [QM_CUDA_EPILOGUE_GELU_BIAS] = CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
     [QM_CUDA_EPILOGUE_DGELU] = CUBLASLT_EPILOGUE_DGELU,
+    [QM_CUDA_EPILOGUE_ROW_SUMS] = CUBLASLT_EPILOGUE_BGRADB,
   };
   const Shape *shape = &entry->shape;
   cublasLtEpilogue_t epilogue = epilogues[shape->epilogue];
@@ -413,7 +415,8 @@ fastest (QmCudaProducts *products,
          const cublasLtMatmulHeuristicResult_t *candidates,
          int n,
          const QmCudaProduct *product,
-         cudaStream_t stream)
+         cudaStream_t stream,
+         float *milliseconds)
 {
   float times[CANDIDATES];
   QmCudaProduct trial = *product;
@@ -451,6 +454,7 @@ fastest (QmCudaProducts *products,
       best = i;
   cudaGetLastError ();
   cudaFree (scratch);
+  *milliseconds = times[best];
   return times[best] >= 0 ? best : -1;
 }
 
@@ -488,16 +492,62 @@ learn (QmCudaProducts *products,
     code = set_pointers (entry, product);
   if (code != CUBLAS_STATUS_SUCCESS)
     return product_failed (code, entry, error);
+  entry->milliseconds = -1;
   n = propose (products, entry, candidates);
   if (n == 0)
     return QM_OK;
   if (cudaStreamIsCapturing (stream, &capture) == cudaSuccess
       && capture == cudaStreamCaptureStatusNone)
-    best = fastest (products, entry, candidates, n, product, stream);
+    best = fastest (products, entry, candidates, n, product, stream,
+                    &entry->milliseconds);
   entry->supported = best >= 0;
   if (entry->supported)
     entry->algorithm = candidates[best].algo;
   return QM_OK;
+}
+
+/* What is known of the product's shape, learned now if it is seen for the first
+ * time. */
+static QmStatus
+find_entry (QmCudaProducts *products,
+            cudaStream_t stream,
+            const QmCudaProduct *product,
+            Entry **result,
+            QmError *error)
+{
+  Shape shape = shape_of (product);
+  QmStatus status;
+
+  *result = NULL;
+  for (size_t i = 0; i < products->n && *result == NULL; i++)
+    if (memcmp (&products->entries[i].shape, &shape, sizeof shape) == 0)
+      *result = &products->entries[i];
+  if (*result != NULL)
+    return QM_OK;
+  *result = new_entry (products);
+  if (*result == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  (*result)->shape = shape;
+  status = learn (products, *result, product, stream, error);
+  if (status != QM_OK)
+    {
+      clear_entry (*result);
+      products->n--;
+    }
+  return status;
+}
+
+float
+qm_cuda_product_time (QmCudaProducts *products,
+                      cudaStream_t stream,
+                      const QmCudaProduct *product)
+{
+  Entry *entry;
+
+  if (find_entry (products, stream, product, &entry, NULL) != QM_OK)
+    return -1;
+  return entry->supported ? entry->milliseconds : -1;
 }
 
 QmStatus
@@ -506,29 +556,12 @@ qm_cuda_product (QmCudaProducts *products,
                  const QmCudaProduct *product,
                  QmError *error)
 {
-  Shape shape = shape_of (product);
-  Entry *entry = NULL;
+  Entry *entry;
+  QmStatus status = find_entry (products, stream, product, &entry, error);
   cublasStatus_t code;
-  QmStatus status;
 
-  for (size_t i = 0; i < products->n && entry == NULL; i++)
-    if (memcmp (&products->entries[i].shape, &shape, sizeof shape) == 0)
-      entry = &products->entries[i];
-  if (entry == NULL)
-    {
-      entry = new_entry (products);
-      if (entry == NULL)
-        return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                             "the host is out of memory");
-      entry->shape = shape;
-      status = learn (products, entry, product, stream, error);
-      if (status != QM_OK)
-        {
-          clear_entry (entry);
-          products->n--;
-          return status;
-        }
-    }
+  if (status != QM_OK)
+    return status;
   if (!entry->supported)
     return product_failed (CUBLAS_STATUS_NOT_SUPPORTED, entry, error);
   code = set_pointers (entry, product);

@@ -29,7 +29,8 @@ extern "C"
     QM_CUDA_EPILOGUE_BIAS,      /* d = a b + bias */
     QM_CUDA_EPILOGUE_GELU,      /* pre = a b; d = gelu_tanh (pre) */
     QM_CUDA_EPILOGUE_GELU_BIAS, /* pre = a b + bias; d = gelu_tanh (pre) */
-    QM_CUDA_EPILOGUE_DGELU      /* d = a b gelu_tanh' (pre) */
+    QM_CUDA_EPILOGUE_DGELU,     /* d = a b gelu_tanh' (pre) */
+    QM_CUDA_EPILOGUE_ROW_SUMS   /* bias[i] = sum over k of a[i, k] */
   } QmCudaEpilogue;
 
   /* d = epilogue (alpha a b + c), for each of `batch` triples of matrices; c
@@ -41,7 +42,7 @@ extern "C"
     float alpha;
     bool tf32;
     QmCudaEpilogue epilogue;
-    const void *bias; /* of the type of d, as `pre` is */
+    void *bias; /* of the type of d, as `pre` is */
     void *pre;
     int64_t pre_step;
     void *workspace;
@@ -59,6 +60,12 @@ extern "C"
                             cudaStream_t stream,
                             const QmCudaProduct *product,
                             QmError *error);
+
+  /* How long such a product took when its shape was learned, in milliseconds;
+   * negative where it was not timed or cannot be done. */
+  float qm_cuda_product_time (QmCudaProducts *products,
+                              cudaStream_t stream,
+                              const QmCudaProduct *product);
 
   /* y = activation (pre), pre = x + bias, of [rows, columns]; x may be y or
    * pre, bias and pre may be NULL. */

@@ -62,7 +62,11 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
     case QM_OP_LINEAR_WEIGHT_GRAD:
       return product_workspace (architecture)
              + (qm_tensor_present (&call->outputs[1])
-                    ? column_workspace (first->shape[1], 1)
+                    ? column_workspace (call->attributes.padded
+                                                > first->shape[1]
+                                            ? call->attributes.padded
+                                            : first->shape[1],
+                                        1)
                     : 0);
     case QM_OP_COLUMN_SUM:
       return column_workspace (first->shape[1], 1);

@@ -285,7 +285,7 @@ qm_cuda_layer_norm_backward (QmCudaContext *context,
     .sum = qm_rows (in[1]),
     .dsum = qm_rows (in[5]),
     .gamma = qm_rows (in[2]),
-    .gamma2 = qm_rows (in[7]),
+    .gamma2 = qm_rows (in[qm_tensor_present (&in[7]) ? 7 : 2]),
     .dx = qm_rows (out[0]),
     .branch = qm_rows (out[5]),
     .branch2 = qm_rows (out[6]),
@@ -315,8 +315,14 @@ qm_cuda_layer_norm_backward (QmCudaContext *context,
   status = qm_cuda_launched (call, error);
   for (int i = 0; i < (norm.dy2.data != nullptr ? 4 : 2) && status == QM_OK;
        i++)
-    if (qm_tensor_present (&out[1 + i]))
-      status = qm_cuda_add_parts (stream, norm.parts[i], parts, columns, 1,
-                                  (float *) out[1 + i].data, error);
+    {
+      /* Both gradients are of the same gamma and beta if there is no second
+       * gamma. */
+      int slot = qm_tensor_present (&in[7]) ? 1 + i : 1 + i % 2;
+
+      if (qm_tensor_present (&out[slot]))
+        status = qm_cuda_add_parts (stream, norm.parts[i], parts, columns, 1,
+                                    (float *) out[slot].data, error);
+    }
   return status;
 }

@@ -238,6 +238,12 @@ qm_cuda_layer_norm (QmCudaContext *context,
                 .rows = in[0].shape[0],
                 .columns = (int) in[0].shape[1],
                 .epsilon = (float) attributes.epsilon };
+
+  if (!qm_tensor_present (&in[5]))
+    {
+      norm.gamma2 = norm.gamma;
+      norm.beta2 = norm.beta;
+    }
   bool whole = in[0].shape[1] % QM_GROUP == 0
                && qm_cuda_vectors (&out[0], QM_GROUP)
                && qm_cuda_vectors (&out[3], QM_GROUP)

@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Backward attention on Hopper.  A block stays on its multiprocessor and
+ * takes tiles of N columns (K and V) of one head from a queue.  One warpgroup
+ * fetches Q and dO, M rows at a time; two multiply, 64 columns each, with
+ * scores transposed as in the portable kernel:
+ *
+ *   S' = K Q'     P' = exp (S' - lse)     dV += P' dO
+ *   dP' = V dO'   dS' = P' (dP' - delta)  dK += dS' Q     dQ = dS K
+ *
+ * P' and dS' are left operands in registers; dS' also goes through shared
+ * memory, for dQ needs all columns.  Products with dS of one step are issued
+ * with the scores of the next, so that the tensor cores have work during the
+ * exponentials. */
+
+#ifndef QM_KERNELS_CUDA_ATTENTION_HOPPER_BACKWARD_CUH
+#define QM_KERNELS_CUDA_ATTENTION_HOPPER_BACKWARD_CUH
+
+#include "kernels/cuda/attention-reduce.cuh"
+#include "kernels/cuda/attention-wgmma.cuh"
+
+namespace qm_attention
+{
+
+/* Bytes of Q, dO and dQ that may be in use at a time. */
+constexpr int64_t BACKWARD_L2_SHARE = (int64_t) 24 << 20;
+
+struct HopperBackwardParams
+{
+  Params p;
+  int column_tiles;
+  int tiles;
+  int group; /* heads whose Q, dO and dQ fit into the L2 cache */
+  CUtensorMap q, k, v, dout;
+};
+
+#ifndef QM_BWD_M
+#define QM_BWD_M (D <= 64 && !DROP ? 128 : 64)
+#endif
+#ifndef QM_BWD_REGS
+#define QM_BWD_REGS (D <= 96 ? 232 : 240)
+#endif
+#ifndef QM_BWD_DKS
+#define QM_BWD_DKS (D > 96)
+#endif
+#ifndef QM_BWD_DQFIRST
+#define QM_BWD_DQFIRST (D == 64 || D > 96)
+#endif
+#ifndef QM_BWD_QSTAGES
+#define QM_BWD_QSTAGES 3
+#endif
+
+template <int D, bool DROP> struct HopperBackwardTiles
+{
+  static constexpr int GROUPS = 2;
+  static constexpr int M = QM_BWD_M, N = 64 * GROUPS;
+  static constexpr int Q_STAGES = QM_BWD_QSTAGES, O_STAGES = 2;
+  static constexpr int THREADS = (GROUPS + 1) * WARPGROUP;
+  /* Whether dK takes dS' from shared memory, where registers are short. */
+  static constexpr bool DS_SHARED = QM_BWD_DKS;
+  /* With M = 64, each group sums part of dQ's columns: the first and the last
+   * DQ_COLUMNS, a multiple of the chunk, whose overlap only one writes. */
+  static constexpr int DQ_COLUMNS
+    = M == 128 ? D
+               : (D / 2 + Chunk<D>::ELEMENTS - 1) / Chunk<D>::ELEMENTS
+                   * Chunk<D>::ELEMENTS;
+};
+
+template <class Tiles, int D> struct alignas (1024) HopperBackwardShared
+{
+  uint16_t k[Tiles::N * D], v[Tiles::N * D];
+  uint16_t q[Tiles::Q_STAGES][Tiles::M * D];
+  uint16_t dout[Tiles::O_STAGES][Tiles::M * D];
+  uint16_t ds[2][Tiles::N * Tiles::M];
+  float lse[Tiles::Q_STAGES][Tiles::M];
+  float delta[Tiles::O_STAGES][Tiles::M];
+  uint64_t kv_full, kv_empty;
+  uint64_t q_full[Tiles::Q_STAGES], q_empty[Tiles::Q_STAGES];
+  uint64_t o_full[Tiles::O_STAGES], o_empty[Tiles::O_STAGES];
+  TileQueue queue;
+};
+
+/* Which columns of which head a tile is, and its range of row blocks. */
+struct ColumnTile
+{
+  int column0, bh, first, last;
+
+  template <int M, int N>
+  static __device__ __forceinline__ ColumnTile
+  at (const HopperBackwardParams &h, int index)
+  {
+    ColumnTile t;
+    int in_group = h.group * h.column_tiles;
+    int group = index / in_group;
+    int rest = index - group * in_group;
+    int heads = min (h.group, h.p.batch * h.p.heads - group * h.group);
+
+    t.column0 = rest / heads * N;
+    t.bh = group * h.group + rest % heads;
+    t.first = h.p.causal ? t.column0 / M : 0;
+    t.last = (h.p.seq + M - 1) / M;
+    return t;
+  }
+};
+
+/* Takes tiles from the queue and fetches K, V and Q. */
+template <class Tiles, int D>
+__device__ __forceinline__ void
+backward_producer (const HopperBackwardParams &h,
+                   HopperBackwardShared<Tiles, D> &s)
+{
+  constexpr int M = Tiles::M, N = Tiles::N;
+  Ring<Tiles::Q_STAGES> ring;
+  QueuePlace place;
+  int index = blockIdx.x, kv_parity = 1;
+
+  while (index < h.tiles)
+    {
+      const ColumnTile t = ColumnTile::at<M, N> (h, index);
+      const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
+      const float *lse = h.p.lse_log2 + (int64_t) t.bh * h.p.padded_seq;
+
+      index = gridDim.x + atomicAdd (h.p.queue, 1);
+      barrier_wait (&s.kv_empty, kv_parity);
+      kv_parity ^= 1;
+      barrier_expect (&s.kv_full, sizeof s.k + sizeof s.v);
+      load_rows (s.k, &h.k, &s.kv_full, t.column0, head, batch);
+      load_rows (s.v, &h.v, &s.kv_full, t.column0, head, batch);
+      for (int m = t.first; m < t.last; m++)
+        {
+          barrier_wait (&s.q_empty[ring.index], ring.parity ^ 1);
+          barrier_expect (&s.q_full[ring.index], sizeof s.q[0] + M * 4);
+          load_rows (s.q[ring.index], &h.q, &s.q_full[ring.index], m * M,
+                     head, batch);
+          load_bytes (s.lse[ring.index], lse + m * M, M * 4,
+                      &s.q_full[ring.index]);
+          ring.advance ();
+        }
+      place.publish (s.queue, index);
+    }
+}
+
+/* Fetches dO. */
+template <class Tiles, int D>
+__device__ __forceinline__ void
+backward_dout_producer (const HopperBackwardParams &h,
+                        HopperBackwardShared<Tiles, D> &s)
+{
+  constexpr int M = Tiles::M, N = Tiles::N;
+  Ring<Tiles::O_STAGES> ring;
+  QueuePlace place;
+  int index = blockIdx.x;
+
+  while (index < h.tiles)
+    {
+      const ColumnTile t = ColumnTile::at<M, N> (h, index);
+      const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
+      const float *delta = h.p.delta + (int64_t) t.bh * h.p.padded_seq;
+
+      for (int m = t.first; m < t.last; m++)
+        {
+          barrier_wait (&s.o_empty[ring.index], ring.parity ^ 1);
+          barrier_expect (&s.o_full[ring.index], sizeof s.dout[0] + M * 4);
+          load_rows (s.dout[ring.index], &h.dout, &s.o_full[ring.index],
+                     m * M, head, batch);
+          load_bytes (s.delta[ring.index], delta + m * M, M * 4,
+                      &s.o_full[ring.index]);
+          ring.advance ();
+        }
+      index = place.next (s.queue);
+    }
+}
+
+/* What one thread of a multiplying warpgroup holds: columns g and g + 8 of
+ * its warp's 16. */
+template <class T, int D, bool DROP> struct BackwardConsumer
+{
+  using Tiles = HopperBackwardTiles<D, DROP>;
+  using Shared = HopperBackwardShared<Tiles, D>;
+  static constexpr int M = Tiles::M, N = Tiles::N;
+  static constexpr int Q_STAGES = Tiles::Q_STAGES;
+  static constexpr int DQ = Tiles::DQ_COLUMNS;
+
+  const HopperBackwardParams &h;
+  Shared &s;
+  const int group, lane, warp;
+  Ring<Q_STAGES> q_ring;
+  Ring<Tiles::O_STAGES> o_ring;
+  int last_q;  /* stage of the Q of the step before */
+  int ds_half; /* which half of s.ds this step writes */
+  int column;  /* of the first of this thread's two columns */
+  Dropout drop;
+  float dk[D / 2], dv[D / 2];
+  float x[M / 2]; /* S', then dP' */
+  float dq[DQ / 2];
+  uint32_t probabilities[M / 16][4], dscores[M / 16][4];
+
+  __device__ __forceinline__
+  BackwardConsumer (const HopperBackwardParams &h, Shared &s)
+      : h (h), s (s), group (__shfl_sync (0xffffffffu, threadIdx.x / WARPGROUP - 1, 0)),
+        lane (threadIdx.x % 32), warp (threadIdx.x / 32 % 4), ds_half (0)
+  {
+  }
+
+  __device__ __forceinline__ void
+  release (uint64_t *barrier)
+  {
+    if (lane == 0)
+      barrier_arrive (barrier);
+  }
+
+  /* x = A B', A the 64 rows of this group */
+  __device__ __forceinline__ void
+  multiply_rows (const void *a, const void *b)
+  {
+    const uint32_t left = shared_base (a), right = shared_base (b);
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < D / 16; i++)
+      Product<T, M>::template shared<0, 0> (
+        x, along_rows<D, N> (left, group * 64, i),
+        along_rows<D, M> (right, 0, i), i > 0);
+    products_commit ();
+  }
+
+  /* sum += A B, A in registers */
+  __device__ __forceinline__ void
+  multiply_columns (float (&sum)[D / 2], const uint32_t (&a)[M / 16][4],
+                    const void *b)
+  {
+    const uint32_t right = shared_base (b);
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < M / 16; i++)
+      Product<T, D>::template registers<1> (
+        sum, a[i], down_rows<D, M> (right, 0, i), 1);
+    products_commit ();
+  }
+
+  /* dk += dS' Q of the step before */
+  __device__ __forceinline__ void
+  multiply_dk ()
+  {
+    if (!Tiles::DS_SHARED)
+      {
+        multiply_columns (dk, dscores, s.q[last_q]);
+        return;
+      }
+
+    const uint32_t ds = shared_base (s.ds[ds_half ^ 1]);
+    const uint32_t q = shared_base (s.q[last_q]);
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < M / 16; i++)
+      Product<T, D>::template shared<0, 1> (
+        dk, along_rows<64, N> (ds, group * 64, i), down_rows<D, M> (q, 0, i),
+        1);
+    products_commit ();
+  }
+
+  __device__ __forceinline__ int
+  dq_column () const
+  {
+    return M == 64 && group == 1 ? D - DQ : 0;
+  }
+
+  /* dq = dS K, rows or columns of this group, of the step before */
+  __device__ __forceinline__ void
+  multiply_dq ()
+  {
+    const uint32_t ds = shared_base (s.ds[ds_half ^ 1]), k = shared_base (s.k);
+    const int row = M == 128 ? group * 64 : 0;
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < N / 16; i++)
+      Product<T, DQ>::template shared<1, 1> (
+        dq, down_rows<64, N> (ds, row, i), down_rows<D, N> (k, dq_column (), i),
+        i > 0);
+    products_commit ();
+  }
+
+  /* Adds dq of row block m to the sum of all column tiles. */
+  __device__ __forceinline__ void
+  add_dq (const ColumnTile &t, int m)
+  {
+    const int64_t head_rows = (int64_t) t.bh * h.p.padded_seq;
+    const int row0 = m * M + (M == 128 ? group * 64 : 0);
+    const int first = dq_column () / 8;
+    float *to = h.p.dq_acc + (head_rows + row0) * D
+                + (first * WARPGROUP + threadIdx.x % WARPGROUP) * 4;
+    int *turn = h.p.semaphore + head_rows / 16 + row0 / 16
+                + (M == 128 ? 0 : group);
+
+    if (h.p.deterministic)
+      wait_turn_group (turn, t.column0 / N);
+#pragma unroll
+    for (int n = 0; n < DQ / 8; n++)
+      if (2 * DQ == D || M == 128 || group == 0 || n >= (2 * DQ - D) / 8)
+        add4 (to + n * WARPGROUP * 4, dq[4 * n], dq[4 * n + 1], dq[4 * n + 2],
+              dq[4 * n + 3]);
+    if (h.p.deterministic)
+      pass_turn_group (turn, t.column0 / N);
+  }
+
+  __device__ __forceinline__ void
+  wait_turn_group (int *semaphore, int turn)
+  {
+    if (threadIdx.x % WARPGROUP == 0)
+      poll (semaphore, turn);
+    named_sync (2 + group, WARPGROUP);
+  }
+
+  __device__ __forceinline__ void
+  pass_turn_group (int *semaphore, int turn)
+  {
+    __threadfence ();
+    named_sync (2 + group, WARPGROUP);
+    if (threadIdx.x % WARPGROUP == 0)
+      publish (semaphore, turn + 1);
+  }
+
+  /* x becomes P', packed into `probabilities`.  With dropout, the sign of
+   * an element tells that it was dropped. */
+  template <bool MASKED>
+  __device__ __forceinline__ void
+  exponentials (int row0)
+  {
+    const float *lse = s.lse[q_ring.index] + lane % 4 * 2;
+    uint32_t bits[4];
+
+#pragma unroll
+    for (int n = 0; n < M / 8; n++)
+      {
+        const float2 l = *reinterpret_cast<const float2 *> (lse + n * 8);
+        float *y = x + n * 4;
+
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+          {
+            y[e] = exp2_approx (
+              fmaf (y[e], h.p.scale_log2, e % 2 ? -l.y : -l.x));
+            if (MASKED)
+              {
+                const int c = column + e / 2 * 8;
+                const int r = row0 + n * 8 + lane % 4 * 2 + e % 2;
+
+                if (c >= h.p.seq || (h.p.causal && r < c))
+                  y[e] = 0;
+              }
+          }
+        if (DROP)
+          {
+            if (n % 2 == 0)
+              drop.bits (bits, (row0 + n * 8) / 16, column / 16, lane);
+            uint32_t low = transpose8x8 (bits[n % 2]);
+            uint32_t high = transpose8x8 (bits[n % 2 + 2]);
+
+            y[0] = drop.keep_low (low) ? y[0] : -y[0];
+            y[1] = drop.keep_high (low) ? y[1] : -y[1];
+            y[2] = drop.keep_low (high) ? y[2] : -y[2];
+            y[3] = drop.keep_high (high) ? y[3] : -y[3];
+          }
+        probabilities[n / 2][n % 2 * 2] = pack2<T> (y[0], y[1]);
+        probabilities[n / 2][n % 2 * 2 + 1] = pack2<T> (y[2], y[3]);
+      }
+  }
+
+  /* dscores = P' (dP' - delta), also to shared memory */
+  __device__ __forceinline__ void
+  differentiate ()
+  {
+    const float *delta = s.delta[o_ring.index] + lane % 4 * 2;
+
+#pragma unroll
+    for (int n = 0; n < M / 8; n++)
+      {
+        const float2 d = *reinterpret_cast<const float2 *> (delta + n * 8);
+
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+          {
+            float2 p = unpack2<T> (probabilities[n / 2][n % 2 * 2 + i]);
+            float a = x[n * 4 + 2 * i], b = x[n * 4 + 2 * i + 1];
+
+            if (DROP)
+              {
+                a = signbit (p.x) ? 0.0f : a * h.p.keep_scale;
+                b = signbit (p.y) ? 0.0f : b * h.p.keep_scale;
+                p.x = fabsf (p.x);
+                p.y = fabsf (p.y);
+              }
+            dscores[n / 2][n % 2 * 2 + i]
+              = pack2<T> (p.x * (a - d.x), p.y * (b - d.y));
+          }
+      }
+
+    const int r = group * 64 + warp * 16 + lane % 16;
+    const uint32_t to = shared_u32 (s.ds[ds_half]) + r * 128;
+
+#pragma unroll
+    for (int i = 0; i < M / 16; i++)
+      store_matrices (to + i / 4 * (N * 128)
+                        + ((i % 4 * 2 + lane / 16) ^ (r % 8)) * 16,
+                      dscores[i]);
+  }
+
+  /* Row block m: S' and dP', and the products with dS of the block before.
+   */
+  template <bool FIRST, bool MASKED>
+  __device__ __forceinline__ void
+  step (const ColumnTile &t, int m)
+  {
+    barrier_wait (&s.q_full[q_ring.index], q_ring.parity);
+    if (!FIRST && QM_BWD_DQFIRST)
+      multiply_dq ();
+    multiply_rows (s.k, s.q[q_ring.index]);
+    if (!FIRST)
+      {
+        if (!QM_BWD_DQFIRST)
+          multiply_dq ();
+        multiply_dk ();
+        products_wait<2> ();
+        if (QM_BWD_DQFIRST)
+          {
+            pin (dq);
+            add_dq (t, m - 1);
+            products_wait<1> ();
+          }
+      }
+    else
+      products_wait<0> ();
+    pin (x);
+    exponentials<MASKED> (m * M);
+    if (!FIRST && !QM_BWD_DQFIRST)
+      {
+        products_wait<1> ();
+        pin (dq);
+        add_dq (t, m - 1);
+      }
+
+    barrier_wait (&s.o_full[o_ring.index], o_ring.parity);
+    multiply_rows (s.v, s.dout[o_ring.index]);
+    if (!DROP)
+      multiply_columns (dv, probabilities, s.dout[o_ring.index]);
+    if (!FIRST)
+      {
+        products_wait<DROP ? 1 : 2> ();
+        release (&s.q_empty[last_q]);
+      }
+    products_wait<DROP ? 0 : 1> ();
+    pin (x);
+    differentiate ();
+    if (DROP)
+      {
+#pragma unroll
+        for (int i = 0; i < M / 16; i++)
+#pragma unroll
+          for (int w = 0; w < 4; w++)
+            probabilities[i][w] = zero_negative (probabilities[i][w]);
+        multiply_columns (dv, probabilities, s.dout[o_ring.index]);
+      }
+    fence_async_proxy ();
+    named_sync (1, Tiles::GROUPS * WARPGROUP);
+    products_wait<0> ();
+    pin (dv);
+    pin (dk);
+    release (&s.o_empty[o_ring.index]);
+    last_q = q_ring.index;
+    q_ring.advance ();
+    o_ring.advance ();
+    ds_half ^= 1;
+  }
+
+  __device__ __forceinline__ void
+  store (const ColumnTile &t)
+  {
+    T *dk_head = head_base<T> (h.p.dk, t.bh, h.p.heads);
+    T *dv_head = head_base<T> (h.p.dv, t.bh, h.p.heads);
+    const float v_factor = DROP ? h.p.keep_scale : 1.0f;
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      {
+        const int c = column + 8 * i;
+
+        if (c >= h.p.seq)
+          continue;
+        T *k_to = dk_head + c * h.p.dk.seq_stride + lane % 4 * 2;
+        T *v_to = dv_head + c * h.p.dv.seq_stride + lane % 4 * 2;
+
+#pragma unroll
+        for (int n = 0; n < D / 8; n++)
+          {
+            *reinterpret_cast<uint32_t *> (k_to + n * 8)
+              = pack2<T> (dk[n * 4 + i * 2] * h.p.scale,
+                          dk[n * 4 + i * 2 + 1] * h.p.scale);
+            *reinterpret_cast<uint32_t *> (v_to + n * 8)
+              = pack2<T> (dv[n * 4 + i * 2] * v_factor,
+                          dv[n * 4 + i * 2 + 1] * v_factor);
+          }
+      }
+  }
+
+  __device__ __forceinline__ void
+  tile (const ColumnTile &t, int kv_parity)
+  {
+    /* row blocks from here on need no mask */
+    const int whole = t.column0 + N > h.p.seq ? t.last
+                      : h.p.causal            ? (t.column0 + N + M - 2) / M
+                                              : t.first;
+    int m = t.first;
+
+    column = t.column0 + group * 64 + warp * 16 + lane / 4;
+#pragma unroll
+    for (int i = 0; i < D / 2; i++)
+      dk[i] = dv[i] = 0;
+    if (DROP)
+      drop.init (h.p, t.bh);
+    barrier_wait (&s.kv_full, kv_parity);
+    step<true, true> (t, m);
+    for (m++; m < whole && m < t.last; m++)
+      step<false, true> (t, m);
+    for (; m < t.last; m++)
+      step<false, false> (t, m);
+    multiply_dq ();
+    multiply_dk ();
+    products_wait<1> ();
+    pin (dq);
+    release (&s.kv_empty);
+    add_dq (t, m - 1);
+    products_wait<0> ();
+    pin (dk);
+    release (&s.q_empty[last_q]);
+    store (t);
+  }
+
+  __device__ __forceinline__ void
+  run ()
+  {
+    QueuePlace place;
+    int index = blockIdx.x, kv_parity = 0;
+
+    while (index < h.tiles)
+      {
+        tile (ColumnTile::at<M, N> (h, index), kv_parity);
+        kv_parity ^= 1;
+        index = place.next_for_warp (s.queue, lane);
+      }
+  }
+};
+
+template <class T, int D, bool DROP>
+__global__ void
+__launch_bounds__ (HopperBackwardTiles<D, DROP>::THREADS, 1)
+hopper_backward (const __grid_constant__ HopperBackwardParams h)
+{
+  using Tiles = HopperBackwardTiles<D, DROP>;
+  extern __shared__ char raw[];
+  auto &s = *reinterpret_cast<HopperBackwardShared<Tiles, D> *> (
+    (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+
+  if (threadIdx.x == 0)
+    {
+      constexpr int WARPS = Tiles::GROUPS * 4;
+
+      prefetch_map (&h.q);
+      prefetch_map (&h.k);
+      prefetch_map (&h.v);
+      prefetch_map (&h.dout);
+      barrier_init (&s.kv_full, 1);
+      barrier_init (&s.kv_empty, WARPS);
+      for (int i = 0; i < Tiles::Q_STAGES; i++)
+        {
+          barrier_init (&s.q_full[i], 1);
+          barrier_init (&s.q_empty[i], WARPS);
+        }
+      for (int i = 0; i < Tiles::O_STAGES; i++)
+        {
+          barrier_init (&s.o_full[i], 1);
+          barrier_init (&s.o_empty[i], WARPS);
+        }
+      queue_init (s.queue, WARPS + 1);
+      barrier_init_fence ();
+    }
+  __syncthreads ();
+
+  if (threadIdx.x < WARPGROUP)
+    {
+      give_registers<504 - 2 * QM_BWD_REGS> ();
+      if (threadIdx.x == 0)
+        backward_producer<Tiles, D> (h, s);
+      else if (threadIdx.x == 32)
+        backward_dout_producer<Tiles, D> (h, s);
+    }
+  else
+    {
+      take_registers<QM_BWD_REGS> ();
+      BackwardConsumer<T, D, DROP> (h, s).run ();
+    }
+}
+
+/* dQ from the order of the accumulators to rows: a thread takes 8 columns of
+ * rows g and g + 8. */
+template <class T, int D>
+__global__ void
+__launch_bounds__ (256) convert_dq_blocks (const __grid_constant__ Params p)
+{
+  const int64_t index = (int64_t) blockIdx.x * 256 + threadIdx.x;
+  const int n = (int) (index % (D / 8));
+  const int pair = (int) (index / (D / 8) % 32); /* warp and g */
+  const int64_t block = index / (D / 8) / 32;
+  const int blocks = p.padded_seq / 64;
+  const int bh = (int) (block / blocks);
+  const int row = (int) (block % blocks) * 64 + pair / 8 * 16 + pair % 8;
+
+  if (bh >= p.batch * p.heads || row >= p.seq || n * 8 >= p.head_dim)
+    return;
+
+  const float4 *from
+    = reinterpret_cast<const float4 *> (p.dq_acc + block * 64 * D)
+      + n * WARPGROUP + pair * 4;
+  uint32_t out[2][4];
+
+#pragma unroll
+  for (int t = 0; t < 4; t++)
+    {
+      float4 x = __ldcs (from + t);
+
+      out[0][t] = pack2<T> (x.x * p.scale, x.y * p.scale);
+      out[1][t] = pack2<T> (x.z * p.scale, x.w * p.scale);
+    }
+  T *to = head_base<T> (p.dq, bh, p.heads) + row * p.dq.seq_stride + n * 8;
+
+  *reinterpret_cast<uint4 *> (to)
+    = make_uint4 (out[0][0], out[0][1], out[0][2], out[0][3]);
+  if (row + 8 < p.seq)
+    *reinterpret_cast<uint4 *> (to + 8 * p.dq.seq_stride)
+      = make_uint4 (out[1][0], out[1][1], out[1][2], out[1][3]);
+}
+
+template <class T, int D, bool DROP>
+cudaError_t
+launch_hopper_backward (const Params &p, cudaStream_t stream)
+{
+  using Tiles = HopperBackwardTiles<D, DROP>;
+  constexpr int SHARED = sizeof (HopperBackwardShared<Tiles, D>) + 1024;
+  constexpr bool BF16 = __is_same (T, __nv_bfloat16);
+  const int64_t head_bytes = (int64_t) p.seq * D * (2 * sizeof (T) + 4);
+  const int64_t threads
+    = (int64_t) p.batch * p.heads * p.padded_seq / 2 * (D / 8);
+  const auto kernel = hopper_backward<T, D, DROP>;
+  HopperBackwardParams h;
+  cudaError_t status;
+
+  static_assert (SHARED <= 232448, "shared memory");
+  h.p = p;
+  h.column_tiles = (p.seq + Tiles::N - 1) / Tiles::N;
+  h.tiles = h.column_tiles * p.batch * p.heads;
+  h.group = (int) max ((int64_t) 1, BACKWARD_L2_SHARE / head_bytes);
+  status = make_map<D> (&h.q, p, p.q, Tiles::M, BF16);
+  if (status == cudaSuccess)
+    status = make_map<D> (&h.k, p, p.k, Tiles::N, BF16);
+  if (status == cudaSuccess)
+    status = make_map<D> (&h.v, p, p.v, Tiles::N, BF16);
+  if (status == cudaSuccess)
+    status = make_map<D> (&h.dout, p, p.dout, Tiles::M, BF16);
+  if (status == cudaSuccess)
+    status = cudaFuncSetAttribute (
+      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
+  if (status == cudaSuccess)
+    status = launch_row_sums<T, D> (p, stream);
+  if (status != cudaSuccess)
+    return status;
+  kernel<<<min (h.tiles, p.sm_count), Tiles::THREADS, SHARED, stream>>> (h);
+  status = cudaGetLastError ();
+  if (status != cudaSuccess)
+    return status;
+  convert_dq_blocks<T, D>
+    <<<(unsigned) ((threads + 255) / 256), 256, 0, stream>>> (p);
+  return cudaGetLastError ();
+}
+
+}
+
+#endif

@@ -1,0 +1,903 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Backward attention on Hopper for heads so large (256) that dK and dV of 64
+ * columns fill the registers of two warpgroups.  Two kernels, each with its
+ * own scores: 7 products instead of 5, but no sum of dQ in memory, and the
+ * same result each time.
+ *
+ * split_columns: 64 columns of one head.  One warpgroup computes P' and
+ * dV += P' dO, and hands P' through shared memory to the other, which
+ * computes dS' = P' (dP' - delta) and dK += dS' Q.
+ *
+ * split_rows: 128 rows of one head, 64 a warpgroup: dQ += dS K.
+ */
+
+#ifndef QM_KERNELS_CUDA_ATTENTION_HOPPER_SPLIT_CUH
+#define QM_KERNELS_CUDA_ATTENTION_HOPPER_SPLIT_CUH
+
+#include "kernels/cuda/attention-reduce.cuh"
+#include "kernels/cuda/attention-wgmma.cuh"
+
+namespace qm_attention
+{
+
+/* Bytes of two tensors of the heads in work at a time. */
+constexpr int64_t SPLIT_L2_SHARE = (int64_t) 20 << 20;
+constexpr int SPLIT_THREADS = 3 * WARPGROUP;
+
+struct HopperSplitParams
+{
+  Params p;
+  int per_head; /* tiles */
+  int tiles;
+  int group; /* heads in work at a time */
+  CUtensorMap q, k, v, dout;
+};
+
+/* Tile `index` of a queue in which the heads of a group take turns. */
+struct SplitTile
+{
+  int place, bh;
+
+  static __device__ __forceinline__ SplitTile
+  at (const HopperSplitParams &h, int index)
+  {
+    SplitTile t;
+    int in_group = h.group * h.per_head;
+    int group = index / in_group;
+    int rest = index - group * in_group;
+    int heads = min (h.group, h.p.batch * h.p.heads - group * h.group);
+
+    t.place = rest / heads;
+    t.bh = group * h.group + rest % heads;
+    return t;
+  }
+};
+
+/* -- dK and dV ------------------------------------------------------------- */
+
+template <int D> struct alignas (1024) SplitColumnsShared
+{
+  static constexpr int M = 64, N = 64, STAGES = 2;
+
+  uint16_t k[N * D], v[N * D];
+  uint16_t q[STAGES][M * D], dout[STAGES][M * D];
+  uint4 p[2][4][WARPGROUP]; /* P' in the order of the accumulators */
+  float lse[STAGES][M], delta[STAGES][M];
+  uint64_t kv_full, kv_empty;
+  uint64_t q_full[STAGES], q_empty[STAGES];
+  uint64_t o_full[STAGES], o_empty[STAGES];
+  uint64_t p_full[2], p_empty[2];
+  TileQueue queue;
+};
+
+template <int D>
+__device__ __forceinline__ void
+split_columns_producer (const HopperSplitParams &h, SplitColumnsShared<D> &s)
+{
+  constexpr int M = 64, N = 64;
+  Ring<2> ring;
+  QueuePlace place;
+  int index = blockIdx.x, kv_parity = 1;
+
+  while (index < h.tiles)
+    {
+      const SplitTile t = SplitTile::at (h, index);
+      const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
+      const float *lse = h.p.lse_log2 + (int64_t) t.bh * h.p.padded_seq;
+
+      index = gridDim.x + atomicAdd (h.p.queue, 1);
+      barrier_wait (&s.kv_empty, kv_parity);
+      kv_parity ^= 1;
+      barrier_expect (&s.kv_full, sizeof s.k + sizeof s.v);
+      load_rows (s.k, &h.k, &s.kv_full, t.place * N, head, batch);
+      load_rows (s.v, &h.v, &s.kv_full, t.place * N, head, batch);
+      for (int row = h.p.causal ? t.place * N : 0; row < h.p.seq; row += M)
+        {
+          barrier_wait (&s.q_empty[ring.index], ring.parity ^ 1);
+          barrier_expect (&s.q_full[ring.index], sizeof s.q[0] + M * 4);
+          load_rows (s.q[ring.index], &h.q, &s.q_full[ring.index], row, head,
+                     batch);
+          load_bytes (s.lse[ring.index], lse + row, M * 4,
+                      &s.q_full[ring.index]);
+          ring.advance ();
+        }
+      place.publish (s.queue, index);
+    }
+}
+
+template <int D>
+__device__ __forceinline__ void
+split_columns_dout_producer (const HopperSplitParams &h,
+                             SplitColumnsShared<D> &s)
+{
+  constexpr int M = 64, N = 64;
+  Ring<2> ring;
+  QueuePlace place;
+  int index = blockIdx.x;
+
+  while (index < h.tiles)
+    {
+      const SplitTile t = SplitTile::at (h, index);
+      const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
+      const float *delta = h.p.delta + (int64_t) t.bh * h.p.padded_seq;
+
+      for (int row = h.p.causal ? t.place * N : 0; row < h.p.seq; row += M)
+        {
+          barrier_wait (&s.o_empty[ring.index], ring.parity ^ 1);
+          barrier_expect (&s.o_full[ring.index], sizeof s.dout[0] + M * 4);
+          load_rows (s.dout[ring.index], &h.dout, &s.o_full[ring.index], row,
+                     head, batch);
+          load_bytes (s.delta[ring.index], delta + row, M * 4,
+                      &s.o_full[ring.index]);
+          ring.advance ();
+        }
+      index = place.next (s.queue);
+    }
+}
+
+/* Both multiplying warpgroups: x = A B' for 64 x 64 scores, sum += x B for
+ * 64 x D results, and the way to store these. */
+template <class T, int D> struct SplitColumns
+{
+  static constexpr int M = 64, N = 64;
+
+  const HopperSplitParams &h;
+  SplitColumnsShared<D> &s;
+  const int lane, warp;
+  Ring<2> q_ring, o_ring, p_ring;
+  QueuePlace place;
+  int kv_parity = 0;
+  float sum[D / 2];
+  float x[M / 2];
+  uint32_t packed[M / 16][4];
+
+  __device__ __forceinline__
+  SplitColumns (const HopperSplitParams &h, SplitColumnsShared<D> &s)
+      : h (h), s (s), lane (threadIdx.x % 32), warp (threadIdx.x / 32 % 4)
+  {
+  }
+
+  __device__ __forceinline__ void
+  release (uint64_t *barrier)
+  {
+    if (lane == 0)
+      barrier_arrive (barrier);
+  }
+
+  __device__ __forceinline__ void
+  multiply_rows (const void *a, const void *b)
+  {
+    const uint32_t left = shared_base (a), right = shared_base (b);
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < D / 16; i++)
+      Product<T, M>::template shared<0, 0> (
+        x, along_rows<D, N> (left, 0, i), along_rows<D, M> (right, 0, i),
+        i > 0);
+    products_commit ();
+  }
+
+  __device__ __forceinline__ void
+  multiply_columns (const void *b)
+  {
+    const uint32_t right = shared_base (b);
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < M / 16; i++)
+      Product<T, D>::template registers<1> (
+        sum, packed[i], down_rows<D, M> (right, 0, i), 1);
+    products_commit ();
+  }
+
+  __device__ __forceinline__ void
+  clear ()
+  {
+#pragma unroll
+    for (int i = 0; i < D / 2; i++)
+      sum[i] = 0;
+  }
+
+  __device__ __forceinline__ void
+  store (const QmAttentionTensor &to, const SplitTile &t, float factor)
+  {
+    T *head = head_base<T> (to, t.bh, h.p.heads);
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      {
+        const int c = t.place * N + warp * 16 + lane / 4 + 8 * i;
+        T *row = head + c * to.seq_stride + lane % 4 * 2;
+
+        if (c >= h.p.seq)
+          continue;
+#pragma unroll
+        for (int n = 0; n < D / 8; n++)
+          if (n * 8 < h.p.head_dim)
+            *reinterpret_cast<uint32_t *> (row + n * 8)
+              = pack2<T> (sum[n * 4 + i * 2] * factor,
+                          sum[n * 4 + i * 2 + 1] * factor);
+      }
+  }
+};
+
+/* P' and dV */
+template <class T, int D, bool DROP>
+struct SplitValues : public SplitColumns<T, D>
+{
+  using Base = SplitColumns<T, D>;
+  using Base::h, Base::s, Base::lane, Base::warp, Base::x, Base::packed;
+  using Base::q_ring, Base::o_ring, Base::p_ring, Base::sum;
+  static constexpr int M = Base::M, N = Base::N;
+  Dropout drop;
+
+  using Base::Base;
+
+  /* x becomes P'; with dropout, the sign of an element tells that it was
+   * dropped */
+  template <bool MASKED>
+  __device__ __forceinline__ void
+  exponentials (int column, int row0)
+  {
+    const float *lse = s.lse[q_ring.index] + lane % 4 * 2;
+    uint32_t bits[4];
+
+#pragma unroll
+    for (int n = 0; n < M / 8; n++)
+      {
+        const float2 l = *reinterpret_cast<const float2 *> (lse + n * 8);
+        float *y = x + n * 4;
+
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+          {
+            y[e] = exp2_approx (
+              fmaf (y[e], h.p.scale_log2, e % 2 ? -l.y : -l.x));
+            if (MASKED)
+              {
+                const int c = column + e / 2 * 8;
+                const int r = row0 + n * 8 + lane % 4 * 2 + e % 2;
+
+                if (c >= h.p.seq || (h.p.causal && r < c))
+                  y[e] = 0;
+              }
+          }
+        if (DROP)
+          {
+            if (n % 2 == 0)
+              drop.bits (bits, (row0 + n * 8) / 16, column / 16, lane);
+            uint32_t low = transpose8x8 (bits[n % 2]);
+            uint32_t high = transpose8x8 (bits[n % 2 + 2]);
+
+            y[0] = drop.keep_low (low) ? y[0] : -y[0];
+            y[1] = drop.keep_high (low) ? y[1] : -y[1];
+            y[2] = drop.keep_low (high) ? y[2] : -y[2];
+            y[3] = drop.keep_high (high) ? y[3] : -y[3];
+          }
+      }
+  }
+
+  template <bool MASKED>
+  __device__ __forceinline__ void
+  step (const SplitTile &t, int row0, bool first)
+  {
+    const int column = t.place * N + warp * 16 + lane / 4;
+
+    barrier_wait (&s.q_full[q_ring.index], q_ring.parity);
+    this->multiply_rows (s.k, s.q[q_ring.index]);
+    if (!first)
+      {
+        barrier_wait (&s.o_full[o_ring.index], o_ring.parity);
+        this->multiply_columns (s.dout[o_ring.index]);
+        products_wait<1> ();
+      }
+    else
+      products_wait<0> ();
+    pin (x);
+    exponentials<MASKED> (column, row0);
+    this->release (&s.q_empty[q_ring.index]);
+    q_ring.advance ();
+    if (!first)
+      {
+        products_wait<0> ();
+        pin (sum);
+        this->release (&s.o_empty[o_ring.index]);
+        o_ring.advance ();
+      }
+    barrier_wait (&s.p_empty[p_ring.index], p_ring.parity ^ 1);
+#pragma unroll
+    for (int i = 0; i < M / 16; i++)
+      {
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+          packed[i][w] = pack2<T> (x[(2 * i + w / 2) * 4 + w % 2 * 2],
+                                   x[(2 * i + w / 2) * 4 + w % 2 * 2 + 1]);
+        s.p[p_ring.index][i][threadIdx.x % WARPGROUP]
+          = make_uint4 (packed[i][0], packed[i][1], packed[i][2],
+                        packed[i][3]);
+        if (DROP)
+#pragma unroll
+          for (int w = 0; w < 4; w++)
+            packed[i][w] = zero_negative (packed[i][w]);
+      }
+    barrier_arrive (&s.p_full[p_ring.index]);
+    p_ring.advance ();
+  }
+
+  __device__ __forceinline__ void
+  tile (const SplitTile &t)
+  {
+    const int column0 = t.place * N;
+    const bool tail = column0 + N > h.p.seq;
+    int row0 = h.p.causal ? column0 : 0;
+
+    this->clear ();
+    if (DROP)
+      drop.init (h.p, t.bh);
+    barrier_wait (&s.kv_full, this->kv_parity);
+    step<true> (t, row0, true);
+    for (row0 += M; row0 < h.p.seq; row0 += M)
+      if (tail)
+        step<true> (t, row0, false);
+      else
+        step<false> (t, row0, false);
+    this->release (&s.kv_empty);
+    barrier_wait (&s.o_full[o_ring.index], o_ring.parity);
+    this->multiply_columns (s.dout[o_ring.index]);
+    products_wait<0> ();
+    pin (sum);
+    this->release (&s.o_empty[o_ring.index]);
+    o_ring.advance ();
+    this->store (h.p.dv, t, DROP ? h.p.keep_scale : 1.0f);
+  }
+};
+
+/* dS' and dK */
+template <class T, int D, bool DROP>
+struct SplitKeys : public SplitColumns<T, D>
+{
+  using Base = SplitColumns<T, D>;
+  using Base::h, Base::s, Base::lane, Base::warp, Base::x, Base::packed;
+  using Base::q_ring, Base::o_ring, Base::p_ring, Base::sum;
+  static constexpr int M = Base::M, N = Base::N;
+
+  using Base::Base;
+
+  /* x becomes dS' */
+  __device__ __forceinline__ void
+  differentiate ()
+  {
+    const float *delta = s.delta[o_ring.index] + lane % 4 * 2;
+
+#pragma unroll
+    for (int i = 0; i < M / 16; i++)
+      {
+        const uint4 r = s.p[p_ring.index][i][threadIdx.x % WARPGROUP];
+        const uint32_t words[4] = { r.x, r.y, r.z, r.w };
+
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+          {
+            const int n = 2 * i + w / 2;
+            const float2 d = *reinterpret_cast<const float2 *> (delta + n * 8);
+            float2 p = unpack2<T> (words[w]);
+            float &a = x[n * 4 + w % 2 * 2], &b = x[n * 4 + w % 2 * 2 + 1];
+
+            if (DROP)
+              {
+                a = signbit (p.x) ? 0.0f : a * h.p.keep_scale;
+                b = signbit (p.y) ? 0.0f : b * h.p.keep_scale;
+                p.x = fabsf (p.x);
+                p.y = fabsf (p.y);
+              }
+            a = p.x * (a - d.x);
+            b = p.y * (b - d.y);
+          }
+      }
+  }
+
+  __device__ __forceinline__ void
+  step (bool first)
+  {
+    barrier_wait (&s.o_full[o_ring.index], o_ring.parity);
+    this->multiply_rows (s.v, s.dout[o_ring.index]);
+    if (!first)
+      {
+        barrier_wait (&s.q_full[q_ring.index], q_ring.parity);
+        this->multiply_columns (s.q[q_ring.index]);
+        products_wait<1> ();
+      }
+    else
+      products_wait<0> ();
+    pin (x);
+    barrier_wait (&s.p_full[p_ring.index], p_ring.parity);
+    differentiate ();
+    this->release (&s.o_empty[o_ring.index]);
+    o_ring.advance ();
+    barrier_arrive (&s.p_empty[p_ring.index]);
+    p_ring.advance ();
+    if (!first)
+      {
+        products_wait<0> ();
+        pin (sum);
+        this->release (&s.q_empty[q_ring.index]);
+        q_ring.advance ();
+      }
+#pragma unroll
+    for (int i = 0; i < M / 16; i++)
+#pragma unroll
+      for (int w = 0; w < 4; w++)
+        packed[i][w] = pack2<T> (x[(2 * i + w / 2) * 4 + w % 2 * 2],
+                                 x[(2 * i + w / 2) * 4 + w % 2 * 2 + 1]);
+  }
+
+  __device__ __forceinline__ void
+  tile (const SplitTile &t)
+  {
+    int row0 = h.p.causal ? t.place * N : 0;
+
+    this->clear ();
+    barrier_wait (&s.kv_full, this->kv_parity);
+    step (true);
+    for (row0 += M; row0 < h.p.seq; row0 += M)
+      step (false);
+    this->release (&s.kv_empty);
+    barrier_wait (&s.q_full[q_ring.index], q_ring.parity);
+    this->multiply_columns (s.q[q_ring.index]);
+    products_wait<0> ();
+    pin (sum);
+    this->release (&s.q_empty[q_ring.index]);
+    q_ring.advance ();
+    this->store (h.p.dk, t, h.p.scale);
+  }
+};
+
+template <class Consumer>
+__device__ __forceinline__ void
+split_consume (Consumer c)
+{
+  int index = blockIdx.x;
+
+  while (index < c.h.tiles)
+    {
+      c.tile (SplitTile::at (c.h, index));
+      c.kv_parity ^= 1;
+      index = c.place.next_for_warp (c.s.queue, c.lane);
+    }
+}
+
+template <class T, int D, bool DROP>
+__global__ void
+__launch_bounds__ (SPLIT_THREADS, 1)
+split_columns (const __grid_constant__ HopperSplitParams h)
+{
+  extern __shared__ char raw[];
+  auto &s = *reinterpret_cast<SplitColumnsShared<D> *> (
+    (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+
+  if (threadIdx.x == 0)
+    {
+      prefetch_map (&h.q);
+      prefetch_map (&h.k);
+      prefetch_map (&h.v);
+      prefetch_map (&h.dout);
+      barrier_init (&s.kv_full, 1);
+      barrier_init (&s.kv_empty, 8);
+      for (int i = 0; i < 2; i++)
+        {
+          barrier_init (&s.q_full[i], 1);
+          barrier_init (&s.q_empty[i], 8);
+          barrier_init (&s.o_full[i], 1);
+          barrier_init (&s.o_empty[i], 8);
+          barrier_init (&s.p_full[i], WARPGROUP);
+          barrier_init (&s.p_empty[i], WARPGROUP);
+        }
+      queue_init (s.queue, 8 + 1);
+      barrier_init_fence ();
+    }
+  __syncthreads ();
+
+  if (threadIdx.x < WARPGROUP)
+    {
+      give_registers<40> ();
+      if (threadIdx.x == 0)
+        split_columns_producer<D> (h, s);
+      else if (threadIdx.x == 32)
+        split_columns_dout_producer<D> (h, s);
+    }
+  else if (threadIdx.x < 2 * WARPGROUP)
+    {
+      take_registers<232> ();
+      split_consume (SplitValues<T, D, DROP> (h, s));
+    }
+  else
+    {
+      take_registers<232> ();
+      split_consume (SplitKeys<T, D, DROP> (h, s));
+    }
+}
+
+#ifndef QM_SPLIT_REGS
+#define QM_SPLIT_REGS 240
+#endif
+/* -- dQ -------------------------------------------------------------------- */
+
+template <int D> struct alignas (1024) SplitRowsShared
+{
+  static constexpr int M = 128, N = 64;
+
+  uint16_t q[M * D], dout[M * D];
+  uint16_t k[2][N * D], v[N * D];
+  uint64_t rows_full, rows_empty;
+  uint64_t k_full[2], k_empty[2];
+  uint64_t v_full, v_empty;
+  TileQueue queue;
+};
+
+template <int D>
+__device__ __forceinline__ void
+split_rows_producer (const HopperSplitParams &h, SplitRowsShared<D> &s)
+{
+  constexpr int M = 128, N = 64;
+  Ring<2> k_ring;
+  QueuePlace place;
+  int index = blockIdx.x, rows_parity = 1, v_parity = 1;
+
+  while (index < h.tiles)
+    {
+      const SplitTile t = SplitTile::at (h, index);
+      const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
+      const int row0 = (h.per_head - 1 - t.place) * M;
+      const int columns = h.p.causal ? min (h.p.seq, row0 + M) : h.p.seq;
+
+      index = gridDim.x + atomicAdd (h.p.queue + 1, 1);
+      barrier_wait (&s.rows_empty, rows_parity);
+      rows_parity ^= 1;
+      barrier_expect (&s.rows_full, sizeof s.q + sizeof s.dout);
+      load_rows (s.q, &h.q, &s.rows_full, row0, head, batch);
+      load_rows (s.dout, &h.dout, &s.rows_full, row0, head, batch);
+      for (int block = (columns + N - 1) / N - 1; block >= 0; block--)
+        {
+          barrier_wait (&s.k_empty[k_ring.index], k_ring.parity ^ 1);
+          barrier_expect (&s.k_full[k_ring.index], sizeof s.k[0]);
+          load_rows (s.k[k_ring.index], &h.k, &s.k_full[k_ring.index],
+                     block * N, head, batch);
+          k_ring.advance ();
+          barrier_wait (&s.v_empty, v_parity);
+          v_parity ^= 1;
+          barrier_expect (&s.v_full, sizeof s.v);
+          load_rows (s.v, &h.v, &s.v_full, block * N, head, batch);
+        }
+      place.publish (s.queue, index);
+    }
+}
+
+template <class T, int D, bool DROP> struct SplitRows
+{
+  static constexpr int M = 128, N = 64;
+
+  const HopperSplitParams &h;
+  SplitRowsShared<D> &s;
+  const int group, lane, warp;
+  Ring<2> k_ring;
+  int last_k = 0, v_parity = 0, rows_parity = 0;
+  QueuePlace place;
+  Dropout drop;
+  int row; /* of the first of this thread's two rows */
+  float lse[2], delta[2];
+  float dq[D / 2];
+  float x[N / 2], dp[N / 2];
+  uint32_t packed[N / 16][4];
+
+  __device__ __forceinline__
+  SplitRows (const HopperSplitParams &h, SplitRowsShared<D> &s)
+      : h (h), s (s),
+        group (__shfl_sync (0xffffffffu, threadIdx.x / WARPGROUP - 1, 0)),
+        lane (threadIdx.x % 32), warp (threadIdx.x / 32 % 4)
+  {
+  }
+
+  __device__ __forceinline__ void
+  release (uint64_t *barrier)
+  {
+    if (lane == 0)
+      barrier_arrive (barrier);
+  }
+
+  __device__ __forceinline__ void
+  multiply_rows (float (&to)[N / 2], const void *a, const void *b)
+  {
+    const uint32_t left = shared_base (a), right = shared_base (b);
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < D / 16; i++)
+      Product<T, N>::template shared<0, 0> (
+        to, along_rows<D, M> (left, group * 64, i),
+        along_rows<D, N> (right, 0, i), i > 0);
+    products_commit ();
+  }
+
+  __device__ __forceinline__ void
+  multiply_dq ()
+  {
+    const uint32_t k = shared_base (s.k[last_k]);
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < N / 16; i++)
+      Product<T, D>::template registers<1> (dq, packed[i],
+                                            down_rows<D, N> (k, 0, i), 1);
+    products_commit ();
+  }
+
+  template <bool MASKED>
+  __device__ __forceinline__ void
+  exponentials (int block)
+  {
+#pragma unroll
+    for (int n = 0; n < N / 8; n++)
+#pragma unroll
+      for (int e = 0; e < 4; e++)
+        {
+          float &y = x[n * 4 + e];
+
+          y = exp2_approx (fmaf (y, h.p.scale_log2, -lse[e / 2]));
+          if (MASKED)
+            {
+              const int c = block * N + n * 8 + lane % 4 * 2 + e % 2;
+
+              if (c >= h.p.seq || (h.p.causal && c > row + e / 2 * 8))
+                y = 0;
+            }
+        }
+  }
+
+  /* x becomes dS */
+  __device__ __forceinline__ void
+  differentiate (int block)
+  {
+    uint32_t bits[4];
+
+#pragma unroll
+    for (int n = 0; n < N / 8; n++)
+      {
+        if (DROP && n % 2 == 0)
+          drop.bits (bits, row / 16, (block * N + n * 8) / 16, lane);
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+          {
+            float y = dp[n * 4 + e];
+
+            if (DROP)
+              {
+                const uint32_t pair = bits[e / 2 + n % 2 * 2];
+
+                y = (e % 2 ? drop.keep_high (pair) : drop.keep_low (pair))
+                      ? y * h.p.keep_scale
+                      : 0.0f;
+              }
+            x[n * 4 + e] *= y - delta[e / 2];
+          }
+      }
+  }
+
+  template <bool MASKED>
+  __device__ __forceinline__ void
+  step (int block, bool first)
+  {
+    barrier_wait (&s.k_full[k_ring.index], k_ring.parity);
+    multiply_rows (x, s.q, s.k[k_ring.index]);
+    barrier_wait (&s.v_full, v_parity);
+    v_parity ^= 1;
+    multiply_rows (dp, s.dout, s.v);
+    if (!first)
+      {
+        multiply_dq ();
+        products_wait<2> ();
+      }
+    else
+      products_wait<1> ();
+    pin (x);
+    exponentials<MASKED> (block);
+    if (!first)
+      products_wait<1> ();
+    else
+      products_wait<0> ();
+    pin (dp);
+    release (&s.v_empty);
+    differentiate (block);
+    if (!first)
+      {
+        products_wait<0> ();
+        pin (dq);
+        release (&s.k_empty[last_k]);
+      }
+    last_k = k_ring.index;
+    k_ring.advance ();
+#pragma unroll
+    for (int i = 0; i < N / 16; i++)
+#pragma unroll
+      for (int w = 0; w < 4; w++)
+        packed[i][w] = pack2<T> (x[(2 * i + w / 2) * 4 + w % 2 * 2],
+                                 x[(2 * i + w / 2) * 4 + w % 2 * 2 + 1]);
+  }
+
+  __device__ __forceinline__ void
+  store (const SplitTile &t)
+  {
+    T *head = head_base<T> (h.p.dq, t.bh, h.p.heads);
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      {
+        T *to = head + (row + 8 * i) * h.p.dq.seq_stride + lane % 4 * 2;
+
+        if (row + 8 * i >= h.p.seq)
+          continue;
+#pragma unroll
+        for (int n = 0; n < D / 8; n++)
+          if (n * 8 < h.p.head_dim)
+            *reinterpret_cast<uint32_t *> (to + n * 8)
+              = pack2<T> (dq[n * 4 + i * 2] * h.p.scale,
+                          dq[n * 4 + i * 2 + 1] * h.p.scale);
+      }
+  }
+
+  __device__ __forceinline__ void
+  tile (const SplitTile &t)
+  {
+    const int row0 = (h.per_head - 1 - t.place) * M;
+    const int columns = h.p.causal ? min (h.p.seq, row0 + M) : h.p.seq;
+    /* blocks below this one need no mask */
+    const int whole = h.p.causal ? min (row0, h.p.seq) / N : h.p.seq / N;
+    const int64_t at = (int64_t) t.bh * h.p.padded_seq;
+    int block = (columns + N - 1) / N - 1;
+
+    row = row0 + group * 64 + warp * 16 + lane / 4;
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      {
+        lse[i] = h.p.lse_log2[at + row + 8 * i];
+        delta[i] = h.p.delta[at + row + 8 * i];
+      }
+#pragma unroll
+    for (int i = 0; i < D / 2; i++)
+      dq[i] = 0;
+    if (DROP)
+      drop.init (h.p, t.bh);
+    barrier_wait (&s.rows_full, rows_parity);
+    rows_parity ^= 1;
+    step<true> (block, true);
+    for (block--; block >= whole; block--)
+      step<true> (block, false);
+    for (; block >= 0; block--)
+      step<false> (block, false);
+    release (&s.rows_empty);
+    multiply_dq ();
+    products_wait<0> ();
+    pin (dq);
+    release (&s.k_empty[last_k]);
+    store (t);
+  }
+
+  __device__ __forceinline__ void
+  run ()
+  {
+    int index = blockIdx.x;
+
+    while (index < h.tiles)
+      {
+        tile (SplitTile::at (h, index));
+        index = place.next_for_warp (s.queue, lane);
+      }
+  }
+};
+
+template <class T, int D, bool DROP>
+__global__ void
+__launch_bounds__ (SPLIT_THREADS, 1)
+split_rows (const __grid_constant__ HopperSplitParams h)
+{
+  extern __shared__ char raw[];
+  auto &s = *reinterpret_cast<SplitRowsShared<D> *> (
+    (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+
+  if (threadIdx.x == 0)
+    {
+      prefetch_map (&h.q);
+      prefetch_map (&h.k);
+      prefetch_map (&h.v);
+      prefetch_map (&h.dout);
+      barrier_init (&s.rows_full, 1);
+      barrier_init (&s.rows_empty, 8);
+      for (int i = 0; i < 2; i++)
+        {
+          barrier_init (&s.k_full[i], 1);
+          barrier_init (&s.k_empty[i], 8);
+        }
+      barrier_init (&s.v_full, 1);
+      barrier_init (&s.v_empty, 8);
+      queue_init (s.queue, 8);
+      barrier_init_fence ();
+    }
+  __syncthreads ();
+
+  if (threadIdx.x < WARPGROUP)
+    {
+      give_registers<504 - 2 * QM_SPLIT_REGS> ();
+      if (threadIdx.x == 0)
+        split_rows_producer<D> (h, s);
+    }
+  else
+    {
+      take_registers<QM_SPLIT_REGS> ();
+      SplitRows<T, D, DROP> (h, s).run ();
+    }
+}
+
+/* -- launches -------------------------------------------------------------- */
+
+/* The same for both kernels but for the rows of their tiles. */
+template <int D>
+cudaError_t
+split_params (HopperSplitParams *h, const Params &p, int rows, int columns,
+              int per_tile, bool bf16)
+{
+  const int64_t head_bytes = (int64_t) p.seq * D * 4;
+  cudaError_t status;
+
+  h->p = p;
+  h->per_head = (p.seq + per_tile - 1) / per_tile;
+  h->tiles = h->per_head * p.batch * p.heads;
+  h->group = (int) max ((int64_t) 1, SPLIT_L2_SHARE / head_bytes);
+  status = make_map<D> (&h->q, p, p.q, rows, bf16);
+  if (status == cudaSuccess)
+    status = make_map<D> (&h->dout, p, p.dout, rows, bf16);
+  if (status == cudaSuccess)
+    status = make_map<D> (&h->k, p, p.k, columns, bf16);
+  if (status == cudaSuccess)
+    status = make_map<D> (&h->v, p, p.v, columns, bf16);
+  return status;
+}
+
+template <class T, int D, bool DROP>
+cudaError_t
+launch_hopper_split (const Params &p, cudaStream_t stream)
+{
+  constexpr bool BF16 = __is_same (T, __nv_bfloat16);
+  constexpr int COLUMNS_SHARED = sizeof (SplitColumnsShared<D>) + 1024;
+  constexpr int ROWS_SHARED = sizeof (SplitRowsShared<D>) + 1024;
+  const auto columns = split_columns<T, D, DROP>;
+  const auto rows = split_rows<T, D, DROP>;
+  HopperSplitParams h;
+  cudaError_t status;
+
+  static_assert (COLUMNS_SHARED <= 232448 && ROWS_SHARED <= 232448);
+  status = launch_row_sums<T, D, false> (p, stream);
+  if (status == cudaSuccess)
+    status = cudaFuncSetAttribute (
+      columns, cudaFuncAttributeMaxDynamicSharedMemorySize, COLUMNS_SHARED);
+  if (status == cudaSuccess)
+    status = cudaFuncSetAttribute (
+      rows, cudaFuncAttributeMaxDynamicSharedMemorySize, ROWS_SHARED);
+  if (status == cudaSuccess)
+    status = split_params<D> (&h, p, 64, 64, 64, BF16);
+  if (status != cudaSuccess)
+    return status;
+  columns<<<min (h.tiles, p.sm_count), SPLIT_THREADS, COLUMNS_SHARED,
+            stream>>> (h);
+  status = cudaGetLastError ();
+  if (status == cudaSuccess)
+    status = split_params<D> (&h, p, 128, 64, 128, BF16);
+  if (status != cudaSuccess)
+    return status;
+  rows<<<min (h.tiles, p.sm_count), SPLIT_THREADS, ROWS_SHARED, stream>>> (h);
+  return cudaGetLastError ();
+}
+
+}
+
+#endif
