@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The half of the split backward attention on Hopper that makes dK and dV; see
+ * attention-hopper-split.cuh. */
+
+#ifndef QM_KERNELS_CUDA_ATTENTION_HOPPER_COLUMNS_CUH
+#define QM_KERNELS_CUDA_ATTENTION_HOPPER_COLUMNS_CUH
+
+#include "kernels/cuda/attention-hopper-queue.cuh"
+
+namespace qm_attention
+{
+
+template <int D> struct alignas (1024) SplitColumnsShared
+{
+  static constexpr int M = 64, N = 64, STAGES = 2;
+
+  uint16_t k[N * D], v[N * D];
+  uint16_t q[STAGES][M * D], dout[STAGES][M * D];
+  uint4 p[2][4][WARPGROUP]; /* P' in the order of the accumulators */
+  float lse[STAGES][M], delta[STAGES][M];
+  uint64_t kv_full, kv_empty;
+  uint64_t q_full[STAGES], q_empty[STAGES];
+  uint64_t o_full[STAGES], o_empty[STAGES];
+  uint64_t p_full[2], p_empty[2];
+  TileQueue queue;
+};
+
+template <int D>
+__device__ __forceinline__ void
+split_columns_producer (const HopperSplitParams &h, SplitColumnsShared<D> &s)
+{
+  constexpr int M = 64, N = 64;
+  Ring<2> ring;
+  QueuePlace place;
+  int index = blockIdx.x, kv_parity = 1;
+
+  while (index < h.tiles)
+    {
+      const SplitTile t = SplitTile::at (h, index);
+      const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
+      const float *lse = h.p.lse_log2 + (int64_t) t.bh * h.p.padded_seq;
+
+      index = gridDim.x + atomicAdd (h.p.queue, 1);
+      barrier_wait (&s.kv_empty, kv_parity);
+      kv_parity ^= 1;
+      barrier_expect (&s.kv_full, sizeof s.k + sizeof s.v);
+      load_rows (s.k, &h.k, &s.kv_full, t.place * N, head, batch);
+      load_rows (s.v, &h.v, &s.kv_full, t.place * N, head, batch);
+      for (int row = h.p.causal ? t.place * N : 0; row < h.p.seq; row += M)
+        {
+          barrier_wait (&s.q_empty[ring.index], ring.parity ^ 1);
+          barrier_expect (&s.q_full[ring.index], sizeof s.q[0] + M * 4);
+          load_rows (s.q[ring.index], &h.q, &s.q_full[ring.index], row, head,
+                     batch);
+          load_bytes (s.lse[ring.index], lse + row, M * 4,
+                      &s.q_full[ring.index]);
+          ring.advance ();
+        }
+      place.publish (s.queue, index);
+    }
+}
+
+template <int D>
+__device__ __forceinline__ void
+split_columns_dout_producer (const HopperSplitParams &h,
+                             SplitColumnsShared<D> &s)
+{
+  constexpr int M = 64, N = 64;
+  Ring<2> ring;
+  QueuePlace place;
+  int index = blockIdx.x;
+
+  while (index < h.tiles)
+    {
+      const SplitTile t = SplitTile::at (h, index);
+      const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
+      const float *delta = h.p.delta + (int64_t) t.bh * h.p.padded_seq;
+
+      for (int row = h.p.causal ? t.place * N : 0; row < h.p.seq; row += M)
+        {
+          barrier_wait (&s.o_empty[ring.index], ring.parity ^ 1);
+          barrier_expect (&s.o_full[ring.index], sizeof s.dout[0] + M * 4);
+          load_rows (s.dout[ring.index], &h.dout, &s.o_full[ring.index], row,
+                     head, batch);
+          load_bytes (s.delta[ring.index], delta + row, M * 4,
+                      &s.o_full[ring.index]);
+          ring.advance ();
+        }
+      index = place.next (s.queue);
+    }
+}
+
+/* Both multiplying warpgroups: x = A B' for 64 x 64 scores, sum += x B for
+ * 64 x D results, and the way to store these. */
+template <class T, int D> struct SplitColumns
+{
+  static constexpr int M = 64, N = 64;
+
+  const HopperSplitParams &h;
+  SplitColumnsShared<D> &s;
+  const int lane, warp;
+  Ring<2> q_ring, o_ring, p_ring;
+  QueuePlace place;
+  int kv_parity = 0;
+  float sum[D / 2];
+  float x[M / 2];
+  uint32_t packed[M / 16][4];
+
+  __device__ __forceinline__
+  SplitColumns (const HopperSplitParams &h, SplitColumnsShared<D> &s)
+      : h (h), s (s), lane (threadIdx.x % 32), warp (threadIdx.x / 32 % 4)
+  {
+  }
+
+  __device__ __forceinline__ void
+  release (uint64_t *barrier)
+  {
+    if (lane == 0)
+      barrier_arrive (barrier);
+  }
+
+  __device__ __forceinline__ void
+  multiply_rows (const void *a, const void *b)
+  {
+    const uint32_t left = shared_base (a), right = shared_base (b);
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < D / 16; i++)
+      Product<T, M>::template shared<0, 0> (
+        x, along_rows<D, N> (left, 0, i), along_rows<D, M> (right, 0, i),
+        i > 0);
+    products_commit ();
+  }
+
+  __device__ __forceinline__ void
+  multiply_columns (const void *b)
+  {
+    const uint32_t right = shared_base (b);
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < M / 16; i++)
+      Product<T, D>::template registers<1> (
+        sum, packed[i], down_rows<D, M> (right, 0, i), 1);
+    products_commit ();
+  }
+
+  __device__ __forceinline__ void
+  clear ()
+  {
+#pragma unroll
+    for (int i = 0; i < D / 2; i++)
+      sum[i] = 0;
+  }
+
+  __device__ __forceinline__ void
+  store (const QmAttentionTensor &to, const SplitTile &t, float factor)
+  {
+    T *head = head_base<T> (to, t.bh, h.p.heads);
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      {
+        const int c = t.place * N + warp * 16 + lane / 4 + 8 * i;
+        T *row = head + c * to.seq_stride + lane % 4 * 2;
+
+        if (c >= h.p.seq)
+          continue;
+#pragma unroll
+        for (int n = 0; n < D / 8; n++)
+          if (n * 8 < h.p.head_dim)
+            *reinterpret_cast<uint32_t *> (row + n * 8)
+              = pack2<T> (sum[n * 4 + i * 2] * factor,
+                          sum[n * 4 + i * 2 + 1] * factor);
+      }
+  }
+};
+
+/* P' and dV */
+template <class T, int D, bool DROP>
+struct SplitValues : public SplitColumns<T, D>
+{
+  using Base = SplitColumns<T, D>;
+  using Base::h, Base::s, Base::lane, Base::warp, Base::x, Base::packed;
+  using Base::q_ring, Base::o_ring, Base::p_ring, Base::sum;
+  static constexpr int M = Base::M, N = Base::N;
+  Dropout drop;
+
+  using Base::Base;
+
+  /* x becomes P'; with dropout, the sign of an element tells that it was
+   * dropped */
+  template <bool MASKED>
+  __device__ __forceinline__ void
+  exponentials (int column, int row0)
+  {
+    const float *lse = s.lse[q_ring.index] + lane % 4 * 2;
+    uint32_t bits[4];
+
+#pragma unroll
+    for (int n = 0; n < M / 8; n++)
+      {
+        const float2 l = *reinterpret_cast<const float2 *> (lse + n * 8);
+        float *y = x + n * 4;
+
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+          {
+            y[e] = exp2_approx (
+              fmaf (y[e], h.p.scale_log2, e % 2 ? -l.y : -l.x));
+            if (MASKED)
+              {
+                const int c = column + e / 2 * 8;
+                const int r = row0 + n * 8 + lane % 4 * 2 + e % 2;
+
+                if (c >= h.p.seq || (h.p.causal && r < c))
+                  y[e] = 0;
+              }
+          }
+        if (DROP)
+          {
+            if (n % 2 == 0)
+              drop.bits (bits, (row0 + n * 8) / 16, column / 16, lane);
+            uint32_t low = transpose8x8 (bits[n % 2]);
+            uint32_t high = transpose8x8 (bits[n % 2 + 2]);
+
+            y[0] = drop.keep_low (low) ? y[0] : -y[0];
+            y[1] = drop.keep_high (low) ? y[1] : -y[1];
+            y[2] = drop.keep_low (high) ? y[2] : -y[2];
+            y[3] = drop.keep_high (high) ? y[3] : -y[3];
+          }
+      }
+  }
+
+  template <bool MASKED>
+  __device__ __forceinline__ void
+  step (const SplitTile &t, int row0, bool first)
+  {
+    const int column = t.place * N + warp * 16 + lane / 4;
+
+    barrier_wait (&s.q_full[q_ring.index], q_ring.parity);
+    this->multiply_rows (s.k, s.q[q_ring.index]);
+    if (!first)
+      {
+        barrier_wait (&s.o_full[o_ring.index], o_ring.parity);
+        this->multiply_columns (s.dout[o_ring.index]);
+        products_wait<1> ();
+      }
+    else
+      products_wait<0> ();
+    pin (x);
+    exponentials<MASKED> (column, row0);
+    this->release (&s.q_empty[q_ring.index]);
+    q_ring.advance ();
+    if (!first)
+      {
+        products_wait<0> ();
+        pin (sum);
+        this->release (&s.o_empty[o_ring.index]);
+        o_ring.advance ();
+      }
+    barrier_wait (&s.p_empty[p_ring.index], p_ring.parity ^ 1);
+#pragma unroll
+    for (int i = 0; i < M / 16; i++)
+      {
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+          packed[i][w] = pack2<T> (x[(2 * i + w / 2) * 4 + w % 2 * 2],
+                                   x[(2 * i + w / 2) * 4 + w % 2 * 2 + 1]);
+        s.p[p_ring.index][i][threadIdx.x % WARPGROUP]
+          = make_uint4 (packed[i][0], packed[i][1], packed[i][2],
+                        packed[i][3]);
+        if (DROP)
+#pragma unroll
+          for (int w = 0; w < 4; w++)
+            packed[i][w] = zero_negative (packed[i][w]);
+      }
+    barrier_arrive (&s.p_full[p_ring.index]);
+    p_ring.advance ();
+  }
+
+  __device__ __forceinline__ void
+  tile (const SplitTile &t)
+  {
+    const int column0 = t.place * N;
+    const bool tail = column0 + N > h.p.seq;
+    int row0 = h.p.causal ? column0 : 0;
+
+    this->clear ();
+    if (DROP)
+      drop.init (h.p, t.bh);
+    barrier_wait (&s.kv_full, this->kv_parity);
+    step<true> (t, row0, true);
+    for (row0 += M; row0 < h.p.seq; row0 += M)
+      if (tail)
+        step<true> (t, row0, false);
+      else
+        step<false> (t, row0, false);
+    this->release (&s.kv_empty);
+    barrier_wait (&s.o_full[o_ring.index], o_ring.parity);
+    this->multiply_columns (s.dout[o_ring.index]);
+    products_wait<0> ();
+    pin (sum);
+    this->release (&s.o_empty[o_ring.index]);
+    o_ring.advance ();
+    this->store (h.p.dv, t, DROP ? h.p.keep_scale : 1.0f);
+  }
+};
+
+/* dS' and dK */
+template <class T, int D, bool DROP>
+struct SplitKeys : public SplitColumns<T, D>
+{
+  using Base = SplitColumns<T, D>;
+  using Base::h, Base::s, Base::lane, Base::warp, Base::x, Base::packed;
+  using Base::q_ring, Base::o_ring, Base::p_ring, Base::sum;
+  static constexpr int M = Base::M, N = Base::N;
+
+  using Base::Base;
+
+  /* x becomes dS' */
+  __device__ __forceinline__ void
+  differentiate ()
+  {
+    const float *delta = s.delta[o_ring.index] + lane % 4 * 2;
+
+#pragma unroll
+    for (int i = 0; i < M / 16; i++)
+      {
+        const uint4 r = s.p[p_ring.index][i][threadIdx.x % WARPGROUP];
+        const uint32_t words[4] = { r.x, r.y, r.z, r.w };
+
+#pragma unroll
+        for (int w = 0; w < 4; w++)
+          {
+            const int n = 2 * i + w / 2;
+            const float2 d = *reinterpret_cast<const float2 *> (delta + n * 8);
+            float2 p = unpack2<T> (words[w]);
+            float &a = x[n * 4 + w % 2 * 2], &b = x[n * 4 + w % 2 * 2 + 1];
+
+            if (DROP)
+              {
+                a = signbit (p.x) ? 0.0f : a * h.p.keep_scale;
+                b = signbit (p.y) ? 0.0f : b * h.p.keep_scale;
+                p.x = fabsf (p.x);
+                p.y = fabsf (p.y);
+              }
+            a = p.x * (a - d.x);
+            b = p.y * (b - d.y);
+          }
+      }
+  }
+
+  __device__ __forceinline__ void
+  step (bool first)
+  {
+    barrier_wait (&s.o_full[o_ring.index], o_ring.parity);
+    this->multiply_rows (s.v, s.dout[o_ring.index]);
+    if (!first)
+      {
+        barrier_wait (&s.q_full[q_ring.index], q_ring.parity);
+        this->multiply_columns (s.q[q_ring.index]);
+        products_wait<1> ();
+      }
+    else
+      products_wait<0> ();
+    pin (x);
+    barrier_wait (&s.p_full[p_ring.index], p_ring.parity);
+    differentiate ();
+    this->release (&s.o_empty[o_ring.index]);
+    o_ring.advance ();
+    barrier_arrive (&s.p_empty[p_ring.index]);
+    p_ring.advance ();
+    if (!first)
+      {
+        products_wait<0> ();
+        pin (sum);
+        this->release (&s.q_empty[q_ring.index]);
+        q_ring.advance ();
+      }
+#pragma unroll
+    for (int i = 0; i < M / 16; i++)
+#pragma unroll
+      for (int w = 0; w < 4; w++)
+        packed[i][w] = pack2<T> (x[(2 * i + w / 2) * 4 + w % 2 * 2],
+                                 x[(2 * i + w / 2) * 4 + w % 2 * 2 + 1]);
+  }
+
+  __device__ __forceinline__ void
+  tile (const SplitTile &t)
+  {
+    int row0 = h.p.causal ? t.place * N : 0;
+
+    this->clear ();
+    barrier_wait (&s.kv_full, this->kv_parity);
+    step (true);
+    for (row0 += M; row0 < h.p.seq; row0 += M)
+      step (false);
+    this->release (&s.kv_empty);
+    barrier_wait (&s.q_full[q_ring.index], q_ring.parity);
+    this->multiply_columns (s.q[q_ring.index]);
+    products_wait<0> ();
+    pin (sum);
+    this->release (&s.q_empty[q_ring.index]);
+    q_ring.advance ();
+    this->store (h.p.dk, t, h.p.scale);
+  }
+};
+
+template <class Consumer>
+__device__ __forceinline__ void
+split_consume (Consumer c)
+{
+  int index = blockIdx.x;
+
+  while (index < c.h.tiles)
+    {
+      c.tile (SplitTile::at (c.h, index));
+      c.kv_parity ^= 1;
+      index = c.place.next_for_warp (c.s.queue, c.lane);
+    }
+}
+
+template <class T, int D, bool DROP>
+__global__ void
+__launch_bounds__ (SPLIT_THREADS, 1)
+split_columns (const __grid_constant__ HopperSplitParams h)
+{
+  extern __shared__ char raw[];
+  auto &s = *reinterpret_cast<SplitColumnsShared<D> *> (
+    (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+
+  if (threadIdx.x == 0)
+    {
+      prefetch_map (&h.q);
+      prefetch_map (&h.k);
+      prefetch_map (&h.v);
+      prefetch_map (&h.dout);
+      barrier_init (&s.kv_full, 1);
+      barrier_init (&s.kv_empty, 8);
+      for (int i = 0; i < 2; i++)
+        {
+          barrier_init (&s.q_full[i], 1);
+          barrier_init (&s.q_empty[i], 8);
+          barrier_init (&s.o_full[i], 1);
+          barrier_init (&s.o_empty[i], 8);
+          barrier_init (&s.p_full[i], WARPGROUP);
+          barrier_init (&s.p_empty[i], WARPGROUP);
+        }
+      queue_init (s.queue, 8 + 1);
+      barrier_init_fence ();
+    }
+  __syncthreads ();
+
+  if (threadIdx.x < WARPGROUP)
+    {
+      give_registers<40> ();
+      if (threadIdx.x == 0)
+        split_columns_producer<D> (h, s);
+      else if (threadIdx.x == 32)
+        split_columns_dout_producer<D> (h, s);
+    }
+  else if (threadIdx.x < 2 * WARPGROUP)
+    {
+      take_registers<232> ();
+      split_consume (SplitValues<T, D, DROP> (h, s));
+    }
+  else
+    {
+      take_registers<232> ();
+      split_consume (SplitKeys<T, D, DROP> (h, s));
+    }
+}
+
+}
+
+#endif
