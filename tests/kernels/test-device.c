@@ -137,6 +137,17 @@ test_names (void)
   CHECK (qm_device_open ("cuda:4711", &device, &error) != QM_OK);
   CHECK (device == NULL);
   qm_device_close (NULL);
+  CHECK_INT (qm_device_open_as ("cpu", 80, &device, &error), QM_STATUS_INVALID);
+  CHECK_CONTAINS (error.message, "8.0");
+  CHECK_INT (qm_device_describe ("tpu", &infos[0], &error),
+             QM_STATUS_NOT_FOUND);
+  CHECK_INT (qm_device_describe ("cuda:63", &infos[0], &error),
+             QM_STATUS_NOT_FOUND);
+  CHECK_CONTAINS (error.message, "cuda:63");
+  CHECK_INT (qm_device_describe ("", &infos[0], &error), QM_OK);
+  CHECK_STRING (infos[0].trouble, "");
+  CHECK (!qm_device_peers ("cpu", "cuda:0")
+         && !qm_device_peers ("cuda:62", "cuda:63"));
   for (int op = 0; op < QM_OP_COUNT; op++)
     {
       CHECK (strlen (qm_op_name ((QmOp) op)) > 2);
@@ -158,6 +169,7 @@ main (void)
   CHECK_INT (qm_device_allocate (bench.device, N * 4, &x, NULL), QM_OK);
   CHECK_INT (qm_device_allocate (bench.device, N * 4, &y, NULL), QM_OK);
   CHECK_INT ((intptr_t) x % 256, 0);
+  CHECK (qm_device_free_bytes (bench.device) > 0);
   bench.x = x;
   bench.y = y;
   test_capture (&bench);
