@@ -75,6 +75,7 @@ make_plan (Check *check, QmError *error)
     .micro_batch = check->recipe.batch_size,
     .methods = check->options->methods & ~(unsigned) QM_METHOD_TF32,
     .no_dropout = true,
+    .deterministic = check->options->deterministic,
   };
   QmStatus status;
 

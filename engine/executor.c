@@ -227,6 +227,12 @@ qm_executor_free (QmExecutor *executor)
   free (executor);
 }
 
+QmDevice *
+qm_executor_device (QmExecutor *executor)
+{
+  return executor->device;
+}
+
 QmStream *
 qm_executor_stream (QmExecutor *executor)
 {
@@ -548,6 +554,19 @@ qm_executor_clear (QmExecutor *executor, QmError *error)
     status = qm_device_set (executor->device, executor->stream, loss.data, 0,
                             sizeof (float), error);
   return status;
+}
+
+const QmOpCall *
+qm_executor_calls (const QmExecutor *executor, QmPhase phase, size_t *n)
+{
+  *n = phase == QM_PHASE_UPDATE ? QM_UPDATE_CALLS : executor->n_calls;
+  return phase == QM_PHASE_UPDATE ? executor->update : executor->calls;
+}
+
+QmStatus
+qm_executor_queue (QmExecutor *executor, const QmOpCall *call, QmError *error)
+{
+  return run (executor, call, error);
 }
 
 QmStatus

@@ -6,10 +6,23 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 /* Two of each before the clock: the first is queued call by call, the second is
  * the first launch of what was captured. */
 #define WARM_UPS 2
+
+/* Passes that are queued at a time.  One more than the device is busy with, so
+ * that it never waits, and no more, so that a user who stops is obeyed soon. */
+#define IN_FLIGHT 2
+
+/* Of the samples, or of a step and of passes in flight. */
+#define N_EVENTS (QM_MEASURE_SAMPLES + 1)
+_Static_assert(2 + IN_FLIGHT <= N_EVENTS, "a step has enough events");
+
+/* Of the counter of energy: it counts no more often than about every 100 ms, so
+ * over less time power says more. */
+#define SECONDS_OF_ENERGY 1.0
 
 typedef struct Measurement
 {
@@ -17,7 +30,7 @@ typedef struct Measurement
   QmDevice *device;
   const QmMeasureOptions *options;
   QmExecutor *executor;
-  QmEvent *events[QM_MEASURE_SAMPLES + 1];
+  QmEvent *events[N_EVENTS];
   double done, all; /* passes */
 } Measurement;
 
@@ -80,21 +93,64 @@ time_samples (Measurement *m,
   return status;
 }
 
-static QmStatus
-warm_up (Measurement *m, QmError *error)
+static double
+now (void)
 {
-  QmStatus status = QM_OK;
+  struct timespec time = { 0 };
 
-  for (int i = 0; i < WARM_UPS && status == QM_OK; i++)
-    {
-      status = qm_executor_pass (m->executor, error);
-      if (status == QM_OK)
-        status = qm_executor_update (m->executor, error);
-      if (status == QM_OK)
-        status = qm_executor_synchronize (m->executor, error);
-      if (status == QM_OK)
-        status = report (m, 1, error);
-    }
+  clock_gettime (CLOCK_MONOTONIC, &time);
+  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
+}
+
+static QmStatus
+warm_up_once (Measurement *m, QmError *error)
+{
+  QmStatus status = qm_executor_pass (m->executor, error);
+
+  if (status == QM_OK)
+    status = qm_executor_update (m->executor, error);
+  if (status == QM_OK)
+    status = qm_executor_synchronize (m->executor, error);
+  return status == QM_OK ? report (m, 1, error) : status;
+}
+
+static QmStatus
+warm_up (Measurement *m, QmPhases *phases, QmError *error)
+{
+  double begin = now ();
+  QmStatus status = warm_up_once (m, error);
+
+  phases->tune = now () - begin;
+  for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
+    status = warm_up_once (m, error);
+  phases->warm_up = now () - begin - phases->tune;
+  return status;
+}
+
+/* Times the passes while the monitor watches. */
+static QmStatus
+time_passes (Measurement *m,
+             QmMeasureResult *result,
+             int64_t before,
+             double *mean,
+             QmError *error)
+{
+  QmMonitor *monitor = m->options->monitor;
+  QmWatch watch;
+  QmStatus status = monitor != NULL ? qm_monitor_begin (monitor, error) : QM_OK;
+
+  if (status != QM_OK)
+    return status;
+  status =
+      time_samples (m, qm_executor_pass, &result->pass, before, mean, error);
+  if (monitor == NULL)
+    return status;
+  qm_monitor_end (monitor, &watch);
+  qm_watch_join (&result->watch, &watch);
+  if (status == QM_OK && watch.lost)
+    status = qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                           "%s was lost: it does not answer any more",
+                           qm_device_info (m->device)->id);
   return status;
 }
 
@@ -106,8 +162,7 @@ measure_once (Measurement *m,
 {
   int64_t before = (int64_t) index * QM_MEASURE_SAMPLES;
   double pass, update;
-  QmStatus status =
-      time_samples (m, qm_executor_pass, &result->pass, before, &pass, error);
+  QmStatus status = time_passes (m, result, before, &pass, error);
 
   if (status == QM_OK)
     status = report (m, QM_MEASURE_SAMPLES, error);
@@ -120,16 +175,32 @@ measure_once (Measurement *m,
   return status;
 }
 
+/* Waits for an event that was recorded after the step began. */
+static QmStatus
+wait_for (Measurement *m, QmEvent *event, QmError *error)
+{
+  double seconds;
+
+  return qm_event_elapsed (m->device, m->events[0], event, &seconds, error);
+}
+
 /* One whole step, at the full batch. */
 static QmStatus
 run_step (Measurement *m, double *seconds, QmError *error)
 {
   QmStream *stream = qm_executor_stream (m->executor);
+  QmEvent **passes = m->events + 2;
   QmStatus status = qm_event_record (m->device, stream, m->events[0], error);
 
   for (int64_t i = 0; i < m->plan->accumulation && status == QM_OK; i++)
     {
-      status = qm_executor_pass (m->executor, error);
+      if (i >= IN_FLIGHT)
+        status = wait_for (m, passes[i % IN_FLIGHT], error);
+      if (status == QM_OK)
+        status = qm_executor_pass (m->executor, error);
+      if (status == QM_OK)
+        status =
+            qm_event_record (m->device, stream, passes[i % IN_FLIGHT], error);
       if (status == QM_OK)
         status = report (m, 1, error);
     }
@@ -164,19 +235,80 @@ validate (Measurement *m, QmMeasureResult *result, QmError *error)
 }
 
 static QmStatus
-prepare (Measurement *m, QmError *error)
+prepare (Measurement *m, QmPhases *phases, QmError *error)
 {
+  double begin = now ();
   QmStatus status = qm_executor_new (m->plan, m->device, m->options->seed,
                                      &m->executor, error);
 
-  for (int i = 0; i <= QM_MEASURE_SAMPLES && status == QM_OK; i++)
+  for (int i = 0; i < N_EVENTS && status == QM_OK; i++)
     status = qm_event_create (m->device, &m->events[i], error);
+  if (status == QM_OK)
+    status = qm_executor_synchronize (m->executor, error);
+  phases->allocate = now () - begin;
   if (status == QM_OK)
     status = qm_executor_initialise (m->executor, error);
   if (status == QM_OK)
     status = qm_executor_random_batch (m->executor, error);
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
+  phases->initialise = now () - begin - phases->allocate;
+  return status;
+}
+
+/* What of the device's memory is taken while everything is allocated. */
+static void
+look_at_memory (Measurement *m, QmMeasureResult *result)
+{
+  QmReading reading = { .used_bytes = -1 };
+
+  if (m->options->monitor != NULL)
+    qm_monitor_read (m->options->monitor, &reading);
+  result->allocated = qm_executor_allocated (m->executor);
+  result->free_bytes = qm_device_free_bytes (m->device);
+  result->used_bytes = reading.used_bytes;
+}
+
+/* What follows from the times. */
+static void
+conclude (Measurement *m, QmMeasureResult *result)
+{
+  const QmPlan *plan = m->plan;
+  const QmWatch *watch = &result->watch;
+
+  result->total = result->step.mean * (double) plan->recipe.steps;
+  result->tflops = qm_plan_pass_flops (plan) * (double) plan->accumulation
+                   / result->step.mean / 1e12;
+  result->watts = watch->seconds >= SECONDS_OF_ENERGY && watch->joules > 0
+                      ? watch->joules / watch->seconds
+                      : watch->watts.mean;
+}
+
+static QmStatus
+run_all (Measurement *m, QmMeasureResult *result, QmError *error)
+{
+  QmPhases *phases = &result->phases;
+  QmStatus status = prepare (m, phases, error);
+  double begin;
+
+  if (status == QM_OK)
+    status = warm_up (m, phases, error);
+  begin = now ();
+  for (int i = 0; i < m->options->repeat && status == QM_OK; i++)
+    status = measure_once (m, i, result, error);
+  phases->measure = now () - begin;
+  if (status == QM_OK)
+    status = validate (m, result, error);
+  phases->validate = now () - begin - phases->measure;
+  if (status == QM_OK)
+    {
+      look_at_memory (m, result);
+      conclude (m, result);
+    }
+  begin = now ();
+  if (status == QM_OK && m->options->profile)
+    status = qm_profile (m->executor, &result->profile, error);
+  phases->profile = now () - begin;
   return status;
 }
 
@@ -191,24 +323,20 @@ qm_measure (const QmPlan *plan,
   QmStatus status;
 
   memset (result, 0, sizeof *result);
+  result->watch = qm_watch_nothing ();
   m.all = WARM_UPS + (double) options->repeat * QM_MEASURE_SAMPLES
           + (double) options->validate * (double) plan->accumulation;
-  status = prepare (&m, error);
-  if (status == QM_OK)
-    status = warm_up (&m, error);
-  for (int i = 0; i < options->repeat && status == QM_OK; i++)
-    status = measure_once (&m, i, result, error);
-  if (status == QM_OK)
-    status = validate (&m, result, error);
-  if (status == QM_OK)
-    {
-      result->allocated = qm_executor_allocated (m.executor);
-      result->total = result->step.mean * (double) plan->recipe.steps;
-      result->tflops = qm_plan_pass_flops (plan) * (double) plan->accumulation
-                       / result->step.mean / 1e12;
-    }
-  for (int i = 0; i <= QM_MEASURE_SAMPLES; i++)
+  status = run_all (&m, result, error);
+  for (int i = 0; i < N_EVENTS; i++)
     qm_event_free (device, m.events[i]);
   qm_executor_free (m.executor);
+  if (status != QM_OK)
+    qm_measure_result_clear (result);
   return status;
+}
+
+void
+qm_measure_result_clear (QmMeasureResult *result)
+{
+  qm_profile_clear (&result->profile);
 }

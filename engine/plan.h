@@ -33,6 +33,7 @@ typedef struct QmPlanOptions
   int64_t micro_batch;
   unsigned methods;
   bool no_dropout;
+  bool deterministic; /* equal bits in every run, also where that costs time */
 } QmPlanOptions;
 
 /* Bytes of device memory by use. */
