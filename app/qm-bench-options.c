@@ -128,10 +128,11 @@ print_wrapped (const char *text)
     {
       int length = (int) strcspn (text, " ");
 
-      if (column + length >= HELP_WIDTH)
+      if (column + 1 + length >= HELP_WIDTH)
         column = printf ("\n%*s", HELP_COLUMN, "") - 1;
-      column +=
-          printf ("%.*s%s", length, text, text[length] != '\0' ? " " : "");
+      else if (column > HELP_COLUMN)
+        column += printf (" ");
+      column += printf ("%.*s", length, text);
       text += length + (text[length] != '\0');
     }
   printf ("\n");

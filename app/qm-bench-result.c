@@ -2,6 +2,8 @@
 
 /* What a run found, as text and as JSON; the fields are in qm-bench(1). */
 
+#include "config.h"
+
 #include "app/qm-bench-run.h"
 
 #include <math.h>
@@ -187,7 +189,7 @@ qm_bench_print_result_json (const QmBenchRun *run)
                        run->gpu[0] != '\0' ? json_string (run->gpu)
                                            : json_null ());
   json_object_set_new (object, "provenance", json_string ("measured"));
-  json_object_set_new (object, "version", json_string (QM_BENCH_VERSION));
+  json_object_set_new (object, "version", json_string (QM_VERSION));
   json_object_set_new (object, "device", qm_bench_json_device (&run->info));
   json_object_set_new (object, "deterministic",
                        json_boolean (run->options->deterministic));

@@ -2,6 +2,8 @@
 
 /* qm-bench: real training steps on this machine, and what they tell. */
 
+#include "config.h"
+
 #include "app/qm-bench.h"
 
 #include <signal.h>
@@ -147,7 +149,7 @@ main (int argc, char **argv)
         }
       if (strcmp (argv[i], "--version") == 0)
         {
-          printf ("qm-bench %s\n", QM_BENCH_VERSION);
+          printf ("qm-bench %s\n", QM_VERSION);
           return finish (QM_BENCH_OK);
         }
     }

@@ -6,16 +6,12 @@
 #ifndef QM_APP_QM_BENCH_H
 #define QM_APP_QM_BENCH_H
 
-#include "config.h"
-
 #include "data/catalog.h"
 #include "data/model.h"
 #include "engine/plan.h"
 #include "kernels/monitor.h"
 
 #include <jansson.h>
-
-#define QM_BENCH_VERSION QM_VERSION
 
 /* Exit statuses. */
 enum

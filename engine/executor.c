@@ -178,6 +178,18 @@ write_state (QmExecutor *executor, uint64_t seed, QmError *error)
 }
 
 QmStatus
+qm_executor_restart (QmExecutor *executor, uint64_t seed, QmError *error)
+{
+  QmStatus status = clear_all (executor, error);
+
+  if (status == QM_OK)
+    status = write_state (executor, seed, error);
+  if (status == QM_OK)
+    status = write_rotary (executor, error);
+  return status;
+}
+
+QmStatus
 qm_executor_new (const QmPlan *plan,
                  QmDevice *device,
                  uint64_t seed,
@@ -197,13 +209,9 @@ qm_executor_new (const QmPlan *plan,
   if (status == QM_OK)
     status = allocate_all (new, error);
   if (status == QM_OK)
-    status = clear_all (new, error);
-  if (status == QM_OK)
     status = prepare_calls (new, error);
   if (status == QM_OK)
-    status = write_state (new, seed, error);
-  if (status == QM_OK)
-    status = write_rotary (new, error);
+    status = qm_executor_restart (new, seed, error);
   if (status == QM_OK)
     *executor = new;
   else

@@ -18,6 +18,11 @@ QmStatus qm_executor_new (const QmPlan *plan,
                           QmExecutor **executor,
                           QmError *error);
 
+/* Makes it as it was when it was new: weights, gradients and moments zero,
+ * random numbers begin with `seed`. */
+QmStatus
+qm_executor_restart (QmExecutor *executor, uint64_t seed, QmError *error);
+
 /* Waits for all work; NULL is allowed. */
 void qm_executor_free (QmExecutor *executor);
 

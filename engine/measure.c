@@ -12,6 +12,11 @@
  * the first launch of what was captured. */
 #define WARM_UPS 2
 
+/* A GPU that was idle is faster than it can stay: for the first second or so
+ * its power is below the limit that later holds its clocks back.  It is kept
+ * busy for so many seconds before anything is timed. */
+#define SECONDS_OF_HEAT 2.0
+
 /* Passes that are queued at a time.  One more than the device is busy with, so
  * that it never waits, and no more, so that a user who stops is obeyed soon. */
 #define IN_FLIGHT 2
@@ -83,13 +88,32 @@ time_samples (Measurement *m,
     status = qm_executor_synchronize (m->executor, error);
   for (int i = 0; i < QM_MEASURE_SAMPLES && status == QM_OK; i++)
     {
-      double seconds;
+      double seconds = 0;
 
       status = qm_event_elapsed (m->device, m->events[i], m->events[i + 1],
                                  &seconds, error);
       add_time (times, seconds, before + i);
       *mean += seconds / QM_MEASURE_SAMPLES;
     }
+  return status;
+}
+
+/* Queues pass `index` of a row of them that began with the first event, once
+ * few enough are in flight. */
+static QmStatus
+queue_pass (Measurement *m, int64_t index, QmError *error)
+{
+  QmEvent *mine = m->events[2 + index % IN_FLIGHT];
+  double seconds;
+  QmStatus status = QM_OK;
+
+  if (index >= IN_FLIGHT)
+    status = qm_event_elapsed (m->device, m->events[0], mine, &seconds, error);
+  if (status == QM_OK)
+    status = qm_executor_pass (m->executor, error);
+  if (status == QM_OK)
+    status = qm_event_record (m->device, qm_executor_stream (m->executor), mine,
+                              error);
   return status;
 }
 
@@ -114,6 +138,26 @@ warm_up_once (Measurement *m, QmError *error)
   return status == QM_OK ? report (m, 1, error) : status;
 }
 
+/* Keeps a GPU busy with passes. */
+static QmStatus
+heat (Measurement *m, QmError *error)
+{
+  QmStream *stream = qm_executor_stream (m->executor);
+  double begin = now ();
+  QmStatus status = QM_OK;
+
+  if (qm_device_info (m->device)->target.kind != QM_DEVICE_CUDA)
+    return QM_OK;
+  status = qm_event_record (m->device, stream, m->events[0], error);
+  for (int64_t i = 0; status == QM_OK && now () - begin < SECONDS_OF_HEAT; i++)
+    {
+      status = queue_pass (m, i, error);
+      if (status == QM_OK)
+        status = report (m, 0, error);
+    }
+  return status;
+}
+
 static QmStatus
 warm_up (Measurement *m, QmPhases *phases, QmError *error)
 {
@@ -123,6 +167,8 @@ warm_up (Measurement *m, QmPhases *phases, QmError *error)
   phases->tune = now () - begin;
   for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
     status = warm_up_once (m, error);
+  if (status == QM_OK)
+    status = heat (m, error);
   phases->warm_up = now () - begin - phases->tune;
   return status;
 }
@@ -175,32 +221,16 @@ measure_once (Measurement *m,
   return status;
 }
 
-/* Waits for an event that was recorded after the step began. */
-static QmStatus
-wait_for (Measurement *m, QmEvent *event, QmError *error)
-{
-  double seconds;
-
-  return qm_event_elapsed (m->device, m->events[0], event, &seconds, error);
-}
-
 /* One whole step, at the full batch. */
 static QmStatus
 run_step (Measurement *m, double *seconds, QmError *error)
 {
   QmStream *stream = qm_executor_stream (m->executor);
-  QmEvent **passes = m->events + 2;
   QmStatus status = qm_event_record (m->device, stream, m->events[0], error);
 
   for (int64_t i = 0; i < m->plan->accumulation && status == QM_OK; i++)
     {
-      if (i >= IN_FLIGHT)
-        status = wait_for (m, passes[i % IN_FLIGHT], error);
-      if (status == QM_OK)
-        status = qm_executor_pass (m->executor, error);
-      if (status == QM_OK)
-        status =
-            qm_event_record (m->device, stream, passes[i % IN_FLIGHT], error);
+      status = queue_pass (m, i, error);
       if (status == QM_OK)
         status = report (m, 1, error);
     }
@@ -214,11 +244,27 @@ run_step (Measurement *m, double *seconds, QmError *error)
   return status;
 }
 
+/* Draws weights and data. */
+static QmStatus
+draw (Measurement *m, QmError *error)
+{
+  QmStatus status = qm_executor_initialise (m->executor, error);
+
+  return status == QM_OK ? qm_executor_random_batch (m->executor, error)
+                         : status;
+}
+
+/* Begins once more, so that the loss depends on nothing but the seed. */
 static QmStatus
 validate (Measurement *m, QmMeasureResult *result, QmError *error)
 {
-  QmStatus status = qm_executor_clear (m->executor, error);
+  QmStatus status = QM_OK;
   float loss = NAN;
+
+  if (m->options->validate > 0)
+    status = qm_executor_restart (m->executor, m->options->seed, error);
+  if (status == QM_OK && m->options->validate > 0)
+    status = draw (m, error);
 
   for (int64_t i = 0; i < m->options->validate && status == QM_OK; i++)
     {
@@ -247,9 +293,7 @@ prepare (Measurement *m, QmPhases *phases, QmError *error)
     status = qm_executor_synchronize (m->executor, error);
   phases->allocate = now () - begin;
   if (status == QM_OK)
-    status = qm_executor_initialise (m->executor, error);
-  if (status == QM_OK)
-    status = qm_executor_random_batch (m->executor, error);
+    status = draw (m, error);
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
   phases->initialise = now () - begin - phases->allocate;
