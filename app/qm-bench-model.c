@@ -174,9 +174,15 @@ qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error)
 uint64_t
 qm_bench_usable_memory (const QmDeviceInfo *info)
 {
+  uint64_t usable = info->free_bytes + qm_target_reserved (&info->target);
+
   /* A host has other programs to run as well. */
-  return info->target.kind == QM_DEVICE_CPU ? info->free_bytes / 10 * 8
-                                            : info->memory_bytes;
+  if (info->target.kind == QM_DEVICE_CPU)
+    return info->free_bytes / 10 * 8;
+  /* What is free of an open GPU is what its driver has left. */
+  return info->free_bytes > 0 && usable < info->memory_bytes
+             ? usable
+             : info->memory_bytes;
 }
 
 QmStatus

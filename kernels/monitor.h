@@ -103,6 +103,7 @@ QmStatus qm_monitor_open (const char *bus,
 /* Ends a watch that was begun; NULL is allowed. */
 void qm_monitor_close (QmMonitor *monitor);
 
+/* What is so now.  Takes a millisecond or a few. */
 void qm_monitor_facts (const QmMonitor *monitor, QmFacts *facts);
 void qm_monitor_read (const QmMonitor *monitor, QmReading *reading);
 
