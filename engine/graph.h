@@ -40,6 +40,9 @@ typedef struct QmValue
   int64_t offset;  /* elements from the beginning of the owner */
   int64_t room;    /* of an owner: elements of memory */
   QmRole role;
+  int32_t block; /* of an owner: the block that it is made or used in, from 1;
+                    0: outside of blocks */
+  bool boundary; /* of an owner: it goes into a block, unrounded */
   const char *name; /* for people; never NULL */
 } QmValue;
 
@@ -47,7 +50,8 @@ typedef enum QmPhase
 {
   QM_PHASE_FORWARD,
   QM_PHASE_BACKWARD,
-  QM_PHASE_UPDATE /* once a step */
+  QM_PHASE_RECOMPUTE, /* forward once more, between backward ones */
+  QM_PHASE_UPDATE     /* once a step */
 } QmPhase;
 
 typedef struct QmNode
@@ -86,6 +90,8 @@ typedef struct QmGraph
   size_t n_parameters, parameters_capacity;
   QmPool strings;
   QmPhase phase;  /* of nodes that are appended */
+  int32_t block;  /* of values that are made */
+  int32_t blocks; /* so far */
   uint32_t sites; /* of random numbers, handed out so far */
 
   /* Inputs; QM_NO_VALUE where the family has none. */
@@ -131,6 +137,17 @@ QmValueId qm_graph_padded_columns (QmGraph *graph,
                                    int64_t padded,
                                    const char *name);
 
+/* A new value with the layout of an owner, gaps and all, that is called `what`
+ * followed by the name of the owner. */
+QmValueId qm_graph_like_owner (QmGraph *graph,
+                               QmValueId owner,
+                               QmRole role,
+                               QmType type,
+                               const char *what);
+
+/* The view of the owner `target` that `view` is of its own owner. */
+QmValueId qm_graph_same_part (QmGraph *graph, QmValueId target, QmValueId view);
+
 /* A view of `value`: `offset` elements after its first one. */
 QmValueId qm_graph_view (QmGraph *graph,
                          QmValueId value,
@@ -156,6 +173,13 @@ void qm_graph_parameter (QmGraph *graph,
  * valid until the next call.  Never NULL: after a mistake it is a node that is
  * not in the graph. */
 QmNode *qm_graph_append (QmGraph *graph, QmOp op);
+
+/* Blocks are the parts of a model that follow each other, each with one input:
+ * what is made between these two calls is of the block from `input` to
+ * `output`. Methods that save memory work block by block: checkpointing keeps
+ * the inputs and what is outside of blocks, and makes all else once more. */
+void qm_graph_begin_block (QmGraph *graph, QmValueId input);
+void qm_graph_end_block (QmGraph *graph, QmValueId output);
 
 /* The number of a new place where random numbers are drawn. */
 uint32_t qm_graph_site (QmGraph *graph);
