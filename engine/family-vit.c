@@ -223,7 +223,7 @@ qm_build_vit (QmBuilder *builder, const QmVitConfig *config)
   x = embed (builder, config);
   for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
     {
-      qm_graph_begin_block (graph, x);
+      qm_graph_begin_block (graph);
       x = layer (builder, x, config, i);
       qm_graph_end_block (graph, x);
     }

@@ -326,11 +326,8 @@ qm_graph_append (QmGraph *graph, QmOp op)
 }
 
 void
-qm_graph_begin_block (QmGraph *graph, QmValueId input)
+qm_graph_begin_block (QmGraph *graph)
 {
-  if (graph->status != QM_OK || input == QM_NO_VALUE)
-    return;
-  graph->values[graph->values[input].owner].boundary = true;
   graph->block = ++graph->blocks;
 }
 

@@ -40,9 +40,7 @@ typedef struct QmValue
   int64_t offset;  /* elements from the beginning of the owner */
   int64_t room;    /* of an owner: elements of memory */
   QmRole role;
-  int32_t block; /* of an owner: the block that it is made or used in, from 1;
-                    0: outside of blocks */
-  bool boundary; /* of an owner: it goes into a block, unrounded */
+  int32_t block; /* of an owner: the block that it is in, from 1; 0: outside */
   const char *name; /* for people; never NULL */
 } QmValue;
 
@@ -174,11 +172,12 @@ void qm_graph_parameter (QmGraph *graph,
  * not in the graph. */
 QmNode *qm_graph_append (QmGraph *graph, QmOp op);
 
-/* Blocks are the parts of a model that follow each other, each with one input:
- * what is made between these two calls is of the block from `input` to
- * `output`. Methods that save memory work block by block: checkpointing keeps
- * the inputs and what is outside of blocks, and makes all else once more. */
-void qm_graph_begin_block (QmGraph *graph, QmValueId input);
+/* Blocks are the parts of a model that follow each other, each with the one
+ * before it as its only input.  Values that are made between these two calls,
+ * parameters too, are in the block; its output, which goes into the next, is
+ * not.  Methods that save memory work block by block: checkpointing keeps what
+ * is outside of blocks and makes what is in them once more. */
+void qm_graph_begin_block (QmGraph *graph);
 void qm_graph_end_block (QmGraph *graph, QmValueId output);
 
 /* The number of a new place where random numbers are drawn. */

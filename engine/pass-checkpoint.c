@@ -52,8 +52,7 @@ is_forgotten (const Recomputation *r, QmValueId value)
 
   return owner != QM_NO_VALUE && (size_t) owner < r->n_values
          && r->graph->values[owner].role == QM_ROLE_TEMPORARY
-         && r->graph->values[owner].block != 0
-         && !r->graph->values[owner].boundary && r->first[owner] >= 0;
+         && r->graph->values[owner].block != 0 && r->first[owner] >= 0;
 }
 
 /* Whether a norm writes one result in two types. */

@@ -230,10 +230,8 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
     qm_node_remove (sum.inner);
   qm_node_remove (norm);
   *sum.add = fused;
-  /* Read by the norm's gradient alone, the sum need not be exact; but a block
-   * may begin with it twice. */
-  if (uses->readers[fused.outputs[3]] == 1
-      && !graph->values[fused.outputs[3]].boundary)
+  /* Read by the norm's gradient alone, the sum need not be exact. */
+  if (uses->readers[fused.outputs[3]] == 1)
     graph->values[fused.outputs[3]].tensor.type =
         graph->values[fused.inputs[3]].tensor.type;
 }

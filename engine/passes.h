@@ -23,11 +23,10 @@ QmStatus qm_pass_fuse_forward (QmGraph *graph, QmError *error);
 QmStatus qm_pass_fuse_backward (QmGraph *graph, QmError *error);
 
 /* After all others: activation checkpointing (Chen et al. 2016).  Of what the
- * forward nodes make, only the inputs of blocks and what is outside of blocks
- * lives until the backward pass, where everything else that it reads is made
- * once more, by the same operators from the same values, right before the first
- * that reads it.  So gradients do not change, and no more than a block is
- * ever made again. */
+ * forward nodes make, only what is outside of blocks lives until the backward
+ * pass, the outputs of blocks among it.  Everything else that the backward pass
+ * reads is made once more, by the same operators from the same values, right
+ * before it is read for the first time.  So gradients do not change. */
 QmStatus qm_pass_checkpoint (QmGraph *graph, QmError *error);
 
 /* Products of f32 may use TF32. */
