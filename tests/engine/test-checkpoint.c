@@ -329,6 +329,34 @@ test_memory (const QmModel *model, unsigned methods)
   CHECK (many.recomputed > 0 && many.recomputed < many.forward);
 }
 
+static int64_t
+find_largest (const QmModel *model, bool checkpoint)
+{
+  QmPlanOptions options = { .target = { QM_DEVICE_CUDA, 90 },
+                            .methods = QM_METHOD_ALL,
+                            .checkpoint = checkpoint };
+  QmPlan *plan;
+  int64_t size = 0;
+
+  qm_plan_largest (&model->config, &model->recipe, &options,
+                   INT64_C (139) << 30, &plan, NULL);
+  if (plan != NULL)
+    size = plan->options.micro_batch;
+  qm_plan_free (plan);
+  return size;
+}
+
+/* An H200 takes at least twice the micro-batch. */
+static void
+test_largest (const QmModel *model)
+{
+  int64_t plain = find_largest (model, false);
+
+  check_case (model->id);
+  CHECK (plain > 0);
+  CHECK (find_largest (model, true) >= 2 * plain);
+}
+
 static void
 test_catalog (void)
 {
@@ -346,6 +374,7 @@ test_catalog (void)
       {
         test_memory (&models[i], 0);
         test_memory (&models[i], QM_METHOD_ALL);
+        test_largest (&models[i]);
       }
   qm_catalog_free (catalog);
 }
