@@ -14,7 +14,6 @@
 #include "engine/passes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* What is known of a forward node. */
 enum
@@ -63,25 +62,23 @@ writes_twice (const QmNode *node)
          && node->inputs[5] == QM_NO_VALUE;
 }
 
-/* The output of a node that another of its outputs is the rounded copy of, if
- * that one is kept and exact. */
-static QmValueId
-exact_result (const Recomputation *r, const QmNode *node, QmValueId owner)
+/* Whether an output of a node is another of its outputs, which is kept and
+ * exact, in another type. */
+static bool
+can_round (const Recomputation *r, const QmNode *node, QmValueId owner)
 {
-  int other;
+  QmValueId other;
 
   if (!writes_twice (node))
-    return QM_NO_VALUE;
+    return false;
   if (owner_of (r, node->outputs[0]) == owner)
-    other = 4;
+    other = node->outputs[4];
   else if (owner_of (r, node->outputs[4]) == owner)
-    other = 0;
+    other = node->outputs[0];
   else
-    return QM_NO_VALUE;
-  if (is_forgotten (r, node->outputs[other])
-      || r->graph->values[node->outputs[other]].tensor.type != QM_TYPE_F32)
-    return QM_NO_VALUE;
-  return node->outputs[other];
+    return false;
+  return !is_forgotten (r, other)
+         && r->graph->values[other].tensor.type == QM_TYPE_F32;
 }
 
 /* A forward node as it is repeated: a norm whose sum is kept starts from that,
@@ -154,7 +151,7 @@ demand (Recomputation *r, QmValueId value)
       || r->graph->status != QM_OK)
     return;
   maker = r->first[owner];
-  if (exact_result (r, &r->nodes[maker], owner) == QM_NO_VALUE)
+  if (!can_round (r, &r->nodes[maker], owner))
     {
       repeat_writers (r, owner);
       return;
