@@ -33,6 +33,9 @@ typedef enum QmRole
   QM_ROLE_TEMPORARY  /* lives from its first to its last use in a pass */
 } QmRole;
 
+/* A pass made it: it is where the first output of its writer is. */
+#define QM_BLOCK_OF_WRITER (-1)
+
 typedef struct QmValue
 {
   QmTensor tensor; /* without an address */
@@ -40,7 +43,8 @@ typedef struct QmValue
   int64_t offset;  /* elements from the beginning of the owner */
   int64_t room;    /* of an owner: elements of memory */
   QmRole role;
-  int32_t block; /* of an owner: the block that it is in, from 1; 0: outside */
+  int32_t block;    /* of an owner: the one that it is in, from 1; 0: outside of
+                       blocks; QM_BLOCK_OF_WRITER */
   const char *name; /* for people; never NULL */
 } QmValue;
 
@@ -88,7 +92,7 @@ typedef struct QmGraph
   size_t n_parameters, parameters_capacity;
   QmPool strings;
   QmPhase phase;  /* of nodes that are appended */
-  int32_t block;  /* of values that are made */
+  int32_t block;  /* of owners that are made */
   int32_t blocks; /* so far */
   uint32_t sites; /* of random numbers, handed out so far */
 

@@ -67,11 +67,9 @@ rewrite (QmGraph *graph, const Pattern *pattern)
       node.inputs[3] = pattern->dropout->inputs[1];
       qm_node_remove (pattern->dropout);
     }
-  graph->block = graph->values[node.outputs[0]].block;
   node.outputs[1] = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 3,
                                     (int64_t[]){ shape[0], shape[1], shape[2] },
                                     "log of the sum of attention weights");
-  graph->block = 0;
   qm_node_remove (pattern->scores);
   qm_node_remove (pattern->softmax);
   *pattern->product = node;

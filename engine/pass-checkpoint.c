@@ -51,7 +51,7 @@ is_forgotten (const Recomputation *r, QmValueId value)
 
   return owner != QM_NO_VALUE && (size_t) owner < r->n_values
          && r->graph->values[owner].role == QM_ROLE_TEMPORARY
-         && r->graph->values[owner].block != 0 && r->first[owner] >= 0;
+         && r->graph->values[owner].block > 0 && r->first[owner] >= 0;
 }
 
 /* Whether a norm writes one result in two types. */
@@ -269,6 +269,17 @@ rewrite (Recomputation *r)
     }
 }
 
+/* Values that passes made are in the block of what is written with them. */
+static void
+place_in_block (Recomputation *r, const QmNode *node, QmValueId owner)
+{
+  QmValueId leader = owner_of (r, node->outputs[0]);
+  int32_t *block = &r->graph->values[owner].block;
+
+  if (*block == QM_BLOCK_OF_WRITER && leader != QM_NO_VALUE)
+    *block = r->graph->values[leader].block;
+}
+
 static void
 find_writers (Recomputation *r)
 {
@@ -284,6 +295,7 @@ find_writers (Recomputation *r)
 
         if (owner == QM_NO_VALUE)
           continue;
+        place_in_block (r, &r->nodes[i], owner);
         if (r->first[owner] < 0)
           r->first[owner] = (int32_t) i;
         r->last[owner] = (int32_t) i;
