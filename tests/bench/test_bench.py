@@ -173,6 +173,21 @@ class Bench(unittest.TestCase):
         self.assertGreater(losses[0], 5)
         self.assertLess(losses[-1], 2.5)
 
+    def test_train_mamba(self):
+        config = dict(model_type='mamba', hidden_size=32, num_hidden_layers=2,
+                      state_size=4, vocab_size=256)
+        text = self.write('text', 'All work and no play makes a dull text. '
+                          * 200)
+        result = bench('train', '--config', self.write('config.json', config),
+                       '--recipe', self.write('recipe.json', RECIPE),
+                       '--device', 'cpu', '--text', text, '--steps', 60,
+                       '--json')
+        losses = [json.loads(line)['loss']
+                  for line in result.stdout.splitlines()]
+        self.assertEqual(len(losses), 60, result.stderr)
+        self.assertGreater(losses[0], 5)
+        self.assertLess(losses[-1], 2.5)
+
     def test_training_is_the_same_in_every_setting(self):
         text = self.write('text', 'abcdefghijklmnopqrstuvwxyz' * 30)
         last = [float(bench('train', *self.tiny(), '--device', 'cpu',
