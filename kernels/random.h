@@ -8,12 +8,10 @@
  *
  *   dropout        element e of a tensor, by rows, takes half-word e % 8 of
  *                  block e / 8
- *   layer scale    sample e of a batch as element e of a tensor
  *   tiled dropout  of attention weights, laid out for 16 x 16 tiles of tensor
  *                  cores, see qm_tile_block(); the second word of the counter
- *                  is the row tile there
- *   RANDOM         element e takes word e % 4 of block e / 4; normal: words 0
- *                  and 1 make elements 0 and 1, words 2 and 3 make 2 and 3
+ * is the row tile there RANDOM         element e takes word e % 4 of block e /
+ * 4; normal: words 0 and 1 make elements 0 and 1, words 2 and 3 make 2 and 3
  *
  * An element is kept where its half-word is at least qm_dropout_threshold(),
  * and scaled by qm_dropout_scale().
