@@ -293,6 +293,20 @@ qm_graph_parameter (QmGraph *graph,
   parameters[graph->n_parameters++] = parameter;
 }
 
+void
+qm_graph_initial (QmGraph *graph,
+                  QmInitial initial,
+                  const double amounts[QM_INITIAL_AMOUNTS])
+{
+  QmParameter *newest;
+
+  if (graph->status != QM_OK || graph->n_parameters == 0)
+    return;
+  newest = &graph->parameters[graph->n_parameters - 1];
+  newest->initial = initial;
+  memcpy (newest->amounts, amounts, sizeof newest->amounts);
+}
+
 static void
 clear_node (QmNode *node, QmOp op, QmPhase phase)
 {

@@ -69,8 +69,16 @@ typedef enum QmInitial
 {
   QM_INITIAL_NORMAL, /* of the configuration's initializer_range */
   QM_INITIAL_ZERO,
-  QM_INITIAL_ONE
+  QM_INITIAL_ONE,
+  QM_INITIAL_CONSTANT, /* the first amount */
+  QM_INITIAL_UNIFORM,  /* between minus and plus the first amount */
+  QM_INITIAL_STATES,   /* log (1 + column), as S4D-Real has it */
+  /* What softplus makes numbers of that are log-uniform between the first and
+   * the second amount, and at least the third. */
+  QM_INITIAL_TIME_STEPS
 } QmInitial;
+
+#define QM_INITIAL_AMOUNTS 3
 
 /* A parameter as Hugging Face names it. */
 typedef struct QmParameter
@@ -80,6 +88,7 @@ typedef struct QmParameter
   QmValueId value;    /* of the shape that files have */
   QmValueId gradient; /* f32, of the same shape */
   QmInitial initial;
+  double amounts[QM_INITIAL_AMOUNTS];
 } QmParameter;
 
 typedef struct QmGraph
@@ -170,6 +179,11 @@ void qm_graph_parameter (QmGraph *graph,
                          QmInitial initial,
                          const char *name,
                          const char *alias);
+
+/* Says how the newest parameter begins, where that needs numbers. */
+void qm_graph_initial (QmGraph *graph,
+                       QmInitial initial,
+                       const double amounts[QM_INITIAL_AMOUNTS]);
 
 /* Appends a node.  Absent inputs and outputs are set afterwards; the address is
  * valid until the next call.  Never NULL: after a mistake it is a node that is

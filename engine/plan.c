@@ -116,6 +116,8 @@ build_graph (QmPlan *plan, QmError *error)
 
   if (status == QM_OK && (methods & QM_METHOD_KERNELS) != 0)
     status = qm_pass_attention (plan->graph, error);
+  if (status == QM_OK && (methods & QM_METHOD_KERNELS) != 0)
+    status = qm_pass_scan (plan->graph, error);
   if (status == QM_OK && compile)
     status = qm_pass_fuse_forward (plan->graph, error);
   if (status == QM_OK)
