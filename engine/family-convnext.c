@@ -216,6 +216,7 @@ build_stages (QmBuilder *builder,
 
   for (int64_t i = 0; i < config->stages; i++)
     {
+      qm_graph_begin_block (builder->graph);
       if (i > 0)
         features = downsample (builder, &features, config->hidden_sizes[i], i);
       for (int64_t j = 0;
@@ -229,6 +230,7 @@ build_stages (QmBuilder *builder,
           block (builder, &features, config, drop_rate (config, index++),
                  prefix);
         }
+      qm_graph_end_block (builder->graph, features.x);
     }
   return features;
 }

@@ -227,6 +227,7 @@ qm_build_mamba (QmBuilder *builder, const QmMambaConfig *config)
     {
       char prefix[64];
 
+      qm_graph_begin_block (graph);
       snprintf (prefix, sizeof prefix, "backbone.layers.%lld.", (long long) i);
       norm = norm_weights (builder, config->hidden_size, prefix, "norm.weight");
       snprintf (prefix, sizeof prefix, "backbone.layers.%lld.mixer.",
@@ -236,6 +237,7 @@ qm_build_mamba (QmBuilder *builder, const QmMambaConfig *config)
           mix (builder, qm_build_norm (builder, x, &norm, config->norm_eps),
                config, prefix),
           type);
+      qm_graph_end_block (graph, x);
     }
   norm =
       norm_weights (builder, config->hidden_size, "backbone.", "norm_f.weight");

@@ -393,8 +393,13 @@ int
 main (int argc, char **argv)
 {
   static const char *const models[] = { "gpt-neox-parallel",
-                                        "gpt-neox-sequential", "bert",
-                                        "roberta", "vit" };
+                                        "gpt-neox-sequential",
+                                        "bert",
+                                        "roberta",
+                                        "vit",
+                                        "convnext",
+                                        "mamba",
+                                        "mamba-biased" };
   QmDevice *device = NULL;
 
   CHECK_INT (argc, 2);
