@@ -639,6 +639,7 @@ qm_build_model (const QmModelConfig *config,
                          "the host is out of memory");
   build_state (&builder);
   build_family (&builder, config, recipe);
+  (*graph)->block = QM_BLOCK_OF_WRITER;
   status = qm_graph_status (*graph, error);
   if (status != QM_OK)
     {

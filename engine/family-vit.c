@@ -203,7 +203,11 @@ qm_build_vit (QmBuilder *builder, const QmVitConfig *config)
                                   (int64_t[]){ builder->batch, 1 }, "labels");
   x = embed (builder, config);
   for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
-    x = layer (builder, x, config, i);
+    {
+      qm_graph_begin_block (graph);
+      x = layer (builder, x, config, i);
+      qm_graph_end_block (graph, x);
+    }
   norm = qm_build_norm_weights (builder, hidden, "vit.", "layernorm");
   x = qm_build_norm (builder, x, &norm, config->layer_norm_eps);
   x = qm_graph_view (graph, x, 2, (int64_t[]){ builder->batch, hidden },

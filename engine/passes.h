@@ -27,6 +27,13 @@ QmStatus qm_pass_fuse_forward (QmGraph *graph, QmError *error);
  * convolution or norm before them. */
 QmStatus qm_pass_fuse_backward (QmGraph *graph, QmError *error);
 
+/* After all others: activation checkpointing (Chen et al. 2016).  Of what the
+ * forward nodes make, only what is outside of blocks lives until the backward
+ * pass, the outputs of blocks among it.  Everything else that the backward pass
+ * reads is made once more, by the same operators from the same values, right
+ * before it is read for the first time.  So gradients do not change. */
+QmStatus qm_pass_checkpoint (QmGraph *graph, QmError *error);
+
 /* Products of f32 may use TF32. */
 void qm_pass_tf32 (QmGraph *graph);
 

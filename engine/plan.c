@@ -129,6 +129,10 @@ build_graph (QmPlan *plan, QmError *error)
     return status;
   if ((methods & QM_METHOD_TF32) != 0)
     qm_pass_tf32 (plan->graph);
+  if (plan->options.checkpoint)
+    status = qm_pass_checkpoint (plan->graph, error);
+  if (status != QM_OK)
+    return status;
   append_advance (plan->graph);
   return qm_graph_check (plan->graph, error);
 }

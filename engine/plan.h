@@ -33,6 +33,7 @@ typedef struct QmPlanOptions
   QmTarget target;
   int64_t micro_batch;
   unsigned methods;
+  bool checkpoint; /* activation checkpointing */
   bool no_dropout;
 } QmPlanOptions;
 

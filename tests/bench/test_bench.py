@@ -196,6 +196,31 @@ class Bench(unittest.TestCase):
                 for settings in ('naive', 'free-lunch')]
         self.assertAlmostEqual(last[0], last[1], places=3)
 
+    def test_checkpoint(self):
+        def need(*options):
+            plan = self.line(bench('plan', '--model', 'pythia-1b', '--json',
+                                   '--micro-batch', 8, *options))
+            self.assertEqual(plan['checkpointing'], bool(options))
+            return plan['memory_bytes']['activations']
+
+        def losses(*options):
+            result = bench('train', *self.tiny(), '--device', 'cpu', '--text',
+                           BENCH, '--steps', 20, '--json', *options)
+            return [json.loads(line)['loss']
+                    for line in result.stdout.splitlines()]
+
+        self.assertLess(need('--checkpoint') * 4, need())
+        self.assertEqual(len(losses()), 20)
+        self.assertEqual(losses('--checkpoint'), losses())
+        self.line(self.check('--json'))
+        whole = pathlib.Path(self.path('out.safetensors')).read_bytes()
+        self.line(self.check('--json', '--checkpoint'))
+        again = pathlib.Path(self.path('out.safetensors')).read_bytes()
+        self.assertEqual(again, whole)
+        got = self.line(bench('run', *self.tiny(), '--device', 'cpu', '--json',
+                              '--checkpoint'))
+        self.assertTrue(got['checkpointing'])
+
     def test_refusals(self):
         self.fails(2, 'command')
         self.fails(2, 'command', 'walk')
