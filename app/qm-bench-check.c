@@ -58,6 +58,7 @@ qm_bench_check (const QmBenchOptions *options)
   QmCheckOptions check = { .weights = options->weights,
                            .batch = options->batch,
                            .out = options->out,
+                           .checkpoint = options->checkpoint,
                            .deterministic = options->deterministic };
   QmCheckResult result;
   QmBenchModel model = { NULL };

@@ -194,6 +194,7 @@ qm_bench_make_plan (const QmBenchOptions *options,
                     QmError *error)
 {
   QmPlanOptions plan_options = { .target = *target,
+                                 .checkpoint = options->checkpoint,
                                  .deterministic = options->deterministic };
   QmStatus status =
       qm_bench_read_methods (options, &plan_options.methods, error);

@@ -64,6 +64,9 @@ static const Option known[] = {
   { "--settings", "NAME", TEXT, MODEL | CHECK, FIELD (settings),
     "naive, compile, kernels, tf32, several joined by +, or all three: "
     "free-lunch (the default)" },
+  { "--checkpoint", NULL, FLAG, MODEL | CHECK, FIELD (checkpoint),
+    "activation checkpointing: keep the inputs of blocks, make the rest once "
+    "more" },
   { "--micro-batch", "N", TEXT, MODEL, FIELD (micro_batch),
     "samples of one pass; auto, the default: the most that fit" },
   { "--device", "ID", TEXT, MODEL | CHECK, FIELD (device),

@@ -136,8 +136,9 @@ print_text (const QmBenchModel *model,
   char settings[64];
 
   qm_methods_format (plan->options.methods, settings, sizeof settings);
-  printf ("%s, %s, %s: micro-batch %lld, %lld passes in a step\n", model->name,
-          qm_precision_name (plan->recipe.precision), settings,
+  printf ("%s, %s, %s%s: micro-batch %lld, %lld passes in a step\n",
+          model->name, qm_precision_name (plan->recipe.precision), settings,
+          plan->options.checkpoint ? ", checkpointing" : "",
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);
   qm_bench_print_memory (&plan->memory);

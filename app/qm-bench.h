@@ -33,7 +33,7 @@ typedef struct QmBenchOptions
   const char *memory, *gpu, *architecture, *precision, *weights, *batch, *out;
   const char *text, *tokens, *learning_rate, *batch_size;
   int64_t repeat, validate, steps, seed;
-  bool json, operators, profile, verbose, deterministic;
+  bool json, operators, checkpoint, profile, verbose, deterministic;
 } QmBenchOptions;
 
 /* Reads the command line; false after saying on standard error what is wrong.
