@@ -38,7 +38,8 @@ ask (Found *found)
     }
   qm_monitor_facts (monitor, &found->facts);
   qm_monitor_read (monitor, &found->now);
-  if (found->facts.free_bytes >= 0)
+  /* Of an instance of a GPU that was split, not known before it is used. */
+  if (found->facts.free_bytes >= 0 && found->facts.mig <= 0)
     found->info.free_bytes = (uint64_t) found->facts.free_bytes;
   qm_monitor_close (monitor);
 }

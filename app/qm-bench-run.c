@@ -16,8 +16,8 @@
 
 typedef struct Meter
 {
-  double begin;
-  double shown; /* when; 0: never */
+  double first, first_done; /* when progress was first heard of */
+  double shown;             /* when; 0: never */
   bool terminal;
 } Meter;
 
@@ -30,20 +30,30 @@ now (void)
   return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
 
+/* The first pass takes longer than all others, so the rest is told from what
+ * came after it. */
 static bool
 on_progress (void *data, double done)
 {
   Meter *meter = data;
-  double time = now (), spent = time - meter->begin;
+  double time = now (), part;
 
+  if (meter->shown <= 0)
+    {
+      meter->first = time;
+      meter->first_done = done;
+    }
   if (done < 1 && meter->shown > 0
       && time - meter->shown
              < (meter->terminal ? PROGRESS_TERMINAL : PROGRESS_FILE))
     return !qm_bench_interrupted ();
   meter->shown = time;
-  fprintf (stderr, "%s%3.0f %%, %.0f s left%s", meter->terminal ? "\r" : "",
-           done * 100, done > 0 ? spent / done - spent : 0,
-           meter->terminal && done < 1 ? "   " : "   \n");
+  part = (done - meter->first_done) / (1 - meter->first_done);
+  fprintf (stderr, "%s%3.0f %%", meter->terminal ? "\r" : "", done * 100);
+  if (part > 0)
+    fprintf (stderr, ", %.0f s left",
+             (time - meter->first) * (1 - part) / part);
+  fprintf (stderr, "%s", meter->terminal && done < 1 ? "    " : "    \n");
   return !qm_bench_interrupted ();
 }
 
@@ -117,7 +127,7 @@ find_memory_use (QmBenchRun *run)
 static QmStatus
 measure (const QmBenchOptions *options, QmBenchRun *run, QmError *error)
 {
-  Meter meter = { .begin = run->begin, .terminal = isatty (STDERR_FILENO) };
+  Meter meter = { .terminal = isatty (STDERR_FILENO) };
   QmMeasureOptions measure = { .repeat = (int) options->repeat,
                                .validate = options->validate,
                                .seed = (uint64_t) options->seed,
