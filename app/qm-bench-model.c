@@ -245,6 +245,19 @@ qm_bench_can_use (int architecture, QmError *error)
                        architecture / 10, architecture % 10);
 }
 
+/* Says why it is the CPU that was taken. */
+static void
+say_why_cpu (void)
+{
+  QmDeviceInfo first;
+  char note[192] = "";
+
+  qm_device_list (&first, 1, note, sizeof note);
+  if (note[0] == '\0')
+    snprintf (note, sizeof note, "%s", first.trouble);
+  fprintf (stderr, "qm-bench: %s  This is the cpu.\n", note);
+}
+
 QmStatus
 qm_bench_open_device (const QmBenchOptions *options,
                       QmDevice **device,
@@ -258,6 +271,9 @@ qm_bench_open_device (const QmBenchOptions *options,
     return status;
   status = qm_device_describe (options->device != NULL ? options->device : "",
                                &info, error);
+  if (status == QM_OK && options->device == NULL
+      && info.target.kind == QM_DEVICE_CPU)
+    say_why_cpu ();
   if (status == QM_OK)
     status = qm_device_open_as (info.id, architecture, device, error);
   if (status == QM_STATUS_NOT_FOUND)

@@ -53,7 +53,10 @@ on_progress (void *data, double done)
   if (part > 0)
     fprintf (stderr, ", %.0f s left",
              (time - meter->first) * (1 - part) / part);
-  fprintf (stderr, "%s", meter->terminal && done < 1 ? "    " : "    \n");
+  fprintf (stderr, "%s",
+           !meter->terminal ? "\n"
+           : done < 1       ? "    "
+                            : "    \n");
   return !qm_bench_interrupted ();
 }
 

@@ -76,6 +76,10 @@ class Bench(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertIn('--device cpu', result.stderr)
         self.assertTrue(result.stdout.startswith('cpu'))
+        result = bench('run', *self.tiny(), '--json',
+                       env={**os.environ, 'CUDA_VISIBLE_DEVICES': ''})
+        self.assertEqual(json.loads(result.stdout)['device']['id'], 'cpu')
+        self.assertIn('This is the cpu.', result.stderr)
 
     def documented(self, value):
         """Every name in JSON is in the manual page."""
