@@ -412,7 +412,7 @@ class Bench(unittest.TestCase):
         def little():
             resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
 
-        if 'asan' in os.environ.get('MESON_BUILD_ROOT', BENCH):
+        if b'__asan_init' in pathlib.Path(BENCH).read_bytes():
             self.skipTest('a sanitizer needs address space')
         self.fails(3, 'memory', 'run', '--model', 'pythia-160m',
                    '--micro-batch', 1, '--device', 'cpu', '--json',
