@@ -30,8 +30,9 @@ typedef struct QmBenchOptions
   const char *command;
   const char *model, *config, *recipe, *device, *settings, *micro_batch;
   const char *memory, *architecture, *precision, *weights, *batch, *out;
-  const char *text, *tokens, *learning_rate, *batch_size;
-  int64_t repeat, validate, steps, seed;
+  const char *text, *tokens, *images, *learning_rate, *batch_size;
+  const char *schedule, *mask_token;
+  int64_t repeat, validate, steps, warm_up, seed;
   bool json, operators;
 } QmBenchOptions;
 
@@ -78,6 +79,14 @@ QmStatus qm_bench_make_plan (const QmBenchOptions *options,
                              uint64_t bytes,
                              QmPlan **plan,
                              QmError *error);
+
+/* Opens the device that was named, or the first one, and makes a plan for it.
+ * What was made is the caller's, also where this fails. */
+QmStatus qm_bench_prepare (const QmBenchOptions *options,
+                           const QmBenchModel *model,
+                           QmDevice **device,
+                           QmPlan **plan,
+                           QmError *error);
 
 /* The GPU of the catalog that a device is, by the words of its name, or NULL.
  */
