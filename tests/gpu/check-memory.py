@@ -64,8 +64,7 @@ def check(model, settings, memory, watch, options):
     used, seconds = watch.most - before, time.monotonic() - begin
     near = abs(predicted / used - 1) <= 0.02
     failures = not near
-    row = lines[-1]
-    reported = row.get('device_bytes') or row.get('used_bytes')
+    reported = lines[-1].get('memory_use', {}).get('used_bytes')
     status, batch = 3, common.catalog(model)[1]['batch_size']
     note = 'the whole batch'
     if 2 * size <= batch:

@@ -6,10 +6,11 @@ the sources of this project as bytes, decoders by the next token and encoders by
 masked tokens; and made-up images.  The learning rate warms up and falls on a
 cosine.  PyTorch trains in fp32 and, by autocast, in 16 bits.
 
-Passes: until curves part, as rounding makes every curve do, no step of the
-first ten is off by more than 0.1 % in fp32 or 2 % else; the mean of the last
-twenty steps is within 3 % of PyTorch's; the loss has fallen by a fifth at
-least.
+Passes: no step of the first ten is off by more than 0.01 % in fp32 or 0.1 %
+else; the mean of the last twenty steps is within 1 % of PyTorch's; the loss has
+fallen by a fifth at least.  With a larger learning rate than the default,
+encoders leave the first plateau at a step that rounding decides, in PyTorch
+too, and nothing can be said.
 """
 
 import json
@@ -37,9 +38,9 @@ CONFIGS = {
     'vit': dict(SIZES, model_type='vit', image_size=64, patch_size=8,
                 num_channels=3, id2label={str(i): str(i) for i in range(16)}),
 }
-LENGTH, BATCH, WARM_UP, SEED = 128, 32, 20, 7
+LENGTH, BATCH, SEED = 128, 32, 7
 RECIPE = dict(batch_size=BATCH, steps=1000, optimizer='adamw',
-              learning_rate=1e-3, beta1=0.9, beta2=0.95, epsilon=1e-8,
+              learning_rate=0.0, beta1=0.9, beta2=0.95, epsilon=1e-8,
               weight_decay=0.01, max_grad_norm=1.0)
 SETTINGS = ('naive', 'free-lunch')
 SITE_MASKS = 0x20000000
@@ -113,14 +114,16 @@ def make_images(path):
                    + torch.randn(1000, 3, 64, 64)), path)
 
 
-def rate(step, steps):
-    if step < WARM_UP:
-        return step / WARM_UP
-    return 0.5 * (1 + numpy.cos(numpy.pi * (step - WARM_UP)
-                                / (steps - WARM_UP)))
+def rate(step, options):
+    warm_up = options.warm_up
+    if step < warm_up:
+        return options.learning_rate * step / warm_up
+    return options.learning_rate * 0.5 * (
+        1 + numpy.cos(numpy.pi * (step - warm_up) / (options.steps - warm_up)))
 
 
-def torch_curve(config, weights, batches, precision, steps, device):
+def torch_curve(config, weights, batches, precision, options):
+    device = options.torch_device
     kind = dict(fp16=torch.float16, bf16=torch.bfloat16).get(precision)
     model = common.build(config).to(device)
     model.load_state_dict(load_file(weights), strict=False)
@@ -133,8 +136,7 @@ def torch_curve(config, weights, batches, precision, steps, device):
                                   enabled=precision == 'fp16')
     losses = []
     for step, batch in enumerate(batches):
-        optimizer.param_groups[0]['lr'] = (RECIPE['learning_rate']
-                                           * rate(step, steps))
+        optimizer.param_groups[0]['lr'] = rate(step, options)
         batch = {name: tensor.to(device) for name, tensor in batch.items()}
         with torch.autocast(device.split(':')[0], dtype=kind,
                             enabled=kind is not None):
@@ -161,7 +163,8 @@ def our_curve(options, folder, family, data, precision, settings):
         '--recipe', path, '--weights', folder / f'{family}.safetensors',
         '--images' if family == 'vit' else '--text', data, '--steps',
         options.steps, '--micro-batch', BATCH // 2, '--schedule', 'cosine',
-        '--warm-up', WARM_UP, '--seed', SEED, '--device', options.device,
+        '--warm-up', options.warm_up, '--learning-rate',
+        options.learning_rate, '--seed', SEED, '--device', options.device,
         '--settings', settings, '--json')
     if status != 0:
         raise SystemExit(f'{family} {precision} {settings}: {message}')
@@ -176,8 +179,8 @@ def compare(name, ours, theirs, precision):
     last = statistics.mean(ours[-20:])
     wanted = statistics.mean(theirs[-20:])
     good = (len(ours) == len(theirs)
-            and early <= (1e-3 if precision == 'fp32' else 0.02)
-            and abs(last / wanted - 1) <= 0.03 and last < 0.8 * ours[0])
+            and early <= (1e-4 if precision == 'fp32' else 1e-3)
+            and abs(last / wanted - 1) <= 0.01 and last < 0.8 * ours[0])
     print(f'{name:28} {"ok    " if good else "FAILED"} '
           f'first {ours[0]:.5f} ({theirs[0]:.5f}), '
           f'first ten off by {early:.1e} at most, 1 % off from step '
@@ -202,7 +205,7 @@ def check(family, options, folder, data):
     failures = 0
     for precision in options.precisions.split(','):
         theirs = torch_curve(config, folder / f'{family}.safetensors', batches,
-                             precision, options.steps, options.torch_device)
+                             precision, options)
         last = {}
         for settings in SETTINGS:
             ours = our_curve(options, folder, family, data, precision,
@@ -218,6 +221,7 @@ def check(family, options, folder, data):
 
 def main():
     parser = common.arguments(__doc__.splitlines()[0], steps=200, only='',
+                              learning_rate=3e-4, warm_up=20,
                               precisions='fp32,fp16,bf16',
                               torch_device='cuda:0')
     options = parser.parse_args()
