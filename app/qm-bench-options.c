@@ -67,6 +67,7 @@ static const Option known[] = {
   { "--learning-rate", TEXT, TRAIN, FIELD (learning_rate) },
   { "--schedule", TEXT, TRAIN, FIELD (schedule) },
   { "--warm-up", COUNT, TRAIN, FIELD (warm_up) },
+  { "--checkpoint", FLAG, MODEL | CHECK, FIELD (checkpoint) },
   { "--operators", FLAG, PLAN, FIELD (operators) },
   { "--json", FLAG, DEVICES | MODEL | CHECK, FIELD (json) },
 };
@@ -357,7 +358,8 @@ qm_bench_make_plan (const QmBenchOptions *options,
                     QmPlan **plan,
                     QmError *error)
 {
-  QmPlanOptions plan_options = { .target = *target };
+  QmPlanOptions plan_options = { .target = *target,
+                                 .checkpoint = options->checkpoint };
   QmStatus status =
       qm_bench_read_methods (options, &plan_options.methods, error);
   int64_t size;

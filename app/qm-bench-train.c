@@ -102,7 +102,7 @@ open_samples (const QmBenchOptions *options,
               QmError *error)
 {
   int64_t vocab = qm_graph_tensor (plan->graph, plan->graph->logits)->shape[1];
-  bool images = model->config.family == QM_FAMILY_VIT;
+  bool images = plan->graph->pixels != QM_NO_VALUE;
   QmStatus status;
 
   if (images != (options->images != NULL))

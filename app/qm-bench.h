@@ -33,7 +33,7 @@ typedef struct QmBenchOptions
   const char *text, *tokens, *images, *learning_rate, *batch_size;
   const char *schedule, *mask_token;
   int64_t repeat, validate, steps, warm_up, seed;
-  bool json, operators;
+  bool json, operators, checkpoint;
 } QmBenchOptions;
 
 /* Reads the command line; false after saying on standard error what is wrong.

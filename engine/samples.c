@@ -228,7 +228,8 @@ load_tokens (const QmSamples *samples,
   const QmGraph *graph = plan->graph;
   int64_t length = plan->recipe.sequence_length, n = plan->options.micro_batch;
   int64_t vocab = qm_graph_tensor (graph, graph->logits)->shape[1];
-  bool masked = plan->config.family != QM_FAMILY_GPT_NEOX;
+  bool masked = plan->config.family == QM_FAMILY_BERT
+                || plan->config.family == QM_FAMILY_ROBERTA;
   int32_t *ids = malloc ((size_t) (2 * n * length) * sizeof *ids);
   int32_t *labels = ids != NULL && masked ? ids + n * length : ids;
   QmStatus status = ids != NULL ? QM_OK : no_memory (error);

@@ -3,8 +3,8 @@
 /* What a model learns from: a text as tokens, or images with their labels.
  * Sample i of step k is number k batch + i, counted around the file.
  *
- * Text.  Sample j is the tokens from j length on.  A gpt_neox model predicts
- * each token's successor.  For bert and roberta, 15 % of the positions of a
+ * Text.  Sample j is the tokens from j length on.  Decoders predict each
+ * token's successor.  For bert and roberta, 15 % of the positions of a
  * sample (rounded, at least one) are to be told: 80 % of these show the mask
  * token, 10 % a random one, 10 % what was there (Devlin et al., 2018).  All
  * samples have equally many, so that micro-batches count alike.  Which, is a

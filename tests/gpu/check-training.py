@@ -39,6 +39,7 @@ CONFIGS = {
                 num_channels=3, id2label={str(i): str(i) for i in range(16)}),
 }
 LENGTH, BATCH, SEED = 128, 32, 7
+SCALE = 4096.0
 RECIPE = dict(batch_size=BATCH, steps=1000, optimizer='adamw',
               learning_rate=0.0, beta1=0.9, beta2=0.95, epsilon=1e-8,
               weight_decay=0.01, max_grad_norm=1.0)
@@ -132,7 +133,8 @@ def torch_curve(config, weights, batches, precision, options):
         model.parameters(), lr=0.0,
         betas=(RECIPE['beta1'], RECIPE['beta2']), eps=RECIPE['epsilon'],
         weight_decay=RECIPE['weight_decay'])
-    scaler = torch.amp.GradScaler(device.split(':')[0],
+    # Low enough that nothing overflows: a skipped step makes another curve.
+    scaler = torch.amp.GradScaler(device.split(':')[0], init_scale=SCALE,
                                   enabled=precision == 'fp16')
     losses = []
     for step, batch in enumerate(batches):
@@ -149,6 +151,9 @@ def torch_curve(config, weights, batches, precision, options):
         scaler.update()
         optimizer.zero_grad()
         losses.append(loss.detach())
+    if scaler.is_enabled() and scaler.get_scale() < SCALE:
+        print(f'PyTorch skipped steps: its loss scale is '
+              f'{scaler.get_scale()}', flush=True)
     return [loss.item() for loss in losses]
 
 
@@ -168,6 +173,10 @@ def our_curve(options, folder, family, data, precision, settings):
         '--settings', settings, '--json')
     if status != 0:
         raise SystemExit(f'{family} {precision} {settings}: {message}')
+    skipped = sum(line['skipped'] for line in lines)
+    if skipped > 0:
+        print(f'{family} {precision} {settings}: {skipped} steps skipped, '
+              'gradients were not finite', flush=True)
     return [line['loss'] for line in lines]
 
 
