@@ -5,6 +5,7 @@
 #include "app/qm-bench.h"
 
 #include "data/text.h"
+#include "engine/safetensors.h"
 #include "engine/train.h"
 
 #include <errno.h>
@@ -160,6 +161,7 @@ train (const QmBenchOptions *options, QmBenchModel *model, QmError *error)
   QmSamples samples = { NULL };
   QmDevice *device = NULL;
   QmPlan *plan = NULL;
+  char part[PATH_MAX];
   QmStatus status = override_recipe (options, &model->recipe, error);
 
   if (status == QM_OK)
@@ -170,8 +172,12 @@ train (const QmBenchOptions *options, QmBenchModel *model, QmError *error)
     status = qm_bench_prepare (options, model, &device, &plan, error);
   if (status == QM_OK)
     status = open_samples (options, model, plan, &samples, error);
+  if (options->out != NULL
+      && qm_safetensors_part_name (options->out, part, sizeof part))
+    qm_bench_remove_if_killed (part);
   if (status == QM_OK)
     status = qm_train (plan, device, &samples, &training, error);
+  qm_bench_remove_if_killed (NULL);
   qm_samples_clear (&samples);
   qm_plan_free (plan);
   qm_device_close (device);
