@@ -39,6 +39,15 @@ static const QmCpuOperator operators[QM_OP_COUNT] = {
   [QM_OP_EMBEDDING_BACKWARD] = qm_cpu_embedding_backward,
   [QM_OP_POSITIONS] = qm_cpu_positions,
   [QM_OP_PATCHIFY] = qm_cpu_patchify,
+  [QM_OP_UNPATCHIFY] = qm_cpu_unpatchify,
+  [QM_OP_DEPTHWISE_CONV] = qm_cpu_depthwise_conv,
+  [QM_OP_DEPTHWISE_CONV_BACKWARD] = qm_cpu_depthwise_conv_backward,
+  [QM_OP_LAYER_SCALE] = qm_cpu_layer_scale,
+  [QM_OP_LAYER_SCALE_BACKWARD] = qm_cpu_layer_scale_backward,
+  [QM_OP_POOL] = qm_cpu_pool,
+  [QM_OP_POOL_BACKWARD] = qm_cpu_pool_backward,
+  [QM_OP_SELECTIVE_SCAN] = qm_cpu_selective_scan,
+  [QM_OP_SELECTIVE_SCAN_BACKWARD] = qm_cpu_selective_scan_backward,
   [QM_OP_CLASS_TOKEN] = qm_cpu_class_token,
   [QM_OP_CLASS_TOKEN_BACKWARD] = qm_cpu_class_token_backward,
   [QM_OP_LABEL_WEIGHT] = qm_cpu_label_weight,
@@ -90,6 +99,15 @@ static void
 cpu_close (QmDevice *device)
 {
   free (device);
+}
+
+static uint64_t
+cpu_free_bytes (QmDevice *device)
+{
+  QmDeviceInfo info;
+
+  qm_cpu_info (&info);
+  return info.free_bytes;
 }
 
 static QmStatus
@@ -290,6 +308,7 @@ cpu_run (QmDevice *device,
 
 static const QmBackend backend = {
   .close = cpu_close,
+  .free_bytes = cpu_free_bytes,
   .allocate = cpu_allocate,
   .free = cpu_free,
   .write = cpu_copy,
