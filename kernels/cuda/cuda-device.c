@@ -2,6 +2,7 @@
 
 /* An NVIDIA GPU through the CUDA runtime. */
 
+#include "kernels/cuda/cuda-choice.h"
 #include "kernels/cuda/cuda-products.h"
 
 #include <stdio.h>
@@ -126,6 +127,7 @@ cuda_close (QmDevice *device)
 
   if (enter (device, NULL) == QM_OK)
     cudaDeviceSynchronize ();
+  qm_cuda_choices_free (cuda->context.choices);
   qm_cuda_products_free (cuda->context.products);
   free (cuda);
 }
@@ -589,6 +591,7 @@ open_device (CudaDevice *cuda, int ordinal, QmError *error)
 {
   QmDeviceInfo *info = &cuda->base.info;
   cudaError_t code = describe (ordinal, info);
+  QmStatus status;
   int shared = 0;
 
   cuda->ordinal = ordinal;
@@ -619,7 +622,18 @@ open_device (CudaDevice *cuda, int ordinal, QmError *error)
   cuda->context.processors = info->processors;
   cuda->context.shared_bytes = (size_t) shared;
   cuda->context.bandwidth = bandwidth (ordinal);
-  return qm_cuda_products_new (&cuda->context.products, error);
+  status = qm_cuda_products_new (&cuda->context.products, error);
+  if (status == QM_OK)
+    status = qm_cuda_choices_new (&cuda->context.choices, error);
+  if (status != QM_OK)
+    qm_cuda_products_free (cuda->context.products);
+  return status;
+}
+
+void
+qm_cuda_prefer (QmDevice *device, QmCudaPreference preference)
+{
+  ((CudaDevice *) device)->context.preference = preference;
 }
 
 QmStatus
