@@ -53,9 +53,8 @@ stream (void *to, __m256i low, __m256i high)
 static inline void
 weights_f16 (void *to, const Vector *w)
 {
-  const int nearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
-
-  stream (to, _mm512_cvtps_ph (w[0], nearest), _mm512_cvtps_ph (w[1], nearest));
+  stream (to, _mm512_cvtps_ph (w[0], _MM_FROUND_TO_NEAREST_INT),
+          _mm512_cvtps_ph (w[1], _MM_FROUND_TO_NEAREST_INT));
 }
 
 /* The instruction for it takes subnormal numbers for zero. */
