@@ -11,6 +11,10 @@
 
 #ifdef QM_HAVE_X86_KERNELS
 #include <cpuid.h>
+#include <xmmintrin.h>
+
+/* Of MXCSR: results and operands that are subnormal are zero. */
+#define FLUSH 0x8040u
 #endif
 
 /* Elements that a thread does at a time: what it still does when the others are
@@ -110,15 +114,27 @@ step_of (const QmHostAdam *adam)
   };
 }
 
+static void
+run_kernel (const QmHostAdam *adam, int64_t begin, int64_t end)
+{
+  QmHostStep step = step_of (adam);
+#ifdef QM_HAVE_X86_KERNELS
+  unsigned before = _mm_getcsr ();
+
+  if (adam->flush)
+    _mm_setcsr (before | FLUSH);
+#endif
+  kernels[adam->kernel].adam (adam, &step, begin, end);
+#ifdef QM_HAVE_X86_KERNELS
+  _mm_setcsr (before);
+#endif
+}
+
 void
 qm_host_adam (const QmHostAdam *adam, int64_t begin, int64_t end)
 {
   if (adam->state[QM_STATE_NOT_FINITE] == 0)
-    {
-      QmHostStep step = step_of (adam);
-
-      kernels[adam->kernel].adam (adam, &step, begin, end);
-    }
+    run_kernel (adam, begin, end);
   else if (adam->clear)
     memset (qm_host_at (adam->gradient_type, adam->gradient, begin), 0,
             (size_t) (end - begin) * qm_type_size (adam->gradient_type));

@@ -9,10 +9,10 @@
  * each rounded once and none contracted, so that all give its bits, infinities
  * and subnormal numbers included; of a NaN only that it is one.  A sum of
  * squares is formed in fp64 in an order that depends on the length alone, so it
- * is the same for every kernel and number of threads.  Subnormal moments (those
- * of a weight that has had no gradient for some 830 steps) are kept, and cost
- * what they cost on the processor: see the benchmark, tests/kernels/
- * bench-host-adam.c.
+ * is the same for every kernel and number of threads.  Subnormal numbers, such
+ * as the first moment of a weight that has had no gradient for some 830 steps
+ * (0.9^830 is 1e-38), are kept too unless `flush` is set; many processors take
+ * ten times as long for them.
  *
  * Memory.  A parameter needs 12 bytes read and 12 written for weight and
  * moments, 2 or 4 read for the gradient (4 more written where it is cleared),
@@ -50,9 +50,10 @@ typedef struct QmHostAdam
 {
   QmHostKernel kernel;
   float beta1, beta2, epsilon, weight_decay;
-  bool decoupled;       /* AdamW */
-  bool clear;           /* set the gradient to zero, as QM_OP_ADAM does; for one
-                           that micro-batches are added to */
+  bool decoupled; /* AdamW */
+  bool clear;     /* set the gradient to zero, as QM_OP_ADAM does; for one
+                     that micro-batches are added to */
+  bool flush;     /* take subnormal numbers for zero; done on x86-64 alone */
   const float *state;   /* of QM_STATE_SIZE, on the host; final when a range is
                            begun */
   QmType gradient_type; /* QM_TYPE_F32, QM_TYPE_F16 or QM_TYPE_BF16 */

@@ -320,6 +320,38 @@ test_strange (Test *test)
     }
 }
 
+/* Zero instead of subnormal numbers, and the mode of the processor as before.
+ */
+static void
+test_flush (Test *test)
+{
+#if defined(__x86_64__)
+  float state[64];
+  volatile float small = FLT_MIN;
+  Case c = { .gradient = QM_TYPE_F32, .weights = QM_TYPE_F32, .n = 100 };
+
+  fill_state (state, true);
+  for (int kernel = 0; kernel < QM_HOST_KERNEL_COUNT; kernel++)
+    if (qm_host_kernel_works ((QmHostKernel) kernel))
+      {
+        QmHostAdam adam =
+            update_of (test->got, &c, (QmHostKernel) kernel, state);
+
+        check_case (qm_host_kernel_name ((QmHostKernel) kernel));
+        fill (test->got, &c, 1);
+        memset (adam.gradient, 0, 400);
+        memset (adam.master, 0, 400);
+        for (int i = 0; i < 100; i++)
+          adam.m[i] = adam.v[i] = i % 2 == 0 ? 1e-40f : FLT_MIN;
+        adam.flush = true;
+        qm_host_adam (&adam, 0, 100);
+        for (int i = 0; i < 100; i++)
+          CHECK (adam.m[i] == 0 && adam.v[i] == 0);
+        CHECK (small / 2 > 0);
+      }
+#endif
+}
+
 /* Nothing but clearing. */
 static void
 test_not_finite (Test *test)
@@ -504,6 +536,7 @@ run_tests (Test *test)
   test_lengths (test);
   test_offsets (test);
   test_strange (test);
+  test_flush (test);
   test_not_finite (test);
   test_touch (test);
   test_squares (test);
