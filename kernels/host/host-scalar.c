@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The kernels in portable C: for processors without the others, and for what
- * is left at the ends of their ranges. */
+/* The kernels in portable C, which the compiler makes vectors of where it can:
+ * for processors without the others, and for what is left at the ends of their
+ * ranges. */
 
 #include "kernels/convert.h"
 #include "kernels/host/host-kernels.h"
@@ -15,13 +16,13 @@
 static void
 adam_piece (const QmHostAdam *adam,
             const QmHostStep *step,
-            const float *gradient,
+            const float *restrict gradient,
             int64_t begin,
             int64_t n)
 {
-  float *master = adam->master + begin;
-  float *m = adam->m + begin;
-  float *v = adam->v + begin;
+  float *restrict master = adam->master + begin;
+  float *restrict m = adam->m + begin;
+  float *restrict v = adam->v + begin;
 
   for (int64_t i = 0; i < n; i++)
     {

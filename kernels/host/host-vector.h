@@ -22,7 +22,7 @@
 
 /* Bytes that each array is asked for ahead; the processor's own prefetching
  * ends with each page of 4 KiB and follows too few arrays. */
-#define AHEAD 1024
+#define AHEAD 4096
 
 typedef struct Constants
 {
