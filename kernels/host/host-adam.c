@@ -31,15 +31,19 @@ static const struct
 {
   const char *name;
   QmHostAdamKernel adam;
+  QmHostAddKernel add;
   QmHostSquaresKernel squares;
 } kernels[QM_HOST_KERNEL_COUNT] = {
-  [QM_HOST_SCALAR] = { "scalar", qm_host_adam_scalar, qm_host_squares_scalar },
+  [QM_HOST_SCALAR] = { "scalar", qm_host_adam_scalar, qm_host_add_scalar,
+                       qm_host_squares_scalar },
 #ifdef QM_HAVE_X86_KERNELS
-  [QM_HOST_AVX2] = { "AVX2", qm_host_adam_avx2, qm_host_squares_avx2 },
-  [QM_HOST_AVX512] = { "AVX-512", qm_host_adam_avx512, qm_host_squares_avx512 },
+  [QM_HOST_AVX2] = { "AVX2", qm_host_adam_avx2, qm_host_add_avx2,
+                     qm_host_squares_avx2 },
+  [QM_HOST_AVX512] = { "AVX-512", qm_host_adam_avx512, qm_host_add_avx512,
+                       qm_host_squares_avx512 },
 #else
-  [QM_HOST_AVX2] = { "AVX2", NULL, NULL },
-  [QM_HOST_AVX512] = { "AVX-512", NULL, NULL },
+  [QM_HOST_AVX2] = { "AVX2", NULL, NULL, NULL },
+  [QM_HOST_AVX512] = { "AVX-512", NULL, NULL, NULL },
 #endif
 };
 
@@ -196,6 +200,29 @@ qm_host_adam_touch_start (QmTask *task,
   QmTaskRange range = range_of (task, begin, end, true);
 
   qm_task_start (task, &range, touch_body, (void *) adam);
+}
+
+void
+qm_host_add (const QmHostAdd *add, int64_t begin, int64_t end)
+{
+  kernels[add->kernel].add (add, begin, end);
+}
+
+static void
+add_body (void *data, int64_t begin, int64_t end)
+{
+  qm_host_add (data, begin, end);
+}
+
+void
+qm_host_add_start (QmTask *task,
+                   const QmHostAdd *add,
+                   int64_t begin,
+                   int64_t end)
+{
+  QmTaskRange range = range_of (task, begin, end, false);
+
+  qm_task_start (task, &range, add_body, (void *) add);
 }
 
 /* Elements of a part: whole multiples of the lanes, and no more parts than

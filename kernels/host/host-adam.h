@@ -84,6 +84,25 @@ void qm_host_adam_touch_start (QmTask *task,
                                int64_t begin,
                                int64_t end);
 
+/* Adds x, of a float type, to sum: gradients that arrive with every micro-batch
+ * to those that the update takes.  The addresses are those of element 0. */
+typedef struct QmHostAdd
+{
+  QmHostKernel kernel;
+  QmType type;
+  const void *x;
+  float *sum;
+} QmHostAdd;
+
+/* Adds elements [begin, end) in the calling thread. */
+void qm_host_add (const QmHostAdd *add, int64_t begin, int64_t end);
+
+/* Starts the same in many threads; `add` stays until the task is done. */
+void qm_host_add_start (QmTask *task,
+                        const QmHostAdd *add,
+                        int64_t begin,
+                        int64_t end);
+
 #define QM_HOST_SQUARES_PARTS 1024
 
 /* A sum of squares of n elements of a float type. */

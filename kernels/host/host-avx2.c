@@ -8,6 +8,7 @@
 
 #define WIDTH   8
 #define ADAM    qm_host_adam_avx2
+#define ADD     qm_host_add_avx2
 #define SQUARES qm_host_squares_avx2
 
 typedef __m256 Vector;

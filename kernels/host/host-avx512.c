@@ -8,6 +8,7 @@
 
 #define WIDTH   16
 #define ADAM    qm_host_adam_avx512
+#define ADD     qm_host_add_avx512
 #define SQUARES qm_host_squares_avx512
 
 typedef __m512 Vector;

@@ -24,6 +24,10 @@ typedef void (*QmHostAdamKernel) (const QmHostAdam *adam,
                                   int64_t begin,
                                   int64_t end);
 
+typedef void (*QmHostAddKernel) (const QmHostAdd *add,
+                                 int64_t begin,
+                                 int64_t end);
+
 /* Element i is added to lane i % QM_HOST_LANES. */
 #define QM_HOST_LANES 32
 
@@ -36,6 +40,7 @@ void qm_host_adam_scalar (const QmHostAdam *adam,
                           const QmHostStep *step,
                           int64_t begin,
                           int64_t end);
+void qm_host_add_scalar (const QmHostAdd *add, int64_t begin, int64_t end);
 void qm_host_squares_scalar (QmType type,
                              const void *x,
                              int64_t n,
@@ -46,6 +51,7 @@ void qm_host_adam_avx2 (const QmHostAdam *adam,
                         const QmHostStep *step,
                         int64_t begin,
                         int64_t end);
+void qm_host_add_avx2 (const QmHostAdd *add, int64_t begin, int64_t end);
 void qm_host_squares_avx2 (QmType type,
                            const void *x,
                            int64_t n,
@@ -54,6 +60,7 @@ void qm_host_adam_avx512 (const QmHostAdam *adam,
                           const QmHostStep *step,
                           int64_t begin,
                           int64_t end);
+void qm_host_add_avx512 (const QmHostAdd *add, int64_t begin, int64_t end);
 void qm_host_squares_avx512 (QmType type,
                              const void *x,
                              int64_t n,

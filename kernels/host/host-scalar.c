@@ -65,6 +65,23 @@ qm_host_adam_scalar (const QmHostAdam *adam,
 }
 
 void
+qm_host_add_scalar (const QmHostAdd *add, int64_t begin, int64_t end)
+{
+  float piece[PIECE];
+
+  for (int64_t i = begin; i < end; i += PIECE)
+    {
+      int64_t n = end - i < PIECE ? end - i : PIECE;
+      float *sum = add->sum + i;
+
+      qm_floats_load (add->type, qm_host_at (add->type, add->x, i), 1, n,
+                      piece);
+      for (int64_t j = 0; j < n; j++)
+        sum[j] += piece[j];
+    }
+}
+
+void
 qm_host_squares_scalar (QmType type,
                         const void *x,
                         int64_t n,

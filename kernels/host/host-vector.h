@@ -13,7 +13,7 @@
  * caches to an address aligned to 64 bytes squares_add()       adds the squares
  * of BLOCK numbers to BLOCK sums Sums, sums_load(), sums_store()    those sums
  *
- * and ADAM and SQUARES, the names of the functions. */
+ * and ADAM, ADD and SQUARES, the names of the functions. */
 
 #include <xmmintrin.h>
 
@@ -107,14 +107,10 @@ store_weights (const QmHostAdam *adam, int64_t i, const Vector *w)
     }
 }
 
-/* The first block of [begin, end) at which the copy, or without one the master
- * weights, have the alignment that is needed. */
+/* Where the first block of [begin, end) begins: where this array is aligned. */
 static int64_t
-first_block (const QmHostAdam *adam, int64_t begin, int64_t end)
+first_block (QmType type, const void *data, int64_t begin, int64_t end)
 {
-  bool copy = adam->weights_type != QM_TYPE_NONE;
-  QmType type = copy ? adam->weights_type : QM_TYPE_F32;
-  const void *data = copy ? adam->weights : adam->master;
   uintptr_t address = (uintptr_t) qm_host_at (type, data, begin);
   int64_t first = begin + (int64_t) ((0 - address) % 64 / qm_type_size (type));
 
@@ -141,7 +137,9 @@ ADAM (const QmHostAdam *adam,
   const QmType type = adam->gradient_type;
   const size_t size = type == QM_TYPE_F32 ? 4 : 2;
   const bool decoupled = step->decoupled, clear = adam->clear;
-  int64_t i = first_block (adam, begin, end);
+  int64_t i = adam->weights_type != QM_TYPE_NONE
+                  ? first_block (adam->weights_type, adam->weights, begin, end)
+                  : first_block (QM_TYPE_F32, adam->master, begin, end);
 
   qm_host_adam_scalar (adam, step, begin, i);
   for (; i <= end - BLOCK; i += BLOCK)
@@ -168,8 +166,31 @@ ADAM (const QmHostAdam *adam,
 }
 
 void
+ADD (const QmHostAdd *add, int64_t begin, int64_t end)
+{
+  const QmType type = add->type;
+  const size_t size = type == QM_TYPE_F32 ? 4 : 2;
+  int64_t i = first_block (QM_TYPE_F32, add->sum, begin, end);
+
+  qm_host_add_scalar (add, begin, i);
+  for (; i <= end - BLOCK; i += BLOCK)
+    {
+      float *sum = add->sum + i;
+
+      ask_for (qm_host_at (type, add->x, i), BLOCK * size);
+      ask_for (sum, BLOCK * sizeof (float));
+#pragma GCC unroll 8
+      for (int j = 0; j < BLOCK; j += WIDTH)
+        vector_store (sum + j, vector_add (vector_load (sum + j),
+                                           load_as (type, add->x, i + j)));
+    }
+  qm_host_add_scalar (add, i, end);
+}
+
+void
 SQUARES (QmType type, const void *x, int64_t n, double lanes[QM_HOST_LANES])
 {
+  const size_t size = type == QM_TYPE_F32 ? 4 : 2;
   int64_t whole = n / BLOCK * BLOCK;
   Sums sums;
 
@@ -178,6 +199,7 @@ SQUARES (QmType type, const void *x, int64_t n, double lanes[QM_HOST_LANES])
     {
       Vector block[BLOCK / WIDTH];
 
+      ask_for (qm_host_at (type, x, i), BLOCK * size);
 #pragma GCC unroll 8
       for (int j = 0; j < BLOCK / WIDTH; j++)
         block[j] = load_as (type, x, i + j * WIDTH);

@@ -276,6 +276,13 @@ squares_pass (Bench *bench, void *data)
 }
 
 static void
+add_pass (Bench *bench, void *data)
+{
+  qm_host_add_start (bench->task, data, 0, bench->n);
+  qm_task_wait (bench->task);
+}
+
+static void
 print_row (Bench *bench,
            const char *kernel,
            const char *what,
@@ -306,6 +313,31 @@ print_update (Bench *bench,
              seconds_of (bench, pass, &adam), bytes);
 }
 
+/* Sums of squares, and sums of micro-batches. */
+static void
+print_sums (Bench *bench, QmHostKernel kernel)
+{
+  static QmHostSquares squares;
+  const char *name = qm_host_kernel_name (kernel);
+
+  for (int i = QM_TYPE_F32; i <= QM_TYPE_F16; i++)
+    {
+      QmType type = (QmType) i;
+      QmHostAdd add = { kernel, type, bench->gradient, bench->m };
+      int bytes = (int) qm_type_size (type);
+      char what[64];
+
+      squares =
+          (QmHostSquares){ kernel, type, bench->gradient, bench->n, { 0 } };
+      snprintf (what, sizeof what, "squares %s", qm_type_name (type));
+      print_row (bench, name, what, seconds_of (bench, squares_pass, &squares),
+                 bytes);
+      snprintf (what, sizeof what, "add %s", qm_type_name (type));
+      print_row (bench, name, what, seconds_of (bench, add_pass, &add),
+                 8 + bytes);
+    }
+}
+
 static void
 print_kernel (Bench *bench, QmHostKernel kernel, bool all)
 {
@@ -315,23 +347,11 @@ print_kernel (Bench *bench, QmHostKernel kernel, bool all)
   print_update (bench, kernel, QM_TYPE_F32, QM_TYPE_F16, adam_pass);
   print_update (bench, kernel, QM_TYPE_F32, QM_TYPE_NONE, adam_pass);
   print_update (bench, kernel, QM_TYPE_F32, QM_TYPE_BF16, ranges_pass);
-  /* The bits of the fp32 gradient, taken for pairs: some of any size. */
+  /* As 16-bit numbers: none that is subnormal. */
   memset (bench->gradient, 0x11, (size_t) bench->n * 2);
   print_update (bench, kernel, QM_TYPE_BF16, QM_TYPE_BF16, adam_pass);
   print_update (bench, kernel, QM_TYPE_F16, QM_TYPE_F16, adam_pass);
-  for (int type = QM_TYPE_F32; type <= QM_TYPE_F16; type++)
-    {
-      static QmHostSquares squares;
-      char what[64];
-
-      squares = (QmHostSquares){
-        kernel, (QmType) type, bench->gradient, bench->n, { 0 }
-      };
-      snprintf (what, sizeof what, "squares %s", qm_type_name ((QmType) type));
-      print_row (bench, qm_host_kernel_name (kernel), what,
-                 seconds_of (bench, squares_pass, &squares),
-                 (int) qm_type_size ((QmType) type));
-    }
+  print_sums (bench, kernel);
   run (bench, fill_body);
 }
 

@@ -449,6 +449,61 @@ test_squares (Test *test)
     }
 }
 
+static void
+check_add (Test *test, const Case *c)
+{
+  fill (test->before, c, (uint32_t) c->n + 5);
+  copy (test->wanted, test->before, c);
+  for (int64_t i = 0; i < c->n; i++)
+    {
+      float x;
+
+      qm_floats_load (c->gradient,
+                      at (c->gradient, test->before->gradient,
+                          MARGIN + c->offsets[0] + i),
+                      1, 1, &x);
+      test->wanted->master[MARGIN + c->offsets[1] + i] += x;
+    }
+  for (int kernel = 0; kernel < QM_HOST_KERNEL_COUNT; kernel++)
+    for (int threaded = 0;
+         threaded < 2 && qm_host_kernel_works ((QmHostKernel) kernel);
+         threaded++)
+      {
+        QmHostAdd add = { (QmHostKernel) kernel, c->gradient,
+                          at (c->gradient, test->got->gradient,
+                              MARGIN + c->offsets[0]),
+                          test->got->master + MARGIN + c->offsets[1] };
+
+        check_case (qm_host_kernel_name ((QmHostKernel) kernel));
+        copy (test->got, test->before, c);
+        if (threaded)
+          qm_host_add_start (test->tasks[0], &add, 0, c->n);
+        else
+          qm_host_add (&add, 0, c->n);
+        qm_task_wait (test->tasks[0]);
+        check_same (test->got, test->wanted, c);
+      }
+}
+
+static void
+test_add (Test *test)
+{
+  for (int type = 0; type < 3; type++)
+    {
+      Case c = { .gradient = types[type], .weights = QM_TYPE_NONE };
+
+      for (c.n = 0; c.n < 100; c.n++)
+        {
+          c.offsets[0] = (int) c.n * 3 % 17;
+          c.offsets[1] = (int) c.n * 5 % 19;
+          c.strange = c.n % 2 == 1;
+          check_add (test, &c);
+        }
+      c.n = LONGEST;
+      check_add (test, &c);
+    }
+}
+
 /* More parts than there is room for would be needed with the usual length. */
 static void
 test_many_squares (Test *test)
@@ -546,6 +601,7 @@ run_tests (Test *test)
   test_flush (test);
   test_not_finite (test);
   test_touch (test);
+  test_add (test);
   test_squares (test);
   test_many_squares (test);
   check_case ("state");
