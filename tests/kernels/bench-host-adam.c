@@ -29,7 +29,7 @@
 
 #define PASSES 7
 #define CHUNK  16384
-#define AHEAD  4096
+#define AHEAD  8192
 
 typedef struct Bench
 {
@@ -119,7 +119,7 @@ moves_body (void *data, int64_t begin, int64_t end)
             float *x = arrays[j] + i + 4 * k;
 
             if (k % 4 == 0)
-              _mm_prefetch ((const char *) x + AHEAD, _MM_HINT_T0);
+              _mm_prefetch ((const char *) x + AHEAD, _MM_HINT_T1);
             sums[k] = _mm_add_ps (sums[k], _mm_load_ps (x));
             if (j > 0)
               _mm_store_ps (x, sums[k]);
