@@ -96,8 +96,9 @@ print_plan (const QmBenchOptions *options,
       return;
     }
   qm_methods_format (plan->options.methods, settings, sizeof settings);
-  printf ("%s, %s, %s: micro-batch %lld, %lld passes in a step\n", model->name,
-          qm_precision_name (plan->recipe.precision), settings,
+  printf ("%s, %s, %s%s: micro-batch %lld, %lld passes in a step\n",
+          model->name, qm_precision_name (plan->recipe.precision), settings,
+          plan->options.checkpoint ? ", checkpointing" : "",
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);
   qm_bench_print_memory (&plan->memory);
@@ -274,8 +275,9 @@ print_run (const QmBenchModel *model,
   double mfu = utilisation (plan, info, result, gpu);
 
   qm_methods_format (plan->options.methods, settings, sizeof settings);
-  printf ("%s, %s, %s on %s\n", model->name,
-          qm_precision_name (plan->recipe.precision), settings, info->name);
+  printf ("%s, %s, %s%s on %s\n", model->name,
+          qm_precision_name (plan->recipe.precision), settings,
+          plan->options.checkpoint ? ", checkpointing" : "", info->name);
   printf ("  micro-batch %lld, %lld passes and one update in a step\n",
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);
@@ -392,7 +394,8 @@ print_check (const QmBenchOptions *options, const QmCheckResult *result)
 int
 qm_bench_check (const QmBenchOptions *options)
 {
-  QmCheckOptions check = { .weights = options->weights,
+  QmCheckOptions check = { .checkpoint = options->checkpoint,
+                           .weights = options->weights,
                            .batch = options->batch,
                            .out = options->out };
   QmCheckResult result;

@@ -63,6 +63,7 @@ static const Option known[] = {
   { "--steps", COUNT, TRAIN, FIELD (steps) },
   { "--batch-size", TEXT, TRAIN, FIELD (batch_size) },
   { "--learning-rate", TEXT, TRAIN, FIELD (learning_rate) },
+  { "--checkpoint", FLAG, MODEL | CHECK, FIELD (checkpoint) },
   { "--operators", FLAG, PLAN, FIELD (operators) },
   { "--json", FLAG, DEVICES | MODEL | CHECK, FIELD (json) },
 };
@@ -353,7 +354,8 @@ qm_bench_make_plan (const QmBenchOptions *options,
                     QmPlan **plan,
                     QmError *error)
 {
-  QmPlanOptions plan_options = { .target = *target };
+  QmPlanOptions plan_options = { .target = *target,
+                                 .checkpoint = options->checkpoint };
   QmStatus status =
       qm_bench_read_methods (options, &plan_options.methods, error);
   int64_t size;

@@ -55,6 +55,8 @@ qm_bench_json_plan (const QmPlan *plan)
 
   qm_methods_format (plan->options.methods, settings, sizeof settings);
   json_object_set_new (object, "settings", json_string (settings));
+  json_object_set_new (object, "checkpointing",
+                       json_boolean (plan->options.checkpoint));
   json_object_set_new (object, "precision",
                        json_string (
                            qm_precision_name (plan->recipe.precision)));

@@ -32,7 +32,7 @@ typedef struct QmBenchOptions
   const char *memory, *architecture, *precision, *weights, *batch, *out;
   const char *text, *tokens, *learning_rate, *batch_size;
   int64_t repeat, validate, steps, seed;
-  bool json, operators;
+  bool json, operators, checkpoint;
 } QmBenchOptions;
 
 /* Reads the command line; false after saying on standard error what is wrong.

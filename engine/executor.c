@@ -2,6 +2,7 @@
 
 #include "engine/executor.h"
 
+#include "engine/initial.h"
 #include "kernels/convert.h"
 #include "kernels/random.h"
 
@@ -299,6 +300,32 @@ initializer_range (const QmModelConfig *config)
   return 0;
 }
 
+/* What the device cannot draw the host makes of what it drew. */
+static QmStatus
+finish_on_host (QmExecutor *executor,
+                const QmParameter *parameter,
+                QmError *error)
+{
+  const QmTensor *tensor =
+      qm_graph_tensor (executor->plan->graph, parameter->value);
+  int64_t n = qm_tensor_elements (tensor);
+  float *values = malloc ((size_t) n * sizeof *values);
+  QmStatus status;
+
+  if (values == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  status = qm_executor_read_floats (executor, parameter->value, values, error);
+  if (status == QM_OK)
+    {
+      qm_initial_finish (parameter, n, tensor->shape[tensor->rank - 1], values);
+      status =
+          qm_executor_write_floats (executor, parameter->value, values, error);
+    }
+  free (values);
+  return status;
+}
+
 QmStatus
 qm_executor_initialise (QmExecutor *executor, QmError *error)
 {
@@ -309,19 +336,16 @@ qm_executor_initialise (QmExecutor *executor, QmError *error)
   for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
     {
       const QmParameter *parameter = &graph->parameters[i];
-      bool normal = parameter->initial == QM_INITIAL_NORMAL;
-      QmOpCall call = { .op = normal ? QM_OP_RANDOM : QM_OP_FILL };
+      QmOpCall call = { 0 };
 
+      qm_initial_call (parameter, initializer_range (&plan->config), &call);
       call.outputs[0] = bind (executor, parameter->value);
-      call.attributes.value = parameter->initial == QM_INITIAL_ONE ? 1 : 0;
-      if (normal)
-        {
-          call.inputs[0] = bind (executor, graph->rng);
-          call.attributes.site = SITE_WEIGHTS + (uint32_t) i;
-          call.attributes.distribution = QM_DISTRIBUTION_NORMAL;
-          call.attributes.scale = initializer_range (&plan->config);
-        }
+      call.attributes.site = SITE_WEIGHTS + (uint32_t) i;
+      if (call.op == QM_OP_RANDOM)
+        call.inputs[0] = bind (executor, graph->rng);
       status = run (executor, &call, error);
+      if (status == QM_OK && qm_initial_needs_host (parameter))
+        status = finish_on_host (executor, parameter, error);
     }
   if (status == QM_OK)
     status = round_weights (executor, error);

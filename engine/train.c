@@ -200,10 +200,11 @@ qm_train (const QmPlan *plan,
   int32_t *ids;
   QmStatus status;
 
-  if (plan->config.family != QM_FAMILY_GPT_NEOX)
+  if (plan->config.family != QM_FAMILY_GPT_NEOX
+      && plan->config.family != QM_FAMILY_MAMBA)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "training on a text is for gpt_neox models; this is "
-                         "a %s model",
+                         "training on a text is for gpt_neox and mamba models; "
+                         "this is a %s model",
                          qm_family_name (plan->config.family));
   if (plan->recipe.batch_size % plan->options.micro_batch != 0)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,

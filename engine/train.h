@@ -36,7 +36,8 @@ typedef struct QmTrainOptions
   void *data;
 } QmTrainOptions;
 
-/* Trains a gpt_neox model.  QM_STATUS_UNSUPPORTED for other families. */
+/* Trains a gpt_neox or mamba model.  QM_STATUS_UNSUPPORTED for other families.
+ */
 QmStatus qm_train (const QmPlan *plan,
                    QmDevice *device,
                    const QmTokens *tokens,

@@ -69,30 +69,6 @@ qm_cpu_positions (QmThreads *threads, const QmOpCall *call)
 }
 
 bool
-qm_cpu_patchify (QmThreads *threads, const QmOpCall *call)
-{
-  const QmTensor *x = &call->inputs[0], *y = &call->outputs[0];
-  const float *pixels = x->data;
-  int64_t patch = call->attributes.patch, channels = x->shape[1];
-  int64_t down = x->shape[2] / patch, across = x->shape[3] / patch;
-
-  for (int64_t t = 0; t < y->shape[0]; t++)
-    {
-      int64_t b = t / (down * across), i = t / across % down, j = t % across;
-      int64_t offset = t * y->stride[0];
-
-      for (int64_t c = 0; c < channels; c++)
-        for (int64_t r = 0; r < patch; r++, offset += patch)
-          qm_cpu_store (y, offset, patch,
-                        pixels
-                            + ((b * channels + c) * x->shape[2] + i * patch + r)
-                                  * x->shape[3]
-                            + j * patch);
-    }
-  return true;
-}
-
-bool
 qm_cpu_class_token (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0], *token = &call->inputs[1];

@@ -393,6 +393,23 @@ cuda_capture_free (QmDevice *device, QmCapture *capture)
   free (capture);
 }
 
+/* What kernels were written for. */
+static bool
+is_supported (const QmOpCall *call)
+{
+  switch (call->op)
+    {
+    case QM_OP_LAYER_NORM:
+    case QM_OP_LAYER_NORM_BACKWARD:
+      return !call->attributes.rms;
+    case QM_OP_PATCHIFY:
+      return call->inputs[0].type == QM_TYPE_F32
+             && qm_tensor_is_dense (&call->inputs[0]);
+    default:
+      return operators[call->op] != NULL;
+    }
+}
+
 static QmStatus
 cuda_run (QmDevice *device,
           QmStream *stream,
@@ -404,6 +421,10 @@ cuda_run (QmDevice *device,
 
   if (status != QM_OK)
     return status;
+  if (!is_supported (call))
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "NVIDIA GPUs have no operator %s of this kind yet",
+                         qm_op_name (call->op));
   return operators[call->op](&cuda->context, stream->stream, call, error);
 }
 

@@ -67,7 +67,8 @@ class Bench(unittest.TestCase):
 
     def test_plan_of_the_catalog(self):
         for model in ('pythia-160m', 'pythia-410m', 'pythia-1b', 'pythia-2.8b',
-                      'pythia-6.9b', 'roberta-large', 'vit-large'):
+                      'pythia-6.9b', 'roberta-large', 'vit-large',
+                      'convnext-xlarge', 'mamba-2.8b'):
             begin = time.monotonic()
             plan = self.line(bench('plan', '--model', model, '--memory',
                                    '141GB', '--json'))
@@ -86,6 +87,37 @@ class Bench(unittest.TestCase):
 
         self.assertLess(need('kernels'), need('naive'))
         self.assertLess(need('free-lunch'), need('kernels'))
+
+    def test_every_state_does_not_fit(self):
+        options = ('plan', '--model', 'mamba-2.8b', '--memory', '141GB',
+                   '--settings')
+        self.fails(3, 'needs', *options, 'naive')
+        self.assertIn('fits', bench(*options, 'kernels').stdout)
+
+    def test_run_of_other_families(self):
+        convnext = dict(model_type='convnext', num_stages=2, depths=[1, 2],
+                        hidden_sizes=[8, 16], image_size=20, num_labels=10,
+                        layer_scale_init_value=0.1, drop_path_rate=0.2)
+        mamba = dict(model_type='mamba', hidden_size=16, num_hidden_layers=2,
+                     state_size=4, vocab_size=50)
+        images = dict(RECIPE, image_size=20)
+        del images['sequence_length']
+        for config, recipe in ((convnext, images),
+                               (mamba, dict(RECIPE, sequence_length=70))):
+            last = []
+            for precision in ('fp32', 'bf16', 'fp16'):
+                for settings in ('naive', 'free-lunch'):
+                    got = self.line(bench(
+                        'run', '--config', self.write('config.json', config),
+                        '--recipe', self.write('recipe.json',
+                                               dict(recipe,
+                                                    precision=precision)),
+                        '--device', 'cpu', '--micro-batch', 4, '--settings',
+                        settings, '--validate', 1, '--json'))
+                    last.append(got['loss'])
+            for loss in last:
+                self.assertAlmostEqual(loss / last[0], 1, places=1)
+            self.assertAlmostEqual(last[0], last[1], places=3)
 
     def test_run(self):
         for settings in ('naive', 'kernels', 'compile', 'tf32', 'free-lunch'):
@@ -141,6 +173,21 @@ class Bench(unittest.TestCase):
         self.assertGreater(losses[0], 5)
         self.assertLess(losses[-1], 2.5)
 
+    def test_train_mamba(self):
+        config = dict(model_type='mamba', hidden_size=32, num_hidden_layers=2,
+                      state_size=4, vocab_size=256)
+        text = self.write('text', 'All work and no play makes a dull text. '
+                          * 200)
+        result = bench('train', '--config', self.write('config.json', config),
+                       '--recipe', self.write('recipe.json', RECIPE),
+                       '--device', 'cpu', '--text', text, '--steps', 60,
+                       '--json')
+        losses = [json.loads(line)['loss']
+                  for line in result.stdout.splitlines()]
+        self.assertEqual(len(losses), 60, result.stderr)
+        self.assertGreater(losses[0], 5)
+        self.assertLess(losses[-1], 2.5)
+
     def test_training_is_the_same_in_every_setting(self):
         text = self.write('text', 'abcdefghijklmnopqrstuvwxyz' * 30)
         last = [float(bench('train', *self.tiny(), '--device', 'cpu',
@@ -148,6 +195,31 @@ class Bench(unittest.TestCase):
                             settings).stdout.split()[-3])
                 for settings in ('naive', 'free-lunch')]
         self.assertAlmostEqual(last[0], last[1], places=3)
+
+    def test_checkpoint(self):
+        def need(*options):
+            plan = self.line(bench('plan', '--model', 'pythia-1b', '--json',
+                                   '--micro-batch', 8, *options))
+            self.assertEqual(plan['checkpointing'], bool(options))
+            return plan['memory_bytes']['activations']
+
+        def losses(*options):
+            result = bench('train', *self.tiny(), '--device', 'cpu', '--text',
+                           BENCH, '--steps', 20, '--json', *options)
+            return [json.loads(line)['loss']
+                    for line in result.stdout.splitlines()]
+
+        self.assertLess(need('--checkpoint') * 4, need())
+        self.assertEqual(len(losses()), 20)
+        self.assertEqual(losses('--checkpoint'), losses())
+        self.line(self.check('--json'))
+        whole = pathlib.Path(self.path('out.safetensors')).read_bytes()
+        self.line(self.check('--json', '--checkpoint'))
+        again = pathlib.Path(self.path('out.safetensors')).read_bytes()
+        self.assertEqual(again, whole)
+        got = self.line(bench('run', *self.tiny(), '--device', 'cpu', '--json',
+                              '--checkpoint'))
+        self.assertTrue(got['checkpointing'])
 
     def test_refusals(self):
         self.fails(2, 'command')
@@ -168,8 +240,6 @@ class Bench(unittest.TestCase):
         self.fails(4, 'no device', 'run', *self.tiny(), '--device', 'tpu')
         self.fails(3, 'needs', 'plan', '--model', 'pythia-6.9b', '--memory',
                    '24GiB')
-        self.fails(5, 'mamba', 'plan', '--model', 'mamba-2.8b', '--memory',
-                   '80GiB')
         self.fails(5, 'rope_scaling', 'run',
                    *self.tiny(rope_scaling=dict(type='linear')), '--device',
                    'cpu')
