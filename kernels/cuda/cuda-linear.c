@@ -115,6 +115,7 @@ qm_cuda_linear (QmCudaContext *context,
     .batch = 1,
     .alpha = 1,
     .tf32 = call->attributes.tf32,
+    .deterministic = call->attributes.deterministic,
     .workspace = call->workspace,
     .workspace_bytes = call->workspace_bytes,
   };
@@ -172,6 +173,7 @@ qm_cuda_linear_input_grad (QmCudaContext *context,
     .batch = 1,
     .alpha = 1,
     .tf32 = call->attributes.tf32,
+    .deterministic = call->attributes.deterministic,
     .workspace = call->workspace,
     .workspace_bytes = call->workspace_bytes,
   };
@@ -288,6 +290,7 @@ qm_cuda_linear_weight_grad (QmCudaContext *context,
     .batch = 1,
     .alpha = 1,
     .tf32 = call->attributes.tf32,
+    .deterministic = call->attributes.deterministic,
   };
   QmCudaProduct fused;
   float *transposed = NULL;
@@ -371,6 +374,7 @@ qm_cuda_matmul (QmCudaContext *context,
     .batch = one ? pairs : a->shape[inner],
     .alpha = (float) call->attributes.scale,
     .tf32 = call->attributes.tf32,
+    .deterministic = call->attributes.deterministic,
     .workspace = call->workspace,
     .workspace_bytes = call->workspace_bytes,
   };

@@ -41,6 +41,7 @@ extern "C"
     int64_t batch;
     float alpha;
     bool tf32;
+    bool deterministic; /* computed in the way that cuBLASLt proposes first */
     QmCudaEpilogue epilogue;
     void *bias; /* of the type of d, as `pre` is */
     void *pre;
@@ -54,7 +55,8 @@ extern "C"
 
   /* Queues a product.  How it is computed is chosen when a shape is seen for
    * the first time, by timing what cuBLASLt proposes, unless the stream is
-   * being captured; that first call may wait and allocate.
+   * being captured or the product has to be deterministic; that first call may
+   * wait and allocate.
    * QM_STATUS_UNSUPPORTED where cuBLASLt has no kernel for it. */
   QmStatus qm_cuda_product (QmCudaProducts *products,
                             cudaStream_t stream,
