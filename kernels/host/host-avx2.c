@@ -23,15 +23,15 @@ typedef __m256 Vector;
 #define vector_sqrt     _mm256_sqrt_ps
 
 static inline Vector
-vector_load_f16 (const uint16_t *from)
+vector_load_f16 (const void *from)
 {
-  return _mm256_cvtph_ps (_mm_loadu_si128 ((const __m128i *) from));
+  return _mm256_cvtph_ps (_mm_loadu_si128 (from));
 }
 
 static inline Vector
-vector_load_bf16 (const uint16_t *from)
+vector_load_bf16 (const void *from)
 {
-  __m128i halves = _mm_loadu_si128 ((const __m128i *) from);
+  __m128i halves = _mm_loadu_si128 (from);
 
   return _mm256_castsi256_ps (
       _mm256_slli_epi32 (_mm256_cvtepu16_epi32 (halves), 16));

@@ -23,15 +23,15 @@ typedef __m512 Vector;
 #define vector_sqrt     _mm512_sqrt_ps
 
 static inline Vector
-vector_load_f16 (const uint16_t *from)
+vector_load_f16 (const void *from)
 {
-  return _mm512_cvtph_ps (_mm256_loadu_si256 ((const __m256i *) from));
+  return _mm512_cvtph_ps (_mm256_loadu_si256 (from));
 }
 
 static inline Vector
-vector_load_bf16 (const uint16_t *from)
+vector_load_bf16 (const void *from)
 {
-  __m256i halves = _mm256_loadu_si256 ((const __m256i *) from);
+  __m256i halves = _mm256_loadu_si256 (from);
 
   return _mm512_castsi512_ps (
       _mm512_slli_epi32 (_mm512_cvtepu16_epi32 (halves), 16));

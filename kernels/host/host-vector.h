@@ -37,15 +37,15 @@ load_as (QmType type, const void *data, int64_t i)
   switch (type)
     {
     case QM_TYPE_F16:
-      return vector_load_f16 ((const uint16_t *) data + i);
+      return vector_load_f16 (qm_host_at (type, data, i));
     case QM_TYPE_BF16:
-      return vector_load_bf16 ((const uint16_t *) data + i);
+      return vector_load_bf16 (qm_host_at (type, data, i));
     case QM_TYPE_F32:
     case QM_TYPE_I32:
     case QM_TYPE_NONE:
       break;
     }
-  return vector_load ((const float *) data + i);
+  return vector_load (qm_host_at (type, data, i));
 }
 
 static inline void

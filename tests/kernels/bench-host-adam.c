@@ -125,7 +125,7 @@ moves_body (void *data, int64_t begin, int64_t end)
               _mm_store_ps (x, sums[k]);
           }
       for (int k = 0; k < 4; k++)
-        _mm_stream_ps ((float *) (bench->weights + i) + 4 * k,
+        _mm_stream_ps ((float *) (void *) (bench->weights + i) + 4 * k,
                        _mm_add_ps (sums[k], sums[k + 4]));
 #else
       for (int k = 0; k < 32; k++)
