@@ -512,6 +512,14 @@ write_file (const char *temporary,
   return status;
 }
 
+bool
+qm_safetensors_part_name (const char *path, char *name, size_t size)
+{
+  int length = snprintf (name, size, "%s.%ld.part", path, (long) getpid ());
+
+  return length >= 0 && (size_t) length < size;
+}
+
 QmStatus
 qm_safetensors_write (const char *path,
                       const QmTensorToStore *tensors,
@@ -530,7 +538,7 @@ qm_safetensors_write (const char *path,
                            "the host is out of memory");
   else
     {
-      snprintf (temporary, size, "%s.%ld.part", path, (long) getpid ());
+      qm_safetensors_part_name (path, temporary, size);
       status =
           write_file (temporary, path, header, tensors, n, source, data, error);
     }

@@ -101,6 +101,15 @@ cpu_close (QmDevice *device)
   free (device);
 }
 
+static uint64_t
+cpu_free_bytes (QmDevice *device)
+{
+  QmDeviceInfo info;
+
+  qm_cpu_info (&info);
+  return info.free_bytes;
+}
+
 static QmStatus
 cpu_allocate (QmDevice *device, size_t bytes, void **memory, QmError *error)
 {
@@ -299,6 +308,7 @@ cpu_run (QmDevice *device,
 
 static const QmBackend backend = {
   .close = cpu_close,
+  .free_bytes = cpu_free_bytes,
   .allocate = cpu_allocate,
   .free = cpu_free,
   .write = cpu_copy,

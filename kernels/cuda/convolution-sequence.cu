@@ -7,6 +7,7 @@
  * the argument of the activation once more on the way, and for the rows after
  * the piece too, because those of the piece have part in them. */
 
+#include "kernels/cuda/activation.cuh"
 #include "kernels/cuda/convolution.cuh"
 
 namespace
@@ -134,10 +135,12 @@ read_before (const Sequences &sequences,
     }
 }
 
+template <bool silu>
 __global__ void
 __launch_bounds__ (threads)
     sequences_kernel (const __grid_constant__ Sequences sequences)
 {
+  QmFunction function = silu ? QM_FUNCTION_SILU : sequences.activation;
   int column = (int) (blockIdx.x * threads + threadIdx.x) * width;
   float w[window][width], bias[width];
 
@@ -171,7 +174,7 @@ __launch_bounds__ (threads)
 #pragma unroll
                   for (int k = 0; k < window; k++)
                     y[c] = fmaf (w[k][c], x[u + k][c], y[c]);
-                  y[c] = qm_function (sequences.activation, y[c]);
+                  y[c] = qm_activation<false> (function, y[c]);
                 }
               if (row + u < at.end)
                 write (sequences.y, at.row + row + u, column, y);
@@ -212,7 +215,7 @@ struct Sums
 /* The gradient of row `row`'s argument, from x of it and the rows before, and
  * what that adds to the gradients of the weights. */
 __device__ __forceinline__ void
-go_back (const Sequences &sequences,
+go_back (QmFunction function,
          const float (&w)[window][width],
          const float (&bias)[width],
          const float (&x)[2 * window - 1][width],
@@ -224,14 +227,14 @@ go_back (const Sequences &sequences,
 #pragma unroll
   for (int c = 0; c < width; c++)
     {
-      if (sequences.activation != QM_FUNCTION_NONE)
+      if (function != QM_FUNCTION_NONE)
         {
           float argument = bias[c];
 
 #pragma unroll
           for (int k = 0; k < window; k++)
             argument = fmaf (w[k][c], x[u + k][c], argument);
-          g[c] *= qm_function_slope (sequences.activation, argument);
+          g[c] *= qm_activation_slope<false> (function, argument);
         }
       if (!counts)
         continue;
@@ -242,11 +245,13 @@ go_back (const Sequences &sequences,
     }
 }
 
+template <bool silu>
 __global__ void
 __launch_bounds__ (threads)
     gradients_kernel (const __grid_constant__ Sequences sequences)
 {
   constexpr int before = window - 1;
+  QmFunction function = silu ? QM_FUNCTION_SILU : sequences.activation;
   int column = (int) (blockIdx.x * threads + threadIdx.x) * width;
   float w[window][width], bias[width];
   Sums sums = {};
@@ -285,7 +290,7 @@ __launch_bounds__ (threads)
 
               unpack (raw[u], sequences.x.type, x[before + u]);
               unpack (raw_dy[u], sequences.dy.type, g[before + u]);
-              go_back (sequences, w, bias, x, u, r < at.end, g[before + u],
+              go_back (function, w, bias, x, u, r < at.end, g[before + u],
                        sums);
               unpack (raw_add[u], sequences.add.type, dx);
 #pragma unroll
@@ -365,7 +370,10 @@ qm_convolve_sequences (const QmCudaContext *context,
                        cudaStream_t stream,
                        const QmConvolution &convolution)
 {
-  launch (context, stream, sequences_kernel, convolution, 65535);
+  if (convolution.activation == QM_FUNCTION_SILU)
+    launch (context, stream, sequences_kernel<true>, convolution, 65535);
+  else
+    launch (context, stream, sequences_kernel<false>, convolution, 65535);
 }
 
 int64_t
@@ -373,6 +381,11 @@ qm_sequence_gradients (const QmCudaContext *context,
                        cudaStream_t stream,
                        const QmConvolution &convolution)
 {
-  return launch (context, stream, gradients_kernel, convolution,
-                 convolution.most_parts);
+  int64_t most = convolution.most_parts;
+
+  return convolution.activation == QM_FUNCTION_SILU
+             ? launch (context, stream, gradients_kernel<true>, convolution,
+                       most)
+             : launch (context, stream, gradients_kernel<false>, convolution,
+                       most);
 }

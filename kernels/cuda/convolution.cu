@@ -3,6 +3,7 @@
 /* Depth-wise convolutions: which kernels are for a call, and those that take
  * any window and any tensors. */
 
+#include "kernels/cuda/activation.cuh"
 #include "kernels/cuda/convolution.cuh"
 #include "kernels/cuda/cuda-workspace.h"
 
@@ -53,7 +54,9 @@ gradient (const QmConvolution &c, int64_t r, int channel)
 
   return c.activation == QM_FUNCTION_NONE
              ? g
-             : g * qm_function_slope (c.activation, argument (c, r, channel));
+             : g
+                   * qm_activation_slope<false> (c.activation,
+                                                 argument (c, r, channel));
 }
 
 __global__ void
@@ -68,7 +71,7 @@ convolve_kernel (const __grid_constant__ QmConvolution c)
       int channel = (int) (i % c.channels);
 
       qm_store ({ c.y.row (r), c.y.type }, channel,
-                qm_function (c.activation, argument (c, r, channel)));
+                qm_activation<false> (c.activation, argument (c, r, channel)));
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "kernels/cuda/cuda-products.h"
+#include "kernels/cuda/cuda-workspace.h"
 
 static size_t
 floats (int64_t count)
@@ -114,6 +115,7 @@ qm_cuda_linear (QmCudaContext *context,
     .batch = 1,
     .alpha = 1,
     .tf32 = call->attributes.tf32,
+    .deterministic = call->attributes.deterministic,
     .workspace = call->workspace,
     .workspace_bytes = call->workspace_bytes,
   };
@@ -171,6 +173,7 @@ qm_cuda_linear_input_grad (QmCudaContext *context,
     .batch = 1,
     .alpha = 1,
     .tf32 = call->attributes.tf32,
+    .deterministic = call->attributes.deterministic,
     .workspace = call->workspace,
     .workspace_bytes = call->workspace_bytes,
   };
@@ -215,24 +218,58 @@ qm_cuda_linear_input_grad (QmCudaContext *context,
 }
 
 /* The share of the memory's bandwidth that sums of columns reach, about. */
-#define COLUMN_EFFICIENCY 0.7
+#define COLUMN_EFFICIENCY 0.8
 
-/* Whether the product should make the sums of the columns of dy as well: where
- * that takes less time than reading dy once more. */
-static bool
-sums_in_product (QmCudaContext *context,
-                 cudaStream_t stream,
-                 const QmCudaProduct *plain,
-                 const QmCudaProduct *fused)
+/* Milliseconds that sums of the columns of dy take. */
+static float
+sums_time (const QmCudaContext *context, const QmCudaProduct *product)
 {
-  float without = qm_cuda_product_time (context->products, stream, plain);
-  float with = qm_cuda_product_time (context->products, stream, fused);
-  double bytes = (double) plain->a.rows * (double) plain->a.columns
-                 * (double) qm_type_size (plain->a.type);
+  double bytes = (double) product->a.rows * (double) product->a.columns
+                 * (double) qm_type_size (product->a.type);
 
-  return without >= 0 && with >= 0
-         && (with - without) * 1e-3 * COLUMN_EFFICIENCY * context->bandwidth
-                < bytes;
+  return (float) (bytes * 1e3 / (COLUMN_EFFICIENCY * context->bandwidth));
+}
+
+/* The ways to the gradient of weights. */
+typedef enum WeightGrad
+{
+  PLAIN,
+  SUMS_IN_PRODUCT, /* the product makes the sums for dbias as well */
+  TRANSPOSED
+} WeightGrad;
+
+/* The fastest way, as far as products of the shape were timed. */
+static WeightGrad
+choose_weight_grad (QmCudaContext *context,
+                    cudaStream_t stream,
+                    const QmCudaProduct *plain,
+                    const QmCudaProduct *fused,
+                    float *transposed)
+{
+  float best = qm_cuda_product_time (context->products, stream, plain), other;
+  float sums = fused != NULL ? sums_time (context, plain) : 0;
+  WeightGrad choice = PLAIN;
+
+  if (best < 0)
+    return PLAIN;
+  if (fused != NULL)
+    {
+      best += sums;
+      other = qm_cuda_product_time (context->products, stream, fused);
+      if (other >= 0 && other < best)
+        {
+          best = other;
+          choice = SUMS_IN_PRODUCT;
+        }
+    }
+  if (transposed != NULL)
+    {
+      other =
+          qm_cuda_transposed_time (context, stream, plain, transposed, sums);
+      if (other >= 0 && other < best)
+        choice = TRANSPOSED;
+    }
+  return choice;
 }
 
 QmStatus
@@ -253,25 +290,40 @@ qm_cuda_linear_weight_grad (QmCudaContext *context,
     .batch = 1,
     .alpha = 1,
     .tf32 = call->attributes.tf32,
-    .workspace = (char *) call->workspace + sums,
-    .workspace_bytes = call->workspace_bytes - sums,
+    .deterministic = call->attributes.deterministic,
   };
   QmCudaProduct fused;
+  float *transposed = NULL;
   QmStatus status;
 
   if (!type_fits (dy, &call->inputs[1], &call->outputs[0]))
     return refuse_type (call, error);
   product.a.rows = product.c.rows = product.d.rows = columns;
+  if (qm_cuda_transposed_is_possible (context, &product, dy, &call->inputs[1]))
+    {
+      transposed = (float *) ((char *) call->workspace + sums);
+      sums += floats (
+          qm_cuda_transposed_size (dy->shape[0], columns, product.b.columns));
+    }
+  product.workspace = (char *) call->workspace + sums;
+  product.workspace_bytes = call->workspace_bytes - sums;
   fused = product;
   fused.epilogue = QM_CUDA_EPILOGUE_ROW_SUMS;
   fused.bias = call->workspace;
-  if (has_dbias && sums_in_product (context, stream, &product, &fused))
+  switch (choose_weight_grad (context, stream, &product,
+                              has_dbias ? &fused : NULL, transposed))
     {
+    case TRANSPOSED:
+      return qm_cuda_transposed_product (context, stream, &product, transposed,
+                                         call->workspace, dy, dbias, error);
+    case SUMS_IN_PRODUCT:
       status = qm_cuda_product (context->products, stream, &fused, error);
       return status != QM_OK
                  ? status
                  : qm_cuda_add_parts (stream, call->workspace, 1, dy->shape[1],
                                       1, dbias->data, error);
+    case PLAIN:
+      break;
     }
   status = qm_cuda_product (context->products, stream, &product, error);
   if (status != QM_OK || !has_dbias)
@@ -322,6 +374,7 @@ qm_cuda_matmul (QmCudaContext *context,
     .batch = one ? pairs : a->shape[inner],
     .alpha = (float) call->attributes.scale,
     .tf32 = call->attributes.tf32,
+    .deterministic = call->attributes.deterministic,
     .workspace = call->workspace,
     .workspace_bytes = call->workspace_bytes,
   };

@@ -24,6 +24,42 @@
 #define QM_CUDA_SORT_DIGITS 256
 #define QM_CUDA_SORT_CHUNK  64
 
+/* The gradient of weights in TF32 transposes dy or x, whichever has fewer
+ * columns: at most so many of its rows at a time that they take so many bytes,
+ * in tiles of QM_CUDA_TRANSPOSE_ROWS. */
+#define QM_CUDA_TRANSPOSE_BYTES (INT64_C (256) << 20)
+#define QM_CUDA_TRANSPOSE_ROWS  128
+
+/* Whether the gradient of weights may go by way of a transposed factor. */
+static inline bool
+qm_cuda_transposes (int architecture, const QmTensor *dy, bool tf32)
+{
+  return architecture == 90 && tf32 && dy->type == QM_TYPE_F32
+         && dy->shape[0] >= 1024 && dy->shape[1] >= 64;
+}
+
+/* How many rows are transposed at a time; equal shares, and whole tiles. */
+static inline int64_t
+qm_cuda_transposed_rows (int64_t rows, int64_t columns)
+{
+  int64_t most = QM_CUDA_TRANSPOSE_BYTES / (4 * columns);
+  int64_t tile = QM_CUDA_TRANSPOSE_ROWS, parts, share;
+
+  most = most > tile ? most : tile;
+  parts = (rows + most - 1) / most;
+  share = (rows + parts - 1) / parts;
+  return (share + tile - 1) / tile * tile;
+}
+
+/* The memory for them. */
+static inline int64_t
+qm_cuda_transposed_size (int64_t rows, int64_t out, int64_t in)
+{
+  int64_t columns = out < in ? out : in;
+
+  return qm_cuda_transposed_rows (rows, columns) * columns;
+}
+
 static inline int64_t
 qm_cuda_sort_tiles (int64_t tokens)
 {

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """qm-bench as a user calls it, on the CPU.
 
-usage: test_bench.py QM_BENCH GOLDEN_FOLDER
+usage: test_bench.py QM_BENCH GOLDEN_FOLDER MANUAL
 """
 
 import json
 import os
 import pathlib
+import re
+import resource
 import signal
 import subprocess
 import sys
@@ -14,7 +16,7 @@ import tempfile
 import time
 import unittest
 
-BENCH, GOLDEN = sys.argv[1], pathlib.Path(sys.argv[2])
+BENCH, GOLDEN, MANUAL = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
 
 CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
               num_hidden_layers=2, num_attention_heads=4,
@@ -64,6 +66,29 @@ class Bench(unittest.TestCase):
         last = json.loads(result.stdout.splitlines()[-1])
         self.assertEqual(last['id'], 'cpu')
         self.assertGreater(last['memory_bytes'], 0)
+        self.assertTrue(last['usable'])
+        self.documented(last)
+        self.assertRegex(bench('devices').stdout, r'(?m)^cpu  .*\n +.* GiB')
+
+    def test_no_gpu_is_said(self):
+        result = bench('devices', env={**os.environ,
+                                       'CUDA_VISIBLE_DEVICES': ''})
+        self.assertEqual(result.returncode, 0)
+        self.assertIn('--device cpu', result.stderr)
+        self.assertTrue(result.stdout.startswith('cpu'))
+        result = bench('run', *self.tiny(), '--json',
+                       env={**os.environ, 'CUDA_VISIBLE_DEVICES': ''})
+        self.assertEqual(json.loads(result.stdout)['device']['id'], 'cpu')
+        self.assertIn('This is the cpu.', result.stderr)
+
+    def documented(self, value):
+        """Every name in JSON is in the manual page."""
+        words = set(re.findall(r'[a-z0-9_]+', MANUAL.read_text()))
+        if isinstance(value, dict):
+            self.assertLessEqual(set(value), words)
+        for item in value.values() if isinstance(value, dict) else value:
+            if isinstance(item, (dict, list)):
+                self.documented(item)
 
     def test_plan_of_the_catalog(self):
         for model in ('pythia-160m', 'pythia-410m', 'pythia-1b', 'pythia-2.8b',
@@ -72,12 +97,41 @@ class Bench(unittest.TestCase):
             begin = time.monotonic()
             plan = self.line(bench('plan', '--model', model, '--memory',
                                    '141GB', '--json'))
-            self.assertLess(time.monotonic() - begin, 5)
+            self.assertLess(time.monotonic() - begin, 1)
+            self.documented(plan)
             parts = dict(plan['memory_bytes'])
             total = parts.pop('total')
             self.assertEqual(total, sum(parts.values()))
             self.assertLessEqual(total, 141e9)
             self.assertTrue(plan['fits'])
+
+    def test_plan_for_a_gpu_of_the_catalog(self):
+        for name in ('rtx-4090', 'RTX4090', 'geforce rtx 4090', '4090'):
+            plan = self.line(bench('plan', '--model', 'pythia-1b', '--gpu',
+                                   name, '--json'))
+            self.assertEqual(plan['gpu'], 'GeForce RTX 4090')
+            self.assertEqual(plan['architecture'], 89)
+            self.assertLessEqual(plan['memory_bytes']['total'],
+                                 plan['available_bytes'])
+            self.assertLess(plan['available_bytes'], 24 * 2**30)
+            self.assertGreater(plan['twice_bytes'], plan['available_bytes'])
+        arguments = ('plan', '--model', 'pythia-160m', '--gpu')
+        self.fails(1, 'h100-80gb-pcie, h100-80gb-sxm', *arguments, 'h100')
+        self.fails(1, "no GPU 'voodoo'", *arguments, 'voodoo')
+        self.fails(5, 'too old', *arguments, 't4')
+        self.fails(5, 'AMD', *arguments, 'mi300x')
+        self.fails(5, 'too old', 'plan', '--model', 'pythia-160m', '--memory',
+                   '24GiB', '--architecture', 75)
+        text = bench(*arguments, 'h200-141gb-sxm').stdout
+        self.assertIn('fits in the 138.2 GiB of H200 SXM 141GB', text)
+
+    def test_plan_of_many_layers(self):
+        begin = time.monotonic()
+        plan = self.line(bench(
+            'plan', *self.tiny(num_hidden_layers=4096), '--micro-batch', 1,
+            '--json'))
+        self.assertGreater(plan['memory_bytes']['activations'], 4096 * 2**10)
+        self.assertLess(time.monotonic() - begin, 20)
 
     def test_settings_need_less(self):
         def need(settings):
@@ -132,12 +186,56 @@ class Bench(unittest.TestCase):
             self.assertAlmostEqual(
                 got['days'] / (got['step']['mean_s'] * 100 / 86400), 1,
                 places=6)
+            self.documented(got)
+            self.assertIsNone(got['memory_use']['used_bytes'])
+            phases = got['phases_s']
+            self.assertLess(sum(phases.values()), 2.01 * phases['total'])
+            self.assertAlmostEqual(float.fromhex(got['loss_hex']), got['loss'],
+                                   places=9)
             # What was timed has learned a little from log(256).
             self.assertTrue(3 < got['loss'] < 7, got['loss'])
 
     def test_run_chooses_the_micro_batch(self):
         got = self.line(bench('run', *self.tiny(), '--device', 'cpu', '--json'))
         self.assertEqual(got['micro_batch'], 8)
+
+    def test_profile(self):
+        arguments = (*self.tiny(), '--device', 'cpu', '--profile')
+        got = self.line(bench('run', *arguments, '--json'))
+        self.documented(got)
+        profile = got['profile']
+        for part, total in (('pass', 'pass_s'), ('update', 'update_s')):
+            rows = [row for row in profile['rows'] if row['part'] == part]
+            self.assertGreater(len(rows), 3)
+            self.assertAlmostEqual(sum(row['seconds'] for row in rows),
+                                   profile[total], places=6)
+            self.assertAlmostEqual(sum(row['share'] for row in rows), 1)
+            times = [row['seconds'] for row in rows]
+            self.assertEqual(times, sorted(times, reverse=True))
+        names = {row['operator'] for row in profile['rows']}
+        self.assertTrue({'attention', 'attention_backward', 'linear', 'adam',
+                         'cross_entropy'} <= names, names)
+        self.assertTrue(all('tflops' in row or 'gbs' in row
+                            for row in profile['rows']))
+        attention, = (row for row in profile['rows']
+                      if row['operator'] == 'attention')
+        self.assertEqual(attention['count'], CONFIG['num_hidden_layers'])
+        self.assertIn('f32[8,4,16,8]', attention['shape'])
+        text = bench('run', *arguments, '--verbose').stdout
+        self.assertIn('Pass operator by operator', text)
+        self.assertIn('tuning', text)
+
+    def test_same_seed_same_bits(self):
+        def loss(*arguments):
+            return self.line(bench(
+                'run', *self.tiny(), '--device', 'cpu', '--validate', 2,
+                '--json', *arguments))['loss_hex']
+
+        first = loss('--deterministic')
+        self.assertEqual(loss('--deterministic'), first)
+        # Nor does it matter how often was measured before.
+        self.assertEqual(loss('--repeat', 3), first)
+        self.assertNotEqual(loss('--seed', 1), first)
 
     def test_half_precision(self):
         for precision in ('fp16', 'bf16'):
@@ -240,6 +338,12 @@ class Bench(unittest.TestCase):
         self.fails(4, 'no device', 'run', *self.tiny(), '--device', 'tpu')
         self.fails(3, 'needs', 'plan', '--model', 'pythia-6.9b', '--memory',
                    '24GiB')
+        self.fails(1, 'no GPU of compute capability 8.0', 'run', *self.tiny(),
+                   '--device', 'cpu', '--architecture', 80)
+        self.fails(1, '--architecture', 'run', *self.tiny(), '--device', 'cpu',
+                   '--architecture', 'hopper')
+        self.fails(4, 'no device cuda:63', 'run', *self.tiny(), '--device',
+                   'cuda:63')
         self.fails(5, 'rope_scaling', 'run',
                    *self.tiny(rope_scaling=dict(type='linear')), '--device',
                    'cpu')
@@ -275,11 +379,65 @@ class Bench(unittest.TestCase):
         self.assertEqual(out, '')
         self.assertTrue(err.endswith('qm-bench: interrupted\n'), err)
 
+    def stopped(self, *arguments, wait):
+        """Interrupted when it has used so many seconds of the processor."""
+        process = subprocess.Popen([BENCH, *map(str, arguments)],
+                                   stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        ticks = os.sysconf('SC_CLK_TCK')
+        while process.poll() is None:
+            with open(f'/proc/{process.pid}/stat') as file:
+                fields = file.read().rsplit(')', 1)[1].split()
+            if (int(fields[11]) + int(fields[12])) / ticks > wait:
+                break
+            time.sleep(0.05)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(out, '')
+        self.assertTrue(err.endswith('qm-bench: interrupted\n'), err)
+        return time.monotonic() - begin
+
+    def test_interrupt_within_a_pass(self):
+        recipe = self.write('recipe.json', dict(RECIPE, sequence_length=1024))
+        wide = self.write('config.json', dict(
+            CONFIG, hidden_size=512, intermediate_size=2048,
+            num_hidden_layers=8, max_position_embeddings=1024))
+        self.assertLess(self.stopped(
+            'run', '--config', wide, '--recipe', recipe, '--device', 'cpu',
+            '--micro-batch', 8, '--json', wait=0.5), 3)
+
+    def test_out_of_memory(self):
+        def little():
+            resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+
+        if b'__asan_init' in pathlib.Path(BENCH).read_bytes():
+            self.skipTest('a sanitizer needs address space')
+        self.fails(3, 'memory', 'run', '--model', 'pythia-160m',
+                   '--micro-batch', 1, '--device', 'cpu', '--json',
+                   preexec_fn=little)
+
+    def test_full_disk_is_said(self):
+        with open('/dev/full', 'w') as full:
+            result = subprocess.run([BENCH, 'plan', '--model', 'pythia-160m',
+                                     '--memory', '24GiB'], stdout=full,
+                                    stderr=subprocess.PIPE, text=True)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('standard output', result.stderr)
+
     def test_help(self):
         for option in ('--help', '--version'):
             result = bench(option)
             self.assertEqual(result.returncode, 0)
             self.assertIn('qm-bench', result.stdout)
+        commands = re.findall(r'(?m)^  ([a-z]+)  ', bench('-h').stdout)
+        self.assertEqual(commands, ['devices', 'plan', 'run', 'check', 'train'])
+        for command in commands:
+            text = bench(command, '--help').stdout
+            self.assertIn('--json', text)
+            self.assertTrue(all(len(line) <= 80 and line == line.rstrip()
+                                for line in text.splitlines()), text)
 
 
 unittest.main(argv=sys.argv[:1])

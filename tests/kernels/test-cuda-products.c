@@ -200,6 +200,25 @@ test_weight_grad (Test *test)
   compare_run (&test->compare, &call, tolerance (&call, false) * 2);
 }
 
+/* Long enough for the ways that transpose a factor before. */
+static void
+test_long_weight_grad (Test *test)
+{
+  int64_t rows = test->most * 10 + size (test) * 4;
+  int64_t in = 64 + size (test) / 8 * 4, out = 64 + size (test) / 8 * 4;
+  QmOpCall call = { .op = QM_OP_LINEAR_WEIGHT_GRAD };
+
+  call.attributes.tf32 = true;
+  call.inputs[0] =
+      compare_tensor (&test->compare, QM_TYPE_F32, 2, SHAPE (rows, out), 0, 0);
+  call.inputs[1] = compare_tensor (&test->compare, QM_TYPE_F32, 2,
+                                   SHAPE (rows, in), toss (test) ? 8 : 0, 0);
+  call.outputs[0] = matrix (test, QM_TYPE_F32, out, in);
+  if (toss (test))
+    call.outputs[1] = line (test, QM_TYPE_F32, out);
+  compare_run (&test->compare, &call, tolerance (&call, false) * 2);
+}
+
 /* [B, H, rows, columns], laid out as [B, H, r, c], [B, r, H, c] or either with
  * columns following each other. */
 static QmTensor
@@ -409,8 +428,9 @@ int
 main (int argc, char **argv)
 {
   static void (*const tests[]) (Test *) = {
-    test_copy,        test_add,    test_linear,    test_input_grad,
-    test_weight_grad, test_padded, test_attention, test_matmul,
+    test_copy,       test_add,         test_linear,
+    test_input_grad, test_weight_grad, test_long_weight_grad,
+    test_padded,     test_attention,   test_matmul,
   };
   Test test = { .most = 300 };
   long cases = 40;
