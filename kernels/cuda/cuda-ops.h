@@ -73,6 +73,13 @@ extern "C"
   QM_CUDA_OPERATOR (embedding_backward);
   QM_CUDA_OPERATOR (positions);
   QM_CUDA_OPERATOR (patchify);
+  QM_CUDA_OPERATOR (unpatchify);
+  QM_CUDA_OPERATOR (depthwise_conv);
+  QM_CUDA_OPERATOR (depthwise_conv_backward);
+  QM_CUDA_OPERATOR (layer_scale);
+  QM_CUDA_OPERATOR (layer_scale_backward);
+  QM_CUDA_OPERATOR (pool);
+  QM_CUDA_OPERATOR (pool_backward);
   QM_CUDA_OPERATOR (class_token);
   QM_CUDA_OPERATOR (class_token_backward);
   QM_CUDA_OPERATOR (label_weight);

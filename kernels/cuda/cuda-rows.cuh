@@ -418,4 +418,14 @@ qm_resident (const QmCudaContext *context,
   return (unsigned) (blocks < most ? blocks : most);
 }
 
+/* How many parts `units` of work of equal size are best divided into, so that
+ * the largest is small, where `most` can be worked on at once. */
+static inline int64_t
+qm_even_parts (int64_t units, int64_t most)
+{
+  int64_t parts = most > 1 ? most : 1, each = (units + parts - 1) / parts;
+
+  return each > 0 ? (units + each - 1) / each : 1;
+}
+
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The gradient of layer norm.  Rows are kept in registers as in the forward
- * pass; so are the sums of the gradients of gamma and beta over all rows that a
- * thread sees, which are added up in the workspace afterwards. */
+/* The gradient of layer norm and RMS norm.  Rows are kept in registers as in
+ * the forward pass; so are the sums of the gradients of gamma and beta over all
+ * rows that a thread sees, which are added up in the workspace afterwards. */
 
 #include "kernels/cuda/cuda-rows.cuh"
 #include "kernels/cuda/cuda-workspace.h"
@@ -19,6 +19,7 @@ struct NormBackward
   QmDropout drop, drop2;
   int64_t rows;
   int columns;
+  bool rms;
 };
 
 /* Adds one group's share of one affine output. */
@@ -139,7 +140,7 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
     {
       QmRaw dy[groups], dy2[dual ? groups : 1], x[groups], dsum[groups];
       float n[groups][QM_GROUP], dn[groups][QM_GROUP];
-      float mean = norm.mean[row], rstd = norm.rstd[row];
+      float mean = norm.rms ? 0 : norm.mean[row], rstd = norm.rstd[row];
       float total = 0, dot = 0;
 
 #pragma unroll
@@ -184,7 +185,8 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
               dot += dn[g][i] * n[g][i];
             }
         }
-      total = qm_row_sum<threads> (total, shared[0]) / (float) norm.columns;
+      total = qm_row_sum<threads> (norm.rms ? 0 : total, shared[0])
+              / (float) norm.columns;
       dot = qm_row_sum<threads> (dot, shared[1]) / (float) norm.columns;
 #pragma unroll
       for (int g = 0; g < groups; g++)
@@ -456,6 +458,7 @@ qm_cuda_layer_norm_backward (QmCudaContext *context,
     .drop2 = qm_dropout (attributes, attributes.site2, in[8]),
     .rows = in[0].shape[0],
     .columns = (int) columns,
+    .rms = attributes.rms,
   };
   QmStatus status;
   unsigned parts;

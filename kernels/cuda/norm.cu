@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Layer norm.  A row is kept in registers by a warp or by a block: it is read
- * once and written once. */
+/* Layer norm and RMS norm.  A row is kept in registers by a warp or by a block:
+ * it is read once and written once. */
 
 #include "kernels/cuda/cuda-rows.cuh"
 
@@ -16,6 +16,7 @@ struct Norm
   int64_t rows;
   int columns;
   float epsilon;
+  bool rms;
 };
 
 /* x += dropout (branch) for the groups of one thread. */
@@ -102,14 +103,15 @@ write_row (const Norm &norm,
   for (int g = 0; g < groups; g++)
     {
       int column = (g * threads + lane) * QM_GROUP;
-      float scale[QM_GROUP], shift[QM_GROUP];
+      float scale[QM_GROUP], shift[QM_GROUP] = {};
 
       qm_unpack (qm_fetch_group<whole> (gamma.data, column, norm.columns,
                                         gamma.type),
                  gamma.type, scale);
-      qm_unpack (qm_fetch_group<whole> (beta.data, column, norm.columns,
-                                        beta.type),
-                 beta.type, shift);
+      if (beta)
+        qm_unpack (qm_fetch_group<whole> (beta.data, column, norm.columns,
+                                          beta.type),
+                   beta.type, shift);
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
         scale[i] = n[g][i] * scale[i] + shift[i];
@@ -132,12 +134,17 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
       float x[groups][QM_GROUP], mean = 0, squares = 0, rstd;
 
       read_row<threads, groups, whole> (norm, row, lane, x);
+      if (!norm.rms)
+        {
 #pragma unroll
-      for (int g = 0; g < groups; g++)
+          for (int g = 0; g < groups; g++)
 #pragma unroll
-        for (int i = 0; i < QM_GROUP; i++)
-          mean += x[g][i];
-      mean = qm_row_sum<threads> (mean, shared[0]) / (float) norm.columns;
+            for (int i = 0; i < QM_GROUP; i++)
+              mean += x[g][i];
+          mean = qm_row_sum<threads> (mean, shared[0]) / (float) norm.columns;
+        }
+      else if (threads > 32)
+        __syncthreads ();
 #pragma unroll
       for (int g = 0; g < groups; g++)
 #pragma unroll
@@ -157,7 +164,8 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
           x[g][i] *= rstd;
       if (lane == 0)
         {
-          norm.mean[row] = mean;
+          if (norm.mean != nullptr)
+            norm.mean[row] = mean;
           norm.rstd[row] = rstd;
         }
       write_row<threads, groups, whole> (norm, norm.y, norm.gamma, norm.beta,
@@ -384,7 +392,8 @@ qm_cuda_layer_norm (QmCudaContext *context,
                 .drop_b = qm_dropout (attributes, attributes.site2, in[7]),
                 .rows = in[0].shape[0],
                 .columns = (int) in[0].shape[1],
-                .epsilon = (float) attributes.epsilon };
+                .epsilon = (float) attributes.epsilon,
+                .rms = attributes.rms };
 
   if (!qm_tensor_present (&in[5]))
     {
