@@ -59,16 +59,16 @@ QmStatus
 qm_cuda_open (int index, int architecture, QmDevice **device, QmError *error);
 bool qm_cuda_peers (int from, int to);
 
-/* Which products a GPU uses where it has several that can do it; the fastest,
- * unless tests and benchmarks say otherwise.  Where only our own are allowed,
- * a call that they cannot do is not supported. */
+/* Products of a GPU where it has several that can do it. */
 typedef enum QmCudaPreference
 {
   QM_CUDA_PREFER_FASTEST,
-  QM_CUDA_PREFER_OWN,
+  QM_CUDA_PREFER_OWN, /* a call that ours cannot do is not supported */
   QM_CUDA_PREFER_LIBRARY
 } QmCudaPreference;
 
+/* Which of them to use from now on: the fastest, unless tests and benchmarks
+ * say otherwise. */
 void qm_cuda_prefer (QmDevice *device, QmCudaPreference preference);
 
 /* Workspace of a call; functions of shapes and architecture alone, compiled
