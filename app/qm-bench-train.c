@@ -8,9 +8,12 @@
 #include "engine/safetensors.h"
 #include "engine/train.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 static bool
 on_step (void *data, const QmTrainStep *step)
@@ -124,6 +127,27 @@ open_samples (const QmBenchOptions *options,
   return status;
 }
 
+/* Nobody should learn after a day of training that the weights have no place.
+ */
+static QmStatus
+check_out (const char *path, QmError *error)
+{
+  const char *slash = strrchr (path, '/');
+  int length = slash == path ? 1 : slash != NULL ? (int) (slash - path) : 0;
+  char folder[PATH_MAX];
+
+  if (slash == NULL)
+    snprintf (folder, sizeof folder, ".");
+  else if (length >= (int) sizeof folder)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "is too long");
+  else
+    snprintf (folder, sizeof folder, "%.*s", length, path);
+  if (access (folder, W_OK) == 0)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be written: %s",
+                       strerror (errno));
+}
+
 static QmStatus
 train (const QmBenchOptions *options, QmBenchModel *model, QmError *error)
 {
@@ -142,6 +166,8 @@ train (const QmBenchOptions *options, QmBenchModel *model, QmError *error)
 
   if (status == QM_OK)
     status = read_schedule (options, &training, error);
+  if (status == QM_OK && options->out != NULL)
+    status = check_out (options->out, error);
   if (status == QM_OK)
     status = qm_bench_prepare (options, model, &device, &plan, error);
   if (status == QM_OK)

@@ -2,6 +2,7 @@
 
 /* An NVIDIA GPU through the CUDA runtime. */
 
+#include "kernels/cuda/cuda-choice.h"
 #include "kernels/cuda/cuda-list.h"
 #include "kernels/cuda/cuda-products.h"
 
@@ -56,6 +57,13 @@ static const QmCudaOperator operators[QM_OP_COUNT] = {
   [QM_OP_EMBEDDING_BACKWARD] = qm_cuda_embedding_backward,
   [QM_OP_POSITIONS] = qm_cuda_positions,
   [QM_OP_PATCHIFY] = qm_cuda_patchify,
+  [QM_OP_UNPATCHIFY] = qm_cuda_unpatchify,
+  [QM_OP_DEPTHWISE_CONV] = qm_cuda_depthwise_conv,
+  [QM_OP_DEPTHWISE_CONV_BACKWARD] = qm_cuda_depthwise_conv_backward,
+  [QM_OP_LAYER_SCALE] = qm_cuda_layer_scale,
+  [QM_OP_LAYER_SCALE_BACKWARD] = qm_cuda_layer_scale_backward,
+  [QM_OP_POOL] = qm_cuda_pool,
+  [QM_OP_POOL_BACKWARD] = qm_cuda_pool_backward,
   [QM_OP_CLASS_TOKEN] = qm_cuda_class_token,
   [QM_OP_CLASS_TOKEN_BACKWARD] = qm_cuda_class_token_backward,
   [QM_OP_LABEL_WEIGHT] = qm_cuda_label_weight,
@@ -123,6 +131,7 @@ cuda_close (QmDevice *device)
 
   if (enter (device, NULL) == QM_OK)
     cudaDeviceSynchronize ();
+  qm_cuda_choices_free (cuda->context.choices);
   qm_cuda_products_free (cuda->context.products);
   free (cuda);
 }
@@ -498,6 +507,7 @@ open_device (CudaDevice *cuda, int ordinal, int architecture, QmError *error)
 {
   QmDeviceInfo *info = &cuda->base.info;
   cudaError_t code = qm_cuda_describe (ordinal, info);
+  QmStatus status;
   int shared = 0;
 
   cuda->ordinal = ordinal;
@@ -535,7 +545,18 @@ open_device (CudaDevice *cuda, int ordinal, int architecture, QmError *error)
   cuda->context.processors = info->processors;
   cuda->context.shared_bytes = (size_t) shared;
   cuda->context.bandwidth = bandwidth (ordinal);
-  return qm_cuda_products_new (&cuda->context.products, error);
+  status = qm_cuda_products_new (&cuda->context.products, error);
+  if (status == QM_OK)
+    status = qm_cuda_choices_new (&cuda->context.choices, error);
+  if (status != QM_OK)
+    qm_cuda_products_free (cuda->context.products);
+  return status;
+}
+
+void
+qm_cuda_prefer (QmDevice *device, QmCudaPreference preference)
+{
+  ((CudaDevice *) device)->context.preference = preference;
 }
 
 QmStatus

@@ -85,6 +85,12 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
       return attention_backward_workspace (&call->inputs[1]);
     case QM_OP_LAYER_NORM_BACKWARD:
       return floats (4 * QM_CUDA_NORM_PARTS * first->shape[1]);
+    case QM_OP_DEPTHWISE_CONV_BACKWARD:
+      return floats (qm_cuda_conv_layout (call).size);
+    case QM_OP_LAYER_SCALE_BACKWARD:
+      return qm_tensor_present (&call->outputs[1])
+                 ? floats (QM_CUDA_SCALE_PARTS * first->shape[1])
+                 : 0;
     case QM_OP_EMBEDDING_BACKWARD:
       return floats (
           qm_cuda_sort_layout (first->shape[0], first->shape[1]).size);

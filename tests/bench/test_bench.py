@@ -382,6 +382,8 @@ class Bench(unittest.TestCase):
             '--steps', 6, '--warm-up', 2, '--schedule', 'linear')]
         for rate, share in zip(rates, (0, 0.5, 1, 0.75, 0.5, 0.25)):
             self.assertAlmostEqual(rate, 3e-3 * share)
+        self.fails(1, 'cannot be written', 'train', *self.tiny(), '--text',
+                   text, '--out', self.path('absent/out'), '--device', 'cpu')
         self.fails(1, '--schedule', 'train', *self.tiny(), '--text', text,
                    '--schedule', 'steep', '--device', 'cpu')
 

@@ -28,6 +28,9 @@ GOLDEN = common.ROOT / 'tests/golden'
 SETTINGS = ('naive', 'compile', 'kernels', 'free-lunch')
 PRECISIONS = ('fp32', 'tf32', 'fp16', 'bf16')
 
+# Exit status of qm-bench where a device has no kernels for a family.
+UNSUPPORTED = 5
+
 # A parameter with less than this share of the whole norm says nothing.
 SMALL = 1e-4
 
@@ -57,6 +60,18 @@ def vit(hidden, heads, side, batch, **changes):
                 **changes), None, batch
 
 
+def convnext(sizes, depths, side, batch, **changes):
+    return dict(model_type='convnext', hidden_sizes=sizes, depths=depths,
+                num_stages=len(sizes), image_size=side, num_channels=3,
+                id2label={str(i): str(i) for i in range(1003)},
+                **changes), None, batch
+
+
+def mamba(hidden, length, batch, **changes):
+    return dict(model_type='mamba', hidden_size=hidden, num_hidden_layers=4,
+                vocab_size=5027, state_size=16, **changes), length, batch
+
+
 CASES = {
     'neox-64-257': gpt_neox(256, 4, 257, 3, use_parallel_residual=True),
     'neox-64-2049': gpt_neox(512, 8, 2049, 2, use_parallel_residual=True),
@@ -72,6 +87,8 @@ CASES = {
     'roberta-128-509': bert('roberta', 512, 4, 509, 2),
     'vit-64-197': vit(512, 8, 224, 8),
     'vit-80-50': vit(320, 4, 112, 9),
+    'convnext-96': convnext([64, 128, 256, 512], [2, 2, 4, 2], 96, 5),
+    'mamba-130': mamba(256, 130, 2),
 }
 
 
@@ -100,7 +117,7 @@ def make_batch(config, length, batch):
     vocab = config['vocab_size']
     # No padding tokens, which have positions of their own.
     ids = torch.randint(2, vocab, (batch, length))
-    if config['model_type'] == 'gpt_neox':
+    if config['model_type'] in ('gpt_neox', 'mamba'):
         return dict(input_ids=ids, labels=ids.clone())
     result = dict(input_ids=ids, labels=torch.where(
         torch.rand(batch, length) < 0.15,
@@ -186,6 +203,8 @@ class Case:
             f'{path}.batch.safetensors', '--precision', precision,
             '--device', options.device, '--settings', settings, '--out', out,
             '--json')
+        if status == UNSUPPORTED:
+            return None
         return out if status == 0 else f'exit status {status}: {message}'
 
     def theirs(self, device):
@@ -202,16 +221,21 @@ class Case:
 
 
 def compare(case, theirs, futures):
-    """Prints a line for each run; returns how many failed."""
+    """Prints a line for each run; returns how many failed, and how many are
+    not supported."""
     loss, reference = theirs['fp64']
     device = next(iter(reference.values())).device
-    failures = 0
+    failures = skipped = 0
     for precision in PRECISIONS:
         own = errors(theirs[precision][1], reference)
         own_loss = abs(theirs[precision][0] / loss - 1)
         for settings in SETTINGS:
             out = futures[precision, settings].result()
             head = f'{case.name:20} {precision:4} {settings:10}'
+            if out is None:
+                print(f'{head} not supported', flush=True)
+                skipped += 1
+                continue
             if isinstance(out, str):
                 print(f'{head} FAILED {out}', flush=True)
                 failures += 1
@@ -227,7 +251,7 @@ def compare(case, theirs, futures):
                   f'worst {got[1]:.2e} ({own[1]:.2e}) '
                   f'loss {abs(tensors["loss"].item() / loss - 1):.1e} '
                   f'({own_loss:.1e}) {got[2]}', flush=True)
-    return failures
+    return failures, skipped
 
 
 def main():
@@ -236,7 +260,7 @@ def main():
     options = parser.parse_args()
     names = [name for name in [*CASES, *sorted(
         path.stem for path in GOLDEN.glob('*.json'))] if options.only in name]
-    failures = 0
+    failures = skipped = 0
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         cases = []
@@ -247,9 +271,12 @@ def main():
                                                    precision, settings)
                 for precision in PRECISIONS for settings in SETTINGS}))
         for case, futures in cases:
-            failures += compare(case, case.theirs(options.torch_device),
-                                futures)
-    common.conclude(failures, len(names) * len(PRECISIONS) * len(SETTINGS))
+            failed, absent = compare(
+                case, case.theirs(options.torch_device), futures)
+            failures += failed
+            skipped += absent
+    common.conclude(failures, len(names) * len(PRECISIONS) * len(SETTINGS),
+                    skipped)
 
 
 main()

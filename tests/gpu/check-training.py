@@ -7,8 +7,9 @@ masked tokens; and made-up images.  The learning rate warms up and falls on a
 cosine.  PyTorch trains in fp32 and, by autocast, in 16 bits.
 
 Passes: no step of the first ten is off by more than 0.01 % in fp32 or 0.1 %
-else; the mean of the last twenty steps is within 1 % of PyTorch's; the loss has
-fallen by a fifth at least.  With a larger learning rate than the default,
+else; the mean of the last twenty steps is within 1 % of PyTorch's in fp32, or
+as near to it as PyTorch's own in 16 bits; the loss has fallen by a fifth at
+least.  With a larger learning rate than the default,
 encoders leave the first plateau at a step that rounding decides, in PyTorch
 too, and nothing can be said.
 """
@@ -39,6 +40,8 @@ CONFIGS = {
                 num_channels=3, id2label={str(i): str(i) for i in range(16)}),
 }
 LENGTH, BATCH, SEED = 128, 32, 7
+# Of PyTorch's loss; qm-bench begins with 65536.  PyTorch has more gradients in
+# fp16, which overflow with that, and a skipped step makes another curve.
 SCALE = 4096.0
 RECIPE = dict(batch_size=BATCH, steps=1000, optimizer='adamw',
               learning_rate=0.0, beta1=0.9, beta2=0.95, epsilon=1e-8,
@@ -133,7 +136,6 @@ def torch_curve(config, weights, batches, precision, options):
         model.parameters(), lr=0.0,
         betas=(RECIPE['beta1'], RECIPE['beta2']), eps=RECIPE['epsilon'],
         weight_decay=RECIPE['weight_decay'])
-    # Low enough that nothing overflows: a skipped step makes another curve.
     scaler = torch.amp.GradScaler(device.split(':')[0], init_scale=SCALE,
                                   enabled=precision == 'fp16')
     losses = []
@@ -152,7 +154,7 @@ def torch_curve(config, weights, batches, precision, options):
         optimizer.zero_grad()
         losses.append(loss.detach())
     if scaler.is_enabled() and scaler.get_scale() < SCALE:
-        print(f'PyTorch skipped steps: its loss scale is '
+        print('PyTorch skipped steps: its loss scale went down to '
               f'{scaler.get_scale()}', flush=True)
     return [loss.item() for loss in losses]
 
@@ -180,16 +182,22 @@ def our_curve(options, folder, family, data, precision, settings):
     return [line['loss'] for line in lines]
 
 
-def compare(name, ours, theirs, precision):
-    """Prints how far a curve is from PyTorch's; returns whether it is near."""
+def end(curve):
+    return statistics.mean(curve[-20:])
+
+
+def compare(name, ours, theirs, exact):
+    """Prints how far a curve is from PyTorch's; returns whether it is near that
+    or, at its end, the one in fp32, `exact`."""
     off = [abs(a / b - 1) for a, b in zip(ours, theirs)]
     early = max(off[:10])
     parted = next((i + 1 for i, x in enumerate(off) if x > 0.01), None)
-    last = statistics.mean(ours[-20:])
-    wanted = statistics.mean(theirs[-20:])
+    last, wanted = end(ours), end(theirs)
     good = (len(ours) == len(theirs)
-            and early <= (1e-4 if precision == 'fp32' else 1e-3)
-            and abs(last / wanted - 1) <= 0.01 and last < 0.8 * ours[0])
+            and early <= (1e-4 if theirs is exact else 1e-3)
+            and abs(last / end(exact) - 1)
+            <= max(0.01, abs(wanted / end(exact) - 1))
+            and last < 0.8 * ours[0])
     print(f'{name:28} {"ok    " if good else "FAILED"} '
           f'first {ours[0]:.5f} ({theirs[0]:.5f}), '
           f'first ten off by {early:.1e} at most, 1 % off from step '
@@ -212,16 +220,22 @@ def check(family, options, folder, data):
         text = numpy.frombuffer(data.read_bytes(), dtype=numpy.uint8)
         batches = list(text_batches(config, text, options.steps))
     failures = 0
+    weights = folder / f'{family}.safetensors'
+    exact = torch_curve(config, weights, batches, 'fp32', options)
     for precision in options.precisions.split(','):
-        theirs = torch_curve(config, folder / f'{family}.safetensors', batches,
-                             precision, options)
+        theirs = exact
+        if precision != 'fp32':
+            theirs = torch_curve(config, weights, batches, precision, options)
+            print(f'{family} {precision}: PyTorch ends '
+                  f'{100 * (end(theirs) / end(exact) - 1):+.2f} % from its '
+                  'fp32', flush=True)
         last = {}
         for settings in SETTINGS:
             ours = our_curve(options, folder, family, data, precision,
                              settings)
             failures += not compare(f'{family} {precision} {settings}', ours,
-                                    theirs, precision)
-            last[settings] = statistics.mean(ours[-20:])
+                                    theirs, exact)
+            last[settings] = end(ours)
         print(f'{family} {precision}: free-lunch ends '
               f'{100 * (last["free-lunch"] / last["naive"] - 1):+.2f} % from '
               'naive', flush=True)

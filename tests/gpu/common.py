@@ -55,7 +55,7 @@ def catalog(model):
     return text['config'], text['recipe']
 
 
-def build(config, attention='sdpa'):
+def build(config):
     """The Transformers model of a config.json."""
     import transformers
     config = dict(config)
@@ -63,15 +63,19 @@ def build(config, attention='sdpa'):
     # Only labels: Transformers would initialise weights in this type.
     for name in ('architectures', 'torch_dtype'):
         config.pop(name, None)
-    made = transformers.AutoConfig.for_model(
-        kind, attn_implementation=attention, **config)
+    if kind not in ('convnext', 'mamba'):
+        config['attn_implementation'] = 'sdpa'
+    made = transformers.AutoConfig.for_model(kind, **config)
     classes = dict(gpt_neox='GPTNeoXForCausalLM', bert='BertForMaskedLM',
                    roberta='RobertaForMaskedLM',
-                   vit='ViTForImageClassification')
+                   vit='ViTForImageClassification',
+                   convnext='ConvNextForImageClassification',
+                   mamba='MambaForCausalLM')
     return getattr(transformers, classes[kind])(made)
 
 
-def conclude(failures, checks):
+def conclude(failures, checks, skipped=0):
     """Prints the sum and ends the program."""
-    print(f'{checks - failures} passed, {failures} failed')
+    print(f'{checks - failures - skipped} passed, {failures} failed'
+          + (f', {skipped} not supported' if skipped else ''))
     sys.exit(1 if failures else 0)
