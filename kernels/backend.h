@@ -69,6 +69,7 @@ typedef enum QmCudaPreference
   QM_CUDA_PREFER_LIBRARY
 } QmCudaPreference;
 
+/* Says so for the calls that follow. */
 void qm_cuda_prefer (QmDevice *device, QmCudaPreference preference);
 
 /* Workspace of a call; functions of shapes and architecture alone, compiled
