@@ -167,6 +167,7 @@ fill_params (const QmAttention *a, Params *p)
   p->scale_log2 = a->scale * LOG2E;
   p->threshold = qm_dropout_threshold (a->dropout);
   p->keep_scale = 65536.0f / (65536.0f - p->threshold);
+  p->grad_scale = p->scale * p->keep_scale;
   p->rng = a->rng;
   p->site = a->site;
   p->causal = a->causal;
