@@ -207,6 +207,12 @@ cudaError_t launch_hopper_forward (const Params &p, cudaStream_t stream);
 template <class T, int D>
 cudaError_t launch_hopper_backward (const Params &p, cudaStream_t stream);
 
+/* For heads of 64 and no more rows than this. */
+constexpr int TF32_MAX_SEQ = 256;
+
+cudaError_t launch_tf32_forward (const Params &p, cudaStream_t stream);
+cudaError_t launch_tf32_backward (const Params &p, cudaStream_t stream);
+
 }
 
 #endif
