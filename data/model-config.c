@@ -451,6 +451,30 @@ require_same (QmJsonObject *object, const char *name, int64_t size)
                   (long long) size);
 }
 
+/* How the time steps of a new model are spread. */
+static void
+read_time_steps (QmJsonObject *object, QmMambaConfig *config)
+{
+  const char *scheme = qm_json_string (object, "time_step_init_scheme", false);
+  char quoted[QM_QUOTE_BYTES];
+
+  config->time_step_min =
+      qm_json_number_or (object, "time_step_min", 1e-12, 1e3, 0.001);
+  config->time_step_max =
+      qm_json_number_or (object, "time_step_max", 1e-12, 1e3, 0.1);
+  config->time_step_floor =
+      qm_json_number_or (object, "time_step_floor", 1e-12, 1e3, 1e-4);
+  config->time_step_scale =
+      qm_json_number_or (object, "time_step_scale", 0, 1e3, 1);
+  config->time_step_random = scheme == NULL || strcmp (scheme, "random") == 0;
+  if (!config->time_step_random && strcmp (scheme, "constant") != 0)
+    qm_json_fail (object, "time_step_init_scheme", QM_STATUS_UNSUPPORTED,
+                  "%s is not supported; random and constant are",
+                  qm_text_quote (scheme, quoted));
+  config->rescale_prenorm_residual =
+      qm_json_boolean_or (object, "rescale_prenorm_residual", false);
+}
+
 static void
 read_mamba (QmJsonObject *object, QmMambaConfig *config)
 {
@@ -483,13 +507,8 @@ read_mamba (QmJsonObject *object, QmMambaConfig *config)
   require_same (object, "d_inner", config->inner_size);
   require_same (object, "d_model", config->hidden_size);
   require_same (object, "n_layer", config->layers);
-  /* Initial values, and which kernel computes the same. */
-  qm_json_take (object, "time_step_scale");
-  qm_json_take (object, "time_step_min");
-  qm_json_take (object, "time_step_max");
-  qm_json_take (object, "time_step_init_scheme");
-  qm_json_take (object, "time_step_floor");
-  qm_json_take (object, "rescale_prenorm_residual");
+  read_time_steps (object, config);
+  /* Which kernel computes the same. */
   qm_json_take (object, "pad_vocab_size_multiple");
   qm_json_take (object, "fused_add_norm");
   qm_json_take (object, "use_mambapy");

@@ -107,12 +107,17 @@ typedef struct QmConvnextConfig
   QmActivation activation;
 } QmConvnextConfig;
 
-/* mamba: Mamba-1 blocks. */
+/* mamba: Mamba-1 blocks.  The time steps of a new model are spread between
+ * `time_step_min` and `time_step_max`, none below the floor; the weights that
+ * make them are rank^-1/2 x `time_step_scale`, or with `time_step_random`
+ * uniform up to that. */
 typedef struct QmMambaConfig
 {
   int64_t vocab_size, hidden_size, layers, state_size, inner_size;
   int64_t conv_kernel, time_step_rank;
   double norm_eps, initializer_range;
+  double time_step_min, time_step_max, time_step_floor, time_step_scale;
+  bool time_step_random, rescale_prenorm_residual;
   bool use_bias, use_conv_bias, residual_in_fp32, tie_word_embeddings;
 } QmMambaConfig;
 

@@ -39,6 +39,21 @@ qm_build_weight (QmBuilder *builder,
   return value;
 }
 
+QmValueId
+qm_build_parameter (QmBuilder *builder,
+                    QmInitial initial,
+                    QmType type,
+                    int32_t rank,
+                    const int64_t *shape,
+                    const char *name)
+{
+  QmValueId value = qm_graph_value (builder->graph, QM_ROLE_PARAMETER, type,
+                                    rank, shape, "%s", name);
+
+  qm_graph_parameter (builder->graph, value, initial, name, NULL);
+  return value;
+}
+
 QmAffine
 qm_build_linear_weights (QmBuilder *builder,
                          int64_t out,
@@ -153,17 +168,20 @@ qm_build_norm_as (QmBuilder *builder,
 {
   QmGraph *graph = builder->graph;
   QmValueId y = qm_graph_like (graph, x, QM_ROLE_TEMPORARY, type, "norm");
-  QmValueId mean, rstd;
+  QmValueId mean = QM_NO_VALUE, rstd;
+  bool rms = weights->bias == QM_NO_VALUE;
   QmNode *node;
 
   if (graph->status != QM_OK)
     return QM_NO_VALUE;
-  mean = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
-                         tensor_of (builder, x)->shape, "mean");
+  if (!rms)
+    mean = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
+                           tensor_of (builder, x)->shape, "mean");
   rstd = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
                          tensor_of (builder, x)->shape, "rstd");
   node = qm_graph_append (graph, QM_OP_LAYER_NORM);
   node->attributes.epsilon = epsilon;
+  node->attributes.rms = rms;
   node->inputs[0] = x;
   node->inputs[1] = weights->weight;
   node->inputs[2] = weights->bias;
@@ -250,6 +268,57 @@ qm_build_embedding (QmBuilder *builder,
   node->attributes.padding = padding;
   node->inputs[0] = ids;
   node->inputs[1] = weights;
+  node->outputs[0] = y;
+  return y;
+}
+
+QmValueId
+qm_build_patches (QmBuilder *builder, QmValueId images, int64_t patch)
+{
+  QmGraph *graph = builder->graph;
+  const int64_t *shape;
+  QmValueId patches;
+  QmNode *node;
+
+  if (graph->status != QM_OK)
+    return QM_NO_VALUE;
+  shape = tensor_of (builder, images)->shape;
+  patches = qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->type, 2,
+                            (int64_t[]){ shape[0] * (shape[2] / patch)
+                                             * (shape[3] / patch),
+                                         shape[1] * patch * patch },
+                            "patches");
+  node = qm_graph_append (graph, QM_OP_PATCHIFY);
+  node->attributes.patch = patch;
+  node->inputs[0] = images;
+  node->outputs[0] = patches;
+  return patches;
+}
+
+QmValueId
+qm_build_convolution (QmBuilder *builder,
+                      QmValueId x,
+                      QmValueId weight,
+                      QmValueId bias,
+                      const QmConvolutionShape *shape)
+{
+  QmGraph *graph = builder->graph;
+  QmValueId y = qm_graph_like (graph, x, QM_ROLE_TEMPORARY,
+                               builder->options->type, "convolution");
+  QmNode *node;
+
+  if (graph->status != QM_OK)
+    return QM_NO_VALUE;
+  weight = qm_graph_reshape (graph, weight, 3,
+                             (int64_t[]){ tensor_of (builder, x)->shape[1],
+                                          shape->down, shape->across });
+  node = qm_graph_append (graph, QM_OP_DEPTHWISE_CONV);
+  node->attributes.height = shape->height;
+  node->attributes.width = shape->width;
+  node->attributes.causal = shape->causal ? QM_CAUSAL_RESULT : QM_CAUSAL_NONE;
+  node->inputs[0] = x;
+  node->inputs[1] = weight;
+  node->inputs[2] = bias;
   node->outputs[0] = y;
   return y;
 }
@@ -546,12 +615,12 @@ build_family (QmBuilder *builder,
       qm_build_vit (builder, &config->vit);
       return;
     case QM_FAMILY_CONVNEXT:
+      qm_build_convnext (builder, &config->convnext, recipe->image_size);
+      return;
     case QM_FAMILY_MAMBA:
-      break;
+      qm_build_mamba (builder, &config->mamba);
+      return;
     }
-  qm_graph_fail (builder->graph, QM_STATUS_UNSUPPORTED,
-                 "the engine cannot train models of the family %s yet",
-                 qm_family_name (config->family));
 }
 
 QmStatus
@@ -570,6 +639,7 @@ qm_build_model (const QmModelConfig *config,
                          "the host is out of memory");
   build_state (&builder);
   build_family (&builder, config, recipe);
+  (*graph)->block = QM_BLOCK_OF_WRITER;
   status = qm_graph_status (*graph, error);
   if (status != QM_OK)
     {

@@ -74,7 +74,9 @@ make_plan (Check *check, QmError *error)
     .target = qm_device_info (check->device)->target,
     .micro_batch = check->recipe.batch_size,
     .methods = check->options->methods & ~(unsigned) QM_METHOD_TF32,
+    .checkpoint = check->options->checkpoint,
     .no_dropout = true,
+    .deterministic = check->options->deterministic,
   };
   QmStatus status;
 

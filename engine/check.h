@@ -15,6 +15,8 @@ typedef struct QmCheckOptions
   QmPrecision precision;
   bool tf32;
   unsigned methods;
+  bool deterministic;  /* equal bits in every run */
+  bool checkpoint;     /* activation checkpointing */
   const char *weights; /* safetensors, with the names of Hugging Face */
   /* safetensors: input_ids [B, S] or pixel_values [B, C, H, W]; labels [B, S]
    * or [B]; for BERT and RoBERTa perhaps token_type_ids; attention_mask if it

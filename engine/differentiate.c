@@ -100,40 +100,6 @@ find_wanted (QmGradients *gradients, size_t n_nodes)
     }
 }
 
-/* A new value with the layout of an owner. */
-static QmValueId
-like_owner (QmGraph *graph, QmValueId owner, QmRole role, QmType type)
-{
-  const QmValue *value = &graph->values[owner];
-  QmTensor tensor = value->tensor;
-  int64_t room = value->room;
-  QmValueId id = qm_graph_value (graph, role, type, tensor.rank, tensor.shape,
-                                 "gradient of %.160s", value->name);
-
-  if (id != QM_NO_VALUE)
-    {
-      tensor.type = type;
-      graph->values[id].tensor = tensor;
-      graph->values[id].room = room;
-    }
-  return id;
-}
-
-/* The view of `target` that `view` is of its own owner. */
-static QmValueId
-same_part (QmGraph *graph, QmValueId target, QmValueId view)
-{
-  QmValue value;
-
-  if (graph->status != QM_OK || target == QM_NO_VALUE)
-    return QM_NO_VALUE;
-  if (graph->values[view].owner == view)
-    return target;
-  value = graph->values[view];
-  return qm_graph_view (graph, target, value.tensor.rank, value.tensor.shape,
-                        value.tensor.stride, value.offset);
-}
-
 static void
 append_copy (QmGraph *graph, QmValueId from, QmValueId to)
 {
@@ -174,8 +140,9 @@ settle (QmGradients *gradients, Owner *owner)
     owner->total = owner->pending;
   else
     {
-      sum = like_owner (graph, owner->total, QM_ROLE_TEMPORARY,
-                        graph->values[owner->total].tensor.type);
+      sum = qm_graph_like_owner (graph, owner->total, QM_ROLE_TEMPORARY,
+                                 graph->values[owner->total].tensor.type,
+                                 "gradient of");
       node = qm_graph_append (graph, QM_OP_ADD);
       node->inputs[0] = owner->total;
       node->inputs[1] = owner->pending;
@@ -194,7 +161,7 @@ qm_gradient_of (QmGradients *gradients, QmValueId output)
     return QM_NO_VALUE;
   owner = owner_of (gradients, output);
   settle (gradients, owner);
-  return same_part (gradients->graph, owner->total, output);
+  return qm_graph_same_part (gradients->graph, owner->total, output);
 }
 
 QmValueId
@@ -212,18 +179,18 @@ qm_gradient_place (QmGradients *gradients, QmValueId input)
   if (!owner->wanted)
     return QM_NO_VALUE;
   if (owner->apart && owner->total != QM_NO_VALUE)
-    return same_part (graph, owner->total, input);
+    return qm_graph_same_part (graph, owner->total, input);
   settle (gradients, owner);
   whole = owner->apart || is_whole (graph, input);
-  place =
-      like_owner (graph, id, QM_ROLE_TEMPORARY, graph->values[id].tensor.type);
+  place = qm_graph_like_owner (graph, id, QM_ROLE_TEMPORARY,
+                               graph->values[id].tensor.type, "gradient of");
   if (!whole && graph->status == QM_OK)
     append_zero (graph, place);
   if (owner->total == QM_NO_VALUE)
     owner->total = place;
   else
     owner->pending = place;
-  return same_part (graph, place, input);
+  return qm_graph_same_part (graph, place, input);
 }
 
 QmValueId
@@ -232,12 +199,14 @@ qm_gradient_place_or_scratch (QmGradients *gradients, QmValueId input)
   QmValueId place = qm_gradient_place (gradients, input);
 
   if (place == QM_NO_VALUE && gradients->graph->status == QM_OK)
-    place = same_part (gradients->graph,
-                       like_owner (gradients->graph,
-                                   gradients->graph->values[input].owner,
-                                   QM_ROLE_TEMPORARY,
-                                   gradients->graph->values[input].tensor.type),
-                       input);
+    place = qm_graph_same_part (
+        gradients->graph,
+        qm_graph_like_owner (gradients->graph,
+                             gradients->graph->values[input].owner,
+                             QM_ROLE_TEMPORARY,
+                             gradients->graph->values[input].tensor.type,
+                             "gradient of"),
+        input);
   return place;
 }
 
@@ -280,7 +249,7 @@ qm_gradient_of_parameter (QmGradients *gradients, QmValueId value)
     qm_graph_fail (graph, QM_STATUS_UNSUPPORTED,
                    "%s is used as a weight, but is none",
                    graph->values[value].name);
-  return same_part (graph, owner->parameter_gradient, value);
+  return qm_graph_same_part (graph, owner->parameter_gradient, value);
 }
 
 static void
@@ -292,7 +261,8 @@ declare_parameter_gradients (QmGradients *gradients)
     if (graph->values[i].role == QM_ROLE_PARAMETER
         && graph->values[i].owner == (QmValueId) i)
       gradients->owners[i].parameter_gradient =
-          like_owner (graph, (QmValueId) i, QM_ROLE_GRADIENT, QM_TYPE_F32);
+          qm_graph_like_owner (graph, (QmValueId) i, QM_ROLE_GRADIENT,
+                               QM_TYPE_F32, "gradient of");
   for (size_t i = 0; i < graph->n_parameters; i++)
     graph->parameters[i].gradient =
         qm_gradient_of_parameter (gradients, graph->parameters[i].value);

@@ -2,6 +2,7 @@
 
 #include "engine/executor.h"
 
+#include "engine/initial.h"
 #include "kernels/convert.h"
 #include "kernels/random.h"
 
@@ -178,6 +179,18 @@ write_state (QmExecutor *executor, uint64_t seed, QmError *error)
 }
 
 QmStatus
+qm_executor_restart (QmExecutor *executor, uint64_t seed, QmError *error)
+{
+  QmStatus status = clear_all (executor, error);
+
+  if (status == QM_OK)
+    status = write_state (executor, seed, error);
+  if (status == QM_OK)
+    status = write_rotary (executor, error);
+  return status;
+}
+
+QmStatus
 qm_executor_new (const QmPlan *plan,
                  QmDevice *device,
                  uint64_t seed,
@@ -197,13 +210,9 @@ qm_executor_new (const QmPlan *plan,
   if (status == QM_OK)
     status = allocate_all (new, error);
   if (status == QM_OK)
-    status = clear_all (new, error);
-  if (status == QM_OK)
     status = prepare_calls (new, error);
   if (status == QM_OK)
-    status = write_state (new, seed, error);
-  if (status == QM_OK)
-    status = write_rotary (new, error);
+    status = qm_executor_restart (new, seed, error);
   if (status == QM_OK)
     *executor = new;
   else
@@ -225,6 +234,12 @@ qm_executor_free (QmExecutor *executor)
   qm_stream_free (executor->device, executor->stream);
   free (executor->calls);
   free (executor);
+}
+
+QmDevice *
+qm_executor_device (QmExecutor *executor)
+{
+  return executor->device;
 }
 
 QmStream *
@@ -299,6 +314,32 @@ initializer_range (const QmModelConfig *config)
   return 0;
 }
 
+/* What the device cannot draw the host makes of what it drew. */
+static QmStatus
+finish_on_host (QmExecutor *executor,
+                const QmParameter *parameter,
+                QmError *error)
+{
+  const QmTensor *tensor =
+      qm_graph_tensor (executor->plan->graph, parameter->value);
+  int64_t n = qm_tensor_elements (tensor);
+  float *values = malloc ((size_t) n * sizeof *values);
+  QmStatus status;
+
+  if (values == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  status = qm_executor_read_floats (executor, parameter->value, values, error);
+  if (status == QM_OK)
+    {
+      qm_initial_finish (parameter, n, tensor->shape[tensor->rank - 1], values);
+      status =
+          qm_executor_write_floats (executor, parameter->value, values, error);
+    }
+  free (values);
+  return status;
+}
+
 QmStatus
 qm_executor_initialise (QmExecutor *executor, QmError *error)
 {
@@ -309,19 +350,16 @@ qm_executor_initialise (QmExecutor *executor, QmError *error)
   for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
     {
       const QmParameter *parameter = &graph->parameters[i];
-      bool normal = parameter->initial == QM_INITIAL_NORMAL;
-      QmOpCall call = { .op = normal ? QM_OP_RANDOM : QM_OP_FILL };
+      QmOpCall call = { 0 };
 
+      qm_initial_call (parameter, initializer_range (&plan->config), &call);
       call.outputs[0] = bind (executor, parameter->value);
-      call.attributes.value = parameter->initial == QM_INITIAL_ONE ? 1 : 0;
-      if (normal)
-        {
-          call.inputs[0] = bind (executor, graph->rng);
-          call.attributes.site = SITE_WEIGHTS + (uint32_t) i;
-          call.attributes.distribution = QM_DISTRIBUTION_NORMAL;
-          call.attributes.scale = initializer_range (&plan->config);
-        }
+      call.attributes.site = SITE_WEIGHTS + (uint32_t) i;
+      if (call.op == QM_OP_RANDOM)
+        call.inputs[0] = bind (executor, graph->rng);
       status = run (executor, &call, error);
+      if (status == QM_OK && qm_initial_needs_host (parameter))
+        status = finish_on_host (executor, parameter, error);
     }
   if (status == QM_OK)
     status = round_weights (executor, error);
@@ -548,6 +586,19 @@ qm_executor_clear (QmExecutor *executor, QmError *error)
     status = qm_device_set (executor->device, executor->stream, loss.data, 0,
                             sizeof (float), error);
   return status;
+}
+
+const QmOpCall *
+qm_executor_calls (const QmExecutor *executor, QmPhase phase, size_t *n)
+{
+  *n = phase == QM_PHASE_UPDATE ? QM_UPDATE_CALLS : executor->n_calls;
+  return phase == QM_PHASE_UPDATE ? executor->update : executor->calls;
+}
+
+QmStatus
+qm_executor_queue (QmExecutor *executor, const QmOpCall *call, QmError *error)
+{
+  return run (executor, call, error);
 }
 
 QmStatus

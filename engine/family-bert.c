@@ -191,7 +191,9 @@ qm_build_bert (QmBuilder *builder, const QmBertConfig *config, bool roberta)
     {
       snprintf (prefix, sizeof prefix, "%sencoder.layer.%lld.", names->model,
                 (long long) i);
+      qm_graph_begin_block (graph);
       x = layer (builder, x, config, prefix);
+      qm_graph_end_block (graph, x);
     }
   head (builder, x, config, roberta, words);
 }

@@ -150,7 +150,9 @@ qm_build_gpt_neox (QmBuilder *builder, const QmGptNeoxConfig *config)
       char prefix[64];
 
       snprintf (prefix, sizeof prefix, "gpt_neox.layers.%lld.", (long long) i);
+      qm_graph_begin_block (graph);
       x = layer (builder, x, config, prefix);
+      qm_graph_end_block (graph, x);
     }
   norm = qm_build_norm_weights (builder, config->hidden_size, "gpt_neox.",
                                 "final_layer_norm");

@@ -126,20 +126,6 @@ layer (QmBuilder *builder,
                        type);
 }
 
-static QmValueId
-weight_of_shape (QmBuilder *builder,
-                 int32_t rank,
-                 const int64_t *shape,
-                 const char *name)
-{
-  QmValueId value =
-      qm_graph_value (builder->graph, QM_ROLE_PARAMETER, builder->options->type,
-                      rank, shape, "%s", name);
-
-  qm_graph_parameter (builder->graph, value, QM_INITIAL_NORMAL, name, NULL);
-  return value;
-}
-
 /* The products of a convolution that does not overlap, as one linear layer. */
 static QmValueId
 embed_patches (QmBuilder *builder, const QmVitConfig *config)
@@ -148,27 +134,19 @@ embed_patches (QmBuilder *builder, const QmVitConfig *config)
   int64_t side = config->patch_size, hidden = config->hidden_size;
   int64_t elements = config->channels * side * side;
   QmAffine projection;
-  QmValueId patches;
-  QmNode *node;
 
   projection.weight =
-      weight_of_shape (builder, 4,
-                       (int64_t[]){ hidden, config->channels, side, side },
-                       "vit.embeddings.patch_embeddings.projection.weight");
+      qm_build_parameter (builder, QM_INITIAL_NORMAL, builder->options->type, 4,
+                          (int64_t[]){ hidden, config->channels, side, side },
+                          "vit.embeddings.patch_embeddings.projection.weight");
   projection.weight = qm_graph_reshape (graph, projection.weight, 2,
                                         (int64_t[]){ hidden, elements });
   projection.bias =
       qm_build_weight (builder, QM_INITIAL_ZERO, hidden, 0,
                        "vit.embeddings.patch_embeddings.projection.", "bias");
-  patches = qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->type, 2,
-                            (int64_t[]){ builder->batch * (builder->length - 1),
-                                         elements },
-                            "patches");
-  node = qm_graph_append (graph, QM_OP_PATCHIFY);
-  node->attributes.patch = side;
-  node->inputs[0] = graph->pixels;
-  node->outputs[0] = patches;
-  return qm_build_linear (builder, patches, &projection);
+  return qm_build_linear (builder,
+                          qm_build_patches (builder, graph->pixels, side),
+                          &projection);
 }
 
 static QmValueId
@@ -176,11 +154,14 @@ embed (QmBuilder *builder, const QmVitConfig *config)
 {
   QmGraph *graph = builder->graph;
   int64_t hidden = config->hidden_size;
-  QmValueId token = weight_of_shape (builder, 3, (int64_t[]){ 1, 1, hidden },
-                                     "vit.embeddings.cls_token");
+  QmType type = builder->options->type;
+  QmValueId token = qm_build_parameter (builder, QM_INITIAL_NORMAL, type, 3,
+                                        (int64_t[]){ 1, 1, hidden },
+                                        "vit.embeddings.cls_token");
   QmValueId position =
-      weight_of_shape (builder, 3, (int64_t[]){ 1, builder->length, hidden },
-                       "vit.embeddings.position_embeddings");
+      qm_build_parameter (builder, QM_INITIAL_NORMAL, type, 3,
+                          (int64_t[]){ 1, builder->length, hidden },
+                          "vit.embeddings.position_embeddings");
   QmValueId patches = embed_patches (builder, config);
   QmValueId y =
       qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->residual, 2,
@@ -222,7 +203,11 @@ qm_build_vit (QmBuilder *builder, const QmVitConfig *config)
                                   (int64_t[]){ builder->batch, 1 }, "labels");
   x = embed (builder, config);
   for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
-    x = layer (builder, x, config, i);
+    {
+      qm_graph_begin_block (graph);
+      x = layer (builder, x, config, i);
+      qm_graph_end_block (graph, x);
+    }
   norm = qm_build_norm_weights (builder, hidden, "vit.", "layernorm");
   x = qm_build_norm (builder, x, &norm, config->layer_norm_eps);
   x = qm_graph_view (graph, x, 2, (int64_t[]){ builder->batch, hidden },

@@ -45,6 +45,18 @@ void qm_build_gpt_neox (QmBuilder *builder, const QmGptNeoxConfig *config);
 void
 qm_build_bert (QmBuilder *builder, const QmBertConfig *config, bool roberta);
 void qm_build_vit (QmBuilder *builder, const QmVitConfig *config);
+void qm_build_convnext (QmBuilder *builder,
+                        const QmConvnextConfig *config,
+                        int64_t image_size);
+void qm_build_mamba (QmBuilder *builder, const QmMambaConfig *config);
+
+/* Declares a parameter of any shape and type. */
+QmValueId qm_build_parameter (QmBuilder *builder,
+                              QmInitial initial,
+                              QmType type,
+                              int32_t rank,
+                              const int64_t *shape,
+                              const char *name);
 
 /* Declares `prefix` followed by `suffix` as a parameter and returns its value.
  * `columns` 0: it has one dimension.  Norms are f32 in every precision. */
@@ -78,6 +90,7 @@ QmValueId
 qm_build_linear (QmBuilder *builder, QmValueId x, const QmAffine *weights);
 QmValueId
 qm_build_activation (QmBuilder *builder, QmValueId x, QmActivation activation);
+/* A layer norm, or, where the weights have no bias, an RMS norm. */
 QmValueId qm_build_norm (QmBuilder *builder,
                          QmValueId x,
                          const QmAffine *weights,
@@ -101,6 +114,27 @@ QmValueId qm_build_embedding (QmBuilder *builder,
                               QmValueId weights,
                               int64_t padding,
                               QmType type);
+
+/* Patches of images [B, C, H, W], in order, as rows of the product that is a
+ * convolution with that stride. */
+QmValueId
+qm_build_patches (QmBuilder *builder, QmValueId images, int64_t patch);
+
+/* A depth-wise convolution of images, or with `causal` of sequences. */
+typedef struct QmConvolutionShape
+{
+  int64_t height, width; /* rows of an image, and of pixels in them */
+  int64_t down, across;  /* of the window */
+  bool causal;
+} QmConvolutionShape;
+
+/* `weight` has one dimension for each channel, and any others for the window;
+ * `bias` may be QM_NO_VALUE. */
+QmValueId qm_build_convolution (QmBuilder *builder,
+                                QmValueId x,
+                                QmValueId weight,
+                                QmValueId bias,
+                                const QmConvolutionShape *shape);
 
 /* Attention between queries, keys and values in one value [tokens, 3 hidden],
  * element by element of the paper: scores, softmax, dropout, sum.

@@ -326,6 +326,91 @@ class_token_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   backward->outputs[2] = dposition;
 }
 
+static void
+patchify_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
+  QmNode *backward;
+
+  if (dx == QM_NO_VALUE)
+    return;
+  backward = append (graph, QM_OP_UNPATCHIFY, node);
+  backward->inputs[0] = dy;
+  backward->outputs[0] = dx;
+}
+
+static void
+depthwise_conv_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
+  QmValueId dw = qm_gradient_of_parameter (g, node->inputs[1]);
+  QmValueId dbias = qm_gradient_of_parameter (g, node->inputs[2]);
+  QmNode *backward = append (graph, QM_OP_DEPTHWISE_CONV_BACKWARD, node);
+
+  backward->inputs[0] = dy;
+  for (int i = 0; i < 3; i++)
+    backward->inputs[1 + i] = node->inputs[i];
+  backward->outputs[0] = dx;
+  backward->outputs[1] = dw;
+  backward->outputs[2] = dbias;
+}
+
+static void
+layer_scale_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]), dx, dgamma;
+  QmNode *backward;
+
+  qm_gradient_give (g, node->inputs[2], dy);
+  dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
+  dgamma = qm_gradient_of_parameter (g, node->inputs[1]);
+  backward = append (graph, QM_OP_LAYER_SCALE_BACKWARD, node);
+  backward->inputs[0] = dy;
+  backward->inputs[1] = node->inputs[0];
+  backward->inputs[2] = node->inputs[1];
+  backward->inputs[3] = node->inputs[3];
+  backward->outputs[0] = dx;
+  backward->outputs[1] = dgamma;
+}
+
+static void
+pool_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
+  QmNode *backward = append (graph, QM_OP_POOL_BACKWARD, node);
+
+  backward->inputs[0] = dy;
+  backward->outputs[0] = dx;
+}
+
+/* Slots of the inputs, and of their gradients: u, dt, a, b, c, skip, bias, z.
+ */
+static void
+selective_scan_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  static const bool is_weight[8] = { [2] = true, [5] = true, [6] = true };
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId places[8];
+  QmNode *backward;
+
+  for (int i = 0; i < 8; i++)
+    places[i] = is_weight[i] ? qm_gradient_of_parameter (g, node->inputs[i])
+                : node->inputs[i] == QM_NO_VALUE
+                    ? QM_NO_VALUE
+                    : qm_gradient_place_or_scratch (g, node->inputs[i]);
+  backward = append (graph, QM_OP_SELECTIVE_SCAN_BACKWARD, node);
+  backward->inputs[0] = dy;
+  for (int i = 0; i < 8; i++)
+    {
+      backward->inputs[1 + i] = node->inputs[i];
+      backward->outputs[i] = places[i];
+    }
+  backward->inputs[9] = node->outputs[1];
+}
+
 /* The operator has made the gradient already. */
 static void
 cross_entropy_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
@@ -362,6 +447,16 @@ qm_gradient_rule (QmOp op)
       return embedding_rule;
     case QM_OP_CLASS_TOKEN:
       return class_token_rule;
+    case QM_OP_PATCHIFY:
+      return patchify_rule;
+    case QM_OP_DEPTHWISE_CONV:
+      return depthwise_conv_rule;
+    case QM_OP_LAYER_SCALE:
+      return layer_scale_rule;
+    case QM_OP_POOL:
+      return pool_rule;
+    case QM_OP_SELECTIVE_SCAN:
+      return selective_scan_rule;
     case QM_OP_CROSS_ENTROPY:
       return cross_entropy_rule;
     default:

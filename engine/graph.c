@@ -134,7 +134,7 @@ qm_graph_value (QmGraph *graph,
                 const char *name,
                 ...)
 {
-  QmValue value = { .owner = QM_NO_VALUE, .role = role };
+  QmValue value = { .owner = QM_NO_VALUE, .role = role, .block = graph->block };
   char text[192];
   va_list arguments;
 
@@ -168,6 +168,43 @@ qm_graph_padded_columns (QmGraph *graph,
   if (id != QM_NO_VALUE)
     graph->values[id].tensor.shape[1] = columns;
   return id;
+}
+
+QmValueId
+qm_graph_like_owner (
+    QmGraph *graph, QmValueId owner, QmRole role, QmType type, const char *what)
+{
+  QmTensor tensor;
+  int64_t room;
+  QmValueId id;
+
+  if (graph->status != QM_OK || owner == QM_NO_VALUE)
+    return QM_NO_VALUE;
+  tensor = graph->values[owner].tensor;
+  room = graph->values[owner].room;
+  id = qm_graph_value (graph, role, type, tensor.rank, tensor.shape,
+                       "%s %.160s", what, graph->values[owner].name);
+  if (id != QM_NO_VALUE)
+    {
+      tensor.type = type;
+      graph->values[id].tensor = tensor;
+      graph->values[id].room = room;
+    }
+  return id;
+}
+
+QmValueId
+qm_graph_same_part (QmGraph *graph, QmValueId target, QmValueId view)
+{
+  QmValue value;
+
+  if (graph->status != QM_OK || target == QM_NO_VALUE)
+    return QM_NO_VALUE;
+  if (graph->values[view].owner == view)
+    return target;
+  value = graph->values[view];
+  return qm_graph_view (graph, target, value.tensor.rank, value.tensor.shape,
+                        value.tensor.stride, value.offset);
 }
 
 QmValueId
@@ -256,6 +293,20 @@ qm_graph_parameter (QmGraph *graph,
   parameters[graph->n_parameters++] = parameter;
 }
 
+void
+qm_graph_initial (QmGraph *graph,
+                  QmInitial initial,
+                  const double amounts[QM_INITIAL_AMOUNTS])
+{
+  QmParameter *newest;
+
+  if (graph->status != QM_OK || graph->n_parameters == 0)
+    return;
+  newest = &graph->parameters[graph->n_parameters - 1];
+  newest->initial = initial;
+  memcpy (newest->amounts, amounts, sizeof newest->amounts);
+}
+
 static void
 clear_node (QmNode *node, QmOp op, QmPhase phase)
 {
@@ -286,6 +337,20 @@ qm_graph_append (QmGraph *graph, QmOp op)
   graph->nodes = nodes;
   clear_node (&nodes[graph->n_nodes], op, graph->phase);
   return &nodes[graph->n_nodes++];
+}
+
+void
+qm_graph_begin_block (QmGraph *graph)
+{
+  graph->block = ++graph->blocks;
+}
+
+void
+qm_graph_end_block (QmGraph *graph, QmValueId output)
+{
+  graph->block = 0;
+  if (graph->status == QM_OK && output != QM_NO_VALUE)
+    graph->values[graph->values[output].owner].block = 0;
 }
 
 uint32_t

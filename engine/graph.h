@@ -33,6 +33,9 @@ typedef enum QmRole
   QM_ROLE_TEMPORARY  /* lives from its first to its last use in a pass */
 } QmRole;
 
+/* A pass made it: it is where the first output of its writer is. */
+#define QM_BLOCK_OF_WRITER (-1)
+
 typedef struct QmValue
 {
   QmTensor tensor; /* without an address */
@@ -40,6 +43,8 @@ typedef struct QmValue
   int64_t offset;  /* elements from the beginning of the owner */
   int64_t room;    /* of an owner: elements of memory */
   QmRole role;
+  int32_t block;    /* of an owner: the one that it is in, from 1; 0: outside of
+                       blocks; QM_BLOCK_OF_WRITER */
   const char *name; /* for people; never NULL */
 } QmValue;
 
@@ -47,7 +52,8 @@ typedef enum QmPhase
 {
   QM_PHASE_FORWARD,
   QM_PHASE_BACKWARD,
-  QM_PHASE_UPDATE /* once a step */
+  QM_PHASE_RECOMPUTE, /* forward once more, between backward ones */
+  QM_PHASE_UPDATE     /* once a step */
 } QmPhase;
 
 typedef struct QmNode
@@ -63,8 +69,16 @@ typedef enum QmInitial
 {
   QM_INITIAL_NORMAL, /* of the configuration's initializer_range */
   QM_INITIAL_ZERO,
-  QM_INITIAL_ONE
+  QM_INITIAL_ONE,
+  QM_INITIAL_CONSTANT, /* the first amount */
+  QM_INITIAL_UNIFORM,  /* between minus and plus the first amount */
+  QM_INITIAL_STATES,   /* log (1 + column), as S4D-Real has it */
+  /* What softplus makes numbers of that are log-uniform between the first and
+   * the second amount, and at least the third. */
+  QM_INITIAL_TIME_STEPS
 } QmInitial;
+
+#define QM_INITIAL_AMOUNTS 3
 
 /* A parameter as Hugging Face names it. */
 typedef struct QmParameter
@@ -74,6 +88,7 @@ typedef struct QmParameter
   QmValueId value;    /* of the shape that files have */
   QmValueId gradient; /* f32, of the same shape */
   QmInitial initial;
+  double amounts[QM_INITIAL_AMOUNTS];
 } QmParameter;
 
 typedef struct QmGraph
@@ -86,6 +101,8 @@ typedef struct QmGraph
   size_t n_parameters, parameters_capacity;
   QmPool strings;
   QmPhase phase;  /* of nodes that are appended */
+  int32_t block;  /* of owners that are made */
+  int32_t blocks; /* so far */
   uint32_t sites; /* of random numbers, handed out so far */
 
   /* Inputs; QM_NO_VALUE where the family has none. */
@@ -131,6 +148,17 @@ QmValueId qm_graph_padded_columns (QmGraph *graph,
                                    int64_t padded,
                                    const char *name);
 
+/* A new value with the layout of an owner, gaps and all, that is called `what`
+ * followed by the name of the owner. */
+QmValueId qm_graph_like_owner (QmGraph *graph,
+                               QmValueId owner,
+                               QmRole role,
+                               QmType type,
+                               const char *what);
+
+/* The view of the owner `target` that `view` is of its own owner. */
+QmValueId qm_graph_same_part (QmGraph *graph, QmValueId target, QmValueId view);
+
 /* A view of `value`: `offset` elements after its first one. */
 QmValueId qm_graph_view (QmGraph *graph,
                          QmValueId value,
@@ -152,10 +180,23 @@ void qm_graph_parameter (QmGraph *graph,
                          const char *name,
                          const char *alias);
 
+/* Says how the newest parameter begins, where that needs numbers. */
+void qm_graph_initial (QmGraph *graph,
+                       QmInitial initial,
+                       const double amounts[QM_INITIAL_AMOUNTS]);
+
 /* Appends a node.  Absent inputs and outputs are set afterwards; the address is
  * valid until the next call.  Never NULL: after a mistake it is a node that is
  * not in the graph. */
 QmNode *qm_graph_append (QmGraph *graph, QmOp op);
+
+/* Blocks are the parts of a model that follow each other, each with the one
+ * before it as its only input.  Values that are made between these two calls,
+ * parameters too, are in the block; its output, which goes into the next, is
+ * not.  Methods that save memory work block by block: checkpointing keeps what
+ * is outside of blocks and makes what is in them once more. */
+void qm_graph_begin_block (QmGraph *graph);
+void qm_graph_end_block (QmGraph *graph, QmValueId output);
 
 /* The number of a new place where random numbers are drawn. */
 uint32_t qm_graph_site (QmGraph *graph);

@@ -42,22 +42,40 @@ fuse_activation (const QmUses *uses, QmGraph *graph, QmNode *node)
   qm_node_remove (node);
 }
 
-/* A product, or a norm's gradient, that could take one addend in. */
+/* Operators that can take one addend of their first output in. */
+static const QmOp adders[] = { QM_OP_LINEAR_INPUT_GRAD,
+                               QM_OP_LAYER_NORM_BACKWARD,
+                               QM_OP_DEPTHWISE_CONV_BACKWARD };
+
+#define N_ADDERS (sizeof adders / sizeof adders[0])
+
+/* Where they take it. */
+static int
+addend_slot (QmOp op)
+{
+  switch (op)
+    {
+    case QM_OP_LINEAR_INPUT_GRAD:
+      return 3;
+    case QM_OP_LAYER_NORM_BACKWARD:
+      return 5;
+    default:
+      return 4;
+    }
+}
+
+/* A node that could take one addend in. */
 static QmNode *
 adder (const QmUses *uses, QmGraph *graph, const QmNode *add, int side)
 {
   QmValueId id = add->inputs[side];
   QmType type = graph->values[add->outputs[0]].tensor.type;
-  QmNode *node = qm_uses_maker (uses, graph, id, QM_OP_LINEAR_INPUT_GRAD, true);
-  int slot = 3;
+  QmNode *node = NULL;
 
-  if (node == NULL)
-    {
-      node = qm_uses_maker (uses, graph, id, QM_OP_LAYER_NORM_BACKWARD, true);
-      slot = 5;
-    }
-  if (node == NULL || node->inputs[slot] != QM_NO_VALUE
-      || (slot == 5
+  for (size_t i = 0; i < N_ADDERS && node == NULL; i++)
+    node = qm_uses_maker (uses, graph, id, adders[i], true);
+  if (node == NULL || node->inputs[addend_slot (node->op)] != QM_NO_VALUE
+      || (node->op == QM_OP_LAYER_NORM_BACKWARD
           && (node->outputs[5] != QM_NO_VALUE
               || node->outputs[6] != QM_NO_VALUE))
       || graph->values[id].tensor.type != type
@@ -91,8 +109,7 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *add)
   if (best == NULL)
     return;
   fused = *best;
-  fused.inputs[fused.op == QM_OP_LINEAR_INPUT_GRAD ? 3 : 5] =
-      add->inputs[1 - side];
+  fused.inputs[addend_slot (fused.op)] = add->inputs[1 - side];
   fused.outputs[0] = add->outputs[0];
   qm_node_remove (best);
   *add = fused;

@@ -74,12 +74,31 @@ merge_thirds (QmGraph *graph)
   qm_graph_sweep (graph);
 }
 
+/* A convolution's gradient makes the argument of its activation once more. */
+static void
+fuse_into_convolution (const QmUses *uses, QmGraph *graph, QmNode *node)
+{
+  QmNode *convolution =
+      qm_uses_maker (uses, graph, node->inputs[0], QM_OP_DEPTHWISE_CONV, true);
+
+  if (convolution == NULL
+      || convolution->attributes.activation != QM_FUNCTION_NONE
+      || !qm_graph_same_view (graph, convolution->outputs[0], node->inputs[0]))
+    return;
+  convolution->attributes.activation = node->attributes.activation;
+  convolution->outputs[0] = node->outputs[0];
+  qm_node_remove (node);
+}
+
 static void
 fuse_activation (const QmUses *uses, QmGraph *graph, QmNode *node)
 {
   QmNode *linear;
 
   if (node->op != QM_OP_ACTIVATION)
+    return;
+  fuse_into_convolution (uses, graph, node);
+  if (qm_node_removed (node))
     return;
   linear = qm_uses_maker (uses, graph, node->inputs[0], QM_OP_LINEAR, true);
   if (linear == NULL || linear->attributes.activation != QM_FUNCTION_NONE
@@ -147,6 +166,24 @@ fuse_cast (const QmUses *uses, QmGraph *graph, QmNode *copy)
   norm->outputs[4] = uses->readers[y] > 1 ? y : QM_NO_VALUE;
   norm->outputs[0] = copy->outputs[0];
   qm_node_remove (copy);
+}
+
+/* x + scaled branch, where the sum was. */
+static void
+fuse_layer_scale (const QmUses *uses, QmGraph *graph, QmNode *add)
+{
+  QmNode *scale, fused;
+
+  if (add->op != QM_OP_ADD)
+    return;
+  scale = qm_uses_maker (uses, graph, add->inputs[1], QM_OP_LAYER_SCALE, true);
+  if (scale == NULL || scale->inputs[2] != QM_NO_VALUE)
+    return;
+  fused = *scale;
+  fused.inputs[2] = add->inputs[0];
+  fused.outputs[0] = add->outputs[0];
+  qm_node_remove (scale);
+  *add = fused;
 }
 
 /* What a norm may take in: x + a + b, with the dropouts of a and b. */
@@ -261,6 +298,8 @@ qm_pass_fuse_forward (QmGraph *graph, QmError *error)
     fuse_second_norm (graph, graph->nodes, i);
   qm_graph_sweep (graph);
   status = apply (graph, fuse_activation, error);
+  if (status == QM_OK)
+    status = apply (graph, fuse_layer_scale, error);
   if (status == QM_OK)
     status = apply (graph, fuse_sum, error);
   if (status == QM_OK)

@@ -12,18 +12,33 @@
  * values become one operator that never stores the scores. */
 QmStatus qm_pass_attention (QmGraph *graph, QmError *error);
 
+/* Before differentiation: scans keep the states at the beginnings of chunks
+ * instead of all. */
+QmStatus qm_pass_scan (QmGraph *graph, QmError *error);
+
 /* Before differentiation: linear layers of one input and neighbouring weights
- * become one; activations go into the linear layer before them; sums and
- * dropouts into the norm after them, and norms of one input into one. */
+ * become one; activations go into the linear layer or convolution before them;
+ * sums into a layer scale before them; sums and dropouts into the norm after
+ * them, and norms of one input into one. */
 QmStatus qm_pass_fuse_forward (QmGraph *graph, QmError *error);
 
 /* After differentiation: sums over rows go into the product that makes the
- * weights' gradient; derivatives of activations, and sums, into the product or
- * norm before them. */
+ * weights' gradient; derivatives of activations, and sums, into the product,
+ * convolution or norm before them. */
 QmStatus qm_pass_fuse_backward (QmGraph *graph, QmError *error);
+
+/* After all others: activation checkpointing (Chen et al. 2016).  Of what the
+ * forward nodes make, only what is outside of blocks lives until the backward
+ * pass, the outputs of blocks among it.  Everything else that the backward pass
+ * reads is made once more, by the same operators from the same values, right
+ * before it is read for the first time.  So gradients do not change. */
+QmStatus qm_pass_checkpoint (QmGraph *graph, QmError *error);
 
 /* Products of f32 may use TF32. */
 void qm_pass_tf32 (QmGraph *graph);
+
+/* Equal bits in every run, also where that costs time. */
+void qm_pass_deterministic (QmGraph *graph);
 
 /* For passes. */
 

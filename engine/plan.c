@@ -116,6 +116,8 @@ build_graph (QmPlan *plan, QmError *error)
 
   if (status == QM_OK && (methods & QM_METHOD_KERNELS) != 0)
     status = qm_pass_attention (plan->graph, error);
+  if (status == QM_OK && (methods & QM_METHOD_KERNELS) != 0)
+    status = qm_pass_scan (plan->graph, error);
   if (status == QM_OK && compile)
     status = qm_pass_fuse_forward (plan->graph, error);
   if (status == QM_OK)
@@ -127,7 +129,13 @@ build_graph (QmPlan *plan, QmError *error)
     return status;
   if ((methods & QM_METHOD_TF32) != 0)
     qm_pass_tf32 (plan->graph);
+  if (plan->options.checkpoint)
+    status = qm_pass_checkpoint (plan->graph, error);
+  if (status != QM_OK)
+    return status;
   append_advance (plan->graph);
+  if (plan->options.deterministic)
+    qm_pass_deterministic (plan->graph);
   return qm_graph_check (plan->graph, error);
 }
 
@@ -422,6 +430,7 @@ qm_plan_update_calls (const QmPlan *plan,
   for (int i = 0; i < QM_UPDATE_CALLS; i++)
     {
       calls[i].op = ops[i];
+      calls[i].attributes.deterministic = plan->options.deterministic;
       calls[i].workspace = regions->workspace;
       calls[i].workspace_bytes = plan->memory.workspace;
     }

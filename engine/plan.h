@@ -15,7 +15,8 @@
 enum
 {
   QM_METHOD_COMPILE = 1 << 0, /* fusion, and the pass captured as a whole */
-  QM_METHOD_KERNELS = 1 << 1, /* attention that does not store its scores */
+  QM_METHOD_KERNELS = 1 << 1, /* attention that does not store its scores, scans
+                                 that do not store their states */
   QM_METHOD_TF32 = 1 << 2,    /* products of fp32 on tensor cores */
   QM_METHOD_ALL = (1 << 3) - 1
 };
@@ -32,7 +33,9 @@ typedef struct QmPlanOptions
   QmTarget target;
   int64_t micro_batch;
   unsigned methods;
+  bool checkpoint; /* activation checkpointing */
   bool no_dropout;
+  bool deterministic; /* equal bits in every run, also where that costs time */
 } QmPlanOptions;
 
 /* Bytes of device memory by use. */

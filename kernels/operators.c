@@ -2,6 +2,7 @@
 
 #include "kernels/operators.h"
 
+#include "data/flops.h"
 #include "kernels/random.h"
 
 #include <stdio.h>
@@ -40,16 +41,33 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_ATTENTION_BACKWARD] = { "attention_backward",
                                  "fbhsd fbhsd fbhsd fbhsd fbhsd s#bhs i?3",
                                  "fbhsd fbhsd fbhsd" },
-  [QM_OP_LAYER_NORM] = { "layer_norm", "frc fc fc f?rc f?rc f?c f?c i?3",
-                         "frc s#r s#r f?rc f?rc" },
+  [QM_OP_LAYER_NORM] = { "layer_norm", "frc fc f?c f?rc f?rc f?c f?c i?3",
+                         "frc s?#r s#r f?rc f?rc" },
   [QM_OP_LAYER_NORM_BACKWARD] = { "layer_norm_backward",
-                                  "frc frc fc s#r s#r f?rc f?rc f?c i?3",
-                                  "frc s#c s#c s?#c s?#c f?rc f?rc" },
+                                  "frc frc fc s?#r s#r f?rc f?rc f?c i?3",
+                                  "frc s#c s?#c s?#c s?#c f?rc f?rc" },
   [QM_OP_ROTARY] = { "rotary", "fbs3hd s#sr", "fbs3hd" },
   [QM_OP_EMBEDDING] = { "embedding", "i#bs fvc", "ftc" },
   [QM_OP_EMBEDDING_BACKWARD] = { "embedding_backward", "ftc i#bs", "svc" },
   [QM_OP_POSITIONS] = { "positions", "i#bs", "i#bs" },
-  [QM_OP_PATCHIFY] = { "patchify", "s#bcmn", "frk" },
+  [QM_OP_PATCHIFY] = { "patchify", "f~bcmn", "frk" },
+  [QM_OP_UNPATCHIFY] = { "unpatchify", "frk", "f~bcmn" },
+  [QM_OP_DEPTHWISE_CONV] = { "depthwise_conv", "frc f#cmn f?c", "frc" },
+  [QM_OP_DEPTHWISE_CONV_BACKWARD] = { "depthwise_conv_backward",
+                                      "frc frc f#cmn f?c f?rc",
+                                      "frc s#cmn s?#c" },
+  [QM_OP_LAYER_SCALE] = { "layer_scale", "frc f?c f?rc i?3", "frc" },
+  [QM_OP_LAYER_SCALE_BACKWARD] = { "layer_scale_backward", "frc frc f?c i?3",
+                                   "frc s?#c" },
+  [QM_OP_POOL] = { "pool", "frc", "fbc" },
+  [QM_OP_POOL_BACKWARD] = { "pool_backward", "fbc", "frc" },
+  [QM_OP_SELECTIVE_SCAN] = { "selective_scan",
+                             "frd frd s#dn frn frn s#d s?#d f?rd",
+                             "frd s#bknd" },
+  [QM_OP_SELECTIVE_SCAN_BACKWARD] = { "selective_scan_backward",
+                                      "frd frd frd s#dn frn frn s#d s?#d f?rd "
+                                      "s#bknd",
+                                      "frd frd s#dn frn frn s#d s?#d f?rd" },
   [QM_OP_CLASS_TOKEN] = { "class_token", "fuc fc fsc", "frc" },
   [QM_OP_CLASS_TOKEN_BACKWARD] = { "class_token_backward", "frc",
                                    "fuc sc ssc" },
@@ -114,6 +132,12 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_LAYER_NORM_BACKWARD:
       return (output == 0 || output >= 5)
              && (input == 0 || input == 5 || input == 6);
+    case QM_OP_DEPTHWISE_CONV_BACKWARD:
+      return output == 0 && input == 4;
+    case QM_OP_LAYER_SCALE:
+      return input == 0 || input == 2;
+    case QM_OP_LAYER_SCALE_BACKWARD:
+      return output == 0 && input <= 1;
     default:
       return false;
     }
@@ -133,7 +157,11 @@ qm_op_accumulates (QmOp op, int output)
     case QM_OP_LAYER_NORM_BACKWARD:
       return output >= 1 && output <= 4;
     case QM_OP_CLASS_TOKEN_BACKWARD:
+    case QM_OP_DEPTHWISE_CONV_BACKWARD:
+    case QM_OP_LAYER_SCALE_BACKWARD:
       return output >= 1;
+    case QM_OP_SELECTIVE_SCAN_BACKWARD:
+      return output == 2 || output == 5 || output == 6;
     case QM_OP_ADAM:
       return output <= 3;
     default:
@@ -152,6 +180,7 @@ qm_op_flops (const QmOpCall *call)
 {
   const int64_t *a = call->inputs[0].shape;
   const int64_t *b = call->inputs[1].shape;
+  const int64_t *c = call->inputs[2].shape;
   double half = call->attributes.causal != QM_CAUSAL_NONE ? 0.5 : 1;
 
   switch (call->op)
@@ -170,8 +199,65 @@ qm_op_flops (const QmOpCall *call)
     case QM_OP_ATTENTION_BACKWARD:
       return half * 8 * (double) (a[0] * a[1]) * (double) a[2] * (double) a[2]
              * (double) a[3];
+    case QM_OP_DEPTHWISE_CONV:
+      return 2.0 * (double) (a[0] * a[1]) * (double) (b[1] * b[2]);
+    case QM_OP_DEPTHWISE_CONV_BACKWARD:
+      return 4.0 * (double) (a[0] * a[1]) * (double) (c[1] * c[2]);
+    case QM_OP_SELECTIVE_SCAN:
+      return (double) QM_MAMBA_SCAN_FLOPS * (double) (a[0] * a[1])
+             * (double) c[1];
+    case QM_OP_SELECTIVE_SCAN_BACKWARD:
+      return 2.0 * QM_MAMBA_SCAN_FLOPS * (double) (a[0] * a[1])
+             * (double) call->inputs[4].shape[1];
     default:
       return 0;
+    }
+}
+
+static double
+size_of (const QmTensor *tensor)
+{
+  return (double) qm_tensor_elements (tensor)
+         * (double) qm_type_size (tensor->type);
+}
+
+/* Of a table [count, features], the rows that `rows` look-ups can touch. */
+static double
+touched (const QmTensor *table, int64_t rows)
+{
+  return rows < table->shape[0]
+             ? size_of (table) * (double) rows / (double) table->shape[0]
+             : size_of (table);
+}
+
+double
+qm_op_bytes (const QmOpCall *call)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+  double bytes = 0;
+
+  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
+    bytes += size_of (&in[i]);
+  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
+    bytes += size_of (&out[i]) * (qm_op_accumulates (call->op, i) ? 2 : 1);
+  switch (call->op)
+    {
+    case QM_OP_EMBEDDING:
+      return bytes - size_of (&in[1]) + touched (&in[1], out[0].shape[0]);
+    case QM_OP_EMBEDDING_BACKWARD:
+      return bytes - 2 * size_of (&out[0])
+             + 2 * touched (&out[0], in[0].shape[0]);
+    case QM_OP_ROTARY:
+      /* In place, only what turns of query and key. */
+      if (in[0].data == out[0].data)
+        return bytes
+               - 2 * size_of (&in[0])
+                     * (1
+                        - 2.0 / 3 * (double) call->attributes.rotary
+                              / (double) in[0].shape[4]);
+      return bytes;
+    default:
+      return bytes;
     }
 }
 
@@ -291,6 +377,61 @@ check_side (Check *check,
   return QM_OK;
 }
 
+/* Whether rows are those of whole samples. */
+static bool
+has_samples (const Check *check)
+{
+  int64_t height = check->call->attributes.height;
+  int64_t width = check->call->attributes.width;
+  int64_t rows = check->size['r'];
+
+  return height > 0 && width > 0 && height <= rows && width <= rows / height
+         && rows % (height * width) == 0;
+}
+
+/* Whether two optional tensors are both there, or both not. */
+static bool
+both_or_none (const QmTensor *a, const QmTensor *b)
+{
+  return qm_tensor_present (a) == qm_tensor_present (b);
+}
+
+static bool
+norm_holds (const QmOpCall *call)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+
+  return (qm_tensor_present (&in[3]) || !qm_tensor_present (&in[4]))
+         && both_or_none (&in[3], &out[3])
+         && qm_tensor_present (&in[2]) != call->attributes.rms
+         && qm_tensor_present (&out[1]) != call->attributes.rms
+         && qm_tensor_present (&in[6])
+                == (qm_tensor_present (&in[5]) && !call->attributes.rms);
+}
+
+static bool
+norm_backward_holds (const QmOpCall *call)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+
+  return qm_tensor_present (&in[3]) != call->attributes.rms
+         && qm_tensor_present (&out[2]) != call->attributes.rms
+         && both_or_none (&in[7], &out[3])
+         && qm_tensor_present (&out[4])
+                == (qm_tensor_present (&in[7]) && !call->attributes.rms);
+}
+
+static bool
+scan_holds (const Check *check)
+{
+  int64_t rows = check->size['r'], width = check->call->attributes.width;
+  int64_t chunk = check->call->attributes.chunk;
+
+  return width > 0 && rows % width == 0 && check->size['b'] == rows / width
+         && chunk > 0 && chunk <= width
+         && check->size['k'] == (width + chunk - 1) / chunk;
+}
+
 /* What letters cannot say. */
 static bool
 relations_hold (const Check *check)
@@ -311,6 +452,7 @@ relations_hold (const Check *check)
       return size['s'] > 1 && size['r'] % size['s'] == 0
              && size['u'] == size['r'] / size['s'] * (size['s'] - 1);
     case QM_OP_PATCHIFY:
+    case QM_OP_UNPATCHIFY:
       return patch > 0 && size['m'] >= patch && size['n'] >= patch
              && size['k'] == size['c'] * patch * patch
              && size['r']
@@ -325,10 +467,30 @@ relations_hold (const Check *check)
       return !qm_dropout_is_on (attributes->dropout)
              || qm_tensor_present (&call->inputs[6]);
     case QM_OP_LAYER_NORM:
-      return (qm_tensor_present (&call->inputs[3])
-              || !qm_tensor_present (&call->inputs[4]))
-             && qm_tensor_present (&call->inputs[3])
-                    == qm_tensor_present (&call->outputs[3]);
+      return norm_holds (call);
+    case QM_OP_LAYER_NORM_BACKWARD:
+      return norm_backward_holds (call);
+    case QM_OP_DEPTHWISE_CONV:
+    case QM_OP_DEPTHWISE_CONV_BACKWARD:
+      return has_samples (check);
+    case QM_OP_LAYER_SCALE:
+      return has_samples (check)
+             && (!qm_dropout_is_on (attributes->dropout)
+                 || qm_tensor_present (&call->inputs[3]));
+    case QM_OP_LAYER_SCALE_BACKWARD:
+      return has_samples (check)
+             && both_or_none (&call->inputs[2], &call->outputs[1])
+             && (!qm_dropout_is_on (attributes->dropout)
+                 || qm_tensor_present (&call->inputs[3]));
+    case QM_OP_POOL:
+    case QM_OP_POOL_BACKWARD:
+      return size['r'] % size['b'] == 0;
+    case QM_OP_SELECTIVE_SCAN:
+      return scan_holds (check);
+    case QM_OP_SELECTIVE_SCAN_BACKWARD:
+      return scan_holds (check)
+             && both_or_none (&call->inputs[7], &call->outputs[6])
+             && both_or_none (&call->inputs[8], &call->outputs[7]);
     case QM_OP_DROPOUT:
       return !attributes->tiled || call->inputs[0].rank == 4;
     default:

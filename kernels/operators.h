@@ -152,7 +152,8 @@ typedef enum QmOp
    * type of y2. rstd = 1 / sqrt(variance + epsilon), variance over the row
    * with divisor `features`. Dropout of a uses `site`, of b `site2`.
    * Without a, sum is x and is not written; y and y2 are made from the
-   * unrounded sum.
+   * unrounded sum.  With `rms` (Zhang and Sennrich 2019) there are no beta,
+   * beta2 and mean: the mean counts as 0.
    * in: 0 x, 1 gamma, 2 beta, 3 [a], 4 [b], 5 [gamma2], 6 [beta2], 7 [rng]
    *      where dropout > 0; rows are [rows, features]
    * out: 0 y, 1 mean f32 [rows], 2 rstd f32 [rows], 3 [sum], 4 [y2] */
@@ -161,6 +162,7 @@ typedef enum QmOp
   /* dx = dsum + the gradient through n of dy and dy2; without gamma2, dy +
    * dy2 is the gradient of y. dbranch = dx through the dropout of a (so
    * with dropout 0: dx in another type), dbranch2 through that of b.
+   * With `rms` as above, without dbeta and dbeta2.
    * in: 0 dy, 1 sum, 2 gamma, 3 mean, 4 rstd, 5 [dsum], 6 [dy2], 7
    *      [gamma2], 8 [rng] where dropout > 0
    * out: 0 dx, 1 dgamma f32 +=, 2 dbeta f32 +=, 3 [dgamma2 +=], 4 [dbeta2
@@ -195,11 +197,82 @@ typedef enum QmOp
   QM_OP_POSITIONS,
 
   /* y[b, i n + j] = pixels of the patch in row i and column j, ordered
-   * channel, row, column, as the weights of a convolution are.
-   * in: 0 images f32 [B, C, H, W], dense, of n = W/P patches a row; P =
-   *      patch
+   * channel, row, column, as the weights of a convolution are. Rows and
+   * columns of pixels that fill no patch are left out.
+   * in: 0 images [B, C, H, W] with any strides, of n = W/P patches a row; P
+   *      = patch
    * out: 0 y [B H/P W/P, C P P] */
   QM_OP_PATCHIFY,
+
+  /* The other way round; pixels that are in no patch become 0.
+   * in: 0 y [B H/P W/P, C P P]
+   * out: 0 images [B, C, H, W] with any strides */
+  QM_OP_UNPATCHIFY,
+
+  /* y = activation(x * w + bias), a convolution of every channel with
+   * weights of its own. Rows are the pixels of images of `height` x `width`
+   * by rows. w[c, m, n] meets the pixel (m - M/2, n - N/2) away, with
+   * `causal` (m - M + 1, n - N + 1), so that nothing below or right of a
+   * pixel counts: a sequence is an image of height 1. Pixels outside of the
+   * image are 0.
+   * in: 0 x [B H W, C], 1 w [C, M, N], dense, 2 [bias [C]]
+   * out: 0 y [B H W, C] */
+  QM_OP_DEPTHWISE_CONV,
+
+  /* With g = dy activation'(x * w + bias), the argument computed once more
+   * if there is an activation: dx = add + g * w turned by 180 degrees, dw
+   * += and dbias += their gradients.
+   * in: 0 dy, 1 x, 2 w, 3 [bias], 4 [add [B H W, C]]
+   * out: 0 dx, 1 dw f32 [C, M, N], dense, 2 [dbias f32 [C]] */
+  QM_OP_DEPTHWISE_CONV_BACKWARD,
+
+  /* y = residual + gamma x, absent ones being 0 and 1. With dropout > 0, a
+   * sample (`height` x `width` rows) either has gamma x / (1 - dropout) or
+   * nothing added (stochastic depth, Huang et al. 2016): what dropout
+   * decides for an element of a tensor is decided for sample by sample.
+   * in: 0 x [rows, features], 1 [gamma [features]], 2 [residual [rows,
+   *      features]], 3 [rng] where dropout > 0
+   * out: 0 y [rows, features] */
+  QM_OP_LAYER_SCALE,
+
+  /* dx = gamma dy, of samples that are left out 0; dgamma += column sums of
+   * x dy. The gradient of the residual is dy.
+   * in: 0 dy, 1 x, 2 [gamma], 3 [rng]
+   * out: 0 dx, 1 [dgamma f32 [features]], where gamma is */
+  QM_OP_LAYER_SCALE_BACKWARD,
+
+  /* y[b] = mean of the rows of sample b, all samples having as many.
+   * in: 0 x [B rows, features]
+   * out: 0 y [B, features] */
+  QM_OP_POOL,
+
+  /* dx[b, r] = dy[b] / rows.
+   * in: 0 dy [B, features]
+   * out: 0 dx [B rows, features] */
+  QM_OP_POOL_BACKWARD,
+
+  /* The selective scan of Mamba (Gu and Dao 2023, algorithm 2) over
+   * sequences of `width` rows. For every channel d, in the order of rows t:
+   *
+   *   s = softplus(dt[t, d] + bias[d]),  softplus(x) = log(1 + exp(x))
+   *   h[n] = exp(-s exp(a[d, n])) h[n] + s b[t, n] u[t, d]
+   *   y[t, d] = (sum over n of c[t, n] h[n] + skip[d] u[t, d]) silu(z[t, d])
+   *
+   * where h is 0 before the first row, and in fp32. states[q, k, n, d] is h
+   * before row `chunk` k of sequence q: from there the gradient computes
+   * what it needs of a chunk once more, and a kernel may work on the
+   * chunks of a sequence at the same time. With a `chunk` of 1 every state
+   * is kept.
+   * in: 0 u [rows, D], 1 dt [rows, D], 2 a f32 [D, N], dense, 3 b [rows, N],
+   *      4 c [rows, N], 5 skip f32 [D], 6 [bias f32 [D]], 7 [z [rows, D]]
+   * out: 0 y [rows, D], 1 states f32 [rows / width, width / chunk rounded
+   *      up, N, D], dense */
+  QM_OP_SELECTIVE_SCAN,
+
+  /* in: 0 dy, 1 u, 2 dt, 3 a, 4 b, 5 c, 6 skip, 7 [bias], 8 [z], 9 states
+   * out: 0 du, 1 ddt, 2 da f32 +=, 3 db, 4 dc, 5 dskip f32 +=, 6 [dbias f32
+   *      +=], 7 [dz], each as its input is */
+  QM_OP_SELECTIVE_SCAN_BACKWARD,
 
   /* y[b, 0] = token + position[0]; y[b, s] = x[b, s - 1] + position[s].
    * in: 0 x [B (S - 1), features], 1 token [features], 2 position [S,
@@ -270,6 +343,10 @@ enum
   QM_STATE_SIZE
 };
 
+/* Rows of a chunk of a scan: states that are kept are then half as large as
+ * the rows of fp16 that they belong to. */
+#define QM_SCAN_CHUNK 64
+
 /* As the scaler of PyTorch has it. */
 #define QM_SCALE_GROWTH 2000
 #define QM_SCALE_FIRST  65536.0f
@@ -305,17 +382,18 @@ typedef struct QmAttributes
   QmFunction activation;
   QmDistribution distribution;
   QmCausal causal;
-  bool tiled, inverse, shift, dynamic, decoupled;
+  bool tiled, inverse, shift, dynamic, decoupled, rms;
   bool tf32;          /* products of f32 may round their factors to TF32 */
   bool deterministic; /* equal bits in every run, where that costs time */
   uint32_t site, site2;
   int64_t count, padded, padding, patch, rotary;
+  int64_t height, width, chunk;
   double value, scale, epsilon, dropout;
   double beta1, beta2, weight_decay, max_norm;
 } QmAttributes;
 
-#define QM_OP_MAX_INPUTS  9
-#define QM_OP_MAX_OUTPUTS 7
+#define QM_OP_MAX_INPUTS  10
+#define QM_OP_MAX_OUTPUTS 8
 
 typedef struct QmOpCall
 {
@@ -346,9 +424,15 @@ bool qm_op_accumulates (QmOp op, int output);
  * rounded to 1/65536. */
 bool qm_dropout_is_on (double dropout);
 
-/* Floating point operations of the call as data/flops.h counts: of products
- * and attention, causal ones half, recomputation not. */
+/* Floating point operations of the call as data/flops.h counts: of products,
+ * convolutions, scans and attention, causal attention half, recomputation not.
+ */
 double qm_op_flops (const QmOpCall *call);
+
+/* Bytes of memory that the call has to move at the least: inputs read once,
+ * outputs written once (and read where they are added to), of tables only the
+ * rows that are used.  Addresses tell whether it works in place. */
+double qm_op_bytes (const QmOpCall *call);
 
 /* Bytes of workspace that the call needs on a device like `target`; an upper
  * bound that depends on nothing but its arguments, so that a plan for a

@@ -38,33 +38,38 @@ scale_and_shift (const QmTensor *gamma,
 
   for (int64_t j = 0; j < columns; j++)
     {
-      float g, b;
+      float g, b = 0;
 
       qm_cpu_load (gamma, j, 1, &g);
-      qm_cpu_load (beta, j, 1, &b);
+      if (qm_tensor_present (beta))
+        qm_cpu_load (beta, j, 1, &b);
       scratch[j] = n[j] * g + b;
     }
   qm_cpu_store (y, row * y->stride[0], columns, scratch);
 }
 
 static void
-normalize (float *row, int64_t n, double epsilon, float *mean, float *rstd)
+normalize (const QmAttributes *attributes,
+           float *row,
+           int64_t n,
+           float *mean,
+           float *rstd)
 {
   double sum = 0, squares = 0;
 
-  for (int64_t j = 0; j < n; j++)
+  for (int64_t j = 0; j < n && !attributes->rms; j++)
     sum += row[j];
   sum /= (double) n;
   for (int64_t j = 0; j < n; j++)
     squares += (row[j] - sum) * (row[j] - sum);
   *mean = (float) sum;
-  *rstd = (float) (1 / sqrt (squares / (double) n + epsilon));
+  *rstd = (float) (1 / sqrt (squares / (double) n + attributes->epsilon));
   for (int64_t j = 0; j < n; j++)
     row[j] = (row[j] - *mean) * *rstd;
 }
 
 bool
-qm_cpu_layer_norm (const QmOpCall *call)
+qm_cpu_layer_norm (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *in = call->inputs, *out = call->outputs;
   int64_t rows = in[0].shape[0], n = in[0].shape[1];
@@ -75,6 +80,8 @@ qm_cpu_layer_norm (const QmOpCall *call)
     return false;
   for (int64_t r = 0; r < rows; r++)
     {
+      float mean;
+
       qm_cpu_load (&in[0], r * in[0].stride[0], n, row);
       if (qm_tensor_present (&in[3]))
         add_branch (call, &in[3], call->attributes.site, r, scratch, row);
@@ -82,8 +89,9 @@ qm_cpu_layer_norm (const QmOpCall *call)
         add_branch (call, &in[4], call->attributes.site2, r, scratch, row);
       if (qm_tensor_present (&out[3]))
         qm_cpu_store (&out[3], r * out[3].stride[0], n, row);
-      normalize (row, n, call->attributes.epsilon, (float *) out[1].data + r,
-                 (float *) out[2].data + r);
+      normalize (&call->attributes, row, n, &mean, (float *) out[2].data + r);
+      if (qm_tensor_present (&out[1]))
+        ((float *) out[1].data)[r] = mean;
       scale_and_shift (&in[1], &in[2], row, &out[0], r, scratch);
       if (qm_tensor_present (&out[4]))
         scale_and_shift (second ? &in[5] : &in[1], second ? &in[6] : &in[2],
@@ -119,13 +127,14 @@ scale_backward (const QmTensor *dy,
 
 /* From the gradient of the normalized row to that of the row. */
 static void
-normalize_backward (float *dn, const float *n, float rstd, int64_t columns)
+normalize_backward (
+    bool rms, float *dn, const float *n, float rstd, int64_t columns)
 {
   double mean = 0, dot = 0;
 
   for (int64_t j = 0; j < columns; j++)
     {
-      mean += dn[j];
+      mean += rms ? 0 : dn[j];
       dot += (double) dn[j] * n[j];
     }
   mean /= (double) columns;
@@ -163,7 +172,7 @@ norm_row_backward (
   const QmTensor *in = call->inputs, *out = call->outputs;
   int64_t columns = in[0].shape[1];
   bool second = qm_tensor_present (&in[7]);
-  float mean = ((const float *) in[3].data)[r];
+  float mean = call->attributes.rms ? 0 : ((const float *) in[3].data)[r];
   float rstd = ((const float *) in[4].data)[r];
 
   qm_cpu_load (&in[1], r * in[1].stride[0], columns, n);
@@ -174,7 +183,7 @@ norm_row_backward (
   if (qm_tensor_present (&in[6]))
     scale_backward (&in[6], second ? &in[7] : &in[2], n, r,
                     sums + (second ? 2 * columns : 0), dn);
-  normalize_backward (dn, n, rstd, columns);
+  normalize_backward (call->attributes.rms, dn, n, rstd, columns);
   if (qm_tensor_present (&in[5]))
     {
       qm_cpu_load (&in[5], r * in[5].stride[0], columns, n);
@@ -189,7 +198,7 @@ norm_row_backward (
 }
 
 bool
-qm_cpu_layer_norm_backward (const QmOpCall *call)
+qm_cpu_layer_norm_backward (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *in = call->inputs, *out = call->outputs;
   int64_t rows = in[0].shape[0], columns = in[0].shape[1];

@@ -98,6 +98,12 @@ test_families (void)
   CHECK_INT (config.mamba.inner_size, 128);
   CHECK_INT (config.mamba.time_step_rank, 4);
   CHECK (config.mamba.use_conv_bias && !config.mamba.use_bias);
+  CHECK_NEAR (config.mamba.time_step_min, 0.001, 0);
+  CHECK_NEAR (config.mamba.time_step_max, 0.1, 0);
+  CHECK_NEAR (config.mamba.time_step_floor, 1e-4, 0);
+  CHECK_NEAR (config.mamba.time_step_scale, 1, 0);
+  CHECK (config.mamba.time_step_random);
+  CHECK (!config.mamba.rescale_prenorm_residual);
 }
 
 static void
@@ -142,6 +148,19 @@ test_variants (void)
   CHECK_INT (config.bert.vocab_size, 50265);
   CHECK_INT (config.bert.pad_token_id, 1);
   CHECK_INT (config.bert.activation, QM_ACTIVATION_RELU);
+
+  CHECK (parse ("{" MAMBA ", \"time_step_min\": 0.01, \"time_step_max\": 0.2,"
+                "\"time_step_floor\": 0.02, \"time_step_scale\": 2,"
+                "\"time_step_init_scheme\": \"constant\","
+                "\"rescale_prenorm_residual\": true}",
+                &config, &error)
+         == QM_OK);
+  CHECK_NEAR (config.mamba.time_step_min, 0.01, 0);
+  CHECK_NEAR (config.mamba.time_step_max, 0.2, 0);
+  CHECK_NEAR (config.mamba.time_step_floor, 0.02, 0);
+  CHECK_NEAR (config.mamba.time_step_scale, 2, 0);
+  CHECK (!config.mamba.time_step_random);
+  CHECK (config.mamba.rescale_prenorm_residual);
 
   CHECK (parse ("{" MAMBA ", \"d_model\": 64, \"d_inner\": 128, \"n_layer\": 2,"
                 "\"ssm_cfg\": {}, \"rms_norm\": true, \"fused_add_norm\": true,"
@@ -250,6 +269,9 @@ static const Refused refused[] = {
     "intermediate_size: is not 128" },
   { "{" MAMBA ",\n \"time_step_rank\": \"max\"}", QM_STATUS_UNSUPPORTED, 2, 2,
     "time_step_rank: 'max' is not supported, only 'auto'" },
+  { "{" MAMBA ",\n \"time_step_init_scheme\": \"even\"}", QM_STATUS_UNSUPPORTED,
+    2, 2,
+    "time_step_init_scheme: 'even' is not supported; random and constant are" },
   { "{" MAMBA ",\n \"rms_norm\": false}", QM_STATUS_UNSUPPORTED, 2, 2,
     "rms_norm: only true is supported" },
 };

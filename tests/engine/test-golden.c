@@ -173,8 +173,13 @@ int
 main (int argc, char **argv)
 {
   static const char *const models[] = { "gpt-neox-parallel",
-                                        "gpt-neox-sequential", "bert",
-                                        "roberta", "vit" };
+                                        "gpt-neox-sequential",
+                                        "bert",
+                                        "roberta",
+                                        "vit",
+                                        "convnext",
+                                        "mamba",
+                                        "mamba-biased" };
   static const char *const settings[] = { "naive", "kernels", "compile", "tf32",
                                           "free-lunch" };
   QmDevice *device = NULL;

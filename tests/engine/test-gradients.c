@@ -376,26 +376,28 @@ test_attention (QmCausal causal, double dropout)
 }
 
 static void
-test_layer_norm (int branches, bool second, double dropout)
+test_layer_norm (int branches, bool second, double dropout, bool rms)
 {
   Bench bench;
   QmNode *node;
   QmValueId in[7], out[5];
 
-  begin (&bench, "layer norm");
+  begin (&bench, rms ? "rms norm" : "layer norm");
   for (int i = 0; i < 7; i++)
     in[i] = QM_NO_VALUE;
   for (int i = 0; i < 5; i++)
     out[i] = QM_NO_VALUE;
   in[0] = input2 (&bench, 6, 11);
   in[1] = input1 (&bench, 11);
-  in[2] = input1 (&bench, 11);
+  if (!rms)
+    in[2] = input1 (&bench, 11);
   for (int i = 0; i < branches; i++)
     in[3 + i] = input2 (&bench, 6, 11);
-  for (int i = 0; second && i < 2; i++)
+  for (int i = 0; second && i < (rms ? 1 : 2); i++)
     in[5 + i] = input1 (&bench, 11);
   out[0] = value (&bench, 2, (int64_t[]){ 6, 11 });
-  out[1] = value (&bench, 1, (int64_t[]){ 6 });
+  if (!rms)
+    out[1] = value (&bench, 1, (int64_t[]){ 6 });
   out[2] = value (&bench, 1, (int64_t[]){ 6 });
   if (branches > 0)
     out[3] = value (&bench, 2, (int64_t[]){ 6, 11 });
@@ -406,6 +408,7 @@ test_layer_norm (int branches, bool second, double dropout)
   node->attributes.dropout = dropout;
   node->attributes.site = 1;
   node->attributes.site2 = 2;
+  node->attributes.rms = rms;
   memcpy (node->inputs, in, sizeof in);
   node->inputs[7] = dropout > 0 ? bench.graph->rng : QM_NO_VALUE;
   memcpy (node->outputs, out, sizeof out);
@@ -584,6 +587,125 @@ test_class_token (void)
   end (&bench);
 }
 
+/* Of a map of features with channels last, of which a column is in no patch. */
+static void
+test_patchify (void)
+{
+  Bench bench;
+  QmNode *node;
+  QmValueId x;
+
+  begin (&bench, "patches");
+  x = input2 (&bench, 2 * 4 * 5, 3);
+  x = qm_graph_view (bench.graph, x, 4, (int64_t[]){ 2, 3, 4, 5 },
+                     (int64_t[]){ 60, 1, 15, 3 }, 0);
+  bench.output = value (&bench, 2, (int64_t[]){ 2 * 2 * 2, 12 });
+  node = append (&bench, QM_OP_PATCHIFY);
+  node->attributes.patch = 2;
+  node->inputs[0] = x;
+  node->outputs[0] = bench.output;
+  end (&bench);
+}
+
+static void
+test_depthwise_conv (int64_t side, bool causal, QmFunction function, bool bias)
+{
+  Bench bench;
+  QmNode *node;
+  QmValueId x, w, b;
+
+  begin (&bench, causal ? "causal convolution" : "convolution");
+  x = input2 (&bench, 2 * 4 * 5, 3);
+  w = input (&bench, 3, (int64_t[]){ 3, causal ? 1 : side, side });
+  b = bias ? input1 (&bench, 3) : QM_NO_VALUE;
+  bench.output = value (&bench, 2, (int64_t[]){ 2 * 4 * 5, 3 });
+  node = append (&bench, QM_OP_DEPTHWISE_CONV);
+  node->attributes.height = causal ? 1 : 4;
+  node->attributes.width = causal ? 20 : 5;
+  node->attributes.causal = causal ? QM_CAUSAL_RESULT : QM_CAUSAL_NONE;
+  node->attributes.activation = function;
+  node->inputs[0] = x;
+  node->inputs[1] = w;
+  node->inputs[2] = b;
+  node->outputs[0] = bench.output;
+  end (&bench);
+}
+
+static void
+test_layer_scale (bool scale, bool residual, double dropout)
+{
+  Bench bench;
+  QmNode *node;
+
+  begin (&bench, "layer scale");
+  bench.output = value (&bench, 2, (int64_t[]){ 24, 5 });
+  QmValueId x = input2 (&bench, 24, 5);
+  QmValueId gamma = scale ? input1 (&bench, 5) : QM_NO_VALUE;
+  QmValueId other = residual ? input2 (&bench, 24, 5) : QM_NO_VALUE;
+  node = append (&bench, QM_OP_LAYER_SCALE);
+  node->attributes.height = 2;
+  node->attributes.width = 2;
+  node->attributes.dropout = dropout;
+  node->attributes.site = 4;
+  node->inputs[0] = x;
+  node->inputs[1] = gamma;
+  node->inputs[2] = other;
+  node->inputs[3] = dropout > 0 ? bench.graph->rng : QM_NO_VALUE;
+  node->outputs[0] = bench.output;
+  end (&bench);
+}
+
+static void
+test_pool (void)
+{
+  Bench bench;
+  QmNode *node;
+  QmValueId x;
+
+  begin (&bench, "pool");
+  x = input2 (&bench, 12, 5);
+  bench.output = value (&bench, 2, (int64_t[]){ 3, 5 });
+  node = append (&bench, QM_OP_POOL);
+  node->inputs[0] = x;
+  node->outputs[0] = bench.output;
+  end (&bench);
+}
+
+/* b and c are parts of one value, as models have them. */
+static void
+test_selective_scan (int64_t chunk, bool bias, bool gate)
+{
+  const int64_t rows = 2 * 7, channels = 3, states = 2;
+  const int64_t strides[2] = { 2 * states, 1 };
+  Bench bench;
+  QmValueId in[8], both;
+  QmNode *node;
+
+  begin (&bench, "selective scan");
+  in[0] = input2 (&bench, rows, channels);
+  in[1] = input2 (&bench, rows, channels);
+  in[2] = input2 (&bench, channels, states);
+  both = input2 (&bench, rows, 2 * states);
+  for (int i = 0; i < 2; i++)
+    in[3 + i] =
+        qm_graph_view (bench.graph, both, 2, (int64_t[]){ rows, states },
+                       strides, i * states);
+  in[5] = input1 (&bench, channels);
+  in[6] = bias ? input1 (&bench, channels) : QM_NO_VALUE;
+  in[7] = gate ? input2 (&bench, rows, channels) : QM_NO_VALUE;
+  bench.output = value (&bench, 2, (int64_t[]){ rows, channels });
+  QmValueId kept =
+      value (&bench, 4,
+             (int64_t[]){ 2, (7 + chunk - 1) / chunk, states, channels });
+  node = append (&bench, QM_OP_SELECTIVE_SCAN);
+  node->attributes.width = 7;
+  node->attributes.chunk = chunk;
+  memcpy (node->inputs, in, sizeof in);
+  node->outputs[0] = bench.output;
+  node->outputs[1] = kept;
+  end (&bench);
+}
+
 /* The first row of every three: a part of a value, which is not all of it. */
 static void
 test_part (void)
@@ -621,7 +743,8 @@ main (void)
   for (int branches = 0; branches < 3; branches++)
     for (int i = 0; i < 4; i++)
       if (branches > 0 || i < 2)
-        test_layer_norm (branches, i % 2 == 1, i < 2 ? 0 : 0.25);
+        for (int rms = 0; rms < 2; rms++)
+          test_layer_norm (branches, i % 2 == 1, i < 2 ? 0 : 0.25, rms == 1);
   test_layer_norm_twice ();
   test_cross_entropy (false);
   test_cross_entropy (true);
@@ -629,5 +752,22 @@ main (void)
   test_embedding (-1);
   test_class_token ();
   test_part ();
+  test_patchify ();
+  for (int i = 0; i < 2; i++)
+    {
+      test_depthwise_conv (4, true, QM_FUNCTION_SILU, i == 0);
+      test_depthwise_conv (3, true, QM_FUNCTION_NONE, i == 1);
+      test_depthwise_conv (7, false, QM_FUNCTION_NONE, i == 0);
+      test_depthwise_conv (3, false, QM_FUNCTION_GELU, i == 1);
+      for (int j = 0; j < 4; j++)
+        if (i > 0 || j % 2 == 1)
+          test_layer_scale (i == 0, j < 2, j % 2 == 0 ? 0 : 0.4);
+    }
+  test_layer_scale (true, true, 0);
+  test_layer_scale (true, false, 0);
+  test_pool ();
+  for (int64_t chunk = 1; chunk < 8; chunk += 3)
+    for (int i = 0; i < 2; i++)
+      test_selective_scan (chunk, i == 0, chunk == 4 || i == 1);
   return check_report ();
 }

@@ -57,7 +57,8 @@ test_counts (const QmModel *model, unsigned methods)
   backward = qm_graph_flops (plan->graph, QM_PHASE_BACKWARD);
   CHECK_NEAR (forward,
               2 * qm_flops_forward_sample (&model->config, &model->recipe), 0);
-  if (model->config.family == QM_FAMILY_VIT)
+  if (model->config.family == QM_FAMILY_VIT
+      || model->config.family == QM_FAMILY_CONVNEXT)
     CHECK (backward < 2 * forward && backward > 1.99 * forward);
   else
     CHECK_NEAR (backward, 2 * forward, 0);
@@ -153,7 +154,7 @@ test_memory (const QmModel *model, unsigned methods)
                  : memory->gradients / 2 * 3);
   /* The layout wastes little. */
   CHECK (memory->activations >= memory->live);
-  CHECK ((double) memory->activations <= 1.03 * (double) memory->live);
+  CHECK ((double) memory->activations <= 1.001 * (double) memory->live);
   test_no_overlap (plan);
   qm_plan_free (plan);
 }
@@ -235,20 +236,6 @@ test_model (const QmModel *model)
 {
   char name[96];
 
-  if (model->config.family == QM_FAMILY_CONVNEXT
-      || model->config.family == QM_FAMILY_MAMBA)
-    {
-      QmPlanOptions options = { .target = hopper, .micro_batch = 1 };
-      QmError error = { 0 };
-      QmPlan *plan;
-
-      check_case (model->id);
-      CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options, &plan,
-                              &error),
-                 QM_STATUS_UNSUPPORTED);
-      CHECK_CONTAINS (error.message, qm_family_name (model->config.family));
-      return;
-    }
   for (unsigned methods = 0; methods <= QM_METHOD_ALL; methods++)
     {
       snprintf (name, sizeof name, "%s, methods %u", model->id, methods);

@@ -2,12 +2,14 @@
 """Makes the golden files: loss and gradients of tiny random models.
 
 Needs PyTorch and Transformers 5; runs on the CPU, in fp64, without dropout.
-usage: make.py FOLDER
+usage: make.py FOLDER [NAME...]
 
 Writes for each model NAME.json, its config.json; NAME.weights.safetensors;
 NAME.batch.safetensors; and NAME.golden.safetensors with `loss` and
 `grad.PARAMETER`.  Writes training.safetensors with the losses of a few steps
-from the weights of gpt-neox-parallel, by optimizer.
+from the weights of gpt-neox-parallel, by optimizer.  NAMEs: only these models.
+
+Mamba computes parts of itself in fp32 whatever the weights are.
 """
 
 import json
@@ -19,8 +21,12 @@ from safetensors.torch import load_file, save_file
 from transformers import (
     BertConfig,
     BertForMaskedLM,
+    ConvNextConfig,
+    ConvNextForImageClassification,
     GPTNeoXConfig,
     GPTNeoXForCausalLM,
+    MambaConfig,
+    MambaForCausalLM,
     RobertaConfig,
     RobertaForMaskedLM,
     ViTConfig,
@@ -61,6 +67,25 @@ def vit(**changes):
     return ViTForImageClassification, ViTConfig, fields
 
 
+def convnext(**changes):
+    # Of 22 pixels, the stem leaves two out, and the first halving a row.
+    fields = dict(image_size=22, patch_size=4, num_channels=3, num_labels=11,
+                  num_stages=3, hidden_sizes=[8, 12, 16], depths=[1, 2, 1],
+                  hidden_act="gelu", layer_norm_eps=1e-12,
+                  layer_scale_init_value=1e-6, drop_path_rate=0.1)
+    fields.update(changes)
+    return ConvNextForImageClassification, ConvNextConfig, fields
+
+
+def mamba(**changes):
+    fields = dict(vocab_size=67, hidden_size=24, num_hidden_layers=2,
+                  state_size=4, conv_kernel=4, expand=2, time_step_rank=3,
+                  layer_norm_epsilon=1e-5, use_bias=False, use_conv_bias=True,
+                  tie_word_embeddings=True)
+    fields.update(changes)
+    return MambaForCausalLM, MambaConfig, fields
+
+
 MODELS = {
     "gpt-neox-parallel": gpt_neox(use_parallel_residual=True),
     "gpt-neox-sequential": gpt_neox(
@@ -69,6 +94,10 @@ MODELS = {
     "bert": bert(),
     "roberta": roberta(),
     "vit": vit(),
+    "convnext": convnext(),
+    "mamba": mamba(),
+    "mamba-biased": mamba(use_bias=True, use_conv_bias=False, conv_kernel=3,
+                          tie_word_embeddings=False),
 }
 
 
@@ -77,8 +106,10 @@ def batch_of(model, fields):
         side = fields["image_size"]
         return dict(pixel_values=torch.rand(3, 3, side, side),
                     labels=torch.randint(0, fields["num_labels"], (3,)))
-    ids = torch.randint(0, fields["vocab_size"], (3, 19))
-    if isinstance(model, GPTNeoXForCausalLM):
+    # Mamba's states are kept every 64 tokens.
+    length = 81 if isinstance(model, MambaForCausalLM) else 19
+    ids = torch.randint(0, fields["vocab_size"], (3, length))
+    if isinstance(model, (GPTNeoXForCausalLM, MambaForCausalLM)):
         labels = ids.clone()
         labels[0, 5:8] = -100
         return dict(input_ids=ids, labels=labels)
@@ -153,8 +184,11 @@ def train(folder, optimizer_class):
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    for name in MODELS:
+    names = sys.argv[2:]
+    for name in names or MODELS:
         make(name, folder)
+    if names:
+        return
     save_file(dict(adam=train(folder, torch.optim.Adam),
                    adamw=train(folder, torch.optim.AdamW)),
               folder / "training.safetensors")

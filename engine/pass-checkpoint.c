@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Backward nodes stay as they are and in their order.  Before one that reads
+ * what a block made, the nodes that make it are repeated, back to what is kept,
+ * and from then on every reader of the forward value reads the new one, its
+ * twin.  So nothing is repeated that no gradient needs, and the parts of a
+ * block that do not depend on each other are repeated one after the other.
+ *
+ * Fusion makes nodes that belong to two blocks: the norm that begins one also
+ * sums what goes into it, and the norm that ends one also rounds its result for
+ * the next.  The part of the later block is made from the kept sum or result
+ * alone. */
+
+#include "engine/passes.h"
+
+#include <stdlib.h>
+
+/* What is known of a forward node. */
+enum
+{
+  REPEATED = 1 << 0, /* it has been, or will be */
+  WAITING = 1 << 1,  /* it will be, before the next backward node */
+  COPIED = 1 << 2    /* its kept result will be rounded again */
+};
+
+typedef struct Recomputation
+{
+  QmGraph *graph;
+  QmNode *nodes; /* as they were */
+  size_t n_nodes, n_forward, n_values;
+  int32_t *first, *last; /* by owner: the forward nodes that write it, or -1 */
+  QmValueId *twin;       /* by value: what stands for it from now on */
+  bool *rounded; /* by owner: its twin is a rounded copy of what is kept */
+  unsigned char *flags; /* by forward node */
+  int32_t *stack;       /* forward nodes whose inputs have to be looked at */
+  size_t n_stack;
+  size_t low, high; /* all that wait are from low, below high */
+} Recomputation;
+
+static QmValueId
+owner_of (const Recomputation *r, QmValueId value)
+{
+  return value == QM_NO_VALUE ? QM_NO_VALUE : r->graph->values[value].owner;
+}
+
+/* Whether a value does not live until the backward pass. */
+static bool
+is_forgotten (const Recomputation *r, QmValueId value)
+{
+  QmValueId owner = owner_of (r, value);
+
+  return owner != QM_NO_VALUE && (size_t) owner < r->n_values
+         && r->graph->values[owner].role == QM_ROLE_TEMPORARY
+         && r->graph->values[owner].block > 0 && r->first[owner] >= 0;
+}
+
+/* Whether a norm writes one result in two types. */
+static bool
+writes_twice (const QmNode *node)
+{
+  return node->op == QM_OP_LAYER_NORM && node->outputs[4] != QM_NO_VALUE
+         && node->inputs[5] == QM_NO_VALUE;
+}
+
+/* Whether an output of a node is another of its outputs, which is kept and
+ * exact, in another type. */
+static bool
+can_round (const Recomputation *r, const QmNode *node, QmValueId owner)
+{
+  QmValueId other;
+
+  if (!writes_twice (node))
+    return false;
+  if (owner_of (r, node->outputs[0]) == owner)
+    other = node->outputs[4];
+  else if (owner_of (r, node->outputs[4]) == owner)
+    other = node->outputs[0];
+  else
+    return false;
+  return !is_forgotten (r, other)
+         && r->graph->values[other].tensor.type == QM_TYPE_F32;
+}
+
+/* A forward node as it is repeated: a norm whose sum is kept starts from that,
+ * and a second result that is kept is not made again. */
+static QmNode
+repetition (const Recomputation *r, size_t index)
+{
+  QmNode node = r->nodes[index];
+
+  node.phase = QM_PHASE_RECOMPUTE;
+  if (node.op == QM_OP_LAYER_NORM && node.outputs[3] != QM_NO_VALUE
+      && !is_forgotten (r, node.outputs[3]))
+    {
+      node.inputs[0] = node.outputs[3];
+      node.outputs[3] = QM_NO_VALUE;
+      node.inputs[3] = node.inputs[4] = node.inputs[7] = QM_NO_VALUE;
+      node.attributes.dropout = 0;
+      node.attributes.site = node.attributes.site2 = 0;
+    }
+  if (writes_twice (&node) && !is_forgotten (r, node.outputs[4]))
+    node.outputs[4] = QM_NO_VALUE;
+  return node;
+}
+
+static QmValueId
+new_twin (Recomputation *r, QmValueId owner)
+{
+  return qm_graph_like_owner (r->graph, owner, QM_ROLE_TEMPORARY,
+                              r->graph->values[owner].tensor.type,
+                              "recomputed");
+}
+
+static void
+wait_for (Recomputation *r, size_t node, unsigned flag)
+{
+  r->flags[node] |= (unsigned char) flag;
+  r->low = node < r->low ? node : r->low;
+  r->high = node >= r->high ? node + 1 : r->high;
+}
+
+static bool
+writes (const Recomputation *r, const QmNode *node, QmValueId owner)
+{
+  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
+    if (owner_of (r, node->outputs[i]) == owner)
+      return true;
+  return false;
+}
+
+/* Has every writer of a value repeated. */
+static void
+repeat_writers (Recomputation *r, QmValueId owner)
+{
+  r->twin[owner] = new_twin (r, owner);
+  for (int32_t i = r->first[owner]; i <= r->last[owner]; i++)
+    if ((r->flags[i] & REPEATED) == 0 && writes (r, &r->nodes[i], owner))
+      {
+        wait_for (r, (size_t) i, REPEATED | WAITING);
+        r->stack[r->n_stack++] = i;
+      }
+}
+
+static void
+demand (Recomputation *r, QmValueId value)
+{
+  QmValueId owner = owner_of (r, value);
+  int32_t maker;
+
+  if (!is_forgotten (r, value) || r->twin[owner] != QM_NO_VALUE
+      || r->graph->status != QM_OK)
+    return;
+  maker = r->first[owner];
+  if (!can_round (r, &r->nodes[maker], owner))
+    {
+      repeat_writers (r, owner);
+      return;
+    }
+  r->twin[owner] = new_twin (r, owner);
+  r->rounded[owner] = true;
+  wait_for (r, (size_t) maker, COPIED);
+}
+
+/* Follows demands back to what is kept. */
+static void
+follow (Recomputation *r)
+{
+  while (r->n_stack > 0)
+    {
+      QmNode node = repetition (r, (size_t) r->stack[--r->n_stack]);
+
+      for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
+        if (is_forgotten (r, node.outputs[i])
+            && r->twin[owner_of (r, node.outputs[i])] == QM_NO_VALUE)
+          repeat_writers (r, owner_of (r, node.outputs[i]));
+      for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
+        demand (r, node.inputs[i]);
+    }
+}
+
+/* What stands for a value that is read. */
+static QmValueId
+twin_of (Recomputation *r, QmValueId value)
+{
+  if (!is_forgotten (r, value) || r->graph->status != QM_OK)
+    return value;
+  if (r->twin[value] == QM_NO_VALUE)
+    r->twin[value] =
+        qm_graph_same_part (r->graph, r->twin[owner_of (r, value)], value);
+  return r->twin[value];
+}
+
+/* Where a repeated node writes: what is kept, or was made otherwise, is
+ * written to where nobody reads it. */
+static QmValueId
+place_of (Recomputation *r, QmValueId value)
+{
+  QmValueId owner = owner_of (r, value);
+
+  if (value == QM_NO_VALUE || r->graph->status != QM_OK)
+    return value;
+  if (is_forgotten (r, value) && !r->rounded[owner])
+    return twin_of (r, value);
+  return qm_graph_same_part (r->graph, new_twin (r, owner), value);
+}
+
+static void
+append (Recomputation *r, const QmNode *node)
+{
+  QmNode *appended = qm_graph_append (r->graph, node->op);
+
+  *appended = *node;
+}
+
+static void
+append_repetition (Recomputation *r, size_t index)
+{
+  QmNode node = repetition (r, index);
+
+  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
+    node.inputs[i] = twin_of (r, node.inputs[i]);
+  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
+    node.outputs[i] = place_of (r, node.outputs[i]);
+  append (r, &node);
+}
+
+static void
+append_copy (Recomputation *r, size_t index)
+{
+  const QmNode *maker = &r->nodes[index];
+  int to = r->rounded[owner_of (r, maker->outputs[0])] ? 0 : 4;
+  QmValueId twin = twin_of (r, maker->outputs[to]);
+  QmNode *copy = qm_graph_append (r->graph, QM_OP_COPY);
+
+  copy->phase = QM_PHASE_RECOMPUTE;
+  copy->inputs[0] = maker->outputs[4 - to];
+  copy->outputs[0] = twin;
+}
+
+static void
+append_waiting (Recomputation *r)
+{
+  for (size_t i = r->low; i < r->high; i++)
+    {
+      if ((r->flags[i] & COPIED) != 0)
+        append_copy (r, i);
+      if ((r->flags[i] & WAITING) != 0)
+        append_repetition (r, i);
+      r->flags[i] &= REPEATED;
+    }
+  r->low = r->n_forward;
+  r->high = 0;
+}
+
+static void
+rewrite (Recomputation *r)
+{
+  for (size_t i = 0; i < r->n_nodes && r->graph->status == QM_OK; i++)
+    {
+      QmNode node = r->nodes[i];
+
+      for (int j = 0; i >= r->n_forward && j < QM_OP_MAX_INPUTS; j++)
+        demand (r, node.inputs[j]);
+      follow (r);
+      append_waiting (r);
+      for (int j = 0; i >= r->n_forward && j < QM_OP_MAX_INPUTS; j++)
+        node.inputs[j] = twin_of (r, node.inputs[j]);
+      append (r, &node);
+    }
+}
+
+/* Values that passes made are in the block of what is written with them. */
+static void
+place_in_block (Recomputation *r, const QmNode *node, QmValueId owner)
+{
+  QmValueId leader = owner_of (r, node->outputs[0]);
+  int32_t *block = &r->graph->values[owner].block;
+
+  if (*block == QM_BLOCK_OF_WRITER && leader != QM_NO_VALUE)
+    *block = r->graph->values[leader].block;
+}
+
+static void
+find_writers (Recomputation *r)
+{
+  for (size_t i = 0; i < r->n_values; i++)
+    r->first[i] = r->last[i] = -1;
+  while (r->n_forward < r->n_nodes
+         && r->nodes[r->n_forward].phase == QM_PHASE_FORWARD)
+    r->n_forward++;
+  for (size_t i = 0; i < r->n_forward; i++)
+    for (int j = 0; j < QM_OP_MAX_OUTPUTS; j++)
+      {
+        QmValueId owner = owner_of (r, r->nodes[i].outputs[j]);
+
+        if (owner == QM_NO_VALUE)
+          continue;
+        place_in_block (r, &r->nodes[i], owner);
+        if (r->first[owner] < 0)
+          r->first[owner] = (int32_t) i;
+        r->last[owner] = (int32_t) i;
+      }
+}
+
+/* The graph's nodes become those to look at, and it has none. */
+static bool
+begin (Recomputation *r, QmGraph *graph)
+{
+  size_t n = graph->n_values + 1;
+
+  *r = (Recomputation){ .graph = graph,
+                        .nodes = graph->nodes,
+                        .n_nodes = graph->n_nodes,
+                        .n_values = graph->n_values };
+  graph->nodes = NULL;
+  graph->n_nodes = graph->nodes_capacity = 0;
+  r->first = malloc (n * sizeof *r->first);
+  r->last = malloc (n * sizeof *r->last);
+  r->twin = malloc (n * sizeof *r->twin);
+  r->rounded = calloc (n, sizeof *r->rounded);
+  r->flags = calloc (r->n_nodes + 1, sizeof *r->flags);
+  r->stack = malloc ((r->n_nodes + 1) * sizeof *r->stack);
+  if (r->first == NULL || r->last == NULL || r->twin == NULL
+      || r->rounded == NULL || r->flags == NULL || r->stack == NULL)
+    return false;
+  for (size_t i = 0; i < n; i++)
+    r->twin[i] = QM_NO_VALUE;
+  find_writers (r);
+  r->low = r->n_forward;
+  return true;
+}
+
+static void
+end (Recomputation *r)
+{
+  free (r->nodes);
+  free (r->first);
+  free (r->last);
+  free (r->twin);
+  free (r->rounded);
+  free (r->flags);
+  free (r->stack);
+}
+
+QmStatus
+qm_pass_checkpoint (QmGraph *graph, QmError *error)
+{
+  Recomputation r;
+
+  if (graph->status != QM_OK)
+    return qm_graph_status (graph, error);
+  if (begin (&r, graph))
+    rewrite (&r);
+  else
+    qm_graph_fail (graph, QM_STATUS_NO_MEMORY, "the host is out of memory");
+  end (&r);
+  return qm_graph_status (graph, error);
+}

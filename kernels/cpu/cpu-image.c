@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Patches, depth and means of images. */
+
+#include "kernels/cpu/cpu.h"
+
+/* Calls `move` for every element of every patch: of row `t` the element `e`,
+ * and of the image the pixel at `offset`. */
+typedef void (*MovePixel) (const QmOpCall *call,
+                           int64_t t,
+                           int64_t e,
+                           int64_t offset);
+
+static void
+for_each_pixel (const QmOpCall *call, const QmTensor *image, MovePixel move)
+{
+  int64_t patch = call->attributes.patch, channels = image->shape[1];
+  int64_t down = image->shape[2] / patch, across = image->shape[3] / patch;
+  int64_t elements = channels * patch * patch;
+
+  for (int64_t t = 0; t < image->shape[0] * down * across; t++)
+    for (int64_t e = 0; e < elements; e++)
+      {
+        int64_t b = t / (down * across), c = e / (patch * patch);
+        int64_t y = t / across % down * patch + e / patch % patch;
+        int64_t x = t % across * patch + e % patch;
+
+        move (call, t, e,
+              b * image->stride[0] + c * image->stride[1] + y * image->stride[2]
+                  + x * image->stride[3]);
+      }
+}
+
+static void
+pixel_to_patch (const QmOpCall *call, int64_t t, int64_t e, int64_t offset)
+{
+  float value;
+
+  qm_cpu_load (&call->inputs[0], offset, 1, &value);
+  qm_cpu_store (&call->outputs[0], t * call->outputs[0].stride[0] + e, 1,
+                &value);
+}
+
+static void
+patch_to_pixel (const QmOpCall *call, int64_t t, int64_t e, int64_t offset)
+{
+  float value;
+
+  qm_cpu_load (&call->inputs[0], t * call->inputs[0].stride[0] + e, 1, &value);
+  qm_cpu_store (&call->outputs[0], offset, 1, &value);
+}
+
+bool
+qm_cpu_patchify (QmThreads *threads, const QmOpCall *call)
+{
+  for_each_pixel (call, &call->inputs[0], pixel_to_patch);
+  return true;
+}
+
+bool
+qm_cpu_unpatchify (QmThreads *threads, const QmOpCall *call)
+{
+  QmOpCall clear = { .op = QM_OP_FILL };
+  int64_t patch = call->attributes.patch;
+
+  clear.outputs[0] = call->outputs[0];
+  if (call->outputs[0].shape[2] % patch != 0
+      || call->outputs[0].shape[3] % patch != 0)
+    qm_cpu_fill (threads, &clear);
+  for_each_pixel (call, &call->outputs[0], patch_to_pixel);
+  return true;
+}
+
+/* What stochastic depth multiplies a row with. */
+static float
+depth_factor (const QmOpCall *call, int64_t row)
+{
+  const QmAttributes *attributes = &call->attributes;
+
+  if (!qm_dropout_is_on (attributes->dropout))
+    return 1;
+  return qm_cpu_dropout (attributes, attributes->site, call->inputs[3].data,
+                         row / (attributes->height * attributes->width));
+}
+
+/* gamma as floats; ones where there is none. */
+static void
+load_scale (const QmTensor *gamma, int64_t n, float *to)
+{
+  if (qm_tensor_present (gamma))
+    qm_cpu_load (gamma, 0, n, to);
+  else
+    for (int64_t j = 0; j < n; j++)
+      to[j] = 1;
+}
+
+bool
+qm_cpu_layer_scale (QmThreads *threads, const QmOpCall *call)
+{
+  const QmTensor *x = &call->inputs[0], *residual = &call->inputs[2];
+  const QmTensor *y = &call->outputs[0];
+  int64_t n = x->shape[1];
+  float *gamma = qm_cpu_floats (3 * n), *row = gamma + n, *sum = row + n;
+
+  if (gamma == NULL)
+    return false;
+  load_scale (&call->inputs[1], n, gamma);
+  for (int64_t r = 0; r < x->shape[0]; r++)
+    {
+      float factor = depth_factor (call, r);
+
+      qm_cpu_load (x, r * x->stride[0], n, row);
+      for (int64_t j = 0; j < n; j++)
+        sum[j] = 0;
+      if (qm_tensor_present (residual))
+        qm_cpu_load (residual, r * residual->stride[0], n, sum);
+      for (int64_t j = 0; j < n; j++)
+        sum[j] += factor * gamma[j] * row[j];
+      qm_cpu_store (y, r * y->stride[0], n, sum);
+    }
+  free (gamma);
+  return true;
+}
+
+bool
+qm_cpu_layer_scale_backward (QmThreads *threads, const QmOpCall *call)
+{
+  const QmTensor *dy = &call->inputs[0], *x = &call->inputs[1];
+  const QmTensor *dx = &call->outputs[0];
+  int64_t n = x->shape[1];
+  float *gamma = qm_cpu_floats (3 * n), *row = gamma + n, *slope = row + n;
+  double *sums = calloc ((size_t) n, sizeof *sums);
+  bool ok = gamma != NULL && sums != NULL;
+
+  if (ok)
+    load_scale (&call->inputs[2], n, gamma);
+  for (int64_t r = 0; ok && r < x->shape[0]; r++)
+    {
+      float factor = depth_factor (call, r);
+
+      qm_cpu_load (x, r * x->stride[0], n, row);
+      qm_cpu_load (dy, r * dy->stride[0], n, slope);
+      for (int64_t j = 0; j < n; j++)
+        {
+          sums[j] += factor * row[j] * slope[j];
+          slope[j] *= factor * gamma[j];
+        }
+      qm_cpu_store (dx, r * dx->stride[0], n, slope);
+    }
+  if (ok && qm_tensor_present (&call->outputs[1]))
+    for (int64_t j = 0; j < n; j++)
+      ((float *) call->outputs[1].data)[j] += (float) sums[j];
+  free (gamma);
+  free (sums);
+  return ok;
+}
+
+bool
+qm_cpu_pool (QmThreads *threads, const QmOpCall *call)
+{
+  const QmTensor *x = &call->inputs[0], *y = &call->outputs[0];
+  int64_t n = x->shape[1], rows = x->shape[0] / y->shape[0];
+  float *row = qm_cpu_floats (n);
+  double *sums = calloc ((size_t) n, sizeof *sums);
+  bool ok = row != NULL && sums != NULL;
+
+  for (int64_t r = 0; ok && r < x->shape[0]; r++)
+    {
+      qm_cpu_load (x, r * x->stride[0], n, row);
+      for (int64_t j = 0; j < n; j++)
+        sums[j] += row[j];
+      if (r % rows != rows - 1)
+        continue;
+      for (int64_t j = 0; j < n; j++)
+        {
+          row[j] = (float) (sums[j] / (double) rows);
+          sums[j] = 0;
+        }
+      qm_cpu_store (y, r / rows * y->stride[0], n, row);
+    }
+  free (row);
+  free (sums);
+  return ok;
+}
+
+bool
+qm_cpu_pool_backward (QmThreads *threads, const QmOpCall *call)
+{
+  const QmTensor *dy = &call->inputs[0], *dx = &call->outputs[0];
+  int64_t n = dx->shape[1], rows = dx->shape[0] / dy->shape[0];
+  float *row = qm_cpu_floats (n);
+
+  if (row == NULL)
+    return false;
+  for (int64_t r = 0; r < dx->shape[0]; r++)
+    {
+      qm_cpu_load (dy, r / rows * dy->stride[0], n, row);
+      for (int64_t j = 0; j < n; j++)
+        row[j] /= (float) rows;
+      qm_cpu_store (dx, r * dx->stride[0], n, row);
+    }
+  free (row);
+  return true;
+}

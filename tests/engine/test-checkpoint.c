@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Activation checkpointing: training is the same to the bit for every family
+ * and setting, with dropout, and needs no more memory than the inputs of all
+ * blocks and the values of one.  usage: test-checkpoint FOLDER */
+
+#include "data/catalog.h"
+#include "data/text.h"
+#include "engine/executor.h"
+#include "tests/data/check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS  3
+#define LAYERS 3
+
+/* Drops values of the hidden states and of attention, and makes as many blocks
+ * as there need to be for one that is neither the first nor the last. */
+static void
+change_config (QmModelConfig *config, int64_t layers, double dropout)
+{
+  switch (config->family)
+    {
+    case QM_FAMILY_GPT_NEOX:
+      config->gpt_neox.layers = layers;
+      config->gpt_neox.hidden_dropout = dropout;
+      config->gpt_neox.attention_dropout = dropout;
+      return;
+    case QM_FAMILY_BERT:
+    case QM_FAMILY_ROBERTA:
+      config->bert.layers = layers;
+      config->bert.hidden_dropout = dropout;
+      config->bert.attention_dropout = dropout;
+      return;
+    case QM_FAMILY_VIT:
+      config->vit.layers = layers;
+      config->vit.hidden_dropout = dropout;
+      config->vit.attention_dropout = dropout;
+      return;
+    case QM_FAMILY_CONVNEXT:
+    case QM_FAMILY_MAMBA:
+      return;
+    }
+}
+
+static void
+read_config (const char *folder, const char *model, QmModelConfig *config)
+{
+  char path[512], *text = NULL;
+  size_t length = 0;
+
+  snprintf (path, sizeof path, "%s/%s.json", folder, model);
+  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
+  if (text != NULL)
+    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
+  free (text);
+}
+
+/* One training, and what it left: losses, gradients of the last step, weights.
+ */
+typedef struct Training
+{
+  QmPlan *plan;
+  QmExecutor *executor;
+  float losses[STEPS];
+} Training;
+
+static bool
+begin (Training *training,
+       QmDevice *device,
+       const QmModelConfig *config,
+       const QmRecipe *recipe,
+       unsigned methods,
+       bool checkpoint)
+{
+  QmPlanOptions options = { .target = qm_device_info (device)->target,
+                            .micro_batch = 2,
+                            .methods = methods,
+                            .checkpoint = checkpoint };
+  QmError error = { 0 };
+
+  *training = (Training){ NULL };
+  CHECK_INT (qm_plan_new (config, recipe, &options, &training->plan, &error),
+             QM_OK);
+  if (training->plan != NULL)
+    CHECK_INT (qm_executor_new (training->plan, device, 7, &training->executor,
+                                &error),
+               QM_OK);
+  CHECK_STRING (error.message, "");
+  return training->executor != NULL;
+}
+
+static void
+end (Training *training)
+{
+  qm_executor_free (training->executor);
+  qm_plan_free (training->plan);
+}
+
+/* Two passes in a step, and no update after the last. */
+static void
+train (Training *training)
+{
+  QmExecutor *executor = training->executor;
+
+  CHECK_INT (qm_executor_initialise (executor, NULL), QM_OK);
+  CHECK_INT (qm_executor_random_batch (executor, NULL), QM_OK);
+  for (int step = 0; step < STEPS; step++)
+    {
+      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_read_floats (executor, training->plan->graph->loss,
+                                          &training->losses[step], NULL),
+                 QM_OK);
+      if (step + 1 < STEPS)
+        CHECK_INT (qm_executor_update (executor, NULL), QM_OK);
+    }
+}
+
+static float *
+read_value (const Training *training, QmValueId value)
+{
+  const QmTensor *shape = qm_graph_tensor (training->plan->graph, value);
+  float *values = malloc ((size_t) qm_tensor_elements (shape) * sizeof *values);
+
+  if (values != NULL)
+    CHECK_INT (qm_executor_read_floats (training->executor, value, values,
+                                        NULL),
+               QM_OK);
+  return values;
+}
+
+static bool
+same_bits (const Training *a, QmValueId x, const Training *b, QmValueId y)
+{
+  const QmTensor *shape = qm_graph_tensor (a->plan->graph, x);
+  float *one = read_value (a, x), *other = read_value (b, y);
+  bool same =
+      one != NULL && other != NULL
+      && memcmp (one, other, (size_t) qm_tensor_elements (shape) * sizeof *one)
+             == 0;
+
+  free (one);
+  free (other);
+  return same;
+}
+
+static size_t
+count_recomputed (const QmGraph *graph)
+{
+  size_t count = 0;
+
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    count += graph->nodes[i].phase == QM_PHASE_RECOMPUTE;
+  return count;
+}
+
+static bool
+drops (const QmGraph *graph)
+{
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    if (graph->nodes[i].phase == QM_PHASE_RECOMPUTE
+        && qm_dropout_is_on (graph->nodes[i].attributes.dropout))
+      return true;
+  return false;
+}
+
+static void
+compare (const Training *plain, const Training *saving)
+{
+  const QmGraph *a = plain->plan->graph, *b = saving->plan->graph;
+
+  CHECK (isfinite (plain->losses[STEPS - 1]));
+  CHECK (plain->losses[0] != plain->losses[STEPS - 1]);
+  CHECK_INT (memcmp (plain->losses, saving->losses, sizeof plain->losses), 0);
+  CHECK_INT (a->n_parameters, b->n_parameters);
+  for (size_t i = 0; i < a->n_parameters; i++)
+    {
+      CHECK (same_bits (plain, a->parameters[i].gradient, saving,
+                        b->parameters[i].gradient));
+      CHECK (same_bits (plain, a->parameters[i].value, saving,
+                        b->parameters[i].value));
+    }
+  CHECK_INT (count_recomputed (a), 0);
+  CHECK (count_recomputed (b) > 0);
+  CHECK (saving->plan->memory.activations < plain->plan->memory.activations);
+}
+
+/* 0 for models of text. */
+static int64_t
+image_size (const QmModelConfig *config)
+{
+  if (config->family == QM_FAMILY_VIT)
+    return config->vit.image_size;
+  return config->family == QM_FAMILY_CONVNEXT ? config->convnext.image_size : 0;
+}
+
+static void
+test_training (QmDevice *device,
+               const char *model,
+               const QmModelConfig *config,
+               QmPrecision precision,
+               unsigned methods)
+{
+  int64_t side = image_size (config);
+  QmRecipe recipe = { .batch_size = 4,
+                      .steps = STEPS,
+                      .sequence_length = side > 0 ? 0 : 16,
+                      .image_size = side,
+                      .precision = precision,
+                      .optimizer = QM_OPTIMIZER_ADAMW,
+                      .learning_rate = 0.01,
+                      .beta1 = 0.9,
+                      .beta2 = 0.95,
+                      .epsilon = 1e-8,
+                      .max_grad_norm = 1 };
+  Training plain, saving;
+  char name[128];
+
+  snprintf (name, sizeof name, "%s, %s, methods %u", model,
+            qm_precision_name (precision), methods);
+  check_case (name);
+  if (begin (&plain, device, config, &recipe, methods, false))
+    {
+      if (begin (&saving, device, config, &recipe, methods, true))
+        {
+          train (&plain);
+          train (&saving);
+          compare (&plain, &saving);
+          CHECK (drops (saving.plan->graph)
+                 == (config->family != QM_FAMILY_MAMBA));
+        }
+      end (&saving);
+    }
+  end (&plain);
+}
+
+static void
+test_family (const char *folder, const char *model, QmDevice *device)
+{
+  QmModelConfig config = { 0 };
+
+  read_config (folder, model, &config);
+  change_config (&config, LAYERS, 0.1);
+  for (int precision = QM_PRECISION_FP32; precision <= QM_PRECISION_BF16;
+       precision++)
+    for (unsigned methods = 0; methods <= QM_METHOD_ALL; methods++)
+      test_training (device, model, &config, (QmPrecision) precision, methods);
+}
+
+/* The most bytes that live at one time, and FLOPs by phase. */
+typedef struct Need
+{
+  uint64_t live, arena;
+  double forward, backward, recomputed;
+} Need;
+
+static Need
+find_need (const QmModel *model,
+           int64_t layers,
+           unsigned methods,
+           bool checkpoint)
+{
+  QmPlanOptions options = { .target = { QM_DEVICE_CUDA, 90 },
+                            .micro_batch = 4,
+                            .methods = methods,
+                            .checkpoint = checkpoint };
+  QmModelConfig config = model->config;
+  Need need = { 0 };
+  QmPlan *plan;
+
+  change_config (&config, layers, 0.1);
+  CHECK_INT (qm_plan_new (&config, &model->recipe, &options, &plan, NULL),
+             QM_OK);
+  if (plan == NULL)
+    return need;
+  need.live = plan->memory.live;
+  need.arena = plan->memory.activations;
+  need.forward = qm_graph_flops (plan->graph, QM_PHASE_FORWARD);
+  need.backward = qm_graph_flops (plan->graph, QM_PHASE_BACKWARD);
+  need.recomputed = qm_graph_flops (plan->graph, QM_PHASE_RECOMPUTE);
+  qm_plan_free (plan);
+  return need;
+}
+
+/* Of a block more, nothing but its input lives on: [tokens, hidden] in fp32. */
+static uint64_t
+input_bytes (const QmModel *model)
+{
+  const QmModelConfig *config = &model->config;
+  int64_t tokens = model->recipe.sequence_length, hidden = 0, side;
+
+  if (config->family == QM_FAMILY_GPT_NEOX)
+    hidden = config->gpt_neox.hidden_size;
+  else if (config->family == QM_FAMILY_VIT)
+    {
+      side = config->vit.image_size / config->vit.patch_size;
+      tokens = side * side + 1;
+      hidden = config->vit.hidden_size;
+    }
+  else
+    hidden = config->bert.hidden_size;
+  return (uint64_t) (4 * tokens * hidden * 4);
+}
+
+static uint64_t
+align (uint64_t bytes)
+{
+  return (bytes + QM_MEMORY_ALIGNMENT - 1) / QM_MEMORY_ALIGNMENT
+         * QM_MEMORY_ALIGNMENT;
+}
+
+static void
+test_memory (const QmModel *model, unsigned methods)
+{
+  uint64_t input = align (input_bytes (model));
+  Need one = find_need (model, 1, methods, true);
+  Need two = find_need (model, 2, methods, true);
+  Need many = find_need (model, 9, methods, true);
+  Need plain = find_need (model, 9, methods, false);
+  Need plain_one = find_need (model, 1, methods, false);
+  char name[96];
+
+  snprintf (name, sizeof name, "memory of %s, methods %u", model->id, methods);
+  check_case (name);
+  CHECK_INT (many.live - two.live, 7 * input);
+  CHECK (one.live <= plain_one.live);
+  CHECK (two.live <= plain_one.live + 2 * input);
+  CHECK ((double) many.arena <= 1.03 * (double) many.live);
+  CHECK (many.live < plain.live / 2);
+  CHECK_NEAR (many.forward, plain.forward, 0);
+  CHECK_NEAR (many.backward, plain.backward, 0);
+  CHECK_NEAR (plain.recomputed, 0, 0);
+  /* The head and, but for post-norm models, the last product of every block
+   * are not repeated. */
+  CHECK (many.recomputed > 0 && many.recomputed < many.forward);
+}
+
+static int64_t
+find_largest (const QmModel *model, bool checkpoint)
+{
+  QmPlanOptions options = { .target = { QM_DEVICE_CUDA, 90 },
+                            .methods = QM_METHOD_ALL,
+                            .checkpoint = checkpoint };
+  QmPlan *plan;
+  int64_t size = 0;
+
+  qm_plan_largest (&model->config, &model->recipe, &options,
+                   INT64_C (139) << 30, &plan, NULL);
+  if (plan != NULL)
+    size = plan->options.micro_batch;
+  qm_plan_free (plan);
+  return size;
+}
+
+/* An H200 takes at least twice the micro-batch. */
+static void
+test_largest (const QmModel *model)
+{
+  int64_t plain = find_largest (model, false);
+
+  check_case (model->id);
+  CHECK (plain > 0);
+  CHECK (find_largest (model, true) >= 2 * plain);
+}
+
+static void
+test_catalog (void)
+{
+  QmCatalog *catalog;
+  const QmModel *models;
+  size_t n;
+
+  CHECK_INT (qm_catalog_load (getenv ("QM_TEST_DATA_DIR"), NULL, &catalog,
+                              NULL),
+             QM_OK);
+  models = qm_catalog_models (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    if (models[i].config.family != QM_FAMILY_CONVNEXT
+        && models[i].config.family != QM_FAMILY_MAMBA)
+      {
+        test_memory (&models[i], 0);
+        test_memory (&models[i], QM_METHOD_ALL);
+        test_largest (&models[i]);
+      }
+  qm_catalog_free (catalog);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const char *const models[] = { "gpt-neox-parallel",
+                                        "gpt-neox-sequential",
+                                        "bert",
+                                        "roberta",
+                                        "vit",
+                                        "convnext",
+                                        "mamba",
+                                        "mamba-biased" };
+  QmDevice *device = NULL;
+
+  CHECK_INT (argc, 2);
+  CHECK_INT (qm_device_open ("cpu", &device, NULL), QM_OK);
+  if (argc != 2 || device == NULL)
+    return check_report ();
+  for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
+    test_family (argv[1], models[i], device);
+  test_catalog ();
+  qm_device_close (device);
+  return check_report ();
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Operators of convolution networks and state space models on the CPU, against
+ * their definitions. */
+
+#include "kernels/convert.h"
+#include "kernels/operators.h"
+#include "kernels/random.h"
+#include "tests/data/check.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Bench
+{
+  QmDevice *device;
+  QmStream *stream;
+} Bench;
+
+static QmTensor
+tensor1 (QmType type, int64_t n, void *data)
+{
+  return qm_tensor_dense (type, 1, &n, data);
+}
+
+static QmTensor
+tensor2 (QmType type, int64_t rows, int64_t columns, void *data)
+{
+  return qm_tensor_dense (type, 2, (int64_t[]){ rows, columns }, data);
+}
+
+static void
+run (const Bench *bench, const QmOpCall *call)
+{
+  QmError error = { 0 };
+
+  CHECK_INT (qm_op_run (bench->device, bench->stream, call, &error), QM_OK);
+  CHECK_STRING (error.message, "");
+}
+
+static void
+refused (const Bench *bench, const QmOpCall *call)
+{
+  CHECK_INT (qm_op_run (bench->device, bench->stream, call, NULL),
+             QM_STATUS_INVALID);
+}
+
+static void
+fill (float *values, size_t n, uint32_t seed)
+{
+  for (size_t i = 0; i < n; i++)
+    values[i] =
+        qm_random_normal (qm_philox (seed, 3, (uint32_t) i, 0, 0, 0), 0);
+}
+
+enum
+{
+  IMAGES = 2,
+  HEIGHT = 4,
+  WIDTH = 3,
+  CHANNELS = 2,
+  PIXELS = HEIGHT * WIDTH,
+  GAP = 3, /* after the channels of a row */
+  ROW = CHANNELS + GAP
+};
+
+/* What the table says, pixel by pixel. */
+static double
+convolved (float x[IMAGES][HEIGHT][WIDTH][ROW],
+           const float *w, /* [CHANNELS][m][n] */
+           int64_t m,
+           int64_t n,
+           bool causal,
+           const int64_t at[4])
+{
+  double sum = 0;
+
+  for (int64_t u = 0; u < m; u++)
+    for (int64_t v = 0; v < n; v++)
+      {
+        int64_t i = at[1] + u - (causal ? m - 1 : m / 2);
+        int64_t j = at[2] + v - (causal ? n - 1 : n / 2);
+
+        if (i >= 0 && i < HEIGHT && j >= 0 && j < WIDTH)
+          sum += (double) x[at[0]][i][j][at[3]] * w[(at[3] * m + u) * n + v];
+      }
+  return sum;
+}
+
+static void
+test_convolution (const Bench *bench, int64_t m, int64_t n, bool causal)
+{
+  float x[IMAGES][HEIGHT][WIDTH][ROW], w[CHANNELS * 49];
+  float bias[CHANNELS] = { 0.5f, -2 }, y[IMAGES * PIXELS][CHANNELS];
+  QmOpCall call = { .op = QM_OP_DEPTHWISE_CONV };
+
+  check_case (causal ? "causal convolution" : "convolution");
+  fill (&x[0][0][0][0], sizeof x / sizeof (float), 1);
+  fill (w, sizeof w / sizeof *w, 2);
+  call.attributes.height = HEIGHT;
+  call.attributes.width = WIDTH;
+  call.attributes.causal = causal ? QM_CAUSAL_RESULT : QM_CAUSAL_NONE;
+  call.attributes.activation = QM_FUNCTION_SILU;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, IMAGES * PIXELS, CHANNELS, x);
+  call.inputs[0].stride[0] = ROW;
+  call.inputs[1] =
+      qm_tensor_dense (QM_TYPE_F32, 3, (int64_t[]){ CHANNELS, m, n }, w);
+  call.inputs[2] = tensor1 (QM_TYPE_F32, CHANNELS, bias);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, IMAGES * PIXELS, CHANNELS, y);
+  run (bench, &call);
+  for (int64_t r = 0; r < IMAGES * PIXELS; r++)
+    for (int64_t c = 0; c < CHANNELS; c++)
+      {
+        double sum = bias[c]
+                     + convolved (x, w, m, n, causal,
+                                  (int64_t[]){ r / PIXELS, r / WIDTH % HEIGHT,
+                                               r % WIDTH, c });
+
+        CHECK (fabs (y[r][c] - sum / (1 + exp (-sum))) < 1e-5);
+      }
+  call.attributes.width = 5;
+  refused (bench, &call);
+  call.attributes.width = 0;
+  refused (bench, &call);
+  call.attributes.height = INT64_MAX;
+  call.attributes.width = INT64_MAX;
+  refused (bench, &call);
+}
+
+/* dx takes `add` in, also where it is the same memory. */
+static void
+test_convolution_adds (const Bench *bench)
+{
+  float dy[3] = { 1, 2, 4 }, x[3] = { 8, 16, 32 }, w[2] = { 3, 5 };
+  float dx[3] = { 100, 200, 400 }, dw[2] = { 1, 1 }, dbias = 1;
+  QmOpCall call = { .op = QM_OP_DEPTHWISE_CONV_BACKWARD };
+
+  check_case ("gradient of a convolution, added to another");
+  call.attributes.height = 1;
+  call.attributes.width = 3;
+  call.attributes.causal = QM_CAUSAL_RESULT;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 3, 1, dy);
+  call.inputs[1] = tensor2 (QM_TYPE_F32, 3, 1, x);
+  call.inputs[2] = qm_tensor_dense (QM_TYPE_F32, 3, (int64_t[]){ 1, 1, 2 }, w);
+  call.inputs[4] = tensor2 (QM_TYPE_F32, 3, 1, dx);
+  call.outputs[0] = call.inputs[4];
+  call.outputs[1] =
+      qm_tensor_dense (QM_TYPE_F32, 3, (int64_t[]){ 1, 1, 2 }, dw);
+  call.outputs[2] = tensor1 (QM_TYPE_F32, 1, &dbias);
+  run (bench, &call);
+  CHECK_NEAR (dx[0], 100 + 5 * 1 + 3 * 2, 0);
+  CHECK_NEAR (dx[1], 200 + 5 * 2 + 3 * 4, 0);
+  CHECK_NEAR (dx[2], 400 + 5 * 4, 0);
+  CHECK_NEAR (dw[0], 1 + 2 * 8 + 4 * 16, 0);
+  CHECK_NEAR (dw[1], 1 + 1 * 8 + 2 * 16 + 4 * 32, 0);
+  CHECK_NEAR (dbias, 8, 0);
+}
+
+/* Patches of a map of bf16 with channels last, and back; a column is in none.
+ */
+static void
+test_patches (const Bench *bench)
+{
+  float map[4][5][2], patches[4][8], back[4][5][2];
+  uint16_t low[4][5][2];
+  QmOpCall call = { .op = QM_OP_PATCHIFY };
+
+  check_case ("patches of features");
+  for (int i = 0; i < 40; i++)
+    (&map[0][0][0])[i] = (float) i;
+  qm_floats_store (QM_TYPE_BF16, low, 1, 40, &map[0][0][0]);
+  memset (back, 1, sizeof back);
+  call.attributes.patch = 2;
+  call.inputs[0] = (QmTensor){ .type = QM_TYPE_BF16,
+                               .rank = 4,
+                               .shape = { 1, 2, 4, 5 },
+                               .stride = { 40, 1, 10, 2 },
+                               .data = low };
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 4, 8, patches);
+  run (bench, &call);
+  for (int p = 0; p < 4; p++)
+    for (int e = 0; e < 8; e++)
+      CHECK_NEAR (patches[p][e],
+                  map[p / 2 * 2 + e / 2 % 2][p % 2 * 2 + e % 2][e / 4], 0);
+  call.op = QM_OP_UNPATCHIFY;
+  call.outputs[0] = call.inputs[0];
+  call.outputs[0].type = QM_TYPE_F32;
+  call.outputs[0].data = back;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 4, 8, patches);
+  run (bench, &call);
+  for (int i = 0; i < 40; i++)
+    CHECK_NEAR ((&back[0][0][0])[i], i / 2 % 5 == 4 ? 0 : i, 0);
+}
+
+/* Whole samples are dropped, those that dropout drops of a tensor of samples,
+ * and the gradient drops the same. */
+static void
+test_depth (const Bench *bench)
+{
+  enum
+  {
+    SAMPLES = 2000,
+    ROWS = 6
+  };
+  static float x[SAMPLES * ROWS][2], y[SAMPLES * ROWS][2],
+      dx[SAMPLES * ROWS][2];
+  static float ones[SAMPLES], kept[SAMPLES];
+  float gamma[2] = { 3, 5 }, dgamma[2] = { 0, 0 };
+  int32_t rng[QM_RNG_SIZE] = { 1, 2, 3 };
+  QmOpCall call = { .op = QM_OP_DROPOUT };
+  int n = 0;
+
+  check_case ("stochastic depth");
+  for (int i = 0; i < SAMPLES; i++)
+    ones[i] = 1;
+  for (int i = 0; i < SAMPLES * ROWS; i++)
+    x[i][0] = x[i][1] = 1;
+  call.attributes.dropout = 0.25;
+  call.attributes.site = 11;
+  call.inputs[0] = tensor1 (QM_TYPE_F32, SAMPLES, ones);
+  call.inputs[1] = tensor1 (QM_TYPE_I32, QM_RNG_SIZE, rng);
+  call.outputs[0] = tensor1 (QM_TYPE_F32, SAMPLES, kept);
+  run (bench, &call);
+
+  call.op = QM_OP_LAYER_SCALE;
+  call.attributes.height = 3;
+  call.attributes.width = 2;
+  call.inputs[3] = call.inputs[1];
+  call.inputs[0] = tensor2 (QM_TYPE_F32, SAMPLES * ROWS, 2, x);
+  call.inputs[1] = tensor1 (QM_TYPE_F32, 2, gamma);
+  call.inputs[2] = call.inputs[0];
+  call.outputs[0] = tensor2 (QM_TYPE_F32, SAMPLES * ROWS, 2, y);
+  run (bench, &call);
+  call.op = QM_OP_LAYER_SCALE_BACKWARD;
+  call.inputs[1] = call.inputs[0];
+  call.inputs[2] = tensor1 (QM_TYPE_F32, 2, gamma);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, SAMPLES * ROWS, 2, dx);
+  call.outputs[1] = tensor1 (QM_TYPE_F32, 2, dgamma);
+  run (bench, &call);
+  for (int i = 0; i < SAMPLES * ROWS; i++)
+    for (int j = 0; j < 2; j++)
+      {
+        CHECK_NEAR (y[i][j], 1 + gamma[j] * kept[i / ROWS], 1e-6);
+        CHECK_NEAR (dx[i][j], gamma[j] * kept[i / ROWS], 1e-6);
+      }
+  for (int i = 0; i < SAMPLES; i++)
+    n += kept[i] > 0;
+  CHECK_NEAR (n, 0.75 * SAMPLES, 0.05);
+  CHECK_NEAR (dgamma[0], n * ROWS / 0.75, 1e-5);
+  call.attributes.height = 7;
+  refused (bench, &call);
+}
+
+static void
+test_pool (const Bench *bench)
+{
+  float x[4][2] = { { 1, 2 }, { 3, 6 }, { 10, 0 }, { 30, 8 } }, y[2][2];
+  QmOpCall call = { .op = QM_OP_POOL };
+
+  check_case ("pool");
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 4, 2, x);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 2, 2, y);
+  run (bench, &call);
+  CHECK_NEAR (y[0][0], 2, 0);
+  CHECK_NEAR (y[0][1], 4, 0);
+  CHECK_NEAR (y[1][0], 20, 0);
+  CHECK_NEAR (y[1][1], 4, 0);
+  call.op = QM_OP_POOL_BACKWARD;
+  call.inputs[0] = call.outputs[0];
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 4, 2, x);
+  run (bench, &call);
+  CHECK_NEAR (x[1][0], 1, 0);
+  CHECK_NEAR (x[2][0], 10, 0);
+}
+
+static void
+test_rms_norm (const Bench *bench)
+{
+  float x[2] = { 3, 4 }, a[2] = { 1, -1 }, gamma[2] = { 2, 10 };
+  float y[2], rstd, sum[2], mean;
+  double wanted = 1 / sqrt ((16 + 9) / 2.0 + 0.5);
+  QmOpCall call = { .op = QM_OP_LAYER_NORM };
+
+  check_case ("rms norm");
+  call.attributes.rms = true;
+  call.attributes.epsilon = 0.5;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 1, 2, x);
+  call.inputs[1] = tensor1 (QM_TYPE_F32, 2, gamma);
+  call.inputs[3] = tensor2 (QM_TYPE_F32, 1, 2, a);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 1, 2, y);
+  call.outputs[2] = tensor1 (QM_TYPE_F32, 1, &rstd);
+  call.outputs[3] = tensor2 (QM_TYPE_F32, 1, 2, sum);
+  run (bench, &call);
+  CHECK_NEAR (rstd, wanted, 1e-6);
+  CHECK_NEAR (y[0], 8 * wanted, 1e-6);
+  CHECK_NEAR (y[1], 30 * wanted, 1e-6);
+  CHECK_NEAR (sum[0], 4, 0);
+  call.outputs[1] = tensor1 (QM_TYPE_F32, 1, &mean);
+  refused (bench, &call);
+  call.attributes.rms = false;
+  refused (bench, &call);
+}
+
+enum
+{
+  SEQUENCES = 2,
+  STEPS = 11,
+  INNER = 3,
+  STATES = 2
+};
+
+typedef struct ScanData
+{
+  float u[SEQUENCES * STEPS][INNER], dt[SEQUENCES * STEPS][INNER];
+  float a[INNER][STATES], bc[SEQUENCES * STEPS][2 * STATES];
+  float skip[INNER], bias[INNER], z[SEQUENCES * STEPS][INNER];
+} ScanData;
+
+/* The recurrence in double precision; h is left as it is after row t. */
+static double
+recur (const ScanData *data, int64_t sequence, int64_t t, int d, double *h)
+{
+  int64_t row = sequence * STEPS + t;
+  double raw = (double) data->dt[row][d] + data->bias[d];
+  double s = log1p (exp (raw)), u = data->u[row][d];
+  double y = data->skip[d] * u;
+
+  for (int n = 0; n < STATES; n++)
+    {
+      h[n] = exp (-s * exp (data->a[d][n])) * h[n] + s * data->bc[row][n] * u;
+      y += data->bc[row][STATES + n] * h[n];
+    }
+  return y * data->z[row][d] / (1 + exp (-data->z[row][d]));
+}
+
+static QmOpCall
+scan_call (ScanData *data, int64_t chunk, float *y, float *states)
+{
+  const int64_t rows = SEQUENCES * STEPS;
+  QmOpCall call = { .op = QM_OP_SELECTIVE_SCAN };
+
+  call.attributes.width = STEPS;
+  call.attributes.chunk = chunk;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, rows, INNER, data->u);
+  call.inputs[1] = tensor2 (QM_TYPE_F32, rows, INNER, data->dt);
+  call.inputs[2] = tensor2 (QM_TYPE_F32, INNER, STATES, data->a);
+  for (int i = 0; i < 2; i++)
+    {
+      call.inputs[3 + i] =
+          tensor2 (QM_TYPE_F32, rows, STATES, &data->bc[0][i * STATES]);
+      call.inputs[3 + i].stride[0] = 2 * STATES;
+    }
+  call.inputs[5] = tensor1 (QM_TYPE_F32, INNER, data->skip);
+  call.inputs[6] = tensor1 (QM_TYPE_F32, INNER, data->bias);
+  call.inputs[7] = tensor2 (QM_TYPE_F32, rows, INNER, data->z);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, rows, INNER, y);
+  call.outputs[1] =
+      qm_tensor_dense (QM_TYPE_F32, 4,
+                       (int64_t[]){ SEQUENCES, (STEPS + chunk - 1) / chunk,
+                                    STATES, INNER },
+                       states);
+  return call;
+}
+
+/* Results, and the states where chunks begin. */
+static void
+test_scan (const Bench *bench, int64_t chunk)
+{
+  float y[SEQUENCES * STEPS][INNER];
+  float states[SEQUENCES * STEPS * STATES * INNER];
+  int64_t chunks = (STEPS + chunk - 1) / chunk;
+  ScanData data;
+  QmOpCall call;
+
+  check_case ("selective scan");
+  fill ((float *) &data, sizeof data / sizeof (float), 7);
+  data.dt[3][1] = 30; /* softplus must not overflow, and is its argument */
+  data.dt[4][1] = -30;
+  call = scan_call (&data, chunk, &y[0][0], states);
+  run (bench, &call);
+  for (int64_t q = 0; q < SEQUENCES; q++)
+    for (int d = 0; d < INNER; d++)
+      {
+        double h[STATES] = { 0 };
+
+        for (int64_t t = 0; t < STEPS; t++)
+          {
+            for (int n = 0; n < STATES && t % chunk == 0; n++)
+              CHECK (
+                  fabs (states[((q * chunks + t / chunk) * STATES + n) * INNER
+                               + d]
+                        - h[n])
+                  < 1e-5);
+            CHECK (fabs (recur (&data, q, t, d, h) - y[q * STEPS + t][d])
+                   < 1e-4);
+          }
+      }
+  call.attributes.chunk = chunk + STEPS;
+  refused (bench, &call);
+  call.attributes.chunk = 0;
+  refused (bench, &call);
+}
+
+/* The gradient does not depend on the chunks. */
+static void
+test_scan_chunks (const Bench *bench)
+{
+  enum
+  {
+    ROWS = SEQUENCES * STEPS
+  };
+  static float got[2]
+                  [ROWS * INNER * 3 + INNER * (STATES + 2) + ROWS * STATES * 2];
+  float y[ROWS][INNER], dy[ROWS][INNER], states[ROWS * STATES * INNER];
+  ScanData data;
+
+  check_case ("chunks of a scan");
+  fill ((float *) &data, sizeof data / sizeof (float), 7);
+  fill (&dy[0][0], ROWS * INNER, 8);
+  for (int i = 0; i < 2; i++)
+    {
+      QmOpCall forward = scan_call (&data, i == 0 ? 1 : 4, &y[0][0], states);
+      QmOpCall call = forward;
+      float *to = got[i];
+
+      run (bench, &forward);
+      call.op = QM_OP_SELECTIVE_SCAN_BACKWARD;
+      call.inputs[0] = tensor2 (QM_TYPE_F32, ROWS, INNER, dy);
+      for (int j = 0; j < 8; j++)
+        {
+          call.inputs[1 + j] = forward.inputs[j];
+          call.outputs[j] =
+              qm_tensor_dense (QM_TYPE_F32, forward.inputs[j].rank,
+                               forward.inputs[j].shape, to);
+          to += qm_tensor_elements (&forward.inputs[j]);
+        }
+      call.inputs[9] = forward.outputs[1];
+      CHECK_INT (to - got[i], sizeof got[i] / sizeof (float));
+      run (bench, &call);
+    }
+  for (size_t i = 0; i < sizeof got[0] / sizeof (float); i++)
+    CHECK_NEAR (got[0][i], got[1][i], 1e-6);
+}
+
+int
+main (void)
+{
+  Bench bench = { NULL };
+
+  CHECK_INT (qm_device_open ("cpu", &bench.device, NULL), QM_OK);
+  CHECK_INT (qm_stream_create (bench.device, &bench.stream, NULL), QM_OK);
+  test_convolution (&bench, 7, 7, false);
+  test_convolution (&bench, 3, 5, false);
+  test_convolution (&bench, 2, 4, true);
+  test_convolution_adds (&bench);
+  test_patches (&bench);
+  test_depth (&bench);
+  test_pool (&bench);
+  test_rms_norm (&bench);
+  test_scan (&bench, 1);
+  test_scan (&bench, 4);
+  test_scan (&bench, STEPS);
+  test_scan_chunks (&bench);
+  qm_stream_free (bench.device, bench.stream);
+  qm_device_close (bench.device);
+  return check_report ();
+}
