@@ -425,7 +425,8 @@ run_case (const Case *c)
 }
 
 static Case
-random_case (uint64_t *state, QmAttentionPath path, int dim, int only, bool small)
+random_case (
+    uint64_t *state, QmAttentionPath path, int dim, int only, bool small)
 {
   static const int dims[] = { 64, 80, 96, 128, 256, 64, 128, 192, 40, 72 };
   static const int seqs[] = {
