@@ -48,9 +48,6 @@ struct HopperForwardParams
 #ifndef QM_FWD_TURNS
 #define QM_FWD_TURNS 1
 #endif
-#ifndef QM_FWD_LAZY
-#define QM_FWD_LAZY 0
-#endif
 template <int D, bool DROP> struct HopperForwardTiles
 {
   static constexpr int GROUPS = QM_FWD_GROUPS;
@@ -320,11 +317,9 @@ template <class T, int D, bool DROP> struct ForwardConsumer
     release (&s.v_empty[v_ring.index]);
     v_ring.advance ();
     pack ();
-    if (!QM_FWD_LAZY
-        || __any_sync (0xffffffffu, rescale[0] != 1.0f || rescale[1] != 1.0f))
 #pragma unroll
-      for (int i = 0; i < D / 2; i++)
-        o[i] *= rescale[i / 2 % 2];
+    for (int i = 0; i < D / 2; i++)
+      o[i] *= rescale[i / 2 % 2];
   }
 
   /* Lets a block pass of which this warpgroup needs nothing. */
