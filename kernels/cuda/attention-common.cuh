@@ -33,6 +33,9 @@ struct Params
   float scale;
   float scale_log2; /* scale * log2 (e) */
   float keep_scale; /* 1 / probability to keep */
+  /* delta is multiplied by the probability to keep and dropped dP is not
+   * scaled, so that scale * keep_scale remains for dQ and dK. */
+  float grad_scale;
   uint32_t threshold;
   uint32_t site;
   bool causal;
@@ -74,6 +77,32 @@ struct Dropout
     c[1] = random.word[2];
     c[2] = random.word[1];
     c[3] = random.word[3];
+  }
+
+  /* Masks of the halves to keep: all ones or zeros.  As floats, halves
+   * without their sign are in the order of integers, and those beyond
+   * infinity compare as unordered; so one comparison serves for two, as long
+   * as the threshold is a number. */
+  __device__ __forceinline__ void
+  masks (uint32_t (&c)[4]) const
+  {
+    const uint32_t limits = threshold * 0x10001u;
+
+    if (threshold <= 0x7c00)
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        {
+          const __half2 x = *reinterpret_cast<const __half2 *> (&c[i]);
+          const __half2 limit = *reinterpret_cast<const __half2 *> (&limits);
+          uint32_t above;
+
+          asm ("prmt.b32 %0, %1, %1, 0xbb99;\n" : "=r"(above) : "r"(c[i]));
+          c[i] = __hgeu2_mask (__habs2 (x), limit) | above;
+        }
+    else
+#pragma unroll
+      for (int i = 0; i < 4; i++)
+        c[i] = __vcmpgeu2 (c[i], limits);
   }
 
   __device__ __forceinline__ bool
@@ -177,6 +206,12 @@ template <class T, int D>
 cudaError_t launch_hopper_forward (const Params &p, cudaStream_t stream);
 template <class T, int D>
 cudaError_t launch_hopper_backward (const Params &p, cudaStream_t stream);
+
+/* For heads of 64 and no more rows than this. */
+constexpr int TF32_MAX_SEQ = 256;
+
+cudaError_t launch_tf32_forward (const Params &p, cudaStream_t stream);
+cudaError_t launch_tf32_backward (const Params &p, cudaStream_t stream);
 
 }
 

@@ -38,10 +38,13 @@ struct HopperBackwardParams
 #define QM_BWD_M (D <= 64 && !DROP ? 128 : 64)
 #endif
 #ifndef QM_BWD_REGS
-#define QM_BWD_REGS (D == 64 || (D == 128 && !DROP) ? 240 : 232)
+#define QM_BWD_REGS ((D == 64 || D == 128) && !DROP ? 240 : 232)
 #endif
 #ifndef QM_BWD_DKS
 #define QM_BWD_DKS (D == 128 && DROP)
+#endif
+#ifndef QM_BWD_EARLY
+#define QM_BWD_EARLY (D == 64)
 #endif
 #ifndef QM_BWD_QSTAGES
 #define QM_BWD_QSTAGES 3
@@ -78,6 +81,7 @@ template <class Tiles, int D> struct alignas (1024) HopperBackwardShared
   uint64_t ds_full[2];
   uint64_t dq_full[Tiles::GROUPS], dq_empty[Tiles::GROUPS];
   TileQueue queue;
+  uint32_t sink;
 };
 
 /* Which columns of which head a tile is, and its range of row blocks. */
@@ -250,6 +254,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
   float x[M / 2]; /* S', then dP' */
   float dq[DQ / 2];
   uint32_t probabilities[M / 16][4], dscores[M / 16][4];
+  uint32_t kept[M / 16][4]; /* with dropout */
 
   __device__ __forceinline__
   BackwardConsumer (const HopperBackwardParams &h, Shared &s)
@@ -357,14 +362,14 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     release (&s.dq_full[group]);
   }
 
-  /* One half of x becomes P', packed into `probabilities`.  With dropout,
-   * the sign of an element tells that it was dropped. */
+  /* One half of x becomes P', packed into `probabilities`, and what dropout
+   * leaves of it into `kept`. */
   template <bool MASKED, int HALF>
   __device__ __forceinline__ void
   exponentials (int row0)
   {
     const uint32_t lse = shared_u32 (s.lse[q_ring.index]) + lane % 4 * 8;
-    uint32_t bits[4];
+    uint32_t masks[4];
 
 #pragma unroll
     for (int n = HALF * M / 16; n < (HALF + 1) * M / 16; n++)
@@ -386,20 +391,21 @@ template <class T, int D, bool DROP> struct BackwardConsumer
                   y[e] = 0;
               }
           }
-        if (DROP)
+        if (DROP && n % 2 == 0)
           {
-            if (n % 2 == 0)
-              drop.bits (bits, (row0 + n * 8) / 16, column / 16, lane);
-            uint32_t low = transpose8x8 (bits[n % 2]);
-            uint32_t high = transpose8x8 (bits[n % 2 + 2]);
-
-            y[0] = drop.keep_low (low) ? y[0] : -y[0];
-            y[1] = drop.keep_high (low) ? y[1] : -y[1];
-            y[2] = drop.keep_low (high) ? y[2] : -y[2];
-            y[3] = drop.keep_high (high) ? y[3] : -y[3];
+            drop.bits (masks, (row0 + n * 8) / 16, column / 16, lane);
+            drop.masks (masks);
           }
-        probabilities[n / 2][n % 2 * 2] = pack2<T> (y[0], y[1]);
-        probabilities[n / 2][n % 2 * 2 + 1] = pack2<T> (y[2], y[3]);
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+          {
+            uint32_t &pair = probabilities[n / 2][n % 2 * 2 + i];
+
+            pair = pack2<T> (y[2 * i], y[2 * i + 1]);
+            if (DROP)
+              kept[n / 2][n % 2 * 2 + i]
+                = pair & transpose8x8 (masks[n % 2 + 2 * i]);
+          }
       }
   }
 
@@ -422,13 +428,17 @@ template <class T, int D, bool DROP> struct BackwardConsumer
 
             if (DROP)
               {
-                a = signbit (p.x) ? 0.0f : a * h.p.keep_scale;
-                b = signbit (p.y) ? 0.0f : b * h.p.keep_scale;
-                p.x = fabsf (p.x);
-                p.y = fabsf (p.y);
+                const float2 k = unpack2<T> (kept[n / 2][n % 2 * 2 + i]);
+
+                a = fmaf (k.x, a, -p.x * d.x);
+                b = fmaf (k.y, b, -p.y * d.y);
               }
-            dscores[n / 2][n % 2 * 2 + i]
-              = pack2<T> (p.x * (a - d.x), p.y * (b - d.y));
+            else
+              {
+                a = p.x * (a - d.x);
+                b = p.y * (b - d.y);
+              }
+            dscores[n / 2][n % 2 * 2 + i] = pack2<T> (a, b);
           }
       }
 
@@ -442,15 +452,17 @@ template <class T, int D, bool DROP> struct BackwardConsumer
                       dscores[i]);
   }
 
-  template <int HALF>
-  static __device__ __forceinline__ void
-  pin_half (uint32_t (&a)[M / 16][4])
+  __device__ __forceinline__ void
+  compute_first_half ()
   {
+    uint32_t all = 0xffffffffu;
+
 #pragma unroll
-    for (int i = HALF * M / 32; i < (HALF + 1) * M / 32; i++)
+    for (int i = 0; i < M / 32; i++)
 #pragma unroll
       for (int w = 0; w < 4; w++)
-        asm volatile ("" : "+r"(a[i][w])::"memory");
+        all &= DROP ? kept[i][w] : probabilities[i][w];
+    compute_before_wait (all, &s.sink);
   }
 
   /* Issues dQ and dK of the step before. */
@@ -471,48 +483,38 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     barrier_wait (&s.q_full[q_ring.index], q_ring.parity);
     multiply_rows (s.k, s.q[q_ring.index]);
     if (!FIRST)
-      {
-        multiply_last ();
-        products_wait<2> ();
-      }
-    else
-      products_wait<0> ();
+      multiply_last ();
+    products_wait<FIRST ? 0 : 2> ();
     pin (x);
     exponentials<MASKED, 0> (m * M);
     if (!FIRST)
       {
-        pin_half<0> (probabilities);
+        if (QM_BWD_EARLY)
+          compute_first_half ();
+        else
+          pin (probabilities);
         products_wait<1> ();
         pin (dq);
         hand_dq_over ();
       }
     exponentials<MASKED, 1> (m * M);
-    pin_half<1> (probabilities);
+    if (!QM_BWD_EARLY)
+      pin (probabilities);
 
     barrier_wait (&s.o_full[o_ring.index], o_ring.parity);
     multiply_rows (s.v, s.dout[o_ring.index]);
-    if (!DROP)
-      multiply_columns (dv, probabilities, s.dout[o_ring.index]);
+    multiply_columns (dv, DROP ? kept : probabilities, s.dout[o_ring.index]);
     if (!FIRST)
       {
-        products_wait<DROP ? 1 : 2> ();
+        products_wait<2> ();
         release (&s.q_empty[last_q.index]);
       }
-    products_wait<DROP ? 0 : 1> ();
+    products_wait<1> ();
     pin (x);
     differentiate ();
     fence_async_proxy ();
     __syncwarp ();
     release (&s.ds_full[ds_ring.index]);
-    if (DROP)
-      {
-#pragma unroll
-        for (int i = 0; i < M / 16; i++)
-#pragma unroll
-          for (int w = 0; w < 4; w++)
-            probabilities[i][w] = zero_negative (probabilities[i][w]);
-        multiply_columns (dv, probabilities, s.dout[o_ring.index]);
-      }
     products_wait<0> ();
     pin (dv);
     release (&s.o_empty[o_ring.index]);
@@ -544,8 +546,8 @@ template <class T, int D, bool DROP> struct BackwardConsumer
         for (int n = 0; n < D / 8; n++)
           {
             *reinterpret_cast<uint32_t *> (k_to + n * 8)
-              = pack2<T> (dk[n * 4 + i * 2] * h.p.scale,
-                          dk[n * 4 + i * 2 + 1] * h.p.scale);
+              = pack2<T> (dk[n * 4 + i * 2] * h.p.grad_scale,
+                          dk[n * 4 + i * 2 + 1] * h.p.grad_scale);
             *reinterpret_cast<uint32_t *> (v_to + n * 8)
               = pack2<T> (dv[n * 4 + i * 2] * v_factor,
                           dv[n * 4 + i * 2 + 1] * v_factor);
@@ -685,8 +687,8 @@ __launch_bounds__ (256) convert_dq_blocks (const __grid_constant__ Params p)
     {
       float4 x = __ldcs (from + t);
 
-      out[0][t] = pack2<T> (x.x * p.scale, x.y * p.scale);
-      out[1][t] = pack2<T> (x.z * p.scale, x.w * p.scale);
+      out[0][t] = pack2<T> (x.x * p.grad_scale, x.y * p.grad_scale);
+      out[1][t] = pack2<T> (x.z * p.grad_scale, x.w * p.grad_scale);
     }
   T *to = head_base<T> (p.dq, bh, p.heads) + row * p.dq.seq_stride + n * 8;
 

@@ -346,8 +346,8 @@ struct SplitKeys : public SplitColumns<T, D>
 
             if (DROP)
               {
-                a = signbit (p.x) ? 0.0f : a * h.p.keep_scale;
-                b = signbit (p.y) ? 0.0f : b * h.p.keep_scale;
+                a = signbit (p.x) ? 0.0f : a;
+                b = signbit (p.y) ? 0.0f : b;
                 p.x = fabsf (p.x);
                 p.y = fabsf (p.y);
               }
@@ -410,7 +410,7 @@ struct SplitKeys : public SplitColumns<T, D>
     pin (sum);
     this->release (&s.q_empty[q_ring.index]);
     q_ring.advance ();
-    this->store (h.p.dk, t, h.p.scale);
+    this->store (h.p.dk, t, h.p.grad_scale);
   }
 };
 

@@ -35,17 +35,18 @@ struct HopperForwardParams
 };
 
 #ifndef QM_FWD_GROUPS
-#define QM_FWD_GROUPS (D <= 80 && !DROP ? 3 : 2)
+#define QM_FWD_GROUPS (D == 64 || (D == 80 && !DROP) ? 3 : 2)
 #endif
 #ifndef QM_FWD_BN
-#define QM_FWD_BN (D == 80 && !DROP ? 96 : D <= 128 ? 128 : 80)
+#define QM_FWD_BN                                                             \
+  (D == 64 && DROP    ? 64                                                    \
+   : D == 80 && !DROP ? 96                                                    \
+   : D <= 128         ? 128                                                   \
+                      : 80)
 #endif
 
 #ifndef QM_FWD_TURNS
 #define QM_FWD_TURNS 1
-#endif
-#ifndef QM_FWD_LAZY
-#define QM_FWD_LAZY 0
 #endif
 template <int D, bool DROP> struct HopperForwardTiles
 {
@@ -146,6 +147,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
   float o[D / 2];
   float scores[BN / 2];
   uint32_t probabilities[BN / 16][4];
+  uint32_t kept[BN / 16][4]; /* with dropout: masks of the scores */
   float row_max[2], row_sum[2], rescale[2];
 
   __device__ __forceinline__
@@ -261,21 +263,17 @@ template <class T, int D, bool DROP> struct ForwardConsumer
         row_sum[i] = FIRST ? sum : row_sum[i] * rescale[i] + sum;
       }
 
+  }
+
+  __device__ __forceinline__ void
+  draw (int block)
+  {
     if (DROP)
 #pragma unroll
-      for (int n = 0; n < BN / 8; n += 2)
+      for (int i = 0; i < BN / 16; i++)
         {
-          uint32_t bits[4];
-
-          drop.bits (bits, row / 16, (block * BN + n * 8) / 16, lane);
-#pragma unroll
-          for (int w = 0; w < 4; w++)
-            {
-              float *x = &scores[(n + w / 2) * 4 + w % 2 * 2];
-
-              x[0] = drop.keep_low (bits[w]) ? x[0] : 0.0f;
-              x[1] = drop.keep_high (bits[w]) ? x[1] : 0.0f;
-            }
+          drop.bits (kept[i], row / 16, block * (BN / 16) + i, lane);
+          drop.masks (kept[i]);
         }
   }
 
@@ -286,9 +284,12 @@ template <class T, int D, bool DROP> struct ForwardConsumer
     for (int i = 0; i < BN / 16; i++)
 #pragma unroll
       for (int w = 0; w < 4; w++)
-        probabilities[i][w]
-          = pack2<T> (scores[(2 * i + w / 2) * 4 + w % 2 * 2],
-                      scores[(2 * i + w / 2) * 4 + w % 2 * 2 + 1]);
+        {
+          const float *x = &scores[(2 * i + w / 2) * 4 + w % 2 * 2];
+
+          probabilities[i][w]
+            = pack2<T> (x[0], x[1]) & (DROP ? kept[i][w] : 0xffffffffu);
+        }
   }
 
   /* The next block's scores, this block's share of o. */
@@ -307,17 +308,18 @@ template <class T, int D, bool DROP> struct ForwardConsumer
     release (&s.k_empty[k_ring.index]);
     k_ring.advance ();
     softmax<MASKED, false> (block);
+    draw (block);
     pin (scores);
+    if (DROP)
+      pin (kept);
     products_wait<0> ();
     pin (o);
     release (&s.v_empty[v_ring.index]);
     v_ring.advance ();
     pack ();
-    if (!QM_FWD_LAZY
-        || __any_sync (0xffffffffu, rescale[0] != 1.0f || rescale[1] != 1.0f))
 #pragma unroll
-      for (int i = 0; i < D / 2; i++)
-        o[i] *= rescale[i / 2 % 2];
+    for (int i = 0; i < D / 2; i++)
+      o[i] *= rescale[i / 2 % 2];
   }
 
   /* Lets a block pass of which this warpgroup needs nothing. */
@@ -402,6 +404,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
     release (&s.k_empty[k_ring.index]);
     k_ring.advance ();
     softmax<true, true> (block);
+    draw (block);
     pack ();
 #pragma unroll
     for (int i = 0; i < D / 2; i++)

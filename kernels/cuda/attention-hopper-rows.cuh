@@ -167,7 +167,7 @@ template <class T, int D, bool DROP> struct SplitRows
                 const uint32_t pair = bits[e / 2 + n % 2 * 2];
 
                 y = (e % 2 ? drop.keep_high (pair) : drop.keep_low (pair))
-                      ? y * h.p.keep_scale
+                      ? y
                       : 0.0f;
               }
             x[n * 4 + e] *= y - delta[e / 2];
@@ -234,8 +234,8 @@ template <class T, int D, bool DROP> struct SplitRows
         for (int n = 0; n < D / 8; n++)
           if (n * 8 < h.p.head_dim)
             *reinterpret_cast<uint32_t *> (to + n * 8)
-              = pack2<T> (dq[n * 4 + i * 2] * h.p.scale,
-                          dq[n * 4 + i * 2 + 1] * h.p.scale);
+              = pack2<T> (dq[n * 4 + i * 2] * h.p.grad_scale,
+                          dq[n * 4 + i * 2 + 1] * h.p.grad_scale);
       }
   }
 

@@ -260,7 +260,7 @@ __launch_bounds__ (BackwardTiles<T, D>::WARPS * 32)
                 {
                   bool kept = keep >> e & 1;
 
-                  dp[n][e] = x * ((kept ? dp[n][e] * p.keep_scale : 0.0f) - d);
+                  dp[n][e] = x * ((kept ? dp[n][e] : 0.0f) - d);
                   s[n][e] = kept ? x : 0.0f;
                 }
               else
@@ -354,7 +354,8 @@ __launch_bounds__ (BackwardTiles<T, D>::WARPS * 32)
           if (d >= p.head_dim)
             continue;
           MM::store_pair (dk_head + column * p.dk.seq_stride + d + t * 2,
-                          dk[n][2 * h] * p.scale, dk[n][2 * h + 1] * p.scale);
+                          dk[n][2 * h] * p.grad_scale,
+                          dk[n][2 * h + 1] * p.grad_scale);
           MM::store_pair (dv_head + column * p.dv.seq_stride + d + t * 2,
                           dv[n][2 * h] * v_factor, dv[n][2 * h + 1] * v_factor);
         }

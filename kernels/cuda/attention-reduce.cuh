@@ -128,7 +128,7 @@ __global__ void __launch_bounds__ (256)
     acc[c] = make_float4 (0, 0, 0, 0);
   if (lane == 0)
     {
-      p.delta[index] = sum;
+      p.delta[index] = sum / p.keep_scale;
       /* an infinite lse makes P zero in the rows past the end */
       p.lse_log2[index]
         = row < p.seq ? p.lse[(int64_t) bh * p.seq + row] * LOG2E : INFINITY;
@@ -164,15 +164,15 @@ __global__ void __launch_bounds__ (256)
 
       if constexpr (sizeof (T) == 4)
         {
-          out[0] = __float_as_uint (x.x * p.scale);
-          out[1] = __float_as_uint (x.y * p.scale);
-          out[2] = __float_as_uint (x.z * p.scale);
-          out[3] = __float_as_uint (x.w * p.scale);
+          out[0] = __float_as_uint (x.x * p.grad_scale);
+          out[1] = __float_as_uint (x.y * p.grad_scale);
+          out[2] = __float_as_uint (x.z * p.grad_scale);
+          out[3] = __float_as_uint (x.w * p.grad_scale);
         }
       else
         {
-          out[2 * i] = pack2<T> (x.x * p.scale, x.y * p.scale);
-          out[2 * i + 1] = pack2<T> (x.z * p.scale, x.w * p.scale);
+          out[2 * i] = pack2<T> (x.x * p.grad_scale, x.y * p.grad_scale);
+          out[2 * i + 1] = pack2<T> (x.z * p.grad_scale, x.w * p.grad_scale);
         }
     }
   *reinterpret_cast<uint4 *> (head_base<T> (p.dq, bh, p.heads)

@@ -386,6 +386,33 @@ pin (float (&x)[N])
     asm volatile ("" : "+f"(x[i])::"memory");
 }
 
+template <int N>
+__device__ __forceinline__ void
+pin (uint32_t (&x)[N][4])
+{
+#pragma unroll
+  for (int i = 0; i < N; i++)
+#pragma unroll
+    for (int w = 0; w < 4; w++)
+      asm volatile ("" : "+r"(x[i][w])::"memory");
+}
+
+/* Keeps what `x` was computed from in front of the wait that follows, which
+ * would else be moved up to the one before: then nothing would be computed
+ * while products are under way.  Only accesses to memory stay in order with
+ * waits, so this is one that practically never happens. */
+__device__ __forceinline__ void
+compute_before_wait (uint32_t x, uint32_t *sink)
+{
+  asm volatile ("{\n"
+                ".reg .pred p;\n"
+                "setp.eq.u32 p, %0, 0x7fedcba9;\n"
+                "@p st.shared.b32 [%1], %0;\n"
+                "}\n" ::"r"(x),
+                "r"(shared_u32 (sink))
+                : "memory");
+}
+
 /* D (64 x N) = A B + (accumulate ? D : 0), 16 steps of the inner dimension.
  * A is a descriptor or registers; B_DOWN: B's inner dimension runs down the
  * rows of its tile. */

@@ -37,12 +37,16 @@ kernel_head_dim (int head_dim)
   return 0;
 }
 
-/* Whether the copy engine's chunks make up the head size. */
+/* What the kernels for Hopper can do: 16-bit types where the copy engine's
+ * chunks make up the head size, TF32 for vision transformers. */
 bool
-fits_hopper (int head_dim)
+fits_hopper (const QmAttention *a)
 {
-  return head_dim == 64 || head_dim == 80 || head_dim == 96 || head_dim == 128
-         || head_dim == 192 || head_dim == 256;
+  if (a->type == QM_ATTENTION_TF32)
+    return a->head_dim == 64 && !a->causal && a->dropout == 0
+           && a->seq <= TF32_MAX_SEQ;
+  return a->head_dim == 64 || a->head_dim == 80 || a->head_dim == 96
+         || a->head_dim == 128 || a->head_dim == 192 || a->head_dim == 256;
 }
 
 int
@@ -144,14 +148,15 @@ pick_path (const QmAttention *a, Params *p, bool *hopper, QmError *error)
                          "Attention needs a GPU of compute capability 8.0 or "
                          "newer; this one has %d.%d.",
                          major, minor);
-  *hopper = major == 9 && minor == 0 && a->type != QM_ATTENTION_TF32
-            && a->path != QM_ATTENTION_PATH_PORTABLE
-            && fits_hopper (a->head_dim);
+  *hopper = major == 9 && minor == 0 && a->path != QM_ATTENTION_PATH_PORTABLE
+            && fits_hopper (a);
   if (a->path == QM_ATTENTION_PATH_HOPPER && !*hopper)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "The Hopper attention kernels need a GPU of compute "
-                         "capability 9.0, a 16-bit type, and a head size of "
-                         "64, 80, 96, 128, 192 or 256.");
+                         "capability 9.0 and a head size of 64, 80, 96, 128, "
+                         "192 or 256; in TF32, a head size of 64, at most %d "
+                         "tokens, no causal mask and no dropout.",
+                         TF32_MAX_SEQ);
   return QM_OK;
 }
 
@@ -167,6 +172,7 @@ fill_params (const QmAttention *a, Params *p)
   p->scale_log2 = a->scale * LOG2E;
   p->threshold = qm_dropout_threshold (a->dropout);
   p->keep_scale = 65536.0f / (65536.0f - p->threshold);
+  p->grad_scale = p->scale * p->keep_scale;
   p->rng = a->rng;
   p->site = a->site;
   p->causal = a->causal;
@@ -178,9 +184,14 @@ cudaError_t
 launch (const Params &p, bool hopper, bool backward, cudaStream_t stream)
 {
   if constexpr (sizeof (T) == 2)
-    if (hopper)
-      return backward ? launch_hopper_backward<T, D> (p, stream)
-                      : launch_hopper_forward<T, D> (p, stream);
+    {
+      if (hopper)
+        return backward ? launch_hopper_backward<T, D> (p, stream)
+                        : launch_hopper_forward<T, D> (p, stream);
+    }
+  else if (hopper)
+    return backward ? launch_tf32_backward (p, stream)
+                    : launch_tf32_forward (p, stream);
   if (backward)
     return launch_portable_backward<T, D> (p, stream);
   return launch_portable_forward<T, D> (p, stream);

@@ -40,7 +40,7 @@ extern "C"
   {
     QM_ATTENTION_PATH_AUTO,     /* the fastest that the device can run */
     QM_ATTENTION_PATH_PORTABLE, /* compute capability 8.0 and above */
-    QM_ATTENTION_PATH_HOPPER    /* compute capability 9.0 alone; 16-bit types */
+    QM_ATTENTION_PATH_HOPPER    /* compute capability 9.0 alone */
   } QmAttentionPath;
 
   /* A tensor of batch x seq x heads x head_dim elements on the device.  Strides

@@ -44,14 +44,18 @@ on_tensor_cores (const QmOpCall *call, const QmTensor *const *tensors, size_t n)
 }
 
 static QmAttention
-describe (const QmOpCall *call, const QmTensor *q, const QmTensor *rng)
+describe (const QmCudaContext *context,
+          const QmOpCall *call,
+          const QmTensor *q,
+          const QmTensor *rng)
 {
   const QmAttributes *attributes = &call->attributes;
   QmAttention attention = {
     .type = q->type == QM_TYPE_F16    ? QM_ATTENTION_FP16
             : q->type == QM_TYPE_BF16 ? QM_ATTENTION_BF16
                                       : QM_ATTENTION_TF32,
-    .path = QM_ATTENTION_PATH_AUTO,
+    .path = qm_cuda_has_hopper (context) ? QM_ATTENTION_PATH_AUTO
+                                         : QM_ATTENTION_PATH_PORTABLE,
     .batch = (int) q->shape[0],
     .heads = (int) q->shape[1],
     .seq = (int) q->shape[2],
@@ -83,7 +87,7 @@ qm_cuda_attention (QmCudaContext *context,
 
   if (!on_tensor_cores (call, tensors, 4))
     return qm_cuda_attention_plain (stream, call, error);
-  attention = describe (call, tensors[0], &call->inputs[3]);
+  attention = describe (context, call, tensors[0], &call->inputs[3]);
   for (size_t i = 0; i < 4; i++)
     parts[i] = heads (tensors[i]);
   return qm_attention_forward (&attention, &parts[0], &parts[1], &parts[2],
@@ -106,7 +110,7 @@ qm_cuda_attention_backward (QmCudaContext *context,
 
   if (!on_tensor_cores (call, tensors, 8))
     return qm_cuda_attention_plain_backward (stream, call, error);
-  attention = describe (call, tensors[0], &call->inputs[6]);
+  attention = describe (context, call, tensors[0], &call->inputs[6]);
   if (qm_attention_backward_workspace (&attention) > call->workspace_bytes)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "%s: the workspace is too small",

@@ -40,6 +40,15 @@ extern "C"
     QmCudaPreference preference;
   } QmCudaContext;
 
+  /* Whether kernels with the instructions of Hopper may run.  Nothing else
+   * chooses between these and the portable ones, so a device that was opened
+   * as an older one runs what that one would. */
+  static inline bool
+  qm_cuda_has_hopper (const QmCudaContext *context)
+  {
+    return context->architecture == 90;
+  }
+
   typedef QmStatus (*QmCudaOperator) (QmCudaContext *context,
                                       cudaStream_t stream,
                                       const QmOpCall *call,

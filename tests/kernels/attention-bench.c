@@ -232,7 +232,7 @@ static void
 run_shape (const Shape *s, const Options *o, QmAttentionPath path)
 {
   QmAttention a = { .type = s->fp32 ? QM_ATTENTION_TF32 : o->type,
-                    .path = s->fp32 ? QM_ATTENTION_PATH_PORTABLE : path,
+                    .path = path,
                     .batch = s->batch,
                     .heads = s->heads,
                     .seq = s->seq,
@@ -256,7 +256,7 @@ run_shape (const Shape *s, const Options *o, QmAttentionPath path)
           s->causal ? "causal" : "full", path_name (a.path), forward,
           flops / forward * 1e-9, backward, 2.5 * flops / backward * 1e-9);
   fflush (stdout);
-  if (o->check && !s->fp32)
+  if (o->check)
     check (a, &b);
   release (&b);
 }
@@ -324,7 +324,7 @@ main (int argc, char **argv)
     if (only < 0 || (size_t) only == i)
       {
         run_shape (&shapes[i], &o, path);
-        if (both && !shapes[i].fp32)
+        if (both)
           run_shape (&shapes[i], &o, QM_ATTENTION_PATH_PORTABLE);
       }
   return 0;
