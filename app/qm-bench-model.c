@@ -280,3 +280,20 @@ qm_bench_open_device (const QmBenchOptions *options,
     status = error->status = QM_STATUS_DEVICE;
   return status;
 }
+
+QmStatus
+qm_bench_prepare (const QmBenchOptions *options,
+                  const QmBenchModel *model,
+                  QmDevice **device,
+                  QmPlan **plan,
+                  QmError *error)
+{
+  const QmDeviceInfo *info;
+  QmStatus status = qm_bench_open_device (options, device, error);
+
+  if (status != QM_OK)
+    return status;
+  info = qm_device_info (*device);
+  return qm_bench_make_plan (options, model, &info->target,
+                             qm_bench_usable_memory (info), plan, error);
+}

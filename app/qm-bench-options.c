@@ -37,7 +37,7 @@ static const struct
   { "plan", "what a training needs of a GPU's memory, without a GPU" },
   { "run", "measure real training steps; how long the whole takes" },
   { "check", "loss and gradients of one pass on given weights and data" },
-  { "train", "learn from a text, to see the loss fall" },
+  { "train", "learn from a text or images, to see the loss fall" },
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -88,18 +88,29 @@ static const Option known[] = {
   { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
     "to begin with (safetensors)" },
   { "--batch", "FILE", TEXT, CHECK, FIELD (batch), "the data (safetensors)" },
-  { "--out", "FILE", TEXT, CHECK, FIELD (out),
-    "where loss and gradients go (safetensors)" },
+  { "--out", "FILE", TEXT, CHECK | TRAIN, FIELD (out),
+    "where the result goes: loss and gradients, or the weights at the end "
+    "(safetensors)" },
   { "--precision", "NAME", TEXT, CHECK, FIELD (precision),
     "fp32 (the default), tf32, fp16 or bf16" },
   { "--text", "FILE", TEXT, TRAIN, FIELD (text), "every byte a token" },
   { "--tokens", "FILE", TEXT, TRAIN, FIELD (tokens),
     "little-endian 16-bit tokens" },
+  { "--images", "FILE", TEXT, TRAIN, FIELD (images),
+    "pixel_values and labels (safetensors)" },
+  { "--mask-token", "N", TEXT, TRAIN, FIELD (mask_token),
+    "that hides what bert and roberta have to tell (the last of the "
+    "vocabulary)" },
   { "--steps", "N", COUNT, TRAIN, FIELD (steps), "to train for (200)" },
   { "--batch-size", "N", TEXT, TRAIN, FIELD (batch_size),
     "instead of the recipe's" },
   { "--learning-rate", "X", TEXT, TRAIN, FIELD (learning_rate),
     "instead of the recipe's" },
+  { "--schedule", "NAME", TEXT, TRAIN, FIELD (schedule),
+    "of the learning rate: constant (the default), linear or cosine, down to 0 "
+    "at the last step" },
+  { "--warm-up", "N", COUNT, TRAIN, FIELD (warm_up),
+    "steps in which it grows from 0 (0)" },
   { "--seed", "N", COUNT, RUN | TRAIN, FIELD (seed), "of random numbers (0)" },
   { "--deterministic", NULL, FLAG, ON_DEVICE, FIELD (deterministic),
     "equal bits in every run, also where that costs time" },

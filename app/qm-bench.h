@@ -31,8 +31,9 @@ typedef struct QmBenchOptions
   const char *command;
   const char *model, *config, *recipe, *device, *settings, *micro_batch;
   const char *memory, *gpu, *architecture, *precision, *weights, *batch, *out;
-  const char *text, *tokens, *learning_rate, *batch_size;
-  int64_t repeat, validate, steps, seed;
+  const char *text, *tokens, *images, *learning_rate, *batch_size;
+  const char *schedule, *mask_token;
+  int64_t repeat, validate, steps, warm_up, seed;
   bool json, operators, checkpoint, profile, verbose, deterministic;
 } QmBenchOptions;
 
@@ -127,6 +128,14 @@ QmStatus qm_bench_read_architecture (const QmBenchOptions *options,
 QmStatus qm_bench_open_device (const QmBenchOptions *options,
                                QmDevice **device,
                                QmError *error);
+
+/* Opens that device and makes a plan for it.  What was made is the caller's,
+ * also where this fails. */
+QmStatus qm_bench_prepare (const QmBenchOptions *options,
+                           const QmBenchModel *model,
+                           QmDevice **device,
+                           QmPlan **plan,
+                           QmError *error);
 
 /* Loads the shipped catalog and the user's. */
 QmStatus qm_bench_load_catalog (QmCatalog **catalog, QmError *error);

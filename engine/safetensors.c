@@ -410,6 +410,9 @@ make_header (const QmTensorToStore *tensors, size_t n)
   char *text, *padded;
   size_t length;
 
+  /* Transformers loads only what says that it is laid out so. */
+  json_object_set_new (header, "__metadata__",
+                       json_pack ("{s:s}", "format", "pt"));
   for (size_t i = 0; i < n; i++)
     if (json_object_set_new (header, tensors[i].name,
                              describe (&tensors[i], &next))

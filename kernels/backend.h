@@ -59,6 +59,18 @@ QmStatus
 qm_cuda_open (int index, int architecture, QmDevice **device, QmError *error);
 bool qm_cuda_peers (int from, int to);
 
+/* Which products a GPU uses where it has several that can do it; the fastest,
+ * unless tests and benchmarks say otherwise.  Where only our own are allowed,
+ * a call that they cannot do is not supported. */
+typedef enum QmCudaPreference
+{
+  QM_CUDA_PREFER_FASTEST,
+  QM_CUDA_PREFER_OWN,
+  QM_CUDA_PREFER_LIBRARY
+} QmCudaPreference;
+
+void qm_cuda_prefer (QmDevice *device, QmCudaPreference preference);
+
 /* Workspace of a call; functions of shapes and architecture alone, compiled
  * even where the device's own code is not. */
 size_t qm_cpu_workspace (const QmOpCall *call);

@@ -2,6 +2,7 @@
 
 /* An NVIDIA GPU through the CUDA runtime. */
 
+#include "kernels/cuda/cuda-choice.h"
 #include "kernels/cuda/cuda-list.h"
 #include "kernels/cuda/cuda-products.h"
 
@@ -130,6 +131,7 @@ cuda_close (QmDevice *device)
 
   if (enter (device, NULL) == QM_OK)
     cudaDeviceSynchronize ();
+  qm_cuda_choices_free (cuda->context.choices);
   qm_cuda_products_free (cuda->context.products);
   free (cuda);
 }
@@ -505,6 +507,7 @@ open_device (CudaDevice *cuda, int ordinal, int architecture, QmError *error)
 {
   QmDeviceInfo *info = &cuda->base.info;
   cudaError_t code = qm_cuda_describe (ordinal, info);
+  QmStatus status;
   int shared = 0;
 
   cuda->ordinal = ordinal;
@@ -542,7 +545,18 @@ open_device (CudaDevice *cuda, int ordinal, int architecture, QmError *error)
   cuda->context.processors = info->processors;
   cuda->context.shared_bytes = (size_t) shared;
   cuda->context.bandwidth = bandwidth (ordinal);
-  return qm_cuda_products_new (&cuda->context.products, error);
+  status = qm_cuda_products_new (&cuda->context.products, error);
+  if (status == QM_OK)
+    status = qm_cuda_choices_new (&cuda->context.choices, error);
+  if (status != QM_OK)
+    qm_cuda_products_free (cuda->context.products);
+  return status;
+}
+
+void
+qm_cuda_prefer (QmDevice *device, QmCudaPreference preference)
+{
+  ((CudaDevice *) device)->context.preference = preference;
 }
 
 QmStatus

@@ -26,6 +26,7 @@ extern "C"
 #include "kernels/backend.h"
 
   typedef struct QmCudaProducts QmCudaProducts;
+  typedef struct QmCudaChoices QmCudaChoices;
 
   /* What launchers may know of the device. */
   typedef struct QmCudaContext
@@ -35,6 +36,8 @@ extern "C"
     size_t shared_bytes;      /* that a block may ask for */
     double bandwidth;         /* of memory: bytes a second, by its clock */
     QmCudaProducts *products; /* cuBLASLt and what was learned of shapes */
+    QmCudaChoices *choices;   /* between cuBLASLt and our own products */
+    QmCudaPreference preference;
   } QmCudaContext;
 
   typedef QmStatus (*QmCudaOperator) (QmCudaContext *context,

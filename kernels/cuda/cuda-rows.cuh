@@ -324,6 +324,27 @@ qm_row_max (float x, float *shared)
   return qm_warp_max (x);
 }
 
+/* The same for a kernel that takes its barriers in every row: the last step is
+ * done by each thread, which costs less than another round among lanes.
+ * `shared` is aligned to 16 bytes; two calls that follow each other take
+ * different ones. */
+template <int threads>
+static __device__ __forceinline__ float
+qm_short_row_sum (float x, float *shared)
+{
+  constexpr int warps = threads / 32;
+
+  x = qm_warp_sum (x);
+  if (threadIdx.x % 32 == 0)
+    shared[threadIdx.x / 32] = x;
+  __syncthreads ();
+  x = shared[0];
+#pragma unroll
+  for (int warp = 1; warp < warps; warp++)
+    x += shared[warp];
+  return x;
+}
+
 /* Division of numbers below 2^31 by one that does not change, with a
  * multiplication (Granlund and Montgomery 1994). */
 struct QmDivisor

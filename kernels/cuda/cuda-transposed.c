@@ -127,7 +127,7 @@ transpose_rows (cudaStream_t stream,
   bool sums = transposes_dy (product) && qm_tensor_present (dbias);
   QmCudaMatrix x = rows_of (transposes_dy (product) ? &product->a : &product->b,
                             columns, first, rows);
-  int group = tiles_of_part (rows);
+  int group = sums ? tiles_of_part (rows) : 1;
   int64_t height = (int64_t) group * QM_CUDA_TRANSPOSE_ROWS;
   QmStatus status =
       qm_cuda_transpose_tf32 (stream, &x, transposed, step,

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* Most blocks of the gradient of layer norm: each makes sums of its own. */
-#define QM_CUDA_NORM_PARTS 528
+#define QM_CUDA_NORM_PARTS 792
 
 /* Most blocks of the sum of squares. */
 #define QM_CUDA_SQUARES_PARTS 2048

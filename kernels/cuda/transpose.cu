@@ -82,6 +82,25 @@ write_sums (
   work.partial[(int64_t) blockIdx.y * work.columns + column] = total;
 }
 
+/* To the tile, rounded. */
+__device__ __forceinline__ void
+keep_tile (const float4 (&values)[steps], float *to, float4 &sum)
+{
+#pragma unroll
+  for (int i = 0; i < steps; i++, to += 16 * tile_step)
+    {
+      sum.x += values[i].x;
+      sum.y += values[i].y;
+      sum.z += values[i].z;
+      sum.w += values[i].w;
+      to[0] = round_to_tf32 (values[i].x);
+      to[1] = round_to_tf32 (values[i].y);
+      to[2] = round_to_tf32 (values[i].z);
+      to[3] = round_to_tf32 (values[i].w);
+    }
+}
+
+/* The next tile is on its way while one is written. */
 __global__ void
 __launch_bounds__ (threads)
     transpose_kernel (const __grid_constant__ Transpose work)
@@ -91,29 +110,17 @@ __launch_bounds__ (threads)
   int column = warp % 2 * 32 + lane % 8 * 4, row = warp / 2 * 4 + lane / 8;
   int first_column = (int) blockIdx.x * tile_columns;
   int64_t first = (int64_t) blockIdx.y * work.group * tile_rows;
-  float4 sum = make_float4 (0, 0, 0, 0);
+  float4 sum = make_float4 (0, 0, 0, 0), values[steps];
 
+  read_tile (work, first + row, first_column + column, values);
   for (int t = 0; t < work.group && first < work.rows; t++, first += tile_rows)
     {
-      float4 values[steps];
-
-      read_tile (work, first + row, first_column + column, values);
       __syncthreads ();
-#pragma unroll
-      for (int i = 0; i < steps; i++)
-        {
-          float *to = tile + (row + i * 16) * tile_step + column;
-
-          sum.x += values[i].x;
-          sum.y += values[i].y;
-          sum.z += values[i].z;
-          sum.w += values[i].w;
-          to[0] = round_to_tf32 (values[i].x);
-          to[1] = round_to_tf32 (values[i].y);
-          to[2] = round_to_tf32 (values[i].z);
-          to[3] = round_to_tf32 (values[i].w);
-        }
+      keep_tile (values, tile + row * tile_step + column, sum);
       __syncthreads ();
+      if (t + 1 < work.group)
+        read_tile (work, first + tile_rows + row, first_column + column,
+                   values);
 #pragma unroll
       for (int i = 0; i < steps; i++)
         {

@@ -10,6 +10,7 @@ import pathlib
 import re
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,29 @@ CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
 RECIPE = dict(batch_size=8, steps=100, sequence_length=16, precision='fp32',
               optimizer='adamw', learning_rate=3e-3, beta1=0.9, beta2=0.95,
               epsilon=1e-8, weight_decay=0.01, max_grad_norm=1.0)
+BERT = dict(model_type='bert', vocab_size=256, hidden_size=32,
+            num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
+            max_position_embeddings=32, hidden_dropout_prob=0,
+            attention_probs_dropout_prob=0)
+VIT = dict(model_type='vit', hidden_size=32, num_hidden_layers=2,
+           num_attention_heads=4, intermediate_size=64, image_size=8,
+           patch_size=4, num_channels=1, num_labels=4)
+IMAGE_RECIPE = {key: value for key, value in RECIPE.items()
+                if key != 'sequence_length'} | dict(image_size=8)
+
+
+def write_tensors(path, **tensors):
+    """A safetensors file of (type, shape, bytes)."""
+    header, end = {}, 0
+    for name, (kind, shape, data) in tensors.items():
+        header[name] = dict(dtype=kind, shape=shape,
+                            data_offsets=[end, end + len(data)])
+        end += len(data)
+    text = json.dumps(header).encode()
+    with open(path, 'wb') as file:
+        file.write(struct.pack('<Q', len(text)) + text)
+        for _, _, data in tensors.values():
+            file.write(data)
 
 
 def bench(*arguments, **options):
@@ -294,6 +318,75 @@ class Bench(unittest.TestCase):
                 for settings in ('naive', 'free-lunch')]
         self.assertAlmostEqual(last[0], last[1], places=3)
 
+    def test_train_masked(self):
+        text = self.write('text', 'All work and no play makes a dull text. '
+                          * 200)
+        files = ('--config', self.write('config.json', BERT), '--recipe',
+                 self.write('recipe.json', RECIPE))
+        runs = []
+        for more in ((), (), ('--seed', 1), ('--mask-token', 7)):
+            result = bench('train', *files, '--device', 'cpu', '--text', text,
+                           '--steps', 40, '--micro-batch', 4, '--json', *more)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            runs.append([json.loads(line)['loss']
+                         for line in result.stdout.splitlines()])
+        self.assertGreater(runs[0][0], 5)
+        self.assertLess(sum(runs[0][-5:]) / 5, 3.5)
+        self.assertEqual(runs[0], runs[1])
+        self.assertNotEqual(runs[0], runs[2])
+        self.assertNotEqual(runs[0], runs[3])
+
+    def test_train_images(self):
+        images = self.path('images.safetensors')
+        labels = [i % 4 for i in range(16)]
+        pixels = [float(label == j // 16) for label in labels
+                  for j in range(64)]
+        write_tensors(images, pixel_values=('F32', [16, 1, 8, 8],
+                                            struct.pack('<1024f', *pixels)),
+                      labels=('I64', [16], struct.pack('<16q', *labels)))
+        files = ('--config', self.write('config.json', VIT), '--recipe',
+                 self.write('recipe.json', IMAGE_RECIPE))
+        result = bench('train', *files, '--device', 'cpu', '--images', images,
+                       '--steps', 60, '--json')
+        losses = [json.loads(line)['loss']
+                  for line in result.stdout.splitlines()]
+        self.assertEqual(len(losses), 60, result.stderr)
+        self.assertGreater(losses[0], 1)
+        self.assertLess(losses[-1], 0.1)
+        self.fails(1, 'learns from --images', 'train', *files, '--device',
+                   'cpu', '--text', BENCH)
+        self.fails(1, 'shape', 'train', '--config',
+                   self.write('config.json', dict(VIT, num_channels=3)),
+                   *files[2:], '--device', 'cpu', '--images', images)
+
+    def test_train_continues(self):
+        text = self.write('text', 'abcdefghijklmnopqrstuvwxyz' * 30)
+        first, second = self.path('first'), self.path('second')
+
+        def train(*arguments):
+            result = bench('train', *self.tiny(), '--device', 'cpu', '--text',
+                           text, '--json', *arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return [json.loads(line) for line in result.stdout.splitlines()]
+
+        # A learning rate of 0 changes nothing.
+        train('--steps', 1, '--learning-rate', 0, '--out', first)
+        train('--steps', 1, '--learning-rate', 0, '--weights', first, '--out',
+              second)
+        with open(first, 'rb') as a, open(second, 'rb') as b:
+            self.assertEqual(a.read(), b.read())
+        drawn = train('--steps', 3)
+        self.assertEqual([line['loss'] for line in drawn], [
+            line['loss'] for line in train('--steps', 3, '--weights', first)])
+        rates = [line['learning_rate'] for line in train(
+            '--steps', 6, '--warm-up', 2, '--schedule', 'linear')]
+        for rate, share in zip(rates, (0, 0.5, 1, 0.75, 0.5, 0.25)):
+            self.assertAlmostEqual(rate, 3e-3 * share)
+        self.fails(1, 'cannot be written', 'train', *self.tiny(), '--text',
+                   text, '--out', self.path('absent/out'), '--device', 'cpu')
+        self.fails(1, '--schedule', 'train', *self.tiny(), '--text', text,
+                   '--schedule', 'steep', '--device', 'cpu')
+
     def test_checkpoint(self):
         def need(*options):
             plan = self.line(bench('plan', '--model', 'pythia-1b', '--json',
@@ -347,9 +440,11 @@ class Bench(unittest.TestCase):
         self.fails(5, 'rope_scaling', 'run',
                    *self.tiny(rope_scaling=dict(type='linear')), '--device',
                    'cpu')
-        self.fails(5, 'gpt_neox', 'train', '--model', 'roberta-large',
-                   '--micro-batch', 1, '--device', 'cpu', '--batch-size', 1,
-                   '--text', BENCH)
+        self.fails(2, 'one of', 'train', '--model', 'roberta-large')
+        self.fails(1, '--mask-token', 'train', '--config',
+                   self.write('config.json', BERT), '--recipe',
+                   self.write('recipe.json', RECIPE), '--mask-token', 256,
+                   '--device', 'cpu', '--text', BENCH)
 
     def test_check_refuses(self):
         broken = self.write('broken.safetensors', 'nothing of the kind')

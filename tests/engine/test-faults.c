@@ -249,7 +249,7 @@ do_measure (QmDevice *device, QmError *error)
 }
 
 static bool
-on_step (void *data, int64_t step, double loss, double seconds)
+on_step (void *data, const QmTrainStep *step)
 {
   return true;
 }
@@ -258,14 +258,18 @@ static QmStatus
 do_train (QmDevice *device, QmError *error)
 {
   int32_t ids[64];
-  QmTokens tokens = { ids, 64 };
-  QmTrainOptions options = { .steps = 2, .step = on_step };
+  QmSamples samples = { .ids = ids, .n = 64 };
+  QmTrainOptions options = { .steps = 2,
+                             .step = on_step,
+                             .out = scratch_path ("out.safetensors") };
   QmPlan *plan = make_plan ();
   QmStatus status;
 
   for (int i = 0; i < 64; i++)
     ids[i] = i;
-  status = qm_train (plan, device, &tokens, &options, error);
+  status = qm_train (plan, device, &samples, &options, error);
+  if (status == QM_OK)
+    CHECK_INT (remove (options.out), 0);
   qm_plan_free (plan);
   return status;
 }
@@ -343,6 +347,7 @@ main (int argc, char **argv)
                               NULL),
              QM_OK);
   CHECK_INT (qm_model_apply_recipe (&config, &recipe, "", NULL), QM_OK);
+  scratch_begin ();
   for (methods = 0; methods <= QM_METHOD_ALL; methods += QM_METHOD_ALL)
     {
       check_case ("measure");
@@ -353,7 +358,6 @@ main (int argc, char **argv)
   methods = QM_METHOD_ALL;
   check_case ("check");
   read_golden_config ();
-  scratch_begin ();
   fail_everywhere (device, do_check);
   CHECK_INT (count_files (scratch_path (".")), 0);
   scratch_end ();
