@@ -3,7 +3,7 @@
 /* The operators of the GPU that work along rows or on single elements, against
  * those of the CPU.
  *
- *   test-cuda-rows [--cases N] [--small]
+ *   test-cuda-rows [--cases N] [--small] [--only TEXT]
  *
  * --small is for tools under which everything is slow.  Leaves with 77 where
  * there is no GPU. */
@@ -723,6 +723,7 @@ int
 main (int argc, char **argv)
 {
   Test test = { 0 };
+  const char *only = NULL;
   int cases = 12;
 
   for (int i = 1; i < argc; i++)
@@ -730,12 +731,16 @@ main (int argc, char **argv)
       test.small = true;
     else if (strcmp (argv[i], "--cases") == 0 && i + 1 < argc)
       cases = atoi (argv[++i]);
+    else if (strcmp (argv[i], "--only") == 0 && i + 1 < argc)
+      only = argv[++i];
     else
       return 2;
   if (!compare_open (&test.compare))
     return CHECK_SKIPPED;
   for (size_t f = 0; f < sizeof families / sizeof *families; f++)
     {
+      if (only != NULL && strstr (families[f].name, only) == NULL)
+        continue;
       test.compare.worst = 0;
       test.compare.calls = 0;
       for (int i = 0; i < cases; i++)
