@@ -184,7 +184,7 @@ __launch_bounds__ (beside *below)
     pool_kernel (const __grid_constant__ Pool pool)
 {
   __shared__ float shared[below][QM_GROUP][beside];
-  int column = (int) (blockIdx.x * beside + threadIdx.x) * QM_GROUP;
+  int column = (int) (blockIdx.y * beside + threadIdx.x) * QM_GROUP;
   float sums[QM_GROUP] = {};
 
   if (column < pool.columns)
@@ -193,7 +193,7 @@ __launch_bounds__ (beside *below)
       {
         float x[QM_GROUP];
 
-        qm_unpack (qm_fetch_group<whole> (pool.from.row (blockIdx.y * pool.rows
+        qm_unpack (qm_fetch_group<whole> (pool.from.row (blockIdx.x * pool.rows
                                                          + row),
                                           column, pool.columns, pool.from.type),
                    pool.from.type, x);
@@ -217,7 +217,7 @@ __launch_bounds__ (beside *below)
       sums[i] = sum / (float) pool.rows;
     }
   if (column < pool.columns)
-    qm_put_group<whole> (pool.to.row (blockIdx.y), column, pool.columns,
+    qm_put_group<whole> (pool.to.row (blockIdx.x), column, pool.columns,
                          pool.to.type, sums);
 }
 
@@ -226,19 +226,19 @@ __global__ void
 __launch_bounds__ (beside *below)
     pool_backward_kernel (const __grid_constant__ Pool pool)
 {
-  int column = (int) (blockIdx.x * beside + threadIdx.x) * QM_GROUP;
+  int column = (int) (blockIdx.y * beside + threadIdx.x) * QM_GROUP;
   float x[QM_GROUP];
 
   if (column >= pool.columns)
     return;
-  qm_unpack (qm_fetch_group<whole> (pool.from.row (blockIdx.y), column,
+  qm_unpack (qm_fetch_group<whole> (pool.from.row (blockIdx.x), column,
                                     pool.columns, pool.from.type),
              pool.from.type, x);
 #pragma unroll
   for (int i = 0; i < QM_GROUP; i++)
     x[i] /= (float) pool.rows;
   for (int64_t row = threadIdx.y; row < pool.rows; row += below)
-    qm_put_group<whole> (pool.to.row (blockIdx.y * pool.rows + row), column,
+    qm_put_group<whole> (pool.to.row (blockIdx.x * pool.rows + row), column,
                          pool.columns, pool.to.type, x);
 }
 
@@ -341,8 +341,8 @@ qm_cuda_pool (QmCudaContext *context,
                 .columns = (int) x.shape[1] };
   auto kernel = all_whole (call) ? pool_kernel<true> : pool_kernel<false>;
 
-  kernel<<<dim3 (qm_blocks (pool.columns, beside * QM_GROUP),
-                 (unsigned) y.shape[0]),
+  kernel<<<dim3 ((unsigned) y.shape[0],
+                 qm_blocks (pool.columns, beside * QM_GROUP)),
            dim3 (beside, below), 0, stream>>> (pool);
   return qm_cuda_launched (call, error);
 }
@@ -361,8 +361,8 @@ qm_cuda_pool_backward (QmCudaContext *context,
   auto kernel = all_whole (call) ? pool_backward_kernel<true>
                                  : pool_backward_kernel<false>;
 
-  kernel<<<dim3 (qm_blocks (pool.columns, beside * QM_GROUP),
-                 (unsigned) dy.shape[0]),
+  kernel<<<dim3 ((unsigned) dy.shape[0],
+                 qm_blocks (pool.columns, beside * QM_GROUP)),
            dim3 (beside, below), 0, stream>>> (pool);
   return qm_cuda_launched (call, error);
 }

@@ -231,7 +231,7 @@ struct Column
     if (norm.dsum)
       dsum = qm_fetch_group<true> (norm.dsum.row (row), column, norm.columns,
                                    norm.dsum.type);
-    mean = norm.mean[row];
+    mean = norm.rms ? 0 : norm.mean[row];
     rstd = norm.rstd[row];
   }
 };
@@ -340,7 +340,7 @@ __launch_bounds__ (threads)
           both.y += dn[i] * n[i];
         }
       both = sum_both<threads> (both, shared[turn]);
-      both.x /= (float) columns;
+      both.x = norm.rms ? 0 : both.x / (float) columns;
       both.y /= (float) columns;
       if (norm.dsum)
         qm_unpack (now.dsum, norm.dsum.type, add);

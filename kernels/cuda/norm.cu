@@ -240,8 +240,12 @@ struct Affine
   {
     qm_unpack (qm_fetch_group<true> (gamma.data, column, columns, gamma.type),
                gamma.type, scale);
-    qm_unpack (qm_fetch_group<true> (beta.data, column, columns, beta.type),
-               beta.type, shift);
+#pragma unroll
+    for (int i = 0; i < QM_GROUP; i++)
+      shift[i] = 0;
+    if (beta)
+      qm_unpack (qm_fetch_group<true> (beta.data, column, columns, beta.type),
+                 beta.type, shift);
   }
 
   __device__ __forceinline__ void
@@ -287,6 +291,8 @@ __launch_bounds__ (threads) column_kernel (const __grid_constant__ Norm norm)
       for (int i = 0; i < QM_GROUP; i++)
         mean += x[i];
       mean = qm_short_row_sum<threads> (mean, shared[0]) / (float) columns;
+      if (norm.rms)
+        mean = 0;
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
         {
@@ -301,7 +307,8 @@ __launch_bounds__ (threads) column_kernel (const __grid_constant__ Norm norm)
         x[i] *= rstd;
       if (threadIdx.x == 0)
         {
-          norm.mean[row] = mean;
+          if (norm.mean != nullptr)
+            norm.mean[row] = mean;
           norm.rstd[row] = rstd;
         }
       first.write (norm.y, row, column, columns, x);

@@ -3,11 +3,12 @@
 /* How fast the operators of the GPU that are bound by memory move the bytes
  * that they have to move, for the shapes of real models.
  *
- *   bench-cuda-rows [--repeat N] [--only TEXT]
+ *   bench-cuda-rows [--repeat N] [--model TEXT] [--only TEXT]
  *
  * Prints the median time of a call, GB/s over inputs read once and outputs
- * written once (twice where they are added to), and that as a share of the
- * fastest of a few plain copies. */
+ * written once (twice where they are added to), and which share of the time
+ * nobody can do without: for those bytes by the fastest of a few plain copies,
+ * or for the arithmetic of a convolution in fp32 if that is longer. */
 
 #include "kernels/operators.h"
 
@@ -26,8 +27,9 @@ typedef struct Bench
   QmStream *stream;
   QmEvent *begin, *end;
   int repeat;
-  const char *only;
-  double copy; /* bytes a second */
+  const char *model, *only; /* parts of names, or NULL */
+  double copy;              /* bytes a second */
+  double arithmetic;        /* FLOP a second */
   QmTensor rng;
   void *memory[MAX_TENSORS];
   size_t n;
@@ -178,7 +180,7 @@ report (Bench *bench,
         QmOpCall *call,
         double bytes)
 {
-  double seconds;
+  double seconds, least;
 
   if (bench->only == NULL || strstr (name, bench->only) != NULL)
     {
@@ -187,9 +189,11 @@ report (Bench *bench,
       call->workspace = allocate (bench, call->workspace_bytes + 256);
       bytes = bytes > 0 ? bytes : bytes_of (call);
       seconds = measure (bench, call);
+      least =
+          fmax (bytes / bench->copy, qm_op_flops (call) / bench->arithmetic);
       printf ("%-17s %-28s %9.1f us %8.2f GB %6.0f GB/s %5.1f %%\n", model,
               name, seconds * 1e6, bytes * 1e-9, bytes / seconds * 1e-9,
-              100 * bytes / seconds / bench->copy);
+              100 * least / seconds);
       fflush (stdout);
     }
   release (bench);
@@ -491,6 +495,151 @@ bench_model (Bench *bench, const Model *model)
     bench_images (bench, model);
 }
 
+/* One stage of ConvNeXt-XL. */
+static void
+bench_stage (Bench *bench, int64_t side, int64_t n)
+{
+  int64_t rows = 128 * side * side, *window = SHAPE (n, 7, 7);
+  QmAttributes image = { .height = side, .width = side };
+  QmOpCall call = { .op = QM_OP_DEPTHWISE_CONV, .attributes = image };
+  char model[32];
+
+  snprintf (model, sizeof model, "convnext %lldx%lld", (long long) side,
+            (long long) n);
+  call.inputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.inputs[1] = tensor (bench, QM_TYPE_F32, 3, window, 0);
+  call.inputs[2] = line (bench, QM_TYPE_F32, n);
+  call.outputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+  report (bench, model, "convolution", &call, 0);
+  for (int i = 0; i < 2; i++)
+    {
+      call = (QmOpCall){ .op = QM_OP_DEPTHWISE_CONV_BACKWARD,
+                         .attributes = image };
+      call.inputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+      call.inputs[1] = matrix (bench, QM_TYPE_F32, rows, n);
+      call.inputs[2] = tensor (bench, QM_TYPE_F32, 3, window, 0);
+      if (i == 0)
+        call.inputs[4] = matrix (bench, QM_TYPE_F32, rows, n);
+      call.outputs[0] =
+          i == 0 ? call.inputs[4] : matrix (bench, QM_TYPE_F32, rows, n);
+      call.outputs[1] = tensor (bench, QM_TYPE_F32, 3, window, 0);
+      call.outputs[2] = line (bench, QM_TYPE_F32, n);
+      report (bench, model,
+              i == 0 ? "convolution backward, added" : "convolution backward",
+              &call, 0);
+    }
+  call = (QmOpCall){ .op = QM_OP_LAYER_SCALE, .attributes = image };
+  call.inputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.inputs[1] = line (bench, QM_TYPE_F32, n);
+  call.inputs[2] = call.outputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+  report (bench, model, "layer scale", &call, 0);
+  call = (QmOpCall){ .op = QM_OP_LAYER_SCALE_BACKWARD, .attributes = image };
+  call.inputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.inputs[1] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.inputs[2] = line (bench, QM_TYPE_F32, n);
+  call.outputs[0] = matrix (bench, QM_TYPE_F32, rows, n);
+  call.outputs[1] = line (bench, QM_TYPE_F32, n);
+  report (bench, model, "layer scale backward", &call, 0);
+}
+
+/* What comes between two stages. */
+static void
+bench_downsample (Bench *bench, int64_t side, int64_t n)
+{
+  QmTensor image, rows;
+  QmOpCall call = { .op = QM_OP_PATCHIFY };
+  char model[32];
+
+  snprintf (model, sizeof model, "convnext %lldx%lld", (long long) side,
+            (long long) n);
+  for (int i = 0; i < 2; i++)
+    {
+      image = tensor (bench, QM_TYPE_F32, 4, SHAPE (128, side, side, n), 0);
+      image.shape[1] = n;
+      image.shape[3] = side;
+      image.stride[1] = 1;
+      image.stride[3] = n;
+      image.stride[2] = side * n;
+      rows = matrix (bench, QM_TYPE_F32, 128 * (side / 2) * (side / 2), 4 * n);
+      call.op = i == 0 ? QM_OP_PATCHIFY : QM_OP_UNPATCHIFY;
+      call.attributes.patch = 2;
+      call.inputs[0] = i == 0 ? image : rows;
+      call.outputs[0] = i == 0 ? rows : image;
+      report (bench, model, i == 0 ? "patchify" : "unpatchify", &call, 0);
+    }
+}
+
+static void
+bench_convnext (Bench *bench)
+{
+  for (int64_t stage = 0; stage < 4; stage++)
+    {
+      bench_stage (bench, 56 >> stage, 256 << stage);
+      if (stage < 3)
+        bench_downsample (bench, 56 >> stage, 256 << stage);
+    }
+}
+
+static const char mamba[] = "mamba-2.8b 8";
+
+/* The convolution and the norm of a layer of Mamba-2.8B. */
+static void
+bench_mamba (Bench *bench)
+{
+  const int64_t length = 2048, rows = 8 * length, n = 5120;
+  const QmType type = QM_TYPE_F16;
+  QmAttributes sequence = { .height = 1,
+                            .width = length,
+                            .causal = QM_CAUSAL_RESULT,
+                            .activation = QM_FUNCTION_SILU };
+  QmOpCall call = { .op = QM_OP_DEPTHWISE_CONV, .attributes = sequence };
+
+  call.inputs[0] = matrix (bench, type, rows, 2 * n);
+  call.inputs[0].shape[1] = n;
+  call.inputs[1] = tensor (bench, type, 3, SHAPE (n, 1, 4), 0);
+  call.inputs[2] = line (bench, type, n);
+  call.outputs[0] = matrix (bench, type, rows, n);
+  report (bench, mamba, "convolution", &call, 0);
+  call =
+      (QmOpCall){ .op = QM_OP_DEPTHWISE_CONV_BACKWARD, .attributes = sequence };
+  call.inputs[0] = matrix (bench, type, rows, n);
+  call.inputs[1] = matrix (bench, type, rows, 2 * n);
+  call.inputs[1].shape[1] = n;
+  call.inputs[2] = tensor (bench, type, 3, SHAPE (n, 1, 4), 0);
+  call.inputs[3] = line (bench, type, n);
+  call.outputs[0] = matrix (bench, type, rows, 2 * n);
+  call.outputs[0].shape[1] = n;
+  call.outputs[1] = tensor (bench, QM_TYPE_F32, 3, SHAPE (n, 1, 4), 0);
+  call.outputs[2] = line (bench, QM_TYPE_F32, n);
+  report (bench, mamba, "convolution backward", &call, 0);
+  call = (QmOpCall){ .op = QM_OP_LAYER_NORM };
+  call.attributes.rms = true;
+  call.attributes.epsilon = 1e-5;
+  call.inputs[0] = matrix (bench, QM_TYPE_F32, rows, n / 2);
+  call.inputs[1] = line (bench, type, n / 2);
+  call.inputs[3] = matrix (bench, type, rows, n / 2);
+  call.outputs[0] = matrix (bench, type, rows, n / 2);
+  call.outputs[2] = line (bench, QM_TYPE_F32, rows);
+  call.outputs[3] = call.inputs[0];
+  report (bench, mamba, "rms norm + branch", &call, 0);
+}
+
+/* FLOP a second of a device that multiplies and adds in 128 lanes of a
+ * multiprocessor, at its highest clock. */
+static double
+arithmetic_rate (void)
+{
+  int processors = 0, kilohertz = 0;
+
+  if (cudaDeviceGetAttribute (&processors, cudaDevAttrMultiProcessorCount, 0)
+          != cudaSuccess
+      || cudaDeviceGetAttribute (&kilohertz, cudaDevAttrClockRate, 0)
+             != cudaSuccess)
+    exit (1);
+  printf ("fp32 %.1f TFLOP/s\n", processors * 256e-9 * kilohertz);
+  return processors * 256e3 * kilohertz;
+}
+
 /* Bytes a second, read and written, of the driver's own copy. */
 static double
 copy_rate (Bench *bench)
@@ -521,6 +670,12 @@ copy_rate (Bench *bench)
   return 2 * (double) bytes / best * 1e3;
 }
 
+static bool
+is_wanted (const Bench *bench, const char *model)
+{
+  return bench->model == NULL || strstr (model, bench->model) != NULL;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -534,6 +689,8 @@ main (int argc, char **argv)
       bench.repeat = atoi (argv[i + 1]);
     else if (strcmp (argv[i], "--only") == 0)
       bench.only = argv[i + 1];
+    else if (strcmp (argv[i], "--model") == 0)
+      bench.model = argv[i + 1];
     else
       return 2;
   if (qm_device_open ("cuda:0", &bench.device, &error) != QM_OK)
@@ -549,8 +706,14 @@ main (int argc, char **argv)
         &error);
   bench.rng = qm_tensor_dense (QM_TYPE_I32, 1, SHAPE (3), rng);
   bench.copy = copy_rate (&bench);
+  bench.arithmetic = arithmetic_rate ();
   for (size_t i = 0; i < sizeof models / sizeof *models; i++)
-    bench_model (&bench, &models[i]);
+    if (is_wanted (&bench, models[i].name))
+      bench_model (&bench, &models[i]);
+  if (is_wanted (&bench, "convnext-xlarge 128"))
+    bench_convnext (&bench);
+  if (is_wanted (&bench, mamba))
+    bench_mamba (&bench);
   qm_device_free (bench.device, rng);
   qm_event_free (bench.device, bench.begin);
   qm_event_free (bench.device, bench.end);

@@ -3,7 +3,7 @@
 /* The operators of the GPU that work along rows or on single elements, against
  * those of the CPU.
  *
- *   test-cuda-rows [--cases N] [--small]
+ *   test-cuda-rows [--cases N] [--small] [--only TEXT]
  *
  * --small is for tools under which everything is slow.  Leaves with 77 where
  * there is no GPU. */
@@ -178,6 +178,169 @@ layer_norm_backward (Test *test)
 }
 
 static void
+rms_norm (Test *test)
+{
+  int64_t rows = between (test, 1, test->small ? 9 : 700);
+  int64_t n = some_columns (test);
+  QmOpCall call = { .op = QM_OP_LAYER_NORM };
+
+  call.attributes.epsilon = 1e-5;
+  call.attributes.rms = true;
+  call.inputs[0] = matrix (test, any_type (test), rows, n);
+  call.inputs[1] = line (test, any_type (test), n);
+  call.outputs[0] = matrix (test, any_type (test), rows, n);
+  call.outputs[2] = line (test, QM_TYPE_F32, rows);
+  if (between (test, 0, 1))
+    {
+      call.inputs[3] = matrix (test, any_type (test), rows, n);
+      call.outputs[3] = call.inputs[0];
+    }
+  if (between (test, 0, 1))
+    {
+      call.inputs[5] = line (test, any_type (test), n);
+      call.outputs[4] = matrix (test, any_type (test), rows, n);
+    }
+  compare_run (&test->compare, &call, 1e-5);
+  call = (QmOpCall){ .op = QM_OP_LAYER_NORM_BACKWARD };
+  call.attributes.rms = true;
+  call.inputs[0] = matrix (test, any_type (test), rows, n);
+  call.inputs[1] = matrix (test, any_type (test), rows, n);
+  call.inputs[2] = line (test, any_type (test), n);
+  call.inputs[4] = line (test, QM_TYPE_F32, rows);
+  call.outputs[0] = matrix (test, any_type (test), rows, n);
+  call.outputs[1] = line (test, QM_TYPE_F32, n);
+  if (between (test, 0, 1))
+    call.inputs[5] = matrix (test, any_type (test), rows, n);
+  if (between (test, 0, 1))
+    {
+      call.inputs[6] = matrix (test, any_type (test), rows, n);
+      call.inputs[7] = line (test, any_type (test), n);
+      call.outputs[3] = line (test, QM_TYPE_F32, n);
+    }
+  compare_run (&test->compare, &call, 1e-5);
+}
+
+/* One of two images, or of sequences, of two kinds: such as models have, and
+ * any other. */
+static QmAttributes
+some_window (Test *test, int64_t *down, int64_t *across)
+{
+  bool usual = between (test, 0, 2) > 0;
+  QmAttributes attributes = { 0 };
+
+  if (between (test, 0, 1))
+    {
+      attributes.height = 1;
+      attributes.width = between (test, 1, test->small ? 140 : 500);
+      attributes.causal = QM_CAUSAL_RESULT;
+      *down = 1;
+      *across = between (test, 1, usual ? 4 : 6);
+      attributes.activation = QM_FUNCTION_SILU;
+    }
+  else
+    {
+      attributes.height = between (test, 1, test->small ? 9 : 20);
+      attributes.width = PICK (test, 1, 6, 7, 8, 14, 15, 28, 31, 57);
+      attributes.causal =
+          !usual && between (test, 0, 1) ? QM_CAUSAL_RESULT : QM_CAUSAL_NONE;
+      *down = usual ? 7 : between (test, 1, 7);
+      *across = usual ? 7 : between (test, 1, 7);
+    }
+  if (between (test, 0, 3) == 0)
+    attributes.activation =
+        (QmFunction) between (test, QM_FUNCTION_NONE, QM_FUNCTION_TANH);
+  return attributes;
+}
+
+static void
+convolution (Test *test)
+{
+  int64_t down, across, n = PICK (test, 8, 32, 64, 104, 128, 200, 33, 20, 5);
+  bool backward = between (test, 0, 1) == 1;
+  QmOpCall call = { .attributes = some_window (test, &down, &across) };
+  int64_t *window = SHAPE (n, down, across);
+  int64_t rows =
+      between (test, 1, 3) * call.attributes.height * call.attributes.width;
+  QmTensor x = matrix (test, any_type (test), rows, n);
+  QmTensor bias = { 0 };
+
+  if (between (test, 0, 3))
+    bias = line (test, any_type (test), n);
+  if (!backward)
+    {
+      call.op = QM_OP_DEPTHWISE_CONV;
+      call.inputs[0] = x;
+      call.inputs[1] = dense (test, any_type (test), 3, window);
+      call.inputs[2] = bias;
+      call.outputs[0] = matrix (test, any_type (test), rows, n);
+      compare_run (&test->compare, &call, 1e-5);
+      return;
+    }
+  call.op = QM_OP_DEPTHWISE_CONV_BACKWARD;
+  call.inputs[0] = matrix (test, any_type (test), rows, n);
+  call.inputs[1] = x;
+  call.inputs[2] = dense (test, any_type (test), 3, window);
+  call.inputs[3] = bias;
+  if (between (test, 0, 2))
+    call.inputs[4] = matrix (test, any_type (test), rows, n);
+  call.outputs[0] = qm_tensor_present (&call.inputs[4]) && between (test, 0, 1)
+                        ? call.inputs[4]
+                        : matrix (test, any_type (test), rows, n);
+  call.outputs[1] = dense (test, QM_TYPE_F32, 3, window);
+  if (between (test, 0, 3))
+    call.outputs[2] = line (test, QM_TYPE_F32, n);
+  compare_run (&test->compare, &call, 1e-5);
+}
+
+static void
+layer_scale (Test *test)
+{
+  int64_t n = some_columns (test), samples = between (test, 1, 40);
+  QmOpCall call = { .op = QM_OP_LAYER_SCALE };
+  bool backward = between (test, 0, 1) == 1, scaled = between (test, 0, 3) > 0;
+  int64_t rows;
+
+  call.attributes.height = between (test, 1, 5);
+  call.attributes.width = between (test, 1, 4);
+  call.attributes.dropout = some_dropout (test);
+  call.attributes.site = 9;
+  rows = samples * call.attributes.height * call.attributes.width;
+  call.inputs[0] = matrix (test, any_type (test), rows, n);
+  call.inputs[3] = compare_rng (&test->compare);
+  call.outputs[0] = between (test, 0, 1)
+                        ? call.inputs[0]
+                        : matrix (test, any_type (test), rows, n);
+  if (backward)
+    {
+      call.op = QM_OP_LAYER_SCALE_BACKWARD;
+      call.inputs[1] = matrix (test, any_type (test), rows, n);
+      if (scaled)
+        call.outputs[1] = line (test, QM_TYPE_F32, n);
+    }
+  else if (between (test, 0, 1))
+    call.inputs[2] = matrix (test, any_type (test), rows, n);
+  if (scaled)
+    call.inputs[backward ? 2 : 1] = line (test, any_type (test), n);
+  compare_run (&test->compare, &call, 1e-5);
+}
+
+static void
+pool (Test *test)
+{
+  int64_t n = some_columns (test), samples = between (test, 1, 9);
+  QmTensor x = matrix (test, any_type (test),
+                       samples * between (test, 1, test->small ? 5 : 60), n);
+  QmTensor y = matrix (test, any_type (test), samples, n);
+  QmOpCall call = { .op = QM_OP_POOL, .inputs = { x }, .outputs = { y } };
+
+  if (between (test, 0, 1))
+    call = (QmOpCall){ .op = QM_OP_POOL_BACKWARD,
+                       .inputs = { y },
+                       .outputs = { x } };
+  compare_run (&test->compare, &call, 1e-5);
+}
+
+static void
 softmax (Test *test)
 {
   int64_t s = between (test, 0, 1)
@@ -325,18 +488,39 @@ positions (Test *test)
 static void
 patchify (Test *test)
 {
-  int64_t patch = PICK (test, 1, 2, 4, 5, 8, 14, 16);
+  int64_t patch = PICK (test, 1, 2, 2, 4, 5, 8, 14, 16);
   int64_t batch = between (test, 1, 3), channels = between (test, 1, 4);
   int64_t height = patch * between (test, 1, 5) + between (test, 0, 1);
   int64_t width = patch * between (test, 1, 5) + between (test, 0, 1);
+  bool last = between (test, 0, 1) == 1;
   QmOpCall call = { .op = QM_OP_PATCHIFY };
+  QmTensor image, rows;
 
-  call.attributes.patch = patch;
-  call.inputs[0] =
-      dense (test, QM_TYPE_F32, 4, SHAPE (batch, channels, height, width));
-  call.outputs[0] =
+  channels = last ? PICK (test, 8, 16, 33, 300) : channels;
+  image = dense (test, any_type (test), 4,
+                 last ? SHAPE (batch, height, width, channels)
+                      : SHAPE (batch, channels, height, width));
+  if (last)
+    {
+      image.shape[1] = channels;
+      image.shape[2] = height;
+      image.shape[3] = width;
+      image.stride[1] = 1;
+      image.stride[2] = width * channels;
+      image.stride[3] = channels;
+    }
+  rows =
       matrix (test, any_type (test), batch * (height / patch) * (width / patch),
               channels * patch * patch);
+  call.attributes.patch = patch;
+  call.inputs[0] = image;
+  call.outputs[0] = rows;
+  if (between (test, 0, 1))
+    {
+      call.op = QM_OP_UNPATCHIFY;
+      call.inputs[0] = rows;
+      call.outputs[0] = image;
+    }
   compare_run (&test->compare, &call, 1e-6);
 }
 
@@ -515,6 +699,10 @@ static const struct
 } families[] = {
   { "layer norm", layer_norm },
   { "layer norm backward", layer_norm_backward },
+  { "rms norm", rms_norm },
+  { "convolution", convolution },
+  { "layer scale", layer_scale },
+  { "mean of rows", pool },
   { "softmax", softmax },
   { "activation", pointwise },
   { "dropout", dropout },
@@ -535,6 +723,7 @@ int
 main (int argc, char **argv)
 {
   Test test = { 0 };
+  const char *only = NULL;
   int cases = 12;
 
   for (int i = 1; i < argc; i++)
@@ -542,12 +731,16 @@ main (int argc, char **argv)
       test.small = true;
     else if (strcmp (argv[i], "--cases") == 0 && i + 1 < argc)
       cases = atoi (argv[++i]);
+    else if (strcmp (argv[i], "--only") == 0 && i + 1 < argc)
+      only = argv[++i];
     else
       return 2;
   if (!compare_open (&test.compare))
     return CHECK_SKIPPED;
   for (size_t f = 0; f < sizeof families / sizeof *families; f++)
     {
+      if (only != NULL && strstr (families[f].name, only) == NULL)
+        continue;
       test.compare.worst = 0;
       test.compare.calls = 0;
       for (int i = 0; i < cases; i++)
