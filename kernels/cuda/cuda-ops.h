@@ -70,6 +70,8 @@ extern "C"
   QM_CUDA_OPERATOR (embedding_backward);
   QM_CUDA_OPERATOR (positions);
   QM_CUDA_OPERATOR (patchify);
+  QM_CUDA_OPERATOR (selective_scan);
+  QM_CUDA_OPERATOR (selective_scan_backward);
   QM_CUDA_OPERATOR (class_token);
   QM_CUDA_OPERATOR (class_token_backward);
   QM_CUDA_OPERATOR (label_weight);
