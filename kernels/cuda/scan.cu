@@ -244,7 +244,7 @@ launch (QmCudaContext *context,
         const Forward &scan,
         QmError *error)
 {
-  bool every = scan.chunk != rows && scan.chunks > 1;
+  bool every = scan.chunk != rows && (scan.chunks > 1 || scan.in.width > rows);
   auto kernel = every ? scan_kernel<S, true> : scan_kernel<S, false>;
   size_t bytes = 6 * sizeof (S) * Tile<S>::size
                  + sizeof (float) * (size_t) floats (scan.in.n);

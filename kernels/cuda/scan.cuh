@@ -118,6 +118,7 @@ stage (S *tile,
                                  inside ? 0 : 16);
       }
   else
+#pragma unroll 1
     for (int i = (int) threadIdx.x; i < rows * channels; i += threads)
       {
         int r = i / channels, c = i % channels;
@@ -155,6 +156,7 @@ unstage (const S *tile,
               *(const uint4 *) &tile[Tile<S>::at (r, c)];
       }
   else
+#pragma unroll 1
     for (int i = (int) threadIdx.x; i < rows * channels; i += threads)
       {
         int r = i / channels, c = i % channels;
