@@ -115,3 +115,120 @@ qm_bench_find_gpu (const QmCatalog *catalog, const QmDeviceInfo *info)
     }
   return best;
 }
+
+/* Copies letters and digits in lower case. */
+static void
+fold (const char *text, char *folded, size_t size)
+{
+  size_t n = 0;
+
+  for (; *text != '\0' && n + 1 < size; text++)
+    if (isalnum ((unsigned char) *text))
+      folded[n++] = (char) tolower ((unsigned char) *text);
+  folded[n] = '\0';
+}
+
+/* Adds to a list that may be cut. */
+static void
+list (char *text, size_t size, const char *id)
+{
+  size_t used = strlen (text);
+
+  snprintf (text + used, size - used, "%s%s", used > 0 ? ", " : "", id);
+}
+
+QmStatus
+qm_bench_named_gpu (const QmCatalog *catalog,
+                    const char *name,
+                    const QmGpu **gpu,
+                    QmError *error)
+{
+  size_t n, found = 0;
+  const QmGpu *gpus = qm_catalog_gpus (catalog, &n);
+  char wanted[64], id[64], title[64], names[200] = "";
+
+  *gpu = NULL;
+  fold (name, wanted, sizeof wanted);
+  for (size_t i = 0; i < n; i++)
+    {
+      fold (gpus[i].id, id, sizeof id);
+      fold (gpus[i].name, title, sizeof title);
+      if (strcmp (id, wanted) == 0 || strcmp (title, wanted) == 0)
+        {
+          *gpu = &gpus[i];
+          return QM_OK;
+        }
+      if (wanted[0] == '\0'
+          || (strncmp (id, wanted, strlen (wanted)) != 0
+              && strstr (title, wanted) == NULL))
+        continue;
+      *gpu = &gpus[i];
+      list (names, sizeof names, gpus[i].id);
+      found++;
+    }
+  if (found == 1)
+    return QM_OK;
+  *gpu = NULL;
+  if (found > 1)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "--gpu %.32s may be one of %s", name, names);
+  for (size_t i = 0; i < n; i++)
+    list (names, sizeof names, gpus[i].id);
+  return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
+                       "there is no GPU '%.32s'; there are %s", name, names);
+}
+
+/* NVIDIA, CUDA GPU Compute Capability (developer.nvidia.com/cuda-gpus). */
+static const struct
+{
+  const char *id; /* how ids of the catalog begin; the longest counts */
+  int architecture;
+} architectures[] = {
+  { "v100", 70 },  { "t4", 75 },          { "a100", 80 },
+  { "a30", 80 },   { "rtx30", 86 },       { "a10", 86 },
+  { "a40", 86 },   { "a5000", 86 },       { "a6000", 86 },
+  { "rtx40", 89 }, { "rtx6000-ada", 89 }, { "l4", 89 },
+  { "l40", 89 },   { "h100", 90 },        { "h200", 90 },
+  { "b200", 100 }, { "rtx50", 120 },      { "rtxpro6000", 120 },
+  { "gb10", 121 },
+};
+
+QmStatus
+qm_bench_gpu_architecture (const QmGpu *gpu, int *architecture, QmError *error)
+{
+  size_t longest = 0;
+
+  *architecture = 0;
+  if (strcasecmp (gpu->vendor, "NVIDIA") != 0)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "%s is made by %s; there are kernels for NVIDIA alone",
+                         gpu->name, gpu->vendor);
+  for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++)
+    {
+      size_t length = strlen (architectures[i].id);
+
+      if (length > longest
+          && strncmp (gpu->id, architectures[i].id, length) == 0)
+        {
+          longest = length;
+          *architecture = architectures[i].architecture;
+        }
+    }
+  if (*architecture == 0)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "the compute capability of %s is not known; "
+                         "--architecture has to say it",
+                         gpu->name);
+  return QM_OK;
+}
+
+/* Of the memory that a maker names, a driver keeps a part, more with error
+ * correction in GDDR memory: 23.5 of 24 GiB are there on an RTX 4090, 139.8 of
+ * 141 on an H200. */
+#define USABLE_SHARE 0.98
+
+uint64_t
+qm_bench_gpu_memory (const QmGpu *gpu)
+{
+  return (uint64_t) (gpu->memory_gib * USABLE_SHARE * 0x1p30);
+}

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+/* The command line, and the help that explains it. */
+
 #include "app/qm-bench.h"
 
-#include "data/datadir.h"
-#include "data/text.h"
-
 #include <errno.h>
-#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MAX_COUNT INT64_C (1000000000)
 
 typedef enum Kind
 {
@@ -29,43 +25,97 @@ enum
   RUN = 4,
   CHECK = 8,
   TRAIN = 16,
-  MODEL = PLAN | RUN | TRAIN
+  MODEL = PLAN | RUN | TRAIN,
+  ON_DEVICE = RUN | CHECK | TRAIN
 };
+
+static const struct
+{
+  const char *name, *help;
+} commands[] = {
+  { "devices", "list what can be trained on, and how it is connected" },
+  { "plan", "what a training needs of a GPU's memory, without a GPU" },
+  { "run", "measure real training steps; how long the whole takes" },
+  { "check", "loss and gradients of one pass on given weights and data" },
+  { "train", "learn from a text or images, to see the loss fall" },
+};
+
+#define N_COMMANDS (sizeof commands / sizeof commands[0])
 
 typedef struct Option
 {
   const char *name;
+  const char *value; /* what stands for it in the help; NULL: a flag */
   Kind kind;
   unsigned commands;
   size_t offset;
+  const char *help;
 } Option;
 
 #define FIELD(name) offsetof (QmBenchOptions, name)
 
 static const Option known[] = {
-  { "--model", TEXT, MODEL, FIELD (model) },
-  { "--config", TEXT, MODEL | CHECK, FIELD (config) },
-  { "--recipe", TEXT, MODEL, FIELD (recipe) },
-  { "--settings", TEXT, MODEL | CHECK, FIELD (settings) },
-  { "--micro-batch", TEXT, MODEL, FIELD (micro_batch) },
-  { "--device", TEXT, MODEL | CHECK, FIELD (device) },
-  { "--memory", TEXT, PLAN, FIELD (memory) },
-  { "--architecture", TEXT, PLAN, FIELD (architecture) },
-  { "--repeat", COUNT, RUN, FIELD (repeat) },
-  { "--validate", COUNT, RUN, FIELD (validate) },
-  { "--seed", COUNT, RUN | TRAIN, FIELD (seed) },
-  { "--weights", TEXT, CHECK | TRAIN, FIELD (weights) },
-  { "--batch", TEXT, CHECK, FIELD (batch) },
-  { "--out", TEXT, CHECK, FIELD (out) },
-  { "--precision", TEXT, CHECK, FIELD (precision) },
-  { "--text", TEXT, TRAIN, FIELD (text) },
-  { "--tokens", TEXT, TRAIN, FIELD (tokens) },
-  { "--steps", COUNT, TRAIN, FIELD (steps) },
-  { "--batch-size", TEXT, TRAIN, FIELD (batch_size) },
-  { "--learning-rate", TEXT, TRAIN, FIELD (learning_rate) },
-  { "--checkpoint", FLAG, MODEL | CHECK, FIELD (checkpoint) },
-  { "--operators", FLAG, PLAN, FIELD (operators) },
-  { "--json", FLAG, DEVICES | MODEL | CHECK, FIELD (json) },
+  { "--model", "ID", TEXT, MODEL, FIELD (model),
+    "a model of the catalog, as pythia-1b" },
+  { "--config", "FILE", TEXT, MODEL | CHECK, FIELD (config),
+    "a config.json of Hugging Face" },
+  { "--recipe", "FILE", TEXT, MODEL, FIELD (recipe),
+    "batch size, steps, precision, optimizer (JSON)" },
+  { "--settings", "NAME", TEXT, MODEL | CHECK, FIELD (settings),
+    "naive, compile, kernels, tf32, several joined by +, or all three: "
+    "free-lunch (the default)" },
+  { "--checkpoint", NULL, FLAG, MODEL | CHECK, FIELD (checkpoint),
+    "activation checkpointing: keep the inputs of blocks, make the rest once "
+    "more" },
+  { "--micro-batch", "N", TEXT, MODEL, FIELD (micro_batch),
+    "samples of one pass; auto, the default: the most that fit" },
+  { "--device", "ID", TEXT, MODEL | CHECK, FIELD (device),
+    "cpu, cuda:0 (default: the first GPU, else cpu)" },
+  { "--architecture", "N", TEXT, MODEL | CHECK, FIELD (architecture),
+    "of the GPU, as 80 for sm_80; on a newer one: use the kernels for that" },
+  { "--memory", "SIZE", TEXT, PLAN, FIELD (memory), "of the GPU, as 24GiB" },
+  { "--gpu", "NAME", TEXT, PLAN, FIELD (gpu),
+    "a GPU of the catalog, as rtx4090" },
+  { "--operators", NULL, FLAG, PLAN, FIELD (operators),
+    "each call of a pass, with types and shapes" },
+  { "--repeat", "N", COUNT, RUN, FIELD (repeat), "measurements (1)" },
+  { "--validate", "N", COUNT, RUN, FIELD (validate),
+    "whole steps to compare with (0)" },
+  { "--profile", NULL, FLAG, RUN, FIELD (profile),
+    "time by operator and shape, after the measurement" },
+  { "--verbose", NULL, FLAG, RUN, FIELD (verbose),
+    "where the time of the program itself went" },
+  { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
+    "to begin with (safetensors)" },
+  { "--batch", "FILE", TEXT, CHECK, FIELD (batch), "the data (safetensors)" },
+  { "--out", "FILE", TEXT, CHECK | TRAIN, FIELD (out),
+    "where the result goes: loss and gradients, or the weights at the end "
+    "(safetensors)" },
+  { "--precision", "NAME", TEXT, CHECK, FIELD (precision),
+    "fp32 (the default), tf32, fp16 or bf16" },
+  { "--text", "FILE", TEXT, TRAIN, FIELD (text), "every byte a token" },
+  { "--tokens", "FILE", TEXT, TRAIN, FIELD (tokens),
+    "little-endian 16-bit tokens" },
+  { "--images", "FILE", TEXT, TRAIN, FIELD (images),
+    "pixel_values and labels (safetensors)" },
+  { "--mask-token", "N", TEXT, TRAIN, FIELD (mask_token),
+    "that hides what bert and roberta have to tell (the last of the "
+    "vocabulary)" },
+  { "--steps", "N", COUNT, TRAIN, FIELD (steps), "to train for (200)" },
+  { "--batch-size", "N", TEXT, TRAIN, FIELD (batch_size),
+    "instead of the recipe's" },
+  { "--learning-rate", "X", TEXT, TRAIN, FIELD (learning_rate),
+    "instead of the recipe's" },
+  { "--schedule", "NAME", TEXT, TRAIN, FIELD (schedule),
+    "of the learning rate: constant (the default), linear or cosine, down to 0 "
+    "at the last step" },
+  { "--warm-up", "N", COUNT, TRAIN, FIELD (warm_up),
+    "steps in which it grows from 0 (0)" },
+  { "--seed", "N", COUNT, RUN | TRAIN, FIELD (seed), "of random numbers (0)" },
+  { "--deterministic", NULL, FLAG, ON_DEVICE, FIELD (deterministic),
+    "equal bits in every run, also where that costs time" },
+  { "--json", NULL, FLAG, DEVICES | MODEL | CHECK, FIELD (json),
+    "JSON, one object a line, instead of text" },
 };
 
 #define N_KNOWN (sizeof known / sizeof known[0])
@@ -73,28 +123,95 @@ static const Option known[] = {
 static unsigned
 command_bit (const char *command)
 {
-  static const char *const names[] = { "devices", "plan", "run", "check",
-                                       "train" };
-
-  for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
-    if (strcmp (names[i], command) == 0)
+  for (unsigned i = 0; i < N_COMMANDS; i++)
+    if (strcmp (commands[i].name, command) == 0)
       return 1u << i;
   return 0;
 }
 
-static bool
-read_count (const char *name, const char *text, int64_t *count)
+#define HELP_COLUMN 22
+#define HELP_WIDTH  80
+
+/* Prints words, wrapped, from a column on that the line has reached. */
+static void
+print_wrapped (const char *text)
 {
+  int column = HELP_COLUMN;
+
+  while (*text != '\0')
+    {
+      int length = (int) strcspn (text, " ");
+
+      if (column + 1 + length >= HELP_WIDTH)
+        column = printf ("\n%*s", HELP_COLUMN, "") - 1;
+      else if (column > HELP_COLUMN)
+        column += printf (" ");
+      column += printf ("%.*s", length, text);
+      text += length + (text[length] != '\0');
+    }
+  printf ("\n");
+}
+
+static void
+print_entry (const char *name, const char *value, const char *help)
+{
+  int column = printf ("  %s%s%s", name, value != NULL ? " " : "",
+                       value != NULL ? value : "");
+
+  if (column + 2 > HELP_COLUMN)
+    column = printf ("\n") - 1;
+  printf ("%*s", HELP_COLUMN - column, "");
+  print_wrapped (help);
+}
+
+static void
+print_options (unsigned bit)
+{
+  for (size_t i = 0; i < N_KNOWN; i++)
+    if ((known[i].commands & bit) != 0)
+      print_entry (known[i].name, known[i].value, known[i].help);
+  print_entry ("-h, --help", NULL, "this text");
+}
+
+void
+qm_bench_print_help (const char *command)
+{
+  unsigned bit = command != NULL ? command_bit (command) : 0;
+
+  if (bit != 0)
+    {
+      printf ("Usage: qm-bench %s [OPTION]...\n\n", command);
+      for (size_t i = 0; i < N_COMMANDS; i++)
+        if (bit == 1u << i)
+          printf ("%s: %s\n\n", command, commands[i].help);
+      print_options (bit);
+      return;
+    }
+  printf ("Usage: qm-bench COMMAND [OPTION]...\n\n"
+          "Runs real pre-training steps and tells how long the whole training "
+          "takes.\n\nCommands:\n");
+  for (size_t i = 0; i < N_COMMANDS; i++)
+    print_entry (commands[i].name, NULL, commands[i].help);
+  printf ("\n  -h, --help          this text; after a command, its options\n"
+          "  --version           the version\n\n"
+          "Exit status: 0 done, 1 a file or value is wrong, 2 the command line "
+          "is, 3 out\nof memory, 4 a device failed or is not there, 5 not "
+          "supported, 130 interrupted.\n");
+}
+
+bool
+qm_bench_read_count (const char *name, const char *text, int64_t *count)
+{
+  const long long most = 1000000000;
   char *end;
   long long value;
 
   errno = 0;
   value = strtoll (text, &end, 10);
-  if (end == text || *end != '\0' || errno != 0 || value < 0
-      || value > MAX_COUNT)
+  if (end == text || *end != '\0' || errno != 0 || value < 0 || value > most)
     {
       fprintf (stderr, "qm-bench: %s: '%.32s' is no whole number up to %lld\n",
-               name, text, (long long) MAX_COUNT);
+               name, text, most);
       return false;
     }
   *count = value;
@@ -124,8 +241,8 @@ read_option (int argc, char **argv, int *at, QmBenchOptions *options)
   if (option == NULL
       || (option->commands & command_bit (options->command)) == 0)
     {
-      fprintf (stderr, "qm-bench: %s takes no %.*s; see --help\n",
-               options->command, (int) length, argument);
+      fprintf (stderr, "qm-bench: %s takes no %.*s; see qm-bench %s --help\n",
+               options->command, (int) length, argument, options->command);
       return false;
     }
   field = (char *) options + option->offset;
@@ -146,7 +263,8 @@ read_option (int argc, char **argv, int *at, QmBenchOptions *options)
       *(const char **) (void *) field = value;
       return true;
     case COUNT:
-      return read_count (option->name, value, (int64_t *) (void *) field);
+      return qm_bench_read_count (option->name, value,
+                                  (int64_t *) (void *) field);
     case FLAG:
       *(bool *) field = true;
       return true;
@@ -164,7 +282,7 @@ qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
     {
       fprintf (stderr,
                "qm-bench: the first word has to be a command: devices, plan, "
-               "run, check or train; see --help\n");
+               "run, check or train; see qm-bench --help\n");
       return false;
     }
   options->command = argv[1];
@@ -177,200 +295,4 @@ qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
       return false;
     }
   return true;
-}
-
-QmStatus
-qm_bench_load_catalog (QmCatalog **catalog, QmError *error)
-{
-  char shipped[PATH_MAX], user[PATH_MAX];
-
-  qm_data_dir (shipped, sizeof shipped);
-  return qm_catalog_load (shipped,
-                          qm_user_data_dir (user, sizeof user) ? user : NULL,
-                          catalog, error);
-}
-
-static QmStatus
-load_from_catalog (const QmBenchOptions *options,
-                   QmBenchModel *model,
-                   QmError *error)
-{
-  const QmModel *entry;
-  QmStatus status = qm_bench_load_catalog (&model->catalog, error);
-
-  if (status != QM_OK)
-    return status;
-  entry = qm_catalog_model (model->catalog, options->model);
-  if (entry == NULL)
-    {
-      size_t n;
-      const QmModel *models = qm_catalog_models (model->catalog, &n);
-      char list[160] = "";
-
-      for (size_t i = 0; i < n; i++)
-        snprintf (list + strlen (list), sizeof list - strlen (list), "%s%s",
-                  i > 0 ? ", " : "", models[i].id);
-      return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
-                           "there is no model '%.32s'; there are %s",
-                           options->model, list);
-    }
-  model->config = entry->config;
-  model->recipe = entry->recipe;
-  snprintf (model->name, sizeof model->name, "%s", entry->id);
-  return QM_OK;
-}
-
-static QmStatus
-load_config (const char *path, QmModelConfig *config, QmError *error)
-{
-  char *text;
-  size_t length;
-  QmStatus status = qm_text_read_file (path, &text, &length, error);
-
-  if (status != QM_OK)
-    return status;
-  status = qm_model_config_parse (text, length, path, config, error);
-  free (text);
-  return status;
-}
-
-static QmStatus
-load_recipe (const char *path, QmRecipe *recipe, QmError *error)
-{
-  char *text;
-  size_t length;
-  QmStatus status = qm_text_read_file (path, &text, &length, error);
-
-  if (status != QM_OK)
-    return status;
-  status = qm_recipe_parse (text, length, path, recipe, error);
-  free (text);
-  return status;
-}
-
-QmStatus
-qm_bench_load_model (const QmBenchOptions *options,
-                     bool recipe,
-                     QmBenchModel *model,
-                     QmError *error)
-{
-  QmStatus status = QM_OK;
-
-  memset (model, 0, sizeof *model);
-  if ((options->model == NULL) == (options->config == NULL))
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                         "exactly one of --model and --config has to be given");
-  if (recipe && options->config != NULL && options->recipe == NULL)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                         "--config needs a --recipe");
-  if (options->model != NULL)
-    status = load_from_catalog (options, model, error);
-  else
-    {
-      snprintf (model->name, sizeof model->name, "%s", options->config);
-      status = load_config (options->config, &model->config, error);
-    }
-  if (status == QM_OK && recipe && options->recipe != NULL)
-    {
-      status = load_recipe (options->recipe, &model->recipe, error);
-      if (status == QM_OK)
-        status = qm_model_apply_recipe (&model->config, &model->recipe,
-                                        options->recipe, error);
-    }
-  if (status != QM_OK)
-    qm_bench_clear_model (model);
-  return status;
-}
-
-void
-qm_bench_clear_model (QmBenchModel *model)
-{
-  qm_catalog_free (model->catalog);
-  model->catalog = NULL;
-}
-
-QmStatus
-qm_bench_read_methods (const QmBenchOptions *options,
-                       unsigned *methods,
-                       QmError *error)
-{
-  const char *text =
-      options->settings != NULL ? options->settings : "free-lunch";
-
-  if (qm_methods_parse (text, methods))
-    return QM_OK;
-  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                       "--settings: '%.32s' is not naive, free-lunch, compile, "
-                       "kernels, tf32 or some of the last three joined by +",
-                       text);
-}
-
-QmStatus
-qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error)
-{
-  static const struct
-  {
-    const char *name;
-    double bytes;
-  } units[] = { { "", 1 },         { "B", 1 },       { "MB", 1e6 },
-                { "GB", 1e9 },     { "TB", 1e12 },   { "MiB", 0x1p20 },
-                { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
-  size_t digits = strspn (text, "0123456789.");
-  char number[32];
-  double value;
-
-  if (digits > 0 && digits < sizeof number)
-    {
-      const char *unit = text + digits + strspn (text + digits, " ");
-
-      memcpy (number, text, digits);
-      number[digits] = '\0';
-      if (qm_number_parse (number, &value))
-        for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-          if (strcmp (units[i].name, unit) == 0
-              && value * units[i].bytes < 0x1p60)
-            {
-              *bytes = (uint64_t) (value * units[i].bytes);
-              return QM_OK;
-            }
-    }
-  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                       "'%.32s' is no size; 24GiB is one", text);
-}
-
-uint64_t
-qm_bench_usable_memory (const QmDeviceInfo *info)
-{
-  /* A host has other programs to run as well. */
-  return info->target.kind == QM_DEVICE_CPU ? info->free_bytes / 10 * 8
-                                            : info->memory_bytes;
-}
-
-QmStatus
-qm_bench_make_plan (const QmBenchOptions *options,
-                    const QmBenchModel *model,
-                    const QmTarget *target,
-                    uint64_t bytes,
-                    QmPlan **plan,
-                    QmError *error)
-{
-  QmPlanOptions plan_options = { .target = *target,
-                                 .checkpoint = options->checkpoint };
-  QmStatus status =
-      qm_bench_read_methods (options, &plan_options.methods, error);
-  int64_t size;
-
-  *plan = NULL;
-  if (status != QM_OK)
-    return status;
-  if (options->micro_batch == NULL
-      || strcmp (options->micro_batch, "auto") == 0)
-    return qm_plan_largest (&model->config, &model->recipe, &plan_options,
-                            bytes, plan, error);
-  if (!read_count ("--micro-batch", options->micro_batch, &size))
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                         "--micro-batch is a number or auto");
-  plan_options.micro_batch = size;
-  return qm_plan_new (&model->config, &model->recipe, &plan_options, plan,
-                      error);
 }

@@ -13,6 +13,44 @@ qm_bench_json_number (json_t *object, const char *name, double value)
                        isfinite (value) ? json_real (value) : json_null ());
 }
 
+void
+qm_bench_json_whole (json_t *object, const char *name, int64_t value)
+{
+  json_object_set_new (object, name,
+                       value >= 0 ? json_integer (value) : json_null ());
+}
+
+void
+qm_bench_json_switch (json_t *object, const char *name, int value)
+{
+  json_object_set_new (object, name,
+                       value >= 0 ? json_boolean (value != 0) : json_null ());
+}
+
+#define MAX_WORDS 12
+
+void
+qm_bench_json_throttle (json_t *object, int64_t throttle)
+{
+  const char *words[MAX_WORDS];
+  size_t n = qm_throttle_words (throttle, words, MAX_WORDS);
+  json_t *array = throttle >= 0 ? json_array () : json_null ();
+
+  for (size_t i = 0; i < n && i < MAX_WORDS; i++)
+    json_array_append_new (array, json_string (words[i]));
+  json_object_set_new (object, "throttle", array);
+}
+
+void
+qm_bench_json_reading (json_t *object, const QmReading *reading)
+{
+  qm_bench_json_number (object, "sm_mhz", reading->sm_mhz);
+  qm_bench_json_number (object, "memory_mhz", reading->memory_mhz);
+  qm_bench_json_number (object, "celsius", reading->celsius);
+  qm_bench_json_number (object, "watts", reading->watts);
+  qm_bench_json_throttle (object, reading->throttle);
+}
+
 static void
 set_bytes (json_t *object, const char *name, uint64_t bytes)
 {
@@ -39,10 +77,17 @@ qm_bench_json_device (const QmDeviceInfo *info)
                  "driver", info->driver, "processors", info->processors);
 
   set_bytes (object, "memory_bytes", info->memory_bytes);
-  set_bytes (object, "free_bytes", info->free_bytes);
-  if (info->target.kind == QM_DEVICE_CUDA)
-    json_object_set_new (object, "architecture",
-                         json_integer (info->target.architecture));
+  qm_bench_json_whole (object, "free_bytes",
+                       info->free_bytes > 0 ? (int64_t) info->free_bytes : -1);
+  if (info->target.kind != QM_DEVICE_CUDA)
+    return object;
+  json_object_set_new (object, "architecture",
+                       json_integer (info->target.architecture));
+  json_object_set_new (object, "capability", json_integer (info->capability));
+  json_object_set_new (object, "bus", json_string (info->bus));
+  json_object_set_new (object, "driver_cuda", json_integer (info->driver_cuda));
+  json_object_set_new (object, "runtime_cuda",
+                       json_integer (info->runtime_cuda));
   return object;
 }
 

@@ -9,75 +9,55 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
 
-static const char help[] =
-    "Usage: qm-bench COMMAND [OPTION]...\n"
-    "\n"
-    "Runs real pre-training steps and tells how long the whole training "
-    "takes.\n"
-    "\n"
-    "Commands:\n"
-    "  devices  list what can be trained on\n"
-    "  plan     what a configuration needs; without a GPU\n"
-    "  run      measure\n"
-    "  check    loss and gradients of one pass on given weights and data\n"
-    "  train    learn from a text\n"
-    "\n"
-    "What is trained (plan, run, train):\n"
-    "  --model ID             a model of the catalog, as pythia-1b\n"
-    "  --config FILE          a config.json of Hugging Face\n"
-    "  --recipe FILE          batch size, steps, precision, optimizer (JSON)\n"
-    "  --settings NAME        naive, compile, kernels, tf32, or free-lunch, "
-    "which\n"
-    "                         is all three (and the default); compile+kernels\n"
-    "  --checkpoint           activation checkpointing: keep the inputs of "
-    "blocks,\n"
-    "                         make the rest once more (check, too)\n"
-    "  --micro-batch N|auto   samples of one pass; auto: the most that fit\n"
-    "  --device ID            cpu, cuda:0 (default: the first GPU, else cpu)\n"
-    "\n"
-    "plan:\n"
-    "  --memory SIZE          of the GPU, as 24GiB\n"
-    "  --architecture N       of the GPU, as 90 for sm_90 (the default)\n"
-    "  --operators            each call of a pass, with types and shapes\n"
-    "run:\n"
-    "  --repeat N             measurements (1)\n"
-    "  --validate N           whole steps to compare with (0)\n"
-    "  --seed N               of random numbers (0)\n"
-    "check:\n"
-    "  --weights FILE --batch FILE --out FILE    safetensors\n"
-    "  --precision P          fp32, tf32, fp16 or bf16\n"
-    "train:\n"
-    "  --text FILE            every byte a token\n"
-    "  --tokens FILE          little-endian 16-bit tokens\n"
-    "  --steps N              (200)\n"
-    "  --batch-size N, --learning-rate X    instead of the recipe's\n"
-    "  --weights FILE         to begin with (safetensors); else random\n"
-    "\n"
-    "  --json                 one JSON object a line on standard output\n"
-    "  --version, --help\n"
-    "\n"
-    "Exit status: 0 done, 1 a file or value is wrong, 2 the command line is,\n"
-    "3 out of memory, 4 a device failed or is not there, 5 not supported,\n"
-    "130 interrupted.\n";
+/* What is left of the time to stop in good order, in seconds, when it is asked
+ * for: passes of large models on a CPU, or a GPU that hangs, take longer. */
+#define PATIENCE 1
+
+/* A path of `unfinished` that is set once, before it is read in a handler. */
+static const char *volatile unfinished;
+
+/* Whether a line of progress may be there, without an end. */
+static volatile sig_atomic_t on_terminal;
+
+/* The time is over. */
+static void
+on_alarm (int number)
+{
+  static const char text[] = "\nqm-bench: interrupted\n";
+  size_t skipped = on_terminal ? 0 : 1;
+  ssize_t written =
+      write (STDERR_FILENO, text + skipped, sizeof text - 1 - skipped);
+
+  if (unfinished != NULL)
+    unlink (unfinished);
+  _exit (written < 0 ? QM_BENCH_FAILED : QM_BENCH_INTERRUPTED);
+}
 
 static void
 on_interrupt (int number)
 {
+  if (interrupted)
+    on_alarm (number);
   interrupted = 1;
+  alarm (PATIENCE);
 }
 
-/* The first interrupt is obeyed between two passes, the second at once. */
+/* The first interrupt is obeyed between two passes, or after a while at once,
+ * as is the second. */
 static void
 catch_interrupts (void)
 {
-  struct sigaction action = { .sa_handler = on_interrupt,
-                              .sa_flags = (int) SA_RESETHAND };
+  struct sigaction action = { .sa_handler = on_interrupt };
+  struct sigaction late = { .sa_handler = on_alarm };
 
+  on_terminal = isatty (STDERR_FILENO);
   sigaction (SIGINT, &action, NULL);
   sigaction (SIGTERM, &action, NULL);
+  sigaction (SIGALRM, &late, NULL);
 }
 
 bool
@@ -86,9 +66,16 @@ qm_bench_interrupted (void)
   return interrupted != 0;
 }
 
+void
+qm_bench_remove_if_killed (const char *path)
+{
+  unfinished = path;
+}
+
 int
 qm_bench_fail (const QmError *error)
 {
+  alarm (0);
   if (error->file[0] != '\0' && error->line > 0)
     fprintf (stderr, "qm-bench: %s:%d:%d: %s\n", error->file, error->line,
              error->column, error->message);
@@ -138,27 +125,36 @@ run_command (const QmBenchOptions *options)
   return QM_BENCH_USAGE;
 }
 
+/* The exit status, once what was printed has arrived. */
+static int
+finish (int status)
+{
+  if (fflush (stdout) == 0 || status != QM_BENCH_OK)
+    return status;
+  perror ("qm-bench: standard output");
+  return QM_BENCH_FAILED;
+}
+
 int
 main (int argc, char **argv)
 {
   QmBenchOptions options;
-  int status;
 
   for (int i = 1; i < argc; i++)
     {
       if (strcmp (argv[i], "--help") == 0 || strcmp (argv[i], "-h") == 0)
-        return fputs (help, stdout) < 0;
+        {
+          qm_bench_print_help (argv[1]);
+          return finish (QM_BENCH_OK);
+        }
       if (strcmp (argv[i], "--version") == 0)
-        return printf ("qm-bench %s\n", QM_VERSION) < 0;
+        {
+          printf ("qm-bench %s\n", QM_VERSION);
+          return finish (QM_BENCH_OK);
+        }
     }
   if (!qm_bench_parse (argc, argv, &options))
     return QM_BENCH_USAGE;
   catch_interrupts ();
-  status = run_command (&options);
-  if (fflush (stdout) != 0 && status == QM_BENCH_OK)
-    {
-      perror ("qm-bench: standard output");
-      return QM_BENCH_FAILED;
-    }
-  return status;
+  return finish (run_command (&options));
 }

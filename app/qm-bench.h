@@ -9,6 +9,7 @@
 #include "data/catalog.h"
 #include "data/model.h"
 #include "engine/plan.h"
+#include "kernels/monitor.h"
 
 #include <jansson.h>
 
@@ -29,21 +30,32 @@ typedef struct QmBenchOptions
 {
   const char *command;
   const char *model, *config, *recipe, *device, *settings, *micro_batch;
-  const char *memory, *architecture, *precision, *weights, *batch, *out;
-  const char *text, *tokens, *learning_rate, *batch_size;
-  int64_t repeat, validate, steps, seed;
-  bool json, operators, checkpoint;
+  const char *memory, *gpu, *architecture, *precision, *weights, *batch, *out;
+  const char *text, *tokens, *images, *learning_rate, *batch_size;
+  const char *schedule, *mask_token;
+  int64_t repeat, validate, steps, warm_up, seed;
+  bool json, operators, checkpoint, profile, verbose, deterministic;
 } QmBenchOptions;
 
 /* Reads the command line; false after saying on standard error what is wrong.
  */
 bool qm_bench_parse (int argc, char **argv, QmBenchOptions *options);
 
+/* Prints how the program is used, or one of its commands. */
+void qm_bench_print_help (const char *command);
+
+/* Reads a whole number; false after saying on standard error what is wrong. */
+bool qm_bench_read_count (const char *name, const char *text, int64_t *count);
+
 /* Says on standard error what failed; returns the exit status. */
 int qm_bench_fail (const QmError *error);
 
 /* Whether the user asked to stop. */
 bool qm_bench_interrupted (void);
+
+/* A file that is not to be left behind where the user's wish to stop cannot be
+ * obeyed in time; NULL: none.  `path` has to stay where it is. */
+void qm_bench_remove_if_killed (const char *path);
 
 /* A model and how it is trained, from the catalog or from files. */
 typedef struct QmBenchModel
@@ -84,6 +96,47 @@ QmStatus qm_bench_make_plan (const QmBenchOptions *options,
 const QmGpu *qm_bench_find_gpu (const QmCatalog *catalog,
                                 const QmDeviceInfo *info);
 
+/* The GPU of the catalog that a user means: its id or its name, whatever the
+ * case and the signs between, or a part of them that only one has. */
+QmStatus qm_bench_named_gpu (const QmCatalog *catalog,
+                             const char *name,
+                             const QmGpu **gpu,
+                             QmError *error);
+
+/* The compute capability of a GPU of the catalog, 10 x major + minor.
+ * QM_STATUS_UNSUPPORTED for another maker's, QM_STATUS_INVALID where it is not
+ * known. */
+QmStatus
+qm_bench_gpu_architecture (const QmGpu *gpu, int *architecture, QmError *error);
+
+/* Bytes of the memory of a GPU of the catalog that a plan may use. */
+uint64_t qm_bench_gpu_memory (const QmGpu *gpu);
+
+/* The oldest compute capability that there are kernels for. */
+#define QM_BENCH_OLDEST 80
+
+/* Refuses older ones with a sentence. */
+QmStatus qm_bench_can_use (int architecture, QmError *error);
+
+/* Reads --architecture; 0 without. */
+QmStatus qm_bench_read_architecture (const QmBenchOptions *options,
+                                     int *architecture,
+                                     QmError *error);
+
+/* Opens the device that --device names, or the first that can be used, as
+ * --architecture says. */
+QmStatus qm_bench_open_device (const QmBenchOptions *options,
+                               QmDevice **device,
+                               QmError *error);
+
+/* Opens that device and makes a plan for it.  What was made is the caller's,
+ * also where this fails. */
+QmStatus qm_bench_prepare (const QmBenchOptions *options,
+                           const QmBenchModel *model,
+                           QmDevice **device,
+                           QmPlan **plan,
+                           QmError *error);
+
 /* Loads the shipped catalog and the user's. */
 QmStatus qm_bench_load_catalog (QmCatalog **catalog, QmError *error);
 
@@ -96,6 +149,18 @@ json_t *qm_bench_json_plan (const QmPlan *plan);
 
 /* Adds a number, or null where it is not finite. */
 void qm_bench_json_number (json_t *object, const char *name, double value);
+
+/* Adds a whole number, or null where it is negative: not known. */
+void qm_bench_json_whole (json_t *object, const char *name, int64_t value);
+
+/* Adds true or false, or null where it is negative. */
+void qm_bench_json_switch (json_t *object, const char *name, int value);
+
+/* Adds "throttle", the reasons in words, or null. */
+void qm_bench_json_throttle (json_t *object, int64_t throttle);
+
+/* Adds clocks, temperature, power and why they are no higher. */
+void qm_bench_json_reading (json_t *object, const QmReading *reading);
 
 /* Prints an object as one line, and frees it. */
 void qm_bench_print_json (json_t *object);

@@ -76,6 +76,7 @@ make_plan (Check *check, QmError *error)
     .methods = check->options->methods & ~(unsigned) QM_METHOD_TF32,
     .checkpoint = check->options->checkpoint,
     .no_dropout = true,
+    .deterministic = check->options->deterministic,
   };
   QmStatus status;
 

@@ -15,6 +15,7 @@ typedef struct QmCheckOptions
   QmPrecision precision;
   bool tf32;
   unsigned methods;
+  bool deterministic;  /* equal bits in every run */
   bool checkpoint;     /* activation checkpointing */
   const char *weights; /* safetensors, with the names of Hugging Face */
   /* safetensors: input_ids [B, S] or pixel_values [B, C, H, W]; labels [B, S]

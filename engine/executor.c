@@ -179,6 +179,18 @@ write_state (QmExecutor *executor, uint64_t seed, QmError *error)
 }
 
 QmStatus
+qm_executor_restart (QmExecutor *executor, uint64_t seed, QmError *error)
+{
+  QmStatus status = clear_all (executor, error);
+
+  if (status == QM_OK)
+    status = write_state (executor, seed, error);
+  if (status == QM_OK)
+    status = write_rotary (executor, error);
+  return status;
+}
+
+QmStatus
 qm_executor_new (const QmPlan *plan,
                  QmDevice *device,
                  uint64_t seed,
@@ -198,13 +210,9 @@ qm_executor_new (const QmPlan *plan,
   if (status == QM_OK)
     status = allocate_all (new, error);
   if (status == QM_OK)
-    status = clear_all (new, error);
-  if (status == QM_OK)
     status = prepare_calls (new, error);
   if (status == QM_OK)
-    status = write_state (new, seed, error);
-  if (status == QM_OK)
-    status = write_rotary (new, error);
+    status = qm_executor_restart (new, seed, error);
   if (status == QM_OK)
     *executor = new;
   else
@@ -226,6 +234,12 @@ qm_executor_free (QmExecutor *executor)
   qm_stream_free (executor->device, executor->stream);
   free (executor->calls);
   free (executor);
+}
+
+QmDevice *
+qm_executor_device (QmExecutor *executor)
+{
+  return executor->device;
 }
 
 QmStream *
@@ -572,6 +586,19 @@ qm_executor_clear (QmExecutor *executor, QmError *error)
     status = qm_device_set (executor->device, executor->stream, loss.data, 0,
                             sizeof (float), error);
   return status;
+}
+
+const QmOpCall *
+qm_executor_calls (const QmExecutor *executor, QmPhase phase, size_t *n)
+{
+  *n = phase == QM_PHASE_UPDATE ? QM_UPDATE_CALLS : executor->n_calls;
+  return phase == QM_PHASE_UPDATE ? executor->update : executor->calls;
+}
+
+QmStatus
+qm_executor_queue (QmExecutor *executor, const QmOpCall *call, QmError *error)
+{
+  return run (executor, call, error);
 }
 
 QmStatus

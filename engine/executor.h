@@ -18,10 +18,16 @@ QmStatus qm_executor_new (const QmPlan *plan,
                           QmExecutor **executor,
                           QmError *error);
 
+/* Makes it as it was when it was new: weights, gradients and moments zero,
+ * random numbers begin with `seed`. */
+QmStatus
+qm_executor_restart (QmExecutor *executor, uint64_t seed, QmError *error);
+
 /* Waits for all work; NULL is allowed. */
 void qm_executor_free (QmExecutor *executor);
 
-/* The stream that everything is queued on. */
+/* The device, and the stream that everything is queued on. */
+QmDevice *qm_executor_device (QmExecutor *executor);
 QmStream *qm_executor_stream (QmExecutor *executor);
 
 /* Bytes that were allocated on the device. */
@@ -68,6 +74,14 @@ QmStatus qm_executor_update (QmExecutor *executor, QmError *error);
 
 /* Queues making gradients and loss zero. */
 QmStatus qm_executor_clear (QmExecutor *executor, QmError *error);
+
+/* The calls of a pass, or with QM_PHASE_UPDATE of an update, in their order,
+ * and queueing a single one of them as it is: for those who look into a step.
+ */
+const QmOpCall *
+qm_executor_calls (const QmExecutor *executor, QmPhase phase, size_t *n);
+QmStatus
+qm_executor_queue (QmExecutor *executor, const QmOpCall *call, QmError *error);
 
 /* Waits for all work. */
 QmStatus qm_executor_synchronize (QmExecutor *executor, QmError *error);

@@ -6,10 +6,28 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 
 /* Two of each before the clock: the first is queued call by call, the second is
  * the first launch of what was captured. */
 #define WARM_UPS 2
+
+/* A GPU that was idle is faster than it can stay: for the first second or so
+ * its power is below the limit that later holds its clocks back.  It is kept
+ * busy for so many seconds before anything is timed. */
+#define SECONDS_OF_HEAT 2.0
+
+/* Passes that are queued at a time.  One more than the device is busy with, so
+ * that it never waits, and no more, so that a user who stops is obeyed soon. */
+#define IN_FLIGHT 2
+
+/* Of the samples, or of a step and of passes in flight. */
+#define N_EVENTS (QM_MEASURE_SAMPLES + 1)
+_Static_assert(2 + IN_FLIGHT <= N_EVENTS, "a step has enough events");
+
+/* Of the counter of energy: it counts no more often than about every 100 ms, so
+ * over less time power says more. */
+#define SECONDS_OF_ENERGY 1.0
 
 typedef struct Measurement
 {
@@ -17,7 +35,7 @@ typedef struct Measurement
   QmDevice *device;
   const QmMeasureOptions *options;
   QmExecutor *executor;
-  QmEvent *events[QM_MEASURE_SAMPLES + 1];
+  QmEvent *events[N_EVENTS];
   double done, all; /* passes */
 } Measurement;
 
@@ -70,7 +88,7 @@ time_samples (Measurement *m,
     status = qm_executor_synchronize (m->executor, error);
   for (int i = 0; i < QM_MEASURE_SAMPLES && status == QM_OK; i++)
     {
-      double seconds;
+      double seconds = 0;
 
       status = qm_event_elapsed (m->device, m->events[i], m->events[i + 1],
                                  &seconds, error);
@@ -80,21 +98,105 @@ time_samples (Measurement *m,
   return status;
 }
 
+/* Queues pass `index` of a row of them that began with the first event, once
+ * few enough are in flight. */
 static QmStatus
-warm_up (Measurement *m, QmError *error)
+queue_pass (Measurement *m, int64_t index, QmError *error)
 {
+  QmEvent *mine = m->events[2 + index % IN_FLIGHT];
+  double seconds;
   QmStatus status = QM_OK;
 
-  for (int i = 0; i < WARM_UPS && status == QM_OK; i++)
+  if (index >= IN_FLIGHT)
+    status = qm_event_elapsed (m->device, m->events[0], mine, &seconds, error);
+  if (status == QM_OK)
+    status = qm_executor_pass (m->executor, error);
+  if (status == QM_OK)
+    status = qm_event_record (m->device, qm_executor_stream (m->executor), mine,
+                              error);
+  return status;
+}
+
+static double
+now (void)
+{
+  struct timespec time = { 0 };
+
+  clock_gettime (CLOCK_MONOTONIC, &time);
+  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
+}
+
+static QmStatus
+warm_up_once (Measurement *m, QmError *error)
+{
+  QmStatus status = qm_executor_pass (m->executor, error);
+
+  if (status == QM_OK)
+    status = qm_executor_update (m->executor, error);
+  if (status == QM_OK)
+    status = qm_executor_synchronize (m->executor, error);
+  return status == QM_OK ? report (m, 1, error) : status;
+}
+
+/* Keeps a GPU busy with passes. */
+static QmStatus
+heat (Measurement *m, QmError *error)
+{
+  QmStream *stream = qm_executor_stream (m->executor);
+  double begin = now ();
+  QmStatus status = QM_OK;
+
+  if (qm_device_info (m->device)->target.kind != QM_DEVICE_CUDA)
+    return QM_OK;
+  status = qm_event_record (m->device, stream, m->events[0], error);
+  for (int64_t i = 0; status == QM_OK && now () - begin < SECONDS_OF_HEAT; i++)
     {
-      status = qm_executor_pass (m->executor, error);
+      status = queue_pass (m, i, error);
       if (status == QM_OK)
-        status = qm_executor_update (m->executor, error);
-      if (status == QM_OK)
-        status = qm_executor_synchronize (m->executor, error);
-      if (status == QM_OK)
-        status = report (m, 1, error);
+        status = report (m, 0, error);
     }
+  return status;
+}
+
+static QmStatus
+warm_up (Measurement *m, QmPhases *phases, QmError *error)
+{
+  double begin = now ();
+  QmStatus status = warm_up_once (m, error);
+
+  phases->tune = now () - begin;
+  for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
+    status = warm_up_once (m, error);
+  if (status == QM_OK)
+    status = heat (m, error);
+  phases->warm_up = now () - begin - phases->tune;
+  return status;
+}
+
+/* Times the passes while the monitor watches. */
+static QmStatus
+time_passes (Measurement *m,
+             QmMeasureResult *result,
+             int64_t before,
+             double *mean,
+             QmError *error)
+{
+  QmMonitor *monitor = m->options->monitor;
+  QmWatch watch;
+  QmStatus status = monitor != NULL ? qm_monitor_begin (monitor, error) : QM_OK;
+
+  if (status != QM_OK)
+    return status;
+  status =
+      time_samples (m, qm_executor_pass, &result->pass, before, mean, error);
+  if (monitor == NULL)
+    return status;
+  qm_monitor_end (monitor, &watch);
+  qm_watch_join (&result->watch, &watch);
+  if (status == QM_OK && watch.lost)
+    status = qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                           "%s was lost: it does not answer any more",
+                           qm_device_info (m->device)->id);
   return status;
 }
 
@@ -106,8 +208,7 @@ measure_once (Measurement *m,
 {
   int64_t before = (int64_t) index * QM_MEASURE_SAMPLES;
   double pass, update;
-  QmStatus status =
-      time_samples (m, qm_executor_pass, &result->pass, before, &pass, error);
+  QmStatus status = time_passes (m, result, before, &pass, error);
 
   if (status == QM_OK)
     status = report (m, QM_MEASURE_SAMPLES, error);
@@ -129,7 +230,7 @@ run_step (Measurement *m, double *seconds, QmError *error)
 
   for (int64_t i = 0; i < m->plan->accumulation && status == QM_OK; i++)
     {
-      status = qm_executor_pass (m->executor, error);
+      status = queue_pass (m, i, error);
       if (status == QM_OK)
         status = report (m, 1, error);
     }
@@ -143,11 +244,27 @@ run_step (Measurement *m, double *seconds, QmError *error)
   return status;
 }
 
+/* Draws weights and data. */
+static QmStatus
+draw (Measurement *m, QmError *error)
+{
+  QmStatus status = qm_executor_initialise (m->executor, error);
+
+  return status == QM_OK ? qm_executor_random_batch (m->executor, error)
+                         : status;
+}
+
+/* Begins once more, so that the loss depends on nothing but the seed. */
 static QmStatus
 validate (Measurement *m, QmMeasureResult *result, QmError *error)
 {
-  QmStatus status = qm_executor_clear (m->executor, error);
+  QmStatus status = QM_OK;
   float loss = NAN;
+
+  if (m->options->validate > 0)
+    status = qm_executor_restart (m->executor, m->options->seed, error);
+  if (status == QM_OK && m->options->validate > 0)
+    status = draw (m, error);
 
   for (int64_t i = 0; i < m->options->validate && status == QM_OK; i++)
     {
@@ -164,19 +281,78 @@ validate (Measurement *m, QmMeasureResult *result, QmError *error)
 }
 
 static QmStatus
-prepare (Measurement *m, QmError *error)
+prepare (Measurement *m, QmPhases *phases, QmError *error)
 {
+  double begin = now ();
   QmStatus status = qm_executor_new (m->plan, m->device, m->options->seed,
                                      &m->executor, error);
 
-  for (int i = 0; i <= QM_MEASURE_SAMPLES && status == QM_OK; i++)
+  for (int i = 0; i < N_EVENTS && status == QM_OK; i++)
     status = qm_event_create (m->device, &m->events[i], error);
   if (status == QM_OK)
-    status = qm_executor_initialise (m->executor, error);
+    status = qm_executor_synchronize (m->executor, error);
+  phases->allocate = now () - begin;
   if (status == QM_OK)
-    status = qm_executor_random_batch (m->executor, error);
+    status = draw (m, error);
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
+  phases->initialise = now () - begin - phases->allocate;
+  return status;
+}
+
+/* What of the device's memory is taken while everything is allocated. */
+static void
+look_at_memory (Measurement *m, QmMeasureResult *result)
+{
+  QmReading reading = { .used_bytes = -1 };
+
+  if (m->options->monitor != NULL)
+    qm_monitor_read (m->options->monitor, &reading);
+  result->allocated = qm_executor_allocated (m->executor);
+  result->free_bytes = qm_device_free_bytes (m->device);
+  result->used_bytes = reading.used_bytes;
+}
+
+/* What follows from the times. */
+static void
+conclude (Measurement *m, QmMeasureResult *result)
+{
+  const QmPlan *plan = m->plan;
+  const QmWatch *watch = &result->watch;
+
+  result->total = result->step.mean * (double) plan->recipe.steps;
+  result->tflops = qm_plan_pass_flops (plan) * (double) plan->accumulation
+                   / result->step.mean / 1e12;
+  result->watts = watch->seconds >= SECONDS_OF_ENERGY && watch->joules > 0
+                      ? watch->joules / watch->seconds
+                      : watch->watts.mean;
+}
+
+static QmStatus
+run_all (Measurement *m, QmMeasureResult *result, QmError *error)
+{
+  QmPhases *phases = &result->phases;
+  QmStatus status = prepare (m, phases, error);
+  double begin;
+
+  if (status == QM_OK)
+    status = warm_up (m, phases, error);
+  begin = now ();
+  for (int i = 0; i < m->options->repeat && status == QM_OK; i++)
+    status = measure_once (m, i, result, error);
+  phases->measure = now () - begin;
+  if (status == QM_OK)
+    status = validate (m, result, error);
+  phases->validate = now () - begin - phases->measure;
+  if (status == QM_OK)
+    {
+      look_at_memory (m, result);
+      conclude (m, result);
+    }
+  begin = now ();
+  if (status == QM_OK && m->options->profile)
+    status = qm_profile (m->executor, &result->profile, error);
+  phases->profile = now () - begin;
   return status;
 }
 
@@ -191,24 +367,20 @@ qm_measure (const QmPlan *plan,
   QmStatus status;
 
   memset (result, 0, sizeof *result);
+  result->watch = qm_watch_nothing ();
   m.all = WARM_UPS + (double) options->repeat * QM_MEASURE_SAMPLES
           + (double) options->validate * (double) plan->accumulation;
-  status = prepare (&m, error);
-  if (status == QM_OK)
-    status = warm_up (&m, error);
-  for (int i = 0; i < options->repeat && status == QM_OK; i++)
-    status = measure_once (&m, i, result, error);
-  if (status == QM_OK)
-    status = validate (&m, result, error);
-  if (status == QM_OK)
-    {
-      result->allocated = qm_executor_allocated (m.executor);
-      result->total = result->step.mean * (double) plan->recipe.steps;
-      result->tflops = qm_plan_pass_flops (plan) * (double) plan->accumulation
-                       / result->step.mean / 1e12;
-    }
-  for (int i = 0; i <= QM_MEASURE_SAMPLES; i++)
+  status = run_all (&m, result, error);
+  for (int i = 0; i < N_EVENTS; i++)
     qm_event_free (device, m.events[i]);
   qm_executor_free (m.executor);
+  if (status != QM_OK)
+    qm_measure_result_clear (result);
   return status;
+}
+
+void
+qm_measure_result_clear (QmMeasureResult *result)
+{
+  qm_profile_clear (&result->profile);
 }

@@ -10,6 +10,8 @@
 #define QM_ENGINE_MEASURE_H
 
 #include "engine/plan.h"
+#include "engine/profile.h"
+#include "kernels/monitor.h"
 
 /* Passes and updates that are timed. */
 #define QM_MEASURE_SAMPLES 3
@@ -22,6 +24,8 @@ typedef struct QmMeasureOptions
   int repeat;       /* measurements; at least 1 */
   int64_t validate; /* whole steps to run for comparison */
   uint64_t seed;
+  QmMonitor *monitor;  /* watches the timed passes; may be NULL */
+  bool profile;        /* the operators too, afterwards */
   QmProgress progress; /* may be NULL */
   void *data;
 } QmMeasureOptions;
@@ -32,6 +36,17 @@ typedef struct QmTimes
   double mean, least, most;
 } QmTimes;
 
+/* Where the time of the measurement itself went: seconds of the host's clock.
+ */
+typedef struct QmPhases
+{
+  double allocate;   /* memory of the device, and clearing it */
+  double initialise; /* weights and the first batch */
+  double tune;       /* first pass and update: kernels loaded and chosen */
+  double warm_up;
+  double measure, validate, profile;
+} QmPhases;
+
 typedef struct QmMeasureResult
 {
   QmTimes pass, update; /* over all samples of all repetitions */
@@ -40,11 +55,21 @@ typedef struct QmMeasureResult
   double total;         /* of the training */
   double tflops;        /* 10^12 model FLOPs a second, during a step */
   uint64_t allocated;   /* bytes */
+  uint64_t free_bytes;  /* of the device, with everything allocated */
+  int64_t used_bytes;   /* of it, by everybody; -1 without a monitor */
   double loss;          /* of the last validated step, else NaN */
+  QmWatch watch;        /* of the timed passes */
+  double watts;         /* mean over the timed passes; NaN: not known */
+  QmPhases phases;
+  QmProfile profile; /* empty unless asked for */
 } QmMeasureResult;
 
-/* Measures a plan on a device.  QM_STATUS_INTERRUPTED where `progress` said so.
- */
+/* Frees what a result owns. */
+void qm_measure_result_clear (QmMeasureResult *result);
+
+/* Measures a plan on a device.  QM_STATUS_INTERRUPTED where `progress` said so,
+ * QM_STATUS_DEVICE where the device failed or was lost.  The result has to be
+ * cleared where it succeeds. */
 QmStatus qm_measure (const QmPlan *plan,
                      QmDevice *device,
                      const QmMeasureOptions *options,

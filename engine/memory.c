@@ -2,24 +2,15 @@
 
 /* The arena of temporaries.  A buffer lives from the first node that writes it
  * to the last that uses it.  Where an operator may work in place, its output
- * takes over the buffer of an input that dies there.  Buffers are then laid out
- * by size, the largest first, each in the smallest gap between those that live
- * at the same time (greedy by size: Pisarchyk and Lee 2020). */
+ * takes over the buffer of an input that dies there.  arena.c then lays buffers
+ * out. */
 
+#include "engine/arena.h"
 #include "engine/plan.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define NEVER (-1)
-
-typedef struct Buffer
-{
-  QmValueId owner;
-  int64_t bytes;
-  int64_t first, last; /* nodes */
-  int64_t offset;
-} Buffer;
 
 typedef struct Lives
 {
@@ -128,91 +119,8 @@ work_in_place (Lives *lives)
     }
 }
 
-static int
-by_size (const void *a, const void *b)
-{
-  const Buffer *x = a, *y = b;
-
-  if (x->bytes != y->bytes)
-    return x->bytes < y->bytes ? 1 : -1;
-  if (x->first != y->first)
-    return x->first < y->first ? -1 : 1;
-  return x->owner < y->owner ? -1 : x->owner > y->owner;
-}
-
-/* Puts a buffer into the smallest gap, or after everything, among buffers that
- * are sorted by offset. */
-static int64_t
-find_offset (const Buffer *buffer, const Buffer *const *placed, size_t n)
-{
-  int64_t end = 0, best = -1, best_gap = INT64_MAX;
-
-  for (size_t i = 0; i < n; i++)
-    {
-      int64_t gap;
-
-      if (placed[i]->first > buffer->last || placed[i]->last < buffer->first)
-        continue;
-      gap = placed[i]->offset - end;
-      if (gap >= buffer->bytes && gap < best_gap)
-        {
-          best = end;
-          best_gap = gap;
-        }
-      if (placed[i]->offset + placed[i]->bytes > end)
-        end = placed[i]->offset + placed[i]->bytes;
-    }
-  return best >= 0 ? best : end;
-}
-
-static QmStatus
-lay_out (Buffer *buffers, size_t n, uint64_t *arena, QmError *error)
-{
-  const Buffer **placed = malloc ((n + 1) * sizeof *placed);
-  int64_t size = 0;
-
-  if (placed == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
-  qsort (buffers, n, sizeof *buffers, by_size);
-  for (size_t i = 0; i < n; i++)
-    {
-      size_t at = i;
-
-      buffers[i].offset = find_offset (&buffers[i], placed, i);
-      while (at > 0 && placed[at - 1]->offset > buffers[i].offset)
-        at--;
-      memmove (placed + at + 1, placed + at, (i - at) * sizeof *placed);
-      placed[at] = &buffers[i];
-      if (buffers[i].offset + buffers[i].bytes > size)
-        size = buffers[i].offset + buffers[i].bytes;
-    }
-  free (placed);
-  *arena = (uint64_t) size;
-  return QM_OK;
-}
-
-static uint64_t
-most_alive (const Buffer *buffers, size_t n, size_t n_nodes, int64_t *change)
-{
-  int64_t now = 0, most = 0;
-
-  memset (change, 0, (n_nodes + 1) * sizeof *change);
-  for (size_t i = 0; i < n; i++)
-    {
-      change[buffers[i].first] += buffers[i].bytes;
-      change[buffers[i].last + 1] -= buffers[i].bytes;
-    }
-  for (size_t i = 0; i < n_nodes; i++)
-    {
-      now += change[i];
-      most = now > most ? now : most;
-    }
-  return (uint64_t) most;
-}
-
 static size_t
-collect (const Lives *lives, Buffer *buffers)
+collect (const Lives *lives, QmBuffer *buffers)
 {
   const QmGraph *graph = lives->graph;
   size_t n = 0;
@@ -224,8 +132,8 @@ collect (const Lives *lives, Buffer *buffers)
       if (value->owner != (QmValueId) i || lives->root[i] != (QmValueId) i
           || !is_temporary (graph, (QmValueId) i) || lives->first[i] == NEVER)
         continue;
-      buffers[n++] = (Buffer){
-        .owner = (QmValueId) i,
+      buffers[n++] = (QmBuffer){
+        .id = (QmValueId) i,
         .bytes = (value->room * (int64_t) qm_type_size (value->tensor.type)
                   + QM_MEMORY_ALIGNMENT - 1)
                  / QM_MEMORY_ALIGNMENT * QM_MEMORY_ALIGNMENT,
@@ -270,23 +178,22 @@ qm_memory_arena (const QmGraph *graph,
     .last = malloc (n_values * sizeof *lives.last),
     .root = malloc (n_values * sizeof *lives.root),
   };
-  Buffer *buffers = malloc (n_values * sizeof *buffers);
-  int64_t *change = malloc ((graph->n_nodes + 1) * sizeof *change);
+  QmBuffer *buffers = malloc (n_values * sizeof *buffers);
   QmStatus status = QM_OK;
 
   if (lives.first == NULL || lives.last == NULL || lives.root == NULL
-      || buffers == NULL || change == NULL)
+      || buffers == NULL)
     status = qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                            "the host is out of memory");
   if (status == QM_OK)
     {
       find_lives (&lives);
       n = collect (&lives, buffers);
-      *live = most_alive (buffers, n, graph->n_nodes, change);
-      status = lay_out (buffers, n, arena, error);
+      status =
+          qm_arena_lay_out (buffers, n, graph->n_nodes, arena, live, error);
     }
   for (size_t i = 0; status == QM_OK && i < n; i++)
-    place[buffers[i].owner] = buffers[i].offset;
+    place[buffers[i].id] = buffers[i].offset;
   for (size_t i = 0; status == QM_OK && i < graph->n_values; i++)
     if (is_temporary (graph, (QmValueId) i)
         && graph->values[i].owner == (QmValueId) i)
@@ -295,6 +202,5 @@ qm_memory_arena (const QmGraph *graph,
   free (lives.last);
   free (lives.root);
   free (buffers);
-  free (change);
   return status;
 }

@@ -107,3 +107,10 @@ qm_pass_tf32 (QmGraph *graph)
   for (size_t i = 0; i < graph->n_nodes; i++)
     graph->nodes[i].attributes.tf32 = true;
 }
+
+void
+qm_pass_deterministic (QmGraph *graph)
+{
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    graph->nodes[i].attributes.deterministic = true;
+}

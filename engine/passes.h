@@ -37,6 +37,9 @@ QmStatus qm_pass_checkpoint (QmGraph *graph, QmError *error);
 /* Products of f32 may use TF32. */
 void qm_pass_tf32 (QmGraph *graph);
 
+/* Equal bits in every run, also where that costs time. */
+void qm_pass_deterministic (QmGraph *graph);
+
 /* For passes. */
 
 /* Who makes and uses what. */

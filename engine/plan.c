@@ -134,6 +134,8 @@ build_graph (QmPlan *plan, QmError *error)
   if (status != QM_OK)
     return status;
   append_advance (plan->graph);
+  if (plan->options.deterministic)
+    qm_pass_deterministic (plan->graph);
   return qm_graph_check (plan->graph, error);
 }
 
@@ -428,6 +430,7 @@ qm_plan_update_calls (const QmPlan *plan,
   for (int i = 0; i < QM_UPDATE_CALLS; i++)
     {
       calls[i].op = ops[i];
+      calls[i].attributes.deterministic = plan->options.deterministic;
       calls[i].workspace = regions->workspace;
       calls[i].workspace_bytes = plan->memory.workspace;
     }

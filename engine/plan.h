@@ -35,6 +35,7 @@ typedef struct QmPlanOptions
   unsigned methods;
   bool checkpoint; /* activation checkpointing */
   bool no_dropout;
+  bool deterministic; /* equal bits in every run, also where that costs time */
 } QmPlanOptions;
 
 /* Bytes of device memory by use. */

@@ -410,6 +410,9 @@ make_header (const QmTensorToStore *tensors, size_t n)
   char *text, *padded;
   size_t length;
 
+  /* Transformers loads only what says that it is laid out so. */
+  json_object_set_new (header, "__metadata__",
+                       json_pack ("{s:s}", "format", "pt"));
   for (size_t i = 0; i < n; i++)
     if (json_object_set_new (header, tensors[i].name,
                              describe (&tensors[i], &next))
@@ -512,6 +515,14 @@ write_file (const char *temporary,
   return status;
 }
 
+bool
+qm_safetensors_part_name (const char *path, char *name, size_t size)
+{
+  int length = snprintf (name, size, "%s.%ld.part", path, (long) getpid ());
+
+  return length >= 0 && (size_t) length < size;
+}
+
 QmStatus
 qm_safetensors_write (const char *path,
                       const QmTensorToStore *tensors,
@@ -530,7 +541,7 @@ qm_safetensors_write (const char *path,
                            "the host is out of memory");
   else
     {
-      snprintf (temporary, size, "%s.%ld.part", path, (long) getpid ());
+      qm_safetensors_part_name (path, temporary, size);
       status =
           write_file (temporary, path, header, tensors, n, source, data, error);
     }

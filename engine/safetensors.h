@@ -85,7 +85,11 @@ typedef QmStatus (*QmTensorSource) (void *data,
                                     float *to,
                                     QmError *error);
 
-/* Writes a file: under another name, until it is complete. */
+/* The name that a file has until it is complete; false where `size` bytes are
+ * not enough. */
+bool qm_safetensors_part_name (const char *path, char *name, size_t size);
+
+/* Writes a file: under that other name, until it is complete. */
 QmStatus qm_safetensors_write (const char *path,
                                const QmTensorToStore *tensors,
                                size_t n,

@@ -4,155 +4,83 @@
 
 #include "engine/weights.h"
 
-#include <errno.h>
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
-/* 4 GiB of text are more than anybody watches. */
-#define MAX_BYTES (INT64_C (1) << 32)
-
-static QmStatus
-read_tokens (FILE *stream,
-             const char *path,
-             bool wide,
-             int64_t vocab,
-             QmTokens *tokens,
-             QmError *error)
+typedef struct Training
 {
-  for (size_t i = 0; i < tokens->n; i++)
+  const QmPlan *plan;
+  const QmSamples *samples;
+  const QmTrainOptions *options;
+  QmExecutor *executor;
+  QmTensorToStore *tensors; /* by parameter */
+} Training;
+
+static const char *const schedules[] = {
+  [QM_SCHEDULE_CONSTANT] = "constant",
+  [QM_SCHEDULE_LINEAR] = "linear",
+  [QM_SCHEDULE_COSINE] = "cosine",
+};
+
+bool
+qm_schedule_parse (const char *text, QmSchedule *schedule)
+{
+  for (size_t i = 0; i < sizeof schedules / sizeof schedules[0]; i++)
+    if (strcmp (text, schedules[i]) == 0)
+      {
+        *schedule = (QmSchedule) i;
+        return true;
+      }
+  return false;
+}
+
+double
+qm_schedule_rate (QmSchedule schedule,
+                  double peak,
+                  int64_t warm_up,
+                  int64_t steps,
+                  int64_t step)
+{
+  double done;
+
+  if (step < warm_up)
+    return peak * (double) step / (double) warm_up;
+  done = steps > warm_up
+             ? fmin (1, (double) (step - warm_up) / (double) (steps - warm_up))
+             : 1;
+  switch (schedule)
     {
-      int low = getc (stream), high = wide ? getc (stream) : 0;
-
-      if (low == EOF || high == EOF)
-        return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be read");
-      tokens->ids[i] = low | high << 8;
-      if (tokens->ids[i] >= vocab)
-        return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
-                             "token %zu is %d, and the vocabulary has %lld", i,
-                             (int) tokens->ids[i], (long long) vocab);
+    case QM_SCHEDULE_CONSTANT:
+      break;
+    case QM_SCHEDULE_LINEAR:
+      return peak * (1 - done);
+    case QM_SCHEDULE_COSINE:
+      return peak * 0.5 * (1 + cos (3.14159265358979323846 * done));
     }
-  return QM_OK;
+  return peak;
 }
 
-QmStatus
-qm_tokens_read (const char *path,
-                bool wide,
-                int64_t vocab,
-                int64_t least,
-                QmTokens *tokens,
-                QmError *error)
-{
-  FILE *stream = fopen (path, "rb");
-  struct stat info;
-  QmStatus status = QM_OK;
-
-  *tokens = (QmTokens){ NULL };
-  if (stream == NULL || fstat (fileno (stream), &info) != 0)
-    status = qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                           "cannot be read: %s", strerror (errno));
-  else if (!S_ISREG (info.st_mode) || info.st_size > MAX_BYTES)
-    status = qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                           "is not a regular file of at most 4 GiB");
-  else
-    tokens->n = (size_t) info.st_size / (wide ? 2 : 1);
-  if (status == QM_OK && (int64_t) tokens->n < least)
-    status = qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
-                           "has %zu tokens; a batch needs %lld", tokens->n,
-                           (long long) least);
-  if (status == QM_OK)
-    {
-      tokens->ids = malloc ((tokens->n + 1) * sizeof *tokens->ids);
-      status = tokens->ids != NULL
-                   ? read_tokens (stream, path, wide, vocab, tokens, error)
-                   : qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                                   "the host is out of memory");
-    }
-  if (stream != NULL)
-    fclose (stream);
-  if (status != QM_OK)
-    qm_tokens_free (tokens);
-  return status;
-}
-
-void
-qm_tokens_free (QmTokens *tokens)
-{
-  free (tokens->ids);
-  *tokens = (QmTokens){ NULL };
-}
-
+/* One update after the passes that it averages. */
 static QmStatus
-load_micro_batch (const QmPlan *plan,
-                  QmExecutor *executor,
-                  const QmTokens *tokens,
-                  int64_t first,
-                  int32_t *ids,
-                  QmError *error)
+run_step (const Training *training, int64_t index, double rate, QmError *error)
 {
-  int64_t length = plan->recipe.sequence_length;
-  int64_t n = plan->options.micro_batch * length;
-  QmStatus status;
-
-  for (int64_t i = 0; i < n; i++)
-    ids[i] = tokens->ids[(size_t) (first * length + i) % tokens->n];
-  status = qm_executor_write_ints (executor, plan->graph->ids, ids, error);
-  if (status == QM_OK)
-    status = qm_executor_write_ints (executor, plan->graph->labels, ids, error);
-  return status;
-}
-
-static QmStatus
-train_step (const QmPlan *plan,
-            QmExecutor *executor,
-            const QmTokens *tokens,
-            int64_t step,
-            int32_t *ids,
-            float *loss,
-            QmError *error)
-{
-  int64_t first = step * plan->recipe.batch_size;
-  QmStatus status = QM_OK;
+  const QmPlan *plan = training->plan;
+  int64_t first = index * plan->recipe.batch_size;
+  QmStatus status =
+      qm_executor_write_state (training->executor, QM_STATE_LEARNING_RATE,
+                               (float) rate, error);
 
   for (int64_t i = 0; i < plan->accumulation && status == QM_OK; i++)
     {
-      status =
-          load_micro_batch (plan, executor, tokens,
-                            first + i * plan->options.micro_batch, ids, error);
+      status = qm_samples_load (training->samples, plan, training->executor,
+                                first + i * plan->options.micro_batch, error);
       if (status == QM_OK)
-        status = qm_executor_pass (executor, error);
+        status = qm_executor_pass (training->executor, error);
     }
   if (status == QM_OK)
-    status = qm_executor_update (executor, error);
-  if (status == QM_OK)
-    status = qm_executor_read_state (executor, QM_STATE_LOSS, loss, error);
-  return status;
-}
-
-static QmStatus
-set_weights (const QmPlan *plan,
-             QmExecutor *executor,
-             const char *path,
-             QmError *error)
-{
-  const QmStoredTensor **stored;
-  QmSafetensors *file;
-  QmStatus status;
-
-  if (path == NULL)
-    return qm_executor_initialise (executor, error);
-  status = qm_safetensors_open (path, &file, error);
-  if (status != QM_OK)
-    return status;
-  stored = calloc (plan->graph->n_parameters + 1, sizeof *stored);
-  status = stored != NULL
-               ? qm_weights_load (plan, executor, file, path, stored, error)
-               : qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                               "the host is out of memory");
-  free (stored);
-  qm_safetensors_close (file);
+    status = qm_executor_update (training->executor, error);
   return status;
 }
 
@@ -166,63 +94,131 @@ now (void)
 }
 
 static QmStatus
-run_steps (const QmPlan *plan,
-           QmExecutor *executor,
-           const QmTokens *tokens,
-           const QmTrainOptions *options,
-           int32_t *ids,
-           QmError *error)
+run_steps (const Training *training, QmError *error)
 {
+  const QmTrainOptions *options = training->options;
   QmStatus status = QM_OK;
 
   for (int64_t i = 0; i < options->steps && status == QM_OK; i++)
     {
-      double begin = now ();
-      float loss = 0;
+      double begin = now (), peak = training->plan->recipe.learning_rate;
+      double rate = qm_schedule_rate (options->schedule, peak, options->warm_up,
+                                      options->steps, i);
+      float state[QM_STATE_SIZE];
+      QmTrainStep step = { .number = i + 1, .learning_rate = rate };
 
-      status = train_step (plan, executor, tokens, i, ids, &loss, error);
-      if (status == QM_OK
-          && !options->step (options->data, i + 1, loss, now () - begin))
+      status = run_step (training, i, rate, error);
+      if (status == QM_OK)
+        status = qm_executor_read_floats (training->executor,
+                                          training->plan->graph->state, state,
+                                          error);
+      if (status != QM_OK)
+        return status;
+      step.seconds = now () - begin;
+      step.loss = state[QM_STATE_LOSS];
+      step.norm = state[QM_STATE_NORM];
+      step.loss_scale = state[QM_STATE_LOSS_SCALE];
+      step.skipped = state[QM_STATE_NOT_FINITE] != 0;
+      if (!options->step (options->data, &step))
         status = qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
                                "interrupted");
     }
   return status;
 }
 
+/* Describes tensor `index` of the file to be written: it is called what the
+ * file that was read calls it. */
+static QmStatus
+describe_tensor (Training *training,
+                 size_t index,
+                 const char *name,
+                 QmPool *names,
+                 QmError *error)
+{
+  const QmGraph *graph = training->plan->graph;
+  const QmTensor *shape =
+      qm_graph_tensor (graph, graph->parameters[index].value);
+  QmTensorToStore *tensor = &training->tensors[index];
+
+  tensor->name = qm_pool_format (names, "%s", name);
+  tensor->rank = shape->rank;
+  memcpy (tensor->shape, shape->shape,
+          (size_t) shape->rank * sizeof *shape->shape);
+  return tensor->name != NULL ? QM_OK
+                              : qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0,
+                                              0, "the host is out of memory");
+}
+
+static QmStatus
+set_weights (Training *training, QmPool *names, QmError *error)
+{
+  const char *path = training->options->weights;
+  const QmGraph *graph = training->plan->graph;
+  const QmStoredTensor **stored =
+      calloc (graph->n_parameters + 1, sizeof *stored);
+  QmSafetensors *file = NULL;
+  QmStatus status;
+
+  training->tensors =
+      calloc (graph->n_parameters + 1, sizeof *training->tensors);
+  if (stored == NULL || training->tensors == NULL)
+    status = qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                           "the host is out of memory");
+  else if (path == NULL)
+    status = qm_executor_initialise (training->executor, error);
+  else
+    status = qm_safetensors_open (path, &file, error);
+  if (status == QM_OK && file != NULL)
+    status = qm_weights_load (training->plan, training->executor, file, path,
+                              stored, error);
+  for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
+    status = describe_tensor (training, i,
+                              file != NULL ? stored[i]->name
+                                           : graph->parameters[i].name,
+                              names, error);
+  free (stored);
+  qm_safetensors_close (file);
+  return status;
+}
+
+static QmStatus
+give_weights (void *data, size_t index, float *to, QmError *error)
+{
+  const Training *training = data;
+  const QmGraph *graph = training->plan->graph;
+
+  return qm_executor_read_floats (training->executor,
+                                  graph->parameters[index].value, to, error);
+}
+
 QmStatus
 qm_train (const QmPlan *plan,
           QmDevice *device,
-          const QmTokens *tokens,
+          const QmSamples *samples,
           const QmTrainOptions *options,
           QmError *error)
 {
-  QmExecutor *executor;
-  int32_t *ids;
+  Training training = { plan, samples, options, NULL, NULL };
+  QmPool names = { NULL };
   QmStatus status;
 
-  if (plan->config.family != QM_FAMILY_GPT_NEOX
-      && plan->config.family != QM_FAMILY_MAMBA)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "training on a text is for gpt_neox and mamba models; "
-                         "this is a %s model",
-                         qm_family_name (plan->config.family));
   if (plan->recipe.batch_size % plan->options.micro_batch != 0)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "the batch size is not a multiple of the "
                          "micro-batch, %lld",
                          (long long) plan->options.micro_batch);
-  status = qm_executor_new (plan, device, options->seed, &executor, error);
-  if (status != QM_OK)
-    return status;
-  ids = malloc (
-      (size_t) (plan->options.micro_batch * plan->recipe.sequence_length)
-      * sizeof *ids);
-  status = ids != NULL ? set_weights (plan, executor, options->weights, error)
-                       : qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                                       "the host is out of memory");
+  status =
+      qm_executor_new (plan, device, options->seed, &training.executor, error);
   if (status == QM_OK)
-    status = run_steps (plan, executor, tokens, options, ids, error);
-  free (ids);
-  qm_executor_free (executor);
+    status = set_weights (&training, &names, error);
+  if (status == QM_OK)
+    status = run_steps (&training, error);
+  if (status == QM_OK && options->out != NULL)
+    status = qm_safetensors_write (options->out, training.tensors,
+                                   plan->graph->n_parameters, give_weights,
+                                   &training, error);
+  qm_executor_free (training.executor);
+  qm_pool_clear (&names);
+  free (training.tensors);
   return status;
 }

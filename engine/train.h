@@ -1,46 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Training a language model on a file, so that one sees it learn. */
+/* Training a model on a file, so that one sees it learn. */
 
 #ifndef QM_ENGINE_TRAIN_H
 #define QM_ENGINE_TRAIN_H
 
 #include "engine/plan.h"
+#include "engine/samples.h"
 
-/* Tokens to learn from; sample i of step k begins at token
- * (k batch + i) length, counted around the file. */
-typedef struct QmTokens
+/* How the learning rate changes, as in Transformers: after the warm-up it
+ * stays, or falls to 0 at the last step, on a line or on half a cosine. */
+typedef enum QmSchedule
 {
-  int32_t *ids;
-  size_t n;
-} QmTokens;
+  QM_SCHEDULE_CONSTANT,
+  QM_SCHEDULE_LINEAR,
+  QM_SCHEDULE_COSINE
+} QmSchedule;
 
-/* Reads a file of bytes, each of which is a token, or with `wide` of tokens in
- * little-endian 16 bits each.  Every token has to be below `vocab`, and there
- * have to be `least` of them. */
-QmStatus qm_tokens_read (const char *path,
-                         bool wide,
-                         int64_t vocab,
-                         int64_t least,
-                         QmTokens *tokens,
-                         QmError *error);
-void qm_tokens_free (QmTokens *tokens);
+/* Reads "constant", "linear" or "cosine". */
+bool qm_schedule_parse (const char *text, QmSchedule *schedule);
+
+/* The learning rate of step `step`, from 0, of `steps`: a share of `peak` that
+ * grows from 0 during the first `warm_up` steps. */
+double qm_schedule_rate (QmSchedule schedule,
+                         double peak,
+                         int64_t warm_up,
+                         int64_t steps,
+                         int64_t step);
+
+/* What is told of a step. */
+typedef struct QmTrainStep
+{
+  int64_t number; /* from 1 */
+  double loss, learning_rate, seconds;
+  double norm;       /* of the gradients, before they are clipped */
+  double loss_scale; /* of the next step; 1 but in fp16 */
+  bool skipped;      /* gradients were not finite, and weights stayed */
+} QmTrainStep;
 
 typedef struct QmTrainOptions
 {
-  int64_t steps;
+  int64_t steps, warm_up;
+  QmSchedule schedule;
   uint64_t seed;
   const char *weights; /* safetensors to begin with; NULL: drawn */
+  const char *out;     /* safetensors to be written at the end; NULL: none */
   /* Called after every step; returns false to stop. */
-  bool (*step) (void *data, int64_t step, double loss, double seconds);
+  bool (*step) (void *data, const QmTrainStep *step);
   void *data;
 } QmTrainOptions;
 
-/* Trains a gpt_neox or mamba model.  QM_STATUS_UNSUPPORTED for other families.
- */
+/* Trains a model. */
 QmStatus qm_train (const QmPlan *plan,
                    QmDevice *device,
-                   const QmTokens *tokens,
+                   const QmSamples *samples,
                    const QmTrainOptions *options,
                    QmError *error);
 

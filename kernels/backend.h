@@ -17,6 +17,7 @@
 typedef struct QmBackend
 {
   void (*close) (QmDevice *device);
+  uint64_t (*free_bytes) (QmDevice *device);
   QmStatus (*allocate) (QmDevice *, size_t, void **, QmError *);
   void (*free) (QmDevice *, void *);
   QmStatus (*write) (
@@ -50,11 +51,25 @@ struct QmDevice
 void qm_cpu_info (QmDeviceInfo *info);
 QmStatus qm_cpu_open (QmDevice **device, QmError *error);
 
-/* GPUs, in a program that was built with CUDA (QM_HAVE_CUDA).  Lists those that
- * it can use, and says in `note` why there are none or fewer than there are. */
+/* GPUs, in a program that was built with CUDA (QM_HAVE_CUDA).  Lists them, and
+ * says in `note` why there are none. */
 size_t
 qm_cuda_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size);
-QmStatus qm_cuda_open (int index, QmDevice **device, QmError *error);
+QmStatus
+qm_cuda_open (int index, int architecture, QmDevice **device, QmError *error);
+bool qm_cuda_peers (int from, int to);
+
+/* Which products a GPU uses where it has several that can do it; the fastest,
+ * unless tests and benchmarks say otherwise.  Where only our own are allowed,
+ * a call that they cannot do is not supported. */
+typedef enum QmCudaPreference
+{
+  QM_CUDA_PREFER_FASTEST,
+  QM_CUDA_PREFER_OWN,
+  QM_CUDA_PREFER_LIBRARY
+} QmCudaPreference;
+
+void qm_cuda_prefer (QmDevice *device, QmCudaPreference preference);
 
 /* Workspace of a call; functions of shapes and architecture alone, compiled
  * even where the device's own code is not. */

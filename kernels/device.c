@@ -7,6 +7,7 @@
 #include "kernels/backend.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #ifndef QM_HAVE_CUDA
@@ -18,10 +19,16 @@ qm_cuda_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
 }
 
 QmStatus
-qm_cuda_open (int index, QmDevice **device, QmError *error)
+qm_cuda_open (int index, int architecture, QmDevice **device, QmError *error)
 {
   return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                        "cuda:%d: this program was built without CUDA", index);
+}
+
+bool
+qm_cuda_peers (int from, int to)
+{
+  return false;
 }
 #endif
 
@@ -34,8 +41,8 @@ qm_device_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
     note[0] = '\0';
   n = qm_cuda_list (infos, max, note, note_size);
   if (n < max)
-    qm_cpu_info (&infos[n++]);
-  return n;
+    qm_cpu_info (&infos[n]);
+  return n + 1;
 }
 
 /* Reads "cuda:N". */
@@ -54,20 +61,91 @@ read_index (const char *id, int *index)
   return true;
 }
 
-QmStatus
-qm_device_open (const char *id, QmDevice **device, QmError *error)
+static QmStatus
+no_device (const char *id, QmError *error)
 {
-  int index;
-
-  *device = NULL;
-  if (strcmp (id, "cpu") == 0)
-    return qm_cpu_open (device, error);
-  if (read_index (id, &index))
-    return qm_cuda_open (index, device, error);
   return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
                        "there is no device '%.32s'; 'cpu' and 'cuda:0' are "
                        "names of devices",
                        id);
+}
+
+/* More than any machine has. */
+#define MAX_DEVICES 64
+
+QmStatus
+qm_device_describe (const char *id, QmDeviceInfo *info, QmError *error)
+{
+  QmDeviceInfo *infos;
+  char note[192] = "";
+  QmStatus status = QM_STATUS_NOT_FOUND;
+  int index;
+  size_t n;
+
+  if (strcmp (id, "cpu") == 0)
+    {
+      qm_cpu_info (info);
+      return QM_OK;
+    }
+  if (id[0] != '\0' && !read_index (id, &index))
+    return no_device (id, error);
+  infos = calloc (MAX_DEVICES, sizeof *infos);
+  if (infos == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  n = qm_device_list (infos, MAX_DEVICES, note, sizeof note);
+  for (size_t i = 0; i < n && i < MAX_DEVICES && status != QM_OK; i++)
+    if (id[0] == '\0' ? infos[i].trouble[0] == '\0'
+                      : strcmp (infos[i].id, id) == 0)
+      {
+        *info = infos[i];
+        status = QM_OK;
+      }
+  free (infos);
+  return status == QM_OK ? QM_OK
+                         : qm_error_set (error, status, "", 0, 0,
+                                         "there is no device %.16s%s%s", id,
+                                         note[0] != '\0' ? ": " : "", note);
+}
+
+bool
+qm_device_peers (const char *from, const char *to)
+{
+  int a, b;
+
+  return read_index (from, &a) && read_index (to, &b) && qm_cuda_peers (a, b);
+}
+
+QmStatus
+qm_device_open_as (const char *id,
+                   int architecture,
+                   QmDevice **device,
+                   QmError *error)
+{
+  int index;
+
+  *device = NULL;
+  if (strcmp (id, "cpu") == 0 && architecture != 0)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "the CPU is no GPU of compute capability %d.%d",
+                         architecture / 10, architecture % 10);
+  if (strcmp (id, "cpu") == 0)
+    return qm_cpu_open (device, error);
+  if (read_index (id, &index))
+    return qm_cuda_open (index, architecture, device, error);
+  return no_device (id, error);
+}
+
+QmStatus
+qm_device_open (const char *id, QmDevice **device, QmError *error)
+{
+  return qm_device_open_as (id, 0, device, error);
+}
+
+uint64_t
+qm_device_free_bytes (QmDevice *device)
+{
+  return device->backend->free_bytes (device);
 }
 
 void

@@ -40,29 +40,55 @@ typedef struct QmTarget
 
 typedef struct QmDeviceInfo
 {
-  QmTarget target;
+  QmTarget target;       /* what calls are made for */
+  int capability;        /* of the GPU itself: 10 x major + minor; else 0 */
   char id[16];           /* "cpu", "cuda:0": opens this device */
   char name[96];         /* as the maker calls it */
   char driver[32];       /* version; empty where there is none */
+  char bus[32];          /* PCI address; empty where there is none */
+  char trouble[192];     /* why it cannot be used, a sentence; empty: it can */
   uint64_t memory_bytes; /* of the device, or of the host */
-  uint64_t free_bytes;   /* when the device was opened or listed */
+  uint64_t free_bytes;   /* when it was opened; of a GPU not opened, 0 */
   int processors;        /* threads, or streaming multiprocessors */
+  int driver_cuda;       /* the newest CUDA that the driver knows: 13000 */
+  int runtime_cuda;      /* the CUDA of this program; else both are 0 */
 } QmDeviceInfo;
 
 /* Bytes that the driver and its libraries take of the memory of such a
  * device, for themselves and the code of the operators. */
 uint64_t qm_target_reserved (const QmTarget *target);
 
-/* Lists the devices that can be opened, the CPU last.  Fills up to `max`
- * entries and returns how many there are.  `note`, of `note_size` bytes, says
- * in one sentence why there is no GPU among them, or is empty. */
+/* Lists the devices, the CPU last, without beginning to use any.  Fills up to
+ * `max` entries and returns how many there are.  `note`, of `note_size` bytes,
+ * says in one sentence why there is no GPU among them, or is empty. */
 size_t
 qm_device_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size);
+
+/* Describes one device without beginning to use it; "" is the first GPU that
+ * can be used, else the CPU.  QM_STATUS_NOT_FOUND for a device that is not
+ * there. */
+QmStatus
+qm_device_describe (const char *id, QmDeviceInfo *info, QmError *error);
+
+/* Whether a GPU can read the memory of another by itself, through NVLink or
+ * PCIe. */
+bool qm_device_peers (const char *from, const char *to);
 
 /* Opens "cpu" or "cuda:N".  QM_STATUS_NOT_FOUND for another name or a GPU
  * that is not there, QM_STATUS_UNSUPPORTED for one that this program cannot
  * use. */
 QmStatus qm_device_open (const char *id, QmDevice **device, QmError *error);
+
+/* Opens a GPU as if it were an older one, of that compute capability (as 80),
+ * so that the kernels for those can be held against the others; 0: as it is.
+ * QM_STATUS_INVALID for a newer one than it is, or for a CPU. */
+QmStatus qm_device_open_as (const char *id,
+                            int architecture,
+                            QmDevice **device,
+                            QmError *error);
+
+/* Bytes of its memory that are free now; 0 where that is not known. */
+uint64_t qm_device_free_bytes (QmDevice *device);
 
 /* Waits for all work and closes; NULL is allowed. */
 void qm_device_close (QmDevice *device);

@@ -214,6 +214,53 @@ qm_op_flops (const QmOpCall *call)
     }
 }
 
+static double
+size_of (const QmTensor *tensor)
+{
+  return (double) qm_tensor_elements (tensor)
+         * (double) qm_type_size (tensor->type);
+}
+
+/* Of a table [count, features], the rows that `rows` look-ups can touch. */
+static double
+touched (const QmTensor *table, int64_t rows)
+{
+  return rows < table->shape[0]
+             ? size_of (table) * (double) rows / (double) table->shape[0]
+             : size_of (table);
+}
+
+double
+qm_op_bytes (const QmOpCall *call)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+  double bytes = 0;
+
+  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
+    bytes += size_of (&in[i]);
+  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
+    bytes += size_of (&out[i]) * (qm_op_accumulates (call->op, i) ? 2 : 1);
+  switch (call->op)
+    {
+    case QM_OP_EMBEDDING:
+      return bytes - size_of (&in[1]) + touched (&in[1], out[0].shape[0]);
+    case QM_OP_EMBEDDING_BACKWARD:
+      return bytes - 2 * size_of (&out[0])
+             + 2 * touched (&out[0], in[0].shape[0]);
+    case QM_OP_ROTARY:
+      /* In place, only what turns of query and key. */
+      if (in[0].data == out[0].data)
+        return bytes
+               - 2 * size_of (&in[0])
+                     * (1
+                        - 2.0 / 3 * (double) call->attributes.rotary
+                              / (double) in[0].shape[4]);
+      return bytes;
+    default:
+      return bytes;
+    }
+}
+
 /* What is known of the letters while a call is checked. */
 typedef struct Check
 {

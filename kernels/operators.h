@@ -429,6 +429,11 @@ bool qm_dropout_is_on (double dropout);
  */
 double qm_op_flops (const QmOpCall *call);
 
+/* Bytes of memory that the call has to move at the least: inputs read once,
+ * outputs written once (and read where they are added to), of tables only the
+ * rows that are used.  Addresses tell whether it works in place. */
+double qm_op_bytes (const QmOpCall *call);
+
 /* Bytes of workspace that the call needs on a device like `target`; an upper
  * bound that depends on nothing but its arguments, so that a plan for a
  * device that is not here is exact.  Addresses in the call are not looked at.

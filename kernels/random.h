@@ -2,16 +2,20 @@
 
 /* Random numbers of the operators, the same in C and in CUDA C++.
  *
- * Philox 4x32-10 (Salmon et al. 2011): 128 random bits as a function of a key
- * and a counter.  The key is the seed; the counter is (block, its upper half,
- * site, pass).  Which bits belong to which element:
+ * Philox 4x32-7 (Salmon et al. 2011): 128 random bits as a function of a key
+ * and a counter.  Seven rounds are the fewest that its authors found to pass
+ * every test of TestU01's batteries; the usual ten only add a margin, which
+ * dropout does not need and would pay for in time.  The key is the seed; the
+ * counter is (block, its upper half, site, pass).  Which bits belong to which
+ * element:
  *
  *   dropout        element e of a tensor, by rows, takes half-word e % 8 of
  *                  block e / 8
  *   tiled dropout  of attention weights, laid out for 16 x 16 tiles of tensor
  *                  cores, see qm_tile_block(); the second word of the counter
- * is the row tile there RANDOM         element e takes word e % 4 of block e /
- * 4; normal: words 0 and 1 make elements 0 and 1, words 2 and 3 make 2 and 3
+ *                  is the row tile there
+ *   QM_OP_RANDOM   element e takes word e % 4 of block e / 4; normal: words 0
+ *                  and 1 make elements 0 and 1, words 2 and 3 make 2 and 3
  *
  * An element is kept where its half-word is at least qm_dropout_threshold(),
  * and scaled by qm_dropout_scale().
@@ -28,6 +32,8 @@
 #else
 #define QM_HOST_DEVICE
 #endif
+
+#define QM_PHILOX_ROUNDS 7
 
 /* Slots of the rng tensor. */
 enum
@@ -53,7 +59,7 @@ qm_philox (uint32_t key0,
 {
   QmRandomBits bits;
 
-  for (int round = 0; round < 10; round++)
+  for (int round = 0; round < QM_PHILOX_ROUNDS; round++)
     {
       uint64_t product0 = UINT64_C (0xD2511F53) * c0;
       uint64_t product1 = UINT64_C (0xCD9E8D57) * c2;

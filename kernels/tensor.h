@@ -54,6 +54,7 @@ int64_t qm_tensor_elements (const QmTensor *tensor);
 /* Whether the elements follow each other in row-major order without gaps. */
 bool qm_tensor_is_dense (const QmTensor *tensor);
 
+/* Whether both have as many dimensions, of the same sizes. */
 bool qm_tensor_same_shape (const QmTensor *a, const QmTensor *b);
 
 #endif

@@ -13,7 +13,7 @@ visible (const QmOpCall *call, int64_t row, int64_t columns)
 }
 
 bool
-qm_cpu_softmax (const QmOpCall *call)
+qm_cpu_softmax (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0];
   int64_t n = x->shape[3], rows = qm_tensor_elements (x) / n;
@@ -41,7 +41,7 @@ qm_cpu_softmax (const QmOpCall *call)
 }
 
 bool
-qm_cpu_softmax_backward (const QmOpCall *call)
+qm_cpu_softmax_backward (QmThreads *threads, const QmOpCall *call)
 {
   int64_t n = call->inputs[0].shape[3];
   int64_t rows = qm_tensor_elements (&call->inputs[0]) / n;
@@ -184,12 +184,12 @@ attention_heads (void *data, int64_t begin, int64_t end)
 }
 
 bool
-qm_cpu_attention (const QmOpCall *call)
+qm_cpu_attention (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *q = &call->inputs[0];
 
-  return qm_cpu_parallel (q->shape[0] * q->shape[1], qm_op_flops (call),
-                          attention_heads, (void *) call);
+  return qm_cpu_parallel (threads, q->shape[0] * q->shape[1],
+                          qm_op_flops (call), attention_heads, (void *) call);
 }
 
 /* Dense copies of one head, and its gradients. */
@@ -260,12 +260,13 @@ attention_heads_backward (void *data, int64_t begin, int64_t end)
 }
 
 bool
-qm_cpu_attention_backward (const QmOpCall *call)
+qm_cpu_attention_backward (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *q = &call->inputs[1];
 
-  return qm_cpu_parallel (q->shape[0] * q->shape[1], qm_op_flops (call),
-                          attention_heads_backward, (void *) call);
+  return qm_cpu_parallel (threads, q->shape[0] * q->shape[1],
+                          qm_op_flops (call), attention_heads_backward,
+                          (void *) call);
 }
 
 /* Turns the pairs (j, j + r/2) of one head. */
@@ -286,7 +287,7 @@ rotate (float *head, const float *table, int64_t rotary, bool inverse)
 }
 
 bool
-qm_cpu_rotary (const QmOpCall *call)
+qm_cpu_rotary (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0], *y = &call->outputs[0];
   int64_t rows = x->shape[0] * x->shape[1], heads = x->shape[3];

@@ -112,12 +112,13 @@ convolve_rows (void *data, int64_t first, int64_t last)
 }
 
 bool
-qm_cpu_depthwise_conv (const QmOpCall *call)
+qm_cpu_depthwise_conv (QmThreads *threads, const QmOpCall *call)
 {
   Convolution c;
   bool ok =
       begin (&c, call, &call->inputs[0], &call->inputs[1], &call->inputs[2])
-      && qm_cpu_parallel (c.rows, qm_op_flops (call), convolve_rows, &c);
+      && qm_cpu_parallel (threads, c.rows, qm_op_flops (call), convolve_rows,
+                          &c);
 
   end (&c);
   return ok;
@@ -202,7 +203,7 @@ bias_gradient (const Convolution *c, float *dbias)
 }
 
 bool
-qm_cpu_depthwise_conv_backward (const QmOpCall *call)
+qm_cpu_depthwise_conv_backward (QmThreads *threads, const QmOpCall *call)
 {
   double work = qm_op_flops (call) / 2;
   Convolution c;
@@ -212,9 +213,10 @@ qm_cpu_depthwise_conv_backward (const QmOpCall *call)
 
   c.dw = &call->outputs[1];
   if (ok && call->attributes.activation != QM_FUNCTION_NONE)
-    ok = qm_cpu_parallel (c.rows, work, through_activation, &c);
-  ok = ok && qm_cpu_parallel (c.rows, work, input_gradient, &c)
-       && qm_cpu_parallel (c.down * c.across, work, weight_gradient, &c);
+    ok = qm_cpu_parallel (threads, c.rows, work, through_activation, &c);
+  ok = ok && qm_cpu_parallel (threads, c.rows, work, input_gradient, &c)
+       && qm_cpu_parallel (threads, c.down * c.across, work, weight_gradient,
+                           &c);
   if (ok && qm_tensor_present (&call->outputs[2]))
     bias_gradient (&c, call->outputs[2].data);
   end (&c);

@@ -2,14 +2,13 @@
 
 #include "kernels/cpu/cpu.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#define ALIGNMENT   256
-#define MAX_THREADS 16
+#define ALIGNMENT 256
 
 /* Fewer operations than this are not worth a thread. */
 #define WORK_PER_THREAD 200000
@@ -57,6 +56,12 @@ static const QmCpuOperator operators[QM_OP_COUNT] = {
   [QM_OP_ADAM] = qm_cpu_adam,
 };
 
+typedef struct QmCpuDevice
+{
+  QmDevice device;
+  QmThreads *threads;
+} QmCpuDevice;
+
 /* Calls, or the setting of bytes, that wait to be executed. */
 typedef struct Recorded
 {
@@ -95,10 +100,26 @@ qm_cpu_workspace (const QmOpCall *call)
   return 0;
 }
 
+static QmCpuDevice *
+cpu (QmDevice *device)
+{
+  return (QmCpuDevice *) device;
+}
+
 static void
 cpu_close (QmDevice *device)
 {
+  qm_threads_free (cpu (device)->threads);
   free (device);
+}
+
+static uint64_t
+cpu_free_bytes (QmDevice *device)
+{
+  QmDeviceInfo info;
+
+  qm_cpu_info (&info);
+  return info.free_bytes;
 }
 
 static QmStatus
@@ -254,12 +275,13 @@ cpu_capture_end (QmDevice *device,
 }
 
 static QmStatus
-execute (const QmOpCall *call, QmError *error)
+execute (QmDevice *device, const QmOpCall *call, QmError *error)
 {
   if (operators[call->op] == NULL)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "the CPU has no operator %s", qm_op_name (call->op));
-  return operators[call->op](call) ? QM_OK : no_memory (error);
+  return operators[call->op](cpu (device)->threads, call) ? QM_OK
+                                                          : no_memory (error);
 }
 
 static QmStatus
@@ -277,7 +299,7 @@ cpu_capture_launch (QmDevice *device,
       if (item->memory != NULL)
         memset (item->memory, item->byte, item->bytes);
       else
-        status = execute (&item->call, error);
+        status = execute (device, &item->call, error);
     }
   return status;
 }
@@ -294,11 +316,12 @@ cpu_run (QmDevice *device,
 
       return record (stream, &item, error);
     }
-  return execute (call, error);
+  return execute (device, call, error);
 }
 
 static const QmBackend backend = {
   .close = cpu_close,
+  .free_bytes = cpu_free_bytes,
   .allocate = cpu_allocate,
   .free = cpu_free,
   .write = cpu_copy,
@@ -346,7 +369,6 @@ qm_cpu_info (QmDeviceInfo *info)
   long page = sysconf (_SC_PAGESIZE);
   long pages = sysconf (_SC_PHYS_PAGES);
   long free_pages = sysconf (_SC_AVPHYS_PAGES);
-  long processors = sysconf (_SC_NPROCESSORS_ONLN);
 
   memset (info, 0, sizeof *info);
   info->target.kind = QM_DEVICE_CPU;
@@ -356,75 +378,63 @@ qm_cpu_info (QmDeviceInfo *info)
     info->memory_bytes = (uint64_t) page * (uint64_t) pages;
   if (page > 0 && free_pages > 0)
     info->free_bytes = (uint64_t) page * (uint64_t) free_pages;
-  info->processors = processors > 0 ? (int) processors : 1;
+  info->processors = qm_threads_available ();
 }
 
+/* Threads are not bound to cores: another device may be open beside this one.
+ */
 QmStatus
 qm_cpu_open (QmDevice **device, QmError *error)
 {
-  *device = calloc (1, sizeof **device);
-  if (*device == NULL)
+  QmCpuDevice *new = calloc (1, sizeof *new);
+  QmStatus status;
+
+  *device = NULL;
+  if (new == NULL)
     return no_memory (error);
-  (*device)->backend = &backend;
-  qm_cpu_info (&(*device)->info);
+  new->device.backend = &backend;
+  qm_cpu_info (&new->device.info);
+  status = qm_threads_new (0, false, &new->threads, error);
+  if (status != QM_OK)
+    {
+      free (new);
+      return status;
+    }
+  *device = &new->device;
   return QM_OK;
 }
 
-typedef struct Share
+typedef struct Shared
 {
   QmCpuBody body;
   void *data;
-  int64_t begin, end;
-  bool ok;
-  pthread_t thread;
-  bool started;
-} Share;
+  atomic_bool failed;
+} Shared;
 
-static void *
-run_share (void *data)
+static void
+run_shared (void *data, int64_t begin, int64_t end)
 {
-  Share *share = data;
+  Shared *shared = data;
 
-  share->ok = share->body (share->data, share->begin, share->end);
-  return NULL;
+  if (!shared->body (shared->data, begin, end))
+    atomic_store (&shared->failed, true);
 }
 
 bool
-qm_cpu_parallel (int64_t n, double work, QmCpuBody body, void *data)
+qm_cpu_parallel (
+    QmThreads *threads, int64_t n, double work, QmCpuBody body, void *data)
 {
-  Share shares[MAX_THREADS];
-  long processors = sysconf (_SC_NPROCESSORS_ONLN);
-  int64_t threads = (int64_t) (work / WORK_PER_THREAD) + 1;
-  bool ok = true;
+  int64_t parts = threads != NULL ? qm_threads_count (threads) : 1;
+  Shared shared = { .body = body, .data = data };
 
-  if (threads > n)
-    threads = n;
-  if (threads > processors)
-    threads = processors;
-  if (threads > MAX_THREADS)
-    threads = MAX_THREADS;
-  if (threads <= 1)
+  if (work < (double) parts * WORK_PER_THREAD)
+    parts = (int64_t) (work / WORK_PER_THREAD) + 1;
+  if (parts > n)
+    parts = n;
+  if (parts <= 1)
     return body (data, 0, n);
-
-  for (int64_t i = 0; i < threads; i++)
-    {
-      Share *share = &shares[i];
-
-      *share = (Share){ .body = body,
-                        .data = data,
-                        .begin = n * i / threads,
-                        .end = n * (i + 1) / threads };
-      share->started =
-          i > 0 && pthread_create (&share->thread, NULL, run_share, share) == 0;
-    }
-  for (int64_t i = 0; i < threads; i++)
-    if (!shares[i].started)
-      run_share (&shares[i]);
-  for (int64_t i = 0; i < threads; i++)
-    {
-      if (shares[i].started)
-        pthread_join (shares[i].thread, NULL);
-      ok = ok && shares[i].ok;
-    }
-  return ok;
+  qm_threads_run (threads,
+                  &(QmTaskRange){ 0, n, (n + parts - 1) / parts, false },
+                  run_shared, &shared);
+  return !atomic_load (&shared.failed);
 }

@@ -3,7 +3,7 @@
 #include "kernels/cpu/cpu.h"
 
 bool
-qm_cpu_embedding (const QmOpCall *call)
+qm_cpu_embedding (QmThreads *threads, const QmOpCall *call)
 {
   const int32_t *ids = call->inputs[0].data;
   const QmTensor *w = &call->inputs[1], *y = &call->outputs[0];
@@ -22,7 +22,7 @@ qm_cpu_embedding (const QmOpCall *call)
 }
 
 bool
-qm_cpu_embedding_backward (const QmOpCall *call)
+qm_cpu_embedding_backward (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *dy = &call->inputs[0], *dw = &call->outputs[0];
   const int32_t *ids = call->inputs[1].data;
@@ -46,7 +46,7 @@ qm_cpu_embedding_backward (const QmOpCall *call)
 }
 
 bool
-qm_cpu_positions (const QmOpCall *call)
+qm_cpu_positions (QmThreads *threads, const QmOpCall *call)
 {
   const int32_t *ids = call->inputs[0].data;
   int32_t *y = call->outputs[0].data;
@@ -69,7 +69,7 @@ qm_cpu_positions (const QmOpCall *call)
 }
 
 bool
-qm_cpu_class_token (const QmOpCall *call)
+qm_cpu_class_token (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0], *token = &call->inputs[1];
   const QmTensor *position = &call->inputs[2], *y = &call->outputs[0];
@@ -96,7 +96,7 @@ qm_cpu_class_token (const QmOpCall *call)
 }
 
 bool
-qm_cpu_class_token_backward (const QmOpCall *call)
+qm_cpu_class_token_backward (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *dy = &call->inputs[0], *dx = &call->outputs[0];
   const QmTensor *dtoken = &call->outputs[1];

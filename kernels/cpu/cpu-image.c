@@ -51,14 +51,14 @@ patch_to_pixel (const QmOpCall *call, int64_t t, int64_t e, int64_t offset)
 }
 
 bool
-qm_cpu_patchify (const QmOpCall *call)
+qm_cpu_patchify (QmThreads *threads, const QmOpCall *call)
 {
   for_each_pixel (call, &call->inputs[0], pixel_to_patch);
   return true;
 }
 
 bool
-qm_cpu_unpatchify (const QmOpCall *call)
+qm_cpu_unpatchify (QmThreads *threads, const QmOpCall *call)
 {
   QmOpCall clear = { .op = QM_OP_FILL };
   int64_t patch = call->attributes.patch;
@@ -66,7 +66,7 @@ qm_cpu_unpatchify (const QmOpCall *call)
   clear.outputs[0] = call->outputs[0];
   if (call->outputs[0].shape[2] % patch != 0
       || call->outputs[0].shape[3] % patch != 0)
-    qm_cpu_fill (&clear);
+    qm_cpu_fill (threads, &clear);
   for_each_pixel (call, &call->outputs[0], patch_to_pixel);
   return true;
 }
@@ -95,7 +95,7 @@ load_scale (const QmTensor *gamma, int64_t n, float *to)
 }
 
 bool
-qm_cpu_layer_scale (const QmOpCall *call)
+qm_cpu_layer_scale (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0], *residual = &call->inputs[2];
   const QmTensor *y = &call->outputs[0];
@@ -123,7 +123,7 @@ qm_cpu_layer_scale (const QmOpCall *call)
 }
 
 bool
-qm_cpu_layer_scale_backward (const QmOpCall *call)
+qm_cpu_layer_scale_backward (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *dy = &call->inputs[0], *x = &call->inputs[1];
   const QmTensor *dx = &call->outputs[0];
@@ -156,7 +156,7 @@ qm_cpu_layer_scale_backward (const QmOpCall *call)
 }
 
 bool
-qm_cpu_pool (const QmOpCall *call)
+qm_cpu_pool (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0], *y = &call->outputs[0];
   int64_t n = x->shape[1], rows = x->shape[0] / y->shape[0];
@@ -184,7 +184,7 @@ qm_cpu_pool (const QmOpCall *call)
 }
 
 bool
-qm_cpu_pool_backward (const QmOpCall *call)
+qm_cpu_pool_backward (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *dy = &call->inputs[0], *dx = &call->outputs[0];
   int64_t n = dx->shape[1], rows = dx->shape[0] / dy->shape[0];

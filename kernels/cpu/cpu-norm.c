@@ -69,7 +69,7 @@ normalize (const QmAttributes *attributes,
 }
 
 bool
-qm_cpu_layer_norm (const QmOpCall *call)
+qm_cpu_layer_norm (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *in = call->inputs, *out = call->outputs;
   int64_t rows = in[0].shape[0], n = in[0].shape[1];
@@ -198,7 +198,7 @@ norm_row_backward (
 }
 
 bool
-qm_cpu_layer_norm_backward (const QmOpCall *call)
+qm_cpu_layer_norm_backward (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *in = call->inputs, *out = call->outputs;
   int64_t rows = in[0].shape[0], columns = in[0].shape[1];

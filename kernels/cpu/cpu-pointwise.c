@@ -72,7 +72,7 @@ qm_cpu_function_slope (QmFunction function, float x)
 }
 
 bool
-qm_cpu_activation (const QmOpCall *call)
+qm_cpu_activation (QmThreads *threads, const QmOpCall *call)
 {
   int64_t n = qm_tensor_elements (&call->inputs[0]);
   float x[BLOCK];
@@ -90,7 +90,7 @@ qm_cpu_activation (const QmOpCall *call)
 }
 
 bool
-qm_cpu_activation_backward (const QmOpCall *call)
+qm_cpu_activation_backward (QmThreads *threads, const QmOpCall *call)
 {
   int64_t n = qm_tensor_elements (&call->inputs[0]);
   float dy[BLOCK], x[BLOCK];
@@ -142,7 +142,7 @@ qm_cpu_dropout_tiled (const QmAttributes *attributes,
 }
 
 bool
-qm_cpu_dropout_run (const QmOpCall *call)
+qm_cpu_dropout_run (QmThreads *threads, const QmOpCall *call)
 {
   const QmAttributes *attributes = &call->attributes;
   const QmTensor *x = &call->inputs[0];
@@ -167,7 +167,7 @@ qm_cpu_dropout_run (const QmOpCall *call)
 }
 
 bool
-qm_cpu_add (const QmOpCall *call)
+qm_cpu_add (QmThreads *threads, const QmOpCall *call)
 {
   int64_t n = qm_tensor_elements (&call->inputs[0]);
   float a[BLOCK], b[BLOCK];
@@ -200,7 +200,7 @@ offset_of (const QmTensor *tensor, int64_t index)
 }
 
 bool
-qm_cpu_copy (const QmOpCall *call)
+qm_cpu_copy (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0], *y = &call->outputs[0];
   int64_t n = qm_tensor_elements (x);
@@ -228,7 +228,7 @@ qm_cpu_copy (const QmOpCall *call)
 }
 
 bool
-qm_cpu_fill (const QmOpCall *call)
+qm_cpu_fill (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *y = &call->outputs[0];
   float value = (float) call->attributes.value;
@@ -253,7 +253,7 @@ draw (const QmAttributes *attributes, QmRandomBits bits, int index)
 }
 
 bool
-qm_cpu_random (const QmOpCall *call)
+qm_cpu_random (QmThreads *threads, const QmOpCall *call)
 {
   const QmAttributes *attributes = &call->attributes;
   const QmTensor *y = &call->outputs[0];
@@ -281,7 +281,7 @@ qm_cpu_random (const QmOpCall *call)
 }
 
 bool
-qm_cpu_advance (const QmOpCall *call)
+qm_cpu_advance (QmThreads *threads, const QmOpCall *call)
 {
   int32_t *rng = call->outputs[0].data;
 

@@ -79,7 +79,7 @@ product_rows (void *data, int64_t begin, int64_t end)
 }
 
 bool
-qm_cpu_product (QmCpuMatrix a, QmCpuMatrix b, float *c)
+qm_cpu_product (QmThreads *threads, QmCpuMatrix a, QmCpuMatrix b, float *c)
 {
   float *dense = qm_cpu_floats (b.rows * b.columns);
   Product product = { .a = a, .b = dense, .n = b.columns, .c = c };
@@ -89,7 +89,7 @@ qm_cpu_product (QmCpuMatrix a, QmCpuMatrix b, float *c)
     return false;
   for (int64_t i = 0; i < b.rows; i++)
     load_row (&b, i, dense + i * b.columns);
-  ok = qm_cpu_parallel (a.rows,
+  ok = qm_cpu_parallel (threads, a.rows,
                         2.0 * (double) a.rows * (double) a.columns
                             * (double) b.columns,
                         product_rows, &product);
@@ -98,7 +98,7 @@ qm_cpu_product (QmCpuMatrix a, QmCpuMatrix b, float *c)
 }
 
 bool
-qm_cpu_linear (const QmOpCall *call)
+qm_cpu_linear (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0];
   const QmTensor *bias = &call->inputs[2];
@@ -108,7 +108,7 @@ qm_cpu_linear (const QmOpCall *call)
   float *c = qm_cpu_floats (rows * out), *offsets = qm_cpu_floats (out);
   bool ok =
       c != NULL && offsets != NULL
-      && qm_cpu_product (qm_cpu_matrix (x, 0),
+      && qm_cpu_product (threads, qm_cpu_matrix (x, 0),
                          qm_cpu_transpose (qm_cpu_matrix (&call->inputs[1], 0)),
                          c);
 
@@ -133,7 +133,7 @@ qm_cpu_linear (const QmOpCall *call)
 }
 
 bool
-qm_cpu_linear_input_grad (const QmOpCall *call)
+qm_cpu_linear_input_grad (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *pre = &call->inputs[2];
   const QmTensor *add = &call->inputs[3];
@@ -141,7 +141,7 @@ qm_cpu_linear_input_grad (const QmOpCall *call)
   int64_t rows = dx->shape[0], in = dx->shape[1];
   float *c = qm_cpu_floats (rows * in), *other = qm_cpu_floats (in);
   bool ok = c != NULL && other != NULL
-            && qm_cpu_product (qm_cpu_matrix (&call->inputs[0], 0),
+            && qm_cpu_product (threads, qm_cpu_matrix (&call->inputs[0], 0),
                                qm_cpu_matrix (&call->inputs[1], 0), c);
 
   for (int64_t r = 0; ok && r < rows; r++)
@@ -190,15 +190,16 @@ add_column_sums (const QmTensor *x, float scale, float *sums)
 }
 
 bool
-qm_cpu_linear_weight_grad (const QmOpCall *call)
+qm_cpu_linear_weight_grad (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *dy = &call->inputs[0];
   const QmTensor *dw = &call->outputs[0];
   int64_t out = dw->shape[0], in = dw->shape[1];
   float *c = qm_cpu_floats (out * in);
-  bool ok = c != NULL
-            && qm_cpu_product (qm_cpu_transpose (qm_cpu_matrix (dy, 0)),
-                               qm_cpu_matrix (&call->inputs[1], 0), c);
+  bool ok =
+      c != NULL
+      && qm_cpu_product (threads, qm_cpu_transpose (qm_cpu_matrix (dy, 0)),
+                         qm_cpu_matrix (&call->inputs[1], 0), c);
 
   for (int64_t o = 0; ok && o < out; o++)
     {
@@ -214,7 +215,7 @@ qm_cpu_linear_weight_grad (const QmOpCall *call)
 }
 
 bool
-qm_cpu_column_sum (const QmOpCall *call)
+qm_cpu_column_sum (QmThreads *threads, const QmOpCall *call)
 {
   return add_column_sums (&call->inputs[0], (float) call->attributes.scale,
                           call->outputs[0].data);
@@ -240,7 +241,7 @@ matmul_pairs (void *data, int64_t begin, int64_t end)
 
   for (int64_t i = begin; ok && i < end; i++)
     {
-      ok = qm_cpu_product (qm_cpu_matrix (a, pair_offset (a, i)),
+      ok = qm_cpu_product (NULL, qm_cpu_matrix (a, pair_offset (a, i)),
                            qm_cpu_matrix (b, pair_offset (b, i)), product);
       for (int64_t r = 0; ok && r < m; r++)
         {
@@ -257,11 +258,11 @@ matmul_pairs (void *data, int64_t begin, int64_t end)
 }
 
 bool
-qm_cpu_matmul (const QmOpCall *call)
+qm_cpu_matmul (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *a = &call->inputs[0];
   int64_t pairs = a->shape[0] * a->shape[1];
 
-  return qm_cpu_parallel (pairs, qm_op_flops (call), matmul_pairs,
+  return qm_cpu_parallel (threads, pairs, qm_op_flops (call), matmul_pairs,
                           (void *) call);
 }

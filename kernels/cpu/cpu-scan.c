@@ -161,11 +161,11 @@ scan_channels (void *data, int64_t first, int64_t last)
 }
 
 bool
-qm_cpu_selective_scan (const QmOpCall *call)
+qm_cpu_selective_scan (QmThreads *threads, const QmOpCall *call)
 {
   Scan scan = begin (call, call->inputs, &call->outputs[1]);
 
-  return qm_cpu_parallel (scan.states->shape[0] * scan.channels,
+  return qm_cpu_parallel (threads, scan.states->shape[0] * scan.channels,
                           8 * qm_op_flops (call), scan_channels, &scan);
 }
 
@@ -340,7 +340,7 @@ add_sums (const Scan *scan)
 }
 
 bool
-qm_cpu_selective_scan_backward (const QmOpCall *call)
+qm_cpu_selective_scan_backward (QmThreads *threads, const QmOpCall *call)
 {
   Scan scan = begin (call, call->inputs + 1, &call->inputs[9]);
   int64_t sequences = scan.states->shape[0];
@@ -349,7 +349,7 @@ qm_cpu_selective_scan_backward (const QmOpCall *call)
   scan.partial = calloc ((size_t) (sequences * scan.channels),
                          (size_t) (scan.n + 2) * sizeof *scan.partial);
   ok = scan.partial != NULL
-       && qm_cpu_parallel (sequences, 8 * qm_op_flops (call),
+       && qm_cpu_parallel (threads, sequences, 8 * qm_op_flops (call),
                            scan_sequences_back, &scan);
   if (ok)
     add_sums (&scan);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/host/host-adam.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +19,7 @@ label_of (const QmOpCall *call, const QmTensor *labels, int64_t t)
 }
 
 bool
-qm_cpu_label_weight (const QmOpCall *call)
+qm_cpu_label_weight (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *labels = &call->inputs[0];
   const float *state = call->inputs[1].data;
@@ -56,7 +57,7 @@ row_loss (float *row, int64_t n, int32_t label, float weight)
 }
 
 bool
-qm_cpu_cross_entropy (const QmOpCall *call)
+qm_cpu_cross_entropy (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *logits = &call->inputs[0], *dlogits = &call->outputs[0];
   const float *weight = call->inputs[2].data;
@@ -86,7 +87,7 @@ qm_cpu_cross_entropy (const QmOpCall *call)
 }
 
 bool
-qm_cpu_sum_squares (const QmOpCall *call)
+qm_cpu_sum_squares (QmThreads *threads, const QmOpCall *call)
 {
   const float *x = call->inputs[0].data;
   int64_t n = call->inputs[0].shape[0];
@@ -99,34 +100,11 @@ qm_cpu_sum_squares (const QmOpCall *call)
 }
 
 bool
-qm_cpu_update_state (const QmOpCall *call)
+qm_cpu_update_state (QmThreads *threads, const QmOpCall *call)
 {
-  const QmAttributes *attributes = &call->attributes;
-  float sum = *(const float *) call->inputs[0].data;
-  float *state = call->outputs[0].data;
-  float scale = state[QM_STATE_LOSS_SCALE];
-  float norm = sqrtf (sum) / scale;
-  bool finite = isfinite (sum);
-
-  state[QM_STATE_NORM] = norm;
-  state[QM_STATE_NOT_FINITE] = finite ? 0 : 1;
-  state[QM_STATE_FACTOR] = 1 / scale;
-  /* The small addend is that of PyTorch's clip_grad_norm_(). */
-  if (attributes->max_norm > 0 && norm + 1e-6 > attributes->max_norm)
-    state[QM_STATE_FACTOR] =
-        (float) (attributes->max_norm / (norm + 1e-6)) / scale;
-  if (finite)
-    state[QM_STATE_UPDATES] += 1;
-  if (!attributes->dynamic)
-    return true;
-  state[QM_STATE_GROWTH] = finite ? state[QM_STATE_GROWTH] + 1 : 0;
-  if (!finite)
-    state[QM_STATE_LOSS_SCALE] = scale * 0.5f;
-  else if (state[QM_STATE_GROWTH] >= QM_SCALE_GROWTH)
-    {
-      state[QM_STATE_LOSS_SCALE] = scale * 2;
-      state[QM_STATE_GROWTH] = 0;
-    }
+  qm_host_update_state (call->outputs[0].data,
+                        *(const float *) call->inputs[0].data,
+                        call->attributes.max_norm, call->attributes.dynamic);
   return true;
 }
 
@@ -170,7 +148,7 @@ adam_range (void *data, int64_t begin, int64_t end)
 }
 
 bool
-qm_cpu_adam (const QmOpCall *call)
+qm_cpu_adam (QmThreads *threads, const QmOpCall *call)
 {
   const float *state = call->inputs[0].data;
   int64_t n = call->outputs[0].shape[0];
@@ -193,5 +171,5 @@ qm_cpu_adam (const QmOpCall *call)
       memset (adam.gradient, 0, (size_t) n * sizeof (float));
       return true;
     }
-  return qm_cpu_parallel (n, 20.0 * (double) n, adam_range, &adam);
+  return qm_cpu_parallel (threads, n, 20.0 * (double) n, adam_range, &adam);
 }

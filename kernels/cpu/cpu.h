@@ -8,14 +8,17 @@
 
 #include "kernels/backend.h"
 #include "kernels/convert.h"
+#include "kernels/threads.h"
 
 #include <stdlib.h>
 
 /* Work on [begin, end); returns false where memory is out. */
 typedef bool (*QmCpuBody) (void *data, int64_t begin, int64_t end);
 
-/* Splits [0, n) among threads, if `work` operations in all are worth it. */
-bool qm_cpu_parallel (int64_t n, double work, QmCpuBody body, void *data);
+/* Splits [0, n) among the threads, if `work` operations in all are worth it.
+ * Without threads, and always in a body, it is done by the caller. */
+bool qm_cpu_parallel (
+    QmThreads *threads, int64_t n, double work, QmCpuBody body, void *data);
 
 /* A matrix as a product sees it: any strides. */
 typedef struct QmCpuMatrix
@@ -30,8 +33,9 @@ typedef struct QmCpuMatrix
 QmCpuMatrix qm_cpu_matrix (const QmTensor *tensor, int64_t offset);
 QmCpuMatrix qm_cpu_transpose (QmCpuMatrix matrix);
 
-/* c = a b, row-major and dense. */
-bool qm_cpu_product (QmCpuMatrix a, QmCpuMatrix b, float *c);
+/* c = a b, row-major and dense; `threads` may be NULL. */
+bool
+qm_cpu_product (QmThreads *threads, QmCpuMatrix a, QmCpuMatrix b, float *c);
 
 /* Address of element `offset`. */
 static inline void *
@@ -77,47 +81,47 @@ float qm_cpu_dropout_tiled (const QmAttributes *attributes,
                             int64_t column);
 
 /* One function an operator; false where memory is out. */
-typedef bool (*QmCpuOperator) (const QmOpCall *call);
+typedef bool (*QmCpuOperator) (QmThreads *threads, const QmOpCall *call);
 
-bool qm_cpu_fill (const QmOpCall *call);
-bool qm_cpu_random (const QmOpCall *call);
-bool qm_cpu_advance (const QmOpCall *call);
-bool qm_cpu_copy (const QmOpCall *call);
-bool qm_cpu_add (const QmOpCall *call);
-bool qm_cpu_column_sum (const QmOpCall *call);
-bool qm_cpu_activation (const QmOpCall *call);
-bool qm_cpu_activation_backward (const QmOpCall *call);
-bool qm_cpu_dropout_run (const QmOpCall *call);
-bool qm_cpu_linear (const QmOpCall *call);
-bool qm_cpu_linear_input_grad (const QmOpCall *call);
-bool qm_cpu_linear_weight_grad (const QmOpCall *call);
-bool qm_cpu_matmul (const QmOpCall *call);
-bool qm_cpu_softmax (const QmOpCall *call);
-bool qm_cpu_softmax_backward (const QmOpCall *call);
-bool qm_cpu_attention (const QmOpCall *call);
-bool qm_cpu_attention_backward (const QmOpCall *call);
-bool qm_cpu_layer_norm (const QmOpCall *call);
-bool qm_cpu_layer_norm_backward (const QmOpCall *call);
-bool qm_cpu_rotary (const QmOpCall *call);
-bool qm_cpu_embedding (const QmOpCall *call);
-bool qm_cpu_embedding_backward (const QmOpCall *call);
-bool qm_cpu_positions (const QmOpCall *call);
-bool qm_cpu_patchify (const QmOpCall *call);
-bool qm_cpu_unpatchify (const QmOpCall *call);
-bool qm_cpu_depthwise_conv (const QmOpCall *call);
-bool qm_cpu_depthwise_conv_backward (const QmOpCall *call);
-bool qm_cpu_layer_scale (const QmOpCall *call);
-bool qm_cpu_layer_scale_backward (const QmOpCall *call);
-bool qm_cpu_pool (const QmOpCall *call);
-bool qm_cpu_pool_backward (const QmOpCall *call);
-bool qm_cpu_selective_scan (const QmOpCall *call);
-bool qm_cpu_selective_scan_backward (const QmOpCall *call);
-bool qm_cpu_class_token (const QmOpCall *call);
-bool qm_cpu_class_token_backward (const QmOpCall *call);
-bool qm_cpu_label_weight (const QmOpCall *call);
-bool qm_cpu_cross_entropy (const QmOpCall *call);
-bool qm_cpu_sum_squares (const QmOpCall *call);
-bool qm_cpu_update_state (const QmOpCall *call);
-bool qm_cpu_adam (const QmOpCall *call);
+bool qm_cpu_fill (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_random (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_advance (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_copy (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_add (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_column_sum (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_activation (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_activation_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_dropout_run (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_linear (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_linear_input_grad (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_linear_weight_grad (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_matmul (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_softmax (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_softmax_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_attention (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_attention_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_layer_norm (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_layer_norm_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_rotary (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_embedding (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_embedding_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_positions (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_patchify (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_unpatchify (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_depthwise_conv (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_depthwise_conv_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_layer_scale (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_layer_scale_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_pool (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_pool_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_selective_scan (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_selective_scan_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_class_token (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_class_token_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_label_weight (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_cross_entropy (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_sum_squares (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_update_state (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_adam (QmThreads *threads, const QmOpCall *call);
 
 #endif

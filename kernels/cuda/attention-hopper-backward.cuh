@@ -38,13 +38,10 @@ struct HopperBackwardParams
 #define QM_BWD_M (D <= 64 && !DROP ? 128 : 64)
 #endif
 #ifndef QM_BWD_REGS
-#define QM_BWD_REGS (D <= 96 ? 232 : 240)
+#define QM_BWD_REGS (D == 64 || (D == 128 && !DROP) ? 240 : 232)
 #endif
 #ifndef QM_BWD_DKS
-#define QM_BWD_DKS (D > 96)
-#endif
-#ifndef QM_BWD_DQFIRST
-#define QM_BWD_DQFIRST (D == 64 || D > 96)
+#define QM_BWD_DKS (D == 128 && DROP)
 #endif
 #ifndef QM_BWD_QSTAGES
 #define QM_BWD_QSTAGES 3
@@ -72,18 +69,21 @@ template <class Tiles, int D> struct alignas (1024) HopperBackwardShared
   uint16_t q[Tiles::Q_STAGES][Tiles::M * D];
   uint16_t dout[Tiles::O_STAGES][Tiles::M * D];
   uint16_t ds[2][Tiles::N * Tiles::M];
+  float dq[Tiles::GROUPS][64 * Tiles::DQ_COLUMNS]; /* on its way out */
   float lse[Tiles::Q_STAGES][Tiles::M];
   float delta[Tiles::O_STAGES][Tiles::M];
   uint64_t kv_full, kv_empty;
   uint64_t q_full[Tiles::Q_STAGES], q_empty[Tiles::Q_STAGES];
   uint64_t o_full[Tiles::O_STAGES], o_empty[Tiles::O_STAGES];
+  uint64_t ds_full[2];
+  uint64_t dq_full[Tiles::GROUPS], dq_empty[Tiles::GROUPS];
   TileQueue queue;
 };
 
 /* Which columns of which head a tile is, and its range of row blocks. */
 struct ColumnTile
 {
-  int column0, bh, first, last;
+  int place, column0, bh, first, last;
 
   template <int M, int N>
   static __device__ __forceinline__ ColumnTile
@@ -95,7 +95,12 @@ struct ColumnTile
     int rest = index - group * in_group;
     int heads = min (h.group, h.p.batch * h.p.heads - group * h.group);
 
-    t.column0 = rest / heads * N;
+    t.place = rest / heads;
+    /* A fixed order of sums costs no time where the tiles of the last columns
+     * come first, for these add first to the rows that all have in common. */
+    if (h.p.causal && h.p.deterministic)
+      t.place = h.column_tiles - 1 - t.place;
+    t.column0 = t.place * N;
     t.bh = group * h.group + rest % heads;
     t.first = h.p.causal ? t.column0 / M : 0;
     t.last = (h.p.seq + M - 1) / M;
@@ -171,6 +176,55 @@ backward_dout_producer (const HopperBackwardParams &h,
     }
 }
 
+/* Adds what warpgroup `group` has of dQ to the sum of all tiles, in the order
+ * of the accumulators: [row / 64][column / 8][thread][4]. */
+template <class Tiles, int D>
+__device__ __forceinline__ void
+backward_dq_adder (const HopperBackwardParams &h,
+                   HopperBackwardShared<Tiles, D> &s, int group)
+{
+  constexpr int M = Tiles::M, N = Tiles::N, DQ = Tiles::DQ_COLUMNS;
+  constexpr bool WHOLE_ROWS = M == 128;
+  /* columns that the first group adds already */
+  const int skip = WHOLE_ROWS || group == 0 ? 0 : 2 * DQ - D;
+  const int column = WHOLE_ROWS || group == 0 ? 0 : DQ;
+  const int bytes = 64 * (DQ - skip) * 4;
+  QueuePlace place;
+  int index = blockIdx.x, parity = 0;
+
+  while (index < h.tiles)
+    {
+      const ColumnTile t = ColumnTile::at<M, N> (h, index);
+
+      for (int m = t.first; m < t.last; m++)
+        {
+          const int64_t row = (int64_t) t.bh * h.p.padded_seq + m * M
+                              + (WHOLE_ROWS ? group * 64 : 0);
+          int *semaphore = h.p.semaphore + row / 16 + (WHOLE_ROWS ? 0 : group);
+          const int last = min (h.column_tiles - 1, (m * M + M - 1) / N);
+          const int turn = h.p.causal ? last - t.place : t.place;
+
+          barrier_wait (&s.dq_full[group], parity);
+          parity ^= 1;
+          if (h.p.deterministic)
+            poll (semaphore, turn);
+          add_floats (h.p.dq_acc + row * D + column * 64,
+                      s.dq[group] + skip * 64, bytes);
+          bulk_commit ();
+          if (h.p.deterministic)
+            {
+              bulk_wait<0> ();
+              __threadfence ();
+              publish (semaphore, turn + 1);
+            }
+          else
+            bulk_wait_read<0> ();
+          barrier_arrive (&s.dq_empty[group]);
+        }
+      index = place.next (s.queue);
+    }
+}
+
 /* What one thread of a multiplying warpgroup holds: columns g and g + 8 of
  * its warp's 16. */
 template <class T, int D, bool DROP> struct BackwardConsumer
@@ -186,8 +240,10 @@ template <class T, int D, bool DROP> struct BackwardConsumer
   const int group, lane, warp;
   Ring<Q_STAGES> q_ring;
   Ring<Tiles::O_STAGES> o_ring;
-  int last_q;  /* stage of the Q of the step before */
-  int ds_half; /* which half of s.ds this step writes */
+  Ring<2> ds_ring;
+  Ring<1> dq_ring;
+  Ring<Q_STAGES> last_q; /* places of the step before */
+  Ring<2> last_ds;
   int column;  /* of the first of this thread's two columns */
   Dropout drop;
   float dk[D / 2], dv[D / 2];
@@ -198,7 +254,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
   __device__ __forceinline__
   BackwardConsumer (const HopperBackwardParams &h, Shared &s)
       : h (h), s (s), group (__shfl_sync (0xffffffffu, threadIdx.x / WARPGROUP - 1, 0)),
-        lane (threadIdx.x % 32), warp (threadIdx.x / 32 % 4), ds_half (0)
+        lane (threadIdx.x % 32), warp (threadIdx.x / 32 % 4)
   {
   }
 
@@ -245,12 +301,12 @@ template <class T, int D, bool DROP> struct BackwardConsumer
   {
     if (!Tiles::DS_SHARED)
       {
-        multiply_columns (dk, dscores, s.q[last_q]);
+        multiply_columns (dk, dscores, s.q[last_q.index]);
         return;
       }
 
-    const uint32_t ds = shared_base (s.ds[ds_half ^ 1]);
-    const uint32_t q = shared_base (s.q[last_q]);
+    const uint32_t ds = shared_base (s.ds[last_ds.index]);
+    const uint32_t q = shared_base (s.q[last_q.index]);
 
     products_begin ();
 #pragma unroll
@@ -271,7 +327,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
   __device__ __forceinline__ void
   multiply_dq ()
   {
-    const uint32_t ds = shared_base (s.ds[ds_half ^ 1]), k = shared_base (s.k);
+    const uint32_t ds = shared_base (s.ds[last_ds.index]), k = shared_base (s.k);
     const int row = M == 128 ? group * 64 : 0;
 
     products_begin ();
@@ -283,59 +339,37 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     products_commit ();
   }
 
-  /* Adds dq of row block m to the sum of all column tiles. */
+  /* Hands dq over to be added to the sum of all tiles. */
   __device__ __forceinline__ void
-  add_dq (const ColumnTile &t, int m)
+  hand_dq_over ()
   {
-    const int64_t head_rows = (int64_t) t.bh * h.p.padded_seq;
-    const int row0 = m * M + (M == 128 ? group * 64 : 0);
-    const int first = dq_column () / 8;
-    float *to = h.p.dq_acc + (head_rows + row0) * D
-                + (first * WARPGROUP + threadIdx.x % WARPGROUP) * 4;
-    int *turn = h.p.semaphore + head_rows / 16 + row0 / 16
-                + (M == 128 ? 0 : group);
+    const uint32_t to
+      = shared_u32 (s.dq[group]) + threadIdx.x % WARPGROUP * 16;
 
-    if (h.p.deterministic)
-      wait_turn_group (turn, t.column0 / N);
+    barrier_wait (&s.dq_empty[group], dq_ring.parity ^ 1);
+    dq_ring.advance ();
 #pragma unroll
     for (int n = 0; n < DQ / 8; n++)
-      if (2 * DQ == D || M == 128 || group == 0 || n >= (2 * DQ - D) / 8)
-        add4 (to + n * WARPGROUP * 4, dq[4 * n], dq[4 * n + 1], dq[4 * n + 2],
-              dq[4 * n + 3]);
-    if (h.p.deterministic)
-      pass_turn_group (turn, t.column0 / N);
+      store_shared4 (to + n * WARPGROUP * 16, dq[4 * n], dq[4 * n + 1],
+                     dq[4 * n + 2], dq[4 * n + 3]);
+    fence_async_proxy ();
+    __syncwarp ();
+    release (&s.dq_full[group]);
   }
 
-  __device__ __forceinline__ void
-  wait_turn_group (int *semaphore, int turn)
-  {
-    if (threadIdx.x % WARPGROUP == 0)
-      poll (semaphore, turn);
-    named_sync (2 + group, WARPGROUP);
-  }
-
-  __device__ __forceinline__ void
-  pass_turn_group (int *semaphore, int turn)
-  {
-    __threadfence ();
-    named_sync (2 + group, WARPGROUP);
-    if (threadIdx.x % WARPGROUP == 0)
-      publish (semaphore, turn + 1);
-  }
-
-  /* x becomes P', packed into `probabilities`.  With dropout, the sign of
-   * an element tells that it was dropped. */
-  template <bool MASKED>
+  /* One half of x becomes P', packed into `probabilities`.  With dropout,
+   * the sign of an element tells that it was dropped. */
+  template <bool MASKED, int HALF>
   __device__ __forceinline__ void
   exponentials (int row0)
   {
-    const float *lse = s.lse[q_ring.index] + lane % 4 * 2;
+    const uint32_t lse = shared_u32 (s.lse[q_ring.index]) + lane % 4 * 8;
     uint32_t bits[4];
 
 #pragma unroll
-    for (int n = 0; n < M / 8; n++)
+    for (int n = HALF * M / 16; n < (HALF + 1) * M / 16; n++)
       {
-        const float2 l = *reinterpret_cast<const float2 *> (lse + n * 8);
+        const float2 l = load_shared2 (lse + n * 32);
         float *y = x + n * 4;
 
 #pragma unroll
@@ -373,12 +407,12 @@ template <class T, int D, bool DROP> struct BackwardConsumer
   __device__ __forceinline__ void
   differentiate ()
   {
-    const float *delta = s.delta[o_ring.index] + lane % 4 * 2;
+    const uint32_t delta = shared_u32 (s.delta[o_ring.index]) + lane % 4 * 8;
 
 #pragma unroll
     for (int n = 0; n < M / 8; n++)
       {
-        const float2 d = *reinterpret_cast<const float2 *> (delta + n * 8);
+        const float2 d = load_shared2 (delta + n * 32);
 
 #pragma unroll
         for (int i = 0; i < 2; i++)
@@ -399,7 +433,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
       }
 
     const int r = group * 64 + warp * 16 + lane % 16;
-    const uint32_t to = shared_u32 (s.ds[ds_half]) + r * 128;
+    const uint32_t to = shared_u32 (s.ds[ds_ring.index]) + r * 128;
 
 #pragma unroll
     for (int i = 0; i < M / 16; i++)
@@ -408,39 +442,52 @@ template <class T, int D, bool DROP> struct BackwardConsumer
                       dscores[i]);
   }
 
+  template <int HALF>
+  static __device__ __forceinline__ void
+  pin_half (uint32_t (&a)[M / 16][4])
+  {
+#pragma unroll
+    for (int i = HALF * M / 32; i < (HALF + 1) * M / 32; i++)
+#pragma unroll
+      for (int w = 0; w < 4; w++)
+        asm volatile ("" : "+r"(a[i][w])::"memory");
+  }
+
+  /* Issues dQ and dK of the step before. */
+  __device__ __forceinline__ void
+  multiply_last ()
+  {
+    barrier_wait (&s.ds_full[last_ds.index], last_ds.parity);
+    multiply_dq ();
+    multiply_dk ();
+  }
+
   /* Row block m: S' and dP', and the products with dS of the block before.
    */
   template <bool FIRST, bool MASKED>
   __device__ __forceinline__ void
-  step (const ColumnTile &t, int m)
+  step (int m)
   {
     barrier_wait (&s.q_full[q_ring.index], q_ring.parity);
-    if (!FIRST && QM_BWD_DQFIRST)
-      multiply_dq ();
     multiply_rows (s.k, s.q[q_ring.index]);
     if (!FIRST)
       {
-        if (!QM_BWD_DQFIRST)
-          multiply_dq ();
-        multiply_dk ();
+        multiply_last ();
         products_wait<2> ();
-        if (QM_BWD_DQFIRST)
-          {
-            pin (dq);
-            add_dq (t, m - 1);
-            products_wait<1> ();
-          }
       }
     else
       products_wait<0> ();
     pin (x);
-    exponentials<MASKED> (m * M);
-    if (!FIRST && !QM_BWD_DQFIRST)
+    exponentials<MASKED, 0> (m * M);
+    if (!FIRST)
       {
+        pin_half<0> (probabilities);
         products_wait<1> ();
         pin (dq);
-        add_dq (t, m - 1);
+        hand_dq_over ();
       }
+    exponentials<MASKED, 1> (m * M);
+    pin_half<1> (probabilities);
 
     barrier_wait (&s.o_full[o_ring.index], o_ring.parity);
     multiply_rows (s.v, s.dout[o_ring.index]);
@@ -449,11 +496,14 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     if (!FIRST)
       {
         products_wait<DROP ? 1 : 2> ();
-        release (&s.q_empty[last_q]);
+        release (&s.q_empty[last_q.index]);
       }
     products_wait<DROP ? 0 : 1> ();
     pin (x);
     differentiate ();
+    fence_async_proxy ();
+    __syncwarp ();
+    release (&s.ds_full[ds_ring.index]);
     if (DROP)
       {
 #pragma unroll
@@ -463,16 +513,14 @@ template <class T, int D, bool DROP> struct BackwardConsumer
             probabilities[i][w] = zero_negative (probabilities[i][w]);
         multiply_columns (dv, probabilities, s.dout[o_ring.index]);
       }
-    fence_async_proxy ();
-    named_sync (1, Tiles::GROUPS * WARPGROUP);
     products_wait<0> ();
     pin (dv);
-    pin (dk);
     release (&s.o_empty[o_ring.index]);
-    last_q = q_ring.index;
+    last_q = q_ring;
+    last_ds = ds_ring;
     q_ring.advance ();
     o_ring.advance ();
-    ds_half ^= 1;
+    ds_ring.advance ();
   }
 
   __device__ __forceinline__ void
@@ -521,20 +569,19 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     if (DROP)
       drop.init (h.p, t.bh);
     barrier_wait (&s.kv_full, kv_parity);
-    step<true, true> (t, m);
+    step<true, true> (m);
     for (m++; m < whole && m < t.last; m++)
-      step<false, true> (t, m);
+      step<false, true> (m);
     for (; m < t.last; m++)
-      step<false, false> (t, m);
-    multiply_dq ();
-    multiply_dk ();
+      step<false, false> (m);
+    multiply_last ();
     products_wait<1> ();
     pin (dq);
     release (&s.kv_empty);
-    add_dq (t, m - 1);
+    hand_dq_over ();
     products_wait<0> ();
     pin (dk);
-    release (&s.q_empty[last_q]);
+    release (&s.q_empty[last_q.index]);
     store (t);
   }
 
@@ -583,7 +630,13 @@ hopper_backward (const __grid_constant__ HopperBackwardParams h)
           barrier_init (&s.o_full[i], 1);
           barrier_init (&s.o_empty[i], WARPS);
         }
-      queue_init (s.queue, WARPS + 1);
+      for (int i = 0; i < 2; i++)
+        {
+          barrier_init (&s.ds_full[i], WARPS);
+          barrier_init (&s.dq_full[i], 4);
+          barrier_init (&s.dq_empty[i], 1);
+        }
+      queue_init (s.queue, WARPS + 3);
       barrier_init_fence ();
     }
   __syncthreads ();
@@ -595,6 +648,8 @@ hopper_backward (const __grid_constant__ HopperBackwardParams h)
         backward_producer<Tiles, D> (h, s);
       else if (threadIdx.x == 32)
         backward_dout_producer<Tiles, D> (h, s);
+      else if (threadIdx.x % 32 == 0)
+        backward_dq_adder<Tiles, D> (h, s, threadIdx.x / 32 - 2);
     }
   else
     {

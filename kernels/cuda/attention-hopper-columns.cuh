@@ -196,13 +196,13 @@ struct SplitValues : public SplitColumns<T, D>
   __device__ __forceinline__ void
   exponentials (int column, int row0)
   {
-    const float *lse = s.lse[q_ring.index] + lane % 4 * 2;
+    const uint32_t lse = shared_u32 (s.lse[q_ring.index]) + lane % 4 * 8;
     uint32_t bits[4];
 
 #pragma unroll
     for (int n = 0; n < M / 8; n++)
       {
-        const float2 l = *reinterpret_cast<const float2 *> (lse + n * 8);
+        const float2 l = load_shared2 (lse + n * 32);
         float *y = x + n * 4;
 
 #pragma unroll
@@ -252,6 +252,7 @@ struct SplitValues : public SplitColumns<T, D>
       products_wait<0> ();
     pin (x);
     exponentials<MASKED> (column, row0);
+    pin (x);
     this->release (&s.q_empty[q_ring.index]);
     q_ring.advance ();
     if (!first)
@@ -261,6 +262,9 @@ struct SplitValues : public SplitColumns<T, D>
         this->release (&s.o_empty[o_ring.index]);
         o_ring.advance ();
       }
+    const uint32_t to = shared_u32 (s.p[p_ring.index])
+                        + threadIdx.x % WARPGROUP * 16;
+
     barrier_wait (&s.p_empty[p_ring.index], p_ring.parity ^ 1);
 #pragma unroll
     for (int i = 0; i < M / 16; i++)
@@ -269,9 +273,7 @@ struct SplitValues : public SplitColumns<T, D>
         for (int w = 0; w < 4; w++)
           packed[i][w] = pack2<T> (x[(2 * i + w / 2) * 4 + w % 2 * 2],
                                    x[(2 * i + w / 2) * 4 + w % 2 * 2 + 1]);
-        s.p[p_ring.index][i][threadIdx.x % WARPGROUP]
-          = make_uint4 (packed[i][0], packed[i][1], packed[i][2],
-                        packed[i][3]);
+        store_shared4 (to + i * WARPGROUP * 16, packed[i]);
         if (DROP)
 #pragma unroll
           for (int w = 0; w < 4; w++)
@@ -324,19 +326,21 @@ struct SplitKeys : public SplitColumns<T, D>
   __device__ __forceinline__ void
   differentiate ()
   {
-    const float *delta = s.delta[o_ring.index] + lane % 4 * 2;
+    const uint32_t delta = shared_u32 (s.delta[o_ring.index]) + lane % 4 * 8;
+    const uint32_t from = shared_u32 (s.p[p_ring.index])
+                          + threadIdx.x % WARPGROUP * 16;
 
 #pragma unroll
     for (int i = 0; i < M / 16; i++)
       {
-        const uint4 r = s.p[p_ring.index][i][threadIdx.x % WARPGROUP];
-        const uint32_t words[4] = { r.x, r.y, r.z, r.w };
+        uint32_t words[4];
 
+        load_shared4 (words, from + i * WARPGROUP * 16);
 #pragma unroll
         for (int w = 0; w < 4; w++)
           {
             const int n = 2 * i + w / 2;
-            const float2 d = *reinterpret_cast<const float2 *> (delta + n * 8);
+            const float2 d = load_shared2 (delta + n * 32);
             float2 p = unpack2<T> (words[w]);
             float &a = x[n * 4 + w % 2 * 2], &b = x[n * 4 + w % 2 * 2 + 1];
 
@@ -369,6 +373,7 @@ struct SplitKeys : public SplitColumns<T, D>
     pin (x);
     barrier_wait (&s.p_full[p_ring.index], p_ring.parity);
     differentiate ();
+    pin (x);
     this->release (&s.o_empty[o_ring.index]);
     o_ring.advance ();
     barrier_arrive (&s.p_empty[p_ring.index]);

@@ -307,6 +307,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
     release (&s.k_empty[k_ring.index]);
     k_ring.advance ();
     softmax<MASKED, false> (block);
+    pin (scores);
     products_wait<0> ();
     pin (o);
     release (&s.v_empty[v_ring.index]);

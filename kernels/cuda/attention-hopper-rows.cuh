@@ -193,6 +193,7 @@ template <class T, int D, bool DROP> struct SplitRows
       products_wait<1> ();
     pin (x);
     exponentials<MASKED> (block);
+    pin (x);
     if (!first)
       products_wait<1> ();
     else
@@ -200,6 +201,7 @@ template <class T, int D, bool DROP> struct SplitRows
     pin (dp);
     release (&s.v_empty);
     differentiate (block);
+    pin (x);
     if (!first)
       {
         products_wait<0> ();

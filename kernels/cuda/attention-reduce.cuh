@@ -11,16 +11,6 @@
 namespace qm_attention
 {
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-__device__ __forceinline__ void
-add4 (float *to, float x, float y, float z, float w)
-{
-  asm volatile ("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"l"(to),
-                "f"(x), "f"(y), "f"(z), "f"(w)
-                : "memory");
-}
-#endif
-
 __device__ __forceinline__ void
 add2 (float *to, float x, float y)
 {

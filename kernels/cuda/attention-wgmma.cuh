@@ -46,6 +46,45 @@ shared_base (const void *p)
   return address;
 }
 
+/* Accesses that the compiler would make generic, and slow: it cannot tell
+ * that an aligned address in dynamic shared memory is one. */
+__device__ __forceinline__ float2
+load_shared2 (uint32_t from)
+{
+  float2 x;
+
+  asm volatile ("ld.shared.v2.f32 {%0, %1}, [%2];\n"
+                : "=f"(x.x), "=f"(x.y)
+                : "r"(from)
+                : "memory");
+  return x;
+}
+
+__device__ __forceinline__ void
+load_shared4 (uint32_t (&x)[4], uint32_t from)
+{
+  asm volatile ("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];\n"
+                : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                : "r"(from)
+                : "memory");
+}
+
+__device__ __forceinline__ void
+store_shared4 (uint32_t to, const uint32_t (&x)[4])
+{
+  asm volatile ("st.shared.v4.b32 [%0], {%1, %2, %3, %4};\n" ::"r"(to),
+                "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
+                : "memory");
+}
+
+__device__ __forceinline__ void
+store_shared4 (uint32_t to, float x, float y, float z, float w)
+{
+  asm volatile ("st.shared.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"r"(to),
+                "f"(x), "f"(y), "f"(z), "f"(w)
+                : "memory");
+}
+
 /* -- barriers ------------------------------------------------------------ */
 
 __device__ __forceinline__ void
@@ -237,6 +276,16 @@ store_rows (const CUtensorMap *map, const void *from, int row, int head,
     : "memory");
 }
 
+/* Adds contiguous floats, a multiple of 16 bytes, to global memory. */
+__device__ __forceinline__ void
+add_floats (float *to, const float *from, int bytes)
+{
+  asm volatile ("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32"
+                " [%0], [%1], %2;\n" ::"l"(to),
+                "r"(shared_u32 (from)), "r"(bytes)
+                : "memory");
+}
+
 __device__ __forceinline__ void
 bulk_commit ()
 {
@@ -325,7 +374,9 @@ products_wait ()
   asm volatile ("wgmma.wait_group.sync.aligned %0;\n" ::"n"(N) : "memory");
 }
 
-/* Keeps uses of accumulators behind the wait before. */
+/* Keeps uses of accumulators behind the wait before, and what was computed
+ * from them in front of the wait that follows: the compiler moves arithmetic
+ * across both, for it does not see what they wait for. */
 template <int N>
 __device__ __forceinline__ void
 pin (float (&x)[N])

@@ -3,54 +3,65 @@
 /* What is done along the rows and columns of the matrices of a linear layer,
  * beside its product. */
 
-#include "kernels/cuda/cuda-common.cuh"
+#include "kernels/cuda/activation.cuh"
 #include "kernels/cuda/cuda-products.h"
 
-#define WIDTH 8
-
-/* Threads of a block: 32 beside each other, each with WIDTH columns, and so
- * many below each other. */
+/* Threads of a block: 32 beside each other, each with a group of columns, and
+ * so many below each other. */
 #define ROWS 8
 
-/* A matrix as an argument of a kernel. */
-struct Matrix
+/* Adds rows first, first + ROWS, ... of one group of columns; several fetches
+ * are under way at once. */
+template <bool whole>
+__device__ __forceinline__ void
+sum_rows (const QmRows &x,
+          int64_t first,
+          int64_t end,
+          int column,
+          int columns,
+          float (&sum)[QM_GROUP])
 {
-  QmArray array;
-  int64_t step;
-};
+  constexpr int ahead = 4;
 
-static Matrix
-matrix (const QmTensor *tensor)
-{
-  if (tensor == nullptr)
-    return {};
-  return { qm_array (*tensor), qm_row_stride (*tensor) };
+  for (int64_t row = first; row < end; row += ahead * ROWS)
+    {
+      QmRaw raw[ahead];
+
+#pragma unroll
+      for (int i = 0; i < ahead; i++)
+        if (row + i * ROWS < end)
+          raw[i] = qm_fetch_group<whole> (x.row (row + i * ROWS), column,
+                                          columns, x.type);
+#pragma unroll
+      for (int i = 0; i < ahead; i++)
+        if (row + i * ROWS < end)
+          {
+            float values[QM_GROUP];
+
+            qm_unpack (raw[i], x.type, values);
+#pragma unroll
+            for (int c = 0; c < QM_GROUP; c++)
+              sum[c] += values[c];
+          }
+    }
 }
 
 /* Row `blockIdx.y` of `partial` = the sums of one of gridDim.y groups of
  * rows. */
-template <int N>
+template <bool whole>
 __global__ void
-partial_sums_kernel (Matrix x, int64_t rows, int64_t columns, float *partial)
+partial_sums_kernel (QmRows x, int64_t rows, int columns, float *partial)
 {
+  constexpr int N = QM_GROUP;
   __shared__ float sums[ROWS][32 * N];
-  int64_t column = (blockIdx.x * (int64_t) 32 + threadIdx.x) * N;
+  int column = (int) (blockIdx.x * 32 + threadIdx.x) * N;
   int64_t group = (rows + gridDim.y - 1) / gridDim.y;
   int64_t begin = blockIdx.y * group;
   int64_t end = begin + group < rows ? begin + group : rows;
   float sum[N] = {};
 
   if (column < columns)
-#pragma unroll 4
-    for (int64_t row = begin + threadIdx.y; row < end; row += ROWS)
-      {
-        float values[N];
-
-        qm_load<N> (x.array, row * x.step + column, values);
-#pragma unroll
-        for (int i = 0; i < N; i++)
-          sum[i] += values[i];
-      }
+    sum_rows<whole> (x, begin + threadIdx.y, end, column, columns, sum);
 #pragma unroll
   for (int i = 0; i < N; i++)
     sums[threadIdx.y][i * 32 + threadIdx.x] = sum[i];
@@ -64,7 +75,8 @@ partial_sums_kernel (Matrix x, int64_t rows, int64_t columns, float *partial)
 
       for (int row = 0; row < ROWS; row++)
         total += sums[row][i * 32 + threadIdx.x];
-      partial[blockIdx.y * columns + column + i] = total;
+      if (whole || column + i < columns)
+        partial[blockIdx.y * (int64_t) columns + column + i] = total;
     }
 }
 
@@ -119,9 +131,8 @@ qm_cuda_sum_columns (const QmCudaContext *context,
                      QmError *error)
 {
   int64_t rows = x->shape[0], columns = x->shape[1];
-  bool vectors = qm_cuda_vectors (x, WIDTH);
-  int64_t beside = 32 * (vectors ? WIDTH : 1);
-  int64_t blocks = (columns + beside - 1) / beside;
+  bool whole = qm_cuda_vectors (x, QM_GROUP) && columns % QM_GROUP == 0;
+  int64_t blocks = (columns + 32 * QM_GROUP - 1) / (32 * QM_GROUP);
   int64_t parts = (8 * (int64_t) context->processors + blocks - 1) / blocks;
 
   if (parts > (rows + 4 * ROWS - 1) / (4 * ROWS))
@@ -130,12 +141,14 @@ qm_cuda_sum_columns (const QmCudaContext *context,
     parts = QM_CUDA_PARTS;
   dim3 grid ((unsigned) blocks, (unsigned) parts), block (32, ROWS);
 
-  if (vectors)
-    partial_sums_kernel<WIDTH>
-        <<<grid, block, 0, stream>>> (matrix (x), rows, columns, partial);
+  if (whole)
+    partial_sums_kernel<true><<<grid, block, 0, stream>>> (qm_rows (*x), rows,
+                                                           (int) columns,
+                                                           partial);
   else
-    partial_sums_kernel<1>
-        <<<grid, block, 0, stream>>> (matrix (x), rows, columns, partial);
+    partial_sums_kernel<false><<<grid, block, 0, stream>>> (qm_rows (*x), rows,
+                                                            (int) columns,
+                                                            partial);
   return qm_cuda_add_parts (stream, partial, parts, columns, scale, sums,
                             error);
 }
@@ -152,88 +165,177 @@ qm_cuda_column_sum (QmCudaContext *context,
                               (float *) call->outputs[0].data, error);
 }
 
-/* pre = x + bias, y = activation (pre); pre and bias may be absent. */
-template <int N>
-__global__ void
-finish_linear_kernel (Matrix x,
-                      QmArray bias,
-                      Matrix pre,
-                      QmFunction activation,
-                      Matrix y,
-                      int64_t rows,
-                      int64_t vectors)
+/* What is left to do to the result of a product, see qm_cuda_finish_linear()
+ * and qm_cuda_finish_input_grad(). */
+struct Finish
 {
-  for (int64_t item = blockIdx.x * (int64_t) blockDim.x + threadIdx.x;
-       item < rows * vectors; item += (int64_t) gridDim.x * blockDim.x)
-    {
-      int64_t row = item / vectors, column = item % vectors * N;
-      float values[N], offsets[N] = {};
+  QmRows x, bias, pre, add, y;
+  QmFunction activation;
+  QmDivisor groups; /* of a row */
+  uint32_t items, rows;
+  int columns;
+};
 
-      qm_load<N> (x.array, row * x.step + column, values);
-      if (bias)
-        qm_load<N> (bias, column, offsets);
+/* One group of columns of so many rows is a thread's: the bias is read once for
+ * them, and their memory at the same time. */
+template <bool backward> constexpr int finished_rows = backward ? 2 : 4;
+
+template <bool whole>
+__device__ __forceinline__ void
+finish_linear (const Finish &work,
+               uint32_t row,
+               int column,
+               const QmRaw &raw,
+               const float (&bias)[QM_GROUP])
+{
+  float x[QM_GROUP];
+
+  qm_unpack (raw, work.x.type, x);
 #pragma unroll
-      for (int i = 0; i < N; i++)
-        values[i] += offsets[i];
-      if (pre.array)
-        qm_store<N> (pre.array, row * pre.step + column, values);
-#pragma unroll
-      for (int i = 0; i < N; i++)
-        values[i] = qm_function (activation, values[i]);
-      qm_store<N> (y.array, row * y.step + column, values);
-    }
+  for (int i = 0; i < QM_GROUP; i++)
+    x[i] += bias[i];
+  if (work.pre)
+    qm_put_group<whole> (work.pre.row (row), column, work.columns,
+                         work.pre.type, x);
+  qm_activate<false> (work.activation, work.y.type, x, x);
+  qm_put_group<whole> (work.y.row (row), column, work.columns, work.y.type, x);
 }
 
-/* dx = dx activation' (pre) + add; pre and add may be absent. */
-template <int N>
-__global__ void
-finish_input_grad_kernel (Matrix pre,
-                          Matrix add,
-                          QmFunction activation,
-                          Matrix dx,
-                          int64_t rows,
-                          int64_t vectors)
+template <bool whole>
+__device__ __forceinline__ void
+finish_input_grad (const Finish &work,
+                   uint32_t row,
+                   int column,
+                   const QmRaw &raw,
+                   const QmRaw &raw_pre,
+                   const QmRaw &raw_add)
 {
-  for (int64_t item = blockIdx.x * (int64_t) blockDim.x + threadIdx.x;
-       item < rows * vectors; item += (int64_t) gridDim.x * blockDim.x)
-    {
-      int64_t row = item / vectors, column = item % vectors * N;
-      float values[N], other[N];
+  float dx[QM_GROUP], other[QM_GROUP];
 
-      qm_load<N> (dx.array, row * dx.step + column, values);
-      if (pre.array)
-        {
-          qm_load<N> (pre.array, row * pre.step + column, other);
-#pragma unroll
-          for (int i = 0; i < N; i++)
-            values[i] *= qm_function_slope (activation, other[i]);
-        }
-      if (add.array)
-        {
-          qm_load<N> (add.array, row * add.step + column, other);
-#pragma unroll
-          for (int i = 0; i < N; i++)
-            values[i] += other[i];
-        }
-      qm_store<N> (dx.array, row * dx.step + column, values);
+  qm_unpack (raw, work.x.type, dx);
+  if (work.pre)
+    {
+      qm_unpack (raw_pre, work.pre.type, other);
+      qm_activate<true> (work.activation, work.y.type, other, dx);
     }
+  if (work.add)
+    {
+      qm_unpack (raw_add, work.add.type, other);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        dx[i] += other[i];
+    }
+  qm_put_group<whole> (work.y.row (row), column, work.columns, work.y.type, dx);
+}
+
+template <bool backward, bool whole>
+__global__ void __launch_bounds__ (256)
+    finish_kernel (const __grid_constant__ Finish work)
+{
+  uint32_t item = blockIdx.x * 256 + threadIdx.x, group;
+  uint32_t first = work.groups.quotient (item, group) * finished_rows<backward>;
+  int column = (int) group * QM_GROUP;
+  QmRaw x[finished_rows<backward>], pre[finished_rows<backward>],
+      add[finished_rows<backward>];
+  float bias[QM_GROUP] = {};
+
+  if (item >= work.items)
+    return;
+#pragma unroll
+  for (int r = 0; r < finished_rows<backward>; r++)
+    {
+      uint32_t row = first + r < work.rows ? first + r : work.rows - 1;
+
+      x[r] = qm_fetch_group<whole> (work.x.row (row), column, work.columns,
+                                    work.x.type);
+      if (backward && work.pre)
+        pre[r] = qm_fetch_group<whole> (work.pre.row (row), column,
+                                        work.columns, work.pre.type);
+      if (backward && work.add)
+        add[r] = qm_fetch_group<whole> (work.add.row (row), column,
+                                        work.columns, work.add.type);
+    }
+  if (!backward && work.bias)
+    qm_unpack (qm_fetch_group<whole> (work.bias.data, column, work.columns,
+                                      work.bias.type),
+               work.bias.type, bias);
+#pragma unroll
+  for (int r = 0; r < finished_rows<backward>; r++)
+    if (first + r < work.rows)
+      {
+        if (backward)
+          finish_input_grad<whole> (work, first + r, column, x[r], pre[r],
+                                    add[r]);
+        else
+          finish_linear<whole> (work, first + r, column, x[r], bias);
+      }
 }
 
 static bool
 all_vectors (const QmTensor *const *tensors, int n)
 {
   for (int i = 0; i < n; i++)
-    if (tensors[i] != nullptr && !qm_cuda_vectors (tensors[i], WIDTH))
+    if (tensors[i] != nullptr
+        && (tensors[i]->shape[tensors[i]->rank - 1] % QM_GROUP != 0
+            || !qm_cuda_vectors (tensors[i], QM_GROUP)))
       return false;
   return true;
 }
 
-static QmStatus
-launched (const char *what, QmError *error)
+static QmRows
+rows_of (const QmTensor *tensor)
 {
-  cudaError_t code = cudaGetLastError ();
+  return tensor != nullptr ? qm_rows (*tensor) : QmRows{};
+}
 
-  return code == cudaSuccess ? QM_OK : qm_cuda_failed (code, what, error);
+/* Rows from `first` on of a matrix; no tensor stays none. */
+static QmRows
+rows_from (QmRows rows, int64_t first)
+{
+  if (rows.data != nullptr)
+    rows.data += first * rows.stride;
+  return rows;
+}
+
+template <bool backward>
+static QmStatus
+finish (cudaStream_t stream,
+        const Finish &whole_work,
+        const QmTensor *const *tensors,
+        int n,
+        int64_t rows,
+        QmError *error)
+{
+  bool whole = all_vectors (tensors, n);
+  int64_t groups = (whole_work.columns + QM_GROUP - 1) / QM_GROUP;
+  int64_t slice = qm_slice (groups) * finished_rows<backward>;
+  cudaError_t code;
+
+  for (int64_t first = 0; first < rows; first += slice)
+    {
+      int64_t count = rows - first < slice ? rows - first : slice;
+      Finish work = whole_work;
+
+      work.x = rows_from (work.x, first);
+      work.pre = rows_from (work.pre, first);
+      work.add = rows_from (work.add, first);
+      work.y = rows_from (work.y, first);
+      work.groups = qm_divisor (groups);
+      work.rows = (uint32_t) count;
+      work.items = (uint32_t) ((count + finished_rows<backward> - 1)
+                               / finished_rows<backward> * groups);
+      if (whole)
+        finish_kernel<backward, true>
+            <<<qm_blocks (work.items, 256), 256, 0, stream>>> (work);
+      else
+        finish_kernel<backward, false>
+            <<<qm_blocks (work.items, 256), 256, 0, stream>>> (work);
+    }
+  code = cudaGetLastError ();
+  return code == cudaSuccess
+             ? QM_OK
+             : qm_cuda_failed (code, backward ? "linear_input_grad" : "linear",
+                               error);
 }
 
 QmStatus
@@ -247,20 +349,14 @@ qm_cuda_finish_linear (const QmCudaContext *context,
                        QmError *error)
 {
   const QmTensor *tensors[] = { x, bias, pre, y };
-  int width = all_vectors (tensors, 4) ? WIDTH : 1;
-  int64_t rows = y->shape[0], vectors = y->shape[1] / width;
-  unsigned grid = qm_grid (context, rows * vectors, 256);
-  QmArray offsets = bias != nullptr ? qm_array (*bias) : QmArray{};
+  Finish work = { .x = rows_of (x),
+                  .bias = rows_of (bias),
+                  .pre = rows_of (pre),
+                  .y = rows_of (y),
+                  .activation = activation,
+                  .columns = (int) y->shape[1] };
 
-  if (width == WIDTH)
-    finish_linear_kernel<WIDTH>
-        <<<grid, 256, 0, stream>>> (matrix (x), offsets, matrix (pre),
-                                    activation, matrix (y), rows, vectors);
-  else
-    finish_linear_kernel<1>
-        <<<grid, 256, 0, stream>>> (matrix (x), offsets, matrix (pre),
-                                    activation, matrix (y), rows, vectors);
-  return launched ("linear", error);
+  return finish<false> (stream, work, tensors, 4, y->shape[0], error);
 }
 
 QmStatus
@@ -273,17 +369,12 @@ qm_cuda_finish_input_grad (const QmCudaContext *context,
                            QmError *error)
 {
   const QmTensor *tensors[] = { pre, add, dx };
-  int width = all_vectors (tensors, 3) ? WIDTH : 1;
-  int64_t rows = dx->shape[0], vectors = dx->shape[1] / width;
-  unsigned grid = qm_grid (context, rows * vectors, 256);
+  Finish work = { .x = rows_of (dx),
+                  .pre = rows_of (pre),
+                  .add = rows_of (add),
+                  .y = rows_of (dx),
+                  .activation = activation,
+                  .columns = (int) dx->shape[1] };
 
-  if (width == WIDTH)
-    finish_input_grad_kernel<WIDTH>
-        <<<grid, 256, 0, stream>>> (matrix (pre), matrix (add), activation,
-                                    matrix (dx), rows, vectors);
-  else
-    finish_input_grad_kernel<1>
-        <<<grid, 256, 0, stream>>> (matrix (pre), matrix (add), activation,
-                                    matrix (dx), rows, vectors);
-  return launched ("linear_input_grad", error);
+  return finish<true> (stream, work, tensors, 3, dx->shape[0], error);
 }

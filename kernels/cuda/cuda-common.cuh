@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What kernels share: elements whose type is known when they run, sums over
- * warps and blocks, activations, random numbers.
+ * warps and blocks, random numbers.
  *
  * Kernels here are bound by memory, and their tensors may each have their own
  * type.  A switch on the type is the same for all threads and costs less than
@@ -237,55 +237,6 @@ qm_block_max (float x, float *shared)
   __syncthreads ();
   x = shared[(int) (threadIdx.x % 32) < warps ? threadIdx.x % 32 : 0];
   return qm_warp_max (x);
-}
-
-static __device__ __forceinline__ float
-qm_function (QmFunction function, float x)
-{
-  switch (function)
-    {
-    case QM_FUNCTION_GELU:
-      return 0.5f * x * (1 + erff (x * 0.70710678118654752f));
-    case QM_FUNCTION_GELU_TANH:
-      return 0.5f * x
-             * (1 + tanhf (0.79788456080286536f * (x + 0.044715f * x * x * x)));
-    case QM_FUNCTION_RELU:
-      return x > 0 ? x : 0;
-    case QM_FUNCTION_SILU:
-      return x / (1 + __expf (-x));
-    case QM_FUNCTION_TANH:
-      return tanhf (x);
-    default:
-      return x;
-    }
-}
-
-static __device__ __forceinline__ float
-qm_function_slope (QmFunction function, float x)
-{
-  float t;
-
-  switch (function)
-    {
-    case QM_FUNCTION_GELU:
-      return 0.5f * (1 + erff (x * 0.70710678118654752f))
-             + x * 0.39894228040143268f * __expf (-0.5f * x * x);
-    case QM_FUNCTION_GELU_TANH:
-      t = tanhf (0.79788456080286536f * (x + 0.044715f * x * x * x));
-      return 0.5f * (1 + t)
-             + 0.5f * x * (1 - t * t) * 0.79788456080286536f
-                   * (1 + 3 * 0.044715f * x * x);
-    case QM_FUNCTION_RELU:
-      return x > 0 ? 1 : 0;
-    case QM_FUNCTION_SILU:
-      t = 1 / (1 + __expf (-x));
-      return t * (1 + x * (1 - t));
-    case QM_FUNCTION_TANH:
-      t = tanhf (x);
-      return 1 - t * t;
-    default:
-      return 1;
-    }
 }
 
 /* Dropout as an argument of kernels: numbers that the host works out once.

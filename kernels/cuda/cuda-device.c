@@ -2,15 +2,13 @@
 
 /* An NVIDIA GPU through the CUDA runtime. */
 
+#include "kernels/cuda/cuda-choice.h"
+#include "kernels/cuda/cuda-list.h"
 #include "kernels/cuda/cuda-products.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The oldest GPUs that the operators are written for: bf16, asynchronous copies
- * to shared memory. */
-#define OLDEST_ARCHITECTURE 80
 
 struct QmStream
 {
@@ -59,6 +57,13 @@ static const QmCudaOperator operators[QM_OP_COUNT] = {
   [QM_OP_EMBEDDING_BACKWARD] = qm_cuda_embedding_backward,
   [QM_OP_POSITIONS] = qm_cuda_positions,
   [QM_OP_PATCHIFY] = qm_cuda_patchify,
+  [QM_OP_UNPATCHIFY] = qm_cuda_unpatchify,
+  [QM_OP_DEPTHWISE_CONV] = qm_cuda_depthwise_conv,
+  [QM_OP_DEPTHWISE_CONV_BACKWARD] = qm_cuda_depthwise_conv_backward,
+  [QM_OP_LAYER_SCALE] = qm_cuda_layer_scale,
+  [QM_OP_LAYER_SCALE_BACKWARD] = qm_cuda_layer_scale_backward,
+  [QM_OP_POOL] = qm_cuda_pool,
+  [QM_OP_POOL_BACKWARD] = qm_cuda_pool_backward,
   [QM_OP_SELECTIVE_SCAN] = qm_cuda_selective_scan,
   [QM_OP_SELECTIVE_SCAN_BACKWARD] = qm_cuda_selective_scan_backward,
   [QM_OP_CLASS_TOKEN] = qm_cuda_class_token,
@@ -128,8 +133,23 @@ cuda_close (QmDevice *device)
 
   if (enter (device, NULL) == QM_OK)
     cudaDeviceSynchronize ();
+  qm_cuda_choices_free (cuda->context.choices);
   qm_cuda_products_free (cuda->context.products);
   free (cuda);
+}
+
+static uint64_t
+cuda_free_bytes (QmDevice *device)
+{
+  size_t available = 0, total = 0;
+
+  if (enter (device, NULL) != QM_OK
+      || cudaMemGetInfo (&available, &total) != cudaSuccess)
+    {
+      cudaGetLastError ();
+      return 0;
+    }
+  return available;
 }
 
 static QmStatus
@@ -432,6 +452,7 @@ cuda_run (QmDevice *device,
 
 static const QmBackend backend = {
   .close = cuda_close,
+  .free_bytes = cuda_free_bytes,
   .allocate = cuda_allocate,
   .free = cuda_free,
   .write = cuda_write,
@@ -451,98 +472,6 @@ static const QmBackend backend = {
   .run = cuda_run,
 };
 
-/* The version of the driver, as Linux tells it; else the newest CUDA that it
- * knows. */
-static void
-read_driver (char *text, size_t size)
-{
-  FILE *file = fopen ("/proc/driver/nvidia/version", "r");
-  char line[256] = "";
-  int version = 0;
-
-  if (file != NULL)
-    {
-      if (fgets (line, sizeof line, file) == NULL)
-        line[0] = '\0';
-      fclose (file);
-    }
-  for (char *save = NULL, *word = strtok_r (line, " \t\n", &save); word != NULL;
-       word = strtok_r (NULL, " \t\n", &save))
-    if (strspn (word, "0123456789.") == strlen (word)
-        && strchr (word, '.') != NULL)
-      {
-        snprintf (text, size, "%s", word);
-        return;
-      }
-  cudaDriverGetVersion (&version);
-  snprintf (text, size, "CUDA %d.%d", version / 1000, version % 1000 / 10);
-}
-
-/* How many GPUs there are; the reason where there are none. */
-static int
-count_devices (char *why, size_t size)
-{
-  int n = 0;
-  cudaError_t code = cudaGetDeviceCount (&n);
-
-  if (code == cudaSuccess && n > 0)
-    return n;
-  cudaGetLastError ();
-  if (code == cudaErrorInsufficientDriver)
-    {
-      int driver = 0, runtime = 0;
-
-      cudaDriverGetVersion (&driver);
-      cudaRuntimeGetVersion (&runtime);
-      if (driver == 0)
-        snprintf (why, size, "No NVIDIA driver is installed.");
-      else
-        snprintf (why, size,
-                  "The NVIDIA driver is for CUDA %d.%d; this program needs one "
-                  "for CUDA %d.%d.",
-                  driver / 1000, driver % 1000 / 10, runtime / 1000,
-                  runtime % 1000 / 10);
-    }
-  else if (code == cudaSuccess || code == cudaErrorNoDevice)
-    snprintf (why, size, "There is no NVIDIA GPU in this machine.");
-  else
-    snprintf (why, size, "The NVIDIA driver does not work: %s.",
-              cudaGetErrorString (code));
-  return 0;
-}
-
-/* What can be known of a GPU without using it. */
-static cudaError_t
-describe (int ordinal, QmDeviceInfo *info)
-{
-  struct cudaDeviceProp properties;
-  cudaError_t code = cudaGetDeviceProperties (&properties, ordinal);
-
-  memset (info, 0, sizeof *info);
-  if (code != cudaSuccess)
-    return code;
-  info->target.kind = QM_DEVICE_CUDA;
-  info->target.architecture = 10 * properties.major + properties.minor;
-  snprintf (info->id, sizeof info->id, "cuda:%d", ordinal);
-  snprintf (info->name, sizeof info->name, "%.*s", (int) sizeof info->name - 1,
-            properties.name);
-  read_driver (info->driver, sizeof info->driver);
-  info->memory_bytes = properties.totalGlobalMem;
-  info->processors = properties.multiProcessorCount;
-  return cudaSuccess;
-}
-
-/* Why a GPU cannot be used, in one sentence. */
-static void
-say_too_old (const QmDeviceInfo *info, char *text, size_t size)
-{
-  snprintf (text, size,
-            "%s, an %s, has compute capability %d.%d; 8.0 or newer is "
-            "needed (Ampere, Ada, Hopper or later).",
-            info->id, info->name, info->target.architecture / 10,
-            info->target.architecture % 10);
-}
-
 /* Begins to use the device and reads how much of its memory is free. */
 static cudaError_t
 start (int ordinal, QmDeviceInfo *info)
@@ -558,38 +487,6 @@ start (int ordinal, QmDeviceInfo *info)
       info->memory_bytes = total;
     }
   return code;
-}
-
-size_t
-qm_cuda_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
-{
-  int n = count_devices (note, note_size);
-  size_t found = 0;
-
-  for (int i = 0; i < n; i++)
-    {
-      QmDeviceInfo info;
-      cudaError_t code = describe (i, &info);
-
-      if (code == cudaSuccess && info.target.architecture < OLDEST_ARCHITECTURE)
-        {
-          say_too_old (&info, note, note_size);
-          continue;
-        }
-      if (code == cudaSuccess)
-        code = start (i, &info);
-      if (code != cudaSuccess)
-        {
-          cudaGetLastError ();
-          snprintf (note, note_size, "cuda:%d cannot be used: %s.", i,
-                    cudaGetErrorString (code));
-          continue;
-        }
-      if (found < max)
-        infos[found] = info;
-      found++;
-    }
-  return found;
 }
 
 /* Two transfers a cycle on every wire. */
@@ -608,19 +505,27 @@ bandwidth (int ordinal)
 }
 
 static QmStatus
-open_device (CudaDevice *cuda, int ordinal, QmError *error)
+open_device (CudaDevice *cuda, int ordinal, int architecture, QmError *error)
 {
   QmDeviceInfo *info = &cuda->base.info;
-  cudaError_t code = describe (ordinal, info);
+  cudaError_t code = qm_cuda_describe (ordinal, info);
+  QmStatus status;
   int shared = 0;
 
   cuda->ordinal = ordinal;
-  if (code == cudaSuccess && info->target.architecture < OLDEST_ARCHITECTURE)
+  if (code == cudaSuccess && info->trouble[0] != '\0')
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0, "%s",
+                         info->trouble);
+  if (code == cudaSuccess && architecture != 0)
     {
-      char why[256];
-
-      say_too_old (info, why, sizeof why);
-      return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0, "%s", why);
+      if (architecture > info->capability)
+        return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                             "%s has compute capability %d.%d and cannot do "
+                             "as if it had %d.%d",
+                             info->id, info->capability / 10,
+                             info->capability % 10, architecture / 10,
+                             architecture % 10);
+      info->target.architecture = architecture;
     }
   if (code == cudaSuccess)
     code = start (ordinal, info);
@@ -642,11 +547,22 @@ open_device (CudaDevice *cuda, int ordinal, QmError *error)
   cuda->context.processors = info->processors;
   cuda->context.shared_bytes = (size_t) shared;
   cuda->context.bandwidth = bandwidth (ordinal);
-  return qm_cuda_products_new (&cuda->context.products, error);
+  status = qm_cuda_products_new (&cuda->context.products, error);
+  if (status == QM_OK)
+    status = qm_cuda_choices_new (&cuda->context.choices, error);
+  if (status != QM_OK)
+    qm_cuda_products_free (cuda->context.products);
+  return status;
+}
+
+void
+qm_cuda_prefer (QmDevice *device, QmCudaPreference preference)
+{
+  ((CudaDevice *) device)->context.preference = preference;
 }
 
 QmStatus
-qm_cuda_open (int index, QmDevice **device, QmError *error)
+qm_cuda_open (int index, int architecture, QmDevice **device, QmError *error)
 {
   CudaDevice *cuda;
   char why[256];
@@ -654,7 +570,7 @@ qm_cuda_open (int index, QmDevice **device, QmError *error)
   int n;
 
   *device = NULL;
-  n = count_devices (why, sizeof why);
+  n = qm_cuda_count (why, sizeof why);
   if (n == 0)
     return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0, "cuda:%d: %s",
                          index, why);
@@ -666,7 +582,7 @@ qm_cuda_open (int index, QmDevice **device, QmError *error)
   if (cuda == NULL)
     return no_memory (error);
   cuda->base.backend = &backend;
-  status = open_device (cuda, index, error);
+  status = open_device (cuda, index, architecture, error);
   if (status == QM_OK)
     *device = &cuda->base;
   else

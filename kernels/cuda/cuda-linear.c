@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include "kernels/cuda/cuda-choice.h"
 #include "kernels/cuda/cuda-products.h"
+#include "kernels/cuda/cuda-workspace.h"
 
 static size_t
 floats (int64_t count)
@@ -71,6 +73,33 @@ type_fits (const QmTensor *factor,
          && (result->type == factor->type || result->type == QM_TYPE_F32);
 }
 
+/* Our own product for a, b and d of another. */
+static QmHopperProduct
+own_product (const QmCudaProduct *product)
+{
+  return (QmHopperProduct){
+    .type = product->d.type,
+    .transposed = product->b.transposed,
+    .rows = product->d.rows,
+    .columns = product->d.columns,
+    .inner = product->a.columns,
+    .step_a = product->a.step,
+    .step_b = product->b.step,
+    .step_d = product->d.step,
+    .a = product->a.data,
+    .b = product->b.data,
+    .d = product->d.data,
+  };
+}
+
+static QmStatus
+refuse_own (const QmOpCall *call, QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                       "%s: there is no own product for this",
+                       qm_op_name (call->op));
+}
+
 /* Through cuBLASLt in one step where the activation is one that it has. */
 static QmStatus
 fused_linear (QmCudaContext *context,
@@ -96,8 +125,28 @@ fused_linear (QmCudaContext *context,
   return qm_cuda_product (context->products, stream, &product, error);
 }
 
-QmStatus
-qm_cuda_linear (QmCudaContext *context,
+/* The product of x and w', to be written to y or pre. */
+static QmCudaProduct
+linear_product (const QmOpCall *call, const QmTensor *to)
+{
+  QmCudaProduct product = {
+    .a = matrix (&call->inputs[0]),
+    .b = transpose (matrix (&call->inputs[1])),
+    .d = matrix (to),
+    .batch = 1,
+    .alpha = 1,
+    .tf32 = call->attributes.tf32,
+    .deterministic = call->attributes.deterministic,
+    .workspace = call->workspace,
+    .workspace_bytes = call->workspace_bytes,
+  };
+
+  product.d.columns = product.b.columns = computed (call, to->shape[1]);
+  return product;
+}
+
+static QmStatus
+library_linear (QmCudaContext *context,
                 cudaStream_t stream,
                 const QmOpCall *call,
                 QmError *error)
@@ -107,16 +156,7 @@ qm_cuda_linear (QmCudaContext *context,
   QmFunction activation = call->attributes.activation;
   bool has_bias = qm_tensor_present (bias), has_pre = qm_tensor_present (pre);
   const QmTensor *first = has_pre ? pre : y;
-  QmCudaProduct product = {
-    .a = matrix (&call->inputs[0]),
-    .b = transpose (matrix (&call->inputs[1])),
-    .d = matrix (first),
-    .batch = 1,
-    .alpha = 1,
-    .tf32 = call->attributes.tf32,
-    .workspace = call->workspace,
-    .workspace_bytes = call->workspace_bytes,
-  };
+  QmCudaProduct product = linear_product (call, first);
   bool plain = activation == QM_FUNCTION_NONE && !has_pre;
   bool gelu = activation == QM_FUNCTION_GELU_TANH && has_pre
               && pre->type == y->type && pre->stride[0] == y->stride[0];
@@ -124,7 +164,6 @@ qm_cuda_linear (QmCudaContext *context,
 
   if (!type_fits (&call->inputs[0], &call->inputs[1], first))
     return refuse_type (call, error);
-  product.d.columns = product.b.columns = computed (call, y->shape[1]);
   if (plain && !has_bias)
     return qm_cuda_product (context->products, stream, &product, error);
   if ((plain || gelu) && (!has_bias || bias->type == y->type))
@@ -153,32 +192,88 @@ qm_cuda_linear (QmCudaContext *context,
                                 error);
 }
 
+/* As one product of our own; in `fits` whether all types are those of x. */
+static QmHopperProduct
+own_linear (const QmOpCall *call, bool *fits)
+{
+  const QmTensor *bias = &call->inputs[2], *y = &call->outputs[0];
+  const QmTensor *pre = &call->outputs[1];
+  QmType type = call->inputs[0].type;
+  QmCudaProduct product = linear_product (call, y);
+  QmHopperProduct own = own_product (&product);
+
+  own.activation = call->attributes.activation;
+  own.finish = own.activation == QM_FUNCTION_NONE ? QM_HOPPER_FINISH_NONE
+                                                  : QM_HOPPER_FINISH_ACTIVATE;
+  *fits = call->inputs[1].type == type && y->type == type
+          && !product.a.transposed && !product.d.transposed;
+  if (qm_tensor_present (bias))
+    {
+      own.bias = bias->data;
+      *fits = *fits && bias->type == type;
+    }
+  if (qm_tensor_present (pre))
+    {
+      own.pre = pre->data;
+      own.step_pre = matrix (pre).step;
+      *fits = *fits && pre->type == type && !matrix (pre).transposed
+              && own.finish == QM_HOPPER_FINISH_ACTIVATE;
+    }
+  return own;
+}
+
 QmStatus
-qm_cuda_linear_input_grad (QmCudaContext *context,
-                           cudaStream_t stream,
-                           const QmOpCall *call,
-                           QmError *error)
+qm_cuda_linear (QmCudaContext *context,
+                cudaStream_t stream,
+                const QmOpCall *call,
+                QmError *error)
+{
+  bool fits;
+  QmHopperProduct own = own_linear (call, &fits);
+
+  if (fits && qm_hopper_product_fits (context, &own)
+      && qm_cuda_choose_own (context, stream, &own, library_linear, call))
+    return qm_hopper_product (context, stream, &own, error);
+  if (context->preference == QM_CUDA_PREFER_OWN)
+    return refuse_own (call, error);
+  return library_linear (context, stream, call, error);
+}
+
+static QmCudaProduct
+input_grad_product (const QmOpCall *call)
+{
+  QmCudaProduct product = {
+    .a = matrix (&call->inputs[0]),
+    .b = matrix (&call->inputs[1]),
+    .d = matrix (&call->outputs[0]),
+    .batch = 1,
+    .alpha = 1,
+    .tf32 = call->attributes.tf32,
+    .deterministic = call->attributes.deterministic,
+    .workspace = call->workspace,
+    .workspace_bytes = call->workspace_bytes,
+  };
+
+  product.a.columns = product.b.rows = computed (call, product.a.columns);
+  return product;
+}
+
+static QmStatus
+library_input_grad (QmCudaContext *context,
+                    cudaStream_t stream,
+                    const QmOpCall *call,
+                    QmError *error)
 {
   const QmTensor *pre = &call->inputs[2], *add = &call->inputs[3];
   const QmTensor *dx = &call->outputs[0];
   QmFunction activation = call->attributes.activation;
   bool has_pre = qm_tensor_present (pre) && activation != QM_FUNCTION_NONE;
   bool has_add = qm_tensor_present (add);
-  QmCudaProduct product = {
-    .a = matrix (&call->inputs[0]),
-    .b = matrix (&call->inputs[1]),
-    .d = matrix (dx),
-    .batch = 1,
-    .alpha = 1,
-    .tf32 = call->attributes.tf32,
-    .workspace = call->workspace,
-    .workspace_bytes = call->workspace_bytes,
-  };
+  QmCudaProduct product = input_grad_product (call);
   QmStatus status = QM_STATUS_UNSUPPORTED;
 
   if (!type_fits (&call->inputs[0], &call->inputs[1], dx))
     return refuse_type (call, error);
-  product.a.columns = product.b.rows = computed (call, product.a.columns);
   if (!has_pre && has_add && add->type == dx->type)
     {
       QmCudaProduct sum = product;
@@ -214,25 +309,90 @@ qm_cuda_linear_input_grad (QmCudaContext *context,
                                     error);
 }
 
-/* The share of the memory's bandwidth that sums of columns reach, about. */
-#define COLUMN_EFFICIENCY 0.7
-
-/* Whether the product should make the sums of the columns of dy as well: where
- * that takes less time than reading dy once more. */
-static bool
-sums_in_product (QmCudaContext *context,
-                 cudaStream_t stream,
-                 const QmCudaProduct *plain,
-                 const QmCudaProduct *fused)
+QmStatus
+qm_cuda_linear_input_grad (QmCudaContext *context,
+                           cudaStream_t stream,
+                           const QmOpCall *call,
+                           QmError *error)
 {
-  float without = qm_cuda_product_time (context->products, stream, plain);
-  float with = qm_cuda_product_time (context->products, stream, fused);
-  double bytes = (double) plain->a.rows * (double) plain->a.columns
-                 * (double) qm_type_size (plain->a.type);
+  const QmTensor *pre = &call->inputs[2], *dx = &call->outputs[0];
+  QmType type = call->inputs[0].type;
+  QmCudaProduct product = input_grad_product (call);
+  QmHopperProduct own = own_product (&product);
+  bool fits = call->inputs[1].type == type && dx->type == type
+              && !product.a.transposed && !product.b.transposed
+              && !product.d.transposed && !qm_tensor_present (&call->inputs[3]);
 
-  return without >= 0 && with >= 0
-         && (with - without) * 1e-3 * COLUMN_EFFICIENCY * context->bandwidth
-                < bytes;
+  if (qm_tensor_present (pre)
+      && call->attributes.activation != QM_FUNCTION_NONE)
+    {
+      own.finish = QM_HOPPER_FINISH_SLOPE;
+      own.activation = call->attributes.activation;
+      own.pre = pre->data;
+      own.step_pre = matrix (pre).step;
+      fits = fits && pre->type == type && !matrix (pre).transposed;
+    }
+  if (fits && qm_hopper_product_fits (context, &own)
+      && qm_cuda_choose_own (context, stream, &own, library_input_grad, call))
+    return qm_hopper_product (context, stream, &own, error);
+  if (context->preference == QM_CUDA_PREFER_OWN)
+    return refuse_own (call, error);
+  return library_input_grad (context, stream, call, error);
+}
+
+/* The share of the memory's bandwidth that sums of columns reach, about. */
+#define COLUMN_EFFICIENCY 0.8
+
+/* Milliseconds that sums of the columns of dy take. */
+static float
+sums_time (const QmCudaContext *context, const QmCudaProduct *product)
+{
+  double bytes = (double) product->a.rows * (double) product->a.columns
+                 * (double) qm_type_size (product->a.type);
+
+  return (float) (bytes * 1e3 / (COLUMN_EFFICIENCY * context->bandwidth));
+}
+
+/* The ways to the gradient of weights. */
+typedef enum WeightGrad
+{
+  PLAIN,
+  SUMS_IN_PRODUCT, /* the product makes the sums for dbias as well */
+  TRANSPOSED
+} WeightGrad;
+
+/* The fastest way, as far as products of the shape were timed. */
+static WeightGrad
+choose_weight_grad (QmCudaContext *context,
+                    cudaStream_t stream,
+                    const QmCudaProduct *plain,
+                    const QmCudaProduct *fused,
+                    float *transposed)
+{
+  float best = qm_cuda_product_time (context->products, stream, plain), other;
+  float sums = fused != NULL ? sums_time (context, plain) : 0;
+  WeightGrad choice = PLAIN;
+
+  if (best < 0)
+    return PLAIN;
+  if (fused != NULL)
+    {
+      best += sums;
+      other = qm_cuda_product_time (context->products, stream, fused);
+      if (other >= 0 && other < best)
+        {
+          best = other;
+          choice = SUMS_IN_PRODUCT;
+        }
+    }
+  if (transposed != NULL)
+    {
+      other =
+          qm_cuda_transposed_time (context, stream, plain, transposed, sums);
+      if (other >= 0 && other < best)
+        choice = TRANSPOSED;
+    }
+  return choice;
 }
 
 QmStatus
@@ -253,25 +413,40 @@ qm_cuda_linear_weight_grad (QmCudaContext *context,
     .batch = 1,
     .alpha = 1,
     .tf32 = call->attributes.tf32,
-    .workspace = (char *) call->workspace + sums,
-    .workspace_bytes = call->workspace_bytes - sums,
+    .deterministic = call->attributes.deterministic,
   };
   QmCudaProduct fused;
+  float *transposed = NULL;
   QmStatus status;
 
   if (!type_fits (dy, &call->inputs[1], &call->outputs[0]))
     return refuse_type (call, error);
   product.a.rows = product.c.rows = product.d.rows = columns;
+  if (qm_cuda_transposed_is_possible (context, &product, dy, &call->inputs[1]))
+    {
+      transposed = (float *) ((char *) call->workspace + sums);
+      sums += floats (
+          qm_cuda_transposed_size (dy->shape[0], columns, product.b.columns));
+    }
+  product.workspace = (char *) call->workspace + sums;
+  product.workspace_bytes = call->workspace_bytes - sums;
   fused = product;
   fused.epilogue = QM_CUDA_EPILOGUE_ROW_SUMS;
   fused.bias = call->workspace;
-  if (has_dbias && sums_in_product (context, stream, &product, &fused))
+  switch (choose_weight_grad (context, stream, &product,
+                              has_dbias ? &fused : NULL, transposed))
     {
+    case TRANSPOSED:
+      return qm_cuda_transposed_product (context, stream, &product, transposed,
+                                         call->workspace, dy, dbias, error);
+    case SUMS_IN_PRODUCT:
       status = qm_cuda_product (context->products, stream, &fused, error);
       return status != QM_OK
                  ? status
                  : qm_cuda_add_parts (stream, call->workspace, 1, dy->shape[1],
                                       1, dbias->data, error);
+    case PLAIN:
+      break;
     }
   status = qm_cuda_product (context->products, stream, &product, error);
   if (status != QM_OK || !has_dbias)
@@ -322,6 +497,7 @@ qm_cuda_matmul (QmCudaContext *context,
     .batch = one ? pairs : a->shape[inner],
     .alpha = (float) call->attributes.scale,
     .tf32 = call->attributes.tf32,
+    .deterministic = call->attributes.deterministic,
     .workspace = call->workspace,
     .workspace_bytes = call->workspace_bytes,
   };

@@ -26,6 +26,7 @@ extern "C"
 #include "kernels/backend.h"
 
   typedef struct QmCudaProducts QmCudaProducts;
+  typedef struct QmCudaChoices QmCudaChoices;
 
   /* What launchers may know of the device. */
   typedef struct QmCudaContext
@@ -35,6 +36,8 @@ extern "C"
     size_t shared_bytes;      /* that a block may ask for */
     double bandwidth;         /* of memory: bytes a second, by its clock */
     QmCudaProducts *products; /* cuBLASLt and what was learned of shapes */
+    QmCudaChoices *choices;   /* between cuBLASLt and our own products */
+    QmCudaPreference preference;
   } QmCudaContext;
 
   typedef QmStatus (*QmCudaOperator) (QmCudaContext *context,
@@ -70,6 +73,13 @@ extern "C"
   QM_CUDA_OPERATOR (embedding_backward);
   QM_CUDA_OPERATOR (positions);
   QM_CUDA_OPERATOR (patchify);
+  QM_CUDA_OPERATOR (unpatchify);
+  QM_CUDA_OPERATOR (depthwise_conv);
+  QM_CUDA_OPERATOR (depthwise_conv_backward);
+  QM_CUDA_OPERATOR (layer_scale);
+  QM_CUDA_OPERATOR (layer_scale_backward);
+  QM_CUDA_OPERATOR (pool);
+  QM_CUDA_OPERATOR (pool_backward);
   QM_CUDA_OPERATOR (selective_scan);
   QM_CUDA_OPERATOR (selective_scan_backward);
   QM_CUDA_OPERATOR (class_token);

@@ -28,7 +28,7 @@ typedef struct Shape
   int32_t type, type_d, add, tf32, epilogue;
   int32_t transposed_a, transposed_b;
   int32_t alignment_a, alignment_b, alignment_c, alignment_d;
-  int32_t unused;
+  int32_t deterministic;
 } Shape;
 
 typedef struct Entry
@@ -177,6 +177,7 @@ shape_of (const QmCudaProduct *product)
   shape.add = product->c.data != NULL;
   shape.tf32 = product->tf32 && product->a.type == QM_TYPE_F32;
   shape.epilogue = product->epilogue;
+  shape.deterministic = product->deterministic;
   shape.transposed_a = product->b.transposed;
   shape.transposed_b = product->a.transposed;
   shape.alignment_a = alignment (product->b.data);
@@ -496,7 +497,8 @@ learn (QmCudaProducts *products,
   n = propose (products, entry, candidates);
   if (n == 0)
     return QM_OK;
-  if (cudaStreamIsCapturing (stream, &capture) == cudaSuccess
+  if (!product->deterministic
+      && cudaStreamIsCapturing (stream, &capture) == cudaSuccess
       && capture == cudaStreamCaptureStatusNone)
     best = fastest (products, entry, candidates, n, product, stream,
                     &entry->milliseconds);

@@ -41,6 +41,7 @@ extern "C"
     int64_t batch;
     float alpha;
     bool tf32;
+    bool deterministic; /* computed in the way that cuBLASLt proposes first */
     QmCudaEpilogue epilogue;
     void *bias; /* of the type of d, as `pre` is */
     void *pre;
@@ -54,7 +55,8 @@ extern "C"
 
   /* Queues a product.  How it is computed is chosen when a shape is seen for
    * the first time, by timing what cuBLASLt proposes, unless the stream is
-   * being captured; that first call may wait and allocate.
+   * being captured or the product has to be deterministic; that first call may
+   * wait and allocate.
    * QM_STATUS_UNSUPPORTED where cuBLASLt has no kernel for it. */
   QmStatus qm_cuda_product (QmCudaProducts *products,
                             cudaStream_t stream,
@@ -97,6 +99,45 @@ extern "C"
                                 float *partial,
                                 float *sums,
                                 QmError *error);
+
+  /* y[c, r] = x[r, c] rounded to TF32, for x stored row by row, rows of y
+   * y_step apart, 4 of it a multiple no smaller than the rows of x; those of x
+   * and of y are read and written 4 at a time.  Where `partial` is not NULL,
+   * its rows are the sums of the columns of x over groups of `group` times
+   * QM_CUDA_TRANSPOSE_ROWS rows. */
+  QmStatus qm_cuda_transpose_tf32 (cudaStream_t stream,
+                                   const QmCudaMatrix *x,
+                                   float *y,
+                                   int64_t y_step,
+                                   float *partial,
+                                   int group,
+                                   QmError *error);
+
+  /* Whether the gradient of weights, `product` of dy' and x, may go by way of
+   * one of them transposed. */
+  bool qm_cuda_transposed_is_possible (const QmCudaContext *context,
+                                       const QmCudaProduct *product,
+                                       const QmTensor *dy,
+                                       const QmTensor *x);
+
+  /* About how many milliseconds that takes, where sums of the columns of dy
+   * take `sums_time`; negative where it is not known.  `transposed` is a part
+   * of the workspace. */
+  float qm_cuda_transposed_time (const QmCudaContext *context,
+                                 cudaStream_t stream,
+                                 const QmCudaProduct *product,
+                                 float *transposed,
+                                 float sums_time);
+
+  /* Does it; `partial` as for qm_cuda_sum_columns(), dbias may be absent. */
+  QmStatus qm_cuda_transposed_product (const QmCudaContext *context,
+                                       cudaStream_t stream,
+                                       const QmCudaProduct *product,
+                                       float *transposed,
+                                       float *partial,
+                                       const QmTensor *dy,
+                                       const QmTensor *dbias,
+                                       QmError *error);
 
 #ifdef __cplusplus
 }

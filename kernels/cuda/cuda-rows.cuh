@@ -324,6 +324,27 @@ qm_row_max (float x, float *shared)
   return qm_warp_max (x);
 }
 
+/* The same for a kernel that takes its barriers in every row: the last step is
+ * done by each thread, which costs less than another round among lanes.
+ * `shared` is aligned to 16 bytes; two calls that follow each other take
+ * different ones. */
+template <int threads>
+static __device__ __forceinline__ float
+qm_short_row_sum (float x, float *shared)
+{
+  constexpr int warps = threads / 32;
+
+  x = qm_warp_sum (x);
+  if (threadIdx.x % 32 == 0)
+    shared[threadIdx.x / 32] = x;
+  __syncthreads ();
+  x = shared[0];
+#pragma unroll
+  for (int warp = 1; warp < warps; warp++)
+    x += shared[warp];
+  return x;
+}
+
 /* Division of numbers below 2^31 by one that does not change, with a
  * multiplication (Granlund and Montgomery 1994). */
 struct QmDivisor
@@ -395,6 +416,16 @@ qm_resident (const QmCudaContext *context,
     each = 1;
   most = (int64_t) each * context->processors;
   return (unsigned) (blocks < most ? blocks : most);
+}
+
+/* How many parts `units` of work of equal size are best divided into, so that
+ * the largest is small, where `most` can be worked on at once. */
+static inline int64_t
+qm_even_parts (int64_t units, int64_t most)
+{
+  int64_t parts = most > 1 ? most : 1, each = (units + parts - 1) / parts;
+
+  return each > 0 ? (units + each - 1) / each : 1;
 }
 
 #endif

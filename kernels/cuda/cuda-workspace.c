@@ -60,6 +60,22 @@ scan_backward_workspace (const QmOpCall *call)
                      .size);
 }
 
+static size_t
+weight_grad_workspace (int architecture, const QmOpCall *call)
+{
+  const QmTensor *dy = &call->inputs[0];
+  int64_t padded = call->attributes.padded;
+  int64_t columns = padded > dy->shape[1] ? padded : dy->shape[1];
+  size_t bytes = product_workspace (architecture);
+
+  if (qm_tensor_present (&call->outputs[1]))
+    bytes += column_workspace (columns, 1);
+  if (qm_cuda_transposes (architecture, dy, call->attributes.tf32))
+    bytes += floats (qm_cuda_transposed_size (dy->shape[0], columns,
+                                              call->inputs[1].shape[1]));
+  return bytes;
+}
+
 size_t
 qm_cuda_workspace (int architecture, const QmOpCall *call)
 {
@@ -72,14 +88,7 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
     case QM_OP_MATMUL:
       return product_workspace (architecture);
     case QM_OP_LINEAR_WEIGHT_GRAD:
-      return product_workspace (architecture)
-             + (qm_tensor_present (&call->outputs[1])
-                    ? column_workspace (call->attributes.padded
-                                                > first->shape[1]
-                                            ? call->attributes.padded
-                                            : first->shape[1],
-                                        1)
-                    : 0);
+      return weight_grad_workspace (architecture, call);
     case QM_OP_COLUMN_SUM:
       return column_workspace (first->shape[1], 1);
     case QM_OP_ATTENTION:
@@ -88,6 +97,12 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
       return attention_backward_workspace (&call->inputs[1]);
     case QM_OP_LAYER_NORM_BACKWARD:
       return floats (4 * QM_CUDA_NORM_PARTS * first->shape[1]);
+    case QM_OP_DEPTHWISE_CONV_BACKWARD:
+      return floats (qm_cuda_conv_layout (call).size);
+    case QM_OP_LAYER_SCALE_BACKWARD:
+      return qm_tensor_present (&call->outputs[1])
+                 ? floats (QM_CUDA_SCALE_PARTS * first->shape[1])
+                 : 0;
     case QM_OP_EMBEDDING_BACKWARD:
       return floats (
           qm_cuda_sort_layout (first->shape[0], first->shape[1]).size);

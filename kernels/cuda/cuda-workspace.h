@@ -7,10 +7,13 @@
 #ifndef QM_KERNELS_CUDA_CUDA_WORKSPACE_H
 #define QM_KERNELS_CUDA_CUDA_WORKSPACE_H
 
+#include "kernels/operators.h"
+
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Most blocks of the gradient of layer norm: each makes sums of its own. */
-#define QM_CUDA_NORM_PARTS 528
+#define QM_CUDA_NORM_PARTS 792
 
 /* Most blocks of the sum of squares. */
 #define QM_CUDA_SQUARES_PARTS 2048
@@ -20,6 +23,42 @@
 #define QM_CUDA_SORT_TILE   1024
 #define QM_CUDA_SORT_DIGITS 256
 #define QM_CUDA_SORT_CHUNK  64
+
+/* The gradient of weights in TF32 transposes dy or x, whichever has fewer
+ * columns: at most so many of its rows at a time that they take so many bytes,
+ * in tiles of QM_CUDA_TRANSPOSE_ROWS. */
+#define QM_CUDA_TRANSPOSE_BYTES (INT64_C (256) << 20)
+#define QM_CUDA_TRANSPOSE_ROWS  128
+
+/* Whether the gradient of weights may go by way of a transposed factor. */
+static inline bool
+qm_cuda_transposes (int architecture, const QmTensor *dy, bool tf32)
+{
+  return architecture == 90 && tf32 && dy->type == QM_TYPE_F32
+         && dy->shape[0] >= 1024 && dy->shape[1] >= 64;
+}
+
+/* How many rows are transposed at a time; equal shares, and whole tiles. */
+static inline int64_t
+qm_cuda_transposed_rows (int64_t rows, int64_t columns)
+{
+  int64_t most = QM_CUDA_TRANSPOSE_BYTES / (4 * columns);
+  int64_t tile = QM_CUDA_TRANSPOSE_ROWS, parts, share;
+
+  most = most > tile ? most : tile;
+  parts = (rows + most - 1) / most;
+  share = (rows + parts - 1) / parts;
+  return (share + tile - 1) / tile * tile;
+}
+
+/* The memory for them. */
+static inline int64_t
+qm_cuda_transposed_size (int64_t rows, int64_t out, int64_t in)
+{
+  int64_t columns = out < in ? out : in;
+
+  return qm_cuda_transposed_rows (rows, columns) * columns;
+}
 
 static inline int64_t
 qm_cuda_sort_tiles (int64_t tokens)
@@ -50,6 +89,50 @@ qm_cuda_sort_layout (int64_t tokens, int64_t columns)
   layout.parts =
       layout.counts + QM_CUDA_SORT_DIGITS * qm_cuda_sort_tiles (tokens);
   layout.size = layout.parts + 2 * qm_cuda_sort_chunks (tokens) * columns;
+  return layout;
+}
+
+/* Most parts of the pixels of a depth-wise convolution, for each of which a
+ * gradient of all weights is made, and most blocks for all channels. */
+#define QM_CUDA_CONV_PARTS  264
+#define QM_CUDA_CONV_BLOCKS 1056
+
+/* Most parts of the rows of layer scale. */
+#define QM_CUDA_SCALE_PARTS 528
+
+/* Where the arrays of the gradient of a depth-wise convolution begin. */
+typedef struct QmCudaConvLayout
+{
+  bool gradient;             /* that of the argument, [rows, C], stands first */
+  int64_t parts, bias_parts; /* f32 [most_parts, C, M, N], [most_parts, C] */
+  int64_t most_parts;
+  int64_t size;
+} QmCudaConvLayout;
+
+/* Kernels for sequences have 512 channels in a block, and go through the
+ * activation on the way. */
+static inline QmCudaConvLayout
+qm_cuda_conv_layout (const QmOpCall *call)
+{
+  const QmTensor *x = &call->inputs[1], *w = &call->inputs[2];
+  bool sequence = call->attributes.height == 1 && w->shape[1] == 1
+                  && w->shape[2] <= 4
+                  && call->attributes.causal != QM_CAUSAL_NONE;
+  int64_t channels = x->shape[1], taps = w->shape[1] * w->shape[2];
+  int64_t each = sequence ? 512 : 128;
+  QmCudaConvLayout layout = { 0 };
+
+  layout.gradient =
+      call->attributes.activation != QM_FUNCTION_NONE && !sequence;
+  layout.most_parts = QM_CUDA_CONV_BLOCKS / ((channels + each - 1) / each);
+  if (layout.most_parts > QM_CUDA_CONV_PARTS)
+    layout.most_parts = QM_CUDA_CONV_PARTS;
+  if (layout.most_parts < 1)
+    layout.most_parts = 1;
+  if (layout.gradient)
+    layout.parts = (x->shape[0] * channels + 63) / 64 * 64;
+  layout.bias_parts = layout.parts + layout.most_parts * channels * taps;
+  layout.size = layout.bias_parts + layout.most_parts * channels;
   return layout;
 }
 

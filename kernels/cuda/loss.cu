@@ -2,35 +2,15 @@
 
 /* The loss.  A block reads its row of logits once, and keeps it in shared
  * memory until it writes the gradient; a row that does not fit there is read
- * again, then out of the cache. */
+ * again, then out of the cache.  On Hopper, where two long rows fit, the copy
+ * engine fetches the next one meanwhile. */
 
-#include "kernels/cuda/cuda-rows.cuh"
+#include "kernels/cuda/loss-stream.cuh"
 
-#include <float.h>
+using namespace qm_loss;
 
 namespace
 {
-
-const float log2_e = 1.44269504088896341f;
-
-struct Labels
-{
-  const int32_t *labels;
-  int64_t length;
-  bool shift;
-
-  /* What row t of the logits has to predict. */
-  __device__ __forceinline__ int32_t
-  at (int64_t t) const
-  {
-    int64_t s;
-
-    if (!shift)
-      return labels[t];
-    s = (t | length) >> 32 == 0 ? (uint32_t) t % (uint32_t) length : t % length;
-    return s == length - 1 ? QM_IGNORE_LABEL : labels[t + 1];
-  }
-};
 
 Labels
 labels_of (const QmOpCall *call, const QmTensor &labels)
@@ -71,28 +51,9 @@ __global__ void __launch_bounds__ (1024) weight_kernel (const Labels labels,
   weight[1] = weight[0] * state[QM_STATE_LOSS_SCALE];
 }
 
-struct Loss
-{
-  QmRows logits, dlogits;
-  Labels labels;
-  const float *weight;
-  float *losses;
-  int classes, columns; /* columns: with padding */
-  bool aligned, kept;
-};
-
 /* Groups of the row as they are in memory: their first halves, then, of f32,
  * the second ones.  Each thread finds here what it put here. */
 extern __shared__ uint4 kept_row[];
-
-__device__ __forceinline__ float
-power_of_2 (float x)
-{
-  float y;
-
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
 
 /* A group of logits; what is not in the row is 0. */
 __device__ __forceinline__ QmRaw
@@ -101,18 +62,6 @@ fetch_logits (const Loss &loss, const char *row, int column)
   if (loss.aligned && column >= 0 && column + QM_GROUP <= loss.classes)
     return qm_fetch (row, column, loss.logits.type);
   return qm_fetch_part (row, column, loss.classes, loss.logits.type);
-}
-
-__device__ __forceinline__ void
-put_gradients (const Loss &loss,
-               char *row,
-               int column,
-               const float (&x)[QM_GROUP])
-{
-  if (loss.aligned && column >= 0 && column + QM_GROUP <= loss.columns)
-    qm_put (row, column, loss.dlogits.type, x);
-  else
-    qm_put_part (row, column, loss.columns, loss.dlogits.type, x);
 }
 
 /* The largest of a row and the sum of exp (x - largest), as far as one thread
@@ -135,7 +84,7 @@ struct Exponentials
         offset = -most * log2_e;
 #pragma unroll
         for (int i = 0; i < QM_GROUP; i++)
-          sum += power_of_2 (fmaf (x[i], log2_e, offset));
+          sum += qm_power_of_2 (fmaf (x[i], log2_e, offset));
         return;
       }
 #pragma unroll
@@ -146,7 +95,7 @@ struct Exponentials
 #pragma unroll
     for (int i = 0; i < QM_GROUP; i++)
       if (column + i >= 0 && column + i < classes)
-        sum += power_of_2 (fmaf (x[i], log2_e, -most * log2_e));
+        sum += qm_power_of_2 (fmaf (x[i], log2_e, -most * log2_e));
   }
 
   __device__ __forceinline__ void
@@ -154,7 +103,7 @@ struct Exponentials
   {
     if (most > largest)
       {
-        sum *= power_of_2 ((largest - most) * log2_e);
+        sum *= qm_power_of_2 ((largest - most) * log2_e);
         largest = most;
       }
   }
@@ -242,7 +191,7 @@ gradients (const Loss &loss,
 {
 #pragma unroll
   for (int i = 0; i < QM_GROUP; i++)
-    x[i] = factor * power_of_2 (fmaf (x[i], log2_e, offset));
+    x[i] = factor * qm_power_of_2 (fmaf (x[i], log2_e, offset));
   if (label >= column && label < column + QM_GROUP)
 #pragma unroll
     for (int i = 0; i < QM_GROUP; i++)
@@ -251,22 +200,6 @@ gradients (const Loss &loss,
 #pragma unroll
     for (int i = 0; i < QM_GROUP; i++)
       x[i] = column + i < loss.classes ? x[i] : 0;
-}
-
-/* The whole gradient of a row that is ignored or has no valid label. */
-template <int threads>
-__device__ __forceinline__ void
-write_constant (const Loss &loss, char *row, int first, float value)
-{
-  for (int column = first; column < loss.columns; column += threads * QM_GROUP)
-    {
-      float x[QM_GROUP];
-
-#pragma unroll
-      for (int i = 0; i < QM_GROUP; i++)
-        x[i] = column + i < loss.classes ? value : 0;
-      put_gradients (loss, row, column, x);
-    }
 }
 
 template <int threads>
@@ -289,11 +222,7 @@ __launch_bounds__ (threads, threads == 128 ? 8 : 2)
 
   if (label < 0 || label >= loss.classes)
     {
-      float value = label == QM_IGNORE_LABEL ? 0 : nanf ("");
-
-      if (threadIdx.x == 0)
-        loss.losses[t] = value;
-      write_constant<threads> (loss, to, first, value);
+      write_ignored<threads> (loss, t, label, first);
       return;
     }
   wanted = qm_load ({ (void *) row, loss.logits.type }, label);
@@ -394,7 +323,14 @@ qm_cuda_cross_entropy (QmCudaContext *context,
                 .aligned = is_aligned (logits, dlogits) };
   unsigned rows = (unsigned) logits.shape[0];
 
-  if (classes <= 4096)
+  if (can_stream (context, loss))
+    {
+      cudaError_t code = stream_rows (context, stream, loss, rows);
+
+      if (code != cudaSuccess)
+        return qm_cuda_failed (code, "cross_entropy", error);
+    }
+  else if (classes <= 4096)
     launch<128> (context, stream, loss, rows);
   else
     launch<768> (context, stream, loss, rows);

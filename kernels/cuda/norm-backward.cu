@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The gradient of layer norm.  Rows are kept in registers as in the forward
- * pass; so are the sums of the gradients of gamma and beta over all rows that a
- * thread sees, which are added up in the workspace afterwards. */
+/* The gradient of layer norm and RMS norm.  Rows are kept in registers as in
+ * the forward pass; so are the sums of the gradients of gamma and beta over all
+ * rows that a thread sees, which are added up in the workspace afterwards. */
 
 #include "kernels/cuda/cuda-rows.cuh"
 #include "kernels/cuda/cuda-workspace.h"
@@ -19,6 +19,7 @@ struct NormBackward
   QmDropout drop, drop2;
   int64_t rows;
   int columns;
+  bool rms;
 };
 
 /* Adds one group's share of one affine output. */
@@ -139,7 +140,7 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
     {
       QmRaw dy[groups], dy2[dual ? groups : 1], x[groups], dsum[groups];
       float n[groups][QM_GROUP], dn[groups][QM_GROUP];
-      float mean = norm.mean[row], rstd = norm.rstd[row];
+      float mean = norm.rms ? 0 : norm.mean[row], rstd = norm.rstd[row];
       float total = 0, dot = 0;
 
 #pragma unroll
@@ -184,7 +185,8 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
               dot += dn[g][i] * n[g][i];
             }
         }
-      total = qm_row_sum<threads> (total, shared[0]) / (float) norm.columns;
+      total = qm_row_sum<threads> (norm.rms ? 0 : total, shared[0])
+              / (float) norm.columns;
       dot = qm_row_sum<threads> (dot, shared[1]) / (float) norm.columns;
 #pragma unroll
       for (int g = 0; g < groups; g++)
@@ -205,6 +207,167 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
     write_part<threads, groups> (norm.parts[s]
                                      + (int64_t) blockIdx.x * norm.columns,
                                  norm.columns, lane, sums[s]);
+}
+
+/* What a thread has of a row: one group. */
+struct Column
+{
+  QmRaw dy, dy2, x, dsum;
+  float mean, rstd;
+
+  template <bool dual>
+  __device__ __forceinline__ void
+  fetch (const NormBackward &norm, int64_t row, int column)
+  {
+    if (row >= norm.rows)
+      return;
+    x = qm_fetch_group<true> (norm.sum.row (row), column, norm.columns,
+                              norm.sum.type);
+    dy = qm_fetch_group<true> (norm.dy.row (row), column, norm.columns,
+                               norm.dy.type);
+    if (dual)
+      dy2 = qm_fetch_group<true> (norm.dy2.row (row), column, norm.columns,
+                                  norm.dy2.type);
+    if (norm.dsum)
+      dsum = qm_fetch_group<true> (norm.dsum.row (row), column, norm.columns,
+                                   norm.dsum.type);
+    mean = norm.mean[row];
+    rstd = norm.rstd[row];
+  }
+};
+
+/* One of the two affine outputs: the gradients of its gamma and beta. */
+struct Affine
+{
+  float scale[QM_GROUP], dgamma[QM_GROUP], dbeta[QM_GROUP];
+
+  __device__ __forceinline__ void
+  fetch (const QmRows &gamma, int column, int columns)
+  {
+    qm_unpack (qm_fetch_group<true> (gamma.data, column, columns, gamma.type),
+               gamma.type, scale);
+#pragma unroll
+    for (int i = 0; i < QM_GROUP; i++)
+      dgamma[i] = dbeta[i] = 0;
+  }
+
+  __device__ __forceinline__ void
+  add (const QmRaw &raw,
+       const QmRows &dy,
+       const float (&n)[QM_GROUP],
+       float (&dn)[QM_GROUP])
+  {
+    float d[QM_GROUP];
+
+    qm_unpack (raw, dy.type, d);
+#pragma unroll
+    for (int i = 0; i < QM_GROUP; i++)
+      {
+        dgamma[i] += d[i] * n[i];
+        dbeta[i] += d[i];
+        dn[i] += d[i] * scale[i];
+      }
+  }
+
+  __device__ __forceinline__ void
+  write (float *const *parts, int column, int columns) const
+  {
+    int64_t at = (int64_t) blockIdx.x * columns + column;
+
+    if (column >= columns)
+      return;
+    qm_store_as<float, QM_GROUP> (parts[0], at, dgamma);
+    qm_store_as<float, QM_GROUP> (parts[1], at, dbeta);
+  }
+};
+
+/* Two sums over the block with one barrier; two calls that follow each other
+ * take different memory. */
+template <int threads>
+__device__ __forceinline__ float2
+sum_both (float2 x, float2 *shared)
+{
+  x.x = qm_warp_sum (x.x);
+  x.y = qm_warp_sum (x.y);
+  if (threadIdx.x % 32 == 0)
+    shared[threadIdx.x / 32] = x;
+  __syncthreads ();
+  x = shared[0];
+#pragma unroll
+  for (int warp = 1; warp < threads / 32; warp++)
+    {
+      x.x += shared[warp].x;
+      x.y += shared[warp].y;
+    }
+  return x;
+}
+
+/* Rows of up to 8 x threads elements, one group a thread: gamma stays in
+ * registers, and the next row is fetched while this one is computed. */
+template <int threads, bool dual>
+__global__ void
+__launch_bounds__ (threads)
+    column_kernel (const __grid_constant__ NormBackward norm)
+{
+  __shared__ float2 shared[2][threads / 32];
+  int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
+  int64_t row = blockIdx.x;
+  Affine first, second;
+  Column next;
+
+  next.fetch<dual> (norm, row, column);
+  first.fetch (norm.gamma, column, columns);
+  if (dual)
+    second.fetch (norm.gamma2, column, columns);
+  for (int turn = 0; row < norm.rows; row += gridDim.x, turn = 1 - turn)
+    {
+      Column now = next;
+      float n[QM_GROUP], dn[QM_GROUP] = {}, add[QM_GROUP] = {};
+      float2 both = {};
+
+      next.fetch<dual> (norm, row + gridDim.x, column);
+      qm_unpack (now.x, norm.sum.type, n);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        n[i] = (n[i] - now.mean) * now.rstd;
+      first.add (now.dy, norm.dy, n, dn);
+      if (dual)
+        second.add (now.dy2, norm.dy2, n, dn);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        {
+          both.x += dn[i];
+          both.y += dn[i] * n[i];
+        }
+      both = sum_both<threads> (both, shared[turn]);
+      both.x /= (float) columns;
+      both.y /= (float) columns;
+      if (norm.dsum)
+        qm_unpack (now.dsum, norm.dsum.type, add);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        dn[i] = now.rstd * (dn[i] - both.x - n[i] * both.y) + add[i];
+      write_gradients<true> (norm, row, column, dn);
+    }
+  first.write (norm.parts, column, columns);
+  if (dual)
+    second.write (norm.parts + 2, column, columns);
+}
+
+template <int threads>
+unsigned
+launch_columns (const QmCudaContext *context,
+                cudaStream_t stream,
+                const NormBackward &norm)
+{
+  auto kernel = norm.dy2.data != nullptr ? column_kernel<threads, true>
+                                         : column_kernel<threads, false>;
+  int64_t most = QM_CUDA_NORM_PARTS;
+  unsigned blocks = qm_resident (context, kernel, threads,
+                                 norm.rows < most ? norm.rows : most);
+
+  kernel<<<blocks, threads, 0, stream>>> (norm);
+  return blocks;
 }
 
 /* Launches the kernel; returns the number of its blocks. */
@@ -241,7 +404,7 @@ launch_whole (const QmCudaContext *context,
   if (n <= 768)
     return launch<32, 3, true> (context, stream, norm);
   if (n <= 1024)
-    return launch<128, 1, true> (context, stream, norm);
+    return launch_columns<128> (context, stream, norm);
   if (n <= 2048)
     return launch<256, 1, true> (context, stream, norm);
   if (n <= 4096)
@@ -295,6 +458,7 @@ qm_cuda_layer_norm_backward (QmCudaContext *context,
     .drop2 = qm_dropout (attributes, attributes.site2, in[8]),
     .rows = in[0].shape[0],
     .columns = (int) columns,
+    .rms = attributes.rms,
   };
   QmStatus status;
   unsigned parts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Layer norm.  A row is kept in registers by a warp or by a block: it is read
- * once and written once. */
+/* Layer norm and RMS norm.  A row is kept in registers by a warp or by a block:
+ * it is read once and written once. */
 
 #include "kernels/cuda/cuda-rows.cuh"
 
@@ -16,6 +16,7 @@ struct Norm
   int64_t rows;
   int columns;
   float epsilon;
+  bool rms;
 };
 
 /* x += dropout (branch) for the groups of one thread. */
@@ -102,14 +103,15 @@ write_row (const Norm &norm,
   for (int g = 0; g < groups; g++)
     {
       int column = (g * threads + lane) * QM_GROUP;
-      float scale[QM_GROUP], shift[QM_GROUP];
+      float scale[QM_GROUP], shift[QM_GROUP] = {};
 
       qm_unpack (qm_fetch_group<whole> (gamma.data, column, norm.columns,
                                         gamma.type),
                  gamma.type, scale);
-      qm_unpack (qm_fetch_group<whole> (beta.data, column, norm.columns,
-                                        beta.type),
-                 beta.type, shift);
+      if (beta)
+        qm_unpack (qm_fetch_group<whole> (beta.data, column, norm.columns,
+                                          beta.type),
+                   beta.type, shift);
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
         scale[i] = n[g][i] * scale[i] + shift[i];
@@ -132,12 +134,17 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
       float x[groups][QM_GROUP], mean = 0, squares = 0, rstd;
 
       read_row<threads, groups, whole> (norm, row, lane, x);
+      if (!norm.rms)
+        {
 #pragma unroll
-      for (int g = 0; g < groups; g++)
+          for (int g = 0; g < groups; g++)
 #pragma unroll
-        for (int i = 0; i < QM_GROUP; i++)
-          mean += x[g][i];
-      mean = qm_row_sum<threads> (mean, shared[0]) / (float) norm.columns;
+            for (int i = 0; i < QM_GROUP; i++)
+              mean += x[g][i];
+          mean = qm_row_sum<threads> (mean, shared[0]) / (float) norm.columns;
+        }
+      else if (threads > 32)
+        __syncthreads ();
 #pragma unroll
       for (int g = 0; g < groups; g++)
 #pragma unroll
@@ -157,7 +164,8 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
           x[g][i] *= rstd;
       if (lane == 0)
         {
-          norm.mean[row] = mean;
+          if (norm.mean != nullptr)
+            norm.mean[row] = mean;
           norm.rstd[row] = rstd;
         }
       write_row<threads, groups, whole> (norm, norm.y, norm.gamma, norm.beta,
@@ -166,6 +174,151 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
         write_row<threads, groups, whole> (norm, norm.y2, norm.gamma2,
                                            norm.beta2, row, lane, x);
     }
+}
+
+/* What a thread has of a row: one group. */
+struct Column
+{
+  QmRaw x, a, b;
+
+  __device__ __forceinline__ void
+  fetch (const Norm &norm, int64_t row, int column)
+  {
+    if (row >= norm.rows)
+      return;
+    x = qm_fetch_group<true> (norm.x.row (row), column, norm.columns,
+                              norm.x.type);
+    if (norm.a)
+      a = qm_fetch_group<true> (norm.a.row (row), column, norm.columns,
+                                norm.a.type);
+    if (norm.b)
+      b = qm_fetch_group<true> (norm.b.row (row), column, norm.columns,
+                                norm.b.type);
+  }
+
+  /* x + dropout (a) + dropout (b) */
+  __device__ __forceinline__ void
+  sum (const Norm &norm, int64_t row, int column, float (&to)[QM_GROUP]) const
+  {
+    qm_unpack (x, norm.x.type, to);
+    if (!norm.a)
+      return;
+    add (norm, norm.a, norm.drop_a, a, row, column, to);
+    if (norm.b)
+      add (norm, norm.b, norm.drop_b, b, row, column, to);
+    qm_put_group<true> (norm.sum.row (row), column, norm.columns, norm.sum.type,
+                        to);
+  }
+
+  static __device__ __forceinline__ void
+  add (const Norm &norm,
+       const QmRows &branch,
+       const QmDropout &dropout,
+       const QmRaw &raw,
+       int64_t row,
+       int column,
+       float (&to)[QM_GROUP])
+  {
+    float values[QM_GROUP];
+
+    qm_unpack (raw, branch.type, values);
+    if (dropout.rng != nullptr)
+      qm_drop_group<true> (dropout, row * norm.columns + column, values);
+#pragma unroll
+    for (int i = 0; i < QM_GROUP; i++)
+      to[i] += values[i];
+  }
+};
+
+/* One of the two affine outputs. */
+struct Affine
+{
+  float scale[QM_GROUP], shift[QM_GROUP];
+
+  __device__ __forceinline__ void
+  fetch (const QmRows &gamma, const QmRows &beta, int column, int columns)
+  {
+    qm_unpack (qm_fetch_group<true> (gamma.data, column, columns, gamma.type),
+               gamma.type, scale);
+    qm_unpack (qm_fetch_group<true> (beta.data, column, columns, beta.type),
+               beta.type, shift);
+  }
+
+  __device__ __forceinline__ void
+  write (const QmRows &y,
+         int64_t row,
+         int column,
+         int columns,
+         const float (&n)[QM_GROUP]) const
+  {
+    float out[QM_GROUP];
+
+#pragma unroll
+    for (int i = 0; i < QM_GROUP; i++)
+      out[i] = n[i] * scale[i] + shift[i];
+    qm_put_group<true> (y.row (row), column, columns, y.type, out);
+  }
+};
+
+/* Rows of up to 8 x threads elements, one group a thread: gamma and beta stay
+ * in registers, and the next row is fetched while this one is computed. */
+template <int threads>
+__global__ void
+__launch_bounds__ (threads) column_kernel (const __grid_constant__ Norm norm)
+{
+  __shared__ __align__ (16) float shared[2][threads / 32];
+  int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
+  int64_t row = blockIdx.x;
+  Affine first, second;
+  Column next;
+
+  next.fetch (norm, row, column);
+  first.fetch (norm.gamma, norm.beta, column, columns);
+  if (norm.y2)
+    second.fetch (norm.gamma2, norm.beta2, column, columns);
+  for (; row < norm.rows; row += gridDim.x)
+    {
+      Column now = next;
+      float x[QM_GROUP], mean = 0, squares = 0, rstd;
+
+      next.fetch (norm, row + gridDim.x, column);
+      now.sum (norm, row, column, x);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        mean += x[i];
+      mean = qm_short_row_sum<threads> (mean, shared[0]) / (float) columns;
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        {
+          x[i] -= mean;
+          squares += x[i] * x[i];
+        }
+      squares =
+          qm_short_row_sum<threads> (column < columns ? squares : 0, shared[1]);
+      rstd = rsqrtf (squares / (float) columns + norm.epsilon);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        x[i] *= rstd;
+      if (threadIdx.x == 0)
+        {
+          norm.mean[row] = mean;
+          norm.rstd[row] = rstd;
+        }
+      first.write (norm.y, row, column, columns, x);
+      if (norm.y2)
+        second.write (norm.y2, row, column, columns, x);
+    }
+}
+
+template <int threads>
+void
+launch_columns (const QmCudaContext *context,
+                cudaStream_t stream,
+                const Norm &norm)
+{
+  column_kernel<threads>
+      <<<qm_resident (context, column_kernel<threads>, threads, norm.rows),
+         threads, 0, stream>>> (norm);
 }
 
 template <int threads, int groups, bool whole>
@@ -192,10 +345,12 @@ launch_whole (const QmCudaContext *context,
     launch<32, 1, true> (context, stream, norm);
   else if (n <= 512)
     launch<32, 2, true> (context, stream, norm);
-  else if (n <= 768)
+  else if (n <= 768 && norm.a.data == nullptr)
     launch<32, 3, true> (context, stream, norm);
+  else if (n <= 768)
+    launch_columns<96> (context, stream, norm);
   else if (n <= 1024)
-    launch<32, 4, true> (context, stream, norm);
+    launch_columns<128> (context, stream, norm);
   else if (n <= 2048)
     launch<128, 2, true> (context, stream, norm);
   else if (n <= 3072)
@@ -237,7 +392,8 @@ qm_cuda_layer_norm (QmCudaContext *context,
                 .drop_b = qm_dropout (attributes, attributes.site2, in[7]),
                 .rows = in[0].shape[0],
                 .columns = (int) in[0].shape[1],
-                .epsilon = (float) attributes.epsilon };
+                .epsilon = (float) attributes.epsilon,
+                .rms = attributes.rms };
 
   if (!qm_tensor_present (&in[5]))
     {

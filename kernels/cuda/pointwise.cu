@@ -2,7 +2,7 @@
 
 /* Activations and dropout: each element on its own. */
 
-#include "kernels/cuda/cuda-rows.cuh"
+#include "kernels/cuda/activation.cuh"
 
 namespace
 {
@@ -14,99 +14,6 @@ struct Pointwise
   QmFunction function;
   int64_t n;
 };
-
-/* exp (-x x / 2) and erf (x / sqrt (2)) by formula 7.1.26 of Abramowitz and
- * Stegun (1964), good to 2e-7; the exponential is needed for both the function
- * and its slope. */
-__device__ __forceinline__ float
-normal_erf (float x, float &bell)
-{
-  float z = fabsf (x) * 0.70710678118654752f;
-  float t = __fdividef (1, fmaf (0.3275911f, z, 1));
-  float sum = fmaf (t, 1.061405429f, -1.453152027f);
-
-  bell = __expf (-z * z);
-  sum = fmaf (t, sum, 1.421413741f);
-  sum = fmaf (t, sum, -0.284496736f);
-  sum = fmaf (t, sum, 0.254829592f);
-  return copysignf (fmaf (-t * sum, bell, 1), x);
-}
-
-__device__ __forceinline__ float
-hyperbolic_tangent (float x)
-{
-  return 1 - __fdividef (2, 1 + __expf (2 * fminf (x, 40)));
-}
-
-__device__ __forceinline__ float
-inner_of_tanh (float x)
-{
-  return 0.79788456080286536f * x * fmaf (0.044715f * x, x, 1);
-}
-
-__device__ __forceinline__ float
-activate (QmFunction function, float x)
-{
-  float bell;
-
-  switch (function)
-    {
-    case QM_FUNCTION_GELU:
-      return 0.5f * x * (1 + normal_erf (x, bell));
-    case QM_FUNCTION_GELU_TANH:
-      return 0.5f * x * (1 + hyperbolic_tangent (inner_of_tanh (x)));
-    case QM_FUNCTION_TANH:
-      return hyperbolic_tangent (x);
-    default:
-      return qm_function (function, x);
-    }
-}
-
-__device__ __forceinline__ float
-slope (QmFunction function, float x)
-{
-  float t, bell;
-
-  switch (function)
-    {
-    case QM_FUNCTION_GELU:
-      t = normal_erf (x, bell);
-      return fmaf (x * 0.39894228040143268f, bell, 0.5f * (1 + t));
-    case QM_FUNCTION_GELU_TANH:
-      t = hyperbolic_tangent (inner_of_tanh (x));
-      return 0.5f * (1 + t)
-             + 0.5f * x * (1 - t * t) * 0.79788456080286536f
-                   * fmaf (3 * 0.044715f * x, x, 1);
-    case QM_FUNCTION_TANH:
-      t = hyperbolic_tangent (x);
-      return 1 - t * t;
-    default:
-      return qm_function_slope (function, x);
-    }
-}
-
-/* The switch is outside of the loop over elements. */
-template <bool backward>
-__device__ __forceinline__ void
-apply (QmFunction function, const float (&x)[QM_GROUP], float (&y)[QM_GROUP])
-{
-#define FOR_EACH(name)                                                \
-  case name:                                                          \
-    _Pragma ("unroll") for (int i = 0; i < QM_GROUP; i++) y[i] =      \
-        backward ? y[i] * slope (name, x[i]) : activate (name, x[i]); \
-    break
-
-  switch (function)
-    {
-      FOR_EACH (QM_FUNCTION_GELU);
-      FOR_EACH (QM_FUNCTION_GELU_TANH);
-      FOR_EACH (QM_FUNCTION_RELU);
-      FOR_EACH (QM_FUNCTION_SILU);
-      FOR_EACH (QM_FUNCTION_TANH);
-      FOR_EACH (QM_FUNCTION_NONE);
-    }
-#undef FOR_EACH
-}
 
 enum Kind
 {
@@ -150,10 +57,10 @@ __global__ void __launch_bounds__ (256)
       if (kind == ACTIVATION_BACKWARD)
         {
           qm_unpack (b[u], work.b.type, x);
-          apply<true> (work.function, x, y);
+          qm_activate<true> (work.function, work.y.type, x, y);
         }
       else if (kind == ACTIVATION)
-        apply<false> (work.function, y, y);
+        qm_activate<false> (work.function, work.y.type, y, y);
       else if (work.dropout.rng != nullptr)
         qm_drop_group<true> (work.dropout, i, y);
       if (whole && i + QM_GROUP <= work.n)

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """qm-bench as a user calls it, on the CPU.
 
-usage: test_bench.py QM_BENCH GOLDEN_FOLDER
+usage: test_bench.py QM_BENCH GOLDEN_FOLDER MANUAL
 """
 
 import json
 import os
 import pathlib
+import re
+import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
-BENCH, GOLDEN = sys.argv[1], pathlib.Path(sys.argv[2])
+BENCH, GOLDEN, MANUAL = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
 
 CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
               num_hidden_layers=2, num_attention_heads=4,
@@ -23,6 +26,29 @@ CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
 RECIPE = dict(batch_size=8, steps=100, sequence_length=16, precision='fp32',
               optimizer='adamw', learning_rate=3e-3, beta1=0.9, beta2=0.95,
               epsilon=1e-8, weight_decay=0.01, max_grad_norm=1.0)
+BERT = dict(model_type='bert', vocab_size=256, hidden_size=32,
+            num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
+            max_position_embeddings=32, hidden_dropout_prob=0,
+            attention_probs_dropout_prob=0)
+VIT = dict(model_type='vit', hidden_size=32, num_hidden_layers=2,
+           num_attention_heads=4, intermediate_size=64, image_size=8,
+           patch_size=4, num_channels=1, num_labels=4)
+IMAGE_RECIPE = {key: value for key, value in RECIPE.items()
+                if key != 'sequence_length'} | dict(image_size=8)
+
+
+def write_tensors(path, **tensors):
+    """A safetensors file of (type, shape, bytes)."""
+    header, end = {}, 0
+    for name, (kind, shape, data) in tensors.items():
+        header[name] = dict(dtype=kind, shape=shape,
+                            data_offsets=[end, end + len(data)])
+        end += len(data)
+    text = json.dumps(header).encode()
+    with open(path, 'wb') as file:
+        file.write(struct.pack('<Q', len(text)) + text)
+        for _, _, data in tensors.values():
+            file.write(data)
 
 
 def bench(*arguments, **options):
@@ -64,6 +90,29 @@ class Bench(unittest.TestCase):
         last = json.loads(result.stdout.splitlines()[-1])
         self.assertEqual(last['id'], 'cpu')
         self.assertGreater(last['memory_bytes'], 0)
+        self.assertTrue(last['usable'])
+        self.documented(last)
+        self.assertRegex(bench('devices').stdout, r'(?m)^cpu  .*\n +.* GiB')
+
+    def test_no_gpu_is_said(self):
+        result = bench('devices', env={**os.environ,
+                                       'CUDA_VISIBLE_DEVICES': ''})
+        self.assertEqual(result.returncode, 0)
+        self.assertIn('--device cpu', result.stderr)
+        self.assertTrue(result.stdout.startswith('cpu'))
+        result = bench('run', *self.tiny(), '--json',
+                       env={**os.environ, 'CUDA_VISIBLE_DEVICES': ''})
+        self.assertEqual(json.loads(result.stdout)['device']['id'], 'cpu')
+        self.assertIn('This is the cpu.', result.stderr)
+
+    def documented(self, value):
+        """Every name in JSON is in the manual page."""
+        words = set(re.findall(r'[a-z0-9_]+', MANUAL.read_text()))
+        if isinstance(value, dict):
+            self.assertLessEqual(set(value), words)
+        for item in value.values() if isinstance(value, dict) else value:
+            if isinstance(item, (dict, list)):
+                self.documented(item)
 
     def test_plan_of_the_catalog(self):
         for model in ('pythia-160m', 'pythia-410m', 'pythia-1b', 'pythia-2.8b',
@@ -72,12 +121,41 @@ class Bench(unittest.TestCase):
             begin = time.monotonic()
             plan = self.line(bench('plan', '--model', model, '--memory',
                                    '141GB', '--json'))
-            self.assertLess(time.monotonic() - begin, 5)
+            self.assertLess(time.monotonic() - begin, 1)
+            self.documented(plan)
             parts = dict(plan['memory_bytes'])
             total = parts.pop('total')
             self.assertEqual(total, sum(parts.values()))
             self.assertLessEqual(total, 141e9)
             self.assertTrue(plan['fits'])
+
+    def test_plan_for_a_gpu_of_the_catalog(self):
+        for name in ('rtx-4090', 'RTX4090', 'geforce rtx 4090', '4090'):
+            plan = self.line(bench('plan', '--model', 'pythia-1b', '--gpu',
+                                   name, '--json'))
+            self.assertEqual(plan['gpu'], 'GeForce RTX 4090')
+            self.assertEqual(plan['architecture'], 89)
+            self.assertLessEqual(plan['memory_bytes']['total'],
+                                 plan['available_bytes'])
+            self.assertLess(plan['available_bytes'], 24 * 2**30)
+            self.assertGreater(plan['twice_bytes'], plan['available_bytes'])
+        arguments = ('plan', '--model', 'pythia-160m', '--gpu')
+        self.fails(1, 'h100-80gb-pcie, h100-80gb-sxm', *arguments, 'h100')
+        self.fails(1, "no GPU 'voodoo'", *arguments, 'voodoo')
+        self.fails(5, 'too old', *arguments, 't4')
+        self.fails(5, 'AMD', *arguments, 'mi300x')
+        self.fails(5, 'too old', 'plan', '--model', 'pythia-160m', '--memory',
+                   '24GiB', '--architecture', 75)
+        text = bench(*arguments, 'h200-141gb-sxm').stdout
+        self.assertIn('fits in the 138.2 GiB of H200 SXM 141GB', text)
+
+    def test_plan_of_many_layers(self):
+        begin = time.monotonic()
+        plan = self.line(bench(
+            'plan', *self.tiny(num_hidden_layers=4096), '--micro-batch', 1,
+            '--json'))
+        self.assertGreater(plan['memory_bytes']['activations'], 4096 * 2**10)
+        self.assertLess(time.monotonic() - begin, 20)
 
     def test_settings_need_less(self):
         def need(settings):
@@ -132,12 +210,56 @@ class Bench(unittest.TestCase):
             self.assertAlmostEqual(
                 got['days'] / (got['step']['mean_s'] * 100 / 86400), 1,
                 places=6)
+            self.documented(got)
+            self.assertIsNone(got['memory_use']['used_bytes'])
+            phases = got['phases_s']
+            self.assertLess(sum(phases.values()), 2.01 * phases['total'])
+            self.assertAlmostEqual(float.fromhex(got['loss_hex']), got['loss'],
+                                   places=9)
             # What was timed has learned a little from log(256).
             self.assertTrue(3 < got['loss'] < 7, got['loss'])
 
     def test_run_chooses_the_micro_batch(self):
         got = self.line(bench('run', *self.tiny(), '--device', 'cpu', '--json'))
         self.assertEqual(got['micro_batch'], 8)
+
+    def test_profile(self):
+        arguments = (*self.tiny(), '--device', 'cpu', '--profile')
+        got = self.line(bench('run', *arguments, '--json'))
+        self.documented(got)
+        profile = got['profile']
+        for part, total in (('pass', 'pass_s'), ('update', 'update_s')):
+            rows = [row for row in profile['rows'] if row['part'] == part]
+            self.assertGreater(len(rows), 3)
+            self.assertAlmostEqual(sum(row['seconds'] for row in rows),
+                                   profile[total], places=6)
+            self.assertAlmostEqual(sum(row['share'] for row in rows), 1)
+            times = [row['seconds'] for row in rows]
+            self.assertEqual(times, sorted(times, reverse=True))
+        names = {row['operator'] for row in profile['rows']}
+        self.assertTrue({'attention', 'attention_backward', 'linear', 'adam',
+                         'cross_entropy'} <= names, names)
+        self.assertTrue(all('tflops' in row or 'gbs' in row
+                            for row in profile['rows']))
+        attention, = (row for row in profile['rows']
+                      if row['operator'] == 'attention')
+        self.assertEqual(attention['count'], CONFIG['num_hidden_layers'])
+        self.assertIn('f32[8,4,16,8]', attention['shape'])
+        text = bench('run', *arguments, '--verbose').stdout
+        self.assertIn('Pass operator by operator', text)
+        self.assertIn('tuning', text)
+
+    def test_same_seed_same_bits(self):
+        def loss(*arguments):
+            return self.line(bench(
+                'run', *self.tiny(), '--device', 'cpu', '--validate', 2,
+                '--json', *arguments))['loss_hex']
+
+        first = loss('--deterministic')
+        self.assertEqual(loss('--deterministic'), first)
+        # Nor does it matter how often was measured before.
+        self.assertEqual(loss('--repeat', 3), first)
+        self.assertNotEqual(loss('--seed', 1), first)
 
     def test_half_precision(self):
         for precision in ('fp16', 'bf16'):
@@ -196,6 +318,75 @@ class Bench(unittest.TestCase):
                 for settings in ('naive', 'free-lunch')]
         self.assertAlmostEqual(last[0], last[1], places=3)
 
+    def test_train_masked(self):
+        text = self.write('text', 'All work and no play makes a dull text. '
+                          * 200)
+        files = ('--config', self.write('config.json', BERT), '--recipe',
+                 self.write('recipe.json', RECIPE))
+        runs = []
+        for more in ((), (), ('--seed', 1), ('--mask-token', 7)):
+            result = bench('train', *files, '--device', 'cpu', '--text', text,
+                           '--steps', 40, '--micro-batch', 4, '--json', *more)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            runs.append([json.loads(line)['loss']
+                         for line in result.stdout.splitlines()])
+        self.assertGreater(runs[0][0], 5)
+        self.assertLess(sum(runs[0][-5:]) / 5, 3.5)
+        self.assertEqual(runs[0], runs[1])
+        self.assertNotEqual(runs[0], runs[2])
+        self.assertNotEqual(runs[0], runs[3])
+
+    def test_train_images(self):
+        images = self.path('images.safetensors')
+        labels = [i % 4 for i in range(16)]
+        pixels = [float(label == j // 16) for label in labels
+                  for j in range(64)]
+        write_tensors(images, pixel_values=('F32', [16, 1, 8, 8],
+                                            struct.pack('<1024f', *pixels)),
+                      labels=('I64', [16], struct.pack('<16q', *labels)))
+        files = ('--config', self.write('config.json', VIT), '--recipe',
+                 self.write('recipe.json', IMAGE_RECIPE))
+        result = bench('train', *files, '--device', 'cpu', '--images', images,
+                       '--steps', 60, '--json')
+        losses = [json.loads(line)['loss']
+                  for line in result.stdout.splitlines()]
+        self.assertEqual(len(losses), 60, result.stderr)
+        self.assertGreater(losses[0], 1)
+        self.assertLess(losses[-1], 0.1)
+        self.fails(1, 'learns from --images', 'train', *files, '--device',
+                   'cpu', '--text', BENCH)
+        self.fails(1, 'shape', 'train', '--config',
+                   self.write('config.json', dict(VIT, num_channels=3)),
+                   *files[2:], '--device', 'cpu', '--images', images)
+
+    def test_train_continues(self):
+        text = self.write('text', 'abcdefghijklmnopqrstuvwxyz' * 30)
+        first, second = self.path('first'), self.path('second')
+
+        def train(*arguments):
+            result = bench('train', *self.tiny(), '--device', 'cpu', '--text',
+                           text, '--json', *arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return [json.loads(line) for line in result.stdout.splitlines()]
+
+        # A learning rate of 0 changes nothing.
+        train('--steps', 1, '--learning-rate', 0, '--out', first)
+        train('--steps', 1, '--learning-rate', 0, '--weights', first, '--out',
+              second)
+        with open(first, 'rb') as a, open(second, 'rb') as b:
+            self.assertEqual(a.read(), b.read())
+        drawn = train('--steps', 3)
+        self.assertEqual([line['loss'] for line in drawn], [
+            line['loss'] for line in train('--steps', 3, '--weights', first)])
+        rates = [line['learning_rate'] for line in train(
+            '--steps', 6, '--warm-up', 2, '--schedule', 'linear')]
+        for rate, share in zip(rates, (0, 0.5, 1, 0.75, 0.5, 0.25)):
+            self.assertAlmostEqual(rate, 3e-3 * share)
+        self.fails(1, 'cannot be written', 'train', *self.tiny(), '--text',
+                   text, '--out', self.path('absent/out'), '--device', 'cpu')
+        self.fails(1, '--schedule', 'train', *self.tiny(), '--text', text,
+                   '--schedule', 'steep', '--device', 'cpu')
+
     def test_checkpoint(self):
         def need(*options):
             plan = self.line(bench('plan', '--model', 'pythia-1b', '--json',
@@ -240,12 +431,20 @@ class Bench(unittest.TestCase):
         self.fails(4, 'no device', 'run', *self.tiny(), '--device', 'tpu')
         self.fails(3, 'needs', 'plan', '--model', 'pythia-6.9b', '--memory',
                    '24GiB')
+        self.fails(1, 'no GPU of compute capability 8.0', 'run', *self.tiny(),
+                   '--device', 'cpu', '--architecture', 80)
+        self.fails(1, '--architecture', 'run', *self.tiny(), '--device', 'cpu',
+                   '--architecture', 'hopper')
+        self.fails(4, 'no device cuda:63', 'run', *self.tiny(), '--device',
+                   'cuda:63')
         self.fails(5, 'rope_scaling', 'run',
                    *self.tiny(rope_scaling=dict(type='linear')), '--device',
                    'cpu')
-        self.fails(5, 'gpt_neox', 'train', '--model', 'roberta-large',
-                   '--micro-batch', 1, '--device', 'cpu', '--batch-size', 1,
-                   '--text', BENCH)
+        self.fails(2, 'one of', 'train', '--model', 'roberta-large')
+        self.fails(1, '--mask-token', 'train', '--config',
+                   self.write('config.json', BERT), '--recipe',
+                   self.write('recipe.json', RECIPE), '--mask-token', 256,
+                   '--device', 'cpu', '--text', BENCH)
 
     def test_check_refuses(self):
         broken = self.write('broken.safetensors', 'nothing of the kind')
@@ -275,11 +474,65 @@ class Bench(unittest.TestCase):
         self.assertEqual(out, '')
         self.assertTrue(err.endswith('qm-bench: interrupted\n'), err)
 
+    def stopped(self, *arguments, wait):
+        """Interrupted when it has used so many seconds of the processor."""
+        process = subprocess.Popen([BENCH, *map(str, arguments)],
+                                   stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        ticks = os.sysconf('SC_CLK_TCK')
+        while process.poll() is None:
+            with open(f'/proc/{process.pid}/stat') as file:
+                fields = file.read().rsplit(')', 1)[1].split()
+            if (int(fields[11]) + int(fields[12])) / ticks > wait:
+                break
+            time.sleep(0.05)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertEqual(out, '')
+        self.assertTrue(err.endswith('qm-bench: interrupted\n'), err)
+        return time.monotonic() - begin
+
+    def test_interrupt_within_a_pass(self):
+        recipe = self.write('recipe.json', dict(RECIPE, sequence_length=1024))
+        wide = self.write('config.json', dict(
+            CONFIG, hidden_size=512, intermediate_size=2048,
+            num_hidden_layers=8, max_position_embeddings=1024))
+        self.assertLess(self.stopped(
+            'run', '--config', wide, '--recipe', recipe, '--device', 'cpu',
+            '--micro-batch', 8, '--json', wait=0.5), 3)
+
+    def test_out_of_memory(self):
+        def little():
+            resource.setrlimit(resource.RLIMIT_AS, (300 << 20, 300 << 20))
+
+        if b'__asan_init' in pathlib.Path(BENCH).read_bytes():
+            self.skipTest('a sanitizer needs address space')
+        self.fails(3, 'memory', 'run', '--model', 'pythia-160m',
+                   '--micro-batch', 1, '--device', 'cpu', '--json',
+                   preexec_fn=little)
+
+    def test_full_disk_is_said(self):
+        with open('/dev/full', 'w') as full:
+            result = subprocess.run([BENCH, 'plan', '--model', 'pythia-160m',
+                                     '--memory', '24GiB'], stdout=full,
+                                    stderr=subprocess.PIPE, text=True)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('standard output', result.stderr)
+
     def test_help(self):
         for option in ('--help', '--version'):
             result = bench(option)
             self.assertEqual(result.returncode, 0)
             self.assertIn('qm-bench', result.stdout)
+        commands = re.findall(r'(?m)^  ([a-z]+)  ', bench('-h').stdout)
+        self.assertEqual(commands, ['devices', 'plan', 'run', 'check', 'train'])
+        for command in commands:
+            text = bench(command, '--help').stdout
+            self.assertIn('--json', text)
+            self.assertTrue(all(len(line) <= 80 and line == line.rstrip()
+                                for line in text.splitlines()), text)
 
 
 unittest.main(argv=sys.argv[:1])

@@ -25,13 +25,16 @@ typedef struct Run
 } Run;
 
 static bool
-on_step (void *data, int64_t step, double loss, double seconds)
+on_step (void *data, const QmTrainStep *step)
 {
   Run *run = data;
 
-  CHECK_NEAR (loss, run->wanted[step - 1], run->tolerance);
-  CHECK (seconds >= 0);
-  run->steps = step;
+  CHECK_NEAR (step->loss, run->wanted[step->number - 1], run->tolerance);
+  CHECK (step->seconds >= 0);
+  CHECK (step->norm > 0);
+  CHECK_NEAR (step->learning_rate, 0.01, 0);
+  CHECK (!step->skipped);
+  run->steps = step->number;
   return true;
 }
 
@@ -75,7 +78,7 @@ test_run (const char *folder,
 {
   static int32_t ids[STEPS * BATCH * LENGTH];
   char name[64], weights[512];
-  QmTokens tokens = { ids, STEPS * BATCH * LENGTH };
+  QmSamples samples = { .ids = ids, .n = STEPS * BATCH * LENGTH };
   QmRecipe recipe = { .batch_size = BATCH,
                       .steps = STEPS,
                       .sequence_length = LENGTH,
@@ -109,7 +112,7 @@ test_run (const char *folder,
   read_losses (folder, optimizer, run.wanted);
   CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, &error), QM_OK);
   if (plan != NULL)
-    CHECK_INT (qm_train (plan, device, &tokens, &training, &error), QM_OK);
+    CHECK_INT (qm_train (plan, device, &samples, &training, &error), QM_OK);
   CHECK_STRING (error.message, "");
   CHECK_INT (run.steps, STEPS);
   qm_plan_free (plan);

@@ -6,6 +6,10 @@
  *   attention-bench [--path portable|hopper|auto|both] [--repeat N]
  *                   [--dropout P] [--deterministic] [--check] [--shape I]
  *                   [--type fp16|bf16|tf32] [--forward] [--label TEXT]
+ *                   [--layout heads-3|3-heads|separate] [--spread X]
+ *
+ * Elements are normal with standard deviation --spread (1).  Many repeats show
+ * what the clock is worth once the GPU is warm.
  *
  * TFLOP/s count two operations a multiply-add, half of them where causal, and
  * backward as 2.5 times forward, as everybody does.  With --check the results
@@ -36,14 +40,16 @@ static const Shape shapes[] = {
 typedef struct Options
 {
   int repeat;
-  float dropout;
+  float dropout, spread;
   bool deterministic, check, forward_only;
+  HostLayout layout;
   QmAttentionType type;
   const char *label;
 } Options;
 
 typedef struct Buffers
 {
+  HostLayout layout;
   void *qkv, *dout, *o, *dqkv, *workspace;
   float *lse;
   int32_t *rng;
@@ -60,7 +66,7 @@ by_value (const void *x, const void *y)
 
 /* Random elements: one block of them again and again, which no cache keeps. */
 static void *
-random_device (QmAttentionType type, size_t bytes, uint64_t seed)
+random_device (QmAttentionType type, size_t bytes, float spread, uint64_t seed)
 {
   const size_t block = (size_t) 8191 * 1024;
   char *host = malloc (block);
@@ -69,7 +75,7 @@ random_device (QmAttentionType type, size_t bytes, uint64_t seed)
   if (!host)
     exit (1);
   for (size_t i = 0; i < block / type_size (type); i++)
-    store_element (type, host, i, random_normal (&seed));
+    store_element (type, host, i, spread * random_normal (&seed));
   CUDA_OK (cudaMalloc ((void **) &device, bytes));
   for (size_t at = 0; at < bytes; at += block)
     CUDA_OK (cudaMemcpy (device + at, host,
@@ -80,7 +86,7 @@ random_device (QmAttentionType type, size_t bytes, uint64_t seed)
 }
 
 static void
-allocate (const QmAttention *a, Buffers *b)
+allocate (const QmAttention *a, const Options *options, Buffers *b)
 {
   const size_t size = type_size (a->type);
   QmAttentionTensor t;
@@ -88,10 +94,11 @@ allocate (const QmAttention *a, Buffers *b)
   size_t forward = qm_attention_forward_workspace (a);
   size_t backward = qm_attention_backward_workspace (a);
 
-  b->qkv_bytes = host_tensor (a, LAYOUT_HEADS_3, 0, 3, NULL, &t) * size;
-  b->o_bytes = host_tensor (a, LAYOUT_HEADS_3, 0, 1, NULL, &t) * size;
-  b->qkv = random_device (a->type, b->qkv_bytes, 1);
-  b->dout = random_device (a->type, b->o_bytes, 2);
+  b->layout = options->layout;
+  b->qkv_bytes = host_tensor (a, options->layout, 0, 3, NULL, &t) * size;
+  b->o_bytes = host_tensor (a, options->layout, 0, 1, NULL, &t) * size;
+  b->qkv = random_device (a->type, b->qkv_bytes, options->spread, 1);
+  b->dout = random_device (a->type, b->o_bytes, options->spread, 2);
   CUDA_OK (cudaMalloc (&b->o, b->o_bytes));
   CUDA_OK (cudaMalloc (&b->dqkv, b->qkv_bytes));
   CUDA_OK (cudaMalloc (&b->workspace, forward > backward ? forward : backward));
@@ -121,14 +128,14 @@ launch (const QmAttention *given, const Buffers *b, bool backward)
   QmStatus status;
 
   a.rng = b->rng;
-  host_tensor (&a, LAYOUT_HEADS_3, 0, 3, b->qkv, &q);
-  host_tensor (&a, LAYOUT_HEADS_3, 1, 3, b->qkv, &k);
-  host_tensor (&a, LAYOUT_HEADS_3, 2, 3, b->qkv, &v);
-  host_tensor (&a, LAYOUT_HEADS_3, 0, 3, b->dqkv, &dq);
-  host_tensor (&a, LAYOUT_HEADS_3, 1, 3, b->dqkv, &dk);
-  host_tensor (&a, LAYOUT_HEADS_3, 2, 3, b->dqkv, &dv);
-  host_tensor (&a, LAYOUT_HEADS_3, 0, 1, b->o, &o);
-  host_tensor (&a, LAYOUT_HEADS_3, 0, 1, b->dout, &dout);
+  host_tensor (&a, b->layout, 0, 3, b->qkv, &q);
+  host_tensor (&a, b->layout, 1, 3, b->qkv, &k);
+  host_tensor (&a, b->layout, 2, 3, b->qkv, &v);
+  host_tensor (&a, b->layout, 0, 3, b->dqkv, &dq);
+  host_tensor (&a, b->layout, 1, 3, b->dqkv, &dk);
+  host_tensor (&a, b->layout, 2, 3, b->dqkv, &dv);
+  host_tensor (&a, b->layout, 0, 1, b->o, &o);
+  host_tensor (&a, b->layout, 0, 1, b->dout, &dout);
   status = backward
                ? qm_attention_backward (&a, &q, &k, &v, &o, b->lse, &dout, &dq,
                                         &dk, &dv, b->workspace, NULL, &error)
@@ -239,7 +246,7 @@ run_shape (const Shape *s, const Options *o, QmAttentionPath path)
                  * (s->causal ? 0.5 : 1.0);
   float forward, backward = INFINITY;
 
-  allocate (&a, &b);
+  allocate (&a, o, &b);
   forward = time_launch (&a, &b, false, o->repeat);
   if (!o->forward_only)
     backward = time_launch (&a, &b, true, o->repeat);
@@ -257,7 +264,9 @@ run_shape (const Shape *s, const Options *o, QmAttentionPath path)
 int
 main (int argc, char **argv)
 {
-  Options o = { .repeat = 20, .type = QM_ATTENTION_BF16, .label = "" };
+  Options o = {
+    .repeat = 20, .type = QM_ATTENTION_BF16, .spread = 1, .label = ""
+  };
   QmAttentionPath path = QM_ATTENTION_PATH_AUTO;
   bool both = false;
   int only = -1, devices = 0;
@@ -285,6 +294,15 @@ main (int argc, char **argv)
       o.repeat = atoi (argv[++i]);
     else if (!strcmp (argv[i], "--dropout"))
       o.dropout = (float) atof (argv[++i]);
+    else if (!strcmp (argv[i], "--spread"))
+      o.spread = (float) atof (argv[++i]);
+    else if (!strcmp (argv[i], "--layout"))
+      {
+        i++;
+        o.layout = !strcmp (argv[i], "3-heads")    ? LAYOUT_3_HEADS
+                   : !strcmp (argv[i], "separate") ? LAYOUT_SEPARATE
+                                                   : LAYOUT_HEADS_3;
+      }
     else if (!strcmp (argv[i], "--shape"))
       only = atoi (argv[++i]);
     else if (!strcmp (argv[i], "--type"))

@@ -277,6 +277,18 @@ bench_activation (Bench *bench, const Model *model)
 }
 
 static void
+bench_sums (Bench *bench, const Model *model)
+{
+  int64_t rows = model->batch * model->length, n = 4 * model->width;
+  QmOpCall call = { .op = QM_OP_COLUMN_SUM };
+
+  call.attributes.scale = 1;
+  call.inputs[0] = matrix (bench, model->type, rows, n);
+  call.outputs[0] = line (bench, QM_TYPE_F32, n);
+  report (bench, model->name, "column sums", &call, 0);
+}
+
+static void
 bench_dropout (Bench *bench, const Model *model)
 {
   int64_t heads = model->batch * model->heads;
@@ -465,6 +477,7 @@ bench_model (Bench *bench, const Model *model)
   bench_norm (bench, model, true);
   bench_norm_backward (bench, model);
   bench_activation (bench, model);
+  bench_sums (bench, model);
   bench_softmax (bench, model);
   bench_loss (bench, model);
   bench_update (bench, model);

@@ -3,11 +3,12 @@
 /* The operators of the GPU that multiply, and those that move and add, against
  * those of the CPU.
  *
- *   test-cuda-products [--cases N] [--small]
+ *   test-cuda-products [--cases N] [--small] [--own]
  *
- * --small is for tools under which everything is slow.  Leaves with 77 where
- * there is no GPU. */
+ * --small is for tools under which everything is slow; --own runs only the
+ * products that are our own.  Leaves with 77 where there is no GPU. */
 
+#include "kernels/backend.h"
 #include "kernels/convert.h"
 #include "tests/data/check.h"
 #include "tests/kernels/compare.h"
@@ -29,6 +30,7 @@ typedef struct Test
 {
   Compare compare;
   int64_t most; /* elements in a dimension */
+  int architecture;
 } Test;
 
 static int64_t
@@ -184,6 +186,62 @@ test_input_grad (Test *test)
   compare_run (&test->compare, &call, tolerance (&call, true));
 }
 
+/* Rows that the copy engine can reach: of whole 16 bytes. */
+static QmTensor
+whole (Test *test, QmType type, int64_t rows, int64_t columns)
+{
+  int64_t gap = (8 - columns % 8) % 8 + (toss (test) ? 0 : 8);
+
+  return compare_tensor (&test->compare, type, 2, SHAPE (rows, columns), gap,
+                         toss (test) ? 0 : 8);
+}
+
+/* Our own products have several tiles in a row, or a part of one. */
+static int64_t
+own_size (Test *test, int64_t multiple)
+{
+  int64_t n = size (test) + (between (test, 0, 3) == 0 ? test->most * 2 : 0);
+
+  return (n + multiple - 1) / multiple * multiple;
+}
+
+static void
+test_own (Test *test)
+{
+  static const QmFunction functions[] = { QM_FUNCTION_NONE, QM_FUNCTION_GELU,
+                                          QM_FUNCTION_GELU_TANH };
+  QmType type = toss (test) ? QM_TYPE_F16 : QM_TYPE_BF16;
+  int64_t rows = own_size (test, 1), inner = own_size (test, 1);
+  int64_t columns = own_size (test, 8);
+  QmFunction function = functions[between (test, 0, 2)];
+  QmOpCall call = { .op = QM_OP_LINEAR };
+
+  if (test->architecture != 90)
+    return;
+  qm_cuda_prefer (test->compare.gpu, QM_CUDA_PREFER_OWN);
+  call.attributes.activation = function;
+  call.inputs[0] = whole (test, type, rows, inner);
+  call.inputs[1] = whole (test, type, columns, inner);
+  if (toss (test))
+    call.inputs[2] = line (test, type, columns);
+  call.outputs[0] = whole (test, type, rows, columns);
+  if (toss (test) && function != QM_FUNCTION_NONE)
+    call.outputs[1] = whole (test, type, rows, columns);
+  compare_run (&test->compare, &call, tolerance (&call, true));
+
+  call = (QmOpCall){ .op = QM_OP_LINEAR_INPUT_GRAD };
+  call.inputs[0] = whole (test, type, rows, inner);
+  call.inputs[1] = whole (test, type, inner, columns);
+  if (function != QM_FUNCTION_NONE)
+    {
+      call.attributes.activation = function;
+      call.inputs[2] = whole (test, type, rows, columns);
+    }
+  call.outputs[0] = whole (test, type, rows, columns);
+  compare_run (&test->compare, &call, tolerance (&call, true));
+  qm_cuda_prefer (test->compare.gpu, QM_CUDA_PREFER_FASTEST);
+}
+
 static void
 test_weight_grad (Test *test)
 {
@@ -194,6 +252,25 @@ test_weight_grad (Test *test)
   call.attributes.tf32 = toss (test);
   call.inputs[0] = matrix (test, type, rows, out);
   call.inputs[1] = matrix (test, type, rows, in);
+  call.outputs[0] = matrix (test, QM_TYPE_F32, out, in);
+  if (toss (test))
+    call.outputs[1] = line (test, QM_TYPE_F32, out);
+  compare_run (&test->compare, &call, tolerance (&call, false) * 2);
+}
+
+/* Long enough for the ways that transpose a factor before. */
+static void
+test_long_weight_grad (Test *test)
+{
+  int64_t rows = test->most * 10 + size (test) * 4;
+  int64_t in = 64 + size (test) / 8 * 4, out = 64 + size (test) / 8 * 4;
+  QmOpCall call = { .op = QM_OP_LINEAR_WEIGHT_GRAD };
+
+  call.attributes.tf32 = true;
+  call.inputs[0] =
+      compare_tensor (&test->compare, QM_TYPE_F32, 2, SHAPE (rows, out), 0, 0);
+  call.inputs[1] = compare_tensor (&test->compare, QM_TYPE_F32, 2,
+                                   SHAPE (rows, in), toss (test) ? 8 : 0, 0);
   call.outputs[0] = matrix (test, QM_TYPE_F32, out, in);
   if (toss (test))
     call.outputs[1] = line (test, QM_TYPE_F32, out);
@@ -409,20 +486,32 @@ int
 main (int argc, char **argv)
 {
   static void (*const tests[]) (Test *) = {
-    test_copy,        test_add,    test_linear,    test_input_grad,
-    test_weight_grad, test_padded, test_attention, test_matmul,
+    test_own,
+    test_copy,
+    test_add,
+    test_linear,
+    test_input_grad,
+    test_weight_grad,
+    test_long_weight_grad,
+    test_padded,
+    test_attention,
+    test_matmul,
   };
+  size_t kinds = sizeof tests / sizeof tests[0];
   Test test = { .most = 300 };
   long cases = 40;
 
   for (int i = 1; i < argc; i++)
     if (strcmp (argv[i], "--small") == 0)
       test.most = 70;
+    else if (strcmp (argv[i], "--own") == 0)
+      kinds = 1;
     else if (strcmp (argv[i], "--cases") == 0 && i + 1 < argc)
       cases = strtol (argv[++i], NULL, 10);
   if (!compare_open (&test.compare))
     return CHECK_SKIPPED;
-  for (size_t t = 0; t < sizeof tests / sizeof tests[0]; t++)
+  test.architecture = qm_device_info (test.compare.gpu)->target.architecture;
+  for (size_t t = 0; t < kinds; t++)
     {
       test.compare.worst = 0;
       test.compare.calls = 0;

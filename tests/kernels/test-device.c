@@ -2,6 +2,7 @@
 
 /* Devices: opening, memory, capture, the checks of calls. */
 
+#include "kernels/cuda/cuda-support.h"
 #include "kernels/operators.h"
 #include "tests/data/check.h"
 
@@ -137,11 +138,61 @@ test_names (void)
   CHECK (qm_device_open ("cuda:4711", &device, &error) != QM_OK);
   CHECK (device == NULL);
   qm_device_close (NULL);
+  CHECK_INT (qm_device_open_as ("cpu", 80, &device, &error), QM_STATUS_INVALID);
+  CHECK_CONTAINS (error.message, "8.0");
+  CHECK_INT (qm_device_describe ("tpu", &infos[0], &error),
+             QM_STATUS_NOT_FOUND);
+  CHECK_INT (qm_device_describe ("cuda:63", &infos[0], &error),
+             QM_STATUS_NOT_FOUND);
+  CHECK_CONTAINS (error.message, "cuda:63");
+  CHECK_INT (qm_device_describe ("", &infos[0], &error), QM_OK);
+  CHECK_STRING (infos[0].trouble, "");
+  CHECK (!qm_device_peers ("cpu", "cuda:0")
+         && !qm_device_peers ("cuda:62", "cuda:63"));
   for (int op = 0; op < QM_OP_COUNT; op++)
     {
       CHECK (strlen (qm_op_name ((QmOp) op)) > 2);
       CHECK (qm_op_inputs ((QmOp) op) <= QM_OP_MAX_INPUTS);
       CHECK (qm_op_outputs ((QmOp) op) <= QM_OP_MAX_OUTPUTS);
+    }
+}
+
+/* GPUs that programs compiled for some architectures can use. */
+static void
+test_support (void)
+{
+  static const struct
+  {
+    const char *compiled;
+    int capability;
+    const char *trouble;
+  } cases[] = {
+    { "80 86 89 90a", 70, "capability 7.0; 8.0 or newer" },
+    { "80 86 89 90a", 75, "an Old GPU, has" },
+    { "80 86 89 90a", 80, "" },
+    { "80 86 89 90a", 86, "" },
+    { "80 86 89 90a", 87, "" },
+    { "80 86 89 90a", 90, "" },
+    { "80 86 89 90a", 120, "" },
+    { "80", 90, "" },
+    { "86", 80, "without code for compute capability 8.0" },
+    { "90a", 80, "without code" },
+    { "90a", 89, "which cuda:3 has" },
+    { "90a", 100, "" },
+    { "89", 86, "without code" },
+  };
+
+  check_case ("support");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      QmDeviceInfo info = { .capability = cases[i].capability,
+                            .id = "cuda:3",
+                            .name = "Old GPU",
+                            .trouble = "from before" };
+
+      qm_cuda_find_trouble (&info, cases[i].compiled);
+      CHECK_CONTAINS (info.trouble, cases[i].trouble);
+      CHECK ((info.trouble[0] == '\0') == (cases[i].trouble[0] == '\0'));
     }
 }
 
@@ -153,11 +204,13 @@ main (void)
   QmError error = { 0 };
 
   test_names ();
+  test_support ();
   CHECK_INT (qm_device_open ("cpu", &bench.device, NULL), QM_OK);
   CHECK_INT (qm_stream_create (bench.device, &bench.stream, NULL), QM_OK);
   CHECK_INT (qm_device_allocate (bench.device, N * 4, &x, NULL), QM_OK);
   CHECK_INT (qm_device_allocate (bench.device, N * 4, &y, NULL), QM_OK);
   CHECK_INT ((intptr_t) x % 256, 0);
+  CHECK (qm_device_free_bytes (bench.device) > 0);
   bench.x = x;
   bench.y = y;
   test_capture (&bench);

@@ -311,6 +311,46 @@ test_dropout (const Bench *bench)
   CHECK_NEAR (lse[0], log (S), 1e-6);
 }
 
+/* Bytes that have to be moved, counted by hand. */
+static void
+test_bytes (void)
+{
+  const int64_t rows[] = { 2, 3 }, packed[] = { 1, 4, 3, 2, 8 };
+  static float memory[4 * 3 * 2 * 8];
+  QmOpCall call = { .op = QM_OP_ADD };
+
+  check_case ("bytes");
+  call.inputs[0] = tensor2 (QM_TYPE_F16, 4, 8, NULL);
+  call.inputs[1] = tensor2 (QM_TYPE_F32, 4, 8, NULL);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 4, 8, NULL);
+  CHECK_NEAR (qm_op_bytes (&call), 32 * (2 + 4 + 4), 1e-12);
+
+  /* Six rows of a table of ten; of one of three, all. */
+  call = (QmOpCall){ .op = QM_OP_EMBEDDING };
+  call.inputs[0] = qm_tensor_dense (QM_TYPE_I32, 2, rows, NULL);
+  call.inputs[1] = tensor2 (QM_TYPE_F32, 10, 8, NULL);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 6, 8, NULL);
+  CHECK_NEAR (qm_op_bytes (&call), 6 * 4 + 2 * 6 * 8 * 4, 1e-12);
+  call.inputs[1] = tensor2 (QM_TYPE_F32, 3, 8, NULL);
+  CHECK_NEAR (qm_op_bytes (&call), 6 * 4 + (3 + 6) * 8 * 4, 1e-12);
+
+  /* What is added to is read and written. */
+  call = (QmOpCall){ .op = QM_OP_COLUMN_SUM };
+  call.inputs[0] = tensor2 (QM_TYPE_F16, 16, 8, NULL);
+  call.outputs[0] = tensor1 (QM_TYPE_F32, 8, NULL);
+  CHECK_NEAR (qm_op_bytes (&call), 16 * 8 * 2 + 2 * 8 * 4, 1e-12);
+
+  /* In place, a quarter of query and key. */
+  call = (QmOpCall){ .op = QM_OP_ROTARY };
+  call.attributes.rotary = 2;
+  call.inputs[0] = qm_tensor_dense (QM_TYPE_F32, 5, packed, memory);
+  call.inputs[1] = tensor2 (QM_TYPE_F32, 4, 2, NULL);
+  call.outputs[0] = call.inputs[0];
+  CHECK_NEAR (qm_op_bytes (&call), 4 * 2 * 4 + 2 * (4 * 2 * 2 * 2) * 4, 1e-12);
+  call.outputs[0].data = NULL;
+  CHECK_NEAR (qm_op_bytes (&call), 4 * 2 * 4 + 2 * sizeof memory, 1e-12);
+}
+
 int
 main (void)
 {
@@ -327,6 +367,7 @@ main (void)
   test_padding (&bench);
   test_patchify (&bench);
   test_dropout (&bench);
+  test_bytes ();
   qm_stream_free (bench.device, bench.stream);
   qm_device_close (bench.device);
   return check_report ();

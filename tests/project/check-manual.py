@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check-manual.py PROGRAM: the manual page explains the commands, the options
+"""check-manual.py PROGRAM MANUAL: the manual page explains the commands, the options
 and the choices that the program's own help shows, and no others."""
 
 import os
@@ -9,7 +9,7 @@ import sys
 
 import project
 
-MANUAL = 'data/desktop/quartermaster.1'
+MANUAL = sys.argv[2]
 CHOICES = re.compile(r'[a-z]+( ?\| ?[a-z]+)+')
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check-readme.py PROGRAM: what the README files show is so.
+"""check-readme.py PROGRAM BENCHMARK: what the README files show is so.
 
-The commands of ```console blocks exist; where output follows a command of the
-program, the program prints just that ("…" stands for lines left out).  Files of
+The commands of ```console blocks exist; where output follows a command of one of
+the programs, it prints just that ("…" stands for lines left out).  Files of
 ```csv and ```json blocks, named in the line above, are read without complaint.
 Local links lead somewhere."""
 
@@ -21,7 +21,9 @@ BLOCK = re.compile(r'(?:`([^`\n]+)`:\n\n)?^```(\w+)\n(.*?)^```$',
                    re.MULTILINE | re.DOTALL)
 LINK = re.compile(r'(?:\]\(|src(?:set)?=")(?!https?:|#)([^)"\s]+)')
 
-PROGRAM = os.path.abspath(sys.argv[1])
+PROGRAM, BENCHMARK = map(os.path.abspath, sys.argv[1:3])
+# Without output they are not tried: they need a GPU, or files.
+NOT_TRIED = 'run', 'check', 'train'
 
 problems = []
 
@@ -43,17 +45,20 @@ def same(shown, printed):
 
 def check_command(document, line, shown, home):
     words = shlex.split(line)
+    program = BENCHMARK if words[0] == 'qm-bench' else PROGRAM
     if words[0] == './dev':
         usage = subprocess.run([os.path.join(project.ROOT, 'dev'), 'help'],
                                check=True, stdout=subprocess.PIPE, text=True)
         if not re.search(rf'^  {words[1]}\b', usage.stdout, re.MULTILINE):
             problems.append(f'{document}: ./dev has no {words[1]}')
         words = words[1:] if words[1] == 'run' else []
-    elif words[0] != 'quartermaster':
+    elif words[0] not in ('quartermaster', 'qm-bench'):
         return
     if len(words) < 2:
         return
-    result = run([PROGRAM, *words[1:]], home)
+    if program == BENCHMARK and words[1] in NOT_TRIED:
+        words = words[:2] + ['--help']
+    result = run([program, *words[1:]], home)
     if result.returncode == 2:
         problems.append(f'{document}: {line}: {result.stderr}')
     elif shown and not same(shown, result.stdout):

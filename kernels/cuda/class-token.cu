@@ -1,46 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Images as sequences of patches, and the token that stands before them. */
+/* The token that stands before the patches of an image. */
 
 #include "kernels/cuda/cuda-rows.cuh"
 
 namespace
 {
-
-struct Patches
-{
-  const float *pixels;
-  QmRows y;
-  QmDivisor units, patch, channels, across, down;
-  uint32_t first, items; /* first: an image */
-  int height, width;
-};
-
-/* N elements of a row of a patch a thread. */
-template <int N>
-__global__ void __launch_bounds__ (256)
-    patches_kernel (const __grid_constant__ Patches work)
-{
-  const QmArray pixels = { (void *) work.pixels, QM_TYPE_F32 };
-  uint32_t i = blockIdx.x * 256 + threadIdx.x, unit, r, channel, across, down;
-  uint32_t line = work.units.quotient (i, unit);
-  uint32_t t = work.channels.quotient (work.patch.quotient (line, r), channel);
-  int64_t image =
-      work.down.quotient (work.across.quotient (t, across), down) + work.first;
-  int64_t row = (image * work.channels.divisor + channel) * work.height
-                + down * work.patch.divisor + r;
-  int64_t column = across * work.patch.divisor + unit * N;
-  float x[N];
-
-  if (i >= work.items)
-    return;
-  qm_load<N> (pixels, row * work.width + column, x);
-  row = (int64_t) work.first * work.down.divisor * work.across.divisor + t;
-  qm_store<N> ({ work.y.row (row), work.y.type },
-               (int64_t) (channel * work.patch.divisor + r) * work.patch.divisor
-                   + unit * N,
-               x);
-}
 
 struct Tokens
 {
@@ -136,44 +101,6 @@ __global__ void __launch_bounds__ (128)
 }
 
 } /* namespace */
-
-QmStatus
-qm_cuda_patchify (QmCudaContext *context,
-                  cudaStream_t stream,
-                  const QmOpCall *call,
-                  QmError *error)
-{
-  const QmTensor &x = call->inputs[0], &y = call->outputs[0];
-  int64_t patch = call->attributes.patch;
-  bool vectors = patch % 8 == 0 && x.shape[3] % 4 == 0
-                 && (uintptr_t) x.data % 16 == 0 && qm_cuda_vectors (&y, 8);
-  int width = vectors ? 8 : 1;
-  int64_t each = y.shape[0] / x.shape[0] * y.shape[1] / width;
-  Patches work = { .pixels = (const float *) x.data,
-                   .y = qm_rows (y),
-                   .units = qm_divisor (patch / width),
-                   .patch = qm_divisor (patch),
-                   .channels = qm_divisor (x.shape[1]),
-                   .across = qm_divisor (x.shape[3] / patch),
-                   .down = qm_divisor (x.shape[2] / patch),
-                   .height = (int) x.shape[2],
-                   .width = (int) x.shape[3] };
-
-  for (int64_t image = 0, n; image < x.shape[0]; image += n)
-    {
-      n = x.shape[0] - image < qm_slice (each) ? x.shape[0] - image
-                                               : qm_slice (each);
-      work.first = (uint32_t) image;
-      work.items = (uint32_t) (n * each);
-      if (vectors)
-        patches_kernel<8>
-            <<<qm_blocks (work.items, 256), 256, 0, stream>>> (work);
-      else
-        patches_kernel<1>
-            <<<qm_blocks (work.items, 256), 256, 0, stream>>> (work);
-    }
-  return qm_cuda_launched (call, error);
-}
 
 QmStatus
 qm_cuda_class_token (QmCudaContext *context,

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* qm-bench check. */
+
+#include "app/qm-bench.h"
+
+#include "engine/check.h"
+#include "engine/safetensors.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+static QmStatus
+read_precision (const char *text, QmCheckOptions *check, QmError *error)
+{
+  check->tf32 = text != NULL && strcmp (text, "tf32") == 0;
+  check->precision = QM_PRECISION_FP32;
+  if (text == NULL || check->tf32)
+    return QM_OK;
+  for (int i = QM_PRECISION_FP32; i <= QM_PRECISION_BF16; i++)
+    if (strcmp (text, qm_precision_name ((QmPrecision) i)) == 0)
+      {
+        check->precision = (QmPrecision) i;
+        return QM_OK;
+      }
+  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                       "--precision: '%.32s' is not fp32, tf32, fp16 or bf16",
+                       text);
+}
+
+static void
+print_check (const QmBenchOptions *options, const QmCheckResult *result)
+{
+  if (result->unused > 0)
+    fprintf (stderr,
+             "qm-bench: %s: %zu tensors are not of this model and were not "
+             "used, '%s' among them\n",
+             options->weights, result->unused, result->first_unused);
+  if (options->json)
+    {
+      json_t *object = json_object ();
+
+      qm_bench_json_number (object, "loss", result->loss);
+      json_object_set_new (object, "parameters",
+                           json_integer ((json_int_t) result->parameters));
+      json_object_set_new (object, "out", json_string (options->out));
+      qm_bench_print_json (object);
+    }
+  else
+    printf ("loss %.9g; gradients of %zu parameters are in %s\n", result->loss,
+            result->parameters, options->out);
+}
+
+int
+qm_bench_check (const QmBenchOptions *options)
+{
+  QmCheckOptions check = { .weights = options->weights,
+                           .batch = options->batch,
+                           .out = options->out,
+                           .checkpoint = options->checkpoint,
+                           .deterministic = options->deterministic };
+  QmCheckResult result;
+  QmBenchModel model = { NULL };
+  QmDevice *device = NULL;
+  char part[PATH_MAX];
+  QmError error = { 0 };
+  QmStatus status;
+
+  if (options->config == NULL || options->weights == NULL
+      || options->batch == NULL || options->out == NULL)
+    {
+      fprintf (stderr, "qm-bench: check needs --config, --weights, --batch and "
+                       "--out\n");
+      return QM_BENCH_USAGE;
+    }
+  status = qm_bench_load_model (options, false, &model, &error);
+  if (status == QM_OK)
+    status = qm_bench_read_methods (options, &check.methods, &error);
+  if (status == QM_OK)
+    status = read_precision (options->precision, &check, &error);
+  if (status == QM_OK)
+    status = qm_bench_open_device (options, &device, &error);
+  check.config = &model.config;
+  if (qm_safetensors_part_name (options->out, part, sizeof part))
+    qm_bench_remove_if_killed (part);
+  if (status == QM_OK)
+    status = qm_check (&check, device, &result, &error);
+  qm_bench_remove_if_killed (NULL);
+  if (status == QM_OK)
+    print_check (options, &result);
+  qm_device_close (device);
+  qm_bench_clear_model (&model);
+  return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the options name: a model, how it is trained, on what. */
+
+#include "app/qm-bench.h"
+
+#include "data/datadir.h"
+#include "data/text.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+QmStatus
+qm_bench_load_catalog (QmCatalog **catalog, QmError *error)
+{
+  char shipped[PATH_MAX], user[PATH_MAX];
+
+  qm_data_dir (shipped, sizeof shipped);
+  return qm_catalog_load (shipped,
+                          qm_user_data_dir (user, sizeof user) ? user : NULL,
+                          catalog, error);
+}
+
+static QmStatus
+load_from_catalog (const QmBenchOptions *options,
+                   QmBenchModel *model,
+                   QmError *error)
+{
+  const QmModel *entry;
+  QmStatus status = qm_bench_load_catalog (&model->catalog, error);
+
+  if (status != QM_OK)
+    return status;
+  entry = qm_catalog_model (model->catalog, options->model);
+  if (entry == NULL)
+    {
+      size_t n;
+      const QmModel *models = qm_catalog_models (model->catalog, &n);
+      char list[160] = "";
+
+      for (size_t i = 0; i < n; i++)
+        snprintf (list + strlen (list), sizeof list - strlen (list), "%s%s",
+                  i > 0 ? ", " : "", models[i].id);
+      return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
+                           "there is no model '%.32s'; there are %s",
+                           options->model, list);
+    }
+  model->config = entry->config;
+  model->recipe = entry->recipe;
+  snprintf (model->name, sizeof model->name, "%s", entry->id);
+  return QM_OK;
+}
+
+static QmStatus
+load_config (const char *path, QmModelConfig *config, QmError *error)
+{
+  char *text;
+  size_t length;
+  QmStatus status = qm_text_read_file (path, &text, &length, error);
+
+  if (status != QM_OK)
+    return status;
+  status = qm_model_config_parse (text, length, path, config, error);
+  free (text);
+  return status;
+}
+
+static QmStatus
+load_recipe (const char *path, QmRecipe *recipe, QmError *error)
+{
+  char *text;
+  size_t length;
+  QmStatus status = qm_text_read_file (path, &text, &length, error);
+
+  if (status != QM_OK)
+    return status;
+  status = qm_recipe_parse (text, length, path, recipe, error);
+  free (text);
+  return status;
+}
+
+QmStatus
+qm_bench_load_model (const QmBenchOptions *options,
+                     bool recipe,
+                     QmBenchModel *model,
+                     QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  memset (model, 0, sizeof *model);
+  if ((options->model == NULL) == (options->config == NULL))
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "exactly one of --model and --config has to be given");
+  if (recipe && options->config != NULL && options->recipe == NULL)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "--config needs a --recipe");
+  if (options->model != NULL)
+    status = load_from_catalog (options, model, error);
+  else
+    {
+      snprintf (model->name, sizeof model->name, "%s", options->config);
+      status = load_config (options->config, &model->config, error);
+    }
+  if (status == QM_OK && recipe && options->recipe != NULL)
+    {
+      status = load_recipe (options->recipe, &model->recipe, error);
+      if (status == QM_OK)
+        status = qm_model_apply_recipe (&model->config, &model->recipe,
+                                        options->recipe, error);
+    }
+  if (status != QM_OK)
+    qm_bench_clear_model (model);
+  return status;
+}
+
+void
+qm_bench_clear_model (QmBenchModel *model)
+{
+  qm_catalog_free (model->catalog);
+  model->catalog = NULL;
+}
+
+QmStatus
+qm_bench_read_methods (const QmBenchOptions *options,
+                       unsigned *methods,
+                       QmError *error)
+{
+  const char *text =
+      options->settings != NULL ? options->settings : "free-lunch";
+
+  if (qm_methods_parse (text, methods))
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                       "--settings: '%.32s' is not naive, free-lunch, compile, "
+                       "kernels, tf32 or some of the last three joined by +",
+                       text);
+}
+
+QmStatus
+qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error)
+{
+  static const struct
+  {
+    const char *name;
+    double bytes;
+  } units[] = { { "", 1 },         { "B", 1 },       { "MB", 1e6 },
+                { "GB", 1e9 },     { "TB", 1e12 },   { "MiB", 0x1p20 },
+                { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
+  size_t digits = strspn (text, "0123456789.");
+  char number[32];
+  double value;
+
+  if (digits > 0 && digits < sizeof number)
+    {
+      const char *unit = text + digits + strspn (text + digits, " ");
+
+      memcpy (number, text, digits);
+      number[digits] = '\0';
+      if (qm_number_parse (number, &value))
+        for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+          if (strcmp (units[i].name, unit) == 0
+              && value * units[i].bytes < 0x1p60)
+            {
+              *bytes = (uint64_t) (value * units[i].bytes);
+              return QM_OK;
+            }
+    }
+  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                       "'%.32s' is no size; 24GiB is one", text);
+}
+
+uint64_t
+qm_bench_usable_memory (const QmDeviceInfo *info)
+{
+  uint64_t usable = info->free_bytes + qm_target_reserved (&info->target);
+
+  /* A host has other programs to run as well. */
+  if (info->target.kind == QM_DEVICE_CPU)
+    return info->free_bytes / 10 * 8;
+  /* What is free of an open GPU is what its driver has left. */
+  return info->free_bytes > 0 && usable < info->memory_bytes
+             ? usable
+             : info->memory_bytes;
+}
+
+QmStatus
+qm_bench_make_plan (const QmBenchOptions *options,
+                    const QmBenchModel *model,
+                    const QmTarget *target,
+                    uint64_t bytes,
+                    QmPlan **plan,
+                    QmError *error)
+{
+  QmPlanOptions plan_options = { .target = *target,
+                                 .checkpoint = options->checkpoint,
+                                 .deterministic = options->deterministic };
+  QmStatus status =
+      qm_bench_read_methods (options, &plan_options.methods, error);
+  int64_t size;
+
+  *plan = NULL;
+  if (status != QM_OK)
+    return status;
+  if (options->micro_batch == NULL
+      || strcmp (options->micro_batch, "auto") == 0)
+    return qm_plan_largest (&model->config, &model->recipe, &plan_options,
+                            bytes, plan, error);
+  if (!qm_bench_read_count ("--micro-batch", options->micro_batch, &size))
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "--micro-batch is a number or auto");
+  plan_options.micro_batch = size;
+  return qm_plan_new (&model->config, &model->recipe, &plan_options, plan,
+                      error);
+}
+
+QmStatus
+qm_bench_read_architecture (const QmBenchOptions *options,
+                            int *architecture,
+                            QmError *error)
+{
+  double number = 0;
+
+  *architecture = 0;
+  if (options->architecture == NULL)
+    return QM_OK;
+  if (!qm_number_parse (options->architecture, &number) || number < 10
+      || number > 999 || number != (int) number)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "--architecture is a number as 90, for compute "
+                         "capability 9.0");
+  *architecture = (int) number;
+  return qm_bench_can_use (*architecture, error);
+}
+
+QmStatus
+qm_bench_can_use (int architecture, QmError *error)
+{
+  if (architecture >= QM_BENCH_OLDEST)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                       "compute capability %d.%d is too old: 8.0 or newer is "
+                       "needed (Ampere, Ada, Hopper or later)",
+                       architecture / 10, architecture % 10);
+}
+
+/* Says why it is the CPU that was taken. */
+static void
+say_why_cpu (void)
+{
+  QmDeviceInfo first;
+  char note[192] = "";
+
+  qm_device_list (&first, 1, note, sizeof note);
+  if (note[0] == '\0')
+    snprintf (note, sizeof note, "%s", first.trouble);
+  fprintf (stderr, "qm-bench: %s  This is the cpu.\n", note);
+}
+
+QmStatus
+qm_bench_open_device (const QmBenchOptions *options,
+                      QmDevice **device,
+                      QmError *error)
+{
+  QmDeviceInfo info;
+  int architecture;
+  QmStatus status = qm_bench_read_architecture (options, &architecture, error);
+
+  if (status != QM_OK)
+    return status;
+  status = qm_device_describe (options->device != NULL ? options->device : "",
+                               &info, error);
+  if (status == QM_OK && options->device == NULL
+      && info.target.kind == QM_DEVICE_CPU)
+    say_why_cpu ();
+  if (status == QM_OK)
+    status = qm_device_open_as (info.id, architecture, device, error);
+  if (status == QM_STATUS_NOT_FOUND)
+    status = error->status = QM_STATUS_DEVICE;
+  return status;
+}
+
+QmStatus
+qm_bench_prepare (const QmBenchOptions *options,
+                  const QmBenchModel *model,
+                  QmDevice **device,
+                  QmPlan **plan,
+                  QmError *error)
+{
+  const QmDeviceInfo *info;
+  QmStatus status = qm_bench_open_device (options, device, error);
+
+  if (status != QM_OK)
+    return status;
+  info = qm_device_info (*device);
+  return qm_bench_make_plan (options, model, &info->target,
+                             qm_bench_usable_memory (info), plan, error);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* qm-bench run: measuring.  What it found is printed in qm-bench-result.c. */
+
+#include "app/qm-bench-run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Seconds between two lines of progress. */
+#define PROGRESS_TERMINAL 0.2
+#define PROGRESS_FILE     5.0
+
+typedef struct Meter
+{
+  double first, first_done; /* when progress was first heard of */
+  double shown;             /* when; 0: never */
+  bool terminal;
+} Meter;
+
+static double
+now (void)
+{
+  struct timespec time = { 0 };
+
+  clock_gettime (CLOCK_MONOTONIC, &time);
+  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
+}
+
+/* The first pass takes longer than all others, so the rest is told from what
+ * came after it. */
+static bool
+on_progress (void *data, double done)
+{
+  Meter *meter = data;
+  double time = now (), part;
+
+  if (meter->shown <= 0)
+    {
+      meter->first = time;
+      meter->first_done = done;
+    }
+  if (done < 1 && meter->shown > 0
+      && time - meter->shown
+             < (meter->terminal ? PROGRESS_TERMINAL : PROGRESS_FILE))
+    return !qm_bench_interrupted ();
+  meter->shown = time;
+  part = (done - meter->first_done) / (1 - meter->first_done);
+  fprintf (stderr, "%s%3.0f %%", meter->terminal ? "\r" : "", done * 100);
+  if (part > 0)
+    fprintf (stderr, ", %.0f s left",
+             (time - meter->first) * (1 - part) / part);
+  fprintf (stderr, "%s",
+           !meter->terminal ? "\n"
+           : done < 1       ? "    "
+                            : "    \n");
+  return !qm_bench_interrupted ();
+}
+
+/* Begins to watch the device, before anything of its memory is used. */
+static void
+open_monitor (const QmBenchOptions *options, QmBenchRun *run)
+{
+  QmReading reading;
+  QmError error = { 0 };
+
+  run->used_before = -1;
+  if (qm_device_describe (options->device != NULL ? options->device : "",
+                          &run->info, NULL)
+          != QM_OK
+      || run->info.bus[0] == '\0')
+    return;
+  if (qm_monitor_open (run->info.bus, NULL, &run->monitor, &error) != QM_OK)
+    {
+      snprintf (run->silence, sizeof run->silence, "%s", error.message);
+      return;
+    }
+  qm_monitor_facts (run->monitor, &run->facts);
+  qm_monitor_read (run->monitor, &reading);
+  run->used_before = reading.used_bytes;
+}
+
+/* Where the device is in the catalog, and model FLOPs utilisation there, NaN
+ * where the peak is not known. */
+static void
+find_utilisation (QmBenchRun *run)
+{
+  bool tf32 = (run->plan->options.methods & QM_METHOD_TF32) != 0;
+  QmCatalog *catalog;
+  const QmGpu *gpu;
+
+  run->mfu = NAN;
+  if (qm_bench_load_catalog (&catalog, NULL) != QM_OK)
+    return;
+  gpu = qm_bench_find_gpu (catalog, &run->info);
+  if (gpu != NULL)
+    {
+      snprintf (run->gpu, sizeof run->gpu, "%s", gpu->id);
+      run->mfu = run->result.tflops
+                 / qm_gpu_peak_tflops (gpu, run->plan->recipe.precision, tf32);
+    }
+  qm_catalog_free (catalog);
+}
+
+/* Holds what was used of the memory against what was planned. */
+static void
+find_memory_use (QmBenchRun *run)
+{
+  const QmMeasureResult *result = &run->result;
+
+  run->used_bytes = -1;
+  if (run->info.target.kind == QM_DEVICE_CPU)
+    return;
+  if (result->used_bytes >= 0 && run->used_before >= 0)
+    {
+      run->used_bytes = result->used_bytes - run->used_before;
+      run->used_source = "nvml";
+    }
+  else if (result->free_bytes > 0)
+    {
+      run->used_bytes =
+          (int64_t) run->info.memory_bytes - (int64_t) result->free_bytes;
+      run->used_source = "cuda, with that of other programs";
+    }
+}
+
+static QmStatus
+measure (const QmBenchOptions *options, QmBenchRun *run, QmError *error)
+{
+  Meter meter = { .terminal = isatty (STDERR_FILENO) };
+  QmMeasureOptions measure = { .repeat = (int) options->repeat,
+                               .validate = options->validate,
+                               .seed = (uint64_t) options->seed,
+                               .monitor = run->monitor,
+                               .profile = options->profile,
+                               .progress = on_progress,
+                               .data = &meter };
+  double opened, begin = now ();
+  QmStatus status = qm_bench_open_device (options, &run->device, error);
+
+  opened = now ();
+  run->open_seconds = opened - begin;
+  if (status != QM_OK)
+    return status;
+  run->info = *qm_device_info (run->device);
+  status = qm_bench_make_plan (options, &run->model, &run->info.target,
+                               qm_bench_usable_memory (&run->info), &run->plan,
+                               error);
+  run->plan_seconds = now () - opened;
+  if (status == QM_OK)
+    status = qm_measure (run->plan, run->device, &measure, &run->result, error);
+  if (status != QM_OK && meter.terminal && meter.shown > 0)
+    fputc ('\n', stderr);
+  return status;
+}
+
+int
+qm_bench_run (const QmBenchOptions *options)
+{
+  QmBenchRun run = { .options = options, .begin = now () };
+  QmError error = { 0 };
+  QmStatus status = qm_bench_load_model (options, true, &run.model, &error);
+
+  if (status != QM_OK)
+    return qm_bench_fail (&error);
+  open_monitor (options, &run);
+  status = measure (options, &run, &error);
+  if (status == QM_OK)
+    {
+      find_utilisation (&run);
+      find_memory_use (&run);
+      run.total_seconds = now () - run.begin;
+      if (options->json)
+        qm_bench_print_result_json (&run);
+      else
+        qm_bench_print_result (&run);
+      qm_measure_result_clear (&run.result);
+    }
+  qm_monitor_close (run.monitor);
+  qm_plan_free (run.plan);
+  qm_device_close (run.device);
+  qm_bench_clear_model (&run.model);
+  return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
+}

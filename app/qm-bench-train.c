@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* qm-bench train. */
+
+#include "app/qm-bench.h"
+
+#include "data/text.h"
+#include "engine/safetensors.h"
+#include "engine/train.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool
+on_step (void *data, const QmTrainStep *step)
+{
+  const QmBenchOptions *options = data;
+
+  if (options->json)
+    {
+      json_t *object = json_pack ("{s:I}", "step", (json_int_t) step->number);
+
+      qm_bench_json_number (object, "loss", step->loss);
+      qm_bench_json_number (object, "learning_rate", step->learning_rate);
+      qm_bench_json_number (object, "gradient_norm", step->norm);
+      qm_bench_json_number (object, "loss_scale", step->loss_scale);
+      json_object_set_new (object, "skipped", json_boolean (step->skipped));
+      qm_bench_json_number (object, "seconds", step->seconds);
+      qm_bench_print_json (object);
+    }
+  else
+    printf ("step %lld  loss %.4f  %.3f s%s\n", (long long) step->number,
+            step->loss, step->seconds,
+            step->skipped ? "  skipped: the loss scale was too large" : "");
+  fflush (stdout);
+  return !qm_bench_interrupted ();
+}
+
+/* Takes what the command line says instead of the recipe. */
+static QmStatus
+override_recipe (const QmBenchOptions *options,
+                 QmRecipe *recipe,
+                 QmError *error)
+{
+  double number;
+
+  if (options->learning_rate != NULL)
+    {
+      if (!qm_number_parse (options->learning_rate, &number) || number < 0)
+        return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                             "--learning-rate is a number as 0.001");
+      recipe->learning_rate = number;
+    }
+  if (options->batch_size != NULL)
+    {
+      if (!qm_number_parse (options->batch_size, &number) || number < 1
+          || number > 1e6 || number != floor (number))
+        return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                             "--batch-size is a whole number");
+      recipe->batch_size = (int64_t) number;
+    }
+  return QM_OK;
+}
+
+static QmStatus
+read_schedule (const QmBenchOptions *options,
+               QmTrainOptions *training,
+               QmError *error)
+{
+  if (options->schedule == NULL
+      || qm_schedule_parse (options->schedule, &training->schedule))
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                       "--schedule: '%.32s' is not constant, linear or cosine",
+                       options->schedule);
+}
+
+static QmStatus
+read_mask_token (const QmBenchOptions *options,
+                 int64_t vocab,
+                 QmSamples *samples,
+                 QmError *error)
+{
+  double number = (double) (vocab - 1);
+
+  if (options->mask_token != NULL
+      && (!qm_number_parse (options->mask_token, &number) || number < 0
+          || number >= (double) vocab || number != floor (number)))
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "--mask-token is a whole number below %lld, the size "
+                         "of the vocabulary",
+                         (long long) vocab);
+  samples->mask_token = (int32_t) number;
+  samples->seed = (uint64_t) options->seed;
+  return QM_OK;
+}
+
+static QmStatus
+open_samples (const QmBenchOptions *options,
+              const QmBenchModel *model,
+              const QmPlan *plan,
+              QmSamples *samples,
+              QmError *error)
+{
+  int64_t vocab = qm_graph_tensor (plan->graph, plan->graph->logits)->shape[1];
+  bool images = plan->graph->pixels != QM_NO_VALUE;
+  QmStatus status;
+
+  if (images != (options->images != NULL))
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "a %s model learns from %s",
+                         qm_family_name (model->config.family),
+                         images ? "--images" : "--text or --tokens");
+  if (images)
+    return qm_samples_open_images (options->images, plan, samples, error);
+  status =
+      qm_samples_read_tokens (options->text != NULL ? options->text
+                                                    : options->tokens,
+                              options->text == NULL, vocab,
+                              model->recipe.sequence_length, samples, error);
+  if (status == QM_OK)
+    status = read_mask_token (options, vocab, samples, error);
+  return status;
+}
+
+/* Nobody should learn after a day of training that the weights have no place.
+ */
+static QmStatus
+check_out (const char *path, QmError *error)
+{
+  const char *slash = strrchr (path, '/');
+  int length = slash == path ? 1 : slash != NULL ? (int) (slash - path) : 0;
+  char folder[PATH_MAX];
+
+  if (slash == NULL)
+    snprintf (folder, sizeof folder, ".");
+  else if (length >= (int) sizeof folder)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "is too long");
+  else
+    snprintf (folder, sizeof folder, "%.*s", length, path);
+  if (access (folder, W_OK) == 0)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be written: %s",
+                       strerror (errno));
+}
+
+static QmStatus
+train (const QmBenchOptions *options, QmBenchModel *model, QmError *error)
+{
+  QmTrainOptions training = { .steps = options->steps,
+                              .warm_up = options->warm_up,
+                              .seed = (uint64_t) options->seed,
+                              .weights = options->weights,
+                              .out = options->out,
+                              .step = on_step,
+                              .data = (void *) options };
+  QmSamples samples = { NULL };
+  QmDevice *device = NULL;
+  QmPlan *plan = NULL;
+  char part[PATH_MAX];
+  QmStatus status = override_recipe (options, &model->recipe, error);
+
+  if (status == QM_OK)
+    status = read_schedule (options, &training, error);
+  if (status == QM_OK && options->out != NULL)
+    status = check_out (options->out, error);
+  if (status == QM_OK)
+    status = qm_bench_prepare (options, model, &device, &plan, error);
+  if (status == QM_OK)
+    status = open_samples (options, model, plan, &samples, error);
+  if (options->out != NULL
+      && qm_safetensors_part_name (options->out, part, sizeof part))
+    qm_bench_remove_if_killed (part);
+  if (status == QM_OK)
+    status = qm_train (plan, device, &samples, &training, error);
+  qm_bench_remove_if_killed (NULL);
+  qm_samples_clear (&samples);
+  qm_plan_free (plan);
+  qm_device_close (device);
+  return status;
+}
+
+int
+qm_bench_train (const QmBenchOptions *options)
+{
+  QmBenchModel model;
+  QmError error = { 0 };
+  QmStatus status;
+
+  if ((options->text != NULL) + (options->tokens != NULL)
+          + (options->images != NULL)
+      != 1)
+    {
+      fprintf (stderr, "qm-bench: train needs one of --text, --tokens and "
+                       "--images\n");
+      return QM_BENCH_USAGE;
+    }
+  status = qm_bench_load_model (options, true, &model, &error);
+  if (status == QM_OK)
+    {
+      status = train (options, &model, &error);
+      qm_bench_clear_model (&model);
+    }
+  return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Two ways of laying buffers out.
+ *
+ * Around the peak: what lives at the moment at which most bytes live cannot
+ * share memory, so it is stacked up; no layout is smaller than that stack.  In
+ * a training step these are the activations that wait for their gradients: they
+ * come one after the other before the peak and mostly go in the opposite order
+ * after it.  Every other buffer ends before the peak or begins after it, and
+ * goes on top of what is left of the stack then, beside the few that live with
+ * it: there the largest are laid first, each in the smallest gap that fits.
+ *
+ * By size: all buffers are laid in that way, the largest first (greedy by size:
+ * Pisarchyk and Lee 2020).  It may fill holes that the first way leaves, but
+ * compares every buffer with every other: only for graphs of a common size, and
+ * where the first way did not reach the least size possible. */
+
+#include "engine/arena.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More are not laid out by size. */
+#define BY_SIZE_MAX 8000
+
+/* Moments that share a list of buffers. */
+#define BLOCK 32
+
+typedef struct Block
+{
+  QmBuffer **items;
+  size_t n, capacity;
+} Block;
+
+typedef struct Layout
+{
+  QmBuffer *buffers;
+  size_t n, moments;
+  int64_t peak;      /* the moment */
+  int64_t *floor;    /* by moment: the end of the stack */
+  QmBuffer **placed; /* room for all */
+  Block *blocks;
+  size_t n_blocks;
+} Layout;
+
+static QmStatus
+no_memory (QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                       "the host is out of memory");
+}
+
+static int
+compare (int64_t a, int64_t b)
+{
+  return a < b ? -1 : a > b;
+}
+
+static int
+by_size (const void *a, const void *b)
+{
+  const QmBuffer *x = a, *y = b;
+
+  if (x->bytes != y->bytes)
+    return compare (y->bytes, x->bytes);
+  if (x->first != y->first)
+    return compare (x->first, y->first);
+  return compare (x->id, y->id);
+}
+
+static int
+by_first (const void *a, const void *b)
+{
+  const QmBuffer *x = a, *y = b;
+
+  if (x->first != y->first)
+    return compare (x->first, y->first);
+  if (x->last != y->last)
+    return compare (y->last, x->last);
+  return compare (x->id, y->id);
+}
+
+static int
+by_last (const void *a, const void *b)
+{
+  const QmBuffer *x = a, *y = b;
+
+  if (x->last != y->last)
+    return compare (y->last, x->last);
+  if (x->first != y->first)
+    return compare (x->first, y->first);
+  return compare (x->id, y->id);
+}
+
+static int
+by_offset (const void *a, const void *b)
+{
+  const QmBuffer *x = *(QmBuffer *const *) a, *y = *(QmBuffer *const *) b;
+
+  return compare (x->offset, y->offset);
+}
+
+/* The smallest gap from `floor` on, or the end, among buffers that live at the
+ * same time as this one and are sorted by offset. */
+static int64_t
+find_gap (const QmBuffer *buffer, QmBuffer **others, size_t n, int64_t floor)
+{
+  int64_t end = floor, best = -1, best_gap = INT64_MAX;
+
+  for (size_t i = 0; i < n; i++)
+    {
+      int64_t gap = others[i]->offset - end;
+
+      if (others[i]->first > buffer->last || others[i]->last < buffer->first)
+        continue;
+      if (gap >= buffer->bytes && gap < best_gap)
+        {
+          best = end;
+          best_gap = gap;
+        }
+      if (others[i]->offset + others[i]->bytes > end)
+        end = others[i]->offset + others[i]->bytes;
+    }
+  return best >= 0 ? best : end;
+}
+
+static uint64_t
+size_of (const Layout *layout)
+{
+  int64_t size = 0;
+
+  for (size_t i = 0; i < layout->n; i++)
+    if (layout->buffers[i].offset + layout->buffers[i].bytes > size)
+      size = layout->buffers[i].offset + layout->buffers[i].bytes;
+  return (uint64_t) size;
+}
+
+static uint64_t
+lay_out_by_size (Layout *layout)
+{
+  QmBuffer **placed = layout->placed;
+
+  qsort (layout->buffers, layout->n, sizeof *layout->buffers, by_size);
+  for (size_t i = 0; i < layout->n; i++)
+    {
+      QmBuffer *buffer = &layout->buffers[i];
+      size_t at = i;
+
+      buffer->offset = find_gap (buffer, placed, i, 0);
+      while (at > 0 && placed[at - 1]->offset > buffer->offset)
+        at--;
+      memmove (placed + at + 1, placed + at, (i - at) * sizeof *placed);
+      placed[at] = buffer;
+    }
+  return size_of (layout);
+}
+
+static bool
+is_at_peak (const Layout *layout, const QmBuffer *buffer)
+{
+  return buffer->first <= layout->peak && buffer->last >= layout->peak;
+}
+
+/* Stacks up what lives at the peak, the first `n` buffers, in their order. */
+static void
+stack (Layout *layout, size_t n)
+{
+  int64_t end = 0, *floor = layout->floor;
+
+  memset (floor, 0, layout->moments * sizeof *floor);
+  for (size_t i = 0; i < n; i++)
+    {
+      QmBuffer *buffer = &layout->buffers[i];
+
+      buffer->offset = end;
+      end += buffer->bytes;
+      floor[buffer->first] = floor[buffer->last] = end;
+    }
+  for (int64_t t = 1; t <= layout->peak; t++)
+    if (floor[t - 1] > floor[t])
+      floor[t] = floor[t - 1];
+  for (int64_t t = (int64_t) layout->moments - 2; t >= layout->peak; t--)
+    if (floor[t + 1] > floor[t])
+      floor[t] = floor[t + 1];
+}
+
+static bool
+append (Block *block, QmBuffer *buffer)
+{
+  if (block->n == block->capacity)
+    {
+      size_t capacity = block->capacity * 2 + 16;
+      QmBuffer **items = realloc (block->items, capacity * sizeof *items);
+
+      if (items == NULL)
+        return false;
+      block->items = items;
+      block->capacity = capacity;
+    }
+  block->items[block->n++] = buffer;
+  return true;
+}
+
+/* Lays one buffer on the stack, beside those in the same blocks of moments. */
+static bool
+lay_on_stack (Layout *layout, QmBuffer *buffer)
+{
+  int64_t begin = buffer->first / BLOCK, end = buffer->last / BLOCK;
+  int64_t floor =
+      layout->floor[buffer->last < layout->peak ? buffer->last : buffer->first];
+  size_t n = 0;
+
+  for (int64_t b = begin; b <= end; b++)
+    for (size_t i = 0; i < layout->blocks[b].n; i++)
+      {
+        QmBuffer *other = layout->blocks[b].items[i];
+
+        /* One that is in several of these blocks counts in the first. */
+        if (other->first <= buffer->last && other->last >= buffer->first
+            && (b == begin || other->first / BLOCK == b))
+          layout->placed[n++] = other;
+      }
+  qsort (layout->placed, n, sizeof *layout->placed, by_offset);
+  buffer->offset = find_gap (buffer, layout->placed, n, floor);
+  for (int64_t b = begin; b <= end; b++)
+    if (!append (&layout->blocks[b], buffer))
+      return false;
+  return true;
+}
+
+/* Moves what lives at the peak to the front; returns how many those are. */
+static size_t
+partition (Layout *layout)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < layout->n; i++)
+    if (is_at_peak (layout, &layout->buffers[i]))
+      {
+        QmBuffer buffer = layout->buffers[i];
+
+        layout->buffers[i] = layout->buffers[n];
+        layout->buffers[n++] = buffer;
+      }
+  return n;
+}
+
+static bool
+lay_out_around_peak (Layout *layout,
+                     int (*order) (const void *, const void *),
+                     uint64_t *size)
+{
+  size_t n = partition (layout);
+
+  qsort (layout->buffers, n, sizeof *layout->buffers, order);
+  qsort (layout->buffers + n, layout->n - n, sizeof *layout->buffers, by_size);
+  stack (layout, n);
+  for (size_t i = 0; i < layout->n_blocks; i++)
+    layout->blocks[i].n = 0;
+  for (size_t i = n; i < layout->n; i++)
+    if (!lay_on_stack (layout, &layout->buffers[i]))
+      return false;
+  *size = size_of (layout);
+  return true;
+}
+
+/* The most bytes that live at one moment, and that moment. */
+static uint64_t
+find_peak (Layout *layout)
+{
+  int64_t now = 0, most = 0, *change = layout->floor;
+
+  memset (change, 0, (layout->moments + 1) * sizeof *change);
+  for (size_t i = 0; i < layout->n; i++)
+    {
+      change[layout->buffers[i].first] += layout->buffers[i].bytes;
+      change[layout->buffers[i].last + 1] -= layout->buffers[i].bytes;
+    }
+  for (size_t t = 0; t < layout->moments; t++)
+    {
+      now += change[t];
+      if (now > most)
+        {
+          most = now;
+          layout->peak = (int64_t) t;
+        }
+    }
+  return (uint64_t) most;
+}
+
+/* Tries the ways until one is as small as possible; otherwise ends with the
+ * best of them. */
+static bool
+try_ways (Layout *layout, uint64_t *size, uint64_t live)
+{
+  bool few = layout->n <= BY_SIZE_MAX;
+  uint64_t first, last, sized = UINT64_MAX;
+
+  if (!lay_out_around_peak (layout, by_first, &first))
+    return false;
+  *size = first;
+  if (first == live)
+    return true;
+  if (!lay_out_around_peak (layout, by_last, &last))
+    return false;
+  *size = last;
+  if (last == live)
+    return true;
+  if (few)
+    *size = sized = lay_out_by_size (layout);
+  if (sized <= first && sized <= last)
+    return true;
+  return lay_out_around_peak (layout, first <= last ? by_first : by_last, size);
+}
+
+QmStatus
+qm_arena_lay_out (QmBuffer *buffers,
+                  size_t n,
+                  size_t moments,
+                  uint64_t *size,
+                  uint64_t *live,
+                  QmError *error)
+{
+  Layout layout = {
+    .buffers = buffers,
+    .n = n,
+    .moments = moments,
+    .n_blocks = moments / BLOCK + 1,
+    .floor = malloc ((moments + 1) * sizeof *layout.floor),
+    .placed = malloc ((n + 1) * sizeof *layout.placed),
+    .blocks = calloc (moments / BLOCK + 1, sizeof *layout.blocks),
+  };
+  bool ok =
+      layout.floor != NULL && layout.placed != NULL && layout.blocks != NULL;
+
+  *size = *live = 0;
+  if (ok)
+    {
+      *live = find_peak (&layout);
+      ok = try_ways (&layout, size, *live);
+    }
+  for (size_t i = 0; i < layout.n_blocks && layout.blocks != NULL; i++)
+    free (layout.blocks[i].items);
+  free (layout.blocks);
+  free (layout.placed);
+  free (layout.floor);
+  return ok ? QM_OK : no_memory (error);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/samples.h"
+
+#include "kernels/random.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* 4 GiB of text are more than anybody watches. */
+#define MAX_BYTES (INT64_C (1) << 32)
+
+#define MASKED_SHARE 0.15
+
+static QmStatus
+no_memory (QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                       "the host is out of memory");
+}
+
+static QmStatus
+read_tokens (FILE *stream,
+             const char *path,
+             bool wide,
+             int64_t vocab,
+             QmSamples *samples,
+             QmError *error)
+{
+  for (size_t i = 0; i < samples->n; i++)
+    {
+      int low = getc (stream), high = wide ? getc (stream) : 0;
+
+      if (low == EOF || high == EOF)
+        return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be read");
+      samples->ids[i] = low | high << 8;
+      if (samples->ids[i] >= vocab)
+        return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
+                             "token %zu is %d, and the vocabulary has %lld", i,
+                             (int) samples->ids[i], (long long) vocab);
+    }
+  return QM_OK;
+}
+
+QmStatus
+qm_samples_read_tokens (const char *path,
+                        bool wide,
+                        int64_t vocab,
+                        int64_t least,
+                        QmSamples *samples,
+                        QmError *error)
+{
+  FILE *stream = fopen (path, "rb");
+  struct stat info;
+  QmStatus status = QM_OK;
+
+  *samples = (QmSamples){ NULL };
+  if (stream == NULL || fstat (fileno (stream), &info) != 0)
+    status = qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                           "cannot be read: %s", strerror (errno));
+  else if (!S_ISREG (info.st_mode) || info.st_size > MAX_BYTES)
+    status = qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                           "is not a regular file of at most 4 GiB");
+  else
+    samples->n = (size_t) info.st_size / (wide ? 2 : 1);
+  if (status == QM_OK && (int64_t) samples->n < least)
+    status = qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
+                           "has %zu tokens; a sample needs %lld", samples->n,
+                           (long long) least);
+  if (status == QM_OK)
+    {
+      samples->ids = malloc ((samples->n + 1) * sizeof *samples->ids);
+      status = samples->ids != NULL
+                   ? read_tokens (stream, path, wide, vocab, samples, error)
+                   : no_memory (error);
+    }
+  if (stream != NULL)
+    fclose (stream);
+  if (status != QM_OK)
+    qm_samples_clear (samples);
+  return status;
+}
+
+static QmStatus
+find_images (const char *path,
+             const QmPlan *plan,
+             QmSamples *samples,
+             const QmStoredTensor **labels,
+             QmError *error)
+{
+  const int64_t *size =
+      qm_graph_tensor (plan->graph, plan->graph->pixels)->shape;
+  const QmStoredTensor *pixels;
+
+  pixels = samples->pixels =
+      qm_safetensors_find (samples->file, "pixel_values");
+  *labels = qm_safetensors_find (samples->file, "labels");
+  if (pixels == NULL || *labels == NULL)
+    return qm_error_set (error, QM_STATUS_NOT_FOUND, path, 0, 0,
+                         "there is no tensor '%s'",
+                         pixels == NULL ? "pixel_values" : "labels");
+  if (pixels->rank != 4 || pixels->shape[0] < 1
+      || memcmp (pixels->shape + 1, size + 1, 3 * sizeof *size) != 0)
+    return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
+                         "tensor 'pixel_values' does not have the shape "
+                         "[images, %lld, %lld, %lld]",
+                         (long long) size[1], (long long) size[2],
+                         (long long) size[3]);
+  if ((*labels)->rank != 1 || (*labels)->shape[0] != pixels->shape[0])
+    return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
+                         "tensor 'labels' does not have the shape [%lld]",
+                         (long long) pixels->shape[0]);
+  samples->n = (size_t) pixels->shape[0];
+  return QM_OK;
+}
+
+QmStatus
+qm_samples_open_images (const char *path,
+                        const QmPlan *plan,
+                        QmSamples *samples,
+                        QmError *error)
+{
+  const QmGraph *graph = plan->graph;
+  int64_t classes = qm_graph_tensor (graph, graph->logits)->shape[1];
+  const QmStoredTensor *labels = NULL;
+  QmStatus status;
+
+  *samples = (QmSamples){ NULL };
+  status = qm_safetensors_open (path, &samples->file, error);
+  if (status == QM_OK)
+    status = find_images (path, plan, samples, &labels, error);
+  if (status == QM_OK)
+    {
+      samples->labels = malloc ((samples->n + 1) * sizeof *samples->labels);
+      status = samples->labels != NULL
+                   ? qm_safetensors_read_ints (samples->file, labels, 0,
+                                               (int32_t) classes - 1,
+                                               samples->labels, error)
+                   : no_memory (error);
+    }
+  if (status != QM_OK)
+    qm_samples_clear (samples);
+  return status;
+}
+
+void
+qm_samples_clear (QmSamples *samples)
+{
+  free (samples->ids);
+  free (samples->labels);
+  qm_safetensors_close (samples->file);
+  *samples = (QmSamples){ NULL };
+}
+
+/* A position of a sample, to be sorted. */
+typedef struct Draw
+{
+  QmRandomBits bits;
+  int64_t position;
+} Draw;
+
+static int
+compare_draws (const void *a, const void *b)
+{
+  const Draw *x = a, *y = b;
+
+  if (x->bits.word[0] != y->bits.word[0])
+    return x->bits.word[0] < y->bits.word[0] ? -1 : 1;
+  return x->position < y->position ? -1 : x->position > y->position;
+}
+
+/* A whole number below `n`. */
+static int64_t
+below (uint32_t word, int64_t n)
+{
+  return (int64_t) ((uint64_t) word * (uint64_t) n >> 32);
+}
+
+QmStatus
+qm_samples_mask (const QmSamples *samples,
+                 int64_t sample,
+                 int64_t length,
+                 int64_t vocab,
+                 int32_t *ids,
+                 int32_t *labels,
+                 QmError *error)
+{
+  int64_t chosen = (int64_t) (MASKED_SHARE * (double) length + 0.5);
+  Draw *draws = malloc ((size_t) (length + 1) * sizeof *draws);
+
+  if (draws == NULL)
+    return no_memory (error);
+  for (int64_t i = 0; i < length; i++)
+    {
+      draws[i].position = i;
+      draws[i].bits =
+          qm_philox ((uint32_t) samples->seed, (uint32_t) (samples->seed >> 32),
+                     (uint32_t) i, (uint32_t) sample, QM_SITE_MASKS,
+                     (uint32_t) ((uint64_t) sample >> 32));
+      labels[i] = QM_IGNORE_LABEL;
+    }
+  qsort (draws, (size_t) length, sizeof *draws, compare_draws);
+  for (int64_t i = 0; i < (chosen > 1 ? chosen : 1); i++)
+    {
+      int64_t position = draws[i].position;
+      int64_t kind = below (draws[i].bits.word[1], 10);
+
+      labels[position] = ids[position];
+      if (kind < 8)
+        ids[position] = samples->mask_token;
+      else if (kind == 8)
+        ids[position] = (int32_t) below (draws[i].bits.word[2], vocab);
+    }
+  free (draws);
+  return QM_OK;
+}
+
+static QmStatus
+load_tokens (const QmSamples *samples,
+             const QmPlan *plan,
+             QmExecutor *executor,
+             int64_t first,
+             QmError *error)
+{
+  const QmGraph *graph = plan->graph;
+  int64_t length = plan->recipe.sequence_length, n = plan->options.micro_batch;
+  int64_t vocab = qm_graph_tensor (graph, graph->logits)->shape[1];
+  bool masked = plan->config.family == QM_FAMILY_BERT
+                || plan->config.family == QM_FAMILY_ROBERTA;
+  int32_t *ids = malloc ((size_t) (2 * n * length) * sizeof *ids);
+  int32_t *labels = ids != NULL && masked ? ids + n * length : ids;
+  QmStatus status = ids != NULL ? QM_OK : no_memory (error);
+
+  for (int64_t i = 0; i < n && status == QM_OK; i++)
+    {
+      for (int64_t j = 0; j < length; j++)
+        ids[i * length + j] =
+            samples->ids[(size_t) ((first + i) * length + j) % samples->n];
+      if (masked)
+        status = qm_samples_mask (samples, first + i, length, vocab,
+                                  ids + i * length, labels + i * length, error);
+    }
+  if (status == QM_OK)
+    status = qm_executor_write_ints (executor, graph->ids, ids, error);
+  if (status == QM_OK)
+    status = qm_executor_write_ints (executor, graph->labels, labels, error);
+  free (ids);
+  return status;
+}
+
+static QmStatus
+load_images (const QmSamples *samples,
+             const QmPlan *plan,
+             QmExecutor *executor,
+             int64_t first,
+             QmError *error)
+{
+  const QmGraph *graph = plan->graph;
+  int64_t n = plan->options.micro_batch;
+  int64_t size = samples->pixels->elements / samples->pixels->shape[0];
+  QmStoredTensor image = *samples->pixels;
+  float *pixels = malloc ((size_t) (n * size) * sizeof *pixels);
+  int32_t *labels = malloc ((size_t) n * sizeof *labels);
+  QmStatus status =
+      pixels != NULL && labels != NULL ? QM_OK : no_memory (error);
+
+  image.elements = size;
+  image.bytes /= samples->n;
+  for (int64_t i = 0; i < n && status == QM_OK; i++)
+    {
+      size_t index = (size_t) (first + i) % samples->n;
+
+      image.begin = samples->pixels->begin + index * image.bytes;
+      labels[i] = samples->labels[index];
+      status = qm_safetensors_read_floats (samples->file, &image,
+                                           pixels + i * size, error);
+    }
+  if (status == QM_OK)
+    status = qm_executor_write_floats (executor, graph->pixels, pixels, error);
+  if (status == QM_OK)
+    status = qm_executor_write_ints (executor, graph->labels, labels, error);
+  free (pixels);
+  free (labels);
+  return status;
+}
+
+QmStatus
+qm_samples_load (const QmSamples *samples,
+                 const QmPlan *plan,
+                 QmExecutor *executor,
+                 int64_t first,
+                 QmError *error)
+{
+  if (samples->ids != NULL)
+    return load_tokens (samples, plan, executor, first, error);
+  return load_images (samples, plan, executor, first, error);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Which GPUs there are kernels for; plain C, compiled also where no GPU can be
+ * used. */
+
+#ifndef QM_KERNELS_CUDA_CUDA_SUPPORT_H
+#define QM_KERNELS_CUDA_CUDA_SUPPORT_H
+
+#include "kernels/device.h"
+
+/* Says in `trouble` why a GPU of that name and capability cannot be used, or
+ * nothing.  `compiled` lists what kernels were compiled for, as "80 86 90a". */
+void qm_cuda_find_trouble (QmDeviceInfo *info, const char *compiled);
+
+#endif

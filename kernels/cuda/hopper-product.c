@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "kernels/cuda/hopper-product.h"
+
+/* In hopper-product.cu, once for each type. */
+cudaError_t qm_hopper_product_f16 (const QmHopperProduct *product,
+                                   int processors,
+                                   cudaStream_t stream);
+cudaError_t qm_hopper_product_bf16 (const QmHopperProduct *product,
+                                    int processors,
+                                    cudaStream_t stream);
+
+static bool
+reachable (const void *address, int64_t step)
+{
+  return (uintptr_t) address % 16 == 0 && step % 8 == 0;
+}
+
+static bool
+known (const QmHopperProduct *product)
+{
+  bool gelu = product->activation == QM_FUNCTION_GELU
+              || product->activation == QM_FUNCTION_GELU_TANH;
+
+  switch (product->finish)
+    {
+    case QM_HOPPER_FINISH_NONE:
+      return true;
+    case QM_HOPPER_FINISH_ACTIVATE:
+      return gelu && product->transposed;
+    default:
+      return gelu && !product->transposed && product->pre != NULL
+             && product->bias == NULL;
+    }
+}
+
+bool
+qm_hopper_product_fits (const QmCudaContext *context,
+                        const QmHopperProduct *product)
+{
+  const int64_t most = INT32_MAX - 512;
+
+  return context->architecture == 90
+         && (product->type == QM_TYPE_F16 || product->type == QM_TYPE_BF16)
+         && known (product) && product->rows > 0 && product->columns > 0
+         && product->inner > 0 && product->rows < most
+         && product->columns < most && product->inner < most
+         && reachable (product->a, product->step_a)
+         && reachable (product->b, product->step_b)
+         && reachable (product->d, product->step_d)
+         && reachable (product->pre, product->step_pre)
+         && product->columns % 8 == 0 && (uintptr_t) product->bias % 4 == 0;
+}
+
+QmStatus
+qm_hopper_product (const QmCudaContext *context,
+                   cudaStream_t stream,
+                   const QmHopperProduct *product,
+                   QmError *error)
+{
+  cudaError_t code =
+      product->type == QM_TYPE_F16
+          ? qm_hopper_product_f16 (product, context->processors, stream)
+          : qm_hopper_product_bf16 (product, context->processors, stream);
+
+  return code == cudaSuccess ? QM_OK
+                             : qm_cuda_failed (code, "a product", error);
+}

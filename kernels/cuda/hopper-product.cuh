@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The product of two matrices of 16-bit numbers on Hopper.
+ *
+ * A cluster is two blocks, one below the other: they have rows of their own and
+ * share the columns, of which each fetches one half for both.  Blocks stay on
+ * their multiprocessors and take tile after tile.  One warp fetches; two
+ * warpgroups multiply, 64 rows each.  They share nothing but the ring of
+ * stages, so one may be as far ahead of the other as the ring is long: while
+ * one finishes and stores its part of a tile, the other one has the tensor cores
+ * for itself.
+ *
+ * A warp stores its 16 rows on its own, 64 columns at a time, through the copy
+ * engine; where the slope of an activation is wanted, its argument comes the
+ * same way, into the memory where the result will be. */
+
+#ifndef QM_KERNELS_CUDA_HOPPER_PRODUCT_CUH
+#define QM_KERNELS_CUDA_HOPPER_PRODUCT_CUH
+
+#include "kernels/cuda/attention-wgmma.cuh"
+#include "kernels/cuda/gelu.cuh"
+#include "kernels/cuda/hopper-product.h"
+
+namespace qm_product
+{
+
+using namespace qm_attention;
+
+constexpr int BM = 128, BK = 64;
+constexpr int WARPS = 8; /* that multiply */
+constexpr int THREADS = 3 * WARPGROUP;
+constexpr int CLUSTER = 2;
+constexpr int PART_ROWS = 16, PART_COLUMNS = 64; /* what a warp stores at once */
+
+struct Work
+{
+  CUtensorMap a, b, d, pre;
+  const void *bias;
+  bool store_pre;
+  int rows, columns;
+  int steps; /* of the inner dimension */
+  int row_tiles, column_tiles; /* row_tiles: of clusters */
+  int group; /* row tiles that are worked on together */
+};
+
+#ifndef QM_PRODUCT_STAGES
+#define QM_PRODUCT_STAGES 4
+#endif
+#ifndef QM_PRODUCT_PARTS
+#define QM_PRODUCT_PARTS 2
+#endif
+
+template <int BN> struct alignas (1024) Shared
+{
+  static constexpr int STAGES = QM_PRODUCT_STAGES;
+  static constexpr int PARTS = QM_PRODUCT_PARTS;
+
+  uint16_t a[STAGES][BM * BK];
+  uint16_t b[STAGES][BN * BK];
+  uint16_t part[WARPS][PARTS][PART_ROWS * PART_COLUMNS];
+  uint64_t full[STAGES], empty[STAGES];
+  uint64_t part_full[WARPS][PARTS];
+};
+
+/* -- clusters -------------------------------------------------------------- */
+
+/* Of an address in shared memory: above it is the rank of the block. */
+constexpr uint32_t IN_BLOCK = (1 << 24) - 1;
+
+__device__ __forceinline__ int
+cluster_rank ()
+{
+  int rank;
+
+  asm volatile ("mov.u32 %0, %%cluster_ctarank;\n" : "=r"(rank));
+  return rank;
+}
+
+__device__ __forceinline__ void
+cluster_sync ()
+{
+  asm volatile ("barrier.cluster.arrive.release;\n"
+                "barrier.cluster.wait.acquire;\n" ::
+                  : "memory");
+}
+
+/* Arrives at the same barrier of a block of the cluster.  No memory has to
+ * become visible by this: what was read stays as it was. */
+__device__ __forceinline__ void
+barrier_arrive_at (uint64_t *barrier, int rank)
+{
+  asm volatile ("{\n"
+                ".reg .b32 there;\n"
+                "mapa.shared::cluster.u32 there, %0, %1;\n"
+                "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+                "}\n" ::"r"(shared_u32 (barrier)),
+                "r"(rank)
+                : "memory");
+}
+
+/* -- copies ---------------------------------------------------------------- */
+
+__device__ __forceinline__ void
+load_box (void *to, const CUtensorMap *map, uint64_t *barrier, int x, int y)
+{
+  asm volatile (
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier"
+    "::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];\n" ::"r"(
+      shared_u32 (to)),
+    "l"(map), "r"(shared_u32 (barrier)), "r"(x), "r"(y)
+    : "memory");
+}
+
+/* To the L2 cache. */
+__device__ __forceinline__ void
+prefetch_box (const CUtensorMap *map, int x, int y)
+{
+  asm volatile ("cp.async.bulk.prefetch.tensor.2d.L2.global.tile"
+                " [%0, {%1, %2}];\n" ::"l"(map),
+                "r"(x), "r"(y)
+                : "memory");
+}
+
+/* To the same place in both blocks, whose barriers are told. */
+__device__ __forceinline__ void
+load_box_for_all (void *to, const CUtensorMap *map, uint64_t *barrier, int x,
+                  int y)
+{
+  asm volatile (
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier"
+    "::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4}], [%2],"
+    " %5;\n" ::"r"(shared_u32 (to)),
+    "l"(map), "r"(shared_u32 (barrier)), "r"(x), "r"(y),
+    "h"((uint16_t) ((1 << CLUSTER) - 1))
+    : "memory");
+}
+
+__device__ __forceinline__ void
+store_box (const CUtensorMap *map, const void *from, int x, int y)
+{
+  asm volatile ("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group"
+                " [%0, {%2, %3}], [%1];\n" ::"l"(map),
+                "r"(shared_u32 (from)), "r"(x), "r"(y)
+                : "memory");
+}
+
+__device__ __forceinline__ void
+load_matrices (uint32_t from, uint32_t (&r)[4])
+{
+  asm volatile (
+    "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+    : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+    : "r"(from)
+    : "memory");
+}
+
+/* -- tiles ----------------------------------------------------------------- */
+
+/* Tiles next to each other use the same rows or columns, so that these stay in
+ * the L2 cache: a few row tiles at all columns, then the next few. */
+struct Tile
+{
+  int row, column; /* the first, of the cluster */
+
+  template <int BN>
+  static __device__ __forceinline__ Tile
+  at (const Work &w, int index)
+  {
+    int in_group = w.group * w.column_tiles;
+    int group = index / in_group, rest = index - group * in_group;
+    int rows = min (w.group, w.row_tiles - group * w.group);
+    int across = rest / rows;
+
+    return { (group * w.group + rest - across * rows) * (CLUSTER * BM),
+             across * BN };
+  }
+};
+
+/* -- fetching -------------------------------------------------------------- */
+
+template <bool DOWN, int BN>
+__device__ __forceinline__ void
+produce (const Work &w, Shared<BN> &s, int rank)
+{
+  constexpr int STAGES = Shared<BN>::STAGES;
+  constexpr int HALF = BN / CLUSTER;
+  const int tiles = w.row_tiles * w.column_tiles;
+  Ring<STAGES> ring;
+
+  for (int i = blockIdx.x / CLUSTER; i < tiles; i += gridDim.x / CLUSTER)
+    {
+      const Tile tile = Tile::at<BN> (w, i);
+      const int row = tile.row + rank * BM;
+      const int column = tile.column + rank * HALF;
+
+      for (int step = 0; step < w.steps; step++)
+        {
+          uint64_t *full = &s.full[ring.index];
+          uint16_t *b = s.b[ring.index] + rank * HALF * BK;
+
+          barrier_wait (&s.empty[ring.index], ring.parity ^ 1);
+          barrier_expect (full, (BM + BN) * BK * 2);
+          load_box (s.a[ring.index], &w.a, full, step * BK, row);
+          if (DOWN)
+#pragma unroll
+            for (int c = 0; c < HALF; c += 64)
+              load_box_for_all (b + c * BK, &w.b, full, column + c, step * BK);
+          else
+            load_box_for_all (b, &w.b, full, step * BK, column);
+          ring.advance ();
+        }
+    }
+}
+
+/* -- multiplying ----------------------------------------------------------- */
+
+template <QmFunction F>
+__device__ __forceinline__ float
+activation (float x)
+{
+  return F == QM_FUNCTION_GELU ? qm_gelu (x, true)
+         : F == QM_FUNCTION_GELU_TANH ? qm_gelu_tanh (x) : x;
+}
+
+template <QmFunction F>
+__device__ __forceinline__ float
+slope (float x)
+{
+  return F == QM_FUNCTION_GELU ? qm_gelu_slope (x, true)
+         : F == QM_FUNCTION_GELU_TANH ? qm_gelu_tanh_slope (x) : 1;
+}
+
+/* What one thread of a multiplying warpgroup holds: rows g and g + 8 of its
+ * warp's 16, columns 2 q and 2 q + 1 of every 8.  The sums of a tile that was
+ * multiplied, rounded to 16 bits, are finished and stored while the next one is
+ * multiplied: 16 columns, or twice as many, after each of its first SPREAD
+ * steps, so that little keeps the warps from sending the next step. */
+template <class T, bool DOWN, QmHopperFinish FINISH, QmFunction F, int SPREAD,
+          int BN>
+struct Consumer
+{
+  static constexpr int STAGES = Shared<BN>::STAGES;
+  static constexpr int PARTS = Shared<BN>::PARTS;
+  static constexpr int ACROSS = BN / PART_COLUMNS;
+  static constexpr int UNITS = BN / 16;
+  static constexpr bool LOADS = FINISH == QM_HOPPER_FINISH_SLOPE;
+  static constexpr bool ACTIVATES = FINISH == QM_HOPPER_FINISH_ACTIVATE;
+
+  static_assert (PARTS == 2 && ACROSS % PARTS == 0,
+                 "all parts are used equally often");
+  static_assert (SPREAD >= UNITS / 2 && SPREAD <= UNITS, "one or two a step");
+
+  const Work &w;
+  Shared<BN> &s;
+  const int rank, warp, lane; /* warp of those that multiply */
+  Ring<STAGES> ring;
+  int step, last; /* last: the stage of the step before */
+  int parity; /* of the parts that are loaded */
+  Tile tile, done; /* the first elements of this warp */
+  float sum[BN / 2];
+  uint32_t packed[BN / 4];
+
+  __device__ __forceinline__
+  Consumer (const Work &w, Shared<BN> &s, int rank, int warp, int lane)
+      : w (w), s (s), rank (rank), warp (warp), lane (lane), parity (0)
+  {
+  }
+
+  __device__ __forceinline__ void
+  release (int stage)
+  {
+    if (lane < CLUSTER)
+      barrier_arrive_at (&s.empty[stage], lane);
+  }
+
+  /* Sends one more step on its way, and waits for the one before. */
+  __device__ __forceinline__ void
+  multiply_step ()
+  {
+    barrier_wait (&s.full[ring.index], ring.parity);
+
+    const uint32_t a = shared_base (s.a[ring.index]) & IN_BLOCK;
+    const uint32_t b = shared_base (s.b[ring.index]) & IN_BLOCK;
+
+    products_begin ();
+#pragma unroll
+    for (int i = 0; i < BK / 16; i++)
+      Product<T, BN>::template shared<0, DOWN> (
+        sum, along_rows<BK, BM> (a, warp / 4 * 64, i),
+        DOWN ? down_rows<64, BK> (b, 0, i) : along_rows<BK, BN> (b, 0, i),
+        i > 0 || step > 0);
+    products_commit ();
+    products_wait<1> ();
+    if (step > 0)
+      release (last);
+    last = ring.index;
+    ring.advance ();
+    step++;
+  }
+
+  /* Two columns at a time; beyond the last ones any will do. */
+  __device__ __forceinline__ void
+  load_bias (uint32_t (&bias)[BN / 8]) const
+  {
+    const uint16_t *from = static_cast<const uint16_t *> (w.bias);
+    const int first = tile.column + lane % 4 * 2;
+
+#pragma unroll
+    for (int j = 0; j < BN / 8; j++)
+      bias[j] = __ldg (reinterpret_cast<const uint32_t *> (
+        from + min (first + j * 8, w.columns - 2)));
+  }
+
+  __device__ __forceinline__ void
+  pack ()
+  {
+    uint32_t bias[BN / 8];
+
+    if (w.bias)
+      load_bias (bias);
+    products_wait<0> ();
+    pin (sum);
+    release (last);
+    if (w.bias)
+#pragma unroll
+      for (int j = 0; j < BN / 8; j++)
+        {
+          const float2 x = unpack2<T> (bias[j]);
+
+#pragma unroll
+          for (int i = 0; i < 4; i++)
+            sum[j * 4 + i] += i % 2 ? x.y : x.x;
+        }
+#pragma unroll
+    for (int i = 0; i < BN / 4; i++)
+      packed[i] = pack2<T> (sum[2 * i], sum[2 * i + 1]);
+  }
+
+  /* Where this lane's row of the matrices of 8 x 8 of 16 columns begins. */
+  __device__ __forceinline__ uint32_t
+  matrix_row (int part, int pair) const
+  {
+    return shared_u32 (s.part[warp][part]) + (lane % 16) * (PART_COLUMNS * 2)
+           + (((pair * 2 + lane / 16) ^ (lane % 8)) << 4);
+  }
+
+  __device__ __forceinline__ void
+  load_part (const Tile &from, int c)
+  {
+    uint64_t *full = &s.part_full[warp][c % PARTS];
+
+    barrier_expect (full, sizeof s.part[0][0]);
+    load_box (s.part[warp][c % PARTS], &w.pre, full,
+              from.column + c * PART_COLUMNS, from.row);
+  }
+
+  /* The others are on their way to the L2 cache, meanwhile. */
+  __device__ __forceinline__ void
+  load_first_parts ()
+  {
+    if (lane == 0)
+      {
+#pragma unroll
+        for (int c = PARTS; c < ACROSS; c++)
+          prefetch_box (&w.pre, tile.column + c * PART_COLUMNS, tile.row);
+        bulk_wait_read<0> ();
+#pragma unroll
+        for (int c = 0; c < PARTS; c++)
+          load_part (tile, c);
+      }
+  }
+
+  __device__ __forceinline__ void
+  store_part (const CUtensorMap *map, int part, int c)
+  {
+    store_box (map, s.part[warp][part], done.column + c * PART_COLUMNS,
+               done.row);
+    bulk_commit ();
+  }
+
+  /* Before the first columns of a part: its memory. */
+  template <int C>
+  __device__ __forceinline__ void
+  begin_part ()
+  {
+    if (LOADS)
+      {
+        if (C > 0 && C - 1 + PARTS < ACROSS && lane == 0)
+          {
+            bulk_wait_read<0> ();
+            load_part (done, C - 1 + PARTS);
+          }
+        __syncwarp ();
+        barrier_wait (&s.part_full[warp][C % PARTS], parity);
+        if (C % PARTS == PARTS - 1)
+          parity ^= 1;
+        return;
+      }
+    if (lane == 0)
+      bulk_wait_read<ACTIVATES ? 0 : PARTS - 1> ();
+    __syncwarp ();
+  }
+
+  template <int C>
+  __device__ __forceinline__ void
+  end_part ()
+  {
+    fence_async_proxy ();
+    __syncwarp ();
+    if (lane == 0)
+      {
+        if (ACTIVATES && w.store_pre)
+          store_part (&w.pre, 0, C);
+        store_part (&w.d, ACTIVATES ? 1 : C % PARTS, C);
+      }
+  }
+
+  /* 16 columns. */
+  template <int UNIT>
+  __device__ __forceinline__ void
+  finish_unit ()
+  {
+    constexpr int C = UNIT / 4, PAIR = UNIT % 4;
+    /* an activation's argument goes to the first part */
+    constexpr int PART = ACTIVATES ? 1 : C % PARTS;
+    uint32_t r[4];
+
+    if (PAIR == 0)
+      begin_part<C> ();
+    if (LOADS)
+      load_matrices (matrix_row (PART, PAIR), r);
+    else if (ACTIVATES && w.store_pre)
+      {
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+          r[i] = packed[UNIT * 4 + i];
+        store_matrices (matrix_row (0, PAIR), r);
+      }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      {
+        const float2 x = unpack2<T> (packed[UNIT * 4 + i]);
+
+        if (LOADS)
+          {
+            const float2 pre = unpack2<T> (r[i]);
+
+            r[i] = pack2<T> (x.x * slope<F> (pre.x), x.y * slope<F> (pre.y));
+          }
+        else if (ACTIVATES)
+          r[i] = pack2<T> (activation<F> (x.x), activation<F> (x.y));
+        else
+          r[i] = packed[UNIT * 4 + i];
+      }
+    store_matrices (matrix_row (PART, PAIR), r);
+    if (PAIR == 3)
+      end_part<C> ();
+  }
+
+  template <int UNIT, bool MULTIPLIES>
+  __device__ __forceinline__ void
+  finish ()
+  {
+    if constexpr (UNIT < UNITS)
+      {
+        /* two units a step, at first, where there are fewer steps */
+        if (MULTIPLIES && (UNIT % 2 == 0 || UNIT / 2 >= UNITS - SPREAD))
+          multiply_step ();
+        finish_unit<UNIT> ();
+        finish<UNIT + 1, MULTIPLIES> ();
+      }
+  }
+
+  __device__ __forceinline__ void
+  multiply_rest (int index)
+  {
+    tile = Tile::at<BN> (w, index);
+    tile.row += rank * BM + warp * PART_ROWS;
+    if (LOADS)
+      load_first_parts ();
+    while (step < w.steps)
+      multiply_step ();
+    pack ();
+  }
+
+  __device__ __forceinline__ void
+  run ()
+  {
+    const int tiles = w.row_tiles * w.column_tiles;
+    bool pending = false;
+
+    for (int i = blockIdx.x / CLUSTER;; i += gridDim.x / CLUSTER)
+      {
+        const bool more = i < tiles;
+
+        step = 0;
+        /* two ways, so that the compiler need not wait where they meet */
+        if (pending && more && w.steps >= SPREAD)
+          {
+            finish<0, true> ();
+            multiply_rest (i);
+          }
+        else
+          {
+            if (pending)
+              finish<0, false> ();
+            if (!more)
+              break;
+            multiply_rest (i);
+          }
+        done = tile;
+        pending = true;
+      }
+    if (lane == 0)
+      bulk_wait_read<0> ();
+  }
+};
+
+template <class T, bool DOWN, QmHopperFinish FINISH, QmFunction F, int SPREAD,
+          int BN>
+__global__ void __cluster_dims__ (CLUSTER, 1, 1)
+__launch_bounds__ (THREADS, 1)
+product_kernel (const __grid_constant__ Work w)
+{
+  extern __shared__ __align__ (1024) unsigned char memory[];
+  Shared<BN> &s = *reinterpret_cast<Shared<BN> *> (memory);
+  const int rank = cluster_rank ();
+  const int warp = __shfl_sync (0xffffffffu, threadIdx.x / 32, 0);
+
+  if (threadIdx.x == 0)
+    {
+      for (int i = 0; i < Shared<BN>::STAGES; i++)
+        {
+          barrier_init (&s.full[i], 1);
+          barrier_init (&s.empty[i], CLUSTER * WARPS);
+        }
+      for (int i = 0; i < WARPS * Shared<BN>::PARTS; i++)
+        barrier_init (&s.part_full[0][0] + i, 1);
+      barrier_init_fence ();
+    }
+  cluster_sync ();
+  if (warp >= WARPS)
+    {
+      give_registers<24> ();
+      if (threadIdx.x == WARPS * 32)
+        produce<DOWN, BN> (w, s, rank);
+      __syncwarp ();
+    }
+  else
+    {
+      take_registers<240> ();
+      Consumer<T, DOWN, FINISH, F, SPREAD, BN> (w, s, rank, warp,
+                                                threadIdx.x % 32)
+        .run ();
+      __syncwarp ();
+    }
+  /* Neither block leaves while the other one may still write to it. */
+  cluster_sync ();
+}
+
+}
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* An own product of matrices for compute capability 9.0a, which finishes what
+ * it multiplied before it is written; only for kernels/cuda/. */
+
+#ifndef QM_KERNELS_CUDA_HOPPER_PRODUCT_H
+#define QM_KERNELS_CUDA_HOPPER_PRODUCT_H
+
+#include "kernels/cuda/cuda-ops.h"
+
+#ifdef __cplusplus
+extern "C"
+{
+#endif
+
+  typedef enum QmHopperFinish
+  {
+    QM_HOPPER_FINISH_NONE,     /* d = s */
+    QM_HOPPER_FINISH_ACTIVATE, /* pre = s, where there is room for it;
+                                  d = activation (s) */
+    QM_HOPPER_FINISH_SLOPE     /* d = s activation' (pre) */
+  } QmHopperFinish;
+
+  /* s = a b + bias, with a [rows, inner], d and pre [rows, columns] row by row,
+   * b [inner, columns] row by row, or column by column where `transposed`.  All
+   * are of one type; each step is the number of elements from one row (column)
+   * to the next.  bias and pre may be NULL where nothing needs them. */
+  typedef struct QmHopperProduct
+  {
+    QmType type;
+    QmHopperFinish finish;
+    QmFunction activation; /* none, or either GELU */
+    bool transposed;
+    int64_t rows, columns, inner;
+    int64_t step_a, step_b, step_d, step_pre;
+    const void *a, *b, *bias;
+    void *d, *pre;
+  } QmHopperProduct;
+
+  /* Whether there is a kernel for it: whether the device is of compute
+   * capability 9.0, the type has 16 bits, the activation is known, and the copy
+   * engine can reach all rows and write no more than them (addresses, steps and
+   * columns of whole 16 bytes). */
+  bool qm_hopper_product_fits (const QmCudaContext *context,
+                               const QmHopperProduct *product);
+
+  /* Queues a product that fits; the same each time, to the bit. */
+  QmStatus qm_hopper_product (const QmCudaContext *context,
+                              cudaStream_t stream,
+                              const QmHopperProduct *product,
+                              QmError *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

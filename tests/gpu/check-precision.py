@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds loss and gradients of qm-bench against PyTorch's.
+
+Random models of every family, and the tiny ones of tests/golden, go through one
+forward and backward pass in fp32, TF32, fp16 and bf16, with every setting, by
+`qm-bench check`; and through PyTorch, likewise (autocast for 16 bits) and in
+fp64, which is the reference for all.  Errors are relative L2: over all gradients as one vector, and the worst of
+a single parameter.  Parameters whose gradient is zero but for rounding, as that
+of the bias of keys, are left out of the worst.
+
+Passes: fp32 under 1e-4; TF32 under 1e-3 or, where a model magnifies what
+rounding factors to 10 bits loses so that PyTorch's own error is larger, no more
+than 1.25 times that; 16 bits no more than twice PyTorch's own error.
+"""
+
+import concurrent.futures
+import json
+import math
+import pathlib
+import tempfile
+
+import torch
+from safetensors.torch import load_file, save_file
+
+import common
+
+GOLDEN = common.ROOT / 'tests/golden'
+SETTINGS = ('naive', 'compile', 'kernels', 'free-lunch')
+PRECISIONS = ('fp32', 'tf32', 'fp16', 'bf16')
+
+# Exit status of qm-bench where a device has no kernels for a family.
+UNSUPPORTED = 5
+
+# A parameter with less than this share of the whole norm says nothing.
+SMALL = 1e-4
+
+
+def gpt_neox(hidden, heads, length, batch, **changes):
+    return dict(model_type='gpt_neox', hidden_size=hidden, num_hidden_layers=4,
+                num_attention_heads=heads, intermediate_size=4 * hidden,
+                vocab_size=5027, max_position_embeddings=2048,
+                rotary_pct=0.25, layer_norm_eps=1e-5, **changes), length, batch
+
+
+def bert(kind, hidden, heads, length, batch, **changes):
+    return dict(model_type=kind, hidden_size=hidden, num_hidden_layers=4,
+                num_attention_heads=heads, intermediate_size=4 * hidden,
+                vocab_size=5027, max_position_embeddings=514,
+                type_vocab_size=2 if kind == 'bert' else 1,
+                pad_token_id=0 if kind == 'bert' else 1,
+                hidden_dropout_prob=0, attention_probs_dropout_prob=0,
+                **changes), length, batch
+
+
+def vit(hidden, heads, side, batch, **changes):
+    return dict(model_type='vit', hidden_size=hidden, num_hidden_layers=4,
+                num_attention_heads=heads, intermediate_size=4 * hidden,
+                image_size=side, patch_size=16, num_channels=3,
+                id2label={str(i): str(i) for i in range(1003)},
+                **changes), None, batch
+
+
+def convnext(sizes, depths, side, batch, **changes):
+    return dict(model_type='convnext', hidden_sizes=sizes, depths=depths,
+                num_stages=len(sizes), image_size=side, num_channels=3,
+                id2label={str(i): str(i) for i in range(1003)},
+                **changes), None, batch
+
+
+def mamba(hidden, length, batch, **changes):
+    return dict(model_type='mamba', hidden_size=hidden, num_hidden_layers=4,
+                vocab_size=5027, state_size=16, **changes), length, batch
+
+
+CASES = {
+    'neox-64-257': gpt_neox(256, 4, 257, 3, use_parallel_residual=True),
+    'neox-64-2049': gpt_neox(512, 8, 2049, 2, use_parallel_residual=True),
+    'neox-80-1023-serial': gpt_neox(320, 4, 1023, 2,
+                                    use_parallel_residual=False),
+    'neox-128-2049': gpt_neox(512, 4, 2049, 1, use_parallel_residual=True),
+    'neox-256-513-serial': gpt_neox(512, 2, 513, 2,
+                                    use_parallel_residual=False),
+    'neox-256-2049': gpt_neox(512, 2, 2049, 1, use_parallel_residual=True),
+    'bert-64-128': bert('bert', 256, 4, 128, 5),
+    'bert-80-333': bert('bert', 320, 4, 333, 3),
+    'roberta-64-512': bert('roberta', 512, 8, 512, 4),
+    'roberta-128-509': bert('roberta', 512, 4, 509, 2),
+    'vit-64-197': vit(512, 8, 224, 8),
+    'vit-80-50': vit(320, 4, 112, 9),
+    'convnext-96': convnext([64, 128, 256, 512], [2, 2, 4, 2], 96, 5),
+    'mamba-130': mamba(256, 130, 2),
+}
+
+
+def randomise(model):
+    """Weights that make every term of a gradient visible: attention is far
+    from uniform, norms and biases are far from 1 and 0."""
+    for name, parameter in model.named_parameters():
+        norm = 'norm' in name.lower()
+        if parameter.dim() == 1:
+            torch.nn.init.normal_(parameter,
+                                  1.0 if norm and name.endswith('weight')
+                                  else 0.0, 0.1)
+        elif 'embed' in name and 'projection' not in name \
+                and 'embed_out' not in name:
+            torch.nn.init.normal_(parameter, 0.0, 0.5)
+        else:
+            fan_in = parameter[0].numel()
+            torch.nn.init.normal_(parameter, 0.0, fan_in ** -0.5)
+
+
+def make_batch(config, length, batch):
+    if length is None:
+        side = config['image_size']
+        return dict(pixel_values=torch.randn(batch, 3, side, side),
+                    labels=torch.randint(0, 1003, (batch,)))
+    vocab = config['vocab_size']
+    # No padding tokens, which have positions of their own.
+    ids = torch.randint(2, vocab, (batch, length))
+    if config['model_type'] in ('gpt_neox', 'mamba'):
+        return dict(input_ids=ids, labels=ids.clone())
+    result = dict(input_ids=ids, labels=torch.where(
+        torch.rand(batch, length) < 0.15,
+        torch.randint(2, vocab, (batch, length)), -100))
+    if config['type_vocab_size'] > 1:
+        result['token_type_ids'] = torch.randint(0, 2, (batch, length))
+    return result
+
+
+def torch_pass(model, batch, precision):
+    """(loss, gradients), in `precision`."""
+    kind = dict(fp16=torch.float16, bf16=torch.bfloat16).get(precision)
+    torch.backends.cuda.matmul.allow_tf32 = precision == 'tf32'
+    torch.backends.cudnn.allow_tf32 = precision == 'tf32'
+    scale = 65536.0 if precision == 'fp16' else 1.0
+    while True:
+        model.zero_grad(set_to_none=True)
+        with torch.autocast(next(model.parameters()).device.type, dtype=kind,
+                            enabled=kind is not None):
+            loss = model(**batch).loss
+        (loss * scale).backward()
+        gradients = {name: parameter.grad.double() / scale
+                     for name, parameter in model.named_parameters()}
+        if all(torch.isfinite(g).all() for g in gradients.values()):
+            return loss.item(), gradients
+        scale /= 2
+
+
+def errors(got, reference):
+    """(of all gradients, worst of one, its name)."""
+    whole = math.sqrt(sum(g.square().sum().item()
+                          for g in reference.values()))
+    all_of_them, worst, name_of_worst = 0.0, 0.0, ''
+    for name, wanted in reference.items():
+        off = (got[name].to(wanted).reshape(wanted.shape)
+               - wanted).norm().item()
+        all_of_them += off * off
+        norm = wanted.norm().item()
+        # A NaN has to show.
+        if norm > SMALL * whole and not off / norm <= worst:
+            worst, name_of_worst = off / norm, name
+    return math.sqrt(all_of_them) / whole, worst, name_of_worst
+
+
+def passes(precision, ours, theirs):
+    if precision == 'fp32':
+        return ours < 1e-4
+    if precision == 'tf32':
+        return ours < 1e-3 or ours <= 1.25 * theirs
+    return ours <= 2 * theirs
+
+
+class Case:
+    """A model in files."""
+
+    def __init__(self, name, folder):
+        self.name, self.folder = name, folder
+        torch.manual_seed(sum(name.encode()))
+        if name in CASES:
+            self.config, length, batch = CASES[name]
+            self.model = common.build(self.config).eval()
+            randomise(self.model)
+            self.batch = make_batch(self.config, length, batch)
+        else:
+            self.config = json.loads((GOLDEN / f'{name}.json').read_text())
+            self.model = common.build(self.config).eval()
+            self.model.load_state_dict(
+                load_file(GOLDEN / f'{name}.weights.safetensors'),
+                strict=False)
+            self.batch = load_file(GOLDEN / f'{name}.batch.safetensors')
+        (folder / f'{name}.json').write_text(json.dumps(self.config))
+        save_file({key: value.detach().contiguous()
+                   for key, value in self.model.named_parameters()},
+                  folder / f'{name}.weights.safetensors')
+        save_file(self.batch, folder / f'{name}.batch.safetensors')
+
+    def ours(self, options, precision, settings):
+        out = self.folder / f'{self.name}.{precision}.{settings}.safetensors'
+        path = self.folder / self.name
+        status, lines, message = common.bench(
+            options.bench, 'check', '--config', f'{path}.json', '--weights',
+            f'{path}.weights.safetensors', '--batch',
+            f'{path}.batch.safetensors', '--precision', precision,
+            '--device', options.device, '--settings', settings, '--out', out,
+            '--json')
+        if status == UNSUPPORTED:
+            return None
+        return out if status == 0 else f'exit status {status}: {message}'
+
+    def theirs(self, device):
+        """{precision: (loss, gradients)}, fp64 among them."""
+        model = self.model.to(device)
+        batch = {key: value.to(device) for key, value in self.batch.items()}
+        result = {precision: torch_pass(model, batch, precision)
+                  for precision in PRECISIONS}
+        if 'pixel_values' in batch:
+            batch['pixel_values'] = batch['pixel_values'].double()
+        result['fp64'] = torch_pass(model.double(), batch, 'fp64')
+        self.model = None
+        return result
+
+
+def compare(case, theirs, futures):
+    """Prints a line for each run; returns how many failed, and how many are
+    not supported."""
+    loss, reference = theirs['fp64']
+    device = next(iter(reference.values())).device
+    failures = skipped = 0
+    for precision in PRECISIONS:
+        own = errors(theirs[precision][1], reference)
+        own_loss = abs(theirs[precision][0] / loss - 1)
+        for settings in SETTINGS:
+            out = futures[precision, settings].result()
+            head = f'{case.name:20} {precision:4} {settings:10}'
+            if out is None:
+                print(f'{head} not supported', flush=True)
+                skipped += 1
+                continue
+            if isinstance(out, str):
+                print(f'{head} FAILED {out}', flush=True)
+                failures += 1
+                continue
+            tensors = load_file(out, device=str(device))
+            out.unlink()
+            got = errors({name: tensors['grad.' + name].double()
+                          for name in reference}, reference)
+            good = passes(precision, got[0], own[0])
+            failures += not good
+            print(f'{head} {"ok    " if good else "FAILED"} all {got[0]:.2e} '
+                  f'(PyTorch {own[0]:.2e}, ratio {got[0] / own[0]:5.2f}) '
+                  f'worst {got[1]:.2e} ({own[1]:.2e}) '
+                  f'loss {abs(tensors["loss"].item() / loss - 1):.1e} '
+                  f'({own_loss:.1e}) {got[2]}', flush=True)
+    return failures, skipped
+
+
+def main():
+    parser = common.arguments(__doc__.splitlines()[0], jobs=8, only='',
+                              torch_device='cuda:0')
+    options = parser.parse_args()
+    names = [name for name in [*CASES, *sorted(
+        path.stem for path in GOLDEN.glob('*.json'))] if options.only in name]
+    failures = skipped = 0
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        cases = []
+        for name in names:
+            case = Case(name, pathlib.Path(folder))
+            cases.append((case, {
+                (precision, settings): pool.submit(case.ours, options,
+                                                   precision, settings)
+                for precision in PRECISIONS for settings in SETTINGS}))
+        for case, futures in cases:
+            failed, absent = compare(
+                case, case.theirs(options.torch_device), futures)
+            failures += failed
+            skipped += absent
+    common.conclude(failures, len(names) * len(PRECISIONS) * len(SETTINGS),
+                    skipped)
+
+
+main()

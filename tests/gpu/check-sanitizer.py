@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs qm-bench and the kernels' tests under compute-sanitizer.
+
+memcheck: `check` of the golden models in every precision and setting, and `run
+--validate 1` of tiny configurations; racecheck, synccheck and initcheck: the
+kernels' own tests, few cases of each.  Needs no PyTorch.  Prints a line for
+each run; what a failed one said is in a file of the folder --logs.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+import common
+
+GOLDEN = common.ROOT / 'tests/golden'
+RUNS = {
+    'gpt-neox-parallel': dict(sequence_length=19),
+    'gpt-neox-sequential': dict(sequence_length=19),
+    'bert': dict(sequence_length=17),
+    'roberta': dict(sequence_length=17),
+    'vit': dict(image_size=14),
+}
+RECIPE = dict(batch_size=4, steps=10, optimizer='adamw', learning_rate=1e-3,
+              beta1=0.9, beta2=0.95, epsilon=1e-8, weight_decay=0.01,
+              max_grad_norm=1.0)
+TOOLS = ('memcheck', 'racecheck', 'synccheck', 'initcheck')
+# Programs of tests/kernels, with options that make them quick.
+TESTS = (
+    ('attention-test', ('--cases', '12', '--path', 'portable')),
+    ('attention-test', ('--cases', '12', '--path', 'hopper')),
+    ('test-cuda-rows', ('--cases', '3')),
+    ('test-cuda-products', ('--cases', '3')),
+)
+
+
+def checks(options, folder):
+    """(name, tool, command) of everything to run."""
+    for model in RUNS:
+        for precision in ('fp32', 'tf32', 'fp16', 'bf16'):
+            for settings in ('naive', 'kernels', 'free-lunch'):
+                name = f'check {model} {precision} {settings}'
+                out = folder / (name.replace(' ', '.') + '.safetensors')
+                yield name, 'memcheck', (
+                    options.bench, 'check', '--config',
+                    GOLDEN / f'{model}.json', '--weights',
+                    GOLDEN / f'{model}.weights.safetensors', '--batch',
+                    GOLDEN / f'{model}.batch.safetensors', '--precision',
+                    precision, '--settings', settings, '--device',
+                    options.device, '--out', out)
+    for model, data in RUNS.items():
+        for precision in ('fp32', 'fp16', 'bf16'):
+            recipe = folder / f'{model}.{precision}.json'
+            recipe.write_text(json.dumps(
+                {**RECIPE, **data, 'precision': precision}))
+            for settings in ('naive', 'free-lunch'):
+                yield f'run {model} {precision} {settings}', 'memcheck', (
+                    options.bench, 'run', '--config', GOLDEN / f'{model}.json',
+                    '--recipe', recipe, '--micro-batch', 2, '--validate', 1,
+                    '--settings', settings, '--device', options.device)
+    for name, words in TESTS:
+        program = pathlib.Path(options.kernels) / name
+        for tool in TOOLS:
+            yield f'{name} {words[-1]}', tool, (program, *words)
+
+
+def run(name, tool, command, options):
+    """(line, whether it is clean)."""
+    begin = time.monotonic()
+    try:
+        result = subprocess.run(
+            ['compute-sanitizer', '--tool', tool, '--error-exitcode', '99',
+             *map(str, command)], stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, errors='replace',
+            timeout=options.limit, check=False,
+            env={'QUARTERMASTER_DATA_DIR': str(common.ROOT / 'data'),
+                 **os.environ})
+        status, text = result.returncode, result.stdout
+    except subprocess.TimeoutExpired as late:
+        status, text = 'too late', (late.stdout or b'').decode()
+    found = [line for line in text.splitlines()
+             if 'SUMMARY' in line or 'Error:' in line]
+    line = (f'{"ok    " if status == 0 else "FAILED"} {tool:9} {name}: '
+            f'{found[-1].lstrip("= ") if found else "no summary"}, '
+            f'{time.monotonic() - begin:.0f} s')
+    if status != 0:
+        log = pathlib.Path(options.logs) / f'{tool}-{name}.log'.replace(' ', '-')
+        log.write_text(text)
+        line += f', status {status}, see {log}'
+    return line, status == 0
+
+
+def main():
+    parser = common.arguments(
+        __doc__.splitlines()[0], jobs=8, only='', tool='', limit=300,
+        logs='.', kernels=str(common.ROOT / 'build/tests/kernels'))
+    options = parser.parse_args()
+    if shutil.which('compute-sanitizer') is None:
+        raise SystemExit('compute-sanitizer is missing; it is in the CUDA '
+                         'toolkit')
+    with tempfile.TemporaryDirectory() as folder, \
+            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        futures = [pool.submit(run, *check, options)
+                   for check in checks(options, pathlib.Path(folder))
+                   if options.only in check[0] and options.tool in check[1]]
+        failures = 0
+        for future in futures:
+            line, clean = future.result()
+            print(line, flush=True)
+            failures += not clean
+    common.conclude(failures, len(futures))
+
+
+main()

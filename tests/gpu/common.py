@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the checks against PyTorch share: small random models, written to files
+that qm-bench and PyTorch both read, and the catalog's models."""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# The models of the catalog, with a micro-batch that fits in 141 GB and the bar
+# of our time over that of compiled PyTorch, forward and backward.
+MODELS = {
+    'pythia-160m': (64, 0.60),
+    'pythia-410m': (32, 0.63),
+    'pythia-1b': (32, 0.74),
+    'pythia-2.8b': (8, 0.74),
+    'pythia-6.9b': (2, 0.70),
+    'roberta-large': (64, 0.65),
+    'vit-large': (256, 0.85),
+}
+
+
+def arguments(description, **defaults):
+    """A parser of what every check takes."""
+    parser = argparse.ArgumentParser(
+        description=description,
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser.add_argument('--bench', default=ROOT / 'build/app/qm-bench',
+                        help='the program qm-bench')
+    parser.add_argument('--device', default='cuda:0')
+    for name, value in defaults.items():
+        parser.add_argument('--' + name.replace('_', '-'), default=value,
+                            type=type(value))
+    return parser
+
+
+def bench(program, *words, timeout=600):
+    """Runs qm-bench; returns its status, its JSON lines, its messages."""
+    result = subprocess.run(
+        [str(program), *map(str, words)], capture_output=True, text=True,
+        timeout=timeout, check=False,
+        env={'QUARTERMASTER_DATA_DIR': str(ROOT / 'data'), **os.environ})
+    lines = [json.loads(line) for line in result.stdout.splitlines()
+             if line.startswith('{')]
+    return result.returncode, lines, result.stderr.strip()
+
+
+def catalog(model):
+    """(config, recipe) of a model of the catalog."""
+    text = json.loads((ROOT / 'data/models' / f'{model}.json').read_text())
+    return text['config'], text['recipe']
+
+
+def build(config):
+    """The Transformers model of a config.json."""
+    import transformers
+    config = dict(config)
+    kind = config.pop('model_type')
+    # Only labels: Transformers would initialise weights in this type.
+    for name in ('architectures', 'torch_dtype'):
+        config.pop(name, None)
+    if kind not in ('convnext', 'mamba'):
+        config['attn_implementation'] = 'sdpa'
+    made = transformers.AutoConfig.for_model(kind, **config)
+    classes = dict(gpt_neox='GPTNeoXForCausalLM', bert='BertForMaskedLM',
+                   roberta='RobertaForMaskedLM',
+                   vit='ViTForImageClassification',
+                   convnext='ConvNextForImageClassification',
+                   mamba='MambaForCausalLM')
+    return getattr(transformers, classes[kind])(made)
+
+
+def conclude(failures, checks, skipped=0):
+    """Prints the sum and ends the program."""
+    print(f'{checks - failures - skipped} passed, {failures} failed'
+          + (f', {skipped} not supported' if skipped else ''))
+    sys.exit(1 if failures else 0)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times qm-bench and compiled PyTorch side by side: one forward and backward
+pass of the models of the catalog at the same micro-batch, on the same GPU, in
+turns: ours, PyTorch, ours again.
+
+All models are compiled at the same time, while nothing is timed; the largest
+comes last, when no other keeps memory of the GPU.  Prints a table in Markdown
+and fails where a bar is missed.
+
+With --peer, another program of PyTorch is run instead, as PROGRAM MODEL free
+MICRO_BATCH, one model after the other; it prints JSON lines with `mbs` and
+`fwdbwd_ms`.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import common
+
+PEER_NAMES = {'roberta-large': 'roberta', 'vit-large': 'vit'}
+
+
+class Compiled:
+    """torch-pass.py, compiled and waiting."""
+
+    def __init__(self, model, options):
+        self.model, self.options = model, options
+        self.process = subprocess.Popen(
+            [sys.executable, pathlib.Path(__file__).with_name('torch-pass.py'),
+             model, str(common.MODELS[model][0]), '--wait'],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=open(options.logs / f'torch-{model}.log', 'wb'), text=True,
+            env={**os.environ, 'TORCHINDUCTOR_COMPILE_THREADS': '4'})
+
+    def ready(self):
+        return json.loads(self.process.stdout.readline() or '{}')
+
+    def measure(self):
+        try:
+            out, _ = self.process.communicate('go\n')
+            return json.loads(out.splitlines()[-1])['pass_ms']
+        except (IndexError, ValueError, BrokenPipeError):
+            return None
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+class Peer:
+    """A program that measures sizes up to the wanted one."""
+
+    def __init__(self, model, options):
+        self.model, self.options = model, options
+
+    def ready(self):
+        return {'seconds': 0}
+
+    def measure(self):
+        size = common.MODELS[self.model][0]
+        result = subprocess.run(
+            [sys.executable, self.options.peer,
+             PEER_NAMES.get(self.model, self.model), 'free', str(size)],
+            capture_output=True, text=True, check=False)
+        rows = [json.loads(line) for line in result.stdout.splitlines()
+                if line.startswith('{')]
+        return next((row['fwdbwd_ms'] for row in rows
+                     if row.get('mbs') == size and 'fwdbwd_ms' in row), None)
+
+    def stop(self):
+        pass
+
+
+def ours(model, options):
+    """Milliseconds of a pass and MFU, or None and a message."""
+    status, lines, message = common.bench(
+        options.bench, 'run', '--model', model, '--micro-batch',
+        common.MODELS[model][0], '--repeat', options.repeat, '--device',
+        options.device, '--json')
+    if status != 0:
+        return None, message
+    with open(options.logs / 'ours.jsonl', 'a', encoding='utf-8') as file:
+        file.write(json.dumps(lines[-1]) + '\n')
+    return lines[-1]['pass']['mean_s'] * 1e3, lines[-1]['mfu']
+
+
+def measure(model, peer, options):
+    """A row of the table."""
+    size, bar = common.MODELS[model]
+    before, note = ours(model, options)
+    torch = peer.measure()
+    after, note = ours(model, options)
+    if before is None or after is None or torch is None:
+        return dict(model=model, good=False,
+                    text=f'| {model} | {size} | {before} | {after} | {torch} |'
+                         f' failed: {note} |')
+    mean = (before + after) / 2
+    ratio = mean / torch
+    mfu = f'{100 * note:.1f} %' if note is not None else ''
+    return dict(
+        model=model, good=ratio <= bar, ours_ms=[before, after],
+        torch_ms=torch, ratio=ratio, bar=bar,
+        text=f'| {model} | {size} | {mean:.1f} | {torch:.1f} | {ratio:.3f} | '
+             f'{bar:.2f} | {mfu} |')
+
+
+def main():
+    parser = common.arguments(__doc__.splitlines()[0], repeat=2, peer='',
+                              models=','.join(common.MODELS), logs='.',
+                              jobs=7)
+    options = parser.parse_args()
+    options.logs = pathlib.Path(options.logs)
+    models = options.models.split(',')
+    begin = time.monotonic()
+    kind = Peer if options.peer else Compiled
+    peers = {}
+    try:
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            def prepare(model):
+                peers[model] = kind(model, options)
+                return peers[model].ready()
+            for model, ready in zip(models, pool.map(prepare, models)):
+                print(f'{model}: ready {ready}, '
+                      f'{time.monotonic() - begin:.0f} s', file=sys.stderr,
+                      flush=True)
+        # The largest last.
+        order = sorted(models, key=lambda model: model == 'pythia-6.9b')
+        rows = {}
+        for model in order:
+            rows[model] = measure(model, peers[model], options)
+            print(f'{rows[model]["text"]} {time.monotonic() - begin:.0f} s',
+                  file=sys.stderr, flush=True)
+    finally:
+        for peer in peers.values():
+            peer.stop()
+    print('| model | micro-batch | ours, ms | PyTorch, ms | ours / PyTorch | '
+          'aim | MFU |\n| --- | --- | --- | --- | --- | --- | --- |')
+    for model in models:
+        print(rows[model]['text'])
+    (options.logs / 'side-by-side.json').write_text(
+        json.dumps(list(rows.values()), indent=1) + '\n')
+    common.conclude(sum(not row['good'] for row in rows.values()), len(rows))
+
+
+main()
