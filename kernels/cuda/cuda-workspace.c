@@ -53,11 +53,10 @@ scan_backward_workspace (const QmOpCall *call)
 {
   const QmTensor *a = &call->inputs[3];
 
-  return floats (qm_cuda_scan_layout (call->inputs[0].shape[0],
-                                      call->attributes.width,
-                                      call->attributes.chunk, a->shape[0],
-                                      a->shape[1])
-                     .size);
+  return floats (
+      qm_cuda_scan_layout (call->inputs[0].shape[0], call->attributes.width,
+                           call->attributes.chunk, a->shape[0], a->shape[1])
+          .size);
 }
 
 static size_t
