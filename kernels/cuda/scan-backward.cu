@@ -361,7 +361,8 @@ finish_rows (const Backward &scan,
       if (scan.in.z.array)
         z[at] = qm_from_float<S> (
             qm_to_float (dy[at]) * (lane.y[i] + skip * value)
-            * qm_function_slope (QM_FUNCTION_SILU, qm_to_float (z[at])));
+            * qm_activation_slope<false> (QM_FUNCTION_SILU,
+                                          qm_to_float (z[at])));
       u[at] = qm_from_float<S> (lane.dsum[i] * skip + lane.s[i] * lane.dhb[i]);
       dt[at] = qm_from_float<S> (ds);
     }
@@ -390,7 +391,8 @@ begin_rows (const Backward &scan,
       lane.su[i] = lane.s[i] * qm_to_float (u[at]);
       lane.dsum[i] = qm_to_float (dy[at]);
       if (scan.in.z.array)
-        lane.dsum[i] *= qm_function (QM_FUNCTION_SILU, qm_to_float (z[at]));
+        lane.dsum[i] *=
+            qm_activation<false> (QM_FUNCTION_SILU, qm_to_float (z[at]));
       lane.total += lane.s[i];
       lane.y[i] = lane.ds[i] = lane.dhb[i] = 0;
     }

@@ -228,7 +228,8 @@ __launch_bounds__ (threads, 3)
           int at = Tile<S>::at (lane / 4 * steps + i, mine);
 
           if (in.z.array)
-            y[i] *= qm_function (QM_FUNCTION_SILU, qm_to_float (z[at]));
+            y[i] *=
+                qm_activation<false> (QM_FUNCTION_SILU, qm_to_float (z[at]));
           u[at] = qm_from_float<S> (y[i]);
         }
       __syncthreads ();

@@ -15,7 +15,7 @@
 #ifndef QM_KERNELS_CUDA_SCAN_CUH
 #define QM_KERNELS_CUDA_SCAN_CUH
 
-#include "kernels/cuda/cuda-common.cuh"
+#include "kernels/cuda/activation.cuh"
 #include "kernels/cuda/cuda-workspace.h"
 
 #include <cuda_pipeline.h>
