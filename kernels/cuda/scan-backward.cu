@@ -171,7 +171,8 @@ step_back (float rate,
            float (&sum)[4])
 {
   float decay[steps], add[steps], b[steps], c[steps], old[steps];
-  float odd[4] = {}, whole = exp2_of (rate * lane.total), end = 0, start = 0;
+  float odd[4] = {}, whole = qm_power_of_2 (rate * lane.total), end = 0,
+        start = 0;
   float h, da = 0;
 
   load_steps (b_and_c, b);
@@ -179,7 +180,7 @@ step_back (float rate,
 #pragma unroll
   for (int i = 0; i < steps; i++)
     {
-      decay[i] = exp2_of (rate * lane.s[i]);
+      decay[i] = qm_power_of_2 (rate * lane.s[i]);
       add[i] = lane.su[i] * b[i];
       end = decay[i] * end + add[i];
     }

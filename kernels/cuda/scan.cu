@@ -68,13 +68,13 @@ advance (const Forward &scan,
 {
   int lane = (int) threadIdx.x % 32;
   float decay[steps], add[steps], c[steps];
-  float whole = exp2_of (rate * total), sum = 0, h;
+  float whole = qm_power_of_2 (rate * total), sum = 0, h;
 
   load_steps (b_and_c, add);
 #pragma unroll
   for (int i = 0; i < steps; i++)
     {
-      decay[i] = exp2_of (rate * s[i]);
+      decay[i] = qm_power_of_2 (rate * s[i]);
       add[i] *= su[i];
       sum = decay[i] * sum + add[i];
     }

@@ -221,15 +221,6 @@ load_steps (const float *from, float (&x)[steps])
   x[7] = high.w;
 }
 
-__device__ __forceinline__ float
-exp2_of (float x)
-{
-  float y;
-
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}
-
 /* log (1 + exp (x)). */
 __device__ __forceinline__ float
 softplus (float x)
