@@ -89,6 +89,8 @@ extern "C"
   QM_CUDA_OPERATOR (layer_scale_backward);
   QM_CUDA_OPERATOR (pool);
   QM_CUDA_OPERATOR (pool_backward);
+  QM_CUDA_OPERATOR (selective_scan);
+  QM_CUDA_OPERATOR (selective_scan_backward);
   QM_CUDA_OPERATOR (class_token);
   QM_CUDA_OPERATOR (class_token_backward);
   QM_CUDA_OPERATOR (label_weight);

@@ -49,6 +49,17 @@ column_workspace (int64_t columns, int sums)
 }
 
 static size_t
+scan_backward_workspace (const QmOpCall *call)
+{
+  const QmTensor *a = &call->inputs[3];
+
+  return floats (
+      qm_cuda_scan_layout (call->inputs[0].shape[0], call->attributes.width,
+                           call->attributes.chunk, a->shape[0], a->shape[1])
+          .size);
+}
+
+static size_t
 weight_grad_workspace (int architecture, const QmOpCall *call)
 {
   const QmTensor *dy = &call->inputs[0];
@@ -94,6 +105,8 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
     case QM_OP_EMBEDDING_BACKWARD:
       return floats (
           qm_cuda_sort_layout (first->shape[0], first->shape[1]).size);
+    case QM_OP_SELECTIVE_SCAN_BACKWARD:
+      return scan_backward_workspace (call);
     case QM_OP_SUM_SQUARES:
       return floats (2 * QM_CUDA_SQUARES_PARTS);
     default:

@@ -136,4 +136,40 @@ qm_cuda_conv_layout (const QmOpCall *call)
   return layout;
 }
 
+/* A scan goes through its sequences QM_CUDA_SCAN_ROWS rows at a time; the
+ * gradient does so for QM_CUDA_SCAN_CHANNELS channels a block. */
+#define QM_CUDA_SCAN_ROWS     64
+#define QM_CUDA_SCAN_CHANNELS 32
+
+/* Where the arrays of the gradient of a scan begin: sums of every group of
+ * channels for b and c, sums of every sequence for a, skip and bias, and
+ * states, where those that were kept are too few. */
+typedef struct QmCudaScanLayout
+{
+  int64_t columns;   /* f32 [groups, rows, 2, n] */
+  int64_t sequences; /* f32 [sequences, (n + 2) channels] */
+  int64_t states;    /* f32 [sequences, tiles, n, channels], or nothing */
+  int64_t size;
+} QmCudaScanLayout;
+
+static inline QmCudaScanLayout
+qm_cuda_scan_layout (int64_t rows,
+                     int64_t width,
+                     int64_t chunk,
+                     int64_t channels,
+                     int64_t n)
+{
+  int64_t groups =
+      (channels + QM_CUDA_SCAN_CHANNELS - 1) / QM_CUDA_SCAN_CHANNELS;
+  int64_t tiles = (width + QM_CUDA_SCAN_ROWS - 1) / QM_CUDA_SCAN_ROWS;
+  QmCudaScanLayout layout = { .columns = 0 };
+
+  layout.sequences = groups * rows * 2 * n;
+  layout.states = layout.sequences + rows / width * (n + 2) * channels;
+  layout.size = layout.states;
+  if (chunk > QM_CUDA_SCAN_ROWS)
+    layout.size += rows / width * tiles * n * channels;
+  return layout;
+}
+
 #endif

@@ -1,0 +1,686 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The gradient of the selective scan.
+ *
+ * Tiles are gone through from the last to the first; the states that were kept
+ * say what was before each.  The gradients of b and c are sums over channels:
+ * those of a warp's four are made by the tensor cores, as a product with ones,
+ * those of a block's warps in shared memory, and those of all blocks, through
+ * the workspace, by a second kernel, which does the same for sums over
+ * sequences.  All sums are in a fixed order. */
+
+#include "kernels/cuda/scan.cuh"
+
+namespace qm_scan
+{
+namespace
+{
+
+constexpr int slab = 8; /* states that are summed over warps at once */
+constexpr int warps = threads / 32;
+constexpr int parts = 4 * 32 + 4;       /* of a warp: sums of a state */
+constexpr int rate_step = channels + 4; /* sums of a lane for the rates */
+
+struct Backward
+{
+  Inputs in;
+  Matrix dy, du, ddt, dz, db, dc;
+  float *da, *dskip, *dbias;
+  const float *states;
+  float *columns, *sums; /* of the workspace */
+  int64_t tile, tiles;   /* rows of a tile, and tiles of a sequence */
+  int64_t chunk, chunks, sequences;
+  int groups, stages; /* blocks beside each other; tiles in shared memory */
+};
+
+struct Shared
+{
+  float *b_and_c, *rates, *before, *carry, *da; /* the last four [n, channels],
+                                                   `before` for both stages */
+  float *lane_da; /* [slab, lanes of a channel, channels] */
+  float *sums;    /* [warps, slab, parts] */
+};
+
+__host__ __device__ constexpr int
+floats (int n)
+{
+  return Slab<slab>::size + 5 * n * channels + slab * 8 * rate_step
+         + warps * slab * parts;
+}
+
+__device__ __forceinline__ Shared
+divide (float *memory, int n)
+{
+  Shared shared = { memory };
+
+  shared.rates = shared.b_and_c + Slab<slab>::size;
+  shared.before = shared.rates + n * channels;
+  shared.carry = shared.before + 2 * n * channels;
+  shared.da = shared.carry + n * channels;
+  shared.lane_da = shared.da + n * channels;
+  shared.sums = shared.lane_da + slab * 8 * rate_step;
+  return shared;
+}
+
+/* What a lane knows of its rows, and sums over states. */
+struct Lane
+{
+  float s[steps], su[steps], dsum[steps];
+  float y[steps], ds[steps], dhb[steps];
+  float total; /* of s */
+};
+
+/* The sum over the k of the lanes (lane % 4) of `upper` is added to row `row`
+ * of a 16 x 8 matrix, that of `lower` to row 8 + row; columns are lane / 4. */
+__device__ __forceinline__ void
+add_lanes (float (&sum)[4], float one, float upper, float lower)
+{
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %5, %4}, {%6, %7}, {%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(__float_as_uint (one)), "r"(0), "r"(__float_as_uint (upper)),
+        "r"(__float_as_uint (lower)));
+}
+
+/* What TF32 has of a number. */
+__device__ __forceinline__ float
+head (float x)
+{
+  return __uint_as_float (__float_as_uint (x) & 0xffffe000u);
+}
+
+/* The gradients of b and c of a row. With `exact`, numbers are taken in two
+ * parts, so that the sum is as good as one in fp32. */
+template <bool exact>
+__device__ __forceinline__ void
+add_row (float (&sum)[4], int row, float db, float dc)
+{
+  float one = (int) threadIdx.x % 32 / 4 == row ? 1.0f : 0.0f;
+
+  if (exact)
+    {
+      float upper = head (db), lower = head (dc);
+
+      add_lanes (sum, one, upper, lower);
+      add_lanes (sum, one, db - upper, dc - lower);
+    }
+  else
+    add_lanes (sum, one, db, dc);
+}
+
+/* The state before the rows of this lane, from that of the tile. */
+__device__ __forceinline__ float
+state_before (float sum, float whole, float before)
+{
+  int lane = (int) threadIdx.x % 32;
+
+  if (lane < 4)
+    sum += whole * before;
+#pragma unroll
+  for (int by = 4; by < 32; by *= 2)
+    {
+      float other = __shfl_up_sync (0xffffffffu, sum, by);
+      float others = __shfl_up_sync (0xffffffffu, whole, by);
+
+      if (lane >= by)
+        {
+          sum += whole * other;
+          whole *= others;
+        }
+    }
+  sum = __shfl_up_sync (0xffffffffu, sum, 4);
+  return lane < 4 ? before : sum;
+}
+
+/* The gradient of the state after the rows of this lane, from that after the
+ * tile, which becomes that before the rows of this lane. */
+__device__ __forceinline__ float
+gradient_after (float sum, float whole, float &carry)
+{
+  int lane = (int) threadIdx.x % 32;
+  float after = carry;
+
+  if (lane >= 28)
+    sum += whole * carry;
+#pragma unroll
+  for (int by = 4; by < 32; by *= 2)
+    {
+      float other = __shfl_down_sync (0xffffffffu, sum, by);
+      float others = __shfl_down_sync (0xffffffffu, whole, by);
+
+      if (lane + by < 32)
+        {
+          sum += whole * other;
+          whole *= others;
+        }
+    }
+  carry = sum;
+  sum = __shfl_down_sync (0xffffffffu, sum, 4);
+  return lane >= 28 ? after : sum;
+}
+
+/* One state; gives the lane's share of the gradient of its rate, and in `sum`
+ * the warp's of b and c. */
+template <bool exact>
+__device__ __forceinline__ float
+step_back (float rate,
+           float before,
+           float &carry,
+           const float *b_and_c,
+           Lane &lane,
+           float (&sum)[4])
+{
+  float decay[steps], add[steps], b[steps], c[steps], old[steps];
+  float odd[4] = {}, whole = qm_power_of_2 (rate * lane.total), end = 0,
+        start = 0;
+  float h, da = 0;
+
+  load_steps (b_and_c, b);
+  load_steps (b_and_c + slab * pitch, c);
+#pragma unroll
+  for (int i = 0; i < steps; i++)
+    {
+      decay[i] = qm_power_of_2 (rate * lane.s[i]);
+      add[i] = lane.su[i] * b[i];
+      end = decay[i] * end + add[i];
+    }
+#pragma unroll
+  for (int i = steps - 1; i >= 0; i--)
+    start = decay[i] * (lane.dsum[i] * c[i] + start);
+  h = state_before (end, whole, before);
+  end = gradient_after (start, whole, carry);
+#pragma unroll
+  for (int i = 0; i < steps; i++)
+    {
+      old[i] = h;
+      h = decay[i] * h + add[i];
+      lane.y[i] += c[i] * h;
+      add[i] = h;
+    }
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    sum[i] = 0;
+#pragma unroll
+  for (int i = steps - 1; i >= 0; i--)
+    {
+      float dh = lane.dsum[i] * c[i] + end;
+
+      end = dh * decay[i];
+      old[i] *= end;
+      lane.ds[i] += rate * old[i];
+      lane.dhb[i] += dh * b[i];
+      da += lane.s[i] * old[i];
+      add_row<exact> (i % 2 == 0 ? sum : odd, i, dh * lane.su[i],
+                      lane.dsum[i] * add[i]);
+    }
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    sum[i] += odd[i];
+  return da;
+}
+
+/* A tile of one sequence. */
+struct Place
+{
+  int64_t tile, row; /* its first row, among those of all sequences */
+  int count;
+
+  __device__ __forceinline__
+  Place (const Backward &scan, int64_t index)
+  {
+    int64_t begin = index * scan.tile;
+
+    tile = index;
+    row = blockIdx.y * scan.in.width + begin;
+    count = (int) min (scan.tile, scan.in.width - begin);
+  }
+};
+
+template <class S>
+__device__ __forceinline__ void
+stage_all (const Backward &scan,
+           S *tiles,
+           float *before,
+           const Place &place,
+           int first)
+{
+  const Inputs &in = scan.in;
+  constexpr int size = Tile<S>::size;
+  const float *states =
+      scan.states
+      + (blockIdx.y * scan.chunks + place.tile * scan.tile / scan.chunk) * in.n
+            * in.columns
+      + first;
+
+  stage (tiles, in.u, place.row, place.count, first, in.columns, in.vectors);
+  stage (tiles + size, in.dt, place.row, place.count, first, in.columns,
+         in.vectors);
+  stage (tiles + 2 * size, in.z, place.row, place.count, first, in.columns,
+         in.vectors);
+  stage (tiles + 3 * size, scan.dy, place.row, place.count, first, in.columns,
+         in.vectors);
+  for (int i = (int) threadIdx.x; i < in.n * channels; i += threads)
+    if (first + i % channels < in.columns)
+      __pipeline_memcpy_async (&before[i],
+                               states + (int64_t) (i / channels) * in.columns
+                                   + i % channels,
+                               4);
+  __pipeline_commit ();
+}
+
+/* Adds the sums of the warps for a slab of states, and those of the lanes. */
+__device__ __forceinline__ void
+add_slab (const Backward &scan,
+          const Shared &shared,
+          const Place &place,
+          int state)
+{
+  int n = (int) threadIdx.x % slab, from = (int) threadIdx.x / slab;
+  int64_t row = from % 4 * 16 + from / 4;
+  float *to = scan.columns
+              + ((blockIdx.x * scan.sequences * scan.in.width + place.row + row)
+                 * 2 * scan.in.n)
+              + state + n;
+  float4 sum = {};
+
+#pragma unroll
+  for (int warp = 0; warp < warps; warp++)
+    {
+      float4 x =
+          *(const float4 *) &shared.sums[(warp * slab + n) * parts + from * 4];
+
+      sum.x += x.x;
+      sum.y += x.y;
+      sum.z += x.z;
+      sum.w += x.w;
+    }
+  if (state + n < scan.in.n && row < place.count)
+    {
+      to[0] = sum.x;
+      to[scan.in.n] = sum.z;
+    }
+  if (state + n < scan.in.n && row + steps < place.count)
+    {
+      to[2 * steps * scan.in.n] = sum.y;
+      to[(2 * steps + 1) * scan.in.n] = sum.w;
+    }
+  n = (int) threadIdx.x / channels;
+  if (state + n < scan.in.n)
+    {
+      const float *lanes =
+          shared.lane_da + n * 8 * rate_step + (int) threadIdx.x % channels;
+      float da = 0;
+
+      for (int i = 0; i < 8; i++)
+        da += lanes[i * rate_step];
+      shared.da[state * channels + (int) threadIdx.x] += da;
+    }
+}
+
+static_assert (slab * channels == threads && slab * 32 == threads,
+               "every thread adds one sum of each kind");
+
+/* The sum over the eight lanes of a channel. */
+__device__ __forceinline__ float
+channel_sum (float x)
+{
+#pragma unroll
+  for (int by = 4; by < 32; by *= 2)
+    x += __shfl_xor_sync (0xffffffffu, x, by);
+  return x;
+}
+
+/* Replaces a lane's part of the tiles by gradients; adds to those of skip and
+ * bias. */
+template <class S>
+__device__ __forceinline__ void
+finish_rows (const Backward &scan,
+             S *u,
+             const Lane &lane,
+             int channel,
+             int count,
+             float skip,
+             float bias,
+             float &dskip,
+             float &dbias)
+{
+  constexpr int size = Tile<S>::size;
+  S *dt = u + size, *z = dt + size, *dy = z + size;
+
+#pragma unroll
+  for (int i = 0; i < steps; i++)
+    {
+      int r = (int) threadIdx.x % 32 / 4 * steps + i;
+      int at = Tile<S>::at (r, channel);
+      float value = qm_to_float (u[at]);
+      float ds = (lane.ds[i] * ln_2 + value * lane.dhb[i])
+                 * softplus_slope (qm_to_float (dt[at]) + bias);
+
+      if (r < count)
+        dbias += ds;
+      dskip += lane.dsum[i] * value;
+      if (scan.in.z.array)
+        z[at] = qm_from_float<S> (
+            qm_to_float (dy[at]) * (lane.y[i] + skip * value)
+            * qm_activation_slope<false> (QM_FUNCTION_SILU,
+                                          qm_to_float (z[at])));
+      u[at] = qm_from_float<S> (lane.dsum[i] * skip + lane.s[i] * lane.dhb[i]);
+      dt[at] = qm_from_float<S> (ds);
+    }
+}
+
+template <class S>
+__device__ __forceinline__ void
+begin_rows (const Backward &scan,
+            const S *u,
+            Lane &lane,
+            int channel,
+            int count,
+            float bias)
+{
+  constexpr int size = Tile<S>::size;
+  const S *dt = u + size, *z = dt + size, *dy = z + size;
+
+  lane.total = 0;
+#pragma unroll
+  for (int i = 0; i < steps; i++)
+    {
+      int r = (int) threadIdx.x % 32 / 4 * steps + i;
+      int at = Tile<S>::at (r, channel);
+
+      lane.s[i] = r < count ? softplus (qm_to_float (dt[at]) + bias) : 0;
+      lane.su[i] = lane.s[i] * qm_to_float (u[at]);
+      lane.dsum[i] = qm_to_float (dy[at]);
+      if (scan.in.z.array)
+        lane.dsum[i] *=
+            qm_activation<false> (QM_FUNCTION_SILU, qm_to_float (z[at]));
+      lane.total += lane.s[i];
+      lane.y[i] = lane.ds[i] = lane.dhb[i] = 0;
+    }
+}
+
+/* All states of a tile; `next` brings b and c, and at the end those of the tile
+ * before. */
+template <bool exact>
+__device__ __forceinline__ void
+back_states (const Backward &scan,
+             const Shared &shared,
+             const float *before,
+             const Place &place,
+             Slab<slab> &next,
+             int mine,
+             Lane &lane)
+{
+  const Inputs &in = scan.in;
+  int warp = (int) threadIdx.x / 32, index = (int) threadIdx.x % 32;
+
+  for (int state = 0; state < in.n; state += slab)
+    {
+      bool more = state + slab < in.n;
+
+      if (more)
+        next.fetch (in, place.row, place.count, state + slab);
+      else if (place.tile > 0)
+        next.fetch (in, place.row - scan.tile, (int) scan.tile, 0);
+#pragma unroll 1
+      for (int k = 0; k < slab && state + k < in.n; k++)
+        {
+          int at = (state + k) * channels + mine;
+          float carry = shared.carry[at], sum[4];
+          float da =
+              step_back<exact> (shared.rates[at], before[at], carry,
+                                shared.b_and_c + k * pitch + index / 4 * steps,
+                                lane, sum);
+
+          __syncwarp ();
+          if (index < 4)
+            shared.carry[at] = carry;
+          shared.lane_da[(k * 8 + index / 4) * rate_step + mine] = da;
+          *(float4 *) &shared.sums[(warp * slab + k) * parts + index * 4] =
+              make_float4 (sum[0], sum[1], sum[2], sum[3]);
+        }
+      __syncthreads ();
+      add_slab (scan, shared, place, state);
+      next.put (shared.b_and_c);
+      __syncthreads ();
+    }
+}
+
+/* The sums of a sequence for the weights of this block's channels. */
+__device__ __forceinline__ void
+write_sums (const Backward &scan,
+            const Shared &shared,
+            int first,
+            int mine,
+            float dskip,
+            float dbias)
+{
+  const Inputs &in = scan.in;
+  float *to = scan.sums + (int64_t) blockIdx.y * (in.n + 2) * in.columns;
+
+  dskip = channel_sum (dskip);
+  dbias = channel_sum (dbias);
+  for (int i = (int) threadIdx.x; i < in.n * channels; i += threads)
+    {
+      int channel = i / in.n, n = i % in.n, at = n * channels + channel;
+
+      if (first + channel < in.columns)
+        to[(int64_t) (first + channel) * in.n + n] =
+            shared.rates[at] * ln_2 * shared.da[at];
+    }
+  to += (int64_t) in.n * in.columns + first + mine;
+  if (threadIdx.x % 32 < 4 && first + mine < in.columns)
+    {
+      to[0] = dskip;
+      to[in.columns] = dbias;
+    }
+}
+
+template <class S, bool exact>
+__global__ void
+__launch_bounds__ (threads, 2)
+    backward_kernel (const __grid_constant__ Backward scan)
+{
+  extern __shared__ __align__ (16) unsigned char memory[];
+  constexpr int size = Tile<S>::size;
+  const Inputs &in = scan.in;
+  S *tiles = (S *) memory;
+  Shared shared = divide ((float *) (tiles + scan.stages * 4 * size), in.n);
+  int first = (int) blockIdx.x * channels;
+  int mine = (int) threadIdx.x / 32 * 4 + (int) threadIdx.x % 4;
+  bool inside = first + mine < in.columns;
+  float bias = inside && in.bias != nullptr ? in.bias[first + mine] : 0;
+  float skip = inside ? in.skip[first + mine] : 0;
+  float dskip = 0, dbias = 0;
+  Slab<slab> next;
+
+  load_rates (in, first, shared.rates);
+  for (int i = (int) threadIdx.x; i < in.n * channels; i += threads)
+    {
+      shared.carry[i] = shared.da[i] = 0;
+      shared.before[i] = shared.before[in.n * channels + i] = 0;
+    }
+  __syncthreads ();
+  for (int64_t index = scan.tiles; index-- > 0;)
+    {
+      Place place (scan, index);
+      int stage = scan.stages == 2 ? (int) (index % 2) : 0;
+      S *u = tiles + stage * 4 * size;
+      float *before = shared.before + stage * in.n * channels;
+      Lane lane;
+
+      if (index + 1 == scan.tiles)
+        {
+          next.fetch (in, place.row, place.count, 0);
+          next.put (shared.b_and_c);
+        }
+      if (scan.stages == 1 || index + 1 == scan.tiles)
+        stage_all (scan, u, before, place, first);
+      __pipeline_wait_prior (0);
+      __syncthreads ();
+      if (scan.stages == 2 && index > 0)
+        stage_all (scan, tiles + (1 - stage) * 4 * size,
+                   shared.before + (1 - stage) * in.n * channels,
+                   Place (scan, index - 1), first);
+      begin_rows (scan, u, lane, mine, place.count, bias);
+      back_states<exact> (scan, shared, before, place, next, mine, lane);
+      finish_rows (scan, u, lane, mine, place.count, skip, bias, dskip, dbias);
+      __syncthreads ();
+      unstage (u, scan.du, place.row, place.count, first, in.columns,
+               in.vectors);
+      unstage (u + size, scan.ddt, place.row, place.count, first, in.columns,
+               in.vectors);
+      unstage (u + 2 * size, scan.dz, place.row, place.count, first, in.columns,
+               in.vectors);
+      if (scan.stages == 1)
+        __syncthreads ();
+    }
+  write_sums (scan, shared, first, mine, dskip, dbias);
+}
+
+/* The last step of all sums: those for b and c over groups of channels, in the
+ * first blocks, those for the weights over sequences in the others. */
+__global__ void __launch_bounds__ (256)
+    sum_kernel (const __grid_constant__ Backward scan, unsigned blocks)
+{
+  const Inputs &in = scan.in;
+  int64_t all = scan.sequences * in.width * 2 * in.n;
+  int64_t weights = (int64_t) in.columns * (in.n + 2);
+  int64_t i = (int64_t) blockIdx.x * 256 + threadIdx.x;
+  float sum = 0;
+
+  if (blockIdx.x < blocks)
+    {
+      int n = (int) (i % (2 * in.n));
+      const Matrix &to = n < in.n ? scan.db : scan.dc;
+
+      if (i >= all)
+        return;
+#pragma unroll 8
+      for (int group = 0; group < scan.groups; group++)
+        sum += scan.columns[group * all + i];
+      qm_store (to.array, i / (2 * in.n) * to.step + n % in.n, sum);
+      return;
+    }
+  i -= (int64_t) blocks * 256;
+  if (i >= weights)
+    return;
+#pragma unroll 4
+  for (int64_t sequence = 0; sequence < scan.sequences; sequence++)
+    sum += scan.sums[sequence * weights + i];
+  if (i < (int64_t) in.columns * in.n)
+    scan.da[i] += sum;
+  else if (i < (int64_t) in.columns * (in.n + 1))
+    scan.dskip[i - (int64_t) in.columns * in.n] += sum;
+  else if (scan.dbias != nullptr)
+    scan.dbias[i - (int64_t) in.columns * (in.n + 1)] += sum;
+}
+
+template <class S, bool exact>
+QmStatus
+launch (QmCudaContext *context,
+        cudaStream_t stream,
+        const QmOpCall *call,
+        Backward &scan,
+        QmError *error)
+{
+  auto kernel = backward_kernel<S, exact>;
+  size_t tile = 4 * sizeof (S) * Tile<S>::size;
+  size_t bytes = sizeof (float) * (size_t) floats (scan.in.n) + tile;
+  int64_t columns = scan.sequences * scan.in.width * 2 * scan.in.n;
+  int64_t weights = (int64_t) scan.in.columns * (scan.in.n + 2);
+  unsigned blocks = (unsigned) ((columns + 255) / 256);
+  cudaError_t code;
+
+  if (bytes > context->shared_bytes || scan.sequences > 65535)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "%s: %d states of a channel or %lld sequences are "
+                         "more than this GPU has a kernel for",
+                         qm_op_name (call->op), scan.in.n,
+                         (long long) scan.sequences);
+  scan.stages = bytes + tile <= context->shared_bytes ? 2 : 1;
+  bytes += (size_t) (scan.stages - 1) * tile;
+  code =
+      cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                            (int) bytes);
+  if (code != cudaSuccess)
+    return qm_cuda_failed (code, qm_op_name (call->op), error);
+  kernel<<<dim3 ((unsigned) scan.groups, (unsigned) scan.sequences), threads,
+           bytes, stream>>> (scan);
+  sum_kernel<<<blocks + (unsigned) ((weights + 255) / 256), 256, 0, stream>>> (
+      scan, blocks);
+  return qm_cuda_launched (call, error);
+}
+
+/* Tiles begin where states were kept. */
+Backward
+describe (const QmOpCall *call, const QmCudaScanLayout &layout)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+  int64_t chunk = call->attributes.chunk, width = call->attributes.width;
+  float *workspace = (float *) call->workspace;
+  Backward scan = {
+    .in = inputs (call, in + 1),
+    .dy = matrix (in[0]),
+    .du = matrix (out[0]),
+    .ddt = matrix (out[1]),
+    .dz = matrix (out[7]),
+    .db = matrix (out[3]),
+    .dc = matrix (out[4]),
+    .da = (float *) out[2].data,
+    .dskip = (float *) out[5].data,
+    .dbias = qm_tensor_present (&out[6]) ? (float *) out[6].data : nullptr,
+    .states = (const float *) in[9].data,
+    .columns = workspace + layout.columns,
+    .sums = workspace + layout.sequences,
+  };
+
+  if (chunk > rows)
+    {
+      scan.states = workspace + layout.states;
+      chunk = rows;
+    }
+  scan.chunk = chunk;
+  scan.chunks = (width + chunk - 1) / chunk;
+  scan.tile = rows / chunk * chunk;
+  scan.tiles = (width + scan.tile - 1) / scan.tile;
+  scan.sequences = in[0].shape[0] / width;
+  scan.groups = (scan.in.columns + channels - 1) / channels;
+  return scan;
+}
+
+} /* namespace */
+} /* namespace qm_scan */
+
+QmStatus
+qm_cuda_selective_scan_backward (QmCudaContext *context,
+                                 cudaStream_t stream,
+                                 const QmOpCall *call,
+                                 QmError *error)
+{
+  const QmTensor *in = call->inputs, *out = call->outputs;
+  const QmTensor *tensors[] = { &in[0],  &in[1],  &in[2], &in[8],
+                                &out[0], &out[1], &out[7] };
+  QmCudaScanLayout layout =
+      qm_cuda_scan_layout (in[0].shape[0], call->attributes.width,
+                           call->attributes.chunk, in[3].shape[0],
+                           in[3].shape[1]);
+  qm_scan::Backward scan = qm_scan::describe (call, layout);
+  QmStatus status = QM_OK;
+
+  if (call->attributes.chunk > qm_scan::rows)
+    status = qm_scan::run (context, stream, call, in + 1, nullptr,
+                           (float *) call->workspace + layout.states,
+                           qm_scan::rows, error);
+  if (status != QM_OK)
+    return status;
+  scan.in.vectors = qm_scan::moves_vectors (tensors, 7, in[1].type);
+  if (scan.in.vectors && in[1].type == QM_TYPE_BF16
+      && out[3].type == QM_TYPE_BF16 && out[4].type == QM_TYPE_BF16)
+    return qm_scan::launch<__nv_bfloat16, false> (context, stream, call, scan,
+                                                  error);
+  if (scan.in.vectors && in[1].type == QM_TYPE_F16)
+    return qm_scan::launch<__half, true> (context, stream, call, scan, error);
+  scan.in.vectors = scan.in.vectors && in[1].type == QM_TYPE_F32;
+  return qm_scan::launch<float, true> (context, stream, call, scan, error);
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The selective scan of the GPU and its gradient against those of the CPU.
+ *
+ *   test-cuda-scan [--cases N] [--small]
+ *
+ * --small is for tools under which everything is slow.  Leaves with 77 where
+ * there is no GPU. */
+
+#include "tests/data/check.h"
+#include "tests/kernels/compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHAPE(...) ((int64_t[]){ __VA_ARGS__ })
+#define PICK(test, ...)                                                       \
+  SHAPE (__VA_ARGS__)                                                         \
+  [compare_between (&(test)->compare, 0,                                      \
+                    (int64_t) (sizeof SHAPE (__VA_ARGS__) / sizeof (int64_t)) \
+                        - 1)]
+
+typedef struct Test
+{
+  Compare compare;
+  bool small;
+  int64_t sequences, width, chunk, channels, n;
+  QmType type; /* of rows; none: each has its own */
+} Test;
+
+static bool
+chance (Test *test)
+{
+  return compare_between (&test->compare, 0, 1) == 1;
+}
+
+static void
+choose (Test *test)
+{
+  Compare *compare = &test->compare;
+
+  test->sequences = compare_between (compare, 1, 3);
+  test->width =
+      test->small ? PICK (test, 5, 65, 130)
+                  : PICK (test, 1, 2, 17, 63, 64, 65, 128, 130, 257, 449, 1000);
+  test->channels = test->small ? PICK (test, 8, 33, 40)
+                               : PICK (test, 1, 3, 8, 32, 33, 64, 72, 96, 161);
+  test->n = chance (test)   ? 16
+            : chance (test) ? compare_between (compare, 1, 40)
+                            : PICK (test, 1, 7, 8, 9, 15, 17, 32, 64);
+  test->chunk = PICK (test, 1, 2, 3, 7, 45, 63, 64, 64, 64, 64, 65, 100, 500);
+  if (test->chunk > test->width)
+    test->chunk = test->width;
+  test->type = chance (test) ? compare_type (compare) : QM_TYPE_NONE;
+}
+
+static QmType
+type_of (Test *test)
+{
+  return test->type != QM_TYPE_NONE ? test->type
+                                    : compare_type (&test->compare);
+}
+
+/* Mostly as the kernels like it, where all rows have one type. */
+static QmTensor
+matrix (Test *test, int64_t columns)
+{
+  bool plain =
+      test->type != QM_TYPE_NONE && compare_between (&test->compare, 0, 9) > 0;
+  int64_t gap = plain ? PICK (test, 0, 8, 16) : PICK (test, 0, 3, 8);
+  int64_t offset = plain ? PICK (test, 0, 8) : PICK (test, 0, 0, 1);
+
+  return compare_tensor (&test->compare, type_of (test), 2,
+                         SHAPE (test->sequences * test->width, columns), gap,
+                         offset);
+}
+
+static QmTensor
+dense (Test *test, int32_t rank, const int64_t *shape)
+{
+  return compare_tensor (&test->compare, QM_TYPE_F32, rank, shape, 0, 0);
+}
+
+/* u, dt, a, b, c, skip, [bias], [z], or their gradients where those inputs
+ * are. */
+static void
+make_operands (Test *test, QmTensor *tensors, const QmTensor *like)
+{
+  tensors[0] = matrix (test, test->channels);
+  tensors[1] = matrix (test, test->channels);
+  tensors[2] = dense (test, 2, SHAPE (test->channels, test->n));
+  tensors[3] = matrix (test, test->n);
+  tensors[4] = matrix (test, test->n);
+  tensors[5] = dense (test, 1, SHAPE (test->channels));
+  if (like != NULL ? qm_tensor_present (&like[6]) : chance (test))
+    tensors[6] = dense (test, 1, SHAPE (test->channels));
+  if (like != NULL ? qm_tensor_present (&like[7])
+                   : compare_between (&test->compare, 0, 3) > 0)
+    tensors[7] = matrix (test, test->channels);
+}
+
+static QmOpCall
+make_scan (Test *test)
+{
+  QmOpCall call = { .op = QM_OP_SELECTIVE_SCAN };
+
+  choose (test);
+  call.attributes.width = test->width;
+  call.attributes.chunk = test->chunk;
+  make_operands (test, call.inputs, NULL);
+  call.outputs[0] = matrix (test, test->channels);
+  call.outputs[1] = dense (test, 4,
+                           SHAPE (test->sequences,
+                                  (test->width + test->chunk - 1) / test->chunk,
+                                  test->n, test->channels));
+  return call;
+}
+
+static void
+scan (Test *test)
+{
+  QmOpCall call = make_scan (test);
+
+  compare_run (&test->compare, &call, 2e-5);
+}
+
+static void
+scan_backward (Test *test)
+{
+  QmOpCall forward = make_scan (test);
+  QmOpCall call = { .op = QM_OP_SELECTIVE_SCAN_BACKWARD,
+                    .attributes = forward.attributes };
+  QmError error = { 0 };
+
+  /* States have to be those of the inputs. */
+  CHECK_INT (qm_op_run (test->compare.cpu, test->compare.cpu_stream, &forward,
+                        &error),
+             QM_OK);
+  call.inputs[0] = matrix (test, test->channels);
+  memcpy (&call.inputs[1], forward.inputs, 8 * sizeof forward.inputs[0]);
+  call.inputs[9] = forward.outputs[1];
+  make_operands (test, call.outputs, forward.inputs);
+  compare_run (&test->compare, &call, 5e-5);
+}
+
+int
+main (int argc, char **argv)
+{
+  static const struct
+  {
+    const char *name;
+    void (*run) (Test *test);
+  } families[] = {
+    { "scan", scan },
+    { "gradient of scan", scan_backward },
+  };
+  Test test = { 0 };
+  int cases = 60;
+
+  for (int i = 1; i < argc; i++)
+    if (strcmp (argv[i], "--small") == 0)
+      test.small = true;
+    else if (strcmp (argv[i], "--cases") == 0 && i + 1 < argc)
+      cases = atoi (argv[++i]);
+    else
+      return 2;
+  if (!compare_open (&test.compare))
+    return CHECK_SKIPPED;
+  for (size_t f = 0; f < sizeof families / sizeof *families; f++)
+    {
+      test.compare.worst = 0;
+      test.compare.calls = 0;
+      for (int i = 0; i < cases; i++)
+        families[f].run (&test);
+      printf ("%-22s %4d calls, error up to %5.1f %% of what is allowed\n",
+              families[f].name, test.compare.calls, 100 * test.compare.worst);
+      fflush (stdout);
+    }
+  compare_close (&test.compare);
+  return check_report ();
+}
