@@ -116,6 +116,7 @@ template <class T, int D> struct SplitColumns
   __device__ __forceinline__ void
   release (uint64_t *barrier)
   {
+    __syncwarp ();
     if (lane == 0)
       barrier_arrive (barrier);
   }

@@ -93,6 +93,7 @@ template <class T, int D, bool DROP> struct SplitRows
   __device__ __forceinline__ void
   release (uint64_t *barrier)
   {
+    __syncwarp ();
     if (lane == 0)
       barrier_arrive (barrier);
   }

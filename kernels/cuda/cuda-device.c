@@ -415,7 +415,8 @@ cuda_capture_free (QmDevice *device, QmCapture *capture)
   free (capture);
 }
 
-/* What kernels were written for. */
+/* What kernels were written for, and held against the CPU on a GPU: those for
+ * RMS and for patches of any strides still have to be. */
 static bool
 is_supported (const QmOpCall *call)
 {

@@ -153,11 +153,8 @@ typedef struct QmCudaScanLayout
 } QmCudaScanLayout;
 
 static inline QmCudaScanLayout
-qm_cuda_scan_layout (int64_t rows,
-                     int64_t width,
-                     int64_t chunk,
-                     int64_t channels,
-                     int64_t n)
+qm_cuda_scan_layout (
+    int64_t rows, int64_t width, int64_t chunk, int64_t channels, int64_t n)
 {
   int64_t groups =
       (channels + QM_CUDA_SCAN_CHANNELS - 1) / QM_CUDA_SCAN_CHANNELS;
