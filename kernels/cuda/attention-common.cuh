@@ -23,11 +23,11 @@ struct Params
 {
   QmAttentionTensor q, k, v, o, dout, dq, dk, dv;
   float *lse;
-  float *delta;   /* [batch * heads][padded_seq]: sum (o * dout) */
+  float *delta;    /* [batch * heads][padded_seq]: sum (o * dout) */
   float *lse_log2; /* [batch * heads][padded_seq]: lse * log2 (e) */
   int *queue;      /* [2]: the next tile that nobody has taken */
-  float *dq_acc;  /* [batch * heads][padded_seq][head_dim of the kernel] */
-  int *semaphore; /* [batch * heads][padded_seq / 16], zeroed */
+  float *dq_acc;   /* [batch * heads][padded_seq][head_dim of the kernel] */
+  int *semaphore;  /* [batch * heads][padded_seq / 16], zeroed */
   const int32_t *rng;
   int batch, heads, seq, head_dim, padded_seq;
   float scale;
@@ -96,7 +96,7 @@ struct Dropout
           const __half2 limit = *reinterpret_cast<const __half2 *> (&limits);
           uint32_t above;
 
-          asm ("prmt.b32 %0, %1, %1, 0xbb99;\n" : "=r"(above) : "r"(c[i]));
+          asm("prmt.b32 %0, %1, %1, 0xbb99;\n" : "=r"(above) : "r"(c[i]));
           c[i] = __hgeu2_mask (__habs2 (x), limit) | above;
         }
     else
