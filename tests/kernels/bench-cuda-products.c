@@ -10,30 +10,15 @@
  * is no GPU. */
 
 #include "kernels/backend.h"
+#include "tests/kernels/cuda-bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SHAPE(...)  ((int64_t[]){ __VA_ARGS__ })
-#define MAX_TENSORS 8
-#define MAX_REPEATS 64
-
 /* What an H200 reaches: of products, and of memory. */
 #define OPERATIONS 790e12
 #define BANDWIDTH  4.2e12
-
-typedef struct Bench
-{
-  QmDevice *device;
-  QmStream *stream;
-  QmEvent *begin, *end;
-  int repeat;
-  const char *only;
-  QmTensor rng;
-  void *memory[MAX_TENSORS];
-  size_t n;
-} Bench;
 
 /* A linear layer of a model, x [rows, in] to y [rows, out]. */
 typedef struct Layer
@@ -67,118 +52,33 @@ static const Layer layers[] = {
   { "roberta-large down", QM_TYPE_F16, 32768, 4096, 1024, false },
 };
 
-static void
-must (QmStatus status, const QmError *error)
-{
-  if (status == QM_OK)
-    return;
-  fprintf (stderr, "%s\n", error->message);
-  exit (1);
-}
-
-static void *
-allocate (Bench *bench, size_t bytes)
-{
-  QmError error = { 0 };
-  void *memory;
-
-  must (qm_device_allocate (bench->device, bytes, &memory, &error), &error);
-  bench->memory[bench->n++] = memory;
-  return memory;
-}
-
-static void
-release (Bench *bench)
-{
-  while (bench->n > 0)
-    qm_device_free (bench->device, bench->memory[--bench->n]);
-}
-
-/* Normal random numbers. */
 static QmTensor
-tensor (Bench *bench, QmType type, int32_t rank, const int64_t *shape)
+tensor (CudaBench *bench, QmType type, int32_t rank, const int64_t *shape)
 {
-  QmTensor result = qm_tensor_dense (type, rank, shape, NULL);
-  QmOpCall call = { .op = QM_OP_RANDOM };
-  QmError error = { 0 };
-
-  result.data = allocate (bench, (size_t) qm_tensor_elements (&result)
-                                     * qm_type_size (type));
-  call.attributes.distribution = QM_DISTRIBUTION_NORMAL;
-  call.attributes.scale = 1;
-  call.attributes.site = (uint32_t) bench->n;
-  call.inputs[0] = bench->rng;
-  call.outputs[0] = result;
-  must (qm_op_run (bench->device, bench->stream, &call, &error), &error);
-  return result;
-}
-
-static int
-by_value (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
+  return bench_normal (bench, type, rank, shape, 0, 1);
 }
 
 /* Median milliseconds; negative where there is no such way. */
 static double
-measure (Bench *bench, const QmOpCall *call, QmCudaPreference preference)
+measure (CudaBench *bench, const QmOpCall *call, QmCudaPreference preference)
 {
-  double times[MAX_REPEATS];
-  QmError error = { 0 };
-  QmStatus status;
+  double seconds;
 
   qm_cuda_prefer (bench->device, preference);
-  for (int i = 0; i < bench->repeat + 2; i++)
-    {
-      double *seconds = &times[i < 2 ? 0 : i - 2];
-
-      must (qm_event_record (bench->device, bench->stream, bench->begin,
-                             &error),
-            &error);
-      status = qm_op_run (bench->device, bench->stream, call, &error);
-      if (status == QM_STATUS_UNSUPPORTED)
-        return -1;
-      must (status, &error);
-      must (qm_event_record (bench->device, bench->stream, bench->end, &error),
-            &error);
-      must (qm_event_elapsed (bench->device, bench->begin, bench->end, seconds,
-                              &error),
-            &error);
-    }
-  qsort (times, (size_t) bench->repeat, sizeof *times, by_value);
-  return times[bench->repeat / 2] * 1e3;
-}
-
-static double
-bytes_of (const QmOpCall *call)
-{
-  double bytes = 0;
-
-  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
-    if (qm_tensor_present (&call->inputs[i]))
-      bytes += (double) qm_tensor_elements (&call->inputs[i])
-               * (double) qm_type_size (call->inputs[i].type);
-  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
-    if (qm_tensor_present (&call->outputs[i]))
-      bytes += (double) qm_tensor_elements (&call->outputs[i])
-               * (double) qm_type_size (call->outputs[i].type);
-  return bytes;
+  seconds = bench_time (bench, call);
+  return seconds < 0 ? seconds : seconds * 1e3;
 }
 
 static void
-report (Bench *bench, const Layer *layer, QmOpCall *call)
+report (CudaBench *bench, const Layer *layer, QmOpCall *call)
 {
   double operations =
       2.0 * (double) layer->rows * (double) layer->in * (double) layer->out;
-  double by_bytes = bytes_of (call) / BANDWIDTH * 1e3;
+  double by_bytes = bench_bytes (call) / BANDWIDTH * 1e3;
   double least = operations / OPERATIONS * 1e3;
   double times[3];
 
-  call->workspace_bytes =
-      qm_op_workspace (&qm_device_info (bench->device)->target, call);
-  call->workspace = allocate (bench, call->workspace_bytes);
+  bench_workspace (bench, call);
   for (int i = 0; i < 3; i++)
     times[i] = measure (bench, call, (QmCudaPreference) i);
   printf ("%-18s %-18s %s%s %7lld x %5lld -> %5lld  floor %7.3f  chosen %7.3f  "
@@ -189,11 +89,11 @@ report (Bench *bench, const Layer *layer, QmOpCall *call)
           (long long) layer->out, by_bytes > least ? by_bytes : least, times[0],
           times[1], times[2]);
   fflush (stdout);
-  release (bench);
+  bench_release (bench);
 }
 
 static void
-bench_layer (Bench *bench, const Layer *layer)
+bench_layer (CudaBench *bench, const Layer *layer)
 {
   int64_t rows = layer->rows, in = layer->in, out = layer->out;
   QmOpCall call = { .op = QM_OP_LINEAR };
@@ -237,37 +137,22 @@ bench_layer (Bench *bench, const Layer *layer)
 int
 main (int argc, char **argv)
 {
-  Bench bench = { .repeat = 7 };
-  QmError error = { 0 };
-  void *rng;
+  CudaBench bench;
+  const char *only = NULL;
+  int repeat = 7;
 
   for (int i = 1; i + 1 < argc; i += 2)
     if (strcmp (argv[i], "--repeat") == 0 && atoi (argv[i + 1]) > 0
-        && atoi (argv[i + 1]) <= MAX_REPEATS)
-      bench.repeat = atoi (argv[i + 1]);
+        && atoi (argv[i + 1]) <= BENCH_MAX_REPEATS)
+      repeat = atoi (argv[i + 1]);
     else if (strcmp (argv[i], "--only") == 0)
-      bench.only = argv[i + 1];
+      only = argv[i + 1];
     else
       return 2;
-  if (qm_device_open ("cuda:0", &bench.device, &error) != QM_OK)
-    {
-      printf ("%s\n", error.message);
-      return 77;
-    }
-  must (qm_stream_create (bench.device, &bench.stream, &error), &error);
-  must (qm_event_create (bench.device, &bench.begin, &error), &error);
-  must (qm_event_create (bench.device, &bench.end, &error), &error);
-  must (qm_device_allocate (bench.device, 256, &rng, &error), &error);
-  must (qm_device_set (bench.device, bench.stream, rng, 1, 256, &error),
-        &error);
-  bench.rng = qm_tensor_dense (QM_TYPE_I32, 1, SHAPE (3), rng);
+  bench_open (&bench, repeat);
   for (size_t i = 0; i < sizeof layers / sizeof *layers; i++)
-    if (bench.only == NULL || strstr (layers[i].name, bench.only) != NULL)
+    if (only == NULL || strstr (layers[i].name, only) != NULL)
       bench_layer (&bench, &layers[i]);
-  qm_device_free (bench.device, rng);
-  qm_event_free (bench.device, bench.begin);
-  qm_event_free (bench.device, bench.end);
-  qm_stream_free (bench.device, bench.stream);
-  qm_device_close (bench.device);
+  bench_close (&bench);
   return 0;
 }

@@ -10,7 +10,7 @@
  * nobody can do without: for those bytes by the fastest of a few plain copies,
  * or for the arithmetic of a convolution in fp32 if that is longer. */
 
-#include "kernels/operators.h"
+#include "tests/kernels/cuda-bench.h"
 
 #include <cuda_runtime_api.h>
 #include <math.h>
@@ -18,21 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHAPE(...)  ((int64_t[]){ __VA_ARGS__ })
-#define MAX_TENSORS 24
-
 typedef struct Bench
 {
-  QmDevice *device;
-  QmStream *stream;
-  QmEvent *begin, *end;
-  int repeat;
+  CudaBench gpu;
   const char *model, *only; /* parts of names, or NULL */
   double copy;              /* bytes a second */
   double arithmetic;        /* FLOP a second */
-  QmTensor rng;
-  void *memory[MAX_TENSORS];
-  size_t n;
 } Bench;
 
 typedef struct Model
@@ -54,41 +45,6 @@ static const Model models[] = {
     0, 0.1 },
 };
 
-static void
-must (QmStatus status, const QmError *error)
-{
-  if (status == QM_OK)
-    return;
-  fprintf (stderr, "%s\n", error->message);
-  exit (1);
-}
-
-static void
-run (Bench *bench, const QmOpCall *call)
-{
-  QmError error = { 0 };
-
-  must (qm_op_run (bench->device, bench->stream, call, &error), &error);
-}
-
-static void *
-allocate (Bench *bench, size_t bytes)
-{
-  QmError error = { 0 };
-  void *memory;
-
-  must (qm_device_allocate (bench->device, bytes, &memory, &error), &error);
-  bench->memory[bench->n++] = memory;
-  return memory;
-}
-
-static void
-release (Bench *bench)
-{
-  while (bench->n > 0)
-    qm_device_free (bench->device, bench->memory[--bench->n]);
-}
-
 /* Random numbers; whole ones in [0, count) for i32. */
 static QmTensor
 tensor (Bench *bench,
@@ -97,20 +53,9 @@ tensor (Bench *bench,
         const int64_t *shape,
         int64_t count)
 {
-  QmTensor result = qm_tensor_dense (type, rank, shape, NULL);
-  QmOpCall call = { .op = QM_OP_RANDOM };
-
-  result.data = allocate (bench, (size_t) qm_tensor_elements (&result)
-                                     * qm_type_size (type));
-  call.attributes.distribution =
-      type == QM_TYPE_I32 ? QM_DISTRIBUTION_INDEX : QM_DISTRIBUTION_NORMAL;
-  call.attributes.count = count;
-  call.attributes.scale = 1;
-  call.attributes.site = (uint32_t) bench->n;
-  call.inputs[0] = bench->rng;
-  call.outputs[0] = result;
-  run (bench, &call);
-  return result;
+  if (type == QM_TYPE_I32)
+    return bench_indices (&bench->gpu, rank, shape, count);
+  return bench_normal (&bench->gpu, type, rank, shape, 0, 1);
 }
 
 static QmTensor
@@ -125,54 +70,6 @@ line (Bench *bench, QmType type, int64_t n)
   return tensor (bench, type, 1, &n, 0);
 }
 
-static int
-by_value (const void *a, const void *b)
-{
-  double x = *(const double *) a, y = *(const double *) b;
-
-  return (x > y) - (x < y);
-}
-
-/* Median seconds. */
-static double
-measure (Bench *bench, const QmOpCall *call)
-{
-  double times[64];
-  QmError error = { 0 };
-
-  for (int i = 0; i < 2; i++)
-    run (bench, call);
-  for (int i = 0; i < bench->repeat; i++)
-    {
-      must (qm_event_record (bench->device, bench->stream, bench->begin,
-                             &error),
-            &error);
-      run (bench, call);
-      must (qm_event_record (bench->device, bench->stream, bench->end, &error),
-            &error);
-      must (qm_event_elapsed (bench->device, bench->begin, bench->end,
-                              &times[i], &error),
-            &error);
-    }
-  qsort (times, (size_t) bench->repeat, sizeof *times, by_value);
-  return times[bench->repeat / 2];
-}
-
-static double
-bytes_of (const QmOpCall *call)
-{
-  double bytes = 0;
-
-  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
-    bytes += (double) qm_tensor_elements (&call->inputs[i])
-             * (double) qm_type_size (call->inputs[i].type);
-  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
-    bytes += (double) qm_tensor_elements (&call->outputs[i])
-             * (double) qm_type_size (call->outputs[i].type)
-             * (qm_op_accumulates (call->op, i) ? 2 : 1);
-  return bytes;
-}
-
 static void
 report (Bench *bench,
         const char *model,
@@ -184,11 +81,9 @@ report (Bench *bench,
 
   if (bench->only == NULL || strstr (name, bench->only) != NULL)
     {
-      call->workspace_bytes =
-          qm_op_workspace (&qm_device_info (bench->device)->target, call);
-      call->workspace = allocate (bench, call->workspace_bytes + 256);
-      bytes = bytes > 0 ? bytes : bytes_of (call);
-      seconds = measure (bench, call);
+      bench_workspace (&bench->gpu, call);
+      bytes = bytes > 0 ? bytes : bench_bytes (call);
+      seconds = bench_time (&bench->gpu, call);
       least =
           fmax (bytes / bench->copy, qm_op_flops (call) / bench->arithmetic);
       printf ("%-17s %-28s %9.1f us %8.2f GB %6.0f GB/s %5.1f %%\n", model,
@@ -196,7 +91,7 @@ report (Bench *bench,
               100 * least / seconds);
       fflush (stdout);
     }
-  release (bench);
+  bench_release (&bench->gpu);
 }
 
 static void
@@ -219,7 +114,7 @@ bench_norm (Bench *bench, const Model *model, bool branches)
     {
       call.inputs[3] = matrix (bench, model->type, rows, n);
       call.outputs[3] = call.inputs[0];
-      call.inputs[7] = bench->rng;
+      call.inputs[7] = bench->gpu.rng;
     }
   if (both)
     {
@@ -248,7 +143,7 @@ bench_norm_backward (Bench *bench, const Model *model)
   call.inputs[3] = line (bench, QM_TYPE_F32, rows);
   call.inputs[4] = line (bench, QM_TYPE_F32, rows);
   call.inputs[5] = matrix (bench, QM_TYPE_F32, rows, n);
-  call.inputs[8] = bench->rng;
+  call.inputs[8] = bench->gpu.rng;
   call.outputs[0] = call.inputs[5];
   call.outputs[1] = line (bench, QM_TYPE_F32, n);
   call.outputs[2] = line (bench, QM_TYPE_F32, n);
@@ -302,7 +197,7 @@ bench_dropout (Bench *bench, const Model *model)
 
   call.attributes.dropout = 0.1;
   call.inputs[0] = call.outputs[0] = x;
-  call.inputs[1] = bench->rng;
+  call.inputs[1] = bench->gpu.rng;
   report (bench, model->name, "dropout", &call, 0);
   x = tensor (bench, model->type, 4, SHAPE (1, heads, s, s), 0);
   call.attributes.tiled = true;
@@ -452,7 +347,6 @@ static void
 bench_update (Bench *bench, const Model *model)
 {
   float state[QM_STATE_SIZE] = { 1e-4f, 5, 1, 0, 0, 1, 1, 0 };
-  QmError error = { 0 };
   QmOpCall call = { .op = QM_OP_SUM_SQUARES };
 
   call.inputs[0] = line (bench, QM_TYPE_F32, model->parameters);
@@ -464,9 +358,7 @@ bench_update (Bench *bench, const Model *model)
   call.attributes.epsilon = 1e-8;
   call.attributes.decoupled = true;
   call.inputs[0] = line (bench, QM_TYPE_F32, QM_STATE_SIZE);
-  must (qm_device_write (bench->device, bench->stream, call.inputs[0].data,
-                         state, sizeof state, &error),
-        &error);
+  bench_write (&bench->gpu, call.inputs[0].data, state, sizeof state);
   for (int i = 0; i < 4; i++)
     call.outputs[i] = line (bench, QM_TYPE_F32, model->parameters);
   if (model->type != QM_TYPE_F32)
@@ -640,36 +532,6 @@ arithmetic_rate (void)
   return processors * 256e3 * kilohertz;
 }
 
-/* Bytes a second, read and written, of the driver's own copy. */
-static double
-copy_rate (Bench *bench)
-{
-  const size_t bytes = (size_t) 1 << 31;
-  void *from = allocate (bench, bytes), *to = allocate (bench, bytes);
-  cudaEvent_t begin, end;
-  float milliseconds = 0, best = INFINITY;
-
-  if (cudaEventCreate (&begin) != cudaSuccess
-      || cudaEventCreate (&end) != cudaSuccess)
-    exit (1);
-  for (int i = 0; i < 8; i++)
-    {
-      if (cudaEventRecord (begin, NULL) != cudaSuccess
-          || cudaMemcpyAsync (to, from, bytes, cudaMemcpyDeviceToDevice, NULL)
-                 != cudaSuccess
-          || cudaEventRecord (end, NULL) != cudaSuccess
-          || cudaEventSynchronize (end) != cudaSuccess
-          || cudaEventElapsedTime (&milliseconds, begin, end) != cudaSuccess)
-        exit (1);
-      best = fminf (best, milliseconds);
-    }
-  cudaEventDestroy (begin);
-  cudaEventDestroy (end);
-  release (bench);
-  printf ("copy %.0f GB/s\n", 2 * (double) bytes / best * 1e-6);
-  return 2 * (double) bytes / best * 1e3;
-}
-
 static bool
 is_wanted (const Bench *bench, const char *model)
 {
@@ -679,33 +541,22 @@ is_wanted (const Bench *bench, const char *model)
 int
 main (int argc, char **argv)
 {
-  Bench bench = { .repeat = 7 };
-  QmError error = { 0 };
-  void *rng;
+  Bench bench = { .model = NULL };
+  int repeat = 7;
 
   for (int i = 1; i + 1 < argc; i += 2)
     if (strcmp (argv[i], "--repeat") == 0 && atoi (argv[i + 1]) > 0
-        && atoi (argv[i + 1]) <= 64)
-      bench.repeat = atoi (argv[i + 1]);
+        && atoi (argv[i + 1]) <= BENCH_MAX_REPEATS)
+      repeat = atoi (argv[i + 1]);
     else if (strcmp (argv[i], "--only") == 0)
       bench.only = argv[i + 1];
     else if (strcmp (argv[i], "--model") == 0)
       bench.model = argv[i + 1];
     else
       return 2;
-  if (qm_device_open ("cuda:0", &bench.device, &error) != QM_OK)
-    {
-      printf ("%s\n", error.message);
-      return 77;
-    }
-  must (qm_stream_create (bench.device, &bench.stream, &error), &error);
-  must (qm_event_create (bench.device, &bench.begin, &error), &error);
-  must (qm_event_create (bench.device, &bench.end, &error), &error);
-  must (qm_device_allocate (bench.device, 256, &rng, &error), &error);
-  must (qm_device_set (bench.device, bench.stream, rng, 1, 256, &error),
-        &error);
-  bench.rng = qm_tensor_dense (QM_TYPE_I32, 1, SHAPE (3), rng);
-  bench.copy = copy_rate (&bench);
+  bench_open (&bench.gpu, repeat);
+  bench.copy = bench_copy_rate (&bench.gpu);
+  printf ("copy %.0f GB/s\n", bench.copy * 1e-9);
   bench.arithmetic = arithmetic_rate ();
   for (size_t i = 0; i < sizeof models / sizeof *models; i++)
     if (is_wanted (&bench, models[i].name))
@@ -714,10 +565,6 @@ main (int argc, char **argv)
     bench_convnext (&bench);
   if (is_wanted (&bench, mamba))
     bench_mamba (&bench);
-  qm_device_free (bench.device, rng);
-  qm_event_free (bench.device, bench.begin);
-  qm_event_free (bench.device, bench.end);
-  qm_stream_free (bench.device, bench.stream);
-  qm_device_close (bench.device);
+  bench_close (&bench.gpu);
   return 0;
 }
