@@ -263,14 +263,6 @@ template <class T, int D, bool DROP> struct BackwardConsumer
   {
   }
 
-  __device__ __forceinline__ void
-  release (uint64_t *barrier)
-  {
-    __syncwarp ();
-    if (lane == 0)
-      barrier_arrive (barrier);
-  }
-
   /* x = A B', A the 64 rows of this group */
   __device__ __forceinline__ void
   multiply_rows (const void *a, const void *b)
@@ -360,7 +352,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
                      dq[4 * n + 2], dq[4 * n + 3]);
     fence_async_proxy ();
     __syncwarp ();
-    release (&s.dq_full[group]);
+    warp_arrive (&s.dq_full[group], lane);
   }
 
   /* One half of x becomes P', packed into `probabilities`, and what dropout
@@ -508,17 +500,17 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     if (!FIRST)
       {
         products_wait<2> ();
-        release (&s.q_empty[last_q.index]);
+        warp_arrive (&s.q_empty[last_q.index], lane);
       }
     products_wait<1> ();
     pin (x);
     differentiate ();
     fence_async_proxy ();
     __syncwarp ();
-    release (&s.ds_full[ds_ring.index]);
+    warp_arrive (&s.ds_full[ds_ring.index], lane);
     products_wait<0> ();
     pin (dv);
-    release (&s.o_empty[o_ring.index]);
+    warp_arrive (&s.o_empty[o_ring.index], lane);
     last_q = q_ring;
     last_ds = ds_ring;
     q_ring.advance ();
@@ -580,11 +572,11 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     multiply_last ();
     products_wait<1> ();
     pin (dq);
-    release (&s.kv_empty);
+    warp_arrive (&s.kv_empty, lane);
     hand_dq_over ();
     products_wait<0> ();
     pin (dk);
-    release (&s.q_empty[last_q.index]);
+    warp_arrive (&s.q_empty[last_q.index], lane);
     store (t);
   }
 

@@ -114,14 +114,6 @@ template <class T, int D> struct SplitColumns
   }
 
   __device__ __forceinline__ void
-  release (uint64_t *barrier)
-  {
-    __syncwarp ();
-    if (lane == 0)
-      barrier_arrive (barrier);
-  }
-
-  __device__ __forceinline__ void
   multiply_rows (const void *a, const void *b)
   {
     const uint32_t left = shared_base (a), right = shared_base (b);
@@ -254,13 +246,13 @@ struct SplitValues : public SplitColumns<T, D>
     pin (x);
     exponentials<MASKED> (column, row0);
     pin (x);
-    this->release (&s.q_empty[q_ring.index]);
+    warp_arrive (&s.q_empty[q_ring.index], lane);
     q_ring.advance ();
     if (!first)
       {
         products_wait<0> ();
         pin (sum);
-        this->release (&s.o_empty[o_ring.index]);
+        warp_arrive (&s.o_empty[o_ring.index], lane);
         o_ring.advance ();
       }
     const uint32_t to = shared_u32 (s.p[p_ring.index])
@@ -301,12 +293,12 @@ struct SplitValues : public SplitColumns<T, D>
         step<true> (t, row0, false);
       else
         step<false> (t, row0, false);
-    this->release (&s.kv_empty);
+    warp_arrive (&s.kv_empty, lane);
     barrier_wait (&s.o_full[o_ring.index], o_ring.parity);
     this->multiply_columns (s.dout[o_ring.index]);
     products_wait<0> ();
     pin (sum);
-    this->release (&s.o_empty[o_ring.index]);
+    warp_arrive (&s.o_empty[o_ring.index], lane);
     o_ring.advance ();
     this->store (h.p.dv, t, DROP ? h.p.keep_scale : 1.0f);
   }
@@ -375,7 +367,7 @@ struct SplitKeys : public SplitColumns<T, D>
     barrier_wait (&s.p_full[p_ring.index], p_ring.parity);
     differentiate ();
     pin (x);
-    this->release (&s.o_empty[o_ring.index]);
+    warp_arrive (&s.o_empty[o_ring.index], lane);
     o_ring.advance ();
     barrier_arrive (&s.p_empty[p_ring.index]);
     p_ring.advance ();
@@ -383,7 +375,7 @@ struct SplitKeys : public SplitColumns<T, D>
       {
         products_wait<0> ();
         pin (sum);
-        this->release (&s.q_empty[q_ring.index]);
+        warp_arrive (&s.q_empty[q_ring.index], lane);
         q_ring.advance ();
       }
 #pragma unroll
@@ -404,12 +396,12 @@ struct SplitKeys : public SplitColumns<T, D>
     step (true);
     for (row0 += M; row0 < h.p.seq; row0 += M)
       step (false);
-    this->release (&s.kv_empty);
+    warp_arrive (&s.kv_empty, lane);
     barrier_wait (&s.q_full[q_ring.index], q_ring.parity);
     this->multiply_columns (s.q[q_ring.index]);
     products_wait<0> ();
     pin (sum);
-    this->release (&s.q_empty[q_ring.index]);
+    warp_arrive (&s.q_empty[q_ring.index], lane);
     q_ring.advance ();
     this->store (h.p.dk, t, h.p.grad_scale);
   }

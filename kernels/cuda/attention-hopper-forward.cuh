@@ -158,14 +158,6 @@ template <class T, int D, bool DROP> struct ForwardConsumer
   }
 
   __device__ __forceinline__ void
-  release (uint64_t *barrier)
-  {
-    __syncwarp ();
-    if (lane == 0)
-      barrier_arrive (barrier);
-  }
-
-  __device__ __forceinline__ void
   take_turn ()
   {
     if (Tiles::TURNS)
@@ -306,7 +298,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
     pass_turn_on ();
     products_wait<1> ();
     pin (scores);
-    release (&s.k_empty[k_ring.index]);
+    warp_arrive (&s.k_empty[k_ring.index], lane);
     k_ring.advance ();
     softmax<MASKED, false> (block);
     draw (block);
@@ -315,7 +307,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
       pin (kept);
     products_wait<0> ();
     pin (o);
-    release (&s.v_empty[v_ring.index]);
+    warp_arrive (&s.v_empty[v_ring.index], lane);
     v_ring.advance ();
     pack ();
 #pragma unroll
@@ -333,10 +325,10 @@ template <class T, int D, bool DROP> struct ForwardConsumer
         take_turn ();
         pass_turn_on ();
       }
-    release (&s.k_empty[k_ring.index]);
+    warp_arrive (&s.k_empty[k_ring.index], lane);
     k_ring.advance ();
     barrier_wait (&s.v_full[v_ring.index], v_ring.parity);
-    release (&s.v_empty[v_ring.index]);
+    warp_arrive (&s.v_empty[v_ring.index], lane);
     v_ring.advance ();
   }
 
@@ -388,7 +380,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
     barrier_wait (&s.q_full, q_parity);
     if (needed == 0)
       {
-        release (&s.q_empty);
+        warp_arrive (&s.q_empty, lane);
         return;
       }
 
@@ -402,7 +394,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
       pass_turn_on ();
     products_wait<0> ();
     pin (scores);
-    release (&s.k_empty[k_ring.index]);
+    warp_arrive (&s.k_empty[k_ring.index], lane);
     k_ring.advance ();
     softmax<true, true> (block);
     draw (block);
@@ -415,13 +407,13 @@ template <class T, int D, bool DROP> struct ForwardConsumer
       step<true> (block);
     for (; block >= 0; block--)
       step<false> (block);
-    release (&s.q_empty);
+    warp_arrive (&s.q_empty, lane);
 
     barrier_wait (&s.v_full[v_ring.index], v_ring.parity);
     multiply_values ();
     products_wait<0> ();
     pin (o);
-    release (&s.v_empty[v_ring.index]);
+    warp_arrive (&s.v_empty[v_ring.index], lane);
     v_ring.advance ();
     store (t);
   }

@@ -91,14 +91,6 @@ template <class T, int D, bool DROP> struct SplitRows
   }
 
   __device__ __forceinline__ void
-  release (uint64_t *barrier)
-  {
-    __syncwarp ();
-    if (lane == 0)
-      barrier_arrive (barrier);
-  }
-
-  __device__ __forceinline__ void
   multiply_rows (float (&to)[N / 2], const void *a, const void *b)
   {
     const uint32_t left = shared_base (a), right = shared_base (b);
@@ -200,14 +192,14 @@ template <class T, int D, bool DROP> struct SplitRows
     else
       products_wait<0> ();
     pin (dp);
-    release (&s.v_empty);
+    warp_arrive (&s.v_empty, lane);
     differentiate (block);
     pin (x);
     if (!first)
       {
         products_wait<0> ();
         pin (dq);
-        release (&s.k_empty[last_k]);
+        warp_arrive (&s.k_empty[last_k], lane);
       }
     last_k = k_ring.index;
     k_ring.advance ();
@@ -269,11 +261,11 @@ template <class T, int D, bool DROP> struct SplitRows
       step<true> (block, false);
     for (; block >= 0; block--)
       step<false> (block, false);
-    release (&s.rows_empty);
+    warp_arrive (&s.rows_empty, lane);
     multiply_dq ();
     products_wait<0> ();
     pin (dq);
-    release (&s.k_empty[last_k]);
+    warp_arrive (&s.k_empty[last_k], lane);
     store (t);
   }
 

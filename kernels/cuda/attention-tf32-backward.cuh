@@ -192,14 +192,6 @@ struct Tf32BackwardConsumer
   {
   }
 
-  __device__ __forceinline__ void
-  release (uint64_t *barrier)
-  {
-    __syncwarp ();
-    if (lane == 0)
-      barrier_arrive (barrier);
-  }
-
   /* This group's rows of K and V. */
   __device__ __forceinline__ void
   load_columns (int bh, int column0)
@@ -233,7 +225,7 @@ struct Tf32BackwardConsumer
       }
     fence_async_proxy ();
     named_sync (2 + group, WARPGROUP);
-    release (&s.k_full);
+    warp_arrive (&s.k_full, lane);
   }
 
   /* to = A B', A the 64 rows of this group */
@@ -349,12 +341,12 @@ struct Tf32BackwardConsumer
     differentiate (vector);
     fence_async_proxy ();
     multiply_columns (dk, dscores, s.q_down[ring.index], 0);
-    release (&s.ds_full[ds_ring.index]);
+    warp_arrive (&s.ds_full[ds_ring.index], lane);
     ds_ring.advance ();
     products_wait<0> ();
     pin (dk);
     pin (dv);
-    release (&s.q_empty[ring.index]);
+    warp_arrive (&s.q_empty[ring.index], lane);
     ring.advance ();
   }
 
@@ -425,14 +417,6 @@ struct Tf32QueryGradient
   }
 
   __device__ __forceinline__ void
-  release (uint64_t *barrier)
-  {
-    __syncwarp ();
-    if (lane == 0)
-      barrier_arrive (barrier);
-  }
-
-  __device__ __forceinline__ void
   multiply ()
   {
     const uint32_t k = shared_base (s.k_down);
@@ -463,7 +447,7 @@ struct Tf32QueryGradient
             = to[(i / 4 * 8 + i % 2) * p.dq.seq_stride + i / 2 % 2 * 8];
     barrier_wait (&s.ds_full[ring.index], ring.parity);
     multiply ();
-    release (&s.ds_empty[ring.index]);
+    warp_arrive (&s.ds_empty[ring.index], lane);
     ring.advance ();
 #pragma unroll
     for (int i = 0; i < M / 2; i++)
@@ -485,7 +469,7 @@ struct Tf32QueryGradient
 #pragma unroll 1
           for (int row0 = 0; row0 < p.seq; row0 += M)
             tile (head, row0, column0 == 0);
-          release (&s.k_empty);
+          warp_arrive (&s.k_empty, lane);
         }
   }
 };

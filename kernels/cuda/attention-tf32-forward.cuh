@@ -138,14 +138,6 @@ template <int N> struct Tf32ForwardConsumer
   }
 
   __device__ __forceinline__ void
-  release (uint64_t *barrier)
-  {
-    __syncwarp ();
-    if (lane == 0)
-      barrier_arrive (barrier);
-  }
-
-  __device__ __forceinline__ void
   load_rows (int bh, int row0)
   {
     const Tf32Lane<false> at (thread);
@@ -290,7 +282,7 @@ template <int N> struct Tf32ForwardConsumer
         store_rows ();
         multiply_scores ();
         if (row0 + 128 >= p.seq)
-          release (&s.k_empty[ring.index]);
+          warp_arrive (&s.k_empty[ring.index], lane);
         softmax (bh, row);
         if (row0 < 128)
           barrier_wait (&s.v_full, v_parity);
@@ -300,16 +292,16 @@ template <int N> struct Tf32ForwardConsumer
         products_wait<0> ();
         pin (o);
         if (row0 + 128 >= p.seq)
-          release (&s.v_empty);
+          warp_arrive (&s.v_empty, lane);
         store (bh, row);
         if (!AHEAD)
           load_next (bh, row0);
       }
     if (group * 64 >= p.seq)
       {
-        release (&s.k_empty[ring.index]);
+        warp_arrive (&s.k_empty[ring.index], lane);
         barrier_wait (&s.v_full, v_parity);
-        release (&s.v_empty);
+        warp_arrive (&s.v_empty, lane);
       }
     ring.advance ();
     v_parity ^= 1;

@@ -119,6 +119,15 @@ barrier_arrive (uint64_t *barrier)
                 : "memory");
 }
 
+/* Arrives once for a warp, after all that its lanes did before. */
+__device__ __forceinline__ void
+warp_arrive (uint64_t *barrier, int lane)
+{
+  __syncwarp ();
+  if (lane == 0)
+    barrier_arrive (barrier);
+}
+
 /* Waits until the phase of the given parity is complete. */
 __device__ __forceinline__ void
 barrier_wait (uint64_t *barrier, int parity)

@@ -415,24 +415,6 @@ cuda_capture_free (QmDevice *device, QmCapture *capture)
   free (capture);
 }
 
-/* What kernels were written for, and held against the CPU on a GPU: those for
- * RMS and for patches of any strides still have to be. */
-static bool
-is_supported (const QmOpCall *call)
-{
-  switch (call->op)
-    {
-    case QM_OP_LAYER_NORM:
-    case QM_OP_LAYER_NORM_BACKWARD:
-      return !call->attributes.rms;
-    case QM_OP_PATCHIFY:
-      return call->inputs[0].type == QM_TYPE_F32
-             && qm_tensor_is_dense (&call->inputs[0]);
-    default:
-      return operators[call->op] != NULL;
-    }
-}
-
 static QmStatus
 cuda_run (QmDevice *device,
           QmStream *stream,
@@ -444,9 +426,9 @@ cuda_run (QmDevice *device,
 
   if (status != QM_OK)
     return status;
-  if (!is_supported (call))
+  if (operators[call->op] == NULL)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "NVIDIA GPUs have no operator %s of this kind yet",
+                         "NVIDIA GPUs have no operator %s yet",
                          qm_op_name (call->op));
   return operators[call->op](&cuda->context, stream->stream, call, error);
 }
