@@ -34,30 +34,19 @@ struct HopperBackwardParams
   CUtensorMap q, k, v, dout;
 };
 
-#ifndef QM_BWD_M
-#define QM_BWD_M (D <= 64 && !DROP ? 128 : 64)
-#endif
-#ifndef QM_BWD_REGS
-#define QM_BWD_REGS ((D == 64 || D == 128) && !DROP ? 240 : 232)
-#endif
-#ifndef QM_BWD_DKS
-#define QM_BWD_DKS (D == 128 && DROP)
-#endif
-#ifndef QM_BWD_EARLY
-#define QM_BWD_EARLY (D == 64)
-#endif
-#ifndef QM_BWD_QSTAGES
-#define QM_BWD_QSTAGES 3
-#endif
-
 template <int D, bool DROP> struct HopperBackwardTiles
 {
   static constexpr int GROUPS = 2;
-  static constexpr int M = QM_BWD_M, N = 64 * GROUPS;
-  static constexpr int Q_STAGES = QM_BWD_QSTAGES, O_STAGES = 2;
+  static constexpr int M = D <= 64 && !DROP ? 128 : 64, N = 64 * GROUPS;
+  static constexpr int Q_STAGES = 3, O_STAGES = 2;
   static constexpr int THREADS = (GROUPS + 1) * WARPGROUP;
+  /* Of a thread that multiplies. */
+  static constexpr int REGISTERS = (D == 64 || D == 128) && !DROP ? 240 : 232;
+  /* Whether the first half of the probabilities is computed before the wait
+   * for dQ of the step before, or wherever the compiler puts it. */
+  static constexpr bool EARLY = D == 64;
   /* Whether dK takes dS' from shared memory, where registers are short. */
-  static constexpr bool DS_SHARED = QM_BWD_DKS;
+  static constexpr bool DS_SHARED = D == 128 && DROP;
   /* With M = 64, each group sums part of dQ's columns: the first and the last
    * DQ_COLUMNS, a multiple of the chunk, whose overlap only one writes. */
   static constexpr int DQ_COLUMNS
@@ -482,7 +471,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     exponentials<MASKED, 0> (m * M);
     if (!FIRST)
       {
-        if (QM_BWD_EARLY)
+        if (Tiles::EARLY)
           compute_first_half ();
         else
           pin (probabilities);
@@ -491,7 +480,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
         hand_dq_over ();
       }
     exponentials<MASKED, 1> (m * M);
-    if (!QM_BWD_EARLY)
+    if (!Tiles::EARLY)
       pin (probabilities);
 
     barrier_wait (&s.o_full[o_ring.index], o_ring.parity);
@@ -638,7 +627,7 @@ hopper_backward (const __grid_constant__ HopperBackwardParams h)
 
   if (threadIdx.x < WARPGROUP)
     {
-      give_registers<504 - 2 * QM_BWD_REGS> ();
+      give_registers<504 - 2 * Tiles::REGISTERS> ();
       if (threadIdx.x == 0)
         backward_producer<Tiles, D> (h, s);
       else if (threadIdx.x == 32)
@@ -648,7 +637,7 @@ hopper_backward (const __grid_constant__ HopperBackwardParams h)
     }
   else
     {
-      take_registers<QM_BWD_REGS> ();
+      take_registers<Tiles::REGISTERS> ();
       BackwardConsumer<T, D, DROP> (h, s).run ();
     }
 }

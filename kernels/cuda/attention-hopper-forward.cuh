@@ -34,28 +34,16 @@ struct HopperForwardParams
   CUtensorMap q, k, v;
 };
 
-#ifndef QM_FWD_GROUPS
-#define QM_FWD_GROUPS (D == 64 || (D == 80 && !DROP) ? 3 : 2)
-#endif
-#ifndef QM_FWD_BN
-#define QM_FWD_BN                                                             \
-  (D == 64 && DROP    ? 64                                                    \
-   : D == 80 && !DROP ? 96                                                    \
-   : D <= 128         ? 128                                                   \
-                      : 80)
-#endif
-
-#ifndef QM_FWD_TURNS
-#define QM_FWD_TURNS 1
-#endif
 template <int D, bool DROP> struct HopperForwardTiles
 {
-  static constexpr int GROUPS = QM_FWD_GROUPS;
+  static constexpr int GROUPS = D == 64 || (D == 80 && !DROP) ? 3 : 2;
   static constexpr int BM = 64 * GROUPS;
-  static constexpr int BN = QM_FWD_BN;
+  static constexpr int BN = D == 64 && DROP    ? 64
+                            : D == 80 && !DROP ? 96
+                            : D <= 128         ? 128
+                                               : 80;
   static constexpr int STAGES = 2;
   static constexpr int THREADS = (GROUPS + 1) * WARPGROUP;
-  static constexpr bool TURNS = QM_FWD_TURNS;
 };
 
 template <class Tiles, int D> struct alignas (1024) HopperForwardShared
@@ -160,15 +148,13 @@ template <class T, int D, bool DROP> struct ForwardConsumer
   __device__ __forceinline__ void
   take_turn ()
   {
-    if (Tiles::TURNS)
-      named_sync (1 + group, 2 * WARPGROUP);
+    named_sync (1 + group, 2 * WARPGROUP);
   }
 
   __device__ __forceinline__ void
   pass_turn_on ()
   {
-    if (Tiles::TURNS)
-      named_arrive (1 + (group + 1) % GROUPS, 2 * WARPGROUP);
+    named_arrive (1 + (group + 1) % GROUPS, 2 * WARPGROUP);
   }
 
   /* scores = Q K' for the block in the ring */
@@ -424,7 +410,7 @@ template <class T, int D, bool DROP> struct ForwardConsumer
     QueuePlace place;
     int index = blockIdx.x, q_parity = 0;
 
-    if (group == GROUPS - 1 && Tiles::TURNS)
+    if (group == GROUPS - 1)
       named_arrive (1, 2 * WARPGROUP);
     while (index < h.tiles)
       {

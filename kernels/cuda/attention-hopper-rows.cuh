@@ -11,9 +11,8 @@
 namespace qm_attention
 {
 
-#ifndef QM_SPLIT_REGS
-#define QM_SPLIT_REGS 240
-#endif
+/* Registers of a thread that multiplies. */
+constexpr int SPLIT_ROWS_REGISTERS = 240;
 
 template <int D> struct alignas (1024) SplitRowsShared
 {
@@ -313,13 +312,13 @@ split_rows (const __grid_constant__ HopperSplitParams h)
 
   if (threadIdx.x < WARPGROUP)
     {
-      give_registers<504 - 2 * QM_SPLIT_REGS> ();
+      give_registers<504 - 2 * SPLIT_ROWS_REGISTERS> ();
       if (threadIdx.x == 0)
         split_rows_producer<D> (h, s);
     }
   else
     {
-      take_registers<QM_SPLIT_REGS> ();
+      take_registers<SPLIT_ROWS_REGISTERS> ();
       SplitRows<T, D, DROP> (h, s).run ();
     }
 }

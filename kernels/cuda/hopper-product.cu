@@ -14,9 +14,9 @@ namespace
 {
 
 constexpr int BN = 256;
-#ifndef QM_PRODUCT_GROUP
-#define QM_PRODUCT_GROUP 8
-#endif
+/* Row tiles that are worked on together, so that they share columns in the L2
+ * cache. */
+constexpr int GROUP = 8;
 
 /* Describes a matrix to the copy engine, in boxes of `across` x `down`. */
 cudaError_t
@@ -81,7 +81,7 @@ describe (Work *w, const QmHopperProduct &p)
   w->steps = (int) ((p.inner + BK - 1) / BK);
   w->row_tiles = (int) ((p.rows + CLUSTER * BM - 1) / (CLUSTER * BM));
   w->column_tiles = (int) ((p.columns + BN - 1) / BN);
-  w->group = QM_PRODUCT_GROUP;
+  w->group = GROUP;
   return status;
 }
 

@@ -43,17 +43,10 @@ struct Work
   int group; /* row tiles that are worked on together */
 };
 
-#ifndef QM_PRODUCT_STAGES
-#define QM_PRODUCT_STAGES 4
-#endif
-#ifndef QM_PRODUCT_PARTS
-#define QM_PRODUCT_PARTS 2
-#endif
-
 template <int BN> struct alignas (1024) Shared
 {
-  static constexpr int STAGES = QM_PRODUCT_STAGES;
-  static constexpr int PARTS = QM_PRODUCT_PARTS;
+  static constexpr int STAGES = 4;
+  static constexpr int PARTS = 2;
 
   uint16_t a[STAGES][BM * BK];
   uint16_t b[STAGES][BN * BK];
