@@ -186,6 +186,20 @@ qm_bench_usable_memory (const QmDeviceInfo *info)
 }
 
 QmStatus
+qm_bench_read_offload (const QmBenchOptions *options,
+                       QmOffload *offload,
+                       QmError *error)
+{
+  *offload = QM_OFFLOAD_NONE;
+  if (options->offload == NULL || qm_offload_parse (options->offload, offload))
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                       "--offload is zero_1, zero_2, zero_3, fsdp_2, fsdp_3 or "
+                       "none, not '%.32s'",
+                       options->offload);
+}
+
+QmStatus
 qm_bench_make_plan (const QmBenchOptions *options,
                     const QmBenchModel *model,
                     const QmTarget *target,
@@ -201,6 +215,8 @@ qm_bench_make_plan (const QmBenchOptions *options,
   int64_t size;
 
   *plan = NULL;
+  if (status == QM_OK)
+    status = qm_bench_read_offload (options, &plan_options.offload, error);
   if (status != QM_OK)
     return status;
   if (options->micro_batch == NULL

@@ -67,6 +67,9 @@ static const Option known[] = {
   { "--checkpoint", NULL, FLAG, MODEL | CHECK, FIELD (checkpoint),
     "activation checkpointing: keep the inputs of blocks, make the rest once "
     "more" },
+  { "--offload", "NAME", TEXT, MODEL, FIELD (offload),
+    "keep optimizer states in the host's memory: zero_1, zero_2, fsdp_2; "
+    "weights too: zero_3, fsdp_3" },
   { "--micro-batch", "N", TEXT, MODEL, FIELD (micro_batch),
     "samples of one pass; auto, the default: the most that fit" },
   { "--device", "ID", TEXT, MODEL | CHECK, FIELD (device),

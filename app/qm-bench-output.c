@@ -102,6 +102,10 @@ qm_bench_json_plan (const QmPlan *plan)
   json_object_set_new (object, "settings", json_string (settings));
   json_object_set_new (object, "checkpointing",
                        json_boolean (plan->options.checkpoint));
+  json_object_set_new (object, "sharding",
+                       json_string (qm_offload_name (plan->options.offload)));
+  json_object_set_new (object, "offloading",
+                       json_boolean (plan->options.offload != QM_OFFLOAD_NONE));
   json_object_set_new (object, "precision",
                        json_string (
                            qm_precision_name (plan->recipe.precision)));
@@ -118,6 +122,7 @@ qm_bench_json_plan (const QmPlan *plan)
   set_bytes (bytes, "workspace", memory->workspace);
   set_bytes (bytes, "reserved", memory->reserved);
   set_bytes (bytes, "total", memory->total);
+  set_bytes (bytes, "host", memory->host);
   json_object_set_new (object, "memory_bytes", bytes);
   return object;
 }
@@ -139,6 +144,7 @@ qm_bench_print_memory (const QmMemory *memory)
     { "workspace", memory->workspace },
     { "driver and libraries", memory->reserved },
     { "in all", memory->total },
+    { "of the host", memory->host },
   };
 
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

@@ -32,7 +32,7 @@ typedef struct QmBenchOptions
   const char *model, *config, *recipe, *device, *settings, *micro_batch;
   const char *memory, *gpu, *architecture, *precision, *weights, *batch, *out;
   const char *text, *tokens, *images, *learning_rate, *batch_size;
-  const char *schedule, *mask_token;
+  const char *schedule, *mask_token, *offload;
   int64_t repeat, validate, steps, warm_up, seed;
   bool json, operators, checkpoint, profile, verbose, deterministic;
 } QmBenchOptions;
@@ -77,6 +77,11 @@ void qm_bench_clear_model (QmBenchModel *model);
 /* Fills in what --settings says, free-lunch without it. */
 QmStatus qm_bench_read_methods (const QmBenchOptions *options,
                                 unsigned *methods,
+                                QmError *error);
+
+/* Reads what --offload says, QM_OFFLOAD_NONE without it. */
+QmStatus qm_bench_read_offload (const QmBenchOptions *options,
+                                QmOffload *offload,
                                 QmError *error);
 
 /* Reads a size as "24GiB", "24 GB" or a number of bytes. */

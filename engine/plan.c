@@ -74,6 +74,27 @@ qm_methods_format (unsigned methods, char *text, size_t size)
                                  used > 0 ? "+" : "", method_names[i].name);
 }
 
+static const char *const offload_names[QM_N_OFFLOADS] = {
+  [QM_OFFLOAD_NONE] = "none",     [QM_OFFLOAD_ZERO_1] = "zero_1",
+  [QM_OFFLOAD_ZERO_2] = "zero_2", [QM_OFFLOAD_ZERO_3] = "zero_3",
+  [QM_OFFLOAD_FSDP_2] = "fsdp_2", [QM_OFFLOAD_FSDP_3] = "fsdp_3",
+};
+
+const char *
+qm_offload_name (QmOffload offload)
+{
+  return offload_names[offload];
+}
+
+bool
+qm_offload_parse (const char *text, QmOffload *offload)
+{
+  for (int i = 0; i < QM_N_OFFLOADS; i++)
+    if (strcmp (text, offload_names[i]) == 0)
+      return *offload = (QmOffload) i, true;
+  return false;
+}
+
 static QmType
 product_type (QmPrecision precision)
 {
@@ -256,6 +277,10 @@ qm_plan_new (const QmModelConfig *config,
                          "batch size, %lld",
                          (long long) options->micro_batch,
                          (long long) recipe->batch_size);
+  if (options->offload != QM_OFFLOAD_NONE)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "offloading (%s) is not supported",
+                         qm_offload_name (options->offload));
   new = calloc (1, sizeof *new);
   if (new == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,

@@ -28,17 +28,42 @@ bool qm_methods_parse (const char *text, unsigned *methods);
 /* The other way round. */
 void qm_methods_format (unsigned methods, char *text, size_t size);
 
+/* Which states live in memory of the host: the sharding variants of ZeRO
+ * (Rajbhandari et al. 2019) and FSDP (Zhao et al. 2023) with offloading, of one
+ * GPU or each of several.  Optimizer states, fp32 weights among them, always,
+ * and the update then runs there; stages 3 the weights that products read too.
+ * ZeRO 1 moves gradients once a step, all others with every pass.  ZeRO moves
+ * in buckets of some number of elements, FSDP block by block. */
+typedef enum QmOffload
+{
+  QM_OFFLOAD_NONE,
+  QM_OFFLOAD_ZERO_1,
+  QM_OFFLOAD_ZERO_2,
+  QM_OFFLOAD_ZERO_3,
+  QM_OFFLOAD_FSDP_2,
+  QM_OFFLOAD_FSDP_3
+} QmOffload;
+
+#define QM_N_OFFLOADS 6
+
+/* "none", "zero_1" to "zero_3", "fsdp_2", "fsdp_3"; static. */
+const char *qm_offload_name (QmOffload offload);
+
+/* The other way round; false for another word. */
+bool qm_offload_parse (const char *text, QmOffload *offload);
+
 typedef struct QmPlanOptions
 {
   QmTarget target;
   int64_t micro_batch;
   unsigned methods;
   bool checkpoint; /* activation checkpointing */
+  QmOffload offload;
   bool no_dropout;
   bool deterministic; /* equal bits in every run, also where that costs time */
 } QmPlanOptions;
 
-/* Bytes of device memory by use. */
+/* Bytes by use; of the device but for `host`. */
 typedef struct QmMemory
 {
   uint64_t weights;   /* as products read them */
@@ -52,6 +77,7 @@ typedef struct QmMemory
   uint64_t total;
   uint64_t live; /* the most bytes of activations that live at one time; what a
                     perfect layout would need */
+  uint64_t host; /* memory of the host for what is offloaded */
 } QmMemory;
 
 typedef struct QmPlan
