@@ -74,7 +74,11 @@ qm_copy_start (const void *to, const char *from, int bytes, uint64_t *barrier)
 }
 
 #define QM_MOST_COPIED 4
-#define QM_MOST_STAGES 4
+
+/* Rows of a block that are under way: so many if there is memory for them, with
+ * fewer blocks if need be, and no more than the barriers. */
+#define QM_LEAST_STAGES 4
+#define QM_MOST_STAGES  6
 
 /* What of a row is copied: up to four matrices', one behind the other. */
 struct QmCopied
@@ -128,24 +132,31 @@ struct QmCopier
     __syncthreads ();
   }
 
-  /* The copy of the next row, when it has come. */
+  /* The copy of the next row, or of one that comes later, when it is there. */
   __device__ __forceinline__ const char *
-  row () const
+  row (int later = 0) const
   {
-    qm_copy_wait (&full[stage], parity);
-    return memory + stage * copied.row_bytes ();
+    bool wraps = later > 0 && stage + later >= copied.stages;
+    int at = stage + later - (wraps ? copied.stages : 0);
+
+    qm_copy_wait (&full[at], parity ^ (uint32_t) wraps);
+    return memory + at * copied.row_bytes ();
   }
 
-  /* After a barrier behind which nobody reads the copy of `row`. */
+  /* After a barrier behind which nobody reads the copies of so many rows, of
+   * which `row` was the first. */
   __device__ __forceinline__ void
-  release (int64_t row)
+  release (int64_t row, int n = 1)
   {
-    if (threadIdx.x == 0)
-      start (row + (int64_t) copied.stages * gridDim.x, stage);
-    if (++stage == copied.stages)
+    for (int i = 0; i < n; i++)
       {
-        stage = 0;
-        parity ^= 1;
+        if (threadIdx.x == 0)
+          start (row + (int64_t) (copied.stages + i) * gridDim.x, stage);
+        if (++stage == copied.stages)
+          {
+            stage = 0;
+            parity ^= 1;
+          }
       }
   }
 
@@ -196,52 +207,39 @@ qm_sum_both (float first, float second, float (*shared)[32])
                       __shfl_sync (0xffffffffu, sum, 16));
 }
 
-/* The same for one sum. */
-static __device__ __forceinline__ float
-qm_sum_one (float x, float *shared)
-{
-  int lane = (int) threadIdx.x % 32, warps = (int) blockDim.x / 32;
-
-  x = qm_warp_sum (x);
-  if (lane == 0)
-    shared[threadIdx.x / 32] = x;
-  __syncthreads ();
-  return qm_warp_sum (lane < warps ? shared[lane] : 0);
-}
-
 /* How many blocks of a kernel with such copies run at once, but no more than
- * there is work for; and how many rows ahead they copy. */
+ * `blocks`; how many rows they copy ahead, and the memory that each takes.  It
+ * is as much as lets no more blocks run on a multiprocessor than that: only
+ * then all multiprocessors get as many. */
 template <class Kernel>
 static inline unsigned
 qm_resident_copier (const QmCudaContext *context,
                     Kernel kernel,
                     int threads,
                     int64_t blocks,
-                    QmCopied &copied)
+                    QmCopied &copied,
+                    size_t *bytes)
 {
-  const int reserved = 2048; /* what a block takes besides */
-  int most = (int) context->shared_bytes + 1024, each = 0, bytes;
-  int64_t resident;
+  int all = (int) context->shared_bytes + 1024, each = 1, taken, room;
+  int64_t most = blocks / context->processors;
+  cudaFuncAttributes attributes = {};
 
-  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor (&each, kernel, threads, 0)
-          != cudaSuccess
-      || each < 1)
-    each = 1;
-  copied.stages = (most / each - reserved) / copied.row_bytes ();
+  cudaFuncGetAttributes (&attributes, kernel);
+  taken = (int) attributes.sharedSizeBytes + 1024; /* by the system */
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor (&each, kernel, threads, 0);
+  each = each < most ? each : (int) most;
+  each = each > 1 ? each : 1;
+  room = all / each - taken;
+  while (each > 1 && room < QM_LEAST_STAGES * copied.row_bytes ())
+    room = all / --each - taken;
+  copied.stages = room / copied.row_bytes ();
   if (copied.stages > QM_MOST_STAGES)
     copied.stages = QM_MOST_STAGES;
-  if (copied.stages < 2)
-    copied.stages = 2;
-  bytes = copied.stages * copied.row_bytes ();
+  *bytes = (size_t) room / 128 * 128;
   cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                        bytes);
-  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor (&each, kernel, threads,
-                                                     (size_t) bytes)
-          != cudaSuccess
-      || each < 1)
-    each = 1;
-  resident = (int64_t) each * context->processors;
-  return (unsigned) (blocks < resident ? blocks : resident);
+                        (int) *bytes);
+  most = (int64_t) each * context->processors;
+  return (unsigned) (blocks < most ? blocks : most);
 }
 
 #endif

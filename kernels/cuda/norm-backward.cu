@@ -20,8 +20,8 @@ struct NormBackward
   QmDropout drop, drop2;
   int64_t rows;
   int columns;
-  int at_sum, at_dy, at_dy2, at_dsum; /* in the copy of a row */
   bool rms;
+  int at_sum, at_dy, at_dy2, at_dsum; /* in the copy of a row */
 };
 
 /* Adds one group's share of one affine output. */
@@ -386,10 +386,12 @@ __launch_bounds__ (threads)
     second.write (norm.parts + 2, column, columns);
 }
 
-/* Rows of up to 8 x threads elements, one group a thread, on Hopper. */
+/* Rows of two gradients of up to 8 x threads elements, one group a thread, on
+ * Hopper.  Two blocks of 320 threads shall fit; the compiler knows best for the
+ * others. */
 template <int threads, Outputs outputs>
 __global__ void
-__launch_bounds__ (threads)
+__launch_bounds__ (threads, threads == 320 ? 2 : 0)
     stream_kernel (const __grid_constant__ NormBackward norm,
                    const __grid_constant__ QmCopied copied)
 {
@@ -420,9 +422,8 @@ __launch_bounds__ (threads)
                                     norm.sum.type);
       now.dy =
           qm_fetch_group<true> (at + norm.at_dy, column, columns, norm.dy.type);
-      if (outputs != ONE)
-        now.dy2 = qm_fetch_group<true> (at + norm.at_dy2, column, columns,
-                                        norm.dy2.type);
+      now.dy2 = qm_fetch_group<true> (at + norm.at_dy2, column, columns,
+                                      norm.dy2.type);
       if (norm.dsum)
         now.dsum = qm_fetch_group<true> (at + norm.at_dsum, column, columns,
                                          norm.dsum.type);
@@ -454,19 +455,15 @@ __launch_bounds__ (threads)
 #endif
 }
 
-/* The kernel for the outputs whose gradients there are. */
-#define KERNEL_OF(kernel, threads, norm)                \
-  ((norm).dy2.data == nullptr ? kernel<threads, ONE>    \
-   : (norm).joined            ? kernel<threads, JOINED> \
-                              : kernel<threads, DUAL>)
-
 template <int threads>
 unsigned
 launch_columns (const QmCudaContext *context,
                 cudaStream_t stream,
                 const NormBackward &norm)
 {
-  auto kernel = KERNEL_OF (column_kernel, threads, norm);
+  auto kernel = norm.dy2.data == nullptr ? column_kernel<threads, ONE>
+                : norm.joined            ? column_kernel<threads, JOINED>
+                                         : column_kernel<threads, DUAL>;
   int64_t most = QM_CUDA_NORM_PARTS;
   unsigned blocks = qm_resident (context, kernel, threads,
                                  norm.rows < most ? norm.rows : most);
@@ -481,20 +478,22 @@ launch_stream (const QmCudaContext *context,
                cudaStream_t stream,
                NormBackward norm)
 {
-  auto kernel = KERNEL_OF (stream_kernel, most_threads, norm);
+  auto kernel = norm.joined ? stream_kernel<most_threads, JOINED>
+                            : stream_kernel<most_threads, DUAL>;
   int threads = (norm.columns + 32 * QM_GROUP - 1) / (32 * QM_GROUP) * 32;
   int64_t most = QM_CUDA_NORM_PARTS;
   QmCopied copied = {};
   unsigned blocks;
+  size_t bytes;
 
   norm.at_sum = copied.add (norm.sum, norm.columns);
   norm.at_dy = copied.add (norm.dy, norm.columns);
   norm.at_dy2 = copied.add (norm.dy2, norm.columns);
   norm.at_dsum = copied.add (norm.dsum, norm.columns);
-  blocks = qm_resident_copier (context, kernel, threads,
-                               norm.rows < most ? norm.rows : most, copied);
-  kernel<<<blocks, threads, (size_t) copied.stages * copied.row_bytes (),
-           stream>>> (norm, copied);
+  blocks =
+      qm_resident_copier (context, kernel, threads,
+                          norm.rows < most ? norm.rows : most, copied, &bytes);
+  kernel<<<blocks, threads, bytes, stream>>> (norm, copied);
   return blocks;
 }
 
@@ -518,12 +517,12 @@ launch (const QmCudaContext *context,
   return blocks;
 }
 
-/* Rows that the copy engine shall fetch; those of more than 640 groups would
- * not leave a thread enough registers. */
+/* Rows of two gradients that the copy engine shall fetch; those of more than
+ * 640 groups would not leave a thread enough registers. */
 bool
 can_stream (const QmCudaContext *context, int64_t columns)
 {
-  return context->architecture >= 90 && columns > 512
+  return qm_cuda_has_hopper (context) && columns > 512
          && columns <= 640 * QM_GROUP;
 }
 
@@ -538,9 +537,10 @@ launch_whole (const QmCudaContext *context,
     return launch<32, 1, true> (context, stream, norm);
   if (n <= 512)
     return launch<32, 2, true> (context, stream, norm);
-  if (can_stream (context, n))
+  if (norm.dy2.data != nullptr && can_stream (context, n))
     return n <= 1024   ? launch_stream<128> (context, stream, norm)
            : n <= 2048 ? launch_stream<256> (context, stream, norm)
+           : n <= 2560 ? launch_stream<320> (context, stream, norm)
            : n <= 4096 ? launch_stream<512> (context, stream, norm)
                        : launch_stream<640> (context, stream, norm);
   if (n <= 768 && !norm.joined)

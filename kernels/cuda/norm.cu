@@ -15,9 +15,9 @@ struct Norm
   QmDropout drop_a, drop_b;
   int64_t rows;
   int columns;
-  int at_x, at_a, at_b; /* in the copy of a row */
   float epsilon;
   bool rms;
+  int at_x, at_a, at_b; /* in the copy of a row */
 };
 
 /* x += dropout (branch) for the groups of one thread. */
@@ -318,7 +318,8 @@ __launch_bounds__ (threads) column_kernel (const __grid_constant__ Norm norm)
     }
 }
 
-/* Rows of up to 8 x threads elements, one group a thread, on Hopper. */
+/* Rows of up to 8 x threads elements, one group a thread, on Hopper.  A block
+ * has two at a time, since it waits as long for the sums of two. */
 template <int threads>
 __global__ void
 __launch_bounds__ (threads)
@@ -326,60 +327,85 @@ __launch_bounds__ (threads)
                    const __grid_constant__ QmCopied copied)
 {
 #if __CUDA_ARCH__ >= 900
+  constexpr int each = 2;
   extern __shared__ uint4 memory[];
   __shared__ uint64_t full[QM_MOST_STAGES];
-  __shared__ float shared[2][32];
+  __shared__ float shared[2][2][32];
   QmCopier copier = { copied, full, (char *) memory, norm.rows };
   int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
   float share = 1 / (float) columns;
   Affine first, second;
+  float2 both;
 
   copier.begin ();
   first.fetch (norm.gamma, norm.beta, column, columns);
   if (norm.y2)
     second.fetch (norm.gamma2, norm.beta2, column, columns);
-  for (int64_t row = blockIdx.x; row < norm.rows; row += gridDim.x)
+  for (int64_t begin = blockIdx.x; begin < norm.rows; begin += each * gridDim.x)
     {
-      const char *at = copier.row ();
-      float x[QM_GROUP], mean = 0, squares = 0, rstd;
-      Column now;
+      float x[each][QM_GROUP] = {}, mean[each] = {}, rstd[each] = {};
 
-      now.x =
-          qm_fetch_group<true> (at + norm.at_x, column, columns, norm.x.type);
-      if (norm.a)
-        now.a =
-            qm_fetch_group<true> (at + norm.at_a, column, columns, norm.a.type);
-      if (norm.b)
-        now.b =
-            qm_fetch_group<true> (at + norm.at_b, column, columns, norm.b.type);
-      now.sum (norm, row, column, x);
 #pragma unroll
-      for (int i = 0; i < QM_GROUP; i++)
-        mean += x[i];
-      mean = qm_sum_one (mean, shared[0]) * share;
-      copier.release (row);
-      if (norm.rms)
-        mean = 0;
-#pragma unroll
-      for (int i = 0; i < QM_GROUP; i++)
+      for (int k = 0; k < each; k++)
         {
-          x[i] -= mean;
-          squares += x[i] * x[i];
-        }
-      squares = qm_sum_one (column < columns ? squares : 0, shared[1]);
-      rstd = rsqrtf (squares * share + norm.epsilon);
+          int64_t row = begin + k * gridDim.x;
+          const char *at;
+          Column now;
+
+          if (row >= norm.rows)
+            break;
+          at = copier.row (k);
+          now.x = qm_fetch_group<true> (at + norm.at_x, column, columns,
+                                        norm.x.type);
+          if (norm.a)
+            now.a = qm_fetch_group<true> (at + norm.at_a, column, columns,
+                                          norm.a.type);
+          if (norm.b)
+            now.b = qm_fetch_group<true> (at + norm.at_b, column, columns,
+                                          norm.b.type);
+          now.sum (norm, row, column, x[k]);
 #pragma unroll
-      for (int i = 0; i < QM_GROUP; i++)
-        x[i] *= rstd;
-      if (threadIdx.x == 0)
-        {
-          if (norm.mean != nullptr)
-            norm.mean[row] = mean;
-          norm.rstd[row] = rstd;
+          for (int i = 0; i < QM_GROUP; i++)
+            mean[k] += x[k][i];
         }
-      first.write (norm.y, row, column, columns, x);
-      if (norm.y2)
-        second.write (norm.y2, row, column, columns, x);
+      both = qm_sum_both (mean[0], mean[1], shared[0]);
+      mean[0] = norm.rms ? 0 : both.x * share;
+      mean[1] = norm.rms ? 0 : both.y * share;
+      copier.release (begin, each);
+#pragma unroll
+      for (int k = 0; k < each; k++)
+        {
+#pragma unroll
+          for (int i = 0; i < QM_GROUP; i++)
+            {
+              x[k][i] -= mean[k];
+              rstd[k] += x[k][i] * x[k][i];
+            }
+          rstd[k] = column < columns ? rstd[k] : 0;
+        }
+      both = qm_sum_both (rstd[0], rstd[1], shared[1]);
+      rstd[0] = rsqrtf (both.x * share + norm.epsilon);
+      rstd[1] = rsqrtf (both.y * share + norm.epsilon);
+#pragma unroll
+      for (int k = 0; k < each; k++)
+        {
+          int64_t row = begin + k * gridDim.x;
+
+          if (row >= norm.rows)
+            break;
+#pragma unroll
+          for (int i = 0; i < QM_GROUP; i++)
+            x[k][i] *= rstd[k];
+          if (threadIdx.x == 0)
+            {
+              if (norm.mean != nullptr)
+                norm.mean[row] = mean[k];
+              norm.rstd[row] = rstd[k];
+            }
+          first.write (norm.y, row, column, columns, x[k]);
+          if (norm.y2)
+            second.write (norm.y2, row, column, columns, x[k]);
+        }
     }
 #endif
 }
@@ -392,13 +418,14 @@ launch_stream (const QmCudaContext *context, cudaStream_t stream, Norm norm)
   int threads = (norm.columns + 32 * QM_GROUP - 1) / (32 * QM_GROUP) * 32;
   QmCopied copied = {};
   unsigned blocks;
+  size_t bytes;
 
   norm.at_x = copied.add (norm.x, norm.columns);
   norm.at_a = copied.add (norm.a, norm.columns);
   norm.at_b = copied.add (norm.b, norm.columns);
-  blocks = qm_resident_copier (context, kernel, threads, norm.rows, copied);
-  kernel<<<blocks, threads, (size_t) copied.stages * copied.row_bytes (),
-           stream>>> (norm, copied);
+  blocks =
+      qm_resident_copier (context, kernel, threads, norm.rows, copied, &bytes);
+  kernel<<<blocks, threads, bytes, stream>>> (norm, copied);
 }
 
 template <int threads>
@@ -431,14 +458,13 @@ launch_whole (const QmCudaContext *context,
               const Norm &norm)
 {
   int n = norm.columns;
-  bool streams = context->architecture >= 90 && n > 1024 && n <= 640 * QM_GROUP;
+  bool streams =
+      qm_cuda_has_hopper (context) && n > 3072 && n <= 640 * QM_GROUP;
 
   if (n <= 256)
     launch<32, 1, true> (context, stream, norm);
   else if (n <= 512)
     launch<32, 2, true> (context, stream, norm);
-  else if (streams && n <= 2048)
-    launch_stream<256> (context, stream, norm);
   else if (streams && n <= 4096)
     launch_stream<512> (context, stream, norm);
   else if (streams)

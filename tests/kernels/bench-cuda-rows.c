@@ -39,6 +39,9 @@ static const Model models[] = {
     16, 0 },
   { "pythia-1b 32", QM_TYPE_BF16, 32, 2049, 2048, 8, 50304, 50304, 1011781632,
     64, 0 },
+  /* With the parameters of one layer. */
+  { "pythia-6.9b 2", QM_TYPE_F16, 2, 2049, 4096, 32, 50432, 50432, 201379840,
+    32, 0 },
   { "vit-large 256", QM_TYPE_F32, 256, 197, 1024, 16, 0, 1000, 304326632, 0,
     0 },
   { "roberta-large 64", QM_TYPE_F16, 64, 512, 1024, 16, 50265, 50265, 355359744,
