@@ -178,8 +178,8 @@ add_profile (json_t *object, const QmMeasureResult *result)
   json_object_set_new (object, "profile", inner);
 }
 
-void
-qm_bench_print_result_json (const QmBenchRun *run)
+json_t *
+qm_bench_json_result (const QmBenchRun *run)
 {
   const QmMeasureResult *result = &run->result;
   json_t *object = qm_bench_json_plan (run->plan);
@@ -216,7 +216,7 @@ qm_bench_print_result_json (const QmBenchRun *run)
   add_phases (object, run);
   if (run->options->profile)
     add_profile (object, result);
-  qm_bench_print_json (object);
+  return object;
 }
 
 static void

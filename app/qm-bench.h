@@ -150,6 +150,9 @@ uint64_t qm_bench_usable_memory (const QmDeviceInfo *info);
 
 /* Objects for JSON lines. */
 json_t *qm_bench_json_device (const QmDeviceInfo *info);
+json_t *qm_bench_json_setting (const QmPlanOptions *options,
+                               const QmRecipe *recipe);
+json_t *qm_bench_json_memory (const QmMemory *memory);
 json_t *qm_bench_json_plan (const QmPlan *plan);
 
 /* Adds a number, or null where it is not finite. */

@@ -14,8 +14,13 @@
 
 /* A GPU that was idle is faster than it can stay: for the first second or so
  * its power is below the limit that later holds its clocks back.  It is kept
- * busy for so many seconds before anything is timed. */
-#define SECONDS_OF_HEAT 2.0
+ * busy for so many seconds before anything is timed.  After a measurement it
+ * does not begin from idle, but the limit holds the mean power of about a
+ * second, in which it forgets what was before: it is kept busy for as long as
+ * it was idle since, and no shorter than that second, as other work may need
+ * other clocks.  So passes are timed at steady clocks in any case. */
+#define SECONDS_OF_HEAT       2.0
+#define SECONDS_OF_HEAT_LEAST 1.0
 
 /* Passes that are queued at a time.  One more than the device is busy with, so
  * that it never waits, and no more, so that a user who stops is obeyed soon. */
@@ -138,9 +143,20 @@ warm_up_once (Measurement *m, QmError *error)
   return status == QM_OK ? report (m, 1, error) : status;
 }
 
+/* How long a GPU has to be kept busy that was idle until `begin`. */
+static double
+seconds_of_heat (const Measurement *m, double begin)
+{
+  double idle = SECONDS_OF_HEAT;
+
+  if (m->options->busy != NULL && *m->options->busy > 0)
+    idle = begin - *m->options->busy;
+  return fmax (SECONDS_OF_HEAT_LEAST, fmin (idle, SECONDS_OF_HEAT));
+}
+
 /* Keeps a GPU busy with passes. */
 static QmStatus
-heat (Measurement *m, QmError *error)
+heat (Measurement *m, double seconds, QmError *error)
 {
   QmStream *stream = qm_executor_stream (m->executor);
   double begin = now ();
@@ -149,7 +165,7 @@ heat (Measurement *m, QmError *error)
   if (qm_device_info (m->device)->target.kind != QM_DEVICE_CUDA)
     return QM_OK;
   status = qm_event_record (m->device, stream, m->events[0], error);
-  for (int64_t i = 0; status == QM_OK && now () - begin < SECONDS_OF_HEAT; i++)
+  for (int64_t i = 0; status == QM_OK && now () - begin < seconds; i++)
     {
       status = queue_pass (m, i, error);
       if (status == QM_OK)
@@ -161,14 +177,14 @@ heat (Measurement *m, QmError *error)
 static QmStatus
 warm_up (Measurement *m, QmPhases *phases, QmError *error)
 {
-  double begin = now ();
+  double begin = now (), seconds = seconds_of_heat (m, begin);
   QmStatus status = warm_up_once (m, error);
 
   phases->tune = now () - begin;
   for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
     status = warm_up_once (m, error);
   if (status == QM_OK)
-    status = heat (m, error);
+    status = heat (m, seconds, error);
   phases->warm_up = now () - begin - phases->tune;
   return status;
 }
@@ -341,6 +357,8 @@ run_all (Measurement *m, QmMeasureResult *result, QmError *error)
   for (int i = 0; i < m->options->repeat && status == QM_OK; i++)
     status = measure_once (m, i, result, error);
   phases->measure = now () - begin;
+  if (m->options->busy != NULL)
+    *m->options->busy = now ();
   if (status == QM_OK)
     status = validate (m, result, error);
   phases->validate = now () - begin - phases->measure;

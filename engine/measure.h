@@ -24,8 +24,12 @@ typedef struct QmMeasureOptions
   int repeat;       /* measurements; at least 1 */
   int64_t validate; /* whole steps to run for comparison */
   uint64_t seed;
-  QmMonitor *monitor;  /* watches the timed passes; may be NULL */
-  bool profile;        /* the operators too, afterwards */
+  QmMonitor *monitor; /* watches the timed passes; may be NULL */
+  bool profile;       /* the operators too, afterwards */
+  /* When the device was last kept busy by a measurement, which is brought up
+   * to date: of several in a row, the later need to warm the device up less.
+   * NULL, or 0 in it: it was idle. */
+  double *busy;
   QmProgress progress; /* may be NULL */
   void *data;
 } QmMeasureOptions;
