@@ -33,8 +33,11 @@ typedef struct QmBenchOptions
   const char *memory, *gpu, *architecture, *precision, *weights, *batch, *out;
   const char *text, *tokens, *images, *learning_rate, *batch_size;
   const char *schedule, *mask_token, *offload;
-  int64_t repeat, validate, steps, warm_up, seed;
-  bool json, operators, checkpoint, profile, verbose, deterministic;
+  const char *methods, *results, *time_limit, *host_memory, *again, *merge;
+  int64_t repeat, validate, steps, warm_up, seed, patience;
+  bool json, operators, checkpoint, profile, verbose, deterministic, best;
+  char **files; /* arguments that are no options */
+  int n_files;
 } QmBenchOptions;
 
 /* Reads the command line; false after saying on standard error what is wrong.
@@ -86,6 +89,9 @@ QmStatus qm_bench_read_offload (const QmBenchOptions *options,
 
 /* Reads a size as "24GiB", "24 GB" or a number of bytes. */
 QmStatus qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error);
+
+/* Reads a time as "25min", "90s", "1.5h" or a number of seconds. */
+QmStatus qm_bench_read_time (const char *text, double *seconds, QmError *error);
 
 /* Makes the plan that --micro-batch asks for: that one, or the largest that
  * fits in `bytes`. */
@@ -185,5 +191,10 @@ int qm_bench_plan (const QmBenchOptions *options);
 int qm_bench_run (const QmBenchOptions *options);
 int qm_bench_check (const QmBenchOptions *options);
 int qm_bench_train (const QmBenchOptions *options);
+int qm_bench_search (const QmBenchOptions *options);
+int qm_bench_results (const QmBenchOptions *options);
+
+/* What `search` starts to measure in; speaks JSON lines with it. */
+int qm_bench_worker (const QmBenchOptions *options);
 
 #endif
