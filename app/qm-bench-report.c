@@ -119,13 +119,17 @@ write_note (const QmBenchSearch *search,
 {
   const char *state = state_of (search, entry);
   const QmResult *result = qm_bench_entry_result (search, entry);
+  char need[QM_BENCH_CELL], lack[QM_BENCH_CELL];
 
   if (strcmp (state, "infeasible") == 0)
-    snprintf (note, QM_BENCH_CELL, "infeasible: %.1f GiB%s, %.1f short",
-              (double) result->needs_bytes / 0x1p30,
-              result->host_is_short ? " of the host" : "",
-              (double) (result->needs_bytes - result->available_bytes)
-                  / 0x1p30);
+    {
+      double needs = (double) result->needs_bytes;
+
+      qm_bench_format_bytes (needs, need);
+      qm_bench_format_bytes (needs - (double) result->available_bytes, lack);
+      snprintf (note, QM_BENCH_CELL, "infeasible: needs %.20s%s, %.20s short",
+                need, result->host_is_short ? " of the host" : "", lack);
+    }
   else if (strcmp (state, "failed") == 0)
     snprintf (note, QM_BENCH_CELL, "failed: %.100s", result->reason);
   else if (strcmp (state, "not run") == 0)
@@ -191,7 +195,7 @@ print_gain (const QmBenchSearch *search, const Summary *s)
             days_of (search, s->naive) / days_of (search, s->best));
   printf ("\n");
   if (s->saving.n > 0 && s->plain != NULL)
-    printf ("%zu ways to save memory, against free-lunch alone: best %.2fx, "
+    printf ("%zu ways to save memory against free-lunch alone: best %.2fx, "
             "median %.2fx, worst %.2fx\n",
             s->saving.n, s->saving.best, s->saving.median, s->saving.worst);
 }
@@ -200,8 +204,8 @@ static void
 print_model (const QmBenchSearch *search, size_t model)
 {
   static const char *const head[] = {
-    "settings", "checkpointing", "offloading", "micro-batch", "days", "step s",
-    "MFU",      "GiB",           "host GiB",   "speed",       ""
+    "settings", "checkpoint", "offload",  "micro-batch", "days", "step s",
+    "MFU",      "GiB",        "host GiB", "speed",       ""
   };
   const int columns = (int) (sizeof head / sizeof head[0]);
   QmBenchTable table = { .columns = columns, .left = 3 };

@@ -112,8 +112,11 @@ add_row (const QmResult *r, QmBenchTable *table)
     }
   snprintf (cells[9], QM_BENCH_CELL, "%.10s", r->time);
   if (r->status != QM_RESULT_MEASURED)
-    snprintf (cells[10], QM_BENCH_CELL, "%s: %.100s",
-              qm_result_status_name (r->status), r->reason);
+    snprintf (cells[10], QM_BENCH_CELL, "%s%s: %.90s",
+              qm_result_status_name (r->status),
+              r->memory_limit >= 0 || r->host_limit >= 0 ? " within a limit"
+                                                         : "",
+              r->reason);
 }
 
 /* Prints results of one place, the first `n`. */
@@ -121,9 +124,9 @@ static void
 print_place (const QmResult *const *results, size_t n)
 {
   static const char *const head[] = {
-    "settings",    "checkpointing", "sharding", "offloading",
-    "micro-batch", "days",          "step s",   "MFU",
-    "GiB",         "measured",      ""
+    "settings",    "checkpoint", "sharding", "offload",
+    "micro-batch", "days",       "step s",   "MFU",
+    "GiB",         "measured",   ""
   };
   const int columns = (int) (sizeof head / sizeof head[0]);
   QmBenchTable table = { .columns = columns, .left = 4 };

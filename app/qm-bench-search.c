@@ -141,14 +141,14 @@ static json_t *
 describe_shortage (const QmBenchSearch *search, const QmBenchEntry *entry)
 {
   const QmShortage *shortage = &entry->shortage;
-  char reason[160];
+  char reason[320], needs[QM_BENCH_CELL], available[QM_BENCH_CELL];
   json_t *object;
 
+  qm_bench_format_bytes ((double) shortage->needs, needs);
+  qm_bench_format_bytes ((double) shortage->available, available);
   snprintf (reason, sizeof reason,
-            "a micro-batch of 1 needs %.3f GiB of %s, and there are %.3f GiB",
-            (double) shortage->needs / 0x1p30,
-            shortage->host ? "the host's memory" : "memory",
-            (double) shortage->available / 0x1p30);
+            "a micro-batch of 1 needs %s of %s memory, and there are %s", needs,
+            shortage->host ? "the host's" : "the device's", available);
   object = describe_failure (search, entry, reason);
   json_object_set_new (object, "memory",
                        json_string (shortage->host ? "host" : "device"));
@@ -571,9 +571,9 @@ say_what_is_left (const QmBenchSearch *search)
       seconds += qm_bench_predict (search, &search->entries[i]);
   format_time (seconds, time);
   fprintf (stderr,
-           "qm-bench: %zu measurements of about %s are left; the same command "
+           "qm-bench: %zu measurement%s of about %s %s left; the same command "
            "goes on there\n",
-           n, time);
+           n, n > 1 ? "s" : "", time, n > 1 ? "are" : "is");
 }
 
 int

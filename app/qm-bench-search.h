@@ -119,4 +119,7 @@ void qm_bench_table_print (QmBenchTable *table);
 /* Writes how things are: "0.0123", "12.3", "1234"; "-" for NaN. */
 void qm_bench_format (double value, char cell[QM_BENCH_CELL]);
 
+/* Writes "131 GiB" or "1.25 MiB". */
+void qm_bench_format_bytes (double bytes, char cell[QM_BENCH_CELL]);
+
 #endif

@@ -43,6 +43,9 @@ print_row (const QmBenchTable *table, size_t row, const int *widths)
 
   for (int i = 0; i < table->columns; i++)
     {
+      /* A column in which nothing stands is left out. */
+      if (widths[i] == 0)
+        continue;
       const char *cell = table->cells[row][i];
       int blanks = widths[i] - width_of (cell);
       bool left = i < table->left || i == table->columns - 1;
@@ -59,18 +62,30 @@ print_row (const QmBenchTable *table, size_t row, const int *widths)
   printf ("\n");
 }
 
+/* The width of a column; 0 where there is nothing below its head. */
+static int
+width_of_column (const QmBenchTable *table, int column)
+{
+  int widest = 0;
+
+  for (size_t row = 1; row < table->n; row++)
+    {
+      int width = width_of (table->cells[row][column]);
+
+      widest = width > widest ? width : widest;
+    }
+  if (widest > 0 && width_of (table->cells[0][column]) > widest)
+    widest = width_of (table->cells[0][column]);
+  return widest;
+}
+
 void
 qm_bench_table_print (QmBenchTable *table)
 {
   int widths[QM_BENCH_COLUMNS] = { 0 };
 
-  for (size_t row = 0; row < table->n; row++)
-    for (int i = 0; i < table->columns; i++)
-      {
-        int width = width_of (table->cells[row][i]);
-
-        widths[i] = width > widths[i] ? width : widths[i];
-      }
+  for (int i = 0; i < table->columns && table->n > 0; i++)
+    widths[i] = width_of_column (table, i);
   for (size_t row = 0; row < table->n; row++)
     print_row (table, row, widths);
   free (table->cells);
@@ -89,8 +104,17 @@ qm_bench_format (double value, char cell[QM_BENCH_CELL])
       return;
     }
   digits = value > 0 ? 2 - (int) floor (log10 (value)) : 0;
-  if (digits > 9)
+  if (digits > 6)
     snprintf (cell, QM_BENCH_CELL, "%.2e", value);
   else
     snprintf (cell, QM_BENCH_CELL, "%.*f", digits > 0 ? digits : 0, value);
+}
+
+void
+qm_bench_format_bytes (double bytes, char cell[QM_BENCH_CELL])
+{
+  bool large = bytes >= 0x1p30;
+
+  qm_bench_format (bytes / (large ? 0x1p30 : 0x1p20), cell);
+  strcat (cell, large ? " GiB" : " MiB");
 }
