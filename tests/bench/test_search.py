@@ -27,10 +27,10 @@ CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
 RECIPE = dict(batch_size=8, steps=100, sequence_length=16, precision='fp32',
               optimizer='adamw', learning_rate=3e-3, beta1=0.9, beta2=0.95,
               epsilon=1e-8, weight_decay=0.01, max_grad_norm=1.0)
-# Passes of these take a good part of a second.
-SLOW = dict(CONFIG, hidden_size=256, num_hidden_layers=4,
+# Measuring these takes about a second.
+SLOW = dict(CONFIG, hidden_size=256, num_hidden_layers=2,
             intermediate_size=1024)
-SLOW_RECIPE = dict(RECIPE, sequence_length=256)
+SLOW_RECIPE = dict(RECIPE, sequence_length=64)
 
 # What is another number in every run.
 TIMES = {'time', 'pass', 'update', 'step', 'days', 'model_tflops', 'phases_s',
