@@ -77,6 +77,8 @@ static const Option known[] = {
   { "--architecture", "N", TEXT, MODEL | CHECK, FIELD (architecture),
     "of the GPU, as 80 for sm_80; on a newer one: use the kernels for that" },
   { "--memory", "SIZE", TEXT, PLAN, FIELD (memory), "of the GPU, as 24GiB" },
+  { "--host-memory", "SIZE", TEXT, PLAN, FIELD (host_memory),
+    "of the host, for what --offload keeps there" },
   { "--gpu", "NAME", TEXT, PLAN, FIELD (gpu),
     "a GPU of the catalog, as rtx4090" },
   { "--operators", NULL, FLAG, PLAN, FIELD (operators),

@@ -2,6 +2,7 @@
 
 #include "engine/host-side-private.h"
 #include "kernels/convert.h"
+#include "kernels/host/host-limit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -190,8 +191,16 @@ static QmStatus
 take_all (QmHostSide *side, QmError *error)
 {
   const QmHostMemory *host = &side->plan->host;
-  QmStatus status = take (host->states, &side->master, error);
+  uint64_t available = qm_host_available (""), wanted = side->plan->memory.host;
+  QmStatus status;
 
+  /* Linux promises more than it has, and ends programs that take it. */
+  if (available > 0 && wanted > available)
+    return qm_error_set (error, QM_STATUS_DEVICE_FULL, "", 0, 0,
+                         "offloading needs %.1f GiB of the host's memory, and "
+                         "%.1f GiB are free",
+                         (double) wanted / 0x1p30, (double) available / 0x1p30);
+  status = take (host->states, &side->master, error);
   if (status == QM_OK)
     status = take (host->states, &side->m, error);
   if (status == QM_OK)
