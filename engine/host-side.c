@@ -191,14 +191,18 @@ static QmStatus
 take_all (QmHostSide *side, QmError *error)
 {
   const QmHostMemory *host = &side->plan->host;
-  uint64_t available = qm_host_available (""), wanted = side->plan->memory.host;
+  uint64_t available = side->plan->options.host_bytes;
+  uint64_t wanted = side->plan->memory.host;
   QmStatus status;
+
+  if (available == 0)
+    available = qm_host_available ("");
 
   /* Linux promises more than it has, and ends programs that take it. */
   if (available > 0 && wanted > available)
     return qm_error_set (error, QM_STATUS_DEVICE_FULL, "", 0, 0,
                          "offloading needs %.1f GiB of the host's memory, and "
-                         "%.1f GiB are free",
+                         "there are %.1f GiB",
                          (double) wanted / 0x1p30, (double) available / 0x1p30);
   status = take (host->states, &side->master, error);
   if (status == QM_OK)
