@@ -2,7 +2,7 @@
 
 /* Offloading: training gives what it gives without, for every family, way of
  * offloading and precision, with several buckets and parts of them.
- * usage: test-offload FOLDER [DEVICE] */
+ * usage: test-offload FOLDER [DEVICE [MODEL]...] */
 
 #include "data/text.h"
 #include "engine/executor.h"
@@ -42,6 +42,29 @@ change_config (QmModelConfig *config)
     case QM_FAMILY_MAMBA:
       return;
     }
+}
+
+/* Whether two passes draw other random numbers. */
+static bool
+config_drops (const QmModelConfig *config)
+{
+  switch (config->family)
+    {
+    case QM_FAMILY_GPT_NEOX:
+      return config->gpt_neox.hidden_dropout > 0;
+    case QM_FAMILY_BERT:
+    case QM_FAMILY_ROBERTA:
+      return config->bert.hidden_dropout > 0
+             || config->bert.attention_dropout > 0;
+    case QM_FAMILY_VIT:
+      return config->vit.hidden_dropout > 0
+             || config->vit.attention_dropout > 0;
+    case QM_FAMILY_CONVNEXT:
+      return true;
+    case QM_FAMILY_MAMBA:
+      break;
+    }
+  return false;
 }
 
 static void
@@ -273,6 +296,50 @@ test_setting (QmDevice *device, Setting *setting)
   end (&plain);
 }
 
+/* An update that is left out, because a gradient was infinite, leaves the
+ * weights as they are, wherever they are, and no gradients. */
+static void
+test_overflow (QmDevice *device, Setting *setting, QmOffload offload)
+{
+  Training training;
+  float scale, loss[2];
+
+  setting->options.offload = offload;
+  check_case (qm_offload_name (offload));
+  if (begin (&training, device, setting))
+    {
+      QmExecutor *executor = training.executor;
+      QmValueId id = training.plan->graph->loss;
+
+      CHECK_INT (qm_executor_initialise (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_random_batch (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_read_floats (executor, id, &loss[0], NULL), QM_OK);
+      CHECK_INT (qm_executor_clear (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_write_state (executor, QM_STATE_LOSS_SCALE, 1e30f,
+                                          NULL),
+                 QM_OK);
+      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_update (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_read_state (executor, QM_STATE_LOSS_SCALE, &scale,
+                                         NULL),
+                 QM_OK);
+      CHECK_NEAR (scale, 0.5e30, 1e-6 * 1e30);
+      CHECK_INT (qm_executor_write_state (executor, QM_STATE_LOSS_SCALE, SCALE,
+                                          NULL),
+                 QM_OK);
+      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_read_floats (executor, id, &loss[1], NULL), QM_OK);
+      CHECK_NEAR (loss[1], loss[0], 0);
+      CHECK_INT (qm_executor_update (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_read_state (executor, QM_STATE_NOT_FINITE, &scale,
+                                         NULL),
+                 QM_OK);
+      CHECK_NEAR (scale, 0, 0);
+    }
+  end (&training);
+}
+
 static void
 test_model (const char *folder, const char *model, QmDevice *device)
 {
@@ -295,28 +362,37 @@ test_model (const char *folder, const char *model, QmDevice *device)
                               .bucket = BUCKET } };
 
       test_setting (device, &setting);
+      if (setting.precision == QM_PRECISION_FP16 && !config_drops (&config))
+        for (int j = QM_OFFLOAD_ZERO_1; j < QM_N_OFFLOADS; j++)
+          test_overflow (device, &setting, (QmOffload) j);
     }
 }
 
 int
 main (int argc, char **argv)
 {
-  static const char *const models[] = { "gpt-neox-parallel",
-                                        "gpt-neox-sequential",
-                                        "bert",
-                                        "roberta",
-                                        "vit",
-                                        "convnext",
-                                        "mamba",
-                                        "mamba-biased" };
+  static const char *const all[] = { "gpt-neox-parallel",
+                                     "gpt-neox-sequential",
+                                     "bert",
+                                     "roberta",
+                                     "vit",
+                                     "convnext",
+                                     "mamba",
+                                     "mamba-biased" };
+  const char *const *models = all;
+  size_t n = sizeof all / sizeof all[0];
   QmDevice *device = NULL;
 
-  CHECK (argc == 2 || argc == 3);
-  CHECK_INT (qm_device_open (argc == 3 ? argv[2] : "cpu", &device, NULL),
-             QM_OK);
+  CHECK (argc >= 2);
+  CHECK_INT (qm_device_open (argc > 2 ? argv[2] : "cpu", &device, NULL), QM_OK);
   if (argc < 2 || device == NULL)
     return check_report ();
-  for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
+  if (argc > 3)
+    {
+      models = (const char *const *) argv + 3;
+      n = (size_t) argc - 3;
+    }
+  for (size_t i = 0; i < n; i++)
     test_model (argv[1], models[i], device);
   qm_device_close (device);
   return check_report ();
