@@ -244,6 +244,7 @@ write_arguments (const QmBenchOptions *options,
     { "--architecture", options->architecture },
     { "--config", options->config },
     { "--recipe", options->config != NULL ? options->recipe : NULL },
+    { "--host-memory", options->host_memory },
     { "--repeat", numbers[0] },
     { "--seed", numbers[1] },
   };

@@ -188,10 +188,9 @@ plan_entry (QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
                        .offload =
                            config->offload ? config->sharding : QM_OFFLOAD_NONE,
                        .deterministic = search->options->deterministic };
-  status =
-      qm_search_fit (&model->config, &model->recipe, &entry->options,
-                     search->device_bytes, search->host_bytes, &entry->memory,
-                     &entry->fits, &entry->shortage, error);
+  status = qm_search_fit (&model->config, &model->recipe, &entry->options,
+                          search->device_bytes, &entry->memory, &entry->fits,
+                          &entry->shortage, error);
   if (status == QM_STATUS_UNSUPPORTED)
     {
       entry->state = QM_BENCH_NOT_RUN;

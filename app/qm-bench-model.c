@@ -4,6 +4,8 @@
 
 #include "app/qm-bench.h"
 
+#include "kernels/host/host-limit.h"
+
 #include "data/datadir.h"
 #include "data/text.h"
 
@@ -212,6 +214,29 @@ qm_bench_usable_memory (const QmDeviceInfo *info)
              : info->memory_bytes;
 }
 
+/* Of a program of this kind, and of the driver's that pins its memory. */
+uint64_t
+qm_bench_usable_host (void)
+{
+  return qm_host_available ("") / 100 * 97;
+}
+
+static QmStatus
+read_host_memory (const QmBenchOptions *options,
+                  uint64_t *bytes,
+                  QmError *error)
+{
+  bool elsewhere =
+      strcmp (options->command, "plan") == 0 && options->device == NULL;
+
+  *bytes = 0;
+  if (options->host_memory != NULL)
+    return qm_bench_read_size (options->host_memory, bytes, error);
+  if (!elsewhere)
+    *bytes = qm_bench_usable_host ();
+  return QM_OK;
+}
+
 QmStatus
 qm_bench_read_offload (const QmBenchOptions *options,
                        QmOffload *offload,
@@ -244,6 +269,8 @@ qm_bench_make_plan (const QmBenchOptions *options,
   *plan = NULL;
   if (status == QM_OK)
     status = qm_bench_read_offload (options, &plan_options.offload, error);
+  if (status == QM_OK)
+    status = read_host_memory (options, &plan_options.host_bytes, error);
   if (status != QM_OK)
     return status;
   if (options->micro_batch == NULL

@@ -88,8 +88,8 @@ static const Option known[] = {
     "of the GPU, as 80 for sm_80; on a newer one: use the kernels for that" },
   { "--memory", "SIZE", TEXT, PLAN | SEARCH, FIELD (memory),
     "of the GPU, as 24GiB; search uses no more" },
-  { "--host-memory", "SIZE", TEXT, SEARCH, FIELD (host_memory),
-    "to use no more of, for what is offloaded" },
+  { "--host-memory", "SIZE", TEXT, MODEL | SEARCH | WORKER, FIELD (host_memory),
+    "of the host, for what is offloaded (default: what is free)" },
   { "--results", "FILE", TEXT, SEARCH, FIELD (results),
     "where results go, and what is known already "
     "(measurements/results.jsonl in the user's folder)" },

@@ -58,6 +58,19 @@ set_bytes (json_t *object, const char *name, uint64_t bytes)
 }
 
 void
+qm_bench_format_settings (const QmPlan *plan, char *text, size_t size)
+{
+  const QmPlanOptions *options = &plan->options;
+  bool offload = options->offload != QM_OFFLOAD_NONE;
+  char methods[64];
+
+  qm_methods_format (options->methods, methods, sizeof methods);
+  snprintf (text, size, "%s%s%s%s", methods,
+            options->checkpoint ? ", checkpointing" : "", offload ? ", " : "",
+            offload ? qm_offload_name (options->offload) : "");
+}
+
+void
 qm_bench_print_json (json_t *object)
 {
   char *text = json_dumps (object, JSON_COMPACT | JSON_REAL_PRECISION (12));

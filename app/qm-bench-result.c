@@ -317,12 +317,11 @@ qm_bench_print_result (const QmBenchRun *run)
 {
   const QmMeasureResult *result = &run->result;
   const QmPlan *plan = run->plan;
-  char settings[64];
+  char settings[96];
 
-  qm_methods_format (plan->options.methods, settings, sizeof settings);
-  printf ("%s, %s, %s%s on %s\n", run->model.name,
-          qm_precision_name (plan->recipe.precision), settings,
-          plan->options.checkpoint ? ", checkpointing" : "", run->info.name);
+  qm_bench_format_settings (plan, settings, sizeof settings);
+  printf ("%s, %s, %s on %s\n", run->model.name,
+          qm_precision_name (plan->recipe.precision), settings, run->info.name);
   printf ("  micro-batch %lld, %lld passes and one update in a step\n",
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);

@@ -469,7 +469,7 @@ load_models (QmBenchSearch *search, QmError *error)
   return status;
 }
 
-/* A limit that is none is -1. */
+/* A limit that is none is -1; of the memory 0 is known where that is 0. */
 static QmStatus
 read_limit (const char *text, uint64_t *bytes, int64_t *limit, QmError *error)
 {
@@ -480,7 +480,7 @@ read_limit (const char *text, uint64_t *bytes, int64_t *limit, QmError *error)
   if (text == NULL)
     return QM_OK;
   status = qm_bench_read_size (text, &size, error);
-  if (status == QM_OK && size < *bytes)
+  if (status == QM_OK && (size < *bytes || *bytes == 0))
     {
       *bytes = size;
       *limit = (int64_t) size;
@@ -492,13 +492,10 @@ read_limit (const char *text, uint64_t *bytes, int64_t *limit, QmError *error)
 static QmStatus
 find_memory (QmBenchSearch *search, QmError *error)
 {
-  QmDeviceInfo host;
-  QmStatus status = qm_device_describe ("cpu", &host, error);
+  QmStatus status;
 
-  if (status != QM_OK)
-    return status;
   search->device_bytes = qm_bench_usable_memory (&search->info);
-  search->host_bytes = qm_bench_usable_memory (&host);
+  search->host_bytes = qm_bench_usable_host ();
   status = read_limit (search->options->memory, &search->device_bytes,
                        &search->memory_limit, error);
   if (status == QM_OK)

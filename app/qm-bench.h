@@ -94,7 +94,8 @@ QmStatus qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error);
 QmStatus qm_bench_read_time (const char *text, double *seconds, QmError *error);
 
 /* Makes the plan that --micro-batch asks for: that one, or the largest that
- * fits in `bytes`. */
+ * fits in `bytes`, and in the memory of the host that --host-memory says or,
+ * but where a device that is not here is planned for, that there is. */
 QmStatus qm_bench_make_plan (const QmBenchOptions *options,
                              const QmBenchModel *model,
                              const QmTarget *target,
@@ -154,6 +155,9 @@ QmStatus qm_bench_load_catalog (QmCatalog **catalog, QmError *error);
 /* Bytes of a device that a plan may use. */
 uint64_t qm_bench_usable_memory (const QmDeviceInfo *info);
 
+/* Bytes of the memory of this host that a plan may use; 0: not known. */
+uint64_t qm_bench_usable_host (void);
+
 /* Objects for JSON lines. */
 json_t *qm_bench_json_device (const QmDeviceInfo *info);
 json_t *qm_bench_json_setting (const QmPlanOptions *options,
@@ -175,6 +179,9 @@ void qm_bench_json_throttle (json_t *object, int64_t throttle);
 
 /* Adds clocks, temperature, power and why they are no higher. */
 void qm_bench_json_reading (json_t *object, const QmReading *reading);
+
+/* The settings of a plan in words: "free-lunch, checkpointing, zero_2". */
+void qm_bench_format_settings (const QmPlan *plan, char *text, size_t size);
 
 /* Prints an object as one line, and frees it. */
 void qm_bench_print_json (json_t *object);

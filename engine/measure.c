@@ -42,6 +42,7 @@ typedef struct Measurement
   QmExecutor *executor;
   QmEvent *events[N_EVENTS];
   double done, all; /* passes */
+  double rest; /* seconds that the host went on after the last timed pass */
 } Measurement;
 
 typedef QmStatus (*Work) (QmExecutor *executor, QmError *error);
@@ -69,16 +70,33 @@ add_time (QmTimes *times, double seconds, int64_t before)
   times->most = fmax (times->most, seconds);
 }
 
+static double
+now (void)
+{
+  struct timespec time = { 0 };
+
+  clock_gettime (CLOCK_MONOTONIC, &time);
+  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
+}
+
+static bool
+offloads (const Measurement *m)
+{
+  return m->plan->options.offload != QM_OFFLOAD_NONE;
+}
+
 /* Runs `work` as often as there are samples, nothing in between, and adds the
- * time of each; returns their mean in *mean. */
+ * time of each and `more`; returns their mean in *mean. */
 static QmStatus
 time_samples (Measurement *m,
               Work work,
               QmTimes *times,
               int64_t before,
+              double more,
               double *mean,
               QmError *error)
 {
+  double ended, unused;
   QmStream *stream = qm_executor_stream (m->executor);
   QmStatus status = qm_event_record (m->device, stream, m->events[0], error);
 
@@ -90,13 +108,19 @@ time_samples (Measurement *m,
         status = qm_event_record (m->device, stream, m->events[i + 1], error);
     }
   if (status == QM_OK)
+    status = qm_event_elapsed (m->device, m->events[0],
+                               m->events[QM_MEASURE_SAMPLES], &unused, error);
+  ended = now ();
+  if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
+  m->rest = now () - ended;
   for (int i = 0; i < QM_MEASURE_SAMPLES && status == QM_OK; i++)
     {
       double seconds = 0;
 
       status = qm_event_elapsed (m->device, m->events[i], m->events[i + 1],
                                  &seconds, error);
+      seconds += more;
       add_time (times, seconds, before + i);
       *mean += seconds / QM_MEASURE_SAMPLES;
     }
@@ -120,15 +144,6 @@ queue_pass (Measurement *m, int64_t index, QmError *error)
     status = qm_event_record (m->device, qm_executor_stream (m->executor), mine,
                               error);
   return status;
-}
-
-static double
-now (void)
-{
-  struct timespec time = { 0 };
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
 
 static QmStatus
@@ -204,7 +219,7 @@ time_passes (Measurement *m,
   if (status != QM_OK)
     return status;
   status =
-      time_samples (m, qm_executor_pass, &result->pass, before, mean, error);
+      time_samples (m, qm_executor_pass, &result->pass, before, 0, mean, error);
   if (monitor == NULL)
     return status;
   qm_monitor_end (monitor, &watch);
@@ -216,6 +231,37 @@ time_passes (Measurement *m,
   return status;
 }
 
+/* While offloading, a pass begins while the host is still at work on what the
+ * one before it sent, so the first that is timed needs one before it. */
+static QmStatus
+begin_measurement (Measurement *m, int index, QmError *error)
+{
+  bool cuda = qm_device_info (m->device)->target.kind == QM_DEVICE_CUDA;
+
+  if (!offloads (m) || (cuda && index == 0))
+    return QM_OK;
+  return qm_executor_pass (m->executor, error);
+}
+
+/* What the host still has to do after the last pass is part of the update.
+ * While offloading, gradients are zero, so that none is infinite and no update
+ * left out: on the host it would take another time. */
+static QmStatus
+time_updates (Measurement *m,
+              QmTimes *times,
+              int64_t before,
+              double *mean,
+              QmError *error)
+{
+  double rest = offloads (m) ? m->rest : 0;
+  QmStatus status =
+      offloads (m) ? qm_executor_clear (m->executor, error) : QM_OK;
+
+  return status == QM_OK ? time_samples (m, qm_executor_update, times, before,
+                                         rest, mean, error)
+                         : status;
+}
+
 static QmStatus
 measure_once (Measurement *m,
               int index,
@@ -224,13 +270,14 @@ measure_once (Measurement *m,
 {
   int64_t before = (int64_t) index * QM_MEASURE_SAMPLES;
   double pass, update;
-  QmStatus status = time_passes (m, result, before, &pass, error);
+  QmStatus status = begin_measurement (m, index, error);
 
+  if (status == QM_OK)
+    status = time_passes (m, result, before, &pass, error);
   if (status == QM_OK)
     status = report (m, QM_MEASURE_SAMPLES, error);
   if (status == QM_OK)
-    status = time_samples (m, qm_executor_update, &result->update, before,
-                           &update, error);
+    status = time_updates (m, &result->update, before, &update, error);
   if (status == QM_OK)
     add_time (&result->step, (double) m->plan->accumulation * pass + update,
               index);
@@ -385,6 +432,11 @@ qm_measure (const QmPlan *plan,
   QmStatus status;
 
   memset (result, 0, sizeof *result);
+  if (options->profile && offloads (&m))
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "operators are not timed one by one while offloading "
+                         "(%s): copies run beside them",
+                         qm_offload_name (plan->options.offload));
   result->watch = qm_watch_nothing ();
   m.all = WARM_UPS + (double) options->repeat * QM_MEASURE_SAMPLES
           + (double) options->validate * (double) plan->accumulation;

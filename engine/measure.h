@@ -71,7 +71,8 @@ typedef struct QmMeasureResult
 /* Frees what a result owns. */
 void qm_measure_result_clear (QmMeasureResult *result);
 
-/* Measures a plan on a device.  QM_STATUS_INTERRUPTED where `progress` said so,
+/* Measures a plan on a device.  QM_STATUS_UNSUPPORTED for a profile of one that
+ * offloads.  QM_STATUS_INTERRUPTED where `progress` said so,
  * QM_STATUS_DEVICE where the device failed or was lost.  The result has to be
  * cleared where it succeeds. */
 QmStatus qm_measure (const QmPlan *plan,

@@ -72,27 +72,11 @@ qm_search_configurations (QmSearchMethods methods,
   return n;
 }
 
-/* Which memory a plan is short of. */
-static bool
-is_short (const QmMemory *memory,
-          uint64_t device_bytes,
-          uint64_t host_bytes,
-          QmShortage *shortage)
-{
-  bool device = memory->total > device_bytes;
-
-  *shortage = (QmShortage){ .host = !device,
-                            .needs = device ? memory->total : memory->host,
-                            .available = device ? device_bytes : host_bytes };
-  return device || memory->host > host_bytes;
-}
-
 QmStatus
 qm_search_fit (const QmModelConfig *config,
                const QmRecipe *recipe,
                QmPlanOptions *options,
                uint64_t device_bytes,
-               uint64_t host_bytes,
                QmMemory *memory,
                bool *fits,
                QmShortage *shortage,
@@ -111,7 +95,7 @@ qm_search_fit (const QmModelConfig *config,
   if (status != QM_OK)
     return status;
   *memory = plan->memory;
-  *fits = !is_short (memory, device_bytes, host_bytes, shortage);
+  *fits = !qm_plan_is_short (plan, device_bytes, shortage);
   options->micro_batch = *fits ? plan->options.micro_batch : 1;
   qm_plan_free (plan);
   return QM_OK;

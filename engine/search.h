@@ -41,23 +41,16 @@ size_t qm_search_configurations (QmSearchMethods methods,
                                  int gpus,
                                  QmSearchConfig list[QM_SEARCH_MOST]);
 
-/* What is missing where nothing fits. */
-typedef struct QmShortage
-{
-  bool host; /* else it is memory of the device */
-  uint64_t needs, available;
-} QmShortage;
-
 /* Finds the largest micro-batch of a configuration, a power of two, that fits
- * into memory of the device and of the host, and puts it into `options`, and
- * what it needs into *memory.  Where not even 1 fits, *fits is false, and
- * *shortage says why.  QM_STATUS_UNSUPPORTED where the engine cannot train so.
+ * into so many bytes of the device and those of the host that `options` has,
+ * and puts it into `options`, and what it needs into *memory.  Where not even 1
+ * fits, *fits is false, and *shortage says why.  QM_STATUS_UNSUPPORTED where
+ * the engine cannot train so.
  */
 QmStatus qm_search_fit (const QmModelConfig *config,
                         const QmRecipe *recipe,
                         QmPlanOptions *options,
                         uint64_t device_bytes,
-                        uint64_t host_bytes,
                         QmMemory *memory,
                         bool *fits,
                         QmShortage *shortage,

@@ -80,23 +80,31 @@ check_fit (void)
   bool fits;
 
   check_case ("fit");
-  CHECK_INT (qm_search_fit (&config, &recipe, &options, UINT64_MAX, UINT64_MAX,
-                            &memory, &fits, &shortage, &error),
+  CHECK_INT (qm_search_fit (&config, &recipe, &options, UINT64_MAX, &memory,
+                            &fits, &shortage, &error),
              QM_OK);
   CHECK (fits);
   CHECK_INT (options.micro_batch, 32);
   CHECK_INT (qm_search_fit (&config, &recipe, &options, memory.total - 1,
-                            UINT64_MAX, &memory, &fits, &shortage, &error),
+                            &memory, &fits, &shortage, &error),
              QM_OK);
   CHECK (fits);
   CHECK_INT (options.micro_batch, 16);
-  CHECK_INT (qm_search_fit (&config, &recipe, &options, 1000, UINT64_MAX,
-                            &little, &fits, &shortage, &error),
+  CHECK_INT (qm_search_fit (&config, &recipe, &options, 1000, &little, &fits,
+                            &shortage, &error),
              QM_OK);
   CHECK (!fits && !shortage.host);
   CHECK_INT (options.micro_batch, 1);
   CHECK (little.total < memory.total);
   CHECK_INT ((int64_t) shortage.needs, (int64_t) little.total);
+  CHECK_INT ((int64_t) shortage.available, 1000);
+  options.offload = QM_OFFLOAD_ZERO_1;
+  options.host_bytes = 1000;
+  CHECK_INT (qm_search_fit (&config, &recipe, &options, memory.total, &little,
+                            &fits, &shortage, &error),
+             QM_OK);
+  CHECK (!fits && shortage.host);
+  CHECK_INT ((int64_t) shortage.needs, (int64_t) little.host);
   CHECK_INT ((int64_t) shortage.available, 1000);
 }
 
