@@ -60,14 +60,22 @@ peak_of (const QmBenchSearch *search, const QmBenchEntry *entry)
 }
 
 static double
-guess (const QmBenchSearch *search,
-       const QmBenchEntry *entry,
-       const QmPlanOptions *options)
+guess_pass (const QmBenchSearch *search,
+            const QmBenchEntry *entry,
+            const QmPlanOptions *options)
 {
   const QmBenchSearched *model = &search->models[entry->model];
 
   return qm_search_guess_pass (&model->config, &model->recipe, options,
                                peak_of (search, entry));
+}
+
+static void
+guess (const QmBenchSearch *search, QmBenchEntry *entry)
+{
+  entry->guess.pass = guess_pass (search, entry, &entry->options);
+  entry->guess.overhead =
+      qm_search_guess_overhead (&entry->options, &entry->memory);
 }
 
 const QmResult *
@@ -130,7 +138,6 @@ halve (const QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
   entry->options.micro_batch /= 2;
   entry->half = true;
   entry->rank += QM_SEARCH_MOST;
-  entry->guessed = guess (search, entry, &entry->options);
   entry->state = QM_BENCH_LEFT;
   status = qm_plan_new (&model->config, &model->recipe, &entry->options, &plan,
                         error);
@@ -138,6 +145,7 @@ halve (const QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
     return status;
   entry->memory = plan->memory;
   qm_plan_free (plan);
+  guess (search, entry);
   return QM_OK;
 }
 
@@ -169,7 +177,8 @@ wants_half (const QmBenchSearch *search, const QmBenchEntry *entry)
   if (entry->state == QM_BENCH_KNOWN && result->status == QM_RESULT_FAILED)
     return true;
   half.micro_batch /= 2;
-  return qm_search_wants_half (&entry->config, guess (search, entry, &half));
+  return qm_search_wants_half (&entry->config,
+                               guess_pass (search, entry, &half));
 }
 
 /* Plans one configuration at its largest micro-batch. */
@@ -197,7 +206,8 @@ plan_entry (QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
       snprintf (entry->reason, sizeof entry->reason, "%s", error->message);
       return QM_OK;
     }
-  entry->guessed = guess (search, entry, &entry->options);
+  if (status == QM_OK)
+    guess (search, entry);
   return status;
 }
 
@@ -229,8 +239,7 @@ qm_bench_predict (const QmBenchSearch *search, const QmBenchEntry *entry)
 {
   return entry->fits
              ? qm_search_predict (&search->models[entry->model].pace,
-                                  &search->pace, &entry->config,
-                                  search->info.target.kind, entry->guessed,
+                                  &search->pace, &entry->config, entry->guess,
                                   (int) search->options->repeat)
              : 0;
 }
@@ -244,7 +253,7 @@ qm_bench_learn (QmBenchSearch *search, const QmBenchEntry *entry)
   if (result == NULL || result->status != QM_RESULT_MEASURED)
     return;
   for (int i = 0; i < 2; i++)
-    qm_search_pace_add (paces[i], &entry->config, entry->guessed, result->pass,
+    qm_search_pace_add (paces[i], &entry->config, entry->guess, result->pass,
                         result->cost, (int) search->options->repeat);
 }
 

@@ -31,7 +31,7 @@ typedef struct QmBenchEntry
   QmMemory memory;
   bool fits;
   QmShortage shortage; /* where it does not */
-  double guessed;      /* seconds of a pass */
+  QmSearchGuess guess;
   QmBenchState state;
   char *key;        /* of its result */
   char reason[256]; /* why it is not run */

@@ -25,6 +25,10 @@
 #define GUESSED_OVERHEAD_GPU 6.0
 #define GUESSED_OVERHEAD_CPU 0.1
 
+/* Bytes of the host's memory a second, all in all, that are filled once and
+ * updated as often as there are passes. */
+#define GUESSED_HOST 2.5e9
+
 /* The longest pass of a half, in seconds, that counts as cheap. */
 #define CHEAP_PASS 1.0
 
@@ -117,6 +121,14 @@ qm_search_guess_pass (const QmModelConfig *config,
   return flops / (peak_tflops * 1e12 * GUESSED_SHARE);
 }
 
+double
+qm_search_guess_overhead (const QmPlanOptions *options, const QmMemory *memory)
+{
+  return (options->target.kind == QM_DEVICE_CPU ? GUESSED_OVERHEAD_CPU
+                                                : GUESSED_OVERHEAD_GPU)
+         + (double) memory->host / GUESSED_HOST;
+}
+
 bool
 qm_search_wants_half (const QmSearchConfig *config, double guessed_pass)
 {
@@ -138,20 +150,20 @@ passes (int repeat)
 void
 qm_search_pace_add (QmSearchPace *pace,
                     const QmSearchConfig *config,
-                    double guessed,
+                    QmSearchGuess guess,
                     double pass,
                     double cost,
                     int repeat)
 {
   int kind = kind_of (config);
-  double ratio = pass / guessed;
-  double overhead = fmax (cost - passes (repeat) * pass, 0);
+  double ratio = pass / guess.pass;
+  double overhead = fmax (cost - passes (repeat) * pass, 0) / guess.overhead;
   int n;
 
   if (!isfinite (ratio) || !isfinite (overhead))
     return;
   n = ++pace->kinds[kind].n;
-  pace->kinds[kind].ratio += (ratio - pace->kinds[kind].ratio) / n;
+  pace->kinds[kind].pass += (ratio - pace->kinds[kind].pass) / n;
   pace->kinds[kind].overhead += (overhead - pace->kinds[kind].overhead) / n;
 }
 
@@ -159,25 +171,18 @@ double
 qm_search_predict (const QmSearchPace *model,
                    const QmSearchPace *all,
                    const QmSearchConfig *config,
-                   QmDeviceKind kind,
-                   double guessed,
+                   QmSearchGuess guess,
                    int repeat)
 {
-  int i = kind_of (config);
-  double ratio = 1, overhead = kind == QM_DEVICE_CPU ? GUESSED_OVERHEAD_CPU
-                                                     : GUESSED_OVERHEAD_GPU;
+  int kind = kind_of (config);
+  const QmSearchPace *seen = model->kinds[kind].n > 0 ? model : all;
 
-  if (all->kinds[i].n > 0)
+  if (seen->kinds[kind].n > 0)
     {
-      ratio = all->kinds[i].ratio;
-      overhead = all->kinds[i].overhead;
+      guess.pass *= seen->kinds[kind].pass;
+      guess.overhead *= seen->kinds[kind].overhead;
     }
-  if (model->kinds[i].n > 0)
-    {
-      ratio = model->kinds[i].ratio;
-      overhead = model->kinds[i].overhead;
-    }
-  return overhead + passes (repeat) * ratio * guessed;
+  return guess.overhead + passes (repeat) * guess.pass;
 }
 
 static int

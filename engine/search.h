@@ -64,6 +64,11 @@ double qm_search_guess_pass (const QmModelConfig *config,
                              const QmPlanOptions *options,
                              double peak_tflops);
 
+/* Seconds that a measurement may take besides passes: tuning, warming up, and
+ * what the host has to fill and update where something is offloaded. */
+double qm_search_guess_overhead (const QmPlanOptions *options,
+                                 const QmMemory *memory);
+
 /* Whether half of the largest micro-batch is measured too, which can be the
  * faster one: where a pass of it is guessed to take at most a second, and
  * nothing is offloaded.  What is offloaded moves with every pass or waits for
@@ -77,16 +82,20 @@ typedef struct QmSearchPace
   struct
   {
     int n;
-    double ratio;    /* of the time of a pass to what was guessed */
-    double overhead; /* seconds besides passes */
+    double pass, overhead; /* ratios of times to what was guessed */
   } kinds[3];
 } QmSearchPace;
 
-/* Adds that passes took so many seconds, where `guessed` were, and all of the
- * measurement `cost`. */
+/* What was guessed, in seconds. */
+typedef struct QmSearchGuess
+{
+  double pass, overhead;
+} QmSearchGuess;
+
+/* Adds that a pass took so many seconds, and all of the measurement `cost`. */
 void qm_search_pace_add (QmSearchPace *pace,
                          const QmSearchConfig *config,
-                         double guessed,
+                         QmSearchGuess guess,
                          double pass,
                          double cost,
                          int repeat);
@@ -96,8 +105,7 @@ void qm_search_pace_add (QmSearchPace *pace,
 double qm_search_predict (const QmSearchPace *model,
                           const QmSearchPace *all,
                           const QmSearchConfig *config,
-                          QmDeviceKind kind,
-                          double guessed,
+                          QmSearchGuess guess,
                           int repeat);
 
 /* What the order of the work is made from. */

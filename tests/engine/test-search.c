@@ -118,36 +118,39 @@ check_cost (void)
   QmPlanOptions one = { .target = { QM_DEVICE_CUDA, 90 }, .micro_batch = 1 };
   QmPlanOptions two = one;
   QmSearchPace model = { 0 }, all = { 0 };
-  double guess = qm_search_guess_pass (&config, &recipe, &one, 1000), first;
+  const QmSearchGuess guess = { .pass = 1, .overhead = 2 };
+  const QmSearchGuess twice = { .pass = 2, .overhead = 4 };
+  QmMemory memory = { 0 };
+  double pass = qm_search_guess_pass (&config, &recipe, &one, 1000);
+  double small = qm_search_guess_overhead (&one, &memory);
 
   check_case ("cost");
   two.micro_batch = 2;
-  CHECK_NEAR (qm_search_guess_pass (&config, &recipe, &two, 1000), 2 * guess,
+  CHECK_NEAR (qm_search_guess_pass (&config, &recipe, &two, 1000), 2 * pass,
               1e-12);
-  CHECK_NEAR (qm_search_guess_pass (&config, &recipe, &one, 500), 2 * guess,
+  CHECK_NEAR (qm_search_guess_pass (&config, &recipe, &one, 500), 2 * pass,
               1e-12);
-  CHECK (qm_search_guess_pass (&config, &recipe, &one, NAN) > guess);
+  CHECK (qm_search_guess_pass (&config, &recipe, &one, NAN) > pass);
   two = one;
   two.checkpoint = true;
-  CHECK (qm_search_guess_pass (&config, &recipe, &two, 1000) > guess);
+  CHECK (qm_search_guess_pass (&config, &recipe, &two, 1000) > pass);
 
   CHECK (qm_search_wants_half (&plain, 0.5));
   CHECK (!qm_search_wants_half (&plain, 5));
   CHECK (!qm_search_wants_half (&offload, 0.5));
 
-  first = qm_search_predict (&model, &all, &plain, QM_DEVICE_CUDA, 1, 1);
-  CHECK (first > 5);
-  qm_search_pace_add (&all, &plain, 1, 2, 12, 1);
-  CHECK_NEAR (qm_search_predict (&model, &all, &plain, QM_DEVICE_CUDA, 1, 1),
-              12, 1e-12);
-  CHECK_NEAR (qm_search_predict (&model, &all, &plain, QM_DEVICE_CUDA, 2, 1),
-              22, 1e-12);
-  qm_search_pace_add (&model, &plain, 1, 3, 15, 1);
-  CHECK_NEAR (qm_search_predict (&model, &all, &plain, QM_DEVICE_CUDA, 1, 1),
-              15, 1e-12);
-  CHECK_NEAR (qm_search_predict (&model, &all, &offload, QM_DEVICE_CUDA, 1, 1),
-              first, 1e-12);
-  qm_search_pace_add (&all, &plain, 1, NAN, 12, 1);
+  CHECK (qm_search_guess_overhead (&one, &memory) > 1);
+  memory.host = UINT64_C (10000000000);
+  CHECK_NEAR (qm_search_guess_overhead (&one, &memory), small + 4, 1e-12);
+
+  CHECK_NEAR (qm_search_predict (&model, &all, &plain, guess, 1), 7, 1e-12);
+  qm_search_pace_add (&all, &plain, guess, 2, 14, 1);
+  CHECK_NEAR (qm_search_predict (&model, &all, &plain, guess, 1), 14, 1e-12);
+  CHECK_NEAR (qm_search_predict (&model, &all, &plain, twice, 1), 28, 1e-12);
+  qm_search_pace_add (&model, &plain, guess, 3, 15, 1);
+  CHECK_NEAR (qm_search_predict (&model, &all, &plain, guess, 1), 15, 1e-12);
+  CHECK_NEAR (qm_search_predict (&model, &all, &offload, guess, 1), 7, 1e-12);
+  qm_search_pace_add (&all, &plain, guess, NAN, 12, 1);
   CHECK_INT (all.kinds[0].n, 1);
 }
 
