@@ -172,6 +172,7 @@ qm_bench_run_measure (QmBenchRun *run,
                                .monitor = run->monitor,
                                .profile = options->profile,
                                .busy = &run->busy,
+                               .brief = run->brief,
                                .progress = progress,
                                .data = data };
   double begin = now ();

@@ -19,6 +19,7 @@ typedef struct QmBenchRun
   char silence[256];  /* why not; empty for a CPU */
   QmFacts facts;
   QmDevice *device;
+  bool brief;  /* as QmMeasureOptions has it */
   double busy; /* when the device was last kept busy by a measurement */
   QmPlan *plan;
   QmMeasureResult result;

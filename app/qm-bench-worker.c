@@ -131,7 +131,7 @@ int
 qm_bench_worker (const QmBenchOptions *given)
 {
   QmBenchOptions options = *given;
-  QmBenchRun run = { .options = &options };
+  QmBenchRun run = { .options = &options, .brief = true };
   QmError error = { 0 };
   QmStatus status;
 

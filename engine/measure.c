@@ -34,6 +34,9 @@ _Static_assert(2 + IN_FLIGHT <= N_EVENTS, "a step has enough events");
  * over less time power says more. */
 #define SECONDS_OF_ENERGY 1.0
 
+/* What samples have to take together, if there are to be fewer of them. */
+#define SECONDS_OF_SAMPLES 2.0
+
 typedef struct Measurement
 {
   const QmPlan *plan;
@@ -43,6 +46,9 @@ typedef struct Measurement
   QmEvent *events[N_EVENTS];
   double done, all; /* passes */
   double rest; /* seconds that the host went on after the last timed pass */
+  double pass, update;         /* seconds of the last ones before the clock */
+  int64_t heated;              /* passes that were queued last */
+  int64_t n_passes, n_updates; /* that were timed */
 } Measurement;
 
 typedef QmStatus (*Work) (QmExecutor *executor, QmError *error);
@@ -85,13 +91,29 @@ offloads (const Measurement *m)
   return m->plan->options.offload != QM_OFFLOAD_NONE;
 }
 
-/* Runs `work` as often as there are samples, nothing in between, and adds the
- * time of each and `more`; returns their mean in *mean. */
+int
+qm_measure_brief_samples (double seconds)
+{
+  double wanted = ceil (SECONDS_OF_SAMPLES / fmax (seconds, 1e-9));
+
+  return wanted < QM_MEASURE_SAMPLES ? (int) wanted : QM_MEASURE_SAMPLES;
+}
+
+static int
+sample_count (const Measurement *m, double seconds)
+{
+  return m->options->brief ? qm_measure_brief_samples (seconds)
+                           : QM_MEASURE_SAMPLES;
+}
+
+/* Runs `work` `n` times, nothing in between, and adds the time of each and
+ * `more`; returns their mean in *mean. */
 static QmStatus
 time_samples (Measurement *m,
               Work work,
+              int n,
               QmTimes *times,
-              int64_t before,
+              int64_t *before,
               double more,
               double *mean,
               QmError *error)
@@ -101,28 +123,28 @@ time_samples (Measurement *m,
   QmStatus status = qm_event_record (m->device, stream, m->events[0], error);
 
   *mean = 0;
-  for (int i = 0; i < QM_MEASURE_SAMPLES && status == QM_OK; i++)
+  for (int i = 0; i < n && status == QM_OK; i++)
     {
       status = work (m->executor, error);
       if (status == QM_OK)
         status = qm_event_record (m->device, stream, m->events[i + 1], error);
     }
   if (status == QM_OK)
-    status = qm_event_elapsed (m->device, m->events[0],
-                               m->events[QM_MEASURE_SAMPLES], &unused, error);
+    status = qm_event_elapsed (m->device, m->events[0], m->events[n], &unused,
+                               error);
   ended = now ();
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
   m->rest = now () - ended;
-  for (int i = 0; i < QM_MEASURE_SAMPLES && status == QM_OK; i++)
+  for (int i = 0; i < n && status == QM_OK; i++)
     {
       double seconds = 0;
 
       status = qm_event_elapsed (m->device, m->events[i], m->events[i + 1],
                                  &seconds, error);
       seconds += more;
-      add_time (times, seconds, before + i);
-      *mean += seconds / QM_MEASURE_SAMPLES;
+      add_time (times, seconds, (*before)++);
+      *mean += seconds / n;
     }
   return status;
 }
@@ -149,12 +171,18 @@ queue_pass (Measurement *m, int64_t index, QmError *error)
 static QmStatus
 warm_up_once (Measurement *m, QmError *error)
 {
+  double begin = now (), between;
   QmStatus status = qm_executor_pass (m->executor, error);
 
+  if (status == QM_OK && m->options->brief)
+    status = qm_executor_synchronize (m->executor, error);
+  between = now ();
+  m->pass = between - begin;
   if (status == QM_OK)
     status = qm_executor_update (m->executor, error);
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
+  m->update = now () - between;
   return status == QM_OK ? report (m, 1, error) : status;
 }
 
@@ -169,20 +197,19 @@ seconds_of_heat (const Measurement *m, double begin)
   return fmax (SECONDS_OF_HEAT_LEAST, fmin (idle, SECONDS_OF_HEAT));
 }
 
-/* Keeps a GPU busy with passes. */
+/* Keeps a GPU busy with passes until `seconds` after `begin`. */
 static QmStatus
-heat (Measurement *m, double seconds, QmError *error)
+heat (Measurement *m, double begin, double seconds, QmError *error)
 {
   QmStream *stream = qm_executor_stream (m->executor);
-  double begin = now ();
   QmStatus status = QM_OK;
 
   if (qm_device_info (m->device)->target.kind != QM_DEVICE_CUDA)
     return QM_OK;
   status = qm_event_record (m->device, stream, m->events[0], error);
-  for (int64_t i = 0; status == QM_OK && now () - begin < seconds; i++)
+  while (status == QM_OK && now () - begin < seconds)
     {
-      status = queue_pass (m, i, error);
+      status = queue_pass (m, m->heated++, error);
       if (status == QM_OK)
         status = report (m, 0, error);
     }
@@ -192,14 +219,18 @@ heat (Measurement *m, double seconds, QmError *error)
 static QmStatus
 warm_up (Measurement *m, QmPhases *phases, QmError *error)
 {
-  double begin = now (), seconds = seconds_of_heat (m, begin);
+  double begin = now (), seconds = seconds_of_heat (m, begin), busy;
   QmStatus status = warm_up_once (m, error);
 
   phases->tune = now () - begin;
+  busy = now ();
   for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
     status = warm_up_once (m, error);
+  /* While the host updates, the GPU is idle. */
+  if (offloads (m))
+    busy = now ();
   if (status == QM_OK)
-    status = heat (m, seconds, error);
+    status = heat (m, busy, seconds, error);
   phases->warm_up = now () - begin - phases->tune;
   return status;
 }
@@ -208,18 +239,18 @@ warm_up (Measurement *m, QmPhases *phases, QmError *error)
 static QmStatus
 time_passes (Measurement *m,
              QmMeasureResult *result,
-             int64_t before,
              double *mean,
              QmError *error)
 {
+  int n = sample_count (m, m->pass);
   QmMonitor *monitor = m->options->monitor;
   QmWatch watch;
   QmStatus status = monitor != NULL ? qm_monitor_begin (monitor, error) : QM_OK;
 
   if (status != QM_OK)
     return status;
-  status =
-      time_samples (m, qm_executor_pass, &result->pass, before, 0, mean, error);
+  status = time_samples (m, qm_executor_pass, n, &result->pass, &m->n_passes, 0,
+                         mean, error);
   if (monitor == NULL)
     return status;
   qm_monitor_end (monitor, &watch);
@@ -236,9 +267,7 @@ time_passes (Measurement *m,
 static QmStatus
 begin_measurement (Measurement *m, int index, QmError *error)
 {
-  bool cuda = qm_device_info (m->device)->target.kind == QM_DEVICE_CUDA;
-
-  if (!offloads (m) || (cuda && index == 0))
+  if (!offloads (m) || (m->heated > 0 && index == 0))
     return QM_OK;
   return qm_executor_pass (m->executor, error);
 }
@@ -247,18 +276,15 @@ begin_measurement (Measurement *m, int index, QmError *error)
  * While offloading, gradients are zero, so that none is infinite and no update
  * left out: on the host it would take another time. */
 static QmStatus
-time_updates (Measurement *m,
-              QmTimes *times,
-              int64_t before,
-              double *mean,
-              QmError *error)
+time_updates (Measurement *m, QmTimes *times, double *mean, QmError *error)
 {
+  int n = sample_count (m, m->update);
   double rest = offloads (m) ? m->rest : 0;
   QmStatus status =
       offloads (m) ? qm_executor_clear (m->executor, error) : QM_OK;
 
-  return status == QM_OK ? time_samples (m, qm_executor_update, times, before,
-                                         rest, mean, error)
+  return status == QM_OK ? time_samples (m, qm_executor_update, n, times,
+                                         &m->n_updates, rest, mean, error)
                          : status;
 }
 
@@ -268,16 +294,15 @@ measure_once (Measurement *m,
               QmMeasureResult *result,
               QmError *error)
 {
-  int64_t before = (int64_t) index * QM_MEASURE_SAMPLES;
   double pass, update;
   QmStatus status = begin_measurement (m, index, error);
 
   if (status == QM_OK)
-    status = time_passes (m, result, before, &pass, error);
+    status = time_passes (m, result, &pass, error);
   if (status == QM_OK)
     status = report (m, QM_MEASURE_SAMPLES, error);
   if (status == QM_OK)
-    status = time_updates (m, &result->update, before, &update, error);
+    status = time_updates (m, &result->update, &update, error);
   if (status == QM_OK)
     add_time (&result->step, (double) m->plan->accumulation * pass + update,
               index);

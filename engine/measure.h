@@ -16,6 +16,12 @@
 /* Passes and updates that are timed. */
 #define QM_MEASURE_SAMPLES 3
 
+/* How many of them with QmMeasureOptions.brief, where one takes so many
+ * seconds: as many as take two seconds, but at least one.  They differ by less
+ * than a percent, and a mean over two seconds is as good as that of three short
+ * ones. */
+int qm_measure_brief_samples (double seconds);
+
 /* Told how much of the work is done, 0 to 1; returns false to stop. */
 typedef bool (*QmProgress) (void *data, double done);
 
@@ -30,6 +36,7 @@ typedef struct QmMeasureOptions
    * to date: of several in a row, the later need to warm the device up less.
    * NULL, or 0 in it: it was idle. */
   double *busy;
+  bool brief;          /* time what takes long less often */
   QmProgress progress; /* may be NULL */
   void *data;
 } QmMeasureOptions;

@@ -141,10 +141,11 @@ kind_of (const QmSearchConfig *config)
   return config->offload ? 2 : config->methods == 0 ? 1 : 0;
 }
 
+/* Seconds of passes in a measurement. */
 static double
-passes (int repeat)
+all_passes (double pass, int repeat)
 {
-  return PASSES_BEFORE + (double) QM_MEASURE_SAMPLES * repeat;
+  return pass * (PASSES_BEFORE + qm_measure_brief_samples (pass) * repeat);
 }
 
 void
@@ -157,7 +158,7 @@ qm_search_pace_add (QmSearchPace *pace,
 {
   int kind = kind_of (config);
   double ratio = pass / guess.pass;
-  double overhead = fmax (cost - passes (repeat) * pass, 0) / guess.overhead;
+  double overhead = fmax (cost - all_passes (pass, repeat), 0) / guess.overhead;
   int n;
 
   if (!isfinite (ratio) || !isfinite (overhead))
@@ -182,7 +183,7 @@ qm_search_predict (const QmSearchPace *model,
       guess.pass *= seen->kinds[kind].pass;
       guess.overhead *= seen->kinds[kind].overhead;
     }
-  return guess.overhead + passes (repeat) * guess.pass;
+  return guess.overhead + all_passes (guess.pass, repeat);
 }
 
 static int
