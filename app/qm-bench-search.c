@@ -206,22 +206,27 @@ make_job (const QmBenchSearch *search, const QmBenchEntry *entry)
 
 /* Starts the worker where there is none; it has to find the same device. */
 static QmStatus
-start_child (QmBenchSearch *search, QmError *error)
+start_worker (QmBenchSearch *search, QmError *error)
 {
   QmDeviceInfo info;
   QmStatus status;
 
-  if (qm_bench_child_alive (search->child))
+  if (qm_bench_worker_alive (search->worker))
     return QM_OK;
-  qm_bench_child_free (search->child);
-  search->child = NULL;
-  status = qm_bench_child_start (search->options, search->info.id, &info,
-                                 &search->child, error);
+  qm_bench_worker_free (search->worker);
+  search->worker = NULL;
+  search->n_measured = 0;
+  status = qm_bench_worker_start (search->options, search->info.id, &info,
+                                  &search->worker, error);
   if (status == QM_OK
       && (strcmp (info.name, search->info.name) != 0
           || strcmp (info.driver, search->info.driver) != 0))
-    status = qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
-                           "%s is another device now", search->info.id);
+    {
+      qm_bench_worker_free (search->worker);
+      search->worker = NULL;
+      status = qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                             "%s is another device now", search->info.id);
+    }
   return status;
 }
 
@@ -232,13 +237,13 @@ time_left (const QmBenchSearch *search)
                              : INFINITY;
 }
 
-/* Measures an entry in the worker. */
+/* Measures an entry in the worker, which is started where there is none. */
 static QmStatus
-measure (QmBenchSearch *search,
-         const QmBenchEntry *entry,
-         Meter *meter,
-         json_t **result,
-         QmError *error)
+measure_once (QmBenchSearch *search,
+              const QmBenchEntry *entry,
+              Meter *meter,
+              json_t **result,
+              QmError *error)
 {
   double most = PATIENCE + PATIENCE_TIMES * meter->predicted;
   QmBenchWait wait = { .patience = search->options->patience > 0
@@ -249,18 +254,43 @@ measure (QmBenchSearch *search,
                                       : 0,
                        .progress = on_progress,
                        .data = meter };
-  json_t *job = make_job (search, entry);
+  QmStatus status = start_worker (search, error);
+  json_t *job;
 
+  if (status != QM_OK)
+    return status;
+  job = make_job (search, entry);
   if (job == NULL)
     return out_of_memory (error);
-  return qm_bench_child_measure (search->child, job, &wait, result, error);
+  return qm_bench_worker_measure (search->worker, job, &wait, result, error);
 }
 
 static bool
-is_failure (QmStatus status)
+is_out_of_memory (QmStatus status)
 {
-  return status == QM_STATUS_DEVICE || status == QM_STATUS_DEVICE_FULL
-         || status == QM_STATUS_NO_MEMORY;
+  return status == QM_STATUS_DEVICE_FULL || status == QM_STATUS_NO_MEMORY;
+}
+
+/* Measures an entry.  Memory may be short because a worker that measured before
+ * has some of it left, which a new one has not. */
+static QmStatus
+measure (QmBenchSearch *search,
+         const QmBenchEntry *entry,
+         Meter *meter,
+         json_t **result,
+         QmError *error)
+{
+  QmStatus status = measure_once (search, entry, meter, result, error);
+
+  if (is_out_of_memory (status) && search->n_measured > 0)
+    {
+      qm_bench_worker_free (search->worker);
+      search->worker = NULL;
+      status = measure_once (search, entry, meter, result, error);
+    }
+  if (status == QM_OK)
+    search->n_measured++;
+  return status;
 }
 
 /* Takes a failure down, and has the half tried. */
@@ -305,9 +335,6 @@ work_on (QmBenchSearch *search, size_t index, Meter *meter, QmError *error)
                        qm_bench_entry_result (search, entry)->reason);
       return status;
     }
-  status = start_child (search, error);
-  if (status != QM_OK)
-    return status;
   on_progress (meter, 0);
   status = measure (search, entry, meter, &result, error);
   if (status == QM_STATUS_UNSUPPORTED)
@@ -316,7 +343,9 @@ work_on (QmBenchSearch *search, size_t index, Meter *meter, QmError *error)
       snprintf (entry->reason, sizeof entry->reason, "%s", error->message);
       return QM_OK;
     }
-  if (is_failure (status))
+  /* Without a worker it is the device, and nothing that was measured. */
+  if (search->worker != NULL
+      && (status == QM_STATUS_DEVICE || is_out_of_memory (status)))
     return keep_failure (search, index, meter, error);
   if (status != QM_OK)
     return status;
@@ -543,8 +572,8 @@ prepare (QmBenchSearch *search, QmError *error)
   if (status == QM_OK)
     status = open_results (search, error);
   if (status == QM_OK)
-    status = qm_bench_child_start (search->options, search->options->device,
-                                   &search->info, &search->child, error);
+    status = qm_bench_worker_start (search->options, search->options->device,
+                                    &search->info, &search->worker, error);
   if (status == QM_OK)
     status = find_memory (search, error);
   if (status == QM_OK && search->catalog != NULL)
@@ -591,7 +620,7 @@ qm_bench_search (const QmBenchOptions *options)
   if (status == QM_STATUS_INTERRUPTED && !qm_bench_interrupted ())
     status = QM_OK; /* the time was over */
   alarm (0);
-  qm_bench_child_free (search.child);
+  qm_bench_worker_free (search.worker);
   if (prepared)
     {
       qm_bench_print_report (&search);

@@ -7,7 +7,7 @@
 #ifndef QM_APP_QM_BENCH_SEARCH_H
 #define QM_APP_QM_BENCH_SEARCH_H
 
-#include "app/qm-bench-child.h"
+#include "app/qm-bench-worker-process.h"
 #include "data/results-file.h"
 #include "engine/search.h"
 
@@ -56,7 +56,8 @@ typedef struct QmBenchSearch
   size_t n_models;
   QmBenchEntry *entries; /* in the order of the work */
   size_t n_entries, capacity;
-  QmBenchChild *child;
+  QmBenchWorker *worker;
+  int n_measured; /* by the worker */
   QmDeviceInfo info;
   /* What may be used, and the limits that the user set; -1: none. */
   uint64_t device_bytes, host_bytes;

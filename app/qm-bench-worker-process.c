@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "app/qm-bench-child.h"
+#include "app/qm-bench-worker-process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 #define OPENING 180.0
 #define CLOSING 10.0
 
-struct QmBenchChild
+struct QmBenchWorker
 {
   pid_t pid; /* 0: gone */
   int to, from;
@@ -43,30 +43,30 @@ qm_bench_now (void)
 
 /* Waits for the end of the process, which is near. */
 static int
-reap (QmBenchChild *child)
+reap (QmBenchWorker *worker)
 {
   int end = 0;
 
-  while (waitpid (child->pid, &end, 0) < 0 && errno == EINTR)
+  while (waitpid (worker->pid, &end, 0) < 0 && errno == EINTR)
     ;
-  child->pid = 0;
+  worker->pid = 0;
   return end;
 }
 
 static void
-kill_child (QmBenchChild *child)
+kill_worker (QmBenchWorker *worker)
 {
-  if (child->pid == 0)
+  if (worker->pid == 0)
     return;
-  kill (child->pid, SIGKILL);
-  reap (child);
+  kill (worker->pid, SIGKILL);
+  reap (worker);
 }
 
 /* The process ended by itself. */
 static QmStatus
-say_how_it_ended (QmBenchChild *child, QmError *error)
+say_how_it_ended (QmBenchWorker *worker, QmError *error)
 {
-  int end = reap (child);
+  int end = reap (worker);
 
   if (WIFSIGNALED (end))
     return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
@@ -87,50 +87,51 @@ out_of_memory (QmError *error)
 
 /* Takes the first whole line that was said; NULL: there is none yet. */
 static char *
-take_line (QmBenchChild *child)
+take_line (QmBenchWorker *worker)
 {
-  char *end = memchr (child->text, '\n', child->used);
+  char *end = memchr (worker->text, '\n', worker->used);
   size_t length;
   char *line;
 
   if (end == NULL)
     return NULL;
-  length = (size_t) (end - child->text) + 1;
+  length = (size_t) (end - worker->text) + 1;
   line = malloc (length);
   if (line == NULL)
     return NULL;
-  memcpy (line, child->text, length);
+  memcpy (line, worker->text, length);
   line[length - 1] = '\0';
-  child->used -= length;
-  memmove (child->text, child->text + length, child->used);
+  worker->used -= length;
+  memmove (worker->text, worker->text + length, worker->used);
   return line;
 }
 
 /* Reads what was said; 0 at the end. */
 static ssize_t
-read_more (QmBenchChild *child)
+read_more (QmBenchWorker *worker)
 {
   ssize_t n;
 
-  if (child->size - child->used < 4096)
+  if (worker->size - worker->used < 4096)
     {
-      size_t size = child->size * 2 + 65536;
-      char *grown = size <= MAX_LINE ? realloc (child->text, size) : NULL;
+      size_t size = worker->size * 2 + 65536;
+      char *grown = size <= MAX_LINE ? realloc (worker->text, size) : NULL;
 
       if (grown == NULL)
         return 0;
-      child->text = grown;
-      child->size = size;
+      worker->text = grown;
+      worker->size = size;
     }
-  n = read (child->from, child->text + child->used, child->size - child->used);
+  n = read (worker->from, worker->text + worker->used,
+            worker->size - worker->used);
   if (n > 0)
-    child->used += (size_t) n;
+    worker->used += (size_t) n;
   return n;
 }
 
 /* Waits for the next line that is JSON. */
 static QmStatus
-hear (QmBenchChild *child,
+hear (QmBenchWorker *worker,
       double patience,
       double stop_at,
       json_t **said,
@@ -141,8 +142,8 @@ hear (QmBenchChild *child,
   *said = NULL;
   for (;;)
     {
-      struct pollfd from = { .fd = child->from, .events = POLLIN };
-      char *line = child->used > 0 ? take_line (child) : NULL;
+      struct pollfd from = { .fd = worker->from, .events = POLLIN };
+      char *line = worker->used > 0 ? take_line (worker) : NULL;
       double time = qm_bench_now ();
 
       if (line != NULL)
@@ -156,25 +157,25 @@ hear (QmBenchChild *child,
         }
       if (qm_bench_interrupted () || (stop_at > 0 && time >= stop_at))
         {
-          kill_child (child);
+          kill_worker (worker);
           return qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
                                "interrupted");
         }
       if (time - begin > patience)
         {
-          kill_child (child);
+          kill_worker (worker);
           return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
                                "no progress for %.0f s: it was given up",
                                time - begin);
         }
       if (poll (&from, 1, GLANCE) > 0)
         {
-          ssize_t n = read_more (child);
+          ssize_t n = read_more (worker);
 
           if (n == 0 || (n < 0 && errno != EINTR))
             {
-              kill (child->pid, SIGKILL);
-              return say_how_it_ended (child, error);
+              kill (worker->pid, SIGKILL);
+              return say_how_it_ended (worker, error);
             }
         }
     }
@@ -290,7 +291,7 @@ make_pipe (int ends[2])
 }
 
 static QmStatus
-launch (QmBenchChild *child, const char *const *arguments, QmError *error)
+launch (QmBenchWorker *worker, const char *const *arguments, QmError *error)
 {
   int to[2] = { -1, -1 }, from[2] = { -1, -1 };
   pid_t pid = -1;
@@ -303,26 +304,26 @@ launch (QmBenchChild *child, const char *const *arguments, QmError *error)
                   strerror (errno));
   close (to[0]);
   close (from[1]);
-  child->to = to[1];
-  child->from = from[0];
-  child->pid = pid > 0 ? pid : 0;
+  worker->to = to[1];
+  worker->from = from[0];
+  worker->pid = pid > 0 ? pid : 0;
   return pid > 0 ? QM_OK : QM_STATUS_IO;
 }
 
 QmStatus
-qm_bench_child_start (const QmBenchOptions *options,
-                      const char *device,
-                      QmDeviceInfo *info,
-                      QmBenchChild **child,
-                      QmError *error)
+qm_bench_worker_start (const QmBenchOptions *options,
+                       const char *device,
+                       QmDeviceInfo *info,
+                       QmBenchWorker **worker,
+                       QmError *error)
 {
-  QmBenchChild *new = calloc (1, sizeof *new);
+  QmBenchWorker *new = calloc (1, sizeof *new);
   const char *arguments[MAX_ARGUMENTS];
   char numbers[2][24];
   json_t *said = NULL;
   QmStatus status;
 
-  *child = NULL;
+  *worker = NULL;
   if (new == NULL)
     return out_of_memory (error);
   new->to = new->from = -1;
@@ -335,16 +336,16 @@ qm_bench_child_start (const QmBenchOptions *options,
   if (status == QM_OK)
     {
       take_device (said, info);
-      *child = new;
+      *worker = new;
     }
   else
-    qm_bench_child_free (new);
+    qm_bench_worker_free (new);
   json_decref (said);
   return status;
 }
 
 static QmStatus
-say (QmBenchChild *child, json_t *object)
+say (QmBenchWorker *worker, json_t *object)
 {
   char *text = json_dumps (object, JSON_COMPACT);
   size_t length = text != NULL ? strlen (text) : 0, done = 0;
@@ -355,7 +356,7 @@ say (QmBenchChild *child, json_t *object)
   text[length++] = '\n';
   while (done < length)
     {
-      ssize_t n = write (child->to, text + done, length - done);
+      ssize_t n = write (worker->to, text + done, length - done);
 
       if (n < 0 && errno == EINTR)
         continue;
@@ -369,13 +370,13 @@ say (QmBenchChild *child, json_t *object)
 }
 
 QmStatus
-qm_bench_child_measure (QmBenchChild *child,
-                        json_t *job,
-                        const QmBenchWait *wait,
-                        json_t **result,
-                        QmError *error)
+qm_bench_worker_measure (QmBenchWorker *worker,
+                         json_t *job,
+                         const QmBenchWait *wait,
+                         json_t **result,
+                         QmError *error)
 {
-  QmStatus status = say (child, job);
+  QmStatus status = say (worker, job);
 
   *result = NULL;
   if (status != QM_OK)
@@ -385,7 +386,7 @@ qm_bench_child_measure (QmBenchChild *child,
       json_t *said, *got;
       const char *event;
 
-      status = hear (child, wait->patience, wait->stop_at, &said, error);
+      status = hear (worker, wait->patience, wait->stop_at, &said, error);
       if (status != QM_OK)
         return status;
       event = json_string_value (json_object_get (said, "event"));
@@ -399,39 +400,39 @@ qm_bench_child_measure (QmBenchChild *child,
         status = take_error (said, error);
       json_decref (said);
       if (status == QM_STATUS_DEVICE)
-        kill_child (child);
+        kill_worker (worker);
       if (status != QM_OK || *result != NULL)
         return status;
     }
 }
 
 bool
-qm_bench_child_alive (const QmBenchChild *child)
+qm_bench_worker_alive (const QmBenchWorker *worker)
 {
-  return child != NULL && child->pid != 0;
+  return worker != NULL && worker->pid != 0;
 }
 
 void
-qm_bench_child_free (QmBenchChild *child)
+qm_bench_worker_free (QmBenchWorker *worker)
 {
   double begin = qm_bench_now ();
   const struct timespec moment = { .tv_nsec = 2000000 };
 
-  if (child == NULL)
+  if (worker == NULL)
     return;
-  if (child->to >= 0)
-    close (child->to);
-  while (child->pid != 0 && !qm_bench_interrupted ()
+  if (worker->to >= 0)
+    close (worker->to);
+  while (worker->pid != 0 && !qm_bench_interrupted ()
          && qm_bench_now () - begin < CLOSING)
     {
-      if (waitpid (child->pid, NULL, WNOHANG) == child->pid)
-        child->pid = 0;
+      if (waitpid (worker->pid, NULL, WNOHANG) == worker->pid)
+        worker->pid = 0;
       else
         nanosleep (&moment, NULL);
     }
-  kill_child (child);
-  if (child->from >= 0)
-    close (child->from);
-  free (child->text);
-  free (child);
+  kill_worker (worker);
+  if (worker->from >= 0)
+    close (worker->from);
+  free (worker->text);
+  free (worker);
 }

@@ -2,24 +2,24 @@
 
 /* A worker of qm-bench, as the search sees it. */
 
-#ifndef QM_APP_QM_BENCH_CHILD_H
-#define QM_APP_QM_BENCH_CHILD_H
+#ifndef QM_APP_QM_BENCH_WORKER_PROCESS_H
+#define QM_APP_QM_BENCH_WORKER_PROCESS_H
 
 #include "app/qm-bench.h"
 
 /* Told how much of a measurement is done, 0 to 1. */
 typedef void (*QmBenchProgress) (void *data, double done);
 
-typedef struct QmBenchChild QmBenchChild;
+typedef struct QmBenchWorker QmBenchWorker;
 
 /* Starts a worker, which opens `device`; what there is of it comes back in
  * *info.  Fails as opening the device does; QM_STATUS_INTERRUPTED where the
  * user asked to stop. */
-QmStatus qm_bench_child_start (const QmBenchOptions *options,
-                               const char *device,
-                               QmDeviceInfo *info,
-                               QmBenchChild **child,
-                               QmError *error);
+QmStatus qm_bench_worker_start (const QmBenchOptions *options,
+                                const char *device,
+                                QmDeviceInfo *info,
+                                QmBenchWorker **worker,
+                                QmError *error);
 
 /* What to wait for. */
 typedef struct QmBenchWait
@@ -34,18 +34,18 @@ typedef struct QmBenchWait
  * `job`.  *result is the caller's.
  * QM_STATUS_INTERRUPTED where the user asked to stop or it was time to; else
  * what the worker says, and QM_STATUS_DEVICE where it ended or hung.  After
- * both the worker is gone: qm_bench_child_alive(). */
-QmStatus qm_bench_child_measure (QmBenchChild *child,
-                                 json_t *job,
-                                 const QmBenchWait *wait,
-                                 json_t **result,
-                                 QmError *error);
+ * both the worker is gone: qm_bench_worker_alive(). */
+QmStatus qm_bench_worker_measure (QmBenchWorker *worker,
+                                  json_t *job,
+                                  const QmBenchWait *wait,
+                                  json_t **result,
+                                  QmError *error);
 
 /* Whether it can measure more. */
-bool qm_bench_child_alive (const QmBenchChild *child);
+bool qm_bench_worker_alive (const QmBenchWorker *worker);
 
 /* Ends it, in good order where it has nothing to do; NULL is allowed. */
-void qm_bench_child_free (QmBenchChild *child);
+void qm_bench_worker_free (QmBenchWorker *worker);
 
 /* Seconds of a clock that goes on steadily. */
 double qm_bench_now (void);
