@@ -258,6 +258,7 @@ test_weight_grad (Test *test)
   QmOpCall call = { .op = QM_OP_LINEAR_WEIGHT_GRAD };
 
   call.attributes.tf32 = toss (test);
+  call.attributes.deterministic = toss (test);
   call.inputs[0] = matrix (test, type, rows, out);
   call.inputs[1] = matrix (test, type, rows, in);
   call.outputs[0] = matrix (test, QM_TYPE_F32, out, in);
