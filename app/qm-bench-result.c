@@ -268,6 +268,8 @@ print_memory_use (const QmBenchRun *run)
   if (run->used_bytes >= 0)
     printf (", %.3f GiB used (%+.2f %%)", (double) run->used_bytes / 0x1p30,
             memory_difference (run));
+  if (run->plan->memory.host > 0)
+    printf (", %.3f GiB of the host", (double) run->plan->memory.host / 0x1p30);
   printf ("\n");
 }
 

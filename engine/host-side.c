@@ -10,6 +10,9 @@
 /* Elements that a thread copies at a time. */
 #define CHUNK 65536
 
+/* Elements that one touches at a time: of a large page. */
+#define TOUCHED (INT64_C (1) << 19)
+
 QmStatus
 qm_host_side_fork (QmHostSide *side, QmStream *stream, QmError *error)
 {
@@ -57,9 +60,55 @@ qm_host_side_wait (QmHostSide *side)
       qm_task_wait (side->slots[i].task);
 }
 
-/* Each part by the threads that update it. */
+/* So much that no page is left out, of any size. */
+#define PAGE 4096
+
+/* Of elements [begin, end), of `size` bytes each. */
+static void
+touch_pages (void *memory, size_t size, int64_t begin, int64_t end)
+{
+  volatile char *bytes = memory;
+
+  if (memory != NULL)
+    for (size_t i = (size_t) begin * size; i < (size_t) end * size; i += PAGE)
+      bytes[i] = 0;
+}
+
+static void
+touch_body (void *data, int64_t begin, int64_t end)
+{
+  const QmUpdating *part = data;
+  const QmHostAdam *adam = &part->adam;
+
+  touch_pages (adam->master, sizeof *adam->master, begin, end);
+  touch_pages (adam->m, sizeof *adam->m, begin, end);
+  touch_pages (adam->v, sizeof *adam->v, begin, end);
+  touch_pages (adam->gradient, sizeof (float), begin, end);
+  touch_pages (adam->weights, qm_type_size (part->side->plan->type), begin,
+               end);
+}
+
+/* Memory that the system has given is zero; where its pages are is decided when
+ * they are touched, which takes most of the time that it costs.  Each thread
+ * touches about what it will update. */
 static void
 touch (QmHostSide *side)
+{
+  for (size_t i = 0; i < side->n_updating; i++)
+    {
+      QmUpdating *part = &side->updating[i];
+      QmTask *task = side->slots[part->slot].task;
+
+      qm_task_wait (task);
+      qm_task_start (task, &(QmTaskRange){ 0, part->n, TOUCHED, true },
+                     touch_body, part);
+    }
+  qm_host_side_wait (side);
+}
+
+/* Zero, each part by the threads that update it. */
+static void
+clear (QmHostSide *side)
 {
   for (size_t i = 0; i < side->n_updating; i++)
     {
@@ -75,7 +124,7 @@ touch (QmHostSide *side)
 void
 qm_host_side_clear (QmHostSide *side)
 {
-  touch (side);
+  clear (side);
   memset (side->resident, 0, (size_t) side->plan->resident_bytes);
 }
 

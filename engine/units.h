@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What of parameters and gradients moves between device and host at a time, and
- * where they are in the slab; only for engine/. */
+ * where they are in the slab; made by plans. */
 
 #ifndef QM_ENGINE_UNITS_H
 #define QM_ENGINE_UNITS_H
