@@ -32,9 +32,9 @@ def search(options, model, results):
 def spread(results, count):
     """Of results by their days the first, the last and some between."""
     results = sorted(results, key=lambda line: line['days'])
-    last = len(results) - 1
-    return [results[round(i * last / max(count - 1, 1))]
-            for i in range(min(count, len(results)))]
+    count = min(count, len(results))
+    return [results[round(i * (len(results) - 1) / max(count - 1, 1))]
+            for i in range(count)]
 
 
 def check_result(options, model, line):
