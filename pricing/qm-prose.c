@@ -467,28 +467,3 @@ qm_prose_warnings (const QmAdvice *advice,
     }
   return g_strv_builder_end (builder);
 }
-
-char *
-qm_prose_source (const QmMeasurement *measurement)
-{
-  const char *how;
-
-  g_return_val_if_fail (measurement != NULL, NULL);
-
-  switch (measurement->provenance)
-    {
-    case QM_PROVENANCE_MEASURED:
-      how = _ ("measured");
-      break;
-    case QM_PROVENANCE_PREDICTED:
-      how = _ ("predicted");
-      break;
-    case QM_PROVENANCE_PUBLISHED:
-    default:
-      how = _ ("published");
-      break;
-    }
-  if (measurement->source == NULL || *measurement->source == '\0')
-    return g_strdup (how);
-  return g_strdup_printf ("%s (%s)", how, measurement->source);
-}
