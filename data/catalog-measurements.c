@@ -19,8 +19,8 @@ enum
   COLUMN_MICRO_BATCH_SIZE,
   COLUMN_ACCUMULATION,
   COLUMN_PROVENANCE,
-  COLUMN_SOFTWARE,
-  COLUMN_SOFTWARE_VERSION,
+  COLUMN_ENGINE,
+  COLUMN_ENGINE_VERSION,
   COLUMN_MEASURED_ON,
   COLUMN_SOURCE,
   N_COLUMNS
@@ -42,15 +42,15 @@ static const QmCsvColumn columns[N_COLUMNS] = {
   [COLUMN_MICRO_BATCH_SIZE] = { "micro_batch_size", false },
   [COLUMN_ACCUMULATION] = { "accumulation", false },
   [COLUMN_PROVENANCE] = { "provenance", true },
-  [COLUMN_SOFTWARE] = { "software", false },
-  [COLUMN_SOFTWARE_VERSION] = { "software_version", false },
+  [COLUMN_ENGINE] = { "engine", false },
+  [COLUMN_ENGINE_VERSION] = { "engine_version", false },
   [COLUMN_MEASURED_ON] = { "measured_on", false },
   [COLUMN_SOURCE] = { "source", true },
 };
 
 static const char *const provenance_words[] = { "published", "measured",
                                                 "predicted" };
-static const char *const software_words[] = { "", "quartermaster", "pytorch" };
+static const char *const engine_words[] = { "", "quartermaster", "pytorch" };
 static const char *const settings_words[] = { "optimal", "naive" };
 static const char *const feasibility_words[] = { "feasible", "infeasible",
                                                  "illegible" };
@@ -72,9 +72,9 @@ qm_provenance_name (QmProvenance provenance)
 }
 
 const char *
-qm_software_name (QmSoftware software)
+qm_engine_name (QmEngine engine)
 {
-  return software_words[software];
+  return engine_words[engine];
 }
 
 const char *
@@ -178,21 +178,20 @@ qm_measurement_key (QmPool *pool,
 
   return qm_pool_format (pool, "%zu\x1f%zu\x1f%d\x1f%d\x1f%d\x1f%d\x1f%s",
                          entry->model, entry->gpu, m->gpus, (int) m->settings,
-                         (int) m->provenance, (int) m->software, origin);
+                         (int) m->provenance, (int) m->engine, origin);
 }
 
 static void
-read_software (QmCsvRow *row, QmMeasurement *m)
+read_engine (QmCsvRow *row, QmMeasurement *m)
 {
-  m->software = QM_SOFTWARE_UNSTATED;
-  if (!qm_csv_is_empty (row, COLUMN_SOFTWARE))
-    m->software =
-        (QmSoftware) (1
-                      + qm_csv_word (row, COLUMN_SOFTWARE, software_words + 1,
-                                     N_WORDS (software_words) - 1, 0));
-  m->software_version = qm_csv_text (row, COLUMN_SOFTWARE_VERSION, false);
-  if (m->software == QM_SOFTWARE_UNSTATED)
-    require_empty (row, COLUMN_SOFTWARE_VERSION, "without software");
+  m->engine = QM_ENGINE_UNSTATED;
+  if (!qm_csv_is_empty (row, COLUMN_ENGINE))
+    m->engine = (QmEngine) (1
+                            + qm_csv_word (row, COLUMN_ENGINE, engine_words + 1,
+                                           N_WORDS (engine_words) - 1, 0));
+  m->engine_version = qm_csv_text (row, COLUMN_ENGINE_VERSION, false);
+  if (m->engine == QM_ENGINE_UNSTATED)
+    require_empty (row, COLUMN_ENGINE_VERSION, "without an engine");
 }
 
 static void
@@ -218,7 +217,7 @@ read_measurement (QmCsvRow *row, void *data)
                                   N_WORDS (provenance_words), -1);
   read_times (row, m);
   read_method (row, m);
-  read_software (row, m);
+  read_engine (row, m);
   m->measured_on = qm_csv_date (row, COLUMN_MEASURED_ON);
   m->source = qm_csv_text (row, COLUMN_SOURCE, true);
 

@@ -12,7 +12,7 @@
 #define LEAST_DAYS 1e-9
 #define MOST_DAYS  1e9
 
-/* What is known of one model on so many GPUs of one type with one software and
+/* What is known of one model on so many GPUs of one type with one engine and
  * one kind of settings. */
 typedef struct Group
 {
@@ -65,13 +65,13 @@ leave_out (Picking *picking,
   return picking->notice (picking->data, &notice);
 }
 
-static QmSoftware
-software_of (const QmResult *result)
+static QmEngine
+engine_of (const QmResult *result)
 {
-  for (int i = QM_SOFTWARE_UNSTATED + 1; i < QM_N_SOFTWARE; i++)
-    if (strcmp (result->engine, qm_software_name ((QmSoftware) i)) == 0)
-      return (QmSoftware) i;
-  return QM_SOFTWARE_UNSTATED;
+  for (int i = QM_ENGINE_UNSTATED + 1; i < QM_N_ENGINES; i++)
+    if (strcmp (result->engine, qm_engine_name ((QmEngine) i)) == 0)
+      return (QmEngine) i;
+  return QM_ENGINE_UNSTATED;
 }
 
 /* Off the shelf is what nothing was done to. */
@@ -130,8 +130,8 @@ find_group (Picking *picking, const QmResult *result, Group **group)
   if (entry.gpu == QM_LIST_NONE)
     return leave_out (picking, result, "no GPU of the catalog is",
                       result->gpu[0] != '\0' ? result->gpu : result->device);
-  m->software = software_of (result);
-  if (m->software == QM_SOFTWARE_UNSTATED)
+  m->engine = engine_of (result);
+  if (m->engine == QM_ENGINE_UNSTATED)
     return leave_out (picking, result, "the catalog does not know the engine",
                       result->engine);
   m->gpus = result->gpus;
@@ -177,11 +177,10 @@ static bool
 set_texts (QmPool *pool, const QmResult *result, QmMeasurement *m)
 {
   m->sharding = qm_pool_string (pool, result->sharding);
-  m->software_version = qm_pool_string (pool, result->version);
+  m->engine_version = qm_pool_string (pool, result->version);
   m->source = qm_pool_format (pool, "%s, line %d", base_name (result->file),
                               result->line);
-  return m->sharding != NULL && m->software_version != NULL
-         && m->source != NULL;
+  return m->sharding != NULL && m->engine_version != NULL && m->source != NULL;
 }
 
 /* Makes a group a measurement of the batch, where it says something. */

@@ -152,15 +152,16 @@ typedef enum QmProvenance
   QM_PROVENANCE_PREDICTED
 } QmProvenance;
 
-/* The software that a training time was measured with. */
-typedef enum QmSoftware
+/* The software that a training time was measured with, as results files name
+ * it. */
+typedef enum QmEngine
 {
-  QM_SOFTWARE_UNSTATED,
-  QM_SOFTWARE_QUARTERMASTER, /* this project's engine */
-  QM_SOFTWARE_PYTORCH
-} QmSoftware;
+  QM_ENGINE_UNSTATED,
+  QM_ENGINE_QUARTERMASTER, /* this project's engine */
+  QM_ENGINE_PYTORCH
+} QmEngine;
 
-#define QM_N_SOFTWARE 3
+#define QM_N_ENGINES 3
 
 typedef enum QmSettings
 {
@@ -178,11 +179,11 @@ typedef enum QmFeasibility
 /* The time to train one model on `gpus` GPUs of one type.
  *
  * From results files comes, for each model, GPU type, number of GPUs and
- * software, the naive result as QM_SETTINGS_NAIVE and the fastest of all others
+ * engine, the naive result as QM_SETTINGS_NAIVE and the fastest of all others
  * as QM_SETTINGS_OPTIMAL.  They are infeasible where every result is, for
  * QM_SETTINGS_OPTIMAL only if activation checkpointing was among what was
  * tried.  Results of the user's directory replace the shipped ones of the same
- * model, GPU type, number, settings and software. */
+ * model, GPU type, number, settings and engine. */
 typedef struct QmMeasurement
 {
   const QmModel *model;
@@ -201,8 +202,8 @@ typedef struct QmMeasurement
   int64_t micro_batch_size; /* 0: unstated */
   int64_t accumulation;     /* 0: unstated */
   QmProvenance provenance;
-  QmSoftware software;
-  const char *software_version; /* empty: unstated */
+  QmEngine engine;
+  const char *engine_version; /* empty: unstated */
   QmDate measured_on;
   const char *source;
   /* What a predicted time was computed from, where that is a measurement; else
@@ -254,7 +255,7 @@ const char *qm_price_kind_name (QmPriceKind kind);
 const char *qm_price_unit_name (QmPriceUnit unit);
 const char *qm_machine_kind_name (QmMachineKind kind);
 const char *qm_provenance_name (QmProvenance provenance);
-const char *qm_software_name (QmSoftware software); /* empty: unstated */
+const char *qm_engine_name (QmEngine engine); /* empty: unstated */
 const char *qm_settings_name (QmSettings settings);
 const char *qm_feasibility_name (QmFeasibility feasibility);
 

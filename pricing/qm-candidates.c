@@ -15,7 +15,7 @@ typedef struct
   const QmQuestion *question;
   GHashTable *prices;   /* item -> const QmPrice*, NULL where there is none */
   GHashTable *machines; /* count -> const QmMachine* */
-  QmSoftwarePairs *pairs;
+  QmEnginePairs *pairs;
   GPtrArray *predictions; /* QmMeasurement */
 } Builder;
 
@@ -363,7 +363,7 @@ qm_candidates_build (const QmCatalog *catalog,
   GArray *candidates = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
   g_autoptr (GHashTable) prices = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GHashTable) machines = g_hash_table_new (NULL, NULL);
-  g_autoptr (QmSoftwarePairs) pairs = qm_software_pairs_new (catalog);
+  g_autoptr (QmEnginePairs) pairs = qm_engine_pairs_new (catalog);
   Builder builder = { catalog, question, prices, machines, pairs, predictions };
 
   if (question->runs != NULL && question->runs->len > 0)

@@ -39,7 +39,7 @@ is_measured (const QmCandidate *candidate)
 {
   return candidate->eligible && candidate->measurement != NULL
          && candidate->measurement->provenance == QM_PROVENANCE_MEASURED
-         && candidate->measurement->software != QM_SOFTWARE_UNSTATED;
+         && candidate->measurement->engine != QM_ENGINE_UNSTATED;
 }
 
 static gboolean

@@ -31,15 +31,15 @@ qm_prose_times_of_name (QmTimesOf times_of)
 
 /* NULL where it is unstated. */
 static const char *
-software_name (QmSoftware software)
+engine_name (QmEngine engine)
 {
-  switch (software)
+  switch (engine)
     {
-    case QM_SOFTWARE_QUARTERMASTER:
+    case QM_ENGINE_QUARTERMASTER:
       return "Quartermaster";
-    case QM_SOFTWARE_PYTORCH:
+    case QM_ENGINE_PYTORCH:
       return "PyTorch";
-    case QM_SOFTWARE_UNSTATED:
+    case QM_ENGINE_UNSTATED:
     default:
       return NULL;
     }
@@ -52,8 +52,8 @@ qm_prose_software (const QmMeasurement *measurement)
 
   g_return_val_if_fail (measurement != NULL, NULL);
 
-  name = software_name (measurement->software);
-  version = measurement->software_version;
+  name = engine_name (measurement->engine);
+  version = measurement->engine_version;
   if (name == NULL)
     return NULL;
   if (version == NULL || *version == '\0')
@@ -70,7 +70,7 @@ qm_prose_times_of (const QmMeasurement *measurement)
 
   g_return_val_if_fail (measurement != NULL, NULL);
 
-  name = software_name (measurement->software);
+  name = engine_name (measurement->engine);
   switch (measurement->provenance)
     {
     case QM_PROVENANCE_MEASURED:
@@ -110,7 +110,7 @@ how_measured (const QmMeasurement *measurement)
 static char *
 how_predicted (const QmMeasurement *measurement)
 {
-  const char *name = software_name (measurement->software);
+  const char *name = engine_name (measurement->engine);
   g_autofree char *basis = NULL;
 
   if (measurement->basis == NULL || name == NULL)

@@ -52,19 +52,19 @@ qm_selection_is_asked_for (const QmQuestion *question,
                            const QmMeasurement *measurement)
 {
   gboolean neutral = measurement->provenance == QM_PROVENANCE_PUBLISHED
-                     || measurement->software == QM_SOFTWARE_UNSTATED;
+                     || measurement->engine == QM_ENGINE_UNSTATED;
 
   g_return_val_if_fail (question != NULL, FALSE);
 
   switch (question->times_of)
     {
     case QM_TIMES_OF_QUARTERMASTER:
-      return !neutral && measurement->software == QM_SOFTWARE_QUARTERMASTER;
+      return !neutral && measurement->engine == QM_ENGINE_QUARTERMASTER;
     case QM_TIMES_OF_PUBLICATION:
       return neutral;
     case QM_TIMES_OF_PYTORCH:
     default:
-      return neutral || measurement->software == QM_SOFTWARE_PYTORCH;
+      return neutral || measurement->engine == QM_ENGINE_PYTORCH;
     }
 }
 
@@ -119,18 +119,18 @@ static void
 predict (Place *place,
          const QmQuestion *question,
          const QmMeasurement *measurement,
-         const QmSoftwarePairs *pairs,
+         const QmEnginePairs *pairs,
          GPtrArray *predictions)
 {
-  QmSoftware software = question->times_of == QM_TIMES_OF_QUARTERMASTER
-                            ? QM_SOFTWARE_QUARTERMASTER
-                            : QM_SOFTWARE_PYTORCH;
+  QmEngine engine = question->times_of == QM_TIMES_OF_QUARTERMASTER
+                        ? QM_ENGINE_QUARTERMASTER
+                        : QM_ENGINE_PYTORCH;
   QmMeasurement *predicted;
 
   if (place->asked > 0 || place->prediction != NULL
       || question->times_of == QM_TIMES_OF_PUBLICATION)
     return;
-  predicted = qm_software_pairs_predict (pairs, measurement, software);
+  predicted = qm_engine_pairs_predict (pairs, measurement, engine);
   if (predicted == NULL)
     return;
   g_ptr_array_add (predictions, predicted);
@@ -170,7 +170,7 @@ GArray *
 qm_selection_new (const QmCatalog *catalog,
                   const QmQuestion *question,
                   const QmModel *model,
-                  const QmSoftwarePairs *pairs,
+                  const QmEnginePairs *pairs,
                   GPtrArray *predictions)
 {
   g_autoptr (GHashTable) places =

@@ -12,15 +12,15 @@
  * At each place a measured time goes before a published one and that before a
  * predicted one; the others stay in view as superseded.  Where the software was
  * not measured but the other one was, its time is predicted
- * (pricing/qm-software-factor.h).  Where that cannot be done either, the time
+ * (pricing/qm-engine-factor.h).  Where that cannot be done either, the time
  * of the other software stays in view as foreign, but for the times of the
  * publication, which stand alone.  Neither superseded nor foreign times are
  * recommended. */
 
 #pragma once
 
+#include "pricing/qm-engine-factor.h"
 #include "pricing/qm-question.h"
-#include "pricing/qm-software-factor.h"
 
 G_BEGIN_DECLS
 
@@ -39,7 +39,7 @@ typedef struct
 GArray *qm_selection_new (const QmCatalog *catalog,
                           const QmQuestion *question,
                           const QmModel *model,
-                          const QmSoftwarePairs *pairs,
+                          const QmEnginePairs *pairs,
                           GPtrArray *predictions);
 
 /* Whether a measurement is among the times that a question asks for. */

@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-#include "pricing/qm-software-factor.h"
+#include "pricing/qm-engine-factor.h"
 
 /* What both have measured. */
 typedef struct
@@ -19,7 +19,7 @@ typedef struct
   double ratio;
 } Pair;
 
-struct _QmSoftwarePairs
+struct _QmEnginePairs
 {
   GArray *pairs; /* Pair */
 };
@@ -51,11 +51,11 @@ work_of (const QmMeasurement *measurement)
 }
 
 static gboolean
-is_time_of (const QmMeasurement *measurement, QmSoftware software)
+is_time_of (const QmMeasurement *measurement, QmEngine engine)
 {
   return measurement->provenance == QM_PROVENANCE_MEASURED
          && measurement->feasibility == QM_FEASIBLE
-         && measurement->software == software && measurement->days > 0;
+         && measurement->engine == engine && measurement->days > 0;
 }
 
 /* Work -> the shortest days of the engine. */
@@ -71,7 +71,7 @@ engine_times (const QmMeasurement *measurements, size_t n)
       const QmMeasurement *other;
       Work work = work_of (m);
 
-      if (!is_time_of (m, QM_SOFTWARE_QUARTERMASTER))
+      if (!is_time_of (m, QM_ENGINE_QUARTERMASTER))
         continue;
       other = g_hash_table_lookup (times, &work);
       if (other == NULL || m->days < other->days)
@@ -81,17 +81,17 @@ engine_times (const QmMeasurement *measurements, size_t n)
   return times;
 }
 
-QmSoftwarePairs *
-qm_software_pairs_new (const QmCatalog *catalog)
+QmEnginePairs *
+qm_engine_pairs_new (const QmCatalog *catalog)
 {
-  QmSoftwarePairs *self;
+  QmEnginePairs *self;
   g_autoptr (GHashTable) times = NULL;
   const QmMeasurement *measurements;
   size_t n;
 
   g_return_val_if_fail (catalog != NULL, NULL);
 
-  self = g_new0 (QmSoftwarePairs, 1);
+  self = g_new0 (QmEnginePairs, 1);
   self->pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
   measurements = qm_catalog_measurements (catalog, &n);
   times = engine_times (measurements, n);
@@ -101,7 +101,7 @@ qm_software_pairs_new (const QmCatalog *catalog)
       const QmMeasurement *ours;
       Pair pair = { work_of (m), NAN };
 
-      if (!is_time_of (m, QM_SOFTWARE_PYTORCH))
+      if (!is_time_of (m, QM_ENGINE_PYTORCH))
         continue;
       ours = g_hash_table_lookup (times, &pair.work);
       if (ours == NULL)
@@ -113,7 +113,7 @@ qm_software_pairs_new (const QmCatalog *catalog)
 }
 
 void
-qm_software_pairs_free (QmSoftwarePairs *pairs)
+qm_engine_pairs_free (QmEnginePairs *pairs)
 {
   if (pairs == NULL)
     return;
@@ -122,7 +122,7 @@ qm_software_pairs_free (QmSoftwarePairs *pairs)
 }
 
 guint
-qm_software_pairs_count (const QmSoftwarePairs *pairs)
+qm_engine_pairs_count (const QmEnginePairs *pairs)
 {
   g_return_val_if_fail (pairs != NULL, 0);
 
@@ -130,18 +130,18 @@ qm_software_pairs_count (const QmSoftwarePairs *pairs)
 }
 
 gboolean
-qm_software_pairs_factor (const QmSoftwarePairs *pairs,
-                          const QmModel *model,
-                          QmSettings settings,
-                          int gpus,
-                          QmSoftwareFactor *factor)
+qm_engine_pairs_factor (const QmEnginePairs *pairs,
+                        const QmModel *model,
+                        QmSettings settings,
+                        int gpus,
+                        QmEngineFactor *factor)
 {
   double logs = 0, logs_of_model = 0;
   guint n_of_model = 0;
 
   g_return_val_if_fail (pairs != NULL && factor != NULL, FALSE);
 
-  *factor = (QmSoftwareFactor){ NAN, INFINITY, 0, 0 };
+  *factor = (QmEngineFactor){ NAN, INFINITY, 0, 0 };
   for (guint i = 0; i < pairs->pairs->len; i++)
     {
       const Pair *pair = &g_array_index (pairs->pairs, Pair, i);
@@ -157,7 +157,7 @@ qm_software_pairs_factor (const QmSoftwarePairs *pairs,
       n_of_model++;
       logs_of_model += log (pair->ratio);
     }
-  if (factor->n_pairs < QM_SOFTWARE_PAIRS_MIN)
+  if (factor->n_pairs < QM_ENGINE_PAIRS_MIN)
     return FALSE;
   factor->factor = n_of_model > 0 ? exp (logs_of_model / n_of_model)
                                   : exp (logs / factor->n_pairs);
@@ -167,25 +167,25 @@ qm_software_pairs_factor (const QmSoftwarePairs *pairs,
 }
 
 QmMeasurement *
-qm_software_pairs_predict (const QmSoftwarePairs *pairs,
-                           const QmMeasurement *basis,
-                           QmSoftware software)
+qm_engine_pairs_predict (const QmEnginePairs *pairs,
+                         const QmMeasurement *basis,
+                         QmEngine engine)
 {
-  QmSoftware other = software == QM_SOFTWARE_PYTORCH ? QM_SOFTWARE_QUARTERMASTER
-                                                     : QM_SOFTWARE_PYTORCH;
-  QmSoftwareFactor factor;
+  QmEngine other =
+      engine == QM_ENGINE_PYTORCH ? QM_ENGINE_QUARTERMASTER : QM_ENGINE_PYTORCH;
+  QmEngineFactor factor;
   QmMeasurement *predicted;
 
   g_return_val_if_fail (pairs != NULL && basis != NULL, NULL);
 
-  if (software == QM_SOFTWARE_UNSTATED || !is_time_of (basis, other)
-      || !qm_software_pairs_factor (pairs, basis->model, basis->settings,
-                                    basis->gpus, &factor))
+  if (engine == QM_ENGINE_UNSTATED || !is_time_of (basis, other)
+      || !qm_engine_pairs_factor (pairs, basis->model, basis->settings,
+                                  basis->gpus, &factor))
     return NULL;
   predicted = g_memdup2 (basis, sizeof *basis);
   predicted->provenance = QM_PROVENANCE_PREDICTED;
-  predicted->software = software;
-  predicted->software_version = "";
+  predicted->engine = engine;
+  predicted->engine_version = "";
   predicted->basis = basis;
   /* How the other one ran says nothing of how this one would. */
   predicted->checkpointing = QM_UNSTATED;
@@ -193,7 +193,7 @@ qm_software_pairs_predict (const QmSoftwarePairs *pairs,
   predicted->sharding = "";
   predicted->micro_batch_size = 0;
   predicted->accumulation = 0;
-  if (software == QM_SOFTWARE_PYTORCH)
+  if (engine == QM_ENGINE_PYTORCH)
     {
       predicted->days = basis->days * factor.factor;
       predicted->days_low = basis->days * factor.low;

@@ -12,7 +12,7 @@
  * Its interval is from the least to the greatest ratio of all models with those
  * settings and that number of GPUs.  If the ratio that is looked for is a draw
  * of the same kind as the n that are known, it lies in there with probability
- * (n - 1) / (n + 1).  With fewer than QM_SOFTWARE_PAIRS_MIN pairs nothing is
+ * (n - 1) / (n + 1).  With fewer than QM_ENGINE_PAIRS_MIN pairs nothing is
  * predicted, since the spread is not known.
  *
  * Published times are of PyTorch, but of another way to measure: they make no
@@ -26,7 +26,7 @@
 
 G_BEGIN_DECLS
 
-#define QM_SOFTWARE_PAIRS_MIN 3
+#define QM_ENGINE_PAIRS_MIN 3
 
 /* The days of PyTorch are `factor` times those of the engine. */
 typedef struct
@@ -34,32 +34,32 @@ typedef struct
   double factor;
   double low, high;
   guint n_pairs; /* that the interval rests on */
-} QmSoftwareFactor;
+} QmEngineFactor;
 
-typedef struct _QmSoftwarePairs QmSoftwarePairs;
+typedef struct _QmEnginePairs QmEnginePairs;
 
 /* Finds the pairs of a catalog, which must outlive them.  (transfer full) */
-QmSoftwarePairs *qm_software_pairs_new (const QmCatalog *catalog);
+QmEnginePairs *qm_engine_pairs_new (const QmCatalog *catalog);
 
-void qm_software_pairs_free (QmSoftwarePairs *pairs);
+void qm_engine_pairs_free (QmEnginePairs *pairs);
 
-guint qm_software_pairs_count (const QmSoftwarePairs *pairs);
+guint qm_engine_pairs_count (const QmEnginePairs *pairs);
 
 /* Returns FALSE where there are too few pairs. */
-gboolean qm_software_pairs_factor (const QmSoftwarePairs *pairs,
-                                   const QmModel *model,
-                                   QmSettings settings,
-                                   int gpus,
-                                   QmSoftwareFactor *factor);
+gboolean qm_engine_pairs_factor (const QmEnginePairs *pairs,
+                                 const QmModel *model,
+                                 QmSettings settings,
+                                 int gpus,
+                                 QmEngineFactor *factor);
 
-/* The time that `software` takes where the other of the two took that of
+/* The time that `engine` takes where the other of the two took that of
  * `basis`, which is its `basis` and must outlive it; freed with g_free().
  * NULL where basis is not a measured time of the other one, or there are too
  * few pairs.  (transfer full) (nullable) */
-QmMeasurement *qm_software_pairs_predict (const QmSoftwarePairs *pairs,
-                                          const QmMeasurement *basis,
-                                          QmSoftware software);
+QmMeasurement *qm_engine_pairs_predict (const QmEnginePairs *pairs,
+                                        const QmMeasurement *basis,
+                                        QmEngine engine);
 
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmSoftwarePairs, qm_software_pairs_free)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmEnginePairs, qm_engine_pairs_free)
 
 G_END_DECLS
