@@ -186,6 +186,7 @@ qm_engine_pairs_predict (const QmEnginePairs *pairs,
   predicted->provenance = QM_PROVENANCE_PREDICTED;
   predicted->engine = engine;
   predicted->engine_version = "";
+  predicted->measured_on = (QmDate){ 0 };
   predicted->basis = basis;
   /* How the other one ran says nothing of how this one would. */
   predicted->checkpointing = QM_UNSTATED;

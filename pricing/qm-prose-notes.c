@@ -142,17 +142,17 @@ note_mixture (GStrvBuilder *builder, const QmAdvice *advice)
 {
   g_autofree char *measured = names_of (advice, is_measured);
   g_autofree char *published = names_of (advice, is_published);
-  g_autofree char *software = NULL;
+  g_autofree char *engine = NULL;
 
   if (measured == NULL || published == NULL)
     return;
-  software = qm_prose_software (first_of (advice, is_measured));
+  engine = qm_prose_engine (first_of (advice, is_measured));
   /* Translators: names of GPUs, software with its version. */
-  add_note (
-      builder,
-      g_strdup_printf (_ ("%s: measured with %s. Published times are of older "
-                          "software, which is part of the difference."),
-                       measured, software));
+  add_note (builder, g_strdup_printf (
+                         _ ("%s: measured with %s. The published times were "
+                            "taken with older software and in another way: "
+                            "compare with care."),
+                         measured, engine));
 }
 
 static char *
@@ -164,16 +164,16 @@ describe_prediction (const QmCandidate *candidate)
   g_autofree char *days = qm_format_days (m->days);
   g_autofree char *interval = qm_prose_interval (m);
   g_autofree char *basis = qm_format_days (m->basis->days);
-  g_autofree char *software = qm_prose_software (m->basis);
+  g_autofree char *engine = qm_prose_engine (m->basis);
 
   one.machines = 1;
   what = qm_prose_candidate (&one);
   /* Translators: machine, training time, "20 days to 30 days", a shorter or
    * longer time, software with its version. */
-  return g_strdup_printf (_ ("%s: %s is predicted (%s), from the %s that %s "
-                             "took there and the factor between the two "
+  return g_strdup_printf (_ ("%s: predicted to take %s (%s), from the %s that "
+                             "%s took there and the factor between the two "
                              "where both were measured."),
-                          what, days, interval, basis, software);
+                          what, days, interval, basis, engine);
 }
 
 static void

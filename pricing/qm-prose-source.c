@@ -46,7 +46,7 @@ engine_name (QmEngine engine)
 }
 
 char *
-qm_prose_software (const QmMeasurement *measurement)
+qm_prose_engine (const QmMeasurement *measurement)
 {
   const char *name, *version;
 
@@ -90,17 +90,17 @@ qm_prose_times_of (const QmMeasurement *measurement)
 static char *
 how_measured (const QmMeasurement *measurement)
 {
-  g_autofree char *software = qm_prose_software (measurement);
+  g_autofree char *engine = qm_prose_engine (measurement);
   g_autofree char *date = measurement->measured_on.year != 0
                               ? qm_format_date (measurement->measured_on)
                               : NULL;
 
-  if (software != NULL && date != NULL)
+  if (engine != NULL && date != NULL)
     /* Translators: software with its version, a date. */
-    return g_strdup_printf (_ ("measured with %s, %s"), software, date);
-  if (software != NULL)
+    return g_strdup_printf (_ ("measured with %s, %s"), engine, date);
+  if (engine != NULL)
     /* Translators: software with its version. */
-    return g_strdup_printf (_ ("measured with %s"), software);
+    return g_strdup_printf (_ ("measured with %s"), engine);
   if (date != NULL)
     /* Translators: a date. */
     return g_strdup_printf (_ ("measured, %s"), date);
@@ -143,6 +143,35 @@ qm_prose_source (const QmMeasurement *measurement)
   if (measurement->source == NULL || *measurement->source == '\0')
     return g_steal_pointer (&how);
   return g_strdup_printf ("%s (%s)", how, measurement->source);
+}
+
+GStrv
+qm_prose_sources (const QmAdvice *advice)
+{
+  g_autoptr (GHashTable) seen =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  const QmCandidate *candidates;
+  guint n;
+
+  g_return_val_if_fail (advice != NULL, NULL);
+
+  candidates = qm_advice_candidates (advice, &n);
+  for (guint i = 0; i < n; i++)
+    {
+      char *source = NULL;
+
+      if (candidates[i].measurement != NULL)
+        source = qm_prose_source (candidates[i].measurement);
+      if (source == NULL || g_hash_table_contains (seen, source))
+        {
+          g_free (source);
+          continue;
+        }
+      g_strv_builder_add (builder, source);
+      g_hash_table_add (seen, source);
+    }
+  return g_strv_builder_end (builder);
 }
 
 char *

@@ -51,6 +51,10 @@ GStrv qm_prose_notes (const QmCatalog *catalog,
  * November 2026 (file, line 3)".  (transfer full) */
 char *qm_prose_source (const QmMeasurement *measurement);
 
+/* Where the times of the candidates come from, each source once, as
+ * qm_prose_source() has it.  (transfer full) */
+GStrv qm_prose_sources (const QmAdvice *advice);
+
 /* Whose time it is, in a word or two: "published", "PyTorch", "Quartermaster",
  * "PyTorch, predicted".  (transfer full) */
 char *qm_prose_times_of (const QmMeasurement *measurement);
@@ -60,7 +64,7 @@ const char *qm_prose_times_of_name (QmTimesOf times_of);
 
 /* "Quartermaster 0.1.0"; NULL where it is unstated.
  * (transfer full) (nullable) */
-char *qm_prose_software (const QmMeasurement *measurement);
+char *qm_prose_engine (const QmMeasurement *measurement);
 
 /* "20 days to 30 days", the interval of a predicted time, else NULL.
  * (transfer full) (nullable) */

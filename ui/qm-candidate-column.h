@@ -21,6 +21,7 @@ typedef enum
   QM_COLUMN_EXPERIMENT,
   QM_COLUMN_UTILIZATION,
   QM_COLUMN_VERDICT,
+  QM_COLUMN_TIMES_OF,
   QM_COLUMN_SOURCE,
   QM_N_COLUMNS
 } QmCandidateColumn;
@@ -41,7 +42,8 @@ char *qm_candidate_column_text (QmCandidateColumn column,
                                 const QmCandidate *candidate);
 
 /* What a cell's tooltip adds: both prices with date and age for the costs, the
- * sentence of the audit for utilisation and verdict, else NULL.
+ * sentence of the audit for utilisation and verdict, the interval of predicted
+ * days, where a time comes from, else NULL.
  * (transfer full) (nullable) */
 char *qm_candidate_column_tooltip (QmCandidateColumn column,
                                    const QmCandidate *candidate,

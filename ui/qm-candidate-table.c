@@ -146,11 +146,12 @@ update_state (QmCandidateTable *self,
               double deadline_days)
 {
   QmCandidateItem *item = gtk_list_item_get_item (list_item);
+  const QmCandidate *candidate = candidate_of (self, item);
 
   qm_candidate_cell_set_state (
       QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)),
-      qm_candidate_within (candidate_of (self, item), budget_minor,
-                           deadline_days),
+      qm_candidate_within (candidate, budget_minor, deadline_days)
+          && !candidate->foreign && !candidate->superseded,
       topic_of (self, item)->recommendation->best
           == (int) qm_candidate_item_get_index (item));
 }
