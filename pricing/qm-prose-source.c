@@ -182,7 +182,9 @@ qm_prose_interval (const QmMeasurement *measurement)
 
   g_return_val_if_fail (measurement != NULL, NULL);
 
-  if (!qm_known (measurement->days_low) || !qm_known (measurement->days_high))
+  if (measurement->provenance != QM_PROVENANCE_PREDICTED
+      || !qm_known (measurement->days_low)
+      || !qm_known (measurement->days_high))
     return NULL;
   low = qm_format_days (measurement->days_low);
   high = qm_format_days (measurement->days_high);

@@ -11,6 +11,7 @@
 #define HEADER                                                         \
   "model,gpu,gpus,machine,machines,cost_usd,days,experiment_cost_usd," \
   "implied_utilization,verdict,recommended,provenance,source,"         \
+  "engine,engine_version,measured_on,days_low,days_high,"              \
   "gpu_price_usd,gpu_price_date,machine_price_usd,machine_price_date\r\n"
 
 static const QmGpu gpu = { .id = "rtx3090", .name = "GeForce RTX 3090" };
@@ -19,6 +20,9 @@ static const QmMachine machine = { .id = "server-8gpu", .name = "Server" };
 static const QmMeasurement measurement = {
   .gpu = &gpu,
   .provenance = QM_PROVENANCE_PUBLISHED,
+  .engine_version = "",
+  .days_low = NAN,
+  .days_high = NAN,
   .source = "arXiv 2410.23261, table 1",
 };
 
@@ -76,7 +80,7 @@ test_full (void)
 
   expect (&row, 1,
           "pythia-1b,rtx3090,8,server-8gpu,1,20899.99,29.5,344.12,1.1931,"
-          "impossible,yes,published,\"arXiv 2410.23261, table 1\","
+          "impossible,yes,published,\"arXiv 2410.23261, table 1\",,,,,,"
           "1300.00,2024-09-21,10499.99,2024-09\r\n");
 }
 
@@ -97,7 +101,7 @@ test_unknown (void)
   candidate.measurement = NULL;
   candidate.gpu_price = &undated;
   candidate.machine_price = NULL;
-  expect (&row, 1, "pythia-1b,rtx3090,8,,1,,,,,unknown,no,,,1300.00,,,\r\n");
+  expect (&row, 1, "pythia-1b,rtx3090,8,,1,,,,,unknown,no,,,,,,,,1300.00,,,\r\n");
 }
 
 static void
@@ -111,7 +115,7 @@ test_quotes (void)
   candidate.measurement = &quoted;
   expect (&row, 1,
           "\"a \"\"large\"\" model\",rtx3090,8,server-8gpu,1,20899.99,29.5,"
-          "344.12,1.1931,impossible,no,published,\"two\nlines\","
+          "344.12,1.1931,impossible,no,published,\"two\nlines\",,,,,,"
           "1300.00,2024-09-21,10499.99,2024-09\r\n");
 }
 
