@@ -52,8 +52,7 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
       &typed->times);
   qm_cli_options_add_value (
       options, "times-of", 0, _ ("WHOSE"),
-      _ ("Whose times: pytorch, quartermaster or published"),
-      &typed->times_of);
+      _ ("Whose times: pytorch, quartermaster or published"), &typed->times_of);
   qm_cli_options_add_value (
       options, "prices", 0, "published|current",
       _ ("Prices of the published analysis, or the newest known"),

@@ -192,7 +192,8 @@ qm_prose_reason (const QmAdvice *advice,
   if (recommendation->outcome == QM_OUTCOME_NOTHING || other == NULL)
     return g_strdup (
         _ ("No candidate has a known price and a training time that may be "
-           "believed: widen the filters."));
+           "believed: widen the filters, or ask for the times of "
+           "other software."));
   what = qm_prose_candidate (other);
   cost = format_minor (other->cost_minor);
   days = qm_format_days (other->days);

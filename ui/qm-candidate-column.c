@@ -43,6 +43,22 @@ qm_candidate_column_portfolio_title (QmCandidateColumn column)
   return qm_candidate_column_title (column);
 }
 
+gboolean
+qm_candidate_column_tells_times (const QmAdvice *advice)
+{
+  const QmCandidate *candidates;
+  guint n;
+
+  g_return_val_if_fail (advice != NULL, FALSE);
+
+  candidates = qm_advice_candidates (advice, &n);
+  for (guint i = 0; i < n; i++)
+    if (candidates[i].measurement != NULL
+        && candidates[i].measurement->provenance != QM_PROVENANCE_PUBLISHED)
+      return TRUE;
+  return FALSE;
+}
+
 /* The value that a numeric column shows and sorts by; NaN: unknown. */
 static double
 number_of (QmCandidateColumn column, const QmCandidate *candidate)

@@ -18,10 +18,10 @@ typedef enum
   QM_COLUMN_MACHINES,
   QM_COLUMN_COST,
   QM_COLUMN_DAYS,
+  QM_COLUMN_TIMES_OF,
   QM_COLUMN_EXPERIMENT,
   QM_COLUMN_UTILIZATION,
   QM_COLUMN_VERDICT,
-  QM_COLUMN_TIMES_OF,
   QM_COLUMN_SOURCE,
   QM_N_COLUMNS
 } QmCandidateColumn;
@@ -31,6 +31,9 @@ const char *qm_candidate_column_title (QmCandidateColumn column);
 
 /* The same where the candidates are those of a portfolio. */
 const char *qm_candidate_column_portfolio_title (QmCandidateColumn column);
+
+/* Whether QM_COLUMN_TIMES_OF says more than that all times are published. */
+gboolean qm_candidate_column_tells_times (const QmAdvice *advice);
 
 /* True where cells hold numbers, which stand to the right. */
 gboolean qm_candidate_column_is_number (QmCandidateColumn column);

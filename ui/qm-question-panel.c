@@ -146,7 +146,7 @@ qm_question_panel_constructed (GObject *object)
                 default_number (self->advisor, "deadline"), NULL);
   bind (self, "budget", self->budget_scale, "value");
   bind (self, "deadline", self->deadline_scale, "value");
-  bind (self, "times-of", self->times_of_row, "selected");
+  bind (self, "times-of", self->times_of_row, "times-of");
   bind (self, "published-times", self->times_row, "second");
   bind (self, "naive-settings", self->settings_row, "second");
   bind (self, "current-prices", self->prices_row, "second");

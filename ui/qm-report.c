@@ -370,11 +370,16 @@ static guint
 choose_columns (const QmReport *report, QmCandidateColumn columns[QM_N_COLUMNS])
 {
   gboolean portfolio;
+  gboolean times_of = FALSE;
   guint n = 0;
 
   g_object_get (report->advisor, "portfolio", &portfolio, NULL);
+  for (guint i = 0; i < qm_advisor_get_n_topics (report->advisor); i++)
+    times_of |= qm_candidate_column_tells_times (
+        qm_advisor_get_advice (report->advisor, i));
   for (guint i = 0; i < QM_N_COLUMNS; i++)
-    if (i != QM_COLUMN_SOURCE && (i != QM_COLUMN_MACHINES || portfolio)
+    if (i != QM_COLUMN_SOURCE && (i != QM_COLUMN_TIMES_OF || times_of)
+        && (i != QM_COLUMN_MACHINES || portfolio)
         && (i != QM_COLUMN_MODEL
             || qm_advisor_get_n_topics (report->advisor) > 1))
       columns[n++] = i;

@@ -9,9 +9,9 @@
 
 G_BEGIN_DECLS
 
-/* "selected" of AdwComboRow is a QmTimesOf. */
+/* Property: "times-of" (int: a QmTimesOf). */
 #define QM_TYPE_TIMES_OF_ROW (qm_times_of_row_get_type ())
 G_DECLARE_FINAL_TYPE (
-    QmTimesOfRow, qm_times_of_row, QM, TIMES_OF_ROW, AdwComboRow)
+    QmTimesOfRow, qm_times_of_row, QM, TIMES_OF_ROW, AdwPreferencesRow)
 
 G_END_DECLS

@@ -101,7 +101,8 @@ test_unknown (void)
   candidate.measurement = NULL;
   candidate.gpu_price = &undated;
   candidate.machine_price = NULL;
-  expect (&row, 1, "pythia-1b,rtx3090,8,,1,,,,,unknown,no,,,,,,,,1300.00,,,\r\n");
+  expect (&row, 1,
+          "pythia-1b,rtx3090,8,,1,,,,,unknown,no,,,,,,,,1300.00,,,\r\n");
 }
 
 static void
