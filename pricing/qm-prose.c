@@ -133,6 +133,18 @@ limits_of (const QmQuestion *question)
   return filtered ? g_strdup (_ ("within the filters")) : NULL;
 }
 
+static gboolean
+has_foreign (const QmAdvice *advice)
+{
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (candidates[i].foreign)
+      return TRUE;
+  return FALSE;
+}
+
 static char *
 reason_found (const QmAdvice *advice,
               const QmQuestion *question,
@@ -144,6 +156,11 @@ reason_found (const QmAdvice *advice,
   g_autofree char *limits = limits_of (question);
   g_autofree char *other = NULL;
 
+  if (second == NULL && has_foreign (advice))
+    /* Translators: name of software. */
+    return g_strdup_printf (
+        _ ("It is the only machine with a known time of %s."),
+        qm_prose_times_of_name (question->times_of));
   if (second == NULL)
     {
       if (limits != NULL)
