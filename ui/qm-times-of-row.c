@@ -50,8 +50,7 @@ note_of (guint times_of)
 static void
 name_button (QmTimesOfRow *self, const char *choice)
 {
-  GtkWidget *button =
-      gtk_widget_get_first_child (GTK_WIDGET (self->drop_down));
+  GtkWidget *button = gtk_widget_get_first_child (GTK_WIDGET (self->drop_down));
   g_autofree char *name = NULL;
 
   if (!GTK_IS_TOGGLE_BUTTON (button))
