@@ -84,6 +84,29 @@ test_full (void)
           "1300.00,2024-09-21,10499.99,2024-09\r\n");
 }
 
+/* Whose time it is and when it was taken, and the interval of a predicted one.
+ */
+static void
+test_engine (void)
+{
+  QmCandidate candidate = full_candidate ();
+  QmMeasurement m = measurement;
+  QmTableRow row = { "pythia-1b", &candidate, TRUE };
+
+  m.provenance = QM_PROVENANCE_PREDICTED;
+  m.engine = QM_ENGINE_PYTORCH;
+  m.engine_version = "torch 2.11.0, cuda 13.0";
+  m.measured_on = (QmDate){ 2026, 11, 21 };
+  m.days_low = 25.25;
+  m.days_high = 31;
+  m.source = "f";
+  candidate.measurement = &m;
+  expect (&row, 1,
+          "pythia-1b,rtx3090,8,server-8gpu,1,20899.99,29.5,344.12,1.1931,"
+          "impossible,yes,predicted,f,pytorch,\"torch 2.11.0, cuda 13.0\","
+          "2026-11-21,25.25,31,1300.00,2024-09-21,10499.99,2024-09\r\n");
+}
+
 static void
 test_unknown (void)
 {
@@ -151,6 +174,7 @@ test_locale (void)
     }
   g_assert_cmpstr (localeconv ()->decimal_point, ==, ",");
   test_full ();
+  test_engine ();
   test_unknown ();
   setlocale (LC_ALL, before);
 }
@@ -162,6 +186,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/table-csv/empty", test_empty);
   g_test_add_func ("/table-csv/full", test_full);
+  g_test_add_func ("/table-csv/engine", test_engine);
   g_test_add_func ("/table-csv/unknown", test_unknown);
   g_test_add_func ("/table-csv/quotes", test_quotes);
   g_test_add_func ("/table-csv/formulas", test_formulas);
