@@ -187,4 +187,13 @@ QmStatus qm_model_apply_recipe (QmModelConfig *config,
                                 const char *file,
                                 QmError *error);
 
+/* 16 hexadecimal digits and the end. */
+#define QM_MODEL_KEY_BYTES 17
+
+/* A hash of a configuration and a recipe, the same on every machine, by which
+ * results of a model are told from those of another of its name. */
+void qm_model_key (const QmModelConfig *config,
+                   const QmRecipe *recipe,
+                   char key[QM_MODEL_KEY_BYTES]);
+
 #endif

@@ -17,6 +17,7 @@ static QmStatus
 read_all (int fd,
           const char *path,
           size_t expected,
+          size_t most,
           char **text,
           size_t *length,
           QmError *error)
@@ -25,7 +26,7 @@ read_all (int fd,
 
   *text = malloc (size);
   *length = 0;
-  while (*text != NULL && *length <= QM_TEXT_MAX_BYTES)
+  while (*text != NULL && *length <= most)
     {
       ssize_t n = read (fd, *text + *length, size - 1 - *length);
 
@@ -50,22 +51,19 @@ read_all (int fd,
           size *= 2;
         }
     }
-  if (*length > QM_TEXT_MAX_BYTES)
+  if (*length > most)
     return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                         "is larger than %zu MiB",
-                         QM_TEXT_MAX_BYTES / 1024 / 1024);
+                         "is larger than %zu MiB", most / 1024 / 1024);
   return qm_error_set (error, QM_STATUS_NO_MEMORY, path, 0, 0, "out of memory");
 }
 
-static QmStatus
-read_regular_file (const char *path,
-                   char **text,
-                   size_t *length,
-                   QmError *error)
+QmStatus
+qm_text_read_bytes (
+    const char *path, size_t most, char **text, size_t *length, QmError *error)
 {
   struct stat info;
   QmStatus status;
-  size_t expected = QM_TEXT_MAX_BYTES;
+  size_t expected = most;
   /* Without O_NONBLOCK a named pipe would wait for a writer. */
   int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
@@ -84,7 +82,7 @@ read_regular_file (const char *path,
     }
   if (info.st_size >= 0 && (uintmax_t) info.st_size < expected)
     expected = (size_t) info.st_size;
-  status = read_all (fd, path, expected, text, length, error);
+  status = read_all (fd, path, expected, most, text, length, error);
   close (fd);
   if (status != QM_OK)
     {
@@ -100,7 +98,8 @@ qm_text_read_file (const char *path,
                    size_t *length,
                    QmError *error)
 {
-  QmStatus status = read_regular_file (path, text, length, error);
+  QmStatus status =
+      qm_text_read_bytes (path, QM_TEXT_MAX_BYTES, text, length, error);
 
   if (status != QM_OK)
     return status;

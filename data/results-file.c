@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "data/results-file.h"
+
+#include "data/datadir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+struct QmResultsFile
+{
+  char *path;
+  int fd;
+  off_t end; /* of the last whole line */
+  size_t repaired;
+  QmResults *content;
+};
+
+static QmStatus
+fail (QmError *error, const char *path, const char *what)
+{
+  return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "%s: %s", what,
+                       strerror (errno));
+}
+
+static QmStatus
+out_of_memory (QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                       "the host is out of memory");
+}
+
+bool
+qm_results_default_path (char *path, size_t size)
+{
+  static const char name[] = "/measurements/results.jsonl";
+
+  if (size < sizeof name || !qm_user_data_dir (path, size - sizeof name + 1))
+    return false;
+  strcat (path, name);
+  return true;
+}
+
+void
+qm_results_now (char text[QM_RESULTS_TIME_BYTES])
+{
+  time_t now = time (NULL);
+  struct tm parts = { .tm_year = 70, .tm_mday = 1 };
+
+  gmtime_r (&now, &parts);
+  if (strftime (text, QM_RESULTS_TIME_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+    memcpy (text, "1970-01-01T00:00:00Z", QM_RESULTS_TIME_BYTES);
+}
+
+/* Makes what was created in the folder of a file last, where that is possible.
+ */
+static void
+synchronize_folder (const char *path)
+{
+  char folder[PATH_MAX];
+  char *slash;
+  int fd;
+
+  if (strlen (path) >= sizeof folder)
+    return;
+  strcpy (folder, path);
+  slash = strrchr (folder, '/');
+  if (slash == NULL)
+    strcpy (folder, ".");
+  else
+    slash[slash == folder] = '\0';
+  fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  fsync (fd);
+  close (fd);
+}
+
+static QmStatus
+make_folders (const char *path, QmError *error)
+{
+  char folder[PATH_MAX];
+
+  if (strlen (path) >= sizeof folder)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "is longer than a path may be");
+  strcpy (folder, path);
+  for (char *slash = strchr (folder + 1, '/'); slash != NULL;
+       slash = strchr (slash + 1, '/'))
+    {
+      *slash = '\0';
+      if (mkdir (folder, 0777) == 0)
+        synchronize_folder (folder);
+      else if (errno != EEXIST)
+        return fail (error, folder, "cannot be made");
+      *slash = '/';
+    }
+  return QM_OK;
+}
+
+/* Opens the regular file; a pipe must not be waited for. */
+static QmStatus
+open_regular (const char *path, int *fd, QmError *error)
+{
+  const int flags = O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  struct stat info;
+  bool is_new;
+
+  *fd = open (path, flags | O_CREAT | O_EXCL, 0666);
+  is_new = *fd >= 0;
+  if (*fd < 0 && errno == EEXIST)
+    *fd = open (path, flags);
+  if (*fd < 0)
+    return fail (error, path, "cannot be opened for writing");
+  if (is_new)
+    synchronize_folder (path);
+  if (fstat (*fd, &info) == 0 && S_ISREG (info.st_mode))
+    return QM_OK;
+  close (*fd);
+  *fd = -1;
+  return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                       "is not a regular file");
+}
+
+static QmStatus
+lock (int fd, const char *path, bool wait, bool *busy, QmError *error)
+{
+  int result = flock (fd, LOCK_EX | LOCK_NB);
+
+  *busy = result != 0 && errno == EWOULDBLOCK;
+  if (*busy && wait)
+    result = flock (fd, LOCK_EX);
+  if (result == 0)
+    return QM_OK;
+  if (errno == EINTR)
+    return qm_error_set (error, QM_STATUS_INTERRUPTED, path, 0, 0,
+                         "interrupted");
+  if (*busy)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "another program is writing results into it");
+  return fail (error, path, "cannot be locked");
+}
+
+/* Whether the file is still the one of that name: another may have taken its
+ * place while it was waited for. */
+static bool
+is_named (int fd, const char *path)
+{
+  struct stat mine, named;
+
+  return fstat (fd, &mine) == 0 && stat (path, &named) == 0
+         && mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
+static QmStatus
+open_and_lock (const char *path, bool wait, bool *busy, int *fd, QmError *error)
+{
+  QmStatus status;
+
+  *busy = false;
+  do
+    {
+      status = open_regular (path, fd, error);
+      if (status != QM_OK)
+        return status;
+      status = lock (*fd, path, wait, busy, error);
+      if (status == QM_OK && is_named (*fd, path))
+        return QM_OK;
+      close (*fd);
+      *fd = -1;
+    }
+  while (status == QM_OK);
+  return status;
+}
+
+static QmStatus
+write_all (int fd, const char *path, const char *text, size_t n, QmError *error)
+{
+  while (n > 0)
+    {
+      ssize_t written = write (fd, text, n);
+
+      if (written < 0 && errno == EINTR)
+        continue;
+      if (written <= 0)
+        return fail (error, path, "cannot be written");
+      text += written;
+      n -= (size_t) written;
+    }
+  return QM_OK;
+}
+
+static QmStatus
+synchronize (int fd, const char *path, QmError *error)
+{
+  int result;
+
+  do
+    result = fsync (fd);
+  while (result != 0 && errno == EINTR);
+  return result == 0 ? QM_OK : fail (error, path, "cannot be written");
+}
+
+/* Appends `n` bytes behind the last whole line, or nothing. */
+static QmStatus
+append (QmResultsFile *file, const char *text, size_t n, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  if ((size_t) file->end + n > QM_RESULTS_MAX_BYTES)
+    return qm_error_set (error, QM_STATUS_IO, file->path, 0, 0,
+                         "is full: it cannot be larger than %zu MiB",
+                         QM_RESULTS_MAX_BYTES / 1024 / 1024);
+  if (lseek (file->fd, file->end, SEEK_SET) < 0)
+    return fail (error, file->path, "cannot be written");
+  status = write_all (file->fd, file->path, text, n, error);
+  if (status == QM_OK)
+    status = synchronize (file->fd, file->path, error);
+  if (status == QM_OK)
+    file->end += (off_t) n;
+  else if (ftruncate (file->fd, file->end) == 0)
+    fsync (file->fd);
+  return status;
+}
+
+/* Reads the file, and makes it end where a line does. */
+static QmStatus
+read_content (QmResultsFile *file, QmError *error)
+{
+  size_t whole, length;
+  char last;
+  QmStatus status =
+      qm_results_read (file->content, file->path, &whole, &length, error);
+
+  if (status != QM_OK)
+    return status;
+  file->end = (off_t) whole;
+  file->repaired = length - whole;
+  if (whole < length && ftruncate (file->fd, file->end) != 0)
+    return fail (error, file->path, "cannot be written");
+  if (whole < length)
+    return synchronize (file->fd, file->path, error);
+  if (whole > 0 && pread (file->fd, &last, 1, file->end - 1) == 1
+      && last != '\n')
+    return append (file, "\n", 1, error);
+  return QM_OK;
+}
+
+QmStatus
+qm_results_open (const char *path,
+                 bool folders,
+                 bool wait,
+                 bool *busy,
+                 QmResultsFile **file,
+                 QmError *error)
+{
+  QmResultsFile *new = calloc (1, sizeof *new);
+  QmStatus status = QM_OK;
+
+  *file = NULL;
+  *busy = false;
+  if (new == NULL)
+    return out_of_memory (error);
+  new->fd = -1;
+  new->path = strdup (path);
+  new->content = qm_results_new ();
+  if (new->path == NULL || new->content == NULL)
+    status = out_of_memory (error);
+  if (status == QM_OK && folders)
+    status = make_folders (path, error);
+  if (status == QM_OK)
+    status = open_and_lock (path, wait, busy, &new->fd, error);
+  if (status == QM_OK)
+    status = read_content (new, error);
+  if (status == QM_OK)
+    *file = new;
+  else
+    qm_results_close (new);
+  return status;
+}
+
+void
+qm_results_close (QmResultsFile *file)
+{
+  if (file == NULL)
+    return;
+  if (file->fd >= 0)
+    close (file->fd);
+  qm_results_free (file->content);
+  free (file->path);
+  free (file);
+}
+
+const QmResults *
+qm_results_file_content (const QmResultsFile *file)
+{
+  return file->content;
+}
+
+size_t
+qm_results_file_repaired (const QmResultsFile *file)
+{
+  return file->repaired;
+}
+
+QmStatus
+qm_results_append (QmResultsFile *file, const json_t *object, QmError *error)
+{
+  char *text = json_dumps (object, JSON_COMPACT | JSON_REAL_PRECISION (12));
+  QmResults *copy = qm_results_new ();
+  size_t length, whole;
+  char *line = NULL;
+  QmStatus status;
+
+  if (text == NULL || copy == NULL
+      || (line = realloc (text, strlen (text) + 2)) == NULL)
+    {
+      free (text);
+      qm_results_free (copy);
+      return out_of_memory (error);
+    }
+  length = strlen (line);
+  line[length++] = '\n';
+  /* Read once before it is written: there is to be no file that cannot be
+   * read. */
+  status = qm_results_parse (copy, line, length, file->path, &whole, error);
+  if (status == QM_OK)
+    status = append (file, line, length, error);
+  if (status == QM_OK)
+    status = qm_results_parse (file->content, line, length, file->path, &whole,
+                               error);
+  free (line);
+  qm_results_free (copy);
+  return status;
+}
+
+static QmStatus
+write_lines (int fd,
+             const char *path,
+             const QmResult *const *results,
+             size_t n,
+             QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  for (size_t i = 0; i < n && status == QM_OK; i++)
+    {
+      status = write_all (fd, path, results[i]->text, strlen (results[i]->text),
+                          error);
+      if (status == QM_OK)
+        status = write_all (fd, path, "\n", 1, error);
+    }
+  return status == QM_OK ? synchronize (fd, path, error) : status;
+}
+
+QmStatus
+qm_results_write (const char *path,
+                  const QmResult *const *results,
+                  size_t n,
+                  QmError *error)
+{
+  char unfinished[PATH_MAX];
+  int length, fd, locked;
+  bool busy, was_there = access (path, F_OK) == 0;
+  struct stat info;
+  QmStatus status;
+
+  length = snprintf (unfinished, sizeof unfinished, "%s.XXXXXX", path);
+  if (length < 0 || (size_t) length >= sizeof unfinished)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "is longer than a path may be");
+  status = open_and_lock (path, false, &busy, &locked, error);
+  if (status != QM_OK)
+    return status;
+  fd = mkstemp (unfinished);
+  if (fd < 0)
+    status = fail (error, path, "cannot be written");
+  else
+    {
+      status = write_lines (fd, path, results, n, error);
+      if (fstat (locked, &info) == 0)
+        fchmod (fd, info.st_mode & 0777);
+      close (fd);
+      if (status == QM_OK && rename (unfinished, path) != 0)
+        status = fail (error, path, "cannot be written");
+      if (status == QM_OK)
+        synchronize_folder (path);
+      else
+        unlink (unfinished);
+    }
+  if (status != QM_OK && !was_there)
+    unlink (path);
+  close (locked);
+  return status;
+}

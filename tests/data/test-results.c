@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Results files: what is read, what is refused, and that nothing is lost. */
+
+#include "data/results-file.h"
+
+#include "data/model.h"
+#include "tests/data/check.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Fields that every result has; a line is "{" COMMON MEASURED "}". */
+#define COMMON                                                                \
+  "\"schema\":1,\"model\":\"tiny\",\"model_key\":\"0123456789abcdef\","       \
+  "\"device\":{\"name\":\"H200\",\"driver\":\"580.1\",\"architecture\":90,"   \
+  "\"memory_bytes\":150000000000,\"new\":[1,{}]},\"gpu\":\"h200-141gb-sxm\"," \
+  "\"gpus\":1,\"settings\":\"free-lunch\",\"checkpointing\":false,"           \
+  "\"sharding\":\"none\",\"offloading\":false,\"precision\":\"bf16\","        \
+  "\"unknown\":{\"a\":1},"
+#define ENGINE "\"engine\":\"quartermaster\",\"version\":\"0.1.0\","
+#define TIMES                                                                \
+  "\"status\":\"measured\",\"days\":2.5,\"step\":{\"mean_s\":1.5},"          \
+  "\"pass\":{\"mean_s\":0.25},\"memory_bytes\":{\"total\":5000,\"host\":7}," \
+  "\"energy\":{\"watts\":600.5},\"mfu\":null,\"accumulation\":4,"
+#define SHORT                                                                \
+  "\"status\":\"infeasible\",\"reason\":\"too little\",\"memory\":\"host\"," \
+  "\"needs_bytes\":20,\"available_bytes\":10,"
+#define AT(time) "\"time\":\"2026-11-21T" time "Z\","
+#define MEASURED COMMON ENGINE TIMES
+
+static QmResults *
+parse (const char *text, size_t length, size_t *whole, QmError *error)
+{
+  QmResults *results = qm_results_new ();
+
+  memset (error, 0, sizeof *error);
+  if (qm_results_parse (results, text, length, "r.jsonl", whole, error)
+      == QM_OK)
+    return results;
+  qm_results_free (results);
+  return NULL;
+}
+
+static void
+refused (const char *line, QmStatus status, const char *message)
+{
+  static const char good[] =
+      "{" MEASURED AT ("06:40:00") "\"micro_batch\":8}\n\n";
+  char text[4096];
+  QmError error;
+  size_t whole;
+  QmResults *results;
+
+  snprintf (text, sizeof text, "%s%s\n", good, line);
+  results = parse (text, strlen (text), &whole, &error);
+  CHECK (results == NULL);
+  CHECK_INT (error.status, status);
+  CHECK_INT (error.line, 3);
+  CHECK_STRING (error.file, "r.jsonl");
+  CHECK_CONTAINS (error.message, message);
+  qm_results_free (results);
+}
+
+static void
+check_fields (void)
+{
+  static const char text[] = "{" MEASURED AT (
+      "06:40:00") "\"micro_batch\":8}\n"
+                  "{" COMMON SHORT AT (
+                      "06:41:00") "\"micro_batch\":1,"
+                                  "\"host_limit_bytes\":10,"
+                                  "\"engine\":\"pytorch\",\"framework\":{"
+                                  "\"torch\":\"2.11.0\","
+                                  "\"transformers\":\"5.17.0\",\"cuda\":\"13."
+                                  "0\",\"x\":1}}\r\n";
+  QmError error;
+  size_t n, whole;
+  QmResults *results = parse (text, sizeof text - 1, &whole, &error);
+  const QmResult *list;
+
+  check_case ("fields");
+  CHECK (results != NULL);
+  if (results == NULL)
+    return;
+  CHECK_INT ((int64_t) whole, sizeof text - 1);
+  list = qm_results_list (results, &n);
+  CHECK_INT ((int64_t) n, 2);
+  CHECK_INT (list[0].status, QM_RESULT_MEASURED);
+  CHECK_STRING (list[0].device, "H200");
+  CHECK_STRING (list[0].gpu, "h200-141gb-sxm");
+  CHECK_INT (list[0].architecture, 90);
+  CHECK_INT (list[0].measured_on.day, 21);
+  CHECK_NEAR (list[0].days, 2.5, 1e-12);
+  CHECK_NEAR (list[0].pass, 0.25, 1e-12);
+  CHECK_NEAR (list[0].watts, 600.5, 1e-12);
+  CHECK (isnan (list[0].update) && isnan (list[0].mfu));
+  CHECK_INT (list[0].planned_bytes, 5000);
+  CHECK_INT (list[0].host_bytes, 7);
+  CHECK_INT (list[0].accumulation, 4);
+  CHECK_INT (list[1].status, QM_RESULT_INFEASIBLE);
+  CHECK (list[1].host_is_short);
+  CHECK_INT (list[1].needs_bytes, 20);
+  CHECK_INT (list[1].memory_limit, -1);
+  CHECK_INT (list[1].host_limit, 10);
+  CHECK_STRING (list[1].version,
+                "torch 2.11.0, transformers 5.17.0, cuda 13.0");
+  CHECK_INT (list[1].line, 2);
+  CHECK (qm_results_find (results, list[1].key) == &list[1]);
+  CHECK (qm_results_find (results, "x") == NULL);
+  CHECK (qm_result_compare (&list[0], &list[1]) != 0);
+  CHECK_INT (qm_result_compare (&list[0], &list[0]), 0);
+  qm_results_free (results);
+}
+
+static void
+check_refusals (void)
+{
+  check_case ("refusals");
+  refused ("{", QM_STATUS_PARSE, "");
+  refused ("[]", QM_STATUS_PARSE, "object");
+  refused ("{} {}", QM_STATUS_PARSE, "");
+  refused ("\xff", QM_STATUS_PARSE, "UTF-8");
+  refused ("{}", QM_STATUS_INVALID, "schema: is missing");
+  refused ("{\"schema\":2}", QM_STATUS_UNSUPPORTED, "schema");
+  refused ("{" MEASURED AT ("06:40:00") "\"micro_batch\":0}", QM_STATUS_INVALID,
+           "micro_batch");
+  refused ("{" MEASURED AT ("06:40:00") "\"micro_batch\":1,\"gpus\":1}",
+           QM_STATUS_PARSE, "duplicate");
+  refused ("{" MEASURED "\"micro_batch\":1,\"time\":\"2026-02-30T00:00:00Z\"}",
+           QM_STATUS_INVALID, "time");
+  refused ("{" MEASURED AT ("24:00:00") "\"micro_batch\":1}", QM_STATUS_INVALID,
+           "time");
+  refused ("{" MEASURED "\"micro_batch\":1,\"time\":\"2026\"}",
+           QM_STATUS_INVALID, "time");
+  refused ("{" COMMON TIMES AT (
+               "06:40:00") "\"micro_batch\":1,"
+                           "\"version\":\"1\",\"engine\":\"a\\u001b[2J\"}",
+           QM_STATUS_INVALID, "control character");
+  refused ("{" COMMON TIMES AT (
+               "06:40:00") "\"micro_batch\":1,"
+                           "\"engine\":\"pytorch\",\"framework\":{}}",
+           QM_STATUS_INVALID, "framework.torch");
+  refused ("{" COMMON ENGINE AT ("06:40:00") "\"micro_batch\":1,"
+                                             "\"status\":\"measured\",\"days\":"
+                                             "-1,\"step\":{\"mean_s\":1}}",
+           QM_STATUS_INVALID, "days");
+  refused ("{" COMMON ENGINE AT (
+               "06:40:00") "\"micro_batch\":1,"
+                           "\"status\":\"measured\",\"days\":1,\"step\":{}}",
+           QM_STATUS_INVALID, "step.mean_s");
+  refused ("{" COMMON ENGINE AT (
+               "06:40:00") "\"micro_batch\":1,"
+                           "\"status\":\"infeasible\",\"reason\":\"\","
+                           "\"memory\":\"swap\"}",
+           QM_STATUS_INVALID, "'swap'");
+  refused ("{" COMMON ENGINE AT ("06:40:00") "\"micro_batch\":1,"
+                                             "\"status\":\"perhaps\"}",
+           QM_STATUS_INVALID, "'perhaps'");
+}
+
+static void
+check_newest (void)
+{
+  static const char text[] = "{" MEASURED AT (
+      "06:40:00") "\"micro_batch\":8,\"n\":1}\n"
+                  "{" MEASURED AT (
+                      "06:39:00") "\"micro_batch\":8,\"n\":2}\n"
+                                  "{" MEASURED AT (
+                                      "06:40:00") "\"micro_batch\":8,\"n\":3}\n"
+                                                  "{" COMMON ENGINE AT (
+                                                      "06:50:00") "\"micro_"
+                                                                  "batch\":8,"
+                                                                  "\"status\":"
+                                                                  "\"failed\","
+                                                                  "\"reason\":"
+                                                                  "\"the GPU "
+                                                                  "was "
+                                                                  "lost\"}\n"
+                                                                  "{" MEASURED AT (
+                                                                      "06:30:"
+                                                                      "00") "\""
+                                                                            "mi"
+                                                                            "cr"
+                                                                            "o_"
+                                                                            "ba"
+                                                                            "tc"
+                                                                            "h"
+                                                                            "\""
+                                                                            ":4"
+                                                                            ","
+                                                                            "\""
+                                                                            "n"
+                                                                            "\""
+                                                                            ":5"
+                                                                            "}"
+                                                                            "\n";
+  QmError error;
+  size_t n, whole;
+  QmResults *results = parse (text, sizeof text - 1, &whole, &error);
+  const QmResult *list = qm_results_list (results, &n);
+
+  check_case ("newest");
+  CHECK_INT ((int64_t) n, 2);
+  CHECK_INT (list[0].status, QM_RESULT_MEASURED);
+  CHECK_INT (list[0].line, 3);
+  CHECK_CONTAINS (list[0].text, "\"n\":3");
+  CHECK (qm_result_compare (&list[0], &list[1]) < 0);
+  qm_results_free (results);
+}
+
+/* Cut anywhere, a file is as if its last line had never been begun, or is
+ * whole. */
+static void
+check_cut (void)
+{
+  static const char text[] = "{" MEASURED AT (
+      "06:40:00") "\"micro_batch\":8}\n"
+                  "{" MEASURED AT ("06:41:00") "\"micro_batch\":4}\n";
+  const size_t first = strlen (strchr (text, '\n') + 1);
+  QmError error;
+  size_t n, whole;
+
+  check_case ("cut");
+  for (size_t length = 0; length < sizeof text; length++)
+    {
+      QmResults *results = parse (text, length, &whole, &error);
+
+      CHECK (results != NULL);
+      qm_results_list (results, &n);
+      CHECK_INT ((int64_t) n,
+                 (length >= first - 1) + (length >= 2 * first - 1));
+      CHECK (whole == length || whole == (length < first ? 0 : first));
+      qm_results_free (results);
+    }
+}
+
+static json_t *
+result_of (int micro_batch)
+{
+  char text[2048];
+
+  snprintf (text, sizeof text,
+            "{" MEASURED AT ("06:40:00") "\"micro_batch\":%d}", micro_batch);
+  return json_loads (text, 0, NULL);
+}
+
+static QmStatus
+append (QmResultsFile *file, int micro_batch, QmError *error)
+{
+  json_t *object = result_of (micro_batch);
+  QmStatus status = qm_results_append (file, object, error);
+
+  json_decref (object);
+  return status;
+}
+
+static size_t
+count (const char *path)
+{
+  QmResults *results = qm_results_new ();
+  QmError error = { 0 };
+  size_t n, whole, length;
+
+  CHECK_INT (qm_results_read (results, path, &whole, &length, &error), QM_OK);
+  CHECK_INT ((int64_t) whole, (int64_t) length);
+  qm_results_list (results, &n);
+  qm_results_free (results);
+  return n;
+}
+
+static void
+check_writing (void)
+{
+  char path[4096];
+  QmResultsFile *file, *second;
+  QmError error = { 0 };
+  json_t *bad = json_pack ("{s:i}", "schema", 1);
+  bool busy;
+  FILE *torn;
+
+  check_case ("writing");
+  snprintf (path, sizeof path, "%s", scratch_path ("new/folder/r.jsonl"));
+  CHECK_INT (qm_results_open (path, false, false, &busy, &file, &error),
+             QM_STATUS_IO);
+  CHECK_INT (qm_results_open (path, true, false, &busy, &file, &error), QM_OK);
+  CHECK_INT (append (file, 1, &error), QM_OK);
+  CHECK_INT (qm_results_append (file, bad, &error), QM_STATUS_INVALID);
+  CHECK_INT (qm_results_open (path, true, false, &busy, &second, &error),
+             QM_STATUS_IO);
+  CHECK (busy);
+  CHECK_CONTAINS (error.message, "another program");
+  CHECK_INT (qm_results_write (path, NULL, 0, &error), QM_STATUS_IO);
+  qm_results_close (file);
+  CHECK_INT ((int64_t) count (path), 1);
+
+  torn = fopen (path, "a");
+  fputs ("{\"schema\":1,", torn);
+  fclose (torn);
+  CHECK_INT (qm_results_open (path, false, false, &busy, &file, &error), QM_OK);
+  CHECK (!busy);
+  CHECK_INT ((int64_t) qm_results_file_repaired (file), 12);
+  CHECK_INT (append (file, 2, &error), QM_OK);
+  qm_results_close (file);
+  CHECK_INT ((int64_t) count (path), 2);
+
+  CHECK_INT (truncate (path, 0), 0);
+  CHECK_INT (qm_results_open ("/dev/full", false, false, &busy, &file, &error),
+             QM_STATUS_IO);
+  CHECK_INT (qm_results_open (scratch_path ("new"), false, false, &busy, &file,
+                              &error),
+             QM_STATUS_IO);
+  json_decref (bad);
+}
+
+/* A disk that is full in the middle of a line. */
+static void
+check_full (void)
+{
+  struct rlimit before, little;
+  char path[4096];
+  QmResultsFile *file;
+  QmError error = { 0 };
+  struct stat info;
+  bool busy;
+
+  check_case ("full");
+  snprintf (path, sizeof path, "%s", scratch_path ("full.jsonl"));
+  CHECK_INT (qm_results_open (path, false, false, &busy, &file, &error), QM_OK);
+  CHECK_INT (append (file, 1, &error), QM_OK);
+  CHECK_INT (stat (path, &info), 0);
+  signal (SIGXFSZ, SIG_IGN);
+  getrlimit (RLIMIT_FSIZE, &before);
+  little = before;
+  little.rlim_cur = (rlim_t) info.st_size + 100;
+  setrlimit (RLIMIT_FSIZE, &little);
+  CHECK_INT (append (file, 2, &error), QM_STATUS_IO);
+  CHECK_CONTAINS (error.message, "cannot be written");
+  setrlimit (RLIMIT_FSIZE, &before);
+  CHECK_INT ((int64_t) count (path), 1);
+  CHECK_INT (append (file, 2, &error), QM_OK);
+  qm_results_close (file);
+  CHECK_INT ((int64_t) count (path), 2);
+}
+
+static void
+check_replacing (void)
+{
+  char path[4096];
+  QmResultsFile *file;
+  QmError error = { 0 };
+  const QmResult *list, *sorted[2];
+  size_t n;
+  bool busy;
+
+  check_case ("replacing");
+  snprintf (path, sizeof path, "%s", scratch_path ("merge.jsonl"));
+  CHECK_INT (qm_results_open (path, false, false, &busy, &file, &error), QM_OK);
+  CHECK_INT (append (file, 2, &error), QM_OK);
+  CHECK_INT (append (file, 8, &error), QM_OK);
+  list = qm_results_list (qm_results_file_content (file), &n);
+  CHECK_INT ((int64_t) n, 2);
+  sorted[0] = &list[1];
+  sorted[1] = &list[0];
+  CHECK_INT (qm_results_write (scratch_path ("out.jsonl"), sorted, 2, &error),
+             QM_OK);
+  CHECK_INT ((int64_t) count (scratch_path ("out.jsonl")), 2);
+  CHECK_INT (qm_results_write (scratch_path ("absent/out.jsonl"), sorted, 2,
+                               &error),
+             QM_STATUS_IO);
+  qm_results_close (file);
+}
+
+static void
+check_model_key (void)
+{
+  static const char json[] = "{\"model_type\": \"mamba\", \"hidden_size\": 16,"
+                             "\"num_hidden_layers\": 2, \"vocab_size\": 50}";
+  QmRecipe recipe = { .batch_size = 4, .steps = 10, .dropout = NAN };
+  QmModelConfig config;
+  char first[QM_MODEL_KEY_BYTES], second[QM_MODEL_KEY_BYTES];
+
+  check_case ("model key");
+  CHECK_INT (qm_model_config_parse (json, sizeof json - 1, "", &config, NULL),
+             QM_OK);
+  qm_model_key (&config, &recipe, first);
+  CHECK_INT ((int64_t) strspn (first, "0123456789abcdef"), 16);
+  recipe.dropout = -NAN;
+  qm_model_key (&config, &recipe, second);
+  CHECK_STRING (second, first);
+  recipe.steps = 11;
+  qm_model_key (&config, &recipe, second);
+  CHECK (strcmp (first, second) != 0);
+  recipe.steps = 10;
+  config.mamba.tie_word_embeddings = !config.mamba.tie_word_embeddings;
+  qm_model_key (&config, &recipe, second);
+  CHECK (strcmp (first, second) != 0);
+}
+
+static void
+check_paths (void)
+{
+  char path[4096], now[QM_RESULTS_TIME_BYTES];
+
+  check_case ("paths");
+  setenv ("XDG_DATA_HOME", "/data", 1);
+  CHECK (qm_results_default_path (path, sizeof path));
+  CHECK_STRING (path, "/data/quartermaster/measurements/results.jsonl");
+  CHECK (!qm_results_default_path (path, 30));
+  qm_results_now (now);
+  CHECK_INT ((int64_t) strlen (now), 20);
+  CHECK (now[10] == 'T' && now[19] == 'Z');
+}
+
+int
+main (void)
+{
+  scratch_begin ();
+  check_fields ();
+  check_refusals ();
+  check_newest ();
+  check_cut ();
+  check_writing ();
+  check_full ();
+  check_replacing ();
+  check_model_key ();
+  check_paths ();
+  scratch_end ();
+  return check_report ();
+}
