@@ -35,7 +35,7 @@ _Static_assert(2 + IN_FLIGHT <= N_EVENTS, "a step has enough events");
 #define SECONDS_OF_ENERGY 1.0
 
 /* What samples have to take together, if there are to be fewer of them. */
-#define SECONDS_OF_SAMPLES 2.0
+#define SECONDS_OF_SAMPLES 1.2
 
 typedef struct Measurement
 {
@@ -226,9 +226,10 @@ warm_up (Measurement *m, QmPhases *phases, QmError *error)
   busy = now ();
   for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
     status = warm_up_once (m, error);
-  /* While the host updates, the GPU is idle. */
+  /* While the host updates, the GPU is idle, and has to be busy for as long
+   * again. */
   if (offloads (m))
-    busy = now ();
+    busy = fmin (busy + 2 * m->update, now ());
   if (status == QM_OK)
     status = heat (m, busy, seconds, error);
   phases->warm_up = now () - begin - phases->tune;

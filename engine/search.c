@@ -30,7 +30,7 @@
 #define GUESSED_HOST 2.5e9
 
 /* The longest pass of a half, in seconds, that counts as cheap. */
-#define CHEAP_PASS 1.0
+#define CHEAP_PASS 0.5
 
 static const QmOffload variants[] = { QM_OFFLOAD_ZERO_1, QM_OFFLOAD_ZERO_2,
                                       QM_OFFLOAD_FSDP_2, QM_OFFLOAD_ZERO_3,
@@ -132,7 +132,7 @@ qm_search_guess_overhead (const QmPlanOptions *options, const QmMemory *memory)
 bool
 qm_search_wants_half (const QmSearchConfig *config, double guessed_pass)
 {
-  return !config->offload && guessed_pass <= CHEAP_PASS;
+  return !config->offload && config->methods != 0 && guessed_pass <= CHEAP_PASS;
 }
 
 static int

@@ -70,9 +70,10 @@ double qm_search_guess_overhead (const QmPlanOptions *options,
                                  const QmMemory *memory);
 
 /* Whether half of the largest micro-batch is measured too, which can be the
- * faster one: where a pass of it is guessed to take at most a second, and
- * nothing is offloaded.  What is offloaded moves with every pass or waits for
- * the host once a step, so that fewer and larger passes win. */
+ * faster one: where a pass of it is guessed to take at most half a second,
+ * settings are not naive, of which nobody wants the fastest, and nothing is
+ * offloaded.  What is offloaded moves with every pass or waits for the host
+ * once a step, so that fewer and larger passes win. */
 bool qm_search_wants_half (const QmSearchConfig *config, double guessed_pass);
 
 /* How long measuring took so far, by which the next is foretold.  Zeroed memory

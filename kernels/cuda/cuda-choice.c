@@ -13,6 +13,9 @@
 #define MAX_REPEATS  8
 #define MARGIN       0.98f
 
+/* Where one way takes so many times as long as the other, once is enough. */
+#define CLEAR 1.1f
+
 typedef struct Choice
 {
   QmCudaFacts facts;
@@ -106,6 +109,9 @@ learn (QmCudaContext *context, cudaStream_t stream, Timed *own, Timed *library)
         return true;
       if (round == 0)
         own->milliseconds = library->milliseconds = -1;
+      else if (own->milliseconds * CLEAR < library->milliseconds
+               || library->milliseconds * CLEAR < own->milliseconds)
+        break;
     }
   return own->milliseconds < MARGIN * library->milliseconds;
 }

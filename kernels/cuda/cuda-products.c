@@ -17,6 +17,11 @@
 #define TIMED_MILLISECONDS 0.5f
 #define MAX_REPEATS        8
 
+/* One that takes so many times as long as the best is not timed again; its
+ * first run may wait so long for its code. */
+#define HOPELESS             1.2f
+#define LOADING_MILLISECONDS 5.0f
+
 /* A product without its addresses.  cuBLASLt stores matrices by columns, so it
  * is asked for d' = b' a'. */
 typedef struct Shape
@@ -373,38 +378,55 @@ multiply (QmCudaProducts *products,
                          product->workspace_bytes, stream);
 }
 
-/* Milliseconds of one product; negative where it fails. */
+/* Milliseconds of a product, the mean of some; negative where it fails. */
+static float
+time_runs (QmCudaProducts *products,
+           const Entry *entry,
+           const cublasLtMatmulAlgo_t *algorithm,
+           const QmCudaProduct *product,
+           cudaStream_t stream,
+           int runs)
+{
+  cublasStatus_t code = CUBLAS_STATUS_SUCCESS;
+  float elapsed;
+
+  if (cudaEventRecord (products->begin, stream) != cudaSuccess)
+    return -1;
+  for (int i = 0; i < runs && code == CUBLAS_STATUS_SUCCESS; i++)
+    code = multiply (products, entry, algorithm, product, stream);
+  if (code != CUBLAS_STATUS_SUCCESS
+      || cudaEventRecord (products->end, stream) != cudaSuccess
+      || cudaEventSynchronize (products->end) != cudaSuccess
+      || cudaEventElapsedTime (&elapsed, products->begin, products->end)
+             != cudaSuccess)
+    return -1;
+  return elapsed / (float) runs;
+}
+
+/* Milliseconds of a candidate that took `expected` the last time; negative: it
+ * did not run yet, and runs once more before, unless that shows that it is no
+ * match for `best`, what the best one takes so far. */
 static float
 time_candidate (QmCudaProducts *products,
                 const Entry *entry,
                 const cublasLtMatmulAlgo_t *algorithm,
                 const QmCudaProduct *product,
-                cudaStream_t stream)
+                cudaStream_t stream,
+                float expected,
+                float best)
 {
-  float elapsed = -1;
-  int repeats = 1;
+  int runs = MAX_REPEATS;
 
-  for (int run = 0; run < 2; run++)
+  if (expected < 0)
     {
-      cublasStatus_t code = CUBLAS_STATUS_SUCCESS;
-
-      if (cudaEventRecord (products->begin, stream) != cudaSuccess)
-        return -1;
-      for (int i = 0; i < repeats && code == CUBLAS_STATUS_SUCCESS; i++)
-        code = multiply (products, entry, algorithm, product, stream);
-      if (code != CUBLAS_STATUS_SUCCESS
-          || cudaEventRecord (products->end, stream) != cudaSuccess
-          || cudaEventSynchronize (products->end) != cudaSuccess
-          || cudaEventElapsedTime (&elapsed, products->begin, products->end)
-                 != cudaSuccess)
-        return -1;
-      elapsed /= (float) repeats;
-      if (elapsed * MAX_REPEATS > TIMED_MILLISECONDS)
-        repeats = (int) (TIMED_MILLISECONDS / elapsed) + 1;
-      else
-        repeats = MAX_REPEATS;
+      expected = time_runs (products, entry, algorithm, product, stream, 1);
+      if (expected < 0
+          || (best >= 0 && expected > HOPELESS * best + LOADING_MILLISECONDS))
+        return expected;
     }
-  return elapsed;
+  if (expected * MAX_REPEATS > TIMED_MILLISECONDS)
+    runs = (int) (TIMED_MILLISECONDS / expected) + 1;
+  return time_runs (products, entry, algorithm, product, stream, runs);
 }
 
 /* The fastest candidate, or -1 if none works.  What is added to is replaced by
@@ -419,7 +441,7 @@ fastest (QmCudaProducts *products,
          cudaStream_t stream,
          float *milliseconds)
 {
-  float times[CANDIDATES];
+  float times[CANDIDATES], least = -1;
   QmCudaProduct trial = *product;
   void *scratch = NULL;
   int best = 0;
@@ -444,11 +466,16 @@ fastest (QmCudaProducts *products,
   for (int round = 0; round < ROUNDS; round++)
     for (int i = 0; i < n; i++)
       {
-        float time = time_candidate (products, entry, &candidates[i].algo,
-                                     &trial, stream);
+        float expected = round > 0 ? times[i] : -1, time;
 
+        if (round > 0 && (expected < 0 || expected > HOPELESS * least))
+          continue;
+        time = time_candidate (products, entry, &candidates[i].algo, &trial,
+                               stream, expected, least);
         if (round == 0 || (time >= 0 && time < times[i]))
           times[i] = time;
+        if (times[i] >= 0 && (least < 0 || times[i] < least))
+          least = times[i];
       }
   for (int i = 1; i < n; i++)
     if (times[i] >= 0 && (times[best] < 0 || times[i] < MARGIN * times[best]))

@@ -201,9 +201,9 @@ class Search(unittest.TestCase):
 
     def test_other_results(self):
         """Another recipe, or equal bits, is another measurement."""
-        self.search('--methods', 'naive')
-        self.search('--methods', 'naive', '--deterministic')
-        self.search('--methods', 'naive', recipe=dict(RECIPE, steps=101))
+        self.search('--methods', 'free-lunch')
+        self.search('--methods', 'free-lunch', '--deterministic')
+        self.search('--methods', 'free-lunch', recipe=dict(RECIPE, steps=101))
         self.assertEqual(len(lines_of(self.results)), 6)
         self.assertEqual(len({line['model_key']
                               for line in lines_of(self.results)}), 2)
@@ -422,7 +422,7 @@ class Search(unittest.TestCase):
 
     def test_default_file(self):
         environment = dict(os.environ, XDG_DATA_HOME=self.path('data'))
-        command = self.command('--methods', 'naive')
+        command = self.command('--methods', 'free-lunch')
         at = command.index('--results')
         del command[at:at + 2]
         result = self.run_command(command, env=environment)
@@ -431,7 +431,7 @@ class Search(unittest.TestCase):
         self.assertEqual(len(lines_of(results)), 2)
         listed = self.run_command([BENCH, 'results'], env=environment)
         self.assertEqual(listed.returncode, 0, listed.stderr)
-        self.assertEqual(listed.stdout.count('naive'), 2)
+        self.assertEqual(listed.stdout.count('free-lunch'), 2)
 
     def test_refusals(self):
         for message, more in (
@@ -470,7 +470,7 @@ class Search(unittest.TestCase):
         self.assertIn(model, self.listed(self.results).stdout)
 
     def test_merge(self):
-        self.search('--methods', 'naive')
+        self.search('--methods', 'free-lunch')
         line = lines_of(self.results)[0]
         later = dict(line, time='2999-01-01T00:00:00Z', days=1.0)
         other = dict(line, device=dict(line['device'], name='Another'))
