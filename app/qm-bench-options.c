@@ -25,7 +25,9 @@ enum
   RUN = 4,
   CHECK = 8,
   TRAIN = 16,
-  MODEL = PLAN | RUN | TRAIN,
+  EXPORT = 32,
+  FRAMEWORK = 64,
+  MODEL = PLAN | RUN | TRAIN | EXPORT | FRAMEWORK,
   ON_DEVICE = RUN | CHECK | TRAIN
 };
 
@@ -38,6 +40,8 @@ static const struct
   { "run", "measure real training steps; how long the whole takes" },
   { "check", "loss and gradients of one pass on given weights and data" },
   { "train", "learn from a text or images, to see the loss fall" },
+  { "export", "settings for Transformers or DeepSpeed, from a result or not" },
+  { "framework", "measure the same in PyTorch and Transformers" },
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -72,9 +76,9 @@ static const Option known[] = {
     "weights too: zero_3, fsdp_3" },
   { "--micro-batch", "N", TEXT, MODEL, FIELD (micro_batch),
     "samples of one pass; auto, the default: the most that fit" },
-  { "--device", "ID", TEXT, MODEL | CHECK, FIELD (device),
-    "cpu, cuda:0 (default: the first GPU, else cpu)" },
-  { "--architecture", "N", TEXT, MODEL | CHECK, FIELD (architecture),
+  { "--device", "ID", TEXT, PLAN | RUN | TRAIN | CHECK | FRAMEWORK,
+    FIELD (device), "cpu, cuda:0 (default: the first GPU, else cpu)" },
+  { "--architecture", "N", TEXT, PLAN | ON_DEVICE, FIELD (architecture),
     "of the GPU, as 80 for sm_80; on a newer one: use the kernels for that" },
   { "--memory", "SIZE", TEXT, PLAN, FIELD (memory), "of the GPU, as 24GiB" },
   { "--gpu", "NAME", TEXT, PLAN, FIELD (gpu),
@@ -88,12 +92,25 @@ static const Option known[] = {
     "time by operator and shape, after the measurement" },
   { "--verbose", NULL, FLAG, RUN, FIELD (verbose),
     "where the time of the program itself went" },
+  { "--python", "PROGRAM", TEXT, FRAMEWORK, FIELD (python),
+    "a Python that has PyTorch and Transformers (python3)" },
+  { "--timeout", "N", COUNT, FRAMEWORK, FIELD (timeout),
+    "seconds without a word of it until it is given up (900)" },
+  { "--results", "FILE", TEXT, FRAMEWORK, FIELD (results),
+    "a results file that the result is added to" },
+  { "--format", "NAME", TEXT, EXPORT, FIELD (format),
+    "transformers (the default) or deepspeed" },
+  { "--result", "FILE", TEXT, EXPORT, FIELD (result),
+    "take everything from a result in this file" },
+  { "--line", "N", COUNT, EXPORT, FIELD (line), "the one in this line" },
+  { "--best", NULL, FLAG, EXPORT, FIELD (best), "the one that is fastest" },
+  { "--gpus", "N", COUNT, EXPORT, FIELD (gpus), "how many work together (1)" },
   { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
     "to begin with (safetensors)" },
   { "--batch", "FILE", TEXT, CHECK, FIELD (batch), "the data (safetensors)" },
-  { "--out", "FILE", TEXT, CHECK | TRAIN, FIELD (out),
+  { "--out", "FILE", TEXT, CHECK | TRAIN | EXPORT, FIELD (out),
     "where the result goes: loss and gradients, or the weights at the end "
-    "(safetensors)" },
+    "(safetensors), or settings (JSON)" },
   { "--precision", "NAME", TEXT, CHECK, FIELD (precision),
     "fp32 (the default), tf32, fp16 or bf16" },
   { "--text", "FILE", TEXT, TRAIN, FIELD (text), "every byte a token" },
@@ -114,8 +131,9 @@ static const Option known[] = {
     "at the last step" },
   { "--warm-up", "N", COUNT, TRAIN, FIELD (warm_up),
     "steps in which it grows from 0 (0)" },
-  { "--seed", "N", COUNT, RUN | TRAIN, FIELD (seed), "of random numbers (0)" },
-  { "--deterministic", NULL, FLAG, ON_DEVICE, FIELD (deterministic),
+  { "--seed", "N", COUNT, RUN | TRAIN | FRAMEWORK, FIELD (seed),
+    "of random numbers (0)" },
+  { "--deterministic", NULL, FLAG, ON_DEVICE | FRAMEWORK, FIELD (deterministic),
     "equal bits in every run, also where that costs time" },
   { "--json", NULL, FLAG, DEVICES | MODEL | CHECK, FIELD (json),
     "JSON, one object a line, instead of text" },
@@ -281,11 +299,13 @@ qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
   memset (options, 0, sizeof *options);
   options->repeat = 1;
   options->steps = 200;
+  options->timeout = 900;
   if (argc < 2 || command_bit (argv[1]) == 0)
     {
       fprintf (stderr,
                "qm-bench: the first word has to be a command: devices, plan, "
-               "run, check or train; see qm-bench --help\n");
+               "run, check, train, export or framework; see qm-bench "
+               "--help\n");
       return false;
     }
   options->command = argv[1];

@@ -112,9 +112,13 @@ run_command (const QmBenchOptions *options)
     const char *name;
     int (*run) (const QmBenchOptions *options);
   } commands[] = {
-    { "devices", qm_bench_devices }, { "plan", qm_bench_plan },
-    { "run", qm_bench_run },         { "check", qm_bench_check },
+    { "devices", qm_bench_devices },
+    { "plan", qm_bench_plan },
+    { "run", qm_bench_run },
+    { "check", qm_bench_check },
     { "train", qm_bench_train },
+    { "export", qm_bench_export },
+    { "framework", qm_bench_framework },
   };
 
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

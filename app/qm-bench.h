@@ -33,8 +33,9 @@ typedef struct QmBenchOptions
   const char *memory, *gpu, *architecture, *precision, *weights, *batch, *out;
   const char *text, *tokens, *images, *learning_rate, *batch_size;
   const char *schedule, *mask_token, *offload;
-  int64_t repeat, validate, steps, warm_up, seed;
-  bool json, operators, checkpoint, profile, verbose, deterministic;
+  const char *python, *results, *format, *result;
+  int64_t repeat, validate, steps, warm_up, seed, timeout, gpus, line;
+  bool json, operators, checkpoint, profile, verbose, deterministic, best;
 } QmBenchOptions;
 
 /* Reads the command line; false after saying on standard error what is wrong.
@@ -152,6 +153,10 @@ uint64_t qm_bench_usable_memory (const QmDeviceInfo *info);
 json_t *qm_bench_json_device (const QmDeviceInfo *info);
 json_t *qm_bench_json_plan (const QmPlan *plan);
 
+/* A model as a config.json of Hugging Face has it, and its recipe. */
+json_t *qm_bench_json_config (const QmModelConfig *config);
+json_t *qm_bench_json_recipe (const QmRecipe *recipe);
+
 /* Adds a number, or null where it is not finite. */
 void qm_bench_json_number (json_t *object, const char *name, double value);
 
@@ -182,5 +187,7 @@ int qm_bench_plan (const QmBenchOptions *options);
 int qm_bench_run (const QmBenchOptions *options);
 int qm_bench_check (const QmBenchOptions *options);
 int qm_bench_train (const QmBenchOptions *options);
+int qm_bench_export (const QmBenchOptions *options);
+int qm_bench_framework (const QmBenchOptions *options);
 
 #endif
