@@ -85,9 +85,8 @@ zero_stage (const QmExport *s)
   return 0;
 }
 
-/* The module of Transformers that FSDP gathers at a time. */
-static const char *
-block_class (QmFamily family)
+const char *
+qm_export_block_class (QmFamily family)
 {
   static const char *const names[] = { "GPTNeoXLayer",  "BertLayer",
                                        "RobertaLayer",  "ViTLayer",
@@ -255,8 +254,8 @@ add_fsdp (json_t *object, const QmExport *s)
 {
   json_t *config = json_object (), *classes = json_array ();
 
-  json_array_append_new (classes,
-                         json_string (block_class (s->config->family)));
+  json_array_append_new (classes, json_string (qm_export_block_class (
+                                      s->config->family)));
   add_whole (config, "version", 2);
   add_switch (config, "reshard_after_forward",
               s->sharding == QM_OFFLOAD_FSDP_3);

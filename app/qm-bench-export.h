@@ -31,4 +31,7 @@ json_t *qm_export_transformers (const QmExport *settings, json_t *notes);
  * nothing is sharded by it. */
 json_t *qm_export_deepspeed (const QmExport *settings, json_t *notes);
 
+/* The class of Transformers that FSDP gathers at a time; static. */
+const char *qm_export_block_class (QmFamily family);
+
 #endif

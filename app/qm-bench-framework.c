@@ -179,6 +179,9 @@ make_question (const Framework *f)
   json_object_set_new (object, "offload",
                        json_string (qm_offload_name (f->offload)));
   json_object_set_new (object, "deepspeed", deepspeed_template (f));
+  json_object_set_new (object, "block",
+                       json_string (
+                           qm_export_block_class (f->model.config.family)));
   json_object_set_new (object, "micro_batch",
                        json_integer ((json_int_t) f->question.micro_batch));
   json_object_set_new (

@@ -321,12 +321,8 @@ class Task:
 
     def blocks(self, model):
         """What FSDP gathers at a time."""
-        names = set(getattr(model, '_no_split_modules', None) or ())
-        found = [module for module in model.modules()
-                 if type(module).__name__ in names]
-        inner = {id(child) for module in found for child in module.modules()
-                 if child is not module}
-        return [module for module in found if id(module) not in inner]
+        return [module for module in model.modules()
+                if type(module).__name__ == self.request['block']]
 
     def optimizer(self, model, fused):
         kind = dict(adam=torch.optim.Adam,
@@ -643,7 +639,8 @@ class Meter:
 
 
 def versions(task):
-    found = dict(torch=torch.__version__, transformers=transformers.__version__,
+    found = dict(torch=torch.__version__.split('+')[0],
+                 transformers=transformers.__version__,
                  cuda=torch.version.cuda or '',
                  python='.'.join(map(str, sys.version_info[:3])))
     if task.offload.startswith('zero'):

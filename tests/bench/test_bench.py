@@ -528,7 +528,8 @@ class Bench(unittest.TestCase):
             self.assertEqual(result.returncode, 0)
             self.assertIn('qm-bench', result.stdout)
         commands = re.findall(r'(?m)^  ([a-z]+)  ', bench('-h').stdout)
-        self.assertEqual(commands, ['devices', 'plan', 'run', 'check', 'train'])
+        self.assertEqual(commands, ['devices', 'plan', 'run', 'check', 'train',
+                                    'export', 'framework'])
         for command in commands:
             text = bench(command, '--help').stdout
             self.assertIn('--json', text)
