@@ -426,6 +426,19 @@ add_engine (const Framework *f, json_t *object)
   json_object_set_new (object, "notes", notes);
 }
 
+/* What PyTorch knows of it. */
+static json_t *
+json_device (const QmDeviceInfo *info)
+{
+  json_t *object = qm_bench_json_device (info);
+
+  json_object_del (object, "free_bytes");
+  json_object_del (object, "bus");
+  json_object_del (object, "driver_cuda");
+  json_object_del (object, "runtime_cuda");
+  return object;
+}
+
 static json_t *
 make_result (const Framework *f)
 {
@@ -450,8 +463,7 @@ make_result (const Framework *f)
   add_method (f, object, accumulation);
   json_object_set_new (object, "steps",
                        json_integer ((json_int_t) f->model.recipe.steps));
-  json_object_set_new (object, "device",
-                       qm_bench_json_device (&answer->device));
+  json_object_set_new (object, "device", json_device (&answer->device));
   json_object_set_new (object, "provenance", json_string ("measured"));
   if (measured)
     add_measured (f, object, accumulation);

@@ -575,7 +575,7 @@ class Meter:
                 if self.task.device.type == 'cuda':
                     torch.cuda.synchronize(self.task.device)
         except TooLarge as error:
-            self.shortage = error
+            self.remember(error)
             return False
         return self.task.device.type == 'cuda' or self.host_has_room(before)
 
@@ -592,17 +592,22 @@ class Meter:
         self.close()
         return found
 
+    def remember(self, error):
+        """Keeps what an exception says; itself, it would keep everything that
+        was there when it was raised, which is all of the memory."""
+        self.shortage = TooLarge(error.needs, error.available)
+
     def measure(self, n):
         """Times of passes and updates at a micro-batch, or a smaller one."""
         while True:
             try:
                 return n, *self.measure_one(n)
             except TooLarge as error:
-                self.shortage = error
-                self.close()
-                if self.task.request['micro_batch'] or n == 1:
-                    raise
-                n //= 2
+                self.remember(error)
+            self.close()
+            if self.task.request['micro_batch'] or n == 1:
+                raise self.shortage
+            n //= 2
 
     def measure_one(self, n):
         compiled = self.task.settings['compile']

@@ -18,6 +18,7 @@ import tempfile
 import time
 import types
 import unittest
+import weakref
 
 BENCH, ADAPTER, MANUAL = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
 
@@ -467,6 +468,43 @@ class Adapter(unittest.TestCase):
             meter.measure(32)
         meter, _ = self.meter(most=0)
         self.assertEqual(meter.search(), 0)
+
+    def test_what_did_not_fit_is_let_go(self):
+        class Activations:
+            pass
+
+        for method, argument in (('search', ()), ('measure', (16,))):
+            meter, _ = self.meter(most=2)
+            meter.host_has_room = lambda before: True
+            there = []
+
+            def forward_backward(step, batch, last):
+                values = Activations()
+                there.append(weakref.ref(values))
+                if batch > 2:
+                    raise MemoryError
+
+            meter.kind.forward_backward = forward_backward
+            getattr(meter, method)(*argument)
+            self.assertIsNotNone(meter.shortage)
+            self.assertEqual({ref() for ref in there}, {None}, method)
+
+    def test_ends_with_its_parent(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.mkdir(f'{folder}/torch')
+            with open(f'{folder}/torch/__init__.py', 'w') as file:
+                file.write('import time\ntime.sleep(300)\n')
+            process = subprocess.Popen(
+                [sys.executable, ADAPTER], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, text=True,
+                env={**os.environ, 'PYTHONPATH': folder})
+            process.stdin.write('{"settings": {"kernels": true}}\n')
+            process.stdin.flush()
+            self.assertIn('loading', process.stdout.readline())
+            self.assertIsNone(process.poll())
+            process.stdin.close()
+            self.assertEqual(process.wait(timeout=30), 1)
+            process.stdout.close()
 
     def test_answers(self):
         reader, writer = os.pipe()
