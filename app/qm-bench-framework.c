@@ -26,6 +26,9 @@
 
 #define SECONDS_PER_DAY 86400.0
 
+/* Seconds; compiling a large model takes minutes, in which nothing is said. */
+#define PATIENCE 900
+
 typedef struct Framework
 {
   const QmBenchOptions *options;
@@ -36,6 +39,7 @@ typedef struct Framework
   QmOffload offload;
   QmQuestion question;
   QmAnswer answer;
+  int patience; /* s */
   bool answered, on_terminal;
 } Framework;
 
@@ -217,8 +221,7 @@ listen_for_result (Framework *f, QmBenchChild *child, QmError *error)
   while (!f->answered)
     {
       const char *line;
-      QmStatus status =
-          qm_bench_child_line (child, (int) f->options->timeout, &line, error);
+      QmStatus status = qm_bench_child_line (child, f->patience, &line, error);
 
       if (status != QM_OK || line == NULL)
         return status;
@@ -564,6 +567,7 @@ qm_bench_framework (const QmBenchOptions *options)
       return qm_bench_fail (&error);
     }
   f->options = options;
+  f->patience = options->patience > 0 ? (int) options->patience : PATIENCE;
   status = prepare (f, &error);
   if (status == QM_OK)
     status = try_results (options, &error);

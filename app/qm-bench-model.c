@@ -4,6 +4,8 @@
 
 #include "app/qm-bench.h"
 
+#include "kernels/host/host-limit.h"
+
 #include "data/datadir.h"
 #include "data/text.h"
 
@@ -138,37 +140,64 @@ qm_bench_read_methods (const QmBenchOptions *options,
                        text);
 }
 
+typedef struct Unit
+{
+  const char *name;
+  double value;
+} Unit;
+
+/* Reads a number and one of some units behind it; false for anything else, and
+ * for `most` or more. */
+static bool
+read_amount (
+    const char *text, const Unit *units, size_t n, double most, double *amount)
+{
+  size_t digits = strspn (text, "0123456789.");
+  const char *unit = text + digits + strspn (text + digits, " ");
+  char number[32];
+
+  if (digits == 0 || digits >= sizeof number)
+    return false;
+  memcpy (number, text, digits);
+  number[digits] = '\0';
+  if (!qm_number_parse (number, amount))
+    return false;
+  for (size_t i = 0; i < n; i++)
+    if (strcmp (units[i].name, unit) == 0)
+      {
+        *amount *= units[i].value;
+        return *amount < most;
+      }
+  return false;
+}
+
 QmStatus
 qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error)
 {
-  static const struct
-  {
-    const char *name;
-    double bytes;
-  } units[] = { { "", 1 },         { "B", 1 },       { "MB", 1e6 },
-                { "GB", 1e9 },     { "TB", 1e12 },   { "MiB", 0x1p20 },
-                { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
-  size_t digits = strspn (text, "0123456789.");
-  char number[32];
+  static const Unit units[] = { { "", 1 },         { "B", 1 },
+                                { "MB", 1e6 },     { "GB", 1e9 },
+                                { "TB", 1e12 },    { "MiB", 0x1p20 },
+                                { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
   double value;
 
-  if (digits > 0 && digits < sizeof number)
-    {
-      const char *unit = text + digits + strspn (text + digits, " ");
+  if (!read_amount (text, units, sizeof units / sizeof units[0], 0x1p60,
+                    &value))
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "'%.32s' is no size; 24GiB is one", text);
+  *bytes = (uint64_t) value;
+  return QM_OK;
+}
 
-      memcpy (number, text, digits);
-      number[digits] = '\0';
-      if (qm_number_parse (number, &value))
-        for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-          if (strcmp (units[i].name, unit) == 0
-              && value * units[i].bytes < 0x1p60)
-            {
-              *bytes = (uint64_t) (value * units[i].bytes);
-              return QM_OK;
-            }
-    }
+QmStatus
+qm_bench_read_time (const char *text, double *seconds, QmError *error)
+{
+  static const Unit units[] = { { "", 1 },   { "s", 1 },    { "min", 60 },
+                                { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
+
+  if (read_amount (text, units, sizeof units / sizeof units[0], 1e9, seconds))
+    return QM_OK;
   return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                       "'%.32s' is no size; 24GiB is one", text);
+                       "'%.32s' is no time; 25min is one", text);
 }
 
 uint64_t
@@ -183,6 +212,29 @@ qm_bench_usable_memory (const QmDeviceInfo *info)
   return info->free_bytes > 0 && usable < info->memory_bytes
              ? usable
              : info->memory_bytes;
+}
+
+/* Of a program of this kind, and of the driver's that pins its memory. */
+uint64_t
+qm_bench_usable_host (void)
+{
+  return qm_host_available ("") / 100 * 97;
+}
+
+static QmStatus
+read_host_memory (const QmBenchOptions *options,
+                  uint64_t *bytes,
+                  QmError *error)
+{
+  bool elsewhere =
+      strcmp (options->command, "plan") == 0 && options->device == NULL;
+
+  *bytes = 0;
+  if (options->host_memory != NULL)
+    return qm_bench_read_size (options->host_memory, bytes, error);
+  if (!elsewhere)
+    *bytes = qm_bench_usable_host ();
+  return QM_OK;
 }
 
 QmStatus
@@ -217,6 +269,8 @@ qm_bench_make_plan (const QmBenchOptions *options,
   *plan = NULL;
   if (status == QM_OK)
     status = qm_bench_read_offload (options, &plan_options.offload, error);
+  if (status == QM_OK)
+    status = read_host_memory (options, &plan_options.host_bytes, error);
   if (status != QM_OK)
     return status;
   if (options->micro_batch == NULL

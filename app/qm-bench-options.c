@@ -25,10 +25,14 @@ enum
   RUN = 4,
   CHECK = 8,
   TRAIN = 16,
-  EXPORT = 32,
-  FRAMEWORK = 64,
-  MODEL = PLAN | RUN | TRAIN | EXPORT | FRAMEWORK,
-  ON_DEVICE = RUN | CHECK | TRAIN
+  SEARCH = 32,
+  RESULTS = 64,
+  EXPORT = 128,
+  FRAMEWORK = 256,
+  WORKER = 512,
+  MODEL = PLAN | RUN | TRAIN,
+  ELSEWHERE = EXPORT | FRAMEWORK,
+  ON_DEVICE = RUN | CHECK | TRAIN | SEARCH | WORKER
 };
 
 static const struct
@@ -40,8 +44,11 @@ static const struct
   { "run", "measure real training steps; how long the whole takes" },
   { "check", "loss and gradients of one pass on given weights and data" },
   { "train", "learn from a text or images, to see the loss fall" },
+  { "search", "measure all ways to train; which is the fastest" },
+  { "results", "list, check and merge what searches found" },
   { "export", "settings for Transformers or DeepSpeed, from a result or not" },
   { "framework", "measure the same in PyTorch and Transformers" },
+  { "worker", NULL }, /* which users do not call */
 };
 
 #define N_COMMANDS (sizeof commands / sizeof commands[0])
@@ -59,33 +66,55 @@ typedef struct Option
 #define FIELD(name) offsetof (QmBenchOptions, name)
 
 static const Option known[] = {
-  { "--model", "ID", TEXT, MODEL, FIELD (model),
-    "a model of the catalog, as pythia-1b" },
-  { "--config", "FILE", TEXT, MODEL | CHECK, FIELD (config),
-    "a config.json of Hugging Face" },
-  { "--recipe", "FILE", TEXT, MODEL, FIELD (recipe),
-    "batch size, steps, precision, optimizer (JSON)" },
-  { "--settings", "NAME", TEXT, MODEL | CHECK, FIELD (settings),
+  { "--model", "ID", TEXT, MODEL | SEARCH | RESULTS | ELSEWHERE, FIELD (model),
+    "a model of the catalog, as pythia-1b; of search also all" },
+  { "--config", "FILE", TEXT, MODEL | CHECK | SEARCH | WORKER | ELSEWHERE,
+    FIELD (config), "a config.json of Hugging Face" },
+  { "--recipe", "FILE", TEXT, MODEL | SEARCH | WORKER | ELSEWHERE,
+    FIELD (recipe), "batch size, steps, precision, optimizer (JSON)" },
+  { "--methods", "naive|free-lunch|all", TEXT, SEARCH, FIELD (methods),
+    "naive settings, free-lunch settings, or both and all that save memory "
+    "(all)" },
+  { "--settings", "NAME", TEXT, MODEL | CHECK | ELSEWHERE, FIELD (settings),
     "naive, compile, kernels, tf32, several joined by +, or all three: "
     "free-lunch (the default)" },
-  { "--checkpoint", NULL, FLAG, MODEL | CHECK, FIELD (checkpoint),
+  { "--checkpoint", NULL, FLAG, MODEL | CHECK | ELSEWHERE, FIELD (checkpoint),
     "activation checkpointing: keep the inputs of blocks, make the rest once "
     "more" },
-  { "--offload", "NAME", TEXT, MODEL, FIELD (offload),
+  { "--offload", "NAME", TEXT, MODEL | ELSEWHERE, FIELD (offload),
     "keep optimizer states in the host's memory: zero_1, zero_2, fsdp_2; "
     "weights too: zero_3, fsdp_3" },
-  { "--micro-batch", "N", TEXT, MODEL, FIELD (micro_batch),
+  { "--micro-batch", "N", TEXT, MODEL | ELSEWHERE, FIELD (micro_batch),
     "samples of one pass; auto, the default: the most that fit" },
-  { "--device", "ID", TEXT, PLAN | RUN | TRAIN | CHECK | FRAMEWORK,
+  { "--device", "ID", TEXT, MODEL | CHECK | SEARCH | WORKER | FRAMEWORK,
     FIELD (device), "cpu, cuda:0 (default: the first GPU, else cpu)" },
-  { "--architecture", "N", TEXT, PLAN | ON_DEVICE, FIELD (architecture),
+  { "--architecture", "N", TEXT, MODEL | CHECK | SEARCH | WORKER,
+    FIELD (architecture),
     "of the GPU, as 80 for sm_80; on a newer one: use the kernels for that" },
-  { "--memory", "SIZE", TEXT, PLAN, FIELD (memory), "of the GPU, as 24GiB" },
+  { "--memory", "SIZE", TEXT, PLAN | SEARCH, FIELD (memory),
+    "of the GPU, as 24GiB; search uses no more" },
+  { "--host-memory", "SIZE", TEXT, MODEL | SEARCH | WORKER, FIELD (host_memory),
+    "of the host, for what is offloaded (default: what is free)" },
+  { "--results", "FILE", TEXT, SEARCH | FRAMEWORK, FIELD (results),
+    "where results go, and of search, what is known already "
+    "(measurements/results.jsonl in the user's folder)" },
+  { "--time-limit", "TIME", TEXT, SEARCH, FIELD (time_limit),
+    "to stop after, as 25min, with the most telling measured first" },
+  { "--again", "failed|all", TEXT, SEARCH, FIELD (again),
+    "measure again what failed, or everything" },
+  { "--patience", "N", COUNT, SEARCH | FRAMEWORK, FIELD (patience),
+    "seconds without progress to give a measurement up after (search: two "
+    "minutes and five times what it should take; framework: 900)" },
+  { "--best", NULL, FLAG, RESULTS | EXPORT, FIELD (best),
+    "of each model on each device the fastest alone; the fastest" },
+  { "--merge", "FILE", TEXT, RESULTS, FIELD (merge),
+    "write them all into one file" },
   { "--gpu", "NAME", TEXT, PLAN, FIELD (gpu),
     "a GPU of the catalog, as rtx4090" },
   { "--operators", NULL, FLAG, PLAN, FIELD (operators),
     "each call of a pass, with types and shapes" },
-  { "--repeat", "N", COUNT, RUN, FIELD (repeat), "measurements (1)" },
+  { "--repeat", "N", COUNT, RUN | SEARCH | WORKER, FIELD (repeat),
+    "measurements (1)" },
   { "--validate", "N", COUNT, RUN, FIELD (validate),
     "whole steps to compare with (0)" },
   { "--profile", NULL, FLAG, RUN, FIELD (profile),
@@ -94,16 +123,11 @@ static const Option known[] = {
     "where the time of the program itself went" },
   { "--python", "PROGRAM", TEXT, FRAMEWORK, FIELD (python),
     "a Python that has PyTorch and Transformers (python3)" },
-  { "--timeout", "N", COUNT, FRAMEWORK, FIELD (timeout),
-    "seconds without a word of it until it is given up (900)" },
-  { "--results", "FILE", TEXT, FRAMEWORK, FIELD (results),
-    "a results file that the result is added to" },
   { "--format", "NAME", TEXT, EXPORT, FIELD (format),
     "transformers (the default) or deepspeed" },
   { "--result", "FILE", TEXT, EXPORT, FIELD (result),
     "take everything from a result in this file" },
   { "--line", "N", COUNT, EXPORT, FIELD (line), "the one in this line" },
-  { "--best", NULL, FLAG, EXPORT, FIELD (best), "the one that is fastest" },
   { "--gpus", "N", COUNT, EXPORT, FIELD (gpus), "how many work together (1)" },
   { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
     "to begin with (safetensors)" },
@@ -131,11 +155,12 @@ static const Option known[] = {
     "at the last step" },
   { "--warm-up", "N", COUNT, TRAIN, FIELD (warm_up),
     "steps in which it grows from 0 (0)" },
-  { "--seed", "N", COUNT, RUN | TRAIN | FRAMEWORK, FIELD (seed),
-    "of random numbers (0)" },
+  { "--seed", "N", COUNT, RUN | TRAIN | SEARCH | WORKER | FRAMEWORK,
+    FIELD (seed), "of random numbers (0)" },
   { "--deterministic", NULL, FLAG, ON_DEVICE | FRAMEWORK, FIELD (deterministic),
     "equal bits in every run, also where that costs time" },
-  { "--json", NULL, FLAG, DEVICES | MODEL | CHECK, FIELD (json),
+  { "--json", NULL, FLAG,
+    DEVICES | MODEL | CHECK | SEARCH | RESULTS | ELSEWHERE, FIELD (json),
     "JSON, one object a line, instead of text" },
 };
 
@@ -201,9 +226,10 @@ qm_bench_print_help (const char *command)
 
   if (bit != 0)
     {
-      printf ("Usage: qm-bench %s [OPTION]...\n\n", command);
+      printf ("Usage: qm-bench %s [OPTION]...%s\n\n", command,
+              bit == RESULTS ? " [FILE]..." : "");
       for (size_t i = 0; i < N_COMMANDS; i++)
-        if (bit == 1u << i)
+        if (bit == 1u << i && commands[i].help != NULL)
           printf ("%s: %s\n\n", command, commands[i].help);
       print_options (bit);
       return;
@@ -211,7 +237,7 @@ qm_bench_print_help (const char *command)
   printf ("Usage: qm-bench COMMAND [OPTION]...\n\n"
           "Runs real pre-training steps and tells how long the whole training "
           "takes.\n\nCommands:\n");
-  for (size_t i = 0; i < N_COMMANDS; i++)
+  for (size_t i = 0; i < N_COMMANDS && commands[i].help != NULL; i++)
     print_entry (commands[i].name, NULL, commands[i].help);
   printf ("\n  -h, --help          this text; after a command, its options\n"
           "  --version           the version\n\n"
@@ -299,18 +325,20 @@ qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
   memset (options, 0, sizeof *options);
   options->repeat = 1;
   options->steps = 200;
-  options->timeout = 900;
   if (argc < 2 || command_bit (argv[1]) == 0)
     {
       fprintf (stderr,
                "qm-bench: the first word has to be a command: devices, plan, "
-               "run, check, train, export or framework; see qm-bench "
-               "--help\n");
+               "run, check, train, search, results, export or framework; see "
+               "qm-bench --help\n");
       return false;
     }
   options->command = argv[1];
+  options->files = argv + 1;
   for (int i = 2; i < argc; i++)
-    if (!read_option (argc, argv, &i, options))
+    if (argv[i][0] != '-' && command_bit (options->command) == RESULTS)
+      options->files[options->n_files++] = argv[i];
+    else if (!read_option (argc, argv, &i, options))
       return false;
   if (options->repeat < 1)
     {

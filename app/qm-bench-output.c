@@ -58,6 +58,19 @@ set_bytes (json_t *object, const char *name, uint64_t bytes)
 }
 
 void
+qm_bench_format_settings (const QmPlan *plan, char *text, size_t size)
+{
+  const QmPlanOptions *options = &plan->options;
+  bool offload = options->offload != QM_OFFLOAD_NONE;
+  char methods[64];
+
+  qm_methods_format (options->methods, methods, sizeof methods);
+  snprintf (text, size, "%s%s%s%s", methods,
+            options->checkpoint ? ", checkpointing" : "", offload ? ", " : "",
+            offload ? qm_offload_name (options->offload) : "");
+}
+
+void
 qm_bench_print_json (json_t *object)
 {
   char *text = json_dumps (object, JSON_COMPACT | JSON_REAL_PRECISION (12));
@@ -92,27 +105,34 @@ qm_bench_json_device (const QmDeviceInfo *info)
 }
 
 json_t *
-qm_bench_json_plan (const QmPlan *plan)
+qm_bench_json_setting (const QmPlanOptions *options, const QmRecipe *recipe)
 {
-  const QmMemory *memory = &plan->memory;
-  json_t *object = json_object (), *bytes = json_object ();
+  int64_t passes =
+      (recipe->batch_size + options->micro_batch - 1) / options->micro_batch;
+  json_t *object = json_object ();
   char settings[64];
 
-  qm_methods_format (plan->options.methods, settings, sizeof settings);
+  qm_methods_format (options->methods, settings, sizeof settings);
   json_object_set_new (object, "settings", json_string (settings));
   json_object_set_new (object, "checkpointing",
-                       json_boolean (plan->options.checkpoint));
+                       json_boolean (options->checkpoint));
   json_object_set_new (object, "sharding",
-                       json_string (qm_offload_name (plan->options.offload)));
+                       json_string (qm_offload_name (options->offload)));
   json_object_set_new (object, "offloading",
-                       json_boolean (plan->options.offload != QM_OFFLOAD_NONE));
+                       json_boolean (options->offload != QM_OFFLOAD_NONE));
   json_object_set_new (object, "precision",
-                       json_string (
-                           qm_precision_name (plan->recipe.precision)));
+                       json_string (qm_precision_name (recipe->precision)));
   json_object_set_new (object, "micro_batch",
-                       json_integer (plan->options.micro_batch));
-  json_object_set_new (object, "accumulation",
-                       json_integer (plan->accumulation));
+                       json_integer (options->micro_batch));
+  json_object_set_new (object, "accumulation", json_integer (passes));
+  return object;
+}
+
+json_t *
+qm_bench_json_memory (const QmMemory *memory)
+{
+  json_t *bytes = json_object ();
+
   set_bytes (bytes, "weights", memory->weights);
   set_bytes (bytes, "master_weights", memory->master);
   set_bytes (bytes, "gradients", memory->gradients);
@@ -123,7 +143,16 @@ qm_bench_json_plan (const QmPlan *plan)
   set_bytes (bytes, "reserved", memory->reserved);
   set_bytes (bytes, "total", memory->total);
   set_bytes (bytes, "host", memory->host);
-  json_object_set_new (object, "memory_bytes", bytes);
+  return bytes;
+}
+
+json_t *
+qm_bench_json_plan (const QmPlan *plan)
+{
+  json_t *object = qm_bench_json_setting (&plan->options, &plan->recipe);
+
+  json_object_set_new (object, "memory_bytes",
+                       qm_bench_json_memory (&plan->memory));
   return object;
 }
 

@@ -81,6 +81,16 @@ find_goal (const QmBenchOptions *options, Goal *goal, QmError *error)
   return status;
 }
 
+/* Whether it fits in what is known of device and host. */
+static bool
+fits (const Goal *goal, const QmPlan *plan)
+{
+  QmShortage shortage;
+
+  return !qm_plan_is_short (plan, goal->bytes > 0 ? goal->bytes : UINT64_MAX,
+                            &shortage);
+}
+
 /* What twice the micro-batch would need; 0 where that is more than a batch. */
 static uint64_t
 need_of_twice (const QmBenchModel *model, const QmPlan *plan)
@@ -115,12 +125,13 @@ print_json (const QmBenchModel *model,
   if (goal->name[0] != '\0')
     json_object_set_new (object, "gpu", json_string (goal->name));
   if (goal->bytes > 0)
-    {
-      json_object_set_new (object, "available_bytes",
-                           json_integer ((json_int_t) goal->bytes));
-      json_object_set_new (object, "fits",
-                           json_boolean (plan->memory.total <= goal->bytes));
-    }
+    json_object_set_new (object, "available_bytes",
+                         json_integer ((json_int_t) goal->bytes));
+  if (plan->options.host_bytes > 0)
+    json_object_set_new (object, "host_available_bytes",
+                         json_integer ((json_int_t) plan->options.host_bytes));
+  if (goal->bytes > 0 || plan->options.host_bytes > 0)
+    json_object_set_new (object, "fits", json_boolean (fits (goal, plan)));
   if (twice > 0)
     json_object_set_new (object, "twice_bytes",
                          json_integer ((json_int_t) twice));
@@ -133,21 +144,22 @@ print_text (const QmBenchModel *model,
             const QmPlan *plan,
             uint64_t twice)
 {
-  char settings[64];
+  char settings[96];
 
-  qm_methods_format (plan->options.methods, settings, sizeof settings);
-  printf ("%s, %s, %s%s: micro-batch %lld, %lld passes in a step\n",
-          model->name, qm_precision_name (plan->recipe.precision), settings,
-          plan->options.checkpoint ? ", checkpointing" : "",
+  qm_bench_format_settings (plan, settings, sizeof settings);
+  printf ("%s, %s, %s: micro-batch %lld, %lld passes in a step\n", model->name,
+          qm_precision_name (plan->recipe.precision), settings,
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);
   qm_bench_print_memory (&plan->memory);
   if (goal->bytes == 0)
     return;
-  printf ("%s in the %.1f GiB%s%s",
-          plan->memory.total <= goal->bytes ? "fits" : "does not fit",
+  printf ("%s in the %.1f GiB%s%s", fits (goal, plan) ? "fits" : "does not fit",
           (double) goal->bytes / 0x1p30, goal->name[0] != '\0' ? " of " : "",
           goal->name);
+  if (plan->memory.host > 0 && plan->options.host_bytes > 0)
+    printf (" and %.1f GiB of the host",
+            (double) plan->options.host_bytes / 0x1p30);
   if (twice > 0)
     printf ("; micro-batch %lld takes %.1f GiB",
             (long long) plan->options.micro_batch * 2, (double) twice / 0x1p30);

@@ -178,8 +178,8 @@ add_profile (json_t *object, const QmMeasureResult *result)
   json_object_set_new (object, "profile", inner);
 }
 
-void
-qm_bench_print_result_json (const QmBenchRun *run)
+json_t *
+qm_bench_json_result (const QmBenchRun *run)
 {
   const QmMeasureResult *result = &run->result;
   json_t *object = qm_bench_json_plan (run->plan);
@@ -216,7 +216,7 @@ qm_bench_print_result_json (const QmBenchRun *run)
   add_phases (object, run);
   if (run->options->profile)
     add_profile (object, result);
-  qm_bench_print_json (object);
+  return object;
 }
 
 static void
@@ -268,6 +268,8 @@ print_memory_use (const QmBenchRun *run)
   if (run->used_bytes >= 0)
     printf (", %.3f GiB used (%+.2f %%)", (double) run->used_bytes / 0x1p30,
             memory_difference (run));
+  if (run->plan->memory.host > 0)
+    printf (", %.3f GiB of the host", (double) run->plan->memory.host / 0x1p30);
   printf ("\n");
 }
 
@@ -317,12 +319,11 @@ qm_bench_print_result (const QmBenchRun *run)
 {
   const QmMeasureResult *result = &run->result;
   const QmPlan *plan = run->plan;
-  char settings[64];
+  char settings[96];
 
-  qm_methods_format (plan->options.methods, settings, sizeof settings);
-  printf ("%s, %s, %s%s on %s\n", run->model.name,
-          qm_precision_name (plan->recipe.precision), settings,
-          plan->options.checkpoint ? ", checkpointing" : "", run->info.name);
+  qm_bench_format_settings (plan, settings, sizeof settings);
+  printf ("%s, %s, %s on %s\n", run->model.name,
+          qm_precision_name (plan->recipe.precision), settings, run->info.name);
   printf ("  micro-batch %lld, %lld passes and one update in a step\n",
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);

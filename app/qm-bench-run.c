@@ -127,61 +127,91 @@ find_memory_use (QmBenchRun *run)
     }
 }
 
-static QmStatus
-measure (const QmBenchOptions *options, QmBenchRun *run, QmError *error)
+QmStatus
+qm_bench_run_open (QmBenchRun *run, QmError *error)
 {
-  Meter meter = { .terminal = isatty (STDERR_FILENO) };
+  double begin = now ();
+  QmStatus status;
+
+  run->begin = begin;
+  open_monitor (run->options, run);
+  status = qm_bench_open_device (run->options, &run->device, error);
+  run->open_seconds = now () - begin;
+  if (status == QM_OK)
+    run->info = *qm_device_info (run->device);
+  return status;
+}
+
+void
+qm_bench_run_clear (QmBenchRun *run)
+{
+  qm_measure_result_clear (&run->result);
+  qm_plan_free (run->plan);
+  run->plan = NULL;
+}
+
+void
+qm_bench_run_close (QmBenchRun *run)
+{
+  qm_monitor_close (run->monitor);
+  qm_device_close (run->device);
+  run->monitor = NULL;
+  run->device = NULL;
+}
+
+QmStatus
+qm_bench_run_measure (QmBenchRun *run,
+                      QmProgress progress,
+                      void *data,
+                      QmError *error)
+{
+  const QmBenchOptions *options = run->options;
   QmMeasureOptions measure = { .repeat = (int) options->repeat,
                                .validate = options->validate,
                                .seed = (uint64_t) options->seed,
                                .monitor = run->monitor,
                                .profile = options->profile,
-                               .progress = on_progress,
-                               .data = &meter };
-  double opened, begin = now ();
-  QmStatus status = qm_bench_open_device (options, &run->device, error);
+                               .busy = &run->busy,
+                               .brief = run->brief,
+                               .progress = progress,
+                               .data = data };
+  double begin = now ();
+  QmStatus status = qm_bench_make_plan (options, &run->model, &run->info.target,
+                                        qm_bench_usable_memory (&run->info),
+                                        &run->plan, error);
 
-  opened = now ();
-  run->open_seconds = opened - begin;
-  if (status != QM_OK)
-    return status;
-  run->info = *qm_device_info (run->device);
-  status = qm_bench_make_plan (options, &run->model, &run->info.target,
-                               qm_bench_usable_memory (&run->info), &run->plan,
-                               error);
-  run->plan_seconds = now () - opened;
+  run->plan_seconds = now () - begin;
   if (status == QM_OK)
     status = qm_measure (run->plan, run->device, &measure, &run->result, error);
-  if (status != QM_OK && meter.terminal && meter.shown > 0)
-    fputc ('\n', stderr);
-  return status;
+  if (status != QM_OK)
+    return status;
+  find_utilisation (run);
+  find_memory_use (run);
+  run->total_seconds = now () - run->begin;
+  return QM_OK;
 }
 
 int
 qm_bench_run (const QmBenchOptions *options)
 {
-  QmBenchRun run = { .options = options, .begin = now () };
+  Meter meter = { .terminal = isatty (STDERR_FILENO) };
+  QmBenchRun run = { .options = options };
   QmError error = { 0 };
   QmStatus status = qm_bench_load_model (options, true, &run.model, &error);
 
   if (status != QM_OK)
     return qm_bench_fail (&error);
-  open_monitor (options, &run);
-  status = measure (options, &run, &error);
+  status = qm_bench_run_open (&run, &error);
   if (status == QM_OK)
-    {
-      find_utilisation (&run);
-      find_memory_use (&run);
-      run.total_seconds = now () - run.begin;
-      if (options->json)
-        qm_bench_print_result_json (&run);
-      else
-        qm_bench_print_result (&run);
-      qm_measure_result_clear (&run.result);
-    }
-  qm_monitor_close (run.monitor);
-  qm_plan_free (run.plan);
-  qm_device_close (run.device);
+    status = qm_bench_run_measure (&run, on_progress, &meter, &error);
+  if (status != QM_OK && meter.terminal && meter.shown > 0)
+    fputc ('\n', stderr);
+  if (status == QM_OK && options->json)
+    qm_bench_print_json (qm_bench_json_result (&run));
+  else if (status == QM_OK)
+    qm_bench_print_result (&run);
+  qm_bench_run_clear (&run);
+  qm_bench_run_close (&run);
   qm_bench_clear_model (&run.model);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
 }

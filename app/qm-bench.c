@@ -112,13 +112,11 @@ run_command (const QmBenchOptions *options)
     const char *name;
     int (*run) (const QmBenchOptions *options);
   } commands[] = {
-    { "devices", qm_bench_devices },
-    { "plan", qm_bench_plan },
-    { "run", qm_bench_run },
-    { "check", qm_bench_check },
-    { "train", qm_bench_train },
-    { "export", qm_bench_export },
-    { "framework", qm_bench_framework },
+    { "devices", qm_bench_devices }, { "plan", qm_bench_plan },
+    { "run", qm_bench_run },         { "check", qm_bench_check },
+    { "train", qm_bench_train },     { "search", qm_bench_search },
+    { "results", qm_bench_results }, { "worker", qm_bench_worker },
+    { "export", qm_bench_export },   { "framework", qm_bench_framework },
   };
 
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

@@ -33,9 +33,12 @@ typedef struct QmBenchOptions
   const char *memory, *gpu, *architecture, *precision, *weights, *batch, *out;
   const char *text, *tokens, *images, *learning_rate, *batch_size;
   const char *schedule, *mask_token, *offload;
-  const char *python, *results, *format, *result;
-  int64_t repeat, validate, steps, warm_up, seed, timeout, gpus, line;
+  const char *methods, *results, *time_limit, *host_memory, *again, *merge;
+  const char *python, *format, *result;
+  int64_t repeat, validate, steps, warm_up, seed, patience, gpus, line;
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
+  char **files; /* arguments that are no options */
+  int n_files;
 } QmBenchOptions;
 
 /* Reads the command line; false after saying on standard error what is wrong.
@@ -88,8 +91,12 @@ QmStatus qm_bench_read_offload (const QmBenchOptions *options,
 /* Reads a size as "24GiB", "24 GB" or a number of bytes. */
 QmStatus qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error);
 
+/* Reads a time as "25min", "90s", "1.5h" or a number of seconds. */
+QmStatus qm_bench_read_time (const char *text, double *seconds, QmError *error);
+
 /* Makes the plan that --micro-batch asks for: that one, or the largest that
- * fits in `bytes`. */
+ * fits in `bytes`, and in the memory of the host that --host-memory says or,
+ * but where a device that is not here is planned for, that there is. */
 QmStatus qm_bench_make_plan (const QmBenchOptions *options,
                              const QmBenchModel *model,
                              const QmTarget *target,
@@ -149,8 +156,14 @@ QmStatus qm_bench_load_catalog (QmCatalog **catalog, QmError *error);
 /* Bytes of a device that a plan may use. */
 uint64_t qm_bench_usable_memory (const QmDeviceInfo *info);
 
+/* Bytes of the memory of this host that a plan may use; 0: not known. */
+uint64_t qm_bench_usable_host (void);
+
 /* Objects for JSON lines. */
 json_t *qm_bench_json_device (const QmDeviceInfo *info);
+json_t *qm_bench_json_setting (const QmPlanOptions *options,
+                               const QmRecipe *recipe);
+json_t *qm_bench_json_memory (const QmMemory *memory);
 json_t *qm_bench_json_plan (const QmPlan *plan);
 
 /* A model as a config.json of Hugging Face has it, and its recipe. */
@@ -172,6 +185,9 @@ void qm_bench_json_throttle (json_t *object, int64_t throttle);
 /* Adds clocks, temperature, power and why they are no higher. */
 void qm_bench_json_reading (json_t *object, const QmReading *reading);
 
+/* The settings of a plan in words: "free-lunch, checkpointing, zero_2". */
+void qm_bench_format_settings (const QmPlan *plan, char *text, size_t size);
+
 /* Prints an object as one line, and frees it. */
 void qm_bench_print_json (json_t *object);
 
@@ -189,5 +205,10 @@ int qm_bench_check (const QmBenchOptions *options);
 int qm_bench_train (const QmBenchOptions *options);
 int qm_bench_export (const QmBenchOptions *options);
 int qm_bench_framework (const QmBenchOptions *options);
+int qm_bench_search (const QmBenchOptions *options);
+int qm_bench_results (const QmBenchOptions *options);
+
+/* What `search` starts to measure in; speaks JSON lines with it. */
+int qm_bench_worker (const QmBenchOptions *options);
 
 #endif

@@ -58,11 +58,8 @@ read_all (int fd,
 }
 
 QmStatus
-qm_text_read_bytes (const char *path,
-                    size_t most,
-                    char **text,
-                    size_t *length,
-                    QmError *error)
+qm_text_read_bytes (
+    const char *path, size_t most, char **text, size_t *length, QmError *error)
 {
   struct stat info;
   QmStatus status;

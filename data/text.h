@@ -26,11 +26,8 @@ QmStatus qm_text_read_file (const char *path,
 /* Reads the regular file at `path` of up to `most` bytes as it is.  *text is
  * terminated by a zero byte besides those of the file, owned by the caller and
  * freed with free(). */
-QmStatus qm_text_read_bytes (const char *path,
-                             size_t most,
-                             char **text,
-                             size_t *length,
-                             QmError *error);
+QmStatus qm_text_read_bytes (
+    const char *path, size_t most, char **text, size_t *length, QmError *error);
 
 /* Refuses anything but valid UTF-8 without control characters other than tab,
  * line feed and carriage return. */

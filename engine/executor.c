@@ -2,6 +2,7 @@
 
 #include "engine/executor.h"
 
+#include "engine/host-side.h"
 #include "engine/initial.h"
 #include "kernels/convert.h"
 #include "kernels/random.h"
@@ -27,6 +28,7 @@ struct QmExecutor
   size_t n_calls;
   QmOpCall update[QM_UPDATE_CALLS];
   QmCapture *captured_pass, *captured_update;
+  QmHostSide *side; /* NULL: nothing is offloaded */
 };
 
 static QmStatus
@@ -70,7 +72,15 @@ allocate_all (QmExecutor *executor, QmError *error)
   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && status == QM_OK;
        i++)
     status = allocate (executor, wanted[i].bytes, wanted[i].region, error);
-  if (regions->master == NULL)
+  if (executor->plan->options.offload != QM_OFFLOAD_NONE)
+    {
+      regions->resident = regions->weights;
+      regions->weights =
+          qm_offload_weights (executor->plan->options.offload)
+              ? NULL
+              : regions->resident + executor->plan->resident_bytes;
+    }
+  else if (regions->master == NULL)
     regions->master = regions->weights;
   return status;
 }
@@ -92,8 +102,10 @@ clear_all (QmExecutor *executor, QmError *error)
 {
   const QmMemory *memory = &executor->plan->memory;
   const QmRegions *regions = &executor->regions;
-  QmStatus status =
-      clear_region (executor, regions->weights, memory->weights, error);
+  QmStatus status = clear_region (executor,
+                                  regions->resident != NULL ? regions->resident
+                                                            : regions->weights,
+                                  memory->weights, error);
 
   if (status == QM_OK)
     status = clear_region (executor, regions->master, memory->master, error);
@@ -178,8 +190,8 @@ write_state (QmExecutor *executor, uint64_t seed, QmError *error)
   return status;
 }
 
-QmStatus
-qm_executor_restart (QmExecutor *executor, uint64_t seed, QmError *error)
+static QmStatus
+begin (QmExecutor *executor, uint64_t seed, QmError *error)
 {
   QmStatus status = clear_all (executor, error);
 
@@ -188,6 +200,20 @@ qm_executor_restart (QmExecutor *executor, uint64_t seed, QmError *error)
   if (status == QM_OK)
     status = write_rotary (executor, error);
   return status;
+}
+
+QmStatus
+qm_executor_restart (QmExecutor *executor, uint64_t seed, QmError *error)
+{
+  if (executor->side != NULL)
+    {
+      QmStatus status = qm_executor_synchronize (executor, error);
+
+      if (status != QM_OK)
+        return status;
+      qm_host_side_clear (executor->side);
+    }
+  return begin (executor, seed, error);
 }
 
 QmStatus
@@ -209,10 +235,13 @@ qm_executor_new (const QmPlan *plan,
   status = qm_stream_create (device, &new->stream, error);
   if (status == QM_OK)
     status = allocate_all (new, error);
+  if (status == QM_OK && plan->options.offload != QM_OFFLOAD_NONE)
+    status = qm_host_side_new (plan, &new->regions, device, new->stream,
+                               &new->side, error);
   if (status == QM_OK)
     status = prepare_calls (new, error);
   if (status == QM_OK)
-    status = qm_executor_restart (new, seed, error);
+    status = begin (new, seed, error);
   if (status == QM_OK)
     *executor = new;
   else
@@ -227,6 +256,7 @@ qm_executor_free (QmExecutor *executor)
     return;
   if (executor->stream != NULL)
     qm_stream_synchronize (executor->device, executor->stream, NULL);
+  qm_host_side_free (executor->side);
   qm_capture_free (executor->device, executor->captured_pass);
   qm_capture_free (executor->device, executor->captured_update);
   for (size_t i = 0; i < executor->n_memory; i++)
@@ -254,7 +284,8 @@ qm_executor_allocated (const QmExecutor *executor)
   return executor->allocated;
 }
 
-/* A tensor at the address of a value, of the master weights for parameters. */
+/* A tensor at the address of a value, of the master weights for parameters;
+ * without one where those are on the host. */
 static QmTensor
 bind (const QmExecutor *executor, QmValueId id)
 {
@@ -266,8 +297,10 @@ bind (const QmExecutor *executor, QmValueId id)
   if (value->role == QM_ROLE_PARAMETER)
     {
       tensor.type = QM_TYPE_F32;
-      tensor.data = executor->regions.master
-                    + (plan->place[value->owner] + value->offset) * 4;
+      tensor.data = executor->side == NULL
+                        ? executor->regions.master
+                              + (plan->place[value->owner] + value->offset) * 4
+                        : NULL;
     }
   return tensor;
 }
@@ -275,7 +308,16 @@ bind (const QmExecutor *executor, QmValueId id)
 static QmStatus
 run (QmExecutor *executor, const QmOpCall *call, QmError *error)
 {
-  return qm_op_run (executor->device, executor->stream, call, error);
+  switch (call->op)
+    {
+    case QM_OP_FETCH:
+    case QM_OP_FETCHED:
+    case QM_OP_SEND:
+    case QM_OP_SENT:
+      return qm_host_side_transfer (executor->side, call, error);
+    default:
+      return qm_op_run (executor->device, executor->stream, call, error);
+    }
 }
 
 /* Sets the weights in the type of products from the master weights. */
@@ -340,30 +382,91 @@ finish_on_host (QmExecutor *executor,
   return status;
 }
 
-QmStatus
-qm_executor_initialise (QmExecutor *executor, QmError *error)
+/* Where the device can draw weights that it does not keep: where gradients are
+ * fp32, so that the largest parameter has room. */
+static QmStatus
+draw_elsewhere (QmExecutor *executor, QmTensor *tensor, QmError *error)
+{
+  const QmMemory *memory = &executor->plan->memory;
+  bool gradients = memory->gradients > 0;
+  uint64_t room = gradients ? memory->gradients : memory->activations;
+
+  tensor->data =
+      gradients ? executor->regions.gradients : executor->regions.arena;
+  if ((uint64_t) qm_tensor_elements (tensor) * 4 <= room)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                       "a parameter is larger than all that offloading leaves "
+                       "on the device");
+}
+
+/* Weights that were drawn go to the host, and to where they are read on the
+ * device. */
+static QmStatus
+put_down (QmExecutor *executor,
+          QmValueId id,
+          const QmTensor *drawn,
+          QmError *error)
+{
+  const QmPlan *plan = executor->plan;
+  const QmValue *value = &plan->graph->values[id];
+  QmOpCall copy = { .op = QM_OP_COPY, .inputs[0] = *drawn };
+  QmStatus status = QM_OK;
+
+  copy.outputs[0] = value->tensor;
+  copy.outputs[0].data = qm_plan_address (plan, &executor->regions, id);
+  if (copy.outputs[0].data != NULL)
+    status = run (executor, &copy, error);
+  if (status == QM_OK)
+    status = qm_host_side_take (executor->side,
+                                plan->place[value->owner] + value->offset,
+                                drawn->data, qm_tensor_elements (drawn), error);
+  return status;
+}
+
+static QmStatus
+draw (QmExecutor *executor, size_t index, QmError *error)
 {
   const QmPlan *plan = executor->plan;
   const QmGraph *graph = plan->graph;
+  const QmParameter *parameter = &graph->parameters[index];
+  QmOpCall call = { 0 };
   QmStatus status = QM_OK;
 
-  for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
-    {
-      const QmParameter *parameter = &graph->parameters[i];
-      QmOpCall call = { 0 };
-
-      qm_initial_call (parameter, initializer_range (&plan->config), &call);
-      call.outputs[0] = bind (executor, parameter->value);
-      call.attributes.site = SITE_WEIGHTS + (uint32_t) i;
-      if (call.op == QM_OP_RANDOM)
-        call.inputs[0] = bind (executor, graph->rng);
-      status = run (executor, &call, error);
-      if (status == QM_OK && qm_initial_needs_host (parameter))
-        status = finish_on_host (executor, parameter, error);
-    }
+  qm_initial_call (parameter, initializer_range (&plan->config), &call);
+  call.outputs[0] = bind (executor, parameter->value);
+  call.attributes.site = SITE_WEIGHTS + (uint32_t) index;
+  if (call.op == QM_OP_RANDOM)
+    call.inputs[0] = bind (executor, graph->rng);
+  if (executor->side != NULL)
+    status = draw_elsewhere (executor, &call.outputs[0], error);
   if (status == QM_OK)
-    status = round_weights (executor, error);
+    status = run (executor, &call, error);
+  if (status == QM_OK && executor->side != NULL)
+    status = put_down (executor, parameter->value, &call.outputs[0], error);
+  if (status == QM_OK && qm_initial_needs_host (parameter))
+    status = finish_on_host (executor, parameter, error);
   return status;
+}
+
+QmStatus
+qm_executor_initialise (QmExecutor *executor, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  if (executor->side != NULL)
+    status = qm_executor_synchronize (executor, error);
+  for (size_t i = 0; i < executor->plan->graph->n_parameters && status == QM_OK;
+       i++)
+    status = draw (executor, i, error);
+  if (status != QM_OK)
+    return status;
+  if (executor->side == NULL)
+    return round_weights (executor, error);
+  status = clear_region (executor, executor->regions.gradients,
+                         executor->plan->memory.gradients, error);
+  return status == QM_OK ? qm_host_side_publish (executor->side, error)
+                         : status;
 }
 
 static QmStatus
@@ -439,6 +542,53 @@ write_as (QmExecutor *executor,
   return status;
 }
 
+/* Where the host has a parameter in fp32, or the gradient of one; NULL for all
+ * else. */
+static float *
+host_copy (const QmExecutor *executor, QmValueId id)
+{
+  const QmPlan *plan = executor->plan;
+  const QmValue *value = &plan->graph->values[id];
+  float *slab = NULL;
+
+  if (executor->side == NULL)
+    return NULL;
+  if (value->role == QM_ROLE_PARAMETER)
+    slab = qm_host_side_master (executor->side);
+  else if (value->role == QM_ROLE_GRADIENT)
+    slab = qm_host_side_gradients (executor->side);
+  return slab != NULL ? slab + plan->place[value->owner] + value->offset : NULL;
+}
+
+/* Writes a parameter, and what the device and its products read of it. */
+static QmStatus
+write_on_host (QmExecutor *executor,
+               QmValueId id,
+               const float *from,
+               size_t n,
+               QmError *error)
+{
+  const QmPlan *plan = executor->plan;
+  const QmValue *value = &plan->graph->values[id];
+  int64_t place = plan->place[value->owner] + value->offset;
+  char *weights = qm_host_side_weights (executor->side);
+  void *address = qm_plan_address (plan, &executor->regions, id);
+  QmStatus status = qm_executor_synchronize (executor, error);
+
+  if (status != QM_OK)
+    return status;
+  memcpy (host_copy (executor, id), from, n * sizeof *from);
+  if (value->role != QM_ROLE_PARAMETER)
+    return QM_OK;
+  if (weights != NULL)
+    qm_floats_store (plan->type,
+                     weights + (size_t) place * qm_type_size (plan->type), 1,
+                     (int64_t) n, from);
+  return address != NULL
+             ? write_as (executor, value->tensor.type, address, from, n, error)
+             : QM_OK;
+}
+
 QmStatus
 qm_executor_write_floats (QmExecutor *executor,
                           QmValueId id,
@@ -449,8 +599,11 @@ qm_executor_write_floats (QmExecutor *executor,
   QmTensor tensor = bind (executor, id);
   QmType type = qm_graph_tensor (plan->graph, id)->type;
   size_t n = elements (executor, id);
-  QmStatus status =
-      write_as (executor, tensor.type, tensor.data, from, n, error);
+  QmStatus status;
+
+  if (host_copy (executor, id) != NULL)
+    return write_on_host (executor, id, from, n, error);
+  status = write_as (executor, tensor.type, tensor.data, from, n, error);
 
   if (status == QM_OK && type != tensor.type)
     status = write_as (executor, type,
@@ -467,9 +620,17 @@ qm_executor_read_floats (QmExecutor *executor,
 {
   QmTensor tensor = bind (executor, id);
   size_t n = elements (executor, id), bytes = n * qm_type_size (tensor.type);
+  const float *host = host_copy (executor, id);
   void *raw;
   QmStatus status;
 
+  if (host != NULL)
+    {
+      status = qm_executor_synchronize (executor, error);
+      if (status == QM_OK)
+        memcpy (to, host, bytes);
+      return status;
+    }
   if (tensor.type == QM_TYPE_F32)
     return qm_device_read (executor->device, executor->stream, to, tensor.data,
                            bytes, error);
@@ -524,11 +685,14 @@ qm_executor_read_state (QmExecutor *executor,
                          state_address (executor, index), sizeof *value, error);
 }
 
+/* An update moves as much as it computes. */
 static QmStatus
 queue (QmExecutor *executor, const QmOpCall *calls, size_t n, QmError *error)
 {
   QmStatus status = QM_OK;
 
+  if (executor->side != NULL && calls == executor->update)
+    return qm_host_side_update (executor->side, calls, error);
   for (size_t i = 0; i < n && status == QM_OK; i++)
     status = run (executor, &calls[i], error);
   return status;
@@ -582,6 +746,10 @@ qm_executor_clear (QmExecutor *executor, QmError *error)
   QmStatus status = clear_region (executor, executor->regions.gradients,
                                   executor->plan->memory.gradients, error);
 
+  if (status == QM_OK && executor->side != NULL)
+    status = qm_executor_synchronize (executor, error);
+  if (status == QM_OK && executor->side != NULL)
+    qm_host_side_clear_gradients (executor->side);
   if (status == QM_OK)
     status = qm_device_set (executor->device, executor->stream, loss.data, 0,
                             sizeof (float), error);
@@ -604,5 +772,10 @@ qm_executor_queue (QmExecutor *executor, const QmOpCall *call, QmError *error)
 QmStatus
 qm_executor_synchronize (QmExecutor *executor, QmError *error)
 {
-  return qm_stream_synchronize (executor->device, executor->stream, error);
+  QmStatus status =
+      qm_stream_synchronize (executor->device, executor->stream, error);
+
+  if (executor->side != NULL)
+    qm_host_side_wait (executor->side);
+  return status;
 }

@@ -14,8 +14,13 @@
 
 /* A GPU that was idle is faster than it can stay: for the first second or so
  * its power is below the limit that later holds its clocks back.  It is kept
- * busy for so many seconds before anything is timed. */
-#define SECONDS_OF_HEAT 2.0
+ * busy for so many seconds before anything is timed.  After a measurement it
+ * does not begin from idle, but the limit holds the mean power of about a
+ * second, in which it forgets what was before: it is kept busy for as long as
+ * it was idle since, and no shorter than that second, as other work may need
+ * other clocks.  So passes are timed at steady clocks in any case. */
+#define SECONDS_OF_HEAT       2.0
+#define SECONDS_OF_HEAT_LEAST 1.0
 
 /* Passes that are queued at a time.  One more than the device is busy with, so
  * that it never waits, and no more, so that a user who stops is obeyed soon. */
@@ -29,6 +34,9 @@ _Static_assert(2 + IN_FLIGHT <= N_EVENTS, "a step has enough events");
  * over less time power says more. */
 #define SECONDS_OF_ENERGY 1.0
 
+/* What samples have to take together, if there are to be fewer of them. */
+#define SECONDS_OF_SAMPLES 2.0
+
 typedef struct Measurement
 {
   const QmPlan *plan;
@@ -37,6 +45,10 @@ typedef struct Measurement
   QmExecutor *executor;
   QmEvent *events[N_EVENTS];
   double done, all; /* passes */
+  double rest; /* seconds that the host went on after the last timed pass */
+  double pass, update;         /* seconds of the last ones before the clock */
+  int64_t heated;              /* passes that were queued last */
+  int64_t n_passes, n_updates; /* that were timed */
 } Measurement;
 
 typedef QmStatus (*Work) (QmExecutor *executor, QmError *error);
@@ -64,36 +76,75 @@ add_time (QmTimes *times, double seconds, int64_t before)
   times->most = fmax (times->most, seconds);
 }
 
-/* Runs `work` as often as there are samples, nothing in between, and adds the
- * time of each; returns their mean in *mean. */
+static double
+now (void)
+{
+  struct timespec time = { 0 };
+
+  clock_gettime (CLOCK_MONOTONIC, &time);
+  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
+}
+
+static bool
+offloads (const Measurement *m)
+{
+  return m->plan->options.offload != QM_OFFLOAD_NONE;
+}
+
+int
+qm_measure_brief_samples (double seconds)
+{
+  double wanted = ceil (SECONDS_OF_SAMPLES / fmax (seconds, 1e-9));
+
+  return wanted < QM_MEASURE_SAMPLES ? (int) wanted : QM_MEASURE_SAMPLES;
+}
+
+static int
+sample_count (const Measurement *m, double seconds)
+{
+  return m->options->brief ? qm_measure_brief_samples (seconds)
+                           : QM_MEASURE_SAMPLES;
+}
+
+/* Runs `work` `n` times, nothing in between, and adds the time of each and
+ * `more`; returns their mean in *mean. */
 static QmStatus
 time_samples (Measurement *m,
               Work work,
+              int n,
               QmTimes *times,
-              int64_t before,
+              int64_t *before,
+              double more,
               double *mean,
               QmError *error)
 {
+  double ended, unused;
   QmStream *stream = qm_executor_stream (m->executor);
   QmStatus status = qm_event_record (m->device, stream, m->events[0], error);
 
   *mean = 0;
-  for (int i = 0; i < QM_MEASURE_SAMPLES && status == QM_OK; i++)
+  for (int i = 0; i < n && status == QM_OK; i++)
     {
       status = work (m->executor, error);
       if (status == QM_OK)
         status = qm_event_record (m->device, stream, m->events[i + 1], error);
     }
   if (status == QM_OK)
+    status = qm_event_elapsed (m->device, m->events[0], m->events[n], &unused,
+                               error);
+  ended = now ();
+  if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
-  for (int i = 0; i < QM_MEASURE_SAMPLES && status == QM_OK; i++)
+  m->rest = now () - ended;
+  for (int i = 0; i < n && status == QM_OK; i++)
     {
       double seconds = 0;
 
       status = qm_event_elapsed (m->device, m->events[i], m->events[i + 1],
                                  &seconds, error);
-      add_time (times, seconds, before + i);
-      *mean += seconds / QM_MEASURE_SAMPLES;
+      seconds += more;
+      add_time (times, seconds, (*before)++);
+      *mean += seconds / n;
     }
   return status;
 }
@@ -117,41 +168,48 @@ queue_pass (Measurement *m, int64_t index, QmError *error)
   return status;
 }
 
-static double
-now (void)
-{
-  struct timespec time = { 0 };
-
-  clock_gettime (CLOCK_MONOTONIC, &time);
-  return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
-
 static QmStatus
 warm_up_once (Measurement *m, QmError *error)
 {
+  double begin = now (), between;
   QmStatus status = qm_executor_pass (m->executor, error);
 
+  if (status == QM_OK && m->options->brief)
+    status = qm_executor_synchronize (m->executor, error);
+  between = now ();
+  m->pass = between - begin;
   if (status == QM_OK)
     status = qm_executor_update (m->executor, error);
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
+  m->update = now () - between;
   return status == QM_OK ? report (m, 1, error) : status;
 }
 
-/* Keeps a GPU busy with passes. */
+/* How long a GPU has to be kept busy that was idle until `begin`. */
+static double
+seconds_of_heat (const Measurement *m, double begin)
+{
+  double idle = SECONDS_OF_HEAT;
+
+  if (m->options->busy != NULL && *m->options->busy > 0)
+    idle = begin - *m->options->busy;
+  return fmax (SECONDS_OF_HEAT_LEAST, fmin (idle, SECONDS_OF_HEAT));
+}
+
+/* Keeps a GPU busy with passes until `seconds` after `begin`. */
 static QmStatus
-heat (Measurement *m, QmError *error)
+heat (Measurement *m, double begin, double seconds, QmError *error)
 {
   QmStream *stream = qm_executor_stream (m->executor);
-  double begin = now ();
   QmStatus status = QM_OK;
 
   if (qm_device_info (m->device)->target.kind != QM_DEVICE_CUDA)
     return QM_OK;
   status = qm_event_record (m->device, stream, m->events[0], error);
-  for (int64_t i = 0; status == QM_OK && now () - begin < SECONDS_OF_HEAT; i++)
+  while (status == QM_OK && now () - begin < seconds)
     {
-      status = queue_pass (m, i, error);
+      status = queue_pass (m, m->heated++, error);
       if (status == QM_OK)
         status = report (m, 0, error);
     }
@@ -161,14 +219,18 @@ heat (Measurement *m, QmError *error)
 static QmStatus
 warm_up (Measurement *m, QmPhases *phases, QmError *error)
 {
-  double begin = now ();
+  double begin = now (), seconds = seconds_of_heat (m, begin), busy;
   QmStatus status = warm_up_once (m, error);
 
   phases->tune = now () - begin;
+  busy = now ();
   for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
     status = warm_up_once (m, error);
+  /* While the host updates, the GPU is idle. */
+  if (offloads (m))
+    busy = now ();
   if (status == QM_OK)
-    status = heat (m, error);
+    status = heat (m, busy, seconds, error);
   phases->warm_up = now () - begin - phases->tune;
   return status;
 }
@@ -177,18 +239,18 @@ warm_up (Measurement *m, QmPhases *phases, QmError *error)
 static QmStatus
 time_passes (Measurement *m,
              QmMeasureResult *result,
-             int64_t before,
              double *mean,
              QmError *error)
 {
+  int n = sample_count (m, m->pass);
   QmMonitor *monitor = m->options->monitor;
   QmWatch watch;
   QmStatus status = monitor != NULL ? qm_monitor_begin (monitor, error) : QM_OK;
 
   if (status != QM_OK)
     return status;
-  status =
-      time_samples (m, qm_executor_pass, &result->pass, before, mean, error);
+  status = time_samples (m, qm_executor_pass, n, &result->pass, &m->n_passes, 0,
+                         mean, error);
   if (monitor == NULL)
     return status;
   qm_monitor_end (monitor, &watch);
@@ -200,21 +262,47 @@ time_passes (Measurement *m,
   return status;
 }
 
+/* While offloading, a pass begins while the host is still at work on what the
+ * one before it sent, so the first that is timed needs one before it. */
+static QmStatus
+begin_measurement (Measurement *m, int index, QmError *error)
+{
+  if (!offloads (m) || (m->heated > 0 && index == 0))
+    return QM_OK;
+  return qm_executor_pass (m->executor, error);
+}
+
+/* What the host still has to do after the last pass is part of the update.
+ * While offloading, gradients are zero, so that none is infinite and no update
+ * left out: on the host it would take another time. */
+static QmStatus
+time_updates (Measurement *m, QmTimes *times, double *mean, QmError *error)
+{
+  int n = sample_count (m, m->update);
+  double rest = offloads (m) ? m->rest : 0;
+  QmStatus status =
+      offloads (m) ? qm_executor_clear (m->executor, error) : QM_OK;
+
+  return status == QM_OK ? time_samples (m, qm_executor_update, n, times,
+                                         &m->n_updates, rest, mean, error)
+                         : status;
+}
+
 static QmStatus
 measure_once (Measurement *m,
               int index,
               QmMeasureResult *result,
               QmError *error)
 {
-  int64_t before = (int64_t) index * QM_MEASURE_SAMPLES;
   double pass, update;
-  QmStatus status = time_passes (m, result, before, &pass, error);
+  QmStatus status = begin_measurement (m, index, error);
 
+  if (status == QM_OK)
+    status = time_passes (m, result, &pass, error);
   if (status == QM_OK)
     status = report (m, QM_MEASURE_SAMPLES, error);
   if (status == QM_OK)
-    status = time_samples (m, qm_executor_update, &result->update, before,
-                           &update, error);
+    status = time_updates (m, &result->update, &update, error);
   if (status == QM_OK)
     add_time (&result->step, (double) m->plan->accumulation * pass + update,
               index);
@@ -341,6 +429,8 @@ run_all (Measurement *m, QmMeasureResult *result, QmError *error)
   for (int i = 0; i < m->options->repeat && status == QM_OK; i++)
     status = measure_once (m, i, result, error);
   phases->measure = now () - begin;
+  if (m->options->busy != NULL)
+    *m->options->busy = now ();
   if (status == QM_OK)
     status = validate (m, result, error);
   phases->validate = now () - begin - phases->measure;
@@ -367,6 +457,11 @@ qm_measure (const QmPlan *plan,
   QmStatus status;
 
   memset (result, 0, sizeof *result);
+  if (options->profile && offloads (&m))
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "operators are not timed one by one while offloading "
+                         "(%s): copies run beside them",
+                         qm_offload_name (plan->options.offload));
   result->watch = qm_watch_nothing ();
   m.all = WARM_UPS + (double) options->repeat * QM_MEASURE_SAMPLES
           + (double) options->validate * (double) plan->accumulation;

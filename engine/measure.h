@@ -16,6 +16,12 @@
 /* Passes and updates that are timed. */
 #define QM_MEASURE_SAMPLES 3
 
+/* How many of them with QmMeasureOptions.brief, where one takes so many
+ * seconds: as many as take two seconds, but at least one.  They differ by less
+ * than a percent, and a mean over two seconds is as good as that of three short
+ * ones. */
+int qm_measure_brief_samples (double seconds);
+
 /* Told how much of the work is done, 0 to 1; returns false to stop. */
 typedef bool (*QmProgress) (void *data, double done);
 
@@ -24,8 +30,13 @@ typedef struct QmMeasureOptions
   int repeat;       /* measurements; at least 1 */
   int64_t validate; /* whole steps to run for comparison */
   uint64_t seed;
-  QmMonitor *monitor;  /* watches the timed passes; may be NULL */
-  bool profile;        /* the operators too, afterwards */
+  QmMonitor *monitor; /* watches the timed passes; may be NULL */
+  bool profile;       /* the operators too, afterwards */
+  /* When the device was last kept busy by a measurement, which is brought up
+   * to date: of several in a row, the later need to warm the device up less.
+   * NULL, or 0 in it: it was idle. */
+  double *busy;
+  bool brief;          /* time what takes long less often */
   QmProgress progress; /* may be NULL */
   void *data;
 } QmMeasureOptions;
@@ -67,7 +78,8 @@ typedef struct QmMeasureResult
 /* Frees what a result owns. */
 void qm_measure_result_clear (QmMeasureResult *result);
 
-/* Measures a plan on a device.  QM_STATUS_INTERRUPTED where `progress` said so,
+/* Measures a plan on a device.  QM_STATUS_UNSUPPORTED for a profile of one that
+ * offloads.  QM_STATUS_INTERRUPTED where `progress` said so,
  * QM_STATUS_DEVICE where the device failed or was lost.  The result has to be
  * cleared where it succeeds. */
 QmStatus qm_measure (const QmPlan *plan,

@@ -11,10 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parameters begin at multiples of this, so that they are aligned to 256 bytes
- * in 16 bits too. */
-#define SLAB_ALIGNMENT 128
-
 static const struct
 {
   const char *name;
@@ -154,6 +150,9 @@ build_graph (QmPlan *plan, QmError *error)
     status = qm_pass_checkpoint (plan->graph, error);
   if (status != QM_OK)
     return status;
+  status = qm_plan_units (plan, error);
+  if (status != QM_OK)
+    return status;
   append_advance (plan->graph);
   if (plan->options.deterministic)
     qm_pass_deterministic (plan->graph);
@@ -164,24 +163,6 @@ static int64_t
 round_up (int64_t value, int64_t multiple)
 {
   return (value + multiple - 1) / multiple * multiple;
-}
-
-/* Gradients were declared in the order of the parameters that they belong to.
- */
-static int64_t
-place_in_slab (QmPlan *plan, QmRole role)
-{
-  const QmGraph *graph = plan->graph;
-  int64_t next = 0;
-
-  for (size_t i = 0; i < graph->n_values; i++)
-    if (graph->values[i].role == role
-        && graph->values[i].owner == (QmValueId) i)
-      {
-        plan->place[i] = next;
-        next += round_up (graph->values[i].room, SLAB_ALIGNMENT);
-      }
-  return next;
 }
 
 static uint64_t
@@ -242,8 +223,9 @@ plan_memory (QmPlan *plan, QmError *error)
   if (plan->place == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
-  plan->slab = place_in_slab (plan, QM_ROLE_PARAMETER);
-  place_in_slab (plan, QM_ROLE_GRADIENT);
+  memcpy (plan->place, plan->units.place,
+          plan->units.n_values * sizeof *plan->place);
+  plan->slab = plan->units.slab;
   slab = (uint64_t) plan->slab;
   memory->weights = slab * qm_type_size (plan->type);
   memory->master = plan->type != QM_TYPE_F32 ? slab * 4 : 0;
@@ -252,8 +234,10 @@ plan_memory (QmPlan *plan, QmError *error)
   memory->other = place_others (plan);
   memory->workspace = largest_workspace (plan);
   memory->reserved = qm_target_reserved (&plan->options.target);
-  status = qm_memory_arena (plan->graph, plan->place, &memory->activations,
-                            &memory->live, error);
+  status = qm_plan_offload (plan, error);
+  if (status == QM_OK)
+    status = qm_memory_arena (plan->graph, plan->place, &memory->activations,
+                              &memory->live, error);
   memory->total = memory->weights + memory->master + memory->gradients
                   + memory->optimizer + memory->activations + memory->other
                   + memory->workspace + memory->reserved;
@@ -277,10 +261,6 @@ qm_plan_new (const QmModelConfig *config,
                          "batch size, %lld",
                          (long long) options->micro_batch,
                          (long long) recipe->batch_size);
-  if (options->offload != QM_OFFLOAD_NONE)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "offloading (%s) is not supported",
-                         qm_offload_name (options->offload));
   new = calloc (1, sizeof *new);
   if (new == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
@@ -308,6 +288,8 @@ qm_plan_free (QmPlan *plan)
     return;
   qm_graph_free (plan->graph);
   free (plan->place);
+  free (plan->resident);
+  qm_units_clear (&plan->units);
   free (plan);
 }
 
@@ -321,6 +303,7 @@ qm_plan_largest (const QmModelConfig *config,
 {
   QmPlanOptions tried = *options;
   int low = -1, high = 0;
+  QmShortage shortage;
 
   *plan = NULL;
   while (INT64_C (2) << high <= recipe->batch_size)
@@ -345,7 +328,7 @@ qm_plan_largest (const QmModelConfig *config,
           *plan = NULL;
           return status;
         }
-      if (candidate->memory.total <= bytes)
+      if (!qm_plan_is_short (candidate, bytes, &shortage))
         {
           qm_plan_free (*plan);
           *plan = candidate;
@@ -353,15 +336,29 @@ qm_plan_largest (const QmModelConfig *config,
           continue;
         }
       if (middle == 0)
-        qm_error_set (error, QM_STATUS_DEVICE_FULL, "", 0, 0,
-                      "a micro-batch of 1 needs %.1f GiB, and there are %.1f "
-                      "GiB",
-                      (double) candidate->memory.total / 0x1p30,
-                      (double) bytes / 0x1p30);
+        qm_shortage_report (&shortage, 1, error);
       qm_plan_free (candidate);
       high = middle - 1;
     }
   return *plan != NULL ? QM_OK : QM_STATUS_DEVICE_FULL;
+}
+
+static void *
+offloaded_address (const QmPlan *plan,
+                   const QmRegions *regions,
+                   const QmValue *value)
+{
+  int64_t size = (int64_t) qm_type_size (value->tensor.type);
+  int64_t byte = plan->resident[value->owner];
+
+  if (byte >= 0)
+    return regions->resident != NULL
+               ? regions->resident + byte + value->offset * size
+               : NULL;
+  return regions->weights != NULL
+             ? regions->weights
+                   + (plan->place[value->owner] + value->offset) * size
+             : NULL;
 }
 
 void *
@@ -375,6 +372,8 @@ qm_plan_address (const QmPlan *plan, const QmRegions *regions, QmValueId id)
   switch (value->role)
     {
     case QM_ROLE_PARAMETER:
+      if (plan->resident != NULL)
+        return offloaded_address (plan, regions, value);
       region = value->tensor.type == QM_TYPE_F32 ? regions->master
                                                  : regions->weights;
       break;

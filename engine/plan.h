@@ -9,6 +9,7 @@
 
 #include "data/model.h"
 #include "engine/graph.h"
+#include "engine/units.h"
 #include "kernels/device.h"
 
 /* Methods, each usable alone. */
@@ -32,8 +33,13 @@ void qm_methods_format (unsigned methods, char *text, size_t size);
  * (Rajbhandari et al. 2019) and FSDP (Zhao et al. 2023) with offloading, of one
  * GPU or each of several.  Optimizer states, fp32 weights among them, always,
  * and the update then runs there; stages 3 the weights that products read too.
- * ZeRO 1 moves gradients once a step, all others with every pass.  ZeRO moves
- * in buckets of some number of elements, FSDP block by block. */
+ * ZeRO 1 moves gradients once a step, all others with every pass, in the type
+ * of the products, and the host adds them up in fp32.  ZeRO moves in buckets of
+ * QM_BUCKET_GRADIENTS and QM_BUCKET_WEIGHTS elements, FSDP block by block.
+ *
+ * Some weights stay on the device in stages 3 as well: those of fewer elements
+ * than QM_BUCKET_THRESHOLD with ZeRO, and what kernels read as fp32 where
+ * products are of 16 bits (norms, and the rates, skips and steps of scans). */
 typedef enum QmOffload
 {
   QM_OFFLOAD_NONE,
@@ -52,6 +58,13 @@ const char *qm_offload_name (QmOffload offload);
 /* The other way round; false for another word. */
 bool qm_offload_parse (const char *text, QmOffload *offload);
 
+/* Elements, as the paper (appendix F) and DeepSpeed set them: of a bucket of
+ * gradients and of weights, where it has more than one parameter, and of the
+ * smallest parameter that leaves the device. */
+#define QM_BUCKET_GRADIENTS INT64_C (200000000)
+#define QM_BUCKET_WEIGHTS   INT64_C (50000000)
+#define QM_BUCKET_THRESHOLD INT64_C (100000)
+
 typedef struct QmPlanOptions
 {
   QmTarget target;
@@ -60,7 +73,10 @@ typedef struct QmPlanOptions
   bool checkpoint; /* activation checkpointing */
   QmOffload offload;
   bool no_dropout;
-  bool deterministic; /* equal bits in every run, also where that costs time */
+  bool deterministic;  /* equal bits in every run, also where that costs time */
+  uint64_t host_bytes; /* of the host's memory that can be used; 0: not known */
+  int64_t bucket; /* for tests: elements, at most, of buckets and of what the
+                     host works on at a time; 0: as above */
 } QmPlanOptions;
 
 /* Bytes by use; of the device but for `host`. */
@@ -80,6 +96,28 @@ typedef struct QmMemory
   uint64_t host; /* memory of the host for what is offloaded */
 } QmMemory;
 
+/* Gradients on their way to the host, and weights on their way back, go through
+ * so many slots of pinned memory in turn. */
+#define QM_HOST_SLOTS 4
+
+/* Elements of a slot at most. */
+#define QM_HOST_CHUNK (INT64_C (1) << 24)
+
+/* What is in memory of the host, in bytes.  Each is one piece of memory, in
+ * whole pages of 2 MiB. */
+typedef struct QmHostMemory
+{
+  uint64_t states;    /* of master weights, first and second moments, each */
+  uint64_t gradients; /* sums of passes, fp32; none in ZeRO 1, where the device
+                         has them */
+  uint64_t weights;   /* of stages 3, where products are of 16 bits */
+  uint64_t staging;   /* the slots, and what is small */
+  int64_t chunk;      /* elements of a slot */
+  /* Byte of the staging where the slots for gradients and weights begin, and
+   * what stays on the device is; a slot's bytes. */
+  uint64_t weight_slots, resident, gradient_slot, weight_slot;
+} QmHostMemory;
+
 typedef struct QmPlan
 {
   QmModelConfig config;
@@ -94,6 +132,12 @@ typedef struct QmPlan
   int64_t *place;
   int64_t sum_place; /* byte of `other` where the update sums squares */
   QmMemory memory;
+  /* Of offloading: */
+  QmUnits units;
+  int64_t *resident; /* by value, of owners of parameters: byte of the region of
+                        those that stay on the device by themselves, or -1 */
+  uint64_t resident_bytes;
+  QmHostMemory host;
 } QmPlan;
 
 /* Plans a recipe that was applied to its configuration. */
@@ -104,6 +148,38 @@ QmStatus qm_plan_new (const QmModelConfig *config,
                       QmError *error);
 
 void qm_plan_free (QmPlan *plan);
+
+/* Which memory a plan does not fit in. */
+typedef struct QmShortage
+{
+  bool host; /* else the device's */
+  uint64_t needs, available;
+} QmShortage;
+
+/* Whether a plan needs more than `bytes` of the device, or more of the host
+ * than its options say that there is.  The memory of a CPU is that of the host,
+ * and `bytes` is for both. */
+bool
+qm_plan_is_short (const QmPlan *plan, uint64_t bytes, QmShortage *shortage);
+
+/* Says so in a sentence, with QM_STATUS_DEVICE_FULL. */
+QmStatus qm_shortage_report (const QmShortage *shortage,
+                             int64_t micro_batch,
+                             QmError *error);
+
+/* Whether weights are on the host between their uses. */
+static inline bool
+qm_offload_weights (QmOffload offload)
+{
+  return offload == QM_OFFLOAD_ZERO_3 || offload == QM_OFFLOAD_FSDP_3;
+}
+
+/* Whether gradients leave the device with every pass. */
+static inline bool
+qm_offload_gradients (QmOffload offload)
+{
+  return offload != QM_OFFLOAD_NONE && offload != QM_OFFLOAD_ZERO_1;
+}
 
 /* The largest micro-batch that is a power of two, no more than the batch, and
  * fits in `bytes`: its plan, or QM_STATUS_DEVICE_FULL, with what a micro-batch
@@ -119,9 +195,11 @@ QmStatus qm_plan_largest (const QmModelConfig *config,
 typedef struct QmRegions
 {
   char *weights, *master, *gradients, *moments, *arena, *other, *workspace;
+  char *resident; /* parameters that stay by themselves while offloading */
 } QmRegions;
 
-/* The address of the first element of a value. */
+/* The address of the first element of a value; NULL for one that is on the host
+ * alone. */
 void *
 qm_plan_address (const QmPlan *plan, const QmRegions *regions, QmValueId value);
 
@@ -140,6 +218,11 @@ void qm_plan_update_calls (const QmPlan *plan,
 
 /* FLOPs of one pass that count for the utilisation. */
 double qm_plan_pass_flops (const QmPlan *plan);
+
+/* Parameters that stay on the device while others do not, what the host holds,
+ * and the memory of it all (plan-offload.c). */
+QmStatus qm_plan_units (QmPlan *plan, QmError *error);
+QmStatus qm_plan_offload (QmPlan *plan, QmError *error);
 
 /* Lays out temporaries (memory.c): fills in place[] and returns the size of the
  * arena, and in *live the most that lives at one time. */

@@ -33,6 +33,15 @@ typedef struct QmBackend
   QmStatus (*event_record) (QmDevice *, QmStream *, QmEvent *, QmError *);
   QmStatus (*event_elapsed) (
       QmDevice *, QmEvent *, QmEvent *, double *, QmError *);
+  QmStatus (*pin) (QmDevice *, void *, size_t, QmError *);
+  void (*unpin) (QmDevice *, void *);
+  QmStatus (*stream_write) (
+      QmDevice *, QmStream *, void *, const void *, size_t, QmError *);
+  QmStatus (*stream_read) (
+      QmDevice *, QmStream *, void *, const void *, size_t, QmError *);
+  QmStatus (*stream_wait) (QmDevice *, QmStream *, QmEvent *, QmError *);
+  QmStatus (*stream_call) (
+      QmDevice *, QmStream *, QmHostFunction, void *, QmError *);
   QmStatus (*capture_begin) (QmDevice *, QmStream *, QmError *);
   QmStatus (*capture_end) (QmDevice *, QmStream *, QmCapture **, QmError *);
   QmStatus (*capture_launch) (QmDevice *, QmStream *, QmCapture *, QmError *);

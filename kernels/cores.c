@@ -4,6 +4,8 @@
 
 #include "kernels/cores.h"
 
+#include "kernels/cgroup.h"
+
 #include <math.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -12,7 +14,6 @@
 #include <string.h>
 
 #define MAX_CPUS 8192
-#define MAX_PATH 4096
 
 /* The set of processors of the calling thread, or NULL. */
 static cpu_set_t *
@@ -33,16 +34,6 @@ allowed_cpus (size_t *size)
   return NULL;
 }
 
-static FILE *
-open_file (const char *root, const char *path)
-{
-  char name[MAX_PATH];
-
-  if (snprintf (name, sizeof name, "%s%s", root, path) >= (int) sizeof name)
-    return NULL;
-  return fopen (name, "re");
-}
-
 /* Whether processor `cpu` is the first in the set of those that share its core.
  * The list is like "0-1,64-65". */
 static bool
@@ -55,7 +46,7 @@ is_first_of_core (const char *root, int cpu, const cpu_set_t *set, size_t size)
 
   snprintf (path, sizeof path,
             "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", cpu);
-  file = open_file (root, path);
+  file = qm_cgroup_open (root, path);
   while (file != NULL && fscanf (file, "%d", &first) == 1)
     {
       last = first;
@@ -93,28 +84,6 @@ qm_cores_list (const char *root, int *cpus, size_t max)
   return n;
 }
 
-/* Up to two numbers at the beginning of a file; how many there are. */
-static int
-read_numbers (const char *root,
-              const char *folder,
-              const char *file_name,
-              double *first,
-              double *second)
-{
-  char path[MAX_PATH + 32];
-  FILE *file;
-  int n = 0;
-
-  snprintf (path, sizeof path, "%s/%s", folder, file_name);
-  file = open_file (root, path);
-  if (file != NULL)
-    {
-      n = fscanf (file, "%lf %lf", first, second);
-      fclose (file);
-    }
-  return n;
-}
-
 /* The quota may be "max" or -1, which is no limit. */
 static double
 read_quota (const char *root, const char *folder, bool second_version)
@@ -122,88 +91,17 @@ read_quota (const char *root, const char *folder, bool second_version)
   double quota = -1, period = 0, unused;
 
   if (second_version)
-    read_numbers (root, folder, "cpu.max", &quota, &period);
+    qm_cgroup_read (root, folder, "cpu.max", &quota, &period);
   else
     {
-      read_numbers (root, folder, "cpu.cfs_quota_us", &quota, &unused);
-      read_numbers (root, folder, "cpu.cfs_period_us", &period, &unused);
+      qm_cgroup_read (root, folder, "cpu.cfs_quota_us", &quota, &unused);
+      qm_cgroup_read (root, folder, "cpu.cfs_period_us", &period, &unused);
     }
   return quota > 0 && period > 0 ? quota / period : INFINITY;
 }
 
-/* The least quota of `mount` + `group` and of every folder between them. */
-static double
-least_quota (const char *root,
-             const char *mount,
-             const char *group,
-             bool second_version)
-{
-  char folder[MAX_PATH];
-  double least = INFINITY;
-  size_t shortest = strlen (mount);
-
-  if (snprintf (folder, sizeof folder, "%s%s", mount, group)
-      >= (int) sizeof folder)
-    return INFINITY;
-  for (;;)
-    {
-      char *slash = strrchr (folder, '/');
-
-      least = fmin (least, read_quota (root, folder, second_version));
-      if (strlen (folder) <= shortest || slash == NULL)
-        return least;
-      *slash = '\0';
-    }
-}
-
-/* Whether a list like "cpu,cpuacct" has the controller `cpu`. */
-static bool
-has_cpu (const char *controllers)
-{
-  for (;;)
-    {
-      size_t length = strcspn (controllers, ",");
-
-      if (length == 3 && strncmp (controllers, "cpu", 3) == 0)
-        return true;
-      if (controllers[length] == '\0')
-        return false;
-      controllers += length + 1;
-    }
-}
-
-/* Lines are number:controllers:/group, without controllers in version 2. */
 double
 qm_cores_quota (const char *root)
 {
-  FILE *file = open_file (root, "/proc/self/cgroup");
-  char line[MAX_PATH], mount[MAX_PATH + 32];
-  double least = INFINITY;
-
-  while (file != NULL && fgets (line, sizeof line, file) != NULL)
-    {
-      char *controllers = strchr (line, ':');
-      char *group = controllers != NULL ? strchr (controllers + 1, ':') : NULL;
-
-      if (group == NULL)
-        continue;
-      *group++ = '\0';
-      group[strcspn (group, "\n")] = '\0';
-      controllers++;
-      if (*controllers == '\0')
-        {
-          least =
-              fmin (least, least_quota (root, "/sys/fs/cgroup", group, true));
-          least = fmin (least, least_quota (root, "/sys/fs/cgroup/unified",
-                                            group, true));
-        }
-      else if (has_cpu (controllers))
-        {
-          snprintf (mount, sizeof mount, "/sys/fs/cgroup/%s", controllers);
-          least = fmin (least, least_quota (root, mount, group, false));
-        }
-    }
-  if (file != NULL)
-    fclose (file);
-  return least;
+  return qm_cgroup_least (root, "cpu", read_quota);
 }

@@ -262,6 +262,62 @@ qm_event_elapsed (QmDevice *device,
 }
 
 QmStatus
+qm_host_pin (QmDevice *device, void *memory, size_t bytes, QmError *error)
+{
+  return device->backend->pin (device, memory, bytes, error);
+}
+
+void
+qm_host_unpin (QmDevice *device, void *memory)
+{
+  if (memory != NULL)
+    device->backend->unpin (device, memory);
+}
+
+QmStatus
+qm_stream_write (QmDevice *device,
+                 QmStream *stream,
+                 void *to,
+                 const void *from_host,
+                 size_t bytes,
+                 QmError *error)
+{
+  return device->backend->stream_write (device, stream, to, from_host, bytes,
+                                        error);
+}
+
+QmStatus
+qm_stream_read (QmDevice *device,
+                QmStream *stream,
+                void *to_host,
+                const void *from,
+                size_t bytes,
+                QmError *error)
+{
+  return device->backend->stream_read (device, stream, to_host, from, bytes,
+                                       error);
+}
+
+QmStatus
+qm_stream_wait (QmDevice *device,
+                QmStream *stream,
+                QmEvent *event,
+                QmError *error)
+{
+  return device->backend->stream_wait (device, stream, event, error);
+}
+
+QmStatus
+qm_stream_call (QmDevice *device,
+                QmStream *stream,
+                QmHostFunction function,
+                void *data,
+                QmError *error)
+{
+  return device->backend->stream_call (device, stream, function, data, error);
+}
+
+QmStatus
 qm_capture_begin (QmDevice *device, QmStream *stream, QmError *error)
 {
   return device->backend->capture_begin (device, stream, error);

@@ -155,10 +155,57 @@ QmStatus qm_event_elapsed (QmDevice *device,
                            double *seconds,
                            QmError *error);
 
-/* Between begin and end, operators and qm_device_set() on the stream are not
- * executed but recorded with the addresses that they were called with; launch
- * queues the whole record.  Nothing else may be called on the stream in
- * between.  Ends the capture even where it fails. */
+/* Tells the device of memory of the host that copies are queued from and to, as
+ * qm_host_memory_new() (kernels/host/host-adam.h) gives it, so that its pages
+ * stay where they are.  QM_STATUS_DEVICE_FULL, with a sentence that names the
+ * host, where the system does not allow so much. */
+QmStatus
+qm_host_pin (QmDevice *device, void *memory, size_t bytes, QmError *error);
+
+/* Waits for all work, then forgets it; NULL is allowed. */
+void qm_host_unpin (QmDevice *device, void *memory);
+
+/* Queue copies from and to memory of the host that was pinned, which stays as
+ * it is until they are done. */
+QmStatus qm_stream_write (QmDevice *device,
+                          QmStream *stream,
+                          void *to,
+                          const void *from_host,
+                          size_t bytes,
+                          QmError *error);
+QmStatus qm_stream_read (QmDevice *device,
+                         QmStream *stream,
+                         void *to_host,
+                         const void *from,
+                         size_t bytes,
+                         QmError *error);
+
+/* What is queued on the stream from now on waits for the event as it was
+ * recorded last. */
+QmStatus qm_stream_wait (QmDevice *device,
+                         QmStream *stream,
+                         QmEvent *event,
+                         QmError *error);
+
+/* Called by a thread of the device's own; must not call the device, and a wait
+ * in it may hold up those of all streams. */
+typedef void (*QmHostFunction) (void *data);
+
+/* Queues a call of a function of the host: what is queued later on the stream
+ * waits until it has returned. */
+QmStatus qm_stream_call (QmDevice *device,
+                         QmStream *stream,
+                         QmHostFunction function,
+                         void *data,
+                         QmError *error);
+
+/* Between begin and end, operators, qm_device_set() and what is queued by the
+ * four functions above are not executed but recorded with the addresses that
+ * they were called with; launch queues the whole record.  Another stream takes
+ * part from when it waits for an event that was recorded on one that does, and
+ * in the end the first stream has to wait for it (QM_STATUS_DEVICE otherwise).
+ * Nothing else may be called on these streams in between.  Ends the capture
+ * even where it fails. */
 QmStatus qm_capture_begin (QmDevice *device, QmStream *stream, QmError *error);
 QmStatus qm_capture_end (QmDevice *device,
                          QmStream *stream,

@@ -76,6 +76,10 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_SUM_SQUARES] = { "sum_squares", "s#n", "s#1" },
   [QM_OP_UPDATE_STATE] = { "update_state", "s#1", "s#8" },
   [QM_OP_ADAM] = { "adam", "s#8", "s#n s#n s#n s#n f?#n" },
+  [QM_OP_FETCH] = { "fetch", "", "f#*" },
+  [QM_OP_FETCHED] = { "fetched", "f#*", "" },
+  [QM_OP_SEND] = { "send", "f#*", "" },
+  [QM_OP_SENT] = { "sent", "f#*", "" },
 };
 
 _Static_assert(QM_STATE_SIZE == 8, "the signatures say 8");

@@ -326,6 +326,30 @@ typedef enum QmOp
    *      second moment f32 [n], 4 [w [n]]; all but w in and out */
   QM_OP_ADAM,
 
+  /* Transfers of parameters and gradients between device and host, `unit` of
+   * them at a time.  No device runs these: who has the host's side queues
+   * them (engine/host-side.h).
+   *
+   * Begins to fill y from the host.
+   * in: none
+   * out: 0 y, dense */
+  QM_OP_FETCH,
+
+  /* From here on that has been done.
+   * in: 0 y
+   * out: none */
+  QM_OP_FETCHED,
+
+  /* Begins to send x to the host, which adds it to what it has.
+   * in: 0 x, dense
+   * out: none */
+  QM_OP_SEND,
+
+  /* From here on x can be written again.
+   * in: 0 x
+   * out: none */
+  QM_OP_SENT,
+
   QM_OP_COUNT
 } QmOp;
 
@@ -387,7 +411,7 @@ typedef struct QmAttributes
   bool deterministic; /* equal bits in every run, where that costs time */
   uint32_t site, site2;
   int64_t count, padded, padding, patch, rotary;
-  int64_t height, width, chunk;
+  int64_t height, width, chunk, unit;
   double value, scale, epsilon, dropout;
   double beta1, beta2, weight_decay, max_norm;
 } QmAttributes;

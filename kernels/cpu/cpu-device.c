@@ -62,29 +62,42 @@ typedef struct QmCpuDevice
   QmThreads *threads;
 } QmCpuDevice;
 
-/* Calls, or the setting of bytes, that wait to be executed. */
+/* What waits to be executed: the call of an operator, unless it is one of the
+ * others. */
 typedef struct Recorded
 {
   QmOpCall call;
-  void *memory; /* of qm_device_set(), else NULL */
+  void *to;         /* of a copy, or bytes to be set */
+  const void *from; /* of a copy */
   int byte;
   size_t bytes;
+  QmHostFunction function;
+  void *data;
 } Recorded;
 
+/* Everything is executed at once, so streams are in the order in which they
+ * were called.  What is looked at is whether a GPU would take a capture. */
 struct QmCapture
 {
   Recorded *items;
   size_t n, capacity;
+  QmStream *origin;
+  QmStream *joined; /* others that take part */
 };
 
 struct QmStream
 {
   QmCapture *capture; /* being recorded, or NULL */
+  QmStream *next;     /* that takes part in the same */
+  size_t recorded;    /* so far */
+  bool apart;         /* something was recorded that nobody waits for */
 };
 
 struct QmEvent
 {
   struct timespec time;
+  QmStream *stream; /* that it was recorded on while that took part, or NULL */
+  size_t recorded;  /* there, before it */
 };
 
 static QmStatus
@@ -159,6 +172,8 @@ record (QmStream *stream, const Recorded *item, QmError *error)
 {
   QmCapture *capture = stream->capture;
 
+  stream->apart = true;
+  stream->recorded++;
   if (capture->n == capture->capacity)
     {
       size_t capacity = capture->capacity * 2 + 64;
@@ -174,6 +189,38 @@ record (QmStream *stream, const Recorded *item, QmError *error)
 }
 
 static QmStatus
+execute_call (QmDevice *device, const QmOpCall *call, QmError *error)
+{
+  if (operators[call->op] == NULL)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "the CPU has no operator %s", qm_op_name (call->op));
+  return operators[call->op](cpu (device)->threads, call) ? QM_OK
+                                                          : no_memory (error);
+}
+
+static QmStatus
+execute (QmDevice *device, const Recorded *item, QmError *error)
+{
+  if (item->function != NULL)
+    item->function (item->data);
+  else if (item->from != NULL)
+    memcpy (item->to, item->from, item->bytes);
+  else if (item->to != NULL)
+    memset (item->to, item->byte, item->bytes);
+  else
+    return execute_call (device, &item->call, error);
+  return QM_OK;
+}
+
+/* Executes something, or records it. */
+static QmStatus
+queue (QmDevice *device, QmStream *stream, const Recorded *item, QmError *error)
+{
+  return stream->capture != NULL ? record (stream, item, error)
+                                 : execute (device, item, error);
+}
+
+static QmStatus
 cpu_set (QmDevice *device,
          QmStream *stream,
          void *memory,
@@ -181,14 +228,45 @@ cpu_set (QmDevice *device,
          size_t bytes,
          QmError *error)
 {
-  if (stream->capture != NULL)
-    {
-      Recorded item = { .memory = memory, .byte = byte, .bytes = bytes };
+  Recorded item = { .to = memory, .byte = byte, .bytes = bytes };
 
-      return record (stream, &item, error);
-    }
-  memset (memory, byte, bytes);
+  return queue (device, stream, &item, error);
+}
+
+static QmStatus
+cpu_pin (QmDevice *device, void *memory, size_t bytes, QmError *error)
+{
   return QM_OK;
+}
+
+static void
+cpu_unpin (QmDevice *device, void *memory)
+{
+}
+
+static QmStatus
+cpu_queue_copy (QmDevice *device,
+                QmStream *stream,
+                void *to,
+                const void *from,
+                size_t bytes,
+                QmError *error)
+{
+  Recorded item = { .to = to, .from = from, .bytes = bytes };
+
+  return queue (device, stream, &item, error);
+}
+
+static QmStatus
+cpu_stream_call (QmDevice *device,
+                 QmStream *stream,
+                 QmHostFunction function,
+                 void *data,
+                 QmError *error)
+{
+  Recorded item = { .function = function, .data = data };
+
+  return queue (device, stream, &item, error);
 }
 
 static QmStatus
@@ -205,11 +283,35 @@ cpu_capture_free (QmDevice *device, QmCapture *capture)
   free (capture);
 }
 
+/* Nothing is recorded any more. */
+static void
+leave_capture (QmCapture *capture)
+{
+  capture->origin->capture = NULL;
+  for (QmStream *stream = capture->joined; stream != NULL;
+       stream = stream->next)
+    stream->capture = NULL;
+  capture->joined = NULL;
+}
+
 static void
 cpu_stream_free (QmDevice *device, QmStream *stream)
 {
-  if (stream->capture != NULL)
-    cpu_capture_free (device, stream->capture);
+  QmCapture *capture = stream->capture;
+
+  if (capture != NULL && capture->origin == stream)
+    {
+      leave_capture (capture);
+      cpu_capture_free (device, capture);
+    }
+  else if (capture != NULL)
+    for (QmStream **link = &capture->joined; *link != NULL;
+         link = &(*link)->next)
+      if (*link == stream)
+        {
+          *link = stream->next;
+          break;
+        }
   free (stream);
 }
 
@@ -241,6 +343,30 @@ cpu_event_record (QmDevice *device,
   if (clock_gettime (CLOCK_MONOTONIC, &event->time) != 0)
     return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
                          "the host has no monotonic clock");
+  event->stream = stream->capture != NULL ? stream : NULL;
+  event->recorded = stream->recorded;
+  return QM_OK;
+}
+
+static QmStatus
+cpu_stream_wait (QmDevice *device,
+                 QmStream *stream,
+                 QmEvent *event,
+                 QmError *error)
+{
+  QmStream *other = event->stream;
+
+  if (other == NULL || other == stream || other->capture == NULL)
+    return QM_OK;
+  if (stream->capture == NULL)
+    {
+      stream->capture = other->capture;
+      stream->next = stream->capture->joined;
+      stream->capture->joined = stream;
+    }
+  stream->apart = true;
+  stream->recorded++;
+  other->apart = other->recorded != event->recorded;
   return QM_OK;
 }
 
@@ -260,7 +386,10 @@ static QmStatus
 cpu_capture_begin (QmDevice *device, QmStream *stream, QmError *error)
 {
   stream->capture = calloc (1, sizeof *stream->capture);
-  return stream->capture != NULL ? QM_OK : no_memory (error);
+  if (stream->capture == NULL)
+    return no_memory (error);
+  stream->capture->origin = stream;
+  return QM_OK;
 }
 
 static QmStatus
@@ -269,19 +398,19 @@ cpu_capture_end (QmDevice *device,
                  QmCapture **capture,
                  QmError *error)
 {
-  *capture = stream->capture;
-  stream->capture = NULL;
-  return QM_OK;
-}
+  bool apart = false;
 
-static QmStatus
-execute (QmDevice *device, const QmOpCall *call, QmError *error)
-{
-  if (operators[call->op] == NULL)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "the CPU has no operator %s", qm_op_name (call->op));
-  return operators[call->op](cpu (device)->threads, call) ? QM_OK
-                                                          : no_memory (error);
+  *capture = stream->capture;
+  for (QmStream *other = (*capture)->joined; other != NULL; other = other->next)
+    apart = apart || other->apart;
+  leave_capture (*capture);
+  if (!apart)
+    return QM_OK;
+  cpu_capture_free (device, *capture);
+  *capture = NULL;
+  return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                       "a stream that took part in a capture was not waited "
+                       "for");
 }
 
 static QmStatus
@@ -293,14 +422,7 @@ cpu_capture_launch (QmDevice *device,
   QmStatus status = QM_OK;
 
   for (size_t i = 0; i < capture->n && status == QM_OK; i++)
-    {
-      Recorded *item = &capture->items[i];
-
-      if (item->memory != NULL)
-        memset (item->memory, item->byte, item->bytes);
-      else
-        status = execute (device, &item->call, error);
-    }
+    status = execute (device, &capture->items[i], error);
   return status;
 }
 
@@ -310,13 +432,9 @@ cpu_run (QmDevice *device,
          const QmOpCall *call,
          QmError *error)
 {
-  if (stream->capture != NULL)
-    {
-      Recorded item = { .call = *call };
+  Recorded item = { .call = *call };
 
-      return record (stream, &item, error);
-    }
-  return execute (device, call, error);
+  return queue (device, stream, &item, error);
 }
 
 static const QmBackend backend = {
@@ -334,6 +452,12 @@ static const QmBackend backend = {
   .event_free = cpu_event_free,
   .event_record = cpu_event_record,
   .event_elapsed = cpu_event_elapsed,
+  .pin = cpu_pin,
+  .unpin = cpu_unpin,
+  .stream_write = cpu_queue_copy,
+  .stream_read = cpu_queue_copy,
+  .stream_wait = cpu_stream_wait,
+  .stream_call = cpu_stream_call,
   .capture_begin = cpu_capture_begin,
   .capture_end = cpu_capture_end,
   .capture_launch = cpu_capture_launch,

@@ -146,9 +146,7 @@ struct Tf32RowLoader
     if (thread < M)
       vectors (bh, row0 + thread, first);
     fence_async_proxy ();
-    __syncwarp ();
-    if (thread % 32 == 0)
-      barrier_arrive (&s.q_full[ring.index]);
+    barrier_arrive (&s.q_full[ring.index]);
     ring.advance ();
     if (first)
       half ^= 1;
@@ -346,7 +344,7 @@ struct Tf32BackwardConsumer
     products_wait<0> ();
     pin (dk);
     pin (dv);
-    warp_arrive (&s.q_empty[ring.index], lane);
+    barrier_arrive (&s.q_empty[ring.index]);
     ring.advance ();
   }
 
@@ -486,8 +484,8 @@ tf32_backward (const __grid_constant__ Params p)
     {
       for (int i = 0; i < 2; i++)
         {
-          barrier_init (&s.q_full[i], 4);
-          barrier_init (&s.q_empty[i], 8);
+          barrier_init (&s.q_full[i], WARPGROUP);
+          barrier_init (&s.q_empty[i], 2 * WARPGROUP);
           barrier_init (&s.ds_full[i], 8);
           barrier_init (&s.ds_empty[i], 4);
         }

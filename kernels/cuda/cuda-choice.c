@@ -15,7 +15,7 @@
 
 typedef struct Choice
 {
-  QmHopperProduct shape; /* only whether there are bias and pre */
+  QmCudaFacts facts;
   bool own;
 } Choice;
 
@@ -26,14 +26,12 @@ struct QmCudaChoices
   size_t n, capacity;
 };
 
-typedef struct Way
+typedef struct Timed
 {
-  const QmHopperProduct *own; /* or the library */
-  QmCudaOperator library;
-  const QmOpCall *call;
+  const QmCudaWay *way;
   int repeats;
   float milliseconds; /* the least so far; negative before the first */
-} Way;
+} Timed;
 
 QmStatus
 qm_cuda_choices_new (QmCudaChoices **result, QmError *error)
@@ -70,63 +68,35 @@ qm_cuda_choices_free (QmCudaChoices *choices)
   free (choices);
 }
 
-static QmHopperProduct
-shape_of (const QmHopperProduct *product)
-{
-  QmHopperProduct shape;
-
-  memset (&shape, 0, sizeof shape);
-  shape.type = product->type;
-  shape.finish = product->finish;
-  shape.activation = product->activation;
-  shape.transposed = product->transposed;
-  shape.rows = product->rows;
-  shape.columns = product->columns;
-  shape.inner = product->inner;
-  shape.step_a = product->step_a;
-  shape.step_b = product->step_b;
-  shape.step_d = product->step_d;
-  shape.step_pre = product->step_pre;
-  shape.bias = product->bias != NULL ? &shape_of : NULL;
-  shape.pre = product->pre != NULL ? (void *) &shape_of : NULL;
-  return shape;
-}
-
-static QmStatus
-run (QmCudaContext *context, cudaStream_t stream, const Way *way)
-{
-  return way->own != NULL ? qm_hopper_product (context, stream, way->own, NULL)
-                          : way->library (context, stream, way->call, NULL);
-}
-
 static bool
-time_way (QmCudaContext *context, cudaStream_t stream, Way *way)
+time_way (QmCudaContext *context, cudaStream_t stream, Timed *timed)
 {
+  const QmCudaWay *way = timed->way;
   QmCudaChoices *choices = context->choices;
   float elapsed;
 
   if (cudaEventRecord (choices->begin, stream) != cudaSuccess)
     return false;
-  for (int i = 0; i < way->repeats; i++)
-    if (run (context, stream, way) != QM_OK)
+  for (int i = 0; i < timed->repeats; i++)
+    if (way->run (context, stream, way->what, NULL) != QM_OK)
       return false;
   if (cudaEventRecord (choices->end, stream) != cudaSuccess
       || cudaEventSynchronize (choices->end) != cudaSuccess
       || cudaEventElapsedTime (&elapsed, choices->begin, choices->end)
              != cudaSuccess)
     return false;
-  elapsed /= (float) way->repeats;
-  if (way->milliseconds < 0 || elapsed < way->milliseconds)
-    way->milliseconds = elapsed;
-  way->repeats = elapsed * MAX_REPEATS > MILLISECONDS
-                     ? (int) (MILLISECONDS / elapsed) + 1
-                     : MAX_REPEATS;
+  elapsed /= (float) timed->repeats;
+  if (timed->milliseconds < 0 || elapsed < timed->milliseconds)
+    timed->milliseconds = elapsed;
+  timed->repeats = elapsed * MAX_REPEATS > MILLISECONDS
+                       ? (int) (MILLISECONDS / elapsed) + 1
+                       : MAX_REPEATS;
   return true;
 }
 
 /* The first time of each is not counted: what it learns or loads takes long. */
 static bool
-learn (QmCudaContext *context, cudaStream_t stream, Way *own, Way *library)
+learn (QmCudaContext *context, cudaStream_t stream, Timed *own, Timed *library)
 {
   for (int round = 0; round <= ROUNDS; round++)
     {
@@ -140,28 +110,34 @@ learn (QmCudaContext *context, cudaStream_t stream, Way *own, Way *library)
   return own->milliseconds < MARGIN * library->milliseconds;
 }
 
-bool
-qm_cuda_choose_own (QmCudaContext *context,
-                    cudaStream_t stream,
-                    const QmHopperProduct *own,
-                    QmCudaOperator library,
-                    const QmOpCall *call)
+int
+qm_cuda_choice (const QmCudaContext *context, const QmCudaFacts *facts)
 {
-  QmCudaChoices *choices = context->choices;
-  QmHopperProduct shape = shape_of (own);
-  enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  Way ways[] = {
-    { .own = own, .call = call, .repeats = 1, .milliseconds = -1 },
-    { .library = library, .call = call, .repeats = 1, .milliseconds = -1 },
-  };
+  const QmCudaChoices *choices = context->choices;
 
   if (context->preference != QM_CUDA_PREFER_FASTEST)
     return context->preference == QM_CUDA_PREFER_OWN;
-  if (call->attributes.deterministic)
-    return true;
   for (size_t i = 0; i < choices->n; i++)
-    if (memcmp (&choices->choices[i].shape, &shape, sizeof shape) == 0)
+    if (memcmp (&choices->choices[i].facts, facts, sizeof *facts) == 0)
       return choices->choices[i].own;
+  return -1;
+}
+
+bool
+qm_cuda_choose_own (QmCudaContext *context,
+                    cudaStream_t stream,
+                    const QmCudaFacts *facts,
+                    const QmCudaWay *own,
+                    const QmCudaWay *library)
+{
+  QmCudaChoices *choices = context->choices;
+  enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  Timed ours = { .way = own, .repeats = 1, .milliseconds = -1 };
+  Timed theirs = { .way = library, .repeats = 1, .milliseconds = -1 };
+  int known = qm_cuda_choice (context, facts);
+
+  if (known >= 0)
+    return known != 0;
   if (cudaStreamIsCapturing (stream, &capture) != cudaSuccess
       || capture != cudaStreamCaptureStatusNone)
     return false;
@@ -175,10 +151,8 @@ qm_cuda_choose_own (QmCudaContext *context,
       choices->choices = more;
       choices->capacity = capacity;
     }
-  memset (&choices->choices[choices->n], 0, sizeof (Choice));
-  choices->choices[choices->n].shape = shape;
-  choices->choices[choices->n].own =
-      learn (context, stream, &ways[0], &ways[1]);
+  choices->choices[choices->n].facts = *facts;
+  choices->choices[choices->n].own = learn (context, stream, &ours, &theirs);
   cudaGetLastError ();
   return choices->choices[choices->n++].own;
 }

@@ -5,7 +5,7 @@
 #ifndef QM_KERNELS_CUDA_CUDA_CHOICE_H
 #define QM_KERNELS_CUDA_CUDA_CHOICE_H
 
-#include "kernels/cuda/hopper-product.h"
+#include "kernels/cuda/cuda-ops.h"
 
 #ifdef __cplusplus
 extern "C"
@@ -15,17 +15,34 @@ extern "C"
   QmStatus qm_cuda_choices_new (QmCudaChoices **choices, QmError *error);
   void qm_cuda_choices_free (QmCudaChoices *choices);
 
-  /* How the call, whose product is `own`, is to be run: with that product, or
-   * as `library` does it.  When a shape is seen for the first time, both are
-   * run and timed, which only writes what the call writes; unless the stream is
-   * being captured or one of them cannot do it, which is then not chosen.  A
-   * call that has to be deterministic takes our own, which times cannot change.
-   */
+  /* One way to run a call. */
+  typedef struct QmCudaWay
+  {
+    QmStatus (*run) (QmCudaContext *context,
+                     cudaStream_t stream,
+                     const void *what,
+                     QmError *error);
+    const void *what;
+  } QmCudaWay;
+
+  /* What tells shapes of calls apart; all that is not set is zero. */
+  typedef struct QmCudaFacts
+  {
+    int64_t fact[14];
+  } QmCudaFacts;
+
+  /* Whether shapes of these facts are known to be run in our own way, without
+   * running anything: 1, by the library: 0, or not known yet: -1. */
+  int qm_cuda_choice (const QmCudaContext *context, const QmCudaFacts *facts);
+
+  /* The same, but where it is not known, both ways are run and timed, which
+   * writes what they write; unless the stream is being captured, or one of them
+   * cannot do it, which is then not chosen. */
   bool qm_cuda_choose_own (QmCudaContext *context,
                            cudaStream_t stream,
-                           const QmHopperProduct *own,
-                           QmCudaOperator library,
-                           const QmOpCall *call);
+                           const QmCudaFacts *facts,
+                           const QmCudaWay *own,
+                           const QmCudaWay *library);
 
 #ifdef __cplusplus
 }

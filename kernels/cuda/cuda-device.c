@@ -350,6 +350,101 @@ cuda_event_elapsed (QmDevice *device,
 }
 
 static QmStatus
+cuda_pin (QmDevice *device, void *memory, size_t bytes, QmError *error)
+{
+  QmStatus status = enter (device, error);
+  cudaError_t code;
+
+  if (status != QM_OK)
+    return status;
+  code = cudaHostRegister (memory, bytes, cudaHostRegisterDefault);
+  if (code == cudaErrorMemoryAllocation)
+    {
+      cudaGetLastError ();
+      return qm_error_set (error, QM_STATUS_DEVICE_FULL, "", 0, 0,
+                           "the host cannot pin %.2f GiB of its memory for %s",
+                           (double) bytes / (1 << 30), device->info.id);
+    }
+  return result (device, code, error);
+}
+
+static void
+cuda_unpin (QmDevice *device, void *memory)
+{
+  if (enter (device, NULL) == QM_OK)
+    {
+      cudaDeviceSynchronize ();
+      cudaHostUnregister (memory);
+      cudaGetLastError ();
+    }
+}
+
+static QmStatus
+cuda_stream_write (QmDevice *device,
+                   QmStream *stream,
+                   void *to,
+                   const void *from,
+                   size_t bytes,
+                   QmError *error)
+{
+  QmStatus status = enter (device, error);
+
+  if (status != QM_OK)
+    return status;
+  return result (device,
+                 cudaMemcpyAsync (to, from, bytes, cudaMemcpyHostToDevice,
+                                  stream->stream),
+                 error);
+}
+
+static QmStatus
+cuda_stream_read (QmDevice *device,
+                  QmStream *stream,
+                  void *to,
+                  const void *from,
+                  size_t bytes,
+                  QmError *error)
+{
+  QmStatus status = enter (device, error);
+
+  if (status != QM_OK)
+    return status;
+  return result (device,
+                 cudaMemcpyAsync (to, from, bytes, cudaMemcpyDeviceToHost,
+                                  stream->stream),
+                 error);
+}
+
+static QmStatus
+cuda_stream_wait (QmDevice *device,
+                  QmStream *stream,
+                  QmEvent *event,
+                  QmError *error)
+{
+  QmStatus status = enter (device, error);
+
+  if (status != QM_OK)
+    return status;
+  return result (device, cudaStreamWaitEvent (stream->stream, event->event, 0),
+                 error);
+}
+
+static QmStatus
+cuda_stream_call (QmDevice *device,
+                  QmStream *stream,
+                  QmHostFunction function,
+                  void *data,
+                  QmError *error)
+{
+  QmStatus status = enter (device, error);
+
+  if (status != QM_OK)
+    return status;
+  return result (device, cudaLaunchHostFunc (stream->stream, function, data),
+                 error);
+}
+
+static QmStatus
 cuda_capture_begin (QmDevice *device, QmStream *stream, QmError *error)
 {
   QmStatus status = enter (device, error);
@@ -448,6 +543,12 @@ static const QmBackend backend = {
   .event_free = cuda_event_free,
   .event_record = cuda_event_record,
   .event_elapsed = cuda_event_elapsed,
+  .pin = cuda_pin,
+  .unpin = cuda_unpin,
+  .stream_write = cuda_stream_write,
+  .stream_read = cuda_stream_read,
+  .stream_wait = cuda_stream_wait,
+  .stream_call = cuda_stream_call,
   .capture_begin = cuda_capture_begin,
   .capture_end = cuda_capture_end,
   .capture_launch = cuda_capture_launch,

@@ -3,6 +3,8 @@
 #include "kernels/cuda/cuda-choice.h"
 #include "kernels/cuda/cuda-products.h"
 #include "kernels/cuda/cuda-workspace.h"
+#include "kernels/cuda/hopper-product.h"
+#include "kernels/cuda/hopper-weight-grad.h"
 
 static size_t
 floats (int64_t count)
@@ -73,6 +75,15 @@ type_fits (const QmTensor *factor,
          && (result->type == factor->type || result->type == QM_TYPE_F32);
 }
 
+static QmStatus
+run_own (QmCudaContext *context,
+         cudaStream_t stream,
+         const void *what,
+         QmError *error)
+{
+  return qm_hopper_product (context, stream, what, error);
+}
+
 /* Our own product for a, b and d of another. */
 static QmHopperProduct
 own_product (const QmCudaProduct *product)
@@ -90,6 +101,30 @@ own_product (const QmCudaProduct *product)
     .b = product->b.data,
     .d = product->d.data,
   };
+}
+
+/* Whether our own product is to be taken.  A call that has to be deterministic
+ * takes it, which times cannot change. */
+static bool
+choose_own (QmCudaContext *context,
+            cudaStream_t stream,
+            const QmHopperProduct *own,
+            QmStatus (*library) (QmCudaContext *context,
+                                 cudaStream_t stream,
+                                 const void *what,
+                                 QmError *error),
+            const QmOpCall *call)
+{
+  const QmCudaFacts facts = {
+    { call->op, own->type, own->finish, own->activation, own->transposed,
+      own->rows, own->columns, own->inner, own->step_a, own->step_b,
+      own->step_d, own->step_pre, own->bias != NULL, own->pre != NULL }
+  };
+  const QmCudaWay ours = { run_own, own }, theirs = { library, call };
+
+  return (call->attributes.deterministic
+          && context->preference == QM_CUDA_PREFER_FASTEST)
+         || qm_cuda_choose_own (context, stream, &facts, &ours, &theirs);
 }
 
 static QmStatus
@@ -148,9 +183,10 @@ linear_product (const QmOpCall *call, const QmTensor *to)
 static QmStatus
 library_linear (QmCudaContext *context,
                 cudaStream_t stream,
-                const QmOpCall *call,
+                const void *what,
                 QmError *error)
 {
+  const QmOpCall *call = what;
   const QmTensor *bias = &call->inputs[2], *y = &call->outputs[0];
   const QmTensor *pre = &call->outputs[1];
   QmFunction activation = call->attributes.activation;
@@ -232,7 +268,7 @@ qm_cuda_linear (QmCudaContext *context,
   QmHopperProduct own = own_linear (call, &fits);
 
   if (fits && qm_hopper_product_fits (context, &own)
-      && qm_cuda_choose_own (context, stream, &own, library_linear, call))
+      && choose_own (context, stream, &own, library_linear, call))
     return qm_hopper_product (context, stream, &own, error);
   if (context->preference == QM_CUDA_PREFER_OWN)
     return refuse_own (call, error);
@@ -261,9 +297,10 @@ input_grad_product (const QmOpCall *call)
 static QmStatus
 library_input_grad (QmCudaContext *context,
                     cudaStream_t stream,
-                    const QmOpCall *call,
+                    const void *what,
                     QmError *error)
 {
+  const QmOpCall *call = what;
   const QmTensor *pre = &call->inputs[2], *add = &call->inputs[3];
   const QmTensor *dx = &call->outputs[0];
   QmFunction activation = call->attributes.activation;
@@ -333,7 +370,7 @@ qm_cuda_linear_input_grad (QmCudaContext *context,
       fits = fits && pre->type == type && !matrix (pre).transposed;
     }
   if (fits && qm_hopper_product_fits (context, &own)
-      && qm_cuda_choose_own (context, stream, &own, library_input_grad, call))
+      && choose_own (context, stream, &own, library_input_grad, call))
     return qm_hopper_product (context, stream, &own, error);
   if (context->preference == QM_CUDA_PREFER_OWN)
     return refuse_own (call, error);
@@ -395,12 +432,13 @@ choose_weight_grad (QmCudaContext *context,
   return choice;
 }
 
-QmStatus
-qm_cuda_linear_weight_grad (QmCudaContext *context,
-                            cudaStream_t stream,
-                            const QmOpCall *call,
-                            QmError *error)
+static QmStatus
+library_weight_grad (QmCudaContext *context,
+                     cudaStream_t stream,
+                     const void *what,
+                     QmError *error)
 {
+  const QmOpCall *call = what;
   const QmTensor *dy = &call->inputs[0], *dbias = &call->outputs[1];
   bool has_dbias = qm_tensor_present (dbias);
   int64_t columns = computed (call, dy->shape[1]);
@@ -453,6 +491,101 @@ qm_cuda_linear_weight_grad (QmCudaContext *context,
     return status;
   return qm_cuda_sum_columns (context, stream, dy, 1, call->workspace,
                               dbias->data, error);
+}
+
+static QmStatus
+run_own_weight_grad (QmCudaContext *context,
+                     cudaStream_t stream,
+                     const void *what,
+                     QmError *error)
+{
+  return qm_hopper_weight_grad (context, stream, what, error);
+}
+
+/* As one of our own; in `fits` whether all lie as it wants them. */
+static QmHopperWeightGrad
+own_weight_grad (const QmOpCall *call, bool *fits)
+{
+  const QmTensor *dbias = &call->outputs[1];
+  QmCudaMatrix dy = matrix (&call->inputs[0]), x = matrix (&call->inputs[1]);
+  QmCudaMatrix dw = matrix (&call->outputs[0]);
+
+  *fits = !dy.transposed && !x.transposed && !dw.transposed && x.type == dy.type
+          && dw.type == QM_TYPE_F32;
+  return (QmHopperWeightGrad){
+    .type = dy.type,
+    .rows = computed (call, dy.columns),
+    .columns = x.columns,
+    .inner = dy.rows,
+    .sums = dy.columns,
+    .step_dy = dy.step,
+    .step_x = x.step,
+    .step_dw = dw.step,
+    .dy = dy.data,
+    .x = x.data,
+    .dw = dw.data,
+    .dbias = qm_tensor_present (dbias) ? dbias->data : NULL,
+  };
+}
+
+/* Times both ways on memory that nobody needs, because both add to what is
+ * there; where there is no such memory, it is ours. */
+static bool
+choose_own_weight_grad (QmCudaContext *context,
+                        cudaStream_t stream,
+                        const QmHopperWeightGrad *own,
+                        const QmOpCall *call)
+{
+  const QmCudaFacts facts = {
+    { call->op, own->type, own->rows, own->columns, own->inner, own->sums,
+      own->step_dy, own->step_x, own->step_dw, own->dbias != NULL }
+  };
+  QmHopperWeightGrad grad = *own;
+  QmOpCall other = *call;
+  const QmCudaWay ours = { run_own_weight_grad, &grad };
+  const QmCudaWay theirs = { library_weight_grad, &other };
+  size_t bytes = floats (own->rows * own->step_dw);
+  enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  int known = qm_cuda_choice (context, &facts);
+  void *scratch;
+  bool choice;
+
+  if (known >= 0)
+    return known != 0;
+  if (cudaStreamIsCapturing (stream, &capture) != cudaSuccess
+      || capture != cudaStreamCaptureStatusNone)
+    return true;
+  if (cudaMalloc (&scratch, bytes + floats (own->sums)) != cudaSuccess)
+    {
+      cudaGetLastError ();
+      return true;
+    }
+  cudaMemsetAsync (scratch, 0, bytes + floats (own->sums), stream);
+  other.outputs[0].data = grad.dw = scratch;
+  if (own->dbias != NULL)
+    other.outputs[1].data = grad.dbias =
+        (float *) (void *) ((char *) scratch + bytes);
+  choice = qm_cuda_choose_own (context, stream, &facts, &ours, &theirs);
+  cudaFree (scratch);
+  return choice;
+}
+
+QmStatus
+qm_cuda_linear_weight_grad (QmCudaContext *context,
+                            cudaStream_t stream,
+                            const QmOpCall *call,
+                            QmError *error)
+{
+  bool fits;
+  QmHopperWeightGrad own = own_weight_grad (call, &fits);
+
+  if (fits && !call->attributes.deterministic
+      && qm_hopper_weight_grad_fits (context, &own)
+      && choose_own_weight_grad (context, stream, &own, call))
+    return qm_hopper_weight_grad (context, stream, &own, error);
+  if (context->preference == QM_CUDA_PREFER_OWN)
+    return refuse_own (call, error);
+  return library_weight_grad (context, stream, call, error);
 }
 
 /* Sets the leading dimensions of a tensor aside: the one that is counted within

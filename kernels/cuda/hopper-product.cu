@@ -5,8 +5,6 @@
 
 #include "kernels/cuda/hopper-product.cuh"
 
-#include <type_traits>
-
 namespace qm_product
 {
 
@@ -14,74 +12,64 @@ namespace
 {
 
 constexpr int BN = 256;
-/* Row tiles that are worked on together, so that they share columns in the L2
+/* Rows that are worked on together, so that they share columns in the L2
  * cache. */
-constexpr int GROUP = 8;
+constexpr int GROUP_ROWS = 2048;
 
-/* Describes a matrix to the copy engine, in boxes of `across` x `down`. */
-cudaError_t
-make_map (CUtensorMap *map, const void *data, int64_t columns, int64_t rows,
-          int64_t step, int across, int down)
+int64_t
+divide_up (int64_t a, int64_t b)
 {
-  typedef CUresult (*Encode) (CUtensorMap *, CUtensorMapDataType, cuuint32_t,
-                              void *, const cuuint64_t *, const cuuint64_t *,
-                              const cuuint32_t *, const cuuint32_t *,
-                              CUtensorMapInterleave, CUtensorMapSwizzle,
-                              CUtensorMapL2promotion,
-                              CUtensorMapFloatOOBfill);
-  const cuuint64_t sizes[2] = { (cuuint64_t) columns, (cuuint64_t) rows };
-  /* that of a single row is never used, but must be one that is allowed */
-  const cuuint64_t strides[1] = { rows > 1 ? (cuuint64_t) step * 2 : 16 };
-  const cuuint32_t box[2] = { (cuuint32_t) across, (cuuint32_t) down };
-  const cuuint32_t steps[2] = { 1, 1 };
-  cudaDriverEntryPointQueryResult found;
-  void *entry = NULL;
-  cudaError_t status = cudaGetDriverEntryPointByVersion (
-    "cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found);
+  return (a + b - 1) / b;
+}
 
-  if (status != cudaSuccess)
-    return status;
-  if (found != cudaDriverEntryPointSuccess || !entry)
-    return cudaErrorInsufficientDriver;
-  return reinterpret_cast<Encode> (entry) (
-           map,
-           std::is_same<QM_PRODUCT_T, __half>::value
-             ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
-             : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-           2, const_cast<void *> (data), sizes, strides, box, steps,
-           CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-           CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-           CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
-             == CUDA_SUCCESS
-           ? cudaSuccess
-           : cudaErrorInvalidValue;
+/* How often every cluster takes a tile. */
+int64_t
+rounds (const QmHopperProduct &p, bool beside, int clusters)
+{
+  int64_t rows = divide_up (p.rows, beside ? BM : CLUSTER * BM);
+  int64_t columns = divide_up (p.columns, beside ? CLUSTER * BN : BN);
+
+  return divide_up (rows * columns, clusters);
+}
+
+/* Blocks beside each other have to fetch a quarter more. */
+void
+arrange (Work *w, const QmHopperProduct &p, int clusters)
+{
+  w->beside = rounds (p, true, clusters) < rounds (p, false, clusters);
+  w->tile_rows = w->beside ? BM : CLUSTER * BM;
+  w->tile_columns = w->beside ? CLUSTER * BN : BN;
+  w->row_tiles = (int) divide_up (p.rows, w->tile_rows);
+  w->column_tiles = (int) divide_up (p.columns, w->tile_columns);
+  w->group = GROUP_ROWS / w->tile_rows;
 }
 
 cudaError_t
 describe (Work *w, const QmHopperProduct &p)
 {
-  const bool down = !p.transposed;
+  typedef QM_PRODUCT_T T;
+
+  const int rows = w->beside ? BM / CLUSTER : BM;
+  const int columns = w->beside ? BN : BN / CLUSTER;
   cudaError_t status
-    = make_map (&w->a, p.a, p.inner, p.rows, p.step_a, BK, BM);
+    = make_map<T> (&w->a, p.a, p.inner, p.rows, p.step_a, BK, rows);
 
   if (status == cudaSuccess)
-    status = down ? make_map (&w->b, p.b, p.columns, p.inner, p.step_b, 64, BK)
-                  : make_map (&w->b, p.b, p.inner, p.columns, p.step_b, BK,
-                              BN / CLUSTER);
+    status = p.transposed ? make_map<T> (&w->b, p.b, p.inner, p.columns,
+                                         p.step_b, BK, columns)
+                          : make_map<T> (&w->b, p.b, p.columns, p.inner,
+                                         p.step_b, 64, BK);
   if (status == cudaSuccess)
-    status = make_map (&w->d, p.d, p.columns, p.rows, p.step_d, PART_COLUMNS,
-                       PART_ROWS);
+    status = make_map<T> (&w->d, p.d, p.columns, p.rows, p.step_d,
+                          PART_COLUMNS, PART_ROWS);
   if (status == cudaSuccess && p.pre)
-    status = make_map (&w->pre, p.pre, p.columns, p.rows, p.step_pre,
-                       PART_COLUMNS, PART_ROWS);
+    status = make_map<T> (&w->pre, p.pre, p.columns, p.rows, p.step_pre,
+                          PART_COLUMNS, PART_ROWS);
   w->bias = p.bias;
   w->store_pre = p.pre != NULL;
   w->rows = (int) p.rows;
   w->columns = (int) p.columns;
-  w->steps = (int) ((p.inner + BK - 1) / BK);
-  w->row_tiles = (int) ((p.rows + CLUSTER * BM - 1) / (CLUSTER * BM));
-  w->column_tiles = (int) ((p.columns + BN - 1) / BN);
-  w->group = GROUP;
+  w->steps = (int) divide_up (p.inner, BK);
   return status;
 }
 
@@ -108,7 +96,10 @@ cudaError_t
 launch (const QmHopperProduct &p, int processors, cudaStream_t stream)
 {
   Work w = {};
-  cudaError_t status = describe (&w, p);
+  cudaError_t status;
+
+  arrange (&w, p, processors / CLUSTER);
+  status = describe (&w, p);
 
   if (status != cudaSuccess)
     return status;

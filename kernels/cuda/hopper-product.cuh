@@ -3,9 +3,10 @@
 /* The product of two matrices of 16-bit numbers on Hopper.
  *
  * A cluster is two blocks, one below the other: they have rows of their own and
- * share the columns, of which each fetches one half for both.  Blocks stay on
- * their multiprocessors and take tile after tile.  One warp fetches; two
- * warpgroups multiply, 64 rows each.  They share nothing but the ring of
+ * share the columns, of which each fetches one half for both.  Or they lie
+ * beside each other and share rows, where that leaves fewer tiles partly empty.
+ * Blocks stay on their multiprocessors and take tile after tile.  One warp
+ * fetches; two warpgroups multiply, 64 rows each.  They share nothing but the ring of
  * stages, so one may be as far ahead of the other as the ring is long: while
  * one finishes and stores its part of a tile, the other one has the tensor cores
  * for itself.
@@ -17,8 +18,8 @@
 #ifndef QM_KERNELS_CUDA_HOPPER_PRODUCT_CUH
 #define QM_KERNELS_CUDA_HOPPER_PRODUCT_CUH
 
-#include "kernels/cuda/attention-wgmma.cuh"
 #include "kernels/cuda/gelu.cuh"
+#include "kernels/cuda/hopper-boxes.cuh"
 #include "kernels/cuda/hopper-product.h"
 
 namespace qm_product
@@ -29,7 +30,6 @@ using namespace qm_attention;
 constexpr int BM = 128, BK = 64;
 constexpr int WARPS = 8; /* that multiply */
 constexpr int THREADS = 3 * WARPGROUP;
-constexpr int CLUSTER = 2;
 constexpr int PART_ROWS = 16, PART_COLUMNS = 64; /* what a warp stores at once */
 
 struct Work
@@ -39,7 +39,8 @@ struct Work
   bool store_pre;
   int rows, columns;
   int steps; /* of the inner dimension */
-  int row_tiles, column_tiles; /* row_tiles: of clusters */
+  bool beside;
+  int row_tiles, column_tiles, tile_rows, tile_columns; /* of clusters */
   int group; /* row tiles that are worked on together */
 };
 
@@ -54,88 +55,6 @@ template <int BN> struct alignas (1024) Shared
   uint64_t full[STAGES], empty[STAGES];
   uint64_t part_full[WARPS][PARTS];
 };
-
-/* -- clusters -------------------------------------------------------------- */
-
-/* Of an address in shared memory: above it is the rank of the block. */
-constexpr uint32_t IN_BLOCK = (1 << 24) - 1;
-
-__device__ __forceinline__ int
-cluster_rank ()
-{
-  int rank;
-
-  asm volatile ("mov.u32 %0, %%cluster_ctarank;\n" : "=r"(rank));
-  return rank;
-}
-
-__device__ __forceinline__ void
-cluster_sync ()
-{
-  asm volatile ("barrier.cluster.arrive.release;\n"
-                "barrier.cluster.wait.acquire;\n" ::
-                  : "memory");
-}
-
-/* Arrives at the same barrier of a block of the cluster.  No memory has to
- * become visible by this: what was read stays as it was. */
-__device__ __forceinline__ void
-barrier_arrive_at (uint64_t *barrier, int rank)
-{
-  asm volatile ("{\n"
-                ".reg .b32 there;\n"
-                "mapa.shared::cluster.u32 there, %0, %1;\n"
-                "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
-                "}\n" ::"r"(shared_u32 (barrier)),
-                "r"(rank)
-                : "memory");
-}
-
-/* -- copies ---------------------------------------------------------------- */
-
-__device__ __forceinline__ void
-load_box (void *to, const CUtensorMap *map, uint64_t *barrier, int x, int y)
-{
-  asm volatile (
-    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier"
-    "::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];\n" ::"r"(
-      shared_u32 (to)),
-    "l"(map), "r"(shared_u32 (barrier)), "r"(x), "r"(y)
-    : "memory");
-}
-
-/* To the L2 cache. */
-__device__ __forceinline__ void
-prefetch_box (const CUtensorMap *map, int x, int y)
-{
-  asm volatile ("cp.async.bulk.prefetch.tensor.2d.L2.global.tile"
-                " [%0, {%1, %2}];\n" ::"l"(map),
-                "r"(x), "r"(y)
-                : "memory");
-}
-
-/* To the same place in both blocks, whose barriers are told. */
-__device__ __forceinline__ void
-load_box_for_all (void *to, const CUtensorMap *map, uint64_t *barrier, int x,
-                  int y)
-{
-  asm volatile (
-    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier"
-    "::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4}], [%2],"
-    " %5;\n" ::"r"(shared_u32 (to)),
-    "l"(map), "r"(shared_u32 (barrier)), "r"(x), "r"(y),
-    "h"((uint16_t) ((1 << CLUSTER) - 1))
-    : "memory");
-}
-
-__device__ __forceinline__ void
-store_box (const CUtensorMap *map, const void *from, int x, int y)
-{
-  asm volatile ("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group"
-                " [%0, {%2, %3}], [%1];\n" ::"l"(map),
-                "r"(shared_u32 (from)), "r"(x), "r"(y)
-                : "memory");
-}
 
 __device__ __forceinline__ void
 load_matrices (uint32_t from, uint32_t (&r)[4])
@@ -155,7 +74,6 @@ struct Tile
 {
   int row, column; /* the first, of the cluster */
 
-  template <int BN>
   static __device__ __forceinline__ Tile
   at (const Work &w, int index)
   {
@@ -164,42 +82,65 @@ struct Tile
     int rows = min (w.group, w.row_tiles - group * w.group);
     int across = rest / rows;
 
-    return { (group * w.group + rest - across * rows) * (CLUSTER * BM),
-             across * BN };
+    return { (group * w.group + rest - across * rows) * w.tile_rows,
+             across * w.tile_columns };
   }
 };
 
 /* -- fetching -------------------------------------------------------------- */
+
+/* A step of columns from `column` on: `n` of them. */
+template <bool DOWN, class Load>
+__device__ __forceinline__ void
+load_columns (uint16_t *to, int n, int column, int step, Load load)
+{
+  if (!DOWN)
+    load (to, step * BK, column);
+  else
+#pragma unroll
+    for (int c = 0; c < n; c += 64)
+      load (to + c * BK, column + c, step * BK);
+}
 
 template <bool DOWN, int BN>
 __device__ __forceinline__ void
 produce (const Work &w, Shared<BN> &s, int rank)
 {
   constexpr int STAGES = Shared<BN>::STAGES;
-  constexpr int HALF = BN / CLUSTER;
+  constexpr int HALF = BN / CLUSTER, HALF_ROWS = BM / CLUSTER;
   const int tiles = w.row_tiles * w.column_tiles;
   Ring<STAGES> ring;
 
   for (int i = blockIdx.x / CLUSTER; i < tiles; i += gridDim.x / CLUSTER)
     {
-      const Tile tile = Tile::at<BN> (w, i);
-      const int row = tile.row + rank * BM;
-      const int column = tile.column + rank * HALF;
+      const Tile tile = Tile::at (w, i);
 
       for (int step = 0; step < w.steps; step++)
         {
           uint64_t *full = &s.full[ring.index];
-          uint16_t *b = s.b[ring.index] + rank * HALF * BK;
+          uint16_t *a = s.a[ring.index], *b = s.b[ring.index];
+          auto for_one = [&] (uint16_t *to, int x, int y) {
+            load_box (to, &w.b, full, x, y);
+          };
+          auto for_all = [&] (uint16_t *to, int x, int y) {
+            load_box_for_all (to, &w.b, full, x, y);
+          };
 
           barrier_wait (&s.empty[ring.index], ring.parity ^ 1);
           barrier_expect (full, (BM + BN) * BK * 2);
-          load_box (s.a[ring.index], &w.a, full, step * BK, row);
-          if (DOWN)
-#pragma unroll
-            for (int c = 0; c < HALF; c += 64)
-              load_box_for_all (b + c * BK, &w.b, full, column + c, step * BK);
+          if (w.beside)
+            {
+              load_box_for_all (a + rank * HALF_ROWS * BK, &w.a, full,
+                                step * BK, tile.row + rank * HALF_ROWS);
+              load_columns<DOWN> (b, BN, tile.column + rank * BN, step,
+                                  for_one);
+            }
           else
-            load_box_for_all (b, &w.b, full, step * BK, column);
+            {
+              load_box (a, &w.a, full, step * BK, tile.row + rank * BM);
+              load_columns<DOWN> (b + rank * HALF * BK, HALF,
+                                  tile.column + rank * HALF, step, for_all);
+            }
           ring.advance ();
         }
     }
@@ -467,8 +408,9 @@ struct Consumer
   __device__ __forceinline__ void
   multiply_rest (int index)
   {
-    tile = Tile::at<BN> (w, index);
-    tile.row += rank * BM + warp * PART_ROWS;
+    tile = Tile::at (w, index);
+    tile.row += (w.beside ? 0 : rank * BM) + warp * PART_ROWS;
+    tile.column += w.beside ? rank * BN : 0;
     if (LOADS)
       load_first_parts ();
     while (step < w.steps)

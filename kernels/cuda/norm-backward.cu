@@ -13,6 +13,7 @@ namespace
 struct NormBackward
 {
   QmRows dy, dy2, sum, dsum, gamma, gamma2, dx, branch, branch2;
+  bool joined; /* dy2 has no gamma of its own, and is added to dy first */
   const float *mean, *rstd;
   float
       *parts[4]; /* [gridDim.x, columns] of dgamma, dbeta and the second two */
@@ -209,13 +210,21 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
                                  norm.columns, lane, sums[s]);
 }
 
+/* The outputs whose gradients there are. */
+enum Outputs
+{
+  ONE,
+  JOINED, /* two without gamma of their own: they are added first */
+  DUAL
+};
+
 /* What a thread has of a row: one group. */
 struct Column
 {
   QmRaw dy, dy2, x, dsum;
   float mean, rstd;
 
-  template <bool dual>
+  template <Outputs outputs>
   __device__ __forceinline__ void
   fetch (const NormBackward &norm, int64_t row, int column)
   {
@@ -225,7 +234,7 @@ struct Column
                               norm.sum.type);
     dy = qm_fetch_group<true> (norm.dy.row (row), column, norm.columns,
                                norm.dy.type);
-    if (dual)
+    if (outputs != ONE)
       dy2 = qm_fetch_group<true> (norm.dy2.row (row), column, norm.columns,
                                   norm.dy2.type);
     if (norm.dsum)
@@ -251,15 +260,12 @@ struct Affine
       dgamma[i] = dbeta[i] = 0;
   }
 
+  /* Of the gradient d of the output. */
   __device__ __forceinline__ void
-  add (const QmRaw &raw,
-       const QmRows &dy,
+  add (const float (&d)[QM_GROUP],
        const float (&n)[QM_GROUP],
        float (&dn)[QM_GROUP])
   {
-    float d[QM_GROUP];
-
-    qm_unpack (raw, dy.type, d);
 #pragma unroll
     for (int i = 0; i < QM_GROUP; i++)
       {
@@ -302,9 +308,36 @@ sum_both (float2 x, float2 *shared)
   return x;
 }
 
+/* Adds up to two gradients of outputs to those of gamma and beta, and through
+ * gamma to dn. */
+template <Outputs outputs>
+__device__ __forceinline__ void
+add_outputs (const NormBackward &norm,
+             const Column &now,
+             const float (&n)[QM_GROUP],
+             Affine &first,
+             Affine &second,
+             float (&dn)[QM_GROUP])
+{
+  float d[QM_GROUP], d2[QM_GROUP];
+
+  qm_unpack (now.dy, norm.dy.type, d);
+  if (outputs != ONE)
+    {
+      qm_unpack (now.dy2, norm.dy2.type, d2);
+      if (outputs == DUAL)
+        second.add (d2, n, dn);
+      else
+#pragma unroll
+        for (int i = 0; i < QM_GROUP; i++)
+          d[i] += d2[i];
+    }
+  first.add (d, n, dn);
+}
+
 /* Rows of up to 8 x threads elements, one group a thread: gamma stays in
  * registers, and the next row is fetched while this one is computed. */
-template <int threads, bool dual>
+template <int threads, Outputs outputs>
 __global__ void
 __launch_bounds__ (threads)
     column_kernel (const __grid_constant__ NormBackward norm)
@@ -315,9 +348,9 @@ __launch_bounds__ (threads)
   Affine first, second;
   Column next;
 
-  next.fetch<dual> (norm, row, column);
+  next.fetch<outputs> (norm, row, column);
   first.fetch (norm.gamma, column, columns);
-  if (dual)
+  if (outputs == DUAL)
     second.fetch (norm.gamma2, column, columns);
   for (int turn = 0; row < norm.rows; row += gridDim.x, turn = 1 - turn)
     {
@@ -325,14 +358,12 @@ __launch_bounds__ (threads)
       float n[QM_GROUP], dn[QM_GROUP] = {}, add[QM_GROUP] = {};
       float2 both = {};
 
-      next.fetch<dual> (norm, row + gridDim.x, column);
+      next.fetch<outputs> (norm, row + gridDim.x, column);
       qm_unpack (now.x, norm.sum.type, n);
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
         n[i] = (n[i] - now.mean) * now.rstd;
-      first.add (now.dy, norm.dy, n, dn);
-      if (dual)
-        second.add (now.dy2, norm.dy2, n, dn);
+      add_outputs<outputs> (norm, now, n, first, second, dn);
 #pragma unroll
       for (int i = 0; i < QM_GROUP; i++)
         {
@@ -350,7 +381,7 @@ __launch_bounds__ (threads)
       write_gradients<true> (norm, row, column, dn);
     }
   first.write (norm.parts, column, columns);
-  if (dual)
+  if (outputs == DUAL)
     second.write (norm.parts + 2, column, columns);
 }
 
@@ -360,8 +391,9 @@ launch_columns (const QmCudaContext *context,
                 cudaStream_t stream,
                 const NormBackward &norm)
 {
-  auto kernel = norm.dy2.data != nullptr ? column_kernel<threads, true>
-                                         : column_kernel<threads, false>;
+  auto kernel = norm.dy2.data == nullptr ? column_kernel<threads, ONE>
+                : norm.joined            ? column_kernel<threads, JOINED>
+                                         : column_kernel<threads, DUAL>;
   int64_t most = QM_CUDA_NORM_PARTS;
   unsigned blocks = qm_resident (context, kernel, threads,
                                  norm.rows < most ? norm.rows : most);
@@ -401,8 +433,10 @@ launch_whole (const QmCudaContext *context,
     return launch<32, 1, true> (context, stream, norm);
   if (n <= 512)
     return launch<32, 2, true> (context, stream, norm);
-  if (n <= 768)
+  if (n <= 768 && !norm.joined)
     return launch<32, 3, true> (context, stream, norm);
+  if (n <= 768)
+    return launch_columns<96> (context, stream, norm);
   if (n <= 1024)
     return launch_columns<128> (context, stream, norm);
   if (n <= 2048)
@@ -412,6 +446,13 @@ launch_whole (const QmCudaContext *context,
   if (n <= 8192)
     return launch<512, 2, true> (context, stream, norm);
   return launch<1024, 4, true> (context, stream, norm);
+}
+
+/* Rows whose kernel can add dy2 to dy. */
+bool
+joins (int64_t columns)
+{
+  return columns > 512 && columns <= 1024;
 }
 
 /* Longer rows than these do not fit the registers of a block. */
@@ -460,6 +501,7 @@ qm_cuda_layer_norm_backward (QmCudaContext *context,
     .columns = (int) columns,
     .rms = attributes.rms,
   };
+  bool whole = is_whole (call);
   QmStatus status;
   unsigned parts;
 
@@ -470,14 +512,17 @@ qm_cuda_layer_norm_backward (QmCudaContext *context,
   for (int i = 0; i < 4; i++)
     norm.parts[i] =
         (float *) call->workspace + i * QM_CUDA_NORM_PARTS * columns;
-  if (is_whole (call))
+  norm.joined = whole && joins (columns) && norm.dy2.data != nullptr
+                && !qm_tensor_present (&in[7]);
+  if (whole)
     parts = launch_whole (context, stream, norm);
   else if (columns <= 1024)
     parts = launch<128, 1, false> (context, stream, norm);
   else
     parts = launch<1024, 4, false> (context, stream, norm);
   status = qm_cuda_launched (call, error);
-  for (int i = 0; i < (norm.dy2.data != nullptr ? 4 : 2) && status == QM_OK;
+  for (int i = 0; i < (norm.dy2.data != nullptr && !norm.joined ? 4 : 2)
+                  && status == QM_OK;
        i++)
     {
       /* Both gradients are of the same gamma and beta if there is no second

@@ -412,6 +412,63 @@ class Bench(unittest.TestCase):
                               '--checkpoint'))
         self.assertTrue(got['checkpointing'])
 
+    def test_offload(self):
+        def plan(*options):
+            plan = self.line(bench('plan', '--model', 'pythia-6.9b', '--json',
+                                   *options))
+            self.documented(plan)
+            return plan
+
+        ways = ('zero_1', 'zero_2', 'zero_3', 'fsdp_2', 'fsdp_3')
+        whole = plan('--micro-batch', 1)['memory_bytes']
+        self.assertEqual(whole['host'], 0)
+        for way in ways:
+            saving = plan('--micro-batch', 1, '--offload', way)
+            self.assertEqual(saving['sharding'], way)
+            self.assertTrue(saving['offloading'])
+            parts = dict(saving['memory_bytes'])
+            self.assertGreater(parts.pop('host'), 12 * 6.8e9)
+            self.assertEqual(parts.pop('total'), sum(parts.values()))
+            self.assertLess(sum(parts.values()), whole['total'] / 2)
+        fits = plan('--offload', 'zero_3', '--memory', '24GiB',
+                    '--host-memory', '128GiB')
+        self.assertTrue(fits['fits'])
+        self.assertEqual(fits['host_available_bytes'], 128 << 30)
+        fits = plan('--offload', 'zero_3', '--micro-batch', 1,
+                    '--host-memory', '100GiB')
+        self.assertFalse(fits['fits'])
+
+    def test_offload_trains_the_same(self):
+        def losses(*options):
+            result = bench('train', *self.tiny(), '--device', 'cpu', '--text',
+                           BENCH, '--steps', 10, '--json', *options)
+            return [json.loads(line)['loss']
+                    for line in result.stdout.splitlines()]
+
+        plain = losses()
+        self.assertEqual(len(plain), 10)
+        for way in ('zero_1', 'zero_2', 'zero_3', 'fsdp_2', 'fsdp_3'):
+            self.assertEqual(losses('--offload', way), plain)
+            got = self.line(bench('run', *self.tiny(), '--device', 'cpu',
+                                  '--json', '--offload', way))
+            self.assertEqual(got['sharding'], way)
+            self.assertGreater(got['memory_bytes']['host'], 0)
+            self.documented(got)
+
+    def test_offload_refused(self):
+        self.fails(1, '--offload', 'plan', '--model', 'pythia-1b', '--memory',
+                   '24GiB', '--offload', 'zero_4')
+        self.fails(3, 'host', 'plan', '--model', 'pythia-6.9b', '--memory',
+                   '80GiB', '--offload', 'zero_2', '--host-memory', '64GiB')
+        for size in ('auto', 2):
+            self.fails(3, 'memory', 'run', *self.tiny(), '--device', 'cpu',
+                       '--offload', 'zero_2', '--host-memory', '1MiB',
+                       '--micro-batch', size, '--json')
+        self.fails(1, 'size', 'run', *self.tiny(), '--device', 'cpu',
+                   '--offload', 'zero_2', '--host-memory', 'much')
+        self.fails(5, 'offloading', 'run', *self.tiny(), '--device', 'cpu',
+                   '--offload', 'zero_2', '--profile')
+
     def test_refusals(self):
         self.fails(2, 'command')
         self.fails(2, 'command', 'walk')
@@ -529,7 +586,8 @@ class Bench(unittest.TestCase):
             self.assertIn('qm-bench', result.stdout)
         commands = re.findall(r'(?m)^  ([a-z]+)  ', bench('-h').stdout)
         self.assertEqual(commands, ['devices', 'plan', 'run', 'check', 'train',
-                                    'export', 'framework'])
+                                    'search', 'results', 'export',
+                                    'framework'])
         for command in commands:
             text = bench(command, '--help').stdout
             self.assertIn('--json', text)

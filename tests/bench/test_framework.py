@@ -258,7 +258,7 @@ say(result=result)'''
 
     def test_hang(self):
         begin = time.monotonic()
-        self.fails(1, 'said nothing for 1 s', 'time.sleep(100)', '--timeout',
+        self.fails(1, 'said nothing for 1 s', 'time.sleep(100)', '--patience',
                    1)
         # One that does not listen, and has closed its output.
         self.fails(1, 'was ended by signal 9', 'os.close(1)\n'

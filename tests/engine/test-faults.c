@@ -18,6 +18,7 @@ static QmBackend real, failing;
 
 /* What the stand-in counts. */
 static int64_t calls, failing_call, allocated, streams, events, captures;
+static int64_t pinned;
 
 static bool
 fails (QmStatus status, QmError *error)
@@ -145,6 +146,54 @@ fake_run (QmDevice *d, QmStream *s, const QmOpCall *call, QmError *e)
                                      : real.run (d, s, call, e);
 }
 
+static QmStatus
+fake_pin (QmDevice *d, void *memory, size_t n, QmError *e)
+{
+  if (fails (QM_STATUS_DEVICE_FULL, e))
+    return QM_STATUS_DEVICE_FULL;
+  pinned++;
+  return real.pin (d, memory, n, e);
+}
+
+static void
+fake_unpin (QmDevice *d, void *memory)
+{
+  pinned--;
+  real.unpin (d, memory);
+}
+
+static QmStatus
+fake_stream_write (
+    QmDevice *d, QmStream *s, void *to, const void *from, size_t n, QmError *e)
+{
+  return fails (QM_STATUS_DEVICE, e) ? QM_STATUS_DEVICE
+                                     : real.stream_write (d, s, to, from, n, e);
+}
+
+static QmStatus
+fake_stream_read (
+    QmDevice *d, QmStream *s, void *to, const void *from, size_t n, QmError *e)
+{
+  return fails (QM_STATUS_DEVICE, e) ? QM_STATUS_DEVICE
+                                     : real.stream_read (d, s, to, from, n, e);
+}
+
+static QmStatus
+fake_wait (QmDevice *d, QmStream *s, QmEvent *event, QmError *e)
+{
+  return fails (QM_STATUS_DEVICE, e) ? QM_STATUS_DEVICE
+                                     : real.stream_wait (d, s, event, e);
+}
+
+static QmStatus
+fake_call (
+    QmDevice *d, QmStream *s, QmHostFunction function, void *data, QmError *e)
+{
+  return fails (QM_STATUS_DEVICE, e)
+             ? QM_STATUS_DEVICE
+             : real.stream_call (d, s, function, data, e);
+}
+
 static QmDevice *
 open_fake (void)
 {
@@ -166,18 +215,27 @@ open_fake (void)
   failing.capture_free = fake_capture_free;
   failing.capture_launch = fake_launch;
   failing.run = fake_run;
+  failing.pin = fake_pin;
+  failing.unpin = fake_unpin;
+  failing.stream_write = fake_stream_write;
+  failing.stream_read = fake_stream_read;
+  failing.stream_wait = fake_wait;
+  failing.stream_call = fake_call;
   device->backend = &failing;
   return device;
 }
 
 typedef QmStatus (*Work) (QmDevice *device, QmError *error);
 
+static QmOffload offload;
+
 /* Lets every call fail in turn, after the first few not every one.  The last
- * call waits while everything is being freed and has nobody to tell. */
+ * calls, one for each stream, wait while everything is being freed and have
+ * nobody to tell. */
 static void
 fail_everywhere (QmDevice *device, Work work)
 {
-  int64_t all, tried = 0;
+  int64_t all, tried = 0, last = offload == QM_OFFLOAD_NONE ? 1 : 3;
   QmError error = { 0 };
 
   failing_call = -1;
@@ -185,7 +243,7 @@ fail_everywhere (QmDevice *device, Work work)
   CHECK_INT (work (device, &error), QM_OK);
   all = calls;
   CHECK (all > 20);
-  for (int64_t n = 0; n < all - 1; n += n < 60 ? 1 : 1 + all / 97, tried++)
+  for (int64_t n = 0; n < all - last; n += n < 60 ? 1 : 1 + all / 97, tried++)
     {
       QmStatus status;
 
@@ -200,6 +258,7 @@ fail_everywhere (QmDevice *device, Work work)
       CHECK_INT (streams, 0);
       CHECK_INT (events, 0);
       CHECK_INT (captures, 0);
+      CHECK_INT (pinned, 0);
     }
   CHECK (tried > 20);
 }
@@ -224,7 +283,9 @@ make_plan (void)
 {
   QmPlanOptions options = { .target = { QM_DEVICE_CPU, 0 },
                             .micro_batch = 2,
-                            .methods = methods };
+                            .methods = methods,
+                            .offload = offload,
+                            .bucket = 512 };
   QmPlan *plan = NULL;
 
   CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, NULL), QM_OK);
@@ -234,14 +295,17 @@ make_plan (void)
 static QmStatus
 do_measure (QmDevice *device, QmError *error)
 {
-  QmMeasureOptions options = { .repeat = 1, .validate = 2, .profile = true };
+  QmMeasureOptions options = { .repeat = 1,
+                               .validate = 2,
+                               .profile = offload == QM_OFFLOAD_NONE };
   QmMeasureResult result;
   QmPlan *plan = make_plan ();
   QmStatus status = qm_measure (plan, device, &options, &result, error);
 
   if (status == QM_OK)
     {
-      CHECK (result.profile.n > 10 && result.profile.pass > 0);
+      CHECK (!options.profile
+             || (result.profile.n > 10 && result.profile.pass > 0));
       qm_measure_result_clear (&result);
     }
   qm_plan_free (plan);
@@ -355,6 +419,15 @@ main (int argc, char **argv)
       check_case ("train");
       fail_everywhere (device, do_train);
     }
+  for (int i = QM_OFFLOAD_ZERO_1; i < QM_N_OFFLOADS; i++)
+    {
+      offload = (QmOffload) i;
+      methods = i % 2 == 0 ? QM_METHOD_ALL : 0;
+      check_case (qm_offload_name (offload));
+      fail_everywhere (device, do_measure);
+      fail_everywhere (device, do_train);
+    }
+  offload = QM_OFFLOAD_NONE;
   methods = QM_METHOD_ALL;
   check_case ("check");
   read_golden_config ();

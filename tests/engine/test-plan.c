@@ -159,6 +159,163 @@ test_memory (const QmModel *model, unsigned methods)
   qm_plan_free (plan);
 }
 
+static uint64_t
+pages (uint64_t bytes)
+{
+  return (bytes + ((2 << 20) - 1)) >> 21 << 21;
+}
+
+/* The host has 12 bytes for each weight, 4 more for sums of gradients, 2 more
+ * for weights of 16 bits that are fetched, and slots. */
+static void
+check_host (const QmPlan *plan)
+{
+  const QmHostMemory *host = &plan->host;
+  QmOffload offload = plan->options.offload;
+  uint64_t slab = (uint64_t) plan->slab;
+  uint64_t size = plan->recipe.precision == QM_PRECISION_FP32 ? 4 : 2;
+  bool sums = qm_offload_gradients (offload);
+  bool fetched = qm_offload_weights (offload);
+
+  CHECK_INT (host->states, pages (4 * slab));
+  CHECK_INT (host->gradients, sums ? pages (4 * slab) : 0);
+  CHECK_INT (host->weights, fetched && size == 2 ? pages (2 * slab) : 0);
+  CHECK_INT (plan->memory.host, 3 * host->states + host->gradients
+                                    + host->weights + host->staging);
+  CHECK (host->chunk > 0 && host->chunk <= QM_HOST_CHUNK);
+  CHECK_INT (host->gradient_slot, (uint64_t) host->chunk * (sums ? size : 4));
+  CHECK_INT (host->weight_slot, fetched ? 0 : (uint64_t) host->chunk * size);
+  CHECK (host->staging < (UINT64_C (600) << 20));
+  CHECK_INT (plan->memory.master, 0);
+  CHECK_INT (plan->memory.optimizer, 0);
+}
+
+/* The most that a unit has: of gradients, or of weights. */
+static int64_t
+largest_unit (const QmUnit *units, size_t n)
+{
+  int64_t most = 0;
+
+  for (size_t i = 0; i < n; i++)
+    if (units[i].end - units[i].begin > most)
+      most = units[i].end - units[i].begin;
+  return most;
+}
+
+/* All that leaves is in one unit, and buckets are as large as they may be,
+ * unless one parameter is larger. */
+static void
+check_units (const QmPlan *plan)
+{
+  const QmUnits *units = &plan->units;
+  QmOffload offload = plan->options.offload;
+  bool zero = offload == QM_OFFLOAD_ZERO_2 || offload == QM_OFFLOAD_ZERO_3;
+  int64_t largest = 0, gradients = 0;
+
+  for (size_t i = 0; i < units->n_values; i++)
+    if (plan->graph->values[i].role == QM_ROLE_PARAMETER
+        && plan->graph->values[i].room > largest)
+      largest = plan->graph->values[i].room + QM_SLAB_ALIGNMENT;
+  for (size_t i = 0; i < units->n_gradients; i++)
+    gradients += units->gradients[i].end - units->gradients[i].begin;
+  CHECK_INT (gradients, qm_offload_gradients (offload) ? plan->slab : 0);
+  CHECK ((units->n_weights > 0) == qm_offload_weights (offload));
+  if (!zero)
+    return;
+  CHECK (largest_unit (units->gradients, units->n_gradients)
+         <= (largest > QM_BUCKET_GRADIENTS ? largest : QM_BUCKET_GRADIENTS));
+  CHECK (largest_unit (units->weights, units->n_weights)
+         <= (largest > QM_BUCKET_WEIGHTS ? largest : QM_BUCKET_WEIGHTS));
+}
+
+/* Each stage has less on the device than the one before it, but for what is in
+ * transfer: two buckets of gradients and three units of weights at most. */
+static void
+test_offload (const QmModel *model, unsigned methods, bool checkpoint)
+{
+  QmPlanOptions options = { .target = hopper,
+                            .micro_batch = 1,
+                            .methods = methods,
+                            .checkpoint = checkpoint };
+  QmPlan *plans[QM_N_OFFLOADS];
+  uint64_t size = model->recipe.precision == QM_PRECISION_FP32 ? 4 : 2;
+
+  for (int i = 0; i < QM_N_OFFLOADS; i++)
+    {
+      const QmMemory *memory, *plain;
+      uint64_t slab, moving;
+
+      options.offload = (QmOffload) i;
+      CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options,
+                              &plans[i], NULL),
+                 QM_OK);
+      if (plans[i] == NULL)
+        return;
+      if (i == QM_OFFLOAD_NONE)
+        continue;
+      memory = &plans[i]->memory;
+      plain = &plans[0]->memory;
+      slab = (uint64_t) plans[i]->slab;
+      check_host (plans[i]);
+      check_units (plans[i]);
+      CHECK_INT (memory->gradients, i == QM_OFFLOAD_ZERO_1 ? 4 * slab : 0);
+      CHECK_INT (memory->weights,
+                 plans[i]->resident_bytes
+                     + (qm_offload_weights ((QmOffload) i) ? 0 : slab * size));
+      CHECK (plans[i]->resident_bytes <= slab * size / 10);
+      moving = (uint64_t) largest_unit (plans[i]->units.gradients,
+                                        plans[i]->units.n_gradients)
+                   * (2 * size + 4)
+               + (uint64_t) largest_unit (plans[i]->units.weights,
+                                          plans[i]->units.n_weights)
+                     * 4 * size;
+      CHECK (memory->activations >= plain->activations);
+      CHECK (memory->activations <= plain->activations + moving + moving / 20);
+      CHECK ((double) memory->activations <= 1.2 * (double) memory->live);
+      CHECK (memory->total < plain->total);
+      test_no_overlap (plans[i]);
+    }
+  for (int i = 0; i < QM_N_OFFLOADS; i++)
+    qm_plan_free (plans[i]);
+}
+
+/* A host that has too little is told apart from a device. */
+static void
+test_short_host (const QmModel *model)
+{
+  QmPlanOptions options = { .target = hopper,
+                            .micro_batch = 1,
+                            .methods = QM_METHOD_ALL,
+                            .offload = QM_OFFLOAD_ZERO_3 };
+  QmPlan *plan = NULL, *none = NULL;
+  QmShortage shortage;
+  QmError error = { 0 };
+
+  CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options, &plan,
+                          NULL),
+             QM_OK);
+  if (plan == NULL)
+    return;
+  CHECK (!qm_plan_is_short (plan, plan->memory.total, &shortage));
+  CHECK (qm_plan_is_short (plan, plan->memory.total - 1, &shortage));
+  CHECK (!shortage.host);
+  options.host_bytes = plan->memory.host - 1;
+  CHECK_INT (qm_plan_largest (&model->config, &model->recipe, &options,
+                              UINT64_MAX, &none, &error),
+             QM_STATUS_DEVICE_FULL);
+  CHECK_CONTAINS (error.message, "host");
+  CHECK (none == NULL);
+  plan->options.host_bytes = options.host_bytes;
+  CHECK (qm_plan_is_short (plan, UINT64_MAX, &shortage));
+  CHECK (shortage.host);
+  CHECK_INT (shortage.needs, plan->memory.host);
+  CHECK_INT (shortage.available, options.host_bytes);
+  plan->options.target.kind = QM_DEVICE_CPU;
+  CHECK (qm_plan_is_short (plan, plan->memory.total, &shortage));
+  CHECK (!shortage.host);
+  qm_plan_free (plan);
+}
+
 static void
 test_largest (const QmModel *model, double gib)
 {
@@ -244,6 +401,13 @@ test_model (const QmModel *model)
       if (methods == 0 || methods == QM_METHOD_ALL)
         test_memory (model, methods);
     }
+  for (int i = 0; i < 4; i++)
+    {
+      snprintf (name, sizeof name, "%s, offloading %d", model->id, i);
+      check_case (name);
+      test_offload (model, i % 2 == 0 ? QM_METHOD_ALL : 0, i >= 2);
+    }
+  test_short_host (model);
   test_largest (model, 24);
   test_largest (model, 80);
   test_refused (model);

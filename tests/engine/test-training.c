@@ -74,10 +74,11 @@ test_run (const char *folder,
           QmPrecision precision,
           unsigned methods,
           int64_t micro_batch,
+          QmOffload offload,
           double tolerance)
 {
   static int32_t ids[STEPS * BATCH * LENGTH];
-  char name[64], weights[512];
+  char name[80], weights[512];
   QmSamples samples = { .ids = ids, .n = STEPS * BATCH * LENGTH };
   QmRecipe recipe = { .batch_size = BATCH,
                       .steps = STEPS,
@@ -92,7 +93,10 @@ test_run (const char *folder,
                       .weight_decay = 0.1,
                       .max_grad_norm = 0.5,
                       .dropout = NAN };
-  QmPlanOptions options = { .micro_batch = micro_batch, .methods = methods };
+  QmPlanOptions options = { .micro_batch = micro_batch,
+                            .methods = methods,
+                            .offload = offload,
+                            .bucket = 2000 };
   Run run = { .tolerance = tolerance };
   QmTrainOptions training = {
     .steps = STEPS, .weights = weights, .step = on_step, .data = &run
@@ -101,8 +105,9 @@ test_run (const char *folder,
   QmPlan *plan = NULL;
   QmError error = { 0 };
 
-  snprintf (name, sizeof name, "%s, %s, %u, %d", optimizer,
-            qm_precision_name (precision), methods, (int) micro_batch);
+  snprintf (name, sizeof name, "%s, %s, %u, %d, %s", optimizer,
+            qm_precision_name (precision), methods, (int) micro_batch,
+            qm_offload_name (offload));
   check_case (name);
   snprintf (weights, sizeof weights, "%s/gpt-neox-parallel.weights.safetensors",
             folder);
@@ -131,13 +136,19 @@ main (int argc, char **argv)
     {
       const char *optimizer = i == 0 ? "adam" : "adamw";
 
-      test_run (argv[1], device, optimizer, QM_PRECISION_FP32, 0, 4, 1e-4);
-      test_run (argv[1], device, optimizer, QM_PRECISION_FP32, QM_METHOD_ALL, 1,
-                1e-4);
-      test_run (argv[1], device, optimizer, QM_PRECISION_FP16, QM_METHOD_ALL, 2,
-                0.01);
-      test_run (argv[1], device, optimizer, QM_PRECISION_BF16, QM_METHOD_ALL, 4,
-                0.05);
+      for (int j = 0; j < QM_N_OFFLOADS; j++)
+        {
+          QmOffload offload = (QmOffload) j;
+
+          test_run (argv[1], device, optimizer, QM_PRECISION_FP32, 0, 4,
+                    offload, 1e-4);
+          test_run (argv[1], device, optimizer, QM_PRECISION_FP32,
+                    QM_METHOD_ALL, 1, offload, 1e-4);
+          test_run (argv[1], device, optimizer, QM_PRECISION_FP16,
+                    QM_METHOD_ALL, 2, offload, 0.01);
+          test_run (argv[1], device, optimizer, QM_PRECISION_BF16,
+                    QM_METHOD_ALL, 4, offload, 0.05);
+        }
     }
   qm_device_close (device);
   return check_report ();

@@ -21,6 +21,7 @@ MODELS = {
     'pythia-6.9b': (2, 0.70),
     'roberta-large': (64, 0.65),
     'vit-large': (256, 0.85),
+    'convnext-xlarge': (128, 0.40),
 }
 
 

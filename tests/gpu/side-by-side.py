@@ -22,7 +22,8 @@ import time
 
 import common
 
-PEER_NAMES = {'roberta-large': 'roberta', 'vit-large': 'vit'}
+PEER_NAMES = {'roberta-large': 'roberta', 'vit-large': 'vit',
+              'convnext-xlarge': 'convnext'}
 
 
 class Compiled:
@@ -113,7 +114,7 @@ def measure(model, peer, options):
 def main():
     parser = common.arguments(__doc__.splitlines()[0], repeat=2, peer='',
                               models=','.join(common.MODELS), logs='.',
-                              jobs=7)
+                              jobs=len(common.MODELS))
     options = parser.parse_args()
     options.logs = pathlib.Path(options.logs)
     models = options.models.split(',')

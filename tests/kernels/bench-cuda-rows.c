@@ -154,6 +154,13 @@ bench_norm_backward (Bench *bench, const Model *model)
       call.outputs[3] = line (bench, QM_TYPE_F32, n);
       call.outputs[4] = line (bench, QM_TYPE_F32, n);
     }
+  else if (model->dropout > 0)
+    /* A norm behind its addition: written twice, and nothing beside it. */
+    {
+      call.inputs[1] = matrix (bench, model->type, rows, n);
+      call.inputs[6] = call.inputs[5];
+      call.inputs[5] = (QmTensor){ 0 };
+    }
   call.outputs[5] = matrix (bench, model->type, rows, n);
   report (bench, model->name, "norm backward", &call, 0);
 }

@@ -239,6 +239,14 @@ test_own (Test *test)
     }
   call.outputs[0] = whole (test, type, rows, columns);
   compare_run (&test->compare, &call, tolerance (&call, true));
+
+  call = (QmOpCall){ .op = QM_OP_LINEAR_WEIGHT_GRAD };
+  call.inputs[0] = whole (test, type, inner, rows);
+  call.inputs[1] = whole (test, type, inner, columns);
+  call.outputs[0] = whole (test, QM_TYPE_F32, rows, columns);
+  if (toss (test))
+    call.outputs[1] = line (test, QM_TYPE_F32, rows);
+  compare_run (&test->compare, &call, FP32);
   qm_cuda_prefer (test->compare.gpu, QM_CUDA_PREFER_FASTEST);
 }
 
@@ -250,6 +258,7 @@ test_weight_grad (Test *test)
   QmOpCall call = { .op = QM_OP_LINEAR_WEIGHT_GRAD };
 
   call.attributes.tf32 = toss (test);
+  call.attributes.deterministic = toss (test);
   call.inputs[0] = matrix (test, type, rows, out);
   call.inputs[1] = matrix (test, type, rows, in);
   call.outputs[0] = matrix (test, QM_TYPE_F32, out, in);

@@ -164,9 +164,12 @@ layer_norm_backward (Test *test)
   if (between (test, 0, 1))
     {
       call.inputs[6] = matrix (test, any_type (test), rows, n);
-      call.inputs[7] = line (test, any_type (test), n);
-      call.outputs[3] = line (test, QM_TYPE_F32, n);
-      call.outputs[4] = line (test, QM_TYPE_F32, n);
+      if (between (test, 0, 1))
+        {
+          call.inputs[7] = line (test, any_type (test), n);
+          call.outputs[3] = line (test, QM_TYPE_F32, n);
+          call.outputs[4] = line (test, QM_TYPE_F32, n);
+        }
     }
   for (int64_t i = 5, last = between (test, 4, 6); i <= last; i++)
     {

@@ -66,6 +66,83 @@ test_capture (Bench *bench)
 }
 
 static void
+add_one (void *data)
+{
+  float *number = data;
+
+  *number += 1;
+}
+
+/* y goes to the host, which changes the first number of it, and back to x. */
+static QmStatus
+queue_round (const Bench *bench,
+             QmStream *other,
+             QmEvent *events[2],
+             float *host,
+             bool join)
+{
+  QmDevice *device = bench->device;
+  size_t bytes = N * sizeof *host;
+
+  CHECK_INT (qm_event_record (device, bench->stream, events[0], NULL), QM_OK);
+  CHECK_INT (qm_stream_wait (device, other, events[0], NULL), QM_OK);
+  CHECK_INT (qm_stream_read (device, other, host, bench->y, bytes, NULL),
+             QM_OK);
+  CHECK_INT (qm_stream_call (device, other, add_one, host, NULL), QM_OK);
+  CHECK_INT (qm_stream_write (device, other, bench->x, host, bytes, NULL),
+             QM_OK);
+  CHECK_INT (qm_event_record (device, other, events[1], NULL), QM_OK);
+  return join ? qm_stream_wait (device, bench->stream, events[1], NULL) : QM_OK;
+}
+
+/* A second stream, by itself and in a capture, which it has to leave. */
+static void
+test_streams (Bench *bench)
+{
+  QmDevice *device = bench->device;
+  float ones[N], got[N], host[N];
+  QmStream *other = NULL;
+  QmEvent *events[2] = { NULL };
+  QmCapture *capture = NULL;
+  QmError error = { 0 };
+
+  check_case ("streams");
+  for (int i = 0; i < N; i++)
+    ones[i] = 1;
+  CHECK_INT (qm_stream_create (device, &other, NULL), QM_OK);
+  for (int i = 0; i < 2; i++)
+    CHECK_INT (qm_event_create (device, &events[i], NULL), QM_OK);
+  CHECK_INT (qm_host_pin (device, host, sizeof host, NULL), QM_OK);
+  qm_device_write (device, bench->stream, bench->y, ones, sizeof ones, NULL);
+  CHECK_INT (queue_round (bench, other, events, host, true), QM_OK);
+  qm_device_read (device, bench->stream, got, bench->x, sizeof got, NULL);
+  CHECK_NEAR (got[0], 2, 0);
+  CHECK_NEAR (got[N - 1], 1, 0);
+
+  CHECK_INT (qm_capture_begin (device, bench->stream, NULL), QM_OK);
+  CHECK_INT (queue_round (bench, other, events, host, true), QM_OK);
+  CHECK_INT (qm_capture_end (device, bench->stream, &capture, NULL), QM_OK);
+  ones[0] = 5;
+  qm_device_write (device, bench->stream, bench->y, ones, sizeof ones, NULL);
+  CHECK_INT (qm_capture_launch (device, bench->stream, capture, NULL), QM_OK);
+  qm_device_read (device, bench->stream, got, bench->x, sizeof got, NULL);
+  CHECK_NEAR (got[0], 6, 0);
+  qm_capture_free (device, capture);
+
+  CHECK_INT (qm_capture_begin (device, bench->stream, NULL), QM_OK);
+  CHECK_INT (queue_round (bench, other, events, host, false), QM_OK);
+  CHECK_INT (qm_capture_end (device, bench->stream, &capture, &error),
+             QM_STATUS_DEVICE);
+  CHECK (capture == NULL);
+  CHECK_CONTAINS (error.message, "not waited for");
+  CHECK_INT (queue_round (bench, other, events, host, true), QM_OK);
+  qm_host_unpin (device, host);
+  for (int i = 0; i < 2; i++)
+    qm_event_free (device, events[i]);
+  qm_stream_free (device, other);
+}
+
+static void
 test_clock (Bench *bench)
 {
   QmEvent *from = NULL, *to = NULL;
@@ -214,6 +291,7 @@ main (void)
   bench.x = x;
   bench.y = y;
   test_capture (&bench);
+  test_streams (&bench);
   test_clock (&bench);
   test_checks (&bench);
   CHECK_INT (qm_device_allocate (bench.device, (size_t) 1 << 60, &x, &error),

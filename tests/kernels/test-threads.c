@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 
 #include "kernels/cores.h"
+#include "kernels/host/host-limit.h"
 #include "kernels/threads.h"
 #include "tests/data/check.h"
 
@@ -304,6 +305,45 @@ test_quota (void)
   scratch_end ();
 }
 
+static double
+mebibytes (const char *root, const char *groups)
+{
+  scratch_write_text ("proc/self/cgroup", groups);
+  return (double) qm_host_available (root) / 0x1p20;
+}
+
+/* What is available, but no more than a group leaves, whose pages of files can
+ * be dropped. */
+static void
+test_memory_limit (void)
+{
+  const char *root = scratch_begin ();
+
+  check_case ("memory limit");
+  CHECK_NEAR (mebibytes (root, "0::/a\n"), 0, 0);
+  scratch_write_text ("proc/meminfo", "MemTotal:  4096000 kB\n"
+                                      "MemFree:     10240 kB\n"
+                                      "MemAvailable:  2048000 kB\n");
+  CHECK_NEAR (mebibytes (root, "0::/a\n"), 2000, 0);
+  scratch_write_text ("sys/fs/cgroup/a/memory.max", "max\n");
+  scratch_write_text ("sys/fs/cgroup/memory.max", "1048576000\n");
+  CHECK_NEAR (mebibytes (root, "0::/a\n"), 1000, 0);
+  scratch_write_text ("sys/fs/cgroup/memory.current", "524288000\n");
+  CHECK_NEAR (mebibytes (root, "0::/a\n"), 500, 0);
+  scratch_write_text ("sys/fs/cgroup/memory.stat",
+                      "anon 1\ninactive_file 104857600\n");
+  CHECK_NEAR (mebibytes (root, "0::/a\n"), 600, 0);
+  scratch_write_text ("sys/fs/cgroup/a/memory.max", "0\n");
+  CHECK_NEAR (mebibytes (root, "0::/a\n"), 0, 0);
+  scratch_write_text ("sys/fs/cgroup/memory/x/memory.limit_in_bytes",
+                      "209715200\n");
+  CHECK_NEAR (mebibytes (root, "3:cpu,memory:/y\n2:memory:/x\n"), 200, 0);
+  scratch_write_text ("proc/meminfo", "MemAvailable: many\n");
+  CHECK_NEAR (mebibytes (root, ""), 0, 0);
+  scratch_end ();
+  CHECK (qm_host_available ("") > 0);
+}
+
 /* A core with two processors counts once. */
 static void
 test_siblings (void)
@@ -353,6 +393,7 @@ main (void)
   test_affinity ();
   check_case ("quota");
   test_quota ();
+  test_memory_limit ();
   check_case ("siblings");
   test_siblings ();
   return check_report ();

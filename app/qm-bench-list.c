@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The work of a search: which configurations at which micro-batches, in which
+ * order, and what of it is known. */
+
+#include "config.h"
+
+#include "app/qm-bench-search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static QmStatus
+out_of_memory (QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                       "the host is out of memory");
+}
+
+/* The key that the result of an entry has. */
+static char *
+make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  const QmBenchSearched *model = &search->models[entry->model];
+  QmResult r = qm_result_nothing ();
+  char key[QM_RESULT_KEY_BYTES], settings[64];
+
+  qm_methods_format (entry->config.methods, settings, sizeof settings);
+  r.model = model->name;
+  r.model_key = model->key;
+  r.device = search->info.name;
+  r.driver = search->info.driver;
+  r.architecture = search->info.target.architecture;
+  r.engine = "quartermaster";
+  r.version = QM_VERSION;
+  r.settings = settings;
+  r.checkpointing = entry->config.checkpoint;
+  r.sharding = qm_offload_name (entry->config.sharding);
+  r.offloading = entry->config.offload;
+  r.micro_batch = entry->options.micro_batch;
+  r.deterministic = search->options->deterministic;
+  if (!entry->fits)
+    {
+      r.memory_limit = search->memory_limit;
+      r.host_limit = search->host_limit;
+    }
+  return qm_result_key (&r, key) ? strdup (key) : NULL;
+}
+
+static double
+peak_of (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  return search->gpu == NULL
+             ? NAN
+             : qm_gpu_peak_tflops (
+                 search->gpu, search->models[entry->model].recipe.precision,
+                 (entry->config.methods & QM_METHOD_TF32) != 0);
+}
+
+static double
+guess_pass (const QmBenchSearch *search,
+            const QmBenchEntry *entry,
+            const QmPlanOptions *options)
+{
+  const QmBenchSearched *model = &search->models[entry->model];
+
+  return qm_search_guess_pass (&model->config, &model->recipe, options,
+                               peak_of (search, entry));
+}
+
+static void
+guess (const QmBenchSearch *search, QmBenchEntry *entry)
+{
+  entry->guess.pass = guess_pass (search, entry, &entry->options);
+  entry->guess.overhead =
+      qm_search_guess_overhead (&entry->options, &entry->memory);
+}
+
+const QmResult *
+qm_bench_entry_result (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  return entry->key == NULL
+             ? NULL
+             : qm_results_find (qm_results_file_content (search->file),
+                                entry->key);
+}
+
+/* Whether nothing has to be done for an entry.  That something does not fit is
+ * found anew every time; a measurement from when it did is kept. */
+static bool
+is_known (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  const QmResult *result = qm_bench_entry_result (search, entry);
+  const char *again = search->options->again;
+
+  if (result == NULL)
+    return false;
+  if (again == NULL)
+    return entry->fits ? result->status != QM_RESULT_INFEASIBLE
+                       : result->status != QM_RESULT_FAILED;
+  return strcmp (again, "failed") == 0 && result->status != QM_RESULT_FAILED
+         && (result->status == QM_RESULT_MEASURED || !entry->fits);
+}
+
+/* Takes over the entry, and its key. */
+static QmStatus
+add (QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
+{
+  if (search->n_entries == search->capacity)
+    {
+      size_t capacity = search->capacity * 2 + 64;
+      QmBenchEntry *grown = realloc (search->entries, capacity * sizeof *grown);
+
+      if (grown == NULL)
+        return out_of_memory (error);
+      search->entries = grown;
+      search->capacity = capacity;
+    }
+  entry->key = make_key (search, entry);
+  if (entry->key == NULL)
+    return out_of_memory (error);
+  if (entry->state != QM_BENCH_NOT_RUN && is_known (search, entry))
+    entry->state = QM_BENCH_KNOWN;
+  search->entries[search->n_entries++] = *entry;
+  return QM_OK;
+}
+
+/* Plans an entry at half of its micro-batch. */
+static QmStatus
+halve (const QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
+{
+  const QmBenchSearched *model = &search->models[entry->model];
+  QmPlan *plan;
+  QmStatus status;
+
+  entry->options.micro_batch /= 2;
+  entry->half = true;
+  entry->rank += QM_SEARCH_MOST;
+  entry->state = QM_BENCH_LEFT;
+  status = qm_plan_new (&model->config, &model->recipe, &entry->options, &plan,
+                        error);
+  if (status != QM_OK)
+    return status;
+  entry->memory = plan->memory;
+  qm_plan_free (plan);
+  guess (search, entry);
+  return QM_OK;
+}
+
+QmStatus
+qm_bench_add_half (QmBenchSearch *search, size_t index, QmError *error)
+{
+  QmBenchEntry half = search->entries[index];
+  QmStatus status;
+
+  if (half.half || !half.fits || half.options.micro_batch < 2)
+    return QM_OK;
+  for (size_t i = 0; i < search->n_entries; i++)
+    if (search->entries[i].half && search->entries[i].model == half.model
+        && search->entries[i].rank == half.rank + QM_SEARCH_MOST)
+      return QM_OK;
+  status = halve (search, &half, error);
+  return status == QM_OK ? add (search, &half, error) : status;
+}
+
+/* Whether half of an entry's micro-batch is in order. */
+static bool
+wants_half (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  const QmResult *result = qm_bench_entry_result (search, entry);
+  QmPlanOptions half = entry->options;
+
+  if (!entry->fits || entry->state == QM_BENCH_NOT_RUN || half.micro_batch < 2)
+    return false;
+  if (entry->state == QM_BENCH_KNOWN && result->status == QM_RESULT_FAILED)
+    return true;
+  half.micro_batch /= 2;
+  return qm_search_wants_half (&entry->config,
+                               guess_pass (search, entry, &half));
+}
+
+/* Plans one configuration at its largest micro-batch. */
+static QmStatus
+plan_entry (QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
+{
+  const QmBenchSearched *model = &search->models[entry->model];
+  const QmSearchConfig *config = &entry->config;
+  QmStatus status;
+
+  entry->options =
+      (QmPlanOptions){ .target = search->info.target,
+                       .micro_batch = 1,
+                       .methods = config->methods,
+                       .checkpoint = config->checkpoint,
+                       .offload =
+                           config->offload ? config->sharding : QM_OFFLOAD_NONE,
+                       .deterministic = search->options->deterministic };
+  status = qm_search_fit (&model->config, &model->recipe, &entry->options,
+                          search->device_bytes, &entry->memory, &entry->fits,
+                          &entry->shortage, error);
+  if (status == QM_STATUS_UNSUPPORTED)
+    {
+      entry->state = QM_BENCH_NOT_RUN;
+      snprintf (entry->reason, sizeof entry->reason, "%s", error->message);
+      return QM_OK;
+    }
+  if (status == QM_OK)
+    guess (search, entry);
+  return status;
+}
+
+static QmStatus
+list_model (QmBenchSearch *search, size_t model, QmError *error)
+{
+  QmSearchConfig configs[QM_SEARCH_MOST];
+  size_t n = qm_search_configurations (search->methods, 1, configs);
+  QmStatus status = QM_OK;
+
+  for (size_t i = 0; i < n && status == QM_OK; i++)
+    {
+      QmBenchEntry entry = { .model = model,
+                             .config = configs[i],
+                             .rank = (int) i };
+
+      status = plan_entry (search, &entry, error);
+      if (status == QM_OK)
+        status = add (search, &entry, error);
+      if (status == QM_OK
+          && wants_half (search, &search->entries[search->n_entries - 1]))
+        status = qm_bench_add_half (search, search->n_entries - 1, error);
+    }
+  return status;
+}
+
+double
+qm_bench_predict (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  return entry->fits
+             ? qm_search_predict (&search->models[entry->model].pace,
+                                  &search->pace, &entry->config, entry->guess,
+                                  (int) search->options->repeat)
+             : 0;
+}
+
+void
+qm_bench_learn (QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  const QmResult *result = qm_bench_entry_result (search, entry);
+  QmSearchPace *paces[] = { &search->models[entry->model].pace, &search->pace };
+
+  if (result == NULL || result->status != QM_RESULT_MEASURED)
+    return;
+  for (int i = 0; i < 2; i++)
+    qm_search_pace_add (paces[i], &entry->config, entry->guess, result->pass,
+                        result->cost, (int) search->options->repeat);
+}
+
+static QmStatus
+put_in_order (QmBenchSearch *search, QmError *error)
+{
+  QmSearchRank *ranks = calloc (search->n_entries + 1, sizeof *ranks);
+  QmBenchEntry *sorted =
+      malloc ((search->n_entries + 1) * sizeof *search->entries);
+
+  if (ranks == NULL || sorted == NULL)
+    {
+      free (ranks);
+      free (sorted);
+      return out_of_memory (error);
+    }
+  for (size_t i = 0; i < search->n_entries; i++)
+    ranks[i] =
+        (QmSearchRank){ .free = !search->entries[i].fits,
+                        .rank = search->entries[i].rank,
+                        .cost = qm_bench_predict (search, &search->entries[i]),
+                        .index = i };
+  qm_search_order (ranks, search->n_entries);
+  for (size_t i = 0; i < search->n_entries; i++)
+    sorted[i] = search->entries[ranks[i].index];
+  free (search->entries);
+  free (ranks);
+  search->entries = sorted;
+  search->capacity = search->n_entries + 1;
+  return QM_OK;
+}
+
+QmStatus
+qm_bench_list_work (QmBenchSearch *search, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  for (size_t i = 0; i < search->n_models && status == QM_OK; i++)
+    status = list_model (search, i, error);
+  for (size_t i = 0; i < search->n_entries && status == QM_OK; i++)
+    if (search->entries[i].state == QM_BENCH_KNOWN)
+      qm_bench_learn (search, &search->entries[i]);
+  return status == QM_OK ? put_in_order (search, error) : status;
+}
+
+void
+qm_bench_free_work (QmBenchSearch *search)
+{
+  for (size_t i = 0; i < search->n_entries; i++)
+    free (search->entries[i].key);
+  free (search->entries);
+  search->entries = NULL;
+  search->n_entries = search->capacity = 0;
+}
+
+void
+qm_bench_describe (const QmBenchSearch *search,
+                   const QmBenchEntry *entry,
+                   char *text,
+                   size_t size)
+{
+  char settings[64];
+
+  qm_methods_format (entry->config.methods, settings, sizeof settings);
+  snprintf (text, size, "%s, %s%s%s%s, micro-batch %lld",
+            search->models[entry->model].name, settings,
+            entry->config.checkpoint ? ", checkpointing" : "",
+            entry->config.offload ? ", offloading " : "",
+            entry->config.offload ? qm_offload_name (entry->config.sharding)
+                                  : "",
+            (long long) entry->options.micro_batch);
+}

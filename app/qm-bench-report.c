@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What a search found, for each model: every configuration, the best, and what
+ * it gains over free-lunch settings alone and over naive ones.  Speeds are
+ * those of figures 4 and 5 of Khandelwal et al. 2024: the time with free-lunch
+ * settings alone over the time with the best, the median and the worst
+ * combination of methods that save memory. */
+
+#include "config.h"
+
+#include "app/qm-bench-search.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands out of one model. */
+typedef struct Summary
+{
+  const QmBenchEntry *best, *plain, *naive; /* NULL: none was measured */
+  QmSearchGain saving;
+} Summary;
+
+/* Days, NaN where it was not measured. */
+static double
+days_of (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  const QmResult *result =
+      entry != NULL ? qm_bench_entry_result (search, entry) : NULL;
+
+  return result != NULL && result->status == QM_RESULT_MEASURED ? result->days
+                                                                : NAN;
+}
+
+static void
+keep_faster (const QmBenchSearch *search,
+             const QmBenchEntry **best,
+             const QmBenchEntry *entry)
+{
+  double days = days_of (search, entry);
+
+  if (isfinite (days) && !(days >= days_of (search, *best)))
+    *best = entry;
+}
+
+/* Whether two entries are of one configuration. */
+static bool
+is_same (const QmBenchEntry *a, const QmBenchEntry *b)
+{
+  return a->model == b->model
+         && a->rank % QM_SEARCH_MOST == b->rank % QM_SEARCH_MOST;
+}
+
+/* The fastest micro-batch of an entry's configuration; NULL where this is not
+ * the first entry of it. */
+static const QmBenchEntry *
+best_of_configuration (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  const QmBenchEntry *best = NULL;
+
+  for (size_t i = 0; i < search->n_entries; i++)
+    if (is_same (&search->entries[i], entry))
+      {
+        if (best == NULL && &search->entries[i] < entry)
+          return NULL;
+        keep_faster (search, &best, &search->entries[i]);
+      }
+  return best;
+}
+
+static Summary
+summarise (const QmBenchSearch *search, size_t model)
+{
+  Summary s = { 0 };
+  double saving[QM_SEARCH_MOST];
+  size_t n = 0;
+
+  for (size_t i = 0; i < search->n_entries; i++)
+    {
+      const QmBenchEntry *entry = &search->entries[i];
+      const QmSearchConfig *config = &entry->config;
+      const QmBenchEntry *best =
+          entry->model == model ? best_of_configuration (search, entry) : NULL;
+
+      if (best == NULL)
+        continue;
+      keep_faster (search, &s.best, best);
+      if (config->methods == 0)
+        s.naive = best;
+      else if (!config->checkpoint && config->sharding == QM_OFFLOAD_NONE)
+        s.plain = best;
+      else if (n < QM_SEARCH_MOST)
+        saving[n++] = days_of (search, best);
+    }
+  s.saving = qm_search_gain (saving, n, days_of (search, s.plain));
+  return s;
+}
+
+static const char *
+state_of (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  const QmResult *result = qm_bench_entry_result (search, entry);
+
+  if (entry->state == QM_BENCH_NOT_RUN)
+    return "not run";
+  if (result == NULL
+      || (result->status != QM_RESULT_MEASURED && entry->state != QM_BENCH_KNOWN
+          && entry->state != QM_BENCH_NEW))
+    return "left";
+  return qm_result_status_name (result->status);
+}
+
+/* Why there is no time, or nothing. */
+static void
+write_note (const QmBenchSearch *search,
+            const QmBenchEntry *entry,
+            char note[QM_BENCH_CELL])
+{
+  const char *state = state_of (search, entry);
+  const QmResult *result = qm_bench_entry_result (search, entry);
+  char need[QM_BENCH_CELL], lack[QM_BENCH_CELL];
+
+  if (strcmp (state, "infeasible") == 0)
+    {
+      double needs = (double) result->needs_bytes;
+
+      qm_bench_format_bytes (needs, need);
+      qm_bench_format_bytes (needs - (double) result->available_bytes, lack);
+      snprintf (note, QM_BENCH_CELL, "infeasible: needs %.20s%s, %.20s short",
+                need, result->host_is_short ? " of the host" : "", lack);
+    }
+  else if (strcmp (state, "failed") == 0)
+    snprintf (note, QM_BENCH_CELL, "failed: %.100s", result->reason);
+  else if (strcmp (state, "not run") == 0)
+    snprintf (note, QM_BENCH_CELL, "not run: %.100s", entry->reason);
+  else if (strcmp (state, "left") == 0)
+    snprintf (note, QM_BENCH_CELL, "left");
+}
+
+static void
+add_row (const QmBenchSearch *search,
+         const QmBenchEntry *entry,
+         const QmBenchEntry *plain,
+         QmBenchTable *table)
+{
+  const QmResult *result = qm_bench_entry_result (search, entry);
+  double days = days_of (search, entry);
+  char (*cells)[QM_BENCH_CELL] = qm_bench_table_row (table);
+
+  if (cells == NULL)
+    return;
+  qm_methods_format (entry->config.methods, cells[0], QM_BENCH_CELL);
+  strcpy (cells[1], entry->config.checkpoint ? "yes" : "no");
+  snprintf (cells[2], QM_BENCH_CELL, "%s",
+            entry->config.offload ? qm_offload_name (entry->config.sharding)
+                                  : "no");
+  if (entry->fits && entry->state != QM_BENCH_NOT_RUN)
+    snprintf (cells[3], QM_BENCH_CELL, "%lld",
+              (long long) entry->options.micro_batch);
+  if (isfinite (days))
+    {
+      qm_bench_format (days, cells[4]);
+      qm_bench_format (result->step, cells[5]);
+      if (isfinite (result->mfu))
+        snprintf (cells[6], QM_BENCH_CELL, "%.1f %%", result->mfu * 100);
+      qm_bench_format ((double) result->planned_bytes / 0x1p30, cells[7]);
+      if (result->host_bytes > 0)
+        qm_bench_format ((double) result->host_bytes / 0x1p30, cells[8]);
+      if (plain != NULL)
+        snprintf (cells[9], QM_BENCH_CELL, "%.2fx",
+                  days_of (search, plain) / days);
+    }
+  write_note (search, entry, cells[10]);
+}
+
+static void
+print_gain (const QmBenchSearch *search, const Summary *s)
+{
+  char what[256], days[QM_BENCH_CELL];
+
+  if (s->best == NULL)
+    {
+      printf ("nothing was measured\n");
+      return;
+    }
+  qm_bench_describe (search, s->best, what, sizeof what);
+  qm_bench_format (days_of (search, s->best), days);
+  printf ("best: %s: %s days", strchr (what, ',') + 2, days);
+  if (s->plain != NULL)
+    printf (", %.2f times as fast as free-lunch alone",
+            days_of (search, s->plain) / days_of (search, s->best));
+  if (s->naive != NULL)
+    printf ("%s %.2f times as naive", s->plain != NULL ? " and" : ",",
+            days_of (search, s->naive) / days_of (search, s->best));
+  printf ("\n");
+  if (s->saving.n > 0 && s->plain != NULL)
+    printf ("%zu ways to save memory against free-lunch alone: best %.2fx, "
+            "median %.2fx, worst %.2fx\n",
+            s->saving.n, s->saving.best, s->saving.median, s->saving.worst);
+}
+
+static void
+print_model (const QmBenchSearch *search, size_t model)
+{
+  static const char *const head[] = {
+    "settings", "checkpoint", "offload",  "micro-batch", "days", "step s",
+    "MFU",      "GiB",        "host GiB", "speed",       ""
+  };
+  const int columns = (int) (sizeof head / sizeof head[0]);
+  QmBenchTable table = { .columns = columns, .left = 3 };
+  Summary s = summarise (search, model);
+  char (*cells)[QM_BENCH_CELL] = qm_bench_table_row (&table);
+
+  for (int i = 0; i < columns && cells != NULL; i++)
+    strcpy (cells[i], head[i]);
+  for (int rank = 0; rank < QM_SEARCH_MOST; rank++)
+    for (size_t i = 0; i < search->n_entries; i++)
+      if (search->entries[i].model == model
+          && search->entries[i].rank % QM_SEARCH_MOST == rank)
+        add_row (search, &search->entries[i], s.plain, &table);
+  printf ("%s%s on %s\n", model > 0 ? "\n" : "", search->models[model].name,
+          search->info.name);
+  qm_bench_table_print (&table);
+  print_gain (search, &s);
+}
+
+static json_t *
+json_of_entry (const QmBenchSearch *search,
+               const QmBenchEntry *entry,
+               const QmBenchEntry *plain)
+{
+  const QmResult *result = qm_bench_entry_result (search, entry);
+  const char *state = state_of (search, entry);
+  json_t *object = qm_bench_json_setting (&entry->options,
+                                          &search->models[entry->model].recipe);
+
+  json_object_set_new (object, "status", json_string (state));
+  json_object_set_new (object, "half", json_boolean (entry->half));
+  json_object_set_new (object, "known",
+                       json_boolean (entry->state == QM_BENCH_KNOWN));
+  if (strcmp (state, "not run") == 0)
+    {
+      json_object_set_new (object, "sharding",
+                           json_string (
+                               qm_offload_name (entry->config.sharding)));
+      json_object_set_new (object, "reason", json_string (entry->reason));
+    }
+  if (strcmp (state, "measured") == 0)
+    {
+      qm_bench_json_number (object, "days", result->days);
+      qm_bench_json_number (object, "step_s", result->step);
+      qm_bench_json_number (object, "mfu", result->mfu);
+      qm_bench_json_whole (object, "total_bytes", result->planned_bytes);
+      qm_bench_json_whole (object, "host_bytes", result->host_bytes);
+      qm_bench_json_number (object, "speedup",
+                            days_of (search, plain) / result->days);
+    }
+  if (strcmp (state, "infeasible") == 0 || strcmp (state, "failed") == 0)
+    json_object_set_new (object, "reason", json_string (result->reason));
+  if (strcmp (state, "infeasible") == 0)
+    {
+      json_object_set_new (object, "memory",
+                           json_string (result->host_is_short ? "host"
+                                                              : "device"));
+      qm_bench_json_whole (object, "needs_bytes", result->needs_bytes);
+      qm_bench_json_whole (object, "available_bytes", result->available_bytes);
+    }
+  return object;
+}
+
+static void
+print_model_json (const QmBenchSearch *search, size_t model)
+{
+  Summary s = summarise (search, model);
+  json_t *object = json_object (), *list = json_array ();
+  json_t *gain = json_object (), *saving = json_object ();
+  double best = days_of (search, s.best);
+
+  for (int rank = 0; rank < QM_SEARCH_MOST; rank++)
+    for (size_t i = 0; i < search->n_entries; i++)
+      if (search->entries[i].model == model
+          && search->entries[i].rank % QM_SEARCH_MOST == rank)
+        json_array_append_new (list, json_of_entry (search, &search->entries[i],
+                                                    s.plain));
+  json_object_set_new (saving, "count", json_integer ((json_int_t) s.saving.n));
+  qm_bench_json_number (saving, "best", s.saving.best);
+  qm_bench_json_number (saving, "median", s.saving.median);
+  qm_bench_json_number (saving, "worst", s.saving.worst);
+  qm_bench_json_number (gain, "over_free_lunch",
+                        days_of (search, s.plain) / best);
+  qm_bench_json_number (gain, "over_naive", days_of (search, s.naive) / best);
+  json_object_set_new (gain, "memory_saving", saving);
+  json_object_set_new (object, "model",
+                       json_string (search->models[model].name));
+  json_object_set_new (object, "model_key",
+                       json_string (search->models[model].key));
+  json_object_set_new (object, "version", json_string (QM_VERSION));
+  json_object_set_new (object, "device", qm_bench_json_device (&search->info));
+  json_object_set_new (object, "configurations", list);
+  json_object_set_new (object, "best",
+                       s.best != NULL ? json_of_entry (search, s.best, s.plain)
+                                      : json_null ());
+  json_object_set_new (object, "gain", gain);
+  qm_bench_print_json (object);
+}
+
+void
+qm_bench_print_report (const QmBenchSearch *search)
+{
+  for (size_t i = 0; i < search->n_models; i++)
+    if (search->options->json)
+      print_model_json (search, i);
+    else
+      print_model (search, i);
+}

@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* qm-bench search: measuring all ways to train.  Each result is on the disk
+ * before the next is begun; measurements are made in a process of their own,
+ * so that one that fails costs no other. */
+
+#include "config.h"
+
+#include "app/qm-bench-search.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* After so many failures one after the other it is not the configurations. */
+#define MOST_FAILURES 5
+
+/* Seconds without progress after which a measurement is given up, and how often
+ * the time that it should take all in all. */
+#define PATIENCE       120.0
+#define PATIENCE_TIMES 5.0
+
+/* Seconds between two lines of progress. */
+#define PROGRESS_TERMINAL 0.2
+#define PROGRESS_FILE     10.0
+
+/* What is shown while one entry is measured. */
+typedef struct Meter
+{
+  const QmBenchSearch *search;
+  size_t number, of;
+  char what[256];
+  double predicted, after; /* seconds: of this entry, of all after it */
+  double begin, shown;
+  bool terminal;
+} Meter;
+
+static QmStatus
+out_of_memory (QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                       "the host is out of memory");
+}
+
+static void
+format_time (double seconds, char text[32])
+{
+  if (seconds < 99.5)
+    snprintf (text, 32, "%.0f s", seconds);
+  else if (seconds < 99.5 * 60)
+    snprintf (text, 32, "%.0f min", seconds / 60);
+  else
+    snprintf (text, 32, "%.1f h", seconds / 3600);
+}
+
+static void
+on_progress (void *data, double done)
+{
+  Meter *meter = data;
+  double time = qm_bench_now (), left = meter->predicted;
+  char text[32];
+
+  if (time - meter->shown
+      < (meter->terminal ? PROGRESS_TERMINAL : PROGRESS_FILE))
+    return;
+  meter->shown = time;
+  left = fmax (left - (time - meter->begin), left * (1 - done) / 2);
+  format_time (left + meter->after, text);
+  fprintf (stderr, "%s%zu of %zu: %s: %.0f %%, %s left%s",
+           meter->terminal ? "\r" : "", meter->number, meter->of, meter->what,
+           done * 100, text, meter->terminal ? "\033[K" : "\n");
+}
+
+/* Shows what became of the entry. */
+static void conclude_line (const Meter *meter, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
+static void
+conclude_line (const Meter *meter, const char *format, ...)
+{
+  char what[320];
+  va_list arguments;
+
+  va_start (arguments, format);
+  vsnprintf (what, sizeof what, format, arguments);
+  va_end (arguments);
+  fprintf (stderr, "%s%zu of %zu: %s: %s%s\n", meter->terminal ? "\r" : "",
+           meter->number, meter->of, meter->what, what,
+           meter->terminal ? "\033[K" : "");
+}
+
+/* Adds what results have besides what `run` prints. */
+static void
+complete (const QmBenchSearch *search,
+          const QmBenchEntry *entry,
+          const char *status,
+          json_t *object)
+{
+  char time[QM_RESULTS_TIME_BYTES];
+
+  qm_results_now (time);
+  json_object_set_new (object, "schema", json_integer (QM_RESULTS_SCHEMA));
+  json_object_set_new (object, "status", json_string (status));
+  json_object_set_new (object, "time", json_string (time));
+  json_object_set_new (object, "model_key",
+                       json_string (search->models[entry->model].key));
+  json_object_set_new (object, "gpus", json_integer (1));
+  json_object_set_new (object, "engine", json_string ("quartermaster"));
+}
+
+/* A result without times. */
+static json_t *
+describe_failure (const QmBenchSearch *search,
+                  const QmBenchEntry *entry,
+                  const char *reason)
+{
+  const QmBenchSearched *model = &search->models[entry->model];
+  json_t *object = qm_bench_json_setting (&entry->options, &model->recipe);
+
+  json_object_set_new (object, "memory_bytes",
+                       qm_bench_json_memory (&entry->memory));
+  json_object_set_new (object, "model", json_string (model->name));
+  json_object_set_new (object, "gpu",
+                       search->gpu != NULL ? json_string (search->gpu->id)
+                                           : json_null ());
+  json_object_set_new (object, "version", json_string (QM_VERSION));
+  json_object_set_new (object, "device", qm_bench_json_device (&search->info));
+  json_object_set_new (object, "deterministic",
+                       json_boolean (search->options->deterministic));
+  json_object_set_new (object, "reason", json_string (reason));
+  return object;
+}
+
+/* Adds which memory is short, and by how much. */
+static json_t *
+describe_shortage (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  const QmShortage *shortage = &entry->shortage;
+  char reason[320], needs[QM_BENCH_CELL], available[QM_BENCH_CELL];
+  json_t *object;
+
+  qm_bench_format_bytes ((double) shortage->needs, needs);
+  qm_bench_format_bytes ((double) shortage->available, available);
+  snprintf (reason, sizeof reason,
+            "a micro-batch of 1 needs %s of %s memory, and there are %s", needs,
+            shortage->host ? "the host's" : "the device's", available);
+  object = describe_failure (search, entry, reason);
+  json_object_set_new (object, "memory",
+                       json_string (shortage->host ? "host" : "device"));
+  json_object_set_new (object, "needs_bytes",
+                       json_integer ((json_int_t) shortage->needs));
+  json_object_set_new (object, "available_bytes",
+                       json_integer ((json_int_t) shortage->available));
+  qm_bench_json_whole (object, "memory_limit_bytes", search->memory_limit);
+  qm_bench_json_whole (object, "host_limit_bytes", search->host_limit);
+  return object;
+}
+
+/* Puts a result on the disk, and takes the object. */
+static QmStatus
+keep (QmBenchSearch *search,
+      QmBenchEntry *entry,
+      const char *state,
+      json_t *object,
+      QmError *error)
+{
+  QmStatus status;
+
+  if (object == NULL)
+    return out_of_memory (error);
+  complete (search, entry, state, object);
+  status = qm_results_append (search->file, object, error);
+  json_decref (object);
+  if (status == QM_OK && qm_bench_entry_result (search, entry) == NULL)
+    status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                           "what was measured is not what was asked for");
+  if (status == QM_OK)
+    entry->state = QM_BENCH_NEW;
+  return status;
+}
+
+/* The measurement of an entry, for the worker. */
+static json_t *
+make_job (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  const QmBenchSearched *model = &search->models[entry->model];
+  char settings[64], micro_batch[24];
+  json_t *job;
+
+  qm_methods_format (entry->config.methods, settings, sizeof settings);
+  snprintf (micro_batch, sizeof micro_batch, "%lld",
+            (long long) entry->options.micro_batch);
+  job = json_pack ("{s:s, s:s, s:s, s:b, s:s}", "model_key", model->key,
+                   "settings", settings, "micro_batch", micro_batch,
+                   "checkpoint", (int) entry->config.checkpoint, "offload",
+                   qm_offload_name (entry->options.offload));
+  if (search->options->config == NULL)
+    json_object_set_new (job, "model", json_string (model->name));
+  return job;
+}
+
+/* Starts the worker where there is none; it has to find the same device. */
+static QmStatus
+start_worker (QmBenchSearch *search, QmError *error)
+{
+  QmDeviceInfo info;
+  QmStatus status;
+
+  if (qm_bench_worker_alive (search->worker))
+    return QM_OK;
+  qm_bench_worker_free (search->worker);
+  search->worker = NULL;
+  search->n_measured = 0;
+  status = qm_bench_worker_start (search->options, search->info.id, &info,
+                                  &search->worker, error);
+  if (status == QM_OK
+      && (strcmp (info.name, search->info.name) != 0
+          || strcmp (info.driver, search->info.driver) != 0))
+    {
+      qm_bench_worker_free (search->worker);
+      search->worker = NULL;
+      status = qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                             "%s is another device now", search->info.id);
+    }
+  return status;
+}
+
+static double
+time_left (const QmBenchSearch *search)
+{
+  return search->seconds > 0 ? search->begin + search->seconds - qm_bench_now ()
+                             : INFINITY;
+}
+
+/* Measures an entry in the worker, which is started where there is none. */
+static QmStatus
+measure_once (QmBenchSearch *search,
+              const QmBenchEntry *entry,
+              Meter *meter,
+              json_t **result,
+              QmError *error)
+{
+  double most = PATIENCE + PATIENCE_TIMES * meter->predicted;
+  QmBenchWait wait = { .patience = search->options->patience > 0
+                                       ? (double) search->options->patience
+                                       : most,
+                       .stop_at = search->seconds > 0
+                                      ? search->begin + search->seconds
+                                      : 0,
+                       .progress = on_progress,
+                       .data = meter };
+  QmStatus status = start_worker (search, error);
+  json_t *job;
+
+  if (status != QM_OK)
+    return status;
+  job = make_job (search, entry);
+  if (job == NULL)
+    return out_of_memory (error);
+  return qm_bench_worker_measure (search->worker, job, &wait, result, error);
+}
+
+static bool
+is_out_of_memory (QmStatus status)
+{
+  return status == QM_STATUS_DEVICE_FULL || status == QM_STATUS_NO_MEMORY;
+}
+
+/* Measures an entry.  Memory may be short because a worker that measured before
+ * has some of it left, which a new one has not. */
+static QmStatus
+measure (QmBenchSearch *search,
+         const QmBenchEntry *entry,
+         Meter *meter,
+         json_t **result,
+         QmError *error)
+{
+  QmStatus status = measure_once (search, entry, meter, result, error);
+
+  if (is_out_of_memory (status) && search->n_measured > 0)
+    {
+      qm_bench_worker_free (search->worker);
+      search->worker = NULL;
+      status = measure_once (search, entry, meter, result, error);
+    }
+  if (status == QM_OK)
+    search->n_measured++;
+  return status;
+}
+
+/* Takes a failure down, and has the half tried. */
+static QmStatus
+keep_failure (QmBenchSearch *search,
+              size_t index,
+              const Meter *meter,
+              QmError *error)
+{
+  QmBenchEntry *entry = &search->entries[index];
+  char reason[sizeof error->message];
+  QmStatus status;
+
+  memcpy (reason, error->message, sizeof reason);
+  conclude_line (meter, "failed: %s", reason);
+  status = keep (search, entry, "failed",
+                 describe_failure (search, entry, reason), error);
+  if (status == QM_OK)
+    status = qm_bench_add_half (search, index, error);
+  if (status == QM_OK && ++search->failures >= MOST_FAILURES)
+    status = qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                           "%d measurements failed one after the other, the "
+                           "last because: %.120s",
+                           search->failures, reason);
+  return status;
+}
+
+/* Does what has to be done for one entry. */
+static QmStatus
+work_on (QmBenchSearch *search, size_t index, Meter *meter, QmError *error)
+{
+  QmBenchEntry *entry = &search->entries[index];
+  json_t *result = NULL;
+  QmStatus status;
+
+  if (!entry->fits)
+    {
+      status = keep (search, entry, "infeasible",
+                     describe_shortage (search, entry), error);
+      if (status == QM_OK)
+        conclude_line (meter, "infeasible: %s",
+                       qm_bench_entry_result (search, entry)->reason);
+      return status;
+    }
+  on_progress (meter, 0);
+  status = measure (search, entry, meter, &result, error);
+  if (status == QM_STATUS_UNSUPPORTED)
+    {
+      entry->state = QM_BENCH_NOT_RUN;
+      snprintf (entry->reason, sizeof entry->reason, "%s", error->message);
+      return QM_OK;
+    }
+  /* Without a worker it is the device, and nothing that was measured. */
+  if (search->worker != NULL
+      && (status == QM_STATUS_DEVICE || is_out_of_memory (status)))
+    return keep_failure (search, index, meter, error);
+  if (status != QM_OK)
+    return status;
+  status = keep (search, entry, "measured", result, error);
+  if (status != QM_OK)
+    return status;
+  search->failures = 0;
+  qm_bench_learn (search, entry);
+  conclude_line (meter, "%.4g days",
+                 qm_bench_entry_result (search, entry)->days);
+  return QM_OK;
+}
+
+/* Seconds that all entries behind one will take. */
+static double
+predict_rest (const QmBenchSearch *search, size_t index)
+{
+  double seconds = 0;
+
+  for (size_t i = index + 1; i < search->n_entries; i++)
+    if (search->entries[i].state == QM_BENCH_LEFT)
+      seconds += qm_bench_predict (search, &search->entries[i]);
+  return fmin (seconds, fmax (time_left (search), 0));
+}
+
+static size_t
+count_state (const QmBenchSearch *search, QmBenchState state)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < search->n_entries; i++)
+    n += search->entries[i].state == state;
+  return n;
+}
+
+/* Works through the entries; there may come more. */
+static QmStatus
+work (QmBenchSearch *search, QmError *error)
+{
+  Meter meter = { .search = search, .terminal = isatty (STDERR_FILENO) };
+  QmStatus status = QM_OK;
+
+  for (size_t i = 0; i < search->n_entries && status == QM_OK; i++)
+    {
+      QmBenchEntry *entry = &search->entries[i];
+
+      if (entry->state != QM_BENCH_LEFT)
+        continue;
+      if (qm_bench_interrupted ())
+        return qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
+                             "interrupted");
+      meter.number++;
+      meter.of = meter.number - 1 + count_state (search, QM_BENCH_LEFT);
+      meter.predicted = qm_bench_predict (search, entry);
+      meter.after = predict_rest (search, i);
+      meter.begin = qm_bench_now ();
+      meter.shown = 0;
+      qm_bench_describe (search, entry, meter.what, sizeof meter.what);
+      if (entry->fits && meter.predicted > time_left (search))
+        {
+          entry->state = QM_BENCH_NO_TIME;
+          meter.number--;
+          continue;
+        }
+      status = work_on (search, i, &meter, error);
+    }
+  return status;
+}
+
+/* The file that --results names, or the user's own. */
+static QmStatus
+open_results (QmBenchSearch *search, QmError *error)
+{
+  const char *path = search->options->results;
+  char own[PATH_MAX];
+  bool busy;
+  QmStatus status;
+
+  if (path == NULL && !qm_results_default_path (own, sizeof own))
+    return qm_error_set (error, QM_STATUS_IO, "", 0, 0,
+                         "there is no home folder: --results has to say where "
+                         "results go");
+  if (path == NULL)
+    path = own;
+  status =
+      qm_results_open (path, path == own, false, &busy, &search->file, error);
+  if (busy)
+    {
+      fprintf (stderr, "qm-bench: another search is writing to %s; waiting\n",
+               path);
+      status = qm_results_open (path, path == own, true, &busy, &search->file,
+                                error);
+    }
+  if (status == QM_OK && qm_results_file_repaired (search->file) > 0)
+    fprintf (stderr,
+             "qm-bench: %s: the last line was broken off, and is removed\n",
+             path);
+  return status;
+}
+
+static QmStatus
+add_model (QmBenchSearch *search,
+           const char *name,
+           const QmModelConfig *config,
+           const QmRecipe *recipe,
+           QmError *error)
+{
+  QmBenchSearched *grown =
+      realloc (search->models, (search->n_models + 1) * sizeof *search->models);
+  QmBenchSearched *model;
+
+  if (grown == NULL)
+    return out_of_memory (error);
+  search->models = grown;
+  model = &grown[search->n_models++];
+  *model = (QmBenchSearched){ .config = *config, .recipe = *recipe };
+  snprintf (model->name, sizeof model->name, "%s", name);
+  qm_model_key (config, recipe, model->key);
+  return QM_OK;
+}
+
+/* The models that are meant, and the catalog. */
+static QmStatus
+load_models (QmBenchSearch *search, QmError *error)
+{
+  const QmBenchOptions *options = search->options;
+  QmBenchModel one;
+  const QmModel *all;
+  size_t n;
+  QmStatus status;
+
+  if (options->model != NULL && strcmp (options->model, "all") == 0
+      && options->config == NULL)
+    {
+      status = qm_bench_load_catalog (&search->catalog, error);
+      all = status == QM_OK ? qm_catalog_models (search->catalog, &n) : NULL;
+      for (size_t i = 0; status == QM_OK && i < n; i++)
+        status = add_model (search, all[i].id, &all[i].config, &all[i].recipe,
+                            error);
+      return status;
+    }
+  status = qm_bench_load_model (options, true, &one, error);
+  if (status != QM_OK)
+    return status;
+  status = add_model (search, one.name, &one.config, &one.recipe, error);
+  search->catalog = one.catalog;
+  if (search->catalog == NULL)
+    /* Without the catalog only shares of peaks are not known. */
+    qm_bench_load_catalog (&search->catalog, NULL);
+  return status;
+}
+
+/* A limit that is none is -1; of the memory 0 is known where that is 0. */
+static QmStatus
+read_limit (const char *text, uint64_t *bytes, int64_t *limit, QmError *error)
+{
+  uint64_t size;
+  QmStatus status;
+
+  *limit = -1;
+  if (text == NULL)
+    return QM_OK;
+  status = qm_bench_read_size (text, &size, error);
+  if (status == QM_OK && (size < *bytes || *bytes == 0))
+    {
+      *bytes = size;
+      *limit = (int64_t) size;
+    }
+  return status;
+}
+
+/* What memory may be used. */
+static QmStatus
+find_memory (QmBenchSearch *search, QmError *error)
+{
+  QmStatus status;
+
+  search->device_bytes = qm_bench_usable_memory (&search->info);
+  search->host_bytes = qm_bench_usable_host ();
+  status = read_limit (search->options->memory, &search->device_bytes,
+                       &search->memory_limit, error);
+  if (status == QM_OK)
+    status = read_limit (search->options->host_memory, &search->host_bytes,
+                         &search->host_limit, error);
+  return status;
+}
+
+/* Checks what was asked for before anything is opened. */
+static QmStatus
+read_options (QmBenchSearch *search, QmError *error)
+{
+  const QmBenchOptions *options = search->options;
+  const char *methods = options->methods != NULL ? options->methods : "all";
+  const char *again = options->again;
+  QmStatus status = QM_OK;
+
+  if (!qm_search_methods_parse (methods, &search->methods))
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "--methods is naive, free-lunch or all, not '%.32s'",
+                         methods);
+  if (again != NULL && strcmp (again, "failed") != 0
+      && strcmp (again, "all") != 0)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "--again is failed or all, not '%.32s'", again);
+  if (options->results != NULL && strcmp (options->results, "-") == 0)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "--results has to be a file: what is known is read "
+                         "from it, too");
+  if (options->time_limit != NULL)
+    status = qm_bench_read_time (options->time_limit, &search->seconds, error);
+  if (status == QM_OK && options->time_limit != NULL && !(search->seconds > 0))
+    status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                           "--time-limit has to be more than nothing");
+  return status;
+}
+
+static QmStatus
+prepare (QmBenchSearch *search, QmError *error)
+{
+  QmStatus status = read_options (search, error);
+
+  if (status == QM_OK)
+    status = load_models (search, error);
+  if (status == QM_OK)
+    status = open_results (search, error);
+  if (status == QM_OK)
+    status = qm_bench_worker_start (search->options, search->options->device,
+                                    &search->info, &search->worker, error);
+  if (status == QM_OK)
+    status = find_memory (search, error);
+  if (status == QM_OK && search->catalog != NULL)
+    search->gpu = qm_bench_find_gpu (search->catalog, &search->info);
+  return status == QM_OK ? qm_bench_list_work (search, error) : status;
+}
+
+static void
+say_what_is_left (const QmBenchSearch *search)
+{
+  size_t n = count_state (search, QM_BENCH_NO_TIME)
+             + count_state (search, QM_BENCH_LEFT);
+  double seconds = 0;
+  char time[32];
+
+  if (n == 0)
+    return;
+  for (size_t i = 0; i < search->n_entries; i++)
+    if (search->entries[i].state == QM_BENCH_NO_TIME
+        || search->entries[i].state == QM_BENCH_LEFT)
+      seconds += qm_bench_predict (search, &search->entries[i]);
+  format_time (seconds, time);
+  fprintf (stderr,
+           "qm-bench: %zu measurement%s of about %s %s left; the same command "
+           "goes on there\n",
+           n, n > 1 ? "s" : "", time, n > 1 ? "are" : "is");
+}
+
+int
+qm_bench_search (const QmBenchOptions *options)
+{
+  QmBenchSearch search = { .options = options, .begin = qm_bench_now () };
+  QmError error = { 0 };
+  bool prepared;
+  QmStatus status;
+
+  /* A disk that is full and a worker that is gone are errors. */
+  signal (SIGXFSZ, SIG_IGN);
+  signal (SIGPIPE, SIG_IGN);
+  status = prepare (&search, &error);
+  prepared = status == QM_OK;
+  if (prepared)
+    status = work (&search, &error);
+  if (status == QM_STATUS_INTERRUPTED && !qm_bench_interrupted ())
+    status = QM_OK; /* the time was over */
+  alarm (0);
+  qm_bench_worker_free (search.worker);
+  if (prepared)
+    {
+      qm_bench_print_report (&search);
+      say_what_is_left (&search);
+    }
+  qm_bench_free_work (&search);
+  qm_results_close (search.file);
+  qm_catalog_free (search.catalog);
+  free (search.models);
+  return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A search: what there is to measure, and what is known of it; between
+ * qm-bench-search.c, which measures, qm-bench-list.c, which lists the work, and
+ * qm-bench-report.c, which prints. */
+
+#ifndef QM_APP_QM_BENCH_SEARCH_H
+#define QM_APP_QM_BENCH_SEARCH_H
+
+#include "app/qm-bench-worker-process.h"
+#include "data/results-file.h"
+#include "engine/search.h"
+
+typedef enum QmBenchState
+{
+  QM_BENCH_LEFT,    /* not known yet */
+  QM_BENCH_KNOWN,   /* was in the results file */
+  QM_BENCH_NEW,     /* is now */
+  QM_BENCH_NOT_RUN, /* the engine cannot do it */
+  QM_BENCH_NO_TIME  /* would exceed the limit */
+} QmBenchState;
+
+/* One configuration at one micro-batch. */
+typedef struct QmBenchEntry
+{
+  size_t model;
+  QmSearchConfig config;
+  int rank;  /* of the configuration, in the order of the work */
+  bool half; /* of the largest micro-batch */
+  QmPlanOptions options;
+  QmMemory memory;
+  bool fits;
+  QmShortage shortage; /* where it does not */
+  QmSearchGuess guess;
+  QmBenchState state;
+  char *key;        /* of its result */
+  char reason[256]; /* why it is not run */
+} QmBenchEntry;
+
+typedef struct QmBenchSearched
+{
+  char name[128]; /* as results have it */
+  QmModelConfig config;
+  QmRecipe recipe;
+  char key[QM_MODEL_KEY_BYTES];
+  QmSearchPace pace;
+} QmBenchSearched;
+
+typedef struct QmBenchSearch
+{
+  const QmBenchOptions *options;
+  QmSearchMethods methods;
+  QmCatalog *catalog;
+  const QmGpu *gpu; /* of the catalog, or NULL */
+  QmBenchSearched *models;
+  size_t n_models;
+  QmBenchEntry *entries; /* in the order of the work */
+  size_t n_entries, capacity;
+  QmBenchWorker *worker;
+  int n_measured; /* by the worker */
+  QmDeviceInfo info;
+  /* What may be used, and the limits that the user set; -1: none. */
+  uint64_t device_bytes, host_bytes;
+  int64_t memory_limit, host_limit;
+  QmResultsFile *file;
+  QmSearchPace pace;
+  double begin, seconds; /* of qm_bench_now(), and the limit; 0: none */
+  int failures;          /* in a row */
+} QmBenchSearch;
+
+/* Lists the work of a search, of which models, device and file are there, in
+ * its order, and marks what is known. */
+QmStatus qm_bench_list_work (QmBenchSearch *search, QmError *error);
+
+/* Adds half of an entry's micro-batch at the end, unless it is there. */
+QmStatus
+qm_bench_add_half (QmBenchSearch *search, size_t entry, QmError *error);
+
+void qm_bench_free_work (QmBenchSearch *search);
+
+/* The result of an entry, or NULL. */
+const QmResult *qm_bench_entry_result (const QmBenchSearch *search,
+                                       const QmBenchEntry *entry);
+
+/* Seconds that an entry will take to measure. */
+double qm_bench_predict (const QmBenchSearch *search,
+                         const QmBenchEntry *entry);
+
+/* Adds what a measured entry took to the pace. */
+void qm_bench_learn (QmBenchSearch *search, const QmBenchEntry *entry);
+
+/* Describes an entry: "pythia-1b, free-lunch, checkpointing, micro-batch 32".
+ */
+void qm_bench_describe (const QmBenchSearch *search,
+                        const QmBenchEntry *entry,
+                        char *text,
+                        size_t size);
+
+/* Prints what a search found. */
+void qm_bench_print_report (const QmBenchSearch *search);
+
+/* A table for people: columns as wide as they have to be, the first ones to the
+ * left, the others to the right. */
+#define QM_BENCH_COLUMNS 12
+#define QM_BENCH_CELL    128
+
+typedef struct QmBenchTable
+{
+  int columns, left;
+  size_t n, capacity;
+  char (*cells)[QM_BENCH_COLUMNS][QM_BENCH_CELL];
+} QmBenchTable;
+
+/* Adds a row of empty cells; NULL where memory is out. */
+char (*qm_bench_table_row (QmBenchTable *table))[QM_BENCH_CELL];
+
+/* Prints it, the first row as its head, and frees it. */
+void qm_bench_table_print (QmBenchTable *table);
+
+/* Writes how things are: "0.0123", "12.3", "1234"; "-" for NaN. */
+void qm_bench_format (double value, char cell[QM_BENCH_CELL]);
+
+/* Writes "131 GiB" or "1.25 MiB". */
+void qm_bench_format_bytes (double bytes, char cell[QM_BENCH_CELL]);
+
+#endif

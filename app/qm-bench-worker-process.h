@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A worker of qm-bench, as the search sees it. */
+
+#ifndef QM_APP_QM_BENCH_WORKER_PROCESS_H
+#define QM_APP_QM_BENCH_WORKER_PROCESS_H
+
+#include "app/qm-bench.h"
+
+/* Told how much of a measurement is done, 0 to 1. */
+typedef void (*QmBenchProgress) (void *data, double done);
+
+typedef struct QmBenchWorker QmBenchWorker;
+
+/* Starts a worker, which opens `device`; what there is of it comes back in
+ * *info.  Fails as opening the device does; QM_STATUS_INTERRUPTED where the
+ * user asked to stop. */
+QmStatus qm_bench_worker_start (const QmBenchOptions *options,
+                                const char *device,
+                                QmDeviceInfo *info,
+                                QmBenchWorker **worker,
+                                QmError *error);
+
+/* What to wait for. */
+typedef struct QmBenchWait
+{
+  double patience; /* seconds without progress to give up after */
+  double stop_at;  /* of qm_bench_now(): time to stop; 0: none */
+  QmBenchProgress progress;
+  void *data;
+} QmBenchWait;
+
+/* Has one measurement made, as qm-bench-worker.c describes it, and takes
+ * `job`.  *result is the caller's.
+ * QM_STATUS_INTERRUPTED where the user asked to stop or it was time to; else
+ * what the worker says, and QM_STATUS_DEVICE where it ended or hung.  After
+ * both the worker is gone: qm_bench_worker_alive(). */
+QmStatus qm_bench_worker_measure (QmBenchWorker *worker,
+                                  json_t *job,
+                                  const QmBenchWait *wait,
+                                  json_t **result,
+                                  QmError *error);
+
+/* Whether it can measure more. */
+bool qm_bench_worker_alive (const QmBenchWorker *worker);
+
+/* Ends it, in good order where it has nothing to do; NULL is allowed. */
+void qm_bench_worker_free (QmBenchWorker *worker);
+
+/* Seconds of a clock that goes on steadily. */
+double qm_bench_now (void);
+
+#endif

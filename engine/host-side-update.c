@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Three rows of work that run at the same time, on parts of the slab in their
+ * order: gradients go down to the host (ZeRO 1), its threads update weights,
+ * weights go up.  The stream `down` starts the threads, `up` waits for them.
+ *
+ * The norm of all gradients is known before: the device has it where it has the
+ * gradients, else the host sums their squares; the state of training is always
+ * updated by the device, so that its numbers do not depend on offloading. */
+
+#include "engine/host-side-private.h"
+#include "kernels/convert.h"
+
+#include <stdlib.h>
+
+/* Elements that a thread rounds at a time. */
+#define CHUNK 16384
+
+QmStatus
+qm_host_side_plan_update (QmHostSide *side, QmError *error)
+{
+  const QmPlan *plan = side->plan;
+  const QmRecipe *recipe = &plan->recipe;
+  bool fetched = qm_offload_weights (plan->options.offload);
+  int64_t chunk = fetched ? plan->slab : plan->host.chunk;
+
+  side->n_updating = (size_t) ((plan->slab - 1) / chunk + 1);
+  side->updating = calloc (side->n_updating, sizeof *side->updating);
+  if (side->updating == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  for (size_t i = 0; i < side->n_updating; i++)
+    {
+      QmUpdating *part = &side->updating[i];
+      int64_t begin = (int64_t) i * chunk;
+      QmSlot *slot = &side->slots[i % QM_HOST_SLOTS];
+
+      part->side = side;
+      part->begin = begin;
+      part->n = plan->slab - begin < chunk ? plan->slab - begin : chunk;
+      part->slot = (int) (i % QM_HOST_SLOTS);
+      part->adam = (QmHostAdam){
+        .kernel = qm_host_kernel_best (),
+        .beta1 = (float) recipe->beta1,
+        .beta2 = (float) recipe->beta2,
+        .epsilon = (float) recipe->epsilon,
+        .weight_decay = (float) recipe->weight_decay,
+        .decoupled = recipe->optimizer == QM_OPTIMIZER_ADAMW,
+        .clear = side->gradients != NULL,
+        .state = side->state,
+        .gradient_type = QM_TYPE_F32,
+        .gradient = side->gradients != NULL ? (void *) (side->gradients + begin)
+                                            : slot->gradients,
+        .master = side->master + begin,
+        .m = side->m + begin,
+        .v = side->v + begin,
+        .weights_type =
+            fetched && side->weights == NULL ? QM_TYPE_NONE : plan->type,
+        .weights = fetched ? side->weights : slot->weights,
+      };
+    }
+  return QM_OK;
+}
+
+static void
+round_body (void *data, int64_t begin, int64_t end)
+{
+  const QmUpdating *part = data;
+  const QmHostAdam *adam = &part->adam;
+
+  /* Clears the gradients; the weights stay as they are. */
+  qm_host_adam (adam, begin, end);
+  qm_floats_store (adam->weights_type,
+                   (char *) adam->weights
+                       + qm_host_side_bytes (part->side, begin),
+                   1, end - begin, adam->master + begin);
+}
+
+/* Weights in a slot are sent whether they changed or not. */
+static void
+start_updating (void *data)
+{
+  QmUpdating *part = data;
+  QmTask *task = part->side->slots[part->slot].task;
+
+  if (part->side->state[QM_STATE_NOT_FINITE] != 0
+      && part->side->slots[part->slot].weights != NULL)
+    qm_task_start (task, &(QmTaskRange){ 0, part->n, CHUNK, false }, round_body,
+                   part);
+  else
+    qm_host_adam_start (task, &part->adam, 0, part->n);
+}
+
+static void
+finish_updating (void *data)
+{
+  QmUpdating *part = data;
+  QmHostSide *side = part->side;
+
+  qm_task_wait (side->slots[part->slot].task);
+  if (part == &side->updating[side->n_updating - 1])
+    qm_host_side_gather (side);
+}
+
+/* After the additions of the last pass. */
+static void
+sum_squares (void *data)
+{
+  QmHostSide *side = data;
+
+  qm_host_side_wait (side);
+  qm_host_squares_start (side->slots[0].task, &side->squares);
+  qm_task_wait (side->slots[0].task);
+  *side->sum = (float) qm_host_squares_result (&side->squares);
+}
+
+static QmStatus
+give_sum (QmHostSide *side, const QmTensor *sum, QmError *error)
+{
+  QmStatus status = qm_host_side_fork (side, side->down, error);
+
+  if (status == QM_OK)
+    status =
+        qm_stream_call (side->device, side->down, sum_squares, side, error);
+  if (status == QM_OK)
+    status = qm_stream_write (side->device, side->down, sum->data, side->sum,
+                              sizeof *side->sum, error);
+  return status == QM_OK
+             ? qm_host_side_join (side, side->down, side->down_done, error)
+             : status;
+}
+
+static QmStatus
+update_state (QmHostSide *side,
+              const QmOpCall calls[QM_UPDATE_CALLS],
+              QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  for (int i = 0; i < QM_UPDATE_CALLS && status == QM_OK; i++)
+    if (calls[i].op == QM_OP_SUM_SQUARES && side->gradients != NULL)
+      status = give_sum (side, &calls[i].outputs[0], error);
+    else if (calls[i].op != QM_OP_ADAM)
+      status = qm_op_run (side->device, side->stream, &calls[i], error);
+  return status;
+}
+
+/* Brings gradients into the slot, and leaves zeros. */
+static QmStatus
+take_gradients (QmHostSide *side, const QmUpdating *part, QmError *error)
+{
+  char *from = side->regions->gradients + part->begin * 4;
+  size_t bytes = (size_t) part->n * 4;
+  QmStatus status;
+
+  if (side->gradients != NULL)
+    return QM_OK;
+  status =
+      qm_stream_read (side->device, side->down,
+                      side->slots[part->slot].gradients, from, bytes, error);
+  if (status == QM_OK)
+    status = qm_device_set (side->device, side->down, from, 0, bytes, error);
+  return status;
+}
+
+static QmStatus
+give_weights (QmHostSide *side, const QmUpdating *part, QmError *error)
+{
+  QmSlot *slot = &side->slots[part->slot];
+  QmStatus status = QM_OK;
+
+  if (slot->weights != NULL)
+    status = qm_stream_write (side->device, side->up,
+                              side->regions->weights
+                                  + qm_host_side_bytes (side, part->begin),
+                              slot->weights, qm_host_side_bytes (side, part->n),
+                              error);
+  if (status == QM_OK)
+    status = qm_event_record (side->device, side->up, slot->emptied, error);
+  return status;
+}
+
+static QmStatus
+update_part (QmHostSide *side, size_t index, QmError *error)
+{
+  QmUpdating *part = &side->updating[index];
+  QmSlot *slot = &side->slots[part->slot];
+  QmStatus status = QM_OK;
+
+  if (index >= QM_HOST_SLOTS)
+    status = qm_stream_wait (side->device, side->down, slot->emptied, error);
+  if (status == QM_OK)
+    status = take_gradients (side, part, error);
+  if (status == QM_OK)
+    status =
+        qm_stream_call (side->device, side->down, start_updating, part, error);
+  if (status == QM_OK)
+    status = qm_event_record (side->device, side->down, slot->started, error);
+  if (status == QM_OK)
+    status = qm_stream_wait (side->device, side->up, slot->started, error);
+  if (status == QM_OK)
+    status =
+        qm_stream_call (side->device, side->up, finish_updating, part, error);
+  return status == QM_OK ? give_weights (side, part, error) : status;
+}
+
+QmStatus
+qm_host_side_update (QmHostSide *side,
+                     const QmOpCall calls[QM_UPDATE_CALLS],
+                     QmError *error)
+{
+  uint64_t resident = side->plan->resident_bytes;
+  QmStatus status = update_state (side, calls, error);
+
+  if (status == QM_OK)
+    status = qm_host_side_fork (side, side->down, error);
+  if (status == QM_OK)
+    status = qm_stream_read (side->device, side->down, side->state,
+                             calls[3].outputs[0].data,
+                             QM_STATE_SIZE * sizeof *side->state, error);
+  for (size_t i = 0; i < side->n_updating && status == QM_OK; i++)
+    status = update_part (side, i, error);
+  if (status == QM_OK && resident > 0)
+    status = qm_stream_write (side->device, side->up, side->regions->resident,
+                              side->resident, (size_t) resident, error);
+  if (status == QM_OK)
+    status = qm_host_side_join (side, side->down, side->down_done, error);
+  if (status == QM_OK)
+    status = qm_host_side_join (side, side->up, side->up_done, error);
+  return status;
+}

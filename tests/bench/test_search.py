@@ -1,0 +1,520 @@
+# SPDX-License-Identifier: Apache-2.0
+"""qm-bench search and results, on the CPU.
+
+usage: test_search.py QM_BENCH MANUAL
+"""
+
+import fcntl
+import json
+import os
+import pathlib
+import random
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BENCH, MANUAL = sys.argv[1], pathlib.Path(sys.argv[2])
+
+CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
+              num_hidden_layers=2, num_attention_heads=4,
+              intermediate_size=64, hidden_act='gelu', hidden_dropout=0.1,
+              max_position_embeddings=512)
+RECIPE = dict(batch_size=8, steps=100, sequence_length=16, precision='fp32',
+              optimizer='adamw', learning_rate=3e-3, beta1=0.9, beta2=0.95,
+              epsilon=1e-8, weight_decay=0.01, max_grad_norm=1.0)
+# Measuring these takes about a second.
+SLOW = dict(CONFIG, hidden_size=256, num_hidden_layers=2,
+            intermediate_size=1024)
+SLOW_RECIPE = dict(RECIPE, sequence_length=64)
+
+# What is another number in every run.
+TIMES = {'time', 'pass', 'update', 'step', 'days', 'model_tflops', 'phases_s',
+         'allocated_bytes', 'device'}
+WAYS = [('free-lunch', False, 'none'), ('naive', False, 'none'),
+        ('free-lunch', True, 'none')]
+
+
+def lines_of(path):
+    return [json.loads(line)
+            for line in pathlib.Path(path).read_text().splitlines()]
+
+
+def without_times(path):
+    """The lines of a results file, in their order."""
+    return [{name: value for name, value in line.items() if name not in TIMES}
+            for line in lines_of(path)]
+
+
+def children(pid):
+    try:
+        listed = pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text()
+        return [int(child) for child in listed.split()]
+    except OSError:
+        pass
+    found = []
+    for entry in pathlib.Path('/proc').iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / 'stat').read_text().rsplit(')', 1)[1].split()
+            except OSError:
+                continue
+            if int(stat[1]) == pid and stat[0] != 'Z':
+                found.append(int(entry.name))
+    return found
+
+
+class Search(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.results = self.path('r.jsonl')
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, name, value):
+        with open(self.path(name), 'w') as file:
+            file.write(value if isinstance(value, str) else json.dumps(value))
+        return self.path(name)
+
+    def command(self, *more, config=CONFIG, recipe=RECIPE, results=None):
+        return [BENCH, 'search', '--config',
+                self.write('config.json', config), '--recipe',
+                self.write('recipe.json', recipe), '--device', 'cpu',
+                '--results', results or self.results, *map(str, more)]
+
+    def run_command(self, command, **options):
+        return subprocess.run(command, capture_output=True, text=True,
+                              timeout=120, **options)
+
+    def search(self, *more, status=0, **options):
+        result = self.run_command(self.command(*more, **options))
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def listed(self, *arguments, status=0):
+        result = self.run_command([BENCH, 'results', *map(str, arguments)])
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def start(self, *more, recipe=SLOW_RECIPE):
+        """A search that has begun to measure, and its worker."""
+        process = subprocess.Popen(
+            self.command(*more, config=SLOW, recipe=recipe),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        line = process.stderr.readline()
+        self.assertIn('left', line)
+        worker, = children(process.pid)
+        return process, worker
+
+    def cap(self):
+        """Memory in which naive settings do not fit, and others do."""
+        def need(settings):
+            result = self.run_command([
+                BENCH, 'plan', '--config',
+                self.write('config.json', CONFIG), '--recipe',
+                self.write('recipe.json', RECIPE), '--device', 'cpu',
+                '--settings', settings, '--micro-batch', '1', '--json'])
+            return json.loads(result.stdout)['memory_bytes']['total']
+
+        self.assertLess(need('free-lunch'), need('naive'))
+        return need('naive') - 1
+
+    def documented(self, value):
+        """Every name in JSON is in the manual page."""
+        words = set(re.findall(r'[a-z0-9_]+', MANUAL.read_text()))
+        if isinstance(value, dict):
+            self.assertEqual(set(value) - words, set())
+        for item in value.values() if isinstance(value, dict) else value:
+            if isinstance(item, (dict, list)):
+                self.documented(item)
+
+    def test_search(self):
+        result = self.search('--json')
+        report, = map(json.loads, result.stdout.splitlines())
+        self.documented(report)
+        configurations = report['configurations']
+        largest = [line for line in configurations if not line['half']]
+        self.assertEqual(len(largest), 13)
+        self.assertEqual(
+            [(line['settings'], line['checkpointing'], line['sharding'])
+             for line in largest[:3]], WAYS)
+        self.assertEqual(
+            {(line['checkpointing'], line['sharding'])
+             for line in largest if line['settings'] == 'free-lunch'},
+            {(checkpointing, sharding) for checkpointing in (False, True)
+             for sharding in ('none', 'zero_1', 'zero_2', 'zero_3', 'fsdp_2',
+                              'fsdp_3')})
+        measured = [line for line in configurations
+                    if line['status'] == 'measured']
+        self.assertEqual(report['best']['days'],
+                         min(line['days'] for line in measured))
+        plain = min(line['days'] for line in measured
+                    if line['settings'] == 'free-lunch'
+                    and not line['checkpointing']
+                    and line['sharding'] == 'none')
+        gain = report['gain']
+        self.assertAlmostEqual(gain['over_free_lunch'],
+                               plain / report['best']['days'])
+        saving = gain['memory_saving']
+        self.assertGreaterEqual(saving['best'], saving['median'])
+        self.assertGreaterEqual(saving['median'], saving['worst'])
+
+        lines = lines_of(self.results)
+        self.documented(lines)
+        self.assertEqual(len(lines), len(measured))
+        for line in lines:
+            self.assertEqual(line['schema'], 1)
+            self.assertEqual(line['status'], 'measured')
+            self.assertRegex(line['time'], r'^\d{4}-\d\d-\d\dT.*Z$')
+            self.assertRegex(line['model_key'], r'^[0-9a-f]{16}$')
+            self.assertEqual(line['engine'], 'quartermaster')
+            self.assertEqual(line['gpus'], 1)
+        self.assertEqual({line['micro_batch'] for line in lines}, {4, 8})
+
+        # What is known is not measured again, and shown all the same.
+        before = pathlib.Path(self.results).read_bytes()
+        text = self.search()
+        self.assertNotIn(' of ', text.stderr)
+        self.assertIn('times as fast as free-lunch alone', text.stdout)
+        self.assertEqual(pathlib.Path(self.results).read_bytes(), before)
+        again = json.loads(self.search('--json').stdout)
+        self.assertEqual(again['best']['days'], report['best']['days'])
+        self.search('--again', 'all', '--methods', 'free-lunch')
+        self.assertGreater(len(lines_of(self.results)), len(lines))
+
+    def test_methods(self):
+        for methods, ways in (('naive', WAYS[1:2]), ('free-lunch', WAYS[:1])):
+            report = json.loads(self.search('--methods', methods,
+                                            '--json').stdout)
+            self.assertEqual({(line['settings'], line['checkpointing'],
+                               line['sharding'])
+                              for line in report['configurations']},
+                             set(ways))
+
+    def test_other_results(self):
+        """Another recipe, or equal bits, is another measurement."""
+        self.search('--methods', 'naive')
+        self.search('--methods', 'naive', '--deterministic')
+        self.search('--methods', 'naive', recipe=dict(RECIPE, steps=101))
+        self.assertEqual(len(lines_of(self.results)), 6)
+        self.assertEqual(len({line['model_key']
+                              for line in lines_of(self.results)}), 2)
+
+    def test_infeasible(self):
+        cap = self.cap()
+        result = self.search('--memory', cap, '--json')
+        naive = [line for line in lines_of(self.results)
+                 if line['settings'] == 'naive']
+        self.documented(naive)
+        line, = naive
+        self.assertEqual(line['status'], 'infeasible')
+        self.assertEqual(line['memory'], 'device')
+        self.assertEqual(line['available_bytes'], cap)
+        self.assertEqual(line['memory_limit_bytes'], cap)
+        self.assertGreater(line['needs_bytes'], cap)
+        self.assertIn('needs', line['reason'])
+        shown = [line for line in json.loads(result.stdout)['configurations']
+                 if line['status'] == 'infeasible']
+        self.assertEqual(shown[0]['needs_bytes'], line['needs_bytes'])
+        self.assertIn('short', self.search('--memory', cap).stdout)
+        # Of another limit nothing is known.
+        before = lines_of(self.results)
+        self.search('--memory', cap - 1)
+        self.assertEqual(len(lines_of(self.results)) - len(before),
+                         sum(line['status'] == 'infeasible'
+                             for line in before))
+
+    def test_killed_at_any_moment(self):
+        """Fifty times, at random; what is in the file at the end is what a
+        search writes that nobody disturbs."""
+        chance = random.Random(4)
+        options = ('--memory', self.cap(), '--repeat', 3)
+        undisturbed = self.path('undisturbed.jsonl')
+        begin = time.monotonic()
+        self.search(*options, results=undisturbed)
+        takes = time.monotonic() - begin
+        wanted = without_times(undisturbed)
+        self.assertGreater(len(wanted), 3)
+        killed = torn = rounds = 0
+        while killed < 50:
+            results = self.path(f'{rounds}.jsonl')
+            rounds += 1
+            done = False
+            while not done:
+                process = subprocess.Popen(
+                    self.command(*options, results=results),
+                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                    text=True)
+                try:
+                    _, said = process.communicate(
+                        timeout=chance.uniform(0, takes * 0.6)
+                        if killed < 50 else 60)
+                    self.assertEqual(process.returncode, 0, said)
+                    done = True
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    _, said = process.communicate()
+                    killed += 1
+                torn += 'broken off' in said
+            self.assertEqual(without_times(results), wanted)
+        print(f'{killed} killed, {rounds} files, {torn} broken lines',
+              file=sys.stderr)
+
+    def test_worker_goes_with_the_search(self):
+        process, worker = self.start()
+        process.kill()
+        process.communicate()
+        deadline = time.monotonic() + 10
+        while os.path.exists(f'/proc/{worker}'):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+
+    def test_broken_last_line(self):
+        self.search()
+        whole = pathlib.Path(self.results).read_bytes()
+        wanted = without_times(self.results)
+        lines = whole.splitlines(keepends=True)
+        last = len(whole) - len(lines[-1])
+        for cut in (last + 1, last + 100, len(whole) - 2):
+            pathlib.Path(self.results).write_bytes(whole[:cut])
+            self.assertIn('broken off', self.listed(self.results).stderr)
+            result = self.search()
+            self.assertIn('broken off', result.stderr)
+            self.assertIn('1 of 1', result.stderr)
+            self.assertEqual(without_times(self.results), wanted)
+        # A line that is whole counts, with its end or without.
+        pathlib.Path(self.results).write_bytes(whole[:-1])
+        self.assertNotIn('broken off', self.search().stderr)
+        self.assertEqual(pathlib.Path(self.results).read_bytes(), whole)
+
+    def test_hostile_lines(self):
+        self.search()
+        text = pathlib.Path(self.results).read_text()
+        first, rest = text.split('\n', 1)
+        for status, broken, message in (
+                (1, '{', ''), (1, '[]', 'object'),
+                (5, first.replace('"schema":1', '"schema":2'), 'schema'),
+                (1, first.replace('"status":"measured"', '"status":"good"'),
+                 "'good'"),
+                (1, '[' * 100000, ''), (1, '\x00', 'control character'),
+                (1, '{"a": "' + 'x' * (1 << 20) + '"}', 'longer')):
+            pathlib.Path(self.results).write_text(broken + '\n' + rest)
+            before = pathlib.Path(self.results).read_bytes()
+            self.assertIn(message, self.search(status=status).stderr)
+            result = self.listed(self.results, status=status)
+            self.assertIn(message, result.stderr)
+            self.assertIn('r.jsonl:1:', result.stderr)
+            self.assertEqual(result.stdout, '')
+            self.assertEqual(pathlib.Path(self.results).read_bytes(), before)
+
+    def test_full_disk(self):
+        self.search(results=self.path('whole.jsonl'))
+        wanted = without_times(self.path('whole.jsonl'))
+        length = os.path.getsize(self.path('whole.jsonl'))
+
+        def little():
+            resource.setrlimit(resource.RLIMIT_FSIZE,
+                               (length // 2, resource.RLIM_INFINITY))
+
+        result = self.run_command(self.command(), preexec_fn=little)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('r.jsonl: cannot be written', result.stderr)
+        kept = without_times(self.results)
+        self.assertTrue(0 < len(kept) < len(wanted))
+        self.assertEqual(kept, wanted[:len(kept)])
+        self.search()
+        self.assertEqual(without_times(self.results), wanted)
+
+    def test_two_at_once(self):
+        with open(self.results, 'w') as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            waiting = subprocess.Popen(self.command(),
+                                       stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
+            self.assertIn('another search is writing',
+                          waiting.stderr.readline())
+            self.assertIn('another program', self.listed(
+                '--merge', self.results, self.results, status=1).stderr)
+        waiting.communicate(timeout=60)
+        self.assertEqual(waiting.returncode, 0)
+        self.assertGreater(len(lines_of(self.results)), 3)
+        with open(self.results) as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            waiting = subprocess.Popen(self.command(),
+                                       stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
+            waiting.stderr.readline()
+            waiting.send_signal(signal.SIGINT)
+            waiting.communicate(timeout=60)
+            self.assertEqual(waiting.returncode, 130)
+
+    def test_interrupt(self):
+        process, worker = self.start('--methods', 'all')
+        while not (os.path.exists(self.results)
+                   and os.path.getsize(self.results)):
+            time.sleep(0.01)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begin, 2)
+        self.assertEqual(process.returncode, 130)
+        self.assertFalse(os.path.exists(f'/proc/{worker}'))
+        self.assertTrue(err.endswith('qm-bench: interrupted\n'), err)
+        self.assertIn('left', err)
+        self.assertIn('best: ', out)
+        self.assertGreater(len(lines_of(self.results)), 0)
+
+    def test_time_limit(self):
+        result = self.search('--time-limit', '0.0001s')
+        self.assertIn('are left', result.stderr)
+        self.assertIn('nothing was measured', result.stdout)
+        self.assertEqual(lines_of(self.results), [])
+        # What takes longer than it should is stopped, and no failure.
+        process, worker = self.start('--time-limit', '3s', recipe=RECIPE)
+        os.kill(worker, signal.SIGSTOP)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn('left', err)
+        self.assertNotIn('failed', err)
+        self.search('--time-limit', '1h')
+        self.assertGreater(len(lines_of(self.results)), 3)
+
+    def test_worker_dies(self):
+        process, worker = self.start('--methods', 'free-lunch')
+        os.kill(worker, signal.SIGKILL)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn('failed: the process that measured was ended by signal 9',
+                      err)
+        lines = lines_of(self.results)
+        self.documented(lines)
+        self.assertEqual([(line['status'], line['micro_batch'])
+                          for line in lines], [('failed', 8), ('measured', 4)])
+        self.assertIn('signal 9', lines[0]['reason'])
+        slow = dict(config=SLOW, recipe=SLOW_RECIPE)
+        self.search('--methods', 'free-lunch', **slow)
+        self.assertEqual(len(lines_of(self.results)), 2)
+        self.search('--methods', 'free-lunch', '--again', 'failed', **slow)
+        self.assertEqual([(line['status'], line['micro_batch'])
+                          for line in lines_of(self.results)][2:],
+                         [('measured', 8)])
+        listed = [json.loads(line) for line in self.listed(
+            '--json', self.results).stdout.splitlines()]
+        self.assertEqual([(line['status'], line['micro_batch'])
+                          for line in listed],
+                         [('measured', 8), ('measured', 4)])
+
+    def test_worker_hangs(self):
+        process, worker = self.start('--methods', 'naive', '--patience', 1)
+        os.kill(worker, signal.SIGSTOP)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn('no progress', err)
+        self.assertEqual(lines_of(self.results)[0]['status'], 'failed')
+
+    def test_default_file(self):
+        environment = dict(os.environ, XDG_DATA_HOME=self.path('data'))
+        command = self.command('--methods', 'naive')
+        at = command.index('--results')
+        del command[at:at + 2]
+        result = self.run_command(command, env=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        results = self.path('data/quartermaster/measurements/results.jsonl')
+        self.assertEqual(len(lines_of(results)), 2)
+        listed = self.run_command([BENCH, 'results'], env=environment)
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        self.assertEqual(listed.stdout.count('naive'), 2)
+
+    def test_refusals(self):
+        for message, more in (
+                ('--results', ('--results', '-')),
+                ('--methods', ('--methods', 'most')),
+                ('--again', ('--again', 'some')),
+                ('no time', ('--time-limit', 'soon')),
+                ('no size', ('--memory', '1 furlong')),
+                ('regular file', ('--results', '/dev/full')),
+                ('cannot be opened', ('--results',
+                                      self.path('absent/r.jsonl')))):
+            result = self.search(*more, status=1)
+            self.assertIn(message, result.stderr)
+            self.assertEqual(result.stdout, '')
+        self.search('--device', 'tpu', status=4)
+        result = self.run_command([BENCH, 'search', '--device', 'cpu',
+                                   '--results', self.results])
+        self.assertEqual(result.returncode, 1)
+        self.assertIn('--model', result.stderr)
+        self.assertIn('cannot be opened',
+                      self.listed(self.path('absent'), status=1).stderr)
+        self.search('--methods', 'naive')
+        self.assertIn("no results of 'x'", self.listed(
+            self.results, '--model', 'x', status=1).stderr)
+
+    def test_results(self):
+        self.search()
+        lines = lines_of(self.results)
+        best = json.loads(self.listed(self.results, '--best',
+                                      '--json').stdout)
+        self.assertEqual(best['days'], min(line['days'] for line in lines))
+        model = self.path('config.json')
+        self.assertEqual(len(self.listed(
+            self.results, '--model', model, '--json').stdout.splitlines()),
+            len(lines))
+        self.assertIn(model, self.listed(self.results).stdout)
+
+    def test_merge(self):
+        self.search('--methods', 'naive')
+        line = lines_of(self.results)[0]
+        later = dict(line, time='2999-01-01T00:00:00Z', days=1.0)
+        other = dict(line, device=dict(line['device'], name='Another'))
+        failed = {**line, 'status': 'failed', 'reason': 'it fell',
+                  'time': '2999-01-02T00:00:00Z'}
+        more = self.write('more.jsonl', ''.join(
+            json.dumps(one) + '\n' for one in (later, other, failed)))
+        out = self.path('out.jsonl')
+        self.listed(self.results, more, '--merge', out)
+        merged = lines_of(out)
+        self.assertEqual(len(merged), 3)
+        self.assertEqual({one['days'] for one in merged
+                          if one['micro_batch'] == line['micro_batch']},
+                         {1.0, line['days']})
+        self.assertNotIn(failed, merged)
+        # In whatever order, and once more.
+        before = pathlib.Path(out).read_bytes()
+        self.listed(more, self.results, '--merge', out)
+        self.assertEqual(pathlib.Path(out).read_bytes(), before)
+        self.listed(out, '--merge', out)
+        self.assertEqual(pathlib.Path(out).read_bytes(), before)
+        self.assertEqual(sorted(os.listdir(self.folder.name)),
+                         ['config.json', 'more.jsonl', 'out.jsonl', 'r.jsonl',
+                          'recipe.json'])
+        # A file that is wrong is named, and nothing written.
+        broken = self.write('broken.jsonl', json.dumps(line) + '\n{}\n')
+        result = self.listed(self.results, broken, '--merge', out, status=1)
+        self.assertIn('broken.jsonl:2:', result.stderr)
+        self.assertEqual(pathlib.Path(out).read_bytes(), before)
+        self.listed(out, '--merge', self.path('absent/x'), status=1)
+
+    def test_all_models(self):
+        """Nothing fits, so nothing has to be measured."""
+        result = self.run_command([
+            BENCH, 'search', '--model', 'all', '--device', 'cpu', '--memory',
+            '1MiB', '--results', self.results, '--json'])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        models = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual(len(models), 9)
+        for model in models:
+            self.assertIsNone(model['best'])
+            self.assertEqual(len(model['configurations']), 13)
+        self.assertTrue(all(line['status'] == 'infeasible'
+                            for line in lines_of(self.results)))
+
+
+unittest.main(argv=sys.argv[:1] + sys.argv[3:])
