@@ -32,7 +32,6 @@
 /* What is shown while one entry is measured. */
 typedef struct Meter
 {
-  const QmBenchSearch *search;
   size_t number, of;
   char what[256];
   double predicted, after; /* seconds: of this entry, of all after it */
@@ -385,7 +384,7 @@ count_state (const QmBenchSearch *search, QmBenchState state)
 static QmStatus
 work (QmBenchSearch *search, QmError *error)
 {
-  Meter meter = { .search = search, .terminal = isatty (STDERR_FILENO) };
+  Meter meter = { .terminal = isatty (STDERR_FILENO) };
   QmStatus status = QM_OK;
 
   for (size_t i = 0; i < search->n_entries && status == QM_OK; i++)
