@@ -30,6 +30,9 @@ import warnings
 
 SAMPLES = 3
 WARM_UPS = 2
+# A loss scale that is too large is halved, and the update left out; more often
+# than this it is something else.
+MOST_OVERFLOWS = 40
 
 CLASSES = {
     'gpt_neox': 'GPTNeoXForCausalLM',
@@ -396,6 +399,7 @@ class Plain:
         self.optimizer = self.task.optimizer(self.model, fused)
         self.scaler = loss_scaler(self.task.device,
                                   self.task.type == torch.float16)
+        self.scale = self.scaler.get_scale()
         self.call = torch.compile(self.model) if compiled else self.model
 
     def forward_backward(self, batch, last):
@@ -411,6 +415,11 @@ class Plain:
         self.scaler.step(self.optimizer)
         self.scaler.update()
         self.optimizer.zero_grad(set_to_none=self.forget)
+
+    def overflowed(self):
+        """Whether the last update was left out."""
+        before, self.scale = self.scale, self.scaler.get_scale()
+        return self.scale < before
 
     def close(self):
         self.__dict__.clear()
@@ -471,6 +480,9 @@ class Zero:
 
     def update(self):
         self.engine.step()
+
+    def overflowed(self):
+        return bool(getattr(self.engine.optimizer, 'overflow', False))
 
     def close(self):
         with contextlib.suppress(AttributeError):
@@ -570,14 +582,24 @@ class Meter:
                 batch = self.task.batch(n)
                 self.step.forward_backward(batch, True)
                 if n == 1:
-                    self.step.update()
-                    self.step.forward_backward(batch, True)
+                    self.make_states(batch)
                 if self.task.device.type == 'cuda':
                     torch.cuda.synchronize(self.task.device)
         except TooLarge as error:
             self.remember(error)
             return False
         return self.task.device.type == 'cuda' or self.host_has_room(before)
+
+    def make_states(self, batch):
+        """Updates once, so that there are the states of the optimizer."""
+        self.step.update()
+        for _ in range(MOST_OVERFLOWS):
+            overflowed = self.step.overflowed()
+            self.step.forward_backward(batch, True)
+            if not overflowed:
+                return
+            self.step.update()
+        raise Refusal('failed', 'the gradients are not finite')
 
     @staticmethod
     def host_has_room(before):
@@ -611,36 +633,48 @@ class Meter:
 
     def measure_one(self, n):
         compiled = self.task.settings['compile']
-        self.answers.progress(
-            0.4, ('compiling' if compiled else 'warming up')
-            + f' at a micro-batch of {n}')
+        note = (('compiling' if compiled else 'warming up')
+                + f' at a micro-batch of {n}')
+        self.answers.progress(0.4, note)
         self.open(n, compiled)
-        more = self.task.accumulation(n) > 1
-        clock = Clock(self.task.device)
         passes, updates = [], []
+        done = overflows = 0
         with self.watch_memory():
             batch = self.task.batch(n)
-            for i in range(WARM_UPS + SAMPLES):
-                if i == WARM_UPS:
-                    passes.clear()
-                    updates.clear()
-                self.answers.progress(0.6 + 0.4 * i / (WARM_UPS + SAMPLES),
-                                      'measuring')
-                # The last pass of a step may have more to do, which counts
-                # as the update.
-                if more:
-                    passes.append(clock.time(
-                        lambda: self.step.forward_backward(batch, False)))
-                last = clock.time(
-                    lambda: self.step.forward_backward(batch, True))
-                update = clock.time(self.step.update)
-                if more and self.kind is Zero:
-                    update += max(0.0, last - passes[-1])
-                else:
-                    passes.append(last)
-                updates.append(update)
+            while done < WARM_UPS + SAMPLES:
+                self.answers.progress(
+                    0.5 + 0.5 * done / (WARM_UPS + SAMPLES),
+                    note if done < WARM_UPS else 'measuring')
+                times = self.time_step(batch, self.task.accumulation(n) > 1)
+                if self.step.overflowed():
+                    overflows += 1
+                    if overflows > MOST_OVERFLOWS:
+                        raise Refusal('failed', 'the gradients are not finite')
+                    continue
+                done += 1
+                if done > WARM_UPS:
+                    passes.append(times[0])
+                    updates.append(times[1])
         self.answers.progress(1, 'done')
-        return passes[-SAMPLES:], updates
+        return passes, updates
+
+    def time_step(self, batch, more):
+        """Seconds of a pass and of an update; with `more`, of a pass that adds
+        to what is there, as most of a step are.  The last pass of a step may
+        have more to do, which then counts as the update."""
+        clock = Clock(self.task.device)
+
+        def run(last):
+            return clock.time(lambda: self.step.forward_backward(batch, last))
+
+        first = run(False) if more else None
+        last = run(True)
+        update = clock.time(self.step.update)
+        if first is None:
+            return last, update
+        if self.kind is Zero:
+            return first, update + max(0.0, last - first)
+        return (first + last) / 2, update
 
 
 def versions(task):

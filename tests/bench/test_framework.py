@@ -413,11 +413,12 @@ class Adapter(unittest.TestCase):
         self.assertEqual(got['gradient_accumulation_steps'], 256)
         self.assertEqual(template['gradient_accumulation_steps'], 1)
 
-    def meter(self, most, asked=0, batch_size=64):
+    def meter(self, most, asked=0, batch_size=64, overflows=0):
         """A meter of steps that have memory for `most` samples."""
         class Step:
             def __init__(self, task, micro_batch, compiled):
                 self.passes, self.updates = [], 0
+                self.overflows = overflows
                 steps.append(self)
 
             def forward_backward(self, batch, last):
@@ -427,6 +428,9 @@ class Adapter(unittest.TestCase):
 
             def update(self):
                 self.updates += 1
+
+            def overflowed(self):
+                return self.updates <= self.overflows
 
             def close(self):
                 pass
@@ -468,6 +472,19 @@ class Adapter(unittest.TestCase):
             meter.measure(32)
         meter, _ = self.meter(most=0)
         self.assertEqual(meter.search(), 0)
+
+    def test_updates_that_are_left_out_do_not_count(self):
+        meter, steps = self.meter(most=64, overflows=7)
+        meter.host_has_room = lambda before: True
+        self.assertEqual(meter.search(), 64)
+        self.assertEqual(steps[-1].updates, 8)
+        passes, updates = meter.measure(64)[1:]
+        self.assertEqual((len(passes), len(updates)), (3, 3))
+        self.assertEqual(steps[-1].updates, 7 + 5)
+        for method, argument in (('search', ()), ('measure', (64,))):
+            meter, _ = self.meter(most=64, overflows=1000)
+            with self.assertRaisesRegex(self.adapter.Refusal, 'not finite'):
+                getattr(meter, method)(*argument)
 
     def test_what_did_not_fit_is_let_go(self):
         class Activations:
