@@ -69,6 +69,8 @@ add_outcome (const Answer *answer, json_t *object)
   g_auto (GStrv) alternatives = qm_prose_alternatives (answer->advice, found);
   g_auto (GStrv) warnings = qm_prose_warnings (answer->advice, answer->question,
                                                found, answer->today);
+  g_auto (GStrv) notes =
+      qm_prose_notes (answer->catalog, answer->advice, answer->question);
 
   json_object_set_new (object, "outcome",
                        json_string (outcome_name (found->outcome)));
@@ -79,6 +81,8 @@ add_outcome (const Answer *answer, json_t *object)
                            (const char *const *) alternatives));
   json_object_set_new (object, "warnings",
                        qm_cli_json_strings ((const char *const *) warnings));
+  json_object_set_new (object, "notes",
+                       qm_cli_json_strings ((const char *const *) notes));
   json_object_set_new (object, "runner_up",
                        candidate_json (answer, found->runner_up));
   json_object_set_new (object, "faster",
@@ -115,8 +119,7 @@ answer_json (const Answer *answer)
   json_object_set_new (root, "nothing_fits", fits ? json_null () : outcome);
   json_object_set_new (root, "frontier", frontier);
   json_object_set_new (root, "candidates", candidates);
-  json_object_set_new (root, "problems",
-                       qm_cli_json_problems (answer->catalog));
+  qm_cli_json_add_problems (root, answer->catalog);
   return root;
 }
 
@@ -141,6 +144,8 @@ append_prose (const Answer *answer, GString *out, const QmCliScreen *screen)
   g_auto (GStrv) alternatives = qm_prose_alternatives (answer->advice, found);
   g_auto (GStrv) warnings = qm_prose_warnings (answer->advice, answer->question,
                                                found, answer->today);
+  g_auto (GStrv) notes =
+      qm_prose_notes (answer->catalog, answer->advice, answer->question);
 
   qm_cli_append_paragraph (out, screen, QM_CLI_STRONG, "", 0, headline);
   qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "", 0, reason);
@@ -153,6 +158,10 @@ append_prose (const Answer *answer, GString *out, const QmCliScreen *screen)
     g_string_append_c (out, '\n');
   for (guint i = 0; warnings[i] != NULL; i++)
     qm_cli_append_paragraph (out, screen, QM_CLI_BAD, "! ", 2, warnings[i]);
+  if (notes[0] != NULL)
+    g_string_append_c (out, '\n');
+  for (guint i = 0; notes[i] != NULL; i++)
+    qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "- ", 2, notes[i]);
 }
 
 /* What the limits say against a candidate; " " where nothing, which is not
@@ -166,6 +175,10 @@ limits_text (const Answer *answer, const QmCandidate *candidate)
   gboolean late = qm_known (question->deadline_days)
                   && candidate->days > question->deadline_days;
 
+  if (candidate->foreign)
+    return _ ("other software");
+  if (candidate->superseded)
+    return _ ("measured anew");
   if (dear && late)
     return _ ("over budget, too slow");
   if (dear)
@@ -200,6 +213,7 @@ add_candidate_row (const Answer *answer, int index, QmCliTable *table)
   g_autofree char *days = NULL;
   g_autofree char *experiment = NULL;
   g_autofree char *utilization = NULL;
+  g_autofree char *whose = NULL;
   /* One cell wide in every encoding. */
   const char *arrow = g_get_charset (NULL) ? "→" : ">";
 
@@ -211,13 +225,15 @@ add_candidate_row (const Answer *answer, int index, QmCliTable *table)
     experiment = qm_format_money (candidate->experiment_cost, "USD", FALSE);
   if (qm_known (candidate->implied_utilization))
     utilization = qm_format_percent (candidate->implied_utilization);
+  if (candidate->measurement != NULL)
+    whose = qm_prose_times_of (candidate->measurement);
 
-  qm_cli_table_add_row (table, candidate_style (answer, index),
-                        (const char *[]){
-                            index == answer->recommendation.best ? arrow : " ",
-                            what, machine, cost, days, experiment, utilization,
-                            qm_prose_verdict_name (candidate->verdict),
-                            limits_text (answer, candidate) });
+  qm_cli_table_add_row (
+      table, candidate_style (answer, index),
+      (const char *[]){ index == answer->recommendation.best ? arrow : " ",
+                        what, machine, cost, days, whose, experiment,
+                        utilization, qm_prose_verdict_name (candidate->verdict),
+                        limits_text (answer, candidate) });
 }
 
 static gboolean
@@ -247,6 +263,16 @@ compare_rows (gconstpointer a, gconstpointer b, gpointer data)
   return *(const int *) a - *(const int *) b;
 }
 
+/* Whether there are times that do not count for what they are of. */
+static gboolean
+has_unasked (const Answer *answer)
+{
+  for (guint i = 0; i < answer->n_candidates; i++)
+    if (answer->candidates[i].foreign || answer->candidates[i].superseded)
+      return TRUE;
+  return FALSE;
+}
+
 static void
 append_candidates (const Answer *answer,
                    GString *out,
@@ -258,6 +284,7 @@ append_candidates (const Answer *answer,
     { _ ("Machine"), .drop = 4, .shrink = 11 },
     { _ ("Cost"), QM_CLI_RIGHT },
     { is_portfolio (answer) ? _ ("All runs") : _ ("Training"), QM_CLI_RIGHT },
+    { _ ("Times of"), .drop = 5 },
     { is_portfolio (answer) ? _ ("A year") : _ ("Experiment"), QM_CLI_RIGHT,
       .drop = 2 },
     /* Translators: model FLOPs utilisation. */
@@ -266,7 +293,8 @@ append_candidates (const Answer *answer,
     { _ ("Limits"), .drop = 3 },
   };
   gboolean limited = answer->question->budget_minor >= 0
-                     || qm_known (answer->question->deadline_days);
+                     || qm_known (answer->question->deadline_days)
+                     || has_unasked (answer);
   g_autoptr (QmCliTable) table =
       qm_cli_table_new (columns, G_N_ELEMENTS (columns) - (limited ? 0 : 1));
   g_autoptr (GArray) others = g_array_new (FALSE, FALSE, sizeof (int));
@@ -386,25 +414,18 @@ meaning_text (const Answer *answer)
 static void
 append_notes (const Answer *answer, GString *out, const QmCliScreen *screen)
 {
-  g_autoptr (GHashTable) seen =
-      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_auto (GStrv) sources = qm_prose_sources (answer->advice);
   g_autofree char *meaning = NULL;
 
   if (answer->n_candidates == 0)
     return;
   g_string_append_c (out, '\n');
-  for (guint i = 0; i < answer->n_candidates; i++)
+  for (guint i = 0; sources[i] != NULL; i++)
     {
-      const QmMeasurement *measurement = answer->candidates[i].measurement;
-      g_autofree char *source =
-          measurement != NULL ? qm_prose_source (measurement) : NULL;
-      g_autofree char *line = NULL;
+      g_autofree char *line =
+          g_strdup_printf (_ ("Training times: %s."), sources[i]);
 
-      if (source == NULL || g_hash_table_contains (seen, source))
-        continue;
-      line = g_strdup_printf (_ ("Training times: %s."), source);
       qm_cli_append_paragraph (out, screen, QM_CLI_FAINT, "", 0, line);
-      g_hash_table_add (seen, g_steal_pointer (&source));
     }
   meaning = meaning_text (answer);
   qm_cli_append_paragraph (out, screen, QM_CLI_FAINT, "", 0, meaning);

@@ -247,8 +247,7 @@ measurement_json (const QmMeasurement *measurement)
   json_object_set_new (object, "provenance",
                        json_string (
                            qm_provenance_name (measurement->provenance)));
-  json_object_set_new (object, "measured_on",
-                       qm_cli_json_date (measurement->measured_on));
+  qm_cli_json_add_engine (object, measurement);
   json_object_set_new (object, "source",
                        qm_cli_json_text (measurement->source));
   return object;

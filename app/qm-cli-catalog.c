@@ -55,6 +55,9 @@ qm_cli_catalog_load (GError **error)
   problems = qm_catalog_problems (catalog, &n);
   for (size_t i = 0; i < n; i++)
     qm_cli_warn (&problems[i]);
+  problems = qm_catalog_notices (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    qm_cli_note (&problems[i]);
   return catalog;
 }
 
@@ -387,16 +390,19 @@ add_measurement (QmCliTable *table, const QmMeasurement *measurement)
       qm_known (utilization) ? qm_format_percent (utilization) : NULL;
   g_autofree char *micro_batch = count_text (measurement->micro_batch_size);
   g_autofree char *accumulation = count_text (measurement->accumulation);
+  g_autofree char *engine = qm_prose_engine (measurement);
+  g_autofree char *date = qm_cli_date_text (measurement->measured_on);
 
   qm_cli_table_add_row (
       table, verdict == QM_VERDICT_IMPOSSIBLE ? QM_CLI_BAD : QM_CLI_PLAIN,
-      (const char *[]){
-          measurement->model->id, measurement->gpu->id, gpus,
-          settings_text (measurement->settings), days, share,
-          qm_prose_verdict_name (verdict),
-          tristate_text (measurement->checkpointing), measurement->sharding,
-          tristate_text (measurement->offloading), micro_batch, accumulation,
-          provenance_text (measurement->provenance), measurement->source });
+      (const char *[]){ measurement->model->id, measurement->gpu->id, gpus,
+                        settings_text (measurement->settings), days, share,
+                        qm_prose_verdict_name (verdict),
+                        tristate_text (measurement->checkpointing),
+                        measurement->sharding,
+                        tristate_text (measurement->offloading), micro_batch,
+                        accumulation, provenance_text (measurement->provenance),
+                        engine, date, measurement->source });
 }
 
 static QmCliTable *
@@ -417,6 +423,8 @@ measurements_table (const Context *context)
     { _ ("Micro-batch"), QM_CLI_RIGHT, .drop = 8 },
     { _ ("Accumulation"), QM_CLI_RIGHT, .drop = 9 },
     { _ ("Provenance"), .drop = 4 },
+    { _ ("Engine"), .drop = 4, .shrink = 12 },
+    { _ ("Date"), .drop = 5 },
     { _ ("Source"), .shrink = 24 },
   };
   QmCliTable *table =
@@ -482,8 +490,7 @@ write_json (const Topic *topic, const Context *context, GError **error)
 
   json_object_set_new (root, topic->name,
                        qm_cli_catalog_json (context->catalog, topic->name));
-  json_object_set_new (root, "problems",
-                       qm_cli_json_problems (context->catalog));
+  qm_cli_json_add_problems (root, context->catalog);
   return qm_cli_json_write (root, error);
 }
 

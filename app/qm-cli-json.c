@@ -165,6 +165,8 @@ qm_cli_json_question (const QmQuestion *question)
                        json_string (question->times == QM_TIMES_PUBLISHED
                                         ? "published"
                                         : "audited"));
+  json_object_set_new (object, "times_of",
+                       json_string (qm_times_of_name (question->times_of)));
   json_object_set_new (object, "prices",
                        json_string (question->prices == QM_PRICES_CURRENT
                                         ? "current"
@@ -208,10 +210,47 @@ qm_cli_json_price (const QmPrice *price, QmDate today)
   return object;
 }
 
+void
+qm_cli_json_add_engine (json_t *object, const QmMeasurement *measurement)
+{
+  gboolean stated =
+      measurement != NULL && measurement->engine != QM_ENGINE_UNSTATED;
+  gboolean versioned = stated && *measurement->engine_version != '\0';
+
+  json_object_set_new (object, "engine",
+                       stated
+                           ? json_string (qm_engine_name (measurement->engine))
+                           : json_null ());
+  json_object_set_new (object, "engine_version",
+                       versioned
+                           ? qm_cli_json_text (measurement->engine_version)
+                           : json_null ());
+  json_object_set_new (object, "measured_on",
+                       measurement != NULL
+                           ? qm_cli_json_date (measurement->measured_on)
+                           : json_null ());
+}
+
+/* What a time was predicted from. */
+static json_t *
+basis_json (const QmMeasurement *basis)
+{
+  json_t *object = json_object ();
+
+  json_object_set_new (object, "days", qm_cli_json_number (basis->days, 6));
+  json_object_set_new (object, "source", qm_cli_json_text (basis->source));
+  json_object_set_new (object, "provenance",
+                       json_string (qm_provenance_name (basis->provenance)));
+  qm_cli_json_add_engine (object, basis);
+  return object;
+}
+
 /* What the training time rests on. */
 static void
 add_measurement (json_t *object, const QmMeasurement *measurement)
 {
+  gboolean predicted = measurement != NULL && measurement->basis != NULL;
+
   json_object_set_new (object, "source",
                        measurement != NULL
                            ? qm_cli_json_text (measurement->source)
@@ -220,6 +259,18 @@ add_measurement (json_t *object, const QmMeasurement *measurement)
                        measurement != NULL ? json_string (
                            qm_provenance_name (measurement->provenance))
                                            : json_null ());
+  qm_cli_json_add_engine (object, measurement);
+  json_object_set_new (
+      object, "days_low",
+      qm_cli_json_number (measurement != NULL ? measurement->days_low : NAN,
+                          6));
+  json_object_set_new (
+      object, "days_high",
+      qm_cli_json_number (measurement != NULL ? measurement->days_high : NAN,
+                          6));
+  json_object_set_new (object, "predicted_from",
+                       predicted ? basis_json (measurement->basis)
+                                 : json_null ());
 }
 
 static void
@@ -260,6 +311,9 @@ qm_cli_json_candidate (const QmCandidate *candidate,
                        qm_cli_json_number (candidate->implied_utilization, 6));
   json_object_set_new (object, "verdict",
                        json_string (qm_verdict_name (candidate->verdict)));
+  json_object_set_new (object, "foreign", json_boolean (candidate->foreign));
+  json_object_set_new (object, "superseded",
+                       json_boolean (candidate->superseded));
   json_object_set_new (object, "eligible", json_boolean (candidate->eligible));
   json_object_set_new (object, "on_frontier",
                        json_boolean (candidate->on_frontier));
@@ -268,12 +322,10 @@ qm_cli_json_candidate (const QmCandidate *candidate,
   return object;
 }
 
-json_t *
-qm_cli_json_problems (const QmCatalog *catalog)
+static json_t *
+errors_json (const QmError *problems, size_t n)
 {
   json_t *array = json_array ();
-  size_t n;
-  const QmError *problems = qm_catalog_problems (catalog, &n);
 
   for (size_t i = 0; i < n; i++)
     {
@@ -293,6 +345,17 @@ qm_cli_json_problems (const QmCatalog *catalog)
       json_array_append_new (array, row);
     }
   return array;
+}
+
+void
+qm_cli_json_add_problems (json_t *object, const QmCatalog *catalog)
+{
+  size_t n_problems, n_notices;
+  const QmError *problems = qm_catalog_problems (catalog, &n_problems);
+  const QmError *notices = qm_catalog_notices (catalog, &n_notices);
+
+  json_object_set_new (object, "problems", errors_json (problems, n_problems));
+  json_object_set_new (object, "notices", errors_json (notices, n_notices));
 }
 
 gboolean

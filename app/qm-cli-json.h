@@ -47,8 +47,13 @@ json_t *qm_cli_json_candidate (const QmCandidate *candidate,
                                const QmQuestion *question,
                                QmDate today);
 
-/* The files that the catalog refused. */
-json_t *qm_cli_json_problems (const QmCatalog *catalog);
+/* Adds "engine", "engine_version" and "measured_on"; `measurement` may be
+ * NULL. */
+void qm_cli_json_add_engine (json_t *object, const QmMeasurement *measurement);
+
+/* Adds "problems", the files that the catalog refused, and "notices", what it
+ * left out. */
+void qm_cli_json_add_problems (json_t *object, const QmCatalog *catalog);
 
 /* Writes a document and a line's end to standard output. */
 gboolean qm_cli_json_write (const json_t *root, GError **error);

@@ -196,8 +196,9 @@ qm_cli_report (const char *message)
   complain (line);
 }
 
-void
-qm_cli_warn (const QmError *problem)
+/* Writes "warning: FILE:LINE: message". */
+static void
+complain_about (const QmError *problem, gboolean harmless)
 {
   g_autoptr (GString) place = g_string_new (problem->file);
   g_autofree char *text = NULL;
@@ -212,11 +213,27 @@ qm_cli_warn (const QmError *problem)
              ? g_strdup_printf ("%s: %s", place->str, problem->message)
              : g_strdup (problem->message);
   safe = qm_cli_escape (text);
-  /* Translators: a place in a file and what is wrong there. */
-  line = g_strdup_printf (_ ("warning: %s"), safe);
+  if (harmless)
+    /* Translators: a place in a file and what is left out there. */
+    line = g_strdup_printf (_ ("note: %s"), safe);
+  else
+    /* Translators: a place in a file and what is wrong there. */
+    line = g_strdup_printf (_ ("warning: %s"), safe);
   g_string_assign (place, line);
   g_string_append_c (place, '\n');
   complain (place->str);
+}
+
+void
+qm_cli_warn (const QmError *problem)
+{
+  complain_about (problem, FALSE);
+}
+
+void
+qm_cli_note (const QmError *notice)
+{
+  complain_about (notice, TRUE);
 }
 
 static gboolean

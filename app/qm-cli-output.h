@@ -65,6 +65,9 @@ void qm_cli_report (const char *message);
 /* Writes one line to standard error: "warning: FILE:LINE:COLUMN: REASON". */
 void qm_cli_warn (const QmError *problem);
 
+/* Writes what the catalog left out, which is no mistake. */
+void qm_cli_note (const QmError *notice);
+
 /* The text with control characters, invisible direction marks and bytes that
  * are not UTF-8 as escapes (\x1b, \u202e), so that it cannot steer a terminal.
  * (transfer full) */

@@ -51,6 +51,9 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
       _ ("Leave impossible training times out (audited) or take all"),
       &typed->times);
   qm_cli_options_add_value (
+      options, "times-of", 0, _ ("WHOSE"),
+      _ ("Whose times: pytorch, quartermaster or published"), &typed->times_of);
+  qm_cli_options_add_value (
       options, "prices", 0, "published|current",
       _ ("Prices of the published analysis, or the newest known"),
       &typed->prices);
@@ -75,6 +78,7 @@ qm_cli_question_clear (QmCliQuestion *typed)
   g_clear_pointer (&typed->gpus, g_strfreev);
   g_clear_pointer (&typed->machine, g_strfreev);
   g_clear_pointer (&typed->times, g_strfreev);
+  g_clear_pointer (&typed->times_of, g_strfreev);
   g_clear_pointer (&typed->prices, g_strfreev);
   g_clear_pointer (&typed->settings, g_strfreev);
   g_clear_pointer (&typed->lifetime, g_strfreev);
@@ -313,17 +317,23 @@ read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
   static const QmMachineKinds kinds[] = { QM_KINDS_ALL, QM_KINDS_DESKTOP,
                                           QM_KINDS_SERVER };
   static const char *const times[] = { "audited", "published" };
+  const char *times_of[QM_N_TIMES_OF];
   static const char *const prices[] = { "published", "current" };
   static const char *const settings[] = { "optimal", "naive" };
   int machine = 0;
   int time = QM_TIMES_AUDITED;
+  int whose = QM_TIMES_OF_PYTORCH;
   int price = QM_PRICES_PUBLISHED;
   int setting = QM_SETTINGS_OPTIMAL;
 
+  for (int i = 0; i < QM_N_TIMES_OF; i++)
+    times_of[i] = qm_times_of_name ((QmTimesOf) i);
   if (!qm_cli_option_choice ("machine", typed->machine, machines,
                              G_N_ELEMENTS (machines), &machine, error)
       || !qm_cli_option_choice ("times", typed->times, times,
                                 G_N_ELEMENTS (times), &time, error)
+      || !qm_cli_option_choice ("times-of", typed->times_of, times_of,
+                                G_N_ELEMENTS (times_of), &whose, error)
       || !qm_cli_option_choice ("prices", typed->prices, prices,
                                 G_N_ELEMENTS (prices), &price, error)
       || !qm_cli_option_choice ("settings", typed->settings, settings,
@@ -331,6 +341,7 @@ read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
     return FALSE;
   question->kinds = kinds[machine];
   question->times = (QmTimes) time;
+  question->times_of = (QmTimesOf) whose;
   question->prices = (QmPriceBasis) price;
   question->settings = (QmSettings) setting;
   return TRUE;

@@ -20,6 +20,7 @@ typedef struct
   GStrv gpus;
   GStrv machine;
   GStrv times;
+  GStrv times_of;
   GStrv prices;
   GStrv settings;
   GStrv lifetime;

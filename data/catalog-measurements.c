@@ -19,6 +19,8 @@ enum
   COLUMN_MICRO_BATCH_SIZE,
   COLUMN_ACCUMULATION,
   COLUMN_PROVENANCE,
+  COLUMN_ENGINE,
+  COLUMN_ENGINE_VERSION,
   COLUMN_MEASURED_ON,
   COLUMN_SOURCE,
   N_COLUMNS
@@ -40,12 +42,15 @@ static const QmCsvColumn columns[N_COLUMNS] = {
   [COLUMN_MICRO_BATCH_SIZE] = { "micro_batch_size", false },
   [COLUMN_ACCUMULATION] = { "accumulation", false },
   [COLUMN_PROVENANCE] = { "provenance", true },
+  [COLUMN_ENGINE] = { "engine", false },
+  [COLUMN_ENGINE_VERSION] = { "engine_version", false },
   [COLUMN_MEASURED_ON] = { "measured_on", false },
   [COLUMN_SOURCE] = { "source", true },
 };
 
 static const char *const provenance_words[] = { "published", "measured",
                                                 "predicted" };
+static const char *const engine_words[] = { "", "quartermaster", "pytorch" };
 static const char *const settings_words[] = { "optimal", "naive" };
 static const char *const feasibility_words[] = { "feasible", "infeasible",
                                                  "illegible" };
@@ -64,6 +69,12 @@ const char *
 qm_provenance_name (QmProvenance provenance)
 {
   return provenance_words[provenance];
+}
+
+const char *
+qm_engine_name (QmEngine engine)
+{
+  return engine_words[engine];
 }
 
 const char *
@@ -158,6 +169,31 @@ read_method (QmCsvRow *row, QmMeasurement *m)
   m->accumulation = qm_csv_integer (row, COLUMN_ACCUMULATION, 1, MOST_BATCH, 0);
 }
 
+const char *
+qm_measurement_key (QmPool *pool,
+                    const QmMeasurementEntry *entry,
+                    const char *origin)
+{
+  const QmMeasurement *m = &entry->measurement;
+
+  return qm_pool_format (pool, "%zu\x1f%zu\x1f%d\x1f%d\x1f%d\x1f%d\x1f%s",
+                         entry->model, entry->gpu, m->gpus, (int) m->settings,
+                         (int) m->provenance, (int) m->engine, origin);
+}
+
+static void
+read_engine (QmCsvRow *row, QmMeasurement *m)
+{
+  m->engine = QM_ENGINE_UNSTATED;
+  if (!qm_csv_is_empty (row, COLUMN_ENGINE))
+    m->engine = (QmEngine) (1
+                            + qm_csv_word (row, COLUMN_ENGINE, engine_words + 1,
+                                           N_WORDS (engine_words) - 1, 0));
+  m->engine_version = qm_csv_text (row, COLUMN_ENGINE_VERSION, false);
+  if (m->engine == QM_ENGINE_UNSTATED)
+    require_empty (row, COLUMN_ENGINE_VERSION, "without an engine");
+}
+
 static void
 read_measurement (QmCsvRow *row, void *data)
 {
@@ -181,12 +217,11 @@ read_measurement (QmCsvRow *row, void *data)
                                   N_WORDS (provenance_words), -1);
   read_times (row, m);
   read_method (row, m);
+  read_engine (row, m);
   m->measured_on = qm_csv_date (row, COLUMN_MEASURED_ON);
   m->source = qm_csv_text (row, COLUMN_SOURCE, true);
 
-  key = qm_pool_format (row->pool, "%zu\x1f%zu\x1f%d\x1f%d\x1f%d\x1f%s",
-                        entry.model, entry.gpu, m->gpus, (int) m->settings,
-                        (int) m->provenance, m->source);
+  key = qm_measurement_key (row->pool, &entry, m->source);
   added = qm_batch_add (&batch->entries.measurements, key, row, COLUMN_MODEL);
   if (added != NULL)
     *added = entry;

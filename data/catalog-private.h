@@ -11,6 +11,7 @@
 #include "data/catalog.h"
 #include "data/csv-table.h"
 #include "data/pool.h"
+#include "data/results.h"
 
 /* A measurement before the addresses of models and GPUs are final. */
 typedef struct QmMeasurementEntry
@@ -65,6 +66,22 @@ QmStatus qm_batch_read_measurements (QmBatch *batch,
                                      const char *text,
                                      size_t length,
                                      QmError *error);
+
+/* Puts what the results of a directory say of the known models and GPUs into a
+ * batch.  `notice` is called for each file and reason for which results are
+ * left out, and ends the reading where it returns false.  Fails only where
+ * memory is out or `notice` says so. */
+typedef bool (*QmNoticeFunc) (void *data, const QmError *notice);
+QmStatus qm_batch_take_results (QmBatch *batch,
+                                const QmResults *results,
+                                QmNoticeFunc notice,
+                                void *data);
+
+/* The key of a measurement: two of one `origin` are the same.  NULL where
+ * memory is out. */
+const char *qm_measurement_key (QmPool *pool,
+                                const QmMeasurementEntry *entry,
+                                const char *origin);
 
 void qm_batch_init (QmBatch *batch,
                     const QmEntries *known,

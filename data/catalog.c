@@ -19,6 +19,8 @@ struct QmCatalog
   QmMeasurement *measurements;
   QmError *problems;
   size_t n_problems;
+  QmError *notices;
+  size_t n_notices;
 };
 
 static void
@@ -143,19 +145,24 @@ out_of_memory (QmError *error)
   return qm_error_set (error, QM_STATUS_NO_MEMORY, NULL, 0, 0, "out of memory");
 }
 
+static bool
+append (QmError **list, size_t *n, const QmError *item)
+{
+  QmError *grown = realloc (*list, (*n + 1) * sizeof **list);
+
+  if (grown == NULL)
+    return false;
+  *list = grown;
+  grown[(*n)++] = *item;
+  return true;
+}
+
 static QmStatus
 add_problem (QmCatalog *catalog, const QmError *problem, QmError *error)
 {
-  QmError *grown;
-
-  if (problem->status == QM_STATUS_NO_MEMORY)
+  if (problem->status == QM_STATUS_NO_MEMORY
+      || !append (&catalog->problems, &catalog->n_problems, problem))
     return out_of_memory (error);
-  grown = realloc (catalog->problems,
-                   (catalog->n_problems + 1) * sizeof *catalog->problems);
-  if (grown == NULL)
-    return out_of_memory (error);
-  catalog->problems = grown;
-  grown[catalog->n_problems++] = *problem;
   return QM_OK;
 }
 
@@ -204,6 +211,48 @@ exists (const char *path)
   struct stat info;
 
   return lstat (path, &info) == 0 || errno != ENOENT;
+}
+
+/* The results of a directory while they are read. */
+typedef struct Gathering
+{
+  QmCatalog *catalog;
+  QmResults *results;
+  size_t n_notices;
+} Gathering;
+
+/* Notes something of a directory, as long as there are not too many notes. */
+static bool
+add_notice (void *data, const QmError *notice)
+{
+  Gathering *gathering = data;
+  QmError shown = *notice;
+
+  if (gathering->n_notices >= QM_CATALOG_MAX_NOTICES)
+    return true;
+  if (++gathering->n_notices == QM_CATALOG_MAX_NOTICES)
+    qm_error_set (&shown, QM_STATUS_INVALID, notice->file, 0, 0,
+                  "more results are left out");
+  return append (&gathering->catalog->notices, &gathering->catalog->n_notices,
+                 &shown);
+}
+
+/* Reads one results file; returns an error only where memory is out. */
+static QmStatus
+gather_results (Gathering *gathering, const char *path, QmError *error)
+{
+  size_t whole, length;
+  QmError problem;
+  QmStatus status =
+      qm_results_read (gathering->results, path, &whole, &length, &problem);
+
+  if (status != QM_OK)
+    return add_problem (gathering->catalog, &problem, error);
+  if (whole == length)
+    return QM_OK;
+  qm_error_set (&problem, QM_STATUS_PARSE, path, 0, 0,
+                "the last line was not finished and does not count");
+  return add_notice (gathering, &problem) ? QM_OK : out_of_memory (error);
 }
 
 /* A file that the user's directory need not have. */
@@ -286,6 +335,75 @@ load_sorted (QmCatalog *catalog,
   return status;
 }
 
+/* All results files of a directory into one set. */
+static QmStatus
+gather_sorted (Gathering *gathering,
+               const char *path,
+               DIR *directory,
+               QmError *error)
+{
+  QmPool pool = { NULL };
+  QmList names;
+  QmStatus status = QM_OK;
+
+  qm_list_init (&names, 1);
+  if (!list_directory (directory, ".jsonl", &pool, &names))
+    status = out_of_memory (error);
+  for (size_t i = 0; i < names.n && status == QM_OK; i++)
+    {
+      char *file = join (path, names.keys[i]);
+
+      status = file != NULL ? gather_results (gathering, file, error)
+                            : out_of_memory (error);
+      free (file);
+    }
+  qm_list_clear (&names);
+  qm_pool_clear (&pool);
+  return status;
+}
+
+static QmStatus
+take_results (Gathering *gathering, bool from_user, QmError *error)
+{
+  QmCatalog *catalog = gathering->catalog;
+  QmBatch batch;
+  bool taken;
+
+  qm_batch_init (&batch, &catalog->entries, "", from_user);
+  taken =
+      qm_batch_take_results (&batch, gathering->results, add_notice, gathering)
+          == QM_OK
+      && merge (&catalog->entries, &batch.entries);
+  qm_batch_clear (&batch);
+  return taken ? QM_OK : out_of_memory (error);
+}
+
+/* The results files among the measurements.  Why the directory cannot be opened
+ * is said where the tables are read. */
+static QmStatus
+load_results (QmCatalog *catalog,
+              const char *parent,
+              bool from_user,
+              QmError *error)
+{
+  Gathering gathering = { catalog, qm_results_new (), 0 };
+  char *path = join (parent, "measurements");
+  DIR *directory = path != NULL ? opendir (path) : NULL;
+  QmStatus status = QM_OK;
+
+  if (path == NULL || gathering.results == NULL)
+    status = out_of_memory (error);
+  if (status == QM_OK && directory != NULL)
+    status = gather_sorted (&gathering, path, directory, error);
+  if (status == QM_OK)
+    status = take_results (&gathering, from_user, error);
+  if (directory != NULL)
+    closedir (directory);
+  free (path);
+  qm_results_free (gathering.results);
+  return status;
+}
+
 /* Every file of a kind in a directory of their own. */
 static QmStatus
 load_directory (QmCatalog *catalog,
@@ -342,6 +460,8 @@ load_all (QmCatalog *catalog,
   if (status == QM_OK)
     status = load_directory (catalog, directory, "measurements", ".csv",
                              from_user, qm_batch_read_measurements, error);
+  if (status == QM_OK)
+    status = load_results (catalog, directory, from_user, error);
   return status;
 }
 
@@ -432,6 +552,7 @@ qm_catalog_free (QmCatalog *catalog)
   entries_clear (&catalog->entries);
   free (catalog->measurements);
   free (catalog->problems);
+  free (catalog->notices);
   free (catalog);
 }
 
@@ -440,6 +561,13 @@ qm_catalog_problems (const QmCatalog *catalog, size_t *n)
 {
   *n = catalog->n_problems;
   return catalog->problems;
+}
+
+const QmError *
+qm_catalog_notices (const QmCatalog *catalog, size_t *n)
+{
+  *n = catalog->n_notices;
+  return catalog->notices;
 }
 
 /* A list's entries as an array. */

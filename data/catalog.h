@@ -9,11 +9,14 @@
  *   models/ *.json        what is trained (data/model.h)
  *   prices.csv            dated prices, each with its kind and source
  *   measurements/ *.csv   training times, each with its provenance
+ *   measurements/ *.jsonl results of qm-bench (data/results.h)
  *
  * The shipped directory is read first, then the user's, in the order above; an
  * entry with the same key replaces the earlier one and keeps its place.  A file
  * with any mistake in it is refused whole and reported as a problem; every
- * other file is still used.  Unknown cells are empty in a file and NaN, year 0
+ * other file is still used.  Results of other models or devices than the
+ * catalog's, and a last line that was never finished, are no mistakes: they are
+ * left out and noted.  Unknown cells are empty in a file and NaN, year 0
  * or an empty string here: never zero.
  *
  * Everything reachable from a catalog belongs to it, does not change after
@@ -149,6 +152,17 @@ typedef enum QmProvenance
   QM_PROVENANCE_PREDICTED
 } QmProvenance;
 
+/* The software that a training time was measured with, as results files name
+ * it. */
+typedef enum QmEngine
+{
+  QM_ENGINE_UNSTATED,
+  QM_ENGINE_QUARTERMASTER, /* this project's engine */
+  QM_ENGINE_PYTORCH
+} QmEngine;
+
+#define QM_N_ENGINES 3
+
 typedef enum QmSettings
 {
   QM_SETTINGS_OPTIMAL, /* the best of all methods */
@@ -162,7 +176,14 @@ typedef enum QmFeasibility
   QM_ILLEGIBLE   /* the source cannot be read there */
 } QmFeasibility;
 
-/* The time to train one model on `gpus` GPUs of one type. */
+/* The time to train one model on `gpus` GPUs of one type.
+ *
+ * From results files comes, for each model, GPU type, number of GPUs and
+ * engine, the naive result as QM_SETTINGS_NAIVE and the fastest of all others
+ * as QM_SETTINGS_OPTIMAL.  They are infeasible where every result is, for
+ * QM_SETTINGS_OPTIMAL only if activation checkpointing was among what was
+ * tried.  Results of the user's directory replace the shipped ones of the same
+ * model, GPU type, number, settings and engine. */
 typedef struct QmMeasurement
 {
   const QmModel *model;
@@ -181,8 +202,13 @@ typedef struct QmMeasurement
   int64_t micro_batch_size; /* 0: unstated */
   int64_t accumulation;     /* 0: unstated */
   QmProvenance provenance;
+  QmEngine engine;
+  const char *engine_version; /* empty: unstated */
   QmDate measured_on;
   const char *source;
+  /* What a predicted time was computed from, where that is a measurement; else
+   * NULL, always in a catalog. */
+  const struct QmMeasurement *basis;
 } QmMeasurement;
 
 /* Loads a catalog.  `user_dir` may be NULL or name a directory that does not
@@ -198,6 +224,12 @@ void qm_catalog_free (QmCatalog *catalog);
 
 /* Files that were refused, in the order of reading. */
 const QmError *qm_catalog_problems (const QmCatalog *catalog, size_t *n);
+
+/* What was left out though it is no mistake, each with its place and the
+ * reason; at most QM_CATALOG_MAX_NOTICES of a directory. */
+const QmError *qm_catalog_notices (const QmCatalog *catalog, size_t *n);
+
+#define QM_CATALOG_MAX_NOTICES 20
 
 /* The entries, in the order of the files. */
 const QmGpu *qm_catalog_gpus (const QmCatalog *catalog, size_t *n);
@@ -223,6 +255,7 @@ const char *qm_price_kind_name (QmPriceKind kind);
 const char *qm_price_unit_name (QmPriceUnit unit);
 const char *qm_machine_kind_name (QmMachineKind kind);
 const char *qm_provenance_name (QmProvenance provenance);
+const char *qm_engine_name (QmEngine engine); /* empty: unstated */
 const char *qm_settings_name (QmSettings settings);
 const char *qm_feasibility_name (QmFeasibility feasibility);
 

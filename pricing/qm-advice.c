@@ -14,6 +14,7 @@ struct _QmAdvice
   GArray *order;      /* int: those with a price and a time, best first */
   GArray *frontier;   /* int */
   GArray *experiment_frontier; /* int */
+  GPtrArray *predictions;      /* QmMeasurement, of the candidates */
   gboolean portfolio;
 };
 
@@ -146,13 +147,16 @@ qm_advice_new (const QmCatalog *catalog,
                const QmQuestion *question,
                GError **error)
 {
+  g_autoptr (GPtrArray) predictions = g_ptr_array_new_with_free_func (g_free);
   QmAdvice *advice;
 
   g_return_val_if_fail (catalog != NULL && question != NULL, NULL);
 
   if (!check_question (catalog, question, error))
     return NULL;
-  advice = advice_new_take (qm_candidates_build (catalog, question));
+  advice =
+      advice_new_take (qm_candidates_build (catalog, question, predictions));
+  advice->predictions = g_steal_pointer (&predictions);
   advice->portfolio = question->runs != NULL && question->runs->len > 0;
   return advice;
 }
@@ -176,6 +180,7 @@ qm_advice_free (QmAdvice *advice)
   g_array_unref (advice->order);
   g_array_unref (advice->frontier);
   g_array_unref (advice->experiment_frontier);
+  g_clear_pointer (&advice->predictions, g_ptr_array_unref);
   g_free (advice);
 }
 
@@ -247,7 +252,8 @@ find_best (const QmAdvice *advice,
         continue;
       if (!candidate->eligible)
         {
-          if (found->best < 0 && found->denied < 0)
+          if (found->best < 0 && found->denied < 0 && !candidate->foreign
+              && !candidate->superseded)
             found->denied = index;
           continue;
         }

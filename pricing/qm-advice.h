@@ -39,7 +39,8 @@ typedef enum
 #define QM_DOUBTFUL_UTILIZATION   0.75
 #define QM_IMPOSSIBLE_UTILIZATION 1.0
 
-/* One way to buy.  Pointers are the catalog's, which must outlive the advice.
+/* One way to buy.  Pointers are the catalog's, which must outlive the advice,
+ * or the advice's own where a time was predicted.
  * For a portfolio `measurement` is the one of its slowest run (the one whose
  * single training takes longest), utilisation and verdict are the worst among
  * its runs, and `audited` is the measurement that the utilisation is of. */
@@ -59,8 +60,10 @@ typedef struct
   const QmMeasurement *audited; /* NULL: no utilisation is known */
   const QmPrice *gpu_price;
   const QmPrice *machine_price;
+  guint foreign : 1;     /* a time of other software than was asked for */
+  guint superseded : 1;  /* the place has a time that is better known */
   guint eligible : 1;    /* may be recommended: passes the audit, has a price
-                            and a time */
+                            and a time, and is neither of the above */
   guint on_frontier : 1; /* no eligible candidate is both cheaper and faster */
 } QmCandidate;
 
@@ -116,7 +119,8 @@ gboolean qm_advice_is_portfolio (const QmAdvice *advice);
 
 /* The candidates that pass the question's filters, also those that may not be
  * recommended, in the order of the catalog's measurements.  A place that was
- * measured twice (published and on the user's machine) is there twice. */
+ * measured twice (published and on the user's machine) is there twice;
+ * pricing/qm-selection.h says which one counts. */
 const QmCandidate *qm_advice_candidates (const QmAdvice *advice, guint *n);
 
 /* Indices of the Pareto frontier over (overall cost, days), from cheap to

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "pricing/qm-candidates.h"
+#include "pricing/qm-selection.h"
 
 #include <string.h>
 
@@ -14,6 +15,8 @@ typedef struct
   const QmQuestion *question;
   GHashTable *prices;   /* item -> const QmPrice*, NULL where there is none */
   GHashTable *machines; /* count -> const QmMachine* */
+  QmEnginePairs *pairs;
+  GPtrArray *predictions; /* QmMeasurement */
 } Builder;
 
 /* One place of the table: a GPU type and how many. */
@@ -101,25 +104,6 @@ machine_for (Builder *builder, int gpus)
   return best;
 }
 
-static gboolean
-passes_filters (const QmQuestion *question, const QmMeasurement *measurement)
-{
-  if (measurement->settings != question->settings)
-    return FALSE;
-  if (question->gpus != NULL
-      && !g_strv_contains ((const char *const *) question->gpus,
-                           measurement->gpu->id))
-    return FALSE;
-  if (question->counts != NULL)
-    {
-      for (guint i = 0; i < question->counts->len; i++)
-        if (g_array_index (question->counts, int, i) == measurement->gpus)
-          return TRUE;
-      return FALSE;
-    }
-  return TRUE;
-}
-
 /* Sets the prices and the overall cost; -1 where a price is missing or the sum
  * is absurd. */
 static void
@@ -158,8 +142,9 @@ finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
            || candidate->verdict == QM_VERDICT_UNKNOWN
            || (candidate->verdict == QM_VERDICT_IMPOSSIBLE
                && question->times == QM_TIMES_PUBLISHED);
-  candidate->eligible =
-      passes && candidate->cost_minor >= 0 && qm_known (candidate->days);
+  candidate->eligible = passes && !candidate->foreign && !candidate->superseded
+                        && candidate->cost_minor >= 0
+                        && qm_known (candidate->days);
 }
 
 /* Where the kinds of machines are filtered, what none of them carries is
@@ -172,14 +157,17 @@ append (Builder *builder, const QmCandidate *candidate, GArray *candidates)
 }
 
 static QmCandidate
-candidate_of (Builder *builder, const QmMeasurement *measurement)
+candidate_of (Builder *builder, const QmSelected *selected)
 {
+  const QmMeasurement *measurement = selected->measurement;
   QmCandidate candidate = { 0 };
 
   candidate.gpu = measurement->gpu;
   candidate.gpus = measurement->gpus;
   candidate.machines = 1;
   candidate.measurement = measurement;
+  candidate.foreign = !!selected->foreign;
+  candidate.superseded = !!selected->superseded;
   candidate.days = measurement->days;
   candidate.verdict =
       qm_audit_measurement (measurement, &candidate.implied_utilization);
@@ -190,65 +178,44 @@ candidate_of (Builder *builder, const QmMeasurement *measurement)
   return candidate;
 }
 
+/* What answers the question for one model. */
+static GArray *
+select_times (Builder *builder, const char *model)
+{
+  return qm_selection_new (builder->catalog, builder->question,
+                           qm_catalog_model (builder->catalog, model),
+                           builder->pairs, builder->predictions);
+}
+
 static void
 build_single (Builder *builder, const char *model, GArray *candidates)
 {
-  const QmModel *wanted = qm_catalog_model (builder->catalog, model);
-  size_t n;
-  const QmMeasurement *measurements =
-      qm_catalog_measurements (builder->catalog, &n);
+  g_autoptr (GArray) selection = select_times (builder, model);
 
-  for (size_t i = 0; i < n; i++)
-    if (measurements[i].model == wanted
-        && passes_filters (builder->question, &measurements[i]))
-      {
-        QmCandidate candidate = candidate_of (builder, &measurements[i]);
-
-        append (builder, &candidate, candidates);
-      }
-}
-
-/* Own measurements before published ones before predictions. */
-static int
-provenance_rank (QmProvenance provenance)
-{
-  switch (provenance)
+  for (guint i = 0; i < selection->len; i++)
     {
-    case QM_PROVENANCE_MEASURED:
-      return 2;
-    case QM_PROVENANCE_PUBLISHED:
-      return 1;
-    case QM_PROVENANCE_PREDICTED:
-    default:
-      return 0;
+      QmCandidate candidate =
+          candidate_of (builder, &g_array_index (selection, QmSelected, i));
+
+      append (builder, &candidate, candidates);
     }
 }
 
-/* Place -> the measurement of a model there that counts most. */
+/* Place -> the selected time of a model there that counts, the first of those
+ * that are as good. */
 static GHashTable *
-best_by_place (Builder *builder, const QmModel *model)
+best_by_place (GArray *selection)
 {
   GHashTable *table =
       g_hash_table_new_full (place_hash, place_equal, g_free, NULL);
-  size_t n;
-  const QmMeasurement *measurements =
-      qm_catalog_measurements (builder->catalog, &n);
 
-  for (size_t i = 0; i < n; i++)
+  for (guint i = 0; i < selection->len; i++)
     {
-      const QmMeasurement *measurement = &measurements[i];
-      Place place = { measurement->gpu, measurement->gpus };
-      const QmMeasurement *other;
+      QmSelected *selected = &g_array_index (selection, QmSelected, i);
+      Place place = { selected->measurement->gpu, selected->measurement->gpus };
 
-      if (measurement->model != model
-          || !passes_filters (builder->question, measurement))
-        continue;
-      other = g_hash_table_lookup (table, &place);
-      if (other == NULL
-          || provenance_rank (measurement->provenance)
-                 > provenance_rank (other->provenance))
-        g_hash_table_replace (table, g_memdup2 (&place, sizeof place),
-                              (gpointer) measurement);
+      if (!selected->superseded && !g_hash_table_contains (table, &place))
+        g_hash_table_insert (table, g_memdup2 (&place, sizeof place), selected);
     }
   return table;
 }
@@ -278,10 +245,12 @@ verdict_rank (QmVerdict verdict)
 static void
 add_run (QmCandidate *candidate,
          const QmRun *run,
-         const QmMeasurement *measurement,
+         const QmSelected *selected,
          double *machine_days,
          double *longest)
 {
+  const QmMeasurement *measurement =
+      selected != NULL ? selected->measurement : NULL;
   double utilization = NAN;
   QmVerdict verdict = QM_VERDICT_UNKNOWN;
   double days = NAN;
@@ -290,6 +259,7 @@ add_run (QmCandidate *candidate,
     {
       verdict = qm_audit_measurement (measurement, &utilization);
       days = measurement->days;
+      candidate->foreign |= !!selected->foreign;
     }
   *machine_days += run->runs_per_year * days; /* NaN stays NaN */
   if (candidate->measurement == NULL || days > *longest)
@@ -354,6 +324,8 @@ static void
 build_portfolio (Builder *builder, GArray *candidates)
 {
   const GArray *runs = builder->question->runs;
+  g_autoptr (GPtrArray) selections =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
   g_autoptr (GPtrArray) tables =
       g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
   g_autoptr (GHashTable) seen =
@@ -363,11 +335,13 @@ build_portfolio (Builder *builder, GArray *candidates)
       qm_catalog_measurements (builder->catalog, &n);
 
   for (guint i = 0; i < runs->len; i++)
-    g_ptr_array_add (tables,
-                     best_by_place (builder,
-                                    qm_catalog_model (
-                                        builder->catalog,
-                                        g_array_index (runs, QmRun, i).model)));
+    {
+      GArray *selection =
+          select_times (builder, g_array_index (runs, QmRun, i).model);
+
+      g_ptr_array_add (selections, selection);
+      g_ptr_array_add (tables, best_by_place (selection));
+    }
 
   for (size_t i = 0; i < n; i++)
     {
@@ -382,12 +356,15 @@ build_portfolio (Builder *builder, GArray *candidates)
 }
 
 GArray *
-qm_candidates_build (const QmCatalog *catalog, const QmQuestion *question)
+qm_candidates_build (const QmCatalog *catalog,
+                     const QmQuestion *question,
+                     GPtrArray *predictions)
 {
   GArray *candidates = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
   g_autoptr (GHashTable) prices = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GHashTable) machines = g_hash_table_new (NULL, NULL);
-  Builder builder = { catalog, question, prices, machines };
+  g_autoptr (QmEnginePairs) pairs = qm_engine_pairs_new (catalog);
+  Builder builder = { catalog, question, prices, machines, pairs, predictions };
 
   if (question->runs != NULL && question->runs->len > 0)
     build_portfolio (&builder, candidates);

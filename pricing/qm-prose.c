@@ -133,6 +133,18 @@ limits_of (const QmQuestion *question)
   return filtered ? g_strdup (_ ("within the filters")) : NULL;
 }
 
+static gboolean
+has_foreign (const QmAdvice *advice)
+{
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (candidates[i].foreign)
+      return TRUE;
+  return FALSE;
+}
+
 static char *
 reason_found (const QmAdvice *advice,
               const QmQuestion *question,
@@ -144,6 +156,11 @@ reason_found (const QmAdvice *advice,
   g_autofree char *limits = limits_of (question);
   g_autofree char *other = NULL;
 
+  if (second == NULL && has_foreign (advice))
+    /* Translators: name of software. */
+    return g_strdup_printf (
+        _ ("It is the only machine with a known time of %s."),
+        qm_prose_times_of_name (question->times_of));
   if (second == NULL)
     {
       if (limits != NULL)
@@ -192,7 +209,8 @@ qm_prose_reason (const QmAdvice *advice,
   if (recommendation->outcome == QM_OUTCOME_NOTHING || other == NULL)
     return g_strdup (
         _ ("No candidate has a known price and a training time that may be "
-           "believed: widen the filters."));
+           "believed: widen the filters, or ask for the times of "
+           "other software."));
   what = qm_prose_candidate (other);
   cost = format_minor (other->cost_minor);
   days = qm_format_days (other->days);
@@ -466,29 +484,4 @@ qm_prose_warnings (const QmAdvice *advice,
       add_warning (builder, warn_about_prices (subject, today));
     }
   return g_strv_builder_end (builder);
-}
-
-char *
-qm_prose_source (const QmMeasurement *measurement)
-{
-  const char *how;
-
-  g_return_val_if_fail (measurement != NULL, NULL);
-
-  switch (measurement->provenance)
-    {
-    case QM_PROVENANCE_MEASURED:
-      how = _ ("measured");
-      break;
-    case QM_PROVENANCE_PREDICTED:
-      how = _ ("predicted");
-      break;
-    case QM_PROVENANCE_PUBLISHED:
-    default:
-      how = _ ("published");
-      break;
-    }
-  if (measurement->source == NULL || *measurement->source == '\0')
-    return g_strdup (how);
-  return g_strdup_printf ("%s (%s)", how, measurement->source);
 }

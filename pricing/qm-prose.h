@@ -39,8 +39,36 @@ GStrv qm_prose_warnings (const QmAdvice *advice,
                          const QmRecommendation *recommendation,
                          QmDate today);
 
-/* "published (arXiv 2410.23261, table 1)".  (transfer full) */
+/* What to know about the times and prices of the candidates whatever is
+ * recommended: of which software they are, which were predicted, what cannot be
+ * recommended for want of a time or a price.  Does not depend on budget and
+ * deadline.  NULL-terminated, possibly empty.  (transfer full) */
+GStrv qm_prose_notes (const QmCatalog *catalog,
+                      const QmAdvice *advice,
+                      const QmQuestion *question);
+
+/* "published (arXiv 2410.23261, table 1)", "measured with PyTorch 2.11.0, 21
+ * November 2026 (file, line 3)".  (transfer full) */
 char *qm_prose_source (const QmMeasurement *measurement);
+
+/* Where the times of the candidates come from, each source once, as
+ * qm_prose_source() has it.  (transfer full) */
+GStrv qm_prose_sources (const QmAdvice *advice);
+
+/* Whose time it is, in a word or two: "published", "PyTorch", "Quartermaster",
+ * "PyTorch, predicted".  (transfer full) */
+char *qm_prose_times_of (const QmMeasurement *measurement);
+
+/* "PyTorch", "Quartermaster" or "Publication"; static. */
+const char *qm_prose_times_of_name (QmTimesOf times_of);
+
+/* "Quartermaster 0.1.0"; NULL where it is unstated.
+ * (transfer full) (nullable) */
+char *qm_prose_engine (const QmMeasurement *measurement);
+
+/* "20 days to 30 days", the interval of a predicted time, else NULL.
+ * (transfer full) (nullable) */
+char *qm_prose_interval (const QmMeasurement *measurement);
 
 /* "would need 119 % of the cards' peak" or NULL where the verdict is ok.
  * (transfer full) (nullable) */

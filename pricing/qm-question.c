@@ -4,6 +4,17 @@
 
 #include "pricing/qm-question.h"
 
+const char *
+qm_times_of_name (QmTimesOf times_of)
+{
+  static const char *const names[QM_N_TIMES_OF] = { "pytorch", "quartermaster",
+                                                    "published" };
+
+  g_return_val_if_fail (times_of < QM_N_TIMES_OF, NULL);
+
+  return names[times_of];
+}
+
 static void
 run_clear (gpointer data)
 {

@@ -18,6 +18,23 @@ typedef enum
   QM_TIMES_PUBLISHED /* as published, whatever they imply */
 } QmTimes;
 
+/* Whose times are asked for; pricing/qm-selection.h says which ones that are.
+ *
+ * PyTorch is the default: it is what most models are trained with, and what the
+ * published times were taken with, so that only with it all GPUs are compared
+ * on the same software. */
+typedef enum
+{
+  QM_TIMES_OF_PYTORCH,
+  QM_TIMES_OF_QUARTERMASTER, /* the project's engine */
+  QM_TIMES_OF_PUBLICATION,   /* the published ones alone */
+  QM_N_TIMES_OF
+} QmTimesOf;
+
+/* "pytorch", "quartermaster" or "published", as files and options have it;
+ * static. */
+const char *qm_times_of_name (QmTimesOf times_of);
+
 /* Which prices count. */
 typedef enum
 {
@@ -55,6 +72,7 @@ typedef struct
   GArray *counts;       /* of int, GPUs in a machine; NULL: all */
   QmMachineKinds kinds;
   QmTimes times;
+  QmTimesOf times_of;
   QmPriceBasis prices;
   QmSettings settings;
   double lifetime_years;

@@ -49,6 +49,16 @@ save_filters (QmAdvisor *self, GSettings *settings)
   g_settings_set_value (settings, "counts-off", g_variant_builder_end (&off));
 }
 
+static void
+save_times_of (QmAdvisor *self, GSettings *settings)
+{
+  int times_of;
+
+  g_object_get (self, "times-of", &times_of, NULL);
+  g_settings_set_string (settings, "times-of",
+                         qm_times_of_name ((QmTimesOf) times_of));
+}
+
 void
 qm_advisor_save (QmAdvisor *self, GSettings *settings)
 {
@@ -74,6 +84,7 @@ qm_advisor_save (QmAdvisor *self, GSettings *settings)
   g_object_get (self, "models", &models, "at-once", &at_once, NULL);
   g_settings_set_strv (settings, "models", (const char *const *) models);
   g_settings_set_int (settings, "at-once", at_once);
+  save_times_of (self, settings);
   save_runs (self, settings);
   save_filters (self, settings);
 }
@@ -115,6 +126,16 @@ restore_filters (QmAdvisor *self, GSettings *settings)
         qm_advisor_set_count_enabled (self, count, FALSE);
 }
 
+static void
+restore_times_of (QmAdvisor *self, GSettings *settings)
+{
+  g_autofree char *name = g_settings_get_string (settings, "times-of");
+
+  for (int i = 0; i < QM_N_TIMES_OF; i++)
+    if (g_str_equal (name, qm_times_of_name ((QmTimesOf) i)))
+      g_object_set (self, "times-of", i, NULL);
+}
+
 void
 qm_advisor_restore (QmAdvisor *self, GSettings *settings)
 {
@@ -133,6 +154,7 @@ qm_advisor_restore (QmAdvisor *self, GSettings *settings)
   models = g_settings_get_strv (settings, "models");
   g_object_set (self, "models", models, "at-once",
                 g_settings_get_int (settings, "at-once"), NULL);
+  restore_times_of (self, settings);
   restore_runs (self, settings);
   restore_filters (self, settings);
   g_object_thaw_notify (G_OBJECT (self));

@@ -35,6 +35,7 @@ struct _QmAdvisor
   gboolean log_axes;
   gboolean portfolio;
   int at_once;
+  int times_of;           /* QmTimesOf */
   GHashTable *gpus_off;   /* char* */
   GHashTable *counts_off; /* GINT_TO_POINTER */
   GArray *runs;           /* QmRun */
@@ -63,6 +64,7 @@ enum
   PROP_LOG_AXES,
   PROP_PORTFOLIO,
   PROP_AT_ONCE,
+  PROP_TIMES_OF,
   N_PROPS
 };
 
@@ -98,6 +100,7 @@ base_question (QmAdvisor *self)
   question->deadline_days = qm_advisor_get_deadline_days (self);
   question->times =
       self->published_times ? QM_TIMES_PUBLISHED : QM_TIMES_AUDITED;
+  question->times_of = (QmTimesOf) self->times_of;
   question->prices =
       self->current_prices ? QM_PRICES_CURRENT : QM_PRICES_PUBLISHED;
   question->settings =
@@ -165,15 +168,6 @@ build_topics (QmAdvisor *self)
       question->model = g_strdup (self->models[i]);
       add_topic (self, model->name, question);
     }
-}
-
-static void
-drop_selection (QmAdvisor *self)
-{
-  if (!self->has_selection)
-    return;
-  self->has_selection = FALSE;
-  g_signal_emit (self, signals[SELECTION_CHANGED], 0);
 }
 
 /* Brings the topics up to date and tells so. */
@@ -246,12 +240,25 @@ set_models (QmAdvisor *self, const char *const *models)
 }
 
 static void
-set_limit (QmAdvisor *self, double *field, double value, guint property)
+set_number (QmAdvisor *self, double *field, double value, guint property)
 {
   if (*field == value || isnan (value))
     return;
   *field = value;
-  limits_moved (self);
+  if (property == PROP_LIFETIME)
+    queue_rebuild (self);
+  else
+    limits_moved (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
+}
+
+static void
+set_whole (QmAdvisor *self, int *field, int value, guint property)
+{
+  if (*field == value)
+    return;
+  *field = value;
+  queue_rebuild (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
 }
 
@@ -315,6 +322,9 @@ qm_advisor_get_property (GObject *object,
     case PROP_AT_ONCE:
       g_value_set_int (value, self->at_once);
       break;
+    case PROP_TIMES_OF:
+      g_value_set_int (value, self->times_of);
+      break;
     default:
       if (flag_of (self, property) != NULL)
         g_value_set_boolean (value, *flag_of (self, property));
@@ -337,25 +347,19 @@ qm_advisor_set_property (GObject *object,
       set_models (self, g_value_get_boxed (value));
       break;
     case PROP_BUDGET:
-      set_limit (self, &self->budget, g_value_get_double (value), property);
+      set_number (self, &self->budget, g_value_get_double (value), property);
       break;
     case PROP_DEADLINE:
-      set_limit (self, &self->deadline, g_value_get_double (value), property);
+      set_number (self, &self->deadline, g_value_get_double (value), property);
       break;
     case PROP_LIFETIME:
-      if (self->lifetime == g_value_get_double (value)
-          || isnan (g_value_get_double (value)))
-        break;
-      self->lifetime = g_value_get_double (value);
-      queue_rebuild (self);
-      g_object_notify_by_pspec (object, pspec);
+      set_number (self, &self->lifetime, g_value_get_double (value), property);
       break;
     case PROP_AT_ONCE:
-      if (self->at_once == g_value_get_int (value))
-        break;
-      self->at_once = g_value_get_int (value);
-      queue_rebuild (self);
-      g_object_notify_by_pspec (object, pspec);
+      set_whole (self, &self->at_once, g_value_get_int (value), property);
+      break;
+    case PROP_TIMES_OF:
+      set_whole (self, &self->times_of, g_value_get_int (value), property);
       break;
     default:
       if (flag_of (self, property) != NULL)
@@ -434,6 +438,9 @@ qm_advisor_class_init (QmAdvisorClass *klass)
   properties[PROP_PORTFOLIO] = flag_spec ("portfolio", FALSE);
   properties[PROP_AT_ONCE] =
       g_param_spec_int ("at-once", NULL, NULL, 1, AT_ONCE_MAX, 1, flags);
+  properties[PROP_TIMES_OF] =
+      g_param_spec_int ("times-of", NULL, NULL, 0, QM_N_TIMES_OF - 1,
+                        QM_TIMES_OF_PYTORCH, flags);
   g_object_class_install_properties (object_class, N_PROPS, properties);
 
   signals[REBUILT] =
@@ -758,7 +765,10 @@ qm_advisor_unselect (QmAdvisor *self)
 {
   g_return_if_fail (QM_IS_ADVISOR (self));
 
-  drop_selection (self);
+  if (!self->has_selection)
+    return;
+  self->has_selection = FALSE;
+  g_signal_emit (self, signals[SELECTION_CHANGED], 0);
 }
 
 static void

@@ -33,6 +33,7 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  *   "budget"     double   USD, QM_BUDGET_MIN to QM_BUDGET_MAX
  *   "deadline"   double   days; 0: none
  *   "lifetime"   double   years, 1 to 20
+ *   "times-of"   int      QmTimesOf: whose times
  *   "published-times"  boolean  FALSE: audited times
  *   "current-prices"   boolean  FALSE: the published prices
  *   "naive-settings"   boolean  FALSE: the optimal settings

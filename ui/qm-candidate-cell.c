@@ -4,7 +4,7 @@
 
 #include "ui/qm-candidate-cell.h"
 
-#include "ui/plot/qm-plot.h"
+#include "ui/plot/qm-advice-plot.h"
 #include "ui/qm-theme.h"
 
 #include <glib/gi18n-lib.h>
@@ -45,7 +45,7 @@ static const struct
   [QM_COLUMN_MACHINES] = { 5, 7 },    [QM_COLUMN_COST] = { 7, 9 },
   [QM_COLUMN_DAYS] = { 4, 6 },        [QM_COLUMN_EXPERIMENT] = { 7, 9 },
   [QM_COLUMN_UTILIZATION] = { 5, 6 }, [QM_COLUMN_VERDICT] = { 9, 12 },
-  [QM_COLUMN_SOURCE] = { 8, 22 },
+  [QM_COLUMN_TIMES_OF] = { 9, 14 },   [QM_COLUMN_SOURCE] = { 8, 22 },
 };
 
 /* Room for symbols before and after the text. */
@@ -150,7 +150,8 @@ snapshot_marker (QmCandidateCell *self, GtkSnapshot *snapshot)
     flags |= QM_PLOT_POINT_DIMMED;
   cairo_translate (cr, SYMBOL_SIZE / 2.0, SYMBOL_SIZE / 2.0);
   cairo_scale (cr, scale, scale);
-  qm_plot_draw_marker (cr, theme, self->style, 1, QM_PLOT_PUBLISHED, flags);
+  qm_plot_draw_marker (cr, theme, self->style, 1,
+                       qm_advice_plot_provenance (self->candidate), flags);
   cairo_destroy (cr);
 }
 

@@ -21,6 +21,7 @@ static const char *const titles[QM_N_COLUMNS] = {
   [QM_COLUMN_EXPERIMENT] = N_ ("Experiment cost"),
   [QM_COLUMN_UTILIZATION] = N_ ("Utilization"),
   [QM_COLUMN_VERDICT] = N_ ("Verdict"),
+  [QM_COLUMN_TIMES_OF] = N_ ("Times of"),
   [QM_COLUMN_SOURCE] = N_ ("Source"),
 };
 
@@ -40,6 +41,22 @@ qm_candidate_column_portfolio_title (QmCandidateColumn column)
   if (column == QM_COLUMN_EXPERIMENT)
     return _ ("Cost of a year’s runs");
   return qm_candidate_column_title (column);
+}
+
+gboolean
+qm_candidate_column_tells_times (const QmAdvice *advice)
+{
+  const QmCandidate *candidates;
+  guint n;
+
+  g_return_val_if_fail (advice != NULL, FALSE);
+
+  candidates = qm_advice_candidates (advice, &n);
+  for (guint i = 0; i < n; i++)
+    if (candidates[i].measurement != NULL
+        && candidates[i].measurement->provenance != QM_PROVENANCE_PUBLISHED)
+      return TRUE;
+  return FALSE;
 }
 
 /* The value that a numeric column shows and sorts by; NaN: unknown. */
@@ -65,6 +82,7 @@ number_of (QmCandidateColumn column, const QmCandidate *candidate)
     case QM_COLUMN_GPU:
     case QM_COLUMN_MACHINE:
     case QM_COLUMN_VERDICT:
+    case QM_COLUMN_TIMES_OF:
     case QM_COLUMN_SOURCE:
     case QM_N_COLUMNS:
     default:
@@ -102,6 +120,7 @@ format_number_of (QmCandidateColumn column, const QmCandidate *candidate)
     case QM_COLUMN_GPU:
     case QM_COLUMN_MACHINE:
     case QM_COLUMN_VERDICT:
+    case QM_COLUMN_TIMES_OF:
     case QM_COLUMN_SOURCE:
     case QM_N_COLUMNS:
     default:
@@ -129,6 +148,10 @@ qm_candidate_column_text (QmCandidateColumn column,
                                                   : "–");
     case QM_COLUMN_VERDICT:
       return g_strdup (qm_prose_verdict_name (candidate->verdict));
+    case QM_COLUMN_TIMES_OF:
+      return candidate->measurement != NULL
+                 ? qm_prose_times_of (candidate->measurement)
+                 : g_strdup ("–");
     case QM_COLUMN_SOURCE:
       return candidate->measurement != NULL
                  ? qm_prose_source (candidate->measurement)
@@ -179,6 +202,21 @@ append_price (GString *text, const char *name, const QmPrice *price, QmDate now)
                             price->source);
 }
 
+/* Where a time is from, and why it does not count. */
+static char *
+times_of_tooltip (const QmCandidate *candidate)
+{
+  g_autofree char *source = qm_prose_source (candidate->measurement);
+
+  if (candidate->foreign)
+    return g_strdup_printf ("%s\n%s", source,
+                            _ ("Of other software than asked for"));
+  if (candidate->superseded)
+    return g_strdup_printf ("%s\n%s", source,
+                            _ ("A measured time takes its place"));
+  return g_steal_pointer (&source);
+}
+
 char *
 qm_candidate_column_tooltip (QmCandidateColumn column,
                              const QmCandidate *candidate,
@@ -198,6 +236,12 @@ qm_candidate_column_tooltip (QmCandidateColumn column,
     }
   if (column == QM_COLUMN_VERDICT || column == QM_COLUMN_UTILIZATION)
     return qm_prose_verdict (candidate);
+  if (candidate->measurement == NULL)
+    return NULL;
+  if (column == QM_COLUMN_DAYS)
+    return qm_prose_interval (candidate->measurement);
+  if (column == QM_COLUMN_TIMES_OF)
+    return times_of_tooltip (candidate);
   return NULL;
 }
 
@@ -255,6 +299,15 @@ qm_candidate_column_compare (QmCandidateColumn column,
       return compare_numbers (
           a->verdict == QM_VERDICT_UNKNOWN ? NAN : a->verdict,
           b->verdict == QM_VERDICT_UNKNOWN ? NAN : b->verdict, descending);
+    case QM_COLUMN_TIMES_OF:
+      {
+        g_autofree char *p =
+            a->measurement != NULL ? qm_prose_times_of (a->measurement) : NULL;
+        g_autofree char *q =
+            b->measurement != NULL ? qm_prose_times_of (b->measurement) : NULL;
+
+        return compare_names (p, q, descending);
+      }
     case QM_COLUMN_SOURCE:
       return compare_names (source_of (a), source_of (b), descending);
     case QM_COLUMN_MODEL:

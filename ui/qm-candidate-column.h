@@ -18,6 +18,7 @@ typedef enum
   QM_COLUMN_MACHINES,
   QM_COLUMN_COST,
   QM_COLUMN_DAYS,
+  QM_COLUMN_TIMES_OF,
   QM_COLUMN_EXPERIMENT,
   QM_COLUMN_UTILIZATION,
   QM_COLUMN_VERDICT,
@@ -31,6 +32,9 @@ const char *qm_candidate_column_title (QmCandidateColumn column);
 /* The same where the candidates are those of a portfolio. */
 const char *qm_candidate_column_portfolio_title (QmCandidateColumn column);
 
+/* Whether QM_COLUMN_TIMES_OF says more than that all times are published. */
+gboolean qm_candidate_column_tells_times (const QmAdvice *advice);
+
 /* True where cells hold numbers, which stand to the right. */
 gboolean qm_candidate_column_is_number (QmCandidateColumn column);
 
@@ -41,7 +45,8 @@ char *qm_candidate_column_text (QmCandidateColumn column,
                                 const QmCandidate *candidate);
 
 /* What a cell's tooltip adds: both prices with date and age for the costs, the
- * sentence of the audit for utilisation and verdict, else NULL.
+ * sentence of the audit for utilisation and verdict, the interval of predicted
+ * days, where a time comes from, else NULL.
  * (transfer full) (nullable) */
 char *qm_candidate_column_tooltip (QmCandidateColumn column,
                                    const QmCandidate *candidate,

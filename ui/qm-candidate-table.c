@@ -146,11 +146,12 @@ update_state (QmCandidateTable *self,
               double deadline_days)
 {
   QmCandidateItem *item = gtk_list_item_get_item (list_item);
+  const QmCandidate *candidate = candidate_of (self, item);
 
   qm_candidate_cell_set_state (
       QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)),
-      qm_candidate_within (candidate_of (self, item), budget_minor,
-                           deadline_days),
+      qm_candidate_within (candidate, budget_minor, deadline_days)
+          && !candidate->foreign && !candidate->superseded,
       topic_of (self, item)->recommendation->best
           == (int) qm_candidate_item_get_index (item));
 }
@@ -302,8 +303,14 @@ static void
 show_columns (QmCandidateTable *self)
 {
   gboolean portfolio;
+  gboolean times_of = FALSE;
   guint n_topics = qm_advisor_get_n_topics (self->advisor);
 
+  for (guint i = 0; i < n_topics; i++)
+    times_of |= qm_candidate_column_tells_times (
+        qm_advisor_get_advice (self->advisor, i));
+  gtk_column_view_column_set_visible (self->columns[QM_COLUMN_TIMES_OF].column,
+                                      times_of);
   g_object_get (self->advisor, "portfolio", &portfolio, NULL);
   gtk_column_view_column_set_visible (self->columns[QM_COLUMN_MODEL].column,
                                       n_topics > 1);

@@ -85,13 +85,30 @@ add_item (QmLegend *self, const char *text, Item item)
 }
 
 /* What occurs among the points of the plots. */
+#define N_PROVENANCES G_N_ELEMENTS (((QmPlotData *) NULL)->provenance_names)
+
 typedef struct
 {
   GHashTable *series; /* char* */
   GString *names;
-  gboolean provenances[G_N_ELEMENTS (((QmPlotData *) NULL)->provenance_names)];
+  GPtrArray *provenances[N_PROVENANCES]; /* const char*: their names */
   gboolean crossed;
 } Contents;
+
+/* What a plot calls a provenance that occurs; plots may call it differently. */
+static void
+name_provenance (Contents *contents, const QmPlotData *data, guint provenance)
+{
+  const char *name;
+
+  if (provenance >= N_PROVENANCES)
+    return;
+  name = data->provenance_names[provenance];
+  if (name != NULL
+      && !g_ptr_array_find_with_equal_func (contents->provenances[provenance],
+                                            name, g_str_equal, NULL))
+    g_ptr_array_add (contents->provenances[provenance], (gpointer) name);
+}
 
 /* Which series of a plot have a point. */
 static gboolean *
@@ -107,8 +124,7 @@ look_at_points (const QmPlotData *data, Contents *contents)
           || !isfinite (point->y) || point->series >= data->n_series)
         continue;
       used[point->series] = TRUE;
-      if (point->provenance < G_N_ELEMENTS (contents->provenances))
-        contents->provenances[point->provenance] = TRUE;
+      name_provenance (contents, data, point->provenance);
       if ((point->flags & QM_PLOT_POINT_CROSSED) != 0)
         contents->crossed = TRUE;
     }
@@ -162,9 +178,9 @@ add_weights (QmLegend *self, const QmPlotData *data)
 static void
 add_marks (QmLegend *self, const QmPlotData *data, const Contents *contents)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (contents->provenances); i++)
-    if (contents->provenances[i] && data->provenance_names[i] != NULL)
-      add_item (self, data->provenance_names[i],
+  for (guint i = 0; i < N_PROVENANCES; i++)
+    for (guint j = 0; j < contents->provenances[i]->len; j++)
+      add_item (self, g_ptr_array_index (contents->provenances[i], j),
                 (Item){ .sample = SAMPLE_NEUTRAL,
                         .weight = SAMPLE_WEIGHT,
                         .provenance = i });
@@ -190,6 +206,8 @@ qm_legend_set_plots (QmLegend *self,
   contents.series =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   contents.names = g_string_new (NULL);
+  for (guint i = 0; i < N_PROVENANCES; i++)
+    contents.provenances[i] = g_ptr_array_new ();
   g_array_set_size (self->items, 0);
   for (guint i = 0; i < n_plots; i++)
     add_series (self, plots[i], &contents);
@@ -204,6 +222,8 @@ qm_legend_set_plots (QmLegend *self,
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, label, -1);
   g_string_free (contents.names, TRUE);
   g_hash_table_unref (contents.series);
+  for (guint i = 0; i < N_PROVENANCES; i++)
+    g_ptr_array_unref (contents.provenances[i]);
   gtk_widget_queue_resize (GTK_WIDGET (self));
 }
 

@@ -13,6 +13,7 @@ struct _QmMarker
   GtkWidget parent_instance;
 
   guint style;
+  QmPlotProvenance provenance;
   QmPlotPointFlags flags;
 };
 
@@ -59,7 +60,7 @@ qm_marker_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
                                   &GRAPHENE_RECT_INIT (0, 0, width, height));
   cairo_translate (cr, width / 2, height / 2);
   cairo_scale (cr, scale, scale);
-  qm_plot_draw_marker (cr, theme, self->style, 1, QM_PLOT_PUBLISHED,
+  qm_plot_draw_marker (cr, theme, self->style, 1, self->provenance,
                        self->flags);
   cairo_destroy (cr);
 }
@@ -126,14 +127,19 @@ qm_marker_init (QmMarker *self)
 }
 
 void
-qm_marker_set_look (QmMarker *self, guint style, QmPlotPointFlags flags)
+qm_marker_set_look (QmMarker *self,
+                    guint style,
+                    QmPlotProvenance provenance,
+                    QmPlotPointFlags flags)
 {
   g_return_if_fail (QM_IS_MARKER (self));
 
   flags &= QM_PLOT_POINT_CROSSED;
-  if (self->style == style && self->flags == flags)
+  if (self->style == style && self->provenance == provenance
+      && self->flags == flags)
     return;
   self->style = style;
+  self->provenance = provenance;
   self->flags = flags;
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }

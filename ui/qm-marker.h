@@ -17,6 +17,9 @@ G_DECLARE_FINAL_TYPE (QmMarker, qm_marker, QM, MARKER, GtkWidget)
 GtkWidget *qm_marker_new (guint style);
 
 /* Shows another marker; of `flags` only QM_PLOT_POINT_CROSSED is looked at. */
-void qm_marker_set_look (QmMarker *self, guint style, QmPlotPointFlags flags);
+void qm_marker_set_look (QmMarker *self,
+                         guint style,
+                         QmPlotProvenance provenance,
+                         QmPlotPointFlags flags);
 
 G_END_DECLS

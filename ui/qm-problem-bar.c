@@ -32,36 +32,50 @@ describe (const QmError *problem)
   return g_strdup_printf (_ ("%s: %s"), problem->file, problem->message);
 }
 
-void
-qm_problem_bar_set_problems (QmProblemBar *self,
-                             const QmError *problems,
-                             size_t n)
+static void
+append_lines (GString *text, const QmError *problems, size_t n)
 {
-  g_autoptr (GString) text = g_string_new (NULL);
-  g_autofree char *heading = NULL;
-
-  g_return_if_fail (QM_IS_PROBLEM_BAR (self));
-
   for (size_t i = 0; i < n; i++)
     {
       g_autofree char *line = describe (&problems[i]);
       g_autofree char *valid = g_utf8_make_valid (line, -1);
 
-      if (i > 0)
+      if (text->len > 0)
         g_string_append_c (text, '\n');
       g_string_append (text, valid);
     }
+}
 
-  heading = g_strdup_printf (
-      ngettext ("A file of the catalog was refused; everything else is in use",
-                "%u files of the catalog were refused; everything else is in "
-                "use",
-                n),
-      (guint) n);
+void
+qm_problem_bar_set_problems (QmProblemBar *self,
+                             const QmError *problems,
+                             size_t n,
+                             const QmError *notices,
+                             size_t n_notices)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree char *heading = NULL;
+  gboolean any = n > 0 || n_notices > 0;
+
+  g_return_if_fail (QM_IS_PROBLEM_BAR (self));
+
+  append_lines (text, problems, n);
+  append_lines (text, notices, n_notices);
+  if (n > 0)
+    heading = g_strdup_printf (
+        ngettext (
+            "A file of the catalog was refused; everything else is in use",
+            "%u files of the catalog were refused; everything else is in "
+            "use",
+            n),
+        (guint) n);
+  else
+    heading =
+        g_strdup (_ ("Some results were left out; everything else is in use"));
   gtk_label_set_text (GTK_LABEL (self->heading_label), heading);
   gtk_label_set_text (GTK_LABEL (self->problems_label), text->str);
-  gtk_widget_set_visible (GTK_WIDGET (self), n > 0);
-  gtk_revealer_set_reveal_child (GTK_REVEALER (self->revealer), n > 0);
+  gtk_widget_set_visible (GTK_WIDGET (self), any);
+  gtk_revealer_set_reveal_child (GTK_REVEALER (self->revealer), any);
 }
 
 static void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* A bar over the page that names the catalog's refused files, each with its
- * place and reason, until it is closed. */
+ * place and reason, and what of them was left out, until it is closed. */
 
 #pragma once
 
@@ -14,9 +14,12 @@ G_BEGIN_DECLS
 #define QM_TYPE_PROBLEM_BAR (qm_problem_bar_get_type ())
 G_DECLARE_FINAL_TYPE (QmProblemBar, qm_problem_bar, QM, PROBLEM_BAR, AdwBin)
 
-/* Shows `n` problems; none hides the bar. */
+/* Shows `n` files that were refused and what else was left out; none of both
+ * hides the bar. */
 void qm_problem_bar_set_problems (QmProblemBar *self,
                                   const QmError *problems,
-                                  size_t n);
+                                  size_t n,
+                                  const QmError *notices,
+                                  size_t n_notices);
 
 G_END_DECLS

@@ -10,6 +10,7 @@
 #include "ui/qm-log-scale.h"
 #include "ui/qm-model-picker.h"
 #include "ui/qm-portfolio-editor.h"
+#include "ui/qm-times-of-row.h"
 
 struct _QmQuestionPanel
 {
@@ -19,6 +20,7 @@ struct _QmQuestionPanel
   QmLogScale *budget_scale;
   QmLogScale *deadline_scale;
   QmFilterGroup *filter_group;
+  GtkWidget *times_of_row;
   GtkWidget *times_row;
   GtkWidget *settings_row;
   GtkWidget *prices_row;
@@ -144,6 +146,7 @@ qm_question_panel_constructed (GObject *object)
                 default_number (self->advisor, "deadline"), NULL);
   bind (self, "budget", self->budget_scale, "value");
   bind (self, "deadline", self->deadline_scale, "value");
+  bind (self, "times-of", self->times_of_row, "times-of");
   bind (self, "published-times", self->times_row, "second");
   bind (self, "naive-settings", self->settings_row, "second");
   bind (self, "current-prices", self->prices_row, "second");
@@ -221,6 +224,7 @@ qm_question_panel_class_init (QmQuestionPanelClass *klass)
   g_type_ensure (QM_TYPE_LOG_SCALE);
   g_type_ensure (QM_TYPE_MODEL_PICKER);
   g_type_ensure (QM_TYPE_PORTFOLIO_EDITOR);
+  g_type_ensure (QM_TYPE_TIMES_OF_ROW);
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-question-panel.ui");
@@ -232,6 +236,8 @@ qm_question_panel_class_init (QmQuestionPanelClass *klass)
                                         deadline_scale);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         filter_group);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        times_of_row);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         times_row);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,

@@ -6,7 +6,7 @@
 
 #include "pricing/qm-format.h"
 #include "pricing/qm-prose.h"
-#include "ui/plot/qm-plot.h"
+#include "ui/plot/qm-advice-plot.h"
 #include "ui/qm-marker.h"
 #include "ui/qm-text.h"
 
@@ -42,6 +42,7 @@ struct _QmRecommendationCard
   GtkWidget *show_button;
   GtkLabel *reason;
   GtkWidget *warnings;
+  GtkWidget *notes;
   GtkListBox *alternatives;
   GtkLabel *selected;
 
@@ -137,6 +138,7 @@ show_alternative (QmRecommendationCard *self,
   if (candidate != NULL)
     qm_marker_set_look (QM_MARKER (alternative->marker),
                         style_of (self, candidate),
+                        qm_advice_plot_provenance (candidate),
                         candidate->verdict == QM_VERDICT_IMPOSSIBLE
                             ? QM_PLOT_POINT_CROSSED
                             : QM_PLOT_POINT_NORMAL);
@@ -165,20 +167,46 @@ update_alternatives (QmRecommendationCard *self,
 }
 
 static GtkWidget *
-new_warning (void)
+new_line (const char *icon_name, const char *class, const char *name)
 {
   GtkWidget *line = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
-  GtkWidget *icon = gtk_image_new_from_icon_name ("dialog-warning-symbolic");
+  GtkWidget *icon = gtk_image_new_from_icon_name (icon_name);
   QmText *text = new_text ();
 
-  gtk_widget_add_css_class (icon, "warning");
+  gtk_widget_add_css_class (icon, class);
   gtk_widget_set_valign (icon, GTK_ALIGN_START);
   gtk_accessible_update_property (GTK_ACCESSIBLE (icon),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, _ ("Warning"),
-                                  -1);
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
   gtk_box_append (GTK_BOX (line), icon);
   gtk_box_append (GTK_BOX (line), GTK_WIDGET (text));
   return line;
+}
+
+/* Shows sentences in the lines of a box, of which more are made as needed. */
+static void
+show_lines (GtkWidget *box,
+            GStrv sentences,
+            const char *icon_name,
+            const char *class,
+            const char *name)
+{
+  GtkWidget *line = gtk_widget_get_first_child (box);
+
+  for (guint i = 0; sentences[i] != NULL; i++)
+    {
+      if (line == NULL)
+        {
+          line = new_line (icon_name, class, name);
+          gtk_box_append (GTK_BOX (box), line);
+        }
+      qm_text_set_text (QM_TEXT (gtk_widget_get_last_child (line)),
+                        sentences[i]);
+      gtk_widget_set_visible (line, TRUE);
+      line = gtk_widget_get_next_sibling (line);
+    }
+  for (; line != NULL; line = gtk_widget_get_next_sibling (line))
+    gtk_widget_set_visible (line, FALSE);
+  gtk_widget_set_visible (box, sentences[0] != NULL);
 }
 
 static void
@@ -190,23 +218,22 @@ update_warnings (QmRecommendationCard *self,
       qm_prose_warnings (advice,
                          qm_advisor_get_question (self->advisor, self->topic),
                          recommendation, qm_date_today ());
-  GtkWidget *line = gtk_widget_get_first_child (self->warnings);
 
-  for (guint i = 0; warnings[i] != NULL; i++)
-    {
-      if (line == NULL)
-        {
-          line = new_warning ();
-          gtk_box_append (GTK_BOX (self->warnings), line);
-        }
-      qm_text_set_text (QM_TEXT (gtk_widget_get_last_child (line)),
-                        warnings[i]);
-      gtk_widget_set_visible (line, TRUE);
-      line = gtk_widget_get_next_sibling (line);
-    }
-  for (; line != NULL; line = gtk_widget_get_next_sibling (line))
-    gtk_widget_set_visible (line, FALSE);
-  gtk_widget_set_visible (self->warnings, warnings[0] != NULL);
+  show_lines (self->warnings, warnings, "dialog-warning-symbolic", "warning",
+              _ ("Warning"));
+}
+
+/* No move of a limit changes them. */
+static void
+update_notes (QmRecommendationCard *self)
+{
+  g_auto (GStrv) notes =
+      qm_prose_notes (qm_advisor_get_catalog (self->advisor),
+                      qm_advisor_get_advice (self->advisor, self->topic),
+                      qm_advisor_get_question (self->advisor, self->topic));
+
+  show_lines (self->notes, notes, "dialog-information-symbolic", "dim-label",
+              _ ("Note"));
 }
 
 /* "Selected: 8 × …: $20,900, 30 days, $344 an experiment; …". */
@@ -219,11 +246,15 @@ describe_selected (const QmCandidate *candidate, gboolean portfolio)
   g_autofree char *days = NULL;
   g_autofree char *experiment = NULL;
   g_autofree char *facts = NULL;
+  g_autofree char *source = NULL;
+  g_autofree char *all = NULL;
 
   if (candidate->cost_minor >= 0)
     cost = qm_format_money ((double) candidate->cost_minor / 100, "USD", FALSE);
   if (qm_known (candidate->days))
     days = qm_format_days (candidate->days);
+  if (candidate->measurement != NULL)
+    source = qm_prose_source (candidate->measurement);
   if (qm_known (candidate->experiment_cost))
     experiment = qm_format_money (candidate->experiment_cost, "USD", FALSE);
   /* Translators: machine, overall cost, training time, cost of one experiment
@@ -234,10 +265,15 @@ describe_selected (const QmCandidate *candidate, gboolean portfolio)
                        what, cost != NULL ? cost : "–",
                        days != NULL ? days : "–",
                        experiment != NULL ? experiment : "–");
+  if (source != NULL)
+    /* Translators: facts about a machine, "measured with PyTorch, …". */
+    all = g_strdup_printf (_ ("%s; time %s"), facts, source);
+  else
+    all = g_steal_pointer (&facts);
   if (verdict == NULL)
-    return g_steal_pointer (&facts);
+    return g_steal_pointer (&all);
   /* Translators: facts about a machine, what the audit says of them. */
-  return g_strdup_printf (_ ("%s; %s"), facts, verdict);
+  return g_strdup_printf (_ ("%s; %s"), all, verdict);
 }
 
 static void
@@ -319,7 +355,10 @@ set_topic (QmRecommendationCard *self, guint topic)
   if (row != NULL && row != gtk_list_box_get_selected_row (self->topics))
     gtk_list_box_select_row (self->topics, row);
   if (topic < qm_advisor_get_n_topics (self->advisor))
-    update_topic (self);
+    {
+      update_topic (self);
+      update_notes (self);
+    }
   update_selected (self);
 }
 
@@ -513,6 +552,8 @@ bind_children (GtkWidgetClass *widget_class)
                                         reason);
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
                                         warnings);
+  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
+                                        notes);
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
                                         alternatives);
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,

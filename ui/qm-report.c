@@ -228,6 +228,9 @@ describe_question (const QmQuestion *question)
   g_string_append (text, question->times == QM_TIMES_PUBLISHED
                              ? _ ("times as published; ")
                              : _ ("audited times; "));
+  /* Translators: name of software, or "Publication". */
+  g_string_append_printf (text, _ ("times of: %s; "),
+                          qm_prose_times_of_name (question->times_of));
   g_string_append (text, question->prices == QM_PRICES_CURRENT
                              ? _ ("current prices")
                              : _ ("prices of the published analysis"));
@@ -270,6 +273,9 @@ add_warnings (Page *page)
 {
   QmAdvisor *advisor = page->report->advisor;
   g_auto (GStrv) warnings = NULL;
+  g_auto (GStrv) notes = qm_prose_notes (qm_advisor_get_catalog (advisor),
+                                         qm_advisor_get_advice (advisor, 0),
+                                         qm_advisor_get_question (advisor, 0));
 
   warnings = qm_prose_warnings (qm_advisor_get_advice (advisor, 0),
                                 qm_advisor_get_question (advisor, 0),
@@ -280,6 +286,26 @@ add_warnings (Page *page)
       g_autofree char *line = g_strdup_printf ("⚠ %s", warnings[i]);
 
       add_text (page, line, BODY, FALSE);
+    }
+  for (guint i = 0; notes[i] != NULL; i++)
+    add_text (page, notes[i], BODY, FALSE);
+}
+
+/* More sources than that are for the table's export. */
+#define MAX_SOURCES 4
+
+static void
+add_sources (Page *page, guint topic)
+{
+  g_auto (GStrv) sources =
+      qm_prose_sources (qm_advisor_get_advice (page->report->advisor, topic));
+
+  for (guint i = 0; sources[i] != NULL && i < MAX_SOURCES; i++)
+    {
+      g_autofree char *line =
+          g_strdup_printf (_ ("Training times: %s."), sources[i]);
+
+      add_text (page, line, SMALL, FALSE);
     }
 }
 
@@ -344,11 +370,16 @@ static guint
 choose_columns (const QmReport *report, QmCandidateColumn columns[QM_N_COLUMNS])
 {
   gboolean portfolio;
+  gboolean times_of = FALSE;
   guint n = 0;
 
   g_object_get (report->advisor, "portfolio", &portfolio, NULL);
+  for (guint i = 0; i < qm_advisor_get_n_topics (report->advisor); i++)
+    times_of |= qm_candidate_column_tells_times (
+        qm_advisor_get_advice (report->advisor, i));
   for (guint i = 0; i < QM_N_COLUMNS; i++)
-    if (i != QM_COLUMN_SOURCE && (i != QM_COLUMN_MACHINES || portfolio)
+    if (i != QM_COLUMN_SOURCE && (i != QM_COLUMN_TIMES_OF || times_of)
+        && (i != QM_COLUMN_MACHINES || portfolio)
         && (i != QM_COLUMN_MODEL
             || qm_advisor_get_n_topics (report->advisor) > 1))
       columns[n++] = i;
@@ -508,6 +539,8 @@ qm_report_draw (const QmReport *report,
           describe_question (qm_advisor_get_question (report->advisor, 0));
       add_text (&page, question, SMALL, FALSE);
     }
+  if (n_topics == 1)
+    add_sources (&page, 0);
 
   /* The plots take what a table in full leaves, but never less than a share. */
   table_height = line_height (&page) * (report->rows->len + 2);

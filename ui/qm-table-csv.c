@@ -9,6 +9,7 @@
 #define HEADER                                                         \
   "model,gpu,gpus,machine,machines,cost_usd,days,experiment_cost_usd," \
   "implied_utilization,verdict,recommended,provenance,source,"         \
+  "engine,engine_version,measured_on,days_low,days_high,"              \
   "gpu_price_usd,gpu_price_date,machine_price_usd,machine_price_date\r\n"
 
 static void
@@ -80,6 +81,26 @@ append_price (GString *csv, const QmPrice *price)
 }
 
 static void
+append_engine (GString *csv, const QmMeasurement *measurement)
+{
+  if (measurement == NULL)
+    {
+      g_string_append (csv, ",,,,,");
+      return;
+    }
+  g_string_append_c (csv, ',');
+  append_text (csv, qm_engine_name (measurement->engine));
+  g_string_append_c (csv, ',');
+  append_text (csv, measurement->engine_version);
+  g_string_append_c (csv, ',');
+  append_date (csv, measurement->measured_on);
+  g_string_append_c (csv, ',');
+  append_number (csv, "%.15g", measurement->days_low);
+  g_string_append_c (csv, ',');
+  append_number (csv, "%.15g", measurement->days_high);
+}
+
+static void
 append_row (GString *csv, const QmTableRow *row)
 {
   const QmCandidate *candidate = row->candidate;
@@ -105,6 +126,7 @@ append_row (GString *csv, const QmTableRow *row)
   g_string_append_c (csv, ',');
   if (measurement != NULL)
     append_text (csv, measurement->source);
+  append_engine (csv, measurement);
   append_price (csv, candidate->gpu_price);
   append_price (csv, candidate->machine_price);
   g_string_append (csv, "\r\n");

@@ -127,8 +127,8 @@ qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog)
 {
   g_autoptr (GPropertyAction) show_sidebar = NULL;
   AdwViewStackPage *page;
-  const QmError *problems;
-  size_t n;
+  const QmError *problems, *notices;
+  size_t n, n_notices;
 
   g_return_if_fail (QM_IS_WINDOW (self));
   g_return_if_fail (catalog != NULL);
@@ -152,7 +152,9 @@ qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog)
                   NULL);
 
   problems = qm_catalog_problems (catalog, &n);
-  qm_problem_bar_set_problems (self->problem_bar, problems, n);
+  notices = qm_catalog_notices (catalog, &n_notices);
+  qm_problem_bar_set_problems (self->problem_bar, problems, n, notices,
+                               n_notices);
   set_actions_enabled (self, TRUE);
 }
 

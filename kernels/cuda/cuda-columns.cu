@@ -80,14 +80,21 @@ partial_sums_kernel (QmRows x, int64_t rows, int columns, float *partial)
     }
 }
 
+/* Sums that are added up at once, one in each row of blocks. */
+struct Parts
+{
+  const float *partial[QM_CUDA_MOST_SUMS];
+  float *sums[QM_CUDA_MOST_SUMS];
+};
+
 __global__ void
-add_parts_kernel (const float *partial,
+add_parts_kernel (const __grid_constant__ Parts each,
                   int64_t parts,
                   int64_t columns,
-                  float scale,
-                  float *sums)
+                  float scale)
 {
   __shared__ float rows[32][33];
+  const float *partial = each.partial[blockIdx.y];
   int64_t column = blockIdx.x * (int64_t) 32 + threadIdx.x;
   float sum = 0;
 
@@ -100,7 +107,33 @@ add_parts_kernel (const float *partial,
   sum = qm_warp_sum (rows[threadIdx.y][threadIdx.x]);
   column = blockIdx.x * (int64_t) 32 + threadIdx.y;
   if (threadIdx.x == 0 && column < columns)
-    sums[column] += scale * sum;
+    each.sums[blockIdx.y][column] += scale * sum;
+}
+
+QmStatus
+qm_cuda_add_all_parts (cudaStream_t stream,
+                       int n,
+                       const float *const *partial,
+                       int64_t parts,
+                       int64_t columns,
+                       float scale,
+                       float *const *sums,
+                       QmError *error)
+{
+  dim3 grid ((unsigned) ((columns + 31) / 32), (unsigned) n);
+  Parts each = {};
+  cudaError_t code;
+
+  for (int i = 0; i < n; i++)
+    {
+      each.partial[i] = partial[i];
+      each.sums[i] = sums[i];
+    }
+  add_parts_kernel<<<grid, dim3 (32, 32), 0, stream>>> (each, parts, columns,
+                                                        scale);
+  code = cudaGetLastError ();
+  return code == cudaSuccess ? QM_OK
+                             : qm_cuda_failed (code, "sums of rows", error);
 }
 
 QmStatus
@@ -112,13 +145,8 @@ qm_cuda_add_parts (cudaStream_t stream,
                    float *sums,
                    QmError *error)
 {
-  cudaError_t code;
-
-  add_parts_kernel<<<(unsigned) ((columns + 31) / 32), dim3 (32, 32), 0,
-                     stream>>> (partial, parts, columns, scale, sums);
-  code = cudaGetLastError ();
-  return code == cudaSuccess ? QM_OK
-                             : qm_cuda_failed (code, "sums of rows", error);
+  return qm_cuda_add_all_parts (stream, 1, &partial, parts, columns, scale,
+                                &sums, error);
 }
 
 QmStatus

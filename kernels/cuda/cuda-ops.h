@@ -124,6 +124,19 @@ extern "C"
                               float *sums,
                               QmError *error);
 
+#define QM_CUDA_MOST_SUMS 4
+
+  /* The same for up to QM_CUDA_MOST_SUMS matrices of equal size at once, whose
+   * sums are not the same. */
+  QmStatus qm_cuda_add_all_parts (cudaStream_t stream,
+                                  int n,
+                                  const float *const *partial,
+                                  int64_t parts,
+                                  int64_t columns,
+                                  float scale,
+                                  float *const *sums,
+                                  QmError *error);
+
 #ifdef __cplusplus
 }
 #endif

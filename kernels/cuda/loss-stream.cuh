@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The loss of long rows of 16 bits on Hopper.  A block of each processor works
- * on a row in shared memory while the copy engine fetches the next one, so that
- * the memory always has something to do.  A row is gone over three times: its
- * largest element, the sum of its exponentials, its gradient. */
+/* The loss of long rows of 16 bits on Hopper.  A block of each processor keeps
+ * a row in its registers while the copy engine fetches the next two to shared
+ * memory, so that the memory always has something to do.  A thread adds the
+ * exponentials of what it has below its own largest element; how far that is
+ * from the row's comes in with the one barrier of a row. */
 
 #ifndef QM_KERNELS_CUDA_LOSS_STREAM_CUH
 #define QM_KERNELS_CUDA_LOSS_STREAM_CUH
 
+#include "kernels/cuda/copied-rows.cuh"
 #include "kernels/cuda/loss.cuh"
 
 namespace qm_loss
 {
 
 /* Threads that compute; the copies are started by another warp. */
-constexpr int stream_threads = 960;
+constexpr int stream_threads = 992;
 constexpr int stream_warps = stream_threads / 32;
+
+/* Groups of a row that a thread keeps. */
+constexpr int kept_rounds = 7;
 
 /* Two rows, one behind the other. */
 extern __shared__ uint4 copied_rows[];
@@ -23,7 +28,7 @@ extern __shared__ uint4 copied_rows[];
 struct Stream
 {
   uint64_t full[2], empty[2];
-  float largest[2][32], sum[2][32]; /* of warps; of even and odd rows */
+  float2 sums[2][32]; /* of warps; of even and odd rows */
 };
 
 /* Groups of a row that are copied; what is left of it is read directly. */
@@ -31,25 +36,6 @@ __host__ __device__ __forceinline__ int
 copied_groups (const Loss &loss)
 {
   return loss.classes / QM_GROUP;
-}
-
-__device__ __forceinline__ uint32_t
-shared_address (const void *p)
-{
-  return (uint32_t) __cvta_generic_to_shared (p);
-}
-
-__device__ __forceinline__ void
-wait_for (uint64_t *barrier, uint32_t parity)
-{
-  asm volatile("{\n"
-               ".reg .pred done;\n"
-               "again:\n"
-               "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-               "@!done bra again;\n"
-               "}\n" ::"r"(shared_address (barrier)),
-               "r"(parity)
-               : "memory");
 }
 
 __device__ __forceinline__ bool
@@ -69,25 +55,17 @@ copy_rows (const Loss &loss, int64_t rows, Stream &stream)
   for (int64_t t = blockIdx.x; t < rows; t += gridDim.x)
     {
       const char *from = loss.logits.row (t);
-      uint32_t to = shared_address (copied_rows) + (uint32_t) (n % 2 * bytes);
-      uint32_t full = shared_address (&stream.full[n % 2]);
+      const char *to = (const char *) copied_rows + n % 2 * bytes;
+      uint64_t *full = &stream.full[n % 2];
 
       if (!is_learned (loss, loss.labels.at (t)))
         continue;
       if (n >= 2)
-        wait_for (&stream.empty[n % 2], (uint32_t) (n / 2 - 1) % 2);
-      asm volatile(
-          "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(
-              full),
-          "r"(bytes)
-          : "memory");
+        qm_copy_wait (&stream.empty[n % 2], (uint32_t) (n / 2 - 1) % 2);
+      qm_copy_expect (full, bytes);
       for (int at = 0; at < bytes; at += piece)
-        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier"
-                     "::complete_tx::bytes [%0], [%1], %2, [%3];\n" ::"r"(to
-                                                                          + at),
-                     "l"(from + at),
-                     "r"(bytes - at < piece ? bytes - at : piece), "r"(full)
-                     : "memory");
+        qm_copy_start (to + at, from + at,
+                       bytes - at < piece ? bytes - at : piece, full);
       n++;
     }
 }
@@ -175,60 +153,90 @@ all_computed ()
   asm volatile("bar.sync 1, %0;\n" ::"n"(stream_threads) : "memory");
 }
 
-/* A row as one thread sees it. */
+/* Exponentials of numbers up to `largest`, and no further below it. */
+struct Total
+{
+  float largest, sum;
+
+  /* Of all lanes, with a largest number of all of them. */
+  __device__ __forceinline__ Total
+  of_warp () const
+  {
+    float most = qm_warp_max (largest);
+
+    return { most,
+             qm_warp_sum (sum * qm_power_of_2 ((largest - most) * log2_e)) };
+  }
+};
+
+/* A row as one thread sees it: every 992nd group, and what follows the row. */
 template <class T> struct Row
 {
   const Loss &loss;
-  const uint4 *copied;
-  const char *from;
   char *to;
   int groups, end; /* groups copied, and with those that padding adds */
+  uint4 kept[kept_rounds];
 
-  /* Of group `at`, which may be the last and not whole. */
-  __device__ __forceinline__ uint4
-  group (int at) const
+  static __device__ __forceinline__ int
+  group (int round)
   {
-    return at < groups ? copied[at] : row_end<T> (loss, from, at * QM_GROUP);
+    return round * stream_threads + (int) threadIdx.x;
   }
 
-  __device__ __forceinline__ float
-  largest () const
+  /* Whether any thread has something of the row then. */
+  __device__ __forceinline__ bool
+  reaches (int round) const
+  {
+    return round * stream_threads < end;
+  }
+
+  __device__ __forceinline__ void
+  keep (const uint4 *copied, const char *from)
+  {
+    constexpr uint32_t none = Pair<T>::lowest | Pair<T>::lowest << 16;
+
+#pragma unroll
+    for (int round = 0; round < kept_rounds; round++)
+      {
+        int at = group (round);
+
+        kept[round] = make_uint4 (none, none, none, none);
+        if (at < groups)
+          kept[round] = copied[at];
+        else if (at * QM_GROUP < loss.classes)
+          kept[round] = row_end<T> (loss, from, at * QM_GROUP);
+      }
+  }
+
+  __device__ __forceinline__ Total
+  total () const
   {
     uint32_t most = Pair<T>::lowest | Pair<T>::lowest << 16;
+    float sums[2] = {}, largest, offset;
     float2 pair;
 
-#pragma unroll 4
-    for (int at = (int) threadIdx.x; at * QM_GROUP < loss.classes;
-         at += stream_threads)
-      {
-        uint4 raw = group (at);
-
-        most =
-            largest_pair<T> (most,
-                             largest_pair<T> (largest_pair<T> (raw.x, raw.y),
-                                              largest_pair<T> (raw.z, raw.w)));
-      }
-    pair = Pair<T>::floats (most);
-    return qm_warp_max (fmaxf (pair.x, pair.y));
-  }
-
-  __device__ __forceinline__ float
-  sum (float offset) const
-  {
-    float sums[2] = {};
-
-#pragma unroll 2
-    for (int at = (int) threadIdx.x; at * QM_GROUP < loss.classes;
-         at += stream_threads)
-      {
-        float x[QM_GROUP];
-
-        unpack_group<T> (group (at), x);
 #pragma unroll
-        for (int i = 0; i < QM_GROUP; i++)
-          sums[i % 2] += qm_power_of_2 (fmaf (x[i], log2_e, offset));
-      }
-    return qm_warp_sum (sums[0] + sums[1]);
+    for (int round = 0; round < kept_rounds; round++)
+      most = largest_pair<T> (
+          most,
+          largest_pair<T> (largest_pair<T> (kept[round].x, kept[round].y),
+                           largest_pair<T> (kept[round].z, kept[round].w)));
+    pair = Pair<T>::floats (most);
+    /* Finite, even with nothing but minus infinity. */
+    largest = fmaxf (fmaxf (pair.x, pair.y), -1e38f);
+    offset = -largest * log2_e;
+#pragma unroll
+    for (int round = 0; round < kept_rounds; round++)
+      if (reaches (round))
+        {
+          float x[QM_GROUP];
+
+          unpack_group<T> (kept[round], x);
+#pragma unroll
+          for (int i = 0; i < QM_GROUP; i++)
+            sums[i % 2] += qm_power_of_2 (fmaf (x[i], log2_e, offset));
+        }
+    return { largest, sums[0] + sums[1] };
   }
 
   /* 2^(x log2 e + offset), less `weight` at the label; all with another sign
@@ -236,13 +244,15 @@ template <class T> struct Row
   __device__ __forceinline__ void
   write (int32_t label, float offset, float weight, uint32_t sign) const
   {
-#pragma unroll 2
-    for (int at = (int) threadIdx.x; at < end; at += stream_threads)
+#pragma unroll
+    for (int round = 0; round < kept_rounds; round++)
       {
-        int column = at * QM_GROUP;
+        int at = group (round), column = at * QM_GROUP;
         float x[QM_GROUP];
 
-        unpack_group<T> (group (at), x);
+        if (at >= end)
+          break;
+        unpack_group<T> (kept[round], x);
 #pragma unroll
         for (int i = 0; i < QM_GROUP; i++)
           x[i] = qm_power_of_2 (fmaf (x[i], log2_e, offset));
@@ -279,18 +289,6 @@ template <class T> struct Row
   }
 };
 
-/* From one value of each warp, one of each lane. */
-__device__ __forceinline__ float
-of_warps (float value, float *shared, float missing)
-{
-  int warp = (int) threadIdx.x / 32, lane = (int) threadIdx.x % 32;
-
-  if (lane == 0)
-    shared[warp] = value;
-  all_computed ();
-  return lane < stream_warps ? shared[lane] : missing;
-}
-
 /* `stage` alternates, so nobody writes what somebody else still reads. */
 template <class T>
 __device__ __forceinline__ void
@@ -301,26 +299,37 @@ compute_row (const Loss &loss,
              Stream &stream,
              int stage)
 {
-  Row<T> row = { loss,
-                 copied,
-                 loss.logits.row (t),
-                 loss.dlogits.row (t),
-                 copied_groups (loss),
+  const char *from = loss.logits.row (t);
+  Row<T> row = { loss, loss.dlogits.row (t), copied_groups (loss),
                  (loss.columns + QM_GROUP - 1) / QM_GROUP };
-  float weight = loss.weight[1], wanted = 0, most, sum;
+  int warp = (int) threadIdx.x / 32, lane = (int) threadIdx.x % 32;
+  float weight = loss.weight[1], wanted = 0;
+  Total total;
+  float2 other;
 
   /* Before the barrier, after which others may write the gradient there. */
   if (threadIdx.x == 0)
-    wanted = qm_to_float (label < row.groups * QM_GROUP
-                              ? ((const T *) copied)[label]
-                              : ((const T *) row.from)[label]);
-  most = row.largest ();
-  most = qm_warp_max (of_warps (most, stream.largest[stage], -FLT_MAX));
-  sum = row.sum (-most * log2_e);
-  sum = qm_warp_sum (of_warps (sum, stream.sum[stage], 0));
+    wanted =
+        qm_to_float (label < row.groups * QM_GROUP ? ((const T *) copied)[label]
+                                                   : ((const T *) from)[label]);
+  row.keep (copied, from);
+  __syncwarp ();
+  if (lane == 0)
+    qm_copy_arrive (&stream.empty[stage]);
+  total = row.total ().of_warp ();
+  if (lane == 0)
+    stream.sums[stage][warp] = make_float2 (total.largest, total.sum);
+  all_computed ();
+  other =
+      lane < stream_warps ? stream.sums[stage][lane] : make_float2 (-1e38f, 0);
+  total = Total{ other.x, other.y }.of_warp ();
   if (threadIdx.x == 0)
-    loss.losses[t] = loss.weight[0] * (logf (sum) + (most - wanted));
-  row.write (label, -most * log2_e + log2f (fabsf (weight) / sum),
+    loss.losses[t] =
+        loss.weight[0] * (logf (total.sum) + (total.largest - wanted));
+  /* Errors of the fast logarithms are far below a rounding to 16 bits. */
+  row.write (label,
+             __log2f (fabsf (weight))
+                 - fmaf (total.largest, log2_e, __log2f (total.sum)),
              fabsf (weight), weight < 0 ? 0x80008000u : 0);
 }
 
@@ -338,15 +347,10 @@ __launch_bounds__ (stream_threads + 32, 1)
     {
       for (int i = 0; i < 2; i++)
         {
-          asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;\n" ::"r"(
-                           shared_address (&stream.full[i]))
-                       : "memory");
-          asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(
-                           shared_address (&stream.empty[i])),
-                       "n"(stream_warps)
-                       : "memory");
+          qm_copy_barrier_init (&stream.full[i], 1);
+          qm_copy_barrier_init (&stream.empty[i], stream_warps);
         }
-      asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
+      qm_copy_barriers_ready ();
     }
   __syncthreads ();
   if (threadIdx.x >= stream_threads)
@@ -367,15 +371,10 @@ __launch_bounds__ (stream_threads + 32, 1)
                                          (int) threadIdx.x * QM_GROUP);
           continue;
         }
-      wait_for (&stream.full[n % 2], (uint32_t) (n / 2) % 2);
+      qm_copy_wait (&stream.full[n % 2], (uint32_t) (n / 2) % 2);
       compute_row<T> (loss, t, label,
                       copied_rows + n % 2 * copied_groups (loss), stream,
                       n % 2);
-      __syncwarp ();
-      if (threadIdx.x % 32 == 0)
-        asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(
-                         shared_address (&stream.empty[n % 2]))
-                     : "memory");
       n++;
     }
 #endif
@@ -389,6 +388,7 @@ can_stream (const QmCudaContext *context, const Loss &loss)
   size_t bytes = 2 * (size_t) copied_groups (loss) * 16;
 
   return context->architecture >= 90 && loss.aligned && loss.classes > 4096
+         && loss.columns <= kept_rounds * stream_threads * QM_GROUP
          && loss.logits.type == loss.dlogits.type
          && loss.logits.type != QM_TYPE_F32 && loss.logits.stride % 16 == 0
          && bytes + sizeof (Stream) + 1024 <= context->shared_bytes;

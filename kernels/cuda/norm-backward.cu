@@ -4,7 +4,7 @@
  * the forward pass; so are the sums of the gradients of gamma and beta over all
  * rows that a thread sees, which are added up in the workspace afterwards. */
 
-#include "kernels/cuda/cuda-rows.cuh"
+#include "kernels/cuda/copied-rows.cuh"
 #include "kernels/cuda/cuda-workspace.h"
 
 namespace
@@ -20,6 +20,7 @@ struct NormBackward
   QmDropout drop, drop2;
   int64_t rows;
   int columns;
+  int at_sum, at_dy, at_dy2, at_dsum; /* in the copy of a row */
   bool rms;
 };
 
@@ -385,20 +386,115 @@ __launch_bounds__ (threads)
     second.write (norm.parts + 2, column, columns);
 }
 
+/* Rows of up to 8 x threads elements, one group a thread, on Hopper. */
+template <int threads, Outputs outputs>
+__global__ void
+__launch_bounds__ (threads)
+    stream_kernel (const __grid_constant__ NormBackward norm,
+                   const __grid_constant__ QmCopied copied)
+{
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ uint4 memory[];
+  __shared__ uint64_t full[QM_MOST_STAGES];
+  __shared__ float shared[2][2][32];
+  QmCopier copier = { copied, full, (char *) memory, norm.rows };
+  int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
+  float share = 1 / (float) columns;
+  Affine first, second;
+
+  copier.begin ();
+  first.fetch (norm.gamma, column, columns);
+  if (outputs == DUAL)
+    second.fetch (norm.gamma2, column, columns);
+  for (int64_t row = blockIdx.x, turn = 0; row < norm.rows;
+       row += gridDim.x, turn = 1 - turn)
+    {
+      float mean = norm.rms ? 0 : norm.mean[row], rstd = norm.rstd[row];
+      const char *at = copier.row ();
+      float n[QM_GROUP], dn[QM_GROUP] = {}, add[QM_GROUP] = {};
+      float total = 0, dot = 0;
+      float2 both;
+      Column now;
+
+      now.x = qm_fetch_group<true> (at + norm.at_sum, column, columns,
+                                    norm.sum.type);
+      now.dy =
+          qm_fetch_group<true> (at + norm.at_dy, column, columns, norm.dy.type);
+      if (outputs != ONE)
+        now.dy2 = qm_fetch_group<true> (at + norm.at_dy2, column, columns,
+                                        norm.dy2.type);
+      if (norm.dsum)
+        now.dsum = qm_fetch_group<true> (at + norm.at_dsum, column, columns,
+                                         norm.dsum.type);
+      qm_unpack (now.x, norm.sum.type, n);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        n[i] = (n[i] - mean) * rstd;
+      add_outputs<outputs> (norm, now, n, first, second, dn);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        {
+          total += dn[i];
+          dot += dn[i] * n[i];
+        }
+      both = qm_sum_both (total, dot, shared[turn]);
+      copier.release (row);
+      both.x = norm.rms ? 0 : both.x * share;
+      both.y *= share;
+      if (norm.dsum)
+        qm_unpack (now.dsum, norm.dsum.type, add);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        dn[i] = rstd * (dn[i] - both.x - n[i] * both.y) + add[i];
+      write_gradients<true> (norm, row, column, dn);
+    }
+  first.write (norm.parts, column, columns);
+  if (outputs == DUAL)
+    second.write (norm.parts + 2, column, columns);
+#endif
+}
+
+/* The kernel for the outputs whose gradients there are. */
+#define KERNEL_OF(kernel, threads, norm)                \
+  ((norm).dy2.data == nullptr ? kernel<threads, ONE>    \
+   : (norm).joined            ? kernel<threads, JOINED> \
+                              : kernel<threads, DUAL>)
+
 template <int threads>
 unsigned
 launch_columns (const QmCudaContext *context,
                 cudaStream_t stream,
                 const NormBackward &norm)
 {
-  auto kernel = norm.dy2.data == nullptr ? column_kernel<threads, ONE>
-                : norm.joined            ? column_kernel<threads, JOINED>
-                                         : column_kernel<threads, DUAL>;
+  auto kernel = KERNEL_OF (column_kernel, threads, norm);
   int64_t most = QM_CUDA_NORM_PARTS;
   unsigned blocks = qm_resident (context, kernel, threads,
                                  norm.rows < most ? norm.rows : most);
 
   kernel<<<blocks, threads, 0, stream>>> (norm);
+  return blocks;
+}
+
+template <int most_threads>
+unsigned
+launch_stream (const QmCudaContext *context,
+               cudaStream_t stream,
+               NormBackward norm)
+{
+  auto kernel = KERNEL_OF (stream_kernel, most_threads, norm);
+  int threads = (norm.columns + 32 * QM_GROUP - 1) / (32 * QM_GROUP) * 32;
+  int64_t most = QM_CUDA_NORM_PARTS;
+  QmCopied copied = {};
+  unsigned blocks;
+
+  norm.at_sum = copied.add (norm.sum, norm.columns);
+  norm.at_dy = copied.add (norm.dy, norm.columns);
+  norm.at_dy2 = copied.add (norm.dy2, norm.columns);
+  norm.at_dsum = copied.add (norm.dsum, norm.columns);
+  blocks = qm_resident_copier (context, kernel, threads,
+                               norm.rows < most ? norm.rows : most, copied);
+  kernel<<<blocks, threads, (size_t) copied.stages * copied.row_bytes (),
+           stream>>> (norm, copied);
   return blocks;
 }
 
@@ -422,6 +518,15 @@ launch (const QmCudaContext *context,
   return blocks;
 }
 
+/* Rows that the copy engine shall fetch; those of more than 640 groups would
+ * not leave a thread enough registers. */
+bool
+can_stream (const QmCudaContext *context, int64_t columns)
+{
+  return context->architecture >= 90 && columns > 512
+         && columns <= 640 * QM_GROUP;
+}
+
 unsigned
 launch_whole (const QmCudaContext *context,
               cudaStream_t stream,
@@ -433,6 +538,11 @@ launch_whole (const QmCudaContext *context,
     return launch<32, 1, true> (context, stream, norm);
   if (n <= 512)
     return launch<32, 2, true> (context, stream, norm);
+  if (can_stream (context, n))
+    return n <= 1024   ? launch_stream<128> (context, stream, norm)
+           : n <= 2048 ? launch_stream<256> (context, stream, norm)
+           : n <= 4096 ? launch_stream<512> (context, stream, norm)
+                       : launch_stream<640> (context, stream, norm);
   if (n <= 768 && !norm.joined)
     return launch<32, 3, true> (context, stream, norm);
   if (n <= 768)
@@ -450,9 +560,9 @@ launch_whole (const QmCudaContext *context,
 
 /* Rows whose kernel can add dy2 to dy. */
 bool
-joins (int64_t columns)
+joins (const QmCudaContext *context, int64_t columns)
 {
-  return columns > 512 && columns <= 1024;
+  return (columns > 512 && columns <= 1024) || can_stream (context, columns);
 }
 
 /* Longer rows than these do not fit the registers of a block. */
@@ -470,6 +580,42 @@ is_whole (const QmOpCall *call)
   for (int slot : outputs)
     whole = whole && qm_cuda_vectors (&call->outputs[slot], QM_GROUP);
   return whole;
+}
+
+/* Adds what the blocks have summed to the gradients of the parameters. */
+QmStatus
+add_parts (cudaStream_t stream,
+           const NormBackward &norm,
+           const QmOpCall *call,
+           int64_t parts,
+           QmError *error)
+{
+  /* Both pairs are of the same parameters where there is no second gamma. */
+  bool shared = !qm_tensor_present (&call->inputs[7]);
+  int pairs = norm.dy2.data != nullptr && !norm.joined ? 2 : 1;
+  QmStatus status = QM_OK;
+
+  for (int pair = 0; pair < pairs && status == QM_OK;)
+    {
+      const float *partial[QM_CUDA_MOST_SUMS];
+      float *sums[QM_CUDA_MOST_SUMS];
+      int n = 0, end = shared ? pair + 1 : pairs;
+
+      for (int i = 2 * pair; i < 2 * end; i++)
+        {
+          const QmTensor &to = call->outputs[1 + (shared ? i % 2 : i)];
+
+          if (!qm_tensor_present (&to))
+            continue;
+          partial[n] = norm.parts[i];
+          sums[n++] = (float *) to.data;
+        }
+      pair = end;
+      if (n > 0)
+        status = qm_cuda_add_all_parts (stream, n, partial, parts, norm.columns,
+                                        1, sums, error);
+    }
+  return status;
 }
 
 } /* namespace */
@@ -512,7 +658,7 @@ qm_cuda_layer_norm_backward (QmCudaContext *context,
   for (int i = 0; i < 4; i++)
     norm.parts[i] =
         (float *) call->workspace + i * QM_CUDA_NORM_PARTS * columns;
-  norm.joined = whole && joins (columns) && norm.dy2.data != nullptr
+  norm.joined = whole && joins (context, columns) && norm.dy2.data != nullptr
                 && !qm_tensor_present (&in[7]);
   if (whole)
     parts = launch_whole (context, stream, norm);
@@ -521,17 +667,7 @@ qm_cuda_layer_norm_backward (QmCudaContext *context,
   else
     parts = launch<1024, 4, false> (context, stream, norm);
   status = qm_cuda_launched (call, error);
-  for (int i = 0; i < (norm.dy2.data != nullptr && !norm.joined ? 4 : 2)
-                  && status == QM_OK;
-       i++)
-    {
-      /* Both gradients are of the same gamma and beta if there is no second
-       * gamma. */
-      int slot = qm_tensor_present (&in[7]) ? 1 + i : 1 + i % 2;
-
-      if (qm_tensor_present (&out[slot]))
-        status = qm_cuda_add_parts (stream, norm.parts[i], parts, columns, 1,
-                                    (float *) out[slot].data, error);
-    }
+  if (status == QM_OK)
+    status = add_parts (stream, norm, call, parts, error);
   return status;
 }

@@ -3,7 +3,7 @@
 /* Layer norm and RMS norm.  A row is kept in registers by a warp or by a block:
  * it is read once and written once. */
 
-#include "kernels/cuda/cuda-rows.cuh"
+#include "kernels/cuda/copied-rows.cuh"
 
 namespace
 {
@@ -15,6 +15,7 @@ struct Norm
   QmDropout drop_a, drop_b;
   int64_t rows;
   int columns;
+  int at_x, at_a, at_b; /* in the copy of a row */
   float epsilon;
   bool rms;
 };
@@ -317,6 +318,89 @@ __launch_bounds__ (threads) column_kernel (const __grid_constant__ Norm norm)
     }
 }
 
+/* Rows of up to 8 x threads elements, one group a thread, on Hopper. */
+template <int threads>
+__global__ void
+__launch_bounds__ (threads)
+    stream_kernel (const __grid_constant__ Norm norm,
+                   const __grid_constant__ QmCopied copied)
+{
+#if __CUDA_ARCH__ >= 900
+  extern __shared__ uint4 memory[];
+  __shared__ uint64_t full[QM_MOST_STAGES];
+  __shared__ float shared[2][32];
+  QmCopier copier = { copied, full, (char *) memory, norm.rows };
+  int column = (int) threadIdx.x * QM_GROUP, columns = norm.columns;
+  float share = 1 / (float) columns;
+  Affine first, second;
+
+  copier.begin ();
+  first.fetch (norm.gamma, norm.beta, column, columns);
+  if (norm.y2)
+    second.fetch (norm.gamma2, norm.beta2, column, columns);
+  for (int64_t row = blockIdx.x; row < norm.rows; row += gridDim.x)
+    {
+      const char *at = copier.row ();
+      float x[QM_GROUP], mean = 0, squares = 0, rstd;
+      Column now;
+
+      now.x =
+          qm_fetch_group<true> (at + norm.at_x, column, columns, norm.x.type);
+      if (norm.a)
+        now.a =
+            qm_fetch_group<true> (at + norm.at_a, column, columns, norm.a.type);
+      if (norm.b)
+        now.b =
+            qm_fetch_group<true> (at + norm.at_b, column, columns, norm.b.type);
+      now.sum (norm, row, column, x);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        mean += x[i];
+      mean = qm_sum_one (mean, shared[0]) * share;
+      copier.release (row);
+      if (norm.rms)
+        mean = 0;
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        {
+          x[i] -= mean;
+          squares += x[i] * x[i];
+        }
+      squares = qm_sum_one (column < columns ? squares : 0, shared[1]);
+      rstd = rsqrtf (squares * share + norm.epsilon);
+#pragma unroll
+      for (int i = 0; i < QM_GROUP; i++)
+        x[i] *= rstd;
+      if (threadIdx.x == 0)
+        {
+          if (norm.mean != nullptr)
+            norm.mean[row] = mean;
+          norm.rstd[row] = rstd;
+        }
+      first.write (norm.y, row, column, columns, x);
+      if (norm.y2)
+        second.write (norm.y2, row, column, columns, x);
+    }
+#endif
+}
+
+template <int most_threads>
+void
+launch_stream (const QmCudaContext *context, cudaStream_t stream, Norm norm)
+{
+  auto kernel = stream_kernel<most_threads>;
+  int threads = (norm.columns + 32 * QM_GROUP - 1) / (32 * QM_GROUP) * 32;
+  QmCopied copied = {};
+  unsigned blocks;
+
+  norm.at_x = copied.add (norm.x, norm.columns);
+  norm.at_a = copied.add (norm.a, norm.columns);
+  norm.at_b = copied.add (norm.b, norm.columns);
+  blocks = qm_resident_copier (context, kernel, threads, norm.rows, copied);
+  kernel<<<blocks, threads, (size_t) copied.stages * copied.row_bytes (),
+           stream>>> (norm, copied);
+}
+
 template <int threads>
 void
 launch_columns (const QmCudaContext *context,
@@ -347,11 +431,18 @@ launch_whole (const QmCudaContext *context,
               const Norm &norm)
 {
   int n = norm.columns;
+  bool streams = context->architecture >= 90 && n > 1024 && n <= 640 * QM_GROUP;
 
   if (n <= 256)
     launch<32, 1, true> (context, stream, norm);
   else if (n <= 512)
     launch<32, 2, true> (context, stream, norm);
+  else if (streams && n <= 2048)
+    launch_stream<256> (context, stream, norm);
+  else if (streams && n <= 4096)
+    launch_stream<512> (context, stream, norm);
+  else if (streams)
+    launch_stream<640> (context, stream, norm);
   else if (n <= 768 && norm.a.data == nullptr)
     launch<32, 3, true> (context, stream, norm);
   else if (n <= 768)

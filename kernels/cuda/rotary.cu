@@ -114,6 +114,125 @@ launch (cudaStream_t stream, Rotary rotary, const QmTensor &x, bool in_place)
     }
 }
 
+/* What is turned in place, in 16-byte vectors of 16-bit elements.  Neighbouring
+ * lanes have all of them that turn in a head, so that what they read and write
+ * at once is whole sectors of memory, and get from each other what theirs turn
+ * with.  A thread has the same place in some heads of a position, and reads the
+ * table for all of them at once. */
+struct Heads
+{
+  char *data;
+  const float *table;
+  int64_t batch, position, part, head; /* strides in bytes */
+  int64_t table_stride;
+  QmDivisor spread, length; /* spread: threads for one place of a position */
+  uint32_t first, items, heads;
+  int turned, vectors_shift; /* vectors of a head: 2 x turned = 2^shift */
+  float sign;
+};
+
+constexpr int heads_each = 4;
+
+template <QmType type>
+__global__ void __launch_bounds__ (256)
+    heads_kernel (const __grid_constant__ Heads rotary)
+{
+  uint32_t i = blockIdx.x * 256 + threadIdx.x, place, b, s;
+  int vector = (int) (i & ((1u << rotary.vectors_shift) - 1));
+  uint32_t row = rotary.spread.quotient (i >> rotary.vectors_shift, place);
+  float cosines[QM_GROUP], sines[QM_GROUP];
+  float sign = vector < rotary.turned ? -rotary.sign : rotary.sign;
+  uint4 raw[heads_each] = {};
+  const float *table;
+  char *at;
+
+  if (i >= rotary.items)
+    place = 2 * rotary.heads;
+  b = rotary.length.quotient (row + rotary.first, s);
+  at = rotary.data + b * rotary.batch + s * rotary.position + vector * 16;
+  table = rotary.table + s * rotary.table_stride
+          + (vector & (rotary.turned - 1)) * QM_GROUP;
+#pragma unroll
+  for (int k = 0; k < heads_each; k++)
+    {
+      uint32_t item = place + k * rotary.spread.divisor;
+
+      if (item < 2 * rotary.heads)
+        raw[k] = *(const uint4 *) (at + item / 2 * rotary.head
+                                   + item % 2 * rotary.part);
+    }
+  if (place < 2 * rotary.heads)
+    {
+      qm_load_as<float, QM_GROUP> (table, 0, cosines);
+      qm_load_as<float, QM_GROUP> (table, rotary.turned * QM_GROUP, sines);
+    }
+#pragma unroll
+  for (int k = 0; k < heads_each; k++)
+    {
+      uint32_t item = place + k * rotary.spread.divisor;
+      const uint4 &mine = raw[k];
+      float x[QM_GROUP], y[QM_GROUP];
+      QmRaw other = {};
+
+      other.low.x = __shfl_xor_sync (0xffffffffu, mine.x, rotary.turned);
+      other.low.y = __shfl_xor_sync (0xffffffffu, mine.y, rotary.turned);
+      other.low.z = __shfl_xor_sync (0xffffffffu, mine.z, rotary.turned);
+      other.low.w = __shfl_xor_sync (0xffffffffu, mine.w, rotary.turned);
+      qm_unpack ({ mine, {} }, type, x);
+      qm_unpack (other, type, y);
+#pragma unroll
+      for (int e = 0; e < QM_GROUP; e++)
+        x[e] = x[e] * cosines[e] + y[e] * (sign * sines[e]);
+      if (item < 2 * rotary.heads)
+        *(uint4 *) (at + item / 2 * rotary.head + item % 2 * rotary.part) =
+            qm_pack (x, type).low;
+    }
+}
+
+bool
+turns_heads (const QmTensor &x, const QmTensor &table, int64_t half)
+{
+  int64_t turned = half / QM_GROUP;
+
+  return x.type != QM_TYPE_F32 && half % QM_GROUP == 0 && turned <= 16
+         && (turned & (turned - 1)) == 0 && qm_cuda_vectors (&x, QM_GROUP)
+         && qm_cuda_vectors (&table, QM_GROUP);
+}
+
+void
+launch_heads (cudaStream_t stream, const Rotary &rotary, const QmTensor &x)
+{
+  const int64_t size = 2;
+  int64_t heads = x.shape[3], rows = x.shape[0] * x.shape[1];
+  int64_t spread = (2 * heads + heads_each - 1) / heads_each, each;
+  auto kernel = x.type == QM_TYPE_F16 ? heads_kernel<QM_TYPE_F16>
+                                      : heads_kernel<QM_TYPE_BF16>;
+  Heads work = { .data = (char *) x.data,
+                 .table = rotary.table,
+                 .batch = x.stride[0] * size,
+                 .position = x.stride[1] * size,
+                 .part = x.stride[2] * size,
+                 .head = x.stride[3] * size,
+                 .table_stride = rotary.table_stride,
+                 .spread = qm_divisor (spread),
+                 .length = rotary.length,
+                 .heads = (uint32_t) heads,
+                 .turned = rotary.half / QM_GROUP,
+                 .vectors_shift = 1,
+                 .sign = rotary.sign };
+
+  while (1 << work.vectors_shift < 2 * work.turned)
+    work.vectors_shift++;
+  each = spread << work.vectors_shift;
+  for (int64_t row = 0, n; row < rows; row += n)
+    {
+      n = rows - row < qm_slice (each) ? rows - row : qm_slice (each);
+      work.first = (uint32_t) row;
+      work.items = (uint32_t) (n * each);
+      kernel<<<qm_blocks (work.items, 256), 256, 0, stream>>> (work);
+    }
+}
+
 /* How many elements can be accessed at once. */
 int
 unit_width (const QmTensor &x,
@@ -154,6 +273,11 @@ qm_cuda_rotary (QmCudaContext *context,
     {
       rotary.x_stride[i] = x.stride[i];
       rotary.y_stride[i] = y.stride[i];
+    }
+  if (in_place && turns_heads (x, table, half))
+    {
+      launch_heads (stream, rotary, x);
+      return qm_cuda_launched (call, error);
     }
   switch (unit_width (x, y, table, half))
     {

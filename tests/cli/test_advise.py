@@ -12,17 +12,19 @@ ALL_MODELS = ("convnext-xlarge", "mamba-2.8b", "pythia-160m", "pythia-1b",
               "vit-large")
 
 CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "cost_usd", "days",
-                  "experiment_cost_usd", "source", "provenance",
-                  "implied_utilization", "verdict", "eligible", "on_frontier",
+                  "experiment_cost_usd", "source", "provenance", "engine",
+                  "engine_version", "measured_on", "days_low", "days_high",
+                  "predicted_from", "implied_utilization", "verdict",
+                  "foreign", "superseded", "eligible", "on_frontier",
                   "within_limits", "prices"]
 OUTCOME_KEYS = ["outcome", "headline", "reason", "alternatives", "warnings",
-                "runner_up", "faster", "cheaper", "would_do", "denied"]
+                "notes", "runner_up", "faster", "cheaper", "would_do", "denied"]
 PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
               "kind", "unit", "gpus", "observed_on", "age_days", "source",
               "from_user"]
 QUESTION_KEYS = ["model", "runs", "at_once", "budget_usd", "deadline_days",
-                 "gpu", "gpus", "machine", "times", "prices", "settings",
-                 "lifetime_years"]
+                 "gpu", "gpus", "machine", "times", "times_of", "prices",
+                 "settings", "lifetime_years"]
 
 
 def place(candidate):
@@ -269,6 +271,7 @@ class JsonTest(AdviseTest):
         self.assertTrue(outcome["reason"])
         self.assertIsInstance(outcome["alternatives"], list)
         self.assertIsInstance(outcome["warnings"], list)
+        self.assertIsInstance(outcome["notes"], list)
         for key in ("runner_up", "faster", "cheaper", "would_do", "denied"):
             if outcome[key] is not None:
                 self.check_candidate(outcome[key])
@@ -276,7 +279,8 @@ class JsonTest(AdviseTest):
     def check(self, answer, fits):
         self.assertEqual(list(answer), ["question", "recommendation",
                                         "nothing_fits", "frontier",
-                                        "candidates", "problems"])
+                                        "candidates", "problems",
+                                        "notices"])
         self.assertEqual(list(answer["question"]), QUESTION_KEYS)
         if fits:
             self.assertIsNone(answer["nothing_fits"])

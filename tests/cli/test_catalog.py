@@ -18,7 +18,7 @@ class CatalogTest(harness.CommandLineTest):
     def entries(self, topic):
         result = self.run_program("catalog", topic, "--json", expect=0)
         self.assertEqual(result.err, b"")
-        self.assertEqual(list(result.json), [topic, "problems"])
+        self.assertEqual(list(result.json), [topic, "problems", "notices"])
         self.assertEqual(result.json["problems"], [])
         return result.json[topic]
 

@@ -85,6 +85,31 @@ write_files (const char *directory)
             "tiny,x1,2,optimal,feasible,10,measured,t\n");
 }
 
+/* Results of a model that is there, of a GPU that is not, and an unfinished
+ * one. */
+static void
+write_results (const char *directory, const char *key)
+{
+  static const char *const gpus[] = { "x1", "x2", "unknown" };
+  char name[64];
+  char text[4096];
+  int used = 0;
+
+  snprintf (name, sizeof name, "%s/measurements/r.jsonl", directory);
+  for (size_t i = 0; i < sizeof gpus / sizeof gpus[0]; i++)
+    used += snprintf (
+        text + used, sizeof text - (size_t) used,
+        "{\"schema\":1,\"time\":\"2026-11-21T06:40:00Z\",\"model\":\"tiny\","
+        "\"model_key\":\"%s\",\"engine\":\"quartermaster\",\"version\":\"1\","
+        "\"gpu\":\"%s\",\"device\":{\"name\":\"%s\"},\"gpus\":1,"
+        "\"settings\":\"naive\",\"checkpointing\":false,\"offloading\":false,"
+        "\"sharding\":\"none\",\"status\":\"measured\",\"days\":1,"
+        "\"step\":{\"mean_s\":1},\"micro_batch\":1,\"precision\":\"fp32\"}\n",
+        key, gpus[i], gpus[i]);
+  snprintf (text + used, sizeof text - (size_t) used, "{");
+  scratch_write_text (name, text);
+}
+
 static QmStatus
 load (QmCatalog **catalog, QmError *error)
 {
@@ -109,8 +134,25 @@ count_allocations (void)
   CHECK_INT ((int64_t) n, 1);
   qm_catalog_gpus (catalog, &n);
   CHECK_INT ((int64_t) n, 40);
+  qm_catalog_notices (catalog, &n);
+  CHECK_INT ((int64_t) n, 4);
+  qm_catalog_measurements (catalog, &n);
+  CHECK_INT ((int64_t) n, 3);
   qm_catalog_free (catalog);
   return n_allocations;
+}
+
+static void
+model_key (char key[QM_MODEL_KEY_BYTES])
+{
+  QmCatalog *catalog;
+  QmError error;
+  const QmModel *tiny;
+
+  CHECK (load (&catalog, &error) == QM_OK);
+  tiny = qm_catalog_model (catalog, "tiny");
+  qm_model_key (&tiny->config, &tiny->recipe, key);
+  qm_catalog_free (catalog);
 }
 
 static QmStatus
@@ -164,9 +206,14 @@ test_jansson (void)
 int
 main (void)
 {
+  char key[QM_MODEL_KEY_BYTES];
+
   scratch_begin ();
   write_files ("shipped");
   write_files ("user");
+  model_key (key);
+  write_results ("shipped", key);
+  write_results ("user", key);
   scratch_write_text ("user/prices.csv", "refused\n");
   test_own_allocations ();
   test_jansson ();

@@ -14,9 +14,10 @@ import unittest
 import driver
 
 PROGRAM = None
+MEASURED = None  # a catalog with times of an H200 that are made up
 
 
-class AdvisorTest(unittest.TestCase):
+class WindowTest(unittest.TestCase):
 
     def setUp(self):
         self.home = tempfile.mkdtemp(prefix="qm-test-")
@@ -29,8 +30,11 @@ class AdvisorTest(unittest.TestCase):
         self.stop()
         shutil.rmtree(self.home, ignore_errors=True)
 
+    environment = None
+
     def start(self):
-        self.program = driver.Program(PROGRAM, home=self.home)
+        self.program = driver.Program(PROGRAM, home=self.home,
+                                      environment=self.environment)
         self.root = self.program.root
         self.headline()
 
@@ -55,6 +59,9 @@ class AdvisorTest(unittest.TestCase):
             return text if all(word in text for word in words) else None
         return driver.wait_for(look, f"a headline with {words}; "
                                      f"it is “{self.headline()}”")
+
+
+class AdvisorTest(WindowTest):
 
     def test_default_question(self):
         self.expect_headline("1 × H100 SXM5 80GB", "$31,000", "34 days")
@@ -177,6 +184,45 @@ class AdvisorTest(unittest.TestCase):
         self.assertTrue(self.root.find("push button", "As published").checked)
 
 
+class MeasuredTest(WindowTest):
+    """The same window with an H200 that was measured, and a price for it."""
+
+    def setUp(self):
+        self.environment = {"QUARTERMASTER_DATA_DIR": MEASURED}
+        super().setUp()
+
+    def start(self):
+        folder = os.path.join(self.home, "data", "quartermaster")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, "prices.csv"), "w",
+                  encoding="utf-8") as prices:
+            prices.write("item,kind,price,currency,observed_on,source\n"
+                         "h200-141gb-sxm,quote,31000,USD,2026-11-01,offer\n")
+        super().start()
+
+    def test_measured(self):
+        self.root.find("image", contains="17 candidates")
+        self.root.find("label", contains="H200 SXM 141GB: measured with "
+                                         "PyTorch 2.11.0")
+        row, = [row for row in
+                self.root.find("tree table", "Candidates").all("table row")
+                if row.all("label", "H200 SXM 141GB")]
+        self.assertTrue(row.all("label", "PyTorch"))
+        self.root.find("check box", "H200 SXM 141GB")
+
+    def test_whose_times(self):
+        self.root.find("combo box", "Times of")
+        self.root.tab_to("push button", "Times of: PyTorch")
+        driver.press_keys("space")
+        driver.press_keys("Down", "Return")
+        self.expect_headline("Buy 1 × H200 SXM 141GB", "$32,000", "36 days")
+        self.root.find("label", contains="no times of Quartermaster")
+        self.root.find("push button", "Times of: Quartermaster")
+        self.root.find("push button", "Reset: Times of").press()
+        self.expect_headline("1 × H100 SXM5 80GB")
+
+
 if __name__ == "__main__":
     PROGRAM = sys.argv.pop(1)
+    MEASURED = sys.argv.pop(1)
     unittest.main(verbosity=2)

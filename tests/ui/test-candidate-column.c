@@ -70,6 +70,44 @@ test_text (void)
   expect_text (QM_COLUMN_DAYS, &candidate, "3.3");
 }
 
+/* Whose time it is, where it is from, and why it does not count. */
+static void
+test_times_of (void)
+{
+  QmCandidate candidate = known ();
+  QmMeasurement m = measured;
+  QmMeasurement basis = measured;
+  const QmDate today = { 2026, 11, 21 };
+  char *text;
+
+  expect_text (QM_COLUMN_TIMES_OF, &candidate, "measured");
+  m.engine = QM_ENGINE_QUARTERMASTER;
+  m.engine_version = "0.1.0";
+  m.measured_on = today;
+  candidate.measurement = &m;
+  expect_text (QM_COLUMN_TIMES_OF, &candidate, "Quartermaster");
+  expect_text (QM_COLUMN_SOURCE, &candidate,
+               "measured with Quartermaster 0.1.0, 21 November 2026 (here)");
+  candidate.foreign = TRUE;
+  text = qm_candidate_column_tooltip (QM_COLUMN_TIMES_OF, &candidate, today);
+  g_assert_cmpstr (text, ==,
+                   "measured with Quartermaster 0.1.0, 21 November 2026 "
+                   "(here)\nOf other software than asked for");
+  g_free (text);
+
+  basis = m;
+  m.provenance = QM_PROVENANCE_PREDICTED;
+  m.engine = QM_ENGINE_PYTORCH;
+  m.engine_version = "";
+  m.basis = &basis;
+  m.days_low = 20;
+  m.days_high = 30;
+  expect_text (QM_COLUMN_TIMES_OF, &candidate, "PyTorch, predicted");
+  text = qm_candidate_column_tooltip (QM_COLUMN_DAYS, &candidate, today);
+  g_assert_cmpstr (text, ==, "20 days to 30 days");
+  g_free (text);
+}
+
 static void
 test_unknown_text (void)
 {
@@ -171,6 +209,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/candidate-column/text", test_text);
+  g_test_add_func ("/candidate-column/times-of", test_times_of);
   g_test_add_func ("/candidate-column/unknown-text", test_unknown_text);
   g_test_add_func ("/candidate-column/titles", test_titles);
   g_test_add_func ("/candidate-column/tooltip", test_tooltip);

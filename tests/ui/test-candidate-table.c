@@ -202,7 +202,7 @@ is_recommended (QmCandidateCell *cell)
 static int
 starred_row (Fixture *fixture)
 {
-  guint columns = 9; /* without model and machines */
+  guint columns = 9; /* without model, machines and times of */
   int found = -1;
 
   for (guint row = 0; row < n_rows (fixture); row++)

@@ -11,6 +11,7 @@
 #define HEADER                                                         \
   "model,gpu,gpus,machine,machines,cost_usd,days,experiment_cost_usd," \
   "implied_utilization,verdict,recommended,provenance,source,"         \
+  "engine,engine_version,measured_on,days_low,days_high,"              \
   "gpu_price_usd,gpu_price_date,machine_price_usd,machine_price_date\r\n"
 
 static const QmGpu gpu = { .id = "rtx3090", .name = "GeForce RTX 3090" };
@@ -19,6 +20,9 @@ static const QmMachine machine = { .id = "server-8gpu", .name = "Server" };
 static const QmMeasurement measurement = {
   .gpu = &gpu,
   .provenance = QM_PROVENANCE_PUBLISHED,
+  .engine_version = "",
+  .days_low = NAN,
+  .days_high = NAN,
   .source = "arXiv 2410.23261, table 1",
 };
 
@@ -76,8 +80,31 @@ test_full (void)
 
   expect (&row, 1,
           "pythia-1b,rtx3090,8,server-8gpu,1,20899.99,29.5,344.12,1.1931,"
-          "impossible,yes,published,\"arXiv 2410.23261, table 1\","
+          "impossible,yes,published,\"arXiv 2410.23261, table 1\",,,,,,"
           "1300.00,2024-09-21,10499.99,2024-09\r\n");
+}
+
+/* Whose time it is and when it was taken, and the interval of a predicted one.
+ */
+static void
+test_engine (void)
+{
+  QmCandidate candidate = full_candidate ();
+  QmMeasurement m = measurement;
+  QmTableRow row = { "pythia-1b", &candidate, TRUE };
+
+  m.provenance = QM_PROVENANCE_PREDICTED;
+  m.engine = QM_ENGINE_PYTORCH;
+  m.engine_version = "torch 2.11.0, cuda 13.0";
+  m.measured_on = (QmDate){ 2026, 11, 21 };
+  m.days_low = 25.25;
+  m.days_high = 31;
+  m.source = "f";
+  candidate.measurement = &m;
+  expect (&row, 1,
+          "pythia-1b,rtx3090,8,server-8gpu,1,20899.99,29.5,344.12,1.1931,"
+          "impossible,yes,predicted,f,pytorch,\"torch 2.11.0, cuda 13.0\","
+          "2026-11-21,25.25,31,1300.00,2024-09-21,10499.99,2024-09\r\n");
 }
 
 static void
@@ -97,7 +124,8 @@ test_unknown (void)
   candidate.measurement = NULL;
   candidate.gpu_price = &undated;
   candidate.machine_price = NULL;
-  expect (&row, 1, "pythia-1b,rtx3090,8,,1,,,,,unknown,no,,,1300.00,,,\r\n");
+  expect (&row, 1,
+          "pythia-1b,rtx3090,8,,1,,,,,unknown,no,,,,,,,,1300.00,,,\r\n");
 }
 
 static void
@@ -111,7 +139,7 @@ test_quotes (void)
   candidate.measurement = &quoted;
   expect (&row, 1,
           "\"a \"\"large\"\" model\",rtx3090,8,server-8gpu,1,20899.99,29.5,"
-          "344.12,1.1931,impossible,no,published,\"two\nlines\","
+          "344.12,1.1931,impossible,no,published,\"two\nlines\",,,,,,"
           "1300.00,2024-09-21,10499.99,2024-09\r\n");
 }
 
@@ -146,6 +174,7 @@ test_locale (void)
     }
   g_assert_cmpstr (localeconv ()->decimal_point, ==, ",");
   test_full ();
+  test_engine ();
   test_unknown ();
   setlocale (LC_ALL, before);
 }
@@ -157,6 +186,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/table-csv/empty", test_empty);
   g_test_add_func ("/table-csv/full", test_full);
+  g_test_add_func ("/table-csv/engine", test_engine);
   g_test_add_func ("/table-csv/unknown", test_unknown);
   g_test_add_func ("/table-csv/quotes", test_quotes);
   g_test_add_func ("/table-csv/formulas", test_formulas);

@@ -163,10 +163,10 @@ test_problems (void)
   GtkLabel *text = widgets_find (bar, GTK_TYPE_LABEL, 1);
   GtkRevealer *revealer = widgets_find (bar, GTK_TYPE_REVEALER, 0);
 
-  qm_problem_bar_set_problems (QM_PROBLEM_BAR (bar), NULL, 0);
+  qm_problem_bar_set_problems (QM_PROBLEM_BAR (bar), NULL, 0, NULL, 0);
   g_assert_false (gtk_widget_get_visible (bar));
 
-  qm_problem_bar_set_problems (QM_PROBLEM_BAR (bar), problems, 2);
+  qm_problem_bar_set_problems (QM_PROBLEM_BAR (bar), problems, 2, NULL, 0);
   g_assert_true (gtk_widget_get_visible (bar));
   g_assert_cmpstr (gtk_label_get_text (heading), ==,
                    "2 files of the catalog were refused; everything else is in "

@@ -116,9 +116,11 @@ weight_of (const QmCandidate *candidate)
   return (guint16) CLAMP (gpus, 1, MAX_WEIGHT);
 }
 
-static guint8
-provenance_of (const QmCandidate *candidate)
+QmPlotProvenance
+qm_advice_plot_provenance (const QmCandidate *candidate)
 {
+  g_return_val_if_fail (candidate != NULL, QM_PLOT_PUBLISHED);
+
   if (candidate->measurement == NULL)
     return QM_PLOT_PUBLISHED;
   switch (candidate->measurement->provenance)
@@ -167,7 +169,7 @@ fill_points (QmAdvicePlot *self, const QmCatalog *catalog, guint n)
         .series =
             (guint16) GPOINTER_TO_UINT (g_hash_table_lookup (series, style)),
         .weight = weight_of (candidate),
-        .provenance = provenance_of (candidate),
+        .provenance = (guint8) qm_advice_plot_provenance (candidate),
         .flags = verdict_flags (candidate),
       };
     }
@@ -195,6 +197,58 @@ choose_legend_weights (QmAdvicePlot *self)
   self->data.n_legend_weights = shown;
 }
 
+/* The engine that all measured, or all predicted, times are of; unstated where
+ * they differ. */
+static QmEngine
+common_engine (const QmAdvicePlot *self, QmPlotProvenance provenance)
+{
+  QmEngine common = QM_ENGINE_UNSTATED;
+  gboolean first = TRUE;
+
+  for (guint i = 0; i < self->data.n_points; i++)
+    {
+      const QmMeasurement *m = self->candidates[i].measurement;
+
+      if (m == NULL || self->points[i].provenance != provenance)
+        continue;
+      if (!first && m->engine != common)
+        return QM_ENGINE_UNSTATED;
+      common = m->engine;
+      first = FALSE;
+    }
+  return common;
+}
+
+static const char *
+measured_name (QmEngine engine)
+{
+  switch (engine)
+    {
+    case QM_ENGINE_QUARTERMASTER:
+      return C_ ("times", "Measured, Quartermaster");
+    case QM_ENGINE_PYTORCH:
+      return C_ ("times", "Measured, PyTorch");
+    case QM_ENGINE_UNSTATED:
+    default:
+      return C_ ("times", "Measured");
+    }
+}
+
+static const char *
+predicted_name (QmEngine engine)
+{
+  switch (engine)
+    {
+    case QM_ENGINE_QUARTERMASTER:
+      return C_ ("times", "Predicted, Quartermaster");
+    case QM_ENGINE_PYTORCH:
+      return C_ ("times", "Predicted, PyTorch");
+    case QM_ENGINE_UNSTATED:
+    default:
+      return C_ ("times", "Predicted");
+    }
+}
+
 /* Names what is not everywhere the same. */
 static void
 name_provenances (QmAdvicePlot *self)
@@ -206,8 +260,10 @@ name_provenances (QmAdvicePlot *self)
   if (!mixed)
     return;
   self->data.provenance_names[QM_PLOT_PUBLISHED] = C_ ("times", "Published");
-  self->data.provenance_names[QM_PLOT_MEASURED] = C_ ("times", "Measured");
-  self->data.provenance_names[QM_PLOT_PREDICTED] = C_ ("times", "Predicted");
+  self->data.provenance_names[QM_PLOT_MEASURED] =
+      measured_name (common_engine (self, QM_PLOT_MEASURED));
+  self->data.provenance_names[QM_PLOT_PREDICTED] =
+      predicted_name (common_engine (self, QM_PLOT_PREDICTED));
 }
 
 static const char *
@@ -373,7 +429,8 @@ qm_advice_plot_set_limits (QmAdvicePlot *self,
       guint8 flags = self->points[i].flags & ~(guint8) QM_PLOT_POINT_DIMMED;
 
       if (!qm_candidate_within (&self->candidates[i], budget_minor,
-                                deadline_days))
+                                deadline_days)
+          || self->candidates[i].foreign || self->candidates[i].superseded)
         flags |= QM_PLOT_POINT_DIMMED;
       self->points[i].flags = flags;
     }
@@ -440,10 +497,19 @@ describe (const QmCandidate *candidate, gboolean portfolio)
   add_audit (text, candidate);
   if (candidate->measurement != NULL)
     {
+      g_autofree char *interval = qm_prose_interval (candidate->measurement);
+
+      if (interval != NULL)
+        /* Translators: "20 days to 30 days". */
+        add_line (text, g_strdup_printf (_ ("Predicted within %s"), interval));
       source = qm_prose_source (candidate->measurement);
       /* Translators: "published (arXiv 2410.23261)". */
       add_line (text, g_strdup_printf (_ ("Time %s"), source));
     }
+  if (candidate->foreign)
+    add_line (text, g_strdup (_ ("Of other software than asked for")));
+  if (candidate->superseded)
+    add_line (text, g_strdup (_ ("A measured time takes its place")));
   return g_string_free (text, FALSE);
 }
 

@@ -54,6 +54,9 @@ void qm_advice_plot_set_legend (QmAdvicePlot *plot, gboolean legend);
 /* What to draw; valid until the plot changes or is freed.  (transfer none) */
 const QmPlotData *qm_advice_plot_data (const QmAdvicePlot *plot);
 
+/* How a candidate's time is known, as its marker shows it. */
+QmPlotProvenance qm_advice_plot_provenance (const QmCandidate *candidate);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmAdvicePlot, qm_advice_plot_free)
 
 G_END_DECLS

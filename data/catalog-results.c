@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* From results to measurements: which results are of the catalog's models and
+ * GPUs, and which of them is the best. */
+
+#include "data/catalog-private.h"
+#include "data/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LEAST_DAYS 1e-9
+#define MOST_DAYS  1e9
+
+/* What is known of one model on so many GPUs of one type with one engine and
+ * one kind of settings. */
+typedef struct Group
+{
+  QmMeasurementEntry entry;
+  const QmResult *best;   /* the fastest that was measured */
+  const QmResult *denied; /* the last that does not fit */
+  bool checkpointed;      /* also with checkpointing something does not fit */
+} Group;
+
+typedef struct Picking
+{
+  QmBatch *batch;
+  QmPool pool;
+  QmList groups; /* Group */
+  QmList noted;  /* a byte, by file and reason */
+  QmNoticeFunc notice;
+  void *data;
+} Picking;
+
+static const char *
+base_name (const char *path)
+{
+  const char *slash = strrchr (path, '/');
+
+  return slash != NULL ? slash + 1 : path;
+}
+
+/* Says once for each file why results are left out; false where memory is out.
+ */
+static bool
+leave_out (Picking *picking,
+           const QmResult *result,
+           const char *what,
+           const char *name)
+{
+  char quoted[QM_QUOTE_BYTES];
+  const char *key = qm_pool_format (&picking->pool, "%s\x1f%s\x1f%s",
+                                    result->file, what, name);
+  QmError notice;
+
+  if (key == NULL)
+    return false;
+  if (qm_list_find (&picking->noted, key) != QM_LIST_NONE)
+    return true;
+  if (qm_list_add (&picking->noted, key) == NULL)
+    return false;
+  qm_error_set (&notice, QM_STATUS_NOT_FOUND, result->file, result->line, 1,
+                "%s %s: its results are left out", what,
+                qm_text_quote (name, quoted));
+  return picking->notice (picking->data, &notice);
+}
+
+static QmEngine
+engine_of (const QmResult *result)
+{
+  for (int i = QM_ENGINE_UNSTATED + 1; i < QM_N_ENGINES; i++)
+    if (strcmp (result->engine, qm_engine_name ((QmEngine) i)) == 0)
+      return (QmEngine) i;
+  return QM_ENGINE_UNSTATED;
+}
+
+/* Off the shelf is what nothing was done to. */
+static QmSettings
+settings_of (const QmResult *result)
+{
+  return strcmp (result->settings, "naive") == 0 && !result->checkpointing
+                 && !result->offloading
+                 && strcmp (result->sharding, "none") == 0
+             ? QM_SETTINGS_NAIVE
+             : QM_SETTINGS_OPTIMAL;
+}
+
+static bool
+is_same_model (const QmModel *model, const QmResult *result)
+{
+  char key[QM_MODEL_KEY_BYTES];
+
+  if (result->model_key[0] == '\0')
+    return true;
+  qm_model_key (&model->config, &model->recipe, key);
+  return strcmp (key, result->model_key) == 0;
+}
+
+/* Whether a result says how long a training takes, or that it does not fit. */
+static bool
+says_something (const QmResult *result)
+{
+  if (result->status == QM_RESULT_INFEASIBLE)
+    return result->memory_limit < 0 && result->host_limit < 0;
+  return result->status == QM_RESULT_MEASURED && result->days >= LEAST_DAYS
+         && result->days <= MOST_DAYS;
+}
+
+/* The group of a result in *group, NULL where it has none; false where memory
+ * is out. */
+static bool
+find_group (Picking *picking, const QmResult *result, Group **group)
+{
+  const QmEntries *known = picking->batch->known;
+  QmMeasurementEntry entry = { 0 };
+  QmMeasurement *m = &entry.measurement;
+  const char *key;
+  size_t at;
+
+  *group = NULL;
+  entry.model = qm_list_find (&known->models, result->model);
+  if (entry.model == QM_LIST_NONE)
+    return leave_out (picking, result, "the catalog has no model",
+                      result->model);
+  if (!is_same_model (qm_list_item (&known->models, entry.model), result))
+    return leave_out (picking, result,
+                      "another configuration or recipe than the catalog's of",
+                      result->model);
+  entry.gpu = qm_list_find (&known->gpus, result->gpu);
+  if (entry.gpu == QM_LIST_NONE)
+    return leave_out (picking, result, "no GPU of the catalog is",
+                      result->gpu[0] != '\0' ? result->gpu : result->device);
+  m->engine = engine_of (result);
+  if (m->engine == QM_ENGINE_UNSTATED)
+    return leave_out (picking, result, "the catalog does not know the engine",
+                      result->engine);
+  m->gpus = result->gpus;
+  m->settings = settings_of (result);
+  m->provenance = QM_PROVENANCE_MEASURED;
+  key = qm_measurement_key (&picking->pool, &entry, "");
+  if (key == NULL)
+    return false;
+  at = qm_list_find (&picking->groups, key);
+  if (at != QM_LIST_NONE)
+    {
+      *group = qm_list_item (&picking->groups, at);
+      return true;
+    }
+  *group = qm_list_add (&picking->groups, key);
+  if (*group != NULL)
+    (*group)->entry = entry;
+  return *group != NULL;
+}
+
+static bool
+take (Picking *picking, const QmResult *result)
+{
+  Group *group;
+
+  if (!says_something (result))
+    return true;
+  if (!find_group (picking, result, &group))
+    return false;
+  if (group == NULL)
+    return true;
+  if (result->status == QM_RESULT_INFEASIBLE)
+    {
+      group->denied = result;
+      group->checkpointed |= result->checkpointing;
+    }
+  else if (group->best == NULL || result->days < group->best->days)
+    group->best = result;
+  return true;
+}
+
+static bool
+set_texts (QmPool *pool, const QmResult *result, QmMeasurement *m)
+{
+  m->sharding = qm_pool_string (pool, result->sharding);
+  m->engine_version = qm_pool_string (pool, result->version);
+  m->source = qm_pool_format (pool, "%s, line %d", base_name (result->file),
+                              result->line);
+  return m->sharding != NULL && m->engine_version != NULL && m->source != NULL;
+}
+
+/* Makes a group a measurement of the batch, where it says something. */
+static bool
+add_group (QmBatch *batch, const Group *group)
+{
+  const QmResult *result = group->best != NULL ? group->best : group->denied;
+  QmMeasurementEntry entry = group->entry;
+  QmMeasurement *m = &entry.measurement;
+  QmMeasurementEntry *added;
+  const char *key;
+
+  if (group->best == NULL && m->settings == QM_SETTINGS_OPTIMAL
+      && !group->checkpointed)
+    return true;
+  m->feasibility = group->best != NULL ? QM_FEASIBLE : QM_INFEASIBLE;
+  m->days = group->best != NULL ? result->days : NAN;
+  m->days_low = m->days_high = NAN;
+  m->checkpointing = result->checkpointing ? QM_YES : QM_NO;
+  m->offloading = result->offloading ? QM_YES : QM_NO;
+  m->micro_batch_size = result->micro_batch;
+  m->accumulation = group->best != NULL ? result->accumulation : 0;
+  m->measured_on = result->measured_on;
+  /* No source of a table is empty, so that no key is the same. */
+  key = qm_measurement_key (&batch->entries.pool, &entry, "");
+  if (key == NULL || !set_texts (&batch->entries.pool, result, m))
+    return false;
+  added = qm_list_add (&batch->entries.measurements, key);
+  if (added == NULL)
+    return false;
+  *added = entry;
+  return true;
+}
+
+QmStatus
+qm_batch_take_results (QmBatch *batch,
+                       const QmResults *results,
+                       QmNoticeFunc notice,
+                       void *data)
+{
+  Picking picking = { .batch = batch, .notice = notice, .data = data };
+  size_t n;
+  const QmResult *all = qm_results_list (results, &n);
+  bool good = true;
+
+  qm_list_init (&picking.groups, sizeof (Group));
+  qm_list_init (&picking.noted, 1);
+  for (size_t i = 0; i < n && good; i++)
+    good = take (&picking, &all[i]);
+  for (size_t i = 0; i < picking.groups.n && good; i++)
+    good = add_group (batch, qm_list_item (&picking.groups, i));
+  qm_list_clear (&picking.groups);
+  qm_list_clear (&picking.noted);
+  qm_pool_clear (&picking.pool);
+  return good ? QM_OK : QM_STATUS_NO_MEMORY;
+}

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measured times: listed, asked for by whose they are, and said what they are.
+
+The catalog has results of an H200 that are made up for tests.
+"""
+
+import json
+import os
+
+import harness
+
+H200 = "h200-141gb-sxm"
+RESULTS = "measurements/h200-test.jsonl"
+PRICE = ("item,kind,price,currency,observed_on,source\n"
+         "%s,quote,31000,USD,2026-11-01,offer\n" % H200)
+
+
+def results():
+    with open(os.path.join(harness.CATALOG, RESULTS),
+              encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def best(model, engine, settings="free-lunch"):
+    return min((one for one in results()
+                if (one["model"], one["engine"], one["settings"],
+                    one["status"]) == (model, engine, settings, "measured")),
+               key=lambda one: one["days"])
+
+
+class MeasuredTest(harness.CommandLineTest):
+    def place(self, answer, gpu=H200, gpus=1):
+        found = [one for one in answer["candidates"]
+                 if (one["gpu"], one["gpus"]) == (gpu, gpus)]
+        self.assertEqual(len(found), 1, found)
+        return found[0]
+
+    def test_catalog(self):
+        listed = [one for one in self.run_program(
+            "catalog", "measurements", "--json", expect=0)
+            .json["measurements"] if one["provenance"] == "measured"]
+        self.assertEqual(len(listed), 16)
+        for one in listed:
+            self.assertEqual(one["gpu"], H200)
+            self.assertEqual(one["measured_on"], "2026-11-21")
+            self.assertIn(one["engine"], ("quartermaster", "pytorch"))
+            self.assertTrue(one["source"].startswith("h200-test.jsonl, line"))
+            if one["status"] == "feasible":
+                wanted = best(one["model"], one["engine"],
+                              {"optimal": "free-lunch",
+                               "naive": "naive"}[one["settings"]])
+                self.assertEqual(one["days"], wanted["days"])
+                self.assertEqual(one["micro_batch_size"],
+                                 wanted["micro_batch"])
+        torch = next(one for one in listed if one["engine"] == "pytorch")
+        self.assertEqual(torch["engine_version"],
+                         "torch 2.11.0, transformers 5.17.0, cuda 13.0")
+        infeasible, = [one for one in listed if one["status"] == "infeasible"]
+        self.assertEqual((infeasible["model"], infeasible["settings"]),
+                         ("convnext-xlarge", "naive"))
+
+        text = self.run_program("catalog", "measurements", "--sources",
+                                expect=0).text
+        rows = [line for line in text.splitlines() if H200 in line]
+        self.assertEqual(len(rows), len(listed))
+        self.assertTrue(all("2026-11-21" in row and "measured" in row
+                            for row in rows))
+        self.assertIn("PyTorch 2.11.0", text)
+        self.assertIn("Quartermaster 0.1.0", text)
+
+    def test_whose(self):
+        self.user_file("prices.csv", PRICE)
+        ask = ("--model", "pythia-1b", "--budget", "40k")
+        for arguments, engine in (((), "pytorch"),
+                                  (("--times-of", "pytorch"), "pytorch"),
+                                  (("--times-of=quartermaster",),
+                                   "quartermaster")):
+            answer = self.ask(*ask, *arguments)
+            self.assertEqual(answer["question"]["times_of"], engine)
+            one = self.place(answer)
+            wanted = best("pythia-1b", engine)
+            self.assertAlmostEqual(one["days"], wanted["days"], 5)
+            self.assertEqual((one["provenance"], one["engine"],
+                              one["measured_on"]),
+                             ("measured", engine, "2026-11-21"))
+            self.assertIsNone(one["predicted_from"])
+            self.assertTrue(one["eligible"])
+            other = self.place(answer, "h100-80gb-sxm", 1)
+            self.assertEqual(other["foreign"], engine == "quartermaster")
+            self.assertEqual(other["eligible"], engine == "pytorch")
+        self.assertEqual(answer["recommendation"]["gpu"], H200)
+
+        answer = self.ask(*ask, "--times-of", "published")
+        self.assertEqual({one["provenance"] for one in answer["candidates"]},
+                         {"published"})
+
+    def test_text(self):
+        self.user_file("prices.csv", PRICE)
+        text = self.run_program("advise", "--model", "pythia-1b", "--times-of",
+                                "quartermaster", expect=0).text
+        self.assertIn("Buy 1 × H200 SXM 141GB: $32,000, 36 days", text)
+        self.assertIn("no times of Quartermaster are known",
+                      " ".join(text.split()))
+        self.assertIn("the only machine with a known time of Quartermaster",
+                      text)
+        self.assertIn("Training times: measured with Quartermaster 0.1.0, 21 "
+                      "November 2026", " ".join(text.split()))
+        row, = [line for line in text.splitlines()
+                if "H200" in line and "Desktop" in line and "36 days" in line]
+        self.assertIn("Quartermaster", row)
+        row = next(line for line in text.splitlines()
+                   if "8 × H100" in line and "server" in line)
+        self.assertIn("other software", row)
+        self.assertIn("published", row)
+
+    def test_predicted(self):
+        self.user_file("prices.csv", PRICE)
+        one = self.place(self.ask("--model", "pythia-6.9b"))
+        self.assertEqual((one["provenance"], one["engine"]),
+                         ("predicted", "pytorch"))
+        basis = one["predicted_from"]
+        self.assertEqual(basis["engine"], "quartermaster")
+        self.assertAlmostEqual(basis["days"],
+                               best("pythia-6.9b", "quartermaster")["days"], 5)
+        ratios = [best(model, "pytorch")["days"]
+                  / best(model, "quartermaster")["days"]
+                  for model in ("pythia-160m", "pythia-410m", "pythia-1b",
+                                "pythia-2.8b", "roberta-large", "vit-large")]
+        self.assertAlmostEqual(one["days_low"] / basis["days"], min(ratios), 4)
+        self.assertAlmostEqual(one["days_high"] / basis["days"], max(ratios),
+                               4)
+        product = 1
+        for ratio in ratios:
+            product *= ratio
+        self.assertAlmostEqual(one["days"] / basis["days"],
+                               product ** (1 / len(ratios)), 4)
+
+    def test_unpriced(self):
+        answer = self.ask("--model", "pythia-1b")
+        self.assertIsNone(self.place(answer)["cost_usd"])
+        self.assertFalse(self.place(answer)["eligible"])
+        self.assertTrue([note for note in answer["recommendation"]["notes"]
+                         if "H200 SXM 141GB: no price is known" in note])
+        text = " ".join(self.run_program("advise", "--model", "pythia-1b",
+                                         expect=0).text.split())
+        self.assertIn("only reports of $28,000 to $35,000 (March 2026)", text)
+
+    def test_own_results(self):
+        """A user's results go before the shipped ones of the same place."""
+        own = dict(best("pythia-1b", "pytorch"), days=45.5,
+                   time="2026-12-01T00:00:00Z")
+        self.user_file("measurements/results.jsonl", json.dumps(own) + "\n")
+        one = self.place(self.ask("--model", "pythia-1b"))
+        self.assertEqual((one["days"], one["source"], one["measured_on"]),
+                         (45.5, "results.jsonl, line 1", "2026-12-01"))
+
+    def test_notices(self):
+        """What is left out is noted, and nothing else is lost."""
+        line = json.dumps(dict(best("pythia-1b", "pytorch"), days=45.5))
+        other = json.dumps(dict(best("pythia-1b", "pytorch"), gpu=None,
+                                device={"name": "My GPU"}))
+        path = self.user_file("measurements/results.jsonl",
+                              line + "\n" + other + "\n" + line[:40])
+        result = self.run_program("advise", "--model", "pythia-1b", "--json",
+                                  expect=0)
+        notices = result.json["notices"]
+        self.assertEqual([(one["file"], one["line"]) for one in notices],
+                         [(path, None), (path, 2)])
+        self.assertIn("was not finished", notices[0]["message"])
+        self.assertIn("'My GPU'", notices[1]["message"])
+        self.assertEqual(result.json["problems"], [])
+        self.assertEqual(result.complaint.count("\n"), 2)
+        self.assertTrue(all(one.startswith("note: ")
+                            for one in result.complaint.splitlines()))
+        self.assertEqual(self.place(result.json)["days"], 45.5)
+
+    def test_refused(self):
+        """A wrong line in the middle: the file is out, with the line."""
+        line = json.dumps(dict(best("pythia-1b", "pytorch"), days=45.5))
+        path = self.user_file("measurements/results.jsonl",
+                              line + "\n" + line[:40] + "\n" + line + "\n")
+        result = self.run_program("advise", "--model", "pythia-1b", "--json",
+                                  expect=0)
+        problem, = result.json["problems"]
+        self.assertEqual((problem["file"], problem["line"]), (path, 2))
+        self.assertRegex(result.complaint,
+                         r"^warning: .*results\.jsonl:2:\d+: .+\n$")
+        self.assertNotEqual(self.place(result.json)["days"], 45.5)
+
+    def test_bad_whose(self):
+        result = self.run_program("advise", "--model", "pythia-1b",
+                                  "--times-of", "torch", expect=2)
+        self.assertIn("pytorch", result.complaint)
+
+    def test_plot(self):
+        self.user_file("prices.csv", PRICE)
+        drawn = self.run_program("plot", "--model", "pythia-1b", "--times-of",
+                                 "quartermaster", "--format", "svg", "-o", "-",
+                                 expect=0)
+        self.assertIn(b"<svg", drawn.out)
+
+
+if __name__ == "__main__":
+    harness.main()

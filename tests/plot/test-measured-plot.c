@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Measured times have solid markers, predicted ones hollow, and both say whose
+ * they are.  The catalog has made-up results of an H200 and gets a price. */
+
+#include "config.h"
+
+#include "tests/plot/fixture.h"
+#include "ui/plot/qm-advice-plot.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#define WIDTH  500
+#define HEIGHT 400
+#define SCALE  3
+
+/* Solid markers let a little of what is behind them through. */
+#define SOLID 48
+
+static QmCatalog *catalog;
+
+/* A question's answer and its plot. */
+typedef struct
+{
+  QmQuestion *question;
+  QmAdvice *advice;
+  QmAdvicePlot *plot;
+  const QmPlotData *data;
+  guint h200; /* the point of 1 x H200 */
+} Drawing;
+
+static void
+draw (Drawing *drawing, const char *model, QmTimesOf times_of)
+{
+  g_autoptr (GError) error = NULL;
+  const QmCandidate *candidates;
+  guint n;
+
+  drawing->question = qm_question_new ();
+  drawing->question->model = g_strdup (model);
+  drawing->question->times_of = times_of;
+  drawing->advice = qm_advice_new (catalog, drawing->question, &error);
+  g_assert_no_error (error);
+  drawing->plot = qm_advice_plot_new (catalog, drawing->advice,
+                                      QM_ADVICE_PLOT_OVERALL, NULL, TRUE);
+  qm_advice_plot_set_legend (drawing->plot, FALSE);
+  drawing->data = qm_advice_plot_data (drawing->plot);
+  candidates = qm_advice_candidates (drawing->advice, &n);
+  g_assert_cmpuint (n, ==, drawing->data->n_points);
+  for (drawing->h200 = 0; drawing->h200 < n; drawing->h200++)
+    if (strcmp (candidates[drawing->h200].gpu->id, "h200-141gb-sxm") == 0)
+      break;
+  g_assert_cmpuint (drawing->h200, <, n);
+}
+
+static void
+clear (Drawing *drawing)
+{
+  qm_advice_plot_free (drawing->plot);
+  qm_advice_free (drawing->advice);
+  qm_question_free (drawing->question);
+}
+
+/* How far the colour in the middle of the H200's marker is from that of its
+ * series, the greatest difference of a channel in 255ths. */
+static guint
+distance (const Drawing *drawing, const QmPlotTheme *theme)
+{
+  const QmPlotPoint *point = &drawing->data->points[drawing->h200];
+  guint style = drawing->data->series[point->series].style;
+  const QmPlotColor *color = &theme->palette[style];
+  const double wanted[] = { color->red, color->green, color->blue };
+  cairo_surface_t *image;
+  QmPlotLayout layout;
+  guint32 pixel;
+  double x, y;
+  guint greatest = 0;
+
+  image =
+      render (drawing->data, theme, WIDTH, HEIGHT, SCALE, QM_PLOT_LAYER_POINTS);
+  qm_plot_layout (drawing->data, WIDTH, HEIGHT, theme, &layout);
+  g_assert_true (qm_plot_position (&layout, point->x, point->y, &x, &y));
+  pixel = pixel_at (image, (int) (x * SCALE), (int) (y * SCALE));
+  for (guint i = 0; i < 3; i++)
+    {
+      int channel = (int) (pixel >> (16 - 8 * i) & 0xff);
+
+      greatest =
+          MAX (greatest, (guint) abs (channel - (int) (wanted[i] * 255 + 0.5)));
+    }
+  cairo_surface_destroy (image);
+  return greatest;
+}
+
+static void
+test_solid (void)
+{
+  const QmPlotTheme *themes[] = { qm_plot_theme_light (),
+                                  qm_plot_theme_dark () };
+
+  for (int times_of = QM_TIMES_OF_PYTORCH;
+       times_of <= QM_TIMES_OF_QUARTERMASTER; times_of++)
+    {
+      Drawing drawing;
+
+      draw (&drawing, "pythia-1b", (QmTimesOf) times_of);
+      g_assert_cmpint (drawing.data->points[drawing.h200].provenance, ==,
+                       QM_PLOT_MEASURED);
+      for (gsize i = 0; i < G_N_ELEMENTS (themes); i++)
+        g_assert_cmpuint (distance (&drawing, themes[i]), <=, SOLID);
+      clear (&drawing);
+    }
+}
+
+static void
+test_hollow (void)
+{
+  const QmPlotTheme *themes[] = { qm_plot_theme_light (),
+                                  qm_plot_theme_dark () };
+  Drawing drawing;
+
+  draw (&drawing, "pythia-6.9b", QM_TIMES_OF_PYTORCH);
+  g_assert_cmpint (drawing.data->points[drawing.h200].provenance, ==,
+                   QM_PLOT_PREDICTED);
+  for (gsize i = 0; i < G_N_ELEMENTS (themes); i++)
+    g_assert_cmpuint (distance (&drawing, themes[i]), >, 2 * SOLID);
+  clear (&drawing);
+}
+
+static void
+test_names (void)
+{
+  Drawing drawing;
+  const char *const *names;
+
+  draw (&drawing, "pythia-1b", QM_TIMES_OF_PYTORCH);
+  names = drawing.data->provenance_names;
+  g_assert_cmpstr (names[QM_PLOT_PUBLISHED], ==, "Published");
+  g_assert_cmpstr (names[QM_PLOT_MEASURED], ==, "Measured, PyTorch");
+  qm_advice_plot_set_hovered (drawing.plot, (int) drawing.h200);
+  g_assert_nonnull (strstr (drawing.data->hovered_label,
+                            "Time measured with PyTorch 2.11.0, transformers "
+                            "5.17.0, cuda 13.0, 21 November 2026 ("));
+  clear (&drawing);
+
+  draw (&drawing, "pythia-6.9b", QM_TIMES_OF_PYTORCH);
+  names = drawing.data->provenance_names;
+  g_assert_cmpstr (names[QM_PLOT_PREDICTED], ==, "Predicted, PyTorch");
+  qm_advice_plot_set_hovered (drawing.plot, (int) drawing.h200);
+  g_assert_nonnull (strstr (drawing.data->hovered_label,
+                            "Predicted within 295 days to 397 days"));
+  clear (&drawing);
+}
+
+/* What is not of the software that was asked for is dimmed, and says why. */
+static void
+test_foreign (void)
+{
+  Drawing drawing;
+
+  draw (&drawing, "pythia-1b", QM_TIMES_OF_QUARTERMASTER);
+  qm_advice_plot_set_limits (drawing.plot, -1, NAN, NULL);
+  for (guint i = 0; i < drawing.data->n_points; i++)
+    {
+      gboolean dimmed =
+          (drawing.data->points[i].flags & QM_PLOT_POINT_DIMMED) != 0;
+
+      g_assert_true (dimmed == (i != drawing.h200));
+      qm_advice_plot_set_hovered (drawing.plot, (int) i);
+      g_assert_true (
+          (strstr (drawing.data->hovered_label, "other software") != NULL)
+          == dimmed);
+    }
+  clear (&drawing);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autofree char *folder = g_dir_make_tmp ("qm-XXXXXX", NULL);
+  g_autofree char *prices = g_build_filename (folder, "prices.csv", NULL);
+  QmError error;
+  int result;
+
+  g_test_init (&argc, &argv, NULL);
+  g_assert_true (
+      g_file_set_contents (prices,
+                           "item,kind,price,currency,observed_on,source\n"
+                           "h200-141gb-sxm,quote,31000,USD,2026-11-01,offer\n",
+                           -1, NULL));
+  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_MEASURED_DATA_DIR"), folder,
+                                    &catalog, &error),
+                   ==, QM_OK);
+  g_unlink (prices);
+  g_rmdir (folder);
+  g_test_add_func ("/measured-plot/solid", test_solid);
+  g_test_add_func ("/measured-plot/hollow", test_hollow);
+  g_test_add_func ("/measured-plot/names", test_names);
+  g_test_add_func ("/measured-plot/foreign", test_foreign);
+  result = g_test_run ();
+  qm_catalog_free (catalog);
+  return result;
+}

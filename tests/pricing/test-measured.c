@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Advice with measured times: which ones count for which question, what is
+ * predicted where, and that it is said.  The catalog has made-up results of an
+ * H200: of Quartermaster's engine for seven models, of PyTorch for all of them
+ * but pythia-6.9b. */
+
+#include "pricing/qm-advice.h"
+#include "pricing/qm-engine-factor.h"
+#include "pricing/qm-prose.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#define H200 "h200-141gb-sxm"
+
+static QmCatalog *catalog; /* with a price of the H200 */
+static QmCatalog *unpriced;
+
+static QmQuestion *
+ask (const char *model, QmTimesOf times_of)
+{
+  QmQuestion *question = qm_question_new ();
+
+  question->model = g_strdup (model);
+  question->times_of = times_of;
+  return question;
+}
+
+static QmAdvice *
+answer (const QmCatalog *facts, const QmQuestion *question)
+{
+  g_autoptr (GError) error = NULL;
+  QmAdvice *advice = qm_advice_new (facts, question, &error);
+
+  g_assert_no_error (error);
+  return advice;
+}
+
+/* The candidate of a place, of which there must be `n`. */
+static const QmCandidate *
+find (const QmAdvice *advice, const char *gpu, int gpus, guint n)
+{
+  const QmCandidate *found = NULL;
+  guint n_candidates, n_found = 0;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n_candidates);
+
+  for (guint i = 0; i < n_candidates; i++)
+    if (strcmp (candidates[i].gpu->id, gpu) == 0 && candidates[i].gpus == gpus)
+      {
+        found = &candidates[i];
+        n_found++;
+      }
+  g_assert_cmpuint (n_found, ==, n);
+  return found;
+}
+
+static const QmMeasurement *
+measurement (const char *model, QmEngine engine, QmSettings settings)
+{
+  size_t n;
+  const QmMeasurement *all = qm_catalog_measurements (catalog, &n);
+
+  for (size_t i = 0; i < n; i++)
+    if (strcmp (all[i].model->id, model) == 0 && all[i].engine == engine
+        && all[i].settings == settings
+        && all[i].provenance == QM_PROVENANCE_MEASURED)
+      return &all[i];
+  g_assert_not_reached ();
+}
+
+static double
+ratio (const char *model)
+{
+  return measurement (model, QM_ENGINE_PYTORCH, QM_SETTINGS_OPTIMAL)->days
+         / measurement (model, QM_ENGINE_QUARTERMASTER, QM_SETTINGS_OPTIMAL)
+               ->days;
+}
+
+static const char *const both[] = { "pythia-160m", "pythia-410m",
+                                    "pythia-1b",   "pythia-2.8b",
+                                    "vit-large",   "roberta-large" };
+
+static void
+test_factor (void)
+{
+  g_autoptr (QmEnginePairs) pairs = qm_engine_pairs_new (catalog);
+  QmEngineFactor factor;
+  double low = INFINITY, high = 0, product = 1;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (both); i++)
+    {
+      low = MIN (low, ratio (both[i]));
+      high = MAX (high, ratio (both[i]));
+      product *= ratio (both[i]);
+    }
+  /* One more with naive settings. */
+  g_assert_cmpuint (qm_engine_pairs_count (pairs), ==, 7);
+
+  /* A model that both have measured has a factor of its own. */
+  g_assert_true (
+      qm_engine_pairs_factor (pairs, qm_catalog_model (catalog, "pythia-1b"),
+                              QM_SETTINGS_OPTIMAL, 1, &factor));
+  g_assert_cmpfloat_with_epsilon (factor.factor, ratio ("pythia-1b"), 1e-12);
+  g_assert_cmpfloat (factor.low, ==, low);
+  g_assert_cmpfloat (factor.high, ==, high);
+  g_assert_cmpuint (factor.n_pairs, ==, 6);
+
+  /* Another one that of all. */
+  g_assert_true (
+      qm_engine_pairs_factor (pairs, qm_catalog_model (catalog, "pythia-6.9b"),
+                              QM_SETTINGS_OPTIMAL, 1, &factor));
+  g_assert_cmpfloat_with_epsilon (factor.factor, pow (product, 1.0 / 6), 1e-12);
+  g_assert_cmpfloat (factor.low, <, factor.factor);
+  g_assert_cmpfloat (factor.high, >, factor.factor);
+
+  /* Too few, of other settings or counts. */
+  g_assert_false (
+      qm_engine_pairs_factor (pairs, qm_catalog_model (catalog, "pythia-1b"),
+                              QM_SETTINGS_NAIVE, 1, &factor));
+  g_assert_false (
+      qm_engine_pairs_factor (pairs, qm_catalog_model (catalog, "pythia-1b"),
+                              QM_SETTINGS_OPTIMAL, 8, &factor));
+}
+
+static void
+test_predict (void)
+{
+  g_autoptr (QmEnginePairs) pairs = qm_engine_pairs_new (catalog);
+  const QmMeasurement *ours =
+      measurement ("pythia-1b", QM_ENGINE_QUARTERMASTER, QM_SETTINGS_OPTIMAL);
+  const QmMeasurement *torch =
+      measurement ("pythia-1b", QM_ENGINE_PYTORCH, QM_SETTINGS_OPTIMAL);
+  g_autofree QmMeasurement *there =
+      qm_engine_pairs_predict (pairs, ours, QM_ENGINE_PYTORCH);
+  g_autofree QmMeasurement *back =
+      qm_engine_pairs_predict (pairs, torch, QM_ENGINE_QUARTERMASTER);
+  QmMeasurement published = *ours;
+  QmMeasurement infeasible = *ours;
+
+  g_assert_nonnull (there);
+  g_assert_cmpint (there->provenance, ==, QM_PROVENANCE_PREDICTED);
+  g_assert_cmpint (there->engine, ==, QM_ENGINE_PYTORCH);
+  g_assert_cmpstr (there->engine_version, ==, "");
+  g_assert_true (there->basis == ours);
+  g_assert_cmpfloat_with_epsilon (there->days, torch->days, 1e-9);
+  g_assert_cmpfloat (there->days_low, <, there->days);
+  g_assert_cmpfloat (there->days_high, >, there->days);
+  g_assert_cmpint (there->checkpointing, ==, QM_UNSTATED);
+  g_assert_cmpint (there->micro_batch_size, ==, 0);
+
+  g_assert_nonnull (back);
+  g_assert_cmpfloat_with_epsilon (back->days, ours->days, 1e-9);
+  g_assert_cmpfloat (back->days_low, <, back->days);
+  g_assert_cmpfloat (back->days_high, >, back->days);
+
+  g_assert_null (qm_engine_pairs_predict (pairs, ours, QM_ENGINE_UNSTATED));
+  g_assert_null (
+      qm_engine_pairs_predict (pairs, ours, QM_ENGINE_QUARTERMASTER));
+  published.provenance = QM_PROVENANCE_PUBLISHED;
+  g_assert_null (
+      qm_engine_pairs_predict (pairs, &published, QM_ENGINE_PYTORCH));
+  infeasible.feasibility = QM_INFEASIBLE;
+  g_assert_null (
+      qm_engine_pairs_predict (pairs, &infeasible, QM_ENGINE_PYTORCH));
+}
+
+/* The published ones and what PyTorch was measured with. */
+static void
+test_times_of_pytorch (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b", QM_TIMES_OF_PYTORCH);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
+  const QmCandidate *h200 = find (advice, H200, 1, 1);
+  guint n;
+
+  qm_advice_candidates (advice, &n);
+  g_assert_cmpuint (n, ==, 17);
+  g_assert_cmpint (h200->measurement->engine, ==, QM_ENGINE_PYTORCH);
+  g_assert_cmpint (h200->measurement->provenance, ==, QM_PROVENANCE_MEASURED);
+  g_assert_true (h200->eligible && !h200->foreign && !h200->superseded);
+  g_assert_cmpint (h200->verdict, ==, QM_VERDICT_OK);
+  g_assert_cmpint (h200->cost_minor, ==, 3200000);
+  g_assert_true (find (advice, "h100-80gb-sxm", 1, 1)->eligible);
+}
+
+/* Only what the engine was measured with; the others stay in view. */
+static void
+test_times_of_quartermaster (void)
+{
+  g_autoptr (QmQuestion) question =
+      ask ("pythia-1b", QM_TIMES_OF_QUARTERMASTER);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
+  QmRecommendation found = qm_advice_recommend (advice, -1, NAN);
+  const QmCandidate *h200 = find (advice, H200, 1, 1);
+  const QmCandidate *rtx = find (advice, "rtx3090", 8, 1);
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  g_assert_cmpuint (n, ==, 17);
+  g_assert_cmpint (h200->measurement->engine, ==, QM_ENGINE_QUARTERMASTER);
+  g_assert_true (&candidates[found.best] == h200);
+  g_assert_cmpint (found.runner_up, ==, -1);
+  /* It is faster on the paper, but that is not why it is left out. */
+  g_assert_true (rtx->foreign && !rtx->eligible);
+  g_assert_cmpint (found.denied, ==, -1);
+}
+
+/* The published analysis alone, as if nothing had been measured since. */
+static void
+test_times_of_publication (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b", QM_TIMES_OF_PUBLICATION);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  g_assert_cmpuint (n, ==, 16);
+  for (guint i = 0; i < n; i++)
+    g_assert_cmpint (candidates[i].measurement->provenance, ==,
+                     QM_PROVENANCE_PUBLISHED);
+}
+
+static gboolean
+says (GStrv sentences, const char *words)
+{
+  for (guint i = 0; sentences[i] != NULL; i++)
+    if (strstr (sentences[i], words) != NULL)
+      return TRUE;
+  return FALSE;
+}
+
+/* PyTorch was not measured there, the engine was. */
+static void
+test_predicted_candidate (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-6.9b", QM_TIMES_OF_PYTORCH);
+  g_autoptr (QmAdvice) advice = answer (catalog, question);
+  const QmCandidate *h200 = find (advice, H200, 1, 1);
+  g_auto (GStrv) notes = qm_prose_notes (catalog, advice, question);
+  g_autofree char *source = qm_prose_source (h200->measurement);
+  g_autofree char *whose = qm_prose_times_of (h200->measurement);
+  g_autofree char *interval = qm_prose_interval (h200->measurement);
+
+  g_assert_cmpint (h200->measurement->provenance, ==, QM_PROVENANCE_PREDICTED);
+  g_assert_cmpfloat (h200->days, ==, h200->measurement->days);
+  g_assert_cmpfloat (h200->days, >, h200->measurement->basis->days);
+  g_assert_true (h200->eligible);
+  g_assert_cmpstr (whose, ==, "PyTorch, predicted");
+  g_assert_cmpstr (interval, ==, "295 days to 397 days");
+  g_assert_true (g_str_has_prefix (
+      source, "predicted for PyTorch from the time measured with "
+              "Quartermaster 0.1.0, 21 November 2026 (h200-test.jsonl, line "));
+  g_assert_true (says (notes, "1 × H200 SXM 141GB: predicted to take 353 days "
+                              "(295 days to 397 days), from the 254 days that "
+                              "Quartermaster 0.1.0 took there"));
+}
+
+/* Too few pairs for a factor: what there is stays in view. */
+static void
+test_foreign_candidate (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b", QM_TIMES_OF_PYTORCH);
+  g_autoptr (QmAdvice) advice = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("qm-XXXXXX", NULL);
+  g_autofree char *measurements =
+      g_build_filename (folder, "measurements", NULL);
+  g_autofree char *file = g_build_filename (measurements, "t.csv", NULL);
+  QmCatalog *own = NULL;
+  QmError error;
+  const QmCandidate *candidate;
+  g_auto (GStrv) notes = NULL;
+
+  g_assert_cmpint (g_mkdir (measurements, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (
+      file,
+      "model,gpu,gpus,settings,feasibility,days,provenance,engine,source\n"
+      "pythia-1b,l40s,1,optimal,feasible,60,measured,quartermaster,us\n"
+      "pythia-1b,a6000,1,optimal,feasible,160,measured,pytorch,us\n"
+      "pythia-1b,a6000,2,optimal,feasible,80,measured,quartermaster,us\n"
+      "pythia-1b,a6000,4,optimal,infeasible,,measured,,us\n",
+      -1, NULL));
+  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), folder, &own,
+                                    &error),
+                   ==, QM_OK);
+  advice = answer (own, question);
+  notes = qm_prose_notes (own, advice, question);
+
+  candidate = find (advice, "l40s", 1, 1);
+  g_assert_true (candidate->foreign && !candidate->eligible);
+  g_assert_true (says (notes, "no times of PyTorch are known there"));
+
+  /* A measured time takes the place of the published one, a time of the other
+   * engine does not. */
+  candidate = find (advice, "a6000", 1, 2);
+  g_assert_cmpint (candidate->measurement->engine, ==, QM_ENGINE_PYTORCH);
+  g_assert_true (candidate->eligible && !candidate->superseded);
+  g_assert_true (says (notes, "RTX A6000: measured times go before"));
+  candidate = find (advice, "a6000", 2, 1);
+  g_assert_cmpint (candidate->measurement->provenance, ==,
+                   QM_PROVENANCE_PUBLISHED);
+  g_assert_true (candidate->eligible);
+  candidate = find (advice, "a6000", 4, 2);
+  g_assert_cmpint (candidate->verdict, ==, QM_VERDICT_INFEASIBLE);
+
+  g_clear_pointer (&advice, qm_advice_free);
+  qm_catalog_free (own);
+  g_unlink (file);
+  g_rmdir (measurements);
+  g_rmdir (folder);
+}
+
+/* A price that is only said somewhere is no price, and that is said. */
+static void
+test_unpriced (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b", QM_TIMES_OF_PYTORCH);
+  g_autoptr (QmAdvice) advice = answer (unpriced, question);
+  g_autoptr (QmAdvice) priced = answer (catalog, question);
+  const QmCandidate *h200 = find (advice, H200, 1, 1);
+  g_auto (GStrv) notes = qm_prose_notes (unpriced, advice, question);
+  g_auto (GStrv) others = qm_prose_notes (catalog, priced, question);
+
+  g_assert_cmpint (h200->cost_minor, ==, -1);
+  g_assert_false (h200->eligible);
+  g_assert_true (says (notes, "H200 SXM 141GB: no price is known, only reports "
+                              "of $28,000 to $35,000 (March 2026)"));
+  g_assert_true (says (notes, "prices.csv"));
+  g_assert_false (says (others, "no price is known"));
+  /* Measured beside published is not silent. */
+  g_assert_true (says (
+      others, "H200 SXM 141GB: measured with PyTorch 2.11.0, transformers "
+              "5.17.0, cuda 13.0. The published times"));
+}
+
+static void
+test_portfolio (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b", QM_TIMES_OF_PYTORCH);
+  g_autoptr (QmAdvice) advice = NULL;
+  g_autoptr (QmAdvice) ours = NULL;
+  const QmCandidate *h200;
+  double torch, predicted;
+
+  qm_question_add_run (question, "pythia-1b", 1);
+  qm_question_add_run (question, "pythia-6.9b", 1);
+  advice = answer (catalog, question);
+  h200 = find (advice, H200, 1, 1);
+  torch =
+      measurement ("pythia-1b", QM_ENGINE_PYTORCH, QM_SETTINGS_OPTIMAL)->days;
+  predicted = h200->measurement->days;
+  g_assert_cmpint (h200->measurement->provenance, ==, QM_PROVENANCE_PREDICTED);
+  g_assert_cmpint (h200->machines, ==, 2);
+  g_assert_cmpfloat_with_epsilon (h200->days,
+                                  MAX (predicted, (torch + predicted) / 2),
+                                  1e-9);
+  g_assert_true (h200->eligible);
+
+  question->times_of = QM_TIMES_OF_QUARTERMASTER;
+  ours = answer (catalog, question);
+  g_assert_true (find (ours, H200, 1, 1)->eligible);
+  g_assert_false (find (ours, "h100-80gb-sxm", 8, 1)->eligible);
+}
+
+static void
+test_words (void)
+{
+  QmMeasurement m = { .provenance = QM_PROVENANCE_MEASURED };
+  char *words;
+
+  words = qm_prose_source (&m);
+  g_assert_cmpstr (words, ==, "measured");
+  g_free (words);
+  m.measured_on = (QmDate){ 2026, 11, 21 };
+  words = qm_prose_source (&m);
+  g_assert_cmpstr (words, ==, "measured, 21 November 2026");
+  g_free (words);
+  m.engine = QM_ENGINE_PYTORCH;
+  m.engine_version = "torch 2.11.0";
+  m.source = "f, line 1";
+  words = qm_prose_source (&m);
+  g_assert_cmpstr (words, ==,
+                   "measured with PyTorch 2.11.0, 21 November 2026 (f, line "
+                   "1)");
+  g_free (words);
+  m.engine = QM_ENGINE_QUARTERMASTER;
+  m.engine_version = "";
+  m.measured_on = (QmDate){ 0 };
+  words = qm_prose_source (&m);
+  g_assert_cmpstr (words, ==, "measured with Quartermaster (f, line 1)");
+  g_free (words);
+  words = qm_prose_times_of (&m);
+  g_assert_cmpstr (words, ==, "Quartermaster");
+  g_free (words);
+}
+
+static QmCatalog *
+load (const char *user)
+{
+  QmCatalog *loaded = NULL;
+  QmError error;
+  size_t n;
+
+  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_MEASURED_DATA_DIR"), user,
+                                    &loaded, &error),
+                   ==, QM_OK);
+  qm_catalog_problems (loaded, &n);
+  g_assert_cmpuint (n, ==, 0);
+  qm_catalog_notices (loaded, &n);
+  g_assert_cmpuint (n, ==, 0);
+  return loaded;
+}
+
+int
+main (int argc, char **argv)
+{
+  g_autofree char *folder = g_dir_make_tmp ("qm-XXXXXX", NULL);
+  g_autofree char *prices = g_build_filename (folder, "prices.csv", NULL);
+  int result;
+
+  g_test_init (&argc, &argv, NULL);
+  g_assert_true (
+      g_file_set_contents (prices,
+                           "item,kind,price,currency,observed_on,source\n" H200
+                           ",quote,31000,USD,2026-11-01,offer\n",
+                           -1, NULL));
+  unpriced = load (NULL);
+  catalog = load (folder);
+  g_unlink (prices);
+  g_rmdir (folder);
+
+  g_test_add_func ("/measured/factor", test_factor);
+  g_test_add_func ("/measured/predict", test_predict);
+  g_test_add_func ("/measured/times-of-pytorch", test_times_of_pytorch);
+  g_test_add_func ("/measured/times-of-quartermaster",
+                   test_times_of_quartermaster);
+  g_test_add_func ("/measured/times-of-publication", test_times_of_publication);
+  g_test_add_func ("/measured/predicted", test_predicted_candidate);
+  g_test_add_func ("/measured/foreign", test_foreign_candidate);
+  g_test_add_func ("/measured/unpriced", test_unpriced);
+  g_test_add_func ("/measured/portfolio", test_portfolio);
+  g_test_add_func ("/measured/words", test_words);
+  result = g_test_run ();
+  qm_catalog_free (catalog);
+  qm_catalog_free (unpriced);
+  return result;
+}
