@@ -27,8 +27,11 @@ enum
   TRAIN = 16,
   SEARCH = 32,
   RESULTS = 64,
-  WORKER = 128,
+  EXPORT = 128,
+  FRAMEWORK = 256,
+  WORKER = 512,
   MODEL = PLAN | RUN | TRAIN,
+  ELSEWHERE = EXPORT | FRAMEWORK,
   ON_DEVICE = RUN | CHECK | TRAIN | SEARCH | WORKER
 };
 
@@ -43,6 +46,8 @@ static const struct
   { "train", "learn from a text or images, to see the loss fall" },
   { "search", "measure all ways to train; which is the fastest" },
   { "results", "list, check and merge what searches found" },
+  { "export", "settings for Transformers or DeepSpeed, from a result or not" },
+  { "framework", "measure the same in PyTorch and Transformers" },
   { "worker", NULL }, /* which users do not call */
 };
 
@@ -61,28 +66,28 @@ typedef struct Option
 #define FIELD(name) offsetof (QmBenchOptions, name)
 
 static const Option known[] = {
-  { "--model", "ID", TEXT, MODEL | SEARCH | RESULTS, FIELD (model),
+  { "--model", "ID", TEXT, MODEL | SEARCH | RESULTS | ELSEWHERE, FIELD (model),
     "a model of the catalog, as pythia-1b; of search also all" },
-  { "--config", "FILE", TEXT, MODEL | CHECK | SEARCH | WORKER, FIELD (config),
-    "a config.json of Hugging Face" },
-  { "--recipe", "FILE", TEXT, MODEL | SEARCH | WORKER, FIELD (recipe),
-    "batch size, steps, precision, optimizer (JSON)" },
+  { "--config", "FILE", TEXT, MODEL | CHECK | SEARCH | WORKER | ELSEWHERE,
+    FIELD (config), "a config.json of Hugging Face" },
+  { "--recipe", "FILE", TEXT, MODEL | SEARCH | WORKER | ELSEWHERE,
+    FIELD (recipe), "batch size, steps, precision, optimizer (JSON)" },
   { "--methods", "naive|free-lunch|all", TEXT, SEARCH, FIELD (methods),
     "naive settings, free-lunch settings, or both and all that save memory "
     "(all)" },
-  { "--settings", "NAME", TEXT, MODEL | CHECK, FIELD (settings),
+  { "--settings", "NAME", TEXT, MODEL | CHECK | ELSEWHERE, FIELD (settings),
     "naive, compile, kernels, tf32, several joined by +, or all three: "
     "free-lunch (the default)" },
-  { "--checkpoint", NULL, FLAG, MODEL | CHECK, FIELD (checkpoint),
+  { "--checkpoint", NULL, FLAG, MODEL | CHECK | ELSEWHERE, FIELD (checkpoint),
     "activation checkpointing: keep the inputs of blocks, make the rest once "
     "more" },
-  { "--offload", "NAME", TEXT, MODEL, FIELD (offload),
+  { "--offload", "NAME", TEXT, MODEL | ELSEWHERE, FIELD (offload),
     "keep optimizer states in the host's memory: zero_1, zero_2, fsdp_2; "
     "weights too: zero_3, fsdp_3" },
-  { "--micro-batch", "N", TEXT, MODEL, FIELD (micro_batch),
+  { "--micro-batch", "N", TEXT, MODEL | ELSEWHERE, FIELD (micro_batch),
     "samples of one pass; auto, the default: the most that fit" },
-  { "--device", "ID", TEXT, MODEL | CHECK | SEARCH | WORKER, FIELD (device),
-    "cpu, cuda:0 (default: the first GPU, else cpu)" },
+  { "--device", "ID", TEXT, MODEL | CHECK | SEARCH | WORKER | FRAMEWORK,
+    FIELD (device), "cpu, cuda:0 (default: the first GPU, else cpu)" },
   { "--architecture", "N", TEXT, MODEL | CHECK | SEARCH | WORKER,
     FIELD (architecture),
     "of the GPU, as 80 for sm_80; on a newer one: use the kernels for that" },
@@ -90,18 +95,18 @@ static const Option known[] = {
     "of the GPU, as 24GiB; search uses no more" },
   { "--host-memory", "SIZE", TEXT, MODEL | SEARCH | WORKER, FIELD (host_memory),
     "of the host, for what is offloaded (default: what is free)" },
-  { "--results", "FILE", TEXT, SEARCH, FIELD (results),
-    "where results go, and what is known already "
+  { "--results", "FILE", TEXT, SEARCH | FRAMEWORK, FIELD (results),
+    "where results go, and of search, what is known already "
     "(measurements/results.jsonl in the user's folder)" },
   { "--time-limit", "TIME", TEXT, SEARCH, FIELD (time_limit),
     "to stop after, as 25min, with the most telling measured first" },
   { "--again", "failed|all", TEXT, SEARCH, FIELD (again),
     "measure again what failed, or everything" },
-  { "--patience", "N", COUNT, SEARCH, FIELD (patience),
-    "seconds without progress to give a measurement up after (two minutes and "
-    "five times what it should take)" },
-  { "--best", NULL, FLAG, RESULTS, FIELD (best),
-    "of each model on each device the fastest alone" },
+  { "--patience", "N", COUNT, SEARCH | FRAMEWORK, FIELD (patience),
+    "seconds without progress to give a measurement up after (search: two "
+    "minutes and five times what it should take; framework: 900)" },
+  { "--best", NULL, FLAG, RESULTS | EXPORT, FIELD (best),
+    "of each model on each device the fastest alone; the fastest" },
   { "--merge", "FILE", TEXT, RESULTS, FIELD (merge),
     "write them all into one file" },
   { "--gpu", "NAME", TEXT, PLAN, FIELD (gpu),
@@ -116,12 +121,20 @@ static const Option known[] = {
     "time by operator and shape, after the measurement" },
   { "--verbose", NULL, FLAG, RUN, FIELD (verbose),
     "where the time of the program itself went" },
+  { "--python", "PROGRAM", TEXT, FRAMEWORK, FIELD (python),
+    "a Python that has PyTorch and Transformers (python3)" },
+  { "--format", "NAME", TEXT, EXPORT, FIELD (format),
+    "transformers (the default) or deepspeed" },
+  { "--result", "FILE", TEXT, EXPORT, FIELD (result),
+    "take everything from a result in this file" },
+  { "--line", "N", COUNT, EXPORT, FIELD (line), "the one in this line" },
+  { "--gpus", "N", COUNT, EXPORT, FIELD (gpus), "how many work together (1)" },
   { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
     "to begin with (safetensors)" },
   { "--batch", "FILE", TEXT, CHECK, FIELD (batch), "the data (safetensors)" },
-  { "--out", "FILE", TEXT, CHECK | TRAIN, FIELD (out),
+  { "--out", "FILE", TEXT, CHECK | TRAIN | EXPORT, FIELD (out),
     "where the result goes: loss and gradients, or the weights at the end "
-    "(safetensors)" },
+    "(safetensors), or settings (JSON)" },
   { "--precision", "NAME", TEXT, CHECK, FIELD (precision),
     "fp32 (the default), tf32, fp16 or bf16" },
   { "--text", "FILE", TEXT, TRAIN, FIELD (text), "every byte a token" },
@@ -142,12 +155,13 @@ static const Option known[] = {
     "at the last step" },
   { "--warm-up", "N", COUNT, TRAIN, FIELD (warm_up),
     "steps in which it grows from 0 (0)" },
-  { "--seed", "N", COUNT, RUN | TRAIN | SEARCH | WORKER, FIELD (seed),
-    "of random numbers (0)" },
-  { "--deterministic", NULL, FLAG, ON_DEVICE, FIELD (deterministic),
+  { "--seed", "N", COUNT, RUN | TRAIN | SEARCH | WORKER | FRAMEWORK,
+    FIELD (seed), "of random numbers (0)" },
+  { "--deterministic", NULL, FLAG, ON_DEVICE | FRAMEWORK, FIELD (deterministic),
     "equal bits in every run, also where that costs time" },
-  { "--json", NULL, FLAG, DEVICES | MODEL | CHECK | SEARCH | RESULTS,
-    FIELD (json), "JSON, one object a line, instead of text" },
+  { "--json", NULL, FLAG,
+    DEVICES | MODEL | CHECK | SEARCH | RESULTS | ELSEWHERE, FIELD (json),
+    "JSON, one object a line, instead of text" },
 };
 
 #define N_KNOWN (sizeof known / sizeof known[0])
@@ -315,7 +329,8 @@ qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
     {
       fprintf (stderr,
                "qm-bench: the first word has to be a command: devices, plan, "
-               "run, check, train, search or results; see qm-bench --help\n");
+               "run, check, train, search, results, export or framework; see "
+               "qm-bench --help\n");
       return false;
     }
   options->command = argv[1];

@@ -116,6 +116,7 @@ run_command (const QmBenchOptions *options)
     { "run", qm_bench_run },         { "check", qm_bench_check },
     { "train", qm_bench_train },     { "search", qm_bench_search },
     { "results", qm_bench_results }, { "worker", qm_bench_worker },
+    { "export", qm_bench_export },   { "framework", qm_bench_framework },
   };
 
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

@@ -34,7 +34,8 @@ typedef struct QmBenchOptions
   const char *text, *tokens, *images, *learning_rate, *batch_size;
   const char *schedule, *mask_token, *offload;
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
-  int64_t repeat, validate, steps, warm_up, seed, patience;
+  const char *python, *format, *result;
+  int64_t repeat, validate, steps, warm_up, seed, patience, gpus, line;
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
   char **files; /* arguments that are no options */
   int n_files;
@@ -165,6 +166,10 @@ json_t *qm_bench_json_setting (const QmPlanOptions *options,
 json_t *qm_bench_json_memory (const QmMemory *memory);
 json_t *qm_bench_json_plan (const QmPlan *plan);
 
+/* A model as a config.json of Hugging Face has it, and its recipe. */
+json_t *qm_bench_json_config (const QmModelConfig *config);
+json_t *qm_bench_json_recipe (const QmRecipe *recipe);
+
 /* Adds a number, or null where it is not finite. */
 void qm_bench_json_number (json_t *object, const char *name, double value);
 
@@ -198,6 +203,8 @@ int qm_bench_plan (const QmBenchOptions *options);
 int qm_bench_run (const QmBenchOptions *options);
 int qm_bench_check (const QmBenchOptions *options);
 int qm_bench_train (const QmBenchOptions *options);
+int qm_bench_export (const QmBenchOptions *options);
+int qm_bench_framework (const QmBenchOptions *options);
 int qm_bench_search (const QmBenchOptions *options);
 int qm_bench_results (const QmBenchOptions *options);
 

@@ -86,12 +86,14 @@ int64_t qm_json_integer_or (QmJsonObject *object,
 double
 qm_json_number (QmJsonObject *object, const char *name, double min, double max);
 
+/* The same, with a value for where it is absent. */
 double qm_json_number_or (QmJsonObject *object,
                           const char *name,
                           double min,
                           double max,
                           double absent);
 
+/* True or false, with a value for where it is absent. */
 bool qm_json_boolean_or (QmJsonObject *object, const char *name, bool absent);
 
 /* A string; NULL where it is absent and not required. */

@@ -586,7 +586,8 @@ class Bench(unittest.TestCase):
             self.assertIn('qm-bench', result.stdout)
         commands = re.findall(r'(?m)^  ([a-z]+)  ', bench('-h').stdout)
         self.assertEqual(commands, ['devices', 'plan', 'run', 'check', 'train',
-                                    'search', 'results'])
+                                    'search', 'results', 'export',
+                                    'framework'])
         for command in commands:
             text = bench(command, '--help').stdout
             self.assertIn('--json', text)

@@ -23,7 +23,7 @@ LINK = re.compile(r'(?:\]\(|src(?:set)?=")(?!https?:|#)([^)"\s]+)')
 
 PROGRAM, BENCHMARK = map(os.path.abspath, sys.argv[1:3])
 # Without output they are not tried: they need a GPU, or files.
-NOT_TRIED = 'run', 'check', 'train', 'search'
+NOT_TRIED = 'run', 'check', 'train', 'search', 'framework'
 
 problems = []
 

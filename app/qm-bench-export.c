@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* qm-bench export: from a result, or from what the options say. */
+
+#include "app/qm-bench-export.h"
+
+#include "app/qm-bench.h"
+#include "data/results.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+/* Everything of one export. */
+typedef struct Export
+{
+  const QmBenchOptions *options;
+  QmBenchModel model;
+  QmResults *results;
+  QmExport settings;
+  char folder[64];
+  json_t *notes;
+} Export;
+
+/* Whether the user may have meant this result. */
+static bool
+is_meant (const QmBenchOptions *options, const QmResult *result)
+{
+  return result->status == QM_RESULT_MEASURED
+         && (options->model == NULL
+             || strcmp (options->model, result->model) == 0)
+         && (options->line == 0 || options->line == result->line)
+         && (options->gpus == 0 || options->gpus == result->gpus);
+}
+
+/* The one result that is meant, or with --best the fastest of them. */
+static QmStatus
+choose_result (const QmBenchOptions *options,
+               const QmResults *results,
+               const QmResult **chosen,
+               QmError *error)
+{
+  size_t n, found = 0;
+  const QmResult *list = qm_results_list (results, &n);
+
+  *chosen = NULL;
+  for (size_t i = 0; i < n; i++)
+    {
+      if (!is_meant (options, &list[i]))
+        continue;
+      found++;
+      if (*chosen != NULL && strcmp ((*chosen)->model, list[i].model) != 0)
+        return qm_error_set (error, QM_STATUS_INVALID, options->result, 0, 0,
+                             "has results of several models; --model says "
+                             "which");
+      if (*chosen == NULL || list[i].days < (*chosen)->days)
+        *chosen = &list[i];
+    }
+  if (found == 0)
+    return qm_error_set (error, QM_STATUS_NOT_FOUND, options->result, 0, 0,
+                         "has no measured result of that kind");
+  if (found > 1 && !options->best)
+    return qm_error_set (error, QM_STATUS_INVALID, options->result, 0, 0,
+                         "has %zu such results; --best takes the fastest, "
+                         "--line the one in that line",
+                         found);
+  return QM_OK;
+}
+
+/* The model that a result is of. */
+static QmStatus
+load_model_of (Export *export, const QmResult *result, QmError *error)
+{
+  QmBenchOptions options = *export->options;
+  char key[QM_MODEL_KEY_BYTES];
+  QmStatus status;
+
+  if (options.config == NULL)
+    options.model = result->model;
+  else
+    options.model = NULL;
+  status = qm_bench_load_model (&options, true, &export->model, error);
+  if (status != QM_OK)
+    return status;
+  qm_model_key (&export->model.config, &export->model.recipe, key);
+  if (strcmp (key, result->model_key) == 0)
+    return QM_OK;
+  return qm_error_set (
+      error, QM_STATUS_INVALID, result->file, result->line, 1,
+      "is of another configuration or recipe than %s; --config "
+      "and --recipe say which",
+      export->model.name);
+}
+
+static QmStatus
+read_result (Export *export, QmError *error)
+{
+  QmExport *settings = &export->settings;
+  const QmResult *result;
+  QmStatus status;
+
+  export->results = qm_results_new ();
+  if (export->results == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  status = qm_results_read (export->results, export->options->result, NULL,
+                            NULL, error);
+  if (status == QM_OK)
+    status = choose_result (export->options, export->results, &result, error);
+  if (status == QM_OK)
+    status = load_model_of (export, result, error);
+  if (status != QM_OK)
+    return status;
+  if (!qm_methods_parse (result->settings, &settings->methods))
+    return qm_error_set (error, QM_STATUS_INVALID, result->file, result->line,
+                         1, "settings: %s is not known", result->settings);
+  settings->checkpoint = result->checkpointing;
+  qm_offload_parse (result->sharding, &settings->sharding);
+  settings->offloading = result->offloading;
+  settings->micro_batch = result->micro_batch;
+  settings->gpus = result->gpus;
+  if (strcmp (result->engine, "quartermaster") == 0)
+    json_array_append_new (export->notes,
+                           json_string (
+                               "the micro-batch was chosen for the engine of "
+                               "Quartermaster; PyTorch may need more memory: "
+                               "qm-bench framework finds out"));
+  return QM_OK;
+}
+
+static QmStatus
+read_options (Export *export, QmError *error)
+{
+  const QmBenchOptions *options = export->options;
+  QmExport *settings = &export->settings;
+  QmStatus status = qm_bench_load_model (options, true, &export->model, error);
+
+  if (status == QM_OK)
+    status = qm_bench_read_methods (options, &settings->methods, error);
+  if (status == QM_OK)
+    status = qm_bench_read_offload (options, &settings->sharding, error);
+  if (status != QM_OK)
+    return status;
+  settings->checkpoint = options->checkpoint;
+  settings->offloading = settings->sharding != QM_OFFLOAD_NONE;
+  settings->gpus = options->gpus > 0 ? options->gpus : 1;
+  if (!qm_bench_read_count ("--micro-batch", options->micro_batch,
+                            &settings->micro_batch)
+      || settings->micro_batch < 1)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "--micro-batch is a number from 1 on");
+  return QM_OK;
+}
+
+/* The passes of one GPU that make a step. */
+static QmStatus
+find_accumulation (Export *export, QmError *error)
+{
+  QmExport *settings = &export->settings;
+  int64_t samples = settings->micro_batch * settings->gpus;
+  int64_t batch = export->model.recipe.batch_size;
+
+  if (samples > batch)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "a micro-batch of %lld on each of %lld GPUs is more "
+                         "than the %lld samples of a step",
+                         (long long) settings->micro_batch,
+                         (long long) settings->gpus, (long long) batch);
+  settings->accumulation = (batch + samples - 1) / samples;
+  return QM_OK;
+}
+
+/* A folder is named like the model, without what leads elsewhere. */
+static void
+name_folder (Export *export)
+{
+  const char *slash = strrchr (export->model.name, '/');
+
+  snprintf (export->folder, sizeof export->folder, "%.50s-output",
+            slash != NULL && slash[1] != '\0' ? slash + 1 : export->model.name);
+  export->settings.name = export->folder;
+  export->settings.config = &export->model.config;
+  export->settings.recipe = &export->model.recipe;
+}
+
+/* Writes a file that has its name only when it is complete. */
+static QmStatus
+write_file (const char *path, const char *text, QmError *error)
+{
+  char part[PATH_MAX];
+  FILE *file;
+  bool good;
+
+  if (snprintf (part, sizeof part, "%s.part", path) >= (int) sizeof part)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "is too long");
+  file = fopen (part, "w");
+  if (file == NULL)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "cannot be written: %s", strerror (errno));
+  good = fputs (text, file) >= 0 && fputc ('\n', file) != EOF;
+  good = fclose (file) == 0 && good;
+  if (good && rename (part, path) == 0)
+    return QM_OK;
+  qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be written: %s",
+                strerror (errno));
+  unlink (part);
+  return QM_STATUS_IO;
+}
+
+static void
+print_notes (const json_t *notes)
+{
+  size_t i;
+  json_t *note;
+
+  json_array_foreach ((json_t *) notes, i, note)
+      fprintf (stderr, "note: %s\n", json_string_value (note));
+}
+
+/* Settings to a file or the standard output, and notes besides. */
+static QmStatus
+print_settings (const Export *export,
+                const char *format,
+                json_t *object,
+                QmError *error)
+{
+  char *text = json_dumps (object, JSON_INDENT (2) | JSON_REAL_PRECISION (12));
+  QmStatus status = QM_OK;
+
+  if (text == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  if (export->options->out != NULL)
+    status = write_file (export->options->out, text, error);
+  else if (!export->options->json)
+    puts (text);
+  free (text);
+  if (status != QM_OK)
+    return status;
+  if (export->options->json)
+    qm_bench_print_json (json_pack ("{s:s, s:O, s:O}", "format", format,
+                                    "arguments", object, "notes",
+                                    export->notes));
+  else
+    print_notes (export->notes);
+  return QM_OK;
+}
+
+static QmStatus
+run_export (Export *export, const char *format, QmError *error)
+{
+  bool deepspeed = strcmp (format, "deepspeed") == 0;
+  QmStatus status;
+  json_t *object;
+
+  status = export->options->result != NULL ? read_result (export, error)
+                                           : read_options (export, error);
+  if (status == QM_OK)
+    status = find_accumulation (export, error);
+  if (status != QM_OK)
+    return status;
+  name_folder (export);
+  object = deepspeed
+               ? qm_export_deepspeed (&export->settings, export->notes)
+               : qm_export_transformers (&export->settings, export->notes);
+  status = print_settings (export, format, object, error);
+  json_decref (object);
+  return status;
+}
+
+int
+qm_bench_export (const QmBenchOptions *options)
+{
+  Export export = { .options = options };
+  const char *format =
+      options->format != NULL ? options->format : "transformers";
+  QmError error = { 0 };
+  QmStatus status;
+
+  if (strcmp (format, "transformers") != 0 && strcmp (format, "deepspeed") != 0)
+    {
+      fprintf (stderr,
+               "qm-bench: --format is transformers or deepspeed, not "
+               "'%.32s'\n",
+               format);
+      return QM_BENCH_USAGE;
+    }
+  if ((options->result == NULL) == (options->micro_batch == NULL))
+    {
+      fprintf (stderr, "qm-bench: export needs either a --result or a model "
+                       "with its --micro-batch\n");
+      return QM_BENCH_USAGE;
+    }
+  export.notes = json_array ();
+  status = run_export (&export, format, &error);
+  json_decref (export.notes);
+  qm_results_free (export.results);
+  qm_bench_clear_model (&export.model);
+  return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
+}

@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* qm-bench framework: the same training step in PyTorch and Transformers, by a
+ * program of Python that is shipped among the data and speaks JSON lines. */
+
+#include "config.h"
+
+#include "app/qm-bench-child.h"
+#include "app/qm-bench-export.h"
+#include "app/qm-bench-framework.h"
+#include "data/datadir.h"
+#include "data/flops.h"
+#include "data/results-file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef PATH_MAX
+#define PATH_MAX 4096
+#endif
+
+#define SECONDS_PER_DAY 86400.0
+
+/* Seconds; compiling a large model takes minutes, in which nothing is said. */
+#define PATIENCE 900
+
+typedef struct Framework
+{
+  const QmBenchOptions *options;
+  const char *python;
+  char adapter[PATH_MAX];
+  QmBenchModel model;
+  unsigned methods;
+  QmOffload offload;
+  QmQuestion question;
+  QmAnswer answer;
+  int patience; /* s */
+  bool answered, on_terminal;
+} Framework;
+
+static QmStatus
+find_adapter (Framework *f, QmError *error)
+{
+  char folder[PATH_MAX - 32];
+
+  qm_data_dir (folder, sizeof folder);
+  snprintf (f->adapter, sizeof f->adapter, "%s/adapters/pytorch.py", folder);
+  if (access (f->adapter, R_OK) == 0)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_IO, f->adapter, 0, 0,
+                       "cannot be read: %s", strerror (errno));
+}
+
+static QmStatus
+read_micro_batch (Framework *f, QmError *error)
+{
+  const char *text = f->options->micro_batch;
+  int64_t most = f->model.recipe.batch_size;
+
+  f->question.batch_size = most;
+  if (text == NULL || strcmp (text, "auto") == 0)
+    return QM_OK;
+  if (qm_bench_read_count ("--micro-batch", text, &f->question.micro_batch)
+      && f->question.micro_batch > 0 && f->question.micro_batch <= most)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                       "--micro-batch is auto or a number up to %lld, the "
+                       "samples of a step",
+                       (long long) most);
+}
+
+static QmStatus
+read_device (Framework *f, QmError *error)
+{
+  const char *text = f->options->device;
+  size_t digits;
+
+  f->question.device = text;
+  if (text == NULL || strcmp (text, "cpu") == 0)
+    return QM_OK;
+  digits =
+      strncmp (text, "cuda:", 5) == 0 ? strspn (text + 5, "0123456789") : 0;
+  if (digits > 0 && digits < 5 && text[5 + digits] == '\0')
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                       "--device is cpu or cuda:0, not '%.32s'", text);
+}
+
+static QmStatus
+prepare (Framework *f, QmError *error)
+{
+  const QmBenchOptions *options = f->options;
+  QmStatus status = find_adapter (f, error);
+
+  f->python = options->python != NULL ? options->python : "python3";
+  if (status == QM_OK)
+    status = qm_bench_load_model (options, true, &f->model, error);
+  if (status == QM_OK)
+    status = qm_bench_read_methods (options, &f->methods, error);
+  if (status == QM_OK)
+    status = qm_bench_read_offload (options, &f->offload, error);
+  if (status == QM_OK)
+    status = read_micro_batch (f, error);
+  if (status == QM_OK)
+    status = read_device (f, error);
+  return status;
+}
+
+/* Where results are to go has to be known to be good before any are there. */
+static QmStatus
+try_results (const QmBenchOptions *options, QmError *error)
+{
+  QmResultsFile *file;
+  bool busy;
+  QmStatus status;
+
+  if (options->results == NULL)
+    return QM_OK;
+  status =
+      qm_results_open (options->results, false, false, &busy, &file, error);
+  if (status == QM_OK)
+    qm_results_close (file);
+  return busy ? QM_OK : status;
+}
+
+/* What ZeRO is configured with; sizes are filled in by the adapter. */
+static json_t *
+deepspeed_template (const Framework *f)
+{
+  QmExport settings = { .name = "",
+                        .config = &f->model.config,
+                        .recipe = &f->model.recipe,
+                        .sharding = f->offload,
+                        .offloading = true,
+                        .micro_batch = 1,
+                        .accumulation = 1,
+                        .gpus = 1 };
+  json_t *notes, *object;
+
+  if (f->offload != QM_OFFLOAD_ZERO_1 && f->offload != QM_OFFLOAD_ZERO_2
+      && f->offload != QM_OFFLOAD_ZERO_3)
+    return json_null ();
+  notes = json_array ();
+  object = qm_export_deepspeed (&settings, notes);
+  json_decref (notes);
+  return object;
+}
+
+static json_t *
+json_settings (unsigned methods)
+{
+  return json_pack ("{s:b, s:b, s:b}", "compile",
+                    (methods & QM_METHOD_COMPILE) != 0, "kernels",
+                    (methods & QM_METHOD_KERNELS) != 0, "tf32",
+                    (methods & QM_METHOD_TF32) != 0);
+}
+
+/* The line that is sent. */
+static char *
+make_question (const Framework *f)
+{
+  const QmBenchOptions *options = f->options;
+  json_t *object = json_object ();
+  char *text, *line;
+
+  json_object_set_new (object, "config",
+                       qm_bench_json_config (&f->model.config));
+  json_object_set_new (object, "recipe",
+                       qm_bench_json_recipe (&f->model.recipe));
+  json_object_set_new (object, "parameters",
+                       json_integer (
+                           (json_int_t) qm_parameter_count (&f->model.config)));
+  json_object_set_new (object, "settings", json_settings (f->methods));
+  json_object_set_new (object, "lenient",
+                       json_boolean (f->methods == QM_METHOD_ALL));
+  json_object_set_new (object, "checkpoint",
+                       json_boolean (options->checkpoint));
+  json_object_set_new (object, "offload",
+                       json_string (qm_offload_name (f->offload)));
+  json_object_set_new (object, "deepspeed", deepspeed_template (f));
+  json_object_set_new (object, "block",
+                       json_string (
+                           qm_export_block_class (f->model.config.family)));
+  json_object_set_new (object, "micro_batch",
+                       json_integer ((json_int_t) f->question.micro_batch));
+  json_object_set_new (
+      object, "device",
+      json_string (f->question.device != NULL ? f->question.device : ""));
+  json_object_set_new (object, "deterministic",
+                       json_boolean (options->deterministic));
+  json_object_set_new (object, "seed", json_integer (options->seed));
+  text = json_dumps (object, JSON_COMPACT | JSON_REAL_PRECISION (17));
+  json_decref (object);
+  if (text == NULL)
+    return NULL;
+  line = realloc (text, strlen (text) + 2);
+  if (line == NULL)
+    free (text);
+  else
+    strcat (line, "\n");
+  return line;
+}
+
+static void
+show_progress (const Framework *f)
+{
+  fprintf (stderr, "%s%3.0f %%  %s%s", f->on_terminal ? "\r\033[K" : "",
+           f->answer.progress * 100, f->answer.note,
+           f->on_terminal ? "" : "\n");
+}
+
+/* Listens until the result or the end. */
+static QmStatus
+listen_for_result (Framework *f, QmBenchChild *child, QmError *error)
+{
+  while (!f->answered)
+    {
+      const char *line;
+      QmStatus status = qm_bench_child_line (child, f->patience, &line, error);
+
+      if (status != QM_OK || line == NULL)
+        return status;
+      status = qm_bench_read_answer (line, f->python, &f->question, &f->answer,
+                                     error);
+      if (status != QM_OK)
+        return status;
+      if (f->answer.kind == QM_ANSWER_PROGRESS)
+        show_progress (f);
+      else
+        f->answered = true;
+    }
+  return QM_OK;
+}
+
+/* Turns the end of the child into what is to be said. */
+static QmStatus
+judge (const Framework *f, QmStatus status, const char *how, QmError *error)
+{
+  if (status != QM_OK)
+    return status;
+  if (!f->answered)
+    return qm_error_set (error, QM_STATUS_IO, f->python, 0, 0,
+                         "%s without a result", how);
+  if (f->answer.kind != QM_ANSWER_ERROR)
+    return QM_OK;
+  return qm_error_set (error, f->answer.trouble, f->python, 0, 0, "%s%s",
+                       f->answer.trouble == QM_STATUS_UNSUPPORTED
+                           ? "not supported: "
+                           : "",
+                       f->answer.message);
+}
+
+static QmStatus
+ask (Framework *f, QmError *error)
+{
+  const char *const arguments[] = { f->python, f->adapter, NULL };
+  QmBenchChild *child = malloc (sizeof *child);
+  char *question = make_question (f);
+  char how[128] = "";
+  QmStatus status;
+
+  if (child == NULL || question == NULL)
+    {
+      free (child);
+      free (question);
+      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                           "the host is out of memory");
+    }
+  f->on_terminal = isatty (STDERR_FILENO);
+  status = qm_bench_child_start (child, arguments, error);
+  if (status == QM_OK)
+    {
+      qm_bench_child_send (child, question);
+      status = listen_for_result (f, child, error);
+      qm_bench_child_close (child, status == QM_STATUS_INTERRUPTED, how,
+                            sizeof how);
+      status = judge (f, status, how, error);
+      if (f->on_terminal)
+        fputc ('\n', stderr);
+      if (status != QM_OK && status != QM_STATUS_INTERRUPTED
+          && status != QM_STATUS_UNSUPPORTED && status != QM_STATUS_NOT_FOUND)
+        qm_bench_child_print_words (child);
+    }
+  free (question);
+  free (child);
+  return status;
+}
+
+/* Mean, least and most of the samples. */
+static double
+add_times (json_t *object,
+           const char *name,
+           const double times[QM_ANSWER_SAMPLES])
+{
+  double sum = 0, least = times[0], most = times[0];
+  json_t *inner = json_object ();
+
+  for (int i = 0; i < QM_ANSWER_SAMPLES; i++)
+    {
+      sum += times[i];
+      least = fmin (least, times[i]);
+      most = fmax (most, times[i]);
+    }
+  qm_bench_json_number (inner, "mean_s", sum / QM_ANSWER_SAMPLES);
+  qm_bench_json_number (inner, "min_s", least);
+  qm_bench_json_number (inner, "max_s", most);
+  json_object_set_new (object, name, inner);
+  return sum / QM_ANSWER_SAMPLES;
+}
+
+/* The share of the GPU's peak, where it is in the catalog. */
+static void
+add_utilisation (const Framework *f, json_t *object, double tflops)
+{
+  const QmRecipe *recipe = &f->model.recipe;
+  bool tf32 = (f->methods & QM_METHOD_TF32) != 0;
+  QmCatalog *catalog = NULL;
+  const QmGpu *gpu = NULL;
+  double mfu = NAN;
+
+  if (qm_bench_load_catalog (&catalog, NULL) == QM_OK)
+    gpu = qm_bench_find_gpu (catalog, &f->answer.device);
+  if (gpu != NULL)
+    mfu = tflops / qm_gpu_peak_tflops (gpu, recipe->precision, tf32);
+  json_object_set_new (object, "gpu",
+                       gpu != NULL ? json_string (gpu->id) : json_null ());
+  qm_bench_json_number (object, "model_tflops", tflops);
+  qm_bench_json_number (object, "mfu", mfu);
+  qm_catalog_free (catalog);
+}
+
+static void
+add_measured (const Framework *f, json_t *object, int64_t accumulation)
+{
+  const QmRecipe *recipe = &f->model.recipe;
+  double pass = add_times (object, "pass", f->answer.pass);
+  double update = add_times (object, "update", f->answer.update);
+  double step = (double) accumulation * pass + update;
+  json_t *inner = json_object ();
+
+  qm_bench_json_number (inner, "mean_s", step);
+  qm_bench_json_number (inner, "min_s", step);
+  qm_bench_json_number (inner, "max_s", step);
+  json_object_set_new (object, "step", inner);
+  qm_bench_json_number (object, "days",
+                        step * (double) recipe->steps / SECONDS_PER_DAY);
+  add_utilisation (f, object,
+                   qm_flops_train_sample (&f->model.config, recipe)
+                       * (double) (accumulation * f->answer.micro_batch) / step
+                       * 1e-12);
+  inner = json_object ();
+  qm_bench_json_whole (inner, "used_bytes", f->answer.used_bytes);
+  json_object_set_new (inner, "source",
+                       f->answer.used_bytes >= 0 ? json_string ("torch")
+                                                 : json_null ());
+  json_object_set_new (object, "memory_use", inner);
+}
+
+static void
+add_shortage (const Framework *f, json_t *object)
+{
+  const QmAnswer *answer = &f->answer;
+  char reason[256];
+
+  snprintf (reason, sizeof reason,
+            "PyTorch ran out of the %s's memory at a micro-batch of %lld, with "
+            "%.1f GiB of %.1f GiB asked for",
+            answer->host_is_short ? "host" : "device",
+            (long long) answer->micro_batch,
+            (double) answer->needs_bytes / 0x1p30,
+            (double) answer->available_bytes / 0x1p30);
+  json_object_set_new (object, "reason", json_string (reason));
+  json_object_set_new (object, "memory",
+                       json_string (answer->host_is_short ? "host" : "device"));
+  qm_bench_json_whole (object, "needs_bytes", answer->needs_bytes);
+  qm_bench_json_whole (object, "available_bytes", answer->available_bytes);
+  fprintf (stderr, "qm-bench: %s\n", reason);
+}
+
+static void
+add_method (const Framework *f, json_t *object, int64_t accumulation)
+{
+  char settings[64];
+
+  qm_methods_format (f->methods, settings, sizeof settings);
+  json_object_set_new (object, "settings", json_string (settings));
+  json_object_set_new (object, "checkpointing",
+                       json_boolean (f->options->checkpoint));
+  json_object_set_new (object, "sharding",
+                       json_string (qm_offload_name (f->offload)));
+  json_object_set_new (object, "offloading",
+                       json_boolean (f->offload != QM_OFFLOAD_NONE));
+  json_object_set_new (object, "precision",
+                       json_string (
+                           qm_precision_name (f->model.recipe.precision)));
+  qm_bench_json_whole (object, "micro_batch", f->answer.micro_batch);
+  qm_bench_json_whole (object, "accumulation", accumulation);
+  json_object_set_new (object, "deterministic",
+                       json_boolean (f->options->deterministic));
+  qm_bench_json_whole (object, "seed", f->options->seed);
+  qm_bench_json_whole (object, "gpus", 1);
+}
+
+static void
+add_engine (const Framework *f, json_t *object)
+{
+  const QmAnswer *answer = &f->answer;
+  json_t *inner = json_pack ("{s:s, s:s, s:s, s:s}", "torch", answer->torch,
+                             "transformers", answer->transformers, "cuda",
+                             answer->cuda, "python", answer->python);
+  json_t *notes = json_array ();
+
+  if (answer->deepspeed[0] != '\0')
+    json_object_set_new (inner, "deepspeed", json_string (answer->deepspeed));
+  json_object_set_new (object, "engine", json_string ("pytorch"));
+  json_object_set_new (object, "framework", inner);
+  json_object_set_new (object, "version", json_string (QM_VERSION));
+  json_object_set_new (object, "attention",
+                       answer->attention[0] != '\0'
+                           ? json_string (answer->attention)
+                           : json_null ());
+  for (size_t i = 0; i < answer->n_notes; i++)
+    json_array_append_new (notes, json_string (answer->notes[i]));
+  json_object_set_new (object, "notes", notes);
+}
+
+/* What PyTorch knows of it. */
+static json_t *
+json_device (const QmDeviceInfo *info)
+{
+  json_t *object = qm_bench_json_device (info);
+
+  json_object_del (object, "free_bytes");
+  json_object_del (object, "bus");
+  json_object_del (object, "driver_cuda");
+  json_object_del (object, "runtime_cuda");
+  return object;
+}
+
+static json_t *
+make_result (const Framework *f)
+{
+  const QmAnswer *answer = &f->answer;
+  int64_t accumulation =
+      (f->question.batch_size + answer->micro_batch - 1) / answer->micro_batch;
+  bool measured = answer->kind == QM_ANSWER_MEASURED;
+  char key[QM_MODEL_KEY_BYTES], time[QM_RESULTS_TIME_BYTES];
+  json_t *object = json_object (), *inner;
+
+  qm_model_key (&f->model.config, &f->model.recipe, key);
+  qm_results_now (time);
+  qm_bench_json_whole (object, "schema", QM_RESULTS_SCHEMA);
+  json_object_set_new (object, "status",
+                       json_string (qm_result_status_name (
+                           measured ? QM_RESULT_MEASURED
+                                    : QM_RESULT_INFEASIBLE)));
+  json_object_set_new (object, "time", json_string (time));
+  json_object_set_new (object, "model", json_string (f->model.name));
+  json_object_set_new (object, "model_key", json_string (key));
+  add_engine (f, object);
+  add_method (f, object, accumulation);
+  json_object_set_new (object, "steps",
+                       json_integer ((json_int_t) f->model.recipe.steps));
+  json_object_set_new (object, "device", json_device (&answer->device));
+  json_object_set_new (object, "provenance", json_string ("measured"));
+  if (measured)
+    add_measured (f, object, accumulation);
+  else
+    add_shortage (f, object);
+  inner = json_object ();
+  qm_bench_json_number (inner, "load", answer->load);
+  qm_bench_json_number (inner, "search", answer->search);
+  qm_bench_json_number (inner, "measure", answer->measure);
+  qm_bench_json_number (inner, "total", answer->total);
+  json_object_set_new (object, "phases_s", inner);
+  return object;
+}
+
+static QmStatus
+append_result (const char *path, const json_t *object, QmError *error)
+{
+  QmResultsFile *file;
+  bool busy;
+  QmStatus status = qm_results_open (path, false, true, &busy, &file, error);
+
+  if (status != QM_OK)
+    return status;
+  status = qm_results_append (file, object, error);
+  qm_results_close (file);
+  return status;
+}
+
+static double
+mean_of (const json_t *object, const char *name)
+{
+  return json_number_value (
+      json_object_get (json_object_get (object, name), "mean_s"));
+}
+
+static void
+print_result (const Framework *f, const json_t *object)
+{
+  const QmAnswer *answer = &f->answer;
+  char settings[64];
+
+  qm_methods_format (f->methods, settings, sizeof settings);
+  printf ("%s, %s, %s%s%s%s on %s\n", f->model.name,
+          qm_precision_name (f->model.recipe.precision), settings,
+          f->options->checkpoint ? ", checkpointing" : "",
+          f->offload != QM_OFFLOAD_NONE ? ", offloading " : "",
+          f->offload != QM_OFFLOAD_NONE ? qm_offload_name (f->offload) : "",
+          answer->device.name);
+  printf ("  PyTorch %s, Transformers %s\n", answer->torch,
+          answer->transformers);
+  for (size_t i = 0; i < answer->n_notes; i++)
+    printf ("  %s\n", answer->notes[i]);
+  if (answer->kind == QM_ANSWER_INFEASIBLE)
+    return;
+  printf ("  micro-batch %lld, %lld passes and one update in a step\n",
+          (long long) answer->micro_batch,
+          (long long) json_integer_value (
+              json_object_get (object, "accumulation")));
+  printf ("  pass    %10.3f ms\n  update  %10.3f ms\n  step    %10.3f ms\n",
+          mean_of (object, "pass") * 1e3, mean_of (object, "update") * 1e3,
+          mean_of (object, "step") * 1e3);
+  if (answer->used_bytes >= 0)
+    printf ("  memory  %.3f GiB\n", (double) answer->used_bytes / 0x1p30);
+  printf ("  %lld steps take %.4g days\n", (long long) f->model.recipe.steps,
+          json_number_value (json_object_get (object, "days")));
+}
+
+static QmStatus
+report (const Framework *f, QmError *error)
+{
+  json_t *object = make_result (f);
+  QmStatus status = QM_OK;
+
+  if (f->options->results != NULL)
+    status = append_result (f->options->results, object, error);
+  if (f->options->json)
+    qm_bench_print_json (object);
+  else
+    {
+      print_result (f, object);
+      json_decref (object);
+    }
+  return status;
+}
+
+int
+qm_bench_framework (const QmBenchOptions *options)
+{
+  Framework *f = calloc (1, sizeof *f);
+  QmError error = { 0 };
+  QmStatus status;
+  int result;
+
+  if (f == NULL)
+    {
+      qm_error_set (&error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                    "the host is out of memory");
+      return qm_bench_fail (&error);
+    }
+  f->options = options;
+  f->patience = options->patience > 0 ? (int) options->patience : PATIENCE;
+  status = prepare (f, &error);
+  if (status == QM_OK)
+    status = try_results (options, &error);
+  if (status == QM_OK)
+    status = ask (f, &error);
+  if (status == QM_OK)
+    status = report (f, &error);
+  result = status != QM_OK                          ? qm_bench_fail (&error)
+           : f->answer.kind == QM_ANSWER_INFEASIBLE ? QM_BENCH_FULL
+                                                    : QM_BENCH_OK;
+  qm_bench_clear_model (&f->model);
+  free (f);
+  return result;
+}
