@@ -173,7 +173,7 @@ __launch_bounds__ (threads, 3)
       float s[steps], su[steps], y[steps], total = 0;
       Keep keep = {};
 
-      next.put (b_and_c);
+      next.put (in, b_and_c);
       __pipeline_wait_prior (0);
       __syncthreads ();
       if (tile + 1 < count_of_tiles)
@@ -218,7 +218,7 @@ __launch_bounds__ (threads, 3)
           if (more)
             {
               __syncthreads ();
-              next.put (b_and_c);
+              next.put (in, b_and_c);
               __syncthreads ();
             }
         }
