@@ -441,7 +441,7 @@ back_states (const Backward &scan,
         }
       __syncthreads ();
       add_slab (scan, shared, place, state);
-      next.put (shared.b_and_c);
+      next.put (in, shared.b_and_c);
       __syncthreads ();
     }
 }
@@ -512,7 +512,7 @@ __launch_bounds__ (threads, 2)
       if (index + 1 == scan.tiles)
         {
           next.fetch (in, place.row, place.count, 0);
-          next.put (shared.b_and_c);
+          next.put (in, shared.b_and_c);
         }
       if (scan.stages == 1 || index + 1 == scan.tiles)
         stage_all (scan, u, before, place, first);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The selective scan. */
+/* The selective scan: of 16-bit types with 16 states by scan-states.cuh, of all
+ * else by the kernel here. */
 
-#include "kernels/cuda/scan.cuh"
+#include "kernels/cuda/scan-states.cuh"
 
 namespace qm_scan
 {
@@ -173,7 +174,7 @@ __launch_bounds__ (threads, 3)
       float s[steps], su[steps], y[steps], total = 0;
       Keep keep = {};
 
-      next.put (b_and_c);
+      next.put (in, b_and_c);
       __pipeline_wait_prior (0);
       __syncthreads ();
       if (tile + 1 < count_of_tiles)
@@ -218,7 +219,7 @@ __launch_bounds__ (threads, 3)
           if (more)
             {
               __syncthreads ();
-              next.put (b_and_c);
+              next.put (in, b_and_c);
               __syncthreads ();
             }
         }
@@ -269,6 +270,38 @@ launch (QmCudaContext *context,
   return qm_cuda_launched (call, error);
 }
 
+/* Whether `states::kernel` takes the scan, whose tiles are moved as vectors. */
+bool
+takes_states (const Forward &scan, const QmTensor *in)
+{
+  return scan.in.vectors && in[0].type != QM_TYPE_F32 && scan.in.n == states::n
+         && scan.in.columns % states::at_once == 0
+         && scan.chunk % states::lanes == 0 && scan.sequences <= 65535
+         && in[3].type == in[0].type && in[4].type == in[0].type
+         && qm_cuda_vectors (&in[3], states::each)
+         && qm_cuda_vectors (&in[4], states::each);
+}
+
+template <class S>
+QmStatus
+launch_states (cudaStream_t stream,
+               const QmOpCall *call,
+               const Forward &scan,
+               QmError *error)
+{
+  states::States given = { .in = scan.in,
+                           .y = scan.y,
+                           .kept = scan.states,
+                           .chunk = scan.chunk,
+                           .chunks = scan.chunks };
+  dim3 grid ((unsigned) ((scan.in.columns + states::channels - 1)
+                         / states::channels),
+             (unsigned) scan.sequences);
+
+  states::kernel<S><<<grid, states::threads, 0, stream>>> (given);
+  return qm_cuda_launched (call, error);
+}
+
 } /* namespace */
 
 QmStatus
@@ -293,6 +326,10 @@ run (QmCudaContext *context,
   scan.sequences = in[0].shape[0] / scan.in.width;
   scan.chunks = (scan.in.width + chunk - 1) / chunk;
   scan.in.vectors = moves_vectors (tensors, 4, in[0].type);
+  if (takes_states (scan, in))
+    return in[0].type == QM_TYPE_BF16
+               ? launch_states<__nv_bfloat16> (stream, call, scan, error)
+               : launch_states<__half> (stream, call, scan, error);
   if (scan.in.vectors && in[0].type == QM_TYPE_BF16)
     return launch<__nv_bfloat16> (context, stream, call, scan, error);
   if (scan.in.vectors && in[0].type == QM_TYPE_F16)

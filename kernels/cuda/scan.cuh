@@ -167,12 +167,30 @@ unstage (const S *tile,
       }
 }
 
-/* b and c of a tile for `slab` states, on their way through registers. */
+/* An element as it is in memory, and what it is. */
+__device__ __forceinline__ unsigned
+load_raw (QmType type, const void *data, int64_t index)
+{
+  return type == QM_TYPE_F32 ? ((const unsigned *) data)[index]
+                             : ((const unsigned short *) data)[index];
+}
+
+__device__ __forceinline__ float
+raw_value (QmType type, unsigned raw)
+{
+  return type == QM_TYPE_F32 ? __uint_as_float (raw)
+         : type == QM_TYPE_F16
+             ? __half2float (__ushort_as_half ((unsigned short) raw))
+             : __uint_as_float (raw << 16);
+}
+
+/* b and c of a tile for `slab` states, on their way through registers: as they
+ * are in memory, because to convert them is to wait for them. */
 template <int slab> struct Slab
 {
-  static constexpr int each = 2 * slab * rows / threads;
+  static constexpr int each = slab * rows / threads; /* of b, and of c */
   static constexpr int size = 2 * slab * pitch; /* floats of shared memory */
-  float x[each];
+  unsigned x[2][each];
 
   __device__ __forceinline__ void
   fetch (const Inputs &in, int64_t row, int count, int state)
@@ -180,27 +198,41 @@ template <int slab> struct Slab
     int n = state + (int) threadIdx.x % slab, first = (int) threadIdx.x / slab;
 
 #pragma unroll
-    for (int i = 0; i < each; i++)
+    for (int k = 0; k < 2; k++)
       {
-        const Matrix &from = i < each / 2 ? in.b : in.c;
-        int r = first + i % (each / 2) * (threads / slab);
+        const Matrix &from = k == 0 ? in.b : in.c;
+        int64_t at = (row + first) * from.step + n;
+        bool wide = from.array.type == QM_TYPE_F32;
 
-        x[i] = 0;
-        if (r < count && n < in.n)
-          x[i] = qm_load (from.array, (row + r) * from.step + n);
+#pragma unroll
+        for (int i = 0; i < each; i++)
+          x[k][i] = 0;
+#pragma unroll
+        for (int i = 0; i < each; i++)
+          if (!wide && first + i * (threads / slab) < count && n < in.n)
+            x[k][i] = load_raw (QM_TYPE_BF16, from.array.data,
+                                at + i * (threads / slab) * from.step);
+        if (wide)
+#pragma unroll
+          for (int i = 0; i < each; i++)
+            if (first + i * (threads / slab) < count && n < in.n)
+              x[k][i] = load_raw (QM_TYPE_F32, from.array.data,
+                                  at + i * (threads / slab) * from.step);
       }
   }
 
   __device__ __forceinline__ void
-  put (float *shared) const
+  put (const Inputs &in, float *shared) const
   {
     float *to =
         shared + (int) threadIdx.x % slab * pitch + (int) threadIdx.x / slab;
 
 #pragma unroll
-    for (int i = 0; i < each; i++)
-      to[i / (each / 2) * slab * pitch + i % (each / 2) * (threads / slab)] =
-          x[i];
+    for (int k = 0; k < 2; k++)
+#pragma unroll
+      for (int i = 0; i < each; i++)
+        to[k * slab * pitch + i * (threads / slab)] =
+            raw_value (k == 0 ? in.b.array.type : in.c.array.type, x[k][i]);
   }
 };
 

@@ -277,6 +277,22 @@ difference (const QmTensor *tensor,
   return sum == 0 ? 0 : sqrt (sum / norm);
 }
 
+/* What roundings to a 16-bit type may differ by: that two sums are rounded to
+ * neighbours, one in the type's last place (2^-7 of bf16, 2^-10 of f16) apart,
+ * may happen to one element in 16 of bf16, in 4 of f16, and to four more, which
+ * are much of the norm where elements are few. */
+static double
+rounding_tolerance (const QmTensor *tensor)
+{
+  double count = fmax ((double) qm_tensor_elements (tensor), 1);
+
+  if (tensor->type == QM_TYPE_BF16)
+    return 0x1p-7 * sqrt (fmin (count / 16 + 4, count) / count);
+  if (tensor->type == QM_TYPE_F16)
+    return 0x1p-10 * sqrt (fmin (count / 4 + 4, count) / count);
+  return 0;
+}
+
 /* Compares an output and makes the bytes of the CPU those of the GPU, so that
  * all others can be compared afterwards. */
 static void
@@ -293,10 +309,7 @@ check_output (Compare *compare,
 
   if (tensor->type == QM_TYPE_I32)
     return;
-  if (tensor->type == QM_TYPE_BF16)
-    tolerance = fmax (tolerance, 2e-3);
-  else if (tensor->type == QM_TYPE_F16)
-    tolerance = fmax (tolerance, 5e-4);
+  tolerance = fmax (tolerance, rounding_tolerance (tensor));
   error = difference (tensor, buffer->gpu + first, buffer->cpu + first);
   if (error / tolerance > compare->worst)
     compare->worst = error / tolerance;
