@@ -12,6 +12,11 @@
  * the first launch of what was captured. */
 #define WARM_UPS 2
 
+/* A first pass that takes so long is all that has to be before the clock, if a
+ * measurement is to be brief: beside it, launching what was captured for the
+ * first time takes nothing, and it heats as well as any other. */
+#define SECONDS_OF_LONG_PASS 3.0
+
 /* A GPU that was idle is faster than it can stay: for the first second or so
  * its power is below the limit that later holds its clocks back.  It is kept
  * busy for so many seconds before anything is timed.  After a measurement it
@@ -224,8 +229,11 @@ warm_up (Measurement *m, QmPhases *phases, QmError *error)
 
   phases->tune = now () - begin;
   busy = now ();
-  for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
-    status = warm_up_once (m, error);
+  if (m->options->brief && m->pass > SECONDS_OF_LONG_PASS)
+    busy = begin;
+  else
+    for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
+      status = warm_up_once (m, error);
   /* While the host updates, the GPU is idle, and has to be busy for as long
    * again. */
   if (offloads (m))
