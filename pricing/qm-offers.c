@@ -170,9 +170,9 @@ holds (const Reader *reader)
 }
 
 /* Adds an offer of `item`, with `gpus` of it in a whole machine, 0 for one
- * that is not whole. */
+ * that is not whole; there are `pieces` of it in a unit. */
 static void
-add_offer (Reader *reader, guint index, const char *item, int gpus)
+add_offer (Reader *reader, guint index, const char *item, int gpus, int pieces)
 {
   const QmQuote *quote = reader->quote;
   const QmQuoteLine *line = g_ptr_array_index (quote->lines, index);
@@ -182,7 +182,7 @@ add_offer (Reader *reader, guint index, const char *item, int gpus)
   gint64 micros = 0;
 
   if (!price_of_one (quote, line, &micros) || !net_of (reader, &micros)
-      || micros == 0)
+      || !scale (&micros, 1, pieces) || micros == 0)
     {
       leave_out (reader, line, _ ("the quote tells no price of one"));
       return;
@@ -248,6 +248,27 @@ gpu_of_parts (const Reader *reader, guint index, int *gpus)
   return gpu;
 }
 
+/* Whether several GPUs come in a machine: cards alone are named without
+ * processors, memory and the like. */
+static gboolean
+names_machine (const char *description)
+{
+  static const char *const words[] = {
+    "server",       "workstation", "node",    "system", "systems",
+    "chassis",      "barebone",    "rack",    "dgx",    "hgx",
+    "threadripper", "epyc",        "xeon",    "ryzen",  "cpu",
+    "ram",          "ddr4",        "ddr5",    "nvme",   "ssd",
+    "1u",           "2u",          "4u",      "5u",     "8u",
+    "tower",        "poweredge",   "proliant"
+  };
+  g_auto (GStrv) tokens = g_str_tokenize_and_fold (description, NULL, NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if (g_strv_contains ((const char *const *) tokens, words[i]))
+      return TRUE;
+  return FALSE;
+}
+
 static void
 read_line (Reader *reader, guint index)
 {
@@ -259,9 +280,15 @@ read_line (Reader *reader, guint index)
     return;
   gpu = gpu_of_parts (reader, index, &gpus);
   if (gpu != NULL)
-    add_offer (reader, index, gpu, gpus);
+    add_offer (reader, index, gpu, gpus, 1);
   else if (line->item != NULL && line->match != QM_MATCH_AMBIGUOUS)
-    add_offer (reader, index, line->item, line->gpus > 1 ? line->gpus : 0);
+    {
+      gboolean whole = line->gpus > 1 && line->description != NULL
+                       && names_machine (line->description);
+
+      add_offer (reader, index, line->item, whole ? line->gpus : 0,
+                 whole ? 1 : MAX (line->gpus, 1));
+    }
 }
 
 static void

@@ -215,7 +215,12 @@ test_whole (void)
   line->match = QM_MATCH_NONE;
   add_part (quote, "h100-80gb-sxm", 8);
   add_part (quote, NULL, 2);
-  add_line (quote, "a100-80gb-sxm", 1, 100000)->gpus = 8;
+  line = add_line (quote, "a100-80gb-sxm", 1, 100000);
+  line->gpus = 8;
+  g_free (line->description);
+  line->description = g_strdup ("GPU Server, 4U: 8x A100 SXM4, 2x EPYC");
+  /* Four cards in a box are no machine. */
+  add_line (quote, "a6000", 1, 20000)->gpus = 4;
   offers = qm_offers_new (catalog, quotes, NULL, today);
   advice = advise (offers, FALSE);
 
@@ -234,6 +239,9 @@ test_whole (void)
   g_assert_cmpint (find (advice, "a100-80gb-sxm", 8, TRUE)->cost_minor, ==,
                    10000000);
   g_assert_null (find (advice, "h100-80gb-sxm", 4, TRUE));
+  g_assert_null (find (advice, "a6000", 4, TRUE));
+  g_assert_cmpint (find (advice, "a6000", 1, FALSE)->gpu_price->micros, ==,
+                   UNITS (5000));
 }
 
 static void
