@@ -27,14 +27,17 @@ set_error (GError **error, const char *name, int line, const char *format, ...)
 static void
 set_error (GError **error, const char *name, int line, const char *format, ...)
 {
+  g_autofree char *cut = NULL;
   g_autofree char *message = NULL;
   va_list arguments;
 
   if (error == NULL || *error != NULL)
     return;
   va_start (arguments, format);
-  message = g_strdup_vprintf (format, arguments);
+  cut = g_strdup_vprintf (format, arguments);
   va_end (arguments);
+  /* What is quoted may have been cut within a character. */
+  message = g_utf8_make_valid (cut, -1);
   if (line > 0)
     g_set_error (error, QM_RATES_ERROR, QM_RATES_ERROR_FORMAT,
                  _ ("%s, line %d: %s"), name, line, message);
