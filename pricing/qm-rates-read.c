@@ -158,6 +158,15 @@ check_size (GBytes *bytes, const char *name, GError **error)
   return FALSE;
 }
 
+static gboolean
+check_text (const char *text, gsize size, const char *name, GError **error)
+{
+  if (size > 0 && g_utf8_validate_len (text, size, NULL))
+    return TRUE;
+  set_error (error, name, 0, _ ("is not a text file in UTF-8"));
+  return FALSE;
+}
+
 typedef struct
 {
   xmlTextReader *reader;
@@ -299,9 +308,12 @@ qm_rates_new_from_ecb (GBytes *bytes, const char *name, GError **error)
   if (!check_size (bytes, name, error))
     return NULL;
   text = g_bytes_get_data (bytes, &size);
-  reading.reader =
-      xmlReaderForMemory (size > 0 ? text : "", (int) size, NULL, NULL,
-                          XML_PARSE_NONET | XML_PARSE_NOCDATA);
+  if (!check_text (text, size, name, error))
+    return NULL;
+  /* Whatever it declares: the ECB writes UTF-8, and libxml2 would complain of
+   * other encodings on standard error. */
+  reading.reader = xmlReaderForMemory (text, (int) size, NULL, "UTF-8",
+                                       XML_PARSE_NONET | XML_PARSE_NOCDATA);
   if (reading.reader == NULL)
     {
       set_error (error, name, 0, _ ("there is no XML in it"));
@@ -385,11 +397,8 @@ qm_rates_new_from_csv (GBytes *bytes, const char *name, GError **error)
   if (!check_size (bytes, name, error))
     return NULL;
   text = g_bytes_get_data (bytes, &size);
-  if (size == 0 || !g_utf8_validate_len (text, size, NULL))
-    {
-      set_error (error, name, 0, _ ("is not a text file in UTF-8"));
-      return NULL;
-    }
+  if (!check_text (text, size, name, error))
+    return NULL;
   copy = g_strndup (text, size);
   for (char *line = copy, *next; line != NULL; line = next)
     {

@@ -3,6 +3,7 @@
 /* A watch list over the loopback: what a refresh learns, and what stays when it
  * learns nothing. */
 
+#include "pricing/qm-rates-fetch.h"
 #include "pricing/qm-watch-list.h"
 #include "tests/pricing/server.h"
 
@@ -287,6 +288,14 @@ test_entries (void)
   g_assert_no_error (error);
   g_assert_cmpstr (feed->address, ==, qm_feed_address (QM_FEED_VAST));
   g_assert_cmpstr (qm_watch_kind_name (feed->kind), ==, "vast");
+  for (guint kind = QM_WATCH_AZURE; kind < QM_N_WATCH_KINDS; kind++)
+    {
+      g_autoptr (QmWatch) own = qm_watch_new (kind, NULL, NULL);
+
+      g_assert_cmpint (qm_watch_kind_of_address (own->address), ==, kind);
+    }
+  g_assert_cmpint (qm_watch_kind_of_address ("https://azure.example/prices"),
+                   ==, QM_WATCH_PAGE);
   feed->failure = g_strdup ("because");
   feed->quote = qm_quote_new ();
   copy = qm_watch_copy (feed);
@@ -294,6 +303,38 @@ test_entries (void)
   g_assert_true (qm_quote_equal (copy->quote, feed->quote));
   g_assert_null (qm_watch_new (QM_WATCH_PAGE, "file:///etc/passwd", &error));
   g_assert_error (error, QM_FETCH_ERROR, QM_FETCH_ERROR_ADDRESS);
+}
+
+/* Exchange rates are refreshed on demand too. */
+static void
+test_rates (void)
+{
+  g_autofree char *address =
+      test_server_address (server, "/file/ecb-daily.xml");
+  g_autofree char *page = test_server_address (server, "/ok");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmRates) rates =
+      qm_rates_fetch (fetcher, address, NULL, NULL, NULL, &error);
+  static const struct
+  {
+    QmDate today;
+    const char *address;
+  } cases[] = {
+    { { 2026, 4, 13 }, QM_RATES_ECB_DAILY },
+    { { 2026, 4, 14 }, QM_RATES_ECB_DAILY },
+    { { 2026, 4, 15 }, QM_RATES_ECB_90_DAYS },
+    { { 2026, 7, 9 }, QM_RATES_ECB_90_DAYS },
+    { { 2026, 11, 21 }, QM_RATES_ECB_HISTORY },
+  };
+
+  g_assert_no_error (error);
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    g_assert_cmpstr (qm_rates_address_for (rates, cases[i].today), ==,
+                     cases[i].address);
+  g_assert_cmpstr (qm_rates_address_for (NULL, cases[0].today), ==,
+                   QM_RATES_ECB_HISTORY);
+  g_assert_null (qm_rates_fetch (fetcher, page, NULL, NULL, NULL, &error));
+  g_assert_error (error, QM_RATES_ERROR, QM_RATES_ERROR_FORMAT);
 }
 
 int
@@ -313,6 +354,7 @@ main (int argc, char **argv)
   g_test_add_func ("/watch-list/many", test_many);
   g_test_add_func ("/watch-list/cancel", test_cancel);
   g_test_add_func ("/watch-list/async", test_async);
+  g_test_add_func ("/watch-list/rates", test_rates);
   status = g_test_run ();
   qm_fetcher_unref (fetcher);
   test_server_stop (server);
