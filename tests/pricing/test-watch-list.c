@@ -5,6 +5,7 @@
 
 #include "pricing/qm-rates-fetch.h"
 #include "pricing/qm-watch-list.h"
+#include "pricing/qm-watch-store.h"
 #include "tests/pricing/server.h"
 
 #include <stdlib.h>
@@ -45,6 +46,8 @@ extract_cb (const QmWatch *watch,
     }
   quote = qm_quote_new ();
   strcpy (quote->currency, "USD");
+  quote->kind = QM_PRICE_STREET;
+  quote->tax_included = QM_YES;
   line = qm_quote_add_line (quote, QM_LINE_QUOTED);
   line->description = g_strdup (log->answer);
   line->price_micros =
@@ -305,6 +308,114 @@ test_entries (void)
   g_assert_error (error, QM_FETCH_ERROR, QM_FETCH_ERROR_ADDRESS);
 }
 
+static QmWatchOutcome outcomes[8];
+
+static void
+keep_cb (const QmWatch *watch,
+         QmWatchOutcome outcome,
+         guint done,
+         guint total,
+         gpointer data)
+{
+  outcomes[watch->id] = outcome;
+}
+
+/* Loads the list from the store, refreshes it, and keeps what was learned. */
+static GPtrArray *
+refresh_stored (QmQuoteStore *store, Log *log)
+{
+  g_autoptr (GError) error = NULL;
+  GPtrArray *list = qm_watch_store_load (store, &error);
+
+  g_assert_no_error (error);
+  qm_watch_list_refresh (list, fetcher, extract_cb, keep_cb, log, NULL);
+  for (guint i = 0; i < list->len; i++)
+    {
+      const QmWatch *watch = g_ptr_array_index (list, i);
+
+      qm_watch_store_save (store, watch, outcomes[watch->id], &error);
+      g_assert_no_error (error);
+    }
+  return list;
+}
+
+static void
+test_store (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmQuoteStore) store =
+      qm_quote_store_open (QM_QUOTE_STORE_IN_MEMORY, &error);
+  g_autofree char *address = test_server_address (server, "/ok");
+  g_autoptr (QmWatched) page = qm_watched_new (address);
+  g_autoptr (QmWatched) stored = NULL;
+  g_autoptr (QmWatched) failed = NULL;
+  g_autoptr (GPtrArray) history = NULL;
+  g_autoptr (GPtrArray) list = NULL;
+  const QmPricePoint *point;
+  QmWatch *watch;
+  Log log = { .answer = "GPU" };
+
+  g_assert_no_error (error);
+  page->title = g_strdup ("A GPU");
+  page->item = g_strdup ("a6000");
+  qm_quote_store_put_watched (store, page, NULL, &error);
+  g_assert_no_error (error);
+
+  g_ptr_array_unref (refresh_stored (store, &log));
+  g_assert_cmpint (outcomes[1], ==, QM_WATCH_FIRST);
+  g_ptr_array_unref (refresh_stored (store, &log));
+  g_assert_cmpint (outcomes[1], ==, QM_WATCH_SAME);
+  g_assert_cmpuint (log.extracted, ==, 1);
+  stored = qm_quote_store_get_watched (store, address, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (stored->title, ==, "A GPU");
+  g_assert_cmpint (stored->last_micros, ==, 5000000);
+  g_assert_cmpint (qm_date_compare (stored->last_date, qm_date_today ()), ==,
+                   0);
+  history = qm_quote_store_price_history (store, "a6000", &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (history->len, ==, 1);
+  point = g_ptr_array_index (history, 0);
+  g_assert_cmpint (point->tax_included, ==, QM_YES);
+
+  /* It fails: the price stands. */
+  list = qm_watch_store_load (store, &error);
+  watch = g_ptr_array_index (list, 0);
+  watch->failure = g_strdup ("nobody answers there");
+  watch->tried_at += 100;
+  g_assert_true (qm_watch_store_save (store, watch, QM_WATCH_FAILED, &error));
+  failed = qm_quote_store_get_watched (store, address, &error);
+  g_assert_cmpint (failed->last_micros, ==, 5000000);
+  g_assert_cmpstr (failed->error, ==, "nobody answers there");
+  g_assert_cmpint (failed->error_at, ==, watch->tried_at);
+}
+
+/* A feed's prices of known GPUs become price history. */
+static void
+test_stored_feed (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmQuoteStore) store =
+      qm_quote_store_open (QM_QUOTE_STORE_IN_MEMORY, &error);
+  g_autoptr (GPtrArray) list = list_new ();
+  QmWatch *azure = add (list, QM_WATCH_AZURE, "/file/azure-1.json");
+  g_autoptr (GPtrArray) history = NULL;
+  const QmPricePoint *point;
+  Log log = { 0 };
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (refresh (list, &log), ==, 0);
+  qm_watch_store_save (store, azure, QM_WATCH_FIRST, &error);
+  g_assert_no_error (error);
+  history = qm_quote_store_price_history (store, "h100-80gb-sxm", &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (history->len, ==, 2); /* in two regions */
+  point = g_ptr_array_index (history, 0);
+  g_assert_cmpint (point->kind, ==, QM_PRICE_CLOUD);
+  g_assert_cmpint (point->unit, ==, QM_PRICE_HOUR);
+  g_assert_cmpint (point->gpus, ==, 8);
+}
+
 /* Exchange rates are refreshed on demand too. */
 static void
 test_rates (void)
@@ -354,6 +465,8 @@ main (int argc, char **argv)
   g_test_add_func ("/watch-list/many", test_many);
   g_test_add_func ("/watch-list/cancel", test_cancel);
   g_test_add_func ("/watch-list/async", test_async);
+  g_test_add_func ("/watch-list/store", test_store);
+  g_test_add_func ("/watch-list/stored-feed", test_stored_feed);
   g_test_add_func ("/watch-list/rates", test_rates);
   status = g_test_run ();
   qm_fetcher_unref (fetcher);
