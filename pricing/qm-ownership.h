@@ -165,6 +165,20 @@ typedef struct
                each is rented on its own */
 } QmRent;
 
+/* What a price of the catalog rents.
+ *
+ * Returns: FALSE where it is not one for an hour. */
+gboolean qm_rent_of_price (const QmPrice *price, QmRent *rent);
+
+/* At which prices of the catalog GPUs of a type can be rented: of each source
+ * the newest, the cheapest per GPU first, since between a market of private
+ * hosts and a large cloud there is a factor of ten.
+ *
+ * Returns: (transfer container): of const QmPrice, which are the catalog's. */
+GPtrArray *qm_rent_prices (const QmCatalog *catalog,
+                           const char *gpu,
+                           const char *currency);
+
 typedef enum
 {
   QM_BREAK_EVEN_REACHED,    /* owning is cheaper from that month on */

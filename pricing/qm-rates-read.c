@@ -313,7 +313,8 @@ qm_rates_new_from_ecb (GBytes *bytes, const char *name, GError **error)
   /* Whatever it declares: the ECB writes UTF-8, and libxml2 would complain of
    * other encodings on standard error. */
   reading.reader = xmlReaderForMemory (text, (int) size, NULL, "UTF-8",
-                                       XML_PARSE_NONET | XML_PARSE_NOCDATA);
+                                       XML_PARSE_NONET | XML_PARSE_NOCDATA
+                                           | XML_PARSE_IGNORE_ENC);
   if (reading.reader == NULL)
     {
       set_error (error, name, 0, _ ("there is no XML in it"));

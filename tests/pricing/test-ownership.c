@@ -353,6 +353,34 @@ test_published_figures (void)
     }
 }
 
+/* The catalog's prices to rent an H100: each source once, the cheapest first.
+ */
+static void
+test_rent_prices (void)
+{
+  g_autoptr (GPtrArray) prices =
+      qm_rent_prices (catalog, "h100-80gb-sxm", "USD");
+  g_autoptr (GPtrArray) none = qm_rent_prices (catalog, "h100-80gb-sxm", "EUR");
+  gint64 before = 0;
+
+  g_assert_cmpuint (none->len, ==, 0);
+  g_assert_cmpuint (prices->len, >=, 5);
+  for (guint i = 0; i < prices->len; i++)
+    {
+      const QmPrice *price = g_ptr_array_index (prices, i);
+      QmRent rent = { 0 };
+
+      g_assert_true (qm_rent_of_price (price, &rent));
+      g_assert_cmpint (rent.gpus, ==, price->gpus);
+      g_assert_cmpint (rent.hour_micros, ==, price->micros);
+      g_assert_cmpint (rent.hour_micros / rent.gpus, >=, before);
+      before = rent.hour_micros / rent.gpus;
+      for (guint j = 0; j < i; j++)
+        g_assert_cmpstr (((QmPrice *) g_ptr_array_index (prices, j))->source,
+                         !=, price->source);
+    }
+}
+
 static void
 test_assumptions (void)
 {
@@ -409,6 +437,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ownership/rent", test_rent);
   g_test_add_func ("/ownership/instances", test_instances);
   g_test_add_func ("/ownership/published-figures", test_published_figures);
+  g_test_add_func ("/ownership/rent-prices", test_rent_prices);
   g_test_add_func ("/ownership/assumptions", test_assumptions);
   status = g_test_run ();
   qm_catalog_free (catalog);
