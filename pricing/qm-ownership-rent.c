@@ -32,7 +32,7 @@ compare_prices (gconstpointer a, gconstpointer b)
 
   if (left != right)
     return left < right ? -1 : 1;
-  return -qm_date_compare (p->observed_on, q->observed_on);
+  return strcmp (p->source, q->source);
 }
 
 GPtrArray *
