@@ -360,6 +360,9 @@ test_addresses (void)
     "http://shop.example/\xe2\x80\xae",
     "http://shop.example:99999/",
     "http://shop.example\\@other/",
+    "http://shop%2eexample%40other/",
+    "http://%32130706433/", /* 127.0.0.1 */
+    "http://shop%0a.example/",
     "http://\xff\xfe/",
   };
   static const char *const allowed[][2] = {
