@@ -226,7 +226,9 @@ GPtrArray *
 qm_quote_store_attachments (QmQuoteStore *store, gint64 id, GError **error)
 {
   static const char sql[] = "SELECT sha256, name, media_type, size, bytes"
-                            " FROM attachments WHERE quote = ?1 ORDER BY id";
+                            " FROM attachments"
+                            " JOIN documents ON documents.id = document"
+                            " WHERE quote = ?1 ORDER BY attachments.id";
   g_autoptr (GPtrArray) all = g_ptr_array_new_with_free_func (
       (GDestroyNotify) qm_quote_attachment_free);
   g_autoptr (QmStatement) row = NULL;
