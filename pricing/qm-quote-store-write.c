@@ -432,7 +432,7 @@ check_unchanged (QmQuoteStore *store, const Update *update, GError **error)
     return FALSE;
   if (qm_quote_equal (stored, update->before))
     return TRUE;
-  g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_CHANGED,
+  g_set_error_literal (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_CHANGED,
                _ ("The quote has been changed elsewhere meanwhile."));
   return FALSE;
 }
