@@ -58,10 +58,9 @@ check_known (QmQuoteStore *store, gint64 id, gboolean known, GError **error)
 {
   if (!known)
     g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_INVALID,
-                 _ ("Quote %" G_GINT64_FORMAT
-                    " in “%s” says something that this version does not "
-                    "know."),
-                 id, store->path);
+                 _ ("Quote %lld in “%s” says something that this version does "
+                    "not know."),
+                 (long long) id, store->path);
   return known;
 }
 
@@ -85,8 +84,8 @@ load_head (QmQuoteStore *store, QmQuote *quote, GError **error)
   step = qm_store_step (store, row, error);
   if (step == 0)
     g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_NOT_FOUND,
-                 _ ("There is no quote %" G_GINT64_FORMAT " in “%s”."),
-                 quote->id, store->path);
+                 _ ("There is no quote %lld in “%s”."), (long long) quote->id,
+                 store->path);
   if (step != 1)
     return FALSE;
   quote->vendor = qm_column_dup (row, &n);

@@ -3,6 +3,7 @@
 /* The store's file: where it cannot be used, what becomes of it, and of an
  * older or newer or damaged one. */
 
+#include "pricing/qm-quote-index.h"
 #include "pricing/qm-quote-store-prices.h"
 #include "pricing/qm-quote-store-private.h"
 #include "random-quote.h"
@@ -662,6 +663,48 @@ test_two_windows (Fixture *fixture, gconstpointer data)
   g_assert_true (qm_quote_store_restore (one, id, NULL));
 }
 
+/* Reads lists while another thread writes; returns how many were read. */
+static gpointer
+read_lists (gpointer data)
+{
+  const QmQuoteStore *shared = data;
+  g_autoptr (QmQuoteStore) store = qm_quote_store_open_again (shared, NULL);
+  guint n = 0, n_quotes = 0;
+
+  g_assert_nonnull (store);
+  while (n_quotes < 50)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (QmQuoteIndex) index = qm_quote_index_new (store, NULL, &error);
+
+      g_assert_no_error (error);
+      g_assert_cmpuint (qm_quote_index_n_quotes (index), >=, n_quotes);
+      n_quotes = qm_quote_index_n_quotes (index);
+      /* Each quote has ten lines, or is not there yet. */
+      g_assert_cmpuint (qm_quote_index_n_lines (index), ==, 10 * n_quotes);
+      for (gint64 id = 1; id <= n_quotes; id++)
+        g_assert_cmpuint (qm_quote_index_get (index, id)->n_lines, ==, 10);
+      n++;
+    }
+  return GUINT_TO_POINTER (n);
+}
+
+static void
+test_threads (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (QmQuoteStore) store = open_store (fixture->path);
+  GThread *reader = g_thread_new ("reader", read_lists, store);
+
+  for (guint32 seed = 1; seed <= 50; seed++)
+    {
+      g_autoptr (QmQuote) quote = plausible_quote (seed, 10);
+
+      g_assert_cmpint (qm_quote_store_add (store, quote, NULL, NULL, NULL), >,
+                       0);
+    }
+  g_assert_cmpuint (GPOINTER_TO_UINT (g_thread_join (reader)), >, 0);
+}
+
 static void
 test_busy (Fixture *fixture, gconstpointer data)
 {
@@ -711,6 +754,7 @@ main (int argc, char **argv)
     { "writers", test_writers },
     { "migrators", test_migrators },
     { "two-windows", test_two_windows },
+    { "threads", test_threads },
     { "busy", test_busy },
   };
 
