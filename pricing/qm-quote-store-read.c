@@ -174,10 +174,11 @@ load_findings (QmQuoteStore *store, QmQuote *quote, GError **error)
       int n = -1;
       int level = qm_column_word (row, &n, qm_word_of_level,
                                   QM_N_FINDING_LEVELS, &known);
-      const char *place = qm_column_text (row, &n);
+      g_autofree char *place = qm_column_dup (row, &n);
+      g_autofree char *message = qm_column_dup (row, &n);
 
       qm_quote_add_finding (quote, (QmFindingLevel) level, place,
-                            qm_column_text (row, &n));
+                            message != NULL ? message : "");
     }
   return check_known (store, quote->id, known, error) && step == 0;
 }

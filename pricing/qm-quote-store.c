@@ -72,6 +72,7 @@ connect_to (QmQuoteStore *store, GError **error)
   sqlite3_db_config (store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
   sqlite3_db_config (store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
   sqlite3_db_config (store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+  sqlite3_db_config (store->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
   return qm_store_execute (store, pragmas, error);
 }
 

@@ -382,6 +382,22 @@ test_damaged (Fixture *fixture, gconstpointer data)
     }
 }
 
+/* Reads what lists and plots are made of. */
+static void
+read_everything (QmQuoteStore *store)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmQuoteIndex) index = qm_quote_index_new (store, NULL, &error);
+  g_autoptr (GPtrArray) history =
+      qm_quote_store_price_history (store, "a6000", NULL);
+  QmQuoteFilter filter = { .search = "config" };
+
+  g_assert_true ((index == NULL) == (error != NULL));
+  for (int sort = 0; index != NULL && sort < QM_N_QUOTE_SORTS; sort++)
+    g_ptr_array_unref (qm_quote_index_lines (index, &filter, (QmQuoteSort) sort,
+                                             FALSE, 0, 10, NULL));
+}
+
 /* Flipped bytes may go unnoticed at first, but nothing may crash or go on
  * without an end. */
 static void
@@ -415,6 +431,8 @@ test_flipped (Fixture *fixture, gconstpointer data)
 
           g_assert_true ((quote == NULL) == (reason != NULL));
         }
+      if (store != NULL)
+        read_everything (store);
     }
   g_rand_free (random);
 }

@@ -181,6 +181,38 @@ test_invalid_prices (void)
   g_assert_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_INVALID);
 }
 
+/* All or none. */
+static void
+test_many_prices (void)
+{
+  g_autoptr (QmQuoteStore) store = open_store ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) points = g_ptr_array_new ();
+  QmPricePoint some[3] = { 0 };
+
+  for (int i = 0; i < 3; i++)
+    {
+      some[i] = (QmPricePoint){ .item = (char *) "h100",
+                                .kind = QM_PRICE_CLOUD,
+                                .unit = QM_PRICE_HOUR,
+                                .date = { 2026, 11, 1 + i },
+                                .currency = "USD",
+                                .source = (char *) "feed" };
+      g_ptr_array_add (points, &some[i]);
+    }
+  for (int round = 0; round < 2; round++)
+    {
+      g_autoptr (GPtrArray) history = NULL;
+
+      some[2].micros = round == 0 ? -1 : 1;
+      g_assert_cmpint (qm_quote_store_put_prices (store, points, &error), ==,
+                       round == 1);
+      g_clear_error (&error);
+      history = qm_quote_store_price_history (store, "h100", NULL);
+      g_assert_cmpuint (history->len, ==, round == 0 ? 0 : 3);
+    }
+}
+
 static void
 assert_watched_equal (const QmWatched *a, const QmWatched *b)
 {
@@ -276,6 +308,7 @@ main (int argc, char **argv)
   g_test_add_func ("/quote-store-prices/rates", test_rates);
   g_test_add_func ("/quote-store-prices/history", test_history);
   g_test_add_func ("/quote-store-prices/invalid", test_invalid_prices);
+  g_test_add_func ("/quote-store-prices/many", test_many_prices);
   g_test_add_func ("/quote-store-prices/watched", test_watched);
   g_test_add_func ("/quote-store-prices/watched-whole", test_watched_whole);
   return g_test_run ();
