@@ -4,9 +4,11 @@
  * and the recommendation.
  *
  * A candidate is a GPU type x a count x the cheapest machine that carries that
- * many.  Its overall cost is machine + count x GPU; the cost of one experiment
- * is overall cost x days / (lifetime x 365), the machine's price spread evenly
- * over its life ("$100K or 100 Days", arXiv 2410.23261, section 4.1).
+ * many, or a whole machine with its GPUs that the user has a quote of.  Its
+ * overall cost is machine + count x GPU, or the machine's with them; the cost
+ * of one experiment is overall cost x days / (lifetime x 365), the machine's
+ * price spread evenly over its life ("$100K or 100 Days", arXiv 2410.23261,
+ * section 4.1).
  *
  * Audit: the utilisation that a time implies is
  *
@@ -47,9 +49,10 @@ typedef enum
 typedef struct
 {
   const QmGpu *gpu;
-  int gpus; /* in one machine */
-  const QmMachine *machine;
-  int machines;      /* 1 but for portfolios */
+  int gpus;                 /* in one machine */
+  const QmMachine *machine; /* NULL: none carries that many, or a whole one is
+                               offered */
+  int machines;             /* 1 but for portfolios */
   gint64 cost_minor; /* overall, all machines, in USD cents; -1: unpriced */
   double days;       /* NaN where there is no time; a portfolio's: see
                         qm_advice_new() */
@@ -58,12 +61,15 @@ typedef struct
   QmVerdict verdict;
   const QmMeasurement *measurement;
   const QmMeasurement *audited; /* NULL: no utilisation is known */
-  const QmPrice *gpu_price;
+  const QmPrice *gpu_price; /* NULL: unpriced, or contained in the machine's */
   const QmPrice *machine_price;
-  guint foreign : 1;     /* a time of other software than was asked for */
-  guint superseded : 1;  /* the place has a time that is better known */
-  guint eligible : 1;    /* may be recommended: passes the audit, has a price
-                            and a time, and is neither of the above */
+  const QmOffer *gpu_offer; /* the quotes that the prices are of, or NULL */
+  const QmOffer *machine_offer;
+  guint foreign : 1;    /* a time of other software than was asked for */
+  guint superseded : 1; /* the place has a time that is better known */
+  guint claimed : 1;    /* a price is only claimed: see qm_price_is_claimed() */
+  guint eligible : 1;   /* may be recommended: passes the audit, has a price
+                           and a time, and is none of the above */
   guint on_frontier : 1; /* no eligible candidate is both cheaper and faster */
 } QmCandidate;
 
@@ -136,6 +142,13 @@ QmRecommendation qm_advice_recommend (const QmAdvice *advice,
                                       gint64 budget_minor,
                                       double deadline_days);
 
+/* Whether it is a machine with its GPUs, as offered. */
+gboolean qm_candidate_is_whole (const QmCandidate *candidate);
+
+/* Whether a candidate is shown for comparison only, whatever the limits and
+ * its verdict: foreign, superseded or claimed. */
+gboolean qm_candidate_is_aside (const QmCandidate *candidate);
+
 /* Whether a candidate may be bought within the limits. */
 gboolean qm_candidate_within (const QmCandidate *candidate,
                               gint64 budget_minor,
@@ -161,11 +174,18 @@ const char *qm_verdict_name (QmVerdict verdict);
  * newest price goes before all; then QM_PRICES_PUBLISHED takes the published
  * one and QM_PRICES_CURRENT the newest, of one day a quote before a street, a
  * resale, a published and a list price; where the basis has none, any of the
- * others serves.  Never a range, a claim, a rent or another currency than
- * USD. */
+ * others serves, and last of all the newest claim or range.  Never a rent or
+ * another currency than USD. */
 const QmPrice *qm_price_choose (const QmCatalog *catalog,
                                 const char *item,
                                 QmPriceBasis basis);
+
+/* Whether nobody offers or saw that price: a claim, or only a range. */
+gboolean qm_price_is_claimed (const QmPrice *price);
+
+/* What a price counts as, in millionths of the major unit: of a range, its
+ * upper end. */
+gint64 qm_price_counted_micros (const QmPrice *price);
 
 #define QM_ADVICE_ERROR (qm_advice_error_quark ())
 GQuark qm_advice_error_quark (void);

@@ -222,6 +222,58 @@ qm_quote_store_get (QmQuoteStore *store, gint64 id, GError **error)
   return what.quote;
 }
 
+typedef struct
+{
+  gboolean with_items;
+  GCancellable *cancellable;
+  GPtrArray *quotes;
+} GetAll;
+
+static gboolean
+get_all (QmQuoteStore *store, gpointer data, GError **error)
+{
+  static const char all[] =
+      "SELECT id FROM quotes WHERE deleted_at IS NULL ORDER BY id";
+  static const char with_items[] =
+      "SELECT id FROM quotes WHERE deleted_at IS NULL AND EXISTS"
+      " (SELECT 1 FROM lines WHERE quote = quotes.id AND item IS NOT NULL)"
+      " ORDER BY id";
+  const GetAll *what = data;
+  g_autoptr (QmStatement) row =
+      qm_store_prepare (store, what->with_items ? with_items : all, error);
+  int step = -1;
+
+  while (row != NULL && (step = qm_store_step (store, row, error)) == 1)
+    {
+      QmQuote *quote;
+
+      if (g_cancellable_set_error_if_cancelled (what->cancellable, error))
+        return FALSE;
+      quote = qm_store_load_quote (store, sqlite3_column_int64 (row, 0), error);
+      if (quote == NULL)
+        return FALSE;
+      g_ptr_array_add (what->quotes, quote);
+    }
+  return step == 0;
+}
+
+GPtrArray *
+qm_quote_store_get_all (QmQuoteStore *store,
+                        gboolean with_items,
+                        GCancellable *cancellable,
+                        GError **error)
+{
+  g_autoptr (GPtrArray) quotes =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+  GetAll what = { with_items, cancellable, quotes };
+
+  g_return_val_if_fail (store != NULL, NULL);
+
+  if (!qm_store_read (store, get_all, &what, error))
+    return NULL;
+  return g_steal_pointer (&quotes);
+}
+
 GPtrArray *
 qm_quote_store_attachments (QmQuoteStore *store, gint64 id, GError **error)
 {

@@ -146,6 +146,18 @@ bench_sorting (QmQuoteIndex *index)
     }
 }
 
+static void
+bench_get_all (QmQuoteStore *store)
+{
+  g_autoptr (GPtrArray) quotes = NULL;
+  double begin = now ();
+
+  quotes = qm_quote_store_get_all (store, TRUE, NULL, NULL);
+  g_assert_nonnull (quotes);
+  printf ("getting the %u quotes with an item of the catalog: %.0f ms\n",
+          quotes->len, now () - begin);
+}
+
 static double
 bench_index (const char *path)
 {
@@ -156,6 +168,7 @@ bench_index (const char *path)
 
   store = open_store (path);
   printf ("opening and looking through: %.0f ms\n", now () - begin);
+  bench_get_all (store);
   begin = now ();
   index = qm_quote_index_new (store, NULL, NULL);
   g_assert_nonnull (index);

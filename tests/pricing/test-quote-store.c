@@ -275,6 +275,39 @@ test_delete (void)
 }
 
 static void
+test_get_all (void)
+{
+  g_autoptr (QmQuoteStore) store = open_store ();
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) all = NULL;
+  g_autoptr (GPtrArray) some = NULL;
+  gint64 gone;
+
+  for (guint i = 0; i < 4; i++)
+    {
+      g_autoptr (QmQuote) quote = qm_quote_new ();
+
+      quote->payable_minor = i;
+      qm_quote_add_line (quote, QM_LINE_QUOTED);
+      if (i % 2 == 1)
+        qm_quote_add_line (quote, QM_LINE_QUOTED)->item = g_strdup ("h100");
+      gone = add (store, quote);
+    }
+  g_assert_true (qm_quote_store_delete (store, gone, NULL));
+  all = qm_quote_store_get_all (store, FALSE, cancellable, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (all->len, ==, 3);
+  some = qm_quote_store_get_all (store, TRUE, NULL, NULL);
+  g_assert_cmpuint (some->len, ==, 1);
+  g_assert_true (
+      qm_quote_equal (g_ptr_array_index (some, 0), g_ptr_array_index (all, 1)));
+  g_cancellable_cancel (cancellable);
+  g_assert_null (qm_quote_store_get_all (store, TRUE, cancellable, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
+static void
 test_attachments (void)
 {
   g_autoptr (QmQuoteStore) store = open_store ();
@@ -481,6 +514,7 @@ main (int argc, char **argv)
   g_test_add_func ("/quote-store/all-or-none", test_all_or_none);
   g_test_add_func ("/quote-store/update", test_update);
   g_test_add_func ("/quote-store/delete", test_delete);
+  g_test_add_func ("/quote-store/get-all", test_get_all);
   g_test_add_func ("/quote-store/attachments", test_attachments);
   g_test_add_func ("/quote-store/vendors", test_vendors);
   g_test_add_func ("/quote-store/invalid", test_invalid);
