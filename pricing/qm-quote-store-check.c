@@ -88,10 +88,14 @@ check_finding (const QmFinding *finding, GError **error)
          && qm_store_check_text (finding->message, error);
 }
 
-static gboolean
-is_sha256 (const char *text)
+gboolean
+qm_store_check_digest (const char *sha256, GError **error)
 {
-  return strlen (text) == 64 && strspn (text, "0123456789abcdefABCDEF") == 64;
+  if (sha256 != NULL && strlen (sha256) == 64
+      && strspn (sha256, "0123456789abcdefABCDEF") == 64)
+    return TRUE;
+  return invalid (error, _ ("The digest of the document is not one of "
+                            "SHA-256."));
 }
 
 static gboolean
@@ -103,9 +107,8 @@ check_head (const QmQuote *quote, GError **error)
   if (quote->kind > QM_PRICE_CLOUD || quote->unit > QM_PRICE_HOUR
       || (guint) quote->origin >= QM_N_QUOTE_ORIGINS)
     return invalid (error, _ ("The kind of the quote is not known."));
-  if (quote->sha256 != NULL && !is_sha256 (quote->sha256))
-    return invalid (error, _ ("The digest of the document is not one of "
-                              "SHA-256."));
+  if (quote->sha256 != NULL && !qm_store_check_digest (quote->sha256, error))
+    return FALSE;
   for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
     if (!qm_store_check_text (texts[i], error))
       return FALSE;

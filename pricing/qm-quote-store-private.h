@@ -146,6 +146,7 @@ char *qm_store_newest_backup (const char *path);
 /* Whether a quote can be stored: QM_QUOTE_STORE_ERROR_INVALID where not. */
 gboolean qm_store_check_quote (const QmQuote *quote, GError **error);
 gboolean qm_store_check_text (const char *text, GError **error);
+gboolean qm_store_check_digest (const char *sha256, GError **error);
 gboolean qm_store_check_date (QmDate date, GError **error);
 gboolean qm_store_check_currency (const char *currency, GError **error);
 

@@ -3,7 +3,7 @@
 /* The tables of the store, version by version.
  *
  * A step is never changed once it has been released: what it made is in
- * people's files.  tests/pricing/quotes-1.sql is a file of version 1.
+ * people's files.  tests/pricing/quotes-1.sql is of version 1.
  *
  * Amounts that are not stated, and dates that are not known, are NULL.  Dates
  * are ISO 8601 and may end after the year or the month; times are seconds since
@@ -94,16 +94,46 @@ static const char version_1[] =
     "  source INTEGER NOT NULL REFERENCES rate_sources,"
     "  PRIMARY KEY (currency, date)) WITHOUT ROWID;";
 
-/* Quotes can be deleted and restored; prices that were seen, watched pages and
- * a count of changes come. */
+/* Quotes can be deleted and restored.  A document may hold several quotes,
+ * told apart by their vendor and number as they were read (`part`, see
+ * part_of() in qm-quote-store-write.c), and its bytes are kept once.  Prices
+ * that were seen, watched pages and a count of changes come. */
 static const char version_2[] =
     "ALTER TABLE quotes ADD COLUMN deleted_at INTEGER;"
+    "ALTER TABLE quotes ADD COLUMN part TEXT NOT NULL DEFAULT '';"
+    "UPDATE quotes SET part = ("
+    "  SELECT '0:' || length (CAST (v AS BLOB)) || ':' || v || ':' || n FROM ("
+    "    SELECT ifnull ((SELECT name FROM vendors WHERE id = vendor), '') AS v,"
+    "      ifnull (number, '') AS n));"
     "DROP INDEX quotes_by_document;"
     "CREATE UNIQUE INDEX quotes_by_document"
-    "  ON quotes (sha256, ifnull (source, ''))"
+    "  ON quotes (sha256, ifnull (source, ''), part)"
     "  WHERE sha256 IS NOT NULL AND deleted_at IS NULL;"
     "CREATE INDEX quotes_by_deletion ON quotes (deleted_at)"
     "  WHERE deleted_at IS NOT NULL;"
+
+    "CREATE TABLE documents ("
+    "  id INTEGER PRIMARY KEY,"
+    "  sha256 TEXT NOT NULL UNIQUE,"
+    "  size INTEGER NOT NULL,"
+    "  bytes BLOB);"
+    "INSERT INTO documents (sha256, size, bytes)"
+    "  SELECT sha256, size, max (bytes) FROM attachments GROUP BY sha256"
+    "  ORDER BY min (id);"
+    "DROP INDEX attachments_by_quote;"
+    "ALTER TABLE attachments RENAME TO attachments_1;"
+    "CREATE TABLE attachments ("
+    "  id INTEGER PRIMARY KEY,"
+    "  quote INTEGER NOT NULL REFERENCES quotes ON DELETE CASCADE,"
+    "  document INTEGER NOT NULL REFERENCES documents,"
+    "  name TEXT,"
+    "  media_type TEXT);"
+    "CREATE INDEX attachments_by_quote ON attachments (quote);"
+    "CREATE INDEX attachments_by_document ON attachments (document);"
+    "INSERT INTO attachments (id, quote, document, name, media_type)"
+    "  SELECT attachments_1.id, quote, documents.id, name, media_type"
+    "  FROM attachments_1 JOIN documents USING (sha256);"
+    "DROP TABLE attachments_1;"
 
     "CREATE TABLE prices ("
     "  id INTEGER PRIMARY KEY,"

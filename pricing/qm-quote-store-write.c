@@ -125,14 +125,14 @@ write_body (QmQuoteStore *store,
 }
 
 static gboolean
-write_attachment (QmQuoteStore *store,
-                  gint64 id,
-                  const QmQuoteAttachment *attachment,
-                  GError **error)
+write_document (QmQuoteStore *store,
+                const QmQuoteAttachment *attachment,
+                GError **error)
 {
   static const char sql[] =
-      "INSERT INTO attachments (quote, sha256, name, media_type, size, bytes)"
-      " VALUES (?, ?, ?, ?, ?, ?)";
+      "INSERT INTO documents (sha256, size, bytes) VALUES (?, ?, ?)"
+      " ON CONFLICT (sha256) DO UPDATE SET bytes = excluded.bytes"
+      "  WHERE bytes IS NULL AND excluded.bytes IS NOT NULL";
   QmStatement *statement = qm_store_prepare (store, sql, error);
   gsize size = 0;
   gconstpointer bytes = attachment->bytes != NULL
@@ -142,10 +142,7 @@ write_attachment (QmQuoteStore *store,
 
   if (statement == NULL)
     return FALSE;
-  qm_bind_int (statement, &n, id);
   qm_bind_text (statement, &n, attachment->sha256);
-  qm_bind_text (statement, &n, attachment->name);
-  qm_bind_text (statement, &n, attachment->media_type);
   qm_bind_int (statement, &n, attachment->size);
   if (attachment->bytes != NULL && size <= QM_QUOTE_STORE_MAX_ATTACHMENT)
     sqlite3_bind_blob (statement, ++n, size > 0 ? bytes : "", (int) size,
@@ -153,13 +150,62 @@ write_attachment (QmQuoteStore *store,
   return qm_store_run (store, statement, error);
 }
 
+static gboolean
+write_attachment (QmQuoteStore *store,
+                  gint64 id,
+                  const QmQuoteAttachment *attachment,
+                  GError **error)
+{
+  static const char sql[] =
+      "INSERT INTO attachments (quote, document, name, media_type)"
+      " VALUES (?, (SELECT id FROM documents WHERE sha256 = ?), ?, ?)";
+  QmStatement *statement;
+  int n = 0;
+
+  if (!write_document (store, attachment, error))
+    return FALSE;
+  statement = qm_store_prepare (store, sql, error);
+  if (statement == NULL)
+    return FALSE;
+  qm_bind_int (statement, &n, id);
+  qm_bind_text (statement, &n, attachment->sha256);
+  qm_bind_text (statement, &n, attachment->name);
+  qm_bind_text (statement, &n, attachment->media_type);
+  return qm_store_run (store, statement, error);
+}
+
+typedef struct
+{
+  const QmQuote *quote;
+  GPtrArray *attachments;
+  int occurrence; /* how many of its document, vendor and number went before */
+  gint64 id;
+  gboolean already;
+} Addition;
+
+/* What tells the quotes of one document apart, as they were read: vendor and
+ * number, which may be the same for several.  (transfer full) */
+static char *
+part_of (const QmQuote *quote, int occurrence)
+{
+  const char *vendor = quote->vendor != NULL ? quote->vendor : "";
+
+  return g_strdup_printf ("%d:%" G_GSIZE_FORMAT ":%s:%s", occurrence,
+                          strlen (vendor), vendor,
+                          quote->number != NULL ? quote->number : "");
+}
+
 /* The id of the same document: 0 where there is none, -1 with an error. */
 static gint64
-find_same (QmQuoteStore *store, const QmQuote *quote, GError **error)
+find_same (QmQuoteStore *store,
+           const QmQuote *quote,
+           const char *part,
+           GError **error)
 {
   static const char sql[] =
       "SELECT id FROM quotes WHERE sha256 = ?1"
-      " AND ifnull (source, '') = ifnull (?2, '') AND deleted_at IS NULL";
+      " AND ifnull (source, '') = ifnull (?2, '') AND part = ?3"
+      " AND deleted_at IS NULL";
   g_autoptr (QmStatement) statement = NULL;
   int n = 0;
 
@@ -170,6 +216,7 @@ find_same (QmQuoteStore *store, const QmQuote *quote, GError **error)
     return -1;
   qm_bind_text (statement, &n, quote->sha256);
   qm_bind_text (statement, &n, quote->source);
+  qm_bind_text (statement, &n, part);
   switch (qm_store_step (store, statement, error))
     {
     case 1:
@@ -181,14 +228,6 @@ find_same (QmQuoteStore *store, const QmQuote *quote, GError **error)
     }
 }
 
-typedef struct
-{
-  const QmQuote *quote;
-  GPtrArray *attachments;
-  gint64 id;
-  gboolean already;
-} Addition;
-
 static gboolean
 add (QmQuoteStore *store, gpointer data, GError **error)
 {
@@ -196,14 +235,15 @@ add (QmQuoteStore *store, gpointer data, GError **error)
       "INSERT INTO quotes (vendor, number, note, currency, kind, unit,"
       "  issued_on, valid_from, valid_until, tax_included, net_minor,"
       "  discount_minor, charge_minor, tax_minor, payable_minor, origin,"
-      "  source, sha256, read_at)"
+      "  source, sha256, read_at, part)"
       " VALUES ((SELECT id FROM vendors WHERE name = ?),"
-      "  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      "  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   Addition *addition = data;
+  g_autofree char *part = part_of (addition->quote, addition->occurrence);
   QmStatement *statement;
   int n = 0;
 
-  addition->id = find_same (store, addition->quote, error);
+  addition->id = find_same (store, addition->quote, part, error);
   addition->already = addition->id > 0;
   if (addition->id != 0)
     return addition->already;
@@ -214,6 +254,7 @@ add (QmQuoteStore *store, gpointer data, GError **error)
   if (statement == NULL)
     return FALSE;
   bind_head (statement, &n, addition->quote);
+  qm_bind_text (statement, &n, part);
   if (!qm_store_run (store, statement, error))
     return FALSE;
   addition->id = sqlite3_last_insert_rowid (store->db);
@@ -234,7 +275,7 @@ check_attachments (GPtrArray *attachments, GError **error)
     {
       const QmQuoteAttachment *attachment = g_ptr_array_index (attachments, i);
 
-      if (!qm_store_check_text (attachment->sha256, error)
+      if (!qm_store_check_digest (attachment->sha256, error)
           || !qm_store_check_text (attachment->name, error)
           || !qm_store_check_text (attachment->media_type, error))
         return FALSE;
@@ -249,7 +290,7 @@ qm_quote_store_add (QmQuoteStore *store,
                     gboolean *already,
                     GError **error)
 {
-  Addition addition = { quote, attachments, 0, FALSE };
+  Addition addition = { quote, attachments, 0, 0, FALSE };
 
   g_return_val_if_fail (store != NULL && quote != NULL, 0);
 
@@ -265,20 +306,38 @@ qm_quote_store_add (QmQuoteStore *store,
 typedef struct
 {
   GPtrArray *quotes;
+  GPtrArray *attachments;
   GArray *ids;
   guint added;
 } Additions;
+
+/* How many quotes of the same document, vendor and number went before. */
+static int
+count_occurrence (GHashTable *counts, const QmQuote *quote)
+{
+  g_autofree char *part = part_of (quote, 0);
+  char *key = g_strdup_printf ("%s:%s:%s", quote->sha256, part,
+                               quote->source != NULL ? quote->source : "");
+  int count = GPOINTER_TO_INT (g_hash_table_lookup (counts, key));
+
+  g_hash_table_insert (counts, key, GINT_TO_POINTER (count + 1));
+  return count;
+}
 
 static gboolean
 add_all (QmQuoteStore *store, gpointer data, GError **error)
 {
   Additions *additions = data;
+  g_autoptr (GHashTable) counts =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
   for (guint i = 0; i < additions->quotes->len; i++)
     {
-      Addition one = { g_ptr_array_index (additions->quotes, i), NULL, 0,
-                       FALSE };
+      const QmQuote *quote = g_ptr_array_index (additions->quotes, i);
+      Addition one = { quote, additions->attachments, 0, 0, FALSE };
 
+      if (quote->sha256 != NULL)
+        one.occurrence = count_occurrence (counts, quote);
       if (!add (store, &one, error))
         return FALSE;
       additions->added += !one.already;
@@ -290,18 +349,20 @@ add_all (QmQuoteStore *store, gpointer data, GError **error)
 GArray *
 qm_quote_store_add_all (QmQuoteStore *store,
                         GPtrArray *quotes,
+                        GPtrArray *attachments,
                         guint *added,
                         GError **error)
 {
   g_autoptr (GArray) ids = g_array_new (FALSE, FALSE, sizeof (gint64));
-  Additions additions = { quotes, ids, 0 };
+  Additions additions = { quotes, attachments, ids, 0 };
 
   g_return_val_if_fail (store != NULL && quotes != NULL, NULL);
 
   for (guint i = 0; i < quotes->len; i++)
     if (!qm_store_check_quote (g_ptr_array_index (quotes, i), error))
       return NULL;
-  if (!qm_store_write (store, add_all, &additions, error))
+  if (!check_attachments (attachments, error)
+      || !qm_store_write (store, add_all, &additions, error))
     return NULL;
   if (added != NULL)
     *added = additions.added;
@@ -328,9 +389,19 @@ static gboolean
 fail_not_found (QmQuoteStore *store, gint64 id, GError **error)
 {
   g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_NOT_FOUND,
-               _ ("There is no quote %" G_GINT64_FORMAT " in “%s”."), id,
+               _ ("There is no quote %lld in “%s”."), (long long) id,
                store->path);
   return FALSE;
+}
+
+static gboolean
+forget_unused_documents (QmQuoteStore *store, GError **error)
+{
+  static const char sql[] =
+      "DELETE FROM documents WHERE NOT EXISTS"
+      " (SELECT 1 FROM attachments WHERE document = documents.id)";
+
+  return qm_store_run_sql (store, sql, error);
 }
 
 static gboolean
@@ -361,8 +432,9 @@ check_unchanged (QmQuoteStore *store, const Update *update, GError **error)
     return FALSE;
   if (qm_quote_equal (stored, update->before))
     return TRUE;
-  g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_CHANGED,
-               _ ("The quote has been changed elsewhere meanwhile."));
+  g_set_error_literal (error, QM_QUOTE_STORE_ERROR,
+                       QM_QUOTE_STORE_ERROR_CHANGED,
+                       _ ("The quote has been changed elsewhere meanwhile."));
   return FALSE;
 }
 
@@ -473,7 +545,8 @@ purge (QmQuoteStore *store, gpointer data, GError **error)
   Purge *what = data;
 
   what->removed = run_with (store, sql, what->before, error);
-  return what->removed >= 0 && forget_unused_vendors (store, error);
+  return what->removed >= 0 && forget_unused_vendors (store, error)
+         && forget_unused_documents (store, error);
 }
 
 int
