@@ -180,6 +180,12 @@ guess_formats (QmCsvMapping *mapping, const QmSheet *sheet)
   guint first = (guint) (mapping->header_row + 1);
   guint end = MIN (qm_sheet_n_rows (sheet), first + SAMPLE_ROWS);
 
+  /* Only the project's own tables have roles. */
+  if (qm_csv_mapping_column (mapping, QM_CSV_ROLE) >= 0)
+    {
+      mapping->decimal = QM_DECIMAL_POINT;
+      return;
+    }
   for (guint row = 0; row < end; row++)
     for (guint i = 0; i < MAX (mapping->columns->len,
                                row < first ? qm_sheet_n_cells (sheet, row) : 0);

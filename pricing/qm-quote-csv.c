@@ -488,7 +488,8 @@ read_total_row (Reader *reader, guint row)
   gint64 micros;
   int column;
 
-  if (words == NULL || !field_is_empty (reader, row, QM_CSV_QUANTITY))
+  if (words == NULL || !field_is_empty (reader, row, QM_CSV_QUANTITY)
+      || !field_is_empty (reader, row, QM_CSV_ROLE))
     return FALSE;
   kind = qm_csv_row_kind_of (words);
   column = find_amount (reader, row);
@@ -530,7 +531,7 @@ is_loose (Reader *reader, guint row)
           ? g_ptr_array_index (reader->drafts, reader->drafts->len - 1)
           : NULL;
 
-  if (has_amount)
+  if (has_amount || !field_is_empty (reader, row, QM_CSV_ROLE))
     return FALSE;
   if (!has_words || last == NULL)
     return TRUE;
