@@ -10,6 +10,11 @@
 /* Of a longer text, only so many bytes are looked at. */
 #define LONGEST_NAME 200
 
+/* No name of a column is longer, in bytes ... */
+#define LONGEST_HEADER 100
+/* ... and no phrase. */
+#define LONGEST_PHRASE 63
+
 typedef struct
 {
   QmCsvField field;
@@ -260,13 +265,71 @@ list_holds (const char *list, const char *phrase, gsize length)
   return FALSE;
 }
 
+/* Phrases of a list separated by "|", each with a value; those before count. */
+static void
+add_phrases (GHashTable *table, const char *list, guint value)
+{
+  g_auto (GStrv) phrases = g_strsplit (list, "|", -1);
+
+  for (guint i = 0; phrases[i] != NULL; i++)
+    if (!g_hash_table_contains (table, phrases[i]))
+      g_hash_table_insert (table, g_strdup (phrases[i]),
+                           GUINT_TO_POINTER (value));
+}
+
+/* All phrases of columns' names, and of rows; never changed once they are
+ * there. */
+static GHashTable *
+field_phrases (void)
+{
+  static GHashTable *table;
+
+  if (g_once_init_enter (&table))
+    {
+      GHashTable *made =
+          g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+      for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+        add_phrases (made, fields[i].words, fields[i].field);
+      g_once_init_leave (&table, made);
+    }
+  return table;
+}
+
+static GHashTable *
+row_phrases (void)
+{
+  static GHashTable *table;
+
+  if (g_once_init_enter (&table))
+    {
+      GHashTable *made =
+          g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+      for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+        add_phrases (made, rows[i].words, rows[i].kind);
+      g_once_init_leave (&table, made);
+    }
+  return table;
+}
+
+/* The value of a phrase of that length; 0: it is not among them. */
+static guint
+look_up (GHashTable *table, const char *phrase, gsize length)
+{
+  char copy[LONGEST_PHRASE + 1];
+
+  if (length > LONGEST_PHRASE)
+    return 0;
+  memcpy (copy, phrase, length);
+  copy[length] = '\0';
+  return GPOINTER_TO_UINT (g_hash_table_lookup (table, copy));
+}
+
 static QmCsvField
 find_field (const char *phrase, gsize length)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    if (list_holds (fields[i].words, phrase, length))
-      return fields[i].field;
-  return QM_CSV_IGNORED;
+  return (QmCsvField) look_up (field_phrases (), phrase, length);
 }
 
 /* What a name says about tax. */
@@ -357,10 +420,15 @@ is_unwanted (const char *normal)
 QmCsvField
 qm_csv_field_of (const char *name, int *tax)
 {
-  g_autofree char *normal = qm_csv_normalize (name);
+  g_autofree char *normal = NULL;
   g_autofree char *stripped = NULL;
   QmCsvField field;
 
+  *tax = -1;
+  if (strnlen (name, LONGEST_HEADER + 1) > LONGEST_HEADER
+      || name[strspn (name, " .,-0123456789")] == '\0')
+    return QM_CSV_IGNORED;
+  normal = qm_csv_normalize (name);
   *tax = find_tax (normal);
   if (normal[0] == '\0' || is_unwanted (normal))
     return QM_CSV_IGNORED;
@@ -387,14 +455,17 @@ qm_csv_row_kind_of (const char *words)
 
   /* The longest phrase that it begins with; the rest says which tax, or of
    * what. */
-  for (gsize n = 1; n <= length; n++)
+  for (gsize n = 1; n <= MIN (length, LONGEST_PHRASE); n++)
     if (normal[n] == ' ' || normal[n] == '\0')
-      for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-        if (n > longest && list_holds (rows[i].words, normal, n))
+      {
+        guint found = look_up (row_phrases (), normal, n);
+
+        if (found != 0)
           {
-            kind = rows[i].kind;
+            kind = (QmCsvRowKind) found;
             longest = n;
           }
+      }
   if (length > longest + 32)
     return QM_CSV_ROW_LINE;
   if (kind == QM_CSV_ROW_TOTAL && find_tax (normal) == 1)

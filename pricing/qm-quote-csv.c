@@ -69,11 +69,11 @@ make_place (Reader *reader, guint row, int column)
   g_autofree char *name = NULL;
 
   if (column >= 0 && reader->mapping->header_row >= 0)
-    name = qm_read_text (qm_sheet_cell (
+    name = qm_read_excerpt (qm_sheet_cell (
         reader->sheet, (guint) reader->mapping->header_row, (guint) column));
-  if (name == NULL)
+  if (name == NULL || name[0] == '\0')
     return g_strdup_printf (_ ("row %u"), row + 1);
-  return g_strdup_printf (_ ("row %u, column %.60s"), row + 1, name);
+  return g_strdup_printf (_ ("row %u, column %s"), row + 1, name);
 }
 
 static void
@@ -81,16 +81,17 @@ report_cell (
     Reader *reader, QmQuote *quote, guint row, int column, const char *text)
 {
   g_autofree char *place = make_place (reader, row, column);
+  g_autofree char *excerpt = qm_read_excerpt (text);
 
   if (text[0] == '=')
     qm_read_find (quote, QM_FINDING_WARNING, place,
-                  _ ("“%.80s” is a formula, not its result; it was left out. "
+                  _ ("“%s” is a formula, not its result; it was left out. "
                      "Save the table as CSV once more with values shown."),
-                  text);
+                  excerpt);
   else
     qm_read_find (quote, QM_FINDING_WARNING, place,
-                  _ ("“%.80s” is not clearly an amount; it was left out."),
-                  text);
+                  _ ("“%s” is not clearly an amount; it was left out."),
+                  excerpt);
 }
 
 /* The amount in a cell in millionths.  Notes its currency. */
@@ -210,9 +211,10 @@ read_date (
     }
   {
     g_autofree char *place = make_place (reader, row, column);
+    g_autofree char *excerpt = qm_read_excerpt (text);
 
     qm_read_find (quote, QM_FINDING_WARNING, place,
-                  _ ("“%.80s” is not clearly a date; it was left out."), text);
+                  _ ("“%s” is not clearly a date; it was left out."), excerpt);
   }
   return (QmDate){ 0 };
 }

@@ -457,19 +457,21 @@ static gboolean
 check_root (const xmlNode *root, GError **error)
 {
   const char *namespace = root->ns != NULL ? (const char *) root->ns->href : "";
+  g_autofree char *name = qm_read_excerpt ((const char *) root->name);
+  g_autofree char *shown = qm_read_excerpt (namespace);
 
   if (qm_xml_is (root, QM_UBL_QUOTATION, "Quotation"))
     return TRUE;
   if (g_str_has_prefix (namespace, "urn:oasis:names:specification:ubl:"))
     g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
                  _ ("This is a UBL document, but not a Quotation: its root "
-                    "element is “%.100s”."),
-                 (const char *) root->name);
+                    "element is “%s”."),
+                 name);
   else
     g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
-                 _ ("This is not a UBL Quotation: its root element is “%.100s” "
-                    "of the namespace “%.200s”."),
-                 (const char *) root->name, namespace);
+                 _ ("This is not a UBL Quotation: its root element is “%s” "
+                    "of the namespace “%s”."),
+                 name, shown);
   return FALSE;
 }
 
