@@ -251,20 +251,6 @@ qm_csv_normalize (const char *text)
   return g_string_free (normal, FALSE);
 }
 
-/* Whether a list separated by "|" holds a phrase of that length. */
-static gboolean
-list_holds (const char *list, const char *phrase, gsize length)
-{
-  for (const char *p = list; p != NULL; p = strchr (p, '|'))
-    {
-      p += *p == '|';
-      if (strncmp (p, phrase, length) == 0
-          && (p[length] == '|' || p[length] == '\0'))
-        return TRUE;
-    }
-  return FALSE;
-}
-
 /* Phrases of a list separated by "|", each with a value; those before count. */
 static void
 add_phrases (GHashTable *table, const char *list, guint value)
@@ -294,6 +280,21 @@ field_phrases (void)
       g_once_init_leave (&table, made);
     }
   return table;
+}
+
+/* A set of phrases, made once. */
+static GHashTable *
+phrase_set (GHashTable **set, const char *list)
+{
+  if (g_once_init_enter (set))
+    {
+      GHashTable *made =
+          g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+      add_phrases (made, list, 1);
+      g_once_init_leave (set, made);
+    }
+  return *set;
 }
 
 static GHashTable *
@@ -366,11 +367,13 @@ strip_additions (const char *normal)
       "eur|usd|gbp|chf|pln|sek|dkk|nok|czk|jpy|cad|aud|euro|euros|in|incl|"
       "excl|inkl|exkl|vat|mwst|ust|tva|iva|btw|tax|gst|ex|zl|kr|zzgl|inc|"
       "without|with|including|excluding|ohne|mit|de|of|the";
+  static GHashTable *set;
+  GHashTable *dropped = phrase_set (&set, drop);
   g_auto (GStrv) words = g_strsplit (normal, " ", -1);
   GString *rest = g_string_new (NULL);
 
   for (guint i = 0; words[i] != NULL; i++)
-    if (words[i][0] != '\0' && !list_holds (drop, words[i], strlen (words[i])))
+    if (words[i][0] != '\0' && !g_hash_table_contains (dropped, words[i]))
       g_string_append_printf (rest, "%s%s", rest->len > 0 ? " " : "", words[i]);
   return g_string_free (rest, FALSE);
 }
@@ -414,7 +417,9 @@ is_unwanted (const char *normal)
       "levertijd|list price each|unit list price|gpus|catalog item|weight|"
       "warranty|garantie|eta|stock";
 
-  return list_holds (list, normal, strlen (normal));
+  static GHashTable *set;
+
+  return g_hash_table_contains (phrase_set (&set, list), normal);
 }
 
 QmCsvField
@@ -429,7 +434,6 @@ qm_csv_field_of (const char *name, int *tax)
       || name[strspn (name, " .,-0123456789")] == '\0')
     return QM_CSV_IGNORED;
   normal = qm_csv_normalize (name);
-  *tax = find_tax (normal);
   if (normal[0] == '\0' || is_unwanted (normal))
     return QM_CSV_IGNORED;
   field = find_field (normal, strlen (normal));
@@ -440,6 +444,8 @@ qm_csv_field_of (const char *name, int *tax)
       if (field == QM_CSV_IGNORED)
         field = find_affix (stripped);
     }
+  if (field != QM_CSV_IGNORED)
+    *tax = find_tax (normal);
   if (field == QM_CSV_DISCOUNT && strstr (normal, "percent") != NULL)
     field = QM_CSV_DISCOUNT_PERCENT;
   return field;
