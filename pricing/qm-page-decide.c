@@ -14,6 +14,9 @@
 #define PLACEHOLDER_MICROS ((gint64) QM_MICROS_PER_UNIT)
 #define ABSURD_MICROS      ((gint64) 1000000000 * QM_MICROS_PER_UNIT)
 
+/* Levels between the heading and a price that is only seen. */
+#define AREA_MAX 8
+
 /* What one kind of data states. */
 typedef struct
 {
@@ -209,6 +212,11 @@ make_statement (const Judge *judge, Statement *statement, QmPageMethod method)
       else
         statement->several = TRUE;
     }
+  /* A price of nothing by name counts where it is seen. */
+  if (statement->product->name == NULL && statement->product->node != NULL
+      && !qm_page_is_seen (page, statement->micros,
+                           QM_SEEN_OLD | QM_SEEN_ASIDE | QM_SEEN_CARD))
+    statement->several = TRUE;
   if (statement->micros <= PLACEHOLDER_MICROS
       && !qm_page_is_seen (page, statement->micros, QM_SEEN_OLD))
     statement->price = NULL;
@@ -220,16 +228,64 @@ is_clear (const Statement *statement)
   return statement->price != NULL && !statement->several;
 }
 
-/* The most trusted statement of a price, or of the price `micros`. */
+/* The most trusted statement of a price, or of the price `micros`; those that
+ * people see go before others. */
 static const Statement *
 find_statement (const Judge *judge, gint64 micros)
 {
+  const Statement *first = NULL;
+
   for (guint i = 0; i < N_STATEMENTS; i++)
-    if (is_clear (&judge->statements[i])
-        && (micros == QM_AMOUNT_UNSTATED
-            || judge->statements[i].micros == micros))
-      return &judge->statements[i];
-  return NULL;
+    {
+      const Statement *statement = &judge->statements[i];
+
+      if (!is_clear (statement)
+          || (micros != QM_AMOUNT_UNSTATED && statement->micros != micros))
+        continue;
+      if (first == NULL)
+        first = statement;
+      if (qm_page_is_seen (judge->page, statement->micros, QM_SEEN_OLD))
+        return statement;
+    }
+  return first;
+}
+
+/* Whether statements name different prices. */
+static gboolean
+statements_differ (const Judge *judge)
+{
+  const Statement *first = NULL;
+
+  for (guint i = 0; i < N_STATEMENTS; i++)
+    if (is_clear (&judge->statements[i]))
+      {
+        if (first == NULL)
+          first = &judge->statements[i];
+        else if (first->micros != judge->statements[i].micros)
+          return TRUE;
+      }
+  return FALSE;
+}
+
+/* Whether a product is stated to cost nothing, or not to be had. */
+static gboolean
+is_not_for_sale (const Judge *judge)
+{
+  for (guint i = 0; i < N_STATEMENTS; i++)
+    {
+      const QmStatedProduct *product = judge->statements[i].product;
+
+      for (guint j = 0; product != NULL && j < product->prices->len; j++)
+        {
+          const QmStatedPrice *price = g_ptr_array_index (product->prices, j);
+
+          if (price->micros == 0
+              || price->availability == QM_AVAILABILITY_OUT_OF_STOCK
+              || price->availability == QM_AVAILABILITY_DISCONTINUED)
+            return TRUE;
+        }
+    }
+  return FALSE;
 }
 
 static void
@@ -267,6 +323,13 @@ refuse (Judge *judge, const char *reason)
 {
   judge->offer->method = QM_PAGE_NOTHING;
   judge->offer->reason = g_strdup (reason);
+}
+
+static void
+refuse_contradiction (Judge *judge)
+{
+  refuse (judge, _ ("what the page states for programs and what it shows to "
+                    "people are different prices"));
 }
 
 /* The currency of the amounts: the statement's, the one that is seen, or that
@@ -365,8 +428,6 @@ settle_contradiction (Judge *judge, const Statement *statement)
   const QmPage *page = judge->page;
   gint64 seen = judge->sight.amount->micros;
   const Statement *other = find_statement (judge, seen);
-  const guint elsewhere =
-      QM_SEEN_OLD | QM_SEEN_PART | QM_SEEN_ASIDE | QM_SEEN_CARD;
 
   if (other != NULL)
     accept (judge, other, seen);
@@ -374,11 +435,10 @@ settle_contradiction (Judge *judge, const Statement *statement)
            && !qm_page_is_seen (page, statement->micros, QM_SEEN_OLD))
     /* What is stated is the old price, seen as such. */
     accept (judge, statement, seen);
-  else if (qm_page_is_seen (page, statement->micros, elsewhere))
+  else if (qm_page_is_seen_as_price (page, statement->micros))
     accept (judge, statement, statement->micros);
   else
-    refuse (judge, _ ("what the page states for programs and what it shows to "
-                      "people are different prices"));
+    refuse_contradiction (judge);
 }
 
 /* Whether there are signs that the page is about one product that can be
@@ -403,6 +463,17 @@ is_product_page (const Judge *judge)
   return FALSE;
 }
 
+static gboolean
+is_clear_sight (const Judge *judge)
+{
+  const QmSeenAmount *seen = judge->sight.amount;
+
+  return judge->sight.called_price && seen->micros > PLACEHOLDER_MICROS
+         && seen->micros < ABSURD_MICROS && seen->area <= AREA_MAX
+         && (seen->sign[0] != '\0' || !judge->page->sees_signed)
+         && !is_not_for_sale (judge);
+}
+
 static void
 decide_by_sight (Judge *judge)
 {
@@ -418,11 +489,29 @@ decide_by_sight (Judge *judge)
     refuse (judge, judge->page->cut
                        ? _ ("the page nests too deeply to be read to its end")
                        : _ ("the page names no price"));
-  else if (!is_product_page (judge) || seen->micros <= PLACEHOLDER_MICROS
-           || seen->micros >= ABSURD_MICROS || !judge->sight.called_price)
+  else if (!is_product_page (judge) || !is_clear_sight (judge))
     refuse (judge, _ ("the page does not say clearly what a product costs"));
   else
     accept (judge, NULL, seen->micros);
+}
+
+/* Something is stated and nothing clear is seen where the product stands. */
+static void
+decide_by_statement (Judge *judge, const Statement *statement)
+{
+  const QmPage *page = judge->page;
+  gboolean seen = qm_page_is_seen (page, statement->micros, QM_SEEN_OLD);
+
+  if (!seen
+      && (judge->sight.several
+          || qm_page_is_seen (page, statement->micros, 0)
+          || (statement->method == QM_PAGE_SCRIPT
+              && page->sees_signed)))
+    refuse_contradiction (judge);
+  else if (!seen && statements_differ (judge))
+    refuse_contradiction (judge);
+  else
+    accept (judge, statement, statement->micros);
 }
 
 static void
@@ -434,9 +523,12 @@ decide (Judge *judge, gboolean rule_first)
 
   if (statement == NULL)
     decide_by_sight (judge);
-  else if (statement->method == QM_PAGE_RULE || judge->sight.amount == NULL
-           || judge->sight.several
-           || judge->sight.amount->micros == statement->micros)
+  else if (statement->method == QM_PAGE_RULE)
+    accept (judge, statement, statement->micros);
+  else if (judge->sight.amount == NULL || judge->sight.several
+           || !judge->sight.called_price)
+    decide_by_statement (judge, statement);
+  else if (judge->sight.amount->micros == statement->micros)
     accept (judge, statement, statement->micros);
   else
     settle_contradiction (judge, statement);

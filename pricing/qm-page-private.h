@@ -92,6 +92,7 @@ typedef struct
   gboolean is_list;     /* says itself that it is a list */
   gboolean is_article;  /* or an article, which some shops say of products */
   gboolean is_product;  /* or a product */
+  gboolean sees_signed; /* a price with a currency is seen */
   gboolean can_buy;     /* there is something to put it into the basket */
   gboolean cut;         /* too deep to be read to the end */
   GCancellable *cancellable;

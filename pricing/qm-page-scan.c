@@ -303,6 +303,9 @@ find_after (Scanner *s, QmScannedAmount *amount)
       if (g_unichar_isalpha (g_utf8_get_char (s->text + end))
           && letter_before (s->text, end))
         continue;
+      /* A letter alone stands before, as in "R 1 299". */
+      if (end - start == 1 && g_ascii_isalpha (s->text[start]))
+        continue;
       if (name_currency (s->text + start, end - start, amount))
         {
           amount->end = end;

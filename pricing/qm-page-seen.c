@@ -16,7 +16,7 @@
 #define SMALL_NODES 60
 #define RUN_MAX     600
 #define LONE_REST   14 /* bytes beside the amounts of an element */
-#define PRICE_REST  40 /* of one that says price */
+#define PRICE_REST  90 /* of one that says price */
 #define CARDS_MIN   3  /* alike elements with amounts make a list */
 #define CARD_LEVELS 12
 
@@ -106,18 +106,29 @@ has_digits (const xmlNode *top)
   return FALSE;
 }
 
-/* Whether the text of an element has an amount with its currency. */
+/* Whether all amounts of an element are the same one; numbers alone do not
+ * count beside others. */
 static gboolean
-has_signed_amount (const xmlNode *node)
+has_one_amount (const xmlNode *node)
 {
   g_autofree char *run = qm_page_scan_run (node, RUN_MAX);
   g_autofree char *line = NULL;
   g_autoptr (GArray) found = qm_page_scan (run, &line);
+  const QmScannedAmount *first = NULL;
 
   for (guint i = 0; i < found->len; i++)
-    if (g_array_index (found, QmScannedAmount, i).sign[0] != '\0')
-      return TRUE;
-  return FALSE;
+    {
+      const QmScannedAmount *amount =
+          &g_array_index (found, QmScannedAmount, i);
+
+      if (amount->sign[0] == '\0')
+        continue;
+      if (first == NULL)
+        first = amount;
+      else if (amount->micros != first->micros)
+        return FALSE;
+    }
+  return first != NULL || found->len <= 1;
 }
 
 /* Whether an element within a small one says something of its own: an old price
@@ -128,6 +139,7 @@ holds_marked (const xmlNode *top)
 {
   const guint marks = QM_SEEN_OLD | QM_SEEN_PART | QM_SEEN_CURRENT
                       | QM_SEEN_FROM | QM_SEEN_REGULAR;
+  gboolean priced = FALSE;
 
   for (xmlNode *node = top->children; node != NULL;
        node = qm_page_next (top, node, TRUE))
@@ -137,12 +149,13 @@ holds_marked (const xmlNode *top)
       if (node->type != XML_ELEMENT_NODE)
         continue;
       words = qm_page_words_of_element (node, TRUE);
-      if ((words & marks) != 0 && has_digits (node))
+      if ((words & (marks | QM_SEEN_PRICE)) == 0 || !has_digits (node))
+        continue;
+      if ((words & marks) != 0)
         return TRUE;
-      if ((words & QM_SEEN_PRICE) != 0 && has_signed_amount (node))
-        return TRUE;
+      priced = TRUE;
     }
-  return FALSE;
+  return priced && !has_one_amount (top);
 }
 
 static gboolean
@@ -186,8 +199,32 @@ add_amount (Seer *seer,
   memcpy (seen.currency, amount->currency, 4);
   g_strlcpy (seen.sign, amount->sign, sizeof seen.sign);
   seen.flags = flags;
+  if ((flags & QM_SEEN_CURRENCY) != 0 && (flags & QM_SEEN_PRICE) != 0)
+    seer->page->sees_signed = TRUE;
   if (seer->page->seen->len < SEEN_MAX)
     g_array_append_val (seer->page->seen, seen);
+}
+
+/* "CHF 4.50 2.25": the sign of one is that of the others. */
+static void
+share_sign (GArray *found)
+{
+  const QmScannedAmount *signed_one = NULL;
+
+  for (guint i = 0; i < found->len && signed_one == NULL; i++)
+    if (g_array_index (found, QmScannedAmount, i).sign[0] != '\0')
+      signed_one = &g_array_index (found, QmScannedAmount, i);
+  for (guint i = 0; i < found->len && signed_one != NULL; i++)
+    {
+      QmScannedAmount *amount = &g_array_index (found, QmScannedAmount, i);
+
+      if (amount->sign[0] == '\0'
+          && amount->micros % QM_MICROS_PER_UNIT != 0)
+        {
+          memcpy (amount->sign, signed_one->sign, sizeof amount->sign);
+          memcpy (amount->currency, signed_one->currency, 4);
+        }
+    }
 }
 
 static void
@@ -217,6 +254,8 @@ end_run (Seer *seer)
     }
   if (rest <= ((flags & QM_SEEN_PRICE) != 0 ? PRICE_REST : LONE_REST))
     flags |= QM_SEEN_LONE;
+  if ((flags & QM_SEEN_NEAR) != 0)
+    share_sign (found);
   for (guint i = 0; i < found->len; i++)
     {
       const QmScannedAmount *a = &g_array_index (found, QmScannedAmount, i);

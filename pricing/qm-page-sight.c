@@ -9,6 +9,21 @@
   (QM_SEEN_OLD | QM_SEEN_ASIDE | QM_SEEN_PART | QM_SEEN_FROM   \
    | QM_SEEN_RANGE | QM_SEEN_CARD | QM_SEEN_LINK)
 
+/* Whether an amount is one to look at: with all of `with` and none of
+ * `without`.  Where prices have currencies, numbers alone are others, unless
+ * they are called the current price. */
+static gboolean
+counts (const QmPage *page,
+        const QmSeenAmount *amount,
+        guint with,
+        guint without)
+{
+  return (amount->flags & with) == with && (amount->flags & without) == 0
+         && amount->micros != 0
+         && (amount->sign[0] != '\0' || (amount->flags & QM_SEEN_CURRENT) != 0
+             || !page->sees_signed);
+}
+
 /* Of amounts with all of `with` and none of `without` in an area, the one value
  * that there is. */
 static QmSight
@@ -20,8 +35,7 @@ look (const QmPage *page, guint with, guint without, guint area)
     {
       const QmSeenAmount *amount = &g_array_index (page->seen, QmSeenAmount, i);
 
-      if ((amount->flags & with) != with || (amount->flags & without) != 0
-          || amount->area != area || amount->micros == 0)
+      if (!counts (page, amount, with, without) || amount->area != area)
         continue;
       if (sight.amount == NULL)
         sight.amount = amount;
@@ -43,8 +57,7 @@ nearest_area (const QmPage *page, guint with, guint without)
     {
       const QmSeenAmount *amount = &g_array_index (page->seen, QmSeenAmount, i);
 
-      if ((amount->flags & with) == with && (amount->flags & without) == 0
-          && amount->micros != 0)
+      if (counts (page, amount, with, without))
         nearest = MIN (nearest, amount->area);
     }
   return nearest;
@@ -104,6 +117,22 @@ qm_page_is_seen (const QmPage *page, gint64 micros, guint without)
       const QmSeenAmount *amount = &g_array_index (page->seen, QmSeenAmount, i);
 
       if (amount->micros == micros && (amount->flags & without) == 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
+qm_page_is_seen_as_price (const QmPage *page, gint64 micros)
+{
+  const guint with = QM_SEEN_PRICE | QM_SEEN_CURRENCY;
+
+  for (guint i = 0; i < page->seen->len; i++)
+    {
+      const QmSeenAmount *amount = &g_array_index (page->seen, QmSeenAmount, i);
+
+      if (amount->micros == micros
+          && counts (page, amount, with, UNFIT | QM_SEEN_REGULAR))
         return TRUE;
     }
   return FALSE;

@@ -21,4 +21,7 @@ QmSight qm_page_see_price (const QmPage *page);
 /* Whether an amount is seen anywhere with none of the flags. */
 gboolean qm_page_is_seen (const QmPage *page, gint64 micros, guint without);
 
+/* Whether an amount is seen as a price that somebody could pay. */
+gboolean qm_page_is_seen_as_price (const QmPage *page, gint64 micros);
+
 G_END_DECLS

@@ -32,6 +32,8 @@ static const Word parts[] = {
   { "pricewas", QM_SEEN_OLD },
   { "wasprice", QM_SEEN_OLD },
   { "listprice", QM_SEEN_OLD },
+  { "nonsale", QM_SEEN_OLD },
+  { "notsale", QM_SEEN_OLD },
   { "strike", QM_SEEN_OLD },
   { "linethrough", QM_SEEN_OLD },
   { "crossedout", QM_SEEN_OLD },
@@ -103,7 +105,7 @@ static const Word parts[] = {
 static const Word names[] = {
   { "cena", QM_SEEN_PRICE },     { "pris", QM_SEEN_PRICE },
   { "hind", QM_SEEN_PRICE },     { "prc", QM_SEEN_PRICE },
-  { "prices", QM_SEEN_PRICE },   { "amount", QM_SEEN_PRICE },
+  { "prices", QM_SEEN_PRICE },
   { "cost", QM_SEEN_PRICE },     { "pret", QM_SEEN_PRICE },
   { "valor", QM_SEEN_PRICE },    { "tsena", QM_SEEN_PRICE },
   { "old", QM_SEEN_OLD },        { "was", QM_SEEN_OLD },
@@ -330,6 +332,11 @@ qm_page_words_of_element (const xmlNode *node, gboolean small)
   if (!small)
     flags &= ~(guint) (QM_SEEN_OLD | QM_SEEN_PART | QM_SEEN_FROM
                        | QM_SEEN_CURRENT | QM_SEEN_REGULAR);
+  /* With the tax, a price is whole. */
+  if ((flags & QM_SEEN_PART) != 0
+      && (strstr (joined, "withtax") != NULL || strstr (joined, "incl") != NULL
+          || strstr (joined, "withvat") != NULL))
+    flags &= ~(guint) QM_SEEN_PART;
   /* Buttons that add to the basket name it. */
   if ((flags & QM_SEEN_ASIDE) != 0 && strstr (joined, "addto") != NULL)
     flags &= ~(guint) QM_SEEN_ASIDE;
