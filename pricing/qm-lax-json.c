@@ -47,7 +47,8 @@ skip_to (Mender *m, const char *mark)
 static void
 skip_space (Mender *m)
 {
-  static const char *const wrappings[] = { "<![CDATA[", "]]>", "<!--", "-->",
+  static const char *const wrappings[] = { "<![CDATA[",    "]]>",
+                                           "<!--",         "-->",
                                            "\357\273\277", "\302\240" };
 
   while (m->at < m->end)
@@ -191,7 +192,8 @@ mend_number (Mender *m)
         break;
     }
   plain = plain && *start != '+' && digits > 0 && digits <= DIGITS_MAX
-          && points <= 1 && m->at[-1] != '.' && g_ascii_isdigit (start[*start == '-']);
+          && points <= 1 && m->at[-1] != '.'
+          && g_ascii_isdigit (start[*start == '-']);
   if (plain && start[*start == '-'] == '0' && digits > 1
       && start[(*start == '-') + 1] != '.')
     plain = FALSE;
@@ -329,8 +331,8 @@ qm_lax_json_read_one (const char *text, gsize length, gsize *end)
     return NULL;
   mender.out = g_string_sized_new (MIN (length, 65536));
   if (mend_container (&mender))
-    value = json_loadb (mender.out->str, mender.out->len,
-                        JSON_ALLOW_NUL, &error);
+    value =
+        json_loadb (mender.out->str, mender.out->len, JSON_ALLOW_NUL, &error);
   g_string_free (mender.out, TRUE);
   if (end != NULL)
     *end = (gsize) (mender.at - text);

@@ -8,11 +8,11 @@
 #include <string.h>
 
 const char *const qm_page_product_types[] = {
-  "Product",      "ProductGroup",   "IndividualProduct",
-  "ProductModel", "SomeProducts",   "Vehicle",
-  "Car",          "Motorcycle",     "Book",
+  "Product",      "ProductGroup",        "IndividualProduct",
+  "ProductModel", "SomeProducts",        "Vehicle",
+  "Car",          "Motorcycle",          "Book",
   "VideoGame",    "SoftwareApplication", "ProductCollection",
-  "Drug",         "MusicAlbum",     "DietarySupplement",
+  "Drug",         "MusicAlbum",          "DietarySupplement",
   NULL,
 };
 
@@ -163,8 +163,7 @@ qm_page_parse_date (const char *text)
   g_autofree char *line = qm_page_one_line (text, 40);
   char day[11];
 
-  if (line == NULL || strlen (line) < 10
-      || g_ascii_isdigit (line[10]))
+  if (line == NULL || strlen (line) < 10 || g_ascii_isdigit (line[10]))
     return date;
   memcpy (day, line, 10);
   day[10] = '\0';

@@ -355,10 +355,9 @@ choose_currency (Judge *judge, const Statement *statement)
   for (guint i = 0; offer->currency[0] == '\0' && i < N_STATEMENTS; i++)
     {
       const QmStatedProduct *product = judge->statements[i].product;
-      const QmStatedPrice *price =
-          product != NULL && product->prices->len > 0
-              ? g_ptr_array_index (product->prices, 0)
-              : NULL;
+      const QmStatedPrice *price = product != NULL && product->prices->len > 0
+                                       ? g_ptr_array_index (product->prices, 0)
+                                       : NULL;
 
       if (price != NULL && price->currency[0] != '\0'
           && (seen == NULL || seen->sign[0] == '\0'
@@ -384,8 +383,9 @@ accept (Judge *judge, const Statement *statement, gint64 micros)
   QmPageOffer *offer = judge->offer;
 
   offer->price_micros = micros;
-  offer->confirmed = qm_page_is_seen (
-      judge->page, micros, QM_SEEN_OLD | QM_SEEN_PART | QM_SEEN_ASIDE);
+  offer->confirmed =
+      qm_page_is_seen (judge->page, micros,
+                       QM_SEEN_OLD | QM_SEEN_PART | QM_SEEN_ASIDE);
   offer->method = statement != NULL && statement->micros == micros
                       ? statement->method
                       : QM_PAGE_TEXT;
@@ -503,10 +503,8 @@ decide_by_statement (Judge *judge, const Statement *statement)
   gboolean seen = qm_page_is_seen (page, statement->micros, QM_SEEN_OLD);
 
   if (!seen
-      && (judge->sight.several
-          || qm_page_is_seen (page, statement->micros, 0)
-          || (statement->method == QM_PAGE_SCRIPT
-              && page->sees_signed)))
+      && (judge->sight.several || qm_page_is_seen (page, statement->micros, 0)
+          || (statement->method == QM_PAGE_SCRIPT && page->sees_signed)))
     refuse_contradiction (judge);
   else if (!seen && statements_differ (judge))
     refuse_contradiction (judge);
@@ -517,9 +515,9 @@ decide_by_statement (Judge *judge, const Statement *statement)
 static void
 decide (Judge *judge, gboolean rule_first)
 {
-  const Statement *statement =
-      rule_first ? &judge->statements[N_STATEMENTS - 1]
-                 : find_statement (judge, QM_AMOUNT_UNSTATED);
+  const Statement *statement = rule_first
+                                   ? &judge->statements[N_STATEMENTS - 1]
+                                   : find_statement (judge, QM_AMOUNT_UNSTATED);
 
   if (statement == NULL)
     decide_by_sight (judge);

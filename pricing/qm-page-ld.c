@@ -36,10 +36,10 @@ member (json_t *object, const char *name)
   if (value != NULL)
     return value;
   json_object_foreach (object, key, value)
-    {
-      if (g_ascii_strcasecmp (local_name (key), name) == 0)
-        return value;
-    }
+  {
+    if (g_ascii_strcasecmp (local_name (key), name) == 0)
+      return value;
+  }
   return NULL;
 }
 
@@ -72,9 +72,8 @@ text_of (json_t *value)
     {
       char buffer[G_ASCII_DTOSTR_BUF_SIZE];
 
-      return g_strdup (
-          g_ascii_formatd (buffer, sizeof buffer, "%.15g",
-                           json_real_value (value)));
+      return g_strdup (g_ascii_formatd (buffer, sizeof buffer, "%.15g",
+                                        json_real_value (value)));
     }
   return NULL;
 }
@@ -95,11 +94,11 @@ is_type (json_t *object, const char *const *names)
   if (json_is_string (type))
     return qm_page_type_is (json_string_value (type), names);
   json_array_foreach (type, i, one)
-    {
-      if (json_is_string (one)
-          && qm_page_type_is (json_string_value (one), names))
-        return TRUE;
-    }
+  {
+    if (json_is_string (one)
+        && qm_page_type_is (json_string_value (one), names))
+      return TRUE;
+  }
   return FALSE;
 }
 
@@ -154,9 +153,13 @@ set_currency (QmStatedPrice *price, json_t *object)
 static gboolean
 is_beside (json_t *specification)
 {
-  static const char *const kinds[] = { "ListPrice", "SRP", "MSRP",
-                                       "StrikethroughPrice", "RegularPrice",
-                                       "MinimumAdvertisedPrice", NULL };
+  static const char *const kinds[] = { "ListPrice",
+                                       "SRP",
+                                       "MSRP",
+                                       "StrikethroughPrice",
+                                       "RegularPrice",
+                                       "MinimumAdvertisedPrice",
+                                       NULL };
   g_autofree char *kind = member_text (specification, "priceType");
   g_autofree char *billing = member_text (specification, "billingDuration");
   json_t *quantity = member (specification, "eligibleQuantity");
@@ -216,9 +219,9 @@ set_specification (Reader *reader,
   if (json_is_array (value) && depth < 4)
     {
       json_array_foreach (value, i, one)
-        {
-          set_specification (reader, price, one, depth + 1);
-        }
+      {
+        set_specification (reader, price, one, depth + 1);
+      }
       return;
     }
   if (!json_is_object (value) || is_beside (value))
@@ -290,9 +293,9 @@ read_offers (Reader *reader,
     return;
   reader->budget--;
   json_array_foreach (value, i, one)
-    {
-      read_offers (reader, product, one, depth + 1);
-    }
+  {
+    read_offers (reader, product, one, depth + 1);
+  }
   if (!json_is_object (value))
     return;
   nested = member (value, "offers");
@@ -345,22 +348,22 @@ read_variants (Reader *reader, QmStatedProduct *product, json_t *value)
         }
     }
   json_array_foreach (value, i, one)
-    {
-      if (json_is_object (one) || json_is_string (one))
-        {
-          json_t *variant = resolve (reader, one);
+  {
+    if (json_is_object (one) || json_is_string (one))
+      {
+        json_t *variant = resolve (reader, one);
 
-          if (json_is_object (variant))
-            read_variants (reader, product, variant);
-        }
-    }
+        if (json_is_object (variant))
+          read_variants (reader, product, variant);
+      }
+  }
 }
 
 static void
 read_product (Reader *reader, json_t *object, gboolean listed)
 {
-  QmStatedProduct *product = qm_page_add_product (reader->page,
-                                                  QM_PAGE_JSON_LD);
+  QmStatedProduct *product =
+      qm_page_add_product (reader->page, QM_PAGE_JSON_LD);
 
   product->listed = listed;
   product->name = member_text (object, "name");
@@ -379,11 +382,26 @@ static gboolean
 leads_away (const char *key)
 {
   static const char *const names[] = {
-    "isRelatedTo",  "isSimilarTo", "isAccessoryOrSparePartFor",
-    "isConsumableFor", "isVariantOf", "review", "reviews", "aggregateRating",
-    "breadcrumb", "offers", "hasVariant", "brand", "manufacturer",
-    "hasOfferCatalog", "makesOffer", "inProductGroupWithID", "author",
-    "publisher", "recommendations", NULL,
+    "isRelatedTo",
+    "isSimilarTo",
+    "isAccessoryOrSparePartFor",
+    "isConsumableFor",
+    "isVariantOf",
+    "review",
+    "reviews",
+    "aggregateRating",
+    "breadcrumb",
+    "offers",
+    "hasVariant",
+    "brand",
+    "manufacturer",
+    "hasOfferCatalog",
+    "makesOffer",
+    "inProductGroupWithID",
+    "author",
+    "publisher",
+    "recommendations",
+    NULL,
   };
 
   return qm_page_type_is (key, names);
@@ -394,9 +412,9 @@ static void walk (Reader *reader, json_t *value, gboolean listed, guint depth);
 static void
 walk_object (Reader *reader, json_t *object, gboolean listed, guint depth)
 {
-  static const char *const lists[] = { "ItemList", "OfferCatalog",
+  static const char *const lists[] = { "ItemList",       "OfferCatalog",
                                        "CollectionPage", "SearchResultsPage",
-                                       "DataFeed", NULL };
+                                       "DataFeed",       NULL };
   static const char *const pages[] = { "CollectionPage", "SearchResultsPage",
                                        NULL };
   static const char *const articles[] = { "NewsArticle", "BlogPosting",
@@ -431,11 +449,10 @@ walk_object (Reader *reader, json_t *object, gboolean listed, guint depth)
       return;
     }
   json_object_foreach (object, key, value)
-    {
-      if ((json_is_object (value) || json_is_array (value))
-          && !leads_away (key))
-        walk (reader, value, listed, depth + 1);
-    }
+  {
+    if ((json_is_object (value) || json_is_array (value)) && !leads_away (key))
+      walk (reader, value, listed, depth + 1);
+  }
 }
 
 static void
@@ -451,9 +468,9 @@ walk (Reader *reader, json_t *value, gboolean listed, guint depth)
   if (json_is_object (value))
     walk_object (reader, value, listed, depth);
   json_array_foreach (value, i, one)
-    {
-      walk (reader, one, listed, depth + 1);
-    }
+  {
+    walk (reader, one, listed, depth + 1);
+  }
 }
 
 static void
@@ -467,9 +484,9 @@ collect_ids (Reader *reader, json_t *value, guint depth)
     return;
   reader->budget--;
   json_array_foreach (value, i, one)
-    {
-      collect_ids (reader, one, depth + 1);
-    }
+  {
+    collect_ids (reader, one, depth + 1);
+  }
   if (!json_is_object (value))
     return;
   one = json_object_get (value, "@id");
@@ -477,10 +494,10 @@ collect_ids (Reader *reader, json_t *value, guint depth)
     g_hash_table_insert (reader->nodes, (char *) json_string_value (one),
                          value);
   json_object_foreach (value, key, one)
-    {
-      if (json_is_object (one) || json_is_array (one))
-        collect_ids (reader, one, depth + 1);
-    }
+  {
+    if (json_is_object (one) || json_is_array (one))
+      collect_ids (reader, one, depth + 1);
+  }
 }
 
 static void
@@ -511,8 +528,7 @@ qm_page_read_json_ld (QmPage *page)
   Reader reader = { .page = page, .nodes = nodes, .budget = 100000 };
   xmlNode *top = xmlDocGetRootElement (page->doc);
 
-  for (xmlNode *node = top; node != NULL;
-       node = qm_page_next (top, node, TRUE))
+  for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
     if (qm_page_is (node, "script"))
       {
         const char *type = qm_page_attribute (node, "type");

@@ -8,16 +8,28 @@
 
 /* Names of <meta> elements, a better one before a worse one. */
 static const char *const price_names[] = {
-  "product:sale_price:amount", "product:price:amount", "og:price:amount",
-  "product:sale_price",        "product:price",        "og:price",
-  "og:product:price:amount",   "product:price.amount", "twitter:data:price",
-  "price",                     "product_price",        "itemprop:price",
+  "product:sale_price:amount",
+  "product:price:amount",
+  "og:price:amount",
+  "product:sale_price",
+  "product:price",
+  "og:price",
+  "og:product:price:amount",
+  "product:price.amount",
+  "twitter:data:price",
+  "price",
+  "product_price",
+  "itemprop:price",
 };
 static const char *const currency_names[] = {
-  "product:sale_price:currency", "product:price:currency",
-  "og:price:currency",           "product:currency",
-  "og:product:price:currency",   "product:price.currency",
-  "og:currency",                 "pricecurrency",
+  "product:sale_price:currency",
+  "product:price:currency",
+  "og:price:currency",
+  "product:currency",
+  "og:product:price:currency",
+  "product:price.currency",
+  "og:currency",
+  "pricecurrency",
   "currency",
 };
 static const char *const availability_names[] = {
@@ -35,8 +47,7 @@ collect (const QmPage *page)
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   xmlNode *top = xmlDocGetRootElement (page->doc);
 
-  for (xmlNode *node = top; node != NULL;
-       node = qm_page_next (top, node, TRUE))
+  for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
     {
       const char *name, *content;
       char *key;
@@ -91,10 +102,10 @@ twitter_price (GHashTable *names)
 static void
 read_price (QmPage *page, GHashTable *names, const char *text)
 {
-  const char *code = look_up (names, currency_names,
-                              G_N_ELEMENTS (currency_names));
-  const char *availability = look_up (names, availability_names,
-                                      G_N_ELEMENTS (availability_names));
+  const char *code =
+      look_up (names, currency_names, G_N_ELEMENTS (currency_names));
+  const char *availability =
+      look_up (names, availability_names, G_N_ELEMENTS (availability_names));
   gint64 micros, other;
   char currency[4];
   QmStatedProduct *product;
@@ -112,12 +123,14 @@ read_price (QmPage *page, GHashTable *names, const char *text)
     memcpy (price->currency, currency, 4);
   price->availability = qm_page_parse_availability (availability);
   g_ptr_array_add (product->prices, price);
-  product->name = qm_page_one_line_unescaped (
-      g_hash_table_lookup (names, "og:title"), 500);
-  product->sku = qm_page_one_line (
-      g_hash_table_lookup (names, "product:retailer_item_id"), 100);
-  product->mpn = qm_page_one_line (
-      g_hash_table_lookup (names, "product:mfr_part_no"), 100);
+  product->name =
+      qm_page_one_line_unescaped (g_hash_table_lookup (names, "og:title"), 500);
+  product->sku =
+      qm_page_one_line (g_hash_table_lookup (names, "product:retailer_item_id"),
+                        100);
+  product->mpn =
+      qm_page_one_line (g_hash_table_lookup (names, "product:mfr_part_no"),
+                        100);
 }
 
 static void
@@ -125,8 +138,8 @@ read_type (QmPage *page, GHashTable *names)
 {
   static const char *const lists[] = { "product.group", "og:product.group",
                                        "category", NULL };
-  static const char *const articles[] = { "article", "blog", "video",
-                                          "profile", NULL };
+  static const char *const articles[] = { "article", "blog", "video", "profile",
+                                          NULL };
   static const char *const products[] = { "product", "og:product",
                                           "product.item", "item", NULL };
   const char *type = g_hash_table_lookup (names, "og:type");
@@ -146,8 +159,8 @@ qm_page_read_meta (QmPage *page)
   g_autoptr (GHashTable) names = collect (page);
   const char *text = look_up (names, price_names, G_N_ELEMENTS (price_names));
 
-  page->title = qm_page_one_line_unescaped (
-      g_hash_table_lookup (names, "og:title"), 500);
+  page->title =
+      qm_page_one_line_unescaped (g_hash_table_lookup (names, "og:title"), 500);
   read_type (page, names);
   if (text == NULL)
     text = twitter_price (names);

@@ -32,13 +32,13 @@ typedef enum
 } Scope;
 
 static const char *const offer_types[] = { "Offer", "AggregateOffer", NULL };
-static const char *const specification_types[] = {
-  "PriceSpecification", "UnitPriceSpecification", "CompoundPriceSpecification",
-  NULL
-};
+static const char *const specification_types[] = { "PriceSpecification",
+                                                   "UnitPriceSpecification",
+                                                   "CompoundPriceSpecification",
+                                                   NULL };
 static const char *const list_types[] = { "ItemList", "OfferCatalog",
-                                          "SearchResultsPage",
-                                          "CollectionPage", NULL };
+                                          "SearchResultsPage", "CollectionPage",
+                                          NULL };
 
 /* Whether one of the words of an attribute is among the names. */
 static gboolean
@@ -107,8 +107,9 @@ value_of (const xmlNode *node)
   {
     const char *element;
     const char *attribute;
-  } carriers[] = { { "a", "href" },   { "link", "href" },  { "area", "href" },
-                   { "img", "src" },  { "object", "data" }, { "data", "value" },
+  } carriers[] = { { "a", "href" },      { "link", "href" },
+                   { "area", "href" },   { "img", "src" },
+                   { "object", "data" }, { "data", "value" },
                    { "meter", "value" }, { "time", "datetime" } };
   const char *content = qm_page_attribute (node, "content");
 
@@ -279,7 +280,10 @@ read_children (Reader *reader,
 }
 
 static void
-read_offer (Reader *reader, QmStatedProduct *product, xmlNode *node, guint depth)
+read_offer (Reader *reader,
+            QmStatedProduct *product,
+            xmlNode *node,
+            guint depth)
 {
   guint before = product->prices->len;
   QmStatedPrice *price;
@@ -291,8 +295,7 @@ read_offer (Reader *reader, QmStatedProduct *product, xmlNode *node, guint depth
   read_children (reader, product, price, node, depth);
   read_references (reader, product, price, node, depth);
   /* One that only holds others. */
-  if (price->micros == QM_AMOUNT_UNSTATED
-      && product->prices->len > before + 1)
+  if (price->micros == QM_AMOUNT_UNSTATED && product->prices->len > before + 1)
     g_ptr_array_remove_index (product->prices, before);
 }
 
@@ -431,8 +434,7 @@ qm_page_read_microdata (QmPage *page)
   Reader reader = { .page = page, .inside = inside, .budget = 200000 };
   xmlNode *top = xmlDocGetRootElement (page->doc);
 
-  for (xmlNode *node = top; node != NULL;
-       node = qm_page_next (top, node, TRUE))
+  for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
     if (node->type == XML_ELEMENT_NODE && node->properties != NULL
         && page->products->len < QM_PAGE_ITEMS_MAX
         && scope_of (node) == SCOPE_PRODUCT)
@@ -444,8 +446,7 @@ qm_page_read_microdata (QmPage *page)
         read_references (&reader, product, NULL, node, 0);
         read_loose (product, node);
       }
-  for (xmlNode *node = top; node != NULL;
-       node = qm_page_next (top, node, TRUE))
+  for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
     if (node->type == XML_ELEMENT_NODE && node->properties != NULL
         && page->products->len < QM_PAGE_ITEMS_MAX)
       read_stray (&reader, node);

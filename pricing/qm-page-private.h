@@ -10,7 +10,8 @@
 
 G_BEGIN_DECLS
 
-/* Lists of products and prices that are longer say nothing about one product. */
+/* Lists of products and prices that are longer say nothing about one product.
+ */
 #define QM_PAGE_ITEMS_MAX 500
 
 /* Levels of elements or JSON that are looked into. */
@@ -51,12 +52,12 @@ typedef struct
 {
   gint64 micros;
   char currency[4];
-  char sign[8];     /* as written, where it has one that may mean several */
-  xmlNode *node;    /* the innermost element */
-  guint order;      /* of the text in the page */
-  guint flags;      /* QmSeenFlags */
-  guint area;       /* levels from the heading to what holds both; G_MAXUINT:
-                       there is no heading */
+  char sign[8];  /* as written, where it has one that may mean several */
+  xmlNode *node; /* the innermost element */
+  guint order;   /* of the text in the page */
+  guint flags;   /* QmSeenFlags */
+  guint area;    /* levels from the heading to what holds both; G_MAXUINT:
+                    there is no heading */
 } QmSeenAmount;
 
 typedef enum
@@ -135,9 +136,8 @@ xmlNode *qm_page_next (const xmlNode *top, xmlNode *node, gboolean into);
 /* The currency that a sign with several meanings has on this page, by the
  * region of its language or of its host; left as it is where that is not
  * clear. */
-void qm_page_guess_currency (const QmPage *page,
-                             const char *sign,
-                             char currency[4]);
+void
+qm_page_guess_currency (const QmPage *page, const char *sign, char currency[4]);
 
 /* The readers. */
 void qm_page_read_json_ld (QmPage *page);

@@ -7,10 +7,10 @@
 /* ISO 3166 regions whose currency has a sign that others use too. */
 static const char regions[][8] = {
   "US USD", "CA CAD", "AU AUD", "NZ NZD", "HK HKD", "SG SGD", "TW TWD",
-  "MX MXN", "AR ARS", "CL CLP", "UY UYU", "BR BRL", "SE SEK",
-  "NO NOK", "DK DKK", "IS ISK", "CZ CZK", "JP JPY", "CN CNY", "IN INR",
-  "PK PKR", "LK LKR", "NP NPR", "RU RUB", "BY BYN", "RO RON", "MD MDL",
-  "GB GBP", "UK GBP", "EG EGP", "CH CHF", "EC USD", "PR USD",
+  "MX MXN", "AR ARS", "CL CLP", "UY UYU", "BR BRL", "SE SEK", "NO NOK",
+  "DK DKK", "IS ISK", "CZ CZK", "JP JPY", "CN CNY", "IN INR", "PK PKR",
+  "LK LKR", "NP NPR", "RU RUB", "BY BYN", "RO RON", "MD MDL", "GB GBP",
+  "UK GBP", "EG EGP", "CH CHF", "EC USD", "PR USD",
 };
 
 static gboolean
@@ -57,9 +57,7 @@ domain_of (const char *url)
 }
 
 void
-qm_page_guess_currency (const QmPage *page,
-                        const char *sign,
-                        char currency[4])
+qm_page_guess_currency (const QmPage *page, const char *sign, char currency[4])
 {
   const xmlNode *top = xmlDocGetRootElement (page->doc);
   const char *domain = domain_of (page->context->url);

@@ -4,21 +4,25 @@
 
 #include "pricing/qm-page-private.h"
 
+#include "data/datadir.h"
 #include "pricing/qm-page-scan.h"
 #include "pricing/qm-page-text.h"
 
-#include <glib/gi18n-lib.h>
 #include <gio/gio.h>
+#include <glib/gi18n-lib.h>
 #include <libxml/parser.h>
 #include <libxml/xpath.h>
 #include <libxml/xpathInternals.h>
+#include <limits.h>
 #include <string.h>
 
-#define FILE_BYTES_MAX   (1024 * 1024)
-#define SITES_MAX        2000
-#define EXPRESSION_MAX   1000
-#define OPERATIONS_MAX   500000 /* steps of one expression */
-#define PRICES_MAX       8
+#define FILE_NAME      "page-rules.xml"
+#define FILE_BYTES_MAX (1024 * 1024)
+#define SITES_MAX      2000
+#define EXPRESSION_MAX 1000
+#define OPERATIONS_MAX 500000 /* steps of one expression */
+#define PRICES_MAX     8
+#define HOSTS_MAX      40
 
 typedef enum
 {
@@ -40,7 +44,7 @@ static const char *const field_names[N_FIELDS] = {
 
 typedef struct
 {
-  char *host;
+  GStrv hosts;
   char currency[4];
   QmDecimal decimal;
   gboolean always;
@@ -53,14 +57,14 @@ struct _QmPageRules
   GPtrArray *sites; /* of Site */
 };
 
-G_DEFINE_QUARK (qm-page-rules-error-quark, qm_page_rules_error)
+G_DEFINE_QUARK (qm - page - rules - error - quark, qm_page_rules_error)
 
 static void
 site_free (gpointer data)
 {
   Site *site = data;
 
-  g_free (site->host);
+  g_strfreev (site->hosts);
   for (guint i = 0; i < N_FIELDS; i++)
     g_free (site->fields[i]);
   g_ptr_array_unref (site->prices);
@@ -84,8 +88,8 @@ static gboolean set_problem (GError **error,
 
 /* FALSE. */
 static gboolean
-set_problem (GError **error, const char *name, long line, const char *format,
-             ...)
+set_problem (
+    GError **error, const char *name, long line, const char *format, ...)
 {
   g_autofree char *text = NULL;
   va_list arguments;
@@ -146,18 +150,22 @@ read_attribute (Site *site,
                 GError **error)
 {
   const char *name = (const char *) attribute->name;
-  const char *value = attribute->children != NULL
-                              && attribute->children->content != NULL
-                          ? (const char *) attribute->children->content
-                          : "";
+  const char *value =
+      attribute->children != NULL && attribute->children->content != NULL
+          ? (const char *) attribute->children->content
+          : "";
 
   if (g_str_equal (name, "host"))
     {
-      if (!is_host (value))
-        return set_problem (error, file, line,
-                            _ ("“%.100s” is no name of a host"), value);
-      g_free (site->host);
-      site->host = g_ascii_strdown (value, -1);
+      g_autofree char *lower = g_ascii_strdown (value, -1);
+
+      g_strfreev (site->hosts);
+      site->hosts = g_strsplit (lower, " ", HOSTS_MAX);
+      for (guint i = 0; site->hosts[i] != NULL; i++)
+        if (!is_host (site->hosts[i]))
+          return set_problem (error, file, line,
+                              _ ("“%.100s” is no name of a host"),
+                              site->hosts[i]);
     }
   else if (g_str_equal (name, "currency"))
     {
@@ -237,7 +245,7 @@ read_site (QmPageRules *rules,
   for (const xmlAttr *a = node->properties; a != NULL; a = a->next)
     if (!read_attribute (site, a, file, line, error))
       return FALSE;
-  if (site->host == NULL)
+  if (site->hosts == NULL || site->hosts[0] == NULL)
     return set_problem (error, file, line, _ ("a site needs a host"));
   for (const xmlNode *child = node->children; child != NULL;
        child = child->next)
@@ -262,8 +270,9 @@ read_document (QmPageRules *rules,
     return set_problem (error, file, 1,
                         _ ("a document type does not belong here"));
   if (root == NULL || !g_str_equal (root->name, "rules"))
-    return set_problem (error, file, root != NULL ? xmlGetLineNo (root) : 1,
-                        _ ("this is no file of rules: its root is not “rules”"));
+    return set_problem (
+        error, file, root != NULL ? xmlGetLineNo (root) : 1,
+        _ ("this is no file of rules: its root is not “rules”"));
   version = g_strdup (qm_page_attribute (root, "version"));
   if (g_strcmp0 (version, "1") != 0)
     return set_problem (error, file, xmlGetLineNo (root),
@@ -289,8 +298,8 @@ read_document (QmPageRules *rules,
 static char *
 message_of (const xmlError *problem)
 {
-  char *line = qm_page_one_line (problem != NULL ? problem->message : NULL,
-                                 200);
+  char *line =
+      qm_page_one_line (problem != NULL ? problem->message : NULL, 200);
 
   return line != NULL ? line : g_strdup (_ ("this is not XML"));
 }
@@ -301,8 +310,8 @@ qm_page_rules_parse (const char *text,
                      const char *name,
                      GError **error)
 {
-  const int options = XML_PARSE_NONET | XML_PARSE_NOERROR
-                      | XML_PARSE_NOWARNING | XML_PARSE_NOCDATA;
+  const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING
+                      | XML_PARSE_NOCDATA;
   g_autoptr (QmPageRules) rules = g_new0 (QmPageRules, 1);
   xmlParserCtxt *parser;
   gboolean read;
@@ -349,8 +358,7 @@ qm_page_rules_load (const char *path, GError **error)
   stream = g_file_read (file, NULL, &problem);
   if (stream == NULL
       || !g_input_stream_read_all (G_INPUT_STREAM (stream), text,
-                                   FILE_BYTES_MAX + 1, &length, NULL,
-                                   &problem))
+                                   FILE_BYTES_MAX + 1, &length, NULL, &problem))
     {
       g_set_error (error, QM_PAGE_RULES_ERROR, QM_PAGE_RULES_ERROR_READ,
                    _ ("%s cannot be read: %s"), path, problem->message);
@@ -360,12 +368,65 @@ qm_page_rules_load (const char *path, GError **error)
   return qm_page_rules_parse (text, length, path, error);
 }
 
+/* Appends the rules of a file of a folder, if it is there. */
+static gboolean
+add_file (QmPageRules *rules, const char *folder, GError **error)
+{
+  g_autofree char *path = g_build_filename (folder, FILE_NAME, NULL);
+  g_autoptr (QmPageRules) more = NULL;
+
+  if (!g_file_test (path, G_FILE_TEST_EXISTS))
+    return TRUE;
+  more = qm_page_rules_load (path, error);
+  if (more == NULL)
+    return FALSE;
+  while (more->sites->len > 0)
+    g_ptr_array_add (rules->sites, g_ptr_array_steal_index (more->sites, 0));
+  return TRUE;
+}
+
+QmPageRules *
+qm_page_rules_load_default (GError **error)
+{
+  g_autoptr (QmPageRules) rules = g_new0 (QmPageRules, 1);
+  char folder[PATH_MAX];
+
+  rules->sites = g_ptr_array_new_with_free_func (site_free);
+  if (qm_user_data_dir (folder, sizeof folder)
+      && !add_file (rules, folder, error))
+    return NULL;
+  if (qm_data_dir (folder, sizeof folder) && !add_file (rules, folder, error))
+    return NULL;
+  return g_steal_pointer (&rules);
+}
+
+/* The longest of a site's hosts that is the host or above it; NULL: none. */
+static const char *
+match_host (const Site *site, const char *host)
+{
+  const char *best = NULL;
+  gsize all = strlen (host);
+
+  for (guint i = 0; site->hosts[i] != NULL; i++)
+    {
+      gsize n = strlen (site->hosts[i]);
+
+      if (all < n || !g_str_equal (host + all - n, site->hosts[i])
+          || (all > n && host[all - n - 1] != '.'))
+        continue;
+      if (best == NULL || n > strlen (best))
+        best = site->hosts[i];
+    }
+  return best;
+}
+
 static const Site *
 find_site (const QmPage *page)
 {
   const QmPageContext *context = page->context;
   g_autoptr (GUri) uri = NULL;
   g_autofree char *host = NULL;
+  const char *best_host = NULL;
   const Site *best = NULL;
 
   if (context->rules == NULL || context->url == NULL)
@@ -377,13 +438,14 @@ find_site (const QmPage *page)
   for (guint i = 0; i < context->rules->sites->len; i++)
     {
       const Site *site = g_ptr_array_index (context->rules->sites, i);
-      gsize n = strlen (site->host), all = strlen (host);
+      const char *matched = match_host (site, host);
 
-      if (all < n || !g_str_equal (host + all - n, site->host)
-          || (all > n && host[all - n - 1] != '.'))
-        continue;
-      if (best == NULL || n > strlen (best->host))
-        best = site;
+      if (matched != NULL
+          && (best == NULL || strlen (matched) > strlen (best_host)))
+        {
+          best = site;
+          best_host = matched;
+        }
     }
   return best;
 }
@@ -417,10 +479,9 @@ evaluate (const QmPage *page, const char *expression, const xmlNode **node)
               *node = first;
               value = qm_page_node_text (first, 500);
             }
-          else if (first->type == XML_ATTRIBUTE_NODE
-                   && first->children != NULL)
-            value = qm_page_one_line (
-                (const char *) first->children->content, 500);
+          else if (first->type == XML_ATTRIBUTE_NODE && first->children != NULL)
+            value =
+                qm_page_one_line ((const char *) first->children->content, 500);
           else if (first->type == XML_TEXT_NODE)
             value = qm_page_one_line ((const char *) first->content, 500);
         }
@@ -482,8 +543,8 @@ qm_page_apply_rules (QmPage *page, gboolean *always)
   *always = site->always;
   price = qm_stated_price_new ();
   for (guint i = 0; i < site->prices->len && !found; i++)
-    found = evaluate_price (page, site, g_ptr_array_index (site->prices, i),
-                            price);
+    found =
+        evaluate_price (page, site, g_ptr_array_index (site->prices, i), price);
   if (!found)
     {
       qm_stated_price_free (price);

@@ -11,12 +11,14 @@
  *   </rules>
  *
  * Elements of a site: price (required, several are tried in their order), name,
- * currency, availability, sku, mpn, seller, valid-until.  Each is an expression of XPath 1.0
- * over the page as it was sent, element and attribute names in lower case; its
- * value is the string value of the first node found, or the value itself.
- * Attributes: host, which also stands for its subdomains; currency, an ISO 4217
- * code for prices without one; decimal, "point" or "comma"; always="yes" lets
- * the rule go before everything that the page states. */
+ * currency, availability, sku, mpn, seller, valid-until.  Each is an expression
+ * of XPath 1.0 over the page as it was sent, names in lower case; its value is
+ * the text of the first node found, or the value itself.
+ *
+ * Attributes: host, which also stands for its subdomains and may be several,
+ * by spaces; currency, an ISO 4217 code for prices without one; decimal,
+ * "point" or "comma"; always="yes" lets the rule go before everything that the
+ * page states. */
 
 #pragma once
 
@@ -49,6 +51,11 @@ QmPageRules *qm_page_rules_parse (const char *text,
 
 /* Reads a file, at most 1 MiB.  (transfer full) (nullable) */
 QmPageRules *qm_page_rules_load (const char *path, GError **error);
+
+/* The user's rules, page-rules.xml in their data directory, and behind them the
+ * shipped ones; files that are not there have none.  (transfer full)
+ * (nullable): NULL with `error` set where one is wrong. */
+QmPageRules *qm_page_rules_load_default (GError **error);
 
 void qm_page_rules_free (QmPageRules *rules);
 

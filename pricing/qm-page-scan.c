@@ -21,10 +21,10 @@ static const struct
   { "DIN", "RSD" },   { "đ", "VND" },      { "тг", "KZT" },
   { "тг.", "KZT" },   { "рублей", "RUB" }, { "dollars", "" },
   { "rupees", "" },   { "Kčs", "CZK" },    { "lv.", "BGN" },
-  { "р", "" },        { "₤", "" },
-  { "Euro.", "EUR" }, { "dh", "" },        { "Dh", "" },
-  { "DH", "MAD" },    { "Br", "" },        { "DT", "TND" },
-  { "руб.", "" },     { "Bs", "" },
+  { "р", "" },        { "₤", "" },         { "Euro.", "EUR" },
+  { "dh", "" },       { "Dh", "" },        { "DH", "MAD" },
+  { "Br", "" },       { "DT", "TND" },     { "руб.", "" },
+  { "Bs", "" },
 };
 
 typedef struct
@@ -76,10 +76,9 @@ put_boundary (GString *out, const char *rest, gboolean raised, gboolean space)
   gsize end = out->len;
   gsize digits = count_digits (rest, 0);
   gboolean after_digit = end > 0 && is_digit_at (out->str, end - 1);
-  gboolean after_point = end > 1
-                         && (out->str[end - 1] == '.'
-                             || out->str[end - 1] == ',')
-                         && is_digit_at (out->str, end - 2);
+  gboolean after_point =
+      end > 1 && (out->str[end - 1] == '.' || out->str[end - 1] == ',')
+      && is_digit_at (out->str, end - 2);
 
   if (after_digit && digits == 2 && (raised || !space)
       && !has_decimals (out->str, end) && rest[2] != '.' && rest[2] != ','
@@ -213,8 +212,7 @@ read_number (const char *text, gsize start, GString *digits)
   else if (text[i] == ':' && text[i + 1] == '-')
     i += 2;
   if (g_ascii_isdigit (text[i])
-      || ((text[i] == '.' || text[i] == ',' || text[i] == '/'
-           || text[i] == ':')
+      || ((text[i] == '.' || text[i] == ',' || text[i] == '/' || text[i] == ':')
           && g_ascii_isdigit (text[i + 1])))
     return 0;
   return i;
@@ -462,9 +460,9 @@ is_struck (const xmlNode *node)
 static gboolean
 is_decimals (const xmlNode *node)
 {
-  static const char *const names[] = { "cent", "decimal", "fraction", "minor",
-                                       "kopeck", "cts", "Cent", "Decimal",
-                                       "Fraction" };
+  static const char *const names[] = { "cent",  "decimal", "fraction",
+                                       "minor", "kopeck",  "cts",
+                                       "Cent",  "Decimal", "Fraction" };
   const char *class = qm_page_attribute (node, "class");
 
   if (qm_page_is (node, "sup"))
@@ -502,10 +500,10 @@ qm_page_scan_run (const xmlNode *node, gsize max)
 
   while (at != NULL && run->len < max)
     {
-      gboolean skip = qm_page_is (at, "script") || qm_page_is (at, "style")
-                      || qm_page_is (at, "noscript")
-                      || (at != node && at->type == XML_ELEMENT_NODE
-                          && is_struck (at));
+      gboolean skip =
+          qm_page_is (at, "script") || qm_page_is (at, "style")
+          || qm_page_is (at, "noscript")
+          || (at != node && at->type == XML_ELEMENT_NODE && is_struck (at));
 
       if (at->type == XML_TEXT_NODE && at->content != NULL)
         qm_page_scan_append (run, at);
@@ -536,8 +534,7 @@ qm_page_scan_one (const xmlNode *node, gint64 *micros, char currency[4])
           &g_array_index (found, QmScannedAmount, i);
 
       if (amount->negative
-          || (best != NULL && best->sign[0] != '\0'
-              && amount->sign[0] == '\0'))
+          || (best != NULL && best->sign[0] != '\0' && amount->sign[0] == '\0'))
         continue;
       if (best != NULL && (best->sign[0] != '\0' || amount->sign[0] == '\0')
           && best->micros != amount->micros)

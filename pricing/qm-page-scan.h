@@ -44,8 +44,7 @@ char *qm_page_scan_run (const xmlNode *node, gsize max);
  * numbers alone.
  *
  * Returns: FALSE where there is none, or different ones. */
-gboolean qm_page_scan_one (const xmlNode *node,
-                           gint64 *micros,
-                           char currency[4]);
+gboolean
+qm_page_scan_one (const xmlNode *node, gint64 *micros, char currency[4]);
 
 G_END_DECLS

@@ -208,16 +208,16 @@ read_shopify (QmPage *page, json_t *product)
   size_t i;
 
   json_array_foreach (variants, i, variant)
-    {
-      json_t *one = json_object_get (variant, "price");
+  {
+    json_t *one = json_object_get (variant, "price");
 
-      if (!json_is_integer (one))
-        return;
-      if (price == NULL)
-        price = one;
-      else if (json_integer_value (one) != json_integer_value (price))
-        return;
-    }
+    if (!json_is_integer (one))
+      return;
+    if (price == NULL)
+      price = one;
+    else if (json_integer_value (one) != json_integer_value (price))
+      return;
+  }
   amount = hundredths (price);
   if (amount != NULL)
     add (page, amount, NULL, first_text (product, names), NULL);
@@ -288,9 +288,7 @@ qm_page_read_scripts (QmPage *page)
 {
   xmlNode *top = xmlDocGetRootElement (page->doc);
 
-  for (xmlNode *node = top; node != NULL;
-       node = qm_page_next (top, node, TRUE))
-    if (qm_page_is (node, "script")
-        && page->products->len < QM_PAGE_ITEMS_MAX)
+  for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
+    if (qm_page_is (node, "script") && page->products->len < QM_PAGE_ITEMS_MAX)
       read_script (page, node);
 }

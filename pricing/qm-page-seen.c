@@ -12,7 +12,8 @@
 #include <string.h>
 
 #define SEEN_MAX    4000
-#define SMALL_BYTES 120 /* of the text of an element that is about one price */
+#define SMALL_BYTES 120 /* of the text of an element that is about one price \
+                         */
 #define SMALL_NODES 60
 #define RUN_MAX     600
 #define LONE_REST   14 /* bytes beside the amounts of an element */
@@ -35,10 +36,10 @@ static gboolean
 is_inline (const xmlNode *node)
 {
   static const char *const elements[] = {
-    "span", "b",    "strong", "i",    "em",   "sup", "sub", "small", "font",
-    "bdi",  "bdo",  "ins",    "u",    "a",    "del", "s",   "strike", "meta",
-    "link", "abbr", "label",  "data", "mark", "big", "tt",  "img",    "var",
-    "time", "cite", "code",   "strong", "q",  "wbr", "nobr",
+    "span", "b",    "strong", "i",      "em",   "sup", "sub",  "small",  "font",
+    "bdi",  "bdo",  "ins",    "u",      "a",    "del", "s",    "strike", "meta",
+    "link", "abbr", "label",  "data",   "mark", "big", "tt",   "img",    "var",
+    "time", "cite", "code",   "strong", "q",    "wbr", "nobr",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
@@ -52,9 +53,8 @@ static gboolean
 is_unseen (const xmlNode *node)
 {
   static const char *const elements[] = {
-    "script", "style",  "noscript", "template", "head",   "svg",
-    "iframe", "select", "textarea", "option",   "object", "math",
-    "title",  "datalist",
+    "script", "style",    "noscript", "template", "head", "svg",   "iframe",
+    "select", "textarea", "option",   "object",   "math", "title", "datalist",
   };
   const char *style;
 
@@ -162,7 +162,8 @@ static gboolean
 is_range_between (const char *text, gsize length)
 {
   static const char *const marks[] = { "-", "\342\200\223", "\342\200\224",
-                                       "~", "to", "bis", "à", "až", "do" };
+                                       "~", "to",           "bis",
+                                       "à", "až",           "do" };
 
   while (length > 0 && *text == ' ')
     text++, length--;
@@ -218,8 +219,7 @@ share_sign (GArray *found)
     {
       QmScannedAmount *amount = &g_array_index (found, QmScannedAmount, i);
 
-      if (amount->sign[0] == '\0'
-          && amount->micros % QM_MICROS_PER_UNIT != 0)
+      if (amount->sign[0] == '\0' && amount->micros % QM_MICROS_PER_UNIT != 0)
         {
           memcpy (amount->sign, signed_one->sign, sizeof amount->sign);
           memcpy (amount->currency, signed_one->currency, 4);
@@ -261,8 +261,7 @@ end_run (Seer *seer)
       const QmScannedAmount *a = &g_array_index (found, QmScannedAmount, i);
       guint own = flags;
 
-      if (i > 0
-          && is_range_between (line + a[-1].end, a->start - a[-1].end))
+      if (i > 0 && is_range_between (line + a[-1].end, a->start - a[-1].end))
         {
           own |= QM_SEEN_RANGE;
           if (seer->page->seen->len > first)
@@ -417,11 +416,14 @@ card_equal (gconstpointer a, gconstpointer b)
 /* Calls for each element around an amount, up to what also holds the heading.
  * Counts them, or finds out whether one is in a list. */
 static gboolean
-around (const Seer *seer, GHashTable *cards, const xmlNode *node, gboolean count)
+around (const Seer *seer,
+        GHashTable *cards,
+        const xmlNode *node,
+        gboolean count)
 {
-  for (guint level = 0; level < CARD_LEVELS && node != NULL
-                        && node->type == XML_ELEMENT_NODE
-                        && !g_hash_table_contains (seer->above_heading, node);
+  for (guint level = 0;
+       level < CARD_LEVELS && node != NULL && node->type == XML_ELEMENT_NODE
+       && !g_hash_table_contains (seer->above_heading, node);
        level++, node = node->parent)
     {
       const char *class = qm_page_attribute (node, "class");
@@ -546,9 +548,9 @@ find_heading (QmPage *page)
   guint best = 3, tried = 0;
 
   for (xmlNode *node = top; node != NULL && tried < 60;
-       node = qm_page_next (top, node,
-                            node->type != XML_ELEMENT_NODE
-                                || !is_unseen (node)))
+       node =
+           qm_page_next (top, node,
+                         node->type != XML_ELEMENT_NODE || !is_unseen (node)))
     {
       g_autofree char *text = NULL;
       const char *prop;

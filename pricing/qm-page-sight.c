@@ -5,9 +5,9 @@
 #include "pricing/qm-page-sight.h"
 
 /* What the price of the product is not called. */
-#define UNFIT                                                  \
-  (QM_SEEN_OLD | QM_SEEN_ASIDE | QM_SEEN_PART | QM_SEEN_FROM   \
-   | QM_SEEN_RANGE | QM_SEEN_CARD | QM_SEEN_LINK)
+#define UNFIT                                                                \
+  (QM_SEEN_OLD | QM_SEEN_ASIDE | QM_SEEN_PART | QM_SEEN_FROM | QM_SEEN_RANGE \
+   | QM_SEEN_CARD | QM_SEEN_LINK)
 
 /* Whether an amount is one to look at: with all of `with` and none of
  * `without`.  Where prices have currencies, numbers alone are others, unless

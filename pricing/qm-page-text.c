@@ -267,8 +267,8 @@ read_entity (const char *text, gsize *length)
   {
     const char *name;
     gunichar character;
-  } names[] = { { "&amp;", '&' },    { "&quot;", '"' },    { "&apos;", '\'' },
-                { "&lt;", '<' },     { "&gt;", '>' },      { "&nbsp;", ' ' },
+  } names[] = { { "&amp;", '&' },     { "&quot;", '"' },   { "&apos;", '\'' },
+                { "&lt;", '<' },      { "&gt;", '>' },     { "&nbsp;", ' ' },
                 { "&euro;", 0x20ac }, { "&pound;", 0xa3 }, { "&yen;", 0xa5 } };
   guint64 value;
   char *end;

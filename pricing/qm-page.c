@@ -88,8 +88,8 @@ parse (QmPage *page, const char *text, gsize length, GError **error)
 
   if (parser == NULL)
     g_error ("out of memory");
-  page->doc = htmlCtxtReadMemory (parser, text, (int) length, NULL, "UTF-8",
-                                  options);
+  page->doc =
+      htmlCtxtReadMemory (parser, text, (int) length, NULL, "UTF-8", options);
   problem = xmlCtxtGetLastError (parser);
   page->cut = parser->disableSAX != 0
               || (problem != NULL && problem->level == XML_ERR_FATAL);
@@ -109,8 +109,7 @@ looks_like_html (const char *text, gsize length)
   gsize n = MIN (length, 65536);
 
   for (gsize i = 0; i + 1 < n; i++)
-    if (text[i] == '<'
-        && (g_ascii_isalpha (text[i + 1]) || text[i + 1] == '!'))
+    if (text[i] == '<' && (g_ascii_isalpha (text[i + 1]) || text[i + 1] == '!'))
       return g_ascii_strncasecmp (text + i, "<svg", 4) != 0;
   return FALSE;
 }
@@ -120,8 +119,7 @@ read_head (QmPage *page)
 {
   xmlNode *top = xmlDocGetRootElement (page->doc);
 
-  for (xmlNode *node = top; node != NULL;
-       node = qm_page_next (top, node, TRUE))
+  for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
     {
       if (page->title == NULL && qm_page_is (node, "title"))
         page->title = qm_page_node_text (node, 500);
@@ -146,8 +144,8 @@ qm_page_read (const guint8 *bytes,
               GError **error)
 {
   static void (*const readers[]) (QmPage *) = {
-    qm_page_read_json_ld, qm_page_read_microdata, qm_page_read_meta,
-    read_head,            qm_page_read_scripts,   qm_page_read_seen,
+    qm_page_read_json_ld, qm_page_read_microdata, qm_page_read_meta, read_head,
+    qm_page_read_scripts, qm_page_read_seen,
   };
   g_autoptr (QmPage) page = NULL;
   g_autofree char *text = NULL;

@@ -63,7 +63,7 @@ typedef struct
   char *sku;
   char *mpn;
   QmTristate tax_included;
-  char *reason;   /* why there is no price, for people; NULL with one */
+  char *reason;     /* why there is no price, for people; NULL with one */
   GPtrArray *notes; /* of char *: contradictions and readings to check */
 } QmPageOffer;
 
