@@ -241,3 +241,27 @@ qm_page_node_text (const xmlNode *node, gsize max)
     }
   return qm_page_one_line (text->str, max);
 }
+
+gboolean
+qm_page_names_alike (const char *a, const char *b)
+{
+  g_autofree char *x = NULL;
+  g_autofree char *y = NULL;
+  g_auto (GStrv) words = NULL;
+  guint n = 0, common = 0;
+
+  if (a == NULL || b == NULL || strlen (a) < 3 || strlen (b) < 3)
+    return FALSE;
+  x = g_utf8_casefold (a, -1);
+  y = g_utf8_casefold (b, -1);
+  if (strstr (x, y) != NULL || strstr (y, x) != NULL)
+    return TRUE;
+  words = g_strsplit_set (x, " ,:;()|", 24);
+  for (guint i = 0; words[i] != NULL && i < 23; i++)
+    if (strlen (words[i]) >= 3)
+      {
+        n++;
+        common += strstr (y, words[i]) != NULL;
+      }
+  return n >= 2 && common * 3 >= n * 2;
+}

@@ -44,19 +44,6 @@ typedef struct
 } Judge;
 
 static gboolean
-names_agree (const char *a, const char *b)
-{
-  g_autofree char *x = NULL;
-  g_autofree char *y = NULL;
-
-  if (a == NULL || b == NULL)
-    return FALSE;
-  x = g_utf8_casefold (a, -1);
-  y = g_utf8_casefold (b, -1);
-  return strstr (x, y) != NULL || strstr (y, x) != NULL;
-}
-
-static gboolean
 holds_heading (const QmPage *page, const QmStatedProduct *product)
 {
   for (const xmlNode *node = page->heading; node != NULL; node = node->parent)
@@ -89,9 +76,9 @@ rate_product (const QmPage *page, const QmStatedProduct *product)
     rating += 4;
   if (is_own_address (page, product->url))
     rating += 3;
-  if (names_agree (product->name, page->heading_text))
+  if (qm_page_names_alike (product->name, page->heading_text))
     rating += 4;
-  else if (names_agree (product->name, page->title))
+  else if (qm_page_names_alike (product->name, page->title))
     rating += 2;
   return rating;
 }

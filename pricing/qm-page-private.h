@@ -125,6 +125,10 @@ gboolean qm_page_type_is (const char *type, const char *const *names);
 /* Types of schema.org that can be bought. */
 extern const char *const qm_page_product_types[];
 
+/* Whether two names are of one thing: one holds the other, or most words of the
+ * first are in the second.  FALSE for NULL and names of one or two bytes. */
+gboolean qm_page_names_alike (const char *a, const char *b);
+
 /* Attributes and text. */
 const char *qm_page_attribute (const xmlNode *node, const char *name);
 gboolean qm_page_is (const xmlNode *node, const char *name);

@@ -11,9 +11,10 @@
 
 #include <string.h>
 
-#define SEEN_MAX    4000
-#define SMALL_BYTES 120 /* of the text of an element that is about one price \
-                         */
+#define SEEN_MAX 4000
+#define SMALL_BYTES                                        \
+  120 /* of the text of an element that is about one price \
+       */
 #define SMALL_NODES 60
 #define RUN_MAX     600
 #define LONE_REST   14 /* bytes beside the amounts of an element */
@@ -296,18 +297,15 @@ append_text (Seer *seer, const xmlNode *text, guint flags)
 static guint
 flags_of (Seer *seer, const xmlNode *node, guint inherited, gboolean *small)
 {
-  guint own = 0;
+  guint own;
 
   *small = FALSE;
-  if (node->properties != NULL || !is_inline (node))
+  own = qm_page_words_of_element (node, TRUE);
+  if (own != 0)
     {
-      own = qm_page_words_of_element (node, TRUE);
-      if (own != 0)
-        {
-          *small = is_small (node);
-          if (!*small)
-            own = qm_page_words_of_element (node, FALSE);
-        }
+      *small = is_small (node);
+      if (!*small)
+        own = qm_page_words_of_element (node, FALSE);
     }
   if (g_hash_table_contains (seer->above_heading, node))
     own &= ~(guint) QM_SEEN_ASIDE;
@@ -492,32 +490,6 @@ mark_areas (Seer *seer)
     }
 }
 
-/* Whether two names are of one thing: one holds the other, or most words of the
- * first are in the second. */
-static gboolean
-is_alike (const char *a, const char *b)
-{
-  g_autofree char *x = NULL;
-  g_autofree char *y = NULL;
-  g_auto (GStrv) words = NULL;
-  guint n = 0, common = 0;
-
-  if (a == NULL || b == NULL || strlen (a) < 3 || strlen (b) < 3)
-    return FALSE;
-  x = g_utf8_casefold (a, -1);
-  y = g_utf8_casefold (b, -1);
-  if (strstr (x, y) != NULL || strstr (y, x) != NULL)
-    return TRUE;
-  words = g_strsplit_set (x, " ,:;()|", 24);
-  for (guint i = 0; words[i] != NULL && i < 23; i++)
-    if (strlen (words[i]) >= 3)
-      {
-        n++;
-        common += strstr (y, words[i]) != NULL;
-      }
-  return n >= 2 && common * 3 >= n * 2;
-}
-
 static guint
 rate_heading (const QmPage *page, const xmlNode *node, const char *text)
 {
@@ -526,13 +498,13 @@ rate_heading (const QmPage *page, const xmlNode *node, const char *text)
 
   if (prop != NULL && strstr (prop, "name") != NULL)
     rating += 1;
-  if (is_alike (text, page->title))
+  if (qm_page_names_alike (text, page->title))
     rating += 3;
   for (guint i = 0; i < page->products->len && i < 8; i++)
     {
       const QmStatedProduct *product = g_ptr_array_index (page->products, i);
 
-      if (!product->listed && is_alike (text, product->name))
+      if (!product->listed && qm_page_names_alike (text, product->name))
         {
           rating += 3;
           break;

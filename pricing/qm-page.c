@@ -101,14 +101,24 @@ parse (QmPage *page, const char *text, gsize length, GError **error)
   return FALSE;
 }
 
-/* Whether bytes are likely to be HTML: there is a tag near their beginning and
- * they are no document of another kind. */
+/* Whether a text is likely to be HTML: a tag is near its beginning, and it is
+ * no XML of another kind. */
 static gboolean
 looks_like_html (const char *text, gsize length)
 {
-  gsize n = MIN (length, 65536);
+  gsize i = 0, end;
 
-  for (gsize i = 0; i + 1 < n; i++)
+  while (i < length && g_ascii_isspace (text[i]))
+    i++;
+  if (length - i > 5 && memcmp (text + i, "<?xml", 5) == 0)
+    {
+      g_autofree char *head = g_strndup (text + i, MIN (length - i, 4096));
+      g_autofree char *lower = g_ascii_strdown (head, -1);
+
+      return strstr (lower, "<html") != NULL;
+    }
+  end = MIN (length, i + 1024);
+  for (; i + 1 < end; i++)
     if (text[i] == '<' && (g_ascii_isalpha (text[i + 1]) || text[i + 1] == '!'))
       return g_ascii_strncasecmp (text + i, "<svg", 4) != 0;
   return FALSE;
