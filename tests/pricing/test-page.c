@@ -61,182 +61,181 @@ check_shape (gconstpointer data)
 #define LD(json) \
   "<script type=\"application/ld+json\">" json "</script>" HEADING
 
-static const Shape
-    json_ld[] = {
-      { "plain",
-        LD ("{\"@context\":\"https://schema.org\",\"@type\":\"Product\","
-            "\"name\":\"Card X100\",\"offers\":{\"@type\":\"Offer\","
-            "\"price\":\"1299.99\",\"priceCurrency\":\"EUR\"}}"),
-        1299.99, "EUR", QM_PAGE_JSON_LD },
-      { "number",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"price\":1299.5,"
-            "\"priceCurrency\":\"USD\"}}"),
-        1299.5, "USD", QM_PAGE_JSON_LD },
-      { "graph",
-        LD ("{\"@context\":\"https://schema.org\",\"@graph\":[{\"@type\":"
-            "\"WebPage\"},{\"@type\":[\"Product\",\"Thing\"],\"offers\":[{"
-            "\"@type\":\"Offer\",\"price\":10.5,\"priceCurrency\":\"GBP\"}]}]"
-            "}"),
-        10.5, "GBP", QM_PAGE_JSON_LD },
-      { "array",
-        LD ("[{\"@type\":\"BreadcrumbList\"},{\"@type\":\"Product\",\"offers\":"
-            "{\"price\":\"99\",\"priceCurrency\":\"EUR\"}}]"),
-        99, "EUR", QM_PAGE_JSON_LD },
-      { "reference",
-        LD ("{\"@graph\":[{\"@type\":\"Product\",\"offers\":{\"@id\":\"#o\"}},"
-            "{\"@id\":\"#o\",\"@type\":\"Offer\",\"price\":\"77.10\","
-            "\"priceCurrency\":\"EUR\"}]}"),
-        77.1, "EUR", QM_PAGE_JSON_LD },
-      { "reference-loop",
-        LD ("{\"@graph\":[{\"@id\":\"#a\",\"@type\":\"Product\",\"offers\":"
-            "{\"@id\":\"#b\"}},{\"@id\":\"#b\",\"@type\":\"AggregateOffer\","
-            "\"offers\":{\"@id\":\"#b\"}}]}"),
-        -1, "", QM_PAGE_NOTHING },
-      { "lower-case-type",
-        LD ("{\"@type\":\"product\",\"Offers\":{\"@type\":\"offer\","
-            "\"Price\":\"5.25\",\"pricecurrency\":\"EUR\"}}"),
-        5.25, "EUR", QM_PAGE_JSON_LD },
-      { "prefix",
-        LD ("{\"@type\":\"schema:Product\",\"schema:offers\":{\"@type\":"
-            "\"http://schema.org/Offer\",\"schema:price\":\"5.25\","
-            "\"schema:priceCurrency\":\"EUR\"}}"),
-        5.25, "EUR", QM_PAGE_JSON_LD },
-      { "main-entity",
-        LD ("{\"@type\":\"ItemPage\",\"mainEntity\":{\"@type\":\"Product\","
-            "\"offers\":{\"price\":8,\"priceCurrency\":\"EUR\"}}}"),
-        8, "EUR", QM_PAGE_JSON_LD },
-      { "item-reviewed",
-        LD ("{\"@type\":\"AggregateRating\",\"itemReviewed\":{\"@type\":"
-            "\"Product\",\"offers\":{\"price\":8,\"priceCurrency\":\"EUR\"}}}"),
-        8, "EUR", QM_PAGE_JSON_LD },
-      { "aggregate-equal",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"AggregateOffer\","
-            "\"lowPrice\":\"20\",\"highPrice\":\"20\",\"priceCurrency\":"
-            "\"USD\"}}"),
-        20, "USD", QM_PAGE_JSON_LD },
-      { "aggregate-range",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"AggregateOffer\","
-            "\"lowPrice\":\"20\",\"highPrice\":\"30\",\"priceCurrency\":"
-            "\"USD\"}}"),
-        -1, "", QM_PAGE_NOTHING },
-      { "aggregate-nested",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"AggregateOffer\","
-            "\"priceCurrency\":\"EUR\",\"offers\":[{\"@type\":\"Offer\","
-            "\"price\":\"42\"}]}}"),
-        42, "EUR", QM_PAGE_JSON_LD },
-      { "aggregate-without-prices",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"AggregateOffer\","
-            "\"offers\":[{\"@type\":\"Offer\",\"url\":\"x\"}]}}"),
-        -1, "", QM_PAGE_NOTHING },
-      { "specification",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"Offer\","
-            "\"priceSpecification\":[{\"priceType\":"
-            "\"https://schema.org/ListPrice\",\"price\":\"150\","
-            "\"priceCurrency\":\"EUR\"},{\"@type\":\"UnitPriceSpecification\","
-            "\"price\":\"120\",\"priceCurrency\":\"EUR\"}]}}"),
-        120, "EUR", QM_PAGE_JSON_LD },
-      { "specification-of-a-kilogram",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"Offer\","
-            "\"priceSpecification\":{\"price\":\"3\",\"priceCurrency\":\"EUR\","
-            "\"referenceQuantity\":{\"unitCode\":\"KGM\"}}}}"),
-        -1, "", QM_PAGE_NOTHING },
-      { "specification-compound",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"Offer\","
-            "\"priceSpecification\":{\"@type\":\"CompoundPriceSpecification\","
-            "\"priceComponent\":[{\"price\":\"3\",\"priceCurrency\":\"EUR\"}]}}"
-            "}"),
-        3, "EUR", QM_PAGE_JSON_LD },
-      { "group-alike",
-        LD ("{\"@type\":\"ProductGroup\",\"hasVariant\":[{\"@type\":"
-            "\"Product\","
-            "\"offers\":{\"price\":9,\"priceCurrency\":\"EUR\"}},{\"@type\":"
-            "\"Product\",\"offers\":{\"price\":9,\"priceCurrency\":\"EUR\"}}]"
-            "}"),
-        9, "EUR", QM_PAGE_JSON_LD },
-      { "group-different",
-        LD ("{\"@type\":\"ProductGroup\",\"hasVariant\":[{\"@type\":"
-            "\"Product\","
-            "\"offers\":{\"price\":9,\"priceCurrency\":\"EUR\"}},{\"@type\":"
-            "\"Product\",\"offers\":{\"price\":11,\"priceCurrency\":\"EUR\"}}]"
-            "}"),
-        -1, "", QM_PAGE_NOTHING },
-      { "group-shown",
-        LD ("{\"@type\":\"ProductGroup\",\"hasVariant\":[{\"@type\":"
-            "\"Product\","
-            "\"offers\":{\"price\":9,\"priceCurrency\":\"EUR\"}},{\"@type\":"
-            "\"Product\",\"offers\":{\"price\":11,\"priceCurrency\":\"EUR\"}}]"
-            "}") "<p class=price>11,00 €</p>",
-        11, "EUR", QM_PAGE_JSON_LD },
-      { "own-number",
-        LD ("{\"@type\":\"Product\",\"sku\":\"B\",\"offers\":[{\"sku\":\"A\","
-            "\"price\":1000,\"priceCurrency\":\"EUR\"},{\"sku\":\"B\","
-            "\"price\":"
-            "2000,\"priceCurrency\":\"EUR\"}]}"),
-        2000, "EUR", QM_PAGE_JSON_LD },
-      { "item-offered",
-        LD ("{\"@type\":\"Offer\",\"price\":\"12.34\",\"priceCurrency\":"
-            "\"EUR\","
-            "\"itemOffered\":{\"@type\":\"Product\",\"name\":\"X100\"}}"),
-        12.34, "EUR", QM_PAGE_JSON_LD },
-      { "related-left-out",
-        LD ("{\"@type\":\"Product\",\"name\":\"Card X100\",\"isRelatedTo\":{"
-            "\"@type\":\"Product\",\"offers\":{\"price\":1,\"priceCurrency\":"
-            "\"EUR\"}}}"),
-        -1, "", QM_PAGE_NOTHING },
-      { "list",
-        LD ("{\"@type\":\"ItemList\",\"itemListElement\":[{\"@type\":"
-            "\"ListItem\",\"item\":{\"@type\":\"Product\",\"name\":\"A\","
-            "\"offers\":{\"price\":10,\"priceCurrency\":\"EUR\"}}},{\"@type\":"
-            "\"ListItem\",\"item\":{\"@type\":\"Product\",\"name\":\"B\","
-            "\"offers\":{\"price\":20,\"priceCurrency\":\"EUR\"}}}]}"),
-        -1, "", QM_PAGE_NOTHING },
-      { "zero",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"price\":0,\"priceCurrency\":"
-            "\"EUR\"}}"),
-        -1, "", QM_PAGE_NOTHING },
-      { "one",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"1.00\","
-            "\"priceCurrency\":\"EUR\"}}"),
-        -1, "", QM_PAGE_NOTHING },
-      { "negative",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"-5\","
-            "\"priceCurrency\":\"EUR\"}}"),
-        -1, "", QM_PAGE_NOTHING },
-      { "absurd",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"9999999999.99\","
-            "\"priceCurrency\":\"EUR\"}}"),
-        -1, "", QM_PAGE_NOTHING },
-      { "contradiction",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"price\":999,"
-            "\"priceCurrency\":"
-            "\"USD\"}}") "<p class=price>$1,299.00</p>",
-        -1, "", QM_PAGE_NOTHING },
-      { "two-currencies",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"price\":999,"
-            "\"priceCurrency\":"
-            "\"USD\"}}") "<p class=price>999 €</p>",
-        -1, "", QM_PAGE_NOTHING },
-      { "old-price-stated",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"price\":999,"
-            "\"priceCurrency\":"
-            "\"EUR\"}}") "<p class=price><del>999 €</del> <ins>899 €</ins></p>",
-        899, "EUR", QM_PAGE_TEXT },
-      { "group-of-three",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"1.299\","
-            "\"priceCurrency\":\"EUR\"}}") "<p class=price>1.299 €</p>",
-        1299, "EUR", QM_PAGE_JSON_LD },
-      { "group-of-three-unclear",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"1.299\","
-            "\"priceCurrency\":\"EUR\"}}"),
-        -1, "", QM_PAGE_NOTHING },
-      { "four-decimals",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"1299.0000\","
-            "\"priceCurrency\":\"EUR\"}}"),
-        1299, "EUR", QM_PAGE_JSON_LD },
-      { "price-with-sign",
-        LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"12,34 €\"}}"),
-        12.34, "EUR", QM_PAGE_JSON_LD },
-    };
+static const Shape json_ld[] = {
+  { "plain",
+    LD ("{\"@context\":\"https://schema.org\",\"@type\":\"Product\","
+        "\"name\":\"Card X100\",\"offers\":{\"@type\":\"Offer\","
+        "\"price\":\"1299.99\",\"priceCurrency\":\"EUR\"}}"),
+    1299.99, "EUR", QM_PAGE_JSON_LD },
+  { "number",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"price\":1299.5,"
+        "\"priceCurrency\":\"USD\"}}"),
+    1299.5, "USD", QM_PAGE_JSON_LD },
+  { "graph",
+    LD ("{\"@context\":\"https://schema.org\",\"@graph\":[{\"@type\":"
+        "\"WebPage\"},{\"@type\":[\"Product\",\"Thing\"],\"offers\":[{"
+        "\"@type\":\"Offer\",\"price\":10.5,\"priceCurrency\":\"GBP\"}]}]"
+        "}"),
+    10.5, "GBP", QM_PAGE_JSON_LD },
+  { "array",
+    LD ("[{\"@type\":\"BreadcrumbList\"},{\"@type\":\"Product\",\"offers\":"
+        "{\"price\":\"99\",\"priceCurrency\":\"EUR\"}}]"),
+    99, "EUR", QM_PAGE_JSON_LD },
+  { "reference",
+    LD ("{\"@graph\":[{\"@type\":\"Product\",\"offers\":{\"@id\":\"#o\"}},"
+        "{\"@id\":\"#o\",\"@type\":\"Offer\",\"price\":\"77.10\","
+        "\"priceCurrency\":\"EUR\"}]}"),
+    77.1, "EUR", QM_PAGE_JSON_LD },
+  { "reference-loop",
+    LD ("{\"@graph\":[{\"@id\":\"#a\",\"@type\":\"Product\",\"offers\":"
+        "{\"@id\":\"#b\"}},{\"@id\":\"#b\",\"@type\":\"AggregateOffer\","
+        "\"offers\":{\"@id\":\"#b\"}}]}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "lower-case-type",
+    LD ("{\"@type\":\"product\",\"Offers\":{\"@type\":\"offer\","
+        "\"Price\":\"5.25\",\"pricecurrency\":\"EUR\"}}"),
+    5.25, "EUR", QM_PAGE_JSON_LD },
+  { "prefix",
+    LD ("{\"@type\":\"schema:Product\",\"schema:offers\":{\"@type\":"
+        "\"http://schema.org/Offer\",\"schema:price\":\"5.25\","
+        "\"schema:priceCurrency\":\"EUR\"}}"),
+    5.25, "EUR", QM_PAGE_JSON_LD },
+  { "main-entity",
+    LD ("{\"@type\":\"ItemPage\",\"mainEntity\":{\"@type\":\"Product\","
+        "\"offers\":{\"price\":8,\"priceCurrency\":\"EUR\"}}}"),
+    8, "EUR", QM_PAGE_JSON_LD },
+  { "item-reviewed",
+    LD ("{\"@type\":\"AggregateRating\",\"itemReviewed\":{\"@type\":"
+        "\"Product\",\"offers\":{\"price\":8,\"priceCurrency\":\"EUR\"}}}"),
+    8, "EUR", QM_PAGE_JSON_LD },
+  { "aggregate-equal",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"AggregateOffer\","
+        "\"lowPrice\":\"20\",\"highPrice\":\"20\",\"priceCurrency\":"
+        "\"USD\"}}"),
+    20, "USD", QM_PAGE_JSON_LD },
+  { "aggregate-range",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"AggregateOffer\","
+        "\"lowPrice\":\"20\",\"highPrice\":\"30\",\"priceCurrency\":"
+        "\"USD\"}}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "aggregate-nested",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"AggregateOffer\","
+        "\"priceCurrency\":\"EUR\",\"offers\":[{\"@type\":\"Offer\","
+        "\"price\":\"42\"}]}}"),
+    42, "EUR", QM_PAGE_JSON_LD },
+  { "aggregate-without-prices",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"AggregateOffer\","
+        "\"offers\":[{\"@type\":\"Offer\",\"url\":\"x\"}]}}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "specification",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"Offer\","
+        "\"priceSpecification\":[{\"priceType\":"
+        "\"https://schema.org/ListPrice\",\"price\":\"150\","
+        "\"priceCurrency\":\"EUR\"},{\"@type\":\"UnitPriceSpecification\","
+        "\"price\":\"120\",\"priceCurrency\":\"EUR\"}]}}"),
+    120, "EUR", QM_PAGE_JSON_LD },
+  { "specification-of-a-kilogram",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"Offer\","
+        "\"priceSpecification\":{\"price\":\"3\",\"priceCurrency\":\"EUR\","
+        "\"referenceQuantity\":{\"unitCode\":\"KGM\"}}}}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "specification-compound",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"@type\":\"Offer\","
+        "\"priceSpecification\":{\"@type\":\"CompoundPriceSpecification\","
+        "\"priceComponent\":[{\"price\":\"3\",\"priceCurrency\":\"EUR\"}]}}"
+        "}"),
+    3, "EUR", QM_PAGE_JSON_LD },
+  { "group-alike",
+    LD ("{\"@type\":\"ProductGroup\",\"hasVariant\":[{\"@type\":"
+        "\"Product\","
+        "\"offers\":{\"price\":9,\"priceCurrency\":\"EUR\"}},{\"@type\":"
+        "\"Product\",\"offers\":{\"price\":9,\"priceCurrency\":\"EUR\"}}]"
+        "}"),
+    9, "EUR", QM_PAGE_JSON_LD },
+  { "group-different",
+    LD ("{\"@type\":\"ProductGroup\",\"hasVariant\":[{\"@type\":"
+        "\"Product\","
+        "\"offers\":{\"price\":9,\"priceCurrency\":\"EUR\"}},{\"@type\":"
+        "\"Product\",\"offers\":{\"price\":11,\"priceCurrency\":\"EUR\"}}]"
+        "}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "group-shown",
+    LD ("{\"@type\":\"ProductGroup\",\"hasVariant\":[{\"@type\":"
+        "\"Product\","
+        "\"offers\":{\"price\":9,\"priceCurrency\":\"EUR\"}},{\"@type\":"
+        "\"Product\",\"offers\":{\"price\":11,\"priceCurrency\":\"EUR\"}}]"
+        "}") "<p class=price>11,00 €</p>",
+    11, "EUR", QM_PAGE_JSON_LD },
+  { "own-number",
+    LD ("{\"@type\":\"Product\",\"sku\":\"B\",\"offers\":[{\"sku\":\"A\","
+        "\"price\":1000,\"priceCurrency\":\"EUR\"},{\"sku\":\"B\","
+        "\"price\":"
+        "2000,\"priceCurrency\":\"EUR\"}]}"),
+    2000, "EUR", QM_PAGE_JSON_LD },
+  { "item-offered",
+    LD ("{\"@type\":\"Offer\",\"price\":\"12.34\",\"priceCurrency\":"
+        "\"EUR\","
+        "\"itemOffered\":{\"@type\":\"Product\",\"name\":\"X100\"}}"),
+    12.34, "EUR", QM_PAGE_JSON_LD },
+  { "related-left-out",
+    LD ("{\"@type\":\"Product\",\"name\":\"Card X100\",\"isRelatedTo\":{"
+        "\"@type\":\"Product\",\"offers\":{\"price\":1,\"priceCurrency\":"
+        "\"EUR\"}}}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "list",
+    LD ("{\"@type\":\"ItemList\",\"itemListElement\":[{\"@type\":"
+        "\"ListItem\",\"item\":{\"@type\":\"Product\",\"name\":\"A\","
+        "\"offers\":{\"price\":10,\"priceCurrency\":\"EUR\"}}},{\"@type\":"
+        "\"ListItem\",\"item\":{\"@type\":\"Product\",\"name\":\"B\","
+        "\"offers\":{\"price\":20,\"priceCurrency\":\"EUR\"}}}]}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "zero",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"price\":0,\"priceCurrency\":"
+        "\"EUR\"}}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "one",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"1.00\","
+        "\"priceCurrency\":\"EUR\"}}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "negative",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"-5\","
+        "\"priceCurrency\":\"EUR\"}}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "absurd",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"9999999999.99\","
+        "\"priceCurrency\":\"EUR\"}}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "contradiction",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"price\":999,"
+        "\"priceCurrency\":"
+        "\"USD\"}}") "<p class=price>$1,299.00</p>",
+    -1, "", QM_PAGE_NOTHING },
+  { "two-currencies",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"price\":999,"
+        "\"priceCurrency\":"
+        "\"USD\"}}") "<p class=price>999 €</p>",
+    -1, "", QM_PAGE_NOTHING },
+  { "old-price-stated",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"price\":999,"
+        "\"priceCurrency\":"
+        "\"EUR\"}}") "<p class=price><del>999 €</del> <ins>899 €</ins></p>",
+    899, "EUR", QM_PAGE_TEXT },
+  { "group-of-three",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"1.299\","
+        "\"priceCurrency\":\"EUR\"}}") "<p class=price>1.299 €</p>",
+    1299, "EUR", QM_PAGE_JSON_LD },
+  { "group-of-three-unclear",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"1.299\","
+        "\"priceCurrency\":\"EUR\"}}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "four-decimals",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"1299.0000\","
+        "\"priceCurrency\":\"EUR\"}}"),
+    1299, "EUR", QM_PAGE_JSON_LD },
+  { "price-with-sign",
+    LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"12,34 €\"}}"), 12.34,
+    "EUR", QM_PAGE_JSON_LD },
+};
 
 static const Shape broken_json[] = {
   { "cdata",
