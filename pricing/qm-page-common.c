@@ -191,7 +191,7 @@ qm_page_attribute (const xmlNode *node, const char *name)
   if (node->type != XML_ELEMENT_NODE)
     return NULL;
   for (const xmlAttr *a = node->properties; a != NULL; a = a->next)
-    if (g_ascii_strcasecmp ((const char *) a->name, name) == 0)
+    if (strcmp ((const char *) a->name, name) == 0)
       return a->children != NULL && a->children->content != NULL
                  ? (const char *) a->children->content
                  : "";
@@ -202,7 +202,7 @@ gboolean
 qm_page_is (const xmlNode *node, const char *name)
 {
   return node->type == XML_ELEMENT_NODE
-         && g_ascii_strcasecmp ((const char *) node->name, name) == 0;
+         && strcmp ((const char *) node->name, name) == 0;
 }
 
 xmlNode *

@@ -216,7 +216,7 @@ is_clear (const Statement *statement)
 }
 
 /* The most trusted statement of a price, or of the price `micros`; those that
- * people see go before others. */
+ * people see go before others, and the page's own before the rule's. */
 static const Statement *
 find_statement (const Judge *judge, gint64 micros)
 {
@@ -229,6 +229,8 @@ find_statement (const Judge *judge, gint64 micros)
       if (!is_clear (statement)
           || (micros != QM_AMOUNT_UNSTATED && statement->micros != micros))
         continue;
+      if (statement->method == QM_PAGE_RULE)
+        return first != NULL ? first : statement;
       if (first == NULL)
         first = statement;
       if (qm_page_is_seen (judge->page, statement->micros, QM_SEEN_OLD))
@@ -237,14 +239,14 @@ find_statement (const Judge *judge, gint64 micros)
   return first;
 }
 
-/* Whether statements name different prices. */
+/* Whether the page's own statements name different prices. */
 static gboolean
 statements_differ (const Judge *judge)
 {
   const Statement *first = NULL;
 
   for (guint i = 0; i < N_STATEMENTS; i++)
-    if (is_clear (&judge->statements[i]))
+    if (is_clear (&judge->statements[i]) && methods[i] != QM_PAGE_RULE)
       {
         if (first == NULL)
           first = &judge->statements[i];

@@ -95,6 +95,7 @@ typedef struct
   gboolean is_product;  /* or a product */
   gboolean sees_signed; /* a price with a currency is seen */
   gboolean can_buy;     /* there is something to put it into the basket */
+  GHashTable *words;    /* what names of elements tell, once found out */
   gboolean cut;         /* too deep to be read to the end */
   GCancellable *cancellable;
 } QmPage;
@@ -129,7 +130,7 @@ extern const char *const qm_page_product_types[];
  * first are in the second.  FALSE for NULL and names of one or two bytes. */
 gboolean qm_page_names_alike (const char *a, const char *b);
 
-/* Attributes and text. */
+/* Attributes and text.  The parser has made all names lower case. */
 const char *qm_page_attribute (const xmlNode *node, const char *name);
 gboolean qm_page_is (const xmlNode *node, const char *name);
 char *qm_page_node_text (const xmlNode *node, gsize max);

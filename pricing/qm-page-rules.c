@@ -57,7 +57,11 @@ struct _QmPageRules
   GPtrArray *sites; /* of Site */
 };
 
-G_DEFINE_QUARK (qm - page - rules - error - quark, qm_page_rules_error)
+GQuark
+qm_page_rules_error_quark (void)
+{
+  return g_quark_from_static_string ("qm-page-rules-error-quark");
+}
 
 static void
 site_free (gpointer data)

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-#define NAMES_MAX 400
+#define NAMES_MAX 400  /* bytes of the names of an element */
+#define KNOWN_MAX 5000 /* names that are kept with what they tell */
 
 typedef struct
 {
@@ -335,10 +336,51 @@ find_names (const char *text)
   return flags;
 }
 
-guint
-qm_page_words_of_element (const xmlNode *node, gboolean small)
+/* What the names of an element tell. */
+static guint
+read_names (const char *text)
 {
-  char text[NAMES_MAX], joined[NAMES_MAX];
+  char joined[NAMES_MAX];
+  guint flags;
+
+  join (text, joined);
+  flags = find_names (text);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (strstr (joined, parts[i].word) != NULL)
+      flags |= parts[i].flags;
+  /* With the tax, a price is whole. */
+  if ((flags & QM_SEEN_PART) != 0
+      && (strstr (joined, "withtax") != NULL || strstr (joined, "incl") != NULL
+          || strstr (joined, "withvat") != NULL))
+    flags &= ~(guint) QM_SEEN_PART;
+  /* Buttons that add to the basket name it. */
+  if ((flags & QM_SEEN_ASIDE) != 0 && strstr (joined, "addto") != NULL)
+    flags &= ~(guint) QM_SEEN_ASIDE;
+  return flags;
+}
+
+/* The same, found out once for each text. */
+static guint
+look_up_names (const QmPage *page, const char *text)
+{
+  gpointer known;
+  guint flags;
+
+  if (g_hash_table_lookup_extended (page->words, text, NULL, &known))
+    return GPOINTER_TO_UINT (known);
+  flags = read_names (text);
+  if (g_hash_table_size (page->words) < KNOWN_MAX)
+    g_hash_table_insert (page->words, g_strdup (text),
+                         GUINT_TO_POINTER (flags));
+  return flags;
+}
+
+guint
+qm_page_words_of_element (const QmPage *page,
+                          const xmlNode *node,
+                          gboolean small)
+{
+  char text[NAMES_MAX];
   guint flags = 0;
 
   if (qm_page_is (node, "del") || qm_page_is (node, "s")
@@ -359,22 +401,10 @@ qm_page_words_of_element (const xmlNode *node, gboolean small)
   collect_names (node, text);
   if (text[1] == '\0')
     return flags;
-  join (text, joined);
-  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
-    if (strstr (joined, parts[i].word) != NULL)
-      flags |= parts[i].flags;
-  flags |= find_names (text);
+  flags |= look_up_names (page, text);
   if (!small)
     flags &= ~(guint) (QM_SEEN_OLD | QM_SEEN_PART | QM_SEEN_FROM
                        | QM_SEEN_CURRENT | QM_SEEN_REGULAR);
-  /* With the tax, a price is whole. */
-  if ((flags & QM_SEEN_PART) != 0
-      && (strstr (joined, "withtax") != NULL || strstr (joined, "incl") != NULL
-          || strstr (joined, "withvat") != NULL))
-    flags &= ~(guint) QM_SEEN_PART;
-  /* Buttons that add to the basket name it. */
-  if ((flags & QM_SEEN_ASIDE) != 0 && strstr (joined, "addto") != NULL)
-    flags &= ~(guint) QM_SEEN_ASIDE;
   return flags;
 }
 

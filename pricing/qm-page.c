@@ -54,6 +54,7 @@ page_free (QmPage *page)
     xmlFreeDoc (page->doc);
   g_ptr_array_unref (page->products);
   g_array_unref (page->seen);
+  g_hash_table_unref (page->words);
   g_free (page->title);
   g_free (page->heading_text);
   g_free (page->canonical);
@@ -71,6 +72,7 @@ page_new (const QmPageContext *context, GCancellable *cancellable)
   page->context = context != NULL ? context : &nothing;
   page->products = g_ptr_array_new_with_free_func (free_product);
   page->seen = g_array_new (FALSE, FALSE, sizeof (QmSeenAmount));
+  page->words = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   page->cancellable = cancellable;
   return page;
 }
