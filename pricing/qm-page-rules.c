@@ -428,14 +428,15 @@ static const Site *
 find_site (const QmPage *page)
 {
   const QmPageContext *context = page->context;
+  const char *url = context->url != NULL ? context->url : page->canonical;
   g_autoptr (GUri) uri = NULL;
   g_autofree char *host = NULL;
   const char *best_host = NULL;
   const Site *best = NULL;
 
-  if (context->rules == NULL || context->url == NULL)
+  if (context->rules == NULL || url == NULL)
     return NULL;
-  uri = g_uri_parse (context->url, G_URI_FLAGS_PARSE_RELAXED, NULL);
+  uri = g_uri_parse (url, G_URI_FLAGS_PARSE_RELAXED, NULL);
   if (uri == NULL || g_uri_get_host (uri) == NULL)
     return NULL;
   host = g_ascii_strdown (g_uri_get_host (uri), -1);
