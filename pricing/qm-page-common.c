@@ -191,7 +191,7 @@ qm_page_attribute (const xmlNode *node, const char *name)
   if (node->type != XML_ELEMENT_NODE)
     return NULL;
   for (const xmlAttr *a = node->properties; a != NULL; a = a->next)
-    if (strcmp ((const char *) a->name, name) == 0)
+    if (qm_page_same_name (a->name, name))
       return a->children != NULL && a->children->content != NULL
                  ? (const char *) a->children->content
                  : "";
@@ -201,8 +201,7 @@ qm_page_attribute (const xmlNode *node, const char *name)
 gboolean
 qm_page_is (const xmlNode *node, const char *name)
 {
-  return node->type == XML_ELEMENT_NODE
-         && strcmp ((const char *) node->name, name) == 0;
+  return node->type == XML_ELEMENT_NODE && qm_page_same_name (node->name, name);
 }
 
 xmlNode *

@@ -44,7 +44,7 @@ is_inline (const xmlNode *node)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
-    if (strcmp ((const char *) node->name, elements[i]) == 0)
+    if (qm_page_same_name (node->name, elements[i]))
       return TRUE;
   return FALSE;
 }
@@ -60,7 +60,7 @@ is_unseen (const xmlNode *node)
   const char *style;
 
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
-    if (strcmp ((const char *) node->name, elements[i]) == 0)
+    if (qm_page_same_name (node->name, elements[i]))
       return TRUE;
   if (node->properties == NULL)
     return FALSE;

@@ -21,6 +21,10 @@ guint qm_page_words_before (const char *text, gsize length);
 /* What the text after an amount tells of it. */
 guint qm_page_words_after (const char *text);
 
+/* Whether a text says that tax is in a price; unstated where it says nothing,
+ * or both. */
+QmTristate qm_page_words_tax (const char *text);
+
 /* Whether an element is a button or the like that buys or puts something into
  * the basket. */
 gboolean qm_page_words_buy (const xmlNode *node);

@@ -64,7 +64,7 @@ page_free (QmPage *page)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmPage, page_free)
 
 static QmPage *
-page_new (const QmPageContext *context, GCancellable *cancellable)
+page_new (const QmPageContext *context)
 {
   static const QmPageContext nothing;
   QmPage *page = g_new0 (QmPage, 1);
@@ -73,7 +73,6 @@ page_new (const QmPageContext *context, GCancellable *cancellable)
   page->products = g_ptr_array_new_with_free_func (free_product);
   page->seen = g_array_new (FALSE, FALSE, sizeof (QmSeenAmount));
   page->words = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  page->cancellable = cancellable;
   return page;
 }
 
@@ -173,7 +172,7 @@ qm_page_read (const guint8 *bytes,
                    QM_PAGE_BYTES_MAX / (1024 * 1024));
       return NULL;
     }
-  page = page_new (context, cancellable);
+  page = page_new (context);
   text = qm_page_to_utf8 (bytes, size, page->context->charset, &length);
   if (!looks_like_html (text, length))
     {
