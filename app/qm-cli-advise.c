@@ -69,8 +69,7 @@ add_outcome (const Answer *answer, json_t *object)
   g_auto (GStrv) alternatives = qm_prose_alternatives (answer->advice, found);
   g_auto (GStrv) warnings = qm_prose_warnings (answer->advice, answer->question,
                                                found, answer->today);
-  g_auto (GStrv) notes =
-      qm_prose_notes (answer->catalog, answer->advice, answer->question);
+  g_auto (GStrv) notes = qm_prose_notes (answer->advice, answer->question);
 
   json_object_set_new (object, "outcome",
                        json_string (outcome_name (found->outcome)));
@@ -144,8 +143,7 @@ append_prose (const Answer *answer, GString *out, const QmCliScreen *screen)
   g_auto (GStrv) alternatives = qm_prose_alternatives (answer->advice, found);
   g_auto (GStrv) warnings = qm_prose_warnings (answer->advice, answer->question,
                                                found, answer->today);
-  g_auto (GStrv) notes =
-      qm_prose_notes (answer->catalog, answer->advice, answer->question);
+  g_auto (GStrv) notes = qm_prose_notes (answer->advice, answer->question);
 
   qm_cli_append_paragraph (out, screen, QM_CLI_STRONG, "", 0, headline);
   qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "", 0, reason);
@@ -179,6 +177,8 @@ limits_text (const Answer *answer, const QmCandidate *candidate)
     return _ ("other software");
   if (candidate->superseded)
     return _ ("measured anew");
+  if (candidate->claimed)
+    return _ ("price claimed");
   if (dear && late)
     return _ ("over budget, too slow");
   if (dear)
@@ -268,7 +268,7 @@ static gboolean
 has_unasked (const Answer *answer)
 {
   for (guint i = 0; i < answer->n_candidates; i++)
-    if (answer->candidates[i].foreign || answer->candidates[i].superseded)
+    if (qm_candidate_is_aside (&answer->candidates[i]))
       return TRUE;
   return FALSE;
 }
@@ -346,8 +346,7 @@ add_price_row (const Answer *answer,
 
   if (price == NULL || !g_hash_table_add (seen, (gpointer) price))
     return;
-  amount = qm_format_money ((double) price->micros / QM_MICROS_PER_UNIT,
-                            price->currency, TRUE);
+  amount = qm_format_price (price, TRUE);
   date = qm_cli_date_text (price->observed_on);
   age = price->observed_on.year > 0
             ? qm_format_age (price->observed_on, answer->today)

@@ -314,6 +314,7 @@ qm_cli_json_candidate (const QmCandidate *candidate,
   json_object_set_new (object, "foreign", json_boolean (candidate->foreign));
   json_object_set_new (object, "superseded",
                        json_boolean (candidate->superseded));
+  json_object_set_new (object, "claimed", json_boolean (candidate->claimed));
   json_object_set_new (object, "eligible", json_boolean (candidate->eligible));
   json_object_set_new (object, "on_frontier",
                        json_boolean (candidate->on_frontier));

@@ -12,10 +12,11 @@
  * the first launch of what was captured. */
 #define WARM_UPS 2
 
-/* A first pass that takes so long is all that has to be before the clock, if a
- * measurement is to be brief: beside it, launching what was captured for the
- * first time takes nothing, and it heats as well as any other. */
-#define SECONDS_OF_LONG_PASS 3.0
+/* A first pass that takes so long, without anything to choose, is all that has
+ * to be before the clock, if a measurement is to be brief: beside it, launching
+ * what was captured for the first time takes nothing, and it heats as well as
+ * any other. */
+#define SECONDS_OF_LONG_PASS 1.0
 
 /* A GPU that was idle is faster than it can stay: for the first second or so
  * its power is below the limit that later holds its clocks back.  It is kept
@@ -173,21 +174,23 @@ queue_pass (Measurement *m, int64_t index, QmError *error)
   return status;
 }
 
+/* An update and a pass after it, so that what comes next begins while the host
+ * may still be at work on what the pass sent, as most passes do. */
 static QmStatus
 warm_up_once (Measurement *m, QmError *error)
 {
   double begin = now (), between;
-  QmStatus status = qm_executor_pass (m->executor, error);
+  QmStatus status = qm_executor_update (m->executor, error);
 
-  if (status == QM_OK && m->options->brief)
+  if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
   between = now ();
-  m->pass = between - begin;
+  m->update = between - begin;
   if (status == QM_OK)
-    status = qm_executor_update (m->executor, error);
+    status = qm_executor_pass (m->executor, error);
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
-  m->update = now () - between;
+  m->pass = now () - between;
   return status == QM_OK ? report (m, 1, error) : status;
 }
 
@@ -202,6 +205,15 @@ seconds_of_heat (const Measurement *m, double begin)
   return fmax (SECONDS_OF_HEAT_LEAST, fmin (idle, SECONDS_OF_HEAT));
 }
 
+/* Whether what is queued keeps a GPU busy until `end`. */
+static bool
+busy_until (const Measurement *m, double end)
+{
+  int64_t whole = m->heated < IN_FLIGHT ? m->heated : IN_FLIGHT - 1;
+
+  return now () + (double) whole * m->pass >= end;
+}
+
 /* Keeps a GPU busy with passes until `seconds` after `begin`. */
 static QmStatus
 heat (Measurement *m, double begin, double seconds, QmError *error)
@@ -212,7 +224,7 @@ heat (Measurement *m, double begin, double seconds, QmError *error)
   if (qm_device_info (m->device)->target.kind != QM_DEVICE_CUDA)
     return QM_OK;
   status = qm_event_record (m->device, stream, m->events[0], error);
-  while (status == QM_OK && now () - begin < seconds)
+  while (status == QM_OK && !busy_until (m, begin + seconds))
     {
       status = queue_pass (m, m->heated++, error);
       if (status == QM_OK)
@@ -225,19 +237,18 @@ static QmStatus
 warm_up (Measurement *m, QmPhases *phases, QmError *error)
 {
   double begin = now (), seconds = seconds_of_heat (m, begin), busy;
+  uint64_t choices = qm_device_choices (m->device);
   QmStatus status = warm_up_once (m, error);
+  bool enough = m->options->brief && m->pass > SECONDS_OF_LONG_PASS;
 
   phases->tune = now () - begin;
-  busy = now ();
-  if (m->options->brief && m->pass > SECONDS_OF_LONG_PASS)
-    busy = begin;
-  else
+  busy = now () - (enough ? m->pass : 0);
+  if (!enough || qm_device_choices (m->device) > choices)
     for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
       status = warm_up_once (m, error);
-  /* While the host updates, the GPU is idle, and has to be busy for as long
-   * again. */
+  /* While the host updated, the GPU was idle. */
   if (offloads (m))
-    busy = fmin (busy + 2 * m->update, now ());
+    busy = now () - m->pass;
   if (status == QM_OK)
     status = heat (m, busy, seconds, error);
   phases->warm_up = now () - begin - phases->tune;
@@ -272,11 +283,12 @@ time_passes (Measurement *m,
 }
 
 /* While offloading, a pass begins while the host is still at work on what the
- * one before it sent, so the first that is timed needs one before it. */
+ * one before it sent, so the first that is timed needs one before it: the last
+ * that warmed up, or another. */
 static QmStatus
 begin_measurement (Measurement *m, int index, QmError *error)
 {
-  if (!offloads (m) || (m->heated > 0 && index == 0))
+  if (!offloads (m) || index == 0)
     return QM_OK;
   return qm_executor_pass (m->executor, error);
 }

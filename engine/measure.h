@@ -17,8 +17,8 @@
 #define QM_MEASURE_SAMPLES 3
 
 /* How many of them with QmMeasureOptions.brief, where one takes so many
- * seconds: as many as take two seconds, but at least one.  They differ by less
- * than a percent, and a mean over two seconds is as good as that of three short
+ * seconds: as many as take 1.2 seconds, but at least one.  They differ by less
+ * than a percent, and a mean over a second is as good as that of three short
  * ones. */
 int qm_measure_brief_samples (double seconds);
 

@@ -18,6 +18,7 @@ typedef struct QmBackend
 {
   void (*close) (QmDevice *device);
   uint64_t (*free_bytes) (QmDevice *device);
+  uint64_t (*choices) (const QmDevice *device);
   QmStatus (*allocate) (QmDevice *, size_t, void **, QmError *);
   void (*free) (QmDevice *, void *);
   QmStatus (*write) (

@@ -148,6 +148,12 @@ qm_device_free_bytes (QmDevice *device)
   return device->backend->free_bytes (device);
 }
 
+uint64_t
+qm_device_choices (const QmDevice *device)
+{
+  return device->backend->choices (device);
+}
+
 void
 qm_device_close (QmDevice *device)
 {

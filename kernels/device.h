@@ -90,6 +90,10 @@ QmStatus qm_device_open_as (const char *id,
 /* Bytes of its memory that are free now; 0 where that is not known. */
 uint64_t qm_device_free_bytes (QmDevice *device);
 
+/* How often it was found out which way of doing a call is the fastest, which
+ * takes long: where this did not grow, nothing but the calls was done. */
+uint64_t qm_device_choices (const QmDevice *device);
+
 /* Waits for all work and closes; NULL is allowed. */
 void qm_device_close (QmDevice *device);
 

@@ -220,6 +220,14 @@ qm_advice_experiment_frontier (const QmAdvice *advice, guint *n)
 }
 
 gboolean
+qm_candidate_is_aside (const QmCandidate *candidate)
+{
+  g_return_val_if_fail (candidate != NULL, FALSE);
+
+  return candidate->foreign || candidate->superseded || candidate->claimed;
+}
+
+gboolean
 qm_candidate_within (const QmCandidate *candidate,
                      gint64 budget_minor,
                      double deadline_days)
@@ -252,8 +260,8 @@ find_best (const QmAdvice *advice,
         continue;
       if (!candidate->eligible)
         {
-          if (found->best < 0 && found->denied < 0 && !candidate->foreign
-              && !candidate->superseded)
+          if (found->best < 0 && found->denied < 0
+              && !qm_candidate_is_aside (candidate))
             found->denied = index;
           continue;
         }

@@ -60,10 +60,11 @@ typedef struct
   const QmMeasurement *audited; /* NULL: no utilisation is known */
   const QmPrice *gpu_price;
   const QmPrice *machine_price;
-  guint foreign : 1;     /* a time of other software than was asked for */
-  guint superseded : 1;  /* the place has a time that is better known */
-  guint eligible : 1;    /* may be recommended: passes the audit, has a price
-                            and a time, and is neither of the above */
+  guint foreign : 1;    /* a time of other software than was asked for */
+  guint superseded : 1; /* the place has a time that is better known */
+  guint claimed : 1;    /* a price is only claimed: see qm_price_is_claimed() */
+  guint eligible : 1;   /* may be recommended: passes the audit, has a price
+                           and a time, and is none of the above */
   guint on_frontier : 1; /* no eligible candidate is both cheaper and faster */
 } QmCandidate;
 
@@ -136,6 +137,10 @@ QmRecommendation qm_advice_recommend (const QmAdvice *advice,
                                       gint64 budget_minor,
                                       double deadline_days);
 
+/* Whether a candidate is shown for comparison only, whatever the limits and
+ * its verdict: foreign, superseded or claimed. */
+gboolean qm_candidate_is_aside (const QmCandidate *candidate);
+
 /* Whether a candidate may be bought within the limits. */
 gboolean qm_candidate_within (const QmCandidate *candidate,
                               gint64 budget_minor,
@@ -161,11 +166,18 @@ const char *qm_verdict_name (QmVerdict verdict);
  * newest price goes before all; then QM_PRICES_PUBLISHED takes the published
  * one and QM_PRICES_CURRENT the newest, of one day a quote before a street, a
  * resale, a published and a list price; where the basis has none, any of the
- * others serves.  Never a range, a claim, a rent or another currency than
- * USD. */
+ * others serves, and last of all the newest claim or range.  Never a rent or
+ * another currency than USD. */
 const QmPrice *qm_price_choose (const QmCatalog *catalog,
                                 const char *item,
                                 QmPriceBasis basis);
+
+/* Whether nobody offers or saw that price: a claim, or only a range. */
+gboolean qm_price_is_claimed (const QmPrice *price);
+
+/* What a price counts as, in millionths of the major unit: of a range, its
+ * upper end. */
+gint64 qm_price_counted_micros (const QmPrice *price);
 
 #define QM_ADVICE_ERROR (qm_advice_error_quark ())
 GQuark qm_advice_error_quark (void);

@@ -59,7 +59,8 @@ price_of (Builder *builder, const char *item)
 static gint64
 price_minor (const QmPrice *price)
 {
-  return qm_money_from_micros (price->micros, price->currency).minor;
+  return qm_money_from_micros (qm_price_counted_micros (price), price->currency)
+      .minor;
 }
 
 static gboolean
@@ -117,6 +118,8 @@ set_cost (Builder *builder, QmCandidate *candidate)
   if (candidate->machine == NULL || candidate->gpu_price == NULL)
     return;
   candidate->machine_price = price_of (builder, candidate->machine->id);
+  candidate->claimed = qm_price_is_claimed (candidate->gpu_price)
+                       || qm_price_is_claimed (candidate->machine_price);
   if (__builtin_mul_overflow (price_minor (candidate->gpu_price),
                               (gint64) candidate->gpus, &gpus_minor)
       || __builtin_add_overflow (price_minor (candidate->machine_price),
@@ -142,7 +145,7 @@ finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
            || candidate->verdict == QM_VERDICT_UNKNOWN
            || (candidate->verdict == QM_VERDICT_IMPOSSIBLE
                && question->times == QM_TIMES_PUBLISHED);
-  candidate->eligible = passes && !candidate->foreign && !candidate->superseded
+  candidate->eligible = passes && !qm_candidate_is_aside (candidate)
                         && candidate->cost_minor >= 0
                         && qm_known (candidate->days);
 }

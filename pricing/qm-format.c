@@ -113,6 +113,29 @@ qm_format_money (double major, const char *currency, gboolean cents)
   return with_currency (amount, currency);
 }
 
+static char *
+format_micros (gint64 micros, const char *currency, gboolean cents)
+{
+  return qm_format_money ((double) micros / QM_MICROS_PER_UNIT, currency,
+                          cents);
+}
+
+char *
+qm_format_price (const QmPrice *price, gboolean cents)
+{
+  g_autofree char *low = NULL;
+  g_autofree char *high = NULL;
+
+  g_return_val_if_fail (price != NULL, NULL);
+
+  if (price->micros >= 0)
+    return format_micros (price->micros, price->currency, cents);
+  low = format_micros (price->low_micros, price->currency, cents);
+  high = format_micros (price->high_micros, price->currency, cents);
+  /* Translators: a range of prices. */
+  return g_strdup_printf (_ ("%s to %s"), low, high);
+}
+
 char *
 qm_format_money_short (double major, const char *currency)
 {

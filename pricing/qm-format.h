@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "data/money.h"
+#include "data/catalog.h"
 
 #include <glib.h>
 
@@ -13,6 +13,9 @@ G_BEGIN_DECLS
 
 /* "$127,500"; cents only where `cents` asks for them.  (transfer full) */
 char *qm_format_money (double major, const char *currency, gboolean cents);
+
+/* "$30,000", or "$28,000 to $35,000" of a range.  (transfer full) */
+char *qm_format_price (const QmPrice *price, gboolean cents);
 
 /* "$40k", "$1.5M": at most three significant digits.  (transfer full) */
 char *qm_format_money_short (double major, const char *currency);

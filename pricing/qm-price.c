@@ -6,11 +6,27 @@
 
 #include <string.h>
 
+gboolean
+qm_price_is_claimed (const QmPrice *price)
+{
+  g_return_val_if_fail (price != NULL, FALSE);
+
+  return price->kind == QM_PRICE_CLAIM || price->micros < 0;
+}
+
+gint64
+qm_price_counted_micros (const QmPrice *price)
+{
+  g_return_val_if_fail (price != NULL, -1);
+
+  return price->micros >= 0 ? price->micros : price->high_micros;
+}
+
 static gboolean
 is_purchase_price (const QmPrice *price)
 {
-  return price->unit == QM_PRICE_EACH && price->kind != QM_PRICE_CLAIM
-         && price->kind != QM_PRICE_CLOUD && price->micros >= 0
+  return price->unit == QM_PRICE_EACH && price->kind != QM_PRICE_CLOUD
+         && qm_price_counted_micros (price) >= 0
          && strcmp (price->currency, "USD") == 0;
 }
 
@@ -42,6 +58,8 @@ is_better (const QmPrice *a, const QmPrice *b, QmPriceBasis basis)
 {
   int order;
 
+  if (qm_price_is_claimed (a) != qm_price_is_claimed (b))
+    return qm_price_is_claimed (b);
   if (a->from_user != b->from_user)
     return a->from_user;
   if (basis == QM_PRICES_PUBLISHED && !a->from_user

@@ -194,83 +194,74 @@ note_predictions (GStrvBuilder *builder, const QmAdvice *advice)
                   found - MAX_PREDICTIONS));
 }
 
-/* The newest amount that is said of an item, of those that are no prices to
- * compute with. */
-static const QmPrice *
-claim_of (const QmCatalog *catalog, const char *item)
+static void
+note_unpriced (GStrvBuilder *builder, const QmAdvice *advice)
 {
-  const QmPrice *newest = NULL;
-  size_t n;
-  const QmPrice *prices = qm_catalog_prices (catalog, &n);
+  g_autofree char *names = names_of (advice, is_unpriced);
 
-  for (size_t i = 0; i < n; i++)
-    if (prices[i].unit == QM_PRICE_EACH && prices[i].kind != QM_PRICE_CLOUD
-        && strcmp (prices[i].item, item) == 0
-        && (newest == NULL
-            || qm_date_compare (prices[i].observed_on, newest->observed_on)
-                   > 0))
-      newest = &prices[i];
-  return newest;
+  if (names != NULL)
+    /* Translators: names of GPUs, a file. */
+    add_note (builder,
+              g_strdup_printf (_ ("%s: no price is known, so that it is "
+                                  "neither drawn nor recommended. Add a quote "
+                                  "to %s."),
+                               names, "prices.csv"));
 }
 
+/* What is claimed, of whichever of the two prices that is. */
 static char *
-format_micros (gint64 micros, const char *currency)
+describe_claimed (const QmCandidate *candidate)
 {
-  return qm_format_money ((double) micros / QM_MICROS_PER_UNIT, currency,
-                          FALSE);
-}
+  gboolean gpu = qm_price_is_claimed (candidate->gpu_price);
+  const QmPrice *price = gpu ? candidate->gpu_price : candidate->machine_price;
+  g_autofree char *amount = qm_format_price (price, FALSE);
+  g_autofree char *date = qm_format_date (price->observed_on);
 
-static char *
-describe_unpriced (const QmCatalog *catalog, const QmGpu *gpu)
-{
-  const QmPrice *claim = claim_of (catalog, gpu->id);
-  g_autofree char *low = NULL;
-  g_autofree char *high = NULL;
-  g_autofree char *date = NULL;
-
-  if (claim == NULL)
-    /* Translators: name of a GPU, a file. */
-    return g_strdup_printf (_ ("%s: no price is known, so that it is neither "
-                               "drawn nor recommended. Add a quote to %s."),
-                            gpu->name, "prices.csv");
-  low = format_micros (claim->micros >= 0 ? claim->micros : claim->low_micros,
-                       claim->currency);
-  high = format_micros (claim->micros >= 0 ? claim->micros : claim->high_micros,
-                        claim->currency);
-  date = qm_format_date (claim->observed_on);
-  /* Translators: name of a GPU, two amounts, a date, a file. */
-  return g_strdup_printf (
-      _ ("%s: no price is known, only reports of %s to %s (%s), so that it is "
-         "neither drawn nor recommended. Add a quote to %s."),
-      gpu->name, low, high, date, "prices.csv");
+  if (price->micros >= 0)
+    /* Translators: name of a GPU or machine, amount, date, a file. */
+    return g_strdup_printf (_ ("%s: its price of %s (%s) is only claimed, so "
+                               "that it is drawn, but not recommended. Add a "
+                               "quote to %s."),
+                            gpu ? candidate->gpu->name
+                                : candidate->machine->name,
+                            amount, date, "prices.csv");
+  /* Translators: name of a GPU or machine, "$28,000 to $35,000", date, a
+   * file. */
+  return g_strdup_printf (_ ("%s: no price is known, only reports of %s (%s). "
+                             "It is drawn at the higher one and not "
+                             "recommended. Add a quote to %s."),
+                          gpu ? candidate->gpu->name : candidate->machine->name,
+                          amount, date, "prices.csv");
 }
 
 static void
-note_unpriced (GStrvBuilder *builder,
-               const QmCatalog *catalog,
-               const QmAdvice *advice)
+note_claimed (GStrvBuilder *builder, const QmAdvice *advice)
 {
-  g_autoptr (GPtrArray) gpus = gpus_of (advice, is_unpriced);
+  g_autoptr (GPtrArray) gpus = g_ptr_array_new ();
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
-  for (guint i = 0; i < gpus->len; i++)
-    add_note (builder,
-              describe_unpriced (catalog, g_ptr_array_index (gpus, i)));
+  for (guint i = 0; i < n; i++)
+    if (candidates[i].claimed && qm_known (candidates[i].days)
+        && !g_ptr_array_find (gpus, candidates[i].gpu, NULL))
+      {
+        g_ptr_array_add (gpus, (gpointer) candidates[i].gpu);
+        add_note (builder, describe_claimed (&candidates[i]));
+      }
 }
 
 GStrv
-qm_prose_notes (const QmCatalog *catalog,
-                const QmAdvice *advice,
-                const QmQuestion *question)
+qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
 {
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
 
-  g_return_val_if_fail (catalog != NULL && advice != NULL, NULL);
-  g_return_val_if_fail (question != NULL, NULL);
+  g_return_val_if_fail (advice != NULL && question != NULL, NULL);
 
   note_mixture (builder, advice);
   note_predictions (builder, advice);
   note_superseded (builder, advice);
   note_foreign (builder, advice, question);
-  note_unpriced (builder, catalog, advice);
+  note_unpriced (builder, advice);
+  note_claimed (builder, advice);
   return g_strv_builder_end (builder);
 }

@@ -43,9 +43,7 @@ GStrv qm_prose_warnings (const QmAdvice *advice,
  * recommended: of which software they are, which were predicted, what cannot be
  * recommended for want of a time or a price.  Does not depend on budget and
  * deadline.  NULL-terminated, possibly empty.  (transfer full) */
-GStrv qm_prose_notes (const QmCatalog *catalog,
-                      const QmAdvice *advice,
-                      const QmQuestion *question);
+GStrv qm_prose_notes (const QmAdvice *advice, const QmQuestion *question);
 
 /* "published (arXiv 2410.23261, table 1)", "measured with PyTorch 2.11.0, 21
  * November 2026 (file, line 3)".  (transfer full) */

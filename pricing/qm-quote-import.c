@@ -87,16 +87,11 @@ static gboolean
 read_page (QmImport *import, const Document *document, GError **error)
 {
   const QmImportOptions *options = document->options;
+  QmPageReader read =
+      options->page_reader != NULL ? options->page_reader : qm_import_read_page;
 
-  if (options->page_reader == NULL)
-    {
-      g_set_error_literal (error, QM_READ_ERROR, QM_READ_ERROR_KIND,
-                           _ ("This is a web page; pages are not read here."));
-      return FALSE;
-    }
-  return take_quotes (
-      import,
-      options->page_reader (document->data, document->size, document->name,
+  return take_quotes (import,
+                      read (document->data, document->size, document->name,
                             document->media_type, options->page_data,
                             document->cancellable, error));
 }

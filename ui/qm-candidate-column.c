@@ -183,8 +183,7 @@ append_price (GString *text, const char *name, const QmPrice *price, QmDate now)
       g_string_append_printf (text, _ ("%s: no price known"), name);
       return;
     }
-  amount = qm_format_money ((double) price->micros / QM_MICROS_PER_UNIT,
-                            price->currency, FALSE);
+  amount = qm_format_price (price, FALSE);
   date = qm_format_date (price->observed_on);
   if (price->observed_on.year != 0)
     {

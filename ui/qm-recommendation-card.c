@@ -228,8 +228,7 @@ static void
 update_notes (QmRecommendationCard *self)
 {
   g_auto (GStrv) notes =
-      qm_prose_notes (qm_advisor_get_catalog (self->advisor),
-                      qm_advisor_get_advice (self->advisor, self->topic),
+      qm_prose_notes (qm_advisor_get_advice (self->advisor, self->topic),
                       qm_advisor_get_question (self->advisor, self->topic));
 
   show_lines (self->notes, notes, "dialog-information-symbolic", "dim-label",

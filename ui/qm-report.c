@@ -273,8 +273,7 @@ add_warnings (Page *page)
 {
   QmAdvisor *advisor = page->report->advisor;
   g_auto (GStrv) warnings = NULL;
-  g_auto (GStrv) notes = qm_prose_notes (qm_advisor_get_catalog (advisor),
-                                         qm_advisor_get_advice (advisor, 0),
+  g_auto (GStrv) notes = qm_prose_notes (qm_advisor_get_advice (advisor, 0),
                                          qm_advisor_get_question (advisor, 0));
 
   warnings = qm_prose_warnings (qm_advisor_get_advice (advisor, 0),

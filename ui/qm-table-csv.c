@@ -72,9 +72,10 @@ static void
 append_price (GString *csv, const QmPrice *price)
 {
   g_string_append_c (csv, ',');
-  if (price != NULL && price->micros >= 0)
-    append_minor (csv,
-                  qm_money_from_micros (price->micros, price->currency).minor);
+  if (price != NULL)
+    append_minor (csv, qm_money_from_micros (qm_price_counted_micros (price),
+                                             price->currency)
+                           .minor);
   g_string_append_c (csv, ',');
   if (price != NULL)
     append_date (csv, price->observed_on);

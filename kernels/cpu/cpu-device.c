@@ -135,6 +135,13 @@ cpu_free_bytes (QmDevice *device)
   return info.free_bytes;
 }
 
+/* There is one way for each call. */
+static uint64_t
+cpu_choices (const QmDevice *device)
+{
+  return 0;
+}
+
 static QmStatus
 cpu_allocate (QmDevice *device, size_t bytes, void **memory, QmError *error)
 {
@@ -440,6 +447,7 @@ cpu_run (QmDevice *device,
 static const QmBackend backend = {
   .close = cpu_close,
   .free_bytes = cpu_free_bytes,
+  .choices = cpu_choices,
   .allocate = cpu_allocate,
   .free = cpu_free,
   .write = cpu_copy,

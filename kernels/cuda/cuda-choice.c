@@ -16,6 +16,12 @@
 /* Where one way takes so many times as long as the other, once is enough. */
 #define CLEAR 1.1f
 
+/* Which way is faster does not depend on how often a long call repeats the
+ * same: it holds for calls up to so many times as long, or as short, in the one
+ * dimension that differs, if that is so long in both. */
+#define STRETCH     16
+#define LONG_ENOUGH 16384
+
 typedef struct Choice
 {
   QmCudaFacts facts;
@@ -116,17 +122,47 @@ learn (QmCudaContext *context, cudaStream_t stream, Timed *own, Timed *library)
   return own->milliseconds < MARGIN * library->milliseconds;
 }
 
+bool
+qm_cuda_stretched (int64_t a, int64_t b)
+{
+  return a >= LONG_ENOUGH && b >= LONG_ENOUGH && a / STRETCH <= b
+         && b / STRETCH <= a;
+}
+
+/* Whether what is known of one call holds for another. */
+static bool
+holds_for (const QmCudaFacts *known, const QmCudaFacts *facts)
+{
+  int differ = 0;
+
+  for (size_t i = 0; i < sizeof facts->fact / sizeof facts->fact[0]; i++)
+    if (known->fact[i] != facts->fact[i]
+        && (differ++ > 0
+            || !qm_cuda_stretched (known->fact[i], facts->fact[i])))
+      return false;
+  return true;
+}
+
 int
 qm_cuda_choice (const QmCudaContext *context, const QmCudaFacts *facts)
 {
   const QmCudaChoices *choices = context->choices;
+  int near = -1;
 
   if (context->preference != QM_CUDA_PREFER_FASTEST)
     return context->preference == QM_CUDA_PREFER_OWN;
   for (size_t i = 0; i < choices->n; i++)
     if (memcmp (&choices->choices[i].facts, facts, sizeof *facts) == 0)
       return choices->choices[i].own;
-  return -1;
+    else if (near < 0 && holds_for (&choices->choices[i].facts, facts))
+      near = choices->choices[i].own;
+  return near;
+}
+
+size_t
+qm_cuda_choices_count (const QmCudaChoices *choices)
+{
+  return choices->n;
 }
 
 bool

@@ -15,6 +15,14 @@ extern "C"
   QmStatus qm_cuda_choices_new (QmCudaChoices **choices, QmError *error);
   void qm_cuda_choices_free (QmCudaChoices *choices);
 
+  /* How many were made. */
+  size_t qm_cuda_choices_count (const QmCudaChoices *choices);
+
+  /* Whether what is fastest for a call with a dimension of `a` is so for one
+   * that differs by having `b` there: both are long, and neither much longer
+   * than the other. */
+  bool qm_cuda_stretched (int64_t a, int64_t b);
+
   /* One way to run a call. */
   typedef struct QmCudaWay
   {

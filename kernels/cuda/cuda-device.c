@@ -139,6 +139,15 @@ cuda_close (QmDevice *device)
 }
 
 static uint64_t
+cuda_choices (const QmDevice *device)
+{
+  const QmCudaContext *context = &((const CudaDevice *) device)->context;
+
+  return qm_cuda_products_timed (context->products)
+         + qm_cuda_choices_count (context->choices);
+}
+
+static uint64_t
 cuda_free_bytes (QmDevice *device)
 {
   size_t available = 0, total = 0;
@@ -531,6 +540,7 @@ cuda_run (QmDevice *device,
 static const QmBackend backend = {
   .close = cuda_close,
   .free_bytes = cuda_free_bytes,
+  .choices = cuda_choices,
   .allocate = cuda_allocate,
   .free = cuda_free,
   .write = cuda_write,

@@ -2,6 +2,8 @@
 
 #include "kernels/cuda/cuda-products.h"
 
+#include "kernels/cuda/cuda-choice.h"
+
 #include <cublasLt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,11 @@
  * first run may wait so long for its code. */
 #define HOPELESS             1.2f
 #define LOADING_MILLISECONDS 5.0f
+
+/* After so long no more than the first few are tried, and none once more: of
+ * what takes long a short time tells enough. */
+#define TRIAL_MILLISECONDS 150.0f
+#define FEWEST             3
 
 /* A product without its addresses.  cuBLASLt stores matrices by columns, so it
  * is asked for d' = b' a'. */
@@ -52,6 +59,7 @@ struct QmCudaProducts
   cudaEvent_t begin, end;
   Entry *entries;
   size_t n, capacity;
+  size_t n_timed; /* products of which ways were timed */
 };
 
 static QmStatus
@@ -405,7 +413,8 @@ time_runs (QmCudaProducts *products,
 
 /* Milliseconds of a candidate that took `expected` the last time; negative: it
  * did not run yet, and runs once more before, unless that shows that it is no
- * match for `best`, what the best one takes so far. */
+ * match for `best`, what the best one takes so far.  All that it took is added
+ * to *spent. */
 static float
 time_candidate (QmCudaProducts *products,
                 const Entry *entry,
@@ -413,20 +422,25 @@ time_candidate (QmCudaProducts *products,
                 const QmCudaProduct *product,
                 cudaStream_t stream,
                 float expected,
-                float best)
+                float best,
+                float *spent)
 {
   int runs = MAX_REPEATS;
+  float time;
 
   if (expected < 0)
     {
       expected = time_runs (products, entry, algorithm, product, stream, 1);
+      *spent += expected > 0 ? expected : 0;
       if (expected < 0
           || (best >= 0 && expected > HOPELESS * best + LOADING_MILLISECONDS))
         return expected;
     }
   if (expected * MAX_REPEATS > TIMED_MILLISECONDS)
     runs = (int) (TIMED_MILLISECONDS / expected) + 1;
-  return time_runs (products, entry, algorithm, product, stream, runs);
+  time = time_runs (products, entry, algorithm, product, stream, runs);
+  *spent += time > 0 ? time * (float) runs : 0;
+  return time;
 }
 
 /* The fastest candidate, or -1 if none works.  What is added to is replaced by
@@ -441,7 +455,7 @@ fastest (QmCudaProducts *products,
          cudaStream_t stream,
          float *milliseconds)
 {
-  float times[CANDIDATES], least = -1;
+  float times[CANDIDATES], least = -1, spent = 0;
   QmCudaProduct trial = *product;
   void *scratch = NULL;
   int best = 0;
@@ -470,8 +484,12 @@ fastest (QmCudaProducts *products,
 
         if (round > 0 && (expected < 0 || expected > HOPELESS * least))
           continue;
+        if (spent > TRIAL_MILLISECONDS && i >= FEWEST)
+          n = i;
+        if (spent > TRIAL_MILLISECONDS && (i >= FEWEST || round > 0))
+          break;
         time = time_candidate (products, entry, &candidates[i].algo, &trial,
-                               stream, expected, least);
+                               stream, expected, least, &spent);
         if (round == 0 || (time >= 0 && time < times[i]))
           times[i] = time;
         if (times[i] >= 0 && (least < 0 || times[i] < least))
@@ -503,6 +521,50 @@ new_entry (QmCudaProducts *products)
   return &products->entries[products->n++];
 }
 
+/* Whether what is fastest for a known product is so for another: they differ in
+ * one dimension alone, which is long in both. */
+static bool
+holds_for (const Entry *known, const Shape *shape)
+{
+  Shape rows = known->shape, inner = known->shape;
+
+  rows.n = shape->n;
+  inner.k = shape->k;
+  rows.workspace = inner.workspace = shape->workspace;
+  return known->supported && known->milliseconds >= 0
+         && ((memcmp (&rows, shape, sizeof rows) == 0
+              && qm_cuda_stretched (known->shape.n, shape->n))
+             || (memcmp (&inner, shape, sizeof inner) == 0
+                 && qm_cuda_stretched (known->shape.k, shape->k)));
+}
+
+/* Takes over how a product is computed that differs little; false where none is
+ * known, or where it cannot be taken over. */
+static bool
+take_over (QmCudaProducts *products, Entry *entry)
+{
+  for (size_t i = 0; i + 1 < products->n; i++)
+    {
+      const Entry *known = &products->entries[i];
+      cublasLtMatmulHeuristicResult_t result;
+
+      if (!holds_for (known, &entry->shape)
+          || cublasLtMatmulAlgoCheck (products->handle, entry->description,
+                                      entry->a, entry->b, entry->c, entry->d,
+                                      &known->algorithm, &result)
+                 != CUBLAS_STATUS_SUCCESS
+          || result.workspaceSize > (size_t) entry->shape.workspace)
+        continue;
+      entry->algorithm = known->algorithm;
+      entry->milliseconds =
+          (float) (known->milliseconds * (double) entry->shape.n
+                   * (double) entry->shape.k
+                   / ((double) known->shape.n * (double) known->shape.k));
+      return true;
+    }
+  return false;
+}
+
 /* Finds out how to compute a product of a shape that was not seen before. */
 static QmStatus
 learn (QmCudaProducts *products,
@@ -521,6 +583,10 @@ learn (QmCudaProducts *products,
   if (code != CUBLAS_STATUS_SUCCESS)
     return product_failed (code, entry, error);
   entry->milliseconds = -1;
+  entry->supported = take_over (products, entry);
+  if (entry->supported)
+    return QM_OK;
+  products->n_timed++;
   n = propose (products, entry, candidates);
   if (n == 0)
     return QM_OK;
@@ -565,6 +631,12 @@ find_entry (QmCudaProducts *products,
       products->n--;
     }
   return status;
+}
+
+size_t
+qm_cuda_products_timed (const QmCudaProducts *products)
+{
+  return products->n_timed;
 }
 
 float

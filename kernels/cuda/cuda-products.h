@@ -63,6 +63,9 @@ extern "C"
                             const QmCudaProduct *product,
                             QmError *error);
 
+  /* Of how many shapes ways were timed. */
+  size_t qm_cuda_products_timed (const QmCudaProducts *products);
+
   /* How long such a product took when its shape was learned, in milliseconds;
    * negative where it was not timed or cannot be done. */
   float qm_cuda_product_time (QmCudaProducts *products,

@@ -135,9 +135,10 @@ class MeasuredTest(harness.CommandLineTest):
         self.assertAlmostEqual(one["days"] / basis["days"],
                                product ** (1 / len(ratios)), 4)
 
-    def test_unpriced(self):
+    def test_claimed(self):
         answer = self.ask("--model", "pythia-1b")
-        self.assertIsNone(self.place(answer)["cost_usd"])
+        self.assertEqual(self.place(answer)["cost_usd"], 36000)
+        self.assertTrue(self.place(answer)["claimed"])
         self.assertFalse(self.place(answer)["eligible"])
         self.assertTrue([note for note in answer["recommendation"]["notes"]
                          if "H200 SXM 141GB: no price is known" in note])

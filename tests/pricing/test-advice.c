@@ -407,9 +407,12 @@ test_current_prices (void)
   price = qm_price_choose (catalog, "a6000", QM_PRICES_CURRENT);
   g_assert_cmpint (price->kind, ==, QM_PRICE_STREET);
   g_assert_cmpint (price->micros, ==, G_GINT64_CONSTANT (5189960000));
-  /* Only a rent, a range and a claim are known. */
-  g_assert_null (
-      qm_price_choose (catalog, "b200-180gb-sxm", QM_PRICES_CURRENT));
+  /* Beside a rent only a range is known. */
+  price = qm_price_choose (catalog, "b200-180gb-sxm", QM_PRICES_CURRENT);
+  g_assert_true (qm_price_is_claimed (price));
+  g_assert_cmpint (qm_price_counted_micros (price), ==, price->high_micros);
+  g_assert_cmpint (price->high_micros, >, price->low_micros);
+  g_assert_null (qm_price_choose (catalog, "none", QM_PRICES_CURRENT));
   /* The quote is as old as the published, rounded price, and exact. */
   price = qm_price_choose (catalog, "server-8gpu", QM_PRICES_CURRENT);
   g_assert_cmpint (price->micros, ==, G_GINT64_CONSTANT (10673000000));

@@ -237,7 +237,7 @@ test_predicted_candidate (void)
   g_autoptr (QmQuestion) question = ask ("pythia-6.9b", QM_TIMES_OF_PYTORCH);
   g_autoptr (QmAdvice) advice = answer (catalog, question);
   const QmCandidate *h200 = find (advice, H200, 1, 1);
-  g_auto (GStrv) notes = qm_prose_notes (catalog, advice, question);
+  g_auto (GStrv) notes = qm_prose_notes (advice, question);
   g_autofree char *source = qm_prose_source (h200->measurement);
   g_autofree char *whose = qm_prose_times_of (h200->measurement);
   g_autofree char *interval = qm_prose_interval (h200->measurement);
@@ -284,7 +284,7 @@ test_foreign_candidate (void)
                                     &error),
                    ==, QM_OK);
   advice = answer (own, question);
-  notes = qm_prose_notes (own, advice, question);
+  notes = qm_prose_notes (advice, question);
 
   candidate = find (advice, "l40s", 1, 1);
   g_assert_true (candidate->foreign && !candidate->eligible);
@@ -310,19 +310,24 @@ test_foreign_candidate (void)
   g_rmdir (folder);
 }
 
-/* A price that is only said somewhere is no price, and that is said. */
+/* What is only claimed is drawn at the upper end, and never recommended. */
 static void
-test_unpriced (void)
+test_claimed (void)
 {
   g_autoptr (QmQuestion) question = ask ("pythia-1b", QM_TIMES_OF_PYTORCH);
   g_autoptr (QmAdvice) advice = answer (unpriced, question);
   g_autoptr (QmAdvice) priced = answer (catalog, question);
   const QmCandidate *h200 = find (advice, H200, 1, 1);
-  g_auto (GStrv) notes = qm_prose_notes (unpriced, advice, question);
-  g_auto (GStrv) others = qm_prose_notes (catalog, priced, question);
+  g_auto (GStrv) notes = qm_prose_notes (advice, question);
+  g_auto (GStrv) others = qm_prose_notes (priced, question);
 
-  g_assert_cmpint (h200->cost_minor, ==, -1);
+  g_assert_cmpint (
+      h200->cost_minor, ==,
+      3500000
+          + qm_money_from_micros (h200->machine_price->micros, "USD").minor);
+  g_assert_true (h200->claimed && qm_candidate_is_aside (h200));
   g_assert_false (h200->eligible);
+  g_assert_false (find (priced, H200, 1, 1)->claimed);
   g_assert_true (says (notes, "H200 SXM 141GB: no price is known, only reports "
                               "of $28,000 to $35,000 (March 2026)"));
   g_assert_true (says (notes, "prices.csv"));
@@ -437,7 +442,7 @@ main (int argc, char **argv)
   g_test_add_func ("/measured/times-of-publication", test_times_of_publication);
   g_test_add_func ("/measured/predicted", test_predicted_candidate);
   g_test_add_func ("/measured/foreign", test_foreign_candidate);
-  g_test_add_func ("/measured/unpriced", test_unpriced);
+  g_test_add_func ("/measured/claimed", test_claimed);
   g_test_add_func ("/measured/portfolio", test_portfolio);
   g_test_add_func ("/measured/words", test_words);
   result = g_test_run ();

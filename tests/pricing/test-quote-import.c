@@ -78,7 +78,8 @@ test_refused (void)
     { "%PDF-1.7", QM_READ_ERROR_KIND, "PDF" },
     { "\x89PNG\r\n", QM_READ_ERROR_KIND, "picture" },
     { "", QM_READ_ERROR_KIND, "empty" },
-    { "<!DOCTYPE html><html></html>", QM_READ_ERROR_KIND, "web page" },
+    { "<!DOCTYPE html><html><body><p>Hello</p></body></html>",
+      QM_READ_ERROR_NO_QUOTE, "page" },
     { "<Invoice xmlns='urn:oasis:names:specification:ubl:schema:xsd:"
       "Invoice-2'/>",
       QM_READ_ERROR_NO_QUOTE, "Invoice" },
@@ -217,6 +218,32 @@ test_page (void)
   g_assert_cmpuint (calls, ==, 1);
   g_assert_cmpstr (sample_line (g_ptr_array_index (import->quotes, 0), 0)->item,
                    ==, "a6000");
+}
+
+static void
+test_real_page (void)
+{
+  static const char page[] =
+      "<!DOCTYPE html><html><head><title>RTX A6000</title>"
+      "<script type='application/ld+json'>{\"@context\":"
+      "\"https://schema.org\",\"@type\":\"Product\",\"name\":"
+      "\"NVIDIA RTX A6000 48GB\",\"offers\":{\"@type\":\"Offer\","
+      "\"price\":\"4650.00\",\"priceCurrency\":\"EUR\"}}</script></head>"
+      "<body><h1>NVIDIA RTX A6000 48GB</h1><p>4650.00 EUR</p></body></html>";
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmImport) import = NULL;
+  QmImportOptions options = { .matcher = matcher };
+  const QmQuote *quote;
+
+  import = import_data (page, strlen (page), "https://127.0.0.1/a6000",
+                        &options, &error);
+  g_assert_no_error (error);
+  quote = g_ptr_array_index (import->quotes, 0);
+  g_assert_cmpstr (quote->currency, ==, "EUR");
+  g_assert_cmpint (sample_line (quote, 0)->price_micros, ==, 4650000000);
+  g_assert_cmpstr (sample_line (quote, 0)->item, ==, "a6000");
+  g_assert_cmpstr (quote->source, ==, "https://127.0.0.1/a6000");
+  g_assert_cmpuint (strlen (quote->sha256), ==, 64);
 }
 
 static void
@@ -476,6 +503,7 @@ main (int argc, char **argv)
   g_test_add_func ("/import/mapping", test_mapping);
   g_test_add_func ("/import/remembered", test_remembered);
   g_test_add_func ("/import/page", test_page);
+  g_test_add_func ("/import/real-page", test_real_page);
   g_test_add_func ("/import/json", test_json);
   g_test_add_func ("/import/stream", test_stream);
   g_test_add_func ("/import/stream-good", test_stream_good);

@@ -430,7 +430,7 @@ qm_advice_plot_set_limits (QmAdvicePlot *self,
 
       if (!qm_candidate_within (&self->candidates[i], budget_minor,
                                 deadline_days)
-          || self->candidates[i].foreign || self->candidates[i].superseded)
+          || qm_candidate_is_aside (&self->candidates[i]))
         flags |= QM_PLOT_POINT_DIMMED;
       self->points[i].flags = flags;
     }
@@ -510,6 +510,8 @@ describe (const QmCandidate *candidate, gboolean portfolio)
     add_line (text, g_strdup (_ ("Of other software than asked for")));
   if (candidate->superseded)
     add_line (text, g_strdup (_ ("A measured time takes its place")));
+  if (candidate->claimed)
+    add_line (text, g_strdup (_ ("Its price is only claimed")));
   return g_string_free (text, FALSE);
 }
 
