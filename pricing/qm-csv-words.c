@@ -15,6 +15,9 @@
 /* ... and no phrase. */
 #define LONGEST_PHRASE 63
 
+/* What follows the word for a total in its row is not longer. */
+#define LONGEST_REST 32
+
 typedef struct
 {
   QmCsvField field;
@@ -451,10 +454,35 @@ qm_csv_field_of (const char *name, int *tax)
   return field;
 }
 
+static guint
+count_words (const char *normal)
+{
+  guint n = 0;
+
+  for (; *normal != '\0'; normal++)
+    n += *normal == ' ';
+  return n;
+}
+
+/* Without rates: "zzgl 19 percent mwst" is "zzgl mwst". */
+static char *
+strip_rates (const char *normal)
+{
+  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
+  GString *rest = g_string_new (NULL);
+
+  for (guint i = 0; words[i] != NULL; i++)
+    if (words[i][strspn (words[i], "0123456789")] != '\0'
+        && strcmp (words[i], "percent") != 0)
+      g_string_append_printf (rest, "%s%s", rest->len > 0 ? " " : "", words[i]);
+  return g_string_free (rest, FALSE);
+}
+
 QmCsvRowKind
 qm_csv_row_kind_of (const char *words)
 {
-  g_autofree char *normal = qm_csv_normalize (words);
+  g_autofree char *whole = qm_csv_normalize (words);
+  g_autofree char *normal = strip_rates (whole);
   gsize length = strlen (normal);
   QmCsvRowKind kind = QM_CSV_ROW_LINE;
   gsize longest = 0;
@@ -472,7 +500,7 @@ qm_csv_row_kind_of (const char *words)
             longest = n;
           }
       }
-  if (length > longest + 32)
+  if (length > longest + LONGEST_REST || count_words (normal + longest) > 4)
     return QM_CSV_ROW_LINE;
   if (kind == QM_CSV_ROW_TOTAL && find_tax (normal) == 1)
     return QM_CSV_ROW_PAYABLE;

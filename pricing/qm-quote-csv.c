@@ -485,13 +485,15 @@ static gboolean
 read_total_row (Reader *reader, guint row)
 {
   g_autofree char *words = find_words (reader, row);
+  g_autofree char *part = field_text (reader, row, QM_CSV_PART_NUMBER);
   QmCsvRowKind kind;
   QmCsvDraft *draft;
   gint64 micros;
   int column;
 
   if (words == NULL || !field_is_empty (reader, row, QM_CSV_QUANTITY)
-      || !field_is_empty (reader, row, QM_CSV_ROLE))
+      || !field_is_empty (reader, row, QM_CSV_ROLE)
+      || (part != NULL && strcmp (part, words) != 0))
     return FALSE;
   kind = qm_csv_row_kind_of (words);
   column = find_amount (reader, row);

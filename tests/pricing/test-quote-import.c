@@ -126,6 +126,8 @@ static void
 test_mapping (void)
 {
   static const char text[] = "Was;Wieviel;Kosten\nRTX A6000;2;4500,50\n";
+  static const char more[] =
+      "Titel;;\n1;2;3\nWas;Wieviel;Kosten\nRTX 6000 Ada;1;7000\n";
   g_autoptr (GError) error = NULL;
   g_autoptr (QmImport) asked = NULL;
   g_autoptr (QmImport) told = NULL;
@@ -140,8 +142,8 @@ test_mapping (void)
   g_assert_cmpuint (asked->quotes->len, ==, 0);
   g_assert_nonnull (asked->sample);
 
-  asked->mapping->delimiter = ';';
-  asked->mapping->header_row = 0;
+  g_assert_cmpint (asked->mapping->delimiter, ==, ';');
+  g_assert_cmpint (asked->mapping->header_row, ==, 0);
   qm_csv_mapping_set_field (asked->mapping, 0, QM_CSV_DESCRIPTION);
   qm_csv_mapping_set_field (asked->mapping, 1, QM_CSV_QUANTITY);
   qm_csv_mapping_set_field (asked->mapping, 2, QM_CSV_PRICE);
@@ -153,6 +155,16 @@ test_mapping (void)
   g_assert_cmpstr (sample_line (g_ptr_array_index (told->quotes, 0), 0)->item,
                    ==, "a6000");
   g_assert_nonnull (told->fingerprint);
+
+  mappings = qm_csv_mappings_add (NULL, told->fingerprint, told->mapping);
+  options.mapping = NULL;
+  options.mappings = mappings;
+  again = import_data (more, strlen (more), "b.csv", &options, &error);
+  g_assert_no_error (error);
+  g_assert_false (again->mapping_wanted || again->mapping_guessed);
+  g_assert_cmpint (
+      sample_line (g_ptr_array_index (again->quotes, 0), 0)->price_micros, ==,
+      7000000000);
 }
 
 /* Where the header is recognised, but the user has said otherwise once, that
