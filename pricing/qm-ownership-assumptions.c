@@ -49,8 +49,9 @@ static const struct
   { "utilization", N_ ("Use, of all hours"), "%%",
     N_ ("always, as in the published analysis; set your own"), 0, FORM_SHARE,
     offsetof (QmOwnershipSettings, utilization_ppm) },
-  { "discount", N_ ("Discount"), "%%", NOT_COUNTED, QM_OWNERSHIP_DISCOUNT,
-    FORM_SHARE, offsetof (QmOwnershipSettings, discount_ppm) },
+  { "discount", N_ ("Discount on the price"), "%%", NOT_COUNTED,
+    QM_OWNERSHIP_DISCOUNT, FORM_SHARE,
+    offsetof (QmOwnershipSettings, discount_ppm) },
   { "shipping", N_ ("Shipping"), N_ ("%s a machine"), NOT_COUNTED,
     QM_OWNERSHIP_SHIPPING, FORM_MINOR,
     offsetof (QmOwnershipSettings, shipping_minor) },
@@ -166,4 +167,88 @@ qm_ownership_assumptions (const QmOwnershipSettings *settings)
       g_ptr_array_add (list, assumption);
     }
   return list;
+}
+
+static const char *const part_names[] = { "discount", "shipping", "tax",
+                                          "overhead", "residual", "electricity",
+                                          "hosting",  "support" };
+
+const char *
+qm_ownership_part_name (QmOwnershipParts part)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (part_names); i++)
+    if ((guint) part == 1u << i)
+      return part_names[i];
+  return NULL;
+}
+
+QmOwnershipParts
+qm_ownership_part_of_name (const char *name)
+{
+  g_return_val_if_fail (name != NULL, 0);
+
+  for (guint i = 0; i < G_N_ELEMENTS (part_names); i++)
+    if (strcmp (part_names[i], name) == 0)
+      return 1u << i;
+  return 0;
+}
+
+/* Writes what the micros of a number mean in a field's form. */
+static void
+set_field (QmOwnershipSettings *settings, guint i, gint64 micros)
+{
+  char *field = (char *) settings + fields[i].offset;
+  double real = (double) micros / QM_MICROS_PER_UNIT;
+  gint64 integer = micros;
+  int count = (int) CLAMP (micros / QM_MICROS_PER_UNIT, G_MININT, G_MAXINT);
+
+  switch (fields[i].form)
+    {
+    case FORM_YEARS:
+      memcpy (field, &real, sizeof real);
+      return;
+    case FORM_COUNT:
+      memcpy (field, &count, sizeof count);
+      return;
+    case FORM_SHARE:
+      integer = micros / 100;
+      break;
+    case FORM_MINOR:
+      integer = qm_money_from_micros (micros, settings->currency).minor;
+      break;
+    case FORM_RATIO:
+    case FORM_MICROS:
+    default:
+      break;
+    }
+  memcpy (field, &integer, sizeof integer);
+}
+
+gboolean
+qm_ownership_settings_set (QmOwnershipSettings *settings,
+                           const char *key,
+                           const char *value,
+                           GError **error)
+{
+  gint64 micros;
+
+  g_return_val_if_fail (settings != NULL && key != NULL, FALSE);
+  g_return_val_if_fail (value != NULL, FALSE);
+
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    {
+      if (strcmp (fields[i].key, key) != 0)
+        continue;
+      if (qm_micros_parse (value, &micros))
+        {
+          set_field (settings, i, micros);
+          return TRUE;
+        }
+      g_set_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_SETTING,
+                   _ ("“%s” is not a number to set “%s” to"), value, key);
+      return FALSE;
+    }
+  g_set_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_SETTING,
+               _ ("there is no assumption “%s”"), key);
+  return FALSE;
 }
