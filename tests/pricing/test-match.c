@@ -2,6 +2,7 @@
 
 #include "data/catalog.h"
 #include "pricing/qm-match.h"
+#include "pricing/qm-sheet.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -399,6 +400,36 @@ test_catalog (void)
     }
 }
 
+/* Every part number that is shipped leads to what its row says. */
+static void
+test_part_numbers (void)
+{
+  g_autofree char *path = g_build_filename (g_getenv ("QM_SHIPPED_DATA_DIR"),
+                                            "part-numbers.csv", NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmSheet) sheet = NULL;
+  g_autofree char *text = NULL;
+  gsize length;
+
+  g_assert_true (g_file_get_contents (path, &text, &length, &error));
+  sheet = qm_sheet_new (text, length, ',', 0, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (qm_sheet_n_rows (sheet), >, 40);
+  for (guint row = 1; row < qm_sheet_n_rows (sheet); row++)
+    {
+      g_auto (QmMatch) match = { 0 };
+      const char *items = qm_sheet_cell (sheet, row, 1);
+
+      qm_matcher_match (matcher, qm_sheet_cell (sheet, row, 0), NULL, &match);
+      if (strchr (items, ';') != NULL)
+        g_assert_cmpstr (match.candidates, ==, items);
+      else if (items[0] != '\0')
+        g_assert_cmpstr (match.item, ==, items);
+      else
+        g_assert_cmpint (match.state, ==, QM_MATCH_NONE);
+    }
+}
+
 static void
 assert_match (const char *part, const char *words, const char *expected)
 {
@@ -512,6 +543,7 @@ main (int argc, char **argv)
   g_assert_no_error (error);
   g_test_add_func ("/match/names", test_names);
   g_test_add_func ("/match/catalog", test_catalog);
+  g_test_add_func ("/match/part-numbers", test_part_numbers);
   g_test_add_func ("/match/part-and-words", test_part_and_words);
   g_test_add_func ("/match/apply", test_apply);
   g_test_add_func ("/match/files", test_files);
