@@ -41,7 +41,8 @@ typedef struct
   guint connect_ms; /* to connect, and to agree on encryption */
   guint total_ms;   /* the whole fetch with its redirects, without the waits
                        between requests */
-  guint crawl_ms;   /* this long below `crawl_bytes` a second is too slow */
+  guint crawl_s;    /* this many seconds below `crawl_bytes` a second are too
+                       slow */
   guint crawl_bytes;
   gsize max_bytes;      /* as received, and again as unpacked */
   guint interval_ms;    /* between the beginnings of two requests to a host */
