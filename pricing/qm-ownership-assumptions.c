@@ -167,3 +167,96 @@ qm_ownership_assumptions (const QmOwnershipSettings *settings)
     }
   return list;
 }
+
+static gboolean
+refuse_value (const char *key, const char *value, GError **error)
+{
+  g_set_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_SETTING,
+               /* Translators: the name of an assumption, what was given. */
+               _ ("“%s” cannot be “%s”; write a number like 1.5"), key, value);
+  return FALSE;
+}
+
+gboolean
+qm_ownership_set (QmOwnershipSettings *settings,
+                  const char *key,
+                  const char *value,
+                  GError **error)
+{
+  gint64 micros = 0;
+  double years;
+  char *field;
+  int count;
+  guint i = 0;
+
+  g_return_val_if_fail (settings != NULL && key != NULL, FALSE);
+  g_return_val_if_fail (value != NULL, FALSE);
+
+  while (i < G_N_ELEMENTS (fields) && strcmp (fields[i].key, key) != 0)
+    i++;
+  if (i == G_N_ELEMENTS (fields))
+    {
+      g_set_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_SETTING,
+                   _ ("there is no assumption “%s”"), key);
+      return FALSE;
+    }
+  if (!qm_micros_parse (value, &micros) || micros < 0)
+    return refuse_value (key, value, error);
+  field = (char *) settings + fields[i].offset;
+  switch (fields[i].form)
+    {
+    case FORM_YEARS:
+      years = (double) micros / QM_MICROS_PER_UNIT;
+      memcpy (field, &years, sizeof years);
+      break;
+    case FORM_COUNT:
+      count = (int) MIN (micros / QM_MICROS_PER_UNIT, G_MAXINT);
+      if (micros % QM_MICROS_PER_UNIT != 0)
+        return refuse_value (key, value, error);
+      memcpy (field, &count, sizeof count);
+      break;
+    case FORM_SHARE: /* per cent to millionths */
+      micros /= 100;
+      memcpy (field, &micros, sizeof micros);
+      break;
+    case FORM_MINOR:
+      micros = qm_money_from_micros (micros, settings->currency).minor;
+      memcpy (field, &micros, sizeof micros);
+      break;
+    case FORM_RATIO:
+    case FORM_MICROS:
+    default:
+      memcpy (field, &micros, sizeof micros);
+      break;
+    }
+  settings->parts |= fields[i].part;
+  return TRUE;
+}
+
+const char *
+qm_ownership_part_name (QmOwnershipParts part)
+{
+  switch (part)
+    {
+    case QM_OWNERSHIP_DISCOUNT:
+      return "discount";
+    case QM_OWNERSHIP_SHIPPING:
+      return "shipping";
+    case QM_OWNERSHIP_TAX:
+      return "tax";
+    case QM_OWNERSHIP_OVERHEAD:
+      return "overhead";
+    case QM_OWNERSHIP_RESIDUAL:
+      return "residual";
+    case QM_OWNERSHIP_ELECTRICITY:
+      return "electricity";
+    case QM_OWNERSHIP_HOSTING:
+      return "hosting";
+    case QM_OWNERSHIP_SUPPORT:
+      return "support";
+    case QM_OWNERSHIP_PRICE_ALONE:
+    case QM_OWNERSHIP_ALL:
+    default:
+      return NULL;
+    }
+}

@@ -95,6 +95,21 @@ void qm_assumption_free (QmAssumption *assumption);
 /* Returns: (transfer full): of QmAssumption, in the order of the sum. */
 GPtrArray *qm_ownership_assumptions (const QmOwnershipSettings *settings);
 
+/* Sets one assumption to a decimal as in files, in the unit that
+ * qm_ownership_assumptions() has for it: "pue" to "1.4", "tax" to "8.25" (per
+ * cent).  The part that it belongs to is switched on.
+ *
+ * Returns: FALSE with QM_OWNERSHIP_ERROR_SETTING, and nothing changed, where
+ *   there is no such key or the value is no number of it. */
+gboolean qm_ownership_set (QmOwnershipSettings *settings,
+                           const char *key,
+                           const char *value,
+                           GError **error);
+
+/* "discount", "shipping" and so on for one part; NULL for any other value;
+ * static. */
+const char *qm_ownership_part_name (QmOwnershipParts part);
+
 /* What is owned. */
 typedef struct
 {
