@@ -7,7 +7,11 @@
 #include <langinfo.h>
 #include <string.h>
 
-G_DEFINE_QUARK (qm - read - error - quark, qm_read_error)
+GQuark
+qm_read_error_quark (void)
+{
+  return g_quark_from_static_string ("qm-read-error-quark");
+}
 
 #define MICRO_DECIMALS 6
 

@@ -115,8 +115,10 @@ guint64 qm_quote_store_changes (QmQuoteStore *store);
  * Returns: (transfer full): the path of the copy, or NULL with an error. */
 char *qm_quote_store_backup (QmQuoteStore *store, GError **error);
 
-/* Adds a quote, whole or not at all.  One of the same sha256 and source that
- * is not deleted is the same quote: nothing is added then.
+/* Adds a quote, whole or not at all.  One of the same sha256, source, vendor
+ * and number that is not deleted is the same quote, also where the user has
+ * changed it since: nothing is added then.  The quotes of one document are
+ * added together, with qm_quote_store_add_all().
  *
  * attachments: (nullable): QmQuoteAttachment.
  * already: (out) (optional): whether it was there.
@@ -128,14 +130,17 @@ gint64 qm_quote_store_add (QmQuoteStore *store,
                            gboolean *already,
                            GError **error);
 
-/* Adds many QmQuote, all or none.
+/* Adds many QmQuote, all or none.  Several of the same document, vendor and
+ * number are told apart by their order.
  *
+ * attachments: (nullable): QmQuoteAttachment, each with every quote.
  * added: (out) (optional): how many were not there.
  *
  * Returns: (transfer full): a GArray of gint64, the ids in the same order; NULL
  *   with an error. */
 GArray *qm_quote_store_add_all (QmQuoteStore *store,
                                 GPtrArray *quotes,
+                                GPtrArray *attachments,
                                 guint *added,
                                 GError **error);
 

@@ -19,7 +19,8 @@ struct _QmSheet
   GArray *cells; /* of gsize: where in `text` */
   GArray *rows;  /* of guint: the first cell of each row, and the end */
   guint max_rows;
-  int last_end; /* the character that ended the row before */
+  int last_end;   /* the character that ended the row before */
+  gboolean ended; /* a row has ended since this was last set to FALSE */
   gboolean too_wide;
 };
 
@@ -150,6 +151,7 @@ row_cb (int end, void *user_data)
   gboolean is_second_half =
       end == '\n' && sheet->last_end == '\r' && cells == first;
 
+  sheet->ended = TRUE;
   /* Empty lines count, as they do in a spreadsheet. */
   sheet->last_end = is_second_half ? 0 : end;
   if (!is_second_half && (end != -1 || cells > first))
@@ -169,6 +171,25 @@ refuse (GError **error, QmReadError code, const char *message)
   return FALSE;
 }
 
+/* Ends the last row with a line break, which does not end it where a quotation
+ * mark is open: FALSE then. */
+static gboolean
+end_last_row (QmSheet *sheet, struct csv_parser *parser)
+{
+  guint rows = sheet->rows->len, cells = sheet->cells->len;
+
+  sheet->ended = FALSE;
+  csv_parse (parser, "\n", 1, cell_cb, row_cb, sheet);
+  if (!sheet->ended)
+    {
+      csv_fini (parser, cell_cb, row_cb, sheet);
+      return FALSE;
+    }
+  if (sheet->cells->len == cells)
+    g_array_set_size (sheet->rows, rows);
+  return !sheet->too_wide || sheet->max_rows > 0;
+}
+
 static gboolean
 feed (QmSheet *sheet,
       struct csv_parser *parser,
@@ -186,15 +207,14 @@ feed (QmSheet *sheet,
       if (csv_parse (parser, text + at, n, cell_cb, row_cb, sheet) != n)
         return refuse (error, QM_READ_ERROR_MALFORMED,
                        _ ("The rows cannot be told apart."));
-      if (sheet->too_wide)
+      if (sheet->too_wide && sheet->max_rows == 0)
         return refuse (error, QM_READ_ERROR_TOO_LARGE,
                        _ ("A row has too many columns."));
       if (sheet->rows->len > QM_SHEET_MAX_ROWS + 1)
         return refuse (error, QM_READ_ERROR_TOO_LARGE,
                        _ ("There are too many rows."));
     }
-  if (!is_full (sheet) && csv_fini (parser, cell_cb, row_cb, sheet) != 0
-      && sheet->max_rows == 0)
+  if (!is_full (sheet) && !end_last_row (sheet, parser) && sheet->max_rows == 0)
     return refuse (error, QM_READ_ERROR_MALFORMED,
                    _ ("A quotation mark that opens a cell is never closed."));
   return TRUE;
@@ -223,7 +243,7 @@ qm_sheet_new (const char *text,
   sheet->rows = g_array_new (FALSE, FALSE, sizeof (guint));
   sheet->max_rows = max_rows;
   g_array_append_val (sheet->rows, none);
-  if (csv_init (&parser, CSV_STRICT_FINI | CSV_REPALL_NL) != 0)
+  if (csv_init (&parser, CSV_REPALL_NL) != 0)
     {
       refuse (error, QM_READ_ERROR_TOO_LARGE, _ ("There is no memory left."));
       return NULL;

@@ -32,7 +32,7 @@ char *qm_sheet_decode (const char *data,
 
 /* Divides a text into rows.  A first line "sep=;" is not a row.
  *
- * max_rows: at most so many, and a quote may be open at the end; 0: all.
+ * max_rows: at most so many, and what would be an error is left out; 0: all.
  *
  * Returns: (transfer full): the sheet, or NULL with an error of QM_READ_ERROR
  *   where a quote is never closed or there are too many rows or columns, or of
