@@ -457,6 +457,37 @@ add_offer_row (const QmOffer *offer, GHashTable *seen, QmCliTable *table)
                         price, rate != NULL ? rate : " " });
 }
 
+/* How many offers would count if expired ones did. */
+static guint
+count_expired (const QmQuestion *question)
+{
+  guint n, expired = 0;
+  const QmOffer *offers = qm_offers_list (question->offers, &n);
+
+  for (guint i = 0; i < n && !question->expired_offers; i++)
+    expired += !offers[i].holds;
+  return expired;
+}
+
+static void
+append_expired (const Answer *answer, GString *out, const QmCliScreen *screen)
+{
+  guint n = count_expired (answer->question);
+  g_autofree char *line = NULL;
+
+  if (n == 0)
+    return;
+  /* Translators: a number of lines of quotes. */
+  line =
+      g_strdup_printf (ngettext ("%u offer of your quotes does not hold today; "
+                                 "--expired-quotes counts it too.",
+                                 "%u offers of your quotes do not hold today; "
+                                 "--expired-quotes counts them too.",
+                                 n),
+                       n);
+  qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "- ", 2, line);
+}
+
 /* The quotes that prices are of. */
 static void
 append_quotes (const Answer *answer, GString *out, const QmCliScreen *screen)
@@ -488,10 +519,12 @@ append_quotes (const Answer *answer, GString *out, const QmCliScreen *screen)
     }
   left_out = qm_offers_left_out (answer->question->offers);
   n = g_strv_length ((GStrv) left_out);
-  if (g_hash_table_size (seen) > 0 || n > 0)
+  if (g_hash_table_size (seen) > 0 || n > 0
+      || count_expired (answer->question) > 0)
     g_string_append_c (out, '\n');
   if (g_hash_table_size (seen) > 0)
     qm_cli_table_append (table, out, screen);
+  append_expired (answer, out, screen);
   for (guint i = 0; i < n && i < LEFT_OUT_SHOWN; i++)
     {
       g_autofree char *line =

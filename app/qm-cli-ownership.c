@@ -30,8 +30,7 @@ qm_cli_ownership_add_options (QmCliOwnership *typed, GArray *options)
 {
   qm_cli_options_add_value (
       options, "ownership", 0, _ ("KEY=VALUE,…"),
-      _ ("What owning costs and when renting costs more: all, none, parts like "
-         "electricity or no-support, assumptions like pue=1.3"),
+      _ ("What owning costs: all, none, no-support, pue=1.3 and so on"),
       &typed->assumptions);
   qm_cli_options_add_value (options, "ownership-file", 0, _ ("FILE"),
                             _ ("The same from a file, one in a line"),

@@ -85,7 +85,7 @@ overview (void)
            "  quartermaster plot --model pythia-1b --kind overall --log -o "
            "pythia-1b.pdf\n"
            "  quartermaster catalog prices\n"
-           "  quartermaster quotes import offer.xml --dry-run\n\n");
+           "  quartermaster quotes list --valid\n\n");
   g_string_append_printf (
       out, "%s\n",
       _ ("Exit status: 0 found or done, 1 nothing fits the limits, 2 bad "
