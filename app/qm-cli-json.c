@@ -273,15 +273,34 @@ add_measurement (json_t *object, const QmMeasurement *measurement)
                                  : json_null ());
 }
 
+/* A price and which quote it is of: null where it is of none. */
+static json_t *
+offered_price (const QmPrice *price, const QmOffer *offer, QmDate today)
+{
+  json_t *object = qm_cli_json_price (price, today);
+
+  if (price == NULL)
+    return object;
+  json_object_set_new (object, "quote",
+                       offer != NULL ? json_integer (offer->quote_id)
+                                     : json_null ());
+  json_object_set_new (object, "quote_holds",
+                       offer != NULL ? json_boolean (offer->holds)
+                                     : json_null ());
+  return object;
+}
+
 static void
 add_prices (json_t *object, const QmCandidate *candidate, QmDate today)
 {
   json_t *prices = json_object ();
 
   json_object_set_new (prices, "gpu",
-                       qm_cli_json_price (candidate->gpu_price, today));
+                       offered_price (candidate->gpu_price,
+                                      candidate->gpu_offer, today));
   json_object_set_new (prices, "machine",
-                       qm_cli_json_price (candidate->machine_price, today));
+                       offered_price (candidate->machine_price,
+                                      candidate->machine_offer, today));
   json_object_set_new (object, "prices", prices);
 }
 

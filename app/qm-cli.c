@@ -6,6 +6,7 @@
 
 #include "app/qm-cli-advise.h"
 #include "app/qm-cli-catalog.h"
+#include "app/qm-cli-extract.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-plot.h"
@@ -27,6 +28,7 @@ static const Verb verbs[] = {
     qm_cli_plot },
   { "catalog", N_ ("the GPUs, machines, models, prices and measurements"),
     qm_cli_catalog },
+  { "extract", N_ ("what a web page says its product costs"), qm_cli_extract },
 };
 
 static const Verb *

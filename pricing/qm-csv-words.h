@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The words by which spreadsheets name the columns of a quote, in English,
+ * German, French, Spanish, Italian, Dutch, Portuguese, Polish and a few from
+ * the neighbours. */
+
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* What a column holds. */
+typedef enum
+{
+  QM_CSV_IGNORED,
+  QM_CSV_NUMBER, /* of the line */
+  QM_CSV_PART_NUMBER,
+  QM_CSV_DESCRIPTION,
+  QM_CSV_QUANTITY,
+  QM_CSV_UNIT,
+  QM_CSV_PRICE,         /* of one unit, or of the base quantity */
+  QM_CSV_BASE_QUANTITY, /* what the price is for */
+  QM_CSV_DISCOUNT,      /* an amount taken off the line */
+  QM_CSV_DISCOUNT_PERCENT,
+  QM_CSV_CHARGE,
+  QM_CSV_TOTAL, /* of the line */
+  QM_CSV_CURRENCY,
+  QM_CSV_VENDOR,
+  QM_CSV_QUOTE, /* its number */
+  QM_CSV_ISSUED,
+  QM_CSV_VALID_FROM,
+  QM_CSV_VALID_UNTIL,
+  QM_CSV_NOTE,
+  QM_CSV_ROLE, /* as the project writes it: "quoted", "part", ... */
+  QM_N_CSV_FIELDS
+} QmCsvField;
+
+/* What a row below the lines states. */
+typedef enum
+{
+  QM_CSV_ROW_LINE, /* none: it is a line */
+  QM_CSV_ROW_NET,
+  QM_CSV_ROW_DISCOUNT,
+  QM_CSV_ROW_CHARGE,
+  QM_CSV_ROW_TAX,
+  QM_CSV_ROW_TOTAL, /* net or to be paid */
+  QM_CSV_ROW_PAYABLE
+} QmCsvRowKind;
+
+/* Letters and digits in lower case without accents, words apart by one space:
+ * "Prix unitaire (€)" is "prix unitaire". */
+char *qm_csv_normalize (const char *text);
+
+/* The field that a column's name means; QM_CSV_IGNORED where it means none.
+ *
+ * tax: (out): 1 where it says that tax is contained, 0 that it is not, -1 where
+ *   it says nothing. */
+QmCsvField qm_csv_field_of (const char *name, int *tax);
+
+/* What the words at the beginning of a row of totals mean. */
+QmCsvRowKind qm_csv_row_kind_of (const char *words);
+
+/* The name of a field as files have it; static. */
+const char *qm_csv_field_name (QmCsvField field);
+
+/* The field of such a name; QM_N_CSV_FIELDS where there is none. */
+QmCsvField qm_csv_field_named (const char *name);
+
+/* What a field is called on the screen; static, translated. */
+const char *qm_csv_field_label (QmCsvField field);
+
+G_END_DECLS

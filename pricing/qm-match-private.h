@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the files of the matcher share: words of a text, and what they say. */
+
+#pragma once
+
+#include "data/catalog.h"
+
+#include <glib.h>
+
+#define QM_MATCH_MAX_WORDS  400
+#define QM_MATCH_WORD_BYTES 24
+
+/* Words in lower case without accents; glued ones ("8xRTX3090Ti") taken apart,
+ * memory as "80gb". */
+typedef struct
+{
+  char words[QM_MATCH_MAX_WORDS][QM_MATCH_WORD_BYTES];
+  int n;
+} QmWords;
+
+/* How a GPU is built in. */
+typedef enum
+{
+  QM_FORM_UNKNOWN,
+  QM_FORM_PCIE,
+  QM_FORM_NVL,
+  QM_FORM_SXM,
+  QM_FORM_OAM
+} QmGpuForm;
+
+/* Words that tell GPUs of one number apart. */
+enum
+{
+  QM_QUALIFIER_TI = 1,
+  QM_QUALIFIER_SUPER = 2,
+  QM_QUALIFIER_ADA = 4,
+  QM_QUALIFIER_PRO = 8
+};
+
+typedef enum
+{
+  QM_EDITION_NONE,
+  QM_EDITION_WORKSTATION,
+  QM_EDITION_MAXQ,
+  QM_EDITION_SERVER
+} QmGpuEdition;
+
+/* What a GPU of the catalog is known by. */
+typedef struct
+{
+  const QmGpu *gpu;
+  char head[QM_MATCH_WORD_BYTES]; /* "3090", "a100" */
+  int qualifiers;
+  QmGpuEdition edition;
+  QmGpuForm form; /* of the name, else of the form factor */
+  int generation; /* of the form: 4 for SXM4; 0: not said */
+  int memory;     /* GiB */
+} QmGpuKey;
+
+/* What words came to. */
+typedef struct
+{
+  GPtrArray *items; /* of const char *, ids, each once */
+  gboolean sure;    /* the only item is meant */
+  gboolean around;  /* something made for a GPU, or ready for one */
+  int gpus;         /* in one unit; 0: unknown */
+} QmWordMatch;
+
+void qm_words_split (QmWords *words, const char *text);
+
+/* Whether a word is among those of a list separated by spaces. */
+gboolean qm_word_in (const char *word, const char *list);
+
+/* GiB of a word such as "80gb"; 0: it is no memory. */
+int qm_word_memory (const char *word);
+
+/* What a GPU's name and form factor say. */
+void qm_gpu_key_init (QmGpuKey *key, const QmGpu *gpu);
+
+/* How many GPUs the words around the one at `head` say; 0: nothing. */
+int qm_words_count (const QmWords *words, int head);
+
+/* Whether the words are about something for a GPU, named at `head`. */
+gboolean qm_words_are_around (const QmWords *words, int head);
+
+/* Finds the GPUs that words are about.  `match->items` is the caller's, and is
+ * added to. */
+void qm_words_match (const QmWords *words,
+                     const QmGpuKey *keys,
+                     guint n_keys,
+                     QmWordMatch *match);
