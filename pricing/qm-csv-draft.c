@@ -162,9 +162,11 @@ apply_percent (const QmQuote *quote, QmQuoteLine *line, gint64 percent)
 
 /* Returns whether the discount was left out, being in the price. */
 static gboolean
-finish_discount (const QmQuote *quote, QmQuoteLine *line, gint64 percent)
+finish_discount (const QmCsvDraft *draft, QmQuoteLine *line, gint64 percent)
 {
-  if (percent == 0 && line->discount_minor == 0)
+  const QmQuote *quote = draft->quote;
+
+  if (draft->is_ours || (percent == 0 && line->discount_minor == 0))
     return FALSE;
   if (contains_discount (quote, line))
     {
@@ -195,7 +197,7 @@ qm_csv_draft_finish (QmCsvDraft *draft)
       to_minor (quote, &line->total_minor);
       to_minor (quote, &line->discount_minor);
       to_minor (quote, &line->charge_minor);
-      left_out |= finish_discount (quote, line,
+      left_out |= finish_discount (draft, line,
                                    g_array_index (draft->percents, gint64, i));
     }
   if (left_out)

@@ -629,6 +629,8 @@ finish_drafts (Reader *reader, const char *encoding, GPtrArray *quotes)
       if (strcmp (encoding, "UTF-8") != 0)
         qm_read_find (quote, QM_FINDING_NOTE, NULL,
                       _ ("The file was read in the encoding %s."), encoding);
+      draft->is_ours =
+          qm_csv_mapping_column (reader->mapping, QM_CSV_ROLE) >= 0;
       qm_csv_draft_finish (draft);
       g_ptr_array_add (quotes, g_steal_pointer (&draft->quote));
     }

@@ -504,7 +504,9 @@ make_quote (void)
   part->quantity_micros = 8000000;
   other->description = g_strdup ("Total cost of nothing");
   other->quantity_micros = 1000000;
-  other->total_minor = -5;
+  other->price_micros = 10000000;
+  other->total_minor = 1000;
+  other->discount_minor = 5;
   return quote;
 }
 
