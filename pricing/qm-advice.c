@@ -220,6 +220,14 @@ qm_advice_experiment_frontier (const QmAdvice *advice, guint *n)
 }
 
 gboolean
+qm_candidate_is_whole (const QmCandidate *candidate)
+{
+  g_return_val_if_fail (candidate != NULL, FALSE);
+
+  return candidate->machine_offer != NULL && candidate->machine_offer->whole;
+}
+
+gboolean
 qm_candidate_is_aside (const QmCandidate *candidate)
 {
   g_return_val_if_fail (candidate != NULL, FALSE);

@@ -4,9 +4,11 @@
  * and the recommendation.
  *
  * A candidate is a GPU type x a count x the cheapest machine that carries that
- * many.  Its overall cost is machine + count x GPU; the cost of one experiment
- * is overall cost x days / (lifetime x 365), the machine's price spread evenly
- * over its life ("$100K or 100 Days", arXiv 2410.23261, section 4.1).
+ * many, or a whole machine with its GPUs that the user has a quote of.  Its
+ * overall cost is machine + count x GPU, or the machine's with them; the cost
+ * of one experiment is overall cost x days / (lifetime x 365), the machine's
+ * price spread evenly over its life ("$100K or 100 Days", arXiv 2410.23261,
+ * section 4.1).
  *
  * Audit: the utilisation that a time implies is
  *
@@ -47,9 +49,10 @@ typedef enum
 typedef struct
 {
   const QmGpu *gpu;
-  int gpus; /* in one machine */
-  const QmMachine *machine;
-  int machines;      /* 1 but for portfolios */
+  int gpus;                 /* in one machine */
+  const QmMachine *machine; /* NULL: none carries that many, or a whole one is
+                               offered */
+  int machines;             /* 1 but for portfolios */
   gint64 cost_minor; /* overall, all machines, in USD cents; -1: unpriced */
   double days;       /* NaN where there is no time; a portfolio's: see
                         qm_advice_new() */
@@ -58,8 +61,10 @@ typedef struct
   QmVerdict verdict;
   const QmMeasurement *measurement;
   const QmMeasurement *audited; /* NULL: no utilisation is known */
-  const QmPrice *gpu_price;
+  const QmPrice *gpu_price; /* NULL: unpriced, or contained in the machine's */
   const QmPrice *machine_price;
+  const QmOffer *gpu_offer; /* the quotes that the prices are of, or NULL */
+  const QmOffer *machine_offer;
   guint foreign : 1;    /* a time of other software than was asked for */
   guint superseded : 1; /* the place has a time that is better known */
   guint claimed : 1;    /* a price is only claimed: see qm_price_is_claimed() */
@@ -136,6 +141,9 @@ const int *qm_advice_experiment_frontier (const QmAdvice *advice, guint *n);
 QmRecommendation qm_advice_recommend (const QmAdvice *advice,
                                       gint64 budget_minor,
                                       double deadline_days);
+
+/* Whether it is a machine with its GPUs, as offered. */
+gboolean qm_candidate_is_whole (const QmCandidate *candidate);
 
 /* Whether a candidate is shown for comparison only, whatever the limits and
  * its verdict: foreign, superseded or claimed. */

@@ -14,6 +14,7 @@ typedef struct
   const QmCatalog *catalog;
   const QmQuestion *question;
   GHashTable *prices;   /* item -> const QmPrice*, NULL where there is none */
+  GHashTable *offers;   /* item -> const QmOffer*, where its price is one's */
   GHashTable *machines; /* count -> const QmMachine* */
   QmEnginePairs *pairs;
   GPtrArray *predictions; /* QmMeasurement */
@@ -46,14 +47,29 @@ place_equal (gconstpointer a, gconstpointer b)
 static const QmPrice *
 price_of (Builder *builder, const char *item)
 {
+  QmOffers *offers = builder->question->offers;
+  const QmOffer *offer = NULL;
   gpointer price;
 
   if (g_hash_table_lookup_extended (builder->prices, item, NULL, &price))
     return price;
-  price = (gpointer) qm_price_choose (builder->catalog, item,
-                                      builder->question->prices);
+  if (offers != NULL)
+    offer = qm_offers_find (offers, item, builder->question->expired_offers);
+  if (offer != NULL)
+    g_hash_table_insert (builder->offers, (gpointer) item, (gpointer) offer);
+  price = offer != NULL
+              ? (gpointer) &offer->price
+              : (gpointer) qm_price_choose (builder->catalog, item,
+                                            builder->question->prices);
   g_hash_table_insert (builder->prices, (gpointer) item, price);
   return price;
+}
+
+/* The offer that the price of an item is of, or NULL. */
+static const QmOffer *
+offer_of (Builder *builder, const char *item)
+{
+  return g_hash_table_lookup (builder->offers, item);
 }
 
 static gint64
@@ -118,6 +134,8 @@ set_cost (Builder *builder, QmCandidate *candidate)
   if (candidate->machine == NULL || candidate->gpu_price == NULL)
     return;
   candidate->machine_price = price_of (builder, candidate->machine->id);
+  candidate->gpu_offer = offer_of (builder, candidate->gpu->id);
+  candidate->machine_offer = offer_of (builder, candidate->machine->id);
   candidate->claimed = qm_price_is_claimed (candidate->gpu_price)
                        || qm_price_is_claimed (candidate->machine_price);
   if (__builtin_mul_overflow (price_minor (candidate->gpu_price),
@@ -150,13 +168,46 @@ finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
                         && qm_known (candidate->days);
 }
 
-/* Where the kinds of machines are filtered, what none of them carries is
- * filtered out too. */
+/* The same as a whole machine that is offered, where one is. */
 static void
-append (Builder *builder, const QmCandidate *candidate, GArray *candidates)
+append_whole (Builder *builder,
+              QmCandidate candidate,
+              double machine_days,
+              GArray *candidates)
+{
+  const QmQuestion *question = builder->question;
+  const QmOffer *offer = NULL;
+
+  if (question->offers != NULL && (question->kinds & QM_KINDS_SERVER) != 0)
+    offer = qm_offers_find_whole (question->offers, candidate.gpu->id,
+                                  candidate.gpus, question->expired_offers);
+  if (offer == NULL)
+    return;
+  candidate.machine = NULL;
+  candidate.gpu_price = NULL;
+  candidate.gpu_offer = NULL;
+  candidate.machine_price = &offer->price;
+  candidate.machine_offer = offer;
+  candidate.claimed = FALSE;
+  if (__builtin_mul_overflow (price_minor (&offer->price),
+                              (gint64) candidate.machines,
+                              &candidate.cost_minor))
+    candidate.cost_minor = -1;
+  finish (question, &candidate, machine_days);
+  g_array_append_vals (candidates, &candidate, 1);
+}
+
+/* Appends it, and what is offered of it as a whole.  Where the kinds of
+ * machines are filtered, what none of them carries is filtered out too. */
+static void
+append (Builder *builder,
+        const QmCandidate *candidate,
+        double machine_days,
+        GArray *candidates)
 {
   if (candidate->machine != NULL || builder->question->kinds == QM_KINDS_ALL)
     g_array_append_vals (candidates, candidate, 1);
+  append_whole (builder, *candidate, machine_days, candidates);
 }
 
 static QmCandidate
@@ -200,7 +251,7 @@ build_single (Builder *builder, const char *model, GArray *candidates)
       QmCandidate candidate =
           candidate_of (builder, &g_array_index (selection, QmSelected, i));
 
-      append (builder, &candidate, candidates);
+      append (builder, &candidate, candidate.days, candidates);
     }
 }
 
@@ -320,7 +371,7 @@ build_place (Builder *builder,
                       longest);
   set_cost (builder, &candidate);
   finish (builder->question, &candidate, machine_days);
-  append (builder, &candidate, candidates);
+  append (builder, &candidate, machine_days, candidates);
 }
 
 static void
@@ -365,9 +416,16 @@ qm_candidates_build (const QmCatalog *catalog,
 {
   GArray *candidates = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
   g_autoptr (GHashTable) prices = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) offers = g_hash_table_new (g_str_hash, g_str_equal);
   g_autoptr (GHashTable) machines = g_hash_table_new (NULL, NULL);
   g_autoptr (QmEnginePairs) pairs = qm_engine_pairs_new (catalog);
-  Builder builder = { catalog, question, prices, machines, pairs, predictions };
+  Builder builder = { .catalog = catalog,
+                      .question = question,
+                      .prices = prices,
+                      .offers = offers,
+                      .machines = machines,
+                      .pairs = pairs,
+                      .predictions = predictions };
 
   if (question->runs != NULL && question->runs->len > 0)
     build_portfolio (&builder, candidates);

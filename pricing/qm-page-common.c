@@ -225,8 +225,9 @@ qm_page_node_text (const xmlNode *node, gsize max)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   xmlNode *at = (xmlNode *) node;
+  guint nodes = 0;
 
-  while (at != NULL && text->len < max * 4)
+  while (at != NULL && text->len < max * 4 && nodes++ < QM_PAGE_TEXT_NODES_MAX)
     {
       gboolean skip = qm_page_is (at, "script") || qm_page_is (at, "style");
 

@@ -18,6 +18,9 @@ G_BEGIN_DECLS
 /* Levels of elements or JSON that are looked into. */
 #define QM_PAGE_DEPTH_MAX 200
 
+/* Nodes that are looked into for the text of one element. */
+#define QM_PAGE_TEXT_NODES_MAX 5000
+
 /* A price that some data states. */
 typedef struct
 {

@@ -37,10 +37,10 @@ static gboolean
 is_inline (const xmlNode *node)
 {
   static const char *const elements[] = {
-    "span", "b",    "strong", "i",      "em",   "sup", "sub",  "small",  "font",
-    "bdi",  "bdo",  "ins",    "u",      "a",    "del", "s",    "strike", "meta",
-    "link", "abbr", "label",  "data",   "mark", "big", "tt",   "img",    "var",
-    "time", "cite", "code",   "strong", "q",    "wbr", "nobr",
+    "span", "b",    "strong", "i",    "em",   "sup",  "sub", "small",  "font",
+    "bdi",  "bdo",  "ins",    "u",    "a",    "del",  "s",   "strike", "meta",
+    "link", "abbr", "label",  "data", "mark", "big",  "tt",  "img",    "var",
+    "time", "cite", "code",   "q",    "wbr",  "nobr",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)

@@ -82,7 +82,6 @@ static const Word names[] = {
   { "before", QM_SEEN_OLD },
   { "previous", QM_SEEN_OLD },
   { "original", QM_SEEN_OLD },
-  { "list", 0 },
   { "barre", QM_SEEN_OLD },
   { "stara", QM_SEEN_OLD },
   { "ancien", QM_SEEN_OLD },

@@ -41,11 +41,30 @@ qm_prose_candidate (const QmCandidate *candidate)
   return g_strdup_printf ("%d × %s", candidate->gpus, candidate->gpu->name);
 }
 
+/* Of a whole machine what it is and whose. */
+static char *
+describe_whole (const QmCandidate *candidate)
+{
+  const QmOffer *offer = candidate->machine_offer;
+  const char *what = offer->description;
+  g_autofree char *one = NULL;
+
+  /* Translators: what is offered, "Delta Computers, quote Q-17". */
+  one = *what != '\0'
+            ? g_strdup_printf (_ ("%s (%s)"), what, offer->price.source)
+            : g_strdup (offer->price.source);
+  if (candidate->machines > 1)
+    return g_strdup_printf ("%d × %s", candidate->machines, one);
+  return g_steal_pointer (&one);
+}
+
 char *
 qm_prose_machine (const QmCandidate *candidate)
 {
   g_return_val_if_fail (candidate != NULL, NULL);
 
+  if (qm_candidate_is_whole (candidate))
+    return describe_whole (candidate);
   if (candidate->machine == NULL)
     return g_strdup (_ ("no machine carries that many"));
   if (candidate->machines > 1)
@@ -404,7 +423,7 @@ is_mezzanine (const QmGpu *gpu)
 static char *
 warn_about_form (const QmCandidate *best)
 {
-  if (!is_mezzanine (best->gpu))
+  if (!is_mezzanine (best->gpu) || qm_candidate_is_whole (best))
     return NULL;
   /* Translators: name of a GPU, its form factor. */
   return g_strdup_printf (
@@ -448,6 +467,31 @@ warn_about_prices (const QmCandidate *best, QmDate today)
                           date, age);
 }
 
+/* What is to be known of a quote that a price is of. */
+static char *
+warn_about_offer (const QmOffer *offer)
+{
+  g_autofree char *date = NULL;
+
+  if (offer == NULL)
+    return NULL;
+  if (!offer->holds)
+    /* Translators: "Delta Computers, quote Q-17". */
+    return g_strdup_printf (_ ("%s does not hold today: ask for a new one."),
+                            offer->price.source);
+  if (offer->taxed)
+    /* Translators: "Delta Computers, quote Q-17". */
+    return g_strdup_printf (_ ("%s contains tax, but not how much."),
+                            offer->price.source);
+  if (!offer->rate.stale)
+    return NULL;
+  date = qm_format_date (offer->rate.date);
+  /* Translators: "Delta Computers, quote Q-17", a currency, a date. */
+  return g_strdup_printf (_ ("%s is in %s, converted at the rate of %s: renew "
+                             "the exchange rates."),
+                          offer->price.source, offer->currency, date);
+}
+
 static void
 add_warning (GStrvBuilder *builder, char *warning)
 {
@@ -482,6 +526,8 @@ qm_prose_warnings (const QmAdvice *advice,
     {
       add_warning (builder, warn_about_form (subject));
       add_warning (builder, warn_about_prices (subject, today));
+      add_warning (builder, warn_about_offer (subject->gpu_offer));
+      add_warning (builder, warn_about_offer (subject->machine_offer));
     }
   return g_strv_builder_end (builder);
 }

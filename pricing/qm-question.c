@@ -48,6 +48,8 @@ qm_question_copy (const QmQuestion *question)
   copy->gpus = g_strdupv (question->gpus);
   if (question->counts != NULL)
     copy->counts = g_array_copy (question->counts);
+  if (question->offers != NULL)
+    copy->offers = qm_offers_ref (question->offers);
   copy->runs = NULL;
   for (guint i = 0; question->runs != NULL && i < question->runs->len; i++)
     {
@@ -67,6 +69,7 @@ qm_question_free (QmQuestion *question)
   g_strfreev (question->gpus);
   g_clear_pointer (&question->counts, g_array_unref);
   g_clear_pointer (&question->runs, g_array_unref);
+  g_clear_pointer (&question->offers, qm_offers_unref);
   g_free (question);
 }
 

@@ -5,9 +5,7 @@
 
 #pragma once
 
-#include "data/catalog.h"
-
-#include <glib.h>
+#include "pricing/qm-offers.h"
 
 G_BEGIN_DECLS
 
@@ -62,7 +60,7 @@ typedef enum
 /* A question.  Without `runs` it is about one training of `model`; with runs
  * it is about a year's portfolio on as many machines as that takes, of which
  * at least `at_once` stand side by side.  Empty filters let everything
- * through. */
+ * through.  Offers go before the catalog's prices. */
 typedef struct
 {
   char *model;
@@ -78,6 +76,8 @@ typedef struct
   double lifetime_years;
   GArray *runs; /* of QmRun; NULL: one training of `model` */
   int at_once;
+  QmOffers *offers;        /* of the user's quotes; NULL: none */
+  gboolean expired_offers; /* those that do not hold today count too */
 } QmQuestion;
 
 /* A question with every default and no model. */

@@ -7,9 +7,9 @@
 #include "ui/qm-advisor.h"
 
 static const char *const flag_keys[] = { "published-times", "current-prices",
-                                         "naive-settings",  "desktops",
-                                         "servers",         "log-axes",
-                                         "portfolio" };
+                                         "expired-quotes",  "naive-settings",
+                                         "desktops",        "servers",
+                                         "log-axes",        "portfolio" };
 static const char *const number_keys[] = { "budget", "deadline", "lifetime" };
 
 static void

@@ -2,52 +2,17 @@
 
 #include "config.h"
 
-#include "ui/qm-advisor.h"
+#include "ui/qm-advisor-private.h"
 #include "ui/qm-places.h"
 #include "ui/qm-topic.h"
 
 #include <glib/gi18n-lib.h>
-#include <string.h>
 
 #define DEFAULT_MODEL  "pythia-1b"
 #define DEFAULT_BUDGET 40000.0
 #define LIFETIME_MIN   1.0
 #define LIFETIME_MAX   20.0
 #define AT_ONCE_MAX    64
-
-struct _QmAdvisor
-{
-  GObject parent_instance;
-
-  const QmCatalog *catalog;
-  GPtrArray *gpus; /* const char*, NULL-terminated: those with times */
-  GArray *counts;  /* int, ascending: those with times */
-
-  GStrv models;
-  double budget;
-  double deadline;
-  double lifetime;
-  gboolean published_times;
-  gboolean current_prices;
-  gboolean naive_settings;
-  gboolean desktops;
-  gboolean servers;
-  gboolean log_axes;
-  gboolean portfolio;
-  int at_once;
-  int times_of;           /* QmTimesOf */
-  GHashTable *gpus_off;   /* char* */
-  GHashTable *counts_off; /* GINT_TO_POINTER */
-  GArray *runs;           /* QmRun */
-
-  GPtrArray *topics; /* QmTopic */
-  gboolean stale;    /* topics must be built anew */
-  guint rebuild_source;
-
-  gboolean has_selection;
-  guint selected_topic;
-  guint selected_candidate;
-};
 
 enum
 {
@@ -58,6 +23,7 @@ enum
   PROP_LIFETIME,
   PROP_PUBLISHED_TIMES,
   PROP_CURRENT_PRICES,
+  PROP_EXPIRED_QUOTES,
   PROP_NAIVE_SETTINGS,
   PROP_DESKTOPS,
   PROP_SERVERS,
@@ -109,6 +75,9 @@ base_question (QmAdvisor *self)
   question->kinds = (self->desktops ? QM_KINDS_DESKTOP : 0)
                     | (self->servers ? QM_KINDS_SERVER : 0);
   question->at_once = self->at_once;
+  question->expired_offers = self->expired_quotes;
+  if (self->offers != NULL)
+    question->offers = qm_offers_ref (self->offers);
 
   if (g_hash_table_size (self->gpus_off) > 0)
     {
@@ -194,8 +163,8 @@ rebuild_idle_cb (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-static void
-queue_rebuild (QmAdvisor *self)
+void
+qm_advisor_queue_rebuild (QmAdvisor *self)
 {
   self->stale = TRUE;
   if (self->rebuild_source == 0)
@@ -235,7 +204,7 @@ set_models (QmAdvisor *self, const char *const *models)
     return;
   g_strfreev (self->models);
   self->models = g_steal_pointer (&known);
-  queue_rebuild (self);
+  qm_advisor_queue_rebuild (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_MODELS]);
 }
 
@@ -246,7 +215,7 @@ set_number (QmAdvisor *self, double *field, double value, guint property)
     return;
   *field = value;
   if (property == PROP_LIFETIME)
-    queue_rebuild (self);
+    qm_advisor_queue_rebuild (self);
   else
     limits_moved (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
@@ -258,7 +227,7 @@ set_whole (QmAdvisor *self, int *field, int value, guint property)
   if (*field == value)
     return;
   *field = value;
-  queue_rebuild (self);
+  qm_advisor_queue_rebuild (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
 }
 
@@ -269,7 +238,7 @@ set_flag (QmAdvisor *self, gboolean *field, gboolean value, guint property)
     return;
   *field = value;
   if (property != PROP_LOG_AXES)
-    queue_rebuild (self);
+    qm_advisor_queue_rebuild (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
 }
 
@@ -282,6 +251,8 @@ flag_of (QmAdvisor *self, guint property)
       return &self->published_times;
     case PROP_CURRENT_PRICES:
       return &self->current_prices;
+    case PROP_EXPIRED_QUOTES:
+      return &self->expired_quotes;
     case PROP_NAIVE_SETTINGS:
       return &self->naive_settings;
     case PROP_DESKTOPS:
@@ -391,6 +362,7 @@ qm_advisor_finalize (GObject *object)
   g_clear_pointer (&self->counts_off, g_hash_table_unref);
   g_clear_pointer (&self->runs, g_array_unref);
   g_clear_pointer (&self->topics, g_ptr_array_unref);
+  g_clear_pointer (&self->offers, qm_offers_unref);
   G_OBJECT_CLASS (qm_advisor_parent_class)->finalize (object);
 }
 
@@ -431,6 +403,7 @@ qm_advisor_class_init (QmAdvisorClass *klass)
       number_spec ("lifetime", LIFETIME_MIN, LIFETIME_MAX, QM_LIFETIME_DEFAULT);
   properties[PROP_PUBLISHED_TIMES] = flag_spec ("published-times", FALSE);
   properties[PROP_CURRENT_PRICES] = flag_spec ("current-prices", FALSE);
+  properties[PROP_EXPIRED_QUOTES] = flag_spec ("expired-quotes", FALSE);
   properties[PROP_NAIVE_SETTINGS] = flag_spec ("naive-settings", FALSE);
   properties[PROP_DESKTOPS] = flag_spec ("desktops", TRUE);
   properties[PROP_SERVERS] = flag_spec ("servers", TRUE);
@@ -509,6 +482,18 @@ qm_advisor_get_catalog (QmAdvisor *self)
   g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
 
   return self->catalog;
+}
+
+void
+qm_advisor_set_offers (QmAdvisor *self, QmOffers *offers)
+{
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  if (self->offers == offers)
+    return;
+  g_clear_pointer (&self->offers, qm_offers_unref);
+  self->offers = offers != NULL ? qm_offers_ref (offers) : NULL;
+  qm_advisor_queue_rebuild (self);
 }
 
 static const QmTopic *
@@ -616,7 +601,7 @@ qm_advisor_set_gpu_enabled (QmAdvisor *self, const char *gpu, gboolean on)
     g_hash_table_remove (self->gpus_off, gpu);
   else
     g_hash_table_add (self->gpus_off, g_strdup (gpu));
-  queue_rebuild (self);
+  qm_advisor_queue_rebuild (self);
 }
 
 const int *
@@ -647,82 +632,7 @@ qm_advisor_set_count_enabled (QmAdvisor *self, int count, gboolean on)
     g_hash_table_remove (self->counts_off, GINT_TO_POINTER (count));
   else
     g_hash_table_add (self->counts_off, GINT_TO_POINTER (count));
-  queue_rebuild (self);
-}
-
-guint
-qm_advisor_get_n_runs (QmAdvisor *self)
-{
-  g_return_val_if_fail (QM_IS_ADVISOR (self), 0);
-
-  return self->runs->len;
-}
-
-const char *
-qm_advisor_get_run (QmAdvisor *self, guint index, double *runs_per_year)
-{
-  const QmRun *run;
-
-  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
-  g_return_val_if_fail (index < self->runs->len, NULL);
-
-  run = &g_array_index (self->runs, QmRun, index);
-  if (runs_per_year != NULL)
-    *runs_per_year = run->runs_per_year;
-  return run->model;
-}
-
-static gboolean
-is_run (QmAdvisor *self, const char *model, double runs_per_year)
-{
-  return model != NULL && qm_catalog_model (self->catalog, model) != NULL
-         && runs_per_year > 0 && runs_per_year <= QM_RUNS_PER_YEAR_MAX;
-}
-
-void
-qm_advisor_add_run (QmAdvisor *self, const char *model, double runs_per_year)
-{
-  QmRun run;
-
-  g_return_if_fail (QM_IS_ADVISOR (self));
-  g_return_if_fail (is_run (self, model, runs_per_year));
-
-  run.model = g_strdup (model);
-  run.runs_per_year = runs_per_year;
-  g_array_append_val (self->runs, run);
-  queue_rebuild (self);
-}
-
-void
-qm_advisor_set_run (QmAdvisor *self,
-                    guint index,
-                    const char *model,
-                    double runs_per_year)
-{
-  QmRun *run;
-
-  g_return_if_fail (QM_IS_ADVISOR (self) && index < self->runs->len);
-  g_return_if_fail (is_run (self, model, runs_per_year));
-
-  run = &g_array_index (self->runs, QmRun, index);
-  if (strcmp (run->model, model) == 0 && run->runs_per_year == runs_per_year)
-    return;
-  if (run->model != model)
-    {
-      g_free (run->model);
-      run->model = g_strdup (model);
-    }
-  run->runs_per_year = runs_per_year;
-  queue_rebuild (self);
-}
-
-void
-qm_advisor_remove_run (QmAdvisor *self, guint index)
-{
-  g_return_if_fail (QM_IS_ADVISOR (self) && index < self->runs->len);
-
-  g_array_remove_index (self->runs, index);
-  queue_rebuild (self);
+  qm_advisor_queue_rebuild (self);
 }
 
 gboolean
@@ -777,7 +687,7 @@ clear_lists (QmAdvisor *self)
   g_hash_table_remove_all (self->gpus_off);
   g_hash_table_remove_all (self->counts_off);
   g_array_set_size (self->runs, 0);
-  queue_rebuild (self);
+  qm_advisor_queue_rebuild (self);
 }
 
 void

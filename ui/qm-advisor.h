@@ -36,6 +36,7 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  *   "times-of"   int      QmTimesOf: whose times
  *   "published-times"  boolean  FALSE: audited times
  *   "current-prices"   boolean  FALSE: the published prices
+ *   "expired-quotes"   boolean  quotes that do not hold today count too
  *   "naive-settings"   boolean  FALSE: the optimal settings
  *   "desktops"   boolean  desktop machines take part
  *   "servers"    boolean  server machines take part
@@ -59,6 +60,9 @@ QmAdvisor *qm_advisor_new (const QmCatalog *catalog);
 
 /* What the advice rests on.  (transfer none) */
 const QmCatalog *qm_advisor_get_catalog (QmAdvisor *self);
+
+/* The user's quotes, which go before the catalog's prices; NULL: none. */
+void qm_advisor_set_offers (QmAdvisor *self, QmOffers *offers);
 
 /* The answers; valid until "rebuilt" ("limits-changed" for the
  * recommendation).  (transfer none) */

@@ -128,6 +128,18 @@ format_number_of (QmCandidateColumn column, const QmCandidate *candidate)
     }
 }
 
+/* The name of its machine or, of a whole one, what it is called; NULL where
+ * there is none. */
+static const char *
+machine_of (const QmCandidate *candidate)
+{
+  if (candidate->machine != NULL)
+    return candidate->machine->name;
+  return qm_candidate_is_whole (candidate)
+             ? candidate->machine_offer->description
+             : NULL;
+}
+
 char *
 qm_candidate_column_text (QmCandidateColumn column,
                           const char *title,
@@ -144,8 +156,8 @@ qm_candidate_column_text (QmCandidateColumn column,
     case QM_COLUMN_GPU:
       return g_strdup (candidate->gpu->name);
     case QM_COLUMN_MACHINE:
-      return g_strdup (candidate->machine != NULL ? candidate->machine->name
-                                                  : "–");
+      return g_strdup (machine_of (candidate) != NULL ? machine_of (candidate)
+                                                      : "–");
     case QM_COLUMN_VERDICT:
       return g_strdup (qm_prose_verdict_name (candidate->verdict));
     case QM_COLUMN_TIMES_OF:
@@ -227,9 +239,10 @@ qm_candidate_column_tooltip (QmCandidateColumn column,
     {
       GString *text = g_string_new (NULL);
 
-      append_price (text, candidate->gpu->name, candidate->gpu_price, today);
-      if (candidate->machine != NULL)
-        append_price (text, candidate->machine->name, candidate->machine_price,
+      if (!qm_candidate_is_whole (candidate))
+        append_price (text, candidate->gpu->name, candidate->gpu_price, today);
+      if (machine_of (candidate) != NULL)
+        append_price (text, machine_of (candidate), candidate->machine_price,
                       today);
       return g_string_free (text, FALSE);
     }
@@ -291,9 +304,7 @@ qm_candidate_column_compare (QmCandidateColumn column,
     case QM_COLUMN_GPU:
       return compare_names (a->gpu->name, b->gpu->name, descending);
     case QM_COLUMN_MACHINE:
-      return compare_names (a->machine != NULL ? a->machine->name : NULL,
-                            b->machine != NULL ? b->machine->name : NULL,
-                            descending);
+      return compare_names (machine_of (a), machine_of (b), descending);
     case QM_COLUMN_VERDICT:
       return compare_numbers (
           a->verdict == QM_VERDICT_UNKNOWN ? NAN : a->verdict,

@@ -23,6 +23,7 @@ OUTCOME_KEYS = ["outcome", "headline", "reason", "alternatives", "warnings",
 PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
               "kind", "unit", "gpus", "observed_on", "age_days", "source",
               "from_user"]
+QUOTE_KEYS = ["quote", "quote_holds"]
 QUESTION_KEYS = ["model", "runs", "at_once", "budget_usd", "deadline_days",
                  "gpu", "gpus", "machine", "times", "times_of", "prices",
                  "settings", "lifetime_years"]
@@ -265,7 +266,7 @@ class JsonTest(AdviseTest):
                                                 "predicted"))
         self.assertEqual(list(candidate["prices"]), ["gpu", "machine"])
         for price in candidate["prices"].values():
-            self.assertEqual(list(price), PRICE_KEYS)
+            self.assertEqual(list(price), PRICE_KEYS + QUOTE_KEYS)
 
     def check_outcome(self, outcome):
         self.assertTrue(outcome["headline"])

@@ -211,13 +211,16 @@ test_full (void)
     "<i id=a itemprop=offers itemscope itemtype=\"http://schema.org/Offer\">",
     "<script>\"ecommerce\": {\"detail\": {\"products\": [{\"a\":",
     "<script type=\"application/ld+json\">[{\"@type\":\"Product\"},</script>",
+    "<script type=\"application/ld+json\">[[],[],[],[],[],[],[]]</script>",
+    "<button><i></i>",
+    "<i itemprop=price><u></u>",
     "&amp;&#39;&nbsp;",
     "1.2.3,4,5'6 7",
     "<h1>Card</h1>",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (units); i++)
-    check_full (units[i], i < 3 ? QM_PAGE_BYTES_MAX : 500000);
+    check_full (units[i], i < 4 ? QM_PAGE_BYTES_MAX : 500000);
 }
 
 int

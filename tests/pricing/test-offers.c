@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* From quotes to prices that an advice counts with. */
+
+#include "pricing/qm-advice.h"
+#include "pricing/qm-prose.h"
+
+#include <string.h>
+
+static QmCatalog *catalog;
+static const QmDate today = { 2026, 11, 20 };
+
+#define UNITS(n) ((gint64) (n) *QM_MICROS_PER_UNIT)
+
+static GPtrArray *
+no_quotes (void)
+{
+  return g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+}
+
+static QmQuote *
+add_quote (GPtrArray *quotes, const char *vendor, QmDate issued, QmDate until)
+{
+  QmQuote *quote = qm_quote_new ();
+
+  quote->id = quotes->len + 1;
+  quote->vendor = g_strdup (vendor);
+  quote->number = g_strdup_printf ("Q-%u", quotes->len + 1);
+  g_strlcpy (quote->currency, "USD", sizeof quote->currency);
+  quote->issued_on = issued;
+  quote->valid_until = until;
+  g_ptr_array_add (quotes, quote);
+  return quote;
+}
+
+static QmQuoteLine *
+add_line (QmQuote *quote, const char *item, int quantity, int price)
+{
+  QmQuoteLine *line = qm_quote_add_line (quote, QM_LINE_QUOTED);
+
+  line->description = g_strdup_printf ("a %s", item);
+  line->item = g_strdup (item);
+  line->match = QM_MATCH_FOUND;
+  line->quantity_micros = UNITS (quantity);
+  line->price_micros = UNITS (price);
+  return line;
+}
+
+static QmRates *
+some_rates (void)
+{
+  const QmRate list[] = { { "USD", { 2026, 11, 2 }, 1250000000 },
+                          { "DKK", { 2026, 11, 2 }, 7500000000 },
+                          { "USD", { 2026, 11, 19 }, 2000000000 } };
+  g_autoptr (GError) error = NULL;
+  QmRates *rates = qm_rates_new (list, G_N_ELEMENTS (list), &error);
+
+  g_assert_no_error (error);
+  return rates;
+}
+
+static QmAdvice *
+advise (QmOffers *offers, gboolean expired)
+{
+  g_autoptr (QmQuestion) question = qm_question_new ();
+  g_autoptr (GError) error = NULL;
+  QmAdvice *advice;
+
+  question->model = g_strdup ("pythia-1b");
+  question->offers = qm_offers_ref (offers);
+  question->expired_offers = expired;
+  advice = qm_advice_new (catalog, question, &error);
+  g_assert_no_error (error);
+  return advice;
+}
+
+static const QmCandidate *
+find (const QmAdvice *advice, const char *gpu, int gpus, gboolean whole)
+{
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (strcmp (candidates[i].gpu->id, gpu) == 0 && candidates[i].gpus == gpus
+        && qm_candidate_is_whole (&candidates[i]) == whole)
+      return &candidates[i];
+  return NULL;
+}
+
+static void
+test_newest_valid (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  const QmOffer *offer;
+
+  add_line (add_quote (quotes, "Old", (QmDate){ 2026, 10, 1 },
+                       (QmDate){ 2026, 12, 31 }),
+            "a6000", 2, 4000);
+  add_line (add_quote (quotes, "New", (QmDate){ 2026, 11, 1 },
+                       (QmDate){ 2026, 11, 20 }),
+            "a6000", 4, 4100);
+  add_line (add_quote (quotes, "Expired", (QmDate){ 2026, 11, 10 },
+                       (QmDate){ 2026, 11, 19 }),
+            "a6000", 1, 3900);
+  add_line (add_quote (quotes, "Open", (QmDate){ 2026, 1, 1 }, (QmDate){ 0 }),
+            "rtx3090", 1, 800);
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+
+  offer = qm_offers_find (offers, "a6000", FALSE);
+  g_assert_cmpstr (offer->price.source, ==, "New, quote Q-2");
+  g_assert_cmpint (offer->price.micros, ==, UNITS (4100));
+  g_assert_cmpint (offer->quote_id, ==, 2);
+  /* One that holds goes before one that does not, however new. */
+  g_assert_true (qm_offers_find (offers, "a6000", TRUE) == offer);
+  g_assert_true (qm_offers_find (offers, "rtx3090", FALSE)->holds);
+  g_assert_null (qm_offers_find (offers, "rtx4090", TRUE));
+  g_assert_null (qm_offers_find_whole (offers, "a6000", 1, TRUE));
+}
+
+static void
+test_expired (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  g_autoptr (QmAdvice) advice = NULL;
+  g_autoptr (QmAdvice) asked = NULL;
+  g_autoptr (QmQuestion) question = qm_question_new ();
+  const QmCandidate *candidate;
+  QmQuote *later = add_quote (quotes, "Later", (QmDate){ 2026, 11, 10 },
+                              (QmDate){ 2027, 1, 1 });
+
+  later->valid_from = (QmDate){ 2026, 12, 1 };
+  add_line (later, "h100-80gb-sxm", 1, 20000);
+  add_line (add_quote (quotes, "Gone", (QmDate){ 2026, 11, 1 },
+                       (QmDate){ 2026, 11, 19 }),
+            "a6000", 1, 3900);
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+  g_assert_null (qm_offers_find (offers, "a6000", FALSE));
+  g_assert_null (qm_offers_find (offers, "h100-80gb-sxm", FALSE));
+
+  advice = advise (offers, FALSE);
+  candidate = find (advice, "a6000", 1, FALSE);
+  g_assert_null (candidate->gpu_offer);
+  g_assert_cmpint (candidate->cost_minor, ==, 580000);
+
+  asked = advise (offers, TRUE);
+  candidate = find (asked, "a6000", 1, FALSE);
+  g_assert_false (candidate->gpu_offer->holds);
+  g_assert_cmpint (candidate->cost_minor, ==, 490000);
+  {
+    QmRecommendation recommendation = qm_advice_recommend (asked, 500000, NAN);
+    g_auto (GStrv) warnings = NULL;
+    g_autofree char *all = NULL;
+
+    question->model = g_strdup ("pythia-1b");
+    warnings = qm_prose_warnings (asked, question, &recommendation, today);
+    all = g_strjoinv ("|", warnings);
+    g_assert_nonnull (strstr (all, "Gone, quote Q-2 does not hold"));
+  }
+}
+
+/* The candidate says which quote it rests on, and costs what that says. */
+static void
+test_advice (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  g_autoptr (QmAdvice) advice = NULL;
+  const QmCandidate *candidate;
+  QmQuote *quote = add_quote (quotes, "Delta", (QmDate){ 2026, 11, 1 },
+                              (QmDate){ 2026, 12, 1 });
+
+  add_line (quote, "h100-80gb-sxm", 8, 25000);
+  add_line (quote, "server-8gpu", 1, 9000);
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+  advice = advise (offers, FALSE);
+
+  candidate = find (advice, "h100-80gb-sxm", 8, FALSE);
+  g_assert_cmpint (candidate->cost_minor, ==, 20900000);
+  g_assert_cmpint (candidate->gpu_offer->quote_id, ==, 1);
+  g_assert_cmpint (candidate->machine_offer->line, ==, 1);
+  g_assert_true (candidate->gpu_price == &candidate->gpu_offer->price);
+  g_assert_cmpint (candidate->gpu_price->kind, ==, QM_PRICE_QUOTE);
+  /* What nobody quoted keeps its price. */
+  candidate = find (advice, "h100-80gb-sxm", 1, FALSE);
+  g_assert_cmpint (candidate->cost_minor, ==, 2600000);
+  g_assert_null (candidate->machine_offer);
+  g_assert_null (find (advice, "a6000", 1, FALSE)->gpu_offer);
+}
+
+static void
+add_part (QmQuote *quote, const char *item, int quantity)
+{
+  QmQuoteLine *part = qm_quote_add_line (quote, QM_LINE_PART);
+
+  part->item = g_strdup (item);
+  part->match = QM_MATCH_FOUND;
+  part->quantity_micros = UNITS (quantity);
+}
+
+static void
+test_whole (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  g_autoptr (QmAdvice) advice = NULL;
+  g_autofree char *machine = NULL;
+  const QmCandidate *candidate;
+  QmQuote *quote = add_quote (quotes, "Delta", (QmDate){ 2026, 11, 1 },
+                              (QmDate){ 2026, 12, 1 });
+  QmQuoteLine *line = add_line (quote, "server-8gpu", 2, 180000);
+
+  g_clear_pointer (&line->item, g_free);
+  line->match = QM_MATCH_NONE;
+  add_part (quote, "h100-80gb-sxm", 8);
+  add_part (quote, NULL, 2);
+  line = add_line (quote, "a100-80gb-sxm", 1, 100000);
+  line->gpus = 8;
+  g_free (line->description);
+  line->description = g_strdup ("GPU Server, 4U: 8x A100 SXM4, 2x EPYC");
+  /* Four cards in a box are no machine. */
+  add_line (quote, "a6000", 1, 20000)->gpus = 4;
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+  advice = advise (offers, FALSE);
+
+  candidate = find (advice, "h100-80gb-sxm", 8, TRUE);
+  g_assert_cmpint (candidate->cost_minor, ==, 18000000);
+  g_assert_null (candidate->machine);
+  g_assert_null (candidate->gpu_price);
+  g_assert_true (candidate->eligible);
+  g_assert_cmpfloat_with_epsilon (candidate->experiment_cost,
+                                  180000.0 * candidate->days / 1825, 1e-6);
+  machine = qm_prose_machine (candidate);
+  g_assert_cmpstr (machine, ==, "a server-8gpu (Delta, quote Q-1)");
+  /* Beside what its parts cost, not instead of it. */
+  candidate = find (advice, "h100-80gb-sxm", 8, FALSE);
+  g_assert_cmpint (candidate->gpu_price->kind, ==, QM_PRICE_PUBLISHED);
+  g_assert_cmpint (find (advice, "a100-80gb-sxm", 8, TRUE)->cost_minor, ==,
+                   10000000);
+  g_assert_null (find (advice, "h100-80gb-sxm", 4, TRUE));
+  g_assert_null (find (advice, "a6000", 4, TRUE));
+  g_assert_cmpint (find (advice, "a6000", 1, FALSE)->gpu_price->micros, ==,
+                   UNITS (5000));
+}
+
+static void
+test_currency (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmRates) rates = some_rates ();
+  g_autoptr (QmOffers) offers = NULL;
+  g_autoptr (QmOffers) blind = NULL;
+  const QmOffer *offer;
+  QmQuote *quote = add_quote (quotes, "Delta", (QmDate){ 2026, 11, 5 },
+                              (QmDate){ 2026, 12, 1 });
+
+  g_strlcpy (quote->currency, "DKK", sizeof quote->currency);
+  add_line (quote, "a6000", 3, 30000);
+  offers = qm_offers_new (catalog, quotes, rates, today);
+  offer = qm_offers_find (offers, "a6000", FALSE);
+  /* At the rate of the quote's day or the last before it, not today's. */
+  g_assert_cmpint (offer->price.micros, ==, UNITS (5000));
+  g_assert_cmpint (offer->rate.date.day, ==, 2);
+  g_assert_cmpstr (offer->currency, ==, "DKK");
+  g_assert_cmpstr (offer->price.currency, ==, "USD");
+  g_assert_null (qm_offers_left_out (offers)[0]);
+
+  blind = qm_offers_new (catalog, quotes, NULL, today);
+  g_assert_null (qm_offers_find (blind, "a6000", TRUE));
+  g_assert_cmpstr (qm_offers_left_out (blind)[0], ==,
+                   "“a a6000” of Delta: no exchange rates are known");
+}
+
+static void
+test_discount_and_tax (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  QmQuote *quote =
+      add_quote (quotes, "Less", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  const QmOffer *offer;
+
+  add_line (quote, "a6000", 4, 4000);
+  add_line (quote, "server-4gpu", 1, 4000);
+  quote->discount_minor = 200000; /* a tenth */
+  quote->charge_minor = 50000;
+  quote = add_quote (quotes, "Gross", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_line (quote, "rtx3090", 10, 1190);
+  quote->tax_included = QM_YES;
+  quote->tax_minor = 190000;
+  quote->payable_minor = 1190000;
+  quote = add_quote (quotes, "Dark", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_line (quote, "rtx4090", 1, 2000);
+  quote->tax_included = QM_YES;
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+
+  g_assert_cmpint (qm_offers_find (offers, "a6000", FALSE)->price.micros, ==,
+                   UNITS (3600));
+  g_assert_cmpint (qm_offers_find (offers, "server-4gpu", FALSE)->price.micros,
+                   ==, UNITS (3600));
+  offer = qm_offers_find (offers, "rtx3090", FALSE);
+  g_assert_cmpint (offer->price.micros, ==, UNITS (1000));
+  g_assert_false (offer->taxed);
+  offer = qm_offers_find (offers, "rtx4090", FALSE);
+  g_assert_cmpint (offer->price.micros, ==, UNITS (2000));
+  g_assert_true (offer->taxed);
+}
+
+/* Nothing is counted twice, guessed, or counted that is no purchase. */
+static void
+test_left_out (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  QmQuoteLine *line;
+  QmQuote *quote =
+      add_quote (quotes, "Delta", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  guint n;
+
+  add_line (quote, "a6000", 1, 4000)->role = QM_LINE_SUBSTITUTE;
+  add_line (quote, "a6000", 1, 4000)->role = QM_LINE_ALTERNATIVE;
+  line = add_line (quote, "rtx4090", 1, 2000);
+  g_clear_pointer (&line->item, g_free);
+  line->match = QM_MATCH_AMBIGUOUS;
+  line->candidates = g_strdup ("rtx4090;rtx3090");
+  add_line (quote, "rtx3090", 1, 0);
+  line = add_line (quote, "h100-80gb-sxm", 1, 1);
+  line->price_micros = QM_AMOUNT_UNSTATED;
+  line = add_line (quote, "a100-80gb-sxm", 1, 1);
+  line->price_micros = G_MAXINT64;
+  line->base_quantity_micros = 1;
+  quote = add_quote (quotes, "Cloud", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  quote->unit = QM_PRICE_HOUR;
+  add_line (quote, "a6000", 1, 1);
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+
+  qm_offers_list (offers, &n);
+  g_assert_cmpuint (n, ==, 0);
+  g_assert_cmpuint (g_strv_length ((char **) qm_offers_left_out (offers)), ==,
+                    3);
+}
+
+int
+main (int argc, char **argv)
+{
+  QmError error;
+  int result;
+
+  g_test_init (&argc, &argv, NULL);
+  if (qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), NULL, &catalog, &error)
+      != QM_OK)
+    g_error ("%s", error.message);
+  g_test_add_func ("/offers/newest-valid", test_newest_valid);
+  g_test_add_func ("/offers/expired", test_expired);
+  g_test_add_func ("/offers/advice", test_advice);
+  g_test_add_func ("/offers/whole", test_whole);
+  g_test_add_func ("/offers/currency", test_currency);
+  g_test_add_func ("/offers/discount-and-tax", test_discount_and_tax);
+  g_test_add_func ("/offers/left-out", test_left_out);
+  result = g_test_run ();
+  qm_catalog_free (catalog);
+  return result;
+}
