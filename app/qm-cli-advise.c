@@ -9,6 +9,7 @@
 #include "app/qm-cli-json.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
+#include "app/qm-cli-ownership.h"
 #include "app/qm-cli-question.h"
 #include "app/qm-cli-table.h"
 #include "app/qm-cli.h"
@@ -27,7 +28,22 @@ typedef struct
   guint n_candidates;
   QmRecommendation recommendation;
   QmDate today;
+  const QmOwnershipSettings *ownership; /* NULL: was not asked for */
 } Answer;
+
+/* More are not read. */
+#define LEFT_OUT_SHOWN 10
+
+/* The one to be bought, or where nothing fits, the one that would do; NULL. */
+static const QmCandidate *
+chosen (const Answer *answer)
+{
+  int index = answer->recommendation.best >= 0
+                  ? answer->recommendation.best
+                  : answer->recommendation.would_do;
+
+  return index >= 0 ? &answer->candidates[index] : NULL;
+}
 
 /* --- for programs --- */
 
@@ -94,6 +110,23 @@ add_outcome (const Answer *answer, json_t *object)
                        candidate_json (answer, found->denied));
 }
 
+/* What the user's quotes were good for. */
+static json_t *
+quotes_json (const QmQuestion *question)
+{
+  json_t *object = json_object ();
+  guint n;
+
+  qm_offers_list (question->offers, &n);
+  json_object_set_new (object, "offers", json_integer (n));
+  json_object_set_new (object, "expired_count",
+                       json_boolean (question->expired_offers));
+  json_object_set_new (object, "left_out",
+                       qm_cli_json_strings (
+                           qm_offers_left_out (question->offers)));
+  return object;
+}
+
 static json_t *
 answer_json (const Answer *answer)
 {
@@ -118,6 +151,15 @@ answer_json (const Answer *answer)
   json_object_set_new (root, "nothing_fits", fits ? json_null () : outcome);
   json_object_set_new (root, "frontier", frontier);
   json_object_set_new (root, "candidates", candidates);
+  if (answer->question->offers != NULL)
+    json_object_set_new (root, "quotes", quotes_json (answer->question));
+  if (answer->ownership != NULL)
+    json_object_set_new (root, "ownership",
+                         chosen (answer) != NULL
+                             ? qm_cli_ownership_json (answer->ownership,
+                                                      answer->catalog,
+                                                      chosen (answer))
+                             : json_null ());
   qm_cli_json_add_problems (root, answer->catalog);
   return root;
 }
@@ -384,6 +426,120 @@ append_prices (const Answer *answer, GString *out, const QmCliScreen *screen)
   qm_cli_table_append (table, out, screen);
 }
 
+static void
+add_offer_row (const QmOffer *offer, GHashTable *seen, QmCliTable *table)
+{
+  g_autofree char *id = NULL;
+  g_autofree char *date = NULL;
+  g_autofree char *until = NULL;
+  g_autofree char *price = NULL;
+  g_autofree char *rate = NULL;
+
+  if (offer == NULL || !g_hash_table_add (seen, (gpointer) offer))
+    return;
+  id = g_strdup_printf ("%" G_GINT64_FORMAT, offer->quote_id);
+  date = qm_cli_date_text (offer->price.observed_on);
+  until = qm_cli_date_text (offer->valid_until);
+  price = qm_format_price (&offer->price, TRUE);
+  if (offer->rate.denominator != 0)
+    {
+      g_autofree char *number = qm_cross_rate_text (&offer->rate);
+      g_autofree char *day = qm_cli_date_text (offer->rate.date);
+
+      /* Translators: a currency, an exchange rate, its date. */
+      rate =
+          g_strdup_printf (_ ("%s at %s of %s"), offer->currency, number, day);
+    }
+  qm_cli_table_add_row (
+      table, offer->holds ? QM_CLI_PLAIN : QM_CLI_BAD,
+      (const char *[]){ id, offer->vendor, offer->number, date, until,
+                        offer->holds ? _ ("yes") : _ ("no"), offer->description,
+                        price, rate != NULL ? rate : " " });
+}
+
+/* How many offers would count if expired ones did. */
+static guint
+count_expired (const QmQuestion *question)
+{
+  guint n, expired = 0;
+  const QmOffer *offers = qm_offers_list (question->offers, &n);
+
+  for (guint i = 0; i < n && !question->expired_offers; i++)
+    expired += !offers[i].holds;
+  return expired;
+}
+
+static void
+append_expired (const Answer *answer, GString *out, const QmCliScreen *screen)
+{
+  guint n = count_expired (answer->question);
+  g_autofree char *line = NULL;
+
+  if (n == 0)
+    return;
+  /* Translators: a number of lines of quotes. */
+  line =
+      g_strdup_printf (ngettext ("%u offer of your quotes does not hold today; "
+                                 "--expired-quotes counts it too.",
+                                 "%u offers of your quotes do not hold today; "
+                                 "--expired-quotes counts them too.",
+                                 n),
+                       n);
+  qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "- ", 2, line);
+}
+
+/* The quotes that prices are of. */
+static void
+append_quotes (const Answer *answer, GString *out, const QmCliScreen *screen)
+{
+  const QmCliColumn columns[] = {
+    { _ ("Quote"), QM_CLI_RIGHT },
+    { _ ("Vendor"), .shrink = 12 },
+    { _ ("Number"), .shrink = 8 },
+    { _ ("Date") },
+    { _ ("Valid until") },
+    { _ ("Holds"), .drop = 2 },
+    { _ ("Offered"), .shrink = 16 },
+    { _ ("Each"), QM_CLI_RIGHT },
+    { _ ("Converted from"), .drop = 1 },
+  };
+  g_autoptr (QmCliTable) table = NULL;
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  const char *const *left_out;
+  guint n;
+
+  if (answer->question->offers == NULL)
+    return;
+  table = qm_cli_table_new (columns, G_N_ELEMENTS (columns));
+  qm_cli_table_add_heading (table, _ ("Your quotes"));
+  for (guint i = 0; i < answer->n_candidates; i++)
+    {
+      add_offer_row (answer->candidates[i].gpu_offer, seen, table);
+      add_offer_row (answer->candidates[i].machine_offer, seen, table);
+    }
+  left_out = qm_offers_left_out (answer->question->offers);
+  n = g_strv_length ((GStrv) left_out);
+  if (g_hash_table_size (seen) > 0 || n > 0
+      || count_expired (answer->question) > 0)
+    g_string_append_c (out, '\n');
+  if (g_hash_table_size (seen) > 0)
+    qm_cli_table_append (table, out, screen);
+  append_expired (answer, out, screen);
+  for (guint i = 0; i < n && i < LEFT_OUT_SHOWN; i++)
+    {
+      g_autofree char *line =
+          /* Translators: a line of a quote and why it could not count. */
+          g_strdup_printf (_ ("Does not count: %s"), left_out[i]);
+
+      qm_cli_append_paragraph (out, screen, QM_CLI_BAD, "! ", 2, line);
+    }
+  if (n > LEFT_OUT_SHOWN)
+    {
+      g_string_append_printf (out, _ ("… and %u more"), n - LEFT_OUT_SHOWN);
+      g_string_append_c (out, '\n');
+    }
+}
+
 /* What the columns mean.  (transfer full) */
 static char *
 meaning_text (const Answer *answer)
@@ -439,6 +595,10 @@ write_text (const Answer *answer, GError **error)
   append_prose (answer, out, &screen);
   append_candidates (answer, out, &screen);
   append_prices (answer, out, &screen);
+  append_quotes (answer, out, &screen);
+  if (answer->ownership != NULL && chosen (answer) != NULL)
+    qm_cli_ownership_append (answer->ownership, answer->catalog,
+                             chosen (answer), out, &screen);
   append_notes (answer, out, &screen);
   return qm_cli_write_text (out->str, error);
 }
@@ -448,6 +608,7 @@ write_text (const Answer *answer, GError **error)
 static int
 answer_question (const QmCatalog *catalog,
                  const QmQuestion *question,
+                 const QmOwnershipSettings *ownership,
                  gboolean json,
                  GError **error)
 {
@@ -457,6 +618,7 @@ answer_question (const QmCatalog *catalog,
     .question = question,
     .advice = advice,
     .today = qm_date_today (),
+    .ownership = ownership,
   };
 
   if (advice == NULL)
@@ -482,6 +644,9 @@ qm_cli_advise (const char *const *arguments, GError **error)
                       "input."),
   };
   g_auto (QmCliQuestion) typed = { 0 };
+  g_auto (QmCliOwnership) ownership = { 0 };
+  QmOwnershipSettings settings;
+  gboolean owning;
   gboolean json = FALSE;
   g_autoptr (GArray) options = qm_cli_options_new ();
   g_autoptr (QmCatalog) catalog = NULL;
@@ -490,6 +655,7 @@ qm_cli_advise (const char *const *arguments, GError **error)
   QmCliParse parsed;
 
   qm_cli_question_add_options (&typed, options);
+  qm_cli_ownership_add_options (&ownership, options);
   qm_cli_options_add_flag (options, "json", _ ("Answer in JSON, for programs"),
                            &json);
   parsed = qm_cli_options_parse (&verb, options, arguments, NULL, error);
@@ -501,6 +667,14 @@ qm_cli_advise (const char *const *arguments, GError **error)
   if ((models = qm_cli_question_models (&typed, catalog, FALSE, error)) == NULL
       || (question = qm_cli_question_read (&typed, catalog, error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
+  owning = qm_cli_ownership_is_asked (&ownership);
+  if (owning
+      && !qm_cli_ownership_read (&ownership, question->lifetime_years,
+                                 &settings, error))
+    return QM_CLI_EXIT_BAD_INPUT;
   question->model = g_strdup (models[0]);
-  return answer_question (catalog, question, json, error);
+  if (owning)
+    question->lifetime_years = settings.lifetime_years;
+  return answer_question (catalog, question, owning ? &settings : NULL, json,
+                          error);
 }

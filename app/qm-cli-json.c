@@ -273,6 +273,37 @@ add_measurement (json_t *object, const QmMeasurement *measurement)
                                  : json_null ());
 }
 
+/* The quote that a price is of. */
+static json_t *
+offer_json (const QmOffer *offer)
+{
+  gboolean converted = offer->rate.denominator != 0;
+  g_autofree char *rate = converted ? qm_cross_rate_text (&offer->rate) : NULL;
+  json_t *object = json_object ();
+
+  json_object_set_new (object, "id", json_integer (offer->quote_id));
+  json_object_set_new (object, "vendor", qm_cli_json_text (offer->vendor));
+  json_object_set_new (object, "number", qm_cli_json_text (offer->number));
+  json_object_set_new (object, "date",
+                       qm_cli_json_date (offer->price.observed_on));
+  json_object_set_new (object, "valid_until",
+                       qm_cli_json_date (offer->valid_until));
+  json_object_set_new (object, "holds", json_boolean (offer->holds));
+  json_object_set_new (object, "line", json_integer (offer->line + 1));
+  json_object_set_new (object, "description",
+                       qm_cli_json_text (offer->description));
+  json_object_set_new (object, "currency", qm_cli_json_text (offer->currency));
+  json_object_set_new (object, "rate", qm_cli_json_text (rate));
+  json_object_set_new (object, "rate_date",
+                       converted ? qm_cli_json_date (offer->rate.date)
+                                 : json_null ());
+  json_object_set_new (object, "rate_stale",
+                       converted ? json_boolean (offer->rate.stale)
+                                 : json_null ());
+  json_object_set_new (object, "contains_tax", json_boolean (offer->taxed));
+  return object;
+}
+
 /* A price and which quote it is of: null where it is of none. */
 static json_t *
 offered_price (const QmPrice *price, const QmOffer *offer, QmDate today)
@@ -287,6 +318,8 @@ offered_price (const QmPrice *price, const QmOffer *offer, QmDate today)
   json_object_set_new (object, "quote_holds",
                        offer != NULL ? json_boolean (offer->holds)
                                      : json_null ());
+  if (offer != NULL)
+    json_object_set_new (object, "offer", offer_json (offer));
   return object;
 }
 

@@ -177,8 +177,8 @@ qm_cli_write_text (const char *text, GError **error)
   return qm_cli_write_bytes (converted, length, error);
 }
 
-static void
-complain (const char *line)
+void
+qm_cli_complain (const char *line)
 {
   gsize length;
   g_autofree char *converted = to_locale (line, &length);
@@ -193,7 +193,7 @@ qm_cli_report (const char *message)
   g_autofree char *safe = qm_cli_escape (message);
   g_autofree char *line = g_strdup_printf ("quartermaster: %s\n", safe);
 
-  complain (line);
+  qm_cli_complain (line);
 }
 
 /* Writes "warning: FILE:LINE: message". */
@@ -221,7 +221,7 @@ complain_about (const QmError *problem, gboolean harmless)
     line = g_strdup_printf (_ ("warning: %s"), safe);
   g_string_assign (place, line);
   g_string_append_c (place, '\n');
-  complain (place->str);
+  qm_cli_complain (place->str);
 }
 
 void

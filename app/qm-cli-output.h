@@ -59,6 +59,9 @@ gboolean qm_cli_write_text (const char *text, GError **error);
 /* Writes bytes to standard output as they are. */
 gboolean qm_cli_write_bytes (gconstpointer bytes, gsize length, GError **error);
 
+/* Writes text to standard error as it is, but for the locale's encoding. */
+void qm_cli_complain (const char *text);
+
 /* Writes one line to standard error: "quartermaster: " and the message. */
 void qm_cli_report (const char *message);
 

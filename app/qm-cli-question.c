@@ -7,6 +7,7 @@
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-question.h"
+#include "app/qm-cli-store.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -64,6 +65,14 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
   qm_cli_options_add_value (
       options, "lifetime", 0, _ ("YEARS"),
       _ ("How long the machine will serve; 5 if not given"), &typed->lifetime);
+  qm_cli_options_add_flag (options, "no-quotes",
+                           _ ("Leave your quotes out of account"),
+                           &typed->no_quotes);
+  qm_cli_options_add_flag (
+      options, "expired-quotes",
+      _ ("Quotes that do not hold today count too, where none does"),
+      &typed->expired_quotes);
+  qm_cli_store_add_option (options, &typed->store);
 }
 
 void
@@ -82,6 +91,7 @@ qm_cli_question_clear (QmCliQuestion *typed)
   g_clear_pointer (&typed->prices, g_strfreev);
   g_clear_pointer (&typed->settings, g_strfreev);
   g_clear_pointer (&typed->lifetime, g_strfreev);
+  g_clear_pointer (&typed->store, g_strfreev);
 }
 
 gboolean
@@ -398,6 +408,34 @@ read_portfolio (const QmCliQuestion *typed,
   return TRUE;
 }
 
+static gboolean
+read_quotes (const QmCliQuestion *typed,
+             const QmCatalog *catalog,
+             QmQuestion *question,
+             GError **error)
+{
+  g_autoptr (QmQuoteStore) store = NULL;
+  g_autoptr (GPtrArray) quotes = NULL;
+  g_autoptr (QmRates) rates = NULL;
+
+  if (typed->no_quotes && (typed->expired_quotes || typed->store != NULL))
+    return set_usage_error (error, _ ("--no-quotes leaves nothing to "
+                                      "--expired-quotes and --store"));
+  if (typed->no_quotes)
+    return TRUE;
+  question->expired_offers = typed->expired_quotes;
+  if ((store = qm_cli_store_open (typed->store, FALSE, error)) == NULL
+      || (quotes = qm_cli_store_quotes (store, error)) == NULL)
+    return FALSE;
+  if (quotes->len == 0)
+    return TRUE;
+  rates = qm_cli_store_rates (store, error);
+  if (rates == NULL)
+    return FALSE;
+  question->offers = qm_offers_new (catalog, quotes, rates, qm_date_today ());
+  return TRUE;
+}
+
 QmQuestion *
 qm_cli_question_read (const QmCliQuestion *typed,
                       const QmCatalog *catalog,
@@ -411,7 +449,8 @@ qm_cli_question_read (const QmCliQuestion *typed,
       || !read_gpu (typed, catalog, question, error)
       || !read_gpus (typed, question, error)
       || !read_choices (typed, question, error)
-      || !read_portfolio (typed, catalog, question, error))
+      || !read_portfolio (typed, catalog, question, error)
+      || !read_quotes (typed, catalog, question, error))
     return NULL;
   return g_steal_pointer (&question);
 }

@@ -24,6 +24,9 @@ typedef struct
   GStrv prices;
   GStrv settings;
   GStrv lifetime;
+  GStrv store;
+  gboolean no_quotes;
+  gboolean expired_quotes;
 } QmCliQuestion;
 
 /* Adds the options of a question to a list of qm_cli_options_new(). */
@@ -39,7 +42,7 @@ GStrv qm_cli_question_models (const QmCliQuestion *typed,
                               gboolean several,
                               GError **error);
 
-/* Everything of the question but its model.
+/* Everything of the question but its model, with what the user's quotes offer.
  * Returns: (transfer full): NULL with a QM_CLI_ERROR. */
 QmQuestion *qm_cli_question_read (const QmCliQuestion *typed,
                                   const QmCatalog *catalog,

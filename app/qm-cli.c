@@ -10,6 +10,7 @@
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-plot.h"
+#include "app/qm-cli-quotes.h"
 #include "app/qm-cli.h"
 
 #include <glib/gi18n-lib.h>
@@ -28,6 +29,8 @@ static const Verb verbs[] = {
     qm_cli_plot },
   { "catalog", N_ ("the GPUs, machines, models, prices and measurements"),
     qm_cli_catalog },
+  { "quotes", N_ ("what vendors offer: import, compare, export, keep current"),
+    qm_cli_quotes },
   { "extract", N_ ("what a web page says its product costs"), qm_cli_extract },
 };
 
@@ -81,7 +84,8 @@ overview (void)
            "150k --json\n"
            "  quartermaster plot --model pythia-1b --kind overall --log -o "
            "pythia-1b.pdf\n"
-           "  quartermaster catalog prices\n\n");
+           "  quartermaster catalog prices\n"
+           "  quartermaster quotes list --valid\n\n");
   g_string_append_printf (
       out, "%s\n",
       _ ("Exit status: 0 found or done, 1 nothing fits the limits, 2 bad "
@@ -96,10 +100,19 @@ write_and_end (const char *text, GError **error)
                                          : QM_CLI_EXIT_BAD_INPUT;
 }
 
+/* Help with a command, or with a command of that one. */
+static int
+help_with (const Verb *verb, const char *const *arguments, GError **error)
+{
+  const char *help[] = { arguments[0] != NULL ? arguments[0] : "--help",
+                         arguments[0] != NULL ? "--help" : NULL, NULL };
+
+  return verb->run (help, error);
+}
+
 static int
 run_help (const char *const *arguments, GError **error)
 {
-  static const char *const help[] = { "--help", NULL };
   g_autofree char *text = NULL;
 
   if (arguments[0] != NULL && !g_str_equal (arguments[0], "help"))
@@ -107,7 +120,7 @@ run_help (const char *const *arguments, GError **error)
       const Verb *verb = find_verb (arguments[0]);
 
       if (verb != NULL)
-        return verb->run (help, error);
+        return help_with (verb, arguments + 1, error);
       set_unknown_verb (arguments[0], error);
       return QM_CLI_EXIT_BAD_INPUT;
     }

@@ -158,6 +158,15 @@ source_of (const QmQuote *quote)
   return g_strdup_printf (_ ("%s, quote %s"), vendor, quote->number);
 }
 
+/* A copy that lives as long as the offers; NULL for NULL. */
+static const char *
+keep (const Reader *reader, const char *text)
+{
+  return text != NULL
+             ? g_string_chunk_insert_const (reader->offers->strings, text)
+             : NULL;
+}
+
 static gboolean
 holds (const Reader *reader)
 {
@@ -194,7 +203,7 @@ add_offer (Reader *reader, guint index, const char *item, int gpus, int pieces)
     }
   source = source_of (quote);
   offer.price = (QmPrice){
-    .item = g_string_chunk_insert_const (reader->offers->strings, item),
+    .item = keep (reader, item),
     .kind = quote->kind,
     .unit = QM_PRICE_EACH,
     .gpus = MAX (gpus, 1),
@@ -203,7 +212,7 @@ add_offer (Reader *reader, guint index, const char *item, int gpus, int pieces)
     .low_micros = -1,
     .high_micros = -1,
     .observed_on = reader->day,
-    .source = g_string_chunk_insert_const (reader->offers->strings, source),
+    .source = keep (reader, source),
     .from_user = true,
   };
   offer.whole = gpus > 0;
@@ -212,10 +221,10 @@ add_offer (Reader *reader, guint index, const char *item, int gpus, int pieces)
                 && (quote->tax_minor <= 0 || quote->payable_minor <= 0);
   offer.quote_id = quote->id;
   offer.line = index;
+  offer.vendor = keep (reader, quote->vendor);
+  offer.number = keep (reader, quote->number);
   offer.description =
-      g_string_chunk_insert_const (reader->offers->strings,
-                                   line->description != NULL ? line->description
-                                                             : "");
+      keep (reader, line->description != NULL ? line->description : "");
   offer.valid_until = quote->valid_until;
   g_array_append_val (reader->offers->list, offer);
 }

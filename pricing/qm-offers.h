@@ -28,6 +28,8 @@ typedef struct
   gboolean taxed;  /* contains tax that is not told */
   gint64 quote_id; /* in the store; 0: not stored */
   guint line;      /* in the quote, from 0 */
+  const char *vendor; /* NULL: unnamed */
+  const char *number; /* of the quote; NULL: none */
   const char *description;
   QmDate valid_until; /* year 0: unstated */
   char currency[4];   /* of the quote */

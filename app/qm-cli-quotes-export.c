@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#define G_LOG_DOMAIN "qm-cli"
+
+#include "config.h"
+
+#include "app/qm-cli-options.h"
+#include "app/qm-cli-quotes-private.h"
+#include "app/qm-cli-store.h"
+#include "app/qm-cli.h"
+#include "pricing/qm-quote-csv.h"
+#include "pricing/qm-quote-json.h"
+#include "pricing/qm-quote-ubl.h"
+
+#include <glib/gi18n-lib.h>
+
+typedef enum
+{
+  FORMAT_CSV,
+  FORMAT_UBL,
+  FORMAT_JSON
+} Format;
+
+static const char *const format_names[] = { "csv", "ubl", "json" };
+
+/* By the option, else by the file's ending. */
+static gboolean
+read_format (GStrv typed, const char *output, Format *format, GError **error)
+{
+  static const char *const endings[] = { ".csv", ".xml", ".json" };
+  g_autofree char *lower = NULL;
+  int index = -1;
+
+  if (!qm_cli_option_choice ("format", typed, format_names,
+                             G_N_ELEMENTS (format_names), &index, error))
+    return FALSE;
+  if (index < 0 && output != NULL)
+    {
+      lower = g_ascii_strdown (output, -1);
+      for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
+        if (g_str_has_suffix (lower, endings[i]))
+          index = (int) i;
+    }
+  if (index < 0)
+    {
+      g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+                           _ ("--format csv, ubl or json is needed, or a file "
+                              "that ends in .csv, .xml or .json"));
+      return FALSE;
+    }
+  *format = (Format) index;
+  return TRUE;
+}
+
+static GBytes *
+write_quotes (GPtrArray *quotes, Format format, GError **error)
+{
+  if (format == FORMAT_CSV)
+    return qm_quote_csv_write (quotes);
+  if (format == FORMAT_JSON)
+    return qm_quote_json_write (quotes);
+  if (quotes->len == 1)
+    return qm_quote_ubl_write (g_ptr_array_index (quotes, 0), error);
+  g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+                       _ ("a UBL document holds one quote; export them one at "
+                          "a time"));
+  return NULL;
+}
+
+static gboolean
+write_stream (GOutputStream *stream, GBytes *bytes, GError **error)
+{
+  gsize size;
+  gconstpointer data = g_bytes_get_data (bytes, &size);
+
+  return g_output_stream_write_all (stream, data, size, NULL, NULL, error)
+         && g_output_stream_close (stream, NULL, error);
+}
+
+/* A new file is taken away again where it cannot be written; an old one that is
+ * to be replaced stays as it was until the new one is whole. */
+static gboolean
+write_file (const char *path, GBytes *bytes, gboolean replace, GError **error)
+{
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GFileOutputStream) stream = NULL;
+  g_autoptr (GCancellable) abandon = g_cancellable_new ();
+  g_autoptr (GError) trouble = NULL;
+  g_autofree char *quoted = qm_cli_quote (path);
+
+  stream = replace ? g_file_replace (file, NULL, FALSE, G_FILE_CREATE_NONE,
+                                     NULL, &trouble)
+                   : g_file_create (file, G_FILE_CREATE_NONE, NULL, &trouble);
+  if (stream != NULL
+      && write_stream (G_OUTPUT_STREAM (stream), bytes, &trouble))
+    return TRUE;
+  if (stream != NULL)
+    {
+      g_cancellable_cancel (abandon);
+      g_output_stream_close (G_OUTPUT_STREAM (stream), abandon, NULL);
+      if (!replace)
+        g_file_delete (file, NULL, NULL);
+    }
+  if (g_error_matches (trouble, G_IO_ERROR, G_IO_ERROR_EXISTS))
+    g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_OUTPUT,
+                 _ ("%s exists already; --force replaces it"), quoted);
+  else
+    g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_OUTPUT,
+                 /* Translators: a file, what went wrong. */
+                 _ ("cannot write %s: %s"), quoted, trouble->message);
+  return FALSE;
+}
+
+static gboolean
+write_bytes (GBytes *bytes,
+             const char *output,
+             gboolean replace,
+             GError **error)
+{
+  gsize size;
+  gconstpointer data = g_bytes_get_data (bytes, &size);
+
+  if (output == NULL || g_str_equal (output, "-"))
+    return qm_cli_write_bytes (data, size, error);
+  return write_file (output, bytes, replace, error);
+}
+
+int
+qm_cli_quotes_export (const char *const *arguments, GError **error)
+{
+  const QmCliVerb verb = {
+    .name = "quotes export",
+    .parameters = _ ("NUMBER…"),
+    .summary = _ ("Writes quotes as a table for spreadsheets, as a UBL "
+                  "document, or in the project’s own\nformat, which keeps "
+                  "everything."),
+  };
+  g_autoptr (GArray) options = qm_cli_options_new ();
+  g_auto (GStrv) rest = NULL;
+  g_auto (GStrv) path = NULL;
+  g_auto (GStrv) formats = NULL;
+  g_auto (GStrv) outputs = NULL;
+  g_autoptr (GArray) ids = NULL;
+  g_autoptr (QmQuoteStore) store = NULL;
+  g_autoptr (GPtrArray) quotes = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  const char *output;
+  gboolean force = FALSE;
+  Format format;
+  QmCliParse parsed;
+
+  qm_cli_options_add_value (options, "format", 0, "csv|ubl|json",
+                            _ ("Whatever the file’s ending"), &formats);
+  qm_cli_options_add_value (options, "output", 'o', _ ("FILE"),
+                            _ ("Where to; standard output if not given"),
+                            &outputs);
+  qm_cli_options_add_flag (options, "force", _ ("Replace a file that exists"),
+                           &force);
+  qm_cli_store_add_option (options, &path);
+  parsed = qm_cli_options_parse (&verb, options, arguments, &rest, error);
+  if (parsed != QM_CLI_PARSE_READY)
+    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
+                                         : QM_CLI_EXIT_BAD_INPUT;
+  if (!qm_cli_option_single ("output", outputs, &output, error)
+      || !read_format (formats, output, &format, error)
+      || (ids = qm_cli_quote_ids (rest, 1, G_MAXUINT, error)) == NULL
+      || (store = qm_cli_store_open (path, FALSE, error)) == NULL
+      || (quotes = qm_cli_quotes_get (store, ids, error)) == NULL
+      || (bytes = write_quotes (quotes, format, error)) == NULL
+      || !write_bytes (bytes, output, force, error))
+    return QM_CLI_EXIT_BAD_INPUT;
+  return QM_CLI_EXIT_FOUND;
+}

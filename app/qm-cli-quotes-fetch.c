@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The watch list: pages and price feeds whose prices are looked at again when
+ * this command is given, and at no other time. */
+
+#define G_LOG_DOMAIN "qm-cli"
+
+#include "config.h"
+
+#include "app/qm-cli-catalog.h"
+#include "app/qm-cli-json.h"
+#include "app/qm-cli-options.h"
+#include "app/qm-cli-progress.h"
+#include "app/qm-cli-quotes-private.h"
+#include "app/qm-cli-store.h"
+#include "app/qm-cli.h"
+#include "pricing/qm-quote-read.h"
+#include "pricing/qm-watch-list.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+/* The values of the options as they were typed. */
+typedef struct
+{
+  GStrv arguments;
+  GStrv add;
+  GStrv item;
+  GStrv remove;
+  GStrv store;
+  gboolean list;
+  gboolean json;
+} Typed;
+
+/* A refresh. */
+typedef struct
+{
+  QmQuoteStore *store;
+  GPtrArray *watched; /* QmWatched, by the ids of the QmWatch */
+  QmPageRules *rules;
+  GError *trouble; /* of the store: the first one */
+  guint failed;
+  json_t *outcomes;
+  QmCliScreen screen;
+  GString *text;
+} Refresh;
+
+static void
+typed_clear (Typed *typed)
+{
+  g_clear_pointer (&typed->arguments, g_strfreev);
+  g_clear_pointer (&typed->add, g_strfreev);
+  g_clear_pointer (&typed->item, g_strfreev);
+  g_clear_pointer (&typed->remove, g_strfreev);
+  g_clear_pointer (&typed->store, g_strfreev);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
+
+static void
+refresh_clear (Refresh *refresh)
+{
+  g_clear_pointer (&refresh->watched, g_ptr_array_unref);
+  g_clear_pointer (&refresh->rules, qm_page_rules_free);
+  g_clear_error (&refresh->trouble);
+  g_clear_pointer (&refresh->outcomes, json_decref);
+  if (refresh->text != NULL)
+    g_string_free (refresh->text, TRUE);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Refresh, refresh_clear)
+
+/* Feeds are known by their addresses. */
+static QmWatchKind
+kind_of (const char *address)
+{
+  for (int feed = 0; feed < QM_N_FEEDS; feed++)
+    if (g_str_has_prefix (address, qm_feed_address ((QmFeed) feed)))
+      return (QmWatchKind) (QM_WATCH_AZURE + feed);
+  return QM_WATCH_PAGE;
+}
+
+/* --- the list --- */
+
+static json_t *
+watched_json (const QmWatched *watched)
+{
+  json_t *object = json_object ();
+  g_autofree char *price = watched->last_micros != QM_AMOUNT_UNSTATED
+                               ? qm_micros_to_text (watched->last_micros, 0)
+                               : NULL;
+
+  json_object_set_new (object, "address", qm_cli_json_text (watched->address));
+  json_object_set_new (object, "title", qm_cli_json_text (watched->title));
+  json_object_set_new (object, "item", qm_cli_json_text (watched->item));
+  json_object_set_new (object, "price", qm_cli_json_text (price));
+  json_object_set_new (object, "currency",
+                       qm_cli_json_text (watched->last_currency));
+  json_object_set_new (object, "date", qm_cli_json_date (watched->last_date));
+  json_object_set_new (object, "error", qm_cli_json_text (watched->error));
+  return object;
+}
+
+static void
+add_watched_row (const QmWatched *watched, QmCliTable *table)
+{
+  g_autofree char *price =
+      qm_cli_quote_micros_text (watched->last_micros, watched->last_currency);
+  g_autofree char *date = qm_cli_date_text (watched->last_date);
+
+  qm_cli_table_add_row (
+      table, watched->error != NULL ? QM_CLI_BAD : QM_CLI_PLAIN,
+      (const char *[]){ watched->item, price, date, watched->title,
+                        watched->address,
+                        watched->error != NULL ? watched->error : " " });
+}
+
+static gboolean
+list (const Typed *typed, GError **error)
+{
+  const QmCliColumn columns[] = {
+    { _ ("In the catalog") },
+    { _ ("Price"), QM_CLI_RIGHT },
+    { _ ("Date") },
+    { _ ("Name"), .drop = 1, .shrink = 12 },
+    { _ ("Address"), .shrink = 20 },
+    { _ ("Last failure"), .drop = 2, .shrink = 16 },
+  };
+  g_autoptr (QmQuoteStore) store =
+      qm_cli_store_open (typed->store, FALSE, error);
+  g_autoptr (GPtrArray) watched =
+      store != NULL ? qm_quote_store_watched (store, error) : NULL;
+  g_autoptr (QmCliTable) table =
+      qm_cli_table_new (columns, G_N_ELEMENTS (columns));
+  g_autoptr (GString) out = g_string_new (NULL);
+  QmCliScreen screen = qm_cli_screen ();
+  json_auto_t *array = json_array ();
+
+  if (watched == NULL)
+    return FALSE;
+  for (guint i = 0; i < watched->len; i++)
+    {
+      const QmWatched *one = g_ptr_array_index (watched, i);
+
+      json_array_append_new (array, watched_json (one));
+      add_watched_row (one, table);
+    }
+  if (typed->json)
+    return qm_cli_json_write (array, error);
+  if (watched->len > 0)
+    qm_cli_table_append (table, out, &screen);
+  else
+    qm_cli_append_paragraph (out, &screen, QM_CLI_PLAIN, "", 0,
+                             _ ("No page is watched; --add ADDRESS --item ID "
+                                "adds one."));
+  return qm_cli_write_text (out->str, error);
+}
+
+static gboolean
+check_item (const char *item, GError **error)
+{
+  g_autoptr (QmCatalog) catalog = qm_cli_catalog_load (error);
+  g_autofree char *quoted = NULL;
+
+  if (catalog == NULL)
+    return FALSE;
+  if (item == NULL || qm_catalog_gpu (catalog, item) != NULL
+      || qm_catalog_machine (catalog, item) != NULL)
+    return TRUE;
+  quoted = qm_cli_quote (item);
+  g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+               _ ("unknown GPU or machine %s; “quartermaster catalog gpus” "
+                  "lists all"),
+               quoted);
+  return FALSE;
+}
+
+static gboolean
+add (const Typed *typed, const char *address, GError **error)
+{
+  const char *item;
+  g_autofree char *checked = NULL;
+  g_autofree char *line = NULL;
+  g_autoptr (QmQuoteStore) store = NULL;
+  g_autoptr (QmWatched) watched = NULL;
+
+  if (!qm_cli_option_single ("item", typed->item, &item, error)
+      || (checked = qm_fetch_check_address (address, error)) == NULL
+      || !check_item (item, error)
+      || (store = qm_cli_store_open (typed->store, TRUE, error)) == NULL)
+    return FALSE;
+  watched = qm_quote_store_get_watched (store, checked, NULL);
+  if (watched == NULL)
+    watched = qm_watched_new (checked);
+  g_free (watched->item);
+  watched->item = g_strdup (item);
+  if (qm_quote_store_put_watched (store, watched, NULL, error) == 0)
+    return FALSE;
+  /* Translators: an address. */
+  line = g_strdup_printf (_ ("Watching %s\n"), checked);
+  return qm_cli_write_text (line, error);
+}
+
+static gboolean
+take_off (const Typed *typed, const char *address, GError **error)
+{
+  g_autofree char *checked = qm_fetch_check_address (address, error);
+  g_autofree char *line = NULL;
+  g_autoptr (QmQuoteStore) store = NULL;
+
+  if (checked == NULL
+      || (store = qm_cli_store_open (typed->store, FALSE, error)) == NULL
+      || !qm_quote_store_remove_watched (store, checked, error))
+    return FALSE;
+  /* Translators: an address. */
+  line = g_strdup_printf (_ ("No longer watching %s\n"), checked);
+  return qm_cli_write_text (line, error);
+}
+
+/* --- refreshing --- */
+
+/* What is known of a page, so that "not modified" is an answer. */
+static QmQuote *
+known_quote (const QmWatched *watched)
+{
+  QmQuote *quote;
+  QmQuoteLine *line;
+
+  if (watched->last_micros == QM_AMOUNT_UNSTATED)
+    return NULL;
+  quote = qm_quote_new ();
+  memcpy (quote->currency, watched->last_currency, sizeof quote->currency);
+  line = qm_quote_add_line (quote, QM_LINE_QUOTED);
+  line->price_micros = watched->last_micros;
+  return quote;
+}
+
+static QmWatch *
+watch_of (const QmWatched *watched, guint index, GError **error)
+{
+  QmWatch *watch =
+      qm_watch_new (kind_of (watched->address), watched->address, error);
+
+  if (watch == NULL)
+    return NULL;
+  watch->id = index;
+  watch->etag = g_strdup (watched->etag);
+  watch->last_modified = g_strdup (watched->last_modified);
+  if (watch->kind == QM_WATCH_PAGE)
+    watch->quote = known_quote (watched);
+  return watch;
+}
+
+static QmQuote *
+extract (const QmWatch *watch,
+         const QmFetchResult *page,
+         gpointer user_data,
+         GCancellable *cancellable,
+         GError **error)
+{
+  const Refresh *refresh = user_data;
+  QmCliPageReader reader = { refresh->rules, page->charset };
+  gsize size;
+  const char *data = g_bytes_get_data (page->body, &size);
+  g_autoptr (GPtrArray) quotes =
+      qm_cli_read_page (data, size, watch->address, page->media_type, &reader,
+                        cancellable, error);
+
+  return quotes != NULL ? g_ptr_array_steal_index (quotes, 0) : NULL;
+}
+
+/* The line that a watched price is of: of a page its only one, of a feed the
+ * cheapest hour of a GPU of the item. */
+static const QmQuoteLine *
+line_of (const QmWatch *watch, const QmWatched *watched)
+{
+  const QmQuoteLine *best = NULL;
+  double best_price = 0;
+
+  if (watch->quote == NULL)
+    return NULL;
+  for (guint i = 0; i < watch->quote->lines->len; i++)
+    {
+      const QmQuoteLine *line = g_ptr_array_index (watch->quote->lines, i);
+      double price = (double) line->price_micros / MAX (line->gpus, 1);
+
+      if (line->price_micros == QM_AMOUNT_UNSTATED || line->price_micros < 0
+          || (watch->kind != QM_WATCH_PAGE
+              && (line->item == NULL
+                  || g_strcmp0 (line->item, watched->item) != 0)))
+        continue;
+      if (best == NULL || price < best_price)
+        {
+          best = line;
+          best_price = price;
+        }
+    }
+  return best;
+}
+
+/* What was seen, as the store keeps it. */
+static QmPricePoint *
+point_of (const QmWatch *watch,
+          const QmWatched *watched,
+          const QmQuoteLine *line)
+{
+  QmPricePoint *point = g_new0 (QmPricePoint, 1);
+
+  point->item = g_strdup (watched->item);
+  point->kind = watch->quote->kind;
+  point->unit = watch->quote->unit;
+  point->gpus = line->gpus;
+  point->date = qm_date_today ();
+  point->micros = line->price_micros;
+  memcpy (point->currency, watch->quote->currency, sizeof point->currency);
+  point->tax_included = watch->quote->tax_included;
+  point->source = g_strdup (watch->address);
+  return point;
+}
+
+/* Takes over what was read.  FALSE where the store fails. */
+static gboolean
+keep (Refresh *refresh,
+      const QmWatch *watch,
+      QmWatchOutcome outcome,
+      QmWatched *watched)
+{
+  const QmQuoteLine *line = line_of (watch, watched);
+  g_autoptr (QmPricePoint) point = NULL;
+
+  watched->tried_at = watch->tried_at;
+  g_free (watched->error);
+  watched->error = g_strdup (watch->failure);
+  if (outcome == QM_WATCH_FAILED)
+    watched->error_at = watch->tried_at;
+  else if (line == NULL || !qm_currency_valid (watch->quote->currency))
+    {
+      watched->error = g_strdup (
+          line == NULL ? _ ("the feed has no price of that item")
+                       : _ ("the page does not say the currency clearly"));
+      watched->error_at = watch->tried_at;
+    }
+  else
+    {
+      watched->last_micros = line->price_micros;
+      memcpy (watched->last_currency, watch->quote->currency,
+              sizeof watched->last_currency);
+      watched->last_date = qm_date_today ();
+      if (line->description != NULL)
+        {
+          g_free (watched->title);
+          watched->title = g_strdup (line->description);
+        }
+      g_free (watched->etag);
+      watched->etag = g_strdup (watch->etag);
+      g_free (watched->last_modified);
+      watched->last_modified = g_strdup (watch->last_modified);
+      /* Of what has not changed, only the price is known. */
+      if (line->description != NULL)
+        point = point_of (watch, watched, line);
+    }
+  return qm_quote_store_put_watched (refresh->store, watched, point,
+                                     refresh->trouble == NULL
+                                         ? &refresh->trouble
+                                         : NULL)
+         != 0;
+}
+
+static const char *
+outcome_name (QmWatchOutcome outcome)
+{
+  switch (outcome)
+    {
+    case QM_WATCH_FIRST:
+      return "first";
+    case QM_WATCH_CHANGED:
+      return "changed";
+    case QM_WATCH_SAME:
+      return "same";
+    case QM_WATCH_FAILED:
+      return "failed";
+    case QM_WATCH_CANCELLED:
+    case QM_N_WATCH_OUTCOMES:
+    default:
+      return "cancelled";
+    }
+}
+
+/* One line about a page.  (transfer full) */
+static char *
+outcome_text (const QmWatched *watched, QmWatchOutcome outcome, gint64 before)
+{
+  g_autofree char *price =
+      qm_cli_quote_micros_text (watched->last_micros, watched->last_currency);
+  g_autofree char *old =
+      qm_cli_quote_micros_text (before, watched->last_currency);
+  g_autofree char *date = qm_cli_date_text (watched->last_date);
+
+  if (outcome == QM_WATCH_CANCELLED)
+    return g_strdup (_ ("not looked at"));
+  if (watched->error != NULL && price == NULL)
+    /* Translators: why. */
+    return g_strdup_printf (_ ("no price: %s"), watched->error);
+  if (watched->error != NULL)
+    /* Translators: a price, a date, why there is no newer one. */
+    return g_strdup_printf (_ ("still %s of %s: %s"), price, date,
+                            watched->error);
+  if (old == NULL || before == watched->last_micros)
+    return g_steal_pointer (&price);
+  /* Translators: the price now and the price before. */
+  return g_strdup_printf (_ ("%s, was %s"), price, old);
+}
+
+/* By the price that is kept: a feed has many others. */
+static QmWatchOutcome
+outcome_of (const QmWatched *watched, QmWatchOutcome outcome, gint64 before)
+{
+  if (outcome == QM_WATCH_CANCELLED)
+    return outcome;
+  if (watched->error != NULL)
+    return QM_WATCH_FAILED;
+  if (before == QM_AMOUNT_UNSTATED)
+    return QM_WATCH_FIRST;
+  return before == watched->last_micros ? QM_WATCH_SAME : QM_WATCH_CHANGED;
+}
+
+static void
+report (const QmWatch *watch,
+        QmWatchOutcome outcome,
+        guint done,
+        guint total,
+        gpointer user_data)
+{
+  Refresh *refresh = user_data;
+  QmWatched *watched = g_ptr_array_index (refresh->watched, (guint) watch->id);
+  gint64 before = watched->last_micros;
+  g_autofree char *line = NULL;
+  g_autofree char *text = NULL;
+  g_autofree char *label = NULL;
+  json_t *object;
+
+  if (outcome != QM_WATCH_CANCELLED)
+    keep (refresh, watch, outcome, watched);
+  outcome = outcome_of (watched, outcome, before);
+  /* Translators: two numbers, an address. */
+  line = g_strdup_printf (_ ("%u of %u: %s"), done, total, watch->address);
+  qm_cli_progress (line);
+
+  object = watched_json (watched);
+  json_object_set_new (object, "outcome", json_string (outcome_name (outcome)));
+  json_array_append_new (refresh->outcomes, object);
+  text = outcome_text (watched, outcome, before);
+  label = g_strdup_printf ("%s: ", watched->address);
+  qm_cli_append_paragraph (refresh->text, &refresh->screen,
+                           outcome == QM_WATCH_FAILED ? QM_CLI_BAD
+                                                      : QM_CLI_PLAIN,
+                           label, 2, text);
+  refresh->failed += outcome == QM_WATCH_FAILED;
+}
+
+/* Those that are asked for; an error where one is not watched. */
+static GPtrArray *
+choose (QmQuoteStore *store, GStrv addresses, GError **error)
+{
+  g_autoptr (GPtrArray) chosen = NULL;
+
+  if (addresses[0] == NULL)
+    return qm_quote_store_watched (store, error);
+  chosen = g_ptr_array_new_with_free_func ((GDestroyNotify) qm_watched_free);
+  for (guint i = 0; addresses[i] != NULL; i++)
+    {
+      g_autofree char *checked = qm_fetch_check_address (addresses[i], error);
+      QmWatched *watched;
+
+      if (checked == NULL)
+        return NULL;
+      watched = qm_quote_store_get_watched (store, checked, NULL);
+      if (watched == NULL)
+        {
+          g_autofree char *quoted = qm_cli_quote (addresses[i]);
+
+          g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+                       _ ("%s is not watched; --add adds it"), quoted);
+          return NULL;
+        }
+      g_ptr_array_add (chosen, watched);
+    }
+  return g_steal_pointer (&chosen);
+}
+
+/* (transfer full): of QmWatch. */
+static GPtrArray *
+watches_of (GPtrArray *watched, GError **error)
+{
+  g_autoptr (GPtrArray) watches =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_watch_free);
+
+  for (guint i = 0; i < watched->len; i++)
+    {
+      QmWatch *watch = watch_of (g_ptr_array_index (watched, i), i, error);
+
+      if (watch == NULL)
+        return NULL;
+      g_ptr_array_add (watches, watch);
+    }
+  return g_steal_pointer (&watches);
+}
+
+static int
+refresh_all (const Typed *typed, GError **error)
+{
+  g_auto (Refresh)
+      refresh = { .outcomes = json_array (), .text = g_string_new (NULL) };
+  g_autoptr (GCancellable) cancellable = qm_cli_cancellable_new ();
+  g_autoptr (QmFetcher) fetcher = qm_fetcher_new (NULL);
+  g_autoptr (QmQuoteStore) store =
+      qm_cli_store_open (typed->store, FALSE, error);
+  g_autoptr (GPtrArray) watches = NULL;
+
+  if (store == NULL
+      || (refresh.watched = choose (store, typed->arguments, error)) == NULL
+      || (watches = watches_of (refresh.watched, error)) == NULL
+      || (refresh.rules = qm_page_rules_load_default (error)) == NULL)
+    return QM_CLI_EXIT_BAD_INPUT;
+  if (watches->len == 0)
+    {
+      g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+                           _ ("no page is watched; --add ADDRESS --item ID "
+                              "adds one"));
+      return QM_CLI_EXIT_BAD_INPUT;
+    }
+  refresh.store = store;
+  qm_watch_list_refresh (watches, fetcher, extract, report, &refresh,
+                         cancellable);
+  qm_cli_progress (NULL);
+  if (!(typed->json ? qm_cli_json_write (refresh.outcomes, error)
+                    : qm_cli_write_text (refresh.text->str, error)))
+    return QM_CLI_EXIT_BAD_INPUT;
+  if (refresh.trouble != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&refresh.trouble));
+      return QM_CLI_EXIT_BAD_INPUT;
+    }
+  if (g_cancellable_is_cancelled (cancellable))
+    {
+      g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+                           _ ("interrupted; what was looked at until then is "
+                              "stored"));
+      return QM_CLI_EXIT_BAD_INPUT;
+    }
+  return refresh.failed > 0 ? QM_CLI_EXIT_NOTHING_FITS : QM_CLI_EXIT_FOUND;
+}
+
+/* --- the command --- */
+
+static int
+fetch (const Typed *typed, GError **error)
+{
+  const char *added, *removed;
+  gboolean done;
+
+  if (!qm_cli_option_single ("add", typed->add, &added, error)
+      || !qm_cli_option_single ("remove", typed->remove, &removed, error))
+    return QM_CLI_EXIT_BAD_INPUT;
+  if ((added != NULL) + (removed != NULL) + typed->list
+              + (typed->arguments[0] != NULL)
+          > 1
+      || (typed->item != NULL && added == NULL))
+    {
+      g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+                           _ ("--add with --item, --remove, --list and "
+                              "addresses exclude each other"));
+      return QM_CLI_EXIT_BAD_INPUT;
+    }
+  if (added != NULL)
+    done = add (typed, added, error);
+  else if (removed != NULL)
+    done = take_off (typed, removed, error);
+  else if (typed->list)
+    done = list (typed, error);
+  else
+    return refresh_all (typed, error);
+  return done ? QM_CLI_EXIT_FOUND : QM_CLI_EXIT_BAD_INPUT;
+}
+
+int
+qm_cli_quotes_fetch (const char *const *arguments, GError **error)
+{
+  const QmCliVerb verb = {
+    .name = "quotes fetch",
+    .parameters = _ ("[ADDRESS…]"),
+    .summary = _ ("Looks at the prices of watched pages and price feeds again, "
+                  "and only then: all of\nthem, or those that are named.  "
+                  "Where one fails, its last price stands with its date."),
+    .description = _ ("Exit status: 0 done, 1 some failed, 2 bad input."),
+  };
+  g_auto (Typed) typed = { 0 };
+  g_autoptr (GArray) options = qm_cli_options_new ();
+  QmCliParse parsed;
+
+  qm_cli_options_add_value (options, "add", 0, _ ("ADDRESS"),
+                            _ ("Watch a page or price feed"), &typed.add);
+  qm_cli_options_add_value (
+      options, "item", 0, _ ("ID"),
+      _ ("With --add: the GPU or machine of the catalog that it sells"),
+      &typed.item);
+  qm_cli_options_add_value (options, "remove", 0, _ ("ADDRESS"),
+                            _ ("Watch it no longer; its prices stay"),
+                            &typed.remove);
+  qm_cli_options_add_flag (options, "list",
+                           _ ("What is watched, and its last prices"),
+                           &typed.list);
+  qm_cli_store_add_option (options, &typed.store);
+  qm_cli_options_add_flag (options, "json",
+                           _ ("Everything in JSON, for programs"), &typed.json);
+  parsed =
+      qm_cli_options_parse (&verb, options, arguments, &typed.arguments, error);
+  if (parsed != QM_CLI_PARSE_READY)
+    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
+                                         : QM_CLI_EXIT_BAD_INPUT;
+  return fetch (&typed, error);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A quote for people. */
+
+#define G_LOG_DOMAIN "qm-cli"
+
+#include "config.h"
+
+#include "app/qm-cli-quotes-private.h"
+#include "pricing/qm-quote-totals.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+#define COUNTED_IN "USD"
+
+/* Longer quotes are exported rather than read. */
+#define LINES_SHOWN    500
+#define FINDINGS_SHOWN 50
+
+static void
+append_field (GString *out,
+              const QmCliScreen *screen,
+              const char *label,
+              const char *text)
+{
+  g_autofree char *start = NULL;
+  g_autofree char *line = NULL;
+
+  if (text == NULL || *text == '\0')
+    return;
+  start = g_strdup_printf ("%s: ", label);
+  line = qm_cli_one_line (text);
+  qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, start, 2, line);
+}
+
+/* What a line is about. */
+static char *
+match_text (const QmQuoteLine *line)
+{
+  if (line->match == QM_MATCH_AMBIGUOUS)
+    return g_strdup (_ ("several"));
+  if (line->item == NULL)
+    return NULL;
+  if (line->gpus > 1)
+    return g_strdup_printf ("%d × %s", line->gpus, line->item);
+  return g_strdup (line->item);
+}
+
+static void
+add_line_row (const QmQuote *quote, guint index, QmCliTable *table)
+{
+  const QmQuoteLine *line = g_ptr_array_index (quote->lines, index);
+  g_autofree char *position = g_strdup_printf ("%u", index + 1);
+  g_autofree char *quantity =
+      qm_cli_quote_quantity_text (line->quantity_micros);
+  g_autofree char *price = qm_cli_line_price_text (quote, line);
+  g_autofree char *total =
+      qm_cli_quote_minor_text (qm_quote_line_cost (quote, line),
+                               quote->currency);
+  g_autofree char *match = match_text (line);
+  g_autofree char *description = qm_cli_one_line (line->description);
+
+  qm_cli_table_add_row (
+      table, line->role == QM_LINE_QUOTED ? QM_CLI_PLAIN : QM_CLI_FAINT,
+      (const char *[]){ position, qm_cli_line_role_text (line->role),
+                        line->part_number, description, quantity, price, total,
+                        match });
+}
+
+static void
+append_lines (const QmQuote *quote, GString *out, const QmCliScreen *screen)
+{
+  const QmCliColumn columns[] = {
+    { _ ("Line"), QM_CLI_RIGHT },
+    { _ ("Role"), .drop = 2 },
+    { _ ("Part number"), .drop = 3, .shrink = 10 },
+    { _ ("Description"), .shrink = 16 },
+    { _ ("Quantity"), QM_CLI_RIGHT },
+    { _ ("Price"), QM_CLI_RIGHT },
+    { _ ("Total"), QM_CLI_RIGHT, .drop = 1 },
+    { _ ("In the catalog"), .shrink = 14 },
+  };
+  g_autoptr (QmCliTable) table =
+      qm_cli_table_new (columns, G_N_ELEMENTS (columns));
+
+  for (guint i = 0; i < quote->lines->len && i < LINES_SHOWN; i++)
+    add_line_row (quote, i, table);
+  g_string_append_c (out, '\n');
+  qm_cli_table_append (table, out, screen);
+  if (quote->lines->len > LINES_SHOWN)
+    {
+      g_string_append_printf (out, _ ("… and %u lines more"),
+                              quote->lines->len - LINES_SHOWN);
+      g_string_append_c (out, '\n');
+    }
+}
+
+static void
+append_amount (const QmQuote *quote,
+               GString *out,
+               const QmCliScreen *screen,
+               const char *label,
+               gint64 minor)
+{
+  g_autofree char *text = qm_cli_quote_minor_text (minor, quote->currency);
+
+  append_field (out, screen, label, text);
+}
+
+static void
+append_conversion (const QmQuote *quote,
+                   QmRates *rates,
+                   GString *out,
+                   const QmCliScreen *screen)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *amount = NULL;
+  g_autofree char *how = NULL;
+  g_autofree char *text = NULL;
+  QmCrossRate rate;
+  gint64 converted;
+
+  if (strcmp (quote->currency, COUNTED_IN) == 0
+      || qm_cli_quote_total (quote) == QM_AMOUNT_UNSTATED)
+    return;
+  if (!qm_cli_quote_convert (quote, qm_cli_quote_total (quote), rates,
+                             COUNTED_IN, &converted, &rate, &error))
+    {
+      append_field (out, screen, _ ("In USD"), error->message);
+      return;
+    }
+  amount = qm_cli_quote_minor_text (converted, COUNTED_IN);
+  how = qm_cli_rate_text (&rate);
+  text = g_strdup_printf ("%s (%s)", amount, how);
+  append_field (out, screen, _ ("In USD"), text);
+}
+
+static void
+append_totals (const QmQuote *quote,
+               QmRates *rates,
+               GString *out,
+               const QmCliScreen *screen)
+{
+  QmQuoteTotals totals;
+
+  qm_quote_totals_compute (quote, &totals);
+  g_string_append_c (out, '\n');
+  append_amount (quote, out, screen, _ ("Lines"), totals.lines_minor);
+  if (quote->discount_minor != 0)
+    append_amount (quote, out, screen, _ ("Discount"), quote->discount_minor);
+  if (quote->charge_minor != 0)
+    append_amount (quote, out, screen, _ ("Shipping and charges"),
+                   quote->charge_minor);
+  append_amount (quote, out, screen, _ ("Net, as written"), quote->net_minor);
+  append_amount (quote, out, screen, _ ("Tax"), quote->tax_minor);
+  append_amount (quote, out, screen, _ ("To be paid, as written"),
+                 quote->payable_minor);
+  if (totals.payable_minor != quote->payable_minor)
+    append_amount (quote, out, screen, _ ("To be paid, by our sum"),
+                   totals.payable_minor);
+  append_conversion (quote, rates, out, screen);
+}
+
+static void
+append_findings (const QmQuote *quote, GString *out, const QmCliScreen *screen)
+{
+  if (quote->findings->len > 0)
+    g_string_append_c (out, '\n');
+  for (guint i = 0; i < quote->findings->len && i < FINDINGS_SHOWN; i++)
+    {
+      const QmFinding *finding = g_ptr_array_index (quote->findings, i);
+      gboolean warns = finding->level == QM_FINDING_WARNING;
+      g_autofree char *text =
+          finding->place != NULL
+              ? g_strdup_printf ("%s: %s", finding->place, finding->message)
+              : g_strdup (finding->message);
+
+      qm_cli_append_paragraph (out, screen, warns ? QM_CLI_BAD : QM_CLI_PLAIN,
+                               warns ? "! " : "- ", 2, text);
+    }
+  if (quote->findings->len > FINDINGS_SHOWN)
+    {
+      g_string_append_printf (out, _ ("… and %u findings more"),
+                              quote->findings->len - FINDINGS_SHOWN);
+      g_string_append_c (out, '\n');
+    }
+}
+
+/* "Quote Q-17 of Delta Computers".  (transfer full) */
+static char *
+title_of (const QmQuote *quote)
+{
+  const char *vendor =
+      quote->vendor != NULL ? quote->vendor : _ ("an unnamed vendor");
+
+  if (quote->number == NULL)
+    /* Translators: a vendor. */
+    return g_strdup_printf (_ ("Quote of %s"), vendor);
+  /* Translators: the number of a quote, a vendor. */
+  return g_strdup_printf (_ ("Quote %s of %s"), quote->number, vendor);
+}
+
+/* "until 2026-12-31", and whether that is over.  (transfer full) */
+static char *
+validity_of (const QmQuote *quote)
+{
+  g_autofree char *from = qm_cli_date_text (quote->valid_from);
+  g_autofree char *until = qm_cli_date_text (quote->valid_until);
+  g_autofree char *text = NULL;
+
+  if (from == NULL && until == NULL)
+    return NULL;
+  if (from == NULL)
+    /* Translators: a date. */
+    text = g_strdup_printf (_ ("until %s"), until);
+  else if (until == NULL)
+    /* Translators: a date. */
+    text = g_strdup_printf (_ ("from %s"), from);
+  else
+    /* Translators: two dates. */
+    text = g_strdup_printf (_ ("%s to %s"), from, until);
+  if (qm_cli_quote_holds (quote, qm_date_today ()))
+    return g_steal_pointer (&text);
+  /* Translators: "until 2026-03-31". */
+  return g_strdup_printf (_ ("%s, not today"), text);
+}
+
+void
+qm_cli_quote_append (const QmQuote *quote,
+                     QmRates *rates,
+                     GString *out,
+                     const QmCliScreen *screen)
+{
+  g_autofree char *title = title_of (quote);
+  g_autofree char *issued = qm_cli_date_text (quote->issued_on);
+  g_autofree char *valid = validity_of (quote);
+
+  qm_cli_append_paragraph (out, screen, QM_CLI_STRONG, "", 0, title);
+  append_field (out, screen, _ ("Issued"), issued);
+  append_field (out, screen, _ ("Valid"), valid);
+  append_field (out, screen, _ ("Currency"), quote->currency);
+  if (quote->tax_included != QM_UNSTATED)
+    append_field (out, screen, _ ("Prices"),
+                  quote->tax_included == QM_YES ? _ ("with tax")
+                                                : _ ("without tax"));
+  if (quote->unit == QM_PRICE_HOUR)
+    append_field (out, screen, _ ("Rent"), _ ("by the hour"));
+  append_field (out, screen, _ ("Read from"), quote->source);
+  append_field (out, screen, _ ("Note"), quote->note);
+  append_lines (quote, out, screen);
+  append_totals (quote, rates, out, screen);
+  append_findings (quote, out, screen);
+}
