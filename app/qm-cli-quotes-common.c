@@ -6,6 +6,7 @@
 
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-quotes-private.h"
+#include "pricing/qm-fetch.h"
 #include "pricing/qm-quote-read.h"
 #include "pricing/qm-quote-totals.h"
 
@@ -149,6 +150,21 @@ qm_cli_is_address (const char *argument)
     if (!g_ascii_isalnum (*p) && strchr ("+-.", *p) == NULL)
       return FALSE;
   return TRUE;
+}
+
+char *
+qm_cli_check_address (const char *address, GError **error)
+{
+  g_autoptr (GError) trouble = NULL;
+  g_autofree char *quoted = NULL;
+  char *checked = qm_fetch_check_address (address, &trouble);
+
+  if (checked != NULL)
+    return checked;
+  quoted = qm_cli_quote (address);
+  g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, "%s: %s", quoted,
+               trouble->message);
+  return NULL;
 }
 
 GPtrArray *
@@ -351,7 +367,7 @@ qm_cli_read_page (const char *data,
   quote = qm_page_offer_to_quote (offer, address, NULL, qm_date_today ());
   if (quote == NULL)
     {
-      g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+      g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
                    /* Translators: why. */
                    _ ("the page says no price: %s"), offer->reason);
       return NULL;

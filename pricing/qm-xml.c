@@ -112,6 +112,24 @@ structured_error_cb (void *context, xmlErrorPtr problem)
   error_cb (context, problem);
 }
 
+/* Some errors of encodings are not those of a parser, and would be printed. */
+static void G_GNUC_PRINTF (2, 3)
+    ignore_error_cb (void *context, const char *message, ...)
+{
+}
+
+/* Parses while nothing is printed by this thread. */
+static void
+parse_quietly (xmlParserCtxt *parser)
+{
+  xmlGenericErrorFunc print = xmlGenericError;
+  void *context = xmlGenericErrorContext;
+
+  xmlSetGenericErrorFunc (NULL, ignore_error_cb);
+  xmlParseDocument (parser);
+  xmlSetGenericErrorFunc (context, print);
+}
+
 static void
 set_up (xmlParserCtxt *parser, Guard *guard)
 {
@@ -153,7 +171,7 @@ qm_xml_parse (const char *data,
       return NULL;
     }
   set_up (parser, &guard);
-  xmlParseDocument (parser);
+  parse_quietly (parser);
   document = g_steal_pointer (&parser->myDoc);
   good = parser->wellFormed && guard.error == NULL && document != NULL
          && xmlDocGetRootElement (document) != NULL;

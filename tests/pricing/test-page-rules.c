@@ -69,6 +69,10 @@ test_found (void)
          QM_AMOUNT_UNSTATED, "", QM_PAGE_NOTHING);
   check (SITE ("host=\"shop.example\"", "<price>//td[@id='net']</price>"), PAGE,
          NULL, QM_AMOUNT_UNSTATED, "", QM_PAGE_NOTHING);
+  check (SITE ("host=\"shop.example\" currency=\"EUR\"",
+               "<price>//td[@id='net']</price>"),
+         "<link rel=canonical href=\"https://m.shop.example/x\">" PAGE, NULL,
+         1299000000, "EUR", QM_PAGE_RULE);
 }
 
 static void
