@@ -89,8 +89,15 @@ end_element_cb (void *context,
   xmlSAX2EndElementNs (context, name, prefix, uri);
 }
 
+/* The structure became constant in a later version. */
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *Problem;
+#else
+typedef xmlErrorPtr Problem;
+#endif
+
 static void
-error_cb (void *context, const xmlError *problem)
+error_cb (void *context, Problem problem)
 {
   Guard *guard = guard_of (context);
   g_autofree char *message = NULL;
@@ -104,12 +111,6 @@ error_cb (void *context, const xmlError *problem)
                    _ ("Line %d is not well-formed XML: %s"), problem->line,
                    message != NULL ? message
                                    : _ ("something is wrong with it"));
-}
-
-static void
-structured_error_cb (void *context, xmlErrorPtr problem)
-{
-  error_cb (context, problem);
 }
 
 /* Some errors of encodings are not those of a parser, and would be printed. */
@@ -139,7 +140,7 @@ set_up (xmlParserCtxt *parser, Guard *guard)
   parser->sax->endElementNs = end_element_cb;
   parser->sax->comment = NULL;
   parser->sax->processingInstruction = NULL;
-  parser->sax->serror = structured_error_cb;
+  parser->sax->serror = error_cb;
   xmlCtxtUseOptions (parser, XML_PARSE_NONET);
 }
 

@@ -6,6 +6,7 @@
 
 #include "data/catalog.h"
 #include "data/datadir.h"
+#include "pricing/qm-quote-store.h"
 #include "ui/qm-window.h"
 
 #include <glib-unix.h>
@@ -48,6 +49,9 @@ static const Shortcut shortcuts[] = {
   { "win.show-sidebar", { "F9" } },
   { "win.search-model", { "<Control>f" } },
   { "win.focus-budget", { "<Control>b" } },
+  { "win.import-quotes", { "<Control>o" } },
+  { "win.show-page::advisor", { "<Alt>1" } },
+  { "win.show-page::quotes", { "<Alt>2" } },
   { "win.export-plot", { "<Control>e" } },
   { "win.copy-plot", { "<Control><Shift>c" } },
   { "win.save-table", { "<Control>s", "<Control><Shift>e" } },
@@ -131,7 +135,13 @@ open_window (QmApplication *self)
   GtkWidget *window = qm_window_new (GTK_APPLICATION (self), self->settings);
 
   if (self->catalog != NULL)
-    qm_window_set_catalog (QM_WINDOW (window), self->catalog);
+    {
+      g_autofree char *path = qm_quote_store_default_path ();
+
+      qm_window_set_catalog (QM_WINDOW (window), self->catalog);
+      if (path != NULL)
+        qm_window_open_quotes (QM_WINDOW (window), path);
+    }
   else
     {
       g_autofree char *reason =

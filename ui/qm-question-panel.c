@@ -24,6 +24,7 @@ struct _QmQuestionPanel
   GtkWidget *times_row;
   GtkWidget *settings_row;
   GtkWidget *prices_row;
+  GtkWidget *expired_switch;
   GtkWidget *lifetime_reset;
   GtkWidget *lifetime_spin;
   GtkAdjustment *lifetime_adjustment;
@@ -150,6 +151,7 @@ qm_question_panel_constructed (GObject *object)
   bind (self, "published-times", self->times_row, "second");
   bind (self, "naive-settings", self->settings_row, "second");
   bind (self, "current-prices", self->prices_row, "second");
+  bind (self, "expired-quotes", self->expired_switch, "active");
   bind (self, "lifetime", self->lifetime_adjustment, "value");
 
   g_signal_connect_object (self->advisor, "notify::lifetime",
@@ -244,6 +246,8 @@ qm_question_panel_class_init (QmQuestionPanelClass *klass)
                                         settings_row);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         prices_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        expired_switch);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         lifetime_reset);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,

@@ -157,6 +157,8 @@ qm_results_save (GtkWidget *owner, const QmSaveRequest *request)
   if (request->plot)
     for (guint i = 0; i < G_N_ELEMENTS (plot_types); i++)
       add_filter (chooser, _ (plot_types[i].name), plot_types[i].pattern);
+  else if (request->filter_name != NULL)
+    add_filter (chooser, request->filter_name, request->filter_pattern);
   else
     add_filter (chooser, _ ("Comma-separated values"), "*.csv");
   g_signal_connect (saving->dialog, "response", G_CALLBACK (response_cb),

@@ -25,9 +25,11 @@ typedef GBytes *(*QmBytesFunc) (gpointer owner,
 typedef struct
 {
   const char *title;
-  const char *name; /* suggested */
-  gboolean plot;    /* PNG, SVG or PDF, else CSV */
-  guint kinds;      /* handed to `make_bytes` */
+  const char *name;        /* suggested */
+  gboolean plot;           /* PNG, SVG or PDF, else CSV, ... */
+  const char *filter_name; /* ... or what this says; NULL: CSV */
+  const char *filter_pattern;
+  guint kinds; /* handed to `make_bytes` */
   QmBytesFunc make_bytes;
   QmDoneFunc done;
 } QmSaveRequest;

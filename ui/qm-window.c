@@ -6,6 +6,7 @@
 
 #include "ui/qm-advisor-page.h"
 #include "ui/qm-problem-bar.h"
+#include "ui/qm-quotes-page.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -22,6 +23,8 @@ struct _QmWindow
   GSettings *settings;
   QmAdvisor *advisor;
   QmAdvisorPage *page;
+  QmQuoteBook *book; /* NULL: no quotes are kept */
+  QmQuotesPage *quotes;
 };
 
 G_DEFINE_FINAL_TYPE (QmWindow, qm_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -158,6 +161,55 @@ qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog)
   set_actions_enabled (self, TRUE);
 }
 
+static void
+quotes_changed_cb (QmWindow *self)
+{
+  if (self->advisor != NULL)
+    qm_advisor_set_offers (self->advisor,
+                           qm_quote_book_get_offers (self->book));
+}
+
+static gboolean
+shows_quotes (QmWindow *self)
+{
+  return g_strcmp0 (adw_view_stack_get_visible_child_name (self->stack),
+                    "quotes")
+         == 0;
+}
+
+/* The side bar and the plots are the advisor's. */
+static void
+page_changed_cb (QmWindow *self)
+{
+  gboolean quotes = shows_quotes (self);
+
+  if (self->advisor != NULL)
+    gtk_widget_set_visible (self->sidebar_button, !quotes);
+  if (quotes)
+    gtk_widget_child_focus (GTK_WIDGET (self->quotes), GTK_DIR_TAB_FORWARD);
+}
+
+void
+qm_window_open_quotes (QmWindow *self, const char *path)
+{
+  AdwViewStackPage *page;
+
+  g_return_if_fail (QM_IS_WINDOW (self));
+  g_return_if_fail (path != NULL);
+  g_return_if_fail (self->advisor != NULL && self->book == NULL);
+
+  self->book = qm_quote_book_new (qm_advisor_get_catalog (self->advisor), path);
+  g_signal_connect_object (self->book, "changed",
+                           G_CALLBACK (quotes_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  self->quotes = QM_QUOTES_PAGE (qm_quotes_page_new (self->book));
+  page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->quotes),
+                                    "quotes", _ ("Quotes"));
+  adw_view_stack_page_set_icon_name (page, "x-office-document-symbolic");
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.import-quotes", TRUE);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.show-page", TRUE);
+}
+
 void
 qm_window_show_failure (QmWindow *self, const char *reason)
 {
@@ -196,10 +248,32 @@ reset_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   qm_window_add_toast (self, _ ("The question is back to its defaults"));
 }
 
+/* Searches what is shown. */
 static void
 search_model_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
-  qm_advisor_page_search_model (QM_WINDOW (widget)->page);
+  QmWindow *self = QM_WINDOW (widget);
+
+  if (shows_quotes (self))
+    qm_quotes_page_focus_search (self->quotes);
+  else
+    qm_advisor_page_search_model (self->page);
+}
+
+static void
+show_page_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  adw_view_stack_set_visible_child_name (
+      QM_WINDOW (widget)->stack, g_variant_get_string (parameter, NULL));
+}
+
+static void
+import_quotes_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+
+  adw_view_stack_set_visible_child_name (self->stack, "quotes");
+  gtk_widget_activate_action (GTK_WIDGET (self->quotes), "quotes.import", NULL);
 }
 
 static void
@@ -215,6 +289,13 @@ result_action_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   g_autofree char *action =
       g_strconcat ("results.", name + strlen ("win."), NULL);
 
+  if (shows_quotes (self))
+    {
+      if (g_str_equal (name, "win.save-table"))
+        gtk_widget_activate_action (GTK_WIDGET (self->quotes),
+                                    "quotes.export-csv", NULL);
+      return;
+    }
   gtk_widget_activate_action_variant (qm_advisor_page_get_results (self->page),
                                       action, NULL);
 }
@@ -224,6 +305,7 @@ qm_window_dispose (GObject *object)
 {
   QmWindow *self = QM_WINDOW (object);
 
+  g_clear_object (&self->book);
   g_clear_object (&self->advisor);
   g_clear_object (&self->settings);
 
@@ -247,6 +329,10 @@ qm_window_class_init (QmWindowClass *klass)
                                    search_model_cb);
   gtk_widget_class_install_action (widget_class, "win.focus-budget", NULL,
                                    focus_budget_cb);
+  gtk_widget_class_install_action (widget_class, "win.import-quotes", NULL,
+                                   import_quotes_cb);
+  gtk_widget_class_install_action (widget_class, "win.show-page", "s",
+                                   show_page_cb);
   for (guint i = 0; i < G_N_ELEMENTS (result_actions); i++)
     {
       g_autofree char *name = g_strconcat ("win.", result_actions[i], NULL);
@@ -261,6 +347,7 @@ qm_window_class_init (QmWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmWindow, sidebar_button);
   gtk_widget_class_bind_template_child (widget_class, QmWindow, problem_bar);
   gtk_widget_class_bind_template_child (widget_class, QmWindow, stack);
+  gtk_widget_class_bind_template_callback (widget_class, page_changed_cb);
 }
 
 static void
@@ -268,4 +355,6 @@ qm_window_init (QmWindow *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
   set_actions_enabled (self, FALSE);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.import-quotes", FALSE);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.show-page", FALSE);
 }

@@ -22,6 +22,11 @@ GtkWidget *qm_window_new (GtkApplication *application, GSettings *settings);
  * question, and shows the catalog's problems.  To be called once. */
 void qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog);
 
+/* Opens a store of quotes in the background: they get a page of their own, and
+ * go into the advice, now and whenever they change.  To be called at most once,
+ * after qm_window_set_catalog(). */
+void qm_window_open_quotes (QmWindow *self, const char *path);
+
 /* Says why there is no catalog, in place of the advisor. */
 void qm_window_show_failure (QmWindow *self, const char *reason);
 

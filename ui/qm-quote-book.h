@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The user's quotes behind the window: the store, what lists show of it and
+ * what it offers to the advice.
+ *
+ * Opening and reading happen in other threads; everything here is for the
+ * thread that draws.  What somebody else writes, in another window or on the
+ * command line, is seen within about a second. */
+
+#pragma once
+
+#include "pricing/qm-offers.h"
+#include "pricing/qm-quote-import.h"
+#include "pricing/qm-quote-index.h"
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+#define QM_TYPE_QUOTE_BOOK (qm_quote_book_get_type ())
+G_DECLARE_FINAL_TYPE (QmQuoteBook, qm_quote_book, QM, QUOTE_BOOK, GObject)
+
+/* Signals:
+ *
+ *   "changed"              another state of the store is there; rows of the
+ *                          index before are gone once it has been handled
+ *   "failed" (const char*) the store cannot be opened or read, and why
+ */
+
+/* Opens a store in the background.
+ *
+ * catalog: must outlive the book.
+ *
+ * Returns: (transfer full). */
+QmQuoteBook *qm_quote_book_new (const QmCatalog *catalog, const char *path);
+
+const QmCatalog *qm_quote_book_get_catalog (QmQuoteBook *self);
+
+/* What lists show; NULL until the first "changed". */
+QmQuoteIndex *qm_quote_book_get_index (QmQuoteBook *self);
+
+/* What the quotes offer; NULL until the first "changed". */
+QmOffers *qm_quote_book_get_offers (QmQuoteBook *self);
+
+/* The shipped exchange rates and those that were fetched; NULL: none. */
+QmRates *qm_quote_book_get_rates (QmQuoteBook *self);
+
+/* What knows the GPUs; NULL until the first "changed".  May be used in other
+ * threads while the book is there. */
+const QmMatcher *qm_quote_book_get_matcher (QmQuoteBook *self);
+
+/* The store itself, to be read; NULL until the first "changed". */
+QmQuoteStore *qm_quote_book_get_store (QmQuoteBook *self);
+
+/* How columns of spreadsheets were mapped before, as JSON; NULL: never. */
+const char *qm_quote_book_get_mappings (QmQuoteBook *self);
+
+/* Remembers a mapping in csv-mappings.json beside the store. */
+gboolean qm_quote_book_remember_mapping (QmQuoteBook *self,
+                                         const char *fingerprint,
+                                         const QmCsvMapping *mapping,
+                                         GError **error);
+
+/* Reading and writing, as pricing/qm-quote-store.h has it; after a change
+ * "changed" follows at once. */
+QmQuote *qm_quote_book_get (QmQuoteBook *self, gint64 id, GError **error);
+GArray *qm_quote_book_add_all (QmQuoteBook *self,
+                               GPtrArray *quotes,
+                               GPtrArray *attachments,
+                               guint *added,
+                               GError **error);
+gboolean qm_quote_book_update (QmQuoteBook *self,
+                               const QmQuote *quote,
+                               const QmQuote *before,
+                               GError **error);
+gboolean qm_quote_book_delete (QmQuoteBook *self, gint64 id, GError **error);
+gboolean qm_quote_book_restore (QmQuoteBook *self, gint64 id, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Quotes in words, for lists and details. */
+
+#pragma once
+
+#include "pricing/qm-quote.h"
+#include "pricing/qm-rates.h"
+
+G_BEGIN_DECLS
+
+/* Whether a quote holds on a day. */
+typedef enum
+{
+  QM_VALIDITY_UNSTATED, /* no end is stated */
+  QM_VALIDITY_HOLDS,
+  QM_VALIDITY_LATER, /* has not begun */
+  QM_VALIDITY_EXPIRED
+} QmValidity;
+
+QmValidity qm_validity_on (QmDate from, QmDate until, QmDate today);
+
+/* "until 30 November 2026", "expired on 3 May 2026".  (transfer full) */
+char *qm_validity_text (QmDate from, QmDate until, QmDate today);
+
+/* "12,345.67 EUR", or a dash where it is unstated.  (transfer full) */
+char *qm_quote_amount_text (gint64 minor, const char *currency);
+
+/* The same for millionths of the major unit, with as many decimals as it
+ * needs.  (transfer full) */
+char *qm_quote_price_text (gint64 micros, const char *currency);
+
+/* "2026-11-30", or nothing where the year is not known.  For entries.
+ * (transfer full) */
+char *qm_quote_date_entry_text (QmDate date);
+
+/* "Delta Computers, Q-17"; what is not stated is left out, and without both it
+ * is the source.  (transfer full) */
+char *
+qm_quote_title (const char *vendor, const char *number, const char *source);
+
+/* The name of a GPU or machine; the id where the catalog has none of it.
+ * (transfer full) */
+char *qm_quote_item_text (const QmCatalog *catalog, const char *id);
+
+/* Names of several, the ids by ";".  NULL: nothing.  (transfer full) */
+char *qm_quote_items_text (const QmCatalog *catalog, const char *ids);
+
+/* "8 × 31,000.00 EUR, 5 % ..." of a line: how it comes to its cost, with its
+ * part number.  (transfer full) */
+char *qm_quote_line_sum_text (const QmQuote *quote, const QmQuoteLine *line);
+
+/* What it was read from; static. */
+const char *qm_quote_origin_text (QmQuoteOrigin origin);
+
+/* "part", "substitute" ...; NULL for a quoted line; static. */
+const char *qm_quote_role_text (QmLineRole role);
+
+/* The day of a quote: issued, else valid from, else read. */
+QmDate qm_quote_day (const QmQuote *quote);
+
+/* What it comes to: to be paid as written, else computed; or
+ * QM_AMOUNT_UNSTATED. */
+gint64 qm_quote_total (const QmQuote *quote);
+
+/* "1 USD = 0.92 EUR, the rate of 3 May 2026".  (transfer full) */
+char *qm_quote_rate_text (const QmCrossRate *rate);
+
+G_END_DECLS
