@@ -463,17 +463,23 @@ append_outcome (const Reader *reader,
                 const QmCliScreen *screen)
 {
   guint n = document->import->quotes->len;
+  g_autofree char *number =
+      n == 1 && document->ids != NULL
+          ? g_strdup_printf ("%" G_GINT64_FORMAT,
+                             g_array_index (document->ids, gint64, 0))
+          : NULL;
   g_autofree char *text = NULL;
 
   if (reader->typed->dry_run)
     text = g_strdup (_ ("Nothing was stored."));
-  else if (n == 1 && document->added == 1)
-    text = g_strdup_printf (_ ("Stored as quote %" G_GINT64_FORMAT "."),
-                            g_array_index (document->ids, gint64, 0));
-  else if (n == 1)
-    text = g_strdup_printf (_ ("Quote %" G_GINT64_FORMAT
-                               " is this one already; nothing was stored."),
-                            g_array_index (document->ids, gint64, 0));
+  else if (number != NULL && document->added == 1)
+    /* Translators: the number of a quote. */
+    text = g_strdup_printf (_ ("Stored as quote %s."), number);
+  else if (number != NULL)
+    /* Translators: the number of a quote. */
+    text = g_strdup_printf (_ ("Quote %s is this one already; nothing was "
+                               "stored."),
+                            number);
   else
     /* Translators: two numbers. */
     text = g_strdup_printf (_ ("Stored %u of %u quotes; the others were there "
