@@ -209,10 +209,12 @@ qm_cli_quote_day (const QmQuote *quote)
 gboolean
 qm_cli_quote_holds (const QmQuote *quote, QmDate day)
 {
+  QmDate begin =
+      quote->valid_from.year != 0 ? quote->valid_from : quote->issued_on;
+
   return (quote->valid_until.year == 0
           || qm_date_compare (quote->valid_until, day) >= 0)
-         && (quote->valid_from.year == 0
-             || qm_date_compare (quote->valid_from, day) <= 0);
+         && (begin.year == 0 || qm_date_compare (begin, day) <= 0);
 }
 
 gint64

@@ -320,15 +320,15 @@ store_all (Reader *reader, GPtrArray *documents, GError **error)
   g_autoptr (QmQuoteStore) store =
       qm_cli_store_open (reader->typed->store, TRUE, error);
 
-  if (store == NULL)
+  /* What has begun to be stored is stored whole. */
+  if (store == NULL
+      || g_cancellable_set_error_if_cancelled (reader->cancellable, error))
     return FALSE;
   for (guint i = 0; i < documents->len; i++)
     {
       Document *document = g_ptr_array_index (documents, i);
       g_autoptr (GPtrArray) attachments = attachments_of (document);
 
-      if (g_cancellable_set_error_if_cancelled (reader->cancellable, error))
-        return FALSE;
       document->ids =
           qm_quote_store_add_all (store, document->import->quotes, attachments,
                                   &document->added, error);

@@ -27,7 +27,7 @@ qm_cli_mapping_add_options (QmCliMapping *typed, GArray *options)
 {
   qm_cli_options_add_value (
       options, "map", 0, _ ("COLUMN=FIELD"),
-      _ ("What a column holds, as in Preis=price, C=quantity, 1=description"),
+      _ ("What a column holds: Preis=price, C=quantity, 1=description"),
       &typed->columns);
   qm_cli_options_add_value (options, "decimal", 0, "point|comma",
                             _ ("How numbers of a table are written"),

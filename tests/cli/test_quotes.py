@@ -338,6 +338,22 @@ class ExportTest(QuotesTest):
         self.assertTrue(any("HYPERLINK" in cell for cell in cells))
 
 
+class HelpTest(QuotesTest):
+    def test_each_command(self):
+        overview = self.quotes().text
+        self.assertEqual(self.run_program("help", "quotes", expect=0).text,
+                         overview)
+        self.assertEqual(self.quotes("--help").text, overview)
+        for verb in ("import", "list", "show", "compare", "export", "delete",
+                     "restore", "fetch", "rates", "history"):
+            self.assertRegex(overview, r"(?m)^  %s " % verb)
+            text = self.run_program("help", "quotes", verb, expect=0).text
+            self.assertEqual(self.quotes(verb, "--help").text, text)
+            self.assertIn("quartermaster quotes %s" % verb, text)
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 100, line)
+
+
 class TogetherTest(QuotesTest):
     def start(self, name):
         return subprocess.Popen(
