@@ -55,6 +55,10 @@ gboolean qm_cli_option_currency (const char *name,
 /* Whether an argument is an address and not a file. */
 gboolean qm_cli_is_address (const char *argument);
 
+/* Whether an address may be fetched.  (transfer full): as it will be fetched;
+ * NULL with an error that names it. */
+char *qm_cli_check_address (const char *address, GError **error);
+
 /* --- what a quote says --- */
 
 /* The quotes of those numbers.  (transfer full): of QmQuote; NULL with an

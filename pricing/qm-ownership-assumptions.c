@@ -239,7 +239,8 @@ qm_ownership_settings_set (QmOwnershipSettings *settings,
     {
       if (strcmp (fields[i].key, key) != 0)
         continue;
-      if (qm_micros_parse (value, &micros))
+      if (qm_micros_parse (value, &micros)
+          && (fields[i].form != FORM_COUNT || micros % QM_PPM == 0))
         {
           set_field (settings, i, micros);
           return TRUE;
