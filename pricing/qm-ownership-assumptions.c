@@ -233,6 +233,17 @@ qm_ownership_set (QmOwnershipSettings *settings,
   return TRUE;
 }
 
+double
+qm_ownership_get (const QmOwnershipSettings *settings, const char *key)
+{
+  g_return_val_if_fail (settings != NULL && key != NULL, NAN);
+
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    if (strcmp (fields[i].key, key) == 0)
+      return value_of (settings, i);
+  return NAN;
+}
+
 const char *
 qm_ownership_part_name (QmOwnershipParts part)
 {

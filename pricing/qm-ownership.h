@@ -106,6 +106,9 @@ gboolean qm_ownership_set (QmOwnershipSettings *settings,
                            const char *value,
                            GError **error);
 
+/* The value of one assumption, in that unit; NaN where there is no such key. */
+double qm_ownership_get (const QmOwnershipSettings *settings, const char *key);
+
 /* "discount", "shipping" and so on for one part; NULL for any other value;
  * static. */
 const char *qm_ownership_part_name (QmOwnershipParts part);
