@@ -64,6 +64,7 @@ typedef struct _QmFetcher QmFetcher;
  * Returns: (transfer full). */
 QmFetcher *qm_fetcher_new (const QmFetchLimits *limits);
 
+/* One more, or one less, who needs it; the last one frees it. */
 QmFetcher *qm_fetcher_ref (QmFetcher *fetcher);
 void qm_fetcher_unref (QmFetcher *fetcher);
 

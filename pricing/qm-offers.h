@@ -50,6 +50,7 @@ QmOffers *qm_offers_new (const QmCatalog *catalog,
                          QmRates *rates,
                          QmDate today);
 
+/* One more, or one less, who needs it; the last one frees it. */
 QmOffers *qm_offers_ref (QmOffers *offers);
 void qm_offers_unref (QmOffers *offers);
 

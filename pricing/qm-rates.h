@@ -114,6 +114,7 @@ QmRates *qm_rates_new_shipped (const char *data_dir, GError **error);
  * Returns: (transfer full). */
 QmRates *qm_rates_merge (QmRates *older, QmRates *newer);
 
+/* One more, or one less, who needs it; the last one frees it. */
 QmRates *qm_rates_ref (QmRates *rates);
 void qm_rates_unref (QmRates *rates);
 

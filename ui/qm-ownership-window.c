@@ -37,7 +37,7 @@ struct _QmOwnershipWindow
   AdwExpanderRow *expanders[N_PARTS];
   GtkLabel *amounts[N_PARTS];
   GHashTable *spins; /* key -> GtkSpinButton */
-  GArray *rents;     /* const QmPrice *, of rent_gpu, the cheapest first */
+  GPtrArray *rents;  /* const QmPrice, of rent_gpu, the cheapest first */
   const QmGpu *rent_gpu;
   int rent_gpus;     /* that are rented at a time */
   gboolean updating; /* widgets are being set from the settings */
@@ -274,10 +274,9 @@ show_rent (QmOwnershipWindow *self, const QmOwned *owned)
 
   if (selected >= self->rents->len)
     return;
-  price = g_array_index (self->rents, const QmPrice *, selected);
-  rent.hour_micros = price->micros;
-  rent.gpus = price->gpus;
-  g_strlcpy (rent.currency, price->currency, sizeof rent.currency);
+  price = g_ptr_array_index (self->rents, selected);
+  if (!qm_rent_of_price (price, &rent))
+    return;
   if (qm_ownership_compare_rent (&self->settings, owned, &rent, &comparison,
                                  &error))
     text = describe_rent (&comparison, rent.currency);
@@ -300,17 +299,24 @@ describe_offer (const QmPrice *price)
                           hour, date);
 }
 
+static double
+cost_of (const QmPrice *price, int gpus)
+{
+  QmRent rent = { 0 };
+
+  return qm_rent_of_price (price, &rent)
+             ? qm_rent_experiment_cost (&rent, gpus, 1)
+             : 0;
+}
+
 /* By what the GPUs cost that are wanted, where instances are rented whole. */
 static int
 compare_rents (gconstpointer a, gconstpointer b, gpointer gpus)
 {
   const QmPrice *const *p = a;
   const QmPrice *const *q = b;
-  int wanted = GPOINTER_TO_INT (gpus);
-  double first = qm_rent_experiment_cost (
-      &(QmRent){ .hour_micros = (*p)->micros, .gpus = (*p)->gpus }, wanted, 1);
-  double second = qm_rent_experiment_cost (
-      &(QmRent){ .hour_micros = (*q)->micros, .gpus = (*q)->gpus }, wanted, 1);
+  double first = cost_of (*p, GPOINTER_TO_INT (gpus));
+  double second = cost_of (*q, GPOINTER_TO_INT (gpus));
 
   return (first > second) - (first < second);
 }
@@ -320,28 +326,20 @@ static void
 find_rents (QmOwnershipWindow *self, const QmGpu *gpu, int gpus)
 {
   g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
-  size_t n;
-  const QmPrice *prices =
-      qm_catalog_prices (qm_advisor_get_catalog (self->advisor), &n);
 
   if (self->rent_gpu == gpu && self->rent_gpus == gpus)
     return;
   self->rent_gpu = gpu;
   self->rent_gpus = gpus;
-  g_array_set_size (self->rents, 0);
-  for (size_t i = 0; gpu != NULL && i < n; i++)
-    {
-      const QmPrice *price = &prices[i];
-
-      if (price->kind == QM_PRICE_CLOUD && price->micros >= 0
-          && price->gpus >= 1 && strcmp (price->item, gpu->id) == 0)
-        g_array_append_val (self->rents, price);
-    }
-  g_array_sort_with_data (self->rents, compare_rents, GINT_TO_POINTER (gpus));
+  g_clear_pointer (&self->rents, g_ptr_array_unref);
+  self->rents = qm_rent_prices (qm_advisor_get_catalog (self->advisor), gpu->id,
+                                self->settings.currency);
+  g_ptr_array_sort_with_data (self->rents, compare_rents,
+                              GINT_TO_POINTER (gpus));
   for (guint i = 0; i < self->rents->len; i++)
     {
       g_autofree char *name =
-          describe_offer (g_array_index (self->rents, const QmPrice *, i));
+          describe_offer (g_ptr_array_index (self->rents, i));
 
       gtk_string_list_append (names, name);
     }
@@ -579,7 +577,7 @@ qm_ownership_window_finalize (GObject *object)
   QmOwnershipWindow *self = QM_OWNERSHIP_WINDOW (object);
 
   g_clear_pointer (&self->spins, g_hash_table_unref);
-  g_clear_pointer (&self->rents, g_array_unref);
+  g_clear_pointer (&self->rents, g_ptr_array_unref);
   G_OBJECT_CLASS (qm_ownership_window_parent_class)->finalize (object);
 }
 
@@ -622,7 +620,7 @@ qm_ownership_window_init (QmOwnershipWindow *self)
 {
   self->settings = qm_ownership_settings_default ();
   self->spins = g_hash_table_new (g_str_hash, g_str_equal);
-  self->rents = g_array_new (FALSE, FALSE, sizeof (const QmPrice *));
+  self->rents = g_ptr_array_new ();
   self->updating = TRUE;
   gtk_widget_init_template (GTK_WIDGET (self));
   add_inputs (self, NULL, 0);
