@@ -80,7 +80,7 @@ add_heads (Comparison *comparison)
     {
       const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
       g_autofree char *validity =
-          qm_validity_text (quote->valid_from, quote->valid_until, today);
+          qm_validity_text (quote->valid_from, quote->valid_until, today, TRUE);
       gboolean expired =
           qm_validity_on (quote->valid_from, quote->valid_until, today)
           == QM_VALIDITY_EXPIRED;

@@ -118,7 +118,7 @@ show_failure (QmQuoteDraft *self, const char *reason)
   g_autofree char *markup = g_markup_escape_text (reason, -1);
 
   adw_status_page_set_description (self->failed, markup);
-  show_page (self, "failed", is_last (self) ? NULL : _ ("_Next"));
+  show_page (self, "failed", is_last (self) ? NULL : _ ("Next"));
   gtk_widget_grab_focus (self->cancel_button);
 }
 
@@ -262,7 +262,7 @@ show_draft (QmQuoteDraft *self)
   gtk_widget_set_visible (self->several, self->import->quotes->len > 1);
   gtk_widget_set_visible (self->columns_button, self->import->mapping != NULL);
   which_cb (self);
-  show_page (self, "draft", _ ("_Store"));
+  show_page (self, "draft", _ ("Store"));
   update_accept (self);
   gtk_widget_grab_focus (GTK_WIDGET (self->accept_button));
 }
@@ -271,7 +271,7 @@ static void
 columns_cb (QmQuoteDraft *self)
 {
   qm_csv_mapping_view_set_import (self->mapping_view, self->import);
-  show_page (self, "mapping", _ ("_Read"));
+  show_page (self, "mapping", _ ("Read"));
 }
 
 static void

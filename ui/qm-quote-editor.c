@@ -381,8 +381,8 @@ fill (QmQuoteEditor *self)
     }
   self->tax = new_combo (_ ("Tax in the prices"), G_LIST_MODEL (model),
                          tax == QM_UNSTATED ? 0
-                         : tax == QM_NO    ? 1
-                                           : 2);
+                         : tax == QM_NO     ? 1
+                                            : 2);
   adw_preferences_group_add (self->head, self->tax);
   fill_items (self);
   for (guint i = 0; i < self->quote->lines->len && i < MAX_LINES; i++)

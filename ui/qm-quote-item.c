@@ -4,7 +4,6 @@
 
 #include "ui/qm-quote-item.h"
 
-#include "pricing/qm-format.h"
 #include "ui/qm-quote-text.h"
 
 #include <glib/gi18n-lib.h>
@@ -48,9 +47,11 @@ qm_quote_item_new (const QmCatalog *catalog,
                      ? g_strdup (row->vendor)
                      : qm_quote_title (NULL, row->number, row->source);
   shown->detail = detail_of (catalog, row);
-  shown->issued = row->issued_on.year != 0 ? qm_format_date (row->issued_on)
-                                           : g_strdup ("—");
-  shown->validity = qm_validity_text (row->valid_from, row->valid_until, today);
+  shown->issued = row->issued_on.year != 0
+                      ? qm_quote_date_entry_text (row->issued_on)
+                      : g_strdup ("—");
+  shown->validity =
+      qm_validity_text (row->valid_from, row->valid_until, today, TRUE);
   shown->total = qm_quote_amount_text (row->total_minor, row->currency);
   shown->expired = qm_validity_on (row->valid_from, row->valid_until, today)
                    == QM_VALIDITY_EXPIRED;

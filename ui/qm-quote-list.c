@@ -406,17 +406,19 @@ sorter_changed_cb (QmQuoteList *self,
 /* Cells. */
 
 static GtkWidget *
-new_cell_label (float xalign, gboolean wrap)
+new_cell_label (float xalign, gboolean ellipsize)
 {
   GtkWidget *label = gtk_label_new (NULL);
 
   gtk_label_set_xalign (GTK_LABEL (label), xalign);
-  if (wrap)
+  if (ellipsize)
+    gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+  else
     {
       gtk_label_set_wrap (GTK_LABEL (label), TRUE);
-      gtk_label_set_lines (GTK_LABEL (label), 2);
+      gtk_label_set_width_chars (GTK_LABEL (label), 10);
+      gtk_label_set_max_width_chars (GTK_LABEL (label), 16);
     }
-  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
   return label;
 }
 
@@ -433,9 +435,9 @@ static GtkWidget *
 new_quote_cell (void)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0);
-  GtkWidget *detail = new_cell_label (0, FALSE);
+  GtkWidget *detail = new_cell_label (0, TRUE);
 
-  gtk_box_append (GTK_BOX (box), new_cell_label (0, FALSE));
+  gtk_box_append (GTK_BOX (box), new_cell_label (0, TRUE));
   gtk_widget_add_css_class (detail, "caption");
   gtk_widget_add_css_class (detail, "dim-label");
   gtk_box_append (GTK_BOX (box), detail);
@@ -457,8 +459,7 @@ setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
   else if (column->id == COLUMN_QUOTE)
     cell = new_quote_cell ();
   else
-    cell = new_cell_label (column->id == COLUMN_TOTAL ? 1 : 0,
-                           column->id != COLUMN_TOTAL);
+    cell = new_cell_label (column->id == COLUMN_TOTAL ? 1 : 0, FALSE);
   if (column->id == COLUMN_TOTAL)
     gtk_widget_add_css_class (cell, "numeric");
   gtk_list_item_set_child (list_item, cell);
@@ -537,6 +538,7 @@ bind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
       qm_quote_item_get_shown (gtk_list_item_get_item (list_item));
   GtkWidget *cell = gtk_list_item_get_child (list_item);
 
+  name_row (list_item, shown);
   switch (column->id)
     {
     case COLUMN_MARK:
@@ -544,7 +546,6 @@ bind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
       break;
     case COLUMN_QUOTE:
       fill_quote (cell, shown);
-      name_row (list_item, shown);
       break;
     case COLUMN_ISSUED:
       gtk_label_set_label (GTK_LABEL (cell), shown->issued);

@@ -21,11 +21,12 @@ qm_validity_on (QmDate from, QmDate until, QmDate today)
 }
 
 char *
-qm_validity_text (QmDate from, QmDate until, QmDate today)
+qm_validity_text (QmDate from, QmDate until, QmDate today, gboolean brief)
 {
   QmValidity validity = qm_validity_on (from, until, today);
+  QmDate date = validity == QM_VALIDITY_LATER ? from : until;
   g_autofree char *day =
-      qm_format_date (validity == QM_VALIDITY_LATER ? from : until);
+      brief ? qm_quote_date_entry_text (date) : qm_format_date (date);
 
   switch (validity)
     {

@@ -73,9 +73,6 @@ add_fact (GtkGrid *grid, const char *name, const char *value, const char *css)
   text = new_label (value, css);
   gtk_widget_set_valign (key, GTK_ALIGN_START);
   gtk_widget_set_hexpand (text, TRUE);
-  gtk_accessible_update_relation (GTK_ACCESSIBLE (text),
-                                  GTK_ACCESSIBLE_RELATION_LABELLED_BY, key,
-                                  NULL, -1);
   gtk_grid_attach (grid, key, 0, row, 1, 1);
   gtk_grid_attach (grid, text, 1, row, 1, 1);
   g_object_set_data (G_OBJECT (grid), "rows", GINT_TO_POINTER (row + 1));
@@ -132,8 +129,8 @@ show_head (QmQuoteView *self)
   g_autofree char *issued = date_fact (quote->issued_on);
   g_autofree char *from = date_fact (quote->valid_from);
   g_autofree char *validity =
-      qm_validity_text (quote->valid_from, quote->valid_until,
-                        qm_date_today ());
+      qm_validity_text (quote->valid_from, quote->valid_until, qm_date_today (),
+                        FALSE);
   g_autofree char *source = source_fact (quote);
   g_autofree char *read = read_fact (quote);
   gboolean expired =

@@ -161,7 +161,6 @@ folded_cb (QmQuotesPage *self)
   gboolean folded = adw_leaflet_get_folded (self->leaflet);
 
   gtk_widget_set_visible (self->back_button, folded);
-  gtk_widget_set_hexpand (self->list_box, folded);
   g_object_set (self->list, "narrow", folded, NULL);
 }
 

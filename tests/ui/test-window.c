@@ -114,7 +114,8 @@ static void
 test_result_actions (void)
 {
   static const char *const own[] = { "win.reset", "win.search-model",
-                                     "win.focus-budget", NULL };
+                                     "win.focus-budget", "win.total-cost",
+                                     NULL };
   GTypeClass *window_class = g_type_class_ref (QM_TYPE_WINDOW);
   GTypeClass *results_class = g_type_class_ref (QM_TYPE_RESULTS_VIEW);
   const char *name, *property;
