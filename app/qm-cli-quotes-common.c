@@ -167,6 +167,18 @@ qm_cli_check_address (const char *address, GError **error)
   return NULL;
 }
 
+void
+qm_cli_quote_missing (GError *trouble, char *missing, GError **error)
+{
+  g_autofree char *message = missing;
+
+  if (g_error_matches (trouble, QM_QUOTE_STORE_ERROR,
+                       QM_QUOTE_STORE_ERROR_NOT_FOUND))
+    g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, message);
+  else
+    g_propagate_error (error, g_error_copy (trouble));
+}
+
 GPtrArray *
 qm_cli_quotes_get (QmQuoteStore *store, const GArray *ids, GError **error)
 {
@@ -175,11 +187,20 @@ qm_cli_quotes_get (QmQuoteStore *store, const GArray *ids, GError **error)
 
   for (guint i = 0; i < ids->len; i++)
     {
-      QmQuote *quote =
-          qm_quote_store_get (store, g_array_index (ids, gint64, i), error);
+      gint64 id = g_array_index (ids, gint64, i);
+      g_autoptr (GError) trouble = NULL;
+      QmQuote *quote = qm_quote_store_get (store, id, &trouble);
 
       if (quote == NULL)
-        return NULL;
+        {
+          qm_cli_quote_missing (
+              trouble,
+              g_strdup_printf (_ ("there is no quote %lld; “quartermaster "
+                                  "quotes list” shows all"),
+                               (long long) id),
+              error);
+          return NULL;
+        }
       g_ptr_array_add (quotes, quote);
     }
   return g_steal_pointer (&quotes);

@@ -193,13 +193,21 @@ static gboolean
 take_off (const Typed *typed, const char *address, GError **error)
 {
   g_autofree char *checked = qm_cli_check_address (address, error);
+  g_autofree char *quoted = qm_cli_quote (address);
   g_autofree char *line = NULL;
   g_autoptr (QmQuoteStore) store = NULL;
+  g_autoptr (GError) trouble = NULL;
 
   if (checked == NULL
-      || (store = qm_cli_store_open (typed->store, FALSE, error)) == NULL
-      || !qm_quote_store_remove_watched (store, checked, error))
+      || (store = qm_cli_store_open (typed->store, FALSE, error)) == NULL)
     return FALSE;
+  if (!qm_quote_store_remove_watched (store, checked, &trouble))
+    {
+      qm_cli_quote_missing (trouble,
+                            g_strdup_printf (_ ("%s is not watched"), quoted),
+                            error);
+      return FALSE;
+    }
   /* Translators: an address. */
   line = g_strdup_printf (_ ("No longer watching %s\n"), checked);
   return qm_cli_write_text (line, error);

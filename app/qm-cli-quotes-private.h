@@ -66,6 +66,10 @@ char *qm_cli_check_address (const char *address, GError **error);
 GPtrArray *
 qm_cli_quotes_get (QmQuoteStore *store, const GArray *ids, GError **error);
 
+/* Passes an error of the store on; where something is not there, as `missing`,
+ * which is taken. */
+void qm_cli_quote_missing (GError *trouble, char *missing, GError **error);
+
 /* The day on which a quote was made: issued, else valid from, else read. */
 QmDate qm_cli_quote_day (const QmQuote *quote);
 

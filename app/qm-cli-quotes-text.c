@@ -59,13 +59,18 @@ add_line_row (const QmQuote *quote, guint index, QmCliTable *table)
       qm_cli_quote_minor_text (qm_quote_line_cost (quote, line),
                                quote->currency);
   g_autofree char *match = match_text (line);
-  g_autofree char *description = qm_cli_one_line (line->description);
+  g_autofree char *words = qm_cli_one_line (line->description);
+  g_autofree char *description = NULL;
 
+  if (line->role == QM_LINE_QUOTED)
+    description = g_steal_pointer (&words);
+  else
+    description = g_strdup_printf ("%s: %s", qm_cli_line_role_text (line->role),
+                                   words != NULL ? words : "");
   qm_cli_table_add_row (
       table, line->role == QM_LINE_QUOTED ? QM_CLI_PLAIN : QM_CLI_FAINT,
-      (const char *[]){ position, qm_cli_line_role_text (line->role),
-                        line->part_number, description, quantity, price, total,
-                        match });
+      (const char *[]){ position, line->part_number, description, quantity,
+                        price, total, match });
 }
 
 static void
@@ -73,8 +78,7 @@ append_lines (const QmQuote *quote, GString *out, const QmCliScreen *screen)
 {
   const QmCliColumn columns[] = {
     { _ ("Line"), QM_CLI_RIGHT },
-    { _ ("Role"), .drop = 2 },
-    { _ ("Part number"), .drop = 3, .shrink = 10 },
+    { _ ("Part number"), .drop = 2, .shrink = 10 },
     { _ ("Description"), .shrink = 16 },
     { _ ("Quantity"), QM_CLI_RIGHT },
     { _ ("Price"), QM_CLI_RIGHT },

@@ -79,13 +79,15 @@ class BadInputTest(QuotesTest):
                 (("list", "--limit", "0"), "--limit"),
                 (("list", "all"), "unexpected"),
                 (("show",), "number"), (("show", "x"), "'x'"),
-                (("show", "1", "2"), "one quote"), (("show", "77"), "77"),
+                (("show", "1", "2"), "one quote"),
+                (("show", "77"), "no quote 77"),
                 (("compare", "1"), "2 to 4"),
                 (("compare", "1", "2", "3", "4", "5"), "2 to 4"),
                 (("export", "1"), "--format"),
                 (("export", "1", "--format", "doc"), "doc"),
                 (("delete",), "number"), (("delete", "0"), "'0'"),
-                (("delete", "5"), "5"), (("restore", "5"), "5"),
+                (("delete", "5"), "no quote 5"),
+                (("restore", "5"), "no deleted quote 5"),
                 (("rates",), "update"), (("rates", "guess"), "update"),
                 (("rates", "show", "EURO"), "EURO"),
                 (("rates", "show", "EUR", "XYZ"), "XYZ"),
@@ -96,6 +98,7 @@ class BadInputTest(QuotesTest):
                 (("fetch", "--add", "ftp://a/"), "ftp"),
                 (("fetch", "--add", "http://a/", "--item", "x"), "'x'"),
                 (("fetch", "http://127.0.0.1/"), "not watched"),
+                (("fetch", "--remove", "http://a/"), "not watched"),
                 (("fetch", "--list", "--remove", "http://a/"), "exclude")):
             with self.subTest(arguments=arguments):
                 self.refuse_quotes(*arguments, says=says)
