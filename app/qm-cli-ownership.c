@@ -7,6 +7,7 @@
 #include "app/qm-cli-json.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-ownership.h"
+#include "app/qm-cli-quotes-input.h"
 #include "app/qm-cli-table.h"
 #include "pricing/qm-format.h"
 #include "pricing/qm-prose.h"
@@ -79,22 +80,12 @@ set_unknown (const char *word, GError **error)
   return FALSE;
 }
 
-/* One part of that name; QM_OWNERSHIP_PRICE_ALONE where there is none. */
-static QmOwnershipParts
-part_named (const char *name)
-{
-  for (guint i = 0; i < G_N_ELEMENTS (all_parts); i++)
-    if (g_str_equal (name, qm_ownership_part_name (all_parts[i])))
-      return all_parts[i];
-  return QM_OWNERSHIP_PRICE_ALONE;
-}
-
 /* "all", "none", "tax", "no-tax". */
 static gboolean
 apply_word (QmOwnershipSettings *settings, const char *word, GError **error)
 {
   gboolean off = g_str_has_prefix (word, "no-");
-  QmOwnershipParts part = part_named (off ? word + 3 : word);
+  QmOwnershipParts part = qm_ownership_part_of_name (off ? word + 3 : word);
 
   if (g_str_equal (word, "all"))
     settings->parts = QM_OWNERSHIP_ALL;
@@ -109,8 +100,9 @@ apply_word (QmOwnershipSettings *settings, const char *word, GError **error)
   return TRUE;
 }
 
+/* Whether there is an assumption of that name, and to which part it belongs. */
 static gboolean
-is_key (const char *word)
+find_key (const char *word, QmOwnershipParts *part)
 {
   const QmOwnershipSettings usual = qm_ownership_settings_default ();
   g_autoptr (GPtrArray) assumptions = qm_ownership_assumptions (&usual);
@@ -119,8 +111,10 @@ is_key (const char *word)
     {
       const QmAssumption *one = g_ptr_array_index (assumptions, i);
 
-      if (g_str_equal (word, one->key))
-        return TRUE;
+      if (!g_str_equal (word, one->key))
+        continue;
+      *part = one->part;
+      return TRUE;
     }
   return FALSE;
 }
@@ -132,17 +126,22 @@ apply (QmOwnershipSettings *settings, const char *item, GError **error)
   g_autofree char *key = NULL;
   g_autofree char *value = NULL;
   g_autofree char *quoted = NULL;
+  QmOwnershipParts part;
 
   if (sign == NULL)
     return apply_word (settings, item, error);
   key = g_strchomp (g_strndup (item, (gsize) (sign - item)));
-  if (!is_key (key))
+  if (!find_key (key, &part))
     return set_unknown (key, error);
   value = g_strchug (g_strdup (sign + 1));
   if (g_str_has_suffix (value, "%"))
-    g_strchomp (memset (value + strlen (value) - 1, ' ', 1));
-  if (qm_ownership_set (settings, key, value, NULL))
-    return TRUE;
+    value[strlen (value) - 1] = '\0';
+  g_strchomp (value);
+  if (qm_ownership_settings_set (settings, key, value, NULL))
+    {
+      settings->parts |= part;
+      return TRUE;
+    }
   quoted = qm_cli_quote (item);
   g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
                _ ("--ownership: %s has no number as it is needed; write it "
@@ -156,19 +155,18 @@ static gboolean
 apply_file (QmOwnershipSettings *settings, const char *path, GError **error)
 {
   g_autofree char *quoted = qm_cli_quote (path);
+  g_auto (QmCliInput) input = { 0 };
   g_autofree char *text = NULL;
   g_auto (GStrv) lines = NULL;
   g_autoptr (GError) trouble = NULL;
   gsize length;
 
-  if (!g_file_get_contents (path, &text, &length, &trouble))
-    {
-      g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
-                   /* Translators: a file, why not. */
-                   _ ("cannot read %s: %s"), quoted, trouble->message);
-      return FALSE;
-    }
-  if (length > FILE_MAX || strlen (text) != length)
+  if (!qm_cli_input_read_file (&input, path, NULL, error))
+    return FALSE;
+  text = g_strndup (g_bytes_get_data (input.bytes, &length),
+                    g_bytes_get_size (input.bytes));
+  if (length > FILE_MAX || strlen (text) != length
+      || !g_utf8_validate (text, -1, NULL))
     {
       g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
                    _ ("%s is no file of assumptions"), quoted);
@@ -220,25 +218,6 @@ qm_cli_ownership_read (const QmCliOwnership *typed,
   return FALSE;
 }
 
-/* --- what can be rented --- */
-
-static gboolean
-is_rent (const QmPrice *price, const QmGpu *gpu)
-{
-  return price->kind == QM_PRICE_CLOUD && price->unit == QM_PRICE_HOUR
-         && price->micros > 0 && price->gpus > 0
-         && strcmp (price->item, gpu->id) == 0;
-}
-
-static QmRent
-rent_of (const QmPrice *price)
-{
-  QmRent rent = { .hour_micros = price->micros, .gpus = price->gpus };
-
-  memcpy (rent.currency, price->currency, sizeof rent.currency);
-  return rent;
-}
-
 /* --- for programs --- */
 
 static json_t *
@@ -269,7 +248,7 @@ rent_json (const QmOwnershipSettings *settings,
            const QmOwned *owned,
            const QmPrice *price)
 {
-  const QmRent rent = rent_of (price);
+  QmRent rent;
   g_autoptr (GError) error = NULL;
   QmOwnOrRent found;
   json_t *object = json_object ();
@@ -279,9 +258,12 @@ rent_json (const QmOwnershipSettings *settings,
                        qm_cli_json_date (price->observed_on));
   json_object_set_new (object, "hour", qm_cli_json_micros (price->micros));
   json_object_set_new (object, "gpus", json_integer (price->gpus));
-  if (!qm_ownership_compare_rent (settings, owned, &rent, &found, &error))
+  if (!qm_rent_of_price (price, &rent)
+      || !qm_ownership_compare_rent (settings, owned, &rent, &found, &error))
     {
-      json_object_set_new (object, "error", qm_cli_json_text (error->message));
+      json_object_set_new (object, "error",
+                           error != NULL ? qm_cli_json_text (error->message)
+                                         : json_null ());
       return object;
     }
   json_object_set_new (object, "instances", json_integer (found.instances));
@@ -377,8 +359,8 @@ qm_cli_ownership_json (const QmOwnershipSettings *settings,
   g_autoptr (GError) error = NULL;
   QmOwned owned;
   QmOwnership sum;
-  size_t n;
-  const QmPrice *prices = qm_catalog_prices (catalog, &n);
+  g_autoptr (GPtrArray) prices =
+      qm_rent_prices (catalog, candidate->gpu->id, settings->currency);
 
   if (!qm_owned_of_candidate (candidate, &owned))
     json_object_set_new (object, "error",
@@ -388,10 +370,9 @@ qm_cli_ownership_json (const QmOwnershipSettings *settings,
   else
     {
       add_sum (object, &sum, machine_days (candidate));
-      for (size_t i = 0; i < n; i++)
-        if (is_rent (&prices[i], candidate->gpu))
-          json_array_append_new (rents,
-                                 rent_json (settings, &owned, &prices[i]));
+      for (guint i = 0; i < prices->len; i++)
+        json_array_append_new (
+            rents, rent_json (settings, &owned, g_ptr_array_index (prices, i)));
     }
   json_object_set_new (object, "own_or_rent", rents);
   json_object_set_new (object, "assumptions", assumptions_json (settings));
@@ -468,7 +449,7 @@ add_rent_row (const QmOwnershipSettings *settings,
               const QmPrice *price,
               QmCliTable *table)
 {
-  const QmRent rent = rent_of (price);
+  QmRent rent;
   g_autofree char *hour = qm_format_price (price, TRUE);
   g_autofree char *gpus = g_strdup_printf ("%d", price->gpus);
   g_autofree char *date = qm_cli_date_text (price->observed_on);
@@ -478,7 +459,8 @@ add_rent_row (const QmOwnershipSettings *settings,
   g_autoptr (GError) error = NULL;
   QmOwnOrRent found;
 
-  if (qm_ownership_compare_rent (settings, owned, &rent, &found, &error))
+  if (qm_rent_of_price (price, &rent)
+      && qm_ownership_compare_rent (settings, owned, &rent, &found, &error))
     {
       rented = qm_format_money ((double) found.rent_month_micros
                                     / QM_MICROS_PER_UNIT,
@@ -518,19 +500,14 @@ append_rents (const QmOwnershipSettings *settings,
   g_autofree char *heading =
       /* Translators: a share of all hours, "80 %". */
       g_strdup_printf (_ ("Own or rent, in use %s of the time"), use);
-  size_t n;
-  const QmPrice *prices = qm_catalog_prices (catalog, &n);
-  gboolean any = FALSE;
+  g_autoptr (GPtrArray) prices =
+      qm_rent_prices (catalog, candidate->gpu->id, settings->currency);
 
   qm_cli_table_add_heading (table, heading);
-  for (size_t i = 0; i < n; i++)
-    if (is_rent (&prices[i], candidate->gpu))
-      {
-        add_rent_row (settings, owned, &prices[i], table);
-        any = TRUE;
-      }
+  for (guint i = 0; i < prices->len; i++)
+    add_rent_row (settings, owned, g_ptr_array_index (prices, i), table);
   g_string_append_c (out, '\n');
-  if (any)
+  if (prices->len > 0)
     qm_cli_table_append (table, out, screen);
   else
     qm_cli_append_paragraph (out, screen, QM_CLI_PLAIN, "", 0,

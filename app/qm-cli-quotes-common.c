@@ -6,6 +6,7 @@
 
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-quotes-private.h"
+#include "pricing/qm-fetch.h"
 #include "pricing/qm-quote-read.h"
 #include "pricing/qm-quote-totals.h"
 
@@ -151,6 +152,33 @@ qm_cli_is_address (const char *argument)
   return TRUE;
 }
 
+char *
+qm_cli_check_address (const char *address, GError **error)
+{
+  g_autoptr (GError) trouble = NULL;
+  g_autofree char *quoted = NULL;
+  char *checked = qm_fetch_check_address (address, &trouble);
+
+  if (checked != NULL)
+    return checked;
+  quoted = qm_cli_quote (address);
+  g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, "%s: %s", quoted,
+               trouble->message);
+  return NULL;
+}
+
+void
+qm_cli_quote_missing (GError *trouble, char *missing, GError **error)
+{
+  g_autofree char *message = missing;
+
+  if (g_error_matches (trouble, QM_QUOTE_STORE_ERROR,
+                       QM_QUOTE_STORE_ERROR_NOT_FOUND))
+    g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, message);
+  else
+    g_propagate_error (error, g_error_copy (trouble));
+}
+
 GPtrArray *
 qm_cli_quotes_get (QmQuoteStore *store, const GArray *ids, GError **error)
 {
@@ -159,11 +187,20 @@ qm_cli_quotes_get (QmQuoteStore *store, const GArray *ids, GError **error)
 
   for (guint i = 0; i < ids->len; i++)
     {
-      QmQuote *quote =
-          qm_quote_store_get (store, g_array_index (ids, gint64, i), error);
+      gint64 id = g_array_index (ids, gint64, i);
+      g_autoptr (GError) trouble = NULL;
+      QmQuote *quote = qm_quote_store_get (store, id, &trouble);
 
       if (quote == NULL)
-        return NULL;
+        {
+          qm_cli_quote_missing (
+              trouble,
+              g_strdup_printf (_ ("there is no quote %lld; “quartermaster "
+                                  "quotes list” shows all"),
+                               (long long) id),
+              error);
+          return NULL;
+        }
       g_ptr_array_add (quotes, quote);
     }
   return g_steal_pointer (&quotes);
@@ -193,10 +230,12 @@ qm_cli_quote_day (const QmQuote *quote)
 gboolean
 qm_cli_quote_holds (const QmQuote *quote, QmDate day)
 {
+  QmDate begin =
+      quote->valid_from.year != 0 ? quote->valid_from : quote->issued_on;
+
   return (quote->valid_until.year == 0
           || qm_date_compare (quote->valid_until, day) >= 0)
-         && (quote->valid_from.year == 0
-             || qm_date_compare (quote->valid_from, day) <= 0);
+         && (begin.year == 0 || qm_date_compare (begin, day) <= 0);
 }
 
 gint64
@@ -351,7 +390,7 @@ qm_cli_read_page (const char *data,
   quote = qm_page_offer_to_quote (offer, address, NULL, qm_date_today ());
   if (quote == NULL)
     {
-      g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+      g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
                    /* Translators: why. */
                    _ ("the page says no price: %s"), offer->reason);
       return NULL;

@@ -408,8 +408,7 @@ qm_cli_quotes_compare (const char *const *arguments, GError **error)
 
   qm_cli_options_add_value (
       options, "currency", 0, _ ("CODE"),
-      _ ("Totals in this currency; if not given, the quotes’ own where all "
-         "have the same, else USD"),
+      _ ("Totals in this one; if not given, the quotes’ own or USD"),
       &currency);
   qm_cli_store_add_option (options, &path);
   qm_cli_options_add_flag (options, "json",

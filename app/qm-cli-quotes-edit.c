@@ -21,6 +21,7 @@ edit_all (QmQuoteStore *store,
           const GArray *ids,
           Edit edit,
           const char *done,
+          const char *missing,
           GError **error)
 {
   g_autoptr (GString) out = g_string_new (NULL);
@@ -29,9 +30,14 @@ edit_all (QmQuoteStore *store,
   for (guint i = 0; whole && i < ids->len; i++)
     {
       gint64 id = g_array_index (ids, gint64, i);
+      g_autoptr (GError) trouble = NULL;
 
-      whole = edit (store, id, error);
-      if (whole)
+      whole = edit (store, id, &trouble);
+      if (!whole)
+        qm_cli_quote_missing (
+            trouble, g_strdup_printf ("%s %" G_GINT64_FORMAT, missing, id),
+            error);
+      else
         g_string_append_printf (out, "%s %" G_GINT64_FORMAT "\n", done, id);
     }
   return qm_cli_write_text (out->str, whole ? error : NULL) && whole;
@@ -42,6 +48,7 @@ run (const QmCliVerb *verb,
      const char *const *arguments,
      Edit edit,
      const char *done,
+     const char *missing,
      GError **error)
 {
   g_autoptr (GArray) options = qm_cli_options_new ();
@@ -58,7 +65,7 @@ run (const QmCliVerb *verb,
                                          : QM_CLI_EXIT_BAD_INPUT;
   if ((ids = qm_cli_quote_ids (rest, 1, G_MAXUINT, error)) == NULL
       || (store = qm_cli_store_open (path, FALSE, error)) == NULL
-      || !edit_all (store, ids, edit, done, error))
+      || !edit_all (store, ids, edit, done, missing, error))
     return QM_CLI_EXIT_BAD_INPUT;
   return QM_CLI_EXIT_FOUND;
 }
@@ -74,7 +81,7 @@ qm_cli_quotes_delete (const char *const *arguments, GError **error)
   };
 
   return run (&verb, arguments, qm_quote_store_delete, _ ("Deleted quote"),
-              error);
+              _ ("there is no quote"), error);
 }
 
 int
@@ -88,5 +95,5 @@ qm_cli_quotes_restore (const char *const *arguments, GError **error)
   };
 
   return run (&verb, arguments, qm_quote_store_restore, _ ("Restored quote"),
-              error);
+              _ ("there is no deleted quote"), error);
 }

@@ -15,7 +15,7 @@
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
 #include "pricing/qm-quote-read.h"
-#include "pricing/qm-watch-list.h"
+#include "pricing/qm-watch-store.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -36,7 +36,6 @@ typedef struct
 typedef struct
 {
   QmQuoteStore *store;
-  GPtrArray *watched; /* QmWatched, by the ids of the QmWatch */
   QmPageRules *rules;
   GError *trouble; /* of the store: the first one */
   guint failed;
@@ -60,7 +59,6 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
 static void
 refresh_clear (Refresh *refresh)
 {
-  g_clear_pointer (&refresh->watched, g_ptr_array_unref);
   g_clear_pointer (&refresh->rules, qm_page_rules_free);
   g_clear_error (&refresh->trouble);
   g_clear_pointer (&refresh->outcomes, json_decref);
@@ -69,16 +67,6 @@ refresh_clear (Refresh *refresh)
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Refresh, refresh_clear)
-
-/* Feeds are known by their addresses. */
-static QmWatchKind
-kind_of (const char *address)
-{
-  for (int feed = 0; feed < QM_N_FEEDS; feed++)
-    if (g_str_has_prefix (address, qm_feed_address ((QmFeed) feed)))
-      return (QmWatchKind) (QM_WATCH_AZURE + feed);
-  return QM_WATCH_PAGE;
-}
 
 /* --- the list --- */
 
@@ -185,7 +173,7 @@ add (const Typed *typed, const char *address, GError **error)
   g_autoptr (QmWatched) watched = NULL;
 
   if (!qm_cli_option_single ("item", typed->item, &item, error)
-      || (checked = qm_fetch_check_address (address, error)) == NULL
+      || (checked = qm_cli_check_address (address, error)) == NULL
       || !check_item (item, error)
       || (store = qm_cli_store_open (typed->store, TRUE, error)) == NULL)
     return FALSE;
@@ -204,52 +192,28 @@ add (const Typed *typed, const char *address, GError **error)
 static gboolean
 take_off (const Typed *typed, const char *address, GError **error)
 {
-  g_autofree char *checked = qm_fetch_check_address (address, error);
+  g_autofree char *checked = qm_cli_check_address (address, error);
+  g_autofree char *quoted = qm_cli_quote (address);
   g_autofree char *line = NULL;
   g_autoptr (QmQuoteStore) store = NULL;
+  g_autoptr (GError) trouble = NULL;
 
   if (checked == NULL
-      || (store = qm_cli_store_open (typed->store, FALSE, error)) == NULL
-      || !qm_quote_store_remove_watched (store, checked, error))
+      || (store = qm_cli_store_open (typed->store, FALSE, error)) == NULL)
     return FALSE;
+  if (!qm_quote_store_remove_watched (store, checked, &trouble))
+    {
+      qm_cli_quote_missing (trouble,
+                            g_strdup_printf (_ ("%s is not watched"), quoted),
+                            error);
+      return FALSE;
+    }
   /* Translators: an address. */
   line = g_strdup_printf (_ ("No longer watching %s\n"), checked);
   return qm_cli_write_text (line, error);
 }
 
 /* --- refreshing --- */
-
-/* What is known of a page, so that "not modified" is an answer. */
-static QmQuote *
-known_quote (const QmWatched *watched)
-{
-  QmQuote *quote;
-  QmQuoteLine *line;
-
-  if (watched->last_micros == QM_AMOUNT_UNSTATED)
-    return NULL;
-  quote = qm_quote_new ();
-  memcpy (quote->currency, watched->last_currency, sizeof quote->currency);
-  line = qm_quote_add_line (quote, QM_LINE_QUOTED);
-  line->price_micros = watched->last_micros;
-  return quote;
-}
-
-static QmWatch *
-watch_of (const QmWatched *watched, guint index, GError **error)
-{
-  QmWatch *watch =
-      qm_watch_new (kind_of (watched->address), watched->address, error);
-
-  if (watch == NULL)
-    return NULL;
-  watch->id = index;
-  watch->etag = g_strdup (watched->etag);
-  watch->last_modified = g_strdup (watched->last_modified);
-  if (watch->kind == QM_WATCH_PAGE)
-    watch->quote = known_quote (watched);
-  return watch;
-}
 
 static QmQuote *
 extract (const QmWatch *watch,
@@ -269,101 +233,29 @@ extract (const QmWatch *watch,
   return quotes != NULL ? g_ptr_array_steal_index (quotes, 0) : NULL;
 }
 
-/* The line that a watched price is of: of a page its only one, of a feed the
- * cheapest hour of a GPU of the item. */
-static const QmQuoteLine *
-line_of (const QmWatch *watch, const QmWatched *watched)
+/* Takes over what was read; what the store knows then, NULL where it fails. */
+static QmWatched *
+keep (Refresh *refresh, const QmWatch *watch, QmWatchOutcome outcome)
 {
-  const QmQuoteLine *best = NULL;
-  double best_price = 0;
+  g_autoptr (QmWatched) watched = NULL;
+  const QmQuoteLine *line;
+  GError **trouble = refresh->trouble == NULL ? &refresh->trouble : NULL;
 
-  if (watch->quote == NULL)
+  if (!qm_watch_store_save (refresh->store, watch, outcome, trouble))
     return NULL;
-  for (guint i = 0; i < watch->quote->lines->len; i++)
-    {
-      const QmQuoteLine *line = g_ptr_array_index (watch->quote->lines, i);
-      double price = (double) line->price_micros / MAX (line->gpus, 1);
-
-      if (line->price_micros == QM_AMOUNT_UNSTATED || line->price_micros < 0
-          || (watch->kind != QM_WATCH_PAGE
-              && (line->item == NULL
-                  || g_strcmp0 (line->item, watched->item) != 0)))
-        continue;
-      if (best == NULL || price < best_price)
-        {
-          best = line;
-          best_price = price;
-        }
-    }
-  return best;
-}
-
-/* What was seen, as the store keeps it. */
-static QmPricePoint *
-point_of (const QmWatch *watch,
-          const QmWatched *watched,
-          const QmQuoteLine *line)
-{
-  QmPricePoint *point = g_new0 (QmPricePoint, 1);
-
-  point->item = g_strdup (watched->item);
-  point->kind = watch->quote->kind;
-  point->unit = watch->quote->unit;
-  point->gpus = line->gpus;
-  point->date = qm_date_today ();
-  point->micros = line->price_micros;
-  memcpy (point->currency, watch->quote->currency, sizeof point->currency);
-  point->tax_included = watch->quote->tax_included;
-  point->source = g_strdup (watch->address);
-  return point;
-}
-
-/* Takes over what was read.  FALSE where the store fails. */
-static gboolean
-keep (Refresh *refresh,
-      const QmWatch *watch,
-      QmWatchOutcome outcome,
-      QmWatched *watched)
-{
-  const QmQuoteLine *line = line_of (watch, watched);
-  g_autoptr (QmPricePoint) point = NULL;
-
-  watched->tried_at = watch->tried_at;
-  g_free (watched->error);
-  watched->error = g_strdup (watch->failure);
-  if (outcome == QM_WATCH_FAILED)
-    watched->error_at = watch->tried_at;
-  else if (line == NULL || !qm_currency_valid (watch->quote->currency))
-    {
-      watched->error = g_strdup (
-          line == NULL ? _ ("the feed has no price of that item")
-                       : _ ("the page does not say the currency clearly"));
-      watched->error_at = watch->tried_at;
-    }
-  else
-    {
-      watched->last_micros = line->price_micros;
-      memcpy (watched->last_currency, watch->quote->currency,
-              sizeof watched->last_currency);
-      watched->last_date = qm_date_today ();
-      if (line->description != NULL)
-        {
-          g_free (watched->title);
-          watched->title = g_strdup (line->description);
-        }
-      g_free (watched->etag);
-      watched->etag = g_strdup (watch->etag);
-      g_free (watched->last_modified);
-      watched->last_modified = g_strdup (watch->last_modified);
-      /* Of what has not changed, only the price is known. */
-      if (line->description != NULL)
-        point = point_of (watch, watched, line);
-    }
-  return qm_quote_store_put_watched (refresh->store, watched, point,
-                                     refresh->trouble == NULL
-                                         ? &refresh->trouble
-                                         : NULL)
-         != 0;
+  watched =
+      qm_quote_store_get_watched (refresh->store, watch->address, trouble);
+  if (watched == NULL || watch->quote == NULL || watch->quote->lines->len != 1)
+    return g_steal_pointer (&watched);
+  line = g_ptr_array_index (watch->quote->lines, 0);
+  if (line->description == NULL
+      || g_strcmp0 (line->description, watched->title) == 0)
+    return g_steal_pointer (&watched);
+  g_free (watched->title);
+  watched->title = g_strdup (line->description);
+  if (qm_quote_store_put_watched (refresh->store, watched, NULL, trouble) == 0)
+    return NULL;
+  return g_steal_pointer (&watched);
 }
 
 static const char *
@@ -386,9 +278,12 @@ outcome_name (QmWatchOutcome outcome)
     }
 }
 
-/* One line about a page.  (transfer full) */
+/* One line about a page or feed.  (transfer full) */
 static char *
-outcome_text (const QmWatched *watched, QmWatchOutcome outcome, gint64 before)
+outcome_text (const QmWatch *watch,
+              const QmWatched *watched,
+              QmWatchOutcome outcome,
+              gint64 before)
 {
   g_autofree char *price =
       qm_cli_quote_micros_text (watched->last_micros, watched->last_currency);
@@ -405,23 +300,26 @@ outcome_text (const QmWatched *watched, QmWatchOutcome outcome, gint64 before)
     /* Translators: a price, a date, why there is no newer one. */
     return g_strdup_printf (_ ("still %s of %s: %s"), price, date,
                             watched->error);
+  if (watch->kind != QM_WATCH_PAGE && watch->quote != NULL)
+    /* Translators: how many prices a feed has. */
+    return g_strdup_printf (ngettext ("%u price", "%u prices",
+                                      watch->quote->lines->len),
+                            watch->quote->lines->len);
+  if (price == NULL)
+    return g_strdup (_ ("no price in a currency that is clear"));
   if (old == NULL || before == watched->last_micros)
     return g_steal_pointer (&price);
   /* Translators: the price now and the price before. */
   return g_strdup_printf (_ ("%s, was %s"), price, old);
 }
 
-/* By the price that is kept: a feed has many others. */
-static QmWatchOutcome
-outcome_of (const QmWatched *watched, QmWatchOutcome outcome, gint64 before)
+static gint64
+price_before (const Refresh *refresh, const QmWatch *watch)
 {
-  if (outcome == QM_WATCH_CANCELLED)
-    return outcome;
-  if (watched->error != NULL)
-    return QM_WATCH_FAILED;
-  if (before == QM_AMOUNT_UNSTATED)
-    return QM_WATCH_FIRST;
-  return before == watched->last_micros ? QM_WATCH_SAME : QM_WATCH_CHANGED;
+  g_autoptr (QmWatched) watched =
+      qm_quote_store_get_watched (refresh->store, watch->address, NULL);
+
+  return watched != NULL ? watched->last_micros : QM_AMOUNT_UNSTATED;
 }
 
 static void
@@ -432,24 +330,22 @@ report (const QmWatch *watch,
         gpointer user_data)
 {
   Refresh *refresh = user_data;
-  QmWatched *watched = g_ptr_array_index (refresh->watched, (guint) watch->id);
-  gint64 before = watched->last_micros;
+  gint64 before = price_before (refresh, watch);
+  g_autoptr (QmWatched) watched = keep (refresh, watch, outcome);
   g_autofree char *line = NULL;
   g_autofree char *text = NULL;
   g_autofree char *label = NULL;
   json_t *object;
 
-  if (outcome != QM_WATCH_CANCELLED)
-    keep (refresh, watch, outcome, watched);
-  outcome = outcome_of (watched, outcome, before);
   /* Translators: two numbers, an address. */
   line = g_strdup_printf (_ ("%u of %u: %s"), done, total, watch->address);
   qm_cli_progress (line);
-
+  if (watched == NULL)
+    return;
   object = watched_json (watched);
   json_object_set_new (object, "outcome", json_string (outcome_name (outcome)));
   json_array_append_new (refresh->outcomes, object);
-  text = outcome_text (watched, outcome, before);
+  text = outcome_text (watch, watched, outcome, before);
   label = g_strdup_printf ("%s: ", watched->address);
   qm_cli_append_paragraph (refresh->text, &refresh->screen,
                            outcome == QM_WATCH_FAILED ? QM_CLI_BAD
@@ -458,23 +354,29 @@ report (const QmWatch *watch,
   refresh->failed += outcome == QM_WATCH_FAILED;
 }
 
-/* Those that are asked for; an error where one is not watched. */
+static gboolean
+is_asked (const QmWatch *watch, const char *const *addresses)
+{
+  return addresses[0] == NULL || g_strv_contains (addresses, watch->address);
+}
+
+/* Those that are asked for; an error where one is not watched.
+ * (transfer full): of QmWatch. */
 static GPtrArray *
 choose (QmQuoteStore *store, GStrv addresses, GError **error)
 {
-  g_autoptr (GPtrArray) chosen = NULL;
+  g_autoptr (GPtrArray) watches = NULL;
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  g_auto (GStrv) checked = NULL;
 
-  if (addresses[0] == NULL)
-    return qm_quote_store_watched (store, error);
-  chosen = g_ptr_array_new_with_free_func ((GDestroyNotify) qm_watched_free);
   for (guint i = 0; addresses[i] != NULL; i++)
     {
-      g_autofree char *checked = qm_fetch_check_address (addresses[i], error);
-      QmWatched *watched;
+      g_autofree char *address = qm_cli_check_address (addresses[i], error);
+      g_autoptr (QmWatched) watched = NULL;
 
-      if (checked == NULL)
+      if (address == NULL)
         return NULL;
-      watched = qm_quote_store_get_watched (store, checked, NULL);
+      watched = qm_quote_store_get_watched (store, address, NULL);
       if (watched == NULL)
         {
           g_autofree char *quoted = qm_cli_quote (addresses[i]);
@@ -483,26 +385,14 @@ choose (QmQuoteStore *store, GStrv addresses, GError **error)
                        _ ("%s is not watched; --add adds it"), quoted);
           return NULL;
         }
-      g_ptr_array_add (chosen, watched);
+      g_strv_builder_add (builder, address);
     }
-  return g_steal_pointer (&chosen);
-}
-
-/* (transfer full): of QmWatch. */
-static GPtrArray *
-watches_of (GPtrArray *watched, GError **error)
-{
-  g_autoptr (GPtrArray) watches =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_watch_free);
-
-  for (guint i = 0; i < watched->len; i++)
-    {
-      QmWatch *watch = watch_of (g_ptr_array_index (watched, i), i, error);
-
-      if (watch == NULL)
-        return NULL;
-      g_ptr_array_add (watches, watch);
-    }
+  checked = g_strv_builder_end (builder);
+  watches = qm_watch_store_load (store, error);
+  for (guint i = watches != NULL ? watches->len : 0; i > 0; i--)
+    if (!is_asked (g_ptr_array_index (watches, i - 1),
+                   (const char *const *) checked))
+      g_ptr_array_remove_index (watches, i - 1);
   return g_steal_pointer (&watches);
 }
 
@@ -518,8 +408,7 @@ refresh_all (const Typed *typed, GError **error)
   g_autoptr (GPtrArray) watches = NULL;
 
   if (store == NULL
-      || (refresh.watched = choose (store, typed->arguments, error)) == NULL
-      || (watches = watches_of (refresh.watched, error)) == NULL
+      || (watches = choose (store, typed->arguments, error)) == NULL
       || (refresh.rules = qm_page_rules_load_default (error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
   if (watches->len == 0)

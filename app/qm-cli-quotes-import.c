@@ -320,15 +320,15 @@ store_all (Reader *reader, GPtrArray *documents, GError **error)
   g_autoptr (QmQuoteStore) store =
       qm_cli_store_open (reader->typed->store, TRUE, error);
 
-  if (store == NULL)
+  /* What has begun to be stored is stored whole. */
+  if (store == NULL
+      || g_cancellable_set_error_if_cancelled (reader->cancellable, error))
     return FALSE;
   for (guint i = 0; i < documents->len; i++)
     {
       Document *document = g_ptr_array_index (documents, i);
       g_autoptr (GPtrArray) attachments = attachments_of (document);
 
-      if (g_cancellable_set_error_if_cancelled (reader->cancellable, error))
-        return FALSE;
       document->ids =
           qm_quote_store_add_all (store, document->import->quotes, attachments,
                                   &document->added, error);
@@ -463,17 +463,23 @@ append_outcome (const Reader *reader,
                 const QmCliScreen *screen)
 {
   guint n = document->import->quotes->len;
+  g_autofree char *number =
+      n == 1 && document->ids != NULL
+          ? g_strdup_printf ("%" G_GINT64_FORMAT,
+                             g_array_index (document->ids, gint64, 0))
+          : NULL;
   g_autofree char *text = NULL;
 
   if (reader->typed->dry_run)
     text = g_strdup (_ ("Nothing was stored."));
-  else if (n == 1 && document->added == 1)
-    text = g_strdup_printf (_ ("Stored as quote %" G_GINT64_FORMAT "."),
-                            g_array_index (document->ids, gint64, 0));
-  else if (n == 1)
-    text = g_strdup_printf (_ ("Quote %" G_GINT64_FORMAT
-                               " is this one already; nothing was stored."),
-                            g_array_index (document->ids, gint64, 0));
+  else if (number != NULL && document->added == 1)
+    /* Translators: the number of a quote. */
+    text = g_strdup_printf (_ ("Stored as quote %s."), number);
+  else if (number != NULL)
+    /* Translators: the number of a quote. */
+    text = g_strdup_printf (_ ("Quote %s is this one already; nothing was "
+                               "stored."),
+                            number);
   else
     /* Translators: two numbers. */
     text = g_strdup_printf (_ ("Stored %u of %u quotes; the others were there "

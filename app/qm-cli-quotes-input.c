@@ -80,11 +80,11 @@ read_descriptor (int fd,
   return 0;
 }
 
-static gboolean
-read_file (QmCliInput *input,
-           const char *path,
-           GCancellable *cancellable,
-           GError **error)
+gboolean
+qm_cli_input_read_file (QmCliInput *input,
+                        const char *path,
+                        GCancellable *cancellable,
+                        GError **error)
 {
   gboolean is_standard = g_str_equal (path, "-");
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
@@ -141,7 +141,7 @@ read_address (QmCliInput *input,
   QmFetchRequest request = { .address = argument };
   g_autoptr (QmFetchResult) result = NULL;
 
-  input->name = qm_fetch_check_address (argument, error);
+  input->name = qm_cli_check_address (argument, error);
   if (input->name == NULL)
     return FALSE;
   result = qm_fetcher_fetch (fetcher, &request, qm_cli_input_progress,
@@ -164,5 +164,5 @@ qm_cli_input_read (QmCliInput *input,
 {
   return qm_cli_is_address (argument)
              ? read_address (input, argument, fetcher, cancellable, error)
-             : read_file (input, argument, cancellable, error);
+             : qm_cli_input_read_file (input, argument, cancellable, error);
 }

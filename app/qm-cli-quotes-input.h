@@ -27,6 +27,12 @@ gboolean qm_cli_input_read (QmCliInput *input,
                             GCancellable *cancellable,
                             GError **error);
 
+/* Reads a file, or standard input for "-". */
+gboolean qm_cli_input_read_file (QmCliInput *input,
+                                 const char *path,
+                                 GCancellable *cancellable,
+                                 GError **error);
+
 /* Shows how far a fetch is; a QmFetchProgress, `user_data` the address. */
 void qm_cli_input_progress (gint64 received, gint64 total, gpointer user_data);
 

@@ -27,8 +27,7 @@ qm_cli_mapping_add_options (QmCliMapping *typed, GArray *options)
 {
   qm_cli_options_add_value (
       options, "map", 0, _ ("COLUMN=FIELD"),
-      _ ("What a column of a table holds: its name, letter or number, and "
-         "description, part_number, quantity, price, total, …"),
+      _ ("What a column holds: Preis=price, C=quantity, 1=description"),
       &typed->columns);
   qm_cli_options_add_value (options, "decimal", 0, "point|comma",
                             _ ("How numbers of a table are written"),
@@ -87,7 +86,7 @@ find_column (const QmCsvMapping *mapping,
   guint64 number;
   int letters;
 
-  for (guint i = 0; mapping->header_row >= 0 && i < n; i++)
+  for (guint i = 0; i < n; i++)
     {
       g_autofree char *name =
           qm_csv_normalize (qm_sheet_cell (sheet, header, i));
@@ -147,6 +146,21 @@ set_column (QmCsvMapping *mapping,
   return FALSE;
 }
 
+/* A first row without a number where prices are is a header whose words are not
+ * known. */
+static void
+find_header (QmCsvMapping *mapping, const QmSheet *sheet)
+{
+  int column = qm_csv_mapping_column (mapping, QM_CSV_PRICE);
+
+  if (column < 0)
+    column = qm_csv_mapping_column (mapping, QM_CSV_TOTAL);
+  if (mapping->header_row < 0 && column >= 0 && qm_sheet_n_rows (sheet) > 0
+      && strpbrk (qm_sheet_cell (sheet, 0, (guint) column), "0123456789")
+             == NULL)
+    mapping->header_row = 0;
+}
+
 static gboolean
 apply (const QmCliMapping *typed,
        QmCsvMapping *mapping,
@@ -161,6 +175,7 @@ apply (const QmCliMapping *typed,
   for (guint i = 0; typed->columns != NULL && typed->columns[i] != NULL; i++)
     if (!set_column (mapping, sheet, typed->columns[i], error))
       return FALSE;
+  find_header (mapping, sheet);
   if (!qm_cli_option_choice ("decimal", typed->decimal, decimals,
                              G_N_ELEMENTS (decimals), &decimal, error)
       || !qm_cli_option_choice ("dates", typed->dates, orders,

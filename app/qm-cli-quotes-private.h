@@ -55,12 +55,20 @@ gboolean qm_cli_option_currency (const char *name,
 /* Whether an argument is an address and not a file. */
 gboolean qm_cli_is_address (const char *argument);
 
+/* Whether an address may be fetched.  (transfer full): as it will be fetched;
+ * NULL with an error that names it. */
+char *qm_cli_check_address (const char *address, GError **error);
+
 /* --- what a quote says --- */
 
 /* The quotes of those numbers.  (transfer full): of QmQuote; NULL with an
  * error. */
 GPtrArray *
 qm_cli_quotes_get (QmQuoteStore *store, const GArray *ids, GError **error);
+
+/* Passes an error of the store on; where something is not there, as `missing`,
+ * which is taken. */
+void qm_cli_quote_missing (GError *trouble, char *missing, GError **error);
 
 /* The day on which a quote was made: issued, else valid from, else read. */
 QmDate qm_cli_quote_day (const QmQuote *quote);

@@ -78,6 +78,7 @@ tell_update (QmRates *rates, const char *address, gboolean json, GError **error)
 {
   g_autofree char *first = qm_cli_date_text (qm_rates_first_day (rates));
   g_autofree char *last = qm_cli_date_text (qm_rates_last_day (rates));
+  g_autofree char *number = NULL;
   g_autofree char *line = NULL;
   gsize n;
 
@@ -93,9 +94,9 @@ tell_update (QmRates *rates, const char *address, gboolean json, GError **error)
       return qm_cli_json_write (root, error);
     }
   /* Translators: a number, two dates, an address. */
-  line = g_strdup_printf (_ ("Stored %" G_GSIZE_FORMAT
-                             " rates from %s to %s, of %s.\n"),
-                          n, first, last, address);
+  number = g_strdup_printf ("%" G_GSIZE_FORMAT, n);
+  line = g_strdup_printf (_ ("Stored %s rates from %s to %s, of %s.\n"), number,
+                          first, last, address);
   return qm_cli_write_text (line, error);
 }
 

@@ -65,6 +65,7 @@ void qm_csv_fail (QmCsvRow *row,
                   const char *format,
                   ...) __attribute__ ((format (printf, 4, 5)));
 
+/* Whether a cell is empty, or the file has no such column. */
 bool qm_csv_is_empty (const QmCsvRow *row, size_t column);
 
 /* A string of the pool, of a single line; refuses an empty cell where it is

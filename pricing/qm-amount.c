@@ -214,8 +214,11 @@ match_sign (const char *text)
 {
   for (guint i = 0; i < G_N_ELEMENTS (signs); i++)
     {
-      gsize n = strlen (signs[i].sign);
+      gsize n;
 
+      if (signs[i].sign[0] != *text)
+        continue;
+      n = strlen (signs[i].sign);
       if (strncmp (text, signs[i].sign, n) == 0
           && word_ends (g_utf8_prev_char (text + n), text + n))
         return &signs[i];

@@ -58,6 +58,27 @@ find_header (const QmSheet *sheet, guint *best)
   return header;
 }
 
+/* Whether a row has two names or more and no numbers, and numbers stand
+ * below it. */
+static gboolean
+could_be_header (const QmSheet *sheet, guint row)
+{
+  guint n = qm_sheet_n_cells (sheet, row), names = 0;
+  gboolean numbers = FALSE;
+
+  for (guint i = 0; i < n; i++)
+    {
+      const char *cell = qm_sheet_cell (sheet, row, i);
+      const char *below = qm_sheet_cell (sheet, row + 1, i);
+
+      if (g_ascii_isdigit (cell[0]))
+        return FALSE;
+      names += cell[0] != '\0';
+      numbers = numbers || g_ascii_isdigit (below[0]);
+    }
+  return names >= 2 && numbers;
+}
+
 /* How many rows have as many cells as most do, if that is more than one. */
 static guint
 score_rows (const QmSheet *sheet)
@@ -180,6 +201,12 @@ guess_formats (QmCsvMapping *mapping, const QmSheet *sheet)
   guint first = (guint) (mapping->header_row + 1);
   guint end = MIN (qm_sheet_n_rows (sheet), first + SAMPLE_ROWS);
 
+  /* Only the project's own tables have roles. */
+  if (qm_csv_mapping_column (mapping, QM_CSV_ROLE) >= 0)
+    {
+      mapping->decimal = QM_DECIMAL_POINT;
+      return;
+    }
   for (guint row = 0; row < end; row++)
     for (guint i = 0; i < MAX (mapping->columns->len,
                                row < first ? qm_sheet_n_cells (sheet, row) : 0);
@@ -295,6 +322,9 @@ qm_csv_mapping_guess (const char *data, gsize size, GError **error)
                         SAMPLE_ROWS, NULL, error);
   if (sheet == NULL)
     return NULL;
+  for (guint i = 0; i < LOOK_ROWS && mapping->header_row < 0; i++)
+    if (could_be_header (sheet, i))
+      mapping->header_row = (int) i;
   qm_csv_mapping_guess_columns (mapping, sheet);
   return g_steal_pointer (&mapping);
 }

@@ -10,6 +10,14 @@
 /* Of a longer text, only so many bytes are looked at. */
 #define LONGEST_NAME 200
 
+/* No name of a column is longer, in bytes ... */
+#define LONGEST_HEADER 100
+/* ... and no phrase. */
+#define LONGEST_PHRASE 63
+
+/* What follows the word for a total in its row is not longer. */
+#define LONGEST_REST 32
+
 typedef struct
 {
   QmCsvField field;
@@ -246,27 +254,86 @@ qm_csv_normalize (const char *text)
   return g_string_free (normal, FALSE);
 }
 
-/* Whether a list separated by "|" holds a phrase of that length. */
-static gboolean
-list_holds (const char *list, const char *phrase, gsize length)
+/* Phrases of a list separated by "|", each with a value; those before count. */
+static void
+add_phrases (GHashTable *table, const char *list, guint value)
 {
-  for (const char *p = list; p != NULL; p = strchr (p, '|'))
+  g_auto (GStrv) phrases = g_strsplit (list, "|", -1);
+
+  for (guint i = 0; phrases[i] != NULL; i++)
+    if (!g_hash_table_contains (table, phrases[i]))
+      g_hash_table_insert (table, g_strdup (phrases[i]),
+                           GUINT_TO_POINTER (value));
+}
+
+/* All phrases of columns' names, and of rows; never changed once they are
+ * there. */
+static GHashTable *
+field_phrases (void)
+{
+  static GHashTable *table;
+
+  if (g_once_init_enter (&table))
     {
-      p += *p == '|';
-      if (strncmp (p, phrase, length) == 0
-          && (p[length] == '|' || p[length] == '\0'))
-        return TRUE;
+      GHashTable *made =
+          g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+      for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+        add_phrases (made, fields[i].words, fields[i].field);
+      g_once_init_leave (&table, made);
     }
-  return FALSE;
+  return table;
+}
+
+/* A set of phrases, made once. */
+static GHashTable *
+phrase_set (GHashTable **set, const char *list)
+{
+  if (g_once_init_enter (set))
+    {
+      GHashTable *made =
+          g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+      add_phrases (made, list, 1);
+      g_once_init_leave (set, made);
+    }
+  return *set;
+}
+
+static GHashTable *
+row_phrases (void)
+{
+  static GHashTable *table;
+
+  if (g_once_init_enter (&table))
+    {
+      GHashTable *made =
+          g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+      for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+        add_phrases (made, rows[i].words, rows[i].kind);
+      g_once_init_leave (&table, made);
+    }
+  return table;
+}
+
+/* The value of a phrase of that length; 0: it is not among them. */
+static guint
+look_up (GHashTable *table, const char *phrase, gsize length)
+{
+  char copy[LONGEST_PHRASE + 1];
+
+  if (length > LONGEST_PHRASE)
+    return 0;
+  memcpy (copy, phrase, length);
+  copy[length] = '\0';
+  return GPOINTER_TO_UINT (g_hash_table_lookup (table, copy));
 }
 
 static QmCsvField
 find_field (const char *phrase, gsize length)
 {
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    if (list_holds (fields[i].words, phrase, length))
-      return fields[i].field;
-  return QM_CSV_IGNORED;
+  return (QmCsvField) look_up (field_phrases (), phrase, length);
 }
 
 /* What a name says about tax. */
@@ -303,11 +370,13 @@ strip_additions (const char *normal)
       "eur|usd|gbp|chf|pln|sek|dkk|nok|czk|jpy|cad|aud|euro|euros|in|incl|"
       "excl|inkl|exkl|vat|mwst|ust|tva|iva|btw|tax|gst|ex|zl|kr|zzgl|inc|"
       "without|with|including|excluding|ohne|mit|de|of|the";
+  static GHashTable *set;
+  GHashTable *dropped = phrase_set (&set, drop);
   g_auto (GStrv) words = g_strsplit (normal, " ", -1);
   GString *rest = g_string_new (NULL);
 
   for (guint i = 0; words[i] != NULL; i++)
-    if (words[i][0] != '\0' && !list_holds (drop, words[i], strlen (words[i])))
+    if (words[i][0] != '\0' && !g_hash_table_contains (dropped, words[i]))
       g_string_append_printf (rest, "%s%s", rest->len > 0 ? " " : "", words[i]);
   return g_string_free (rest, FALSE);
 }
@@ -351,17 +420,23 @@ is_unwanted (const char *normal)
       "levertijd|list price each|unit list price|gpus|catalog item|weight|"
       "warranty|garantie|eta|stock";
 
-  return list_holds (list, normal, strlen (normal));
+  static GHashTable *set;
+
+  return g_hash_table_contains (phrase_set (&set, list), normal);
 }
 
 QmCsvField
 qm_csv_field_of (const char *name, int *tax)
 {
-  g_autofree char *normal = qm_csv_normalize (name);
+  g_autofree char *normal = NULL;
   g_autofree char *stripped = NULL;
   QmCsvField field;
 
-  *tax = find_tax (normal);
+  *tax = -1;
+  if (strnlen (name, LONGEST_HEADER + 1) > LONGEST_HEADER
+      || name[strspn (name, " .,-0123456789")] == '\0')
+    return QM_CSV_IGNORED;
+  normal = qm_csv_normalize (name);
   if (normal[0] == '\0' || is_unwanted (normal))
     return QM_CSV_IGNORED;
   field = find_field (normal, strlen (normal));
@@ -372,30 +447,60 @@ qm_csv_field_of (const char *name, int *tax)
       if (field == QM_CSV_IGNORED)
         field = find_affix (stripped);
     }
+  if (field != QM_CSV_IGNORED)
+    *tax = find_tax (normal);
   if (field == QM_CSV_DISCOUNT && strstr (normal, "percent") != NULL)
     field = QM_CSV_DISCOUNT_PERCENT;
   return field;
 }
 
+static guint
+count_words (const char *normal)
+{
+  guint n = 0;
+
+  for (; *normal != '\0'; normal++)
+    n += *normal == ' ';
+  return n;
+}
+
+/* Without rates: "zzgl 19 percent mwst" is "zzgl mwst". */
+static char *
+strip_rates (const char *normal)
+{
+  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
+  GString *rest = g_string_new (NULL);
+
+  for (guint i = 0; words[i] != NULL; i++)
+    if (words[i][strspn (words[i], "0123456789")] != '\0'
+        && strcmp (words[i], "percent") != 0)
+      g_string_append_printf (rest, "%s%s", rest->len > 0 ? " " : "", words[i]);
+  return g_string_free (rest, FALSE);
+}
+
 QmCsvRowKind
 qm_csv_row_kind_of (const char *words)
 {
-  g_autofree char *normal = qm_csv_normalize (words);
+  g_autofree char *whole = qm_csv_normalize (words);
+  g_autofree char *normal = strip_rates (whole);
   gsize length = strlen (normal);
   QmCsvRowKind kind = QM_CSV_ROW_LINE;
   gsize longest = 0;
 
   /* The longest phrase that it begins with; the rest says which tax, or of
    * what. */
-  for (gsize n = 1; n <= length; n++)
+  for (gsize n = 1; n <= MIN (length, LONGEST_PHRASE); n++)
     if (normal[n] == ' ' || normal[n] == '\0')
-      for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-        if (n > longest && list_holds (rows[i].words, normal, n))
+      {
+        guint found = look_up (row_phrases (), normal, n);
+
+        if (found != 0)
           {
-            kind = rows[i].kind;
+            kind = (QmCsvRowKind) found;
             longest = n;
           }
-  if (length > longest + 32)
+      }
+  if (length > longest + LONGEST_REST || count_words (normal + longest) > 4)
     return QM_CSV_ROW_LINE;
   if (kind == QM_CSV_ROW_TOTAL && find_tax (normal) == 1)
     return QM_CSV_ROW_PAYABLE;

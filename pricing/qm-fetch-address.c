@@ -80,6 +80,24 @@ plain_host (char *host)
   return plain;
 }
 
+/* A name or an IP address; libcurl also lets through what was written with
+ * percent signs, which would hide anything. */
+static gboolean
+is_host (const char *host)
+{
+  if (host == NULL || *host == '\0' || !g_utf8_validate (host, -1, NULL))
+    return FALSE;
+  for (const char *c = host; *c != '\0'; c = g_utf8_next_char (c))
+    {
+      gunichar character = g_utf8_get_char (c);
+
+      if (!g_unichar_isalnum (character) && !g_unichar_ismark (character)
+          && (character >= 128 || strchr ("-._:", (int) character) == NULL))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 static gboolean
 has_part (CURLU *url, CURLUPart part)
 {
@@ -118,28 +136,49 @@ take_apart (CURLU *url,
   curl_url_set (url, CURLUPART_FRAGMENT, NULL, 0);
   address->text = part_of (url, CURLUPART_URL, 0);
   address->host = plain_host (part_of (url, CURLUPART_HOST, 0));
-  if (address->text == NULL || address->host == NULL || *address->host == '\0')
+  if (address->text == NULL || !is_host (address->host))
     return NULL;
   return g_steal_pointer (&address);
+}
+
+static QmAddress *
+take_apart_alone (const char *base, const char *text, const char **problem)
+{
+  CURLU *url = curl_url ();
+  QmAddress *address = take_apart (url, base, text, problem);
+
+  curl_url_cleanup (url);
+  return address;
+}
+
+/* What means something else when it is read again ("%32130706433" is a name at
+ * first, and then the number of an IP address) is not let through. */
+static gboolean
+is_settled (const QmAddress *address)
+{
+  const char *problem;
+  g_autoptr (QmAddress) again =
+      take_apart_alone (NULL, address->text, &problem);
+
+  return again != NULL && strcmp (again->text, address->text) == 0
+         && strcmp (again->host, address->host) == 0;
 }
 
 static QmAddress *
 parse (const char *base, const char *text, GError **error)
 {
   const char *problem = text_problem (text);
-  QmAddress *address = NULL;
-  CURLU *url;
+  g_autoptr (QmAddress) address = NULL;
 
   if (problem == NULL)
-    {
-      url = curl_url ();
-      address = take_apart (url, base, text, &problem);
-      curl_url_cleanup (url);
-    }
-  if (address == NULL)
-    g_set_error_literal (error, QM_FETCH_ERROR, QM_FETCH_ERROR_ADDRESS,
-                         problem);
-  return address;
+    address = take_apart_alone (base, text, &problem);
+  if (address != NULL && is_settled (address))
+    return g_steal_pointer (&address);
+  g_set_error_literal (error, QM_FETCH_ERROR, QM_FETCH_ERROR_ADDRESS,
+                       address == NULL
+                           ? problem
+                           : _ ("the address is not one of a page"));
+  return NULL;
 }
 
 /* Whether a whole address begins as it has to, so that there is nothing to

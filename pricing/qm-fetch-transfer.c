@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#define MAX_BYTES        (1 << 30)
 #define MAX_HEADER_BYTES (64 << 10)
 #define MAX_VALUE_BYTES  4096
 #define USER_AGENT       "Quartermaster/" QM_VERSION
@@ -248,9 +249,10 @@ set_security (Run *run)
       curl_easy_setopt (easy, CURLOPT_CAINFO, transfer->limits->ca_file);
       curl_easy_setopt (easy, CURLOPT_CAPATH, NULL);
     }
-  /* Empty: none, whatever the environment says now. */
+  /* Empty: none, and no exceptions, whatever the environment says now. */
   curl_easy_setopt (easy, CURLOPT_PROXY,
                     transfer->proxy != NULL ? transfer->proxy : "");
+  curl_easy_setopt (easy, CURLOPT_NOPROXY, "");
   if (transfer->proxy == NULL)
     {
       curl_easy_setopt (easy, CURLOPT_OPENSOCKETFUNCTION, open_socket_cb);
@@ -478,6 +480,7 @@ qm_transfer_run (const QmTransfer *transfer,
   run.max_bytes = transfer->request->max_bytes > 0
                       ? transfer->request->max_bytes
                       : transfer->limits->max_bytes;
+  run.max_bytes = MIN (run.max_bytes, MAX_BYTES); /* a GByteArray's */
   answer->body = g_byte_array_new ();
   if (qm_address_nearness (transfer->address) > transfer->nearest)
     {

@@ -126,7 +126,7 @@ set_status_error (const QmAddress *address,
   else if ((status == 429 || status == 503) && answer->retry_after != NULL)
     g_set_error (error, QM_FETCH_ERROR, QM_FETCH_ERROR_BUSY,
                  _ ("%s: asks to be left alone for now (status %d, try again "
-                    "after: %s)"),
+                    "after: %.64s)"),
                  address->host, status, answer->retry_after);
   else if (status == 429 || status == 503)
     g_set_error (error, QM_FETCH_ERROR, QM_FETCH_ERROR_BUSY,

@@ -254,7 +254,11 @@ qm_words_are_around (const QmWords *words, int head)
       "garantie support service installation maintenance wartung enablement "
       "shroud duct nvlink holder sag adapter";
 
-  for (int i = 0; i < words->n && i <= head + 7; i++)
+  static const char whole[] = "server servers workstation poweredge proliant "
+                              "superserver node system";
+  int end = stands_between (words, 0, head, whole) ? head : head + 7;
+
+  for (int i = 0; i < words->n && i <= end; i++)
     {
       const char *word = words->words[i];
       gboolean is_noun =
@@ -420,6 +424,8 @@ narrow_form (Mention *mention, GPtrArray *keys)
       return;
     }
   if (has (words, "pcie") && !narrow (mention, keys, is_pcie))
+    narrow (mention, keys, is_card);
+  else if (has (words, "passive passiv"))
     narrow (mention, keys, is_card);
 }
 
@@ -587,6 +593,20 @@ add_misnamed (const Mention *mention,
       }
 }
 
+/* Whether a word is a GPU's number, or several of them: "H100s".  An S does
+ * make another GPU of some. */
+static gboolean
+is_head (const char *word, const char *head)
+{
+  gsize length = strlen (head);
+
+  if (strncmp (word, head, length) != 0)
+    return FALSE;
+  return word[length] == '\0'
+         || (strcmp (word + length, "s") == 0 && length >= 4
+             && strchr ("ahb", head[0]) != NULL);
+}
+
 static gboolean
 has_context (const Mention *mention, const QmGpuKey *key)
 {
@@ -604,7 +624,7 @@ match_mention (Mention *mention,
   const char *word = at (mention->words, mention->head);
 
   for (guint i = 0; i < n_keys; i++)
-    if (strcmp (keys[i].head, word) == 0)
+    if (keys[i].head[0] != '\0' && is_head (word, keys[i].head))
       g_ptr_array_add (left, (gpointer) &keys[i]);
   if (left->len == 0 || !is_meant (mention))
     return;

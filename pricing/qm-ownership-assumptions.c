@@ -49,8 +49,9 @@ static const struct
   { "utilization", N_ ("Use, of all hours"), "%%",
     N_ ("always, as in the published analysis; set your own"), 0, FORM_SHARE,
     offsetof (QmOwnershipSettings, utilization_ppm) },
-  { "discount", N_ ("Discount"), "%%", NOT_COUNTED, QM_OWNERSHIP_DISCOUNT,
-    FORM_SHARE, offsetof (QmOwnershipSettings, discount_ppm) },
+  { "discount", N_ ("Discount on the price"), "%%", NOT_COUNTED,
+    QM_OWNERSHIP_DISCOUNT, FORM_SHARE,
+    offsetof (QmOwnershipSettings, discount_ppm) },
   { "shipping", N_ ("Shipping"), N_ ("%s a machine"), NOT_COUNTED,
     QM_OWNERSHIP_SHIPPING, FORM_MINOR,
     offsetof (QmOwnershipSettings, shipping_minor) },
@@ -168,95 +169,87 @@ qm_ownership_assumptions (const QmOwnershipSettings *settings)
   return list;
 }
 
-static gboolean
-refuse_value (const char *key, const char *value, GError **error)
-{
-  g_set_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_SETTING,
-               /* Translators: the name of an assumption, what was given. */
-               _ ("“%s” cannot be “%s”; write a number like 1.5"), key, value);
-  return FALSE;
-}
-
-gboolean
-qm_ownership_set (QmOwnershipSettings *settings,
-                  const char *key,
-                  const char *value,
-                  GError **error)
-{
-  gint64 micros = 0;
-  double years;
-  char *field;
-  int count;
-  guint i = 0;
-
-  g_return_val_if_fail (settings != NULL && key != NULL, FALSE);
-  g_return_val_if_fail (value != NULL, FALSE);
-
-  while (i < G_N_ELEMENTS (fields) && strcmp (fields[i].key, key) != 0)
-    i++;
-  if (i == G_N_ELEMENTS (fields))
-    {
-      g_set_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_SETTING,
-                   _ ("there is no assumption “%s”"), key);
-      return FALSE;
-    }
-  if (!qm_micros_parse (value, &micros) || micros < 0)
-    return refuse_value (key, value, error);
-  field = (char *) settings + fields[i].offset;
-  switch (fields[i].form)
-    {
-    case FORM_YEARS:
-      years = (double) micros / QM_MICROS_PER_UNIT;
-      memcpy (field, &years, sizeof years);
-      break;
-    case FORM_COUNT:
-      count = (int) MIN (micros / QM_MICROS_PER_UNIT, G_MAXINT);
-      if (micros % QM_MICROS_PER_UNIT != 0)
-        return refuse_value (key, value, error);
-      memcpy (field, &count, sizeof count);
-      break;
-    case FORM_SHARE: /* per cent to millionths */
-      micros /= 100;
-      memcpy (field, &micros, sizeof micros);
-      break;
-    case FORM_MINOR:
-      micros = qm_money_from_micros (micros, settings->currency).minor;
-      memcpy (field, &micros, sizeof micros);
-      break;
-    case FORM_RATIO:
-    case FORM_MICROS:
-    default:
-      memcpy (field, &micros, sizeof micros);
-      break;
-    }
-  settings->parts |= fields[i].part;
-  return TRUE;
-}
+static const char *const part_names[] = { "discount", "shipping", "tax",
+                                          "overhead", "residual", "electricity",
+                                          "hosting",  "support" };
 
 const char *
 qm_ownership_part_name (QmOwnershipParts part)
 {
-  switch (part)
+  for (guint i = 0; i < G_N_ELEMENTS (part_names); i++)
+    if ((guint) part == 1u << i)
+      return part_names[i];
+  return NULL;
+}
+
+QmOwnershipParts
+qm_ownership_part_of_name (const char *name)
+{
+  g_return_val_if_fail (name != NULL, 0);
+
+  for (guint i = 0; i < G_N_ELEMENTS (part_names); i++)
+    if (strcmp (part_names[i], name) == 0)
+      return 1u << i;
+  return 0;
+}
+
+/* Writes what the micros of a number mean in a field's form. */
+static void
+set_field (QmOwnershipSettings *settings, guint i, gint64 micros)
+{
+  char *field = (char *) settings + fields[i].offset;
+  double real = (double) micros / QM_MICROS_PER_UNIT;
+  gint64 integer = micros;
+  int count = (int) CLAMP (micros / QM_MICROS_PER_UNIT, G_MININT, G_MAXINT);
+
+  switch (fields[i].form)
     {
-    case QM_OWNERSHIP_DISCOUNT:
-      return "discount";
-    case QM_OWNERSHIP_SHIPPING:
-      return "shipping";
-    case QM_OWNERSHIP_TAX:
-      return "tax";
-    case QM_OWNERSHIP_OVERHEAD:
-      return "overhead";
-    case QM_OWNERSHIP_RESIDUAL:
-      return "residual";
-    case QM_OWNERSHIP_ELECTRICITY:
-      return "electricity";
-    case QM_OWNERSHIP_HOSTING:
-      return "hosting";
-    case QM_OWNERSHIP_SUPPORT:
-      return "support";
-    case QM_OWNERSHIP_PRICE_ALONE:
-    case QM_OWNERSHIP_ALL:
+    case FORM_YEARS:
+      memcpy (field, &real, sizeof real);
+      return;
+    case FORM_COUNT:
+      memcpy (field, &count, sizeof count);
+      return;
+    case FORM_SHARE:
+      integer = micros / 100;
+      break;
+    case FORM_MINOR:
+      integer = qm_money_from_micros (micros, settings->currency).minor;
+      break;
+    case FORM_RATIO:
+    case FORM_MICROS:
     default:
-      return NULL;
+      break;
     }
+  memcpy (field, &integer, sizeof integer);
+}
+
+gboolean
+qm_ownership_settings_set (QmOwnershipSettings *settings,
+                           const char *key,
+                           const char *value,
+                           GError **error)
+{
+  gint64 micros;
+
+  g_return_val_if_fail (settings != NULL && key != NULL, FALSE);
+  g_return_val_if_fail (value != NULL, FALSE);
+
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    {
+      if (strcmp (fields[i].key, key) != 0)
+        continue;
+      if (qm_micros_parse (value, &micros)
+          && (fields[i].form != FORM_COUNT || micros % QM_PPM == 0))
+        {
+          set_field (settings, i, micros);
+          return TRUE;
+        }
+      g_set_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_SETTING,
+                   _ ("“%s” is not a number to set “%s” to"), value, key);
+      return FALSE;
+    }
+  g_set_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_SETTING,
+               _ ("there is no assumption “%s”"), key);
+  return FALSE;
 }

@@ -74,6 +74,27 @@ typedef struct
 /* Price alone, USD, and the documented defaults of everything else. */
 QmOwnershipSettings qm_ownership_settings_default (void);
 
+/* Sets one assumption by the key that qm_ownership_assumptions() lists, for
+ * files and command lines: "pue" to "1.2", "tax" to "19" (percent), "kwh" to
+ * "0.31".
+ *
+ * value: a plain decimal in the C locale, in the unit that the list has.
+ *
+ * Returns: FALSE with QM_OWNERSHIP_ERROR_SETTING, with *settings as it was, for
+ *   another key or no number.  Whether the number makes sense is looked at when
+ *   it is computed with. */
+gboolean qm_ownership_settings_set (QmOwnershipSettings *settings,
+                                    const char *key,
+                                    const char *value,
+                                    GError **error);
+
+/* The name of a part for files and command lines: "electricity"; NULL for
+ * anything but one part; static. */
+const char *qm_ownership_part_name (QmOwnershipParts part);
+
+/* The part of that name; 0 where there is none. */
+QmOwnershipParts qm_ownership_part_of_name (const char *name);
+
 /* Hours a day as a share for `utilization_ppm`; clamped to 0 to 24. */
 gint64 qm_ownership_use_of_hours (double hours_a_day);
 
@@ -94,21 +115,6 @@ void qm_assumption_free (QmAssumption *assumption);
 
 /* Returns: (transfer full): of QmAssumption, in the order of the sum. */
 GPtrArray *qm_ownership_assumptions (const QmOwnershipSettings *settings);
-
-/* Sets one assumption to a decimal as in files, in the unit that
- * qm_ownership_assumptions() has for it: "pue" to "1.4", "tax" to "8.25" (per
- * cent).  The part that it belongs to is switched on.
- *
- * Returns: FALSE with QM_OWNERSHIP_ERROR_SETTING, and nothing changed, where
- *   there is no such key or the value is no number of it. */
-gboolean qm_ownership_set (QmOwnershipSettings *settings,
-                           const char *key,
-                           const char *value,
-                           GError **error);
-
-/* "discount", "shipping" and so on for one part; NULL for any other value;
- * static. */
-const char *qm_ownership_part_name (QmOwnershipParts part);
 
 /* What is owned. */
 typedef struct
@@ -179,6 +185,20 @@ typedef struct
   int gpus; /* that are rented together: 8 for an instance with eight, 1 where
                each is rented on its own */
 } QmRent;
+
+/* What a price of the catalog rents.
+ *
+ * Returns: FALSE where it is not one for an hour. */
+gboolean qm_rent_of_price (const QmPrice *price, QmRent *rent);
+
+/* At which prices of the catalog GPUs of a type can be rented: of each source
+ * the newest, the cheapest per GPU first, since between a market of private
+ * hosts and a large cloud there is a factor of ten.
+ *
+ * Returns: (transfer container): of const QmPrice, which are the catalog's. */
+GPtrArray *qm_rent_prices (const QmCatalog *catalog,
+                           const char *gpu,
+                           const char *currency);
 
 typedef enum
 {

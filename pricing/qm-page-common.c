@@ -191,7 +191,7 @@ qm_page_attribute (const xmlNode *node, const char *name)
   if (node->type != XML_ELEMENT_NODE)
     return NULL;
   for (const xmlAttr *a = node->properties; a != NULL; a = a->next)
-    if (g_ascii_strcasecmp ((const char *) a->name, name) == 0)
+    if (qm_page_same_name (a->name, name))
       return a->children != NULL && a->children->content != NULL
                  ? (const char *) a->children->content
                  : "";
@@ -201,8 +201,7 @@ qm_page_attribute (const xmlNode *node, const char *name)
 gboolean
 qm_page_is (const xmlNode *node, const char *name)
 {
-  return node->type == XML_ELEMENT_NODE
-         && g_ascii_strcasecmp ((const char *) node->name, name) == 0;
+  return node->type == XML_ELEMENT_NODE && qm_page_same_name (node->name, name);
 }
 
 xmlNode *
@@ -226,8 +225,9 @@ qm_page_node_text (const xmlNode *node, gsize max)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   xmlNode *at = (xmlNode *) node;
+  guint nodes = 0;
 
-  while (at != NULL && text->len < max * 4)
+  while (at != NULL && text->len < max * 4 && nodes++ < QM_PAGE_TEXT_NODES_MAX)
     {
       gboolean skip = qm_page_is (at, "script") || qm_page_is (at, "style");
 

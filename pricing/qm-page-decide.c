@@ -6,6 +6,7 @@
 
 #include "pricing/qm-page-sight.h"
 #include "pricing/qm-page-text.h"
+#include "pricing/qm-page-words.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -13,6 +14,11 @@
 /* "1" often stands for "ask us", more than this for "not for sale". */
 #define PLACEHOLDER_MICROS ((gint64) QM_MICROS_PER_UNIT)
 #define ABSURD_MICROS      ((gint64) 1000000000 * QM_MICROS_PER_UNIT)
+
+/* Characters of a text around a price that may speak of its tax, and levels up
+ * to it. */
+#define TAX_TEXT_MAX 200
+#define TAX_LEVELS   4
 
 /* Levels between the heading and a price that is only seen. */
 #define AREA_MAX 8
@@ -137,6 +143,29 @@ choose_product (const QmPage *page, Statement *statement)
     statement->several = TRUE;
 }
 
+/* Of different prices, the only one that people see; NULL: none or several. */
+static const QmStatedPrice *
+only_seen (const QmPage *page, const QmStatedProduct *product)
+{
+  const guint elsewhere = QM_SEEN_OLD | QM_SEEN_PART | QM_SEEN_ASIDE
+                          | QM_SEEN_CARD | QM_SEEN_LINK | QM_SEEN_FROM
+                          | QM_SEEN_RANGE;
+  const QmStatedPrice *found = NULL;
+
+  for (guint i = 0; i < product->prices->len; i++)
+    {
+      const QmStatedPrice *price = g_ptr_array_index (product->prices, i);
+
+      if (!is_real (price) || (found != NULL && price->micros == found->micros)
+          || !qm_page_is_seen (page, price->micros, elsewhere))
+        continue;
+      if (found != NULL)
+        return NULL;
+      found = price;
+    }
+  return found;
+}
+
 /* The one price of a product: that of its own number or address, or the one
  * that people see. */
 static void
@@ -168,6 +197,8 @@ choose_price (const Judge *judge, Statement *statement)
           && price->micros == sight->amount->micros)
         seen = price;
     }
+  if (differ && own == NULL && seen == NULL)
+    seen = only_seen (judge->page, product);
   if (differ && (own != NULL || seen != NULL))
     statement->price = own != NULL ? own : seen;
   else if (differ)
@@ -216,7 +247,7 @@ is_clear (const Statement *statement)
 }
 
 /* The most trusted statement of a price, or of the price `micros`; those that
- * people see go before others. */
+ * people see go before others, and the page's own before the rule's. */
 static const Statement *
 find_statement (const Judge *judge, gint64 micros)
 {
@@ -229,6 +260,8 @@ find_statement (const Judge *judge, gint64 micros)
       if (!is_clear (statement)
           || (micros != QM_AMOUNT_UNSTATED && statement->micros != micros))
         continue;
+      if (statement->method == QM_PAGE_RULE)
+        return first != NULL ? first : statement;
       if (first == NULL)
         first = statement;
       if (qm_page_is_seen (judge->page, statement->micros, QM_SEEN_OLD))
@@ -237,14 +270,14 @@ find_statement (const Judge *judge, gint64 micros)
   return first;
 }
 
-/* Whether statements name different prices. */
+/* Whether the page's own statements name different prices. */
 static gboolean
 statements_differ (const Judge *judge)
 {
   const Statement *first = NULL;
 
   for (guint i = 0; i < N_STATEMENTS; i++)
-    if (is_clear (&judge->statements[i]))
+    if (is_clear (&judge->statements[i]) && methods[i] != QM_PAGE_RULE)
       {
         if (first == NULL)
           first = &judge->statements[i];
@@ -331,7 +364,7 @@ choose_currency (Judge *judge, const Statement *statement)
 
   if (seen != NULL && seen->micros != offer->price_micros)
     seen = NULL;
-  if (statement != NULL)
+  if (statement != NULL && statement->price != NULL)
     memcpy (offer->currency, statement->price->currency, 4);
   if (offer->currency[0] != '\0' && seen != NULL && statement != NULL
       && seen->currency[0] != '\0'
@@ -364,6 +397,28 @@ choose_currency (Judge *judge, const Statement *statement)
   return TRUE;
 }
 
+/* What stands close to an amount about tax. */
+static QmTristate
+see_tax (const QmSeenAmount *amount)
+{
+  const xmlNode *node = amount->node;
+  QmTristate tax = QM_UNSTATED;
+
+  for (guint i = 0; i < TAX_LEVELS && tax == QM_UNSTATED && node != NULL
+                    && node->type == XML_ELEMENT_NODE;
+       i++, node = node->parent)
+    {
+      g_autofree char *text = qm_page_node_text (node, TAX_TEXT_MAX + 1);
+
+      if (text == NULL)
+        continue;
+      if (g_utf8_strlen (text, -1) > TAX_TEXT_MAX)
+        break;
+      tax = qm_page_words_tax (text);
+    }
+  return tax;
+}
+
 static void
 accept (Judge *judge, const Statement *statement, gint64 micros)
 {
@@ -376,6 +431,9 @@ accept (Judge *judge, const Statement *statement, gint64 micros)
   offer->method = statement != NULL && statement->micros == micros
                       ? statement->method
                       : QM_PAGE_TEXT;
+  if (offer->tax_included == QM_UNSTATED && judge->sight.amount != NULL
+      && judge->sight.amount->micros == micros)
+    offer->tax_included = see_tax (judge->sight.amount);
   if (!choose_currency (judge, statement))
     {
       offer->price_micros = QM_AMOUNT_UNSTATED;

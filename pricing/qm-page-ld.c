@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+/* Of all scripts together: a byte of JSON can take fifty of memory. */
+#define JSON_BYTES_MAX (2 * 1024 * 1024)
+
+#define OBJECTS_MAX 100000
+
 typedef struct
 {
   QmPage *page;
@@ -500,16 +505,21 @@ collect_ids (Reader *reader, json_t *value, guint depth)
   }
 }
 
+/* `rest`: bytes that may still be read. */
 static void
-read_script (xmlNode *script, GPtrArray *all)
+read_script (xmlNode *script, GPtrArray *all, gsize *rest)
 {
   xmlNode *text = script->children;
   g_autoptr (GPtrArray) values = NULL;
+  gsize length;
 
   if (text == NULL || text->content == NULL)
     return;
-  values = qm_lax_json_read ((const char *) text->content,
-                             strlen ((const char *) text->content));
+  length = strlen ((const char *) text->content);
+  if (length > *rest)
+    return;
+  *rest -= length;
+  values = qm_lax_json_read ((const char *) text->content, length);
   for (guint i = 0; i < values->len && all->len < QM_PAGE_ITEMS_MAX; i++)
     g_ptr_array_add (all, json_incref (g_ptr_array_index (values, i)));
 }
@@ -525,8 +535,9 @@ qm_page_read_json_ld (QmPage *page)
 {
   g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (decref);
   g_autoptr (GHashTable) nodes = g_hash_table_new (g_str_hash, g_str_equal);
-  Reader reader = { .page = page, .nodes = nodes, .budget = 100000 };
+  Reader reader = { .page = page, .nodes = nodes, .budget = OBJECTS_MAX };
   xmlNode *top = xmlDocGetRootElement (page->doc);
+  gsize rest = JSON_BYTES_MAX;
 
   for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
     if (qm_page_is (node, "script"))
@@ -535,11 +546,11 @@ qm_page_read_json_ld (QmPage *page)
 
         if (type != NULL
             && g_ascii_strncasecmp (type, "application/ld+json", 19) == 0)
-          read_script (node, values);
+          read_script (node, values, &rest);
       }
   for (guint i = 0; i < values->len; i++)
     collect_ids (&reader, g_ptr_array_index (values, i), 0);
-  reader.budget = 100000;
+  reader.budget = OBJECTS_MAX;
   for (guint i = 0; i < values->len; i++)
     walk (&reader, g_ptr_array_index (values, i), FALSE, 0);
 }

@@ -427,6 +427,20 @@ read_stray (Reader *reader, xmlNode *node)
     }
 }
 
+/* Whether an element has an attribute that is read here. */
+static gboolean
+is_marked (const xmlNode *node)
+{
+  if (node->type != XML_ELEMENT_NODE)
+    return FALSE;
+  for (const xmlAttr *a = node->properties; a != NULL; a = a->next)
+    if ((a->name[0] == 'i' && g_str_has_prefix ((const char *) a->name, "item"))
+        || qm_page_same_name (a->name, "typeof")
+        || qm_page_same_name (a->name, "property"))
+      return TRUE;
+  return FALSE;
+}
+
 void
 qm_page_read_microdata (QmPage *page)
 {
@@ -435,8 +449,7 @@ qm_page_read_microdata (QmPage *page)
   xmlNode *top = xmlDocGetRootElement (page->doc);
 
   for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
-    if (node->type == XML_ELEMENT_NODE && node->properties != NULL
-        && page->products->len < QM_PAGE_ITEMS_MAX
+    if (is_marked (node) && page->products->len < QM_PAGE_ITEMS_MAX
         && scope_of (node) == SCOPE_PRODUCT)
       {
         QmStatedProduct *product = add_product (&reader, node);
@@ -447,8 +460,7 @@ qm_page_read_microdata (QmPage *page)
         read_loose (product, node);
       }
   for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
-    if (node->type == XML_ELEMENT_NODE && node->properties != NULL
-        && page->products->len < QM_PAGE_ITEMS_MAX)
+    if (is_marked (node) && page->products->len < QM_PAGE_ITEMS_MAX)
       read_stray (&reader, node);
   g_clear_pointer (&reader.ids, g_hash_table_unref);
 }

@@ -7,6 +7,7 @@
 #include "pricing/qm-page.h"
 
 #include <libxml/HTMLparser.h>
+#include <string.h>
 
 G_BEGIN_DECLS
 
@@ -16,6 +17,9 @@ G_BEGIN_DECLS
 
 /* Levels of elements or JSON that are looked into. */
 #define QM_PAGE_DEPTH_MAX 200
+
+/* Nodes that are looked into for the text of one element. */
+#define QM_PAGE_TEXT_NODES_MAX 5000
 
 /* A price that some data states. */
 typedef struct
@@ -95,8 +99,8 @@ typedef struct
   gboolean is_product;  /* or a product */
   gboolean sees_signed; /* a price with a currency is seen */
   gboolean can_buy;     /* there is something to put it into the basket */
+  GHashTable *words;    /* what names of elements tell, once found out */
   gboolean cut;         /* too deep to be read to the end */
-  GCancellable *cancellable;
 } QmPage;
 
 /* A product is added with qm_page_add_product() and belongs to the page. */
@@ -129,7 +133,14 @@ extern const char *const qm_page_product_types[];
  * first are in the second.  FALSE for NULL and names of one or two bytes. */
 gboolean qm_page_names_alike (const char *a, const char *b);
 
-/* Attributes and text. */
+/* Attributes and text.  The parser has made all names lower case. */
+static inline gboolean
+qm_page_same_name (const xmlChar *a, const char *b)
+{
+  /* Most names differ in their first letter. */
+  return a[0] == (xmlChar) b[0] && strcmp ((const char *) a, b) == 0;
+}
+
 const char *qm_page_attribute (const xmlNode *node, const char *name);
 gboolean qm_page_is (const xmlNode *node, const char *name);
 char *qm_page_node_text (const xmlNode *node, gsize max);

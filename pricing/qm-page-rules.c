@@ -22,6 +22,7 @@
 #define EXPRESSION_MAX 1000
 #define OPERATIONS_MAX 500000 /* steps of one expression */
 #define PRICES_MAX     8
+#define QUOTED_MAX     100 /* characters repeated in a message */
 #define HOSTS_MAX      40
 
 typedef enum
@@ -57,7 +58,11 @@ struct _QmPageRules
   GPtrArray *sites; /* of Site */
 };
 
-G_DEFINE_QUARK (qm - page - rules - error - quark, qm_page_rules_error)
+GQuark
+qm_page_rules_error_quark (void)
+{
+  return g_quark_from_static_string ("qm-page-rules-error-quark");
+}
 
 static void
 site_free (gpointer data)
@@ -101,6 +106,15 @@ set_problem (
   g_set_error (error, QM_PAGE_RULES_ERROR, QM_PAGE_RULES_ERROR_RULE,
                _ ("%s, line %ld: %s"), name, line, text);
   return FALSE;
+}
+
+/* As much of a text as a message can hold.  (transfer full) */
+static char *
+shorten (const char *text)
+{
+  char *line = qm_page_one_line (text, QUOTED_MAX);
+
+  return line != NULL ? line : g_strdup ("");
 }
 
 static void
@@ -154,6 +168,7 @@ read_attribute (Site *site,
       attribute->children != NULL && attribute->children->content != NULL
           ? (const char *) attribute->children->content
           : "";
+  g_autofree char *part = shorten (value);
 
   if (g_str_equal (name, "host"))
     {
@@ -164,14 +179,13 @@ read_attribute (Site *site,
       for (guint i = 0; site->hosts[i] != NULL; i++)
         if (!is_host (site->hosts[i]))
           return set_problem (error, file, line,
-                              _ ("“%.100s” is no name of a host"),
-                              site->hosts[i]);
+                              _ ("“%s” is no name of a host"), part);
     }
   else if (g_str_equal (name, "currency"))
     {
       if (!qm_currency_valid (value) || strlen (value) != 3)
         return set_problem (error, file, line,
-                            _ ("“%.20s” is no currency as “EUR”"), value);
+                            _ ("“%s” is no currency as “EUR”"), part);
       memcpy (site->currency, value, 4);
     }
   else if (g_str_equal (name, "decimal"))
@@ -191,8 +205,8 @@ read_attribute (Site *site,
       site->always = g_str_equal (value, "yes");
     }
   else
-    return set_problem (error, file, line,
-                        _ ("a site has no attribute “%.50s”"), name);
+    return set_problem (error, file, line, _ ("a site has no attribute “%s”"),
+                        name);
   return TRUE;
 }
 
@@ -201,13 +215,14 @@ read_field (Site *site, const xmlNode *node, const char *file, GError **error)
 {
   long line = xmlGetLineNo (node);
   g_autofree char *text = qm_page_node_text (node, EXPRESSION_MAX + 1);
+  g_autofree char *part = shorten (text);
   Field field;
 
   for (field = 0; field < N_FIELDS; field++)
     if (g_str_equal (node->name, field_names[field]))
       break;
   if (field == N_FIELDS)
-    return set_problem (error, file, line, _ ("a site has no element “%.50s”"),
+    return set_problem (error, file, line, _ ("a site has no element “%s”"),
                         (const char *) node->name);
   if (text == NULL)
     return set_problem (error, file, line, _ ("the expression is empty"));
@@ -217,7 +232,7 @@ read_field (Site *site, const xmlNode *node, const char *file, GError **error)
                         EXPRESSION_MAX);
   if (!compiles (text))
     return set_problem (error, file, line,
-                        _ ("“%.200s” is no expression of XPath 1.0"), text);
+                        _ ("“%s” is no expression of XPath 1.0"), part);
   if (field == FIELD_PRICE && site->prices->len < PRICES_MAX)
     g_ptr_array_add (site->prices, g_steal_pointer (&text));
   else if (field == FIELD_PRICE)
@@ -283,7 +298,7 @@ read_document (QmPageRules *rules,
         continue;
       if (!g_str_equal (node->name, "site"))
         return set_problem (error, file, xmlGetLineNo (node),
-                            _ ("“%.50s” instead of a site"),
+                            _ ("“%s” instead of a site"),
                             (const char *) node->name);
       if (rules->sites->len == SITES_MAX)
         return set_problem (error, file, xmlGetLineNo (node),
@@ -424,14 +439,15 @@ static const Site *
 find_site (const QmPage *page)
 {
   const QmPageContext *context = page->context;
+  const char *url = context->url != NULL ? context->url : page->canonical;
   g_autoptr (GUri) uri = NULL;
   g_autofree char *host = NULL;
   const char *best_host = NULL;
   const Site *best = NULL;
 
-  if (context->rules == NULL || context->url == NULL)
+  if (context->rules == NULL || url == NULL)
     return NULL;
-  uri = g_uri_parse (context->url, G_URI_FLAGS_PARSE_RELAXED, NULL);
+  uri = g_uri_parse (url, G_URI_FLAGS_PARSE_RELAXED, NULL);
   if (uri == NULL || g_uri_get_host (uri) == NULL)
     return NULL;
   host = g_ascii_strdown (g_uri_get_host (uri), -1);

@@ -497,8 +497,9 @@ qm_page_scan_run (const xmlNode *node, gsize max)
 {
   GString *run = g_string_new (NULL);
   xmlNode *at = (xmlNode *) node;
+  guint nodes = 0;
 
-  while (at != NULL && run->len < max)
+  while (at != NULL && run->len < max && nodes++ < QM_PAGE_TEXT_NODES_MAX)
     {
       gboolean skip =
           qm_page_is (at, "script") || qm_page_is (at, "style")

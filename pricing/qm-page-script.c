@@ -11,8 +11,9 @@
 
 #include <string.h>
 
-#define SCRIPT_BYTES_MAX (2 * 1024 * 1024)
-#define FINDS_MAX        20 /* objects of a kind in one script */
+#define SCRIPT_BYTES_MAX (1024 * 1024)
+#define OBJECT_BYTES_MAX (128 * 1024)
+#define FINDS_MAX        8  /* objects of a kind in one script */
 #define GAP_MAX          60 /* bytes between a word and its object */
 #define BEFORE_MAX       300
 
@@ -166,6 +167,7 @@ find_objects (QmPage *page,
     {
       gsize n = strlen (word);
       gsize gap = strcspn (at + n, "{;}");
+      gsize rest;
       json_t *object;
 
       if (gap > GAP_MAX || at[n + gap] != '{' || g_ascii_isalnum (at[n])
@@ -175,8 +177,8 @@ find_objects (QmPage *page,
           continue;
         }
       at += n + gap;
-      object = qm_lax_json_read_one (
-          at, script->length - (gsize) (at - script->text), NULL);
+      rest = script->length - (gsize) (at - script->text);
+      object = qm_lax_json_read_one (at, MIN (rest, OBJECT_BYTES_MAX), NULL);
       if (object != NULL)
         {
           read (page, object);

@@ -37,14 +37,14 @@ static gboolean
 is_inline (const xmlNode *node)
 {
   static const char *const elements[] = {
-    "span", "b",    "strong", "i",      "em",   "sup", "sub",  "small",  "font",
-    "bdi",  "bdo",  "ins",    "u",      "a",    "del", "s",    "strike", "meta",
-    "link", "abbr", "label",  "data",   "mark", "big", "tt",   "img",    "var",
-    "time", "cite", "code",   "strong", "q",    "wbr", "nobr",
+    "span", "b",    "strong", "i",    "em",   "sup",  "sub", "small",  "font",
+    "bdi",  "bdo",  "ins",    "u",    "a",    "del",  "s",   "strike", "meta",
+    "link", "abbr", "label",  "data", "mark", "big",  "tt",  "img",    "var",
+    "time", "cite", "code",   "q",    "wbr",  "nobr",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
-    if (strcmp ((const char *) node->name, elements[i]) == 0)
+    if (qm_page_same_name (node->name, elements[i]))
       return TRUE;
   return FALSE;
 }
@@ -60,7 +60,7 @@ is_unseen (const xmlNode *node)
   const char *style;
 
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
-    if (strcmp ((const char *) node->name, elements[i]) == 0)
+    if (qm_page_same_name (node->name, elements[i]))
       return TRUE;
   if (node->properties == NULL)
     return FALSE;
@@ -136,7 +136,7 @@ has_one_amount (const xmlNode *node)
  * and a new one side by side.  Parts of an amount, its sign or its decimals, do
  * not. */
 static gboolean
-holds_marked (const xmlNode *top)
+holds_marked (const Seer *seer, const xmlNode *top)
 {
   const guint marks = QM_SEEN_OLD | QM_SEEN_PART | QM_SEEN_CURRENT
                       | QM_SEEN_FROM | QM_SEEN_REGULAR;
@@ -149,7 +149,7 @@ holds_marked (const xmlNode *top)
 
       if (node->type != XML_ELEMENT_NODE)
         continue;
-      words = qm_page_words_of_element (node, TRUE);
+      words = qm_page_words_of_element (seer->page, node, TRUE);
       if ((words & (marks | QM_SEEN_PRICE)) == 0 || !has_digits (node))
         continue;
       if ((words & marks) != 0)
@@ -300,12 +300,12 @@ flags_of (Seer *seer, const xmlNode *node, guint inherited, gboolean *small)
   guint own;
 
   *small = FALSE;
-  own = qm_page_words_of_element (node, TRUE);
+  own = qm_page_words_of_element (seer->page, node, TRUE);
   if (own != 0)
     {
       *small = is_small (node);
       if (!*small)
-        own = qm_page_words_of_element (node, FALSE);
+        own = qm_page_words_of_element (seer->page, node, FALSE);
     }
   if (g_hash_table_contains (seer->above_heading, node))
     own &= ~(guint) QM_SEEN_ASIDE;
@@ -369,7 +369,7 @@ see (Seer *seer, const xmlNode *node, guint inherited, guint depth)
     seer->page->can_buy = qm_page_words_buy (node);
   flags = flags_of (seer, node, inherited, &small);
   if ((flags & QM_SEEN_PRICE) != 0 && small && has_digits (node)
-      && !holds_marked (node))
+      && !holds_marked (seer, node))
     {
       see_whole (seer, node, flags);
       return;

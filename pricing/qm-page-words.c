@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-#define NAMES_MAX 400
+#define NAMES_MAX 400  /* bytes of the names of an element */
+#define LABEL_MAX 30   /* bytes of a label that is a name */
+#define KNOWN_MAX 5000 /* names that are kept with what they tell */
 
 typedef struct
 {
@@ -80,7 +82,6 @@ static const Word names[] = {
   { "before", QM_SEEN_OLD },
   { "previous", QM_SEEN_OLD },
   { "original", QM_SEEN_OLD },
-  { "list", 0 },
   { "barre", QM_SEEN_OLD },
   { "stara", QM_SEEN_OLD },
   { "ancien", QM_SEEN_OLD },
@@ -254,6 +255,25 @@ static const Word after[] = {
   { "+", QM_SEEN_FROM },           { "and up", QM_SEEN_FROM },
 };
 
+/* Whether an attribute names what its element is for. */
+static gboolean
+is_telling (const xmlChar *name)
+{
+  static const char *const attributes[] = {
+    "class",          "id",
+    "itemprop",       "data-testid",
+    "data-test",      "data-test-id",
+    "data-qa",        "data-role",
+    "data-hook",      "data-automation",
+    "data-component", "aria-label",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (attributes); i++)
+    if (qm_page_same_name (name, attributes[i]))
+      return TRUE;
+  return FALSE;
+}
+
 /* The names of an element: words in lower case with spaces between them, and
  * at each end; "-", "_" and a new capital letter begin a word. */
 static gsize
@@ -269,20 +289,9 @@ collect_names (const xmlNode *node, char out[NAMES_MAX])
           a->children != NULL ? (const char *) a->children->content : NULL;
       gboolean lower = FALSE;
 
-      if (value == NULL
-          || (strcmp (name, "class") != 0 && strcmp (name, "id") != 0
-              && strcmp (name, "itemprop") != 0
-              && strcmp (name, "data-testid") != 0
-              && strcmp (name, "data-test") != 0
-              && strcmp (name, "data-test-id") != 0
-              && strcmp (name, "data-qa") != 0
-              && strcmp (name, "data-role") != 0
-              && strcmp (name, "data-automation") != 0
-              && strcmp (name, "data-hook") != 0
-              && strcmp (name, "data-component") != 0
-              && strcmp (name, "aria-label") != 0))
+      if (value == NULL || !is_telling (a->name))
         continue;
-      if (strcmp (name, "aria-label") == 0 && strlen (value) > 30)
+      if (strcmp (name, "aria-label") == 0 && strlen (value) > LABEL_MAX)
         continue;
       for (; *value != '\0' && n + 3 < NAMES_MAX; value++)
         {
@@ -335,10 +344,51 @@ find_names (const char *text)
   return flags;
 }
 
-guint
-qm_page_words_of_element (const xmlNode *node, gboolean small)
+/* What the names of an element tell. */
+static guint
+read_names (const char *text)
 {
-  char text[NAMES_MAX], joined[NAMES_MAX];
+  char joined[NAMES_MAX];
+  guint flags;
+
+  join (text, joined);
+  flags = find_names (text);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    if (strstr (joined, parts[i].word) != NULL)
+      flags |= parts[i].flags;
+  /* With the tax, a price is whole. */
+  if ((flags & QM_SEEN_PART) != 0
+      && (strstr (joined, "withtax") != NULL || strstr (joined, "incl") != NULL
+          || strstr (joined, "withvat") != NULL))
+    flags &= ~(guint) QM_SEEN_PART;
+  /* Buttons that add to the basket name it. */
+  if ((flags & QM_SEEN_ASIDE) != 0 && strstr (joined, "addto") != NULL)
+    flags &= ~(guint) QM_SEEN_ASIDE;
+  return flags;
+}
+
+/* The same, found out once for each text. */
+static guint
+look_up_names (const QmPage *page, const char *text)
+{
+  gpointer known;
+  guint flags;
+
+  if (g_hash_table_lookup_extended (page->words, text, NULL, &known))
+    return GPOINTER_TO_UINT (known);
+  flags = read_names (text);
+  if (g_hash_table_size (page->words) < KNOWN_MAX)
+    g_hash_table_insert (page->words, g_strdup (text),
+                         GUINT_TO_POINTER (flags));
+  return flags;
+}
+
+guint
+qm_page_words_of_element (const QmPage *page,
+                          const xmlNode *node,
+                          gboolean small)
+{
+  char text[NAMES_MAX];
   guint flags = 0;
 
   if (qm_page_is (node, "del") || qm_page_is (node, "s")
@@ -359,22 +409,10 @@ qm_page_words_of_element (const xmlNode *node, gboolean small)
   collect_names (node, text);
   if (text[1] == '\0')
     return flags;
-  join (text, joined);
-  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
-    if (strstr (joined, parts[i].word) != NULL)
-      flags |= parts[i].flags;
-  flags |= find_names (text);
+  flags |= look_up_names (page, text);
   if (!small)
     flags &= ~(guint) (QM_SEEN_OLD | QM_SEEN_PART | QM_SEEN_FROM
                        | QM_SEEN_CURRENT | QM_SEEN_REGULAR);
-  /* With the tax, a price is whole. */
-  if ((flags & QM_SEEN_PART) != 0
-      && (strstr (joined, "withtax") != NULL || strstr (joined, "incl") != NULL
-          || strstr (joined, "withvat") != NULL))
-    flags &= ~(guint) QM_SEEN_PART;
-  /* Buttons that add to the basket name it. */
-  if ((flags & QM_SEEN_ASIDE) != 0 && strstr (joined, "addto") != NULL)
-    flags &= ~(guint) QM_SEEN_ASIDE;
   return flags;
 }
 
@@ -423,60 +461,99 @@ qm_page_words_after (const char *text)
   return 0;
 }
 
+/* Beside prices with tax, in lower case. */
+static const char *const with_tax[] = {
+  "incl. vat", "inc. vat",   "inc vat",    "incl vat",  "including vat",
+  "incl. tax", "incl tax",   "inc tax",    "inc. tax",  "including tax",
+  "tax incl",  "vat incl",   "inkl. mwst", "inkl mwst", "inkl. mehrwert",
+  "inkl. ust", "incl. btw",  "tva incl",   "prix ttc",  "€ ttc",
+  "iva incl",  "inkl. moms", "ink. moms",  "inkl. mva", "sis. alv",
+  "vč. dph",   "včetně dph", " s dph",     "税込",
+};
+
+/* Beside prices without. */
+static const char *const without_tax[] = {
+  "excl. vat",  "exc. vat",    "ex. vat",   "ex vat",      "excluding vat",
+  "plus vat",   "+ vat",       "excl. tax", "excl tax",    "excluding tax",
+  "exkl. mwst", "zzgl. mwst",  "zzgl. ust", "zzgl mwst",   "excl. btw",
+  "hors taxe",  "€ ht",        "iva excl",  "iva no incl", "+ iva",
+  "exkl. moms", "ekskl. moms", "eks. mva",  "alv 0",       "bez dph",
+  "税抜",
+};
+
+QmTristate
+qm_page_words_tax (const char *text)
+{
+  g_autofree char *lower = g_utf8_strdown (text, -1);
+  gboolean says_with = FALSE, says_without = FALSE;
+
+  for (guint i = 0; i < G_N_ELEMENTS (with_tax); i++)
+    says_with = says_with || strstr (lower, with_tax[i]) != NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (without_tax); i++)
+    says_without = says_without || strstr (lower, without_tax[i]) != NULL;
+  if (says_with == says_without)
+    return QM_UNSTATED;
+  return says_with ? QM_YES : QM_NO;
+}
+
+/* In the names of what buys, without spaces. */
+static const char *const buy_names[] = {
+  "addtocart", "addtobasket",  "addtobag", "addcart",        "cartadd",
+  "buynow",    "buybutton",    "btncart",  "btnbuy",         "addbasket",
+  "buybox",    "addtotrolley", "tocart",   "purchasebutton",
+};
+
+/* What is written on it. */
+static const char *const buy_words[] = {
+  "add to cart",
+  "add to basket",
+  "add to bag",
+  "buy now",
+  "buy it now",
+  "warenkorb",
+  "kaufen",
+  "ajouter au panier",
+  "acheter",
+  "al carrito",
+  "comprar",
+  "al carrello",
+  "acquista",
+  "winkelwagen",
+  "winkelmand",
+  "do koszyka",
+  "do košíku",
+  "do košíka",
+  "kupit",
+  "v košarico",
+  "u košaricu",
+  "i varukorg",
+  "köp",
+  "handlekurv",
+  "i kurv",
+  "ostoskoriin",
+  "sepete ekle",
+  "в корзину",
+  "купить",
+  "kosárba",
+  "в количката",
+  "adauga in cos",
+  "adaugă în coș",
+  "καλάθι",
+  "カートに入れる",
+  "加入购物车",
+  "加入購物車",
+  "放入購物車",
+  "장바구니",
+  "구매하기",
+  "add to trolley",
+  "ostukorvi",
+  "į krepšelį",
+  "grozam",
+};
+
 gboolean
 qm_page_words_buy (const xmlNode *node)
 {
-  static const char *const named[] = {
-    "addtocart", "addtobasket",  "addtobag", "addcart",        "cartadd",
-    "buynow",    "buybutton",    "btncart",  "btnbuy",         "addbasket",
-    "buybox",    "addtotrolley", "tocart",   "purchasebutton",
-  };
-  static const char *const said[] = {
-    "add to cart",
-    "add to basket",
-    "add to bag",
-    "buy now",
-    "buy it now",
-    "warenkorb",
-    "kaufen",
-    "ajouter au panier",
-    "acheter",
-    "al carrito",
-    "comprar",
-    "al carrello",
-    "acquista",
-    "winkelwagen",
-    "winkelmand",
-    "do koszyka",
-    "do košíku",
-    "do košíka",
-    "kupit",
-    "v košarico",
-    "u košaricu",
-    "i varukorg",
-    "köp",
-    "handlekurv",
-    "i kurv",
-    "ostoskoriin",
-    "sepete ekle",
-    "в корзину",
-    "купить",
-    "kosárba",
-    "в количката",
-    "adauga in cos",
-    "adaugă în coș",
-    "καλάθι",
-    "カートに入れる",
-    "加入购物车",
-    "加入購物車",
-    "放入購物車",
-    "장바구니",
-    "구매하기",
-    "add to trolley",
-    "ostukorvi",
-    "į krepšelį",
-    "grozam",
-  };
   char text[NAMES_MAX], joined[NAMES_MAX];
   g_autofree char *content = NULL;
   g_autofree char *lower = NULL;
@@ -486,8 +563,8 @@ qm_page_words_buy (const xmlNode *node)
     return FALSE;
   collect_names (node, text);
   join (text, joined);
-  for (guint i = 0; i < G_N_ELEMENTS (named); i++)
-    if (strstr (joined, named[i]) != NULL)
+  for (guint i = 0; i < G_N_ELEMENTS (buy_names); i++)
+    if (strstr (joined, buy_names[i]) != NULL)
       return TRUE;
   if (qm_page_is (node, "form"))
     return FALSE;
@@ -497,8 +574,8 @@ qm_page_words_buy (const xmlNode *node)
   if (content == NULL)
     return FALSE;
   lower = g_utf8_strdown (content, -1);
-  for (guint i = 0; i < G_N_ELEMENTS (said); i++)
-    if (strstr (lower, said[i]) != NULL)
+  for (guint i = 0; i < G_N_ELEMENTS (buy_words); i++)
+    if (strstr (lower, buy_words[i]) != NULL)
       return TRUE;
   return FALSE;
 }

@@ -54,6 +54,7 @@ page_free (QmPage *page)
     xmlFreeDoc (page->doc);
   g_ptr_array_unref (page->products);
   g_array_unref (page->seen);
+  g_hash_table_unref (page->words);
   g_free (page->title);
   g_free (page->heading_text);
   g_free (page->canonical);
@@ -63,7 +64,7 @@ page_free (QmPage *page)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmPage, page_free)
 
 static QmPage *
-page_new (const QmPageContext *context, GCancellable *cancellable)
+page_new (const QmPageContext *context)
 {
   static const QmPageContext nothing;
   QmPage *page = g_new0 (QmPage, 1);
@@ -71,7 +72,7 @@ page_new (const QmPageContext *context, GCancellable *cancellable)
   page->context = context != NULL ? context : &nothing;
   page->products = g_ptr_array_new_with_free_func (free_product);
   page->seen = g_array_new (FALSE, FALSE, sizeof (QmSeenAmount));
-  page->cancellable = cancellable;
+  page->words = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   return page;
 }
 
@@ -171,7 +172,7 @@ qm_page_read (const guint8 *bytes,
                    QM_PAGE_BYTES_MAX / (1024 * 1024));
       return NULL;
     }
-  page = page_new (context, cancellable);
+  page = page_new (context);
   text = qm_page_to_utf8 (bytes, size, page->context->charset, &length);
   if (!looks_like_html (text, length))
     {

@@ -71,7 +71,7 @@ typedef struct
 typedef struct
 {
   const char *charset; /* of the Content-Type header */
-  const char *url;     /* the page's address */
+  const char *url;     /* the page's address; NULL: the one that it states */
   const QmPageRules *rules;
 } QmPageContext;
 

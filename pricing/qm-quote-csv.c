@@ -69,11 +69,11 @@ make_place (Reader *reader, guint row, int column)
   g_autofree char *name = NULL;
 
   if (column >= 0 && reader->mapping->header_row >= 0)
-    name = qm_read_text (qm_sheet_cell (
+    name = qm_read_excerpt (qm_sheet_cell (
         reader->sheet, (guint) reader->mapping->header_row, (guint) column));
-  if (name == NULL)
+  if (name == NULL || name[0] == '\0')
     return g_strdup_printf (_ ("row %u"), row + 1);
-  return g_strdup_printf (_ ("row %u, column %.60s"), row + 1, name);
+  return g_strdup_printf (_ ("row %u, column %s"), row + 1, name);
 }
 
 static void
@@ -81,16 +81,17 @@ report_cell (
     Reader *reader, QmQuote *quote, guint row, int column, const char *text)
 {
   g_autofree char *place = make_place (reader, row, column);
+  g_autofree char *excerpt = qm_read_excerpt (text);
 
   if (text[0] == '=')
     qm_read_find (quote, QM_FINDING_WARNING, place,
-                  _ ("“%.80s” is a formula, not its result; it was left out. "
+                  _ ("“%s” is a formula, not its result; it was left out. "
                      "Save the table as CSV once more with values shown."),
-                  text);
+                  excerpt);
   else
     qm_read_find (quote, QM_FINDING_WARNING, place,
-                  _ ("“%.80s” is not clearly an amount; it was left out."),
-                  text);
+                  _ ("“%s” is not clearly an amount; it was left out."),
+                  excerpt);
 }
 
 /* The amount in a cell in millionths.  Notes its currency. */
@@ -210,9 +211,10 @@ read_date (
     }
   {
     g_autofree char *place = make_place (reader, row, column);
+    g_autofree char *excerpt = qm_read_excerpt (text);
 
     qm_read_find (quote, QM_FINDING_WARNING, place,
-                  _ ("“%.80s” is not clearly a date; it was left out."), text);
+                  _ ("“%s” is not clearly a date; it was left out."), excerpt);
   }
   return (QmDate){ 0 };
 }
@@ -483,12 +485,15 @@ static gboolean
 read_total_row (Reader *reader, guint row)
 {
   g_autofree char *words = find_words (reader, row);
+  g_autofree char *part = field_text (reader, row, QM_CSV_PART_NUMBER);
   QmCsvRowKind kind;
   QmCsvDraft *draft;
   gint64 micros;
   int column;
 
-  if (words == NULL || !field_is_empty (reader, row, QM_CSV_QUANTITY))
+  if (words == NULL || !field_is_empty (reader, row, QM_CSV_QUANTITY)
+      || !field_is_empty (reader, row, QM_CSV_ROLE)
+      || (part != NULL && strcmp (part, words) != 0))
     return FALSE;
   kind = qm_csv_row_kind_of (words);
   column = find_amount (reader, row);
@@ -530,7 +535,7 @@ is_loose (Reader *reader, guint row)
           ? g_ptr_array_index (reader->drafts, reader->drafts->len - 1)
           : NULL;
 
-  if (has_amount)
+  if (has_amount || !field_is_empty (reader, row, QM_CSV_ROLE))
     return FALSE;
   if (!has_words || last == NULL)
     return TRUE;

@@ -87,16 +87,11 @@ static gboolean
 read_page (QmImport *import, const Document *document, GError **error)
 {
   const QmImportOptions *options = document->options;
+  QmPageReader read =
+      options->page_reader != NULL ? options->page_reader : qm_import_read_page;
 
-  if (options->page_reader == NULL)
-    {
-      g_set_error_literal (error, QM_READ_ERROR, QM_READ_ERROR_KIND,
-                           _ ("This is a web page; pages are not read here."));
-      return FALSE;
-    }
-  return take_quotes (
-      import,
-      options->page_reader (document->data, document->size, document->name,
+  return take_quotes (import,
+                      read (document->data, document->size, document->name,
                             document->media_type, options->page_data,
                             document->cancellable, error));
 }
@@ -118,6 +113,34 @@ take_sample (QmImport *import, const Document *document)
                     import->mapping->delimiter, SAMPLE_ROWS, NULL, NULL);
 }
 
+/* Looks for a row whose fingerprint is remembered, that of the header first. */
+static QmCsvMapping *
+find_remembered (QmImport *import, const char *mappings)
+{
+  QmCsvMapping *mapping = import->mapping;
+  QmCsvMapping *found = qm_csv_mappings_find (mappings, import->fingerprint);
+  int header_row = mapping->header_row;
+
+  for (guint i = 0; found == NULL && mappings != NULL
+                    && i < qm_sheet_n_rows (import->sample);
+       i++)
+    {
+      g_autofree char *fingerprint = NULL;
+
+      mapping->header_row = (int) i;
+      fingerprint = qm_csv_mapping_fingerprint (mapping, import->sample);
+      found = qm_csv_mappings_find (mappings, fingerprint);
+      if (found != NULL)
+        {
+          g_free (import->fingerprint);
+          import->fingerprint = g_steal_pointer (&fingerprint);
+          header_row = (int) i;
+        }
+    }
+  mapping->header_row = header_row;
+  return found;
+}
+
 /* A remembered mapping has the columns; where the header is in this file, and
  * how it is encoded, was found out. */
 static void
@@ -129,9 +152,8 @@ recall_mapping (QmImport *import, const Document *document)
     return;
   import->fingerprint =
       qm_csv_mapping_fingerprint (import->mapping, import->sample);
-  found =
-      qm_csv_mappings_find (document->options->mappings, import->fingerprint);
-  if (found == NULL || found->columns->len < import->mapping->columns->len)
+  found = find_remembered (import, document->options->mappings);
+  if (found == NULL)
     return;
   found->header_row = import->mapping->header_row;
   found->delimiter = import->mapping->delimiter;

@@ -28,7 +28,8 @@ typedef enum
   QM_DOCUMENT_OTHER /* nothing that is read */
 } QmDocumentKind;
 
-/* Reads a web page; what it says its product costs is a quote.
+/* Reads a web page; what it says its product costs is a quote.  One that does
+ * not say so is an error with the reason.
  *
  * address: where the page comes from, or the name of its file.
  *
@@ -41,14 +42,24 @@ typedef GPtrArray *(*QmPageReader) (const char *data,
                                     GCancellable *cancellable,
                                     GError **error);
 
+/* Reads a page with pricing/qm-page.h; `user_data` is its rules (QmPageRules),
+ * or NULL. */
+GPtrArray *qm_import_read_page (const char *data,
+                                gsize size,
+                                const char *address,
+                                const char *media_type,
+                                gpointer user_data,
+                                GCancellable *cancellable,
+                                GError **error);
+
 typedef struct
 {
   const QmMatcher *matcher;    /* NULL: lines are not matched */
   const QmCsvMapping *mapping; /* of a spreadsheet, as the user has said; NULL:
                                   as remembered, or else guessed */
   const char *mappings;        /* what is remembered, as JSON; may be NULL */
-  QmPageReader page_reader;    /* NULL: pages are refused */
-  gpointer page_data;
+  QmPageReader page_reader;    /* NULL: qm_import_read_page() */
+  gpointer page_data;          /* for it */
   gint64 now; /* time of reading, seconds since 1970; 0: that of the clock */
 } QmImportOptions;
 

@@ -68,22 +68,23 @@ end_row (QmIndexText *text, guint row)
   text->starts[row + 1] = text->text->len;
 }
 
-/* A text that is kept, NULL for none. */
+/* The text of the next column, kept, NULL for none.
+ *
+ * once: whether many rows have it. */
 static const char *
-keep (QmQuoteIndex *index, const char *text)
+keep (QmQuoteIndex *index, QmStatement *row, int *n, gboolean once)
 {
+  const char *text = qm_column_text (row, n);
+  g_autofree char *valid = NULL;
+
   if (text == NULL)
     return NULL;
+  if (!g_utf8_validate (text, -1, NULL))
+    text = valid = g_utf8_make_valid (text, -1);
+  if (once)
+    return g_string_chunk_insert_const (index->strings, text);
   return g_string_chunk_insert_len (index->strings, text,
                                     (gssize) limited_length (text));
-}
-
-/* The same for one that many rows have. */
-static const char *
-keep_once (QmQuoteIndex *index, const char *text)
-{
-  return text != NULL ? g_string_chunk_insert_const (index->strings, text)
-                      : NULL;
 }
 
 static gboolean
@@ -151,9 +152,9 @@ read_quote (Reader *reader, QmStatement *row, guint i)
   int n = -1;
 
   quote->id = qm_column_int (row, &n);
-  quote->vendor = keep_once (index, qm_column_text (row, &n));
-  quote->number = keep (index, qm_column_text (row, &n));
-  quote->source = keep (index, qm_column_text (row, &n));
+  quote->vendor = keep (index, row, &n, TRUE);
+  quote->number = keep (index, row, &n, FALSE);
+  quote->source = keep (index, row, &n, FALSE);
   append_text (&index->quote_text, quote->vendor);
   append_text (&index->quote_text, quote->number);
   append_text (&index->quote_text, quote->source);
@@ -242,10 +243,10 @@ read_line (Reader *reader, QmStatement *row, guint i, guint quote)
   line->match = (QmMatchState) qm_column_word (row, &n, qm_word_of_match,
                                                QM_N_MATCHES, &known);
   line->gpus = (int) qm_column_int (row, &n);
-  line->number = keep (index, qm_column_text (row, &n));
-  line->part_number = keep (index, qm_column_text (row, &n));
-  line->description = keep (index, qm_column_text (row, &n));
-  line->item = keep_once (index, qm_column_text (row, &n));
+  line->number = keep (index, row, &n, FALSE);
+  line->part_number = keep (index, row, &n, FALSE);
+  line->description = keep (index, row, &n, FALSE);
+  line->item = keep (index, row, &n, TRUE);
   append_text (&index->line_text, line->description);
   append_text (&index->line_text, line->part_number);
   append_text (&index->line_text, line->item);
@@ -290,7 +291,8 @@ end_quote (Reader *reader, guint i)
       g_ptr_array_sort (reader->items, compare_texts);
       g_ptr_array_add (reader->items, NULL);
       items = g_strjoinv (";", (char **) reader->items->pdata);
-      quote->items = keep_once (reader->index, items);
+      quote->items =
+          g_string_chunk_insert_const (reader->index->strings, items);
     }
   g_clear_pointer (&reader->heads[i], qm_quote_free);
   g_array_set_size (reader->amounts, 0);

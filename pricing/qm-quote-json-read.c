@@ -133,7 +133,7 @@ take_time (Reader *reader, const char *name)
     return 0;
   if (json_is_string (value) && json_string_length (value) == 20)
     time = g_date_time_new_from_iso8601 (json_string_value (value), NULL);
-  if (time != NULL)
+  if (time != NULL && g_date_time_to_unix (time) > 0)
     return g_date_time_to_unix (time);
   fail (reader, name, _ ("is not a time such as “2026-03-31T12:00:00Z”"));
   return 0;

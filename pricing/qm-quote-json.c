@@ -66,7 +66,7 @@ put_time (Writer *writer, const char *name, gint64 seconds)
   g_autoptr (GDateTime) time = NULL;
   g_autofree char *text = NULL;
 
-  if (seconds == 0)
+  if (seconds <= 0)
     return;
   time = g_date_time_new_from_unix_utc (seconds);
   if (time == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Quotes in the project's own format, which data/README.md describes: what is
- * written is read back equal, down to the findings, and the same quotes are
+/* Quotes in the project's own format, which pricing/README.md describes: what
+ * is written is read back equal, down to the findings, and the same quotes are
  * always written as the same bytes. */
 
 #pragma once

@@ -4,6 +4,7 @@
 
 #include "pricing/qm-quote-read.h"
 
+#include <glib/gi18n-lib.h>
 #include <langinfo.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ qm_read_error_quark (void)
   return g_quark_from_static_string ("qm-read-error-quark");
 }
 
-#define MICRO_DECIMALS 6
+#define MICRO_DECIMALS  6
+#define LONGEST_EXCERPT 80 /* characters */
 
 /* A surrogate, or something that XML cannot carry. */
 static gboolean
@@ -70,6 +72,19 @@ qm_read_text (const char *text)
   return g_string_free (g_steal_pointer (&clean), FALSE);
 }
 
+char *
+qm_read_excerpt (const char *text)
+{
+  g_autofree char *clean = qm_read_text (text);
+
+  if (clean == NULL)
+    return g_strdup ("");
+  if (g_utf8_strlen (clean, -1) <= LONGEST_EXCERPT)
+    return g_steal_pointer (&clean);
+  *g_utf8_offset_to_pointer (clean, LONGEST_EXCERPT) = '\0';
+  return g_strconcat (clean, "…", NULL);
+}
+
 void
 qm_read_find (QmQuote *quote,
               QmFindingLevel level,
@@ -80,6 +95,14 @@ qm_read_find (QmQuote *quote,
   g_autofree char *message = NULL;
   va_list arguments;
 
+  if (quote->findings->len > QM_READ_MAX_FINDINGS)
+    return;
+  if (quote->findings->len == QM_READ_MAX_FINDINGS)
+    {
+      qm_quote_add_finding (quote, QM_FINDING_WARNING, NULL,
+                            _ ("There is more to find; it was left out."));
+      return;
+    }
   va_start (arguments, format);
   message = g_strdup_vprintf (format, arguments);
   va_end (arguments);

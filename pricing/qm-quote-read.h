@@ -39,6 +39,12 @@ typedef enum
  * too long.  NULL where nothing is left. */
 char *qm_read_text (const char *text);
 
+/* The beginning of a text, cut between characters, for a message. */
+char *qm_read_excerpt (const char *text);
+
+/* Of one quote, no more findings than this are kept. */
+#define QM_READ_MAX_FINDINGS 1000
+
 /* Adds a finding with a text like printf's; `place` may be NULL. */
 void qm_read_find (QmQuote *quote,
                    QmFindingLevel level,

@@ -106,6 +106,30 @@ qm_quote_store_put_price (QmQuoteStore *store,
          && qm_store_write (store, put_price, (gpointer) point, error);
 }
 
+static gboolean
+put_prices (QmQuoteStore *store, gpointer data, GError **error)
+{
+  GPtrArray *points = data;
+
+  for (guint i = 0; i < points->len; i++)
+    if (!put_price (store, g_ptr_array_index (points, i), error))
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+qm_quote_store_put_prices (QmQuoteStore *store,
+                           GPtrArray *points,
+                           GError **error)
+{
+  g_return_val_if_fail (store != NULL && points != NULL, FALSE);
+
+  for (guint i = 0; i < points->len; i++)
+    if (!check_point (g_ptr_array_index (points, i), error))
+      return FALSE;
+  return qm_store_write (store, put_prices, points, error);
+}
+
 /* Columns that both kinds of prices have, in this order. */
 static QmPricePoint *
 read_point (QmStatement *row, int *n, gboolean *known)

@@ -58,6 +58,11 @@ gboolean qm_quote_store_put_price (QmQuoteStore *store,
                                    const QmPricePoint *point,
                                    GError **error);
 
+/* The same for many QmPricePoint, all or none. */
+gboolean qm_quote_store_put_prices (QmQuoteStore *store,
+                                    GPtrArray *points,
+                                    GError **error);
+
 /* The price history of an item, by date: the prices that were seen, and those
  * of the quoted lines of quotes that are not deleted and state a price and a
  * day (issued, else valid from, else read).

@@ -36,7 +36,7 @@ put_rate (QmQuoteStore *store,
   static const char sql[] =
       "INSERT INTO rates (currency, date, nanos, source)"
       " VALUES (?1, ?2, ?3, (SELECT id FROM rate_sources WHERE name = ?4))"
-      " ON CONFLICT DO UPDATE SET nanos = excluded.nanos,"
+      " ON CONFLICT (currency, date) DO UPDATE SET nanos = excluded.nanos,"
       "  source = excluded.source WHERE nanos <> excluded.nanos";
   QmStatement *statement = qm_store_prepare (store, sql, error);
   int n = 0;

@@ -58,10 +58,9 @@ check_known (QmQuoteStore *store, gint64 id, gboolean known, GError **error)
 {
   if (!known)
     g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_INVALID,
-                 _ ("Quote %" G_GINT64_FORMAT
-                    " in “%s” says something that this version does not "
-                    "know."),
-                 id, store->path);
+                 _ ("Quote %lld in “%s” says something that this version does "
+                    "not know."),
+                 (long long) id, store->path);
   return known;
 }
 
@@ -85,8 +84,8 @@ load_head (QmQuoteStore *store, QmQuote *quote, GError **error)
   step = qm_store_step (store, row, error);
   if (step == 0)
     g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_NOT_FOUND,
-                 _ ("There is no quote %" G_GINT64_FORMAT " in “%s”."),
-                 quote->id, store->path);
+                 _ ("There is no quote %lld in “%s”."), (long long) quote->id,
+                 store->path);
   if (step != 1)
     return FALSE;
   quote->vendor = qm_column_dup (row, &n);
@@ -175,10 +174,11 @@ load_findings (QmQuoteStore *store, QmQuote *quote, GError **error)
       int n = -1;
       int level = qm_column_word (row, &n, qm_word_of_level,
                                   QM_N_FINDING_LEVELS, &known);
-      const char *place = qm_column_text (row, &n);
+      g_autofree char *place = qm_column_dup (row, &n);
+      g_autofree char *message = qm_column_dup (row, &n);
 
       qm_quote_add_finding (quote, (QmFindingLevel) level, place,
-                            qm_column_text (row, &n));
+                            message != NULL ? message : "");
     }
   return check_known (store, quote->id, known, error) && step == 0;
 }
@@ -220,6 +220,58 @@ qm_quote_store_get (QmQuoteStore *store, gint64 id, GError **error)
   if (!qm_store_read (store, get, &what, error))
     g_clear_pointer (&what.quote, qm_quote_free);
   return what.quote;
+}
+
+typedef struct
+{
+  gboolean with_items;
+  GCancellable *cancellable;
+  GPtrArray *quotes;
+} GetAll;
+
+static gboolean
+get_all (QmQuoteStore *store, gpointer data, GError **error)
+{
+  static const char all[] =
+      "SELECT id FROM quotes WHERE deleted_at IS NULL ORDER BY id";
+  static const char with_items[] =
+      "SELECT id FROM quotes WHERE deleted_at IS NULL AND EXISTS"
+      " (SELECT 1 FROM lines WHERE quote = quotes.id AND item IS NOT NULL)"
+      " ORDER BY id";
+  const GetAll *what = data;
+  g_autoptr (QmStatement) row =
+      qm_store_prepare (store, what->with_items ? with_items : all, error);
+  int step = -1;
+
+  while (row != NULL && (step = qm_store_step (store, row, error)) == 1)
+    {
+      QmQuote *quote;
+
+      if (g_cancellable_set_error_if_cancelled (what->cancellable, error))
+        return FALSE;
+      quote = qm_store_load_quote (store, sqlite3_column_int64 (row, 0), error);
+      if (quote == NULL)
+        return FALSE;
+      g_ptr_array_add (what->quotes, quote);
+    }
+  return step == 0;
+}
+
+GPtrArray *
+qm_quote_store_get_all (QmQuoteStore *store,
+                        gboolean with_items,
+                        GCancellable *cancellable,
+                        GError **error)
+{
+  g_autoptr (GPtrArray) quotes =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+  GetAll what = { with_items, cancellable, quotes };
+
+  g_return_val_if_fail (store != NULL, NULL);
+
+  if (!qm_store_read (store, get_all, &what, error))
+    return NULL;
+  return g_steal_pointer (&quotes);
 }
 
 GPtrArray *

@@ -3,7 +3,7 @@
 /* The tables of the store, version by version.
  *
  * A step is never changed once it has been released: what it made is in
- * people's files.  tests/pricing/quotes-1.sql is a file of version 1.
+ * people's files.  tests/pricing/quotes-1.sql is of version 1.
  *
  * Amounts that are not stated, and dates that are not known, are NULL.  Dates
  * are ISO 8601 and may end after the year or the month; times are seconds since

@@ -233,7 +233,12 @@ qm_column_text (QmStatement *statement, int *n)
 char *
 qm_column_dup (QmStatement *statement, int *n)
 {
-  return g_strdup (qm_column_text (statement, n));
+  const char *text = qm_column_text (statement, n);
+
+  /* Only in a file that something else has changed is it not valid. */
+  if (text == NULL || g_utf8_validate (text, -1, NULL))
+    return g_strdup (text);
+  return g_utf8_make_valid (text, -1);
 }
 
 gint64
@@ -268,7 +273,7 @@ qm_column_currency (QmStatement *statement, int *n, char currency[4])
 {
   const char *text = qm_column_text (statement, n);
 
-  g_strlcpy (currency, text != NULL ? text : "", 4);
+  g_strlcpy (currency, text != NULL && qm_currency_valid (text) ? text : "", 4);
 }
 
 int

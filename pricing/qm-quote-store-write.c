@@ -389,7 +389,7 @@ static gboolean
 fail_not_found (QmQuoteStore *store, gint64 id, GError **error)
 {
   g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_NOT_FOUND,
-               _ ("There is no quote %" G_GINT64_FORMAT " in “%s”."), id,
+               _ ("There is no quote %lld in “%s”."), (long long) id,
                store->path);
   return FALSE;
 }
@@ -432,8 +432,9 @@ check_unchanged (QmQuoteStore *store, const Update *update, GError **error)
     return FALSE;
   if (qm_quote_equal (stored, update->before))
     return TRUE;
-  g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_CHANGED,
-               _ ("The quote has been changed elsewhere meanwhile."));
+  g_set_error_literal (error, QM_QUOTE_STORE_ERROR,
+                       QM_QUOTE_STORE_ERROR_CHANGED,
+                       _ ("The quote has been changed elsewhere meanwhile."));
   return FALSE;
 }
 

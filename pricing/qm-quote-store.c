@@ -72,6 +72,7 @@ connect_to (QmQuoteStore *store, GError **error)
   sqlite3_db_config (store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
   sqlite3_db_config (store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
   sqlite3_db_config (store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+  sqlite3_db_config (store->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
   return qm_store_execute (store, pragmas, error);
 }
 
@@ -141,6 +142,9 @@ look_through (QmQuoteStore *store, GError **error)
     }
   answer = (const char *) sqlite3_column_text (statement, 0);
   ok = g_strcmp0 (answer, "ok") == 0;
+  /* The first line only says which database. */
+  if (answer != NULL && strchr (answer, '\n') != NULL)
+    answer = strchr (answer, '\n') + 1;
   if (!ok)
     g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_DAMAGED,
                  _ ("“%s” is damaged: %s"), store->path,

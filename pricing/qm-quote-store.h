@@ -148,6 +148,18 @@ GArray *qm_quote_store_add_all (QmQuoteStore *store,
  *   with QM_QUOTE_STORE_ERROR_NOT_FOUND or another error. */
 QmQuote *qm_quote_store_get (QmQuoteStore *store, gint64 id, GError **error);
 
+/* All quotes that are not deleted, in the order in which they were added.
+ *
+ * with_items: only those of which a line is about a GPU or machine of the
+ *   catalog: what pricing/qm-offers.h wants.
+ *
+ * Returns: (transfer full): of QmQuote; NULL with an error of the store or
+ *   G_IO_ERROR_CANCELLED. */
+GPtrArray *qm_quote_store_get_all (QmQuoteStore *store,
+                                   gboolean with_items,
+                                   GCancellable *cancellable,
+                                   GError **error);
+
 /* Its documents, without what was too large to be kept.
  *
  * Returns: (transfer full): of QmQuoteAttachment; NULL with an error. */

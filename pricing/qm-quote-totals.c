@@ -168,14 +168,14 @@ compare (QmQuote *quote,
                     _ ("%s The difference is one of rounding."), message);
       return 0;
     }
-  qm_quote_add_finding (quote, QM_FINDING_WARNING, place, message);
+  qm_read_find (quote, QM_FINDING_WARNING, place, "%s", message);
   return 1;
 }
 
 static guint
 warn (QmQuote *quote, const char *place, const char *message)
 {
-  qm_quote_add_finding (quote, QM_FINDING_WARNING, place, message);
+  qm_read_find (quote, QM_FINDING_WARNING, place, "%s", message);
   return 1;
 }
 

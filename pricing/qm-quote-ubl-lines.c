@@ -176,9 +176,13 @@ read_price (QmUblReader *reader,
                              "zero; it was taken as one unit."));
   if (base_unit != NULL && line->unit != NULL
       && strcmp (base_unit, line->unit) != 0)
-    qm_read_find (reader->quote, QM_FINDING_WARNING, place,
-                  _ ("The quantity is in %s, but the price for %s."),
-                  line->unit, base_unit);
+    {
+      g_autofree char *shown = qm_read_excerpt (base_unit);
+
+      qm_read_find (reader->quote, QM_FINDING_WARNING, place,
+                    _ ("The quantity is in %s, but the price for %s."),
+                    line->unit, shown);
+    }
 }
 
 /* Reads a line item.  `outer` is the quotation line, if the item is that of

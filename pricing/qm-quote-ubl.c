@@ -45,11 +45,13 @@ qm_ubl_fail (QmUblReader *reader, GError *error)
 static void
 check_currency (QmUblReader *reader, const xmlNode *node, const char *currency)
 {
+  g_autofree char *shown = qm_read_excerpt (currency);
+
   if (!qm_currency_valid (currency))
     qm_ubl_fail (reader,
                  g_error_new (QM_READ_ERROR, QM_READ_ERROR_CURRENCY,
                               _ ("Line %ld: “%s” is not a currency code."),
-                              xmlGetLineNo (node), currency));
+                              xmlGetLineNo (node), shown));
   else if (reader->quote->currency[0] == '\0')
     memcpy (reader->quote->currency, currency, 4);
   else if (strcmp (reader->quote->currency, currency) != 0)
@@ -58,7 +60,7 @@ check_currency (QmUblReader *reader, const xmlNode *node, const char *currency)
         g_error_new (QM_READ_ERROR, QM_READ_ERROR_CURRENCY,
                      _ ("Line %ld: amounts are in %s and in %s; a quote with "
                         "several currencies is not read."),
-                     xmlGetLineNo (node), reader->quote->currency, currency));
+                     xmlGetLineNo (node), reader->quote->currency, shown));
 }
 
 gint64
@@ -286,9 +288,10 @@ read_tax (QmUblReader *reader, const xmlNode *root)
 
       if (currency != NULL && strcmp (currency, quote->currency) != 0)
         {
+          g_autofree char *shown = qm_read_excerpt (currency);
+
           qm_read_find (quote, QM_FINDING_NOTE, NULL,
-                        _ ("A tax that is stated in %s was left out."),
-                        currency);
+                        _ ("A tax that is stated in %s was left out."), shown);
           continue;
         }
       amount = qm_ubl_amount (reader, node, "TaxAmount", NULL);
@@ -457,19 +460,21 @@ static gboolean
 check_root (const xmlNode *root, GError **error)
 {
   const char *namespace = root->ns != NULL ? (const char *) root->ns->href : "";
+  g_autofree char *name = qm_read_excerpt ((const char *) root->name);
+  g_autofree char *shown = qm_read_excerpt (namespace);
 
   if (qm_xml_is (root, QM_UBL_QUOTATION, "Quotation"))
     return TRUE;
   if (g_str_has_prefix (namespace, "urn:oasis:names:specification:ubl:"))
     g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
                  _ ("This is a UBL document, but not a Quotation: its root "
-                    "element is “%.100s”."),
-                 (const char *) root->name);
+                    "element is “%s”."),
+                 name);
   else
     g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
-                 _ ("This is not a UBL Quotation: its root element is “%.100s” "
-                    "of the namespace “%.200s”."),
-                 (const char *) root->name, namespace);
+                 _ ("This is not a UBL Quotation: its root element is “%s” "
+                    "of the namespace “%s”."),
+                 name, shown);
   return FALSE;
 }
 

@@ -27,14 +27,17 @@ set_error (GError **error, const char *name, int line, const char *format, ...)
 static void
 set_error (GError **error, const char *name, int line, const char *format, ...)
 {
+  g_autofree char *cut = NULL;
   g_autofree char *message = NULL;
   va_list arguments;
 
   if (error == NULL || *error != NULL)
     return;
   va_start (arguments, format);
-  message = g_strdup_vprintf (format, arguments);
+  cut = g_strdup_vprintf (format, arguments);
   va_end (arguments);
+  /* What is quoted may have been cut within a character. */
+  message = g_utf8_make_valid (cut, -1);
   if (line > 0)
     g_set_error (error, QM_RATES_ERROR, QM_RATES_ERROR_FORMAT,
                  _ ("%s, line %d: %s"), name, line, message);
@@ -152,6 +155,15 @@ check_size (GBytes *bytes, const char *name, GError **error)
     return TRUE;
   set_error (error, name, 0, _ ("is larger than %d MiB"),
              QM_RATES_MAX_BYTES >> 20);
+  return FALSE;
+}
+
+static gboolean
+check_text (const char *text, gsize size, const char *name, GError **error)
+{
+  if (size > 0 && g_utf8_validate_len (text, size, NULL))
+    return TRUE;
+  set_error (error, name, 0, _ ("is not a text file in UTF-8"));
   return FALSE;
 }
 
@@ -296,9 +308,13 @@ qm_rates_new_from_ecb (GBytes *bytes, const char *name, GError **error)
   if (!check_size (bytes, name, error))
     return NULL;
   text = g_bytes_get_data (bytes, &size);
-  reading.reader =
-      xmlReaderForMemory (size > 0 ? text : "", (int) size, NULL, NULL,
-                          XML_PARSE_NONET | XML_PARSE_NOCDATA);
+  if (!check_text (text, size, name, error))
+    return NULL;
+  /* Whatever it declares: the ECB writes UTF-8, and libxml2 would complain of
+   * other encodings on standard error. */
+  reading.reader = xmlReaderForMemory (text, (int) size, NULL, "UTF-8",
+                                       XML_PARSE_NONET | XML_PARSE_NOCDATA
+                                           | XML_PARSE_IGNORE_ENC);
   if (reading.reader == NULL)
     {
       set_error (error, name, 0, _ ("there is no XML in it"));
@@ -382,11 +398,8 @@ qm_rates_new_from_csv (GBytes *bytes, const char *name, GError **error)
   if (!check_size (bytes, name, error))
     return NULL;
   text = g_bytes_get_data (bytes, &size);
-  if (size == 0 || !g_utf8_validate_len (text, size, NULL))
-    {
-      set_error (error, name, 0, _ ("is not a text file in UTF-8"));
-      return NULL;
-    }
+  if (!check_text (text, size, name, error))
+    return NULL;
   copy = g_strndup (text, size);
   for (char *line = copy, *next; line != NULL; line = next)
     {

@@ -128,7 +128,7 @@ QmDate qm_rates_first_day (QmRates *rates);
 QmDate qm_rates_last_day (QmRates *rates);
 
 /* The rate from one currency to another on a day; an unknown month or day of
- * `date` counts as the first.
+ * `date` counts as the first, its year must be known.
  *
  * stale_days: QM_RATES_STALE_DAYS, or what the user set.
  *

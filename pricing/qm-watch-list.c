@@ -33,6 +33,28 @@ feed_of (QmWatchKind kind)
                                  : QM_FEED_RUNPOD;
 }
 
+QmWatchKind
+qm_watch_kind_of_address (const char *address)
+{
+  g_autoptr (GUri) uri = NULL;
+
+  g_return_val_if_fail (address != NULL, QM_WATCH_PAGE);
+
+  uri = g_uri_parse (address, G_URI_FLAGS_ENCODED, NULL);
+  for (guint kind = QM_WATCH_PAGE + 1; uri != NULL && kind < QM_N_WATCH_KINDS;
+       kind++)
+    {
+      g_autoptr (GUri) feed = g_uri_parse (qm_feed_address (feed_of (kind)),
+                                           G_URI_FLAGS_ENCODED, NULL);
+
+      if (g_uri_get_host (uri) != NULL
+          && g_ascii_strcasecmp (g_uri_get_host (uri), g_uri_get_host (feed))
+                 == 0)
+        return kind;
+    }
+  return QM_WATCH_PAGE;
+}
+
 QmWatch *
 qm_watch_new (QmWatchKind kind, const char *address, GError **error)
 {
@@ -157,7 +179,7 @@ fetch_thread (gpointer data, gpointer user_data)
 static gboolean
 same_text (const char *a, const char *b)
 {
-  return g_strcmp0 (a, b) == 0;
+  return a == NULL || b == NULL || strcmp (a, b) == 0;
 }
 
 /* Whether two readings name the same prices; when they were read, and how their
@@ -165,15 +187,18 @@ same_text (const char *a, const char *b)
 static gboolean
 same_prices (const QmQuote *a, const QmQuote *b)
 {
-  if (strcmp (a->currency, b->currency) != 0 || a->lines->len != b->lines->len
-      || a->tax_included != b->tax_included)
+  if (strcmp (a->currency, b->currency) != 0 || a->lines->len != b->lines->len)
+    return FALSE;
+  if (a->tax_included != QM_UNSTATED && b->tax_included != QM_UNSTATED
+      && a->tax_included != b->tax_included)
     return FALSE;
   for (guint i = 0; i < a->lines->len; i++)
     {
       const QmQuoteLine *p = g_ptr_array_index (a->lines, i);
       const QmQuoteLine *q = g_ptr_array_index (b->lines, i);
 
-      if (p->price_micros != q->price_micros || p->gpus != q->gpus
+      if (p->price_micros != q->price_micros
+          || (p->gpus != 0 && q->gpus != 0 && p->gpus != q->gpus)
           || !same_text (p->description, q->description)
           || !same_text (p->part_number, q->part_number))
         return FALSE;

@@ -28,6 +28,10 @@ typedef enum
 /* "page", or the name of the feed; static. */
 const char *qm_watch_kind_name (QmWatchKind kind);
 
+/* The kind that an address is of: a feed where it has a feed's host, else a
+ * page. */
+QmWatchKind qm_watch_kind_of_address (const char *address);
+
 typedef struct
 {
   gint64 id; /* the caller's; not looked at here */
@@ -54,7 +58,8 @@ void qm_watch_free (QmWatch *watch);
 typedef enum
 {
   QM_WATCH_FIRST,     /* a price where there was none */
-  QM_WATCH_CHANGED,   /* another price, currency or set of lines */
+  QM_WATCH_CHANGED,   /* another price or currency, or other lines; what one of
+                         the two readings does not state does not count */
   QM_WATCH_SAME,      /* as before, whether fetched again or "not modified" */
   QM_WATCH_FAILED,    /* see `failure`; what was known stands */
   QM_WATCH_CANCELLED, /* not looked at: the entry is as it was */

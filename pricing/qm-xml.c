@@ -89,8 +89,15 @@ end_element_cb (void *context,
   xmlSAX2EndElementNs (context, name, prefix, uri);
 }
 
+/* The structure became constant in a later version. */
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *Problem;
+#else
+typedef xmlErrorPtr Problem;
+#endif
+
 static void
-error_cb (void *context, const xmlError *problem)
+error_cb (void *context, Problem problem)
 {
   Guard *guard = guard_of (context);
   g_autofree char *message = NULL;
@@ -106,10 +113,22 @@ error_cb (void *context, const xmlError *problem)
                                    : _ ("something is wrong with it"));
 }
 
-static void
-structured_error_cb (void *context, xmlErrorPtr problem)
+/* Some errors of encodings are not those of a parser, and would be printed. */
+static void G_GNUC_PRINTF (2, 3)
+    ignore_error_cb (void *context, const char *message, ...)
 {
-  error_cb (context, problem);
+}
+
+/* Parses while nothing is printed by this thread. */
+static void
+parse_quietly (xmlParserCtxt *parser)
+{
+  xmlGenericErrorFunc print = xmlGenericError;
+  void *context = xmlGenericErrorContext;
+
+  xmlSetGenericErrorFunc (NULL, ignore_error_cb);
+  xmlParseDocument (parser);
+  xmlSetGenericErrorFunc (context, print);
 }
 
 static void
@@ -121,7 +140,7 @@ set_up (xmlParserCtxt *parser, Guard *guard)
   parser->sax->endElementNs = end_element_cb;
   parser->sax->comment = NULL;
   parser->sax->processingInstruction = NULL;
-  parser->sax->serror = structured_error_cb;
+  parser->sax->serror = error_cb;
   xmlCtxtUseOptions (parser, XML_PARSE_NONET);
 }
 
@@ -153,7 +172,7 @@ qm_xml_parse (const char *data,
       return NULL;
     }
   set_up (parser, &guard);
-  xmlParseDocument (parser);
+  parse_quietly (parser);
   document = g_steal_pointer (&parser->myDoc);
   good = parser->wellFormed && guard.error == NULL && document != NULL
          && xmlDocGetRootElement (document) != NULL;

@@ -8,10 +8,12 @@
 #include "kernels/cuda/cuda-rows.cuh"
 #include "kernels/cuda/gelu.cuh"
 
+/* Where the exponential is too small for a normal number, it is nothing beside
+ * 1. */
 static __device__ __forceinline__ float
 qm_sigmoid (float x)
 {
-  return qm_reciprocal (1 + __expf (-x));
+  return qm_reciprocal (1 + qm_power_of_2 (-1.44269504088896341f * x));
 }
 
 static __device__ __forceinline__ float

@@ -14,7 +14,10 @@ namespace
 constexpr int BN = 256;
 /* Rows that are worked on together, so that they share columns in the L2
  * cache. */
-constexpr int GROUP_ROWS = 2048;
+constexpr int GROUP_ROWS = 2048, FEW_GROUPS = 8;
+/* Steps from which on an activation is spread over 32: what its slope needs is
+ * fetched after these, and has to be there with the next tile. */
+constexpr int MANY_STEPS = 48;
 
 int64_t
 divide_up (int64_t a, int64_t b)
@@ -32,6 +35,20 @@ rounds (const QmHopperProduct &p, bool beside, int clusters)
   return divide_up (rows * columns, clusters);
 }
 
+/* Row tiles that are worked on together.  Where there are few groups, a last one
+ * of few tiles would fetch all columns once more for itself alone: it is divided
+ * between the others. */
+int
+group_size (int row_tiles, int tile_rows)
+{
+  const int size = GROUP_ROWS / tile_rows;
+  const int groups = row_tiles / size, rest = row_tiles % size;
+
+  return groups > 0 && groups < FEW_GROUPS && rest * 2 < size
+           ? (int) divide_up (row_tiles, groups)
+           : size;
+}
+
 /* Blocks beside each other have to fetch a quarter more. */
 void
 arrange (Work *w, const QmHopperProduct &p, int clusters)
@@ -41,7 +58,7 @@ arrange (Work *w, const QmHopperProduct &p, int clusters)
   w->tile_columns = w->beside ? CLUSTER * BN : BN;
   w->row_tiles = (int) divide_up (p.rows, w->tile_rows);
   w->column_tiles = (int) divide_up (p.columns, w->tile_columns);
-  w->group = GROUP_ROWS / w->tile_rows;
+  w->group = group_size (w->row_tiles, w->tile_rows);
 }
 
 cudaError_t
@@ -105,6 +122,8 @@ launch (const QmHopperProduct &p, int processors, cudaStream_t stream)
     return status;
   if constexpr (FINISH != QM_HOPPER_FINISH_NONE)
     {
+      if (w.steps >= MANY_STEPS)
+        return launch_spread<DOWN, FINISH, F, 32> (w, processors, stream);
       if (w.steps >= 16)
         return launch_spread<DOWN, FINISH, F, 16> (w, processors, stream);
       if (w.steps >= 12)

@@ -167,8 +167,8 @@ slope (float x)
 /* What one thread of a multiplying warpgroup holds: rows g and g + 8 of its
  * warp's 16, columns 2 q and 2 q + 1 of every 8.  The sums of a tile that was
  * multiplied, rounded to 16 bits, are finished and stored while the next one is
- * multiplied: 16 columns, or twice as many, after each of its first SPREAD
- * steps, so that little keeps the warps from sending the next step. */
+ * multiplied: 16 columns, or twice or half as many, after each of its first
+ * SPREAD steps, so that little keeps the warps from sending the next step. */
 template <class T, bool DOWN, QmHopperFinish FINISH, QmFunction F, int SPREAD,
           int BN>
 struct Consumer
@@ -182,7 +182,10 @@ struct Consumer
 
   static_assert (PARTS == 2 && ACROSS % PARTS == 0,
                  "all parts are used equally often");
-  static_assert (SPREAD >= UNITS / 2 && SPREAD <= UNITS, "one or two a step");
+  static constexpr bool HALVES = SPREAD == 2 * UNITS;
+
+  static_assert (HALVES || (SPREAD >= UNITS / 2 && SPREAD <= UNITS),
+                 "one, two or a half a step");
 
   const Work &w;
   Shared<BN> &s;
@@ -350,7 +353,7 @@ struct Consumer
   }
 
   /* 16 columns. */
-  template <int UNIT>
+  template <int UNIT, bool MULTIPLIES>
   __device__ __forceinline__ void
   finish_unit ()
   {
@@ -375,6 +378,8 @@ struct Consumer
       {
         const float2 x = unpack2<T> (packed[UNIT * 4 + i]);
 
+        if (MULTIPLIES && HALVES && i == 2)
+          multiply_step ();
         if (LOADS)
           {
             const float2 pre = unpack2<T> (r[i]);
@@ -400,7 +405,7 @@ struct Consumer
         /* two units a step, at first, where there are fewer steps */
         if (MULTIPLIES && (UNIT % 2 == 0 || UNIT / 2 >= UNITS - SPREAD))
           multiply_step ();
-        finish_unit<UNIT> ();
+        finish_unit<UNIT, MULTIPLIES> ();
         finish<UNIT + 1, MULTIPLIES> ();
       }
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The gradient of the selective scan.
+/* The gradient of the selective scan: of bf16 with 16 states by
+ * scan-states-backward.cuh, of all else by the kernel here.
  *
  * Tiles are gone through from the last to the first; the states that were kept
  * say what was before each.  The gradients of b and c are sums over channels:
@@ -9,7 +10,7 @@
  * the workspace, by a second kernel, which does the same for sums over
  * sequences.  All sums are in a fixed order. */
 
-#include "kernels/cuda/scan.cuh"
+#include "kernels/cuda/scan-states-backward.cuh"
 
 namespace qm_scan
 {
@@ -576,6 +577,22 @@ __global__ void __launch_bounds__ (256)
     scan.dbias[i - (int64_t) in.columns * (in.n + 1)] += sum;
 }
 
+/* The last step, after a kernel that left sums in the workspace. */
+QmStatus
+add_sums (cudaStream_t stream,
+          const QmOpCall *call,
+          const Backward &scan,
+          QmError *error)
+{
+  int64_t columns = scan.sequences * scan.in.width * 2 * scan.in.n;
+  int64_t weights = (int64_t) scan.in.columns * (scan.in.n + 2);
+  unsigned blocks = (unsigned) ((columns + 255) / 256);
+
+  sum_kernel<<<blocks + (unsigned) ((weights + 255) / 256), 256, 0, stream>>> (
+      scan, blocks);
+  return qm_cuda_launched (call, error);
+}
+
 template <class S, bool exact>
 QmStatus
 launch (QmCudaContext *context,
@@ -587,9 +604,6 @@ launch (QmCudaContext *context,
   auto kernel = backward_kernel<S, exact>;
   size_t tile = 4 * sizeof (S) * Tile<S>::size;
   size_t bytes = sizeof (float) * (size_t) floats (scan.in.n) + tile;
-  int64_t columns = scan.sequences * scan.in.width * 2 * scan.in.n;
-  int64_t weights = (int64_t) scan.in.columns * (scan.in.n + 2);
-  unsigned blocks = (unsigned) ((columns + 255) / 256);
   cudaError_t code;
 
   if (bytes > context->shared_bytes || scan.sequences > 65535)
@@ -607,9 +621,74 @@ launch (QmCudaContext *context,
     return qm_cuda_failed (code, qm_op_name (call->op), error);
   kernel<<<dim3 ((unsigned) scan.groups, (unsigned) scan.sequences), threads,
            bytes, stream>>> (scan);
-  sum_kernel<<<blocks + (unsigned) ((weights + 255) / 256), 256, 0, stream>>> (
-      scan, blocks);
-  return qm_cuda_launched (call, error);
+  return add_sums (stream, call, scan, error);
+}
+
+states_backward::Rows
+narrow_rows (const Matrix &matrix)
+{
+  return { (char *) matrix.array.data, (int) matrix.step * 2 };
+}
+
+/* Whether states_backward::kernel takes the scan, whose rows are moved as
+ * vectors of bf16: it needs the states before every 64th row. */
+bool
+takes_states (const Backward &scan, const QmOpCall *call)
+{
+  const QmTensor *narrow[] = { &call->inputs[4], &call->inputs[5] };
+
+  for (int slot = 0; slot <= 8; slot++)
+    if (qm_row_stride (call->inputs[slot]) > INT32_MAX / 2
+        || (slot < 8 && qm_row_stride (call->outputs[slot]) > INT32_MAX / 2))
+      return false;
+  if (call->outputs[3].type != QM_TYPE_BF16
+      || call->outputs[4].type != QM_TYPE_BF16)
+    return false;
+  for (const QmTensor *tensor : narrow)
+    if (tensor->type != QM_TYPE_BF16
+        || !qm_cuda_vectors (tensor, states_backward::each))
+      return false;
+  return scan.in.n == states_backward::n && scan.in.columns % 8 == 0
+         && (scan.in.width <= rows || rows % scan.chunk == 0)
+         && scan.sequences <= 65535
+         && scan.sequences * scan.in.width <= INT32_MAX;
+}
+
+QmStatus
+launch_states (cudaStream_t stream,
+               const QmOpCall *call,
+               const Backward &scan,
+               QmError *error)
+{
+  states_backward::Backward given = {
+    .u = narrow_rows (scan.in.u),
+    .dt = narrow_rows (scan.in.dt),
+    .b = narrow_rows (scan.in.b),
+    .c = narrow_rows (scan.in.c),
+    .z = narrow_rows (scan.in.z),
+    .dy = narrow_rows (scan.dy),
+    .du = narrow_rows (scan.du),
+    .ddt = narrow_rows (scan.ddt),
+    .dz = narrow_rows (scan.dz),
+    .a = scan.in.a,
+    .skip = scan.in.skip,
+    .bias = scan.in.bias,
+    .kept = scan.states,
+    .columns = scan.columns,
+    .sums = scan.sums,
+    .width = (int) scan.in.width,
+    .rows = (int) (scan.sequences * scan.in.width),
+    .channels = scan.in.columns,
+    .step = (int) (rows / scan.chunk),
+    .chunks = scan.chunks,
+  };
+
+  auto kernel = given.z.data != nullptr ? states_backward::kernel<true>
+                                        : states_backward::kernel<false>;
+
+  kernel<<<dim3 ((unsigned) scan.groups, (unsigned) scan.sequences),
+           states_backward::threads, 0, stream>>> (given);
+  return add_sums (stream, call, scan, error);
 }
 
 /* Tiles begin where states were kept. */
@@ -675,6 +754,9 @@ qm_cuda_selective_scan_backward (QmCudaContext *context,
   if (status != QM_OK)
     return status;
   scan.in.vectors = qm_scan::moves_vectors (tensors, 7, in[1].type);
+  if (scan.in.vectors && in[1].type == QM_TYPE_BF16
+      && qm_scan::takes_states (scan, call))
+    return qm_scan::launch_states (stream, call, scan, error);
   if (scan.in.vectors && in[1].type == QM_TYPE_BF16
       && out[3].type == QM_TYPE_BF16 && out[4].type == QM_TYPE_BF16)
     return qm_scan::launch<__nv_bfloat16, false> (context, stream, call, scan,

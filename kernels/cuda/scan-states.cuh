@@ -72,7 +72,7 @@ widen (uint2 raw)
 }
 
 /* What a thread moves of a tile. */
-template <class S> struct Part
+template <class S, bool gated> struct Part
 {
   uint4 u, dt, z;
   uint2 b, c;
@@ -97,7 +97,7 @@ template <class S> struct Part
                           + column);
     dt = *(const uint4 *) ((const S *) in.dt.array.data + at * in.dt.step
                            + column);
-    if (in.z.array)
+    if (gated)
       z = *(const uint4 *) ((const S *) in.z.array.data + at * in.z.step
                             + column);
   }
@@ -121,8 +121,10 @@ template <class S> struct Part
         unpack<S> (dts[i], s[0], s[1]);
 #pragma unroll
         for (int k = 0; k < 2; k++)
-          s[k] =
-              inside ? softplus (s[k] + bias[part * at_once + 2 * i + k]) : 0;
+          {
+            s[k] = softplus (s[k] + bias[part * at_once + 2 * i + k]);
+            s[k] = inside ? s[k] : 0;
+          }
         *(float4 *) &shared.time[r][part * at_once + 2 * i] =
             make_float4 (s[0], s[0] * x[0], s[1], s[1] * x[1]);
       }
@@ -154,7 +156,7 @@ template <class S> struct Part
             int channel = part * at_once + 2 * i + k;
             float sum = shared.y[r][channel] + skip[channel] * x[k];
 
-            if (scan.in.z.array)
+            if (gated)
               sum *= qm_activation<false> (QM_FUNCTION_SILU, gate[k]);
             y[2 * i + k] = qm_from_float<S> (sum);
           }
@@ -181,29 +183,43 @@ spread_sums (const float (&x)[lanes])
          + __shfl_xor_sync (0xffffffffu, odd ? first : second, 1);
 }
 
+/* What a lane needs of a row. */
+struct Row
+{
+  float2 time;
+  float4 b, c;
+
+  __device__ __forceinline__
+  Row (const Shared &shared, int r, int channel, int lane)
+      : time (shared.time[r][channel]), b (shared.b[r][lane]),
+        c (shared.c[r][lane])
+  {
+  }
+};
+
 /* One row of a lane's four states. */
 __device__ __forceinline__ float
-step (const float (&rate)[each],
-      float (&h)[each],
-      float2 time,
-      float4 b,
-      float4 c)
+step (const float (&rate)[each], float (&h)[each], const Row &row)
 {
-  const float bs[] = { b.x, b.y, b.z, b.w }, cs[] = { c.x, c.y, c.z, c.w };
+  const float bs[] = { row.b.x, row.b.y, row.b.z, row.b.w };
+  const float cs[] = { row.c.x, row.c.y, row.c.z, row.c.w };
   float y = 0;
 
 #pragma unroll
   for (int i = 0; i < each; i++)
     {
-      h[i] = fmaf (qm_power_of_2 (rate[i] * time.x), h[i], time.y * bs[i]);
+      h[i] =
+          fmaf (qm_power_of_2 (rate[i] * row.time.x), h[i], row.time.y * bs[i]);
       y = fmaf (cs[i], h[i], y);
     }
   return y;
 }
 
-/* States are kept before each row that `chunk`, a multiple of four, divides.
- * All five blocks that a multiprocessor gets of mamba-2.8b at batch 4 fit. */
-template <class S>
+/* States are kept before each row that `chunk`, a multiple of four, divides;
+ * with `every` they may be anywhere, else before the first rows of tiles alone.
+ * With `gated`, there is z.  All five blocks that a multiprocessor gets of
+ * mamba-2.8b at batch 4 fit. */
+template <class S, bool gated, bool every>
 __global__ void
 __launch_bounds__ (threads, 5) kernel (const __grid_constant__ States scan)
 {
@@ -219,7 +235,7 @@ __launch_bounds__ (threads, 5) kernel (const __grid_constant__ States scan)
                 + (blockIdx.y * scan.chunks * n + lane * each) * in.columns
                 + first + mine;
   float rate[each], h[each] = {};
-  Part<S> part, following;
+  Part<S, gated> part, following;
 
 #pragma unroll
   for (int i = 0; i < each; i++)
@@ -235,6 +251,16 @@ __launch_bounds__ (threads, 5) kernel (const __grid_constant__ States scan)
           at < in.columns && in.bias != nullptr ? in.bias[at] : 0;
       skip[threadIdx.x] = at < in.columns ? in.skip[at] : 0;
     }
+  auto keep = [&] (int64_t r) {
+    if (r != next || next >= in.width)
+      return;
+    next += scan.chunk;
+#pragma unroll
+    for (int i = 0; i < each; i++)
+      if (inside)
+        kept[(int64_t) i * in.columns] = h[i];
+    kept += (int64_t) n * in.columns;
+  };
   part.fetch (scan, mine, column);
   __syncthreads ();
   for (int64_t begin = 0; begin < in.width; begin += rows)
@@ -242,24 +268,26 @@ __launch_bounds__ (threads, 5) kernel (const __grid_constant__ States scan)
       part.put (shared, bias, begin + mine < in.width && column < in.columns);
       following.fetch (scan, begin + rows + mine, column);
       __syncthreads ();
-#pragma unroll 2
+      Row row (shared, 0, mine, lane);
+      if (!every)
+        keep (begin);
+#pragma unroll 4
       for (int r = 0; r < rows; r += lanes)
         {
           float y[lanes];
 
-          if (begin + r == next && next < in.width)
-            {
-              next += scan.chunk;
-#pragma unroll
-              for (int i = 0; i < each; i++)
-                if (inside)
-                  kept[(int64_t) i * in.columns] = h[i];
-              kept += (int64_t) n * in.columns;
-            }
+          if (every)
+            keep (begin + r);
 #pragma unroll
           for (int k = 0; k < lanes; k++)
-            y[k] = step (rate, h, shared.time[r + k][mine],
-                         shared.b[r + k][lane], shared.c[r + k][lane]);
+            {
+              /* Loaded before sums of other rows are stored: a load would wait
+               * for them. */
+              Row next (shared, (r + k + 1) % rows, mine, lane);
+
+              y[k] = step (rate, h, row);
+              row = next;
+            }
           shared.y[r + lane][mine] = spread_sums (y);
         }
       __syncthreads ();

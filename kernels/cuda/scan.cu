@@ -298,7 +298,12 @@ launch_states (cudaStream_t stream,
                          / states::channels),
              (unsigned) scan.sequences);
 
-  states::kernel<S><<<grid, states::threads, 0, stream>>> (given);
+  bool every = scan.chunk % states::rows != 0;
+  auto kernel = scan.in.z.array.data == nullptr ? states::kernel<S, false, true>
+                : every                         ? states::kernel<S, true, true>
+                        : states::kernel<S, true, false>;
+
+  kernel<<<grid, states::threads, 0, stream>>> (given);
   return qm_cuda_launched (call, error);
 }
 

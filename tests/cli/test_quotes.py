@@ -1,88 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""quartermaster quotes: from the vendor's paper to the recommendation, and
-nothing stored of what cannot be trusted."""
+"""quartermaster quotes: import, list, compare and export, and several programs at
+once."""
 
-import datetime
-import http.server
-import io
 import csv
+import io
 import json
 import os
-import signal
-import sqlite3
 import subprocess
-import sys
-import threading
 import time
-import unittest
 
 import harness
-
-SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir,
-                       "pricing", "samples")
-SERVER = os.path.join(os.path.dirname(SAMPLES), "server.py")
-TODAY = datetime.datetime.now(datetime.timezone.utc).date()
-LATER = TODAY + datetime.timedelta(days=30)
-EARLIER = TODAY - datetime.timedelta(days=30)
-ASK = ("--model", "pythia-1b", "--times", "published", "--budget", "150k")
-
-OFFER = """vendor;quote;issued;valid until;item;qty;unit price;currency
-Delta Computers;Q-17;%s;%s;NVIDIA H100 80GB SXM5;8;20000.00;USD
-Delta Computers;Q-17;%s;%s;Screws;100;0.10;USD
-""" % (TODAY, LATER, TODAY, LATER)
-
-RATES = """<?xml version="1.0" encoding="UTF-8"?>
-<gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01"
- xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">
-<gesmes:subject>Reference rates</gesmes:subject>
-<Cube><Cube time='%s'><Cube currency='USD' rate='1.2500'/>
-<Cube currency='DKK' rate='7.5'/></Cube></Cube></gesmes:Envelope>
-"""
-
-PAGE = """<!DOCTYPE html><html><head><title>Shop</title>
-<script type="application/ld+json">{"@context": "https://schema.org",
-"@type": "Product", "name": "NVIDIA H100 80GB SXM5", "offers":
-{"@type": "Offer", "price": "%s", "priceCurrency": "USD"}}</script></head>
-<body><h1>NVIDIA H100 80GB SXM5</h1><p>$%s</p></body></html>
-"""
-
-
-class QuotesTest(harness.CommandLineTest):
-    def quotes(self, *arguments, **options):
-        options.setdefault("expect", 0)
-        result = self.run_program("quotes", *arguments, **options)
-        return result
-
-    def ask_json(self, *arguments, **options):
-        result = self.quotes(*arguments, "--json", **options)
-        self.assertEqual(result.err, b"", str(result))
-        return result.json
-
-    def write(self, name, data):
-        path = self.path(name)
-        if isinstance(data, str):
-            data = data.encode("utf-8")
-        with open(path, "wb") as file:
-            file.write(data)
-        return path
-
-    def add(self, text=OFFER, *arguments, name="offer.csv"):
-        """Imports a text and returns the numbers of its quotes."""
-        answer = self.ask_json("import", self.write(name, text), *arguments)
-        return [quote["id"] for quote in answer["documents"][0]["quotes"]]
-
-    def stored(self, *arguments):
-        return self.ask_json("list", *arguments)["quotes"]
-
-    def refuse_quotes(self, *arguments, **options):
-        """Bad input stores nothing."""
-        before = self.stored()
-        result = self.refuse("quotes", *arguments, **options)
-        self.assertEqual(self.stored(), before)
-        return result
-
-    def store_path(self):
-        return self.path("data", "quartermaster", "quotes.sqlite")
+from quotes import (EARLIER, LATER, OFFER, PAGE, RATES, SAMPLES, TODAY,
+                    QuotesTest, Site)
 
 
 class ImportTest(QuotesTest):
@@ -238,121 +167,6 @@ class ImportTest(QuotesTest):
             self.assertNotIn(bad, self.quotes("list").text)
 
 
-class BadInputTest(QuotesTest):
-    def test_documents(self):
-        ubl = ('xmlns="urn:oasis:names:specification:ubl:schema:xsd:'
-               'Quotation-2"')
-        bomb = "".join('<!ENTITY a%d "%s">' % (i, "&a%d;" % (i - 1) * 10)
-                       for i in range(1, 9))
-        documents = {
-            "empty": "",
-            "blank": "   \n",
-            "nul.csv": b"a,b\0,c\n1,2,3\n",
-            "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(100),
-            "offer.pdf": b"%PDF-1.7\n" + bytes(100),
-            "table.xlsx": b"PK\x03\x04" + bytes(100),
-            "cut.xml": open(os.path.join(SAMPLES, "server.xml"),
-                            encoding="utf-8").read()[:2000],
-            "order.xml": '<Order xmlns="urn:oasis:names:specification:ubl:'
-                         'schema:xsd:Order-2"/>',
-            "external.xml": '<!DOCTYPE q [<!ENTITY x SYSTEM '
-                            '"file:///etc/passwd">]><Quotation %s>&x;'
-                            '</Quotation>' % ubl,
-            "bomb.xml": '<!DOCTYPE q [<!ENTITY a0 "ha">%s]><Quotation %s>'
-                        '&a8;</Quotation>' % (bomb, ubl),
-            "deep.xml": "<Quotation %s>%s" % (ubl, "<a>" * 100000),
-            "deep.json": "[" * 100000,
-            "other.json": '{"format": "something else", "quotes": []}',
-            "list.json": "[1, 2, 3]",
-            "mixed.csv": OFFER.replace("0.10;USD", "0.10;EUR"),
-            "header.csv": OFFER.splitlines()[0] + "\n",
-            "open.csv": 'item,price\n"never closed,1\n',
-            "invoice.html": "<html><body>Nothing</body></html>",
-        }
-        for name, data in documents.items():
-            with self.subTest(name=name):
-                self.refuse_quotes("import", self.write(name, data),
-                                   says="" if name == "blank" else name)
-        self.assertFalse(os.path.exists(self.store_path()))
-
-    def test_large_documents(self):
-        with open(self.path("large.xml"), "wb") as file:
-            file.write(b"<Quotation>")
-            file.truncate(1 << 31)
-        with open(self.path("large.csv"), "wb") as file:
-            file.write(b"item,price\n")
-            for _ in range(100):
-                file.write(b"a,1\n" * 200000)
-        for name in ("large.xml", "large.csv"):
-            self.refuse_quotes("import", self.path(name), says=name)
-
-    def test_files(self):
-        self.refuse_quotes("import", "nowhere.xml", says="nowhere.xml")
-        self.refuse_quotes("import", self.home, says="directory")
-        self.refuse_quotes("import", says="needed")
-        self.refuse_quotes("import", "ftp://localhost/a.csv", says="ftp")
-        self.refuse_quotes("import", "file:///etc/passwd", says="file")
-        if os.getuid() != 0:
-            path = self.write("secret.csv", OFFER)
-            os.chmod(path, 0)
-            self.refuse_quotes("import", path, says="secret.csv")
-
-    def test_arguments(self):
-        for arguments, says in (
-                (("impotr",), "did you mean 'import'"),
-                (("list", "--sort", "price"), "choose"),
-                (("list", "--valid-on", "tomorrow"), "2026-12-31"),
-                (("list", "--limit", "0"), "--limit"),
-                (("list", "all"), "unexpected"),
-                (("show",), "number"), (("show", "x"), "'x'"),
-                (("show", "1", "2"), "one quote"), (("show", "77"), "77"),
-                (("compare", "1"), "2 to 4"),
-                (("compare", "1", "2", "3", "4", "5"), "2 to 4"),
-                (("export", "1"), "--format"),
-                (("export", "1", "--format", "doc"), "doc"),
-                (("delete",), "number"), (("delete", "0"), "'0'"),
-                (("delete", "5"), "5"), (("restore", "5"), "5"),
-                (("rates",), "update"), (("rates", "guess"), "update"),
-                (("rates", "show", "EURO"), "EURO"),
-                (("rates", "show", "EUR", "XYZ"), "XYZ"),
-                (("rates", "show", "EUR", "USD", "DKK"), "two"),
-                (("rates", "update", "EUR"), "neither"),
-                (("history",), "needed"), (("history", "h1000"), "h1000"),
-                (("fetch",), "--add"), (("fetch", "--item", "l40s"), "--add"),
-                (("fetch", "--add", "ftp://a/"), "ftp"),
-                (("fetch", "--add", "http://a/", "--item", "x"), "'x'"),
-                (("fetch", "http://127.0.0.1/"), "not watched"),
-                (("fetch", "--list", "--remove", "http://a/"), "exclude")):
-            with self.subTest(arguments=arguments):
-                self.refuse_quotes(*arguments, says=says)
-
-    def test_stores(self):
-        number, = self.add()
-        other = self.path("notes.sqlite")
-        base = sqlite3.connect(other)
-        base.execute("CREATE TABLE notes (text TEXT)")
-        base.close()
-        self.refuse("quotes", "list", "--store", other, says="notes.sqlite")
-        self.refuse("quotes", "import", self.path("offer.csv"), "--store",
-                    self.home)
-        damaged = self.write("damaged.sqlite", os.urandom(8192))
-        self.refuse("quotes", "list", "--store", damaged,
-                    says="damaged.sqlite")
-        base = sqlite3.connect(self.store_path())
-        base.execute("PRAGMA user_version = 99")
-        base.close()
-        self.refuse("quotes", "show", str(number), says="newer")
-        self.refuse("advise", *ASK, says="newer")
-        self.ask(*ASK, "--no-quotes")
-
-    def test_no_space_for_output(self):
-        number, = self.add()
-        with open("/dev/full", "wb") as full:
-            result = self.run_program("quotes", "show", str(number),
-                                      stdout=full, expect=2)
-        self.assertIn("cannot write", result.complaint)
-
-
 class ListTest(QuotesTest):
     def setUp(self):
         super().setUp()
@@ -405,8 +219,8 @@ class ListTest(QuotesTest):
         self.refuse("quotes", "delete", str(self.new), says=str(self.new))
         self.quotes("restore", str(self.new))
         self.assertEqual(self.numbers(), [self.new])
-        again, = self.add(open(self.path("old.csv"), encoding="utf-8").read(),
-                          name="old.csv")
+        with open(self.path("old.csv"), encoding="utf-8") as file:
+            again, = self.add(file.read(), name="old.csv")
         self.assertNotEqual(again, self.old)
         self.refuse("quotes", "restore", str(self.old))
 
@@ -524,178 +338,20 @@ class ExportTest(QuotesTest):
         self.assertTrue(any("HYPERLINK" in cell for cell in cells))
 
 
-class Site:
-    """A web page on this machine: `answer` takes the request's handler and
-    returns status, headers and text."""
-
-    def __init__(self, answer):
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                status, headers, body = answer(self)
-                body = body.encode("utf-8")
-                self.send_response(status)
-                headers.setdefault("Content-Type", "text/html; charset=utf-8")
-                headers.setdefault("Content-Length", str(len(body)))
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
-
-            def log_message(self, *arguments):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0),
-                                                      Handler)
-        self.address = "http://127.0.0.1:%d/page" % self.server.server_port
-
-    def __enter__(self):
-        threading.Thread(target=self.server.serve_forever,
-                         daemon=True).start()
-        return self
-
-    def __exit__(self, *arguments):
-        self.server.shutdown()
-        self.server.server_close()
-
-
-class FetchTest(QuotesTest):
-    def test_import_of_an_address(self):
-        with Site(lambda request:
-                  (200, {}, PAGE % ("27500.00", "27,500.00"))) as site:
-            document, = self.ask_json("import", site.address)["documents"]
-        quote, = document["quotes"]
-        self.assertEqual(document["kind"], "page")
-        self.assertEqual(quote["source"], site.address)
-        self.assertEqual(quote["total"], "27500.00")
-
-    def test_hostile_servers(self):
-        server = subprocess.Popen(
-            [sys.executable, SERVER, SAMPLES,
-             os.path.join(os.path.dirname(SAMPLES), "localhost.pem")],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.addCleanup(server.wait)
-        self.addCleanup(server.stdout.close)
-        self.addCleanup(server.stdin.close)
-        ports = json.loads(server.stdout.readline())
-        base = "http://127.0.0.1:%d" % ports["http"]
-        for page in ("/status/404", "/status/500", "/loop", "/redirect/9",
-                     "/huge", "/bomb", "/cut", "/garbage", "/packed-badly",
-                     "/to?url=file:///etc/passwd", "/nothing"):
-            with self.subTest(page=page):
-                self.refuse_quotes("import", base + page, says="127.0.0.1")
-        self.refuse_quotes("import", "https://127.0.0.1:%d/file/server.xml"
-                           % ports["https"], says="127.0.0.1")
-        document, = self.ask_json("import",
-                                  base + "/file/server.xml")["documents"]
-        self.assertEqual(document["quotes"][0]["vendor"], "Rechenwerk GmbH")
-
-    def test_watch_list(self):
-        state = {"price": "27500.00", "status": 200, "asked": []}
-
-        def answer(request):
-            state["asked"].append(request.headers.get("If-None-Match"))
-            if state["status"] != 200:
-                return state["status"], {}, "sorry"
-            tag = '"%s"' % state["price"]
-            if request.headers.get("If-None-Match") == tag:
-                return 304, {"ETag": tag}, ""
-            return 200, {"ETag": tag}, PAGE % (state["price"], state["price"])
-
-        with Site(answer) as site:
-            self.quotes("fetch", "--add", site.address, "--item",
-                        "h100-80gb-sxm")
-            entry, = self.ask_json("fetch", "--list")
-            self.assertIsNone(entry["price"])
-            self.assertEqual(state["asked"], [])
-
-            def fetch(expect=0):
-                return self.ask_json("fetch", expect=expect)[0]
-
-            entry = fetch()
-            self.assertEqual((entry["outcome"], entry["price"],
-                              entry["currency"], entry["date"]),
-                             ("first", "27500", "USD", str(TODAY)))
-            entry = fetch()
-            self.assertEqual((entry["outcome"], entry["price"]),
-                             ("same", "27500"))
-            self.assertEqual(state["asked"], [None, '"27500.00"'])
-            state["price"] = "26000.00"
-            entry = fetch()
-            self.assertEqual((entry["outcome"], entry["price"]),
-                             ("changed", "26000"))
-            state["status"] = 500
-            entry = fetch(expect=1)
-            self.assertEqual((entry["outcome"], entry["price"]),
-                             ("failed", "26000"))
-            self.assertIn("500", entry["error"])
-            text = self.quotes("fetch", expect=1).text
-            self.assertIn("still 26,000.00 USD", text)
-            self.assertIn("26,000.00", self.quotes("fetch", "--list").text)
-            points = self.ask_json("history", "h100-80gb-sxm")["prices"]
-            self.assertEqual([(point["price"], point["source"])
-                              for point in points],
-                             [("26000", site.address)])
-            self.quotes("fetch", "--remove", site.address)
-        self.assertEqual(self.ask_json("fetch", "--list"), [])
-
-    def test_interrupt(self):
-        ready = threading.Event()
-        go_on = threading.Event()
-
-        def answer(_request):
-            ready.set()
-            go_on.wait(30)
-            return 200, {}, "too late"
-
-        with Site(answer) as site:
-            program = subprocess.Popen(
-                [harness.PROGRAM, "quotes", "import", site.address],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                stdin=subprocess.DEVNULL, cwd=self.home,
-                env=self.environment())
-            self.assertTrue(ready.wait(30))
-            program.send_signal(signal.SIGINT)
-            out, err = program.communicate(timeout=30)
-            go_on.set()
-        self.assertEqual(program.returncode, 2)
-        self.assertEqual(out, b"")
-        self.assertIn(b"interrupted", err)
-        self.assertEqual(self.stored(), [])
-
-
-class RatesTest(QuotesTest):
-    def test_update(self):
-        with Site(lambda request: (200, {}, RATES % TODAY)) as site:
-            answer = self.ask_json("rates", "update", "--address",
-                                   site.address)
-            self.assertEqual((answer["rates"], answer["last_day"]),
-                             (2, str(TODAY)))
-        rate = self.ask_json("rates", "show", "EUR", "USD")
-        self.assertEqual((rate["rate"], rate["date"], rate["stale"],
-                          rate["source"]),
-                         ("1.25000", str(TODAY), False, site.address))
-        rate = self.ask_json("rates", "show", "usd", "dkk")
-        self.assertEqual(rate["rate"], "6.00000")
-        self.assertIn("1.25000", self.quotes("rates", "show").text)
-
-    def test_bad_answers(self):
-        for body in ("", "<a/>", "<html>", RATES % "yesterday",
-                     RATES.replace("1.2500", "-1") % TODAY,
-                     '<!DOCTYPE a [<!ENTITY x "y">]>' + RATES % TODAY):
-            with self.subTest(body=body[:40]), Site(
-                    lambda request, body=body: (200, {}, body)) as site:
-                self.refuse("quotes", "rates", "update", "--address",
-                            site.address)
-        self.refuse("quotes", "rates", "show", "EUR", "USD",
-                    "--date", "1980-01-01")
-
-    def test_stale(self):
-        with Site(lambda request: (200, {}, RATES % EARLIER)) as site:
-            self.quotes("rates", "update", "--address", site.address)
-        rate = self.ask_json("rates", "show", "EUR", "USD")
-        self.assertEqual((rate["age_days"], rate["stale"]), (30, True))
-        self.assertIn("30 days older",
-                      self.quotes("rates", "show", "EUR", "USD").text)
+class HelpTest(QuotesTest):
+    def test_each_command(self):
+        overview = self.quotes().text
+        self.assertEqual(self.run_program("help", "quotes", expect=0).text,
+                         overview)
+        self.assertEqual(self.quotes("--help").text, overview)
+        for verb in ("import", "list", "show", "compare", "export", "delete",
+                     "restore", "fetch", "rates", "history"):
+            self.assertRegex(overview, r"(?m)^  %s " % verb)
+            text = self.run_program("help", "quotes", verb, expect=0).text
+            self.assertEqual(self.quotes(verb, "--help").text, text)
+            self.assertIn("quartermaster quotes %s" % verb, text)
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 100, line)
 
 
 class TogetherTest(QuotesTest):
@@ -752,187 +408,6 @@ class TogetherTest(QuotesTest):
         self.assertIn(1, found)
         self.quotes("import", "many.csv")
         self.assertEqual(self.ask_json("list", "--limit", "1")["found"], 3001)
-
-
-class AdviceTest(QuotesTest):
-    def h100(self, answer, gpus):
-        return next(one for one in answer["candidates"]
-                    if (one["gpu"], one["gpus"]) == ("h100-80gb-sxm", gpus)
-                    and one["machine"] is not None)
-
-    def test_a_quote_changes_the_advice(self):
-        before = self.ask(*ASK)
-        self.assertNotIn("quotes", before)
-        number, = self.add()
-        after = self.ask(*ASK)
-        published = self.h100(before, 4)
-        quoted = self.h100(after, 4)
-        self.assertEqual(published["cost_usd"] - quoted["cost_usd"],
-                         4 * 10000)
-        price = quoted["prices"]["gpu"]
-        self.assertEqual((price["amount"], price["kind"], price["quote"],
-                          price["quote_holds"]), (20000, "quote", number, True))
-        offer = price["offer"]
-        self.assertEqual((offer["id"], offer["vendor"], offer["number"],
-                          offer["date"], offer["valid_until"], offer["line"]),
-                         (number, "Delta Computers", "Q-17", str(TODAY),
-                          str(LATER), 1))
-        self.assertEqual(after["recommendation"]["cost_usd"],
-                         quoted["cost_usd"])
-        self.assertNotEqual(before["recommendation"]["cost_usd"],
-                            after["recommendation"]["cost_usd"])
-        text = self.run_program("advise", *ASK, expect=0).text
-        for words in ("Your quotes", "Delta Computers", "Q-17", str(LATER)):
-            self.assertIn(words, text)
-        self.assertEqual(self.ask(*ASK, "--no-quotes"), before)
-        self.quotes("delete", str(number))
-        self.assertEqual(self.ask(*ASK), before)
-        self.quotes("restore", str(number))
-        self.assertEqual(self.ask(*ASK), after)
-
-    def test_expired(self):
-        before = self.ask(*ASK)
-        self.add(OFFER.replace(str(LATER), str(EARLIER)).replace(
-            str(TODAY), str(EARLIER)))
-        answer = self.ask(*ASK)
-        self.assertEqual(answer["recommendation"], before["recommendation"])
-        answer = self.ask(*ASK, "--expired-quotes")
-        price = self.h100(answer, 4)["prices"]["gpu"]
-        self.assertEqual((price["amount"], price["quote_holds"]),
-                         (20000, False))
-        text = self.run_program("advise", *ASK, expect=0).text
-        self.assertIn("--expired-quotes", text)
-
-    def test_whole_server(self):
-        table = OFFER.replace(
-            "NVIDIA H100 80GB SXM5;8;20000.00",
-            "GPU server with 8x NVIDIA H100 80GB SXM5 and 2 EPYC;1;140000.00")
-        number, = self.add(table)
-        answer = self.ask(*ASK)
-        whole = [one for one in answer["candidates"]
-                 if one["cost_usd"] == 140000]
-        self.assertEqual(len(whole), 1)
-        self.assertEqual((whole[0]["gpu"], whole[0]["gpus"]),
-                         ("h100-80gb-sxm", 8))
-        self.assertEqual(whole[0]["prices"]["machine"]["quote"], number)
-        self.assertEqual(answer["recommendation"]["cost_usd"], 140000)
-
-    def test_currency_without_a_rate(self):
-        self.add(OFFER.replace("USD", "JPY"))
-        answer = self.ask(*ASK)
-        self.assertEqual(len(answer["quotes"]["left_out"]), 1)
-        self.assertIn("JPY", answer["quotes"]["left_out"][0])
-        self.assertIsNone(self.h100(answer, 4)["prices"]["gpu"]["quote"])
-        self.assertIn("Does not count",
-                      self.run_program("advise", *ASK, expect=0).text)
-
-    def test_plot(self):
-        self.run_program("plot", "--model", "pythia-1b", "-o", "a.svg",
-                         expect=0)
-        self.add()
-        self.run_program("plot", "--model", "pythia-1b", "-o", "b.svg",
-                         expect=0)
-        self.run_program("plot", "--model", "pythia-1b", "-o", "c.svg",
-                         "--no-quotes", expect=0)
-        drawings = []
-        for name in ("a.svg", "b.svg", "c.svg"):
-            with open(self.path(name), "rb") as file:
-                drawings.append(file.read())
-        self.assertNotEqual(drawings[0], drawings[1])
-        self.assertEqual(drawings[0], drawings[2])
-
-    def test_contradiction(self):
-        self.refuse("advise", *ASK, "--no-quotes", "--expired-quotes",
-                    says="--no-quotes")
-
-
-class OwnershipTest(QuotesTest):
-    def own(self, *assumptions, arguments=ASK):
-        return self.ask(*arguments, "--ownership", *assumptions)["ownership"]
-
-    def test_price_alone(self):
-        answer = self.ask(*ASK, "--ownership", "none")
-        best = answer["recommendation"]
-        owning = answer["ownership"]
-        self.assertEqual(owning["total"], best["cost_usd"])
-        self.assertEqual(owning["price"], best["cost_usd"])
-        self.assertEqual(owning["experiment_cost"],
-                         best["experiment_cost_usd"])
-        self.assertEqual({key: owning[key] for key in (
-            "tax", "discount", "electricity", "residual")},
-            {"tax": 0, "discount": 0, "electricity": 0, "residual": 0})
-        self.assertNotIn("ownership", self.ask(*ASK))
-
-    def test_parts(self):
-        price = self.own("none")["price"]
-        owning = self.own("tax=10,discount=5%,residual=20,shipping=1000")
-        net = price - round(price * 0.05, 2)
-        self.assertEqual(owning["discount"], -round(price * 0.05, 2))
-        self.assertEqual(owning["shipping"], 1000)
-        self.assertEqual(owning["tax"], round((net + 1000) * 0.1, 2))
-        self.assertEqual(owning["residual"], -round(net * 0.2, 2))
-        self.assertEqual(owning["total"],
-                         net + 1000 + owning["tax"] + owning["residual"])
-        assumptions = {one["key"]: one for one in owning["assumptions"]}
-        self.assertEqual(assumptions["tax"]["value"], 10)
-        self.assertTrue(assumptions["tax"]["changed"])
-        self.assertTrue(assumptions["tax"]["counts"])
-        self.assertFalse(assumptions["kwh"]["counts"])
-        for one in assumptions.values():
-            self.assertTrue(one["source"], one)
-        off = self.own("tax=10,no-tax")
-        self.assertEqual((off["tax"], off["total"]), (0, price))
-        for part in ("electricity", "hosting", "support"):
-            self.assertGreater(self.own(part)[part], 0)
-            self.assertEqual(self.own("all,no-" + part)[part], 0)
-
-    def test_own_or_rent(self):
-        arguments = (*ASK, "--gpu", "h100-80gb-sxm", "--gpus", "4")
-        owning = self.own("none", arguments=arguments)
-        rents = {one["source"]: one for one in owning["own_or_rent"]}
-        one = next(rent for rent in rents.values() if rent["gpus"] == 1)
-        month = one["hour"] * 4 * 730
-        self.assertAlmostEqual(one["rent_month"], month, 2)
-        self.assertEqual(one["outcome"], "reached")
-        self.assertAlmostEqual(one["months"], owning["price"] / month, 2)
-        half = self.own("utilization=50", arguments=arguments)
-        again = next(rent for rent in half["own_or_rent"]
-                     if rent["source"] == one["source"])
-        self.assertAlmostEqual(again["months"], 2 * one["months"], 1)
-        rare = self.own("utilization=1", "--lifetime", "1",
-                        arguments=arguments)
-        self.assertIn(rare["own_or_rent"][0]["outcome"],
-                      ("after_life", "never"))
-
-    def test_file(self):
-        path = self.write("owning", "# ours\ntax = 19 %\nno-support\n\nkwh=0.3"
-                                    "  # dear\n")
-        owning = self.ask(*ASK, "--ownership-file", path)["ownership"]
-        assumptions = {one["key"]: one["value"]
-                       for one in owning["assumptions"]}
-        self.assertEqual((assumptions["tax"], assumptions["kwh"]), (19, 0.3))
-        self.refuse("advise", *ASK, "--ownership-file",
-                    self.write("bad", "tax=19\ntaxes=3\n"),
-                    says=("bad", ":2:", "did you mean 'tax'"))
-        self.refuse("advise", *ASK, "--ownership-file", "nowhere",
-                    says="nowhere")
-        self.refuse("advise", *ASK, "--ownership-file", "/dev/zero")
-
-    def test_bad_assumptions(self):
-        for value in ("electricty", "tax=", "tax=-1", "tax=1e3", "tax=nan",
-                      "pue=0.5", "discount=101", "utilization=101",
-                      "lifetime=0", "lifetime=1000", "rack_units=1.5",
-                      "kwh=99999999999999999999", "=5", "no-", "a=b=c"):
-            with self.subTest(value=value):
-                self.refuse("advise", *ASK, "--ownership", value,
-                            says="--ownership")
-
-    def test_text(self):
-        text = self.run_program("advise", *ASK, "--ownership", "all",
-                                expect=0).text
-        for words in ("Owning", "Electricity", "Own or rent", "Assumed",
-                      "Lifetime"):
-            self.assertIn(words, text)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ compare_open (Compare *compare)
 {
   QmError error = { 0 };
 
-  *compare = (Compare){ .seed = 20250611 };
+  *compare = (Compare){ .seed = 20250611, .neighbours = 1 };
   if (qm_device_open ("cuda:0", &compare->gpu, &error) != QM_OK)
     {
       printf ("%s\n", error.message);
@@ -279,15 +279,15 @@ difference (const QmTensor *tensor,
 
 /* What roundings to a 16-bit type may differ by: that two sums are rounded to
  * neighbours, one in the type's last place (2^-7 of bf16, 2^-10 of f16) apart,
- * may happen to one element in 16 of bf16, in 4 of f16, and to four more, which
- * are much of the norm where elements are few. */
+ * may happen to `neighbours` elements in 16 of bf16, to one in 4 of f16, and to
+ * four more, which are much of the norm where elements are few. */
 static double
-rounding_tolerance (const QmTensor *tensor)
+rounding_tolerance (const QmTensor *tensor, int neighbours)
 {
   double count = fmax ((double) qm_tensor_elements (tensor), 1);
 
   if (tensor->type == QM_TYPE_BF16)
-    return 0x1p-7 * sqrt (fmin (count / 16 + 4, count) / count);
+    return 0x1p-7 * sqrt (fmin (count * neighbours / 16 + 4, count) / count);
   if (tensor->type == QM_TYPE_F16)
     return 0x1p-10 * sqrt (fmin (count / 4 + 4, count) / count);
   return 0;
@@ -309,7 +309,8 @@ check_output (Compare *compare,
 
   if (tensor->type == QM_TYPE_I32)
     return;
-  tolerance = fmax (tolerance, rounding_tolerance (tensor));
+  tolerance =
+      fmax (tolerance, rounding_tolerance (tensor, compare->neighbours));
   error = difference (tensor, buffer->gpu + first, buffer->cpu + first);
   if (error / tolerance > compare->worst)
     compare->worst = error / tolerance;

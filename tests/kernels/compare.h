@@ -21,7 +21,9 @@ typedef struct Compare
   QmDevice *cpu, *gpu;
   QmStream *cpu_stream, *gpu_stream;
   uint64_t seed;
-  double worst; /* error of all calls, as a share of what is allowed */
+  int neighbours; /* elements in 16 of bf16 outputs that may be rounded to the
+                     number beside; 1 until it is changed */
+  double worst;   /* error of all calls, as a share of what is allowed */
   int calls;
   size_t n;
   CompareBuffer buffers[COMPARE_BUFFERS];

@@ -206,13 +206,11 @@ own_size (Test *test, int64_t multiple)
 }
 
 static void
-test_own (Test *test)
+run_own (Test *test, int64_t rows, int64_t inner, int64_t columns)
 {
   static const QmFunction functions[] = { QM_FUNCTION_NONE, QM_FUNCTION_GELU,
                                           QM_FUNCTION_GELU_TANH };
   QmType type = toss (test) ? QM_TYPE_F16 : QM_TYPE_BF16;
-  int64_t rows = own_size (test, 1), inner = own_size (test, 1);
-  int64_t columns = own_size (test, 8);
   QmFunction function = functions[between (test, 0, 2)];
   QmOpCall call = { .op = QM_OP_LINEAR };
 
@@ -248,6 +246,27 @@ test_own (Test *test)
     call.outputs[1] = line (test, QM_TYPE_F32, rows);
   compare_run (&test->compare, &call, FP32);
   qm_cuda_prefer (test->compare.gpu, QM_CUDA_PREFER_FASTEST);
+}
+
+static void
+test_own (Test *test)
+{
+  int64_t rows = own_size (test, 1), inner = own_size (test, 1);
+
+  run_own (test, rows, inner, own_size (test, 8));
+}
+
+/* More tiles than a GPU takes at once, and sums of all lengths that the kernels
+ * tell apart. */
+static void
+test_own_rounds (Test *test)
+{
+  static const int64_t inner[] = { 520, 776, 1032, 3080 };
+
+  if (test->most >= 300)
+    run_own (test, 2048 + between (test, 1, 300),
+             inner[between (test, 0, 3)] + between (test, -8, 60),
+             2304 + 8 * between (test, 0, 40));
 }
 
 static void
@@ -495,16 +514,9 @@ int
 main (int argc, char **argv)
 {
   static void (*const tests[]) (Test *) = {
-    test_own,
-    test_copy,
-    test_add,
-    test_linear,
-    test_input_grad,
-    test_weight_grad,
-    test_long_weight_grad,
-    test_padded,
-    test_attention,
-    test_matmul,
+    test_own,    test_own_rounds, test_copy,        test_add,
+    test_linear, test_input_grad, test_weight_grad, test_long_weight_grad,
+    test_padded, test_attention,  test_matmul,
   };
   size_t kinds = sizeof tests / sizeof tests[0];
   Test test = { .most = 300 };
@@ -514,7 +526,7 @@ main (int argc, char **argv)
     if (strcmp (argv[i], "--small") == 0)
       test.most = 70;
     else if (strcmp (argv[i], "--own") == 0)
-      kinds = 1;
+      kinds = 2;
     else if (strcmp (argv[i], "--cases") == 0 && i + 1 < argc)
       cases = strtol (argv[++i], NULL, 10);
   if (!compare_open (&test.compare))
@@ -524,7 +536,7 @@ main (int argc, char **argv)
     {
       test.compare.worst = 0;
       test.compare.calls = 0;
-      for (long i = 0; i < cases; i++)
+      for (long i = 0; i < cases; i += tests[t] == test_own_rounds ? 10 : 1)
         tests[t](&test);
       printf ("%2zu: %4d calls, worst error %.2f of what is allowed\n", t,
               test.compare.calls, test.compare.worst);

@@ -150,10 +150,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.answer(gzip.compress(b'hello' * 1000), Content_Encoding='gzip')
 
     def get_bomb(self, _):
-        self.answer(bomb(256 * MIB), Content_Encoding='gzip')
+        self.answer(bomb(64 * MIB), Content_Encoding='gzip')
 
     def get_double_bomb(self, _):
-        self.answer(gzip.compress(bomb(256 * MIB)),
+        self.answer(gzip.compress(bomb(64 * MIB)),
                     Content_Encoding='gzip, gzip')
 
     def get_packed_badly(self, _):

@@ -9,17 +9,14 @@
 #include <string.h>
 
 static TestServer *server;
-static QmFetcher *fetcher; /* without pauses, with short limits */
+static QmFetcher *fetcher; /* without pauses */
 
 static QmFetchLimits
-short_limits (void)
+limits_without_pauses (void)
 {
   QmFetchLimits limits = qm_fetch_limits_default ();
 
   limits.interval_ms = 0;
-  limits.connect_ms = 2000;
-  limits.total_ms = 8000;
-  limits.crawl_s = 1;
   return limits;
 }
 
@@ -247,26 +244,31 @@ test_broken_answers (void)
   assert_body (early, "hello");
 }
 
+/* Both would take twenty seconds. */
 static void
 test_slow (void)
 {
-  QmFetchLimits limits = short_limits ();
-  g_autoptr (QmFetcher) impatient = NULL;
-  g_autofree char *address = test_server_address (server, "/silent");
-  QmFetchRequest request = { .address = address };
-  g_autoptr (GError) error = NULL;
-  gint64 begin = g_get_monotonic_time ();
+  static const char *const paths[] = { "/drip", "/silent" };
 
-  assert_fails ("/drip", QM_FETCH_ERROR_TIMEOUT, NULL);
-  g_assert_cmpint (g_get_monotonic_time () - begin, <, 5 * G_USEC_PER_SEC);
+  for (gsize i = 0; i < G_N_ELEMENTS (paths); i++)
+    {
+      QmFetchLimits limits = limits_without_pauses ();
+      g_autofree char *address = test_server_address (server, paths[i]);
+      QmFetchRequest request = { .address = address };
+      g_autoptr (QmFetcher) impatient = NULL;
+      g_autoptr (GError) error = NULL;
+      gint64 begin = g_get_monotonic_time ();
 
-  limits.total_ms = 300;
-  impatient = qm_fetcher_new (&limits);
-  begin = g_get_monotonic_time ();
-  g_assert_null (
-      qm_fetcher_fetch (impatient, &request, NULL, NULL, NULL, &error));
-  g_assert_error (error, QM_FETCH_ERROR, QM_FETCH_ERROR_TIMEOUT);
-  g_assert_cmpint (g_get_monotonic_time () - begin, <, 2 * G_USEC_PER_SEC);
+      if (i == 0)
+        limits.crawl_s = 1;
+      else
+        limits.total_ms = 300;
+      impatient = qm_fetcher_new (&limits);
+      g_assert_null (
+          qm_fetcher_fetch (impatient, &request, NULL, NULL, NULL, &error));
+      g_assert_error (error, QM_FETCH_ERROR, QM_FETCH_ERROR_TIMEOUT);
+      g_assert_cmpint (g_get_monotonic_time () - begin, <, 15 * G_USEC_PER_SEC);
+    }
 }
 
 static void
@@ -290,7 +292,7 @@ test_nobody (void)
 static void
 test_certificates (void)
 {
-  QmFetchLimits limits = short_limits ();
+  QmFetchLimits limits = limits_without_pauses ();
   g_autofree char *trusted =
       g_test_build_filename (G_TEST_DIST, "localhost.pem", NULL);
   g_autofree char *right =
@@ -358,6 +360,9 @@ test_addresses (void)
     "http://shop.example/\xe2\x80\xae",
     "http://shop.example:99999/",
     "http://shop.example\\@other/",
+    "http://shop%2eexample%40other/",
+    "http://%32130706433/", /* 127.0.0.1 */
+    "http://shop%0a.example/",
     "http://\xff\xfe/",
   };
   static const char *const allowed[][2] = {
@@ -421,7 +426,7 @@ test_nearness (void)
     { "255.255.255.255", QM_NEAR_NEVER },
     { "ff02::1", QM_NEAR_NEVER },
   };
-  QmFetchLimits limits = short_limits ();
+  QmFetchLimits limits = limits_without_pauses ();
   g_autofree char *address = test_server_address (server, "/ok");
   g_autofree char *by_name =
       g_strdup_printf ("http://localhost:%d/ok", server->http_port);
@@ -464,7 +469,7 @@ test_proxy (void)
     { "http://shop.example/by-name", NULL },
     { "http://shop.example/private", NULL },
   };
-  QmFetchLimits limits = short_limits ();
+  QmFetchLimits limits = limits_without_pauses ();
   g_autoptr (QmFetcher) proxied = NULL;
 
   g_setenv ("http_proxy", proxy, TRUE);
@@ -507,7 +512,7 @@ fetch_thread (gpointer data)
 static void
 test_pace (void)
 {
-  QmFetchLimits limits = short_limits ();
+  QmFetchLimits limits = limits_without_pauses ();
   g_autofree char *address = test_server_address (server, "/redirect/2");
   QmFetchRequest request = { .address = address };
   g_autoptr (QmFetcher) paced = NULL;
@@ -543,7 +548,7 @@ static void
 test_cancel (void)
 {
   static const char *const paths[] = { "/silent", "/drip", "/ok" };
-  QmFetchLimits limits = short_limits ();
+  QmFetchLimits limits = limits_without_pauses ();
   g_autoptr (QmFetcher) paced = NULL;
 
   limits.interval_ms = 60000;
@@ -561,7 +566,7 @@ test_cancel (void)
       g_assert_null (qm_fetcher_fetch (i < 2 ? fetcher : paced, &request, NULL,
                                        NULL, cancellable, &error));
       g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-      g_assert_cmpint (g_get_monotonic_time () - begin, <, 800000);
+      g_assert_cmpint (g_get_monotonic_time () - begin, <, 10 * G_USEC_PER_SEC);
       g_thread_join (thread);
     }
 }
@@ -611,6 +616,7 @@ test_async (void)
   g_autoptr (GError) error = NULL;
   g_autoptr (QmFetchResult) result = NULL;
   g_autofree char *address = test_server_address (server, "/slowly");
+  g_autofree char *endless = test_server_address (server, "/drip");
   QmFetchRequest request = { .address = address };
   Waiting waiting = { .loop = loop };
 
@@ -626,6 +632,7 @@ test_async (void)
 
   g_timeout_add (100, cancel_cb, cancellable);
   waiting.received = 0;
+  request.address = endless;
   qm_fetcher_fetch_async (fetcher, &request, progress_cb, &waiting, cancellable,
                           done_cb, &waiting);
   g_main_loop_run (loop);
@@ -639,7 +646,7 @@ test_async (void)
 int
 main (int argc, char **argv)
 {
-  QmFetchLimits limits = short_limits ();
+  QmFetchLimits limits = limits_without_pauses ();
   int status;
 
   g_test_init (&argc, &argv, NULL);

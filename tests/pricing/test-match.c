@@ -2,6 +2,7 @@
 
 #include "data/catalog.h"
 #include "pricing/qm-match.h"
+#include "pricing/qm-sheet.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -290,6 +291,30 @@ static const Name names[] = {
   { "2x NVIDIA A100 80GB PCIe incl. NVLink bridge", "a100-80gb-pcie", 2 },
   { "NVIDIA RTX A6000 48GB, 3 Jahre Garantie", "a6000", 1 },
   { "NVIDIA H100 NVL 94GB with 5 year NVAIE subscription", "h100-94gb-nvl", 1 },
+  { "Dell PowerEdge R750xa with 4x A100 80GB PCIe, NVLink bridges",
+    "a100-80gb-pcie", 4 },
+  { "BIZON G9000 8x H100 SXM5 with water cooling blocks", "h100-80gb-sxm", 8 },
+  { "EK-Quantum Vector² FE RTX 3080/3090/3090 Ti water block", "", 0 },
+  { "Lizenz NVIDIA vGPU vWS für A40", "", 0 },
+  { "NVIDIA A40 mit vGPU Lizenz", "a40", 1 },
+  { "Installation of 8x H100 SXM5 server", "", 0 },
+  { "3 year warranty extension NVIDIA A100", "", 0 },
+  /* Systems */
+  { "ThinkSystem NVIDIA H100 94GB HBM3 PCIe Gen5 Passive GPU", "h100-94gb-nvl",
+    1 },
+  { "ThinkSystem NVIDIA HGX A100 80GB 500W 8-GPU Board", "a100-80gb-sxm", 8 },
+  { "Dell PowerEdge XE9680, 8 x NVIDIA H100 80GB SXM5 700W", "h100-80gb-sxm",
+    8 },
+  { "Supermicro AS-4125GS-TNRT GPU server (8x RTX 4090)", "rtx4090", 8 },
+  { "Lambda Vector: 2x RTX 4090, Threadripper PRO, 128GB DDR5", "rtx4090", 2 },
+  { "NVIDIA DGX Station A100 320GB", "a100-80gb-sxm", 4 },
+  { "AMD Instinct MI300X Platform 8-GPU UBB 1.5TB", "mi300x", 8 },
+  { "H100 80GB HBM2e passive", "h100-80gb-pcie", 1 },
+  { "2 x NVIDIA H100s 80GB PCIe", "h100-80gb-pcie", 2 },
+  { "8 V100s", "", 0 },
+  { "NVIDIA PG506-232 96GB A100",
+    "?a100-40gb-pcie;a100-40gb-sxm;a100-80gb-pcie;a100-80gb-sxm", 1 },
+  { "NVIDIA A100X 80GB", "", 0 },
   /* Nothing */
   { "Intel Xeon Gold 6430", "", 0 },
   { "AMD EPYC 9654", "", 0 },
@@ -372,6 +397,36 @@ test_catalog (void)
           g_assert_cmpstr (match.item, ==, gpus[i].id);
           g_assert_cmpint (match.gpus, ==, 1);
         }
+    }
+}
+
+/* Every part number that is shipped leads to what its row says. */
+static void
+test_part_numbers (void)
+{
+  g_autofree char *path = g_build_filename (g_getenv ("QM_SHIPPED_DATA_DIR"),
+                                            "part-numbers.csv", NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmSheet) sheet = NULL;
+  g_autofree char *text = NULL;
+  gsize length;
+
+  g_assert_true (g_file_get_contents (path, &text, &length, &error));
+  sheet = qm_sheet_new (text, length, ',', 0, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (qm_sheet_n_rows (sheet), >, 40);
+  for (guint row = 1; row < qm_sheet_n_rows (sheet); row++)
+    {
+      g_auto (QmMatch) match = { 0 };
+      const char *items = qm_sheet_cell (sheet, row, 1);
+
+      qm_matcher_match (matcher, qm_sheet_cell (sheet, row, 0), NULL, &match);
+      if (strchr (items, ';') != NULL)
+        g_assert_cmpstr (match.candidates, ==, items);
+      else if (items[0] != '\0')
+        g_assert_cmpstr (match.item, ==, items);
+      else
+        g_assert_cmpint (match.state, ==, QM_MATCH_NONE);
     }
 }
 
@@ -488,6 +543,7 @@ main (int argc, char **argv)
   g_assert_no_error (error);
   g_test_add_func ("/match/names", test_names);
   g_test_add_func ("/match/catalog", test_catalog);
+  g_test_add_func ("/match/part-numbers", test_part_numbers);
   g_test_add_func ("/match/part-and-words", test_part_and_words);
   g_test_add_func ("/match/apply", test_apply);
   g_test_add_func ("/match/files", test_files);

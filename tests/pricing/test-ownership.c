@@ -353,6 +353,34 @@ test_published_figures (void)
     }
 }
 
+/* The catalog's prices to rent an H100: each source once, the cheapest first.
+ */
+static void
+test_rent_prices (void)
+{
+  g_autoptr (GPtrArray) prices =
+      qm_rent_prices (catalog, "h100-80gb-sxm", "USD");
+  g_autoptr (GPtrArray) none = qm_rent_prices (catalog, "h100-80gb-sxm", "EUR");
+  gint64 before = 0;
+
+  g_assert_cmpuint (none->len, ==, 0);
+  g_assert_cmpuint (prices->len, >=, 5);
+  for (guint i = 0; i < prices->len; i++)
+    {
+      const QmPrice *price = g_ptr_array_index (prices, i);
+      QmRent rent = { 0 };
+
+      g_assert_true (qm_rent_of_price (price, &rent));
+      g_assert_cmpint (rent.gpus, ==, price->gpus);
+      g_assert_cmpint (rent.hour_micros, ==, price->micros);
+      g_assert_cmpint (rent.hour_micros / rent.gpus, >=, before);
+      before = rent.hour_micros / rent.gpus;
+      for (guint j = 0; j < i; j++)
+        g_assert_cmpstr (((QmPrice *) g_ptr_array_index (prices, j))->source,
+                         !=, price->source);
+    }
+}
+
 static void
 test_assumptions (void)
 {
@@ -390,6 +418,46 @@ test_assumptions (void)
   }
 }
 
+/* Each assumption can be set by its key to what the list says of it. */
+static void
+test_keys (void)
+{
+  QmOwnershipSettings settings = everything ();
+  QmOwnershipSettings again = qm_ownership_settings_default ();
+  g_autoptr (GPtrArray) list = qm_ownership_assumptions (&settings);
+  g_autoptr (GError) error = NULL;
+
+  again.parts = settings.parts;
+  for (guint i = 0; i < list->len; i++)
+    {
+      const QmAssumption *one = g_ptr_array_index (list, i);
+      g_auto (GStrv) groups = g_strsplit (one->value, ",", -1);
+      g_autofree char *plain = g_strjoinv ("", groups);
+
+      qm_ownership_settings_set (&again, one->key, plain, &error);
+      g_assert_no_error (error);
+    }
+  {
+    g_autoptr (GPtrArray) set = qm_ownership_assumptions (&again);
+
+    for (guint i = 0; i < list->len; i++)
+      g_assert_cmpstr (((QmAssumption *) g_ptr_array_index (set, i))->value, ==,
+                       ((QmAssumption *) g_ptr_array_index (list, i))->value);
+  }
+
+  g_assert_false (qm_ownership_settings_set (&again, "pue", "much", &error));
+  g_assert_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_SETTING);
+  g_clear_error (&error);
+  g_assert_false (qm_ownership_settings_set (&again, "luck", "1", &error));
+  g_assert_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_SETTING);
+
+  for (guint part = QM_OWNERSHIP_DISCOUNT; part < QM_OWNERSHIP_ALL; part <<= 1)
+    g_assert_cmpint (qm_ownership_part_of_name (qm_ownership_part_name (part)),
+                     ==, part);
+  g_assert_null (qm_ownership_part_name (QM_OWNERSHIP_ALL));
+  g_assert_cmpint (qm_ownership_part_of_name ("luck"), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -409,6 +477,8 @@ main (int argc, char **argv)
   g_test_add_func ("/ownership/rent", test_rent);
   g_test_add_func ("/ownership/instances", test_instances);
   g_test_add_func ("/ownership/published-figures", test_published_figures);
+  g_test_add_func ("/ownership/keys", test_keys);
+  g_test_add_func ("/ownership/rent-prices", test_rent_prices);
   g_test_add_func ("/ownership/assumptions", test_assumptions);
   status = g_test_run ();
   qm_catalog_free (catalog);

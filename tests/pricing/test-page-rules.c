@@ -69,6 +69,10 @@ test_found (void)
          QM_AMOUNT_UNSTATED, "", QM_PAGE_NOTHING);
   check (SITE ("host=\"shop.example\"", "<price>//td[@id='net']</price>"), PAGE,
          NULL, QM_AMOUNT_UNSTATED, "", QM_PAGE_NOTHING);
+  check (SITE ("host=\"shop.example\" currency=\"EUR\"",
+               "<price>//td[@id='net']</price>"),
+         "<link rel=canonical href=\"https://m.shop.example/x\">" PAGE, NULL,
+         1299000000, "EUR", QM_PAGE_RULE);
 }
 
 static void
@@ -180,8 +184,8 @@ test_files (void)
   g_autofree char *folder = g_dir_make_tmp ("qm-rules-XXXXXX", &error);
   g_autofree char *own = g_build_filename (folder, "quartermaster", NULL);
   g_autofree char *path = g_build_filename (own, "page-rules.xml", NULL);
-  g_autofree char *shipped =
-      g_build_filename (g_getenv ("QM_PAGE_RULES_DIR"), "page-rules.xml", NULL);
+  g_autofree char *shipped = g_build_filename (g_getenv ("QM_SHIPPED_DATA_DIR"),
+                                               "page-rules.xml", NULL);
   g_autoptr (QmPageRules) rules = NULL, both = NULL;
 
   g_assert_null (qm_page_rules_load (path, &error));
@@ -193,7 +197,7 @@ test_files (void)
   g_assert_nonnull (rules);
 
   g_setenv ("XDG_DATA_HOME", folder, TRUE);
-  g_setenv ("QUARTERMASTER_DATA_DIR", g_getenv ("QM_PAGE_RULES_DIR"), TRUE);
+  g_setenv ("QUARTERMASTER_DATA_DIR", g_getenv ("QM_SHIPPED_DATA_DIR"), TRUE);
   g_assert_cmpint (g_mkdir (own, 0700), ==, 0);
   g_file_set_contents (path, "<rules version=\"1\"><site/></rules>", -1,
                        &error);

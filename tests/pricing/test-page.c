@@ -565,6 +565,26 @@ test_signs (void)
   g_assert_cmpstr (german->currency, ==, "");
 }
 
+/* What stands beside the price says whether tax is in it. */
+static void
+test_tax (void)
+{
+  g_autoptr (QmPageOffer) with = read_text (
+      HEADING "<b class=price>12,50 €</b><p>inkl. MwSt., zzgl. Versand</p>" BUY,
+      NULL);
+  g_autoptr (QmPageOffer) without =
+      read_text (HEADING "<b class=price>£12.50 <i>excl. VAT</i></b>" BUY,
+                 NULL);
+  g_autoptr (QmPageOffer) unsaid =
+      read_text (HEADING "<b class=price>£12.50</b>" BUY, NULL);
+
+  g_assert_cmpint (with->price_micros, ==, 12500000);
+  g_assert_cmpint (with->tax_included, ==, QM_YES);
+  g_assert_cmpint (without->price_micros, ==, 12500000);
+  g_assert_cmpint (without->tax_included, ==, QM_NO);
+  g_assert_cmpint (unsaid->tax_included, ==, QM_UNSTATED);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -577,5 +597,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/page/words", test_words);
   g_test_add_func ("/page/quote", test_quote);
   g_test_add_func ("/page/signs", test_signs);
+  g_test_add_func ("/page/tax", test_tax);
   return g_test_run ();
 }

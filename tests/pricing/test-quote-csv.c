@@ -289,6 +289,52 @@ test_columns (void)
 }
 
 static void
+test_rows (void)
+{
+  static const struct
+  {
+    const char *words;
+    QmCsvRowKind kind;
+  } cases[] = {
+    { "Subtotal:", QM_CSV_ROW_NET },
+    { "Zwischensumme", QM_CSV_ROW_NET },
+    { "Sous-total HT", QM_CSV_ROW_NET },
+    { "Total excl. VAT", QM_CSV_ROW_NET },
+    { "Total HT", QM_CSV_ROW_NET },
+    { "Base imponible", QM_CSV_ROW_NET },
+    { "Razem netto", QM_CSV_ROW_NET },
+    { "VAT 20%", QM_CSV_ROW_TAX },
+    { "zzgl. 19 % MwSt.", QM_CSV_ROW_TAX },
+    { "19% MwSt", QM_CSV_ROW_TAX },
+    { "zzgl. MwSt. 19 %", QM_CSV_ROW_TAX },
+    { "TVA (20 %)", QM_CSV_ROW_TAX },
+    { "IVA 21%", QM_CSV_ROW_TAX },
+    { "BTW 21%", QM_CSV_ROW_TAX },
+    { "Shipping & handling", QM_CSV_ROW_CHARGE },
+    { "Versandkosten", QM_CSV_ROW_CHARGE },
+    { "Frais de port", QM_CSV_ROW_CHARGE },
+    { "Discount", QM_CSV_ROW_DISCOUNT },
+    { "Remise", QM_CSV_ROW_DISCOUNT },
+    { "Total", QM_CSV_ROW_TOTAL },
+    { "Summe", QM_CSV_ROW_TOTAL },
+    { "Grand total (USD)", QM_CSV_ROW_PAYABLE },
+    { "Total incl. VAT", QM_CSV_ROW_PAYABLE },
+    { "Total TTC", QM_CSV_ROW_PAYABLE },
+    { "Gesamtbetrag brutto", QM_CSV_ROW_PAYABLE },
+    { "Totaal incl. BTW", QM_CSV_ROW_PAYABLE },
+    { "Do zapłaty", QM_CSV_ROW_PAYABLE },
+    { "Total cost of ownership calculator licence", QM_CSV_ROW_LINE },
+    { "NVIDIA A100", QM_CSV_ROW_LINE },
+    { "", QM_CSV_ROW_LINE },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    if (qm_csv_row_kind_of (cases[i].words) != cases[i].kind)
+      g_error ("“%s” is %d, not %d", cases[i].words,
+               qm_csv_row_kind_of (cases[i].words), cases[i].kind);
+}
+
+static void
 test_several_quotes (void)
 {
   g_autoptr (GPtrArray) quotes =
@@ -523,6 +569,7 @@ main (int argc, char **argv)
   g_test_add_func ("/csv/decimals", test_decimals);
   g_test_add_func ("/csv/dates", test_dates);
   g_test_add_func ("/csv/columns", test_columns);
+  g_test_add_func ("/csv/rows", test_rows);
   g_test_add_func ("/csv/several-quotes", test_several_quotes);
   g_test_add_func ("/csv/refused", test_refused);
   g_test_add_func ("/csv/findings", test_findings);

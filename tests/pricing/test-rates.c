@@ -392,6 +392,12 @@ test_bad_xml (void)
     { "<!DOCTYPE e SYSTEM 'http://127.0.0.1:1/x.dtd'>" ECB_BEGIN ECB_END,
       "document type" },
     { "<?xml version='1.0' encoding='no-such'?>" ECB_BEGIN ECB_END, NULL },
+    { "<?xml version='1.0' encoding='latin1'?>" ECB_BEGIN "\xfc" ECB_END,
+      "UTF-8" },
+    /* An umlaut that is cut in two in the message. */
+    { ECB_BEGIN "<Cube time='2026-02-03'><Cube rate='1' "
+                "currency='aaaaaaaaaaaaaaaaaaa\xc3\xbc'/></Cube>" ECB_END,
+      "currency" },
   };
 
   for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -401,6 +407,7 @@ test_bad_xml (void)
       g_assert_null (read_xml (cases[i].text, &error));
       g_assert_error (error, QM_RATES_ERROR, QM_RATES_ERROR_FORMAT);
       g_assert_true (g_str_has_prefix (error->message, "rates.xml"));
+      g_assert_true (g_utf8_validate (error->message, -1, NULL));
       if (cases[i].words != NULL
           && strstr (error->message, cases[i].words) == NULL)
         g_error ("“%s” is not in “%s”", cases[i].words, error->message);

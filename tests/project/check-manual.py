@@ -10,6 +10,7 @@ import sys
 import project
 
 MANUAL = sys.argv[2]
+COMMAND = re.compile(r'^  ([a-z]+)  ', re.MULTILINE)
 CHOICES = re.compile(r'[a-z]+( ?\| ?[a-z]+)+')
 
 
@@ -20,23 +21,27 @@ def help_of(*words):
 
 
 def options(text, line_pattern, option_pattern):
-    """{'--kind': 'overall|experiment', '-o': '', ...}"""
-    found = {}
+    """{('--kind', 'overall|experiment'), ('-o', ''), ...}"""
+    found = set()
     for line in re.findall(line_pattern, text, re.MULTILINE):
         choices = CHOICES.search(line)
         for option in re.findall(option_pattern, line):
             name = option if len(option) == 1 else '-' + option.lstrip('-')
-            found['-' + name] = (choices.group().replace(' ', '')
-                                 if choices and len(option) > 1 else '')
+            found.add(('-' + name, choices.group().replace(' ', '')
+                       if choices and len(option) > 1 else ''))
     return found
 
 
-commands = re.findall(r'^  ([a-z]+)  ', help_of(), re.MULTILINE)
-helped = {'-h': '', '--help': '', '--version': ''}
+commands = COMMAND.findall(help_of())
+helped = {('-h', ''), ('--help', ''), ('--version', '')}
 for command in commands:
-    if command != 'help':
-        helped.update(options(help_of(command), r'^  (-.*?)(?:  |$)',
-                              r'(?<![\w-])--?([a-z][a-z-]*)'))
+    if command == 'help':
+        continue
+    texts = [help_of(command)]
+    texts += [help_of(command, word) for word in COMMAND.findall(texts[0])]
+    for text in texts:
+        helped |= options(text, r'^  (-.*?)(?:  |$)',
+                          r'(?<![\w-])--?([a-z][a-z-]*)')
 explained = options(project.read(MANUAL), r'^\.It (Fl .*)$',
                     r'\bFl (-?[a-z][a-z-]*)')
 explained_commands = re.findall(r'^\.It Cm (\w+)$', project.read(MANUAL),
@@ -45,9 +50,8 @@ explained_commands = re.findall(r'^\.It Cm (\w+)$', project.read(MANUAL),
 problems = []
 for word, first, second in ((f'{MANUAL} does not explain', helped, explained),
                             ('the help does not show', explained, helped)):
-    for name, choices in first.items():
-        if second.get(name) != choices:
-            problems.append(f'{word} {name} {choices}')
+    problems += [f'{word} {name} {choices}'
+                 for name, choices in sorted(first - second)]
 if sorted(commands) != sorted(explained_commands):
     problems.append(f'{MANUAL} explains {explained_commands}, the help shows '
                     f'{commands}')

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""quartermaster advise and plot with the quotes of the user, and what owning
+costs."""
+
+import harness
+from quotes import EARLIER, LATER, OFFER, TODAY, QuotesTest
+
+ASK = ("--model", "pythia-1b", "--times", "published", "--budget", "150k")
+
+
+class AdviceTest(QuotesTest):
+    def h100(self, answer, gpus):
+        return next(one for one in answer["candidates"]
+                    if (one["gpu"], one["gpus"]) == ("h100-80gb-sxm", gpus)
+                    and one["machine"] is not None)
+
+    def test_a_quote_changes_the_advice(self):
+        before = self.ask(*ASK)
+        self.assertNotIn("quotes", before)
+        number, = self.add()
+        after = self.ask(*ASK)
+        published = self.h100(before, 4)
+        quoted = self.h100(after, 4)
+        self.assertEqual(published["cost_usd"] - quoted["cost_usd"],
+                         4 * 10000)
+        price = quoted["prices"]["gpu"]
+        self.assertEqual((price["amount"], price["kind"], price["quote"],
+                          price["quote_holds"]), (20000, "quote", number, True))
+        offer = price["offer"]
+        self.assertEqual((offer["id"], offer["vendor"], offer["number"],
+                          offer["date"], offer["valid_until"], offer["line"]),
+                         (number, "Delta Computers", "Q-17", str(TODAY),
+                          str(LATER), 1))
+        self.assertEqual(after["recommendation"]["cost_usd"],
+                         quoted["cost_usd"])
+        self.assertNotEqual(before["recommendation"]["cost_usd"],
+                            after["recommendation"]["cost_usd"])
+        text = self.run_program("advise", *ASK, expect=0).text
+        for words in ("Your quotes", "Delta Computers", "Q-17", str(LATER)):
+            self.assertIn(words, text)
+        self.assertEqual(self.ask(*ASK, "--no-quotes"), before)
+        self.quotes("delete", str(number))
+        self.assertEqual(self.ask(*ASK), before)
+        self.quotes("restore", str(number))
+        self.assertEqual(self.ask(*ASK), after)
+
+    def test_expired(self):
+        before = self.ask(*ASK)
+        self.add(OFFER.replace(str(LATER), str(EARLIER)).replace(
+            str(TODAY), str(EARLIER)))
+        answer = self.ask(*ASK)
+        self.assertEqual(answer["recommendation"], before["recommendation"])
+        answer = self.ask(*ASK, "--expired-quotes")
+        price = self.h100(answer, 4)["prices"]["gpu"]
+        self.assertEqual((price["amount"], price["quote_holds"]),
+                         (20000, False))
+        text = self.run_program("advise", *ASK, expect=0).text
+        self.assertIn("--expired-quotes", text)
+
+    def test_whole_server(self):
+        table = OFFER.replace(
+            "NVIDIA H100 80GB SXM5;8;20000.00",
+            "GPU server with 8x NVIDIA H100 80GB SXM5 and 2 EPYC;1;140000.00")
+        number, = self.add(table)
+        answer = self.ask(*ASK)
+        whole = [one for one in answer["candidates"]
+                 if one["cost_usd"] == 140000]
+        self.assertEqual(len(whole), 1)
+        self.assertEqual((whole[0]["gpu"], whole[0]["gpus"]),
+                         ("h100-80gb-sxm", 8))
+        self.assertEqual(whole[0]["prices"]["machine"]["quote"], number)
+        self.assertEqual(answer["recommendation"]["cost_usd"], 140000)
+
+    def test_currency_without_a_rate(self):
+        self.add(OFFER.replace("USD", "JPY"))
+        answer = self.ask(*ASK)
+        self.assertEqual(len(answer["quotes"]["left_out"]), 1)
+        self.assertIn("JPY", answer["quotes"]["left_out"][0])
+        self.assertIsNone(self.h100(answer, 4)["prices"]["gpu"]["quote"])
+        self.assertIn("Does not count",
+                      self.run_program("advise", *ASK, expect=0).text)
+
+    def test_plot(self):
+        self.run_program("plot", "--model", "pythia-1b", "-o", "a.svg",
+                         expect=0)
+        self.add()
+        self.run_program("plot", "--model", "pythia-1b", "-o", "b.svg",
+                         expect=0)
+        self.run_program("plot", "--model", "pythia-1b", "-o", "c.svg",
+                         "--no-quotes", expect=0)
+        drawings = []
+        for name in ("a.svg", "b.svg", "c.svg"):
+            with open(self.path(name), "rb") as file:
+                drawings.append(file.read())
+        self.assertNotEqual(drawings[0], drawings[1])
+        self.assertEqual(drawings[0], drawings[2])
+
+    def test_contradiction(self):
+        self.refuse("advise", *ASK, "--no-quotes", "--expired-quotes",
+                    says="--no-quotes")
+
+
+class OwnershipTest(QuotesTest):
+    def own(self, *assumptions, arguments=ASK):
+        return self.ask(*arguments, "--ownership", *assumptions)["ownership"]
+
+    def test_price_alone(self):
+        answer = self.ask(*ASK, "--ownership", "none")
+        best = answer["recommendation"]
+        owning = answer["ownership"]
+        self.assertEqual(owning["total"], best["cost_usd"])
+        self.assertEqual(owning["price"], best["cost_usd"])
+        self.assertEqual(owning["experiment_cost"],
+                         best["experiment_cost_usd"])
+        self.assertEqual({key: owning[key] for key in (
+            "tax", "discount", "electricity", "residual")},
+            {"tax": 0, "discount": 0, "electricity": 0, "residual": 0})
+        self.assertNotIn("ownership", self.ask(*ASK))
+
+    def test_parts(self):
+        price = self.own("none")["price"]
+        owning = self.own("tax=10,discount=5%,residual=20,shipping=1000")
+        net = price - round(price * 0.05, 2)
+        self.assertEqual(owning["discount"], -round(price * 0.05, 2))
+        self.assertEqual(owning["shipping"], 1000)
+        self.assertEqual(owning["tax"], round((net + 1000) * 0.1, 2))
+        self.assertEqual(owning["residual"], -round(net * 0.2, 2))
+        self.assertEqual(owning["total"],
+                         net + 1000 + owning["tax"] + owning["residual"])
+        assumptions = {one["key"]: one for one in owning["assumptions"]}
+        self.assertEqual(assumptions["tax"]["value"], 10)
+        self.assertTrue(assumptions["tax"]["changed"])
+        self.assertTrue(assumptions["tax"]["counts"])
+        self.assertFalse(assumptions["kwh"]["counts"])
+        for one in assumptions.values():
+            self.assertTrue(one["source"], one)
+        off = self.own("tax=10,no-tax")
+        self.assertEqual((off["tax"], off["total"]), (0, price))
+        for part in ("electricity", "hosting", "support"):
+            self.assertGreater(self.own(part)[part], 0)
+            self.assertEqual(self.own("all,no-" + part)[part], 0)
+
+    def test_own_or_rent(self):
+        arguments = (*ASK, "--gpu", "h100-80gb-sxm", "--gpus", "4")
+        owning = self.own("none", arguments=arguments)
+        rents = {one["source"]: one for one in owning["own_or_rent"]}
+        one = next(rent for rent in rents.values() if rent["gpus"] == 1)
+        month = one["hour"] * 4 * 730
+        self.assertAlmostEqual(one["rent_month"], month, 2)
+        self.assertEqual(one["outcome"], "reached")
+        self.assertAlmostEqual(one["months"], owning["price"] / month, 2)
+        half = self.own("utilization=50", arguments=arguments)
+        again = next(rent for rent in half["own_or_rent"]
+                     if rent["source"] == one["source"])
+        self.assertAlmostEqual(again["months"], 2 * one["months"], 1)
+        rare = self.own("utilization=1", "--lifetime", "1",
+                        arguments=arguments)
+        self.assertIn(rare["own_or_rent"][0]["outcome"],
+                      ("after_life", "never"))
+
+    def test_file(self):
+        path = self.write("owning", "# ours\ntax = 19 %\nno-support\n\nkwh=0.3"
+                                    "  # dear\n")
+        owning = self.ask(*ASK, "--ownership-file", path)["ownership"]
+        assumptions = {one["key"]: one["value"]
+                       for one in owning["assumptions"]}
+        self.assertEqual((assumptions["tax"], assumptions["kwh"]), (19, 0.3))
+        self.refuse("advise", *ASK, "--ownership-file",
+                    self.write("bad", "tax=19\nsuport=3\n"),
+                    says=("bad", ":2:", "did you mean 'support'"))
+        self.refuse("advise", *ASK, "--ownership-file", "nowhere",
+                    says="nowhere")
+        self.refuse("advise", *ASK, "--ownership-file", "/dev/zero")
+
+    def test_bad_assumptions(self):
+        for value in ("electricty", "tax=", "tax=-1", "tax=1e3", "tax=nan",
+                      "pue=0.5", "discount=101", "utilization=101",
+                      "lifetime=0", "lifetime=1000", "rack_units=1.5",
+                      "kwh=99999999999999999999", "=5", "no-", "a=b=c"):
+            with self.subTest(value=value):
+                self.refuse("advise", *ASK, "--ownership", value,
+                            says="--ownership")
+
+    def test_text(self):
+        text = self.run_program("advise", *ASK, "--ownership", "all",
+                                expect=0).text
+        for words in ("Owning", "Electricity", "Own or rent", "Assumed",
+                      "Lifetime"):
+            self.assertIn(words, text)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How long the store takes: ten thousand quotes imported, one after the other
+ * and all at once, and a list of their hundred thousand lines filtered while
+ * somebody types.
+ *
+ * The floor of a keystroke: the texts of all lines are looked through once for
+ * each word; memchr() over as many bytes is printed beside it. */
+
+#include "config.h"
+
+#include "pricing/qm-quote-index.h"
+#include "random-quote.h"
+
+#include <glib/gstdio.h>
+#include <stdio.h>
+#include <string.h>
+
+#define QUOTES 10000
+#define LINES  10
+#define SINGLE 1000
+#define PAGE   200
+
+#define KEYSTROKE_MS 50.0
+
+static double
+now (void)
+{
+  return (double) g_get_monotonic_time () / 1000;
+}
+
+static GPtrArray *
+make_quotes (void)
+{
+  GPtrArray *quotes =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+
+  for (guint i = 0; i < QUOTES; i++)
+    g_ptr_array_add (quotes, plausible_quote (i, LINES));
+  return quotes;
+}
+
+static QmQuoteStore *
+open_store (const char *path)
+{
+  g_autoptr (GError) error = NULL;
+  QmQuoteStore *store = qm_quote_store_open (path, &error);
+
+  g_assert_no_error (error);
+  return store;
+}
+
+static void
+bench_single (const char *path, GPtrArray *quotes)
+{
+  g_autoptr (QmQuoteStore) store = open_store (path);
+  double begin = now ();
+
+  for (guint i = 0; i < SINGLE; i++)
+    g_assert_cmpint (qm_quote_store_add (store, g_ptr_array_index (quotes, i),
+                                         NULL, NULL, NULL),
+                     >, 0);
+  printf ("adding %d quotes of %d lines one by one: %.0f ms\n", SINGLE, LINES,
+          now () - begin);
+}
+
+static void
+bench_all (const char *path, GPtrArray *quotes)
+{
+  g_autoptr (QmQuoteStore) store = open_store (path);
+  g_autoptr (GArray) ids = NULL;
+  double begin = now ();
+
+  ids = qm_quote_store_add_all (store, quotes, NULL, NULL, NULL);
+  g_assert_nonnull (ids);
+  printf ("adding %d quotes of %d lines at once: %.0f ms\n", QUOTES, LINES,
+          now () - begin);
+}
+
+/* The longest answer of all keystrokes that a text takes. */
+static double
+type (QmQuoteIndex *index, const char *text, gboolean lines, guint *n_found)
+{
+  double longest = 0;
+
+  for (gsize length = 1; length <= strlen (text); length++)
+    {
+      g_autofree char *typed = g_strndup (text, length);
+      QmQuoteFilter filter = { .search = typed };
+      g_autoptr (GPtrArray) rows = NULL;
+      double begin = now ();
+
+      rows = lines ? qm_quote_index_lines (index, &filter, QM_QUOTE_SORT_PRICE,
+                                           TRUE, 0, PAGE, n_found)
+                   : qm_quote_index_quotes (index, &filter, QM_QUOTE_SORT_TOTAL,
+                                            TRUE, 0, PAGE, n_found);
+      longest = MAX (longest, now () - begin);
+    }
+  return longest;
+}
+
+static double
+bench_typing (QmQuoteIndex *index)
+{
+  static const char *const texts[] = {
+    "nvidia",         "h100 80gb sxm",
+    "config 77",      "delta computing 17 warranty",
+    "900-01234-5678", "zzz",
+    "q-2026-00",      "e a o 0",
+  };
+  double worst = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      guint n_lines, n_quotes;
+      double lines = type (index, texts[i], TRUE, &n_lines);
+      double quotes = type (index, texts[i], FALSE, &n_quotes);
+
+      printf ("  “%s”: lines %.1f ms (%u found), quotes %.1f ms (%u found)\n",
+              texts[i], lines, n_lines, quotes, n_quotes);
+      worst = MAX (worst, MAX (lines, quotes));
+    }
+  return worst;
+}
+
+static void
+bench_sorting (QmQuoteIndex *index)
+{
+  static const struct
+  {
+    QmQuoteSort sort;
+    const char *name;
+  } sorts[] = { { QM_QUOTE_SORT_PRICE, "price" },
+                { QM_QUOTE_SORT_DESCRIPTION, "description" },
+                { QM_QUOTE_SORT_VENDOR, "vendor" } };
+  QmQuoteFilter filter = { 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sorts); i++)
+    {
+      double begin = now ();
+
+      g_ptr_array_unref (qm_quote_index_lines (index, &filter, sorts[i].sort,
+                                               FALSE, 0, PAGE, NULL));
+      printf ("sorting all lines by %s: %.1f ms\n", sorts[i].name,
+              now () - begin);
+    }
+}
+
+static void
+bench_get_all (QmQuoteStore *store)
+{
+  g_autoptr (GPtrArray) quotes = NULL;
+  double begin = now ();
+
+  quotes = qm_quote_store_get_all (store, TRUE, NULL, NULL);
+  g_assert_nonnull (quotes);
+  printf ("getting the %u quotes with an item of the catalog: %.0f ms\n",
+          quotes->len, now () - begin);
+}
+
+static double
+bench_index (const char *path)
+{
+  g_autoptr (QmQuoteIndex) index = NULL;
+  g_autoptr (QmQuoteStore) store = NULL;
+  double begin = now ();
+  double worst;
+
+  store = open_store (path);
+  printf ("opening and looking through: %.0f ms\n", now () - begin);
+  bench_get_all (store);
+  begin = now ();
+  index = qm_quote_index_new (store, NULL, NULL);
+  g_assert_nonnull (index);
+  printf ("reading %u quotes and %u lines into an index: %.0f ms\n",
+          qm_quote_index_n_quotes (index), qm_quote_index_n_lines (index),
+          now () - begin);
+  bench_sorting (index);
+  /* The first answer sorts; a list on the screen has that behind it. */
+  type (index, "x", TRUE, NULL);
+  type (index, "x", FALSE, NULL);
+  printf ("typing, the slowest keystroke of each text:\n");
+  worst = bench_typing (index);
+  printf ("slowest keystroke: %.1f ms (at most %.0f are wanted)\n", worst,
+          KEYSTROKE_MS);
+  return worst;
+}
+
+static void
+bench_floor (void)
+{
+  gsize size = (gsize) QUOTES * LINES * 64;
+  g_autofree char *text = g_malloc (size);
+  double begin;
+  gboolean found;
+
+  memset (text, 'x', size);
+  begin = now ();
+  found = memchr (text, 'y', size) != NULL;
+  printf ("memchr() over %" G_GSIZE_FORMAT " bytes: %.1f ms%s\n", size,
+          now () - begin, found ? " (?)" : "");
+}
+
+int
+main (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("bench-quotes-XXXXXX", NULL);
+  g_autofree char *single = g_build_filename (folder, "single.sqlite", NULL);
+  g_autofree char *all = g_build_filename (folder, "all.sqlite", NULL);
+  g_autoptr (GPtrArray) quotes = make_quotes ();
+  double worst;
+
+  bench_single (single, quotes);
+  bench_all (all, quotes);
+  worst = bench_index (all);
+  bench_floor ();
+  g_unlink (single);
+  g_unlink (all);
+  g_rmdir (folder);
+  return worst > KEYSTROKE_MS;
+}
