@@ -135,25 +135,54 @@ to_minor (QmQuote *quote, gint64 *amount)
     *amount = qm_money_from_micros (*amount, quote->currency).minor;
 }
 
+/* Whether the price has been reduced by the discount already: then quantity and
+ * price come to the line's total without it. */
+static gboolean
+contains_discount (const QmQuote *quote, QmQuoteLine *line)
+{
+  gint64 discount = line->discount_minor, cost;
+
+  line->discount_minor = 0;
+  cost = qm_quote_line_computed (quote, line);
+  line->discount_minor = discount;
+  return cost != QM_AMOUNT_UNSTATED && line->total_minor == cost;
+}
+
 /* The discount that a percentage of quantity x price comes to. */
 static void
-apply_percent (QmQuote *quote, QmQuoteLine *line, gint64 percent)
+apply_percent (const QmQuote *quote, QmQuoteLine *line, gint64 percent)
 {
   const Wide whole = (Wide) 100 * QM_MICROS_PER_UNIT;
-  gint64 cost;
+  gint64 cost = qm_quote_line_computed (quote, line);
 
-  if (percent == 0 || line->discount_minor != 0)
-    return;
-  cost = qm_quote_line_computed (quote, line);
-  if (cost == QM_AMOUNT_UNSTATED || cost < 0)
-    return;
-  line->discount_minor = (gint64) (((Wide) cost * percent + whole / 2) / whole);
+  if (line->discount_minor == 0 && cost != QM_AMOUNT_UNSTATED && cost >= 0)
+    line->discount_minor =
+        (gint64) (((Wide) cost * percent + whole / 2) / whole);
+}
+
+/* Returns whether the discount was left out, being in the price. */
+static gboolean
+finish_discount (const QmCsvDraft *draft, QmQuoteLine *line, gint64 percent)
+{
+  const QmQuote *quote = draft->quote;
+
+  if (draft->is_ours || (percent == 0 && line->discount_minor == 0))
+    return FALSE;
+  if (contains_discount (quote, line))
+    {
+      line->discount_minor = 0;
+      return TRUE;
+    }
+  if (percent != 0)
+    apply_percent (quote, line, percent);
+  return FALSE;
 }
 
 void
 qm_csv_draft_finish (QmCsvDraft *draft)
 {
   QmQuote *quote = draft->quote;
+  gboolean left_out = FALSE;
 
   place_generic (draft);
   to_minor (quote, &quote->net_minor);
@@ -168,8 +197,13 @@ qm_csv_draft_finish (QmCsvDraft *draft)
       to_minor (quote, &line->total_minor);
       to_minor (quote, &line->discount_minor);
       to_minor (quote, &line->charge_minor);
-      apply_percent (quote, line, g_array_index (draft->percents, gint64, i));
+      left_out |= finish_discount (draft, line,
+                                   g_array_index (draft->percents, gint64, i));
     }
+  if (left_out)
+    qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL,
+                          _ ("Prices contain the discounts that stand beside "
+                             "them."));
   if (quote->currency[0] == '\0')
     qm_quote_add_finding (quote, QM_FINDING_WARNING, NULL,
                           _ ("The amounts are without a currency."));

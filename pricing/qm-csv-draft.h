@@ -16,6 +16,7 @@ typedef struct
   gint64 generic[2];   /* rows that say "total": before and after the tax */
   guint n_net;         /* subtotals */
   gboolean has_totals; /* a row of totals was there */
+  gboolean is_ours;    /* the table is one that the project wrote */
 } QmCsvDraft;
 
 QmCsvDraft *qm_csv_draft_new (const QmQuote *head);

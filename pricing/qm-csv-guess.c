@@ -258,6 +258,51 @@ is_better (const QmCsvMapping *mapping, QmCsvField field, int tax)
              && mapping->tax_included == QM_YES);
 }
 
+/* How much stands in a column below the header; `numbers` is whether most of
+ * its cells are whole numbers. */
+static gsize
+measure_column (const QmSheet *sheet,
+                guint first,
+                guint column,
+                gboolean *numbers)
+{
+  guint end = MIN (qm_sheet_n_rows (sheet), first + LOOK_ROWS);
+  guint cells = 0, plain = 0;
+  gsize length = 0;
+
+  for (guint row = first; row < end; row++)
+    {
+      const char *cell = qm_sheet_cell (sheet, row, column);
+
+      length += strlen (cell);
+      cells += cell[0] != '\0';
+      plain += cell[0] != '\0' && cell[strspn (cell, "0123456789.")] == '\0';
+    }
+  *numbers = 2 * plain >= cells;
+  return length;
+}
+
+/* Of two columns for the description ("Item", "Description") the one with more
+ * in it is meant; the other may be the number of the line or part. */
+static void
+choose_description (QmCsvMapping *mapping, const QmSheet *sheet, guint second)
+{
+  guint below = (guint) mapping->header_row + 1;
+  guint first = (guint) qm_csv_mapping_column (mapping, QM_CSV_DESCRIPTION);
+  gboolean first_numbers, second_numbers, numbers;
+  gsize first_length = measure_column (sheet, below, first, &first_numbers);
+  gsize second_length = measure_column (sheet, below, second, &second_numbers);
+  guint loser = second_length > first_length ? first : second;
+
+  if (loser == first)
+    qm_csv_mapping_set_field (mapping, second, QM_CSV_DESCRIPTION);
+  numbers = loser == first ? first_numbers : second_numbers;
+  if (numbers && qm_csv_mapping_column (mapping, QM_CSV_NUMBER) < 0)
+    qm_csv_mapping_set_field (mapping, loser, QM_CSV_NUMBER);
+  else if (!numbers && qm_csv_mapping_column (mapping, QM_CSV_PART_NUMBER) < 0)
+    qm_csv_mapping_set_field (mapping, loser, QM_CSV_PART_NUMBER);
+}
+
 static void
 note_tax (QmCsvMapping *mapping, QmCsvField field, int tax)
 {
@@ -287,6 +332,12 @@ qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet)
       int tax;
       QmCsvField field = qm_csv_field_of (name, &tax);
 
+      if (field == QM_CSV_DESCRIPTION
+          && qm_csv_mapping_column (mapping, field) >= 0)
+        {
+          choose_description (mapping, sheet, i);
+          continue;
+        }
       if (field == QM_CSV_IGNORED || !is_better (mapping, field, tax))
         continue;
       qm_csv_mapping_set_field (mapping, i, field);

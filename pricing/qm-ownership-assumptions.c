@@ -173,6 +173,17 @@ static const char *const part_names[] = { "discount", "shipping", "tax",
                                           "overhead", "residual", "electricity",
                                           "hosting",  "support" };
 
+double
+qm_ownership_get (const QmOwnershipSettings *settings, const char *key)
+{
+  g_return_val_if_fail (settings != NULL && key != NULL, NAN);
+
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    if (strcmp (fields[i].key, key) == 0)
+      return value_of (settings, i);
+  return NAN;
+}
+
 const char *
 qm_ownership_part_name (QmOwnershipParts part)
 {

@@ -116,6 +116,10 @@ void qm_assumption_free (QmAssumption *assumption);
 /* Returns: (transfer full): of QmAssumption, in the order of the sum. */
 GPtrArray *qm_ownership_assumptions (const QmOwnershipSettings *settings);
 
+/* The value of one assumption by its key, in the unit that the list has; NaN
+ * where there is no such key. */
+double qm_ownership_get (const QmOwnershipSettings *settings, const char *key);
+
 /* What is owned. */
 typedef struct
 {

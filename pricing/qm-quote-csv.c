@@ -422,6 +422,9 @@ read_line (Reader *reader, QmCsvDraft *draft, guint row)
   line->quantity_micros = read_quantity (reader, draft, row, line);
   line->price_micros = read_field (reader, draft, row, QM_CSV_PRICE);
   line->total_minor = read_field (reader, draft, row, QM_CSV_TOTAL);
+  if (line->price_micros != QM_AMOUNT_UNSTATED
+      && qm_csv_mapping_column (reader->mapping, QM_CSV_QUANTITY) < 0)
+    line->quantity_micros = QM_MICROS_PER_UNIT;
   base = read_field (reader, draft, row, QM_CSV_BASE_QUANTITY);
   if (base > 0)
     line->base_quantity_micros = base;
@@ -619,9 +622,15 @@ finish_drafts (Reader *reader, const char *encoding, GPtrArray *quotes)
       if (quote->currency[0] == '\0')
         memcpy (quote->currency, reader->mapping->currency, 4);
       report_columns (reader, quote);
+      if (qm_csv_mapping_column (reader->mapping, QM_CSV_QUANTITY) < 0)
+        qm_read_find (quote, QM_FINDING_NOTE, NULL,
+                      _ ("There is no column of quantities; each price was "
+                         "taken as that of one piece."));
       if (strcmp (encoding, "UTF-8") != 0)
         qm_read_find (quote, QM_FINDING_NOTE, NULL,
                       _ ("The file was read in the encoding %s."), encoding);
+      draft->is_ours =
+          qm_csv_mapping_column (reader->mapping, QM_CSV_ROLE) >= 0;
       qm_csv_draft_finish (draft);
       g_ptr_array_add (quotes, g_steal_pointer (&draft->quote));
     }

@@ -15,6 +15,14 @@ typedef struct
   gsize *starts; /* of each row, and the end */
 } QmIndexText;
 
+/* The rows that a word is in, a byte for each: while somebody types, all words
+ * but the last one stay. */
+typedef struct
+{
+  guint8 *quotes; /* in the quote itself */
+  guint8 *lines;
+} QmIndexMarks;
+
 /* The order of the last list, which stays while somebody types. */
 typedef struct
 {
@@ -34,6 +42,7 @@ struct _QmQuoteIndex
   guint n_lines;
   QmIndexText quote_text; /* vendor, number, note and source */
   QmIndexText line_text;
+  GHashTable *marks; /* word -> QmIndexMarks, of the last searches */
   QmIndexOrder quote_order;
   QmIndexOrder line_order;
 };

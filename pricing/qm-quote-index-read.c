@@ -391,6 +391,16 @@ clear_reader (Reader *reader)
   g_ptr_array_unref (reader->items);
 }
 
+static void
+marks_free (gpointer data)
+{
+  QmIndexMarks *marks = data;
+
+  g_free (marks->quotes);
+  g_free (marks->lines);
+  g_free (marks);
+}
+
 QmQuoteIndex *
 qm_quote_index_new (QmQuoteStore *store,
                     GCancellable *cancellable,
@@ -404,6 +414,8 @@ qm_quote_index_new (QmQuoteStore *store,
 
   index = g_new0 (QmQuoteIndex, 1);
   index->strings = g_string_chunk_new (1 << 16);
+  index->marks =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, marks_free);
   reader.index = index;
   reader.amounts = g_array_new (FALSE, FALSE, sizeof (QmQuoteLine));
   reader.items = g_ptr_array_new ();
@@ -427,6 +439,7 @@ qm_quote_index_free (QmQuoteIndex *index)
   if (index == NULL)
     return;
   g_string_chunk_free (index->strings);
+  g_hash_table_unref (index->marks);
   g_free (index->quotes);
   g_free (index->lines);
   text_clear (&index->quote_text);

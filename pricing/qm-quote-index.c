@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+/* How many words' rows are kept; a byte a row and word. */
+#define WORDS_KEPT 16
+
 gboolean
 qm_quote_index_is_current (const QmQuoteIndex *index, QmQuoteStore *store)
 {
@@ -92,32 +95,46 @@ mark_word (const QmIndexText *text, const char *word, guint8 *marks)
     }
 }
 
+/* The rows that a word is in, from the cache where it was looked for before. */
+static const QmIndexMarks *
+marks_of (QmQuoteIndex *index, const char *word)
+{
+  QmIndexMarks *marks = g_hash_table_lookup (index->marks, word);
+
+  if (marks != NULL)
+    return marks;
+  if (g_hash_table_size (index->marks) >= WORDS_KEPT)
+    g_hash_table_remove_all (index->marks);
+  marks = g_new0 (QmIndexMarks, 1);
+  marks->quotes = g_new0 (guint8, index->n_quotes);
+  marks->lines = g_new0 (guint8, index->n_lines);
+  mark_word (&index->quote_text, word, marks->quotes);
+  mark_word (&index->line_text, word, marks->lines);
+  g_hash_table_insert (index->marks, g_strdup (word), marks);
+  return marks;
+}
+
 /* Leaves alive the lines that a word is in, or in whose quote it is. */
 static void
-narrow_lines (const QmQuoteIndex *index, const char *word, guint8 *alive)
+narrow_lines (QmQuoteIndex *index, const char *word, guint8 *alive)
 {
-  g_autofree guint8 *in_quote = g_new0 (guint8, index->n_quotes);
-  g_autofree guint8 *in_line = g_new0 (guint8, index->n_lines);
+  const QmIndexMarks *marks = marks_of (index, word);
 
-  mark_word (&index->quote_text, word, in_quote);
-  mark_word (&index->line_text, word, in_line);
   for (guint i = 0; i < index->n_lines; i++)
-    alive[i] &= in_line[i] | in_quote[quote_of (index, i)];
+    alive[i] &= marks->lines[i] | marks->quotes[quote_of (index, i)];
 }
 
 /* Leaves alive the quotes that a word is in, or in a line of which it is. */
 static void
-narrow_quotes (const QmQuoteIndex *index, const char *word, guint8 *alive)
+narrow_quotes (QmQuoteIndex *index, const char *word, guint8 *alive)
 {
-  g_autofree guint8 *in_quote = g_new0 (guint8, index->n_quotes);
-  g_autofree guint8 *in_line = g_new0 (guint8, index->n_lines);
+  const QmIndexMarks *marks = marks_of (index, word);
+  g_autofree guint8 *found = g_memdup2 (marks->quotes, index->n_quotes);
 
-  mark_word (&index->quote_text, word, in_quote);
-  mark_word (&index->line_text, word, in_line);
   for (guint i = 0; i < index->n_lines; i++)
-    in_quote[quote_of (index, i)] |= in_line[i];
+    found[quote_of (index, i)] |= marks->lines[i];
   for (guint i = 0; i < index->n_quotes; i++)
-    alive[i] &= in_quote[i];
+    alive[i] &= found[i];
 }
 
 /* Whether a quote passes what does not depend on its lines. */
@@ -149,7 +166,7 @@ line_has_item (const QmQuoteLineRow *line, const char *item)
 }
 
 static guint8 *
-find_lines (const QmQuoteIndex *index, const QmQuoteFilter *filter)
+find_lines (QmQuoteIndex *index, const QmQuoteFilter *filter)
 {
   g_autofree guint8 *passing = pass_quotes (index, filter);
   g_auto (GStrv) words = qm_search_text_words (filter->search);
@@ -165,7 +182,7 @@ find_lines (const QmQuoteIndex *index, const QmQuoteFilter *filter)
 }
 
 static guint8 *
-find_quotes (const QmQuoteIndex *index, const QmQuoteFilter *filter)
+find_quotes (QmQuoteIndex *index, const QmQuoteFilter *filter)
 {
   g_auto (GStrv) words = qm_search_text_words (filter->search);
   guint8 *alive = pass_quotes (index, filter);

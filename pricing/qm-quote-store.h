@@ -99,6 +99,7 @@ QmQuoteStore *qm_quote_store_open (const char *path, GError **error);
 QmQuoteStore *qm_quote_store_open_again (const QmQuoteStore *store,
                                          GError **error);
 
+/* Closes a store, which may be NULL. */
 void qm_quote_store_close (QmQuoteStore *store);
 
 /* Its path, as it was given. */

@@ -56,6 +56,7 @@ static const Shortcut shortcuts[] = {
   { "win.copy-plot", { "<Control><Shift>c" } },
   { "win.save-table", { "<Control>s", "<Control><Shift>e" } },
   { "win.print", { "<Control>p" } },
+  { "win.total-cost", { "<Control>t" } },
   { "win.zoom-in", { "<Control>plus", "<Control>equal", "<Control>KP_Add" } },
   { "win.zoom-out", { "<Control>minus", "<Control>KP_Subtract" } },
   { "win.zoom-reset", { "<Control>0", "<Control>KP_0" } },

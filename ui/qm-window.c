@@ -5,6 +5,7 @@
 #include "ui/qm-window.h"
 
 #include "ui/qm-advisor-page.h"
+#include "ui/qm-ownership-window.h"
 #include "ui/qm-problem-bar.h"
 #include "ui/qm-quotes-page.h"
 
@@ -25,6 +26,7 @@ struct _QmWindow
   QmAdvisorPage *page;
   QmQuoteBook *book; /* NULL: no quotes are kept */
   QmQuotesPage *quotes;
+  GtkWidget *total_cost; /* weak; NULL: not open */
 };
 
 G_DEFINE_FINAL_TYPE (QmWindow, qm_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -112,7 +114,7 @@ static void
 set_actions_enabled (QmWindow *self, gboolean enabled)
 {
   static const char *const own[] = { "win.reset", "win.search-model",
-                                     "win.focus-budget" };
+                                     "win.focus-budget", "win.total-cost" };
 
   for (guint i = 0; i < G_N_ELEMENTS (own); i++)
     gtk_widget_action_set_enabled (GTK_WIDGET (self), own[i], enabled);
@@ -283,6 +285,18 @@ focus_budget_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 static void
+total_cost_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+
+  if (self->total_cost == NULL)
+    g_set_weak_pointer (&self->total_cost,
+                        qm_ownership_window_new (
+                            GTK_WINDOW (self), self->advisor, self->settings));
+  gtk_window_present (GTK_WINDOW (self->total_cost));
+}
+
+static void
 result_action_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmWindow *self = QM_WINDOW (widget);
@@ -306,6 +320,7 @@ qm_window_dispose (GObject *object)
   QmWindow *self = QM_WINDOW (object);
 
   g_clear_object (&self->book);
+  g_clear_weak_pointer (&self->total_cost);
   g_clear_object (&self->advisor);
   g_clear_object (&self->settings);
 
@@ -333,6 +348,8 @@ qm_window_class_init (QmWindowClass *klass)
                                    import_quotes_cb);
   gtk_widget_class_install_action (widget_class, "win.show-page", "s",
                                    show_page_cb);
+  gtk_widget_class_install_action (widget_class, "win.total-cost", NULL,
+                                   total_cost_cb);
   for (guint i = 0; i < G_N_ELEMENTS (result_actions); i++)
     {
       g_autofree char *name = g_strconcat ("win.", result_actions[i], NULL);

@@ -51,11 +51,11 @@ SITE_MASKS = 0x20000000
 
 
 def philox(key0, key1, c0, c1, c2, c3):
-    """Philox 4x32-10, on arrays: four words of each counter."""
+    """Philox 4x32-7, on arrays: four words of each counter."""
     words = [numpy.asarray(c, dtype=numpy.uint64) for c in (c0, c1, c2, c3)]
     low = numpy.uint64(0xffffffff)
     half = numpy.uint64(32)
-    for _ in range(10):
+    for _ in range(7):
         product0 = words[0] * numpy.uint64(0xD2511F53)
         product1 = words[2] * numpy.uint64(0xCD9E8D57)
         words = [(product1 >> half) ^ words[1] ^ numpy.uint64(key0),

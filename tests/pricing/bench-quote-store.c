@@ -15,6 +15,7 @@
 #include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define QUOTES 10000
 #define LINES  10
@@ -23,10 +24,22 @@
 
 #define KEYSTROKE_MS 50.0
 
+/* Milliseconds on the clock: what is written waits for the disk. */
 static double
 now (void)
 {
   return (double) g_get_monotonic_time () / 1000;
+}
+
+/* Milliseconds of this thread's processor time: other work on the machine does
+ * not count. */
+static double
+spent (void)
+{
+  struct timespec time;
+
+  clock_gettime (CLOCK_THREAD_CPUTIME_ID, &time);
+  return (double) time.tv_sec * 1000 + (double) time.tv_nsec / 1e6;
 }
 
 static GPtrArray *
@@ -88,19 +101,19 @@ type (QmQuoteIndex *index, const char *text, gboolean lines, guint *n_found)
       g_autofree char *typed = g_strndup (text, length);
       QmQuoteFilter filter = { .search = typed };
       g_autoptr (GPtrArray) rows = NULL;
-      double begin = now ();
+      double begin = spent ();
 
       rows = lines ? qm_quote_index_lines (index, &filter, QM_QUOTE_SORT_PRICE,
                                            TRUE, 0, PAGE, n_found)
                    : qm_quote_index_quotes (index, &filter, QM_QUOTE_SORT_TOTAL,
                                             TRUE, 0, PAGE, n_found);
-      longest = MAX (longest, now () - begin);
+      longest = MAX (longest, spent () - begin);
     }
   return longest;
 }
 
 static double
-bench_typing (QmQuoteIndex *index)
+bench_typing (QmQuoteIndex *index, gboolean lines)
 {
   static const char *const texts[] = {
     "nvidia",         "h100 80gb sxm",
@@ -110,15 +123,15 @@ bench_typing (QmQuoteIndex *index)
   };
   double worst = 0;
 
+  printf ("typing over the list of %s, the slowest keystroke of each text:\n",
+          lines ? "lines" : "quotes");
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
     {
-      guint n_lines, n_quotes;
-      double lines = type (index, texts[i], TRUE, &n_lines);
-      double quotes = type (index, texts[i], FALSE, &n_quotes);
+      guint n_found;
+      double longest = type (index, texts[i], lines, &n_found);
 
-      printf ("  “%s”: lines %.1f ms (%u found), quotes %.1f ms (%u found)\n",
-              texts[i], lines, n_lines, quotes, n_quotes);
-      worst = MAX (worst, MAX (lines, quotes));
+      printf ("  “%s”: %.1f ms (%u found)\n", texts[i], longest, n_found);
+      worst = MAX (worst, longest);
     }
   return worst;
 }
@@ -137,12 +150,12 @@ bench_sorting (QmQuoteIndex *index)
 
   for (guint i = 0; i < G_N_ELEMENTS (sorts); i++)
     {
-      double begin = now ();
+      double begin = spent ();
 
       g_ptr_array_unref (qm_quote_index_lines (index, &filter, sorts[i].sort,
                                                FALSE, 0, PAGE, NULL));
       printf ("sorting all lines by %s: %.1f ms\n", sorts[i].name,
-              now () - begin);
+              spent () - begin);
     }
 }
 
@@ -164,7 +177,7 @@ bench_index (const char *path)
   g_autoptr (QmQuoteIndex) index = NULL;
   g_autoptr (QmQuoteStore) store = NULL;
   double begin = now ();
-  double worst;
+  double worst, quotes;
 
   store = open_store (path);
   printf ("opening and looking through: %.0f ms\n", now () - begin);
@@ -179,8 +192,9 @@ bench_index (const char *path)
   /* The first answer sorts; a list on the screen has that behind it. */
   type (index, "x", TRUE, NULL);
   type (index, "x", FALSE, NULL);
-  printf ("typing, the slowest keystroke of each text:\n");
-  worst = bench_typing (index);
+  worst = bench_typing (index, TRUE);
+  quotes = bench_typing (index, FALSE);
+  worst = MAX (worst, quotes);
   printf ("slowest keystroke: %.1f ms (at most %.0f are wanted)\n", worst,
           KEYSTROKE_MS);
   return worst;
@@ -195,10 +209,10 @@ bench_floor (void)
   gboolean found;
 
   memset (text, 'x', size);
-  begin = now ();
+  begin = spent ();
   found = memchr (text, 'y', size) != NULL;
   printf ("memchr() over %" G_GSIZE_FORMAT " bytes: %.1f ms%s\n", size,
-          now () - begin, found ? " (?)" : "");
+          spent () - begin, found ? " (?)" : "");
 }
 
 int

@@ -408,16 +408,65 @@ test_findings (void)
                    QM_AMOUNT_UNSTATED);
 }
 
+/* "Item" may be the number of the line, and a list of prices has no
+ * quantities. */
+static void
+test_item_and_list (void)
+{
+  g_autoptr (GPtrArray) quotes =
+      read_table ("\"Quotation No: Q-7\",,,\"Date: 14/10/2026\",,\n"
+                  "Item,Part No.,Description,Qty,Unit Price (£),Amount (£)\n"
+                  "1,SYS-8,\"8U server, 8x H100 SXM5\",1,\"215,000.00\","
+                  "\"215,000.00\"\n"
+                  ",,2TB DDR5,,,\n"
+                  ",,,,Subtotal,\"215,000.00\"\n"
+                  ",,,,VAT @ 20%,\"43,000.00\"\n"
+                  ",,,,Total,\"258,000.00\"\n"
+                  "Terms: 30 days net,,,,,\n");
+  g_autoptr (GPtrArray) list =
+      read_table ("Product\tPrice\nRTX 4090\t€1,599.00\n");
+  QmQuote *quote = g_ptr_array_index (quotes, 0);
+
+  assert_line (quote, 0, "8U server, 8x H100 SXM5", 1, 215000, 215000);
+  g_assert_cmpstr (sample_line (quote, 0)->number, ==, "1");
+  g_assert_cmpstr (sample_line (quote, 0)->part_number, ==, "SYS-8");
+  g_assert_cmpint (sample_line (quote, 1)->role, ==, QM_LINE_PART);
+  g_assert_cmpstr (quote->number, ==, "Q-7");
+  g_assert_cmpstr (quote->currency, ==, "GBP");
+  sample_assert_date (quote->issued_on, 2026, 10, 14);
+  g_assert_cmpint (quote->net_minor, ==, 21500000);
+  g_assert_cmpint (quote->tax_minor, ==, 4300000);
+  g_assert_cmpint (quote->payable_minor, ==, 25800000);
+  g_assert_cmpstr (quote->note, ==, "Terms: 30 days net");
+  g_assert_cmpuint (qm_quote_totals_check (quote), ==, 0);
+
+  g_assert_cmpint (
+      sample_line (g_ptr_array_index (list, 0), 0)->quantity_micros, ==,
+      1000000);
+  g_assert_cmpuint (sample_findings (g_ptr_array_index (list, 0),
+                                     QM_FINDING_NOTE,
+                                     "no column of quantities"),
+                    ==, 1);
+}
+
 static void
 test_percent (void)
 {
   g_autoptr (GPtrArray) quotes =
       read_table ("Product,Qty,Price,Discount %,Total\n"
                   "A,3,100.00,10%,270.00\nB,1,99.99,33.3,66.69\n");
+  g_autoptr (GPtrArray) net =
+      read_table ("Product,Qty,List price,Discount %,Net price,Extended\n"
+                  "A,2,100.00,10%,90.00,180.00\n");
   QmQuote *quote = g_ptr_array_index (quotes, 0);
 
   g_assert_cmpint (sample_line (quote, 0)->discount_minor, ==, 3000);
   g_assert_cmpint (sample_line (quote, 1)->discount_minor, ==, 3330);
+  g_assert_cmpint (sample_line (g_ptr_array_index (net, 0), 0)->discount_minor,
+                   ==, 0);
+  g_assert_cmpuint (sample_findings (g_ptr_array_index (net, 0),
+                                     QM_FINDING_NOTE, "contain the discounts"),
+                    ==, 1);
   g_assert_cmpuint (qm_quote_totals_check (quote), ==, 0);
 }
 
@@ -455,7 +504,9 @@ make_quote (void)
   part->quantity_micros = 8000000;
   other->description = g_strdup ("Total cost of nothing");
   other->quantity_micros = 1000000;
-  other->total_minor = -5;
+  other->price_micros = 10000000;
+  other->total_minor = 1000;
+  other->discount_minor = 5;
   return quote;
 }
 
@@ -573,6 +624,7 @@ main (int argc, char **argv)
   g_test_add_func ("/csv/several-quotes", test_several_quotes);
   g_test_add_func ("/csv/refused", test_refused);
   g_test_add_func ("/csv/findings", test_findings);
+  g_test_add_func ("/csv/item-and-list", test_item_and_list);
   g_test_add_func ("/csv/percent", test_percent);
   g_test_add_func ("/csv/round-trip", test_round_trip);
   g_test_add_func ("/csv/mapping", test_mapping);

@@ -115,7 +115,8 @@ test_result_actions (void)
 {
   static const char *const own[] = { "win.reset",        "win.search-model",
                                      "win.focus-budget", "win.import-quotes",
-                                     "win.show-page",    NULL };
+                                     "win.show-page",    "win.total-cost",
+                                     NULL };
   GTypeClass *window_class = g_type_class_ref (QM_TYPE_WINDOW);
   GTypeClass *results_class = g_type_class_ref (QM_TYPE_RESULTS_VIEW);
   const char *name, *property;
