@@ -411,6 +411,8 @@ new_cell_label (float xalign, gboolean ellipsize)
   GtkWidget *label = gtk_label_new (NULL);
 
   gtk_label_set_xalign (GTK_LABEL (label), xalign);
+  gtk_label_set_justify (GTK_LABEL (label),
+                         xalign > 0 ? GTK_JUSTIFY_RIGHT : GTK_JUSTIFY_LEFT);
   if (ellipsize)
     gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
   else
@@ -527,6 +529,7 @@ fill_quote (GtkWidget *cell, const QmQuoteShown *shown)
   gtk_label_set_label (GTK_LABEL (title), shown->title);
   gtk_label_set_label (GTK_LABEL (detail), shown->detail);
   gtk_widget_set_visible (detail, *shown->detail != '\0');
+  gtk_widget_set_tooltip_text (cell, shown->title);
   set_class (title, "dim-label", shown->expired);
 }
 

@@ -64,12 +64,14 @@ delete_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
   if (quote == NULL)
     return;
+  /* Before the list hears of it, so that it can be undone from then on. */
+  g_array_append_val (self->deleted, quote->id);
   if (!qm_quote_book_delete (self->book, quote->id, &error))
     {
+      g_array_set_size (self->deleted, self->deleted->len - 1);
       qm_quotes_page_tell (self, error->message);
       return;
     }
-  g_array_append_val (self->deleted, quote->id);
   title = qm_quote_title (quote->vendor, quote->number, quote->source);
   message = g_strdup_printf (_ ("Deleted: %s"), title);
   markup = g_markup_escape_text (message, -1);

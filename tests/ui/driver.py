@@ -20,7 +20,7 @@ from gi.repository import Atspi, GLib  # noqa: E402
 # The interfaces that replace the deprecated ones came after Debian 12's.
 warnings.simplefilter("ignore", DeprecationWarning)
 
-PATIENCE = 6.0  # seconds that anything may take on a slow machine
+PATIENCE = 20.0  # seconds that anything may take on a slow machine
 
 
 class NotFound(AssertionError):

@@ -119,7 +119,7 @@ class QuotesTest(unittest.TestCase):
         self.root.find("push button", "Delete this quote").press()
         driver.wait_for(lambda: self.headline() == before,
                         "the advice as it was")
-        self.root.find("push button", "Undo").press()
+        self.root.find("push button", contains="Undo").press()
         self.expect_rows(1)
         self.expect_headline("8 × H100 SXM5 80GB")
 
@@ -163,9 +163,10 @@ class QuotesTest(unittest.TestCase):
         self.assertIn("Delta", row.name)
         driver.press_keys("Escape")
         self.expect_rows(2)
-        for name in ("Compare: Delta Computers", "Compare: Nordsee"):
+        # The newest one comes first.
+        for name in ("Compare: Nordsee", "Compare: Delta Computers"):
             self.root.tab_to("check box", name)
-            driver.press_keys("space")
+            driver.press_keys("space", "Down")
         self.root.find("push button", "Compare").press()
         side = self.root.find("panel", "Quotes side by side")
         side.find("label", contains="not offered")
