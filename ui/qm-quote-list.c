@@ -4,6 +4,7 @@
 
 #include "ui/qm-quote-list.h"
 
+#include "ui/qm-quote-choice.h"
 #include "ui/qm-quote-item.h"
 #include "ui/qm-quote-text.h"
 
@@ -87,23 +88,13 @@ static const QmQuoteSort sorts[N_COLUMNS] = {
 
 /* What is listed. */
 
-static const char *
-chosen (GtkDropDown *choice, GStrv values)
-{
-  guint selected = gtk_drop_down_get_selected (choice);
-
-  if (values == NULL || selected == 0 || selected == GTK_INVALID_LIST_POSITION)
-    return NULL;
-  return values[selected - 1];
-}
-
 static GPtrArray *
 find_rows (QmQuoteList *self, QmQuoteIndex *index)
 {
   QmQuoteFilter filter = {
     .search = gtk_editable_get_text (GTK_EDITABLE (self->search)),
-    .vendor = chosen (self->vendor, self->vendors),
-    .item = chosen (self->item, self->items),
+    .vendor = qm_quote_choice_get (self->vendor, self->vendors),
+    .item = qm_quote_choice_get (self->item, self->items),
   };
 
   if (gtk_check_button_get_active (self->valid))
@@ -171,8 +162,8 @@ show_selected (QmQuoteList *self)
 static void
 show_filtered (QmQuoteList *self, guint n_listed, guint n_all)
 {
-  gboolean filters = chosen (self->vendor, self->vendors) != NULL
-                     || chosen (self->item, self->items) != NULL
+  gboolean filters = qm_quote_choice_get (self->vendor, self->vendors) != NULL
+                     || qm_quote_choice_get (self->item, self->items) != NULL
                      || gtk_check_button_get_active (self->valid);
   g_autofree char *text =
       n_listed == n_all
@@ -223,101 +214,6 @@ refresh_cb (QmQuoteList *self)
   show_filtered (self, items->len, all->len);
 }
 
-/* Choices of the filters. */
-
-static gboolean
-fill_choice (GtkDropDown *choice,
-             GStrv *values,
-             GStrv new_values,
-             GtkStringList *names)
-{
-  const char *before = chosen (choice, *values);
-  guint position = 0;
-
-  if (*values != NULL
-      && g_strv_equal ((const char *const *) *values,
-                       (const char *const *) new_values))
-    return FALSE;
-  for (guint i = 0; before != NULL && new_values[i] != NULL; i++)
-    if (g_str_equal (new_values[i], before))
-      position = i + 1;
-  gtk_drop_down_set_model (choice, G_LIST_MODEL (names));
-  gtk_drop_down_set_selected (choice, position);
-  g_strfreev (*values);
-  *values = g_strdupv (new_values);
-  return TRUE;
-}
-
-static void
-fill_vendors (QmQuoteList *self)
-{
-  g_auto (GStrv) vendors =
-      qm_quote_store_vendors (qm_quote_book_get_store (self->book), NULL, 1000,
-                              NULL);
-  g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
-
-  if (vendors == NULL)
-    return;
-  gtk_string_list_append (names, _ ("All vendors"));
-  for (guint i = 0; vendors[i] != NULL; i++)
-    gtk_string_list_append (names, vendors[i]);
-  fill_choice (self->vendor, &self->vendors, vendors, names);
-}
-
-static void
-add_items (GHashTable *set, const char *ids)
-{
-  g_auto (GStrv) parts = g_strsplit (ids, ";", -1);
-
-  for (guint i = 0; parts[i] != NULL; i++)
-    if (*parts[i] != '\0')
-      g_hash_table_add (set, g_strdup (parts[i]));
-}
-
-static int
-compare_strings_cb (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(const char *const *) a, *(const char *const *) b);
-}
-
-static void
-fill_items (QmQuoteList *self)
-{
-  const QmCatalog *catalog = qm_quote_book_get_catalog (self->book);
-  const QmQuoteFilter everything = { 0 };
-  g_autoptr (GPtrArray) rows =
-      qm_quote_index_quotes (qm_quote_book_get_index (self->book), &everything,
-                             QM_QUOTE_SORT_ADDED, TRUE, 0, G_MAXUINT, NULL);
-  g_autoptr (GHashTable) set =
-      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
-  g_autoptr (GPtrArray) ids = g_ptr_array_new ();
-  GHashTableIter iter;
-  gpointer id;
-
-  for (guint i = 0; i < rows->len; i++)
-    {
-      const QmQuoteRow *row = g_ptr_array_index (rows, i);
-
-      if (row->items != NULL)
-        add_items (set, row->items);
-    }
-  g_hash_table_iter_init (&iter, set);
-  while (g_hash_table_iter_next (&iter, &id, NULL))
-    g_ptr_array_add (ids, id);
-  g_ptr_array_sort (ids, compare_strings_cb);
-  gtk_string_list_append (names, _ ("All GPUs and machines"));
-  for (guint i = 0; i < ids->len; i++)
-    {
-      g_autofree char *name =
-          qm_quote_item_text (catalog, g_ptr_array_index (ids, i));
-
-      gtk_string_list_append (names, name);
-    }
-  g_ptr_array_add (ids, NULL);
-  fill_choice (self->item, &self->items, (GStrv) ids->pdata, names);
-}
-
 /* Marks of quotes that are gone. */
 static void
 drop_marks (QmQuoteList *self)
@@ -346,8 +242,8 @@ changed_cb (QmQuoteList *self)
   const QmQuoteRow *row;
 
   self->refreshing = TRUE;
-  fill_vendors (self);
-  fill_items (self);
+  qm_quote_choice_fill_vendors (self->vendor, &self->vendors, self->book);
+  qm_quote_choice_fill_items (self->item, &self->items, self->book);
   self->refreshing = FALSE;
   refresh_cb (self);
   drop_marks (self);
