@@ -190,8 +190,8 @@ show_manner (QmCsvMappingView *self, const QmImport *import)
   adw_combo_row_set_selected (self->dates, self->mapping->date_order);
   adw_combo_row_set_selected (self->tax,
                               self->mapping->tax_included == QM_UNSTATED ? 0
-                              : self->mapping->tax_included == QM_NO    ? 1
-                                                                        : 2);
+                              : self->mapping->tax_included == QM_NO     ? 1
+                                                                         : 2);
   gtk_editable_set_text (GTK_EDITABLE (self->currency),
                          self->mapping->currency);
   gtk_widget_set_visible (self->remember_row, import->fingerprint != NULL);
