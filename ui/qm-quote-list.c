@@ -52,18 +52,10 @@ struct _QmQuoteList
   GStrv items;     /* ids */
   gint64 selected; /* id; 0: none */
   gboolean refreshing;
-  gboolean narrow;
 
   QmQuoteItem *probe[2];
   int sort_column; /* -1: unsorted */
   gboolean sort_descending;
-};
-
-enum
-{
-  PROP_0,
-  PROP_NARROW,
-  N_PROPS
 };
 
 enum
@@ -76,7 +68,6 @@ enum
 
 G_DEFINE_FINAL_TYPE (QmQuoteList, qm_quote_list, GTK_TYPE_WIDGET)
 
-static GParamSpec *properties[N_PROPS];
 static guint signals[N_SIGNALS];
 
 static const QmQuoteSort sorts[N_COLUMNS] = {
@@ -600,50 +591,14 @@ qm_quote_list_set_book (QmQuoteList *self, QmQuoteBook *book)
     changed_cb (self);
 }
 
-static void
-set_narrow (QmQuoteList *self, gboolean narrow)
+void
+qm_quote_list_set_narrow (QmQuoteList *self, gboolean narrow)
 {
-  if (self->narrow == narrow)
-    return;
-  self->narrow = narrow;
+  g_return_if_fail (QM_IS_QUOTE_LIST (self));
+
   gtk_column_view_column_set_visible (self->columns[COLUMN_ISSUED].column,
                                       !narrow);
   gtk_column_view_set_single_click_activate (self->view, narrow);
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_NARROW]);
-}
-
-static void
-qm_quote_list_get_property (GObject *object,
-                            guint prop_id,
-                            GValue *value,
-                            GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_NARROW:
-      g_value_set_boolean (value, QM_QUOTE_LIST (object)->narrow);
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
-qm_quote_list_set_property (GObject *object,
-                            guint prop_id,
-                            const GValue *value,
-                            GParamSpec *pspec)
-{
-  switch (prop_id)
-    {
-    case PROP_NARROW:
-      set_narrow (QM_QUOTE_LIST (object), g_value_get_boolean (value));
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
 }
 
 static void
@@ -677,14 +632,7 @@ qm_quote_list_class_init (QmQuoteListClass *klass)
                                                 "marked" };
 
   object_class->dispose = qm_quote_list_dispose;
-  object_class->get_property = qm_quote_list_get_property;
-  object_class->set_property = qm_quote_list_set_property;
 
-  properties[PROP_NARROW] =
-      g_param_spec_boolean ("narrow", NULL, NULL, FALSE,
-                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
-                                | G_PARAM_STATIC_STRINGS);
-  g_object_class_install_properties (object_class, N_PROPS, properties);
   for (guint i = 0; i < N_SIGNALS; i++)
     signals[i] =
         g_signal_new (names[i], G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,

@@ -21,9 +21,7 @@ G_DECLARE_FINAL_TYPE (QmQuoteList, qm_quote_list, QM, QUOTE_LIST, GtkWidget)
  *
  *   "selected"   another quote, or none, is selected
  *   "activated"  the selected quote was pressed
- *   "marked"     other quotes are marked
- *
- * Property "narrow": whether only the most important columns are shown. */
+ *   "marked"     other quotes are marked */
 
 /* To be called once. */
 void qm_quote_list_set_book (QmQuoteList *self, QmQuoteBook *book);
@@ -37,12 +35,18 @@ void qm_quote_list_select (QmQuoteList *self, gint64 id);
 
 /* Ids of the marked quotes, in the order of marking.  (transfer none) */
 GArray *qm_quote_list_get_marked (QmQuoteList *self);
+
+/* Marks one, or takes its mark away, or all marks. */
 void qm_quote_list_mark (QmQuoteList *self, gint64 id, gboolean marked);
 void qm_quote_list_unmark_all (QmQuoteList *self);
 
 /* How many quotes are listed. */
 guint qm_quote_list_get_n_listed (QmQuoteList *self);
 
+/* Shows only the most important columns, and takes one press for activating. */
+void qm_quote_list_set_narrow (QmQuoteList *self, gboolean narrow);
+
+/* Puts the keyboard into the search. */
 void qm_quote_list_focus_search (QmQuoteList *self);
 
 G_END_DECLS

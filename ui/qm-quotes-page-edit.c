@@ -6,6 +6,7 @@
 
 #include "pricing/qm-quote-csv.h"
 #include "pricing/qm-quote-ubl.h"
+#include "ui/qm-price-history.h"
 #include "ui/qm-quote-editor.h"
 #include "ui/qm-quote-text.h"
 #include "ui/qm-results-files.h"
@@ -113,6 +114,27 @@ undo_cb (GtkWidget *widget, const char *name, GVariant *parameter)
              g_array_index (self->deleted, gint64, self->deleted->len - 1));
 }
 
+/* The history of the first GPU or machine that the quote is about. */
+static void
+history_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmQuotesPage *self = QM_QUOTES_PAGE (widget);
+  g_autoptr (QmQuote) quote = qm_quotes_page_get_quote (self);
+
+  for (guint i = 0; quote != NULL && i < quote->lines->len; i++)
+    {
+      const QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
+
+      if (line->item == NULL)
+        continue;
+      gtk_window_present (GTK_WINDOW (qm_price_history_new (
+          qm_quotes_page_window (self), self->book, line->item)));
+      return;
+    }
+  if (quote != NULL)
+    qm_quotes_page_tell (self, _ ("This quote names nothing of the catalog"));
+}
+
 /* Exporting: the marked quotes as a table, or else the selected one. */
 
 static GBytes *
@@ -195,6 +217,7 @@ qm_quotes_page_install_edit (GtkWidgetClass *widget_class)
     { "quotes.new", new_cb, GDK_KEY_n, GDK_CONTROL_MASK },
     { "quotes.edit", edit_cb, GDK_KEY_F2, 0 },
     { "quotes.delete", delete_cb, GDK_KEY_Delete, 0 },
+    { "quotes.history", history_cb, GDK_KEY_h, GDK_CONTROL_MASK },
     { "quotes.undo", undo_cb, GDK_KEY_z, GDK_CONTROL_MASK },
     { "quotes.export-csv", export_csv_cb, GDK_KEY_s, GDK_CONTROL_MASK },
     { "quotes.export-ubl", export_ubl_cb, GDK_KEY_u, GDK_CONTROL_MASK },

@@ -63,7 +63,7 @@ static void
 update_actions (QmQuotesPage *self)
 {
   static const char *const of_quote[] = { "quotes.edit", "quotes.delete",
-                                          "quotes.export-csv",
+                                          "quotes.history", "quotes.export-csv",
                                           "quotes.export-ubl" };
   gboolean selected = qm_quote_list_get_selected (self->list) != 0;
   guint n_marked = qm_quote_list_get_marked (self->list)->len;
@@ -161,7 +161,7 @@ folded_cb (QmQuotesPage *self)
   gboolean folded = adw_leaflet_get_folded (self->leaflet);
 
   gtk_widget_set_visible (self->back_button, folded);
-  g_object_set (self->list, "narrow", folded, NULL);
+  qm_quote_list_set_narrow (self->list, folded);
 }
 
 /* The user has said what a line is about. */

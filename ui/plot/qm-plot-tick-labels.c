@@ -106,12 +106,32 @@ format_value (double value, guint style, const char *currency)
     }
 }
 
+static char *
+format_date (double days)
+{
+  g_autoptr (GDateTime) epoch = g_date_time_new_utc (1970, 1, 1, 0, 0, 0);
+  g_autoptr (GDateTime) time =
+      fabs (days) < 1e6 ? g_date_time_add_days (epoch, (int) floor (days))
+                        : NULL;
+
+  return time != NULL ? g_date_time_format (time, "%Y-%m-%d") : g_strdup ("");
+}
+
 void
 qm_plot_tick_labels (QmPlotTick *ticks, guint n, const QmPlotAxis *axis)
 {
   gboolean money = axis->unit == QM_PLOT_UNIT_MONEY && axis->currency != NULL;
   guint style = money ? STYLE_MONEY_SHORT : STYLE_NUMBER;
 
+  if (axis->unit == QM_PLOT_UNIT_DATE)
+    {
+      for (guint i = 0; i < n; i++)
+        {
+          g_free (ticks[i].label);
+          ticks[i].label = format_date (ticks[i].value);
+        }
+      return;
+    }
   for (guint i = 0; i < n && style < STYLE_NUMBER + MAX_DECIMALS;)
     if (is_exact (ticks[i].value, style))
       i++;
