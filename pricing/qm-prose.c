@@ -31,6 +31,11 @@ qm_prose_candidate (const QmCandidate *candidate)
 {
   g_return_val_if_fail (candidate != NULL, NULL);
 
+  if (qm_candidate_is_whole (candidate) && candidate->machines == 1)
+    /* Translators: GPUs, name of the GPU, "Delta Computers, quote Q-17". */
+    return g_strdup_printf (_ ("%d × %s (%s)"), candidate->gpus,
+                            candidate->gpu->name,
+                            candidate->machine_offer->price.source);
   if (candidate->machines > 1)
     /* Translators: machines, GPUs in each, name of the GPU. */
     return g_strdup_printf (ngettext ("%d machine with %d × %s",

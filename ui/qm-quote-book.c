@@ -51,6 +51,7 @@ struct _QmQuoteBook
   guint64 changes; /* of the store, when it was last read */
   gboolean loading;
   gboolean again; /* it has changed meanwhile */
+  gboolean closed;
 };
 
 enum
@@ -225,6 +226,8 @@ finish_load (QmQuoteBook *self, State *state, GError *error)
   gboolean opening = self->store == NULL;
 
   self->loading = FALSE;
+  if (self->closed)
+    return;
   if (state != NULL)
     take_state (self, state);
   else
@@ -253,6 +256,8 @@ load (QmQuoteBook *self)
   g_autoptr (GTask) task = NULL;
   Job *job;
 
+  if (self->closed)
+    return;
   if (self->loading)
     {
       self->again = TRUE;
@@ -318,6 +323,17 @@ qm_quote_book_new (const QmCatalog *catalog, const char *path)
   read_mappings (self);
   load (self);
   return self;
+}
+
+void
+qm_quote_book_close (QmQuoteBook *self)
+{
+  g_return_if_fail (QM_IS_QUOTE_BOOK (self));
+
+  self->closed = TRUE;
+  g_clear_handle_id (&self->poll, g_source_remove);
+  while (self->loading)
+    g_main_context_iteration (NULL, TRUE);
 }
 
 const QmCatalog *

@@ -34,6 +34,10 @@ G_DECLARE_FINAL_TYPE (QmQuoteBook, qm_quote_book, QM, QUOTE_BOOK, GObject)
  * Returns: (transfer full). */
 QmQuoteBook *qm_quote_book_new (const QmCatalog *catalog, const char *path);
 
+/* Waits until nothing is read any more: the catalog may go then.  Nothing is
+ * read or told after it. */
+void qm_quote_book_close (QmQuoteBook *self);
+
 const QmCatalog *qm_quote_book_get_catalog (QmQuoteBook *self);
 
 /* What lists show; NULL until the first "changed". */

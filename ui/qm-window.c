@@ -319,6 +319,8 @@ qm_window_dispose (GObject *object)
 {
   QmWindow *self = QM_WINDOW (object);
 
+  if (self->book != NULL)
+    qm_quote_book_close (self->book);
   g_clear_object (&self->book);
   g_clear_weak_pointer (&self->total_cost);
   g_clear_object (&self->advisor);

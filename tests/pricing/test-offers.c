@@ -206,6 +206,7 @@ test_whole (void)
   g_autoptr (QmOffers) offers = NULL;
   g_autoptr (QmAdvice) advice = NULL;
   g_autofree char *machine = NULL;
+  g_autofree char *name = NULL;
   const QmCandidate *candidate;
   QmQuote *quote = add_quote (quotes, "Delta", (QmDate){ 2026, 11, 1 },
                               (QmDate){ 2026, 12, 1 });
@@ -233,6 +234,8 @@ test_whole (void)
                                   180000.0 * candidate->days / 1825, 1e-6);
   machine = qm_prose_machine (candidate);
   g_assert_cmpstr (machine, ==, "a server-8gpu (Delta, quote Q-1)");
+  name = qm_prose_candidate (candidate);
+  g_assert_cmpstr (name, ==, "8 × H100 SXM5 80GB (Delta, quote Q-1)");
   /* Beside what its parts cost, not instead of it. */
   candidate = find (advice, "h100-80gb-sxm", 8, FALSE);
   g_assert_cmpint (candidate->gpu_price->kind, ==, QM_PRICE_PUBLISHED);
