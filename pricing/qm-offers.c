@@ -167,17 +167,6 @@ keep (const Reader *reader, const char *text)
              : NULL;
 }
 
-static gboolean
-holds (const Reader *reader)
-{
-  const QmQuote *quote = reader->quote;
-
-  return (quote->valid_until.year == 0
-          || qm_date_compare (quote->valid_until, reader->today) >= 0)
-         && (quote->valid_from.year == 0
-             || qm_date_compare (quote->valid_from, reader->today) <= 0);
-}
-
 /* Adds an offer of `item`, with `gpus` of it in a whole machine, 0 for one
  * that is not whole; there are `pieces` of it in a unit. */
 static void
@@ -216,7 +205,8 @@ add_offer (Reader *reader, guint index, const char *item, int gpus, int pieces)
     .from_user = true,
   };
   offer.whole = gpus > 0;
-  offer.holds = holds (reader);
+  offer.holds = qm_quote_dates_hold (quote->issued_on, quote->valid_from,
+                                     quote->valid_until, reader->today);
   offer.taxed = quote->tax_included == QM_YES
                 && (quote->tax_minor <= 0 || quote->payable_minor <= 0);
   offer.quote_id = quote->id;

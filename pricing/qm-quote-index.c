@@ -61,14 +61,10 @@ qm_quote_index_get (const QmQuoteIndex *index, gint64 id)
 gboolean
 qm_quote_row_holds (const QmQuoteRow *quote, QmDate on)
 {
-  QmDate begin;
-
   g_return_val_if_fail (quote != NULL, FALSE);
 
-  begin = quote->valid_from.year != 0 ? quote->valid_from : quote->issued_on;
-  return (begin.year == 0 || qm_date_compare (begin, on) <= 0)
-         && (quote->valid_until.year == 0
-             || qm_date_compare (quote->valid_until, on) >= 0);
+  return qm_quote_dates_hold (quote->issued_on, quote->valid_from,
+                              quote->valid_until, on);
 }
 
 /* --- What is found --- */

@@ -156,9 +156,7 @@ const QmQuoteRow *qm_quote_index_get (const QmQuoteIndex *index, gint64 id);
 GPtrArray *
 qm_quote_index_offers (const QmQuoteIndex *index, const char *item, QmDate on);
 
-/* Whether a quote holds on a day: not before it begins (valid from, else
- * issued) and not after its last day.  One that states no end holds on; an
- * unknown month or day counts as the first. */
+/* Whether a quote holds on a day, as qm_quote_dates_hold() says. */
 gboolean qm_quote_row_holds (const QmQuoteRow *quote, QmDate on);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmQuoteIndex, qm_quote_index_free)

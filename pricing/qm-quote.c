@@ -206,6 +206,18 @@ qm_quote_equal (const QmQuote *a, const QmQuote *b)
   return TRUE;
 }
 
+gboolean
+qm_quote_dates_hold (QmDate issued_on,
+                     QmDate valid_from,
+                     QmDate valid_until,
+                     QmDate on)
+{
+  QmDate begin = valid_from.year != 0 ? valid_from : issued_on;
+
+  return (begin.year == 0 || qm_date_compare (begin, on) <= 0)
+         && (valid_until.year == 0 || qm_date_compare (valid_until, on) >= 0);
+}
+
 const char *
 qm_quote_origin_name (QmQuoteOrigin origin)
 {

@@ -139,6 +139,14 @@ void qm_quote_add_finding (QmQuote *quote,
 /* Whether two quotes say the same: every field but `id` and `read_at`. */
 gboolean qm_quote_equal (const QmQuote *a, const QmQuote *b);
 
+/* Whether a quote of these dates holds on a day: not before it begins
+ * (`valid_from`, else `issued_on`) and not after `valid_until`.  One that
+ * states no end holds on; an unknown month or day counts as the first. */
+gboolean qm_quote_dates_hold (QmDate issued_on,
+                              QmDate valid_from,
+                              QmDate valid_until,
+                              QmDate on);
+
 /* Names of the enumerations as files have them; static. */
 const char *qm_quote_origin_name (QmQuoteOrigin origin);
 const char *qm_line_role_name (QmLineRole role);
