@@ -489,7 +489,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     if (!FIRST)
       {
         products_wait<2> ();
-        warp_arrive (&s.q_empty[last_q.index], lane);
+        barrier_arrive (&s.q_empty[last_q.index]);
       }
     products_wait<1> ();
     pin (x);
@@ -499,7 +499,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     warp_arrive (&s.ds_full[ds_ring.index], lane);
     products_wait<0> ();
     pin (dv);
-    warp_arrive (&s.o_empty[o_ring.index], lane);
+    barrier_arrive (&s.o_empty[o_ring.index]);
     last_q = q_ring;
     last_ds = ds_ring;
     q_ring.advance ();
@@ -565,7 +565,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     hand_dq_over ();
     products_wait<0> ();
     pin (dk);
-    warp_arrive (&s.q_empty[last_q.index], lane);
+    barrier_arrive (&s.q_empty[last_q.index]);
     store (t);
   }
 
@@ -607,12 +607,12 @@ hopper_backward (const __grid_constant__ HopperBackwardParams h)
       for (int i = 0; i < Tiles::Q_STAGES; i++)
         {
           barrier_init (&s.q_full[i], 1);
-          barrier_init (&s.q_empty[i], WARPS);
+          barrier_init (&s.q_empty[i], 32 * WARPS);
         }
       for (int i = 0; i < Tiles::O_STAGES; i++)
         {
           barrier_init (&s.o_full[i], 1);
-          barrier_init (&s.o_empty[i], WARPS);
+          barrier_init (&s.o_empty[i], 32 * WARPS);
         }
       for (int i = 0; i < 2; i++)
         {

@@ -246,13 +246,13 @@ struct SplitValues : public SplitColumns<T, D>
     pin (x);
     exponentials<MASKED> (column, row0);
     pin (x);
-    warp_arrive (&s.q_empty[q_ring.index], lane);
+    barrier_arrive (&s.q_empty[q_ring.index]);
     q_ring.advance ();
     if (!first)
       {
         products_wait<0> ();
         pin (sum);
-        warp_arrive (&s.o_empty[o_ring.index], lane);
+        barrier_arrive (&s.o_empty[o_ring.index]);
         o_ring.advance ();
       }
     const uint32_t to = shared_u32 (s.p[p_ring.index])
@@ -298,7 +298,7 @@ struct SplitValues : public SplitColumns<T, D>
     this->multiply_columns (s.dout[o_ring.index]);
     products_wait<0> ();
     pin (sum);
-    warp_arrive (&s.o_empty[o_ring.index], lane);
+    barrier_arrive (&s.o_empty[o_ring.index]);
     o_ring.advance ();
     this->store (h.p.dv, t, DROP ? h.p.keep_scale : 1.0f);
   }
@@ -367,7 +367,7 @@ struct SplitKeys : public SplitColumns<T, D>
     barrier_wait (&s.p_full[p_ring.index], p_ring.parity);
     differentiate ();
     pin (x);
-    warp_arrive (&s.o_empty[o_ring.index], lane);
+    barrier_arrive (&s.o_empty[o_ring.index]);
     o_ring.advance ();
     barrier_arrive (&s.p_empty[p_ring.index]);
     p_ring.advance ();
@@ -375,7 +375,7 @@ struct SplitKeys : public SplitColumns<T, D>
       {
         products_wait<0> ();
         pin (sum);
-        warp_arrive (&s.q_empty[q_ring.index], lane);
+        barrier_arrive (&s.q_empty[q_ring.index]);
         q_ring.advance ();
       }
 #pragma unroll
@@ -401,7 +401,7 @@ struct SplitKeys : public SplitColumns<T, D>
     this->multiply_columns (s.q[q_ring.index]);
     products_wait<0> ();
     pin (sum);
-    warp_arrive (&s.q_empty[q_ring.index], lane);
+    barrier_arrive (&s.q_empty[q_ring.index]);
     q_ring.advance ();
     this->store (h.p.dk, t, h.p.grad_scale);
   }
@@ -441,9 +441,9 @@ split_columns (const __grid_constant__ HopperSplitParams h)
       for (int i = 0; i < 2; i++)
         {
           barrier_init (&s.q_full[i], 1);
-          barrier_init (&s.q_empty[i], 8);
+          barrier_init (&s.q_empty[i], 2 * WARPGROUP);
           barrier_init (&s.o_full[i], 1);
-          barrier_init (&s.o_empty[i], 8);
+          barrier_init (&s.o_empty[i], 2 * WARPGROUP);
           barrier_init (&s.p_full[i], WARPGROUP);
           barrier_init (&s.p_empty[i], WARPGROUP);
         }
