@@ -13,8 +13,8 @@
 #include "app/qm-cli-question.h"
 #include "app/qm-cli-table.h"
 #include "app/qm-cli.h"
+#include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
-#include "pricing/qm-prose.h"
 
 #include <glib/gi18n-lib.h>
 

@@ -7,7 +7,7 @@
 #include "app/qm-cli-catalog.h"
 #include "app/qm-cli-json.h"
 #include "data/flops.h"
-#include "pricing/qm-advice.h"
+#include "pricing/advice/qm-advice.h"
 
 /* A field of the catalog as it was read. */
 static json_t *

@@ -12,8 +12,8 @@
 #include "app/qm-cli.h"
 #include "data/datadir.h"
 #include "data/flops.h"
+#include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
-#include "pricing/qm-prose.h"
 
 #include <glib/gi18n-lib.h>
 #include <limits.h>

@@ -10,8 +10,8 @@
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-table.h"
 #include "app/qm-cli.h"
+#include "pricing/pages/qm-page.h"
 #include "pricing/qm-format.h"
-#include "pricing/qm-page.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "pricing/qm-advice.h"
+#include "pricing/advice/qm-advice.h"
 
 #include <jansson.h>
 

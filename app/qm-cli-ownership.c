@@ -9,8 +9,8 @@
 #include "app/qm-cli-ownership.h"
 #include "app/qm-cli-quotes-input.h"
 #include "app/qm-cli-table.h"
+#include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
-#include "pricing/qm-prose.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>

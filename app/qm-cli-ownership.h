@@ -5,7 +5,7 @@
 #pragma once
 
 #include "app/qm-cli-output.h"
-#include "pricing/qm-ownership.h"
+#include "pricing/advice/qm-ownership.h"
 
 #include <jansson.h>
 

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "pricing/qm-question.h"
+#include "pricing/advice/qm-question.h"
 
 G_BEGIN_DECLS
 

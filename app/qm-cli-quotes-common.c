@@ -6,9 +6,9 @@
 
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-quotes-private.h"
-#include "pricing/qm-fetch.h"
-#include "pricing/qm-quote-read.h"
-#include "pricing/qm-quote-totals.h"
+#include "pricing/fetch/qm-fetch.h"
+#include "pricing/quotes/qm-quote-read.h"
+#include "pricing/quotes/qm-quote-totals.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>

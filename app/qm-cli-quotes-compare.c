@@ -9,9 +9,9 @@
 #include "app/qm-cli-quotes-private.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
-#include "pricing/qm-quote-compare.h"
-#include "pricing/qm-quote-read.h"
-#include "pricing/qm-quote-totals.h"
+#include "pricing/quotes/qm-quote-compare.h"
+#include "pricing/quotes/qm-quote-read.h"
+#include "pricing/quotes/qm-quote-totals.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>

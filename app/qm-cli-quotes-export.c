@@ -8,9 +8,9 @@
 #include "app/qm-cli-quotes-private.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
-#include "pricing/qm-quote-csv.h"
-#include "pricing/qm-quote-json.h"
-#include "pricing/qm-quote-ubl.h"
+#include "pricing/formats/qm-quote-csv.h"
+#include "pricing/formats/qm-quote-json.h"
+#include "pricing/formats/qm-quote-ubl.h"
 
 #include <glib/gi18n-lib.h>
 

@@ -10,7 +10,7 @@
 #include "app/qm-cli-quotes-private.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
-#include "pricing/qm-quote-read.h"
+#include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
 

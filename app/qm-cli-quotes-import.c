@@ -14,8 +14,8 @@
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
 #include "data/datadir.h"
-#include "pricing/qm-quote-import.h"
-#include "pricing/qm-quote-read.h"
+#include "pricing/formats/qm-quote-import.h"
+#include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
 #include <limits.h>

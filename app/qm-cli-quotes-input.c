@@ -7,8 +7,8 @@
 #include "app/qm-cli-progress.h"
 #include "app/qm-cli-quotes-input.h"
 #include "app/qm-cli-quotes-private.h"
-#include "pricing/qm-quote-import.h"
-#include "pricing/qm-quote-read.h"
+#include "pricing/formats/qm-quote-import.h"
+#include "pricing/quotes/qm-quote-read.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "pricing/qm-fetch.h"
+#include "pricing/fetch/qm-fetch.h"
 
 G_BEGIN_DECLS
 

@@ -6,9 +6,9 @@
 
 #include "app/qm-cli-json.h"
 #include "app/qm-cli-quotes-private.h"
-#include "pricing/qm-quote-json.h"
-#include "pricing/qm-quote-read.h"
-#include "pricing/qm-quote-totals.h"
+#include "pricing/formats/qm-quote-json.h"
+#include "pricing/quotes/qm-quote-read.h"
+#include "pricing/quotes/qm-quote-totals.h"
 
 #include <string.h>
 

@@ -10,8 +10,8 @@
 #include "app/qm-cli-quotes-private.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
-#include "pricing/qm-quote-index.h"
-#include "pricing/qm-quote-read.h"
+#include "pricing/quotes/qm-quote-index.h"
+#include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
 

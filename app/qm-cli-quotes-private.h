@@ -6,10 +6,10 @@
 
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-table.h"
-#include "pricing/qm-page-rules.h"
-#include "pricing/qm-page.h"
-#include "pricing/qm-quote-store.h"
+#include "pricing/pages/qm-page-rules.h"
+#include "pricing/pages/qm-page.h"
 #include "pricing/qm-rates.h"
+#include "pricing/quotes/qm-quote-store.h"
 
 #include <jansson.h>
 
@@ -138,7 +138,7 @@ typedef struct
   const char *charset; /* that the server named; NULL: none */
 } QmCliPageReader;
 
-/* A QmPageReader of pricing/qm-quote-import.h; `user_data` is a
+/* A QmPageReader of pricing/formats/qm-quote-import.h; `user_data` is a
  * QmCliPageReader. */
 GPtrArray *qm_cli_read_page (const char *data,
                              gsize size,

@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "app/qm-cli-quotes-private.h"
-#include "pricing/qm-quote-totals.h"
+#include "pricing/quotes/qm-quote-totals.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>

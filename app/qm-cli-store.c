@@ -8,7 +8,7 @@
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-store.h"
 #include "data/datadir.h"
-#include "pricing/qm-quote-index.h"
+#include "pricing/quotes/qm-quote-index.h"
 
 #include <glib/gi18n-lib.h>
 #include <limits.h>

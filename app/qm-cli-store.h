@@ -5,9 +5,9 @@
 #pragma once
 
 #include "data/catalog.h"
-#include "pricing/qm-quote-store-prices.h"
-#include "pricing/qm-quote-store.h"
 #include "pricing/qm-rates.h"
+#include "pricing/quotes/qm-quote-store-prices.h"
+#include "pricing/quotes/qm-quote-store.h"
 
 G_BEGIN_DECLS
 

@@ -11,7 +11,7 @@
 
 #pragma once
 
-#include "pricing/qm-advice.h"
+#include "pricing/advice/qm-advice.h"
 
 #include <gio/gio.h>
 

@@ -6,7 +6,7 @@
 
 #include "data/catalog.h"
 #include "data/datadir.h"
-#include "pricing/qm-quote-store.h"
+#include "pricing/quotes/qm-quote-store.h"
 #include "ui/qm-window.h"
 
 #include <glib-unix.h>

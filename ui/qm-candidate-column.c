@@ -4,8 +4,8 @@
 
 #include "ui/qm-candidate-column.h"
 
+#include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
-#include "pricing/qm-prose.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>

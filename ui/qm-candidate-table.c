@@ -4,7 +4,7 @@
 
 #include "ui/qm-candidate-table.h"
 
-#include "pricing/qm-prose.h"
+#include "pricing/advice/qm-prose.h"
 #include "ui/qm-candidate-cell.h"
 #include "ui/qm-candidate-item.h"
 #include "ui/qm-table-csv.h"

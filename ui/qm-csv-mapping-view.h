@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "pricing/qm-quote-import.h"
+#include "pricing/formats/qm-quote-import.h"
 
 #include <adwaita.h>
 

@@ -4,9 +4,9 @@
 
 #include "ui/qm-ownership-window.h"
 
+#include "pricing/advice/qm-ownership.h"
+#include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
-#include "pricing/qm-ownership.h"
-#include "pricing/qm-prose.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "ui/qm-plot-view-private.h"
 
-#include "pricing/qm-prose.h"
+#include "pricing/advice/qm-prose.h"
 #include "ui/qm-theme.h"
 
 #include <glib/gi18n-lib.h>

@@ -4,7 +4,7 @@
 
 #include "ui/qm-price-history.h"
 
-#include "pricing/qm-quote-store-prices.h"
+#include "pricing/quotes/qm-quote-store-prices.h"
 #include "ui/plot/qm-plot.h"
 #include "ui/qm-quote-text.h"
 #include "ui/qm-theme.h"

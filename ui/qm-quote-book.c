@@ -5,7 +5,7 @@
 #include "ui/qm-quote-book.h"
 
 #include "data/datadir.h"
-#include "pricing/qm-quote-store-prices.h"
+#include "pricing/quotes/qm-quote-store-prices.h"
 
 #include <glib/gi18n-lib.h>
 #include <limits.h>

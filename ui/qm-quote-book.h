@@ -9,9 +9,9 @@
 
 #pragma once
 
-#include "pricing/qm-offers.h"
-#include "pricing/qm-quote-import.h"
-#include "pricing/qm-quote-index.h"
+#include "pricing/advice/qm-offers.h"
+#include "pricing/formats/qm-quote-import.h"
+#include "pricing/quotes/qm-quote-index.h"
 
 #include <gio/gio.h>
 
@@ -65,8 +65,8 @@ gboolean qm_quote_book_remember_mapping (QmQuoteBook *self,
                                          const QmCsvMapping *mapping,
                                          GError **error);
 
-/* Reading and writing, as pricing/qm-quote-store.h has it; after a change
- * "changed" follows at once. */
+/* Reading and writing, as pricing/quotes/qm-quote-store.h has it; after a
+ * change "changed" follows at once. */
 QmQuote *qm_quote_book_get (QmQuoteBook *self, gint64 id, GError **error);
 GArray *qm_quote_book_add_all (QmQuoteBook *self,
                                GPtrArray *quotes,

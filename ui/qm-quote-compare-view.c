@@ -5,8 +5,8 @@
 #include "ui/qm-quote-compare-view.h"
 
 #include "pricing/qm-format.h"
-#include "pricing/qm-quote-compare.h"
-#include "pricing/qm-quote-totals.h"
+#include "pricing/quotes/qm-quote-compare.h"
+#include "pricing/quotes/qm-quote-totals.h"
 #include "ui/qm-quote-text.h"
 
 #include <glib/gi18n-lib.h>

@@ -4,7 +4,7 @@
 
 #include "ui/qm-quote-editor.h"
 
-#include "pricing/qm-quote-import.h"
+#include "pricing/formats/qm-quote-import.h"
 #include "ui/qm-quote-fields.h"
 #include "ui/qm-quote-text.h"
 

@@ -4,9 +4,9 @@
 
 #include "ui/qm-quote-fields.h"
 
+#include "pricing/formats/qm-quote-csv.h"
 #include "pricing/qm-amount.h"
-#include "pricing/qm-quote-csv.h"
-#include "pricing/qm-quote-read.h"
+#include "pricing/quotes/qm-quote-read.h"
 #include "ui/qm-quote-text.h"
 
 #include <glib/gi18n-lib.h>

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "pricing/qm-quote.h"
+#include "pricing/quotes/qm-quote.h"
 
 G_BEGIN_DECLS
 

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "pricing/qm-quote-index.h"
+#include "pricing/quotes/qm-quote-index.h"
 
 G_BEGIN_DECLS
 

@@ -4,8 +4,8 @@
 
 #include "ui/qm-quote-reader.h"
 
-#include "pricing/qm-fetch.h"
-#include "pricing/qm-page.h"
+#include "pricing/fetch/qm-fetch.h"
+#include "pricing/pages/qm-page.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
 #include "ui/qm-quote-text.h"
 
 #include "pricing/qm-format.h"
-#include "pricing/qm-quote-read.h"
-#include "pricing/qm-quote-totals.h"
+#include "pricing/quotes/qm-quote-read.h"
+#include "pricing/quotes/qm-quote-totals.h"
 
 #include <glib/gi18n-lib.h>
 

@@ -4,8 +4,8 @@
 
 #pragma once
 
-#include "pricing/qm-quote.h"
 #include "pricing/qm-rates.h"
+#include "pricing/quotes/qm-quote.h"
 
 G_BEGIN_DECLS
 

@@ -5,7 +5,7 @@
 #include "ui/qm-quote-view.h"
 
 #include "pricing/qm-format.h"
-#include "pricing/qm-quote-totals.h"
+#include "pricing/quotes/qm-quote-totals.h"
 #include "ui/qm-quote-text.h"
 
 #include <glib/gi18n-lib.h>

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "pricing/qm-quote.h"
+#include "pricing/quotes/qm-quote.h"
 
 #include <adwaita.h>
 

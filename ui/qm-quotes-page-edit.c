@@ -4,8 +4,8 @@
 
 #include "ui/qm-quotes-page-private.h"
 
-#include "pricing/qm-quote-csv.h"
-#include "pricing/qm-quote-ubl.h"
+#include "pricing/formats/qm-quote-csv.h"
+#include "pricing/formats/qm-quote-ubl.h"
 #include "ui/qm-price-history.h"
 #include "ui/qm-quote-editor.h"
 #include "ui/qm-quote-text.h"

@@ -4,8 +4,8 @@
 
 #include "ui/qm-recommendation-card.h"
 
+#include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
-#include "pricing/qm-prose.h"
 #include "ui/plot/qm-advice-plot.h"
 #include "ui/qm-marker.h"
 #include "ui/qm-text.h"

@@ -4,8 +4,8 @@
 
 #include "ui/qm-report.h"
 
+#include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
-#include "pricing/qm-prose.h"
 #include "ui/plot/qm-plot-export.h"
 #include "ui/qm-candidate-column.h"
 #include "ui/qm-plot-set.h"

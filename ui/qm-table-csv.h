@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "pricing/qm-advice.h"
+#include "pricing/advice/qm-advice.h"
 
 G_BEGIN_DECLS
 

@@ -4,7 +4,7 @@
 
 #include "ui/qm-times-of-row.h"
 
-#include "pricing/qm-prose.h"
+#include "pricing/advice/qm-prose.h"
 #include "ui/qm-input.h"
 
 #include <glib/gi18n-lib.h>

@@ -3,8 +3,8 @@
 /* Addresses of pages.  The first byte chooses: a for an address, r for where a
  * page redirects to. */
 
-#include "pricing/qm-fetch-address.h"
-#include "pricing/qm-fetch.h"
+#include "pricing/fetch/qm-fetch-address.h"
+#include "pricing/fetch/qm-fetch.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

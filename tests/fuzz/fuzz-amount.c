@@ -3,8 +3,8 @@
 /* Amounts, and amounts within text. */
 
 #include "data/money.h"
+#include "pricing/pages/qm-page-scan.h"
 #include "pricing/qm-amount.h"
-#include "pricing/qm-page-scan.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

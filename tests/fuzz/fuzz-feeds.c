@@ -3,7 +3,7 @@
 /* Answers of price feeds.  The first byte chooses the feed: a, v or r for
  * Azure, Vast.ai and RunPod. */
 
-#include "pricing/qm-price-feed.h"
+#include "pricing/fetch/qm-price-feed.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 /* JSON of the scripts of pages, mended. */
 
-#include "pricing/qm-lax-json.h"
+#include "pricing/pages/qm-lax-json.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

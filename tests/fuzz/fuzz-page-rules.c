@@ -2,7 +2,7 @@
 
 /* Rules for sites, and a page that they are tried on. */
 
-#include "pricing/qm-page.h"
+#include "pricing/pages/qm-page.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 /* Whole pages.  The first byte chooses the encoding that the server names and
  * whether there is a rule for the site. */
 
-#include "pricing/qm-page.h"
+#include "pricing/pages/qm-page.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

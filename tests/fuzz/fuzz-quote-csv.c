@@ -3,7 +3,7 @@
 /* Spreadsheets: guessing how they are to be read, and reading them.  What was
  * read and written once is written the same again. */
 
-#include "pricing/qm-quote-csv.h"
+#include "pricing/formats/qm-quote-csv.h"
 #include "tests/fuzz/fuzz-quotes.h"
 
 static GPtrArray *

@@ -3,7 +3,7 @@
 /* The project's own format, and remembered mappings.  What was read is written
  * so that it is read back equal, as the same bytes. */
 
-#include "pricing/qm-quote-json.h"
+#include "pricing/formats/qm-quote-json.h"
 #include "tests/fuzz/fuzz-quotes.h"
 
 static void

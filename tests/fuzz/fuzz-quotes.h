@@ -5,7 +5,7 @@
 #ifndef QM_TESTS_FUZZ_QUOTES_H
 #define QM_TESTS_FUZZ_QUOTES_H
 
-#include "pricing/qm-quote-import.h"
+#include "pricing/formats/qm-quote-import.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>

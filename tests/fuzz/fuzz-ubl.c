@@ -2,8 +2,8 @@
 
 /* UBL quotations.  What was read and written once is written the same again. */
 
-#include "pricing/qm-quote-totals.h"
-#include "pricing/qm-quote-ubl.h"
+#include "pricing/formats/qm-quote-ubl.h"
+#include "pricing/quotes/qm-quote-totals.h"
 #include "tests/fuzz/fuzz-quotes.h"
 
 static void

@@ -4,10 +4,10 @@
  * as UBL documents of five lines each, as one table, and as one file of the
  * project's own format. */
 
-#include "pricing/qm-quote-csv.h"
-#include "pricing/qm-quote-import.h"
-#include "pricing/qm-quote-json.h"
-#include "pricing/qm-quote-ubl.h"
+#include "pricing/formats/qm-quote-csv.h"
+#include "pricing/formats/qm-quote-import.h"
+#include "pricing/formats/qm-quote-json.h"
+#include "pricing/formats/qm-quote-ubl.h"
 
 #include <stdio.h>
 #include <string.h>

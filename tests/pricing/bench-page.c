@@ -4,7 +4,7 @@
  * page is made up as those of large shops are: a third each of scripts, of
  * elements with classes, and of cards of other products with prices. */
 
-#include "pricing/qm-page.h"
+#include "pricing/pages/qm-page.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "config.h"
 
-#include "pricing/qm-quote-index.h"
+#include "pricing/quotes/qm-quote-index.h"
 #include "random-quote.h"
 
 #include <glib/gstdio.h>

@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "pricing/qm-quote.h"
+#include "pricing/quotes/qm-quote.h"
 
 /* Every field is something else, or nothing, from seed to seed: empty and long
  * texts, odd characters, the ends of every range.  The sha256 is the seed's

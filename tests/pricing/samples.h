@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "pricing/qm-quote.h"
+#include "pricing/quotes/qm-quote.h"
 
 #include <gio/gio.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 /* The advice on the shipped catalog against the figures of "$100K or 100 Days"
  * (arXiv 2410.23261) and against sums done here from first principles. */
 
-#include "pricing/qm-advice.h"
-#include "pricing/qm-prose.h"
+#include "pricing/advice/qm-advice.h"
+#include "pricing/advice/qm-prose.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 
 /* Fetching from a web server on the loopback that behaves well and badly. */
 
-#include "pricing/qm-fetch-address.h"
-#include "pricing/qm-fetch.h"
+#include "pricing/fetch/qm-fetch-address.h"
+#include "pricing/fetch/qm-fetch.h"
 #include "tests/pricing/server.h"
 
 #include <string.h>

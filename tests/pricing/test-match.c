@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "data/catalog.h"
-#include "pricing/qm-match.h"
-#include "pricing/qm-sheet.h"
+#include "pricing/formats/qm-sheet.h"
+#include "pricing/quotes/qm-match.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  * H200: of Quartermaster's engine for seven models, of PyTorch for all of them
  * but pythia-6.9b. */
 
-#include "pricing/qm-advice.h"
-#include "pricing/qm-engine-factor.h"
-#include "pricing/qm-prose.h"
+#include "pricing/advice/qm-advice.h"
+#include "pricing/advice/qm-engine-factor.h"
+#include "pricing/advice/qm-prose.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 
 /* From quotes to prices that an advice counts with. */
 
-#include "pricing/qm-advice.h"
-#include "pricing/qm-prose.h"
+#include "pricing/advice/qm-advice.h"
+#include "pricing/advice/qm-prose.h"
 
 #include <string.h>
 

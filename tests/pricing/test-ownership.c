@@ -3,7 +3,7 @@
 /* Total cost of ownership and own or rent, against sums done by hand and
  * against the advice over the shipped catalog. */
 
-#include "pricing/qm-ownership.h"
+#include "pricing/advice/qm-ownership.h"
 
 #include <string.h>
 

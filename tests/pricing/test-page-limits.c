@@ -2,7 +2,7 @@
 
 /* Pages that are wrong, huge or hostile, and what is no page. */
 
-#include "pricing/qm-page.h"
+#include "pricing/pages/qm-page.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "pricing/qm-page.h"
+#include "pricing/pages/qm-page.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

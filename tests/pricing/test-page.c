@@ -2,7 +2,7 @@
 
 /* Pages of every shape, and what they say. */
 
-#include "pricing/qm-page.h"
+#include "pricing/pages/qm-page.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 /* Price feeds: their structure and traps, and paging over the loopback. */
 
-#include "pricing/qm-price-feed.h"
+#include "pricing/fetch/qm-price-feed.h"
 #include "tests/pricing/server.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 /* What is said about an advice must be true of it: limits, filters, ties and
  * what a whole portfolio would need. */
 
-#include "pricing/qm-prose.h"
+#include "pricing/advice/qm-prose.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 
 /* Lines of quotes side by side. */
 
-#include "pricing/qm-quote-compare.h"
+#include "pricing/quotes/qm-quote-compare.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "pricing/qm-quote-csv.h"
-#include "pricing/qm-quote-read.h"
-#include "pricing/qm-quote-totals.h"
+#include "pricing/formats/qm-quote-csv.h"
+#include "pricing/quotes/qm-quote-read.h"
+#include "pricing/quotes/qm-quote-totals.h"
 #include "tests/pricing/samples.h"
 
 static GPtrArray *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "pricing/qm-quote-csv.h"
-#include "pricing/qm-quote-import.h"
-#include "pricing/qm-quote-json.h"
-#include "pricing/qm-quote-totals.h"
+#include "pricing/formats/qm-quote-csv.h"
+#include "pricing/formats/qm-quote-import.h"
+#include "pricing/formats/qm-quote-json.h"
+#include "pricing/quotes/qm-quote-totals.h"
 #include "tests/pricing/samples.h"
 
 static QmCatalog *catalog;

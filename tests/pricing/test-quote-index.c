@@ -2,10 +2,10 @@
 
 /* Lists are what a slow look through all quotes finds. */
 
-#include "pricing/qm-quote-index.h"
-#include "pricing/qm-quote-store-private.h"
-#include "pricing/qm-quote-totals.h"
-#include "pricing/qm-search-text.h"
+#include "pricing/quotes/qm-quote-index.h"
+#include "pricing/quotes/qm-quote-store-private.h"
+#include "pricing/quotes/qm-quote-totals.h"
+#include "pricing/quotes/qm-search-text.h"
 #include "random-quote.h"
 
 #include <string.h>

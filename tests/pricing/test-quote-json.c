@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "pricing/qm-quote-json.h"
-#include "pricing/qm-quote-read.h"
+#include "pricing/formats/qm-quote-json.h"
+#include "pricing/quotes/qm-quote-read.h"
 #include "tests/pricing/samples.h"
 
 /* A quote in which every field says something. */

@@ -3,9 +3,9 @@
 /* The store's file: where it cannot be used, what becomes of it, and of an
  * older or newer or damaged one. */
 
-#include "pricing/qm-quote-index.h"
-#include "pricing/qm-quote-store-prices.h"
-#include "pricing/qm-quote-store-private.h"
+#include "pricing/quotes/qm-quote-index.h"
+#include "pricing/quotes/qm-quote-store-prices.h"
+#include "pricing/quotes/qm-quote-store-private.h"
 #include "random-quote.h"
 
 #include <signal.h>

@@ -3,7 +3,7 @@
 /* Killed at any moment, a store holds whole quotes only, and all of those whose
  * writing had returned. */
 
-#include "pricing/qm-quote-store-private.h"
+#include "pricing/quotes/qm-quote-store-private.h"
 #include "random-quote.h"
 
 #include <glib/gstdio.h>

@@ -2,7 +2,7 @@
 
 /* Exchange rates, price history and watched pages. */
 
-#include "pricing/qm-quote-store-prices.h"
+#include "pricing/quotes/qm-quote-store-prices.h"
 #include "random-quote.h"
 
 #include <string.h>

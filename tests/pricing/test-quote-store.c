@@ -2,7 +2,7 @@
 
 /* What is put into the store comes out of it, all of it or nothing. */
 
-#include "pricing/qm-quote-store-private.h"
+#include "pricing/quotes/qm-quote-store-private.h"
 #include "random-quote.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 /* Properties of the recommendation and the frontier over made-up candidates:
  * checked against a search through all pairs, which needs no cleverness. */
 
-#include "pricing/qm-advice.h"
+#include "pricing/advice/qm-advice.h"
 
 #define ROUNDS 400
 

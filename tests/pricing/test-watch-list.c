@@ -3,9 +3,9 @@
 /* A watch list over the loopback: what a refresh learns, and what stays when it
  * learns nothing. */
 
-#include "pricing/qm-rates-fetch.h"
-#include "pricing/qm-watch-list.h"
-#include "pricing/qm-watch-store.h"
+#include "pricing/fetch/qm-rates-fetch.h"
+#include "pricing/fetch/qm-watch-list.h"
+#include "pricing/fetch/qm-watch-store.h"
 #include "tests/pricing/server.h"
 
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 
 #include "config.h"
 
+#include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
-#include "pricing/qm-prose.h"
 #include "ui/plot/qm-advice-plot.h"
 
 #include <glib/gi18n-lib.h>

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "pricing/qm-advice.h"
+#include "pricing/advice/qm-advice.h"
 #include "ui/plot/qm-plot.h"
 
 G_BEGIN_DECLS

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/advice/qm-advice.h"
+#include "pricing/advice/qm-candidates.h"
+#include "pricing/advice/qm-frontier.h"
+
+#include <glib/gi18n-lib.h>
+
+struct _QmAdvice
+{
+  GArray *candidates; /* QmCandidate */
+  GArray *order;      /* int: those with a price and a time, best first */
+  GArray *frontier;   /* int */
+  GArray *experiment_frontier; /* int */
+  GPtrArray *predictions;      /* QmMeasurement, of the candidates */
+  gboolean portfolio;
+};
+
+G_DEFINE_QUARK (qm - advice - error - quark, qm_advice_error)
+
+static gboolean
+check_model (const QmCatalog *catalog, const char *id, GError **error)
+{
+  if (id != NULL && qm_catalog_model (catalog, id) != NULL)
+    return TRUE;
+  g_set_error (error, QM_ADVICE_ERROR, QM_ADVICE_ERROR_UNKNOWN_MODEL,
+               _ ("unknown model “%s”"), id != NULL ? id : "");
+  return FALSE;
+}
+
+static gboolean
+check_question (const QmCatalog *catalog,
+                const QmQuestion *question,
+                GError **error)
+{
+  gboolean portfolio = question->runs != NULL && question->runs->len > 0;
+
+  if (!(question->lifetime_years > 0) || question->at_once < 1)
+    {
+      g_set_error_literal (
+          error, QM_ADVICE_ERROR, QM_ADVICE_ERROR_INVALID,
+          _ ("lifetime and machines at once must be positive"));
+      return FALSE;
+    }
+  for (guint i = 0; portfolio && i < question->runs->len; i++)
+    {
+      const QmRun *run = &g_array_index (question->runs, QmRun, i);
+
+      if (!check_model (catalog, run->model, error))
+        return FALSE;
+      if (!(run->runs_per_year > 0) || isinf (run->runs_per_year))
+        {
+          g_set_error_literal (error, QM_ADVICE_ERROR, QM_ADVICE_ERROR_INVALID,
+                               _ ("runs a year must be positive"));
+          return FALSE;
+        }
+    }
+  if (!portfolio && !check_model (catalog, question->model, error))
+    return FALSE;
+  for (guint i = 0; question->gpus != NULL && question->gpus[i] != NULL; i++)
+    if (qm_catalog_gpu (catalog, question->gpus[i]) == NULL)
+      {
+        g_set_error (error, QM_ADVICE_ERROR, QM_ADVICE_ERROR_UNKNOWN_GPU,
+                     _ ("unknown GPU “%s”"), question->gpus[i]);
+        return FALSE;
+      }
+  return TRUE;
+}
+
+static const QmCandidate *
+nth (const QmAdvice *advice, int index)
+{
+  return &g_array_index (advice->candidates, QmCandidate, (guint) index);
+}
+
+/* Shorter time first, then lower cost, fewer GPUs, the catalog's order. */
+static int
+compare_candidates (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const int *i = a;
+  const int *j = b;
+  const QmCandidate *p = nth (data, *i);
+  const QmCandidate *q = nth (data, *j);
+  int p_gpus = p->gpus * p->machines;
+  int q_gpus = q->gpus * q->machines;
+
+  if (p->days != q->days)
+    return p->days < q->days ? -1 : 1;
+  if (p->cost_minor != q->cost_minor)
+    return p->cost_minor < q->cost_minor ? -1 : 1;
+  if (p_gpus != q_gpus)
+    return p_gpus < q_gpus ? -1 : 1;
+  return (*i > *j) - (*i < *j);
+}
+
+static void
+find_frontiers (QmAdvice *advice)
+{
+  guint n = advice->candidates->len;
+  g_autofree double *cost = g_new (double, n);
+  g_autofree double *experiment = g_new (double, n);
+  g_autofree double *days = g_new (double, n);
+  g_autofree int *use = g_new (int, n);
+  guint n_use = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      const QmCandidate *candidate = nth (advice, (int) i);
+
+      cost[i] = (double) candidate->cost_minor;
+      experiment[i] = candidate->experiment_cost;
+      days[i] = candidate->days;
+      if (candidate->eligible)
+        use[n_use++] = (int) i;
+    }
+  advice->frontier = qm_frontier (cost, days, use, n_use);
+  advice->experiment_frontier = qm_frontier (experiment, days, use, n_use);
+  for (guint i = 0; i < advice->frontier->len; i++)
+    {
+      int index = g_array_index (advice->frontier, int, i);
+
+      g_array_index (advice->candidates, QmCandidate, (guint) index)
+          .on_frontier = TRUE;
+    }
+}
+
+/* Takes the candidates. */
+static QmAdvice *
+advice_new_take (GArray *candidates)
+{
+  QmAdvice *advice = g_new0 (QmAdvice, 1);
+
+  advice->candidates = candidates;
+  advice->order = g_array_new (FALSE, FALSE, sizeof (int));
+  for (int i = 0; i < (int) candidates->len; i++)
+    if (nth (advice, i)->cost_minor >= 0 && qm_known (nth (advice, i)->days))
+      g_array_append_val (advice->order, i);
+  g_array_sort_with_data (advice->order, compare_candidates, advice);
+  find_frontiers (advice);
+  return advice;
+}
+
+QmAdvice *
+qm_advice_new (const QmCatalog *catalog,
+               const QmQuestion *question,
+               GError **error)
+{
+  g_autoptr (GPtrArray) predictions = g_ptr_array_new_with_free_func (g_free);
+  QmAdvice *advice;
+
+  g_return_val_if_fail (catalog != NULL && question != NULL, NULL);
+
+  if (!check_question (catalog, question, error))
+    return NULL;
+  advice =
+      advice_new_take (qm_candidates_build (catalog, question, predictions));
+  advice->predictions = g_steal_pointer (&predictions);
+  advice->portfolio = question->runs != NULL && question->runs->len > 0;
+  return advice;
+}
+
+QmAdvice *
+qm_advice_new_for_candidates (const QmCandidate *candidates, guint n_candidates)
+{
+  GArray *copy = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
+
+  if (n_candidates > 0)
+    g_array_append_vals (copy, candidates, n_candidates);
+  return advice_new_take (copy);
+}
+
+void
+qm_advice_free (QmAdvice *advice)
+{
+  if (advice == NULL)
+    return;
+  g_array_unref (advice->candidates);
+  g_array_unref (advice->order);
+  g_array_unref (advice->frontier);
+  g_array_unref (advice->experiment_frontier);
+  g_clear_pointer (&advice->predictions, g_ptr_array_unref);
+  g_free (advice);
+}
+
+gboolean
+qm_advice_is_portfolio (const QmAdvice *advice)
+{
+  g_return_val_if_fail (advice != NULL, FALSE);
+
+  return advice->portfolio;
+}
+
+const QmCandidate *
+qm_advice_candidates (const QmAdvice *advice, guint *n)
+{
+  g_return_val_if_fail (advice != NULL && n != NULL, NULL);
+
+  *n = advice->candidates->len;
+  return (const QmCandidate *) (void *) advice->candidates->data;
+}
+
+const int *
+qm_advice_frontier (const QmAdvice *advice, guint *n)
+{
+  g_return_val_if_fail (advice != NULL && n != NULL, NULL);
+
+  *n = advice->frontier->len;
+  return (const int *) (void *) advice->frontier->data;
+}
+
+const int *
+qm_advice_experiment_frontier (const QmAdvice *advice, guint *n)
+{
+  g_return_val_if_fail (advice != NULL && n != NULL, NULL);
+
+  *n = advice->experiment_frontier->len;
+  return (const int *) (void *) advice->experiment_frontier->data;
+}
+
+gboolean
+qm_candidate_is_whole (const QmCandidate *candidate)
+{
+  g_return_val_if_fail (candidate != NULL, FALSE);
+
+  return candidate->machine_offer != NULL && candidate->machine_offer->whole;
+}
+
+gboolean
+qm_candidate_is_aside (const QmCandidate *candidate)
+{
+  g_return_val_if_fail (candidate != NULL, FALSE);
+
+  return candidate->foreign || candidate->superseded || candidate->claimed;
+}
+
+gboolean
+qm_candidate_within (const QmCandidate *candidate,
+                     gint64 budget_minor,
+                     double deadline_days)
+{
+  return candidate->cost_minor >= 0 && qm_known (candidate->days)
+         && (budget_minor < 0 || candidate->cost_minor <= budget_minor)
+         && (!qm_known (deadline_days) || candidate->days <= deadline_days);
+}
+
+static gboolean
+in_time (const QmCandidate *candidate, double deadline_days)
+{
+  return !qm_known (deadline_days) || candidate->days <= deadline_days;
+}
+
+/* The best two within the limits, and an impossible one that the audit denied
+ * although it would come before them. */
+static void
+find_best (const QmAdvice *advice,
+           gint64 budget_minor,
+           double deadline_days,
+           QmRecommendation *found)
+{
+  for (guint i = 0; i < advice->order->len; i++)
+    {
+      int index = g_array_index (advice->order, int, i);
+      const QmCandidate *candidate = nth (advice, index);
+
+      if (!qm_candidate_within (candidate, budget_minor, deadline_days))
+        continue;
+      if (!candidate->eligible)
+        {
+          if (found->best < 0 && found->denied < 0
+              && !qm_candidate_is_aside (candidate))
+            found->denied = index;
+          continue;
+        }
+      if (found->best < 0)
+        found->best = index;
+      else
+        {
+          found->runner_up = index;
+          return;
+        }
+    }
+}
+
+/* Around the best: what a faster one costs more, what a cheaper one takes
+ * longer.  The order is by days, so the first cheaper one is the fastest. */
+static void
+find_neighbours (const QmAdvice *advice, QmRecommendation *found)
+{
+  const QmCandidate *best = nth (advice, found->best);
+
+  for (guint i = 0; i < advice->order->len; i++)
+    {
+      int index = g_array_index (advice->order, int, i);
+      const QmCandidate *candidate = nth (advice, index);
+
+      if (!candidate->eligible)
+        continue;
+      if (candidate->days < best->days
+          && (found->faster < 0
+              || candidate->cost_minor
+                     < nth (advice, found->faster)->cost_minor))
+        found->faster = index;
+      if (candidate->cost_minor < best->cost_minor
+          && candidate->days >= best->days && found->cheaper < 0)
+        found->cheaper = index;
+    }
+}
+
+/* Nothing fits: the cheapest that is in time, else the fastest. */
+static void
+find_would_do (const QmAdvice *advice,
+               double deadline_days,
+               QmRecommendation *found)
+{
+  int fastest = -1;
+
+  for (guint i = 0; i < advice->order->len; i++)
+    {
+      int index = g_array_index (advice->order, int, i);
+      const QmCandidate *candidate = nth (advice, index);
+
+      if (!candidate->eligible)
+        continue;
+      if (fastest < 0)
+        fastest = index;
+      if (in_time (candidate, deadline_days)
+          && (found->would_do < 0
+              || candidate->cost_minor
+                     < nth (advice, found->would_do)->cost_minor))
+        found->would_do = index;
+    }
+  if (fastest < 0)
+    found->outcome = QM_OUTCOME_NOTHING;
+  else if (found->would_do >= 0)
+    found->outcome = QM_OUTCOME_OVER_BUDGET;
+  else
+    {
+      found->outcome = QM_OUTCOME_TOO_LATE;
+      found->would_do = fastest;
+    }
+}
+
+QmRecommendation
+qm_advice_recommend (const QmAdvice *advice,
+                     gint64 budget_minor,
+                     double deadline_days)
+{
+  QmRecommendation found = { QM_OUTCOME_FOUND, -1, -1, -1, -1, -1, -1 };
+
+  g_return_val_if_fail (advice != NULL, found);
+
+  find_best (advice, budget_minor, deadline_days, &found);
+  if (found.best >= 0)
+    find_neighbours (advice, &found);
+  else
+    find_would_do (advice, deadline_days, &found);
+  return found;
+}

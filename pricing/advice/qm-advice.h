@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* From a question to an answer: candidates, their audit, the Pareto frontier
+ * and the recommendation.
+ *
+ * A candidate is a GPU type x a count x the cheapest machine that carries that
+ * many, or a whole machine with its GPUs that the user has a quote of.  Its
+ * overall cost is machine + count x GPU, or the machine's with them; the cost
+ * of one experiment is overall cost x days / (lifetime x 365), the machine's
+ * price spread evenly over its life ("$100K or 100 Days", arXiv 2410.23261,
+ * section 4.1).
+ *
+ * Audit: the utilisation that a time implies is
+ *
+ *   model FLOPs / (days x 86400 x GPUs x peak rate of the GPU)
+ *
+ * with the peak in the recipe's precision with fp32 accumulation (TF32 for fp32
+ * recipes at optimal settings, fp32 at naive ones).  The verdict takes the
+ * benefit of the doubt: it judges at days + the rounding of the source.
+ *
+ * Building an advice looks at everything but the budget and the deadline;
+ * qm_advice_recommend() then costs one pass, so that a slider can call it for
+ * every pixel that it moves.
+ */
+
+#pragma once
+
+#include "pricing/advice/qm-question.h"
+
+G_BEGIN_DECLS
+
+typedef enum
+{
+  QM_VERDICT_OK,
+  QM_VERDICT_DOUBTFUL,   /* implies more than 75 % of the peak */
+  QM_VERDICT_IMPOSSIBLE, /* implies more than the peak */
+  QM_VERDICT_INFEASIBLE, /* does not fit, as the source says */
+  QM_VERDICT_UNKNOWN     /* the source has no time, or the peak is unknown */
+} QmVerdict;
+
+#define QM_DOUBTFUL_UTILIZATION   0.75
+#define QM_IMPOSSIBLE_UTILIZATION 1.0
+
+/* One way to buy.  Pointers are the catalog's, which must outlive the advice,
+ * or the advice's own where a time was predicted.
+ * For a portfolio `measurement` is the one of its slowest run (the one whose
+ * single training takes longest), utilisation and verdict are the worst among
+ * its runs, and `audited` is the measurement that the utilisation is of. */
+typedef struct
+{
+  const QmGpu *gpu;
+  int gpus;                 /* in one machine */
+  const QmMachine *machine; /* NULL: none carries that many, or a whole one is
+                               offered */
+  int machines;             /* 1 but for portfolios */
+  gint64 cost_minor; /* overall, all machines, in USD cents; -1: unpriced */
+  double days;       /* NaN where there is no time; a portfolio's: see
+                        qm_advice_new() */
+  double experiment_cost;     /* major units; a portfolio's: of a year's runs */
+  double implied_utilization; /* at `days` as stated; NaN where unknown */
+  QmVerdict verdict;
+  const QmMeasurement *measurement;
+  const QmMeasurement *audited; /* NULL: no utilisation is known */
+  const QmPrice *gpu_price; /* NULL: unpriced, or contained in the machine's */
+  const QmPrice *machine_price;
+  const QmOffer *gpu_offer; /* the quotes that the prices are of, or NULL */
+  const QmOffer *machine_offer;
+  guint foreign : 1;    /* a time of other software than was asked for */
+  guint superseded : 1; /* the place has a time that is better known */
+  guint claimed : 1;    /* a price is only claimed: see qm_price_is_claimed() */
+  guint eligible : 1;   /* may be recommended: passes the audit, has a price
+                           and a time, and is none of the above */
+  guint on_frontier : 1; /* no eligible candidate is both cheaper and faster */
+} QmCandidate;
+
+typedef struct _QmAdvice QmAdvice;
+
+typedef enum
+{
+  QM_OUTCOME_FOUND,
+  QM_OUTCOME_OVER_BUDGET, /* something is in time, nothing affordable is */
+  QM_OUTCOME_TOO_LATE,    /* nothing at any price is in time */
+  QM_OUTCOME_NOTHING      /* no candidate may be recommended at all */
+} QmOutcome;
+
+/* Indices into the candidates; -1: there is none. */
+typedef struct
+{
+  QmOutcome outcome;
+  int best;      /* shortest time within the limits; ties by lower cost, then
+                    fewer GPUs, then the catalog's order */
+  int runner_up; /* the next by the same order */
+  int faster;    /* the cheapest one that is faster than the best */
+  int cheaper;   /* the fastest one that costs less than the best */
+  int would_do;  /* nothing found: the cheapest that is in time, or where
+                    nothing is, the fastest */
+  int denied;    /* the one that would be best with the times as published, but
+                    is left out as impossible */
+} QmRecommendation;
+
+/* Answers a question.
+ *
+ * For a portfolio of N_i runs a year that take d_i days each on a candidate,
+ *   machines = max (at_once, ceil (sum N_i d_i / 365)), and
+ *   days     = max (longest d_i, sum N_i d_i / machines),
+ * the time that a year's runs take on those machines.
+ *
+ * Returns: (transfer full): the advice, or NULL with an error where a model or
+ *   GPU of the question is not in the catalog. */
+QmAdvice *qm_advice_new (const QmCatalog *catalog,
+                         const QmQuestion *question,
+                         GError **error);
+
+/* An advice over candidates that the caller made up, for measuring and tests.
+ * Takes the audit and eligibility as they are and computes the frontier.
+ * Returns: (transfer full). */
+QmAdvice *qm_advice_new_for_candidates (const QmCandidate *candidates,
+                                        guint n_candidates);
+
+void qm_advice_free (QmAdvice *advice);
+
+/* Whether it is about a year's portfolio: days and experiment cost of its
+ * candidates are then those of all runs. */
+gboolean qm_advice_is_portfolio (const QmAdvice *advice);
+
+/* The candidates that pass the question's filters, also those that may not be
+ * recommended, in the order of the catalog's measurements.  A place that was
+ * measured twice (published and on the user's machine) is there twice;
+ * pricing/advice/qm-selection.h says which one counts. */
+const QmCandidate *qm_advice_candidates (const QmAdvice *advice, guint *n);
+
+/* Indices of the Pareto frontier over (overall cost, days), from cheap to
+ * fast. */
+const int *qm_advice_frontier (const QmAdvice *advice, guint *n);
+
+/* Indices of the Pareto frontier over (experiment cost, days). */
+const int *qm_advice_experiment_frontier (const QmAdvice *advice, guint *n);
+
+/* Recommends within a budget (USD cents, -1: none) and deadline (days, NaN:
+ * none). */
+QmRecommendation qm_advice_recommend (const QmAdvice *advice,
+                                      gint64 budget_minor,
+                                      double deadline_days);
+
+/* Whether it is a machine with its GPUs, as offered. */
+gboolean qm_candidate_is_whole (const QmCandidate *candidate);
+
+/* Whether a candidate is shown for comparison only, whatever the limits and
+ * its verdict: foreign, superseded or claimed. */
+gboolean qm_candidate_is_aside (const QmCandidate *candidate);
+
+/* Whether a candidate may be bought within the limits. */
+gboolean qm_candidate_within (const QmCandidate *candidate,
+                              gint64 budget_minor,
+                              double deadline_days);
+
+/* The utilisation that training in `days` implies; NaN where the peak is
+ * unknown. */
+double qm_audit_utilization (const QmModel *model,
+                             const QmGpu *gpu,
+                             int gpus,
+                             QmSettings settings,
+                             double days);
+
+/* The verdict on a measurement; *utilization (may be NULL) is at its days as
+ * stated. */
+QmVerdict qm_audit_measurement (const QmMeasurement *measurement,
+                                double *utilization);
+
+/* "ok", "doubtful", "impossible", "infeasible", "unknown"; for files. */
+const char *qm_verdict_name (QmVerdict verdict);
+
+/* The price of an item that counts on that basis, or NULL.  The user's own
+ * newest price goes before all; then QM_PRICES_PUBLISHED takes the published
+ * one and QM_PRICES_CURRENT the newest, of one day a quote before a street, a
+ * resale, a published and a list price; where the basis has none, any of the
+ * others serves, and last of all the newest claim or range.  Never a rent or
+ * another currency than USD. */
+const QmPrice *qm_price_choose (const QmCatalog *catalog,
+                                const char *item,
+                                QmPriceBasis basis);
+
+/* Whether nobody offers or saw that price: a claim, or only a range. */
+gboolean qm_price_is_claimed (const QmPrice *price);
+
+/* What a price counts as, in millionths of the major unit: of a range, its
+ * upper end. */
+gint64 qm_price_counted_micros (const QmPrice *price);
+
+#define QM_ADVICE_ERROR (qm_advice_error_quark ())
+GQuark qm_advice_error_quark (void);
+
+typedef enum
+{
+  QM_ADVICE_ERROR_UNKNOWN_MODEL,
+  QM_ADVICE_ERROR_UNKNOWN_GPU,
+  QM_ADVICE_ERROR_INVALID
+} QmAdviceError;
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmAdvice, qm_advice_free)
+
+G_END_DECLS

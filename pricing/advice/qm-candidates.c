@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/advice/qm-candidates.h"
+#include "pricing/advice/qm-selection.h"
+
+#include <string.h>
+
+/* What building needs at hand; prices and machines are looked up once for each
+ * item, since a large catalog asks for the same ones thousands of times. */
+typedef struct
+{
+  const QmCatalog *catalog;
+  const QmQuestion *question;
+  GHashTable *prices;   /* item -> const QmPrice*, NULL where there is none */
+  GHashTable *offers;   /* item -> const QmOffer*, where its price is one's */
+  GHashTable *machines; /* count -> const QmMachine* */
+  QmEnginePairs *pairs;
+  GPtrArray *predictions; /* QmMeasurement */
+} Builder;
+
+/* One place of the table: a GPU type and how many. */
+typedef struct
+{
+  const QmGpu *gpu;
+  int gpus;
+} Place;
+
+static guint
+place_hash (gconstpointer key)
+{
+  const Place *place = key;
+
+  return g_direct_hash (place->gpu) ^ ((guint) place->gpus * 2654435761u);
+}
+
+static gboolean
+place_equal (gconstpointer a, gconstpointer b)
+{
+  const Place *p = a;
+  const Place *q = b;
+
+  return p->gpu == q->gpu && p->gpus == q->gpus;
+}
+
+static const QmPrice *
+price_of (Builder *builder, const char *item)
+{
+  QmOffers *offers = builder->question->offers;
+  const QmOffer *offer = NULL;
+  gpointer price;
+
+  if (g_hash_table_lookup_extended (builder->prices, item, NULL, &price))
+    return price;
+  if (offers != NULL)
+    offer = qm_offers_find (offers, item, builder->question->expired_offers);
+  if (offer != NULL)
+    g_hash_table_insert (builder->offers, (gpointer) item, (gpointer) offer);
+  price = offer != NULL
+              ? (gpointer) &offer->price
+              : (gpointer) qm_price_choose (builder->catalog, item,
+                                            builder->question->prices);
+  g_hash_table_insert (builder->prices, (gpointer) item, price);
+  return price;
+}
+
+/* The offer that the price of an item is of, or NULL. */
+static const QmOffer *
+offer_of (Builder *builder, const char *item)
+{
+  return g_hash_table_lookup (builder->offers, item);
+}
+
+static gint64
+price_minor (const QmPrice *price)
+{
+  return qm_money_from_micros (qm_price_counted_micros (price), price->currency)
+      .minor;
+}
+
+static gboolean
+kind_allowed (const QmQuestion *question, QmMachineKind kind)
+{
+  return (question->kinds
+          & (kind == QM_MACHINE_DESKTOP ? QM_KINDS_DESKTOP : QM_KINDS_SERVER))
+         != 0;
+}
+
+/* The cheapest priced machine of an allowed kind that carries `gpus`. */
+static const QmMachine *
+machine_for (Builder *builder, int gpus)
+{
+  const QmMachine *best = NULL;
+  gint64 best_price = 0;
+  gpointer known;
+  size_t n;
+  const QmMachine *machines = qm_catalog_machines (builder->catalog, &n);
+
+  if (g_hash_table_lookup_extended (builder->machines, GINT_TO_POINTER (gpus),
+                                    NULL, &known))
+    return known;
+  for (size_t i = 0; i < n; i++)
+    {
+      const QmPrice *price;
+
+      if (machines[i].gpus < gpus
+          || !kind_allowed (builder->question, machines[i].kind))
+        continue;
+      price = price_of (builder, machines[i].id);
+      if (price == NULL)
+        continue;
+      if (best == NULL || price_minor (price) < best_price)
+        {
+          best = &machines[i];
+          best_price = price_minor (price);
+        }
+    }
+  g_hash_table_insert (builder->machines, GINT_TO_POINTER (gpus),
+                       (gpointer) best);
+  return best;
+}
+
+/* Sets the prices and the overall cost; -1 where a price is missing or the sum
+ * is absurd. */
+static void
+set_cost (Builder *builder, QmCandidate *candidate)
+{
+  gint64 gpus_minor, one;
+
+  candidate->cost_minor = -1;
+  candidate->machine = machine_for (builder, candidate->gpus);
+  candidate->gpu_price = price_of (builder, candidate->gpu->id);
+  if (candidate->machine == NULL || candidate->gpu_price == NULL)
+    return;
+  candidate->machine_price = price_of (builder, candidate->machine->id);
+  candidate->gpu_offer = offer_of (builder, candidate->gpu->id);
+  candidate->machine_offer = offer_of (builder, candidate->machine->id);
+  candidate->claimed = qm_price_is_claimed (candidate->gpu_price)
+                       || qm_price_is_claimed (candidate->machine_price);
+  if (__builtin_mul_overflow (price_minor (candidate->gpu_price),
+                              (gint64) candidate->gpus, &gpus_minor)
+      || __builtin_add_overflow (price_minor (candidate->machine_price),
+                                 gpus_minor, &one)
+      || __builtin_mul_overflow (one, (gint64) candidate->machines,
+                                 &candidate->cost_minor))
+    candidate->cost_minor = -1;
+}
+
+/* Sets what follows from the cost and from the days that machines are busy. */
+static void
+finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
+{
+  gboolean passes;
+
+  candidate->experiment_cost = NAN;
+  if (candidate->cost_minor >= 0)
+    candidate->experiment_cost =
+        candidate->cost_minor / 100.0 / candidate->machines * machine_days
+        / (question->lifetime_years * QM_DAYS_PER_YEAR);
+  passes = candidate->verdict == QM_VERDICT_OK
+           || candidate->verdict == QM_VERDICT_DOUBTFUL
+           || candidate->verdict == QM_VERDICT_UNKNOWN
+           || (candidate->verdict == QM_VERDICT_IMPOSSIBLE
+               && question->times == QM_TIMES_PUBLISHED);
+  candidate->eligible = passes && !qm_candidate_is_aside (candidate)
+                        && candidate->cost_minor >= 0
+                        && qm_known (candidate->days);
+}
+
+/* The same as a whole machine that is offered, where one is. */
+static void
+append_whole (Builder *builder,
+              QmCandidate candidate,
+              double machine_days,
+              GArray *candidates)
+{
+  const QmQuestion *question = builder->question;
+  const QmOffer *offer = NULL;
+
+  if (question->offers != NULL && (question->kinds & QM_KINDS_SERVER) != 0)
+    offer = qm_offers_find_whole (question->offers, candidate.gpu->id,
+                                  candidate.gpus, question->expired_offers);
+  if (offer == NULL)
+    return;
+  candidate.machine = NULL;
+  candidate.gpu_price = NULL;
+  candidate.gpu_offer = NULL;
+  candidate.machine_price = &offer->price;
+  candidate.machine_offer = offer;
+  candidate.claimed = FALSE;
+  if (__builtin_mul_overflow (price_minor (&offer->price),
+                              (gint64) candidate.machines,
+                              &candidate.cost_minor))
+    candidate.cost_minor = -1;
+  finish (question, &candidate, machine_days);
+  g_array_append_vals (candidates, &candidate, 1);
+}
+
+/* Appends it, and what is offered of it as a whole.  Where the kinds of
+ * machines are filtered, what none of them carries is filtered out too. */
+static void
+append (Builder *builder,
+        const QmCandidate *candidate,
+        double machine_days,
+        GArray *candidates)
+{
+  if (candidate->machine != NULL || builder->question->kinds == QM_KINDS_ALL)
+    g_array_append_vals (candidates, candidate, 1);
+  append_whole (builder, *candidate, machine_days, candidates);
+}
+
+static QmCandidate
+candidate_of (Builder *builder, const QmSelected *selected)
+{
+  const QmMeasurement *measurement = selected->measurement;
+  QmCandidate candidate = { 0 };
+
+  candidate.gpu = measurement->gpu;
+  candidate.gpus = measurement->gpus;
+  candidate.machines = 1;
+  candidate.measurement = measurement;
+  candidate.foreign = !!selected->foreign;
+  candidate.superseded = !!selected->superseded;
+  candidate.days = measurement->days;
+  candidate.verdict =
+      qm_audit_measurement (measurement, &candidate.implied_utilization);
+  if (qm_known (candidate.implied_utilization))
+    candidate.audited = measurement;
+  set_cost (builder, &candidate);
+  finish (builder->question, &candidate, candidate.days);
+  return candidate;
+}
+
+/* What answers the question for one model. */
+static GArray *
+select_times (Builder *builder, const char *model)
+{
+  return qm_selection_new (builder->catalog, builder->question,
+                           qm_catalog_model (builder->catalog, model),
+                           builder->pairs, builder->predictions);
+}
+
+static void
+build_single (Builder *builder, const char *model, GArray *candidates)
+{
+  g_autoptr (GArray) selection = select_times (builder, model);
+
+  for (guint i = 0; i < selection->len; i++)
+    {
+      QmCandidate candidate =
+          candidate_of (builder, &g_array_index (selection, QmSelected, i));
+
+      append (builder, &candidate, candidate.days, candidates);
+    }
+}
+
+/* Place -> the selected time of a model there that counts, the first of those
+ * that are as good. */
+static GHashTable *
+best_by_place (GArray *selection)
+{
+  GHashTable *table =
+      g_hash_table_new_full (place_hash, place_equal, g_free, NULL);
+
+  for (guint i = 0; i < selection->len; i++)
+    {
+      QmSelected *selected = &g_array_index (selection, QmSelected, i);
+      Place place = { selected->measurement->gpu, selected->measurement->gpus };
+
+      if (!selected->superseded && !g_hash_table_contains (table, &place))
+        g_hash_table_insert (table, g_memdup2 (&place, sizeof place), selected);
+    }
+  return table;
+}
+
+/* Severity, to find the worst verdict of a portfolio. */
+static int
+verdict_rank (QmVerdict verdict)
+{
+  switch (verdict)
+    {
+    case QM_VERDICT_INFEASIBLE:
+      return 4;
+    case QM_VERDICT_IMPOSSIBLE:
+      return 3;
+    case QM_VERDICT_DOUBTFUL:
+      return 2;
+    case QM_VERDICT_UNKNOWN:
+      return 1;
+    case QM_VERDICT_OK:
+    default:
+      return 0;
+    }
+}
+
+/* Adds one run to a portfolio's candidate; `machine_days` grows by what the
+ * run takes in a year, `longest` is the longest single training so far. */
+static void
+add_run (QmCandidate *candidate,
+         const QmRun *run,
+         const QmSelected *selected,
+         double *machine_days,
+         double *longest)
+{
+  const QmMeasurement *measurement =
+      selected != NULL ? selected->measurement : NULL;
+  double utilization = NAN;
+  QmVerdict verdict = QM_VERDICT_UNKNOWN;
+  double days = NAN;
+
+  if (measurement != NULL)
+    {
+      verdict = qm_audit_measurement (measurement, &utilization);
+      days = measurement->days;
+      candidate->foreign |= !!selected->foreign;
+    }
+  *machine_days += run->runs_per_year * days; /* NaN stays NaN */
+  if (candidate->measurement == NULL || days > *longest)
+    {
+      candidate->measurement = measurement;
+      *longest = days;
+    }
+  if (verdict_rank (verdict) > verdict_rank (candidate->verdict))
+    candidate->verdict = verdict;
+  if (candidate->audited == NULL ? qm_known (utilization)
+                                 : utilization > candidate->implied_utilization)
+    {
+      candidate->audited = measurement;
+      candidate->implied_utilization = utilization;
+    }
+}
+
+/* Machines and days of a portfolio; see qm_advice_new(). */
+static void
+set_portfolio_days (QmCandidate *candidate,
+                    int at_once,
+                    double machine_days,
+                    double longest)
+{
+  double machines = MAX (at_once, ceil (machine_days / QM_DAYS_PER_YEAR));
+
+  candidate->machines = at_once;
+  candidate->days = NAN;
+  /* Beyond that there is no machine room, nor an int. */
+  if (!qm_known (machine_days) || machines > 1e6)
+    return;
+  candidate->machines = (int) machines;
+  candidate->days = MAX (longest, machine_days / machines);
+}
+
+static void
+build_place (Builder *builder,
+             Place place,
+             GPtrArray *tables,
+             GArray *candidates)
+{
+  QmCandidate candidate = { 0 };
+  double machine_days = 0;
+  double longest = 0;
+
+  candidate.gpu = place.gpu;
+  candidate.gpus = place.gpus;
+  candidate.implied_utilization = NAN;
+  candidate.verdict = QM_VERDICT_OK;
+  for (guint i = 0; i < tables->len; i++)
+    add_run (&candidate, &g_array_index (builder->question->runs, QmRun, i),
+             g_hash_table_lookup (g_ptr_array_index (tables, i), &place),
+             &machine_days, &longest);
+  set_portfolio_days (&candidate, builder->question->at_once, machine_days,
+                      longest);
+  set_cost (builder, &candidate);
+  finish (builder->question, &candidate, machine_days);
+  append (builder, &candidate, machine_days, candidates);
+}
+
+static void
+build_portfolio (Builder *builder, GArray *candidates)
+{
+  const GArray *runs = builder->question->runs;
+  g_autoptr (GPtrArray) selections =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
+  g_autoptr (GPtrArray) tables =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
+  g_autoptr (GHashTable) seen =
+      g_hash_table_new_full (place_hash, place_equal, g_free, NULL);
+  size_t n;
+  const QmMeasurement *measurements =
+      qm_catalog_measurements (builder->catalog, &n);
+
+  for (guint i = 0; i < runs->len; i++)
+    {
+      GArray *selection =
+          select_times (builder, g_array_index (runs, QmRun, i).model);
+
+      g_ptr_array_add (selections, selection);
+      g_ptr_array_add (tables, best_by_place (selection));
+    }
+
+  for (size_t i = 0; i < n; i++)
+    {
+      Place place = { measurements[i].gpu, measurements[i].gpus };
+      gboolean used = FALSE;
+
+      for (guint t = 0; t < tables->len && !used; t++)
+        used = g_hash_table_contains (g_ptr_array_index (tables, t), &place);
+      if (used && g_hash_table_add (seen, g_memdup2 (&place, sizeof place)))
+        build_place (builder, place, tables, candidates);
+    }
+}
+
+GArray *
+qm_candidates_build (const QmCatalog *catalog,
+                     const QmQuestion *question,
+                     GPtrArray *predictions)
+{
+  GArray *candidates = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
+  g_autoptr (GHashTable) prices = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) offers = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) machines = g_hash_table_new (NULL, NULL);
+  g_autoptr (QmEnginePairs) pairs = qm_engine_pairs_new (catalog);
+  Builder builder = { .catalog = catalog,
+                      .question = question,
+                      .prices = prices,
+                      .offers = offers,
+                      .machines = machines,
+                      .pairs = pairs,
+                      .predictions = predictions };
+
+  if (question->runs != NULL && question->runs->len > 0)
+    build_portfolio (&builder, candidates);
+  else
+    build_single (&builder, question->model, candidates);
+  return candidates;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* From measurements and prices to candidates; the first half of an advice. */
+
+#pragma once
+
+#include "pricing/advice/qm-advice.h"
+
+G_BEGIN_DECLS
+
+/* The candidates of a question whose models and GPUs have been checked.  Times
+ * that had to be predicted are added to `predictions`, which frees them and
+ * must outlive the candidates.
+ *
+ * Returns: (transfer full): a GArray of QmCandidate; `on_frontier` is not set
+ *   yet. */
+GArray *qm_candidates_build (const QmCatalog *catalog,
+                             const QmQuestion *question,
+                             GPtrArray *predictions);
+
+G_END_DECLS

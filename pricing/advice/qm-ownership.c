@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/advice/qm-ownership.h"
+#include "pricing/qm-exact.h"
+
+#include <glib/gi18n-lib.h>
+#include <math.h>
+#include <string.h>
+
+#define MONTHS_PER_YEAR 12
+#define MAX_LIFETIME    50
+#define MAX_SHARE                                       \
+  (10 * QM_PPM) /* a PUE, or overhead, beyond that is a \
+                   slip of the pen */
+#define MAX_RACK_UNITS   1000
+#define MILLIWATTS_IN_KW 1000000
+
+G_DEFINE_QUARK (qm - ownership - error - quark, qm_ownership_error)
+
+QmOwnershipSettings
+qm_ownership_settings_default (void)
+{
+  /* The sources are in qm-ownership-assumptions.c. */
+  return (QmOwnershipSettings){
+    .parts = QM_OWNERSHIP_PRICE_ALONE,
+    .currency = "USD",
+    .lifetime_years = QM_LIFETIME_DEFAULT,
+    .overhead_threshold_minor = 1000000,
+    .utilization_ppm = QM_PPM,
+    .idle_ppm = QM_PPM / 10,
+    .rest_ppm = QM_PPM / 2,
+    .pue_ppm = QM_PPM * 3 / 2,
+    .kwh_micros = 120000,
+    .hosting_unit_minor = 15000,
+    .rack_units = 4,
+    .support_ppm = QM_PPM * 15 / 100,
+  };
+}
+
+gint64
+qm_ownership_use_of_hours (double hours_a_day)
+{
+  if (isnan (hours_a_day))
+    return 0;
+  return llround (CLAMP (hours_a_day, 0, 24) / 24 * QM_PPM);
+}
+
+gboolean
+qm_owned_of_candidate (const QmCandidate *candidate, QmOwned *owned)
+{
+  g_return_val_if_fail (candidate != NULL && owned != NULL, FALSE);
+
+  if (candidate->cost_minor < 0)
+    return FALSE;
+  *owned =
+      (QmOwned){ .price = { .minor = candidate->cost_minor, .currency = "USD" },
+                 .machines = candidate->machines,
+                 .gpus = candidate->gpus,
+                 .gpu_watts = candidate->gpu->tdp_w };
+  return TRUE;
+}
+
+static gboolean
+fail (GError **error, QmOwnershipError code, const char *message)
+{
+  g_set_error_literal (error, QM_OWNERSHIP_ERROR, code, message);
+  return FALSE;
+}
+
+static gboolean
+fail_range (GError **error)
+{
+  return fail (error, QM_OWNERSHIP_ERROR_RANGE,
+               _ ("the cost is too large to be computed"));
+}
+
+static gboolean
+check_settings (const QmOwnershipSettings *settings, GError **error)
+{
+  const struct
+  {
+    const char *name;
+    gint64 value;
+    gint64 low;
+    gint64 high;
+  } ranges[] = {
+    { N_ ("discount"), settings->discount_ppm, 0, QM_PPM },
+    { N_ ("shipping"), settings->shipping_minor, 0, G_MAXINT64 },
+    { N_ ("tax"), settings->tax_ppm, 0, MAX_SHARE },
+    { N_ ("overhead"), settings->overhead_ppm, 0, MAX_SHARE },
+    { N_ ("threshold for overhead"), settings->overhead_threshold_minor, 0,
+      G_MAXINT64 },
+    { N_ ("residual value"), settings->residual_ppm, 0, QM_PPM },
+    { N_ ("use"), settings->utilization_ppm, 0, QM_PPM },
+    { N_ ("idle power"), settings->idle_ppm, 0, QM_PPM },
+    { N_ ("power besides the GPUs"), settings->rest_ppm, 0, MAX_SHARE },
+    { N_ ("PUE"), settings->pue_ppm, QM_PPM, MAX_SHARE },
+    { N_ ("price of electricity"), settings->kwh_micros, 0, G_MAXINT64 },
+    { N_ ("hosting a machine"), settings->hosting_machine_minor, 0,
+      G_MAXINT64 },
+    { N_ ("hosting a kilowatt"), settings->hosting_kw_minor, 0, G_MAXINT64 },
+    { N_ ("hosting a rack unit"), settings->hosting_unit_minor, 0, G_MAXINT64 },
+    { N_ ("rack units"), settings->rack_units, 0, MAX_RACK_UNITS },
+    { N_ ("support"), settings->support_ppm, 0, QM_PPM },
+  };
+
+  if (!(settings->lifetime_years > 0)
+      || settings->lifetime_years > MAX_LIFETIME)
+    return fail (error, QM_OWNERSHIP_ERROR_SETTING,
+                 _ ("the lifetime must be positive and at most 50 years"));
+  for (gsize i = 0; i < G_N_ELEMENTS (ranges); i++)
+    if (ranges[i].value < ranges[i].low || ranges[i].value > ranges[i].high)
+      {
+        g_set_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_SETTING,
+                     _ ("an assumption is out of range: %s"),
+                     _ (ranges[i].name));
+        return FALSE;
+      }
+  return TRUE;
+}
+
+static gboolean
+check_currency (const QmOwnershipSettings *settings,
+                const char *currency,
+                GError **error)
+{
+  if (strcmp (settings->currency, currency) == 0)
+    return TRUE;
+  g_set_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_CURRENCY,
+               _ ("a price is in %s, the assumptions are in %s"), currency,
+               settings->currency);
+  return FALSE;
+}
+
+/* Micros of the major unit in one minor unit. */
+static gint64
+micros_in_minor (const char *currency)
+{
+  gint64 micros = QM_MICROS_PER_UNIT;
+
+  for (int i = qm_currency_decimals (currency); i > 0; i--)
+    micros /= 10;
+  return micros;
+}
+
+/* What the sum is made from; a step that overflows sets `broken`. */
+typedef struct
+{
+  const QmOwnershipSettings *settings;
+  const QmOwned *owned;
+  gint64 minor_micros;
+  gboolean broken;
+} Sum;
+
+static gboolean
+has (const Sum *sum, QmOwnershipParts part)
+{
+  return (sum->settings->parts & part) != 0;
+}
+
+static gint64
+scale (Sum *sum, gint64 value, QmInt128 numerator, QmInt128 denominator)
+{
+  gint64 result = 0;
+
+  if (!qm_exact_scale (value, numerator, denominator, &result))
+    sum->broken = TRUE;
+  return result;
+}
+
+static void
+add (Sum *sum, gint64 *to, gint64 value)
+{
+  if (!qm_exact_add (to, value))
+    sum->broken = TRUE;
+}
+
+static gint64
+milliwatts (Sum *sum, double watts)
+{
+  if (!(watts >= 0 && watts < 1e6))
+    {
+      sum->broken = TRUE;
+      return 0;
+    }
+  return llround (watts * 1000);
+}
+
+/* What a machine draws at a use of its GPUs, without cooling. */
+static gint64
+machine_milliwatts (Sum *sum, gint64 use_ppm)
+{
+  const QmOwnershipSettings *settings = sum->settings;
+  gint64 gpus =
+      scale (sum, milliwatts (sum, sum->owned->gpu_watts), sum->owned->gpus, 1);
+  gint64 drawn = use_ppm * QM_PPM + (QM_PPM - use_ppm) * settings->idle_ppm;
+
+  return scale (sum, gpus, (QmInt128) drawn * (QM_PPM + settings->rest_ppm),
+                (QmInt128) QM_PPM * QM_PPM * QM_PPM);
+}
+
+/* A month of all machines, in micros. */
+static gint64
+electricity_of_month (Sum *sum)
+{
+  const QmOwnershipSettings *settings = sum->settings;
+  gint64 machine = machine_milliwatts (sum, settings->utilization_ppm);
+  gint64 all = scale (sum, machine, sum->owned->machines, 1);
+
+  return scale (sum, all,
+                (QmInt128) settings->pue_ppm * QM_HOURS_PER_MONTH
+                    * settings->kwh_micros,
+                (QmInt128) QM_PPM * MILLIWATTS_IN_KW);
+}
+
+static gint64
+hosting_of_month (Sum *sum)
+{
+  const QmOwnershipSettings *settings = sum->settings;
+  gint64 micros =
+      scale (sum, settings->hosting_machine_minor, sum->minor_micros, 1);
+
+  add (sum, &micros,
+       scale (sum, settings->hosting_unit_minor,
+              (QmInt128) sum->minor_micros * settings->rack_units, 1));
+  if (settings->hosting_kw_minor > 0)
+    add (sum, &micros,
+         scale (sum, settings->hosting_kw_minor,
+                (QmInt128) sum->minor_micros * machine_milliwatts (sum, QM_PPM),
+                MILLIWATTS_IN_KW));
+  return scale (sum, micros, sum->owned->machines, 1);
+}
+
+static gint64
+support_of_month (Sum *sum, gint64 net)
+{
+  return scale (sum, net,
+                (QmInt128) sum->minor_micros * sum->settings->support_ppm,
+                (QmInt128) QM_PPM * MONTHS_PER_YEAR);
+}
+
+/* From the micros of a month to the minor units of the life. */
+static gint64
+over_life (Sum *sum, gint64 month_micros)
+{
+  gint64 life_ppm = llround (sum->settings->lifetime_years * QM_PPM);
+
+  return scale (sum, month_micros, (QmInt128) MONTHS_PER_YEAR * life_ppm,
+                (QmInt128) QM_PPM * sum->minor_micros);
+}
+
+/* What is paid at the beginning; *net is what the machines themselves cost. */
+static void
+add_purchase (Sum *sum, QmOwnership *ownership, gint64 *net)
+{
+  const QmOwnershipSettings *settings = sum->settings;
+  gint64 goods, unit;
+
+  ownership->price = sum->owned->price.minor;
+  if (has (sum, QM_OWNERSHIP_DISCOUNT))
+    ownership->discount =
+        -scale (sum, ownership->price, settings->discount_ppm, QM_PPM);
+  *net = ownership->price;
+  add (sum, net, ownership->discount);
+  if (has (sum, QM_OWNERSHIP_SHIPPING))
+    ownership->shipping =
+        scale (sum, settings->shipping_minor, sum->owned->machines, 1);
+  goods = *net;
+  add (sum, &goods, ownership->shipping);
+  if (has (sum, QM_OWNERSHIP_TAX) && !settings->tax_included)
+    ownership->tax = scale (sum, goods, settings->tax_ppm, QM_PPM);
+  add (sum, &goods, ownership->tax);
+  ownership->begin = goods;
+
+  unit = goods / sum->owned->machines;
+  ownership->exempt = unit >= settings->overhead_threshold_minor;
+  if (has (sum, QM_OWNERSHIP_OVERHEAD) && !ownership->exempt)
+    ownership->overhead = scale (sum, goods, settings->overhead_ppm, QM_PPM);
+  add (sum, &ownership->begin, ownership->overhead);
+  if (has (sum, QM_OWNERSHIP_RESIDUAL))
+    ownership->residual = -scale (sum, *net, settings->residual_ppm, QM_PPM);
+}
+
+static double
+kwh_over_life (Sum *sum)
+{
+  const QmOwnershipSettings *settings = sum->settings;
+  double kilowatts =
+      (double) machine_milliwatts (sum, settings->utilization_ppm)
+      * sum->owned->machines / MILLIWATTS_IN_KW;
+
+  return kilowatts * settings->pue_ppm / QM_PPM * QM_HOURS_PER_MONTH
+         * MONTHS_PER_YEAR * settings->lifetime_years;
+}
+
+static void
+add_running (Sum *sum, QmOwnership *ownership, gint64 net)
+{
+  gint64 electricity = 0;
+  gint64 hosting = 0;
+  gint64 support = 0;
+  gint64 services, overhead = 0;
+
+  if (has (sum, QM_OWNERSHIP_ELECTRICITY))
+    {
+      electricity = electricity_of_month (sum);
+      ownership->kwh = kwh_over_life (sum);
+    }
+  if (has (sum, QM_OWNERSHIP_HOSTING))
+    hosting = hosting_of_month (sum);
+  if (has (sum, QM_OWNERSHIP_SUPPORT))
+    support = support_of_month (sum, net);
+  services = hosting;
+  add (sum, &services, support);
+  if (has (sum, QM_OWNERSHIP_OVERHEAD))
+    overhead = scale (sum, services, sum->settings->overhead_ppm, QM_PPM);
+
+  ownership->electricity = over_life (sum, electricity);
+  ownership->hosting = over_life (sum, hosting);
+  ownership->support = over_life (sum, support);
+  add (sum, &ownership->overhead, over_life (sum, overhead));
+  ownership->month_micros = electricity;
+  add (sum, &ownership->month_micros, services);
+  add (sum, &ownership->month_micros, overhead);
+}
+
+static gboolean
+needs_power (const QmOwnershipSettings *settings)
+{
+  return (settings->parts & QM_OWNERSHIP_ELECTRICITY) != 0
+         || ((settings->parts & QM_OWNERSHIP_HOSTING) != 0
+             && settings->hosting_kw_minor > 0);
+}
+
+static gboolean
+check_owned (const QmOwnershipSettings *settings,
+             const QmOwned *owned,
+             GError **error)
+{
+  if (owned->price.minor < 0 || owned->machines < 1 || owned->gpus < 0)
+    return fail (error, QM_OWNERSHIP_ERROR_SETTING,
+                 _ ("there is no machine with a price to compute with"));
+  if (needs_power (settings) && !qm_known (owned->gpu_watts))
+    return fail (error, QM_OWNERSHIP_ERROR_UNKNOWN,
+                 _ ("the power that the GPU draws is unknown"));
+  return check_currency (settings, owned->price.currency, error);
+}
+
+gboolean
+qm_ownership_compute (const QmOwnershipSettings *settings,
+                      const QmOwned *owned,
+                      QmOwnership *ownership,
+                      GError **error)
+{
+  QmOwnership made = { .kwh = NAN };
+  Sum sum = { .settings = settings, .owned = owned };
+  gint64 net = 0;
+
+  g_return_val_if_fail (settings != NULL && owned != NULL, FALSE);
+  g_return_val_if_fail (ownership != NULL, FALSE);
+
+  if (!check_settings (settings, error)
+      || !check_owned (settings, owned, error))
+    return FALSE;
+  memcpy (made.currency, settings->currency, sizeof made.currency);
+  made.lifetime_years = settings->lifetime_years;
+  made.machines = owned->machines;
+  sum.minor_micros = micros_in_minor (settings->currency);
+  add_purchase (&sum, &made, &net);
+  add_running (&sum, &made, net);
+
+  const gint64 lines[] = { made.price,       made.discount, made.shipping,
+                           made.tax,         made.overhead, made.residual,
+                           made.electricity, made.hosting,  made.support };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (lines); i++)
+    add (&sum, &made.total, lines[i]);
+  if (sum.broken)
+    return fail_range (error);
+  *ownership = made;
+  return TRUE;
+}
+
+double
+qm_ownership_experiment_cost (const QmOwnership *ownership, double machine_days)
+{
+  QmMoney total = { 0 };
+
+  g_return_val_if_fail (ownership != NULL, NAN);
+
+  total.minor = ownership->total;
+  memcpy (total.currency, ownership->currency, sizeof total.currency);
+  /* In the order in which qm-candidates.c computes it. */
+  return qm_money_to_double (total) / ownership->machines * machine_days
+         / (ownership->lifetime_years * QM_DAYS_PER_YEAR);
+}
+
+static int
+instances_for (const QmRent *rent, gint64 gpus)
+{
+  return (int) MIN ((gpus + rent->gpus - 1) / rent->gpus, G_MAXINT);
+}
+
+double
+qm_rent_experiment_cost (const QmRent *rent, int gpus, double days)
+{
+  g_return_val_if_fail (rent != NULL && rent->gpus > 0, NAN);
+
+  return (double) rent->hour_micros / QM_MICROS_PER_UNIT
+         * instances_for (rent, gpus) * days * 24;
+}
+
+/* What a month of renting costs at the use of the settings. */
+static gint64
+rent_of_month (Sum *sum, const QmRent *rent, int instances)
+{
+  const QmOwnershipSettings *settings = sum->settings;
+  gint64 micros = scale (sum, rent->hour_micros,
+                         (QmInt128) instances * QM_HOURS_PER_MONTH
+                             * settings->utilization_ppm,
+                         QM_PPM);
+
+  if (has (sum, QM_OWNERSHIP_OVERHEAD))
+    add (sum, &micros, scale (sum, micros, settings->overhead_ppm, QM_PPM));
+  return micros;
+}
+
+static void
+find_break_even (const QmOwnershipSettings *settings,
+                 gint64 minor_micros,
+                 QmOwnOrRent *comparison)
+{
+  QmInt128 saved =
+      (QmInt128) comparison->rent_month_micros - comparison->own_month_micros;
+  QmInt128 begin = (QmInt128) comparison->own_begin_minor * minor_micros;
+  QmInt128 whole;
+
+  comparison->months = NAN;
+  comparison->whole_months = -1;
+  comparison->outcome = QM_BREAK_EVEN_NEVER;
+  if (begin <= 0)
+    {
+      comparison->months = 0;
+      comparison->whole_months = 0;
+      comparison->outcome = QM_BREAK_EVEN_REACHED;
+      return;
+    }
+  if (saved <= 0)
+    return;
+  whole = (begin + saved - 1) / saved;
+  if (whole > G_MAXINT64)
+    return;
+  comparison->months = (double) begin / (double) saved;
+  comparison->whole_months = (gint64) whole;
+  comparison->outcome =
+      comparison->months <= settings->lifetime_years * MONTHS_PER_YEAR
+          ? QM_BREAK_EVEN_REACHED
+          : QM_BREAK_EVEN_AFTER_LIFE;
+}
+
+gboolean
+qm_ownership_compare_rent (const QmOwnershipSettings *settings,
+                           const QmOwned *owned,
+                           const QmRent *rent,
+                           QmOwnOrRent *comparison,
+                           GError **error)
+{
+  QmOwnOrRent made = { 0 };
+  QmOwnership ownership;
+  Sum sum = { .settings = settings, .owned = owned };
+
+  g_return_val_if_fail (settings != NULL && owned != NULL, FALSE);
+  g_return_val_if_fail (rent != NULL && comparison != NULL, FALSE);
+
+  if (!qm_ownership_compute (settings, owned, &ownership, error)
+      || !check_currency (settings, rent->currency, error))
+    return FALSE;
+  if (rent->hour_micros < 0 || rent->gpus < 1 || owned->gpus < 1)
+    return fail (error, QM_OWNERSHIP_ERROR_SETTING,
+                 _ ("there are no GPUs with a price to rent"));
+  made.instances = instances_for (rent, (gint64) owned->machines * owned->gpus);
+  made.rent_month_micros = rent_of_month (&sum, rent, made.instances);
+  made.own_month_micros = ownership.month_micros;
+  made.own_begin_minor = ownership.begin;
+  add (&sum, &made.own_begin_minor, ownership.residual);
+  if (sum.broken)
+    return fail_range (error);
+  find_break_even (settings, micros_in_minor (settings->currency), &made);
+  *comparison = made;
+  return TRUE;
+}

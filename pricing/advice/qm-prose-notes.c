@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What to know about the times and prices of the candidates, whichever of them
+ * is recommended. */
+
+#include "config.h"
+
+#include "pricing/advice/qm-prose.h"
+#include "pricing/qm-format.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+/* More predictions than that are only counted. */
+#define MAX_PREDICTIONS 3
+
+typedef gboolean (*CandidateTest) (const QmCandidate *candidate);
+
+static gboolean
+is_foreign (const QmCandidate *candidate)
+{
+  return candidate->foreign;
+}
+
+static gboolean
+is_superseded (const QmCandidate *candidate)
+{
+  return candidate->superseded;
+}
+
+static gboolean
+is_unpriced (const QmCandidate *candidate)
+{
+  return candidate->gpu_price == NULL && candidate->machine_price == NULL
+         && qm_known (candidate->days);
+}
+
+static gboolean
+is_measured (const QmCandidate *candidate)
+{
+  return candidate->eligible && candidate->measurement != NULL
+         && candidate->measurement->provenance == QM_PROVENANCE_MEASURED
+         && candidate->measurement->engine != QM_ENGINE_UNSTATED;
+}
+
+static gboolean
+is_published (const QmCandidate *candidate)
+{
+  return candidate->eligible && candidate->measurement != NULL
+         && candidate->measurement->provenance == QM_PROVENANCE_PUBLISHED;
+}
+
+static gboolean
+is_predicted (const QmCandidate *candidate)
+{
+  return candidate->measurement != NULL
+         && candidate->measurement->basis != NULL;
+}
+
+/* The GPU types of the candidates for which `test` holds, each once.
+ * (transfer container) */
+static GPtrArray *
+gpus_of (const QmAdvice *advice, CandidateTest test)
+{
+  GPtrArray *gpus = g_ptr_array_new ();
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (test (&candidates[i])
+        && !g_ptr_array_find (gpus, candidates[i].gpu, NULL))
+      g_ptr_array_add (gpus, (gpointer) candidates[i].gpu);
+  return gpus;
+}
+
+/* "RTX A6000, H200 SXM 141GB", or NULL where there is none. */
+static char *
+names_of (const QmAdvice *advice, CandidateTest test)
+{
+  g_autoptr (GPtrArray) gpus = gpus_of (advice, test);
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  for (guint i = 0; i < gpus->len; i++)
+    {
+      const QmGpu *gpu = g_ptr_array_index (gpus, i);
+
+      g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", gpu->name);
+    }
+  return gpus->len > 0 ? g_strdup (names->str) : NULL;
+}
+
+static const QmMeasurement *
+first_of (const QmAdvice *advice, CandidateTest test)
+{
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (test (&candidates[i]))
+      return candidates[i].measurement;
+  return NULL;
+}
+
+/* Takes the note. */
+static void
+add_note (GStrvBuilder *builder, char *note)
+{
+  g_strv_builder_add (builder, note);
+  g_free (note);
+}
+
+static void
+note_foreign (GStrvBuilder *builder,
+              const QmAdvice *advice,
+              const QmQuestion *question)
+{
+  g_autofree char *names = names_of (advice, is_foreign);
+
+  if (names != NULL)
+    /* Translators: names of GPUs, name of software. */
+    add_note (builder,
+              g_strdup_printf (
+                  _ ("%s: no times of %s are known there. What is shown was "
+                     "taken with other software and is not recommended."),
+                  names, qm_prose_times_of_name (question->times_of)));
+}
+
+static void
+note_superseded (GStrvBuilder *builder, const QmAdvice *advice)
+{
+  g_autofree char *names = names_of (advice, is_superseded);
+
+  if (names != NULL)
+    /* Translators: names of GPUs. */
+    add_note (builder,
+              g_strdup_printf (_ ("%s: measured times go before published "
+                                  "ones, which stay in view."),
+                               names));
+}
+
+static void
+note_mixture (GStrvBuilder *builder, const QmAdvice *advice)
+{
+  g_autofree char *measured = names_of (advice, is_measured);
+  g_autofree char *published = names_of (advice, is_published);
+  g_autofree char *engine = NULL;
+
+  if (measured == NULL || published == NULL)
+    return;
+  engine = qm_prose_engine (first_of (advice, is_measured));
+  /* Translators: names of GPUs, software with its version. */
+  add_note (builder, g_strdup_printf (
+                         _ ("%s: measured with %s. The published times were "
+                            "taken with older software and in another way: "
+                            "compare with care."),
+                         measured, engine));
+}
+
+static char *
+describe_prediction (const QmCandidate *candidate)
+{
+  const QmMeasurement *m = candidate->measurement;
+  QmCandidate one = *candidate;
+  g_autofree char *what = NULL;
+  g_autofree char *days = qm_format_days (m->days);
+  g_autofree char *interval = qm_prose_interval (m);
+  g_autofree char *basis = qm_format_days (m->basis->days);
+  g_autofree char *engine = qm_prose_engine (m->basis);
+
+  one.machines = 1;
+  what = qm_prose_candidate (&one);
+  /* Translators: machine, training time, "20 days to 30 days", a shorter or
+   * longer time, software with its version. */
+  return g_strdup_printf (_ ("%s: predicted to take %s (%s), from the %s that "
+                             "%s took there and the factor between the two "
+                             "where both were measured."),
+                          what, days, interval, basis, engine);
+}
+
+static void
+note_predictions (GStrvBuilder *builder, const QmAdvice *advice)
+{
+  guint n, found = 0;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (is_predicted (&candidates[i]) && found++ < MAX_PREDICTIONS)
+      add_note (builder, describe_prediction (&candidates[i]));
+  if (found > MAX_PREDICTIONS)
+    add_note (builder,
+              g_strdup_printf (
+                  ngettext ("%u more time is predicted in the same way.",
+                            "%u more times are predicted in the same way.",
+                            found - MAX_PREDICTIONS),
+                  found - MAX_PREDICTIONS));
+}
+
+static void
+note_unpriced (GStrvBuilder *builder, const QmAdvice *advice)
+{
+  g_autofree char *names = names_of (advice, is_unpriced);
+
+  if (names != NULL)
+    /* Translators: names of GPUs, a file. */
+    add_note (builder,
+              g_strdup_printf (_ ("%s: no price is known, so that it is "
+                                  "neither drawn nor recommended. Add a quote "
+                                  "to %s."),
+                               names, "prices.csv"));
+}
+
+/* What is claimed, of whichever of the two prices that is. */
+static char *
+describe_claimed (const QmCandidate *candidate)
+{
+  gboolean gpu = qm_price_is_claimed (candidate->gpu_price);
+  const QmPrice *price = gpu ? candidate->gpu_price : candidate->machine_price;
+  g_autofree char *amount = qm_format_price (price, FALSE);
+  g_autofree char *date = qm_format_date (price->observed_on);
+
+  if (price->micros >= 0)
+    /* Translators: name of a GPU or machine, amount, date, a file. */
+    return g_strdup_printf (_ ("%s: its price of %s (%s) is only claimed, so "
+                               "that it is drawn, but not recommended. Add a "
+                               "quote to %s."),
+                            gpu ? candidate->gpu->name
+                                : candidate->machine->name,
+                            amount, date, "prices.csv");
+  /* Translators: name of a GPU or machine, "$28,000 to $35,000", date, a
+   * file. */
+  return g_strdup_printf (_ ("%s: no price is known, only reports of %s (%s). "
+                             "It is drawn at the higher one and not "
+                             "recommended. Add a quote to %s."),
+                          gpu ? candidate->gpu->name : candidate->machine->name,
+                          amount, date, "prices.csv");
+}
+
+static void
+note_claimed (GStrvBuilder *builder, const QmAdvice *advice)
+{
+  g_autoptr (GPtrArray) gpus = g_ptr_array_new ();
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (candidates[i].claimed && qm_known (candidates[i].days)
+        && !g_ptr_array_find (gpus, candidates[i].gpu, NULL))
+      {
+        g_ptr_array_add (gpus, (gpointer) candidates[i].gpu);
+        add_note (builder, describe_claimed (&candidates[i]));
+      }
+}
+
+GStrv
+qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+
+  g_return_val_if_fail (advice != NULL && question != NULL, NULL);
+
+  note_mixture (builder, advice);
+  note_predictions (builder, advice);
+  note_superseded (builder, advice);
+  note_foreign (builder, advice, question);
+  note_unpriced (builder, advice);
+  note_claimed (builder, advice);
+  return g_strv_builder_end (builder);
+}

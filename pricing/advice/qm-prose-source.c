@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Where a training time comes from, in words. */
+
+#include "config.h"
+
+#include "pricing/advice/qm-prose.h"
+#include "pricing/qm-format.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+/* What begins the version of PyTorch in results files. */
+#define TORCH "torch "
+
+const char *
+qm_prose_times_of_name (QmTimesOf times_of)
+{
+  switch (times_of)
+    {
+    case QM_TIMES_OF_QUARTERMASTER:
+      return "Quartermaster";
+    case QM_TIMES_OF_PUBLICATION:
+      return C_ ("times of", "Publication");
+    case QM_TIMES_OF_PYTORCH:
+    case QM_N_TIMES_OF:
+    default:
+      return "PyTorch";
+    }
+}
+
+/* NULL where it is unstated. */
+static const char *
+engine_name (QmEngine engine)
+{
+  switch (engine)
+    {
+    case QM_ENGINE_QUARTERMASTER:
+      return "Quartermaster";
+    case QM_ENGINE_PYTORCH:
+      return "PyTorch";
+    case QM_ENGINE_UNSTATED:
+    default:
+      return NULL;
+    }
+}
+
+char *
+qm_prose_engine (const QmMeasurement *measurement)
+{
+  const char *name, *version;
+
+  g_return_val_if_fail (measurement != NULL, NULL);
+
+  name = engine_name (measurement->engine);
+  version = measurement->engine_version;
+  if (name == NULL)
+    return NULL;
+  if (version == NULL || *version == '\0')
+    return g_strdup (name);
+  if (g_str_has_prefix (version, TORCH))
+    version += strlen (TORCH);
+  return g_strdup_printf ("%s %s", name, version);
+}
+
+char *
+qm_prose_times_of (const QmMeasurement *measurement)
+{
+  const char *name;
+
+  g_return_val_if_fail (measurement != NULL, NULL);
+
+  name = engine_name (measurement->engine);
+  switch (measurement->provenance)
+    {
+    case QM_PROVENANCE_MEASURED:
+      return g_strdup (name != NULL ? name : C_ ("provenance", "measured"));
+    case QM_PROVENANCE_PREDICTED:
+      if (name == NULL)
+        return g_strdup (C_ ("provenance", "predicted"));
+      /* Translators: name of software. */
+      return g_strdup_printf (_ ("%s, predicted"), name);
+    case QM_PROVENANCE_PUBLISHED:
+    default:
+      return g_strdup (C_ ("provenance", "published"));
+    }
+}
+
+/* "measured with PyTorch 2.11.0 on 21 November 2026" */
+static char *
+how_measured (const QmMeasurement *measurement)
+{
+  g_autofree char *engine = qm_prose_engine (measurement);
+  g_autofree char *date = measurement->measured_on.year != 0
+                              ? qm_format_date (measurement->measured_on)
+                              : NULL;
+
+  if (engine != NULL && date != NULL)
+    /* Translators: software with its version, a date. */
+    return g_strdup_printf (_ ("measured with %s, %s"), engine, date);
+  if (engine != NULL)
+    /* Translators: software with its version. */
+    return g_strdup_printf (_ ("measured with %s"), engine);
+  if (date != NULL)
+    /* Translators: a date. */
+    return g_strdup_printf (_ ("measured, %s"), date);
+  return g_strdup (_ ("measured"));
+}
+
+static char *
+how_predicted (const QmMeasurement *measurement)
+{
+  const char *name = engine_name (measurement->engine);
+  g_autofree char *basis = NULL;
+
+  if (measurement->basis == NULL || name == NULL)
+    return g_strdup (_ ("predicted"));
+  basis = how_measured (measurement->basis);
+  /* Translators: name of software, "measured with …, 21 November 2026". */
+  return g_strdup_printf (_ ("predicted for %s from the time %s"), name, basis);
+}
+
+char *
+qm_prose_source (const QmMeasurement *measurement)
+{
+  g_autofree char *how = NULL;
+
+  g_return_val_if_fail (measurement != NULL, NULL);
+
+  switch (measurement->provenance)
+    {
+    case QM_PROVENANCE_MEASURED:
+      how = how_measured (measurement);
+      break;
+    case QM_PROVENANCE_PREDICTED:
+      how = how_predicted (measurement);
+      break;
+    case QM_PROVENANCE_PUBLISHED:
+    default:
+      how = g_strdup (_ ("published"));
+      break;
+    }
+  if (measurement->source == NULL || *measurement->source == '\0')
+    return g_steal_pointer (&how);
+  return g_strdup_printf ("%s (%s)", how, measurement->source);
+}
+
+GStrv
+qm_prose_sources (const QmAdvice *advice)
+{
+  g_autoptr (GHashTable) seen =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  const QmCandidate *candidates;
+  guint n;
+
+  g_return_val_if_fail (advice != NULL, NULL);
+
+  candidates = qm_advice_candidates (advice, &n);
+  for (guint i = 0; i < n; i++)
+    {
+      char *source = NULL;
+
+      if (candidates[i].measurement != NULL)
+        source = qm_prose_source (candidates[i].measurement);
+      if (source == NULL || g_hash_table_contains (seen, source))
+        {
+          g_free (source);
+          continue;
+        }
+      g_strv_builder_add (builder, source);
+      g_hash_table_add (seen, source);
+    }
+  return g_strv_builder_end (builder);
+}
+
+char *
+qm_prose_interval (const QmMeasurement *measurement)
+{
+  g_autofree char *low = NULL;
+  g_autofree char *high = NULL;
+
+  g_return_val_if_fail (measurement != NULL, NULL);
+
+  if (measurement->provenance != QM_PROVENANCE_PREDICTED
+      || !qm_known (measurement->days_low)
+      || !qm_known (measurement->days_high))
+    return NULL;
+  low = qm_format_days (measurement->days_low);
+  high = qm_format_days (measurement->days_high);
+  /* Translators: the shortest and the longest time that is predicted. */
+  return g_strdup_printf (_ ("%s to %s"), low, high);
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/advice/qm-prose.h"
+#include "pricing/qm-format.h"
+
+#include <glib/gi18n-lib.h>
+
+/* Prices older than this are worth a warning: street prices of GPUs have moved
+ * by half within a quarter. */
+#define STALE_DAYS 90
+
+static const QmCandidate *
+nth (const QmAdvice *advice, int index)
+{
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  return index >= 0 && (guint) index < n ? &candidates[index] : NULL;
+}
+
+static char *
+format_minor (gint64 minor)
+{
+  return qm_format_money ((double) minor / 100, "USD", FALSE);
+}
+
+char *
+qm_prose_candidate (const QmCandidate *candidate)
+{
+  g_return_val_if_fail (candidate != NULL, NULL);
+
+  if (qm_candidate_is_whole (candidate) && candidate->machines == 1)
+    /* Translators: GPUs, name of the GPU, "Delta Computers, quote Q-17". */
+    return g_strdup_printf (_ ("%d × %s (%s)"), candidate->gpus,
+                            candidate->gpu->name,
+                            candidate->machine_offer->price.source);
+  if (candidate->machines > 1)
+    /* Translators: machines, GPUs in each, name of the GPU. */
+    return g_strdup_printf (ngettext ("%d machine with %d × %s",
+                                      "%d machines with %d × %s each",
+                                      (gulong) candidate->machines),
+                            candidate->machines, candidate->gpus,
+                            candidate->gpu->name);
+  return g_strdup_printf ("%d × %s", candidate->gpus, candidate->gpu->name);
+}
+
+/* Of a whole machine what it is and whose. */
+static char *
+describe_whole (const QmCandidate *candidate)
+{
+  const QmOffer *offer = candidate->machine_offer;
+  const char *what = offer->description;
+  g_autofree char *one = NULL;
+
+  /* Translators: what is offered, "Delta Computers, quote Q-17". */
+  one = *what != '\0'
+            ? g_strdup_printf (_ ("%s (%s)"), what, offer->price.source)
+            : g_strdup (offer->price.source);
+  if (candidate->machines > 1)
+    return g_strdup_printf ("%d × %s", candidate->machines, one);
+  return g_steal_pointer (&one);
+}
+
+char *
+qm_prose_machine (const QmCandidate *candidate)
+{
+  g_return_val_if_fail (candidate != NULL, NULL);
+
+  if (qm_candidate_is_whole (candidate))
+    return describe_whole (candidate);
+  if (candidate->machine == NULL)
+    return g_strdup (_ ("no machine carries that many"));
+  if (candidate->machines > 1)
+    return g_strdup_printf ("%d × %s", candidate->machines,
+                            candidate->machine->name);
+  return g_strdup (candidate->machine->name);
+}
+
+/* What is trained, as the object of a sentence. */
+static char *
+training_of (const QmQuestion *question, const QmAdvice *advice)
+{
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  if (qm_advice_is_portfolio (advice))
+    return g_strdup (_ ("a year’s runs"));
+  for (guint i = 0; i < n; i++)
+    if (candidates[i].measurement != NULL)
+      return g_strdup (candidates[i].measurement->model->name);
+  return g_strdup (question->model);
+}
+
+char *
+qm_prose_headline (const QmAdvice *advice,
+                   const QmRecommendation *recommendation)
+{
+  const QmCandidate *best;
+  g_autofree char *what = NULL;
+  g_autofree char *cost = NULL;
+  g_autofree char *days = NULL;
+
+  g_return_val_if_fail (advice != NULL && recommendation != NULL, NULL);
+
+  switch (recommendation->outcome)
+    {
+    case QM_OUTCOME_FOUND:
+      best = nth (advice, recommendation->best);
+      g_return_val_if_fail (best != NULL, NULL);
+      what = qm_prose_candidate (best);
+      cost = format_minor (best->cost_minor);
+      days = qm_format_days (best->days);
+      /* Translators: machine, overall cost, training time. */
+      return g_strdup_printf (_ ("Buy %s: %s, %s"), what, cost, days);
+    case QM_OUTCOME_OVER_BUDGET:
+      return g_strdup (_ ("Nothing within the budget will do"));
+    case QM_OUTCOME_TOO_LATE:
+      return g_strdup (_ ("Nothing is fast enough"));
+    case QM_OUTCOME_NOTHING:
+    default:
+      return g_strdup (_ ("No machine is left to choose from"));
+    }
+}
+
+/* Whether the filters may keep something out that would be better. */
+static gboolean
+is_filtered (const QmQuestion *question)
+{
+  return question->gpus != NULL || question->counts != NULL
+         || question->kinds != QM_KINDS_ALL;
+}
+
+/* "within $40,000 and 60 days", or NULL without limits. */
+static char *
+limits_of (const QmQuestion *question)
+{
+  g_autofree char *budget = NULL;
+  g_autofree char *deadline = NULL;
+  gboolean filtered = is_filtered (question);
+
+  if (question->budget_minor >= 0)
+    budget = format_minor (question->budget_minor);
+  if (qm_known (question->deadline_days))
+    deadline = qm_format_days (question->deadline_days);
+  if (budget != NULL && deadline != NULL)
+    /* Translators: budget, deadline. */
+    return g_strdup_printf (filtered ? _ ("within %s, %s and the filters")
+                                     : _ ("within %s and %s"),
+                            budget, deadline);
+  if (budget != NULL || deadline != NULL)
+    /* Translators: a budget or a deadline. */
+    return g_strdup_printf (filtered ? _ ("within %s and the filters")
+                                     : _ ("within %s"),
+                            budget != NULL ? budget : deadline);
+  return filtered ? g_strdup (_ ("within the filters")) : NULL;
+}
+
+static gboolean
+has_foreign (const QmAdvice *advice)
+{
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (candidates[i].foreign)
+      return TRUE;
+  return FALSE;
+}
+
+static char *
+reason_found (const QmAdvice *advice,
+              const QmQuestion *question,
+              const QmRecommendation *recommendation)
+{
+  const QmCandidate *best = nth (advice, recommendation->best);
+  const QmCandidate *second = nth (advice, recommendation->runner_up);
+  g_autofree char *training = training_of (question, advice);
+  g_autofree char *limits = limits_of (question);
+  g_autofree char *other = NULL;
+
+  if (second == NULL && has_foreign (advice))
+    /* Translators: name of software. */
+    return g_strdup_printf (
+        _ ("It is the only machine with a known time of %s."),
+        qm_prose_times_of_name (question->times_of));
+  if (second == NULL)
+    {
+      if (limits != NULL)
+        /* Translators: the limits ("within …"), what is trained. */
+        return g_strdup_printf (_ ("It is the only machine %s that trains %s."),
+                                limits, training);
+      return g_strdup_printf (_ ("It is the only machine that trains %s."),
+                              training);
+    }
+  if (second->days == best->days)
+    {
+      other = qm_prose_candidate (second);
+      if (second->cost_minor > best->cost_minor)
+        /* Translators: what is trained, another machine. */
+        return g_strdup_printf (_ ("Nothing affordable trains %s sooner; %s "
+                                   "takes as long and costs more."),
+                                training, other);
+      return g_strdup_printf (_ ("Nothing affordable trains %s sooner; %s "
+                                 "takes as long and costs as much."),
+                              training, other);
+    }
+  if (limits != NULL)
+    /* Translators: the limits ("within …"), what is trained. */
+    return g_strdup_printf (_ ("Nothing else %s trains %s sooner."), limits,
+                            training);
+  return g_strdup_printf (_ ("Nothing else trains %s sooner, at any price."),
+                          training);
+}
+
+char *
+qm_prose_reason (const QmAdvice *advice,
+                 const QmQuestion *question,
+                 const QmRecommendation *recommendation)
+{
+  const QmCandidate *other;
+  g_autofree char *what = NULL;
+  g_autofree char *cost = NULL;
+  g_autofree char *days = NULL;
+
+  g_return_val_if_fail (advice != NULL && question != NULL, NULL);
+  g_return_val_if_fail (recommendation != NULL, NULL);
+
+  if (recommendation->outcome == QM_OUTCOME_FOUND)
+    return reason_found (advice, question, recommendation);
+  other = nth (advice, recommendation->would_do);
+  if (recommendation->outcome == QM_OUTCOME_NOTHING || other == NULL)
+    return g_strdup (
+        _ ("No candidate has a known price and a training time that may be "
+           "believed: widen the filters, or ask for the times of "
+           "other software."));
+  what = qm_prose_candidate (other);
+  cost = format_minor (other->cost_minor);
+  days = qm_format_days (other->days);
+  if (recommendation->outcome == QM_OUTCOME_TOO_LATE)
+    /* Translators: machine, training time, overall cost. */
+    return g_strdup_printf (_ ("The fastest is %s: it takes %s and costs %s."),
+                            what, days, cost);
+  /* Translators: machine, overall cost, training time. */
+  return g_strdup_printf (
+      _ ("The cheapest that would do is %s: it costs %s and takes %s."), what,
+      cost, days);
+}
+
+static char *
+alternative_runner_up (const QmCandidate *other)
+{
+  g_autofree char *what = qm_prose_candidate (other);
+  g_autofree char *cost = format_minor (other->cost_minor);
+  g_autofree char *days = qm_format_days (other->days);
+
+  /* Translators: machine, overall cost, training time. */
+  return g_strdup_printf (_ ("Runner-up: %s costs %s and takes %s."), what,
+                          cost, days);
+}
+
+static char *
+alternative_faster (const QmCandidate *best, const QmCandidate *other)
+{
+  g_autofree char *what = qm_prose_candidate (other);
+  g_autofree char *days = qm_format_days (best->days - other->days);
+  g_autofree char *cost = NULL;
+
+  if (other->cost_minor <= best->cost_minor)
+    return NULL;
+  cost = format_minor (other->cost_minor - best->cost_minor);
+  /* Translators: machine, difference in cost, difference in time. */
+  return g_strdup_printf (_ ("Next faster: %s costs %s more and saves %s."),
+                          what, cost, days);
+}
+
+static char *
+alternative_cheaper (const QmCandidate *best, const QmCandidate *other)
+{
+  g_autofree char *what = qm_prose_candidate (other);
+  g_autofree char *cost = format_minor (best->cost_minor - other->cost_minor);
+  g_autofree char *days = qm_format_days (other->days - best->days);
+
+  /* Translators: machine, difference in cost, difference in time. */
+  return g_strdup_printf (_ ("Next cheaper: %s saves %s and takes %s longer."),
+                          what, cost, days);
+}
+
+GStrv
+qm_prose_alternatives (const QmAdvice *advice,
+                       const QmRecommendation *recommendation)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  const QmCandidate *best, *other;
+
+  g_return_val_if_fail (advice != NULL && recommendation != NULL, NULL);
+
+  best = nth (advice, recommendation->best);
+  if (best != NULL)
+    {
+      g_autofree char *runner_up = NULL;
+      g_autofree char *faster = NULL;
+      g_autofree char *cheaper = NULL;
+
+      if ((other = nth (advice, recommendation->runner_up)) != NULL)
+        runner_up = alternative_runner_up (other);
+      if ((other = nth (advice, recommendation->faster)) != NULL)
+        faster = alternative_faster (best, other);
+      if ((other = nth (advice, recommendation->cheaper)) != NULL)
+        cheaper = alternative_cheaper (best, other);
+      if (runner_up != NULL)
+        g_strv_builder_add (builder, runner_up);
+      if (faster != NULL)
+        g_strv_builder_add (builder, faster);
+      if (cheaper != NULL)
+        g_strv_builder_add (builder, cheaper);
+    }
+  return g_strv_builder_end (builder);
+}
+
+char *
+qm_prose_verdict (const QmCandidate *candidate)
+{
+  g_autofree char *share = NULL;
+
+  g_return_val_if_fail (candidate != NULL, NULL);
+
+  switch (candidate->verdict)
+    {
+    case QM_VERDICT_IMPOSSIBLE:
+      share = qm_format_percent (candidate->implied_utilization);
+      /* Translators: a percentage above 100. */
+      return g_strdup_printf (_ ("would need %s of the cards’ peak"), share);
+    case QM_VERDICT_DOUBTFUL:
+      share = qm_format_percent (candidate->implied_utilization);
+      return g_strdup_printf (_ ("would need a doubtful %s of the cards’ peak"),
+                              share);
+    case QM_VERDICT_INFEASIBLE:
+      return g_strdup (_ ("does not fit into the memory with these settings"));
+    case QM_VERDICT_UNKNOWN:
+      return g_strdup (
+          _ ("cannot be checked: the time or the peak is unknown"));
+    case QM_VERDICT_OK:
+    default:
+      return NULL;
+    }
+}
+
+const char *
+qm_prose_verdict_name (QmVerdict verdict)
+{
+  switch (verdict)
+    {
+    case QM_VERDICT_OK:
+      return C_ ("verdict", "plausible");
+    case QM_VERDICT_DOUBTFUL:
+      return C_ ("verdict", "doubtful");
+    case QM_VERDICT_IMPOSSIBLE:
+      return C_ ("verdict", "impossible");
+    case QM_VERDICT_INFEASIBLE:
+      return C_ ("verdict", "does not fit");
+    case QM_VERDICT_UNKNOWN:
+    default:
+      return C_ ("verdict", "unknown");
+    }
+}
+
+/* "30 days on 8 × RTX 3090 would need 119 % of the cards' peak".  Of a
+ * portfolio, the one training that would need the most, on one machine. */
+static char *
+claim_of (const QmCandidate *candidate, gboolean portfolio)
+{
+  const QmMeasurement *audited = candidate->audited;
+  QmCandidate one = *candidate;
+  g_autofree char *what = NULL;
+  g_autofree char *days = NULL;
+  g_autofree char *verdict = qm_prose_verdict (candidate);
+
+  one.machines = 1;
+  what = qm_prose_candidate (&one);
+  days = qm_format_days (audited != NULL ? audited->days : candidate->days);
+  if (audited != NULL && portfolio)
+    /* Translators: training time, model, machine, "would need … % of the
+     * cards’ peak". */
+    return g_strdup_printf (_ ("%s for %s on %s %s"), days,
+                            audited->model->name, what, verdict);
+  /* Translators: training time, machine, "would need … % of the cards’
+   * peak". */
+  return g_strdup_printf (_ ("%s on %s %s"), days, what, verdict);
+}
+
+static char *
+warn_about_time (const QmCandidate *best, gboolean portfolio)
+{
+  g_autofree char *claim = NULL;
+
+  if (best->verdict == QM_VERDICT_IMPOSSIBLE)
+    {
+      claim = claim_of (best, portfolio);
+      /* Translators: "30 days on 8 × … would need 119 % of the cards’ peak". */
+      return g_strdup_printf (
+          _ ("%s: the published time cannot be true, plan with more."), claim);
+    }
+  if (best->verdict == QM_VERDICT_DOUBTFUL)
+    {
+      claim = claim_of (best, portfolio);
+      return g_strdup_printf (_ ("%s: expect it to take longer."), claim);
+    }
+  return NULL;
+}
+
+static char *
+warn_about_denied (const QmCandidate *denied, gboolean portfolio)
+{
+  g_autofree char *claim = claim_of (denied, portfolio);
+
+  return g_strdup_printf (_ ("Left out as impossible: %s."), claim);
+}
+
+static gboolean
+is_mezzanine (const QmGpu *gpu)
+{
+  return g_str_has_prefix (gpu->form_factor, "SXM")
+         || g_str_has_prefix (gpu->form_factor, "OAM");
+}
+
+static char *
+warn_about_form (const QmCandidate *best)
+{
+  if (!is_mezzanine (best->gpu) || qm_candidate_is_whole (best))
+    return NULL;
+  /* Translators: name of a GPU, its form factor. */
+  return g_strdup_printf (
+      _ ("The %s (%s) is not a plug-in card: ask for a quote of the whole "
+         "server, the price of this machine does not include its baseboard."),
+      best->gpu->name, best->gpu->form_factor);
+}
+
+static char *
+warn_about_prices (const QmCandidate *best, QmDate today)
+{
+  const QmPrice *prices[] = { best->gpu_price, best->machine_price };
+  const QmPrice *oldest = NULL;
+  g_autofree char *date = NULL;
+  g_autofree char *age = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (prices); i++)
+    if (prices[i] != NULL
+        && (oldest == NULL
+            || qm_date_compare (prices[i]->observed_on, oldest->observed_on)
+                   < 0))
+      oldest = prices[i];
+  if (oldest == NULL)
+    return NULL;
+  if (oldest->observed_on.year == 0)
+    return g_strdup (_ ("A price is undated: ask for a quote."));
+  if (qm_date_days_between (oldest->observed_on, today) <= STALE_DAYS)
+    return NULL;
+  date = qm_format_date (oldest->observed_on);
+  age = qm_format_age (oldest->observed_on, today);
+  for (guint i = 0; i < G_N_ELEMENTS (prices); i++)
+    if (prices[i] != NULL
+        && qm_date_compare (prices[i]->observed_on, oldest->observed_on) != 0)
+      /* Translators: what is priced, a date, "2 years old". */
+      return g_strdup_printf (
+          _ ("The price of the %s dates from %s (%s): ask for a quote."),
+          oldest == best->gpu_price ? best->gpu->name : best->machine->name,
+          date, age);
+  /* Translators: a date, "2 years old". */
+  return g_strdup_printf (_ ("Prices date from %s (%s): ask for a quote."),
+                          date, age);
+}
+
+/* What is to be known of a quote that a price is of. */
+static char *
+warn_about_offer (const QmOffer *offer)
+{
+  g_autofree char *date = NULL;
+
+  if (offer == NULL)
+    return NULL;
+  if (!offer->holds)
+    /* Translators: "Delta Computers, quote Q-17". */
+    return g_strdup_printf (_ ("%s does not hold today: ask for a new one."),
+                            offer->price.source);
+  if (offer->taxed)
+    /* Translators: "Delta Computers, quote Q-17". */
+    return g_strdup_printf (_ ("%s contains tax, but not how much."),
+                            offer->price.source);
+  if (!offer->rate.stale)
+    return NULL;
+  date = qm_format_date (offer->rate.date);
+  /* Translators: "Delta Computers, quote Q-17", a currency, a date. */
+  return g_strdup_printf (_ ("%s is in %s, converted at the rate of %s: renew "
+                             "the exchange rates."),
+                          offer->price.source, offer->currency, date);
+}
+
+static void
+add_warning (GStrvBuilder *builder, char *warning)
+{
+  if (warning != NULL)
+    g_strv_builder_add (builder, warning);
+  g_free (warning);
+}
+
+GStrv
+qm_prose_warnings (const QmAdvice *advice,
+                   const QmQuestion *question,
+                   const QmRecommendation *recommendation,
+                   QmDate today)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  const QmCandidate *subject, *denied;
+  gboolean portfolio;
+
+  g_return_val_if_fail (advice != NULL && question != NULL, NULL);
+  g_return_val_if_fail (recommendation != NULL, NULL);
+
+  portfolio = qm_advice_is_portfolio (advice);
+
+  subject = nth (advice, recommendation->best >= 0 ? recommendation->best
+                                                   : recommendation->would_do);
+  denied = nth (advice, recommendation->denied);
+  if (subject != NULL)
+    add_warning (builder, warn_about_time (subject, portfolio));
+  if (denied != NULL)
+    add_warning (builder, warn_about_denied (denied, portfolio));
+  if (subject != NULL)
+    {
+      add_warning (builder, warn_about_form (subject));
+      add_warning (builder, warn_about_prices (subject, today));
+      add_warning (builder, warn_about_offer (subject->gpu_offer));
+      add_warning (builder, warn_about_offer (subject->machine_offer));
+    }
+  return g_strv_builder_end (builder);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Sentences about an advice, translated: the same words in the window, on the
+ * command line and in reports. */
+
+#pragma once
+
+#include "pricing/advice/qm-advice.h"
+
+G_BEGIN_DECLS
+
+/* "4 × H100 SXM5 80GB".  (transfer full) */
+char *qm_prose_candidate (const QmCandidate *candidate);
+
+/* "GPU server for 4 GPUs" with the number of machines where there are several.
+ * (transfer full) */
+char *qm_prose_machine (const QmCandidate *candidate);
+
+/* The headline: what to buy, or that nothing fits.  (transfer full) */
+char *qm_prose_headline (const QmAdvice *advice,
+                         const QmRecommendation *recommendation);
+
+/* One plain sentence why.  (transfer full) */
+char *qm_prose_reason (const QmAdvice *advice,
+                       const QmQuestion *question,
+                       const QmRecommendation *recommendation);
+
+/* What the alternatives are worth, one sentence an element: the runner-up, the
+ * next faster and the next cheaper machine, in this order, those that exist.
+ * (transfer full) */
+GStrv qm_prose_alternatives (const QmAdvice *advice,
+                             const QmRecommendation *recommendation);
+
+/* What must be known before trusting the answer: an impossible or doubtful
+ * time, a candidate left out for one, the age of the prices.  NULL-terminated,
+ * possibly empty.  (transfer full) */
+GStrv qm_prose_warnings (const QmAdvice *advice,
+                         const QmQuestion *question,
+                         const QmRecommendation *recommendation,
+                         QmDate today);
+
+/* What to know about the times and prices of the candidates whatever is
+ * recommended: of which software they are, which were predicted, what cannot be
+ * recommended for want of a time or a price.  Does not depend on budget and
+ * deadline.  NULL-terminated, possibly empty.  (transfer full) */
+GStrv qm_prose_notes (const QmAdvice *advice, const QmQuestion *question);
+
+/* "published (arXiv 2410.23261, table 1)", "measured with PyTorch 2.11.0, 21
+ * November 2026 (file, line 3)".  (transfer full) */
+char *qm_prose_source (const QmMeasurement *measurement);
+
+/* Where the times of the candidates come from, each source once, as
+ * qm_prose_source() has it.  (transfer full) */
+GStrv qm_prose_sources (const QmAdvice *advice);
+
+/* Whose time it is, in a word or two: "published", "PyTorch", "Quartermaster",
+ * "PyTorch, predicted".  (transfer full) */
+char *qm_prose_times_of (const QmMeasurement *measurement);
+
+/* "PyTorch", "Quartermaster" or "Publication"; static. */
+const char *qm_prose_times_of_name (QmTimesOf times_of);
+
+/* "Quartermaster 0.1.0"; NULL where it is unstated.
+ * (transfer full) (nullable) */
+char *qm_prose_engine (const QmMeasurement *measurement);
+
+/* "20 days to 30 days", the interval of a predicted time, else NULL.
+ * (transfer full) (nullable) */
+char *qm_prose_interval (const QmMeasurement *measurement);
+
+/* "would need 119 % of the cards' peak" or NULL where the verdict is ok.
+ * (transfer full) (nullable) */
+char *qm_prose_verdict (const QmCandidate *candidate);
+
+/* A verdict in the user's language; static. */
+const char *qm_prose_verdict_name (QmVerdict verdict);
+
+G_END_DECLS

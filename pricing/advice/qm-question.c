@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/advice/qm-question.h"
+
+const char *
+qm_times_of_name (QmTimesOf times_of)
+{
+  static const char *const names[QM_N_TIMES_OF] = { "pytorch", "quartermaster",
+                                                    "published" };
+
+  g_return_val_if_fail (times_of < QM_N_TIMES_OF, NULL);
+
+  return names[times_of];
+}
+
+static void
+run_clear (gpointer data)
+{
+  QmRun *run = data;
+
+  g_free (run->model);
+}
+
+QmQuestion *
+qm_question_new (void)
+{
+  QmQuestion *question = g_new0 (QmQuestion, 1);
+
+  question->budget_minor = -1;
+  question->deadline_days = NAN;
+  question->kinds = QM_KINDS_ALL;
+  question->lifetime_years = QM_LIFETIME_DEFAULT;
+  question->at_once = 1;
+  return question;
+}
+
+QmQuestion *
+qm_question_copy (const QmQuestion *question)
+{
+  QmQuestion *copy;
+
+  g_return_val_if_fail (question != NULL, NULL);
+
+  copy = g_memdup2 (question, sizeof *question);
+  copy->model = g_strdup (question->model);
+  copy->gpus = g_strdupv (question->gpus);
+  if (question->counts != NULL)
+    copy->counts = g_array_copy (question->counts);
+  if (question->offers != NULL)
+    copy->offers = qm_offers_ref (question->offers);
+  copy->runs = NULL;
+  for (guint i = 0; question->runs != NULL && i < question->runs->len; i++)
+    {
+      const QmRun *run = &g_array_index (question->runs, QmRun, i);
+
+      qm_question_add_run (copy, run->model, run->runs_per_year);
+    }
+  return copy;
+}
+
+void
+qm_question_free (QmQuestion *question)
+{
+  if (question == NULL)
+    return;
+  g_free (question->model);
+  g_strfreev (question->gpus);
+  g_clear_pointer (&question->counts, g_array_unref);
+  g_clear_pointer (&question->runs, g_array_unref);
+  g_clear_pointer (&question->offers, qm_offers_unref);
+  g_free (question);
+}
+
+void
+qm_question_add_run (QmQuestion *question,
+                     const char *model,
+                     double runs_per_year)
+{
+  QmRun run = { g_strdup (model), runs_per_year };
+
+  g_return_if_fail (question != NULL);
+  g_return_if_fail (model != NULL);
+
+  if (question->runs == NULL)
+    {
+      question->runs = g_array_new (FALSE, FALSE, sizeof (QmRun));
+      g_array_set_clear_func (question->runs, run_clear);
+    }
+  g_array_append_val (question->runs, run);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/advice/qm-selection.h"
+
+typedef struct
+{
+  const QmGpu *gpu;
+  int gpus;
+  int asked;                  /* best rank of what was asked for; 0: none */
+  int foreign;                /* best rank of anything else; 0: none */
+  const QmMeasurement *basis; /* what a prediction may start from */
+  const QmMeasurement *prediction;
+} Place;
+
+static guint
+place_hash (gconstpointer key)
+{
+  const Place *place = key;
+
+  return g_direct_hash (place->gpu) ^ ((guint) place->gpus * 2654435761u);
+}
+
+static gboolean
+place_equal (gconstpointer a, gconstpointer b)
+{
+  const Place *p = a;
+  const Place *q = b;
+
+  return p->gpu == q->gpu && p->gpus == q->gpus;
+}
+
+/* How well a time is known. */
+static int
+rank (const QmMeasurement *measurement)
+{
+  switch (measurement->provenance)
+    {
+    case QM_PROVENANCE_MEASURED:
+      return 3;
+    case QM_PROVENANCE_PUBLISHED:
+      return 2;
+    case QM_PROVENANCE_PREDICTED:
+    default:
+      return 1;
+    }
+}
+
+gboolean
+qm_selection_is_asked_for (const QmQuestion *question,
+                           const QmMeasurement *measurement)
+{
+  gboolean neutral = measurement->provenance == QM_PROVENANCE_PUBLISHED
+                     || measurement->engine == QM_ENGINE_UNSTATED;
+
+  g_return_val_if_fail (question != NULL, FALSE);
+
+  switch (question->times_of)
+    {
+    case QM_TIMES_OF_QUARTERMASTER:
+      return !neutral && measurement->engine == QM_ENGINE_QUARTERMASTER;
+    case QM_TIMES_OF_PUBLICATION:
+      return neutral;
+    case QM_TIMES_OF_PYTORCH:
+    default:
+      return neutral || measurement->engine == QM_ENGINE_PYTORCH;
+    }
+}
+
+static gboolean
+passes_filters (const QmQuestion *question, const QmMeasurement *measurement)
+{
+  if (measurement->settings != question->settings)
+    return FALSE;
+  if (question->gpus != NULL
+      && !g_strv_contains ((const char *const *) question->gpus,
+                           measurement->gpu->id))
+    return FALSE;
+  if (question->counts != NULL)
+    {
+      for (guint i = 0; i < question->counts->len; i++)
+        if (g_array_index (question->counts, int, i) == measurement->gpus)
+          return TRUE;
+      return FALSE;
+    }
+  return TRUE;
+}
+
+static Place *
+place_of (GHashTable *places, const QmMeasurement *measurement)
+{
+  Place key = { .gpu = measurement->gpu, .gpus = measurement->gpus };
+  Place *place = g_hash_table_lookup (places, &key);
+
+  if (place == NULL)
+    {
+      place = g_memdup2 (&key, sizeof key);
+      g_hash_table_add (places, place);
+    }
+  return place;
+}
+
+static void
+look_at (GHashTable *places,
+         const QmQuestion *question,
+         const QmMeasurement *measurement)
+{
+  Place *place = place_of (places, measurement);
+
+  if (qm_selection_is_asked_for (question, measurement))
+    place->asked = MAX (place->asked, rank (measurement));
+  else
+    place->foreign = MAX (place->foreign, rank (measurement));
+}
+
+/* A prediction at a place at which nothing was found that was asked for. */
+static void
+predict (Place *place,
+         const QmQuestion *question,
+         const QmMeasurement *measurement,
+         const QmEnginePairs *pairs,
+         GPtrArray *predictions)
+{
+  QmEngine engine = question->times_of == QM_TIMES_OF_QUARTERMASTER
+                        ? QM_ENGINE_QUARTERMASTER
+                        : QM_ENGINE_PYTORCH;
+  QmMeasurement *predicted;
+
+  if (place->asked > 0 || place->prediction != NULL
+      || question->times_of == QM_TIMES_OF_PUBLICATION)
+    return;
+  predicted = qm_engine_pairs_predict (pairs, measurement, engine);
+  if (predicted == NULL)
+    return;
+  g_ptr_array_add (predictions, predicted);
+  place->basis = measurement;
+  place->prediction = predicted;
+}
+
+/* Appends what a measurement contributes. */
+static void
+contribute (GArray *selection,
+            const Place *place,
+            const QmQuestion *question,
+            const QmMeasurement *measurement)
+{
+  QmSelected selected = { measurement, FALSE, FALSE };
+
+  if (qm_selection_is_asked_for (question, measurement))
+    {
+      selected.superseded = rank (measurement) < place->asked;
+      g_array_append_val (selection, selected);
+    }
+  else if (place->prediction != NULL)
+    {
+      selected.measurement = place->prediction;
+      if (measurement == place->basis)
+        g_array_append_val (selection, selected);
+    }
+  else if (place->asked == 0 && rank (measurement) == place->foreign
+           && question->times_of != QM_TIMES_OF_PUBLICATION)
+    {
+      selected.foreign = TRUE;
+      g_array_append_val (selection, selected);
+    }
+}
+
+GArray *
+qm_selection_new (const QmCatalog *catalog,
+                  const QmQuestion *question,
+                  const QmModel *model,
+                  const QmEnginePairs *pairs,
+                  GPtrArray *predictions)
+{
+  g_autoptr (GHashTable) places =
+      g_hash_table_new_full (place_hash, place_equal, g_free, NULL);
+  g_autoptr (GPtrArray) passing = g_ptr_array_new ();
+  GArray *selection;
+  const QmMeasurement *all;
+  size_t n;
+
+  g_return_val_if_fail (catalog != NULL && question != NULL, NULL);
+  g_return_val_if_fail (pairs != NULL && predictions != NULL, NULL);
+
+  selection = g_array_new (FALSE, FALSE, sizeof (QmSelected));
+  all = qm_catalog_measurements (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    if (all[i].model == model && passes_filters (question, &all[i]))
+      {
+        g_ptr_array_add (passing, (gpointer) &all[i]);
+        look_at (places, question, &all[i]);
+      }
+  for (guint i = 0; i < passing->len; i++)
+    {
+      const QmMeasurement *m = g_ptr_array_index (passing, i);
+
+      predict (place_of (places, m), question, m, pairs, predictions);
+    }
+  for (guint i = 0; i < passing->len; i++)
+    {
+      const QmMeasurement *m = g_ptr_array_index (passing, i);
+
+      contribute (selection, place_of (places, m), question, m);
+    }
+  return selection;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/formats/qm-csv-mapping.h"
+#include "pricing/quotes/qm-quote-read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* So many bytes and rows are looked at for the header, ... */
+#define LOOK_BYTES ((gsize) 1 << 17)
+#define LOOK_ROWS  60
+/* ... and so many rows below it for how numbers and dates are written. */
+#define SAMPLE_ROWS 2000
+
+/* How well a row serves as the header: fields that it names, 0 where it lacks
+ * those that are needed. */
+static guint
+score_header (const QmSheet *sheet, guint row)
+{
+  guint n = qm_sheet_n_cells (sheet, row);
+  guint32 seen = 0, score = 0;
+  int tax;
+
+  for (guint i = 0; i < n; i++)
+    {
+      QmCsvField field = qm_csv_field_of (qm_sheet_cell (sheet, row, i), &tax);
+
+      if (field != QM_CSV_IGNORED && (seen & (1u << field)) == 0)
+        {
+          seen |= 1u << field;
+          score++;
+        }
+    }
+  if ((seen & (1u << QM_CSV_DESCRIPTION | 1u << QM_CSV_PART_NUMBER)) == 0
+      || (seen & (1u << QM_CSV_PRICE | 1u << QM_CSV_TOTAL)) == 0)
+    return 0;
+  return score;
+}
+
+static int
+find_header (const QmSheet *sheet, guint *best)
+{
+  int header = -1;
+
+  *best = 0;
+  for (guint i = 0; i < MIN (qm_sheet_n_rows (sheet), LOOK_ROWS); i++)
+    {
+      guint score = score_header (sheet, i);
+
+      if (score > *best)
+        {
+          *best = score;
+          header = (int) i;
+        }
+    }
+  return header;
+}
+
+/* Whether a row has two names or more and no numbers, and numbers stand
+ * below it. */
+static gboolean
+could_be_header (const QmSheet *sheet, guint row)
+{
+  guint n = qm_sheet_n_cells (sheet, row), names = 0;
+  gboolean numbers = FALSE;
+
+  for (guint i = 0; i < n; i++)
+    {
+      const char *cell = qm_sheet_cell (sheet, row, i);
+      const char *below = qm_sheet_cell (sheet, row + 1, i);
+
+      if (g_ascii_isdigit (cell[0]))
+        return FALSE;
+      names += cell[0] != '\0';
+      numbers = numbers || g_ascii_isdigit (below[0]);
+    }
+  return names >= 2 && numbers;
+}
+
+/* How many rows have as many cells as most do, if that is more than one. */
+static guint
+score_rows (const QmSheet *sheet)
+{
+  guint counts[QM_SHEET_MAX_COLUMNS + 1] = { 0 };
+  guint best = 0;
+
+  for (guint i = 0; i < MIN (qm_sheet_n_rows (sheet), LOOK_ROWS); i++)
+    counts[qm_sheet_n_cells (sheet, i)]++;
+  for (guint i = 2; i <= QM_SHEET_MAX_COLUMNS; i++)
+    best = MAX (best, counts[i]);
+  return best;
+}
+
+/* Tries one encoding and delimiter; keeps them where they are better. */
+static void
+try_delimiter (QmCsvMapping *mapping,
+               const char *text,
+               gsize length,
+               char delimiter,
+               const char *encoding,
+               guint *best)
+{
+  g_autoptr (QmSheet) sheet =
+      qm_sheet_new (text, length, delimiter, LOOK_ROWS, NULL, NULL);
+  guint score, header_score;
+  int header;
+
+  if (sheet == NULL)
+    return;
+  header = find_header (sheet, &header_score);
+  score = header_score * 1000 + score_rows (sheet) + 1;
+  if (score <= *best)
+    return;
+  *best = score;
+  mapping->delimiter = delimiter;
+  mapping->header_row = header;
+  g_free (mapping->encoding);
+  mapping->encoding = g_strdup (encoding);
+}
+
+/* The beginning of a text, up to the end of a row. */
+static gsize
+beginning (const char *text, gsize length)
+{
+  const char *end;
+
+  if (length <= LOOK_BYTES)
+    return length;
+  end = g_strrstr_len (text, LOOK_BYTES, "\n");
+  return end != NULL ? (gsize) (end - text) + 1 : LOOK_BYTES;
+}
+
+static gboolean
+try_encoding (QmCsvMapping *mapping,
+              const char *data,
+              gsize size,
+              const char *encoding,
+              guint *best,
+              GError **error)
+{
+  static const char delimiters[] = ",;\t|";
+  const char *used;
+  gsize length;
+  g_autofree char *text =
+      qm_sheet_decode (data, size, encoding, &length, &used, error);
+  char declared;
+
+  if (text == NULL)
+    return FALSE;
+  declared = qm_sheet_declared_delimiter (text);
+  if (strcmp (used, "UTF-8") == 0)
+    used = NULL;
+  for (const char *d = delimiters; *d != '\0'; d++)
+    if (declared == '\0' || declared == *d)
+      try_delimiter (mapping, text, beginning (text, length), *d, used, best);
+  return TRUE;
+}
+
+/* Notes which decimal point an amount can only have. */
+static void
+count_decimal (const char *cell, guint *points, guint *commas)
+{
+  const char *last = NULL;
+  gsize n = 0;
+  gboolean both = strchr (cell, '.') != NULL && strchr (cell, ',') != NULL;
+
+  for (const char *p = cell; *p != '\0'; p++)
+    if (*p == '.' || *p == ',')
+      {
+        last = p;
+        n = 0;
+      }
+    else if (g_ascii_isdigit (*p))
+      n++;
+  if (last == NULL || (n == 3 && !both) || n == 0 || n > 6)
+    return;
+  *(*last == '.' ? points : commas) += 1;
+}
+
+/* Notes whether a date with strokes can only begin with its day or month. */
+static void
+count_order (const char *cell, guint *days, guint *months)
+{
+  int first, second, year;
+
+  if (sscanf (cell, "%2d/%2d/%4d", &first, &second, &year) != 3
+      && sscanf (cell, "%2d-%2d-%4d", &first, &second, &year) != 3)
+    return;
+  if (first > 12 && first <= 31 && second <= 12)
+    (*days)++;
+  else if (second > 12 && second <= 31 && first <= 12)
+    (*months)++;
+}
+
+static void
+guess_formats (QmCsvMapping *mapping, const QmSheet *sheet)
+{
+  guint points = 0, commas = 0, days = 0, months = 0;
+  guint first = (guint) (mapping->header_row + 1);
+  guint end = MIN (qm_sheet_n_rows (sheet), first + SAMPLE_ROWS);
+
+  /* Only the project's own tables have roles. */
+  if (qm_csv_mapping_column (mapping, QM_CSV_ROLE) >= 0)
+    {
+      mapping->decimal = QM_DECIMAL_POINT;
+      return;
+    }
+  for (guint row = 0; row < end; row++)
+    for (guint i = 0; i < MAX (mapping->columns->len,
+                               row < first ? qm_sheet_n_cells (sheet, row) : 0);
+         i++)
+      {
+        const char *cell = qm_sheet_cell (sheet, row, i);
+        QmCsvField field = qm_csv_mapping_field (mapping, i);
+
+        if (row >= first
+            && (field == QM_CSV_PRICE || field == QM_CSV_TOTAL
+                || field == QM_CSV_DISCOUNT || field == QM_CSV_CHARGE))
+          count_decimal (cell, &points, &commas);
+        else
+          count_order (cell, &days, &months);
+      }
+  if ((points > 0) != (commas > 0))
+    mapping->decimal = points > 0 ? QM_DECIMAL_POINT : QM_DECIMAL_COMMA;
+  else
+    mapping->decimal = QM_DECIMAL_GUESS;
+  if ((days > 0) != (months > 0))
+    mapping->date_order = days > 0 ? QM_DATES_DAY_FIRST : QM_DATES_MONTH_FIRST;
+  else
+    mapping->date_order = QM_DATES_GUESS;
+}
+
+/* The currency that a column's name has: "Price (EUR)", "Total in €". */
+static void
+guess_currency (QmCsvMapping *mapping, const char *name)
+{
+  g_auto (GStrv) words = g_strsplit_set (name, " ()[]/:,", -1);
+
+  for (guint i = 0; words[i] != NULL; i++)
+    {
+      char currency[4] = "";
+
+      if (words[i][0] != '\0' && qm_amount_parse_currency (words[i], currency)
+          && currency[0] != '\0' && mapping->currency[0] == '\0')
+        memcpy (mapping->currency, currency, 4);
+    }
+}
+
+/* Whether a column is a better holder of a field than the one before: of
+ * prices with and without tax, those without. */
+static gboolean
+is_better (const QmCsvMapping *mapping, QmCsvField field, int tax)
+{
+  return qm_csv_mapping_column (mapping, field) < 0
+         || ((field == QM_CSV_PRICE || field == QM_CSV_TOTAL) && tax == 0
+             && mapping->tax_included == QM_YES);
+}
+
+/* How much stands in a column below the header; `numbers` is whether most of
+ * its cells are whole numbers. */
+static gsize
+measure_column (const QmSheet *sheet,
+                guint first,
+                guint column,
+                gboolean *numbers)
+{
+  guint end = MIN (qm_sheet_n_rows (sheet), first + LOOK_ROWS);
+  guint cells = 0, plain = 0;
+  gsize length = 0;
+
+  for (guint row = first; row < end; row++)
+    {
+      const char *cell = qm_sheet_cell (sheet, row, column);
+
+      length += strlen (cell);
+      cells += cell[0] != '\0';
+      plain += cell[0] != '\0' && cell[strspn (cell, "0123456789.")] == '\0';
+    }
+  *numbers = 2 * plain >= cells;
+  return length;
+}
+
+/* Of two columns for the description ("Item", "Description") the one with more
+ * in it is meant; the other may be the number of the line or part. */
+static void
+choose_description (QmCsvMapping *mapping, const QmSheet *sheet, guint second)
+{
+  guint below = (guint) mapping->header_row + 1;
+  guint first = (guint) qm_csv_mapping_column (mapping, QM_CSV_DESCRIPTION);
+  gboolean first_numbers, second_numbers, numbers;
+  gsize first_length = measure_column (sheet, below, first, &first_numbers);
+  gsize second_length = measure_column (sheet, below, second, &second_numbers);
+  guint loser = second_length > first_length ? first : second;
+
+  if (loser == first)
+    qm_csv_mapping_set_field (mapping, second, QM_CSV_DESCRIPTION);
+  numbers = loser == first ? first_numbers : second_numbers;
+  if (numbers && qm_csv_mapping_column (mapping, QM_CSV_NUMBER) < 0)
+    qm_csv_mapping_set_field (mapping, loser, QM_CSV_NUMBER);
+  else if (!numbers && qm_csv_mapping_column (mapping, QM_CSV_PART_NUMBER) < 0)
+    qm_csv_mapping_set_field (mapping, loser, QM_CSV_PART_NUMBER);
+}
+
+static void
+note_tax (QmCsvMapping *mapping, QmCsvField field, int tax)
+{
+  if ((field == QM_CSV_PRICE
+       || (field == QM_CSV_TOTAL
+           && qm_csv_mapping_column (mapping, QM_CSV_PRICE) < 0))
+      && tax >= 0)
+    mapping->tax_included = tax == 1 ? QM_YES : QM_NO;
+}
+
+void
+qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet)
+{
+  guint row, n;
+
+  g_return_if_fail (mapping != NULL && sheet != NULL);
+
+  row = (guint) MAX (mapping->header_row, 0);
+  n = qm_sheet_n_cells (sheet, row);
+  g_array_set_size (mapping->columns, 0);
+  g_array_set_size (mapping->columns, n);
+  mapping->tax_included = QM_UNSTATED;
+  mapping->currency[0] = '\0';
+  for (guint i = 0; i < n && mapping->header_row >= 0; i++)
+    {
+      const char *name = qm_sheet_cell (sheet, row, i);
+      int tax;
+      QmCsvField field = qm_csv_field_of (name, &tax);
+
+      if (field == QM_CSV_DESCRIPTION
+          && qm_csv_mapping_column (mapping, field) >= 0)
+        {
+          choose_description (mapping, sheet, i);
+          continue;
+        }
+      if (field == QM_CSV_IGNORED || !is_better (mapping, field, tax))
+        continue;
+      qm_csv_mapping_set_field (mapping, i, field);
+      note_tax (mapping, field, tax);
+      if (field == QM_CSV_PRICE || field == QM_CSV_TOTAL)
+        guess_currency (mapping, name);
+    }
+  guess_formats (mapping, sheet);
+}
+
+QmCsvMapping *
+qm_csv_mapping_guess (const char *data, gsize size, GError **error)
+{
+  g_autoptr (QmCsvMapping) mapping = qm_csv_mapping_new ();
+  g_autoptr (QmSheet) sheet = NULL;
+  g_autofree char *text = NULL;
+  const char *used;
+  guint best = 0;
+  gsize length;
+
+  g_return_val_if_fail (data != NULL || size == 0, NULL);
+
+  data = data != NULL ? data : "";
+  if (!try_encoding (mapping, data, size, NULL, &best, error))
+    return NULL;
+  if (mapping->encoding != NULL
+      && g_str_has_prefix (mapping->encoding, "WINDOWS"))
+    try_encoding (mapping, data, size, "WINDOWS-1250", &best, NULL);
+  text = qm_sheet_decode (data, size, mapping->encoding, &length, &used, error);
+  if (text == NULL)
+    return NULL;
+  sheet = qm_sheet_new (text, beginning (text, length), mapping->delimiter,
+                        SAMPLE_ROWS, NULL, error);
+  if (sheet == NULL)
+    return NULL;
+  for (guint i = 0; i < LOOK_ROWS && mapping->header_row < 0; i++)
+    if (could_be_header (sheet, i))
+      mapping->header_row = (int) i;
+  qm_csv_mapping_guess_columns (mapping, sheet);
+  return g_steal_pointer (&mapping);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/formats/qm-quote-import.h"
+#include "pricing/pages/qm-page.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+/* The encoding that a media type names, "text/html; charset=utf-8"; NULL where
+ * it names none. */
+static char *
+find_charset (const char *media_type)
+{
+  const char *start =
+      media_type != NULL ? strstr (media_type, "charset=") : NULL;
+
+  if (start == NULL)
+    return NULL;
+  start += strlen ("charset=");
+  start += *start == '"';
+  return g_strndup (start, strcspn (start, "\"; "));
+}
+
+GPtrArray *
+qm_import_read_page (const char *data,
+                     gsize size,
+                     const char *address,
+                     const char *media_type,
+                     gpointer user_data,
+                     GCancellable *cancellable,
+                     GError **error)
+{
+  g_autofree char *charset = find_charset (media_type);
+  g_autoptr (QmPageOffer) offer = NULL;
+  QmPageContext context = { .charset = charset, .rules = user_data };
+  GPtrArray *quotes;
+  QmQuote *quote;
+
+  if (address != NULL && g_str_has_prefix (address, "http"))
+    context.url = address;
+  offer =
+      qm_page_read ((const guint8 *) data, size, &context, cancellable, error);
+  if (offer == NULL)
+    return NULL;
+  quote = qm_page_offer_to_quote (offer, address, NULL, qm_date_today ());
+  if (quote == NULL)
+    {
+      g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
+                   _ ("The page does not say a price that is clear: %s"),
+                   offer->reason != NULL ? offer->reason : "");
+      return NULL;
+    }
+  quotes = g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+  g_ptr_array_add (quotes, quote);
+  return quotes;
+}

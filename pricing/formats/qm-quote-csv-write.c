@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/formats/qm-quote-csv.h"
+#include "pricing/quotes/qm-quote-read.h"
+
+#include <string.h>
+
+/* Columns, in their order. */
+enum
+{
+  VENDOR,
+  QUOTE,
+  CURRENCY,
+  ISSUED,
+  VALID_FROM,
+  VALID_UNTIL,
+  LINE,
+  ROLE,
+  PART_NUMBER,
+  DESCRIPTION,
+  QUANTITY,
+  UNIT,
+  PRICE,
+  PER,
+  DISCOUNT,
+  CHARGE,
+  TOTAL,
+  ITEM,
+  GPUS,
+  N_COLUMNS
+};
+
+typedef struct
+{
+  GString *csv;
+  char *cells[N_COLUMNS];
+} Writer;
+
+/* Whether a spreadsheet could take a text for a formula, or the reader for one
+ * that was made safe. */
+static gboolean
+is_live (const char *text)
+{
+  return text[0] != '\0' && strchr ("=+-@\t\r'", text[0]) != NULL;
+}
+
+static void
+put_text (Writer *writer, int column, const char *text)
+{
+  g_free (writer->cells[column]);
+  writer->cells[column] =
+      text == NULL ? NULL : g_strconcat (is_live (text) ? "'" : "", text, NULL);
+}
+
+/* Numbers are ours, and no formulas though they may be negative. */
+static void
+put_number (Writer *writer, int column, char *number)
+{
+  g_free (writer->cells[column]);
+  writer->cells[column] = number;
+}
+
+static void
+put_minor (Writer *writer, const QmQuote *quote, int column, gint64 minor)
+{
+  put_number (writer, column,
+              minor != QM_AMOUNT_UNSTATED
+                  ? qm_minor_to_text (minor, quote->currency)
+                  : NULL);
+}
+
+static void
+put_micros (Writer *writer, int column, gint64 micros, int least)
+{
+  put_number (writer, column,
+              micros != QM_AMOUNT_UNSTATED ? qm_micros_to_text (micros, least)
+                                           : NULL);
+}
+
+/* Writes the cells as a row and empties them. */
+static void
+end_row (Writer *writer)
+{
+  for (int i = 0; i < N_COLUMNS; i++)
+    {
+      g_string_append (writer->csv, i > 0 ? ",\"" : "\"");
+      for (const char *p = writer->cells[i]; p != NULL && *p != '\0'; p++)
+        {
+          if (*p == '"')
+            g_string_append_c (writer->csv, '"');
+          g_string_append_c (writer->csv, *p);
+        }
+      g_string_append_c (writer->csv, '"');
+      g_clear_pointer (&writer->cells[i], g_free);
+    }
+  g_string_append (writer->csv, "\r\n");
+}
+
+static void
+put_head (Writer *writer, const QmQuote *quote)
+{
+  put_text (writer, VENDOR, quote->vendor);
+  put_text (writer, QUOTE, quote->number);
+  put_text (writer, CURRENCY, quote->currency);
+  put_number (writer, ISSUED, qm_read_date_text (quote->issued_on));
+  put_number (writer, VALID_FROM, qm_read_date_text (quote->valid_from));
+  put_number (writer, VALID_UNTIL, qm_read_date_text (quote->valid_until));
+}
+
+static void
+write_line (Writer *writer, const QmQuote *quote, const QmQuoteLine *line)
+{
+  put_head (writer, quote);
+  put_text (writer, LINE, line->number);
+  put_text (writer, ROLE, qm_line_role_name (line->role));
+  put_text (writer, PART_NUMBER, line->part_number);
+  put_text (writer, DESCRIPTION, line->description);
+  put_micros (writer, QUANTITY, line->quantity_micros, 0);
+  put_text (writer, UNIT, line->unit);
+  put_micros (writer, PRICE, line->price_micros, 2);
+  if (line->base_quantity_micros != QM_MICROS_PER_UNIT)
+    put_micros (writer, PER, line->base_quantity_micros, 0);
+  if (line->discount_minor != 0)
+    put_minor (writer, quote, DISCOUNT, line->discount_minor);
+  if (line->charge_minor != 0)
+    put_minor (writer, quote, CHARGE, line->charge_minor);
+  put_minor (writer, quote, TOTAL, line->total_minor);
+  put_text (writer, ITEM, line->item);
+  if (line->gpus > 0)
+    put_number (writer, GPUS, g_strdup_printf ("%d", line->gpus));
+  end_row (writer);
+}
+
+static void
+write_total (Writer *writer,
+             const QmQuote *quote,
+             const char *name,
+             gint64 minor)
+{
+  if (minor == QM_AMOUNT_UNSTATED)
+    return;
+  put_head (writer, quote);
+  put_text (writer, DESCRIPTION, name);
+  put_minor (writer, quote, TOTAL, minor);
+  end_row (writer);
+}
+
+static void
+write_quote (Writer *writer, const QmQuote *quote)
+{
+  for (guint i = 0; i < quote->lines->len; i++)
+    write_line (writer, quote, g_ptr_array_index (quote->lines, i));
+  write_total (writer, quote, "Subtotal", quote->net_minor);
+  write_total (writer, quote, "Discount", quote->discount_minor);
+  write_total (writer, quote, "Shipping", quote->charge_minor);
+  write_total (writer, quote, "Tax", quote->tax_minor);
+  write_total (writer, quote, "Grand total", quote->payable_minor);
+}
+
+/* What the column of prices is called where that holds for all quotes. */
+static const char *
+name_price (GPtrArray *quotes)
+{
+  QmTristate tax = QM_UNSTATED;
+  gboolean hours = quotes->len > 0;
+
+  for (guint i = 0; i < quotes->len; i++)
+    {
+      const QmQuote *quote = g_ptr_array_index (quotes, i);
+
+      if (i == 0)
+        tax = quote->tax_included;
+      else if (tax != quote->tax_included)
+        tax = QM_UNSTATED;
+      hours = hours && quote->unit == QM_PRICE_HOUR;
+    }
+  if (hours)
+    return tax == QM_YES  ? "Price per hour incl. tax"
+           : tax == QM_NO ? "Price per hour excl. tax"
+                          : "Price per hour";
+  return tax == QM_YES  ? "Unit price incl. tax"
+         : tax == QM_NO ? "Unit price excl. tax"
+                        : "Unit price";
+}
+
+GBytes *
+qm_quote_csv_write (GPtrArray *quotes)
+{
+  static const char *const names[N_COLUMNS] = {
+    "Vendor",      "Quote", "Currency",     "Issued",      "Valid from",
+    "Valid until", "Line",  "Role",         "Part number", "Description",
+    "Quantity",    "Unit",  NULL,           "Per",         "Discount",
+    "Surcharge",   "Total", "Catalog item", "GPUs"
+  };
+  Writer writer = { .csv = g_string_new ("\xef\xbb\xbf") };
+
+  g_return_val_if_fail (quotes != NULL, NULL);
+
+  for (int i = 0; i < N_COLUMNS; i++)
+    put_text (&writer, i, names[i] != NULL ? names[i] : name_price (quotes));
+  end_row (&writer);
+  for (guint i = 0; i < quotes->len; i++)
+    write_quote (&writer, g_ptr_array_index (quotes, i));
+  return g_string_free_to_bytes (writer.csv);
+}

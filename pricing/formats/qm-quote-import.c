@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/formats/qm-quote-import.h"
+
+#include "pricing/formats/qm-quote-csv.h"
+#include "pricing/formats/qm-quote-json.h"
+#include "pricing/formats/qm-quote-ubl.h"
+#include "pricing/quotes/qm-quote-totals.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+#define SAMPLE_ROWS  30
+#define SAMPLE_BYTES ((gsize) 1 << 16)
+#define PIECE        ((gsize) 1 << 16)
+
+typedef struct
+{
+  const char *data;
+  gsize size;
+  const char *name;
+  const char *media_type;
+  const QmImportOptions *options;
+  GCancellable *cancellable;
+} Document;
+
+void
+qm_import_free (QmImport *import)
+{
+  if (import == NULL)
+    return;
+  g_ptr_array_unref (import->quotes);
+  qm_csv_mapping_free (import->mapping);
+  qm_sheet_free (import->sample);
+  g_free (import->mapping_reason);
+  g_free (import->fingerprint);
+  g_free (import);
+}
+
+/* Says what a file is that is not read, and what to do instead. */
+static gboolean
+refuse_other (const Document *document, GError **error)
+{
+  const char *data = document->data;
+  const char *message;
+
+  if (document->size == 0)
+    message = _ ("The document is empty.");
+  else if (memcmp (data, "PK", MIN (document->size, 2)) == 0
+           || memcmp (data, "\xd0\xcf", MIN (document->size, 2)) == 0)
+    message = _ ("This is an archive, or a file of a spreadsheet or word "
+                 "processor. Open it there, save the table as CSV, and import "
+                 "that.");
+  else if (memcmp (data, "%PDF", MIN (document->size, 4)) == 0)
+    message = _ ("This is a PDF, from which prices cannot be read reliably. "
+                 "Ask the vendor for the quote as CSV or UBL, copy its table "
+                 "into a spreadsheet and save that as CSV, or type it in.");
+  else
+    message = _ ("This is neither a table nor a quotation, but perhaps a "
+                 "picture or something compressed. Save it as CSV, or type "
+                 "the quote in.");
+  g_set_error_literal (error, QM_READ_ERROR, QM_READ_ERROR_KIND, message);
+  return FALSE;
+}
+
+static void
+take_quote (QmImport *import, QmQuote *quote)
+{
+  if (quote != NULL)
+    g_ptr_array_add (import->quotes, quote);
+}
+
+/* Replaces the quotes of an import, if there are any. */
+static gboolean
+take_quotes (QmImport *import, GPtrArray *quotes)
+{
+  if (quotes == NULL)
+    return FALSE;
+  g_ptr_array_unref (import->quotes);
+  import->quotes = quotes;
+  return TRUE;
+}
+
+static gboolean
+read_page (QmImport *import, const Document *document, GError **error)
+{
+  const QmImportOptions *options = document->options;
+  QmPageReader read =
+      options->page_reader != NULL ? options->page_reader : qm_import_read_page;
+
+  return take_quotes (import,
+                      read (document->data, document->size, document->name,
+                            document->media_type, options->page_data,
+                            document->cancellable, error));
+}
+
+/* The first rows, and what the header is remembered by. */
+static void
+take_sample (QmImport *import, const Document *document)
+{
+  g_autofree char *text = NULL;
+  const char *used;
+  gsize length;
+
+  text = qm_sheet_decode (document->data, document->size,
+                          import->mapping->encoding, &length, &used, NULL);
+  if (text == NULL)
+    return;
+  import->sample =
+      qm_sheet_new (text, MIN (length, SAMPLE_BYTES),
+                    import->mapping->delimiter, SAMPLE_ROWS, NULL, NULL);
+}
+
+/* Looks for a row whose fingerprint is remembered, that of the header first. */
+static QmCsvMapping *
+find_remembered (QmImport *import, const char *mappings)
+{
+  QmCsvMapping *mapping = import->mapping;
+  QmCsvMapping *found = qm_csv_mappings_find (mappings, import->fingerprint);
+  int header_row = mapping->header_row;
+
+  for (guint i = 0; found == NULL && mappings != NULL
+                    && i < qm_sheet_n_rows (import->sample);
+       i++)
+    {
+      g_autofree char *fingerprint = NULL;
+
+      mapping->header_row = (int) i;
+      fingerprint = qm_csv_mapping_fingerprint (mapping, import->sample);
+      found = qm_csv_mappings_find (mappings, fingerprint);
+      if (found != NULL)
+        {
+          g_free (import->fingerprint);
+          import->fingerprint = g_steal_pointer (&fingerprint);
+          header_row = (int) i;
+        }
+    }
+  mapping->header_row = header_row;
+  return found;
+}
+
+/* A remembered mapping has the columns; where the header is in this file, and
+ * how it is encoded, was found out. */
+static void
+recall_mapping (QmImport *import, const Document *document)
+{
+  g_autoptr (QmCsvMapping) found = NULL;
+
+  if (import->sample == NULL)
+    return;
+  import->fingerprint =
+      qm_csv_mapping_fingerprint (import->mapping, import->sample);
+  found = find_remembered (import, document->options->mappings);
+  if (found == NULL)
+    return;
+  found->header_row = import->mapping->header_row;
+  found->delimiter = import->mapping->delimiter;
+  g_free (found->encoding);
+  found->encoding = g_strdup (import->mapping->encoding);
+  qm_csv_mapping_free (import->mapping);
+  import->mapping = g_steal_pointer (&found);
+  import->mapping_guessed = FALSE;
+}
+
+static gboolean
+read_table (QmImport *import, const Document *document, GError **error)
+{
+  const QmImportOptions *options = document->options;
+  g_autoptr (GError) reason = NULL;
+
+  if (options->mapping != NULL)
+    import->mapping = qm_csv_mapping_copy (options->mapping);
+  else
+    import->mapping =
+        qm_csv_mapping_guess (document->data, document->size, error);
+  if (import->mapping == NULL)
+    return FALSE;
+  import->mapping_guessed = options->mapping == NULL;
+  take_sample (import, document);
+  if (options->mapping == NULL)
+    recall_mapping (import, document);
+  else if (import->sample != NULL)
+    import->fingerprint =
+        qm_csv_mapping_fingerprint (import->mapping, import->sample);
+  if (!qm_csv_mapping_check (import->mapping, &reason))
+    {
+      import->mapping_wanted = TRUE;
+      import->mapping_reason = g_strdup (reason->message);
+      return TRUE;
+    }
+  return take_quotes (import, qm_quote_csv_read (document->data, document->size,
+                                                 import->mapping,
+                                                 document->cancellable, error));
+}
+
+static gboolean
+read_kind (QmImport *import, const Document *document, GError **error)
+{
+  switch (import->kind)
+    {
+    case QM_DOCUMENT_XML:
+      take_quote (import, qm_quote_ubl_read (document->data, document->size,
+                                             document->cancellable, error));
+      return import->quotes->len > 0;
+    case QM_DOCUMENT_JSON:
+      return take_quotes (import, qm_quote_json_read (document->data,
+                                                      document->size, error));
+    case QM_DOCUMENT_PAGE:
+      return read_page (import, document, error);
+    case QM_DOCUMENT_CSV:
+      return read_table (import, document, error);
+    case QM_DOCUMENT_OTHER:
+    default:
+      return refuse_other (document, error);
+    }
+}
+
+static gboolean
+check_size (QmDocumentKind kind, guint64 size, GError **error)
+{
+  gsize most =
+      kind == QM_DOCUMENT_CSV ? QM_READ_MAX_CSV_BYTES : QM_READ_MAX_BYTES;
+
+  if (size <= most)
+    return TRUE;
+  g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_TOO_LARGE,
+               _ ("The document is larger than %u MiB."), (guint) (most >> 20));
+  return FALSE;
+}
+
+static guint
+check_dates (QmQuote *quote)
+{
+  guint n = 0;
+
+  if (quote->valid_until.year == 0)
+    return 0;
+  if (quote->valid_from.year != 0
+      && qm_date_compare (quote->valid_until, quote->valid_from) < 0)
+    {
+      qm_quote_add_finding (quote, QM_FINDING_WARNING, NULL,
+                            _ ("The quote ends before it begins to hold."));
+      n++;
+    }
+  else if (quote->issued_on.year != 0
+           && qm_date_compare (quote->valid_until, quote->issued_on) < 0)
+    {
+      qm_quote_add_finding (quote, QM_FINDING_WARNING, NULL,
+                            _ ("The quote ends before the day on which it was "
+                               "issued."));
+      n++;
+    }
+  return n;
+}
+
+guint
+qm_quote_check (QmQuote *quote)
+{
+  g_return_val_if_fail (quote != NULL, 0);
+
+  return check_dates (quote) + qm_quote_totals_check (quote);
+}
+
+/* What the file itself says stays; quotes of the project's own format have been
+ * checked before they were written. */
+static void
+finish_quote (QmQuote *quote,
+              const QmImport *import,
+              const Document *document,
+              const char *sha256,
+              gint64 now)
+{
+  if (import->kind == QM_DOCUMENT_JSON)
+    {
+      if (document->options->matcher != NULL
+          && quote->origin == QM_QUOTE_FROM_JSON)
+        qm_matcher_apply (document->options->matcher, quote);
+    }
+  else
+    {
+      if (document->options->matcher != NULL)
+        qm_matcher_apply (document->options->matcher, quote);
+      qm_quote_check (quote);
+    }
+  if (quote->source == NULL)
+    quote->source = qm_read_text (document->name);
+  if (quote->sha256 == NULL)
+    quote->sha256 = g_strdup (sha256);
+  if (quote->read_at == 0)
+    quote->read_at = now;
+}
+
+static QmImport *
+import_document (const Document *document, GError **error)
+{
+  g_autoptr (QmImport) import = g_new0 (QmImport, 1);
+  g_autofree char *sha256 = NULL;
+  gint64 now = document->options->now;
+
+  import->kind = qm_document_kind (document->data, document->size,
+                                   document->name, document->media_type);
+  import->quotes =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+  if (!check_size (import->kind, document->size, error)
+      || !read_kind (import, document, error))
+    return NULL;
+  if (now == 0)
+    now = g_get_real_time () / G_USEC_PER_SEC;
+  sha256 = g_compute_checksum_for_data (G_CHECKSUM_SHA256,
+                                        (const guchar *) document->data,
+                                        document->size);
+  for (guint i = 0; i < import->quotes->len; i++)
+    finish_quote (g_ptr_array_index (import->quotes, i), import, document,
+                  sha256, now);
+  return g_steal_pointer (&import);
+}
+
+QmImport *
+qm_import_bytes (GBytes *bytes,
+                 const char *name,
+                 const char *media_type,
+                 const QmImportOptions *options,
+                 GCancellable *cancellable,
+                 GError **error)
+{
+  static const QmImportOptions none = { .matcher = NULL };
+  Document document = { .name = name,
+                        .media_type = media_type,
+                        .options = options != NULL ? options : &none,
+                        .cancellable = cancellable };
+
+  g_return_val_if_fail (bytes != NULL, NULL);
+
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return NULL;
+  document.data = g_bytes_get_data (bytes, &document.size);
+  if (document.data == NULL)
+    document.data = "";
+  return import_document (&document, error);
+}
+
+/* Reads on until the end, or until there is more than a document may have. */
+static GBytes *
+read_stream (GInputStream *stream,
+             const char *name,
+             const char *media_type,
+             GCancellable *cancellable,
+             GError **error)
+{
+  g_autoptr (GByteArray) data = g_byte_array_new ();
+  g_autofree guint8 *piece = g_malloc (PIECE);
+  gsize n;
+
+  do
+    {
+      QmDocumentKind kind;
+
+      if (!g_input_stream_read_all (stream, piece, PIECE, &n, cancellable,
+                                    error))
+        return NULL;
+      g_byte_array_append (data, piece, (guint) n);
+      if (data->len <= QM_READ_MAX_BYTES)
+        continue;
+      kind = qm_document_kind ((const char *) data->data, data->len, name,
+                               media_type);
+      if (!check_size (kind, data->len, error))
+        return NULL;
+    }
+  while (n == PIECE);
+  return g_byte_array_free_to_bytes (g_steal_pointer (&data));
+}
+
+QmImport *
+qm_import_stream (GInputStream *stream,
+                  const char *name,
+                  const char *media_type,
+                  const QmImportOptions *options,
+                  GCancellable *cancellable,
+                  GError **error)
+{
+  g_autoptr (GBytes) bytes = NULL;
+
+  g_return_val_if_fail (G_IS_INPUT_STREAM (stream), NULL);
+
+  bytes = read_stream (stream, name, media_type, cancellable, error);
+  if (bytes == NULL)
+    return NULL;
+  return qm_import_bytes (bytes, name, media_type, options, cancellable, error);
+}

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "pricing/pages/qm-page-private.h"
+
+#include "pricing/pages/qm-lax-json.h"
+#include "pricing/pages/qm-page-text.h"
+
+#include <string.h>
+
+/* Of all scripts together: a byte of JSON can take fifty of memory. */
+#define JSON_BYTES_MAX (2 * 1024 * 1024)
+
+#define OBJECTS_MAX 100000
+
+typedef struct
+{
+  QmPage *page;
+  GHashTable *nodes; /* @id to json_t, borrowed */
+  guint budget;      /* objects that may still be looked at */
+} Reader;
+
+/* The last part of "http://schema.org/price", "schema:price" or "price". */
+static const char *
+local_name (const char *name)
+{
+  const char *local = name;
+
+  for (; *name != '\0'; name++)
+    if (*name == '/' || *name == ':' || *name == '#')
+      local = name + 1;
+  return local;
+}
+
+/* (transfer none) (nullable) */
+static json_t *
+member (json_t *object, const char *name)
+{
+  json_t *value = json_object_get (object, name);
+  const char *key;
+
+  if (value != NULL)
+    return value;
+  json_object_foreach (object, key, value)
+  {
+    if (g_ascii_strcasecmp (local_name (key), name) == 0)
+      return value;
+  }
+  return NULL;
+}
+
+/* A string or number, the first of several, or the name of an object.
+ * (transfer full) (nullable) */
+static char *
+text_of (json_t *value)
+{
+  for (int i = 0; i < 4 && value != NULL; i++)
+    {
+      if (json_is_array (value))
+        value = json_array_get (value, 0);
+      else if (json_is_object (value))
+        {
+          json_t *inner = json_object_get (value, "@value");
+
+          if (inner == NULL)
+            inner = member (value, "name");
+          value = inner != NULL ? inner : json_object_get (value, "@id");
+        }
+      else
+        break;
+    }
+  if (json_is_string (value))
+    return qm_page_one_line_unescaped (json_string_value (value), 500);
+  if (json_is_integer (value))
+    return g_strdup_printf ("%" JSON_INTEGER_FORMAT,
+                            json_integer_value (value));
+  if (json_is_real (value))
+    {
+      char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+      return g_strdup (g_ascii_formatd (buffer, sizeof buffer, "%.15g",
+                                        json_real_value (value)));
+    }
+  return NULL;
+}
+
+static char *
+member_text (json_t *object, const char *name)
+{
+  return text_of (member (object, name));
+}
+
+static gboolean
+is_type (json_t *object, const char *const *names)
+{
+  json_t *type = member (object, "@type");
+  json_t *one;
+  size_t i;
+
+  if (json_is_string (type))
+    return qm_page_type_is (json_string_value (type), names);
+  json_array_foreach (type, i, one)
+  {
+    if (json_is_string (one)
+        && qm_page_type_is (json_string_value (one), names))
+      return TRUE;
+  }
+  return FALSE;
+}
+
+/* A node that only points to another one is that one. */
+static json_t *
+resolve (Reader *reader, json_t *value)
+{
+  json_t *id, *node;
+
+  if (json_is_string (value))
+    id = value;
+  else if (json_is_object (value) && json_object_size (value) <= 2)
+    id = json_object_get (value, "@id");
+  else
+    return value;
+  if (!json_is_string (id))
+    return value;
+  node = g_hash_table_lookup (reader->nodes, json_string_value (id));
+  return node != NULL ? node : value;
+}
+
+static void
+set_price_text (QmStatedPrice *price, json_t *value)
+{
+  g_autofree char *text = text_of (value);
+  char currency[4];
+  gint64 micros, other;
+
+  if (text == NULL || !qm_page_parse_price (text, &micros, &other, currency))
+    return;
+  price->micros = micros;
+  price->other_micros = json_is_number (value) ? QM_AMOUNT_UNSTATED : other;
+  if (price->currency[0] == '\0')
+    memcpy (price->currency, currency, 4);
+}
+
+static void
+set_currency (QmStatedPrice *price, json_t *object)
+{
+  g_autofree char *text = member_text (object, "priceCurrency");
+  char currency[4];
+
+  if (text == NULL)
+    text = member_text (object, "currency");
+  if (text != NULL && qm_amount_parse_currency (text, currency)
+      && currency[0] != '\0')
+    memcpy (price->currency, currency, 4);
+}
+
+/* A price that is not what one pays: struck through, of a kilogram, of a
+ * member, of more than one. */
+static gboolean
+is_beside (json_t *specification)
+{
+  static const char *const kinds[] = { "ListPrice",
+                                       "SRP",
+                                       "MSRP",
+                                       "StrikethroughPrice",
+                                       "RegularPrice",
+                                       "MinimumAdvertisedPrice",
+                                       NULL };
+  g_autofree char *kind = member_text (specification, "priceType");
+  g_autofree char *billing = member_text (specification, "billingDuration");
+  json_t *quantity = member (specification, "eligibleQuantity");
+  json_t *reference = member (specification, "referenceQuantity");
+
+  if (kind != NULL && qm_page_type_is (kind, kinds))
+    return TRUE;
+  if (json_is_object (quantity))
+    {
+      g_autofree char *least = member_text (quantity, "minValue");
+
+      if (least != NULL && !g_str_equal (least, "1")
+          && !g_str_equal (least, "0"))
+        return TRUE;
+    }
+  if (json_is_object (reference))
+    {
+      g_autofree char *unit = member_text (reference, "unitCode");
+
+      if (unit == NULL
+          || (!g_str_equal (unit, "C62") && !g_str_equal (unit, "H87")
+              && !g_str_equal (unit, "EA")))
+        return TRUE;
+    }
+  return billing != NULL || member (specification, "validForMemberTier") != NULL
+         || member (specification, "membershipPointsEarned") != NULL;
+}
+
+static void
+set_tax (QmStatedPrice *price, json_t *object)
+{
+  json_t *tax = member (object, "valueAddedTaxIncluded");
+
+  if (json_is_boolean (tax))
+    price->tax_included = json_is_true (tax) ? QM_YES : QM_NO;
+  else if (json_is_string (tax))
+    {
+      const char *text = json_string_value (tax);
+
+      if (g_ascii_strcasecmp (text, "true") == 0)
+        price->tax_included = QM_YES;
+      else if (g_ascii_strcasecmp (text, "false") == 0)
+        price->tax_included = QM_NO;
+    }
+}
+
+static void
+set_specification (Reader *reader,
+                   QmStatedPrice *price,
+                   json_t *value,
+                   guint depth)
+{
+  json_t *one, *parts;
+  size_t i;
+
+  value = resolve (reader, value);
+  if (json_is_array (value) && depth < 4)
+    {
+      json_array_foreach (value, i, one)
+      {
+        set_specification (reader, price, one, depth + 1);
+      }
+      return;
+    }
+  if (!json_is_object (value) || is_beside (value))
+    return;
+  set_tax (price, value);
+  if (price->currency[0] == '\0')
+    set_currency (price, value);
+  if (price->valid_until.year == 0)
+    {
+      g_autofree char *until = member_text (value, "validThrough");
+
+      price->valid_until = qm_page_parse_date (until);
+    }
+  if (price->micros != QM_AMOUNT_UNSTATED)
+    return;
+  set_price_text (price, member (value, "price"));
+  parts = member (value, "priceComponent");
+  if (price->micros == QM_AMOUNT_UNSTATED && parts != NULL && depth < 4
+      && (json_is_object (parts) || json_array_size (parts) == 1))
+    set_specification (reader, price, parts, depth + 1);
+}
+
+static void
+set_offer_words (QmStatedPrice *price, json_t *offer)
+{
+  g_autofree char *availability = member_text (offer, "availability");
+  g_autofree char *until = member_text (offer, "priceValidUntil");
+
+  price->availability = qm_page_parse_availability (availability);
+  price->valid_until = qm_page_parse_date (until);
+  price->seller = member_text (offer, "seller");
+  if (price->seller == NULL)
+    price->seller = member_text (offer, "offeredBy");
+  price->sku = member_text (offer, "sku");
+  price->mpn = member_text (offer, "mpn");
+  price->url = member_text (offer, "url");
+}
+
+static void
+set_range (QmStatedPrice *price, json_t *offer)
+{
+  g_autofree char *high = member_text (offer, "highPrice");
+  gint64 micros, other;
+  char currency[4];
+
+  if (price->micros == QM_AMOUNT_UNSTATED)
+    set_price_text (price, member (offer, "lowPrice"));
+  else
+    return;
+  if (high != NULL && qm_page_parse_price (high, &micros, &other, currency)
+      && price->micros != QM_AMOUNT_UNSTATED && micros > price->micros)
+    price->high_micros = micros;
+}
+
+static void
+read_offers (Reader *reader,
+             QmStatedProduct *product,
+             json_t *value,
+             guint depth)
+{
+  QmStatedPrice *price;
+  guint before = product->prices->len;
+  json_t *one, *nested;
+  size_t i;
+
+  value = resolve (reader, value);
+  if (depth > 6 || product->prices->len >= QM_PAGE_ITEMS_MAX
+      || reader->budget == 0)
+    return;
+  reader->budget--;
+  json_array_foreach (value, i, one)
+  {
+    read_offers (reader, product, one, depth + 1);
+  }
+  if (!json_is_object (value))
+    return;
+  nested = member (value, "offers");
+  if (nested != NULL)
+    {
+      read_offers (reader, product, nested, depth + 1);
+      for (guint j = before; j < product->prices->len; j++)
+        {
+          price = g_ptr_array_index (product->prices, j);
+          if (price->currency[0] == '\0')
+            set_currency (price, value);
+        }
+      if (product->prices->len > before)
+        return;
+    }
+  price = qm_stated_price_new ();
+  set_currency (price, value);
+  set_offer_words (price, value);
+  set_tax (price, value);
+  set_price_text (price, member (value, "price"));
+  set_specification (reader, price, member (value, "priceSpecification"), 0);
+  set_range (price, value);
+  if (is_beside (value))
+    price->micros = QM_AMOUNT_UNSTATED;
+  g_ptr_array_add (product->prices, price);
+}
+
+static void
+read_variants (Reader *reader, QmStatedProduct *product, json_t *value)
+{
+  json_t *one;
+  size_t i;
+
+  value = resolve (reader, value);
+  if (json_is_object (value))
+    {
+      guint before = product->prices->len;
+
+      read_offers (reader, product, member (value, "offers"), 0);
+      for (guint j = before; j < product->prices->len; j++)
+        {
+          QmStatedPrice *price = g_ptr_array_index (product->prices, j);
+
+          if (price->sku == NULL)
+            price->sku = member_text (value, "sku");
+          if (price->mpn == NULL)
+            price->mpn = member_text (value, "mpn");
+          if (price->url == NULL)
+            price->url = member_text (value, "url");
+        }
+    }
+  json_array_foreach (value, i, one)
+  {
+    if (json_is_object (one) || json_is_string (one))
+      {
+        json_t *variant = resolve (reader, one);
+
+        if (json_is_object (variant))
+          read_variants (reader, product, variant);
+      }
+  }
+}
+
+static void
+read_product (Reader *reader, json_t *object, gboolean listed)
+{
+  QmStatedProduct *product =
+      qm_page_add_product (reader->page, QM_PAGE_JSON_LD);
+
+  product->listed = listed;
+  product->name = member_text (object, "name");
+  product->sku = member_text (object, "sku");
+  if (product->sku == NULL)
+    product->sku = member_text (object, "productID");
+  product->mpn = member_text (object, "mpn");
+  product->url = member_text (object, "url");
+  read_offers (reader, product, member (object, "offers"), 0);
+  if (member (object, "hasVariant") != NULL)
+    read_variants (reader, product, member (object, "hasVariant"));
+}
+
+/* A member that leads to other products than the page's. */
+static gboolean
+leads_away (const char *key)
+{
+  static const char *const names[] = {
+    "isRelatedTo",
+    "isSimilarTo",
+    "isAccessoryOrSparePartFor",
+    "isConsumableFor",
+    "isVariantOf",
+    "review",
+    "reviews",
+    "aggregateRating",
+    "breadcrumb",
+    "offers",
+    "hasVariant",
+    "brand",
+    "manufacturer",
+    "hasOfferCatalog",
+    "makesOffer",
+    "inProductGroupWithID",
+    "author",
+    "publisher",
+    "recommendations",
+    NULL,
+  };
+
+  return qm_page_type_is (key, names);
+}
+
+static void walk (Reader *reader, json_t *value, gboolean listed, guint depth);
+
+static void
+walk_object (Reader *reader, json_t *object, gboolean listed, guint depth)
+{
+  static const char *const lists[] = { "ItemList",       "OfferCatalog",
+                                       "CollectionPage", "SearchResultsPage",
+                                       "DataFeed",       NULL };
+  static const char *const pages[] = { "CollectionPage", "SearchResultsPage",
+                                       NULL };
+  static const char *const articles[] = { "NewsArticle", "BlogPosting",
+                                          "Article",     "TechArticle",
+                                          "Recipe",      "Event",
+                                          "JobPosting",  NULL };
+  static const char *const offers[] = { "Offer", "AggregateOffer", NULL };
+  const char *key;
+  json_t *value;
+
+  if (is_type (object, pages))
+    reader->page->is_list = TRUE;
+  if (is_type (object, articles))
+    reader->page->is_article = TRUE;
+  if (is_type (object, lists))
+    listed = TRUE;
+  if (is_type (object, qm_page_product_types))
+    read_product (reader, object, listed);
+  else if (is_type (object, offers))
+    {
+      json_t *item = resolve (reader, member (object, "itemOffered"));
+
+      if (json_is_object (item) && member (item, "offers") == NULL)
+        {
+          QmStatedProduct *product;
+
+          read_product (reader, item, listed);
+          product = g_ptr_array_index (reader->page->products,
+                                       reader->page->products->len - 1);
+          read_offers (reader, product, object, 0);
+        }
+      return;
+    }
+  json_object_foreach (object, key, value)
+  {
+    if ((json_is_object (value) || json_is_array (value)) && !leads_away (key))
+      walk (reader, value, listed, depth + 1);
+  }
+}
+
+static void
+walk (Reader *reader, json_t *value, gboolean listed, guint depth)
+{
+  json_t *one;
+  size_t i;
+
+  if (depth > QM_PAGE_DEPTH_MAX || reader->budget == 0
+      || reader->page->products->len >= QM_PAGE_ITEMS_MAX)
+    return;
+  reader->budget--;
+  if (json_is_object (value))
+    walk_object (reader, value, listed, depth);
+  json_array_foreach (value, i, one)
+  {
+    walk (reader, one, listed, depth + 1);
+  }
+}
+
+static void
+collect_ids (Reader *reader, json_t *value, guint depth)
+{
+  const char *key;
+  json_t *one;
+  size_t i;
+
+  if (depth > QM_PAGE_DEPTH_MAX || reader->budget == 0)
+    return;
+  reader->budget--;
+  json_array_foreach (value, i, one)
+  {
+    collect_ids (reader, one, depth + 1);
+  }
+  if (!json_is_object (value))
+    return;
+  one = json_object_get (value, "@id");
+  if (json_is_string (one) && json_object_size (value) > 2)
+    g_hash_table_insert (reader->nodes, (char *) json_string_value (one),
+                         value);
+  json_object_foreach (value, key, one)
+  {
+    if (json_is_object (one) || json_is_array (one))
+      collect_ids (reader, one, depth + 1);
+  }
+}
+
+/* `rest`: bytes that may still be read. */
+static void
+read_script (xmlNode *script, GPtrArray *all, gsize *rest)
+{
+  xmlNode *text = script->children;
+  g_autoptr (GPtrArray) values = NULL;
+  gsize length;
+
+  if (text == NULL || text->content == NULL)
+    return;
+  length = strlen ((const char *) text->content);
+  if (length > *rest)
+    return;
+  *rest -= length;
+  values = qm_lax_json_read ((const char *) text->content, length);
+  for (guint i = 0; i < values->len && all->len < QM_PAGE_ITEMS_MAX; i++)
+    g_ptr_array_add (all, json_incref (g_ptr_array_index (values, i)));
+}
+
+static void
+decref (gpointer data)
+{
+  json_decref (data);
+}
+
+void
+qm_page_read_json_ld (QmPage *page)
+{
+  g_autoptr (GPtrArray) values = g_ptr_array_new_with_free_func (decref);
+  g_autoptr (GHashTable) nodes = g_hash_table_new (g_str_hash, g_str_equal);
+  Reader reader = { .page = page, .nodes = nodes, .budget = OBJECTS_MAX };
+  xmlNode *top = xmlDocGetRootElement (page->doc);
+  gsize rest = JSON_BYTES_MAX;
+
+  for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
+    if (qm_page_is (node, "script"))
+      {
+        const char *type = qm_page_attribute (node, "type");
+
+        if (type != NULL
+            && g_ascii_strncasecmp (type, "application/ld+json", 19) == 0)
+          read_script (node, values, &rest);
+      }
+  for (guint i = 0; i < values->len; i++)
+    collect_ids (&reader, g_ptr_array_index (values, i), 0);
+  reader.budget = OBJECTS_MAX;
+  for (guint i = 0; i < values->len; i++)
+    walk (&reader, g_ptr_array_index (values, i), FALSE, 0);
+}

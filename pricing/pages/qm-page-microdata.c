@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Microdata (HTML Standard, chapter 5) and what is marked up alike with the
+ * attributes of RDFa: typeof for itemscope and itemtype, property for
+ * itemprop. */
+
+#include "pricing/pages/qm-page-private.h"
+
+#include "pricing/pages/qm-page-scan.h"
+#include "pricing/pages/qm-page-text.h"
+
+#include <string.h>
+
+#define REFERENCES_MAX 20
+
+typedef struct
+{
+  QmPage *page;
+  GHashTable *ids;    /* of elements, borrowed; made when first needed */
+  GHashTable *inside; /* prices that belong to an item */
+  guint budget;
+} Reader;
+
+typedef enum
+{
+  SCOPE_NONE,
+  SCOPE_PRODUCT,
+  SCOPE_OFFER,
+  SCOPE_SPECIFICATION,
+  SCOPE_LIST,
+  SCOPE_OTHER
+} Scope;
+
+static const char *const offer_types[] = { "Offer", "AggregateOffer", NULL };
+static const char *const specification_types[] = { "PriceSpecification",
+                                                   "UnitPriceSpecification",
+                                                   "CompoundPriceSpecification",
+                                                   NULL };
+static const char *const list_types[] = { "ItemList", "OfferCatalog",
+                                          "SearchResultsPage", "CollectionPage",
+                                          NULL };
+
+/* Whether one of the words of an attribute is among the names. */
+static gboolean
+has_word (const char *words, const char *const *names)
+{
+  g_auto (GStrv) list = g_strsplit_set (words, " \t\r\n\f", 16);
+
+  for (guint i = 0; list[i] != NULL; i++)
+    if (list[i][0] != '\0' && qm_page_type_is (list[i], names))
+      return TRUE;
+  return FALSE;
+}
+
+static Scope
+scope_of (const xmlNode *node)
+{
+  const char *type = qm_page_attribute (node, "itemtype");
+  gboolean is_scope = qm_page_attribute (node, "itemscope") != NULL;
+
+  if (type == NULL && !is_scope)
+    type = qm_page_attribute (node, "typeof");
+  if (type == NULL)
+    return is_scope ? SCOPE_OTHER : SCOPE_NONE;
+  if (has_word (type, qm_page_product_types))
+    return SCOPE_PRODUCT;
+  if (has_word (type, offer_types))
+    return SCOPE_OFFER;
+  if (has_word (type, specification_types))
+    return SCOPE_SPECIFICATION;
+  if (has_word (type, list_types))
+    return SCOPE_LIST;
+  return SCOPE_OTHER;
+}
+
+/* itemprop, or property where that is no name of Open Graph. */
+static const char *
+property_of (const xmlNode *node)
+{
+  const char *name = qm_page_attribute (node, "itemprop");
+
+  if (name == NULL)
+    {
+      name = qm_page_attribute (node, "property");
+      if (name != NULL
+          && (g_str_has_prefix (name, "og:")
+              || g_str_has_prefix (name, "product:")
+              || g_str_has_prefix (name, "twitter:")))
+        return NULL;
+    }
+  return name;
+}
+
+static gboolean
+is_property (const char *property, const char *name)
+{
+  const char *const names[] = { name, NULL };
+
+  return has_word (property, names);
+}
+
+/* The value of a property.  (transfer full) (nullable) */
+static char *
+value_of (const xmlNode *node)
+{
+  static const struct
+  {
+    const char *element;
+    const char *attribute;
+  } carriers[] = { { "a", "href" },      { "link", "href" },
+                   { "area", "href" },   { "img", "src" },
+                   { "object", "data" }, { "data", "value" },
+                   { "meter", "value" }, { "time", "datetime" } };
+  const char *content = qm_page_attribute (node, "content");
+
+  if (content != NULL && *content != '\0')
+    return qm_page_one_line_unescaped (content, 500);
+  for (guint i = 0; i < G_N_ELEMENTS (carriers); i++)
+    if (qm_page_is (node, carriers[i].element))
+      {
+        const char *value = qm_page_attribute (node, carriers[i].attribute);
+
+        if (value != NULL)
+          return qm_page_one_line (value, 500);
+      }
+  return qm_page_node_text (node, 500);
+}
+
+/* A price may stand as text among words, or split into elements. */
+static void
+set_price (QmStatedPrice *price, const xmlNode *node, gint64 *micros_out)
+{
+  const char *content = qm_page_attribute (node, "content");
+  char currency[4];
+  gint64 micros, other = QM_AMOUNT_UNSTATED;
+
+  if (content == NULL || *content == '\0')
+    content = qm_page_attribute (node, "data-price");
+  if (content != NULL && *content != '\0'
+      && qm_page_parse_price (content, &micros, &other, currency))
+    ;
+  else if (!qm_page_scan_one (node, &micros, currency))
+    return;
+  *micros_out = micros;
+  if (micros_out == &price->micros)
+    price->other_micros = other;
+  if (price->currency[0] == '\0')
+    memcpy (price->currency, currency, 4);
+}
+
+static void
+set_currency (QmStatedPrice *price, const xmlNode *node)
+{
+  g_autofree char *value = value_of (node);
+  char currency[4];
+
+  if (value != NULL && qm_amount_parse_currency (value, currency)
+      && currency[0] != '\0')
+    memcpy (price->currency, currency, 4);
+}
+
+static void
+set_once (char **field, const xmlNode *node)
+{
+  if (*field == NULL)
+    *field = value_of (node);
+}
+
+static void
+read_offer_property (QmStatedPrice *price,
+                     const xmlNode *node,
+                     const char *property)
+{
+  if (is_property (property, "price"))
+    {
+      if (price->micros == QM_AMOUNT_UNSTATED)
+        set_price (price, node, &price->micros);
+    }
+  else if (is_property (property, "lowPrice"))
+    {
+      if (price->micros == QM_AMOUNT_UNSTATED)
+        set_price (price, node, &price->micros);
+    }
+  else if (is_property (property, "highPrice"))
+    set_price (price, node, &price->high_micros);
+  else if (is_property (property, "priceCurrency"))
+    set_currency (price, node);
+  else if (is_property (property, "availability"))
+    {
+      g_autofree char *value = value_of (node);
+
+      if (price->availability == QM_AVAILABILITY_UNSTATED)
+        price->availability = qm_page_parse_availability (value);
+    }
+  else if (is_property (property, "priceValidUntil"))
+    {
+      g_autofree char *value = value_of (node);
+
+      price->valid_until = qm_page_parse_date (value);
+    }
+  else if (is_property (property, "seller"))
+    set_once (&price->seller, node);
+  else if (is_property (property, "sku"))
+    set_once (&price->sku, node);
+}
+
+static void
+read_product_property (QmStatedProduct *product,
+                       const xmlNode *node,
+                       const char *property)
+{
+  if (is_property (property, "name"))
+    set_once (&product->name, node);
+  else if (is_property (property, "sku") || is_property (property, "productID"))
+    set_once (&product->sku, node);
+  else if (is_property (property, "mpn"))
+    set_once (&product->mpn, node);
+  else if (is_property (property, "url"))
+    set_once (&product->url, node);
+}
+
+static void read_scope (Reader *reader,
+                        QmStatedProduct *product,
+                        QmStatedPrice *price,
+                        xmlNode *node,
+                        guint depth);
+
+static xmlNode *
+find_id (Reader *reader, const char *id)
+{
+  xmlNode *top = xmlDocGetRootElement (reader->page->doc);
+
+  if (reader->ids == NULL)
+    {
+      reader->ids = g_hash_table_new (g_str_hash, g_str_equal);
+      for (xmlNode *node = top; node != NULL;
+           node = qm_page_next (top, node, TRUE))
+        {
+          const char *name = qm_page_attribute (node, "id");
+
+          if (name != NULL && !g_hash_table_contains (reader->ids, name))
+            g_hash_table_insert (reader->ids, (char *) name, node);
+        }
+    }
+  return g_hash_table_lookup (reader->ids, id);
+}
+
+static void
+read_references (Reader *reader,
+                 QmStatedProduct *product,
+                 QmStatedPrice *price,
+                 const xmlNode *node,
+                 guint depth)
+{
+  const char *words = qm_page_attribute (node, "itemref");
+  g_auto (GStrv) list = NULL;
+
+  if (words == NULL || depth > QM_PAGE_DEPTH_MAX)
+    return;
+  list = g_strsplit_set (words, " \t\r\n\f", REFERENCES_MAX);
+  for (guint i = 0; list[i] != NULL; i++)
+    {
+      xmlNode *other = *list[i] != '\0' ? find_id (reader, list[i]) : NULL;
+
+      if (other != NULL)
+        read_scope (reader, product, price, other, depth + 50);
+    }
+}
+
+static void
+read_children (Reader *reader,
+               QmStatedProduct *product,
+               QmStatedPrice *price,
+               const xmlNode *node,
+               guint depth)
+{
+  for (xmlNode *child = node->children; child != NULL; child = child->next)
+    if (child->type == XML_ELEMENT_NODE)
+      read_scope (reader, product, price, child, depth + 1);
+}
+
+static void
+read_offer (Reader *reader,
+            QmStatedProduct *product,
+            xmlNode *node,
+            guint depth)
+{
+  guint before = product->prices->len;
+  QmStatedPrice *price;
+
+  if (before >= QM_PAGE_ITEMS_MAX)
+    return;
+  price = qm_stated_price_new ();
+  g_ptr_array_add (product->prices, price);
+  read_children (reader, product, price, node, depth);
+  read_references (reader, product, price, node, depth);
+  /* One that only holds others. */
+  if (price->micros == QM_AMOUNT_UNSTATED && product->prices->len > before + 1)
+    g_ptr_array_remove_index (product->prices, before);
+}
+
+/* An element within an item, which may be one of its properties, or an item of
+ * its own. */
+static void
+read_scope (Reader *reader,
+            QmStatedProduct *product,
+            QmStatedPrice *price,
+            xmlNode *node,
+            guint depth)
+{
+  const char *property = property_of (node);
+  Scope scope = scope_of (node);
+
+  if (depth > QM_PAGE_DEPTH_MAX || reader->budget == 0)
+    return;
+  reader->budget--;
+  if (scope == SCOPE_OFFER)
+    {
+      g_hash_table_add (reader->inside, node);
+      read_offer (reader, product, node, depth);
+      return;
+    }
+  if (scope == SCOPE_PRODUCT || scope == SCOPE_LIST)
+    return;
+  if (property != NULL && price != NULL)
+    {
+      read_offer_property (price, node, property);
+      g_hash_table_add (reader->inside, node);
+    }
+  else if (property != NULL && scope != SCOPE_SPECIFICATION
+           && (is_property (property, "price")
+               || is_property (property, "lowPrice")))
+    {
+      QmStatedPrice *own = qm_stated_price_new ();
+
+      /* A price of the product itself, without an offer around it. */
+      read_offer_property (own, node, property);
+      g_hash_table_add (reader->inside, node);
+      g_ptr_array_add (product->prices, own);
+    }
+  else if (property != NULL)
+    read_product_property (product, node, property);
+  if (scope == SCOPE_OTHER && property == NULL)
+    return;
+  if (scope == SCOPE_OTHER && !is_property (property, "offers"))
+    return;
+  read_children (reader, product, price, node, depth);
+}
+
+/* Currency and availability that stand beside a price instead of in its
+ * offer. */
+static void
+read_loose (QmStatedProduct *product, const xmlNode *top)
+{
+  QmStatedPrice *price;
+
+  if (product->prices->len != 1)
+    return;
+  price = g_ptr_array_index (product->prices, 0);
+  for (xmlNode *node = top->children; node != NULL;
+       node = qm_page_next (top, node, TRUE))
+    {
+      const char *property = property_of (node);
+
+      if (property == NULL)
+        continue;
+      if ((price->currency[0] == '\0'
+           && is_property (property, "priceCurrency"))
+          || (price->availability == QM_AVAILABILITY_UNSTATED
+              && is_property (property, "availability")))
+        read_offer_property (price, node, property);
+    }
+}
+
+static gboolean
+is_listed (const xmlNode *node)
+{
+  const char *property = property_of (node);
+
+  if (property != NULL
+      && (is_property (property, "isRelatedTo")
+          || is_property (property, "isSimilarTo")
+          || is_property (property, "isAccessoryOrSparePartFor")
+          || is_property (property, "itemListElement")))
+    return TRUE;
+  for (const xmlNode *up = node->parent; up != NULL; up = up->parent)
+    if (up->type == XML_ELEMENT_NODE && scope_of (up) == SCOPE_LIST
+        && !qm_page_is (up, "body") && !qm_page_is (up, "html"))
+      return TRUE;
+  return FALSE;
+}
+
+static QmStatedProduct *
+add_product (Reader *reader, xmlNode *node)
+{
+  QmStatedProduct *product = qm_page_add_product (
+      reader->page, qm_page_attribute (node, "itemscope") != NULL
+                            || qm_page_attribute (node, "itemprop") != NULL
+                        ? QM_PAGE_MICRODATA
+                        : QM_PAGE_RDFA);
+
+  product->node = node;
+  return product;
+}
+
+/* Offers and prices that belong to no product. */
+static void
+read_stray (Reader *reader, xmlNode *node)
+{
+  const char *property = property_of (node);
+  QmStatedProduct *product;
+
+  if (g_hash_table_contains (reader->inside, node))
+    return;
+  if (scope_of (node) == SCOPE_OFFER)
+    {
+      product = add_product (reader, node);
+      read_offer (reader, product, node, 0);
+    }
+  else if (property != NULL && is_property (property, "price"))
+    {
+      QmStatedPrice *price = qm_stated_price_new ();
+
+      product = add_product (reader, node);
+      g_ptr_array_add (product->prices, price);
+      set_price (price, node, &price->micros);
+    }
+}
+
+/* Whether an element has an attribute that is read here. */
+static gboolean
+is_marked (const xmlNode *node)
+{
+  if (node->type != XML_ELEMENT_NODE)
+    return FALSE;
+  for (const xmlAttr *a = node->properties; a != NULL; a = a->next)
+    if ((a->name[0] == 'i' && g_str_has_prefix ((const char *) a->name, "item"))
+        || qm_page_same_name (a->name, "typeof")
+        || qm_page_same_name (a->name, "property"))
+      return TRUE;
+  return FALSE;
+}
+
+void
+qm_page_read_microdata (QmPage *page)
+{
+  g_autoptr (GHashTable) inside = g_hash_table_new (NULL, NULL);
+  Reader reader = { .page = page, .inside = inside, .budget = 200000 };
+  xmlNode *top = xmlDocGetRootElement (page->doc);
+
+  for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
+    if (is_marked (node) && page->products->len < QM_PAGE_ITEMS_MAX
+        && scope_of (node) == SCOPE_PRODUCT)
+      {
+        QmStatedProduct *product = add_product (&reader, node);
+
+        product->listed = is_listed (node);
+        read_children (&reader, product, NULL, node, 0);
+        read_references (&reader, product, NULL, node, 0);
+        read_loose (product, node);
+      }
+  for (xmlNode *node = top; node != NULL; node = qm_page_next (top, node, TRUE))
+    if (is_marked (node) && page->products->len < QM_PAGE_ITEMS_MAX)
+      read_stray (&reader, node);
+  g_clear_pointer (&reader.ids, g_hash_table_unref);
+}

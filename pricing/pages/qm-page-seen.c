@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The amounts that people see on a page, and what tells of them whether they
+ * are the price of its product. */
+
+#include "pricing/pages/qm-page-private.h"
+
+#include "pricing/pages/qm-page-scan.h"
+#include "pricing/pages/qm-page-text.h"
+#include "pricing/pages/qm-page-words.h"
+
+#include <string.h>
+
+#define SEEN_MAX 4000
+#define SMALL_BYTES                                        \
+  120 /* of the text of an element that is about one price \
+       */
+#define SMALL_NODES 60
+#define RUN_MAX     600
+#define LONE_REST   14 /* bytes beside the amounts of an element */
+#define PRICE_REST  90 /* of one that says price */
+#define CARDS_MIN   3  /* alike elements with amounts make a list */
+#define CARD_LEVELS 12
+
+typedef struct
+{
+  QmPage *page;
+  GString *run;
+  const xmlNode *run_node; /* innermost element of the run's first text */
+  guint run_flags;
+  guint order;
+  GHashTable *above_heading; /* the heading's ancestors */
+} Seer;
+
+/* Elements that do not end a line. */
+static gboolean
+is_inline (const xmlNode *node)
+{
+  static const char *const elements[] = {
+    "span", "b",    "strong", "i",    "em",   "sup",  "sub", "small",  "font",
+    "bdi",  "bdo",  "ins",    "u",    "a",    "del",  "s",   "strike", "meta",
+    "link", "abbr", "label",  "data", "mark", "big",  "tt",  "img",    "var",
+    "time", "cite", "code",   "q",    "wbr",  "nobr",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
+    if (qm_page_same_name (node->name, elements[i]))
+      return TRUE;
+  return FALSE;
+}
+
+/* Elements of which nothing is seen, or nothing that is a price. */
+static gboolean
+is_unseen (const xmlNode *node)
+{
+  static const char *const elements[] = {
+    "script", "style",    "noscript", "template", "head", "svg",   "iframe",
+    "select", "textarea", "option",   "object",   "math", "title", "datalist",
+  };
+  const char *style;
+
+  for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
+    if (qm_page_same_name (node->name, elements[i]))
+      return TRUE;
+  if (node->properties == NULL)
+    return FALSE;
+  if (qm_page_attribute (node, "hidden") != NULL)
+    return TRUE;
+  style = qm_page_attribute (node, "style");
+  return style != NULL
+         && (strstr (style, "display:none") != NULL
+             || strstr (style, "display: none") != NULL
+             || strstr (style, "visibility:hidden") != NULL
+             || strstr (style, "visibility: hidden") != NULL);
+}
+
+/* Whether an element holds little text. */
+static gboolean
+is_small (const xmlNode *top)
+{
+  gsize bytes = 0;
+  guint nodes = 0;
+
+  for (xmlNode *node = top->children; node != NULL;
+       node = qm_page_next (top, node,
+                            !qm_page_is (node, "script")
+                                && !qm_page_is (node, "style")))
+    {
+      if (++nodes > SMALL_NODES)
+        return FALSE;
+      if (node->type == XML_TEXT_NODE && node->content != NULL)
+        for (const xmlChar *c = node->content; *c != '\0'; c++)
+          if (*c > ' ' && ++bytes > SMALL_BYTES)
+            return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+has_digits (const xmlNode *top)
+{
+  for (xmlNode *node = (xmlNode *) top; node != NULL;
+       node = qm_page_next (top, node, TRUE))
+    if (node->type == XML_TEXT_NODE && node->content != NULL
+        && strpbrk ((const char *) node->content, "0123456789") != NULL)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether all amounts of an element are the same one; numbers alone do not
+ * count beside others. */
+static gboolean
+has_one_amount (const xmlNode *node)
+{
+  g_autofree char *run = qm_page_scan_run (node, RUN_MAX);
+  g_autofree char *line = NULL;
+  g_autoptr (GArray) found = qm_page_scan (run, &line);
+  const QmScannedAmount *first = NULL;
+
+  for (guint i = 0; i < found->len; i++)
+    {
+      const QmScannedAmount *amount =
+          &g_array_index (found, QmScannedAmount, i);
+
+      if (amount->sign[0] == '\0')
+        continue;
+      if (first == NULL)
+        first = amount;
+      else if (amount->micros != first->micros)
+        return FALSE;
+    }
+  return first != NULL || found->len <= 1;
+}
+
+/* Whether an element within a small one says something of its own: an old price
+ * and a new one side by side.  Parts of an amount, its sign or its decimals, do
+ * not. */
+static gboolean
+holds_marked (const Seer *seer, const xmlNode *top)
+{
+  const guint marks = QM_SEEN_OLD | QM_SEEN_PART | QM_SEEN_CURRENT
+                      | QM_SEEN_FROM | QM_SEEN_REGULAR;
+  gboolean priced = FALSE;
+
+  for (xmlNode *node = top->children; node != NULL;
+       node = qm_page_next (top, node, TRUE))
+    {
+      guint words;
+
+      if (node->type != XML_ELEMENT_NODE)
+        continue;
+      words = qm_page_words_of_element (seer->page, node, TRUE);
+      if ((words & (marks | QM_SEEN_PRICE)) == 0 || !has_digits (node))
+        continue;
+      if ((words & marks) != 0)
+        return TRUE;
+      priced = TRUE;
+    }
+  return priced && !has_one_amount (top);
+}
+
+static gboolean
+is_range_between (const char *text, gsize length)
+{
+  static const char *const marks[] = { "-", "\342\200\223", "\342\200\224",
+                                       "~", "to",           "bis",
+                                       "à", "až",           "do" };
+
+  while (length > 0 && *text == ' ')
+    text++, length--;
+  while (length > 0 && text[length - 1] == ' ')
+    length--;
+  for (guint i = 0; i < G_N_ELEMENTS (marks); i++)
+    if (strlen (marks[i]) == length && memcmp (text, marks[i], length) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+static void
+add_amount (Seer *seer,
+            const char *line,
+            const QmScannedAmount *amount,
+            guint flags,
+            gsize from)
+{
+  QmSeenAmount seen = { .micros = amount->micros,
+                        .node = (xmlNode *) seer->run_node,
+                        .order = seer->order,
+                        .area = G_MAXUINT };
+
+  if (amount->sign[0] != '\0')
+    flags |= QM_SEEN_CURRENCY;
+  else if ((flags & QM_SEEN_NEAR) == 0)
+    return;
+  flags |= qm_page_words_before (line + from, amount->start - from);
+  flags |= qm_page_words_after (line + amount->end);
+  if (amount->negative)
+    flags |= QM_SEEN_PART;
+  if (g_str_has_prefix (line + amount->end, "%"))
+    return;
+  memcpy (seen.currency, amount->currency, 4);
+  g_strlcpy (seen.sign, amount->sign, sizeof seen.sign);
+  seen.flags = flags;
+  if ((flags & QM_SEEN_CURRENCY) != 0 && (flags & QM_SEEN_PRICE) != 0)
+    seer->page->sees_signed = TRUE;
+  if (seer->page->seen->len < SEEN_MAX)
+    g_array_append_val (seer->page->seen, seen);
+}
+
+/* "CHF 4.50 2.25": the sign of one is that of the others. */
+static void
+share_sign (GArray *found)
+{
+  const QmScannedAmount *signed_one = NULL;
+
+  for (guint i = 0; i < found->len && signed_one == NULL; i++)
+    if (g_array_index (found, QmScannedAmount, i).sign[0] != '\0')
+      signed_one = &g_array_index (found, QmScannedAmount, i);
+  for (guint i = 0; i < found->len && signed_one != NULL; i++)
+    {
+      QmScannedAmount *amount = &g_array_index (found, QmScannedAmount, i);
+
+      if (amount->sign[0] == '\0' && amount->micros % QM_MICROS_PER_UNIT != 0)
+        {
+          memcpy (amount->sign, signed_one->sign, sizeof amount->sign);
+          memcpy (amount->currency, signed_one->currency, 4);
+        }
+    }
+}
+
+static void
+end_run (Seer *seer)
+{
+  g_autofree char *line = NULL;
+  g_autoptr (GArray) found = NULL;
+  guint flags = seer->run_flags;
+  guint first = seer->page->seen->len;
+  gsize rest, from = 0;
+
+  if (seer->run->len == 0)
+    return;
+  if (strpbrk (seer->run->str, "0123456789") == NULL)
+    {
+      g_string_truncate (seer->run, 0);
+      return;
+    }
+  seer->order++;
+  found = qm_page_scan (seer->run->str, &line);
+  rest = strlen (line);
+  for (guint i = 0; i < found->len; i++)
+    {
+      const QmScannedAmount *a = &g_array_index (found, QmScannedAmount, i);
+
+      rest -= a->end - a->start;
+    }
+  if (rest <= ((flags & QM_SEEN_PRICE) != 0 ? PRICE_REST : LONE_REST))
+    flags |= QM_SEEN_LONE;
+  if ((flags & QM_SEEN_NEAR) != 0)
+    share_sign (found);
+  for (guint i = 0; i < found->len; i++)
+    {
+      const QmScannedAmount *a = &g_array_index (found, QmScannedAmount, i);
+      guint own = flags;
+
+      if (i > 0 && is_range_between (line + a[-1].end, a->start - a[-1].end))
+        {
+          own |= QM_SEEN_RANGE;
+          if (seer->page->seen->len > first)
+            g_array_index (seer->page->seen, QmSeenAmount,
+                           seer->page->seen->len - 1)
+                .flags |= QM_SEEN_RANGE;
+        }
+      add_amount (seer, line, a, own, from);
+      from = a->end;
+    }
+  g_string_truncate (seer->run, 0);
+}
+
+static void
+append_text (Seer *seer, const xmlNode *text, guint flags)
+{
+  if (text->content == NULL || text->content[0] == '\0')
+    return;
+  if (seer->run->len > 0
+      && (flags != seer->run_flags || seer->run->len > RUN_MAX))
+    end_run (seer);
+  if (seer->run->len == 0)
+    {
+      seer->run_flags = flags;
+      seer->run_node = text->parent;
+    }
+  if (strnlen ((const char *) text->content, RUN_MAX + 1) > RUN_MAX)
+    return;
+  qm_page_scan_append (seer->run, text);
+}
+
+static guint
+flags_of (Seer *seer, const xmlNode *node, guint inherited, gboolean *small)
+{
+  guint own;
+
+  *small = FALSE;
+  own = qm_page_words_of_element (seer->page, node, TRUE);
+  if (own != 0)
+    {
+      *small = is_small (node);
+      if (!*small)
+        own = qm_page_words_of_element (seer->page, node, FALSE);
+    }
+  if (g_hash_table_contains (seer->above_heading, node))
+    own &= ~(guint) QM_SEEN_ASIDE;
+  if (qm_page_is (node, "a"))
+    {
+      const char *href = qm_page_attribute (node, "href");
+
+      if (href != NULL && *href != '\0' && *href != '#'
+          && !g_str_has_prefix (href, "javascript:"))
+        own |= QM_SEEN_LINK;
+    }
+  /* The nearest word counts: a current price within old ones is current. */
+  if ((own & QM_SEEN_CURRENT) != 0 && (own & QM_SEEN_OLD) == 0)
+    inherited &= ~(guint) QM_SEEN_REGULAR;
+  if ((own & QM_SEEN_PRICE) != 0 && *small)
+    own |= QM_SEEN_NEAR;
+  return inherited | own;
+}
+
+static void see (Seer *seer, const xmlNode *node, guint flags, guint depth);
+
+static void
+see_children (Seer *seer, const xmlNode *node, guint flags, guint depth)
+{
+  for (const xmlNode *child = node->children; child != NULL;
+       child = child->next)
+    if (child->type == XML_TEXT_NODE)
+      append_text (seer, child, flags);
+    else if (child->type == XML_ELEMENT_NODE)
+      see (seer, child, flags, depth + 1);
+}
+
+/* All texts of an element that is about one price as one run. */
+static void
+see_whole (Seer *seer, const xmlNode *node, guint flags)
+{
+  g_autofree char *run = NULL;
+
+  end_run (seer);
+  run = qm_page_scan_run (node, RUN_MAX);
+  g_string_assign (seer->run, run);
+  seer->run_node = node;
+  seer->run_flags = flags;
+  end_run (seer);
+}
+
+static void
+see (Seer *seer, const xmlNode *node, guint inherited, guint depth)
+{
+  gboolean block, small;
+  guint flags;
+
+  if (depth > QM_PAGE_DEPTH_MAX || is_unseen (node))
+    return;
+  if (node == seer->page->heading)
+    {
+      end_run (seer);
+      seer->page->heading_order = ++seer->order;
+    }
+  if (!seer->page->can_buy)
+    seer->page->can_buy = qm_page_words_buy (node);
+  flags = flags_of (seer, node, inherited, &small);
+  if ((flags & QM_SEEN_PRICE) != 0 && small && has_digits (node)
+      && !holds_marked (seer, node))
+    {
+      see_whole (seer, node, flags);
+      return;
+    }
+  block = !is_inline (node);
+  if (block)
+    end_run (seer);
+  see_children (seer, node, flags, depth);
+  if (block)
+    end_run (seer);
+}
+
+/* An element with its parent and looks, to count those that are alike. */
+typedef struct
+{
+  const xmlNode *parent;
+  const char *name;
+  const char *class;
+  const xmlNode *last;
+  guint count;
+} Card;
+
+static guint
+card_hash (gconstpointer data)
+{
+  const Card *card = data;
+
+  return g_direct_hash (card->parent) ^ g_str_hash (card->name)
+         ^ g_str_hash (card->class);
+}
+
+static gboolean
+card_equal (gconstpointer a, gconstpointer b)
+{
+  const Card *one = a;
+  const Card *two = b;
+
+  return one->parent == two->parent && strcmp (one->name, two->name) == 0
+         && strcmp (one->class, two->class) == 0;
+}
+
+/* Calls for each element around an amount, up to what also holds the heading.
+ * Counts them, or finds out whether one is in a list. */
+static gboolean
+around (const Seer *seer,
+        GHashTable *cards,
+        const xmlNode *node,
+        gboolean count)
+{
+  for (guint level = 0;
+       level < CARD_LEVELS && node != NULL && node->type == XML_ELEMENT_NODE
+       && !g_hash_table_contains (seer->above_heading, node);
+       level++, node = node->parent)
+    {
+      const char *class = qm_page_attribute (node, "class");
+      Card key = { .parent = node->parent,
+                   .name = (const char *) node->name,
+                   .class = class != NULL ? class : "" };
+      Card *card = g_hash_table_lookup (cards, &key);
+
+      if (!count)
+        {
+          if (card != NULL && card->count >= CARDS_MIN)
+            return TRUE;
+          continue;
+        }
+      if (card == NULL)
+        {
+          card = g_memdup2 (&key, sizeof key);
+          g_hash_table_add (cards, card);
+        }
+      if (card->last != node)
+        {
+          card->last = node;
+          card->count++;
+        }
+    }
+  return FALSE;
+}
+
+static void
+mark_cards (Seer *seer)
+{
+  g_autoptr (GHashTable) cards =
+      g_hash_table_new_full (card_hash, card_equal, g_free, NULL);
+  GArray *seen = seer->page->seen;
+
+  for (guint i = 0; i < seen->len; i++)
+    around (seer, cards, g_array_index (seen, QmSeenAmount, i).node, TRUE);
+  for (guint i = 0; i < seen->len; i++)
+    {
+      QmSeenAmount *amount = &g_array_index (seen, QmSeenAmount, i);
+
+      if (around (seer, cards, amount->node, FALSE))
+        amount->flags |= QM_SEEN_CARD;
+    }
+}
+
+/* How many levels above the heading that is which holds an amount too. */
+static void
+mark_areas (Seer *seer)
+{
+  GArray *seen = seer->page->seen;
+
+  for (guint i = 0; i < seen->len; i++)
+    {
+      QmSeenAmount *amount = &g_array_index (seen, QmSeenAmount, i);
+      const xmlNode *node = amount->node;
+      gpointer level;
+
+      while (node != NULL && node->type == XML_ELEMENT_NODE
+             && !g_hash_table_contains (seer->above_heading, node))
+        node = node->parent;
+      if (node != NULL
+          && g_hash_table_lookup_extended (seer->above_heading, node, NULL,
+                                           &level))
+        amount->area = GPOINTER_TO_UINT (level);
+    }
+}
+
+static guint
+rate_heading (const QmPage *page, const xmlNode *node, const char *text)
+{
+  guint rating = qm_page_is (node, "h1") ? 4 : 0;
+  const char *prop = qm_page_attribute (node, "itemprop");
+
+  if (prop != NULL && strstr (prop, "name") != NULL)
+    rating += 1;
+  if (qm_page_names_alike (text, page->title))
+    rating += 3;
+  for (guint i = 0; i < page->products->len && i < 8; i++)
+    {
+      const QmStatedProduct *product = g_ptr_array_index (page->products, i);
+
+      if (!product->listed && qm_page_names_alike (text, product->name))
+        {
+          rating += 3;
+          break;
+        }
+    }
+  return rating;
+}
+
+static void
+find_heading (QmPage *page)
+{
+  xmlNode *top = xmlDocGetRootElement (page->doc);
+  guint best = 3, tried = 0;
+
+  for (xmlNode *node = top; node != NULL && tried < 60;
+       node =
+           qm_page_next (top, node,
+                         node->type != XML_ELEMENT_NODE || !is_unseen (node)))
+    {
+      g_autofree char *text = NULL;
+      const char *prop;
+      guint rating;
+
+      if (node->type != XML_ELEMENT_NODE)
+        continue;
+      prop = qm_page_attribute (node, "itemprop");
+      if (!qm_page_is (node, "h1") && !qm_page_is (node, "h2")
+          && !qm_page_is (node, "h3")
+          && (prop == NULL || strcmp (prop, "name") != 0
+              || qm_page_is (node, "meta")))
+        continue;
+      tried++;
+      text = qm_page_node_text (node, 300);
+      if (text == NULL)
+        continue;
+      rating = rate_heading (page, node, text);
+      if (rating >= best + (page->heading != NULL))
+        {
+          best = rating;
+          page->heading = node;
+          g_free (page->heading_text);
+          page->heading_text = g_steal_pointer (&text);
+        }
+    }
+}
+
+void
+qm_page_read_seen (QmPage *page)
+{
+  g_autoptr (GHashTable) above = g_hash_table_new (NULL, NULL);
+  g_autoptr (GString) run = g_string_new (NULL);
+  Seer seer = { .page = page, .run = run, .above_heading = above };
+  xmlNode *top = xmlDocGetRootElement (page->doc);
+  guint level = 1;
+
+  find_heading (page);
+  for (xmlNode *node = page->heading; node != NULL; node = node->parent)
+    g_hash_table_insert (above, node, GUINT_TO_POINTER (level++));
+  see (&seer, top, 0, 0);
+  end_run (&seer);
+  mark_cards (&seer);
+  mark_areas (&seer);
+}

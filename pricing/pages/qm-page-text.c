@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "pricing/pages/qm-page-text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define META_BYTES_MAX 4096
+
+/* Labels of the encodings that browsers know (WHATWG Encoding Standard, section
+ * 4.2), and their names for iconv.  No other name reaches iconv. */
+static const struct
+{
+  const char *label;
+  const char *name;
+} encodings[] = {
+  { "utf-8", "UTF-8" },
+  { "utf8", "UTF-8" },
+  { "utf-16", "UTF-16LE" },
+  { "utf-16le", "UTF-16LE" },
+  { "utf-16be", "UTF-16BE" },
+  { "us-ascii", "CP1252" },
+  { "ascii", "CP1252" },
+  { "iso-8859-1", "CP1252" },
+  { "iso8859-1", "CP1252" },
+  { "latin1", "CP1252" },
+  { "windows-1252", "CP1252" },
+  { "cp1252", "CP1252" },
+  { "iso-8859-2", "ISO-8859-2" },
+  { "iso-8859-3", "ISO-8859-3" },
+  { "iso-8859-4", "ISO-8859-4" },
+  { "iso-8859-5", "ISO-8859-5" },
+  { "iso-8859-6", "ISO-8859-6" },
+  { "iso-8859-7", "ISO-8859-7" },
+  { "iso-8859-8", "ISO-8859-8" },
+  { "iso-8859-9", "CP1254" },
+  { "iso-8859-10", "ISO-8859-10" },
+  { "iso-8859-13", "ISO-8859-13" },
+  { "iso-8859-14", "ISO-8859-14" },
+  { "iso-8859-15", "ISO-8859-15" },
+  { "iso-8859-16", "ISO-8859-16" },
+  { "windows-1250", "CP1250" },
+  { "windows-1251", "CP1251" },
+  { "cp1251", "CP1251" },
+  { "windows-1253", "CP1253" },
+  { "windows-1254", "CP1254" },
+  { "windows-1255", "CP1255" },
+  { "windows-1256", "CP1256" },
+  { "windows-1257", "CP1257" },
+  { "windows-1258", "CP1258" },
+  { "windows-874", "CP874" },
+  { "tis-620", "CP874" },
+  { "koi8-r", "KOI8-R" },
+  { "koi8-u", "KOI8-U" },
+  { "ibm866", "IBM866" },
+  { "macintosh", "MACINTOSH" },
+  { "gb2312", "GB18030" },
+  { "gbk", "GB18030" },
+  { "gb18030", "GB18030" },
+  { "big5", "BIG5-HKSCS" },
+  { "euc-jp", "EUC-JP" },
+  { "shift_jis", "CP932" },
+  { "shift-jis", "CP932" },
+  { "sjis", "CP932" },
+  { "euc-kr", "CP949" },
+  { "ks_c_5601-1987", "CP949" },
+};
+
+static const char *
+find_encoding (const char *label, gsize length)
+{
+  while (length > 0 && strchr (" \t\"'", label[0]) != NULL)
+    label++, length--;
+  while (length > 0 && strchr (" \t\"';", label[length - 1]) != NULL)
+    length--;
+  for (guint i = 0; i < G_N_ELEMENTS (encodings); i++)
+    if (strlen (encodings[i].label) == length
+        && g_ascii_strncasecmp (label, encodings[i].label, length) == 0)
+      return encodings[i].name;
+  return NULL;
+}
+
+/* The first "charset=" of the page's beginning; NULL: none that is known. */
+static const char *
+find_declared (const guint8 *bytes, gsize size)
+{
+  static const char key[] = "charset";
+  const gsize n = sizeof key - 1;
+
+  size = MIN (size, META_BYTES_MAX);
+  for (gsize i = 0; i + n < size; i++)
+    {
+      const char *at = (const char *) bytes + i + n;
+      const char *end = (const char *) bytes + size;
+      const char *start;
+
+      if (g_ascii_strncasecmp ((const char *) bytes + i, key, n) != 0)
+        continue;
+      while (at < end && (*at == ' ' || *at == '='))
+        at++;
+      while (at < end && (*at == '"' || *at == '\''))
+        at++;
+      start = at;
+      while (at < end && (g_ascii_isalnum (*at) || *at == '-' || *at == '_'))
+        at++;
+      if (at > start)
+        return find_encoding (start, (gsize) (at - start));
+    }
+  return NULL;
+}
+
+static gboolean
+has_high_bytes (const guint8 *bytes, gsize size)
+{
+  for (gsize i = 0; i < size; i++)
+    if (bytes[i] >= 0x80)
+      return TRUE;
+  return FALSE;
+}
+
+/* Converts as much as there is; what cannot be becomes U+FFFD. */
+static char *
+convert (const guint8 *bytes, gsize size, const char *name, gsize *length)
+{
+  GIConv iconv = g_iconv_open ("UTF-8", name);
+  GString *out = g_string_sized_new (size + 16);
+  char *in = (char *) bytes;
+  gboolean wide = g_str_has_prefix (name, "UTF-16");
+
+  if (iconv == (GIConv) -1)
+    {
+      g_string_append_len (out, (const char *) bytes, (gssize) size);
+      size = 0;
+    }
+  while (size > 0)
+    {
+      char buffer[4096];
+      char *to = buffer;
+      gsize room = sizeof buffer;
+      gsize result = g_iconv (iconv, &in, &size, &to, &room);
+
+      g_string_append_len (out, buffer, to - buffer);
+      if (result == (gsize) -1 && room > 8 && size > 0)
+        {
+          gsize bad = MIN (size, wide ? 2 : 1);
+
+          g_string_append (out, "\357\277\275");
+          in += bad;
+          size -= bad;
+        }
+    }
+  if (iconv != (GIConv) -1)
+    g_iconv_close (iconv);
+  *length = out->len;
+  return g_string_free (out, FALSE);
+}
+
+static const char *
+choose_encoding (const guint8 *bytes, gsize size, const char *charset)
+{
+  const char *name = NULL;
+
+  if (size >= 2 && bytes[0] == 0xff && bytes[1] == 0xfe)
+    return "UTF-16LE";
+  if (size >= 2 && bytes[0] == 0xfe && bytes[1] == 0xff)
+    return "UTF-16BE";
+  if (charset != NULL)
+    name = find_encoding (charset, strlen (charset));
+  if (name != NULL)
+    return name;
+  name = find_declared (bytes, size);
+  /* A declaration that can be read byte by byte is not in UTF-16. */
+  if (name != NULL && !g_str_has_prefix (name, "UTF-16"))
+    return name;
+  return "CP1252";
+}
+
+static char *
+make_valid (char *text, gsize *length)
+{
+  char *valid;
+
+  for (gsize i = 0; i < *length; i++)
+    if (text[i] == '\0')
+      text[i] = ' ';
+  if (g_utf8_validate_len (text, *length, NULL))
+    return text;
+  valid = g_utf8_make_valid (text, (gssize) *length);
+  g_free (text);
+  *length = strlen (valid);
+  return valid;
+}
+
+char *
+qm_page_to_utf8 (const guint8 *bytes,
+                 gsize size,
+                 const char *charset,
+                 gsize *length)
+{
+  const char *name;
+  char *text;
+
+  g_return_val_if_fail (bytes != NULL || size == 0, NULL);
+  g_return_val_if_fail (length != NULL, NULL);
+
+  if (size >= 3 && memcmp (bytes, "\357\273\277", 3) == 0)
+    {
+      bytes += 3;
+      size -= 3;
+      charset = "utf-8";
+    }
+  name = choose_encoding (bytes, size, charset);
+  if (!g_str_has_prefix (name, "UTF-") && has_high_bytes (bytes, size)
+      && g_utf8_validate_len ((const char *) bytes, size, NULL))
+    name = "UTF-8";
+  if (g_str_equal (name, "UTF-8") || size == 0)
+    {
+      text = g_malloc (size + 1);
+      if (size > 0)
+        memcpy (text, bytes, size);
+      text[size] = '\0';
+      *length = size;
+    }
+  else
+    text = convert (bytes, size, name, length);
+  return make_valid (text, length);
+}
+
+char *
+qm_page_one_line (const char *text, gsize max)
+{
+  GString *out = g_string_new (NULL);
+  gsize n = 0;
+  gboolean space = FALSE;
+
+  for (; text != NULL && *text != '\0' && n < max;
+       text = g_utf8_next_char (text))
+    {
+      gunichar c = g_utf8_get_char_validated (text, -1);
+
+      if (c == (gunichar) -1 || c == (gunichar) -2)
+        break;
+      if (g_unichar_isspace (c) || g_unichar_iscntrl (c) || c == 0x200b
+          || c == 0xfeff)
+        {
+          space = out->len > 0;
+          continue;
+        }
+      if (space && n + 1 < max)
+        {
+          g_string_append_c (out, ' ');
+          n++;
+        }
+      space = FALSE;
+      g_string_append_unichar (out, c);
+      n++;
+    }
+  return g_string_free (out, out->len == 0);
+}
+
+/* The character of an entity ("&amp;", "&#39;", "&#x27;"), 0: none that occurs
+ * escaped twice. */
+static gunichar
+read_entity (const char *text, gsize *length)
+{
+  static const struct
+  {
+    const char *name;
+    gunichar character;
+  } names[] = { { "&amp;", '&' },     { "&quot;", '"' },   { "&apos;", '\'' },
+                { "&lt;", '<' },      { "&gt;", '>' },     { "&nbsp;", ' ' },
+                { "&euro;", 0x20ac }, { "&pound;", 0xa3 }, { "&yen;", 0xa5 } };
+  guint64 value;
+  char *end;
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (g_str_has_prefix (text, names[i].name))
+      {
+        *length = strlen (names[i].name);
+        return names[i].character;
+      }
+  if (text[1] != '#')
+    return 0;
+  if (text[2] == 'x' && g_ascii_isxdigit (text[3]))
+    value = g_ascii_strtoull (text + 3, &end, 16);
+  else if (g_ascii_isdigit (text[2]))
+    value = g_ascii_strtoull (text + 2, &end, 10);
+  else
+    return 0;
+  *length = (gsize) (end - text) + 1;
+  return *end == ';' && value > 0 && value <= 0x10ffff
+                 && g_unichar_validate ((gunichar) value)
+             ? (gunichar) value
+             : 0;
+}
+
+char *
+qm_page_one_line_unescaped (const char *text, gsize max)
+{
+  g_autoptr (GString) out = g_string_new (NULL);
+
+  if (text == NULL)
+    return NULL;
+  while (*text != '\0' && out->len < max * 8)
+    {
+      gsize length = 0;
+      gunichar c = *text == '&' ? read_entity (text, &length) : 0;
+
+      if (c == 0)
+        g_string_append_c (out, *text++);
+      else
+        {
+          g_string_append_unichar (out, c);
+          text += length;
+        }
+    }
+  return qm_page_one_line (out->str, max);
+}

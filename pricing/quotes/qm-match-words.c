@@ -1,0 +1,688 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/quotes/qm-match-private.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Makers and other words that may stand between a number and a GPU. */
+static const char fillers[] =
+    "nvidia amd geforce rtx gtx tesla quadro radeon instinct pny asus msi "
+    "gigabyte zotac palit gainward inno3d evga dell hp hpe lenovo supermicro "
+    "leadtek thinksystem gpu gpus hgx sxm sxm2 sxm4 sxm5 pcie nvl tensor core "
+    "of the ampere hopper blackwell new used pro type karten stuck";
+
+/* Words that only stand beside GPUs. */
+static const char context_words[] =
+    "nvidia geforce rtx gtx tesla quadro gpu gpus graphics graphic grafikkarte "
+    "grafik grafica graficzna graphique instinct amd radeon accelerator tensor "
+    "hgx dgx vga video ampere hopper blackwell volta turing pny videokarta "
+    "grafikkort beschleuniger";
+
+static const char with_words[] =
+    "with incl including includes included inkl inklusive mit w avec con met z "
+    "com plus inc";
+
+static const char for_words[] =
+    "for fur fuer pour para voor dla do compatible kompatibel supports "
+    "supporting unterstutzt fits suits";
+
+static const char *
+at (const QmWords *words, int i)
+{
+  return i >= 0 && i < words->n ? words->words[i] : "";
+}
+
+static gboolean
+has (const QmWords *words, const char *list)
+{
+  for (int i = 0; i < words->n; i++)
+    if (qm_word_in (words->words[i], list))
+      return TRUE;
+  return FALSE;
+}
+
+/* A form and its generation, "sxm4"; unknown: it is none. */
+static QmGpuForm
+form_of (const char *word, int *generation)
+{
+  if (g_str_has_prefix (word, "sxm")
+      && strspn (word + 3, "0123456789") == strlen (word + 3))
+    {
+      *generation = atoi (word + 3);
+      return QM_FORM_SXM;
+    }
+  if (strcmp (word, "pcie") == 0)
+    return QM_FORM_PCIE;
+  if (strcmp (word, "nvl") == 0)
+    return QM_FORM_NVL;
+  return strcmp (word, "oam") == 0 ? QM_FORM_OAM : QM_FORM_UNKNOWN;
+}
+
+static int
+qualifier_of (const char *word)
+{
+  static const char *const names[] = { "ti", "super", "ada", "pro" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    if (strcmp (word, names[i]) == 0)
+      return 1 << i;
+  return 0;
+}
+
+static QmGpuForm
+form_of_factor (const char *factor)
+{
+  if (g_str_has_prefix (factor, "PCIe"))
+    return QM_FORM_PCIE;
+  if (g_str_has_prefix (factor, "SXM"))
+    return QM_FORM_SXM;
+  return g_str_has_prefix (factor, "OAM") ? QM_FORM_OAM : QM_FORM_UNKNOWN;
+}
+
+void
+qm_gpu_key_init (QmGpuKey *key, const QmGpu *gpu)
+{
+  QmWords words;
+
+  *key = (QmGpuKey){ .gpu = gpu };
+  qm_words_split (&words, gpu->name);
+  for (int i = 0; i < words.n; i++)
+    {
+      const char *word = words.words[i];
+      QmGpuForm form = form_of (word, &key->generation);
+
+      if (form != QM_FORM_UNKNOWN)
+        key->form = form;
+      else if (key->head[0] == '\0' && qm_word_memory (word) == 0
+               && strpbrk (word, "0123456789") != NULL)
+        g_strlcpy (key->head, word, sizeof key->head);
+      key->qualifiers |= qualifier_of (word);
+      if (strcmp (word, "maxq") == 0)
+        key->edition = QM_EDITION_MAXQ;
+      else if (key->edition == QM_EDITION_NONE
+               && strcmp (word, "workstation") == 0)
+        key->edition = QM_EDITION_WORKSTATION;
+      else if (strcmp (word, "server") == 0)
+        key->edition = QM_EDITION_SERVER;
+    }
+  if (key->form == QM_FORM_UNKNOWN)
+    key->form = form_of_factor (gpu->form_factor);
+  if (isfinite (gpu->memory_gib) && gpu->memory_gib < 100000)
+    key->memory = (int) lround (gpu->memory_gib);
+}
+
+/* A whole number from 1 to 16; 0: it is none. */
+static int
+small_number (const char *word)
+{
+  gsize digits = strspn (word, "0123456789");
+  int number;
+
+  if (digits == 0 || digits > 2 || word[digits] != '\0')
+    return 0;
+  number = atoi (word);
+  return number <= 16 ? number : 0;
+}
+
+/* Whether a number is that of a slot or a generation. */
+static gboolean
+is_of_slot (const QmWords *words, int i)
+{
+  static const char slot[] =
+      "pcie gen slot express lanes version v rev hdmi dp "
+      "displayport";
+
+  return qm_word_in (at (words, i - 1), slot)
+         || qm_word_in (at (words, i - 2), slot)
+         || qm_word_in (at (words, i - 3), slot);
+}
+
+/* "8x", "8 x" or "(8)" before the GPU. */
+static int
+count_before (const QmWords *words, int head)
+{
+  for (int i = head - 1; i >= 0 && i >= head - 8; i--)
+    {
+      const char *word = at (words, i);
+      gsize digits = strspn (word, "0123456789");
+      int number = small_number (word);
+
+      if (digits > 0 && digits <= 2 && strcmp (word + digits, "x") == 0
+          && atoi (word) <= 16)
+        return atoi (word);
+      if (strcmp (word, "x") == 0 && small_number (at (words, i - 1)) > 0)
+        return small_number (at (words, i - 1));
+      if (number > 0 && !is_of_slot (words, i))
+        return number;
+      if (!qm_word_in (word, fillers) && qm_word_memory (word) == 0)
+        return 0;
+    }
+  return 0;
+}
+
+/* "x8" or "x 8" after it. */
+static int
+count_after (const QmWords *words, int head)
+{
+  for (int i = head + 1; i < words->n && i <= head + 10; i++)
+    {
+      const char *word = at (words, i);
+      int number = word[0] == 'x' ? small_number (word + 1) : 0;
+
+      if (strcmp (word, "x") == 0)
+        number = small_number (at (words, i + 1));
+      if (number > 1 && number < 16 && !is_of_slot (words, i))
+        return number;
+    }
+  return 0;
+}
+
+/* "8-GPU", "8 GPUs", but not "up to 8 GPUs". */
+static int
+count_gpus (const QmWords *words)
+{
+  for (int i = 1; i < words->n; i++)
+    if (qm_word_in (at (words, i), "gpu gpus karten")
+        && small_number (at (words, i - 1)) > 0
+        && !qm_word_in (at (words, i - 2), "to zu max gen a supports rtx"))
+      return small_number (at (words, i - 1));
+  return 0;
+}
+
+int
+qm_words_count (const QmWords *words, int head)
+{
+  int count = count_before (words, head);
+
+  if (count == 0)
+    count = count_after (words, head);
+  if (count == 0)
+    count = count_gpus (words);
+  if (count == 0 && has (words, "dgx") && !has (words, "spark"))
+    count = has (words, "station") ? 4 : 8;
+  if (count == 0 && !has (words, "hgx"))
+    count = 1;
+  return count;
+}
+
+/* "for NVIDIA A100", "supports up to 8x H100". */
+static gboolean
+is_for (const QmWords *words, int head)
+{
+  for (int i = head - 1; i >= 0 && i >= head - 8; i--)
+    {
+      const char *word = at (words, i);
+      gsize digits = strspn (word, "0123456789");
+
+      if (qm_word_in (word, for_words))
+        return TRUE;
+      if (qm_word_in (word, "to zu")
+          && qm_word_in (at (words, i - 1), "up bis"))
+        return TRUE;
+      if (!qm_word_in (word, fillers) && !qm_word_in (word, "x to zu up bis")
+          && small_number (word) == 0 && qm_word_memory (word) == 0
+          && !(digits > 0 && strcmp (word + digits, "x") == 0)
+          && !qm_word_in (word, "slot slots dual single wide fach with"))
+        return FALSE;
+    }
+  return FALSE;
+}
+
+/* Whether one of some words stands from `from` to before `to`. */
+static gboolean
+stands_between (const QmWords *words, int from, int to, const char *list)
+{
+  for (int i = MAX (from, 0); i < MIN (to, words->n); i++)
+    if (qm_word_in (words->words[i], list))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+qm_words_are_around (const QmWords *words, int head)
+{
+  static const char always[] =
+      "bridge bridges cable cables kabel waterblock waterblocks backplate "
+      "riser dongle wasserblock wasserkuhler nvlinkbridge";
+  static const char before[] =
+      "heatsink bracket brackets halterung cooler kuhler fan fans lufter "
+      "license licence lizenz licencia licenza licentie subscription warranty "
+      "garantie support service installation maintenance wartung enablement "
+      "shroud duct nvlink holder sag adapter";
+
+  static const char whole[] = "server servers workstation poweredge proliant "
+                              "superserver node system";
+  int end = stands_between (words, 0, head, whole) ? head : head + 7;
+
+  for (int i = 0; i < words->n && i <= end; i++)
+    {
+      const char *word = words->words[i];
+      gboolean is_noun =
+          qm_word_in (word, always)
+          || (i < head && i >= head - 8 && qm_word_in (word, before));
+
+      if (is_noun && !stands_between (words, i - 4, i, with_words)
+          && !(i < head && stands_between (words, i, head, with_words))
+          && !(i > head && small_number (at (words, i - 1)) > 0)
+          && strcmp (at (words, i - 1), "1pcs") != 0)
+        return TRUE;
+    }
+  return is_for (words, head);
+}
+
+/* The words about one GPU. */
+typedef struct
+{
+  const QmWords *words;
+  int head;
+  int qualifiers;
+  gboolean forced; /* several are to be asked about, whatever is left */
+} Mention;
+
+typedef gboolean (*KeepFunc) (const Mention *mention, const QmGpuKey *key);
+
+/* Keeps those that a test accepts, if there are any. */
+static gboolean
+narrow (const Mention *mention, GPtrArray *keys, KeepFunc keep)
+{
+  gboolean any = FALSE;
+
+  for (guint i = 0; i < keys->len; i++)
+    any = any || keep (mention, g_ptr_array_index (keys, i));
+  for (guint i = keys->len; any && i > 0; i--)
+    if (!keep (mention, g_ptr_array_index (keys, i - 1)))
+      g_ptr_array_remove_index (keys, i - 1);
+  return any;
+}
+
+static gboolean
+has_qualifiers (const Mention *mention, const QmGpuKey *key)
+{
+  return key->qualifiers == mention->qualifiers;
+}
+
+static gboolean
+shares_qualifiers (const Mention *mention, const QmGpuKey *key)
+{
+  return (key->qualifiers & mention->qualifiers) != 0;
+}
+
+/* Whether the text has that memory; that of the rest of a machine does not
+ * count. */
+static gboolean
+states_memory (const Mention *mention, int memory)
+{
+  static const char of_machine[] = "ram ddr4 ddr5 rdimm ssd nvme hdd memory";
+
+  for (int i = 0; i < mention->words->n && memory > 0; i++)
+    if (qm_word_memory (mention->words->words[i]) == memory
+        && !qm_word_in (at (mention->words, i + 1), of_machine))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+has_memory (const Mention *mention, const QmGpuKey *key)
+{
+  return states_memory (mention, key->memory)
+         || (strcmp (key->head, "b200") == 0 && states_memory (mention, 192));
+}
+
+/* That of all GPUs together. */
+static gboolean
+has_memory_of_all (const Mention *mention, const QmGpuKey *key)
+{
+  int count = qm_words_count (mention->words, mention->head);
+
+  return (count > 1 && states_memory (mention, count * key->memory))
+         || (key->form == QM_FORM_NVL
+             && states_memory (mention, 2 * key->memory));
+}
+
+static gboolean
+is_nvl (const Mention *mention, const QmGpuKey *key)
+{
+  return key->form == QM_FORM_NVL;
+}
+
+static gboolean
+is_sxm (const Mention *mention, const QmGpuKey *key)
+{
+  return key->form == QM_FORM_SXM;
+}
+
+static gboolean
+is_pcie (const Mention *mention, const QmGpuKey *key)
+{
+  return key->form == QM_FORM_PCIE;
+}
+
+static gboolean
+is_card (const Mention *mention, const QmGpuKey *key)
+{
+  return key->form == QM_FORM_PCIE || key->form == QM_FORM_NVL;
+}
+
+static gboolean
+is_maxq (const Mention *mention, const QmGpuKey *key)
+{
+  return key->edition == QM_EDITION_MAXQ;
+}
+
+static gboolean
+is_server (const Mention *mention, const QmGpuKey *key)
+{
+  return key->edition == QM_EDITION_SERVER;
+}
+
+static gboolean
+is_workstation (const Mention *mention, const QmGpuKey *key)
+{
+  return key->edition == QM_EDITION_WORKSTATION;
+}
+
+static gboolean
+is_not_maxq (const Mention *mention, const QmGpuKey *key)
+{
+  return key->edition != QM_EDITION_MAXQ;
+}
+
+/* Whether a memory that is none of theirs stands beside the GPU's name. */
+static gboolean
+names_other_memory (const Mention *mention)
+{
+  for (int i = mention->head - 1; i <= mention->head + 4; i++)
+    if (qm_word_memory (at (mention->words, i)) > 0
+        && !qm_word_in (at (mention->words, i + 1),
+                        "ram ddr4 ddr5 rdimm ssd nvme hdd"))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+narrow_form (Mention *mention, GPtrArray *keys)
+{
+  const QmWords *words = mention->words;
+  int generation = 0;
+  gboolean sxm = has (words, "hgx dgx");
+
+  for (int i = 0; i < words->n; i++)
+    sxm = form_of (words->words[i], &generation) == QM_FORM_SXM || sxm;
+  if (has (words, "nvl") && narrow (mention, keys, is_nvl))
+    return;
+  if (sxm && narrow (mention, keys, is_sxm))
+    {
+      const QmGpuKey *key = g_ptr_array_index (keys, 0);
+
+      if (generation > 0 && key->generation > 0
+          && generation != key->generation)
+        mention->forced = TRUE;
+      return;
+    }
+  if (has (words, "pcie") && !narrow (mention, keys, is_pcie))
+    narrow (mention, keys, is_card);
+  else if (has (words, "passive passiv"))
+    narrow (mention, keys, is_card);
+}
+
+static gboolean
+says_workstation (const QmWords *words)
+{
+  for (int i = 0; i < words->n; i++)
+    if (strcmp (words->words[i], "ws") == 0
+        || (strcmp (words->words[i], "workstation") == 0
+            && (qm_word_in (at (words, i + 1), "edition ed")
+                || qm_word_in (at (words, i - 1), "blackwell 6000"))))
+      return TRUE;
+  return FALSE;
+}
+
+static void
+narrow_edition (Mention *mention, GPtrArray *keys)
+{
+  const QmWords *words = mention->words;
+
+  if (has (words, "maxq 300w"))
+    narrow (mention, keys, is_maxq);
+  else if (has (words, "passive passiv")
+           || (has (words, "server") && has (words, "edition")))
+    narrow (mention, keys, is_server);
+  else if (says_workstation (words))
+    narrow (mention, keys, is_workstation);
+  else if (has (words, "600w"))
+    narrow (mention, keys, is_not_maxq);
+}
+
+/* What is said about the GPU at the head; only words that some GPU of that
+ * number has count, but "Ti" and "Super" always. */
+static int
+read_qualifiers (const Mention *mention, const GPtrArray *keys)
+{
+  const QmWords *words = mention->words;
+  int known = QM_QUALIFIER_TI | QM_QUALIFIER_SUPER, said = 0;
+  int pro;
+
+  for (guint i = 0; i < keys->len; i++)
+    known |= ((const QmGpuKey *) g_ptr_array_index (keys, i))->qualifiers;
+  pro = known & QM_QUALIFIER_PRO;
+  for (int i = mention->head + 1; i <= mention->head + 2; i++)
+    said |= qualifier_of (at (words, i)) & known;
+  said |= qualifier_of (at (words, mention->head - 1)) & pro;
+  if ((known & QM_QUALIFIER_ADA) != 0 && has (words, "ada"))
+    said |= QM_QUALIFIER_ADA;
+  if (pro != 0 && has (words, "blackwell"))
+    said |= pro;
+  return said;
+}
+
+/* A laptop's part, or one for another country, has the number but is another
+ * GPU. */
+static gboolean
+is_other_part (const Mention *mention, const QmGpuKey *key)
+{
+  const QmWords *words = mention->words;
+  const char *next = at (words, mention->head + 1);
+  const char *factor = key->gpu->form_factor;
+  gboolean desk = strstr (factor, "consumer") != NULL
+                  || strstr (factor, "workstation") != NULL;
+
+  if (!desk)
+    return FALSE;
+  if (has (words, "laptop notebook mobile portable laptops notebooks"))
+    return TRUE;
+  if (has (words, "maxq") && key->edition == QM_EDITION_NONE)
+    return TRUE;
+  return strcmp (next, "d") == 0 || strcmp (next, "dv2") == 0;
+}
+
+/* A bare number needs a word that makes it a GPU's. */
+static gboolean
+is_meant (const Mention *mention)
+{
+  const QmWords *words = mention->words;
+  const char *word = at (words, mention->head);
+
+  if (strspn (word, "0123456789") != strlen (word))
+    return TRUE;
+  for (int i = mention->head - 2; i < mention->head; i++)
+    if (qm_word_in (at (words, i), "rtx geforce quadro"))
+      return TRUE;
+  if (strcmp (word, "6000") == 0)
+    return strcmp (at (words, mention->head - 1), "pro") == 0
+           && has (words, "nvidia rtx blackwell");
+  return has (words, context_words);
+}
+
+/* "RTX 6000" alone may be any of them, but not the Quadro of that number. */
+static void
+narrow_bare (Mention *mention, GPtrArray *keys)
+{
+  const QmWords *words = mention->words;
+
+  mention->forced = TRUE;
+  if (has (words, "quadro")
+      || (names_other_memory (mention) && !narrow (mention, keys, has_memory)))
+    g_ptr_array_set_size (keys, 0);
+}
+
+static void
+narrow_qualifiers (Mention *mention, GPtrArray *keys)
+{
+  mention->qualifiers = read_qualifiers (mention, keys);
+  if (narrow (mention, keys, has_qualifiers))
+    return;
+  if (mention->qualifiers == 0)
+    narrow_bare (mention, keys);
+  else
+    {
+      mention->forced = TRUE;
+      if (!narrow (mention, keys, shares_qualifiers))
+        g_ptr_array_set_size (keys, 0);
+    }
+}
+
+static void
+narrow_all (Mention *mention, GPtrArray *keys)
+{
+  for (guint i = keys->len; i > 0; i--)
+    if (is_other_part (mention, g_ptr_array_index (keys, i - 1)))
+      g_ptr_array_remove_index (keys, i - 1);
+  if (keys->len > 0)
+    narrow_qualifiers (mention, keys);
+  if (keys->len > 0 && !narrow (mention, keys, has_memory)
+      && !narrow (mention, keys, has_memory_of_all)
+      && names_other_memory (mention))
+    mention->forced = TRUE;
+  if (keys->len > 0)
+    narrow_form (mention, keys);
+  if (keys->len > 0)
+    narrow_edition (mention, keys);
+}
+
+static void
+add_item (QmWordMatch *match, const char *id)
+{
+  for (guint i = 0; i < match->items->len; i++)
+    if (strcmp (g_ptr_array_index (match->items, i), id) == 0)
+      return;
+  g_ptr_array_add (match->items, (gpointer) id);
+}
+
+/* "A6000 Ada" is written for the RTX 6000 Ada by mistake. */
+static void
+add_misnamed (const Mention *mention,
+              const QmGpuKey *keys,
+              guint n_keys,
+              QmWordMatch *match)
+{
+  const char *word = at (mention->words, mention->head);
+
+  if (word[0] != 'a' || strlen (word) != 5
+      || strcmp (at (mention->words, mention->head + 1), "ada") != 0)
+    return;
+  for (guint i = 0; i < n_keys; i++)
+    if (strcmp (keys[i].head, word + 1) == 0
+        && (keys[i].qualifiers & QM_QUALIFIER_ADA) != 0)
+      {
+        add_item (match, keys[i].gpu->id);
+        match->sure = FALSE;
+      }
+}
+
+/* Whether a word is a GPU's number, or several of them: "H100s".  An S does
+ * make another GPU of some. */
+static gboolean
+is_head (const char *word, const char *head)
+{
+  gsize length = strlen (head);
+
+  if (strncmp (word, head, length) != 0)
+    return FALSE;
+  return word[length] == '\0'
+         || (strcmp (word + length, "s") == 0 && length >= 4
+             && strchr ("ahb", head[0]) != NULL);
+}
+
+static gboolean
+has_context (const Mention *mention, const QmGpuKey *key)
+{
+  return has (mention->words, context_words) || has_memory (mention, key)
+         || has (mention->words, "sxm sxm2 sxm4 sxm5 oam nvl");
+}
+
+static void
+match_mention (Mention *mention,
+               const QmGpuKey *keys,
+               guint n_keys,
+               QmWordMatch *match)
+{
+  g_autoptr (GPtrArray) left = g_ptr_array_new ();
+  const char *word = at (mention->words, mention->head);
+
+  for (guint i = 0; i < n_keys; i++)
+    if (keys[i].head[0] != '\0' && is_head (word, keys[i].head))
+      g_ptr_array_add (left, (gpointer) &keys[i]);
+  if (left->len == 0 || !is_meant (mention))
+    return;
+  if (qm_words_are_around (mention->words, mention->head))
+    {
+      match->around = TRUE;
+      return;
+    }
+  narrow_all (mention, left);
+  for (guint i = 0; i < left->len; i++)
+    add_item (match, ((const QmGpuKey *) g_ptr_array_index (left, i))->gpu->id);
+  if (left->len == 0)
+    return;
+  if (left->len > 1 || mention->forced
+      || !has_context (mention, g_ptr_array_index (left, 0)))
+    match->sure = FALSE;
+  match->gpus =
+      MAX (match->gpus, qm_words_count (mention->words, mention->head));
+  if (left->len == 1 && is_nvl (mention, g_ptr_array_index (left, 0))
+      && match->gpus == 1 && has (mention->words, "188gb"))
+    match->gpus = 2;
+  add_misnamed (mention, keys, n_keys, match);
+}
+
+/* A name without a number of its own: "DGX Spark". */
+static void
+match_spark (const QmWords *words,
+             const QmGpuKey *keys,
+             guint n_keys,
+             QmWordMatch *match)
+{
+  for (int i = 1; i < words->n; i++)
+    if (strcmp (words->words[i], "spark") == 0
+        && strcmp (words->words[i - 1], "dgx") == 0)
+      for (guint j = 0; j < n_keys; j++)
+        if (strstr (keys[j].gpu->name, "DGX Spark") != NULL
+            && !qm_words_are_around (words, i))
+          {
+            add_item (match, keys[j].gpu->id);
+            match->gpus = MAX (match->gpus, qm_words_count (words, i - 1));
+          }
+}
+
+void
+qm_words_match (const QmWords *words,
+                const QmGpuKey *keys,
+                guint n_keys,
+                QmWordMatch *match)
+{
+  match->sure = TRUE;
+  match->gpus = 0;
+  for (int i = 0; i < words->n; i++)
+    {
+      Mention mention = { .words = words, .head = i };
+
+      match_mention (&mention, keys, n_keys, match);
+    }
+  match_spark (words, keys, n_keys, match);
+  if (match->items->len != 1)
+    match->sure = FALSE;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/quotes/qm-match.h"
+
+#include "data/csv-table.h"
+#include "data/text.h"
+#include "pricing/formats/qm-csv-words.h"
+#include "pricing/quotes/qm-match-private.h"
+#include "pricing/quotes/qm-quote-read.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+#define MAX_GPUS 1024
+
+typedef struct
+{
+  char *items; /* ids by ";"; empty: nothing of the catalog */
+  int gpus;
+} PartNumber;
+
+struct _QmMatcher
+{
+  const QmCatalog *catalog;
+  QmGpuKey *keys;
+  guint n_keys;
+  GHashTable *parts; /* of PartNumber, by make_key() */
+};
+
+static void
+part_number_free (gpointer data)
+{
+  PartNumber *part = data;
+
+  g_free (part->items);
+  g_free (part);
+}
+
+/* A part number's letters and digits in capitals. */
+static char *
+make_key (const char *text, gsize length)
+{
+  GString *key = g_string_new (NULL);
+
+  for (gsize i = 0; i < length; i++)
+    if (g_ascii_isalnum (text[i]))
+      g_string_append_c (key, g_ascii_toupper (text[i]));
+  return g_string_free (key, FALSE);
+}
+
+enum
+{
+  COLUMN_PART_NUMBER,
+  COLUMN_ITEM,
+  COLUMN_GPUS,
+  COLUMN_SOURCE,
+  N_COLUMNS
+};
+
+static void
+read_row (QmCsvRow *row, void *data)
+{
+  QmMatcher *matcher = data;
+  const char *number = qm_csv_text (row, COLUMN_PART_NUMBER, true);
+  const char *items = qm_csv_text (row, COLUMN_ITEM, false);
+  int gpus = (int) qm_csv_integer (row, COLUMN_GPUS, 0, MAX_GPUS, 1);
+  g_autofree char *key = make_key (number, strlen (number));
+  PartNumber *part;
+
+  qm_csv_text (row, COLUMN_SOURCE, true);
+  if (strlen (key) < 5)
+    qm_csv_fail (row, COLUMN_PART_NUMBER, QM_STATUS_INVALID,
+                 "has fewer than five letters and digits");
+  if (row->status != QM_OK)
+    return;
+  part = g_new0 (PartNumber, 1);
+  part->items = g_strdup (items);
+  part->gpus = gpus;
+  g_hash_table_replace (matcher->parts, g_steal_pointer (&key), part);
+}
+
+/* A file that is not there is none. */
+static gboolean
+read_part_numbers (QmMatcher *matcher, const char *directory, GError **error)
+{
+  static const QmCsvColumn columns[N_COLUMNS] = { { "part_number", true },
+                                                  { "item", true },
+                                                  { "gpus", false },
+                                                  { "source", true } };
+  g_autofree char *path = NULL;
+  QmPool pool = { 0 };
+  QmError problem = { 0 };
+  char *text = NULL;
+  size_t length;
+  QmStatus status;
+
+  if (directory == NULL)
+    return TRUE;
+  path = g_build_filename (directory, "part-numbers.csv", NULL);
+  if (!g_file_test (path, G_FILE_TEST_EXISTS))
+    return TRUE;
+  status = qm_text_read_file (path, &text, &length, &problem);
+  if (status == QM_OK)
+    status = qm_csv_read (text, length, path, columns, N_COLUMNS, &pool,
+                          read_row, matcher, &problem);
+  free (text);
+  qm_pool_clear (&pool);
+  if (status == QM_OK)
+    return TRUE;
+  g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_MALFORMED, "%s:%d: %s", path,
+               problem.line, problem.message);
+  return FALSE;
+}
+
+QmMatcher *
+qm_matcher_new (const QmCatalog *catalog,
+                const char *shipped_dir,
+                const char *user_dir,
+                GError **error)
+{
+  g_autoptr (QmMatcher) matcher = g_new0 (QmMatcher, 1);
+  const QmGpu *gpus;
+  size_t n;
+
+  g_return_val_if_fail (catalog != NULL, NULL);
+
+  gpus = qm_catalog_gpus (catalog, &n);
+  matcher->catalog = catalog;
+  matcher->keys = g_new0 (QmGpuKey, n + 1);
+  matcher->n_keys = (guint) n;
+  for (size_t i = 0; i < n; i++)
+    qm_gpu_key_init (&matcher->keys[i], &gpus[i]);
+  matcher->parts =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, part_number_free);
+  if (!read_part_numbers (matcher, shipped_dir, error)
+      || !read_part_numbers (matcher, user_dir, error))
+    return NULL;
+  return g_steal_pointer (&matcher);
+}
+
+void
+qm_matcher_free (QmMatcher *matcher)
+{
+  if (matcher == NULL)
+    return;
+  g_free (matcher->keys);
+  g_clear_pointer (&matcher->parts, g_hash_table_unref);
+  g_free (matcher);
+}
+
+void
+qm_match_clear (QmMatch *match)
+{
+  g_clear_pointer (&match->item, g_free);
+  g_clear_pointer (&match->candidates, g_free);
+}
+
+/* The length of "900-21001-0020" at the start, which further groups only
+ * revise; 0: it does not begin so. */
+static gsize
+revised_length (const char *text)
+{
+  static const gsize groups[] = { 3, 5, 4 };
+  gsize n = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (groups); i++)
+    {
+      for (gsize j = 0; j < groups[i]; j++, n++)
+        if (!g_ascii_isalnum (text[n]))
+          return 0;
+      if (i + 1 < G_N_ELEMENTS (groups) && text[n++] != '-')
+        return 0;
+    }
+  return text[n] == '-' || text[n] == '\0' ? n : 0;
+}
+
+static const PartNumber *
+look_up (const QmMatcher *matcher, const char *text)
+{
+  g_autofree char *key = make_key (text, strlen (text));
+  const PartNumber *part = g_hash_table_lookup (matcher->parts, key);
+  gsize n;
+
+  if (part == NULL && (n = revised_length (text)) > 0)
+    {
+      g_autofree char *first = make_key (text, n);
+
+      part = g_hash_table_lookup (matcher->parts, first);
+    }
+  return part;
+}
+
+/* The first part number that is known in a text. */
+static const PartNumber *
+find_part (const QmMatcher *matcher, const char *text)
+{
+  g_auto (GStrv) words = NULL;
+  const PartNumber *part = NULL;
+
+  if (text == NULL)
+    return NULL;
+  words = g_strsplit_set (text, " \t\n,;:()[]|\"'/", QM_MATCH_MAX_WORDS);
+  for (guint i = 0; words[i] != NULL && part == NULL; i++)
+    if (strlen (words[i]) >= 6 && strlen (words[i]) <= 64)
+      part = look_up (matcher, words[i]);
+  return part;
+}
+
+static gboolean
+is_known_item (const QmMatcher *matcher, const char *id)
+{
+  return qm_catalog_gpu (matcher->catalog, id) != NULL
+         || qm_catalog_machine (matcher->catalog, id) != NULL;
+}
+
+static gboolean
+holds (const GPtrArray *items, const char *id)
+{
+  for (guint i = 0; i < items->len; i++)
+    if (strcmp (g_ptr_array_index (items, i), id) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Puts the outcome into a match. */
+static void
+conclude (QmMatch *match, const GPtrArray *items, gboolean sure, int gpus)
+{
+  GString *list;
+
+  if (items->len == 0)
+    return;
+  match->gpus = gpus;
+  if (items->len == 1 && sure)
+    {
+      match->state = QM_MATCH_FOUND;
+      match->item = g_strdup (g_ptr_array_index (items, 0));
+      return;
+    }
+  match->state = QM_MATCH_AMBIGUOUS;
+  list = g_string_new (NULL);
+  for (guint i = 0; i < items->len; i++)
+    g_string_append_printf (list, "%s%s", i > 0 ? ";" : "",
+                            (const char *) g_ptr_array_index (items, i));
+  match->candidates = g_string_free (list, FALSE);
+}
+
+/* What part number and words agree on, else all that either says. */
+static void
+combine (const QmMatcher *matcher,
+         const PartNumber *part,
+         QmWordMatch *words,
+         QmMatch *match)
+{
+  g_auto (GStrv) ids = g_strsplit (part->items, ";", -1);
+  g_autoptr (GPtrArray) common = g_ptr_array_new ();
+  g_autoptr (GPtrArray) all = g_ptr_array_new ();
+  gboolean several = FALSE;
+
+  for (guint i = 0; ids[i] != NULL; i++)
+    if (ids[i][0] != '\0' && is_known_item (matcher, ids[i]))
+      {
+        several = several || all->len > 0;
+        g_ptr_array_add (all, ids[i]);
+        if (holds (words->items, ids[i]))
+          g_ptr_array_add (common, ids[i]);
+      }
+  if (words->items->len == 0)
+    conclude (match, all, !several, part->gpus);
+  else if (common->len > 0)
+    conclude (match, common, common->len == 1, MAX (words->gpus, part->gpus));
+  else
+    {
+      for (guint i = 0; i < words->items->len; i++)
+        g_ptr_array_add (all, g_ptr_array_index (words->items, i));
+      conclude (match, all, FALSE, words->gpus);
+    }
+}
+
+/* A machine is known by its name or id alone. */
+static gboolean
+match_machine (const QmMatcher *matcher, const char *text, QmMatch *match)
+{
+  g_autofree char *normal = text != NULL ? qm_csv_normalize (text) : NULL;
+  const QmMachine *machines;
+  size_t n;
+
+  machines = qm_catalog_machines (matcher->catalog, &n);
+  for (size_t i = 0; normal != NULL && i < n; i++)
+    {
+      g_autofree char *name = qm_csv_normalize (machines[i].name);
+      g_autofree char *id = qm_csv_normalize (machines[i].id);
+
+      if (strcmp (normal, name) == 0 || strcmp (normal, id) == 0)
+        {
+          match->state = QM_MATCH_FOUND;
+          match->item = g_strdup (machines[i].id);
+          return TRUE;
+        }
+    }
+  return FALSE;
+}
+
+/* A GPU's id, or its name as the catalog has it. */
+static gboolean
+match_id (const QmMatcher *matcher, const char *text, QmMatch *match)
+{
+  for (guint i = 0; text != NULL && i < matcher->n_keys; i++)
+    {
+      const QmGpu *gpu = matcher->keys[i].gpu;
+
+      if (strcmp (text, gpu->id) == 0
+          || g_ascii_strcasecmp (text, gpu->name) == 0)
+        {
+          match->state = QM_MATCH_FOUND;
+          match->item = g_strdup (gpu->id);
+          match->gpus = 1;
+          return TRUE;
+        }
+    }
+  return FALSE;
+}
+
+static void
+match_text (const QmMatcher *matcher, const char *text, QmWordMatch *match)
+{
+  QmWords words;
+
+  qm_words_split (&words, text);
+  qm_words_match (&words, matcher->keys, matcher->n_keys, match);
+}
+
+/* The first line names the product, the others tell of it: they count where
+ * the first says nothing, or leaves several. */
+static void
+match_words (const QmMatcher *matcher, const char *text, QmWordMatch *match)
+{
+  g_autofree char *name = g_strndup (text, strcspn (text, "\n"));
+  QmWordMatch whole = { .items = NULL };
+
+  match_text (matcher, name, match);
+  if (match->sure || match->around || strchr (text, '\n') == NULL)
+    return;
+  whole.items = g_ptr_array_new ();
+  match_text (matcher, text, &whole);
+  if (match->items->len == 0
+      || (whole.sure
+          && holds (match->items, g_ptr_array_index (whole.items, 0))))
+    {
+      g_ptr_array_unref (match->items);
+      *match = whole;
+    }
+  else
+    g_ptr_array_unref (whole.items);
+}
+
+void
+qm_matcher_match (const QmMatcher *matcher,
+                  const char *part_number,
+                  const char *description,
+                  QmMatch *match)
+{
+  QmWordMatch words = { .items = g_ptr_array_new () };
+  const PartNumber *part;
+
+  g_return_if_fail (matcher != NULL && match != NULL);
+
+  *match = (QmMatch){ .state = QM_MATCH_NONE };
+  if (!match_machine (matcher, description, match)
+      && !match_machine (matcher, part_number, match)
+      && !match_id (matcher, part_number, match)
+      && !match_id (matcher, description, match))
+    {
+      if (description != NULL)
+        match_words (matcher, description, &words);
+      if (words.items->len == 0 && !words.around && part_number != NULL)
+        match_words (matcher, part_number, &words);
+      part = find_part (matcher, part_number);
+      if (part == NULL)
+        part = find_part (matcher, description);
+      if (part != NULL && !words.around)
+        combine (matcher, part, &words, match);
+      else
+        conclude (match, words.items, words.sure, words.gpus);
+    }
+  g_ptr_array_unref (words.items);
+}
+
+void
+qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote)
+{
+  g_return_if_fail (matcher != NULL && quote != NULL);
+
+  for (guint i = 0; i < quote->lines->len; i++)
+    {
+      QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
+      QmMatch match;
+
+      if (line->match == QM_MATCH_CHOSEN)
+        continue;
+      qm_matcher_match (matcher, line->part_number, line->description, &match);
+      g_free (line->item);
+      g_free (line->candidates);
+      line->match = match.state;
+      line->item = match.item;
+      line->gpus = match.gpus;
+      line->candidates = match.candidates;
+    }
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Which GPU or machine of the catalog a line of a quote is about, by its words
+ * and part numbers.
+ *
+ * A GPU is known by the words of its name in the catalog ("rtx", "6000",
+ * "ada"), by its memory and its form.  Neighbours in a series are told apart: a
+ * 3090 Ti is not a 3090, a laptop's 4090 is not a 4090, an A10G is no A10.
+ * Where the words leave several, or contradict the part number, the match is
+ * ambiguous and the user is asked.  What is made for a GPU, a bridge or a
+ * cable, is none.
+ *
+ * Part numbers are those of part-numbers.csv (data/README.md). */
+
+#pragma once
+
+#include "data/catalog.h"
+#include "pricing/quotes/qm-quote.h"
+
+G_BEGIN_DECLS
+
+typedef struct _QmMatcher QmMatcher;
+
+typedef struct
+{
+  QmMatchState state; /* never QM_MATCH_CHOSEN */
+  char *item;         /* id where found, else NULL */
+  int gpus;           /* in one unit; 0: none, or unknown */
+  char *candidates;   /* where ambiguous, the ids, by ";" */
+} QmMatch;
+
+/* Makes a matcher for a catalog, which must outlive it.
+ *
+ * shipped_dir, user_dir: where part-numbers.csv may be; rows of the second
+ *   replace those of the first.  Each may be NULL, and neither need have the
+ *   file.
+ *
+ * Returns: (transfer full): the matcher, which several threads may use at once;
+ *   or NULL with an error of QM_READ_ERROR that names the line where a file is
+ *   broken. */
+QmMatcher *qm_matcher_new (const QmCatalog *catalog,
+                           const char *shipped_dir,
+                           const char *user_dir,
+                           GError **error);
+
+void qm_matcher_free (QmMatcher *matcher);
+
+/* Matches a part number and a description, each of which may be NULL.  The
+ * match is to be cleared with qm_match_clear(). */
+void qm_matcher_match (const QmMatcher *matcher,
+                       const char *part_number,
+                       const char *description,
+                       QmMatch *match);
+
+/* Frees what the match holds, not the match. */
+void qm_match_clear (QmMatch *match);
+
+/* Matches all lines of a quote but those that the user has chosen for. */
+void qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmMatcher, qm_matcher_free)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (QmMatch, qm_match_clear)
+
+G_END_DECLS

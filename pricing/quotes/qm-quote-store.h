@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Where quotes are kept: one SQLite file in the user's data directory.
+ *
+ * A write is one transaction: a process that is killed, or a power cut, leaves
+ * all of it or nothing.  Several processes, and several stores of one process,
+ * may be open on the same file; they wait for each other for a while, and see
+ * each other's changes (qm_quote_store_changes()).
+ *
+ * Threads: a store is used by one thread at a time.  A thread of its own gets
+ * a store of its own from qm_quote_store_open_again(), which is cheap.
+ *
+ * Opening looks the file through.  A damaged one is moved aside, never
+ * deleted, and reported once; the next opening begins an empty one.  A file of
+ * an older version of the program is brought up to date, with a backup beside
+ * it first; one of a newer version is left alone and refused.
+ *
+ * Exchange rates, observed prices and watched pages are in the same file:
+ * pricing/quotes/qm-quote-store-prices.h.  Lists with search, filters and
+ * sorting are those of pricing/quotes/qm-quote-index.h. */
+
+#pragma once
+
+#include "pricing/quotes/qm-quote.h"
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+typedef struct _QmQuoteStore QmQuoteStore;
+
+/* Opens the store in memory, for tests. */
+#define QM_QUOTE_STORE_IN_MEMORY ":memory:"
+
+/* No quote has more lines or findings, no text is longer, ... */
+#define QM_QUOTE_STORE_MAX_LINES 100000
+#define QM_QUOTE_STORE_MAX_TEXT  (16 << 20)
+/* ... and the bytes of a larger document are not kept with it. */
+#define QM_QUOTE_STORE_MAX_ATTACHMENT (8 << 20)
+
+/* How many dated backups stay beside the file. */
+#define QM_QUOTE_STORE_BACKUPS 3
+
+#define QM_QUOTE_STORE_ERROR (qm_quote_store_error_quark ())
+GQuark qm_quote_store_error_quark (void);
+
+/* Every message is a sentence that names the file. */
+typedef enum
+{
+  QM_QUOTE_STORE_ERROR_BUSY,      /* another program is writing; try again */
+  QM_QUOTE_STORE_ERROR_DAMAGED,   /* was damaged, and has been moved aside */
+  QM_QUOTE_STORE_ERROR_FOREIGN,   /* another program's database */
+  QM_QUOTE_STORE_ERROR_NEWER,     /* of a newer version of the program */
+  QM_QUOTE_STORE_ERROR_FULL,      /* no space left */
+  QM_QUOTE_STORE_ERROR_READ_ONLY, /* may not be written */
+  QM_QUOTE_STORE_ERROR_IO,        /* cannot be opened, read or written */
+  QM_QUOTE_STORE_ERROR_INVALID,   /* a quote that is none, or is too large */
+  QM_QUOTE_STORE_ERROR_NOT_FOUND, /* no such quote, or it is deleted */
+  QM_QUOTE_STORE_ERROR_CHANGED,   /* somebody else has changed it since */
+  QM_QUOTE_STORE_ERROR_EXISTS     /* the same document is there already */
+} QmQuoteStoreError;
+
+/* A document that came with a quote. */
+typedef struct
+{
+  char *sha256; /* 64 hexadecimal digits */
+  char *name;   /* without its folder; NULL: none */
+  char *media_type;
+  gint64 size;
+  GBytes *bytes; /* NULL: not kept */
+} QmQuoteAttachment;
+
+void qm_quote_attachment_free (QmQuoteAttachment *attachment);
+
+/* A document with its digest; its bytes are kept up to
+ * QM_QUOTE_STORE_MAX_ATTACHMENT.  `name` and `media_type` may be NULL.
+ * (transfer full) */
+QmQuoteAttachment *qm_quote_attachment_new (GBytes *bytes,
+                                            const char *name,
+                                            const char *media_type);
+
+/* quotes.sqlite in the user's data directory (data/datadir.h); NULL where there
+ * is no home.  (transfer full) (nullable) */
+char *qm_quote_store_default_path (void);
+
+/* Opens the store in a file, which is created with its folder where it is not
+ * there, for this user alone.
+ *
+ * path: a file, or QM_QUOTE_STORE_IN_MEMORY.
+ *
+ * Returns: (transfer full): the store, or NULL with an error. */
+QmQuoteStore *qm_quote_store_open (const char *path, GError **error);
+
+/* Another store on the same file, for another thread, without looking the file
+ * through again.  May be called from that thread, while the first one is in
+ * use.  Not for one in memory.
+ *
+ * Returns: (transfer full). */
+QmQuoteStore *qm_quote_store_open_again (const QmQuoteStore *store,
+                                         GError **error);
+
+/* Closes a store, which may be NULL. */
+void qm_quote_store_close (QmQuoteStore *store);
+
+/* Its path, as it was given. */
+const char *qm_quote_store_path (const QmQuoteStore *store);
+
+/* Whether quotes, vendors, rates, prices or watched pages may have changed,
+ * through this store or any other: a number that only stays the same while
+ * nothing has.  Takes microseconds: to be asked every second or so. */
+guint64 qm_quote_store_changes (QmQuoteStore *store);
+
+/* Copies the store as it is now into a dated file beside it, and removes all
+ * but the last QM_QUOTE_STORE_BACKUPS of these.
+ *
+ * Returns: (transfer full): the path of the copy, or NULL with an error. */
+char *qm_quote_store_backup (QmQuoteStore *store, GError **error);
+
+/* Adds a quote, whole or not at all.  One of the same sha256, source, vendor
+ * and number that is not deleted is the same quote, also where the user has
+ * changed it since: nothing is added then.  The quotes of one document are
+ * added together, with qm_quote_store_add_all().
+ *
+ * attachments: (nullable): QmQuoteAttachment.
+ * already: (out) (optional): whether it was there.
+ *
+ * Returns: the id, also of the one that was there; 0 with an error. */
+gint64 qm_quote_store_add (QmQuoteStore *store,
+                           const QmQuote *quote,
+                           GPtrArray *attachments,
+                           gboolean *already,
+                           GError **error);
+
+/* Adds many QmQuote, all or none.  Several of the same document, vendor and
+ * number are told apart by their order.
+ *
+ * attachments: (nullable): QmQuoteAttachment, each with every quote.
+ * added: (out) (optional): how many were not there.
+ *
+ * Returns: (transfer full): a GArray of gint64, the ids in the same order; NULL
+ *   with an error. */
+GArray *qm_quote_store_add_all (QmQuoteStore *store,
+                                GPtrArray *quotes,
+                                GPtrArray *attachments,
+                                guint *added,
+                                GError **error);
+
+/* Returns: (transfer full): the quote, deleted or not, with its id; or NULL
+ *   with QM_QUOTE_STORE_ERROR_NOT_FOUND or another error. */
+QmQuote *qm_quote_store_get (QmQuoteStore *store, gint64 id, GError **error);
+
+/* All quotes that are not deleted, in the order in which they were added.
+ *
+ * with_items: only those of which a line is about a GPU or machine of the
+ *   catalog: what pricing/advice/qm-offers.h wants.
+ *
+ * Returns: (transfer full): of QmQuote; NULL with an error of the store or
+ *   G_IO_ERROR_CANCELLED. */
+GPtrArray *qm_quote_store_get_all (QmQuoteStore *store,
+                                   gboolean with_items,
+                                   GCancellable *cancellable,
+                                   GError **error);
+
+/* Its documents, without what was too large to be kept.
+ *
+ * Returns: (transfer full): of QmQuoteAttachment; NULL with an error. */
+GPtrArray *
+qm_quote_store_attachments (QmQuoteStore *store, gint64 id, GError **error);
+
+/* Replaces the quote quote->id; its documents stay.
+ *
+ * before: (nullable): the quote as it was got; where what is stored says
+ *   something else by now, QM_QUOTE_STORE_ERROR_CHANGED. */
+gboolean qm_quote_store_update (QmQuoteStore *store,
+                                const QmQuote *quote,
+                                const QmQuote *before,
+                                GError **error);
+
+/* Deletes a quote so that it can be restored. */
+gboolean qm_quote_store_delete (QmQuoteStore *store, gint64 id, GError **error);
+
+/* Takes that back.  Where its document has been added again meanwhile,
+ * QM_QUOTE_STORE_ERROR_EXISTS. */
+gboolean
+qm_quote_store_restore (QmQuoteStore *store, gint64 id, GError **error);
+
+/* Removes for good what was deleted before `before`, in seconds since 1970.
+ *
+ * Returns: how many quotes; -1 with an error. */
+int qm_quote_store_purge (QmQuoteStore *store, gint64 before, GError **error);
+
+/* Vendors of quotes that are not deleted, those with most quotes first.
+ *
+ * typed: (nullable): only those of which a word begins so; case and accents do
+ *   not matter.
+ *
+ * Returns: (transfer full): NULL with an error. */
+GStrv qm_quote_store_vendors (QmQuoteStore *store,
+                              const char *typed,
+                              guint limit,
+                              GError **error);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmQuoteStore, qm_quote_store_close)
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmQuoteAttachment, qm_quote_attachment_free)
+
+G_END_DECLS
