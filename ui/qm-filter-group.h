@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "ui/qm-advisor.h"
+#include "ui/advisor/qm-advisor.h"
 
 #include <adwaita.h>
 

@@ -6,8 +6,8 @@
 
 #pragma once
 
+#include "ui/advisor/qm-advisor.h"
 #include "ui/plot/qm-advice-plot.h"
-#include "ui/qm-advisor.h"
 
 G_BEGIN_DECLS
 

@@ -16,8 +16,8 @@
 
 #pragma once
 
+#include "ui/advisor/qm-advisor.h"
 #include "ui/plot/qm-advice-plot.h"
-#include "ui/qm-advisor.h"
 
 #include <gtk/gtk.h>
 

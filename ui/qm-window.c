@@ -4,10 +4,10 @@
 
 #include "ui/qm-window.h"
 
-#include "ui/qm-advisor-page.h"
-#include "ui/qm-ownership-window.h"
+#include "ui/advisor/qm-advisor-page.h"
+#include "ui/advisor/qm-ownership-window.h"
 #include "ui/qm-problem-bar.h"
-#include "ui/qm-quotes-page.h"
+#include "ui/quotes/qm-quotes-page.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>

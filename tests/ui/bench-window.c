@@ -14,8 +14,8 @@
 
 #include "data/catalog.h"
 #include "tests/ui/synthetic.h"
+#include "ui/advisor/qm-results-view.h"
 #include "ui/qm-application.h"
-#include "ui/qm-results-view.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 /* Cells and their order, without a table. */
 
-#include "ui/qm-candidate-column.h"
+#include "ui/advisor/qm-candidate-column.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 
 #include "tests/ui/synthetic.h"
 #include "tests/ui/widgets.h"
-#include "ui/qm-candidate-cell.h"
-#include "ui/qm-candidate-item.h"
-#include "ui/qm-candidate-table.h"
+#include "ui/advisor/qm-candidate-cell.h"
+#include "ui/advisor/qm-candidate-item.h"
+#include "ui/advisor/qm-candidate-table.h"
 
 #include <math.h>
 #include <string.h>

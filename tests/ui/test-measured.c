@@ -7,12 +7,12 @@
 #include "config.h"
 
 #include "tests/ui/widgets.h"
-#include "ui/qm-candidate-cell.h"
-#include "ui/qm-candidate-table.h"
-#include "ui/qm-question-panel.h"
-#include "ui/qm-recommendation-card.h"
+#include "ui/advisor/qm-candidate-cell.h"
+#include "ui/advisor/qm-candidate-table.h"
+#include "ui/advisor/qm-question-panel.h"
+#include "ui/advisor/qm-recommendation-card.h"
+#include "ui/advisor/qm-times-of-row.h"
 #include "ui/qm-text.h"
-#include "ui/qm-times-of-row.h"
 
 #include <string.h>
 

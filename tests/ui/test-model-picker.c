@@ -3,8 +3,8 @@
 #include "config.h"
 
 #include "tests/ui/widgets.h"
-#include "ui/qm-model-picker.h"
-#include "ui/qm-model-row.h"
+#include "ui/advisor/qm-model-picker.h"
+#include "ui/advisor/qm-model-row.h"
 
 static const char *const defaults[] = { "pythia-1b", NULL };
 

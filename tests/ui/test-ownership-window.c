@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "tests/ui/widgets.h"
-#include "ui/qm-ownership-window.h"
+#include "ui/advisor/qm-ownership-window.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "config.h"
 
 #include "tests/ui/widgets.h"
-#include "ui/qm-portfolio-editor.h"
-#include "ui/qm-run-row.h"
+#include "ui/advisor/qm-portfolio-editor.h"
+#include "ui/advisor/qm-run-row.h"
 
 typedef struct
 {

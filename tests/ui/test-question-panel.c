@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include "tests/ui/widgets.h"
+#include "ui/advisor/qm-model-picker.h"
+#include "ui/advisor/qm-question-panel.h"
 #include "ui/qm-choice-row.h"
 #include "ui/qm-filter-group.h"
 #include "ui/qm-log-scale.h"
-#include "ui/qm-model-picker.h"
-#include "ui/qm-question-panel.h"
 
 typedef struct
 {

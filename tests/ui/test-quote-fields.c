@@ -2,8 +2,8 @@
 
 #include "config.h"
 
-#include "ui/qm-quote-fields.h"
-#include "ui/qm-quote-text.h"
+#include "ui/quotes/qm-quote-fields.h"
+#include "ui/quotes/qm-quote-text.h"
 
 static const QmField *
 field_at (gboolean of_line, gsize offset)

@@ -3,11 +3,11 @@
 #include "config.h"
 
 #include "tests/ui/widgets.h"
-#include "ui/qm-quote-compare-view.h"
-#include "ui/qm-quote-list.h"
-#include "ui/qm-quote-reader.h"
-#include "ui/qm-quote-view.h"
-#include "ui/qm-quotes-page.h"
+#include "ui/quotes/qm-quote-compare-view.h"
+#include "ui/quotes/qm-quote-list.h"
+#include "ui/quotes/qm-quote-reader.h"
+#include "ui/quotes/qm-quote-view.h"
+#include "ui/quotes/qm-quotes-page.h"
 
 static QmQuote *
 make_quote (const char *vendor, const char *number, QmDate until)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "tests/ui/widgets.h"
-#include "ui/qm-recommendation-card.h"
+#include "ui/advisor/qm-recommendation-card.h"
 #include "ui/qm-text.h"
 
 #include <string.h>

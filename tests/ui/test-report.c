@@ -2,7 +2,7 @@
 
 /* The page of a report, drawn without a display. */
 
-#include "ui/qm-report.h"
+#include "ui/advisor/qm-report.h"
 
 #include <gio/gio.h>
 #include <math.h>

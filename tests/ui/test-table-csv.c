@@ -3,7 +3,7 @@
 /* The table as CSV against text written down here, in the user's locale and in
  * one with decimal commas. */
 
-#include "ui/qm-table-csv.h"
+#include "ui/advisor/qm-table-csv.h"
 
 #include <locale.h>
 #include <string.h>

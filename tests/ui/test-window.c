@@ -3,9 +3,9 @@
 #include "config.h"
 
 #include "tests/ui/widgets.h"
-#include "ui/qm-advisor-page.h"
+#include "ui/advisor/qm-advisor-page.h"
+#include "ui/advisor/qm-results-view.h"
 #include "ui/qm-problem-bar.h"
-#include "ui/qm-results-view.h"
 #include "ui/qm-window.h"
 
 #include <string.h>

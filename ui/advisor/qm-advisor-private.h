@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the files of the advisor share. */
+
+#pragma once
+
+#include "ui/advisor/qm-advisor.h"
+
+G_BEGIN_DECLS
+
+struct _QmAdvisor
+{
+  GObject parent_instance;
+
+  const QmCatalog *catalog;
+  QmOffers *offers; /* NULL: none */
+  GPtrArray *gpus;  /* const char*, NULL-terminated: those with times */
+  GArray *counts;   /* int, ascending: those with times */
+
+  GStrv models;
+  double budget;
+  double deadline;
+  double lifetime;
+  gboolean published_times;
+  gboolean current_prices;
+  gboolean expired_quotes;
+  gboolean naive_settings;
+  gboolean desktops;
+  gboolean servers;
+  gboolean log_axes;
+  gboolean portfolio;
+  int at_once;
+  int times_of;           /* QmTimesOf */
+  GHashTable *gpus_off;   /* char* */
+  GHashTable *counts_off; /* GINT_TO_POINTER */
+  GArray *runs;           /* QmRun */
+
+  GPtrArray *topics; /* QmTopic */
+  gboolean stale;    /* topics must be built anew */
+  guint rebuild_source;
+
+  gboolean has_selection;
+  guint selected_topic;
+  guint selected_candidate;
+};
+
+/* Builds the topics anew, later in this turn of the main loop. */
+void qm_advisor_queue_rebuild (QmAdvisor *self);
+
+G_END_DECLS

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The question between two starts of the program. */
+
+#include "config.h"
+
+#include "ui/advisor/qm-advisor.h"
+
+static const char *const flag_keys[] = { "published-times", "current-prices",
+                                         "expired-quotes",  "naive-settings",
+                                         "desktops",        "servers",
+                                         "log-axes",        "portfolio" };
+static const char *const number_keys[] = { "budget", "deadline", "lifetime" };
+
+static void
+save_runs (QmAdvisor *self, GSettings *settings)
+{
+  GVariantBuilder runs;
+
+  g_variant_builder_init (&runs, G_VARIANT_TYPE ("a(sd)"));
+  for (guint i = 0; i < qm_advisor_get_n_runs (self); i++)
+    {
+      double runs_per_year;
+      const char *model = qm_advisor_get_run (self, i, &runs_per_year);
+
+      g_variant_builder_add (&runs, "(sd)", model, runs_per_year);
+    }
+  g_settings_set_value (settings, "runs", g_variant_builder_end (&runs));
+}
+
+static void
+save_filters (QmAdvisor *self, GSettings *settings)
+{
+  GVariantBuilder off;
+  const char *const *gpus = qm_advisor_get_gpus (self);
+  guint n;
+  const int *counts = qm_advisor_get_counts (self, &n);
+
+  g_variant_builder_init (&off, G_VARIANT_TYPE_STRING_ARRAY);
+  for (guint i = 0; gpus[i] != NULL; i++)
+    if (!qm_advisor_get_gpu_enabled (self, gpus[i]))
+      g_variant_builder_add (&off, "s", gpus[i]);
+  g_settings_set_value (settings, "gpus-off", g_variant_builder_end (&off));
+
+  g_variant_builder_init (&off, G_VARIANT_TYPE ("ai"));
+  for (guint i = 0; i < n; i++)
+    if (!qm_advisor_get_count_enabled (self, counts[i]))
+      g_variant_builder_add (&off, "i", counts[i]);
+  g_settings_set_value (settings, "counts-off", g_variant_builder_end (&off));
+}
+
+static void
+save_times_of (QmAdvisor *self, GSettings *settings)
+{
+  int times_of;
+
+  g_object_get (self, "times-of", &times_of, NULL);
+  g_settings_set_string (settings, "times-of",
+                         qm_times_of_name ((QmTimesOf) times_of));
+}
+
+void
+qm_advisor_save (QmAdvisor *self, GSettings *settings)
+{
+  g_auto (GStrv) models = NULL;
+  int at_once;
+
+  g_return_if_fail (QM_IS_ADVISOR (self) && G_IS_SETTINGS (settings));
+
+  for (guint i = 0; i < G_N_ELEMENTS (flag_keys); i++)
+    {
+      gboolean value;
+
+      g_object_get (self, flag_keys[i], &value, NULL);
+      g_settings_set_boolean (settings, flag_keys[i], value);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (number_keys); i++)
+    {
+      double value;
+
+      g_object_get (self, number_keys[i], &value, NULL);
+      g_settings_set_double (settings, number_keys[i], value);
+    }
+  g_object_get (self, "models", &models, "at-once", &at_once, NULL);
+  g_settings_set_strv (settings, "models", (const char *const *) models);
+  g_settings_set_int (settings, "at-once", at_once);
+  save_times_of (self, settings);
+  save_runs (self, settings);
+  save_filters (self, settings);
+}
+
+static void
+restore_runs (QmAdvisor *self, GSettings *settings)
+{
+  g_autoptr (GVariant) runs = g_settings_get_value (settings, "runs");
+  const QmCatalog *catalog = qm_advisor_get_catalog (self);
+  GVariantIter iter;
+  const char *model;
+  double runs_per_year;
+
+  g_variant_iter_init (&iter, runs);
+  while (g_variant_iter_next (&iter, "(&sd)", &model, &runs_per_year))
+    if (qm_catalog_model (catalog, model) != NULL && runs_per_year > 0
+        && runs_per_year <= QM_RUNS_PER_YEAR_MAX)
+      qm_advisor_add_run (self, model, runs_per_year);
+}
+
+/* Switches off what the settings name, as far as the catalog has it. */
+static void
+restore_filters (QmAdvisor *self, GSettings *settings)
+{
+  g_auto (GStrv) gpus = g_settings_get_strv (settings, "gpus-off");
+  g_autoptr (GVariant) off = g_settings_get_value (settings, "counts-off");
+  guint n;
+  const int *counts = qm_advisor_get_counts (self, &n);
+  GVariantIter iter;
+  int count;
+
+  for (guint i = 0; gpus[i] != NULL; i++)
+    if (g_strv_contains (qm_advisor_get_gpus (self), gpus[i]))
+      qm_advisor_set_gpu_enabled (self, gpus[i], FALSE);
+  g_variant_iter_init (&iter, off);
+  while (g_variant_iter_next (&iter, "i", &count))
+    for (guint i = 0; i < n; i++)
+      if (counts[i] == count)
+        qm_advisor_set_count_enabled (self, count, FALSE);
+}
+
+static void
+restore_times_of (QmAdvisor *self, GSettings *settings)
+{
+  g_autofree char *name = g_settings_get_string (settings, "times-of");
+
+  for (int i = 0; i < QM_N_TIMES_OF; i++)
+    if (g_str_equal (name, qm_times_of_name ((QmTimesOf) i)))
+      g_object_set (self, "times-of", i, NULL);
+}
+
+void
+qm_advisor_restore (QmAdvisor *self, GSettings *settings)
+{
+  g_auto (GStrv) models = NULL;
+
+  g_return_if_fail (QM_IS_ADVISOR (self) && G_IS_SETTINGS (settings));
+
+  g_object_freeze_notify (G_OBJECT (self));
+  qm_advisor_reset (self);
+  for (guint i = 0; i < G_N_ELEMENTS (flag_keys); i++)
+    g_object_set (self, flag_keys[i],
+                  g_settings_get_boolean (settings, flag_keys[i]), NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (number_keys); i++)
+    g_object_set (self, number_keys[i],
+                  g_settings_get_double (settings, number_keys[i]), NULL);
+  models = g_settings_get_strv (settings, "models");
+  g_object_set (self, "models", models, "at-once",
+                g_settings_get_int (settings, "at-once"), NULL);
+  restore_times_of (self, settings);
+  restore_runs (self, settings);
+  restore_filters (self, settings);
+  g_object_thaw_notify (G_OBJECT (self));
+}

@@ -1,0 +1,707 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/advisor/qm-advisor-private.h"
+#include "ui/advisor/qm-places.h"
+#include "ui/advisor/qm-topic.h"
+
+#include <glib/gi18n-lib.h>
+
+#define DEFAULT_MODEL  "pythia-1b"
+#define DEFAULT_BUDGET 40000.0
+#define LIFETIME_MIN   1.0
+#define LIFETIME_MAX   20.0
+#define AT_ONCE_MAX    64
+
+enum
+{
+  PROP_0,
+  PROP_MODELS,
+  PROP_BUDGET,
+  PROP_DEADLINE,
+  PROP_LIFETIME,
+  PROP_PUBLISHED_TIMES,
+  PROP_CURRENT_PRICES,
+  PROP_EXPIRED_QUOTES,
+  PROP_NAIVE_SETTINGS,
+  PROP_DESKTOPS,
+  PROP_SERVERS,
+  PROP_LOG_AXES,
+  PROP_PORTFOLIO,
+  PROP_AT_ONCE,
+  PROP_TIMES_OF,
+  N_PROPS
+};
+
+enum
+{
+  REBUILT,
+  LIMITS_CHANGED,
+  SELECTION_CHANGED,
+  N_SIGNALS
+};
+
+G_DEFINE_FINAL_TYPE (QmAdvisor, qm_advisor, G_TYPE_OBJECT)
+
+static GParamSpec *properties[N_PROPS];
+static guint signals[N_SIGNALS];
+
+static void
+run_clear (gpointer data)
+{
+  QmRun *run = data;
+
+  g_free (run->model);
+}
+
+/* What all topics ask in common. */
+static QmQuestion *
+base_question (QmAdvisor *self)
+{
+  QmQuestion *question = qm_question_new ();
+  g_autoptr (GStrvBuilder) gpus = g_strv_builder_new ();
+
+  question->budget_minor = qm_advisor_get_budget_minor (self);
+  question->deadline_days = qm_advisor_get_deadline_days (self);
+  question->times =
+      self->published_times ? QM_TIMES_PUBLISHED : QM_TIMES_AUDITED;
+  question->times_of = (QmTimesOf) self->times_of;
+  question->prices =
+      self->current_prices ? QM_PRICES_CURRENT : QM_PRICES_PUBLISHED;
+  question->settings =
+      self->naive_settings ? QM_SETTINGS_NAIVE : QM_SETTINGS_OPTIMAL;
+  question->lifetime_years = self->lifetime;
+  question->kinds = (self->desktops ? QM_KINDS_DESKTOP : 0)
+                    | (self->servers ? QM_KINDS_SERVER : 0);
+  question->at_once = self->at_once;
+  question->expired_offers = self->expired_quotes;
+  if (self->offers != NULL)
+    question->offers = qm_offers_ref (self->offers);
+
+  if (g_hash_table_size (self->gpus_off) > 0)
+    {
+      for (guint i = 0; g_ptr_array_index (self->gpus, i) != NULL; i++)
+        if (!g_hash_table_contains (self->gpus_off,
+                                    g_ptr_array_index (self->gpus, i)))
+          g_strv_builder_add (gpus, g_ptr_array_index (self->gpus, i));
+      question->gpus = g_strv_builder_end (gpus);
+    }
+  if (g_hash_table_size (self->counts_off) > 0)
+    {
+      question->counts = g_array_new (FALSE, FALSE, sizeof (int));
+      for (guint i = 0; i < self->counts->len; i++)
+        {
+          int count = g_array_index (self->counts, int, i);
+
+          if (qm_advisor_get_count_enabled (self, count))
+            g_array_append_val (question->counts, count);
+        }
+    }
+  return question;
+}
+
+/* Takes the question. */
+static void
+add_topic (QmAdvisor *self, const char *title, QmQuestion *question)
+{
+  QmTopic *topic = qm_topic_new (self->catalog, title, question);
+
+  /* Setters let nothing in that the catalog does not know. */
+  g_return_if_fail (topic != NULL);
+  g_ptr_array_add (self->topics, topic);
+}
+
+static void
+build_topics (QmAdvisor *self)
+{
+  g_ptr_array_set_size (self->topics, 0);
+  if (self->portfolio && self->runs->len > 0)
+    {
+      QmQuestion *question = base_question (self);
+
+      for (guint i = 0; i < self->runs->len; i++)
+        {
+          const QmRun *run = &g_array_index (self->runs, QmRun, i);
+
+          qm_question_add_run (question, run->model, run->runs_per_year);
+        }
+      add_topic (self, _ ("A year’s runs"), question);
+      return;
+    }
+  for (guint i = 0; self->models[i] != NULL; i++)
+    {
+      const QmModel *model = qm_catalog_model (self->catalog, self->models[i]);
+      QmQuestion *question = base_question (self);
+
+      question->model = g_strdup (self->models[i]);
+      add_topic (self, model->name, question);
+    }
+}
+
+/* Brings the topics up to date and tells so. */
+static void
+ensure_topics (QmAdvisor *self)
+{
+  if (!self->stale)
+    return;
+  self->stale = FALSE;
+  g_clear_handle_id (&self->rebuild_source, g_source_remove);
+  build_topics (self);
+  self->has_selection = FALSE;
+  g_signal_emit (self, signals[REBUILT], 0);
+  g_signal_emit (self, signals[SELECTION_CHANGED], 0);
+}
+
+static gboolean
+rebuild_idle_cb (gpointer data)
+{
+  QmAdvisor *self = data;
+
+  self->rebuild_source = 0;
+  ensure_topics (self);
+  return G_SOURCE_REMOVE;
+}
+
+void
+qm_advisor_queue_rebuild (QmAdvisor *self)
+{
+  self->stale = TRUE;
+  if (self->rebuild_source == 0)
+    self->rebuild_source =
+        g_idle_add_full (G_PRIORITY_HIGH_IDLE, rebuild_idle_cb, self, NULL);
+}
+
+/* A moved limit leaves the candidates alone: only recommend anew. */
+static void
+limits_moved (QmAdvisor *self)
+{
+  if (self->stale)
+    return;
+  for (guint i = 0; i < self->topics->len; i++)
+    qm_topic_set_limits (g_ptr_array_index (self->topics, i),
+                         qm_advisor_get_budget_minor (self),
+                         qm_advisor_get_deadline_days (self));
+  g_signal_emit (self, signals[LIMITS_CHANGED], 0);
+}
+
+static void
+set_models (QmAdvisor *self, const char *const *models)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  g_autoptr (GHashTable) seen = g_hash_table_new (g_str_hash, g_str_equal);
+  g_auto (GStrv) known = NULL;
+
+  for (guint i = 0; models != NULL && models[i] != NULL; i++)
+    if (qm_catalog_model (self->catalog, models[i]) != NULL
+        && g_hash_table_add (seen, (gpointer) models[i]))
+      g_strv_builder_add (builder, models[i]);
+  known = g_strv_builder_end (builder);
+  if (known[0] == NULL
+      || (self->models != NULL
+          && g_strv_equal ((const char *const *) known,
+                           (const char *const *) self->models)))
+    return;
+  g_strfreev (self->models);
+  self->models = g_steal_pointer (&known);
+  qm_advisor_queue_rebuild (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_MODELS]);
+}
+
+static void
+set_number (QmAdvisor *self, double *field, double value, guint property)
+{
+  if (*field == value || isnan (value))
+    return;
+  *field = value;
+  if (property == PROP_LIFETIME)
+    qm_advisor_queue_rebuild (self);
+  else
+    limits_moved (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
+}
+
+static void
+set_whole (QmAdvisor *self, int *field, int value, guint property)
+{
+  if (*field == value)
+    return;
+  *field = value;
+  qm_advisor_queue_rebuild (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
+}
+
+static void
+set_flag (QmAdvisor *self, gboolean *field, gboolean value, guint property)
+{
+  if (*field == value)
+    return;
+  *field = value;
+  if (property != PROP_LOG_AXES)
+    qm_advisor_queue_rebuild (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[property]);
+}
+
+static gboolean *
+flag_of (QmAdvisor *self, guint property)
+{
+  switch (property)
+    {
+    case PROP_PUBLISHED_TIMES:
+      return &self->published_times;
+    case PROP_CURRENT_PRICES:
+      return &self->current_prices;
+    case PROP_EXPIRED_QUOTES:
+      return &self->expired_quotes;
+    case PROP_NAIVE_SETTINGS:
+      return &self->naive_settings;
+    case PROP_DESKTOPS:
+      return &self->desktops;
+    case PROP_SERVERS:
+      return &self->servers;
+    case PROP_LOG_AXES:
+      return &self->log_axes;
+    case PROP_PORTFOLIO:
+      return &self->portfolio;
+    default:
+      return NULL;
+    }
+}
+
+static void
+qm_advisor_get_property (GObject *object,
+                         guint property,
+                         GValue *value,
+                         GParamSpec *pspec)
+{
+  QmAdvisor *self = QM_ADVISOR (object);
+
+  switch (property)
+    {
+    case PROP_MODELS:
+      g_value_set_boxed (value, self->models);
+      break;
+    case PROP_BUDGET:
+      g_value_set_double (value, self->budget);
+      break;
+    case PROP_DEADLINE:
+      g_value_set_double (value, self->deadline);
+      break;
+    case PROP_LIFETIME:
+      g_value_set_double (value, self->lifetime);
+      break;
+    case PROP_AT_ONCE:
+      g_value_set_int (value, self->at_once);
+      break;
+    case PROP_TIMES_OF:
+      g_value_set_int (value, self->times_of);
+      break;
+    default:
+      if (flag_of (self, property) != NULL)
+        g_value_set_boolean (value, *flag_of (self, property));
+      else
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property, pspec);
+    }
+}
+
+static void
+qm_advisor_set_property (GObject *object,
+                         guint property,
+                         const GValue *value,
+                         GParamSpec *pspec)
+{
+  QmAdvisor *self = QM_ADVISOR (object);
+
+  switch (property)
+    {
+    case PROP_MODELS:
+      set_models (self, g_value_get_boxed (value));
+      break;
+    case PROP_BUDGET:
+      set_number (self, &self->budget, g_value_get_double (value), property);
+      break;
+    case PROP_DEADLINE:
+      set_number (self, &self->deadline, g_value_get_double (value), property);
+      break;
+    case PROP_LIFETIME:
+      set_number (self, &self->lifetime, g_value_get_double (value), property);
+      break;
+    case PROP_AT_ONCE:
+      set_whole (self, &self->at_once, g_value_get_int (value), property);
+      break;
+    case PROP_TIMES_OF:
+      set_whole (self, &self->times_of, g_value_get_int (value), property);
+      break;
+    default:
+      if (flag_of (self, property) != NULL)
+        set_flag (self, flag_of (self, property), g_value_get_boolean (value),
+                  property);
+      else
+        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, property, pspec);
+    }
+}
+
+static void
+qm_advisor_dispose (GObject *object)
+{
+  QmAdvisor *self = QM_ADVISOR (object);
+
+  g_clear_handle_id (&self->rebuild_source, g_source_remove);
+  G_OBJECT_CLASS (qm_advisor_parent_class)->dispose (object);
+}
+
+static void
+qm_advisor_finalize (GObject *object)
+{
+  QmAdvisor *self = QM_ADVISOR (object);
+
+  g_clear_pointer (&self->gpus, g_ptr_array_unref);
+  g_clear_pointer (&self->counts, g_array_unref);
+  g_clear_pointer (&self->models, g_strfreev);
+  g_clear_pointer (&self->gpus_off, g_hash_table_unref);
+  g_clear_pointer (&self->counts_off, g_hash_table_unref);
+  g_clear_pointer (&self->runs, g_array_unref);
+  g_clear_pointer (&self->topics, g_ptr_array_unref);
+  g_clear_pointer (&self->offers, qm_offers_unref);
+  G_OBJECT_CLASS (qm_advisor_parent_class)->finalize (object);
+}
+
+static GParamSpec *
+flag_spec (const char *name, gboolean value)
+{
+  return g_param_spec_boolean (name, NULL, NULL, value,
+                               G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
+                                   | G_PARAM_STATIC_STRINGS);
+}
+
+static GParamSpec *
+number_spec (const char *name, double lower, double upper, double value)
+{
+  return g_param_spec_double (name, NULL, NULL, lower, upper, value,
+                              G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
+                                  | G_PARAM_STATIC_STRINGS);
+}
+
+static void
+qm_advisor_class_init (QmAdvisorClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GParamFlags flags =
+      G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS;
+
+  object_class->get_property = qm_advisor_get_property;
+  object_class->set_property = qm_advisor_set_property;
+  object_class->dispose = qm_advisor_dispose;
+  object_class->finalize = qm_advisor_finalize;
+
+  properties[PROP_MODELS] =
+      g_param_spec_boxed ("models", NULL, NULL, G_TYPE_STRV, flags);
+  properties[PROP_BUDGET] =
+      number_spec ("budget", QM_BUDGET_MIN, QM_BUDGET_MAX, DEFAULT_BUDGET);
+  properties[PROP_DEADLINE] = number_spec ("deadline", 0, QM_DEADLINE_MAX, 0);
+  properties[PROP_LIFETIME] =
+      number_spec ("lifetime", LIFETIME_MIN, LIFETIME_MAX, QM_LIFETIME_DEFAULT);
+  properties[PROP_PUBLISHED_TIMES] = flag_spec ("published-times", FALSE);
+  properties[PROP_CURRENT_PRICES] = flag_spec ("current-prices", FALSE);
+  properties[PROP_EXPIRED_QUOTES] = flag_spec ("expired-quotes", FALSE);
+  properties[PROP_NAIVE_SETTINGS] = flag_spec ("naive-settings", FALSE);
+  properties[PROP_DESKTOPS] = flag_spec ("desktops", TRUE);
+  properties[PROP_SERVERS] = flag_spec ("servers", TRUE);
+  properties[PROP_LOG_AXES] = flag_spec ("log-axes", TRUE);
+  properties[PROP_PORTFOLIO] = flag_spec ("portfolio", FALSE);
+  properties[PROP_AT_ONCE] =
+      g_param_spec_int ("at-once", NULL, NULL, 1, AT_ONCE_MAX, 1, flags);
+  properties[PROP_TIMES_OF] =
+      g_param_spec_int ("times-of", NULL, NULL, 0, QM_N_TIMES_OF - 1,
+                        QM_TIMES_OF_PYTORCH, flags);
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  signals[REBUILT] =
+      g_signal_new ("rebuilt", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
+                    NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[LIMITS_CHANGED] =
+      g_signal_new ("limits-changed", G_TYPE_FROM_CLASS (klass),
+                    G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[SELECTION_CHANGED] =
+      g_signal_new ("selection-changed", G_TYPE_FROM_CLASS (klass),
+                    G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+}
+
+static void
+qm_advisor_init (QmAdvisor *self)
+{
+  self->budget = DEFAULT_BUDGET;
+  self->lifetime = QM_LIFETIME_DEFAULT;
+  self->desktops = TRUE;
+  self->servers = TRUE;
+  self->log_axes = TRUE;
+  self->at_once = 1;
+  self->gpus_off =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  self->counts_off = g_hash_table_new (NULL, NULL);
+  self->runs = g_array_new (FALSE, FALSE, sizeof (QmRun));
+  g_array_set_clear_func (self->runs, run_clear);
+  self->topics =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_topic_free);
+  self->stale = TRUE;
+}
+
+/* The default model, or the first of the catalog where that is not there. */
+static void
+choose_default_model (QmAdvisor *self)
+{
+  const char *models[] = { DEFAULT_MODEL, NULL };
+  size_t n;
+  const QmModel *known = qm_catalog_models (self->catalog, &n);
+
+  if (qm_catalog_model (self->catalog, DEFAULT_MODEL) == NULL)
+    models[0] = n > 0 ? known[0].id : NULL;
+  set_models (self, models);
+  if (self->models == NULL)
+    self->models = g_new0 (char *, 1);
+}
+
+QmAdvisor *
+qm_advisor_new (const QmCatalog *catalog)
+{
+  QmAdvisor *self;
+
+  g_return_val_if_fail (catalog != NULL, NULL);
+
+  self = g_object_new (QM_TYPE_ADVISOR, NULL);
+  self->catalog = catalog;
+  self->gpus = qm_places_gpus (catalog);
+  self->counts = qm_places_counts (catalog);
+  choose_default_model (self);
+  return self;
+}
+
+const QmCatalog *
+qm_advisor_get_catalog (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  return self->catalog;
+}
+
+void
+qm_advisor_set_offers (QmAdvisor *self, QmOffers *offers)
+{
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  if (self->offers == offers)
+    return;
+  g_clear_pointer (&self->offers, qm_offers_unref);
+  self->offers = offers != NULL ? qm_offers_ref (offers) : NULL;
+  qm_advisor_queue_rebuild (self);
+}
+
+static const QmTopic *
+topic_at (QmAdvisor *self, guint topic)
+{
+  ensure_topics (self);
+  g_return_val_if_fail (topic < self->topics->len, NULL);
+
+  return g_ptr_array_index (self->topics, topic);
+}
+
+guint
+qm_advisor_get_n_topics (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), 0);
+
+  ensure_topics (self);
+  return self->topics->len;
+}
+
+const char *
+qm_advisor_get_title (QmAdvisor *self, guint topic)
+{
+  const QmTopic *found;
+
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  found = topic_at (self, topic);
+  return found != NULL ? found->title : NULL;
+}
+
+const QmAdvice *
+qm_advisor_get_advice (QmAdvisor *self, guint topic)
+{
+  const QmTopic *found;
+
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  found = topic_at (self, topic);
+  return found != NULL ? found->advice : NULL;
+}
+
+const QmQuestion *
+qm_advisor_get_question (QmAdvisor *self, guint topic)
+{
+  const QmTopic *found;
+
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  found = topic_at (self, topic);
+  return found != NULL ? found->question : NULL;
+}
+
+const QmRecommendation *
+qm_advisor_get_recommendation (QmAdvisor *self, guint topic)
+{
+  const QmTopic *found;
+
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  found = topic_at (self, topic);
+  return found != NULL ? &found->recommendation : NULL;
+}
+
+gint64
+qm_advisor_get_budget_minor (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), -1);
+
+  return qm_money_from_double (self->budget, "USD").minor;
+}
+
+double
+qm_advisor_get_deadline_days (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NAN);
+
+  return self->deadline > 0 ? self->deadline : NAN;
+}
+
+const char *const *
+qm_advisor_get_gpus (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  return (const char *const *) self->gpus->pdata;
+}
+
+gboolean
+qm_advisor_get_gpu_enabled (QmAdvisor *self, const char *gpu)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self) && gpu != NULL, FALSE);
+
+  return !g_hash_table_contains (self->gpus_off, gpu);
+}
+
+void
+qm_advisor_set_gpu_enabled (QmAdvisor *self, const char *gpu, gboolean on)
+{
+  g_return_if_fail (QM_IS_ADVISOR (self) && gpu != NULL);
+
+  if (qm_advisor_get_gpu_enabled (self, gpu) == !!on)
+    return;
+  if (on)
+    g_hash_table_remove (self->gpus_off, gpu);
+  else
+    g_hash_table_add (self->gpus_off, g_strdup (gpu));
+  qm_advisor_queue_rebuild (self);
+}
+
+const int *
+qm_advisor_get_counts (QmAdvisor *self, guint *n)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self) && n != NULL, NULL);
+
+  *n = self->counts->len;
+  return (const int *) (void *) self->counts->data;
+}
+
+gboolean
+qm_advisor_get_count_enabled (QmAdvisor *self, int count)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), FALSE);
+
+  return !g_hash_table_contains (self->counts_off, GINT_TO_POINTER (count));
+}
+
+void
+qm_advisor_set_count_enabled (QmAdvisor *self, int count, gboolean on)
+{
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  if (qm_advisor_get_count_enabled (self, count) == !!on)
+    return;
+  if (on)
+    g_hash_table_remove (self->counts_off, GINT_TO_POINTER (count));
+  else
+    g_hash_table_add (self->counts_off, GINT_TO_POINTER (count));
+  qm_advisor_queue_rebuild (self);
+}
+
+gboolean
+qm_advisor_get_selected (QmAdvisor *self, guint *topic, guint *candidate)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), FALSE);
+
+  ensure_topics (self);
+  if (self->has_selection && topic != NULL)
+    *topic = self->selected_topic;
+  if (self->has_selection && candidate != NULL)
+    *candidate = self->selected_candidate;
+  return self->has_selection;
+}
+
+void
+qm_advisor_select (QmAdvisor *self, guint topic, guint candidate)
+{
+  const QmTopic *found;
+  guint n;
+
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  found = topic_at (self, topic);
+  g_return_if_fail (found != NULL);
+  qm_advice_candidates (found->advice, &n);
+  g_return_if_fail (candidate < n);
+
+  if (self->has_selection && self->selected_topic == topic
+      && self->selected_candidate == candidate)
+    return;
+  self->has_selection = TRUE;
+  self->selected_topic = topic;
+  self->selected_candidate = candidate;
+  g_signal_emit (self, signals[SELECTION_CHANGED], 0);
+}
+
+void
+qm_advisor_unselect (QmAdvisor *self)
+{
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  if (!self->has_selection)
+    return;
+  self->has_selection = FALSE;
+  g_signal_emit (self, signals[SELECTION_CHANGED], 0);
+}
+
+static void
+clear_lists (QmAdvisor *self)
+{
+  g_hash_table_remove_all (self->gpus_off);
+  g_hash_table_remove_all (self->counts_off);
+  g_array_set_size (self->runs, 0);
+  qm_advisor_queue_rebuild (self);
+}
+
+void
+qm_advisor_reset (QmAdvisor *self)
+{
+  GObject *object = G_OBJECT (self);
+
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  g_object_freeze_notify (object);
+  clear_lists (self);
+  choose_default_model (self);
+  for (guint i = PROP_MODELS + 1; i < N_PROPS; i++)
+    g_object_set_property (object, properties[i]->name,
+                           g_param_spec_get_default_value (properties[i]));
+  g_object_thaw_notify (object);
+}

@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/advisor/qm-candidate-table.h"
+
+#include "pricing/advice/qm-prose.h"
+#include "ui/advisor/qm-candidate-cell.h"
+#include "ui/advisor/qm-candidate-item.h"
+#include "ui/advisor/qm-table-csv.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+/* A column and the table that it belongs to, for callbacks. */
+typedef struct
+{
+  QmCandidateTable *table;
+  QmCandidateColumn id;
+  GtkColumnViewColumn *column;
+} Column;
+
+/* The advisor's answer on a topic as it was last told; asking for it anew could
+ * rebuild the table in the middle of drawing it. */
+typedef struct
+{
+  const char *title;
+  const QmCandidate *candidates;
+  guint n;
+  const QmRecommendation *recommendation;
+} Topic;
+
+struct _QmCandidateTable
+{
+  GtkWidget parent_instance;
+
+  GtkWidget *frame;
+  GtkColumnView *view;
+
+  QmAdvisor *advisor;
+  GHashTable *styles; /* const char* id of a GPU -> look of its marker */
+  Column columns[QM_N_COLUMNS];
+  GListStore *store;
+  GtkSortListModel *sorted;
+  GtkSingleSelection *selection;
+  GArray *topics;   /* Topic: what `store` has rows for */
+  GPtrArray *bound; /* GtkListItem with a cell that shows something */
+  gboolean syncing; /* the selection is being taken over from the advisor */
+
+  GtkSorter *sorter;
+  QmCandidateItem *probe[2];
+  int sort_column; /* -1: unsorted */
+  gboolean sort_descending;
+};
+
+enum
+{
+  PROP_0,
+  PROP_ADVISOR,
+  N_PROPS
+};
+
+G_DEFINE_FINAL_TYPE (QmCandidateTable, qm_candidate_table, GTK_TYPE_WIDGET)
+
+static GParamSpec *properties[N_PROPS];
+
+static const Topic *
+topic_of (QmCandidateTable *self, QmCandidateItem *item)
+{
+  return &g_array_index (self->topics, Topic,
+                         qm_candidate_item_get_topic (item));
+}
+
+static const QmCandidate *
+candidate_of (QmCandidateTable *self, QmCandidateItem *item)
+{
+  return &topic_of (self, item)->candidates[qm_candidate_item_get_index (item)];
+}
+
+/* Sorting.  Unknown values come last in both directions, so that the sorter
+ * must know the direction.  The column view does not tell it; it is found out
+ * by comparing two items that every column puts in the same order. */
+
+static int
+compare_probe_cb (gconstpointer a, gconstpointer b, gpointer data)
+{
+  Column *column = data;
+
+  column->table->sort_column = (int) column->id;
+  return a == column->table->probe[0] ? GTK_ORDERING_SMALLER
+                                      : GTK_ORDERING_LARGER;
+}
+
+static void
+sorter_changed_cb (QmCandidateTable *self,
+                   GtkSorterChange change,
+                   GtkSorter *view_sorter)
+{
+  self->sort_column = -1;
+  self->sort_descending =
+      gtk_sorter_compare (view_sorter, self->probe[0], self->probe[1])
+      == GTK_ORDERING_LARGER;
+  gtk_sorter_changed (self->sorter, GTK_SORTER_CHANGE_DIFFERENT);
+}
+
+static int
+compare_uints (guint a, guint b, gboolean descending)
+{
+  int order = (a > b) - (a < b);
+
+  return descending ? -order : order;
+}
+
+static int
+compare_items_cb (gconstpointer a, gconstpointer b, gpointer data)
+{
+  QmCandidateTable *self = data;
+  QmCandidateItem *p = (QmCandidateItem *) a;
+  QmCandidateItem *q = (QmCandidateItem *) b;
+  int order = 0;
+
+  if (self->sort_column == QM_COLUMN_MODEL)
+    order =
+        compare_uints (qm_candidate_item_get_topic (p),
+                       qm_candidate_item_get_topic (q), self->sort_descending);
+  else if (self->sort_column >= 0)
+    order = qm_candidate_column_compare ((QmCandidateColumn) self->sort_column,
+                                         candidate_of (self, p),
+                                         candidate_of (self, q),
+                                         self->sort_descending);
+  if (order == 0)
+    order = compare_uints (qm_candidate_item_get_topic (p),
+                           qm_candidate_item_get_topic (q), FALSE);
+  if (order == 0)
+    order = compare_uints (qm_candidate_item_get_index (p),
+                           qm_candidate_item_get_index (q), FALSE);
+  return order;
+}
+
+/* Cells. */
+
+static void
+update_state (QmCandidateTable *self,
+              GtkListItem *list_item,
+              gint64 budget_minor,
+              double deadline_days)
+{
+  QmCandidateItem *item = gtk_list_item_get_item (list_item);
+  const QmCandidate *candidate = candidate_of (self, item);
+
+  qm_candidate_cell_set_state (
+      QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)),
+      qm_candidate_within (candidate, budget_minor, deadline_days)
+          && !qm_candidate_is_aside (candidate),
+      topic_of (self, item)->recommendation->best
+          == (int) qm_candidate_item_get_index (item));
+}
+
+/* The row that a cell is in has no public name or setter in GTK 4.8; without a
+ * label a screen reader announces its type. */
+static void
+name_row (GtkListItem *list_item, const QmCandidate *candidate)
+{
+  GtkWidget *cell = gtk_widget_get_parent (gtk_list_item_get_child (list_item));
+  GtkWidget *row = cell != NULL ? gtk_widget_get_parent (cell) : NULL;
+  g_autofree char *what = NULL;
+
+  if (row == NULL
+      || gtk_accessible_get_accessible_role (GTK_ACCESSIBLE (row))
+             != GTK_ACCESSIBLE_ROLE_ROW)
+    return;
+  what = qm_prose_candidate (candidate);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (row),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, what, -1);
+}
+
+static void
+fill_cell (QmCandidateTable *self, GtkListItem *list_item)
+{
+  QmCandidateItem *item = gtk_list_item_get_item (list_item);
+  const QmCandidate *candidate = candidate_of (self, item);
+
+  qm_candidate_cell_set_candidate (
+      QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)), candidate,
+      topic_of (self, item)->title,
+      GPOINTER_TO_UINT (
+          g_hash_table_lookup (self->styles, candidate->gpu->id)));
+  name_row (list_item, candidate);
+  update_state (self, list_item, qm_advisor_get_budget_minor (self->advisor),
+                qm_advisor_get_deadline_days (self->advisor));
+}
+
+static void
+setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+{
+  Column *column = data;
+
+  gtk_list_item_set_child (list_item, qm_candidate_cell_new (column->id));
+}
+
+static void
+bind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+{
+  Column *column = data;
+
+  fill_cell (column->table, list_item);
+  g_ptr_array_add (column->table->bound, list_item);
+}
+
+static void
+unbind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+{
+  Column *column = data;
+
+  g_ptr_array_remove_fast (column->table->bound, list_item);
+  qm_candidate_cell_set_candidate (
+      QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)), NULL, NULL, 0);
+}
+
+/* Selection. */
+
+static void
+selected_cb (QmCandidateTable *self)
+{
+  QmCandidateItem *item;
+
+  if (self->syncing || self->advisor == NULL)
+    return;
+  item = gtk_single_selection_get_selected_item (self->selection);
+  if (item != NULL)
+    qm_advisor_select (self->advisor, qm_candidate_item_get_topic (item),
+                       qm_candidate_item_get_index (item));
+  else
+    qm_advisor_unselect (self->advisor);
+}
+
+static guint
+find_row (QmCandidateTable *self, guint topic, guint index)
+{
+  guint n = g_list_model_get_n_items (G_LIST_MODEL (self->sorted));
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (QmCandidateItem) item =
+          g_list_model_get_item (G_LIST_MODEL (self->sorted), i);
+
+      if (qm_candidate_item_get_index (item) == index
+          && qm_candidate_item_get_topic (item) == topic)
+        return i;
+    }
+  return GTK_INVALID_LIST_POSITION;
+}
+
+/* A column view cannot be told to scroll, but the list inside it can. */
+static void
+scroll_to (QmCandidateTable *self, guint row)
+{
+  GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (self->view));
+
+  while (child != NULL && !GTK_IS_LIST_VIEW (child))
+    child = gtk_widget_get_next_sibling (child);
+  if (child != NULL)
+    gtk_widget_activate_action (child, "list.scroll-to-item", "u", row);
+}
+
+static void
+selection_changed_cb (QmCandidateTable *self)
+{
+  guint row = GTK_INVALID_LIST_POSITION;
+  guint topic, index;
+
+  if (qm_advisor_get_selected (self->advisor, &topic, &index))
+    {
+      QmCandidateItem *item =
+          gtk_single_selection_get_selected_item (self->selection);
+
+      if (item != NULL && qm_candidate_item_get_topic (item) == topic
+          && qm_candidate_item_get_index (item) == index)
+        return;
+      row = find_row (self, topic, index);
+    }
+  self->syncing = TRUE;
+  gtk_single_selection_set_selected (self->selection, row);
+  self->syncing = FALSE;
+  if (row != GTK_INVALID_LIST_POSITION)
+    scroll_to (self, row);
+}
+
+/* What the advisor has to say. */
+
+static void
+limits_changed_cb (QmCandidateTable *self)
+{
+  gint64 budget_minor = qm_advisor_get_budget_minor (self->advisor);
+  double deadline_days = qm_advisor_get_deadline_days (self->advisor);
+
+  for (guint i = 0; i < self->bound->len; i++)
+    update_state (self, g_ptr_array_index (self->bound, i), budget_minor,
+                  deadline_days);
+}
+
+static void
+show_columns (QmCandidateTable *self)
+{
+  gboolean portfolio;
+  gboolean times_of = FALSE;
+  guint n_topics = qm_advisor_get_n_topics (self->advisor);
+
+  for (guint i = 0; i < n_topics; i++)
+    times_of |= qm_candidate_column_tells_times (
+        qm_advisor_get_advice (self->advisor, i));
+  gtk_column_view_column_set_visible (self->columns[QM_COLUMN_TIMES_OF].column,
+                                      times_of);
+  g_object_get (self->advisor, "portfolio", &portfolio, NULL);
+  gtk_column_view_column_set_visible (self->columns[QM_COLUMN_MODEL].column,
+                                      n_topics > 1);
+  gtk_column_view_column_set_visible (self->columns[QM_COLUMN_MACHINES].column,
+                                      portfolio);
+  for (guint i = 0; i < QM_N_COLUMNS; i++)
+    gtk_column_view_column_set_title (
+        self->columns[i].column, portfolio
+                                     ? qm_candidate_column_portfolio_title (i)
+                                     : qm_candidate_column_title (i));
+}
+
+static GArray *
+take_topics (QmCandidateTable *self)
+{
+  GArray *topics = g_array_new (FALSE, FALSE, sizeof (Topic));
+  guint n_topics =
+      self->advisor != NULL ? qm_advisor_get_n_topics (self->advisor) : 0;
+
+  for (guint i = 0; i < n_topics; i++)
+    {
+      Topic topic = {
+        .title = qm_advisor_get_title (self->advisor, i),
+        .recommendation = qm_advisor_get_recommendation (self->advisor, i),
+      };
+
+      topic.candidates =
+          qm_advice_candidates (qm_advisor_get_advice (self->advisor, i),
+                                &topic.n);
+      g_array_append_val (topics, topic);
+    }
+  return topics;
+}
+
+static void
+refill (QmCandidateTable *self)
+{
+  g_autoptr (GPtrArray) items = g_ptr_array_new_with_free_func (g_object_unref);
+
+  for (guint topic = 0; topic < self->topics->len; topic++)
+    for (guint i = 0; i < g_array_index (self->topics, Topic, topic).n; i++)
+      g_ptr_array_add (items, qm_candidate_item_new (topic, i));
+  g_list_store_splice (self->store, 0,
+                       g_list_model_get_n_items (G_LIST_MODEL (self->store)),
+                       items->pdata, items->len);
+}
+
+/* Whether the rows of one are the rows of the other. */
+static gboolean
+same_shape (const GArray *a, const GArray *b)
+{
+  gboolean same = a->len == b->len;
+
+  for (guint i = 0; i < a->len && same; i++)
+    same = g_array_index (a, Topic, i).n == g_array_index (b, Topic, i).n;
+  return same;
+}
+
+static void
+rebuilt_cb (QmCandidateTable *self)
+{
+  GArray *topics = take_topics (self);
+  gboolean same = same_shape (topics, self->topics);
+
+  self->syncing = TRUE;
+  if (!same)
+    /* The old rows must not be looked up in the new answers. */
+    g_list_store_remove_all (self->store);
+  g_array_unref (self->topics);
+  self->topics = topics;
+  show_columns (self);
+  if (same)
+    {
+      for (guint i = 0; i < self->bound->len; i++)
+        fill_cell (self, g_ptr_array_index (self->bound, i));
+      gtk_sorter_changed (self->sorter, GTK_SORTER_CHANGE_DIFFERENT);
+    }
+  else
+    refill (self);
+  self->syncing = FALSE;
+}
+
+static void
+find_styles (QmCandidateTable *self)
+{
+  const char *const *gpus = qm_advisor_get_gpus (self->advisor);
+
+  g_hash_table_remove_all (self->styles);
+  for (guint i = 0; gpus[i] != NULL; i++)
+    g_hash_table_insert (self->styles, (gpointer) gpus[i],
+                         GUINT_TO_POINTER (i));
+}
+
+void
+qm_candidate_table_set_advisor (QmCandidateTable *self, QmAdvisor *advisor)
+{
+  g_return_if_fail (QM_IS_CANDIDATE_TABLE (self));
+  g_return_if_fail (advisor == NULL || QM_IS_ADVISOR (advisor));
+
+  if (self->advisor == advisor)
+    return;
+  self->syncing = TRUE;
+  g_list_store_remove_all (self->store);
+  g_array_set_size (self->topics, 0);
+  self->syncing = FALSE;
+  if (self->advisor != NULL)
+    g_signal_handlers_disconnect_by_data (self->advisor, self);
+  g_set_object (&self->advisor, advisor);
+  if (advisor != NULL)
+    {
+      g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (rebuilt_cb),
+                               self, G_CONNECT_SWAPPED);
+      g_signal_connect_object (advisor, "limits-changed",
+                               G_CALLBACK (limits_changed_cb), self,
+                               G_CONNECT_SWAPPED);
+      g_signal_connect_object (advisor, "selection-changed",
+                               G_CALLBACK (selection_changed_cb), self,
+                               G_CONNECT_SWAPPED);
+      find_styles (self);
+      rebuilt_cb (self);
+      selection_changed_cb (self);
+    }
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_ADVISOR]);
+}
+
+static void
+qm_candidate_table_get_property (GObject *object,
+                                 guint prop_id,
+                                 GValue *value,
+                                 GParamSpec *pspec)
+{
+  switch (prop_id)
+    {
+    case PROP_ADVISOR:
+      g_value_set_object (value, QM_CANDIDATE_TABLE (object)->advisor);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+qm_candidate_table_set_property (GObject *object,
+                                 guint prop_id,
+                                 const GValue *value,
+                                 GParamSpec *pspec)
+{
+  switch (prop_id)
+    {
+    case PROP_ADVISOR:
+      qm_candidate_table_set_advisor (QM_CANDIDATE_TABLE (object),
+                                      g_value_get_object (value));
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+qm_candidate_table_dispose (GObject *object)
+{
+  QmCandidateTable *self = QM_CANDIDATE_TABLE (object);
+
+  if (self->advisor != NULL)
+    g_signal_handlers_disconnect_by_data (self->advisor, self);
+  self->syncing = TRUE;
+  if (self->view != NULL)
+    {
+      g_signal_handlers_disconnect_by_data (
+          gtk_column_view_get_sorter (self->view), self);
+      gtk_column_view_set_model (self->view, NULL);
+    }
+  g_clear_object (&self->selection);
+  g_clear_object (&self->sorted);
+  g_clear_object (&self->store);
+  g_clear_object (&self->sorter);
+  g_clear_object (&self->probe[0]);
+  g_clear_object (&self->probe[1]);
+  for (guint i = 0; i < QM_N_COLUMNS; i++)
+    g_clear_object (&self->columns[i].column);
+  g_clear_pointer (&self->frame, gtk_widget_unparent);
+  g_clear_object (&self->advisor);
+
+  G_OBJECT_CLASS (qm_candidate_table_parent_class)->dispose (object);
+}
+
+static void
+qm_candidate_table_finalize (GObject *object)
+{
+  QmCandidateTable *self = QM_CANDIDATE_TABLE (object);
+
+  g_hash_table_unref (self->styles);
+  g_array_unref (self->topics);
+  g_ptr_array_unref (self->bound);
+
+  G_OBJECT_CLASS (qm_candidate_table_parent_class)->finalize (object);
+}
+
+/* Sorts by the n-th visible column, the other way round if it is sorted so. */
+static void
+sort_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  QmCandidateTable *self = QM_CANDIDATE_TABLE (widget);
+  guint wanted = g_variant_get_uint32 (parameter);
+
+  for (guint i = 0; i < QM_N_COLUMNS; i++)
+    {
+      if (!gtk_column_view_column_get_visible (self->columns[i].column))
+        continue;
+      if (wanted-- > 0)
+        continue;
+      qm_candidate_table_sort (self, (QmCandidateColumn) i,
+                               self->sort_column == (int) i
+                                       && !self->sort_descending
+                                   ? GTK_SORT_DESCENDING
+                                   : GTK_SORT_ASCENDING);
+      return;
+    }
+}
+
+static void
+qm_candidate_table_class_init (QmCandidateTableClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  object_class->get_property = qm_candidate_table_get_property;
+  object_class->set_property = qm_candidate_table_set_property;
+  object_class->dispose = qm_candidate_table_dispose;
+  object_class->finalize = qm_candidate_table_finalize;
+
+  properties[PROP_ADVISOR] =
+      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
+                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY
+                               | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  gtk_widget_class_set_template_from_resource (
+      widget_class,
+      "/org/quartermaster/Quartermaster/ui/qm-candidate-table.ui");
+  gtk_widget_class_bind_template_child (widget_class, QmCandidateTable, frame);
+  gtk_widget_class_bind_template_child (widget_class, QmCandidateTable, view);
+  gtk_widget_class_add_binding_action (widget_class, GDK_KEY_c,
+                                       GDK_CONTROL_MASK, "results.copy-row",
+                                       NULL);
+  /* The headers of GTK 4.8 never have the keyboard. */
+  gtk_widget_class_install_action (widget_class, "table.sort", "u", sort_cb);
+  for (guint i = 0; i < 9; i++)
+    gtk_widget_class_add_binding_action (widget_class, GDK_KEY_1 + i,
+                                         GDK_CONTROL_MASK, "table.sort", "u",
+                                         i);
+}
+
+static void
+add_column (QmCandidateTable *self, QmCandidateColumn id)
+{
+  Column *column = &self->columns[id];
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
+  g_autoptr (GtkSorter) sorter = NULL;
+
+  column->table = self;
+  column->id = id;
+  g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), column);
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), column);
+  g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cb), column);
+  column->column =
+      gtk_column_view_column_new (qm_candidate_column_title (id), factory);
+  sorter = GTK_SORTER (gtk_custom_sorter_new (compare_probe_cb, column, NULL));
+  gtk_column_view_column_set_sorter (column->column, sorter);
+  gtk_column_view_column_set_resizable (column->column, TRUE);
+  gtk_column_view_column_set_expand (column->column,
+                                     id == QM_COLUMN_GPU
+                                         || id == QM_COLUMN_MACHINE
+                                         || id == QM_COLUMN_SOURCE);
+  gtk_column_view_append_column (self->view, column->column);
+}
+
+static void
+qm_candidate_table_init (QmCandidateTable *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+
+  self->styles = g_hash_table_new (g_str_hash, g_str_equal);
+  self->topics = g_array_new (FALSE, FALSE, sizeof (Topic));
+  self->bound = g_ptr_array_new ();
+  self->sort_column = -1;
+  self->probe[0] = qm_candidate_item_new (G_MAXUINT, 0);
+  self->probe[1] = qm_candidate_item_new (G_MAXUINT, 1);
+  for (guint i = 0; i < QM_N_COLUMNS; i++)
+    add_column (self, i);
+
+  self->store = g_list_store_new (QM_TYPE_CANDIDATE_ITEM);
+  self->sorter =
+      GTK_SORTER (gtk_custom_sorter_new (compare_items_cb, self, NULL));
+  self->sorted =
+      gtk_sort_list_model_new (g_object_ref (G_LIST_MODEL (self->store)),
+                               g_object_ref (self->sorter));
+  self->selection =
+      gtk_single_selection_new (g_object_ref (G_LIST_MODEL (self->sorted)));
+  gtk_single_selection_set_autoselect (self->selection, FALSE);
+  gtk_single_selection_set_can_unselect (self->selection, TRUE);
+  gtk_single_selection_set_selected (self->selection,
+                                     GTK_INVALID_LIST_POSITION);
+  g_signal_connect_object (self->selection, "notify::selected-item",
+                           G_CALLBACK (selected_cb), self, G_CONNECT_SWAPPED);
+  gtk_column_view_set_model (self->view, GTK_SELECTION_MODEL (self->selection));
+  g_signal_connect_object (gtk_column_view_get_sorter (self->view), "changed",
+                           G_CALLBACK (sorter_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  qm_candidate_table_sort (self, QM_COLUMN_COST, GTK_SORT_ASCENDING);
+}
+
+GtkWidget *
+qm_candidate_table_new (void)
+{
+  return g_object_new (QM_TYPE_CANDIDATE_TABLE, NULL);
+}
+
+GListModel *
+qm_candidate_table_get_rows (QmCandidateTable *self)
+{
+  g_return_val_if_fail (QM_IS_CANDIDATE_TABLE (self), NULL);
+
+  return G_LIST_MODEL (self->sorted);
+}
+
+void
+qm_candidate_table_sort (QmCandidateTable *self,
+                         QmCandidateColumn column,
+                         GtkSortType order)
+{
+  g_return_if_fail (QM_IS_CANDIDATE_TABLE (self) && column < QM_N_COLUMNS);
+
+  gtk_column_view_sort_by_column (self->view, self->columns[column].column,
+                                  order);
+}
+
+static QmTableRow
+row_of (QmCandidateTable *self, QmCandidateItem *item)
+{
+  guint topic = qm_candidate_item_get_topic (item);
+  const QmQuestion *question = qm_advisor_get_question (self->advisor, topic);
+  const QmRecommendation *recommendation =
+      qm_advisor_get_recommendation (self->advisor, topic);
+  gboolean portfolio = question->runs != NULL && question->runs->len > 0;
+
+  return (QmTableRow){
+    portfolio ? qm_advisor_get_title (self->advisor, topic) : question->model,
+    candidate_of (self, item),
+    recommendation->best == (int) qm_candidate_item_get_index (item)
+  };
+}
+
+char *
+qm_candidate_table_get_csv (QmCandidateTable *self, gboolean only_selected)
+{
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (QmTableRow));
+  guint n;
+
+  g_return_val_if_fail (QM_IS_CANDIDATE_TABLE (self), NULL);
+
+  if (self->advisor != NULL)
+    qm_advisor_get_n_topics (self->advisor);
+  n = g_list_model_get_n_items (G_LIST_MODEL (self->sorted));
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (QmCandidateItem) item =
+          g_list_model_get_item (G_LIST_MODEL (self->sorted), i);
+      QmTableRow row;
+
+      if (only_selected
+          && item != gtk_single_selection_get_selected_item (self->selection))
+        continue;
+      row = row_of (self, item);
+      g_array_append_val (rows, row);
+    }
+  return qm_table_csv ((const QmTableRow *) (void *) rows->data, rows->len);
+}
+
+gboolean
+qm_candidate_table_has_selected (QmCandidateTable *self)
+{
+  g_return_val_if_fail (QM_IS_CANDIDATE_TABLE (self), FALSE);
+
+  return gtk_single_selection_get_selected_item (self->selection) != NULL;
+}

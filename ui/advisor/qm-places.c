@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/advisor/qm-places.h"
+
+static int
+compare_ints (gconstpointer a, gconstpointer b)
+{
+  const int *p = a;
+  const int *q = b;
+
+  return (*p > *q) - (*p < *q);
+}
+
+GPtrArray *
+qm_places_gpus (const QmCatalog *catalog)
+{
+  g_autoptr (GHashTable) timed = g_hash_table_new (NULL, NULL);
+  GPtrArray *ids = g_ptr_array_new ();
+  size_t n;
+  const QmMeasurement *measurements = qm_catalog_measurements (catalog, &n);
+  const QmGpu *gpus;
+
+  for (size_t i = 0; i < n; i++)
+    g_hash_table_add (timed, (gpointer) measurements[i].gpu);
+  gpus = qm_catalog_gpus (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    if (g_hash_table_contains (timed, &gpus[i]))
+      g_ptr_array_add (ids, (gpointer) gpus[i].id);
+  g_ptr_array_add (ids, NULL);
+  return ids;
+}
+
+GArray *
+qm_places_counts (const QmCatalog *catalog)
+{
+  g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
+  GArray *counts = g_array_new (FALSE, FALSE, sizeof (int));
+  size_t n;
+  const QmMeasurement *measurements = qm_catalog_measurements (catalog, &n);
+
+  for (size_t i = 0; i < n; i++)
+    if (g_hash_table_add (seen, GINT_TO_POINTER (measurements[i].gpus)))
+      g_array_append_val (counts, measurements[i].gpus);
+  g_array_sort (counts, compare_ints);
+  return counts;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A year's runs: which models are trained how often, and how many machines
+ * must stand side by side. */
+
+#pragma once
+
+#include "ui/advisor/qm-advisor.h"
+
+#include <adwaita.h>
+
+G_BEGIN_DECLS
+
+/* Property "advisor": QmAdvisor, to be set once. */
+#define QM_TYPE_PORTFOLIO_EDITOR (qm_portfolio_editor_get_type ())
+G_DECLARE_FINAL_TYPE (QmPortfolioEditor,
+                      qm_portfolio_editor,
+                      QM,
+                      PORTFOLIO_EDITOR,
+                      AdwPreferencesGroup)
+
+void qm_portfolio_editor_set_advisor (QmPortfolioEditor *self,
+                                      QmAdvisor *advisor);
+
+G_END_DECLS

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/advisor/qm-question-panel.h"
+
+#include "ui/advisor/qm-model-picker.h"
+#include "ui/advisor/qm-portfolio-editor.h"
+#include "ui/advisor/qm-times-of-row.h"
+#include "ui/qm-choice-row.h"
+#include "ui/qm-filter-group.h"
+#include "ui/qm-input.h"
+#include "ui/qm-log-scale.h"
+
+struct _QmQuestionPanel
+{
+  AdwBin parent_instance;
+
+  QmModelPicker *model_picker;
+  QmLogScale *budget_scale;
+  QmLogScale *deadline_scale;
+  QmFilterGroup *filter_group;
+  GtkWidget *times_of_row;
+  GtkWidget *times_row;
+  GtkWidget *settings_row;
+  GtkWidget *prices_row;
+  GtkWidget *expired_switch;
+  GtkWidget *lifetime_reset;
+  GtkWidget *lifetime_spin;
+  GtkAdjustment *lifetime_adjustment;
+  QmPortfolioEditor *portfolio_editor;
+
+  QmAdvisor *advisor;
+};
+
+enum
+{
+  PROP_0,
+  PROP_ADVISOR,
+  N_PROPS
+};
+
+G_DEFINE_FINAL_TYPE (QmQuestionPanel, qm_question_panel, ADW_TYPE_BIN)
+
+static GParamSpec *properties[N_PROPS];
+
+GtkWidget *
+qm_question_panel_new (QmAdvisor *advisor)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (advisor), NULL);
+
+  return g_object_new (QM_TYPE_QUESTION_PANEL, "advisor", advisor, NULL);
+}
+
+void
+qm_question_panel_search_model (QmQuestionPanel *self)
+{
+  g_return_if_fail (QM_IS_QUESTION_PANEL (self));
+
+  if (gtk_widget_is_sensitive (GTK_WIDGET (self->model_picker)))
+    qm_model_picker_open (self->model_picker);
+}
+
+void
+qm_question_panel_focus_budget (QmQuestionPanel *self)
+{
+  g_return_if_fail (QM_IS_QUESTION_PANEL (self));
+
+  qm_log_scale_focus (self->budget_scale);
+}
+
+static double
+default_number (QmAdvisor *advisor, const char *property)
+{
+  GParamSpec *pspec =
+      g_object_class_find_property (G_OBJECT_GET_CLASS (advisor), property);
+
+  return G_PARAM_SPEC_DOUBLE (pspec)->default_value;
+}
+
+static void
+lifetime_changed_cb (QmQuestionPanel *self)
+{
+  double lifetime;
+
+  g_object_get (self->advisor, "lifetime", &lifetime, NULL);
+  gtk_widget_set_visible (self->lifetime_reset,
+                          lifetime
+                              != default_number (self->advisor, "lifetime"));
+}
+
+static void
+reset_lifetime_cb (QmQuestionPanel *self)
+{
+  /* The button is about to go, and the focus must not go with it. */
+  if (gtk_widget_has_focus (self->lifetime_reset))
+    gtk_widget_grab_focus (self->lifetime_spin);
+  g_object_set (self->advisor, "lifetime",
+                default_number (self->advisor, "lifetime"), NULL);
+}
+
+static void
+set_up_models (QmQuestionPanel *self)
+{
+  const QmCatalog *catalog = qm_advisor_get_catalog (self->advisor);
+  g_autoptr (QmAdvisor) pristine = qm_advisor_new (catalog);
+  g_auto (GStrv) defaults = NULL;
+
+  g_object_get (pristine, "models", &defaults, NULL);
+  qm_model_picker_set_catalog (self->model_picker, catalog,
+                               (const char *const *) defaults);
+  g_object_bind_property (self->advisor, "models", self->model_picker,
+                          "selected",
+                          G_BINDING_SYNC_CREATE | G_BINDING_BIDIRECTIONAL);
+  /* A portfolio names its own models. */
+  g_object_bind_property (self->advisor, "portfolio", self->model_picker,
+                          "sensitive",
+                          G_BINDING_SYNC_CREATE | G_BINDING_INVERT_BOOLEAN);
+}
+
+static void
+bind (QmQuestionPanel *self,
+      const char *property,
+      gpointer widget,
+      const char *widget_property)
+{
+  g_object_bind_property (self->advisor, property, widget, widget_property,
+                          G_BINDING_SYNC_CREATE | G_BINDING_BIDIRECTIONAL);
+}
+
+static void
+qm_question_panel_constructed (GObject *object)
+{
+  QmQuestionPanel *self = QM_QUESTION_PANEL (object);
+
+  G_OBJECT_CLASS (qm_question_panel_parent_class)->constructed (object);
+
+  set_up_models (self);
+  qm_filter_group_set_advisor (self->filter_group, self->advisor);
+  qm_portfolio_editor_set_advisor (self->portfolio_editor, self->advisor);
+
+  g_object_set (self->budget_scale, "lower", QM_BUDGET_MIN, "upper",
+                QM_BUDGET_MAX, "default-value",
+                default_number (self->advisor, "budget"), NULL);
+  g_object_set (self->deadline_scale, "lower", QM_DEADLINE_MIN, "upper",
+                QM_DEADLINE_MAX, "default-value",
+                default_number (self->advisor, "deadline"), NULL);
+  bind (self, "budget", self->budget_scale, "value");
+  bind (self, "deadline", self->deadline_scale, "value");
+  bind (self, "times-of", self->times_of_row, "times-of");
+  bind (self, "published-times", self->times_row, "second");
+  bind (self, "naive-settings", self->settings_row, "second");
+  bind (self, "current-prices", self->prices_row, "second");
+  bind (self, "expired-quotes", self->expired_switch, "active");
+  bind (self, "lifetime", self->lifetime_adjustment, "value");
+
+  g_signal_connect_object (self->advisor, "notify::lifetime",
+                           G_CALLBACK (lifetime_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  lifetime_changed_cb (self);
+}
+
+static void
+qm_question_panel_dispose (GObject *object)
+{
+  QmQuestionPanel *self = QM_QUESTION_PANEL (object);
+
+  g_clear_object (&self->advisor);
+
+  G_OBJECT_CLASS (qm_question_panel_parent_class)->dispose (object);
+}
+
+static void
+qm_question_panel_get_property (GObject *object,
+                                guint prop_id,
+                                GValue *value,
+                                GParamSpec *pspec)
+{
+  switch (prop_id)
+    {
+    case PROP_ADVISOR:
+      g_value_set_object (value, QM_QUESTION_PANEL (object)->advisor);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+qm_question_panel_set_property (GObject *object,
+                                guint prop_id,
+                                const GValue *value,
+                                GParamSpec *pspec)
+{
+  switch (prop_id)
+    {
+    case PROP_ADVISOR:
+      QM_QUESTION_PANEL (object)->advisor = g_value_dup_object (value);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
+    }
+}
+
+static void
+qm_question_panel_class_init (QmQuestionPanelClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  object_class->constructed = qm_question_panel_constructed;
+  object_class->dispose = qm_question_panel_dispose;
+  object_class->get_property = qm_question_panel_get_property;
+  object_class->set_property = qm_question_panel_set_property;
+
+  properties[PROP_ADVISOR] =
+      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR,
+                           G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY
+                               | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+
+  g_type_ensure (QM_TYPE_CHOICE_ROW);
+  g_type_ensure (QM_TYPE_FILTER_GROUP);
+  g_type_ensure (QM_TYPE_LOG_SCALE);
+  g_type_ensure (QM_TYPE_MODEL_PICKER);
+  g_type_ensure (QM_TYPE_PORTFOLIO_EDITOR);
+  g_type_ensure (QM_TYPE_TIMES_OF_ROW);
+
+  gtk_widget_class_set_template_from_resource (
+      widget_class, "/org/quartermaster/Quartermaster/ui/qm-question-panel.ui");
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        model_picker);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        budget_scale);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        deadline_scale);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        filter_group);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        times_of_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        times_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        settings_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        prices_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        expired_switch);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        lifetime_reset);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        lifetime_spin);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        lifetime_adjustment);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        portfolio_editor);
+  gtk_widget_class_bind_template_callback (widget_class, reset_lifetime_cb);
+}
+
+static void
+qm_question_panel_init (QmQuestionPanel *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+  qm_input_ignore_wheel (self->lifetime_spin);
+  qm_input_short_numbers (GTK_SPIN_BUTTON (self->lifetime_spin));
+}

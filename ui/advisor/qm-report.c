@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/advisor/qm-report.h"
+
+#include "pricing/advice/qm-prose.h"
+#include "pricing/qm-format.h"
+#include "ui/advisor/qm-candidate-column.h"
+#include "ui/plot/qm-plot-export.h"
+#include "ui/qm-plot-set.h"
+
+#include <glib/gi18n-lib.h>
+#include <math.h>
+
+#define SMALL    8.0 /* font sizes in points */
+#define BODY     9.5
+#define HEADLINE 14.0
+#define GAP      8.0
+#define CELL_GAP 8.0
+
+/* Plots take at least this share of the height that is left (of one model, of
+ * several), and at most this share of the width as height. */
+#define PLOT_SHARE     0.5
+#define PLOTS_SHARE    0.65
+#define PLOT_ASPECT    0.8
+#define MIN_PLOT_SPACE 120.0
+
+/* The size, in the plots' own units, that a plot is made for, and how far paper
+ * shrinks it. */
+#define PLOT_AREA (420.0 * 320.0)
+#define MIN_SCALE 0.3
+#define MAX_SCALE 0.65
+
+typedef struct
+{
+  guint topic;
+  guint index;
+} Row;
+
+struct _QmReport
+{
+  QmAdvisor *advisor;
+  QmDate today;
+  QmPlotSet *plots;
+  GArray *rows; /* Row */
+};
+
+/* Where the next thing goes. */
+typedef struct
+{
+  const QmReport *report;
+  cairo_t *cr;
+  double width, height;
+  double y;
+} Page;
+
+static const QmCandidate *
+candidate_of (const QmReport *report, const Row *row)
+{
+  guint n;
+
+  return &qm_advice_candidates (
+      qm_advisor_get_advice (report->advisor, row->topic), &n)[row->index];
+}
+
+static gboolean
+is_recommended (const QmReport *report, const Row *row)
+{
+  return qm_advisor_get_recommendation (report->advisor, row->topic)->best
+         == (int) row->index;
+}
+
+/* The recommended ones first; then by topic and overall cost. */
+static int
+compare_rows (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const QmReport *report = data;
+  const Row *p = a;
+  const Row *q = b;
+  int order;
+
+  order = is_recommended (report, q) - is_recommended (report, p);
+  if (order == 0)
+    order = (p->topic > q->topic) - (p->topic < q->topic);
+  if (order == 0)
+    order =
+        qm_candidate_column_compare (QM_COLUMN_COST, candidate_of (report, p),
+                                     candidate_of (report, q), FALSE);
+  if (order == 0)
+    order = (p->index > q->index) - (p->index < q->index);
+  return order;
+}
+
+QmReport *
+qm_report_new (QmAdvisor *advisor, QmDate today)
+{
+  QmReport *report;
+
+  g_return_val_if_fail (QM_IS_ADVISOR (advisor), NULL);
+
+  report = g_new0 (QmReport, 1);
+  report->advisor = g_object_ref (advisor);
+  report->today = today;
+  report->plots = qm_plot_set_new (advisor, QM_PLOT_SET_BOTH);
+  report->rows = g_array_new (FALSE, FALSE, sizeof (Row));
+  for (guint topic = 0; topic < qm_advisor_get_n_topics (advisor); topic++)
+    {
+      guint n;
+
+      qm_advice_candidates (qm_advisor_get_advice (advisor, topic), &n);
+      for (guint i = 0; i < n; i++)
+        g_array_append_val (report->rows, ((Row){ topic, i }));
+    }
+  g_array_sort_with_data (report->rows, compare_rows, report);
+  return report;
+}
+
+void
+qm_report_free (QmReport *report)
+{
+  if (report == NULL)
+    return;
+  qm_plot_set_free (report->plots);
+  g_array_unref (report->rows);
+  g_object_unref (report->advisor);
+  g_free (report);
+}
+
+static PangoLayout *
+new_layout (cairo_t *cr, const char *text, double size, gboolean bold)
+{
+  PangoLayout *layout = pango_cairo_create_layout (cr);
+  PangoFontDescription *font =
+      pango_font_description_from_string (qm_plot_theme_light ()->font);
+
+  pango_font_description_set_absolute_size (font, size * PANGO_SCALE);
+  if (bold)
+    pango_font_description_set_weight (font, PANGO_WEIGHT_BOLD);
+  pango_layout_set_font_description (layout, font);
+  pango_layout_set_text (layout, text, -1);
+  pango_font_description_free (font);
+  return layout;
+}
+
+static double
+height_of (PangoLayout *layout)
+{
+  PangoRectangle logical;
+
+  pango_layout_get_extents (layout, NULL, &logical);
+  return (double) logical.height / PANGO_SCALE;
+}
+
+static double
+width_of (PangoLayout *layout)
+{
+  PangoRectangle logical;
+
+  pango_layout_get_extents (layout, NULL, &logical);
+  return (double) logical.width / PANGO_SCALE;
+}
+
+static void
+show (Page *page, PangoLayout *layout, double x, double y)
+{
+  cairo_move_to (page->cr, x, y);
+  pango_cairo_show_layout (page->cr, layout);
+}
+
+/* A paragraph over the whole width; nothing where it finds no room. */
+static void
+add_text (Page *page, const char *text, double size, gboolean bold)
+{
+  g_autoptr (PangoLayout) layout = new_layout (page->cr, text, size, bold);
+  double height;
+
+  pango_layout_set_width (layout, (int) (page->width * PANGO_SCALE));
+  pango_layout_set_wrap (layout, PANGO_WRAP_WORD_CHAR);
+  height = height_of (layout);
+  if (page->y + height > page->height)
+    return;
+  show (page, layout, 0, page->y);
+  page->y += height + GAP / 2;
+}
+
+static void
+add_title (Page *page)
+{
+  g_autofree char *date = qm_format_date (page->report->today);
+  g_autoptr (PangoLayout) name =
+      new_layout (page->cr, _ ("Quartermaster"), SMALL, FALSE);
+  g_autoptr (PangoLayout) day = new_layout (page->cr, date, SMALL, FALSE);
+
+  show (page, name, 0, page->y);
+  show (page, day, page->width - width_of (day), page->y);
+  page->y += height_of (name) + GAP;
+}
+
+/* What was asked: "Budget $40,000, deadline 60 days, lifetime 5 years,
+ * audited times". */
+static char *
+describe_question (const QmQuestion *question)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree char *years = qm_format_number (question->lifetime_years, 1);
+
+  if (question->budget_minor >= 0)
+    {
+      g_autofree char *budget =
+          qm_format_money ((double) question->budget_minor / 100, "USD", FALSE);
+
+      /* Translators: an amount. */
+      g_string_append_printf (text, _ ("Budget %s; "), budget);
+    }
+  if (qm_known (question->deadline_days))
+    {
+      g_autofree char *days = qm_format_days (question->deadline_days);
+
+      /* Translators: a time. */
+      g_string_append_printf (text, _ ("deadline %s; "), days);
+    }
+  /* Translators: number of years that a machine is used. */
+  g_string_append_printf (text,
+                          ngettext ("lifetime %s year; ", "lifetime %s years; ",
+                                    question->lifetime_years == 1 ? 1 : 2),
+                          years);
+  g_string_append (text, question->times == QM_TIMES_PUBLISHED
+                             ? _ ("times as published; ")
+                             : _ ("audited times; "));
+  /* Translators: name of software, or "Publication". */
+  g_string_append_printf (text, _ ("times of: %s; "),
+                          qm_prose_times_of_name (question->times_of));
+  g_string_append (text, question->prices == QM_PRICES_CURRENT
+                             ? _ ("current prices")
+                             : _ ("prices of the published analysis"));
+  return g_strdup (text->str);
+}
+
+static void
+add_topic (Page *page, guint topic, gboolean in_full)
+{
+  QmAdvisor *advisor = page->report->advisor;
+  const QmAdvice *advice = qm_advisor_get_advice (advisor, topic);
+  const QmQuestion *question = qm_advisor_get_question (advisor, topic);
+  const QmRecommendation *recommendation =
+      qm_advisor_get_recommendation (advisor, topic);
+  g_autofree char *headline = qm_prose_headline (advice, recommendation);
+  /* Translators: name of a model, its recommendation. */
+  g_autofree char *line =
+      g_strdup_printf (_ ("%s: %s"), qm_advisor_get_title (advisor, topic),
+                       headline);
+  g_autofree char *reason = NULL;
+  g_auto (GStrv) sentences = NULL;
+  g_autofree char *paragraph = NULL;
+
+  if (!in_full)
+    {
+      add_text (page, line, BODY, FALSE);
+      return;
+    }
+  reason = qm_prose_reason (advice, question, recommendation);
+  sentences = qm_prose_alternatives (advice, recommendation);
+  paragraph = g_strjoinv (" ", sentences);
+  add_text (page, line, HEADLINE, TRUE);
+  add_text (page, reason, BODY, FALSE);
+  if (*paragraph != '\0')
+    add_text (page, paragraph, BODY, FALSE);
+}
+
+static void
+add_warnings (Page *page)
+{
+  QmAdvisor *advisor = page->report->advisor;
+  g_auto (GStrv) warnings = NULL;
+  g_auto (GStrv) notes = qm_prose_notes (qm_advisor_get_advice (advisor, 0),
+                                         qm_advisor_get_question (advisor, 0));
+
+  warnings = qm_prose_warnings (qm_advisor_get_advice (advisor, 0),
+                                qm_advisor_get_question (advisor, 0),
+                                qm_advisor_get_recommendation (advisor, 0),
+                                page->report->today);
+  for (guint i = 0; warnings[i] != NULL; i++)
+    {
+      g_autofree char *line = g_strdup_printf ("⚠ %s", warnings[i]);
+
+      add_text (page, line, BODY, FALSE);
+    }
+  for (guint i = 0; notes[i] != NULL; i++)
+    add_text (page, notes[i], BODY, FALSE);
+}
+
+/* More sources than that are for the table's export. */
+#define MAX_SOURCES 4
+
+static void
+add_sources (Page *page, guint topic)
+{
+  g_auto (GStrv) sources =
+      qm_prose_sources (qm_advisor_get_advice (page->report->advisor, topic));
+
+  for (guint i = 0; sources[i] != NULL && i < MAX_SOURCES; i++)
+    {
+      g_autofree char *line =
+          g_strdup_printf (_ ("Training times: %s."), sources[i]);
+
+      add_text (page, line, SMALL, FALSE);
+    }
+}
+
+/* Draws plots as one grid; what they share is said once. */
+static void
+add_grid (Page *page, const QmPlotData *const *plots, guint n, double height)
+{
+  double scale =
+      CLAMP (sqrt (page->width * height / n / PLOT_AREA), MIN_SCALE, MAX_SCALE);
+
+  cairo_save (page->cr);
+  cairo_translate (page->cr, 0, page->y);
+  cairo_scale (page->cr, scale, scale);
+  qm_plot_draw_grid (page->cr, plots, n, page->width / scale, height / scale,
+                     qm_plot_theme_light ());
+  cairo_restore (page->cr);
+  page->y += height;
+}
+
+static void
+add_plots (Page *page, double wanted)
+{
+  guint n;
+  const QmPlotData *const *plots = qm_plot_set_data (page->report->plots, &n);
+  guint n_topics = qm_advisor_get_n_topics (page->report->advisor);
+  double room = MIN (wanted, page->height - page->y);
+
+  if (n == 0 || room < MIN_PLOT_SPACE)
+    return;
+  if (n_topics == 1)
+    add_grid (page, plots, n, room);
+  else
+    for (guint i = 0; i < n; i += n_topics)
+      add_grid (page, plots + i, n_topics, room * n_topics / n);
+  page->y += GAP;
+}
+
+static char *
+cell_text (const QmReport *report, const Row *row, QmCandidateColumn column)
+{
+  g_autofree char *text = qm_candidate_column_text (
+      column, qm_advisor_get_title (report->advisor, row->topic),
+      candidate_of (report, row));
+
+  if (column == QM_COLUMN_GPU && is_recommended (report, row))
+    return g_strdup_printf ("★ %s", text);
+  return g_steal_pointer (&text);
+}
+
+static const char *
+heading_of (const QmReport *report, QmCandidateColumn column)
+{
+  gboolean portfolio;
+
+  g_object_get (report->advisor, "portfolio", &portfolio, NULL);
+  return portfolio ? qm_candidate_column_portfolio_title (column)
+                   : qm_candidate_column_title (column);
+}
+
+/* The columns that say something. */
+static guint
+choose_columns (const QmReport *report, QmCandidateColumn columns[QM_N_COLUMNS])
+{
+  gboolean portfolio;
+  gboolean times_of = FALSE;
+  guint n = 0;
+
+  g_object_get (report->advisor, "portfolio", &portfolio, NULL);
+  for (guint i = 0; i < qm_advisor_get_n_topics (report->advisor); i++)
+    times_of |= qm_candidate_column_tells_times (
+        qm_advisor_get_advice (report->advisor, i));
+  for (guint i = 0; i < QM_N_COLUMNS; i++)
+    if (i != QM_COLUMN_SOURCE && (i != QM_COLUMN_TIMES_OF || times_of)
+        && (i != QM_COLUMN_MACHINES || portfolio)
+        && (i != QM_COLUMN_MODEL
+            || qm_advisor_get_n_topics (report->advisor) > 1))
+      columns[n++] = i;
+  return n;
+}
+
+/* Widths that hold the headings and the first `n_rows` rows, squeezed alike
+ * where that is more than there is. */
+static void
+measure_columns (Page *page,
+                 const QmCandidateColumn *columns,
+                 guint n_columns,
+                 guint n_rows,
+                 double *widths)
+{
+  double sum = 0;
+  double room = page->width - CELL_GAP * (n_columns - 1);
+
+  for (guint c = 0; c < n_columns; c++)
+    {
+      g_autoptr (PangoLayout) heading =
+          new_layout (page->cr, heading_of (page->report, columns[c]), SMALL,
+                      TRUE);
+
+      widths[c] = width_of (heading);
+      for (guint i = 0; i < n_rows; i++)
+        {
+          const Row *row = &g_array_index (page->report->rows, Row, i);
+          g_autofree char *text = cell_text (page->report, row, columns[c]);
+          g_autoptr (PangoLayout) layout =
+              new_layout (page->cr, text, SMALL,
+                          is_recommended (page->report, row));
+
+          widths[c] = MAX (widths[c], width_of (layout));
+        }
+      sum += widths[c];
+    }
+  for (guint c = 0; c < n_columns && sum > room; c++)
+    widths[c] *= room / sum;
+}
+
+static void
+draw_cell (Page *page,
+           const char *text,
+           QmCandidateColumn column,
+           double x,
+           double width,
+           gboolean bold)
+{
+  g_autoptr (PangoLayout) layout = new_layout (page->cr, text, SMALL, bold);
+
+  pango_layout_set_width (layout, (int) (width * PANGO_SCALE));
+  pango_layout_set_ellipsize (layout, PANGO_ELLIPSIZE_END);
+  if (qm_candidate_column_is_number (column))
+    pango_layout_set_alignment (layout, PANGO_ALIGN_RIGHT);
+  show (page, layout, x, page->y);
+}
+
+static void
+draw_row (Page *page,
+          const QmCandidateColumn *columns,
+          guint n_columns,
+          const double *widths,
+          const Row *row)
+{
+  double x = 0;
+
+  for (guint c = 0; c < n_columns; c++)
+    {
+      g_autofree char *text =
+          row != NULL ? cell_text (page->report, row, columns[c])
+                      : g_strdup (heading_of (page->report, columns[c]));
+
+      draw_cell (page, text, columns[c], x, widths[c],
+                 row == NULL || is_recommended (page->report, row));
+      x += widths[c] + CELL_GAP;
+    }
+}
+
+static double
+line_height (Page *page)
+{
+  g_autoptr (PangoLayout) layout = new_layout (page->cr, "X", SMALL, TRUE);
+
+  return height_of (layout) + 2;
+}
+
+static guint
+add_table (Page *page)
+{
+  QmCandidateColumn columns[QM_N_COLUMNS];
+  double widths[QM_N_COLUMNS];
+  guint n_columns = choose_columns (page->report, columns);
+  double line = line_height (page);
+  double room = page->height - page->y - line; /* but for the heading */
+  guint n = page->report->rows->len;
+  guint shown = room > 0 ? (guint) (room / line) : 0;
+
+  if (shown >= n)
+    shown = n;
+  else if (shown > 0)
+    shown--; /* for the line that counts the others */
+  if (shown == 0)
+    return 0;
+  measure_columns (page, columns, n_columns, shown, widths);
+  draw_row (page, columns, n_columns, widths, NULL);
+  page->y += line;
+  cairo_rectangle (page->cr, 0, page->y - 1.5, page->width, 0.5);
+  cairo_fill (page->cr);
+  for (guint i = 0; i < shown; i++)
+    {
+      draw_row (page, columns, n_columns, widths,
+                &g_array_index (page->report->rows, Row, i));
+      page->y += line;
+    }
+  if (shown < n)
+    {
+      g_autofree char *rest =
+          g_strdup_printf (ngettext ("and %u more candidate",
+                                     "and %u more candidates", n - shown),
+                           n - shown);
+
+      draw_cell (page, rest, QM_COLUMN_GPU, 0, page->width, FALSE);
+    }
+  return shown;
+}
+
+guint
+qm_report_draw (const QmReport *report,
+                cairo_t *cr,
+                double width,
+                double height)
+{
+  Page page = { .report = report, .cr = cr, .width = width, .height = height };
+  guint n_topics;
+  g_autofree char *question = NULL;
+  double table_height;
+  double room, least;
+  guint shown;
+
+  g_return_val_if_fail (report != NULL && cr != NULL, 0);
+  g_return_val_if_fail (width > 0 && height > 0, 0);
+
+  cairo_save (cr);
+  cairo_rectangle (cr, 0, 0, width, height);
+  cairo_clip (cr);
+  cairo_set_source_rgb (cr, 0, 0, 0);
+  add_title (&page);
+  n_topics = qm_advisor_get_n_topics (report->advisor);
+  for (guint i = 0; i < n_topics; i++)
+    add_topic (&page, i, n_topics == 1);
+  if (n_topics == 1)
+    add_warnings (&page);
+  if (n_topics > 0)
+    {
+      question =
+          describe_question (qm_advisor_get_question (report->advisor, 0));
+      add_text (&page, question, SMALL, FALSE);
+    }
+  if (n_topics == 1)
+    add_sources (&page, 0);
+
+  /* The plots take what a table in full leaves, but never less than a share. */
+  table_height = line_height (&page) * (report->rows->len + 2);
+  room = height - page.y;
+  least = room * (n_topics > 1 ? PLOTS_SHARE : PLOT_SHARE);
+  add_plots (&page, CLAMP (room - table_height, least,
+                           MAX (width * PLOT_ASPECT, least)));
+  cairo_set_source_rgb (cr, 0, 0, 0);
+  shown = add_table (&page);
+  cairo_restore (cr);
+  return shown;
+}

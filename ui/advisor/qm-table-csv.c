@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/advisor/qm-table-csv.h"
+
+#include <string.h>
+
+#define HEADER                                                         \
+  "model,gpu,gpus,machine,machines,cost_usd,days,experiment_cost_usd," \
+  "implied_utilization,verdict,recommended,provenance,source,"         \
+  "engine,engine_version,measured_on,days_low,days_high,"              \
+  "gpu_price_usd,gpu_price_date,machine_price_usd,machine_price_date\r\n"
+
+static void
+append_text (GString *csv, const char *text)
+{
+  gboolean formula;
+
+  if (text == NULL)
+    text = "";
+  formula = *text != '\0' && strchr ("=+-@\t\r", *text) != NULL;
+  if (!formula && strpbrk (text, ",\"\r\n") == NULL)
+    {
+      g_string_append (csv, text);
+      return;
+    }
+  g_string_append_c (csv, '"');
+  if (formula)
+    g_string_append_c (csv, '\'');
+  for (const char *c = text; *c != '\0'; c++)
+    {
+      if (*c == '"')
+        g_string_append_c (csv, '"');
+      g_string_append_c (csv, *c);
+    }
+  g_string_append_c (csv, '"');
+}
+
+static void
+append_number (GString *csv, const char *format, double value)
+{
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+
+  if (isfinite (value))
+    g_string_append (csv,
+                     g_ascii_formatd (buffer, sizeof buffer, format, value));
+}
+
+static void
+append_minor (GString *csv, gint64 minor)
+{
+  if (minor >= 0)
+    g_string_append_printf (csv, "%" G_GINT64_FORMAT ".%02" G_GINT64_FORMAT,
+                            minor / 100, minor % 100);
+}
+
+static void
+append_date (GString *csv, QmDate date)
+{
+  if (date.year == 0)
+    return;
+  g_string_append_printf (csv, "%04d", date.year);
+  if (date.month == 0)
+    return;
+  g_string_append_printf (csv, "-%02d", date.month);
+  if (date.day != 0)
+    g_string_append_printf (csv, "-%02d", date.day);
+}
+
+static void
+append_price (GString *csv, const QmPrice *price)
+{
+  g_string_append_c (csv, ',');
+  if (price != NULL)
+    append_minor (csv, qm_money_from_micros (qm_price_counted_micros (price),
+                                             price->currency)
+                           .minor);
+  g_string_append_c (csv, ',');
+  if (price != NULL)
+    append_date (csv, price->observed_on);
+}
+
+static void
+append_engine (GString *csv, const QmMeasurement *measurement)
+{
+  if (measurement == NULL)
+    {
+      g_string_append (csv, ",,,,,");
+      return;
+    }
+  g_string_append_c (csv, ',');
+  append_text (csv, qm_engine_name (measurement->engine));
+  g_string_append_c (csv, ',');
+  append_text (csv, measurement->engine_version);
+  g_string_append_c (csv, ',');
+  append_date (csv, measurement->measured_on);
+  g_string_append_c (csv, ',');
+  append_number (csv, "%.15g", measurement->days_low);
+  g_string_append_c (csv, ',');
+  append_number (csv, "%.15g", measurement->days_high);
+}
+
+static void
+append_row (GString *csv, const QmTableRow *row)
+{
+  const QmCandidate *candidate = row->candidate;
+  const QmMeasurement *measurement = candidate->measurement;
+
+  append_text (csv, row->model);
+  g_string_append_c (csv, ',');
+  append_text (csv, candidate->gpu->id);
+  g_string_append_printf (csv, ",%d,", candidate->gpus);
+  append_text (csv, candidate->machine != NULL ? candidate->machine->id : NULL);
+  g_string_append_printf (csv, ",%d,", candidate->machines);
+  append_minor (csv, candidate->cost_minor);
+  g_string_append_c (csv, ',');
+  append_number (csv, "%.15g", candidate->days);
+  g_string_append_c (csv, ',');
+  append_number (csv, "%.2f", candidate->experiment_cost);
+  g_string_append_c (csv, ',');
+  append_number (csv, "%.4f", candidate->implied_utilization);
+  g_string_append_printf (csv, ",%s,%s,", qm_verdict_name (candidate->verdict),
+                          row->recommended ? "yes" : "no");
+  if (measurement != NULL)
+    append_text (csv, qm_provenance_name (measurement->provenance));
+  g_string_append_c (csv, ',');
+  if (measurement != NULL)
+    append_text (csv, measurement->source);
+  append_engine (csv, measurement);
+  append_price (csv, candidate->gpu_price);
+  append_price (csv, candidate->machine_price);
+  g_string_append (csv, "\r\n");
+}
+
+char *
+qm_table_csv (const QmTableRow *rows, guint n_rows)
+{
+  GString *csv;
+
+  g_return_val_if_fail (rows != NULL || n_rows == 0, NULL);
+
+  csv = g_string_new (HEADER);
+  for (guint i = 0; i < n_rows; i++)
+    append_row (csv, &rows[i]);
+  return g_string_free (csv, FALSE);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How the price of a GPU or machine went: quotes and prices that were seen,
+ * over time, as a plot and in words. */
+
+#pragma once
+
+#include "ui/quotes/qm-quote-book.h"
+
+#include <adwaita.h>
+
+G_BEGIN_DECLS
+
+#define QM_TYPE_PRICE_HISTORY (qm_price_history_get_type ())
+G_DECLARE_FINAL_TYPE (
+    QmPriceHistory, qm_price_history, QM, PRICE_HISTORY, AdwWindow)
+
+/* A window on the prices of an item of the catalog, in USD at the rates of
+ * their days.  Prices for an hour are left out. */
+GtkWidget *
+qm_price_history_new (GtkWindow *parent, QmQuoteBook *book, const char *item);
+
+/* How many prices are drawn. */
+guint qm_price_history_get_n_points (QmPriceHistory *self);
+
+G_END_DECLS

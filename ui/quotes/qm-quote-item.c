@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/quotes/qm-quote-item.h"
+
+#include "ui/quotes/qm-quote-text.h"
+
+#include <glib/gi18n-lib.h>
+
+struct _QmQuoteItem
+{
+  GObject parent_instance;
+
+  QmQuoteShown shown;
+};
+
+G_DEFINE_FINAL_TYPE (QmQuoteItem, qm_quote_item, G_TYPE_OBJECT)
+
+static char *
+detail_of (const QmCatalog *catalog, const QmQuoteRow *row)
+{
+  g_autofree char *items = qm_quote_items_text (catalog, row->items);
+  const char *number = row->number;
+
+  if (number == NULL && row->vendor != NULL)
+    number = row->source;
+  if (number != NULL && *items != '\0')
+    return g_strdup_printf ("%s · %s", number, items);
+  return g_strdup (number != NULL ? number : items);
+}
+
+QmQuoteItem *
+qm_quote_item_new (const QmCatalog *catalog,
+                   const QmQuoteRow *row,
+                   QmDate today)
+{
+  QmQuoteItem *self;
+  QmQuoteShown *shown;
+
+  g_return_val_if_fail (catalog != NULL && row != NULL, NULL);
+
+  self = g_object_new (QM_TYPE_QUOTE_ITEM, NULL);
+  shown = &self->shown;
+  shown->id = row->id;
+  shown->title = row->vendor != NULL
+                     ? g_strdup (row->vendor)
+                     : qm_quote_title (NULL, row->number, row->source);
+  shown->detail = detail_of (catalog, row);
+  shown->issued = row->issued_on.year != 0
+                      ? qm_quote_date_entry_text (row->issued_on)
+                      : g_strdup ("—");
+  shown->validity =
+      qm_validity_text (row->valid_from, row->valid_until, today, TRUE);
+  shown->total = qm_quote_amount_text (row->total_minor, row->currency);
+  shown->expired = qm_validity_on (row->valid_from, row->valid_until, today)
+                   == QM_VALIDITY_EXPIRED;
+  shown->warned = row->n_warnings > 0;
+  return self;
+}
+
+const QmQuoteShown *
+qm_quote_item_get_shown (QmQuoteItem *self)
+{
+  g_return_val_if_fail (QM_IS_QUOTE_ITEM (self), NULL);
+
+  return &self->shown;
+}
+
+gboolean
+qm_quote_item_equal (QmQuoteItem *a, QmQuoteItem *b)
+{
+  const QmQuoteShown *p, *q;
+
+  g_return_val_if_fail (QM_IS_QUOTE_ITEM (a) && QM_IS_QUOTE_ITEM (b), FALSE);
+
+  p = &a->shown;
+  q = &b->shown;
+  return p->id == q->id && g_str_equal (p->title, q->title)
+         && g_str_equal (p->detail, q->detail)
+         && g_str_equal (p->issued, q->issued)
+         && g_str_equal (p->validity, q->validity)
+         && g_str_equal (p->total, q->total) && p->expired == q->expired
+         && p->warned == q->warned;
+}
+
+static void
+qm_quote_item_finalize (GObject *object)
+{
+  QmQuoteShown *shown = &QM_QUOTE_ITEM (object)->shown;
+
+  g_free (shown->title);
+  g_free (shown->detail);
+  g_free (shown->issued);
+  g_free (shown->validity);
+  g_free (shown->total);
+
+  G_OBJECT_CLASS (qm_quote_item_parent_class)->finalize (object);
+}
+
+static void
+qm_quote_item_class_init (QmQuoteItemClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = qm_quote_item_finalize;
+}
+
+static void
+qm_quote_item_init (QmQuoteItem *self)
+{
+}

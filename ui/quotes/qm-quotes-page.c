@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/quotes/qm-quotes-page-private.h"
+
+#include "ui/quotes/qm-quote-text.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+G_DEFINE_FINAL_TYPE (QmQuotesPage, qm_quotes_page, ADW_TYPE_BIN)
+
+void
+qm_quotes_page_focus_search (QmQuotesPage *self)
+{
+  g_return_if_fail (QM_IS_QUOTES_PAGE (self));
+
+  adw_leaflet_set_visible_child_name (self->leaflet, "list");
+  qm_quote_list_focus_search (self->list);
+}
+
+void
+qm_quotes_page_tell (QmQuotesPage *self, const char *message)
+{
+  g_autofree char *markup = g_markup_escape_text (message, -1);
+
+  adw_toast_overlay_add_toast (self->overlay, adw_toast_new (markup));
+}
+
+GtkWindow *
+qm_quotes_page_window (QmQuotesPage *self)
+{
+  GtkRoot *root = gtk_widget_get_root (GTK_WIDGET (self));
+
+  return GTK_IS_WINDOW (root) ? GTK_WINDOW (root) : NULL;
+}
+
+QmQuote *
+qm_quotes_page_get_quote (QmQuotesPage *self)
+{
+  gint64 id = qm_quote_list_get_selected (self->list);
+  g_autoptr (GError) error = NULL;
+  QmQuote *quote;
+
+  if (id == 0)
+    return NULL;
+  quote = qm_quote_book_get (self->book, id, &error);
+  if (quote == NULL)
+    qm_quotes_page_tell (self, error->message);
+  return quote;
+}
+
+static gboolean
+is_comparing (QmQuotesPage *self)
+{
+  return g_strcmp0 (gtk_stack_get_visible_child_name (self->detail_stack),
+                    "compare")
+         == 0;
+}
+
+static void
+update_actions (QmQuotesPage *self)
+{
+  static const char *const of_quote[] = { "quotes.edit", "quotes.delete",
+                                          "quotes.history", "quotes.export-csv",
+                                          "quotes.export-ubl" };
+  gboolean selected = qm_quote_list_get_selected (self->list) != 0;
+  guint n_marked = qm_quote_list_get_marked (self->list)->len;
+
+  for (guint i = 0; i < G_N_ELEMENTS (of_quote); i++)
+    gtk_widget_action_set_enabled (GTK_WIDGET (self), of_quote[i], selected);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "quotes.compare",
+                                 n_marked >= 2
+                                     && n_marked <= QM_QUOTES_COMPARED);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "quotes.undo",
+                                 self->deleted->len > 0);
+  gtk_widget_set_visible (self->unmark_button, n_marked > 0);
+}
+
+/* What is shown stays as it is where the store says the same: nothing loses
+ * its place or the focus then. */
+static void
+show_quote (QmQuotesPage *self)
+{
+  g_autoptr (QmQuote) quote = qm_quotes_page_get_quote (self);
+  const QmQuote *shown = qm_quote_view_get_quote (self->view);
+
+  if (quote == NULL || shown == NULL || shown->id != quote->id
+      || !qm_quote_equal (shown, quote))
+    qm_quote_view_set_quote (self->view, qm_quote_book_get_catalog (self->book),
+                             quote);
+  gtk_stack_set_visible_child_name (self->detail_stack,
+                                    quote != NULL ? "quote" : "none");
+}
+
+static gboolean
+show_comparison (QmQuotesPage *self)
+{
+  GArray *marked = qm_quote_list_get_marked (self->list);
+  g_autoptr (GPtrArray) quotes =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+
+  for (guint i = 0; i < marked->len && i < QM_QUOTES_COMPARED; i++)
+    {
+      QmQuote *quote =
+          qm_quote_book_get (self->book, g_array_index (marked, gint64, i),
+                             NULL);
+
+      if (quote != NULL)
+        g_ptr_array_add (quotes, quote);
+    }
+  if (quotes->len < 2)
+    return FALSE;
+  qm_quote_compare_view_set_quotes (self->compare_view, self->book, quotes);
+  gtk_stack_set_visible_child_name (self->detail_stack, "compare");
+  return TRUE;
+}
+
+static void
+selected_cb (QmQuotesPage *self)
+{
+  show_quote (self);
+  update_actions (self);
+}
+
+static void
+activated_cb (QmQuotesPage *self)
+{
+  if (is_comparing (self))
+    show_quote (self);
+  adw_leaflet_set_visible_child_name (self->leaflet, "detail");
+}
+
+static void
+marked_cb (QmQuotesPage *self)
+{
+  if (is_comparing (self) && !show_comparison (self))
+    show_quote (self);
+  update_actions (self);
+}
+
+static void
+compare_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmQuotesPage *self = QM_QUOTES_PAGE (widget);
+
+  if (show_comparison (self))
+    adw_leaflet_set_visible_child_name (self->leaflet, "detail");
+}
+
+static void
+back_cb (QmQuotesPage *self)
+{
+  adw_leaflet_set_visible_child_name (self->leaflet, "list");
+}
+
+static void
+folded_cb (QmQuotesPage *self)
+{
+  gboolean folded = adw_leaflet_get_folded (self->leaflet);
+
+  gtk_widget_set_visible (self->back_button, folded);
+  qm_quote_list_set_narrow (self->list, folded);
+}
+
+/* The user has said what a line is about. */
+static void
+matched_cb (QmQuotesPage *self, guint number, const char *item)
+{
+  g_autoptr (QmQuote) before = qm_quotes_page_get_quote (self);
+  g_autoptr (QmQuote) after = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (before == NULL || number >= before->lines->len)
+    return;
+  after = qm_quote_copy (before);
+  qm_quote_line_choose (g_ptr_array_index (after->lines, number),
+                        qm_quote_book_get_catalog (self->book), item);
+  if (!qm_quote_book_update (self->book, after, before, &error))
+    qm_quotes_page_tell (self, error->message);
+}
+
+static guint
+count_quotes (QmQuotesPage *self)
+{
+  const QmQuoteFilter everything = { 0 };
+  guint n = 0;
+  g_autoptr (GPtrArray) rows =
+      qm_quote_index_quotes (qm_quote_book_get_index (self->book), &everything,
+                             QM_QUOTE_SORT_ADDED, TRUE, 0, 1, &n);
+
+  return n;
+}
+
+static void
+changed_cb (QmQuotesPage *self)
+{
+  gtk_stack_set_visible_child_name (self->stack, count_quotes (self) > 0
+                                                     ? "quotes"
+                                                     : "empty");
+  if (is_comparing (self) && !show_comparison (self))
+    show_quote (self);
+  update_actions (self);
+}
+
+static void
+failed_cb (QmQuotesPage *self, const char *message)
+{
+  g_autofree char *markup = NULL;
+
+  if (qm_quote_book_get_index (self->book) != NULL)
+    {
+      qm_quotes_page_tell (self, message);
+      return;
+    }
+  markup = g_markup_escape_text (message, -1);
+  adw_status_page_set_description (self->failed, markup);
+  gtk_stack_set_visible_child_name (self->stack, "failed");
+}
+
+static void
+set_book (QmQuotesPage *self, QmQuoteBook *book)
+{
+  self->book = g_object_ref (book);
+  g_signal_connect_object (book, "failed", G_CALLBACK (failed_cb), self,
+                           G_CONNECT_SWAPPED);
+  qm_quote_list_set_book (self->list, book);
+  g_signal_connect_object (book, "changed", G_CALLBACK (changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  if (qm_quote_book_get_index (book) != NULL)
+    changed_cb (self);
+}
+
+GtkWidget *
+qm_quotes_page_new (QmQuoteBook *book)
+{
+  QmQuotesPage *self;
+
+  g_return_val_if_fail (QM_IS_QUOTE_BOOK (book), NULL);
+
+  self = g_object_new (QM_TYPE_QUOTES_PAGE, NULL);
+  set_book (self, book);
+  return GTK_WIDGET (self);
+}
+
+static void
+qm_quotes_page_dispose (GObject *object)
+{
+  QmQuotesPage *self = QM_QUOTES_PAGE (object);
+
+  g_clear_object (&self->chooser);
+  g_clear_object (&self->book);
+
+  G_OBJECT_CLASS (qm_quotes_page_parent_class)->dispose (object);
+}
+
+static void
+qm_quotes_page_finalize (GObject *object)
+{
+  g_clear_pointer (&QM_QUOTES_PAGE (object)->deleted, g_array_unref);
+
+  G_OBJECT_CLASS (qm_quotes_page_parent_class)->finalize (object);
+}
+
+static void
+bind_children (GtkWidgetClass *widget_class)
+{
+  gtk_widget_class_bind_template_child (widget_class, QmQuotesPage, overlay);
+  gtk_widget_class_bind_template_child (widget_class, QmQuotesPage, stack);
+  gtk_widget_class_bind_template_child (widget_class, QmQuotesPage, failed);
+  gtk_widget_class_bind_template_child (widget_class, QmQuotesPage, leaflet);
+  gtk_widget_class_bind_template_child (widget_class, QmQuotesPage, list);
+  gtk_widget_class_bind_template_child (widget_class, QmQuotesPage, list_box);
+  gtk_widget_class_bind_template_child (widget_class, QmQuotesPage, detail_box);
+  gtk_widget_class_bind_template_child (widget_class, QmQuotesPage,
+                                        back_button);
+  gtk_widget_class_bind_template_child (widget_class, QmQuotesPage,
+                                        unmark_button);
+  gtk_widget_class_bind_template_child (widget_class, QmQuotesPage,
+                                        detail_stack);
+  gtk_widget_class_bind_template_child (widget_class, QmQuotesPage, view);
+  gtk_widget_class_bind_template_child (widget_class, QmQuotesPage,
+                                        compare_view);
+}
+
+static void
+qm_quotes_page_class_init (QmQuotesPageClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  object_class->dispose = qm_quotes_page_dispose;
+  object_class->finalize = qm_quotes_page_finalize;
+
+  g_type_ensure (QM_TYPE_QUOTE_LIST);
+  g_type_ensure (QM_TYPE_QUOTE_VIEW);
+  g_type_ensure (QM_TYPE_QUOTE_COMPARE_VIEW);
+
+  gtk_widget_class_set_template_from_resource (
+      widget_class, "/org/quartermaster/Quartermaster/ui/qm-quotes-page.ui");
+  bind_children (widget_class);
+  gtk_widget_class_bind_template_callback (widget_class, selected_cb);
+  gtk_widget_class_bind_template_callback (widget_class, activated_cb);
+  gtk_widget_class_bind_template_callback (widget_class, marked_cb);
+  gtk_widget_class_bind_template_callback (widget_class, back_cb);
+  gtk_widget_class_bind_template_callback (widget_class, folded_cb);
+  gtk_widget_class_bind_template_callback (widget_class, matched_cb);
+  gtk_widget_class_bind_template_callback (widget_class,
+                                           qm_quote_list_unmark_all);
+
+  qm_quotes_page_install_import (widget_class);
+  qm_quotes_page_install_edit (widget_class);
+  gtk_widget_class_install_action (widget_class, "quotes.compare", NULL,
+                                   compare_cb);
+  gtk_widget_class_add_binding_action (widget_class, GDK_KEY_d,
+                                       GDK_CONTROL_MASK, "quotes.compare",
+                                       NULL);
+}
+
+static void
+qm_quotes_page_init (QmQuotesPage *self)
+{
+  self->deleted = g_array_new (FALSE, FALSE, sizeof (gint64));
+  gtk_widget_init_template (GTK_WIDGET (self));
+  qm_quotes_page_accept_drops (self);
+  folded_cb (self);
+  update_actions (self);
+}

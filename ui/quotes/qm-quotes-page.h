@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The page of the user's quotes: their list, one of them in full or several
+ * side by side, and the ways in and out. */
+
+#pragma once
+
+#include "ui/quotes/qm-quote-book.h"
+
+#include <adwaita.h>
+
+G_BEGIN_DECLS
+
+#define QM_TYPE_QUOTES_PAGE (qm_quotes_page_get_type ())
+G_DECLARE_FINAL_TYPE (QmQuotesPage, qm_quotes_page, QM, QUOTES_PAGE, AdwBin)
+
+/* Actions: "quotes.import", "quotes.paste", "quotes.address", "quotes.new",
+ * "quotes.edit", "quotes.delete", "quotes.undo", "quotes.restore" (int64 id),
+ * "quotes.compare", "quotes.export-csv", "quotes.export-ubl",
+ * "quotes.history". */
+GtkWidget *qm_quotes_page_new (QmQuoteBook *book);
+
+void qm_quotes_page_focus_search (QmQuotesPage *self);
+
+/* Imports files: what was read is shown before it is stored.
+ *
+ * files: of GFile. */
+void qm_quotes_page_import_files (QmQuotesPage *self, GListModel *files);
+
+G_END_DECLS
