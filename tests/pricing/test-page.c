@@ -235,6 +235,35 @@ static const Shape json_ld[] = {
   { "price-with-sign",
     LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"12,34 €\"}}"), 12.34,
     "EUR", QM_PAGE_JSON_LD },
+  { "gone",
+    LD ("{\"@type\":\"Product\",\"name\":\"Card X100\",\"offers\":{\"@type\":"
+        "\"Offer\",\"price\":\"1299.99\",\"priceCurrency\":\"EUR\","
+        "\"availability\":\"https://schema.org/Discontinued\"}}") "<p>No "
+                                                                  "longer "
+                                                                  "available</"
+                                                                  "p><a "
+                                                                  "href=/"
+                                                                  "used>Used "
+                                                                  "for "
+                                                                  "€500</a>",
+    -1, "", QM_PAGE_NOTHING },
+  { "out-of-stock-not-shown",
+    LD ("{\"@type\":\"Product\",\"name\":\"Card X100\",\"offers\":{\"@type\":"
+        "\"Offer\",\"price\":\"1299.99\",\"priceCurrency\":\"EUR\","
+        "\"availability\":\"https://schema.org/OutOfStock\"}}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "out-of-stock-shown",
+    LD ("{\"@type\":\"Product\",\"name\":\"Card X100\",\"offers\":{\"@type\":"
+        "\"Offer\",\"price\":\"1299.99\",\"priceCurrency\":\"EUR\","
+        "\"availability\":\"https://schema.org/OutOfStock\"}}") "<p "
+                                                                "class=price>"
+                                                                "€1,299.99</p>",
+    1299.99, "EUR", QM_PAGE_JSON_LD },
+  { "in-stock-not-shown",
+    LD ("{\"@type\":\"Product\",\"name\":\"Card X100\",\"offers\":{\"@type\":"
+        "\"Offer\",\"price\":\"1299.99\",\"priceCurrency\":\"EUR\","
+        "\"availability\":\"https://schema.org/InStock\"}}"),
+    1299.99, "EUR", QM_PAGE_JSON_LD },
 };
 
 static const Shape broken_json[] = {
