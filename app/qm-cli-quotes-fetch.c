@@ -14,10 +14,12 @@
 #include "app/qm-cli-quotes-private.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
+#include "data/datadir.h"
 #include "pricing/fetch/qm-watch-store.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
+#include <limits.h>
 #include <string.h>
 
 /* The values of the options as they were typed. */
@@ -37,6 +39,8 @@ typedef struct
 {
   QmQuoteStore *store;
   QmPageRules *rules;
+  QmCatalog *catalog;
+  QmMatcher *matcher;
   GError *trouble; /* of the store: the first one */
   guint failed;
   json_t *outcomes;
@@ -60,6 +64,8 @@ static void
 refresh_clear (Refresh *refresh)
 {
   g_clear_pointer (&refresh->rules, qm_page_rules_free);
+  g_clear_pointer (&refresh->matcher, qm_matcher_free);
+  g_clear_pointer (&refresh->catalog, qm_catalog_free);
   g_clear_error (&refresh->trouble);
   g_clear_pointer (&refresh->outcomes, json_decref);
   if (refresh->text != NULL)
@@ -396,6 +402,21 @@ choose (QmQuoteStore *store, GStrv addresses, GError **error)
   return g_steal_pointer (&watches);
 }
 
+/* What finds the GPUs of the catalog in the lines of feeds. */
+static gboolean
+prepare_matcher (Refresh *refresh, GError **error)
+{
+  char shipped[PATH_MAX], own[PATH_MAX];
+
+  refresh->catalog = qm_cli_catalog_load (error);
+  if (refresh->catalog != NULL)
+    refresh->matcher =
+        qm_matcher_new (refresh->catalog,
+                        qm_data_dir (shipped, sizeof shipped) ? shipped : NULL,
+                        qm_user_data_dir (own, sizeof own) ? own : NULL, error);
+  return refresh->matcher != NULL;
+}
+
 static int
 refresh_all (const Typed *typed, GError **error)
 {
@@ -409,7 +430,8 @@ refresh_all (const Typed *typed, GError **error)
 
   if (store == NULL
       || (watches = choose (store, typed->arguments, error)) == NULL
-      || (refresh.rules = qm_page_rules_load_default (error)) == NULL)
+      || (refresh.rules = qm_page_rules_load_default (error)) == NULL
+      || !prepare_matcher (&refresh, error))
     return QM_CLI_EXIT_BAD_INPUT;
   if (watches->len == 0)
     {
@@ -419,8 +441,8 @@ refresh_all (const Typed *typed, GError **error)
       return QM_CLI_EXIT_BAD_INPUT;
     }
   refresh.store = store;
-  qm_watch_list_refresh (watches, fetcher, extract, report, &refresh,
-                         cancellable);
+  qm_watch_list_refresh (watches, fetcher, refresh.matcher, extract, report,
+                         &refresh, cancellable);
   qm_cli_progress (NULL);
   if (!(typed->json ? qm_cli_json_write (refresh.outcomes, error)
                     : qm_cli_write_text (refresh.text->str, error)))
