@@ -468,6 +468,12 @@ static const Shape seen[] = {
     QM_PAGE_NOTHING },
   { "a-month", HEADING "<b class=price>€10.00/month</b>" BUY, -1, "",
     QM_PAGE_NOTHING },
+  { "members-pay-less",
+    HEADING "<b class=price>€10.50</b><b class=price>€9 Members</b><p "
+            "class=\"vip-price\">VIP price €8</p>" BUY,
+    10.5, "EUR", QM_PAGE_TEXT },
+  { "members-only", HEADING "<p class=price>Member price: €9</p>" BUY, -1, "",
+    QM_PAGE_NOTHING },
   { "related-left-out",
     HEADING "<b class=price>€10.50</b>" BUY
             "<div class=related><b class=price>€99</b></div>",
