@@ -425,6 +425,7 @@ make_input (QmOwnershipWindow *self, const QmAssumption *assumption, guint i)
   adw_action_row_set_subtitle (ADW_ACTION_ROW (row), assumption->source);
   gtk_spin_button_set_digits (GTK_SPIN_BUTTON (spin), inputs[i].digits);
   gtk_spin_button_set_numeric (GTK_SPIN_BUTTON (spin), TRUE);
+  gtk_editable_set_width_chars (GTK_EDITABLE (spin), 7);
   gtk_widget_set_valign (spin, GTK_ALIGN_CENTER);
   gtk_accessible_update_property (GTK_ACCESSIBLE (spin),
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, title, -1);
