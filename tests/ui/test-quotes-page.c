@@ -63,7 +63,7 @@ show_page (QmQuoteBook *book)
   GtkWidget *window = gtk_window_new ();
 
   gtk_window_set_default_size (GTK_WINDOW (window), 1200, 800);
-  gtk_window_set_child (GTK_WINDOW (window), qm_quotes_page_new (book));
+  gtk_window_set_child (GTK_WINDOW (window), qm_quotes_page_new (book, NULL));
   gtk_window_present (GTK_WINDOW (window));
   gtk_test_widget_wait_for_draw (window);
   return window;
