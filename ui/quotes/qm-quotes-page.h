@@ -23,6 +23,7 @@ G_DECLARE_FINAL_TYPE (QmQuotesPage, qm_quotes_page, QM, QUOTES_PAGE, AdwBin)
  * watch: (nullable): of the same book; without it nothing is watched. */
 GtkWidget *qm_quotes_page_new (QmQuoteBook *book, QmPriceWatch *watch);
 
+/* Moves the focus to where quotes are searched. */
 void qm_quotes_page_focus_search (QmQuotesPage *self);
 
 /* Imports files: what was read is shown before it is stored.
