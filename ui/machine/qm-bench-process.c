@@ -527,9 +527,6 @@ qm_bench_process_start (QmBenchProcess *self)
       set_timer (self, 0, missing_cb);
       return;
     }
-  self->pid =
-      (pid_t) g_ascii_strtoll (g_subprocess_get_identifier (self->child), NULL,
-                               10);
   self->out_open = self->err_open = TRUE;
   g_subprocess_wait_async (self->child, NULL, exited_cb, g_object_ref (self));
   read_output (self);
