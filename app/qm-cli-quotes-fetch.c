@@ -14,10 +14,12 @@
 #include "app/qm-cli-quotes-private.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
+#include "data/datadir.h"
 #include "pricing/fetch/qm-watch-refresh.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
+#include <limits.h>
 #include <string.h>
 
 /* The values of the options as they were typed. */
@@ -35,6 +37,8 @@ typedef struct
 /* A refresh. */
 typedef struct
 {
+  QmCatalog *catalog;
+  QmMatcher *matcher;
   guint failed;
   json_t *outcomes;
   QmCliScreen screen;
@@ -56,6 +60,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
 static void
 refresh_clear (Refresh *refresh)
 {
+  g_clear_pointer (&refresh->matcher, qm_matcher_free);
+  g_clear_pointer (&refresh->catalog, qm_catalog_free);
   g_clear_pointer (&refresh->outcomes, json_decref);
   if (refresh->text != NULL)
     g_string_free (refresh->text, TRUE);
@@ -339,6 +345,21 @@ choose (QmQuoteStore *store, GStrv addresses, GError **error)
   return g_steal_pointer (&watches);
 }
 
+/* What finds the GPUs of the catalog in the lines of feeds. */
+static gboolean
+prepare_matcher (Refresh *refresh, GError **error)
+{
+  char shipped[PATH_MAX], own[PATH_MAX];
+
+  refresh->catalog = qm_cli_catalog_load (error);
+  if (refresh->catalog != NULL)
+    refresh->matcher =
+        qm_matcher_new (refresh->catalog,
+                        qm_data_dir (shipped, sizeof shipped) ? shipped : NULL,
+                        qm_user_data_dir (own, sizeof own) ? own : NULL, error);
+  return refresh->matcher != NULL;
+}
+
 static int
 refresh_all (const Typed *typed, GError **error)
 {
@@ -354,7 +375,8 @@ refresh_all (const Typed *typed, GError **error)
 
   if (store == NULL
       || (watches = choose (store, typed->arguments, error)) == NULL
-      || (rules = qm_page_rules_load_default (error)) == NULL)
+      || (rules = qm_page_rules_load_default (error)) == NULL
+      || !prepare_matcher (&refresh, error))
     return QM_CLI_EXIT_BAD_INPUT;
   if (watches->len == 0)
     {
@@ -363,8 +385,8 @@ refresh_all (const Typed *typed, GError **error)
                               "adds one"));
       return QM_CLI_EXIT_BAD_INPUT;
     }
-  qm_watch_refresh (store, watches, fetcher, rules, kept_cb, &refresh,
-                    cancellable, &trouble);
+  qm_watch_refresh (store, watches, fetcher, rules, refresh.matcher, kept_cb,
+                    &refresh, cancellable, &trouble);
   qm_cli_progress (NULL);
   if (!(typed->json ? qm_cli_json_write (refresh.outcomes, error)
                     : qm_cli_write_text (refresh.text->str, error)))

@@ -99,6 +99,7 @@ qm_watch_refresh (QmQuoteStore *store,
                   GPtrArray *watches,
                   QmFetcher *fetcher,
                   const QmPageRules *rules,
+                  const QmMatcher *matcher,
                   QmWatchKept kept,
                   gpointer user_data,
                   GCancellable *cancellable,
@@ -109,8 +110,8 @@ qm_watch_refresh (QmQuoteStore *store,
   g_return_val_if_fail (store != NULL && watches != NULL, FALSE);
   g_return_val_if_fail (fetcher != NULL, FALSE);
 
-  qm_watch_list_refresh (watches, fetcher, extract_cb, report_cb, &refresh,
-                         cancellable);
+  qm_watch_list_refresh (watches, fetcher, matcher, extract_cb, report_cb,
+                         &refresh, cancellable);
   if (refresh.trouble == NULL)
     return TRUE;
   g_propagate_error (error, refresh.trouble);

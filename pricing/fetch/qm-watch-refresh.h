@@ -28,6 +28,7 @@ typedef void (*QmWatchKept) (const QmWatch *watch,
  * becomes its title.  Not for a thread that draws.
  *
  * rules: (nullable)
+ * matcher: (nullable): finds the GPUs of the catalog in the lines of feeds.
  * kept: (nullable): called in this thread.
  *
  * Returns: FALSE with an error of the store, the first one, where something
@@ -36,6 +37,7 @@ gboolean qm_watch_refresh (QmQuoteStore *store,
                            GPtrArray *watches,
                            QmFetcher *fetcher,
                            const QmPageRules *rules,
+                           const QmMatcher *matcher,
                            QmWatchKept kept,
                            gpointer user_data,
                            GCancellable *cancellable,
