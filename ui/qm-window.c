@@ -6,6 +6,7 @@
 
 #include "ui/advisor/qm-advisor-page.h"
 #include "ui/advisor/qm-ownership-window.h"
+#include "ui/machine/qm-machine-page.h"
 #include "ui/qm-problem-bar.h"
 #include "ui/quotes/qm-quotes-page.h"
 
@@ -26,7 +27,10 @@ struct _QmWindow
   QmAdvisorPage *page;
   QmQuoteBook *book; /* NULL: no quotes are kept */
   QmQuotesPage *quotes;
+  QmBenchSession *session; /* NULL: nothing is measured here */
+  QmMachinePage *machine;
   GtkWidget *total_cost; /* weak; NULL: not open */
+  GtkWidget *question;   /* weak; NULL: nobody is asked about closing */
 };
 
 G_DEFINE_FINAL_TYPE (QmWindow, qm_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -77,11 +81,74 @@ save_question (QmWindow *self)
   g_settings_set_boolean (self->settings, "sidebar-shown", sidebar);
 }
 
+/* A benchmark cannot run without its window: it is stopped first, and the
+ * window closes when nothing of it is left. */
+
+static void
+stopped_cb (GObject *object, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (QmWindow) self = data;
+
+  qm_bench_session_stop_finish (QM_BENCH_SESSION (object), result);
+  gtk_window_close (GTK_WINDOW (self));
+}
+
+void
+qm_window_stop_and_close (QmWindow *self)
+{
+  g_return_if_fail (QM_IS_WINDOW (self));
+
+  if (self->session != NULL && qm_bench_session_is_busy (self->session))
+    qm_bench_session_stop_async (self->session, stopped_cb,
+                                 g_object_ref (self));
+  else
+    gtk_window_close (GTK_WINDOW (self));
+}
+
+static void
+answered_cb (AdwMessageDialog *dialog, const char *response, QmWindow *self)
+{
+  if (g_strcmp0 (response, "stop") == 0)
+    qm_window_stop_and_close (self);
+}
+
+static void
+ask_to_stop (QmWindow *self)
+{
+  GtkWidget *dialog;
+
+  if (self->question != NULL)
+    {
+      gtk_window_present (GTK_WINDOW (self->question));
+      return;
+    }
+  dialog = adw_message_dialog_new (GTK_WINDOW (self), _ ("Stop the Benchmark?"),
+                                   _ ("It cannot run without this window. What "
+                                      "is measured is kept, and the next start "
+                                      "goes on there."));
+  adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (dialog), "back",
+                                    _ ("_Go Back"), "stop",
+                                    _ ("_Stop and Close"), NULL);
+  adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (dialog),
+                                              "stop", ADW_RESPONSE_DESTRUCTIVE);
+  adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (dialog), "back");
+  adw_message_dialog_set_close_response (ADW_MESSAGE_DIALOG (dialog), "back");
+  g_signal_connect_object (dialog, "response", G_CALLBACK (answered_cb), self,
+                           0);
+  g_set_weak_pointer (&self->question, dialog);
+  gtk_window_present (GTK_WINDOW (dialog));
+}
+
 static gboolean
 qm_window_close_request (GtkWindow *window)
 {
   QmWindow *self = QM_WINDOW (window);
 
+  if (self->session != NULL && qm_bench_session_is_busy (self->session))
+    {
+      ask_to_stop (self);
+      return GDK_EVENT_STOP;
+    }
   if (self->settings != NULL)
     {
       save_window (self);
@@ -172,10 +239,9 @@ quotes_changed_cb (QmWindow *self)
 }
 
 static gboolean
-shows_quotes (QmWindow *self)
+shows (QmWindow *self, const char *page)
 {
-  return g_strcmp0 (adw_view_stack_get_visible_child_name (self->stack),
-                    "quotes")
+  return g_strcmp0 (adw_view_stack_get_visible_child_name (self->stack), page)
          == 0;
 }
 
@@ -183,12 +249,12 @@ shows_quotes (QmWindow *self)
 static void
 page_changed_cb (QmWindow *self)
 {
-  gboolean quotes = shows_quotes (self);
-
   if (self->advisor != NULL)
-    gtk_widget_set_visible (self->sidebar_button, !quotes);
-  if (quotes)
+    gtk_widget_set_visible (self->sidebar_button, shows (self, "advisor"));
+  if (shows (self, "quotes"))
     gtk_widget_child_focus (GTK_WIDGET (self->quotes), GTK_DIR_TAB_FORWARD);
+  else if (shows (self, "machine"))
+    qm_machine_page_focus (self->machine);
 }
 
 void
@@ -209,6 +275,34 @@ qm_window_open_quotes (QmWindow *self, const char *path)
                                     "quotes", _ ("Quotes"));
   adw_view_stack_page_set_icon_name (page, "x-office-document-symbolic");
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.import-quotes", TRUE);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.show-page", TRUE);
+}
+
+/* The candidate that this machine is, at the model that the advisor shows. */
+static void
+show_plots_cb (QmWindow *self)
+{
+  adw_view_stack_set_visible_child_name (self->stack, "advisor");
+}
+
+void
+qm_window_open_machine (QmWindow *self)
+{
+  const QmCatalog *catalog;
+  AdwViewStackPage *page;
+
+  g_return_if_fail (QM_IS_WINDOW (self));
+  g_return_if_fail (self->advisor != NULL && self->machine == NULL);
+
+  catalog = qm_advisor_get_catalog (self->advisor);
+  self->session = qm_bench_session_new (catalog);
+  self->machine = QM_MACHINE_PAGE (
+      qm_machine_page_new (catalog, NULL, self->session, self->settings));
+  g_signal_connect_object (self->machine, "show-plots",
+                           G_CALLBACK (show_plots_cb), self, G_CONNECT_SWAPPED);
+  page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->machine),
+                                    "machine", _ ("This Machine"));
+  adw_view_stack_page_set_icon_name (page, "computer-symbolic");
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.show-page", TRUE);
 }
 
@@ -256,9 +350,9 @@ search_model_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmWindow *self = QM_WINDOW (widget);
 
-  if (shows_quotes (self))
+  if (shows (self, "quotes"))
     qm_quotes_page_focus_search (self->quotes);
-  else
+  else if (shows (self, "advisor"))
     qm_advisor_page_search_model (self->page);
 }
 
@@ -303,11 +397,21 @@ result_action_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   g_autofree char *action =
       g_strconcat ("results.", name + strlen ("win."), NULL);
 
-  if (shows_quotes (self))
+  if (shows (self, "quotes"))
     {
       if (g_str_equal (name, "win.save-table"))
         gtk_widget_activate_action (GTK_WIDGET (self->quotes),
                                     "quotes.export-csv", NULL);
+      return;
+    }
+  if (shows (self, "machine"))
+    {
+      if (g_str_equal (name, "win.save-table"))
+        gtk_widget_activate_action (GTK_WIDGET (self->machine),
+                                    "machine.save-table", NULL);
+      else if (g_str_equal (name, "win.copy-table"))
+        gtk_widget_activate_action (GTK_WIDGET (self->machine),
+                                    "machine.copy-table", NULL);
       return;
     }
   gtk_widget_activate_action_variant (qm_advisor_page_get_results (self->page),
@@ -323,6 +427,8 @@ qm_window_dispose (GObject *object)
     qm_quote_book_close (self->book);
   g_clear_object (&self->book);
   g_clear_weak_pointer (&self->total_cost);
+  g_clear_weak_pointer (&self->question);
+  g_clear_object (&self->session);
   g_clear_object (&self->advisor);
   g_clear_object (&self->settings);
 
