@@ -29,6 +29,7 @@ struct _QmWindow
   QmQuotesPage *quotes;
   QmBenchSession *session; /* NULL: nothing is measured here */
   QmMachinePage *machine;
+  AdwViewStackPage *machine_page;
   GtkWidget *total_cost; /* weak; NULL: not open */
   GtkWidget *question;   /* weak; NULL: nobody is asked about closing */
 };
@@ -254,7 +255,10 @@ page_changed_cb (QmWindow *self)
   if (shows (self, "quotes"))
     gtk_widget_child_focus (GTK_WIDGET (self->quotes), GTK_DIR_TAB_FORWARD);
   else if (shows (self, "machine"))
-    qm_machine_page_focus (self->machine);
+    {
+      adw_view_stack_page_set_needs_attention (self->machine_page, FALSE);
+      qm_machine_page_focus (self->machine);
+    }
 }
 
 void
@@ -285,11 +289,20 @@ show_plots_cb (QmWindow *self)
   adw_view_stack_set_visible_child_name (self->stack, "advisor");
 }
 
+static void
+finished_cb (QmWindow *self)
+{
+  if (shows (self, "machine"))
+    return;
+  adw_view_stack_page_set_needs_attention (self->machine_page, TRUE);
+  qm_window_add_toast (self, _ ("The benchmark is done"));
+}
+
 void
 qm_window_open_machine (QmWindow *self)
 {
+  g_autoptr (QmLocalMachine) machine = qm_local_machine_new ();
   const QmCatalog *catalog;
-  AdwViewStackPage *page;
 
   g_return_if_fail (QM_IS_WINDOW (self));
   g_return_if_fail (self->advisor != NULL && self->machine == NULL);
@@ -297,12 +310,15 @@ qm_window_open_machine (QmWindow *self)
   catalog = qm_advisor_get_catalog (self->advisor);
   self->session = qm_bench_session_new (catalog);
   self->machine = QM_MACHINE_PAGE (
-      qm_machine_page_new (catalog, NULL, self->session, self->settings));
+      qm_machine_page_new (catalog, machine, self->session, self->settings));
   g_signal_connect_object (self->machine, "show-plots",
                            G_CALLBACK (show_plots_cb), self, G_CONNECT_SWAPPED);
-  page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->machine),
-                                    "machine", _ ("This Machine"));
-  adw_view_stack_page_set_icon_name (page, "computer-symbolic");
+  g_signal_connect_object (self->session, "finished", G_CALLBACK (finished_cb),
+                           self, G_CONNECT_SWAPPED);
+  self->machine_page =
+      adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->machine),
+                                 "machine", _ ("This Machine"));
+  adw_view_stack_page_set_icon_name (self->machine_page, "computer-symbolic");
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.show-page", TRUE);
 }
 

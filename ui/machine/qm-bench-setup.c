@@ -32,6 +32,7 @@ struct _QmBenchSetup
   GtkLabel *estimate;
 
   QmLocalMachine *machine;
+  char *device;          /* chosen before devices were known; NULL */
   GPtrArray *device_ids; /* char*, as in the row */
   GArray *choices;       /* Choice */
   gboolean filling;      /* what changes is not the user's doing */
@@ -59,7 +60,8 @@ changed_cb (QmBenchSetup *self)
 static void
 machine_changed_cb (QmBenchSetup *self)
 {
-  g_autofree char *chosen = g_strdup (qm_bench_setup_get_device (self));
+  g_autofree char *shown = g_strdup (qm_bench_setup_get_device (self));
+  const char *chosen = shown != NULL ? shown : self->device;
   g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
   guint n, position = 0;
   const QmMachineDevice *devices =
@@ -80,7 +82,8 @@ machine_changed_cb (QmBenchSetup *self)
   gtk_widget_set_visible (GTK_WIDGET (self->device_row),
                           self->device_ids->len > 1);
   self->filling = FALSE;
-  changed_cb (self);
+  if (g_strcmp0 (shown, qm_bench_setup_get_device (self)) != 0)
+    changed_cb (self);
 }
 
 /* Everything that fits, or nothing where that is chosen already. */
@@ -135,7 +138,9 @@ void
 qm_bench_setup_open (QmBenchSetup *self,
                      const QmCatalog *catalog,
                      QmLocalMachine *machine,
-                     const char *const *chosen)
+                     const char *device,
+                     const char *const *chosen,
+                     QmBenchMethods methods)
 {
   g_autoptr (GPtrArray) models = NULL;
 
@@ -144,6 +149,7 @@ qm_bench_setup_open (QmBenchSetup *self,
   g_return_if_fail (self->machine == NULL);
 
   self->machine = g_object_ref (machine);
+  self->device = g_strdup (device);
   models = qm_models_sorted (catalog);
   for (guint i = 0; i < models->len; i++)
     {
@@ -152,6 +158,9 @@ qm_bench_setup_open (QmBenchSetup *self,
       add_model (self, model,
                  chosen != NULL && g_strv_contains (chosen, model->id));
     }
+  self->filling = TRUE;
+  adw_combo_row_set_selected (self->methods_row, (guint) methods);
+  self->filling = FALSE;
   qm_machine_devices_set_machine (self->devices, machine);
   g_signal_connect_object (machine, "changed", G_CALLBACK (machine_changed_cb),
                            self, G_CONNECT_SWAPPED);
@@ -253,6 +262,7 @@ qm_bench_setup_finalize (GObject *object)
 {
   QmBenchSetup *self = QM_BENCH_SETUP (object);
 
+  g_free (self->device);
   g_ptr_array_unref (self->device_ids);
   g_array_unref (self->choices);
 

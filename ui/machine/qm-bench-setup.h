@@ -19,12 +19,15 @@ G_DECLARE_FINAL_TYPE (QmBenchSetup, qm_bench_setup, QM, BENCH_SETUP, GtkWidget)
 
 /* Signals: "changed": device, methods or models have been chosen anew. */
 
-/* What there is to choose from, and the models that are chosen at first, NULL
- * for none.  To be called once; the catalog must outlive it. */
+/* What there is to choose from, and what is chosen at first: a device, NULL for
+ * the first that can be used, models, NULL for none, and methods.  To be called
+ * once; the catalog must outlive it. */
 void qm_bench_setup_open (QmBenchSetup *self,
                           const QmCatalog *catalog,
                           QmLocalMachine *machine,
-                          const char *const *chosen);
+                          const char *device,
+                          const char *const *chosen,
+                          QmBenchMethods methods);
 
 /* What is chosen: the id of a device, NULL where there is none; (transfer
  * none).  The ids of models; (transfer container). */

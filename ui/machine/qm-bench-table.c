@@ -141,7 +141,7 @@ fill_cell (GtkListItem *list_item, Column *column)
 }
 
 static void
-row_changed_cb (QmBenchRow *row, GParamSpec *pspec, GtkListItem *list_item)
+row_changed_cb (QmBenchRow *row, GtkListItem *list_item)
 {
   Column *column = g_object_get_data (G_OBJECT (list_item), "column");
 
@@ -175,7 +175,7 @@ static void
 bind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
 {
   fill_cell (list_item, data);
-  g_signal_connect (gtk_list_item_get_item (list_item), "notify",
+  g_signal_connect (gtk_list_item_get_item (list_item), "changed",
                     G_CALLBACK (row_changed_cb), list_item);
 }
 
@@ -275,7 +275,8 @@ qm_bench_table_sort (QmBenchTable *self,
 void
 qm_bench_table_set_narrow (QmBenchTable *self, gboolean narrow)
 {
-  static const QmBenchColumn spare[] = { QM_BENCH_COLUMN_STEP,
+  static const QmBenchColumn spare[] = { QM_BENCH_COLUMN_MICRO_BATCH,
+                                         QM_BENCH_COLUMN_STEP,
                                          QM_BENCH_COLUMN_MFU,
                                          QM_BENCH_COLUMN_MEMORY };
 

@@ -4,6 +4,8 @@
 
 #include "ui/machine/qm-bench-watch.h"
 
+#include "ui/machine/qm-bench-trouble.h"
+
 #include <math.h>
 
 struct _QmBenchWatch
@@ -14,6 +16,7 @@ struct _QmBenchWatch
   GtkLabel *headline;
   GtkWidget *pause_button;
   GtkWidget *continue_button;
+  GtkWidget *again_button;
   GtkWidget *cancel_button;
   GtkWidget *bars;
   GtkProgressBar *overall;
@@ -21,10 +24,7 @@ struct _QmBenchWatch
   GtkProgressBar *current;
   GtkLabel *current_label;
   GtkLabel *sensors;
-  GtkWidget *failure_box;
-  GtkLabel *failure;
-  GtkWidget *log_expander;
-  GtkLabel *log;
+  QmBenchTrouble *trouble;
 };
 
 G_DEFINE_FINAL_TYPE (QmBenchWatch, qm_bench_watch, GTK_TYPE_WIDGET)
@@ -53,17 +53,15 @@ set_bar (GtkProgressBar *bar, double fraction)
 void
 qm_bench_watch_show (QmBenchWatch *self, const QmBenchWatched *watched)
 {
-  gboolean failed;
-
   g_return_if_fail (QM_IS_BENCH_WATCH (self));
 
   gtk_widget_set_visible (GTK_WIDGET (self), watched != NULL);
   if (watched == NULL)
     return;
-  failed = watched->failure != NULL;
   set_label (self->headline, watched->headline);
   gtk_widget_set_visible (self->pause_button, watched->can_pause);
   gtk_widget_set_visible (self->continue_button, watched->can_continue);
+  gtk_widget_set_visible (self->again_button, watched->can_try_again);
   gtk_widget_set_visible (self->cancel_button, watched->can_cancel);
   gtk_widget_set_visible (self->bars, watched->running);
   set_bar (self->overall, watched->overall);
@@ -71,18 +69,14 @@ qm_bench_watch_show (QmBenchWatch *self, const QmBenchWatched *watched)
   set_bar (self->current, watched->current);
   set_label (self->current_label, watched->current_text);
   set_label (self->sensors, watched->sensors);
-  set_label (self->failure, watched->failure);
-  set_label (self->log, watched->log);
-  gtk_widget_set_visible (self->log_expander, failed && watched->log != NULL
-                                                  && *watched->log != '\0');
-  gtk_widget_set_visible (self->failure_box, failed);
+  qm_bench_trouble_show (self->trouble, watched->failure, watched->log);
 }
 
 void
 qm_bench_watch_focus (QmBenchWatch *self)
 {
   GtkWidget *buttons[] = { self->pause_button, self->continue_button,
-                           self->cancel_button };
+                           self->again_button, self->cancel_button };
 
   g_return_if_fail (QM_IS_BENCH_WATCH (self));
 
@@ -107,6 +101,8 @@ qm_bench_watch_class_init (QmBenchWatchClass *klass)
 
   G_OBJECT_CLASS (klass)->dispose = qm_bench_watch_dispose;
 
+  g_type_ensure (QM_TYPE_BENCH_TROUBLE);
+
   gtk_widget_class_set_accessible_role (widget_class,
                                         GTK_ACCESSIBLE_ROLE_GROUP);
   gtk_widget_class_set_template_from_resource (
@@ -118,6 +114,8 @@ qm_bench_watch_class_init (QmBenchWatchClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmBenchWatch,
                                         continue_button);
   gtk_widget_class_bind_template_child (widget_class, QmBenchWatch,
+                                        again_button);
+  gtk_widget_class_bind_template_child (widget_class, QmBenchWatch,
                                         cancel_button);
   gtk_widget_class_bind_template_child (widget_class, QmBenchWatch, bars);
   gtk_widget_class_bind_template_child (widget_class, QmBenchWatch, overall);
@@ -127,12 +125,7 @@ qm_bench_watch_class_init (QmBenchWatchClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmBenchWatch,
                                         current_label);
   gtk_widget_class_bind_template_child (widget_class, QmBenchWatch, sensors);
-  gtk_widget_class_bind_template_child (widget_class, QmBenchWatch,
-                                        failure_box);
-  gtk_widget_class_bind_template_child (widget_class, QmBenchWatch, failure);
-  gtk_widget_class_bind_template_child (widget_class, QmBenchWatch,
-                                        log_expander);
-  gtk_widget_class_bind_template_child (widget_class, QmBenchWatch, log);
+  gtk_widget_class_bind_template_child (widget_class, QmBenchWatch, trouble);
 }
 
 static void

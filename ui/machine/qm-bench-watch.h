@@ -15,7 +15,7 @@ typedef struct
 {
   const char *headline; /* "Measuring 3 of 12"; what a screen reader hears */
   gboolean running;     /* bars and sensors are shown */
-  gboolean can_pause, can_continue, can_cancel;
+  gboolean can_pause, can_continue, can_try_again, can_cancel;
   double overall;           /* 0 to 1 */
   const char *overall_text; /* "about 12 minutes left" */
   double current;           /* 0 to 1; NaN: not known, the bar pulses */

@@ -4,11 +4,7 @@
 
 #include "ui/machine/qm-machine-page-private.h"
 
-#include "pricing/qm-format.h"
-#include "ui/machine/qm-machine-text.h"
-
 #include <glib/gi18n-lib.h>
-#include <math.h>
 
 enum
 {
@@ -29,120 +25,16 @@ qm_machine_page_tell (QmMachinePage *self, const char *message)
   adw_toast_overlay_add_toast (self->overlay, adw_toast_new (markup));
 }
 
-/* What is said of a session. */
-
-static char *
-describe_sensors (QmBenchSession *session)
-{
-  double celsius = qm_bench_session_get_celsius (session);
-  double watts = qm_bench_session_get_watts (session);
-  double limit = qm_bench_session_get_watts_limit (session);
-  GString *text = g_string_new (NULL);
-
-  if (isfinite (celsius))
-    g_string_append_printf (text, _ ("%.0f °C"), celsius);
-  if (isfinite (watts) && text->len > 0)
-    g_string_append (text, " · ");
-  if (isfinite (watts) && isfinite (limit))
-    /* Translators: power that is used, and its limit, in watts. */
-    g_string_append_printf (text, _ ("%.0f of %.0f W"), watts, limit);
-  else if (isfinite (watts))
-    g_string_append_printf (text, _ ("%.0f W"), watts);
-  return g_string_free (text, FALSE);
-}
-
-static char *
-describe_left (QmBenchSession *session)
-{
-  double seconds = qm_bench_session_get_seconds_left (session);
-  g_autofree char *time = NULL;
-  guint n = g_list_model_get_n_items (qm_bench_session_get_rows (session));
-  guint done = qm_bench_session_get_n_done (session);
-
-  if (!isfinite (seconds))
-    return g_strdup_printf (_ ("%u of %u configurations"), done, n);
-  time = qm_machine_text_duration (seconds);
-  /* Translators: done, all, a time: "3 of 12 configurations, about 12 minutes
-   * left". */
-  return g_strdup_printf (_ ("%u of %u configurations, about %s left"), done, n,
-                          time);
-}
-
-static const char *
-headline_of (QmBenchSession *session)
-{
-  switch (qm_bench_session_get_state (session))
-    {
-    case QM_BENCH_SESSION_RUNNING:
-      return _ ("Measuring");
-    case QM_BENCH_SESSION_STOPPING:
-      return _ ("Stopping");
-    case QM_BENCH_SESSION_PAUSED:
-      return _ ("Paused");
-    case QM_BENCH_SESSION_FINISHED:
-      return _ ("The benchmark is done");
-    case QM_BENCH_SESSION_FAILED:
-      return _ ("The benchmark stopped");
-    case QM_BENCH_SESSION_IDLE:
-    case QM_BENCH_SESSION_ESTIMATING:
-    case QM_BENCH_SESSION_READY:
-    default:
-      return NULL;
-    }
-}
-
-static char *
-describe_current (QmBenchSession *session)
-{
-  QmBenchRow *row = qm_bench_session_get_current (session);
-  g_autofree char *method = NULL;
-
-  if (row == NULL)
-    return NULL;
-  method = qm_bench_column_text (QM_BENCH_COLUMN_METHOD, row);
-  if (qm_bench_row_get_micro_batch (row) <= 0)
-    return g_strdup_printf ("%s, %s", qm_bench_row_get_title (row), method);
-  /* Translators: model, method, a number of samples. */
-  return g_strdup_printf (_ ("%s, %s, micro-batch %" G_GINT64_FORMAT),
-                          qm_bench_row_get_title (row), method,
-                          qm_bench_row_get_micro_batch (row));
-}
-
-static void
-show_watch (QmMachinePage *self)
-{
-  QmBenchSession *session = self->session;
-  QmBenchSessionState state = qm_bench_session_get_state (session);
-  QmBenchRow *row = qm_bench_session_get_current (session);
-  g_autofree char *left = describe_left (session);
-  g_autofree char *current = describe_current (session);
-  g_autofree char *sensors = describe_sensors (session);
-  QmBenchWatched watched = {
-    .headline = headline_of (session),
-    .running = state == QM_BENCH_SESSION_RUNNING
-               || state == QM_BENCH_SESSION_STOPPING
-               || state == QM_BENCH_SESSION_PAUSED,
-    .can_pause = state == QM_BENCH_SESSION_RUNNING,
-    .can_continue =
-        state == QM_BENCH_SESSION_PAUSED || state == QM_BENCH_SESSION_FAILED,
-    .can_cancel =
-        state == QM_BENCH_SESSION_RUNNING || state == QM_BENCH_SESSION_PAUSED,
-    .overall = qm_bench_session_get_progress (session),
-    .overall_text = left,
-    .current = row != NULL ? qm_bench_row_get_progress (row) : 0,
-    .current_text = current,
-    .sensors = sensors,
-    .failure = qm_bench_session_get_failure (session),
-    .log = qm_bench_session_get_log (session),
-  };
-
-  qm_bench_watch_show (self->watch,
-                       watched.headline != NULL || watched.failure != NULL
-                           ? &watched
-                           : NULL);
-}
-
 /* The actions. */
+
+/* A benchmark that can go on must not be planned anew by accident. */
+static gboolean
+is_locked (QmMachinePage *self)
+{
+  return self->restoring || qm_bench_session_is_busy (self->session)
+         || qm_bench_session_get_state (self->session)
+                == QM_BENCH_SESSION_PAUSED;
+}
 
 static void
 update_actions (QmMachinePage *self)
@@ -156,17 +48,31 @@ update_actions (QmMachinePage *self)
       state == QM_BENCH_SESSION_PAUSED || state == QM_BENCH_SESSION_FAILED;
 
   gtk_widget_action_set_enabled (widget, "machine.start",
-                                 state == QM_BENCH_SESSION_READY);
+                                 qm_machine_page_can_start (self));
   gtk_widget_action_set_enabled (widget, "machine.pause", running);
   gtk_widget_action_set_enabled (widget, "machine.continue", stopped);
   gtk_widget_action_set_enabled (widget, "machine.cancel", running || stopped);
+  gtk_widget_action_set_enabled (
+      widget, "machine.again",
+      state == QM_BENCH_SESSION_FINISHED
+          && qm_machine_page_count (self->session, QM_BENCH_ROW_FAILED) > 0);
   gtk_widget_action_set_enabled (widget, "machine.save-table", n > 0);
   gtk_widget_action_set_enabled (widget, "machine.copy-table", n > 0);
   gtk_widget_action_set_enabled (widget, "machine.copy-row",
                                  qm_bench_table_get_selected (self->table)
                                      != NULL);
-  qm_bench_setup_set_locked (self->setup,
-                             qm_bench_session_is_busy (self->session));
+  qm_bench_setup_set_locked (self->setup, is_locked (self));
+}
+
+static void
+selected_cb (QmMachinePage *self)
+{
+  QmBenchRow *row = qm_bench_table_get_selected (self->table);
+
+  qm_bench_trouble_show (self->trouble,
+                         row != NULL ? qm_bench_row_get_reason (row) : NULL,
+                         row != NULL ? qm_bench_row_get_log (row) : NULL);
+  update_actions (self);
 }
 
 static void
@@ -175,21 +81,65 @@ session_changed_cb (QmMachinePage *self)
   guint n =
       g_list_model_get_n_items (qm_bench_session_get_rows (self->session));
 
-  show_watch (self);
+  if (qm_bench_session_get_state (self->session) != QM_BENCH_SESSION_ESTIMATING)
+    self->restoring = FALSE;
+  qm_machine_page_show_watch (self);
+  qm_machine_page_show_estimate (self);
+  selected_cb (self);
   gtk_stack_set_visible_child_name (self->stack, n > 0 ? "table" : "empty");
   update_actions (self);
+}
+
+/* Ids of all models. */
+static char **
+list_models (const QmCatalog *catalog)
+{
+  g_autoptr (GStrvBuilder) ids = g_strv_builder_new ();
+  size_t n;
+  const QmModel *models = qm_catalog_models (catalog, &n);
+
+  for (size_t i = 0; i < n; i++)
+    g_strv_builder_add (ids, models[i].id);
+  return g_strv_builder_end (ids);
+}
+
+static void
+save_choice (QmMachinePage *self, const char *const *models)
+{
+  if (self->settings == NULL)
+    return;
+  g_settings_set_strv (self->settings, "bench-models", models);
+  g_settings_set_enum (self->settings, "bench-methods",
+                       (int) qm_bench_setup_get_methods (self->setup));
+}
+
+/* What is planned for all models stays until another device or other methods
+ * are chosen. */
+static void
+plan_overview (QmMachinePage *self, const char *device, QmBenchMethods methods)
+{
+  g_auto (GStrv) all = NULL;
+
+  if (g_strcmp0 (device, qm_bench_session_get_device (self->overview)) == 0
+      && methods == qm_bench_session_get_methods (self->overview))
+    return;
+  all = list_models (self->catalog);
+  qm_bench_session_estimate (self->overview, device, (const char *const *) all,
+                             methods);
 }
 
 static void
 setup_changed_cb (QmMachinePage *self)
 {
+  const char *device = qm_bench_setup_get_device (self->setup);
+  QmBenchMethods methods = qm_bench_setup_get_methods (self->setup);
   g_autofree const char **models = qm_bench_setup_get_models (self->setup);
 
-  if (self->settings != NULL)
-    g_settings_set_strv (self->settings, "bench-models", models);
-  qm_bench_session_estimate (self->session,
-                             qm_bench_setup_get_device (self->setup), models,
-                             qm_bench_setup_get_methods (self->setup));
+  plan_overview (self, device, methods);
+  if (is_locked (self))
+    return;
+  save_choice (self, models);
+  qm_bench_session_estimate (self->session, device, models, methods);
 }
 
 static void
@@ -212,6 +162,15 @@ static void
 continue_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
   qm_bench_session_start (QM_MACHINE_PAGE (widget)->session);
+}
+
+static void
+again_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  QmMachinePage *self = QM_MACHINE_PAGE (widget);
+
+  qm_bench_session_set_again (self->session, TRUE);
+  qm_bench_session_start (self->session);
 }
 
 /* One key for both. */
@@ -271,6 +230,32 @@ qm_machine_page_focus (QmMachinePage *self)
     gtk_widget_child_focus (GTK_WIDGET (self->setup), GTK_DIR_TAB_FORWARD);
 }
 
+/* With what was left unfinished, or else with what was chosen last. */
+static void
+open_setup (QmMachinePage *self)
+{
+  g_auto (GStrv) chosen = NULL;
+  QmBenchMethods methods = QM_BENCH_METHODS_FREE_LUNCH;
+
+  self->restoring = qm_bench_session_restore (self->session);
+  if (self->restoring)
+    {
+      chosen =
+          g_strdupv ((char **) qm_bench_session_get_models (self->session));
+      methods = qm_bench_session_get_methods (self->session);
+    }
+  else if (self->settings != NULL)
+    {
+      chosen = g_settings_get_strv (self->settings, "bench-models");
+      methods = (QmBenchMethods) g_settings_get_enum (self->settings,
+                                                      "bench-methods");
+    }
+  qm_bench_setup_open (self->setup, self->catalog, self->machine,
+                       qm_bench_session_get_device (self->session),
+                       (const char *const *) chosen, methods);
+  session_changed_cb (self);
+}
+
 GtkWidget *
 qm_machine_page_new (const QmCatalog *catalog,
                      QmLocalMachine *machine,
@@ -278,7 +263,6 @@ qm_machine_page_new (const QmCatalog *catalog,
                      GSettings *settings)
 {
   QmMachinePage *self;
-  g_auto (GStrv) chosen = NULL;
 
   g_return_val_if_fail (catalog != NULL, NULL);
   g_return_val_if_fail (QM_IS_LOCAL_MACHINE (machine), NULL);
@@ -288,14 +272,16 @@ qm_machine_page_new (const QmCatalog *catalog,
   self->machine = g_object_ref (machine);
   self->session = g_object_ref (session);
   g_set_object (&self->settings, settings);
-  if (settings != NULL)
-    chosen = g_settings_get_strv (settings, "bench-models");
+  self->catalog = catalog;
+  self->overview = qm_bench_session_new (catalog);
   qm_bench_table_set_rows (self->table, qm_bench_session_get_rows (session));
   g_signal_connect_object (session, "changed", G_CALLBACK (session_changed_cb),
                            self, G_CONNECT_SWAPPED);
-  qm_bench_setup_open (self->setup, catalog, machine,
-                       (const char *const *) chosen);
-  session_changed_cb (self);
+  g_signal_connect_object (self->overview, "changed",
+                           G_CALLBACK (qm_machine_page_show_predictions), self,
+                           G_CONNECT_SWAPPED);
+  open_setup (self);
+  qm_local_machine_reload (machine);
   return GTK_WIDGET (self);
 }
 
@@ -305,6 +291,7 @@ qm_machine_page_dispose (GObject *object)
   QmMachinePage *self = QM_MACHINE_PAGE (object);
 
   g_clear_object (&self->chooser);
+  g_clear_object (&self->overview);
   g_clear_object (&self->session);
   g_clear_object (&self->machine);
   g_clear_object (&self->settings);
@@ -331,6 +318,7 @@ install_actions (GtkWidgetClass *widget_class)
     { "machine.reload", reload_cb, GDK_KEY_F5, 0 },
     { "machine.pause", pause_cb, 0, 0 },
     { "machine.continue", continue_cb, 0, 0 },
+    { "machine.again", again_cb, 0, 0 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (actions); i++)
@@ -355,6 +343,7 @@ qm_machine_page_class_init (QmMachinePageClass *klass)
 
   g_type_ensure (QM_TYPE_BENCH_SETUP);
   g_type_ensure (QM_TYPE_BENCH_TABLE);
+  g_type_ensure (QM_TYPE_BENCH_TROUBLE);
   g_type_ensure (QM_TYPE_BENCH_WATCH);
 
   for (guint i = 0; i < N_SIGNALS; i++)
@@ -372,10 +361,11 @@ qm_machine_page_class_init (QmMachinePageClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage, watch);
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage, stack);
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage, table);
+  gtk_widget_class_bind_template_child (widget_class, QmMachinePage, trouble);
   gtk_widget_class_bind_template_callback (widget_class, back_cb);
   gtk_widget_class_bind_template_callback (widget_class, folded_cb);
   gtk_widget_class_bind_template_callback (widget_class, setup_changed_cb);
-  gtk_widget_class_bind_template_callback (widget_class, update_actions);
+  gtk_widget_class_bind_template_callback (widget_class, selected_cb);
   install_actions (widget_class);
 }
 
