@@ -29,9 +29,10 @@ G_BEGIN_DECLS
 
 typedef enum
 {
-  QM_BENCH_SESSION_IDLE,       /* no question */
+  QM_BENCH_SESSION_IDLE,       /* no question, or none that can be planned:
+                                  qm_bench_session_get_failure() */
   QM_BENCH_SESSION_ESTIMATING, /* qm-bench plans; rows are those from before */
-  QM_BENCH_SESSION_READY,      /* planned, or why that failed */
+  QM_BENCH_SESSION_READY,      /* planned; nothing is done yet */
   QM_BENCH_SESSION_RUNNING,
   QM_BENCH_SESSION_STOPPING, /* on its way to PAUSED or READY */
   QM_BENCH_SESSION_PAUSED,
