@@ -122,9 +122,6 @@ add_model (QmBenchSetup *self, const QmModel *model, gboolean chosen)
   adw_preferences_row_set_use_markup (ADW_PREFERENCES_ROW (choice.row), FALSE);
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (choice.row), model->name);
   gtk_widget_set_valign (GTK_WIDGET (choice.check), GTK_ALIGN_CENTER);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (choice.check),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, model->name,
-                                  -1);
   gtk_check_button_set_active (choice.check, chosen);
   g_signal_connect_object (choice.check, "toggled", G_CALLBACK (changed_cb),
                            self, G_CONNECT_SWAPPED);

@@ -119,7 +119,7 @@ say_none (QmMachineDevices *self, const char *why)
          "would take is planned in the advisor; results that were measured "
          "elsewhere can be imported."));
   GtkWidget *row = new_row (_ ("No GPU can be used"), what);
-  GtkWidget *button = gtk_button_new_with_mnemonic (_ ("_Import…"));
+  GtkWidget *button = gtk_button_new_with_label (_ ("Import…"));
 
   gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
   gtk_widget_set_tooltip_text (button, _ ("Import results files"));
@@ -196,6 +196,9 @@ qm_machine_devices_init (QmMachineDevices *self)
 
   self->rows = g_ptr_array_new ();
   gtk_widget_set_tooltip_text (button, _ ("Look again (F5)"));
+  gtk_accessible_update_property (GTK_ACCESSIBLE (button),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Look for devices again"), -1);
   gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
   gtk_widget_add_css_class (button, "flat");
   gtk_actionable_set_action_name (GTK_ACTIONABLE (button), "machine.reload");
