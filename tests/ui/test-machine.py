@@ -257,11 +257,11 @@ class RealTest(MachineTest):
         below = children(pid)
         self.assertTrue(below)
         driver.press_keys('ctrl+w')
-        self.root.find('push button', 'Go Back').press()
+        self.root.find('push button', contains='Go Back').press()
         self.headline('Measuring')
         self.assertIsNone(self.program.process.poll())
         driver.press_keys('ctrl+w')
-        self.root.find('push button', 'Stop and Close').press()
+        self.root.find('push button', contains='Stop and Close').press()
         self.program.wait()
         self.assertFalse([child for child in below if is_alive(child)])
 

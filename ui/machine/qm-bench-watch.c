@@ -50,6 +50,31 @@ set_bar (GtkProgressBar *bar, double fraction)
     gtk_progress_bar_set_fraction (bar, CLAMP (fraction, 0, 1));
 }
 
+/* A button that is pressed goes: the keyboard must not go with it. */
+static gboolean
+has_keyboard (QmBenchWatch *self)
+{
+  GtkRoot *root = gtk_widget_get_root (GTK_WIDGET (self));
+  GtkWidget *focus = root != NULL ? gtk_root_get_focus (root) : NULL;
+
+  return focus != NULL
+         && gtk_widget_is_ancestor (focus, gtk_widget_get_parent (
+                                               self->cancel_button));
+}
+
+static void
+show_buttons (QmBenchWatch *self, const QmBenchWatched *watched)
+{
+  gboolean focused = has_keyboard (self);
+
+  gtk_widget_set_visible (self->pause_button, watched->can_pause);
+  gtk_widget_set_visible (self->continue_button, watched->can_continue);
+  gtk_widget_set_visible (self->again_button, watched->can_try_again);
+  gtk_widget_set_visible (self->cancel_button, watched->can_cancel);
+  if (focused && !has_keyboard (self))
+    qm_bench_watch_focus (self);
+}
+
 void
 qm_bench_watch_show (QmBenchWatch *self, const QmBenchWatched *watched)
 {
@@ -59,10 +84,7 @@ qm_bench_watch_show (QmBenchWatch *self, const QmBenchWatched *watched)
   if (watched == NULL)
     return;
   set_label (self->headline, watched->headline);
-  gtk_widget_set_visible (self->pause_button, watched->can_pause);
-  gtk_widget_set_visible (self->continue_button, watched->can_continue);
-  gtk_widget_set_visible (self->again_button, watched->can_try_again);
-  gtk_widget_set_visible (self->cancel_button, watched->can_cancel);
+  show_buttons (self, watched);
   gtk_widget_set_visible (self->bars, watched->running);
   set_bar (self->overall, watched->overall);
   set_label (self->overall_label, watched->overall_text);

@@ -95,16 +95,17 @@ describe_current (QmBenchSession *session)
 {
   QmBenchRow *row = qm_bench_session_get_current (session);
   g_autofree char *method = NULL;
+  g_autofree char *batch = NULL;
 
   if (row == NULL)
     return NULL;
   method = qm_bench_column_text (QM_BENCH_COLUMN_METHOD, row);
-  if (qm_bench_row_get_micro_batch (row) <= 0)
+  batch = qm_bench_column_text (QM_BENCH_COLUMN_MICRO_BATCH, row);
+  if (*batch == '\0')
     return g_strdup_printf ("%s, %s", qm_bench_row_get_title (row), method);
   /* Translators: model, method, a number of samples. */
-  return g_strdup_printf (_ ("%s, %s, micro-batch %" G_GINT64_FORMAT),
-                          qm_bench_row_get_title (row), method,
-                          qm_bench_row_get_micro_batch (row));
+  return g_strdup_printf (_ ("%s, %s, micro-batch %s"),
+                          qm_bench_row_get_title (row), method, batch);
 }
 
 void

@@ -299,38 +299,48 @@ qm_machine_page_dispose (GObject *object)
   G_OBJECT_CLASS (qm_machine_page_parent_class)->dispose (object);
 }
 
+static const struct
+{
+  const char *name;
+  GtkWidgetActionActivateFunc activate;
+  const char *trigger; /* NULL: none */
+} actions[] = {
+  { "machine.start", start_cb, "<Control>Return" },
+  { "machine.toggle", toggle_cb, "<Control><Shift>p" },
+  { "machine.cancel", cancel_cb, "<Control><Shift>x" },
+  { "machine.show-plots", show_plots_cb, "<Control>g" },
+  { "machine.reload", reload_cb, "F5" },
+  { "machine.pause", pause_cb, NULL },
+  { "machine.continue", continue_cb, NULL },
+  { "machine.again", again_cb, NULL },
+};
+
 static void
 install_actions (GtkWidgetClass *widget_class)
 {
-  static const struct
-  {
-    const char *name;
-    GtkWidgetActionActivateFunc activate;
-    guint key;
-    GdkModifierType modifiers;
-  } actions[] = {
-    { "machine.start", start_cb, GDK_KEY_Return, GDK_CONTROL_MASK },
-    { "machine.toggle", toggle_cb, GDK_KEY_p,
-      GDK_CONTROL_MASK | GDK_SHIFT_MASK },
-    { "machine.cancel", cancel_cb, GDK_KEY_x,
-      GDK_CONTROL_MASK | GDK_SHIFT_MASK },
-    { "machine.show-plots", show_plots_cb, GDK_KEY_g, GDK_CONTROL_MASK },
-    { "machine.reload", reload_cb, GDK_KEY_F5, 0 },
-    { "machine.pause", pause_cb, 0, 0 },
-    { "machine.continue", continue_cb, 0, 0 },
-    { "machine.again", again_cb, 0, 0 },
-  };
-
   for (guint i = 0; i < G_N_ELEMENTS (actions); i++)
-    {
-      gtk_widget_class_install_action (widget_class, actions[i].name, NULL,
-                                       actions[i].activate);
-      if (actions[i].key != 0)
-        gtk_widget_class_add_binding_action (widget_class, actions[i].key,
-                                             actions[i].modifiers,
-                                             actions[i].name, NULL);
-    }
+    gtk_widget_class_install_action (widget_class, actions[i].name, NULL,
+                                     actions[i].activate);
   qm_machine_page_install_files (widget_class);
+}
+
+/* They work wherever on the page the keyboard is, also where it was on a button
+ * that has gone. */
+static void
+add_shortcuts (QmMachinePage *self)
+{
+  GtkEventController *controller = gtk_shortcut_controller_new ();
+
+  gtk_shortcut_controller_set_scope (GTK_SHORTCUT_CONTROLLER (controller),
+                                     GTK_SHORTCUT_SCOPE_GLOBAL);
+  for (guint i = 0; i < G_N_ELEMENTS (actions); i++)
+    if (actions[i].trigger != NULL)
+      gtk_shortcut_controller_add_shortcut (
+          GTK_SHORTCUT_CONTROLLER (controller),
+          gtk_shortcut_new (gtk_shortcut_trigger_parse_string (
+                                actions[i].trigger),
+                            gtk_named_action_new (actions[i].name)));
+  gtk_widget_add_controller (GTK_WIDGET (self), controller);
 }
 
 static void
@@ -373,5 +383,6 @@ static void
 qm_machine_page_init (QmMachinePage *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
+  add_shortcuts (self);
   folded_cb (self);
 }
