@@ -10,7 +10,7 @@ struct _QmBenchTrouble
 
   GtkWidget *box;
   GtkLabel *sentence;
-  GtkWidget *expander;
+  GtkToggleButton *log_button;
   GtkLabel *log;
 };
 
@@ -35,7 +35,9 @@ qm_bench_trouble_show (QmBenchTrouble *self,
   log = log != NULL ? log : "";
   set_text (self->sentence, sentence);
   set_text (self->log, log);
-  gtk_widget_set_visible (self->expander, *log != '\0');
+  gtk_widget_set_visible (GTK_WIDGET (self->log_button), *log != '\0');
+  if (*log == '\0')
+    gtk_toggle_button_set_active (self->log_button, FALSE);
   gtk_widget_set_visible (GTK_WIDGET (self), *sentence != '\0');
 }
 
@@ -58,7 +60,8 @@ qm_bench_trouble_class_init (QmBenchTroubleClass *klass)
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-bench-trouble.ui");
   gtk_widget_class_bind_template_child (widget_class, QmBenchTrouble, box);
   gtk_widget_class_bind_template_child (widget_class, QmBenchTrouble, sentence);
-  gtk_widget_class_bind_template_child (widget_class, QmBenchTrouble, expander);
+  gtk_widget_class_bind_template_child (widget_class, QmBenchTrouble,
+                                        log_button);
   gtk_widget_class_bind_template_child (widget_class, QmBenchTrouble, log);
 }
 

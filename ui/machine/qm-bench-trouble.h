@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What went wrong in one sentence, with the last lines of the log behind an
- * expander. */
+/* What went wrong in one sentence, with the last lines of the log behind a
+ * button that unfolds them. */
 
 #pragma once
 
