@@ -309,7 +309,7 @@ class RealTest(MachineTest):
             if not self.results():
                 self.root.find('label', contains='Not imported: line 1')
                 shutil.copyfile(MEASURED, path)
-        self.root.find('label', contains='results imported')
+        self.root.find('label', contains='results imported; they count')
         self.assertGreater(len(self.results()), 10)
 
 

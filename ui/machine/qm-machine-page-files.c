@@ -73,12 +73,11 @@ imported_cb (GObject *object, GAsyncResult *result, gpointer data)
   guint n = qm_results_import_finish (result, &error);
 
   if (n > 0)
-    {
-      /* Translators: a number of results of measurements. */
-      message = g_strdup_printf (
-          ngettext ("%u result imported", "%u results imported", n), n);
-      g_signal_emit_by_name (self, "imported");
-    }
+    /* Translators: a number of results of measurements. */
+    message = g_strdup_printf (
+        ngettext ("%u result imported; it counts from the next start",
+                  "%u results imported; they count from the next start", n),
+        n);
   else
     /* Translators: what is wrong with the file. */
     message = g_strdup_printf (_ ("Not imported: %s"), error->message);

@@ -9,7 +9,6 @@
 enum
 {
   SHOW_PLOTS,
-  IMPORTED,
   N_SIGNALS
 };
 
@@ -281,8 +280,20 @@ qm_machine_page_new (const QmCatalog *catalog,
                            G_CALLBACK (qm_machine_page_show_predictions), self,
                            G_CONNECT_SWAPPED);
   open_setup (self);
-  qm_local_machine_reload (machine);
   return GTK_WIDGET (self);
+}
+
+/* Drivers may have to wake up: they are not asked before somebody looks. */
+static void
+qm_machine_page_map (GtkWidget *widget)
+{
+  QmMachinePage *self = QM_MACHINE_PAGE (widget);
+
+  GTK_WIDGET_CLASS (qm_machine_page_parent_class)->map (widget);
+  if (self->asked)
+    return;
+  self->asked = TRUE;
+  qm_local_machine_reload (self->machine);
 }
 
 static void
@@ -347,19 +358,18 @@ static void
 qm_machine_page_class_init (QmMachinePageClass *klass)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
-  static const char *const names[N_SIGNALS] = { "show-plots", "imported" };
 
   G_OBJECT_CLASS (klass)->dispose = qm_machine_page_dispose;
+  widget_class->map = qm_machine_page_map;
 
   g_type_ensure (QM_TYPE_BENCH_SETUP);
   g_type_ensure (QM_TYPE_BENCH_TABLE);
   g_type_ensure (QM_TYPE_BENCH_TROUBLE);
   g_type_ensure (QM_TYPE_BENCH_WATCH);
 
-  for (guint i = 0; i < N_SIGNALS; i++)
-    signals[i] =
-        g_signal_new (names[i], G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
-                      NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[SHOW_PLOTS] =
+      g_signal_new ("show-plots", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST,
+                    0, NULL, NULL, NULL, G_TYPE_NONE, 0);
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-machine-page.ui");

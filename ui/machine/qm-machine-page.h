@@ -18,7 +18,6 @@ G_DECLARE_FINAL_TYPE (QmMachinePage, qm_machine_page, QM, MACHINE_PAGE, AdwBin)
 /* Signals:
  *
  *   "show-plots"   the user wants to see this machine in the advisor's plots
- *   "imported"     results files have come into the user's folder
  */
 
 /* `settings` keep the choice of models and methods; NULL: nothing is kept.
