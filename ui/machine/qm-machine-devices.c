@@ -114,19 +114,19 @@ static void
 say_none (QmMachineDevices *self, const char *why)
 {
   g_autofree char *what = g_strdup_printf (
-      "%s\n%s", why,
-      _ ("Small models train on the processor; what GPUs that are not here "
-         "would take is planned in the advisor; results that were measured "
-         "elsewhere can be imported."));
-  GtkWidget *row = new_row (_ ("No GPU can be used"), what);
+      "%s%s%s", why, *why != '\0' ? "\n" : "",
+      _ ("Small models train on the processor, and the advisor plans for GPUs "
+         "that are not here."));
+  GtkWidget *import = new_row (_ ("Results of other machines"), "");
   GtkWidget *button = gtk_button_new_with_label (_ ("Import…"));
 
+  add_row (self, new_row (_ ("No GPU can be used"), what));
   gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
   gtk_widget_set_tooltip_text (button, _ ("Import results files"));
   gtk_actionable_set_action_name (GTK_ACTIONABLE (button),
                                   "machine.import-results");
-  adw_action_row_add_suffix (ADW_ACTION_ROW (row), button);
-  add_row (self, row);
+  adw_action_row_add_suffix (ADW_ACTION_ROW (import), button);
+  add_row (self, import);
 }
 
 static void
@@ -147,10 +147,10 @@ fill (QmMachineDevices *self)
     }
   for (guint i = 0; i < n; i++)
     n_gpus += !devices[i].is_cpu && devices[i].usable;
-  if (n_gpus == 0)
-    say_none (self, qm_local_machine_get_reason (self->machine));
   for (guint i = 0; i < n; i++)
     add_device (self, &devices[i]);
+  if (n_gpus == 0)
+    say_none (self, qm_local_machine_get_reason (self->machine));
 }
 
 void

@@ -29,6 +29,7 @@ struct _QmMachinePage
   const QmCatalog *catalog;
   QmBenchSession *session;
   QmBenchSession *overview; /* plans every model, and measures nothing */
+  gboolean busy;            /* the session was, when it changed last */
   gboolean asked;           /* which devices there are */
   gboolean restoring;       /* what was left unfinished is being planned */
   GSettings *settings;      /* NULL: nothing is kept */

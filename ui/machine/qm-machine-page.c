@@ -74,21 +74,6 @@ selected_cb (QmMachinePage *self)
   update_actions (self);
 }
 
-static void
-session_changed_cb (QmMachinePage *self)
-{
-  guint n =
-      g_list_model_get_n_items (qm_bench_session_get_rows (self->session));
-
-  if (qm_bench_session_get_state (self->session) != QM_BENCH_SESSION_ESTIMATING)
-    self->restoring = FALSE;
-  qm_machine_page_show_watch (self);
-  qm_machine_page_show_estimate (self);
-  selected_cb (self);
-  gtk_stack_set_visible_child_name (self->stack, n > 0 ? "table" : "empty");
-  update_actions (self);
-}
-
 /* Ids of all models. */
 static char **
 list_models (const QmCatalog *catalog)
@@ -102,6 +87,46 @@ list_models (const QmCatalog *catalog)
   return g_strv_builder_end (ids);
 }
 
+/* What is planned for all models stays until another device or other methods
+ * are chosen.  Nothing is planned beside a measurement: it would be slowed. */
+static void
+plan_overview (QmMachinePage *self)
+{
+  const char *device = qm_bench_setup_get_device (self->setup);
+  QmBenchMethods methods = qm_bench_setup_get_methods (self->setup);
+  QmBenchSessionState state = qm_bench_session_get_state (self->overview);
+  g_auto (GStrv) all = NULL;
+
+  if (device == NULL || qm_bench_session_is_busy (self->session))
+    return;
+  if (g_strcmp0 (device, qm_bench_session_get_device (self->overview)) == 0
+      && methods == qm_bench_session_get_methods (self->overview)
+      && state != QM_BENCH_SESSION_IDLE)
+    return;
+  all = list_models (self->catalog);
+  qm_bench_session_estimate (self->overview, device, (const char *const *) all,
+                             methods);
+}
+
+static void
+session_changed_cb (QmMachinePage *self)
+{
+  guint n =
+      g_list_model_get_n_items (qm_bench_session_get_rows (self->session));
+  gboolean busy = qm_bench_session_is_busy (self->session);
+
+  if (qm_bench_session_get_state (self->session) != QM_BENCH_SESSION_ESTIMATING)
+    self->restoring = FALSE;
+  if (self->busy && !busy)
+    plan_overview (self);
+  self->busy = busy;
+  qm_machine_page_show_watch (self);
+  qm_machine_page_show_estimate (self);
+  selected_cb (self);
+  gtk_stack_set_visible_child_name (self->stack, n > 0 ? "table" : "empty");
+  update_actions (self);
+}
+
 static void
 save_choice (QmMachinePage *self, const char *const *models)
 {
@@ -112,21 +137,6 @@ save_choice (QmMachinePage *self, const char *const *models)
                        (int) qm_bench_setup_get_methods (self->setup));
 }
 
-/* What is planned for all models stays until another device or other methods
- * are chosen. */
-static void
-plan_overview (QmMachinePage *self, const char *device, QmBenchMethods methods)
-{
-  g_auto (GStrv) all = NULL;
-
-  if (g_strcmp0 (device, qm_bench_session_get_device (self->overview)) == 0
-      && methods == qm_bench_session_get_methods (self->overview))
-    return;
-  all = list_models (self->catalog);
-  qm_bench_session_estimate (self->overview, device, (const char *const *) all,
-                             methods);
-}
-
 static void
 setup_changed_cb (QmMachinePage *self)
 {
@@ -134,7 +144,7 @@ setup_changed_cb (QmMachinePage *self)
   QmBenchMethods methods = qm_bench_setup_get_methods (self->setup);
   g_autofree const char **models = qm_bench_setup_get_models (self->setup);
 
-  plan_overview (self, device, methods);
+  plan_overview (self);
   if (is_locked (self))
     return;
   save_choice (self, models);
