@@ -208,6 +208,7 @@ qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog)
   g_return_if_fail (self->advisor == NULL);
 
   self->advisor = qm_advisor_new (catalog);
+  qm_advisor_read_host (self->advisor);
   if (self->settings != NULL)
     qm_advisor_restore (self->advisor, self->settings);
 

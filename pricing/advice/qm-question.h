@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "pricing/advice/qm-host-times.h"
 #include "pricing/advice/qm-offers.h"
 
 G_BEGIN_DECLS
@@ -79,6 +80,7 @@ typedef struct
   int at_once;
   QmOffers *offers;        /* of the user's quotes; NULL: none */
   gboolean expired_offers; /* those that do not hold today count too */
+  QmHostTimes *host;       /* of this machine; NULL: leave it out */
 } QmQuestion;
 
 /* A question with every default and no model. */

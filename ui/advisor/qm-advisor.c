@@ -78,6 +78,8 @@ base_question (QmAdvisor *self)
   question->expired_offers = self->expired_quotes;
   if (self->offers != NULL)
     question->offers = qm_offers_ref (self->offers);
+  if (self->host != NULL)
+    question->host = qm_host_times_ref (self->host);
 
   if (g_hash_table_size (self->gpus_off) > 0)
     {
@@ -363,6 +365,7 @@ qm_advisor_finalize (GObject *object)
   g_clear_pointer (&self->runs, g_array_unref);
   g_clear_pointer (&self->topics, g_ptr_array_unref);
   g_clear_pointer (&self->offers, qm_offers_unref);
+  g_clear_pointer (&self->host, qm_host_times_unref);
   G_OBJECT_CLASS (qm_advisor_parent_class)->finalize (object);
 }
 
@@ -494,6 +497,72 @@ qm_advisor_set_offers (QmAdvisor *self, QmOffers *offers)
   g_clear_pointer (&self->offers, qm_offers_unref);
   self->offers = offers != NULL ? qm_offers_ref (offers) : NULL;
   qm_advisor_queue_rebuild (self);
+}
+
+void
+qm_advisor_set_host (QmAdvisor *self, QmHostTimes *host)
+{
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  if (self->host == host)
+    return;
+  g_clear_pointer (&self->host, qm_host_times_unref);
+  self->host = host != NULL ? qm_host_times_ref (host) : NULL;
+  qm_advisor_queue_rebuild (self);
+}
+
+static void
+read_host_cb (GTask *task,
+              gpointer source,
+              gpointer task_data,
+              GCancellable *cancellable)
+{
+  g_task_return_pointer (task, qm_host_times_read (NULL),
+                         (GDestroyNotify) qm_results_free);
+}
+
+/* The advisor may be gone, and its catalog with it. */
+static void
+host_read_cb (GObject *object, GAsyncResult *result, gpointer data)
+{
+  GWeakRef *place = data;
+  g_autoptr (QmAdvisor) self = g_weak_ref_get (place);
+  QmResults *results = g_task_propagate_pointer (G_TASK (result), NULL);
+  g_autoptr (QmHostTimes) host = NULL;
+
+  g_weak_ref_clear (place);
+  g_free (place);
+  if (self == NULL)
+    {
+      qm_results_free (results);
+      return;
+    }
+  if (results != NULL)
+    host = qm_host_times_new (self->catalog, results);
+  self->reading_host = FALSE;
+  qm_advisor_set_host (self, host);
+  if (self->read_host_again)
+    qm_advisor_read_host (self);
+}
+
+void
+qm_advisor_read_host (QmAdvisor *self)
+{
+  g_autoptr (GTask) task = NULL;
+  GWeakRef *place;
+
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  /* What came since it began may not be in what it read. */
+  self->read_host_again = self->reading_host;
+  if (self->reading_host)
+    return;
+  self->reading_host = TRUE;
+  place = g_new0 (GWeakRef, 1);
+  g_weak_ref_init (place, self);
+  task = g_task_new (NULL, NULL, host_read_cb, place);
+  g_task_set_source_tag (task, qm_advisor_read_host);
+  g_task_run_in_thread (task, read_host_cb);
 }
 
 static const QmTopic *

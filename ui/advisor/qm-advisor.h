@@ -64,6 +64,13 @@ const QmCatalog *qm_advisor_get_catalog (QmAdvisor *self);
 /* The user's quotes, which go before the catalog's prices; NULL: none. */
 void qm_advisor_set_offers (QmAdvisor *self, QmOffers *offers);
 
+/* The times of this machine, which is then a candidate; NULL: it is none. */
+void qm_advisor_set_host (QmAdvisor *self, QmHostTimes *host);
+
+/* Reads them from the results file of this host, without blocking; to be called
+ * at the start and when a result has come. */
+void qm_advisor_read_host (QmAdvisor *self);
+
 /* The answers; valid until "rebuilt" ("limits-changed" for the
  * recommendation).  (transfer none) */
 guint qm_advisor_get_n_topics (QmAdvisor *self);
