@@ -283,10 +283,62 @@ qm_window_open_quotes (QmWindow *self, const char *path)
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.show-page", TRUE);
 }
 
-/* The candidate that this machine is, at the model that the advisor shows. */
+/* Selects the candidate that this machine is.  FALSE: it is none of what the
+ * advisor shows. */
+static gboolean
+select_here (QmAdvisor *advisor)
+{
+  guint n_topics = qm_advisor_get_n_topics (advisor);
+
+  for (guint topic = 0; topic < n_topics; topic++)
+    {
+      guint n;
+      const QmCandidate *candidates =
+          qm_advice_candidates (qm_advisor_get_advice (advisor, topic), &n);
+
+      for (guint i = 0; i < n; i++)
+        if (candidates[i].here)
+          {
+            qm_advisor_select (advisor, topic, i);
+            return TRUE;
+          }
+    }
+  return FALSE;
+}
+
+/* The same, with the first measured model for which it is one. */
+static gboolean
+choose_here (QmWindow *self)
+{
+  GListModel *rows = qm_bench_session_get_rows (self->session);
+  guint n = g_list_model_get_n_items (rows);
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (QmBenchRow) row = g_list_model_get_item (rows, i);
+      const char *const models[] = { qm_bench_row_get_model (row), NULL };
+
+      if (qm_bench_row_get_state (row) != QM_BENCH_ROW_MEASURED)
+        continue;
+      g_object_set (self->advisor, "models", models, "portfolio", FALSE,
+                    "naive-settings",
+                    g_str_equal (qm_bench_row_get_settings (row), "naive"),
+                    NULL);
+      if (select_here (self->advisor))
+        return TRUE;
+    }
+  return FALSE;
+}
+
 static void
 show_plots_cb (QmWindow *self)
 {
+  if (!select_here (self->advisor) && !choose_here (self))
+    {
+      qm_window_add_toast (self, _ ("Nothing was measured here on a GPU of the "
+                                    "catalog"));
+      return;
+    }
   adw_view_stack_set_visible_child_name (self->stack, "advisor");
 }
 
@@ -314,6 +366,9 @@ qm_window_open_machine (QmWindow *self)
       qm_machine_page_new (catalog, machine, self->session, self->settings));
   g_signal_connect_object (self->machine, "show-plots",
                            G_CALLBACK (show_plots_cb), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->session, "measured",
+                           G_CALLBACK (qm_advisor_read_host), self->advisor,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (self->session, "finished", G_CALLBACK (finished_cb),
                            self, G_CONNECT_SWAPPED);
   self->machine_page =

@@ -313,6 +313,23 @@ class RealTest(MachineTest):
         self.assertGreater(len(self.results()), 10)
 
 
+    def test_show_in_plots(self):
+        # As if the H200 of the shipped results were in this machine.
+        folder = os.path.join(self.data, 'measurements')
+        os.makedirs(folder)
+        host = os.uname().nodename.split('.')[0]
+        shutil.copyfile(MEASURED, os.path.join(folder, host + '.jsonl'))
+        self.start(QUARTERMASTER_DATA_DIR=os.path.dirname(
+            os.path.dirname(MEASURED)))
+        driver.press_keys('ctrl+g')
+        self.root.find('panel', 'Recommendation')
+        driver.wait_for(
+            lambda: [row for row in self.root.all('table row')
+                     if 'his machine' in row.name
+                     and row.has(driver.Atspi.StateType.SELECTED)],
+            'this machine selected in the table')
+
+
 class BadBenchTest(MachineTest):
     """Each way to misbehave costs the run only."""
 
