@@ -234,6 +234,15 @@ state_name (QmBenchRow *row)
     }
 }
 
+/* Of the times; "" where there are none. */
+static const char *
+provenance_of (QmBenchRow *row)
+{
+  if (is_measured (row))
+    return "measured";
+  return isfinite (qm_bench_row_get_days (row).value) ? "predicted" : "";
+}
+
 static void
 append_figure (GString *csv, QmBenchFigure figure)
 {
@@ -258,8 +267,7 @@ append_row (GString *csv, QmBenchRow *row)
                           offloading != NULL ? offloading : "none");
   qm_csv_append_number (csv, "%.0f",
                         number_of (QM_BENCH_COLUMN_MICRO_BATCH, row));
-  g_string_append_printf (csv, ",%s,%s", state_name (row),
-                          is_measured (row) ? "measured" : "predicted");
+  g_string_append_printf (csv, ",%s,%s", state_name (row), provenance_of (row));
   append_figure (csv, qm_bench_row_get_step (row));
   append_figure (csv, qm_bench_row_get_days (row));
   g_string_append_c (csv, ',');
