@@ -457,8 +457,8 @@ total_cost_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
   if (self->total_cost == NULL)
     g_set_weak_pointer (&self->total_cost,
-                        qm_ownership_window_new (
-                            GTK_WINDOW (self), self->advisor, self->settings));
+                        qm_ownership_window_new (GTK_WINDOW (self),
+                                                 self->advisor));
   gtk_window_present (GTK_WINDOW (self->total_cost));
 }
 

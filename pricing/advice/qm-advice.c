@@ -17,6 +17,7 @@ struct _QmAdvice
   GPtrArray *predictions;      /* QmMeasurement, of the candidates */
   QmHostTimes *host;           /* which candidates have times of, or NULL */
   gboolean portfolio;
+  gboolean ownership; /* costs are totals */
 };
 
 G_DEFINE_QUARK (qm - advice - error - quark, qm_advice_error)
@@ -162,6 +163,7 @@ qm_advice_new (const QmCatalog *catalog,
   if (question->host != NULL)
     advice->host = qm_host_times_ref (question->host);
   advice->portfolio = question->runs != NULL && question->runs->len > 0;
+  advice->ownership = question->ownership != NULL;
   return advice;
 }
 
@@ -195,6 +197,14 @@ qm_advice_is_portfolio (const QmAdvice *advice)
   g_return_val_if_fail (advice != NULL, FALSE);
 
   return advice->portfolio;
+}
+
+gboolean
+qm_advice_counts_ownership (const QmAdvice *advice)
+{
+  g_return_val_if_fail (advice != NULL, FALSE);
+
+  return advice->ownership;
 }
 
 const QmCandidate *

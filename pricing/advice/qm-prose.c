@@ -118,6 +118,9 @@ qm_prose_headline (const QmAdvice *advice,
       what = qm_prose_candidate (best);
       cost = format_minor (best->cost_minor);
       days = qm_format_days (best->days);
+      if (qm_advice_counts_ownership (advice))
+        /* Translators: machine, what owning it costs, training time. */
+        return g_strdup_printf (_ ("Buy %s: %s in all, %s"), what, cost, days);
       /* Translators: machine, overall cost, training time. */
       return g_strdup_printf (_ ("Buy %s: %s, %s"), what, cost, days);
     case QM_OUTCOME_OVER_BUDGET:
@@ -319,8 +322,7 @@ alternative_here (const QmCandidate *best, const QmCandidate *here)
 
   if (best == NULL)
     /* Translators: "This machine (1 × …)", training time. */
-    return g_strdup_printf (_ ("Buy nothing: %s takes %s and costs nothing "
-                               "more."),
+    return g_strdup_printf (_ ("Buy nothing: %s is paid for and takes %s."),
                             what, days);
   if (here->days <= best->days)
     /* Translators: "This machine (1 × …)", training time. */
@@ -329,8 +331,7 @@ alternative_here (const QmCandidate *best, const QmCandidate *here)
                             what, days);
   saved = qm_format_days (here->days - best->days);
   /* Translators: "This machine (1 × …)", training time, difference in time. */
-  return g_strdup_printf (_ ("Wait: %s takes %s, %s longer, and costs nothing "
-                             "more."),
+  return g_strdup_printf (_ ("Wait: %s is paid for and takes %s, %s longer."),
                           what, days, saved);
 }
 

@@ -4,6 +4,7 @@
  * it is never recommended to buy. */
 
 #include "pricing/advice/qm-advice.h"
+#include "pricing/advice/qm-ownership.h"
 #include "pricing/advice/qm-prose.h"
 
 #include <glib/gstdio.h>
@@ -168,6 +169,28 @@ test_candidate (void)
   g_assert_cmpstr (machine, ==, "is here already");
 }
 
+/* Where costs are totals, it takes power, and has no price. */
+static void
+test_total (void)
+{
+  g_autoptr (QmHostTimes) times =
+      times_of (line_of ("pythia-1b", "measured", "free-lunch", "a6000", 4, 99),
+                NULL, NULL);
+  g_autoptr (QmQuestion) question = ask (times, QM_TIMES_OF_QUARTERMASTER);
+  g_autoptr (QmAdvice) advice = NULL;
+  QmOwnershipSettings settings = qm_ownership_settings_default ();
+  const QmCandidate *here;
+
+  settings.parts = QM_OWNERSHIP_ALL;
+  qm_question_set_ownership (question, &settings);
+  advice = answer (question);
+  here = find (advice, 1);
+  g_assert_cmpint (here->price_minor, ==, 0);
+  g_assert_cmpint (here->cost_minor, >, 0);
+  g_assert_true (here->experiment_cost > 0);
+  g_assert_false (here->eligible);
+}
+
 /* Whatever may be bought. */
 static void
 test_filters (void)
@@ -249,11 +272,11 @@ test_prose (void)
   g_autofree char *only = last_alternative (5000, 0);
 
   g_assert_true (g_str_has_prefix (wait, "Wait: This machine (1 × "));
-  g_assert_nonnull (strstr (wait, "longer, and costs nothing more."));
+  g_assert_nonnull (strstr (wait, "is paid for and takes"));
   g_assert_true (g_str_has_prefix (keep, "Buy nothing: This machine"));
   g_assert_nonnull (strstr (keep, "no longer than"));
   g_assert_true (g_str_has_prefix (only, "Buy nothing: This machine"));
-  g_assert_nonnull (strstr (only, "costs nothing more"));
+  g_assert_nonnull (strstr (only, "is paid for and takes"));
 }
 
 /* Of other software its time is predicted, with what it rests on. */
@@ -310,6 +333,7 @@ main (int argc, char **argv)
   g_test_add_func ("/host-times/times", test_times);
   g_test_add_func ("/host-times/nothing", test_nothing);
   g_test_add_func ("/host-times/candidate", test_candidate);
+  g_test_add_func ("/host-times/total", test_total);
   g_test_add_func ("/host-times/filters", test_filters);
   g_test_add_func ("/host-times/recommendation", test_recommendation);
   g_test_add_func ("/host-times/prose", test_prose);

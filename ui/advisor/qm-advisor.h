@@ -11,7 +11,7 @@
 
 #pragma once
 
-#include "pricing/advice/qm-advice.h"
+#include "pricing/advice/qm-ownership.h"
 
 #include <gio/gio.h>
 
@@ -36,6 +36,8 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  *   "times-of"   int      QmTimesOf: whose times
  *   "published-times"  boolean  FALSE: audited times
  *   "current-prices"   boolean  FALSE: the published prices
+ *   "total-cost"       boolean  costs are what owning costs: see
+ *                               qm_advisor_get_ownership(); FALSE: the price
  *   "expired-quotes"   boolean  quotes that do not hold today count too
  *   "naive-settings"   boolean  FALSE: the optimal settings
  *   "desktops"   boolean  desktop machines take part
@@ -70,6 +72,13 @@ void qm_advisor_set_host (QmAdvisor *self, QmHostTimes *host);
 /* Reads them from the results file of this host, without blocking; to be called
  * at the start and when a result has come. */
 void qm_advisor_read_host (QmAdvisor *self);
+
+/* What owning is assumed to cost, over the "lifetime"; no default is restored
+ * by qm_advisor_reset().  Setting it rebuilds where "total-cost" is on.
+ * (transfer none) */
+const QmOwnershipSettings *qm_advisor_get_ownership (QmAdvisor *self);
+void qm_advisor_set_ownership (QmAdvisor *self,
+                               const QmOwnershipSettings *ownership);
 
 /* The answers; valid until "rebuilt" ("limits-changed" for the
  * recommendation).  (transfer none) */
