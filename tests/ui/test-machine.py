@@ -3,8 +3,8 @@
 """The page of this machine as somebody uses it who cannot see it: real
 benchmarks of tiny models on the processor, and qm-bench misbehaving.
 
-test-machine.py PROGRAM QM_BENCH STAND_IN, on a display and a session bus of its
-own.
+test-machine.py PROGRAM QM_BENCH STAND_IN RESULTS, on a display and a session
+bus of its own; RESULTS is the shipped file of an H200.
 """
 
 import csv
@@ -20,7 +20,7 @@ import unittest
 
 import driver
 
-PROGRAM = QM_BENCH = STAND_IN = None
+PROGRAM = QM_BENCH = STAND_IN = MEASURED = None
 
 CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
               num_hidden_layers=2, num_attention_heads=4,
@@ -385,5 +385,6 @@ class BadBenchTest(MachineTest):
 
 
 if __name__ == '__main__':
-    PROGRAM, QM_BENCH, STAND_IN, MEASURED = sys.argv[1:5]
+    PROGRAM, QM_BENCH, STAND_IN, MEASURED = map(os.path.abspath,
+                                                sys.argv[1:5])
     unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)
