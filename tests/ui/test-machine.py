@@ -301,7 +301,7 @@ class RealTest(MachineTest):
         with open(path, 'w', encoding='ascii') as file:
             file.write('{"schema": 7}\n')
         for _ in range(2):
-            self.root.find('push button', 'Import…').press()
+            self.root.find('push button', 'Import results files').press()
             chooser = self.root.find('filler', 'Import Results')
             driver.wait_for(chooser.focused, 'the keyboard in the chooser')
             driver.type_text(path)

@@ -123,6 +123,9 @@ say_none (QmMachineDevices *self, const char *why)
   add_row (self, new_row (_ ("No GPU can be used"), what));
   gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
   gtk_widget_set_tooltip_text (button, _ ("Import results files"));
+  gtk_accessible_update_property (GTK_ACCESSIBLE (button),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                  _ ("Import results files"), -1);
   gtk_actionable_set_action_name (GTK_ACTIONABLE (button),
                                   "machine.import-results");
   adw_action_row_add_suffix (ADW_ACTION_ROW (import), button);
