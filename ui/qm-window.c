@@ -25,7 +25,9 @@ struct _QmWindow
   GSettings *settings;
   QmAdvisor *advisor;
   QmAdvisorPage *page;
-  QmQuoteBook *book; /* NULL: no quotes are kept */
+  QmQuoteBook *book;   /* NULL: no quotes are kept */
+  QmPriceWatch *watch; /* likewise */
+  gboolean opened;     /* the book has been read once */
   QmQuotesPage *quotes;
   QmBenchSession *session; /* NULL: nothing is measured here */
   QmMachinePage *machine;
@@ -238,6 +240,9 @@ quotes_changed_cb (QmWindow *self)
   if (self->advisor != NULL)
     qm_advisor_set_offers (self->advisor,
                            qm_quote_book_get_offers (self->book));
+  if (!self->opened)
+    qm_price_watch_refresh_at_start (self->watch);
+  self->opened = TRUE;
 }
 
 static gboolean
@@ -275,7 +280,8 @@ qm_window_open_quotes (QmWindow *self, const char *path)
   g_signal_connect_object (self->book, "changed",
                            G_CALLBACK (quotes_changed_cb), self,
                            G_CONNECT_SWAPPED);
-  self->quotes = QM_QUOTES_PAGE (qm_quotes_page_new (self->book));
+  self->watch = qm_price_watch_new (self->book, self->settings);
+  self->quotes = QM_QUOTES_PAGE (qm_quotes_page_new (self->book, self->watch));
   page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->quotes),
                                     "quotes", _ ("Quotes"));
   adw_view_stack_page_set_icon_name (page, "x-office-document-symbolic");
@@ -495,8 +501,11 @@ qm_window_dispose (GObject *object)
 {
   QmWindow *self = QM_WINDOW (object);
 
+  if (self->watch != NULL)
+    qm_price_watch_close (self->watch);
   if (self->book != NULL)
     qm_quote_book_close (self->book);
+  g_clear_object (&self->watch);
   g_clear_object (&self->book);
   g_clear_weak_pointer (&self->total_cost);
   g_clear_weak_pointer (&self->question);
