@@ -23,8 +23,9 @@ struct _QmWindow
 
   GSettings *settings;
   QmAdvisor *advisor;
-  QmAdvisorPage *page;
-  QmQuoteBook *book; /* NULL: no quotes are kept */
+  AdwBin *advisor_bin; /* NULL: no catalog yet */
+  QmAdvisorPage *page; /* in it */
+  QmQuoteBook *book;   /* NULL: no quotes are kept */
   QmQuotesPage *quotes;
   GtkWidget *total_cost; /* weak; NULL: not open */
 };
@@ -127,40 +128,83 @@ set_actions_enabled (QmWindow *self, gboolean enabled)
   gtk_widget_set_visible (self->sidebar_button, enabled);
 }
 
+static gboolean
+shows_quotes (QmWindow *self)
+{
+  return g_strcmp0 (adw_view_stack_get_visible_child_name (self->stack),
+                    "quotes")
+         == 0;
+}
+
+/* Puts a page for the advisor in place of the one before. */
+static void
+show_advisor (QmWindow *self, gboolean show_sidebar)
+{
+  g_autoptr (GPropertyAction) action = NULL;
+
+  self->page = QM_ADVISOR_PAGE (qm_advisor_page_new (self->advisor));
+  g_object_set (self->page, "show-sidebar", show_sidebar, NULL);
+  adw_bin_set_child (self->advisor_bin, GTK_WIDGET (self->page));
+  action = g_property_action_new ("show-sidebar", self->page, "show-sidebar");
+  g_action_map_add_action (G_ACTION_MAP (self), G_ACTION (action));
+}
+
+static void
+open_advisor (QmWindow *self, const QmCatalog *catalog)
+{
+  gboolean show_sidebar = TRUE;
+  AdwViewStackPage *page;
+
+  self->advisor = qm_advisor_new (catalog);
+  self->advisor_bin = ADW_BIN (adw_bin_new ());
+  page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->advisor_bin),
+                                    "advisor", _ ("Advisor"));
+  adw_view_stack_page_set_icon_name (page, QM_APP_ID "-symbolic");
+  if (self->settings != NULL)
+    {
+      qm_advisor_restore (self->advisor, self->settings);
+      show_sidebar = g_settings_get_boolean (self->settings, "sidebar-shown");
+    }
+  show_advisor (self, show_sidebar);
+}
+
+static void
+renew_advisor (QmWindow *self, const QmCatalog *catalog)
+{
+  g_autoptr (QmAdvisor) before = g_steal_pointer (&self->advisor);
+  gboolean show_sidebar;
+
+  g_object_get (self->page, "show-sidebar", &show_sidebar, NULL);
+  self->advisor = qm_advisor_new (catalog);
+  qm_advisor_ask_like (self->advisor, before);
+  if (self->book != NULL)
+    qm_advisor_set_offers (self->advisor,
+                           qm_quote_book_get_offers (self->book));
+  if (self->total_cost != NULL)
+    gtk_window_destroy (GTK_WINDOW (self->total_cost));
+  show_advisor (self, show_sidebar);
+}
+
 void
 qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog)
 {
-  g_autoptr (GPropertyAction) show_sidebar = NULL;
-  AdwViewStackPage *page;
   const QmError *problems, *notices;
   size_t n, n_notices;
 
   g_return_if_fail (QM_IS_WINDOW (self));
   g_return_if_fail (catalog != NULL);
-  g_return_if_fail (self->advisor == NULL);
 
-  self->advisor = qm_advisor_new (catalog);
-  if (self->settings != NULL)
-    qm_advisor_restore (self->advisor, self->settings);
-
-  self->page = QM_ADVISOR_PAGE (qm_advisor_page_new (self->advisor));
-  page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->page),
-                                    "advisor", _ ("Advisor"));
-  adw_view_stack_page_set_icon_name (page, QM_APP_ID "-symbolic");
-
-  show_sidebar =
-      g_property_action_new ("show-sidebar", self->page, "show-sidebar");
-  g_action_map_add_action (G_ACTION_MAP (self), G_ACTION (show_sidebar));
-  if (self->settings != NULL)
-    g_object_set (self->page, "show-sidebar",
-                  g_settings_get_boolean (self->settings, "sidebar-shown"),
-                  NULL);
+  if (self->advisor == NULL)
+    open_advisor (self, catalog);
+  else
+    renew_advisor (self, catalog);
 
   problems = qm_catalog_problems (catalog, &n);
   notices = qm_catalog_notices (catalog, &n_notices);
   qm_problem_bar_set_problems (self->problem_bar, problems, n, notices,
                                n_notices);
   set_actions_enabled (self, TRUE);
+  gtk_widget_set_visible (self->sidebar_button, !shows_quotes (self));
 }
 
 static void
@@ -169,14 +213,6 @@ quotes_changed_cb (QmWindow *self)
   if (self->advisor != NULL)
     qm_advisor_set_offers (self->advisor,
                            qm_quote_book_get_offers (self->book));
-}
-
-static gboolean
-shows_quotes (QmWindow *self)
-{
-  return g_strcmp0 (adw_view_stack_get_visible_child_name (self->stack),
-                    "quotes")
-         == 0;
 }
 
 /* The side bar and the plots are the advisor's. */
