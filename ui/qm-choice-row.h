@@ -16,6 +16,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     QmChoiceRow, qm_choice_row, QM, CHOICE_ROW, AdwPreferencesRow)
 
+/* Whether the second is chosen. */
 gboolean qm_choice_row_get_second (QmChoiceRow *self);
 void qm_choice_row_set_second (QmChoiceRow *self, gboolean second);
 

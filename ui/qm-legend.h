@@ -14,6 +14,7 @@ G_BEGIN_DECLS
 #define QM_TYPE_LEGEND (qm_legend_get_type ())
 G_DECLARE_FINAL_TYPE (QmLegend, qm_legend, QM, LEGEND, GtkWidget)
 
+/* What the marks of a plot mean. */
 GtkWidget *qm_legend_new (void);
 
 /* Shows every series of `plots` that has a point, once, in the order in which

@@ -38,6 +38,7 @@ const QmPlotData *qm_plot_view_get_data (QmPlotView *self);
  * while it draws nothing. */
 gboolean qm_plot_view_get_layout (QmPlotView *self, QmPlotLayout *layout);
 
+/* What it was made for. */
 QmAdvicePlotKind qm_plot_view_get_kind (QmPlotView *self);
 guint qm_plot_view_get_topic (QmPlotView *self);
 
@@ -46,6 +47,7 @@ guint qm_plot_view_get_topic (QmPlotView *self);
  * the middle.  Never shows more than everything. */
 void qm_plot_view_zoom (QmPlotView *self, double factor, double x, double y);
 
+/* Shows everything again. */
 void qm_plot_view_zoom_reset (QmPlotView *self);
 
 /* Whether less than everything is shown. */

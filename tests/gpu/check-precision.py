@@ -202,7 +202,8 @@ class Case:
             f'{path}.weights.safetensors', '--batch',
             f'{path}.batch.safetensors', '--precision', precision,
             '--device', options.device, '--settings', settings, '--out', out,
-            '--json')
+            '--json', *(['--architecture', options.architecture]
+                        if options.architecture else []))
         if status == UNSUPPORTED:
             return None
         return out if status == 0 else f'exit status {status}: {message}'
@@ -256,7 +257,7 @@ def compare(case, theirs, futures):
 
 def main():
     parser = common.arguments(__doc__.splitlines()[0], jobs=8, only='',
-                              torch_device='cuda:0')
+                              architecture=0, torch_device='cuda:0')
     options = parser.parse_args()
     names = [name for name in [*CASES, *sorted(
         path.stem for path in GOLDEN.glob('*.json'))] if options.only in name]

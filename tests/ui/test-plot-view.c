@@ -3,7 +3,7 @@
 /* A plot on the screen, through the event controllers that it has. */
 
 #include "tests/ui/widgets.h"
-#include "ui/qm-plot-grid.h"
+#include "ui/advisor/qm-plot-grid.h"
 #include "ui/qm-plot-view.h"
 
 #include <math.h>

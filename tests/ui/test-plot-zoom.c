@@ -3,7 +3,7 @@
 /* Visible ranges, walks and the arrangement of small multiples: what the plots
  * of the window do, without a window. */
 
-#include "ui/qm-plot-grid.h"
+#include "ui/advisor/qm-plot-grid.h"
 #include "ui/qm-plot-walk.h"
 #include "ui/qm-plot-zoom.h"
 

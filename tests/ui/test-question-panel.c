@@ -3,10 +3,10 @@
 #include "config.h"
 
 #include "tests/ui/widgets.h"
+#include "ui/advisor/qm-filter-group.h"
 #include "ui/advisor/qm-model-picker.h"
 #include "ui/advisor/qm-question-panel.h"
 #include "ui/qm-choice-row.h"
-#include "ui/qm-filter-group.h"
 #include "ui/qm-log-scale.h"
 
 typedef struct

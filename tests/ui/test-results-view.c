@@ -3,9 +3,9 @@
 /* Files, clipboard and paper, through the actions and dialogs of the view. */
 
 #include "tests/ui/widgets.h"
+#include "ui/advisor/qm-plot-grid.h"
 #include "ui/advisor/qm-report-print.h"
 #include "ui/advisor/qm-results-view.h"
-#include "ui/qm-plot-grid.h"
 
 #include <glib/gstdio.h>
 #include <string.h>

@@ -15,8 +15,10 @@ G_BEGIN_DECLS
 #define QM_TYPE_ADVISOR_PAGE (qm_advisor_page_get_type ())
 G_DECLARE_FINAL_TYPE (QmAdvisorPage, qm_advisor_page, QM, ADVISOR_PAGE, AdwBin)
 
+/* The question at the side, the answer beside it. */
 GtkWidget *qm_advisor_page_new (QmAdvisor *advisor);
 
+/* Whether there is only room for one of the two. */
 gboolean qm_advisor_page_get_folded (QmAdvisorPage *self);
 
 /* The widget with the answers, where the actions of the prefix "results" are.

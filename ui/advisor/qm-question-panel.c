@@ -4,11 +4,11 @@
 
 #include "ui/advisor/qm-question-panel.h"
 
+#include "ui/advisor/qm-filter-group.h"
 #include "ui/advisor/qm-model-picker.h"
 #include "ui/advisor/qm-portfolio-editor.h"
 #include "ui/advisor/qm-times-of-row.h"
 #include "ui/qm-choice-row.h"
-#include "ui/qm-filter-group.h"
 #include "ui/qm-input.h"
 #include "ui/qm-log-scale.h"
 

@@ -7,8 +7,8 @@
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 #include "ui/advisor/qm-candidate-column.h"
+#include "ui/advisor/qm-plot-set.h"
 #include "ui/plot/qm-plot-export.h"
-#include "ui/qm-plot-set.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>

@@ -5,11 +5,11 @@
 #include "ui/advisor/qm-results-view.h"
 
 #include "ui/advisor/qm-candidate-table.h"
+#include "ui/advisor/qm-plot-grid.h"
+#include "ui/advisor/qm-plot-set.h"
 #include "ui/advisor/qm-recommendation-card.h"
 #include "ui/advisor/qm-report-print.h"
 #include "ui/advisor/qm-results-files.h"
-#include "ui/qm-plot-grid.h"
-#include "ui/qm-plot-set.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>

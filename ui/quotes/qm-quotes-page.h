@@ -20,6 +20,7 @@ G_DECLARE_FINAL_TYPE (QmQuotesPage, qm_quotes_page, QM, QUOTES_PAGE, AdwBin)
  * "quotes.history". */
 GtkWidget *qm_quotes_page_new (QmQuoteBook *book);
 
+/* Moves the focus to where quotes are searched. */
 void qm_quotes_page_focus_search (QmQuotesPage *self);
 
 /* Imports files: what was read is shown before it is stored.

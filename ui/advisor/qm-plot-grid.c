@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-#include "ui/qm-plot-grid.h"
+#include "ui/advisor/qm-plot-grid.h"
 
 #include "ui/qm-legend.h"
 

@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-#include "ui/qm-plot-set.h"
+#include "ui/advisor/qm-plot-set.h"
 
 #include <glib/gi18n-lib.h>
 

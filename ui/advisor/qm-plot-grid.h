@@ -17,6 +17,7 @@ G_DECLARE_FINAL_TYPE (QmPlotGrid, qm_plot_grid, QM, PLOT_GRID, GtkWidget)
 /* Property "advisor" (QmAdvisor, may be NULL). */
 GtkWidget *qm_plot_grid_new (void);
 
+/* Sets the property. */
 void qm_plot_grid_set_advisor (QmPlotGrid *self, QmAdvisor *advisor);
 
 /* The view of a topic, or NULL.  (transfer none) (nullable) */

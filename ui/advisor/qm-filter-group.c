@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-#include "ui/qm-filter-group.h"
+#include "ui/advisor/qm-filter-group.h"
 
 #include "pricing/qm-format.h"
 #include "ui/plot/qm-plot.h"

@@ -15,6 +15,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     QmFilterGroup, qm_filter_group, QM, FILTER_GROUP, AdwPreferencesGroup)
 
+/* Sets the property. */
 void qm_filter_group_set_advisor (QmFilterGroup *self, QmAdvisor *advisor);
 
 G_END_DECLS
