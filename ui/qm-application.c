@@ -51,6 +51,8 @@ static const Shortcut shortcuts[] = {
   { "win.search-model", { "<Control>f" } },
   { "win.focus-budget", { "<Control>b" } },
   { "win.import-quotes", { "<Control>o" } },
+  { "win.new-model", { "<Control>n" } },
+  { "win.models", { "<Control>m" } },
   { "win.show-page::advisor", { "<Alt>1" } },
   { "win.show-page::quotes", { "<Alt>2" } },
   { "win.export-plot", { "<Control>e" } },

@@ -6,6 +6,8 @@
 
 #include "ui/advisor/qm-advisor-page.h"
 #include "ui/advisor/qm-ownership-window.h"
+#include "ui/models/qm-model-editor.h"
+#include "ui/models/qm-models-window.h"
 #include "ui/qm-problem-bar.h"
 #include "ui/quotes/qm-quotes-page.h"
 
@@ -28,6 +30,7 @@ struct _QmWindow
   QmQuoteBook *book;   /* NULL: no quotes are kept */
   QmQuotesPage *quotes;
   GtkWidget *total_cost; /* weak; NULL: not open */
+  GtkWidget *models;     /* weak; NULL: not open */
 };
 
 G_DEFINE_FINAL_TYPE (QmWindow, qm_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -114,8 +117,9 @@ qm_window_new (GtkApplication *application, GSettings *settings)
 static void
 set_actions_enabled (QmWindow *self, gboolean enabled)
 {
-  static const char *const own[] = { "win.reset", "win.search-model",
-                                     "win.focus-budget", "win.total-cost" };
+  static const char *const own[] = { "win.reset",        "win.search-model",
+                                     "win.focus-budget", "win.total-cost",
+                                     "win.models",       "win.new-model" };
 
   for (guint i = 0; i < G_N_ELEMENTS (own); i++)
     gtk_widget_action_set_enabled (GTK_WIDGET (self), own[i], enabled);
@@ -135,6 +139,8 @@ shows_quotes (QmWindow *self)
                     "quotes")
          == 0;
 }
+
+static void accept_drops (QmWindow *self);
 
 /* Puts a page for the advisor in place of the one before. */
 static void
@@ -160,6 +166,7 @@ open_advisor (QmWindow *self, const QmCatalog *catalog)
   page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->advisor_bin),
                                     "advisor", _ ("Advisor"));
   adw_view_stack_page_set_icon_name (page, QM_APP_ID "-symbolic");
+  accept_drops (self);
   if (self->settings != NULL)
     {
       qm_advisor_restore (self->advisor, self->settings);
@@ -182,6 +189,8 @@ renew_advisor (QmWindow *self, const QmCatalog *catalog)
                            qm_quote_book_get_offers (self->book));
   if (self->total_cost != NULL)
     gtk_window_destroy (GTK_WINDOW (self->total_cost));
+  if (self->models != NULL)
+    qm_models_window_set_catalog (QM_MODELS_WINDOW (self->models), catalog);
   show_advisor (self, show_sidebar);
 }
 
@@ -333,6 +342,64 @@ total_cost_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 static void
+models_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+
+  if (self->models == NULL)
+    g_set_weak_pointer (&self->models,
+                        qm_models_window_new (GTK_WINDOW (self),
+                                              qm_advisor_get_catalog (
+                                                  self->advisor)));
+  gtk_window_present (GTK_WINDOW (self->models));
+}
+
+static void
+model_saved_cb (QmWindow *self, const char *id)
+{
+  qm_window_add_toast (self, _ ("The model is saved: choose it on the left"));
+}
+
+static void
+new_model_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+
+  qm_model_editor_choose (GTK_WINDOW (self),
+                          qm_advisor_get_catalog (self->advisor),
+                          G_CALLBACK (model_saved_cb), self);
+}
+
+/* A configuration that is dropped on the advisor becomes a model. */
+static gboolean
+drop_cb (QmWindow *self, const GValue *value)
+{
+  GFile *file = g_value_get_object (value);
+  GtkWidget *editor;
+
+  if (file == NULL)
+    return FALSE;
+  editor = qm_model_editor_new (GTK_WINDOW (self),
+                                qm_advisor_get_catalog (self->advisor));
+  g_signal_connect_object (editor, "saved", G_CALLBACK (model_saved_cb), self,
+                           G_CONNECT_SWAPPED);
+  qm_model_editor_open (QM_MODEL_EDITOR (editor), file);
+  gtk_window_present (GTK_WINDOW (editor));
+  return TRUE;
+}
+
+static void
+accept_drops (QmWindow *self)
+{
+  GtkDropTarget *target = gtk_drop_target_new (G_TYPE_FILE, GDK_ACTION_COPY);
+
+  g_signal_connect_object (target, "drop", G_CALLBACK (drop_cb), self,
+                           G_CONNECT_SWAPPED);
+  gtk_widget_add_controller (GTK_WIDGET (self->advisor_bin),
+                             GTK_EVENT_CONTROLLER (target));
+}
+
+static void
 result_action_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmWindow *self = QM_WINDOW (widget);
@@ -359,6 +426,7 @@ qm_window_dispose (GObject *object)
     qm_quote_book_close (self->book);
   g_clear_object (&self->book);
   g_clear_weak_pointer (&self->total_cost);
+  g_clear_weak_pointer (&self->models);
   g_clear_object (&self->advisor);
   g_clear_object (&self->settings);
 
@@ -388,6 +456,9 @@ qm_window_class_init (QmWindowClass *klass)
                                    show_page_cb);
   gtk_widget_class_install_action (widget_class, "win.total-cost", NULL,
                                    total_cost_cb);
+  gtk_widget_class_install_action (widget_class, "win.models", NULL, models_cb);
+  gtk_widget_class_install_action (widget_class, "win.new-model", NULL,
+                                   new_model_cb);
   for (guint i = 0; i < G_N_ELEMENTS (result_actions); i++)
     {
       g_autofree char *name = g_strconcat ("win.", result_actions[i], NULL);
