@@ -294,7 +294,8 @@ qm_bench_devices (const QmBenchOptions *options)
     else
       print_text (&found[i], found, n);
   if (note[0] != '\0')
-    fprintf (stderr, "%s  What is here is the cpu: --device cpu.\n", note);
+    fprintf (stderr, "%s%s\n", note,
+             options->json ? "" : "  What is here is the cpu: --device cpu.");
   free (infos);
   free (found);
   return error.status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);

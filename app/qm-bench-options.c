@@ -67,7 +67,8 @@ typedef struct Option
 
 static const Option known[] = {
   { "--model", "ID", TEXT, MODEL | SEARCH | RESULTS | ELSEWHERE, FIELD (model),
-    "a model of the catalog, as pythia-1b; of search also all" },
+    "a model of the catalog, as pythia-1b; of search also several joined by "
+    "commas, or all" },
   { "--config", "FILE", TEXT, MODEL | CHECK | SEARCH | WORKER | ELSEWHERE,
     FIELD (config), "a config.json of Hugging Face" },
   { "--recipe", "FILE", TEXT, MODEL | SEARCH | WORKER | ELSEWHERE,
@@ -97,7 +98,11 @@ static const Option known[] = {
     "of the host, for what is offloaded (default: what is free)" },
   { "--results", "FILE", TEXT, SEARCH | FRAMEWORK, FIELD (results),
     "where results go, and of search, what is known already "
-    "(measurements/results.jsonl in the user's folder)" },
+    "(measurements/HOST.jsonl in the user's folder)" },
+  { "--events", NULL, FLAG, SEARCH, FIELD (events),
+    "say in JSON lines what happens while it does" },
+  { "--dry-run", NULL, FLAG, SEARCH, FIELD (dry_run),
+    "say what would be measured and how long that takes" },
   { "--time-limit", "TIME", TEXT, SEARCH, FIELD (time_limit),
     "to stop after, as 25min, with the most telling measured first" },
   { "--again", "failed|all", TEXT, SEARCH, FIELD (again),

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* After so many failures one after the other it is not the configurations. */
@@ -36,7 +37,10 @@ typedef struct Meter
   char what[256];
   double predicted, after; /* seconds: of this entry, of all after it */
   double begin, shown;
+  double done;
   bool terminal;
+  const struct QmBenchSearch *search;
+  size_t entry;
 } Meter;
 
 static QmStatus
@@ -64,15 +68,32 @@ on_progress (void *data, double done)
   double time = qm_bench_now (), left = meter->predicted;
   char text[32];
 
+  meter->done = done;
+  left = fmax (left - (time - meter->begin), left * (1 - done) / 2);
+  if (meter->search->events != NULL)
+    {
+      qm_bench_events_progress (meter->search->events, meter->search,
+                                meter->entry, done, left, meter->after);
+      return;
+    }
   if (time - meter->shown
       < (meter->terminal ? PROGRESS_TERMINAL : PROGRESS_FILE))
     return;
   meter->shown = time;
-  left = fmax (left - (time - meter->begin), left * (1 - done) / 2);
   format_time (left + meter->after, text);
   fprintf (stderr, "%s%zu of %zu: %s: %.0f %%, %s left%s",
            meter->terminal ? "\r" : "", meter->number, meter->of, meter->what,
            done * 100, text, meter->terminal ? "\033[K" : "\n");
+}
+
+/* Nothing was heard for a moment. */
+static void
+on_glance (void *data)
+{
+  Meter *meter = data;
+
+  if (meter->search->events != NULL)
+    on_progress (data, meter->done);
 }
 
 /* Shows what became of the entry. */
@@ -135,19 +156,28 @@ describe_failure (const QmBenchSearch *search,
   return object;
 }
 
+void
+qm_bench_format_shortage (const QmBenchEntry *entry, char *text, size_t size)
+{
+  const QmShortage *shortage = &entry->shortage;
+  char needs[QM_BENCH_CELL], available[QM_BENCH_CELL];
+
+  qm_bench_format_bytes ((double) shortage->needs, needs);
+  qm_bench_format_bytes ((double) shortage->available, available);
+  snprintf (text, size,
+            "a micro-batch of 1 needs %s of %s memory, and there are %s", needs,
+            shortage->host ? "the host's" : "the device's", available);
+}
+
 /* Adds which memory is short, and by how much. */
 static json_t *
 describe_shortage (const QmBenchSearch *search, const QmBenchEntry *entry)
 {
   const QmShortage *shortage = &entry->shortage;
-  char reason[320], needs[QM_BENCH_CELL], available[QM_BENCH_CELL];
+  char reason[320];
   json_t *object;
 
-  qm_bench_format_bytes ((double) shortage->needs, needs);
-  qm_bench_format_bytes ((double) shortage->available, available);
-  snprintf (reason, sizeof reason,
-            "a micro-batch of 1 needs %s of %s memory, and there are %s", needs,
-            shortage->host ? "the host's" : "the device's", available);
+  qm_bench_format_shortage (entry, reason, sizeof reason);
   object = describe_failure (search, entry, reason);
   json_object_set_new (object, "memory",
                        json_string (shortage->host ? "host" : "device"));
@@ -205,7 +235,7 @@ make_job (const QmBenchSearch *search, const QmBenchEntry *entry)
 
 /* Starts the worker where there is none; it has to find the same device. */
 static QmStatus
-start_worker (QmBenchSearch *search, QmError *error)
+start_worker (QmBenchSearch *search, Meter *meter, QmError *error)
 {
   QmDeviceInfo info;
   QmStatus status;
@@ -215,8 +245,8 @@ start_worker (QmBenchSearch *search, QmError *error)
   qm_bench_worker_free (search->worker);
   search->worker = NULL;
   search->n_measured = 0;
-  status = qm_bench_worker_start (search->options, search->info.id, &info,
-                                  &search->worker, error);
+  status = qm_bench_worker_start (search->options, search->info.id, on_glance,
+                                  meter, &info, &search->worker, error);
   if (status == QM_OK
       && (strcmp (info.name, search->info.name) != 0
           || strcmp (info.driver, search->info.driver) != 0))
@@ -252,8 +282,9 @@ measure_once (QmBenchSearch *search,
                                       ? search->begin + search->seconds
                                       : 0,
                        .progress = on_progress,
+                       .glance = on_glance,
                        .data = meter };
-  QmStatus status = start_worker (search, error);
+  QmStatus status = start_worker (search, meter, error);
   json_t *job;
 
   if (status != QM_OK)
@@ -380,11 +411,33 @@ count_state (const QmBenchSearch *search, QmBenchState state)
   return n;
 }
 
+/* The same, telling what is done, and which entries have come. */
+static QmStatus
+work_and_tell (QmBenchSearch *search,
+               size_t index,
+               Meter *meter,
+               QmError *error)
+{
+  size_t before = search->n_entries;
+  QmStatus status;
+
+  if (search->entries[index].fits)
+    qm_bench_events_entry (search->events, search, &search->entries[index],
+                           true);
+  status = work_on (search, index, meter, error);
+  if (status == QM_OK)
+    qm_bench_events_entry (search->events, search, &search->entries[index],
+                           false);
+  for (size_t i = before; i < search->n_entries; i++)
+    qm_bench_events_entry (search->events, search, &search->entries[i], false);
+  return status;
+}
+
 /* Works through the entries; there may come more. */
 static QmStatus
 work (QmBenchSearch *search, QmError *error)
 {
-  Meter meter = { .terminal = isatty (STDERR_FILENO) };
+  Meter meter = { .terminal = isatty (STDERR_FILENO), .search = search };
   QmStatus status = QM_OK;
 
   for (size_t i = 0; i < search->n_entries && status == QM_OK; i++)
@@ -393,7 +446,7 @@ work (QmBenchSearch *search, QmError *error)
 
       if (entry->state != QM_BENCH_LEFT)
         continue;
-      if (qm_bench_interrupted ())
+      if (qm_bench_interrupted () || qm_bench_is_last ())
         return qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
                              "interrupted");
       meter.number++;
@@ -402,6 +455,8 @@ work (QmBenchSearch *search, QmError *error)
       meter.after = predict_rest (search, i);
       meter.begin = qm_bench_now ();
       meter.shown = 0;
+      meter.done = 0;
+      meter.entry = i;
       qm_bench_describe (search, entry, meter.what, sizeof meter.what);
       if (entry->fits && meter.predicted > time_left (search))
         {
@@ -409,7 +464,30 @@ work (QmBenchSearch *search, QmError *error)
           meter.number--;
           continue;
         }
-      status = work_on (search, i, &meter, error);
+      status = work_and_tell (search, i, &meter, error);
+    }
+  return status;
+}
+
+/* Waits until the file is free, and says meanwhile that it lives. */
+static QmStatus
+wait_for_file (QmBenchSearch *search, const char *path, QmError *error)
+{
+  const struct timespec moment = { .tv_nsec = 200000000 };
+  bool busy = true;
+  QmStatus status = QM_OK;
+
+  fprintf (stderr, "qm-bench: another search is writing to %s; waiting\n",
+           path);
+  while (busy)
+    {
+      if (qm_bench_interrupted ())
+        return qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
+                             "interrupted");
+      qm_bench_events_alive (search->events);
+      nanosleep (&moment, NULL);
+      status =
+          qm_results_open (path, false, false, &busy, &search->file, error);
     }
   return status;
 }
@@ -419,29 +497,30 @@ static QmStatus
 open_results (QmBenchSearch *search, QmError *error)
 {
   const char *path = search->options->results;
-  char own[PATH_MAX];
   bool busy;
   QmStatus status;
 
-  if (path == NULL && !qm_results_default_path (own, sizeof own))
+  if (path == NULL
+      && !qm_results_default_path (search->path, sizeof search->path))
     return qm_error_set (error, QM_STATUS_IO, "", 0, 0,
                          "there is no home folder: --results has to say where "
                          "results go");
-  if (path == NULL)
-    path = own;
-  status =
-      qm_results_open (path, path == own, false, &busy, &search->file, error);
+  if (path != NULL
+      && snprintf (search->path, sizeof search->path, "%s", path)
+             >= (int) sizeof search->path)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "is longer than a path may be");
+  status = qm_results_open (search->path, path == NULL, false, &busy,
+                            &search->file, error);
+  if (busy && search->options->dry_run)
+    return qm_error_set (error, QM_STATUS_IO, search->path, 0, 0,
+                         "another search is writing to it");
   if (busy)
-    {
-      fprintf (stderr, "qm-bench: another search is writing to %s; waiting\n",
-               path);
-      status = qm_results_open (path, path == own, true, &busy, &search->file,
-                                error);
-    }
+    status = wait_for_file (search, search->path, error);
   if (status == QM_OK && qm_results_file_repaired (search->file) > 0)
     fprintf (stderr,
              "qm-bench: %s: the last line was broken off, and is removed\n",
-             path);
+             search->path);
   return status;
 }
 
@@ -466,6 +545,33 @@ add_model (QmBenchSearch *search,
   return QM_OK;
 }
 
+/* One of the models of a list of ids, of which *list is moved behind it. */
+static QmStatus
+load_listed (QmBenchSearch *search, const char **list, QmError *error)
+{
+  QmBenchOptions one = *search->options;
+  size_t length = strcspn (*list, ",");
+  char id[128];
+  QmBenchModel model;
+  QmStatus status;
+
+  snprintf (id, sizeof id, "%.*s", (int) length, *list);
+  *list += length + ((*list)[length] == ',');
+  one.model = id;
+  status = qm_bench_load_model (&one, true, &model, error);
+  if (status != QM_OK)
+    return status;
+  for (size_t i = 0; i < search->n_models; i++)
+    if (strcmp (search->models[i].name, model.name) == 0)
+      status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                             "--model names %s twice", model.name);
+  if (status == QM_OK)
+    status =
+        add_model (search, model.name, &model.config, &model.recipe, error);
+  qm_bench_clear_model (&model);
+  return status;
+}
+
 /* The models that are meant, and the catalog. */
 static QmStatus
 load_models (QmBenchSearch *search, QmError *error)
@@ -484,6 +590,16 @@ load_models (QmBenchSearch *search, QmError *error)
       for (size_t i = 0; status == QM_OK && i < n; i++)
         status = add_model (search, all[i].id, &all[i].config, &all[i].recipe,
                             error);
+      return status;
+    }
+  if (options->model != NULL && options->config == NULL
+      && strchr (options->model, ',') != NULL)
+    {
+      const char *list = options->model;
+
+      status = qm_bench_load_catalog (&search->catalog, error);
+      while (status == QM_OK && *list != '\0')
+        status = load_listed (search, &list, error);
       return status;
     }
   status = qm_bench_load_model (options, true, &one, error);
@@ -561,6 +677,12 @@ read_options (QmBenchSearch *search, QmError *error)
   return status;
 }
 
+static void
+on_opening (void *data)
+{
+  qm_bench_events_alive (data);
+}
+
 static QmStatus
 prepare (QmBenchSearch *search, QmError *error)
 {
@@ -572,12 +694,20 @@ prepare (QmBenchSearch *search, QmError *error)
     status = open_results (search, error);
   if (status == QM_OK)
     status = qm_bench_worker_start (search->options, search->options->device,
-                                    &search->info, &search->worker, error);
+                                    on_opening, search->events, &search->info,
+                                    &search->worker, error);
   if (status == QM_OK)
     status = find_memory (search, error);
   if (status == QM_OK && search->catalog != NULL)
     search->gpu = qm_bench_find_gpu (search->catalog, &search->info);
-  return status == QM_OK ? qm_bench_list_work (search, error) : status;
+  if (status == QM_OK)
+    {
+      qm_bench_events_begin (search->events, search, search->path);
+      status = qm_bench_list_work (search, error);
+    }
+  if (status == QM_OK)
+    qm_bench_events_list (search->events, search);
+  return status;
 }
 
 static void
@@ -609,12 +739,14 @@ qm_bench_search (const QmBenchOptions *options)
   bool prepared;
   QmStatus status;
 
+  if (options->events && (search.events = qm_bench_events_new ()) == NULL)
+    return out_of_memory (&error), qm_bench_fail (&error);
   /* A disk that is full and a worker that is gone are errors. */
   signal (SIGXFSZ, SIG_IGN);
   signal (SIGPIPE, SIG_IGN);
   status = prepare (&search, &error);
   prepared = status == QM_OK;
-  if (prepared)
+  if (prepared && !options->dry_run)
     status = work (&search, &error);
   if (status == QM_STATUS_INTERRUPTED && !qm_bench_interrupted ())
     status = QM_OK; /* the time was over */
@@ -622,10 +754,13 @@ qm_bench_search (const QmBenchOptions *options)
   qm_bench_worker_free (search.worker);
   if (prepared)
     {
-      qm_bench_print_report (&search);
+      qm_bench_events_end (search.events, &search);
+      if (!options->events)
+        qm_bench_print_report (&search);
       say_what_is_left (&search);
     }
   qm_bench_free_work (&search);
+  qm_bench_events_free (search.events);
   qm_results_close (search.file);
   qm_catalog_free (search.catalog);
   free (search.models);

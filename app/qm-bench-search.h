@@ -7,9 +7,12 @@
 #ifndef QM_APP_QM_BENCH_SEARCH_H
 #define QM_APP_QM_BENCH_SEARCH_H
 
+#include "app/qm-bench-events.h"
 #include "app/qm-bench-worker-process.h"
 #include "data/results-file.h"
 #include "engine/search.h"
+
+#include <limits.h>
 
 typedef enum QmBenchState
 {
@@ -63,10 +66,16 @@ typedef struct QmBenchSearch
   uint64_t device_bytes, host_bytes;
   int64_t memory_limit, host_limit;
   QmResultsFile *file;
+  char path[PATH_MAX];   /* of that */
+  QmBenchEvents *events; /* NULL: nobody wants to hear of them */
   QmSearchPace pace;
   double begin, seconds; /* of qm_bench_now(), and the limit; 0: none */
   int failures;          /* in a row */
 } QmBenchSearch;
+
+/* Which memory an entry that does not fit is short of, in a sentence. */
+void
+qm_bench_format_shortage (const QmBenchEntry *entry, char *text, size_t size);
 
 /* Lists the work of a search, of which models, device and file are there, in
  * its order, and marks what is known. */

@@ -132,8 +132,7 @@ read_more (QmBenchWorker *worker)
 /* Waits for the next line that is JSON. */
 static QmStatus
 hear (QmBenchWorker *worker,
-      double patience,
-      double stop_at,
+      const QmBenchWait *wait,
       json_t **said,
       QmError *error)
 {
@@ -155,19 +154,21 @@ hear (QmBenchWorker *worker,
           json_decref (*said);
           continue;
         }
-      if (qm_bench_interrupted () || (stop_at > 0 && time >= stop_at))
+      if (qm_bench_interrupted ()
+          || (wait->stop_at > 0 && time >= wait->stop_at))
         {
           kill_worker (worker);
           return qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
                                "interrupted");
         }
-      if (time - begin > patience)
+      if (time - begin > wait->patience)
         {
           kill_worker (worker);
           return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
                                "no progress for %.0f s: it was given up",
                                time - begin);
         }
+      wait->glance (wait->data);
       if (poll (&from, 1, GLANCE) > 0)
         {
           ssize_t n = read_more (worker);
@@ -313,11 +314,16 @@ launch (QmBenchWorker *worker, const char *const *arguments, QmError *error)
 QmStatus
 qm_bench_worker_start (const QmBenchOptions *options,
                        const char *device,
+                       QmBenchGlance glance,
+                       void *data,
                        QmDeviceInfo *info,
                        QmBenchWorker **worker,
                        QmError *error)
 {
   QmBenchWorker *new = calloc (1, sizeof *new);
+  const QmBenchWait wait = { .patience = OPENING,
+                             .glance = glance,
+                             .data = data };
   const char *arguments[MAX_ARGUMENTS];
   char numbers[2][24];
   json_t *said = NULL;
@@ -330,7 +336,7 @@ qm_bench_worker_start (const QmBenchOptions *options,
   write_arguments (options, device, numbers, arguments);
   status = launch (new, arguments, error);
   if (status == QM_OK)
-    status = hear (new, OPENING, 0, &said, error);
+    status = hear (new, &wait, &said, error);
   if (status == QM_OK && json_object_get (said, "device") == NULL)
     status = take_error (said, error);
   if (status == QM_OK)
@@ -386,7 +392,7 @@ qm_bench_worker_measure (QmBenchWorker *worker,
       json_t *said, *got;
       const char *event;
 
-      status = hear (worker, wait->patience, wait->stop_at, &said, error);
+      status = hear (worker, wait, &said, error);
       if (status != QM_OK)
         return status;
       event = json_string_value (json_object_get (said, "event"));

@@ -10,13 +10,18 @@
 /* Told how much of a measurement is done, 0 to 1. */
 typedef void (*QmBenchProgress) (void *data, double done);
 
+/* Called while there is nothing to do but to wait. */
+typedef void (*QmBenchGlance) (void *data);
+
 typedef struct QmBenchWorker QmBenchWorker;
 
 /* Starts a worker, which opens `device`; what there is of it comes back in
- * *info.  Fails as opening the device does; QM_STATUS_INTERRUPTED where the
- * user asked to stop. */
+ * *info.  `glance` is called about ten times a second.  Fails as opening the
+ * device does; QM_STATUS_INTERRUPTED where the user asked to stop. */
 QmStatus qm_bench_worker_start (const QmBenchOptions *options,
                                 const char *device,
+                                QmBenchGlance glance,
+                                void *data,
                                 QmDeviceInfo *info,
                                 QmBenchWorker **worker,
                                 QmError *error);
@@ -27,6 +32,7 @@ typedef struct QmBenchWait
   double patience; /* seconds without progress to give up after */
   double stop_at;  /* of qm_bench_now(): time to stop; 0: none */
   QmBenchProgress progress;
+  QmBenchGlance glance;
   void *data;
 } QmBenchWait;
 

@@ -13,6 +13,9 @@
 
 static volatile sig_atomic_t interrupted;
 
+/* Whether what runs is the last. */
+static volatile sig_atomic_t last;
+
 /* What is left of the time to stop in good order, in seconds, when it is asked
  * for: passes of large models on a CPU, or a GPU that hangs, take longer. */
 #define PATIENCE 1
@@ -46,6 +49,12 @@ on_interrupt (int number)
   alarm (PATIENCE);
 }
 
+static void
+on_last (int number)
+{
+  last = 1;
+}
+
 /* The first interrupt is obeyed between two passes, or after a while at once,
  * as is the second. */
 static void
@@ -53,17 +62,26 @@ catch_interrupts (void)
 {
   struct sigaction action = { .sa_handler = on_interrupt };
   struct sigaction late = { .sa_handler = on_alarm };
+  struct sigaction finish_it = { .sa_handler = on_last,
+                                 .sa_flags = SA_RESTART };
 
   on_terminal = isatty (STDERR_FILENO);
   sigaction (SIGINT, &action, NULL);
   sigaction (SIGTERM, &action, NULL);
   sigaction (SIGALRM, &late, NULL);
+  sigaction (SIGUSR1, &finish_it, NULL);
 }
 
 bool
 qm_bench_interrupted (void)
 {
   return interrupted != 0;
+}
+
+bool
+qm_bench_is_last (void)
+{
+  return last != 0;
 }
 
 void

@@ -37,6 +37,7 @@ typedef struct QmBenchOptions
   const char *python, *format, *result;
   int64_t repeat, validate, steps, warm_up, seed, patience, gpus, line;
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
+  bool events, dry_run;
   char **files; /* arguments that are no options */
   int n_files;
 } QmBenchOptions;
@@ -56,6 +57,9 @@ int qm_bench_fail (const QmError *error);
 
 /* Whether the user asked to stop. */
 bool qm_bench_interrupted (void);
+
+/* Whether the user asked to stop when what runs is finished. */
+bool qm_bench_is_last (void);
 
 /* A file that is not to be left behind where the user's wish to stop cannot be
  * obeyed in time; NULL: none.  `path` has to stay where it is. */

@@ -19,6 +19,10 @@
 #define PATH_MAX 4096
 #endif
 
+#define HOST_BYTES 65
+#define HOST_CHARACTERS \
+  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
+
 struct QmResultsFile
 {
   char *path;
@@ -42,12 +46,31 @@ out_of_memory (QmError *error)
                        "the host is out of memory");
 }
 
+/* The name of this host up to its first dot, as a part of a file's name. */
+static void
+write_host (char name[HOST_BYTES])
+{
+  if (gethostname (name, HOST_BYTES) != 0)
+    name[0] = '\0';
+  name[HOST_BYTES - 1] = '\0';
+  name[strcspn (name, ".")] = '\0';
+  for (char *c = name; *c != '\0'; c++)
+    if (strchr (HOST_CHARACTERS, *c) == NULL)
+      *c = '-';
+  if (name[0] == '\0')
+    strcpy (name, "this-host");
+}
+
 bool
 qm_results_default_path (char *path, size_t size)
 {
-  static const char name[] = "/measurements/results.jsonl";
+  char host[HOST_BYTES], name[HOST_BYTES + 32];
+  int length;
 
-  if (size < sizeof name || !qm_user_data_dir (path, size - sizeof name + 1))
+  write_host (host);
+  length = snprintf (name, sizeof name, "/measurements/%s.jsonl", host);
+  if (size <= (size_t) length
+      || !qm_user_data_dir (path, size - (size_t) length))
     return false;
   strcat (path, name);
   return true;

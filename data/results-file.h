@@ -14,8 +14,9 @@
 typedef struct QmResultsFile QmResultsFile;
 
 /* Writes the path of the file that results go to where none is named,
- * measurements/results.jsonl in the user's directory; false where there is no
- * such directory or `size` is too small. */
+ * measurements/HOST.jsonl in the user's directory, which several hosts may
+ * share; HOST is the name of this one up to the first dot.  False where there
+ * is no such directory or `size` is too small. */
 bool qm_results_default_path (char *path, size_t size);
 
 /* Opens a results file, making it where it is missing and, with `folders`, the

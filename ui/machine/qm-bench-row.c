@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/machine/qm-bench-row.h"
+
+#include <math.h>
+
+struct _QmBenchRow
+{
+  GObject parent_instance;
+
+  char *model;
+  char *title;
+  char *settings;
+  char *offloading;
+  gboolean checkpointing;
+  gboolean half;
+  gboolean known;
+  gint64 micro_batch;
+  gint64 accumulation;
+
+  QmBenchRowState state;
+  double progress;
+  QmBenchFigure predicted; /* days */
+  double days;
+  double step;
+  double mfu;
+  double cost;
+  gint64 memory;
+  gint64 host_memory;
+  char *reason;
+  char *log;
+};
+
+G_DEFINE_FINAL_TYPE (QmBenchRow, qm_bench_row, G_TYPE_OBJECT)
+
+enum
+{
+  PROP_0,
+  PROP_STATE,
+  PROP_PROGRESS,
+  N_PROPS
+};
+
+static GParamSpec *properties[N_PROPS];
+static guint changed;
+
+static const char *
+text_of (const json_t *line, const char *name)
+{
+  const char *text = json_string_value (json_object_get (line, name));
+
+  return text != NULL ? text : "";
+}
+
+static double
+number_of (const json_t *line, const char *name)
+{
+  const json_t *value = json_object_get (line, name);
+
+  return json_is_number (value) ? json_number_value (value) : NAN;
+}
+
+static gint64
+whole_of (const json_t *line, const char *name)
+{
+  const json_t *value = json_object_get (line, name);
+
+  return json_is_integer (value) ? json_integer_value (value) : -1;
+}
+
+static gboolean
+is_set (const json_t *line, const char *name)
+{
+  return json_is_true (json_object_get (line, name));
+}
+
+static QmBenchRowState
+state_of (const json_t *line)
+{
+  static const struct
+  {
+    const char *name;
+    QmBenchRowState state;
+  } states[] = {
+    { "running", QM_BENCH_ROW_RUNNING },
+    { "measured", QM_BENCH_ROW_MEASURED },
+    { "infeasible", QM_BENCH_ROW_INFEASIBLE },
+    { "failed", QM_BENCH_ROW_FAILED },
+    { "not run", QM_BENCH_ROW_NOT_RUN },
+  };
+  const char *status = text_of (line, "status");
+
+  for (guint i = 0; i < G_N_ELEMENTS (states); i++)
+    if (g_str_equal (states[i].name, status))
+      return states[i].state;
+  return json_is_false (json_object_get (line, "fits"))
+             ? QM_BENCH_ROW_INFEASIBLE
+             : QM_BENCH_ROW_WAITING;
+}
+
+static void
+set_text (char **place, const char *text)
+{
+  g_free (*place);
+  *place = g_strdup (text);
+}
+
+/* Tells what changed once all of it has. */
+static void
+tell (QmBenchRow *self, QmBenchRowState state, double progress)
+{
+  gboolean other_state = self->state != state;
+  gboolean other_progress =
+      self->progress < progress || self->progress > progress;
+
+  self->state = state;
+  self->progress = progress;
+  if (other_state)
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
+  if (other_progress)
+    g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PROGRESS]);
+  g_signal_emit (self, changed, 0);
+}
+
+static gboolean
+is_done (QmBenchRowState state)
+{
+  return state != QM_BENCH_ROW_WAITING && state != QM_BENCH_ROW_RUNNING;
+}
+
+char *
+qm_bench_row_key (const json_t *line)
+{
+  g_return_val_if_fail (line != NULL, NULL);
+
+  return g_strdup_printf ("%s\x1f%s\x1f%d\x1f%s\x1f%" G_GINT64_FORMAT,
+                          text_of (line, "model"), text_of (line, "settings"),
+                          is_set (line, "checkpointing"),
+                          text_of (line, "sharding"),
+                          whole_of (line, "micro_batch"));
+}
+
+void
+qm_bench_row_update (QmBenchRow *self, const json_t *line)
+{
+  QmBenchRowState state;
+  gint64 used;
+
+  g_return_if_fail (QM_IS_BENCH_ROW (self));
+  g_return_if_fail (line != NULL);
+
+  state = state_of (line);
+  used = whole_of (line, "used_bytes");
+  self->half = is_set (line, "half");
+  self->known = is_set (line, "known");
+  self->accumulation = whole_of (line, "accumulation");
+  self->days = number_of (line, "days");
+  self->step = number_of (line, "step_s");
+  self->mfu = number_of (line, "mfu");
+  self->cost = number_of (line, "cost_s");
+  self->memory = used >= 0 ? used : whole_of (line, "total_bytes");
+  self->host_memory = whole_of (line, "host_bytes");
+  set_text (&self->reason, text_of (line, "reason"));
+  set_text (&self->log, "");
+  tell (self, state, is_done (state) ? 1 : 0);
+}
+
+QmBenchRow *
+qm_bench_row_new (const json_t *line, const char *title)
+{
+  QmBenchRow *self;
+
+  g_return_val_if_fail (line != NULL && title != NULL, NULL);
+
+  self = g_object_new (QM_TYPE_BENCH_ROW, NULL);
+  self->model = g_strdup (text_of (line, "model"));
+  self->title = g_strdup (title);
+  self->settings = g_strdup (text_of (line, "settings"));
+  self->offloading = g_strdup (text_of (line, "sharding"));
+  self->checkpointing = is_set (line, "checkpointing");
+  self->micro_batch = whole_of (line, "micro_batch");
+  qm_bench_row_update (self, line);
+  return self;
+}
+
+void
+qm_bench_row_set_progress (QmBenchRow *self, double progress)
+{
+  g_return_if_fail (QM_IS_BENCH_ROW (self));
+
+  if (self->state == QM_BENCH_ROW_RUNNING)
+    tell (self, self->state, CLAMP (progress, 0, 1));
+}
+
+void
+qm_bench_row_put_back (QmBenchRow *self)
+{
+  g_return_if_fail (QM_IS_BENCH_ROW (self));
+
+  if (self->state == QM_BENCH_ROW_RUNNING)
+    tell (self, QM_BENCH_ROW_WAITING, 0);
+}
+
+void
+qm_bench_row_fail (QmBenchRow *self, const char *reason, const char *log)
+{
+  g_return_if_fail (QM_IS_BENCH_ROW (self));
+
+  if (self->state != QM_BENCH_ROW_RUNNING)
+    return;
+  set_text (&self->reason, reason);
+  set_text (&self->log, log != NULL ? log : "");
+  tell (self, QM_BENCH_ROW_FAILED, 1);
+}
+
+void
+qm_bench_row_set_predicted (QmBenchRow *self, QmBenchFigure days)
+{
+  g_return_if_fail (QM_IS_BENCH_ROW (self));
+
+  self->predicted = days;
+  tell (self, self->state, self->progress);
+}
+
+QmBenchRowState
+qm_bench_row_get_state (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), QM_BENCH_ROW_WAITING);
+
+  return self->state;
+}
+
+double
+qm_bench_row_get_progress (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), 0);
+
+  return self->progress;
+}
+
+const char *
+qm_bench_row_get_model (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), NULL);
+
+  return self->model;
+}
+
+const char *
+qm_bench_row_get_title (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), NULL);
+
+  return self->title;
+}
+
+const char *
+qm_bench_row_get_settings (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), NULL);
+
+  return self->settings;
+}
+
+gboolean
+qm_bench_row_get_checkpointing (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), FALSE);
+
+  return self->checkpointing;
+}
+
+const char *
+qm_bench_row_get_offloading (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), NULL);
+
+  return self->offloading;
+}
+
+gint64
+qm_bench_row_get_micro_batch (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), -1);
+
+  return self->micro_batch;
+}
+
+gint64
+qm_bench_row_get_accumulation (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), -1);
+
+  return self->accumulation;
+}
+
+gboolean
+qm_bench_row_get_half (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), FALSE);
+
+  return self->half;
+}
+
+gboolean
+qm_bench_row_get_known (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), FALSE);
+
+  return self->known;
+}
+
+QmBenchFigure
+qm_bench_row_get_step (QmBenchRow *self)
+{
+  QmBenchFigure figure = { NAN, NAN, NAN };
+
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), figure);
+
+  figure.value = self->step;
+  return figure;
+}
+
+QmBenchFigure
+qm_bench_row_get_days (QmBenchRow *self)
+{
+  QmBenchFigure figure = { NAN, NAN, NAN };
+
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), figure);
+
+  figure.value = self->days;
+  return is_done (self->state) ? figure : self->predicted;
+}
+
+double
+qm_bench_row_get_mfu (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), NAN);
+
+  return self->mfu;
+}
+
+gint64
+qm_bench_row_get_memory (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), -1);
+
+  return self->memory;
+}
+
+gint64
+qm_bench_row_get_host_memory (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), -1);
+
+  return self->host_memory;
+}
+
+double
+qm_bench_row_get_cost (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), NAN);
+
+  return is_done (self->state) ? 0 : self->cost;
+}
+
+const char *
+qm_bench_row_get_reason (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), NULL);
+
+  return self->reason;
+}
+
+const char *
+qm_bench_row_get_log (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), NULL);
+
+  return self->log;
+}
+
+static void
+qm_bench_row_get_property (GObject *object,
+                           guint id,
+                           GValue *value,
+                           GParamSpec *pspec)
+{
+  QmBenchRow *self = QM_BENCH_ROW (object);
+
+  switch (id)
+    {
+    case PROP_STATE:
+      g_value_set_int (value, (int) self->state);
+      break;
+    case PROP_PROGRESS:
+      g_value_set_double (value, self->progress);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+qm_bench_row_finalize (GObject *object)
+{
+  QmBenchRow *self = QM_BENCH_ROW (object);
+
+  g_free (self->model);
+  g_free (self->title);
+  g_free (self->settings);
+  g_free (self->offloading);
+  g_free (self->reason);
+  g_free (self->log);
+  G_OBJECT_CLASS (qm_bench_row_parent_class)->finalize (object);
+}
+
+static void
+qm_bench_row_class_init (QmBenchRowClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->get_property = qm_bench_row_get_property;
+  object_class->finalize = qm_bench_row_finalize;
+  properties[PROP_STATE] =
+      g_param_spec_int ("state", NULL, NULL, QM_BENCH_ROW_WAITING,
+                        QM_BENCH_ROW_NOT_RUN, QM_BENCH_ROW_WAITING,
+                        G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  properties[PROP_PROGRESS] =
+      g_param_spec_double ("progress", NULL, NULL, 0, 1, 0,
+                           G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+  changed =
+      g_signal_new ("changed", G_TYPE_FROM_CLASS (class), G_SIGNAL_RUN_LAST, 0,
+                    NULL, NULL, NULL, G_TYPE_NONE, 0);
+}
+
+static void
+qm_bench_row_init (QmBenchRow *self)
+{
+  self->predicted = (QmBenchFigure){ NAN, NAN, NAN };
+  self->reason = g_strdup ("");
+  self->log = g_strdup ("");
+}

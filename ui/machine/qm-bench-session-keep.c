@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A session that is not finished, in a file of this host in the user's data
+ * folder: what it is about, and how long it has taken.  What it found is in the
+ * results file. */
+
+#include "config.h"
+
+#include "data/datadir.h"
+#include "data/results-file.h"
+#include "ui/machine/qm-bench-session-private.h"
+
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#define SCHEMA    1
+#define MAX_BYTES 65536
+
+static const char *const methods[] = { "naive", "free-lunch", "all" };
+
+/* The file is called as the results file of this host is; NULL: there is no
+ * home folder. */
+static char *
+path_of_session (void)
+{
+  char results[PATH_MAX], folder[PATH_MAX];
+  g_autofree char *base = NULL;
+  g_autofree char *name = NULL;
+
+  if (!qm_results_default_path (results, sizeof results)
+      || !qm_user_data_dir (folder, sizeof folder))
+    return NULL;
+  base = g_path_get_basename (results);
+  base[strlen (base) - strlen (".jsonl")] = '\0';
+  name = g_strconcat (base, ".json", NULL);
+  return g_build_filename (folder, "sessions", name, NULL);
+}
+
+static json_t *
+describe (QmBenchSession *self)
+{
+  const QmBenchQuestion *question = &self->question;
+  json_t *object = json_object ();
+  json_t *models = json_array ();
+
+  for (guint i = 0; question->models != NULL && question->models[i] != NULL;
+       i++)
+    json_array_append_new (models, json_string (question->models[i]));
+  json_object_set_new (object, "schema", json_integer (SCHEMA));
+  json_object_set_new (object, "device", json_string (question->device));
+  json_object_set_new (object, "models", models);
+  if (question->config != NULL)
+    {
+      json_object_set_new (object, "config", json_string (question->config));
+      json_object_set_new (object, "recipe", json_string (question->recipe));
+    }
+  json_object_set_new (object, "methods",
+                       json_string (methods[question->methods]));
+  json_object_set_new (object, "elapsed_s",
+                       json_real (qm_bench_session_elapsed (self)));
+  return object;
+}
+
+void
+qm_bench_session_keep (QmBenchSession *self)
+{
+  g_autofree char *path = path_of_session ();
+  g_autofree char *folder = NULL;
+  json_t *object;
+  char *text;
+
+  if (path == NULL)
+    return;
+  folder = g_path_get_dirname (path);
+  g_mkdir_with_parents (folder, 0700);
+  object = describe (self);
+  text = json_dumps (object, JSON_INDENT (2));
+  /* Whoever cannot write it only has to choose anew. */
+  if (text != NULL)
+    g_file_set_contents_full (path, text, -1, G_FILE_SET_CONTENTS_NONE, 0600,
+                              NULL);
+  free (text);
+  json_decref (object);
+}
+
+void
+qm_bench_session_forget (void)
+{
+  g_autofree char *path = path_of_session ();
+
+  if (path != NULL)
+    g_unlink (path);
+}
+
+/* The models of a list that are in the catalog. */
+static GStrv
+read_models (QmBenchSession *self, const json_t *list)
+{
+  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+
+  for (size_t i = 0; i < json_array_size (list); i++)
+    {
+      const char *id = json_string_value (json_array_get (list, i));
+
+      if (id != NULL && qm_catalog_model (self->catalog, id) != NULL)
+        g_strv_builder_add (builder, id);
+    }
+  return g_strv_builder_end (builder);
+}
+
+static gboolean
+read_question (QmBenchSession *self, const json_t *object)
+{
+  QmBenchQuestion *question = &self->question;
+  const char *device = json_string_value (json_object_get (object, "device"));
+  const char *config = json_string_value (json_object_get (object, "config"));
+  const char *recipe = json_string_value (json_object_get (object, "recipe"));
+  const char *way = json_string_value (json_object_get (object, "methods"));
+  double elapsed = json_number_value (json_object_get (object, "elapsed_s"));
+  int found = -1;
+
+  for (int i = 0; i < (int) G_N_ELEMENTS (methods); i++)
+    if (g_strcmp0 (methods[i], way) == 0)
+      found = i;
+  if (json_integer_value (json_object_get (object, "schema")) != SCHEMA
+      || device == NULL || found < 0)
+    return FALSE;
+  question->device = g_strdup (device);
+  question->methods = (QmBenchMethods) found;
+  if (config != NULL && recipe != NULL)
+    {
+      question->config = g_strdup (config);
+      question->recipe = g_strdup (recipe);
+    }
+  else
+    question->models = read_models (self, json_object_get (object, "models"));
+  self->elapsed = isfinite (elapsed) && elapsed > 0 ? elapsed : 0;
+  return question->config != NULL || question->models[0] != NULL;
+}
+
+gboolean
+qm_bench_session_recall (QmBenchSession *self)
+{
+  g_autofree char *path = path_of_session ();
+  GStatBuf info;
+  json_t *object;
+  gboolean read;
+
+  if (path == NULL || g_stat (path, &info) != 0 || !S_ISREG (info.st_mode)
+      || info.st_size > MAX_BYTES)
+    return FALSE;
+  object = json_load_file (path, 0, NULL);
+  read = read_question (self, object);
+  json_decref (object);
+  return read;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What a session is; between qm-bench-session.c, which is asked, and
+ * qm-bench-session-run.c, which listens to qm-bench. */
+
+#pragma once
+
+#include "ui/machine/qm-bench-process.h"
+#include "ui/machine/qm-bench-session.h"
+
+G_BEGIN_DECLS
+
+/* What is to be measured. */
+typedef struct
+{
+  char *device;
+  GStrv models; /* ids; NULL where files are meant */
+  char *config, *recipe;
+  QmBenchMethods methods;
+} QmBenchQuestion;
+
+struct _QmBenchSession
+{
+  GObject parent_instance;
+
+  const QmCatalog *catalog;
+  QmBenchQuestion question;
+  gboolean again;
+
+  QmBenchSessionState state;
+  QmBenchSessionState next; /* where STOPPING, or an estimate, leads to */
+  guint delay;              /* until an estimate begins */
+  GPtrArray *waiting;       /* GTask: for the end of the run */
+
+  QmBenchProcess *process;
+  gboolean listing;   /* configurations are told the first time */
+  GPtrArray *listed;  /* QmBenchRow, while that lasts */
+  GListStore *rows;   /* by their numbers */
+  GHashTable *by_key; /* of these; owns keys and rows */
+  QmBenchRow *current;
+  gboolean is_over; /* it said that nothing more comes */
+  gint64 left;      /* configurations */
+  double seconds_left;
+  double elapsed; /* of measuring, before `began` */
+  gint64 began;   /* monotonic time; 0: does not measure */
+
+  char *gpu; /* of the device: id in the catalog, or NULL */
+  double celsius, watts, watts_limit;
+  char *throttle;
+  char *failure;
+  char *log;
+  char *results;
+};
+
+/* Starts qm-bench to plan or to measure. */
+void qm_bench_session_run (QmBenchSession *self, gboolean measure);
+
+/* Ends it without waiting for what it says. */
+void qm_bench_session_drop (QmBenchSession *self);
+
+/* Changes the state and tells that something changed. */
+void qm_bench_session_set_state (QmBenchSession *self,
+                                 QmBenchSessionState state);
+void qm_bench_session_tell (QmBenchSession *self);
+void qm_bench_session_tell_measured (QmBenchSession *self, QmBenchRow *row);
+
+/* Seconds that were spent measuring. */
+double qm_bench_session_elapsed (QmBenchSession *self);
+
+/* Keeps what is unfinished for the next time, and forgets it. */
+void qm_bench_session_keep (QmBenchSession *self);
+void qm_bench_session_forget (void);
+
+/* Reads it; FALSE where there is nothing that makes sense. */
+gboolean qm_bench_session_recall (QmBenchSession *self);
+
+G_END_DECLS

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What qm-bench says about a search, line by line. */
+
+#include "config.h"
+
+#include "ui/machine/qm-bench-session-private.h"
+
+#include <glib/gi18n-lib.h>
+#include <math.h>
+
+/* No search has more configurations: what says so is wrong. */
+#define MAX_ROWS 4096
+
+static double
+number_of (const json_t *line, const char *name)
+{
+  const json_t *value = json_object_get (line, name);
+
+  return json_is_number (value) ? json_number_value (value) : NAN;
+}
+
+static void
+take_text (char **place, const json_t *line, const char *name)
+{
+  const char *text = json_string_value (json_object_get (line, name));
+
+  g_free (*place);
+  *place = g_strdup (text);
+}
+
+static const char *
+title_of (QmBenchSession *self, const json_t *line)
+{
+  const char *id = json_string_value (json_object_get (line, "model"));
+  const QmModel *model =
+      id != NULL ? qm_catalog_model (self->catalog, id) : NULL;
+
+  return model != NULL ? model->name : id != NULL ? id : "";
+}
+
+/* The row of a line: the one that was there, or a new one. */
+static QmBenchRow *
+find_row (QmBenchSession *self, const json_t *line)
+{
+  g_autofree char *key = qm_bench_row_key (line);
+  QmBenchRow *row = g_hash_table_lookup (self->by_key, key);
+
+  if (row != NULL)
+    qm_bench_row_update (row, line);
+  else
+    {
+      row = qm_bench_row_new (line, title_of (self, line));
+      g_hash_table_insert (self->by_key, g_steal_pointer (&key), row);
+    }
+  return row;
+}
+
+static gboolean
+has_same_rows (QmBenchSession *self)
+{
+  GListModel *rows = G_LIST_MODEL (self->rows);
+
+  if (g_list_model_get_n_items (rows) != self->listed->len)
+    return FALSE;
+  for (guint i = 0; i < self->listed->len; i++)
+    {
+      g_autoptr (QmBenchRow) row = g_list_model_get_item (rows, i);
+
+      if (row != g_ptr_array_index (self->listed, i))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* Shows the rows that were listed; those that are the same stay. */
+static void
+show_rows (QmBenchSession *self)
+{
+  GHashTableIter iter;
+  gpointer row;
+
+  self->listing = FALSE;
+  if (!has_same_rows (self))
+    g_list_store_splice (self->rows, 0,
+                         g_list_model_get_n_items (G_LIST_MODEL (self->rows)),
+                         self->listed->pdata, self->listed->len);
+  g_hash_table_iter_init (&iter, self->by_key);
+  while (g_hash_table_iter_next (&iter, NULL, &row))
+    if (!g_ptr_array_find (self->listed, row, NULL))
+      g_hash_table_iter_remove (&iter);
+  g_ptr_array_set_size (self->listed, 0);
+}
+
+static QmBenchRow *
+row_at (QmBenchSession *self, const json_t *line)
+{
+  json_t *number = json_object_get (line, "number");
+  json_int_t at = json_integer_value (number);
+
+  if (!json_is_integer (number) || at < 0 || at >= MAX_ROWS)
+    return NULL;
+  return g_list_model_get_item (G_LIST_MODEL (self->rows), (guint) at);
+}
+
+/* Takes a configuration that becomes another, or that has come. */
+static void
+take_change (QmBenchSession *self, const json_t *line)
+{
+  g_autoptr (QmBenchRow) row = row_at (self, line);
+  QmBenchRowState before, state;
+
+  if (row == NULL)
+    {
+      if (g_list_model_get_n_items (G_LIST_MODEL (self->rows)) < MAX_ROWS)
+        g_list_store_append (self->rows, find_row (self, line));
+      return;
+    }
+  before = qm_bench_row_get_state (row);
+  qm_bench_row_update (row, line);
+  state = qm_bench_row_get_state (row);
+  if (state == QM_BENCH_ROW_RUNNING)
+    g_set_object (&self->current, row);
+  else if (row == self->current)
+    g_clear_object (&self->current);
+  if (state != before && state != QM_BENCH_ROW_RUNNING)
+    qm_bench_session_tell_measured (self, row);
+}
+
+static void
+take_configuration (QmBenchSession *self, const json_t *line)
+{
+  if (!self->listing)
+    {
+      take_change (self, line);
+      qm_bench_session_tell (self);
+    }
+  else if (self->listed->len < MAX_ROWS)
+    g_ptr_array_add (self->listed, find_row (self, line));
+}
+
+static void
+take_reading (QmBenchSession *self, const json_t *line)
+{
+  const json_t *words = json_object_get (line, "throttle");
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  self->celsius = number_of (line, "celsius");
+  self->watts = number_of (line, "watts");
+  self->watts_limit = number_of (line, "watts_limit");
+  for (size_t i = 0; i < json_array_size (words); i++)
+    {
+      const char *word = json_string_value (json_array_get (words, i));
+
+      if (word != NULL)
+        g_string_append_printf (text, "%s%s", text->len > 0 ? ", " : "", word);
+    }
+  g_free (self->throttle);
+  self->throttle = g_strdup (text->str);
+}
+
+static void
+take_progress (QmBenchSession *self, const json_t *line)
+{
+  g_autoptr (QmBenchRow) row = row_at (self, line);
+  double done = number_of (line, "done");
+
+  self->seconds_left = number_of (line, "left_s");
+  take_reading (self, line);
+  if (row != NULL && isfinite (done))
+    qm_bench_row_set_progress (row, done);
+  qm_bench_session_tell (self);
+}
+
+static void
+take_left (QmBenchSession *self, const json_t *line)
+{
+  self->left = json_integer_value (json_object_get (line, "left"));
+  self->seconds_left = number_of (line, "left_s");
+}
+
+static void
+line_cb (QmBenchSession *self, json_t *line)
+{
+  const char *event = json_string_value (json_object_get (line, "event"));
+
+  if (g_strcmp0 (event, "begin") == 0)
+    {
+      take_text (&self->results, line, "results");
+      take_text (&self->gpu, line, "gpu");
+      self->listing = TRUE;
+    }
+  else if (g_strcmp0 (event, "configuration") == 0)
+    take_configuration (self, line);
+  else if (g_strcmp0 (event, "listed") == 0)
+    {
+      take_left (self, line);
+      show_rows (self);
+      qm_bench_session_tell (self);
+    }
+  else if (g_strcmp0 (event, "progress") == 0)
+    take_progress (self, line);
+  else if (g_strcmp0 (event, "end") == 0)
+    {
+      take_left (self, line);
+      self->is_over = TRUE;
+    }
+}
+
+/* What a run that measured comes to. */
+static QmBenchSessionState
+conclude (QmBenchSession *self, const GError *error)
+{
+  if (self->state == QM_BENCH_SESSION_STOPPING && error == NULL)
+    return self->left == 0 && self->is_over ? QM_BENCH_SESSION_FINISHED
+                                            : self->next;
+  if (error != NULL)
+    {
+      if (self->current != NULL)
+        qm_bench_row_fail (self->current, error->message, self->log);
+      return QM_BENCH_SESSION_FAILED;
+    }
+  if (!self->is_over)
+    {
+      self->failure =
+          g_strdup (_ ("The benchmark ended before it was finished."));
+      return QM_BENCH_SESSION_FAILED;
+    }
+  return self->left == 0 ? QM_BENCH_SESSION_FINISHED : QM_BENCH_SESSION_PAUSED;
+}
+
+static void
+ended_cb (QmBenchSession *self, GError *error)
+{
+  QmBenchSessionState state;
+
+  self->elapsed = qm_bench_session_elapsed (self);
+  self->began = 0;
+  g_clear_pointer (&self->log, g_free);
+  self->log = qm_bench_process_get_log (self->process);
+  g_clear_object (&self->process);
+  if (error != NULL)
+    self->failure = g_strdup (error->message);
+  if (self->state == QM_BENCH_SESSION_ESTIMATING)
+    {
+      if (self->listing)
+        show_rows (self);
+      qm_bench_session_set_state (self, error == NULL ? self->next
+                                                      : QM_BENCH_SESSION_IDLE);
+      return;
+    }
+  state = conclude (self, error);
+  if (self->current != NULL)
+    qm_bench_row_put_back (self->current);
+  g_clear_object (&self->current);
+  self->celsius = self->watts = NAN;
+  if (state == QM_BENCH_SESSION_FINISHED || state == QM_BENCH_SESSION_READY)
+    qm_bench_session_forget ();
+  else
+    qm_bench_session_keep (self);
+  qm_bench_session_set_state (self, state);
+}
+
+void
+qm_bench_session_drop (QmBenchSession *self)
+{
+  g_clear_handle_id (&self->delay, g_source_remove);
+  if (self->process == NULL)
+    return;
+  g_signal_handlers_disconnect_by_data (self->process, self);
+  qm_bench_process_kill (self->process);
+  g_clear_object (&self->process);
+}
+
+static void
+add_option (GPtrArray *words, const char *name, const char *value)
+{
+  g_ptr_array_add (words, g_strdup (name));
+  g_ptr_array_add (words, g_strdup (value));
+}
+
+static GPtrArray *
+make_arguments (QmBenchSession *self, gboolean measure)
+{
+  static const char *const methods[] = { "naive", "free-lunch", "all" };
+  const QmBenchQuestion *question = &self->question;
+  GPtrArray *words = g_ptr_array_new_with_free_func (g_free);
+
+  g_ptr_array_add (words, g_strdup ("search"));
+  g_ptr_array_add (words, g_strdup ("--events"));
+  if (!measure)
+    g_ptr_array_add (words, g_strdup ("--dry-run"));
+  add_option (words, "--device", question->device);
+  add_option (words, "--methods", methods[question->methods]);
+  if (question->config != NULL)
+    {
+      add_option (words, "--config", question->config);
+      add_option (words, "--recipe", question->recipe);
+    }
+  else
+    {
+      g_autofree char *models = g_strjoinv (",", question->models);
+
+      add_option (words, "--model", models);
+    }
+  if (self->again)
+    add_option (words, "--again", "failed");
+  g_ptr_array_add (words, NULL);
+  return words;
+}
+
+void
+qm_bench_session_run (QmBenchSession *self, gboolean measure)
+{
+  g_autoptr (GPtrArray) words = make_arguments (self, measure);
+
+  g_clear_pointer (&self->failure, g_free);
+  g_clear_pointer (&self->log, g_free);
+  g_ptr_array_set_size (self->listed, 0);
+  self->listing = FALSE;
+  self->is_over = FALSE;
+  self->left = 0;
+  self->began = measure ? g_get_monotonic_time () : 0;
+  self->process = qm_bench_process_new ((const char *const *) words->pdata);
+  g_signal_connect_object (self->process, "line", G_CALLBACK (line_cb), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->process, "ended", G_CALLBACK (ended_cb), self,
+                           G_CONNECT_SWAPPED);
+  qm_bench_process_start (self->process);
+}
