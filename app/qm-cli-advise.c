@@ -644,8 +644,7 @@ qm_cli_advise (const char *const *arguments, GError **error)
                       "input."),
   };
   g_auto (QmCliQuestion) typed = { 0 };
-  g_auto (QmCliOwnership) ownership = { 0 };
-  QmOwnershipSettings settings;
+  QmOwnershipSettings ownership;
   gboolean owning;
   gboolean json = FALSE;
   g_autoptr (GArray) options = qm_cli_options_new ();
@@ -655,7 +654,6 @@ qm_cli_advise (const char *const *arguments, GError **error)
   QmCliParse parsed;
 
   qm_cli_question_add_options (&typed, options);
-  qm_cli_ownership_add_options (&ownership, options);
   qm_cli_options_add_flag (options, "json", _ ("Answer in JSON, for programs"),
                            &json);
   parsed = qm_cli_options_parse (&verb, options, arguments, NULL, error);
@@ -667,14 +665,13 @@ qm_cli_advise (const char *const *arguments, GError **error)
   if ((models = qm_cli_question_models (&typed, catalog, FALSE, error)) == NULL
       || (question = qm_cli_question_read (&typed, catalog, error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
-  owning = qm_cli_ownership_is_asked (&ownership);
+  owning = question->ownership != NULL
+           || qm_cli_ownership_is_asked (&typed.ownership);
   if (owning
-      && !qm_cli_ownership_read (&ownership, question->lifetime_years,
-                                 &settings, error))
+      && !qm_cli_ownership_read (&typed.ownership, question->lifetime_years,
+                                 &ownership, error))
     return QM_CLI_EXIT_BAD_INPUT;
   question->model = g_strdup (models[0]);
-  if (owning)
-    question->lifetime_years = settings.lifetime_years;
-  return answer_question (catalog, question, owning ? &settings : NULL, json,
+  return answer_question (catalog, question, owning ? &ownership : NULL, json,
                           error);
 }

@@ -175,6 +175,9 @@ qm_cli_json_question (const QmQuestion *question)
                        json_string (qm_settings_name (question->settings)));
   json_object_set_new (object, "lifetime_years",
                        qm_cli_json_number (question->lifetime_years, 6));
+  json_object_set_new (object, "costs",
+                       json_string (question->ownership != NULL ? "total"
+                                                                : "prices"));
   return object;
 }
 
@@ -353,6 +356,8 @@ qm_cli_json_candidate (const QmCandidate *candidate,
                            ? qm_cli_json_text (candidate->machine->id)
                            : json_null ());
   json_object_set_new (object, "machines", json_integer (candidate->machines));
+  json_object_set_new (object, "price_usd",
+                       qm_cli_json_minor (candidate->price_minor));
   json_object_set_new (object, "cost_usd",
                        qm_cli_json_minor (candidate->cost_minor));
   json_object_set_new (object, "days", qm_cli_json_number (candidate->days, 6));

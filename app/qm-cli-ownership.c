@@ -203,6 +203,8 @@ qm_cli_ownership_read (const QmCliOwnership *typed,
 
   *settings = qm_ownership_settings_default ();
   settings->lifetime_years = lifetime_years;
+  if (!qm_cli_ownership_is_asked (typed))
+    settings->parts = QM_OWNERSHIP_ALL;
   for (guint i = 0; typed->files != NULL && typed->files[i] != NULL; i++)
     if (!apply_file (settings, typed->files[i], error))
       return FALSE;

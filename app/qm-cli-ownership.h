@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What owning costs and when it is less than renting, for "advise". */
+/* What owning costs and when it is less than renting. */
 
 #pragma once
 
@@ -25,7 +25,8 @@ void qm_cli_ownership_clear (QmCliOwnership *typed);
 /* Whether it was asked for. */
 gboolean qm_cli_ownership_is_asked (const QmCliOwnership *typed);
 
-/* Reads the assumptions.
+/* Reads the assumptions; where none are asked for, every part counts with the
+ * usual ones.
  *
  * lifetime_years: that of the question, unless an assumption says another. */
 gboolean qm_cli_ownership_read (const QmCliOwnership *typed,

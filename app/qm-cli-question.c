@@ -65,6 +65,11 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
   qm_cli_options_add_value (
       options, "lifetime", 0, _ ("YEARS"),
       _ ("How long the machine will serve; 5 if not given"), &typed->lifetime);
+  qm_cli_options_add_value (
+      options, "costs", 0, "prices|total",
+      _ ("What counts as cost: prices, or all that --ownership says"),
+      &typed->costs);
+  qm_cli_ownership_add_options (&typed->ownership, options);
   qm_cli_options_add_flag (options, "no-quotes",
                            _ ("Leave your quotes out of account"),
                            &typed->no_quotes);
@@ -91,6 +96,8 @@ qm_cli_question_clear (QmCliQuestion *typed)
   g_clear_pointer (&typed->prices, g_strfreev);
   g_clear_pointer (&typed->settings, g_strfreev);
   g_clear_pointer (&typed->lifetime, g_strfreev);
+  g_clear_pointer (&typed->costs, g_strfreev);
+  qm_cli_ownership_clear (&typed->ownership);
   g_clear_pointer (&typed->store, g_strfreev);
 }
 
@@ -436,6 +443,28 @@ read_quotes (const QmCliQuestion *typed,
   return TRUE;
 }
 
+/* The lifetime is an assumption too. */
+static gboolean
+read_costs (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+{
+  static const char *const names[] = { "prices", "total" };
+  int costs = 0;
+  QmOwnershipSettings ownership;
+
+  if (!qm_cli_option_choice ("costs", typed->costs, names, G_N_ELEMENTS (names),
+                             &costs, error))
+    return FALSE;
+  if (costs == 0 && !qm_cli_ownership_is_asked (&typed->ownership))
+    return TRUE;
+  if (!qm_cli_ownership_read (&typed->ownership, question->lifetime_years,
+                              &ownership, error))
+    return FALSE;
+  question->lifetime_years = ownership.lifetime_years;
+  if (costs == 1)
+    qm_question_set_ownership (question, &ownership);
+  return TRUE;
+}
+
 QmQuestion *
 qm_cli_question_read (const QmCliQuestion *typed,
                       const QmCatalog *catalog,
@@ -449,6 +478,7 @@ qm_cli_question_read (const QmCliQuestion *typed,
       || !read_gpu (typed, catalog, question, error)
       || !read_gpus (typed, question, error)
       || !read_choices (typed, question, error)
+      || !read_costs (typed, question, error)
       || !read_portfolio (typed, catalog, question, error)
       || !read_quotes (typed, catalog, question, error))
     return NULL;

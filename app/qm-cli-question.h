@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "app/qm-cli-ownership.h"
 #include "pricing/advice/qm-question.h"
 
 G_BEGIN_DECLS
@@ -24,6 +25,8 @@ typedef struct
   GStrv prices;
   GStrv settings;
   GStrv lifetime;
+  GStrv costs;
+  QmCliOwnership ownership;
   GStrv store;
   gboolean no_quotes;
   gboolean expired_quotes;

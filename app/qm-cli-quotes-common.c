@@ -364,38 +364,3 @@ qm_cli_rate_text (const QmCrossRate *rate)
   return g_strdup_printf (_ ("1 %s = %s %s, the rate of %s"), rate->from,
                           number, rate->to, date);
 }
-
-GPtrArray *
-qm_cli_read_page (const char *data,
-                  gsize size,
-                  const char *address,
-                  const char *media_type G_GNUC_UNUSED,
-                  gpointer user_data,
-                  GCancellable *cancellable,
-                  GError **error)
-{
-  const QmCliPageReader *reader = user_data;
-  const QmPageContext context = {
-    .charset = reader->charset,
-    .url = address != NULL && qm_cli_is_address (address) ? address : NULL,
-    .rules = reader->rules,
-  };
-  g_autoptr (QmPageOffer) offer =
-      qm_page_read ((const guint8 *) data, size, &context, cancellable, error);
-  QmQuote *quote;
-  GPtrArray *quotes;
-
-  if (offer == NULL)
-    return NULL;
-  quote = qm_page_offer_to_quote (offer, address, NULL, qm_date_today ());
-  if (quote == NULL)
-    {
-      g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
-                   /* Translators: why. */
-                   _ ("the page says no price: %s"), offer->reason);
-      return NULL;
-    }
-  quotes = g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
-  g_ptr_array_add (quotes, quote);
-  return quotes;
-}

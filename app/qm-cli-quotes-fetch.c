@@ -14,10 +14,12 @@
 #include "app/qm-cli-quotes-private.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
-#include "pricing/fetch/qm-watch-store.h"
+#include "data/datadir.h"
+#include "pricing/fetch/qm-watch-refresh.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
+#include <limits.h>
 #include <string.h>
 
 /* The values of the options as they were typed. */
@@ -35,9 +37,8 @@ typedef struct
 /* A refresh. */
 typedef struct
 {
-  QmQuoteStore *store;
-  QmPageRules *rules;
-  GError *trouble; /* of the store: the first one */
+  QmCatalog *catalog;
+  QmMatcher *matcher;
   guint failed;
   json_t *outcomes;
   QmCliScreen screen;
@@ -59,8 +60,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Typed, typed_clear)
 static void
 refresh_clear (Refresh *refresh)
 {
-  g_clear_pointer (&refresh->rules, qm_page_rules_free);
-  g_clear_error (&refresh->trouble);
+  g_clear_pointer (&refresh->matcher, qm_matcher_free);
+  g_clear_pointer (&refresh->catalog, qm_catalog_free);
   g_clear_pointer (&refresh->outcomes, json_decref);
   if (refresh->text != NULL)
     g_string_free (refresh->text, TRUE);
@@ -215,49 +216,6 @@ take_off (const Typed *typed, const char *address, GError **error)
 
 /* --- refreshing --- */
 
-static QmQuote *
-extract (const QmWatch *watch,
-         const QmFetchResult *page,
-         gpointer user_data,
-         GCancellable *cancellable,
-         GError **error)
-{
-  const Refresh *refresh = user_data;
-  QmCliPageReader reader = { refresh->rules, page->charset };
-  gsize size;
-  const char *data = g_bytes_get_data (page->body, &size);
-  g_autoptr (GPtrArray) quotes =
-      qm_cli_read_page (data, size, watch->address, page->media_type, &reader,
-                        cancellable, error);
-
-  return quotes != NULL ? g_ptr_array_steal_index (quotes, 0) : NULL;
-}
-
-/* Takes over what was read; what the store knows then, NULL where it fails. */
-static QmWatched *
-keep (Refresh *refresh, const QmWatch *watch, QmWatchOutcome outcome)
-{
-  g_autoptr (QmWatched) watched = NULL;
-  const QmQuoteLine *line;
-  GError **trouble = refresh->trouble == NULL ? &refresh->trouble : NULL;
-
-  if (!qm_watch_store_save (refresh->store, watch, outcome, trouble))
-    return NULL;
-  watched =
-      qm_quote_store_get_watched (refresh->store, watch->address, trouble);
-  if (watched == NULL || watch->quote == NULL || watch->quote->lines->len != 1)
-    return g_steal_pointer (&watched);
-  line = g_ptr_array_index (watch->quote->lines, 0);
-  if (line->description == NULL
-      || g_strcmp0 (line->description, watched->title) == 0)
-    return g_steal_pointer (&watched);
-  g_free (watched->title);
-  watched->title = g_strdup (line->description);
-  if (qm_quote_store_put_watched (refresh->store, watched, NULL, trouble) == 0)
-    return NULL;
-  return g_steal_pointer (&watched);
-}
-
 static const char *
 outcome_name (QmWatchOutcome outcome)
 {
@@ -313,25 +271,16 @@ outcome_text (const QmWatch *watch,
   return g_strdup_printf (_ ("%s, was %s"), price, old);
 }
 
-static gint64
-price_before (const Refresh *refresh, const QmWatch *watch)
-{
-  g_autoptr (QmWatched) watched =
-      qm_quote_store_get_watched (refresh->store, watch->address, NULL);
-
-  return watched != NULL ? watched->last_micros : QM_AMOUNT_UNSTATED;
-}
-
 static void
-report (const QmWatch *watch,
-        QmWatchOutcome outcome,
-        guint done,
-        guint total,
-        gpointer user_data)
+kept_cb (const QmWatch *watch,
+         const QmWatched *before,
+         const QmWatched *watched,
+         QmWatchOutcome outcome,
+         guint done,
+         guint total,
+         gpointer user_data)
 {
   Refresh *refresh = user_data;
-  gint64 before = price_before (refresh, watch);
-  g_autoptr (QmWatched) watched = keep (refresh, watch, outcome);
   g_autofree char *line = NULL;
   g_autofree char *text = NULL;
   g_autofree char *label = NULL;
@@ -340,12 +289,12 @@ report (const QmWatch *watch,
   /* Translators: two numbers, an address. */
   line = g_strdup_printf (_ ("%u of %u: %s"), done, total, watch->address);
   qm_cli_progress (line);
-  if (watched == NULL)
-    return;
   object = watched_json (watched);
   json_object_set_new (object, "outcome", json_string (outcome_name (outcome)));
   json_array_append_new (refresh->outcomes, object);
-  text = outcome_text (watch, watched, outcome, before);
+  text =
+      outcome_text (watch, watched, outcome,
+                    before != NULL ? before->last_micros : QM_AMOUNT_UNSTATED);
   label = g_strdup_printf ("%s: ", watched->address);
   qm_cli_append_paragraph (refresh->text, &refresh->screen,
                            outcome == QM_WATCH_FAILED ? QM_CLI_BAD
@@ -396,6 +345,21 @@ choose (QmQuoteStore *store, GStrv addresses, GError **error)
   return g_steal_pointer (&watches);
 }
 
+/* What finds the GPUs of the catalog in the lines of feeds. */
+static gboolean
+prepare_matcher (Refresh *refresh, GError **error)
+{
+  char shipped[PATH_MAX], own[PATH_MAX];
+
+  refresh->catalog = qm_cli_catalog_load (error);
+  if (refresh->catalog != NULL)
+    refresh->matcher =
+        qm_matcher_new (refresh->catalog,
+                        qm_data_dir (shipped, sizeof shipped) ? shipped : NULL,
+                        qm_user_data_dir (own, sizeof own) ? own : NULL, error);
+  return refresh->matcher != NULL;
+}
+
 static int
 refresh_all (const Typed *typed, GError **error)
 {
@@ -405,11 +369,14 @@ refresh_all (const Typed *typed, GError **error)
   g_autoptr (QmFetcher) fetcher = qm_fetcher_new (NULL);
   g_autoptr (QmQuoteStore) store =
       qm_cli_store_open (typed->store, FALSE, error);
+  g_autoptr (QmPageRules) rules = NULL;
   g_autoptr (GPtrArray) watches = NULL;
+  g_autoptr (GError) trouble = NULL;
 
   if (store == NULL
       || (watches = choose (store, typed->arguments, error)) == NULL
-      || (refresh.rules = qm_page_rules_load_default (error)) == NULL)
+      || (rules = qm_page_rules_load_default (error)) == NULL
+      || !prepare_matcher (&refresh, error))
     return QM_CLI_EXIT_BAD_INPUT;
   if (watches->len == 0)
     {
@@ -418,16 +385,15 @@ refresh_all (const Typed *typed, GError **error)
                               "adds one"));
       return QM_CLI_EXIT_BAD_INPUT;
     }
-  refresh.store = store;
-  qm_watch_list_refresh (watches, fetcher, extract, report, &refresh,
-                         cancellable);
+  qm_watch_refresh (store, watches, fetcher, rules, refresh.matcher, kept_cb,
+                    &refresh, cancellable, &trouble);
   qm_cli_progress (NULL);
   if (!(typed->json ? qm_cli_json_write (refresh.outcomes, error)
                     : qm_cli_write_text (refresh.text->str, error)))
     return QM_CLI_EXIT_BAD_INPUT;
-  if (refresh.trouble != NULL)
+  if (trouble != NULL)
     {
-      g_propagate_error (error, g_steal_pointer (&refresh.trouble));
+      g_propagate_error (error, g_steal_pointer (&trouble));
       return QM_CLI_EXIT_BAD_INPUT;
     }
   if (g_cancellable_is_cancelled (cancellable))

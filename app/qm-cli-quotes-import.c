@@ -51,7 +51,8 @@ typedef struct
   const Typed *typed;
   QmCatalog *catalog;
   QmMatcher *matcher;
-  QmCliPageReader pages;
+  QmPageRules *rules;
+  QmPageContext pages;
   QmFetcher *fetcher;
   char *mappings; /* as remembered, NULL: nothing */
   char *vendor;   /* of quotes that name none */
@@ -86,7 +87,7 @@ reader_clear (Reader *reader)
 {
   g_clear_pointer (&reader->matcher, qm_matcher_free);
   g_clear_pointer (&reader->catalog, qm_catalog_free);
-  g_clear_pointer (&reader->pages.rules, qm_page_rules_free);
+  g_clear_pointer (&reader->rules, qm_page_rules_free);
   g_clear_pointer (&reader->fetcher, qm_fetcher_unref);
   g_clear_pointer (&reader->mappings, g_free);
   g_clear_pointer (&reader->vendor, g_free);
@@ -112,7 +113,7 @@ prepare (Reader *reader, const Typed *typed, GError **error)
                       qm_data_dir (shipped, sizeof shipped) ? shipped : NULL,
                       qm_user_data_dir (own, sizeof own) ? own : NULL, error);
   if (reader->matcher == NULL
-      || (reader->pages.rules = qm_page_rules_load_default (error)) == NULL)
+      || (reader->rules = qm_page_rules_load_default (error)) == NULL)
     return FALSE;
   reader->fetcher = qm_fetcher_new (NULL);
   reader->mappings = qm_cli_mappings_load ();
@@ -189,7 +190,6 @@ import_input (Reader *reader, const QmCliInput *input, GError **error)
   QmImportOptions options = {
     .matcher = reader->matcher,
     .mappings = reader->mappings,
-    .page_reader = qm_cli_read_page,
     .page_data = &reader->pages,
   };
   g_autoptr (QmCsvMapping) mapping = NULL;
@@ -204,6 +204,7 @@ import_input (Reader *reader, const QmCliInput *input, GError **error)
         return NULL;
       options.mapping = mapping;
     }
+  reader->pages.rules = reader->rules;
   reader->pages.charset = input->charset;
   import = qm_import_bytes (input->bytes, input->name, input->media_type,
                             &options, reader->cancellable, error);

@@ -129,23 +129,4 @@ json_t *qm_cli_quote_json (const QmQuote *quote, QmRates *rates, QmDate today);
 /* A rate; null where `rate` converts nothing. */
 json_t *qm_cli_rate_json (const QmCrossRate *rate);
 
-/* --- pages --- */
-
-/* How pages are read. */
-typedef struct
-{
-  QmPageRules *rules;
-  const char *charset; /* that the server named; NULL: none */
-} QmCliPageReader;
-
-/* A QmPageReader of pricing/formats/qm-quote-import.h; `user_data` is a
- * QmCliPageReader. */
-GPtrArray *qm_cli_read_page (const char *data,
-                             gsize size,
-                             const char *address,
-                             const char *media_type,
-                             gpointer user_data,
-                             GCancellable *cancellable,
-                             GError **error);
-
 G_END_DECLS

@@ -53,6 +53,7 @@ static const Shortcut shortcuts[] = {
   { "win.import-quotes", { "<Control>o" } },
   { "win.new-model", { "<Control>n" } },
   { "win.models", { "<Control>m" } },
+  { "win.take-away", { "<Control>k" } },
   { "win.show-page::advisor", { "<Alt>1" } },
   { "win.show-page::quotes", { "<Alt>2" } },
   { "win.export-plot", { "<Control>e" } },

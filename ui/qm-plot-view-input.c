@@ -8,7 +8,6 @@
 
 #include "ui/qm-plot-walk.h"
 
-#include <glib/gi18n-lib.h>
 #include <math.h>
 
 #define PICK_REACH     6.0
@@ -51,15 +50,6 @@ focus_leave_cb (QmPlotView *self)
 }
 
 static void
-select_point (QmPlotView *self, int index)
-{
-  if (index >= 0)
-    qm_advisor_select (self->advisor, self->topic, (guint) index);
-  else
-    qm_advisor_unselect (self->advisor);
-}
-
-static void
 pressed_cb (QmPlotView *self, int n_press, double x, double y)
 {
   gtk_widget_grab_focus (GTK_WIDGET (self));
@@ -72,9 +62,9 @@ released_cb (QmPlotView *self, int n_press, double x, double y)
 {
   /* A question that has just changed must be answered before its points can be
    * picked. */
-  qm_advisor_get_n_topics (self->advisor);
-  if (n_press == 1 && !self->dragging && self->plot != NULL)
-    select_point (self, pick (self, x, y));
+  qm_plot_source_settle (self->source);
+  if (n_press == 1 && !self->dragging && _qm_plot_view_data (self) != NULL)
+    qm_plot_source_select (self->source, pick (self, x, y));
 }
 
 /* A finger scrolls the page; it zooms with a pinch. */
@@ -144,10 +134,9 @@ static void
 pan_begin_cb (QmPlotView *self, double x, double y, GtkGesture *gesture)
 {
   self->panned_x = self->panned_y = 0;
-  gtk_gesture_set_state (gesture,
-                         self->plot != NULL && qm_plot_view_is_zoomed (self)
-                             ? GTK_EVENT_SEQUENCE_CLAIMED
-                             : GTK_EVENT_SEQUENCE_DENIED);
+  gtk_gesture_set_state (gesture, qm_plot_view_is_zoomed (self)
+                                      ? GTK_EVENT_SEQUENCE_CLAIMED
+                                      : GTK_EVENT_SEQUENCE_DENIED);
 }
 
 static void
@@ -264,13 +253,12 @@ walk_for_key (guint key, QmPlotWalk *way)
 static gboolean
 escape (QmPlotView *self)
 {
-  gboolean had_selection = qm_advisor_get_selected (self->advisor, NULL, NULL);
+  gboolean walked = self->walked >= 0;
 
-  if (self->walked < 0 && !had_selection)
-    return GDK_EVENT_PROPAGATE;
   _qm_plot_view_set_walked (self, -1);
-  qm_advisor_unselect (self->advisor);
-  return GDK_EVENT_STOP;
+  return qm_plot_source_select (self->source, -1) || walked
+             ? GDK_EVENT_STOP
+             : GDK_EVENT_PROPAGATE;
 }
 
 static gboolean
@@ -278,8 +266,8 @@ key_pressed_cb (QmPlotView *self, guint key, guint code, GdkModifierType state)
 {
   QmPlotWalk way;
 
-  qm_advisor_get_n_topics (self->advisor);
-  if (self->plot == NULL
+  qm_plot_source_settle (self->source);
+  if (_qm_plot_view_data (self) == NULL
       || (state & (GDK_CONTROL_MASK | GDK_ALT_MASK | GDK_SUPER_MASK)) != 0)
     return GDK_EVENT_PROPAGATE;
   if (walk_for_key (key, &way))
@@ -293,9 +281,9 @@ key_pressed_cb (QmPlotView *self, guint key, guint code, GdkModifierType state)
     case GDK_KEY_KP_Enter:
     case GDK_KEY_ISO_Enter:
     case GDK_KEY_space:
-      if (self->walked < 0)
+      if (self->walked < 0 || !qm_plot_source_can_select (self->source))
         return GDK_EVENT_PROPAGATE;
-      select_point (self, self->walked);
+      qm_plot_source_select (self->source, self->walked);
       return GDK_EVENT_STOP;
     case GDK_KEY_Escape:
       return escape (self);
@@ -317,30 +305,15 @@ key_pressed_cb (QmPlotView *self, guint key, guint code, GdkModifierType state)
     }
 }
 
-static GMenuModel *
-build_menu (QmPlotView *self)
-{
-  const char *kind =
-      self->kind == QM_ADVICE_PLOT_OVERALL ? "overall" : "experiment";
-  GMenu *menu = g_menu_new ();
-  g_autoptr (GMenuItem) copy = g_menu_item_new (_ ("_Copy This Plot"), NULL);
-  g_autoptr (GMenuItem) save = g_menu_item_new (_ ("_Export This Plot…"), NULL);
-
-  g_menu_item_set_action_and_target (copy, "results.copy-kind", "s", kind);
-  g_menu_item_set_action_and_target (save, "results.export-kind", "s", kind);
-  g_menu_append_item (menu, copy);
-  g_menu_append_item (menu, save);
-  g_menu_append (menu, _ ("_Show Everything"), "results.zoom-reset");
-  return G_MENU_MODEL (menu);
-}
-
 static void
 popup_menu (QmPlotView *self, double x, double y)
 {
   if (self->menu == NULL)
     {
-      g_autoptr (GMenuModel) model = build_menu (self);
+      g_autoptr (GMenuModel) model = qm_plot_source_create_menu (self->source);
 
+      if (model == NULL)
+        return;
       self->menu = gtk_popover_menu_new_from_model (model);
       gtk_popover_set_has_arrow (GTK_POPOVER (self->menu), FALSE);
       gtk_widget_set_halign (self->menu, GTK_ALIGN_START);

@@ -22,13 +22,8 @@ struct _QmPlotView
 {
   GtkWidget parent_instance;
 
-  QmAdvisor *advisor;
-  guint topic;
-  QmAdvicePlotKind kind;
-
-  QmAdvicePlot *plot;
+  QmPlotSource *source;
   QmPlotPainter *painter;
-  char *title; /* of the topic that `range` belongs to */
   QmPlotZoom range;
   QmPlotTheme theme;
   char *font; /* of the theme: the desktop's */

@@ -4,7 +4,6 @@
 
 #include "ui/qm-plot-view-private.h"
 
-#include "pricing/advice/qm-prose.h"
 #include "ui/qm-theme.h"
 
 #include <glib/gi18n-lib.h>
@@ -25,23 +24,12 @@ static const QmPlotLayers stage_layers[N_STAGES] = {
   [STAGE_OVERLAY] = QM_PLOT_LAYER_OVERLAY,
 };
 
-enum
-{
-  PROP_0,
-  PROP_ADVISOR,
-  PROP_TOPIC,
-  PROP_KIND,
-  N_PROPS
-};
-
 G_DEFINE_FINAL_TYPE (QmPlotView, qm_plot_view, GTK_TYPE_WIDGET)
-
-static GParamSpec *properties[N_PROPS];
 
 const QmPlotData *
 _qm_plot_view_data (QmPlotView *self)
 {
-  return self->plot != NULL ? qm_advice_plot_data (self->plot) : NULL;
+  return qm_plot_source_get_data (self->source);
 }
 
 void
@@ -58,39 +46,6 @@ _qm_plot_view_invalidate (QmPlotView *self, guint stage)
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
-static const char *
-kind_title (QmPlotView *self)
-{
-  if (self->kind == QM_ADVICE_PLOT_OVERALL)
-    return _ ("Overall cost");
-  if (self->topic < qm_advisor_get_n_topics (self->advisor)
-      && qm_advice_is_portfolio (
-          qm_advisor_get_advice (self->advisor, self->topic)))
-    return _ ("Cost of a year’s runs");
-  return _ ("Cost of one experiment");
-}
-
-/* What the plot as a whole is called. */
-static char *
-describe_plot (QmPlotView *self)
-{
-  const QmAdvice *advice = qm_advisor_get_advice (self->advisor, self->topic);
-  const QmRecommendation *recommendation =
-      qm_advisor_get_recommendation (self->advisor, self->topic);
-  const QmPlotData *data = _qm_plot_view_data (self);
-  g_autofree char *count =
-      g_strdup_printf (ngettext ("%u candidate", "%u candidates",
-                                 data->n_points),
-                       data->n_points);
-  g_autofree char *headline = qm_prose_headline (advice, recommendation);
-
-  /* Translators: what a plot shows, of which model, "16 candidates", the
-   * recommendation. */
-  return g_strdup_printf (_ ("%s, %s: %s. %s"), kind_title (self),
-                          qm_advisor_get_title (self->advisor, self->topic),
-                          count, headline);
-}
-
 /* Tells assistive technology what the widget is now called. */
 static void
 update_label (QmPlotView *self)
@@ -99,14 +54,12 @@ update_label (QmPlotView *self)
   g_autofree char *label = NULL;
 
   /* Asking may bring another plot: before it is looked at. */
-  qm_advisor_get_n_topics (self->advisor);
+  qm_plot_source_settle (self->source);
   data = _qm_plot_view_data (self);
-  if (data == NULL)
-    label = g_strdup (kind_title (self));
-  else if (self->walked >= 0 && data->hovered_label != NULL)
+  if (data != NULL && self->walked >= 0 && data->hovered_label != NULL)
     label = g_strdup (data->hovered_label);
   else
-    label = describe_plot (self);
+    label = qm_plot_source_describe (self->source);
   if (g_strcmp0 (label, self->spoken) == 0)
     return;
   gtk_accessible_update_property (GTK_ACCESSIBLE (self),
@@ -122,7 +75,7 @@ _qm_plot_view_set_hovered (QmPlotView *self, int index)
 
   if (data == NULL || data->hovered == index)
     return;
-  qm_advice_plot_set_hovered (self->plot, index);
+  qm_plot_source_set_hovered (self->source, index);
   _qm_plot_view_invalidate (self, STAGE_OVERLAY);
 }
 
@@ -131,102 +84,38 @@ _qm_plot_view_set_walked (QmPlotView *self, int index)
 {
   self->walked = index;
   _qm_plot_view_set_hovered (self, index);
-  if (self->plot != NULL)
+  if (_qm_plot_view_data (self) != NULL)
     update_label (self);
-}
-
-static void
-update_selected (QmPlotView *self)
-{
-  const QmPlotData *data;
-  guint topic, candidate;
-  int selected = -1;
-
-  if (qm_advisor_get_selected (self->advisor, &topic, &candidate)
-      && topic == self->topic)
-    selected = (int) candidate;
-  data = _qm_plot_view_data (self);
-  if (data == NULL || data->selected == selected)
-    return;
-  qm_advice_plot_set_selected (self->plot, selected);
-  _qm_plot_view_invalidate (self, STAGE_OVERLAY);
-}
-
-static void
-apply_limits (QmPlotView *self)
-{
-  qm_advice_plot_set_limits (
-      self->plot, qm_advisor_get_budget_minor (self->advisor),
-      qm_advisor_get_deadline_days (self->advisor),
-      qm_advisor_get_recommendation (self->advisor, self->topic));
 }
 
 void
 _qm_plot_view_set_range (QmPlotView *self, const QmPlotZoom *range)
 {
   self->range = *range;
-  qm_advice_plot_set_range (self->plot, range->x_min, range->x_max,
-                            range->y_min, range->y_max);
+  qm_plot_source_set_range (self->source, range);
   _qm_plot_view_invalidate (self, STAGE_FRAME);
 }
 
-/* Makes the plot of the topic as it is now. */
 static void
-rebuild (QmPlotView *self)
+rebuilt_cb (QmPlotView *self, gboolean whole)
 {
-  /* Asking may bring us here once more: before anything is made. */
-  guint n_topics = qm_advisor_get_n_topics (self->advisor);
-  gboolean log_axes;
-  const char *title, *heading;
+  QmPlotZoom range = whole ? qm_plot_zoom_all () : self->range;
 
-  g_clear_pointer (&self->plot, qm_advice_plot_free);
   self->walked = -1;
   self->dragging = FALSE;
-  _qm_plot_view_invalidate (self, STAGE_FRAME);
-  if (self->topic >= n_topics)
-    return;
-
-  title = qm_advisor_get_title (self->advisor, self->topic);
-  heading = n_topics > 1 ? title : kind_title (self);
-  g_object_get (self->advisor, "log-axes", &log_axes, NULL);
-  self->plot =
-      qm_advice_plot_new (qm_advisor_get_catalog (self->advisor),
-                          qm_advisor_get_advice (self->advisor, self->topic),
-                          self->kind, heading, log_axes);
-  qm_advice_plot_set_legend (self->plot, FALSE);
-  if (g_strcmp0 (title, self->title) != 0)
-    {
-      g_free (self->title);
-      self->title = g_strdup (title);
-      self->range = qm_plot_zoom_all ();
-    }
-  _qm_plot_view_set_range (self, &self->range);
-  apply_limits (self);
-  update_selected (self);
-  update_label (self);
+  _qm_plot_view_set_range (self, &range);
+  if (_qm_plot_view_data (self) != NULL)
+    update_label (self);
 }
 
 static void
-rebuilt_cb (QmPlotView *self)
+changed_cb (QmPlotView *self, guint part)
 {
-  rebuild (self);
-}
-
-static void
-limits_changed_cb (QmPlotView *self)
-{
-  if (self->plot == NULL)
-    return;
-  apply_limits (self);
-  update_label (self);
-  _qm_plot_view_invalidate (self, STAGE_POINTS);
-}
-
-static void
-log_axes_cb (QmPlotView *self)
-{
-  self->range = qm_plot_zoom_all ();
-  rebuild (self);
+  if (part == QM_PLOT_SOURCE_POINTS)
+    update_label (self);
+  _qm_plot_view_invalidate (self, part == QM_PLOT_SOURCE_POINTS
+                                      ? STAGE_POINTS
+                                      : STAGE_OVERLAY);
 }
 
 static void
@@ -476,7 +365,7 @@ qm_plot_view_snapshot (GtkWidget *widget, GtkSnapshot *snapshot)
   int height = gtk_widget_get_height (widget);
   graphene_rect_t bounds = GRAPHENE_RECT_INIT (0, 0, width, height);
 
-  if (self->plot == NULL || width <= 0 || height <= 0)
+  if (_qm_plot_view_data (self) == NULL || width <= 0 || height <= 0)
     return;
   draw_stages (self);
   snapshot_image (self, snapshot, &bounds);
@@ -515,90 +404,12 @@ qm_plot_view_size_allocate (GtkWidget *widget,
 }
 
 static void
-qm_plot_view_get_property (GObject *object,
-                           guint prop_id,
-                           GValue *value,
-                           GParamSpec *pspec)
-{
-  QmPlotView *self = QM_PLOT_VIEW (object);
-
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      g_value_set_object (value, self->advisor);
-      break;
-
-    case PROP_TOPIC:
-      g_value_set_uint (value, self->topic);
-      break;
-
-    case PROP_KIND:
-      g_value_set_uint (value, self->kind);
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
-qm_plot_view_set_property (GObject *object,
-                           guint prop_id,
-                           const GValue *value,
-                           GParamSpec *pspec)
-{
-  QmPlotView *self = QM_PLOT_VIEW (object);
-
-  switch (prop_id)
-    {
-    case PROP_ADVISOR:
-      self->advisor = g_value_dup_object (value);
-      break;
-
-    case PROP_TOPIC:
-      self->topic = g_value_get_uint (value);
-      break;
-
-    case PROP_KIND:
-      self->kind = g_value_get_uint (value);
-      break;
-
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, prop_id, pspec);
-    }
-}
-
-static void
-qm_plot_view_constructed (GObject *object)
-{
-  QmPlotView *self = QM_PLOT_VIEW (object);
-
-  G_OBJECT_CLASS (qm_plot_view_parent_class)->constructed (object);
-
-  g_signal_connect_object (self->advisor, "rebuilt", G_CALLBACK (rebuilt_cb),
-                           self, G_CONNECT_SWAPPED);
-  g_signal_connect_object (self->advisor, "limits-changed",
-                           G_CALLBACK (limits_changed_cb), self,
-                           G_CONNECT_SWAPPED);
-  g_signal_connect_object (self->advisor, "selection-changed",
-                           G_CALLBACK (update_selected), self,
-                           G_CONNECT_SWAPPED);
-  g_signal_connect_object (self->advisor, "notify::log-axes",
-                           G_CALLBACK (log_axes_cb), self, G_CONNECT_SWAPPED);
-  theme_cb (GTK_WIDGET (self));
-  qm_theme_watch (GTK_WIDGET (self), theme_cb);
-  rebuild (self);
-}
-
-static void
 qm_plot_view_dispose (GObject *object)
 {
   QmPlotView *self = QM_PLOT_VIEW (object);
 
   g_clear_pointer (&self->menu, gtk_widget_unparent);
-  g_clear_pointer (&self->plot, qm_advice_plot_free);
   drop_images (self);
-  g_clear_object (&self->advisor);
 
   G_OBJECT_CLASS (qm_plot_view_parent_class)->dispose (object);
 }
@@ -608,8 +419,8 @@ qm_plot_view_finalize (GObject *object)
 {
   QmPlotView *self = QM_PLOT_VIEW (object);
 
+  g_clear_object (&self->source);
   qm_plot_painter_free (self->painter);
-  g_free (self->title);
   g_free (self->font);
   g_free (self->spoken);
 
@@ -621,28 +432,13 @@ qm_plot_view_class_init (QmPlotViewClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
-  GParamFlags flags =
-      G_PARAM_READWRITE | G_PARAM_CONSTRUCT_ONLY | G_PARAM_STATIC_STRINGS;
 
-  object_class->get_property = qm_plot_view_get_property;
-  object_class->set_property = qm_plot_view_set_property;
-  object_class->constructed = qm_plot_view_constructed;
   object_class->dispose = qm_plot_view_dispose;
   object_class->finalize = qm_plot_view_finalize;
   widget_class->css_changed = qm_plot_view_css_changed;
   widget_class->measure = qm_plot_view_measure;
   widget_class->size_allocate = qm_plot_view_size_allocate;
   widget_class->snapshot = qm_plot_view_snapshot;
-
-  properties[PROP_ADVISOR] =
-      g_param_spec_object ("advisor", NULL, NULL, QM_TYPE_ADVISOR, flags);
-  properties[PROP_TOPIC] =
-      g_param_spec_uint ("topic", NULL, NULL, 0, G_MAXUINT, 0, flags);
-  properties[PROP_KIND] =
-      g_param_spec_uint ("kind", NULL, NULL, QM_ADVICE_PLOT_OVERALL,
-                         QM_ADVICE_PLOT_EXPERIMENT, QM_ADVICE_PLOT_OVERALL,
-                         flags);
-  g_object_class_install_properties (object_class, N_PROPS, properties);
 
   gtk_widget_class_install_action (widget_class, "menu.popup", NULL,
                                    _qm_plot_view_popup_menu);
@@ -664,18 +460,39 @@ qm_plot_view_init (QmPlotView *self)
   gtk_widget_set_focusable (GTK_WIDGET (self), TRUE);
   gtk_widget_add_css_class (GTK_WIDGET (self), "card");
   _qm_plot_view_add_controllers (self);
-  gtk_accessible_update_property (
-      GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-      _ ("Arrow keys walk the points, Return selects one"), -1);
 }
 
 GtkWidget *
-qm_plot_view_new (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
+qm_plot_view_new (QmPlotSource *source)
 {
-  g_return_val_if_fail (QM_IS_ADVISOR (advisor), NULL);
+  QmPlotView *self;
 
-  return g_object_new (QM_TYPE_PLOT_VIEW, "advisor", advisor, "topic", topic,
-                       "kind", (guint) kind, NULL);
+  g_return_val_if_fail (QM_IS_PLOT_SOURCE (source), NULL);
+
+  self = g_object_new (QM_TYPE_PLOT_VIEW, NULL);
+  self->source = g_object_ref (source);
+  g_signal_connect_object (source, "rebuilt", G_CALLBACK (rebuilt_cb), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (source, "changed", G_CALLBACK (changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  gtk_accessible_update_property (
+      GTK_ACCESSIBLE (self), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+      qm_plot_source_can_select (source)
+          ? _ ("Arrow keys walk the points, Return selects one")
+          : _ ("Arrow keys walk the points"),
+      -1);
+  theme_cb (GTK_WIDGET (self));
+  qm_theme_watch (GTK_WIDGET (self), theme_cb);
+  update_label (self);
+  return GTK_WIDGET (self);
+}
+
+QmPlotSource *
+qm_plot_view_get_source (QmPlotView *self)
+{
+  g_return_val_if_fail (QM_IS_PLOT_VIEW (self), NULL);
+
+  return self->source;
 }
 
 const QmPlotData *
@@ -692,22 +509,6 @@ qm_plot_view_get_layout (QmPlotView *self, QmPlotLayout *layout)
   g_return_val_if_fail (QM_IS_PLOT_VIEW (self) && layout != NULL, FALSE);
 
   return _qm_plot_view_layouts (self, layout, NULL);
-}
-
-QmAdvicePlotKind
-qm_plot_view_get_kind (QmPlotView *self)
-{
-  g_return_val_if_fail (QM_IS_PLOT_VIEW (self), QM_ADVICE_PLOT_OVERALL);
-
-  return self->kind;
-}
-
-guint
-qm_plot_view_get_topic (QmPlotView *self)
-{
-  g_return_val_if_fail (QM_IS_PLOT_VIEW (self), 0);
-
-  return self->topic;
 }
 
 int
@@ -757,7 +558,7 @@ qm_plot_view_zoom_reset (QmPlotView *self)
 
   g_return_if_fail (QM_IS_PLOT_VIEW (self));
 
-  if (self->plot != NULL && qm_plot_view_is_zoomed (self))
+  if (qm_plot_view_is_zoomed (self))
     _qm_plot_view_set_range (self, &all);
 }
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* One plot of an advice on the screen.
+/* A plot on the screen; its source says what the points are.
  *
  * Pointing at a point shows its label, a click selects it and a click beside
  * the points unselects.  Dragging draws the rectangle to zoom to, Ctrl and the
  * wheel or a pinch zoom at the pointer, the middle button moves a zoomed plot
  * and a double click shows everything again.  With the keyboard the arrow keys
- * walk the points (left and right by cost, up and down by time), Home and End
- * go to the first and the last by cost, Return selects, Escape leaves, + - 0
- * zoom.
+ * walk the points, Home and End go to the first and the last across, Return
+ * selects, Escape leaves, + - 0 zoom.
  *
  * A walked point is what the widget is called for a screen reader, so that it
  * is spoken; otherwise the name sums the plot up.
@@ -16,8 +15,7 @@
 
 #pragma once
 
-#include "ui/advisor/qm-advisor.h"
-#include "ui/plot/qm-advice-plot.h"
+#include "ui/qm-plot-source.h"
 
 #include <gtk/gtk.h>
 
@@ -26,10 +24,12 @@ G_BEGIN_DECLS
 #define QM_TYPE_PLOT_VIEW (qm_plot_view_get_type ())
 G_DECLARE_FINAL_TYPE (QmPlotView, qm_plot_view, QM, PLOT_VIEW, GtkWidget)
 
-/* A view of a topic of `advisor`.  It follows the advisor; while the advisor
- * has no such topic it shows nothing. */
-GtkWidget *
-qm_plot_view_new (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind);
+/* A view of a source.  It follows the source; while that has no plot it shows
+ * nothing. */
+GtkWidget *qm_plot_view_new (QmPlotSource *source);
+
+/* What it was made for.  (transfer none) */
+QmPlotSource *qm_plot_view_get_source (QmPlotView *self);
 
 /* What is drawn; NULL while there is nothing.  (transfer none) (nullable) */
 const QmPlotData *qm_plot_view_get_data (QmPlotView *self);
@@ -39,9 +39,6 @@ const QmPlotData *qm_plot_view_get_data (QmPlotView *self);
 gboolean qm_plot_view_get_layout (QmPlotView *self, QmPlotLayout *layout);
 
 /* What it was made for. */
-QmAdvicePlotKind qm_plot_view_get_kind (QmPlotView *self);
-guint qm_plot_view_get_topic (QmPlotView *self);
-
 /* Zooms by a factor (above 1 goes nearer) at a position of the widget, or with
  * NaN at the selected or recommended point where that is in sight and else at
  * the middle.  Never shows more than everything. */

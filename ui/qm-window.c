@@ -6,6 +6,7 @@
 
 #include "ui/advisor/qm-advisor-page.h"
 #include "ui/advisor/qm-ownership-window.h"
+#include "ui/advisor/qm-take-away-window.h"
 #include "ui/machine/qm-elsewhere-window.h"
 #include "ui/machine/qm-results-import.h"
 #include "ui/models/qm-model-editor.h"
@@ -30,6 +31,8 @@ struct _QmWindow
   AdwBin *advisor_bin; /* NULL: no catalog yet */
   QmAdvisorPage *page; /* in it */
   QmQuoteBook *book;   /* NULL: no quotes are kept */
+  QmPriceWatch *watch; /* likewise */
+  gboolean opened;     /* the book has been read once */
   QmQuotesPage *quotes;
   GtkWidget *total_cost; /* weak; NULL: not open */
   GtkWidget *models;     /* weak; NULL: not open */
@@ -127,7 +130,8 @@ set_actions_enabled (QmWindow *self, gboolean enabled)
                                      "win.models",
                                      "win.new-model",
                                      "win.benchmark-elsewhere",
-                                     "win.import-results" };
+                                     "win.import-results",
+                                     "win.take-away" };
 
   for (guint i = 0; i < G_N_ELEMENTS (own); i++)
     gtk_widget_action_set_enabled (GTK_WIDGET (self), own[i], enabled);
@@ -230,6 +234,9 @@ quotes_changed_cb (QmWindow *self)
   if (self->advisor != NULL)
     qm_advisor_set_offers (self->advisor,
                            qm_quote_book_get_offers (self->book));
+  if (!self->opened)
+    qm_price_watch_refresh_at_start (self->watch);
+  self->opened = TRUE;
 }
 
 /* The side bar and the plots are the advisor's. */
@@ -257,7 +264,8 @@ qm_window_open_quotes (QmWindow *self, const char *path)
   g_signal_connect_object (self->book, "changed",
                            G_CALLBACK (quotes_changed_cb), self,
                            G_CONNECT_SWAPPED);
-  self->quotes = QM_QUOTES_PAGE (qm_quotes_page_new (self->book));
+  self->watch = qm_price_watch_new (self->book, self->settings);
+  self->quotes = QM_QUOTES_PAGE (qm_quotes_page_new (self->book, self->watch));
   page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->quotes),
                                     "quotes", _ ("Quotes"));
   adw_view_stack_page_set_icon_name (page, "x-office-document-symbolic");
@@ -344,8 +352,8 @@ total_cost_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
   if (self->total_cost == NULL)
     g_set_weak_pointer (&self->total_cost,
-                        qm_ownership_window_new (
-                            GTK_WINDOW (self), self->advisor, self->settings));
+                        qm_ownership_window_new (GTK_WINDOW (self),
+                                                 self->advisor));
   gtk_window_present (GTK_WINDOW (self->total_cost));
 }
 
@@ -514,6 +522,19 @@ accept_drops (QmWindow *self)
 }
 
 static void
+take_away_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+  GtkWidget *window =
+      qm_take_away_window_new (GTK_WINDOW (self), self->advisor);
+
+  if (window != NULL)
+    gtk_window_present (GTK_WINDOW (window));
+  else
+    qm_window_add_toast (self, _ ("No machine is selected or recommended"));
+}
+
+static void
 result_action_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmWindow *self = QM_WINDOW (widget);
@@ -536,8 +557,11 @@ qm_window_dispose (GObject *object)
 {
   QmWindow *self = QM_WINDOW (object);
 
+  if (self->watch != NULL)
+    qm_price_watch_close (self->watch);
   if (self->book != NULL)
     qm_quote_book_close (self->book);
+  g_clear_object (&self->watch);
   g_clear_object (&self->book);
   g_clear_weak_pointer (&self->total_cost);
   g_clear_weak_pointer (&self->models);
@@ -578,6 +602,8 @@ qm_window_class_init (QmWindowClass *klass)
                                    NULL, elsewhere_cb);
   gtk_widget_class_install_action (widget_class, "win.import-results", NULL,
                                    import_results_cb);
+  gtk_widget_class_install_action (widget_class, "win.take-away", NULL,
+                                   take_away_cb);
   for (guint i = 0; i < G_N_ELEMENTS (result_actions); i++)
     {
       g_autofree char *name = g_strconcat ("win.", result_actions[i], NULL);

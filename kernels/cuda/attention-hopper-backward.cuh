@@ -49,10 +49,10 @@ template <int D, bool DROP> struct HopperBackwardTiles
   static constexpr bool DS_SHARED = D == 128 && DROP;
   /* With M = 64, each group sums part of dQ's columns: the first and the last
    * DQ_COLUMNS, a multiple of the chunk, whose overlap only one writes. */
-  static constexpr int DQ_COLUMNS
-    = M == 128 ? D
-               : (D / 2 + Chunk<D>::ELEMENTS - 1) / Chunk<D>::ELEMENTS
-                   * Chunk<D>::ELEMENTS;
+  static constexpr int DQ_COLUMNS = M == 128 ? D
+                                             : (D / 2 + Chunk<D>::ELEMENTS - 1)
+                                                   / Chunk<D>::ELEMENTS
+                                                   * Chunk<D>::ELEMENTS;
 };
 
 template <class Tiles, int D> struct alignas (1024) HopperBackwardShared
@@ -128,8 +128,8 @@ backward_producer (const HopperBackwardParams &h,
         {
           barrier_wait (&s.q_empty[ring.index], ring.parity ^ 1);
           barrier_expect (&s.q_full[ring.index], sizeof s.q[0] + M * 4);
-          load_rows (s.q[ring.index], &h.q, &s.q_full[ring.index], m * M,
-                     head, batch);
+          load_rows (s.q[ring.index], &h.q, &s.q_full[ring.index], m * M, head,
+                     batch);
           load_bytes (s.lse[ring.index], lse + m * M, M * 4,
                       &s.q_full[ring.index]);
           ring.advance ();
@@ -159,8 +159,8 @@ backward_dout_producer (const HopperBackwardParams &h,
         {
           barrier_wait (&s.o_empty[ring.index], ring.parity ^ 1);
           barrier_expect (&s.o_full[ring.index], sizeof s.dout[0] + M * 4);
-          load_rows (s.dout[ring.index], &h.dout, &s.o_full[ring.index],
-                     m * M, head, batch);
+          load_rows (s.dout[ring.index], &h.dout, &s.o_full[ring.index], m * M,
+                     head, batch);
           load_bytes (s.delta[ring.index], delta + m * M, M * 4,
                       &s.o_full[ring.index]);
           ring.advance ();
@@ -174,7 +174,8 @@ backward_dout_producer (const HopperBackwardParams &h,
 template <class Tiles, int D>
 __device__ __forceinline__ void
 backward_dq_adder (const HopperBackwardParams &h,
-                   HopperBackwardShared<Tiles, D> &s, int group)
+                   HopperBackwardShared<Tiles, D> &s,
+                   int group)
 {
   constexpr int M = Tiles::M, N = Tiles::N, DQ = Tiles::DQ_COLUMNS;
   constexpr bool WHOLE_ROWS = M == 128;
@@ -237,7 +238,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
   Ring<1> dq_ring;
   Ring<Q_STAGES> last_q; /* places of the step before */
   Ring<2> last_ds;
-  int column;  /* of the first of this thread's two columns */
+  int column; /* of the first of this thread's two columns */
   Dropout drop;
   float dk[D / 2], dv[D / 2];
   float x[M / 2]; /* S', then dP' */
@@ -247,7 +248,8 @@ template <class T, int D, bool DROP> struct BackwardConsumer
 
   __device__ __forceinline__
   BackwardConsumer (const HopperBackwardParams &h, Shared &s)
-      : h (h), s (s), group (__shfl_sync (0xffffffffu, threadIdx.x / WARPGROUP - 1, 0)),
+      : h (h), s (s),
+        group (__shfl_sync (0xffffffffu, threadIdx.x / WARPGROUP - 1, 0)),
         lane (threadIdx.x % 32), warp (threadIdx.x / 32 % 4)
   {
   }
@@ -262,14 +264,15 @@ template <class T, int D, bool DROP> struct BackwardConsumer
 #pragma unroll
     for (int i = 0; i < D / 16; i++)
       Product<T, M>::template shared<0, 0> (
-        x, along_rows<D, N> (left, group * 64, i),
-        along_rows<D, M> (right, 0, i), i > 0);
+          x, along_rows<D, N> (left, group * 64, i),
+          along_rows<D, M> (right, 0, i), i > 0);
     products_commit ();
   }
 
   /* sum += A B, A in registers */
   __device__ __forceinline__ void
-  multiply_columns (float (&sum)[D / 2], const uint32_t (&a)[M / 16][4],
+  multiply_columns (float (&sum)[D / 2],
+                    const uint32_t (&a)[M / 16][4],
                     const void *b)
   {
     const uint32_t right = shared_base (b);
@@ -277,8 +280,8 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     products_begin ();
 #pragma unroll
     for (int i = 0; i < M / 16; i++)
-      Product<T, D>::template registers<1> (
-        sum, a[i], down_rows<D, M> (right, 0, i), 1);
+      Product<T, D>::template registers<1> (sum, a[i],
+                                            down_rows<D, M> (right, 0, i), 1);
     products_commit ();
   }
 
@@ -299,8 +302,8 @@ template <class T, int D, bool DROP> struct BackwardConsumer
 #pragma unroll
     for (int i = 0; i < M / 16; i++)
       Product<T, D>::template shared<0, 1> (
-        dk, along_rows<64, N> (ds, group * 64, i), down_rows<D, M> (q, 0, i),
-        1);
+          dk, along_rows<64, N> (ds, group * 64, i), down_rows<D, M> (q, 0, i),
+          1);
     products_commit ();
   }
 
@@ -314,15 +317,16 @@ template <class T, int D, bool DROP> struct BackwardConsumer
   __device__ __forceinline__ void
   multiply_dq ()
   {
-    const uint32_t ds = shared_base (s.ds[last_ds.index]), k = shared_base (s.k);
+    const uint32_t ds = shared_base (s.ds[last_ds.index]),
+                   k = shared_base (s.k);
     const int row = M == 128 ? group * 64 : 0;
 
     products_begin ();
 #pragma unroll
     for (int i = 0; i < N / 16; i++)
       Product<T, DQ>::template shared<1, 1> (
-        dq, down_rows<64, N> (ds, row, i), down_rows<D, N> (k, dq_column (), i),
-        i > 0);
+          dq, down_rows<64, N> (ds, row, i),
+          down_rows<D, N> (k, dq_column (), i), i > 0);
     products_commit ();
   }
 
@@ -330,8 +334,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
   __device__ __forceinline__ void
   hand_dq_over ()
   {
-    const uint32_t to
-      = shared_u32 (s.dq[group]) + threadIdx.x % WARPGROUP * 16;
+    const uint32_t to = shared_u32 (s.dq[group]) + threadIdx.x % WARPGROUP * 16;
 
     barrier_wait (&s.dq_empty[group], dq_ring.parity ^ 1);
     dq_ring.advance ();
@@ -362,8 +365,8 @@ template <class T, int D, bool DROP> struct BackwardConsumer
 #pragma unroll
         for (int e = 0; e < 4; e++)
           {
-            y[e] = exp2_approx (
-              fmaf (y[e], h.p.scale_log2, e % 2 ? -l.y : -l.x));
+            y[e] =
+                exp2_approx (fmaf (y[e], h.p.scale_log2, e % 2 ? -l.y : -l.x));
             if (MASKED)
               {
                 const int c = column + e / 2 * 8;
@@ -385,8 +388,8 @@ template <class T, int D, bool DROP> struct BackwardConsumer
 
             pair = pack2<T> (y[2 * i], y[2 * i + 1]);
             if (DROP)
-              kept[n / 2][n % 2 * 2 + i]
-                = pair & transpose8x8 (masks[n % 2 + 2 * i]);
+              kept[n / 2][n % 2 * 2 + i] =
+                  pair & transpose8x8 (masks[n % 2 + 2 * i]);
           }
       }
   }
@@ -430,7 +433,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
 #pragma unroll
     for (int i = 0; i < M / 16; i++)
       store_matrices (to + i / 4 * (N * 128)
-                        + ((i % 4 * 2 + lane / 16) ^ (r % 8)) * 16,
+                          + ((i % 4 * 2 + lane / 16) ^ (r % 8)) * 16,
                       dscores[i]);
   }
 
@@ -527,11 +530,11 @@ template <class T, int D, bool DROP> struct BackwardConsumer
 #pragma unroll
         for (int n = 0; n < D / 8; n++)
           {
-            *reinterpret_cast<uint32_t *> (k_to + n * 8)
-              = pack2<T> (dk[n * 4 + i * 2] * h.p.grad_scale,
+            *reinterpret_cast<uint32_t *> (k_to + n * 8) =
+                pack2<T> (dk[n * 4 + i * 2] * h.p.grad_scale,
                           dk[n * 4 + i * 2 + 1] * h.p.grad_scale);
-            *reinterpret_cast<uint32_t *> (v_to + n * 8)
-              = pack2<T> (dv[n * 4 + i * 2] * v_factor,
+            *reinterpret_cast<uint32_t *> (v_to + n * 8) =
+                pack2<T> (dv[n * 4 + i * 2] * v_factor,
                           dv[n * 4 + i * 2 + 1] * v_factor);
           }
       }
@@ -587,12 +590,12 @@ template <class T, int D, bool DROP> struct BackwardConsumer
 template <class T, int D, bool DROP>
 __global__ void
 __launch_bounds__ (HopperBackwardTiles<D, DROP>::THREADS, 1)
-hopper_backward (const __grid_constant__ HopperBackwardParams h)
+    hopper_backward (const __grid_constant__ HopperBackwardParams h)
 {
   using Tiles = HopperBackwardTiles<D, DROP>;
   extern __shared__ char raw[];
   auto &s = *reinterpret_cast<HopperBackwardShared<Tiles, D> *> (
-    (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+      (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
 
   if (threadIdx.x == 0)
     {
@@ -645,8 +648,8 @@ hopper_backward (const __grid_constant__ HopperBackwardParams h)
 /* dQ from the order of the accumulators to rows: a thread takes 8 columns of
  * rows g and g + 8. */
 template <class T, int D>
-__global__ void
-__launch_bounds__ (256) convert_dq_blocks (const __grid_constant__ Params p)
+__global__ void __launch_bounds__ (256)
+    convert_dq_blocks (const __grid_constant__ Params p)
 {
   const int64_t index = (int64_t) blockIdx.x * 256 + threadIdx.x;
   const int n = (int) (index % (D / 8));
@@ -659,8 +662,8 @@ __launch_bounds__ (256) convert_dq_blocks (const __grid_constant__ Params p)
   if (bh >= p.batch * p.heads || row >= p.seq || n * 8 >= p.head_dim)
     return;
 
-  const float4 *from
-    = reinterpret_cast<const float4 *> (p.dq_acc + block * 64 * D)
+  const float4 *from =
+      reinterpret_cast<const float4 *> (p.dq_acc + block * 64 * D)
       + n * WARPGROUP + pair * 4;
   uint32_t out[2][4];
 
@@ -674,11 +677,11 @@ __launch_bounds__ (256) convert_dq_blocks (const __grid_constant__ Params p)
     }
   T *to = head_base<T> (p.dq, bh, p.heads) + row * p.dq.seq_stride + n * 8;
 
-  *reinterpret_cast<uint4 *> (to)
-    = make_uint4 (out[0][0], out[0][1], out[0][2], out[0][3]);
+  *reinterpret_cast<uint4 *> (to) =
+      make_uint4 (out[0][0], out[0][1], out[0][2], out[0][3]);
   if (row + 8 < p.seq)
-    *reinterpret_cast<uint4 *> (to + 8 * p.dq.seq_stride)
-      = make_uint4 (out[1][0], out[1][1], out[1][2], out[1][3]);
+    *reinterpret_cast<uint4 *> (to + 8 * p.dq.seq_stride) =
+        make_uint4 (out[1][0], out[1][1], out[1][2], out[1][3]);
 }
 
 template <class T, int D, bool DROP>
@@ -687,10 +690,10 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
 {
   using Tiles = HopperBackwardTiles<D, DROP>;
   constexpr int SHARED = sizeof (HopperBackwardShared<Tiles, D>) + 1024;
-  constexpr bool BF16 = __is_same (T, __nv_bfloat16);
+  constexpr bool BF16 = __is_same(T, __nv_bfloat16);
   const int64_t head_bytes = (int64_t) p.seq * D * (2 * sizeof (T) + 4);
-  const int64_t threads
-    = (int64_t) p.batch * p.heads * p.padded_seq / 2 * (D / 8);
+  const int64_t threads =
+      (int64_t) p.batch * p.heads * p.padded_seq / 2 * (D / 8);
   const auto kernel = hopper_backward<T, D, DROP>;
   HopperBackwardParams h;
   cudaError_t status;
@@ -708,8 +711,9 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
   if (status == cudaSuccess)
     status = make_map<D> (&h.dout, p, p.dout, Tiles::M, BF16);
   if (status == cudaSuccess)
-    status = cudaFuncSetAttribute (
-      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
+    status = cudaFuncSetAttribute (kernel,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   SHARED);
   if (status == cudaSuccess)
     status = launch_row_sums<T, D> (p, stream);
   if (status != cudaSuccess)
@@ -719,7 +723,7 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
   if (status != cudaSuccess)
     return status;
   convert_dq_blocks<T, D>
-    <<<(unsigned) ((threads + 255) / 256), 256, 0, stream>>> (p);
+      <<<(unsigned) ((threads + 255) / 256), 256, 0, stream>>> (p);
   return cudaGetLastError ();
 }
 

@@ -121,9 +121,9 @@ template <class T, int D> struct SplitColumns
     products_begin ();
 #pragma unroll
     for (int i = 0; i < D / 16; i++)
-      Product<T, M>::template shared<0, 0> (
-        x, along_rows<D, N> (left, 0, i), along_rows<D, M> (right, 0, i),
-        i > 0);
+      Product<T, M>::template shared<0, 0> (x, along_rows<D, N> (left, 0, i),
+                                            along_rows<D, M> (right, 0, i),
+                                            i > 0);
     products_commit ();
   }
 
@@ -135,8 +135,8 @@ template <class T, int D> struct SplitColumns
     products_begin ();
 #pragma unroll
     for (int i = 0; i < M / 16; i++)
-      Product<T, D>::template registers<1> (
-        sum, packed[i], down_rows<D, M> (right, 0, i), 1);
+      Product<T, D>::template registers<1> (sum, packed[i],
+                                            down_rows<D, M> (right, 0, i), 1);
     products_commit ();
   }
 
@@ -164,8 +164,8 @@ template <class T, int D> struct SplitColumns
 #pragma unroll
         for (int n = 0; n < D / 8; n++)
           if (n * 8 < h.p.head_dim)
-            *reinterpret_cast<uint32_t *> (row + n * 8)
-              = pack2<T> (sum[n * 4 + i * 2] * factor,
+            *reinterpret_cast<uint32_t *> (row + n * 8) =
+                pack2<T> (sum[n * 4 + i * 2] * factor,
                           sum[n * 4 + i * 2 + 1] * factor);
       }
   }
@@ -201,8 +201,8 @@ struct SplitValues : public SplitColumns<T, D>
 #pragma unroll
         for (int e = 0; e < 4; e++)
           {
-            y[e] = exp2_approx (
-              fmaf (y[e], h.p.scale_log2, e % 2 ? -l.y : -l.x));
+            y[e] =
+                exp2_approx (fmaf (y[e], h.p.scale_log2, e % 2 ? -l.y : -l.x));
             if (MASKED)
               {
                 const int c = column + e / 2 * 8;
@@ -255,8 +255,8 @@ struct SplitValues : public SplitColumns<T, D>
         barrier_arrive (&s.o_empty[o_ring.index]);
         o_ring.advance ();
       }
-    const uint32_t to = shared_u32 (s.p[p_ring.index])
-                        + threadIdx.x % WARPGROUP * 16;
+    const uint32_t to =
+        shared_u32 (s.p[p_ring.index]) + threadIdx.x % WARPGROUP * 16;
 
     barrier_wait (&s.p_empty[p_ring.index], p_ring.parity ^ 1);
 #pragma unroll
@@ -320,8 +320,8 @@ struct SplitKeys : public SplitColumns<T, D>
   differentiate ()
   {
     const uint32_t delta = shared_u32 (s.delta[o_ring.index]) + lane % 4 * 8;
-    const uint32_t from = shared_u32 (s.p[p_ring.index])
-                          + threadIdx.x % WARPGROUP * 16;
+    const uint32_t from =
+        shared_u32 (s.p[p_ring.index]) + threadIdx.x % WARPGROUP * 16;
 
 #pragma unroll
     for (int i = 0; i < M / 16; i++)
@@ -424,11 +424,11 @@ split_consume (Consumer c)
 template <class T, int D, bool DROP>
 __global__ void
 __launch_bounds__ (SPLIT_THREADS, 1)
-split_columns (const __grid_constant__ HopperSplitParams h)
+    split_columns (const __grid_constant__ HopperSplitParams h)
 {
   extern __shared__ char raw[];
   auto &s = *reinterpret_cast<SplitColumnsShared<D> *> (
-    (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+      (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
 
   if (threadIdx.x == 0)
     {

@@ -167,8 +167,8 @@ template <class T, int D, bool DROP> struct ForwardConsumer
 #pragma unroll
     for (int i = 0; i < D / 16; i++)
       Product<T, BN>::template shared<0, 0> (
-        scores, along_rows<D, BM> (q, group * 64, i),
-        along_rows<D, BN> (k, 0, i), i > 0);
+          scores, along_rows<D, BM> (q, group * 64, i),
+          along_rows<D, BN> (k, 0, i), i > 0);
     products_commit ();
   }
 
@@ -181,8 +181,8 @@ template <class T, int D, bool DROP> struct ForwardConsumer
     products_begin ();
 #pragma unroll
     for (int i = 0; i < BN / 16; i++)
-      Product<T, D>::template registers<1> (
-        o, probabilities[i], down_rows<D, BN> (v, 0, i), 1);
+      Product<T, D>::template registers<1> (o, probabilities[i],
+                                            down_rows<D, BN> (v, 0, i), 1);
     products_commit ();
   }
 
@@ -197,8 +197,8 @@ template <class T, int D, bool DROP> struct ForwardConsumer
 #pragma unroll
         for (int i = 0; i < 2; i++)
           {
-            const int limit
-              = (h.p.causal ? min (row + 8 * i, h.p.seq - 1) : h.p.seq - 1)
+            const int limit =
+                (h.p.causal ? min (row + 8 * i, h.p.seq - 1) : h.p.seq - 1)
                 - column0;
 
 #pragma unroll
@@ -217,8 +217,8 @@ template <class T, int D, bool DROP> struct ForwardConsumer
 
 #pragma unroll
         for (int n = 0; n < BN / 8; n++)
-          m = fmaxf (m, fmaxf (scores[n * 4 + i * 2],
-                               scores[n * 4 + i * 2 + 1]));
+          m = fmaxf (m,
+                     fmaxf (scores[n * 4 + i * 2], scores[n * 4 + i * 2 + 1]));
         m = fmaxf (m, __shfl_xor_sync (0xffffffffu, m, 1));
         m = fmaxf (m, __shfl_xor_sync (0xffffffffu, m, 2));
 
@@ -241,7 +241,6 @@ template <class T, int D, bool DROP> struct ForwardConsumer
             }
         row_sum[i] = FIRST ? sum : row_sum[i] * rescale[i] + sum;
       }
-
   }
 
   __device__ __forceinline__ void
@@ -266,8 +265,8 @@ template <class T, int D, bool DROP> struct ForwardConsumer
         {
           const float *x = &scores[(2 * i + w / 2) * 4 + w % 2 * 2];
 
-          probabilities[i][w]
-            = pack2<T> (x[0], x[1]) & (DROP ? kept[i][w] : 0xffffffffu);
+          probabilities[i][w] =
+              pack2<T> (x[0], x[1]) & (DROP ? kept[i][w] : 0xffffffffu);
         }
   }
 
@@ -334,8 +333,8 @@ template <class T, int D, bool DROP> struct ForwardConsumer
         if (r >= h.p.seq)
           continue;
         if (lane % 4 == 0)
-          h.p.lse[(int64_t) t.bh * h.p.seq + r]
-            = row_max[i] * h.p.scale + logf (sum);
+          h.p.lse[(int64_t) t.bh * h.p.seq + r] =
+              row_max[i] * h.p.scale + logf (sum);
 
         const float factor = (DROP ? h.p.keep_scale : 1.0f) / sum;
         T *to = head + r * h.p.o.seq_stride + lane % 4 * 2;
@@ -343,8 +342,8 @@ template <class T, int D, bool DROP> struct ForwardConsumer
 #pragma unroll
         for (int n = 0; n < D / 8; n++)
           if (D < 256 || n * 8 < h.p.head_dim)
-            *reinterpret_cast<uint32_t *> (to + n * 8)
-              = pack2<T> (o[n * 4 + i * 2] * factor,
+            *reinterpret_cast<uint32_t *> (to + n * 8) =
+                pack2<T> (o[n * 4 + i * 2] * factor,
                           o[n * 4 + i * 2 + 1] * factor);
       }
   }
@@ -356,8 +355,8 @@ template <class T, int D, bool DROP> struct ForwardConsumer
     const int columns = h.p.causal ? min (h.p.seq, first_row + 64) : h.p.seq;
     const int needed = first_row < h.p.seq ? (columns + BN - 1) / BN : 0;
     /* blocks below this one need no mask */
-    const int whole = min (h.p.causal ? (first_row + 1) / BN : h.p.seq / BN,
-                           h.p.seq / BN);
+    const int whole =
+        min (h.p.causal ? (first_row + 1) / BN : h.p.seq / BN, h.p.seq / BN);
     int block = t.blocks - 1;
 
     row = first_row + warp * 16 + lane / 4;
@@ -424,12 +423,12 @@ template <class T, int D, bool DROP> struct ForwardConsumer
 template <class T, int D, bool DROP>
 __global__ void
 __launch_bounds__ (HopperForwardTiles<D, DROP>::THREADS, 1)
-hopper_forward (const __grid_constant__ HopperForwardParams h)
+    hopper_forward (const __grid_constant__ HopperForwardParams h)
 {
   using Tiles = HopperForwardTiles<D, DROP>;
   extern __shared__ char raw[];
   auto &s = *reinterpret_cast<HopperForwardShared<Tiles, D> *> (
-    (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+      (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
 
   if (threadIdx.x == 0)
     {
@@ -471,7 +470,7 @@ launch_hopper_forward (const Params &p, cudaStream_t stream)
 {
   using Tiles = HopperForwardTiles<D, DROP>;
   constexpr int SHARED = sizeof (HopperForwardShared<Tiles, D>) + 1024;
-  constexpr bool BF16 = __is_same (T, __nv_bfloat16);
+  constexpr bool BF16 = __is_same(T, __nv_bfloat16);
   const int64_t head_bytes = (int64_t) p.seq * D * 2 * sizeof (T);
   const auto kernel = hopper_forward<T, D, DROP>;
   HopperForwardParams h;
@@ -487,8 +486,9 @@ launch_hopper_forward (const Params &p, cudaStream_t stream)
   if (status == cudaSuccess)
     status = make_map<D> (&h.v, p, p.v, Tiles::BN, BF16);
   if (status == cudaSuccess)
-    status = cudaFuncSetAttribute (
-      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
+    status = cudaFuncSetAttribute (kernel,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   SHARED);
   if (status == cudaSuccess)
     status = cudaMemsetAsync (p.queue, 0, sizeof (int), stream);
   if (status != cudaSuccess)

@@ -98,8 +98,8 @@ template <class T, int D, bool DROP> struct SplitRows
 #pragma unroll
     for (int i = 0; i < D / 16; i++)
       Product<T, N>::template shared<0, 0> (
-        to, along_rows<D, M> (left, group * 64, i),
-        along_rows<D, N> (right, 0, i), i > 0);
+          to, along_rows<D, M> (left, group * 64, i),
+          along_rows<D, N> (right, 0, i), i > 0);
     products_commit ();
   }
 
@@ -159,8 +159,8 @@ template <class T, int D, bool DROP> struct SplitRows
                 const uint32_t pair = bits[e / 2 + n % 2 * 2];
 
                 y = (e % 2 ? drop.keep_high (pair) : drop.keep_low (pair))
-                      ? y
-                      : 0.0f;
+                        ? y
+                        : 0.0f;
               }
             x[n * 4 + e] *= y - delta[e / 2];
           }
@@ -225,8 +225,8 @@ template <class T, int D, bool DROP> struct SplitRows
 #pragma unroll
         for (int n = 0; n < D / 8; n++)
           if (n * 8 < h.p.head_dim)
-            *reinterpret_cast<uint32_t *> (to + n * 8)
-              = pack2<T> (dq[n * 4 + i * 2] * h.p.grad_scale,
+            *reinterpret_cast<uint32_t *> (to + n * 8) =
+                pack2<T> (dq[n * 4 + i * 2] * h.p.grad_scale,
                           dq[n * 4 + i * 2 + 1] * h.p.grad_scale);
       }
   }
@@ -284,11 +284,11 @@ template <class T, int D, bool DROP> struct SplitRows
 template <class T, int D, bool DROP>
 __global__ void
 __launch_bounds__ (SPLIT_THREADS, 1)
-split_rows (const __grid_constant__ HopperSplitParams h)
+    split_rows (const __grid_constant__ HopperSplitParams h)
 {
   extern __shared__ char raw[];
   auto &s = *reinterpret_cast<SplitRowsShared<D> *> (
-    (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+      (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
 
   if (threadIdx.x == 0)
     {

@@ -24,8 +24,12 @@ namespace qm_attention
 /* The same for both kernels but for the rows of their tiles. */
 template <int D>
 cudaError_t
-split_params (HopperSplitParams *h, const Params &p, int rows, int columns,
-              int per_tile, bool bf16)
+split_params (HopperSplitParams *h,
+              const Params &p,
+              int rows,
+              int columns,
+              int per_tile,
+              bool bf16)
 {
   const int64_t head_bytes = (int64_t) p.seq * D * 4;
   cudaError_t status;
@@ -48,7 +52,7 @@ template <class T, int D, bool DROP>
 cudaError_t
 launch_hopper_split (const Params &p, cudaStream_t stream)
 {
-  constexpr bool BF16 = __is_same (T, __nv_bfloat16);
+  constexpr bool BF16 = __is_same(T, __nv_bfloat16);
   constexpr int COLUMNS_SHARED = sizeof (SplitColumnsShared<D>) + 1024;
   constexpr int ROWS_SHARED = sizeof (SplitRowsShared<D>) + 1024;
   const auto columns = split_columns<T, D, DROP>;
@@ -59,11 +63,13 @@ launch_hopper_split (const Params &p, cudaStream_t stream)
   static_assert (COLUMNS_SHARED <= 232448 && ROWS_SHARED <= 232448);
   status = launch_row_sums<T, D, false> (p, stream);
   if (status == cudaSuccess)
-    status = cudaFuncSetAttribute (
-      columns, cudaFuncAttributeMaxDynamicSharedMemorySize, COLUMNS_SHARED);
+    status = cudaFuncSetAttribute (columns,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   COLUMNS_SHARED);
   if (status == cudaSuccess)
-    status = cudaFuncSetAttribute (
-      rows, cudaFuncAttributeMaxDynamicSharedMemorySize, ROWS_SHARED);
+    status =
+        cudaFuncSetAttribute (rows, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                              ROWS_SHARED);
   if (status == cudaSuccess)
     status = split_params<D> (&h, p, 64, 64, 64, BF16);
   if (status != cudaSuccess)

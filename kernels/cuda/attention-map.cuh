@@ -24,44 +24,43 @@ make_map (CUtensorMap *map,
                               void *, const cuuint64_t *, const cuuint64_t *,
                               const cuuint32_t *, const cuuint32_t *,
                               CUtensorMapInterleave, CUtensorMapSwizzle,
-                              CUtensorMapL2promotion,
-                              CUtensorMapFloatOOBfill);
+                              CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
   /* a stride of a dimension of one element is never used, but must be one
    * that the encoder takes */
-  const cuuint64_t sizes[5]
-    = { C::ELEMENTS, (cuuint64_t) p.seq,
-        (cuuint64_t) p.head_dim / C::ELEMENTS, (cuuint64_t) p.heads,
-        (cuuint64_t) p.batch };
-  const cuuint64_t strides[4]
-    = { p.seq > 1 ? (cuuint64_t) t.seq_stride * 2 : 16, C::BYTES,
-        p.heads > 1 ? (cuuint64_t) t.head_stride * 2 : 16,
-        p.batch > 1 ? (cuuint64_t) t.batch_stride * 2 : 16 };
-  const cuuint32_t box[5]
-    = { C::ELEMENTS, (cuuint32_t) rows, C::COUNT, 1, 1 };
+  const cuuint64_t sizes[5] = { C::ELEMENTS, (cuuint64_t) p.seq,
+                                (cuuint64_t) p.head_dim / C::ELEMENTS,
+                                (cuuint64_t) p.heads, (cuuint64_t) p.batch };
+  const cuuint64_t strides[4] = {
+    p.seq > 1 ? (cuuint64_t) t.seq_stride * 2 : 16, C::BYTES,
+    p.heads > 1 ? (cuuint64_t) t.head_stride * 2 : 16,
+    p.batch > 1 ? (cuuint64_t) t.batch_stride * 2 : 16
+  };
+  const cuuint32_t box[5] = { C::ELEMENTS, (cuuint32_t) rows, C::COUNT, 1, 1 };
   const cuuint32_t steps[5] = { 1, 1, 1, 1, 1 };
   cudaDriverEntryPointQueryResult found;
   void *entry = NULL;
-  cudaError_t status = cudaGetDriverEntryPointByVersion (
-    "cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found);
+  cudaError_t status =
+      cudaGetDriverEntryPointByVersion ("cuTensorMapEncodeTiled", &entry, 12000,
+                                        cudaEnableDefault, &found);
 
   if (status != cudaSuccess)
     return status;
   if (found != cudaDriverEntryPointSuccess || !entry)
     return cudaErrorInsufficientDriver;
-  return reinterpret_cast<Encode> (entry) (
-           map,
-           bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
-           5, t.data, sizes, strides, box, steps,
-           CU_TENSOR_MAP_INTERLEAVE_NONE,
-           C::BYTES == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
-           : C::BYTES == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
-                            : CU_TENSOR_MAP_SWIZZLE_32B,
-           CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-           CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
-             == CUDA_SUCCESS
-           ? cudaSuccess
-           : cudaErrorInvalidValue;
+  return reinterpret_cast<Encode> (
+             entry) (map,
+                     bf16 ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                          : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+                     5, t.data, sizes, strides, box, steps,
+                     CU_TENSOR_MAP_INTERLEAVE_NONE,
+                     C::BYTES == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                     : C::BYTES == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                      : CU_TENSOR_MAP_SWIZZLE_32B,
+                     CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+                 == CUDA_SUCCESS
+             ? cudaSuccess
+             : cudaErrorInvalidValue;
 }
 
 }

@@ -221,8 +221,8 @@ __launch_bounds__ (BackwardTiles<T, D>::WARPS * 32)
             }
         }
 
-      const bool masked = column0 + N > p.seq
-                          || (p.causal && row0 < column0 + N - 1);
+      const bool masked =
+          column0 + N > p.seq || (p.causal && row0 < column0 + N - 1);
       uint32_t bits[4];
 
 #pragma unroll
@@ -254,7 +254,7 @@ __launch_bounds__ (BackwardTiles<T, D>::WARPS * 32)
                   && (column0 + wk * 16 + g + e / 2 * 8 >= p.seq
                       || (p.causal
                           && row0 + r + e % 2
-                               < column0 + wk * 16 + g + e / 2 * 8)))
+                                 < column0 + wk * 16 + g + e / 2 * 8)))
                 x = 0;
               if (DROP)
                 {

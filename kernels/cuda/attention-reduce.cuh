@@ -32,19 +32,19 @@ poll (int *semaphore, int turn)
   int seen;
 
   do
-    asm volatile ("ld.acquire.gpu.global.s32 %0, [%1];\n"
-                  : "=r"(seen)
-                  : "l"(semaphore)
-                  : "memory");
+    asm volatile("ld.acquire.gpu.global.s32 %0, [%1];\n"
+                 : "=r"(seen)
+                 : "l"(semaphore)
+                 : "memory");
   while (seen != turn);
 }
 
 __device__ __forceinline__ void
 publish (int *semaphore, int turn)
 {
-  asm volatile ("st.release.gpu.global.s32 [%0], %1;\n" ::"l"(semaphore),
-                "r"(turn)
-                : "memory");
+  asm volatile("st.release.gpu.global.s32 [%0], %1;\n" ::"l"(semaphore),
+               "r"(turn)
+               : "memory");
 }
 
 /* All threads of the block wait until `turn` blocks have passed. */
@@ -130,8 +130,8 @@ __global__ void __launch_bounds__ (256)
     {
       p.delta[index] = sum / p.keep_scale;
       /* an infinite lse makes P zero in the rows past the end */
-      p.lse_log2[index]
-        = row < p.seq ? p.lse[(int64_t) bh * p.seq + row] * LOG2E : INFINITY;
+      p.lse_log2[index] =
+          row < p.seq ? p.lse[(int64_t) bh * p.seq + row] * LOG2E : INFINITY;
       if (index == 0)
         p.queue[0] = p.queue[1] = 0;
       if (SUM && row % 16 == 0)

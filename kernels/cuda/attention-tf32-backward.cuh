@@ -94,8 +94,8 @@ struct Tf32RowLoader
 #pragma unroll
     for (int i = 0; i < M / 8; i++)
       {
-        float x = o[i].x * dout[i].x + o[i].y * dout[i].y
-                  + o[i].z * dout[i].z + o[i].w * dout[i].w;
+        float x = o[i].x * dout[i].x + o[i].y * dout[i].y + o[i].z * dout[i].z
+                  + o[i].w * dout[i].w;
 
         x += __shfl_xor_sync (0xffffffffu, x, 1);
         x += __shfl_xor_sync (0xffffffffu, x, 2);
@@ -185,8 +185,7 @@ struct Tf32BackwardConsumer
   Tf32BackwardConsumer (const Params &p, Shared &s)
       : p (p), s (s),
         group (__shfl_sync (0xffffffffu, threadIdx.x / WARPGROUP - 1, 0)),
-        thread (threadIdx.x % WARPGROUP), warp (thread / 32),
-        lane (thread % 32)
+        thread (threadIdx.x % WARPGROUP), warp (thread / 32), lane (thread % 32)
   {
   }
 
@@ -242,8 +241,10 @@ struct Tf32BackwardConsumer
 
   /* sum += A B, A in registers, B transposed */
   __device__ __forceinline__ void
-  multiply_columns (float (&sum)[D / 2], const uint32_t (&a)[M / 8][4],
-                    const void *b, int rest)
+  multiply_columns (float (&sum)[D / 2],
+                    const uint32_t (&a)[M / 8][4],
+                    const void *b,
+                    int rest)
   {
     const uint32_t right = shared_base (b);
     const uint32_t last = shared_base (s.rest_down[ring.index]) + rest * 4;
@@ -276,12 +277,12 @@ struct Tf32BackwardConsumer
 #pragma unroll
         for (int e = 0; e < 4; e++)
           {
-            float y = exp2_approx (fmaf (x[n * 4 + e], p.scale_log2,
-                                         e % 2 ? -l.y : -l.x));
+            float y = exp2_approx (
+                fmaf (x[n * 4 + e], p.scale_log2, e % 2 ? -l.y : -l.x));
 
             /* cut here too, for dS' shall have what dV has */
-            probabilities[n][e % 2 * 2 + e / 2]
-              = tf32 (valid[e / 2] ? y : 0.0f) & 0xffffe000u;
+            probabilities[n][e % 2 * 2 + e / 2] =
+                tf32 (valid[e / 2] ? y : 0.0f) & 0xffffe000u;
           }
       }
   }
@@ -306,15 +307,13 @@ struct Tf32BackwardConsumer
             const int w = e % 2 * 2 + e / 2;
             const int row = lane % 4 * 2 + e % 2;
 
-            dscores[n][w]
-              = tf32 (__uint_as_float (probabilities[n][w])
-                      * (dx[n * 4 + e] - (e % 2 ? l.y : l.x)));
-            asm volatile (
-              "st.shared.b32 [%0], %1;\n" ::"r"(
-                to + n * 1024 + e % 2 * 128
-                + ((slot + e / 2 * 2) ^ row) * 16),
-              "r"(dscores[n][w])
-              : "memory");
+            dscores[n][w] = tf32 (__uint_as_float (probabilities[n][w])
+                                  * (dx[n * 4 + e] - (e % 2 ? l.y : l.x)));
+            asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(
+                             to + n * 1024 + e % 2 * 128
+                             + ((slot + e / 2 * 2) ^ row) * 16),
+                         "r"(dscores[n][w])
+                         : "memory");
           }
       }
   }
@@ -349,8 +348,11 @@ struct Tf32BackwardConsumer
   }
 
   __device__ __forceinline__ void
-  store (const QmAttentionTensor &t, const float (&sum)[D / 2], float factor,
-         int bh, int column)
+  store (const QmAttentionTensor &t,
+         const float (&sum)[D / 2],
+         float factor,
+         int bh,
+         int column)
   {
     float *head = head_base<float> (t, bh, p.heads) + lane % 4 * 2;
 
@@ -359,9 +361,9 @@ struct Tf32BackwardConsumer
       if (valid[i])
 #pragma unroll
         for (int n = 0; n < D / 8; n++)
-          *reinterpret_cast<float2 *> (
-            head + (column + 8 * i) * t.seq_stride + n * 8)
-            = make_float2 (sum[n * 4 + i * 2] * factor,
+          *reinterpret_cast<float2 *> (head + (column + 8 * i) * t.seq_stride
+                                       + n * 8) =
+              make_float2 (sum[n * 4 + i * 2] * factor,
                            sum[n * 4 + i * 2 + 1] * factor);
   }
 
@@ -433,16 +435,15 @@ struct Tf32QueryGradient
   __device__ __forceinline__ void
   tile (float *head, int row0, bool first)
   {
-    float *to = head + (row0 + lane % 4 * 2) * p.dq.seq_stride + warp * 16
-                + lane / 4;
+    float *to =
+        head + (row0 + lane % 4 * 2) * p.dq.seq_stride + warp * 16 + lane / 4;
     float before[M / 2];
 
     if (!first)
 #pragma unroll
       for (int i = 0; i < M / 2; i++)
         if (row0 + i / 4 * 8 + lane % 4 * 2 + i % 2 < p.seq)
-          before[i]
-            = to[(i / 4 * 8 + i % 2) * p.dq.seq_stride + i / 2 % 2 * 8];
+          before[i] = to[(i / 4 * 8 + i % 2) * p.dq.seq_stride + i / 2 % 2 * 8];
     barrier_wait (&s.ds_full[ring.index], ring.parity);
     multiply ();
     warp_arrive (&s.ds_empty[ring.index], lane);
@@ -450,8 +451,8 @@ struct Tf32QueryGradient
 #pragma unroll
     for (int i = 0; i < M / 2; i++)
       if (row0 + i / 4 * 8 + lane % 4 * 2 + i % 2 < p.seq)
-        to[(i / 4 * 8 + i % 2) * p.dq.seq_stride + i / 2 % 2 * 8]
-          = dq[i] * p.scale + (first ? 0.0f : before[i]);
+        to[(i / 4 * 8 + i % 2) * p.dq.seq_stride + i / 2 % 2 * 8] =
+            dq[i] * p.scale + (first ? 0.0f : before[i]);
   }
 
   __device__ __forceinline__ void
@@ -472,13 +473,12 @@ struct Tf32QueryGradient
   }
 };
 
-__global__ void
-__launch_bounds__ (4 * WARPGROUP, 1)
-tf32_backward (const __grid_constant__ Params p)
+__global__ void __launch_bounds__ (4 * WARPGROUP, 1)
+    tf32_backward (const __grid_constant__ Params p)
 {
   extern __shared__ char raw[];
   auto &s = *reinterpret_cast<Tf32BackwardShared *> (
-    (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+      (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
 
   if (threadIdx.x == 0)
     {
@@ -519,8 +519,9 @@ launch_tf32_backward (const Params &p, cudaStream_t stream)
   cudaError_t status;
 
   static_assert (SHARED <= 232448, "shared memory");
-  status = cudaFuncSetAttribute (
-    tf32_backward, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
+  status = cudaFuncSetAttribute (tf32_backward,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 SHARED);
   if (status != cudaSuccess)
     return status;
   tf32_backward<<<min (p.batch * p.heads, p.sm_count), 4 * WARPGROUP, SHARED,

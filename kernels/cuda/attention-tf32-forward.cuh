@@ -46,8 +46,8 @@ template <int N> struct Tf32ColumnLoader
   {
 #pragma unroll
     for (int i = 0; i < BATCH; i++)
-      x[i] = tf32_load (head, stride, row0 + i * 8 + lane.row, p.seq,
-                        lane.vector);
+      x[i] =
+          tf32_load (head, stride, row0 + i * 8 + lane.row, p.seq, lane.vector);
   }
 
   __device__ __forceinline__ void
@@ -94,8 +94,8 @@ template <int N> struct Tf32ColumnLoader
             const int row = row0 + i * 8;
 
             Tf32Vector (x[i]).store_transposed (
-              shared_u32 (s.v_down) + row / 32 * (Shared::D * 128),
-              row % 32 + tf32_paired (lane.row), lane.vector, lane.rotation);
+                shared_u32 (s.v_down) + row / 32 * (Shared::D * 128),
+                row % 32 + tf32_paired (lane.row), lane.vector, lane.rotation);
           }
       }
     publish (&s.v_full);
@@ -132,8 +132,7 @@ template <int N> struct Tf32ForwardConsumer
   Tf32ForwardConsumer (const Params &p, Shared &s)
       : p (p), s (s),
         group (__shfl_sync (0xffffffffu, threadIdx.x / WARPGROUP - 1, 0)),
-        thread (threadIdx.x % WARPGROUP), warp (thread / 32),
-        lane (thread % 32)
+        thread (threadIdx.x % WARPGROUP), warp (thread / 32), lane (thread % 32)
   {
   }
 
@@ -210,8 +209,8 @@ template <int N> struct Tf32ForwardConsumer
 
 #pragma unroll
         for (int n = 0; n < N / 8; n++)
-          m = fmaxf (m, fmaxf (scores[n * 4 + i * 2],
-                               scores[n * 4 + i * 2 + 1]));
+          m = fmaxf (m,
+                     fmaxf (scores[n * 4 + i * 2], scores[n * 4 + i * 2 + 1]));
         m = fmaxf (m, __shfl_xor_sync (0xffffffffu, m, 1));
         m = fmaxf (m, __shfl_xor_sync (0xffffffffu, m, 2));
 #pragma unroll
@@ -229,8 +228,8 @@ template <int N> struct Tf32ForwardConsumer
         total += __shfl_xor_sync (0xffffffffu, total, 2);
         sum[i] = total;
         if (lane % 4 == 0 && row + 8 * i < p.seq)
-          p.lse[(int64_t) bh * p.seq + row + 8 * i]
-            = m * p.scale + logf (total);
+          p.lse[(int64_t) bh * p.seq + row + 8 * i] =
+              m * p.scale + logf (total);
       }
   }
 
@@ -263,9 +262,9 @@ template <int N> struct Tf32ForwardConsumer
 
 #pragma unroll
           for (int n = 0; n < D / 8; n++)
-            *reinterpret_cast<float2 *> (
-              head + (row + 8 * i) * p.o.seq_stride + n * 8)
-              = make_float2 (o[n * 4 + i * 2] * factor,
+            *reinterpret_cast<float2 *> (head + (row + 8 * i) * p.o.seq_stride
+                                         + n * 8) =
+                make_float2 (o[n * 4 + i * 2] * factor,
                              o[n * 4 + i * 2 + 1] * factor);
         }
   }
@@ -318,14 +317,13 @@ template <int N> struct Tf32ForwardConsumer
 };
 
 template <int N>
-__global__ void
-__launch_bounds__ (3 * WARPGROUP, 1)
-tf32_forward (const __grid_constant__ Params p)
+__global__ void __launch_bounds__ (3 * WARPGROUP, 1)
+    tf32_forward (const __grid_constant__ Params p)
 {
   using Shared = Tf32ForwardShared<N>;
   extern __shared__ char raw[];
   auto &s = *reinterpret_cast<Shared *> (
-    (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
+      (reinterpret_cast<uintptr_t> (raw) + 1023) / 1024 * 1024);
 
   if (threadIdx.x == 0)
     {
@@ -360,12 +358,14 @@ launch_tf32_forward (const Params &p, cudaStream_t stream)
   cudaError_t status;
 
   static_assert (SHARED <= 232448, "shared memory");
-  status = cudaFuncSetAttribute (
-    tf32_forward<N>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED);
+  status = cudaFuncSetAttribute (tf32_forward<N>,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 SHARED);
   if (status != cudaSuccess)
     return status;
-  tf32_forward<N><<<min (p.batch * p.heads, p.sm_count), 3 * WARPGROUP, SHARED,
-                    stream>>> (p);
+  tf32_forward<N>
+      <<<min (p.batch * p.heads, p.sm_count), 3 * WARPGROUP, SHARED, stream>>> (
+          p);
   return cudaGetLastError ();
 }
 

@@ -22,7 +22,7 @@
 namespace qm_attention
 {
 
-constexpr int TF32_D = 64;      /* head size */
+constexpr int TF32_D = 64;       /* head size */
 constexpr int TF32_VECTORS = 16; /* of 4 floats in a row */
 
 /* What products make of this is x to the nearest, for they cut off the last
@@ -64,10 +64,9 @@ template <bool PAIRED> struct Tf32Lane
 __device__ __forceinline__ float4
 tf32_load (const float *head, int64_t stride, int row, int seq, int vector)
 {
-  return row < seq
-           ? __ldg (reinterpret_cast<const float4 *> (head + row * stride)
-                    + vector)
-           : make_float4 (0, 0, 0, 0);
+  return row < seq ? __ldg (
+             reinterpret_cast<const float4 *> (head + row * stride) + vector)
+                   : make_float4 (0, 0, 0, 0);
 }
 
 struct Tf32Vector
@@ -85,7 +84,7 @@ struct Tf32Vector
   store (uint32_t tile, int rows, int row, int vector) const
   {
     store_shared4 (tile + vector / 8 * (rows * 128) + row * 128
-                     + ((vector ^ row) % 8) * 16,
+                       + ((vector ^ row) % 8) * 16,
                    x);
   }
 
@@ -105,11 +104,11 @@ struct Tf32Vector
       {
         const int row = vector * 4 + (e + rotation) % 4;
 
-        asm volatile ("st.shared.b32 [%0], %1;\n" ::"r"(
-                        chunk + row * 128 + ((place / 4) ^ (row % 8)) * 16
-                        + place % 4 * 4),
-                      "r"(two ? y[(e + 2) % 4] : y[e])
-                      : "memory");
+        asm volatile("st.shared.b32 [%0], %1;\n" ::"r"(
+                         chunk + row * 128 + ((place / 4) ^ (row % 8)) * 16
+                         + place % 4 * 4),
+                     "r"(two ? y[(e + 2) % 4] : y[e])
+                     : "memory");
       }
   }
 };
@@ -130,31 +129,32 @@ template <int N> struct Tf32Product;
 #define QM_OUT_40   QM_OUT_32, QM_OUT_4 (16)
 #define QM_OUT_200  QM_OUT_192, QM_OUT_4 (96)
 
-#define QM_TF32_PRODUCT(N, i0, i1, i2, i3, i4, i5)                            \
-  template <> struct Tf32Product<N>                                           \
-  {                                                                           \
-    static __device__ __forceinline__ void                                    \
-    shared (float (&d)[N / 2], uint64_t a, uint64_t b, int accumulate)        \
-    {                                                                         \
-      asm volatile ("{\n"                                                     \
-                    ".reg .pred p;\n"                                         \
-                    "setp.ne.b32 p, %" #i2 ", 0;\n"                           \
-                    "wgmma.mma_async.sync.aligned.m64n" #N                    \
-                    "k8.f32.tf32.tf32 {" QM_LIST_##N "}, %" #i0 ", %" #i1     \
-                    ", p, 1, 1;\n"                                            \
-                    "}\n"                                                     \
-                    : QM_OUT_##N                                              \
-                    : "l"(a), "l"(b), "r"(accumulate));                       \
-    }                                                                         \
-    static __device__ __forceinline__ void                                    \
-    registers (float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b)         \
-    {                                                                         \
-      asm volatile ("wgmma.mma_async.sync.aligned.m64n" #N                    \
-                    "k8.f32.tf32.tf32 {" QM_LIST_##N "}, {%" #i0 ", %" #i1    \
-                    ", %" #i2 ", %" #i3 "}, %" #i4 ", 1, 1, 1;\n"             \
-                    : QM_OUT_##N                                              \
-                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));    \
-    }                                                                         \
+#define QM_TF32_PRODUCT(N, i0, i1, i2, i3, i4, i5)                        \
+  template <> struct Tf32Product<N>                                       \
+  {                                                                       \
+    static __device__ __forceinline__ void                                \
+    shared (float (&d)[N / 2], uint64_t a, uint64_t b, int accumulate)    \
+    {                                                                     \
+      asm volatile("{\n"                                                  \
+                   ".reg .pred p;\n"                                      \
+                   "setp.ne.b32 p, %" #i2 ", 0;\n"                        \
+                   "wgmma.mma_async.sync.aligned.m64n" #N                 \
+                   "k8.f32.tf32.tf32 {" QM_LIST_##N "}, %" #i0 ", %" #i1  \
+                                                    ", p, 1, 1;\n"        \
+                                                    "}\n"                 \
+                   : QM_OUT_##N                                           \
+                   : "l"(a), "l"(b), "r"(accumulate));                    \
+    }                                                                     \
+    static __device__ __forceinline__ void                                \
+    registers (float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b)     \
+    {                                                                     \
+      asm volatile("wgmma.mma_async.sync.aligned.m64n" #N                 \
+                   "k8.f32.tf32.tf32 {" QM_LIST_##N                       \
+                   "}, {%" #i0 ", %" #i1 ", %" #i2 ", %" #i3 "}, %" #i4   \
+                   ", 1, 1, 1;\n"                                         \
+                   : QM_OUT_##N                                           \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b)); \
+    }                                                                     \
   };
 
 QM_TF32_PRODUCT (40, 20, 21, 22, 23, 24, 25)

@@ -42,7 +42,7 @@ shared_base (const void *p)
 {
   uint32_t address;
 
-  asm volatile ("mov.b32 %0, %1;\n" : "=r"(address) : "r"(shared_u32 (p)));
+  asm volatile("mov.b32 %0, %1;\n" : "=r"(address) : "r"(shared_u32 (p)));
   return address;
 }
 
@@ -53,36 +53,36 @@ load_shared2 (uint32_t from)
 {
   float2 x;
 
-  asm volatile ("ld.shared.v2.f32 {%0, %1}, [%2];\n"
-                : "=f"(x.x), "=f"(x.y)
-                : "r"(from)
-                : "memory");
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];\n"
+               : "=f"(x.x), "=f"(x.y)
+               : "r"(from)
+               : "memory");
   return x;
 }
 
 __device__ __forceinline__ void
 load_shared4 (uint32_t (&x)[4], uint32_t from)
 {
-  asm volatile ("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];\n"
-                : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
-                : "r"(from)
-                : "memory");
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];\n"
+               : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+               : "r"(from)
+               : "memory");
 }
 
 __device__ __forceinline__ void
 store_shared4 (uint32_t to, const uint32_t (&x)[4])
 {
-  asm volatile ("st.shared.v4.b32 [%0], {%1, %2, %3, %4};\n" ::"r"(to),
-                "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
-                : "memory");
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};\n" ::"r"(to),
+               "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
+               : "memory");
 }
 
 __device__ __forceinline__ void
 store_shared4 (uint32_t to, float x, float y, float z, float w)
 {
-  asm volatile ("st.shared.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"r"(to),
-                "f"(x), "f"(y), "f"(z), "f"(w)
-                : "memory");
+  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};\n" ::"r"(to), "f"(x),
+               "f"(y), "f"(z), "f"(w)
+               : "memory");
 }
 
 /* -- barriers ------------------------------------------------------------ */
@@ -90,33 +90,33 @@ store_shared4 (uint32_t to, float x, float y, float z, float w)
 __device__ __forceinline__ void
 barrier_init (uint64_t *barrier, int arrivals)
 {
-  asm volatile ("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(
-                  shared_u32 (barrier)),
-                "r"(arrivals)
-                : "memory");
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(
+                   shared_u32 (barrier)),
+               "r"(arrivals)
+               : "memory");
 }
 
 __device__ __forceinline__ void
 barrier_init_fence ()
 {
-  asm volatile ("fence.mbarrier_init.release.cluster;\n" ::: "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
 }
 
 __device__ __forceinline__ void
 barrier_expect (uint64_t *barrier, int bytes)
 {
-  asm volatile ("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(
-                  shared_u32 (barrier)),
-                "r"(bytes)
-                : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(
+                   shared_u32 (barrier)),
+               "r"(bytes)
+               : "memory");
 }
 
 __device__ __forceinline__ void
 barrier_arrive (uint64_t *barrier)
 {
-  asm volatile ("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(
-                  shared_u32 (barrier))
-                : "memory");
+  asm volatile(
+      "mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(shared_u32 (barrier))
+      : "memory");
 }
 
 /* Arrives once for a warp, after all that its lanes did before. */
@@ -132,28 +132,28 @@ warp_arrive (uint64_t *barrier, int lane)
 __device__ __forceinline__ void
 barrier_wait (uint64_t *barrier, int parity)
 {
-  asm volatile ("{\n"
-                ".reg .pred done;\n"
-                "again:\n"
-                "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-                "@done bra finished;\n"
-                "bra again;\n"
-                "finished:\n"
-                "}\n" ::"r"(shared_u32 (barrier)),
-                "r"(parity)
-                : "memory");
+  asm volatile("{\n"
+               ".reg .pred done;\n"
+               "again:\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+               "@done bra finished;\n"
+               "bra again;\n"
+               "finished:\n"
+               "}\n" ::"r"(shared_u32 (barrier)),
+               "r"(parity)
+               : "memory");
 }
 
 __device__ __forceinline__ void
 named_sync (int id, int threads)
 {
-  asm volatile ("bar.sync %0, %1;\n" ::"r"(id), "r"(threads) : "memory");
+  asm volatile("bar.sync %0, %1;\n" ::"r"(id), "r"(threads) : "memory");
 }
 
 __device__ __forceinline__ void
 named_arrive (int id, int threads)
 {
-  asm volatile ("bar.arrive %0, %1;\n" ::"r"(id), "r"(threads) : "memory");
+  asm volatile("bar.arrive %0, %1;\n" ::"r"(id), "r"(threads) : "memory");
 }
 
 /* A place in a ring of stages, and the parity of its current round. */
@@ -234,71 +234,74 @@ struct QueuePlace
 __device__ __forceinline__ void
 prefetch_map (const CUtensorMap *map)
 {
-  asm volatile ("prefetch.tensormap [%0];\n" ::"l"(map) : "memory");
+  asm volatile("prefetch.tensormap [%0];\n" ::"l"(map) : "memory");
 }
 
 /* Rows from `row` of one head to shared memory; rows outside of the tensor
  * are zeros. */
 __device__ __forceinline__ void
-load_rows (void *to, const CUtensorMap *map, uint64_t *barrier, int row,
-           int head, int batch)
+load_rows (void *to,
+           const CUtensorMap *map,
+           uint64_t *barrier,
+           int row,
+           int head,
+           int batch)
 {
-  asm volatile (
-    "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier"
-    "::complete_tx::bytes [%0], [%1, {%3, %4, %3, %5, %6}], [%2];\n" ::"r"(
-      shared_u32 (to)),
-    "l"(map), "r"(shared_u32 (barrier)), "r"(0), "r"(row), "r"(head),
-    "r"(batch)
-    : "memory");
+  asm volatile(
+      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier"
+      "::complete_tx::bytes [%0], [%1, {%3, %4, %3, %5, %6}], [%2];\n" ::"r"(
+          shared_u32 (to)),
+      "l"(map), "r"(shared_u32 (barrier)), "r"(0), "r"(row), "r"(head),
+      "r"(batch)
+      : "memory");
 }
 
 /* Contiguous bytes, a multiple of 16, to shared memory. */
 __device__ __forceinline__ void
 load_bytes (void *to, const void *from, int bytes, uint64_t *barrier)
 {
-  asm volatile ("cp.async.bulk.shared::cluster.global.mbarrier"
-                "::complete_tx::bytes [%0], [%1], %2, [%3];\n" ::"r"(
-                  shared_u32 (to)),
-                "l"(from), "r"(bytes), "r"(shared_u32 (barrier))
-                : "memory");
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier"
+               "::complete_tx::bytes [%0], [%1], %2, [%3];\n" ::"r"(
+                   shared_u32 (to)),
+               "l"(from), "r"(bytes), "r"(shared_u32 (barrier))
+               : "memory");
 }
 
 /* Four 8 x 8 matrices of 16-bit elements; each lane gives a row's address. */
 __device__ __forceinline__ void
 store_matrices (uint32_t to, const uint32_t (&r)[4])
 {
-  asm volatile (
-    "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};\n" ::
-      "r"(to),
-    "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
-    : "memory");
+  asm volatile(
+      "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};\n" ::
+          "r"(to),
+      "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+      : "memory");
 }
 
 __device__ __forceinline__ void
-store_rows (const CUtensorMap *map, const void *from, int row, int head,
-            int batch)
+store_rows (
+    const CUtensorMap *map, const void *from, int row, int head, int batch)
 {
-  asm volatile (
-    "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group"
-    " [%0, {%2, %3, %2, %4, %5}], [%1];\n" ::"l"(map),
-    "r"(shared_u32 (from)), "r"(0), "r"(row), "r"(head), "r"(batch)
-    : "memory");
+  asm volatile("cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group"
+               " [%0, {%2, %3, %2, %4, %5}], [%1];\n" ::"l"(map),
+               "r"(shared_u32 (from)), "r"(0), "r"(row), "r"(head), "r"(batch)
+               : "memory");
 }
 
 /* Adds contiguous floats, a multiple of 16 bytes, to global memory. */
 __device__ __forceinline__ void
 add_floats (float *to, const float *from, int bytes)
 {
-  asm volatile ("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32"
-                " [%0], [%1], %2;\n" ::"l"(to),
-                "r"(shared_u32 (from)), "r"(bytes)
-                : "memory");
+  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32"
+               " [%0], [%1], %2;\n" ::"l"(to),
+               "r"(shared_u32 (from)), "r"(bytes)
+               : "memory");
 }
 
 __device__ __forceinline__ void
 bulk_commit ()
 {
-  asm volatile ("cp.async.bulk.commit_group;\n" ::: "memory");
+  asm volatile("cp.async.bulk.commit_group;\n" ::: "memory");
 }
 
 /* Until the shared memory of all but the last N groups may be written. */
@@ -306,14 +309,14 @@ template <int N>
 __device__ __forceinline__ void
 bulk_wait_read ()
 {
-  asm volatile ("cp.async.bulk.wait_group.read %0;\n" ::"n"(N) : "memory");
+  asm volatile("cp.async.bulk.wait_group.read %0;\n" ::"n"(N) : "memory");
 }
 
 template <int N>
 __device__ __forceinline__ void
 bulk_wait ()
 {
-  asm volatile ("cp.async.bulk.wait_group %0;\n" ::"n"(N) : "memory");
+  asm volatile("cp.async.bulk.wait_group %0;\n" ::"n"(N) : "memory");
 }
 
 /* What threads wrote to shared memory becomes visible to the copy engine and
@@ -321,7 +324,7 @@ bulk_wait ()
 __device__ __forceinline__ void
 fence_async_proxy ()
 {
-  asm volatile ("fence.proxy.async.shared::cta;\n" ::: "memory");
+  asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory");
 }
 
 /* -- matrix descriptors --------------------------------------------------- */
@@ -331,7 +334,8 @@ __device__ __forceinline__ uint64_t
 descriptor (uint32_t address, uint32_t leading_bytes)
 {
   const uint32_t low = (address >> 4) + (leading_bytes >> 4 << 16);
-  const uint32_t high = 8 * Chunk<D>::BYTES >> 4 | (uint32_t) Chunk<D>::CODE << 30;
+  const uint32_t high =
+      8 * Chunk<D>::BYTES >> 4 | (uint32_t) Chunk<D>::CODE << 30;
 
   return (uint64_t) high << 32 | low;
 }
@@ -345,7 +349,7 @@ along_rows (uint32_t tile, int row, int step)
   constexpr int BYTES = Chunk<D>::BYTES;
 
   return descriptor<D> (tile + step * 32 / BYTES * (ROWS * BYTES)
-                          + step * 32 % BYTES + row * BYTES,
+                            + step * 32 % BYTES + row * BYTES,
                         16);
 }
 
@@ -358,7 +362,7 @@ down_rows (uint32_t tile, int column, int step)
   constexpr int BYTES = Chunk<D>::BYTES;
 
   return descriptor<D> (tile + column / Chunk<D>::ELEMENTS * (ROWS * BYTES)
-                          + step * 16 * BYTES,
+                            + step * 16 * BYTES,
                         ROWS * BYTES);
 }
 
@@ -367,20 +371,20 @@ down_rows (uint32_t tile, int column, int step)
 __device__ __forceinline__ void
 products_begin ()
 {
-  asm volatile ("wgmma.fence.sync.aligned;\n" ::: "memory");
+  asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory");
 }
 
 __device__ __forceinline__ void
 products_commit ()
 {
-  asm volatile ("wgmma.commit_group.sync.aligned;\n" ::: "memory");
+  asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory");
 }
 
 template <int N>
 __device__ __forceinline__ void
 products_wait ()
 {
-  asm volatile ("wgmma.wait_group.sync.aligned %0;\n" ::"n"(N) : "memory");
+  asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(N) : "memory");
 }
 
 /* Keeps uses of accumulators behind the wait before, and what was computed
@@ -392,7 +396,7 @@ pin (float (&x)[N])
 {
 #pragma unroll
   for (int i = 0; i < N; i++)
-    asm volatile ("" : "+f"(x[i])::"memory");
+    asm volatile("" : "+f"(x[i])::"memory");
 }
 
 template <int N>
@@ -403,7 +407,7 @@ pin (uint32_t (&x)[N][4])
   for (int i = 0; i < N; i++)
 #pragma unroll
     for (int w = 0; w < 4; w++)
-      asm volatile ("" : "+r"(x[i][w])::"memory");
+      asm volatile("" : "+r"(x[i][w])::"memory");
 }
 
 /* Keeps what `x` was computed from in front of the wait that follows, which
@@ -413,13 +417,13 @@ pin (uint32_t (&x)[N][4])
 __device__ __forceinline__ void
 compute_before_wait (uint32_t x, uint32_t *sink)
 {
-  asm volatile ("{\n"
-                ".reg .pred p;\n"
-                "setp.eq.u32 p, %0, 0x7fedcba9;\n"
-                "@p st.shared.b32 [%1], %0;\n"
-                "}\n" ::"r"(x),
-                "r"(shared_u32 (sink))
-                : "memory");
+  asm volatile("{\n"
+               ".reg .pred p;\n"
+               "setp.eq.u32 p, %0, 0x7fedcba9;\n"
+               "@p st.shared.b32 [%1], %0;\n"
+               "}\n" ::"r"(x),
+               "r"(shared_u32 (sink))
+               : "memory");
 }
 
 /* D (64 x N) = A B + (accumulate ? D : 0), 16 steps of the inner dimension.
@@ -428,29 +432,29 @@ compute_before_wait (uint32_t x, uint32_t *sink)
 template <class T, int N> struct Product;
 
 /* Operand lists by number of accumulators. */
-#define QM_0_7      "%0,%1,%2,%3,%4,%5,%6,%7"
-#define QM_8_15     "%8,%9,%10,%11,%12,%13,%14,%15"
-#define QM_16_23    "%16,%17,%18,%19,%20,%21,%22,%23"
-#define QM_24_31    "%24,%25,%26,%27,%28,%29,%30,%31"
-#define QM_32_39    "%32,%33,%34,%35,%36,%37,%38,%39"
-#define QM_40_47    "%40,%41,%42,%43,%44,%45,%46,%47"
-#define QM_48_55    "%48,%49,%50,%51,%52,%53,%54,%55"
-#define QM_56_63    "%56,%57,%58,%59,%60,%61,%62,%63"
-#define QM_64_71    "%64,%65,%66,%67,%68,%69,%70,%71"
-#define QM_72_79    "%72,%73,%74,%75,%76,%77,%78,%79"
-#define QM_80_87    "%80,%81,%82,%83,%84,%85,%86,%87"
-#define QM_88_95    "%88,%89,%90,%91,%92,%93,%94,%95"
-#define QM_96_103   "%96,%97,%98,%99,%100,%101,%102,%103"
-#define QM_104_111  "%104,%105,%106,%107,%108,%109,%110,%111"
-#define QM_112_119  "%112,%113,%114,%115,%116,%117,%118,%119"
-#define QM_120_127  "%120,%121,%122,%123,%124,%125,%126,%127"
+#define QM_0_7     "%0,%1,%2,%3,%4,%5,%6,%7"
+#define QM_8_15    "%8,%9,%10,%11,%12,%13,%14,%15"
+#define QM_16_23   "%16,%17,%18,%19,%20,%21,%22,%23"
+#define QM_24_31   "%24,%25,%26,%27,%28,%29,%30,%31"
+#define QM_32_39   "%32,%33,%34,%35,%36,%37,%38,%39"
+#define QM_40_47   "%40,%41,%42,%43,%44,%45,%46,%47"
+#define QM_48_55   "%48,%49,%50,%51,%52,%53,%54,%55"
+#define QM_56_63   "%56,%57,%58,%59,%60,%61,%62,%63"
+#define QM_64_71   "%64,%65,%66,%67,%68,%69,%70,%71"
+#define QM_72_79   "%72,%73,%74,%75,%76,%77,%78,%79"
+#define QM_80_87   "%80,%81,%82,%83,%84,%85,%86,%87"
+#define QM_88_95   "%88,%89,%90,%91,%92,%93,%94,%95"
+#define QM_96_103  "%96,%97,%98,%99,%100,%101,%102,%103"
+#define QM_104_111 "%104,%105,%106,%107,%108,%109,%110,%111"
+#define QM_112_119 "%112,%113,%114,%115,%116,%117,%118,%119"
+#define QM_120_127 "%120,%121,%122,%123,%124,%125,%126,%127"
 
-#define QM_LIST_16 QM_0_7
-#define QM_LIST_32 QM_LIST_16 "," QM_8_15
-#define QM_LIST_48 QM_LIST_32 "," QM_16_23
-#define QM_LIST_64 QM_LIST_48 "," QM_24_31
-#define QM_LIST_80 QM_LIST_64 "," QM_32_39
-#define QM_LIST_96 QM_LIST_80 "," QM_40_47
+#define QM_LIST_16  QM_0_7
+#define QM_LIST_32  QM_LIST_16 "," QM_8_15
+#define QM_LIST_48  QM_LIST_32 "," QM_16_23
+#define QM_LIST_64  QM_LIST_48 "," QM_24_31
+#define QM_LIST_80  QM_LIST_64 "," QM_32_39
+#define QM_LIST_96  QM_LIST_80 "," QM_40_47
 #define QM_LIST_112 QM_LIST_96 "," QM_48_55
 #define QM_LIST_128 QM_LIST_112 "," QM_56_63
 #define QM_LIST_144 QM_LIST_128 "," QM_64_71
@@ -463,8 +467,8 @@ template <class T, int N> struct Product;
 #define QM_LIST_256 QM_LIST_240 "," QM_120_127
 
 #define QM_OUT_8(i)                                                           \
-  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]),                 \
-    "+f"(d[i + 4]), "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]), \
+      "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7])
 #define QM_OUT_16  QM_OUT_8 (0)
 #define QM_OUT_32  QM_OUT_16, QM_OUT_8 (8)
 #define QM_OUT_48  QM_OUT_32, QM_OUT_8 (16)
@@ -483,44 +487,46 @@ template <class T, int N> struct Product;
 #define QM_OUT_256 QM_OUT_240, QM_OUT_8 (120)
 
 /* i0 .. i4: the numbers of the operands after N / 2 accumulators. */
-#define QM_PRODUCT(T, NAME, N, i0, i1, i2, i3, i4, i5, i6)                    \
-  template <> struct Product<T, N>                                            \
-  {                                                                           \
-    template <int A_DOWN, int B_DOWN>                                         \
-    static __device__ __forceinline__ void                                    \
-    shared (float (&d)[N / 2], uint64_t a, uint64_t b, int accumulate)        \
-    {                                                                         \
-      asm volatile ("{\n"                                                     \
-                    ".reg .pred p;\n"                                         \
-                    "setp.ne.b32 p, %" #i2 ", 0;\n"                           \
-                    "wgmma.mma_async.sync.aligned.m64n" #N                    \
-                    "k16.f32." NAME "." NAME " {" QM_LIST_##N "}, %" #i0      \
-                    ", %" #i1 ", p, 1, 1, %" #i3 ", %" #i4 ";\n"              \
-                    "}\n"                                                     \
-                    : QM_OUT_##N                                              \
-                    : "l"(a), "l"(b), "r"(accumulate), "n"(A_DOWN),           \
-                      "n"(B_DOWN));                                           \
-    }                                                                         \
-    template <int B_DOWN>                                                     \
-    static __device__ __forceinline__ void                                    \
-    registers (float (&d)[N / 2], const uint32_t (&a)[4], uint64_t b,         \
-               int accumulate)                                                \
-    {                                                                         \
-      asm volatile ("{\n"                                                     \
-                    ".reg .pred p;\n"                                         \
-                    "setp.ne.b32 p, %" #i5 ", 0;\n"                           \
-                    "wgmma.mma_async.sync.aligned.m64n" #N                    \
-                    "k16.f32." NAME "." NAME " {" QM_LIST_##N "}, {%" #i0     \
-                    ", %" #i1 ", %" #i2 ", %" #i3 "}, %" #i4                  \
-                    ", p, 1, 1, %" #i6 ";\n"                                  \
-                    "}\n"                                                     \
-                    : QM_OUT_##N                                              \
-                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),     \
-                      "r"(accumulate), "n"(B_DOWN));                          \
-    }                                                                         \
+#define QM_PRODUCT(T, NAME, N, i0, i1, i2, i3, i4, i5, i6)                   \
+  template <> struct Product<T, N>                                           \
+  {                                                                          \
+    template <int A_DOWN, int B_DOWN>                                        \
+    static __device__ __forceinline__ void                                   \
+    shared (float (&d)[N / 2], uint64_t a, uint64_t b, int accumulate)       \
+    {                                                                        \
+      asm volatile("{\n"                                                     \
+                   ".reg .pred p;\n"                                         \
+                   "setp.ne.b32 p, %" #i2 ", 0;\n"                           \
+                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME    \
+                   "." NAME " {" QM_LIST_##N                                 \
+                   "}, %" #i0 ", %" #i1 ", p, 1, 1, %" #i3 ", %" #i4 ";\n"   \
+                   "}\n"                                                     \
+                   : QM_OUT_##N                                              \
+                   : "l"(a), "l"(b), "r"(accumulate), "n"(A_DOWN),           \
+                     "n"(B_DOWN));                                           \
+    }                                                                        \
+    template <int B_DOWN>                                                    \
+    static __device__ __forceinline__ void                                   \
+    registers (float (&d)[N / 2],                                            \
+               const uint32_t (&a)[4],                                       \
+               uint64_t b,                                                   \
+               int accumulate)                                               \
+    {                                                                        \
+      asm volatile("{\n"                                                     \
+                   ".reg .pred p;\n"                                         \
+                   "setp.ne.b32 p, %" #i5 ", 0;\n"                           \
+                   "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME    \
+                   "." NAME " {" QM_LIST_##N "}, {%" #i0 ", %" #i1 ", %" #i2 \
+                                             ", %" #i3 "}, %" #i4            \
+                                             ", p, 1, 1, %" #i6 ";\n"        \
+                                             "}\n"                           \
+                   : QM_OUT_##N                                              \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b),     \
+                     "r"(accumulate), "n"(B_DOWN));                          \
+    }                                                                        \
   };
-#define QM_PRODUCTS(...)                                                      \
-  QM_PRODUCT (__half, "f16", __VA_ARGS__)                                     \
+#define QM_PRODUCTS(...)                  \
+  QM_PRODUCT (__half, "f16", __VA_ARGS__) \
   QM_PRODUCT (__nv_bfloat16, "bf16", __VA_ARGS__)
 
 QM_PRODUCTS (16, 8, 9, 10, 11, 12, 13, 14)
@@ -541,21 +547,24 @@ template <int REGISTERS>
 __device__ __forceinline__ void
 give_registers ()
 {
-  asm volatile ("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(REGISTERS));
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(REGISTERS));
 }
 
 template <int REGISTERS>
 __device__ __forceinline__ void
 take_registers ()
 {
-  asm volatile ("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(REGISTERS));
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;\n" ::"n"(REGISTERS));
 }
 
 /* Describes a tensor to the copy engine in tiles of `rows` rows of one head.
  */
 template <int D>
-cudaError_t make_map (CUtensorMap *map, const Params &p,
-                      const QmAttentionTensor &t, int rows, bool bf16);
+cudaError_t make_map (CUtensorMap *map,
+                      const Params &p,
+                      const QmAttentionTensor &t,
+                      int rows,
+                      bool bf16);
 
 }
 

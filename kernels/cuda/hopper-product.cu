@@ -35,9 +35,9 @@ rounds (const QmHopperProduct &p, bool beside, int clusters)
   return divide_up (rows * columns, clusters);
 }
 
-/* Row tiles that are worked on together.  Where there are few groups, a last one
- * of few tiles would fetch all columns once more for itself alone: it is divided
- * between the others. */
+/* Row tiles that are worked on together.  Where there are few groups, a last
+ * one of few tiles would fetch all columns once more for itself alone: it is
+ * divided between the others. */
 int
 group_size (int row_tiles, int tile_rows)
 {
@@ -45,8 +45,8 @@ group_size (int row_tiles, int tile_rows)
   const int groups = row_tiles / size, rest = row_tiles % size;
 
   return groups > 0 && groups < FEW_GROUPS && rest * 2 < size
-           ? (int) divide_up (row_tiles, groups)
-           : size;
+             ? (int) divide_up (row_tiles, groups)
+             : size;
 }
 
 /* Blocks beside each other have to fetch a quarter more. */
@@ -68,8 +68,8 @@ describe (Work *w, const QmHopperProduct &p)
 
   const int rows = w->beside ? BM / CLUSTER : BM;
   const int columns = w->beside ? BN : BN / CLUSTER;
-  cudaError_t status
-    = make_map<T> (&w->a, p.a, p.inner, p.rows, p.step_a, BK, rows);
+  cudaError_t status =
+      make_map<T> (&w->a, p.a, p.inner, p.rows, p.step_a, BK, rows);
 
   if (status == cudaSuccess)
     status = p.transposed ? make_map<T> (&w->b, p.b, p.inner, p.columns,
@@ -77,8 +77,8 @@ describe (Work *w, const QmHopperProduct &p)
                           : make_map<T> (&w->b, p.b, p.columns, p.inner,
                                          p.step_b, 64, BK);
   if (status == cudaSuccess)
-    status = make_map<T> (&w->d, p.d, p.columns, p.rows, p.step_d,
-                          PART_COLUMNS, PART_ROWS);
+    status = make_map<T> (&w->d, p.d, p.columns, p.rows, p.step_d, PART_COLUMNS,
+                          PART_ROWS);
   if (status == cudaSuccess && p.pre)
     status = make_map<T> (&w->pre, p.pre, p.columns, p.rows, p.step_pre,
                           PART_COLUMNS, PART_ROWS);
@@ -96,8 +96,9 @@ launch_spread (const Work &w, int processors, cudaStream_t stream)
 {
   auto kernel = product_kernel<QM_PRODUCT_T, DOWN, FINISH, F, SPREAD, BN>;
   const size_t bytes = sizeof (Shared<BN>);
-  cudaError_t status = cudaFuncSetAttribute (
-    kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int) bytes);
+  cudaError_t status =
+      cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                            (int) bytes);
   int64_t clusters = (int64_t) w.row_tiles * w.column_tiles;
 
   if (status != cudaSuccess)
@@ -138,21 +139,19 @@ run (const QmHopperProduct &p, int processors, cudaStream_t stream)
   const bool tanh = p.activation == QM_FUNCTION_GELU_TANH;
 
   if (p.finish == QM_HOPPER_FINISH_ACTIVATE)
-    return tanh
-             ? launch<false, QM_HOPPER_FINISH_ACTIVATE, QM_FUNCTION_GELU_TANH> (
-                 p, processors, stream)
-             : launch<false, QM_HOPPER_FINISH_ACTIVATE, QM_FUNCTION_GELU> (
-                 p, processors, stream);
+    return tanh ? launch<false, QM_HOPPER_FINISH_ACTIVATE,
+                         QM_FUNCTION_GELU_TANH> (p, processors, stream)
+                : launch<false, QM_HOPPER_FINISH_ACTIVATE, QM_FUNCTION_GELU> (
+                    p, processors, stream);
   if (p.finish == QM_HOPPER_FINISH_SLOPE)
     return tanh ? launch<true, QM_HOPPER_FINISH_SLOPE, QM_FUNCTION_GELU_TANH> (
-                    p, processors, stream)
+               p, processors, stream)
                 : launch<true, QM_HOPPER_FINISH_SLOPE, QM_FUNCTION_GELU> (
                     p, processors, stream);
-  return p.transposed
-           ? launch<false, QM_HOPPER_FINISH_NONE, QM_FUNCTION_NONE> (
-               p, processors, stream)
-           : launch<true, QM_HOPPER_FINISH_NONE, QM_FUNCTION_NONE> (
-               p, processors, stream);
+  return p.transposed ? launch<false, QM_HOPPER_FINISH_NONE, QM_FUNCTION_NONE> (
+             p, processors, stream)
+                      : launch<true, QM_HOPPER_FINISH_NONE, QM_FUNCTION_NONE> (
+                          p, processors, stream);
 }
 
 }
@@ -160,7 +159,8 @@ run (const QmHopperProduct &p, int processors, cudaStream_t stream)
 }
 
 extern "C" cudaError_t
-QM_PRODUCT_RUN (const QmHopperProduct *product, int processors,
+QM_PRODUCT_RUN (const QmHopperProduct *product,
+                int processors,
                 cudaStream_t stream)
 {
   return qm_product::run (*product, processors, stream);

@@ -6,10 +6,10 @@
  * share the columns, of which each fetches one half for both.  Or they lie
  * beside each other and share rows, where that leaves fewer tiles partly empty.
  * Blocks stay on their multiprocessors and take tile after tile.  One warp
- * fetches; two warpgroups multiply, 64 rows each.  They share nothing but the ring of
- * stages, so one may be as far ahead of the other as the ring is long: while
- * one finishes and stores its part of a tile, the other one has the tensor cores
- * for itself.
+ * fetches; two warpgroups multiply, 64 rows each.  They share nothing but the
+ * ring of stages, so one may be as far ahead of the other as the ring is long:
+ * while one finishes and stores its part of a tile, the other one has the
+ * tensor cores for itself.
  *
  * A warp stores its 16 rows on its own, 64 columns at a time, through the copy
  * engine; where the slope of an activation is wanted, its argument comes the
@@ -30,7 +30,8 @@ using namespace qm_attention;
 constexpr int BM = 128, BK = 64;
 constexpr int WARPS = 8; /* that multiply */
 constexpr int THREADS = 3 * WARPGROUP;
-constexpr int PART_ROWS = 16, PART_COLUMNS = 64; /* what a warp stores at once */
+constexpr int PART_ROWS = 16,
+              PART_COLUMNS = 64; /* what a warp stores at once */
 
 struct Work
 {
@@ -59,11 +60,11 @@ template <int BN> struct alignas (1024) Shared
 __device__ __forceinline__ void
 load_matrices (uint32_t from, uint32_t (&r)[4])
 {
-  asm volatile (
-    "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
-    : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-    : "r"(from)
-    : "memory");
+  asm volatile(
+      "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\n"
+      : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+      : "r"(from)
+      : "memory");
 }
 
 /* -- tiles ----------------------------------------------------------------- */
@@ -152,16 +153,18 @@ template <QmFunction F>
 __device__ __forceinline__ float
 activation (float x)
 {
-  return F == QM_FUNCTION_GELU ? qm_gelu (x, true)
-         : F == QM_FUNCTION_GELU_TANH ? qm_gelu_tanh (x) : x;
+  return F == QM_FUNCTION_GELU        ? qm_gelu (x, true)
+         : F == QM_FUNCTION_GELU_TANH ? qm_gelu_tanh (x)
+                                      : x;
 }
 
 template <QmFunction F>
 __device__ __forceinline__ float
 slope (float x)
 {
-  return F == QM_FUNCTION_GELU ? qm_gelu_slope (x, true)
-         : F == QM_FUNCTION_GELU_TANH ? qm_gelu_tanh_slope (x) : 1;
+  return F == QM_FUNCTION_GELU        ? qm_gelu_slope (x, true)
+         : F == QM_FUNCTION_GELU_TANH ? qm_gelu_tanh_slope (x)
+                                      : 1;
 }
 
 /* What one thread of a multiplying warpgroup holds: rows g and g + 8 of its
@@ -169,7 +172,11 @@ slope (float x)
  * multiplied, rounded to 16 bits, are finished and stored while the next one is
  * multiplied: 16 columns, or twice or half as many, after each of its first
  * SPREAD steps, so that little keeps the warps from sending the next step. */
-template <class T, bool DOWN, QmHopperFinish FINISH, QmFunction F, int SPREAD,
+template <class T,
+          bool DOWN,
+          QmHopperFinish FINISH,
+          QmFunction F,
+          int SPREAD,
           int BN>
 struct Consumer
 {
@@ -191,8 +198,8 @@ struct Consumer
   Shared<BN> &s;
   const int rank, warp, lane; /* warp of those that multiply */
   Ring<STAGES> ring;
-  int step, last; /* last: the stage of the step before */
-  int parity; /* of the parts that are loaded */
+  int step, last;  /* last: the stage of the step before */
+  int parity;      /* of the parts that are loaded */
   Tile tile, done; /* the first elements of this warp */
   float sum[BN / 2];
   uint32_t packed[BN / 4];
@@ -223,9 +230,9 @@ struct Consumer
 #pragma unroll
     for (int i = 0; i < BK / 16; i++)
       Product<T, BN>::template shared<0, DOWN> (
-        sum, along_rows<BK, BM> (a, warp / 4 * 64, i),
-        DOWN ? down_rows<64, BK> (b, 0, i) : along_rows<BK, BN> (b, 0, i),
-        i > 0 || step > 0);
+          sum, along_rows<BK, BM> (a, warp / 4 * 64, i),
+          DOWN ? down_rows<64, BK> (b, 0, i) : along_rows<BK, BN> (b, 0, i),
+          i > 0 || step > 0);
     products_commit ();
     products_wait<1> ();
     if (step > 0)
@@ -245,7 +252,7 @@ struct Consumer
 #pragma unroll
     for (int j = 0; j < BN / 8; j++)
       bias[j] = __ldg (reinterpret_cast<const uint32_t *> (
-        from + min (first + j * 8, w.columns - 2)));
+          from + min (first + j * 8, w.columns - 2)));
   }
 
   __device__ __forceinline__ void
@@ -456,11 +463,15 @@ struct Consumer
   }
 };
 
-template <class T, bool DOWN, QmHopperFinish FINISH, QmFunction F, int SPREAD,
+template <class T,
+          bool DOWN,
+          QmHopperFinish FINISH,
+          QmFunction F,
+          int SPREAD,
           int BN>
-__global__ void __cluster_dims__ (CLUSTER, 1, 1)
-__launch_bounds__ (THREADS, 1)
-product_kernel (const __grid_constant__ Work w)
+__global__ void
+__cluster_dims__ (CLUSTER, 1, 1) __launch_bounds__ (THREADS, 1)
+    product_kernel (const __grid_constant__ Work w)
 {
   extern __shared__ __align__ (1024) unsigned char memory[];
   Shared<BN> &s = *reinterpret_cast<Shared<BN> *> (memory);
@@ -491,7 +502,7 @@ product_kernel (const __grid_constant__ Work w)
       take_registers<240> ();
       Consumer<T, DOWN, FINISH, F, SPREAD, BN> (w, s, rank, warp,
                                                 threadIdx.x % 32)
-        .run ();
+          .run ();
       __syncwarp ();
     }
   /* Neither block leaves while the other one may still write to it. */

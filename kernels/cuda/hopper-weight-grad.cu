@@ -68,7 +68,8 @@ divide (Work *w, int clusters)
 }
 
 extern "C" cudaError_t
-QM_PRODUCT_RUN (const QmHopperWeightGrad *grad, int processors,
+QM_PRODUCT_RUN (const QmHopperWeightGrad *grad,
+                int processors,
                 cudaStream_t stream)
 {
   using namespace qm_weight_grad;
@@ -78,8 +79,9 @@ QM_PRODUCT_RUN (const QmHopperWeightGrad *grad, int processors,
   cudaError_t status = describe (&w, *grad);
 
   if (status == cudaSuccess)
-    status = cudaFuncSetAttribute (
-      kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof (Shared));
+    status = cudaFuncSetAttribute (kernel,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   sizeof (Shared));
   if (status != cudaSuccess)
     return status;
   const int clusters = divide (&w, processors / CLUSTER);

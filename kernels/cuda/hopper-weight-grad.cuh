@@ -178,11 +178,10 @@ template <class T> struct Columns
       {
         uint32_t r[4];
 
-        asm volatile ("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];\n"
-                      : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-                      : "r"(from + row * (BOX * 2)
-                            + ((lane % 8 ^ row % 8) << 4))
-                      : "memory");
+        asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];\n"
+                     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+                     : "r"(from + row * (BOX * 2) + ((lane % 8 ^ row % 8) << 4))
+                     : "memory");
 #pragma unroll
         for (int i = 0; i < 4; i++)
           {
@@ -276,8 +275,8 @@ template <class T> struct Consumer
 #pragma unroll
         for (int i = 0; i < BK / 16; i++)
           Product<T, BN>::template shared<1, 1> (
-            sum, down_rows<BOX, BK> (dy, warp / 4 * 64, i),
-            down_rows<BOX, BK> (x, 0, i), i > 0 || step > 0);
+              sum, down_rows<BOX, BK> (dy, warp / 4 * 64, i),
+              down_rows<BOX, BK> (x, 0, i), i > 0 || step > 0);
         products_commit ();
         products_wait<1> ();
         if (step > 0)
@@ -305,11 +304,11 @@ template <class T> struct Consumer
           const int piece = (j * 2 + lane % 4 / 2) ^ (row % 8);
           const float *from = sum + C * (PART_COLUMNS / 2) + j * 4 + i * 2;
 
-          asm volatile ("st.shared.v2.f32 [%0], {%1, %2};\n" ::"r"(
-                          shared_u32 (part) + row * (PART_COLUMNS * 4)
-                          + piece * 16 + lane % 2 * 8),
-                        "f"(from[0]), "f"(from[1])
-                        : "memory");
+          asm volatile("st.shared.v2.f32 [%0], {%1, %2};\n" ::"r"(
+                           shared_u32 (part) + row * (PART_COLUMNS * 4)
+                           + piece * 16 + lane % 2 * 8),
+                       "f"(from[0]), "f"(from[1])
+                       : "memory");
         }
   }
 
@@ -354,8 +353,9 @@ template <class T> struct Consumer
 };
 
 template <class T>
-__global__ void __cluster_dims__ (CLUSTER, 1, 1) __launch_bounds__ (THREADS, 1)
-weight_grad_kernel (const __grid_constant__ Work w)
+__global__ void
+__cluster_dims__ (CLUSTER, 1, 1) __launch_bounds__ (THREADS, 1)
+    weight_grad_kernel (const __grid_constant__ Work w)
 {
   extern __shared__ __align__ (1024) unsigned char memory[];
   Shared &s = *reinterpret_cast<Shared *> (memory);

@@ -16,6 +16,7 @@ struct _QmAdvice
   GArray *experiment_frontier; /* int */
   GPtrArray *predictions;      /* QmMeasurement, of the candidates */
   gboolean portfolio;
+  gboolean ownership; /* costs are totals */
 };
 
 G_DEFINE_QUARK (qm - advice - error - quark, qm_advice_error)
@@ -158,6 +159,7 @@ qm_advice_new (const QmCatalog *catalog,
       advice_new_take (qm_candidates_build (catalog, question, predictions));
   advice->predictions = g_steal_pointer (&predictions);
   advice->portfolio = question->runs != NULL && question->runs->len > 0;
+  advice->ownership = question->ownership != NULL;
   return advice;
 }
 
@@ -190,6 +192,14 @@ qm_advice_is_portfolio (const QmAdvice *advice)
   g_return_val_if_fail (advice != NULL, FALSE);
 
   return advice->portfolio;
+}
+
+gboolean
+qm_advice_counts_ownership (const QmAdvice *advice)
+{
+  g_return_val_if_fail (advice != NULL, FALSE);
+
+  return advice->ownership;
 }
 
 const QmCandidate *

@@ -8,7 +8,8 @@
  * overall cost is machine + count x GPU, or the machine's with them; the cost
  * of one experiment is overall cost x days / (lifetime x 365), the machine's
  * price spread evenly over its life ("$100K or 100 Days", arXiv 2410.23261,
- * section 4.1).
+ * section 4.1).  Where a question counts what owning costs, both are made of
+ * that total (pricing/advice/qm-ownership.h) instead of the price.
  *
  * Audit: the utilisation that a time implies is
  *
@@ -53,10 +54,12 @@ typedef struct
   const QmMachine *machine; /* NULL: none carries that many, or a whole one is
                                offered */
   int machines;             /* 1 but for portfolios */
-  gint64 cost_minor; /* overall, all machines, in USD cents; -1: unpriced */
-  double days;       /* NaN where there is no time; a portfolio's: see
-                        qm_advice_new() */
-  double experiment_cost;     /* major units; a portfolio's: of a year's runs */
+  gint64 price_minor;       /* of all machines, in USD cents; -1: unpriced */
+  gint64 cost_minor;      /* overall: the price, or what owning costs where the
+                             question counts that; -1: unpriced, or unknown */
+  double days;            /* NaN where there is no time; a portfolio's: see
+                             qm_advice_new() */
+  double experiment_cost; /* major units; a portfolio's: of a year's runs */
   double implied_utilization; /* at `days` as stated; NaN where unknown */
   QmVerdict verdict;
   const QmMeasurement *measurement;
@@ -122,6 +125,9 @@ void qm_advice_free (QmAdvice *advice);
 /* Whether it is about a year's portfolio: days and experiment cost of its
  * candidates are then those of all runs. */
 gboolean qm_advice_is_portfolio (const QmAdvice *advice);
+
+/* Whether costs are what owning costs, not prices alone. */
+gboolean qm_advice_counts_ownership (const QmAdvice *advice);
 
 /* The candidates that pass the question's filters, also those that may not be
  * recommended, in the order of the catalog's measurements.  A place that was

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "pricing/advice/qm-candidates.h"
+#include "pricing/advice/qm-ownership.h"
 #include "pricing/advice/qm-selection.h"
 
 #include <string.h>
@@ -121,13 +122,36 @@ machine_for (Builder *builder, int gpus)
   return best;
 }
 
-/* Sets the prices and the overall cost; -1 where a price is missing or the sum
- * is absurd. */
+/* Sets the price of all machines, of which one costs `one`, and the overall
+ * cost; -1 where the sum is absurd or a part of it unknown. */
 static void
-set_cost (Builder *builder, QmCandidate *candidate)
+set_cost (const QmQuestion *question, QmCandidate *candidate, gint64 one)
+{
+  QmOwnershipSettings settings;
+  QmOwnership sum;
+  QmOwned owned;
+
+  if (__builtin_mul_overflow (one, (gint64) candidate->machines,
+                              &candidate->price_minor))
+    candidate->price_minor = -1;
+  candidate->cost_minor = candidate->price_minor;
+  if (question->ownership == NULL || !qm_owned_of_candidate (candidate, &owned))
+    return;
+  settings = *question->ownership;
+  settings.lifetime_years = question->lifetime_years;
+  /* A residual value above the price leaves nothing to be paid. */
+  candidate->cost_minor = qm_ownership_compute (&settings, &owned, &sum, NULL)
+                              ? MAX (sum.total, 0)
+                              : -1;
+}
+
+/* Sets prices and costs of GPUs in a machine; -1 where a price is missing. */
+static void
+set_prices (Builder *builder, QmCandidate *candidate)
 {
   gint64 gpus_minor, one;
 
+  candidate->price_minor = -1;
   candidate->cost_minor = -1;
   candidate->machine = machine_for (builder, candidate->gpus);
   candidate->gpu_price = price_of (builder, candidate->gpu->id);
@@ -141,10 +165,9 @@ set_cost (Builder *builder, QmCandidate *candidate)
   if (__builtin_mul_overflow (price_minor (candidate->gpu_price),
                               (gint64) candidate->gpus, &gpus_minor)
       || __builtin_add_overflow (price_minor (candidate->machine_price),
-                                 gpus_minor, &one)
-      || __builtin_mul_overflow (one, (gint64) candidate->machines,
-                                 &candidate->cost_minor))
-    candidate->cost_minor = -1;
+                                 gpus_minor, &one))
+    return;
+  set_cost (builder->question, candidate, one);
 }
 
 /* Sets what follows from the cost and from the days that machines are busy. */
@@ -189,10 +212,7 @@ append_whole (Builder *builder,
   candidate.machine_price = &offer->price;
   candidate.machine_offer = offer;
   candidate.claimed = FALSE;
-  if (__builtin_mul_overflow (price_minor (&offer->price),
-                              (gint64) candidate.machines,
-                              &candidate.cost_minor))
-    candidate.cost_minor = -1;
+  set_cost (question, &candidate, price_minor (&offer->price));
   finish (question, &candidate, machine_days);
   g_array_append_vals (candidates, &candidate, 1);
 }
@@ -227,7 +247,7 @@ candidate_of (Builder *builder, const QmSelected *selected)
       qm_audit_measurement (measurement, &candidate.implied_utilization);
   if (qm_known (candidate.implied_utilization))
     candidate.audited = measurement;
-  set_cost (builder, &candidate);
+  set_prices (builder, &candidate);
   finish (builder->question, &candidate, candidate.days);
   return candidate;
 }
@@ -369,7 +389,7 @@ build_place (Builder *builder,
              &machine_days, &longest);
   set_portfolio_days (&candidate, builder->question->at_once, machine_days,
                       longest);
-  set_cost (builder, &candidate);
+  set_prices (builder, &candidate);
   finish (builder->question, &candidate, machine_days);
   append (builder, &candidate, machine_days, candidates);
 }

@@ -193,6 +193,38 @@ qm_ownership_part_name (QmOwnershipParts part)
   return NULL;
 }
 
+char *
+qm_ownership_describe_parts (const QmOwnershipSettings *settings)
+{
+  /* In the order of the sum, as words within a sentence. */
+  static const struct
+  {
+    QmOwnershipParts part;
+    const char *word;
+  } words[] = {
+    { QM_OWNERSHIP_DISCOUNT, N_ ("discount") },
+    { QM_OWNERSHIP_SHIPPING, N_ ("shipping") },
+    { QM_OWNERSHIP_TAX, N_ ("tax") },
+    { QM_OWNERSHIP_ELECTRICITY, N_ ("electricity") },
+    { QM_OWNERSHIP_HOSTING, N_ ("hosting") },
+    { QM_OWNERSHIP_SUPPORT, N_ ("support") },
+    { QM_OWNERSHIP_OVERHEAD, N_ ("overhead") },
+    { QM_OWNERSHIP_RESIDUAL, N_ ("residual value") },
+  };
+  GString *text;
+
+  g_return_val_if_fail (settings != NULL, NULL);
+
+  if (settings->parts == QM_OWNERSHIP_PRICE_ALONE)
+    return NULL;
+  text = g_string_new (NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
+    if ((settings->parts & words[i].part) != 0)
+      g_string_append_printf (text, "%s%s", text->len > 0 ? ", " : "",
+                              _ (words[i].word));
+  return g_string_free (text, FALSE);
+}
+
 QmOwnershipParts
 qm_ownership_part_of_name (const char *name)
 {

@@ -52,13 +52,13 @@ qm_owned_of_candidate (const QmCandidate *candidate, QmOwned *owned)
 {
   g_return_val_if_fail (candidate != NULL && owned != NULL, FALSE);
 
-  if (candidate->cost_minor < 0)
+  if (candidate->price_minor < 0)
     return FALSE;
-  *owned =
-      (QmOwned){ .price = { .minor = candidate->cost_minor, .currency = "USD" },
-                 .machines = candidate->machines,
-                 .gpus = candidate->gpus,
-                 .gpu_watts = candidate->gpu->tdp_w };
+  *owned = (QmOwned){ .price = { .minor = candidate->price_minor,
+                                 .currency = "USD" },
+                      .machines = candidate->machines,
+                      .gpus = candidate->gpus,
+                      .gpu_watts = candidate->gpu->tdp_w };
   return TRUE;
 }
 

@@ -46,7 +46,7 @@ typedef enum
 } QmOwnershipParts;
 
 /* What is assumed.  Amounts are in `currency`. */
-typedef struct
+struct _QmOwnershipSettings
 {
   QmOwnershipParts parts; /* those that count */
   char currency[4];
@@ -69,7 +69,7 @@ typedef struct
   gint64 hosting_unit_minor;    /* and for each rack unit */
   int rack_units;               /* of a machine */
   gint64 support_ppm;           /* of the net price, a year */
-} QmOwnershipSettings;
+};
 
 /* Price alone, USD, and the documented defaults of everything else. */
 QmOwnershipSettings qm_ownership_settings_default (void);
@@ -94,6 +94,11 @@ const char *qm_ownership_part_name (QmOwnershipParts part);
 
 /* The part of that name; 0 where there is none. */
 QmOwnershipParts qm_ownership_part_of_name (const char *name);
+
+/* The parts that are switched on, as people read them: "tax, electricity".
+ *
+ * Returns: (transfer full): NULL where it is the price alone. */
+char *qm_ownership_describe_parts (const QmOwnershipSettings *settings);
 
 /* Hours a day as a share for `utilization_ppm`; clamped to 0 to 24. */
 gint64 qm_ownership_use_of_hours (double hours_a_day);

@@ -5,6 +5,7 @@
 
 #include "config.h"
 
+#include "pricing/advice/qm-ownership.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 
@@ -251,6 +252,40 @@ note_claimed (GStrvBuilder *builder, const QmAdvice *advice)
       }
 }
 
+static gboolean
+is_uncounted (const QmCandidate *candidate)
+{
+  return candidate->price_minor >= 0 && candidate->cost_minor < 0;
+}
+
+/* What costs are made of, and of what that is not known. */
+static void
+note_ownership (GStrvBuilder *builder,
+                const QmAdvice *advice,
+                const QmQuestion *question)
+{
+  g_autofree char *unknown = names_of (advice, is_uncounted);
+  g_autofree char *years = NULL;
+  g_autofree char *parts = NULL;
+
+  if (question->ownership == NULL)
+    return;
+  years = qm_format_number (question->lifetime_years, 1);
+  parts = qm_ownership_describe_parts (question->ownership);
+  if (parts != NULL)
+    /* Translators: a number of years, "tax, electricity". */
+    add_note (builder,
+              g_strdup_printf (_ ("Costs, and the budget with them, are what "
+                                  "owning costs over %s years: the price, %s."),
+                               years, parts));
+  if (unknown != NULL)
+    /* Translators: names of GPUs. */
+    add_note (builder, g_strdup_printf (
+                           _ ("%s: how much power it draws is not known, so "
+                              "that its total cost is not either."),
+                           unknown));
+}
+
 GStrv
 qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
 {
@@ -258,6 +293,7 @@ qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
 
   g_return_val_if_fail (advice != NULL && question != NULL, NULL);
 
+  note_ownership (builder, advice, question);
   note_mixture (builder, advice);
   note_predictions (builder, advice);
   note_superseded (builder, advice);

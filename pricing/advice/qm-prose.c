@@ -112,6 +112,9 @@ qm_prose_headline (const QmAdvice *advice,
       what = qm_prose_candidate (best);
       cost = format_minor (best->cost_minor);
       days = qm_format_days (best->days);
+      if (qm_advice_counts_ownership (advice))
+        /* Translators: machine, what owning it costs, training time. */
+        return g_strdup_printf (_ ("Buy %s: %s in all, %s"), what, cost, days);
       /* Translators: machine, overall cost, training time. */
       return g_strdup_printf (_ ("Buy %s: %s, %s"), what, cost, days);
     case QM_OUTCOME_OVER_BUDGET:

@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "pricing/advice/qm-ownership.h"
 #include "pricing/advice/qm-question.h"
 
 const char *
@@ -50,6 +51,7 @@ qm_question_copy (const QmQuestion *question)
     copy->counts = g_array_copy (question->counts);
   if (question->offers != NULL)
     copy->offers = qm_offers_ref (question->offers);
+  copy->ownership = g_memdup2 (question->ownership, sizeof *copy->ownership);
   copy->runs = NULL;
   for (guint i = 0; question->runs != NULL && i < question->runs->len; i++)
     {
@@ -70,7 +72,18 @@ qm_question_free (QmQuestion *question)
   g_clear_pointer (&question->counts, g_array_unref);
   g_clear_pointer (&question->runs, g_array_unref);
   g_clear_pointer (&question->offers, qm_offers_unref);
+  g_free (question->ownership);
   g_free (question);
+}
+
+void
+qm_question_set_ownership (QmQuestion *question,
+                           const QmOwnershipSettings *ownership)
+{
+  g_return_if_fail (question != NULL);
+
+  g_free (question->ownership);
+  question->ownership = g_memdup2 (ownership, sizeof *ownership);
 }
 
 void

@@ -55,6 +55,9 @@ typedef enum
   QM_KINDS_ALL = QM_KINDS_DESKTOP | QM_KINDS_SERVER
 } QmMachineKinds;
 
+/* What owning is assumed to cost: pricing/advice/qm-ownership.h. */
+typedef struct _QmOwnershipSettings QmOwnershipSettings;
+
 #define QM_LIFETIME_DEFAULT 5.0
 #define QM_DAYS_PER_YEAR    365.0
 
@@ -77,12 +80,19 @@ typedef struct
   double lifetime_years;
   GArray *runs; /* of QmRun; NULL: one training of `model` */
   int at_once;
-  QmOffers *offers;        /* of the user's quotes; NULL: none */
-  gboolean expired_offers; /* those that do not hold today count too */
+  QmOffers *offers;               /* of the user's quotes; NULL: none */
+  gboolean expired_offers;        /* those that do not hold today count too */
+  QmOwnershipSettings *ownership; /* costs, the budget with them, are totals of
+                                     owning, over `lifetime_years` whatever
+                                     stands in here; NULL: prices alone */
 } QmQuestion;
 
 /* A question with every default and no model. */
 QmQuestion *qm_question_new (void);
+
+/* Sets what costs are made of; NULL: prices alone.  The settings are copied. */
+void qm_question_set_ownership (QmQuestion *question,
+                                const QmOwnershipSettings *ownership);
 
 /* Deep copy. */
 QmQuestion *qm_question_copy (const QmQuestion *question);

@@ -15,31 +15,30 @@ static const struct
 {
   const char *size;
   int gpus;
-  const char *item;
   const char *gpu;
 } sizes[] = {
-  { "Standard_NC6s_v3", 1, "v100-16gb-pcie", "V100 PCIe 16GB" },
-  { "Standard_NC12s_v3", 2, "v100-16gb-pcie", "V100 PCIe 16GB" },
-  { "Standard_NC24s_v3", 4, "v100-16gb-pcie", "V100 PCIe 16GB" },
-  { "Standard_NC24rs_v3", 4, "v100-16gb-pcie", "V100 PCIe 16GB" },
-  { "Standard_ND40rs_v2", 8, "v100-32gb-sxm2", "V100 SXM2 32GB" },
-  { "Standard_NC4as_T4_v3", 1, "t4", "T4" },
-  { "Standard_NC8as_T4_v3", 1, "t4", "T4" },
-  { "Standard_NC16as_T4_v3", 1, "t4", "T4" },
-  { "Standard_NC64as_T4_v3", 4, "t4", "T4" },
-  { "Standard_NV36ads_A10_v5", 1, "a10", "A10" },
-  { "Standard_NV36adms_A10_v5", 1, "a10", "A10" },
-  { "Standard_NV72ads_A10_v5", 2, "a10", "A10" },
-  { "Standard_NC24ads_A100_v4", 1, "a100-80gb-pcie", "A100 PCIe 80GB" },
-  { "Standard_NC48ads_A100_v4", 2, "a100-80gb-pcie", "A100 PCIe 80GB" },
-  { "Standard_NC96ads_A100_v4", 4, "a100-80gb-pcie", "A100 PCIe 80GB" },
-  { "Standard_ND96asr_v4", 8, "a100-40gb-sxm", "A100 SXM4 40GB" },
-  { "Standard_ND96amsr_A100_v4", 8, "a100-80gb-sxm", "A100 SXM4 80GB" },
-  { "Standard_NC40ads_H100_v5", 1, "h100-94gb-nvl", "H100 NVL 94GB" },
-  { "Standard_NC80adis_H100_v5", 2, "h100-94gb-nvl", "H100 NVL 94GB" },
-  { "Standard_ND96isr_H100_v5", 8, "h100-80gb-sxm", "H100 SXM5 80GB" },
-  { "Standard_ND96isr_H200_v5", 8, "h200-141gb-sxm", "H200 SXM 141GB" },
-  { "Standard_ND96isr_MI300X_v5", 8, "mi300x", "MI300X" },
+  { "Standard_NC6s_v3", 1, "V100 PCIe 16GB" },
+  { "Standard_NC12s_v3", 2, "V100 PCIe 16GB" },
+  { "Standard_NC24s_v3", 4, "V100 PCIe 16GB" },
+  { "Standard_NC24rs_v3", 4, "V100 PCIe 16GB" },
+  { "Standard_ND40rs_v2", 8, "V100 SXM2 32GB" },
+  { "Standard_NC4as_T4_v3", 1, "Tesla T4" },
+  { "Standard_NC8as_T4_v3", 1, "Tesla T4" },
+  { "Standard_NC16as_T4_v3", 1, "Tesla T4" },
+  { "Standard_NC64as_T4_v3", 4, "Tesla T4" },
+  { "Standard_NV36ads_A10_v5", 1, "NVIDIA A10" },
+  { "Standard_NV36adms_A10_v5", 1, "NVIDIA A10" },
+  { "Standard_NV72ads_A10_v5", 2, "NVIDIA A10" },
+  { "Standard_NC24ads_A100_v4", 1, "A100 PCIe 80GB" },
+  { "Standard_NC48ads_A100_v4", 2, "A100 PCIe 80GB" },
+  { "Standard_NC96ads_A100_v4", 4, "A100 PCIe 80GB" },
+  { "Standard_ND96asr_v4", 8, "A100 SXM4 40GB" },
+  { "Standard_ND96amsr_A100_v4", 8, "A100 SXM4 80GB" },
+  { "Standard_NC40ads_H100_v5", 1, "H100 NVL 94GB" },
+  { "Standard_NC80adis_H100_v5", 2, "H100 NVL 94GB" },
+  { "Standard_ND96isr_H100_v5", 8, "H100 SXM5 80GB" },
+  { "Standard_ND96isr_H200_v5", 8, "H200 SXM 141GB" },
+  { "Standard_ND96isr_MI300X_v5", 8, "Instinct MI300X" },
 };
 
 static int
@@ -125,7 +124,6 @@ read_row (json_t *row, const char *currency, QmFeedPage *page)
     }
   price = qm_feed_page_add (page, sizes[size].size, currency, micros);
   price->gpu = g_strdup (sizes[size].gpu);
-  price->item = sizes[size].item;
   price->gpus = sizes[size].gpus;
   price->region = g_strdup (qm_feed_string (row, "armRegionName"));
   price->effective_on = read_day (row, "effectiveStartDate");

@@ -394,11 +394,6 @@ add_line (QmQuote *quote, const QmFeedPrice *price)
   line->price_micros = price->hour_micros;
   line->base_quantity_micros = QM_MICROS_PER_UNIT;
   line->gpus = price->gpus;
-  if (price->item != NULL)
-    {
-      line->item = g_strdup (price->item);
-      line->match = QM_MATCH_FOUND;
-    }
 }
 
 QmQuote *

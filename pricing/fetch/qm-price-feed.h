@@ -47,8 +47,6 @@ typedef struct
 {
   char *offer;        /* the seller's name for it: "Standard_ND96isr_H100_v5" */
   char *gpu;          /* the GPU in words: "A100 SXM4 80GB" */
-  const char *item;   /* its id in the catalog where there is no doubt; NULL;
-                         static */
   int gpus;           /* rented together */
   gint64 hour_micros; /* for all of them */
   gint64 low_micros;  /* of the offers that a median is of, else the same */

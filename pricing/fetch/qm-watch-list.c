@@ -227,9 +227,24 @@ take_quote (QmWatch *watch, QmQuote *quote)
   return outcome;
 }
 
+/* Finds the GPUs of the catalog in the lines of a feed.  How many are rented
+ * together the feed itself knows. */
+static void
+match_lines (const QmMatcher *matcher, QmQuote *quote)
+{
+  g_autofree int *gpus = g_new (int, quote->lines->len);
+
+  for (guint i = 0; i < quote->lines->len; i++)
+    gpus[i] = ((const QmQuoteLine *) g_ptr_array_index (quote->lines, i))->gpus;
+  qm_matcher_apply (matcher, quote);
+  for (guint i = 0; i < quote->lines->len; i++)
+    ((QmQuoteLine *) g_ptr_array_index (quote->lines, i))->gpus = gpus[i];
+}
+
 /* Writes into the entry what was brought back. */
 static QmWatchOutcome
 conclude (Catch *caught,
+          const QmMatcher *matcher,
           QmWatchExtract extract,
           gpointer user_data,
           GCancellable *cancellable)
@@ -239,6 +254,8 @@ conclude (Catch *caught,
   gint64 now = g_get_real_time () / G_USEC_PER_SEC;
   QmWatchOutcome outcome;
 
+  if (caught->quote != NULL && matcher != NULL)
+    match_lines (matcher, caught->quote);
   if (result != NULL && !result->not_modified)
     caught->quote =
         extract (watch, result, user_data, cancellable, &caught->error);
@@ -270,6 +287,7 @@ conclude (Catch *caught,
 guint
 qm_watch_list_refresh (GPtrArray *watches,
                        QmFetcher *fetcher,
+                       const QmMatcher *matcher,
                        QmWatchExtract extract,
                        QmWatchReport report,
                        gpointer user_data,
@@ -290,7 +308,7 @@ qm_watch_list_refresh (GPtrArray *watches,
     {
       Catch *caught = g_async_queue_pop (queue);
       QmWatchOutcome outcome =
-          conclude (caught, extract, user_data, cancellable);
+          conclude (caught, matcher, extract, user_data, cancellable);
 
       failed += outcome == QM_WATCH_FAILED;
       if (report != NULL)
@@ -306,6 +324,7 @@ typedef struct
 {
   GPtrArray *watches; /* QmWatch */
   QmFetcher *fetcher;
+  const QmMatcher *matcher; /* the caller's */
   QmWatchExtract extract;
   QmWatchReport report;
   gpointer user_data;
@@ -399,8 +418,8 @@ refresh_thread (GTask *task,
 {
   Job *job = task_data;
 
-  qm_watch_list_refresh (job->watches, job->fetcher, job_extract_cb,
-                         job_report_cb, job, cancellable);
+  qm_watch_list_refresh (job->watches, job->fetcher, job->matcher,
+                         job_extract_cb, job_report_cb, job, cancellable);
   g_task_return_pointer (task, g_ptr_array_ref (job->watches),
                          (GDestroyNotify) g_ptr_array_unref);
 }
@@ -408,6 +427,7 @@ refresh_thread (GTask *task,
 void
 qm_watch_list_refresh_async (GPtrArray *watches,
                              QmFetcher *fetcher,
+                             const QmMatcher *matcher,
                              QmWatchExtract extract,
                              QmWatchReport report,
                              GCancellable *cancellable,
@@ -427,6 +447,7 @@ qm_watch_list_refresh_async (GPtrArray *watches,
     g_ptr_array_add (job->watches,
                      qm_watch_copy (g_ptr_array_index (watches, i)));
   job->fetcher = qm_fetcher_ref (fetcher);
+  job->matcher = matcher;
   job->extract = extract;
   job->report = report;
   job->user_data = user_data;

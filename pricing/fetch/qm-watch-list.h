@@ -12,6 +12,7 @@
 
 #include "pricing/fetch/qm-fetch.h"
 #include "pricing/fetch/qm-price-feed.h"
+#include "pricing/quotes/qm-match.h"
 #include "pricing/quotes/qm-quote.h"
 
 G_BEGIN_DECLS
@@ -89,22 +90,26 @@ typedef void (*QmWatchReport) (const QmWatch *watch,
  * for a thread that draws.  Both callbacks are called in this thread.
  *
  * watches: of QmWatch.
+ * matcher: (nullable): finds the GPUs of the catalog in the lines of feeds.
  * report: (nullable)
  *
  * Returns: how many failed; with `cancellable` cancelled, those that were not
  *   finished are reported as QM_WATCH_CANCELLED and do not count. */
 guint qm_watch_list_refresh (GPtrArray *watches,
                              QmFetcher *fetcher,
+                             const QmMatcher *matcher,
                              QmWatchExtract extract,
                              QmWatchReport report,
                              gpointer user_data,
                              GCancellable *cancellable);
 
-/* The same in a thread of its own, on copies.  `extract` is called in that
- * thread; `report` in the caller's main context, with the copy that is up to
- * date, never after `callback`.  `user_data` goes to all three. */
+/* The same in a thread of its own, on copies; the matcher must last as long.
+ * `extract` is called in that thread; `report` in the caller's main context,
+ * with the copy that is up to date, never after `callback`.  `user_data` goes
+ * to all three. */
 void qm_watch_list_refresh_async (GPtrArray *watches,
                                   QmFetcher *fetcher,
+                                  const QmMatcher *matcher,
                                   QmWatchExtract extract,
                                   QmWatchReport report,
                                   GCancellable *cancellable,

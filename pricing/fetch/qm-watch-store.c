@@ -109,7 +109,7 @@ set_text (char **text, const char *value)
   *text = g_strdup (value);
 }
 
-/* A price of an entry; its strings are borrowed but for the source. */
+/* A price of an entry; its strings are borrowed. */
 static QmPricePoint
 point_of (const QmWatch *watch, const QmQuoteLine *line, char *source)
 {
@@ -136,25 +136,40 @@ has_price (const QmWatch *watch, const QmQuoteLine *line)
          && watch->quote->currency[0] != '\0';
 }
 
+/* Where a line of a feed is, the same in every refresh.  How many offers the
+ * median of Vast.ai is of stands in its description, and changes. */
+static char *
+source_of (const QmWatch *watch, const QmQuoteLine *line)
+{
+  const char *words = watch->kind == QM_WATCH_VAST && line->part_number != NULL
+                          ? line->part_number
+                          : line->description;
+
+  return g_strdup_printf ("%s#%s", watch->address,
+                          words != NULL ? words : line->item);
+}
+
+/* All prices of a feed that are of a known GPU, or none where one of them
+ * cannot be kept. */
 static gboolean
 put_feed_prices (QmQuoteStore *store, const QmWatch *watch, GError **error)
 {
+  g_autoptr (GPtrArray) points =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_price_point_free);
+
   for (guint i = 0; i < watch->quote->lines->len; i++)
     {
       const QmQuoteLine *line = g_ptr_array_index (watch->quote->lines, i);
-      g_autofree char *source = NULL;
-      QmPricePoint point;
+      QmPricePoint *point;
 
       if (line->item == NULL || !has_price (watch, line))
         continue;
-      source = g_strdup_printf ("%s#%s", watch->address,
-                                line->description != NULL ? line->description
-                                                          : line->item);
-      point = point_of (watch, line, source);
-      if (!qm_quote_store_put_price (store, &point, error))
-        return FALSE;
+      point = g_new (QmPricePoint, 1);
+      *point = point_of (watch, line, source_of (watch, line));
+      point->item = g_strdup (line->item);
+      g_ptr_array_add (points, point);
     }
-  return TRUE;
+  return qm_quote_store_put_prices (store, points, error);
 }
 
 /* What the store knows of the entry's address, or nothing yet. */

@@ -3,9 +3,10 @@
 /* A watch list and the store that keeps it.
  *
  * Of a page the store keeps the last price; of a feed, whose prices are many,
- * it keeps those of GPUs that the caller has matched
- * (pricing/quotes/qm-match.h) as price history, each under the feed's address
- * with "#" and the line's description. */
+ * it keeps those in whose lines a GPU of the catalog was found
+ * (qm_watch_list_refresh) as price history, all of one refresh or none, each
+ * under the feed's address with "#" and the line's description, or the name of
+ * the GPU where prices are medians. */
 
 #pragma once
 

@@ -32,13 +32,18 @@ qm_import_read_page (const char *data,
                      GCancellable *cancellable,
                      GError **error)
 {
+  const QmPageContext *given = user_data;
   g_autofree char *charset = find_charset (media_type);
   g_autoptr (QmPageOffer) offer = NULL;
-  QmPageContext context = { .charset = charset, .rules = user_data };
+  QmPageContext context = { .charset = charset };
   GPtrArray *quotes;
   QmQuote *quote;
 
-  if (address != NULL && g_str_has_prefix (address, "http"))
+  if (given != NULL)
+    context.rules = given->rules;
+  if (given != NULL && given->charset != NULL)
+    context.charset = given->charset;
+  if (address != NULL && strstr (address, "://") != NULL)
     context.url = address;
   offer =
       qm_page_read ((const guint8 *) data, size, &context, cancellable, error);
@@ -48,8 +53,8 @@ qm_import_read_page (const char *data,
   if (quote == NULL)
     {
       g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
-                   _ ("The page does not say a price that is clear: %s"),
-                   offer->reason != NULL ? offer->reason : "");
+                   /* Translators: why. */
+                   _ ("the page says no price: %s"), offer->reason);
       return NULL;
     }
   quotes = g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);

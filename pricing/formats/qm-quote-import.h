@@ -42,8 +42,9 @@ typedef GPtrArray *(*QmPageReader) (const char *data,
                                     GCancellable *cancellable,
                                     GError **error);
 
-/* Reads a page with pricing/pages/qm-page.h; `user_data` is its rules
- * (QmPageRules), or NULL. */
+/* Reads a page with pricing/pages/qm-page.h; `user_data` is a QmPageContext, of
+ * which the address is not looked at, or NULL.  Without an encoding there, it
+ * is the one that the media type names. */
 GPtrArray *qm_import_read_page (const char *data,
                                 gsize size,
                                 const char *address,

@@ -540,6 +540,19 @@ decide_by_sight (Judge *judge)
     accept (judge, NULL, seen->micros);
 }
 
+/* Shops leave in their data what a thing cost when they still had it, and no
+ * longer show it. */
+static gboolean
+is_gone (const Judge *judge, const Statement *statement)
+{
+  QmAvailability availability = statement->price->availability;
+
+  return (availability == QM_AVAILABILITY_DISCONTINUED
+          || availability == QM_AVAILABILITY_OUT_OF_STOCK)
+         && !qm_page_is_seen (judge->page, statement->micros,
+                              QM_SEEN_OLD | QM_SEEN_PART | QM_SEEN_ASIDE);
+}
+
 /* Something is stated and nothing clear is seen where the product stands. */
 static void
 decide_by_statement (Judge *judge, const Statement *statement)
@@ -553,6 +566,9 @@ decide_by_statement (Judge *judge, const Statement *statement)
     refuse_contradiction (judge);
   else if (!seen && statements_differ (judge))
     refuse_contradiction (judge);
+  else if (is_gone (judge, statement))
+    refuse (judge, _ ("the page shows no price, and what it states for "
+                      "programs is of something that is not to be had"));
   else
     accept (judge, statement, statement->micros);
 }

@@ -143,6 +143,10 @@ static const Word names[] = {
   { "subscribe", QM_SEEN_PART },
   { "per", QM_SEEN_PART },
   { "unit", QM_SEEN_PART },
+  { "member", QM_SEEN_PART },
+  { "members", QM_SEEN_PART },
+  { "membership", QM_SEEN_PART },
+  { "vip", QM_SEEN_PART },
   { "from", QM_SEEN_FROM },
 };
 
@@ -224,6 +228,14 @@ static const Word before[] = {
   { "tax:", QM_SEEN_PART },
   { "per", QM_SEEN_PART },
   { "/", QM_SEEN_PART },
+  { "members", QM_SEEN_PART },
+  { "members:", QM_SEEN_PART },
+  { "member price", QM_SEEN_PART },
+  { "member price:", QM_SEEN_PART },
+  { "vip price", QM_SEEN_PART },
+  { "vip price:", QM_SEEN_PART },
+  { "mitgliederpreis", QM_SEEN_PART },
+  { "mitgliederpreis:", QM_SEEN_PART },
 };
 
 /* At the beginning of what stands after one. */
@@ -252,6 +264,7 @@ static const Word after[] = {
   { "with coupon", QM_SEEN_PART }, { "rrp", QM_SEEN_OLD },
   { "msrp", QM_SEEN_OLD },         { "uvp", QM_SEEN_OLD },
   { "per m", QM_SEEN_PART },       { "/m", QM_SEEN_PART },
+  { "members", QM_SEEN_PART },     { "for members", QM_SEEN_PART },
   { "+", QM_SEEN_FROM },           { "and up", QM_SEEN_FROM },
 };
 

@@ -11,7 +11,8 @@ ALL_MODELS = ("convnext-xlarge", "mamba-2.8b", "pythia-160m", "pythia-1b",
               "pythia-2.8b", "pythia-410m", "pythia-6.9b", "roberta-large",
               "vit-large")
 
-CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "cost_usd", "days",
+CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
+                  "cost_usd", "days",
                   "experiment_cost_usd", "source", "provenance", "engine",
                   "engine_version", "measured_on", "days_low", "days_high",
                   "predicted_from", "implied_utilization", "verdict",
@@ -26,7 +27,7 @@ PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
 QUOTE_KEYS = ["quote", "quote_holds"]
 QUESTION_KEYS = ["model", "runs", "at_once", "budget_usd", "deadline_days",
                  "gpu", "gpus", "machine", "times", "times_of", "prices",
-                 "settings", "lifetime_years"]
+                 "settings", "lifetime_years", "costs"]
 
 
 def place(candidate):

@@ -10,8 +10,8 @@ import subprocess
 import time
 
 import harness
-from quotes import (EARLIER, LATER, OFFER, PAGE, RATES, SAMPLES, TODAY,
-                    QuotesTest, Site)
+from loopback import PAGE, RATES, Site
+from quotes import EARLIER, LATER, OFFER, SAMPLES, TODAY, QuotesTest
 
 
 class ImportTest(QuotesTest):

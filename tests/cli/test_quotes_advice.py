@@ -117,6 +117,30 @@ class OwnershipTest(QuotesTest):
             {"tax": 0, "discount": 0, "electricity": 0, "residual": 0})
         self.assertNotIn("ownership", self.ask(*ASK))
 
+    def test_counted(self):
+        plain = self.ask(*ASK)
+        total = self.ask(*ASK, "--costs", "total", "--ownership", "none,tax=21")
+        self.assertEqual((plain["question"]["costs"],
+                          total["question"]["costs"]), ("prices", "total"))
+        for one, other in zip(plain["candidates"], total["candidates"]):
+            self.assertEqual(one["price_usd"], one["cost_usd"])
+            self.assertEqual(other["price_usd"], one["price_usd"])
+            if one["cost_usd"] is not None:
+                self.assertAlmostEqual(other["cost_usd"],
+                                       one["cost_usd"] * 1.21, delta=0.01)
+        self.assertIn("in all", total["recommendation"]["headline"])
+        self.assertIn("tax", total["recommendation"]["notes"][0])
+        self.assertEqual(total["ownership"]["total"],
+                         total["recommendation"]["cost_usd"])
+        # Everything where nothing is said, and the plots follow.
+        self.assertIn("electricity", self.ask(
+            *ASK, "--costs", "total")["recommendation"]["notes"][0])
+        self.refuse("advise", *ASK, "--costs", "half", says="--costs")
+        drawn = [self.run_program("plot", *ASK, *more, "--format", "svg",
+                                  "-o", "-")
+                 for more in ((), ("--costs", "total"))]
+        self.assertNotEqual(*(one.out for one in drawn))
+
     def test_parts(self):
         price = self.own("none")["price"]
         owning = self.own("tax=10,discount=5%,residual=20,shipping=1000")

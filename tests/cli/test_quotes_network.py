@@ -10,8 +10,8 @@ import sys
 import threading
 
 import harness
-from quotes import (EARLIER, PAGE, RATES, SAMPLES, TODAY, QuotesTest,
-                    Site)
+from loopback import PAGE, RATES, Site
+from quotes import EARLIER, SAMPLES, TODAY, QuotesTest
 
 SERVER = os.path.join(os.path.dirname(SAMPLES), "server.py")
 

@@ -458,6 +458,74 @@ test_keys (void)
   g_assert_cmpint (qm_ownership_part_of_name ("luck"), ==, 0);
 }
 
+static const QmCandidate *
+find (const QmAdvice *advice, const char *gpu, int gpus)
+{
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (strcmp (candidates[i].gpu->id, gpu) == 0 && candidates[i].gpus == gpus)
+      return &candidates[i];
+  g_assert_not_reached ();
+}
+
+/* An advice may count it: 21 % tax makes every price that much higher, and what
+ * the budget buys another machine. */
+static void
+test_counted (void)
+{
+  g_autoptr (QmQuestion) question = qm_question_new ();
+  g_autoptr (QmAdvice) prices = NULL;
+  g_autoptr (QmAdvice) totals = NULL;
+  QmOwnershipSettings settings = qm_ownership_settings_default ();
+  const QmCandidate *before, *after;
+  QmRecommendation found;
+
+  question->model = g_strdup ("pythia-1b");
+  prices = qm_advice_new (catalog, question, NULL);
+  settings.parts = QM_OWNERSHIP_TAX;
+  settings.tax_ppm = 210000;
+  settings.lifetime_years = 1; /* the question's counts */
+  qm_question_set_ownership (question, &settings);
+  totals = qm_advice_new (catalog, question, NULL);
+  g_assert_false (qm_advice_counts_ownership (prices));
+  g_assert_true (qm_advice_counts_ownership (totals));
+
+  before = find (prices, "h100-80gb-sxm", 1);
+  after = find (totals, "h100-80gb-sxm", 1);
+  g_assert_cmpint (before->cost_minor, ==, before->price_minor);
+  g_assert_cmpint (after->price_minor, ==, before->price_minor);
+  g_assert_cmpint (after->cost_minor, ==, DOLLARS (31000) * 121 / 100);
+  g_assert_cmpfloat_with_epsilon (after->experiment_cost,
+                                  before->experiment_cost * 1.21, 1e-6);
+  found = qm_advice_recommend (prices, DOLLARS (31000), NAN);
+  g_assert_true (&qm_advice_candidates (prices, &(guint){ 0 })[found.best]
+                 == before);
+  found = qm_advice_recommend (totals, DOLLARS (31000), NAN);
+  g_assert_true (&qm_advice_candidates (totals, &(guint){ 0 })[found.best]
+                 != after);
+}
+
+/* With the price alone, a total is the price. */
+static void
+test_counted_price_alone (void)
+{
+  g_autoptr (QmQuestion) question = qm_question_new ();
+  g_autoptr (QmAdvice) totals = NULL;
+  const QmOwnershipSettings settings = qm_ownership_settings_default ();
+  const QmCandidate *candidates;
+  guint n;
+
+  question->model = g_strdup ("pythia-1b");
+  qm_question_set_ownership (question, &settings);
+  totals = qm_advice_new (catalog, question, NULL);
+  candidates = qm_advice_candidates (totals, &n);
+  g_assert_cmpuint (n, >, 0);
+  for (guint i = 0; i < n; i++)
+    g_assert_cmpint (candidates[i].cost_minor, ==, candidates[i].price_minor);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -480,6 +548,8 @@ main (int argc, char **argv)
   g_test_add_func ("/ownership/keys", test_keys);
   g_test_add_func ("/ownership/rent-prices", test_rent_prices);
   g_test_add_func ("/ownership/assumptions", test_assumptions);
+  g_test_add_func ("/ownership/counted", test_counted);
+  g_test_add_func ("/ownership/counted-price-alone", test_counted_price_alone);
   status = g_test_run ();
   qm_catalog_free (catalog);
   return status;

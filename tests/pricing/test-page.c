@@ -235,6 +235,35 @@ static const Shape json_ld[] = {
   { "price-with-sign",
     LD ("{\"@type\":\"Product\",\"offers\":{\"price\":\"12,34 €\"}}"), 12.34,
     "EUR", QM_PAGE_JSON_LD },
+  { "gone",
+    LD ("{\"@type\":\"Product\",\"name\":\"Card X100\",\"offers\":{\"@type\":"
+        "\"Offer\",\"price\":\"1299.99\",\"priceCurrency\":\"EUR\","
+        "\"availability\":\"https://schema.org/Discontinued\"}}") "<p>No "
+                                                                  "longer "
+                                                                  "available</"
+                                                                  "p><a "
+                                                                  "href=/"
+                                                                  "used>Used "
+                                                                  "for "
+                                                                  "€500</a>",
+    -1, "", QM_PAGE_NOTHING },
+  { "out-of-stock-not-shown",
+    LD ("{\"@type\":\"Product\",\"name\":\"Card X100\",\"offers\":{\"@type\":"
+        "\"Offer\",\"price\":\"1299.99\",\"priceCurrency\":\"EUR\","
+        "\"availability\":\"https://schema.org/OutOfStock\"}}"),
+    -1, "", QM_PAGE_NOTHING },
+  { "out-of-stock-shown",
+    LD ("{\"@type\":\"Product\",\"name\":\"Card X100\",\"offers\":{\"@type\":"
+        "\"Offer\",\"price\":\"1299.99\",\"priceCurrency\":\"EUR\","
+        "\"availability\":\"https://schema.org/OutOfStock\"}}") "<p "
+                                                                "class=price>"
+                                                                "€1,299.99</p>",
+    1299.99, "EUR", QM_PAGE_JSON_LD },
+  { "in-stock-not-shown",
+    LD ("{\"@type\":\"Product\",\"name\":\"Card X100\",\"offers\":{\"@type\":"
+        "\"Offer\",\"price\":\"1299.99\",\"priceCurrency\":\"EUR\","
+        "\"availability\":\"https://schema.org/InStock\"}}"),
+    1299.99, "EUR", QM_PAGE_JSON_LD },
 };
 
 static const Shape broken_json[] = {
@@ -438,6 +467,12 @@ static const Shape seen[] = {
   { "from", HEADING "<b class=price>from €10.00</b>" BUY, -1, "",
     QM_PAGE_NOTHING },
   { "a-month", HEADING "<b class=price>€10.00/month</b>" BUY, -1, "",
+    QM_PAGE_NOTHING },
+  { "members-pay-less",
+    HEADING "<b class=price>€10.50</b><b class=price>€9 Members</b><p "
+            "class=\"vip-price\">VIP price €8</p>" BUY,
+    10.5, "EUR", QM_PAGE_TEXT },
+  { "members-only", HEADING "<p class=price>Member price: €9</p>" BUY, -1, "",
     QM_PAGE_NOTHING },
   { "related-left-out",
     HEADING "<b class=price>€10.50</b>" BUY

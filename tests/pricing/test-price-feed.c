@@ -3,12 +3,15 @@
 /* Price feeds: their structure and traps, and paging over the loopback. */
 
 #include "pricing/fetch/qm-price-feed.h"
+#include "pricing/quotes/qm-match.h"
 #include "tests/pricing/server.h"
 
 #include <string.h>
 
 static TestServer *server;
 static QmFetcher *fetcher;
+static QmCatalog *catalog;
+static QmMatcher *matcher;
 
 static QmFeedPage *
 read_text (QmFeed feed, const char *text, GError **error)
@@ -51,7 +54,7 @@ test_azure (void)
   g_assert_cmpuint (page->left_out, ==, 8);
   g_assert_nonnull (page->next);
   g_assert_cmpstr (nth (page, 0)->offer, ==, "Standard_ND96isr_H100_v5");
-  g_assert_cmpstr (nth (page, 0)->item, ==, "h100-80gb-sxm");
+  g_assert_cmpstr (nth (page, 0)->gpu, ==, "H100 SXM5 80GB");
   g_assert_cmpint (nth (page, 0)->gpus, ==, 8);
   g_assert_cmpint (nth (page, 0)->hour_micros, ==, 98320000);
   g_assert_cmpstr (nth (page, 0)->currency, ==, "USD");
@@ -124,6 +127,133 @@ test_runpod (void)
   g_assert_cmpint (line->gpus, ==, 1);
   g_assert_cmpint (line->match, ==, QM_MATCH_NONE);
   g_assert_cmpuint (quote->findings->len, ==, 1);
+}
+
+/* How the feeds call what they rent, with the memory in GiB that RunPod says,
+ * and what that is in the catalog; "" where a feed leaves it open. */
+typedef struct
+{
+  const char *name;
+  int gigabytes;
+  const char *item;
+  int gpus;
+} Rented;
+
+static void
+assert_rented (const QmFeedPage *page, QmFeed feed, const Rented *rented)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmQuote) quote =
+      qm_feed_page_to_quote (page, feed, "feed", (QmDate){ 2026, 11, 21 },
+                             &error);
+  const QmQuoteLine *line;
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (quote->lines->len, ==, 1);
+  line = g_ptr_array_index (quote->lines, 0);
+  g_assert_null (line->item);
+  qm_matcher_apply (matcher, quote);
+  g_test_message ("%s: %s %s", line->description,
+                  line->item != NULL ? line->item : "none",
+                  line->candidates != NULL ? line->candidates : "");
+  g_assert_cmpstr (line->item != NULL ? line->item : "", ==, rented->item);
+  if (line->item != NULL)
+    g_assert_cmpint (line->gpus, ==, rented->gpus);
+}
+
+static void
+test_azure_sizes (void)
+{
+  static const Rented sizes[] = {
+    { "Standard_NC6s_v3", 0, "v100-16gb-pcie", 1 },
+    { "Standard_NC24rs_v3", 0, "v100-16gb-pcie", 4 },
+    { "Standard_ND40rs_v2", 0, "v100-32gb-sxm2", 8 },
+    { "Standard_NC64as_T4_v3", 0, "t4", 4 },
+    { "Standard_NV72ads_A10_v5", 0, "a10", 2 },
+    { "Standard_NC96ads_A100_v4", 0, "a100-80gb-pcie", 4 },
+    { "Standard_ND96asr_v4", 0, "a100-40gb-sxm", 8 },
+    { "Standard_ND96amsr_A100_v4", 0, "a100-80gb-sxm", 8 },
+    { "Standard_NC80adis_H100_v5", 0, "h100-94gb-nvl", 2 },
+    { "Standard_ND96isr_H100_v5", 0, "h100-80gb-sxm", 8 },
+    { "Standard_ND96isr_H200_v5", 0, "h200-141gb-sxm", 8 },
+    { "Standard_ND96isr_MI300X_v5", 0, "mi300x", 8 },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (sizes); i++)
+    {
+      g_autofree char *text =
+          g_strdup_printf ("{\"Items\": [{\"armSkuName\": \"%s\", \"type\": "
+                           "\"Consumption\", \"unitOfMeasure\": \"1 Hour\", "
+                           "\"productName\": \"p\", \"meterName\": \"m\", "
+                           "\"armRegionName\": \"westus3\", "
+                           "\"retailPrice\": 1, \"currencyCode\": \"USD\"}]}",
+                           sizes[i].name);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (QmFeedPage) page = read_text (QM_FEED_AZURE, text, &error);
+
+      g_assert_no_error (error);
+      assert_rented (page, QM_FEED_AZURE, &sizes[i]);
+    }
+}
+
+static void
+test_rented_names (void)
+{
+  static const Rented names[] = {
+    { "RTX 3090", 24, "rtx3090", 1 },
+    { "RTX 3090 Ti", 24, "rtx3090-ti", 1 },
+    { "RTX 4090", 24, "rtx4090", 1 },
+    { "RTX 4090D", 24, "", 1 },
+    { "RTX 5090", 32, "rtx5090", 1 },
+    { "RTX A5000", 24, "a5000", 1 },
+    { "RTX A6000", 48, "a6000", 1 },
+    { "RTX 6000 Ada", 48, "rtx6000-ada", 1 },
+    { "RTX 6000Ada", 48, "rtx6000-ada", 1 },
+    { "RTX PRO 6000", 96, "", 1 },
+    { "RTX PRO 6000 WS", 96, "rtxpro6000-ws", 1 },
+    { "RTX PRO 6000 S", 96, "", 1 },
+    { "A40", 48, "a40", 1 },
+    { "L4", 24, "l4", 1 },
+    { "L40S", 48, "l40s", 1 },
+    { "L40", 48, "", 1 },
+    { "A10", 24, "a10", 1 },
+    { "A30", 24, "a30", 1 },
+    { "A100 PCIE", 40, "a100-40gb-pcie", 1 },
+    { "A100 SXM4", 40, "a100-40gb-sxm", 1 },
+    { "A100 PCIe", 80, "a100-80gb-pcie", 1 },
+    { "A100 SXM", 80, "a100-80gb-sxm", 1 },
+    { "H100 PCIe", 80, "h100-80gb-pcie", 1 },
+    { "H100 SXM", 80, "h100-80gb-sxm", 1 },
+    { "H100 NVL", 94, "h100-94gb-nvl", 1 },
+    { "H200 SXM", 141, "h200-141gb-sxm", 1 },
+    { "H200", 141, "", 1 },
+    { "H200 NVL", 141, "h200-141gb-nvl", 1 },
+    { "B200", 180, "b200-180gb-sxm", 1 },
+    { "Tesla V100", 16, "", 1 },
+    { "Tesla T4", 16, "t4", 1 },
+    { "MI300X", 192, "mi300x", 1 },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *runpod = g_strdup_printf (
+          "{\"data\": {\"gpuTypes\": [{\"id\": \"%s\", \"displayName\": "
+          "\"%s\", \"memoryInGb\": %d, \"securePrice\": 1}]}}",
+          names[i].name, names[i].name, names[i].gigabytes);
+      g_autofree char *vast = g_strdup_printf (
+          "{\"offers\": [{\"gpu_name\": \"%s\", \"num_gpus\": 1, "
+          "\"gpu_ram\": %d, \"dph_total\": 1}]}",
+          names[i].name, names[i].gigabytes * 1024);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (QmFeedPage) one = read_text (QM_FEED_RUNPOD, runpod, &error);
+      g_autoptr (QmFeedPage) other = NULL;
+
+      g_assert_no_error (error);
+      assert_rented (one, QM_FEED_RUNPOD, &names[i]);
+      other = read_text (QM_FEED_VAST, vast, &error);
+      g_assert_no_error (error);
+      assert_rented (other, QM_FEED_VAST, &names[i]);
+    }
 }
 
 static void
@@ -253,12 +383,20 @@ int
 main (int argc, char **argv)
 {
   QmFetchLimits limits = qm_fetch_limits_default ();
+  const char *directory = g_getenv ("QM_SHIPPED_DATA_DIR");
+  g_autoptr (GError) error = NULL;
   int status;
 
   g_test_init (&argc, &argv, NULL);
+  g_assert_cmpint (qm_catalog_load (directory, NULL, &catalog, NULL), ==,
+                   QM_OK);
+  matcher = qm_matcher_new (catalog, directory, NULL, &error);
+  g_assert_no_error (error);
   limits.interval_ms = 0;
   server = test_server_start ();
   fetcher = qm_fetcher_new (&limits);
+  g_test_add_func ("/price-feed/azure-sizes", test_azure_sizes);
+  g_test_add_func ("/price-feed/rented-names", test_rented_names);
   g_test_add_func ("/price-feed/azure", test_azure);
   g_test_add_func ("/price-feed/vast", test_vast);
   g_test_add_func ("/price-feed/runpod", test_runpod);
@@ -268,6 +406,8 @@ main (int argc, char **argv)
   g_test_add_func ("/price-feed/bad-feeds", test_bad_feeds);
   g_test_add_func ("/price-feed/addresses", test_addresses);
   status = g_test_run ();
+  qm_matcher_free (matcher);
+  qm_catalog_free (catalog);
   qm_fetcher_unref (fetcher);
   test_server_stop (server);
   return status;

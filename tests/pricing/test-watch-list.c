@@ -13,6 +13,8 @@
 
 static TestServer *server;
 static QmFetcher *fetcher;
+static QmCatalog *catalog;
+static QmMatcher *matcher;
 
 typedef struct
 {
@@ -97,8 +99,8 @@ refresh (GPtrArray *list, Log *log)
 {
   log->last_done = 0;
   memset (log->outcomes, 0, sizeof log->outcomes);
-  return qm_watch_list_refresh (list, fetcher, extract_cb, report_cb, log,
-                                NULL);
+  return qm_watch_list_refresh (list, fetcher, matcher, extract_cb, report_cb,
+                                log, NULL);
 }
 
 static gint64
@@ -227,7 +229,7 @@ test_cancel (void)
   drip = add (list, QM_WATCH_PAGE, "/drip");
   for (int i = 0; i < 8; i++)
     add (list, QM_WATCH_PAGE, "/silent");
-  qm_watch_list_refresh (list, fetcher, extract_cb, report_cb, &log,
+  qm_watch_list_refresh (list, fetcher, NULL, extract_cb, report_cb, &log,
                          cancellable);
   g_assert_cmpuint (log.outcomes[QM_WATCH_FIRST], ==, 1);
   g_assert_cmpuint (log.outcomes[QM_WATCH_CANCELLED], ==, 9);
@@ -257,7 +259,7 @@ test_async (void)
   const QmWatch *copy;
 
   add (list, QM_WATCH_PAGE, "/status/404");
-  qm_watch_list_refresh_async (list, fetcher, extract_cb, report_cb,
+  qm_watch_list_refresh_async (list, fetcher, matcher, extract_cb, report_cb,
                                cancellable, done_cb, &log);
   g_main_loop_run (loop);
   refreshed = qm_watch_list_refresh_finish (log.result, &error);
@@ -271,7 +273,7 @@ test_async (void)
 
   log.last_done = 0;
   g_cancellable_cancel (cancellable);
-  qm_watch_list_refresh_async (list, fetcher, extract_cb, report_cb,
+  qm_watch_list_refresh_async (list, fetcher, matcher, extract_cb, report_cb,
                                cancellable, done_cb, &log);
   g_main_loop_run (loop);
   g_assert_null (qm_watch_list_refresh_finish (log.result, &error));
@@ -326,7 +328,8 @@ refresh_stored (QmQuoteStore *store, Log *log)
   GPtrArray *list = qm_watch_store_load (store, &error);
 
   g_assert_no_error (error);
-  qm_watch_list_refresh (list, fetcher, extract_cb, keep_cb, log, NULL);
+  qm_watch_list_refresh (list, fetcher, matcher, extract_cb, keep_cb, log,
+                         NULL);
   for (guint i = 0; i < list->len; i++)
     {
       const QmWatch *watch = g_ptr_array_index (list, i);
@@ -388,30 +391,93 @@ test_store (void)
   g_assert_cmpint (failed->error_at, ==, watch->tried_at);
 }
 
-/* A feed's prices of known GPUs become price history. */
 static void
-test_stored_feed (void)
+assert_history (QmQuoteStore *store,
+                const char *item,
+                guint n,
+                int gpus,
+                gint64 last_micros)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) history =
+      qm_quote_store_price_history (store, item, &error);
+  const QmPricePoint *point;
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (history->len, ==, n);
+  if (n == 0)
+    return;
+  point = g_ptr_array_index (history, n - 1);
+  g_assert_cmpint (point->kind, ==, QM_PRICE_CLOUD);
+  g_assert_cmpint (point->unit, ==, QM_PRICE_HOUR);
+  g_assert_cmpint (point->gpus, ==, gpus);
+  g_assert_cmpint (point->micros, ==, last_micros);
+}
+
+/* Prices of feeds become history of the GPUs that are found in their lines. */
+static void
+test_stored_feeds (void)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (QmQuoteStore) store =
       qm_quote_store_open (QM_QUOTE_STORE_IN_MEMORY, &error);
   g_autoptr (GPtrArray) list = list_new ();
-  QmWatch *azure = add (list, QM_WATCH_AZURE, "/file/azure-1.json");
-  g_autoptr (GPtrArray) history = NULL;
-  const QmPricePoint *point;
   Log log = { 0 };
 
   g_assert_no_error (error);
+  add (list, QM_WATCH_AZURE, "/file/azure-1.json");
+  add (list, QM_WATCH_RUNPOD, "/file/runpod.json");
+  add (list, QM_WATCH_VAST, "/file/vast.json");
   g_assert_cmpuint (refresh (list, &log), ==, 0);
-  qm_watch_store_save (store, azure, QM_WATCH_FIRST, &error);
+  for (guint i = 0; i < list->len; i++)
+    {
+      qm_watch_store_save (store, g_ptr_array_index (list, i), QM_WATCH_FIRST,
+                           &error);
+      g_assert_no_error (error);
+    }
+  /* Azure in two regions, RunPod in two clouds, Vast.ai. */
+  assert_history (store, "h100-80gb-sxm", 5, 1, 2002000);
+  assert_history (store, "a100-80gb-sxm", 2, 1, 1025000);
+  assert_history (store, "a100-40gb-sxm", 2, 1, 700000);
+  assert_history (store, "rtx4090", 1, 1, 333333);
+
+  /* Another median of the day replaces the first, of however many offers. */
+  set_address (g_ptr_array_index (list, 2), "/file/vast-cheaper.json");
+  g_assert_cmpuint (refresh (list, &log), ==, 0);
+  set_address (g_ptr_array_index (list, 2), "/file/vast.json");
+  g_assert_true (qm_watch_store_save (store, g_ptr_array_index (list, 2),
+                                      QM_WATCH_CHANGED, &error));
+  assert_history (store, "h100-80gb-sxm", 5, 1, 1200000);
+}
+
+/* Without a matcher nothing is known of them; of a feed with one price that
+ * cannot be kept, none is. */
+static void
+test_feed_as_a_whole (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmQuoteStore) store =
+      qm_quote_store_open (QM_QUOTE_STORE_IN_MEMORY, &error);
+  g_autoptr (GPtrArray) list = list_new ();
+  QmWatch *runpod = add (list, QM_WATCH_RUNPOD, "/file/runpod.json");
+  QmQuoteLine *line;
+  Log log = { 0 };
+
   g_assert_no_error (error);
-  history = qm_quote_store_price_history (store, "h100-80gb-sxm", &error);
-  g_assert_no_error (error);
-  g_assert_cmpuint (history->len, ==, 2); /* in two regions */
-  point = g_ptr_array_index (history, 0);
-  g_assert_cmpint (point->kind, ==, QM_PRICE_CLOUD);
-  g_assert_cmpint (point->unit, ==, QM_PRICE_HOUR);
-  g_assert_cmpint (point->gpus, ==, 8);
+  qm_watch_list_refresh (list, fetcher, NULL, extract_cb, report_cb, &log,
+                         NULL);
+  line = g_ptr_array_index (runpod->quote->lines, 0);
+  g_assert_null (line->item);
+  g_assert_cmpint (line->gpus, ==, 1);
+  g_assert_cmpuint (refresh (list, &log), ==, 0);
+  line =
+      g_ptr_array_index (runpod->quote->lines, runpod->quote->lines->len - 1);
+  g_assert_cmpstr (line->item, ==, "a100-80gb-sxm");
+  g_free (line->item);
+  line->item = g_strdup ("not \xff UTF-8");
+  g_assert_false (qm_watch_store_save (store, runpod, QM_WATCH_FIRST, &error));
+  g_assert_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_INVALID);
+  assert_history (store, "h100-80gb-sxm", 0, 0, 0);
 }
 
 /* Exchange rates are refreshed on demand too. */
@@ -450,9 +516,15 @@ int
 main (int argc, char **argv)
 {
   QmFetchLimits limits = qm_fetch_limits_default ();
+  const char *directory = g_getenv ("QM_SHIPPED_DATA_DIR");
+  g_autoptr (GError) error = NULL;
   int status;
 
   g_test_init (&argc, &argv, NULL);
+  g_assert_cmpint (qm_catalog_load (directory, NULL, &catalog, NULL), ==,
+                   QM_OK);
+  matcher = qm_matcher_new (catalog, directory, NULL, &error);
+  g_assert_no_error (error);
   limits.interval_ms = 0;
   server = test_server_start ();
   fetcher = qm_fetcher_new (&limits);
@@ -464,9 +536,12 @@ main (int argc, char **argv)
   g_test_add_func ("/watch-list/cancel", test_cancel);
   g_test_add_func ("/watch-list/async", test_async);
   g_test_add_func ("/watch-list/store", test_store);
-  g_test_add_func ("/watch-list/stored-feed", test_stored_feed);
+  g_test_add_func ("/watch-list/stored-feeds", test_stored_feeds);
+  g_test_add_func ("/watch-list/feed-as-a-whole", test_feed_as_a_whole);
   g_test_add_func ("/watch-list/rates", test_rates);
   status = g_test_run ();
+  qm_matcher_free (matcher);
+  qm_catalog_free (catalog);
   qm_fetcher_unref (fetcher);
   test_server_stop (server);
   return status;

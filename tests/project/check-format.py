@@ -6,7 +6,7 @@ import sys
 
 import project
 
-sources = project.files('.c', '.h')
+sources = project.files('.c', '.h', '.cu', '.cuh')
 result = subprocess.run([sys.argv[1], '--dry-run', '--Werror', '--style=file',
                          *sources], cwd=project.ROOT, check=False)
 project.conclude(['to lay a file out: clang-format -i FILE']

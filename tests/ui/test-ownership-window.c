@@ -10,15 +10,13 @@
 typedef struct
 {
   QmAdvisor *advisor;
-  GSettings *settings;
   GtkWidget *window;
 } Fixture;
 
 static GtkWidget *
 open_window (Fixture *fixture)
 {
-  GtkWidget *window =
-      qm_ownership_window_new (NULL, fixture->advisor, fixture->settings);
+  GtkWidget *window = qm_ownership_window_new (NULL, fixture->advisor);
 
   gtk_window_present (GTK_WINDOW (window));
   widgets_settle ();
@@ -29,9 +27,6 @@ static void
 set_up (Fixture *fixture, gconstpointer data)
 {
   fixture->advisor = qm_advisor_new (widgets_catalog ());
-  fixture->settings = g_settings_new (QM_APP_ID);
-  g_settings_reset (fixture->settings, "ownership-parts");
-  g_settings_reset (fixture->settings, "ownership-values");
   fixture->window = open_window (fixture);
 }
 
@@ -41,7 +36,6 @@ tear_down (Fixture *fixture, gconstpointer data)
   gtk_window_destroy (GTK_WINDOW (fixture->window));
   widgets_settle ();
   g_assert_finalize_object (fixture->advisor);
-  g_object_unref (fixture->settings);
 }
 
 static GtkWidget *
@@ -194,6 +188,81 @@ test_selection (Fixture *fixture, gconstpointer data)
       GTK_WIDGET (row_of (fixture, "No machine is selected or recommended"))));
 }
 
+/* The cost of 4 x A6000 in the plots. */
+static gint64
+cost_in_plots (Fixture *fixture)
+{
+  guint n;
+  const QmCandidate *candidates =
+      qm_advice_candidates (qm_advisor_get_advice (fixture->advisor, 0), &n);
+
+  for (guint i = 0; i < n; i++)
+    if (strcmp (candidates[i].gpu->id, "a6000") == 0 && candidates[i].gpus == 4)
+      return candidates[i].cost_minor;
+  g_assert_not_reached ();
+}
+
+/* Counted in the plots only when that is switched on; what is selected stays.
+ */
+static void
+test_counted (Fixture *fixture, gconstpointer data)
+{
+  GtkSwitch *count =
+      widgets_find (row_of (fixture, "Count it in the plots and the _advice"),
+                    GTK_TYPE_SWITCH, 0);
+  guint n;
+  const QmCandidate *candidates =
+      qm_advice_candidates (qm_advisor_get_advice (fixture->advisor, 0), &n);
+
+  for (guint i = 0; i < n; i++)
+    if (strcmp (candidates[i].gpu->id, "a6000") == 0 && candidates[i].gpus == 4)
+      qm_advisor_select (fixture->advisor, 0, i);
+  enable (fixture, "Tax", TRUE);
+  gtk_spin_button_set_value (spin_of (fixture, "Tax (%)"), 10);
+  widgets_settle ();
+  g_assert_cmpint (cost_in_plots (fixture), ==, 2670000);
+  gtk_switch_set_active (count, TRUE);
+  widgets_settle ();
+  g_assert_cmpint (cost_in_plots (fixture), ==, 2937000);
+  g_assert_true (qm_advisor_get_selected (fixture->advisor, NULL, NULL));
+  gtk_spin_button_set_value (spin_of (fixture, "Tax (%)"), 20);
+  widgets_settle ();
+  g_assert_cmpint (cost_in_plots (fixture), ==, 3204000);
+  g_assert_cmpstr (amount_of (fixture, "In all"), ==, "$32,040");
+  gtk_switch_set_active (count, FALSE);
+  widgets_settle ();
+  g_assert_cmpint (cost_in_plots (fixture), ==, 2670000);
+  g_assert_cmpstr (amount_of (fixture, "In all"), ==, "$32,040");
+}
+
+/* From one start of the program to the next. */
+static void
+test_kept (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (GSettings) settings = g_settings_new (QM_APP_ID);
+  g_autoptr (QmAdvisor) next = qm_advisor_new (widgets_catalog ());
+  gboolean counted;
+
+  enable (fixture, "Tax", TRUE);
+  gtk_spin_button_set_value (spin_of (fixture, "Tax (%)"), 7.25);
+  g_object_set (fixture->advisor, "total-cost", TRUE, NULL);
+  qm_advisor_save (fixture->advisor, settings);
+  qm_advisor_restore (next, settings);
+  g_object_get (next, "total-cost", &counted, NULL);
+  g_assert_true (counted);
+  g_assert_cmpint (qm_advisor_get_ownership (next)->tax_ppm, ==, 72500);
+  g_assert_cmpint (qm_advisor_get_ownership (next)->parts, ==,
+                   QM_OWNERSHIP_TAX);
+
+  /* What cannot be, as somebody wrote it there by hand, is left out. */
+  g_settings_set_value (settings, "ownership-values",
+                        g_variant_new_parsed ("{'pue': 0.5, 'tax': 3.0}"));
+  qm_advisor_restore (next, settings);
+  g_assert_cmpint (qm_advisor_get_ownership (next)->pue_ppm, ==,
+                   qm_ownership_settings_default ().pue_ppm);
+  g_assert_cmpint (qm_advisor_get_ownership (next)->tax_ppm, ==, 30000);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -204,5 +273,8 @@ main (int argc, char **argv)
   g_test_add ("/ownership/rent", Fixture, NULL, set_up, test_rent, tear_down);
   g_test_add ("/ownership/selection", Fixture, NULL, set_up, test_selection,
               tear_down);
+  g_test_add ("/ownership/counted", Fixture, NULL, set_up, test_counted,
+              tear_down);
+  g_test_add ("/ownership/kept", Fixture, NULL, set_up, test_kept, tear_down);
   return g_test_run ();
 }

@@ -3,6 +3,7 @@
 /* A plot on the screen, through the event controllers that it has. */
 
 #include "tests/ui/widgets.h"
+#include "ui/advisor/qm-advice-source.h"
 #include "ui/advisor/qm-plot-grid.h"
 #include "ui/qm-plot-view.h"
 
@@ -18,13 +19,26 @@ typedef struct
   QmPlotView *view;
 } Fixture;
 
+static QmPlotView *
+new_view (QmAdvisor *advisor, guint topic, QmAdvicePlotKind kind)
+{
+  g_autoptr (QmPlotSource) source = qm_advice_source_new (advisor, topic, kind);
+
+  return QM_PLOT_VIEW (qm_plot_view_new (source));
+}
+
+static QmAdviceSource *
+source_of (QmPlotView *view)
+{
+  return QM_ADVICE_SOURCE (qm_plot_view_get_source (view));
+}
+
 static void
 set_up (Fixture *fixture, gconstpointer data)
 {
   fixture->advisor = qm_advisor_new (widgets_catalog ());
   fixture->window = gtk_window_new ();
-  fixture->view = QM_PLOT_VIEW (
-      qm_plot_view_new (fixture->advisor, 0, QM_ADVICE_PLOT_OVERALL));
+  fixture->view = new_view (fixture->advisor, 0, QM_ADVICE_PLOT_OVERALL);
   gtk_window_set_default_size (GTK_WINDOW (fixture->window), SIZE, SIZE);
   gtk_window_set_child (GTK_WINDOW (fixture->window),
                         GTK_WIDGET (fixture->view));
@@ -318,7 +332,8 @@ test_topic_goes (Fixture *fixture, gconstpointer data)
   GtkWidget *second;
 
   g_object_set (fixture->advisor, "models", two, NULL);
-  second = qm_plot_view_new (fixture->advisor, 1, QM_ADVICE_PLOT_EXPERIMENT);
+  second =
+      GTK_WIDGET (new_view (fixture->advisor, 1, QM_ADVICE_PLOT_EXPERIMENT));
   g_object_ref_sink (second);
   g_assert_nonnull (qm_plot_view_get_data (QM_PLOT_VIEW (second)));
   g_object_set (fixture->advisor, "models", one, NULL);
@@ -394,7 +409,7 @@ test_grid (void)
   g_assert_cmpuint (widgets_count_visible (grid, QM_TYPE_PLOT_VIEW), ==, 2);
   view =
       qm_plot_grid_get_view (QM_PLOT_GRID (grid), 0, QM_ADVICE_PLOT_EXPERIMENT);
-  g_assert_cmpuint (qm_plot_view_get_kind (view), ==,
+  g_assert_cmpuint (qm_advice_source_get_kind (source_of (view)), ==,
                     QM_ADVICE_PLOT_EXPERIMENT);
   g_assert_cmpint (gtk_widget_get_width (GTK_WIDGET (view)), <, 500);
 
@@ -403,7 +418,7 @@ test_grid (void)
   gtk_test_widget_wait_for_draw (window);
   g_assert_cmpuint (widgets_count_visible (grid, QM_TYPE_PLOT_VIEW), ==, 4);
   view = qm_plot_grid_get_view (QM_PLOT_GRID (grid), 1, QM_ADVICE_PLOT_OVERALL);
-  g_assert_cmpuint (qm_plot_view_get_topic (view), ==, 1);
+  g_assert_cmpuint (qm_advice_source_get_topic (source_of (view)), ==, 1);
   g_assert_cmpstr (qm_plot_view_get_data (view)->title, ==, "Pythia (1B)");
   qm_plot_grid_zoom (QM_PLOT_GRID (grid), 2);
   g_assert_true (qm_plot_view_is_zoomed (view));

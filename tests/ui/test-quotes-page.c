@@ -4,10 +4,13 @@
 
 #include "tests/ui/widgets.h"
 #include "ui/quotes/qm-quote-compare-view.h"
+#include "ui/quotes/qm-quote-draft.h"
 #include "ui/quotes/qm-quote-list.h"
 #include "ui/quotes/qm-quote-reader.h"
 #include "ui/quotes/qm-quote-view.h"
 #include "ui/quotes/qm-quotes-page.h"
+
+#include <glib/gstdio.h>
 
 static QmQuote *
 make_quote (const char *vendor, const char *number, QmDate until)
@@ -63,7 +66,7 @@ show_page (QmQuoteBook *book)
   GtkWidget *window = gtk_window_new ();
 
   gtk_window_set_default_size (GTK_WINDOW (window), 1200, 800);
-  gtk_window_set_child (GTK_WINDOW (window), qm_quotes_page_new (book));
+  gtk_window_set_child (GTK_WINDOW (window), qm_quotes_page_new (book, NULL));
   gtk_window_present (GTK_WINDOW (window));
   gtk_test_widget_wait_for_draw (window);
   return window;
@@ -165,6 +168,100 @@ test_compare (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+/* What is dropped on the page; whether the page takes it. */
+static gboolean
+drop (GtkWidget *page, GType type, gconstpointer content)
+{
+  g_autoptr (GListModel) controllers = gtk_widget_observe_controllers (page);
+  g_auto (GValue) value = G_VALUE_INIT;
+  gboolean taken = FALSE;
+  guint n = 0;
+
+  g_value_init (&value, type);
+  if (type == G_TYPE_STRING)
+    g_value_set_string (&value, content);
+  else
+    g_value_set_boxed (&value, content);
+  for (guint i = 0; i < g_list_model_get_n_items (controllers); i++)
+    {
+      g_autoptr (GtkEventController) controller =
+          g_list_model_get_item (controllers, i);
+
+      if (!GTK_IS_DROP_TARGET (controller))
+        continue;
+      g_signal_emit_by_name (controller, "drop", &value, 10.0, 10.0, &taken);
+      n++;
+    }
+  g_assert_cmpuint (n, ==, 1);
+  return taken;
+}
+
+/* The window that shows what was read, when it has read it. */
+static GtkWidget *
+wait_for_draft (void)
+{
+  GListModel *windows = gtk_window_get_toplevels ();
+
+  for (;;)
+    {
+      for (guint i = 0; i < g_list_model_get_n_items (windows); i++)
+        {
+          g_autoptr (GtkWidget) window = g_list_model_get_item (windows, i);
+
+          if (QM_IS_QUOTE_DRAFT (window)
+              && gtk_widget_get_mapped (
+                  widgets_find (window, QM_TYPE_QUOTE_VIEW, 0)))
+            return window;
+        }
+      g_main_context_iteration (NULL, TRUE);
+    }
+}
+
+static void
+expect_draft (GtkWidget *window, const char *vendor)
+{
+  GtkWidget *draft = wait_for_draft ();
+  const QmQuote *quote =
+      qm_quote_view_get_quote (widgets_find (draft, QM_TYPE_QUOTE_VIEW, 0));
+
+  g_assert_true (gtk_window_get_transient_for (GTK_WINDOW (draft))
+                 == GTK_WINDOW (window));
+  g_assert_cmpstr (quote->vendor, ==, vendor);
+  gtk_window_destroy (GTK_WINDOW (draft));
+  widgets_settle ();
+}
+
+#define DROPPED                                        \
+  "Vendor,Quote,Description,Quantity,Price,Currency\n" \
+  "%s,D-1,A100 GPU,2,9000,USD\n"
+
+static void
+test_drop (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  GtkWidget *page = gtk_window_get_child (GTK_WINDOW (window));
+  g_autofree char *folder = g_dir_make_tmp ("qm-test-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "an offer.csv", NULL);
+  g_autofree char *of_file = g_strdup_printf (DROPPED, "File");
+  g_autofree char *of_text = g_strdup_printf (DROPPED, "Text");
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GSList) files = g_slist_append (NULL, file);
+  GdkFileList *list = gdk_file_list_new_from_list (files);
+
+  g_assert_true (g_file_set_contents (path, of_file, -1, NULL));
+  g_assert_true (drop (page, GDK_TYPE_FILE_LIST, list));
+  expect_draft (window, "File");
+  g_assert_true (drop (page, G_TYPE_STRING, of_text));
+  expect_draft (window, "Text");
+  g_assert_false (drop (page, G_TYPE_STRING, NULL));
+
+  g_boxed_free (GDK_TYPE_FILE_LIST, list);
+  g_unlink (path);
+  g_rmdir (folder);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
 static void
 test_addresses (void)
 {
@@ -183,6 +280,7 @@ main (int argc, char **argv)
   g_test_add_func ("/quotes-page/delete-and-undo", test_delete_and_undo);
   g_test_add_func ("/quotes-page/choose-a-gpu", test_choose_a_gpu);
   g_test_add_func ("/quotes-page/compare", test_compare);
+  g_test_add_func ("/quotes-page/drop", test_drop);
   g_test_add_func ("/quotes-page/addresses", test_addresses);
   return g_test_run ();
 }

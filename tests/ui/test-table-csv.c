@@ -12,7 +12,8 @@
   "model,gpu,gpus,machine,machines,cost_usd,days,experiment_cost_usd," \
   "implied_utilization,verdict,recommended,provenance,source,"         \
   "engine,engine_version,measured_on,days_low,days_high,"              \
-  "gpu_price_usd,gpu_price_date,machine_price_usd,machine_price_date\r\n"
+  "gpu_price_usd,gpu_price_date,machine_price_usd,machine_price_date," \
+  "price_usd\r\n"
 
 static const QmGpu gpu = { .id = "rtx3090", .name = "GeForce RTX 3090" };
 static const QmMachine machine = { .id = "server-8gpu", .name = "Server" };
@@ -46,6 +47,7 @@ full_candidate (void)
     .gpus = 8,
     .machine = &machine,
     .machines = 1,
+    .price_minor = 1979999,
     .cost_minor = 2089999,
     .days = 29.5,
     .experiment_cost = 344.123,
@@ -81,7 +83,7 @@ test_full (void)
   expect (&row, 1,
           "pythia-1b,rtx3090,8,server-8gpu,1,20899.99,29.5,344.12,1.1931,"
           "impossible,yes,published,\"arXiv 2410.23261, table 1\",,,,,,"
-          "1300.00,2024-09-21,10499.99,2024-09\r\n");
+          "1300.00,2024-09-21,10499.99,2024-09,19799.99\r\n");
 }
 
 /* Whose time it is and when it was taken, and the interval of a predicted one.
@@ -101,10 +103,11 @@ test_engine (void)
   m.days_high = 31;
   m.source = "f";
   candidate.measurement = &m;
-  expect (&row, 1,
-          "pythia-1b,rtx3090,8,server-8gpu,1,20899.99,29.5,344.12,1.1931,"
-          "impossible,yes,predicted,f,pytorch,\"torch 2.11.0, cuda 13.0\","
-          "2026-11-21,25.25,31,1300.00,2024-09-21,10499.99,2024-09\r\n");
+  expect (
+      &row, 1,
+      "pythia-1b,rtx3090,8,server-8gpu,1,20899.99,29.5,344.12,1.1931,"
+      "impossible,yes,predicted,f,pytorch,\"torch 2.11.0, cuda 13.0\","
+      "2026-11-21,25.25,31,1300.00,2024-09-21,10499.99,2024-09,19799.99\r\n");
 }
 
 static void
@@ -116,6 +119,7 @@ test_unknown (void)
 
   undated.observed_on = (QmDate){ 0, 0, 0 };
   candidate.machine = NULL;
+  candidate.price_minor = -1;
   candidate.cost_minor = -1;
   candidate.days = NAN;
   candidate.experiment_cost = NAN;
@@ -125,7 +129,7 @@ test_unknown (void)
   candidate.gpu_price = &undated;
   candidate.machine_price = NULL;
   expect (&row, 1,
-          "pythia-1b,rtx3090,8,,1,,,,,unknown,no,,,,,,,,1300.00,,,\r\n");
+          "pythia-1b,rtx3090,8,,1,,,,,unknown,no,,,,,,,,1300.00,,,,\r\n");
 }
 
 static void
@@ -140,7 +144,7 @@ test_quotes (void)
   expect (&row, 1,
           "\"a \"\"large\"\" model\",rtx3090,8,server-8gpu,1,20899.99,29.5,"
           "344.12,1.1931,impossible,no,published,\"two\nlines\",,,,,,"
-          "1300.00,2024-09-21,10499.99,2024-09\r\n");
+          "1300.00,2024-09-21,10499.99,2024-09,19799.99\r\n");
 }
 
 /* What a spreadsheet would run. */

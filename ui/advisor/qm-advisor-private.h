@@ -24,6 +24,8 @@ struct _QmAdvisor
   gboolean published_times;
   gboolean current_prices;
   gboolean expired_quotes;
+  gboolean total_cost;
+  QmOwnershipSettings ownership;
   gboolean naive_settings;
   gboolean desktops;
   gboolean servers;

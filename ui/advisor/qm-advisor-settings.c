@@ -7,9 +7,10 @@
 #include "ui/advisor/qm-advisor.h"
 
 static const char *const flag_keys[] = { "published-times", "current-prices",
-                                         "expired-quotes",  "naive-settings",
-                                         "desktops",        "servers",
-                                         "log-axes",        "portfolio" };
+                                         "expired-quotes",  "total-cost",
+                                         "naive-settings",  "desktops",
+                                         "servers",         "log-axes",
+                                         "portfolio" };
 static const char *const number_keys[] = { "budget", "deadline", "lifetime" };
 
 static void
@@ -59,6 +60,35 @@ save_times_of (QmAdvisor *self, GSettings *settings)
                          qm_times_of_name ((QmTimesOf) times_of));
 }
 
+/* What differs from the defaults, by key, and the parts that are on. */
+static void
+save_ownership (QmAdvisor *self, GSettings *settings)
+{
+  const QmOwnershipSettings *ownership = qm_advisor_get_ownership (self);
+  g_autoptr (GPtrArray) assumptions = qm_ownership_assumptions (ownership);
+  GVariantBuilder values, parts;
+
+  g_variant_builder_init (&values, G_VARIANT_TYPE ("a{sd}"));
+  for (guint i = 0; i < assumptions->len; i++)
+    {
+      const QmAssumption *assumption = g_ptr_array_index (assumptions, i);
+
+      /* The lifetime is the question's. */
+      if (assumption->changed && !g_str_equal (assumption->key, "lifetime"))
+        g_variant_builder_add (&values, "{sd}", assumption->key,
+                               qm_ownership_get (ownership, assumption->key));
+    }
+  g_settings_set_value (settings, "ownership-values",
+                        g_variant_builder_end (&values));
+  g_variant_builder_init (&parts, G_VARIANT_TYPE ("as"));
+  for (guint part = 1; part <= QM_OWNERSHIP_ALL; part <<= 1)
+    if ((ownership->parts & part) != 0)
+      g_variant_builder_add (&parts, "s",
+                             qm_ownership_part_name ((QmOwnershipParts) part));
+  g_settings_set_value (settings, "ownership-parts",
+                        g_variant_builder_end (&parts));
+}
+
 void
 qm_advisor_save (QmAdvisor *self, GSettings *settings)
 {
@@ -85,6 +115,7 @@ qm_advisor_save (QmAdvisor *self, GSettings *settings)
   g_settings_set_strv (settings, "models", (const char *const *) models);
   g_settings_set_int (settings, "at-once", at_once);
   save_times_of (self, settings);
+  save_ownership (self, settings);
   save_runs (self, settings);
   save_filters (self, settings);
 }
@@ -136,6 +167,45 @@ restore_times_of (QmAdvisor *self, GSettings *settings)
       g_object_set (self, "times-of", i, NULL);
 }
 
+/* Sets one assumption, unless nothing can be computed with it. */
+static void
+restore_assumption (QmOwnershipSettings *ownership,
+                    const char *key,
+                    double value)
+{
+  const QmOwned probe = { .price = { .minor = 100000, .currency = "USD" },
+                          .machines = 1,
+                          .gpus = 1,
+                          .gpu_watts = 100 };
+  QmOwnershipSettings changed = *ownership;
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+  QmOwnership sum;
+
+  g_ascii_formatd (text, sizeof text, "%.6f", value);
+  if (qm_ownership_settings_set (&changed, key, text, NULL)
+      && qm_ownership_compute (&changed, &probe, &sum, NULL))
+    *ownership = changed;
+}
+
+static void
+restore_ownership (QmAdvisor *self, GSettings *settings)
+{
+  QmOwnershipSettings ownership = qm_ownership_settings_default ();
+  g_autoptr (GVariant) values =
+      g_settings_get_value (settings, "ownership-values");
+  g_auto (GStrv) parts = g_settings_get_strv (settings, "ownership-parts");
+  GVariantIter iter;
+  const char *key;
+  double value;
+
+  g_variant_iter_init (&iter, values);
+  while (g_variant_iter_next (&iter, "{&sd}", &key, &value))
+    restore_assumption (&ownership, key, value);
+  for (guint i = 0; parts[i] != NULL; i++)
+    ownership.parts |= qm_ownership_part_of_name (parts[i]);
+  qm_advisor_set_ownership (self, &ownership);
+}
+
 void
 qm_advisor_restore (QmAdvisor *self, GSettings *settings)
 {
@@ -155,6 +225,7 @@ qm_advisor_restore (QmAdvisor *self, GSettings *settings)
   g_object_set (self, "models", models, "at-once",
                 g_settings_get_int (settings, "at-once"), NULL);
   restore_times_of (self, settings);
+  restore_ownership (self, settings);
   restore_runs (self, settings);
   restore_filters (self, settings);
   g_object_thaw_notify (G_OBJECT (self));

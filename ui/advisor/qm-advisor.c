@@ -24,6 +24,7 @@ enum
   PROP_PUBLISHED_TIMES,
   PROP_CURRENT_PRICES,
   PROP_EXPIRED_QUOTES,
+  PROP_TOTAL_COST,
   PROP_NAIVE_SETTINGS,
   PROP_DESKTOPS,
   PROP_SERVERS,
@@ -76,6 +77,8 @@ base_question (QmAdvisor *self)
                     | (self->servers ? QM_KINDS_SERVER : 0);
   question->at_once = self->at_once;
   question->expired_offers = self->expired_quotes;
+  if (self->total_cost)
+    qm_question_set_ownership (question, &self->ownership);
   if (self->offers != NULL)
     question->offers = qm_offers_ref (self->offers);
 
@@ -139,16 +142,71 @@ build_topics (QmAdvisor *self)
     }
 }
 
+/* What a selection is of, whatever its index. */
+typedef struct
+{
+  char *topic;
+  QmCandidate candidate; /* only the catalog's pointers are looked at */
+  gboolean whole;
+} Remembered;
+
+static void
+remember_selection (QmAdvisor *self, Remembered *remembered)
+{
+  const QmTopic *topic;
+  guint n;
+
+  if (!self->has_selection)
+    return;
+  topic = g_ptr_array_index (self->topics, self->selected_topic);
+  remembered->topic = g_strdup (topic->title);
+  remembered->candidate =
+      qm_advice_candidates (topic->advice, &n)[self->selected_candidate];
+  remembered->whole = qm_candidate_is_whole (&remembered->candidate);
+}
+
+/* Selects the same machine with the same time again, where it still is one. */
+static void
+select_again (QmAdvisor *self, const Remembered *remembered)
+{
+  const QmCandidate *was = &remembered->candidate;
+
+  self->has_selection = FALSE;
+  for (guint t = 0; remembered->topic != NULL && t < self->topics->len; t++)
+    {
+      const QmTopic *topic = g_ptr_array_index (self->topics, t);
+      guint n;
+      const QmCandidate *candidates = qm_advice_candidates (topic->advice, &n);
+
+      if (!g_str_equal (topic->title, remembered->topic))
+        continue;
+      for (guint i = 0; i < n && !self->has_selection; i++)
+        if (candidates[i].gpu == was->gpu && candidates[i].gpus == was->gpus
+            && candidates[i].foreign == was->foreign
+            && candidates[i].superseded == was->superseded
+            && qm_candidate_is_whole (&candidates[i]) == remembered->whole)
+          {
+            self->has_selection = TRUE;
+            self->selected_topic = t;
+            self->selected_candidate = i;
+          }
+    }
+}
+
 /* Brings the topics up to date and tells so. */
 static void
 ensure_topics (QmAdvisor *self)
 {
+  Remembered remembered = { 0 };
+
   if (!self->stale)
     return;
   self->stale = FALSE;
   g_clear_handle_id (&self->rebuild_source, g_source_remove);
+  remember_selection (self, &remembered);
   build_topics (self);
-  self->has_selection = FALSE;
+  select_again (self, &remembered);
+  g_free (remembered.topic);
   g_signal_emit (self, signals[REBUILT], 0);
   g_signal_emit (self, signals[SELECTION_CHANGED], 0);
 }
@@ -253,6 +311,8 @@ flag_of (QmAdvisor *self, guint property)
       return &self->current_prices;
     case PROP_EXPIRED_QUOTES:
       return &self->expired_quotes;
+    case PROP_TOTAL_COST:
+      return &self->total_cost;
     case PROP_NAIVE_SETTINGS:
       return &self->naive_settings;
     case PROP_DESKTOPS:
@@ -404,6 +464,7 @@ qm_advisor_class_init (QmAdvisorClass *klass)
   properties[PROP_PUBLISHED_TIMES] = flag_spec ("published-times", FALSE);
   properties[PROP_CURRENT_PRICES] = flag_spec ("current-prices", FALSE);
   properties[PROP_EXPIRED_QUOTES] = flag_spec ("expired-quotes", FALSE);
+  properties[PROP_TOTAL_COST] = flag_spec ("total-cost", FALSE);
   properties[PROP_NAIVE_SETTINGS] = flag_spec ("naive-settings", FALSE);
   properties[PROP_DESKTOPS] = flag_spec ("desktops", TRUE);
   properties[PROP_SERVERS] = flag_spec ("servers", TRUE);
@@ -436,6 +497,7 @@ qm_advisor_init (QmAdvisor *self)
   self->servers = TRUE;
   self->log_axes = TRUE;
   self->at_once = 1;
+  self->ownership = qm_ownership_settings_default ();
   self->gpus_off =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   self->counts_off = g_hash_table_new (NULL, NULL);
@@ -494,6 +556,24 @@ qm_advisor_set_offers (QmAdvisor *self, QmOffers *offers)
   g_clear_pointer (&self->offers, qm_offers_unref);
   self->offers = offers != NULL ? qm_offers_ref (offers) : NULL;
   qm_advisor_queue_rebuild (self);
+}
+
+const QmOwnershipSettings *
+qm_advisor_get_ownership (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
+
+  return &self->ownership;
+}
+
+void
+qm_advisor_set_ownership (QmAdvisor *self, const QmOwnershipSettings *ownership)
+{
+  g_return_if_fail (QM_IS_ADVISOR (self) && ownership != NULL);
+
+  self->ownership = *ownership;
+  if (self->total_cost)
+    qm_advisor_queue_rebuild (self);
 }
 
 static const QmTopic *

@@ -11,7 +11,7 @@
 
 #pragma once
 
-#include "pricing/advice/qm-advice.h"
+#include "pricing/advice/qm-ownership.h"
 
 #include <gio/gio.h>
 
@@ -36,6 +36,8 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  *   "times-of"   int      QmTimesOf: whose times
  *   "published-times"  boolean  FALSE: audited times
  *   "current-prices"   boolean  FALSE: the published prices
+ *   "total-cost"       boolean  costs are what owning costs: see
+ *                               qm_advisor_get_ownership(); FALSE: the price
  *   "expired-quotes"   boolean  quotes that do not hold today count too
  *   "naive-settings"   boolean  FALSE: the optimal settings
  *   "desktops"   boolean  desktop machines take part
@@ -63,6 +65,13 @@ const QmCatalog *qm_advisor_get_catalog (QmAdvisor *self);
 
 /* The user's quotes, which go before the catalog's prices; NULL: none. */
 void qm_advisor_set_offers (QmAdvisor *self, QmOffers *offers);
+
+/* What owning is assumed to cost, over the "lifetime"; no default is restored
+ * by qm_advisor_reset().  Setting it rebuilds where "total-cost" is on.
+ * (transfer none) */
+const QmOwnershipSettings *qm_advisor_get_ownership (QmAdvisor *self);
+void qm_advisor_set_ownership (QmAdvisor *self,
+                               const QmOwnershipSettings *ownership);
 
 /* The answers; valid until "rebuilt" ("limits-changed" for the
  * recommendation).  (transfer none) */

@@ -29,10 +29,10 @@ struct _QmOwnershipWindow
   AdwComboRow *rent_row;
   AdwActionRow *rent_answer;
   AdwPreferencesGroup *parts;
+  GtkWidget *count_switch;
   GtkWidget *reset_button;
 
   QmAdvisor *advisor;
-  GSettings *stored;
   QmOwnershipSettings settings;
   AdwExpanderRow *expanders[N_PARTS];
   GtkLabel *amounts[N_PARTS];
@@ -120,67 +120,12 @@ find_subject (QmAdvisor *advisor)
 /* --- Settings ------------------------------------------------------------- */
 
 static void
-save (QmOwnershipWindow *self)
-{
-  g_autoptr (GPtrArray) assumptions =
-      qm_ownership_assumptions (&self->settings);
-  GVariantBuilder values, parts;
-
-  if (self->stored == NULL)
-    return;
-  g_variant_builder_init (&values, G_VARIANT_TYPE ("a{sd}"));
-  g_variant_builder_init (&parts, G_VARIANT_TYPE ("as"));
-  for (guint i = 0; i < assumptions->len; i++)
-    {
-      const QmAssumption *assumption = g_ptr_array_index (assumptions, i);
-      GtkSpinButton *spin = g_hash_table_lookup (self->spins, assumption->key);
-
-      if (assumption->changed && spin != NULL)
-        g_variant_builder_add (&values, "{sd}", assumption->key,
-                               gtk_spin_button_get_value (spin));
-    }
-  for (guint i = 0; i < N_PARTS; i++)
-    if ((self->settings.parts & part_rows[i].part) != 0)
-      g_variant_builder_add (&parts, "s",
-                             qm_ownership_part_name (part_rows[i].part));
-  g_settings_set_value (self->stored, "ownership-values",
-                        g_variant_builder_end (&values));
-  g_settings_set_value (self->stored, "ownership-parts",
-                        g_variant_builder_end (&parts));
-}
-
-static void
 set_value (QmOwnershipWindow *self, const char *key, double value)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
 
   g_ascii_formatd (text, sizeof text, "%.6f", value);
   qm_ownership_settings_set (&self->settings, key, text, NULL);
-}
-
-static void
-restore (QmOwnershipWindow *self)
-{
-  g_autoptr (GVariant) values = NULL;
-  g_auto (GStrv) parts = NULL;
-  GVariantIter iter;
-  const char *key;
-  double value;
-
-  if (self->stored == NULL)
-    return;
-  values = g_settings_get_value (self->stored, "ownership-values");
-  parts = g_settings_get_strv (self->stored, "ownership-parts");
-  g_variant_iter_init (&iter, values);
-  while (g_variant_iter_next (&iter, "{&sd}", &key, &value))
-    for (guint i = 0; i < G_N_ELEMENTS (inputs); i++)
-      if (strcmp (inputs[i].key, key) == 0 && value >= inputs[i].lower
-          && value <= inputs[i].upper)
-        set_value (self, key, value);
-  for (guint i = 0; i < N_PARTS; i++)
-    if (g_strv_contains ((const char *const *) parts,
-                         qm_ownership_part_name (part_rows[i].part)))
-      self->settings.parts |= part_rows[i].part;
 }
 
 /* --- The sums ------------------------------------------------------------- */
@@ -406,7 +351,7 @@ value_changed_cb (QmOwnershipWindow *self, GtkSpinButton *spin)
     return;
   set_value (self, g_object_get_data (G_OBJECT (spin), "key"),
              gtk_spin_button_get_value (spin));
-  save (self);
+  qm_advisor_set_ownership (self->advisor, &self->settings);
   refresh (self);
 }
 
@@ -424,7 +369,7 @@ enabled_changed_cb (QmOwnershipWindow *self,
         if (adw_expander_row_get_enable_expansion (row))
           self->settings.parts |= part_rows[i].part;
       }
-  save (self);
+  qm_advisor_set_ownership (self->advisor, &self->settings);
   refresh (self);
 }
 
@@ -456,7 +401,7 @@ reset_cb (QmOwnershipWindow *self)
 {
   self->settings = qm_ownership_settings_default ();
   sync_inputs (self);
-  save (self);
+  qm_advisor_set_ownership (self->advisor, &self->settings);
   refresh (self);
 }
 
@@ -480,6 +425,7 @@ make_input (QmOwnershipWindow *self, const QmAssumption *assumption, guint i)
   adw_action_row_set_subtitle (ADW_ACTION_ROW (row), assumption->source);
   gtk_spin_button_set_digits (GTK_SPIN_BUTTON (spin), inputs[i].digits);
   gtk_spin_button_set_numeric (GTK_SPIN_BUTTON (spin), TRUE);
+  gtk_editable_set_width_chars (GTK_EDITABLE (spin), 7);
   gtk_widget_set_valign (spin, GTK_ALIGN_CENTER);
   gtk_accessible_update_property (GTK_ACCESSIBLE (spin),
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, title, -1);
@@ -536,9 +482,7 @@ add_inputs (QmOwnershipWindow *self, AdwExpanderRow *row, QmOwnershipParts part)
 }
 
 GtkWidget *
-qm_ownership_window_new (GtkWindow *parent,
-                         QmAdvisor *advisor,
-                         GSettings *settings)
+qm_ownership_window_new (GtkWindow *parent, QmAdvisor *advisor)
 {
   QmOwnershipWindow *self;
 
@@ -548,8 +492,9 @@ qm_ownership_window_new (GtkWindow *parent,
   self = g_object_new (QM_TYPE_OWNERSHIP_WINDOW, "transient-for", parent,
                        "destroy-with-parent", TRUE, NULL);
   self->advisor = g_object_ref (advisor);
-  g_set_object (&self->stored, settings);
-  restore (self);
+  self->settings = *qm_advisor_get_ownership (advisor);
+  g_object_bind_property (advisor, "total-cost", self->count_switch, "active",
+                          G_BINDING_SYNC_CREATE | G_BINDING_BIDIRECTIONAL);
   sync_inputs (self);
   g_signal_connect_object (advisor, "rebuilt", G_CALLBACK (refresh), self,
                            G_CONNECT_SWAPPED);
@@ -567,7 +512,6 @@ qm_ownership_window_dispose (GObject *object)
   QmOwnershipWindow *self = QM_OWNERSHIP_WINDOW (object);
 
   g_clear_object (&self->advisor);
-  g_clear_object (&self->stored);
   G_OBJECT_CLASS (qm_ownership_window_parent_class)->dispose (object);
 }
 
@@ -609,6 +553,7 @@ qm_ownership_window_class_init (QmOwnershipWindowClass *klass)
   BIND (rent_row);
   BIND (rent_answer);
   BIND (parts);
+  BIND (count_switch);
   BIND (reset_button);
 #undef BIND
   gtk_widget_class_bind_template_callback (widget_class, refresh);

@@ -16,10 +16,8 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     QmOwnershipWindow, qm_ownership_window, QM, OWNERSHIP_WINDOW, AdwWindow)
 
-/* A window above `parent`.  What is switched on and assumed is kept in
- * `settings`, which may be NULL. */
-GtkWidget *qm_ownership_window_new (GtkWindow *parent,
-                                    QmAdvisor *advisor,
-                                    GSettings *settings);
+/* A window above `parent`, which may be NULL.  What is switched on and assumed
+ * is the advisor's. */
+GtkWidget *qm_ownership_window_new (GtkWindow *parent, QmAdvisor *advisor);
 
 G_END_DECLS

@@ -220,7 +220,9 @@ update_views (QmPlotGrid *self)
         g_ptr_array_remove_index (views, views->len - 1);
       while (views->len < n)
         {
-          GtkWidget *view = qm_plot_view_new (self->advisor, views->len, kind);
+          g_autoptr (QmPlotSource) source =
+              qm_advice_source_new (self->advisor, views->len, kind);
+          GtkWidget *view = qm_plot_view_new (source);
 
           /* In the order in which the focus should move. */
           if (views->len > 0)

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "ui/advisor/qm-advice-source.h"
 #include "ui/qm-plot-view.h"
 
 G_BEGIN_DECLS

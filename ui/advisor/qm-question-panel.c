@@ -25,6 +25,7 @@ struct _QmQuestionPanel
   GtkWidget *settings_row;
   GtkWidget *prices_row;
   GtkWidget *expired_switch;
+  GtkWidget *total_cost_switch;
   GtkWidget *lifetime_reset;
   GtkWidget *lifetime_spin;
   GtkAdjustment *lifetime_adjustment;
@@ -152,6 +153,7 @@ qm_question_panel_constructed (GObject *object)
   bind (self, "naive-settings", self->settings_row, "second");
   bind (self, "current-prices", self->prices_row, "second");
   bind (self, "expired-quotes", self->expired_switch, "active");
+  bind (self, "total-cost", self->total_cost_switch, "active");
   bind (self, "lifetime", self->lifetime_adjustment, "value");
 
   g_signal_connect_object (self->advisor, "notify::lifetime",
@@ -248,6 +250,8 @@ qm_question_panel_class_init (QmQuestionPanelClass *klass)
                                         prices_row);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         expired_switch);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        total_cost_switch);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         lifetime_reset);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,

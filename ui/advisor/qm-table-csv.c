@@ -10,7 +10,8 @@
   "model,gpu,gpus,machine,machines,cost_usd,days,experiment_cost_usd," \
   "implied_utilization,verdict,recommended,provenance,source,"         \
   "engine,engine_version,measured_on,days_low,days_high,"              \
-  "gpu_price_usd,gpu_price_date,machine_price_usd,machine_price_date\r\n"
+  "gpu_price_usd,gpu_price_date,machine_price_usd,machine_price_date," \
+  "price_usd\r\n"
 
 static void
 append_text (GString *csv, const char *text)
@@ -130,6 +131,8 @@ append_row (GString *csv, const QmTableRow *row)
   append_engine (csv, measurement);
   append_price (csv, candidate->gpu_price);
   append_price (csv, candidate->machine_price);
+  g_string_append_c (csv, ',');
+  append_minor (csv, candidate->price_minor);
   g_string_append (csv, "\r\n");
 }
 

@@ -20,6 +20,7 @@ struct _QmAdvicePlot
 {
   QmAdvicePlotKind kind;
   gboolean portfolio;
+  gboolean ownership;            /* costs are totals */
   const QmCandidate *candidates; /* the advice's */
   QmPlotData data;
   QmPlotPoint *points;
@@ -270,7 +271,8 @@ static const char *
 cost_title (const QmAdvicePlot *self)
 {
   if (self->kind == QM_ADVICE_PLOT_OVERALL)
-    return _ ("Overall cost (USD)");
+    return self->ownership ? _ ("Total cost of owning (USD)")
+                           : _ ("Overall cost (USD)");
   return self->portfolio ? _ ("Cost of a year’s runs (USD)")
                          : _ ("Experiment cost (USD)");
 }
@@ -315,6 +317,7 @@ qm_advice_plot_new (const QmCatalog *catalog,
   data = &self->data;
   self->kind = kind;
   self->portfolio = qm_advice_is_portfolio (advice);
+  self->ownership = qm_advice_counts_ownership (advice);
   self->candidates = qm_advice_candidates (advice, &n);
   self->series = g_array_new (FALSE, FALSE, sizeof (QmPlotSeries));
   self->title = g_strdup (title);
@@ -475,19 +478,34 @@ add_audit (GString *text, const QmCandidate *candidate)
                                    qm_prose_verdict_name (candidate->verdict)));
 }
 
-static char *
-describe (const QmCandidate *candidate, gboolean portfolio)
+/* What it costs in all, and what of that is the price. */
+static void
+add_cost (GString *text, const QmCandidate *candidate, gboolean ownership)
 {
-  GString *text = g_string_new (NULL);
   g_autofree char *cost =
       qm_format_money ((double) candidate->cost_minor / 100, CURRENCY, FALSE);
+  g_autofree char *price =
+      qm_format_money ((double) candidate->price_minor / 100, CURRENCY, FALSE);
+
+  if (ownership)
+    /* Translators: two amounts. */
+    add_line (text, g_strdup_printf (_ ("Total cost of owning %s, price %s"),
+                                     cost, price));
+  else
+    add_line (text, g_strdup_printf (_ ("Overall cost %s"), cost));
+}
+
+static char *
+describe (const QmCandidate *candidate, gboolean portfolio, gboolean ownership)
+{
+  GString *text = g_string_new (NULL);
   g_autofree char *days = qm_format_days (candidate->days);
   g_autofree char *experiment =
       qm_format_money (candidate->experiment_cost, CURRENCY, FALSE);
   g_autofree char *source = NULL;
 
   add_line (text, qm_prose_candidate (candidate));
-  add_line (text, g_strdup_printf (_ ("Overall cost %s"), cost));
+  add_cost (text, candidate, ownership);
   add_line (text, g_strdup_printf (portfolio ? _ ("Time of a year’s runs %s")
                                              : _ ("Training time %s"),
                                    days));
@@ -527,7 +545,8 @@ qm_advice_plot_set_hovered (QmAdvicePlot *self, int index)
   self->data.hovered = index;
   g_clear_pointer (&self->hovered_label, g_free);
   if (index >= 0)
-    self->hovered_label = describe (&self->candidates[index], self->portfolio);
+    self->hovered_label =
+        describe (&self->candidates[index], self->portfolio, self->ownership);
   self->data.hovered_label = self->hovered_label;
 }
 

@@ -5,158 +5,161 @@
 #include "ui/quotes/qm-price-history.h"
 
 #include "pricing/quotes/qm-quote-store-prices.h"
-#include "ui/plot/qm-plot.h"
-#include "ui/qm-theme.h"
+#include "ui/qm-legend.h"
+#include "ui/qm-plot-view.h"
+#include "ui/quotes/qm-price-source.h"
 #include "ui/quotes/qm-quote-text.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
-/* Days before the first and after the last price. */
-#define MARGIN_DAYS 30
+#define ZOOM_STEP 1.25
+
+/* Rows of the list; the plot has all prices. */
+#define MAX_ROWS 200
 
 struct _QmPriceHistory
 {
   AdwWindow parent_instance;
 
-  GtkWidget *area;
+  AdwBin *plot_bin;
+  AdwBin *legend_bin;
+  GtkWidget *group_box;
+  GtkDropDown *group;
   GtkListBox *list;
   GtkLabel *left_out;
 
-  char *title;
-  GArray *points; /* QmPlotPoint */
+  GPtrArray *history; /* QmPricePoint */
+  GArray *groups;     /* QmPriceGroup */
+  QmPlotSource *source;
+  QmPlotView *view;
+  QmLegend *legend;
 };
 
 G_DEFINE_FINAL_TYPE (QmPriceHistory, qm_price_history, ADW_TYPE_WINDOW)
 
 static void
-draw_cb (GtkDrawingArea *area,
-         cairo_t *cr,
-         int width,
-         int height,
-         gpointer user_data)
+show_left_out (QmPriceHistory *self, guint n)
 {
-  QmPriceHistory *self = user_data;
-  const QmPlotSeries series[] = { { _ ("Quoted"), 0 }, { _ ("Seen"), 1 } };
-  QmPlotData data = {
-    .title = self->title,
-    .x = { .title = _ ("Day"), .unit = QM_PLOT_UNIT_DATE, .limit = NAN },
-    .y = { .title = _ ("Price of one"),
-           .unit = QM_PLOT_UNIT_MONEY,
-           .currency = "USD",
-           .min = NAN,
-           .max = NAN,
-           .limit = NAN },
-    .series = series,
-    .n_series = G_N_ELEMENTS (series),
-    .points = (const QmPlotPoint *) (gpointer) self->points->data,
-    .n_points = self->points->len,
-    .recommended = -1,
-    .selected = -1,
-    .hovered = -1,
-    .legend = TRUE,
-    .empty_text = _ ("No price is known"),
-  };
-
-  data.x.min = data.x.max = NAN;
-  if (self->points->len > 0)
-    {
-      data.x.min = g_array_index (self->points, QmPlotPoint, 0).x - MARGIN_DAYS;
-      data.x.max =
-          g_array_index (self->points, QmPlotPoint, self->points->len - 1).x
-          + MARGIN_DAYS;
-    }
-  qm_plot_draw (cr, &data, width, height, qm_theme_current (),
-                QM_PLOT_LAYER_ALL);
-}
-
-/* The price in USD at the rate of its day; FALSE where there is no rate. */
-static gboolean
-convert (QmRates *rates, const QmPricePoint *point, gint64 *micros)
-{
-  QmCrossRate rate;
-
-  return rates != NULL
-         && qm_rates_find (rates, point->currency, "USD", point->date,
-                           QM_RATES_STALE_DAYS, &rate, NULL)
-         && qm_cross_rate_convert_micros (&rate, point->micros, micros, NULL);
-}
-
-static void
-add_row (QmPriceHistory *self, const QmPricePoint *point)
-{
-  g_autofree char *price = qm_quote_price_text (point->micros, point->currency);
-  g_autofree char *day = qm_quote_date_entry_text (point->date);
-  const char *where = point->vendor != NULL ? point->vendor : point->source;
-  g_autofree char *markup =
-      g_markup_escape_text (where != NULL ? where : "", -1);
-  g_autofree char *title = g_strdup_printf ("%s: %s", day, price);
-  GtkWidget *row = g_object_new (ADW_TYPE_ACTION_ROW, "title", title,
-                                 "subtitle", markup, NULL);
-
-  gtk_list_box_prepend (self->list, row);
-}
-
-static void
-fill (QmPriceHistory *self, QmQuoteBook *book, GPtrArray *history)
-{
-  const QmDate epoch = { 1970, 1, 1 };
-  guint n_left_out = 0;
-  g_autofree char *text = NULL;
-
-  for (guint i = 0; i < history->len; i++)
-    {
-      const QmPricePoint *known = g_ptr_array_index (history, i);
-      QmPlotPoint point = { .weight = 1 };
-      gint64 micros;
-
-      if (known->unit != QM_PRICE_EACH)
-        continue;
-      add_row (self, known);
-      if (!convert (qm_quote_book_get_rates (book), known, &micros))
-        {
-          n_left_out++;
-          continue;
-        }
-      point.x = qm_date_days_between (epoch, known->date);
-      point.y = (double) micros / QM_MICROS_PER_UNIT;
-      point.series = known->quote != 0 ? 0 : 1;
-      g_array_append_val (self->points, point);
-    }
-  text = g_strdup_printf (
+  g_autofree char *text = g_strdup_printf (
       ngettext ("%u price is not drawn: no exchange rate of its day is known",
                 "%u prices are not drawn: no exchange rate of their day is "
                 "known",
-                n_left_out),
-      n_left_out);
+                n),
+      n);
+
   gtk_label_set_label (self->left_out, text);
-  gtk_widget_set_visible (GTK_WIDGET (self->left_out), n_left_out > 0);
+  gtk_widget_set_visible (GTK_WIDGET (self->left_out), n > 0);
+}
+
+static void
+group_cb (QmPriceHistory *self)
+{
+  guint selected = gtk_drop_down_get_selected (self->group);
+  const QmPlotData *data;
+
+  if (self->source == NULL || selected >= self->groups->len)
+    return;
+  show_left_out (self,
+                 qm_price_source_set_group (
+                     QM_PRICE_SOURCE (self->source),
+                     &g_array_index (self->groups, QmPriceGroup, selected)));
+  data = qm_plot_source_get_data (self->source);
+  qm_legend_set_plots (self->legend, &data, 1);
+  gtk_widget_set_visible (GTK_WIDGET (self->legend_bin), data->n_series > 1);
+}
+
+static void
+fill_groups (QmPriceHistory *self)
+{
+  g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
+
+  for (guint i = 0; i < self->groups->len; i++)
+    {
+      g_autofree char *name =
+          qm_price_group_text (&g_array_index (self->groups, QmPriceGroup, i));
+
+      gtk_string_list_append (names, name);
+    }
+  gtk_drop_down_set_model (self->group, G_LIST_MODEL (names));
+  gtk_widget_set_visible (self->group_box, self->groups->len > 1);
+}
+
+static void
+add_row (QmPriceHistory *self, const QmPricePoint *price)
+{
+  g_autofree char *amount =
+      qm_quote_price_text (price->micros, price->currency);
+  g_autofree char *day = qm_quote_date_entry_text (price->date);
+  const char *where = price->vendor != NULL ? price->vendor : price->source;
+  g_autofree char *markup =
+      g_markup_escape_text (where != NULL ? where : "", -1);
+  g_autofree char *title =
+      price->unit == QM_PRICE_HOUR
+          /* Translators: a date, a price. */
+          ? g_strdup_printf (_ ("%s: %s for an hour"), day, amount)
+          : g_strdup_printf ("%s: %s", day, amount);
+  GtkWidget *row = g_object_new (ADW_TYPE_ACTION_ROW, "title", title,
+                                 "subtitle", markup, NULL);
+
+  gtk_list_box_append (self->list, row);
+}
+
+static void
+fill_list (QmPriceHistory *self)
+{
+  guint n = MIN (self->history->len, MAX_ROWS);
+  guint more = self->history->len - n;
+
+  for (guint i = 0; i < n; i++)
+    add_row (self,
+             g_ptr_array_index (self->history, self->history->len - 1 - i));
+  if (more > 0)
+    {
+      g_autofree char *text =
+          g_strdup_printf (ngettext ("%u older price is in the plot only",
+                                     "%u older prices are in the plot only",
+                                     more),
+                           more);
+
+      gtk_list_box_append (self->list, g_object_new (ADW_TYPE_ACTION_ROW,
+                                                     "title", text, NULL));
+    }
+}
+
+static void
+add_plot (QmPriceHistory *self, const char *name, QmRates *rates)
+{
+  self->source = qm_price_source_new (name, self->history, rates);
+  self->view = QM_PLOT_VIEW (qm_plot_view_new (self->source));
+  self->legend = QM_LEGEND (qm_legend_new ());
+  adw_bin_set_child (self->plot_bin, GTK_WIDGET (self->view));
+  adw_bin_set_child (self->legend_bin, GTK_WIDGET (self->legend));
+  group_cb (self);
 }
 
 GtkWidget *
 qm_price_history_new (GtkWindow *parent, QmQuoteBook *book, const char *item)
 {
   QmPriceHistory *self;
-  g_autoptr (GPtrArray) history = NULL;
   g_autofree char *name = NULL;
-  g_autofree char *label = NULL;
+  g_autofree char *title = NULL;
 
   g_return_val_if_fail (QM_IS_QUOTE_BOOK (book) && item != NULL, NULL);
 
   name = qm_quote_item_text (qm_quote_book_get_catalog (book), item);
   self = g_object_new (QM_TYPE_PRICE_HISTORY, "transient-for", parent, NULL);
-  self->title = g_strdup (name);
   /* Translators: name of a GPU or machine. */
-  label = g_strdup_printf (_ ("Prices of %s"), name);
-  gtk_window_set_title (GTK_WINDOW (self), label);
-  history =
+  title = g_strdup_printf (_ ("Prices of %s"), name);
+  gtk_window_set_title (GTK_WINDOW (self), title);
+  self->history =
       qm_quote_store_price_history (qm_quote_book_get_store (book), item, NULL);
-  if (history != NULL)
-    fill (self, book, history);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->area),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, label,
-                                  GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
-                                  _ ("The list below says the same"), -1);
+  if (self->history == NULL)
+    self->history = g_ptr_array_new ();
+  self->groups = qm_price_groups (self->history);
+  fill_groups (self);
+  fill_list (self);
+  add_plot (self, name, qm_quote_book_get_rates (book));
   return GTK_WIDGET (self);
 }
 
@@ -165,7 +168,21 @@ qm_price_history_get_n_points (QmPriceHistory *self)
 {
   g_return_val_if_fail (QM_IS_PRICE_HISTORY (self), 0);
 
-  return self->points->len;
+  return qm_plot_source_get_data (self->source)->n_points;
+}
+
+static void
+zoom_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmPriceHistory *self = QM_PRICE_HISTORY (widget);
+
+  if (g_str_equal (name, "history.zoom-reset"))
+    qm_plot_view_zoom_reset (self->view);
+  else
+    qm_plot_view_zoom (self->view,
+                       g_str_equal (name, "history.zoom-in") ? ZOOM_STEP
+                                                             : 1 / ZOOM_STEP,
+                       NAN, NAN);
 }
 
 static void
@@ -173,10 +190,36 @@ qm_price_history_finalize (GObject *object)
 {
   QmPriceHistory *self = QM_PRICE_HISTORY (object);
 
-  g_clear_pointer (&self->points, g_array_unref);
-  g_free (self->title);
+  g_clear_object (&self->source);
+  g_clear_pointer (&self->history, g_ptr_array_unref);
+  g_clear_pointer (&self->groups, g_array_unref);
 
   G_OBJECT_CLASS (qm_price_history_parent_class)->finalize (object);
+}
+
+static void
+install_zoom (GtkWidgetClass *widget_class)
+{
+  static const struct
+  {
+    const char *action;
+    guint keys[3];
+  } zooms[] = {
+    { "history.zoom-in", { GDK_KEY_plus, GDK_KEY_equal, GDK_KEY_KP_Add } },
+    { "history.zoom-out", { GDK_KEY_minus, GDK_KEY_KP_Subtract } },
+    { "history.zoom-reset", { GDK_KEY_0, GDK_KEY_KP_0 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (zooms); i++)
+    {
+      gtk_widget_class_install_action (widget_class, zooms[i].action, NULL,
+                                       zoom_cb);
+      for (guint k = 0; k < G_N_ELEMENTS (zooms[i].keys); k++)
+        if (zooms[i].keys[k] != 0)
+          gtk_widget_class_add_binding_action (widget_class, zooms[i].keys[k],
+                                               GDK_CONTROL_MASK,
+                                               zooms[i].action, NULL);
+    }
 }
 
 static void
@@ -186,19 +229,22 @@ qm_price_history_class_init (QmPriceHistoryClass *klass)
 
   G_OBJECT_CLASS (klass)->finalize = qm_price_history_finalize;
 
+  install_zoom (widget_class);
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-price-history.ui");
-  gtk_widget_class_bind_template_child (widget_class, QmPriceHistory, area);
+  gtk_widget_class_bind_template_child (widget_class, QmPriceHistory, plot_bin);
+  gtk_widget_class_bind_template_child (widget_class, QmPriceHistory,
+                                        legend_bin);
+  gtk_widget_class_bind_template_child (widget_class, QmPriceHistory,
+                                        group_box);
+  gtk_widget_class_bind_template_child (widget_class, QmPriceHistory, group);
   gtk_widget_class_bind_template_child (widget_class, QmPriceHistory, list);
   gtk_widget_class_bind_template_child (widget_class, QmPriceHistory, left_out);
+  gtk_widget_class_bind_template_callback (widget_class, group_cb);
 }
 
 static void
 qm_price_history_init (QmPriceHistory *self)
 {
-  self->points = g_array_new (FALSE, FALSE, sizeof (QmPlotPoint));
   gtk_widget_init_template (GTK_WIDGET (self));
-  gtk_drawing_area_set_draw_func (GTK_DRAWING_AREA (self->area), draw_cb, self,
-                                  NULL);
-  qm_theme_watch (self->area, gtk_widget_queue_draw);
 }

@@ -15,8 +15,8 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     QmPriceHistory, qm_price_history, QM, PRICE_HISTORY, AdwWindow)
 
-/* A window on the prices of an item of the catalog, in USD at the rates of
- * their days.  Prices for an hour are left out. */
+/* A window on the prices of an item of the catalog, those of one currency and
+ * unit at a time, or all in USD at the rates of their days. */
 GtkWidget *
 qm_price_history_new (GtkWindow *parent, QmQuoteBook *book, const char *item);
 

@@ -320,6 +320,43 @@ mark_cb (GtkCheckButton *button, GParamSpec *pspec, QmQuoteList *self)
     qm_quote_list_mark (self, *id, gtk_check_button_get_active (button));
 }
 
+/* GTK 4.8 gives the keyboard to what is in a row and never to the row itself,
+ * so that Enter would mark what it should open. */
+static gboolean
+open_cb (GtkEventControllerKey *controller,
+         guint keyval,
+         guint keycode,
+         GdkModifierType state,
+         QmQuoteList *self)
+{
+  GtkWidget *button =
+      gtk_event_controller_get_widget (GTK_EVENT_CONTROLLER (controller));
+  const gint64 *id = g_object_get_data (G_OBJECT (button), "id");
+
+  if (id == NULL
+      || (keyval != GDK_KEY_Return && keyval != GDK_KEY_KP_Enter
+          && keyval != GDK_KEY_ISO_Enter)
+      || (state & gtk_accelerator_get_default_mod_mask ()) != 0)
+    return FALSE;
+  qm_quote_list_select (self, *id);
+  g_signal_emit (self, signals[ACTIVATED], 0);
+  return TRUE;
+}
+
+static GtkWidget *
+new_mark_cell (QmQuoteList *self)
+{
+  GtkWidget *button = gtk_check_button_new ();
+  GtkEventController *keys = gtk_event_controller_key_new ();
+
+  g_signal_connect_object (button, "notify::active", G_CALLBACK (mark_cb), self,
+                           0);
+  gtk_event_controller_set_propagation_phase (keys, GTK_PHASE_CAPTURE);
+  g_signal_connect_object (keys, "key-pressed", G_CALLBACK (open_cb), self, 0);
+  gtk_widget_add_controller (button, keys);
+  return button;
+}
+
 static GtkWidget *
 new_quote_cell (void)
 {
@@ -340,11 +377,7 @@ setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
   GtkWidget *cell;
 
   if (column->id == COLUMN_MARK)
-    {
-      cell = gtk_check_button_new ();
-      g_signal_connect_object (cell, "notify::active", G_CALLBACK (mark_cb),
-                               column->list, 0);
-    }
+    cell = new_mark_cell (column->list);
   else if (column->id == COLUMN_QUOTE)
     cell = new_quote_cell ();
   else

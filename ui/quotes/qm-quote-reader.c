@@ -39,13 +39,6 @@ typedef struct
   const QmMatcher *matcher;
 } Job;
 
-/* What the reader of pages needs. */
-typedef struct
-{
-  const QmPageRules *rules;
-  const char *charset;
-} PageData;
-
 G_DEFINE_FINAL_TYPE (QmQuoteReader, qm_quote_reader, G_TYPE_OBJECT)
 
 static void
@@ -208,41 +201,6 @@ read_file (QmQuoteReader *self, GCancellable *cancellable, GError **error)
   return FALSE;
 }
 
-static GPtrArray *
-read_page (const char *data,
-           gsize size,
-           const char *address,
-           const char *media_type,
-           gpointer user_data,
-           GCancellable *cancellable,
-           GError **error)
-{
-  const PageData *page = user_data;
-  const QmPageContext context = {
-    .charset = page->charset,
-    .url = qm_quote_reader_is_address (address) ? address : NULL,
-    .rules = page->rules,
-  };
-  g_autoptr (QmPageOffer) offer =
-      qm_page_read ((const guint8 *) data, size, &context, cancellable, error);
-  QmQuote *quote;
-  GPtrArray *quotes;
-
-  if (offer == NULL)
-    return NULL;
-  quote = qm_page_offer_to_quote (offer, address, NULL, qm_date_today ());
-  if (quote == NULL)
-    {
-      g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
-                   /* Translators: why. */
-                   _ ("the page says no price: %s"), offer->reason);
-      return NULL;
-    }
-  quotes = g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
-  g_ptr_array_add (quotes, quote);
-  return quotes;
-}
-
 static void
 thread_cb (GTask *task,
            gpointer source,
@@ -252,12 +210,11 @@ thread_cb (GTask *task,
   QmQuoteReader *self = source;
   const Job *job = task_data;
   g_autoptr (QmPageRules) rules = qm_page_rules_load_default (NULL);
-  PageData page = { .rules = rules };
+  QmPageContext page = { .rules = rules };
   QmImportOptions options = {
     .matcher = job->matcher,
     .mapping = job->mapping,
     .mappings = job->mappings,
-    .page_reader = read_page,
     .page_data = &page,
   };
   QmImport *import = NULL;

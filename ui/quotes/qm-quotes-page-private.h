@@ -29,7 +29,9 @@ struct _QmQuotesPage
   QmQuoteCompareView *compare_view;
 
   QmQuoteBook *book;
-  GArray *deleted; /* gint64 ids, to be restored from the end */
+  QmPriceWatch *watch;     /* NULL: nothing is watched */
+  GtkWidget *watch_window; /* weak; NULL: not open */
+  GArray *deleted;         /* gint64 ids, to be restored from the end */
   GtkFileChooserNative *chooser;
 };
 

@@ -5,6 +5,7 @@
 #include "ui/quotes/qm-quotes-page-private.h"
 
 #include "ui/quotes/qm-quote-text.h"
+#include "ui/quotes/qm-watch-window.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -219,6 +220,42 @@ failed_cb (QmQuotesPage *self, const char *message)
   gtk_stack_set_visible_child_name (self->stack, "failed");
 }
 
+/* The watch list. */
+
+static void
+watch_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmQuotesPage *self = QM_QUOTES_PAGE (widget);
+
+  if (qm_quote_book_get_store (self->book) == NULL)
+    return;
+  if (self->watch_window == NULL)
+    g_set_weak_pointer (&self->watch_window,
+                        qm_watch_window_new (qm_quotes_page_window (self),
+                                             self->watch));
+  gtk_window_present (GTK_WINDOW (self->watch_window));
+}
+
+/* The window of the watch list tells it itself. */
+static void
+refreshed_cb (QmQuotesPage *self, const char *message)
+{
+  if (self->watch_window == NULL)
+    qm_quotes_page_tell (self, message);
+}
+
+static void
+set_watch (QmQuotesPage *self, QmPriceWatch *watch)
+{
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "quotes.watch",
+                                 watch != NULL);
+  if (watch == NULL)
+    return;
+  self->watch = g_object_ref (watch);
+  g_signal_connect_object (watch, "finished", G_CALLBACK (refreshed_cb), self,
+                           G_CONNECT_SWAPPED);
+}
+
 static void
 set_book (QmQuotesPage *self, QmQuoteBook *book)
 {
@@ -233,13 +270,14 @@ set_book (QmQuotesPage *self, QmQuoteBook *book)
 }
 
 GtkWidget *
-qm_quotes_page_new (QmQuoteBook *book)
+qm_quotes_page_new (QmQuoteBook *book, QmPriceWatch *watch)
 {
   QmQuotesPage *self;
 
   g_return_val_if_fail (QM_IS_QUOTE_BOOK (book), NULL);
 
   self = g_object_new (QM_TYPE_QUOTES_PAGE, NULL);
+  set_watch (self, watch);
   set_book (self, book);
   return GTK_WIDGET (self);
 }
@@ -250,6 +288,8 @@ qm_quotes_page_dispose (GObject *object)
   QmQuotesPage *self = QM_QUOTES_PAGE (object);
 
   g_clear_object (&self->chooser);
+  g_clear_weak_pointer (&self->watch_window);
+  g_clear_object (&self->watch);
   g_clear_object (&self->book);
 
   G_OBJECT_CLASS (qm_quotes_page_parent_class)->dispose (object);
@@ -316,6 +356,11 @@ qm_quotes_page_class_init (QmQuotesPageClass *klass)
   gtk_widget_class_add_binding_action (widget_class, GDK_KEY_d,
                                        GDK_CONTROL_MASK, "quotes.compare",
                                        NULL);
+  gtk_widget_class_install_action (widget_class, "quotes.watch", NULL,
+                                   watch_cb);
+  gtk_widget_class_add_binding_action (widget_class, GDK_KEY_p,
+                                       GDK_CONTROL_MASK | GDK_SHIFT_MASK,
+                                       "quotes.watch", NULL);
 }
 
 static void
