@@ -368,6 +368,7 @@ qm_cli_json_candidate (const QmCandidate *candidate,
                        qm_cli_json_number (candidate->implied_utilization, 6));
   json_object_set_new (object, "verdict",
                        json_string (qm_verdict_name (candidate->verdict)));
+  json_object_set_new (object, "here", json_boolean (candidate->here));
   json_object_set_new (object, "foreign", json_boolean (candidate->foreign));
   json_object_set_new (object, "superseded",
                        json_boolean (candidate->superseded));

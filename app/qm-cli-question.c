@@ -77,6 +77,10 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
       options, "expired-quotes",
       _ ("Quotes that do not hold today count too, where none does"),
       &typed->expired_quotes);
+  qm_cli_options_add_flag (
+      options, "no-this-machine",
+      _ ("Leave out what qm-bench measured on this machine"),
+      &typed->no_this_machine);
   qm_cli_store_add_option (options, &typed->store);
 }
 
@@ -482,5 +486,7 @@ qm_cli_question_read (const QmCliQuestion *typed,
       || !read_portfolio (typed, catalog, question, error)
       || !read_quotes (typed, catalog, question, error))
     return NULL;
+  if (!typed->no_this_machine)
+    question->host = qm_host_times_load (catalog, NULL);
   return g_steal_pointer (&question);
 }

@@ -30,6 +30,7 @@ typedef struct
   GStrv store;
   gboolean no_quotes;
   gboolean expired_quotes;
+  gboolean no_this_machine;
 } QmCliQuestion;
 
 /* Adds the options of a question to a list of qm_cli_options_new(). */
@@ -45,7 +46,8 @@ GStrv qm_cli_question_models (const QmCliQuestion *typed,
                               gboolean several,
                               GError **error);
 
-/* Everything of the question but its model, with what the user's quotes offer.
+/* Everything of the question but its model, with what the user's quotes offer
+ * and what was measured on this machine.
  * Returns: (transfer full): NULL with a QM_CLI_ERROR. */
 QmQuestion *qm_cli_question_read (const QmCliQuestion *typed,
                                   const QmCatalog *catalog,

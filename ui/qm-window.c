@@ -174,6 +174,7 @@ open_advisor (QmWindow *self, const QmCatalog *catalog)
   AdwViewStackPage *page;
 
   self->advisor = qm_advisor_new (catalog);
+  qm_advisor_read_host (self->advisor);
   self->advisor_bin = ADW_BIN (adw_bin_new ());
   page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->advisor_bin),
                                     "advisor", _ ("Advisor"));
@@ -195,6 +196,7 @@ renew_advisor (QmWindow *self, const QmCatalog *catalog)
 
   g_object_get (self->page, "show-sidebar", &show_sidebar, NULL);
   self->advisor = qm_advisor_new (catalog);
+  qm_advisor_read_host (self->advisor);
   qm_advisor_ask_like (self->advisor, before);
   if (self->book != NULL)
     qm_advisor_set_offers (self->advisor,

@@ -15,6 +15,7 @@ struct _QmAdvice
   GArray *frontier;   /* int */
   GArray *experiment_frontier; /* int */
   GPtrArray *predictions;      /* QmMeasurement, of the candidates */
+  QmHostTimes *host;           /* which candidates have times of, or NULL */
   gboolean portfolio;
   gboolean ownership; /* costs are totals */
 };
@@ -136,7 +137,8 @@ advice_new_take (GArray *candidates)
   advice->candidates = candidates;
   advice->order = g_array_new (FALSE, FALSE, sizeof (int));
   for (int i = 0; i < (int) candidates->len; i++)
-    if (nth (advice, i)->cost_minor >= 0 && qm_known (nth (advice, i)->days))
+    if (nth (advice, i)->cost_minor >= 0 && !nth (advice, i)->here
+        && qm_known (nth (advice, i)->days))
       g_array_append_val (advice->order, i);
   g_array_sort_with_data (advice->order, compare_candidates, advice);
   find_frontiers (advice);
@@ -158,6 +160,8 @@ qm_advice_new (const QmCatalog *catalog,
   advice =
       advice_new_take (qm_candidates_build (catalog, question, predictions));
   advice->predictions = g_steal_pointer (&predictions);
+  if (question->host != NULL)
+    advice->host = qm_host_times_ref (question->host);
   advice->portfolio = question->runs != NULL && question->runs->len > 0;
   advice->ownership = question->ownership != NULL;
   return advice;
@@ -183,6 +187,7 @@ qm_advice_free (QmAdvice *advice)
   g_array_unref (advice->frontier);
   g_array_unref (advice->experiment_frontier);
   g_clear_pointer (&advice->predictions, g_ptr_array_unref);
+  g_clear_pointer (&advice->host, qm_host_times_unref);
   g_free (advice);
 }
 

@@ -19,6 +19,11 @@
  * recipes at optimal settings, fp32 at naive ones).  The verdict takes the
  * benefit of the doubt: it judges at days + the rounding of the source.
  *
+ * This machine is a candidate, too, where it was measured and the question has
+ * its times, whatever the filters: it is there already, so that its price is 0
+ * and its cost what it takes to run, where costs are totals.  It is never
+ * recommended, since nobody can buy it, and is on no frontier.
+ *
  * Building an advice looks at everything but the budget and the deadline;
  * qm_advice_recommend() then costs one pass, so that a slider can call it for
  * every pixel that it moves.
@@ -68,6 +73,8 @@ typedef struct
   const QmPrice *machine_price;
   const QmOffer *gpu_offer; /* the quotes that the prices are of, or NULL */
   const QmOffer *machine_offer;
+  guint here : 1;       /* this machine: costs nothing more, and is not to be
+                           bought */
   guint foreign : 1;    /* a time of other software than was asked for */
   guint superseded : 1; /* the place has a time that is better known */
   guint claimed : 1;    /* a price is only claimed: see qm_price_is_claimed() */

@@ -275,6 +275,87 @@ build_single (Builder *builder, const char *model, GArray *candidates)
     }
 }
 
+/* Whether this machine was measured there with what was asked for. */
+static gboolean
+is_measured_here (Builder *builder, const QmMeasurement *time)
+{
+  guint n;
+  const QmMeasurement *times = qm_host_times_list (builder->question->host, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (times[i].model == time->model && times[i].gpu == time->gpu
+        && times[i].gpus == time->gpus && times[i].settings == time->settings
+        && qm_selection_is_asked_for (builder->question, &times[i]))
+      return TRUE;
+  return FALSE;
+}
+
+/* The time of this machine that answers the question: as measured, or predicted
+ * from that of the other software, which otherwise is foreign; NULL where it
+ * does not count. */
+static const QmMeasurement *
+time_here (Builder *builder, const QmMeasurement *time, gboolean *foreign)
+{
+  const QmQuestion *question = builder->question;
+  QmMeasurement *predicted;
+
+  *foreign = FALSE;
+  if (qm_selection_is_asked_for (question, time))
+    return time;
+  if (question->times_of == QM_TIMES_OF_PUBLICATION
+      || is_measured_here (builder, time))
+    return NULL;
+  predicted =
+      qm_engine_pairs_predict (builder->pairs, time,
+                               question->times_of == QM_TIMES_OF_QUARTERMASTER
+                                   ? QM_ENGINE_QUARTERMASTER
+                                   : QM_ENGINE_PYTORCH);
+  *foreign = predicted == NULL;
+  if (predicted == NULL)
+    return time;
+  g_ptr_array_add (builder->predictions, predicted);
+  return predicted;
+}
+
+/* Appends this machine, which no filter of what may be bought leaves out. */
+static void
+append_here (Builder *builder, const char *model, GArray *candidates)
+{
+  const QmQuestion *question = builder->question;
+  const QmMeasurement *times;
+  guint n = 0;
+
+  if (question->host == NULL)
+    return;
+  times = qm_host_times_list (question->host, &n);
+  for (guint i = 0; i < n; i++)
+    {
+      gboolean foreign = FALSE;
+      const QmMeasurement *time =
+          strcmp (times[i].model->id, model) == 0
+                  && times[i].settings == question->settings
+              ? time_here (builder, &times[i], &foreign)
+              : NULL;
+      QmCandidate candidate = { .here = TRUE, .machines = 1 };
+
+      if (time == NULL)
+        continue;
+      candidate.gpu = time->gpu;
+      candidate.gpus = time->gpus;
+      candidate.measurement = time;
+      candidate.foreign = !!foreign;
+      candidate.days = time->days;
+      candidate.verdict =
+          qm_audit_measurement (time, &candidate.implied_utilization);
+      if (qm_known (candidate.implied_utilization))
+        candidate.audited = time;
+      set_cost (question, &candidate, 0);
+      finish (question, &candidate, candidate.days);
+      candidate.eligible = FALSE;
+      g_array_append_val (candidates, candidate);
+    }
+}
+
 /* Place -> the selected time of a model there that counts, the first of those
  * that are as good. */
 static GHashTable *
@@ -450,6 +531,9 @@ qm_candidates_build (const QmCatalog *catalog,
   if (question->runs != NULL && question->runs->len > 0)
     build_portfolio (&builder, candidates);
   else
-    build_single (&builder, question->model, candidates);
+    {
+      build_single (&builder, question->model, candidates);
+      append_here (&builder, question->model, candidates);
+    }
   return candidates;
 }

@@ -32,8 +32,8 @@ is_superseded (const QmCandidate *candidate)
 static gboolean
 is_unpriced (const QmCandidate *candidate)
 {
-  return candidate->gpu_price == NULL && candidate->machine_price == NULL
-         && qm_known (candidate->days);
+  return !candidate->here && candidate->gpu_price == NULL
+         && candidate->machine_price == NULL && qm_known (candidate->days);
 }
 
 static gboolean

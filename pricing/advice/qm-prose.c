@@ -31,6 +31,10 @@ qm_prose_candidate (const QmCandidate *candidate)
 {
   g_return_val_if_fail (candidate != NULL, NULL);
 
+  if (candidate->here)
+    /* Translators: GPUs, name of the GPU; as a name. */
+    return g_strdup_printf (_ ("This machine (%d × %s)"), candidate->gpus,
+                            candidate->gpu->name);
   if (qm_candidate_is_whole (candidate) && candidate->machines == 1)
     /* Translators: GPUs, name of the GPU, "Delta Computers, quote Q-17". */
     return g_strdup_printf (_ ("%d × %s (%s)"), candidate->gpus,
@@ -68,6 +72,8 @@ qm_prose_machine (const QmCandidate *candidate)
 {
   g_return_val_if_fail (candidate != NULL, NULL);
 
+  if (candidate->here)
+    return g_strdup (_ ("is here already"));
   if (qm_candidate_is_whole (candidate))
     return describe_whole (candidate);
   if (candidate->machine == NULL)
@@ -290,6 +296,45 @@ alternative_cheaper (const QmCandidate *best, const QmCandidate *other)
                           what, cost, days);
 }
 
+/* The fastest of this machine's times, or NULL. */
+static const QmCandidate *
+find_here (const QmAdvice *advice)
+{
+  const QmCandidate *found = NULL;
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (candidates[i].here && !candidates[i].foreign
+        && qm_known (candidates[i].days)
+        && (found == NULL || candidates[i].days < found->days))
+      found = &candidates[i];
+  return found;
+}
+
+/* Wait, or buy. */
+static char *
+alternative_here (const QmCandidate *best, const QmCandidate *here)
+{
+  g_autofree char *what = qm_prose_candidate (here);
+  g_autofree char *days = qm_format_days (here->days);
+  g_autofree char *saved = NULL;
+
+  if (best == NULL)
+    /* Translators: "This machine (1 × …)", training time. */
+    return g_strdup_printf (_ ("Buy nothing: %s is paid for and takes %s."),
+                            what, days);
+  if (here->days <= best->days)
+    /* Translators: "This machine (1 × …)", training time. */
+    return g_strdup_printf (_ ("Buy nothing: %s takes %s, no longer than what "
+                               "could be bought."),
+                            what, days);
+  saved = qm_format_days (here->days - best->days);
+  /* Translators: "This machine (1 × …)", training time, difference in time. */
+  return g_strdup_printf (_ ("Wait: %s is paid for and takes %s, %s longer."),
+                          what, days, saved);
+}
+
 GStrv
 qm_prose_alternatives (const QmAdvice *advice,
                        const QmRecommendation *recommendation)
@@ -318,6 +363,13 @@ qm_prose_alternatives (const QmAdvice *advice,
         g_strv_builder_add (builder, faster);
       if (cheaper != NULL)
         g_strv_builder_add (builder, cheaper);
+    }
+  other = find_here (advice);
+  if (other != NULL)
+    {
+      g_autofree char *here = alternative_here (best, other);
+
+      g_strv_builder_add (builder, here);
     }
   return g_strv_builder_end (builder);
 }

@@ -26,8 +26,8 @@ char *qm_prose_reason (const QmAdvice *advice,
                        const QmRecommendation *recommendation);
 
 /* What the alternatives are worth, one sentence an element: the runner-up, the
- * next faster and the next cheaper machine, in this order, those that exist.
- * (transfer full) */
+ * next faster and the next cheaper machine, and to wait for this one, in this
+ * order, those that exist.  (transfer full) */
 GStrv qm_prose_alternatives (const QmAdvice *advice,
                              const QmRecommendation *recommendation);
 

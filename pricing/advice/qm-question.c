@@ -51,6 +51,8 @@ qm_question_copy (const QmQuestion *question)
     copy->counts = g_array_copy (question->counts);
   if (question->offers != NULL)
     copy->offers = qm_offers_ref (question->offers);
+  if (question->host != NULL)
+    copy->host = qm_host_times_ref (question->host);
   copy->ownership = g_memdup2 (question->ownership, sizeof *copy->ownership);
   copy->runs = NULL;
   for (guint i = 0; question->runs != NULL && i < question->runs->len; i++)
@@ -72,6 +74,7 @@ qm_question_free (QmQuestion *question)
   g_clear_pointer (&question->counts, g_array_unref);
   g_clear_pointer (&question->runs, g_array_unref);
   g_clear_pointer (&question->offers, qm_offers_unref);
+  g_clear_pointer (&question->host, qm_host_times_unref);
   g_free (question->ownership);
   g_free (question);
 }

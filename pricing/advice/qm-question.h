@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "pricing/advice/qm-host-times.h"
 #include "pricing/advice/qm-offers.h"
 
 G_BEGIN_DECLS
@@ -85,6 +86,7 @@ typedef struct
   QmOwnershipSettings *ownership; /* costs, the budget with them, are totals of
                                      owning, over `lifetime_years` whatever
                                      stands in here; NULL: prices alone */
+  QmHostTimes *host;              /* of this machine; NULL: leave it out */
 } QmQuestion;
 
 /* A question with every default and no model. */

@@ -12,6 +12,7 @@ import random
 import re
 import resource
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -427,11 +428,107 @@ class Search(unittest.TestCase):
         del command[at:at + 2]
         result = self.run_command(command, env=environment)
         self.assertEqual(result.returncode, 0, result.stderr)
-        results = self.path('data/quartermaster/measurements/results.jsonl')
+        host = re.sub('[^A-Za-z0-9_-]', '-', socket.gethostname().split('.')[0])
+        results = self.path(
+            f'data/quartermaster/measurements/{host or "this-host"}.jsonl')
         self.assertEqual(len(lines_of(results)), 2)
         listed = self.run_command([BENCH, 'results'], env=environment)
         self.assertEqual(listed.returncode, 0, listed.stderr)
         self.assertEqual(listed.stdout.count('free-lunch'), 2)
+
+    def events(self, *more, status=0, **options):
+        result = self.search('--events', *more, status=status, **options)
+        lines = list(map(json.loads, result.stdout.splitlines()))
+        self.documented(lines)
+        return [line for line in lines if line['event'] != 'alive']
+
+    def test_dry_run(self):
+        lines = self.events('--dry-run')
+        self.assertEqual([line['event'] for line in lines],
+                         ['begin'] + ['configuration'] * (len(lines) - 3)
+                         + ['listed', 'end'])
+        configurations = lines[1:-2]
+        self.assertEqual([line['number'] for line in configurations],
+                         list(range(len(configurations))))
+        self.assertEqual({line['status'] for line in configurations},
+                         {'waiting'})
+        self.assertTrue(all(line['cost_s'] > 0 and line['fits']
+                            for line in configurations))
+        self.assertEqual(lines[-1]['left'], len(configurations))
+        self.assertAlmostEqual(
+            lines[-1]['left_s'],
+            sum(line['cost_s'] for line in configurations), 3)
+        self.assertEqual(lines_of(self.results), [])
+
+    def test_events(self):
+        lines = self.events('--methods', 'free-lunch')
+        self.assertEqual(lines[0]['device']['id'], 'cpu')
+        self.assertEqual(lines[0]['results'], self.results)
+        states = [[line['status'] for line in lines
+                   if line['event'] == 'configuration'
+                   and line['number'] == number] for number in range(2)]
+        self.assertEqual(states, [['waiting', 'running', 'measured']] * 2)
+        found = {line['number']: line for line in lines
+                 if line['event'] == 'configuration'}
+        for number, result in enumerate(lines_of(self.results)):
+            self.assertEqual(found[number]['days'], result['days'])
+            self.assertEqual(found[number]['micro_batch'],
+                             result['micro_batch'])
+        progress = [line for line in lines if line['event'] == 'progress']
+        self.assertTrue(all(0 <= line['done'] <= 1 and line['left_s'] >= 0
+                            for line in progress))
+        self.assertEqual((lines[-1]['event'], lines[-1]['left']), ('end', 0))
+        again = self.events('--methods', 'free-lunch')
+        self.assertEqual([line['known'] for line in again
+                          if line['event'] == 'configuration'], [True, True])
+
+    def test_events_of_what_does_not_fit(self):
+        lines = self.events('--memory', self.cap())
+        naive = [line for line in lines if line['event'] == 'configuration'
+                 and line['settings'] == 'naive']
+        self.assertEqual([line['status'] for line in naive],
+                         ['waiting', 'infeasible'])
+        self.assertFalse(naive[0]['fits'])
+        self.assertIn('needs', naive[0]['reason'])
+        self.assertIn('needs', naive[1]['reason'])
+
+    def test_busy_dry_run(self):
+        with open(self.results, 'w') as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            result = self.search('--dry-run', '--events', status=1)
+        self.assertIn('another search', result.stderr)
+
+    def test_last(self):
+        """SIGUSR1 lets the measurement that runs be finished."""
+        process = subprocess.Popen(
+            self.command('--events', config=SLOW, recipe=SLOW_RECIPE),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        for line in process.stdout:
+            if json.loads(line)['event'] == 'progress':
+                break
+        process.send_signal(signal.SIGUSR1)
+        rest, _ = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
+        end = json.loads(rest.splitlines()[-1])
+        self.assertEqual(end['event'], 'end')
+        self.assertGreater(end['left'], 0)
+        self.assertEqual(len(lines_of(self.results)), 1)
+
+    def test_several_models(self):
+        command = [BENCH, 'search', '--model', 'vit-large,pythia-160m',
+                   '--device', 'cpu', '--events', '--dry-run', '--methods',
+                   'free-lunch', '--results', self.results]
+        result = self.run_command(command)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        models = {json.loads(line).get('model')
+                  for line in result.stdout.splitlines()}
+        self.assertEqual(models - {None}, {'vit-large', 'pythia-160m'})
+        for wrong in ('vit-large,vit-large', 'vit-large,nothing',
+                      'vit-large,,pythia-160m'):
+            command[3] = wrong
+            self.assertEqual(self.run_command(command).returncode, 1)
 
     def test_refusals(self):
         for message, more in (

@@ -406,12 +406,19 @@ check_model_key (void)
 static void
 check_paths (void)
 {
+  static const char folder[] = "/data/quartermaster/measurements/";
+  static const char host[] = "abcdefghijklmnopqrstuvwxyz"
+                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
   char path[4096], now[QM_RESULTS_TIME_BYTES];
 
   check_case ("paths");
   setenv ("XDG_DATA_HOME", "/data", 1);
   CHECK (qm_results_default_path (path, sizeof path));
-  CHECK_STRING (path, "/data/quartermaster/measurements/results.jsonl");
+  CHECK (strncmp (path, folder, sizeof folder - 1) == 0);
+  CHECK (strcmp (path + strlen (path) - 6, ".jsonl") == 0);
+  CHECK (strlen (path) > sizeof folder - 1 + 6);
+  CHECK (strspn (path + sizeof folder - 1, host)
+         == strlen (path) - (sizeof folder - 1) - 6);
   CHECK (!qm_results_default_path (path, 30));
   qm_results_now (now);
   CHECK_INT ((int64_t) strlen (now), 20);

@@ -16,7 +16,7 @@
 #define SHORT  700
 #define MERCY  200
 #define LONG   20000
-#define LOOPED 400 /* the longest iteration; the machine may be busy */
+#define LOOPED 1000 /* the longest iteration; the machine may be busy */
 
 typedef struct
 {

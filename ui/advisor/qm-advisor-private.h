@@ -13,9 +13,12 @@ struct _QmAdvisor
   GObject parent_instance;
 
   const QmCatalog *catalog;
-  QmOffers *offers; /* NULL: none */
-  GPtrArray *gpus;  /* const char*, NULL-terminated: those with times */
-  GArray *counts;   /* int, ascending: those with times */
+  QmOffers *offers;  /* NULL: none */
+  QmHostTimes *host; /* of this machine; NULL: none */
+  gboolean reading_host;
+  gboolean read_host_again;
+  GPtrArray *gpus; /* const char*, NULL-terminated: those with times */
+  GArray *counts;  /* int, ascending: those with times */
 
   GStrv models;
   double budget;

@@ -81,6 +81,8 @@ base_question (QmAdvisor *self)
     qm_question_set_ownership (question, &self->ownership);
   if (self->offers != NULL)
     question->offers = qm_offers_ref (self->offers);
+  if (self->host != NULL)
+    question->host = qm_host_times_ref (self->host);
 
   if (g_hash_table_size (self->gpus_off) > 0)
     {
@@ -423,6 +425,7 @@ qm_advisor_finalize (GObject *object)
   g_clear_pointer (&self->runs, g_array_unref);
   g_clear_pointer (&self->topics, g_ptr_array_unref);
   g_clear_pointer (&self->offers, qm_offers_unref);
+  g_clear_pointer (&self->host, qm_host_times_unref);
   G_OBJECT_CLASS (qm_advisor_parent_class)->finalize (object);
 }
 

@@ -66,6 +66,13 @@ const QmCatalog *qm_advisor_get_catalog (QmAdvisor *self);
 /* The user's quotes, which go before the catalog's prices; NULL: none. */
 void qm_advisor_set_offers (QmAdvisor *self, QmOffers *offers);
 
+/* The times of this machine, which is then a candidate; NULL: it is none. */
+void qm_advisor_set_host (QmAdvisor *self, QmHostTimes *host);
+
+/* Reads them from the results file of this host, without blocking; to be called
+ * at the start and when a result has come. */
+void qm_advisor_read_host (QmAdvisor *self);
+
 /* What owning is assumed to cost, over the "lifetime"; no default is restored
  * by qm_advisor_reset().  Setting it rebuilds where "total-cost" is on.
  * (transfer none) */

@@ -6,6 +6,8 @@
 
 #include "ui/machine/qm-bench-log.h"
 
+#include <fcntl.h>
+#include <glib-unix.h>
 #include <glib/gi18n-lib.h>
 #include <signal.h>
 #include <string.h>
@@ -197,10 +199,10 @@ stop_step (QmBenchProcess *self)
   switch (self->step++)
     {
     case 0:
-      kill (self->pid, SIGINT);
+      g_subprocess_send_signal (self->child, SIGINT);
       break;
     case 1:
-      kill (self->pid, SIGTERM);
+      g_subprocess_send_signal (self->child, SIGTERM);
       break;
     default:
       kill_group (self);
@@ -426,24 +428,54 @@ exited_cb (GObject *child, GAsyncResult *result, gpointer data)
   conclude (self);
 }
 
-/* In the child, between fork and exec: what is safe after a fork only. */
+/* What the child needs between fork and exec. */
+typedef struct
+{
+  pid_t parent;
+  int tell; /* a pipe for its number: GSubprocess forgets that of a child that
+               has ended */
+} Birth;
+
+/* In the child: what is safe after a fork only. */
 static void
 child_setup (gpointer data)
 {
-  pid_t parent = (pid_t) GPOINTER_TO_INT (data);
+  const Birth *birth = data;
+  pid_t self = getpid ();
 
   prctl (PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid () != parent)
+  if (getppid () != birth->parent
+      || write (birth->tell, &self, sizeof self) != sizeof self)
     _exit (1);
   setpgid (0, 0);
   signal (SIGPIPE, SIG_DFL);
 }
 
-static gboolean
-launch (QmBenchProcess *self, GError **error)
+/* Starts a program and tells its number. */
+static GSubprocess *
+spawn (const char *const *words, pid_t *pid, GError **error)
 {
   g_autoptr (GSubprocessLauncher) launcher = g_subprocess_launcher_new (
       G_SUBPROCESS_FLAGS_STDOUT_PIPE | G_SUBPROCESS_FLAGS_STDERR_PIPE);
+  Birth birth = { .parent = getpid () };
+  GSubprocess *child;
+  int ends[2];
+
+  if (!g_unix_open_pipe (ends, FD_CLOEXEC, error))
+    return NULL;
+  birth.tell = ends[1];
+  g_subprocess_launcher_set_child_setup (launcher, child_setup, &birth, NULL);
+  child = g_subprocess_launcher_spawnv (launcher, words, error);
+  close (ends[1]);
+  if (child != NULL && read (ends[0], pid, sizeof *pid) != sizeof *pid)
+    *pid = 0;
+  close (ends[0]);
+  return child;
+}
+
+static gboolean
+launch (QmBenchProcess *self, GError **error)
+{
   g_autofree char *program = qm_bench_find ();
   g_autoptr (GPtrArray) words = g_ptr_array_new ();
 
@@ -457,11 +489,7 @@ launch (QmBenchProcess *self, GError **error)
   for (guint i = 0; self->arguments[i] != NULL; i++)
     g_ptr_array_add (words, self->arguments[i]);
   g_ptr_array_add (words, NULL);
-  g_subprocess_launcher_set_child_setup (launcher, child_setup,
-                                         GINT_TO_POINTER (getpid ()), NULL);
-  self->child =
-      g_subprocess_launcher_spawnv (launcher,
-                                    (const char *const *) words->pdata, error);
+  self->child = spawn ((const char *const *) words->pdata, &self->pid, error);
   return self->child != NULL;
 }
 
@@ -499,9 +527,6 @@ qm_bench_process_start (QmBenchProcess *self)
       set_timer (self, 0, missing_cb);
       return;
     }
-  self->pid =
-      (pid_t) g_ascii_strtoll (g_subprocess_get_identifier (self->child), NULL,
-                               10);
   self->out_open = self->err_open = TRUE;
   g_subprocess_wait_async (self->child, NULL, exited_cb, g_object_ref (self));
   read_output (self);

@@ -10,7 +10,6 @@
 #include "data/results-file.h"
 #include "ui/machine/qm-bench-session-private.h"
 
-#include <errno.h>
 #include <glib/gstdio.h>
 #include <limits.h>
 #include <math.h>
@@ -64,35 +63,70 @@ describe (QmBenchSession *self)
   return object;
 }
 
+/* What is to be in the file; NULL: there is to be none. */
+typedef struct
+{
+  char *path;
+  char *text;
+} Job;
+
+/* A home folder may be far away, and its disk busy.  Whoever cannot write there
+ * only has to choose anew. */
+static void
+work (gpointer data, gpointer user_data)
+{
+  Job *job = data;
+  g_autofree char *folder = g_path_get_dirname (job->path);
+
+  if (job->text == NULL)
+    g_unlink (job->path);
+  else
+    {
+      g_mkdir_with_parents (folder, 0700);
+      g_file_set_contents_full (job->path, job->text, -1,
+                                G_FILE_SET_CONTENTS_CONSISTENT, 0600, NULL);
+    }
+  g_free (job->path);
+  free (job->text);
+  g_free (job);
+}
+
+/* Does one after the other, and does not wait for it.  `text` is jansson's. */
+static void
+put (char *text)
+{
+  static GThreadPool *pool;
+  char *path = path_of_session ();
+  Job *job;
+
+  if (path == NULL)
+    {
+      free (text);
+      return;
+    }
+  if (pool == NULL)
+    pool = g_thread_pool_new (work, NULL, 1, FALSE, NULL);
+  job = g_new0 (Job, 1);
+  job->path = path;
+  job->text = text;
+  g_thread_pool_push (pool, job, NULL);
+}
+
 void
 qm_bench_session_keep (QmBenchSession *self)
 {
-  g_autofree char *path = path_of_session ();
-  g_autofree char *folder = NULL;
-  json_t *object;
-  char *text;
+  json_t *object = describe (self);
+  char *text = json_dumps (object, JSON_INDENT (2));
 
-  if (path == NULL)
-    return;
-  folder = g_path_get_dirname (path);
-  g_mkdir_with_parents (folder, 0700);
-  object = describe (self);
-  text = json_dumps (object, JSON_INDENT (2));
-  /* Whoever cannot write it only has to choose anew. */
-  if (text != NULL)
-    g_file_set_contents_full (path, text, -1, G_FILE_SET_CONTENTS_NONE, 0600,
-                              NULL);
-  free (text);
   json_decref (object);
+  if (text != NULL)
+    put (text);
 }
 
 void
 qm_bench_session_forget (void)
 {
-  g_autofree char *path = path_of_session ();
-
-  if (path != NULL)
-    g_unlink (path);
+  put (NULL);
 }
 
 /* The models of a list that are in the catalog. */

@@ -44,7 +44,8 @@ struct _QmBenchSession
   double elapsed; /* of measuring, before `began` */
   gint64 began;   /* monotonic time; 0: does not measure */
 
-  char *gpu; /* of the device: id in the catalog, or NULL */
+  GHashTable *forecasts; /* QmBenchFigure, of models on this device */
+  char *gpu;             /* of the device: id in the catalog, or NULL */
   double celsius, watts, watts_limit;
   char *throttle;
   char *failure;

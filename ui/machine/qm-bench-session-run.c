@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "pricing/advice/qm-forecast.h"
 #include "ui/machine/qm-bench-session-private.h"
 
 #include <glib/gi18n-lib.h>
@@ -39,6 +40,43 @@ title_of (QmBenchSession *self, const json_t *line)
   return model != NULL ? model->name : id != NULL ? id : "";
 }
 
+/* The days of a model, predicted once for all of its rows. */
+static const QmBenchFigure *
+forecast_of (QmBenchSession *self, const char *id, gboolean naive)
+{
+  const QmModel *model = qm_catalog_model (self->catalog, id);
+  const QmGpu *gpu =
+      self->gpu != NULL ? qm_catalog_gpu (self->catalog, self->gpu) : NULL;
+  g_autofree char *key = g_strconcat (naive ? "naive " : "", id, NULL);
+  QmBenchFigure *figure = g_hash_table_lookup (self->forecasts, key);
+  QmForecast forecast;
+
+  if (figure != NULL)
+    return figure;
+  figure = g_new (QmBenchFigure, 1);
+  *figure = (QmBenchFigure){ NAN, NAN, NAN };
+  if (model != NULL && gpu != NULL
+      && qm_forecast_days (self->catalog, model, gpu,
+                           naive ? QM_SETTINGS_NAIVE : QM_SETTINGS_OPTIMAL,
+                           &forecast))
+    *figure = (QmBenchFigure){ forecast.days, forecast.low, forecast.high };
+  g_hash_table_insert (self->forecasts, g_steal_pointer (&key), figure);
+  return figure;
+}
+
+/* Predicts a row that saves no memory: of what does, too little is known. */
+static void
+predict (QmBenchSession *self, QmBenchRow *row)
+{
+  gboolean saves = qm_bench_row_get_checkpointing (row)
+                   || !g_str_equal (qm_bench_row_get_offloading (row), "none");
+  gboolean naive = g_str_equal (qm_bench_row_get_settings (row), "naive");
+
+  qm_bench_row_set_predicted (
+      row, saves ? (QmBenchFigure){ NAN, NAN, NAN }
+                 : *forecast_of (self, qm_bench_row_get_model (row), naive));
+}
+
 /* The row of a line: the one that was there, or a new one. */
 static QmBenchRow *
 find_row (QmBenchSession *self, const json_t *line)
@@ -53,6 +91,7 @@ find_row (QmBenchSession *self, const json_t *line)
       row = qm_bench_row_new (line, title_of (self, line));
       g_hash_table_insert (self->by_key, g_steal_pointer (&key), row);
     }
+  predict (self, row);
   return row;
 }
 
@@ -188,6 +227,7 @@ line_cb (QmBenchSession *self, json_t *line)
     {
       take_text (&self->results, line, "results");
       take_text (&self->gpu, line, "gpu");
+      g_hash_table_remove_all (self->forecasts);
       self->listing = TRUE;
     }
   else if (g_strcmp0 (event, "configuration") == 0)

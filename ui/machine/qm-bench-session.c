@@ -477,6 +477,7 @@ qm_bench_session_finalize (GObject *object)
   g_ptr_array_unref (self->listed);
   g_object_unref (self->rows);
   g_hash_table_unref (self->by_key);
+  g_hash_table_unref (self->forecasts);
   g_free (self->gpu);
   g_free (self->throttle);
   g_free (self->failure);
@@ -510,6 +511,8 @@ qm_bench_session_init (QmBenchSession *self)
   self->by_key =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_object_unref);
   self->listed = g_ptr_array_new ();
+  self->forecasts =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   self->waiting = g_ptr_array_new_with_free_func (g_object_unref);
   self->seconds_left = self->celsius = self->watts = self->watts_limit = NAN;
 }

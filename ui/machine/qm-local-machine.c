@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-#include "ui/machine/qm-machine.h"
+#include "ui/machine/qm-local-machine.h"
 
 #include "ui/machine/qm-bench-log.h"
 
@@ -12,7 +12,7 @@
 /* Drivers of eight GPUs that wake up take their time. */
 #define PATIENCE 90000
 
-struct _QmMachine
+struct _QmLocalMachine
 {
   GObject parent_instance;
 
@@ -23,7 +23,7 @@ struct _QmMachine
   gboolean asking;
 };
 
-G_DEFINE_FINAL_TYPE (QmMachine, qm_machine, G_TYPE_OBJECT)
+G_DEFINE_FINAL_TYPE (QmLocalMachine, qm_local_machine, G_TYPE_OBJECT)
 
 static guint changed;
 
@@ -97,7 +97,7 @@ compare_devices (gconstpointer a, gconstpointer b)
 
 /* Why none of the GPUs can be used. */
 static char *
-find_reason (QmMachine *self, const char *log)
+find_reason (QmLocalMachine *self, const char *log)
 {
   const char *trouble = NULL;
 
@@ -119,7 +119,7 @@ find_reason (QmMachine *self, const char *log)
 static void
 answered_cb (GObject *object, GAsyncResult *result, gpointer data)
 {
-  g_autoptr (QmMachine) self = data;
+  g_autoptr (QmLocalMachine) self = data;
   g_autoptr (GError) error = NULL;
   g_autofree char *log = NULL;
   g_autofree char *reason = NULL;
@@ -145,11 +145,11 @@ answered_cb (GObject *object, GAsyncResult *result, gpointer data)
 }
 
 void
-qm_machine_reload (QmMachine *self)
+qm_local_machine_reload (QmLocalMachine *self)
 {
   const char *arguments[] = { "devices", "--json", NULL };
 
-  g_return_if_fail (QM_IS_MACHINE (self));
+  g_return_if_fail (QM_IS_LOCAL_MACHINE (self));
 
   if (self->asking)
     return;
@@ -161,34 +161,34 @@ qm_machine_reload (QmMachine *self)
 }
 
 QmMachineState
-qm_machine_get_state (QmMachine *self)
+qm_local_machine_get_state (QmLocalMachine *self)
 {
-  g_return_val_if_fail (QM_IS_MACHINE (self), QM_MACHINE_FAILED);
+  g_return_val_if_fail (QM_IS_LOCAL_MACHINE (self), QM_MACHINE_FAILED);
 
   return self->state;
 }
 
 const char *
-qm_machine_get_reason (QmMachine *self)
+qm_local_machine_get_reason (QmLocalMachine *self)
 {
-  g_return_val_if_fail (QM_IS_MACHINE (self), NULL);
+  g_return_val_if_fail (QM_IS_LOCAL_MACHINE (self), NULL);
 
   return self->reason;
 }
 
 const QmMachineDevice *
-qm_machine_get_devices (QmMachine *self, guint *n)
+qm_local_machine_get_devices (QmLocalMachine *self, guint *n)
 {
-  g_return_val_if_fail (QM_IS_MACHINE (self), NULL);
+  g_return_val_if_fail (QM_IS_LOCAL_MACHINE (self), NULL);
 
   *n = self->devices->len;
   return (const QmMachineDevice *) (gconstpointer) self->devices->data;
 }
 
 const QmMachineDevice *
-qm_machine_get_device (QmMachine *self, const char *id)
+qm_local_machine_get_device (QmLocalMachine *self, const char *id)
 {
-  g_return_val_if_fail (QM_IS_MACHINE (self), NULL);
+  g_return_val_if_fail (QM_IS_LOCAL_MACHINE (self), NULL);
 
   for (guint i = 0; i < self->devices->len; i++)
     {
@@ -201,34 +201,34 @@ qm_machine_get_device (QmMachine *self, const char *id)
   return NULL;
 }
 
-QmMachine *
-qm_machine_new (void)
+QmLocalMachine *
+qm_local_machine_new (void)
 {
-  return g_object_new (QM_TYPE_MACHINE, NULL);
+  return g_object_new (QM_TYPE_LOCAL_MACHINE, NULL);
 }
 
 static void
-qm_machine_finalize (GObject *object)
+qm_local_machine_finalize (GObject *object)
 {
-  QmMachine *self = QM_MACHINE (object);
+  QmLocalMachine *self = QM_LOCAL_MACHINE (object);
 
   g_free (self->reason);
   g_array_unref (self->devices);
   g_clear_pointer (&self->answer, g_ptr_array_unref);
-  G_OBJECT_CLASS (qm_machine_parent_class)->finalize (object);
+  G_OBJECT_CLASS (qm_local_machine_parent_class)->finalize (object);
 }
 
 static void
-qm_machine_class_init (QmMachineClass *class)
+qm_local_machine_class_init (QmLocalMachineClass *class)
 {
-  G_OBJECT_CLASS (class)->finalize = qm_machine_finalize;
+  G_OBJECT_CLASS (class)->finalize = qm_local_machine_finalize;
   changed =
       g_signal_new ("changed", G_TYPE_FROM_CLASS (class), G_SIGNAL_RUN_LAST, 0,
                     NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void
-qm_machine_init (QmMachine *self)
+qm_local_machine_init (QmLocalMachine *self)
 {
   self->devices = g_array_new (FALSE, TRUE, sizeof (QmMachineDevice));
   self->reason = g_strdup ("");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What this machine is: the devices that qm-bench finds here, or the plain
- * sentence why it finds none.  Nothing is known before qm_machine_reload(). */
+ * sentence why it finds none.  Nothing is known before
+ * qm_local_machine_reload(). */
 
 #pragma once
 
@@ -35,13 +36,14 @@ typedef struct
 
 typedef enum
 {
-  QM_MACHINE_ASKING, /* also before the first qm_machine_reload() */
+  QM_MACHINE_ASKING, /* also before the first qm_local_machine_reload() */
   QM_MACHINE_KNOWN,
   QM_MACHINE_FAILED /* qm-bench did not answer */
 } QmMachineState;
 
-#define QM_TYPE_MACHINE (qm_machine_get_type ())
-G_DECLARE_FINAL_TYPE (QmMachine, qm_machine, QM, MACHINE, GObject)
+#define QM_TYPE_LOCAL_MACHINE (qm_local_machine_get_type ())
+G_DECLARE_FINAL_TYPE (
+    QmLocalMachine, qm_local_machine, QM, LOCAL_MACHINE, GObject)
 
 /* Signals:
  *
@@ -49,22 +51,24 @@ G_DECLARE_FINAL_TYPE (QmMachine, qm_machine, QM, MACHINE, GObject)
  */
 
 /* (transfer full) */
-QmMachine *qm_machine_new (void);
+QmLocalMachine *qm_local_machine_new (void);
 
 /* Asks qm-bench, which takes seconds where drivers have to wake up; what was
  * known stays until it has answered. */
-void qm_machine_reload (QmMachine *self);
+void qm_local_machine_reload (QmLocalMachine *self);
 
-QmMachineState qm_machine_get_state (QmMachine *self);
+QmMachineState qm_local_machine_get_state (QmLocalMachine *self);
 
 /* Why there is no GPU that can be used, or why qm-bench did not answer: a
  * sentence or a few; "" where there is nothing to say.  (transfer none) */
-const char *qm_machine_get_reason (QmMachine *self);
+const char *qm_local_machine_get_reason (QmLocalMachine *self);
 
 /* The devices, GPUs first, valid until "changed".  (transfer none) */
-const QmMachineDevice *qm_machine_get_devices (QmMachine *self, guint *n);
+const QmMachineDevice *qm_local_machine_get_devices (QmLocalMachine *self,
+                                                     guint *n);
 
 /* The device of that id, or NULL. */
-const QmMachineDevice *qm_machine_get_device (QmMachine *self, const char *id);
+const QmMachineDevice *qm_local_machine_get_device (QmLocalMachine *self,
+                                                    const char *id);
 
 G_END_DECLS

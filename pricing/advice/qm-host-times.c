@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/advice/qm-host-times.h"
+
+#include "data/results-file.h"
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+struct _QmHostTimes
+{
+  gatomicrefcount references;
+  QmResults *results;  /* which strings belong to */
+  GArray *times;       /* QmMeasurement */
+  GStringChunk *texts; /* sources */
+};
+
+static QmEngine
+engine_of (const QmResult *result)
+{
+  for (int i = QM_ENGINE_UNSTATED + 1; i < QM_N_ENGINES; i++)
+    if (strcmp (result->engine, qm_engine_name ((QmEngine) i)) == 0)
+      return (QmEngine) i;
+  return QM_ENGINE_UNSTATED;
+}
+
+/* Off the shelf is what nothing was done to. */
+static QmSettings
+settings_of (const QmResult *result)
+{
+  return strcmp (result->settings, "naive") == 0 && !result->checkpointing
+                 && !result->offloading
+                 && strcmp (result->sharding, "none") == 0
+             ? QM_SETTINGS_NAIVE
+             : QM_SETTINGS_OPTIMAL;
+}
+
+/* The catalog's model, if it is trained in the same way. */
+static const QmModel *
+model_of (const QmCatalog *catalog, const QmResult *result)
+{
+  const QmModel *model = qm_catalog_model (catalog, result->model);
+  char key[QM_MODEL_KEY_BYTES];
+
+  if (model == NULL || result->model_key[0] == '\0')
+    return model;
+  qm_model_key (&model->config, &model->recipe, key);
+  return strcmp (key, result->model_key) == 0 ? model : NULL;
+}
+
+static gboolean
+is_same_place (const QmMeasurement *a, const QmMeasurement *b)
+{
+  return a->model == b->model && a->gpu == b->gpu && a->gpus == b->gpus
+         && a->engine == b->engine && a->settings == b->settings;
+}
+
+/* Keeps the faster one of a place. */
+static void
+keep (QmHostTimes *times, const QmMeasurement *time)
+{
+  for (guint i = 0; i < times->times->len; i++)
+    {
+      QmMeasurement *known = &g_array_index (times->times, QmMeasurement, i);
+
+      if (!is_same_place (known, time))
+        continue;
+      if (time->days < known->days)
+        *known = *time;
+      return;
+    }
+  g_array_append_vals (times->times, time, 1);
+}
+
+static void
+take (QmHostTimes *times, const QmCatalog *catalog, const QmResult *result)
+{
+  g_autofree char *name = NULL;
+  g_autofree char *source = NULL;
+  QmMeasurement time = {
+    .model = model_of (catalog, result),
+    .gpu = qm_catalog_gpu (catalog, result->gpu),
+    .gpus = result->gpus,
+    .settings = settings_of (result),
+    .feasibility = QM_FEASIBLE,
+    .days = result->days,
+    .days_low = NAN,
+    .days_high = NAN,
+    .checkpointing = result->checkpointing ? QM_YES : QM_NO,
+    .sharding = result->sharding,
+    .offloading = result->offloading ? QM_YES : QM_NO,
+    .micro_batch_size = result->micro_batch,
+    .accumulation = result->accumulation,
+    .provenance = QM_PROVENANCE_MEASURED,
+    .engine = engine_of (result),
+    .engine_version = result->version,
+    .measured_on = result->measured_on,
+  };
+
+  if (result->status != QM_RESULT_MEASURED || time.model == NULL
+      || time.gpu == NULL || time.engine == QM_ENGINE_UNSTATED
+      || !(time.days > 0) || isinf (time.days) || time.gpus < 1)
+    return;
+  name = g_path_get_basename (result->file);
+  source = g_strdup_printf ("%s, line %d", name, result->line);
+  time.source = g_string_chunk_insert (times->texts, source);
+  keep (times, &time);
+}
+
+QmHostTimes *
+qm_host_times_new (const QmCatalog *catalog, QmResults *results)
+{
+  g_autoptr (QmHostTimes) times = g_new0 (QmHostTimes, 1);
+  const QmResult *all;
+  size_t n;
+
+  g_return_val_if_fail (catalog != NULL && results != NULL, NULL);
+
+  g_atomic_ref_count_init (&times->references);
+  times->times = g_array_new (FALSE, FALSE, sizeof (QmMeasurement));
+  times->texts = g_string_chunk_new (1024);
+  times->results = results;
+  all = qm_results_list (results, &n);
+  for (size_t i = 0; i < n; i++)
+    take (times, catalog, &all[i]);
+  return times->times->len > 0 ? g_steal_pointer (&times) : NULL;
+}
+
+QmResults *
+qm_host_times_read (const char *path)
+{
+  char own[PATH_MAX];
+  QmResults *results;
+
+  if (path == NULL && !qm_results_default_path (own, sizeof own))
+    return NULL;
+  results = qm_results_new ();
+  if (results != NULL
+      && qm_results_read (results, path != NULL ? path : own, NULL, NULL, NULL)
+             == QM_OK)
+    return results;
+  qm_results_free (results);
+  return NULL;
+}
+
+QmHostTimes *
+qm_host_times_load (const QmCatalog *catalog, const char *path)
+{
+  QmResults *results;
+
+  g_return_val_if_fail (catalog != NULL, NULL);
+
+  results = qm_host_times_read (path);
+  return results != NULL ? qm_host_times_new (catalog, results) : NULL;
+}
+
+QmHostTimes *
+qm_host_times_ref (QmHostTimes *times)
+{
+  g_return_val_if_fail (times != NULL, NULL);
+
+  g_atomic_ref_count_inc (&times->references);
+  return times;
+}
+
+void
+qm_host_times_unref (QmHostTimes *times)
+{
+  if (times == NULL || !g_atomic_ref_count_dec (&times->references))
+    return;
+  qm_results_free (times->results);
+  g_array_unref (times->times);
+  g_string_chunk_free (times->texts);
+  g_free (times);
+}
+
+const QmMeasurement *
+qm_host_times_list (const QmHostTimes *times, guint *n)
+{
+  g_return_val_if_fail (times != NULL && n != NULL, NULL);
+
+  *n = times->times->len;
+  return (const QmMeasurement *) (gconstpointer) times->times->data;
+}
