@@ -25,7 +25,8 @@ void qm_results_import_async (GFile *file,
                               GAsyncReadyCallback callback,
                               gpointer data);
 
-/* `import` is filled in where this succeeds; its `host` is then the caller's. */
+/* `import` is filled in where this succeeds; its `host` is then the caller's.
+ */
 gboolean qm_results_import_finish (GAsyncResult *result,
                                    QmResultsImport *import,
                                    GError **error);
