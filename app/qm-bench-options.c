@@ -73,9 +73,9 @@ static const Option known[] = {
     FIELD (config), "a config.json of Hugging Face" },
   { "--recipe", "FILE", TEXT, MODEL | SEARCH | WORKER | ELSEWHERE,
     FIELD (recipe), "batch size, steps, precision, optimizer (JSON)" },
-  { "--methods", "naive|free-lunch|all", TEXT, SEARCH, FIELD (methods),
+  { "--methods", "naive|free-lunch|all", TEXT, SEARCH | PLAN, FIELD (methods),
     "naive settings, free-lunch settings, or both and all that save memory "
-    "(all)" },
+    "(of search, all); plan then plans each" },
   { "--settings", "NAME", TEXT, MODEL | CHECK | ELSEWHERE, FIELD (settings),
     "naive, compile, kernels, tf32, several joined by +, or all three: "
     "free-lunch (the default)" },
@@ -115,7 +115,8 @@ static const Option known[] = {
   { "--merge", "FILE", TEXT, RESULTS, FIELD (merge),
     "write them all into one file" },
   { "--gpu", "NAME", TEXT, PLAN, FIELD (gpu),
-    "a GPU of the catalog, as rtx4090" },
+    "a GPU of the catalog, as rtx4090; with --methods also several, joined by "
+    "commas, or all" },
   { "--operators", NULL, FLAG, PLAN, FIELD (operators),
     "each call of a pass, with types and shapes" },
   { "--repeat", "N", COUNT, RUN | SEARCH | WORKER, FIELD (repeat),

@@ -173,8 +173,11 @@ qm_bench_plan (const QmBenchOptions *options)
   QmPlan *plan = NULL;
   Goal goal;
   QmError error = { 0 };
-  QmStatus status = find_goal (options, &goal, &error);
+  QmStatus status;
 
+  if (options->methods != NULL)
+    return qm_bench_plan_all (options);
+  status = find_goal (options, &goal, &error);
   if (status == QM_OK)
     status = qm_bench_load_model (options, true, &model, &error);
   if (status != QM_OK)

@@ -204,6 +204,7 @@ void qm_bench_print_memory (const QmMemory *memory);
 /* The commands. */
 int qm_bench_devices (const QmBenchOptions *options);
 int qm_bench_plan (const QmBenchOptions *options);
+int qm_bench_plan_all (const QmBenchOptions *options); /* with --methods */
 int qm_bench_run (const QmBenchOptions *options);
 int qm_bench_check (const QmBenchOptions *options);
 int qm_bench_train (const QmBenchOptions *options);

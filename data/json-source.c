@@ -127,6 +127,31 @@ find_object (const QmJsonObject *object, size_t *key, size_t *inside)
     }
 }
 
+const char *
+qm_json_text (const QmJsonObject *object, size_t *length)
+{
+  const QmJsonText *source = object->source;
+  size_t key, at, begin;
+  int level = 0;
+
+  find_object (object, &key, &at);
+  while (at < source->length && source->text[at] != '{')
+    at++;
+  begin = at;
+  while (at < source->length)
+    {
+      char c = source->text[at];
+
+      at = c == '"' ? skip_string (source, at) : at + 1;
+      if (c == '{' || c == '[')
+        level++;
+      else if ((c == '}' || c == ']') && --level == 0)
+        break;
+    }
+  *length = at <= source->length ? at - begin : 0;
+  return source->text + begin;
+}
+
 static void
 locate (const QmJsonObject *object, const char *name, int *line, int *column)
 {

@@ -56,6 +56,9 @@ void qm_json_begin (QmJsonObject *object,
 void
 qm_json_enter (QmJsonObject *parent, const char *name, QmJsonObject *object);
 
+/* Where the object's own text begins, at its brace, and how long it is. */
+const char *qm_json_text (const QmJsonObject *object, size_t *length);
+
 /* Makes "name: message" the error of the object, unless it has one. */
 void qm_json_fail (QmJsonObject *object,
                    const char *name,

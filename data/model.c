@@ -8,11 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_BATCH    (INT64_C (1) << 24)
-#define MAX_STEPS    INT64_C (1000000000)
-#define MAX_SEQUENCE (INT64_C (1) << 24)
-#define MAX_IMAGE    (INT64_C (1) << 14)
-
 const char *
 qm_family_name (QmFamily family)
 {
@@ -100,21 +95,24 @@ qm_recipe_read (QmJsonObject *object, QmRecipe *recipe)
 {
   static const char *const none[] = { NULL };
 
-  recipe->batch_size = qm_json_integer (object, "batch_size", 1, MAX_BATCH);
-  recipe->steps = qm_json_integer (object, "steps", 1, MAX_STEPS);
-  recipe->sequence_length =
-      qm_json_integer_or (object, "sequence_length", 1, MAX_SEQUENCE, 0);
+  recipe->batch_size =
+      qm_json_integer (object, "batch_size", 1, QM_RECIPE_MAX_BATCH);
+  recipe->steps = qm_json_integer (object, "steps", 1, QM_RECIPE_MAX_STEPS);
+  recipe->sequence_length = qm_json_integer_or (object, "sequence_length", 1,
+                                                QM_RECIPE_MAX_SEQUENCE, 0);
   recipe->image_size =
-      qm_json_integer_or (object, "image_size", 1, MAX_IMAGE, 0);
+      qm_json_integer_or (object, "image_size", 1, QM_RECIPE_MAX_IMAGE, 0);
   recipe->precision = read_precision (object);
   recipe->optimizer = read_optimizer (object);
-  recipe->learning_rate = qm_json_number (object, "learning_rate", 0, 1e6);
+  recipe->learning_rate =
+      qm_json_number (object, "learning_rate", 0, QM_RECIPE_MAX_LEARNING_RATE);
   recipe->beta1 = qm_json_number (object, "beta1", 0, 1);
   recipe->beta2 = qm_json_number (object, "beta2", 0, 1);
   recipe->epsilon = qm_json_number (object, "epsilon", 0, 1);
-  recipe->weight_decay = qm_json_number (object, "weight_decay", 0, 1e6);
-  recipe->max_grad_norm =
-      qm_json_number_or (object, "max_grad_norm", 0, 1e12, 0);
+  recipe->weight_decay =
+      qm_json_number (object, "weight_decay", 0, QM_RECIPE_MAX_WEIGHT_DECAY);
+  recipe->max_grad_norm = qm_json_number_or (object, "max_grad_norm", 0,
+                                             QM_RECIPE_MAX_GRAD_NORM, 0);
   recipe->dropout = qm_json_number_or (object, "dropout", 0, 1, NAN);
   if (recipe->dropout >= 1)
     qm_json_fail (object, "dropout", QM_STATUS_INVALID,
@@ -126,10 +124,16 @@ qm_recipe_read (QmJsonObject *object, QmRecipe *recipe)
   return qm_json_finish (object, none);
 }
 
-static bool
-is_image_family (QmFamily family)
+bool
+qm_family_has_images (QmFamily family)
 {
   return family == QM_FAMILY_VIT || family == QM_FAMILY_CONVNEXT;
+}
+
+bool
+qm_family_has_dropout (QmFamily family)
+{
+  return family != QM_FAMILY_CONVNEXT && family != QM_FAMILY_MAMBA;
 }
 
 static double *
@@ -220,7 +224,7 @@ qm_recipe_apply (QmJsonObject *object,
 {
   double *dropout = hidden_dropout (config);
 
-  if (is_image_family (config->family))
+  if (qm_family_has_images (config->family))
     check_image (object, config, recipe);
   else
     check_text (object, config, recipe);

@@ -134,6 +134,15 @@ typedef struct QmModelConfig
   };
 } QmModelConfig;
 
+/* The largest values that a recipe may have. */
+#define QM_RECIPE_MAX_BATCH         (INT64_C (1) << 24)
+#define QM_RECIPE_MAX_STEPS         INT64_C (1000000000)
+#define QM_RECIPE_MAX_SEQUENCE      (INT64_C (1) << 24)
+#define QM_RECIPE_MAX_IMAGE         (INT64_C (1) << 14)
+#define QM_RECIPE_MAX_LEARNING_RATE 1e6
+#define QM_RECIPE_MAX_WEIGHT_DECAY  1e6
+#define QM_RECIPE_MAX_GRAD_NORM     1e12
+
 typedef struct QmRecipe
 {
   int64_t batch_size;      /* samples in one step */
@@ -177,6 +186,12 @@ QmStatus qm_recipe_parse (const char *text,
                           const char *file,
                           QmRecipe *recipe,
                           QmError *error);
+
+/* Whether models of a family are trained on images, else on text. */
+bool qm_family_has_images (QmFamily family);
+
+/* Whether a family has dropout of hidden states. */
+bool qm_family_has_dropout (QmFamily family);
 
 /* Puts the recipe's dropout into the configuration and refuses a recipe that
  * the model cannot be trained with: a text's for a model of images, more tokens

@@ -19,8 +19,9 @@ struct _QmApplication
   AdwApplication parent_instance;
 
   GSettings *settings;
-  QmCatalog *catalog;
-  QmError error; /* why there is no catalog */
+  GPtrArray *catalogs; /* of QmCatalog; the last one counts, those before are
+                          still referred to */
+  QmError error;       /* why there is none */
   char *color_scheme;
   guint signal_sources[2];
 };
@@ -50,6 +51,9 @@ static const Shortcut shortcuts[] = {
   { "win.search-model", { "<Control>f" } },
   { "win.focus-budget", { "<Control>b" } },
   { "win.import-quotes", { "<Control>o" } },
+  { "win.new-model", { "<Control>n" } },
+  { "win.models", { "<Control>m" } },
+  { "win.take-away", { "<Control>k" } },
   { "win.show-page::advisor", { "<Alt>1" } },
   { "win.show-page::quotes", { "<Alt>2" } },
   { "win.show-page::machine", { "<Alt>3" } },
@@ -98,14 +102,25 @@ set_color_scheme (QmApplication *self, const char *name)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_COLOR_SCHEME]);
 }
 
+/* NULL: there is none. */
+static const QmCatalog *
+current_catalog (QmApplication *self)
+{
+  return self->catalogs->len > 0
+             ? g_ptr_array_index (self->catalogs, self->catalogs->len - 1)
+             : NULL;
+}
+
 /* A catalog without a model or a time leaves nothing to advise on. */
 static gboolean
-check_catalog (QmApplication *self, const char *directory)
+check_catalog (QmApplication *self,
+               const QmCatalog *catalog,
+               const char *directory)
 {
   size_t n_models, n_measurements;
 
-  qm_catalog_models (self->catalog, &n_models);
-  qm_catalog_measurements (self->catalog, &n_measurements);
+  qm_catalog_models (catalog, &n_models);
+  qm_catalog_measurements (catalog, &n_measurements);
   if (n_models > 0 && n_measurements > 0)
     return TRUE;
 
@@ -114,21 +129,43 @@ check_catalog (QmApplication *self, const char *directory)
   return FALSE;
 }
 
-static void
+/* Reads the catalog as it is now; FALSE, and why is known, where that fails. */
+static gboolean
 load_catalog (QmApplication *self)
 {
   char shipped[PATH_MAX];
   char user[PATH_MAX];
   gboolean has_user = qm_user_data_dir (user, sizeof user);
+  QmCatalog *catalog = NULL;
 
   if (!qm_data_dir (shipped, sizeof shipped))
     qm_error_set (&self->error, QM_STATUS_NOT_FOUND, NULL, 0, 0, "%s",
                   _ ("the directory of the catalog was not found"));
-  else if (qm_catalog_load (shipped, has_user ? user : NULL, &self->catalog,
+  else if (qm_catalog_load (shipped, has_user ? user : NULL, &catalog,
                             &self->error)
                == QM_OK
-           && !check_catalog (self, shipped))
-    g_clear_pointer (&self->catalog, qm_catalog_free);
+           && check_catalog (self, catalog, shipped))
+    {
+      g_ptr_array_add (self->catalogs, catalog);
+      return TRUE;
+    }
+  qm_catalog_free (catalog);
+  return FALSE;
+}
+
+static void
+reload_catalog_cb (GSimpleAction *action,
+                   GVariant *parameter,
+                   gpointer user_data)
+{
+  QmApplication *self = user_data;
+  GList *windows = gtk_application_get_windows (GTK_APPLICATION (self));
+
+  if (!load_catalog (self))
+    return;
+  for (GList *iter = windows; iter != NULL; iter = iter->next)
+    if (QM_IS_WINDOW (iter->data))
+      qm_window_set_catalog (iter->data, current_catalog (self));
 }
 
 static void
@@ -136,11 +173,11 @@ open_window (QmApplication *self)
 {
   GtkWidget *window = qm_window_new (GTK_APPLICATION (self), self->settings);
 
-  if (self->catalog != NULL)
+  if (current_catalog (self) != NULL)
     {
       g_autofree char *path = qm_quote_store_default_path ();
 
-      qm_window_set_catalog (QM_WINDOW (window), self->catalog);
+      qm_window_set_catalog (QM_WINDOW (window), current_catalog (self));
       if (path != NULL)
         qm_window_open_quotes (QM_WINDOW (window), path);
       qm_window_open_machine (QM_WINDOW (window));
@@ -233,6 +270,7 @@ add_actions (QmApplication *self)
   static const GActionEntry entries[] = {
     { .name = "quit", .activate = quit_cb },
     { .name = "about", .activate = about_cb },
+    { .name = "reload-catalog", .activate = reload_catalog_cb },
   };
   g_autoptr (GPropertyAction) color_scheme =
       g_property_action_new ("color-scheme", self, "color-scheme");
@@ -284,7 +322,7 @@ qm_application_finalize (GObject *object)
 
   g_clear_object (&self->settings);
   g_clear_pointer (&self->color_scheme, g_free);
-  g_clear_pointer (&self->catalog, qm_catalog_free);
+  g_ptr_array_unref (self->catalogs);
 
   G_OBJECT_CLASS (qm_application_parent_class)->finalize (object);
 }
@@ -347,4 +385,6 @@ static void
 qm_application_init (QmApplication *self)
 {
   self->color_scheme = g_strdup ("system");
+  self->catalogs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_catalog_free);
 }

@@ -6,7 +6,12 @@
 
 #include "ui/advisor/qm-advisor-page.h"
 #include "ui/advisor/qm-ownership-window.h"
+#include "ui/advisor/qm-take-away-window.h"
+#include "ui/machine/qm-elsewhere-window.h"
 #include "ui/machine/qm-machine-page.h"
+#include "ui/machine/qm-results-import.h"
+#include "ui/models/qm-model-editor.h"
+#include "ui/models/qm-models-window.h"
 #include "ui/qm-problem-bar.h"
 #include "ui/quotes/qm-quotes-page.h"
 
@@ -24,7 +29,8 @@ struct _QmWindow
 
   GSettings *settings;
   QmAdvisor *advisor;
-  QmAdvisorPage *page;
+  AdwBin *advisor_bin; /* NULL: no catalog yet */
+  QmAdvisorPage *page; /* in it */
   QmQuoteBook *book;   /* NULL: no quotes are kept */
   QmPriceWatch *watch; /* likewise */
   gboolean opened;     /* the book has been read once */
@@ -34,6 +40,8 @@ struct _QmWindow
   AdwViewStackPage *machine_page;
   GtkWidget *total_cost; /* weak; NULL: not open */
   GtkWidget *question;   /* weak; NULL: nobody is asked about closing */
+  GtkWidget *models;     /* weak; NULL: not open */
+  GtkFileChooserNative *chooser;
 };
 
 G_DEFINE_FINAL_TYPE (QmWindow, qm_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -183,8 +191,15 @@ qm_window_new (GtkApplication *application, GSettings *settings)
 static void
 set_actions_enabled (QmWindow *self, gboolean enabled)
 {
-  static const char *const own[] = { "win.reset", "win.search-model",
-                                     "win.focus-budget", "win.total-cost" };
+  static const char *const own[] = { "win.reset",
+                                     "win.search-model",
+                                     "win.focus-budget",
+                                     "win.total-cost",
+                                     "win.models",
+                                     "win.new-model",
+                                     "win.benchmark-elsewhere",
+                                     "win.import-results",
+                                     "win.take-away" };
 
   for (guint i = 0; i < G_N_ELEMENTS (own); i++)
     gtk_widget_action_set_enabled (GTK_WIDGET (self), own[i], enabled);
@@ -197,41 +212,90 @@ set_actions_enabled (QmWindow *self, gboolean enabled)
   gtk_widget_set_visible (self->sidebar_button, enabled);
 }
 
+static gboolean
+shows_quotes (QmWindow *self)
+{
+  return g_strcmp0 (adw_view_stack_get_visible_child_name (self->stack),
+                    "quotes")
+         == 0;
+}
+
+static void accept_drops (QmWindow *self);
+
+/* Puts a page for the advisor in place of the one before. */
+static void
+show_advisor (QmWindow *self, gboolean show_sidebar)
+{
+  g_autoptr (GPropertyAction) action = NULL;
+
+  self->page = QM_ADVISOR_PAGE (qm_advisor_page_new (self->advisor));
+  g_object_set (self->page, "show-sidebar", show_sidebar, NULL);
+  adw_bin_set_child (self->advisor_bin, GTK_WIDGET (self->page));
+  action = g_property_action_new ("show-sidebar", self->page, "show-sidebar");
+  g_action_map_add_action (G_ACTION_MAP (self), G_ACTION (action));
+}
+
+static void
+open_advisor (QmWindow *self, const QmCatalog *catalog)
+{
+  gboolean show_sidebar = TRUE;
+  AdwViewStackPage *page;
+
+  self->advisor = qm_advisor_new (catalog);
+  qm_advisor_read_host (self->advisor);
+  self->advisor_bin = ADW_BIN (adw_bin_new ());
+  page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->advisor_bin),
+                                    "advisor", _ ("Advisor"));
+  adw_view_stack_page_set_icon_name (page, QM_APP_ID "-symbolic");
+  accept_drops (self);
+  if (self->settings != NULL)
+    {
+      qm_advisor_restore (self->advisor, self->settings);
+      show_sidebar = g_settings_get_boolean (self->settings, "sidebar-shown");
+    }
+  show_advisor (self, show_sidebar);
+}
+
+static void
+renew_advisor (QmWindow *self, const QmCatalog *catalog)
+{
+  g_autoptr (QmAdvisor) before = g_steal_pointer (&self->advisor);
+  gboolean show_sidebar;
+
+  g_object_get (self->page, "show-sidebar", &show_sidebar, NULL);
+  self->advisor = qm_advisor_new (catalog);
+  qm_advisor_read_host (self->advisor);
+  qm_advisor_ask_like (self->advisor, before);
+  if (self->book != NULL)
+    qm_advisor_set_offers (self->advisor,
+                           qm_quote_book_get_offers (self->book));
+  if (self->total_cost != NULL)
+    gtk_window_destroy (GTK_WINDOW (self->total_cost));
+  if (self->models != NULL)
+    qm_models_window_set_catalog (QM_MODELS_WINDOW (self->models), catalog);
+  show_advisor (self, show_sidebar);
+}
+
 void
 qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog)
 {
-  g_autoptr (GPropertyAction) show_sidebar = NULL;
-  AdwViewStackPage *page;
   const QmError *problems, *notices;
   size_t n, n_notices;
 
   g_return_if_fail (QM_IS_WINDOW (self));
   g_return_if_fail (catalog != NULL);
-  g_return_if_fail (self->advisor == NULL);
 
-  self->advisor = qm_advisor_new (catalog);
-  qm_advisor_read_host (self->advisor);
-  if (self->settings != NULL)
-    qm_advisor_restore (self->advisor, self->settings);
-
-  self->page = QM_ADVISOR_PAGE (qm_advisor_page_new (self->advisor));
-  page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->page),
-                                    "advisor", _ ("Advisor"));
-  adw_view_stack_page_set_icon_name (page, QM_APP_ID "-symbolic");
-
-  show_sidebar =
-      g_property_action_new ("show-sidebar", self->page, "show-sidebar");
-  g_action_map_add_action (G_ACTION_MAP (self), G_ACTION (show_sidebar));
-  if (self->settings != NULL)
-    g_object_set (self->page, "show-sidebar",
-                  g_settings_get_boolean (self->settings, "sidebar-shown"),
-                  NULL);
+  if (self->advisor == NULL)
+    open_advisor (self, catalog);
+  else
+    renew_advisor (self, catalog);
 
   problems = qm_catalog_problems (catalog, &n);
   notices = qm_catalog_notices (catalog, &n_notices);
   qm_problem_bar_set_problems (self->problem_bar, problems, n, notices,
                                n_notices);
   set_actions_enabled (self, TRUE);
+  gtk_widget_set_visible (self->sidebar_button, !shows_quotes (self));
 }
 
 static void
@@ -469,6 +533,183 @@ total_cost_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 static void
+models_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+
+  if (self->models == NULL)
+    g_set_weak_pointer (&self->models,
+                        qm_models_window_new (GTK_WINDOW (self),
+                                              qm_advisor_get_catalog (
+                                                  self->advisor)));
+  gtk_window_present (GTK_WINDOW (self->models));
+}
+
+static void
+model_saved_cb (QmWindow *self, const char *id)
+{
+  qm_window_add_toast (self, _ ("The model is saved: choose it on the left"));
+}
+
+static void
+new_model_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+
+  qm_model_editor_choose (GTK_WINDOW (self),
+                          qm_advisor_get_catalog (self->advisor),
+                          G_CALLBACK (model_saved_cb), self);
+}
+
+static void
+written_cb (QmWindow *self, const char *path)
+{
+  g_autofree char *shown = g_filename_display_name (path);
+  /* Translators: path of a folder. */
+  g_autofree char *message =
+      g_strdup_printf (_ ("Written: %s. Its README says what to do."), shown);
+
+  qm_window_add_toast (self, message);
+}
+
+static void
+elsewhere_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+  g_auto (GStrv) chosen = NULL;
+  GtkWidget *window;
+
+  g_object_get (self->advisor, "models", &chosen, NULL);
+  window = qm_elsewhere_window_new (GTK_WINDOW (self),
+                                    qm_advisor_get_catalog (self->advisor),
+                                    (const char *const *) chosen);
+  g_signal_connect_object (window, "written", G_CALLBACK (written_cb), self,
+                           G_CONNECT_SWAPPED);
+  gtk_window_present (GTK_WINDOW (window));
+}
+
+static void
+imported_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (QmWindow) self = data;
+  g_autofree char *base = g_file_get_basename (G_FILE (source));
+  g_autofree char *name = g_filename_display_name (base);
+  g_autofree char *message = NULL;
+  g_autoptr (GError) error = NULL;
+  QmResultsImport done;
+
+  if (!qm_results_import_finish (result, &done, &error))
+    {
+      /* Translators: file name, what is wrong. */
+      message = g_strdup_printf (_ ("“%s” was not imported: %s"), name,
+                                 error->message);
+      qm_window_add_toast (self, message);
+      return;
+    }
+  if (done.added > 0)
+    message = g_strdup_printf (
+        /* Translators: number of results, name of a machine. */
+        ngettext ("%u result of %s is imported",
+                  "%u results of %s are imported", done.added),
+        done.added, done.host);
+  else
+    /* Translators: name of a machine. */
+    message =
+        g_strdup_printf (_ ("All results of %s were there before"), done.host);
+  g_free (done.host);
+  qm_window_add_toast (self, message);
+  qm_model_folder_changed ();
+}
+
+static void
+import_results (QmWindow *self, GFile *file)
+{
+  qm_results_import_async (file, NULL, imported_cb, g_object_ref (self));
+}
+
+static void
+results_chosen_cb (QmWindow *self, int response)
+{
+  g_autoptr (GFile) file = NULL;
+
+  if (response == GTK_RESPONSE_ACCEPT)
+    file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (self->chooser));
+  if (file != NULL)
+    import_results (self, file);
+  g_clear_object (&self->chooser);
+}
+
+static void
+import_results_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+  g_autoptr (GtkFileFilter) filter = gtk_file_filter_new ();
+
+  if (self->chooser != NULL)
+    return;
+  self->chooser =
+      gtk_file_chooser_native_new (_ ("Import Results"), GTK_WINDOW (self),
+                                   GTK_FILE_CHOOSER_ACTION_OPEN, NULL, NULL);
+  gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (self->chooser), TRUE);
+  gtk_file_filter_set_name (filter, _ ("Results (HOST.jsonl)"));
+  gtk_file_filter_add_pattern (filter, "*.jsonl");
+  gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (self->chooser), filter);
+  g_signal_connect_object (self->chooser, "response",
+                           G_CALLBACK (results_chosen_cb), self,
+                           G_CONNECT_SWAPPED);
+  gtk_native_dialog_show (GTK_NATIVE_DIALOG (self->chooser));
+}
+
+/* A configuration that is dropped on the advisor becomes a model, and results
+ * are imported. */
+static gboolean
+drop_cb (QmWindow *self, const GValue *value)
+{
+  GFile *file = g_value_get_object (value);
+  g_autofree char *name = file != NULL ? g_file_get_basename (file) : NULL;
+  GtkWidget *editor;
+
+  if (file == NULL)
+    return FALSE;
+  if (g_str_has_suffix (name, ".jsonl"))
+    {
+      import_results (self, file);
+      return TRUE;
+    }
+  editor = qm_model_editor_new (GTK_WINDOW (self),
+                                qm_advisor_get_catalog (self->advisor));
+  g_signal_connect_object (editor, "saved", G_CALLBACK (model_saved_cb), self,
+                           G_CONNECT_SWAPPED);
+  qm_model_editor_open (QM_MODEL_EDITOR (editor), file);
+  gtk_window_present (GTK_WINDOW (editor));
+  return TRUE;
+}
+
+static void
+accept_drops (QmWindow *self)
+{
+  GtkDropTarget *target = gtk_drop_target_new (G_TYPE_FILE, GDK_ACTION_COPY);
+
+  g_signal_connect_object (target, "drop", G_CALLBACK (drop_cb), self,
+                           G_CONNECT_SWAPPED);
+  gtk_widget_add_controller (GTK_WIDGET (self->advisor_bin),
+                             GTK_EVENT_CONTROLLER (target));
+}
+
+static void
+take_away_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+  GtkWidget *window =
+      qm_take_away_window_new (GTK_WINDOW (self), self->advisor);
+
+  if (window != NULL)
+    gtk_window_present (GTK_WINDOW (window));
+  else
+    qm_window_add_toast (self, _ ("No machine is selected or recommended"));
+}
+
+static void
 result_action_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmWindow *self = QM_WINDOW (widget);
@@ -510,6 +751,8 @@ qm_window_dispose (GObject *object)
   g_clear_weak_pointer (&self->total_cost);
   g_clear_weak_pointer (&self->question);
   g_clear_object (&self->session);
+  g_clear_weak_pointer (&self->models);
+  g_clear_object (&self->chooser);
   g_clear_object (&self->advisor);
   g_clear_object (&self->settings);
 
@@ -539,6 +782,15 @@ qm_window_class_init (QmWindowClass *klass)
                                    show_page_cb);
   gtk_widget_class_install_action (widget_class, "win.total-cost", NULL,
                                    total_cost_cb);
+  gtk_widget_class_install_action (widget_class, "win.models", NULL, models_cb);
+  gtk_widget_class_install_action (widget_class, "win.new-model", NULL,
+                                   new_model_cb);
+  gtk_widget_class_install_action (widget_class, "win.benchmark-elsewhere",
+                                   NULL, elsewhere_cb);
+  gtk_widget_class_install_action (widget_class, "win.import-results", NULL,
+                                   import_results_cb);
+  gtk_widget_class_install_action (widget_class, "win.take-away", NULL,
+                                   take_away_cb);
   for (guint i = 0; i < G_N_ELEMENTS (result_actions); i++)
     {
       g_autofree char *name = g_strconcat ("win.", result_actions[i], NULL);

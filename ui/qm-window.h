@@ -19,7 +19,9 @@ G_DECLARE_FINAL_TYPE (QmWindow, qm_window, QM, WINDOW, AdwApplicationWindow)
 GtkWidget *qm_window_new (GtkApplication *application, GSettings *settings);
 
 /* Opens the advisor on `catalog`, which must outlive the window, with the last
- * question, and shows the catalog's problems.  To be called once. */
+ * question, and shows the catalog's problems.  Called again, with what a
+ * catalog has become, it asks the same question of that one; the first one has
+ * to stay, since quotes go on referring to it. */
 void qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog);
 
 /* Opens a store of quotes in the background: they get a page of their own, and

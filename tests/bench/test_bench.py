@@ -149,6 +149,56 @@ class Bench(unittest.TestCase):
         text = bench(*arguments, 'h200-141gb-sxm').stdout
         self.assertIn('fits in the 138.2 GiB of H200 SXM 141GB', text)
 
+    def test_plan_of_every_way_on_many_gpus(self):
+        """Each line is what a plan of its own says."""
+        begin = time.monotonic()
+        result = bench('plan', '--model', 'pythia-1b', '--gpu', 'all',
+                       '--methods', 'all', '--json')
+        self.assertLess(time.monotonic() - begin, 10)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        for line in lines:
+            self.documented(line)
+        refused = {line['gpu_id'] for line in lines if 'unsupported' in line}
+        self.assertIn('t4', refused)
+        self.assertIn('mi300x', refused)
+        ways = [line for line in lines if line['gpu_id'] == 'rtx4090']
+        self.assertEqual(len(ways), 13)
+        for line in ways[:3] + ways[-1:]:
+            options = ['--settings', line['settings']]
+            options += ['--checkpoint'] if line['checkpointing'] else []
+            options += (['--offload', line['sharding']]
+                        if line['offloading'] else [])
+            alone = self.line(bench('plan', '--model', 'pythia-1b', '--gpu',
+                                    'rtx4090', *options, '--json'))
+            for name in set(alone) - {'twice_bytes'}:
+                self.assertEqual(line[name], alone[name], name)
+            smallest = self.line(bench(
+                'plan', '--model', 'pythia-1b', '--gpu', 'rtx4090', *options,
+                '--micro-batch', 1, '--json'))
+            self.assertEqual(line['smallest_bytes'],
+                             smallest['memory_bytes']['total'])
+
+        # One that does not fit says what a micro-batch of 1 would take.
+        lines = [json.loads(line) for line in bench(
+            'plan', '--model', 'pythia-6.9b', '--gpu', 'rtx4090,a5000',
+            '--methods', 'naive', '--json').stdout.splitlines()]
+        self.assertEqual([line['gpu_id'] for line in lines],
+                         ['rtx4090', 'a5000'])
+        for line in lines:
+            self.assertFalse(line['fits'])
+            self.assertEqual(line['memory_bytes']['total'],
+                             line['smallest_bytes'])
+        text = bench('plan', *self.tiny(), '--memory', '1GiB', '--methods',
+                     'all').stdout
+        self.assertIn('free-lunch, checkpointing, zero_3', text)
+        arguments = ('plan', '--model', 'pythia-1b', '--methods')
+        self.fails(1, 'is naive, free-lunch or all', *arguments, 'x',
+                   '--memory', '1GiB')
+        self.fails(1, '--gpu or --memory', *arguments, 'all')
+        self.fails(1, 'many settings', *arguments, 'all', '--checkpoint',
+                   '--memory', '1GiB')
+
     def test_plan_of_many_layers(self):
         begin = time.monotonic()
         plan = self.line(bench(

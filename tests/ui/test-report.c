@@ -77,6 +77,43 @@ test_many_topics (void)
   g_assert_cmpfloat (ink.y + ink.height, <=, A4_HEIGHT + 1);
 }
 
+/* A page about one candidate has its settings, and is one. */
+static void
+test_taken (void)
+{
+  g_autoptr (QmAdvisor) advisor = qm_advisor_new (catalog);
+  g_autoptr (QmReport) report = report_on (advisor, "pythia-1b");
+  g_autoptr (GString) settings = g_string_new (NULL);
+  g_autoptr (GBytes) pdf = NULL;
+  cairo_rectangle_t before, after;
+  const char *text;
+  gsize length;
+  guint n_pages = 0;
+
+  draw (report, A4_WIDTH, A4_HEIGHT, &before);
+  for (int i = 0; i < 40; i++)
+    g_string_append_printf (settings, "  \"field_%d\": %d,\n", i, i);
+  qm_report_take (report, 0, 3, "Settings for Transformers", settings->str);
+  g_assert_cmpuint (draw (report, A4_WIDTH, A4_HEIGHT, &after), >, 0);
+  g_assert_cmpfloat (after.y + after.height, <=, A4_HEIGHT + 1);
+  g_assert_cmpfloat (after.x + after.width, <=, A4_WIDTH + 1);
+
+  /* However long they are. */
+  for (int i = 0; i < 400; i++)
+    g_string_append (settings, "more\n");
+  qm_report_take (report, 0, 3, "Settings", settings->str);
+  draw (report, A4_WIDTH, A4_HEIGHT, &after);
+  g_assert_cmpfloat (after.y + after.height, <=, A4_HEIGHT + 1);
+
+  pdf = qm_report_pdf (report);
+  text = g_bytes_get_data (pdf, &length);
+  g_assert_true (g_str_has_prefix (text, "%PDF-"));
+  for (gsize i = 0; i + 12 < length; i++)
+    if (memcmp (text + i, "/Type /Page", 11) == 0 && text[i + 11] != 's')
+      n_pages++;
+  g_assert_cmpuint (n_pages, ==, 1);
+}
+
 /* What finds no room is left out; nothing breaks on any paper. */
 static void
 test_sizes (void)
@@ -151,6 +188,7 @@ main (int argc, char **argv)
     g_error ("there is no catalog in QM_TEST_DATA_DIR");
   g_test_add_func ("/report/fits-a-page", test_fits_a_page);
   g_test_add_func ("/report/many-topics", test_many_topics);
+  g_test_add_func ("/report/taken", test_taken);
   g_test_add_func ("/report/sizes", test_sizes);
   g_test_add_func ("/report/shows-the-question", test_shows_the_question);
   result = g_test_run ();

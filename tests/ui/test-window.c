@@ -89,6 +89,56 @@ test_without_settings (void)
   close_window (open_window (NULL));
 }
 
+/* A catalog that was read anew is asked what the one before was. */
+static void
+test_catalog_again (void)
+{
+  static const char *const models[] = { "pythia-160m", "vit-large", NULL };
+  GtkWidget *window = open_window (NULL);
+  QmAdvisor *advisor = advisor_of (window);
+  QmAdvisorPage *page = widgets_find (window, QM_TYPE_ADVISOR_PAGE, 0);
+  g_auto (GStrv) asked = NULL;
+  QmCatalog *again;
+  QmError error;
+  double budget, runs;
+  gboolean portfolio, sidebar;
+
+  g_object_set (advisor, "models", models, "budget", 55000.0, NULL);
+  qm_advisor_set_gpu_enabled (advisor, "a6000", FALSE);
+  qm_advisor_set_count_enabled (advisor, 8, FALSE);
+  qm_advisor_add_run (advisor, "vit-large", 12);
+  g_object_set (advisor, "portfolio", TRUE, NULL);
+  g_object_set (page, "show-sidebar", FALSE, NULL);
+  gtk_widget_activate_action (window, "win.total-cost", NULL);
+  widgets_settle ();
+
+  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), NULL, &again,
+                                    &error),
+                   ==, QM_OK);
+  qm_window_set_catalog (QM_WINDOW (window), again);
+  gtk_test_widget_wait_for_draw (window);
+  g_assert_true (advisor_of (window) != advisor);
+  advisor = advisor_of (window);
+  g_assert_true (qm_advisor_get_catalog (advisor) == again);
+  g_object_get (advisor, "models", &asked, "budget", &budget, "portfolio",
+                &portfolio, NULL);
+  g_assert_true (g_strv_equal ((const char *const *) asked, models));
+  g_assert_cmpfloat (budget, ==, 55000);
+  g_assert_true (portfolio);
+  g_assert_false (qm_advisor_get_gpu_enabled (advisor, "a6000"));
+  g_assert_true (qm_advisor_get_gpu_enabled (advisor, "rtx3090"));
+  g_assert_false (qm_advisor_get_count_enabled (advisor, 8));
+  g_assert_cmpuint (qm_advisor_get_n_runs (advisor), ==, 1);
+  g_assert_cmpstr (qm_advisor_get_run (advisor, 0, &runs), ==, "vit-large");
+  g_assert_cmpfloat (runs, ==, 12);
+  g_object_get (widgets_find (window, QM_TYPE_ADVISOR_PAGE, 0), "show-sidebar",
+                &sidebar, NULL);
+  g_assert_false (sidebar);
+  gtk_widget_activate_action (window, "win.reset", NULL);
+  close_window (window);
+  qm_catalog_free (again);
+}
+
 static void
 test_failure (void)
 {
@@ -113,13 +163,14 @@ test_failure (void)
 static void
 test_result_actions (void)
 {
-  static const char *const own[] = { "win.reset",
-                                     "win.search-model",
-                                     "win.focus-budget",
-                                     "win.import-quotes",
-                                     "win.show-page",
-                                     "win.total-cost",
-                                     NULL };
+  static const char *const own[] = {
+    "win.reset",          "win.search-model",
+    "win.focus-budget",   "win.import-quotes",
+    "win.show-page",      "win.total-cost",
+    "win.models",         "win.new-model",
+    "win.take-away",      "win.benchmark-elsewhere",
+    "win.import-results", NULL
+  };
   GTypeClass *window_class = g_type_class_ref (QM_TYPE_WINDOW);
   GTypeClass *results_class = g_type_class_ref (QM_TYPE_RESULTS_VIEW);
   const char *name, *property;
@@ -197,6 +248,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/window/state-comes-back", test_state_comes_back);
   g_test_add_func ("/window/without-settings", test_without_settings);
+  g_test_add_func ("/window/catalog-again", test_catalog_again);
   g_test_add_func ("/window/failure", test_failure);
   g_test_add_func ("/window/result-actions", test_result_actions);
   g_test_add_func ("/window/problems", test_problems);

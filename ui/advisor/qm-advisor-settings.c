@@ -230,3 +230,55 @@ qm_advisor_restore (QmAdvisor *self, GSettings *settings)
   restore_filters (self, settings);
   g_object_thaw_notify (G_OBJECT (self));
 }
+
+static void
+copy_runs (QmAdvisor *self, QmAdvisor *other)
+{
+  for (guint i = 0; i < qm_advisor_get_n_runs (other); i++)
+    {
+      double runs_per_year;
+      const char *model = qm_advisor_get_run (other, i, &runs_per_year);
+
+      if (qm_catalog_model (qm_advisor_get_catalog (self), model) != NULL)
+        qm_advisor_add_run (self, model, runs_per_year);
+    }
+}
+
+static void
+copy_filters (QmAdvisor *self, QmAdvisor *other)
+{
+  const char *const *gpus = qm_advisor_get_gpus (self);
+  guint n;
+  const int *counts = qm_advisor_get_counts (self, &n);
+
+  for (guint i = 0; gpus[i] != NULL; i++)
+    qm_advisor_set_gpu_enabled (self, gpus[i],
+                                qm_advisor_get_gpu_enabled (other, gpus[i]));
+  for (guint i = 0; i < n; i++)
+    qm_advisor_set_count_enabled (
+        self, counts[i], qm_advisor_get_count_enabled (other, counts[i]));
+}
+
+void
+qm_advisor_ask_like (QmAdvisor *self, QmAdvisor *other)
+{
+  g_autofree GParamSpec **properties = NULL;
+  guint n;
+
+  g_return_if_fail (QM_IS_ADVISOR (self) && QM_IS_ADVISOR (other));
+
+  properties = g_object_class_list_properties (G_OBJECT_GET_CLASS (other), &n);
+  g_object_freeze_notify (G_OBJECT (self));
+  qm_advisor_reset (self);
+  for (guint i = 0; i < n; i++)
+    {
+      g_auto (GValue) value = G_VALUE_INIT;
+
+      g_value_init (&value, properties[i]->value_type);
+      g_object_get_property (G_OBJECT (other), properties[i]->name, &value);
+      g_object_set_property (G_OBJECT (self), properties[i]->name, &value);
+    }
+  copy_runs (self, other);
+  copy_filters (self, other);
+  g_object_thaw_notify (G_OBJECT (self));
+}

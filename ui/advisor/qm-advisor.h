@@ -129,4 +129,8 @@ void qm_advisor_reset (QmAdvisor *self);
 void qm_advisor_save (QmAdvisor *self, GSettings *settings);
 void qm_advisor_restore (QmAdvisor *self, GSettings *settings);
 
+/* Asks what another advisor asks, over a catalog of another time perhaps:
+ * what this one's catalog does not know is left out. */
+void qm_advisor_ask_like (QmAdvisor *self, QmAdvisor *other);
+
 G_END_DECLS

@@ -10,10 +10,12 @@
 #include "ui/advisor/qm-plot-set.h"
 #include "ui/plot/qm-plot-export.h"
 
+#include <cairo-pdf.h>
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
-#define SMALL    8.0 /* font sizes in points */
+#define SETTINGS 6.5 /* font sizes in points */
+#define SMALL    8.0
 #define BODY     9.5
 #define HEADLINE 14.0
 #define GAP      8.0
@@ -32,6 +34,11 @@
 #define MIN_SCALE 0.3
 #define MAX_SCALE 0.65
 
+/* A4, in points. */
+#define PAPER_WIDTH  595.276
+#define PAPER_HEIGHT 841.89
+#define MARGIN       36.0
+
 typedef struct
 {
   guint topic;
@@ -44,6 +51,9 @@ struct _QmReport
   QmDate today;
   QmPlotSet *plots;
   GArray *rows; /* Row */
+  Row taken;    /* the candidate that is taken along, with its settings */
+  char *settings_title;
+  char *settings; /* NULL: none is */
 };
 
 /* Where the next thing goes. */
@@ -124,7 +134,30 @@ qm_report_free (QmReport *report)
   qm_plot_set_free (report->plots);
   g_array_unref (report->rows);
   g_object_unref (report->advisor);
+  g_free (report->settings_title);
+  g_free (report->settings);
   g_free (report);
+}
+
+void
+qm_report_take (QmReport *report,
+                guint topic,
+                guint candidate,
+                const char *title,
+                const char *settings)
+{
+  guint n;
+
+  g_return_if_fail (report != NULL && title != NULL && settings != NULL);
+  g_return_if_fail (topic < qm_advisor_get_n_topics (report->advisor));
+  qm_advice_candidates (qm_advisor_get_advice (report->advisor, topic), &n);
+  g_return_if_fail (candidate < n);
+
+  report->taken = (Row){ topic, candidate };
+  g_free (report->settings_title);
+  g_free (report->settings);
+  report->settings_title = g_strdup (title);
+  report->settings = g_strdup (settings);
 }
 
 static PangoLayout *
@@ -306,6 +339,65 @@ add_sources (Page *page, guint topic)
 
       add_text (page, line, SMALL, FALSE);
     }
+}
+
+/* The candidate that is taken along: the machine, how its time is known. */
+static void
+add_taken (Page *page)
+{
+  const QmReport *report = page->report;
+  const QmCandidate *candidate = candidate_of (report, &report->taken);
+  g_autofree char *name = qm_prose_candidate (candidate);
+  g_autofree char *machine = qm_prose_machine (candidate);
+  g_autofree char *days = qm_format_days (candidate->days);
+  g_autofree char *interval = qm_prose_interval (candidate->measurement);
+  g_autofree char *source = qm_prose_source (candidate->measurement);
+  /* Translators: name of a model, GPUs, time. */
+  g_autofree char *line = g_strdup_printf (
+      _ ("%s on %s: %s"),
+      qm_advisor_get_title (report->advisor, report->taken.topic), name, days);
+  /* Translators: where a time comes from. */
+  g_autofree char *time = g_strdup_printf (_ ("The time is %s."), source);
+  g_autofree char *verdict = qm_prose_verdict (candidate);
+
+  add_text (page, line, HEADLINE, TRUE);
+  add_text (page, machine, BODY, FALSE);
+  add_text (page, time, BODY, FALSE);
+  if (interval != NULL)
+    add_text (page, interval, BODY, FALSE);
+  if (verdict != NULL)
+    {
+      g_autofree char *warning = g_strdup_printf ("⚠ %s", verdict);
+
+      add_text (page, warning, BODY, FALSE);
+    }
+}
+
+/* Settings as a file has them; lines that find no room are left out. */
+static void
+add_settings (Page *page)
+{
+  g_auto (GStrv) lines = g_strsplit (page->report->settings, "\n", -1);
+
+  add_text (page, page->report->settings_title, BODY, TRUE);
+  for (guint i = 0; lines[i] != NULL; i++)
+    {
+      g_autoptr (PangoLayout) layout =
+          new_layout (page->cr, lines[i], SETTINGS, FALSE);
+      PangoFontDescription *font = pango_font_description_copy (
+          pango_layout_get_font_description (layout));
+
+      pango_font_description_set_family (font, "monospace");
+      pango_layout_set_font_description (layout, font);
+      pango_font_description_free (font);
+      pango_layout_set_width (layout, (int) (page->width * PANGO_SCALE));
+      pango_layout_set_wrap (layout, PANGO_WRAP_WORD_CHAR);
+      if (page->y + height_of (layout) > page->height)
+        return;
+      show (page, layout, 0, page->y);
+      page->y += height_of (layout);
+    }
+  page->y += GAP;
 }
 
 /* Draws plots as one grid; what they share is said once. */
@@ -528,9 +620,11 @@ qm_report_draw (const QmReport *report,
   cairo_set_source_rgb (cr, 0, 0, 0);
   add_title (&page);
   n_topics = qm_advisor_get_n_topics (report->advisor);
-  for (guint i = 0; i < n_topics; i++)
+  if (report->settings != NULL)
+    add_taken (&page);
+  for (guint i = 0; i < n_topics && report->settings == NULL; i++)
     add_topic (&page, i, n_topics == 1);
-  if (n_topics == 1)
+  if (n_topics == 1 && report->settings == NULL)
     add_warnings (&page);
   if (n_topics > 0)
     {
@@ -538,7 +632,9 @@ qm_report_draw (const QmReport *report,
           describe_question (qm_advisor_get_question (report->advisor, 0));
       add_text (&page, question, SMALL, FALSE);
     }
-  if (n_topics == 1)
+  if (report->settings != NULL)
+    add_settings (&page);
+  else if (n_topics == 1)
     add_sources (&page, 0);
 
   /* The plots take what a table in full leaves, but never less than a share. */
@@ -551,4 +647,32 @@ qm_report_draw (const QmReport *report,
   shown = add_table (&page);
   cairo_restore (cr);
   return shown;
+}
+
+static cairo_status_t
+append_cb (void *closure, const unsigned char *data, unsigned int length)
+{
+  g_byte_array_append (closure, data, length);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+GBytes *
+qm_report_pdf (const QmReport *report)
+{
+  GByteArray *bytes = g_byte_array_new ();
+  cairo_surface_t *surface;
+  cairo_t *cr;
+
+  g_return_val_if_fail (report != NULL, NULL);
+
+  surface = cairo_pdf_surface_create_for_stream (append_cb, bytes, PAPER_WIDTH,
+                                                 PAPER_HEIGHT);
+  cr = cairo_create (surface);
+  cairo_translate (cr, MARGIN, MARGIN);
+  qm_report_draw (report, cr, PAPER_WIDTH - 2 * MARGIN,
+                  PAPER_HEIGHT - 2 * MARGIN);
+  cairo_show_page (cr);
+  cairo_destroy (cr);
+  cairo_surface_destroy (surface);
+  return g_byte_array_free_to_bytes (bytes);
 }

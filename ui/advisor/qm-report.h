@@ -20,6 +20,17 @@ QmReport *qm_report_new (QmAdvisor *advisor, QmDate today);
 
 void qm_report_free (QmReport *report);
 
+/* Makes the page about one candidate, with the settings to train with on it:
+ * `settings` are lines as a file has them, `title` says what they are. */
+void qm_report_take (QmReport *report,
+                     guint topic,
+                     guint candidate,
+                     const char *title,
+                     const char *settings);
+
+/* The page as a PDF document, A4.  (transfer full) */
+GBytes *qm_report_pdf (const QmReport *report);
+
 /* Draws the page into the rectangle (0, 0, width, height) of `cr`, in points;
  * what finds no room is counted in a last line.  Returns how many candidates
  * the table shows. */

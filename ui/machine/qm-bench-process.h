@@ -94,6 +94,7 @@ void qm_bench_process_kill (QmBenchProcess *self);
 /* Sends it a signal that it understands; nothing where it does not run. */
 void qm_bench_process_signal (QmBenchProcess *self, int number);
 
+/* From the start to "ended". */
 gboolean qm_bench_process_get_running (QmBenchProcess *self);
 
 /* The last lines of its standard error: valid UTF-8 without control characters

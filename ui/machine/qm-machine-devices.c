@@ -127,7 +127,7 @@ say_none (QmMachineDevices *self, const char *why)
                                   GTK_ACCESSIBLE_PROPERTY_LABEL,
                                   _ ("Import results files"), -1);
   gtk_actionable_set_action_name (GTK_ACTIONABLE (button),
-                                  "machine.import-results");
+                                  "win.import-results");
   adw_action_row_add_suffix (ADW_ACTION_ROW (import), button);
   add_row (self, import);
 }

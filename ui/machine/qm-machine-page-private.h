@@ -33,7 +33,6 @@ struct _QmMachinePage
   gboolean asked;           /* which devices there are */
   gboolean restoring;       /* what was left unfinished is being planned */
   GSettings *settings;      /* NULL: nothing is kept */
-  GtkFileChooserNative *chooser;
 };
 
 /* Installs the actions that put the table somewhere else and get results in. */

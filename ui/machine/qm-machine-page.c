@@ -311,7 +311,6 @@ qm_machine_page_dispose (GObject *object)
 {
   QmMachinePage *self = QM_MACHINE_PAGE (object);
 
-  g_clear_object (&self->chooser);
   g_clear_object (&self->overview);
   g_clear_object (&self->session);
   g_clear_object (&self->machine);

@@ -5,167 +5,196 @@
 #include "ui/machine/qm-results-import.h"
 
 #include "data/datadir.h"
-#include "data/results.h"
+#include "data/results-file.h"
 
 #include <glib/gi18n-lib.h>
-#include <glib/gstdio.h>
 #include <limits.h>
 #include <string.h>
 
-#define NAMES_TRIED 1000
-
 char *
-qm_results_import_folder (void)
+qm_results_import_host (const char *file_name)
 {
-  char user[PATH_MAX];
+  GString *host = g_string_new (NULL);
 
-  return qm_user_data_dir (user, sizeof user)
-             ? g_build_filename (user, "measurements", NULL)
-             : NULL;
-}
+  g_return_val_if_fail (file_name != NULL, NULL);
 
-/* How many results a text holds; 0 with an error. */
-static guint
-count_results (const char *text, gsize length, const char *name, GError **error)
-{
-  QmResults *results = qm_results_new ();
-  QmError problem = { 0 };
-  size_t whole, n = 0;
-
-  if (results == NULL)
-    qm_error_set (&problem, QM_STATUS_NO_MEMORY, "", 0, 0, "%s",
-                  _ ("out of memory"));
-  else if (qm_results_parse (results, text, length, name, &whole, &problem)
-           == QM_OK)
-    qm_results_list (results, &n);
-  qm_results_free (results);
-  if (problem.status == QM_OK && n > 0)
-    return (guint) n;
-  if (problem.status == QM_OK)
-    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-                         _ ("there is no result in it"));
-  else if (problem.line > 0)
-    /* Translators: the number of a line, what is wrong in it. */
-    g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, _ ("line %d: %s"),
-                 problem.line, problem.message);
-  else
-    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-                         problem.message);
-  return 0;
-}
-
-/* "h200.jsonl", else "h200-2.jsonl" ...; the catalog reads nothing that ends
- * otherwise. */
-static GFile *
-free_place (const char *folder, GFile *file)
-{
-  g_autofree char *name = g_file_get_basename (file);
-
-  if (g_str_has_suffix (name, ".jsonl"))
-    name[strlen (name) - strlen (".jsonl")] = '\0';
-  for (int i = 1; i < NAMES_TRIED; i++)
-    {
-      g_autofree char *end =
-          i > 1 ? g_strdup_printf ("-%d.jsonl", i) : g_strdup (".jsonl");
-      g_autofree char *full = g_strconcat (name, end, NULL);
-      g_autoptr (GFile) place = g_file_new_build_filename (folder, full, NULL);
-
-      if (!g_file_query_exists (place, NULL))
-        return g_steal_pointer (&place);
-    }
-  return NULL;
+  for (; *file_name != '\0' && *file_name != '.'; file_name++)
+    g_string_append_c (host, g_ascii_isalnum (*file_name)
+                                     || strchr ("_-", *file_name) != NULL
+                                 ? *file_name
+                                 : '-');
+  return g_string_free (host, FALSE);
 }
 
 static gboolean
-is_too_large (GFile *file, GCancellable *cancellable, GError **error)
+fail (const QmError *problem, GError **error)
 {
-  g_autoptr (GFileInfo) info =
-      g_file_query_info (file, G_FILE_ATTRIBUTE_STANDARD_SIZE,
-                         G_FILE_QUERY_INFO_NONE, cancellable, error);
+  g_autofree char *text =
+      problem->line > 0
+          /* Translators: number of a line, what is wrong there. */
+          ? g_strdup_printf (_ ("line %d: %s"), problem->line, problem->message)
+          : g_strdup (problem->message);
 
-  if (info == NULL)
-    return TRUE;
-  if (g_file_info_get_size (info) <= (goffset) QM_RESULTS_MAX_BYTES)
-    return FALSE;
-  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA,
-                       _ ("it is larger than 64 MiB"));
+  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, text);
+  return FALSE;
+}
+
+/* Whether a file has the result already, or a newer one of the same
+ * measurement. */
+static gboolean
+has (const QmResultsFile *file, const QmResult *result)
+{
+  const QmResult *known =
+      qm_results_find (qm_results_file_content (file), result->key);
+
+  return known != NULL && strcmp (known->time, result->time) >= 0;
+}
+
+static gboolean
+add_all (QmResultsFile *file,
+         const QmResults *results,
+         QmResultsImport *import,
+         GError **error)
+{
+  const QmResult *list;
+  QmError problem;
+  size_t n;
+
+  list = qm_results_list (results, &n);
+  for (size_t i = 0; i < n; i++)
+    {
+      json_t *object;
+      QmStatus status;
+
+      if (has (file, &list[i]))
+        {
+          import->present++;
+          continue;
+        }
+      object = json_loads (list[i].text, 0, NULL);
+      status = qm_results_append (file, object, &problem);
+      json_decref (object);
+      if (status != QM_OK)
+        return fail (&problem, error);
+      import->added++;
+    }
   return TRUE;
 }
 
-static guint
-import (GFile *file,
-        const char *folder,
-        GCancellable *cancellable,
-        GError **error)
+static gboolean
+add_to_host (const QmResults *results, QmResultsImport *import, GError **error)
 {
-  g_autofree char *text = NULL;
-  g_autofree char *name = g_file_get_basename (file);
-  g_autoptr (GFile) place = NULL;
-  gsize length;
-  guint n;
+  g_autofree char *name = g_strconcat (import->host, ".jsonl", NULL);
+  g_autofree char *path = NULL;
+  QmResultsFile *file = NULL;
+  char user[PATH_MAX];
+  QmError problem;
+  gboolean added;
+  bool busy;
 
-  if (is_too_large (file, cancellable, error)
-      || !g_file_load_contents (file, cancellable, &text, &length, NULL, error))
-    return 0;
-  n = count_results (text, length, name, error);
-  if (n == 0)
-    return 0;
-  g_mkdir_with_parents (folder, 0777);
-  place = free_place (folder, file);
-  if (place == NULL)
+  if (!qm_user_data_dir (user, sizeof user))
     {
-      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_EXISTS,
-                           _ ("files of that name are there already"));
-      return 0;
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s",
+                   _ ("There is no home directory to save in"));
+      return FALSE;
     }
-  return g_file_replace_contents (place, text, length, NULL, FALSE,
-                                  G_FILE_CREATE_NONE, NULL, cancellable, error)
-             ? n
-             : 0;
+  path = g_build_filename (user, "measurements", name, NULL);
+  if (qm_results_open (path, true, false, &busy, &file, &problem) != QM_OK)
+    return fail (&problem, error);
+  added = add_all (file, results, import, error);
+  qm_results_close (file);
+  return added;
+}
+
+static gboolean
+import_file (const char *path, QmResultsImport *import, GError **error)
+{
+  QmResults *results = qm_results_new ();
+  QmError problem = { 0 };
+  gboolean done;
+  size_t n;
+
+  if (results == NULL
+      || qm_results_read (results, path, NULL, NULL, &problem) != QM_OK)
+    done = fail (&problem, error);
+  else if (qm_results_list (results, &n), n == 0)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "%s",
+                   _ ("there is no result in it"));
+      done = FALSE;
+    }
+  else
+    done = add_to_host (results, import, error);
+  qm_results_free (results);
+  return done;
 }
 
 static void
-import_thread (GTask *task,
-               gpointer source,
-               gpointer data,
-               GCancellable *cancellable)
+import_free (gpointer data)
 {
-  GFile *file = g_object_get_data (G_OBJECT (task), "file");
-  GError *error = NULL;
-  guint n = import (file, data, cancellable, &error);
+  QmResultsImport *import = data;
 
-  if (n > 0)
-    g_task_return_int (task, n);
+  g_free (import->host);
+  g_free (import);
+}
+
+static void
+thread_func (GTask *task,
+             gpointer source,
+             gpointer data,
+             GCancellable *cancellable)
+{
+  const char *path = g_file_peek_path (source);
+  g_autofree char *name = g_file_get_basename (source);
+  QmResultsImport *import = g_new0 (QmResultsImport, 1);
+  GError *error = NULL;
+
+  import->host = qm_results_import_host (name);
+  if (path == NULL)
+    g_set_error (&error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "%s",
+                 _ ("only files of this computer can be opened"));
+  else if (*import->host == '\0')
+    g_set_error (&error, G_IO_ERROR, G_IO_ERROR_INVALID_FILENAME, "%s",
+                 _ ("its name does not say of which machine it is"));
   else
-    g_task_return_error (task, error);
+    import_file (path, import, &error);
+  if (error == NULL)
+    {
+      g_task_return_pointer (task, import, import_free);
+      return;
+    }
+  import_free (import);
+  g_task_return_error (task, error);
 }
 
 void
 qm_results_import_async (GFile *file,
-                         const char *folder,
                          GCancellable *cancellable,
                          GAsyncReadyCallback callback,
                          gpointer data)
 {
   g_autoptr (GTask) task = NULL;
 
-  g_return_if_fail (G_IS_FILE (file) && folder != NULL);
+  g_return_if_fail (G_IS_FILE (file));
 
-  task = g_task_new (NULL, cancellable, callback, data);
+  task = g_task_new (file, cancellable, callback, data);
   g_task_set_source_tag (task, qm_results_import_async);
-  g_object_set_data_full (G_OBJECT (task), "file", g_object_ref (file),
-                          g_object_unref);
-  g_task_set_task_data (task, g_strdup (folder), g_free);
-  g_task_run_in_thread (task, import_thread);
+  g_task_run_in_thread (task, thread_func);
 }
 
-guint
-qm_results_import_finish (GAsyncResult *result, GError **error)
+gboolean
+qm_results_import_finish (GAsyncResult *result,
+                          QmResultsImport *import,
+                          GError **error)
 {
-  gssize n;
+  QmResultsImport *done;
 
-  g_return_val_if_fail (g_task_is_valid (result, NULL), 0);
+  g_return_val_if_fail (G_IS_TASK (result) && import != NULL, FALSE);
 
-  n = g_task_propagate_int (G_TASK (result), error);
-  return n > 0 ? (guint) n : 0;
+  done = g_task_propagate_pointer (G_TASK (result), error);
+  if (done == NULL)
+    return FALSE;
+  *import = *done;
+  g_free (done);
+  return TRUE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Results files of other machines into the user's own folder, where the catalog
- * reads them. */
+/* Results files from other machines: what is in them joins the user's
+ * measurements, in a file of its own for each machine. */
 
 #pragma once
 
@@ -9,20 +9,30 @@
 
 G_BEGIN_DECLS
 
-/* Reads a results file, refuses it with its line where something in it is
- * wrong, and copies it into `folder` as it is, under a name that nothing there
- * has yet.  Not blocking. */
+/* What an import did. */
+typedef struct
+{
+  char *host;    /* the machine, as the file is named after it */
+  guint added;   /* results that were new, or newer */
+  guint present; /* that were there before */
+} QmResultsImport;
+
+/* Reads a results file whole, or refuses it whole, and adds what is new to
+ * measurements/HOST.jsonl of the user's directory, HOST being what the file is
+ * called up to its first point.  In a thread of its own. */
 void qm_results_import_async (GFile *file,
-                              const char *folder,
                               GCancellable *cancellable,
                               GAsyncReadyCallback callback,
                               gpointer data);
 
-/* How many results the file holds; 0 with an error. */
-guint qm_results_import_finish (GAsyncResult *result, GError **error);
+/* `import` is filled in where this succeeds; its `host` is then the caller's.
+ */
+gboolean qm_results_import_finish (GAsyncResult *result,
+                                   QmResultsImport *import,
+                                   GError **error);
 
-/* The folder of the user's results; NULL where there is no home.
+/* The name of the machine in the name of a file; empty where there is none.
  * (transfer full) */
-char *qm_results_import_folder (void);
+char *qm_results_import_host (const char *file_name);
 
 G_END_DECLS

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A benchmark for another machine is written, run there with nothing in its
+ * environment, and its results come back. */
+
+#include "config.h"
+
+#include "data/results-file.h"
+#include "ui/machine/qm-elsewhere.h"
+#include "ui/machine/qm-results-import.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+
+#define MODEL                                                               \
+  "{\"id\": \"tiny\", \"name\": \"Tiny\", \"source\": \"a test\", "         \
+  "\"config\": {\"model_type\": \"gpt_neox\", \"vocab_size\": 64, "         \
+  "\"hidden_size\": 16, \"num_hidden_layers\": 1, "                         \
+  "\"num_attention_heads\": 2, \"intermediate_size\": 32}, "                \
+  "\"recipe\": {\"batch_size\": 2, \"steps\": 10, \"sequence_length\": 8, " \
+  "\"precision\": \"fp32\", \"optimizer\": \"adam\", "                      \
+  "\"learning_rate\": 0.001, \"beta1\": 0.9, \"beta2\": 0.95, "             \
+  "\"epsilon\": 1e-8, \"weight_decay\": 0}}"
+
+/* What a folder may be called. */
+#define HOSTILE "it's a \"folder\"\n$(touch pwned) `touch pwned` *; \\ ü"
+
+static char *home;
+
+static QmElsewhere *
+tiny_on_cpu (void)
+{
+  QmElsewhere *elsewhere = qm_elsewhere_new ();
+
+  elsewhere->models = g_strsplit ("tiny", ",", -1);
+  elsewhere->methods = g_strdup ("naive");
+  elsewhere->device = g_strdup ("cpu");
+  return elsewhere;
+}
+
+/* Runs a program from the root folder with an environment of nothing. */
+static void
+run_bare (const char *program, const char *argument)
+{
+  char *argv[] = { (char *) program, (char *) argument, NULL };
+  char *nothing[] = { NULL };
+  g_autofree char *out = NULL;
+  g_autofree char *err = NULL;
+  g_autoptr (GError) error = NULL;
+  int status;
+
+  g_assert_true (g_spawn_sync ("/", argv, nothing, G_SPAWN_DEFAULT, NULL, NULL,
+                               &out, &err, &status, &error));
+  g_assert_no_error (error);
+  g_test_message ("%s%s", out, err);
+  g_assert_true (g_spawn_check_wait_status (status, &error));
+}
+
+static void
+imported_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  *(GAsyncResult **) data = g_object_ref (result);
+}
+
+static gboolean
+import (const char *path, QmResultsImport *done, GError **error)
+{
+  g_autoptr (GFile) file = g_file_new_for_path (path);
+  g_autoptr (GAsyncResult) result = NULL;
+
+  memset (done, 0, sizeof *done);
+  qm_results_import_async (file, NULL, imported_cb, &result);
+  while (result == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  return qm_results_import_finish (result, done, error);
+}
+
+/* The one file that the benchmark wrote.  (transfer full) */
+static char *
+find_results (const char *folder)
+{
+  g_autofree char *path = g_build_filename (folder, "results", NULL);
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  const char *name;
+
+  g_assert_nonnull (dir);
+  name = g_dir_read_name (dir);
+  g_assert_nonnull (name);
+  g_assert_true (g_str_has_suffix (name, ".jsonl"));
+  return g_build_filename (path, name, NULL);
+}
+
+static void
+check_import (const char *results)
+{
+  g_autoptr (GError) error = NULL;
+  g_autofree char *stored = NULL;
+  g_autofree char *broken = g_build_filename (home, "broken.jsonl", NULL);
+  QmResultsImport done;
+
+  g_assert_true (import (results, &done, &error));
+  g_assert_cmpuint (done.added, ==, 1);
+  g_assert_cmpuint (done.present, ==, 0);
+  stored = g_strdup_printf ("%s/quartermaster/measurements/%s.jsonl", home,
+                            done.host);
+  g_assert_true (g_file_test (stored, G_FILE_TEST_EXISTS));
+  g_free (done.host);
+
+  g_assert_true (import (results, &done, &error));
+  g_assert_cmpuint (done.added, ==, 0);
+  g_assert_cmpuint (done.present, ==, 1);
+  g_free (done.host);
+
+  g_assert_true (
+      g_file_set_contents (broken, "{\"schema\": 1}\n{\n", -1, NULL));
+  g_assert_false (import (broken, &done, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_DATA);
+  g_assert_nonnull (strstr (error->message, "line 1"));
+}
+
+static void
+test_round_trip (void)
+{
+  g_autoptr (QmElsewhere) elsewhere = tiny_on_cpu ();
+  g_autofree char *folder = g_build_filename (home, HOSTILE, NULL);
+  g_autofree char *script = g_build_filename (folder, "run.sh", NULL);
+  g_autofree char *readme = g_build_filename (folder, "README", NULL);
+  g_autofree char *job = g_build_filename (folder, "job.sbatch", NULL);
+  g_autofree char *library =
+      g_build_filename (folder, "lib", "libjansson.so.4", NULL);
+  g_autofree char *results = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_true (qm_elsewhere_write (elsewhere, folder, NULL, &error));
+  g_assert_no_error (error);
+  g_assert_true (g_file_test (library, G_FILE_TEST_IS_REGULAR));
+  g_assert_true (g_file_test (readme, G_FILE_TEST_EXISTS));
+  g_assert_false (g_file_test (job, G_FILE_TEST_EXISTS));
+
+  /* It is not written over. */
+  g_assert_false (qm_elsewhere_write (elsewhere, folder, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_EXISTS);
+
+  run_bare (script, NULL);
+  g_assert_false (g_file_test ("/pwned", G_FILE_TEST_EXISTS));
+  results = find_results (folder);
+  check_import (results);
+}
+
+static void
+assert_refused (QmElsewhere *elsewhere)
+{
+  g_autofree char *folder = g_build_filename (home, "never", NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (qm_elsewhere_write (elsewhere, folder, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_INVALID_ARGUMENT);
+  g_assert_false (g_file_test (folder, G_FILE_TEST_EXISTS));
+}
+
+/* Nothing gets into a batch script that could be another line or option. */
+static void
+test_hostile_words (void)
+{
+  static const char *const bad[] = {
+    "",          "a b",      "a\n#SBATCH --wrap=reboot",
+    "$(reboot)", "`reboot`", "a'b",
+    "a\"b",      "a;b",      "-A",
+    "a/b",       "ü",        "a\\",
+    "a\tb"
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (QmElsewhere) elsewhere = tiny_on_cpu ();
+
+      g_assert_false (qm_elsewhere_is_word (bad[i]));
+      elsewhere->slurm = TRUE;
+      elsewhere->partition = g_strdup (bad[i]);
+      assert_refused (elsewhere);
+      g_clear_pointer (&elsewhere->partition, g_free);
+      elsewhere->gpus = g_strdup (bad[i]);
+      assert_refused (elsewhere);
+      g_clear_pointer (&elsewhere->gpus, g_free);
+      g_clear_pointer (&elsewhere->models, g_strfreev);
+      elsewhere->models = g_new0 (char *, 2);
+      elsewhere->models[0] = g_strdup (bad[i]);
+      if (strcmp (bad[i], "-A") != 0)
+        assert_refused (elsewhere);
+    }
+}
+
+/* What shellcheck would say of a script. */
+static void
+check_shell (const char *script)
+{
+  g_autofree char *shellcheck = g_find_program_in_path ("shellcheck");
+  g_autofree char *path = g_build_filename (home, "checked.sh", NULL);
+  g_autofree char *out = NULL;
+  char *argv[] = { shellcheck, path, NULL };
+  int status;
+
+  if (shellcheck == NULL)
+    {
+      g_test_message ("there is no shellcheck here");
+      return;
+    }
+  g_assert_true (g_file_set_contents (path, script, -1, NULL));
+  g_assert_true (g_spawn_sync (NULL, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL,
+                               &out, NULL, &status, NULL));
+  g_test_message ("%s", out);
+  g_assert_true (g_spawn_check_wait_status (status, NULL));
+}
+
+static void
+test_scripts (void)
+{
+  g_autoptr (QmElsewhere) elsewhere = tiny_on_cpu ();
+  g_autofree char *bare = NULL;
+  g_autofree char *job = NULL;
+  g_autofree char *script = NULL;
+
+  elsewhere->slurm = TRUE;
+  bare = qm_elsewhere_job (elsewhere);
+  g_assert_null (strstr (bare, "--partition"));
+  g_assert_null (strstr (bare, "--account"));
+  g_assert_null (strstr (bare, "--time"));
+
+  elsewhere->partition = g_strdup ("gpu-a100");
+  elsewhere->account = g_strdup ("ab_123");
+  elsewhere->gpus = g_strdup ("a100:1");
+  elsewhere->time_limit_s = 5400;
+  job = qm_elsewhere_job (elsewhere);
+  g_assert_nonnull (strstr (job, "\n#SBATCH --partition=gpu-a100\n"));
+  g_assert_nonnull (strstr (job, "\n#SBATCH --account=ab_123\n"));
+  g_assert_nonnull (strstr (job, "\n#SBATCH --gpus-per-node=a100:1\n"));
+  g_assert_nonnull (strstr (job, "\n#SBATCH --time=01:30:00\n"));
+  script = qm_elsewhere_script (elsewhere);
+  /* It ends before Slurm ends it. */
+  g_assert_nonnull (strstr (script, "--time-limit '5280s'"));
+  check_shell (job);
+  check_shell (script);
+  check_shell (bare);
+}
+
+static void
+test_hosts (void)
+{
+  static const char *const cases[][2] = { { "node1.jsonl", "node1" },
+                                          { "gpu-07.cluster.jsonl", "gpu-07" },
+                                          { "../x y.jsonl", "" },
+                                          { "a b$.jsonl", "a-b-" },
+                                          { ".jsonl", "" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *host = qm_results_import_host (cases[i][0]);
+
+      g_assert_cmpstr (host, ==, cases[i][1]);
+    }
+}
+
+static void
+write_model (void)
+{
+  g_autofree char *folder =
+      g_build_filename (home, "quartermaster", "models", NULL);
+  g_autofree char *path = g_build_filename (folder, "tiny.json", NULL);
+
+  g_assert_cmpint (g_mkdir_with_parents (folder, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (path, MODEL, -1, NULL));
+}
+
+int
+main (int argc, char **argv)
+{
+  home = g_dir_make_tmp ("qm-elsewhere-XXXXXX", NULL);
+  g_setenv ("XDG_DATA_HOME", home, TRUE);
+  g_test_init (&argc, &argv, NULL);
+  write_model ();
+  g_test_add_func ("/elsewhere/round-trip", test_round_trip);
+  g_test_add_func ("/elsewhere/hostile-words", test_hostile_words);
+  g_test_add_func ("/elsewhere/scripts", test_scripts);
+  g_test_add_func ("/elsewhere/hosts", test_hosts);
+  return g_test_run ();
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""A benchmark for another machine, and its results, by the window.
+
+test-elsewhere.py PROGRAM QM_BENCH, on a display and a session bus of its own.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import driver
+
+PROGRAM = None
+BENCH = None
+
+MODEL = {
+    "id": "tiny", "name": "Tiny", "source": "a test",
+    "config": {"model_type": "gpt_neox", "vocab_size": 64, "hidden_size": 16,
+               "num_hidden_layers": 1, "num_attention_heads": 2,
+               "intermediate_size": 32},
+    "recipe": {"batch_size": 2, "steps": 10, "sequence_length": 8,
+               "precision": "fp32", "optimizer": "adam",
+               "learning_rate": 1e-3, "beta1": 0.9, "beta2": 0.95,
+               "epsilon": 1e-8, "weight_decay": 0}}
+
+
+class ElsewhereTest(unittest.TestCase):
+
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="qm-test-")
+        self.data = os.path.join(self.home, "data", "quartermaster")
+        os.makedirs(os.path.join(self.data, "models"))
+        with open(os.path.join(self.data, "models", "tiny.json"), "w",
+                  encoding="utf-8") as file:
+            json.dump(MODEL, file)
+        self.program = driver.Program(
+            PROGRAM, home=self.home, environment={"QUARTERMASTER_BENCH": BENCH})
+        self.root = self.program.root
+        self.root.find("panel", "Recommendation", visible=False)
+        driver.wait_for(self.focus, "the keyboard in the window")
+
+    def tearDown(self):
+        if self._outcome.result.failures or self._outcome.result.errors:
+            print("\n".join(self.program.root.dump()), file=sys.stderr)
+        self.program.close()
+        path = os.path.join(self.home, "log")
+        with open(path, encoding="utf-8", errors="replace") as log:
+            complaints = [line for line in log
+                          if "WARNING" in line or "CRITICAL" in line]
+        self.assertEqual(complaints, [])
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def focus(self):
+        driver.press_keys("Tab")
+        return self.root.focused()
+
+    def menu(self, name):
+        # The inner one of the two can be pressed.
+        self.root.all("push button", "Main menu")[-1].press()
+        self.root.find("menu item", contains=name).press()
+
+    def choose(self, title, path):
+        chooser = self.root.find("filler", title)
+        driver.wait_for(chooser.focused, "the keyboard in the file chooser")
+        driver.type_text(path)
+        driver.press_keys("Return")
+
+    def test_job_is_written(self):
+        self.menu("Benchmark Another Machine…")
+        window = self.root.find(None, "Benchmark Another Machine")
+        write = driver.wait_for(
+            lambda: next((node for node in window.all("push button")
+                          if "Write…" in node.name), None), "the button")
+        enabled = driver.Atspi.StateType.SENSITIVE
+        driver.wait_for(lambda: write.has(enabled), "the button to be on")
+        window.find("check box", "A node of a cluster").press()
+        for name, text, problem in (
+                ("GPUs of the node", "", "It has to be said how many"),
+                ("Partition", "a b; rm -rf /", "Letters, digits and"),
+                ("Time limit", "", "A number from 0.1 to 8,760")):
+            field = window.find("text", name)
+            field.type("x")
+            field.type(text)
+            window.find("label", contains=problem)
+            self.assertFalse(write.has(enabled))
+            field.type({"Partition": "gpu-short", "GPUs of the node": "a100:1",
+                        "Time limit": "1.5"}[name])
+        driver.wait_for(lambda: write.has(enabled), "the button to be on")
+        target = os.path.join(self.home, "out")
+        os.mkdir(target)
+        write.press()
+        self.choose("Where the Folder Goes", target)
+        folder = os.path.join(target, "quartermaster-benchmark")
+        driver.wait_for(lambda: os.path.isdir(folder), "the folder")
+        with open(os.path.join(folder, "job.sbatch"),
+                  encoding="utf-8") as file:
+            job = file.read()
+        self.assertIn("\n#SBATCH --partition=gpu-short\n", job)
+        self.assertIn("\n#SBATCH --gpus-per-node=a100:1\n", job)
+        self.assertIn("\n#SBATCH --time=01:30:00\n", job)
+        self.assertNotIn("--account", job)
+        with open(os.path.join(folder, "run.sh"), encoding="utf-8") as file:
+            self.assertIn("--model 'pythia-1b'", file.read())
+        self.assertTrue(os.access(os.path.join(folder, "qm-bench"), os.X_OK))
+        self.root.find("label", contains="README says what to do")
+
+    def test_results_are_imported(self):
+        path = os.path.join(self.home, "node7.jsonl")
+        subprocess.run([BENCH, "search", "--model", "tiny", "--methods",
+                        "naive", "--device", "cpu", "--results", path],
+                       env=dict(os.environ,
+                                XDG_DATA_HOME=os.path.join(self.home, "data")),
+                       check=True, capture_output=True)
+        self.menu("Import Results…")
+        self.choose("Import Results", path)
+        self.root.find("label", contains="1 result of node7 is imported")
+        stored = os.path.join(self.data, "measurements", "node7.jsonl")
+        with open(stored, "rb") as file, open(path, "rb") as given:
+            self.assertEqual(json.loads(file.read()), json.loads(given.read()))
+
+
+if __name__ == "__main__":
+    BENCH = sys.argv.pop(2)
+    PROGRAM = sys.argv.pop(1)
+    unittest.main(verbosity=2)

@@ -1,0 +1,215 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Models of one's own, made, changed and deleted without a look at the screen.
+
+test-models.py PROGRAM QM_BENCH, on a display and a session bus of its own.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import driver
+
+PROGRAM = None
+BENCH = None
+
+CONFIG = {
+    "model_type": "gpt_neox", "vocab_size": 50304, "hidden_size": 512,
+    "num_hidden_layers": 6, "num_attention_heads": 8,
+    "intermediate_size": 2048, "max_position_embeddings": 1024,
+    "architectures": ["GPTNeoXForCausalLM"], "torch_dtype": "float16"}
+
+
+class ModelsTest(unittest.TestCase):
+
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="qm-test-")
+        self.program = driver.Program(
+            PROGRAM, home=self.home, environment={"QUARTERMASTER_BENCH": BENCH})
+        self.root = self.program.root
+        self.root.find("panel", "Recommendation", visible=False)
+        driver.wait_for(self.focus, "the keyboard in the window")
+
+    def tearDown(self):
+        if self._outcome.result.failures or self._outcome.result.errors:
+            print("\n".join(self.program.root.dump()), file=sys.stderr)
+        self.program.close()
+        path = os.path.join(self.home, "log")
+        with open(path, encoding="utf-8", errors="replace") as log:
+            complaints = [line for line in log
+                          if "WARNING" in line or "CRITICAL" in line]
+        self.assertEqual(complaints, [])
+        shutil.rmtree(self.home, ignore_errors=True)
+
+    def focus(self):
+        driver.press_keys("Tab")
+        return self.root.focused()
+
+    def write(self, name, value):
+        path = os.path.join(self.home, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(value, file)
+        return path
+
+    def saved(self, name):
+        return os.path.join(self.home, "data", "quartermaster", "models", name)
+
+    def run_beside(self, *arguments):
+        environment = dict(os.environ,
+                           XDG_DATA_HOME=os.path.join(self.home, "data"))
+        done = subprocess.run(arguments, env=environment, text=True,
+                              capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def menu(self, name):
+        """An item of the main menu, for when no window has the keyboard."""
+        # The inner one of the two can be pressed.
+        self.root.all("push button", "Main menu")[-1].press()
+        self.root.find("menu item", contains=name).press()
+
+    def choose(self, path):
+        chooser = self.root.find("filler", "Open a Configuration")
+        driver.wait_for(chooser.focused, "the keyboard in the file chooser")
+        driver.type_text(path)
+        driver.press_keys("Return")
+
+    def open_config(self, path):
+        driver.press_keys("ctrl+n")
+        self.choose(path)
+        return self.root.find(None, "Own Model")
+
+    def make_model(self, name="Tiny One"):
+        editor = self.open_config(self.write("given/config.json", CONFIG))
+        editor.find("text", "Name").type(name)
+        return editor
+
+    def field(self, editor, name):
+        return editor.find("text", name)
+
+    def save(self, editor):
+        button = editor.find("push button", "Save")
+        button.press()
+
+    def models_offered(self):
+        """What the advisor's list of models has of ours."""
+        button = self.root.all("push button", "Model: Pythia (1B)")[-1]
+        button.press()
+        self.root.find("label", "Mamba (2.8B)")
+        names = [node.name for node in self.root.all("label", contains="Tiny")]
+        button.press()
+        return names
+
+    def test_made_and_offered(self):
+        editor = self.make_model()
+        # Its size at once, and what it takes as soon as it is planned.
+        editor.find("label", "70,426,624")
+        editor.find("label", contains="Filled in as for Pythia (160M)")
+        editor.find("label", contains="Micro-batch")
+        editor.find("label", contains="Fits: Free lunch, micro-batch")
+        editor.find("label", contains="too old")
+        self.assertEqual(self.field(editor, "Identifier").text, "tiny-one")
+        before = editor.find("label", contains="× 10").name
+        self.field(editor, "Length of training").type("2000")
+        driver.wait_for(lambda: not editor.all("label", before),
+                        "other operations")
+        self.save(editor)
+        driver.wait_for(lambda: os.path.exists(self.saved("tiny-one.json")),
+                        "the file")
+        with open(self.saved("tiny-one.json"), encoding="utf-8") as file:
+            written = json.load(file)
+        self.assertEqual(written["config"], CONFIG)
+        self.assertEqual(written["name"], "Tiny One")
+        self.assertEqual(written["recipe"]["steps"], 2000)
+
+        # The window, the command line and the benchmark have it.
+        driver.wait_for(lambda: "Tiny One" in self.models_offered(),
+                        "the model in the picker")
+        listed = json.loads(self.run_beside(PROGRAM, "catalog", "models",
+                                            "--json"))
+        self.assertIn("tiny-one", [one["id"] for one in listed["models"]])
+        plan = json.loads(self.run_beside(BENCH, "plan", "--model", "tiny-one",
+                                          "--gpu", "rtx4090", "--json"))
+        self.assertTrue(plan["fits"])
+
+    def test_what_is_wrong_is_beside_the_field(self):
+        editor = self.make_model()
+        save = editor.find("push button", "Save")
+        for name, text, problem in (
+                ("Batch size", "1.5", "A whole number from 1 to 16,777,216"),
+                ("Batch size", "0", "A whole number from 1 to 16,777,216"),
+                ("Learning rate", "much", "A number from 0 to 1,000,000"),
+                ("Identifier", "Ü x", "Of a to z"),
+                ("Identifier", "pythia-1b", "It is that of “Pythia (1B)”"),
+                ("Name", "", "The model needs a name")):
+            field = self.field(editor, name)
+            right = field.text
+            field.type(text)
+            editor.find("label", contains=problem)
+            driver.wait_for(
+                lambda: not save.has(driver.Atspi.StateType.SENSITIVE),
+                f"Save to be off while {name} is “{text}”")
+            field.type(right)
+            driver.wait_for(lambda: not editor.all("label", contains=problem),
+                            f"no word about {name}")
+        driver.wait_for(lambda: save.has(driver.Atspi.StateType.SENSITIVE),
+                        "Save to be on")
+
+    def test_unsupported_is_named(self):
+        editor = self.open_config(self.write("llama.json",
+                                             {"model_type": "llama"}))
+        editor.find("label", "Not Supported Yet")
+        text = editor.find("label", contains="llama.json").name
+        self.assertIn("'llama' is not supported", text)
+        self.assertIn("gpt_neox, bert, roberta, vit, convnext, mamba", text)
+        with open(os.path.join(self.home, "broken.json"), "w",
+                  encoding="utf-8") as file:
+            file.write("{\"model_type\": ")
+        editor.find("push button", contains="Open Another File…").press()
+        self.choose(os.path.join(self.home, "broken.json"))
+        editor.find("label", "Not a Configuration of a Model")
+
+    def test_changed_and_deleted(self):
+        editor = self.make_model()
+        self.save(editor)
+        path = self.saved("tiny-one.json")
+        driver.wait_for(lambda: os.path.exists(path), "the file")
+        driver.wait_for(lambda: "Tiny One" in self.models_offered(),
+                        "the model in the picker")
+        with open(path, encoding="utf-8") as file:
+            first = file.read()
+
+        self.menu("Own Models…")
+        self.root.find("push button", "Change: Tiny One").press()
+        editor = self.root.find(None, "Own Model")
+        self.field(editor, "Identifier").type("tiny-two")
+        self.field(editor, "Name").type("Tiny Two")
+        self.save(editor)
+        driver.wait_for(lambda: not os.path.exists(path), "the old file gone")
+        self.assertTrue(os.path.exists(self.saved("tiny-two.json")))
+
+        self.root.find("push button", "Delete: Tiny Two").press()
+        driver.wait_for(lambda: not os.path.exists(
+            self.saved("tiny-two.json")), "the file gone")
+        driver.wait_for(lambda: "Tiny Two" not in self.models_offered(),
+                        "the picker without it")
+        self.root.find("label", contains="No Models of Your Own Yet")
+        self.root.find("push button", contains="Undo").press()
+        driver.wait_for(lambda: os.path.exists(self.saved("tiny-two.json")),
+                        "the file again")
+        self.root.find("push button", "Delete: Tiny Two")
+        with open(self.saved("tiny-two.json"), encoding="utf-8") as file:
+            self.assertEqual(file.read().replace("-two", "-one")
+                             .replace("Two", "One"), first)
+
+
+if __name__ == "__main__":
+    BENCH = sys.argv.pop(2)
+    PROGRAM = sys.argv.pop(1)
+    unittest.main(verbosity=2)

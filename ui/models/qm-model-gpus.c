@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/models/qm-model-gpus.h"
+
+#include "pricing/advice/qm-unmeasured.h"
+#include "pricing/qm-format.h"
+#include "ui/machine/qm-machine-text.h"
+
+#include <glib/gi18n-lib.h>
+
+struct _QmModelGpus
+{
+  AdwPreferencesGroup parent_instance;
+
+  GPtrArray *rows;   /* of AdwActionRow, one for each GPU */
+  GPtrArray *labels; /* of GtkLabel, the time in each */
+
+  const QmCatalog *catalog;
+  QmModelPlans *plans;
+  QmModelConfig config;
+  QmRecipe recipe;
+};
+
+G_DEFINE_FINAL_TYPE (QmModelGpus, qm_model_gpus, ADW_TYPE_PREFERENCES_GROUP)
+
+/* What is to be said of one GPU. */
+typedef struct
+{
+  const QmModelPlan *easiest; /* that fits; NULL: none does */
+  gint64 least;               /* bytes that any way takes; 0: none can be */
+  const char *unsupported;
+} Summary;
+
+/* Ways come the easiest first, but for the naive one, which is not wanted. */
+static Summary
+summarise (GPtrArray *plans, const char *gpu)
+{
+  Summary summary = { NULL };
+
+  for (guint i = 0; i < plans->len; i++)
+    {
+      const QmModelPlan *plan = g_ptr_array_index (plans, i);
+
+      if (g_strcmp0 (plan->gpu, gpu) != 0)
+        continue;
+      if (plan->unsupported != NULL)
+        {
+          summary.unsupported = plan->unsupported;
+          continue;
+        }
+      if (plan->fits && summary.easiest == NULL
+          && g_strcmp0 (plan->settings, "naive") != 0)
+        summary.easiest = plan;
+      if (summary.least == 0 || plan->smallest_bytes < summary.least)
+        summary.least = plan->smallest_bytes;
+    }
+  return summary;
+}
+
+/* (transfer full) */
+static char *
+describe (const Summary *summary)
+{
+  g_autofree char *bytes = NULL;
+  g_autofree char *size = NULL;
+  g_autofree char *way = NULL;
+
+  if (summary->easiest != NULL)
+    {
+      size = qm_format_number ((double) summary->easiest->micro_batch, 0);
+      way = qm_machine_text_method (summary->easiest->settings,
+                                    summary->easiest->checkpointing,
+                                    summary->easiest->offloading);
+      /* Translators: a way to train, the largest micro-batch that fits. */
+      return g_strdup_printf (_ ("Fits: %s, micro-batch %s"), way, size);
+    }
+  if (summary->least == 0)
+    return g_strdup (summary->unsupported != NULL ? summary->unsupported : "");
+  bytes = qm_machine_text_bytes (summary->least);
+  /* Translators: memory. */
+  return g_strdup_printf (_ ("Does not fit: it takes %s at the least"), bytes);
+}
+
+static void
+show_time (QmModelGpus *self, GtkLabel *label, const QmGpu *gpu, gboolean fits)
+{
+  g_autofree char *text = NULL;
+  g_autofree char *tip = NULL;
+  QmUnmeasured predicted;
+
+  if (fits
+      && qm_unmeasured_predict (self->catalog, &self->config, &self->recipe,
+                                gpu, QM_TIMES_OF_PYTORCH, &predicted))
+    {
+      g_autofree char *days = qm_format_days (predicted.days);
+      g_autofree char *interval =
+          qm_machine_text_interval (predicted.days, predicted.low,
+                                    predicted.high);
+
+      /* Translators: days of a training, their interval. */
+      text = g_strdup_printf (_ ("%s\n(%s)"), days, interval);
+      tip = g_strdup_printf (
+          ngettext ("Predicted for one of them in PyTorch, from the share of "
+                    "its peak that %u model reaches",
+                    "Predicted for one of them in PyTorch, from the shares of "
+                    "its peak that %u models reach",
+                    predicted.n_models),
+          predicted.n_models);
+    }
+  gtk_label_set_text (label, text ? text : "");
+  gtk_widget_set_tooltip_text (GTK_WIDGET (label), tip);
+}
+
+static void
+refresh (QmModelGpus *self)
+{
+  GPtrArray *plans = qm_model_plans_get (self->plans);
+  size_t n;
+  const QmGpu *gpus = qm_catalog_gpus (self->catalog, &n);
+
+  for (size_t i = 0; i < n; i++)
+    {
+      AdwActionRow *row = g_ptr_array_index (self->rows, i);
+      Summary summary = summarise (plans, gpus[i].id);
+      g_autofree char *text = describe (&summary);
+
+      adw_action_row_set_subtitle (row, text);
+      adw_action_row_set_icon_name (row, summary.easiest != NULL
+                                             ? "emblem-ok-symbolic"
+                                             : "action-unavailable-symbolic");
+      show_time (self, g_ptr_array_index (self->labels, i), &gpus[i],
+                 summary.easiest != NULL);
+    }
+  gtk_widget_set_visible (GTK_WIDGET (self), plans->len > 0);
+}
+
+void
+qm_model_gpus_set_training (QmModelGpus *self,
+                            const QmModelConfig *config,
+                            const QmRecipe *recipe)
+{
+  g_return_if_fail (QM_IS_MODEL_GPUS (self));
+  g_return_if_fail (config != NULL && recipe != NULL);
+
+  self->config = *config;
+  self->recipe = *recipe;
+}
+
+static void
+add_row (QmModelGpus *self, const QmGpu *gpu)
+{
+  GtkWidget *row = adw_action_row_new ();
+  GtkWidget *label = gtk_label_new (NULL);
+
+  adw_preferences_row_set_use_markup (ADW_PREFERENCES_ROW (row), FALSE);
+  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), gpu->name);
+  adw_action_row_set_subtitle_lines (ADW_ACTION_ROW (row), 0);
+  gtk_label_set_justify (GTK_LABEL (label), GTK_JUSTIFY_RIGHT);
+  gtk_widget_add_css_class (label, "numeric");
+  adw_action_row_add_suffix (ADW_ACTION_ROW (row), label);
+  adw_preferences_group_add (ADW_PREFERENCES_GROUP (self), row);
+  g_ptr_array_add (self->rows, row);
+  g_ptr_array_add (self->labels, label);
+}
+
+GtkWidget *
+qm_model_gpus_new (const QmCatalog *catalog, QmModelPlans *plans)
+{
+  const QmGpu *gpus;
+  QmModelGpus *self;
+  size_t n;
+
+  g_return_val_if_fail (catalog != NULL, NULL);
+  g_return_val_if_fail (QM_IS_MODEL_PLANS (plans), NULL);
+
+  self = g_object_new (QM_TYPE_MODEL_GPUS, NULL);
+  self->catalog = catalog;
+  self->plans = g_object_ref (plans);
+  gpus = qm_catalog_gpus (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    add_row (self, &gpus[i]);
+  g_signal_connect_object (plans, "changed", G_CALLBACK (refresh), self,
+                           G_CONNECT_SWAPPED);
+  refresh (self);
+  return GTK_WIDGET (self);
+}
+
+static void
+qm_model_gpus_dispose (GObject *object)
+{
+  g_clear_object (&QM_MODEL_GPUS (object)->plans);
+  G_OBJECT_CLASS (qm_model_gpus_parent_class)->dispose (object);
+}
+
+static void
+qm_model_gpus_finalize (GObject *object)
+{
+  QmModelGpus *self = QM_MODEL_GPUS (object);
+
+  g_ptr_array_unref (self->rows);
+  g_ptr_array_unref (self->labels);
+  G_OBJECT_CLASS (qm_model_gpus_parent_class)->finalize (object);
+}
+
+static void
+qm_model_gpus_class_init (QmModelGpusClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+
+  object_class->dispose = qm_model_gpus_dispose;
+  object_class->finalize = qm_model_gpus_finalize;
+}
+
+static void
+qm_model_gpus_init (QmModelGpus *self)
+{
+  self->rows = g_ptr_array_new ();
+  self->labels = g_ptr_array_new ();
+  adw_preferences_group_set_title (ADW_PREFERENCES_GROUP (self),
+                                   _ ("On Each GPU"));
+  adw_preferences_group_set_description (
+      ADW_PREFERENCES_GROUP (self),
+      _ ("The easiest way that fits, and the days that one GPU would take: "
+         "predicted, with their interval, where at least three models are "
+         "known on it."));
+}

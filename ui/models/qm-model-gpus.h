@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Whether a training fits on each GPU of the catalog, in the easiest way that
+ * does, and how long it would take there where that can be predicted. */
+
+#pragma once
+
+#include "data/catalog.h"
+#include "ui/models/qm-model-plans.h"
+
+#include <adwaita.h>
+
+G_BEGIN_DECLS
+
+#define QM_TYPE_MODEL_GPUS (qm_model_gpus_get_type ())
+G_DECLARE_FINAL_TYPE (
+    QmModelGpus, qm_model_gpus, QM, MODEL_GPUS, AdwPreferencesGroup)
+
+/* `catalog` has to outlive it. */
+GtkWidget *qm_model_gpus_new (const QmCatalog *catalog, QmModelPlans *plans);
+
+/* What is trained; shown with the next plans. */
+void qm_model_gpus_set_training (QmModelGpus *self,
+                                 const QmModelConfig *config,
+                                 const QmRecipe *recipe);
+
+G_END_DECLS

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What each way to train takes of the memory of one GPU, which is chosen
+ * here. */
+
+#pragma once
+
+#include "data/catalog.h"
+#include "ui/models/qm-model-plans.h"
+
+#include <adwaita.h>
+
+G_BEGIN_DECLS
+
+#define QM_TYPE_MODEL_MEMORY (qm_model_memory_get_type ())
+G_DECLARE_FINAL_TYPE (
+    QmModelMemory, qm_model_memory, QM, MODEL_MEMORY, AdwPreferencesGroup)
+
+/* `catalog` has to outlive it. */
+GtkWidget *qm_model_memory_new (const QmCatalog *catalog, QmModelPlans *plans);
+
+G_END_DECLS

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What a training takes of every GPU of the catalog, as qm-bench plans it in a
+ * child process.  Whoever types asks again and again: only the last question is
+ * answered. */
+
+#pragma once
+
+#include "data/model.h"
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* One way to train on one GPU. */
+typedef struct
+{
+  char *gpu;         /* id in the catalog */
+  char *settings;    /* "naive", "free-lunch" */
+  char *offloading;  /* "none", "zero_1" and so on */
+  char *unsupported; /* why there is no plan, which then has nothing of the
+                        following; NULL: there is */
+  gboolean checkpointing;
+  gboolean fits;
+  gint64 micro_batch;     /* the largest that fits, else 1 */
+  gint64 bytes;           /* of the GPU, at that */
+  gint64 host_bytes;      /* of the host, at that */
+  gint64 available_bytes; /* that the GPU has */
+  gint64 smallest_bytes;  /* at a micro-batch of 1 */
+} QmModelPlan;
+
+#define QM_TYPE_MODEL_PLANS (qm_model_plans_get_type ())
+G_DECLARE_FINAL_TYPE (QmModelPlans, qm_model_plans, QM, MODEL_PLANS, GObject)
+
+/* Signal "changed": what follows is another. */
+
+QmModelPlans *qm_model_plans_new (void);
+
+/* Asks about a configuration, the text of a config.json, and a recipe. */
+void qm_model_plans_ask (QmModelPlans *self,
+                         const char *config_text,
+                         const QmRecipe *recipe);
+
+/* Forgets the question and its answers. */
+void qm_model_plans_clear (QmModelPlans *self);
+
+/* Whether an answer is under way; what there is belongs to an earlier question
+ * then. */
+gboolean qm_model_plans_is_busy (QmModelPlans *self);
+
+/* Why there is no answer; NULL: nothing failed. */
+const char *qm_model_plans_get_problem (QmModelPlans *self);
+
+/* The plans, QmModelPlan, in the order of the catalog's GPUs and of the ways;
+ * valid until "changed". */
+GPtrArray *qm_model_plans_get (QmModelPlans *self);
+
+G_END_DECLS

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/models/qm-recipe-form.h"
+
+#include "pricing/qm-format.h"
+#include "ui/qm-field-row.h"
+
+#include <glib/gi18n-lib.h>
+#include <math.h>
+
+/* The numbers that are read as they stand. */
+typedef enum
+{
+  FIELD_LEARNING_RATE,
+  FIELD_WEIGHT_DECAY,
+  FIELD_MAX_GRAD_NORM,
+  FIELD_BETA1,
+  FIELD_BETA2,
+  FIELD_EPSILON,
+  FIELD_DROPOUT,
+  N_FIELDS
+} Field;
+
+static const struct
+{
+  const char *title;
+  const char *hint;
+  double max;
+  gsize offset;
+  gboolean optional;
+} fields[N_FIELDS] = {
+  [FIELD_LEARNING_RATE] = { N_ ("Learning rate"), N_ ("At its greatest"),
+                            QM_RECIPE_MAX_LEARNING_RATE,
+                            G_STRUCT_OFFSET (QmRecipe, learning_rate), FALSE },
+  [FIELD_WEIGHT_DECAY] = { N_ ("Weight decay"), NULL,
+                           QM_RECIPE_MAX_WEIGHT_DECAY,
+                           G_STRUCT_OFFSET (QmRecipe, weight_decay), FALSE },
+  [FIELD_MAX_GRAD_NORM] = { N_ ("Largest norm of gradients"),
+                            N_ ("0: they are not clipped"),
+                            QM_RECIPE_MAX_GRAD_NORM,
+                            G_STRUCT_OFFSET (QmRecipe, max_grad_norm), FALSE },
+  [FIELD_BETA1] = { N_ ("Beta 1"), NULL, 1, G_STRUCT_OFFSET (QmRecipe, beta1),
+                    FALSE },
+  [FIELD_BETA2] = { N_ ("Beta 2"), NULL, 1, G_STRUCT_OFFSET (QmRecipe, beta2),
+                    FALSE },
+  [FIELD_EPSILON] = { N_ ("Epsilon"), NULL, 1,
+                      G_STRUCT_OFFSET (QmRecipe, epsilon), FALSE },
+  [FIELD_DROPOUT] = { N_ ("Dropout"), N_ ("Nothing: as the configuration says"),
+                      0.999, G_STRUCT_OFFSET (QmRecipe, dropout), TRUE },
+};
+
+/* How the length of the training is told. */
+typedef enum
+{
+  LENGTH_STEPS,
+  LENGTH_SAMPLES, /* tokens of text, or images */
+} Length;
+
+struct _QmRecipeForm
+{
+  AdwPreferencesGroup parent_instance;
+
+  QmFieldRow *batch_row;
+  QmFieldRow *sample_row; /* tokens in a sequence, or pixels a side */
+  AdwComboRow *unit_row;
+  QmFieldRow *length_row;
+  AdwComboRow *precision_row;
+  AdwComboRow *optimizer_row;
+  QmFieldRow *rows[N_FIELDS];
+
+  QmModelConfig config;
+  gboolean updating;
+};
+
+enum
+{
+  CHANGED,
+  N_SIGNALS
+};
+
+G_DEFINE_FINAL_TYPE (QmRecipeForm, qm_recipe_form, ADW_TYPE_PREFERENCES_GROUP)
+
+static guint signals[N_SIGNALS];
+
+static gboolean
+has_images (QmRecipeForm *self)
+{
+  return qm_family_has_images (self->config.family);
+}
+
+/* Words that depend on what is trained on. */
+static void
+name_fields (QmRecipeForm *self)
+{
+  const gboolean images = has_images (self);
+  const char *units[] = { _ ("Steps"), images ? _ ("Images") : _ ("Tokens"),
+                          NULL };
+  g_autoptr (GtkStringList) list = gtk_string_list_new (units);
+  guint chosen = adw_combo_row_get_selected (self->unit_row);
+
+  qm_field_row_set_hint (self->batch_row, images ? _ ("Images in a step")
+                                                 : _ ("Sequences in a step"));
+  qm_field_row_set_title (self->sample_row,
+                          images ? _ ("Image size") : _ ("Sequence length"));
+  qm_field_row_set_hint (self->sample_row,
+                         images ? _ ("Pixels a side") : _ ("Tokens"));
+  adw_combo_row_set_model (self->unit_row, G_LIST_MODEL (list));
+  adw_combo_row_set_selected (self->unit_row, MIN (chosen, LENGTH_SAMPLES));
+  gtk_widget_set_visible (GTK_WIDGET (self->rows[FIELD_DROPOUT]),
+                          qm_family_has_dropout (self->config.family));
+}
+
+void
+qm_recipe_form_set_config (QmRecipeForm *self, const QmModelConfig *config)
+{
+  g_return_if_fail (QM_IS_RECIPE_FORM (self) && config != NULL);
+
+  self->updating = TRUE;
+  self->config = *config;
+  name_fields (self);
+  self->updating = FALSE;
+}
+
+void
+qm_recipe_form_set_recipe (QmRecipeForm *self, const QmRecipe *recipe)
+{
+  g_return_if_fail (QM_IS_RECIPE_FORM (self) && recipe != NULL);
+
+  self->updating = TRUE;
+  qm_field_row_set_number (self->batch_row, (double) recipe->batch_size);
+  qm_field_row_set_number (self->sample_row,
+                           (double) (recipe->sequence_length > 0
+                                         ? recipe->sequence_length
+                                         : recipe->image_size));
+  adw_combo_row_set_selected (self->unit_row, LENGTH_STEPS);
+  qm_field_row_set_number (self->length_row, (double) recipe->steps);
+  adw_combo_row_set_selected (self->precision_row, recipe->precision);
+  adw_combo_row_set_selected (self->optimizer_row, recipe->optimizer);
+  for (guint i = 0; i < N_FIELDS; i++)
+    qm_field_row_set_number (self->rows[i], G_STRUCT_MEMBER (double, recipe,
+                                                             fields[i].offset));
+  self->updating = FALSE;
+}
+
+/* Reads how long is trained, in steps or in what these are made of. */
+static gboolean
+read_length (QmRecipeForm *self, QmRecipe *recipe)
+{
+  const double in_step = (double) recipe->batch_size
+                         * (has_images (self) ? 1 : recipe->sequence_length);
+  g_autofree char *steps = NULL;
+  g_autofree char *hint = NULL;
+  gint64 samples;
+
+  if (adw_combo_row_get_selected (self->unit_row) == LENGTH_STEPS)
+    {
+      qm_field_row_set_hint (self->length_row, _ ("Updates of the weights"));
+      return qm_field_row_read_whole (self->length_row, 1, QM_RECIPE_MAX_STEPS,
+                                      &recipe->steps);
+    }
+  if (!qm_field_row_read_whole (
+          self->length_row, 1,
+          (gint64) MIN (in_step * QM_RECIPE_MAX_STEPS, 9e18), &samples))
+    return FALSE;
+  recipe->steps = (gint64) ceil ((double) samples / in_step);
+  steps = qm_format_number ((double) recipe->steps, 0);
+  /* Translators: a number. */
+  hint = g_strdup_printf (_ ("%s steps"), steps);
+  qm_field_row_set_hint (self->length_row, hint);
+  return TRUE;
+}
+
+/* What is wrong with the size of a sample for this model, in the user's
+ * language where we know it.  (transfer full) */
+static char *
+describe_refusal (QmRecipeForm *self, const QmError *error)
+{
+  const QmModelConfig *config = &self->config;
+  g_autofree char *number = NULL;
+  gint64 positions;
+
+  switch (config->family)
+    {
+    case QM_FAMILY_BERT:
+    case QM_FAMILY_ROBERTA:
+      positions = config->bert.max_positions;
+      if (config->family == QM_FAMILY_ROBERTA)
+        positions -= config->bert.pad_token_id + 1;
+      number = qm_format_number ((double) positions, 0);
+      /* Translators: number of tokens. */
+      return g_strdup_printf (_ ("The model has positions for %s tokens"),
+                              number);
+    case QM_FAMILY_VIT:
+      number = qm_format_number ((double) config->vit.image_size, 0);
+      /* Translators: pixels. */
+      return g_strdup_printf (_ ("The configuration’s images have %s"), number);
+    case QM_FAMILY_CONVNEXT:
+      return g_strdup (_ ("Too small for the stages of the model"));
+    case QM_FAMILY_GPT_NEOX:
+    case QM_FAMILY_MAMBA:
+    default:
+      return g_strdup (error->message);
+    }
+}
+
+static gboolean
+read_sizes (QmRecipeForm *self, QmRecipe *recipe)
+{
+  const gboolean images = has_images (self);
+  gboolean good =
+      qm_field_row_read_whole (self->batch_row, 1, QM_RECIPE_MAX_BATCH,
+                               &recipe->batch_size);
+
+  good = qm_field_row_read_whole (
+             self->sample_row, 1,
+             images ? QM_RECIPE_MAX_IMAGE : QM_RECIPE_MAX_SEQUENCE,
+             images ? &recipe->image_size : &recipe->sequence_length)
+         && good;
+  return good && read_length (self, recipe);
+}
+
+gboolean
+qm_recipe_form_read (QmRecipeForm *self,
+                     QmModelConfig *config,
+                     QmRecipe *recipe)
+{
+  gboolean good;
+  QmError error;
+
+  g_return_val_if_fail (QM_IS_RECIPE_FORM (self), FALSE);
+  g_return_val_if_fail (config != NULL && recipe != NULL, FALSE);
+
+  *recipe = (QmRecipe){
+    .precision = adw_combo_row_get_selected (self->precision_row),
+    .optimizer = adw_combo_row_get_selected (self->optimizer_row),
+  };
+  good = read_sizes (self, recipe);
+  for (guint i = 0; i < N_FIELDS; i++)
+    good = qm_field_row_read_number (
+               self->rows[i], 0, fields[i].max, fields[i].optional,
+               &G_STRUCT_MEMBER (double, recipe, fields[i].offset))
+           && good;
+  if (!qm_family_has_dropout (self->config.family))
+    recipe->dropout = NAN;
+  if (good && qm_model_apply_recipe (config, recipe, "", &error) != QM_OK)
+    {
+      g_autofree char *problem = describe_refusal (self, &error);
+
+      qm_field_row_set_problem (self->sample_row, problem);
+      good = FALSE;
+    }
+  return good;
+}
+
+static void
+changed_cb (QmRecipeForm *self)
+{
+  if (!self->updating)
+    g_signal_emit (self, signals[CHANGED], 0);
+}
+
+static QmFieldRow *
+add_field (QmRecipeForm *self,
+           AdwExpanderRow *expander,
+           const char *title,
+           const char *hint)
+{
+  GtkWidget *row = qm_field_row_new (title, hint);
+
+  g_signal_connect_object (row, "changed", G_CALLBACK (changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  if (expander != NULL)
+    adw_expander_row_add_row (expander, row);
+  else
+    adw_preferences_group_add (ADW_PREFERENCES_GROUP (self), row);
+  return QM_FIELD_ROW (row);
+}
+
+static AdwComboRow *
+add_choice (QmRecipeForm *self, const char *title, const char *const *names)
+{
+  g_autoptr (GtkStringList) list = gtk_string_list_new (names);
+  GtkWidget *row = adw_combo_row_new ();
+
+  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), title);
+  adw_combo_row_set_model (ADW_COMBO_ROW (row), G_LIST_MODEL (list));
+  g_signal_connect_object (row, "notify::selected", G_CALLBACK (changed_cb),
+                           self, G_CONNECT_SWAPPED);
+  adw_preferences_group_add (ADW_PREFERENCES_GROUP (self), row);
+  return ADW_COMBO_ROW (row);
+}
+
+static void
+add_numbers (QmRecipeForm *self)
+{
+  GtkWidget *expander = adw_expander_row_new ();
+
+  for (guint i = 0; i < N_FIELDS; i++)
+    {
+      if (i == FIELD_WEIGHT_DECAY)
+        {
+          adw_preferences_row_set_title (ADW_PREFERENCES_ROW (expander),
+                                         _ ("More of the optimizer"));
+          adw_preferences_group_add (ADW_PREFERENCES_GROUP (self), expander);
+        }
+      self->rows[i] = add_field (
+          self, i >= FIELD_WEIGHT_DECAY ? ADW_EXPANDER_ROW (expander) : NULL,
+          _ (fields[i].title),
+          fields[i].hint != NULL ? _ (fields[i].hint) : NULL);
+    }
+}
+
+GtkWidget *
+qm_recipe_form_new (void)
+{
+  return g_object_new (QM_TYPE_RECIPE_FORM, NULL);
+}
+
+static void
+qm_recipe_form_class_init (QmRecipeFormClass *klass)
+{
+  signals[CHANGED] =
+      g_signal_new ("changed", QM_TYPE_RECIPE_FORM, G_SIGNAL_RUN_LAST, 0, NULL,
+                    NULL, NULL, G_TYPE_NONE, 0);
+}
+
+static void
+qm_recipe_form_init (QmRecipeForm *self)
+{
+  const char *units[] = { _ ("Steps"), _ ("Tokens"), NULL };
+  const char *precisions[] = { _ ("fp32"), _ ("fp16, mixed"), _ ("bf16, mixed"),
+                               NULL };
+  const char *optimizers[] = { _ ("Adam"), _ ("AdamW"), NULL };
+
+  adw_preferences_group_set_title (ADW_PREFERENCES_GROUP (self), _ ("Recipe"));
+  self->batch_row = add_field (self, NULL, _ ("Batch size"), NULL);
+  self->sample_row = add_field (self, NULL, _ ("Sequence length"), NULL);
+  self->unit_row = add_choice (self, _ ("Length of training in"), units);
+  self->length_row = add_field (self, NULL, _ ("Length of training"), NULL);
+  self->precision_row = add_choice (self, _ ("Precision"), precisions);
+  self->optimizer_row = add_choice (self, _ ("Optimizer"), optimizers);
+  add_numbers (self);
+}
