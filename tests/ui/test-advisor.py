@@ -149,7 +149,8 @@ class AdvisorTest(WindowTest):
         self.menu_item("Export Plots…").press()
         self.root.find("text", "Name:").type(path)
         self.root.find("push button", contains="Save").press()
-        driver.wait_for(lambda: os.path.exists(path), "the file")
+        driver.wait_for(lambda: os.path.exists(path)
+                        and os.path.getsize(path) > 0, "the file")
         with open(path, "rb") as file:
             head = file.read(24)
         self.assertEqual(head[:8], b"\x89PNG\r\n\x1a\n")

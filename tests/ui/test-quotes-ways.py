@@ -237,7 +237,8 @@ class ExportTest(WaysCase):
         driver.press_keys("ctrl+a")
         driver.type_text(path)
         driver.press_keys("Return")
-        driver.wait_for(lambda: os.path.exists(path), f"{name}")
+        driver.wait_for(lambda: os.path.exists(path)
+                            and os.path.getsize(path) > 0, f"{name}")
         document, = json.loads(self.command(
             "import", path, "--dry-run", "--json"))["documents"]
         quote, = document["quotes"]
