@@ -125,6 +125,6 @@ class ElsewhereTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BENCH = sys.argv.pop(2)
+    BENCH = os.path.abspath(sys.argv.pop(2))
     PROGRAM = sys.argv.pop(1)
     unittest.main(verbosity=2)

@@ -10,6 +10,9 @@
 
 #include <glib/gi18n-lib.h>
 
+/* How long undoing is offered; the keyboard can do it afterwards, too. */
+#define UNDO_SECONDS 15
+
 struct _QmModelsWindow
 {
   AdwWindow parent_instance;
@@ -39,6 +42,7 @@ tell (QmModelsWindow *self, const char *title, gboolean undo)
     {
       adw_toast_set_button_label (toast, _ ("_Undo"));
       adw_toast_set_action_name (toast, "models.undo");
+      adw_toast_set_timeout (toast, UNDO_SECONDS);
     }
   adw_toast_overlay_add_toast (self->toasts, toast);
 }
