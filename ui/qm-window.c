@@ -119,6 +119,8 @@ qm_window_stop_and_close (QmWindow *self)
 static void
 answered_cb (AdwMessageDialog *dialog, const char *response, QmWindow *self)
 {
+  /* It is on its way out: the next question gets a dialog of its own. */
+  g_clear_weak_pointer (&self->question);
   if (g_strcmp0 (response, "stop") == 0)
     qm_window_stop_and_close (self);
 }
