@@ -56,6 +56,7 @@ static const Shortcut shortcuts[] = {
   { "win.take-away", { "<Control>k" } },
   { "win.show-page::advisor", { "<Alt>1" } },
   { "win.show-page::quotes", { "<Alt>2" } },
+  { "win.show-page::machine", { "<Alt>3" } },
   { "win.export-plot", { "<Control>e" } },
   { "win.copy-plot", { "<Control><Shift>c" } },
   { "win.save-table", { "<Control>s", "<Control><Shift>e" } },
@@ -179,6 +180,7 @@ open_window (QmApplication *self)
       qm_window_set_catalog (QM_WINDOW (window), current_catalog (self));
       if (path != NULL)
         qm_window_open_quotes (QM_WINDOW (window), path);
+      qm_window_open_machine (QM_WINDOW (window));
     }
   else
     {
@@ -223,10 +225,17 @@ quit_cb (GSimpleAction *action, GVariant *parameter, gpointer user_data)
   close_windows (user_data);
 }
 
+/* Whoever sends a signal cannot answer a question. */
 static gboolean
 signal_cb (gpointer user_data)
 {
-  close_windows (user_data);
+  GtkApplication *application = user_data;
+  g_autoptr (GList) windows =
+      g_list_copy (gtk_application_get_windows (application));
+
+  for (GList *iter = windows; iter != NULL; iter = iter->next)
+    if (QM_IS_WINDOW (iter->data))
+      qm_window_stop_and_close (iter->data);
 
   return G_SOURCE_CONTINUE;
 }

@@ -8,6 +8,7 @@
 #include "ui/advisor/qm-ownership-window.h"
 #include "ui/advisor/qm-take-away-window.h"
 #include "ui/machine/qm-elsewhere-window.h"
+#include "ui/machine/qm-machine-page.h"
 #include "ui/machine/qm-results-import.h"
 #include "ui/models/qm-model-editor.h"
 #include "ui/models/qm-models-window.h"
@@ -34,7 +35,11 @@ struct _QmWindow
   QmPriceWatch *watch; /* likewise */
   gboolean opened;     /* the book has been read once */
   QmQuotesPage *quotes;
+  QmBenchSession *session; /* NULL: nothing is measured here */
+  QmMachinePage *machine;
+  AdwViewStackPage *machine_page;
   GtkWidget *total_cost; /* weak; NULL: not open */
+  GtkWidget *question;   /* weak; NULL: nobody is asked about closing */
   GtkWidget *models;     /* weak; NULL: not open */
   GtkFileChooserNative *chooser;
 };
@@ -87,11 +92,74 @@ save_question (QmWindow *self)
   g_settings_set_boolean (self->settings, "sidebar-shown", sidebar);
 }
 
+/* A benchmark cannot run without its window: it is stopped first, and the
+ * window closes when nothing of it is left. */
+
+static void
+stopped_cb (GObject *object, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (QmWindow) self = data;
+
+  qm_bench_session_stop_finish (QM_BENCH_SESSION (object), result);
+  gtk_window_close (GTK_WINDOW (self));
+}
+
+void
+qm_window_stop_and_close (QmWindow *self)
+{
+  g_return_if_fail (QM_IS_WINDOW (self));
+
+  if (self->session != NULL && qm_bench_session_is_busy (self->session))
+    qm_bench_session_stop_async (self->session, stopped_cb,
+                                 g_object_ref (self));
+  else
+    gtk_window_close (GTK_WINDOW (self));
+}
+
+static void
+answered_cb (AdwMessageDialog *dialog, const char *response, QmWindow *self)
+{
+  if (g_strcmp0 (response, "stop") == 0)
+    qm_window_stop_and_close (self);
+}
+
+static void
+ask_to_stop (QmWindow *self)
+{
+  GtkWidget *dialog;
+
+  if (self->question != NULL)
+    {
+      gtk_window_present (GTK_WINDOW (self->question));
+      return;
+    }
+  dialog = adw_message_dialog_new (GTK_WINDOW (self), _ ("Stop the Benchmark?"),
+                                   _ ("It cannot run without this window. What "
+                                      "is measured is kept, and the next start "
+                                      "goes on there."));
+  adw_message_dialog_add_responses (ADW_MESSAGE_DIALOG (dialog), "back",
+                                    _ ("_Go Back"), "stop",
+                                    _ ("_Stop and Close"), NULL);
+  adw_message_dialog_set_response_appearance (ADW_MESSAGE_DIALOG (dialog),
+                                              "stop", ADW_RESPONSE_DESTRUCTIVE);
+  adw_message_dialog_set_default_response (ADW_MESSAGE_DIALOG (dialog), "back");
+  adw_message_dialog_set_close_response (ADW_MESSAGE_DIALOG (dialog), "back");
+  g_signal_connect_object (dialog, "response", G_CALLBACK (answered_cb), self,
+                           0);
+  g_set_weak_pointer (&self->question, dialog);
+  gtk_window_present (GTK_WINDOW (dialog));
+}
+
 static gboolean
 qm_window_close_request (GtkWindow *window)
 {
   QmWindow *self = QM_WINDOW (window);
 
+  if (self->session != NULL && qm_bench_session_is_busy (self->session))
+    {
+      ask_to_stop (self);
+      return GDK_EVENT_STOP;
+    }
   if (self->settings != NULL)
     {
       save_window (self);
@@ -241,16 +309,26 @@ quotes_changed_cb (QmWindow *self)
   self->opened = TRUE;
 }
 
+static gboolean
+shows (QmWindow *self, const char *page)
+{
+  return g_strcmp0 (adw_view_stack_get_visible_child_name (self->stack), page)
+         == 0;
+}
+
 /* The side bar and the plots are the advisor's. */
 static void
 page_changed_cb (QmWindow *self)
 {
-  gboolean quotes = shows_quotes (self);
-
   if (self->advisor != NULL)
-    gtk_widget_set_visible (self->sidebar_button, !quotes);
-  if (quotes)
+    gtk_widget_set_visible (self->sidebar_button, shows (self, "advisor"));
+  if (shows (self, "quotes"))
     gtk_widget_child_focus (GTK_WIDGET (self->quotes), GTK_DIR_TAB_FORWARD);
+  else if (shows (self, "machine"))
+    {
+      adw_view_stack_page_set_needs_attention (self->machine_page, FALSE);
+      qm_machine_page_focus (self->machine);
+    }
 }
 
 void
@@ -272,6 +350,101 @@ qm_window_open_quotes (QmWindow *self, const char *path)
                                     "quotes", _ ("Quotes"));
   adw_view_stack_page_set_icon_name (page, "x-office-document-symbolic");
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.import-quotes", TRUE);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.show-page", TRUE);
+}
+
+/* Selects the candidate that this machine is.  FALSE: it is none of what the
+ * advisor shows. */
+static gboolean
+select_here (QmAdvisor *advisor)
+{
+  guint n_topics = qm_advisor_get_n_topics (advisor);
+
+  for (guint topic = 0; topic < n_topics; topic++)
+    {
+      guint n;
+      const QmCandidate *candidates =
+          qm_advice_candidates (qm_advisor_get_advice (advisor, topic), &n);
+
+      for (guint i = 0; i < n; i++)
+        if (candidates[i].here)
+          {
+            qm_advisor_select (advisor, topic, i);
+            return TRUE;
+          }
+    }
+  return FALSE;
+}
+
+/* The same, with the first measured model for which it is one. */
+static gboolean
+choose_here (QmWindow *self)
+{
+  GListModel *rows = qm_bench_session_get_rows (self->session);
+  guint n = g_list_model_get_n_items (rows);
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (QmBenchRow) row = g_list_model_get_item (rows, i);
+      const char *const models[] = { qm_bench_row_get_model (row), NULL };
+
+      if (qm_bench_row_get_state (row) != QM_BENCH_ROW_MEASURED)
+        continue;
+      g_object_set (self->advisor, "models", models, "portfolio", FALSE,
+                    "naive-settings",
+                    g_str_equal (qm_bench_row_get_settings (row), "naive"),
+                    NULL);
+      if (select_here (self->advisor))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+show_plots_cb (QmWindow *self)
+{
+  if (!select_here (self->advisor) && !choose_here (self))
+    {
+      qm_window_add_toast (self, _ ("Nothing was measured here on a GPU of the "
+                                    "catalog"));
+      return;
+    }
+  adw_view_stack_set_visible_child_name (self->stack, "advisor");
+}
+
+static void
+finished_cb (QmWindow *self)
+{
+  if (shows (self, "machine"))
+    return;
+  adw_view_stack_page_set_needs_attention (self->machine_page, TRUE);
+  qm_window_add_toast (self, _ ("The benchmark is done"));
+}
+
+void
+qm_window_open_machine (QmWindow *self)
+{
+  g_autoptr (QmLocalMachine) machine = qm_local_machine_new ();
+  const QmCatalog *catalog;
+
+  g_return_if_fail (QM_IS_WINDOW (self));
+  g_return_if_fail (self->advisor != NULL && self->machine == NULL);
+
+  catalog = qm_advisor_get_catalog (self->advisor);
+  self->session = qm_bench_session_new (catalog);
+  self->machine = QM_MACHINE_PAGE (
+      qm_machine_page_new (catalog, machine, self->session, self->settings));
+  g_signal_connect_object (self->machine, "show-plots",
+                           G_CALLBACK (show_plots_cb), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->session, "measured",
+                           G_CALLBACK (qm_advisor_read_host), self->advisor,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->session, "finished", G_CALLBACK (finished_cb),
+                           self, G_CONNECT_SWAPPED);
+  self->machine_page =
+      adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->machine),
+                                 "machine", _ ("This Machine"));
+  adw_view_stack_page_set_icon_name (self->machine_page, "computer-symbolic");
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.show-page", TRUE);
 }
 
@@ -319,9 +492,9 @@ search_model_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmWindow *self = QM_WINDOW (widget);
 
-  if (shows_quotes (self))
+  if (shows (self, "quotes"))
     qm_quotes_page_focus_search (self->quotes);
-  else
+  else if (shows (self, "advisor"))
     qm_advisor_page_search_model (self->page);
 }
 
@@ -543,11 +716,21 @@ result_action_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   g_autofree char *action =
       g_strconcat ("results.", name + strlen ("win."), NULL);
 
-  if (shows_quotes (self))
+  if (shows (self, "quotes"))
     {
       if (g_str_equal (name, "win.save-table"))
         gtk_widget_activate_action (GTK_WIDGET (self->quotes),
                                     "quotes.export-csv", NULL);
+      return;
+    }
+  if (shows (self, "machine"))
+    {
+      if (g_str_equal (name, "win.save-table"))
+        gtk_widget_activate_action (GTK_WIDGET (self->machine),
+                                    "machine.save-table", NULL);
+      else if (g_str_equal (name, "win.copy-table"))
+        gtk_widget_activate_action (GTK_WIDGET (self->machine),
+                                    "machine.copy-table", NULL);
       return;
     }
   gtk_widget_activate_action_variant (qm_advisor_page_get_results (self->page),
@@ -566,6 +749,8 @@ qm_window_dispose (GObject *object)
   g_clear_object (&self->watch);
   g_clear_object (&self->book);
   g_clear_weak_pointer (&self->total_cost);
+  g_clear_weak_pointer (&self->question);
+  g_clear_object (&self->session);
   g_clear_weak_pointer (&self->models);
   g_clear_object (&self->chooser);
   g_clear_object (&self->advisor);

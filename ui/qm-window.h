@@ -29,6 +29,14 @@ void qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog);
  * after qm_window_set_catalog(). */
 void qm_window_open_quotes (QmWindow *self, const char *path);
 
+/* Opens the page of this machine, on which a benchmark can be run.  To be
+ * called at most once, after qm_window_set_catalog(). */
+void qm_window_open_machine (QmWindow *self);
+
+/* Closes the window without a question; where a benchmark runs, as soon as it
+ * is stopped. */
+void qm_window_stop_and_close (QmWindow *self);
+
 /* Says why there is no catalog, in place of the advisor. */
 void qm_window_show_failure (QmWindow *self, const char *reason);
 

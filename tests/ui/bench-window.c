@@ -10,13 +10,21 @@
  * A move is one step of a budget slider, from the changed value to the end of
  * the drawn frame, in a window with both plots, the card and the table.  Moves
  * are made one by one, each after the last frame has been shown, so that no
- * figure holds the wait for the next refresh of the screen. */
+ * figure holds the wait for the next refresh of the screen.
+ *
+ * A turn is one iteration of the main loop without its waiting, while a search
+ * of qm-bench runs on the processor and the page of this machine shows it; each
+ * should take less than 50 ms. */
 
 #include "data/catalog.h"
+#include "data/datadir.h"
 #include "tests/ui/synthetic.h"
 #include "ui/advisor/qm-results-view.h"
+#include "ui/machine/qm-machine-page.h"
 #include "ui/qm-application.h"
 
+#include <glib/gstdio.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -126,6 +134,98 @@ bench_moves (const char *data_dir, guint n_gpus)
   qm_catalog_free (catalog);
 }
 
+/* Turns of the main loop: from the end of one poll to the begin of the next. */
+
+static GPollFunc real_poll;
+static GArray *turns; /* double, milliseconds */
+static gint64 turn_begin;
+
+static gint
+timed_poll (GPollFD *fds, guint n, gint timeout)
+{
+  double turn = (double) (g_get_monotonic_time () - turn_begin) / 1000;
+  gint result;
+
+  if (turn_begin > 0)
+    g_array_append_val (turns, turn);
+  result = real_poll (fds, n, timeout);
+  turn_begin = g_get_monotonic_time ();
+  return result;
+}
+
+/* A model that takes a moment on the processor. */
+static void
+write_model (const char *user)
+{
+  static const char *const model =
+      "{\"id\": \"tiny\", \"name\": \"Tiny\", \"source\": \"a test\","
+      " \"config\": {\"model_type\": \"gpt_neox\", \"vocab_size\": 256,"
+      " \"hidden_size\": 128, \"num_hidden_layers\": 2,"
+      " \"num_attention_heads\": 4, \"intermediate_size\": 512,"
+      " \"hidden_act\": \"gelu\", \"max_position_embeddings\": 512},"
+      " \"recipe\": {\"batch_size\": 8, \"steps\": 100,"
+      " \"sequence_length\": 64, \"precision\": \"fp32\","
+      " \"optimizer\": \"adamw\", \"learning_rate\": 0.003, \"beta1\": 0.9,"
+      " \"beta2\": 0.95, \"epsilon\": 1e-8, \"weight_decay\": 0.01,"
+      " \"max_grad_norm\": 1.0}}";
+  g_autofree char *folder = g_build_filename (user, "models", NULL);
+  g_autofree char *path = g_build_filename (folder, "tiny.json", NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_mkdir_with_parents (folder, 0700);
+  g_file_set_contents (path, model, -1, &error);
+  g_assert_no_error (error);
+}
+
+static void
+wait_for_state (QmBenchSession *session, QmBenchSessionState state)
+{
+  while (qm_bench_session_get_state (session) != state)
+    {
+      if (qm_bench_session_get_failure (session) != NULL)
+        g_error ("%s", qm_bench_session_get_failure (session));
+      g_main_context_iteration (NULL, TRUE);
+    }
+}
+
+static void
+bench_search (const char *data_dir)
+{
+  static const char *const models[] = { "tiny", NULL };
+  g_autoptr (QmLocalMachine) machine = qm_local_machine_new ();
+  g_autoptr (QmBenchSession) session = NULL;
+  GtkWidget *window = gtk_window_new ();
+  char user[PATH_MAX];
+  QmCatalog *catalog;
+  QmError error;
+
+  if (!qm_user_data_dir (user, sizeof user))
+    g_error ("there is no folder for the model");
+  write_model (user);
+  if (qm_catalog_load (data_dir, user, &catalog, &error) != QM_OK)
+    g_error ("%s", error.message);
+  session = qm_bench_session_new (catalog);
+  gtk_window_set_default_size (GTK_WINDOW (window), 1280, 860);
+  gtk_window_set_child (GTK_WINDOW (window),
+                        qm_machine_page_new (catalog, machine, session, NULL));
+  gtk_window_present (GTK_WINDOW (window));
+  while (qm_local_machine_get_state (machine) == QM_MACHINE_ASKING)
+    g_main_context_iteration (NULL, TRUE);
+  qm_bench_session_estimate (session, "cpu", models, QM_BENCH_METHODS_ALL);
+  wait_for_state (session, QM_BENCH_SESSION_READY);
+  turns = g_array_new (FALSE, FALSE, sizeof (double));
+  real_poll = g_main_context_get_poll_func (NULL);
+  g_main_context_set_poll_func (NULL, timed_poll);
+  qm_bench_session_start (session);
+  wait_for_state (session, QM_BENCH_SESSION_FINISHED);
+  g_main_context_set_poll_func (NULL, real_poll);
+  report ("one turn of the main loop during a search",
+          (double *) (void *) turns->data, turns->len);
+  g_array_unref (turns);
+  gtk_window_destroy (GTK_WINDOW (window));
+  qm_catalog_free (catalog);
+}
+
 static void
 first_frame_cb (GdkFrameClock *clock, GApplication *application)
 {
@@ -197,5 +297,6 @@ main (int argc, char **argv)
   bench_moves (data_dir, 2);
   bench_moves (data_dir, 125);
   bench_moves (data_dir, 2500);
+  bench_search (data_dir);
   return 0;
 }

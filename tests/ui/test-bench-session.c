@@ -500,6 +500,21 @@ test_machine (Fixture *f, gconstpointer data)
     g_assert_cmpstr (qm_local_machine_get_reason (machine), !=, "");
 }
 
+static void
+remove_folder (const char *path)
+{
+  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
+  const char *name;
+
+  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL)
+    {
+      g_autofree char *entry = g_build_filename (path, name, NULL);
+
+      remove_folder (entry);
+    }
+  g_remove (path);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -518,6 +533,7 @@ main (int argc, char **argv)
   ADD ("machine", test_machine);
 #undef ADD
   status = g_test_run ();
+  remove_folder (home);
   g_free (home);
   return status;
 }

@@ -5,12 +5,14 @@
 #include "tests/ui/widgets.h"
 #include "ui/quotes/qm-quote-compare-view.h"
 #include "ui/quotes/qm-quote-draft.h"
+#include "ui/quotes/qm-quote-item.h"
 #include "ui/quotes/qm-quote-list.h"
 #include "ui/quotes/qm-quote-reader.h"
 #include "ui/quotes/qm-quote-view.h"
 #include "ui/quotes/qm-quotes-page.h"
 
 #include <glib/gstdio.h>
+#include <string.h>
 
 static QmQuote *
 make_quote (const char *vendor, const char *number, QmDate until)
@@ -168,6 +170,104 @@ test_compare (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+static void
+add_many (QmQuoteBook *book, guint n)
+{
+  g_autoptr (GPtrArray) quotes =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) ids = NULL;
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *number = g_strdup_printf ("Q-%05u", i);
+
+      g_ptr_array_add (quotes, make_quote (i % 2 == 0 ? "Even" : "Odd", number,
+                                           (QmDate){ 9999, 12, 31 }));
+    }
+  ids = qm_quote_book_add_all (book, quotes, NULL, NULL, &error);
+  g_assert_no_error (error);
+}
+
+/* The number of the quote in a row of the list as GTK has it. */
+static char *
+number_at (GListModel *model, guint position)
+{
+  g_autoptr (QmQuoteItem) item = g_list_model_get_item (model, position);
+
+  return g_strndup (qm_quote_item_get_shown (item)->detail, strlen ("Q-00000"));
+}
+
+/* A long list comes bit by bit, and is all there in the end. */
+static void
+test_many (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  QmQuoteList *list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
+  GtkWidget *search = widgets_find (list, GTK_TYPE_SEARCH_ENTRY, 0);
+  GtkColumnView *view = widgets_find (list, GTK_TYPE_COLUMN_VIEW, 0);
+  GListModel *model = G_LIST_MODEL (gtk_column_view_get_model (view));
+  g_autofree char *first = NULL;
+  g_autofree char *last = NULL;
+
+  add_many (book, 1000);
+  g_assert_cmpuint (qm_quote_list_get_n_listed (list), ==, 1000);
+  g_assert_cmpuint (g_list_model_get_n_items (model), <, 100);
+  widgets_settle ();
+  g_assert_cmpuint (g_list_model_get_n_items (model), ==, 1000);
+  first = number_at (model, 0);
+  last = number_at (model, 999);
+  g_assert_cmpstr (first, ==, "Q-00999");
+  g_assert_cmpstr (last, ==, "Q-00000");
+
+  gtk_editable_set_text (GTK_EDITABLE (search), "q-0050");
+  widgets_settle ();
+  g_assert_cmpuint (g_list_model_get_n_items (model), ==, 10);
+  gtk_editable_set_text (GTK_EDITABLE (search), "no such thing");
+  widgets_settle ();
+  g_assert_cmpuint (g_list_model_get_n_items (model), ==, 0);
+  gtk_editable_set_text (GTK_EDITABLE (search), "odd");
+  widgets_settle ();
+  g_assert_cmpuint (g_list_model_get_n_items (model), ==, 500);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+static void
+count_cb (
+    GListModel *model, guint position, guint removed, guint added, guint *total)
+{
+  *total += removed + added;
+}
+
+/* What has not changed keeps its place. */
+static void
+test_few_changes (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  QmQuoteList *list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
+  GtkWidget *page = gtk_window_get_child (GTK_WINDOW (window));
+  GtkColumnView *view = widgets_find (list, GTK_TYPE_COLUMN_VIEW, 0);
+  GListModel *model = G_LIST_MODEL (gtk_column_view_get_model (view));
+  guint total = 0;
+
+  add_many (book, 100);
+  widgets_settle ();
+  qm_quote_list_select (list, 50);
+  g_signal_connect (model, "items-changed", G_CALLBACK (count_cb), &total);
+  gtk_widget_activate_action (page, "quotes.delete", NULL);
+  widgets_settle ();
+  g_assert_cmpuint (g_list_model_get_n_items (model), ==, 99);
+  g_assert_cmpuint (total, ==, 1);
+  gtk_widget_activate_action (page, "quotes.undo", NULL);
+  widgets_settle ();
+  g_assert_cmpuint (g_list_model_get_n_items (model), ==, 100);
+  g_assert_cmpuint (total, ==, 2);
+  g_assert_cmpint (qm_quote_list_get_selected (list), ==, 50);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
 /* What is dropped on the page; whether the page takes it. */
 static gboolean
 drop (GtkWidget *page, GType type, gconstpointer content)
@@ -280,6 +380,8 @@ main (int argc, char **argv)
   g_test_add_func ("/quotes-page/delete-and-undo", test_delete_and_undo);
   g_test_add_func ("/quotes-page/choose-a-gpu", test_choose_a_gpu);
   g_test_add_func ("/quotes-page/compare", test_compare);
+  g_test_add_func ("/quotes-page/many", test_many);
+  g_test_add_func ("/quotes-page/few-changes", test_few_changes);
   g_test_add_func ("/quotes-page/drop", test_drop);
   g_test_add_func ("/quotes-page/addresses", test_addresses);
   return g_test_run ();

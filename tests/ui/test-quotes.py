@@ -74,10 +74,10 @@ class QuotesTest(QuotesWindowTest):
         self.assertIn("Delta", row.name)
         driver.press_keys("Escape")
         self.expect_rows(2)
-        # The newest one comes first.
-        for name in ("Compare: Nordsee", "Compare: Delta Computers"):
+        # The newest one comes first; the one that was found has the focus.
+        for name in ("Compare: Delta Computers", "Compare: Nordsee"):
             self.root.tab_to("check box", name)
-            driver.press_keys("space", "Down")
+            driver.press_keys("space", "Up")
         self.root.find("push button", "Compare").press()
         side = self.root.find("panel", "Quotes side by side")
         side.find("label", contains="not offered")

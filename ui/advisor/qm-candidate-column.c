@@ -133,6 +133,8 @@ format_number_of (QmCandidateColumn column, const QmCandidate *candidate)
 static const char *
 machine_of (const QmCandidate *candidate)
 {
+  if (candidate->here)
+    return _ ("is here already");
   if (candidate->machine != NULL)
     return candidate->machine->name;
   return qm_candidate_is_whole (candidate)

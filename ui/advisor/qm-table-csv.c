@@ -4,7 +4,7 @@
 
 #include "ui/advisor/qm-table-csv.h"
 
-#include <string.h>
+#include "ui/qm-csv.h"
 
 #define HEADER                                                         \
   "model,gpu,gpus,machine,machines,cost_usd,days,experiment_cost_usd," \
@@ -12,41 +12,6 @@
   "engine,engine_version,measured_on,days_low,days_high,"              \
   "gpu_price_usd,gpu_price_date,machine_price_usd,machine_price_date," \
   "price_usd\r\n"
-
-static void
-append_text (GString *csv, const char *text)
-{
-  gboolean formula;
-
-  if (text == NULL)
-    text = "";
-  formula = *text != '\0' && strchr ("=+-@\t\r", *text) != NULL;
-  if (!formula && strpbrk (text, ",\"\r\n") == NULL)
-    {
-      g_string_append (csv, text);
-      return;
-    }
-  g_string_append_c (csv, '"');
-  if (formula)
-    g_string_append_c (csv, '\'');
-  for (const char *c = text; *c != '\0'; c++)
-    {
-      if (*c == '"')
-        g_string_append_c (csv, '"');
-      g_string_append_c (csv, *c);
-    }
-  g_string_append_c (csv, '"');
-}
-
-static void
-append_number (GString *csv, const char *format, double value)
-{
-  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
-
-  if (isfinite (value))
-    g_string_append (csv,
-                     g_ascii_formatd (buffer, sizeof buffer, format, value));
-}
 
 static void
 append_minor (GString *csv, gint64 minor)
@@ -91,15 +56,15 @@ append_engine (GString *csv, const QmMeasurement *measurement)
       return;
     }
   g_string_append_c (csv, ',');
-  append_text (csv, qm_engine_name (measurement->engine));
+  qm_csv_append_text (csv, qm_engine_name (measurement->engine));
   g_string_append_c (csv, ',');
-  append_text (csv, measurement->engine_version);
+  qm_csv_append_text (csv, measurement->engine_version);
   g_string_append_c (csv, ',');
   append_date (csv, measurement->measured_on);
   g_string_append_c (csv, ',');
-  append_number (csv, "%.15g", measurement->days_low);
+  qm_csv_append_number (csv, "%.15g", measurement->days_low);
   g_string_append_c (csv, ',');
-  append_number (csv, "%.15g", measurement->days_high);
+  qm_csv_append_number (csv, "%.15g", measurement->days_high);
 }
 
 static void
@@ -108,26 +73,27 @@ append_row (GString *csv, const QmTableRow *row)
   const QmCandidate *candidate = row->candidate;
   const QmMeasurement *measurement = candidate->measurement;
 
-  append_text (csv, row->model);
+  qm_csv_append_text (csv, row->model);
   g_string_append_c (csv, ',');
-  append_text (csv, candidate->gpu->id);
+  qm_csv_append_text (csv, candidate->gpu->id);
   g_string_append_printf (csv, ",%d,", candidate->gpus);
-  append_text (csv, candidate->machine != NULL ? candidate->machine->id : NULL);
+  qm_csv_append_text (csv, candidate->machine != NULL ? candidate->machine->id
+                                                      : NULL);
   g_string_append_printf (csv, ",%d,", candidate->machines);
   append_minor (csv, candidate->cost_minor);
   g_string_append_c (csv, ',');
-  append_number (csv, "%.15g", candidate->days);
+  qm_csv_append_number (csv, "%.15g", candidate->days);
   g_string_append_c (csv, ',');
-  append_number (csv, "%.2f", candidate->experiment_cost);
+  qm_csv_append_number (csv, "%.2f", candidate->experiment_cost);
   g_string_append_c (csv, ',');
-  append_number (csv, "%.4f", candidate->implied_utilization);
+  qm_csv_append_number (csv, "%.4f", candidate->implied_utilization);
   g_string_append_printf (csv, ",%s,%s,", qm_verdict_name (candidate->verdict),
                           row->recommended ? "yes" : "no");
   if (measurement != NULL)
-    append_text (csv, qm_provenance_name (measurement->provenance));
+    qm_csv_append_text (csv, qm_provenance_name (measurement->provenance));
   g_string_append_c (csv, ',');
   if (measurement != NULL)
-    append_text (csv, measurement->source);
+    qm_csv_append_text (csv, measurement->source);
   append_engine (csv, measurement);
   append_price (csv, candidate->gpu_price);
   append_price (csv, candidate->machine_price);

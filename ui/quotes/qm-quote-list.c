@@ -6,6 +6,7 @@
 
 #include "ui/quotes/qm-quote-choice.h"
 #include "ui/quotes/qm-quote-item.h"
+#include "ui/quotes/qm-quote-model.h"
 #include "ui/quotes/qm-quote-text.h"
 
 #include <adwaita.h>
@@ -45,7 +46,7 @@ struct _QmQuoteList
 
   QmQuoteBook *book;
   Column columns[N_COLUMNS];
-  GListStore *store;
+  QmQuoteModel *model; /* NULL before there is a book */
   GtkSingleSelection *selection;
   GArray *marked;  /* gint64 */
   GStrv vendors;   /* by position in the choice, from 1 */
@@ -96,38 +97,6 @@ find_rows (QmQuoteList *self, QmQuoteIndex *index)
       self->sort_column > 0 ? self->sort_descending : TRUE, 0, G_MAXUINT, NULL);
 }
 
-static gboolean
-same_items (GListStore *store, GPtrArray *items)
-{
-  if (g_list_model_get_n_items (G_LIST_MODEL (store)) != items->len)
-    return FALSE;
-  for (guint i = 0; i < items->len; i++)
-    {
-      g_autoptr (QmQuoteItem) item =
-          g_list_model_get_item (G_LIST_MODEL (store), i);
-
-      if (!qm_quote_item_equal (item, g_ptr_array_index (items, i)))
-        return FALSE;
-    }
-  return TRUE;
-}
-
-static guint
-position_of (QmQuoteList *self, gint64 id)
-{
-  guint n = g_list_model_get_n_items (G_LIST_MODEL (self->store));
-
-  for (guint i = 0; i < n && id != 0; i++)
-    {
-      g_autoptr (QmQuoteItem) item =
-          g_list_model_get_item (G_LIST_MODEL (self->store), i);
-
-      if (qm_quote_item_get_shown (item)->id == id)
-        return i;
-    }
-  return GTK_INVALID_LIST_POSITION;
-}
-
 /* A column view cannot be told to scroll, but the list inside it can. */
 static void
 scroll_to (QmQuoteList *self, guint row)
@@ -143,7 +112,9 @@ scroll_to (QmQuoteList *self, guint row)
 static void
 show_selected (QmQuoteList *self)
 {
-  guint position = position_of (self, self->selected);
+  guint position = self->model != NULL
+                       ? qm_quote_model_find (self->model, self->selected)
+                       : GTK_INVALID_LIST_POSITION;
 
   self->refreshing = TRUE;
   gtk_single_selection_set_selected (self->selection, position);
@@ -170,39 +141,45 @@ show_filtered (QmQuoteList *self, guint n_listed, guint n_all)
     gtk_widget_remove_css_class (self->filter_button, "accent");
 }
 
+/* Where the selected item is, the selection would look for among all items that
+ * are new. */
+static void
+show_rows (QmQuoteList *self, GPtrArray *rows)
+{
+  self->refreshing = TRUE;
+  gtk_single_selection_set_selected (self->selection,
+                                     GTK_INVALID_LIST_POSITION);
+  qm_quote_model_set_rows (self->model, rows);
+  self->refreshing = FALSE;
+  show_selected (self);
+}
+
+/* More rows have come. */
+static void
+grown_cb (QmQuoteList *self)
+{
+  if (!self->refreshing)
+    show_selected (self);
+}
+
 static void
 refresh_cb (QmQuoteList *self)
 {
   QmQuoteIndex *index =
       self->book != NULL ? qm_quote_book_get_index (self->book) : NULL;
   const QmQuoteFilter everything = { 0 };
-  const QmCatalog *catalog;
   g_autoptr (GPtrArray) rows = NULL;
-  g_autoptr (GPtrArray) all = NULL;
-  g_autoptr (GPtrArray) items = g_ptr_array_new_with_free_func (g_object_unref);
-  QmDate today = qm_date_today ();
+  guint n_all = 0;
 
   if (index == NULL || self->refreshing)
     return;
-  catalog = qm_quote_book_get_catalog (self->book);
   rows = find_rows (self, index);
-  all = qm_quote_index_quotes (index, &everything, QM_QUOTE_SORT_ADDED, TRUE, 0,
-                               G_MAXUINT, NULL);
-  for (guint i = 0; i < rows->len; i++)
-    g_ptr_array_add (
-        items, qm_quote_item_new (catalog, g_ptr_array_index (rows, i), today));
-  if (!same_items (self->store, items))
-    {
-      self->refreshing = TRUE;
-      g_list_store_splice (
-          self->store, 0, g_list_model_get_n_items (G_LIST_MODEL (self->store)),
-          items->pdata, items->len);
-      self->refreshing = FALSE;
-      show_selected (self);
-    }
+  g_ptr_array_unref (qm_quote_index_quotes (
+      index, &everything, QM_QUOTE_SORT_ADDED, TRUE, 0, 1, &n_all));
+  show_rows (self, rows);
   gtk_stack_set_visible_child_name (self->stack,
-                                    items->len > 0 ? "list" : "nothing");
-  show_filtered (self, items->len, all->len);
+                                    rows->len > 0 ? "list" : "nothing");
+  show_filtered (self, rows->len, n_all);
 }
 
 /* Marks of quotes that are gone. */
@@ -584,12 +561,15 @@ qm_quote_list_mark (QmQuoteList *self, gint64 id, gboolean marked)
 void
 qm_quote_list_unmark_all (QmQuoteList *self)
 {
-  guint n = g_list_model_get_n_items (G_LIST_MODEL (self->store));
-
   g_return_if_fail (QM_IS_QUOTE_LIST (self));
 
   g_array_set_size (self->marked, 0);
-  g_list_model_items_changed (G_LIST_MODEL (self->store), 0, n, n);
+  self->refreshing = TRUE;
+  gtk_single_selection_set_selected (self->selection,
+                                     GTK_INVALID_LIST_POSITION);
+  if (self->model != NULL)
+    qm_quote_model_touch (self->model);
+  self->refreshing = FALSE;
   show_selected (self);
   g_signal_emit (self, signals[MARKED], 0);
 }
@@ -599,7 +579,7 @@ qm_quote_list_get_n_listed (QmQuoteList *self)
 {
   g_return_val_if_fail (QM_IS_QUOTE_LIST (self), 0);
 
-  return g_list_model_get_n_items (G_LIST_MODEL (self->store));
+  return self->model != NULL ? qm_quote_model_n_rows (self->model) : 0;
 }
 
 void
@@ -618,6 +598,10 @@ qm_quote_list_set_book (QmQuoteList *self, QmQuoteBook *book)
   g_return_if_fail (self->book == NULL);
 
   self->book = g_object_ref (book);
+  self->model = qm_quote_model_new (qm_quote_book_get_catalog (book));
+  gtk_single_selection_set_model (self->selection, G_LIST_MODEL (self->model));
+  g_signal_connect_object (self->model, "items-changed", G_CALLBACK (grown_cb),
+                           self, G_CONNECT_SWAPPED);
   g_signal_connect_object (book, "changed", G_CALLBACK (changed_cb), self,
                            G_CONNECT_SWAPPED);
   if (qm_quote_book_get_index (book) != NULL)
@@ -645,7 +629,7 @@ qm_quote_list_dispose (GObject *object)
   g_clear_object (&self->selection);
   while ((child = gtk_widget_get_first_child (GTK_WIDGET (self))) != NULL)
     gtk_widget_unparent (child);
-  g_clear_object (&self->store);
+  g_clear_object (&self->model);
   g_clear_object (&self->book);
   g_clear_object (&self->probe[0]);
   g_clear_object (&self->probe[1]);
@@ -705,9 +689,7 @@ qm_quote_list_init (QmQuoteList *self)
 
   for (guint i = 0; i < N_COLUMNS; i++)
     add_column (self, (ColumnId) i, titles[i]);
-  self->store = g_list_store_new (QM_TYPE_QUOTE_ITEM);
-  self->selection =
-      gtk_single_selection_new (G_LIST_MODEL (g_object_ref (self->store)));
+  self->selection = gtk_single_selection_new (NULL);
   gtk_single_selection_set_autoselect (self->selection, FALSE);
   gtk_single_selection_set_can_unselect (self->selection, TRUE);
   gtk_column_view_set_model (self->view, GTK_SELECTION_MODEL (self->selection));

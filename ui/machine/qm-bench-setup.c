@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/machine/qm-bench-setup.h"
+
+#include "ui/advisor/qm-models.h"
+#include "ui/machine/qm-machine-devices.h"
+
+#include <glib/gi18n-lib.h>
+
+/* A model that can be chosen. */
+typedef struct
+{
+  const QmModel *model;
+  AdwActionRow *row;
+  GtkCheckButton *check;
+} Choice;
+
+struct _QmBenchSetup
+{
+  GtkWidget parent_instance;
+
+  GtkWidget *scroller;
+  GtkWidget *separator;
+  GtkWidget *footer;
+  QmMachineDevices *devices;
+  AdwComboRow *device_row;
+  AdwComboRow *methods_row;
+  AdwPreferencesGroup *models;
+  GtkButton *all_button;
+  GtkLabel *estimate;
+
+  QmLocalMachine *machine;
+  char *device;          /* chosen before devices were known; NULL */
+  GPtrArray *device_ids; /* char*, as in the row */
+  GArray *choices;       /* Choice */
+  gboolean filling;      /* what changes is not the user's doing */
+};
+
+enum
+{
+  CHANGED,
+  N_SIGNALS
+};
+
+G_DEFINE_FINAL_TYPE (QmBenchSetup, qm_bench_setup, GTK_TYPE_WIDGET)
+
+static guint signals[N_SIGNALS];
+
+static void
+changed_cb (QmBenchSetup *self)
+{
+  if (!self->filling)
+    g_signal_emit (self, signals[CHANGED], 0);
+}
+
+/* The devices that can be trained on; the choice stays where its device is
+ * still there. */
+static void
+machine_changed_cb (QmBenchSetup *self)
+{
+  g_autofree char *shown = g_strdup (qm_bench_setup_get_device (self));
+  const char *chosen = shown != NULL ? shown : self->device;
+  g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
+  guint n, position = 0;
+  const QmMachineDevice *devices =
+      qm_local_machine_get_devices (self->machine, &n);
+
+  self->filling = TRUE;
+  g_ptr_array_set_size (self->device_ids, 0);
+  for (guint i = 0; i < n; i++)
+    if (devices[i].usable)
+      {
+        if (g_strcmp0 (devices[i].id, chosen) == 0)
+          position = self->device_ids->len;
+        gtk_string_list_append (names, devices[i].name);
+        g_ptr_array_add (self->device_ids, g_strdup (devices[i].id));
+      }
+  adw_combo_row_set_model (self->device_row, G_LIST_MODEL (names));
+  adw_combo_row_set_selected (self->device_row, position);
+  gtk_widget_set_visible (GTK_WIDGET (self->device_row),
+                          self->device_ids->len > 1);
+  self->filling = FALSE;
+  if (g_strcmp0 (shown, qm_bench_setup_get_device (self)) != 0)
+    changed_cb (self);
+}
+
+/* Everything that fits, or nothing where that is chosen already. */
+static void
+all_cb (QmBenchSetup *self)
+{
+  gboolean all = TRUE;
+
+  for (guint i = 0; i < self->choices->len; i++)
+    {
+      Choice *choice = &g_array_index (self->choices, Choice, i);
+
+      if (gtk_widget_get_sensitive (GTK_WIDGET (choice->check)))
+        all &= gtk_check_button_get_active (choice->check);
+    }
+  self->filling = TRUE;
+  for (guint i = 0; i < self->choices->len; i++)
+    {
+      Choice *choice = &g_array_index (self->choices, Choice, i);
+
+      gtk_check_button_set_active (
+          choice->check,
+          !all && gtk_widget_get_sensitive (GTK_WIDGET (choice->check)));
+    }
+  self->filling = FALSE;
+  changed_cb (self);
+}
+
+static void
+add_model (QmBenchSetup *self, const QmModel *model, gboolean chosen)
+{
+  Choice choice = { .model = model };
+
+  choice.row = ADW_ACTION_ROW (adw_action_row_new ());
+  choice.check = GTK_CHECK_BUTTON (gtk_check_button_new ());
+  adw_preferences_row_set_use_markup (ADW_PREFERENCES_ROW (choice.row), FALSE);
+  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (choice.row), model->name);
+  gtk_widget_set_valign (GTK_WIDGET (choice.check), GTK_ALIGN_CENTER);
+  gtk_check_button_set_active (choice.check, chosen);
+  g_signal_connect_object (choice.check, "toggled", G_CALLBACK (changed_cb),
+                           self, G_CONNECT_SWAPPED);
+  adw_action_row_add_prefix (choice.row, GTK_WIDGET (choice.check));
+  adw_action_row_set_activatable_widget (choice.row, GTK_WIDGET (choice.check));
+  adw_preferences_group_add (self->models, GTK_WIDGET (choice.row));
+  g_array_append_val (self->choices, choice);
+}
+
+void
+qm_bench_setup_open (QmBenchSetup *self,
+                     const QmCatalog *catalog,
+                     QmLocalMachine *machine,
+                     const char *device,
+                     const char *const *chosen,
+                     QmBenchMethods methods)
+{
+  g_autoptr (GPtrArray) models = NULL;
+
+  g_return_if_fail (QM_IS_BENCH_SETUP (self));
+  g_return_if_fail (catalog != NULL && QM_IS_LOCAL_MACHINE (machine));
+  g_return_if_fail (self->machine == NULL);
+
+  self->machine = g_object_ref (machine);
+  self->device = g_strdup (device);
+  models = qm_models_sorted (catalog);
+  for (guint i = 0; i < models->len; i++)
+    {
+      const QmModel *model = g_ptr_array_index (models, i);
+
+      add_model (self, model,
+                 chosen != NULL && g_strv_contains (chosen, model->id));
+    }
+  self->filling = TRUE;
+  adw_combo_row_set_selected (self->methods_row, (guint) methods);
+  self->filling = FALSE;
+  qm_machine_devices_set_machine (self->devices, machine);
+  g_signal_connect_object (machine, "changed", G_CALLBACK (machine_changed_cb),
+                           self, G_CONNECT_SWAPPED);
+  machine_changed_cb (self);
+}
+
+const char *
+qm_bench_setup_get_device (QmBenchSetup *self)
+{
+  guint position;
+
+  g_return_val_if_fail (QM_IS_BENCH_SETUP (self), NULL);
+
+  position = adw_combo_row_get_selected (self->device_row);
+  return position < self->device_ids->len
+             ? g_ptr_array_index (self->device_ids, position)
+             : NULL;
+}
+
+QmBenchMethods
+qm_bench_setup_get_methods (QmBenchSetup *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_SETUP (self), QM_BENCH_METHODS_ALL);
+
+  return (QmBenchMethods) adw_combo_row_get_selected (self->methods_row);
+}
+
+const char **
+qm_bench_setup_get_models (QmBenchSetup *self)
+{
+  GPtrArray *ids = g_ptr_array_new ();
+
+  g_return_val_if_fail (QM_IS_BENCH_SETUP (self), NULL);
+
+  for (guint i = 0; i < self->choices->len; i++)
+    {
+      const Choice *choice = &g_array_index (self->choices, Choice, i);
+
+      if (gtk_check_button_get_active (choice->check))
+        g_ptr_array_add (ids, (gpointer) choice->model->id);
+    }
+  g_ptr_array_add (ids, NULL);
+  return (const char **) g_ptr_array_free (ids, FALSE);
+}
+
+void
+qm_bench_setup_set_prediction (QmBenchSetup *self,
+                               const char *model,
+                               const char *prediction,
+                               gboolean fits)
+{
+  g_return_if_fail (QM_IS_BENCH_SETUP (self));
+
+  for (guint i = 0; i < self->choices->len; i++)
+    {
+      Choice *choice = &g_array_index (self->choices, Choice, i);
+
+      if (g_strcmp0 (choice->model->id, model) != 0)
+        continue;
+      adw_action_row_set_subtitle (choice->row,
+                                   prediction != NULL ? prediction : "");
+      gtk_widget_set_sensitive (GTK_WIDGET (choice->check), fits);
+    }
+}
+
+void
+qm_bench_setup_set_estimate (QmBenchSetup *self, const char *estimate)
+{
+  g_return_if_fail (QM_IS_BENCH_SETUP (self));
+
+  gtk_label_set_text (self->estimate, estimate);
+}
+
+void
+qm_bench_setup_set_locked (QmBenchSetup *self, gboolean locked)
+{
+  g_return_if_fail (QM_IS_BENCH_SETUP (self));
+
+  gtk_widget_set_sensitive (GTK_WIDGET (self->models), !locked);
+  gtk_widget_set_sensitive (GTK_WIDGET (self->device_row), !locked);
+  gtk_widget_set_sensitive (GTK_WIDGET (self->methods_row), !locked);
+}
+
+static void
+qm_bench_setup_dispose (GObject *object)
+{
+  QmBenchSetup *self = QM_BENCH_SETUP (object);
+
+  g_clear_object (&self->machine);
+  g_clear_pointer (&self->scroller, gtk_widget_unparent);
+  g_clear_pointer (&self->separator, gtk_widget_unparent);
+  g_clear_pointer (&self->footer, gtk_widget_unparent);
+
+  G_OBJECT_CLASS (qm_bench_setup_parent_class)->dispose (object);
+}
+
+static void
+qm_bench_setup_finalize (GObject *object)
+{
+  QmBenchSetup *self = QM_BENCH_SETUP (object);
+
+  g_free (self->device);
+  g_ptr_array_unref (self->device_ids);
+  g_array_unref (self->choices);
+
+  G_OBJECT_CLASS (qm_bench_setup_parent_class)->finalize (object);
+}
+
+static void
+qm_bench_setup_class_init (QmBenchSetupClass *klass)
+{
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  G_OBJECT_CLASS (klass)->dispose = qm_bench_setup_dispose;
+  G_OBJECT_CLASS (klass)->finalize = qm_bench_setup_finalize;
+
+  g_type_ensure (QM_TYPE_MACHINE_DEVICES);
+
+  signals[CHANGED] =
+      g_signal_new ("changed", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
+                    NULL, NULL, NULL, G_TYPE_NONE, 0);
+
+  gtk_widget_class_set_template_from_resource (
+      widget_class, "/org/quartermaster/Quartermaster/ui/qm-bench-setup.ui");
+  gtk_widget_class_bind_template_child (widget_class, QmBenchSetup, scroller);
+  gtk_widget_class_bind_template_child (widget_class, QmBenchSetup, separator);
+  gtk_widget_class_bind_template_child (widget_class, QmBenchSetup, footer);
+  gtk_widget_class_bind_template_child (widget_class, QmBenchSetup, devices);
+  gtk_widget_class_bind_template_child (widget_class, QmBenchSetup, device_row);
+  gtk_widget_class_bind_template_child (widget_class, QmBenchSetup,
+                                        methods_row);
+  gtk_widget_class_bind_template_child (widget_class, QmBenchSetup, models);
+  gtk_widget_class_bind_template_child (widget_class, QmBenchSetup, all_button);
+  gtk_widget_class_bind_template_child (widget_class, QmBenchSetup, estimate);
+  gtk_widget_class_bind_template_callback (widget_class, changed_cb);
+  gtk_widget_class_bind_template_callback (widget_class, all_cb);
+}
+
+static void
+qm_bench_setup_init (QmBenchSetup *self)
+{
+  const char *const methods[] = {
+    [QM_BENCH_METHODS_NAIVE] = _ ("Naive"),
+    [QM_BENCH_METHODS_FREE_LUNCH] = _ ("Free lunch"),
+    [QM_BENCH_METHODS_ALL] = _ ("All"),
+    NULL,
+  };
+  g_autoptr (GtkStringList) names = gtk_string_list_new (methods);
+
+  self->device_ids = g_ptr_array_new_with_free_func (g_free);
+  self->choices = g_array_new (FALSE, FALSE, sizeof (Choice));
+  self->filling = TRUE;
+  gtk_widget_init_template (GTK_WIDGET (self));
+  adw_combo_row_set_model (self->methods_row, G_LIST_MODEL (names));
+  adw_combo_row_set_selected (self->methods_row, QM_BENCH_METHODS_FREE_LUNCH);
+  self->filling = FALSE;
+}

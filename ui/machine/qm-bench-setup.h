@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What to measure: the device, the methods and the models, each with the days
+ * that are predicted for its training, how long the benchmark will take, and
+ * the one button that starts it. */
+
+#pragma once
+
+#include "data/catalog.h"
+#include "ui/machine/qm-bench-session.h"
+#include "ui/machine/qm-local-machine.h"
+
+#include <adwaita.h>
+
+G_BEGIN_DECLS
+
+#define QM_TYPE_BENCH_SETUP (qm_bench_setup_get_type ())
+G_DECLARE_FINAL_TYPE (QmBenchSetup, qm_bench_setup, QM, BENCH_SETUP, GtkWidget)
+
+/* Signals: "changed": device, methods or models have been chosen anew. */
+
+/* What there is to choose from, and what is chosen at first: a device, NULL for
+ * the first that can be used, models, NULL for none, and methods.  To be called
+ * once; the catalog must outlive it. */
+void qm_bench_setup_open (QmBenchSetup *self,
+                          const QmCatalog *catalog,
+                          QmLocalMachine *machine,
+                          const char *device,
+                          const char *const *chosen,
+                          QmBenchMethods methods);
+
+/* What is chosen: the id of a device, NULL where there is none; (transfer
+ * none).  The ids of models; (transfer container). */
+const char *qm_bench_setup_get_device (QmBenchSetup *self);
+QmBenchMethods qm_bench_setup_get_methods (QmBenchSetup *self);
+const char **qm_bench_setup_get_models (QmBenchSetup *self);
+
+/* Says of a model what is predicted for it, NULL for nothing, and whether it
+ * fits at all. */
+void qm_bench_setup_set_prediction (QmBenchSetup *self,
+                                    const char *model,
+                                    const char *prediction,
+                                    gboolean fits);
+
+/* Says how long the benchmark will take. */
+void qm_bench_setup_set_estimate (QmBenchSetup *self, const char *estimate);
+
+/* Whether anything can be chosen: not while a benchmark runs. */
+void qm_bench_setup_set_locked (QmBenchSetup *self, gboolean locked);
+
+G_END_DECLS

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/machine/qm-bench-table.h"
+
+#include <glib/gi18n-lib.h>
+
+/* A column and the table that it belongs to, for callbacks. */
+typedef struct
+{
+  QmBenchTable *table;
+  QmBenchColumn id;
+  GtkColumnViewColumn *column;
+} Column;
+
+struct _QmBenchTable
+{
+  GtkWidget parent_instance;
+
+  GtkWidget *scroller;
+  GtkColumnView *view;
+
+  Column columns[QM_BENCH_N_COLUMNS];
+  GtkSorter *sorter;
+  GtkSortListModel *sorted;
+  GtkSingleSelection *selection;
+
+  QmBenchRow *probe[2];
+  int sort_column; /* -1: unsorted */
+  gboolean sort_descending;
+  guint sort_idle;
+};
+
+enum
+{
+  SELECTED,
+  N_SIGNALS
+};
+
+G_DEFINE_FINAL_TYPE (QmBenchTable, qm_bench_table, GTK_TYPE_WIDGET)
+
+static guint signals[N_SIGNALS];
+
+/* Sorting.  Unknown values come last in both directions, so that the sorter
+ * must know the direction.  The column view does not tell it; it is found out
+ * by comparing two rows that every column puts in the same order. */
+
+static int
+compare_probe_cb (gconstpointer a, gconstpointer b, gpointer data)
+{
+  Column *column = data;
+
+  column->table->sort_column = (int) column->id;
+  return a == column->table->probe[0] ? GTK_ORDERING_SMALLER
+                                      : GTK_ORDERING_LARGER;
+}
+
+static void
+sorter_changed_cb (QmBenchTable *self,
+                   GtkSorterChange change,
+                   GtkSorter *view_sorter)
+{
+  self->sort_column = -1;
+  self->sort_descending =
+      gtk_sorter_compare (view_sorter, self->probe[0], self->probe[1])
+      == GTK_ORDERING_LARGER;
+  gtk_sorter_changed (self->sorter, GTK_SORTER_CHANGE_DIFFERENT);
+}
+
+/* Rows that are equal stay in the order of the work: the sort is stable. */
+static int
+compare_rows_cb (gconstpointer a, gconstpointer b, gpointer data)
+{
+  QmBenchTable *self = data;
+
+  if (self->sort_column < 0)
+    return GTK_ORDERING_EQUAL;
+  return gtk_ordering_from_cmpfunc (qm_bench_column_compare (
+      (QmBenchColumn) self->sort_column, (QmBenchRow *) a, (QmBenchRow *) b,
+      self->sort_descending));
+}
+
+static gboolean
+sort_again_cb (gpointer data)
+{
+  QmBenchTable *self = data;
+
+  self->sort_idle = 0;
+  gtk_sorter_changed (self->sorter, GTK_SORTER_CHANGE_DIFFERENT);
+  return G_SOURCE_REMOVE;
+}
+
+/* Cells. */
+
+/* The row that a cell is in has no public name or setter in GTK 4.8; without a
+ * label a screen reader announces its type. */
+static void
+name_row (GtkListItem *list_item, QmBenchRow *row)
+{
+  GtkWidget *cell = gtk_widget_get_parent (gtk_list_item_get_child (list_item));
+  GtkWidget *widget = cell != NULL ? gtk_widget_get_parent (cell) : NULL;
+  g_autofree char *what = NULL;
+
+  if (widget == NULL
+      || gtk_accessible_get_accessible_role (GTK_ACCESSIBLE (widget))
+             != GTK_ACCESSIBLE_ROLE_ROW)
+    return;
+  what = qm_bench_column_describe (row);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (widget),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, what, -1);
+}
+
+static void
+set_class (GtkWidget *widget, const char *name, gboolean on)
+{
+  if (on)
+    gtk_widget_add_css_class (widget, name);
+  else
+    gtk_widget_remove_css_class (widget, name);
+}
+
+static void
+fill_cell (GtkListItem *list_item, Column *column)
+{
+  QmBenchRow *row = gtk_list_item_get_item (list_item);
+  GtkWidget *label = gtk_list_item_get_child (list_item);
+  g_autofree char *text = NULL;
+
+  if (row == NULL || label == NULL)
+    return;
+  text = qm_bench_column_text (column->id, row);
+  gtk_label_set_label (GTK_LABEL (label), text);
+  if (column->id == QM_BENCH_COLUMN_STATE
+      || column->id == QM_BENCH_COLUMN_METHOD)
+    gtk_widget_set_tooltip_text (label, text);
+  set_class (label, "dim-label", qm_bench_column_is_predicted (row));
+  set_class (label, "error", qm_bench_column_is_failure (column->id, row));
+  if (column->id == QM_BENCH_COLUMN_STATE)
+    name_row (list_item, row);
+}
+
+static void
+row_changed_cb (QmBenchRow *row, GtkListItem *list_item)
+{
+  Column *column = g_object_get_data (G_OBJECT (list_item), "column");
+
+  fill_cell (list_item, column);
+  if (column->id == QM_BENCH_COLUMN_MODEL && column->table->sort_idle == 0
+      && column->table->sort_column >= 0)
+    column->table->sort_idle = g_idle_add (sort_again_cb, column->table);
+}
+
+static void
+setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+{
+  Column *column = data;
+  GtkWidget *label = gtk_label_new (NULL);
+  gboolean number = qm_bench_column_is_number (column->id);
+
+  gtk_label_set_xalign (GTK_LABEL (label), number ? 1 : 0);
+  if (number)
+    gtk_widget_add_css_class (label, "numeric");
+  else
+    {
+      gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+      gtk_label_set_width_chars (GTK_LABEL (label),
+                                 column->id == QM_BENCH_COLUMN_STATE ? 18 : 12);
+    }
+  g_object_set_data (G_OBJECT (list_item), "column", column);
+  gtk_list_item_set_child (list_item, label);
+}
+
+static void
+bind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+{
+  fill_cell (list_item, data);
+  g_signal_connect (gtk_list_item_get_item (list_item), "changed",
+                    G_CALLBACK (row_changed_cb), list_item);
+}
+
+static void
+unbind_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
+{
+  g_signal_handlers_disconnect_by_func (gtk_list_item_get_item (list_item),
+                                        row_changed_cb, list_item);
+}
+
+static void
+add_column (QmBenchTable *self, QmBenchColumn id)
+{
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
+  Column *column = &self->columns[id];
+  g_autoptr (GtkSorter) sorter = NULL;
+
+  column->table = self;
+  column->id = id;
+  g_signal_connect (factory, "setup", G_CALLBACK (setup_cb), column);
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_cb), column);
+  g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cb), column);
+  column->column =
+      gtk_column_view_column_new (qm_bench_column_title (id), factory);
+  sorter = GTK_SORTER (gtk_custom_sorter_new (compare_probe_cb, column, NULL));
+  gtk_column_view_column_set_sorter (column->column, sorter);
+  gtk_column_view_column_set_resizable (column->column, TRUE);
+  gtk_column_view_column_set_expand (column->column,
+                                     id == QM_BENCH_COLUMN_METHOD
+                                         || id == QM_BENCH_COLUMN_STATE);
+  gtk_column_view_append_column (self->view, column->column);
+}
+
+/* Sorts by the n-th visible column, the other way round if it is sorted so. */
+static void
+sort_cb (GtkWidget *widget, const char *action, GVariant *parameter)
+{
+  QmBenchTable *self = QM_BENCH_TABLE (widget);
+  guint wanted = g_variant_get_uint32 (parameter);
+
+  for (guint i = 0; i < QM_BENCH_N_COLUMNS; i++)
+    {
+      if (!gtk_column_view_column_get_visible (self->columns[i].column)
+          || wanted-- > 0)
+        continue;
+      qm_bench_table_sort (self, (QmBenchColumn) i,
+                           self->sort_column == (int) i
+                                   && !self->sort_descending
+                               ? GTK_SORT_DESCENDING
+                               : GTK_SORT_ASCENDING);
+      return;
+    }
+}
+
+static void
+selected_cb (QmBenchTable *self)
+{
+  g_signal_emit (self, signals[SELECTED], 0);
+}
+
+void
+qm_bench_table_set_rows (QmBenchTable *self, GListModel *rows)
+{
+  g_return_if_fail (QM_IS_BENCH_TABLE (self));
+  g_return_if_fail (G_IS_LIST_MODEL (rows));
+
+  gtk_sort_list_model_set_model (self->sorted, rows);
+}
+
+GListModel *
+qm_bench_table_get_rows (QmBenchTable *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_TABLE (self), NULL);
+
+  return G_LIST_MODEL (self->sorted);
+}
+
+QmBenchRow *
+qm_bench_table_get_selected (QmBenchTable *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_TABLE (self), NULL);
+
+  return gtk_single_selection_get_selected_item (self->selection);
+}
+
+void
+qm_bench_table_sort (QmBenchTable *self,
+                     QmBenchColumn column,
+                     GtkSortType order)
+{
+  g_return_if_fail (QM_IS_BENCH_TABLE (self) && column < QM_BENCH_N_COLUMNS);
+
+  gtk_column_view_sort_by_column (self->view, self->columns[column].column,
+                                  order);
+}
+
+void
+qm_bench_table_set_narrow (QmBenchTable *self, gboolean narrow)
+{
+  static const QmBenchColumn spare[] = { QM_BENCH_COLUMN_MICRO_BATCH,
+                                         QM_BENCH_COLUMN_STEP,
+                                         QM_BENCH_COLUMN_MFU,
+                                         QM_BENCH_COLUMN_MEMORY };
+
+  g_return_if_fail (QM_IS_BENCH_TABLE (self));
+
+  for (guint i = 0; i < G_N_ELEMENTS (spare); i++)
+    gtk_column_view_column_set_visible (self->columns[spare[i]].column,
+                                        !narrow);
+}
+
+static void
+qm_bench_table_dispose (GObject *object)
+{
+  QmBenchTable *self = QM_BENCH_TABLE (object);
+
+  g_clear_handle_id (&self->sort_idle, g_source_remove);
+  if (self->view != NULL)
+    {
+      g_signal_handlers_disconnect_by_data (
+          gtk_column_view_get_sorter (self->view), self);
+      gtk_column_view_set_model (self->view, NULL);
+    }
+  g_clear_object (&self->selection);
+  g_clear_object (&self->sorted);
+  g_clear_object (&self->sorter);
+  g_clear_object (&self->probe[0]);
+  g_clear_object (&self->probe[1]);
+  for (guint i = 0; i < QM_BENCH_N_COLUMNS; i++)
+    g_clear_object (&self->columns[i].column);
+  g_clear_pointer (&self->scroller, gtk_widget_unparent);
+
+  G_OBJECT_CLASS (qm_bench_table_parent_class)->dispose (object);
+}
+
+static void
+qm_bench_table_class_init (QmBenchTableClass *klass)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (klass);
+  GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
+
+  object_class->dispose = qm_bench_table_dispose;
+
+  signals[SELECTED] =
+      g_signal_new ("selected", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
+                    NULL, NULL, NULL, G_TYPE_NONE, 0);
+
+  gtk_widget_class_set_template_from_resource (
+      widget_class, "/org/quartermaster/Quartermaster/ui/qm-bench-table.ui");
+  gtk_widget_class_bind_template_child (widget_class, QmBenchTable, scroller);
+  gtk_widget_class_bind_template_child (widget_class, QmBenchTable, view);
+  gtk_widget_class_add_binding_action (widget_class, GDK_KEY_c,
+                                       GDK_CONTROL_MASK, "machine.copy-row",
+                                       NULL);
+  /* The headers of GTK 4.8 never have the keyboard. */
+  gtk_widget_class_install_action (widget_class, "table.sort", "u", sort_cb);
+  for (guint i = 0; i < QM_BENCH_N_COLUMNS; i++)
+    gtk_widget_class_add_binding_action (widget_class, GDK_KEY_1 + i,
+                                         GDK_CONTROL_MASK, "table.sort", "u",
+                                         i);
+}
+
+static void
+qm_bench_table_init (QmBenchTable *self)
+{
+  gtk_widget_init_template (GTK_WIDGET (self));
+
+  self->sort_column = -1;
+  for (guint i = 0; i < 2; i++)
+    self->probe[i] = g_object_new (QM_TYPE_BENCH_ROW, NULL);
+  for (guint i = 0; i < QM_BENCH_N_COLUMNS; i++)
+    add_column (self, (QmBenchColumn) i);
+
+  self->sorter =
+      GTK_SORTER (gtk_custom_sorter_new (compare_rows_cb, self, NULL));
+  self->sorted = gtk_sort_list_model_new (NULL, g_object_ref (self->sorter));
+  self->selection =
+      gtk_single_selection_new (g_object_ref (G_LIST_MODEL (self->sorted)));
+  gtk_single_selection_set_autoselect (self->selection, FALSE);
+  gtk_single_selection_set_can_unselect (self->selection, TRUE);
+  g_signal_connect_object (self->selection, "notify::selected-item",
+                           G_CALLBACK (selected_cb), self, G_CONNECT_SWAPPED);
+  gtk_column_view_set_model (self->view, GTK_SELECTION_MODEL (self->selection));
+  g_signal_connect_object (gtk_column_view_get_sorter (self->view), "changed",
+                           G_CALLBACK (sorter_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The rows of a list of quotes, made into items only where they are looked at.
+ *
+ * GTK 4.8 keeps widgets for two hundred rows, of which making each takes
+ * milliseconds: a list that grows shows a screenful first and the others when
+ * nothing else is to be done, and one that becomes empty lets go of them
+ * likewise (it is not to be seen then). */
+
+#pragma once
+
+#include "pricing/quotes/qm-quote-index.h"
+#include "ui/quotes/qm-quote-item.h"
+
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+#define QM_TYPE_QUOTE_MODEL (qm_quote_model_get_type ())
+G_DECLARE_FINAL_TYPE (QmQuoteModel, qm_quote_model, QM, QUOTE_MODEL, GObject)
+
+/* catalog: must outlive the model.  (transfer full) */
+QmQuoteModel *qm_quote_model_new (const QmCatalog *catalog);
+
+/* Shows other rows; those that show the same stay as they are.
+ *
+ * rows: of const QmQuoteRow, kept: to be replaced before their index goes. */
+void qm_quote_model_set_rows (QmQuoteModel *self, GPtrArray *rows);
+
+/* Has everything shown anew that is told about rows elsewhere. */
+void qm_quote_model_touch (QmQuoteModel *self);
+
+/* How many rows there are, whether or not they are there for GTK yet. */
+guint qm_quote_model_n_rows (QmQuoteModel *self);
+
+/* Where a quote is among what is there for GTK; GTK_INVALID_LIST_POSITION,
+ * which is G_MAXUINT: it is not. */
+guint qm_quote_model_find (QmQuoteModel *self, gint64 id);
+
+G_END_DECLS
