@@ -2,47 +2,13 @@
 
 #include "config.h"
 
-#include "ui/qm-window.h"
+#include "ui/qm-window-private.h"
 
-#include "ui/advisor/qm-advisor-page.h"
 #include "ui/advisor/qm-ownership-window.h"
-#include "ui/advisor/qm-take-away-window.h"
-#include "ui/machine/qm-elsewhere-window.h"
-#include "ui/machine/qm-machine-page.h"
-#include "ui/machine/qm-results-import.h"
-#include "ui/models/qm-model-editor.h"
 #include "ui/models/qm-models-window.h"
-#include "ui/qm-problem-bar.h"
-#include "ui/quotes/qm-quotes-page.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
-
-struct _QmWindow
-{
-  AdwApplicationWindow parent_instance;
-
-  AdwToastOverlay *toast_overlay;
-  GtkWidget *sidebar_button;
-  QmProblemBar *problem_bar;
-  AdwViewStack *stack;
-
-  GSettings *settings;
-  QmAdvisor *advisor;
-  AdwBin *advisor_bin; /* NULL: no catalog yet */
-  QmAdvisorPage *page; /* in it */
-  QmQuoteBook *book;   /* NULL: no quotes are kept */
-  QmPriceWatch *watch; /* likewise */
-  gboolean opened;     /* the book has been read once */
-  QmQuotesPage *quotes;
-  QmBenchSession *session; /* NULL: nothing is measured here */
-  QmMachinePage *machine;
-  AdwViewStackPage *machine_page;
-  GtkWidget *total_cost; /* weak; NULL: not open */
-  GtkWidget *question;   /* weak; NULL: nobody is asked about closing */
-  GtkWidget *models;     /* weak; NULL: not open */
-  GtkFileChooserNative *chooser;
-};
 
 G_DEFINE_FINAL_TYPE (QmWindow, qm_window, ADW_TYPE_APPLICATION_WINDOW)
 
@@ -222,8 +188,6 @@ shows_quotes (QmWindow *self)
          == 0;
 }
 
-static void accept_drops (QmWindow *self);
-
 /* Puts a page for the advisor in place of the one before. */
 static void
 show_advisor (QmWindow *self, gboolean show_sidebar)
@@ -249,7 +213,7 @@ open_advisor (QmWindow *self, const QmCatalog *catalog)
   page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->advisor_bin),
                                     "advisor", _ ("Advisor"));
   adw_view_stack_page_set_icon_name (page, QM_APP_ID "-symbolic");
-  accept_drops (self);
+  qm_window_accept_drops (self);
   if (self->settings != NULL)
     {
       qm_advisor_restore (self->advisor, self->settings);
@@ -535,183 +499,6 @@ total_cost_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 static void
-models_cb (GtkWidget *widget, const char *name, GVariant *parameter)
-{
-  QmWindow *self = QM_WINDOW (widget);
-
-  if (self->models == NULL)
-    g_set_weak_pointer (&self->models,
-                        qm_models_window_new (GTK_WINDOW (self),
-                                              qm_advisor_get_catalog (
-                                                  self->advisor)));
-  gtk_window_present (GTK_WINDOW (self->models));
-}
-
-static void
-model_saved_cb (QmWindow *self, const char *id)
-{
-  qm_window_add_toast (self, _ ("The model is saved: choose it on the left"));
-}
-
-static void
-new_model_cb (GtkWidget *widget, const char *name, GVariant *parameter)
-{
-  QmWindow *self = QM_WINDOW (widget);
-
-  qm_model_editor_choose (GTK_WINDOW (self),
-                          qm_advisor_get_catalog (self->advisor),
-                          G_CALLBACK (model_saved_cb), self);
-}
-
-static void
-written_cb (QmWindow *self, const char *path)
-{
-  g_autofree char *shown = g_filename_display_name (path);
-  /* Translators: path of a folder. */
-  g_autofree char *message =
-      g_strdup_printf (_ ("Written: %s. Its README says what to do."), shown);
-
-  qm_window_add_toast (self, message);
-}
-
-static void
-elsewhere_cb (GtkWidget *widget, const char *name, GVariant *parameter)
-{
-  QmWindow *self = QM_WINDOW (widget);
-  g_auto (GStrv) chosen = NULL;
-  GtkWidget *window;
-
-  g_object_get (self->advisor, "models", &chosen, NULL);
-  window = qm_elsewhere_window_new (GTK_WINDOW (self),
-                                    qm_advisor_get_catalog (self->advisor),
-                                    (const char *const *) chosen);
-  g_signal_connect_object (window, "written", G_CALLBACK (written_cb), self,
-                           G_CONNECT_SWAPPED);
-  gtk_window_present (GTK_WINDOW (window));
-}
-
-static void
-imported_cb (GObject *source, GAsyncResult *result, gpointer data)
-{
-  g_autoptr (QmWindow) self = data;
-  g_autofree char *base = g_file_get_basename (G_FILE (source));
-  g_autofree char *name = g_filename_display_name (base);
-  g_autofree char *message = NULL;
-  g_autoptr (GError) error = NULL;
-  QmResultsImport done;
-
-  if (!qm_results_import_finish (result, &done, &error))
-    {
-      /* Translators: file name, what is wrong. */
-      message = g_strdup_printf (_ ("“%s” was not imported: %s"), name,
-                                 error->message);
-      qm_window_add_toast (self, message);
-      return;
-    }
-  if (done.added > 0)
-    message = g_strdup_printf (
-        /* Translators: number of results, name of a machine. */
-        ngettext ("%u result of %s is imported",
-                  "%u results of %s are imported", done.added),
-        done.added, done.host);
-  else
-    /* Translators: name of a machine. */
-    message =
-        g_strdup_printf (_ ("All results of %s were there before"), done.host);
-  g_free (done.host);
-  qm_window_add_toast (self, message);
-  qm_model_folder_changed ();
-}
-
-static void
-import_results (QmWindow *self, GFile *file)
-{
-  qm_results_import_async (file, NULL, imported_cb, g_object_ref (self));
-}
-
-static void
-results_chosen_cb (QmWindow *self, int response)
-{
-  g_autoptr (GFile) file = NULL;
-
-  if (response == GTK_RESPONSE_ACCEPT)
-    file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (self->chooser));
-  if (file != NULL)
-    import_results (self, file);
-  g_clear_object (&self->chooser);
-}
-
-static void
-import_results_cb (GtkWidget *widget, const char *name, GVariant *parameter)
-{
-  QmWindow *self = QM_WINDOW (widget);
-  g_autoptr (GtkFileFilter) filter = gtk_file_filter_new ();
-
-  if (self->chooser != NULL)
-    return;
-  self->chooser =
-      gtk_file_chooser_native_new (_ ("Import Results"), GTK_WINDOW (self),
-                                   GTK_FILE_CHOOSER_ACTION_OPEN, NULL, NULL);
-  gtk_native_dialog_set_modal (GTK_NATIVE_DIALOG (self->chooser), TRUE);
-  gtk_file_filter_set_name (filter, _ ("Results (HOST.jsonl)"));
-  gtk_file_filter_add_pattern (filter, "*.jsonl");
-  gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (self->chooser), filter);
-  g_signal_connect_object (self->chooser, "response",
-                           G_CALLBACK (results_chosen_cb), self,
-                           G_CONNECT_SWAPPED);
-  gtk_native_dialog_show (GTK_NATIVE_DIALOG (self->chooser));
-}
-
-/* A configuration that is dropped on the advisor becomes a model, and results
- * are imported. */
-static gboolean
-drop_cb (QmWindow *self, const GValue *value)
-{
-  GFile *file = g_value_get_object (value);
-  g_autofree char *name = file != NULL ? g_file_get_basename (file) : NULL;
-  GtkWidget *editor;
-
-  if (file == NULL)
-    return FALSE;
-  if (g_str_has_suffix (name, ".jsonl"))
-    {
-      import_results (self, file);
-      return TRUE;
-    }
-  editor = qm_model_editor_new (GTK_WINDOW (self),
-                                qm_advisor_get_catalog (self->advisor));
-  g_signal_connect_object (editor, "saved", G_CALLBACK (model_saved_cb), self,
-                           G_CONNECT_SWAPPED);
-  qm_model_editor_open (QM_MODEL_EDITOR (editor), file);
-  gtk_window_present (GTK_WINDOW (editor));
-  return TRUE;
-}
-
-static void
-accept_drops (QmWindow *self)
-{
-  GtkDropTarget *target = gtk_drop_target_new (G_TYPE_FILE, GDK_ACTION_COPY);
-
-  g_signal_connect_object (target, "drop", G_CALLBACK (drop_cb), self,
-                           G_CONNECT_SWAPPED);
-  gtk_widget_add_controller (GTK_WIDGET (self->advisor_bin),
-                             GTK_EVENT_CONTROLLER (target));
-}
-
-static void
-take_away_cb (GtkWidget *widget, const char *name, GVariant *parameter)
-{
-  QmWindow *self = QM_WINDOW (widget);
-  GtkWidget *window =
-      qm_take_away_window_new (GTK_WINDOW (self), self->advisor);
-
-  if (window != NULL)
-    gtk_window_present (GTK_WINDOW (window));
-  else
-    qm_window_add_toast (self, _ ("No machine is selected or recommended"));
-}
-
-static void
 result_action_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmWindow *self = QM_WINDOW (widget);
@@ -773,6 +560,7 @@ qm_window_class_init (QmWindowClass *klass)
 
   g_type_ensure (QM_TYPE_PROBLEM_BAR);
 
+  qm_window_install_files (widget_class);
   gtk_widget_class_install_action (widget_class, "win.reset", NULL, reset_cb);
   gtk_widget_class_install_action (widget_class, "win.search-model", NULL,
                                    search_model_cb);
@@ -784,15 +572,6 @@ qm_window_class_init (QmWindowClass *klass)
                                    show_page_cb);
   gtk_widget_class_install_action (widget_class, "win.total-cost", NULL,
                                    total_cost_cb);
-  gtk_widget_class_install_action (widget_class, "win.models", NULL, models_cb);
-  gtk_widget_class_install_action (widget_class, "win.new-model", NULL,
-                                   new_model_cb);
-  gtk_widget_class_install_action (widget_class, "win.benchmark-elsewhere",
-                                   NULL, elsewhere_cb);
-  gtk_widget_class_install_action (widget_class, "win.import-results", NULL,
-                                   import_results_cb);
-  gtk_widget_class_install_action (widget_class, "win.take-away", NULL,
-                                   take_away_cb);
   for (guint i = 0; i < G_N_ELEMENTS (result_actions); i++)
     {
       g_autofree char *name = g_strconcat ("win.", result_actions[i], NULL);

@@ -40,8 +40,7 @@ class WindowTest(unittest.TestCase):
 
     def stop(self):
         self.program.close()
-        complaints = [line for line in self.program_log().splitlines()
-                      if "WARNING" in line or "CRITICAL" in line]
+        complaints = driver.complaints(self.program_log())
         self.assertEqual(complaints, [])
 
     def program_log(self):

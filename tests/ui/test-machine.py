@@ -128,8 +128,7 @@ class MachineTest(unittest.TestCase):
         if self.program is None:
             return
         self.program.close()
-        complaints = [line for line in self.log().splitlines()
-                      if 'WARNING' in line or 'CRITICAL' in line]
+        complaints = driver.complaints(self.log())
         self.program = None
         self.assertEqual(complaints, [])
 
@@ -304,11 +303,7 @@ class RealTest(MachineTest):
             file.write('{"schema": 7}\n')
         for _ in range(2):
             self.root.find('push button', 'Import results files').press()
-            chooser = self.root.find('filler', 'Import Results')
-            driver.wait_for(chooser.focused, 'the keyboard in the chooser')
-            time.sleep(1)  # it fills itself
-            driver.type_text(path)
-            driver.press_keys('Return')
+            driver.choose_file(self.root, 'Import Results', path)
             if not self.results():
                 self.root.find('label', contains='was not imported')
                 shutil.copyfile(MEASURED, path)

@@ -41,8 +41,7 @@ class ModelsTest(unittest.TestCase):
         self.program.close()
         path = os.path.join(self.home, "log")
         with open(path, encoding="utf-8", errors="replace") as log:
-            complaints = [line for line in log
-                          if "WARNING" in line or "CRITICAL" in line]
+            complaints = driver.complaints(log.read())
         self.assertEqual(complaints, [])
         shutil.rmtree(self.home, ignore_errors=True)
 
@@ -75,10 +74,7 @@ class ModelsTest(unittest.TestCase):
         self.root.find("menu item", contains=name).press()
 
     def choose(self, path):
-        chooser = self.root.find("filler", "Open a Configuration")
-        driver.wait_for(chooser.focused, "the keyboard in the file chooser")
-        driver.type_text(path)
-        driver.press_keys("Return")
+        driver.choose_file(self.root, "Open a Configuration", path)
 
     def open_config(self, path):
         driver.press_keys("ctrl+n")

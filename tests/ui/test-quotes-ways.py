@@ -237,6 +237,8 @@ class ExportTest(WaysCase):
         driver.press_keys("ctrl+a")
         driver.type_text(path)
         driver.press_keys("Return")
+        # GTK 4.8 may crash where a dialog that goes away is looked at.
+        time.sleep(1)
         driver.wait_for(lambda: os.path.exists(path)
                             and os.path.getsize(path) > 0, f"{name}")
         document, = json.loads(self.command(

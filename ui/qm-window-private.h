@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the files of the window share. */
+
+#pragma once
+
+#include "ui/advisor/qm-advisor-page.h"
+#include "ui/machine/qm-machine-page.h"
+#include "ui/qm-problem-bar.h"
+#include "ui/qm-window.h"
+#include "ui/quotes/qm-quotes-page.h"
+
+G_BEGIN_DECLS
+
+struct _QmWindow
+{
+  AdwApplicationWindow parent_instance;
+
+  AdwToastOverlay *toast_overlay;
+  GtkWidget *sidebar_button;
+  QmProblemBar *problem_bar;
+  AdwViewStack *stack;
+
+  GSettings *settings;
+  QmAdvisor *advisor;
+  AdwBin *advisor_bin; /* NULL: no catalog yet */
+  QmAdvisorPage *page; /* in it */
+  QmQuoteBook *book;   /* NULL: no quotes are kept */
+  QmPriceWatch *watch; /* likewise */
+  gboolean opened;     /* the book has been read once */
+  QmQuotesPage *quotes;
+  QmBenchSession *session; /* NULL: nothing is measured here */
+  QmMachinePage *machine;
+  AdwViewStackPage *machine_page;
+  GtkWidget *total_cost; /* weak; NULL: not open */
+  GtkWidget *question;   /* weak; NULL: nobody is asked about closing */
+  GtkWidget *models;     /* weak; NULL: not open */
+  GtkFileChooserNative *chooser;
+};
+
+/* Actions for the user's own models, for the benchmark of another machine and
+ * for what is taken from a result. */
+void qm_window_install_files (GtkWidgetClass *widget_class);
+
+/* Files may be dropped on the advisor: configurations of models, and results.
+ */
+void qm_window_accept_drops (QmWindow *self);
+
+G_END_DECLS
