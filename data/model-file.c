@@ -45,6 +45,19 @@ read_id (QmJsonObject *object)
   return id;
 }
 
+/* The text of a file does not end with a null byte. */
+static char *
+copy_text (const char *text, size_t length)
+{
+  char *copy = malloc (length + 1);
+
+  if (copy == NULL)
+    return NULL;
+  memcpy (copy, text, length);
+  copy[length] = '\0';
+  return copy;
+}
+
 static void
 read_model (QmJsonObject *top, QmModelFile *model)
 {
@@ -62,7 +75,7 @@ read_model (QmJsonObject *top, QmModelFile *model)
   if (top->status == QM_OK)
     {
       text = qm_json_text (&config, &length);
-      model->config_text = strndup (text, length);
+      model->config_text = copy_text (text, length);
       if (model->config_text == NULL)
         qm_json_fail (top, "config", QM_STATUS_NO_MEMORY, "out of memory");
     }
