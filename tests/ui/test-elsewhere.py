@@ -7,16 +7,10 @@ test-elsewhere.py PROGRAM QM_BENCH, on a display and a session bus of its own.
 
 import json
 import os
-import shutil
 import subprocess
-import sys
-import tempfile
-import unittest
 
 import driver
-
-PROGRAM = None
-BENCH = None
+from window_test import WindowTest, main
 
 MODEL = {
     "id": "tiny", "name": "Tiny", "source": "a test",
@@ -29,34 +23,13 @@ MODEL = {
                "epsilon": 1e-8, "weight_decay": 0}}
 
 
-class ElsewhereTest(unittest.TestCase):
+class ElsewhereTest(WindowTest):
 
-    def setUp(self):
-        self.home = tempfile.mkdtemp(prefix="qm-test-")
-        self.data = os.path.join(self.home, "data", "quartermaster")
+    def prepare(self):
         os.makedirs(os.path.join(self.data, "models"))
         with open(os.path.join(self.data, "models", "tiny.json"), "w",
                   encoding="utf-8") as file:
             json.dump(MODEL, file)
-        self.program = driver.Program(
-            PROGRAM, home=self.home, environment={"QUARTERMASTER_BENCH": BENCH})
-        self.root = self.program.root
-        self.root.find("panel", "Recommendation", visible=False)
-        driver.wait_for(self.focus, "the keyboard in the window")
-
-    def tearDown(self):
-        if self._outcome.result.failures or self._outcome.result.errors:
-            print("\n".join(self.program.root.dump()), file=sys.stderr)
-        self.program.close()
-        path = os.path.join(self.home, "log")
-        with open(path, encoding="utf-8", errors="replace") as log:
-            complaints = driver.complaints(log.read())
-        self.assertEqual(complaints, [])
-        shutil.rmtree(self.home, ignore_errors=True)
-
-    def focus(self):
-        driver.press_keys("Tab")
-        return self.root.focused()
 
     def menu(self, name):
         # The inner one of the two can be pressed.
@@ -107,7 +80,7 @@ class ElsewhereTest(unittest.TestCase):
 
     def test_results_are_imported(self):
         path = os.path.join(self.home, "node7.jsonl")
-        subprocess.run([BENCH, "search", "--model", "tiny", "--methods",
+        subprocess.run([self.BENCH, "search", "--model", "tiny", "--methods",
                         "naive", "--device", "cpu", "--results", path],
                        env=dict(os.environ,
                                 XDG_DATA_HOME=os.path.join(self.home, "data")),
@@ -121,6 +94,4 @@ class ElsewhereTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BENCH = os.path.abspath(sys.argv.pop(2))
-    PROGRAM = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    main()

@@ -7,16 +7,10 @@ test-models.py PROGRAM QM_BENCH, on a display and a session bus of its own.
 
 import json
 import os
-import shutil
 import subprocess
-import sys
-import tempfile
-import unittest
 
 import driver
-
-PROGRAM = None
-BENCH = None
+from window_test import WindowTest, main
 
 CONFIG = {
     "model_type": "gpt_neox", "vocab_size": 50304, "hidden_size": 512,
@@ -25,29 +19,7 @@ CONFIG = {
     "architectures": ["GPTNeoXForCausalLM"], "torch_dtype": "float16"}
 
 
-class ModelsTest(unittest.TestCase):
-
-    def setUp(self):
-        self.home = tempfile.mkdtemp(prefix="qm-test-")
-        self.program = driver.Program(
-            PROGRAM, home=self.home, environment={"QUARTERMASTER_BENCH": BENCH})
-        self.root = self.program.root
-        self.root.find("panel", "Recommendation", visible=False)
-        driver.wait_for(self.focus, "the keyboard in the window")
-
-    def tearDown(self):
-        if self._outcome.result.failures or self._outcome.result.errors:
-            print("\n".join(self.program.root.dump()), file=sys.stderr)
-        self.program.close()
-        path = os.path.join(self.home, "log")
-        with open(path, encoding="utf-8", errors="replace") as log:
-            complaints = driver.complaints(log.read())
-        self.assertEqual(complaints, [])
-        shutil.rmtree(self.home, ignore_errors=True)
-
-    def focus(self):
-        driver.press_keys("Tab")
-        return self.root.focused()
+class ModelsTest(WindowTest):
 
     def write(self, name, value):
         path = os.path.join(self.home, name)
@@ -127,10 +99,10 @@ class ModelsTest(unittest.TestCase):
         # The window, the command line and the benchmark have it.
         driver.wait_for(lambda: "Tiny One" in self.models_offered(),
                         "the model in the picker")
-        listed = json.loads(self.run_beside(PROGRAM, "catalog", "models",
+        listed = json.loads(self.run_beside(self.PROGRAM, "catalog", "models",
                                             "--json"))
         self.assertIn("tiny-one", [one["id"] for one in listed["models"]])
-        plan = json.loads(self.run_beside(BENCH, "plan", "--model", "tiny-one",
+        plan = json.loads(self.run_beside(self.BENCH, "plan", "--model", "tiny-one",
                                           "--gpu", "rtx4090", "--json"))
         self.assertTrue(plan["fits"])
 
@@ -208,6 +180,4 @@ class ModelsTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    BENCH = os.path.abspath(sys.argv.pop(2))
-    PROGRAM = sys.argv.pop(1)
-    unittest.main(verbosity=2)
+    main()

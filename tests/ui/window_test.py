@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of the whole window with qm-bench beside it have in common."""
+
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+import driver
+
+
+class WindowTest(unittest.TestCase):
+    """The program in a home of its own; it may complain of nothing."""
+
+    BENCH = None
+    PROGRAM = None
+
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="qm-test-")
+        self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
+        self.data = os.path.join(self.home, "data", "quartermaster")
+        self.prepare()
+        self.program = driver.Program(
+            self.PROGRAM, home=self.home,
+            environment={"QUARTERMASTER_BENCH": self.BENCH})
+        self.root = self.program.root
+        self.root.find("panel", "Recommendation", visible=False)
+        driver.wait_for(self.focus, "the keyboard in the window")
+
+    def prepare(self):
+        """What is there before the program starts."""
+
+    def tearDown(self):
+        if self._outcome.result.failures or self._outcome.result.errors:
+            print("\n".join(self.program.root.dump()), file=sys.stderr)
+        self.program.close()
+        path = os.path.join(self.home, "log")
+        with open(path, encoding="utf-8", errors="replace") as log:
+            complaints = driver.complaints(log.read())
+        self.assertEqual(complaints, [])
+
+    def focus(self):
+        driver.press_keys("Tab")
+        return self.root.focused()
+
+
+def main():
+    """Runs the tests of the script that was called with PROGRAM and BENCH."""
+    WindowTest.BENCH = os.path.abspath(sys.argv.pop(2))
+    WindowTest.PROGRAM = sys.argv.pop(1)
+    unittest.main(module="__main__", verbosity=2)
