@@ -221,6 +221,8 @@ limits_text (const Answer *answer, const QmCandidate *candidate)
     return _ ("measured anew");
   if (candidate->claimed)
     return _ ("price claimed");
+  if (candidate->insufficient)
+    return _ ("not enough");
   if (dear && late)
     return _ ("over budget, too slow");
   if (dear)

@@ -296,7 +296,16 @@ alternative_cheaper (const QmCandidate *best, const QmCandidate *other)
                           what, cost, days);
 }
 
-/* The fastest of this machine's times, or NULL. */
+/* Whether this machine `a` is more of an alternative than `b`. */
+static gboolean
+is_better_here (const QmCandidate *a, const QmCandidate *b)
+{
+  if (a->insufficient != b->insufficient)
+    return !a->insufficient;
+  return a->days < b->days;
+}
+
+/* This machine, the fastest way that is sufficient, or NULL. */
 static const QmCandidate *
 find_here (const QmAdvice *advice)
 {
@@ -307,7 +316,7 @@ find_here (const QmAdvice *advice)
   for (guint i = 0; i < n; i++)
     if (candidates[i].here && !candidates[i].foreign
         && qm_known (candidates[i].days)
-        && (found == NULL || candidates[i].days < found->days))
+        && (found == NULL || is_better_here (&candidates[i], found)))
       found = &candidates[i];
   return found;
 }
@@ -320,6 +329,16 @@ alternative_here (const QmCandidate *best, const QmCandidate *here)
   g_autofree char *days = qm_format_days (here->days);
   g_autofree char *saved = NULL;
 
+  if (here->insufficient && here->days > QM_DAYS_PER_YEAR)
+    /* Translators: "This machine (1 × …)", a time of more than a year. */
+    return g_strdup_printf (_ ("%s is paid for, but not enough: a year’s runs "
+                               "take it %s."),
+                            what, days);
+  if (here->insufficient)
+    /* Translators: "This machine (1 × …)". */
+    return g_strdup_printf (_ ("%s is paid for, but not enough: there is one, "
+                               "and more trainings are to run at once."),
+                            what);
   if (best == NULL)
     /* Translators: "This machine (1 × …)", training time. */
     return g_strdup_printf (_ ("Buy nothing: %s is paid for and takes %s."),

@@ -526,6 +526,8 @@ describe (const QmCandidate *candidate, gboolean portfolio, gboolean ownership)
     }
   if (candidate->foreign)
     add_line (text, g_strdup (_ ("Of other software than asked for")));
+  if (candidate->insufficient)
+    add_line (text, g_strdup (_ ("Not enough for a year’s runs")));
   if (candidate->superseded)
     add_line (text, g_strdup (_ ("A measured time takes its place")));
   if (candidate->claimed)
