@@ -288,6 +288,7 @@ set_axes (QmAdvicePlot *self, gboolean is_log)
     .min = NAN,
     .max = NAN,
     .limit = NAN,
+    .zero = TRUE, /* of this machine */
   };
   self->data.y = (QmPlotAxis){
     .title = self->portfolio ? _ ("Time of a year’s runs (days)")
