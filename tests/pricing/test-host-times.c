@@ -257,7 +257,7 @@ last_alternative (double days, gint64 budget)
   g_autoptr (QmQuestion) question = ask (times, QM_TIMES_OF_PYTORCH);
   g_autoptr (QmAdvice) advice = answer (question);
   QmRecommendation found = qm_advice_recommend (advice, budget, NAN);
-  g_auto (GStrv) lines = qm_prose_alternatives (advice, &found);
+  g_auto (GStrv) lines = qm_prose_alternatives (advice, &found, NULL);
   guint n = g_strv_length (lines);
 
   g_assert_cmpuint (n, >, 0);
@@ -380,7 +380,7 @@ test_portfolio_too_large (void)
       g_assert_cmpint (qm_candidate_within (here, 0, NAN), ==,
                        !cases[i].insufficient);
       found = qm_advice_recommend (advice, -1, NAN);
-      lines = qm_prose_alternatives (advice, &found);
+      lines = qm_prose_alternatives (advice, &found, NULL);
       n = g_strv_length (lines);
       if (cases[i].prose != NULL)
         {
@@ -402,7 +402,7 @@ test_portfolio_unmeasured (void)
   g_autoptr (QmAdvice) advice = answer (question);
   g_auto (GStrv) notes = qm_prose_notes (advice, question);
   QmRecommendation found = qm_advice_recommend (advice, -1, NAN);
-  g_auto (GStrv) lines = qm_prose_alternatives (advice, &found);
+  g_auto (GStrv) lines = qm_prose_alternatives (advice, &found, NULL);
   const QmCandidate *here = find (advice, 1);
   gboolean told = FALSE;
 
