@@ -214,6 +214,12 @@ test_this_machine (Fixture *fixture, gconstpointer data)
                                 &n);
       g_assert_cmpint (candidates[selected].here, ==, i == 3);
     }
+  /* It stays selected, and not what could be bought of the same GPU. */
+  g_object_set (fixture->advisor, "lifetime", 4.0, NULL);
+  g_assert_true (qm_advisor_get_selected (fixture->advisor, NULL, &selected));
+  candidates =
+      qm_advice_candidates (qm_advisor_get_advice (fixture->advisor, 0), &n);
+  g_assert_true (candidates[selected].here);
 }
 
 static void
