@@ -72,8 +72,8 @@ on_progress (void *data, double done)
   left = fmax (left - (time - meter->begin), left * (1 - done) / 2);
   if (meter->search->events != NULL)
     {
-      qm_bench_events_progress (meter->search->events, meter->search,
-                                meter->entry, done, left, meter->after);
+      qm_bench_events_progress (meter->search->events, (int64_t) meter->entry,
+                                done, left + meter->after, NULL);
       return;
     }
   if (time - meter->shown
@@ -702,7 +702,9 @@ prepare (QmBenchSearch *search, QmError *error)
     search->gpu = qm_bench_find_gpu (search->catalog, &search->info);
   if (status == QM_OK)
     {
-      qm_bench_events_begin (search->events, search, search->path);
+      qm_bench_events_begin (search->events, &search->info,
+                             search->gpu != NULL ? search->gpu->id : NULL,
+                             search->path);
       status = qm_bench_list_work (search, error);
     }
   if (status == QM_OK)
