@@ -82,6 +82,10 @@ class ElsewhereTest(WindowTest):
         self.assertTrue(os.access(os.path.join(folder, "qm-bench"), os.X_OK))
         self.root.find("label", contains="README says what to do")
 
+    def test_by_keyboard(self):
+        driver.press_keys("ctrl+shift+b")
+        self.root.find(None, "Benchmark Another Machine")
+
     def test_results_are_imported(self):
         path = os.path.join(self.home, "node7.jsonl")
         subprocess.run([self.BENCH, "search", "--model", "tiny", "--methods",
@@ -89,7 +93,7 @@ class ElsewhereTest(WindowTest):
                        env=dict(os.environ,
                                 XDG_DATA_HOME=os.path.join(self.home, "data")),
                        check=True, capture_output=True)
-        self.menu("Import Results…")
+        driver.press_keys("ctrl+shift+o")
         self.choose("Import Results", path)
         self.root.find("label", contains="1 result of node7 is imported")
         stored = os.path.join(self.data, "measurements", "node7.jsonl")
