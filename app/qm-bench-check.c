@@ -105,6 +105,8 @@ qm_bench_check (const QmBenchOptions *options)
   qm_bench_remove_if_killed (NULL);
   if (status == QM_OK)
     print_check (options, &result, events);
+  if (status != QM_OK)
+    qm_bench_events_error (events, &error, NULL);
   qm_bench_events_free (events);
   qm_device_close (device);
   qm_bench_clear_model (&model);

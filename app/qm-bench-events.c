@@ -4,6 +4,7 @@
 
 #include "app/qm-bench-events.h"
 
+#include "app/qm-bench-cause.h"
 #include "app/qm-bench-search.h"
 
 #include <math.h>
@@ -141,7 +142,10 @@ add_result (json_t *event, const QmBenchEntry *entry, const QmResult *result)
       qm_bench_json_number (event, "watts", result->watts);
     }
   else
-    json_object_set_new (event, "reason", json_string (result->reason));
+    {
+      json_object_set_new (event, "reason", json_string (result->reason));
+      qm_bench_cause_of_result (event, result->text);
+    }
 }
 
 void
@@ -180,9 +184,13 @@ qm_bench_events_entry (QmBenchEvents *events,
   if (entry->state == QM_BENCH_KNOWN || entry->state == QM_BENCH_NEW)
     add_result (event, entry, qm_bench_entry_result (search, entry));
   else if (entry->state == QM_BENCH_NOT_RUN)
-    json_object_set_new (event, "reason", json_string (entry->reason));
+    {
+      json_object_set_new (event, "reason", json_string (entry->reason));
+      qm_bench_cause_unsupported (event);
+    }
   else if (!entry->fits)
     {
+      qm_bench_cause_shortage (event, &entry->shortage);
       qm_bench_format_shortage (entry, reason, sizeof reason);
       json_object_set_new (event, "reason", json_string (reason));
     }
@@ -251,6 +259,36 @@ qm_bench_events_progress (QmBenchEvents *events,
       qm_bench_json_number (event, "watts_limit", events->watts_limit);
     }
   qm_bench_events_say (events, "progress", event);
+}
+
+static const char *
+name_status (QmStatus status)
+{
+  static const char *const names[] = {
+    "ok",          "io",        "parse",       "invalid", "not-found",
+    "unsupported", "no-memory", "device-full", "device",  "interrupted",
+  };
+
+  return names[status];
+}
+
+void
+qm_bench_events_error (QmBenchEvents *events,
+                       const QmError *error,
+                       const char *cause)
+{
+  json_t *event;
+
+  if (events == NULL || error->status == QM_OK)
+    return;
+  event = json_pack ("{s:s, s:s}", "status", name_status (error->status),
+                     "reason", error->message);
+  json_object_set_new (event, "file",
+                       error->file[0] != '\0' ? json_string (error->file)
+                                              : json_null ());
+  json_object_set_new (event, "cause",
+                       cause != NULL ? json_string (cause) : json_null ());
+  qm_bench_events_say (events, "error", event);
 }
 
 void

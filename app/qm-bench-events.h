@@ -59,6 +59,12 @@ void qm_bench_events_entry (QmBenchEvents *events,
 void qm_bench_events_list (QmBenchEvents *events,
                            const struct QmBenchSearch *search);
 
+/* Says what failed, unless nothing did, and the command with it; `cause` is a
+ * word for it that does not change, or NULL. */
+void qm_bench_events_error (QmBenchEvents *events,
+                            const QmError *error,
+                            const char *cause);
+
 /* Says that nothing more comes, and what is left of a search; NULL: it was
  * none.
  */

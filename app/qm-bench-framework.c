@@ -393,6 +393,7 @@ add_shortage (const Framework *f, json_t *object)
             (double) answer->needs_bytes / 0x1p30,
             (double) answer->available_bytes / 0x1p30);
   json_object_set_new (object, "reason", json_string (reason));
+  json_object_set_new (object, "cause", json_string ("memory"));
   json_object_set_new (object, "memory",
                        json_string (answer->host_is_short ? "host" : "device"));
   qm_bench_json_whole (object, "needs_bytes", answer->needs_bytes);
@@ -599,6 +600,8 @@ qm_bench_framework (const QmBenchOptions *options)
     status = ask (f, &error);
   if (status == QM_OK)
     status = report (f, &error);
+  if (status != QM_OK)
+    qm_bench_events_error (f->events, &error, NULL);
   result = status != QM_OK                          ? qm_bench_fail (&error)
            : f->answer.kind == QM_ANSWER_INFEASIBLE ? QM_BENCH_FULL
                                                     : QM_BENCH_OK;

@@ -246,6 +246,8 @@ qm_bench_run (const QmBenchOptions *options)
       qm_bench_run_close (&run);
       qm_bench_clear_model (&run.model);
     }
+  if (status != QM_OK)
+    qm_bench_events_error (meter.events, &error, NULL);
   qm_bench_events_free (meter.events);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
 }

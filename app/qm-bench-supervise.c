@@ -159,22 +159,6 @@ reap (Supervised *child)
   return end;
 }
 
-/* What its end comes to, as an exit status. */
-static int
-judge (int end)
-{
-  QmError error;
-
-  if (WIFEXITED (end))
-    return WEXITSTATUS (end);
-  if (qm_bench_interrupted ())
-    return QM_BENCH_INTERRUPTED;
-  qm_error_set (&error, QM_STATUS_DEVICE, "", 0, 0,
-                "the process that measured was ended by signal %d (%s)",
-                WTERMSIG (end), strsignal (WTERMSIG (end)));
-  return qm_bench_fail (&error);
-}
-
 int
 qm_bench_supervise (const QmBenchOptions *options,
                     int (*command) (const QmBenchOptions *options))
@@ -201,11 +185,19 @@ qm_bench_supervise (const QmBenchOptions *options,
   if (given_up)
     kill (child.pid, SIGKILL);
   end = reap (&child);
+  if (given_up)
+    qm_error_set (&error, QM_STATUS_DEVICE, "", 0, 0,
+                  "no progress for %.0f s: it was given up",
+                  qm_bench_now () - child.heard);
+  else if (WIFSIGNALED (end) && !qm_bench_interrupted ())
+    qm_error_set (&error, QM_STATUS_DEVICE, "", 0, 0,
+                  "the process that measured was ended by signal %d (%s)",
+                  WTERMSIG (end), strsignal (WTERMSIG (end)));
+  if (!child.within_line)
+    qm_bench_events_error (child.events, &error,
+                           given_up ? "silence" : "signal");
   qm_bench_events_free (child.events);
-  if (!given_up)
-    return judge (end);
-  qm_error_set (&error, QM_STATUS_DEVICE, "", 0, 0,
-                "no progress for %.0f s: it was given up",
-                qm_bench_now () - child.heard);
-  return qm_bench_fail (&error);
+  if (error.status != QM_OK)
+    return qm_bench_fail (&error);
+  return WIFEXITED (end) ? WEXITSTATUS (end) : QM_BENCH_INTERRUPTED;
 }

@@ -227,6 +227,8 @@ qm_bench_train (const QmBenchOptions *options)
       QmBenchEvents *events = options->events ? qm_bench_events_new () : NULL;
 
       status = train (options, &model, events, &error);
+      if (status != QM_OK)
+        qm_bench_events_error (events, &error, NULL);
       qm_bench_events_free (events);
       qm_bench_clear_model (&model);
     }

@@ -162,11 +162,13 @@ class EventsTest(unittest.TestCase):
         self.assertTrue(os.path.exists(self.path('out.safetensors')))
 
     def test_errors(self):
-        self.assertEqual(self.told('run', *self.tiny(), '--micro-batch', 9,
-                                   status=1)[1:], [])
-        self.assertEqual(self.told('run', '--model', 'none', status=1), [])
-        self.assertEqual(self.told('run', *self.tiny(), '--device', 'cuda:77',
-                                   status=4), [])
+        error, = self.told('run', *self.tiny(), '--micro-batch', 9,
+                           status=1)[1:]
+        self.assertEqual((error['event'], error['status']),
+                         ('error', 'invalid'))
+        self.assertIn('micro-batch', error['reason'])
+        error, = self.told('run', '--model', 'none', status=1)
+        self.assertEqual(error['event'], 'error')
         self.assertEqual(self.told('train', *self.tiny(), status=2), [])
 
     def test_lives_and_stops(self):
@@ -197,6 +199,8 @@ class EventsTest(unittest.TestCase):
         self.assertEqual(status, 4, heard.errors)
         self.assertLess(seconds, 10)
         self.assertIn('no progress for', heard.errors)
+        self.assertEqual((heard.lines[-1]['event'], heard.lines[-1]['cause']),
+                         ('error', 'silence'))
         self.assertFalse(is_alive(work))
 
     def test_crash(self):
