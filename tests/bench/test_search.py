@@ -33,6 +33,9 @@ SLOW = dict(CONFIG, hidden_size=256, num_hidden_layers=2,
             intermediate_size=1024)
 SLOW_RECIPE = dict(RECIPE, sequence_length=64)
 
+# How often a search is killed at a moment that nobody chose.
+KILLS = int(os.environ.get('QM_TEST_KILLS', 50))
+
 # What is another number in every run.
 TIMES = {'time', 'pass', 'update', 'step', 'days', 'model_tflops', 'phases_s',
          'allocated_bytes', 'device'}
@@ -235,7 +238,7 @@ class Search(unittest.TestCase):
                              for line in before))
 
     def test_killed_at_any_moment(self):
-        """Fifty times, at random; what is in the file at the end is what a
+        """KILLS times, at random; what is in the file at the end is what a
         search writes that nobody disturbs."""
         chance = random.Random(4)
         options = ('--memory', self.cap(), '--repeat', 3)
@@ -246,7 +249,7 @@ class Search(unittest.TestCase):
         wanted = without_times(undisturbed)
         self.assertGreater(len(wanted), 3)
         killed = torn = rounds = 0
-        while killed < 50:
+        while killed < KILLS:
             results = self.path(f'{rounds}.jsonl')
             rounds += 1
             done = False
@@ -258,7 +261,7 @@ class Search(unittest.TestCase):
                 try:
                     _, said = process.communicate(
                         timeout=chance.uniform(0, takes * 0.6)
-                        if killed < 50 else 60)
+                        if killed < KILLS else 60)
                     self.assertEqual(process.returncode, 0, said)
                     done = True
                 except subprocess.TimeoutExpired:
