@@ -230,8 +230,9 @@ append (Builder *builder,
   append_whole (builder, *candidate, machine_days, candidates);
 }
 
+/* A candidate with its time and audit, but no costs yet. */
 static QmCandidate
-candidate_of (Builder *builder, const QmSelected *selected)
+timed (const QmSelected *selected)
 {
   const QmMeasurement *measurement = selected->measurement;
   QmCandidate candidate = { 0 };
@@ -247,8 +248,6 @@ candidate_of (Builder *builder, const QmSelected *selected)
       qm_audit_measurement (measurement, &candidate.implied_utilization);
   if (qm_known (candidate.implied_utilization))
     candidate.audited = measurement;
-  set_prices (builder, &candidate);
-  finish (builder->question, &candidate, candidate.days);
   return candidate;
 }
 
@@ -268,9 +267,10 @@ build_single (Builder *builder, const char *model, GArray *candidates)
 
   for (guint i = 0; i < selection->len; i++)
     {
-      QmCandidate candidate =
-          candidate_of (builder, &g_array_index (selection, QmSelected, i));
+      QmCandidate candidate = timed (&g_array_index (selection, QmSelected, i));
 
+      set_prices (builder, &candidate);
+      finish (builder->question, &candidate, candidate.days);
       append (builder, &candidate, candidate.days, candidates);
     }
 }
@@ -317,42 +317,54 @@ time_here (Builder *builder, const QmMeasurement *time, gboolean *foreign)
   return predicted;
 }
 
-/* Appends this machine, which no filter of what may be bought leaves out. */
-static void
-append_here (Builder *builder, const char *model, GArray *candidates)
+/* The times of this machine that answer the question for one model, of the same
+ * form as a selection: at most one at each place. */
+static GArray *
+select_here (Builder *builder, const char *model)
 {
-  const QmQuestion *question = builder->question;
+  GArray *selection = g_array_new (FALSE, FALSE, sizeof (QmSelected));
   const QmMeasurement *times;
-  guint n = 0;
+  guint n;
 
-  if (question->host == NULL)
-    return;
-  times = qm_host_times_list (question->host, &n);
+  times = qm_host_times_list (builder->question->host, &n);
   for (guint i = 0; i < n; i++)
     {
-      gboolean foreign = FALSE;
-      const QmMeasurement *time =
-          strcmp (times[i].model->id, model) == 0
-                  && times[i].settings == question->settings
-              ? time_here (builder, &times[i], &foreign)
-              : NULL;
-      QmCandidate candidate = { .here = TRUE, .machines = 1 };
+      QmSelected selected = { 0 };
 
-      if (time == NULL)
+      if (strcmp (times[i].model->id, model) != 0
+          || times[i].settings != builder->question->settings)
         continue;
-      candidate.gpu = time->gpu;
-      candidate.gpus = time->gpus;
-      candidate.measurement = time;
-      candidate.foreign = !!foreign;
-      candidate.days = time->days;
-      candidate.verdict =
-          qm_audit_measurement (time, &candidate.implied_utilization);
-      if (qm_known (candidate.implied_utilization))
-        candidate.audited = time;
-      set_cost (question, &candidate, 0);
-      finish (question, &candidate, candidate.days);
-      candidate.eligible = FALSE;
-      g_array_append_val (candidates, candidate);
+      selected.measurement = time_here (builder, &times[i], &selected.foreign);
+      if (selected.measurement != NULL)
+        g_array_append_val (selection, selected);
+    }
+  return selection;
+}
+
+/* Appends this machine, which no filter of what may be bought leaves out. */
+static void
+append_here (const QmQuestion *question,
+             QmCandidate candidate,
+             double machine_days,
+             GArray *candidates)
+{
+  candidate.here = TRUE;
+  set_cost (question, &candidate, 0);
+  finish (question, &candidate, machine_days);
+  candidate.eligible = FALSE;
+  g_array_append_val (candidates, candidate);
+}
+
+static void
+build_single_here (Builder *builder, const char *model, GArray *candidates)
+{
+  g_autoptr (GArray) selection = select_here (builder, model);
+
+  for (guint i = 0; i < selection->len; i++)
+    {
+      QmCandidate candidate = timed (&g_array_index (selection, QmSelected, i));
+
+      append_here (builder->question, candidate, candidate.days, candidates);
     }
 }
 
@@ -432,7 +444,8 @@ add_run (QmCandidate *candidate,
     }
 }
 
-/* Machines and days of a portfolio; see qm_advice_new(). */
+/* Machines and days of a portfolio; see qm_advice_new().  Of this machine there
+ * is one, whether or not that is enough. */
 static void
 set_portfolio_days (QmCandidate *candidate,
                     int at_once,
@@ -441,22 +454,25 @@ set_portfolio_days (QmCandidate *candidate,
 {
   double machines = MAX (at_once, ceil (machine_days / QM_DAYS_PER_YEAR));
 
-  candidate->machines = at_once;
   candidate->days = NAN;
+  candidate->machines = candidate->here ? 1 : at_once;
+  candidate->insufficient = candidate->here && machines > 1;
   /* Beyond that there is no machine room, nor an int. */
   if (!qm_known (machine_days) || machines > 1e6)
     return;
-  candidate->machines = (int) machines;
-  candidate->days = MAX (longest, machine_days / machines);
+  if (!candidate->here)
+    candidate->machines = (int) machines;
+  candidate->days = MAX (longest, machine_days / candidate->machines);
 }
 
 static void
 build_place (Builder *builder,
              Place place,
+             gboolean here,
              GPtrArray *tables,
              GArray *candidates)
 {
-  QmCandidate candidate = { 0 };
+  QmCandidate candidate = { .here = !!here };
   double machine_days = 0;
   double longest = 0;
 
@@ -470,13 +486,24 @@ build_place (Builder *builder,
              &machine_days, &longest);
   set_portfolio_days (&candidate, builder->question->at_once, machine_days,
                       longest);
+  if (here)
+    {
+      append_here (builder->question, candidate, machine_days, candidates);
+      return;
+    }
   set_prices (builder, &candidate);
   finish (builder->question, &candidate, machine_days);
   append (builder, &candidate, machine_days, candidates);
 }
 
+/* Appends every place that has a time of any run, in the order of the `n` times
+ * that are known: those of what may be bought, or of this machine. */
 static void
-build_portfolio (Builder *builder, GArray *candidates)
+build_portfolio (Builder *builder,
+                 gboolean here,
+                 const QmMeasurement *times,
+                 size_t n,
+                 GArray *candidates)
 {
   const GArray *runs = builder->question->runs;
   g_autoptr (GPtrArray) selections =
@@ -485,14 +512,12 @@ build_portfolio (Builder *builder, GArray *candidates)
       g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
   g_autoptr (GHashTable) seen =
       g_hash_table_new_full (place_hash, place_equal, g_free, NULL);
-  size_t n;
-  const QmMeasurement *measurements =
-      qm_catalog_measurements (builder->catalog, &n);
 
   for (guint i = 0; i < runs->len; i++)
     {
+      const char *model = g_array_index (runs, QmRun, i).model;
       GArray *selection =
-          select_times (builder, g_array_index (runs, QmRun, i).model);
+          here ? select_here (builder, model) : select_times (builder, model);
 
       g_ptr_array_add (selections, selection);
       g_ptr_array_add (tables, best_by_place (selection));
@@ -500,14 +525,38 @@ build_portfolio (Builder *builder, GArray *candidates)
 
   for (size_t i = 0; i < n; i++)
     {
-      Place place = { measurements[i].gpu, measurements[i].gpus };
+      Place place = { times[i].gpu, times[i].gpus };
       gboolean used = FALSE;
 
       for (guint t = 0; t < tables->len && !used; t++)
         used = g_hash_table_contains (g_ptr_array_index (tables, t), &place);
       if (used && g_hash_table_add (seen, g_memdup2 (&place, sizeof place)))
-        build_place (builder, place, tables, candidates);
+        build_place (builder, place, here, tables, candidates);
     }
+}
+
+/* What may be bought, and then this machine. */
+static void
+build (Builder *builder, GArray *candidates)
+{
+  const QmQuestion *question = builder->question;
+  gboolean portfolio = question->runs != NULL && question->runs->len > 0;
+  const QmMeasurement *times;
+  guint n_here;
+  size_t n;
+
+  times = qm_catalog_measurements (builder->catalog, &n);
+  if (portfolio)
+    build_portfolio (builder, FALSE, times, n, candidates);
+  else
+    build_single (builder, question->model, candidates);
+  if (question->host == NULL)
+    return;
+  times = qm_host_times_list (question->host, &n_here);
+  if (portfolio)
+    build_portfolio (builder, TRUE, times, n_here, candidates);
+  else
+    build_single_here (builder, question->model, candidates);
 }
 
 GArray *
@@ -528,12 +577,6 @@ qm_candidates_build (const QmCatalog *catalog,
                       .pairs = pairs,
                       .predictions = predictions };
 
-  if (question->runs != NULL && question->runs->len > 0)
-    build_portfolio (&builder, candidates);
-  else
-    {
-      build_single (&builder, question->model, candidates);
-      append_here (&builder, question->model, candidates);
-    }
+  build (&builder, candidates);
   return candidates;
 }

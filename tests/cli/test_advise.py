@@ -16,8 +16,8 @@ CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
                   "experiment_cost_usd", "source", "provenance", "engine",
                   "engine_version", "measured_on", "days_low", "days_high",
                   "predicted_from", "implied_utilization", "verdict",
-                  "here", "foreign", "superseded", "claimed", "eligible",
-                  "on_frontier", "within_limits", "prices"]
+                  "here", "insufficient", "foreign", "superseded", "claimed",
+                  "eligible", "on_frontier", "within_limits", "prices"]
 OUTCOME_KEYS = ["outcome", "headline", "reason", "alternatives", "warnings",
                 "notes", "runner_up", "faster", "cheaper", "would_do", "denied"]
 PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",

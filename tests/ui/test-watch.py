@@ -91,7 +91,6 @@ class WatchTest(WatchCase):
 
         driver.press_keys("F5")
         self.expect(f"27,500.00 USD, seen on {TODAY.day} ")
-        self.expect("2 refreshed")
         self.expect(f"The newest known rates are of {TODAY.day} ")
         self.assertEqual(sorted(self.shop.asked), ["/page", "/rates.xml"])
         # The product's name is what the entry is called from then on.
@@ -111,7 +110,7 @@ class WatchTest(WatchCase):
                        "No longer watch NVIDIA H100 80GB SXM5").press()
         self.expect("Nothing is watched yet")
         self.assertEqual(self.entries(), [])
-        self.root.find("push button", contains="Undo").press()
+        driver.press_keys("ctrl+z")
         self.expect("26,000.00 USD")
         self.assertEqual(self.entries(), [entry])
 
@@ -146,9 +145,8 @@ class WatchTest(WatchCase):
         self.expect("0 of 3")
         begin = time.monotonic()
         stop.press()
-        self.expect("Stopped")
-        self.assertLess(time.monotonic() - begin, 5)
         self.root.find("push button", "Refresh All")
+        self.assertLess(time.monotonic() - begin, 5)
         self.assertEqual([entry["error"] for entry in self.entries()],
                          [None, None])
 
