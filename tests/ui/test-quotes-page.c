@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tests/ui/widgets.h"
+#include "ui/qm-column-view.h"
 #include "ui/quotes/qm-quote-compare-view.h"
 #include "ui/quotes/qm-quote-draft.h"
 #include "ui/quotes/qm-quote-item.h"
@@ -233,6 +234,22 @@ test_many (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+/* Waits until a row of the list is of that quote. */
+static void
+wait_for_number (GListModel *model, guint position, guint number)
+{
+  g_autofree char *expected = g_strdup_printf ("Q-%05u", number);
+
+  for (;;)
+    {
+      g_autofree char *now = number_at (model, position);
+
+      if (strcmp (now, expected) == 0)
+        return;
+      g_main_context_iteration (NULL, TRUE);
+    }
+}
+
 static void
 count_cb (
     GListModel *model, guint position, guint removed, guint added, guint *total)
@@ -265,6 +282,110 @@ test_few_changes (void)
   g_assert_cmpuint (g_list_model_get_n_items (model), ==, 100);
   g_assert_cmpuint (total, ==, 2);
   g_assert_cmpint (qm_quote_list_get_selected (list), ==, 50);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+/* What the first row of the list shows below the name of the vendor. */
+static const char *
+first_detail (GtkColumnView *view)
+{
+  GtkWidget *rows = widgets_find (view, GTK_TYPE_LIST_VIEW, 0);
+
+  return gtk_label_get_label (widgets_find (rows, GTK_TYPE_LABEL, 1));
+}
+
+/* Other quotes move into the rows that are there. */
+static void
+test_places (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  QmQuoteList *list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
+  GtkEditable *search = widgets_find (list, GTK_TYPE_SEARCH_ENTRY, 0);
+  GtkColumnView *view = widgets_find (list, GTK_TYPE_COLUMN_VIEW, 0);
+  GListModel *model = G_LIST_MODEL (gtk_column_view_get_model (view));
+  g_autoptr (QmQuoteItem) before = NULL;
+  g_autoptr (QmQuoteItem) after = NULL;
+  guint total = 0;
+
+  add_many (book, 1000);
+  widgets_settle ();
+  g_assert_true (g_str_has_prefix (first_detail (view), "Q-00999"));
+  before = g_list_model_get_item (model, 0);
+  g_signal_connect (model, "items-changed", G_CALLBACK (count_cb), &total);
+  gtk_editable_set_text (search, "even");
+  while (qm_quote_list_get_n_listed (list) != 500)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_true (g_str_has_prefix (first_detail (view), "Q-00998"));
+  for (guint i = 0; i < 500; i++)
+    wait_for_number (model, i, 998 - 2 * i);
+  after = g_list_model_get_item (model, 0);
+  g_assert_true (before == after);
+  g_assert_cmpuint (g_list_model_get_n_items (model), ==, 500);
+  g_assert_cmpuint (total, ==, 500);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+/* What is found is shown from the first quote on, wherever the list was. */
+static void
+test_from_far_down (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  QmQuoteList *list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
+  GtkEditable *search = widgets_find (list, GTK_TYPE_SEARCH_ENTRY, 0);
+  GtkColumnView *view = widgets_find (list, GTK_TYPE_COLUMN_VIEW, 0);
+  GListModel *model = G_LIST_MODEL (gtk_column_view_get_model (view));
+  GtkAdjustment *scrolled = gtk_scrollable_get_vadjustment (
+      GTK_SCROLLABLE (widgets_find (view, GTK_TYPE_LIST_VIEW, 0)));
+
+  add_many (book, 1000);
+  widgets_settle ();
+  gtk_test_widget_wait_for_draw (window);
+  qm_column_view_scroll_to (view, 700);
+  gtk_test_widget_wait_for_draw (window);
+  g_assert_cmpfloat (gtk_adjustment_get_value (scrolled), >, 10000);
+  gtk_editable_set_text (search, "even");
+  widgets_settle ();
+  gtk_test_widget_wait_for_draw (window);
+  g_assert_cmpfloat (gtk_adjustment_get_value (scrolled), ==, 0);
+  g_assert_true (g_str_has_prefix (first_detail (view), "Q-00998"));
+  g_assert_cmpuint (g_list_model_get_n_items (model), ==, 500);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+static void
+wait_for_vendor (GListModel *model, guint position, const char *vendor)
+{
+  for (;;)
+    {
+      g_autoptr (QmQuoteItem) item = g_list_model_get_item (model, position);
+
+      if (item != NULL
+          && strcmp (qm_quote_item_get_shown (item)->title, vendor) == 0)
+        return;
+      g_main_context_iteration (NULL, TRUE);
+    }
+}
+
+/* The columns are sorted by the keyboard, the first one first. */
+static void
+test_sort (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  QmQuoteList *list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
+  GtkColumnView *view = widgets_find (list, GTK_TYPE_COLUMN_VIEW, 0);
+  GListModel *model = G_LIST_MODEL (gtk_column_view_get_model (view));
+  static const char *const vendors[] = { "Even", "Odd" };
+
+  add_many (book, 101);
+  for (guint turn = 0; turn < G_N_ELEMENTS (vendors); turn++)
+    {
+      gtk_widget_activate_action (GTK_WIDGET (list), "table.sort", "u", 0);
+      wait_for_vendor (model, 0, vendors[turn]);
+      wait_for_vendor (model, 100, vendors[1 - turn]);
+    }
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
@@ -382,6 +503,9 @@ main (int argc, char **argv)
   g_test_add_func ("/quotes-page/compare", test_compare);
   g_test_add_func ("/quotes-page/many", test_many);
   g_test_add_func ("/quotes-page/few-changes", test_few_changes);
+  g_test_add_func ("/quotes-page/places", test_places);
+  g_test_add_func ("/quotes-page/from-far-down", test_from_far_down);
+  g_test_add_func ("/quotes-page/sort", test_sort);
   g_test_add_func ("/quotes-page/drop", test_drop);
   g_test_add_func ("/quotes-page/addresses", test_addresses);
   return g_test_run ();

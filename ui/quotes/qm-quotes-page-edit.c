@@ -114,6 +114,19 @@ undo_cb (GtkWidget *widget, const char *name, GVariant *parameter)
              g_array_index (self->deleted, gint64, self->deleted->len - 1));
 }
 
+/* One window at a time: what is asked for last is shown. */
+static void
+show_history (QmQuotesPage *self, const char *item)
+{
+  if (self->history != NULL)
+    qm_price_history_set_item (QM_PRICE_HISTORY (self->history), item);
+  else
+    g_set_weak_pointer (&self->history,
+                        qm_price_history_new (qm_quotes_page_window (self),
+                                              self->book, item));
+  gtk_window_present (GTK_WINDOW (self->history));
+}
+
 /* The history of the first GPU or machine that the quote is about. */
 static void
 history_cb (GtkWidget *widget, const char *name, GVariant *parameter)
@@ -127,8 +140,7 @@ history_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
       if (line->item == NULL)
         continue;
-      gtk_window_present (GTK_WINDOW (qm_price_history_new (
-          qm_quotes_page_window (self), self->book, line->item)));
+      show_history (self, line->item);
       return;
     }
   if (quote != NULL)

@@ -31,6 +31,7 @@ struct _QmQuotesPage
   QmQuoteBook *book;
   QmPriceWatch *watch;     /* NULL: nothing is watched */
   GtkWidget *watch_window; /* weak; NULL: not open */
+  GtkWidget *history;      /* likewise: of prices */
   GArray *deleted;         /* gint64 ids, to be restored from the end */
   GtkFileChooserNative *chooser;
 };

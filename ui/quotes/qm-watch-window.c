@@ -86,6 +86,22 @@ make_rows (QmWatchWindow *self, GPtrArray *watched)
     }
 }
 
+/* How many prices a feed brought the last time.  What the store cannot tell
+ * here, it said where the list was read. */
+static guint
+count_prices (QmWatchWindow *self, const QmWatched *watched)
+{
+  QmQuoteBook *book = qm_price_watch_get_book (self->watch);
+  gint64 n = 0;
+
+  if (watched->last_date.year != 0
+      && qm_watch_kind_of_address (watched->address) != QM_WATCH_PAGE)
+    n = qm_quote_store_count_prices (qm_quote_book_get_store (book),
+                                     watched->address, watched->last_date,
+                                     NULL);
+  return n > 0 ? (guint) n : 0;
+}
+
 /* Rows stay while their addresses do: nothing loses the focus then. */
 static void
 update_list (QmWatchWindow *self)
@@ -103,8 +119,12 @@ update_list (QmWatchWindow *self)
   if (!has_rows (self, watched))
     make_rows (self, watched);
   for (guint i = 0; i < watched->len; i++)
-    qm_watch_row_set_watched (g_ptr_array_index (self->rows, i), catalog,
-                              g_ptr_array_index (watched, i));
+    {
+      const QmWatched *one = g_ptr_array_index (watched, i);
+
+      qm_watch_row_set_watched (g_ptr_array_index (self->rows, i), catalog, one,
+                                count_prices (self, one));
+    }
   gtk_widget_set_visible (self->nothing, watched->len == 0);
 }
 
