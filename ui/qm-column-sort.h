@@ -29,6 +29,7 @@ qm_column_sort_add (QmColumnSort *self, GtkColumnViewColumn *column, guint id);
 /* The column that the view is sorted by; -1: none. */
 int qm_column_sort_get_column (QmColumnSort *self);
 
+/* Whether the greatest come first; FALSE where it is unsorted. */
 gboolean qm_column_sort_is_descending (QmColumnSort *self);
 
 /* Sorts by the n-th of the visible columns that it can be sorted by, from 0;

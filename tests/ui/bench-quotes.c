@@ -182,7 +182,6 @@ type (QmQuoteList *list, const char *text, Way way)
         gtk_editable_delete_text (search, at, at + 1);
       wait_for_frame ();
       times[n_times++] = frame_end - begin;
-if (way == FAR_DOWN && g_getenv ("V")) g_print ("%s %u: %.1f cpu %.1f\n", text, qm_quote_list_get_n_listed (list), frame_end - begin, busiest_processor);
     }
 }
 

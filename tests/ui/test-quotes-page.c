@@ -117,6 +117,39 @@ test_delete_and_undo (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+/* Whatever is gone, the page has the keyboard, so that its Ctrl+Z works. */
+static void
+test_delete_all_and_undo (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  QmQuoteList *list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
+  GtkWidget *page = gtk_window_get_child (GTK_WINDOW (window));
+  g_autoptr (GArray) ids = add_two (book);
+  GtkWidget *focus;
+
+  for (guint i = 0; i < ids->len; i++)
+    {
+      qm_quote_list_select (list, g_array_index (ids, gint64, i));
+      widgets_settle ();
+      gtk_window_set_focus (GTK_WINDOW (window), NULL);
+      gtk_widget_activate_action (page, "quotes.delete", NULL);
+      widgets_settle ();
+      focus = gtk_root_get_focus (GTK_ROOT (window));
+      g_assert_nonnull (focus);
+      g_assert_true (gtk_widget_get_mapped (focus));
+      g_assert_true (gtk_widget_is_ancestor (focus, page));
+    }
+  g_assert_cmpuint (qm_quote_list_get_n_listed (list), ==, 0);
+  for (guint i = 1; i <= ids->len; i++)
+    {
+      gtk_widget_activate_action (page, "quotes.undo", NULL);
+      widgets_settle ();
+      g_assert_cmpuint (qm_quote_list_get_n_listed (list), ==, i);
+    }
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
 static void
 test_choose_a_gpu (void)
 {
@@ -483,6 +516,36 @@ test_drop (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+static gboolean
+shows_label (GtkWidget *widget, const char *text)
+{
+  if (GTK_IS_LABEL (widget)
+      && strcmp (gtk_label_get_label (GTK_LABEL (widget)), text) == 0)
+    return TRUE;
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    if (shows_label (child, text))
+      return TRUE;
+  return FALSE;
+}
+
+/* What is on the clipboard is no quote. */
+static void
+test_paste_nothing (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  GtkWidget *page = gtk_window_get_child (GTK_WINDOW (window));
+  guint n_windows = g_list_model_get_n_items (gtk_window_get_toplevels ());
+
+  gdk_clipboard_set (gtk_widget_get_clipboard (page), G_TYPE_INT, 1);
+  gtk_widget_activate_action (page, "quotes.paste", NULL);
+  g_assert_true (shows_label (window, "There is no text and no file to paste"));
+  g_assert_cmpuint (g_list_model_get_n_items (gtk_window_get_toplevels ()), ==,
+                    n_windows);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
 static void
 test_addresses (void)
 {
@@ -499,6 +562,8 @@ main (int argc, char **argv)
   widgets_init (&argc, &argv);
   g_test_add_func ("/quotes-page/list-and-search", test_list_and_search);
   g_test_add_func ("/quotes-page/delete-and-undo", test_delete_and_undo);
+  g_test_add_func ("/quotes-page/delete-all-and-undo",
+                   test_delete_all_and_undo);
   g_test_add_func ("/quotes-page/choose-a-gpu", test_choose_a_gpu);
   g_test_add_func ("/quotes-page/compare", test_compare);
   g_test_add_func ("/quotes-page/many", test_many);
@@ -507,6 +572,7 @@ main (int argc, char **argv)
   g_test_add_func ("/quotes-page/from-far-down", test_from_far_down);
   g_test_add_func ("/quotes-page/sort", test_sort);
   g_test_add_func ("/quotes-page/drop", test_drop);
+  g_test_add_func ("/quotes-page/paste-nothing", test_paste_nothing);
   g_test_add_func ("/quotes-page/addresses", test_addresses);
   return g_test_run ();
 }

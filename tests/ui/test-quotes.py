@@ -6,7 +6,8 @@ test-quotes.py PROGRAM, on a display and a session bus of its own.
 """
 
 import driver
-from quotes_window import (CHEAP, EXPIRED, UNKNOWN, QuotesWindowTest, main)
+from quotes_window import CHEAP, EXPIRED, UNKNOWN, QuotesWindowTest
+from window_test import main
 
 
 class QuotesTest(QuotesWindowTest):

@@ -389,6 +389,15 @@ qm_quote_list_get_n_listed (QmQuoteList *self)
   return self->model != NULL ? qm_quote_model_n_rows (self->model) : 0;
 }
 
+gboolean
+qm_quote_list_focus_rows (QmQuoteList *self)
+{
+  g_return_val_if_fail (QM_IS_QUOTE_LIST (self), FALSE);
+
+  return gtk_widget_get_mapped (GTK_WIDGET (self->view))
+         && gtk_widget_grab_focus (GTK_WIDGET (self->view));
+}
+
 void
 qm_quote_list_focus_search (QmQuoteList *self)
 {

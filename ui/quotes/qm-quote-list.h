@@ -51,6 +51,9 @@ guint qm_quote_list_get_n_listed (QmQuoteList *self);
 /* Shows only the most important columns, and takes one press for activating. */
 void qm_quote_list_set_narrow (QmQuoteList *self, gboolean narrow);
 
+/* Puts the keyboard on a row; whether there is one to be seen. */
+gboolean qm_quote_list_focus_rows (QmQuoteList *self);
+
 /* Puts the keyboard into the search. */
 void qm_quote_list_focus_search (QmQuoteList *self);
 

@@ -33,6 +33,7 @@ struct _QmQuotesPage
   GtkWidget *watch_window; /* weak; NULL: not open */
   GtkWidget *history;      /* likewise: of prices */
   GArray *deleted;         /* gint64 ids, to be restored from the end */
+  AdwToast *undo_toast;    /* weak: what offers the last of them */
   GtkFileChooserNative *chooser;
 };
 

@@ -33,10 +33,11 @@ struct _QmWatchWindow
   GtkWidget *start_switch;
 
   QmPriceWatch *watch;
-  GPtrArray *rows;    /* QmWatchRow, borrowed */
-  GtkWidget *nothing; /* the row that stands where there are none */
-  GPtrArray *removed; /* QmWatched, to be put back from the end */
-  GStrv items;        /* ids below "not said" */
+  GPtrArray *rows;      /* QmWatchRow, borrowed */
+  GtkWidget *nothing;   /* the row that stands where there are none */
+  GPtrArray *removed;   /* QmWatched, to be put back from the end */
+  AdwToast *undo_toast; /* weak: what offers the last of them */
+  GStrv items;          /* ids below "not said" */
 };
 
 G_DEFINE_FINAL_TYPE (QmWatchWindow, qm_watch_window, ADW_TYPE_WINDOW)
@@ -266,6 +267,15 @@ add_cb (QmWatchWindow *self)
 
 /* Taking off. */
 
+/* What cannot be undone any more is not offered. */
+static void
+dismiss_undo (QmWatchWindow *self)
+{
+  if (self->undo_toast != NULL)
+    adw_toast_dismiss (self->undo_toast);
+  g_clear_weak_pointer (&self->undo_toast);
+}
+
 static const QmWatched *
 find_watched (GPtrArray *list, const char *address)
 {
@@ -306,6 +316,8 @@ remove_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   toast = adw_toast_new (markup);
   adw_toast_set_button_label (toast, _ ("_Undo"));
   adw_toast_set_action_name (toast, "watch.undo");
+  dismiss_undo (self);
+  g_set_weak_pointer (&self->undo_toast, toast);
   adw_toast_overlay_add_toast (self->overlay, toast);
   gtk_widget_action_set_enabled (widget, "watch.undo", TRUE);
 }
@@ -316,6 +328,7 @@ undo_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   QmWatchWindow *self = QM_WATCH_WINDOW (widget);
   g_autoptr (GError) error = NULL;
 
+  dismiss_undo (self);
   if (self->removed->len == 0)
     return;
   if (qm_price_watch_put_back (
@@ -438,6 +451,7 @@ qm_watch_window_finalize (GObject *object)
   QmWatchWindow *self = QM_WATCH_WINDOW (object);
 
   g_clear_object (&self->watch);
+  g_clear_weak_pointer (&self->undo_toast);
   g_clear_pointer (&self->rows, g_ptr_array_unref);
   g_clear_pointer (&self->removed, g_ptr_array_unref);
   g_strfreev (self->items);
