@@ -96,7 +96,8 @@ class ElsewhereTest(WindowTest):
         driver.press_keys("ctrl+shift+o")
         self.choose("Import Results", path)
         stored = os.path.join(self.data, "measurements", "node7.jsonl")
-        driver.wait_for(lambda: os.path.exists(stored), "the results")
+        driver.wait_for(lambda: os.path.exists(stored)
+                        and os.path.getsize(stored) > 0, "the results")
         with open(stored, "rb") as file, open(path, "rb") as given:
             self.assertEqual(json.loads(file.read()), json.loads(given.read()))
 
