@@ -473,17 +473,10 @@ warn_about_denied (const QmCandidate *denied, gboolean portfolio)
   return g_strdup_printf (_ ("Left out as impossible: %s."), claim);
 }
 
-static gboolean
-is_mezzanine (const QmGpu *gpu)
-{
-  return g_str_has_prefix (gpu->form_factor, "SXM")
-         || g_str_has_prefix (gpu->form_factor, "OAM");
-}
-
 static char *
 warn_about_form (const QmCandidate *best)
 {
-  if (!is_mezzanine (best->gpu) || qm_candidate_is_whole (best))
+  if (!qm_gpu_is_mezzanine (best->gpu) || qm_candidate_is_whole (best))
     return NULL;
   /* Translators: name of a GPU, its form factor. */
   return g_strdup_printf (

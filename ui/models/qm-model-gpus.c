@@ -4,7 +4,7 @@
 
 #include "ui/models/qm-model-gpus.h"
 
-#include "pricing/advice/qm-unmeasured.h"
+#include "pricing/advice/qm-forecast.h"
 #include "pricing/qm-format.h"
 #include "ui/machine/qm-machine-text.h"
 
@@ -19,8 +19,8 @@ struct _QmModelGpus
 
   const QmCatalog *catalog;
   QmModelPlans *plans;
-  QmModelConfig config;
-  QmRecipe recipe;
+  QmForecasts *forecasts;
+  QmModel model; /* what is typed; of no catalog */
 };
 
 G_DEFINE_FINAL_TYPE (QmModelGpus, qm_model_gpus, ADW_TYPE_PREFERENCES_GROUP)
@@ -83,16 +83,31 @@ describe (const Summary *summary)
   return g_strdup_printf (_ ("Does not fit: it takes %s at the least"), bytes);
 }
 
+/* (transfer full) */
+static char *
+describe_forecast (const QmForecast *forecast)
+{
+  g_autofree char *share = qm_format_percent (forecast->share);
+  g_autofree char *coverage = qm_format_percent (
+      qm_forecast_coverage (forecast->kind, QM_SETTINGS_OPTIMAL));
+
+  /* Translators: two percentages. */
+  return g_strdup_printf (_ ("Predicted for one of them in PyTorch, at %s of "
+                             "its peak. Of known times %s lie in such an "
+                             "interval."),
+                          share, coverage);
+}
+
 static void
 show_time (QmModelGpus *self, GtkLabel *label, const QmGpu *gpu, gboolean fits)
 {
   g_autofree char *text = NULL;
   g_autofree char *tip = NULL;
-  QmUnmeasured predicted;
+  QmForecast predicted;
 
   if (fits
-      && qm_unmeasured_predict (self->catalog, &self->config, &self->recipe,
-                                gpu, QM_TIMES_OF_PYTORCH, &predicted))
+      && qm_forecasts_predict (self->forecasts, &self->model, gpu, 1,
+                               &predicted))
     {
       g_autofree char *days = qm_format_days (predicted.days);
       g_autofree char *interval =
@@ -101,13 +116,7 @@ show_time (QmModelGpus *self, GtkLabel *label, const QmGpu *gpu, gboolean fits)
 
       /* Translators: days of a training, their interval. */
       text = g_strdup_printf (_ ("%s\n(%s)"), days, interval);
-      tip = g_strdup_printf (
-          ngettext ("Predicted for one of them in PyTorch, from the share of "
-                    "its peak that %u model reaches",
-                    "Predicted for one of them in PyTorch, from the shares of "
-                    "its peak that %u models reach",
-                    predicted.n_models),
-          predicted.n_models);
+      tip = describe_forecast (&predicted);
     }
   gtk_label_set_text (label, text ? text : "");
   gtk_widget_set_tooltip_text (GTK_WIDGET (label), tip);
@@ -144,8 +153,8 @@ qm_model_gpus_set_training (QmModelGpus *self,
   g_return_if_fail (QM_IS_MODEL_GPUS (self));
   g_return_if_fail (config != NULL && recipe != NULL);
 
-  self->config = *config;
-  self->recipe = *recipe;
+  self->model.config = *config;
+  self->model.recipe = *recipe;
 }
 
 static void
@@ -178,6 +187,8 @@ qm_model_gpus_new (const QmCatalog *catalog, QmModelPlans *plans)
   self = g_object_new (QM_TYPE_MODEL_GPUS, NULL);
   self->catalog = catalog;
   self->plans = g_object_ref (plans);
+  self->forecasts = qm_forecasts_new (catalog, QM_SETTINGS_OPTIMAL,
+                                      QM_TIMES_OF_PYTORCH, NULL, NULL);
   gpus = qm_catalog_gpus (catalog, &n);
   for (size_t i = 0; i < n; i++)
     add_row (self, &gpus[i]);
@@ -199,6 +210,7 @@ qm_model_gpus_finalize (GObject *object)
 {
   QmModelGpus *self = QM_MODEL_GPUS (object);
 
+  qm_forecasts_free (self->forecasts);
   g_ptr_array_unref (self->rows);
   g_ptr_array_unref (self->labels);
   G_OBJECT_CLASS (qm_model_gpus_parent_class)->finalize (object);
@@ -223,6 +235,5 @@ qm_model_gpus_init (QmModelGpus *self)
   adw_preferences_group_set_description (
       ADW_PREFERENCES_GROUP (self),
       _ ("The easiest way that fits, and the days that one GPU would take: "
-         "predicted, with their interval, where at least three models are "
-         "known on it."));
+         "predicted, with their interval."));
 }
