@@ -18,7 +18,8 @@ typedef struct
   GHashTable *offers;   /* item -> const QmOffer*, where its price is one's */
   GHashTable *machines; /* count -> const QmMachine* */
   QmEnginePairs *pairs;
-  GPtrArray *predictions; /* QmMeasurement */
+  QmForecasts *forecasts; /* NULL until something is to be predicted */
+  GPtrArray *predictions; /* QmMeasurement and QmPrediction */
 } Builder;
 
 /* One place of the table: a GPU type and how many. */
@@ -218,16 +219,29 @@ append_whole (Builder *builder,
 }
 
 /* Appends it, and what is offered of it as a whole.  Where the kinds of
- * machines are filtered, what none of them carries is filtered out too. */
+ * machines are filtered, what none of them carries is filtered out too; what
+ * nobody measured would only be in the way without a price. */
 static void
 append (Builder *builder,
         const QmCandidate *candidate,
         double machine_days,
         GArray *candidates)
 {
-  if (candidate->machine != NULL || builder->question->kinds == QM_KINDS_ALL)
+  if ((candidate->machine != NULL || builder->question->kinds == QM_KINDS_ALL)
+      && (candidate->prediction == NULL || candidate->price_minor >= 0))
     g_array_append_vals (candidates, candidate, 1);
   append_whole (builder, *candidate, machine_days, candidates);
+}
+
+/* Of one training. */
+static void
+set_interval (QmCandidate *candidate, const QmMeasurement *measurement)
+{
+  gboolean predicted = measurement->provenance == QM_PROVENANCE_PREDICTED;
+
+  candidate->predicted = !!predicted;
+  candidate->days_low = predicted ? measurement->days_low : NAN;
+  candidate->days_high = predicted ? measurement->days_high : NAN;
 }
 
 static QmCandidate
@@ -242,7 +256,9 @@ candidate_of (Builder *builder, const QmSelected *selected)
   candidate.measurement = measurement;
   candidate.foreign = !!selected->foreign;
   candidate.superseded = !!selected->superseded;
+  candidate.prediction = selected->prediction;
   candidate.days = measurement->days;
+  set_interval (&candidate, measurement);
   candidate.verdict =
       qm_audit_measurement (measurement, &candidate.implied_utilization);
   if (qm_known (candidate.implied_utilization))
@@ -256,9 +272,19 @@ candidate_of (Builder *builder, const QmSelected *selected)
 static GArray *
 select_times (Builder *builder, const char *model)
 {
-  return qm_selection_new (builder->catalog, builder->question,
-                           qm_catalog_model (builder->catalog, model),
-                           builder->pairs, builder->predictions);
+  const QmQuestion *question = builder->question;
+  const QmModel *trained = qm_catalog_model (builder->catalog, model);
+  GArray *selection = qm_selection_new (builder->catalog, question, trained,
+                                        builder->pairs, builder->predictions);
+
+  if (!qm_question_predicts (question, builder->catalog, trained))
+    return selection;
+  if (builder->forecasts == NULL)
+    builder->forecasts = qm_forecasts_new (builder->catalog, question->settings,
+                                           question->times_of, NULL, NULL);
+  qm_predictions_add (builder->catalog, question, trained, builder->forecasts,
+                      selection, builder->predictions);
+  return selection;
 }
 
 static void
@@ -345,6 +371,7 @@ append_here (Builder *builder, const char *model, GArray *candidates)
       candidate.measurement = time;
       candidate.foreign = !!foreign;
       candidate.days = time->days;
+      set_interval (&candidate, time);
       candidate.verdict =
           qm_audit_measurement (time, &candidate.implied_utilization);
       if (qm_known (candidate.implied_utilization))
@@ -395,33 +422,58 @@ verdict_rank (QmVerdict verdict)
     }
 }
 
-/* Adds one run to a portfolio's candidate; `machine_days` grows by what the
- * run takes in a year, `longest` is the longest single training so far. */
+/* What the runs of a year take. */
+typedef struct
+{
+  double machine_days;
+  double longest; /* single training */
+} Sum;
+
+/* The sums of a portfolio: as stated, and at the ends of intervals. */
+typedef struct
+{
+  Sum stated, low, high;
+} Sums;
+
+static void
+add_days (Sum *sum, double runs, double days)
+{
+  sum->machine_days += runs * days; /* NaN stays NaN */
+  sum->longest = fmax (sum->longest, days);
+}
+
+/* Adds one run to a portfolio's candidate. */
 static void
 add_run (QmCandidate *candidate,
          const QmRun *run,
          const QmSelected *selected,
-         double *machine_days,
-         double *longest)
+         Sums *sums)
 {
   const QmMeasurement *measurement =
       selected != NULL ? selected->measurement : NULL;
   double utilization = NAN;
   QmVerdict verdict = QM_VERDICT_UNKNOWN;
   double days = NAN;
+  QmCandidate one = { .days_low = NAN, .days_high = NAN };
 
   if (measurement != NULL)
     {
       verdict = qm_audit_measurement (measurement, &utilization);
       days = measurement->days;
       candidate->foreign |= !!selected->foreign;
+      set_interval (&one, measurement);
+      candidate->predicted |= one.predicted;
     }
-  *machine_days += run->runs_per_year * days; /* NaN stays NaN */
-  if (candidate->measurement == NULL || days > *longest)
+  if (candidate->measurement == NULL || days > sums->stated.longest)
     {
       candidate->measurement = measurement;
-      *longest = days;
+      candidate->prediction = selected != NULL ? selected->prediction : NULL;
     }
+  add_days (&sums->stated, run->runs_per_year, days);
+  add_days (&sums->low, run->runs_per_year,
+            one.predicted ? one.days_low : days);
+  add_days (&sums->high, run->runs_per_year,
+            one.predicted ? one.days_high : days);
   if (verdict_rank (verdict) > verdict_rank (candidate->verdict))
     candidate->verdict = verdict;
   if (candidate->audited == NULL ? qm_known (utilization)
@@ -432,22 +484,31 @@ add_run (QmCandidate *candidate,
     }
 }
 
+/* How long so many machines take. */
+static double
+days_of (const Sum *sum, double machines)
+{
+  return MAX (sum->longest, sum->machine_days / machines);
+}
+
 /* Machines and days of a portfolio; see qm_advice_new(). */
 static void
-set_portfolio_days (QmCandidate *candidate,
-                    int at_once,
-                    double machine_days,
-                    double longest)
+set_portfolio_days (QmCandidate *candidate, int at_once, const Sums *sums)
 {
+  double machine_days = sums->stated.machine_days;
   double machines = MAX (at_once, ceil (machine_days / QM_DAYS_PER_YEAR));
 
   candidate->machines = at_once;
-  candidate->days = NAN;
+  candidate->days = candidate->days_low = candidate->days_high = NAN;
   /* Beyond that there is no machine room, nor an int. */
   if (!qm_known (machine_days) || machines > 1e6)
     return;
   candidate->machines = (int) machines;
-  candidate->days = MAX (longest, machine_days / machines);
+  candidate->days = days_of (&sums->stated, machines);
+  if (!candidate->predicted)
+    return;
+  candidate->days_low = days_of (&sums->low, machines);
+  candidate->days_high = days_of (&sums->high, machines);
 }
 
 static void
@@ -457,8 +518,7 @@ build_place (Builder *builder,
              GArray *candidates)
 {
   QmCandidate candidate = { 0 };
-  double machine_days = 0;
-  double longest = 0;
+  Sums sums = { 0 };
 
   candidate.gpu = place.gpu;
   candidate.gpus = place.gpus;
@@ -467,12 +527,30 @@ build_place (Builder *builder,
   for (guint i = 0; i < tables->len; i++)
     add_run (&candidate, &g_array_index (builder->question->runs, QmRun, i),
              g_hash_table_lookup (g_ptr_array_index (tables, i), &place),
-             &machine_days, &longest);
-  set_portfolio_days (&candidate, builder->question->at_once, machine_days,
-                      longest);
+             &sums);
+  set_portfolio_days (&candidate, builder->question->at_once, &sums);
   set_prices (builder, &candidate);
-  finish (builder->question, &candidate, machine_days);
-  append (builder, &candidate, machine_days, candidates);
+  finish (builder->question, &candidate, sums.stated.machine_days);
+  append (builder, &candidate, sums.stated.machine_days, candidates);
+}
+
+/* The places of a selection that no measurement is of. */
+static void
+build_predicted_places (Builder *builder,
+                        GArray *selection,
+                        GPtrArray *tables,
+                        GHashTable *seen,
+                        GArray *candidates)
+{
+  for (guint i = 0; i < selection->len; i++)
+    {
+      const QmSelected *selected = &g_array_index (selection, QmSelected, i);
+      Place place = { selected->measurement->gpu, selected->measurement->gpus };
+
+      if (selected->prediction != NULL
+          && g_hash_table_add (seen, g_memdup2 (&place, sizeof place)))
+        build_place (builder, place, tables, candidates);
+    }
 }
 
 static void
@@ -508,6 +586,9 @@ build_portfolio (Builder *builder, GArray *candidates)
       if (used && g_hash_table_add (seen, g_memdup2 (&place, sizeof place)))
         build_place (builder, place, tables, candidates);
     }
+  for (guint i = 0; i < selections->len; i++)
+    build_predicted_places (builder, g_ptr_array_index (selections, i), tables,
+                            seen, candidates);
 }
 
 GArray *
@@ -535,5 +616,6 @@ qm_candidates_build (const QmCatalog *catalog,
       build_single (&builder, question->model, candidates);
       append_here (&builder, question->model, candidates);
     }
+  g_clear_pointer (&builder.forecasts, qm_forecasts_free);
   return candidates;
 }
