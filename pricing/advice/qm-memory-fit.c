@@ -14,6 +14,7 @@ typedef struct
   gint64 smallest;  /* bytes with a pass of one sample */
   gint64 available; /* bytes that a GPU has */
   gint64 host;      /* bytes in the memory of the host; 0: does not offload */
+  gint64 host_available; /* 0: as many as it takes */
 } Way;
 
 struct _QmMemoryFit
@@ -104,6 +105,8 @@ qm_memory_fit_add (QmMemoryFit *fit, const char *model, const json_t *line)
       || !take_bytes (line, "available_bytes", &way.available)
       || !take_bytes (memory, "host", &way.host) || way.smallest < way.states)
     return FALSE;
+  if (!take_bytes (line, "host_available_bytes", &way.host_available))
+    way.host_available = 0;
   way.naive = strcmp (settings, "naive") == 0;
   key = key_of (model, gpu);
   ways = g_hash_table_lookup (fit->ways, key);
@@ -136,7 +139,8 @@ way_fits (const Way *way, int gpus)
   gint64 parts = way->naive ? 1 : gpus;
   gint64 states = way->states / parts + (way->states % parts != 0);
 
-  return way->smallest - way->states + states <= way->available;
+  return way->smallest - way->states + states <= way->available
+         && (way->host_available == 0 || way->host <= way->host_available);
 }
 
 QmFit

@@ -11,9 +11,11 @@
  *
  *   bytes on n GPUs = states / n + (bytes of a pass of one sample - states)
  *
- * A training fits where that is no more than a GPU has with one of the ways.
- * Off the shelf there is one way, and nothing is divided.  What stage 3 gathers
- * of one layer while it is in use is not counted. */
+ * A training fits where that is no more than a GPU has with one of the ways,
+ * and what lies in the memory of the host, of all GPUs together, is no more
+ * than qm-bench was told that there is. Off the shelf there is one way, and
+ * nothing is divided.  What stage 3 gathers of one layer while it is in use is
+ * not counted. */
 
 #pragma once
 

@@ -31,15 +31,17 @@ compare_ints (gconstpointer a, gconstpointer b)
   return (*p > *q) - (*p < *q);
 }
 
-/* How many GPUs the machines of a catalog carry, ascending, each once.
- * (transfer full) */
-static GArray *
-machine_sizes (const QmCatalog *catalog)
+GArray *
+qm_predictions_sizes (const QmCatalog *catalog)
 {
-  GArray *sizes = g_array_new (FALSE, FALSE, sizeof (int));
+  GArray *sizes;
+  const QmMachine *machines;
   size_t n;
-  const QmMachine *machines = qm_catalog_machines (catalog, &n);
 
+  g_return_val_if_fail (catalog != NULL, NULL);
+
+  sizes = g_array_new (FALSE, FALSE, sizeof (int));
+  machines = qm_catalog_machines (catalog, &n);
   for (size_t i = 0; i < n; i++)
     {
       gboolean seen = FALSE;
@@ -122,7 +124,7 @@ qm_predictions_add (const QmCatalog *catalog,
   g_return_if_fail (forecasts != NULL && selection != NULL);
 
   n_known = selection->len;
-  sizes = machine_sizes (catalog);
+  sizes = qm_predictions_sizes (catalog);
   gpus = qm_catalog_gpus (catalog, &n);
   for (size_t i = 0; i < n; i++)
     for (guint j = 0; j < sizes->len; j++)

@@ -21,6 +21,10 @@ typedef struct
   gint64 host_bytes; /* that QM_FIT_OFFLOADING takes of the host */
 } QmPrediction;
 
+/* How many GPUs the machines of a catalog are made for: an int each, ascending.
+ * (transfer full) */
+GArray *qm_predictions_sizes (const QmCatalog *catalog);
+
 /* Adds to a selection (an array of QmSelected, pricing/advice/qm-selection.h)
  * of a model the predictions of the places that pass the question's filters and
  * of which it has no time that was asked for.  They are added to `predictions`

@@ -69,6 +69,22 @@ test_offloading (void)
   g_assert_cmpint (look (fit, 4, &host), ==, QM_FIT_WELL);
 }
 
+/* A host that is too small for what it should hold. */
+static void
+test_host (void)
+{
+  g_autoptr (QmMemoryFit) fit = qm_memory_fit_new ();
+  json_t *line = way ("free-lunch", 0, 8, 24, 64);
+
+  json_object_set_new (line, "host_available_bytes", json_integer (GIB (63)));
+  add (fit, line);
+  g_assert_cmpint (look (fit, 1, NULL), ==, QM_FIT_NOT);
+  line = way ("free-lunch", 0, 8, 24, 64);
+  json_object_set_new (line, "host_available_bytes", json_integer (GIB (64)));
+  add (fit, line);
+  g_assert_cmpint (look (fit, 1, NULL), ==, QM_FIT_OFFLOADING);
+}
+
 /* Off the shelf there is one way, and every GPU has all of it. */
 static void
 test_naive (void)
@@ -141,6 +157,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/memory-fit/divided", test_divided);
   g_test_add_func ("/memory-fit/offloading", test_offloading);
+  g_test_add_func ("/memory-fit/host", test_host);
   g_test_add_func ("/memory-fit/naive", test_naive);
   g_test_add_func ("/memory-fit/unknown", test_unknown);
   g_test_add_func ("/memory-fit/hostile", test_hostile);
