@@ -10,15 +10,9 @@ import signal
 import subprocess
 import tempfile
 import time
-import warnings
 
-import gi
-
-gi.require_version("Atspi", "2.0")
-from gi.repository import Atspi, GLib  # noqa: E402
-
-# The interfaces that replace the deprecated ones came after Debian 12's.
-warnings.simplefilter("ignore", DeprecationWarning)
+import accessible
+from accessible import Atspi  # noqa: F401, for the names of states
 
 PATIENCE = 20.0  # seconds that anything may take on a slow machine
 
@@ -48,7 +42,7 @@ def wait_for(question, what, patience=PATIENCE):
     while True:
         try:
             answer = question()
-        except GLib.Error:  # the widget went away while we looked
+        except accessible.Gone:  # the widget went away while we looked
             answer = None
         if answer is not None and answer is not False:
             return answer
@@ -67,98 +61,17 @@ def type_text(text):
     subprocess.run(["xdotool", "type", "--delay", "20", text], check=True)
 
 
-class Node:
-    """One accessible thing and what can be done to it."""
-
-    def __init__(self, accessible):
-        self.accessible = accessible
-
-    @property
-    def name(self):
-        return self.accessible.get_name() or ""
-
-    @property
-    def role(self):
-        return self.accessible.get_role_name()
-
-    @property
-    def description(self):
-        return self.accessible.get_description() or ""
-
-    @property
-    def text(self):
-        interface = self.accessible.get_text_iface()
-        if interface is None:
-            return self.name
-        length = Atspi.Text.get_character_count(interface)
-        return Atspi.Text.get_text(interface, 0, length)
-
-    @property
-    def value(self):
-        return self.accessible.get_value_iface().get_current_value()
-
-    @value.setter
-    def value(self, value):
-        self.accessible.get_value_iface().set_current_value(value)
-
-    def has(self, state):
-        return self.accessible.get_state_set().contains(state)
-
-    @property
-    def visible(self):
-        # GTK 4.8 tells SHOWING of windows only.
-        return self.has(Atspi.StateType.VISIBLE)
-
-    @property
-    def checked(self):
-        return self.has(Atspi.StateType.CHECKED) or self.has(
-            Atspi.StateType.PRESSED)
-
-    def children(self):
-        for index in range(self.accessible.get_child_count()):
-            child = self.accessible.get_child_at_index(index)
-            if child is not None:
-                yield Node(child)
-
-    def walk(self):
-        yield self
-        for child in self.children():
-            yield from child.walk()
-
-    def matches(self, role=None, name=None, contains=None, visible=True):
-        """Descendants with that role, name or part of a name, one by one."""
-        for node in self.walk():
-            try:
-                if ((role is None or node.role == role)
-                        and (name is None or node.name == name)
-                        and (contains is None or contains in node.name)
-                        and (not visible or node.visible)):
-                    yield node
-            except GLib.Error:  # it went away while we looked
-                continue
+class Node(accessible.Node):
+    """One accessible thing, waited for."""
 
     def all(self, *arguments, **keywords):
-        return list(self.matches(*arguments, **keywords))
+        return self.matches(*arguments, **keywords)
 
     def find(self, *arguments, patience=PATIENCE, **keywords):
         """The first such descendant, waited for."""
         return wait_for(
-            lambda: next(self.matches(*arguments, **keywords), None),
+            lambda: next(iter(self.matches(*arguments, **keywords)), None),
             f"{arguments} {keywords}", patience)
-
-    def press(self):
-        """The default action: clicks, toggles, activates."""
-        interface = self.accessible.get_action_iface()
-        assert interface is not None and interface.get_n_actions() > 0, (
-            f"{self.role} “{self.name}” has no action")
-        interface.do_action(0)
-
-    def focused(self):
-        """The part of it that has the keyboard."""
-        for node in self.walk():
-            if node.has(Atspi.StateType.FOCUSED):
-                return node
-        return None
 
     def tab_to(self, role, name, most=60):
         """Presses Tab until a thing inside has the keyboard: what cannot be
@@ -171,24 +84,6 @@ class Node:
             press_keys("Tab")
             time.sleep(0.05)
         raise NotFound(f"Tab never reaches {role} “{name}”")
-
-    def type(self, text):
-        """Replaces the text of an entry."""
-        interface = self.accessible.get_editable_text_iface()
-        assert interface is not None, f"“{self.name}” cannot be edited"
-        interface.set_text_contents(text)
-
-    def dump(self, depth=0):
-        """The tree in words, for a failed test's log."""
-        lines = []
-        try:
-            lines.append(f"{'  ' * depth}{self.role} “{self.name}”"
-                         f"{'' if self.visible else ' (hidden)'}")
-            for child in self.children():
-                lines += child.dump(depth + 1)
-        except GLib.Error as error:
-            lines.append(f"{'  ' * depth}({error.message})")
-        return lines
 
 
 class Program:
@@ -220,14 +115,7 @@ class Program:
     def _find_application(self):
         if self.process.poll() is not None:
             raise NotFound("the program ended:\n" + self.output())
-        desktop = Atspi.get_desktop(0)
-        for index in range(desktop.get_child_count()):
-            application = desktop.get_child_at_index(index)
-            if (application is not None
-                    and application.get_process_id() == self.process.pid
-                    and application.get_child_count() > 0):
-                return Node(application)
-        return None
+        return accessible.find_application(self.process.pid, Node)
 
     def output(self):
         self.log.flush()

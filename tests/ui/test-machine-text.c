@@ -42,6 +42,7 @@ test_bytes (void)
 {
   assert_text (qm_machine_text_bytes (-1), "");
   assert_text (qm_machine_text_bytes (3 << 20), "3 MiB");
+  assert_text (qm_machine_text_bytes (130 << 20), "130 MiB");
   assert_text (qm_machine_text_bytes ((gint64) 3 << 29), "1.5 GiB");
   assert_text (qm_machine_text_bytes ((gint64) 141 << 30), "141 GiB");
 }

@@ -67,7 +67,9 @@ class ModelsTest(WindowTest):
 
     def models_offered(self):
         """What the advisor's list of models has of ours."""
-        button = self.root.all("push button", "Model: Pythia (1B)")[-1]
+        button = driver.wait_for(
+            lambda: self.root.all("push button", "Model: Pythia (1B)") or None,
+            "the button of the picker")[-1]
         button.press()
         self.root.find("label", "Mamba (2.8B)")
         names = [node.name for node in self.root.all("label", contains="Tiny")]

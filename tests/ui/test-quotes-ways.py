@@ -199,10 +199,11 @@ class EditTest(WaysCase):
             self.root.find("text", name)
         self.root.find("text", "Price of one").type("900.00")
         self.root.find("push button", "Store").press()
-        self.root.find("label", contains="The quote is stored")
 
-        after = self.shown()
-        self.assertEqual(after["lines"][0]["price"], "900")
+        def stored():
+            quote = self.shown()
+            return quote if quote["lines"][0]["price"] == "900" else None
+        after = driver.wait_for(stored, "the price as it was edited")
         self.assertEqual(after["total"], "7300.00")
         before["lines"][0]["price"] = "900"
         for quote in (before, after):

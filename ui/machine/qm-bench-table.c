@@ -151,6 +151,21 @@ row_changed_cb (QmBenchRow *row, GtkListItem *list_item)
     column->table->sort_idle = g_idle_add (sort_again_cb, column->table);
 }
 
+/* In characters: as much as tells rows apart. */
+static int
+least_width (QmBenchColumn id)
+{
+  switch (id)
+    {
+    case QM_BENCH_COLUMN_METHOD:
+      return 32;
+    case QM_BENCH_COLUMN_STATE:
+      return 16;
+    default:
+      return 12;
+    }
+}
+
 static void
 setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
 {
@@ -164,8 +179,7 @@ setup_cb (GtkListItemFactory *factory, GtkListItem *list_item, gpointer data)
   else
     {
       gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
-      gtk_label_set_width_chars (GTK_LABEL (label),
-                                 column->id == QM_BENCH_COLUMN_STATE ? 18 : 12);
+      gtk_label_set_width_chars (GTK_LABEL (label), least_width (column->id));
     }
   g_object_set_data (G_OBJECT (list_item), "column", column);
   gtk_list_item_set_child (list_item, label);

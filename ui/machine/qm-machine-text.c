@@ -58,7 +58,7 @@ qm_machine_text_duration (double seconds)
 char *
 qm_machine_text_bytes (gint64 bytes)
 {
-  const gboolean small = bytes < ((gint64) 1 << 30) / 10;
+  const gboolean small = bytes < (gint64) 1 << 30;
   g_autofree char *number = NULL;
   double value;
 

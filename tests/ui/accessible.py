@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What assistive technologies see of a program: its tree of accessible things,
+asked of over D-Bus as AT-SPI defines it.
+
+A tree has a thousand nodes, and a busy machine takes a while for each question
+that waits for the answer to the one before: questions go out together.
+"""
+
+import warnings
+
+import gi
+
+gi.require_version("Atspi", "2.0")
+from gi.repository import Atspi, Gio, GLib  # noqa: E402
+
+# The interfaces that replace the deprecated ones came after Debian 12's.
+warnings.simplefilter("ignore", DeprecationWarning)
+
+ACCESSIBLE = "org.a11y.atspi.Accessible"
+ACTION = "org.a11y.atspi.Action"
+EDITABLE = "org.a11y.atspi.EditableText"
+PROPERTIES = "org.freedesktop.DBus.Properties"
+TEXT = "org.a11y.atspi.Text"
+VALUE = "org.a11y.atspi.Value"
+
+PATIENCE_MS = 15000  # for one answer
+DEEPEST = 200        # no window is; a tree that is has a ring
+
+
+class Gone(Exception):
+    """What was asked is no more, or cannot answer that."""
+
+
+class Bus:
+    """The bus of accessibility."""
+
+    def __init__(self):
+        session = Gio.bus_get_sync(Gio.BusType.SESSION)
+        address, = session.call_sync(
+            "org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress",
+            None, None, Gio.DBusCallFlags.NONE, PATIENCE_MS, None).unpack()
+        self.connection = Gio.DBusConnection.new_for_address_sync(
+            address,
+            Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
+            | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
+
+    def ask(self, questions):
+        """The answers to (place, interface, method, arguments), None for those
+        that nobody answers."""
+        answers = [None] * len(questions)
+        waiting = len(questions)
+
+        def answered(connection, result, index):
+            nonlocal waiting
+            waiting -= 1
+            try:
+                answers[index] = connection.call_finish(result).unpack()
+            except GLib.Error:
+                pass
+
+        for index, (place, interface, method, arguments) in enumerate(
+                questions):
+            self.connection.call(
+                *place, interface, method, arguments, None,
+                Gio.DBusCallFlags.NONE, PATIENCE_MS, None, answered, index)
+        while waiting > 0:
+            GLib.MainContext.default().iteration(True)
+        return answers
+
+
+class Node:
+    """One accessible thing and what can be done to it."""
+
+    bus = None
+
+    def __init__(self, place):
+        self.place = place  # the program's name on the bus, and a path there
+
+    def question(self, method, interface=ACCESSIBLE, arguments=None):
+        return self.place, interface, method, arguments
+
+    def question_property(self, name, interface=ACCESSIBLE):
+        return self.question("Get", PROPERTIES,
+                             GLib.Variant("(ss)", (interface, name)))
+
+    def ask(self, *words):
+        answer, = self.bus.ask([self.question(*words)])
+        if answer is None:
+            raise Gone(f"{self.place}: {words}")
+        return answer
+
+    def ask_property(self, *words):
+        answer, = self.bus.ask([self.question_property(*words)])
+        if answer is None:
+            raise Gone(f"{self.place}: {words}")
+        return answer[0]
+
+    @property
+    def name(self):
+        return self.ask_property("Name")
+
+    @property
+    def role(self):
+        return Atspi.role_get_name(Atspi.Role(self.ask("GetRole")[0]))
+
+    @property
+    def description(self):
+        return self.ask_property("Description")
+
+    @property
+    def text(self):
+        try:
+            length = self.ask_property("CharacterCount", TEXT)
+        except Gone:
+            return self.name
+        return self.ask("GetText", TEXT, GLib.Variant("(ii)", (0, length)))[0]
+
+    @property
+    def value(self):
+        return self.ask_property("CurrentValue", VALUE)
+
+    @value.setter
+    def value(self, value):
+        self.ask("Set", PROPERTIES, GLib.Variant(
+            "(ssv)", (VALUE, "CurrentValue", GLib.Variant("d", value))))
+
+    def has(self, state):
+        return has_state(self.ask("GetState"), state)
+
+    @property
+    def visible(self):
+        # GTK 4.8 tells SHOWING of windows only.
+        return self.has(Atspi.StateType.VISIBLE)
+
+    @property
+    def checked(self):
+        return self.has(Atspi.StateType.CHECKED) or self.has(
+            Atspi.StateType.PRESSED)
+
+    @property
+    def actions(self):
+        """How many things can be done to it."""
+        try:
+            return self.ask_property("NActions", ACTION)
+        except Gone:
+            return 0
+
+    def press(self):
+        """The default action: clicks, toggles, activates."""
+        assert self.actions > 0, f"{self.role} “{self.name}” has no action"
+        self.ask("DoAction", ACTION, GLib.Variant("(i)", (0,)))
+
+    def type(self, text):
+        """Replaces the text of an entry."""
+        try:
+            self.ask("SetTextContents", EDITABLE, GLib.Variant("(s)", (text,)))
+        except Gone as error:
+            raise AssertionError(f"“{self.name}” cannot be edited") from error
+
+    def tree(self, *methods):
+        """It and all below it, each before what is in it, as triples: the node,
+        how deep it is, and its answers to the methods."""
+        rows = {}
+        level = [self]
+        for depth in range(DEEPEST):
+            if not level:
+                break
+            n = len(level)
+            answers = self.bus.ask(
+                [node.question(method) for method in ("GetChildren", *methods)
+                 for node in level])
+            below = []
+            for i, node in enumerate(level):
+                children = [type(self)(place)
+                            for place in (answers[i] or [[]])[0] if place[0]]
+                below += children
+                rows[node] = (depth, answers[n + i::n], children)
+            level = below
+        return flatten(rows, self)
+
+    def walk(self):
+        return (node for node, _, _ in self.tree())
+
+    def matches(self, role=None, name=None, contains=None, visible=True):
+        """Descendants with that role, name or part of a name."""
+        found = [node for node, _, (answer,) in self.tree("GetRole")
+                 if answer is not None and (role is None or role ==
+                 Atspi.role_get_name(Atspi.Role(answer[0])))]
+        if name is not None or contains is not None:
+            answers = self.bus.ask([node.question_property("Name")
+                                    for node in found])
+            found = [node for node, answer in zip(found, answers)
+                     if answer is not None
+                     and (name is None or answer[0] == name)
+                     and (contains is None or contains in answer[0])]
+        if visible:
+            answers = self.bus.ask([node.question("GetState")
+                                    for node in found])
+            found = [node for node, answer in zip(found, answers)
+                     if answer is not None
+                     and has_state(answer, Atspi.StateType.VISIBLE)]
+        return found
+
+    def focused(self):
+        """The part of it that has the keyboard."""
+        for node, _, (answer,) in self.tree("GetState"):
+            if answer is not None and has_state(answer,
+                                                Atspi.StateType.FOCUSED):
+                return node
+        return None
+
+    def dump(self):
+        """The tree in words, for a failed test's log."""
+        lines = []
+        for node, depth, (role, states) in self.tree("GetRole", "GetState"):
+            name, = self.bus.ask([node.question_property("Name")])
+            if None in (role, states, name):
+                continue
+            shown = has_state(states, Atspi.StateType.VISIBLE)
+            lines.append(f"{'  ' * depth}"
+                         f"{Atspi.role_get_name(Atspi.Role(role[0]))} "
+                         f"“{name[0]}”{'' if shown else ' (hidden)'}")
+        return lines
+
+
+def has_state(answer, state):
+    words, = answer
+    return bool(words[state // 32] >> state % 32 & 1)
+
+
+def flatten(rows, node):
+    depth, answers, children = rows[node]
+    yield node, depth, answers
+    for child in children:
+        if child in rows:
+            yield from flatten(rows, child)
+
+
+def find_application(pid, kind):
+    """The program's node, of that class, once it has a window; else None."""
+    if Node.bus is None:
+        Node.bus = Bus()
+    registry = Node(("org.a11y.atspi.Registry",
+                     "/org/a11y/atspi/accessible/root"))
+    for place in registry.ask("GetChildren")[0]:
+        owner, = Node.bus.ask([(
+            ("org.freedesktop.DBus", "/org/freedesktop/DBus"),
+            "org.freedesktop.DBus", "GetConnectionUnixProcessID",
+            GLib.Variant("(s)", (place[0],)))])
+        application = kind(place)
+        if owner == (pid,) and application.ask("GetChildren")[0]:
+            return application
+    return None
