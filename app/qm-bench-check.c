@@ -4,6 +4,7 @@
 
 #include "app/qm-bench.h"
 
+#include "app/qm-bench-events.h"
 #include "engine/check.h"
 #include "engine/safetensors.h"
 
@@ -29,24 +30,35 @@ read_precision (const char *text, QmCheckOptions *check, QmError *error)
                        text);
 }
 
+static json_t *
+json_check (const QmBenchOptions *options, const QmCheckResult *result)
+{
+  json_t *object = json_object ();
+
+  qm_bench_json_number (object, "loss", result->loss);
+  json_object_set_new (object, "parameters",
+                       json_integer ((json_int_t) result->parameters));
+  json_object_set_new (object, "out", json_string (options->out));
+  return object;
+}
+
 static void
-print_check (const QmBenchOptions *options, const QmCheckResult *result)
+print_check (const QmBenchOptions *options,
+             const QmCheckResult *result,
+             QmBenchEvents *events)
 {
   if (result->unused > 0)
     fprintf (stderr,
              "qm-bench: %s: %zu tensors are not of this model and were not "
              "used, '%s' among them\n",
              options->weights, result->unused, result->first_unused);
-  if (options->json)
+  if (events != NULL)
     {
-      json_t *object = json_object ();
-
-      qm_bench_json_number (object, "loss", result->loss);
-      json_object_set_new (object, "parameters",
-                           json_integer ((json_int_t) result->parameters));
-      json_object_set_new (object, "out", json_string (options->out));
-      qm_bench_print_json (object);
+      qm_bench_events_say (events, "result", json_check (options, result));
+      qm_bench_events_end (events, NULL);
     }
+  else if (options->json)
+    qm_bench_print_json (json_check (options, result));
   else
     printf ("loss %.9g; gradients of %zu parameters are in %s\n", result->loss,
             result->parameters, options->out);
@@ -63,6 +75,7 @@ qm_bench_check (const QmBenchOptions *options)
   QmCheckResult result;
   QmBenchModel model = { NULL };
   QmDevice *device = NULL;
+  QmBenchEvents *events;
   char part[PATH_MAX];
   QmError error = { 0 };
   QmStatus status;
@@ -74,6 +87,7 @@ qm_bench_check (const QmBenchOptions *options)
                        "--out\n");
       return QM_BENCH_USAGE;
     }
+  events = options->events ? qm_bench_events_new () : NULL;
   status = qm_bench_load_model (options, false, &model, &error);
   if (status == QM_OK)
     status = qm_bench_read_methods (options, &check.methods, &error);
@@ -85,10 +99,15 @@ qm_bench_check (const QmBenchOptions *options)
   if (qm_safetensors_part_name (options->out, part, sizeof part))
     qm_bench_remove_if_killed (part);
   if (status == QM_OK)
+    qm_bench_events_open (events, qm_device_info (device));
+  if (status == QM_OK)
     status = qm_check (&check, device, &result, &error);
   qm_bench_remove_if_killed (NULL);
   if (status == QM_OK)
-    print_check (options, &result);
+    print_check (options, &result, events);
+  if (status != QM_OK)
+    qm_bench_events_error (events, &error, NULL);
+  qm_bench_events_free (events);
   qm_device_close (device);
   qm_bench_clear_model (&model);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);

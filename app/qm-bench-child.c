@@ -254,6 +254,8 @@ qm_bench_child_line (QmBenchChild *child,
       if (qm_bench_interrupted ())
         return qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
                              "interrupted");
+      if (child->glance != NULL)
+        child->glance (child->data);
       if (child->out < 0)
         return QM_OK;
       if (child->used - child->start == QM_CHILD_MAX_LINE)

@@ -28,6 +28,9 @@ typedef struct QmBenchChild
   char buffer[QM_CHILD_MAX_LINE + 1];
   char words[QM_CHILD_WORDS]; /* the last ones; not terminated */
   size_t n_words;
+  void (*glance) (void *data); /* called about ten times a second while a line
+                                  is waited for; NULL: nothing is */
+  void *data;
 } QmBenchChild;
 
 /* Starts a program; without a slash in its name it is looked for in PATH.

@@ -155,8 +155,23 @@ json_facts (json_t *object, const Found *found, const Found *all, size_t n)
     json_object_set_new (object, "processes", json_processes (facts));
 }
 
+/* Why there is no GPU. */
+static json_t *
+json_absence (const char *note)
+{
+  json_t *object = json_object ();
+  int driver, runtime;
+  QmTrouble cause = qm_device_absence (&driver, &runtime);
+
+  json_object_set_new (object, "cause", json_string (qm_trouble_name (cause)));
+  json_object_set_new (object, "reason", json_string (note));
+  qm_bench_json_whole (object, "driver_cuda", driver > 0 ? driver : -1);
+  qm_bench_json_whole (object, "runtime_cuda", runtime > 0 ? runtime : -1);
+  return object;
+}
+
 static void
-print_json (const Found *found, const Found *all, size_t n)
+print_json (const Found *found, const Found *all, size_t n, const char *note)
 {
   json_t *object = qm_bench_json_device (&found->info);
   json_t *peers = json_array ();
@@ -164,7 +179,14 @@ print_json (const Found *found, const Found *all, size_t n)
   json_object_set_new (object, "usable",
                        json_boolean (found->info.trouble[0] == '\0'));
   if (found->info.trouble[0] != '\0')
-    json_object_set_new (object, "trouble", json_string (found->info.trouble));
+    {
+      json_object_set_new (object, "trouble",
+                           json_string (found->info.trouble));
+      json_object_set_new (object, "cause",
+                           json_string (qm_trouble_name (found->info.cause)));
+    }
+  if (found->info.target.kind == QM_DEVICE_CPU && note[0] != '\0')
+    json_object_set_new (object, "no_gpu", json_absence (note));
   for (size_t i = 0; i < n; i++)
     if (&all[i] != found && qm_device_peers (found->info.id, all[i].info.id))
       json_array_append_new (peers, json_string (all[i].info.id));
@@ -290,7 +312,7 @@ qm_bench_devices (const QmBenchOptions *options)
     }
   for (size_t i = 0; i < n; i++)
     if (options->json)
-      print_json (&found[i], found, n);
+      print_json (&found[i], found, n, note);
     else
       print_text (&found[i], found, n);
   if (note[0] != '\0')

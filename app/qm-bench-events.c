@@ -4,6 +4,7 @@
 
 #include "app/qm-bench-events.h"
 
+#include "app/qm-bench-cause.h"
 #include "app/qm-bench-search.h"
 
 #include <math.h>
@@ -35,45 +36,78 @@ qm_bench_events_free (QmBenchEvents *events)
   free (events);
 }
 
-static json_t *
-new_event (QmBenchEvents *events, const char *name)
+void
+qm_bench_events_said (QmBenchEvents *events)
 {
-  events->said = qm_bench_now ();
-  return json_pack ("{s:s}", "event", name);
+  if (events != NULL)
+    events->said = qm_bench_now ();
+}
+
+/* Makes an object the event of that name, which comes first in it; takes it. */
+void
+qm_bench_events_say (QmBenchEvents *events, const char *name, json_t *object)
+{
+  json_t *event;
+
+  if (events != NULL)
+    {
+      qm_bench_events_said (events);
+      event = json_pack ("{s:s}", "event", name);
+      if (object != NULL)
+        json_object_update (event, object);
+      qm_bench_print_json (event);
+    }
+  json_decref (object);
 }
 
 void
 qm_bench_events_alive (QmBenchEvents *events)
 {
   if (events != NULL && qm_bench_now () - events->said >= ALIVE)
-    qm_bench_print_json (new_event (events, "alive"));
+    qm_bench_events_say (events, "alive", NULL);
 }
 
 void
 qm_bench_events_begin (QmBenchEvents *events,
-                       const QmBenchSearch *search,
-                       const char *path)
+                       const QmDeviceInfo *info,
+                       const char *gpu,
+                       const char *results)
 {
   json_t *event;
   QmFacts facts;
 
   if (events == NULL)
     return;
-  if (search->info.bus[0] != '\0'
-      && qm_monitor_open (search->info.bus, NULL, &events->monitor, NULL)
-             == QM_OK)
+  if (info != NULL && info->bus[0] != '\0'
+      && qm_monitor_open (info->bus, NULL, &events->monitor, NULL) == QM_OK)
     {
       qm_monitor_facts (events->monitor, &facts);
       events->watts_limit = facts.watts_max;
     }
-  event = new_event (events, "begin");
-  json_object_set_new (event, "device", qm_bench_json_device (&search->info));
+  event = json_object ();
+  json_object_set_new (event, "device",
+                       info != NULL ? qm_bench_json_device (info)
+                                    : json_null ());
   json_object_set_new (event, "gpu",
-                       search->gpu != NULL ? json_string (search->gpu->id)
-                                           : json_null ());
-  json_object_set_new (event, "results", json_string (path));
+                       gpu != NULL ? json_string (gpu) : json_null ());
+  json_object_set_new (event, "results",
+                       results != NULL ? json_string (results) : json_null ());
   json_object_set_new (event, "version", json_string (QM_VERSION));
-  qm_bench_print_json (event);
+  qm_bench_events_say (events, "begin", event);
+}
+
+void
+qm_bench_events_open (QmBenchEvents *events, const QmDeviceInfo *info)
+{
+  QmCatalog *catalog = NULL;
+  const QmGpu *gpu = NULL;
+
+  if (events == NULL)
+    return;
+  if (qm_bench_load_catalog (&catalog, NULL) == QM_OK)
+    gpu = qm_bench_find_gpu (catalog, info);
+  qm_bench_events_begin (events, info, gpu != NULL ? gpu->id : NULL, NULL);
+  qm_catalog_free (catalog);
 }
 
 /* What counts of an entry now. */
@@ -108,7 +142,10 @@ add_result (json_t *event, const QmBenchEntry *entry, const QmResult *result)
       qm_bench_json_number (event, "watts", result->watts);
     }
   else
-    json_object_set_new (event, "reason", json_string (result->reason));
+    {
+      json_object_set_new (event, "reason", json_string (result->reason));
+      qm_bench_cause_of_result (event, result->text);
+    }
 }
 
 void
@@ -124,8 +161,6 @@ qm_bench_events_entry (QmBenchEvents *events,
   if (events == NULL)
     return;
   event = qm_bench_json_setting (&entry->options, &model->recipe);
-  events->said = qm_bench_now ();
-  json_object_set_new (event, "event", json_string ("configuration"));
   json_object_set_new (event, "number", json_integer (entry - search->entries));
   json_object_set_new (event, "model", json_string (model->name));
   json_object_set_new (event, "status",
@@ -149,13 +184,17 @@ qm_bench_events_entry (QmBenchEvents *events,
   if (entry->state == QM_BENCH_KNOWN || entry->state == QM_BENCH_NEW)
     add_result (event, entry, qm_bench_entry_result (search, entry));
   else if (entry->state == QM_BENCH_NOT_RUN)
-    json_object_set_new (event, "reason", json_string (entry->reason));
+    {
+      json_object_set_new (event, "reason", json_string (entry->reason));
+      qm_bench_cause_unsupported (event);
+    }
   else if (!entry->fits)
     {
+      qm_bench_cause_shortage (event, &entry->shortage);
       qm_bench_format_shortage (entry, reason, sizeof reason);
       json_object_set_new (event, "reason", json_string (reason));
     }
-  qm_bench_print_json (event);
+  qm_bench_events_say (events, "configuration", event);
 }
 
 /* What is left to do. */
@@ -185,20 +224,19 @@ qm_bench_events_list (QmBenchEvents *events, const QmBenchSearch *search)
     return;
   for (size_t i = 0; i < search->n_entries; i++)
     qm_bench_events_entry (events, search, &search->entries[i], false);
-  event = new_event (events, "listed");
+  event = json_object ();
   json_object_set_new (event, "configurations",
                        json_integer ((json_int_t) search->n_entries));
   add_left (event, search);
-  qm_bench_print_json (event);
+  qm_bench_events_say (events, "listed", event);
 }
 
 void
 qm_bench_events_progress (QmBenchEvents *events,
-                          const QmBenchSearch *search,
-                          size_t entry,
+                          int64_t entry,
                           double done,
                           double left,
-                          double after)
+                          const char *note)
 {
   double time = qm_bench_now ();
   QmReading reading;
@@ -207,17 +245,50 @@ qm_bench_events_progress (QmBenchEvents *events,
   if (events == NULL || time - events->progress < PROGRESS)
     return;
   events->progress = time;
-  event = new_event (events, "progress");
-  json_object_set_new (event, "number", json_integer ((json_int_t) entry));
+  event = json_object ();
+  if (entry >= 0)
+    json_object_set_new (event, "number", json_integer ((json_int_t) entry));
   qm_bench_json_number (event, "done", done);
-  qm_bench_json_number (event, "left_s", left + after);
+  qm_bench_json_number (event, "left_s", left);
+  if (note != NULL)
+    json_object_set_new (event, "note", json_string (note));
   if (events->monitor != NULL)
     {
       qm_monitor_read (events->monitor, &reading);
       qm_bench_json_reading (event, &reading);
       qm_bench_json_number (event, "watts_limit", events->watts_limit);
     }
-  qm_bench_print_json (event);
+  qm_bench_events_say (events, "progress", event);
+}
+
+static const char *
+name_status (QmStatus status)
+{
+  static const char *const names[] = {
+    "ok",          "io",        "parse",       "invalid", "not-found",
+    "unsupported", "no-memory", "device-full", "device",  "interrupted",
+  };
+
+  return names[status];
+}
+
+void
+qm_bench_events_error (QmBenchEvents *events,
+                       const QmError *error,
+                       const char *cause)
+{
+  json_t *event;
+
+  if (events == NULL || error->status == QM_OK)
+    return;
+  event = json_pack ("{s:s, s:s}", "status", name_status (error->status),
+                     "reason", error->message);
+  json_object_set_new (event, "file",
+                       error->file[0] != '\0' ? json_string (error->file)
+                                              : json_null ());
+  json_object_set_new (event, "cause",
+                       cause != NULL ? json_string (cause) : json_null ());
+  qm_bench_events_say (events, "error", event);
 }
 
 void
@@ -227,7 +298,8 @@ qm_bench_events_end (QmBenchEvents *events, const QmBenchSearch *search)
 
   if (events == NULL)
     return;
-  event = new_event (events, "end");
-  add_left (event, search);
-  qm_bench_print_json (event);
+  event = json_object ();
+  if (search != NULL)
+    add_left (event, search);
+  qm_bench_events_say (events, "end", event);
 }

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "app/qm-bench-child.h"
+#include "app/qm-bench-events.h"
 #include "app/qm-bench-export.h"
 #include "app/qm-bench-framework.h"
 #include "data/datadir.h"
@@ -39,7 +40,8 @@ typedef struct Framework
   QmOffload offload;
   QmQuestion question;
   QmAnswer answer;
-  int patience; /* s */
+  QmBenchEvents *events; /* NULL: for people */
+  int patience;          /* s */
   bool answered, on_terminal;
 } Framework;
 
@@ -207,8 +209,20 @@ make_question (const Framework *f)
 }
 
 static void
+on_glance (void *data)
+{
+  qm_bench_events_alive (data);
+}
+
+static void
 show_progress (const Framework *f)
 {
+  if (f->events != NULL)
+    {
+      qm_bench_events_progress (f->events, -1, f->answer.progress, NAN,
+                                f->answer.note);
+      return;
+    }
   fprintf (stderr, "%s%3.0f %%  %s%s", f->on_terminal ? "\r\033[K" : "",
            f->answer.progress * 100, f->answer.note,
            f->on_terminal ? "" : "\n");
@@ -271,10 +285,14 @@ ask (Framework *f, QmError *error)
       return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                            "the host is out of memory");
     }
-  f->on_terminal = isatty (STDERR_FILENO);
+  f->on_terminal = f->events == NULL && isatty (STDERR_FILENO);
   status = qm_bench_child_start (child, arguments, error);
   if (status == QM_OK)
     {
+      /* PyTorch alone finds out what the device is. */
+      qm_bench_events_begin (f->events, NULL, NULL, f->options->results);
+      child->glance = on_glance;
+      child->data = f->events;
       qm_bench_child_send (child, question);
       status = listen_for_result (f, child, error);
       qm_bench_child_close (child, status == QM_STATUS_INTERRUPTED, how,
@@ -375,6 +393,7 @@ add_shortage (const Framework *f, json_t *object)
             (double) answer->needs_bytes / 0x1p30,
             (double) answer->available_bytes / 0x1p30);
   json_object_set_new (object, "reason", json_string (reason));
+  json_object_set_new (object, "cause", json_string ("memory"));
   json_object_set_new (object, "memory",
                        json_string (answer->host_is_short ? "host" : "device"));
   qm_bench_json_whole (object, "needs_bytes", answer->needs_bytes);
@@ -542,7 +561,12 @@ report (const Framework *f, QmError *error)
 
   if (f->options->results != NULL)
     status = append_result (f->options->results, object, error);
-  if (f->options->json)
+  if (f->events != NULL)
+    {
+      qm_bench_events_say (f->events, "result", object);
+      qm_bench_events_end (f->events, NULL);
+    }
+  else if (f->options->json)
     qm_bench_print_json (object);
   else
     {
@@ -568,6 +592,7 @@ qm_bench_framework (const QmBenchOptions *options)
     }
   f->options = options;
   f->patience = options->patience > 0 ? (int) options->patience : PATIENCE;
+  f->events = options->events ? qm_bench_events_new () : NULL;
   status = prepare (f, &error);
   if (status == QM_OK)
     status = try_results (options, &error);
@@ -575,9 +600,12 @@ qm_bench_framework (const QmBenchOptions *options)
     status = ask (f, &error);
   if (status == QM_OK)
     status = report (f, &error);
+  if (status != QM_OK)
+    qm_bench_events_error (f->events, &error, NULL);
   result = status != QM_OK                          ? qm_bench_fail (&error)
            : f->answer.kind == QM_ANSWER_INFEASIBLE ? QM_BENCH_FULL
                                                     : QM_BENCH_OK;
+  qm_bench_events_free (f->events);
   qm_bench_clear_model (&f->model);
   free (f);
   return result;

@@ -99,17 +99,19 @@ static const Option known[] = {
   { "--results", "FILE", TEXT, SEARCH | FRAMEWORK, FIELD (results),
     "where results go, and of search, what is known already "
     "(measurements/HOST.jsonl in the user's folder)" },
-  { "--events", NULL, FLAG, SEARCH, FIELD (events),
-    "say in JSON lines what happens while it does" },
+  { "--events", NULL, FLAG, RUN | CHECK | TRAIN | SEARCH | FRAMEWORK,
+    FIELD (events), "say in JSON lines what happens while it does" },
   { "--dry-run", NULL, FLAG, SEARCH, FIELD (dry_run),
     "say what would be measured and how long that takes" },
   { "--time-limit", "TIME", TEXT, SEARCH, FIELD (time_limit),
     "to stop after, as 25min, with the most telling measured first" },
   { "--again", "failed|all", TEXT, SEARCH, FIELD (again),
     "measure again what failed, or everything" },
-  { "--patience", "N", COUNT, SEARCH | FRAMEWORK, FIELD (patience),
+  { "--patience", "N", COUNT, RUN | CHECK | TRAIN | SEARCH | FRAMEWORK,
+    FIELD (patience),
     "seconds without progress to give a measurement up after (search: two "
-    "minutes and five times what it should take; framework: 900)" },
+    "minutes and five times what it should take; others 900, and all but "
+    "framework with --events alone)" },
   { "--best", NULL, FLAG, RESULTS | EXPORT, FIELD (best),
     "of each model on each device the fastest alone; the fastest" },
   { "--merge", "FILE", TEXT, RESULTS, FIELD (merge),

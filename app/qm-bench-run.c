@@ -4,6 +4,8 @@
 
 #include "app/qm-bench-run.h"
 
+#include "app/qm-bench-events.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +21,7 @@ typedef struct Meter
   double first, first_done; /* when progress was first heard of */
   double shown;             /* when; 0: never */
   bool terminal;
+  QmBenchEvents *events; /* NULL: for people */
 } Meter;
 
 static double
@@ -30,33 +33,46 @@ now (void)
   return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
 
+/* Shows it to people. */
+static void
+show_progress (Meter *meter, double done, double left)
+{
+  double time = now ();
+
+  if (done < 1 && meter->shown > 0
+      && time - meter->shown
+             < (meter->terminal ? PROGRESS_TERMINAL : PROGRESS_FILE))
+    return;
+  meter->shown = time;
+  fprintf (stderr, "%s%3.0f %%", meter->terminal ? "\r" : "", done * 100);
+  if (left >= 0)
+    fprintf (stderr, ", %.0f s left", left);
+  fprintf (stderr, "%s",
+           !meter->terminal ? "\n"
+           : done < 1       ? "    "
+                            : "    \n");
+}
+
 /* The first pass takes longer than all others, so the rest is told from what
  * came after it. */
 static bool
 on_progress (void *data, double done)
 {
   Meter *meter = data;
-  double time = now (), part;
+  double time = now (), left = NAN, part;
 
-  if (meter->shown <= 0)
+  if (meter->first <= 0)
     {
       meter->first = time;
       meter->first_done = done;
     }
-  if (done < 1 && meter->shown > 0
-      && time - meter->shown
-             < (meter->terminal ? PROGRESS_TERMINAL : PROGRESS_FILE))
-    return !qm_bench_interrupted ();
-  meter->shown = time;
   part = (done - meter->first_done) / (1 - meter->first_done);
-  fprintf (stderr, "%s%3.0f %%", meter->terminal ? "\r" : "", done * 100);
   if (part > 0)
-    fprintf (stderr, ", %.0f s left",
-             (time - meter->first) * (1 - part) / part);
-  fprintf (stderr, "%s",
-           !meter->terminal ? "\n"
-           : done < 1       ? "    "
-                            : "    \n");
+    left = (time - meter->first) * (1 - part) / part;
+  if (meter->events != NULL)
+    qm_bench_events_progress (meter->events, -1, done, left, NULL);
+  else
+    show_progress (meter, done, left);
   return !qm_bench_interrupted ();
 }
 
@@ -191,27 +207,47 @@ qm_bench_run_measure (QmBenchRun *run,
   return QM_OK;
 }
 
+static void
+say_result (const QmBenchRun *run, QmBenchEvents *events)
+{
+  if (events != NULL)
+    {
+      qm_bench_events_say (events, "result", qm_bench_json_result (run));
+      qm_bench_events_end (events, NULL);
+    }
+  else if (run->options->json)
+    qm_bench_print_json (qm_bench_json_result (run));
+  else
+    qm_bench_print_result (run);
+}
+
 int
 qm_bench_run (const QmBenchOptions *options)
 {
-  Meter meter = { .terminal = isatty (STDERR_FILENO) };
+  Meter meter = { .terminal = isatty (STDERR_FILENO),
+                  .events = options->events ? qm_bench_events_new () : NULL };
   QmBenchRun run = { .options = options };
   QmError error = { 0 };
   QmStatus status = qm_bench_load_model (options, true, &run.model, &error);
 
-  if (status != QM_OK)
-    return qm_bench_fail (&error);
-  status = qm_bench_run_open (&run, &error);
   if (status == QM_OK)
-    status = qm_bench_run_measure (&run, on_progress, &meter, &error);
-  if (status != QM_OK && meter.terminal && meter.shown > 0)
-    fputc ('\n', stderr);
-  if (status == QM_OK && options->json)
-    qm_bench_print_json (qm_bench_json_result (&run));
-  else if (status == QM_OK)
-    qm_bench_print_result (&run);
-  qm_bench_run_clear (&run);
-  qm_bench_run_close (&run);
-  qm_bench_clear_model (&run.model);
+    {
+      status = qm_bench_run_open (&run, &error);
+      if (status == QM_OK)
+        {
+          qm_bench_events_open (meter.events, &run.info);
+          status = qm_bench_run_measure (&run, on_progress, &meter, &error);
+        }
+      if (status != QM_OK && meter.terminal && meter.shown > 0)
+        fputc ('\n', stderr);
+      if (status == QM_OK)
+        say_result (&run, meter.events);
+      qm_bench_run_clear (&run);
+      qm_bench_run_close (&run);
+      qm_bench_clear_model (&run.model);
+    }
+  if (status != QM_OK)
+    qm_bench_events_error (meter.events, &error, NULL);
+  qm_bench_events_free (meter.events);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
 }

@@ -6,6 +6,7 @@
 
 #include "config.h"
 
+#include "app/qm-bench-cause.h"
 #include "app/qm-bench-search.h"
 
 #include <errno.h>
@@ -72,8 +73,8 @@ on_progress (void *data, double done)
   left = fmax (left - (time - meter->begin), left * (1 - done) / 2);
   if (meter->search->events != NULL)
     {
-      qm_bench_events_progress (meter->search->events, meter->search,
-                                meter->entry, done, left, meter->after);
+      qm_bench_events_progress (meter->search->events, (int64_t) meter->entry,
+                                done, left + meter->after, NULL);
       return;
     }
   if (time - meter->shown
@@ -173,18 +174,12 @@ qm_bench_format_shortage (const QmBenchEntry *entry, char *text, size_t size)
 static json_t *
 describe_shortage (const QmBenchSearch *search, const QmBenchEntry *entry)
 {
-  const QmShortage *shortage = &entry->shortage;
   char reason[320];
   json_t *object;
 
   qm_bench_format_shortage (entry, reason, sizeof reason);
   object = describe_failure (search, entry, reason);
-  json_object_set_new (object, "memory",
-                       json_string (shortage->host ? "host" : "device"));
-  json_object_set_new (object, "needs_bytes",
-                       json_integer ((json_int_t) shortage->needs));
-  json_object_set_new (object, "available_bytes",
-                       json_integer ((json_int_t) shortage->available));
+  qm_bench_cause_shortage (object, &entry->shortage);
   qm_bench_json_whole (object, "memory_limit_bytes", search->memory_limit);
   qm_bench_json_whole (object, "host_limit_bytes", search->host_limit);
   return object;
@@ -253,6 +248,7 @@ start_worker (QmBenchSearch *search, Meter *meter, QmError *error)
     {
       qm_bench_worker_free (search->worker);
       search->worker = NULL;
+      search->cause = "other-device";
       status = qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
                              "%s is another device now", search->info.id);
     }
@@ -333,19 +329,22 @@ keep_failure (QmBenchSearch *search,
   QmBenchEntry *entry = &search->entries[index];
   char reason[sizeof error->message];
   QmStatus status;
+  json_t *object;
 
   memcpy (reason, error->message, sizeof reason);
   conclude_line (meter, "failed: %s", reason);
-  status = keep (search, entry, "failed",
-                 describe_failure (search, entry, reason), error);
+  object = describe_failure (search, entry, reason);
+  qm_bench_cause_failure (object, error->status, search->worker);
+  status = keep (search, entry, "failed", object, error);
   if (status == QM_OK)
     status = qm_bench_add_half (search, index, error);
-  if (status == QM_OK && ++search->failures >= MOST_FAILURES)
-    status = qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
-                           "%d measurements failed one after the other, the "
-                           "last because: %.120s",
-                           search->failures, reason);
-  return status;
+  if (status != QM_OK || ++search->failures < MOST_FAILURES)
+    return status;
+  search->cause = "failures";
+  return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                       "%d measurements failed one after the other, the last "
+                       "because: %.120s",
+                       search->failures, reason);
 }
 
 /* Does what has to be done for one entry. */
@@ -502,9 +501,12 @@ open_results (QmBenchSearch *search, QmError *error)
 
   if (path == NULL
       && !qm_results_default_path (search->path, sizeof search->path))
-    return qm_error_set (error, QM_STATUS_IO, "", 0, 0,
-                         "there is no home folder: --results has to say where "
-                         "results go");
+    {
+      search->cause = "no-home";
+      return qm_error_set (error, QM_STATUS_IO, "", 0, 0,
+                           "there is no home folder: --results has to say "
+                           "where results go");
+    }
   if (path != NULL
       && snprintf (search->path, sizeof search->path, "%s", path)
              >= (int) sizeof search->path)
@@ -513,8 +515,11 @@ open_results (QmBenchSearch *search, QmError *error)
   status = qm_results_open (search->path, path == NULL, false, &busy,
                             &search->file, error);
   if (busy && search->options->dry_run)
-    return qm_error_set (error, QM_STATUS_IO, search->path, 0, 0,
-                         "another search is writing to it");
+    {
+      search->cause = "busy";
+      return qm_error_set (error, QM_STATUS_IO, search->path, 0, 0,
+                           "another search is writing to it");
+    }
   if (busy)
     status = wait_for_file (search, search->path, error);
   if (status == QM_OK && qm_results_file_repaired (search->file) > 0)
@@ -702,7 +707,9 @@ prepare (QmBenchSearch *search, QmError *error)
     search->gpu = qm_bench_find_gpu (search->catalog, &search->info);
   if (status == QM_OK)
     {
-      qm_bench_events_begin (search->events, search, search->path);
+      qm_bench_events_begin (search->events, &search->info,
+                             search->gpu != NULL ? search->gpu->id : NULL,
+                             search->path);
       status = qm_bench_list_work (search, error);
     }
   if (status == QM_OK)
@@ -752,6 +759,8 @@ qm_bench_search (const QmBenchOptions *options)
     status = QM_OK; /* the time was over */
   alarm (0);
   qm_bench_worker_free (search.worker);
+  if (status != QM_OK)
+    qm_bench_events_error (search.events, &error, search.cause);
   if (prepared)
     {
       qm_bench_events_end (search.events, &search);

@@ -71,6 +71,8 @@ typedef struct QmBenchSearch
   QmSearchPace pace;
   double begin, seconds; /* of qm_bench_now(), and the limit; 0: none */
   int failures;          /* in a row */
+  const char *cause;     /* of the error that ends it, where there is a word for
+                            it; static */
 } QmBenchSearch;
 
 /* Which memory an entry that does not fit is short of, in a sentence. */

@@ -4,6 +4,7 @@
 
 #include "app/qm-bench.h"
 
+#include "app/qm-bench-events.h"
 #include "data/text.h"
 #include "engine/safetensors.h"
 #include "engine/train.h"
@@ -15,23 +16,36 @@
 #include <string.h>
 #include <unistd.h>
 
+/* To whom steps are told. */
+typedef struct Listener
+{
+  const QmBenchOptions *options;
+  QmBenchEvents *events; /* NULL: nobody wants to hear of them */
+} Listener;
+
+static json_t *
+json_step (const QmTrainStep *step)
+{
+  json_t *object = json_pack ("{s:I}", "step", (json_int_t) step->number);
+
+  qm_bench_json_number (object, "loss", step->loss);
+  qm_bench_json_number (object, "learning_rate", step->learning_rate);
+  qm_bench_json_number (object, "gradient_norm", step->norm);
+  qm_bench_json_number (object, "loss_scale", step->loss_scale);
+  json_object_set_new (object, "skipped", json_boolean (step->skipped));
+  qm_bench_json_number (object, "seconds", step->seconds);
+  return object;
+}
+
 static bool
 on_step (void *data, const QmTrainStep *step)
 {
-  const QmBenchOptions *options = data;
+  const Listener *listener = data;
 
-  if (options->json)
-    {
-      json_t *object = json_pack ("{s:I}", "step", (json_int_t) step->number);
-
-      qm_bench_json_number (object, "loss", step->loss);
-      qm_bench_json_number (object, "learning_rate", step->learning_rate);
-      qm_bench_json_number (object, "gradient_norm", step->norm);
-      qm_bench_json_number (object, "loss_scale", step->loss_scale);
-      json_object_set_new (object, "skipped", json_boolean (step->skipped));
-      qm_bench_json_number (object, "seconds", step->seconds);
-      qm_bench_print_json (object);
-    }
+  if (listener->events != NULL)
+    qm_bench_events_say (listener->events, "step", json_step (step));
+  else if (listener->options->json)
+    qm_bench_print_json (json_step (step));
   else
     printf ("step %lld  loss %.4f  %.3f s%s\n", (long long) step->number,
             step->loss, step->seconds,
@@ -149,15 +163,19 @@ check_out (const char *path, QmError *error)
 }
 
 static QmStatus
-train (const QmBenchOptions *options, QmBenchModel *model, QmError *error)
+train (const QmBenchOptions *options,
+       QmBenchModel *model,
+       QmBenchEvents *events,
+       QmError *error)
 {
+  Listener listener = { options, events };
   QmTrainOptions training = { .steps = options->steps,
                               .warm_up = options->warm_up,
                               .seed = (uint64_t) options->seed,
                               .weights = options->weights,
                               .out = options->out,
                               .step = on_step,
-                              .data = (void *) options };
+                              .data = &listener };
   QmSamples samples = { NULL };
   QmDevice *device = NULL;
   QmPlan *plan = NULL;
@@ -176,8 +194,12 @@ train (const QmBenchOptions *options, QmBenchModel *model, QmError *error)
       && qm_safetensors_part_name (options->out, part, sizeof part))
     qm_bench_remove_if_killed (part);
   if (status == QM_OK)
+    qm_bench_events_open (events, qm_device_info (device));
+  if (status == QM_OK)
     status = qm_train (plan, device, &samples, &training, error);
   qm_bench_remove_if_killed (NULL);
+  if (status == QM_OK)
+    qm_bench_events_end (events, NULL);
   qm_samples_clear (&samples);
   qm_plan_free (plan);
   qm_device_close (device);
@@ -202,7 +224,12 @@ qm_bench_train (const QmBenchOptions *options)
   status = qm_bench_load_model (options, true, &model, &error);
   if (status == QM_OK)
     {
-      status = train (options, &model, &error);
+      QmBenchEvents *events = options->events ? qm_bench_events_new () : NULL;
+
+      status = train (options, &model, events, &error);
+      if (status != QM_OK)
+        qm_bench_events_error (events, &error, NULL);
+      qm_bench_events_free (events);
       qm_bench_clear_model (&model);
     }
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);

@@ -30,6 +30,7 @@ struct QmBenchWorker
   int to, from;
   char *text; /* said, and not yet read */
   size_t used, size;
+  QmBenchEnd end;
 };
 
 double
@@ -68,6 +69,10 @@ say_how_it_ended (QmBenchWorker *worker, QmError *error)
 {
   int end = reap (worker);
 
+  if (WIFSIGNALED (end))
+    worker->end = (QmBenchEnd){ QM_BENCH_END_SIGNAL, WTERMSIG (end) };
+  else
+    worker->end = (QmBenchEnd){ QM_BENCH_END_EXIT, WEXITSTATUS (end) };
   if (WIFSIGNALED (end))
     return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
                          "the process that measured was ended by signal %d "
@@ -164,6 +169,8 @@ hear (QmBenchWorker *worker,
       if (time - begin > wait->patience)
         {
           kill_worker (worker);
+          worker->end =
+              (QmBenchEnd){ QM_BENCH_END_SILENCE, (int) (time - begin + 0.5) };
           return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
                                "no progress for %.0f s: it was given up",
                                time - begin);
@@ -410,6 +417,12 @@ qm_bench_worker_measure (QmBenchWorker *worker,
       if (status != QM_OK || *result != NULL)
         return status;
     }
+}
+
+QmBenchEnd
+qm_bench_worker_end (const QmBenchWorker *worker)
+{
+  return worker->end;
 }
 
 bool

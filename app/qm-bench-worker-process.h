@@ -47,6 +47,23 @@ QmStatus qm_bench_worker_measure (QmBenchWorker *worker,
                                   json_t **result,
                                   QmError *error);
 
+/* How a worker came to its end, where that was not its own wish. */
+typedef enum QmBenchEndKind
+{
+  QM_BENCH_NO_END,
+  QM_BENCH_END_SIGNAL, /* the number is that of the signal */
+  QM_BENCH_END_EXIT,   /* of the exit status */
+  QM_BENCH_END_SILENCE /* of the seconds that nothing came in */
+} QmBenchEndKind;
+
+typedef struct QmBenchEnd
+{
+  QmBenchEndKind kind;
+  int number;
+} QmBenchEnd;
+
+QmBenchEnd qm_bench_worker_end (const QmBenchWorker *worker);
+
 /* Whether it can measure more. */
 bool qm_bench_worker_alive (const QmBenchWorker *worker);
 

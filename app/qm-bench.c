@@ -6,6 +6,8 @@
 
 #include "app/qm-bench.h"
 
+#include "app/qm-bench-supervise.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,17 +131,25 @@ run_command (const QmBenchOptions *options)
   {
     const char *name;
     int (*run) (const QmBenchOptions *options);
+    bool works; /* on the device in this process, where it tells no events */
   } commands[] = {
-    { "devices", qm_bench_devices }, { "plan", qm_bench_plan },
-    { "run", qm_bench_run },         { "check", qm_bench_check },
-    { "train", qm_bench_train },     { "search", qm_bench_search },
-    { "results", qm_bench_results }, { "worker", qm_bench_worker },
-    { "export", qm_bench_export },   { "framework", qm_bench_framework },
+    { "devices", qm_bench_devices, false },
+    { "plan", qm_bench_plan, false },
+    { "run", qm_bench_run, true },
+    { "check", qm_bench_check, true },
+    { "train", qm_bench_train, true },
+    { "search", qm_bench_search, false },
+    { "results", qm_bench_results, false },
+    { "worker", qm_bench_worker, false },
+    { "export", qm_bench_export, false },
+    { "framework", qm_bench_framework, false },
   };
 
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
     if (strcmp (commands[i].name, options->command) == 0)
-      return commands[i].run (options);
+      return commands[i].works && options->events
+                 ? qm_bench_supervise (options, commands[i].run)
+                 : commands[i].run (options);
   fprintf (stderr, "qm-bench: there is no command '%.32s'; see --help\n",
            options->command);
   return QM_BENCH_USAGE;

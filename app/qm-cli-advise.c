@@ -83,7 +83,8 @@ add_outcome (const Answer *answer, json_t *object)
   g_autofree char *headline = qm_prose_headline (answer->advice, found);
   g_autofree char *reason =
       qm_prose_reason (answer->advice, answer->question, found);
-  g_auto (GStrv) alternatives = qm_prose_alternatives (answer->advice, found);
+  g_auto (GStrv) alternatives =
+      qm_prose_alternatives (answer->advice, found, NULL);
   g_auto (GStrv) warnings = qm_prose_warnings (answer->advice, answer->question,
                                                found, answer->today);
   g_auto (GStrv) notes = qm_prose_notes (answer->advice, answer->question);
@@ -183,7 +184,8 @@ append_prose (const Answer *answer, GString *out, const QmCliScreen *screen)
   g_autofree char *headline = qm_prose_headline (answer->advice, found);
   g_autofree char *reason =
       qm_prose_reason (answer->advice, answer->question, found);
-  g_auto (GStrv) alternatives = qm_prose_alternatives (answer->advice, found);
+  g_auto (GStrv) alternatives =
+      qm_prose_alternatives (answer->advice, found, NULL);
   g_auto (GStrv) warnings = qm_prose_warnings (answer->advice, answer->question,
                                                found, answer->today);
   g_auto (GStrv) notes = qm_prose_notes (answer->advice, answer->question);
@@ -222,6 +224,8 @@ limits_text (const Answer *answer, const QmCandidate *candidate)
     return _ ("measured anew");
   if (candidate->claimed)
     return _ ("price claimed");
+  if (candidate->insufficient)
+    return _ ("not enough");
   if (dear && late)
     return _ ("over budget, too slow");
   if (dear)

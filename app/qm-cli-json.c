@@ -400,6 +400,8 @@ qm_cli_json_candidate (const QmCandidate *candidate,
   json_object_set_new (object, "verdict",
                        json_string (qm_verdict_name (candidate->verdict)));
   json_object_set_new (object, "here", json_boolean (candidate->here));
+  json_object_set_new (object, "insufficient",
+                       json_boolean (candidate->insufficient));
   json_object_set_new (object, "foreign", json_boolean (candidate->foreign));
   json_object_set_new (object, "superseded",
                        json_boolean (candidate->superseded));

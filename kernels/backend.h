@@ -68,6 +68,7 @@ qm_cuda_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size);
 QmStatus
 qm_cuda_open (int index, int architecture, QmDevice **device, QmError *error);
 bool qm_cuda_peers (int from, int to);
+QmTrouble qm_cuda_absence (int *driver, int *runtime);
 
 /* Products of a GPU where it has several that can do it. */
 typedef enum QmCudaPreference

@@ -25,12 +25,36 @@ qm_cuda_open (int index, int architecture, QmDevice **device, QmError *error)
                        "cuda:%d: this program was built without CUDA", index);
 }
 
+QmTrouble
+qm_cuda_absence (int *driver, int *runtime)
+{
+  *driver = *runtime = 0;
+  return QM_TROUBLE_NO_CUDA;
+}
+
 bool
 qm_cuda_peers (int from, int to)
 {
   return false;
 }
 #endif
+
+const char *
+qm_trouble_name (QmTrouble trouble)
+{
+  static const char *const names[] = {
+    "none",   "no-cuda", "no-driver", "old-driver",
+    "no-gpu", "old-gpu", "no-code",   "broken",
+  };
+
+  return names[trouble];
+}
+
+QmTrouble
+qm_device_absence (int *driver_cuda, int *runtime_cuda)
+{
+  return qm_cuda_absence (driver_cuda, runtime_cuda);
+}
 
 size_t
 qm_device_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)

@@ -38,6 +38,22 @@ typedef struct QmTarget
   int architecture; /* of CUDA: 10 x major + minor, as in sm_90; else 0 */
 } QmTarget;
 
+/* Why there is no GPU, or one cannot be used. */
+typedef enum QmTrouble
+{
+  QM_TROUBLE_NONE,
+  QM_TROUBLE_NO_CUDA, /* this program was built without it */
+  QM_TROUBLE_NO_DRIVER,
+  QM_TROUBLE_OLD_DRIVER, /* for an older CUDA than this program's */
+  QM_TROUBLE_NO_GPU,
+  QM_TROUBLE_OLD_GPU, /* there are no kernels for its capability */
+  QM_TROUBLE_NO_CODE, /* there are, but they were not compiled for it */
+  QM_TROUBLE_BROKEN   /* the driver or the GPU does not work */
+} QmTrouble;
+
+/* "none", "no-cuda", "no-driver" and so on; static. */
+const char *qm_trouble_name (QmTrouble trouble);
+
 typedef struct QmDeviceInfo
 {
   QmTarget target;       /* what calls are made for */
@@ -47,6 +63,7 @@ typedef struct QmDeviceInfo
   char driver[32];       /* version; empty where there is none */
   char bus[32];          /* PCI address; empty where there is none */
   char trouble[192];     /* why it cannot be used, a sentence; empty: it can */
+  QmTrouble cause;       /* of that */
   uint64_t memory_bytes; /* of the device, or of the host */
   uint64_t free_bytes;   /* when it was opened; of a GPU not opened, 0 */
   int processors;        /* threads, or streaming multiprocessors */
@@ -63,6 +80,12 @@ uint64_t qm_target_reserved (const QmTarget *target);
  * says in one sentence why there is no GPU among them, or is empty. */
 size_t
 qm_device_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size);
+
+/* Why there is no GPU, and the newest CUDA that the driver knows and the one of
+ * this program, 13000, 0 where that is not known; QM_TROUBLE_NONE: there is
+ * one.
+ */
+QmTrouble qm_device_absence (int *driver_cuda, int *runtime_cuda);
 
 /* Describes one device without beginning to use it; "" is the first GPU that
  * can be used, else the CPU.  QM_STATUS_NOT_FOUND for a device that is not

@@ -54,6 +54,8 @@ static const Shortcut shortcuts[] = {
   { "win.new-model", { "<Control>n" } },
   { "win.models", { "<Control>m" } },
   { "win.take-away", { "<Control>k" } },
+  { "win.benchmark-elsewhere", { "<Control><Shift>b" } },
+  { "win.import-results", { "<Control><Shift>o" } },
   { "win.show-page::advisor", { "<Alt>1" } },
   { "win.show-page::quotes", { "<Alt>2" } },
   { "win.show-page::machine", { "<Alt>3" } },

@@ -528,7 +528,7 @@ zoom_centre (QmPlotView *self, const QmPlotLayout *layout, double *x, double *y)
   if (index >= 0
       && qm_plot_position (layout, data->points[index].x, data->points[index].y,
                            x, y)
-      && *x >= layout->left && *x <= layout->right && *y >= layout->top
+      && *x >= layout->zero_left && *x <= layout->right && *y >= layout->top
       && *y <= layout->bottom)
     return;
   *x = (layout->left + layout->right) / 2;

@@ -4,16 +4,6 @@
 
 #include "ui/qm-plot-walk.h"
 
-#include <math.h>
-
-static gboolean
-is_drawn (const QmPlotData *data, const QmPlotPoint *point)
-{
-  return (point->flags & QM_PLOT_POINT_HIDDEN) == 0 && isfinite (point->x)
-         && isfinite (point->y) && (!data->x.log || point->x > 0)
-         && (!data->y.log || point->y > 0);
-}
-
 /* Compares points i and j along a way. */
 static int
 compare (const QmPlotData *data, guint i, guint j, gboolean vertical)
@@ -44,14 +34,14 @@ qm_plot_walk (const QmPlotData *data, int from, QmPlotWalk walk)
 
   if (walk == QM_PLOT_WALK_FIRST || walk == QM_PLOT_WALK_LAST || from < 0
       || (guint) from >= data->n_points
-      || !is_drawn (data, &data->points[from]))
+      || !qm_plot_is_drawn (data, (guint) from))
     from = -1;
 
   /* The nearest point on that side of `from`; one pass over the points is
    * cheaper than keeping them sorted. */
   for (guint i = 0; i < data->n_points; i++)
     {
-      if ((int) i == from || !is_drawn (data, &data->points[i]))
+      if ((int) i == from || !qm_plot_is_drawn (data, i))
         continue;
       if (from >= 0
           && (compare (data, i, (guint) from, vertical) > 0) != forward)

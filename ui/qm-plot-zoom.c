@@ -142,9 +142,13 @@ qm_plot_zoom_box (const QmPlotLayout *now,
                   double user_x2,
                   double user_y2)
 {
-  return zoom_of (
-      cut (span_x (now), share_x (now, user_x1), share_x (now, user_x2)),
-      cut (span_y (now), share_y (now, user_y1), share_y (now, user_y2)), all);
+  Span x = span_x (now);
+  Span y = cut (span_y (now), share_y (now, user_y1), share_y (now, user_y2));
+
+  /* A box around zero alone says nothing of the axis beside it. */
+  if (MAX (user_x1, user_x2) > now->left)
+    x = cut (x, share_x (now, user_x1), share_x (now, user_x2));
+  return zoom_of (x, y, all);
 }
 
 static Span
@@ -187,6 +191,9 @@ qm_plot_zoom_reveal (const QmPlotLayout *now,
                      double x,
                      double y)
 {
+  /* Zero stands beside the least that there is. */
+  if (now->x_log && x == 0)
+    x = all->x_min;
   return zoom_of (revealed (span_x (now), to_span (x, now->x_log)),
                   revealed (span_y (now), to_span (y, now->y_log)), all);
 }

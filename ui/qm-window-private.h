@@ -36,7 +36,17 @@ struct _QmWindow
   GtkWidget *question;   /* weak; NULL: nobody is asked about closing */
   GtkWidget *models;     /* weak; NULL: not open */
   GtkFileChooserNative *chooser;
+  guint64 results_stamp; /* of other machines' results as they were read */
 };
+
+/* Results of other machines are those that are there now. */
+void qm_window_note_results (QmWindow *self);
+
+/* Reads the catalog again where the advisor is shown and others came since. */
+void qm_window_refresh_results (QmWindow *self);
+
+/* Takes up results from now on; there is a session. */
+void qm_window_watch_results (QmWindow *self);
 
 /* Actions for the user's own models, for the benchmark of another machine and
  * for what is taken from a result. */

@@ -226,11 +226,14 @@ static void
 renew_advisor (QmWindow *self, const QmCatalog *catalog)
 {
   g_autoptr (QmAdvisor) before = g_steal_pointer (&self->advisor);
+  g_autoptr (QmHostTimes) host = NULL;
   gboolean show_sidebar;
 
   g_object_get (self->page, "show-sidebar", &show_sidebar, NULL);
   self->advisor = qm_advisor_new (catalog);
-  qm_advisor_read_host (self->advisor);
+  /* At once, so that it can be selected again. */
+  host = qm_host_times_load (catalog, NULL);
+  qm_advisor_set_host (self->advisor, host);
   qm_advisor_ask_like (self->advisor, before);
   if (self->book != NULL)
     qm_advisor_set_offers (self->advisor,
@@ -251,6 +254,7 @@ qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog)
   g_return_if_fail (QM_IS_WINDOW (self));
   g_return_if_fail (catalog != NULL);
 
+  qm_window_note_results (self);
   if (self->advisor == NULL)
     open_advisor (self, catalog);
   else
@@ -295,6 +299,8 @@ page_changed_cb (QmWindow *self)
       adw_view_stack_page_set_needs_attention (self->machine_page, FALSE);
       qm_machine_page_focus (self->machine);
     }
+  else
+    qm_window_refresh_results (self);
 }
 
 void
@@ -333,7 +339,7 @@ select_here (QmAdvisor *advisor)
           qm_advice_candidates (qm_advisor_get_advice (advisor, topic), &n);
 
       for (guint i = 0; i < n; i++)
-        if (candidates[i].here)
+        if (candidates[i].here && qm_known (candidates[i].days))
           {
             qm_advisor_select (advisor, topic, i);
             return TRUE;
@@ -402,9 +408,7 @@ qm_window_open_machine (QmWindow *self)
       qm_machine_page_new (catalog, machine, self->session, self->settings));
   g_signal_connect_object (self->machine, "show-plots",
                            G_CALLBACK (show_plots_cb), self, G_CONNECT_SWAPPED);
-  g_signal_connect_object (self->session, "measured",
-                           G_CALLBACK (qm_advisor_read_host), self->advisor,
-                           G_CONNECT_SWAPPED);
+  qm_window_watch_results (self);
   g_signal_connect_object (self->session, "finished", G_CALLBACK (finished_cb),
                            self, G_CONNECT_SWAPPED);
   self->machine_page =

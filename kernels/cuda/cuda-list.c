@@ -35,37 +35,62 @@ read_driver (char *text, size_t size)
   snprintf (text, size, "CUDA %d.%d", version / 1000, version % 1000 / 10);
 }
 
+/* How many GPUs there are, and what is the matter where there are none. */
+static int
+count (QmTrouble *trouble, cudaError_t *code, int *driver, int *runtime)
+{
+  int n = 0;
+
+  *driver = *runtime = 0;
+  *trouble = QM_TROUBLE_NONE;
+  *code = cudaGetDeviceCount (&n);
+  if (*code == cudaSuccess && n > 0)
+    return n;
+  cudaGetLastError ();
+  cudaDriverGetVersion (driver);
+  cudaRuntimeGetVersion (runtime);
+  if (*code == cudaErrorInsufficientDriver)
+    *trouble = *driver == 0 ? QM_TROUBLE_NO_DRIVER : QM_TROUBLE_OLD_DRIVER;
+  else if (*code == cudaSuccess || *code == cudaErrorNoDevice)
+    *trouble = QM_TROUBLE_NO_GPU;
+  else
+    *trouble = QM_TROUBLE_BROKEN;
+  return 0;
+}
+
+QmTrouble
+qm_cuda_absence (int *driver, int *runtime)
+{
+  QmTrouble trouble;
+  cudaError_t code;
+
+  count (&trouble, &code, driver, runtime);
+  return trouble;
+}
+
 /* How many GPUs there are; the reason where there are none. */
 int
 qm_cuda_count (char *why, size_t size)
 {
-  int n = 0;
-  cudaError_t code = cudaGetDeviceCount (&n);
+  int driver, runtime, n;
+  QmTrouble trouble;
+  cudaError_t code;
 
-  if (code == cudaSuccess && n > 0)
-    return n;
-  cudaGetLastError ();
-  if (code == cudaErrorInsufficientDriver)
-    {
-      int driver = 0, runtime = 0;
-
-      cudaDriverGetVersion (&driver);
-      cudaRuntimeGetVersion (&runtime);
-      if (driver == 0)
-        snprintf (why, size, "No NVIDIA driver is installed.");
-      else
-        snprintf (why, size,
-                  "The NVIDIA driver is for CUDA %d.%d; this program needs one "
-                  "for CUDA %d.%d.",
-                  driver / 1000, driver % 1000 / 10, runtime / 1000,
-                  runtime % 1000 / 10);
-    }
-  else if (code == cudaSuccess || code == cudaErrorNoDevice)
+  n = count (&trouble, &code, &driver, &runtime);
+  if (trouble == QM_TROUBLE_NO_DRIVER)
+    snprintf (why, size, "No NVIDIA driver is installed.");
+  else if (trouble == QM_TROUBLE_OLD_DRIVER)
+    snprintf (why, size,
+              "The NVIDIA driver is for CUDA %d.%d; this program needs one "
+              "for CUDA %d.%d.",
+              driver / 1000, driver % 1000 / 10, runtime / 1000,
+              runtime % 1000 / 10);
+  else if (trouble == QM_TROUBLE_NO_GPU)
     snprintf (why, size, "There is no NVIDIA GPU in this machine.");
-  else
+  else if (trouble != QM_TROUBLE_NONE)
     snprintf (why, size, "The NVIDIA driver does not work: %s.",
               cudaGetErrorString (code));
-  return 0;
+  return n;
 }
 
 cudaError_t
@@ -109,6 +134,7 @@ qm_cuda_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size)
       cudaGetLastError ();
       infos[i].target.kind = QM_DEVICE_CUDA;
       snprintf (infos[i].id, sizeof infos[i].id, "cuda:%d", i);
+      infos[i].cause = QM_TROUBLE_BROKEN;
       snprintf (infos[i].trouble, sizeof infos[i].trouble,
                 "cuda:%d cannot be used: %s.", i, cudaGetErrorString (code));
     }

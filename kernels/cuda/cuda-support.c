@@ -39,12 +39,15 @@ qm_cuda_find_trouble (QmDeviceInfo *info, const char *compiled)
   int major = info->capability / 10, minor = info->capability % 10;
 
   info->trouble[0] = '\0';
-  if (info->capability < OLDEST_ARCHITECTURE)
+  info->cause = info->capability < OLDEST_ARCHITECTURE   ? QM_TROUBLE_OLD_GPU
+                : !has_code (compiled, info->capability) ? QM_TROUBLE_NO_CODE
+                                                         : QM_TROUBLE_NONE;
+  if (info->cause == QM_TROUBLE_OLD_GPU)
     snprintf (info->trouble, sizeof info->trouble,
               "%s, an %.60s, has compute capability %d.%d; 8.0 or newer is "
               "needed (Ampere, Ada, Hopper or later).",
               info->id, info->name, major, minor);
-  else if (!has_code (compiled, info->capability))
+  else if (info->cause == QM_TROUBLE_NO_CODE)
     snprintf (info->trouble, sizeof info->trouble,
               "This program was built without code for compute capability "
               "%d.%d, which %s has.",

@@ -9,7 +9,8 @@
 #include "kernels/device.h"
 
 /* Says in `trouble` why a GPU of that name and capability cannot be used, or
- * nothing.  `compiled` lists what kernels were compiled for, as "80 86 90a". */
+ * nothing, and its `cause`.  `compiled` lists what kernels were compiled for,
+ * as "80 86 90a". */
 void qm_cuda_find_trouble (QmDeviceInfo *info, const char *compiled);
 
 #endif

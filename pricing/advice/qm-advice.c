@@ -256,6 +256,7 @@ qm_candidate_within (const QmCandidate *candidate,
                      double deadline_days)
 {
   return candidate->cost_minor >= 0 && qm_known (candidate->days)
+         && !candidate->insufficient
          && (budget_minor < 0 || candidate->cost_minor <= budget_minor)
          && (!qm_known (deadline_days) || candidate->days <= deadline_days);
 }

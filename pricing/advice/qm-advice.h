@@ -26,7 +26,8 @@
  * This machine is a candidate, too, where it was measured and the question has
  * its times, whatever the filters: it is there already, so that its price is 0
  * and its cost what it takes to run, where costs are totals.  It is never
- * recommended, since nobody can buy it, and is on no frontier.
+ * recommended, since nobody can buy it, and is on no frontier.  There is one of
+ * it: to a portfolio that takes more it is insufficient.
  *
  * Building an advice looks at everything but the budget and the deadline;
  * qm_advice_recommend() then costs one pass, so that a slider can call it for
@@ -82,14 +83,16 @@ typedef struct
   const QmPrice *machine_price;
   const QmOffer *gpu_offer; /* the quotes that the prices are of, or NULL */
   const QmOffer *machine_offer;
-  guint here : 1;       /* this machine: costs nothing more, and is not to be
-                           bought */
-  guint foreign : 1;    /* a time of other software than was asked for */
-  guint superseded : 1; /* the place has a time that is better known */
-  guint predicted : 1;  /* days rest on a predicted time */
-  guint claimed : 1;    /* a price is only claimed: see qm_price_is_claimed() */
-  guint eligible : 1;   /* may be recommended: passes the audit, has a price
-                           and a time, and is none of the above */
+  guint here : 1;         /* this machine: costs nothing more, and is not to be
+                             bought */
+  guint insufficient : 1; /* this machine: a portfolio takes more than the one
+                             that there is */
+  guint foreign : 1;      /* a time of other software than was asked for */
+  guint superseded : 1;   /* the place has a time that is better known */
+  guint predicted : 1;    /* days rest on a predicted time */
+  guint claimed : 1;  /* a price is only claimed: see qm_price_is_claimed() */
+  guint eligible : 1; /* may be recommended: passes the audit, has a price
+                         and a time, and is none of the above */
   guint on_frontier : 1; /* no eligible candidate is both cheaper and faster */
 } QmCandidate;
 
@@ -123,7 +126,8 @@ typedef struct
  * For a portfolio of N_i runs a year that take d_i days each on a candidate,
  *   machines = max (at_once, ceil (sum N_i d_i / 365)), and
  *   days     = max (longest d_i, sum N_i d_i / machines),
- * the time that a year's runs take on those machines.
+ * the time that a year's runs take on those machines.  This machine is one
+ * whatever that says, so that a year's runs may take it more than a year.
  *
  * Returns: (transfer full): the advice, or NULL with an error where a model or
  *   GPU of the question is not in the catalog. */
@@ -180,7 +184,8 @@ gboolean qm_candidate_is_whole (const QmCandidate *candidate);
  * its verdict: foreign, superseded or claimed. */
 gboolean qm_candidate_is_aside (const QmCandidate *candidate);
 
-/* Whether a candidate may be bought within the limits. */
+/* Whether a candidate would do within the limits: may be bought or, as this
+ * machine, be used. */
 gboolean qm_candidate_within (const QmCandidate *candidate,
                               gint64 budget_minor,
                               double deadline_days);

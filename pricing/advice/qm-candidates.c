@@ -244,8 +244,9 @@ set_interval (QmCandidate *candidate, const QmMeasurement *measurement)
   candidate->days_high = predicted ? measurement->days_high : NAN;
 }
 
+/* A candidate with its time and audit, but no costs yet. */
 static QmCandidate
-candidate_of (Builder *builder, const QmSelected *selected)
+timed (const QmSelected *selected)
 {
   const QmMeasurement *measurement = selected->measurement;
   QmCandidate candidate = { 0 };
@@ -263,8 +264,6 @@ candidate_of (Builder *builder, const QmSelected *selected)
       qm_audit_measurement (measurement, &candidate.implied_utilization);
   if (qm_known (candidate.implied_utilization))
     candidate.audited = measurement;
-  set_prices (builder, &candidate);
-  finish (builder->question, &candidate, candidate.days);
   return candidate;
 }
 
@@ -294,9 +293,10 @@ build_single (Builder *builder, const char *model, GArray *candidates)
 
   for (guint i = 0; i < selection->len; i++)
     {
-      QmCandidate candidate =
-          candidate_of (builder, &g_array_index (selection, QmSelected, i));
+      QmCandidate candidate = timed (&g_array_index (selection, QmSelected, i));
 
+      set_prices (builder, &candidate);
+      finish (builder->question, &candidate, candidate.days);
       append (builder, &candidate, candidate.days, candidates);
     }
 }
@@ -343,43 +343,54 @@ time_here (Builder *builder, const QmMeasurement *time, gboolean *foreign)
   return predicted;
 }
 
-/* Appends this machine, which no filter of what may be bought leaves out. */
-static void
-append_here (Builder *builder, const char *model, GArray *candidates)
+/* The times of this machine that answer the question for one model, of the same
+ * form as a selection: at most one at each place. */
+static GArray *
+select_here (Builder *builder, const char *model)
 {
-  const QmQuestion *question = builder->question;
+  GArray *selection = g_array_new (FALSE, FALSE, sizeof (QmSelected));
   const QmMeasurement *times;
-  guint n = 0;
+  guint n;
 
-  if (question->host == NULL)
-    return;
-  times = qm_host_times_list (question->host, &n);
+  times = qm_host_times_list (builder->question->host, &n);
   for (guint i = 0; i < n; i++)
     {
-      gboolean foreign = FALSE;
-      const QmMeasurement *time =
-          strcmp (times[i].model->id, model) == 0
-                  && times[i].settings == question->settings
-              ? time_here (builder, &times[i], &foreign)
-              : NULL;
-      QmCandidate candidate = { .here = TRUE, .machines = 1 };
+      QmSelected selected = { 0 };
 
-      if (time == NULL)
+      if (strcmp (times[i].model->id, model) != 0
+          || times[i].settings != builder->question->settings)
         continue;
-      candidate.gpu = time->gpu;
-      candidate.gpus = time->gpus;
-      candidate.measurement = time;
-      candidate.foreign = !!foreign;
-      candidate.days = time->days;
-      set_interval (&candidate, time);
-      candidate.verdict =
-          qm_audit_measurement (time, &candidate.implied_utilization);
-      if (qm_known (candidate.implied_utilization))
-        candidate.audited = time;
-      set_cost (question, &candidate, 0);
-      finish (question, &candidate, candidate.days);
-      candidate.eligible = FALSE;
-      g_array_append_val (candidates, candidate);
+      selected.measurement = time_here (builder, &times[i], &selected.foreign);
+      if (selected.measurement != NULL)
+        g_array_append_val (selection, selected);
+    }
+  return selection;
+}
+
+/* Appends this machine, which no filter of what may be bought leaves out. */
+static void
+append_here (const QmQuestion *question,
+             QmCandidate candidate,
+             double machine_days,
+             GArray *candidates)
+{
+  candidate.here = TRUE;
+  set_cost (question, &candidate, 0);
+  finish (question, &candidate, machine_days);
+  candidate.eligible = FALSE;
+  g_array_append_val (candidates, candidate);
+}
+
+static void
+build_single_here (Builder *builder, const char *model, GArray *candidates)
+{
+  g_autoptr (GArray) selection = select_here (builder, model);
+
+  for (guint i = 0; i < selection->len; i++)
+    {
+      QmCandidate candidate = timed (&g_array_index (selection, QmSelected, i));
+
+      append_here (builder->question, candidate, candidate.days, candidates);
     }
 }
 
@@ -486,38 +497,42 @@ add_run (QmCandidate *candidate,
 
 /* How long so many machines take. */
 static double
-days_of (const Sum *sum, double machines)
+days_of (const Sum *sum, int machines)
 {
   return MAX (sum->longest, sum->machine_days / machines);
 }
 
-/* Machines and days of a portfolio; see qm_advice_new(). */
+/* Machines and days of a portfolio; see qm_advice_new().  Of this machine there
+ * is one, whether or not that is enough. */
 static void
 set_portfolio_days (QmCandidate *candidate, int at_once, const Sums *sums)
 {
   double machine_days = sums->stated.machine_days;
   double machines = MAX (at_once, ceil (machine_days / QM_DAYS_PER_YEAR));
 
-  candidate->machines = at_once;
   candidate->days = candidate->days_low = candidate->days_high = NAN;
+  candidate->machines = candidate->here ? 1 : at_once;
+  candidate->insufficient = candidate->here && machines > 1;
   /* Beyond that there is no machine room, nor an int. */
   if (!qm_known (machine_days) || machines > 1e6)
     return;
-  candidate->machines = (int) machines;
-  candidate->days = days_of (&sums->stated, machines);
+  if (!candidate->here)
+    candidate->machines = (int) machines;
+  candidate->days = days_of (&sums->stated, candidate->machines);
   if (!candidate->predicted)
     return;
-  candidate->days_low = days_of (&sums->low, machines);
-  candidate->days_high = days_of (&sums->high, machines);
+  candidate->days_low = days_of (&sums->low, candidate->machines);
+  candidate->days_high = days_of (&sums->high, candidate->machines);
 }
 
 static void
 build_place (Builder *builder,
              Place place,
+             gboolean here,
              GPtrArray *tables,
              GArray *candidates)
 {
-  QmCandidate candidate = { 0 };
+  QmCandidate candidate = { .here = !!here };
   Sums sums = { 0 };
 
   candidate.gpu = place.gpu;
@@ -529,6 +544,12 @@ build_place (Builder *builder,
              g_hash_table_lookup (g_ptr_array_index (tables, i), &place),
              &sums);
   set_portfolio_days (&candidate, builder->question->at_once, &sums);
+  if (here)
+    {
+      append_here (builder->question, candidate, sums.stated.machine_days,
+                   candidates);
+      return;
+    }
   set_prices (builder, &candidate);
   finish (builder->question, &candidate, sums.stated.machine_days);
   append (builder, &candidate, sums.stated.machine_days, candidates);
@@ -549,12 +570,18 @@ build_predicted_places (Builder *builder,
 
       if (selected->prediction != NULL
           && g_hash_table_add (seen, g_memdup2 (&place, sizeof place)))
-        build_place (builder, place, tables, candidates);
+        build_place (builder, place, FALSE, tables, candidates);
     }
 }
 
+/* Appends every place that has a time of any run, in the order of the `n` times
+ * that are known: those of what may be bought, or of this machine. */
 static void
-build_portfolio (Builder *builder, GArray *candidates)
+build_portfolio (Builder *builder,
+                 gboolean here,
+                 const QmMeasurement *times,
+                 size_t n,
+                 GArray *candidates)
 {
   const GArray *runs = builder->question->runs;
   g_autoptr (GPtrArray) selections =
@@ -563,14 +590,12 @@ build_portfolio (Builder *builder, GArray *candidates)
       g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
   g_autoptr (GHashTable) seen =
       g_hash_table_new_full (place_hash, place_equal, g_free, NULL);
-  size_t n;
-  const QmMeasurement *measurements =
-      qm_catalog_measurements (builder->catalog, &n);
 
   for (guint i = 0; i < runs->len; i++)
     {
+      const char *model = g_array_index (runs, QmRun, i).model;
       GArray *selection =
-          select_times (builder, g_array_index (runs, QmRun, i).model);
+          here ? select_here (builder, model) : select_times (builder, model);
 
       g_ptr_array_add (selections, selection);
       g_ptr_array_add (tables, best_by_place (selection));
@@ -578,17 +603,41 @@ build_portfolio (Builder *builder, GArray *candidates)
 
   for (size_t i = 0; i < n; i++)
     {
-      Place place = { measurements[i].gpu, measurements[i].gpus };
+      Place place = { times[i].gpu, times[i].gpus };
       gboolean used = FALSE;
 
       for (guint t = 0; t < tables->len && !used; t++)
         used = g_hash_table_contains (g_ptr_array_index (tables, t), &place);
       if (used && g_hash_table_add (seen, g_memdup2 (&place, sizeof place)))
-        build_place (builder, place, tables, candidates);
+        build_place (builder, place, here, tables, candidates);
     }
   for (guint i = 0; i < selections->len; i++)
     build_predicted_places (builder, g_ptr_array_index (selections, i), tables,
                             seen, candidates);
+}
+
+/* What may be bought, and then this machine. */
+static void
+build (Builder *builder, GArray *candidates)
+{
+  const QmQuestion *question = builder->question;
+  gboolean portfolio = question->runs != NULL && question->runs->len > 0;
+  const QmMeasurement *times;
+  guint n_here;
+  size_t n;
+
+  times = qm_catalog_measurements (builder->catalog, &n);
+  if (portfolio)
+    build_portfolio (builder, FALSE, times, n, candidates);
+  else
+    build_single (builder, question->model, candidates);
+  if (question->host == NULL)
+    return;
+  times = qm_host_times_list (question->host, &n_here);
+  if (portfolio)
+    build_portfolio (builder, TRUE, times, n_here, candidates);
+  else
+    build_single_here (builder, question->model, candidates);
 }
 
 GArray *
@@ -609,13 +658,7 @@ qm_candidates_build (const QmCatalog *catalog,
                       .pairs = pairs,
                       .predictions = predictions };
 
-  if (question->runs != NULL && question->runs->len > 0)
-    build_portfolio (&builder, candidates);
-  else
-    {
-      build_single (&builder, question->model, candidates);
-      append_here (&builder, question->model, candidates);
-    }
+  build (&builder, candidates);
   g_clear_pointer (&builder.forecasts, qm_forecasts_free);
   return candidates;
 }

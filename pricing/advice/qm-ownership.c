@@ -58,7 +58,8 @@ qm_owned_of_candidate (const QmCandidate *candidate, QmOwned *owned)
                                  .currency = "USD" },
                       .machines = candidate->machines,
                       .gpus = candidate->gpus,
-                      .gpu_watts = candidate->gpu->tdp_w };
+                      .gpu_watts = candidate->gpu->tdp_w,
+                      .here = candidate->here };
   return TRUE;
 }
 
@@ -264,7 +265,7 @@ add_purchase (Sum *sum, QmOwnership *ownership, gint64 *net)
         -scale (sum, ownership->price, settings->discount_ppm, QM_PPM);
   *net = ownership->price;
   add (sum, net, ownership->discount);
-  if (has (sum, QM_OWNERSHIP_SHIPPING))
+  if (has (sum, QM_OWNERSHIP_SHIPPING) && !sum->owned->here)
     ownership->shipping =
         scale (sum, settings->shipping_minor, sum->owned->machines, 1);
   goods = *net;

@@ -132,6 +132,7 @@ typedef struct
   int machines;
   int gpus;         /* in one machine */
   double gpu_watts; /* of one at full power; NaN: unknown */
+  gboolean here;    /* not to be bought: nothing is shipped */
 } QmOwned;
 
 /* What a candidate of an advice buys.

@@ -36,6 +36,13 @@ is_unpriced (const QmCandidate *candidate)
          && candidate->machine_price == NULL && qm_known (candidate->days);
 }
 
+/* This machine in a portfolio of which it has not all times. */
+static gboolean
+is_untimed_here (const QmCandidate *candidate)
+{
+  return candidate->here && !qm_known (candidate->days);
+}
+
 static gboolean
 is_measured (const QmCandidate *candidate)
 {
@@ -255,6 +262,20 @@ note_claimed (GStrvBuilder *builder, const QmAdvice *advice)
       }
 }
 
+static void
+note_untimed_here (GStrvBuilder *builder, const QmAdvice *advice)
+{
+  g_autofree char *names = names_of (advice, is_untimed_here);
+
+  if (names != NULL)
+    /* Translators: names of GPUs. */
+    add_note (builder,
+              g_strdup_printf (_ ("This machine (%s): not all of these models "
+                                  "were measured here, so that what a year’s "
+                                  "runs take it is not known."),
+                               names));
+}
+
 static gboolean
 is_uncounted (const QmCandidate *candidate)
 {
@@ -302,6 +323,7 @@ qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
   qm_prose_note_predictions (builder, advice, question);
   note_superseded (builder, advice);
   note_foreign (builder, advice, question);
+  note_untimed_here (builder, advice);
   note_unpriced (builder, advice);
   note_claimed (builder, advice);
   return g_strv_builder_end (builder);

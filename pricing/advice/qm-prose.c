@@ -303,19 +303,28 @@ alternative_cheaper (const QmCandidate *best, const QmCandidate *other)
                           what, cost, days);
 }
 
-/* The fastest of this machine's times, or NULL. */
-static const QmCandidate *
+/* Whether this machine `a` is more of an alternative than `b`. */
+static gboolean
+is_better_here (const QmCandidate *a, const QmCandidate *b)
+{
+  if (a->insufficient != b->insufficient)
+    return !a->insufficient;
+  return a->days < b->days;
+}
+
+/* This machine, the fastest way that is sufficient, or -1. */
+static int
 find_here (const QmAdvice *advice)
 {
-  const QmCandidate *found = NULL;
+  int found = -1;
   guint n;
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
   for (guint i = 0; i < n; i++)
     if (candidates[i].here && !candidates[i].foreign
         && qm_known (candidates[i].days)
-        && (found == NULL || candidates[i].days < found->days))
-      found = &candidates[i];
+        && (found < 0 || is_better_here (&candidates[i], &candidates[found])))
+      found = (int) i;
   return found;
 }
 
@@ -327,6 +336,16 @@ alternative_here (const QmCandidate *best, const QmCandidate *here)
   g_autofree char *days = qm_format_days (here->days);
   g_autofree char *saved = NULL;
 
+  if (here->insufficient && here->days > QM_DAYS_PER_YEAR)
+    /* Translators: "This machine (1 × …)", a time of more than a year. */
+    return g_strdup_printf (_ ("%s is paid for, but not enough: a year’s runs "
+                               "take it %s."),
+                            what, days);
+  if (here->insufficient)
+    /* Translators: "This machine (1 × …)". */
+    return g_strdup_printf (_ ("%s is paid for, but not enough: there is one, "
+                               "and more trainings are to run at once."),
+                            what);
   if (best == NULL)
     /* Translators: "This machine (1 × …)", training time. */
     return g_strdup_printf (_ ("Buy nothing: %s is paid for and takes %s."),
@@ -342,43 +361,55 @@ alternative_here (const QmCandidate *best, const QmCandidate *here)
                           what, days, saved);
 }
 
+/* Sentences and which candidates they are about. */
+typedef struct
+{
+  GPtrArray *sentences;
+  int *indices; /* NULL: nobody asks */
+} Alternatives;
+
+/* Takes the sentence; NULL is none. */
+static void
+add_alternative (Alternatives *alternatives, char *sentence, int index)
+{
+  if (sentence == NULL)
+    return;
+  if (alternatives->indices != NULL)
+    alternatives->indices[alternatives->sentences->len] = index;
+  g_ptr_array_add (alternatives->sentences, sentence);
+}
+
 GStrv
 qm_prose_alternatives (const QmAdvice *advice,
-                       const QmRecommendation *recommendation)
+                       const QmRecommendation *recommendation,
+                       int indices[QM_PROSE_ALTERNATIVES])
 {
-  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
+  Alternatives found = { NULL, indices };
   const QmCandidate *best, *other;
+  int here;
 
   g_return_val_if_fail (advice != NULL && recommendation != NULL, NULL);
 
+  found.sentences = g_ptr_array_new ();
   best = nth (advice, recommendation->best);
   if (best != NULL)
     {
-      g_autofree char *runner_up = NULL;
-      g_autofree char *faster = NULL;
-      g_autofree char *cheaper = NULL;
-
       if ((other = nth (advice, recommendation->runner_up)) != NULL)
-        runner_up = alternative_runner_up (other);
+        add_alternative (&found, alternative_runner_up (other),
+                         recommendation->runner_up);
       if ((other = nth (advice, recommendation->faster)) != NULL)
-        faster = alternative_faster (best, other);
+        add_alternative (&found, alternative_faster (best, other),
+                         recommendation->faster);
       if ((other = nth (advice, recommendation->cheaper)) != NULL)
-        cheaper = alternative_cheaper (best, other);
-      if (runner_up != NULL)
-        g_strv_builder_add (builder, runner_up);
-      if (faster != NULL)
-        g_strv_builder_add (builder, faster);
-      if (cheaper != NULL)
-        g_strv_builder_add (builder, cheaper);
+        add_alternative (&found, alternative_cheaper (best, other),
+                         recommendation->cheaper);
     }
-  other = find_here (advice);
+  here = find_here (advice);
+  other = nth (advice, here);
   if (other != NULL)
-    {
-      g_autofree char *here = alternative_here (best, other);
-
-      g_strv_builder_add (builder, here);
-    }
-  return g_strv_builder_end (builder);
+    add_alternative (&found, alternative_here (best, other), here);
+  g_ptr_array_add (found.sentences, NULL);
+  return (GStrv) g_ptr_array_free (found.sentences, FALSE);
 }
 
 char *

@@ -25,11 +25,16 @@ char *qm_prose_reason (const QmAdvice *advice,
                        const QmQuestion *question,
                        const QmRecommendation *recommendation);
 
+/* No more alternatives than this are told of. */
+#define QM_PROSE_ALTERNATIVES 4
+
 /* What the alternatives are worth, one sentence an element: the runner-up, the
  * next faster and the next cheaper machine, and to wait for this one, in this
- * order, those that exist.  (transfer full) */
+ * order, those that exist.  `indices` (may be NULL) receives the candidate that
+ * each is about.  (transfer full) */
 GStrv qm_prose_alternatives (const QmAdvice *advice,
-                             const QmRecommendation *recommendation);
+                             const QmRecommendation *recommendation,
+                             int indices[QM_PROSE_ALTERNATIVES]);
 
 /* What must be known before trusting the answer: that it rests on a prediction,
  * an impossible or doubtful time, a candidate left out for one, the age of the

@@ -100,6 +100,11 @@ class Bench(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertIn('--device cpu', result.stderr)
         self.assertTrue(result.stdout.startswith('cpu'))
+        why = json.loads(bench('devices', '--json', env={
+            **os.environ, 'CUDA_VISIBLE_DEVICES': ''}).stdout)['no_gpu']
+        self.assertIn(why['cause'], ('no-cuda', 'no-driver', 'old-driver',
+                                     'no-gpu', 'broken'))
+        self.assertIn(why['reason'], result.stderr)
         result = bench('run', *self.tiny(), '--json',
                        env={**os.environ, 'CUDA_VISIBLE_DEVICES': ''})
         self.assertEqual(json.loads(result.stdout)['device']['id'], 'cpu')

@@ -117,6 +117,22 @@ class Framework(unittest.TestCase):
         self.assertIn('PyTorch 2.11.0, Transformers 5.17.0', text)
         self.assertIn('100 steps take', text)
 
+    def test_events(self):
+        """It lives while Python works, and tells what it hears."""
+        lines = list(map(json.loads, self.run_with(
+            'time.sleep(2.6); say(result=result)', '--events').stdout.splitlines()))
+        for line in lines:
+            self.documented(line)
+        names = [line['event'] for line in lines]
+        self.assertEqual([names[0], *names[-2:]], ['begin', 'result', 'end'])
+        self.assertGreaterEqual(names.count('alive'), 2)
+        self.assertIsNone(lines[0]['device'])
+        progress, = [line for line in lines if line['event'] == 'progress']
+        self.assertEqual((progress['done'], progress['note']),
+                         (0.5, 'half of it'))
+        self.assertEqual(set(lines[-2]) - {'event'},
+                         set(self.get('say(result=result)')))
+
     def test_question(self):
         saved = self.path('question')
         lines = (f'json.dump(question, open({saved!r}, "w"))\n'

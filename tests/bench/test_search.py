@@ -33,6 +33,9 @@ SLOW = dict(CONFIG, hidden_size=256, num_hidden_layers=2,
             intermediate_size=1024)
 SLOW_RECIPE = dict(RECIPE, sequence_length=64)
 
+# How often a search is killed at a moment that nobody chose.
+KILLS = int(os.environ.get('QM_TEST_KILLS', 50))
+
 # What is another number in every run.
 TIMES = {'time', 'pass', 'update', 'step', 'days', 'model_tflops', 'phases_s',
          'allocated_bytes', 'device'}
@@ -222,6 +225,7 @@ class Search(unittest.TestCase):
         self.assertEqual(line['memory_limit_bytes'], cap)
         self.assertGreater(line['needs_bytes'], cap)
         self.assertIn('needs', line['reason'])
+        self.assertEqual(line['cause'], 'memory')
         shown = [line for line in json.loads(result.stdout)['configurations']
                  if line['status'] == 'infeasible']
         self.assertEqual(shown[0]['needs_bytes'], line['needs_bytes'])
@@ -234,7 +238,7 @@ class Search(unittest.TestCase):
                              for line in before))
 
     def test_killed_at_any_moment(self):
-        """Fifty times, at random; what is in the file at the end is what a
+        """KILLS times, at random; what is in the file at the end is what a
         search writes that nobody disturbs."""
         chance = random.Random(4)
         options = ('--memory', self.cap(), '--repeat', 3)
@@ -245,7 +249,7 @@ class Search(unittest.TestCase):
         wanted = without_times(undisturbed)
         self.assertGreater(len(wanted), 3)
         killed = torn = rounds = 0
-        while killed < 50:
+        while killed < KILLS:
             results = self.path(f'{rounds}.jsonl')
             rounds += 1
             done = False
@@ -257,7 +261,7 @@ class Search(unittest.TestCase):
                 try:
                     _, said = process.communicate(
                         timeout=chance.uniform(0, takes * 0.6)
-                        if killed < 50 else 60)
+                        if killed < KILLS else 60)
                     self.assertEqual(process.returncode, 0, said)
                     done = True
                 except subprocess.TimeoutExpired:
@@ -400,6 +404,12 @@ class Search(unittest.TestCase):
         self.assertEqual([(line['status'], line['micro_batch'])
                           for line in lines], [('failed', 8), ('measured', 4)])
         self.assertIn('signal 9', lines[0]['reason'])
+        self.assertEqual((lines[0]['cause'], lines[0]['signal']),
+                         ('signal', 9))
+        told = self.events('--methods', 'free-lunch', '--dry-run',
+                           config=SLOW, recipe=SLOW_RECIPE)
+        known, = [line for line in told if line.get('status') == 'failed']
+        self.assertEqual((known['cause'], known['signal']), ('signal', 9))
         slow = dict(config=SLOW, recipe=SLOW_RECIPE)
         self.search('--methods', 'free-lunch', **slow)
         self.assertEqual(len(lines_of(self.results)), 2)
@@ -491,11 +501,18 @@ class Search(unittest.TestCase):
         self.assertFalse(naive[0]['fits'])
         self.assertIn('needs', naive[0]['reason'])
         self.assertIn('needs', naive[1]['reason'])
+        for line in naive:
+            self.assertEqual((line['cause'], line['memory']),
+                             ('memory', 'device'))
+            self.assertGreater(line['needs_bytes'], line['available_bytes'])
 
     def test_busy_dry_run(self):
         with open(self.results, 'w') as file:
             fcntl.flock(file, fcntl.LOCK_EX)
+            told = self.events('--dry-run', status=1)
             result = self.search('--dry-run', '--events', status=1)
+        self.assertEqual([(line['event'], line['cause'], line['file'])
+                          for line in told], [('error', 'busy', self.results)])
         self.assertIn('another search', result.stderr)
 
     def test_last(self):

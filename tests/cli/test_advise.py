@@ -15,8 +15,9 @@ CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
                   "cost_usd", "days",
                   "experiment_cost_usd", "source", "provenance", "engine",
                   "engine_version", "measured_on", "days_low", "days_high",
-                  "predicted", "prediction", "predicted_from", "implied_utilization", "verdict",
-                  "here", "foreign", "superseded", "claimed", "eligible",
+                  "predicted", "prediction", "predicted_from",
+                  "implied_utilization", "verdict", "here", "insufficient",
+                  "foreign", "superseded", "claimed", "eligible",
                   "on_frontier", "within_limits", "prices"]
 OUTCOME_KEYS = ["outcome", "headline", "reason", "alternatives", "warnings",
                 "notes", "runner_up", "faster", "cheaper", "would_do", "denied"]

@@ -6,6 +6,8 @@ The catalog has results of an H200 that are made up for tests.
 
 import json
 import os
+import re
+import socket
 
 import harness
 
@@ -67,6 +69,38 @@ class MeasuredTest(harness.CommandLineTest):
                             for row in rows))
         self.assertIn("PyTorch 2.11.0", text)
         self.assertIn("Quartermaster 0.1.0", text)
+
+    def test_this_machine(self):
+        """What was measured here is a candidate, also for a year's runs."""
+        lines = [dict(best(model, "quartermaster"), days=days)
+                 for model, days in (("pythia-1b", 100), ("vit-large", 20))]
+        host = re.sub(r"[^A-Za-z0-9_-]", "-",
+                      socket.gethostname().split(".")[0])
+        self.user_file(os.path.join("measurements", host + ".jsonl"),
+                       "".join(json.dumps(one) + "\n" for one in lines))
+        for runs, at_once, days, insufficient in (
+                ("pythia-1b=3,vit-large=2", "1", 340, False),
+                ("pythia-1b=3,vit-large=2", "2", 340, True),
+                ("pythia-1b=4", "1", 400, True),
+                ("pythia-1b=1,pythia-410m=1", "1", None, False)):
+            answer = self.ask("--runs", runs, "--at-once", at_once,
+                              "--times-of", "quartermaster", "--budget", "1",
+                              expect=1)
+            here, = [one for one in answer["candidates"] if one["here"]]
+            self.assertEqual(
+                (here["days"], here["machines"], here["price_usd"],
+                 here["insufficient"], here["within_limits"]),
+                (days, 1, 0, insufficient, days == 340 and not insufficient),
+                runs)
+            self.assertFalse(here["eligible"])
+        text = self.run_program("advise", "--runs", "pythia-1b=4",
+                                "--times-of", "quartermaster", "--budget",
+                                "50k").text
+        self.assertIn("is paid for, but not enough: a year", text)
+        left_out = self.ask("--runs", "pythia-1b=4", "--no-this-machine",
+                            "--budget", "1M")
+        self.assertFalse([one for one in left_out["candidates"]
+                          if one["here"]])
 
     def test_whose(self):
         self.user_file("prices.csv", PRICE)

@@ -203,6 +203,7 @@ test_names (void)
   QmDevice *device;
   QmError error = { 0 };
   char note[128];
+  int driver, runtime;
   size_t n = qm_device_list (infos, 8, note, sizeof note);
 
   check_case ("names");
@@ -210,6 +211,7 @@ test_names (void)
   CHECK_STRING (infos[n - 1].id, "cpu");
   CHECK (infos[n - 1].memory_bytes > 0 && infos[n - 1].processors > 0);
   CHECK (n > 1 || note[0] != '\0');
+  CHECK ((n > 1) == (qm_device_absence (&driver, &runtime) == QM_TROUBLE_NONE));
   CHECK_INT (qm_device_open ("gpu", &device, &error), QM_STATUS_NOT_FOUND);
   CHECK_CONTAINS (error.message, "'gpu'");
   CHECK (qm_device_open ("cuda:4711", &device, &error) != QM_OK);
@@ -270,6 +272,10 @@ test_support (void)
       qm_cuda_find_trouble (&info, cases[i].compiled);
       CHECK_CONTAINS (info.trouble, cases[i].trouble);
       CHECK ((info.trouble[0] == '\0') == (cases[i].trouble[0] == '\0'));
+      CHECK_STRING (qm_trouble_name (info.cause),
+                    cases[i].trouble[0] == '\0' ? "none"
+                    : cases[i].capability < 80  ? "old-gpu"
+                                                : "no-code");
     }
 }
 

@@ -239,7 +239,7 @@ test_audited_times (void)
   g_assert_cmpint (found.faster, ==, faster);
   g_assert_cmpint (found.cheaper, ==, cheaper);
 
-  alternatives = qm_prose_alternatives (advice, &found);
+  alternatives = qm_prose_alternatives (advice, &found, NULL);
   g_assert_cmpuint (g_strv_length (alternatives), ==, 3);
   g_assert_cmpstr (alternatives[1], ==,
                    "Next faster: 8 × RTX A6000 costs $17,900 more and saves "

@@ -257,7 +257,7 @@ last_alternative (double days, gint64 budget)
   g_autoptr (QmQuestion) question = ask (times, QM_TIMES_OF_PYTORCH);
   g_autoptr (QmAdvice) advice = answer (question);
   QmRecommendation found = qm_advice_recommend (advice, budget, NAN);
-  g_auto (GStrv) lines = qm_prose_alternatives (advice, &found);
+  g_auto (GStrv) lines = qm_prose_alternatives (advice, &found, NULL);
   guint n = g_strv_length (lines);
 
   g_assert_cmpuint (n, >, 0);
@@ -301,6 +301,180 @@ test_other_software (void)
   find (other, 0);
 }
 
+static QmQuestion *
+ask_runs (QmHostTimes *times, double of_first, double of_second)
+{
+  QmQuestion *question = ask (times, QM_TIMES_OF_QUARTERMASTER);
+
+  qm_question_add_run (question, "pythia-1b", of_first);
+  if (of_second > 0)
+    qm_question_add_run (question, "vit-large", of_second);
+  return question;
+}
+
+static QmHostTimes *
+two_times (void)
+{
+  return times_of (
+      line_of ("pythia-1b", "measured", "free-lunch", "a6000", 4, 90),
+      line_of ("vit-large", "measured", "free-lunch", "a6000", 4, 20), NULL);
+}
+
+/* The one machine that there is, with all its runs one after the other. */
+static void
+test_portfolio (void)
+{
+  g_autoptr (QmHostTimes) times = two_times ();
+  g_autoptr (QmQuestion) question = ask_runs (times, 3, 4);
+  g_autoptr (QmAdvice) advice = answer (question);
+  const QmCandidate *here = find (advice, 1);
+  g_autofree char *name = qm_prose_candidate (here);
+
+  g_assert_cmpint (here->machines, ==, 1);
+  g_assert_cmpfloat (here->days, ==, 3 * 90 + 4 * 20);
+  g_assert_cmpint (here->price_minor, ==, 0);
+  g_assert_cmpint (here->cost_minor, ==, 0);
+  g_assert_cmpfloat (here->experiment_cost, ==, 0);
+  g_assert_cmpfloat (here->measurement->days, ==, 90);
+  g_assert_true (here->implied_utilization > 0);
+  g_assert_false (here->insufficient);
+  g_assert_false (here->eligible);
+  g_assert_false (here->on_frontier);
+  g_assert_true (qm_candidate_within (here, 0, NAN));
+  g_assert_false (qm_candidate_within (here, 0, 349));
+  g_assert_true (g_str_has_prefix (name, "This machine (1 × "));
+}
+
+/* What takes more than there is does not get more of it. */
+static void
+test_portfolio_too_large (void)
+{
+  const struct
+  {
+    double runs;
+    int at_once;
+    gboolean insufficient;
+    const char *prose;
+  } cases[] = {
+    { 4, 1, FALSE, NULL },
+    { 5, 1, TRUE, "a year’s runs take it" },
+    { 1, 2, TRUE, "more trainings are to run at once" },
+    { 1e9, 1, TRUE, NULL },
+  };
+  g_autoptr (QmHostTimes) times = two_times ();
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (QmQuestion) question = ask_runs (times, cases[i].runs, 0);
+      g_autoptr (QmAdvice) advice = NULL;
+      g_auto (GStrv) lines = NULL;
+      QmRecommendation found;
+      const QmCandidate *here;
+      guint n;
+
+      question->at_once = cases[i].at_once;
+      advice = answer (question);
+      here = find (advice, 1);
+      g_assert_cmpint (here->machines, ==, 1);
+      g_assert_cmpint (here->insufficient, ==, cases[i].insufficient);
+      g_assert_cmpint (qm_candidate_within (here, 0, NAN), ==,
+                       !cases[i].insufficient);
+      found = qm_advice_recommend (advice, -1, NAN);
+      lines = qm_prose_alternatives (advice, &found, NULL);
+      n = g_strv_length (lines);
+      if (cases[i].prose != NULL)
+        {
+          g_assert_cmpuint (n, >, 0);
+          g_assert_nonnull (strstr (lines[n - 1], cases[i].prose));
+          g_assert_true (g_str_has_prefix (lines[n - 1], "This machine (1 ×"));
+        }
+    }
+}
+
+/* Where not all its models were measured, its time is not known. */
+static void
+test_portfolio_unmeasured (void)
+{
+  g_autoptr (QmHostTimes) times =
+      times_of (line_of ("pythia-1b", "measured", "free-lunch", "a6000", 4, 90),
+                NULL, NULL);
+  g_autoptr (QmQuestion) question = ask_runs (times, 1, 1);
+  g_autoptr (QmAdvice) advice = answer (question);
+  g_auto (GStrv) notes = qm_prose_notes (advice, question);
+  QmRecommendation found = qm_advice_recommend (advice, -1, NAN);
+  g_auto (GStrv) lines = qm_prose_alternatives (advice, &found, NULL);
+  const QmCandidate *here = find (advice, 1);
+  gboolean told = FALSE;
+
+  g_assert_true (isnan (here->days));
+  g_assert_cmpint (here->machines, ==, 1);
+  g_assert_false (qm_candidate_within (here, -1, NAN));
+  for (guint i = 0; notes[i] != NULL; i++)
+    told |= strstr (notes[i], "not all of these models were measured") != NULL;
+  g_assert_true (told);
+  for (guint i = 0; lines[i] != NULL; i++)
+    g_assert_null (strstr (lines[i], "This machine"));
+}
+
+/* The recommendation to a portfolio is the same as without it. */
+static void
+test_portfolio_recommendation (void)
+{
+  g_autoptr (QmHostTimes) times = two_times ();
+  g_autoptr (QmQuestion) question = ask_runs (times, 3, 4);
+  g_autoptr (QmQuestion) without = ask_runs (NULL, 3, 4);
+  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmAdvice) plain = answer (without);
+  const gint64 budgets[] = { 0, 4000000, 100000000, -1 };
+
+  find (plain, 0);
+  for (gsize i = 0; i < G_N_ELEMENTS (budgets); i++)
+    {
+      QmRecommendation a = qm_advice_recommend (advice, budgets[i], NAN);
+      QmRecommendation b = qm_advice_recommend (plain, budgets[i], NAN);
+
+      g_assert_cmpmem (&a, sizeof a, &b, sizeof b);
+    }
+}
+
+/* In all it costs what it takes to run, as much in a portfolio as alone, and
+ * nothing is shipped. */
+static void
+test_portfolio_total (void)
+{
+  g_autoptr (QmHostTimes) times = two_times ();
+  g_autoptr (QmQuestion) question = ask_runs (times, 3, 4);
+  QmOwnershipSettings settings = qm_ownership_settings_default ();
+  QmOwnership sum;
+  QmOwned owned;
+
+  settings.parts = QM_OWNERSHIP_ELECTRICITY | QM_OWNERSHIP_SHIPPING;
+  settings.shipping_minor = 100000;
+  for (int alone = 0; alone < 2; alone++)
+    {
+      g_autoptr (QmAdvice) advice = NULL;
+      const QmCandidate *here;
+
+      qm_question_set_ownership (question, &settings);
+      if (alone)
+        g_clear_pointer (&question->runs, g_array_unref);
+      advice = answer (question);
+      here = find (advice, 1);
+      settings.lifetime_years = question->lifetime_years;
+      g_assert_true (qm_owned_of_candidate (here, &owned));
+      g_assert_true (qm_ownership_compute (&settings, &owned, &sum, NULL));
+      g_assert_cmpint (here->price_minor, ==, 0);
+      g_assert_cmpint (sum.shipping, ==, 0);
+      g_assert_cmpint (sum.electricity, >, 0);
+      g_assert_cmpint (here->cost_minor, ==, sum.electricity);
+      g_assert_cmpfloat_with_epsilon (
+          here->experiment_cost,
+          here->cost_minor / 100.0 * (alone ? 90 : 350)
+              / (question->lifetime_years * QM_DAYS_PER_YEAR),
+          1e-9);
+    }
+}
+
 /* An advice outlives the question that it answers. */
 static void
 test_lifetime (void)
@@ -338,6 +512,13 @@ main (int argc, char **argv)
   g_test_add_func ("/host-times/recommendation", test_recommendation);
   g_test_add_func ("/host-times/prose", test_prose);
   g_test_add_func ("/host-times/other-software", test_other_software);
+  g_test_add_func ("/host-times/portfolio", test_portfolio);
+  g_test_add_func ("/host-times/portfolio-too-large", test_portfolio_too_large);
+  g_test_add_func ("/host-times/portfolio-unmeasured",
+                   test_portfolio_unmeasured);
+  g_test_add_func ("/host-times/portfolio-recommendation",
+                   test_portfolio_recommendation);
+  g_test_add_func ("/host-times/portfolio-total", test_portfolio_total);
   g_test_add_func ("/host-times/lifetime", test_lifetime);
   status = g_test_run ();
   g_rmdir (folder);

@@ -8,8 +8,10 @@
 #include "data/results-file.h"
 #include "ui/machine/qm-elsewhere.h"
 #include "ui/machine/qm-results-import.h"
+#include "ui/machine/qm-results-stamp.h"
 
 #include <glib/gstdio.h>
+#include <limits.h>
 #include <string.h>
 
 #define MODEL                                                               \
@@ -271,6 +273,42 @@ write_model (void)
   g_assert_true (g_file_set_contents (path, MODEL, -1, NULL));
 }
 
+static void
+write_results (const char *path, const char *text)
+{
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+}
+
+/* Results of others are noticed, those of this machine and other files not. */
+static void
+test_stamp (void)
+{
+  g_autofree char *folder =
+      g_build_filename (home, "quartermaster", "measurements", NULL);
+  g_autofree char *other = g_build_filename (folder, "node9.jsonl", NULL);
+  g_autofree char *note = g_build_filename (folder, "note.txt", NULL);
+  guint64 before, with, longer;
+  char own[PATH_MAX];
+
+  g_assert_cmpint (g_mkdir_with_parents (folder, 0700), ==, 0);
+  g_assert_true (qm_results_default_path (own, sizeof own));
+  before = qm_results_stamp ();
+  write_results (own, "own\n");
+  write_results (note, "note\n");
+  g_assert_cmpuint (qm_results_stamp (), ==, before);
+  write_results (other, "one\n");
+  with = qm_results_stamp ();
+  g_assert_cmpuint (with, !=, before);
+  g_assert_cmpuint (qm_results_stamp (), ==, with);
+  write_results (other, "one\ntwo\n");
+  longer = qm_results_stamp ();
+  g_assert_cmpuint (longer, !=, with);
+  g_unlink (other);
+  g_assert_cmpuint (qm_results_stamp (), ==, before);
+  g_unlink (own);
+  g_unlink (note);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -282,5 +320,6 @@ main (int argc, char **argv)
   g_test_add_func ("/elsewhere/hostile-words", test_hostile_words);
   g_test_add_func ("/elsewhere/scripts", test_scripts);
   g_test_add_func ("/elsewhere/hosts", test_hosts);
+  g_test_add_func ("/elsewhere/stamp", test_stamp);
   return g_test_run ();
 }

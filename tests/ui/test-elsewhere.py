@@ -7,11 +7,15 @@ test-elsewhere.py PROGRAM QM_BENCH, on a display and a session bus of its own.
 
 import json
 import os
+import shutil
 import subprocess
 
 import driver
 from window_test import WindowTest, main
 
+RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
+                       "catalogs", "measured", "measurements",
+                       "h200-test.jsonl")
 MODEL = {
     "id": "tiny", "name": "Tiny", "source": "a test",
     "config": {"model_type": "gpt_neox", "vocab_size": 64, "hidden_size": 16,
@@ -78,6 +82,10 @@ class ElsewhereTest(WindowTest):
         self.assertTrue(os.access(os.path.join(folder, "qm-bench"), os.X_OK))
         self.root.find("label", contains="README says what to do")
 
+    def test_by_keyboard(self):
+        driver.press_keys("ctrl+shift+b")
+        self.root.find(None, "Benchmark Another Machine")
+
     def test_results_are_imported(self):
         path = os.path.join(self.home, "node7.jsonl")
         subprocess.run([self.BENCH, "search", "--model", "tiny", "--methods",
@@ -85,12 +93,24 @@ class ElsewhereTest(WindowTest):
                        env=dict(os.environ,
                                 XDG_DATA_HOME=os.path.join(self.home, "data")),
                        check=True, capture_output=True)
-        self.menu("Import Results…")
+        driver.press_keys("ctrl+shift+o")
         self.choose("Import Results", path)
         self.root.find("label", contains="1 result of node7 is imported")
         stored = os.path.join(self.data, "measurements", "node7.jsonl")
         with open(stored, "rb") as file, open(path, "rb") as given:
             self.assertEqual(json.loads(file.read()), json.loads(given.read()))
+
+    def test_results_that_were_copied_are_seen(self):
+        """Whoever put them into the folder, by the time that the user comes
+        back to the advisor."""
+        self.assertFalse(self.root.all("check box", contains="H200"))
+        driver.press_keys("alt+3")
+        self.root.find("push button", "Benchmark")
+        folder = os.path.join(self.data, "measurements")
+        os.makedirs(folder, exist_ok=True)
+        shutil.copy(RESULTS, os.path.join(folder, "node8.jsonl"))
+        driver.press_keys("alt+1")
+        self.root.find("check box", contains="H200")
 
 
 if __name__ == "__main__":

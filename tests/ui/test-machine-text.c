@@ -78,6 +78,128 @@ test_methods (void)
   assert_text (qm_machine_text_method (NULL, FALSE, ""), "");
 }
 
+/* What a function says of a line. */
+static void
+assert_said (char *(*say) (const json_t *line),
+             const char *line,
+             const char *expected)
+{
+  json_t *object = json_loads (line, 0, NULL);
+
+  g_assert_nonnull (object);
+  assert_text (say (object), expected);
+  json_decref (object);
+}
+
+static void
+test_reasons (void)
+{
+  static const struct
+  {
+    const char *line, *text;
+  } cases[] = {
+    { "{}", "" },
+    { "{\"reason\": \"as it is said\"}", "as it is said" },
+    { "{\"cause\": \"memory\", \"memory\": \"device\", \"reason\": \"x\","
+      " \"needs_bytes\": 25769803776, \"available_bytes\": 17179869184}",
+      "a micro-batch of 1 needs 24 GiB of the device’s memory, and there are "
+      "16 GiB" },
+    { "{\"cause\": \"memory\", \"memory\": \"host\", \"reason\": \"x\","
+      " \"needs_bytes\": 25769803776, \"available_bytes\": 0}",
+      "a micro-batch of 1 needs 24 GiB of the host’s memory, and there are "
+      "0 MiB" },
+    { "{\"cause\": \"silence\", \"silence_s\": 121, \"reason\": \"x\"}",
+      "it made no progress for 121 seconds and was given up" },
+    { "{\"cause\": \"exit\", \"exit_status\": 7, \"reason\": \"x\"}",
+      "the process that measured ended with status 7" },
+    { "{\"cause\": \"out-of-memory\", \"reason\": \"cuda:0 is full\"}",
+      "memory ran out (cuda:0 is full)" },
+    { "{\"cause\": \"device\", \"reason\": \"lost\"}",
+      "the device failed (lost)" },
+    { "{\"cause\": \"unsupported\"}", "the engine cannot do it" },
+    /* Something is missing, of another kind, absurd or new. */
+    { "{\"cause\": \"memory\", \"memory\": \"device\", \"reason\": \"x\","
+      " \"needs_bytes\": 1}",
+      "x" },
+    { "{\"cause\": \"memory\", \"memory\": \"disk\", \"reason\": \"x\","
+      " \"needs_bytes\": 2, \"available_bytes\": 1}",
+      "x" },
+    { "{\"cause\": \"memory\", \"memory\": 4, \"reason\": \"x\","
+      " \"needs_bytes\": -9223372036854775808, \"available_bytes\": 1.5}",
+      "x" },
+    { "{\"cause\": \"signal\", \"signal\": 0, \"reason\": \"x\"}", "x" },
+    { "{\"cause\": \"exit\", \"reason\": \"x\"}", "x" },
+    { "{\"cause\": \"something new\", \"reason\": \"x\"}", "x" },
+    { "{\"cause\": [1], \"reason\": \"x\"}", "x" },
+    { "{\"cause\": \"device\", \"reason\": 7}", "the device failed" },
+  };
+  json_t *line = json_pack ("{s:s, s:i, s:s}", "cause", "signal", "signal", 9,
+                            "reason", "ended by signal 9");
+  g_autofree char *text = qm_machine_text_reason (line);
+  g_autofree char *hostile = NULL;
+
+  g_assert_true (g_str_has_prefix (
+      text, "the process that measured was ended by signal 9 ("));
+  json_object_set_new (line, "signal", json_integer (G_MAXINT64));
+  hostile = qm_machine_text_reason (line);
+  g_assert_nonnull (hostile);
+  json_decref (line);
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_said (qm_machine_text_reason, cases[i].line, cases[i].text);
+}
+
+static void
+test_errors (void)
+{
+  assert_said (qm_machine_text_error, "{\"cause\": \"busy\"}",
+               "Another search is writing to the results.");
+  assert_said (qm_machine_text_error, "{\"cause\": \"other-device\"}",
+               "The device is another one than before.");
+  assert_said (qm_machine_text_error,
+               "{\"cause\": null, \"reason\": \"it fell\"}", NULL);
+  assert_said (qm_machine_text_error, "{}", NULL);
+}
+
+static void
+test_troubles (void)
+{
+  static const struct
+  {
+    const char *line, *text;
+  } cases[] = {
+    { "{}", "" },
+    { "{\"trouble\": \"odd\", \"cause\": \"new\"}", "odd" },
+    { "{\"trouble\": \"x\", \"cause\": \"old-gpu\", \"capability\": 75}",
+      "Its compute capability is 7.5; 8.0 or newer is needed (Ampere, Ada, "
+      "Hopper or later)." },
+    { "{\"trouble\": \"x\", \"cause\": \"old-gpu\"}", "x" },
+    { "{\"trouble\": \"x\", \"cause\": \"no-code\", \"capability\": 90}",
+      "This program was built without code for its compute capability, 9.0." },
+    { "{\"trouble\": \"lost\", \"cause\": \"broken\"}",
+      "The GPU or its driver does not work: lost" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    assert_said (qm_machine_text_trouble, cases[i].line, cases[i].text);
+  assert_said (qm_machine_text_no_gpu, "{}", NULL);
+  assert_said (qm_machine_text_no_gpu, "{\"no_gpu\": 7}", NULL);
+  assert_said (qm_machine_text_no_gpu,
+               "{\"no_gpu\": {\"cause\": \"new\", \"reason\": \"why\"}}",
+               "why");
+  assert_said (qm_machine_text_no_gpu,
+               "{\"no_gpu\": {\"cause\": \"no-cuda\", \"reason\": \"x\"}}",
+               "This program was built without CUDA.");
+  assert_said (qm_machine_text_no_gpu,
+               "{\"no_gpu\": {\"cause\": \"old-driver\", \"reason\": \"x\","
+               " \"driver_cuda\": 11040, \"runtime_cuda\": 13000}}",
+               "The NVIDIA driver is for CUDA 11.4; this program needs one for "
+               "CUDA 13.0.");
+  assert_said (qm_machine_text_no_gpu,
+               "{\"no_gpu\": {\"cause\": \"old-driver\", \"reason\": \"x\","
+               " \"driver_cuda\": null}}",
+               "x");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -86,5 +208,8 @@ main (int argc, char **argv)
   g_test_add_func ("/machine-text/bytes", test_bytes);
   g_test_add_func ("/machine-text/figures", test_figures);
   g_test_add_func ("/machine-text/methods", test_methods);
+  g_test_add_func ("/machine-text/reasons", test_reasons);
+  g_test_add_func ("/machine-text/errors", test_errors);
+  g_test_add_func ("/machine-text/troubles", test_troubles);
   return g_test_run ();
 }

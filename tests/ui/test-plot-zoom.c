@@ -153,6 +153,34 @@ test_reveal (void)
   g_assert_cmpfloat_with_epsilon (moved.x_max - moved.x_min, 500, EPSILON);
 }
 
+/* Beside a logarithmic axis: seen with the least that there is, and a box
+ * around it alone leaves the axis as it was. */
+static void
+test_zero (void)
+{
+  QmPlotLayout all = logarithmic ();
+  QmPlotLayout now;
+  QmPlotZoom zoom;
+
+  all.zero_left = 10;
+  all.zero_right = 26;
+  all.left = 34;
+  zoom = qm_plot_zoom_box (&all, &all, 80, 20, 100, 50);
+  now = layout_of (&all, &zoom);
+  g_assert_cmpfloat (now.x_min, >, 2);
+  zoom = qm_plot_zoom_reveal (&now, &all, 0, 1);
+  g_assert_cmpfloat_with_epsilon (zoom.x_min, all.x_min, EPSILON);
+  g_assert_cmpfloat_with_epsilon (zoom.x_max / zoom.x_min,
+                                  now.x_max / now.x_min, 1e-6);
+  zoom = qm_plot_zoom_box (&all, &all, 12, 20, 24, 50);
+  g_assert_cmpfloat_with_epsilon (zoom.x_min, all.x_min, EPSILON);
+  g_assert_cmpfloat_with_epsilon (zoom.x_max / all.x_max, 1, EPSILON);
+  g_assert_cmpfloat (zoom.y_max, <, all.y_max);
+  zoom = qm_plot_zoom_by (&all, &all, 2, 18, 50);
+  g_assert_cmpfloat_with_epsilon (zoom.x_min, all.x_min, EPSILON);
+  g_assert_cmpfloat (zoom.x_max, <, all.x_max);
+}
+
 static const QmPlotPoint points[] = {
   { .x = 3, .y = 1 },
   { .x = 1, .y = 3 },
@@ -202,6 +230,19 @@ test_walk (void)
 }
 
 static void
+test_walk_zero (void)
+{
+  const QmPlotPoint with_zero[] = { { .x = 3, .y = 1 }, { .x = 0, .y = 2 } };
+  QmPlotData data = { .points = with_zero, .n_points = 2 };
+
+  data.x.log = data.y.log = TRUE;
+  expect_walk (&data, QM_PLOT_WALK_RIGHT, (int[]){ 0, -1 });
+  data.x.zero = TRUE;
+  expect_walk (&data, QM_PLOT_WALK_RIGHT, (int[]){ 1, 0, -1 });
+  expect_walk (&data, QM_PLOT_WALK_LEFT, (int[]){ 0, 1, -1 });
+}
+
+static void
 test_walk_nowhere (void)
 {
   QmPlotData data = walk_data (FALSE);
@@ -233,7 +274,9 @@ main (int argc, char **argv)
   g_test_add_func ("/plot-zoom/box", test_box);
   g_test_add_func ("/plot-zoom/move", test_move);
   g_test_add_func ("/plot-zoom/reveal", test_reveal);
+  g_test_add_func ("/plot-zoom/zero", test_zero);
   g_test_add_func ("/plot-walk/all-ways", test_walk);
+  g_test_add_func ("/plot-walk/zero", test_walk_zero);
   g_test_add_func ("/plot-walk/nowhere", test_walk_nowhere);
   g_test_add_func ("/plot-grid/columns", test_columns);
   return g_test_run ();

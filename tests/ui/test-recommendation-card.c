@@ -4,6 +4,7 @@
 #include "ui/advisor/qm-recommendation-card.h"
 #include "ui/qm-text.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 typedef struct
@@ -152,6 +153,75 @@ test_alternatives_select (Fixture *fixture, gconstpointer data)
   g_assert_false (says (fixture, "Selected: "));
 }
 
+/* Times of this machine as its results file has them. */
+static QmHostTimes *
+times_here (void)
+{
+  const QmModel *model = qm_catalog_model (widgets_catalog (), "pythia-1b");
+  g_autofree char *folder = g_dir_make_tmp ("qm-card-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "here.jsonl", NULL);
+  g_autofree char *line = NULL;
+  char key[QM_MODEL_KEY_BYTES];
+  QmHostTimes *times;
+
+  qm_model_key (&model->config, &model->recipe, key);
+  line = g_strdup_printf (
+      "{\"schema\": 1, \"status\": \"measured\", \"model\": \"pythia-1b\","
+      " \"model_key\": \"%s\", \"settings\": \"free-lunch\","
+      " \"checkpointing\": false, \"sharding\": \"none\","
+      " \"offloading\": false, \"precision\": \"bf16\", \"micro_batch\": 4,"
+      " \"accumulation\": 8, \"gpu\": \"a6000\", \"gpus\": 1,"
+      " \"engine\": \"pytorch\", \"version\": \"2.11.0\","
+      " \"provenance\": \"measured\", \"deterministic\": false,"
+      " \"time\": \"2026-11-20T10:00:00Z\","
+      " \"device\": {\"name\": \"A device\", \"driver\": \"1\","
+      " \"architecture\": 80, \"memory_bytes\": 1000},"
+      " \"pass\": {\"mean_s\": 1}, \"update\": {\"mean_s\": 1},"
+      " \"step\": {\"mean_s\": 9}, \"days\": 300}\n",
+      key);
+  g_assert_true (g_file_set_contents (path, line, -1, NULL));
+  times = qm_host_times_load (widgets_catalog (), path);
+  g_unlink (path);
+  g_rmdir (folder);
+  g_assert_nonnull (times);
+  return times;
+}
+
+/* To wait for this machine is the last alternative, and the others lead to
+ * where they lead without it. */
+static void
+test_this_machine (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (QmHostTimes) times = times_here ();
+  GtkListBox *list = list_named (fixture, "alternatives");
+  const QmCandidate *candidates;
+  guint selected, n;
+
+  qm_advisor_set_host (fixture->advisor, times);
+  widgets_settle ();
+  g_assert_true (says (fixture, "Runner-up: "));
+  g_assert_true (says (fixture, "Wait: This machine (1 × RTX A6000)"));
+  for (int i = 0; i < 4; i++)
+    {
+      GtkListBoxRow *row = gtk_list_box_get_row_at_index (list, i);
+
+      g_assert_true (gtk_list_box_row_get_activatable (row));
+      g_signal_emit_by_name (list, "row-activated", row);
+      g_assert_true (
+          qm_advisor_get_selected (fixture->advisor, NULL, &selected));
+      candidates =
+          qm_advice_candidates (qm_advisor_get_advice (fixture->advisor, 0),
+                                &n);
+      g_assert_cmpint (candidates[selected].here, ==, i == 3);
+    }
+  /* It stays selected, and not what could be bought of the same GPU. */
+  g_object_set (fixture->advisor, "lifetime", 4.0, NULL);
+  g_assert_true (qm_advisor_get_selected (fixture->advisor, NULL, &selected));
+  candidates =
+      qm_advice_candidates (qm_advisor_get_advice (fixture->advisor, 0), &n);
+  g_assert_true (candidates[selected].here);
+}
+
 static void
 test_topics (Fixture *fixture, gconstpointer data)
 {
@@ -221,6 +291,7 @@ main (int argc, char **argv)
   ADD ("too-late", test_too_late);
   ADD ("nothing", test_nothing);
   ADD ("alternatives-select", test_alternatives_select);
+  ADD ("this-machine", test_this_machine);
   ADD ("topics", test_topics);
   ADD ("quiet", test_quiet);
   g_test_add_func ("/recommendation-card/without-advisor",

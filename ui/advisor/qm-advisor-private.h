@@ -54,6 +54,34 @@ struct _QmAdvisor
   guint selected_candidate;
 };
 
+/* What a selection is of, whatever its index. */
+typedef struct
+{
+  char *topic;           /* NULL: nothing is selected */
+  QmCandidate candidate; /* the catalog it is of must be there */
+  gboolean whole;
+} QmSelectedCandidate;
+
+/* What is selected. */
+void qm_selected_candidate_init (QmSelectedCandidate *selected,
+                                 const QmAdvisor *advisor);
+void qm_selected_candidate_clear (QmSelectedCandidate *selected);
+
+/* Selects the same machine with the same time, where it is one of the topics as
+ * they are, without telling so. */
+void qm_selected_candidate_select (const QmSelectedCandidate *selected,
+                                   QmAdvisor *advisor);
+
+/* Tells that another candidate, or none, is selected. */
+void qm_advisor_tell_selection (QmAdvisor *self);
+
+/* Brings the topics up to date and tells so. */
+void qm_advisor_ensure_topics (QmAdvisor *self);
+
+/* Selects what the other one has selected, where this one has it, too; the
+ * catalog of the other one must still be there. */
+void qm_advisor_select_like (QmAdvisor *self, QmAdvisor *other);
+
 /* Builds the topics anew, later in this turn of the main loop. */
 void qm_advisor_queue_rebuild (QmAdvisor *self);
 

@@ -4,7 +4,7 @@
 
 #include "config.h"
 
-#include "ui/advisor/qm-advisor.h"
+#include "ui/advisor/qm-advisor-private.h"
 
 static const char *const flag_keys[] = { "published-times", "current-prices",
                                          "expired-quotes",  "total-cost",
@@ -281,4 +281,5 @@ qm_advisor_ask_like (QmAdvisor *self, QmAdvisor *other)
   copy_runs (self, other);
   copy_filters (self, other);
   g_object_thaw_notify (G_OBJECT (self));
+  qm_advisor_select_like (self, other);
 }

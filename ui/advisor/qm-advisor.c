@@ -150,72 +150,26 @@ build_topics (QmAdvisor *self)
     }
 }
 
-/* What a selection is of, whatever its index. */
-typedef struct
+void
+qm_advisor_ensure_topics (QmAdvisor *self)
 {
-  char *topic;
-  QmCandidate candidate; /* only the catalog's pointers are looked at */
-  gboolean whole;
-} Remembered;
-
-static void
-remember_selection (QmAdvisor *self, Remembered *remembered)
-{
-  const QmTopic *topic;
-  guint n;
-
-  if (!self->has_selection)
-    return;
-  topic = g_ptr_array_index (self->topics, self->selected_topic);
-  remembered->topic = g_strdup (topic->title);
-  remembered->candidate =
-      qm_advice_candidates (topic->advice, &n)[self->selected_candidate];
-  remembered->whole = qm_candidate_is_whole (&remembered->candidate);
-}
-
-/* Selects the same machine with the same time again, where it still is one. */
-static void
-select_again (QmAdvisor *self, const Remembered *remembered)
-{
-  const QmCandidate *was = &remembered->candidate;
-
-  self->has_selection = FALSE;
-  for (guint t = 0; remembered->topic != NULL && t < self->topics->len; t++)
-    {
-      const QmTopic *topic = g_ptr_array_index (self->topics, t);
-      guint n;
-      const QmCandidate *candidates = qm_advice_candidates (topic->advice, &n);
-
-      if (!g_str_equal (topic->title, remembered->topic))
-        continue;
-      for (guint i = 0; i < n && !self->has_selection; i++)
-        if (candidates[i].gpu == was->gpu && candidates[i].gpus == was->gpus
-            && candidates[i].foreign == was->foreign
-            && candidates[i].superseded == was->superseded
-            && qm_candidate_is_whole (&candidates[i]) == remembered->whole)
-          {
-            self->has_selection = TRUE;
-            self->selected_topic = t;
-            self->selected_candidate = i;
-          }
-    }
-}
-
-/* Brings the topics up to date and tells so. */
-static void
-ensure_topics (QmAdvisor *self)
-{
-  Remembered remembered = { 0 };
+  QmSelectedCandidate selected;
 
   if (!self->stale)
     return;
   self->stale = FALSE;
   g_clear_handle_id (&self->rebuild_source, g_source_remove);
-  remember_selection (self, &remembered);
+  qm_selected_candidate_init (&selected, self);
   build_topics (self);
-  select_again (self, &remembered);
-  g_free (remembered.topic);
+  qm_selected_candidate_select (&selected, self);
+  qm_selected_candidate_clear (&selected);
   g_signal_emit (self, signals[REBUILT], 0);
+  qm_advisor_tell_selection (self);
+}
+
+void
+qm_advisor_tell_selection (QmAdvisor *self)
+{
   g_signal_emit (self, signals[SELECTION_CHANGED], 0);
 }
 
@@ -225,7 +179,7 @@ rebuild_idle_cb (gpointer data)
   QmAdvisor *self = data;
 
   self->rebuild_source = 0;
-  ensure_topics (self);
+  qm_advisor_ensure_topics (self);
   return G_SOURCE_REMOVE;
 }
 
@@ -598,7 +552,7 @@ qm_advisor_set_ownership (QmAdvisor *self, const QmOwnershipSettings *ownership)
 static const QmTopic *
 topic_at (QmAdvisor *self, guint topic)
 {
-  ensure_topics (self);
+  qm_advisor_ensure_topics (self);
   g_return_val_if_fail (topic < self->topics->len, NULL);
 
   return g_ptr_array_index (self->topics, topic);
@@ -609,7 +563,7 @@ qm_advisor_get_n_topics (QmAdvisor *self)
 {
   g_return_val_if_fail (QM_IS_ADVISOR (self), 0);
 
-  ensure_topics (self);
+  qm_advisor_ensure_topics (self);
   return self->topics->len;
 }
 
@@ -671,52 +625,6 @@ qm_advisor_get_deadline_days (QmAdvisor *self)
   g_return_val_if_fail (QM_IS_ADVISOR (self), NAN);
 
   return self->deadline > 0 ? self->deadline : NAN;
-}
-
-gboolean
-qm_advisor_get_selected (QmAdvisor *self, guint *topic, guint *candidate)
-{
-  g_return_val_if_fail (QM_IS_ADVISOR (self), FALSE);
-
-  ensure_topics (self);
-  if (self->has_selection && topic != NULL)
-    *topic = self->selected_topic;
-  if (self->has_selection && candidate != NULL)
-    *candidate = self->selected_candidate;
-  return self->has_selection;
-}
-
-void
-qm_advisor_select (QmAdvisor *self, guint topic, guint candidate)
-{
-  const QmTopic *found;
-  guint n;
-
-  g_return_if_fail (QM_IS_ADVISOR (self));
-
-  found = topic_at (self, topic);
-  g_return_if_fail (found != NULL);
-  qm_advice_candidates (found->advice, &n);
-  g_return_if_fail (candidate < n);
-
-  if (self->has_selection && self->selected_topic == topic
-      && self->selected_candidate == candidate)
-    return;
-  self->has_selection = TRUE;
-  self->selected_topic = topic;
-  self->selected_candidate = candidate;
-  g_signal_emit (self, signals[SELECTION_CHANGED], 0);
-}
-
-void
-qm_advisor_unselect (QmAdvisor *self)
-{
-  g_return_if_fail (QM_IS_ADVISOR (self));
-
-  if (!self->has_selection)
-    return;
-  self->has_selection = FALSE;
-  g_signal_emit (self, signals[SELECTION_CHANGED], 0);
 }
 
 static void

@@ -131,8 +131,9 @@ void qm_advisor_reset (QmAdvisor *self);
 void qm_advisor_save (QmAdvisor *self, GSettings *settings);
 void qm_advisor_restore (QmAdvisor *self, GSettings *settings);
 
-/* Asks what another advisor asks, over a catalog of another time perhaps:
- * what this one's catalog does not know is left out. */
+/* Asks what another advisor asks and selects what it has selected, over a
+ * catalog of another time perhaps: what this one's catalog does not know is
+ * left out.  The other one's catalog must still be there. */
 void qm_advisor_ask_like (QmAdvisor *self, QmAdvisor *other);
 
 G_END_DECLS

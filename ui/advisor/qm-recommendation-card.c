@@ -13,8 +13,6 @@
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
-#define MAX_ALTERNATIVES 3
-
 /* A row that leads to a candidate. */
 typedef struct
 {
@@ -49,7 +47,7 @@ struct _QmRecommendationCard
   QmAdvisor *advisor;
   guint topic;
   GArray *topic_rows; /* TopicRow */
-  Alternative rows[MAX_ALTERNATIVES];
+  Alternative rows[QM_PROSE_ALTERNATIVES];
   int subject; /* the candidate that the headline or the reason names */
 };
 
@@ -144,26 +142,20 @@ show_alternative (QmRecommendationCard *self,
                             : QM_PLOT_POINT_NORMAL);
 }
 
-/* The sentences come in a fixed order, of those candidates that exist. */
 static void
 update_alternatives (QmRecommendationCard *self,
                      const QmAdvice *advice,
                      const QmRecommendation *recommendation)
 {
-  g_auto (GStrv) sentences = qm_prose_alternatives (advice, recommendation);
-  const int all[] = { recommendation->runner_up, recommendation->faster,
-                      recommendation->cheaper };
-  int known[G_N_ELEMENTS (all)];
-  guint n_sentences = g_strv_length (sentences);
-  guint n_known = 0;
+  int indices[QM_PROSE_ALTERNATIVES];
+  g_auto (GStrv) sentences =
+      qm_prose_alternatives (advice, recommendation, indices);
+  guint n = g_strv_length (sentences);
 
-  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
-    if (all[i] >= 0)
-      known[n_known++] = all[i];
-  for (guint i = 0; i < MAX_ALTERNATIVES; i++)
-    show_alternative (self, i, i < n_sentences ? sentences[i] : NULL, advice,
-                      n_known == n_sentences && i < n_known ? known[i] : -1);
-  gtk_widget_set_visible (GTK_WIDGET (self->alternatives), n_sentences > 0);
+  for (guint i = 0; i < QM_PROSE_ALTERNATIVES; i++)
+    show_alternative (self, i, i < n ? sentences[i] : NULL, advice,
+                      i < n ? indices[i] : -1);
+  gtk_widget_set_visible (GTK_WIDGET (self->alternatives), n > 0);
 }
 
 static GtkWidget *
@@ -441,7 +433,7 @@ alternative_activated_cb (QmRecommendationCard *self, GtkListBoxRow *row)
 {
   int index = gtk_list_box_row_get_index (row);
 
-  if (index >= 0 && index < MAX_ALTERNATIVES)
+  if (index >= 0 && index < QM_PROSE_ALTERNATIVES)
     select_candidate (self, self->rows[index].candidate);
 }
 
@@ -610,7 +602,7 @@ qm_recommendation_card_init (QmRecommendationCard *self)
   self->subject = -1;
   self->topic_rows = g_array_new (FALSE, FALSE, sizeof (TopicRow));
   gtk_widget_init_template (GTK_WIDGET (self));
-  for (guint i = 0; i < MAX_ALTERNATIVES; i++)
+  for (guint i = 0; i < QM_PROSE_ALTERNATIVES; i++)
     add_alternative (self, i);
   gtk_widget_set_visible (self->box, FALSE);
 }

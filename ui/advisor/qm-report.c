@@ -293,7 +293,7 @@ add_topic (Page *page, guint topic, gboolean in_full)
       return;
     }
   reason = qm_prose_reason (advice, question, recommendation);
-  sentences = qm_prose_alternatives (advice, recommendation);
+  sentences = qm_prose_alternatives (advice, recommendation, NULL);
   paragraph = g_strjoinv (" ", sentences);
   add_text (page, line, HEADLINE, TRUE);
   add_text (page, reason, BODY, FALSE);

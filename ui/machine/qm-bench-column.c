@@ -275,7 +275,7 @@ append_row (GString *csv, QmBenchRow *row)
   g_string_append_c (csv, ',');
   qm_csv_append_number (csv, "%.0f", number_of (QM_BENCH_COLUMN_MEMORY, row));
   g_string_append_c (csv, ',');
-  qm_csv_append_text (csv, qm_bench_row_get_reason (row));
+  qm_csv_append_text (csv, qm_bench_row_get_words (row));
   g_string_append (csv, "\r\n");
 }
 

@@ -4,6 +4,8 @@
 
 #include "ui/machine/qm-bench-row.h"
 
+#include "ui/machine/qm-machine-text.h"
+
 #include <math.h>
 
 struct _QmBenchRow
@@ -29,7 +31,8 @@ struct _QmBenchRow
   double cost;
   gint64 memory;
   gint64 host_memory;
-  char *reason;
+  char *reason; /* in the user's language */
+  char *words;  /* as they were said */
   char *log;
 };
 
@@ -162,7 +165,9 @@ qm_bench_row_update (QmBenchRow *self, const json_t *line)
   self->cost = number_of (line, "cost_s");
   self->memory = used >= 0 ? used : whole_of (line, "total_bytes");
   self->host_memory = whole_of (line, "host_bytes");
-  set_text (&self->reason, text_of (line, "reason"));
+  g_free (self->reason);
+  self->reason = qm_machine_text_reason (line);
+  set_text (&self->words, text_of (line, "reason"));
   set_text (&self->log, "");
   tell (self, state, is_done (state) ? 1 : 0);
 }
@@ -211,6 +216,7 @@ qm_bench_row_fail (QmBenchRow *self, const char *reason, const char *log)
   if (self->state != QM_BENCH_ROW_RUNNING)
     return;
   set_text (&self->reason, reason);
+  set_text (&self->words, reason);
   set_text (&self->log, log != NULL ? log : "");
   tell (self, QM_BENCH_ROW_FAILED, 1);
 }
@@ -375,6 +381,14 @@ qm_bench_row_get_reason (QmBenchRow *self)
 }
 
 const char *
+qm_bench_row_get_words (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), NULL);
+
+  return self->words;
+}
+
+const char *
 qm_bench_row_get_log (QmBenchRow *self)
 {
   g_return_val_if_fail (QM_IS_BENCH_ROW (self), NULL);
@@ -413,6 +427,7 @@ qm_bench_row_finalize (GObject *object)
   g_free (self->settings);
   g_free (self->offloading);
   g_free (self->reason);
+  g_free (self->words);
   g_free (self->log);
   G_OBJECT_CLASS (qm_bench_row_parent_class)->finalize (object);
 }
@@ -442,5 +457,6 @@ qm_bench_row_init (QmBenchRow *self)
 {
   self->predicted = (QmBenchFigure){ NAN, NAN, NAN };
   self->reason = g_strdup ("");
+  self->words = g_strdup ("");
   self->log = g_strdup ("");
 }

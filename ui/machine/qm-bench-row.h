@@ -108,8 +108,10 @@ gint64 qm_bench_row_get_host_memory (QmBenchRow *self);
  * do, NaN: not known. */
 double qm_bench_row_get_cost (QmBenchRow *self);
 
-/* Why it is infeasible, failed or was not run: a sentence; else "". */
+/* Why it is infeasible, failed or was not run: a sentence in the user's
+ * language, and as qm-bench said it, for files; else "". */
 const char *qm_bench_row_get_reason (QmBenchRow *self);
+const char *qm_bench_row_get_words (QmBenchRow *self);
 
 /* Where it failed because qm-bench did: what that said last; else "". */
 const char *qm_bench_row_get_log (QmBenchRow *self);

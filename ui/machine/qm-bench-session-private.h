@@ -51,6 +51,7 @@ struct _QmBenchSession
   double celsius, watts, watts_limit;
   char *throttle;
   char *failure;
+  char *trouble; /* what qm-bench said that it is; NULL: nothing */
   char *log;
   char *results;
 };

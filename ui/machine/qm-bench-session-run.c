@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "ui/machine/qm-bench-session-private.h"
+#include "ui/machine/qm-machine-text.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -259,6 +260,11 @@ line_cb (QmBenchSession *self, json_t *line)
     }
   else if (g_strcmp0 (event, "progress") == 0)
     take_progress (self, line);
+  else if (g_strcmp0 (event, "error") == 0)
+    {
+      g_free (self->trouble);
+      self->trouble = qm_machine_text_error (line);
+    }
   else if (g_strcmp0 (event, "end") == 0)
     {
       take_left (self, line);
@@ -299,7 +305,8 @@ ended_cb (QmBenchSession *self, GError *error)
   self->log = qm_bench_process_get_log (self->process);
   g_clear_object (&self->process);
   if (error != NULL)
-    self->failure = g_strdup (error->message);
+    self->failure =
+        g_strdup (self->trouble != NULL ? self->trouble : error->message);
   if (self->state == QM_BENCH_SESSION_ESTIMATING)
     {
       if (self->listing)
@@ -374,6 +381,7 @@ qm_bench_session_run (QmBenchSession *self, gboolean measure)
   g_autoptr (GPtrArray) words = make_arguments (self, measure);
 
   g_clear_pointer (&self->failure, g_free);
+  g_clear_pointer (&self->trouble, g_free);
   g_clear_pointer (&self->log, g_free);
   g_ptr_array_set_size (self->listed, 0);
   self->listing = FALSE;

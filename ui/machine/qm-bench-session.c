@@ -483,6 +483,7 @@ qm_bench_session_finalize (GObject *object)
   g_free (self->gpu);
   g_free (self->throttle);
   g_free (self->failure);
+  g_free (self->trouble);
   g_free (self->log);
   g_free (self->results);
   G_OBJECT_CLASS (qm_bench_session_parent_class)->finalize (object);

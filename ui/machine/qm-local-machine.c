@@ -5,6 +5,7 @@
 #include "ui/machine/qm-local-machine.h"
 
 #include "ui/machine/qm-bench-log.h"
+#include "ui/machine/qm-machine-text.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -56,6 +57,15 @@ number_of (const json_t *line, const char *name)
   const json_t *value = json_object_get (line, name);
 
   return json_is_number (value) ? json_number_value (value) : NAN;
+}
+
+/* Has a line say what is the matter in the user's language. */
+static void
+translate (json_t *line)
+{
+  g_autofree char *trouble = qm_machine_text_trouble (line);
+
+  json_object_set_new (line, "trouble", json_string (trouble));
 }
 
 static QmMachineDevice
@@ -113,6 +123,13 @@ find_reason (QmLocalMachine *self, const char *log)
     }
   if (trouble != NULL && *trouble != '\0')
     return g_strdup (trouble);
+  for (guint i = 0; self->answer != NULL && i < self->answer->len; i++)
+    {
+      char *why = qm_machine_text_no_gpu (g_ptr_array_index (self->answer, i));
+
+      if (why != NULL)
+        return why;
+    }
   return qm_bench_log_reason (log);
 }
 
@@ -131,8 +148,10 @@ answered_cb (GObject *object, GAsyncResult *result, gpointer data)
   self->answer = answer;
   for (guint i = 0; answer != NULL && i < answer->len; i++)
     {
-      QmMachineDevice device = read_device (g_ptr_array_index (answer, i));
+      QmMachineDevice device;
 
+      translate (g_ptr_array_index (answer, i));
+      device = read_device (g_ptr_array_index (answer, i));
       g_array_append_val (self->devices, device);
     }
   g_array_sort (self->devices, compare_devices);

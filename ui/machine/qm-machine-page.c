@@ -332,7 +332,7 @@ static const struct
   { "machine.reload", reload_cb, "F5" },
   { "machine.pause", pause_cb, NULL },
   { "machine.continue", continue_cb, NULL },
-  { "machine.again", again_cb, NULL },
+  { "machine.again", again_cb, "<Control><Shift>r" },
 };
 
 static void

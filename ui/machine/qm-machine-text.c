@@ -148,3 +148,201 @@ qm_machine_text_method (const char *settings,
     }
   return g_string_free (text, FALSE);
 }
+
+static const char *
+text_of (const json_t *line, const char *name)
+{
+  const char *text = json_string_value (json_object_get (line, name));
+
+  return text != NULL ? text : "";
+}
+
+/* A whole number, -1 where there is none or it makes no sense. */
+static gint64
+whole_of (const json_t *line, const char *name)
+{
+  const json_t *value = json_object_get (line, name);
+
+  return json_is_integer (value) ? MAX (json_integer_value (value), -1) : -1;
+}
+
+static int
+small_of (const json_t *line, const char *name)
+{
+  return (int) MIN (whole_of (line, name), 1000000);
+}
+
+static gboolean
+is_cause (const json_t *line, const char *cause)
+{
+  return g_str_equal (text_of (line, "cause"), cause);
+}
+
+/* Which memory is short, and by how much. */
+static char *
+say_shortage (const json_t *line)
+{
+  const char *memory = text_of (line, "memory");
+  gint64 needs = whole_of (line, "needs_bytes");
+  gint64 available = whole_of (line, "available_bytes");
+  g_autofree char *much = NULL;
+  g_autofree char *little = NULL;
+
+  if (needs < 0 || available < 0)
+    return NULL;
+  much = qm_machine_text_bytes (needs);
+  little = qm_machine_text_bytes (available);
+  if (g_str_equal (memory, "device"))
+    /* Translators: two amounts, as "24 GiB". */
+    return g_strdup_printf (_ ("a micro-batch of 1 needs %s of the device’s "
+                               "memory, and there are %s"),
+                            much, little);
+  if (g_str_equal (memory, "host"))
+    /* Translators: two amounts, as "24 GiB". */
+    return g_strdup_printf (_ ("a micro-batch of 1 needs %s of the host’s "
+                               "memory, and there are %s"),
+                            much, little);
+  return NULL;
+}
+
+/* How the process that measured came to its end. */
+static char *
+say_end (const json_t *line)
+{
+  int signal = small_of (line, "signal");
+  int status = small_of (line, "exit_status");
+  int seconds = small_of (line, "silence_s");
+
+  if (is_cause (line, "signal") && signal > 0)
+    /* Translators: the number of a signal, and what the system calls it. */
+    return g_strdup_printf (_ ("the process that measured was ended by signal "
+                               "%d (%s)"),
+                            signal, g_strsignal (signal));
+  if (is_cause (line, "exit") && status >= 0)
+    return g_strdup_printf (_ ("the process that measured ended with status "
+                               "%d"),
+                            status);
+  if (is_cause (line, "silence") && seconds >= 0)
+    return g_strdup_printf (ngettext ("it made no progress for %d second and "
+                                      "was given up",
+                                      "it made no progress for %d seconds and "
+                                      "was given up",
+                                      (gulong) seconds),
+                            seconds);
+  return NULL;
+}
+
+/* What is known of it in short, before what the driver or the engine says. */
+static const char *
+head_of (const json_t *line)
+{
+  if (is_cause (line, "out-of-memory"))
+    return _ ("memory ran out");
+  if (is_cause (line, "device"))
+    return _ ("the device failed");
+  if (is_cause (line, "unsupported"))
+    return _ ("the engine cannot do it");
+  return NULL;
+}
+
+char *
+qm_machine_text_reason (const json_t *line)
+{
+  const char *given = text_of (line, "reason");
+  const char *head = head_of (line);
+  char *text = is_cause (line, "memory") ? say_shortage (line) : say_end (line);
+
+  if (text != NULL)
+    return text;
+  if (head == NULL || *given == '\0')
+    return g_strdup (head != NULL ? head : given);
+  /* Translators: why, and that in the words of a driver: "memory ran out
+   * (...)".
+   */
+  return g_strdup_printf (_ ("%s (%s)"), head, given);
+}
+
+char *
+qm_machine_text_error (const json_t *line)
+{
+  static const struct
+  {
+    const char *cause, *sentence;
+  } known[] = {
+    { "busy", N_ ("Another search is writing to the results.") },
+    { "no-home", N_ ("There is no home directory to save in") },
+    { "failures",
+      N_ ("Too many measurements failed one after the other: it is not the "
+          "configurations.") },
+    { "other-device", N_ ("The device is another one than before.") },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (known); i++)
+    if (is_cause (line, known[i].cause))
+      return g_strdup (_ (known[i].sentence));
+  return NULL;
+}
+
+/* "12.8" of 12080. */
+static char *
+format_cuda (int version)
+{
+  return g_strdup_printf ("%d.%d", version / 1000, version % 1000 / 10);
+}
+
+char *
+qm_machine_text_trouble (const json_t *device)
+{
+  int capability = small_of (device, "capability");
+  const char *given = text_of (device, "trouble");
+  g_autofree char *number =
+      g_strdup_printf ("%d.%d", capability / 10, capability % 10);
+
+  if (is_cause (device, "old-gpu") && capability >= 0)
+    /* Translators: a version as "7.5". */
+    return g_strdup_printf (_ ("Its compute capability is %s; 8.0 or newer is "
+                               "needed (Ampere, Ada, Hopper or later)."),
+                            number);
+  if (is_cause (device, "no-code") && capability >= 0)
+    /* Translators: a version as "7.5". */
+    return g_strdup_printf (_ ("This program was built without code for its "
+                               "compute capability, %s."),
+                            number);
+  if (is_cause (device, "broken"))
+    /* Translators: the words of the driver. */
+    return g_strdup_printf (_ ("The GPU or its driver does not work: %s"),
+                            given);
+  return g_strdup (given);
+}
+
+char *
+qm_machine_text_no_gpu (const json_t *device)
+{
+  const json_t *why = json_object_get (device, "no_gpu");
+  const char *given = text_of (why, "reason");
+  int driver = small_of (why, "driver_cuda");
+  int runtime = small_of (why, "runtime_cuda");
+
+  if (why == NULL)
+    return NULL;
+  if (is_cause (why, "no-cuda"))
+    return g_strdup (_ ("This program was built without CUDA."));
+  if (is_cause (why, "no-driver"))
+    return g_strdup (_ ("No NVIDIA driver is installed."));
+  if (is_cause (why, "no-gpu"))
+    return g_strdup (_ ("There is no NVIDIA GPU in this machine."));
+  if (is_cause (why, "old-driver") && driver >= 0 && runtime >= 0)
+    {
+      g_autofree char *has = format_cuda (driver);
+      g_autofree char *needs = format_cuda (runtime);
+
+      /* Translators: two versions, as "12.8". */
+      return g_strdup_printf (_ ("The NVIDIA driver is for CUDA %s; this "
+                                 "program needs one for CUDA %s."),
+                              has, needs);
+    }
+  if (is_cause (why, "broken"))
+    /* Translators: the words of the driver. */
+    return g_strdup_printf (_ ("The NVIDIA driver does not work: %s"), given);
+  return *given != '\0' ? g_strdup (given) : NULL;
+}

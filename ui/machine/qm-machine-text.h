@@ -6,6 +6,7 @@
 #pragma once
 
 #include <glib.h>
+#include <jansson.h>
 
 G_BEGIN_DECLS
 
@@ -31,5 +32,25 @@ char *qm_machine_text_interval (double value, double low, double high);
 char *qm_machine_text_method (const char *settings,
                               gboolean checkpointing,
                               const char *offloading);
+
+/* What qm-bench says in English it says with a "cause", too, a word that does
+ * not change, and what that is about: qm-bench(1) lists them.  These make
+ * sentences of it; where the cause is unknown, or what belongs to it is
+ * missing, they are qm-bench's own words.  Any line may be given. */
+
+/* Why a configuration was not measured, without an end: "a micro-batch of 1
+ * needs 3.2 GiB ..."; "" where nothing is said.  (transfer full) */
+char *qm_machine_text_reason (const json_t *line);
+
+/* Why a search ended, of an "error" line; NULL where its cause says no more
+ * than the exit status.  (transfer full) (nullable) */
+char *qm_machine_text_error (const json_t *line);
+
+/* Why a device cannot be used, a sentence; "" where it can.  (transfer full) */
+char *qm_machine_text_trouble (const json_t *device);
+
+/* Why there is no GPU, a sentence, of what `qm-bench devices` says of the
+ * processor; NULL where it says nothing.  (transfer full) (nullable) */
+char *qm_machine_text_no_gpu (const json_t *device);
 
 G_END_DECLS

@@ -314,6 +314,7 @@ set_axes (QmAdvicePlot *self, gboolean is_log)
     .min = NAN,
     .max = NAN,
     .limit = NAN,
+    .zero = TRUE, /* of this machine */
   };
   self->data.y = (QmPlotAxis){
     .title = self->portfolio ? _ ("Time of a year’s runs (days)")
@@ -554,6 +555,8 @@ describe (const QmCandidate *candidate, gboolean portfolio, gboolean ownership)
     }
   if (candidate->foreign)
     add_line (text, g_strdup (_ ("Of other software than asked for")));
+  if (candidate->insufficient)
+    add_line (text, g_strdup (_ ("Not enough for a year’s runs")));
   if (candidate->superseded)
     add_line (text, g_strdup (_ ("A measured time takes its place")));
   if (candidate->claimed)

@@ -111,9 +111,9 @@ qm_plot_clutter_init (QmPlotClutter *clutter,
   guint size = 0;
   double radius = 0;
 
-  clutter->area =
-      (QmPlotBox){ layout->left, layout->top, layout->right - layout->left,
-                   layout->bottom - layout->top };
+  clutter->area = (QmPlotBox){ layout->zero_left, layout->top,
+                               layout->right - layout->zero_left,
+                               layout->bottom - layout->top };
   clutter->columns =
       (int) CLAMP (ceil (clutter->area.width / CELL), 1, MAX_CELLS);
   clutter->rows =

@@ -20,8 +20,16 @@ qm_plot_contents_init (QmPlotContents *contents, const QmPlotData *data)
       if (!qm_plot_point_drawable (data, point))
         continue;
       found.n++;
-      found.x.min = MIN (found.x.min, point->x);
-      found.x.max = MAX (found.x.max, point->x);
+      if (data->x.log && point->x == 0)
+        {
+          found.n_zero++;
+          found.zero_weight = MAX (found.zero_weight, point->weight);
+        }
+      else
+        {
+          found.x.min = MIN (found.x.min, point->x);
+          found.x.max = MAX (found.x.max, point->x);
+        }
       found.y.min = MIN (found.y.min, point->y);
       found.y.max = MAX (found.y.max, point->y);
       if (data->intervals != NULL
@@ -35,6 +43,7 @@ qm_plot_contents_init (QmPlotContents *contents, const QmPlotData *data)
       found.provenances |= 1u << MIN (point->provenance, 7);
       found.crossed |= (point->flags & QM_PLOT_POINT_CROSSED) != 0;
     }
-  found.x.known = found.y.known = found.n > 0;
+  found.x.known = found.n > found.n_zero;
+  found.y.known = found.n > 0;
   *contents = found;
 }

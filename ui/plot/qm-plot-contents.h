@@ -16,7 +16,8 @@ qm_plot_point_drawable (const QmPlotData *data, const QmPlotPoint *point)
   return !(point->flags & QM_PLOT_POINT_HIDDEN)
          && ABS (point->x) <= QM_PLOT_VALUE_MAX
          && ABS (point->y) <= QM_PLOT_VALUE_MAX
-         && (!data->x.log || point->x >= QM_PLOT_VALUE_MIN)
+         && (!data->x.log || point->x >= QM_PLOT_VALUE_MIN
+             || (data->x.zero && point->x == 0))
          && (!data->y.log || point->y >= QM_PLOT_VALUE_MIN);
 }
 
@@ -46,9 +47,11 @@ qm_plot_point_style (const QmPlotData *data, const QmPlotPoint *point)
 typedef struct
 {
   guint n;
-  QmPlotSpan x, y;
+  guint n_zero;      /* those of them with an x that the axis has not */
+  QmPlotSpan x, y;   /* of those that the axes have */
   guint styles;      /* 1 << style for each that occurs */
   guint weight;      /* the greatest */
+  guint zero_weight; /* likewise, of those that `n_zero` counts */
   guint provenances; /* 1 << QmPlotProvenance for each that occurs */
   gboolean crossed;  /* some are crossed out */
 } QmPlotContents;

@@ -8,6 +8,8 @@
 
 #define TICK_LENGTH       4.0
 #define MINOR_TICK_LENGTH 2.5
+#define BREAK_HEIGHT      4.0 /* of the strokes, to either side of the axis */
+#define BREAK_SLANT       2.0
 
 typedef struct
 {
@@ -50,6 +52,18 @@ draw_background (Painter *painter)
   cairo_fill (painter->cr);
 }
 
+/* A line across the plotting area, with a gap where the axis is broken. */
+static void
+draw_across (Painter *painter, double y)
+{
+  const QmPlotLayout *layout = &painter->frame->layout;
+
+  if (qm_plot_has_zero (layout))
+    qm_plot_straight_line (painter->cr, layout->zero_left, y,
+                           layout->zero_right, y, 1);
+  qm_plot_straight_line (painter->cr, layout->left, y, layout->right, y, 1);
+}
+
 static void
 draw_grid (Painter *painter)
 {
@@ -68,8 +82,11 @@ draw_grid (Painter *painter)
     {
       double y = y_at (layout, frame->y_ticks.major[i].value);
 
-      qm_plot_straight_line (cr, layout->left, y, layout->right, y, 1);
+      draw_across (painter, y);
     }
+  if (qm_plot_has_zero (layout))
+    qm_plot_straight_line (cr, x_at (layout, 0), layout->top, x_at (layout, 0),
+                           layout->bottom, 1);
 }
 
 static void
@@ -88,8 +105,25 @@ draw_y_tick (Painter *painter, double value, double length)
   const QmPlotLayout *layout = &painter->frame->layout;
   double y = y_at (layout, value);
 
-  qm_plot_straight_line (painter->cr, layout->left - length, y, layout->left, y,
-                         1);
+  qm_plot_straight_line (painter->cr, layout->zero_left - length, y,
+                         layout->zero_left, y, 1);
+}
+
+/* The two strokes by which a broken axis is known, one at each end. */
+static void
+draw_break (Painter *painter)
+{
+  const QmPlotLayout *layout = &painter->frame->layout;
+  const double ends[] = { layout->zero_right, layout->left };
+  cairo_t *cr = painter->cr;
+
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    {
+      cairo_move_to (cr, ends[i] - BREAK_SLANT, layout->bottom + BREAK_HEIGHT);
+      cairo_line_to (cr, ends[i] + BREAK_SLANT, layout->bottom - BREAK_HEIGHT);
+    }
+  cairo_set_line_width (cr, 1);
+  cairo_stroke (cr);
 }
 
 static void
@@ -108,10 +142,28 @@ draw_axes (Painter *painter)
     draw_y_tick (painter, frame->y_ticks.major[i].value, TICK_LENGTH);
   for (guint i = 0; i < frame->y_ticks.n_minor; i++)
     draw_y_tick (painter, frame->y_ticks.minor[i], MINOR_TICK_LENGTH);
-  qm_plot_straight_line (cr, layout->left, layout->bottom, layout->right,
+  draw_across (painter, layout->bottom);
+  qm_plot_straight_line (cr, layout->zero_left, layout->top, layout->zero_left,
                          layout->bottom, 1);
-  qm_plot_straight_line (cr, layout->left, layout->top, layout->left,
-                         layout->bottom, 1);
+  if (!qm_plot_has_zero (layout))
+    return;
+  if (frame->zero_tick.label != NULL)
+    draw_x_tick (painter, 0, TICK_LENGTH);
+  draw_break (painter);
+}
+
+static void
+draw_x_label (Painter *painter, const QmPlotTick *tick)
+{
+  const QmPlotLayout *layout = &painter->frame->layout;
+  double width;
+  double height;
+
+  qm_plot_text_set (&painter->text, tick->label, QM_PLOT_FONT_NORMAL, -1);
+  qm_plot_text_get_size (&painter->text, &width, &height);
+  qm_plot_text_show (&painter->text, painter->cr,
+                     x_at (layout, tick->value) - width / 2,
+                     layout->bottom + QM_PLOT_TICK_GAP - 1);
 }
 
 static void
@@ -123,16 +175,10 @@ draw_tick_labels (Painter *painter)
   double height;
 
   qm_plot_set_color (painter->cr, &painter->theme->faint_text, 1);
+  if (frame->zero_tick.label != NULL)
+    draw_x_label (painter, &frame->zero_tick);
   for (guint i = 0; i < frame->x_ticks.n_major; i++)
-    {
-      const QmPlotTick *tick = &frame->x_ticks.major[i];
-
-      qm_plot_text_set (&painter->text, tick->label, QM_PLOT_FONT_NORMAL, -1);
-      qm_plot_text_get_size (&painter->text, &width, &height);
-      qm_plot_text_show (&painter->text, painter->cr,
-                         x_at (layout, tick->value) - width / 2,
-                         layout->bottom + QM_PLOT_TICK_GAP - 1);
-    }
+    draw_x_label (painter, &frame->x_ticks.major[i]);
   for (guint i = 0; i < frame->y_ticks.n_major; i++)
     {
       const QmPlotTick *tick = &frame->y_ticks.major[i];
@@ -140,7 +186,7 @@ draw_tick_labels (Painter *painter)
       qm_plot_text_set (&painter->text, tick->label, QM_PLOT_FONT_NORMAL, -1);
       qm_plot_text_get_size (&painter->text, &width, &height);
       qm_plot_text_show (&painter->text, painter->cr,
-                         layout->left - QM_PLOT_TICK_GAP - width,
+                         layout->zero_left - QM_PLOT_TICK_GAP - width,
                          y_at (layout, tick->value) - height / 2);
     }
 }
@@ -155,8 +201,10 @@ draw_title (Painter *painter)
     return;
   qm_plot_set_color (painter->cr, &painter->theme->text, 1);
   qm_plot_text_set (&painter->text, painter->data->title, QM_PLOT_FONT_TITLE,
-                    layout->width - layout->left - MIN (layout->left, 10));
-  qm_plot_text_show (&painter->text, painter->cr, layout->left, frame->title_y);
+                    layout->width - layout->zero_left
+                        - MIN (layout->zero_left, 10));
+  qm_plot_text_show (&painter->text, painter->cr, layout->zero_left,
+                     frame->title_y);
 }
 
 static void
@@ -172,10 +220,10 @@ draw_axis_titles (Painter *painter)
   if (frame->has_x_title)
     {
       qm_plot_text_set (&painter->text, painter->data->x.title,
-                        QM_PLOT_FONT_NORMAL, layout->right - layout->left);
+                        QM_PLOT_FONT_NORMAL, layout->right - layout->zero_left);
       qm_plot_text_get_size (&painter->text, &width, &height);
       qm_plot_text_show (&painter->text, cr,
-                         (layout->left + layout->right - width) / 2,
+                         (layout->zero_left + layout->right - width) / 2,
                          frame->x_title_y);
     }
   if (frame->has_y_title)

@@ -162,7 +162,7 @@ column_left (const Grid *grid, guint column, double width, double height)
       QmPlotLayout layout;
 
       qm_plot_layout (&data, width, height, grid->theme, &layout);
-      left = MAX (left, layout.left);
+      left = MAX (left, layout.zero_left);
     }
   return left;
 }

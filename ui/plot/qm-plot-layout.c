@@ -28,6 +28,18 @@
 /* A marker on the outermost value stays this far from the edge. */
 #define POINT_MARGIN 3.0
 
+/* Between the place of zero and a logarithmic axis, and how many of both the
+ * area must have room for. */
+#define BREAK_GAP    8.0
+#define MIN_OF_ZEROS 3
+
+/* Room beside a marker of zero: for the ring around the one that is selected.
+ */
+#define ZERO_MARGIN 6.0
+
+/* From the label of zero to the first one of the axis, in ems. */
+#define ZERO_LABEL_GAP 0.6
+
 /* What is being laid out. */
 typedef struct
 {
@@ -121,11 +133,12 @@ place_rows (Planner *planner)
 
 /* Whether an axis has anything to count: data, or a range asked for. */
 static gboolean
-wants_ticks (const Planner *planner, const QmPlotAxis *axis)
+wants_ticks (const Planner *planner,
+             const QmPlotAxis *axis,
+             const QmPlotSpan *span)
 {
   return planner->frame->has_ticks
-         && (planner->frame->contents.n > 0
-             || (isfinite (axis->min) && isfinite (axis->max)));
+         && (span->known || (isfinite (axis->min) && isfinite (axis->max)));
 }
 
 static void
@@ -142,7 +155,7 @@ plan_y (Planner *planner)
   layout->y_min = range.min;
   layout->y_max = range.max;
   qm_plot_ticks_clear (&frame->y_ticks);
-  if (wants_ticks (planner, &planner->data->y))
+  if (wants_ticks (planner, &planner->data->y, &frame->contents.y))
     qm_plot_ticks_init (&frame->y_ticks, &planner->data->y, &range, length,
                         TRUE, &planner->text);
   for (guint i = 0; i < frame->y_ticks.n_major; i++)
@@ -169,7 +182,7 @@ plan_x (Planner *planner)
   layout->x_min = range.min;
   layout->x_max = range.max;
   qm_plot_ticks_clear (&frame->x_ticks);
-  if (wants_ticks (planner, &planner->data->x))
+  if (wants_ticks (planner, &planner->data->x, &frame->contents.x))
     qm_plot_ticks_init (&frame->x_ticks, &planner->data->x, &range, length,
                         FALSE, &planner->text);
   if (frame->x_ticks.n_major == 0)
@@ -177,6 +190,79 @@ plan_x (Planner *planner)
   last = &frame->x_ticks.major[frame->x_ticks.n_major - 1];
   return layout->left + length * qm_plot_range_fraction (&range, last->value)
          + last->width / 2 + 2 - layout->width;
+}
+
+/* How far from their middles markers of up to `weight` reach. */
+static double
+largest_reach (const QmPlotFrame *frame, const QmPlotTheme *theme, guint weight)
+{
+  double reach = 0;
+
+  for (guint style = 0; style < QM_PLOT_N_LOOKS; style++)
+    if (frame->contents.styles & 1u << style)
+      {
+        QmPlotMarker marker;
+
+        qm_plot_marker_init (&marker, theme, style, weight, QM_PLOT_PUBLISHED,
+                             frame->contents.crossed ? QM_PLOT_POINT_CROSSED
+                                                     : QM_PLOT_POINT_NORMAL);
+        reach = MAX (reach, qm_plot_marker_extent (&marker));
+      }
+  return reach;
+}
+
+/* Whether zero is in sight: where the least value above it is. */
+static gboolean
+shows_zero (const Planner *planner)
+{
+  const QmPlotContents *contents = &planner->frame->contents;
+  double min = planner->data->x.min;
+
+  return contents->n_zero > 0
+         && !(contents->x.known && isfinite (min) && min > contents->x.min);
+}
+
+/* Takes the place of zero away from the left, if there is enough. */
+static void
+plan_zero (Planner *planner)
+{
+  QmPlotFrame *frame = planner->frame;
+  QmPlotLayout *layout = &frame->layout;
+  double width =
+      2
+      * ceil (largest_reach (frame, planner->theme, frame->contents.zero_weight)
+              + ZERO_MARGIN);
+
+  layout->left = ceil (layout->left);
+  layout->zero_left = layout->zero_right = layout->left;
+  if (!shows_zero (planner)
+      || layout->right - layout->left < MIN_OF_ZEROS * (width + BREAK_GAP))
+    return;
+  layout->zero_right = layout->zero_left + width;
+  layout->left = layout->zero_right + BREAK_GAP;
+  if (!frame->has_ticks)
+    return;
+  qm_plot_tick_labels (&frame->zero_tick, 1, &planner->data->x);
+  frame->zero_tick.width =
+      qm_plot_text_measure (&planner->text, frame->zero_tick.label,
+                            QM_PLOT_FONT_NORMAL);
+}
+
+/* How far the label of zero reaches into the first one of the axis. */
+static double
+zero_overlap (const Planner *planner)
+{
+  const QmPlotFrame *frame = planner->frame;
+  const QmPlotLayout *layout = &frame->layout;
+  const QmPlotTick *first = &frame->x_ticks.major[0];
+  double x;
+  double y;
+
+  if (frame->zero_tick.label == NULL || frame->x_ticks.n_major == 0)
+    return 0;
+  qm_plot_position (layout, first->value, layout->y_min, &x, &y);
+  return (layout->zero_left + layout->zero_right + frame->zero_tick.width) / 2
+         + ZERO_LABEL_GAP * planner->text.size - (x - first->width / 2);
 }
 
 static void
@@ -207,13 +293,15 @@ plan_legend (Planner *planner)
 static void
 settle (QmPlotLayout *layout)
 {
+  layout->zero_left = CLAMP (layout->zero_left, 0, layout->width);
+  layout->zero_right = CLAMP (layout->zero_right, 0, layout->width);
   layout->left = CLAMP (ceil (layout->left), 0, layout->width);
   layout->top = CLAMP (ceil (layout->top), 0, layout->height);
   layout->right = CLAMP (floor (layout->right), 0, layout->width);
   layout->bottom = CLAMP (floor (layout->bottom), 0, layout->height);
   if (layout->right - layout->left < 1)
     {
-      layout->left = 0;
+      layout->left = layout->zero_left = layout->zero_right = 0;
       layout->right = layout->width;
     }
   if (layout->bottom - layout->top < 1)
@@ -221,26 +309,6 @@ settle (QmPlotLayout *layout)
       layout->top = 0;
       layout->bottom = layout->height;
     }
-}
-
-/* How far from their middles the markers reach. */
-static double
-largest_reach (const QmPlotFrame *frame, const QmPlotTheme *theme)
-{
-  double reach = 0;
-
-  for (guint style = 0; style < QM_PLOT_N_LOOKS; style++)
-    if (frame->contents.styles & 1u << style)
-      {
-        QmPlotMarker marker;
-
-        qm_plot_marker_init (&marker, theme, style, frame->contents.weight,
-                             QM_PLOT_PUBLISHED,
-                             frame->contents.crossed ? QM_PLOT_POINT_CROSSED
-                                                     : QM_PLOT_POINT_NORMAL);
-        reach = MAX (reach, qm_plot_marker_extent (&marker));
-      }
-  return reach;
 }
 
 void
@@ -254,6 +322,7 @@ qm_plot_frame_init (QmPlotFrame *frame,
   Planner planner = { .frame = frame, .data = data, .theme = theme };
   QmPlotLayout *layout = &frame->layout;
   double overhang;
+  double overlap;
 
   *frame = (QmPlotFrame){ .layout = { .width = width,
                                       .height = height,
@@ -263,7 +332,8 @@ qm_plot_frame_init (QmPlotFrame *frame,
   qm_plot_text_init (&planner.text, theme, NULL);
   planner.line_height =
       qm_plot_text_line_height (&planner.text, QM_PLOT_FONT_NORMAL);
-  planner.padding = largest_reach (frame, theme) + POINT_MARGIN;
+  planner.padding =
+      largest_reach (frame, theme, frame->contents.weight) + POINT_MARGIN;
   choose_parts (&planner);
   stack_lines (&planner);
   qm_plot_legend_init (&frame->legend, &planner.text);
@@ -272,10 +342,13 @@ qm_plot_frame_init (QmPlotFrame *frame,
                         &planner.text);
   plan_legend (&planner);
   layout->left = MAX (layout->left, min_left);
+  plan_zero (&planner);
   overhang = plan_x (&planner);
-  if (overhang > 0)
+  overlap = zero_overlap (&planner);
+  if (overhang > 0 || overlap > 0)
     {
-      layout->right -= ceil (overhang);
+      layout->right -= ceil (MAX (overhang, 0));
+      layout->left += ceil (MAX (overlap, 0));
       plan_x (&planner);
     }
   settle (layout);
@@ -289,5 +362,6 @@ qm_plot_frame_clear (QmPlotFrame *frame)
 {
   qm_plot_ticks_clear (&frame->x_ticks);
   qm_plot_ticks_clear (&frame->y_ticks);
+  g_clear_pointer (&frame->zero_tick.label, g_free);
   qm_plot_legend_clear (&frame->legend);
 }

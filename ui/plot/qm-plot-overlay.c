@@ -143,11 +143,21 @@ draw_frontier (Overlay *overlay)
 
 /* --- Limits -------------------------------------------------------------- */
 
+/* Whether it lies in the break: beyond zero, before all that is above. */
 static gboolean
-has_limit (const QmPlotAxis *axis)
+is_zero_limit (const Overlay *overlay)
 {
+  return overlay->data->x.limit == 0 && qm_plot_has_zero (overlay->layout);
+}
+
+static gboolean
+has_limit (const Overlay *overlay, gboolean vertical)
+{
+  const QmPlotAxis *axis = vertical ? &overlay->data->y : &overlay->data->x;
+
   return fabs (axis->limit) <= QM_PLOT_VALUE_MAX
-         && (!axis->log || axis->limit > 0);
+         && (!axis->log || axis->limit > 0
+             || (!vertical && is_zero_limit (overlay)));
 }
 
 /* Where the limit of an axis lies, kept within the plotting area; `beyond`
@@ -164,6 +174,8 @@ limit_position (const Overlay *overlay, gboolean vertical, int *beyond)
   else
     qm_plot_position (layout, overlay->data->x.limit, layout->y_min, &x, &y);
   *beyond = 0;
+  if (!vertical && is_zero_limit (overlay))
+    return (layout->zero_right + layout->left) / 2;
   if (vertical ? y > layout->bottom : x < layout->left)
     *beyond = -1;
   if (vertical ? y < layout->top : x > layout->right)
@@ -181,16 +193,16 @@ shade_excluded (Overlay *overlay)
   double right = layout->right;
   double top = layout->top;
 
-  if (has_limit (&overlay->data->x))
+  if (has_limit (overlay, FALSE))
     right = limit_position (overlay, FALSE, &beyond);
-  if (has_limit (&overlay->data->y))
+  if (has_limit (overlay, TRUE))
     top = limit_position (overlay, TRUE, &beyond);
   if (right < layout->right)
     cairo_rectangle (overlay->cr, right, layout->top, layout->right - right,
                      layout->bottom - layout->top);
   if (top > layout->top)
-    cairo_rectangle (overlay->cr, layout->left, layout->top,
-                     right - layout->left, top - layout->top);
+    cairo_rectangle (overlay->cr, layout->zero_left, layout->top,
+                     right - layout->zero_left, top - layout->top);
   qm_plot_set_color (overlay->cr, &overlay->theme->limit, EXCLUDED);
   cairo_fill (overlay->cr);
 }
@@ -204,19 +216,19 @@ draw_limit_lines (Overlay *overlay)
 
   qm_plot_set_color (overlay->cr, &overlay->theme->limit, 1);
   cairo_set_line_cap (overlay->cr, CAIRO_LINE_CAP_BUTT);
-  if (has_limit (&overlay->data->x))
+  if (has_limit (overlay, FALSE))
     {
       at = limit_position (overlay, FALSE, &beyond);
       if (beyond == 0)
         qm_plot_straight_line (overlay->cr, at, layout->top, at, layout->bottom,
                                LIMIT_WIDTH);
     }
-  if (has_limit (&overlay->data->y))
+  if (has_limit (overlay, TRUE))
     {
       at = limit_position (overlay, TRUE, &beyond);
       if (beyond == 0)
-        qm_plot_straight_line (overlay->cr, layout->left, at, layout->right, at,
-                               LIMIT_WIDTH);
+        qm_plot_straight_line (overlay->cr, layout->zero_left, at,
+                               layout->right, at, LIMIT_WIDTH);
     }
 }
 
@@ -242,7 +254,7 @@ draw_limit_label (Overlay *overlay, gboolean vertical)
   int beyond;
   double at;
 
-  if (!has_limit (axis) || axis->limit_label == NULL
+  if (!has_limit (overlay, vertical) || axis->limit_label == NULL
       || *axis->limit_label == '\0')
     return;
   at = limit_position (overlay, vertical, &beyond);
@@ -283,7 +295,7 @@ locate (const Overlay *overlay, int index, double *x, double *y)
   const QmPlotPoint *point = qm_plot_point_at (overlay->data, index);
 
   if (point == NULL || !qm_plot_position (layout, point->x, point->y, x, y)
-      || *x < layout->left - 0.5 || *x > layout->right + 0.5
+      || *x < layout->zero_left - 0.5 || *x > layout->right + 0.5
       || *y < layout->top - 0.5 || *y > layout->bottom + 0.5)
     return NULL;
   return point;
@@ -452,8 +464,8 @@ qm_plot_draw_overlay (cairo_t *cr,
   const QmPlotLayout *layout = &frame->layout;
   Overlay overlay = { cr, data, theme, frame, layout };
 
-  overlay.area = (QmPlotBox){ layout->left + EDGE, layout->top + EDGE,
-                              layout->right - layout->left - 2 * EDGE,
+  overlay.area = (QmPlotBox){ layout->zero_left + EDGE, layout->top + EDGE,
+                              layout->right - layout->zero_left - 2 * EDGE,
                               layout->bottom - layout->top - 2 * EDGE };
   qm_plot_text_init (&overlay.text, theme, cr);
   qm_plot_clutter_init (&overlay.clutter, data, theme, layout, spots, n);

@@ -41,6 +41,9 @@ qm_plot_projection_init (QmPlotProjection *projection,
   projection->y_scale = (layout->top - layout->bottom) / (y_max - y_min);
   projection->x_offset = layout->left - x_min * projection->x_scale;
   projection->y_offset = layout->bottom - y_min * projection->y_scale;
+  projection->zero = qm_plot_has_zero (layout)
+                         ? (layout->zero_left + layout->zero_right) / 2
+                         : -HUGE_VAL;
 }
 
 void
@@ -50,11 +53,13 @@ qm_plot_project (const QmPlotProjection *projection,
                  double *user_x,
                  double *user_y)
 {
-  if (projection->x_log)
-    x = log (x);
+  if (projection->x_log && x == 0)
+    *user_x = projection->zero;
+  else
+    *user_x = (projection->x_log ? log (x) : x) * projection->x_scale
+              + projection->x_offset;
   if (projection->y_log)
     y = log (y);
-  *user_x = x * projection->x_scale + projection->x_offset;
   *user_y = y * projection->y_scale + projection->y_offset;
 }
 
@@ -77,7 +82,7 @@ marker_reach (const QmPlotTheme *theme, const QmPlotFrame *frame)
 static gboolean
 in_sight (const QmPlotLayout *layout, double x, double y, double reach)
 {
-  return x >= layout->left - reach && x <= layout->right + reach
+  return x >= layout->zero_left - reach && x <= layout->right + reach
          && y >= layout->top - reach && y <= layout->bottom + reach;
 }
 

@@ -25,6 +25,7 @@ typedef struct
   QmPlotLayout layout;
   QmPlotContents contents;
   QmPlotTicks x_ticks, y_ticks;
+  QmPlotTick zero_tick; /* without a label: none */
   QmPlotLegend legend;
   gboolean has_title, has_x_title, has_y_title, has_ticks;
   double title_y; /* upper edges of lines of text */
@@ -52,6 +53,7 @@ typedef struct
 {
   double x_scale, x_offset, y_scale, y_offset;
   gboolean x_log, y_log;
+  double zero; /* where an x of 0 lies on a logarithmic axis; -inf: nowhere */
 } QmPlotProjection;
 
 void qm_plot_projection_init (QmPlotProjection *projection,
@@ -153,7 +155,10 @@ void qm_plot_draw_from (cairo_t *cr,
  * there is nothing to draw on; the size is cut to what Cairo can do. */
 gboolean qm_plot_begin (cairo_t *cr, double *width, double *height);
 
-/* Restricts drawing to the plotting area. */
+/* Whether an x of 0 has a place before the axis. */
+gboolean qm_plot_has_zero (const QmPlotLayout *layout);
+
+/* Restricts drawing to the plotting area, with the place of zero. */
 void qm_plot_clip_area (cairo_t *cr, const QmPlotLayout *layout);
 
 G_END_DECLS

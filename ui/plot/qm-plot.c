@@ -38,10 +38,26 @@ qm_plot_layout (const QmPlotData *data,
   qm_plot_frame_clear (&frame);
 }
 
+gboolean
+qm_plot_has_zero (const QmPlotLayout *layout)
+{
+  return layout->zero_right > layout->zero_left;
+}
+
+gboolean
+qm_plot_is_drawn (const QmPlotData *data, guint index)
+{
+  g_return_val_if_fail (data != NULL, FALSE);
+
+  return index < data->n_points
+         && qm_plot_point_drawable (data, &data->points[index]);
+}
+
 void
 qm_plot_clip_area (cairo_t *cr, const QmPlotLayout *layout)
 {
-  cairo_rectangle (cr, layout->left, layout->top, layout->right - layout->left,
+  cairo_rectangle (cr, layout->zero_left, layout->top,
+                   layout->right - layout->zero_left,
                    layout->bottom - layout->top);
   cairo_clip (cr);
 }
@@ -125,7 +141,8 @@ qm_plot_position (const QmPlotLayout *layout,
 
   g_return_val_if_fail (layout != NULL, FALSE);
 
-  if (isnan (x) || isnan (y) || (layout->x_log && !(x > 0))
+  if (isnan (x) || isnan (y)
+      || (layout->x_log && !(x > 0) && !(x == 0 && qm_plot_has_zero (layout)))
       || (layout->y_log && !(y > 0)))
     return FALSE;
   qm_plot_projection_init (&projection, layout);
@@ -152,6 +169,8 @@ qm_plot_value (const QmPlotLayout *layout,
 
   *x = value_at ((user_x - layout->left) / (layout->right - layout->left),
                  layout->x_min, layout->x_max, layout->x_log);
+  if (qm_plot_has_zero (layout) && user_x <= layout->zero_right)
+    *x = 0;
   *y = value_at ((layout->bottom - user_y) / (layout->bottom - layout->top),
                  layout->y_min, layout->y_max, layout->y_log);
 }
@@ -189,7 +208,7 @@ qm_plot_pick (const QmPlotData *data,
       if (!qm_plot_point_drawable (data, point))
         continue;
       qm_plot_project (&projection, point->x, point->y, &x, &y);
-      if (x < layout->left - 0.5 || x > layout->right + 0.5
+      if (x < layout->zero_left - 0.5 || x > layout->right + 0.5
           || y < layout->top - 0.5 || y > layout->bottom + 0.5)
         continue;
       distance = (x - user_x) * (x - user_x) + (y - user_y) * (y - user_y);

@@ -46,7 +46,8 @@ typedef enum
 typedef struct
 {
   double x; /* in data units; a point with a NaN or infinite value, or on a
-               logarithmic axis a value <= 0, is not drawn */
+               logarithmic axis a value <= 0, is not drawn, but for an x of 0
+               where the axis has a place for it */
   double y;
   guint16 series;    /* index into the series */
   guint16 weight;    /* the marker's area grows with it (GPU count), from 1 */
@@ -87,6 +88,9 @@ typedef struct
   double max;
   double limit; /* a limit line across the plot; NaN: none */
   const char *limit_label;
+  gboolean zero; /* of x: where the axis is logarithmic and a value of 0 occurs,
+                    it has a place before the axis, parted from it by a break,
+                    which is in sight together with the least value above 0 */
 } QmPlotAxis;
 
 typedef struct
@@ -174,6 +178,9 @@ typedef struct
   double left, top, right, bottom;   /* the plotting area */
   double x_min, x_max, y_min, y_max; /* the visible range in data units */
   gboolean x_log, y_log;
+  double zero_left, zero_right; /* the place of an x of 0 on a logarithmic axis,
+                                   before the plotting area; both are `left`
+                                   where there is none */
 } QmPlotLayout;
 
 /* Computes the layout that qm_plot_draw() uses for the same arguments. */
@@ -194,7 +201,7 @@ void qm_plot_draw (cairo_t *cr,
 
 /* From data to user units and back.  Positions outside the visible range are
  * extrapolated; qm_plot_position() returns FALSE where there is none (log of a
- * value <= 0). */
+ * value <= 0, but for an x of 0 that has a place). */
 gboolean qm_plot_position (const QmPlotLayout *layout,
                            double x,
                            double y,
@@ -205,6 +212,9 @@ void qm_plot_value (const QmPlotLayout *layout,
                     double user_y,
                     double *x,
                     double *y);
+
+/* Whether the point of an index can be drawn, in sight or not. */
+gboolean qm_plot_is_drawn (const QmPlotData *data, guint index);
 
 /* The topmost visible point whose marker is within `reach` user units of a
  * position, the nearest one where several are; -1: none. */
