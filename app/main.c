@@ -6,6 +6,7 @@
 
 #include "app/qm-cli.h"
 #include "app/qm-environment.h"
+#include "app/qm-streams.h"
 #include "ui/qm-application.h"
 
 #include <glib/gi18n-lib.h>
@@ -49,6 +50,7 @@ run_window (int argc, char **argv)
 int
 main (int argc, char **argv)
 {
+  qm_streams_keep ();
   qm_environment_init_locale ();
 
   return for_window (argc, argv) ? run_window (argc, argv)

@@ -6,7 +6,6 @@
 
 #include "app/qm-bench-events.h"
 #include "engine/check.h"
-#include "engine/safetensors.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -96,7 +95,9 @@ qm_bench_check (const QmBenchOptions *options)
   if (status == QM_OK)
     status = qm_bench_open_device (options, &device, &error);
   check.config = &model.config;
-  if (qm_safetensors_part_name (options->out, part, sizeof part))
+  if (status == QM_OK)
+    status = qm_bench_check_out (options->out, part, sizeof part, &error);
+  if (status == QM_OK)
     qm_bench_remove_if_killed (part);
   if (status == QM_OK)
     qm_bench_events_open (events, qm_device_info (device));

@@ -5,7 +5,9 @@
 #include "app/qm-bench-export.h"
 
 #include "app/qm-bench.h"
+#include "data/file.h"
 #include "data/results.h"
+#include "data/text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -183,8 +185,12 @@ name_folder (Export *export)
 {
   const char *slash = strrchr (export->model.name, '/');
 
-  snprintf (export->folder, sizeof export->folder, "%.50s-output",
+  char name[51];
+
+  snprintf (name, sizeof name, "%.50s",
             slash != NULL && slash[1] != '\0' ? slash + 1 : export->model.name);
+  qm_text_trim (name);
+  snprintf (export->folder, sizeof export->folder, "%s-output", name);
   export->settings.name = export->folder;
   export->settings.config = &export->model.config;
   export->settings.recipe = &export->model.recipe;
@@ -194,19 +200,22 @@ name_folder (Export *export)
 static QmStatus
 write_file (const char *path, const char *text, QmError *error)
 {
-  char part[PATH_MAX];
+  char place[PATH_MAX], part[PATH_MAX];
   FILE *file;
   bool good;
+  QmStatus status = qm_file_place (path, place, sizeof place, error);
 
-  if (snprintf (part, sizeof part, "%s.part", path) >= (int) sizeof part)
+  if (status != QM_OK)
+    return status;
+  if (!qm_file_part_name (place, part, sizeof part))
     return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "is too long");
-  file = fopen (part, "w");
+  file = qm_file_create_part (part);
   if (file == NULL)
     return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
                          "cannot be written: %s", strerror (errno));
   good = fputs (text, file) >= 0 && fputc ('\n', file) != EOF;
   good = fclose (file) == 0 && good;
-  if (good && rename (part, path) == 0)
+  if (good && rename (part, place) == 0)
     return QM_OK;
   qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be written: %s",
                 strerror (errno));

@@ -62,6 +62,19 @@ is_model (const char *word)
          && strncasecmp (word, "HBM", 3) != 0;
 }
 
+/* Whether a word makes a lesser part of the same number of it: the "RTX 4090 D"
+ * has fewer processors. */
+static bool
+is_lesser (const char *word)
+{
+  static const char *const words[] = { "D", "Laptop", "Max", "Mobile" };
+
+  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (strcasecmp (word, words[i]) == 0)
+      return true;
+  return false;
+}
+
 /* Words that both have less those that only one has; 0 where a model differs or
  * the memory is another. */
 static int
@@ -83,7 +96,8 @@ likeness (const Words *device, const QmGpu *gpu, double memory_gib)
       score += common ? 2 : -1;
     }
   for (size_t i = 0; i < device->n; i++)
-    if (is_model (device->word[i]) && !has (&words, device->word[i]))
+    if ((is_model (device->word[i]) || is_lesser (device->word[i]))
+        && !has (&words, device->word[i]))
       return 0;
   /* Drivers keep a part to themselves. */
   if (fabs (memory_gib / gpu->memory_gib - 1) > 0.12)

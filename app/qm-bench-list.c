@@ -81,7 +81,7 @@ guess (const QmBenchSearch *search, QmBenchEntry *entry)
 const QmResult *
 qm_bench_entry_result (const QmBenchSearch *search, const QmBenchEntry *entry)
 {
-  return entry->key == NULL
+  return entry->key == NULL || search->file == NULL
              ? NULL
              : qm_results_find (qm_results_file_content (search->file),
                                 entry->key);
@@ -196,6 +196,7 @@ plan_entry (QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
                        .checkpoint = config->checkpoint,
                        .offload =
                            config->offload ? config->sharding : QM_OFFLOAD_NONE,
+                       .host_bytes = search->host_bytes,
                        .deterministic = search->options->deterministic };
   status = qm_search_fit (&model->config, &model->recipe, &entry->options,
                           search->device_bytes, &entry->memory, &entry->fits,

@@ -83,6 +83,21 @@ load_recipe (const char *path, QmRecipe *recipe, QmError *error)
   return status;
 }
 
+/* A model is named as its file is, in every result. */
+static QmStatus
+take_name (const char *path, QmBenchModel *model, QmError *error)
+{
+  QmError problem;
+
+  if (qm_text_check (path, strlen (path), "", &problem) != QM_OK
+      || !qm_text_is_line (path))
+    return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
+                         "has a name that is not one line of UTF-8");
+  snprintf (model->name, sizeof model->name, "%s", path);
+  qm_text_trim (model->name);
+  return QM_OK;
+}
+
 QmStatus
 qm_bench_load_model (const QmBenchOptions *options,
                      bool recipe,
@@ -102,8 +117,9 @@ qm_bench_load_model (const QmBenchOptions *options,
     status = load_from_catalog (options, model, error);
   else
     {
-      snprintf (model->name, sizeof model->name, "%s", options->config);
-      status = load_config (options->config, &model->config, error);
+      status = take_name (options->config, model, error);
+      if (status == QM_OK)
+        status = load_config (options->config, &model->config, error);
     }
   if (status == QM_OK && recipe && options->recipe != NULL)
     {
@@ -180,8 +196,8 @@ qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error)
                                 { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
   double value;
 
-  if (!read_amount (text, units, sizeof units / sizeof units[0], 0x1p60,
-                    &value))
+  if (!read_amount (text, units, sizeof units / sizeof units[0], 0x1p60, &value)
+      || value < 1)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "'%.32s' is no size; 24GiB is one", text);
   *bytes = (uint64_t) value;

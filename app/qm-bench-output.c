@@ -2,9 +2,15 @@
 
 #include "app/qm-bench.h"
 
+#include "data/file.h"
+
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 void
 qm_bench_json_number (json_t *object, const char *name, double value)
@@ -218,4 +224,27 @@ qm_bench_print_operators (const QmPlan *plan)
         print_tensor (&call.outputs[j]);
       printf ("\n");
     }
+}
+
+QmStatus
+qm_bench_check_out (const char *path, char *part, size_t size, QmError *error)
+{
+  char place[PATH_MAX];
+  char *slash;
+  QmStatus status = qm_file_place (path, place, sizeof place, error);
+
+  if (status != QM_OK)
+    return status;
+  if (!qm_file_part_name (place, part, size))
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "is longer than a path may be");
+  slash = strrchr (place, '/');
+  if (slash == NULL)
+    strcpy (place, ".");
+  else
+    slash[slash == place] = '\0';
+  if (access (place, W_OK) == 0)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be written: %s",
+                       strerror (errno));
 }

@@ -491,7 +491,8 @@ wait_for_file (QmBenchSearch *search, const char *path, QmError *error)
   return status;
 }
 
-/* The file that --results names, or the user's own. */
+/* The file that --results names, or the user's own; none where nothing is to be
+ * measured and there is none. */
 static QmStatus
 open_results (QmBenchSearch *search, QmError *error)
 {
@@ -512,6 +513,8 @@ open_results (QmBenchSearch *search, QmError *error)
              >= (int) sizeof search->path)
     return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
                          "is longer than a path may be");
+  if (search->options->dry_run && access (search->path, F_OK) != 0)
+    return QM_OK;
   status = qm_results_open (search->path, path == NULL, false, &busy,
                             &search->file, error);
   if (busy && search->options->dry_run)
@@ -524,7 +527,7 @@ open_results (QmBenchSearch *search, QmError *error)
     status = wait_for_file (search, search->path, error);
   if (status == QM_OK && qm_results_file_repaired (search->file) > 0)
     fprintf (stderr,
-             "qm-bench: %s: the last line was broken off, and is removed\n",
+             "qm-bench: %s: the last line was broken off, and is left out\n",
              search->path);
   return status;
 }

@@ -6,15 +6,12 @@
 
 #include "app/qm-bench-events.h"
 #include "data/text.h"
-#include "engine/safetensors.h"
 #include "engine/train.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* To whom steps are told. */
 typedef struct Listener
@@ -49,7 +46,9 @@ on_step (void *data, const QmTrainStep *step)
   else
     printf ("step %lld  loss %.4f  %.3f s%s\n", (long long) step->number,
             step->loss, step->seconds,
-            step->skipped ? "  skipped: the loss scale was too large" : "");
+            !step->skipped         ? ""
+            : step->loss_scale > 1 ? "  skipped: the loss scale was too large"
+                                   : "  skipped: its gradients are not finite");
   fflush (stdout);
   return !qm_bench_interrupted ();
 }
@@ -64,9 +63,11 @@ override_recipe (const QmBenchOptions *options,
 
   if (options->learning_rate != NULL)
     {
-      if (!qm_number_parse (options->learning_rate, &number) || number < 0)
+      if (!qm_number_parse (options->learning_rate, &number) || number < 0
+          || number > QM_RECIPE_MAX_LEARNING_RATE)
         return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                             "--learning-rate is a number as 0.001");
+                             "--learning-rate is a number as 0.001, up to %g",
+                             (double) QM_RECIPE_MAX_LEARNING_RATE);
       recipe->learning_rate = number;
     }
   if (options->batch_size != NULL)
@@ -141,27 +142,6 @@ open_samples (const QmBenchOptions *options,
   return status;
 }
 
-/* Nobody should learn after a day of training that the weights have no place.
- */
-static QmStatus
-check_out (const char *path, QmError *error)
-{
-  const char *slash = strrchr (path, '/');
-  int length = slash == path ? 1 : slash != NULL ? (int) (slash - path) : 0;
-  char folder[PATH_MAX];
-
-  if (slash == NULL)
-    snprintf (folder, sizeof folder, ".");
-  else if (length >= (int) sizeof folder)
-    return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "is too long");
-  else
-    snprintf (folder, sizeof folder, "%.*s", length, path);
-  if (access (folder, W_OK) == 0)
-    return QM_OK;
-  return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be written: %s",
-                       strerror (errno));
-}
-
 static QmStatus
 train (const QmBenchOptions *options,
        QmBenchModel *model,
@@ -185,13 +165,12 @@ train (const QmBenchOptions *options,
   if (status == QM_OK)
     status = read_schedule (options, &training, error);
   if (status == QM_OK && options->out != NULL)
-    status = check_out (options->out, error);
+    status = qm_bench_check_out (options->out, part, sizeof part, error);
   if (status == QM_OK)
     status = qm_bench_prepare (options, model, &device, &plan, error);
   if (status == QM_OK)
     status = open_samples (options, model, plan, &samples, error);
-  if (options->out != NULL
-      && qm_safetensors_part_name (options->out, part, sizeof part))
+  if (status == QM_OK && options->out != NULL)
     qm_bench_remove_if_killed (part);
   if (status == QM_OK)
     qm_bench_events_open (events, qm_device_info (device));

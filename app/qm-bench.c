@@ -7,6 +7,7 @@
 #include "app/qm-bench.h"
 
 #include "app/qm-bench-supervise.h"
+#include "app/qm-streams.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -159,9 +160,10 @@ run_command (const QmBenchOptions *options)
 static int
 finish (int status)
 {
-  if (fflush (stdout) == 0 || status != QM_BENCH_OK)
+  /* What could not be flushed earlier is forgotten, but for the mark. */
+  if ((fflush (stdout) == 0 && !ferror (stdout)) || status != QM_BENCH_OK)
     return status;
-  perror ("qm-bench: standard output");
+  fputs ("qm-bench: standard output cannot be written\n", stderr);
   return QM_BENCH_FAILED;
 }
 
@@ -170,6 +172,7 @@ main (int argc, char **argv)
 {
   QmBenchOptions options;
 
+  qm_streams_keep ();
   for (int i = 1; i < argc; i++)
     {
       if (strcmp (argv[i], "--help") == 0 || strcmp (argv[i], "-h") == 0)

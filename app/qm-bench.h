@@ -192,6 +192,11 @@ void qm_bench_json_reading (json_t *object, const QmReading *reading);
 /* The settings of a plan in words: "free-lunch, checkpointing, zero_2". */
 void qm_bench_format_settings (const QmPlan *plan, char *text, size_t size);
 
+/* Whether a file can be written at `path`, before work is done for it; writes
+ * the name that it has until it is complete (data/file.h). */
+QmStatus
+qm_bench_check_out (const char *path, char *part, size_t size, QmError *error);
+
 /* Prints an object as one line, and frees it. */
 void qm_bench_print_json (json_t *object);
 

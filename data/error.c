@@ -2,28 +2,19 @@
 
 #include "data/error.h"
 
+#include "data/text.h"
+
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
-/* Drops the bytes of a sequence that the end of the buffer has cut. */
+/* What moves a terminal's cursor, or worse, has no place in a message. */
 static void
-trim_utf8 (char *text)
+blank_controls (char *text)
 {
-  size_t length = strlen (text);
-  size_t start = length;
-  size_t needed;
-  unsigned char lead;
-
-  while (start > 0 && ((unsigned char) text[start - 1] & 0xc0) == 0x80)
-    start--;
-  if (start == 0)
-    return;
-  lead = (unsigned char) text[start - 1];
-  needed = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-  if (length - (start - 1) < needed)
-    text[start - 1] = '\0';
+  for (; *text != '\0'; text++)
+    if ((unsigned char) *text < 0x20 || *text == 0x7f)
+      *text = '?';
 }
 
 QmStatus
@@ -45,12 +36,14 @@ qm_error_set (QmError *error,
   error->column = column;
 
   snprintf (error->file, sizeof error->file, "%s", file != NULL ? file : "");
-  trim_utf8 (error->file);
+  qm_text_trim (error->file);
+  blank_controls (error->file);
 
   va_start (arguments, format);
   vsnprintf (error->message, sizeof error->message, format, arguments);
   va_end (arguments);
-  trim_utf8 (error->message);
+  qm_text_trim (error->message);
+  blank_controls (error->message);
 
   return status;
 }

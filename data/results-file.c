@@ -3,6 +3,7 @@
 #include "data/results-file.h"
 
 #include "data/datadir.h"
+#include "data/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,7 @@ struct QmResultsFile
   int fd;
   off_t end; /* of the last whole line */
   size_t repaired;
+  bool unended; /* the last whole line is without its line feed */
   QmResults *content;
 };
 
@@ -236,29 +238,46 @@ synchronize (int fd, const char *path, QmError *error)
   return result == 0 ? QM_OK : fail (error, path, "cannot be written");
 }
 
+/* Makes the file end where its last whole line does. */
+static QmStatus
+cut (QmResultsFile *file, QmError *error)
+{
+  return ftruncate (file->fd, file->end) == 0
+             ? QM_OK
+             : fail (error, file->path, "cannot be written");
+}
+
 /* Appends `n` bytes behind the last whole line, or nothing. */
 static QmStatus
 append (QmResultsFile *file, const char *text, size_t n, QmError *error)
 {
-  QmStatus status = QM_OK;
+  QmStatus status = cut (file, error);
 
   if ((size_t) file->end + n > QM_RESULTS_MAX_BYTES)
     return qm_error_set (error, QM_STATUS_IO, file->path, 0, 0,
                          "is full: it cannot be larger than %zu MiB",
                          QM_RESULTS_MAX_BYTES / 1024 / 1024);
+  if (status != QM_OK)
+    return status;
   if (lseek (file->fd, file->end, SEEK_SET) < 0)
     return fail (error, file->path, "cannot be written");
-  status = write_all (file->fd, file->path, text, n, error);
+  if (file->unended)
+    status = write_all (file->fd, file->path, "\n", 1, error);
+  if (status == QM_OK)
+    status = write_all (file->fd, file->path, text, n, error);
   if (status == QM_OK)
     status = synchronize (file->fd, file->path, error);
   if (status == QM_OK)
-    file->end += (off_t) n;
-  else if (ftruncate (file->fd, file->end) == 0)
+    {
+      file->end += (off_t) n + file->unended;
+      file->unended = false;
+    }
+  else if (cut (file, NULL) == QM_OK)
     fsync (file->fd);
   return status;
 }
 
-/* Reads the file, and makes it end where a line does. */
+/* Reads the file.  It is not changed before there is something to append. */
 static QmStatus
 read_content (QmResultsFile *file, QmError *error)
 {
@@ -271,13 +290,8 @@ read_content (QmResultsFile *file, QmError *error)
     return status;
   file->end = (off_t) whole;
   file->repaired = length - whole;
-  if (whole < length && ftruncate (file->fd, file->end) != 0)
-    return fail (error, file->path, "cannot be written");
-  if (whole < length)
-    return synchronize (file->fd, file->path, error);
-  if (whole > 0 && pread (file->fd, &last, 1, file->end - 1) == 1
-      && last != '\n')
-    return append (file, "\n", 1, error);
+  file->unended = whole > 0 && pread (file->fd, &last, 1, file->end - 1) == 1
+                  && last != '\n';
   return QM_OK;
 }
 
@@ -394,13 +408,15 @@ qm_results_write (const char *path,
                   size_t n,
                   QmError *error)
 {
-  char unfinished[PATH_MAX];
+  char place[PATH_MAX], unfinished[PATH_MAX];
   int length, fd, locked;
   bool busy, was_there = access (path, F_OK) == 0;
   struct stat info;
-  QmStatus status;
+  QmStatus status = qm_file_place (path, place, sizeof place, error);
 
-  length = snprintf (unfinished, sizeof unfinished, "%s.XXXXXX", path);
+  if (status != QM_OK)
+    return status;
+  length = snprintf (unfinished, sizeof unfinished, "%s.XXXXXX", place);
   if (length < 0 || (size_t) length >= sizeof unfinished)
     return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
                          "is longer than a path may be");
@@ -416,10 +432,10 @@ qm_results_write (const char *path,
       if (fstat (locked, &info) == 0)
         fchmod (fd, info.st_mode & 0777);
       close (fd);
-      if (status == QM_OK && rename (unfinished, path) != 0)
+      if (status == QM_OK && rename (unfinished, place) != 0)
         status = fail (error, path, "cannot be written");
       if (status == QM_OK)
-        synchronize_folder (path);
+        synchronize_folder (place);
       else
         unlink (unfinished);
     }

@@ -20,8 +20,9 @@ typedef struct QmResultsFile QmResultsFile;
 bool qm_results_default_path (char *path, size_t size);
 
 /* Opens a results file, making it where it is missing and, with `folders`, the
- * folders that it is in; locks it, reads what is in it, and cuts off a last
- * line that was broken off (qm_results_file_repaired()).
+ * folders that it is in; locks it and reads what is in it.  A last line that
+ * was broken off (qm_results_file_repaired()) is cut off before another is
+ * appended; until then the file is as it was.
  *
  * Where another program has it locked, *busy becomes true; with `wait` it is
  * waited for, until a signal is caught (QM_STATUS_INTERRUPTED), else that is
@@ -39,7 +40,7 @@ void qm_results_close (QmResultsFile *file);
 /* What is in it, what was appended too; belongs to the file. */
 const QmResults *qm_results_file_content (const QmResultsFile *file);
 
-/* Bytes that were cut off when it was opened. */
+/* Bytes of a line that was broken off when it was opened. */
 size_t qm_results_file_repaired (const QmResultsFile *file);
 
 /* Appends one result and waits until it is on the disk.  Where it cannot be

@@ -412,14 +412,15 @@ read_line (QmPool *pool,
   return QM_OK;
 }
 
-/* Whether a result takes the place of one of the same key that was read before:
- * the newer does, but a failure does not undo a measurement. */
-static bool
-replaces (const QmResult *result, const QmResult *known)
+bool
+qm_result_replaces (const QmResult *result, const QmResult *known)
 {
   if (result->status == QM_RESULT_FAILED && known->status == QM_RESULT_MEASURED)
     return false;
   if (known->status == QM_RESULT_FAILED && result->status == QM_RESULT_MEASURED)
+    return true;
+  /* A file is written from its beginning to its end, whatever clocks say. */
+  if (strcmp (result->file, known->file) == 0)
     return true;
   return strcmp (result->time, known->time) >= 0;
 }
@@ -433,7 +434,7 @@ add_result (QmList *list, const QmResult *result, QmError *error)
   if (at != QM_LIST_NONE)
     {
       item = qm_list_item (list, at);
-      if (replaces (result, item))
+      if (qm_result_replaces (result, item))
         *item = *result;
       return QM_OK;
     }
@@ -452,6 +453,13 @@ is_blank (const char *text, size_t length)
     if (text[i] != ' ' && text[i] != '\t' && text[i] != '\r')
       return false;
   return true;
+}
+
+/* Whether what does not end may be a line that a program was killed in. */
+static bool
+is_broken_off (const char *text)
+{
+  return text[0] == '{';
 }
 
 static size_t
@@ -484,7 +492,8 @@ parse_lines (QmResults *results,
         {
           status =
               read_line (&results->pool, text + at, n, file, &result, &problem);
-          if (status == QM_STATUS_PARSE && end == NULL)
+          if (status == QM_STATUS_PARSE && end == NULL
+              && is_broken_off (text + at))
             return QM_OK;
           result.line = number;
           if (status == QM_OK)

@@ -11,10 +11,11 @@
  * A file is written from its beginning to its end, a line at a time, so that a
  * program that is killed leaves at most a last line that does not end.  Such a
  * line is no mistake: it counts if it is whole, else it is as if it had never
- * been begun.
+ * been begun.  A last line that does not begin as an object was no such
+ * program's, and the file is refused.
  *
- * Lines with the same key are the same measurement, of which only the newest
- * counts. */
+ * Lines with the same key are the same measurement, of which one counts:
+ * qm_result_replaces(). */
 
 #ifndef QM_DATA_RESULTS_H
 #define QM_DATA_RESULTS_H
@@ -115,6 +116,11 @@ QmResult qm_result_nothing (void);
 /* Compares for sorting: model, device, software, GPUs, settings, methods,
  * micro-batch.  0 only for equal keys. */
 int qm_result_compare (const QmResult *a, const QmResult *b);
+
+/* Whether a result takes the place of one of the same key that was read before:
+ * the later line of a file does, and of two files the later time, but a failure
+ * does not undo a measurement. */
+bool qm_result_replaces (const QmResult *result, const QmResult *known);
 
 /* Results, each measurement once. */
 typedef struct QmResults QmResults;

@@ -117,6 +117,24 @@ qm_text_read_file (const char *path,
   return status;
 }
 
+void
+qm_text_trim (char *text)
+{
+  size_t length = strlen (text);
+  size_t start = length;
+  size_t needed;
+  unsigned char lead;
+
+  while (start > 0 && ((unsigned char) text[start - 1] & 0xc0) == 0x80)
+    start--;
+  if (start == 0)
+    return;
+  lead = (unsigned char) text[start - 1];
+  needed = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+  if (length - (start - 1) < needed)
+    text[start - 1] = '\0';
+}
+
 /* Bytes of the UTF-8 sequence at `text`, or 0 where there is none: Unicode
  * 15.0, table 3-7. */
 static size_t

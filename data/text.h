@@ -39,6 +39,9 @@ QmStatus qm_text_check (const char *text,
 /* Whether text is without line breaks, tabs and other control characters. */
 bool qm_text_is_line (const char *text);
 
+/* Drops the bytes of a UTF-8 sequence that the end of a buffer has cut. */
+void qm_text_trim (char *text);
+
 /* Line and column, from 1, of the byte at `offset`. */
 void qm_text_position (
     const char *text, size_t length, size_t offset, int *line, int *column);

@@ -137,7 +137,7 @@ qm_plan_is_short (const QmPlan *plan, uint64_t bytes, QmShortage *shortage)
   *shortage = (QmShortage){ false, memory->total, bytes };
   if (plan->options.target.kind == QM_DEVICE_CPU)
     shortage->needs += memory->host;
-  else if (there > 0 && memory->host > there)
+  if (there > 0 && memory->host > there)
     *shortage = (QmShortage){ true, memory->host, there };
   return shortage->needs > shortage->available;
 }

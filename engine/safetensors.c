@@ -2,16 +2,17 @@
 
 #include "engine/safetensors.h"
 
+#include "data/file.h"
 #include "kernels/convert.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Half of what the format allows; a model of a thousand layers has less. */
@@ -209,23 +210,14 @@ qm_safetensors_open_stream (FILE *stream,
 QmStatus
 qm_safetensors_open (const char *path, QmSafetensors **file, QmError *error)
 {
-  FILE *stream = fopen (path, "rb");
-  struct stat info;
-  QmStatus status;
+  FILE *stream;
+  uint64_t size;
+  QmStatus status = qm_file_open (path, &stream, &size, error);
 
   *file = NULL;
-  if (stream != NULL && fstat (fileno (stream), &info) == 0
-      && S_ISREG (info.st_mode))
-    return qm_safetensors_open_stream (stream, (uint64_t) info.st_size, path,
-                                       file, error);
-  status = stream == NULL
-               ? qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                               "cannot be read: %s", strerror (errno))
-               : qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                               "is not a regular file");
-  if (stream != NULL)
-    fclose (stream);
-  return status;
+  return status == QM_OK
+             ? qm_safetensors_open_stream (stream, size, path, file, error)
+             : status;
 }
 
 void
@@ -491,7 +483,7 @@ write_file (const char *temporary,
             void *data,
             QmError *error)
 {
-  FILE *stream = fopen (temporary, "wb");
+  FILE *stream = qm_file_create_part (temporary);
   QmStatus status = QM_OK;
 
   if (stream == NULL)
@@ -515,14 +507,6 @@ write_file (const char *temporary,
   return status;
 }
 
-bool
-qm_safetensors_part_name (const char *path, char *name, size_t size)
-{
-  int length = snprintf (name, size, "%s.%ld.part", path, (long) getpid ());
-
-  return length >= 0 && (size_t) length < size;
-}
-
 QmStatus
 qm_safetensors_write (const char *path,
                       const QmTensorToStore *tensors,
@@ -531,21 +515,18 @@ qm_safetensors_write (const char *path,
                       void *data,
                       QmError *error)
 {
-  size_t size = strlen (path) + 32;
-  char *temporary = malloc (size);
+  char place[PATH_MAX], part[PATH_MAX];
   char *header = make_header (tensors, n);
-  QmStatus status;
+  QmStatus status = qm_file_place (path, place, sizeof place, error);
 
-  if (temporary == NULL || header == NULL)
+  if (status == QM_OK && header == NULL)
     status = qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                            "the host is out of memory");
-  else
-    {
-      qm_safetensors_part_name (path, temporary, size);
-      status =
-          write_file (temporary, path, header, tensors, n, source, data, error);
-    }
-  free (temporary);
+  if (status == QM_OK && !qm_file_part_name (place, part, sizeof part))
+    status = qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                           "is longer than a path may be");
+  if (status == QM_OK)
+    status = write_file (part, place, header, tensors, n, source, data, error);
   free (header);
   return status;
 }

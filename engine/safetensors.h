@@ -85,11 +85,7 @@ typedef QmStatus (*QmTensorSource) (void *data,
                                     float *to,
                                     QmError *error);
 
-/* The name that a file has until it is complete; false where `size` bytes are
- * not enough. */
-bool qm_safetensors_part_name (const char *path, char *name, size_t size);
-
-/* Writes a file: under that other name, until it is complete. */
+/* Writes a file, which is not there before it is complete (data/file.h). */
 QmStatus qm_safetensors_write (const char *path,
                                const QmTensorToStore *tensors,
                                size_t n,

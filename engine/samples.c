@@ -2,16 +2,15 @@
 
 #include "engine/samples.h"
 
+#include "data/file.h"
 #include "kernels/random.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* 4 GiB of text are more than anybody watches. */
-#define MAX_BYTES (INT64_C (1) << 32)
+#define MAX_BYTES (UINT64_C (1) << 32)
 
 #define MASKED_SHARE 0.15
 
@@ -53,19 +52,15 @@ qm_samples_read_tokens (const char *path,
                         QmSamples *samples,
                         QmError *error)
 {
-  FILE *stream = fopen (path, "rb");
-  struct stat info;
-  QmStatus status = QM_OK;
+  FILE *stream;
+  uint64_t size = 0;
+  QmStatus status = qm_file_open (path, &stream, &size, error);
 
   *samples = (QmSamples){ NULL };
-  if (stream == NULL || fstat (fileno (stream), &info) != 0)
-    status = qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                           "cannot be read: %s", strerror (errno));
-  else if (!S_ISREG (info.st_mode) || info.st_size > MAX_BYTES)
-    status = qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                           "is not a regular file of at most 4 GiB");
-  else
-    samples->n = (size_t) info.st_size / (wide ? 2 : 1);
+  if (status == QM_OK && size > MAX_BYTES)
+    status =
+        qm_error_set (error, QM_STATUS_IO, path, 0, 0, "is larger than 4 GiB");
+  samples->n = (size_t) size / (wide ? 2 : 1);
   if (status == QM_OK && (int64_t) samples->n < least)
     status = qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
                            "has %zu tokens; a sample needs %lld", samples->n,

@@ -163,6 +163,13 @@ def end_with_parent():
     threading.Thread(target=watch, daemon=True).start()
 
 
+def one_line(text):
+    """A message as a line of JSON may have it: printable, of 500 bytes."""
+    text = ' '.join(''.join(c if c.isprintable() else ' '
+                            for c in text).split())
+    return text.encode('utf-8', 'replace')[:500].decode('utf-8', 'ignore')
+
+
 def load_libraries(request):
     """Imports PyTorch and Transformers into this module."""
     global torch, transformers
@@ -588,7 +595,12 @@ class Meter:
         except TooLarge as error:
             self.remember(error)
             return False
-        return self.task.device.type == 'cuda' or self.host_has_room(before)
+        if self.task.device.type != 'cuda' and before is not None:
+            needs = self.host_needs()
+            if needs >= before:
+                self.remember(TooLarge(needs, before))
+                return False
+        return True
 
     def make_states(self, batch):
         """Updates once, so that there are the states of the optimizer."""
@@ -602,12 +614,11 @@ class Meter:
         raise Refusal('failed', 'the gradients are not finite')
 
     @staticmethod
-    def host_has_room(before):
+    def host_needs():
         """A host that is out of memory ends programs; twice as much as the last
         size took has to be there."""
         import resource
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        return before is None or most < before / 2
+        return 2 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
     def search(self):
         found = largest(self.fits, self.task.recipe['batch_size'])
@@ -735,13 +746,12 @@ def main():
     try:
         answer(request, answers)
     except Refusal as error:
-        answers.send(error=dict(kind=error.kind, message=str(error)))
+        answers.send(error=dict(kind=error.kind, message=one_line(str(error))))
     except Exception as error:  # pylint: disable=broad-exception-caught
         import traceback
         traceback.print_exc()
-        lines = str(error).strip().splitlines() or ['']
-        answers.send(error=dict(kind='failed', message=(
-            f'{type(error).__name__}: {lines[0]}')[:500]))
+        answers.send(error=dict(kind='failed', message=one_line(
+            f'{type(error).__name__}: {error}')))
         status = 1
     sys.stderr.flush()
     # Libraries may have threads that do not end.

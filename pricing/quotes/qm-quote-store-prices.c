@@ -285,6 +285,32 @@ qm_quote_store_price_history_of_source (QmQuoteStore *store,
   return g_steal_pointer (&points);
 }
 
+/* "$" comes after "#": the address itself, then all that begin with it and
+ * "#". */
+gint64
+qm_quote_store_count_prices (QmQuoteStore *store,
+                             const char *address,
+                             QmDate date,
+                             GError **error)
+{
+  static const char sql[] =
+      "SELECT count (*) FROM prices WHERE date = ?2 AND (source = ?1"
+      "  OR (source >= ?1 || '#' AND source < ?1 || '$'))";
+  g_autoptr (QmStatement) row = NULL;
+  int n = 0;
+
+  g_return_val_if_fail (store != NULL && address != NULL, -1);
+
+  row = qm_store_prepare (store, sql, error);
+  if (row == NULL)
+    return -1;
+  qm_bind_text (row, &n, address);
+  qm_bind_date (row, &n, date);
+  if (qm_store_step (store, row, error) != 1)
+    return -1;
+  return sqlite3_column_int64 (row, 0);
+}
+
 #define WATCHED_COLUMNS                                                     \
   "SELECT id, address, title, item, last_micros, last_currency, last_date," \
   "  etag, last_modified, tried_at, error, error_at FROM watched"

@@ -77,6 +77,15 @@ GPtrArray *qm_quote_store_price_history_of_source (QmQuoteStore *store,
                                                    const char *source,
                                                    GError **error);
 
+/* How many prices were seen at an address on a day: of a feed those of all that
+ * it lists, whose sources are the feed's address with "#" and what it is.
+ *
+ * Returns: -1 with an error. */
+gint64 qm_quote_store_count_prices (QmQuoteStore *store,
+                                    const char *address,
+                                    QmDate date,
+                                    GError **error);
+
 /* A page or price feed that is watched.  Texts may be NULL but for the
  * address. */
 typedef struct

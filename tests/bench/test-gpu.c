@@ -25,6 +25,8 @@ static const struct
   { "NVIDIA GeForce RTX 3090", 23.7, "rtx3090" },
   { "NVIDIA GeForce RTX 3090 Ti", 23.7, "rtx3090-ti" },
   { "NVIDIA GeForce RTX 4090", 23.6, "rtx4090" },
+  { "NVIDIA GeForce RTX 4090 D", 23.6, NULL },
+  { "NVIDIA GeForce RTX 3090 Laptop GPU", 23.7, NULL },
   { "NVIDIA RTX A6000", 47.5, "a6000" },
   { "NVIDIA RTX 6000 Ada Generation", 47.5, "rtx6000-ada" },
   { "Tesla V100-SXM2-32GB", 31.7, "v100-32gb-sxm2" },

@@ -84,6 +84,7 @@ class Bench(unittest.TestCase):
         self.assertEqual(result.returncode, status, result.stderr)
         self.assertIn(text, result.stderr)
         self.assertEqual(result.stdout, '')
+        return result
 
     def test_devices(self):
         result = bench('devices', '--json')
@@ -534,8 +535,13 @@ class Bench(unittest.TestCase):
         self.fails(2, 'needs --config', 'check')
         self.fails(1, "no model 'x'", 'plan', '--model', 'x', '--memory',
                    '1GiB')
+        for size in ('1 furlong', '0', '-1GiB', '0.5'):
+            self.fails(1, 'size', 'plan', '--model', 'pythia-1b', '--memory',
+                       size)
         self.fails(1, 'size', 'plan', '--model', 'pythia-1b', '--memory',
-                   '1 furlong')
+                   '1GiB', '--host-memory', 0)
+        self.fails(1, '--learning-rate', 'train', *self.tiny(), '--device',
+                   'cpu', '--text', BENCH, '--learning-rate', '1e300')
         self.fails(1, '--recipe', 'run', '--config',
                    self.write('config.json', CONFIG), '--device', 'cpu')
         self.fails(1, 'micro-batch', 'run', *self.tiny(), '--micro-batch', 9,
@@ -627,12 +633,79 @@ class Bench(unittest.TestCase):
                    preexec_fn=little)
 
     def test_full_disk_is_said(self):
-        with open('/dev/full', 'w') as full:
-            result = subprocess.run([BENCH, 'plan', '--model', 'pythia-160m',
-                                     '--memory', '24GiB'], stdout=full,
-                                    stderr=subprocess.PIPE, text=True)
-        self.assertEqual(result.returncode, 1)
-        self.assertIn('standard output', result.stderr)
+        for words in (['plan', '--model', 'pythia-160m', '--memory', '24GiB'],
+                      ['plan', '--model', 'pythia-160m', '--memory', '24GiB',
+                       '--json'], ['devices', '--json'], ['--help']):
+            with open('/dev/full', 'w') as full:
+                result = subprocess.run([BENCH, *words], stdout=full,
+                                        stderr=subprocess.PIPE, text=True)
+            self.assertEqual(result.returncode, 1, words)
+            self.assertIn('standard output', result.stderr)
+
+    def test_closed_streams(self):
+        """No file takes the place of one, nor what belongs there."""
+        results = self.path('results.jsonl')
+        words = ' '.join(map(str, self.tiny()))
+        for closed, status in (('2>&-', 0), ('>&-', 1), ('<&- >&- 2>&-', 1)):
+            done = subprocess.run(
+                ['/bin/sh', '-c', f'exec "$0" search {words} --device cpu '
+                 f'--methods naive --again all --results {results} {closed}',
+                 BENCH], capture_output=True, timeout=120)
+            self.assertEqual(done.returncode, status, done.stderr)
+        with open(results) as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual([line['status'] for line in lines],
+                         ['measured'] * 3)
+
+    def test_pipes_are_no_files(self):
+        pipe = self.path('pipe')
+        os.mkfifo(pipe)
+        for option in ('--text', '--tokens', '--weights'):
+            more = () if option != '--weights' else ('--text', BENCH)
+            self.fails(1, 'regular file', 'train', *self.tiny(), '--device',
+                       'cpu', '--steps', 1, option, pipe, *more)
+        self.fails(1, 'regular file', 'train', *self.tiny(), '--device', 'cpu',
+                   '--steps', 1, '--text', BENCH, '--out', pipe)
+
+    def test_links_stay(self):
+        """What is written goes where a link leads, and a folder is refused
+        before anything is trained."""
+        words = ('train', *self.tiny(), '--device', 'cpu', '--steps', 1,
+                 '--text', BENCH, '--out')
+        self.fails(1, 'directory', *words, self.folder.name)
+        os.symlink('weights', self.path('link'))
+        with open(self.path('weights'), 'w') as file:
+            file.write('before')
+        result = bench(*words, self.path('link'))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(os.path.islink(self.path('link')))
+        self.assertGreater(os.path.getsize(self.path('weights')), 1000)
+        self.assertFalse([name for name in os.listdir(self.folder.name)
+                          if name.endswith('.part')])
+
+    def test_odd_names(self):
+        recipe = self.write('recipe.json', RECIPE)
+        for name in (b'a\nb.json', b'a\xff.json'):
+            path = os.path.join(os.fsencode(self.folder.name), name)
+            with open(path, 'w') as file:
+                json.dump(CONFIG, file)
+            result = subprocess.run(
+                [BENCH, 'run', '--config', path, '--recipe', recipe,
+                 '--device', 'cpu'], capture_output=True)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(b'one line of UTF-8', result.stderr)
+            self.assertEqual(result.stderr.count(b'\n'), 1)
+        path = self.write('é' * 100 + '.json', CONFIG)
+        got = self.line(bench('run', '--config', path, '--recipe', recipe,
+                              '--device', 'cpu', '--json'))
+        self.assertTrue(path.startswith(got['model']))
+
+    def test_no_terminal_is_moved(self):
+        odd = self.write('odd.json', {**CONFIG, '\x1b[2J\x07': 1})
+        result = self.fails(5, 'unsupported', 'run', '--config', odd,
+                            '--recipe', self.write('recipe.json', RECIPE),
+                            '--device', 'cpu')
+        self.assertNotIn('\x1b', result.stderr)
 
     def test_help(self):
         for option in ('--help', '--version'):

@@ -468,7 +468,7 @@ class Adapter(unittest.TestCase):
 
     def test_search_and_measure(self):
         meter, _ = self.meter(most=20)
-        meter.host_has_room = lambda before: True
+        meter.host_needs = lambda: 0
         self.assertEqual(meter.search(), 16)
         self.assertIsNotNone(meter.shortage)
         meter, steps = self.meter(most=20)
@@ -489,9 +489,23 @@ class Adapter(unittest.TestCase):
         meter, _ = self.meter(most=0)
         self.assertEqual(meter.search(), 0)
 
+    def test_a_host_without_room(self):
+        meter, _ = self.meter(most=20)
+        meter.host_needs = lambda: 1 << 60
+        self.assertEqual(meter.search(), 0)
+        self.assertEqual(meter.shortage.needs, 1 << 60)
+        self.assertLess(meter.shortage.available, 1 << 60)
+
+    def test_messages_are_lines(self):
+        line = self.adapter.one_line
+        self.assertEqual(line('\n\nIMPORTANT: \x1b[31mread\tthis\n'),
+                         'IMPORTANT: [31mread this')
+        self.assertEqual(len(line('é' * 400).encode()), 500)
+        self.assertEqual(line('\udc80'), '')
+
     def test_updates_that_are_left_out_do_not_count(self):
         meter, steps = self.meter(most=64, overflows=7)
-        meter.host_has_room = lambda before: True
+        meter.host_needs = lambda: 0
         self.assertEqual(meter.search(), 64)
         self.assertEqual(steps[-1].updates, 8)
         passes, updates = meter.measure(64)[1:]
@@ -508,7 +522,7 @@ class Adapter(unittest.TestCase):
 
         for method, argument in (('search', ()), ('measure', (16,))):
             meter, _ = self.meter(most=2)
-            meter.host_has_room = lambda before: True
+            meter.host_needs = lambda: 0
             there = []
 
             def forward_backward(step, batch, last):

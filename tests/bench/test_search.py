@@ -298,7 +298,38 @@ class Search(unittest.TestCase):
         # A line that is whole counts, with its end or without.
         pathlib.Path(self.results).write_bytes(whole[:-1])
         self.assertNotIn('broken off', self.search().stderr)
-        self.assertEqual(pathlib.Path(self.results).read_bytes(), whole)
+        self.assertEqual(pathlib.Path(self.results).read_bytes(), whole[:-1])
+        self.search('--again', 'all')
+        self.assertEqual(len(lines_of(self.results)), 2 * len(lines))
+
+    def test_no_results_file(self):
+        """Nothing is taken from a file that is another's, nor made where
+        nothing is measured."""
+        note = pathlib.Path(self.results)
+        for text in ('my only copy of a note', '[1,2,3]', 'a\nb\n'):
+            note.write_text(text)
+            for words in (['--dry-run'], []):
+                result = subprocess.run(self.command(*words), text=True,
+                                        capture_output=True, check=False)
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertEqual(note.read_text(), text)
+        note.unlink()
+        self.search('--dry-run')
+        self.assertFalse(note.exists())
+        torn = '{"schema": 1, "status": "mea'
+        note.write_text(torn)
+        self.search('--dry-run')
+        self.assertEqual(note.read_text(), torn)
+
+    def test_host_memory(self):
+        """What does not fit into the host's memory is not tried."""
+        self.search('--methods', 'all', '--host-memory', '1MiB')
+        ways = {line['sharding']: line['status']
+                for line in lines_of(self.results) if line['offloading']}
+        self.assertEqual(len(ways), 5)
+        self.assertEqual(set(ways.values()), {'infeasible'})
+        self.assertEqual({line['memory'] for line in lines_of(self.results)
+                          if line['status'] == 'infeasible'}, {'host'})
 
     def test_hostile_lines(self):
         self.search()
@@ -468,7 +499,7 @@ class Search(unittest.TestCase):
         self.assertAlmostEqual(
             lines[-1]['left_s'],
             sum(line['cost_s'] for line in configurations), 3)
-        self.assertEqual(lines_of(self.results), [])
+        self.assertFalse(os.path.exists(self.results))
 
     def test_events(self):
         lines = self.events('--methods', 'free-lunch')

@@ -310,7 +310,11 @@ test_short_host (const QmModel *model)
   CHECK (shortage.host);
   CHECK_INT (shortage.needs, plan->memory.host);
   CHECK_INT (shortage.available, options.host_bytes);
+  /* A CPU has both in the same memory, but a limit is a limit. */
   plan->options.target.kind = QM_DEVICE_CPU;
+  CHECK (qm_plan_is_short (plan, UINT64_MAX, &shortage));
+  CHECK (shortage.host);
+  plan->options.host_bytes = 0;
   CHECK (qm_plan_is_short (plan, plan->memory.total, &shortage));
   CHECK (!shortage.host);
   qm_plan_free (plan);

@@ -414,6 +414,22 @@ assert_history (QmQuoteStore *store,
   g_assert_cmpint (point->micros, ==, last_micros);
 }
 
+/* How many prices an entry brought the last time. */
+static gint64
+count_prices (QmQuoteStore *store, const QmWatch *watch)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (QmWatched) watched =
+      qm_quote_store_get_watched (store, watch->address, &error);
+  gint64 n;
+
+  g_assert_no_error (error);
+  n = qm_quote_store_count_prices (store, watch->address, watched->last_date,
+                                   &error);
+  g_assert_no_error (error);
+  return n;
+}
+
 /* Prices of feeds become history of the GPUs that are found in their lines. */
 static void
 test_stored_feeds (void)
@@ -440,6 +456,9 @@ test_stored_feeds (void)
   assert_history (store, "a100-80gb-sxm", 2, 1, 1025000);
   assert_history (store, "a100-40gb-sxm", 2, 1, 700000);
   assert_history (store, "rtx4090", 1, 1, 333333);
+  g_assert_cmpint (count_prices (store, g_ptr_array_index (list, 0)), ==, 4);
+  g_assert_cmpint (count_prices (store, g_ptr_array_index (list, 1)), ==, 5);
+  g_assert_cmpint (count_prices (store, g_ptr_array_index (list, 2)), ==, 4);
 
   /* Another median of the day replaces the first, of however many offers. */
   set_address (g_ptr_array_index (list, 2), "/file/vast-cheaper.json");

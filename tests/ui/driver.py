@@ -61,6 +61,14 @@ def type_text(text):
     subprocess.run(["xdotool", "type", "--delay", "20", text], check=True)
 
 
+def give_keyboard(title):
+    """Lets the window with that title have the keyboard, which no window has
+    after one was closed: there is no window manager."""
+    subprocess.run(["xdotool", "search", "--sync", "--onlyvisible", "--name",
+                    f"^{title}$", "windowfocus", "--sync"], check=True,
+                   stdout=subprocess.DEVNULL)
+
+
 class Node(accessible.Node):
     """One accessible thing, waited for."""
 

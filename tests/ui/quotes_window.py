@@ -3,18 +3,14 @@
 own, started for each test."""
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
-import unittest
 
 import driver
+from window_test import WindowTest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)),
                              os.pardir, "cli"))
-
-PROGRAM = None
 
 CHEAP = """Vendor,Quote,Issued,Valid until,Description,Part number,Quantity,Price,Currency
 Delta Computers,Q-17,2026-01-10,2199-12-31,NVIDIA H100 SXM5 80GB GPU,900-1,8,1000.00,USD
@@ -32,29 +28,7 @@ Rack shelf,1,200
 """
 
 
-class QuotesWindowTest(unittest.TestCase):
-
-    def setUp(self):
-        self.home = tempfile.mkdtemp(prefix="qm-test-")
-        self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
-        self.prepare()
-        self.program = driver.Program(PROGRAM, home=self.home)
-        self.root = self.program.root
-        self.headline()
-        # Until the window has the keyboard, keys go nowhere.
-        driver.wait_for(self.focus, "the keyboard in the window")
-
-    def prepare(self):
-        """What is there before the program starts."""
-
-    def tearDown(self):
-        if self._outcome.result.failures or self._outcome.result.errors:
-            print("\n".join(self.program.root.dump()), file=sys.stderr)
-        self.program.close()
-        path = os.path.join(self.home, "log")
-        with open(path, encoding="utf-8", errors="replace") as log:
-            text = log.read()
-        self.assertEqual(driver.complaints(text), [])
+class QuotesWindowTest(WindowTest):
 
     def set_settings(self, **values):
         """Settings, as texts of GVariant."""
@@ -65,10 +39,6 @@ class QuotesWindowTest(unittest.TestCase):
             file.write("[org/quartermaster/Quartermaster]\n")
             for name, value in values.items():
                 file.write(f"{name.replace('_', '-')}={value}\n")
-
-    def focus(self):
-        driver.press_keys("Tab")
-        return self.root.focused()
 
     def headline(self):
         card = self.root.find("panel", "Recommendation", visible=False)
@@ -91,7 +61,7 @@ class QuotesWindowTest(unittest.TestCase):
         environment = dict(os.environ)
         environment["XDG_DATA_HOME"] = os.path.join(self.home, "data")
         environment["LC_ALL"] = "C.UTF-8"
-        done = subprocess.run([PROGRAM, "quotes", *arguments],
+        done = subprocess.run([self.PROGRAM, "quotes", *arguments],
                               env=environment, text=True,
                               capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -116,9 +86,3 @@ class QuotesWindowTest(unittest.TestCase):
     def expect_rows(self, n):
         return driver.wait_for(lambda: self.rows() if len(self.rows()) == n
                                else None, f"{n} quotes in the list")
-
-
-def main():
-    global PROGRAM
-    PROGRAM = sys.argv.pop(1)
-    unittest.main(verbosity=2)

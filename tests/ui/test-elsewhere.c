@@ -24,6 +24,10 @@
   "\"learning_rate\": 0.001, \"beta1\": 0.9, \"beta2\": 0.95, "             \
   "\"epsilon\": 1e-8, \"weight_decay\": 0}}"
 
+#define GPUS                                                        \
+  "id,name,vendor,form_factor,memory_gib,fp16_tflops,bf16,source\n" \
+  "mine,Mine 1000,NVIDIA,PCIe,12,50,yes,a test\n"
+
 /* What a folder may be called. */
 #define HOSTILE "it's a \"folder\"\n$(touch pwned) `touch pwned` *; \\ ü"
 
@@ -130,6 +134,8 @@ test_round_trip (void)
   g_autofree char *job = g_build_filename (folder, "job.sbatch", NULL);
   g_autofree char *library =
       g_build_filename (folder, "lib", "libjansson.so.4", NULL);
+  g_autofree char *gpus =
+      g_build_filename (folder, "state", "quartermaster", "gpus.csv", NULL);
   g_autofree char *results = NULL;
   g_autoptr (GError) error = NULL;
 
@@ -137,6 +143,7 @@ test_round_trip (void)
   g_assert_no_error (error);
   g_assert_true (g_file_test (library, G_FILE_TEST_IS_REGULAR));
   g_assert_true (g_file_test (readme, G_FILE_TEST_EXISTS));
+  g_assert_true (g_file_test (gpus, G_FILE_TEST_IS_REGULAR));
   g_assert_false (g_file_test (job, G_FILE_TEST_EXISTS));
 
   /* It is not written over. */
@@ -267,10 +274,14 @@ write_model (void)
 {
   g_autofree char *folder =
       g_build_filename (home, "quartermaster", "models", NULL);
-  g_autofree char *path = g_build_filename (folder, "tiny.json", NULL);
+  /* A file need not be called as its model is. */
+  g_autofree char *path = g_build_filename (folder, "another.json", NULL);
+  g_autofree char *gpus =
+      g_build_filename (home, "quartermaster", "gpus.csv", NULL);
 
   g_assert_cmpint (g_mkdir_with_parents (folder, 0700), ==, 0);
   g_assert_true (g_file_set_contents (path, MODEL, -1, NULL));
+  g_assert_true (g_file_set_contents (gpus, GPUS, -1, NULL));
 }
 
 static void

@@ -95,8 +95,8 @@ class ElsewhereTest(WindowTest):
                        check=True, capture_output=True)
         driver.press_keys("ctrl+shift+o")
         self.choose("Import Results", path)
-        self.root.find("label", contains="1 result of node7 is imported")
         stored = os.path.join(self.data, "measurements", "node7.jsonl")
+        driver.wait_for(lambda: os.path.exists(stored), "the results")
         with open(stored, "rb") as file, open(path, "rb") as given:
             self.assertEqual(json.loads(file.read()), json.loads(given.read()))
 

@@ -195,7 +195,8 @@ class ModelsTest(WindowTest):
         driver.wait_for(lambda: not os.path.exists(
             self.saved("tiny-two.json")), "the file gone")
         self.root.find("label", contains="No Models of Your Own Yet")
-        self.root.find("push button", contains="Undo").press()
+        driver.give_keyboard("Own Models")
+        driver.press_keys("ctrl+z")
         driver.wait_for(lambda: os.path.exists(self.saved("tiny-two.json")),
                         "the file again")
         again = self.root.find("push button", "Delete: Tiny Two")

@@ -8,6 +8,7 @@
 #include "ui/quotes/qm-price-history.h"
 #include "ui/quotes/qm-price-source.h"
 
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -169,7 +170,8 @@ add_quote (QmQuoteBook *book,
            const char *vendor,
            QmDate day,
            gint64 units,
-           const char *currency)
+           const char *currency,
+           const char *item)
 {
   g_autoptr (GPtrArray) quotes =
       g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
@@ -184,7 +186,7 @@ add_quote (QmQuoteBook *book,
   line->description = g_strdup ("H100");
   line->quantity_micros = QM_MICROS_PER_UNIT;
   line->price_micros = units * QM_MICROS_PER_UNIT;
-  line->item = g_strdup ("h100-80gb-sxm");
+  line->item = g_strdup (item);
   line->match = QM_MATCH_CHOSEN;
   g_ptr_array_add (quotes, quote);
   ids = qm_quote_book_add_all (book, quotes, NULL, NULL, &error);
@@ -220,6 +222,13 @@ expect_label (QmPlotView *view, const char *label)
   g_assert_cmpstr (problem, ==, NULL);
 }
 
+static void
+wait_for_prices (GtkWidget *window)
+{
+  while (qm_price_history_get_n_points (QM_PRICE_HISTORY (window)) == 0)
+    g_main_context_iteration (NULL, TRUE);
+}
+
 /* Walking, zooming and another currency, in the window. */
 static void
 test_window (void)
@@ -232,11 +241,15 @@ test_window (void)
 
   while (qm_quote_book_get_index (book) == NULL)
     g_main_context_iteration (NULL, TRUE);
-  add_quote (book, "Delta", (QmDate){ 2026, 1, 10 }, 28000, "USD");
-  add_quote (book, "Nordsee", (QmDate){ 2026, 2, 10 }, 27000, "USD");
-  add_quote (book, "Nordsee", (QmDate){ 2026, 3, 10 }, 20000, "EUR");
+  add_quote (book, "Delta", (QmDate){ 2026, 1, 10 }, 28000, "USD",
+             "h100-80gb-sxm");
+  add_quote (book, "Nordsee", (QmDate){ 2026, 2, 10 }, 27000, "USD",
+             "h100-80gb-sxm");
+  add_quote (book, "Nordsee", (QmDate){ 2026, 3, 10 }, 20000, "EUR",
+             "h100-80gb-sxm");
   window = qm_price_history_new (NULL, book, "h100-80gb-sxm");
   gtk_window_present (GTK_WINDOW (window));
+  wait_for_prices (window);
   gtk_test_widget_wait_for_draw (window);
   view = widgets_find (window, QM_TYPE_PLOT_VIEW, 0);
   group = widgets_find (window, GTK_TYPE_DROP_DOWN, 0);
@@ -267,6 +280,91 @@ test_window (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+static QmQuoteBook *
+make_book (const char *path)
+{
+  QmQuoteBook *book = qm_quote_book_new (widgets_catalog (), path);
+
+  while (qm_quote_book_get_index (book) == NULL)
+    g_main_context_iteration (NULL, TRUE);
+  add_quote (book, "Delta", (QmDate){ 2026, 1, 10 }, 28000, "USD",
+             "h100-80gb-sxm");
+  add_quote (book, "Delta", (QmDate){ 2026, 1, 10 }, 9000, "USD",
+             "a100-80gb-sxm");
+  add_quote (book, "Delta", (QmDate){ 2026, 2, 10 }, 8000, "USD",
+             "a100-80gb-sxm");
+  return book;
+}
+
+static void
+remove_store (const char *path)
+{
+  static const char *const endings[] = { "", "-wal", "-shm" };
+  g_autofree char *folder = g_path_get_dirname (path);
+
+  for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
+    {
+      g_autofree char *name = g_strconcat (path, endings[i], NULL);
+
+      g_unlink (name);
+    }
+  g_rmdir (folder);
+}
+
+/* What is asked for last is shown, of a store that another thread reads. */
+static void
+test_another_item (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("qm-test-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "quotes.sqlite", NULL);
+  g_autoptr (QmQuoteBook) book = make_book (path);
+  GtkWidget *window = qm_price_history_new (NULL, book, "h100-80gb-sxm");
+  QmPriceHistory *history = QM_PRICE_HISTORY (window);
+
+  gtk_window_present (GTK_WINDOW (window));
+  g_assert_cmpuint (qm_price_history_get_n_points (history), ==, 0);
+  qm_price_history_set_item (history, "a100-80gb-sxm");
+  wait_for_prices (window);
+  g_assert_cmpuint (qm_price_history_get_n_points (history), ==, 2);
+  g_assert_cmpstr (gtk_window_get_title (GTK_WINDOW (window)), ==,
+                   "Prices of A100 SXM4 80GB");
+  qm_price_history_set_item (history, "h100-80gb-sxm");
+  g_assert_cmpuint (qm_price_history_get_n_points (history), ==, 0);
+  wait_for_prices (window);
+  g_assert_cmpuint (qm_price_history_get_n_points (history), ==, 1);
+  g_assert_false (widgets_count_visible (window, ADW_TYPE_ACTION_ROW) > 1);
+
+  /* Closed while it reads. */
+  qm_price_history_set_item (history, "a100-80gb-sxm");
+  gtk_window_destroy (GTK_WINDOW (window));
+  qm_quote_book_close (book);
+  remove_store (path);
+}
+
+/* A store that is broken meanwhile. */
+static void
+test_failure (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("qm-test-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "quotes.sqlite", NULL);
+  g_autoptr (QmQuoteBook) book = make_book (path);
+  GtkWidget *window;
+
+  g_assert_cmpint (g_unlink (path), ==, 0);
+  g_assert_cmpint (g_mkdir (path, 0700), ==, 0);
+  window = qm_price_history_new (NULL, book, "h100-80gb-sxm");
+  gtk_window_present (GTK_WINDOW (window));
+  while (
+      !gtk_widget_get_mapped (widgets_find (window, ADW_TYPE_STATUS_PAGE, 0)))
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_cmpuint (qm_price_history_get_n_points (QM_PRICE_HISTORY (window)),
+                    ==, 0);
+  gtk_window_destroy (GTK_WINDOW (window));
+  qm_quote_book_close (book);
+  g_rmdir (path);
+  remove_store (path);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -275,5 +373,7 @@ main (int argc, char **argv)
   g_test_add_func ("/price-history/currencies", test_currencies_are_not_mixed);
   g_test_add_func ("/price-history/many-vendors", test_many_vendors);
   g_test_add_func ("/price-history/window", test_window);
+  g_test_add_func ("/price-history/another-item", test_another_item);
+  g_test_add_func ("/price-history/failure", test_failure);
   return g_test_run ();
 }

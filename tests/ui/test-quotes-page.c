@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tests/ui/widgets.h"
+#include "ui/qm-column-view.h"
 #include "ui/quotes/qm-quote-compare-view.h"
 #include "ui/quotes/qm-quote-draft.h"
 #include "ui/quotes/qm-quote-item.h"
@@ -113,6 +114,39 @@ test_delete_and_undo (void)
   widgets_settle ();
   g_assert_cmpuint (qm_quote_list_get_n_listed (list), ==, 2);
   g_assert_cmpint (qm_quote_list_get_selected (list), ==, first);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+/* Whatever is gone, the page has the keyboard, so that its Ctrl+Z works. */
+static void
+test_delete_all_and_undo (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  QmQuoteList *list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
+  GtkWidget *page = gtk_window_get_child (GTK_WINDOW (window));
+  g_autoptr (GArray) ids = add_two (book);
+  GtkWidget *focus;
+
+  for (guint i = 0; i < ids->len; i++)
+    {
+      qm_quote_list_select (list, g_array_index (ids, gint64, i));
+      widgets_settle ();
+      gtk_window_set_focus (GTK_WINDOW (window), NULL);
+      gtk_widget_activate_action (page, "quotes.delete", NULL);
+      widgets_settle ();
+      focus = gtk_root_get_focus (GTK_ROOT (window));
+      g_assert_nonnull (focus);
+      g_assert_true (gtk_widget_get_mapped (focus));
+      g_assert_true (gtk_widget_is_ancestor (focus, page));
+    }
+  g_assert_cmpuint (qm_quote_list_get_n_listed (list), ==, 0);
+  for (guint i = 1; i <= ids->len; i++)
+    {
+      gtk_widget_activate_action (page, "quotes.undo", NULL);
+      widgets_settle ();
+      g_assert_cmpuint (qm_quote_list_get_n_listed (list), ==, i);
+    }
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
@@ -233,6 +267,22 @@ test_many (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+/* Waits until a row of the list is of that quote. */
+static void
+wait_for_number (GListModel *model, guint position, guint number)
+{
+  g_autofree char *expected = g_strdup_printf ("Q-%05u", number);
+
+  for (;;)
+    {
+      g_autofree char *now = number_at (model, position);
+
+      if (strcmp (now, expected) == 0)
+        return;
+      g_main_context_iteration (NULL, TRUE);
+    }
+}
+
 static void
 count_cb (
     GListModel *model, guint position, guint removed, guint added, guint *total)
@@ -265,6 +315,110 @@ test_few_changes (void)
   g_assert_cmpuint (g_list_model_get_n_items (model), ==, 100);
   g_assert_cmpuint (total, ==, 2);
   g_assert_cmpint (qm_quote_list_get_selected (list), ==, 50);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+/* What the first row of the list shows below the name of the vendor. */
+static const char *
+first_detail (GtkColumnView *view)
+{
+  GtkWidget *rows = widgets_find (view, GTK_TYPE_LIST_VIEW, 0);
+
+  return gtk_label_get_label (widgets_find (rows, GTK_TYPE_LABEL, 1));
+}
+
+/* Other quotes move into the rows that are there. */
+static void
+test_places (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  QmQuoteList *list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
+  GtkEditable *search = widgets_find (list, GTK_TYPE_SEARCH_ENTRY, 0);
+  GtkColumnView *view = widgets_find (list, GTK_TYPE_COLUMN_VIEW, 0);
+  GListModel *model = G_LIST_MODEL (gtk_column_view_get_model (view));
+  g_autoptr (QmQuoteItem) before = NULL;
+  g_autoptr (QmQuoteItem) after = NULL;
+  guint total = 0;
+
+  add_many (book, 1000);
+  widgets_settle ();
+  g_assert_true (g_str_has_prefix (first_detail (view), "Q-00999"));
+  before = g_list_model_get_item (model, 0);
+  g_signal_connect (model, "items-changed", G_CALLBACK (count_cb), &total);
+  gtk_editable_set_text (search, "even");
+  while (qm_quote_list_get_n_listed (list) != 500)
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_true (g_str_has_prefix (first_detail (view), "Q-00998"));
+  for (guint i = 0; i < 500; i++)
+    wait_for_number (model, i, 998 - 2 * i);
+  after = g_list_model_get_item (model, 0);
+  g_assert_true (before == after);
+  g_assert_cmpuint (g_list_model_get_n_items (model), ==, 500);
+  g_assert_cmpuint (total, ==, 500);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+/* What is found is shown from the first quote on, wherever the list was. */
+static void
+test_from_far_down (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  QmQuoteList *list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
+  GtkEditable *search = widgets_find (list, GTK_TYPE_SEARCH_ENTRY, 0);
+  GtkColumnView *view = widgets_find (list, GTK_TYPE_COLUMN_VIEW, 0);
+  GListModel *model = G_LIST_MODEL (gtk_column_view_get_model (view));
+  GtkAdjustment *scrolled = gtk_scrollable_get_vadjustment (
+      GTK_SCROLLABLE (widgets_find (view, GTK_TYPE_LIST_VIEW, 0)));
+
+  add_many (book, 1000);
+  widgets_settle ();
+  gtk_test_widget_wait_for_draw (window);
+  qm_column_view_scroll_to (view, 700);
+  gtk_test_widget_wait_for_draw (window);
+  g_assert_cmpfloat (gtk_adjustment_get_value (scrolled), >, 10000);
+  gtk_editable_set_text (search, "even");
+  widgets_settle ();
+  gtk_test_widget_wait_for_draw (window);
+  g_assert_cmpfloat (gtk_adjustment_get_value (scrolled), ==, 0);
+  g_assert_true (g_str_has_prefix (first_detail (view), "Q-00998"));
+  g_assert_cmpuint (g_list_model_get_n_items (model), ==, 500);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
+static void
+wait_for_vendor (GListModel *model, guint position, const char *vendor)
+{
+  for (;;)
+    {
+      g_autoptr (QmQuoteItem) item = g_list_model_get_item (model, position);
+
+      if (item != NULL
+          && strcmp (qm_quote_item_get_shown (item)->title, vendor) == 0)
+        return;
+      g_main_context_iteration (NULL, TRUE);
+    }
+}
+
+/* The columns are sorted by the keyboard, the first one first. */
+static void
+test_sort (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  QmQuoteList *list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
+  GtkColumnView *view = widgets_find (list, GTK_TYPE_COLUMN_VIEW, 0);
+  GListModel *model = G_LIST_MODEL (gtk_column_view_get_model (view));
+  static const char *const vendors[] = { "Even", "Odd" };
+
+  add_many (book, 101);
+  for (guint turn = 0; turn < G_N_ELEMENTS (vendors); turn++)
+    {
+      gtk_widget_activate_action (GTK_WIDGET (list), "table.sort", "u", 0);
+      wait_for_vendor (model, 0, vendors[turn]);
+      wait_for_vendor (model, 100, vendors[1 - turn]);
+    }
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
@@ -362,6 +516,36 @@ test_drop (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+static gboolean
+shows_label (GtkWidget *widget, const char *text)
+{
+  if (GTK_IS_LABEL (widget)
+      && strcmp (gtk_label_get_label (GTK_LABEL (widget)), text) == 0)
+    return TRUE;
+  for (GtkWidget *child = gtk_widget_get_first_child (widget); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    if (shows_label (child, text))
+      return TRUE;
+  return FALSE;
+}
+
+/* What is on the clipboard is no quote. */
+static void
+test_paste_nothing (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  GtkWidget *page = gtk_window_get_child (GTK_WINDOW (window));
+  guint n_windows = g_list_model_get_n_items (gtk_window_get_toplevels ());
+
+  gdk_clipboard_set (gtk_widget_get_clipboard (page), G_TYPE_INT, 1);
+  gtk_widget_activate_action (page, "quotes.paste", NULL);
+  g_assert_true (shows_label (window, "There is no text and no file to paste"));
+  g_assert_cmpuint (g_list_model_get_n_items (gtk_window_get_toplevels ()), ==,
+                    n_windows);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
 static void
 test_addresses (void)
 {
@@ -378,11 +562,17 @@ main (int argc, char **argv)
   widgets_init (&argc, &argv);
   g_test_add_func ("/quotes-page/list-and-search", test_list_and_search);
   g_test_add_func ("/quotes-page/delete-and-undo", test_delete_and_undo);
+  g_test_add_func ("/quotes-page/delete-all-and-undo",
+                   test_delete_all_and_undo);
   g_test_add_func ("/quotes-page/choose-a-gpu", test_choose_a_gpu);
   g_test_add_func ("/quotes-page/compare", test_compare);
   g_test_add_func ("/quotes-page/many", test_many);
   g_test_add_func ("/quotes-page/few-changes", test_few_changes);
+  g_test_add_func ("/quotes-page/places", test_places);
+  g_test_add_func ("/quotes-page/from-far-down", test_from_far_down);
+  g_test_add_func ("/quotes-page/sort", test_sort);
   g_test_add_func ("/quotes-page/drop", test_drop);
+  g_test_add_func ("/quotes-page/paste-nothing", test_paste_nothing);
   g_test_add_func ("/quotes-page/addresses", test_addresses);
   return g_test_run ();
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of the whole window with qm-bench beside it have in common."""
+"""What tests of the whole window have in common."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ import driver
 class WindowTest(unittest.TestCase):
     """The program in a home of its own; it may complain of nothing."""
 
-    BENCH = None
+    BENCH = None  # qm-bench, where the test has it beside the program
     PROGRAM = None
 
     def setUp(self):
@@ -23,9 +23,10 @@ class WindowTest(unittest.TestCase):
         self.prepare()
         self.program = driver.Program(
             self.PROGRAM, home=self.home,
-            environment={"QUARTERMASTER_BENCH": self.BENCH})
+            environment=self.BENCH and {"QUARTERMASTER_BENCH": self.BENCH})
         self.root = self.program.root
         self.root.find("panel", "Recommendation", visible=False)
+        # Until the window has the keyboard, keys go nowhere.
         driver.wait_for(self.focus, "the keyboard in the window")
 
     def prepare(self):
@@ -46,7 +47,9 @@ class WindowTest(unittest.TestCase):
 
 
 def main():
-    """Runs the tests of the script that was called with PROGRAM and BENCH."""
-    WindowTest.BENCH = os.path.abspath(sys.argv.pop(2))
+    """Runs the tests of the script that was called with PROGRAM and, where it
+    needs it, BENCH."""
+    if len(sys.argv) > 2:
+        WindowTest.BENCH = os.path.abspath(sys.argv.pop(2))
     WindowTest.PROGRAM = sys.argv.pop(1)
     unittest.main(module="__main__", verbosity=2)

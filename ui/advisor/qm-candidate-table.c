@@ -8,6 +8,8 @@
 #include "ui/advisor/qm-candidate-cell.h"
 #include "ui/advisor/qm-candidate-item.h"
 #include "ui/advisor/qm-table-csv.h"
+#include "ui/qm-column-sort.h"
+#include "ui/qm-column-view.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -48,9 +50,7 @@ struct _QmCandidateTable
   gboolean syncing; /* the selection is being taken over from the advisor */
 
   GtkSorter *sorter;
-  QmCandidateItem *probe[2];
-  int sort_column; /* -1: unsorted */
-  gboolean sort_descending;
+  QmColumnSort *sort;
 };
 
 enum
@@ -77,29 +77,11 @@ candidate_of (QmCandidateTable *self, QmCandidateItem *item)
   return &topic_of (self, item)->candidates[qm_candidate_item_get_index (item)];
 }
 
-/* Sorting.  Unknown values come last in both directions, so that the sorter
- * must know the direction.  The column view does not tell it; it is found out
- * by comparing two items that every column puts in the same order. */
-
-static int
-compare_probe_cb (gconstpointer a, gconstpointer b, gpointer data)
-{
-  Column *column = data;
-
-  column->table->sort_column = (int) column->id;
-  return a == column->table->probe[0] ? GTK_ORDERING_SMALLER
-                                      : GTK_ORDERING_LARGER;
-}
+/* Sorting. */
 
 static void
-sorter_changed_cb (QmCandidateTable *self,
-                   GtkSorterChange change,
-                   GtkSorter *view_sorter)
+sort_changed_cb (QmCandidateTable *self)
 {
-  self->sort_column = -1;
-  self->sort_descending =
-      gtk_sorter_compare (view_sorter, self->probe[0], self->probe[1])
-      == GTK_ORDERING_LARGER;
   gtk_sorter_changed (self->sorter, GTK_SORTER_CHANGE_DIFFERENT);
 }
 
@@ -119,15 +101,15 @@ compare_items_cb (gconstpointer a, gconstpointer b, gpointer data)
   QmCandidateItem *q = (QmCandidateItem *) b;
   int order = 0;
 
-  if (self->sort_column == QM_COLUMN_MODEL)
-    order =
-        compare_uints (qm_candidate_item_get_topic (p),
-                       qm_candidate_item_get_topic (q), self->sort_descending);
-  else if (self->sort_column >= 0)
-    order = qm_candidate_column_compare ((QmCandidateColumn) self->sort_column,
-                                         candidate_of (self, p),
-                                         candidate_of (self, q),
-                                         self->sort_descending);
+  if (qm_column_sort_get_column (self->sort) == QM_COLUMN_MODEL)
+    order = compare_uints (qm_candidate_item_get_topic (p),
+                           qm_candidate_item_get_topic (q),
+                           qm_column_sort_is_descending (self->sort));
+  else if (qm_column_sort_get_column (self->sort) >= 0)
+    order = qm_candidate_column_compare (
+        (QmCandidateColumn) qm_column_sort_get_column (self->sort),
+        candidate_of (self, p), candidate_of (self, q),
+        qm_column_sort_is_descending (self->sort));
   if (order == 0)
     order = compare_uints (qm_candidate_item_get_topic (p),
                            qm_candidate_item_get_topic (q), FALSE);
@@ -156,36 +138,19 @@ update_state (QmCandidateTable *self,
           == (int) qm_candidate_item_get_index (item));
 }
 
-/* The row that a cell is in has no public name or setter in GTK 4.8; without a
- * label a screen reader announces its type. */
-static void
-name_row (GtkListItem *list_item, const QmCandidate *candidate)
-{
-  GtkWidget *cell = gtk_widget_get_parent (gtk_list_item_get_child (list_item));
-  GtkWidget *row = cell != NULL ? gtk_widget_get_parent (cell) : NULL;
-  g_autofree char *what = NULL;
-
-  if (row == NULL
-      || gtk_accessible_get_accessible_role (GTK_ACCESSIBLE (row))
-             != GTK_ACCESSIBLE_ROLE_ROW)
-    return;
-  what = qm_prose_candidate (candidate);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (row),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, what, -1);
-}
-
 static void
 fill_cell (QmCandidateTable *self, GtkListItem *list_item)
 {
   QmCandidateItem *item = gtk_list_item_get_item (list_item);
   const QmCandidate *candidate = candidate_of (self, item);
+  g_autofree char *what = qm_prose_candidate (candidate);
 
   qm_candidate_cell_set_candidate (
       QM_CANDIDATE_CELL (gtk_list_item_get_child (list_item)), candidate,
       topic_of (self, item)->title,
       GPOINTER_TO_UINT (
           g_hash_table_lookup (self->styles, candidate->gpu->id)));
-  name_row (list_item, candidate);
+  qm_column_view_name_row (gtk_list_item_get_child (list_item), what);
   update_state (self, list_item, qm_advisor_get_budget_minor (self->advisor),
                 qm_advisor_get_deadline_days (self->advisor));
 }
@@ -251,18 +216,6 @@ find_row (QmCandidateTable *self, guint topic, guint index)
   return GTK_INVALID_LIST_POSITION;
 }
 
-/* A column view cannot be told to scroll, but the list inside it can. */
-static void
-scroll_to (QmCandidateTable *self, guint row)
-{
-  GtkWidget *child = gtk_widget_get_first_child (GTK_WIDGET (self->view));
-
-  while (child != NULL && !GTK_IS_LIST_VIEW (child))
-    child = gtk_widget_get_next_sibling (child);
-  if (child != NULL)
-    gtk_widget_activate_action (child, "list.scroll-to-item", "u", row);
-}
-
 static void
 selection_changed_cb (QmCandidateTable *self)
 {
@@ -283,7 +236,7 @@ selection_changed_cb (QmCandidateTable *self)
   gtk_single_selection_set_selected (self->selection, row);
   self->syncing = FALSE;
   if (row != GTK_INVALID_LIST_POSITION)
-    scroll_to (self, row);
+    qm_column_view_scroll_to (self->view, row);
 }
 
 /* What the advisor has to say. */
@@ -481,19 +434,17 @@ qm_candidate_table_dispose (GObject *object)
   self->syncing = TRUE;
   if (self->view != NULL)
     {
-      g_signal_handlers_disconnect_by_data (
-          gtk_column_view_get_sorter (self->view), self);
+      g_signal_handlers_disconnect_by_data (self->sort, self);
       gtk_column_view_set_model (self->view, NULL);
     }
   g_clear_object (&self->selection);
   g_clear_object (&self->sorted);
   g_clear_object (&self->store);
   g_clear_object (&self->sorter);
-  g_clear_object (&self->probe[0]);
-  g_clear_object (&self->probe[1]);
   for (guint i = 0; i < QM_N_COLUMNS; i++)
     g_clear_object (&self->columns[i].column);
   g_clear_pointer (&self->frame, gtk_widget_unparent);
+  g_clear_object (&self->sort);
   g_clear_object (&self->advisor);
 
   G_OBJECT_CLASS (qm_candidate_table_parent_class)->dispose (object);
@@ -515,22 +466,8 @@ qm_candidate_table_finalize (GObject *object)
 static void
 sort_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
-  QmCandidateTable *self = QM_CANDIDATE_TABLE (widget);
-  guint wanted = g_variant_get_uint32 (parameter);
-
-  for (guint i = 0; i < QM_N_COLUMNS; i++)
-    {
-      if (!gtk_column_view_column_get_visible (self->columns[i].column))
-        continue;
-      if (wanted-- > 0)
-        continue;
-      qm_candidate_table_sort (self, (QmCandidateColumn) i,
-                               self->sort_column == (int) i
-                                       && !self->sort_descending
-                                   ? GTK_SORT_DESCENDING
-                                   : GTK_SORT_ASCENDING);
-      return;
-    }
+  qm_column_sort_toggle (QM_CANDIDATE_TABLE (widget)->sort,
+                         g_variant_get_uint32 (parameter));
 }
 
 static void
@@ -571,7 +508,6 @@ add_column (QmCandidateTable *self, QmCandidateColumn id)
 {
   Column *column = &self->columns[id];
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
-  g_autoptr (GtkSorter) sorter = NULL;
 
   column->table = self;
   column->id = id;
@@ -580,8 +516,7 @@ add_column (QmCandidateTable *self, QmCandidateColumn id)
   g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cb), column);
   column->column =
       gtk_column_view_column_new (qm_candidate_column_title (id), factory);
-  sorter = GTK_SORTER (gtk_custom_sorter_new (compare_probe_cb, column, NULL));
-  gtk_column_view_column_set_sorter (column->column, sorter);
+  qm_column_sort_add (self->sort, column->column, id);
   gtk_column_view_column_set_resizable (column->column, TRUE);
   gtk_column_view_column_set_expand (column->column,
                                      id == QM_COLUMN_GPU
@@ -598,9 +533,7 @@ qm_candidate_table_init (QmCandidateTable *self)
   self->styles = g_hash_table_new (g_str_hash, g_str_equal);
   self->topics = g_array_new (FALSE, FALSE, sizeof (Topic));
   self->bound = g_ptr_array_new ();
-  self->sort_column = -1;
-  self->probe[0] = qm_candidate_item_new (G_MAXUINT, 0);
-  self->probe[1] = qm_candidate_item_new (G_MAXUINT, 1);
+  self->sort = qm_column_sort_new (self->view);
   for (guint i = 0; i < QM_N_COLUMNS; i++)
     add_column (self, i);
 
@@ -619,9 +552,8 @@ qm_candidate_table_init (QmCandidateTable *self)
   g_signal_connect_object (self->selection, "notify::selected-item",
                            G_CALLBACK (selected_cb), self, G_CONNECT_SWAPPED);
   gtk_column_view_set_model (self->view, GTK_SELECTION_MODEL (self->selection));
-  g_signal_connect_object (gtk_column_view_get_sorter (self->view), "changed",
-                           G_CALLBACK (sorter_changed_cb), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->sort, "changed", G_CALLBACK (sort_changed_cb),
+                           self, G_CONNECT_SWAPPED);
   qm_candidate_table_sort (self, QM_COLUMN_COST, GTK_SORT_ASCENDING);
 }
 

@@ -4,6 +4,9 @@
 
 #include "ui/machine/qm-bench-table.h"
 
+#include "ui/qm-column-sort.h"
+#include "ui/qm-column-view.h"
+
 #include <glib/gi18n-lib.h>
 
 /* A column and the table that it belongs to, for callbacks. */
@@ -26,9 +29,7 @@ struct _QmBenchTable
   GtkSortListModel *sorted;
   GtkSingleSelection *selection;
 
-  QmBenchRow *probe[2];
-  int sort_column; /* -1: unsorted */
-  gboolean sort_descending;
+  QmColumnSort *sort;
   guint sort_idle;
 };
 
@@ -42,29 +43,11 @@ G_DEFINE_FINAL_TYPE (QmBenchTable, qm_bench_table, GTK_TYPE_WIDGET)
 
 static guint signals[N_SIGNALS];
 
-/* Sorting.  Unknown values come last in both directions, so that the sorter
- * must know the direction.  The column view does not tell it; it is found out
- * by comparing two rows that every column puts in the same order. */
-
-static int
-compare_probe_cb (gconstpointer a, gconstpointer b, gpointer data)
-{
-  Column *column = data;
-
-  column->table->sort_column = (int) column->id;
-  return a == column->table->probe[0] ? GTK_ORDERING_SMALLER
-                                      : GTK_ORDERING_LARGER;
-}
+/* Sorting. */
 
 static void
-sorter_changed_cb (QmBenchTable *self,
-                   GtkSorterChange change,
-                   GtkSorter *view_sorter)
+sort_changed_cb (QmBenchTable *self)
 {
-  self->sort_column = -1;
-  self->sort_descending =
-      gtk_sorter_compare (view_sorter, self->probe[0], self->probe[1])
-      == GTK_ORDERING_LARGER;
   gtk_sorter_changed (self->sorter, GTK_SORTER_CHANGE_DIFFERENT);
 }
 
@@ -74,11 +57,11 @@ compare_rows_cb (gconstpointer a, gconstpointer b, gpointer data)
 {
   QmBenchTable *self = data;
 
-  if (self->sort_column < 0)
+  if (qm_column_sort_get_column (self->sort) < 0)
     return GTK_ORDERING_EQUAL;
   return gtk_ordering_from_cmpfunc (qm_bench_column_compare (
-      (QmBenchColumn) self->sort_column, (QmBenchRow *) a, (QmBenchRow *) b,
-      self->sort_descending));
+      (QmBenchColumn) qm_column_sort_get_column (self->sort), (QmBenchRow *) a,
+      (QmBenchRow *) b, qm_column_sort_is_descending (self->sort)));
 }
 
 static gboolean
@@ -92,24 +75,6 @@ sort_again_cb (gpointer data)
 }
 
 /* Cells. */
-
-/* The row that a cell is in has no public name or setter in GTK 4.8; without a
- * label a screen reader announces its type. */
-static void
-name_row (GtkListItem *list_item, QmBenchRow *row)
-{
-  GtkWidget *cell = gtk_widget_get_parent (gtk_list_item_get_child (list_item));
-  GtkWidget *widget = cell != NULL ? gtk_widget_get_parent (cell) : NULL;
-  g_autofree char *what = NULL;
-
-  if (widget == NULL
-      || gtk_accessible_get_accessible_role (GTK_ACCESSIBLE (widget))
-             != GTK_ACCESSIBLE_ROLE_ROW)
-    return;
-  what = qm_bench_column_describe (row);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (widget),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, what, -1);
-}
 
 static void
 set_class (GtkWidget *widget, const char *name, gboolean on)
@@ -137,7 +102,11 @@ fill_cell (GtkListItem *list_item, Column *column)
   set_class (label, "dim-label", qm_bench_column_is_predicted (row));
   set_class (label, "error", qm_bench_column_is_failure (column->id, row));
   if (column->id == QM_BENCH_COLUMN_STATE)
-    name_row (list_item, row);
+    {
+      g_autofree char *what = qm_bench_column_describe (row);
+
+      qm_column_view_name_row (label, what);
+    }
 }
 
 static void
@@ -147,7 +116,7 @@ row_changed_cb (QmBenchRow *row, GtkListItem *list_item)
 
   fill_cell (list_item, column);
   if (column->id == QM_BENCH_COLUMN_MODEL && column->table->sort_idle == 0
-      && column->table->sort_column >= 0)
+      && qm_column_sort_get_column (column->table->sort) >= 0)
     column->table->sort_idle = g_idle_add (sort_again_cb, column->table);
 }
 
@@ -205,7 +174,6 @@ add_column (QmBenchTable *self, QmBenchColumn id)
 {
   GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
   Column *column = &self->columns[id];
-  g_autoptr (GtkSorter) sorter = NULL;
 
   column->table = self;
   column->id = id;
@@ -214,8 +182,7 @@ add_column (QmBenchTable *self, QmBenchColumn id)
   g_signal_connect (factory, "unbind", G_CALLBACK (unbind_cb), column);
   column->column =
       gtk_column_view_column_new (qm_bench_column_title (id), factory);
-  sorter = GTK_SORTER (gtk_custom_sorter_new (compare_probe_cb, column, NULL));
-  gtk_column_view_column_set_sorter (column->column, sorter);
+  qm_column_sort_add (self->sort, column->column, id);
   gtk_column_view_column_set_resizable (column->column, TRUE);
   gtk_column_view_column_set_expand (column->column,
                                      id == QM_BENCH_COLUMN_METHOD
@@ -227,21 +194,8 @@ add_column (QmBenchTable *self, QmBenchColumn id)
 static void
 sort_cb (GtkWidget *widget, const char *action, GVariant *parameter)
 {
-  QmBenchTable *self = QM_BENCH_TABLE (widget);
-  guint wanted = g_variant_get_uint32 (parameter);
-
-  for (guint i = 0; i < QM_BENCH_N_COLUMNS; i++)
-    {
-      if (!gtk_column_view_column_get_visible (self->columns[i].column)
-          || wanted-- > 0)
-        continue;
-      qm_bench_table_sort (self, (QmBenchColumn) i,
-                           self->sort_column == (int) i
-                                   && !self->sort_descending
-                               ? GTK_SORT_DESCENDING
-                               : GTK_SORT_ASCENDING);
-      return;
-    }
+  qm_column_sort_toggle (QM_BENCH_TABLE (widget)->sort,
+                         g_variant_get_uint32 (parameter));
 }
 
 static void
@@ -309,18 +263,16 @@ qm_bench_table_dispose (GObject *object)
   g_clear_handle_id (&self->sort_idle, g_source_remove);
   if (self->view != NULL)
     {
-      g_signal_handlers_disconnect_by_data (
-          gtk_column_view_get_sorter (self->view), self);
+      g_signal_handlers_disconnect_by_data (self->sort, self);
       gtk_column_view_set_model (self->view, NULL);
     }
   g_clear_object (&self->selection);
   g_clear_object (&self->sorted);
   g_clear_object (&self->sorter);
-  g_clear_object (&self->probe[0]);
-  g_clear_object (&self->probe[1]);
   for (guint i = 0; i < QM_BENCH_N_COLUMNS; i++)
     g_clear_object (&self->columns[i].column);
   g_clear_pointer (&self->scroller, gtk_widget_unparent);
+  g_clear_object (&self->sort);
 
   G_OBJECT_CLASS (qm_bench_table_parent_class)->dispose (object);
 }
@@ -357,9 +309,7 @@ qm_bench_table_init (QmBenchTable *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
 
-  self->sort_column = -1;
-  for (guint i = 0; i < 2; i++)
-    self->probe[i] = g_object_new (QM_TYPE_BENCH_ROW, NULL);
+  self->sort = qm_column_sort_new (self->view);
   for (guint i = 0; i < QM_BENCH_N_COLUMNS; i++)
     add_column (self, (QmBenchColumn) i);
 
@@ -373,7 +323,6 @@ qm_bench_table_init (QmBenchTable *self)
   g_signal_connect_object (self->selection, "notify::selected-item",
                            G_CALLBACK (selected_cb), self, G_CONNECT_SWAPPED);
   gtk_column_view_set_model (self->view, GTK_SELECTION_MODEL (self->selection));
-  g_signal_connect_object (gtk_column_view_get_sorter (self->view), "changed",
-                           G_CALLBACK (sorter_changed_cb), self,
-                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->sort, "changed", G_CALLBACK (sort_changed_cb),
+                           self, G_CONNECT_SWAPPED);
 }

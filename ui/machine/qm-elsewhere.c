@@ -9,6 +9,7 @@
 #include "data/csv-table.h"
 #include "data/datadir.h"
 #include "ui/machine/qm-bench-process.h"
+#include "ui/models/qm-model-folder.h"
 
 #include <dlfcn.h>
 #include <glib/gi18n-lib.h>
@@ -286,18 +287,38 @@ copy_program (const char *folder, GCancellable *cancellable, GError **error)
   return TRUE;
 }
 
-/* The file of a model: the user's goes before the shipped one.
- * (transfer full) */
+/* The file of a model: the user's, whatever it is called, goes before the
+ * shipped one.  (transfer full) */
 static char *
-find_model (const char *shipped, const char *user, const char *id)
+find_model (const char *shipped, GPtrArray *own, const char *id)
 {
   g_autofree char *name = g_strconcat (id, ".json", NULL);
-  g_autofree char *own =
-      user != NULL ? g_build_filename (user, "models", name, NULL) : NULL;
 
-  if (own != NULL && g_file_test (own, G_FILE_TEST_IS_REGULAR))
-    return g_steal_pointer (&own);
+  for (guint i = 0; i < own->len; i++)
+    {
+      const QmOwnModel *model = g_ptr_array_index (own, i);
+
+      if (strcmp (model->file.id, id) == 0)
+        return g_strdup (model->path);
+    }
   return g_build_filename (shipped, "models", name, NULL);
+}
+
+/* The user's own GPUs, where the program looks for them there. */
+static gboolean
+copy_own_gpus (const char *folder, GCancellable *cancellable, GError **error)
+{
+  g_autofree char *state = g_build_filename (folder, "state", NULL);
+  g_autofree char *place = g_build_filename (state, "quartermaster", NULL);
+  g_autofree char *path = NULL;
+  char user[PATH_MAX];
+
+  if (!qm_user_data_dir (user, sizeof user))
+    return TRUE;
+  path = g_build_filename (user, "gpus.csv", NULL);
+  return !g_file_test (path, G_FILE_TEST_IS_REGULAR)
+         || (make_folder (state, error) && make_folder (place, error)
+             && copy_file (path, place, "gpus.csv", cancellable, error));
 }
 
 static gboolean
@@ -310,8 +331,8 @@ copy_data (const QmElsewhere *self,
                                         "prices.csv" };
   g_autofree char *data = g_build_filename (folder, "data", NULL);
   g_autofree char *models = g_build_filename (data, "models", NULL);
-  char shipped[PATH_MAX], user[PATH_MAX];
-  gboolean has_user = qm_user_data_dir (user, sizeof user);
+  g_autoptr (GPtrArray) own = qm_model_folder_list ();
+  char shipped[PATH_MAX];
 
   if (!qm_data_dir (shipped, sizeof shipped) || !make_folder (data, error)
       || !make_folder (models, error))
@@ -326,13 +347,12 @@ copy_data (const QmElsewhere *self,
   for (guint i = 0; self->models[i] != NULL; i++)
     {
       g_autofree char *name = g_strconcat (self->models[i], ".json", NULL);
-      g_autofree char *path =
-          find_model (shipped, has_user ? user : NULL, self->models[i]);
+      g_autofree char *path = find_model (shipped, own, self->models[i]);
 
       if (!copy_file (path, models, name, cancellable, error))
         return FALSE;
     }
-  return TRUE;
+  return copy_own_gpus (folder, cancellable, error);
 }
 
 static gboolean

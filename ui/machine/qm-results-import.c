@@ -39,15 +39,16 @@ fail (const QmError *problem, GError **error)
   return FALSE;
 }
 
-/* Whether a file has the result already, or a newer one of the same
- * measurement. */
+/* Whether a file has the result already, or one that it does not replace. */
 static gboolean
 has (const QmResultsFile *file, const QmResult *result)
 {
   const QmResult *known =
       qm_results_find (qm_results_file_content (file), result->key);
 
-  return known != NULL && strcmp (known->time, result->time) >= 0;
+  return known != NULL
+         && (strcmp (known->time, result->time) == 0
+             || !qm_result_replaces (result, known));
 }
 
 static gboolean

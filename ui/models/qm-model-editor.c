@@ -290,7 +290,7 @@ static void
 propose_recipe (QmModelEditor *self)
 {
   const QmModel *like = find_like (self, &self->config);
-  g_autofree char *text = NULL;
+  g_autofree char *text = NULL, *markup = NULL;
   QmRecipe recipe;
 
   if (like == NULL)
@@ -302,8 +302,9 @@ propose_recipe (QmModelEditor *self)
   /* Translators: name of a model. */
   text = g_strdup_printf (_ ("Filled in as for %s: change what differs."),
                           like->name);
+  markup = g_markup_escape_text (text, -1);
   adw_preferences_group_set_description (ADW_PREFERENCES_GROUP (self->form),
-                                         text);
+                                         markup);
 }
 
 static void

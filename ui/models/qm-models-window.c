@@ -26,6 +26,7 @@ struct _QmModelsWindow
   GPtrArray *rows;    /* of GtkWidget, likewise */
   char *removed_path; /* of the last that was deleted; NULL: none */
   GBytes *removed;
+  AdwToast *undo_toast; /* weak: what offers to undo it */
 };
 
 G_DEFINE_FINAL_TYPE (QmModelsWindow, qm_models_window, ADW_TYPE_WINDOW)
@@ -43,6 +44,7 @@ tell (QmModelsWindow *self, const char *title, gboolean undo)
       adw_toast_set_button_label (toast, _ ("_Undo"));
       adw_toast_set_action_name (toast, "models.undo");
       adw_toast_set_timeout (toast, UNDO_SECONDS);
+      g_set_weak_pointer (&self->undo_toast, toast);
     }
   adw_toast_overlay_add_toast (self->toasts, toast);
 }
@@ -91,9 +93,13 @@ edit_cb (GtkWidget *widget, const char *name, GVariant *parameter)
     qm_model_editor_edit (QM_MODEL_EDITOR (open_editor (self)), model);
 }
 
+/* What cannot be undone any more is not offered. */
 static void
 forget_removed (QmModelsWindow *self)
 {
+  if (self->undo_toast != NULL)
+    adw_toast_dismiss (self->undo_toast);
+  g_clear_weak_pointer (&self->undo_toast);
   g_clear_pointer (&self->removed_path, g_free);
   g_clear_pointer (&self->removed, g_bytes_unref);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "models.undo", FALSE);
@@ -283,6 +289,7 @@ qm_models_window_finalize (GObject *object)
 
   g_clear_pointer (&self->models, g_ptr_array_unref);
   g_ptr_array_unref (self->rows);
+  g_clear_weak_pointer (&self->undo_toast);
   g_clear_pointer (&self->removed, g_bytes_unref);
   g_free (self->removed_path);
   G_OBJECT_CLASS (qm_models_window_parent_class)->finalize (object);

@@ -22,6 +22,8 @@ struct _QmPriceHistory
 {
   AdwWindow parent_instance;
 
+  GtkStack *stack;
+  AdwStatusPage *failed;
   AdwBin *plot_bin;
   AdwBin *legend_bin;
   GtkWidget *group_box;
@@ -29,6 +31,11 @@ struct _QmPriceHistory
   GtkListBox *list;
   GtkLabel *left_out;
 
+  QmQuoteBook *book;
+  GCancellable *cancellable; /* of what is read; NULL: nothing is */
+  char *name;                /* of the item */
+
+  /* NULL until they are read: */
   GPtrArray *history; /* QmPricePoint */
   GArray *groups;     /* QmPriceGroup */
   QmPlotSource *source;
@@ -106,6 +113,15 @@ add_row (QmPriceHistory *self, const QmPricePoint *price)
 }
 
 static void
+clear_list (QmPriceHistory *self)
+{
+  GtkWidget *row;
+
+  while ((row = gtk_widget_get_first_child (GTK_WIDGET (self->list))) != NULL)
+    gtk_list_box_remove (self->list, row);
+}
+
+static void
 fill_list (QmPriceHistory *self)
 {
   guint n = MIN (self->history->len, MAX_ROWS);
@@ -128,9 +144,10 @@ fill_list (QmPriceHistory *self)
 }
 
 static void
-add_plot (QmPriceHistory *self, const char *name, QmRates *rates)
+add_plot (QmPriceHistory *self)
 {
-  self->source = qm_price_source_new (name, self->history, rates);
+  self->source = qm_price_source_new (self->name, self->history,
+                                      qm_quote_book_get_rates (self->book));
   self->view = QM_PLOT_VIEW (qm_plot_view_new (self->source));
   self->legend = QM_LEGEND (qm_legend_new ());
   adw_bin_set_child (self->plot_bin, GTK_WIDGET (self->view));
@@ -138,28 +155,94 @@ add_plot (QmPriceHistory *self, const char *name, QmRates *rates)
   group_cb (self);
 }
 
+/* Nothing is shown, and what is being read is not shown any more. */
+static void
+forget (QmPriceHistory *self)
+{
+  g_cancellable_cancel (self->cancellable);
+  g_clear_object (&self->cancellable);
+  g_clear_object (&self->source);
+  g_clear_pointer (&self->history, g_ptr_array_unref);
+  g_clear_pointer (&self->groups, g_array_unref);
+  g_clear_pointer (&self->name, g_free);
+}
+
+static void
+enable_zoom (QmPriceHistory *self, gboolean enabled)
+{
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "history.zoom-in", enabled);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "history.zoom-out",
+                                 enabled);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "history.zoom-reset",
+                                 enabled);
+}
+
+static void
+show_failure (QmPriceHistory *self, const char *message)
+{
+  g_autofree char *markup = g_markup_escape_text (message, -1);
+
+  adw_status_page_set_description (self->failed, markup);
+  gtk_stack_set_visible_child_name (self->stack, "failed");
+}
+
+static void
+read_cb (GObject *source, GAsyncResult *result, gpointer user_data)
+{
+  g_autoptr (QmPriceHistory) self = user_data;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) history =
+      qm_quote_book_read_prices_finish (QM_QUOTE_BOOK (source), result, &error);
+
+  /* It is closed, or something else was asked for. */
+  if (g_cancellable_is_cancelled (g_task_get_cancellable (G_TASK (result))))
+    return;
+  g_clear_object (&self->cancellable);
+  if (history == NULL)
+    {
+      show_failure (self, error->message);
+      return;
+    }
+  self->history = g_steal_pointer (&history);
+  self->groups = qm_price_groups (self->history);
+  fill_groups (self);
+  fill_list (self);
+  add_plot (self);
+  enable_zoom (self, TRUE);
+  gtk_stack_set_visible_child_name (self->stack, "prices");
+}
+
+void
+qm_price_history_set_item (QmPriceHistory *self, const char *item)
+{
+  g_autofree char *title = NULL;
+
+  g_return_if_fail (QM_IS_PRICE_HISTORY (self) && item != NULL);
+
+  forget (self);
+  clear_list (self);
+  enable_zoom (self, FALSE);
+  self->name =
+      qm_quote_item_text (qm_quote_book_get_catalog (self->book), item);
+  /* Translators: name of a GPU or machine. */
+  title = g_strdup_printf (_ ("Prices of %s"), self->name);
+  gtk_window_set_title (GTK_WINDOW (self), title);
+  gtk_stack_set_visible_child_name (self->stack, "reading");
+  self->cancellable = g_cancellable_new ();
+  qm_quote_book_read_prices_async (self->book, item, self->cancellable, read_cb,
+                                   g_object_ref (self));
+}
+
 GtkWidget *
 qm_price_history_new (GtkWindow *parent, QmQuoteBook *book, const char *item)
 {
   QmPriceHistory *self;
-  g_autofree char *name = NULL;
-  g_autofree char *title = NULL;
 
   g_return_val_if_fail (QM_IS_QUOTE_BOOK (book) && item != NULL, NULL);
 
-  name = qm_quote_item_text (qm_quote_book_get_catalog (book), item);
   self = g_object_new (QM_TYPE_PRICE_HISTORY, "transient-for", parent, NULL);
-  /* Translators: name of a GPU or machine. */
-  title = g_strdup_printf (_ ("Prices of %s"), name);
-  gtk_window_set_title (GTK_WINDOW (self), title);
-  self->history =
-      qm_quote_store_price_history (qm_quote_book_get_store (book), item, NULL);
-  if (self->history == NULL)
-    self->history = g_ptr_array_new ();
-  self->groups = qm_price_groups (self->history);
-  fill_groups (self);
-  fill_list (self);
-  add_plot (self, name, qm_quote_book_get_rates (book));
+  self->book = g_object_ref (book);
+  qm_price_history_set_item (self, item);
   return GTK_WIDGET (self);
 }
 
@@ -168,7 +251,8 @@ qm_price_history_get_n_points (QmPriceHistory *self)
 {
   g_return_val_if_fail (QM_IS_PRICE_HISTORY (self), 0);
 
-  return qm_plot_source_get_data (self->source)->n_points;
+  return self->source != NULL ? qm_plot_source_get_data (self->source)->n_points
+                              : 0;
 }
 
 static void
@@ -186,15 +270,14 @@ zoom_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 static void
-qm_price_history_finalize (GObject *object)
+qm_price_history_dispose (GObject *object)
 {
   QmPriceHistory *self = QM_PRICE_HISTORY (object);
 
-  g_clear_object (&self->source);
-  g_clear_pointer (&self->history, g_ptr_array_unref);
-  g_clear_pointer (&self->groups, g_array_unref);
+  forget (self);
+  g_clear_object (&self->book);
 
-  G_OBJECT_CLASS (qm_price_history_parent_class)->finalize (object);
+  G_OBJECT_CLASS (qm_price_history_parent_class)->dispose (object);
 }
 
 static void
@@ -227,11 +310,13 @@ qm_price_history_class_init (QmPriceHistoryClass *klass)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (klass);
 
-  G_OBJECT_CLASS (klass)->finalize = qm_price_history_finalize;
+  G_OBJECT_CLASS (klass)->dispose = qm_price_history_dispose;
 
   install_zoom (widget_class);
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-price-history.ui");
+  gtk_widget_class_bind_template_child (widget_class, QmPriceHistory, stack);
+  gtk_widget_class_bind_template_child (widget_class, QmPriceHistory, failed);
   gtk_widget_class_bind_template_child (widget_class, QmPriceHistory, plot_bin);
   gtk_widget_class_bind_template_child (widget_class, QmPriceHistory,
                                         legend_bin);

@@ -16,11 +16,16 @@ G_DECLARE_FINAL_TYPE (
     QmPriceHistory, qm_price_history, QM, PRICE_HISTORY, AdwWindow)
 
 /* A window on the prices of an item of the catalog, those of one currency and
- * unit at a time, or all in USD at the rates of their days. */
+ * unit at a time, or all in USD at the rates of their days.  They are read in
+ * the background; closing the window cancels that. */
 GtkWidget *
 qm_price_history_new (GtkWindow *parent, QmQuoteBook *book, const char *item);
 
-/* How many prices are drawn. */
+/* Shows the prices of another item; those that are being read are not shown
+ * any more. */
+void qm_price_history_set_item (QmPriceHistory *self, const char *item);
+
+/* How many prices are drawn; 0 while they are read. */
 guint qm_price_history_get_n_points (QmPriceHistory *self);
 
 G_END_DECLS

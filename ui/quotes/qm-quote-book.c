@@ -50,7 +50,8 @@ struct _QmQuoteBook
   guint poll;
   guint64 changes; /* of the store, when it was last read */
   gboolean loading;
-  gboolean again; /* it has changed meanwhile */
+  gboolean again;  /* it has changed meanwhile */
+  guint n_readers; /* of prices */
   gboolean closed;
 };
 
@@ -332,7 +333,7 @@ qm_quote_book_close (QmQuoteBook *self)
 
   self->closed = TRUE;
   g_clear_handle_id (&self->poll, g_source_remove);
-  while (self->loading)
+  while (self->loading || self->n_readers > 0)
     g_main_context_iteration (NULL, TRUE);
 }
 
@@ -487,6 +488,75 @@ qm_quote_book_restore (QmQuoteBook *self, gint64 id, GError **error)
     return FALSE;
   load (self);
   return TRUE;
+}
+
+/* Prices. */
+
+static void
+prices_cb (GTask *task,
+           gpointer source,
+           gpointer item,
+           GCancellable *cancellable)
+{
+  QmQuoteBook *self = source;
+  GError *error = NULL;
+  g_autoptr (QmQuoteStore) own = NULL;
+  QmQuoteStore *store = self->store;
+  GPtrArray *prices = NULL;
+
+  if (g_task_return_error_if_cancelled (task))
+    return;
+  if (strcmp (self->path, QM_QUOTE_STORE_IN_MEMORY) != 0)
+    store = own = qm_quote_store_open_again (self->store, &error);
+  if (store != NULL)
+    prices = qm_quote_store_price_history (store, item, &error);
+  if (prices != NULL)
+    g_task_return_pointer (task, prices, (GDestroyNotify) g_ptr_array_unref);
+  else
+    g_task_return_error (task, error);
+}
+
+static void
+prices_completed_cb (QmQuoteBook *self)
+{
+  self->n_readers--;
+}
+
+void
+qm_quote_book_read_prices_async (QmQuoteBook *self,
+                                 const char *item,
+                                 GCancellable *cancellable,
+                                 GAsyncReadyCallback callback,
+                                 gpointer user_data)
+{
+  g_autoptr (GTask) task = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_return_if_fail (QM_IS_QUOTE_BOOK (self) && item != NULL);
+
+  task = g_task_new (self, cancellable, callback, user_data);
+  g_task_set_source_tag (task, qm_quote_book_read_prices_async);
+  g_task_set_task_data (task, g_strdup (item), g_free);
+  self->n_readers++;
+  g_signal_connect_object (task, "notify::completed",
+                           G_CALLBACK (prices_completed_cb), self,
+                           G_CONNECT_SWAPPED);
+  if (!check_open (self, &error))
+    g_task_return_error (task, g_steal_pointer (&error));
+  else if (strcmp (self->path, QM_QUOTE_STORE_IN_MEMORY) == 0)
+    prices_cb (task, self, g_task_get_task_data (task), cancellable);
+  else
+    g_task_run_in_thread (task, prices_cb);
+}
+
+GPtrArray *
+qm_quote_book_read_prices_finish (QmQuoteBook *self,
+                                  GAsyncResult *result,
+                                  GError **error)
+{
+  g_return_val_if_fail (g_task_is_valid (result, self), NULL);
+
+  return g_task_propagate_pointer (G_TASK (result), error);
 }
 
 static void

@@ -80,4 +80,18 @@ gboolean qm_quote_book_update (QmQuoteBook *self,
 gboolean qm_quote_book_delete (QmQuoteBook *self, gint64 id, GError **error);
 gboolean qm_quote_book_restore (QmQuoteBook *self, gint64 id, GError **error);
 
+/* Reads the price history of an item in the background: a long one takes a
+ * while.
+ *
+ * The answer is what qm_quote_store_price_history() returns.  (transfer full),
+ * of QmPricePoint; NULL with an error, G_IO_ERROR_CANCELLED among them. */
+void qm_quote_book_read_prices_async (QmQuoteBook *self,
+                                      const char *item,
+                                      GCancellable *cancellable,
+                                      GAsyncReadyCallback callback,
+                                      gpointer user_data);
+GPtrArray *qm_quote_book_read_prices_finish (QmQuoteBook *self,
+                                             GAsyncResult *result,
+                                             GError **error);
+
 G_END_DECLS

@@ -17,6 +17,8 @@ struct _QmQuoteItem
 
 G_DEFINE_FINAL_TYPE (QmQuoteItem, qm_quote_item, G_TYPE_OBJECT)
 
+static guint changed_signal;
+
 static char *
 detail_of (const QmCatalog *catalog, const QmQuoteRow *row)
 {
@@ -30,18 +32,22 @@ detail_of (const QmCatalog *catalog, const QmQuoteRow *row)
   return g_strdup (number != NULL ? number : items);
 }
 
-QmQuoteItem *
-qm_quote_item_new (const QmCatalog *catalog,
-                   const QmQuoteRow *row,
-                   QmDate today)
+static void
+clear_shown (QmQuoteShown *shown)
 {
-  QmQuoteItem *self;
-  QmQuoteShown *shown;
+  g_free (shown->title);
+  g_free (shown->detail);
+  g_free (shown->issued);
+  g_free (shown->validity);
+  g_free (shown->total);
+}
 
-  g_return_val_if_fail (catalog != NULL && row != NULL, NULL);
-
-  self = g_object_new (QM_TYPE_QUOTE_ITEM, NULL);
-  shown = &self->shown;
+static void
+fill_shown (QmQuoteShown *shown,
+            const QmCatalog *catalog,
+            const QmQuoteRow *row,
+            QmDate today)
+{
   shown->id = row->id;
   shown->title = row->vendor != NULL
                      ? g_strdup (row->vendor)
@@ -56,6 +62,30 @@ qm_quote_item_new (const QmCatalog *catalog,
   shown->expired = qm_validity_on (row->valid_from, row->valid_until, today)
                    == QM_VALIDITY_EXPIRED;
   shown->warned = row->n_warnings > 0;
+}
+
+static gboolean
+same_shown (const QmQuoteShown *p, const QmQuoteShown *q)
+{
+  return p->id == q->id && g_str_equal (p->title, q->title)
+         && g_str_equal (p->detail, q->detail)
+         && g_str_equal (p->issued, q->issued)
+         && g_str_equal (p->validity, q->validity)
+         && g_str_equal (p->total, q->total) && p->expired == q->expired
+         && p->warned == q->warned;
+}
+
+QmQuoteItem *
+qm_quote_item_new (const QmCatalog *catalog,
+                   const QmQuoteRow *row,
+                   QmDate today)
+{
+  QmQuoteItem *self;
+
+  g_return_val_if_fail (catalog != NULL && row != NULL, NULL);
+
+  self = g_object_new (QM_TYPE_QUOTE_ITEM, NULL);
+  fill_shown (&self->shown, catalog, row, today);
   return self;
 }
 
@@ -67,33 +97,36 @@ qm_quote_item_get_shown (QmQuoteItem *self)
   return &self->shown;
 }
 
-gboolean
-qm_quote_item_equal (QmQuoteItem *a, QmQuoteItem *b)
+void
+qm_quote_item_set_row (QmQuoteItem *self,
+                       const QmCatalog *catalog,
+                       const QmQuoteRow *row,
+                       QmDate today)
 {
-  const QmQuoteShown *p, *q;
+  QmQuoteShown before;
 
-  g_return_val_if_fail (QM_IS_QUOTE_ITEM (a) && QM_IS_QUOTE_ITEM (b), FALSE);
+  g_return_if_fail (QM_IS_QUOTE_ITEM (self));
+  g_return_if_fail (catalog != NULL && row != NULL);
 
-  p = &a->shown;
-  q = &b->shown;
-  return p->id == q->id && g_str_equal (p->title, q->title)
-         && g_str_equal (p->detail, q->detail)
-         && g_str_equal (p->issued, q->issued)
-         && g_str_equal (p->validity, q->validity)
-         && g_str_equal (p->total, q->total) && p->expired == q->expired
-         && p->warned == q->warned;
+  before = self->shown;
+  fill_shown (&self->shown, catalog, row, today);
+  if (!same_shown (&before, &self->shown))
+    g_signal_emit (self, changed_signal, 0);
+  clear_shown (&before);
+}
+
+void
+qm_quote_item_touch (QmQuoteItem *self)
+{
+  g_return_if_fail (QM_IS_QUOTE_ITEM (self));
+
+  g_signal_emit (self, changed_signal, 0);
 }
 
 static void
 qm_quote_item_finalize (GObject *object)
 {
-  QmQuoteShown *shown = &QM_QUOTE_ITEM (object)->shown;
-
-  g_free (shown->title);
-  g_free (shown->detail);
-  g_free (shown->issued);
-  g_free (shown->validity);
-  g_free (shown->total);
+  clear_shown (&QM_QUOTE_ITEM (object)->shown);
 
   G_OBJECT_CLASS (qm_quote_item_parent_class)->finalize (object);
 }
@@ -102,6 +135,10 @@ static void
 qm_quote_item_class_init (QmQuoteItemClass *klass)
 {
   G_OBJECT_CLASS (klass)->finalize = qm_quote_item_finalize;
+
+  changed_signal =
+      g_signal_new ("changed", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
+                    NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A row of the list of quotes, with what it shows. */
+/* A place in the list of quotes, with what it shows: another quote moves into
+ * it where the list changes, so that its widgets can stay. */
 
 #pragma once
 
@@ -10,6 +11,11 @@ G_BEGIN_DECLS
 
 #define QM_TYPE_QUOTE_ITEM (qm_quote_item_get_type ())
 G_DECLARE_FINAL_TYPE (QmQuoteItem, qm_quote_item, QM, QUOTE_ITEM, GObject)
+
+/* Signals:
+ *
+ *   "changed"  it shows something else
+ */
 
 /* What is shown: texts are the item's own. */
 typedef struct
@@ -29,9 +35,16 @@ QmQuoteItem *qm_quote_item_new (const QmCatalog *catalog,
                                 const QmQuoteRow *row,
                                 QmDate today);
 
+/* What is shown, until it is "changed". */
 const QmQuoteShown *qm_quote_item_get_shown (QmQuoteItem *self);
 
-/* Whether two show the same. */
-gboolean qm_quote_item_equal (QmQuoteItem *a, QmQuoteItem *b);
+/* Shows another row, or the same in another state. */
+void qm_quote_item_set_row (QmQuoteItem *self,
+                            const QmCatalog *catalog,
+                            const QmQuoteRow *row,
+                            QmDate today);
+
+/* Something that others know of it has changed: says "changed". */
+void qm_quote_item_touch (QmQuoteItem *self);
 
 G_END_DECLS

@@ -33,8 +33,13 @@ gint64 qm_quote_list_get_selected (QmQuoteList *self);
  * it. */
 void qm_quote_list_select (QmQuoteList *self, gint64 id);
 
+/* Selects it, and acts as if it was pressed. */
+void qm_quote_list_open (QmQuoteList *self, gint64 id);
+
 /* Ids of the marked quotes, in the order of marking.  (transfer none) */
 GArray *qm_quote_list_get_marked (QmQuoteList *self);
+
+gboolean qm_quote_list_is_marked (QmQuoteList *self, gint64 id);
 
 /* Marks one, or takes its mark away, or all marks. */
 void qm_quote_list_mark (QmQuoteList *self, gint64 id, gboolean marked);
@@ -45,6 +50,9 @@ guint qm_quote_list_get_n_listed (QmQuoteList *self);
 
 /* Shows only the most important columns, and takes one press for activating. */
 void qm_quote_list_set_narrow (QmQuoteList *self, gboolean narrow);
+
+/* Puts the keyboard on a row; whether there is one to be seen. */
+gboolean qm_quote_list_focus_rows (QmQuoteList *self);
 
 /* Puts the keyboard into the search. */
 void qm_quote_list_focus_search (QmQuoteList *self);

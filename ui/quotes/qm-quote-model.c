@@ -4,23 +4,28 @@
 
 #include "ui/quotes/qm-quote-model.h"
 
-/* More rows than GTK has widgets for: more than that are there at once. */
+/* More places than GTK has widgets for: more than that are there at once. */
 #define HEAD 256
 
-/* Rows that are there at once, more than a screen has, and how many come or go
- * at a time. */
+/* Places that are there at once, more than a screen has, and how many come or
+ * go at a time. */
 #define FIRST 24
 #define STEP  6
+
+/* As many as that show something else in a frame: GTK measures them all in the
+ * next one. */
+#define FRAME_MS 16
 
 struct _QmQuoteModel
 {
   GObject parent_instance;
 
   const QmCatalog *catalog;
-  GPtrArray *rows; /* const QmQuoteRow */
-  GPtrArray *head; /* QmQuoteItem of the first ones, or of rows that are gone */
-  guint n;         /* that are there for GTK */
-  guint idle;
+  GPtrArray *rows;  /* const QmQuoteRow */
+  GPtrArray *items; /* QmQuoteItem by the place that GTK has; NULL: not asked
+                       for, or no longer */
+  guint stale;      /* from here on items may show what was there before */
+  guint later;      /* a source for what is left to do */
 };
 
 static void list_model_init (GListModelInterface *iface);
@@ -40,21 +45,34 @@ get_item_type (GListModel *list)
 static guint
 get_n_items (GListModel *list)
 {
-  return QM_QUOTE_MODEL (list)->n;
+  return QM_QUOTE_MODEL (list)->items->len;
+}
+
+/* A place that is about to go shows nothing. */
+static QmQuoteItem *
+make_item (QmQuoteModel *self, guint position)
+{
+  static const QmQuoteRow nothing = { 0 };
+
+  return qm_quote_item_new (self->catalog,
+                            position < self->rows->len
+                                ? g_ptr_array_index (self->rows, position)
+                                : &nothing,
+                            qm_date_today ());
 }
 
 static gpointer
 get_item (GListModel *list, guint position)
 {
   QmQuoteModel *self = QM_QUOTE_MODEL (list);
+  gpointer *item;
 
-  if (position >= self->n)
+  if (position >= self->items->len)
     return NULL;
-  if (position < self->head->len)
-    return g_object_ref (g_ptr_array_index (self->head, position));
-  return qm_quote_item_new (self->catalog,
-                            g_ptr_array_index (self->rows, position),
-                            qm_date_today ());
+  item = &g_ptr_array_index (self->items, position);
+  if (*item == NULL)
+    *item = make_item (self, position);
+  return g_object_ref (*item);
 }
 
 static void
@@ -65,76 +83,93 @@ list_model_init (GListModelInterface *iface)
   iface->get_item = get_item;
 }
 
+/* Items that nobody looks at are made again when somebody does. */
+static void
+forget_unused (QmQuoteModel *self)
+{
+  for (guint i = 0; i < self->items->len; i++)
+    {
+      gpointer *item = &g_ptr_array_index (self->items, i);
+
+      if (*item != NULL && G_OBJECT (*item)->ref_count == 1)
+        g_clear_object (item);
+    }
+}
+
+/* Has at most that many items show what is there now. */
+static void
+freshen (QmQuoteModel *self, guint most)
+{
+  guint n = MIN (self->items->len, self->rows->len);
+  QmDate today = qm_date_today ();
+
+  for (; self->stale < n && most > 0; self->stale++)
+    {
+      QmQuoteItem *item = g_ptr_array_index (self->items, self->stale);
+
+      if (item == NULL)
+        continue;
+      qm_quote_item_set_row (item, self->catalog,
+                             g_ptr_array_index (self->rows, self->stale),
+                             today);
+      most--;
+    }
+}
+
 /* Changes the end of what is there. */
 static void
 set_n (QmQuoteModel *self, guint n)
 {
-  guint before = self->n;
+  guint before = self->items->len;
 
-  self->n = n;
+  g_ptr_array_set_size (self->items, (int) n);
   if (n > before)
     g_list_model_items_changed (G_LIST_MODEL (self), before, 0, n - before);
   else if (n < before)
     g_list_model_items_changed (G_LIST_MODEL (self), n, before - n, 0);
 }
 
-static gboolean
-idle_cb (gpointer user_data)
+/* What comes is filled in as it is now. */
+static void
+step_n (QmQuoteModel *self)
 {
-  QmQuoteModel *self = user_data;
+  guint n = self->items->len;
   guint n_rows = self->rows->len;
 
-  if (n_rows < self->n)
-    set_n (self, self->n - n_rows > STEP ? self->n - STEP : n_rows);
+  if (n_rows < n)
+    set_n (self, n - n_rows > STEP ? n - STEP : n_rows);
   else
-    set_n (self, self->n + STEP < MIN (HEAD, n_rows) ? self->n + STEP : n_rows);
-  if (self->n != n_rows)
-    return G_SOURCE_CONTINUE;
-  self->idle = 0;
-  return G_SOURCE_REMOVE;
+    set_n (self, n + STEP < MIN (HEAD, n_rows) ? n + STEP : n_rows);
+  self->stale = self->items->len;
 }
 
-static GPtrArray *
-make_head (QmQuoteModel *self, GPtrArray *rows)
-{
-  GPtrArray *head = g_ptr_array_new_with_free_func (g_object_unref);
-  QmDate today = qm_date_today ();
+/* Does what is left to do bit by bit. */
 
-  for (guint i = 0; i < MIN (rows->len, HEAD); i++)
-    g_ptr_array_add (head,
-                     qm_quote_item_new (self->catalog,
-                                        g_ptr_array_index (rows, i), today));
-  return head;
-}
+static gboolean later_cb (gpointer user_data);
 
-static gboolean
-same_head (GPtrArray *a, GPtrArray *b)
-{
-  if (a->len != b->len)
-    return FALSE;
-  for (guint i = 0; i < a->len; i++)
-    if (!qm_quote_item_equal (g_ptr_array_index (a, i),
-                              g_ptr_array_index (b, i)))
-      return FALSE;
-  return TRUE;
-}
-
-/* Whether the first rows show the same, and there are as many. */
-static gboolean
-keeps_head (QmQuoteModel *self, GPtrArray *rows, GPtrArray *head)
-{
-  return self->idle == 0 && rows->len == self->n
-         && same_head (self->head, head);
-}
-
-/* Nothing is left: the rows go one after the other, their items stay until
- * then. */
 static void
-set_empty (QmQuoteModel *self)
+go_on_later (QmQuoteModel *self)
 {
-  set_n (self, MIN (self->n, self->head->len));
-  g_ptr_array_unref (self->rows);
-  self->rows = g_ptr_array_new ();
+  if (self->stale < MIN (self->items->len, self->rows->len))
+    self->later = g_timeout_add_full (G_PRIORITY_DEFAULT_IDLE, FRAME_MS,
+                                      later_cb, self, NULL);
+  else if (self->items->len != self->rows->len)
+    self->later = g_idle_add (later_cb, self);
+  else
+    self->later = 0;
+}
+
+static gboolean
+later_cb (gpointer user_data)
+{
+  QmQuoteModel *self = user_data;
+
+  if (self->stale < MIN (self->items->len, self->rows->len))
+    freshen (self, FIRST);
+  else
+    step_n (self);
+  go_on_later (self);
+  return G_SOURCE_REMOVE;
 }
 
 /* How many are the same from the beginning, or with `end` from the end, of at
@@ -144,92 +179,110 @@ count_same (GPtrArray *a, GPtrArray *b, gboolean end, guint most)
 {
   guint n = 0;
 
-  while (
-      n < most
-      && qm_quote_item_equal (g_ptr_array_index (a, end ? a->len - 1 - n : n),
-                              g_ptr_array_index (b, end ? b->len - 1 - n : n)))
-    n++;
+  while (n < most)
+    {
+      const QmQuoteRow *p = g_ptr_array_index (a, end ? a->len - 1 - n : n);
+      const QmQuoteRow *q = g_ptr_array_index (b, end ? b->len - 1 - n : n);
+
+      if (p->id != q->id)
+        break;
+      n++;
+    }
   return n;
 }
 
-/* Where a few of not too many rows are others, the list does not lose its
- * place: which, or FALSE. */
+/* Where a few quotes came or went, the others stay in their places. */
 static gboolean
-find_few (QmQuoteModel *self,
-          GPtrArray *rows,
-          GPtrArray *head,
-          guint *at,
-          guint *removed,
-          guint *added)
+change_few (QmQuoteModel *self, GPtrArray *before)
 {
-  guint most = MIN (self->head->len, head->len);
-  guint after;
+  GPtrArray *rows = self->rows;
+  guint most = MIN (before->len, rows->len);
+  guint at = count_same (before, rows, FALSE, most);
+  guint after = count_same (before, rows, TRUE, most - at);
+  guint removed = before->len - at - after;
+  guint added = rows->len - at - after;
 
-  if (rows->len != head->len || self->n != self->head->len
-      || self->n != self->rows->len)
+  if (self->items->len != before->len || rows->len == 0 || removed > STEP
+      || added > STEP)
     return FALSE;
-  *at = count_same (self->head, head, FALSE, most);
-  after = count_same (self->head, head, TRUE, most - *at);
-  *removed = self->n - *at - after;
-  *added = head->len - *at - after;
-  return *removed <= STEP && *added <= STEP;
+  if (removed > 0)
+    g_ptr_array_remove_range (self->items, at, removed);
+  for (guint i = 0; i < added; i++)
+    g_ptr_array_insert (self->items, (int) at, NULL);
+  if (removed > 0 || added > 0)
+    g_list_model_items_changed (G_LIST_MODEL (self), at, removed, added);
+  return TRUE;
 }
 
-static void
-set_others (QmQuoteModel *self, GPtrArray *rows, GPtrArray *head)
+/* Where the longest run of places begins that are looked at: those around what
+ * the list shows; the selected one may be elsewhere. */
+static guint
+find_run (QmQuoteModel *self)
 {
-  guint at, removed, added;
+  guint best = 0;
+  guint longest = 0;
+  guint begin = 0;
 
-  if (!find_few (self, rows, head, &at, &removed, &added))
+  for (guint i = 0; i < self->items->len; i++)
     {
-      at = 0;
-      removed = self->n;
-      added = MIN (rows->len, FIRST);
+      if (g_ptr_array_index (self->items, i) == NULL)
+        begin = i + 1;
+      else if (i + 1 - begin > longest)
+        {
+          longest = i + 1 - begin;
+          best = begin;
+        }
     }
-  g_ptr_array_unref (self->rows);
-  self->rows = g_ptr_array_ref (rows);
-  g_ptr_array_unref (self->head);
-  self->head = g_ptr_array_ref (head);
-  self->n += added - removed;
-  g_list_model_items_changed (G_LIST_MODEL (self), at, removed, added);
+  return best;
 }
 
-/* What is beyond the first rows may be another. */
+/* What is looked at becomes the beginning: to scroll there, GTK would fill all
+ * of its widgets at once. */
 static void
-set_tail (QmQuoteModel *self, GPtrArray *rows)
+begin_here (QmQuoteModel *self)
 {
-  gboolean same = TRUE;
+  guint before = find_run (self);
 
-  for (guint i = HEAD; i < rows->len && same; i++)
-    same = g_ptr_array_index (rows, i) == g_ptr_array_index (self->rows, i);
-  g_ptr_array_unref (self->rows);
-  self->rows = g_ptr_array_ref (rows);
-  if (!same)
-    g_list_model_items_changed (G_LIST_MODEL (self), HEAD, rows->len - HEAD,
-                                rows->len - HEAD);
+  if (before == 0)
+    return;
+  g_ptr_array_remove_range (self->items, 0, before);
+  g_list_model_items_changed (G_LIST_MODEL (self), 0, before, 0);
+}
+
+/* Other quotes move into the places that are there. */
+static void
+change_many (QmQuoteModel *self)
+{
+  guint n = self->items->len;
+  guint n_rows = self->rows->len;
+
+  if (n_rows == 0)
+    set_n (self, MIN (n, HEAD));
+  else if (n_rows < n || n >= HEAD)
+    set_n (self, n_rows);
+  else
+    set_n (self, MAX (n, MIN (n_rows, FIRST)));
 }
 
 void
-qm_quote_model_set_rows (QmQuoteModel *self, GPtrArray *rows)
+qm_quote_model_set_rows (QmQuoteModel *self, GPtrArray *rows, gboolean anew)
 {
-  g_autoptr (GPtrArray) head = NULL;
+  g_autoptr (GPtrArray) before = NULL;
 
   g_return_if_fail (QM_IS_QUOTE_MODEL (self));
   g_return_if_fail (rows != NULL);
 
-  head = make_head (self, rows);
-  if (keeps_head (self, rows, head))
-    {
-      set_tail (self, rows);
-      return;
-    }
-  g_clear_handle_id (&self->idle, g_source_remove);
-  if (rows->len == 0)
-    set_empty (self);
-  else
-    set_others (self, rows, head);
-  if (self->n != rows->len)
-    self->idle = g_idle_add (idle_cb, self);
+  before = g_steal_pointer (&self->rows);
+  self->rows = g_ptr_array_ref (rows);
+  forget_unused (self);
+  self->stale = 0;
+  if (anew)
+    begin_here (self);
+  if (!change_few (self, before))
+    change_many (self);
+  freshen (self, FIRST);
+  g_clear_handle_id (&self->later, g_source_remove);
+  go_on_later (self);
 }
 
 void
@@ -237,7 +290,9 @@ qm_quote_model_touch (QmQuoteModel *self)
 {
   g_return_if_fail (QM_IS_QUOTE_MODEL (self));
 
-  g_list_model_items_changed (G_LIST_MODEL (self), 0, self->n, self->n);
+  for (guint i = 0; i < self->items->len; i++)
+    if (g_ptr_array_index (self->items, i) != NULL)
+      qm_quote_item_touch (g_ptr_array_index (self->items, i));
 }
 
 guint
@@ -253,7 +308,7 @@ qm_quote_model_find (QmQuoteModel *self, gint64 id)
 {
   g_return_val_if_fail (QM_IS_QUOTE_MODEL (self), G_MAXUINT);
 
-  for (guint i = 0; i < MIN (self->n, self->rows->len); i++)
+  for (guint i = 0; i < MIN (self->items->len, self->rows->len); i++)
     {
       const QmQuoteRow *row = g_ptr_array_index (self->rows, i);
 
@@ -280,11 +335,17 @@ qm_quote_model_finalize (GObject *object)
 {
   QmQuoteModel *self = QM_QUOTE_MODEL (object);
 
-  g_clear_handle_id (&self->idle, g_source_remove);
+  g_clear_handle_id (&self->later, g_source_remove);
   g_ptr_array_unref (self->rows);
-  g_ptr_array_unref (self->head);
+  g_ptr_array_unref (self->items);
 
   G_OBJECT_CLASS (qm_quote_model_parent_class)->finalize (object);
+}
+
+static void
+unref_item (gpointer item)
+{
+  g_clear_object (&item);
 }
 
 static void
@@ -297,5 +358,5 @@ static void
 qm_quote_model_init (QmQuoteModel *self)
 {
   self->rows = g_ptr_array_new ();
-  self->head = g_ptr_array_new_with_free_func (g_object_unref);
+  self->items = g_ptr_array_new_with_free_func (unref_item);
 }

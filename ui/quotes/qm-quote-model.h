@@ -2,10 +2,11 @@
 
 /* The rows of a list of quotes, made into items only where they are looked at.
  *
- * GTK 4.8 keeps widgets for two hundred rows, of which making each takes
- * milliseconds: a list that grows shows a screenful first and the others when
- * nothing else is to be done, and one that becomes empty lets go of them
- * likewise (it is not to be seen then). */
+ * GTK 4.8 keeps widgets for two hundred rows, of which making each takes nearly
+ * a millisecond, and makes them anew where items are others.  So items are
+ * places, into which other quotes move; a list that grows shows a screenful
+ * first and the others when nothing else is to be done, and one that becomes
+ * empty lets go of them likewise (it is not to be seen then). */
 
 #pragma once
 
@@ -22,12 +23,15 @@ G_DECLARE_FINAL_TYPE (QmQuoteModel, qm_quote_model, QM, QUOTE_MODEL, GObject)
 /* catalog: must outlive the model.  (transfer full) */
 QmQuoteModel *qm_quote_model_new (const QmCatalog *catalog);
 
-/* Shows other rows; those that show the same stay as they are.
+/* Shows other rows; where a few came or went, the others keep their places.
  *
- * rows: of const QmQuoteRow, kept: to be replaced before their index goes. */
-void qm_quote_model_set_rows (QmQuoteModel *self, GPtrArray *rows);
+ * rows: of const QmQuoteRow, kept: to be replaced before their index goes.
+ * anew: they are looked through from the beginning, to which the list is
+ *   scrolled afterwards. */
+void
+qm_quote_model_set_rows (QmQuoteModel *self, GPtrArray *rows, gboolean anew);
 
-/* Has everything shown anew that is told about rows elsewhere. */
+/* Has everything filled in again, for what is known of quotes elsewhere. */
 void qm_quote_model_touch (QmQuoteModel *self);
 
 /* How many rows there are, whether or not they are there for GTK yet. */

@@ -52,6 +52,30 @@ edit_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
 /* Deleting. */
 
+/* What cannot be undone any more is not offered. */
+static void
+dismiss_undo (QmQuotesPage *self)
+{
+  if (self->undo_toast != NULL)
+    adw_toast_dismiss (self->undo_toast);
+  g_clear_weak_pointer (&self->undo_toast);
+}
+
+/* Where what had the keyboard is gone, its keys would go to nobody, Ctrl+Z
+ * among them. */
+static void
+keep_keyboard (QmQuotesPage *self)
+{
+  GtkRoot *root = gtk_widget_get_root (GTK_WIDGET (self));
+  GtkWidget *focus = root != NULL ? gtk_root_get_focus (root) : NULL;
+
+  if (focus != NULL && gtk_widget_get_mapped (focus)
+      && gtk_widget_is_ancestor (focus, GTK_WIDGET (self)))
+    return;
+  if (!qm_quote_list_focus_rows (self->list))
+    gtk_widget_child_focus (GTK_WIDGET (self->overlay), GTK_DIR_TAB_FORWARD);
+}
+
 static void
 delete_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
@@ -80,8 +104,11 @@ delete_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   adw_toast_set_button_label (toast, _ ("_Undo"));
   adw_toast_set_action_name (toast, "quotes.restore");
   adw_toast_set_action_target (toast, "x", quote->id);
+  dismiss_undo (self);
+  g_set_weak_pointer (&self->undo_toast, toast);
   adw_toast_overlay_add_toast (self->overlay, toast);
   adw_leaflet_set_visible_child_name (self->leaflet, "list");
+  keep_keyboard (self);
 }
 
 static void
@@ -89,6 +116,7 @@ restore (QmQuotesPage *self, gint64 id)
 {
   g_autoptr (GError) error = NULL;
 
+  dismiss_undo (self);
   for (guint i = self->deleted->len; i > 0; i--)
     if (g_array_index (self->deleted, gint64, i - 1) == id)
       g_array_remove_index (self->deleted, i - 1);
@@ -114,6 +142,19 @@ undo_cb (GtkWidget *widget, const char *name, GVariant *parameter)
              g_array_index (self->deleted, gint64, self->deleted->len - 1));
 }
 
+/* One window at a time: what is asked for last is shown. */
+static void
+show_history (QmQuotesPage *self, const char *item)
+{
+  if (self->history != NULL)
+    qm_price_history_set_item (QM_PRICE_HISTORY (self->history), item);
+  else
+    g_set_weak_pointer (&self->history,
+                        qm_price_history_new (qm_quotes_page_window (self),
+                                              self->book, item));
+  gtk_window_present (GTK_WINDOW (self->history));
+}
+
 /* The history of the first GPU or machine that the quote is about. */
 static void
 history_cb (GtkWidget *widget, const char *name, GVariant *parameter)
@@ -127,8 +168,7 @@ history_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
       if (line->item == NULL)
         continue;
-      gtk_window_present (GTK_WINDOW (qm_price_history_new (
-          qm_quotes_page_window (self), self->book, line->item)));
+      show_history (self, line->item);
       return;
     }
   if (quote != NULL)

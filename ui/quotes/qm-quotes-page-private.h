@@ -31,7 +31,9 @@ struct _QmQuotesPage
   QmQuoteBook *book;
   QmPriceWatch *watch;     /* NULL: nothing is watched */
   GtkWidget *watch_window; /* weak; NULL: not open */
+  GtkWidget *history;      /* likewise: of prices */
   GArray *deleted;         /* gint64 ids, to be restored from the end */
+  AdwToast *undo_toast;    /* weak: what offers the last of them */
   GtkFileChooserNative *chooser;
 };
 

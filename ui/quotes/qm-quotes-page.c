@@ -289,6 +289,8 @@ qm_quotes_page_dispose (GObject *object)
 
   g_clear_object (&self->chooser);
   g_clear_weak_pointer (&self->watch_window);
+  g_clear_weak_pointer (&self->history);
+  g_clear_weak_pointer (&self->undo_toast);
   g_clear_object (&self->watch);
   g_clear_object (&self->book);
 

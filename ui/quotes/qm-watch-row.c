@@ -52,9 +52,9 @@ title_text (const QmWatched *watched)
   return g_strdup (watched->title != NULL ? watched->title : watched->address);
 }
 
-/* The last price, or that there is none. */
+/* The last price, or of a feed how many, or that there is none. */
 static char *
-price_text (const QmWatched *watched)
+price_text (const QmWatched *watched, guint n_prices)
 {
   g_autofree char *day = qm_format_date (watched->last_date);
   g_autofree char *price = NULL;
@@ -63,18 +63,22 @@ price_text (const QmWatched *watched)
     return g_strdup (watched->tried_at != 0 ? _ ("No price yet")
                                             : _ ("Not looked at yet"));
   if (watched->last_micros == QM_AMOUNT_UNSTATED)
-    /* Translators: a date. */
-    return g_strdup_printf (_ ("Prices of %s"), day);
+    /* Translators: a number, a date. */
+    return g_strdup_printf (ngettext ("%u price of %s", "%u prices of %s",
+                                      n_prices),
+                            n_prices, day);
   price = qm_quote_price_text (watched->last_micros, watched->last_currency);
   /* Translators: a price, a date. */
   return g_strdup_printf (_ ("%s, seen on %s"), price, day);
 }
 
 static char *
-details_text (const QmCatalog *catalog, const QmWatched *watched)
+details_text (const QmCatalog *catalog,
+              const QmWatched *watched,
+              guint n_prices)
 {
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
-  g_autofree char *price = price_text (watched);
+  g_autofree char *price = price_text (watched, n_prices);
   g_auto (GStrv) lines = NULL;
 
   g_strv_builder_add (builder, price);
@@ -110,7 +114,8 @@ name_button (GtkWidget *button, const char *name)
 void
 qm_watch_row_set_watched (QmWatchRow *self,
                           const QmCatalog *catalog,
-                          const QmWatched *watched)
+                          const QmWatched *watched,
+                          guint n_prices)
 {
   g_autofree char *title = NULL;
   g_autofree char *details = NULL;
@@ -121,7 +126,7 @@ qm_watch_row_set_watched (QmWatchRow *self,
   g_return_if_fail (watched != NULL);
 
   title = title_text (watched);
-  details = details_text (catalog, watched);
+  details = details_text (catalog, watched, n_prices);
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (self), title);
   adw_action_row_set_subtitle (ADW_ACTION_ROW (self), details);
   gtk_widget_set_visible (self->warning, watched->error != NULL);

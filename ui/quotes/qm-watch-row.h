@@ -22,10 +22,13 @@ GtkWidget *qm_watch_row_new (const char *address);
 
 const char *qm_watch_row_get_address (QmWatchRow *self);
 
-/* Shows what is known of the address. */
+/* Shows what is known of the address.
+ *
+ * n_prices: how many it brought the last time; used for feeds. */
 void qm_watch_row_set_watched (QmWatchRow *self,
                                const QmCatalog *catalog,
-                               const QmWatched *watched);
+                               const QmWatched *watched,
+                               guint n_prices);
 
 /* "Azure", "Vast.ai", "RunPod", or "Web page"; static. */
 const char *qm_watch_kind_text (QmWatchKind kind);

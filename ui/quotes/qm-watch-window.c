@@ -33,10 +33,11 @@ struct _QmWatchWindow
   GtkWidget *start_switch;
 
   QmPriceWatch *watch;
-  GPtrArray *rows;    /* QmWatchRow, borrowed */
-  GtkWidget *nothing; /* the row that stands where there are none */
-  GPtrArray *removed; /* QmWatched, to be put back from the end */
-  GStrv items;        /* ids below "not said" */
+  GPtrArray *rows;      /* QmWatchRow, borrowed */
+  GtkWidget *nothing;   /* the row that stands where there are none */
+  GPtrArray *removed;   /* QmWatched, to be put back from the end */
+  AdwToast *undo_toast; /* weak: what offers the last of them */
+  GStrv items;          /* ids below "not said" */
 };
 
 G_DEFINE_FINAL_TYPE (QmWatchWindow, qm_watch_window, ADW_TYPE_WINDOW)
@@ -86,6 +87,22 @@ make_rows (QmWatchWindow *self, GPtrArray *watched)
     }
 }
 
+/* How many prices a feed brought the last time.  What the store cannot tell
+ * here, it said where the list was read. */
+static guint
+count_prices (QmWatchWindow *self, const QmWatched *watched)
+{
+  QmQuoteBook *book = qm_price_watch_get_book (self->watch);
+  gint64 n = 0;
+
+  if (watched->last_date.year != 0
+      && qm_watch_kind_of_address (watched->address) != QM_WATCH_PAGE)
+    n = qm_quote_store_count_prices (qm_quote_book_get_store (book),
+                                     watched->address, watched->last_date,
+                                     NULL);
+  return n > 0 ? (guint) n : 0;
+}
+
 /* Rows stay while their addresses do: nothing loses the focus then. */
 static void
 update_list (QmWatchWindow *self)
@@ -103,8 +120,12 @@ update_list (QmWatchWindow *self)
   if (!has_rows (self, watched))
     make_rows (self, watched);
   for (guint i = 0; i < watched->len; i++)
-    qm_watch_row_set_watched (g_ptr_array_index (self->rows, i), catalog,
-                              g_ptr_array_index (watched, i));
+    {
+      const QmWatched *one = g_ptr_array_index (watched, i);
+
+      qm_watch_row_set_watched (g_ptr_array_index (self->rows, i), catalog, one,
+                                count_prices (self, one));
+    }
   gtk_widget_set_visible (self->nothing, watched->len == 0);
 }
 
@@ -246,6 +267,15 @@ add_cb (QmWatchWindow *self)
 
 /* Taking off. */
 
+/* What cannot be undone any more is not offered. */
+static void
+dismiss_undo (QmWatchWindow *self)
+{
+  if (self->undo_toast != NULL)
+    adw_toast_dismiss (self->undo_toast);
+  g_clear_weak_pointer (&self->undo_toast);
+}
+
 static const QmWatched *
 find_watched (GPtrArray *list, const char *address)
 {
@@ -286,6 +316,8 @@ remove_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   toast = adw_toast_new (markup);
   adw_toast_set_button_label (toast, _ ("_Undo"));
   adw_toast_set_action_name (toast, "watch.undo");
+  dismiss_undo (self);
+  g_set_weak_pointer (&self->undo_toast, toast);
   adw_toast_overlay_add_toast (self->overlay, toast);
   gtk_widget_action_set_enabled (widget, "watch.undo", TRUE);
 }
@@ -296,6 +328,7 @@ undo_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   QmWatchWindow *self = QM_WATCH_WINDOW (widget);
   g_autoptr (GError) error = NULL;
 
+  dismiss_undo (self);
   if (self->removed->len == 0)
     return;
   if (qm_price_watch_put_back (
@@ -418,6 +451,7 @@ qm_watch_window_finalize (GObject *object)
   QmWatchWindow *self = QM_WATCH_WINDOW (object);
 
   g_clear_object (&self->watch);
+  g_clear_weak_pointer (&self->undo_toast);
   g_clear_pointer (&self->rows, g_ptr_array_unref);
   g_clear_pointer (&self->removed, g_ptr_array_unref);
   g_strfreev (self->items);

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#define _XOPEN_SOURCE 700 /* realpath() */
+
+#include "data/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+QmStatus
+qm_file_open (const char *path, FILE **stream, uint64_t *size, QmError *error)
+{
+  struct stat info;
+  /* Without O_NONBLOCK a named pipe would wait for a writer. */
+  int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+  *stream = NULL;
+  if (fd < 0)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "cannot be opened: %s", strerror (errno));
+  if (fstat (fd, &info) == 0 && S_ISREG (info.st_mode))
+    {
+      *stream = fdopen (fd, "rb");
+      *size = (uint64_t) info.st_size;
+      if (*stream != NULL)
+        return QM_OK;
+      qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be opened: %s",
+                    strerror (errno));
+    }
+  else
+    qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                  S_ISDIR (info.st_mode) ? "is a directory, not a file"
+                                         : "is not a regular file");
+  close (fd);
+  return QM_STATUS_IO;
+}
+
+QmStatus
+qm_file_place (const char *path, char *place, size_t size, QmError *error)
+{
+  struct stat info;
+  char *target = NULL;
+  int length;
+
+  if (lstat (path, &info) == 0)
+    {
+      target = realpath (path, NULL);
+      if (target == NULL || stat (target, &info) != 0)
+        {
+          free (target);
+          return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                               "cannot be written: %s", strerror (errno));
+        }
+      if (!S_ISREG (info.st_mode))
+        {
+          free (target);
+          return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                               S_ISDIR (info.st_mode)
+                                   ? "is a directory, not a file"
+                                   : "is not a regular file");
+        }
+    }
+  length = snprintf (place, size, "%s", target != NULL ? target : path);
+  free (target);
+  if (length >= 0 && (size_t) length < size)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                       "is longer than a path may be");
+}
+
+bool
+qm_file_part_name (const char *place, char *name, size_t size)
+{
+  int length = snprintf (name, size, "%s.%ld.part", place, (long) getpid ());
+
+  return length >= 0 && (size_t) length < size;
+}
+
+FILE *
+qm_file_create_part (const char *name)
+{
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+  int fd = open (name, flags, 0666);
+  FILE *stream;
+
+  if (fd < 0 && errno == EEXIST && unlink (name) == 0)
+    fd = open (name, flags, 0666);
+  if (fd < 0)
+    return NULL;
+  stream = fdopen (fd, "wb");
+  if (stream == NULL)
+    close (fd);
+  return stream;
+}
