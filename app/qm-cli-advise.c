@@ -7,6 +7,7 @@
 #include "app/qm-cli-advise.h"
 #include "app/qm-cli-catalog.h"
 #include "app/qm-cli-json.h"
+#include "app/qm-cli-memory.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-ownership.h"
@@ -271,8 +272,7 @@ add_candidate_row (const Answer *answer, int index, QmCliTable *table)
     experiment = qm_format_money (candidate->experiment_cost, "USD", FALSE);
   if (qm_known (candidate->implied_utilization))
     utilization = qm_format_percent (candidate->implied_utilization);
-  if (candidate->measurement != NULL)
-    whose = qm_prose_times_of (candidate->measurement);
+  whose = qm_prose_times_of (candidate);
 
   qm_cli_table_add_row (
       table, candidate_style (answer, index),
@@ -676,6 +676,7 @@ qm_cli_advise (const char *const *arguments, GError **error)
                                  &ownership, error))
     return QM_CLI_EXIT_BAD_INPUT;
   question->model = g_strdup (models[0]);
+  qm_cli_memory_look (question, catalog);
   return answer_question (catalog, question, owning ? &ownership : NULL, json,
                           error);
 }

@@ -167,6 +167,9 @@ qm_cli_json_question (const QmQuestion *question)
                                         : "audited"));
   json_object_set_new (object, "times_of",
                        json_string (qm_times_of_name (question->times_of)));
+  json_object_set_new (object, "predictions",
+                       json_string (
+                           qm_predictions_name (question->predictions)));
   json_object_set_new (object, "prices",
                        json_string (question->prices == QM_PRICES_CURRENT
                                         ? "current"
@@ -248,10 +251,33 @@ basis_json (const QmMeasurement *basis)
   return object;
 }
 
+/* How a time was predicted that nobody measured. */
+static json_t *
+prediction_json (const QmPrediction *prediction)
+{
+  const QmForecast *forecast = &prediction->forecast;
+  json_t *object = json_object ();
+
+  json_object_set_new (object, "unknown",
+                       json_string (qm_forecast_kind_name (forecast->kind)));
+  json_object_set_new (object, "times", json_integer (forecast->n_times));
+  json_object_set_new (object, "errors", json_integer (forecast->n_errors));
+  json_object_set_new (
+      object, "coverage",
+      qm_cli_json_number (
+          qm_forecast_coverage (forecast->kind, prediction->time.settings), 2));
+  json_object_set_new (object, "fits",
+                       json_string (qm_fit_name (prediction->fit)));
+  json_object_set_new (object, "host_bytes",
+                       json_integer (prediction->host_bytes));
+  return object;
+}
+
 /* What the training time rests on. */
 static void
-add_measurement (json_t *object, const QmMeasurement *measurement)
+add_measurement (json_t *object, const QmCandidate *candidate)
 {
+  const QmMeasurement *measurement = candidate->measurement;
   gboolean predicted = measurement != NULL && measurement->basis != NULL;
 
   json_object_set_new (object, "source",
@@ -265,12 +291,17 @@ add_measurement (json_t *object, const QmMeasurement *measurement)
   qm_cli_json_add_engine (object, measurement);
   json_object_set_new (
       object, "days_low",
-      qm_cli_json_number (measurement != NULL ? measurement->days_low : NAN,
-                          6));
+      qm_cli_json_number (candidate->predicted ? candidate->days_low : NAN, 6));
   json_object_set_new (
       object, "days_high",
-      qm_cli_json_number (measurement != NULL ? measurement->days_high : NAN,
+      qm_cli_json_number (candidate->predicted ? candidate->days_high : NAN,
                           6));
+  json_object_set_new (object, "predicted",
+                       json_boolean (candidate->predicted));
+  json_object_set_new (object, "prediction",
+                       candidate->prediction != NULL
+                           ? prediction_json (candidate->prediction)
+                           : json_null ());
   json_object_set_new (object, "predicted_from",
                        predicted ? basis_json (measurement->basis)
                                  : json_null ());
@@ -363,7 +394,7 @@ qm_cli_json_candidate (const QmCandidate *candidate,
   json_object_set_new (object, "days", qm_cli_json_number (candidate->days, 6));
   json_object_set_new (object, "experiment_cost_usd",
                        qm_cli_json_number (candidate->experiment_cost, 2));
-  add_measurement (object, candidate->measurement);
+  add_measurement (object, candidate);
   json_object_set_new (object, "implied_utilization",
                        qm_cli_json_number (candidate->implied_utilization, 6));
   json_object_set_new (object, "verdict",

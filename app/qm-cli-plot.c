@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "app/qm-cli-catalog.h"
+#include "app/qm-cli-memory.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-plot.h"
@@ -207,14 +208,12 @@ build_panels (const QmCatalog *catalog,
   g_autoptr (GArray) panels = g_array_new (FALSE, FALSE, sizeof (Panel));
 
   g_array_set_clear_func (panels, (GDestroyNotify) panel_clear);
-  if (models[0] == NULL
-      && !add_panel (panels, catalog, question, drawing, error))
-    return NULL;
-  for (guint i = 0; models[i] != NULL; i++)
+  for (guint i = 0; i == 0 || models[i] != NULL; i++)
     {
       g_autoptr (QmQuestion) one = qm_question_copy (question);
 
       one->model = g_strdup (models[i]);
+      qm_cli_memory_look (one, catalog);
       if (!add_panel (panels, catalog, one, drawing, error))
         return NULL;
     }

@@ -55,6 +55,10 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
       options, "times-of", 0, _ ("WHOSE"),
       _ ("Whose times: pytorch, quartermaster or published"), &typed->times_of);
   qm_cli_options_add_value (
+      options, "predictions", 0, _ ("WHICH"),
+      _ ("Predict what nobody measured: needed, all or none"),
+      &typed->predictions);
+  qm_cli_options_add_value (
       options, "prices", 0, "published|current",
       _ ("Prices of the published analysis, or the newest known"),
       &typed->prices);
@@ -97,6 +101,7 @@ qm_cli_question_clear (QmCliQuestion *typed)
   g_clear_pointer (&typed->machine, g_strfreev);
   g_clear_pointer (&typed->times, g_strfreev);
   g_clear_pointer (&typed->times_of, g_strfreev);
+  g_clear_pointer (&typed->predictions, g_strfreev);
   g_clear_pointer (&typed->prices, g_strfreev);
   g_clear_pointer (&typed->settings, g_strfreev);
   g_clear_pointer (&typed->lifetime, g_strfreev);
@@ -339,22 +344,28 @@ read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
                                           QM_KINDS_SERVER };
   static const char *const times[] = { "audited", "published" };
   const char *times_of[QM_N_TIMES_OF];
+  const char *predictions[QM_N_PREDICTIONS];
   static const char *const prices[] = { "published", "current" };
   static const char *const settings[] = { "optimal", "naive" };
   int machine = 0;
   int time = QM_TIMES_AUDITED;
   int whose = QM_TIMES_OF_PYTORCH;
+  int predicted = QM_PREDICTIONS_NEEDED;
   int price = QM_PRICES_PUBLISHED;
   int setting = QM_SETTINGS_OPTIMAL;
 
   for (int i = 0; i < QM_N_TIMES_OF; i++)
     times_of[i] = qm_times_of_name ((QmTimesOf) i);
+  for (int i = 0; i < QM_N_PREDICTIONS; i++)
+    predictions[i] = qm_predictions_name ((QmPredictions) i);
   if (!qm_cli_option_choice ("machine", typed->machine, machines,
                              G_N_ELEMENTS (machines), &machine, error)
       || !qm_cli_option_choice ("times", typed->times, times,
                                 G_N_ELEMENTS (times), &time, error)
       || !qm_cli_option_choice ("times-of", typed->times_of, times_of,
                                 G_N_ELEMENTS (times_of), &whose, error)
+      || !qm_cli_option_choice ("predictions", typed->predictions, predictions,
+                                G_N_ELEMENTS (predictions), &predicted, error)
       || !qm_cli_option_choice ("prices", typed->prices, prices,
                                 G_N_ELEMENTS (prices), &price, error)
       || !qm_cli_option_choice ("settings", typed->settings, settings,
@@ -363,6 +374,7 @@ read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
   question->kinds = kinds[machine];
   question->times = (QmTimes) time;
   question->times_of = (QmTimesOf) whose;
+  question->predictions = (QmPredictions) predicted;
   question->prices = (QmPriceBasis) price;
   question->settings = (QmSettings) setting;
   return TRUE;

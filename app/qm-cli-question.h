@@ -22,6 +22,7 @@ typedef struct
   GStrv machine;
   GStrv times;
   GStrv times_of;
+  GStrv predictions;
   GStrv prices;
   GStrv settings;
   GStrv lifetime;

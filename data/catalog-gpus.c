@@ -177,3 +177,21 @@ qm_gpu_peak_tflops (const QmGpu *gpu, QmPrecision precision, bool tf32)
     }
   return NAN;
 }
+
+static bool
+has_form (const QmGpu *gpu, const char *form)
+{
+  return strncmp (gpu->form_factor, form, strlen (form)) == 0;
+}
+
+bool
+qm_gpu_is_card (const QmGpu *gpu)
+{
+  return has_form (gpu, "PCIe");
+}
+
+bool
+qm_gpu_is_mezzanine (const QmGpu *gpu)
+{
+  return has_form (gpu, "SXM") || has_form (gpu, "OAM");
+}

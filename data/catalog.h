@@ -250,6 +250,12 @@ const QmModel *qm_catalog_model (const QmCatalog *catalog, const char *id);
  * NaN where unknown, or where the GPU has no bf16. */
 double qm_gpu_peak_tflops (const QmGpu *gpu, QmPrecision precision, bool tf32);
 
+/* How a GPU is built in, by its form factor: as a plug-in card, or on a board
+ * that connects all of them with each other (SXM, OAM).  Anything else is part
+ * of a machine of its own. */
+bool qm_gpu_is_card (const QmGpu *gpu);
+bool qm_gpu_is_mezzanine (const QmGpu *gpu);
+
 /* Words as written in files; static. */
 const char *qm_price_kind_name (QmPriceKind kind);
 const char *qm_price_unit_name (QmPriceUnit unit);

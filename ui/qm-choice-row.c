@@ -90,6 +90,14 @@ reset_cb (QmChoiceRow *self)
   qm_choice_row_set_second (self, FALSE);
 }
 
+/* The title comes after the row was made. */
+static void
+title_changed_cb (QmChoiceRow *self)
+{
+  qm_input_name_reset (self->reset_button,
+                       gtk_label_get_text (GTK_LABEL (self->title_label)));
+}
+
 static void
 qm_choice_row_constructed (GObject *object)
 {
@@ -99,8 +107,10 @@ qm_choice_row_constructed (GObject *object)
 
   ellipsize (self->first_button);
   ellipsize (self->second_button);
-  qm_input_name_reset (self->reset_button,
-                       gtk_label_get_text (GTK_LABEL (self->title_label)));
+  g_signal_connect_object (self->title_label, "notify::label",
+                           G_CALLBACK (title_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  title_changed_cb (self);
   sync_note (self);
 }
 

@@ -16,7 +16,7 @@
 #define SAMPLE_WEIGHT 2 /* of markers whose size means nothing */
 
 /* More names than this help nobody. */
-#define MAX_SERIES 16
+#define MAX_SERIES 24
 
 /* What stands before the words of an item. */
 typedef enum

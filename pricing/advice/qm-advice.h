@@ -19,6 +19,10 @@
  * recipes at optimal settings, fp32 at naive ones).  The verdict takes the
  * benefit of the doubt: it judges at days + the rounding of the source.
  *
+ * What nobody measured takes part where the question wants it, with a predicted
+ * time and its interval (pricing/advice/qm-predictions.h), as far as a price is
+ * known.
+ *
  * This machine is a candidate, too, where it was measured and the question has
  * its times, whatever the filters: it is there already, so that its price is 0
  * and its cost what it takes to run, where costs are totals.  It is never
@@ -32,6 +36,7 @@
 
 #pragma once
 
+#include "pricing/advice/qm-predictions.h"
 #include "pricing/advice/qm-question.h"
 
 G_BEGIN_DECLS
@@ -61,15 +66,19 @@ typedef struct
                                offered */
   int machines;             /* 1 but for portfolios */
   gint64 price_minor;       /* of all machines, in USD cents; -1: unpriced */
-  gint64 cost_minor;      /* overall: the price, or what owning costs where the
-                             question counts that; -1: unpriced, or unknown */
-  double days;            /* NaN where there is no time; a portfolio's: see
-                             qm_advice_new() */
-  double experiment_cost; /* major units; a portfolio's: of a year's runs */
+  gint64 cost_minor; /* overall: the price, or what owning costs where the
+                        question counts that; -1: unpriced, or unknown */
+  double days;       /* NaN where there is no time; a portfolio's: see
+                        qm_advice_new() */
+  double days_low, days_high; /* the interval, where days rest on a predicted
+                                 time; else NaN */
+  double experiment_cost;     /* major units; a portfolio's: of a year's runs */
   double implied_utilization; /* at `days` as stated; NaN where unknown */
   QmVerdict verdict;
   const QmMeasurement *measurement;
-  const QmMeasurement *audited; /* NULL: no utilisation is known */
+  const QmMeasurement *audited;   /* NULL: no utilisation is known */
+  const QmPrediction *prediction; /* that the measurement is of, where nobody
+                                     measured; else NULL */
   const QmPrice *gpu_price; /* NULL: unpriced, or contained in the machine's */
   const QmPrice *machine_price;
   const QmOffer *gpu_offer; /* the quotes that the prices are of, or NULL */
@@ -80,6 +89,7 @@ typedef struct
                              that there is */
   guint foreign : 1;      /* a time of other software than was asked for */
   guint superseded : 1;   /* the place has a time that is better known */
+  guint predicted : 1;    /* days rest on a predicted time */
   guint claimed : 1;  /* a price is only claimed: see qm_price_is_claimed() */
   guint eligible : 1; /* may be recommended: passes the audit, has a price
                          and a time, and is none of the above */
@@ -158,6 +168,14 @@ const int *qm_advice_experiment_frontier (const QmAdvice *advice, guint *n);
 QmRecommendation qm_advice_recommend (const QmAdvice *advice,
                                       gint64 budget_minor,
                                       double deadline_days);
+
+/* The best candidate within the limits if one of them, which is eligible, took
+ * so many days instead of its own; -1: there is none. */
+int qm_advice_best_if (const QmAdvice *advice,
+                       gint64 budget_minor,
+                       double deadline_days,
+                       int changed,
+                       double days);
 
 /* Whether it is a machine with its GPUs, as offered. */
 gboolean qm_candidate_is_whole (const QmCandidate *candidate);

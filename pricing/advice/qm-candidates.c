@@ -18,7 +18,8 @@ typedef struct
   GHashTable *offers;   /* item -> const QmOffer*, where its price is one's */
   GHashTable *machines; /* count -> const QmMachine* */
   QmEnginePairs *pairs;
-  GPtrArray *predictions; /* QmMeasurement */
+  QmForecasts *forecasts; /* NULL until something is to be predicted */
+  GPtrArray *predictions; /* QmMeasurement and QmPrediction */
 } Builder;
 
 /* One place of the table: a GPU type and how many. */
@@ -218,16 +219,29 @@ append_whole (Builder *builder,
 }
 
 /* Appends it, and what is offered of it as a whole.  Where the kinds of
- * machines are filtered, what none of them carries is filtered out too. */
+ * machines are filtered, what none of them carries is filtered out too; what
+ * nobody measured would only be in the way without a price. */
 static void
 append (Builder *builder,
         const QmCandidate *candidate,
         double machine_days,
         GArray *candidates)
 {
-  if (candidate->machine != NULL || builder->question->kinds == QM_KINDS_ALL)
+  if ((candidate->machine != NULL || builder->question->kinds == QM_KINDS_ALL)
+      && (candidate->prediction == NULL || candidate->price_minor >= 0))
     g_array_append_vals (candidates, candidate, 1);
   append_whole (builder, *candidate, machine_days, candidates);
+}
+
+/* Of one training. */
+static void
+set_interval (QmCandidate *candidate, const QmMeasurement *measurement)
+{
+  gboolean predicted = measurement->provenance == QM_PROVENANCE_PREDICTED;
+
+  candidate->predicted = !!predicted;
+  candidate->days_low = predicted ? measurement->days_low : NAN;
+  candidate->days_high = predicted ? measurement->days_high : NAN;
 }
 
 /* A candidate with its time and audit, but no costs yet. */
@@ -243,7 +257,9 @@ timed (const QmSelected *selected)
   candidate.measurement = measurement;
   candidate.foreign = !!selected->foreign;
   candidate.superseded = !!selected->superseded;
+  candidate.prediction = selected->prediction;
   candidate.days = measurement->days;
+  set_interval (&candidate, measurement);
   candidate.verdict =
       qm_audit_measurement (measurement, &candidate.implied_utilization);
   if (qm_known (candidate.implied_utilization))
@@ -255,9 +271,19 @@ timed (const QmSelected *selected)
 static GArray *
 select_times (Builder *builder, const char *model)
 {
-  return qm_selection_new (builder->catalog, builder->question,
-                           qm_catalog_model (builder->catalog, model),
-                           builder->pairs, builder->predictions);
+  const QmQuestion *question = builder->question;
+  const QmModel *trained = qm_catalog_model (builder->catalog, model);
+  GArray *selection = qm_selection_new (builder->catalog, question, trained,
+                                        builder->pairs, builder->predictions);
+
+  if (!qm_question_predicts (question, builder->catalog, trained))
+    return selection;
+  if (builder->forecasts == NULL)
+    builder->forecasts = qm_forecasts_new (builder->catalog, question->settings,
+                                           question->times_of, NULL, NULL);
+  qm_predictions_add (builder->catalog, question, trained, builder->forecasts,
+                      selection, builder->predictions);
+  return selection;
 }
 
 static void
@@ -407,33 +433,58 @@ verdict_rank (QmVerdict verdict)
     }
 }
 
-/* Adds one run to a portfolio's candidate; `machine_days` grows by what the
- * run takes in a year, `longest` is the longest single training so far. */
+/* What the runs of a year take. */
+typedef struct
+{
+  double machine_days;
+  double longest; /* single training */
+} Sum;
+
+/* The sums of a portfolio: as stated, and at the ends of intervals. */
+typedef struct
+{
+  Sum stated, low, high;
+} Sums;
+
+static void
+add_days (Sum *sum, double runs, double days)
+{
+  sum->machine_days += runs * days; /* NaN stays NaN */
+  sum->longest = fmax (sum->longest, days);
+}
+
+/* Adds one run to a portfolio's candidate. */
 static void
 add_run (QmCandidate *candidate,
          const QmRun *run,
          const QmSelected *selected,
-         double *machine_days,
-         double *longest)
+         Sums *sums)
 {
   const QmMeasurement *measurement =
       selected != NULL ? selected->measurement : NULL;
   double utilization = NAN;
   QmVerdict verdict = QM_VERDICT_UNKNOWN;
   double days = NAN;
+  QmCandidate one = { .days_low = NAN, .days_high = NAN };
 
   if (measurement != NULL)
     {
       verdict = qm_audit_measurement (measurement, &utilization);
       days = measurement->days;
       candidate->foreign |= !!selected->foreign;
+      set_interval (&one, measurement);
+      candidate->predicted |= one.predicted;
     }
-  *machine_days += run->runs_per_year * days; /* NaN stays NaN */
-  if (candidate->measurement == NULL || days > *longest)
+  if (candidate->measurement == NULL || days > sums->stated.longest)
     {
       candidate->measurement = measurement;
-      *longest = days;
+      candidate->prediction = selected != NULL ? selected->prediction : NULL;
     }
+  add_days (&sums->stated, run->runs_per_year, days);
+  add_days (&sums->low, run->runs_per_year,
+            one.predicted ? one.days_low : days);
+  add_days (&sums->high, run->runs_per_year,
+            one.predicted ? one.days_high : days);
   if (verdict_rank (verdict) > verdict_rank (candidate->verdict))
     candidate->verdict = verdict;
   if (candidate->audited == NULL ? qm_known (utilization)
@@ -444,17 +495,22 @@ add_run (QmCandidate *candidate,
     }
 }
 
+/* How long so many machines take. */
+static double
+days_of (const Sum *sum, int machines)
+{
+  return MAX (sum->longest, sum->machine_days / machines);
+}
+
 /* Machines and days of a portfolio; see qm_advice_new().  Of this machine there
  * is one, whether or not that is enough. */
 static void
-set_portfolio_days (QmCandidate *candidate,
-                    int at_once,
-                    double machine_days,
-                    double longest)
+set_portfolio_days (QmCandidate *candidate, int at_once, const Sums *sums)
 {
+  double machine_days = sums->stated.machine_days;
   double machines = MAX (at_once, ceil (machine_days / QM_DAYS_PER_YEAR));
 
-  candidate->days = NAN;
+  candidate->days = candidate->days_low = candidate->days_high = NAN;
   candidate->machines = candidate->here ? 1 : at_once;
   candidate->insufficient = candidate->here && machines > 1;
   /* Beyond that there is no machine room, nor an int. */
@@ -462,7 +518,11 @@ set_portfolio_days (QmCandidate *candidate,
     return;
   if (!candidate->here)
     candidate->machines = (int) machines;
-  candidate->days = MAX (longest, machine_days / candidate->machines);
+  candidate->days = days_of (&sums->stated, candidate->machines);
+  if (!candidate->predicted)
+    return;
+  candidate->days_low = days_of (&sums->low, candidate->machines);
+  candidate->days_high = days_of (&sums->high, candidate->machines);
 }
 
 static void
@@ -473,8 +533,7 @@ build_place (Builder *builder,
              GArray *candidates)
 {
   QmCandidate candidate = { .here = !!here };
-  double machine_days = 0;
-  double longest = 0;
+  Sums sums = { 0 };
 
   candidate.gpu = place.gpu;
   candidate.gpus = place.gpus;
@@ -483,17 +542,36 @@ build_place (Builder *builder,
   for (guint i = 0; i < tables->len; i++)
     add_run (&candidate, &g_array_index (builder->question->runs, QmRun, i),
              g_hash_table_lookup (g_ptr_array_index (tables, i), &place),
-             &machine_days, &longest);
-  set_portfolio_days (&candidate, builder->question->at_once, machine_days,
-                      longest);
+             &sums);
+  set_portfolio_days (&candidate, builder->question->at_once, &sums);
   if (here)
     {
-      append_here (builder->question, candidate, machine_days, candidates);
+      append_here (builder->question, candidate, sums.stated.machine_days,
+                   candidates);
       return;
     }
   set_prices (builder, &candidate);
-  finish (builder->question, &candidate, machine_days);
-  append (builder, &candidate, machine_days, candidates);
+  finish (builder->question, &candidate, sums.stated.machine_days);
+  append (builder, &candidate, sums.stated.machine_days, candidates);
+}
+
+/* The places of a selection that no measurement is of. */
+static void
+build_predicted_places (Builder *builder,
+                        GArray *selection,
+                        GPtrArray *tables,
+                        GHashTable *seen,
+                        GArray *candidates)
+{
+  for (guint i = 0; i < selection->len; i++)
+    {
+      const QmSelected *selected = &g_array_index (selection, QmSelected, i);
+      Place place = { selected->measurement->gpu, selected->measurement->gpus };
+
+      if (selected->prediction != NULL
+          && g_hash_table_add (seen, g_memdup2 (&place, sizeof place)))
+        build_place (builder, place, FALSE, tables, candidates);
+    }
 }
 
 /* Appends every place that has a time of any run, in the order of the `n` times
@@ -533,6 +611,9 @@ build_portfolio (Builder *builder,
       if (used && g_hash_table_add (seen, g_memdup2 (&place, sizeof place)))
         build_place (builder, place, here, tables, candidates);
     }
+  for (guint i = 0; i < selections->len; i++)
+    build_predicted_places (builder, g_ptr_array_index (selections, i), tables,
+                            seen, candidates);
 }
 
 /* What may be bought, and then this machine. */
@@ -578,5 +659,6 @@ qm_candidates_build (const QmCatalog *catalog,
                       .predictions = predictions };
 
   build (&builder, candidates);
+  g_clear_pointer (&builder.forecasts, qm_forecasts_free);
   return candidates;
 }

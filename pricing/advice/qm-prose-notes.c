@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "pricing/advice/qm-ownership.h"
-#include "pricing/advice/qm-prose.h"
+#include "pricing/advice/qm-prose-private.h"
 #include "pricing/qm-format.h"
 
 #include <glib/gi18n-lib.h>
@@ -171,11 +171,14 @@ describe_prediction (const QmCandidate *candidate)
   QmCandidate one = *candidate;
   g_autofree char *what = NULL;
   g_autofree char *days = qm_format_days (m->days);
-  g_autofree char *interval = qm_prose_interval (m);
+  g_autofree char *interval = NULL;
   g_autofree char *basis = qm_format_days (m->basis->days);
   g_autofree char *engine = qm_prose_engine (m->basis);
 
   one.machines = 1;
+  one.days_low = m->days_low;
+  one.days_high = m->days_high;
+  interval = qm_prose_interval (&one);
   what = qm_prose_candidate (&one);
   /* Translators: machine, training time, "20 days to 30 days", a shorter or
    * longer time, software with its version. */
@@ -317,6 +320,7 @@ qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
   note_ownership (builder, advice, question);
   note_mixture (builder, advice);
   note_predictions (builder, advice);
+  qm_prose_note_predictions (builder, advice, question);
   note_superseded (builder, advice);
   note_foreign (builder, advice, question);
   note_untimed_here (builder, advice);

@@ -64,12 +64,19 @@ qm_prose_engine (const QmMeasurement *measurement)
 }
 
 char *
-qm_prose_times_of (const QmMeasurement *measurement)
+qm_prose_times_of (const QmCandidate *candidate)
 {
+  const QmMeasurement *measurement;
   const char *name;
 
-  g_return_val_if_fail (measurement != NULL, NULL);
+  g_return_val_if_fail (candidate != NULL, NULL);
 
+  measurement = candidate->measurement;
+  if (measurement == NULL)
+    return NULL;
+  if (candidate->predicted
+      && measurement->provenance != QM_PROVENANCE_PREDICTED)
+    return g_strdup (C_ ("provenance", "partly predicted"));
   name = engine_name (measurement->engine);
   switch (measurement->provenance)
     {
@@ -113,6 +120,12 @@ how_predicted (const QmMeasurement *measurement)
   const char *name = engine_name (measurement->engine);
   g_autofree char *basis = NULL;
 
+  if (measurement->basis == NULL && name != NULL
+      && *measurement->source == '\0')
+    /* Translators: name of software. */
+    return g_strdup_printf (
+        _ ("predicted for %s from the shares of their peak that GPUs reach"),
+        name);
   if (measurement->basis == NULL || name == NULL)
     return g_strdup (_ ("predicted"));
   basis = how_measured (measurement->basis);
@@ -172,22 +185,4 @@ qm_prose_sources (const QmAdvice *advice)
       g_hash_table_add (seen, source);
     }
   return g_strv_builder_end (builder);
-}
-
-char *
-qm_prose_interval (const QmMeasurement *measurement)
-{
-  g_autofree char *low = NULL;
-  g_autofree char *high = NULL;
-
-  g_return_val_if_fail (measurement != NULL, NULL);
-
-  if (measurement->provenance != QM_PROVENANCE_PREDICTED
-      || !qm_known (measurement->days_low)
-      || !qm_known (measurement->days_high))
-    return NULL;
-  low = qm_format_days (measurement->days_low);
-  high = qm_format_days (measurement->days_high);
-  /* Translators: the shortest and the longest time that is predicted. */
-  return g_strdup_printf (_ ("%s to %s"), low, high);
 }

@@ -2,7 +2,7 @@
 
 #include "config.h"
 
-#include "pricing/advice/qm-prose.h"
+#include "pricing/advice/qm-prose-private.h"
 #include "pricing/qm-format.h"
 
 #include <glib/gi18n-lib.h>
@@ -118,6 +118,13 @@ qm_prose_headline (const QmAdvice *advice,
       what = qm_prose_candidate (best);
       cost = format_minor (best->cost_minor);
       days = qm_format_days (best->days);
+      if (best->predicted)
+        {
+          g_autofree char *known = g_steal_pointer (&days);
+
+          /* Translators: training time. */
+          days = g_strdup_printf (_ ("%s (predicted)"), known);
+        }
       if (qm_advice_counts_ownership (advice))
         /* Translators: machine, what owning it costs, training time. */
         return g_strdup_printf (_ ("Buy %s: %s in all, %s"), what, cost, days);
@@ -243,7 +250,7 @@ qm_prose_reason (const QmAdvice *advice,
     return g_strdup (
         _ ("No candidate has a known price and a training time that may be "
            "believed: widen the filters, or ask for the times of "
-           "other software."));
+           "other software or for predictions."));
   what = qm_prose_candidate (other);
   cost = format_minor (other->cost_minor);
   days = qm_format_days (other->days);
@@ -504,17 +511,10 @@ warn_about_denied (const QmCandidate *denied, gboolean portfolio)
   return g_strdup_printf (_ ("Left out as impossible: %s."), claim);
 }
 
-static gboolean
-is_mezzanine (const QmGpu *gpu)
-{
-  return g_str_has_prefix (gpu->form_factor, "SXM")
-         || g_str_has_prefix (gpu->form_factor, "OAM");
-}
-
 static char *
 warn_about_form (const QmCandidate *best)
 {
-  if (!is_mezzanine (best->gpu) || qm_candidate_is_whole (best))
+  if (!qm_gpu_is_mezzanine (best->gpu) || qm_candidate_is_whole (best))
     return NULL;
   /* Translators: name of a GPU, its form factor. */
   return g_strdup_printf (
@@ -609,6 +609,8 @@ qm_prose_warnings (const QmAdvice *advice,
   subject = nth (advice, recommendation->best >= 0 ? recommendation->best
                                                    : recommendation->would_do);
   denied = nth (advice, recommendation->denied);
+  add_warning (builder, qm_prose_warn_about_prediction (advice, question,
+                                                        recommendation));
   if (subject != NULL)
     add_warning (builder, warn_about_time (subject, portfolio));
   if (denied != NULL)

@@ -36,8 +36,9 @@ GStrv qm_prose_alternatives (const QmAdvice *advice,
                              const QmRecommendation *recommendation,
                              int indices[QM_PROSE_ALTERNATIVES]);
 
-/* What must be known before trusting the answer: an impossible or doubtful
- * time, a candidate left out for one, the age of the prices.  NULL-terminated,
+/* What must be known before trusting the answer: that it rests on a prediction,
+ * an impossible or doubtful time, a candidate left out for one, the age of the
+ * prices.  NULL-terminated,
  * possibly empty.  (transfer full) */
 GStrv qm_prose_warnings (const QmAdvice *advice,
                          const QmQuestion *question,
@@ -59,8 +60,9 @@ char *qm_prose_source (const QmMeasurement *measurement);
 GStrv qm_prose_sources (const QmAdvice *advice);
 
 /* Whose time it is, in a word or two: "published", "PyTorch", "Quartermaster",
- * "PyTorch, predicted".  (transfer full) */
-char *qm_prose_times_of (const QmMeasurement *measurement);
+ * "PyTorch, predicted", or "partly predicted" where that is so of the runs of a
+ * year.  NULL where there is no time.  (transfer full) (nullable) */
+char *qm_prose_times_of (const QmCandidate *candidate);
 
 /* "PyTorch", "Quartermaster" or "Publication"; static. */
 const char *qm_prose_times_of_name (QmTimesOf times_of);
@@ -69,9 +71,9 @@ const char *qm_prose_times_of_name (QmTimesOf times_of);
  * (transfer full) (nullable) */
 char *qm_prose_engine (const QmMeasurement *measurement);
 
-/* "20 days to 30 days", the interval of a predicted time, else NULL.
- * (transfer full) (nullable) */
-char *qm_prose_interval (const QmMeasurement *measurement);
+/* "20 days to 30 days", the interval where the days rest on a predicted time,
+ * else NULL.  (transfer full) (nullable) */
+char *qm_prose_interval (const QmCandidate *candidate);
 
 /* "would need 119 % of the cards' peak" or NULL where the verdict is ok.
  * (transfer full) (nullable) */

@@ -16,6 +16,36 @@ qm_times_of_name (QmTimesOf times_of)
   return names[times_of];
 }
 
+const char *
+qm_predictions_name (QmPredictions predictions)
+{
+  static const char *const names[QM_N_PREDICTIONS] = { "needed", "all",
+                                                       "none" };
+
+  g_return_val_if_fail (predictions < QM_N_PREDICTIONS, NULL);
+
+  return names[predictions];
+}
+
+gboolean
+qm_question_predicts (const QmQuestion *question,
+                      const QmCatalog *catalog,
+                      const QmModel *model)
+{
+  const QmMeasurement *times;
+  size_t n;
+
+  g_return_val_if_fail (question != NULL && catalog != NULL, FALSE);
+
+  if (question->predictions != QM_PREDICTIONS_NEEDED)
+    return question->predictions == QM_PREDICTIONS_ALL;
+  times = qm_catalog_measurements (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    if (times[i].model == model)
+      return FALSE;
+  return TRUE;
+}
+
 static void
 run_clear (gpointer data)
 {
@@ -53,6 +83,8 @@ qm_question_copy (const QmQuestion *question)
     copy->offers = qm_offers_ref (question->offers);
   if (question->host != NULL)
     copy->host = qm_host_times_ref (question->host);
+  if (question->memory != NULL)
+    copy->memory = qm_memory_fit_ref (question->memory);
   copy->ownership = g_memdup2 (question->ownership, sizeof *copy->ownership);
   copy->runs = NULL;
   for (guint i = 0; question->runs != NULL && i < question->runs->len; i++)
@@ -75,6 +107,7 @@ qm_question_free (QmQuestion *question)
   g_clear_pointer (&question->runs, g_array_unref);
   g_clear_pointer (&question->offers, qm_offers_unref);
   g_clear_pointer (&question->host, qm_host_times_unref);
+  g_clear_pointer (&question->memory, qm_memory_fit_unref);
   g_free (question->ownership);
   g_free (question);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "pricing/advice/qm-host-times.h"
+#include "pricing/advice/qm-memory-fit.h"
 #include "pricing/advice/qm-offers.h"
 
 G_BEGIN_DECLS
@@ -34,6 +35,20 @@ typedef enum
 /* "pytorch", "quartermaster" or "published", as files and options have it;
  * static. */
 const char *qm_times_of_name (QmTimesOf times_of);
+
+/* Which times are predicted where nobody has measured them
+ * (pricing/advice/qm-forecast.h). */
+typedef enum
+{
+  QM_PREDICTIONS_NEEDED, /* of models that no time at all is known of, since
+                            there would be no answer without */
+  QM_PREDICTIONS_ALL,    /* of every model, wherever no time is known */
+  QM_PREDICTIONS_NONE,
+  QM_N_PREDICTIONS
+} QmPredictions;
+
+/* "needed", "all" or "none", as files and options have it; static. */
+const char *qm_predictions_name (QmPredictions predictions);
 
 /* Which prices count. */
 typedef enum
@@ -76,6 +91,7 @@ typedef struct
   QmMachineKinds kinds;
   QmTimes times;
   QmTimesOf times_of;
+  QmPredictions predictions;
   QmPriceBasis prices;
   QmSettings settings;
   double lifetime_years;
@@ -87,6 +103,8 @@ typedef struct
                                      owning, over `lifetime_years` whatever
                                      stands in here; NULL: prices alone */
   QmHostTimes *host;              /* of this machine; NULL: leave it out */
+  QmMemoryFit *memory;            /* what predicted trainings take; NULL: was
+                                     not looked at */
 } QmQuestion;
 
 /* A question with every default and no model. */
@@ -100,6 +118,11 @@ void qm_question_set_ownership (QmQuestion *question,
 QmQuestion *qm_question_copy (const QmQuestion *question);
 
 void qm_question_free (QmQuestion *question);
+
+/* Whether times of that model are predicted. */
+gboolean qm_question_predicts (const QmQuestion *question,
+                               const QmCatalog *catalog,
+                               const QmModel *model);
 
 /* Appends a line to the portfolio. */
 void qm_question_add_run (QmQuestion *question,

@@ -68,23 +68,29 @@ qm_selection_is_asked_for (const QmQuestion *question,
     }
 }
 
-static gboolean
-passes_filters (const QmQuestion *question, const QmMeasurement *measurement)
+gboolean
+qm_selection_allows (const QmQuestion *question, const QmGpu *gpu, int gpus)
 {
-  if (measurement->settings != question->settings)
-    return FALSE;
+  g_return_val_if_fail (question != NULL && gpu != NULL, FALSE);
+
   if (question->gpus != NULL
-      && !g_strv_contains ((const char *const *) question->gpus,
-                           measurement->gpu->id))
+      && !g_strv_contains ((const char *const *) question->gpus, gpu->id))
     return FALSE;
   if (question->counts != NULL)
     {
       for (guint i = 0; i < question->counts->len; i++)
-        if (g_array_index (question->counts, int, i) == measurement->gpus)
+        if (g_array_index (question->counts, int, i) == gpus)
           return TRUE;
       return FALSE;
     }
   return TRUE;
+}
+
+static gboolean
+passes_filters (const QmQuestion *question, const QmMeasurement *measurement)
+{
+  return measurement->settings == question->settings
+         && qm_selection_allows (question, measurement->gpu, measurement->gpus);
 }
 
 static Place *
@@ -145,7 +151,7 @@ contribute (GArray *selection,
             const QmQuestion *question,
             const QmMeasurement *measurement)
 {
-  QmSelected selected = { measurement, FALSE, FALSE };
+  QmSelected selected = { measurement, FALSE, FALSE, NULL };
 
   if (qm_selection_is_asked_for (question, measurement))
     {

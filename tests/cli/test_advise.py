@@ -15,9 +15,10 @@ CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
                   "cost_usd", "days",
                   "experiment_cost_usd", "source", "provenance", "engine",
                   "engine_version", "measured_on", "days_low", "days_high",
-                  "predicted_from", "implied_utilization", "verdict",
-                  "here", "insufficient", "foreign", "superseded", "claimed",
-                  "eligible", "on_frontier", "within_limits", "prices"]
+                  "predicted", "prediction", "predicted_from",
+                  "implied_utilization", "verdict", "here", "insufficient",
+                  "foreign", "superseded", "claimed", "eligible",
+                  "on_frontier", "within_limits", "prices"]
 OUTCOME_KEYS = ["outcome", "headline", "reason", "alternatives", "warnings",
                 "notes", "runner_up", "faster", "cheaper", "would_do", "denied"]
 PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
@@ -25,8 +26,8 @@ PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
               "from_user"]
 QUOTE_KEYS = ["quote", "quote_holds"]
 QUESTION_KEYS = ["model", "runs", "at_once", "budget_usd", "deadline_days",
-                 "gpu", "gpus", "machine", "times", "times_of", "prices",
-                 "settings", "lifetime_years", "costs"]
+                 "gpu", "gpus", "machine", "times", "times_of",
+                 "predictions", "prices", "settings", "lifetime_years", "costs"]
 
 
 def place(candidate):

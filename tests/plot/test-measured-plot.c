@@ -129,6 +129,54 @@ test_hollow (void)
   clear (&drawing);
 }
 
+/* A predicted time has a bar as long as its interval. */
+static void
+test_bar (void)
+{
+  const QmPlotTheme *theme = qm_plot_theme_light ();
+  const QmPlotInterval *interval;
+  const QmPlotPoint *point;
+  cairo_surface_t *with, *without;
+  QmPlotLayout layout;
+  QmPlotData bare;
+  Drawing drawing;
+  double x, low, high;
+  guint differences[2] = { 0 };
+
+  draw (&drawing, "pythia-6.9b", QM_TIMES_OF_PYTORCH);
+  interval = &drawing.data->intervals[drawing.h200];
+  point = &drawing.data->points[drawing.h200];
+  g_assert_cmpfloat (interval->low, <, point->y);
+  g_assert_cmpfloat (interval->high, >, point->y);
+  qm_plot_layout (drawing.data, WIDTH, HEIGHT, theme, &layout);
+  g_assert_cmpfloat (layout.y_min, <=, interval->low);
+  g_assert_cmpfloat (layout.y_max, >=, interval->high);
+  g_assert_true (qm_plot_position (&layout, point->x, interval->low, &x, &low));
+  g_assert_true (
+      qm_plot_position (&layout, point->x, interval->high, &x, &high));
+  bare = *drawing.data;
+  /* The same range without the bars. */
+  bare.y.min = layout.y_min;
+  bare.y.max = layout.y_max;
+  with = render (&bare, theme, WIDTH, HEIGHT, SCALE, QM_PLOT_LAYER_POINTS);
+  bare.intervals = NULL;
+  without = render (&bare, theme, WIDTH, HEIGHT, SCALE, QM_PLOT_LAYER_POINTS);
+  for (int y = (int) ((high - 4) * SCALE); y < (int) ((low + 4) * SCALE); y++)
+    {
+      gboolean inside =
+          y >= (int) ((high - 1) * SCALE) && y <= (int) ((low + 1) * SCALE);
+
+      if (pixel_at (with, (int) (x * SCALE), y)
+          != pixel_at (without, (int) (x * SCALE), y))
+        differences[inside]++;
+    }
+  g_assert_cmpuint (differences[FALSE], ==, 0);
+  g_assert_cmpuint (differences[TRUE], >, 0);
+  cairo_surface_destroy (with);
+  cairo_surface_destroy (without);
+  clear (&drawing);
+}
+
 static void
 test_names (void)
 {
@@ -197,6 +245,7 @@ main (int argc, char **argv)
   g_rmdir (folder);
   g_test_add_func ("/measured-plot/solid", test_solid);
   g_test_add_func ("/measured-plot/hollow", test_hollow);
+  g_test_add_func ("/measured-plot/bar", test_bar);
   g_test_add_func ("/measured-plot/names", test_names);
   g_test_add_func ("/measured-plot/foreign", test_foreign);
   result = g_test_run ();

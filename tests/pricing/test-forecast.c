@@ -1,97 +1,317 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Forecasts rest on what was measured, and their interval on how GPU types
- * differ. */
+/* Forecasts rest on what is known, and their interval on what they miss: both
+ * are held against the shipped times, with those hidden that they must not
+ * know. */
 
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-forecast.h"
 
 #include <string.h>
 
-static QmCatalog *measured, *published;
+/* By how much the coverage may differ from what is documented. */
+#define ROUNDING 0.01
 
-static const QmMeasurement *
-find (const char *model, QmSettings settings)
+static QmCatalog *shipped, *published;
+
+static const QmModel *
+model (const char *id)
+{
+  return qm_catalog_model (shipped, id);
+}
+
+static const QmGpu *
+gpu (const char *id)
+{
+  return qm_catalog_gpu (shipped, id);
+}
+
+/* What is asked for, and what a forecast of it must not know. */
+typedef struct
+{
+  const QmMeasurement *time;
+  QmForecastKind kind;
+} Asked;
+
+static gboolean
+hide_cb (const QmMeasurement *time, gpointer data)
+{
+  const Asked *asked = data;
+  gboolean same_model = time->model == asked->time->model;
+  gboolean same_gpu = time->gpu == asked->time->gpu;
+
+  switch (asked->kind)
+    {
+    case QM_FORECAST_OF_MODEL:
+      return same_model;
+    case QM_FORECAST_OF_GPU:
+      return same_gpu;
+    case QM_FORECAST_OF_BOTH:
+      return same_model || same_gpu;
+    case QM_FORECAST_OF_COUNT:
+      return same_model && same_gpu && time->gpus != 1;
+    case QM_FORECAST_OF_PAIR:
+    default:
+      return same_model && same_gpu;
+    }
+}
+
+/* Whether two times are hidden by the same. */
+static gboolean
+is_hidden_alike (const Asked *a, const Asked *b)
+{
+  return (a->kind == QM_FORECAST_OF_GPU || a->time->model == b->time->model)
+         && (a->kind == QM_FORECAST_OF_MODEL || a->time->gpu == b->time->gpu);
+}
+
+static gboolean
+tells (const QmMeasurement *time, QmSettings settings)
+{
+  return time->settings == settings && time->feasibility == QM_FEASIBLE
+         && time->engine != QM_ENGINE_QUARTERMASTER
+         && qm_audit_measurement (time, NULL) == QM_VERDICT_OK;
+}
+
+typedef struct
+{
+  guint n, n_within;
+} Count;
+
+/* Counts the times that are hidden alike, none of which a forecast knows. */
+static void
+count_hidden (const QmMeasurement *times,
+              size_t n,
+              size_t from,
+              QmForecastKind kind,
+              QmSettings settings,
+              Count *count)
+{
+  Asked asked = { &times[from], kind };
+  g_autoptr (QmForecasts) forecasts =
+      qm_forecasts_new (shipped, settings, QM_TIMES_OF_PYTORCH, hide_cb,
+                        &asked);
+
+  for (size_t i = from; i < n; i++)
+    {
+      Asked other = { &times[i], kind };
+      QmForecast forecast;
+
+      if (!tells (&times[i], settings) || !is_hidden_alike (&asked, &other)
+          || !hide_cb (&times[i], &asked)
+          || !qm_forecasts_predict (forecasts, times[i].model, times[i].gpu,
+                                    times[i].gpus, &forecast)
+          || forecast.kind != kind)
+        continue;
+      count->n++;
+      count->n_within += times[i].days >= forecast.low * (1 - 1e-9)
+                         && times[i].days <= forecast.high * (1 + 1e-9);
+    }
+}
+
+static Count
+cover (QmForecastKind kind, QmSettings settings)
 {
   size_t n;
-  const QmMeasurement *all = qm_catalog_measurements (measured, &n);
+  const QmMeasurement *times = qm_catalog_measurements (shipped, &n);
+  Count count = { 0 };
 
   for (size_t i = 0; i < n; i++)
-    if (strcmp (all[i].model->id, model) == 0 && all[i].settings == settings
-        && all[i].engine == QM_ENGINE_QUARTERMASTER)
-      return &all[i];
-  g_assert_not_reached ();
+    {
+      Asked asked = { &times[i], kind };
+      gboolean seen = !tells (&times[i], settings);
+
+      for (size_t j = 0; j < i && !seen; j++)
+        {
+          Asked other = { &times[j], kind };
+
+          seen =
+              tells (&times[j], settings) && is_hidden_alike (&asked, &other);
+        }
+      if (!seen)
+        count_hidden (times, n, i, kind, settings, &count);
+    }
+  return count;
+}
+
+static void
+test_coverage (gconstpointer data)
+{
+  QmForecastKind kind = (QmForecastKind) GPOINTER_TO_INT (data);
+
+  for (int i = 0; i < 2; i++)
+    {
+      QmSettings settings = i == 0 ? QM_SETTINGS_OPTIMAL : QM_SETTINGS_NAIVE;
+      Count count = cover (kind, settings);
+      double share = (double) count.n_within / count.n;
+
+      g_test_message ("%s, %s: %u of %u lie within, %.1f %%",
+                      qm_forecast_kind_name (kind), qm_settings_name (settings),
+                      count.n_within, count.n, share * 100);
+      g_assert_cmpuint (count.n, >=, 40);
+      g_assert_cmpfloat (fabs (share - qm_forecast_coverage (kind, settings)),
+                         <=, ROUNDING);
+    }
 }
 
 static QmForecast
-forecast (const char *model, const char *gpu, QmSettings settings)
+forecast (const QmModel *of, const char *on, int gpus, QmTimesOf times_of)
 {
+  g_autoptr (QmForecasts) forecasts =
+      qm_forecasts_new (shipped, QM_SETTINGS_OPTIMAL, times_of, NULL, NULL);
   QmForecast result = { 0 };
 
-  g_assert_true (qm_forecast_days (measured, qm_catalog_model (measured, model),
-                                   qm_catalog_gpu (measured, gpu), settings,
-                                   &result));
+  g_assert_true (qm_forecasts_predict (forecasts, of, gpu (on), gpus, &result));
   g_assert_cmpfloat (result.low, >, 0);
-  g_assert_cmpfloat (result.low, <, result.days);
+  g_assert_cmpfloat (result.low, <=, result.days);
   g_assert_cmpfloat (result.high, >, result.days);
-  g_assert_cmpuint (result.n, >, 0);
+  g_assert_cmpuint (result.n_errors, >=, QM_FORECAST_MIN);
+  g_assert_cmpfloat_with_epsilon (qm_audit_utilization (of, gpu (on), gpus,
+                                                        QM_SETTINGS_OPTIMAL,
+                                                        result.days),
+                                  result.share, 1e-9);
+  g_assert_cmpfloat (qm_audit_utilization (of, gpu (on), gpus,
+                                           QM_SETTINGS_OPTIMAL, result.low),
+                     <=, 1 + 1e-9);
   return result;
 }
 
-/* A model that was measured on one GPU: there it is that time, elsewhere that
- * at the same share of another peak. */
+/* A model of nobody's: like the known ones, and twice the steps take twice as
+ * long. */
 static void
-test_same_model (void)
+test_own_model (void)
 {
-  const QmMeasurement *known = find ("pythia-1b", QM_SETTINGS_OPTIMAL);
-  QmForecast there =
-      forecast ("pythia-1b", known->gpu->id, QM_SETTINGS_OPTIMAL);
-  QmForecast other = forecast ("pythia-1b", "a6000", QM_SETTINGS_OPTIMAL);
-  const QmGpu *a6000 = qm_catalog_gpu (measured, "a6000");
-  double peaks =
-      qm_gpu_peak_tflops (known->gpu, known->model->recipe.precision, TRUE)
-      / qm_gpu_peak_tflops (a6000, known->model->recipe.precision, TRUE);
+  QmModel own = *model ("pythia-1b");
+  QmForecast once, twice, elsewhere;
 
-  g_assert_cmpuint (there.n, ==, 1);
-  g_assert_cmpfloat_with_epsilon (there.days, known->days, 1e-6);
-  g_assert_cmpfloat_with_epsilon (other.days, known->days * peaks, 1e-6);
-  g_assert_cmpfloat_with_epsilon (other.high / other.days,
-                                  there.high / there.days, 1e-9);
+  own.id = "own";
+  once = forecast (&own, "h100-80gb-sxm", 4, QM_TIMES_OF_PYTORCH);
+  elsewhere = forecast (&own, "rtx4090", 4, QM_TIMES_OF_PYTORCH);
+  own.recipe.steps *= 2;
+  twice = forecast (&own, "h100-80gb-sxm", 4, QM_TIMES_OF_PYTORCH);
+  g_assert_cmpint (once.kind, ==, QM_FORECAST_OF_MODEL);
+  g_assert_cmpint (elsewhere.kind, ==, QM_FORECAST_OF_BOTH);
+  g_assert_cmpfloat_with_epsilon (twice.days, once.days * 2, 1e-6);
+  g_assert_cmpfloat_with_epsilon (twice.high, once.high * 2, 1e-6);
+  g_assert_cmpfloat (once.high / once.low, >, 1.5);
 }
 
-/* No faster than the peak allows. */
+/* From one GPU, where the model was measured, to several of that type: about as
+ * many times faster, and better known than on a type that nobody has tried. */
 static void
-test_peak (void)
+test_count (void)
 {
-  QmForecast result =
-      forecast ("pythia-160m", "h100-80gb-sxm", QM_SETTINGS_OPTIMAL);
-  double share =
-      qm_audit_utilization (qm_catalog_model (measured, "pythia-160m"),
-                            qm_catalog_gpu (measured, "h100-80gb-sxm"), 1,
-                            QM_SETTINGS_OPTIMAL, result.low);
+  QmForecast one =
+      forecast (model ("pythia-1b"), "h200-141gb-sxm", 1, QM_TIMES_OF_PYTORCH);
+  QmForecast four =
+      forecast (model ("pythia-1b"), "h200-141gb-sxm", 4, QM_TIMES_OF_PYTORCH);
+  QmForecast other =
+      forecast (model ("pythia-1b"), "b200-180gb-sxm", 4, QM_TIMES_OF_PYTORCH);
+  size_t n;
+  const QmMeasurement *times = qm_catalog_measurements (shipped, &n);
 
-  g_assert_cmpfloat (share, <=, 1 + 1e-9);
+  for (size_t i = 0; i < n; i++)
+    if (times[i].model == model ("pythia-1b")
+        && times[i].gpu == gpu ("h200-141gb-sxm")
+        && tells (&times[i], QM_SETTINGS_OPTIMAL))
+      g_assert_cmpfloat_with_epsilon (one.days / times[i].days, 1, 1e-6);
+  g_assert_cmpint (four.kind, ==, QM_FORECAST_OF_COUNT);
+  g_assert_cmpint (other.kind, ==, QM_FORECAST_OF_GPU);
+  g_assert_cmpfloat (one.days / four.days, >, 3.5);
+  g_assert_cmpfloat (one.days / four.days, <, 4.5);
+  g_assert_cmpfloat (four.high / four.low, <, other.high / other.low);
 }
 
-/* Other models stand in for one that was not measured. */
+/* The engine was not measured on several GPUs: how their number counts is known
+ * from the published times. */
 static void
-test_other_model (void)
+test_engine (void)
 {
-  QmForecast result =
-      forecast ("convnext-xlarge", "a6000", QM_SETTINGS_OPTIMAL);
+  QmForecast one = forecast (model ("pythia-1b"), "h200-141gb-sxm", 1,
+                             QM_TIMES_OF_QUARTERMASTER);
+  QmForecast eight = forecast (model ("pythia-1b"), "h200-141gb-sxm", 8,
+                               QM_TIMES_OF_QUARTERMASTER);
+  QmForecast torch =
+      forecast (model ("pythia-1b"), "h200-141gb-sxm", 8, QM_TIMES_OF_PYTORCH);
 
-  g_assert_cmpuint (result.n, >, 1);
+  g_assert_cmpfloat (one.days / eight.days, >, 7);
+  g_assert_cmpfloat (eight.days, <, torch.days);
 }
 
+/* What the header says of the number of GPUs. */
+static void
+test_scaling (void)
+{
+  static const double documented[2][3] = { { 1.05, 1.08, 0.93 },
+                                           { 1.00, 1.02, 0.98 } };
+  size_t n;
+  const QmMeasurement *times = qm_catalog_measurements (published, &n);
+
+  for (int board = 0; board < 2; board++)
+    for (int at = 0; at < 3; at++)
+      {
+        double sum = 0;
+        guint pairs = 0;
+
+        for (size_t i = 0; i < n; i++)
+          for (size_t j = 0; j < n; j++)
+            {
+              double one, several;
+
+              if (times[i].gpus != 1 || times[j].gpus != 2 << at
+                  || times[i].model != times[j].model
+                  || times[i].gpu != times[j].gpu
+                  || !tells (&times[i], QM_SETTINGS_OPTIMAL)
+                  || !tells (&times[j], QM_SETTINGS_OPTIMAL)
+                  || qm_gpu_is_mezzanine (times[i].gpu) != (board == 1))
+                continue;
+              qm_audit_measurement (&times[i], &one);
+              qm_audit_measurement (&times[j], &several);
+              sum += log (several / one);
+              pairs++;
+            }
+        g_assert_cmpuint (pairs, >=, 10);
+        g_assert_cmpfloat (fabs (exp (sum / pairs) - documented[board][at]), <=,
+                           0.005);
+      }
+}
+
+static gboolean
+hide_all_cb (const QmMeasurement *time, gpointer data)
+{
+  (void) data;
+  return time->model != model ("pythia-1b")
+         || time->gpu != gpu ("h100-80gb-sxm");
+}
+
+/* Where too little is known, nothing is said. */
 static void
 test_nothing (void)
 {
+  g_autoptr (QmForecasts) few =
+      qm_forecasts_new (shipped, QM_SETTINGS_OPTIMAL, QM_TIMES_OF_PYTORCH,
+                        hide_all_cb, NULL);
+  g_autoptr (QmForecasts) all =
+      qm_forecasts_new (shipped, QM_SETTINGS_OPTIMAL, QM_TIMES_OF_PYTORCH, NULL,
+                        NULL);
+  g_autoptr (QmForecasts) engine =
+      qm_forecasts_new (published, QM_SETTINGS_OPTIMAL,
+                        QM_TIMES_OF_QUARTERMASTER, NULL, NULL);
   QmForecast result;
 
-  g_assert_false (qm_forecast_days (published,
-                                    qm_catalog_model (published, "pythia-1b"),
-                                    qm_catalog_gpu (published, "a6000"),
-                                    QM_SETTINGS_OPTIMAL, &result));
+  g_assert_false (qm_forecasts_predict (few, model ("pythia-1b"),
+                                        gpu ("h100-80gb-sxm"), 2, &result));
+  /* Another maker, no bf16, part of a machine, a count that nobody tried. */
+  g_assert_false (qm_forecasts_predict (all, model ("pythia-1b"),
+                                        gpu ("mi300x"), 1, &result));
+  g_assert_false (qm_forecasts_predict (all, model ("pythia-1b"),
+                                        gpu ("v100-32gb-sxm2"), 1, &result));
+  g_assert_false (qm_forecasts_predict (all, model ("pythia-1b"), gpu ("gb10"),
+                                        2, &result));
+  g_assert_false (qm_forecasts_predict (all, model ("pythia-1b"),
+                                        gpu ("h100-80gb-sxm"), 3, &result));
+  g_assert_false (
+      qm_forecasts_predict (engine, qm_catalog_model (published, "pythia-1b"),
+                            qm_catalog_gpu (published, "a6000"), 1, &result));
 }
 
 int
@@ -101,18 +321,27 @@ main (int argc, char **argv)
   int status;
 
   g_test_init (&argc, &argv, NULL);
-  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_MEASURED_DATA_DIR"), NULL,
-                                    &measured, &error),
+  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_SHIPPED_DATA_DIR"), NULL,
+                                    &shipped, &error),
                    ==, QM_OK);
   g_assert_cmpint (qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), NULL,
                                     &published, &error),
                    ==, QM_OK);
-  g_test_add_func ("/forecast/same-model", test_same_model);
-  g_test_add_func ("/forecast/peak", test_peak);
-  g_test_add_func ("/forecast/other-model", test_other_model);
+  for (int i = 0; i < QM_N_FORECASTS; i++)
+    {
+      g_autofree char *path =
+          g_strconcat ("/forecast/coverage/",
+                       qm_forecast_kind_name ((QmForecastKind) i), NULL);
+
+      g_test_add_data_func (path, GINT_TO_POINTER (i), test_coverage);
+    }
+  g_test_add_func ("/forecast/own-model", test_own_model);
+  g_test_add_func ("/forecast/count", test_count);
+  g_test_add_func ("/forecast/engine", test_engine);
+  g_test_add_func ("/forecast/scaling", test_scaling);
   g_test_add_func ("/forecast/nothing", test_nothing);
   status = g_test_run ();
-  qm_catalog_free (measured);
+  qm_catalog_free (shipped);
   qm_catalog_free (published);
   return status;
 }

@@ -239,8 +239,8 @@ test_predicted_candidate (void)
   const QmCandidate *h200 = find (advice, H200, 1, 1);
   g_auto (GStrv) notes = qm_prose_notes (advice, question);
   g_autofree char *source = qm_prose_source (h200->measurement);
-  g_autofree char *whose = qm_prose_times_of (h200->measurement);
-  g_autofree char *interval = qm_prose_interval (h200->measurement);
+  g_autofree char *whose = qm_prose_times_of (h200);
+  g_autofree char *interval = qm_prose_interval (h200);
 
   g_assert_cmpint (h200->measurement->provenance, ==, QM_PROVENANCE_PREDICTED);
   g_assert_cmpfloat (h200->days, ==, h200->measurement->days);
@@ -394,7 +394,7 @@ test_words (void)
   words = qm_prose_source (&m);
   g_assert_cmpstr (words, ==, "measured with Quartermaster (f, line 1)");
   g_free (words);
-  words = qm_prose_times_of (&m);
+  words = qm_prose_times_of (&(QmCandidate){ .measurement = &m });
   g_assert_cmpstr (words, ==, "Quartermaster");
   g_free (words);
 }

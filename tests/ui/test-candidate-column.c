@@ -102,6 +102,9 @@ test_times_of (void)
   m.basis = &basis;
   m.days_low = 20;
   m.days_high = 30;
+  candidate.predicted = TRUE;
+  candidate.days_low = m.days_low;
+  candidate.days_high = m.days_high;
   expect_text (QM_COLUMN_TIMES_OF, &candidate, "PyTorch, predicted");
   text = qm_candidate_column_tooltip (QM_COLUMN_DAYS, &candidate, today);
   g_assert_cmpstr (text, ==, "20 days to 30 days");

@@ -108,6 +108,33 @@ class ModelsTest(WindowTest):
                                           "--gpu", "rtx4090", "--json"))
         self.assertTrue(plan["fits"])
 
+    def test_what_it_takes(self):
+        """On one GPU or several, with the memory that the host has."""
+        given = dict(CONFIG, hidden_size=4096, num_attention_heads=32,
+                     num_hidden_layers=32, intermediate_size=16384)
+        editor = self.open_config(self.write("given/config.json", given))
+        editor.find("label", contains="GiB of the host")
+        editor.find("label", contains="Fits: Free lunch, ")
+        host = editor.find("text", "Memory of the host (GiB)")
+        host.type("16")
+        driver.wait_for(
+            lambda: editor.all("label", contains="GiB of the host")
+            and editor.all("label", contains="Does not fit: it takes")
+            and not editor.all("label", contains="Fits: "),
+            "nothing that fits into this host")
+        host.type("lots")
+        editor.find("label", contains="A whole number from 1 to 65,536")
+        host.type("")
+        editor.find("label", contains="Fits: Free lunch, ")
+        before = [node.name for node in editor.all("label", contains=" days")]
+        self.assertTrue(before)
+        editor.tab_to("combo box", "GPUs in a machine")
+        driver.press_keys("space")
+        driver.press_keys("Down", "Down", "Down", "Return")
+        editor.find("label", "Fits, divided among 8 of them")
+        after = [node.name for node in editor.all("label", contains=" days")]
+        self.assertNotEqual(before, after)
+
     def test_what_is_wrong_is_beside_the_field(self):
         editor = self.make_model()
         save = editor.find("push button", "Save")

@@ -125,9 +125,10 @@ test_models (Fixture *fixture, gconstpointer data)
 static void
 test_choices (Fixture *fixture, gconstpointer data)
 {
-  static const char *const names[] = { "published-times", "naive-settings",
-                                       "current-prices" };
-  static const char *const labels[] = { "As published", "Naive", "Current" };
+  static const char *const names[] = { "published-times", "predict-all",
+                                       "naive-settings", "current-prices" };
+  static const char *const labels[] = { "As published", "Everywhere", "Naive",
+                                        "Current" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     {
@@ -153,6 +154,28 @@ test_choices (Fixture *fixture, gconstpointer data)
       g_assert_true (qm_choice_row_get_second (row));
       g_assert_cmpuint (notified, ==, 3);
     }
+}
+
+/* Types that nobody tried are there where they are predicted, and while they
+ * are switched off. */
+static void
+test_predicted_filters (Fixture *fixture, gconstpointer data)
+{
+  GtkCheckButton *check = check_of (fixture, "GeForce RTX 4090");
+
+  qm_advisor_get_n_topics (fixture->advisor);
+  g_assert_false (gtk_widget_get_visible (GTK_WIDGET (check)));
+  g_object_set (fixture->advisor, "predict-all", TRUE, NULL);
+  qm_advisor_get_n_topics (fixture->advisor);
+  g_assert_true (gtk_widget_get_visible (GTK_WIDGET (check)));
+  gtk_check_button_set_active (check, FALSE);
+  g_assert_false (qm_advisor_get_gpu_enabled (fixture->advisor, "rtx4090"));
+  qm_advisor_get_n_topics (fixture->advisor);
+  g_assert_true (gtk_widget_get_visible (GTK_WIDGET (check)));
+  gtk_check_button_set_active (check, TRUE);
+  g_object_set (fixture->advisor, "predict-all", FALSE, NULL);
+  qm_advisor_get_n_topics (fixture->advisor);
+  g_assert_false (gtk_widget_get_visible (GTK_WIDGET (check)));
 }
 
 static void
@@ -252,6 +275,7 @@ main (int argc, char **argv)
   ADD ("limits", test_limits);
   ADD ("models", test_models);
   ADD ("choices", test_choices);
+  ADD ("predicted-filters", test_predicted_filters);
   ADD ("filters", test_filters);
   ADD ("lifetime", test_lifetime);
   ADD ("reset", test_reset);

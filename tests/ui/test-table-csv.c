@@ -103,6 +103,9 @@ test_engine (void)
   m.days_high = 31;
   m.source = "f";
   candidate.measurement = &m;
+  candidate.predicted = TRUE;
+  candidate.days_low = m.days_low;
+  candidate.days_high = m.days_high;
   expect (
       &row, 1,
       "pythia-1b,rtx3090,8,server-8gpu,1,20899.99,29.5,344.12,1.1931,"

@@ -13,11 +13,15 @@ struct _QmAdvisor
   GObject parent_instance;
 
   const QmCatalog *catalog;
-  QmOffers *offers;  /* NULL: none */
-  QmHostTimes *host; /* of this machine; NULL: none */
+  QmOffers *offers;      /* NULL: none */
+  QmHostTimes *host;     /* of this machine; NULL: none */
+  QmMemoryFit *memory;   /* of predicted trainings */
+  GHashTable *looked_at; /* char*: models that were, or will be */
+  GQueue to_look_at;     /* char*: models that will be */
+  GCancellable *looking; /* at the memory of one; NULL: at none */
   gboolean reading_host;
   gboolean read_host_again;
-  GPtrArray *gpus; /* const char*, NULL-terminated: those with times */
+  GPtrArray *gpus; /* const char*, NULL-terminated: those with times first */
   GArray *counts;  /* int, ascending: those with times */
 
   GStrv models;
@@ -28,6 +32,7 @@ struct _QmAdvisor
   gboolean current_prices;
   gboolean expired_quotes;
   gboolean total_cost;
+  gboolean predict_all;
   QmOwnershipSettings ownership;
   gboolean naive_settings;
   gboolean desktops;
@@ -79,5 +84,14 @@ void qm_advisor_select_like (QmAdvisor *self, QmAdvisor *other);
 
 /* Builds the topics anew, later in this turn of the main loop. */
 void qm_advisor_queue_rebuild (QmAdvisor *self);
+
+/* Has it planned, once, whether a model fits where the question predicts it;
+ * rebuilds when the answer is there. */
+void qm_advisor_look_at_memory (QmAdvisor *self,
+                                const QmQuestion *question,
+                                const char *id);
+
+/* Ends what is under way of that. */
+void qm_advisor_forget_memory (QmAdvisor *self);
 
 G_END_DECLS

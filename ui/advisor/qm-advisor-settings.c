@@ -8,9 +8,9 @@
 
 static const char *const flag_keys[] = { "published-times", "current-prices",
                                          "expired-quotes",  "total-cost",
-                                         "naive-settings",  "desktops",
-                                         "servers",         "log-axes",
-                                         "portfolio" };
+                                         "predict-all",     "naive-settings",
+                                         "desktops",        "servers",
+                                         "log-axes",        "portfolio" };
 static const char *const number_keys[] = { "budget", "deadline", "lifetime" };
 
 static void

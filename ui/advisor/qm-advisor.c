@@ -32,6 +32,7 @@ enum
   PROP_PORTFOLIO,
   PROP_AT_ONCE,
   PROP_TIMES_OF,
+  PROP_PREDICT_ALL,
   N_PROPS
 };
 
@@ -68,6 +69,9 @@ base_question (QmAdvisor *self)
   question->times =
       self->published_times ? QM_TIMES_PUBLISHED : QM_TIMES_AUDITED;
   question->times_of = (QmTimesOf) self->times_of;
+  question->predictions =
+      self->predict_all ? QM_PREDICTIONS_ALL : QM_PREDICTIONS_NEEDED;
+  question->memory = qm_memory_fit_ref (self->memory);
   question->prices =
       self->current_prices ? QM_PRICES_CURRENT : QM_PRICES_PUBLISHED;
   question->settings =
@@ -130,6 +134,7 @@ build_topics (QmAdvisor *self)
           const QmRun *run = &g_array_index (self->runs, QmRun, i);
 
           qm_question_add_run (question, run->model, run->runs_per_year);
+          qm_advisor_look_at_memory (self, question, run->model);
         }
       add_topic (self, _ ("A year’s runs"), question);
       return;
@@ -140,6 +145,7 @@ build_topics (QmAdvisor *self)
       QmQuestion *question = base_question (self);
 
       question->model = g_strdup (self->models[i]);
+      qm_advisor_look_at_memory (self, question, self->models[i]);
       add_topic (self, model->name, question);
     }
 }
@@ -269,6 +275,8 @@ flag_of (QmAdvisor *self, guint property)
       return &self->expired_quotes;
     case PROP_TOTAL_COST:
       return &self->total_cost;
+    case PROP_PREDICT_ALL:
+      return &self->predict_all;
     case PROP_NAIVE_SETTINGS:
       return &self->naive_settings;
     case PROP_DESKTOPS:
@@ -363,6 +371,7 @@ qm_advisor_dispose (GObject *object)
   QmAdvisor *self = QM_ADVISOR (object);
 
   g_clear_handle_id (&self->rebuild_source, g_source_remove);
+  qm_advisor_forget_memory (self);
   G_OBJECT_CLASS (qm_advisor_parent_class)->dispose (object);
 }
 
@@ -380,6 +389,8 @@ qm_advisor_finalize (GObject *object)
   g_clear_pointer (&self->topics, g_ptr_array_unref);
   g_clear_pointer (&self->offers, qm_offers_unref);
   g_clear_pointer (&self->host, qm_host_times_unref);
+  g_clear_pointer (&self->memory, qm_memory_fit_unref);
+  g_clear_pointer (&self->looked_at, g_hash_table_unref);
   G_OBJECT_CLASS (qm_advisor_parent_class)->finalize (object);
 }
 
@@ -422,6 +433,7 @@ qm_advisor_class_init (QmAdvisorClass *klass)
   properties[PROP_CURRENT_PRICES] = flag_spec ("current-prices", FALSE);
   properties[PROP_EXPIRED_QUOTES] = flag_spec ("expired-quotes", FALSE);
   properties[PROP_TOTAL_COST] = flag_spec ("total-cost", FALSE);
+  properties[PROP_PREDICT_ALL] = flag_spec ("predict-all", FALSE);
   properties[PROP_NAIVE_SETTINGS] = flag_spec ("naive-settings", FALSE);
   properties[PROP_DESKTOPS] = flag_spec ("desktops", TRUE);
   properties[PROP_SERVERS] = flag_spec ("servers", TRUE);
@@ -458,6 +470,10 @@ qm_advisor_init (QmAdvisor *self)
   self->gpus_off =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   self->counts_off = g_hash_table_new (NULL, NULL);
+  self->memory = qm_memory_fit_new ();
+  self->looked_at =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_queue_init (&self->to_look_at);
   self->runs = g_array_new (FALSE, FALSE, sizeof (QmRun));
   g_array_set_clear_func (self->runs, run_clear);
   self->topics =
@@ -609,67 +625,6 @@ qm_advisor_get_deadline_days (QmAdvisor *self)
   g_return_val_if_fail (QM_IS_ADVISOR (self), NAN);
 
   return self->deadline > 0 ? self->deadline : NAN;
-}
-
-const char *const *
-qm_advisor_get_gpus (QmAdvisor *self)
-{
-  g_return_val_if_fail (QM_IS_ADVISOR (self), NULL);
-
-  return (const char *const *) self->gpus->pdata;
-}
-
-gboolean
-qm_advisor_get_gpu_enabled (QmAdvisor *self, const char *gpu)
-{
-  g_return_val_if_fail (QM_IS_ADVISOR (self) && gpu != NULL, FALSE);
-
-  return !g_hash_table_contains (self->gpus_off, gpu);
-}
-
-void
-qm_advisor_set_gpu_enabled (QmAdvisor *self, const char *gpu, gboolean on)
-{
-  g_return_if_fail (QM_IS_ADVISOR (self) && gpu != NULL);
-
-  if (qm_advisor_get_gpu_enabled (self, gpu) == !!on)
-    return;
-  if (on)
-    g_hash_table_remove (self->gpus_off, gpu);
-  else
-    g_hash_table_add (self->gpus_off, g_strdup (gpu));
-  qm_advisor_queue_rebuild (self);
-}
-
-const int *
-qm_advisor_get_counts (QmAdvisor *self, guint *n)
-{
-  g_return_val_if_fail (QM_IS_ADVISOR (self) && n != NULL, NULL);
-
-  *n = self->counts->len;
-  return (const int *) (void *) self->counts->data;
-}
-
-gboolean
-qm_advisor_get_count_enabled (QmAdvisor *self, int count)
-{
-  g_return_val_if_fail (QM_IS_ADVISOR (self), FALSE);
-
-  return !g_hash_table_contains (self->counts_off, GINT_TO_POINTER (count));
-}
-
-void
-qm_advisor_set_count_enabled (QmAdvisor *self, int count, gboolean on)
-{
-  g_return_if_fail (QM_IS_ADVISOR (self));
-
-  if (qm_advisor_get_count_enabled (self, count) == !!on)
-    return;
-  if (on)
-    g_hash_table_remove (self->counts_off, GINT_TO_POINTER (count));
-  else
-    g_hash_table_add (self->counts_off, GINT_TO_POINTER (count));
-  qm_advisor_queue_rebuild (self);
 }
 
 static void

@@ -93,8 +93,10 @@ const QmRecommendation *qm_advisor_get_recommendation (QmAdvisor *self,
 gint64 qm_advisor_get_budget_minor (QmAdvisor *self);
 double qm_advisor_get_deadline_days (QmAdvisor *self);
 
-/* The GPU types and counts that the catalog has times for, and whether they
- * take part. */
+/* The GPU types, those first that the catalog has times for, and the counts
+ * with times; and whether they take part.  A type without times has candidates
+ * only where times are predicted, which qm_advisor_has_gpu() tells. */
+gboolean qm_advisor_has_gpu (QmAdvisor *self, const char *gpu);
 const char *const *qm_advisor_get_gpus (QmAdvisor *self);
 gboolean qm_advisor_get_gpu_enabled (QmAdvisor *self, const char *gpu);
 void qm_advisor_set_gpu_enabled (QmAdvisor *self, const char *gpu, gboolean on);

@@ -163,9 +163,8 @@ qm_candidate_column_text (QmCandidateColumn column,
     case QM_COLUMN_VERDICT:
       return g_strdup (qm_prose_verdict_name (candidate->verdict));
     case QM_COLUMN_TIMES_OF:
-      return candidate->measurement != NULL
-                 ? qm_prose_times_of (candidate->measurement)
-                 : g_strdup ("–");
+      return candidate->measurement != NULL ? qm_prose_times_of (candidate)
+                                            : g_strdup ("–");
     case QM_COLUMN_SOURCE:
       return candidate->measurement != NULL
                  ? qm_prose_source (candidate->measurement)
@@ -253,7 +252,7 @@ qm_candidate_column_tooltip (QmCandidateColumn column,
   if (candidate->measurement == NULL)
     return NULL;
   if (column == QM_COLUMN_DAYS)
-    return qm_prose_interval (candidate->measurement);
+    return qm_prose_interval (candidate);
   if (column == QM_COLUMN_TIMES_OF)
     return times_of_tooltip (candidate);
   return NULL;
@@ -313,10 +312,8 @@ qm_candidate_column_compare (QmCandidateColumn column,
           b->verdict == QM_VERDICT_UNKNOWN ? NAN : b->verdict, descending);
     case QM_COLUMN_TIMES_OF:
       {
-        g_autofree char *p =
-            a->measurement != NULL ? qm_prose_times_of (a->measurement) : NULL;
-        g_autofree char *q =
-            b->measurement != NULL ? qm_prose_times_of (b->measurement) : NULL;
+        g_autofree char *p = qm_prose_times_of (a);
+        g_autofree char *q = qm_prose_times_of (b);
 
         return compare_names (p, q, descending);
       }

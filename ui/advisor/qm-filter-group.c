@@ -56,6 +56,8 @@ sync_checks (QmFilterGroup *self)
       gboolean on = qm_advisor_get_gpu_enabled (self->advisor, gpus[i]);
 
       gtk_check_button_set_active (self->gpu_checks->pdata[i], on);
+      gtk_widget_set_visible (self->gpu_checks->pdata[i],
+                              qm_advisor_has_gpu (self->advisor, gpus[i]));
       all = all && on;
     }
   for (guint i = 0; i < self->count_checks->len; i++)
@@ -172,7 +174,7 @@ qm_filter_group_set_advisor (QmFilterGroup *self, QmAdvisor *advisor)
 
   gpus = qm_advisor_get_gpus (advisor);
   for (guint i = 0; gpus[i] != NULL; i++)
-    add_gpu (self, gpus[i], i % QM_PLOT_N_STYLES);
+    add_gpu (self, gpus[i], i);
 
   counts = qm_advisor_get_counts (advisor, &n_counts);
   for (guint i = 0; i < n_counts; i++)

@@ -28,6 +28,9 @@ qm_places_gpus (const QmCatalog *catalog)
   for (size_t i = 0; i < n; i++)
     if (g_hash_table_contains (timed, &gpus[i]))
       g_ptr_array_add (ids, (gpointer) gpus[i].id);
+  for (size_t i = 0; i < n; i++)
+    if (!g_hash_table_contains (timed, &gpus[i]))
+      g_ptr_array_add (ids, (gpointer) gpus[i].id);
   g_ptr_array_add (ids, NULL);
   return ids;
 }

@@ -10,8 +10,8 @@
 
 G_BEGIN_DECLS
 
-/* Ids of the GPU types with times, in the catalog's order, which owns them;
- * ends with NULL.  (transfer container) */
+/* Ids of all GPU types: those with times first, then the others, in the
+ * catalog's order, which owns them; ends with NULL.  (transfer container) */
 GPtrArray *qm_places_gpus (const QmCatalog *catalog);
 
 /* The numbers of GPUs with times, an int each, ascending.  (transfer full) */

@@ -22,6 +22,7 @@ struct _QmQuestionPanel
   QmFilterGroup *filter_group;
   GtkWidget *times_of_row;
   GtkWidget *times_row;
+  GtkWidget *predictions_row;
   GtkWidget *settings_row;
   GtkWidget *prices_row;
   GtkWidget *expired_switch;
@@ -150,6 +151,7 @@ qm_question_panel_constructed (GObject *object)
   bind (self, "deadline", self->deadline_scale, "value");
   bind (self, "times-of", self->times_of_row, "times-of");
   bind (self, "published-times", self->times_row, "second");
+  bind (self, "predict-all", self->predictions_row, "second");
   bind (self, "naive-settings", self->settings_row, "second");
   bind (self, "current-prices", self->prices_row, "second");
   bind (self, "expired-quotes", self->expired_switch, "active");
@@ -244,6 +246,8 @@ qm_question_panel_class_init (QmQuestionPanelClass *klass)
                                         times_of_row);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         times_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        predictions_row);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         settings_row);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,

@@ -350,7 +350,7 @@ add_taken (Page *page)
   g_autofree char *name = qm_prose_candidate (candidate);
   g_autofree char *machine = qm_prose_machine (candidate);
   g_autofree char *days = qm_format_days (candidate->days);
-  g_autofree char *interval = qm_prose_interval (candidate->measurement);
+  g_autofree char *interval = qm_prose_interval (candidate);
   g_autofree char *source = qm_prose_source (candidate->measurement);
   /* Translators: name of a model, GPUs, time. */
   g_autofree char *line = g_strdup_printf (

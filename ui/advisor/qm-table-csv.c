@@ -48,8 +48,10 @@ append_price (GString *csv, const QmPrice *price)
 }
 
 static void
-append_engine (GString *csv, const QmMeasurement *measurement)
+append_engine (GString *csv, const QmCandidate *candidate)
 {
+  const QmMeasurement *measurement = candidate->measurement;
+
   if (measurement == NULL)
     {
       g_string_append (csv, ",,,,,");
@@ -62,9 +64,11 @@ append_engine (GString *csv, const QmMeasurement *measurement)
   g_string_append_c (csv, ',');
   append_date (csv, measurement->measured_on);
   g_string_append_c (csv, ',');
-  qm_csv_append_number (csv, "%.15g", measurement->days_low);
+  qm_csv_append_number (csv, "%.15g",
+                        candidate->predicted ? candidate->days_low : NAN);
   g_string_append_c (csv, ',');
-  qm_csv_append_number (csv, "%.15g", measurement->days_high);
+  qm_csv_append_number (csv, "%.15g",
+                        candidate->predicted ? candidate->days_high : NAN);
 }
 
 static void
@@ -90,11 +94,14 @@ append_row (GString *csv, const QmTableRow *row)
   g_string_append_printf (csv, ",%s,%s,", qm_verdict_name (candidate->verdict),
                           row->recommended ? "yes" : "no");
   if (measurement != NULL)
-    qm_csv_append_text (csv, qm_provenance_name (measurement->provenance));
+    qm_csv_append_text (csv,
+                        qm_provenance_name (candidate->predicted
+                                                ? QM_PROVENANCE_PREDICTED
+                                                : measurement->provenance));
   g_string_append_c (csv, ',');
   if (measurement != NULL)
     qm_csv_append_text (csv, measurement->source);
-  append_engine (csv, measurement);
+  append_engine (csv, candidate);
   append_price (csv, candidate->gpu_price);
   append_price (csv, candidate->machine_price);
   g_string_append_c (csv, ',');

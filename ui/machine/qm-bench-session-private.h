@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "pricing/advice/qm-forecast.h"
 #include "ui/machine/qm-bench-process.h"
 #include "ui/machine/qm-bench-session.h"
 
@@ -44,8 +45,9 @@ struct _QmBenchSession
   double elapsed; /* of measuring, before `began` */
   gint64 began;   /* monotonic time; 0: does not measure */
 
-  GHashTable *forecasts; /* QmBenchFigure, of models on this device */
-  char *gpu;             /* of the device: id in the catalog, or NULL */
+  GHashTable *forecasts;       /* QmBenchFigure, of models on this device */
+  QmForecasts *forecasters[2]; /* with optimal and naive settings, or NULL */
+  char *gpu;                   /* of the device: id in the catalog, or NULL */
   double celsius, watts, watts_limit;
   char *throttle;
   char *failure;
@@ -56,6 +58,9 @@ struct _QmBenchSession
 
 /* Starts qm-bench to plan or to measure. */
 void qm_bench_session_run (QmBenchSession *self, gboolean measure);
+
+/* Forgets what was predicted. */
+void qm_bench_session_forget_forecasts (QmBenchSession *self);
 
 /* Ends it without waiting for what it says. */
 void qm_bench_session_drop (QmBenchSession *self);

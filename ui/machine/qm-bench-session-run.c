@@ -4,7 +4,6 @@
 
 #include "config.h"
 
-#include "pricing/advice/qm-forecast.h"
 #include "ui/machine/qm-bench-session-private.h"
 #include "ui/machine/qm-machine-text.h"
 
@@ -41,6 +40,26 @@ title_of (QmBenchSession *self, const json_t *line)
   return model != NULL ? model->name : id != NULL ? id : "";
 }
 
+void
+qm_bench_session_forget_forecasts (QmBenchSession *self)
+{
+  g_hash_table_remove_all (self->forecasts);
+  for (guint i = 0; i < G_N_ELEMENTS (self->forecasters); i++)
+    g_clear_pointer (&self->forecasters[i], qm_forecasts_free);
+}
+
+/* What predicts with such settings, of the engine that will measure. */
+static QmForecasts *
+forecaster_of (QmBenchSession *self, QmSettings settings)
+{
+  QmForecasts **forecaster = &self->forecasters[settings == QM_SETTINGS_NAIVE];
+
+  if (*forecaster == NULL)
+    *forecaster = qm_forecasts_new (self->catalog, settings,
+                                    QM_TIMES_OF_QUARTERMASTER, NULL, NULL);
+  return *forecaster;
+}
+
 /* The days of a model, predicted once for all of its rows. */
 static const QmBenchFigure *
 forecast_of (QmBenchSession *self, const char *id, gboolean naive)
@@ -57,9 +76,9 @@ forecast_of (QmBenchSession *self, const char *id, gboolean naive)
   figure = g_new (QmBenchFigure, 1);
   *figure = (QmBenchFigure){ NAN, NAN, NAN };
   if (model != NULL && gpu != NULL
-      && qm_forecast_days (self->catalog, model, gpu,
-                           naive ? QM_SETTINGS_NAIVE : QM_SETTINGS_OPTIMAL,
-                           &forecast))
+      && qm_forecasts_predict (
+          forecaster_of (self, naive ? QM_SETTINGS_NAIVE : QM_SETTINGS_OPTIMAL),
+          model, gpu, 1, &forecast))
     *figure = (QmBenchFigure){ forecast.days, forecast.low, forecast.high };
   g_hash_table_insert (self->forecasts, g_steal_pointer (&key), figure);
   return figure;
@@ -228,7 +247,7 @@ line_cb (QmBenchSession *self, json_t *line)
     {
       take_text (&self->results, line, "results");
       take_text (&self->gpu, line, "gpu");
-      g_hash_table_remove_all (self->forecasts);
+      qm_bench_session_forget_forecasts (self);
       self->listing = TRUE;
     }
   else if (g_strcmp0 (event, "configuration") == 0)

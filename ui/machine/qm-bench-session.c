@@ -292,6 +292,7 @@ qm_bench_session_set_catalog (QmBenchSession *self, const QmCatalog *catalog)
   g_return_if_fail (QM_IS_BENCH_SESSION (self));
   g_return_if_fail (catalog != NULL);
 
+  qm_bench_session_forget_forecasts (self);
   self->catalog = catalog;
 }
 
@@ -477,6 +478,7 @@ qm_bench_session_finalize (GObject *object)
   g_ptr_array_unref (self->listed);
   g_object_unref (self->rows);
   g_hash_table_unref (self->by_key);
+  qm_bench_session_forget_forecasts (self);
   g_hash_table_unref (self->forecasts);
   g_free (self->gpu);
   g_free (self->throttle);

@@ -16,6 +16,9 @@
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
+/* GiB that a host may have. */
+#define HOST_MOST 65536
+
 struct _QmModelEditor
 {
   AdwWindow parent_instance;
@@ -38,6 +41,7 @@ struct _QmModelEditor
   QmFieldRow *id_row;
   QmRecipeForm *form;
   QmModelGpus *gpus;
+  QmFieldRow *host_row;
   GtkFileChooserNative *chooser;
 
   const QmCatalog *catalog;
@@ -195,17 +199,30 @@ refresh (QmModelEditor *self)
     }
 }
 
+/* GiB of the host for what is offloaded; 0: as many as it takes. */
+static gboolean
+read_host (QmModelEditor *self, gint64 *gib)
+{
+  *gib = 0;
+  if (*qm_field_row_get_text (self->host_row) != '\0')
+    return qm_field_row_read_whole (self->host_row, 1, HOST_MOST, gib);
+  qm_field_row_set_problem (self->host_row, NULL);
+  return TRUE;
+}
+
 static void
 training_changed_cb (QmModelEditor *self)
 {
   QmModelConfig config = self->config;
   QmRecipe recipe;
+  gint64 host;
 
   refresh (self);
   if (self->config_text == NULL)
     return;
-  if (qm_recipe_form_read (self->form, &config, &recipe))
-    qm_model_plans_ask (self->plans, self->config_text, &recipe);
+  if (read_host (self, &host)
+      && qm_recipe_form_read (self->form, &config, &recipe))
+    qm_model_plans_ask (self->plans, self->config_text, &recipe, host);
   else
     {
       gtk_label_set_text (self->flops_label, "–");
@@ -601,6 +618,22 @@ leaflet_moved_cb (QmModelEditor *self)
                                     == GTK_WIDGET (self->needs_page));
 }
 
+static void
+add_host (QmModelEditor *self)
+{
+  GtkWidget *group = adw_preferences_group_new ();
+  GtkWidget *row =
+      qm_field_row_new (_ ("Memory of the host (GiB)"),
+                        _ ("For what is offloaded; empty: as much as it "
+                           "takes"));
+
+  self->host_row = QM_FIELD_ROW (row);
+  g_signal_connect_object (row, "changed", G_CALLBACK (training_changed_cb),
+                           self, G_CONNECT_SWAPPED);
+  adw_preferences_group_add (ADW_PREFERENCES_GROUP (group), row);
+  adw_preferences_page_add (self->needs_page, ADW_PREFERENCES_GROUP (group));
+}
+
 GtkWidget *
 qm_model_editor_new (GtkWindow *parent, const QmCatalog *catalog)
 {
@@ -613,6 +646,7 @@ qm_model_editor_new (GtkWindow *parent, const QmCatalog *catalog)
   self = g_object_new (QM_TYPE_MODEL_EDITOR, "transient-for", parent,
                        "destroy-with-parent", TRUE, NULL);
   self->catalog = catalog;
+  add_host (self);
   memory = qm_model_memory_new (catalog, self->plans);
   self->gpus = QM_MODEL_GPUS (qm_model_gpus_new (catalog, self->plans));
   adw_preferences_page_add (self->needs_page, ADW_PREFERENCES_GROUP (memory));

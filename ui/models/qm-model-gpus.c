@@ -4,7 +4,7 @@
 
 #include "ui/models/qm-model-gpus.h"
 
-#include "pricing/advice/qm-unmeasured.h"
+#include "pricing/advice/qm-predictions.h"
 #include "pricing/qm-format.h"
 #include "ui/machine/qm-machine-text.h"
 
@@ -14,13 +14,15 @@ struct _QmModelGpus
 {
   AdwPreferencesGroup parent_instance;
 
+  AdwComboRow *count_row;
+  GArray *counts;    /* int, as the row has them */
   GPtrArray *rows;   /* of AdwActionRow, one for each GPU */
   GPtrArray *labels; /* of GtkLabel, the time in each */
 
   const QmCatalog *catalog;
   QmModelPlans *plans;
-  QmModelConfig config;
-  QmRecipe recipe;
+  QmForecasts *forecasts;
+  QmModel model; /* what is typed; of no catalog */
 };
 
 G_DEFINE_FINAL_TYPE (QmModelGpus, qm_model_gpus, ADW_TYPE_PREFERENCES_GROUP)
@@ -30,6 +32,7 @@ typedef struct
 {
   const QmModelPlan *easiest; /* that fits; NULL: none does */
   gint64 least;               /* bytes that any way takes; 0: none can be */
+  gint64 host; /* bytes of the host that it fails for; 0: for none */
   const char *unsupported;
 } Summary;
 
@@ -53,15 +56,50 @@ summarise (GPtrArray *plans, const char *gpu)
       if (plan->fits && summary.easiest == NULL
           && g_strcmp0 (plan->settings, "naive") != 0)
         summary.easiest = plan;
+      if (!plan->fits && plan->host_bytes > 0
+          && plan->smallest_bytes <= plan->available_bytes
+          && (summary.host == 0 || plan->host_bytes < summary.host))
+        summary.host = plan->host_bytes;
       if (summary.least == 0 || plan->smallest_bytes < summary.least)
         summary.least = plan->smallest_bytes;
     }
   return summary;
 }
 
-/* (transfer full) */
+static int
+chosen_count (QmModelGpus *self)
+{
+  guint chosen = adw_combo_row_get_selected (self->count_row);
+
+  return chosen < self->counts->len ? g_array_index (self->counts, int, chosen)
+                                    : 1;
+}
+
+/* What several of them do.  (transfer full) */
 static char *
-describe (const Summary *summary)
+describe_several (QmFit fit, int count, gint64 host_bytes)
+{
+  g_autofree char *bytes = qm_machine_text_bytes (host_bytes);
+
+  switch (fit)
+    {
+    case QM_FIT_WELL:
+      /* Translators: a number of GPUs. */
+      return g_strdup_printf (_ ("Fits, divided among %d of them"), count);
+    case QM_FIT_OFFLOADING:
+      /* Translators: memory. */
+      return g_strdup_printf (_ ("Fits with %s of the host"), bytes);
+    case QM_FIT_NOT:
+    case QM_FIT_UNKNOWN:
+    default:
+      /* Translators: a number of GPUs. */
+      return g_strdup_printf (_ ("Does not fit into %d of them"), count);
+    }
+}
+
+/* What one of them does.  (transfer full) */
+static char *
+describe_one (const Summary *summary)
 {
   g_autofree char *bytes = NULL;
   g_autofree char *size = NULL;
@@ -78,9 +116,30 @@ describe (const Summary *summary)
     }
   if (summary->least == 0)
     return g_strdup (summary->unsupported != NULL ? summary->unsupported : "");
+  if (summary->host > 0)
+    {
+      bytes = qm_machine_text_bytes (summary->host);
+      /* Translators: memory. */
+      return g_strdup_printf (_ ("Does not fit: it takes %s of the host"),
+                              bytes);
+    }
   bytes = qm_machine_text_bytes (summary->least);
   /* Translators: memory. */
   return g_strdup_printf (_ ("Does not fit: it takes %s at the least"), bytes);
+}
+
+/* (transfer full) */
+static char *
+describe_forecast (const QmForecast *forecast)
+{
+  g_autofree char *share = qm_format_percent (forecast->share);
+  g_autofree char *coverage = qm_format_percent (
+      qm_forecast_coverage (forecast->kind, QM_SETTINGS_OPTIMAL));
+
+  /* Translators: two percentages. */
+  return g_strdup_printf (_ ("Predicted for PyTorch, at %s of the peak. Of "
+                             "known times %s lie in such an interval."),
+                          share, coverage);
 }
 
 static void
@@ -88,11 +147,11 @@ show_time (QmModelGpus *self, GtkLabel *label, const QmGpu *gpu, gboolean fits)
 {
   g_autofree char *text = NULL;
   g_autofree char *tip = NULL;
-  QmUnmeasured predicted;
+  QmForecast predicted;
 
   if (fits
-      && qm_unmeasured_predict (self->catalog, &self->config, &self->recipe,
-                                gpu, QM_TIMES_OF_PYTORCH, &predicted))
+      && qm_forecasts_predict (self->forecasts, &self->model, gpu,
+                               chosen_count (self), &predicted))
     {
       g_autofree char *days = qm_format_days (predicted.days);
       g_autofree char *interval =
@@ -101,16 +160,31 @@ show_time (QmModelGpus *self, GtkLabel *label, const QmGpu *gpu, gboolean fits)
 
       /* Translators: days of a training, their interval. */
       text = g_strdup_printf (_ ("%s\n(%s)"), days, interval);
-      tip = g_strdup_printf (
-          ngettext ("Predicted for one of them in PyTorch, from the share of "
-                    "its peak that %u model reaches",
-                    "Predicted for one of them in PyTorch, from the shares of "
-                    "its peak that %u models reach",
-                    predicted.n_models),
-          predicted.n_models);
+      tip = describe_forecast (&predicted);
     }
   gtk_label_set_text (label, text ? text : "");
   gtk_widget_set_tooltip_text (GTK_WIDGET (label), tip);
+}
+
+/* Whether it fits; `text` becomes how.  (transfer full) */
+static gboolean
+look_at (QmModelGpus *self, const QmGpu *gpu, char **text)
+{
+  Summary summary = summarise (qm_model_plans_get (self->plans), gpu->id);
+  int count = chosen_count (self);
+  gint64 host_bytes;
+  QmFit fit;
+
+  if (count == 1 || summary.unsupported != NULL)
+    {
+      *text = describe_one (&summary);
+      return summary.easiest != NULL;
+    }
+  fit = qm_memory_fit_look (qm_model_plans_get_fit (self->plans),
+                            QM_MODEL_PLANS_MODEL, gpu, count,
+                            QM_SETTINGS_OPTIMAL, &host_bytes);
+  *text = describe_several (fit, count, host_bytes);
+  return fit == QM_FIT_WELL || fit == QM_FIT_OFFLOADING;
 }
 
 static void
@@ -123,15 +197,13 @@ refresh (QmModelGpus *self)
   for (size_t i = 0; i < n; i++)
     {
       AdwActionRow *row = g_ptr_array_index (self->rows, i);
-      Summary summary = summarise (plans, gpus[i].id);
-      g_autofree char *text = describe (&summary);
+      g_autofree char *text = NULL;
+      gboolean fits = look_at (self, &gpus[i], &text);
 
       adw_action_row_set_subtitle (row, text);
-      adw_action_row_set_icon_name (row, summary.easiest != NULL
-                                             ? "emblem-ok-symbolic"
-                                             : "action-unavailable-symbolic");
-      show_time (self, g_ptr_array_index (self->labels, i), &gpus[i],
-                 summary.easiest != NULL);
+      adw_action_row_set_icon_name (row, fits ? "emblem-ok-symbolic"
+                                              : "action-unavailable-symbolic");
+      show_time (self, g_ptr_array_index (self->labels, i), &gpus[i], fits);
     }
   gtk_widget_set_visible (GTK_WIDGET (self), plans->len > 0);
 }
@@ -144,8 +216,8 @@ qm_model_gpus_set_training (QmModelGpus *self,
   g_return_if_fail (QM_IS_MODEL_GPUS (self));
   g_return_if_fail (config != NULL && recipe != NULL);
 
-  self->config = *config;
-  self->recipe = *recipe;
+  self->model.config = *config;
+  self->model.recipe = *recipe;
 }
 
 static void
@@ -165,6 +237,22 @@ add_row (QmModelGpus *self, const QmGpu *gpu)
   g_ptr_array_add (self->labels, label);
 }
 
+static void
+fill_counts (QmModelGpus *self)
+{
+  g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
+
+  self->counts = qm_predictions_sizes (self->catalog);
+  for (guint i = 0; i < self->counts->len; i++)
+    {
+      g_autofree char *name =
+          qm_format_number (g_array_index (self->counts, int, i), 0);
+
+      gtk_string_list_append (names, name);
+    }
+  adw_combo_row_set_model (self->count_row, G_LIST_MODEL (names));
+}
+
 GtkWidget *
 qm_model_gpus_new (const QmCatalog *catalog, QmModelPlans *plans)
 {
@@ -178,9 +266,14 @@ qm_model_gpus_new (const QmCatalog *catalog, QmModelPlans *plans)
   self = g_object_new (QM_TYPE_MODEL_GPUS, NULL);
   self->catalog = catalog;
   self->plans = g_object_ref (plans);
+  self->forecasts = qm_forecasts_new (catalog, QM_SETTINGS_OPTIMAL,
+                                      QM_TIMES_OF_PYTORCH, NULL, NULL);
+  fill_counts (self);
   gpus = qm_catalog_gpus (catalog, &n);
   for (size_t i = 0; i < n; i++)
     add_row (self, &gpus[i]);
+  g_signal_connect_object (self->count_row, "notify::selected",
+                           G_CALLBACK (refresh), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (plans, "changed", G_CALLBACK (refresh), self,
                            G_CONNECT_SWAPPED);
   refresh (self);
@@ -199,6 +292,8 @@ qm_model_gpus_finalize (GObject *object)
 {
   QmModelGpus *self = QM_MODEL_GPUS (object);
 
+  qm_forecasts_free (self->forecasts);
+  g_array_unref (self->counts);
   g_ptr_array_unref (self->rows);
   g_ptr_array_unref (self->labels);
   G_OBJECT_CLASS (qm_model_gpus_parent_class)->finalize (object);
@@ -216,13 +311,18 @@ qm_model_gpus_class_init (QmModelGpusClass *klass)
 static void
 qm_model_gpus_init (QmModelGpus *self)
 {
+  GtkWidget *row = adw_combo_row_new ();
+
+  adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row),
+                                 _ ("GPUs in a machine"));
+  adw_preferences_group_add (ADW_PREFERENCES_GROUP (self), row);
+  self->count_row = ADW_COMBO_ROW (row);
   self->rows = g_ptr_array_new ();
   self->labels = g_ptr_array_new ();
   adw_preferences_group_set_title (ADW_PREFERENCES_GROUP (self),
                                    _ ("On Each GPU"));
   adw_preferences_group_set_description (
       ADW_PREFERENCES_GROUP (self),
-      _ ("The easiest way that fits, and the days that one GPU would take: "
-         "predicted, with their interval, where at least three models are "
-         "known on it."));
+      _ ("The easiest way that fits, and the days that it would take: "
+         "predicted, with their interval."));
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Whether a training fits on each GPU of the catalog, in the easiest way that
- * does, and how long it would take there where that can be predicted. */
+/* Whether a training fits on each GPU of the catalog, or on as many of them as
+ * are chosen, in the easiest way that does, and how long it would take there
+ * where that can be predicted. */
 
 #pragma once
 

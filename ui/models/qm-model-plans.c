@@ -19,9 +19,11 @@ struct _QmModelPlans
 
   char *config_text;
   QmRecipe recipe;
+  gint64 host_gib;
   guint source;
   GCancellable *cancellable; /* of the question under way */
   GPtrArray *plans;
+  QmMemoryFit *fit; /* of several GPUs */
   char *problem;
 };
 
@@ -114,15 +116,25 @@ read_plan (const json_t *line)
 }
 
 static void
-take_answer (QmModelPlans *self, GPtrArray *lines)
+forget_plans (QmModelPlans *self)
 {
   g_ptr_array_set_size (self->plans, 0);
+  g_clear_pointer (&self->fit, qm_memory_fit_unref);
+  self->fit = qm_memory_fit_new ();
+}
+
+static void
+take_answer (QmModelPlans *self, GPtrArray *lines)
+{
+  forget_plans (self);
   for (guint i = 0; i < lines->len; i++)
     {
       QmModelPlan *plan = read_plan (g_ptr_array_index (lines, i));
 
       if (plan != NULL)
         g_ptr_array_add (self->plans, plan);
+      qm_memory_fit_add (self->fit, QM_MODEL_PLANS_MODEL,
+                         g_ptr_array_index (lines, i));
     }
 }
 
@@ -143,7 +155,7 @@ answered_cb (GObject *object, GAsyncResult *result, gpointer data)
   else
     {
       self->problem = g_strdup (error->message);
-      g_ptr_array_set_size (self->plans, 0);
+      forget_plans (self);
     }
   g_signal_emit (self, signals[CHANGED], 0);
 }
@@ -188,11 +200,22 @@ ask_cb (gpointer data)
   self->cancellable = g_cancellable_new ();
   question->cancellable = g_object_ref (self->cancellable);
   {
-    const char *arguments[] = {
-      "plan",  "--config", question->config, "--recipe", question->recipe,
-      "--gpu", "all",      "--methods",      "all",      "--json",
-      NULL
-    };
+    g_autofree char *host =
+        g_strdup_printf ("%" G_GINT64_FORMAT "GiB", self->host_gib);
+    const char *limit = self->host_gib > 0 ? "--host-memory" : NULL;
+    const char *arguments[] = { "plan",
+                                "--config",
+                                question->config,
+                                "--recipe",
+                                question->recipe,
+                                "--gpu",
+                                "all",
+                                "--methods",
+                                "all",
+                                "--json",
+                                limit,
+                                host,
+                                NULL };
 
     qm_bench_query_async (arguments, 0, question->cancellable, answered_cb,
                           question);
@@ -214,7 +237,8 @@ forget_question (QmModelPlans *self)
 void
 qm_model_plans_ask (QmModelPlans *self,
                     const char *config_text,
-                    const QmRecipe *recipe)
+                    const QmRecipe *recipe,
+                    gint64 host_gib)
 {
   g_return_if_fail (QM_IS_MODEL_PLANS (self));
   g_return_if_fail (config_text != NULL && recipe != NULL);
@@ -223,6 +247,7 @@ qm_model_plans_ask (QmModelPlans *self,
   g_free (self->config_text);
   self->config_text = g_strdup (config_text);
   self->recipe = *recipe;
+  self->host_gib = host_gib;
   self->source = g_timeout_add (QUIET, ask_cb, self);
   g_signal_emit (self, signals[CHANGED], 0);
 }
@@ -233,7 +258,7 @@ qm_model_plans_clear (QmModelPlans *self)
   g_return_if_fail (QM_IS_MODEL_PLANS (self));
 
   forget_question (self);
-  g_ptr_array_set_size (self->plans, 0);
+  forget_plans (self);
   g_signal_emit (self, signals[CHANGED], 0);
 }
 
@@ -261,6 +286,14 @@ qm_model_plans_get (QmModelPlans *self)
   return self->plans;
 }
 
+const QmMemoryFit *
+qm_model_plans_get_fit (QmModelPlans *self)
+{
+  g_return_val_if_fail (QM_IS_MODEL_PLANS (self), NULL);
+
+  return self->fit;
+}
+
 QmModelPlans *
 qm_model_plans_new (void)
 {
@@ -280,6 +313,7 @@ qm_model_plans_finalize (GObject *object)
   QmModelPlans *self = QM_MODEL_PLANS (object);
 
   g_ptr_array_unref (self->plans);
+  qm_memory_fit_unref (self->fit);
   g_free (self->config_text);
   G_OBJECT_CLASS (qm_model_plans_parent_class)->finalize (object);
 }
@@ -300,4 +334,5 @@ static void
 qm_model_plans_init (QmModelPlans *self)
 {
   self->plans = g_ptr_array_new_with_free_func (plan_free);
+  self->fit = qm_memory_fit_new ();
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "data/model.h"
+#include "pricing/advice/qm-memory-fit.h"
 
 #include <gio/gio.h>
 
@@ -36,10 +37,13 @@ G_DECLARE_FINAL_TYPE (QmModelPlans, qm_model_plans, QM, MODEL_PLANS, GObject)
 
 QmModelPlans *qm_model_plans_new (void);
 
-/* Asks about a configuration, the text of a config.json, and a recipe. */
+/* Asks about a configuration, the text of a config.json, and a recipe, on a
+ * host with so many GiB of memory for what is offloaded; 0: as many as it
+ * takes. */
 void qm_model_plans_ask (QmModelPlans *self,
                          const char *config_text,
-                         const QmRecipe *recipe);
+                         const QmRecipe *recipe,
+                         gint64 host_gib);
 
 /* Forgets the question and its answers. */
 void qm_model_plans_clear (QmModelPlans *self);
@@ -54,5 +58,10 @@ const char *qm_model_plans_get_problem (QmModelPlans *self);
 /* The plans, QmModelPlan, in the order of the catalog's GPUs and of the ways;
  * valid until "changed". */
 GPtrArray *qm_model_plans_get (QmModelPlans *self);
+
+/* The same for several GPUs, of a model that is called
+ * QM_MODEL_PLANS_MODEL; valid until "changed". */
+#define QM_MODEL_PLANS_MODEL ""
+const QmMemoryFit *qm_model_plans_get_fit (QmModelPlans *self);
 
 G_END_DECLS

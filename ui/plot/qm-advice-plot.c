@@ -24,7 +24,8 @@ struct _QmAdvicePlot
   const QmCandidate *candidates; /* the advice's */
   QmPlotData data;
   QmPlotPoint *points;
-  GArray *series; /* QmPlotSeries */
+  QmPlotInterval *intervals; /* NULL: nothing is predicted */
+  GArray *series;            /* QmPlotSeries */
   guint16 legend_weights[MAX_LEGEND_WEIGHTS];
   char *title;
   char *budget_label;
@@ -36,8 +37,8 @@ struct _QmAdvicePlot
 
 /* --- Series -------------------------------------------------------------- */
 
-/* GPU -> its style + 1, for each that has measurements, in the catalog's
- * order. */
+/* GPU -> its style + 1: first for those that have measurements, then for the
+ * others, in the catalog's order. */
 static GHashTable *
 number_styles (const QmCatalog *catalog)
 {
@@ -53,6 +54,10 @@ number_styles (const QmCatalog *catalog)
     g_hash_table_add (measured, (gpointer) measurements[i].gpu);
   for (size_t i = 0; i < n_gpus; i++)
     if (g_hash_table_contains (measured, &gpus[i]))
+      g_hash_table_insert (styles, (gpointer) &gpus[i],
+                           GUINT_TO_POINTER (g_hash_table_size (styles) + 1));
+  for (size_t i = 0; i < n_gpus; i++)
+    if (!g_hash_table_contains (measured, &gpus[i]))
       g_hash_table_insert (styles, (gpointer) &gpus[i],
                            GUINT_TO_POINTER (g_hash_table_size (styles) + 1));
   return styles;
@@ -122,6 +127,8 @@ qm_advice_plot_provenance (const QmCandidate *candidate)
 {
   g_return_val_if_fail (candidate != NULL, QM_PLOT_PUBLISHED);
 
+  if (candidate->predicted)
+    return QM_PLOT_PREDICTED;
   if (candidate->measurement == NULL)
     return QM_PLOT_PUBLISHED;
   switch (candidate->measurement->provenance)
@@ -152,6 +159,24 @@ verdict_flags (const QmCandidate *candidate)
                                                      : QM_PLOT_POINT_NORMAL;
 }
 
+/* The bars of what is predicted. */
+static void
+fill_intervals (QmAdvicePlot *self, guint n)
+{
+  gboolean predicted = FALSE;
+
+  for (guint i = 0; i < n; i++)
+    predicted |= self->candidates[i].predicted;
+  if (!predicted)
+    return;
+  self->intervals = g_new (QmPlotInterval, n);
+  for (guint i = 0; i < n; i++)
+    self->intervals[i] = self->candidates[i].predicted
+                             ? (QmPlotInterval){ self->candidates[i].days_low,
+                                                 self->candidates[i].days_high }
+                             : (QmPlotInterval){ NAN, NAN };
+}
+
 static void
 fill_points (QmAdvicePlot *self, const QmCatalog *catalog, guint n)
 {
@@ -174,6 +199,7 @@ fill_points (QmAdvicePlot *self, const QmCatalog *catalog, guint n)
         .flags = verdict_flags (candidate),
       };
     }
+  fill_intervals (self, n);
 }
 
 /* Shows the areas of the counts that occur, a few from the least to the most
@@ -326,6 +352,7 @@ qm_advice_plot_new (const QmCatalog *catalog,
   data->title = self->title;
   set_axes (self, log);
   data->points = self->points;
+  data->intervals = self->intervals;
   data->n_points = n;
   data->series = (const QmPlotSeries *) (void *) self->series->data;
   data->n_series = self->series->len;
@@ -350,6 +377,7 @@ qm_advice_plot_free (QmAdvicePlot *self)
   if (self == NULL)
     return;
   g_free (self->points);
+  g_free (self->intervals);
   g_array_unref (self->series);
   g_free (self->title);
   g_free (self->budget_label);
@@ -516,7 +544,7 @@ describe (const QmCandidate *candidate, gboolean portfolio, gboolean ownership)
   add_audit (text, candidate);
   if (candidate->measurement != NULL)
     {
-      g_autofree char *interval = qm_prose_interval (candidate->measurement);
+      g_autofree char *interval = qm_prose_interval (candidate);
 
       if (interval != NULL)
         /* Translators: "20 days to 30 days". */

@@ -32,6 +32,12 @@ qm_plot_contents_init (QmPlotContents *contents, const QmPlotData *data)
         }
       found.y.min = MIN (found.y.min, point->y);
       found.y.max = MAX (found.y.max, point->y);
+      if (data->intervals != NULL
+          && qm_plot_interval_drawable (data, &data->intervals[i]))
+        {
+          found.y.min = MIN (found.y.min, data->intervals[i].low);
+          found.y.max = MAX (found.y.max, data->intervals[i].high);
+        }
       found.weight = MAX (found.weight, point->weight);
       found.styles |= 1u << qm_plot_point_style (data, point);
       found.provenances |= 1u << MIN (point->provenance, 7);

@@ -21,6 +21,17 @@ qm_plot_point_drawable (const QmPlotData *data, const QmPlotPoint *point)
          && (!data->y.log || point->y >= QM_PLOT_VALUE_MIN);
 }
 
+/* Whether both ends of an interval can be drawn. */
+static inline gboolean
+qm_plot_interval_drawable (const QmPlotData *data,
+                           const QmPlotInterval *interval)
+{
+  return ABS (interval->low) <= QM_PLOT_VALUE_MAX
+         && ABS (interval->high) <= QM_PLOT_VALUE_MAX
+         && (!data->y.log || interval->low >= QM_PLOT_VALUE_MIN)
+         && (!data->y.log || interval->high >= QM_PLOT_VALUE_MIN);
+}
+
 /* The style of a point's series. */
 static inline guint
 qm_plot_point_style (const QmPlotData *data, const QmPlotPoint *point)
@@ -29,7 +40,7 @@ qm_plot_point_style (const QmPlotData *data, const QmPlotPoint *point)
                     ? data->series[point->series].style
                     : point->series;
 
-  return style % QM_PLOT_N_STYLES;
+  return style % QM_PLOT_N_LOOKS;
 }
 
 /* What the points that can be drawn are like. */

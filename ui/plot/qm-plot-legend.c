@@ -116,8 +116,7 @@ qm_plot_legend_add (QmPlotLegend *legend,
 
   for (guint i = 0; i < data->n_series; i++)
     add (legend, text, QM_PLOT_ENTRY_SERIES,
-         data->series[i].style % QM_PLOT_N_STYLES, data->series[i].name,
-         symbol);
+         data->series[i].style % QM_PLOT_N_LOOKS, data->series[i].name, symbol);
   add_weights (legend, data, theme, text);
   for (guint i = 0; i < G_N_ELEMENTS (data->provenance_names); i++)
     if (contents->provenances & 1u << i)

@@ -21,6 +21,9 @@
 #define STROKE_HEAVY 1.7
 #define CROSS_WIDTH  1.4
 
+/* Apart from the number of shapes, so that every round is another one. */
+#define SHAPE_STEP 3
+
 typedef struct
 {
   guint n;
@@ -110,6 +113,15 @@ with_alpha (const QmPlotColor *color, double alpha)
   return result;
 }
 
+/* Each round through the colours begins with another shape. */
+static QmPlotShape
+shape_of (guint style)
+{
+  guint round = style % QM_PLOT_N_LOOKS / QM_PLOT_N_STYLES;
+
+  return (QmPlotShape) ((style + SHAPE_STEP * round) % QM_PLOT_N_STYLES);
+}
+
 void
 qm_plot_marker_init (QmPlotMarker *marker,
                      const QmPlotTheme *theme,
@@ -124,7 +136,7 @@ qm_plot_marker_init (QmPlotMarker *marker,
   double dim =
       flags & QM_PLOT_POINT_DIMMED ? CLAMP (theme->dim_alpha, 0, 1) : 1;
 
-  marker->shape = style % QM_PLOT_N_STYLES;
+  marker->shape = shape_of (style);
   marker->radius = qm_plot_marker_radius (theme, weight);
   marker->stroke_width = STROKE_THIN;
   if (provenance == QM_PLOT_MEASURED)

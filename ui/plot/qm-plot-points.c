@@ -381,6 +381,7 @@ qm_plot_draw_points (cairo_t *cr,
     return;
   cairo_save (cr);
   qm_plot_clip_area (cr, &frame->layout);
+  qm_plot_draw_intervals (cr, data, theme, frame, spots, n);
   if (!qm_plot_draw_points_by_pixels (cr, data, theme, frame, spots, n,
                                       sprites))
     qm_plot_draw_points_by_path (cr, data, theme, spots, n);

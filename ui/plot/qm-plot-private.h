@@ -113,6 +113,14 @@ void qm_plot_draw_points_by_path (cairo_t *cr,
                                   const QmPlotSpot *spots,
                                   guint n);
 
+/* Draws the bars of points, which go below all markers. */
+void qm_plot_draw_intervals (cairo_t *cr,
+                             const QmPlotData *data,
+                             const QmPlotTheme *theme,
+                             const QmPlotFrame *frame,
+                             const QmPlotSpot *spots,
+                             guint n);
+
 /* --- Layers -------------------------------------------------------------- */
 
 void qm_plot_draw_frame (cairo_t *cr,

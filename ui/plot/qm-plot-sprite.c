@@ -20,7 +20,7 @@
 #define PHASES   2
 #define N_PHASES (PHASES * PHASES)
 
-#define N_KINDS (QM_PLOT_N_STYLES * N_PROVENANCES * N_FLAGS)
+#define N_KINDS (QM_PLOT_N_LOOKS * N_PROVENANCES * N_FLAGS)
 
 /* A stamp whose groups still move. */
 typedef struct
@@ -240,7 +240,7 @@ find (QmPlotSprites *self,
       int phase_y)
 {
   guint size = qm_plot_weight_size (weight);
-  guint kind = (style % QM_PLOT_N_STYLES * N_PROVENANCES + provenance) * N_FLAGS
+  guint kind = (style % QM_PLOT_N_LOOKS * N_PROVENANCES + provenance) * N_FLAGS
                + (flags & QM_PLOT_POINT_CROSSED);
   guint *slot;
 

@@ -55,6 +55,12 @@ typedef struct
   guint8 flags;      /* QmPlotPointFlags */
 } QmPlotPoint;
 
+/* What the y of a point may be instead; NaN: it is known. */
+typedef struct
+{
+  double low, high;
+} QmPlotInterval;
+
 /* A group of points of one colour and marker shape. */
 typedef struct
 {
@@ -96,6 +102,8 @@ typedef struct
   guint n_series;
   const QmPlotPoint *points;
   guint n_points;
+  const QmPlotInterval
+      *intervals;      /* of the points, drawn as bars; NULL: none */
   const int *frontier; /* indices of points, in drawing order */
   guint n_frontier;
   int recommended; /* indices of points; -1: none */
@@ -128,7 +136,12 @@ typedef enum
   QM_PLOT_LAYER_ALL = 7
 } QmPlotLayers;
 
+/* Colours, and shapes. */
 #define QM_PLOT_N_STYLES 8
+
+/* Styles from there on look like earlier ones.  Those below repeat a colour
+ * with another shape. */
+#define QM_PLOT_N_LOOKS 32
 
 typedef struct
 {
