@@ -127,7 +127,7 @@ least_width (QmBenchColumn id)
   switch (id)
     {
     case QM_BENCH_COLUMN_METHOD:
-      return 30;
+      return 28;
     case QM_BENCH_COLUMN_STATE:
       return 16;
     default:
