@@ -4,6 +4,7 @@
  * GPUs, and which of them is the best. */
 
 #include "data/catalog-private.h"
+#include "data/result-terms.h"
 #include "data/text.h"
 
 #include <math.h>
@@ -65,37 +66,6 @@ leave_out (Picking *picking,
   return picking->notice (picking->data, &notice);
 }
 
-static QmEngine
-engine_of (const QmResult *result)
-{
-  for (int i = QM_ENGINE_UNSTATED + 1; i < QM_N_ENGINES; i++)
-    if (strcmp (result->engine, qm_engine_name ((QmEngine) i)) == 0)
-      return (QmEngine) i;
-  return QM_ENGINE_UNSTATED;
-}
-
-/* Off the shelf is what nothing was done to. */
-static QmSettings
-settings_of (const QmResult *result)
-{
-  return strcmp (result->settings, "naive") == 0 && !result->checkpointing
-                 && !result->offloading
-                 && strcmp (result->sharding, "none") == 0
-             ? QM_SETTINGS_NAIVE
-             : QM_SETTINGS_OPTIMAL;
-}
-
-static bool
-is_same_model (const QmModel *model, const QmResult *result)
-{
-  char key[QM_MODEL_KEY_BYTES];
-
-  if (result->model_key[0] == '\0')
-    return true;
-  qm_model_key (&model->config, &model->recipe, key);
-  return strcmp (key, result->model_key) == 0;
-}
-
 /* Whether a result says how long a training takes, or that it does not fit. */
 static bool
 says_something (const QmResult *result)
@@ -122,7 +92,8 @@ find_group (Picking *picking, const QmResult *result, Group **group)
   if (entry.model == QM_LIST_NONE)
     return leave_out (picking, result, "the catalog has no model",
                       result->model);
-  if (!is_same_model (qm_list_item (&known->models, entry.model), result))
+  if (!qm_result_is_of_model (result,
+                              qm_list_item (&known->models, entry.model)))
     return leave_out (picking, result,
                       "another configuration or recipe than the catalog's of",
                       result->model);
@@ -130,12 +101,12 @@ find_group (Picking *picking, const QmResult *result, Group **group)
   if (entry.gpu == QM_LIST_NONE)
     return leave_out (picking, result, "no GPU of the catalog is",
                       result->gpu[0] != '\0' ? result->gpu : result->device);
-  m->engine = engine_of (result);
+  m->engine = qm_result_engine (result);
   if (m->engine == QM_ENGINE_UNSTATED)
     return leave_out (picking, result, "the catalog does not know the engine",
                       result->engine);
   m->gpus = result->gpus;
-  m->settings = settings_of (result);
+  m->settings = qm_result_settings (result);
   m->provenance = QM_PROVENANCE_MEASURED;
   key = qm_measurement_key (&picking->pool, &entry, "");
   if (key == NULL)

@@ -4,6 +4,7 @@
 
 #include "pricing/advice/qm-host-times.h"
 
+#include "data/result-terms.h"
 #include "data/results-file.h"
 
 #include <limits.h>
@@ -18,37 +19,13 @@ struct _QmHostTimes
   GStringChunk *texts; /* sources */
 };
 
-static QmEngine
-engine_of (const QmResult *result)
-{
-  for (int i = QM_ENGINE_UNSTATED + 1; i < QM_N_ENGINES; i++)
-    if (strcmp (result->engine, qm_engine_name ((QmEngine) i)) == 0)
-      return (QmEngine) i;
-  return QM_ENGINE_UNSTATED;
-}
-
-/* Off the shelf is what nothing was done to. */
-static QmSettings
-settings_of (const QmResult *result)
-{
-  return strcmp (result->settings, "naive") == 0 && !result->checkpointing
-                 && !result->offloading
-                 && strcmp (result->sharding, "none") == 0
-             ? QM_SETTINGS_NAIVE
-             : QM_SETTINGS_OPTIMAL;
-}
-
 /* The catalog's model, if it is trained in the same way. */
 static const QmModel *
 model_of (const QmCatalog *catalog, const QmResult *result)
 {
   const QmModel *model = qm_catalog_model (catalog, result->model);
-  char key[QM_MODEL_KEY_BYTES];
 
-  if (model == NULL || result->model_key[0] == '\0')
-    return model;
-  qm_model_key (&model->config, &model->recipe, key);
-  return strcmp (key, result->model_key) == 0 ? model : NULL;
+  return model != NULL && qm_result_is_of_model (result, model) ? model : NULL;
 }
 
 static gboolean
@@ -84,7 +61,7 @@ take (QmHostTimes *times, const QmCatalog *catalog, const QmResult *result)
     .model = model_of (catalog, result),
     .gpu = qm_catalog_gpu (catalog, result->gpu),
     .gpus = result->gpus,
-    .settings = settings_of (result),
+    .settings = qm_result_settings (result),
     .feasibility = QM_FEASIBLE,
     .days = result->days,
     .days_low = NAN,
@@ -95,7 +72,7 @@ take (QmHostTimes *times, const QmCatalog *catalog, const QmResult *result)
     .micro_batch_size = result->micro_batch,
     .accumulation = result->accumulation,
     .provenance = QM_PROVENANCE_MEASURED,
-    .engine = engine_of (result),
+    .engine = qm_result_engine (result),
     .engine_version = result->version,
     .measured_on = result->measured_on,
   };

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "data/result-terms.h"
+
+#include <string.h>
+
+QmEngine
+qm_result_engine (const QmResult *result)
+{
+  for (int i = QM_ENGINE_UNSTATED + 1; i < QM_N_ENGINES; i++)
+    if (strcmp (result->engine, qm_engine_name ((QmEngine) i)) == 0)
+      return (QmEngine) i;
+  return QM_ENGINE_UNSTATED;
+}
+
+QmSettings
+qm_result_settings (const QmResult *result)
+{
+  return strcmp (result->settings, "naive") == 0 && !result->checkpointing
+                 && !result->offloading
+                 && strcmp (result->sharding, "none") == 0
+             ? QM_SETTINGS_NAIVE
+             : QM_SETTINGS_OPTIMAL;
+}
+
+bool
+qm_result_is_of_model (const QmResult *result, const QmModel *model)
+{
+  char key[QM_MODEL_KEY_BYTES];
+
+  if (result->model_key[0] == '\0')
+    return true;
+  qm_model_key (&model->config, &model->recipe, key);
+  return strcmp (key, result->model_key) == 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What a result of a results file is in the terms of the catalog. */
+
+#ifndef QM_DATA_RESULT_TERMS_H
+#define QM_DATA_RESULT_TERMS_H
+
+#include "data/catalog.h"
+#include "data/results.h"
+
+#include <stdbool.h>
+
+/* The engine that it names; QM_ENGINE_UNSTATED: none that is known. */
+QmEngine qm_result_engine (const QmResult *result);
+
+/* Naive is what nothing was done to; all else counts as the best there is. */
+QmSettings qm_result_settings (const QmResult *result);
+
+/* Whether that model, in its present configuration and recipe, is what was
+ * trained; a result without a `model_key` is believed. */
+bool qm_result_is_of_model (const QmResult *result, const QmModel *model);
+
+#endif
