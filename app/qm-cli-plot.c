@@ -206,9 +206,10 @@ build_panels (const QmCatalog *catalog,
               GError **error)
 {
   g_autoptr (GArray) panels = g_array_new (FALSE, FALSE, sizeof (Panel));
+  const guint n = MAX (g_strv_length (models), 1);
 
   g_array_set_clear_func (panels, (GDestroyNotify) panel_clear);
-  for (guint i = 0; i == 0 || models[i] != NULL; i++)
+  for (guint i = 0; i < n; i++)
     {
       g_autoptr (QmQuestion) one = qm_question_copy (question);
 
