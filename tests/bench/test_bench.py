@@ -17,15 +17,14 @@ import tempfile
 import time
 import unittest
 
+from common import RECIPE
+
 BENCH, GOLDEN, MANUAL = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
 
 CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
               num_hidden_layers=2, num_attention_heads=4,
               intermediate_size=64, hidden_act='gelu', hidden_dropout=0.1,
               max_position_embeddings=32)
-RECIPE = dict(batch_size=8, steps=100, sequence_length=16, precision='fp32',
-              optimizer='adamw', learning_rate=3e-3, beta1=0.9, beta2=0.95,
-              epsilon=1e-8, weight_decay=0.01, max_grad_norm=1.0)
 BERT = dict(model_type='bert', vocab_size=256, hidden_size=32,
             num_hidden_layers=2, num_attention_heads=4, intermediate_size=64,
             max_position_embeddings=32, hidden_dropout_prob=0,

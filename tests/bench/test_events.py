@@ -17,39 +17,18 @@ import threading
 import time
 import unittest
 
+from common import RECIPE, children, is_alive
+
 BENCH, GOLDEN, MANUAL = sys.argv[1], *map(pathlib.Path, sys.argv[2:])
 
 CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
               num_hidden_layers=2, num_attention_heads=4,
               intermediate_size=64, hidden_act='gelu', hidden_dropout=0.1,
               max_position_embeddings=1024)
-RECIPE = dict(batch_size=8, steps=100, sequence_length=16, precision='fp32',
-              optimizer='adamw', learning_rate=3e-3, beta1=0.9, beta2=0.95,
-              epsilon=1e-8, weight_decay=0.01, max_grad_norm=1.0)
 # One pass takes minutes.
 ENDLESS = dict(CONFIG, hidden_size=1024, intermediate_size=4096,
                num_hidden_layers=24)
 ENDLESS_RECIPE = dict(RECIPE, sequence_length=1024)
-
-
-def children(pid):
-    found = []
-    for entry in pathlib.Path('/proc').iterdir():
-        try:
-            stat = (entry / 'stat').read_text().rsplit(')', 1)[1].split()
-        except (OSError, IndexError):
-            continue
-        if int(stat[1]) == pid and stat[0] != 'Z':
-            found.append(int(entry.name))
-    return found
-
-
-def is_alive(pid):
-    try:
-        stat = pathlib.Path(f'/proc/{pid}/stat').read_text()
-    except OSError:
-        return False
-    return stat.rsplit(')', 1)[1].split()[0] != 'Z'
 
 
 class Listener:

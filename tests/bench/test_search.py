@@ -19,15 +19,14 @@ import tempfile
 import time
 import unittest
 
+from common import RECIPE, children
+
 BENCH, MANUAL = sys.argv[1], pathlib.Path(sys.argv[2])
 
 CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
               num_hidden_layers=2, num_attention_heads=4,
               intermediate_size=64, hidden_act='gelu', hidden_dropout=0.1,
               max_position_embeddings=512)
-RECIPE = dict(batch_size=8, steps=100, sequence_length=16, precision='fp32',
-              optimizer='adamw', learning_rate=3e-3, beta1=0.9, beta2=0.95,
-              epsilon=1e-8, weight_decay=0.01, max_grad_norm=1.0)
 # Measuring these takes about a second.
 SLOW = dict(CONFIG, hidden_size=256, num_hidden_layers=2,
             intermediate_size=1024)
@@ -52,24 +51,6 @@ def without_times(path):
     """The lines of a results file, in their order."""
     return [{name: value for name, value in line.items() if name not in TIMES}
             for line in lines_of(path)]
-
-
-def children(pid):
-    try:
-        listed = pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text()
-        return [int(child) for child in listed.split()]
-    except OSError:
-        pass
-    found = []
-    for entry in pathlib.Path('/proc').iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / 'stat').read_text().rsplit(')', 1)[1].split()
-            except OSError:
-                continue
-            if int(stat[1]) == pid and stat[0] != 'Z':
-                found.append(int(entry.name))
-    return found
 
 
 class Search(unittest.TestCase):
