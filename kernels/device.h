@@ -69,6 +69,13 @@ typedef struct QmDeviceInfo
   int processors;        /* threads, or streaming multiprocessors */
   int driver_cuda;       /* the newest CUDA that the driver knows: 13000 */
   int runtime_cuda;      /* the CUDA of this program; else both are 0 */
+
+  /* What multiplies matrices on a GPU, "cuBLASLt 13.1.0" or "own products", of
+   * which file, and a sentence where there is something to say: why there is no
+   * library, or what was passed over.  Empty for a CPU. */
+  char products[32];
+  char products_path[512];
+  char products_note[512];
 } QmDeviceInfo;
 
 /* Bytes that the driver and its libraries take of the memory of such a

@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/cuda-list.h"
 
+#include "kernels/cuda/cuda-blas.h"
 #include "kernels/cuda/cuda-support.h"
 
 #include <stdio.h>
@@ -93,6 +94,24 @@ qm_cuda_count (char *why, size_t size)
   return n;
 }
 
+/* Looks for the library of products; one that was named and cannot be used is
+ * said as a trouble of the device. */
+static void
+find_products (QmDeviceInfo *info)
+{
+  QmCudaBlas blas;
+  QmError error;
+
+  if (qm_cuda_blas_load (&blas, &error) != QM_OK && info->trouble[0] == '\0')
+    {
+      info->cause = QM_TROUBLE_BROKEN;
+      snprintf (info->trouble, sizeof info->trouble, "%.190s", error.message);
+    }
+  qm_cuda_library_name (&blas.library, info->products, sizeof info->products);
+  memcpy (info->products_path, blas.library.path, sizeof info->products_path);
+  memcpy (info->products_note, blas.library.note, sizeof info->products_note);
+}
+
 cudaError_t
 qm_cuda_describe (int ordinal, QmDeviceInfo *info)
 {
@@ -117,6 +136,7 @@ qm_cuda_describe (int ordinal, QmDeviceInfo *info)
   cudaDriverGetVersion (&info->driver_cuda);
   cudaRuntimeGetVersion (&info->runtime_cuda);
   qm_cuda_find_trouble (info, QM_CUDA_ARCHITECTURES);
+  find_products (info);
   return cudaSuccess;
 }
 
