@@ -33,6 +33,7 @@ make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
   r.device = search->info.name;
   r.driver = search->info.driver;
   r.architecture = search->info.target.architecture;
+  r.own_products = strcmp (search->info.products.name, "own") == 0;
   r.engine = "quartermaster";
   r.version = QM_VERSION;
   r.settings = settings;

@@ -227,6 +227,9 @@ read_device (Line *line)
   r->driver = read_string (line, &device, "driver", false, MAX_STRING);
   r->architecture =
       (int) qm_json_integer_or (&device, "architecture", 0, 9999, 0);
+  r->own_products =
+      strcmp (read_string (line, &device, "products", false, MAX_STRING), "own")
+      == 0;
   r->memory_bytes = read_bytes (&device, "memory_bytes");
   line->object.status = device.status;
   r->gpu = read_string (line, &line->object, "gpu", false, MAX_STRING);

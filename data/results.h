@@ -54,6 +54,7 @@ typedef struct QmResult
   const char *device;    /* its maker's name for it */
   const char *driver;    /* empty for a CPU */
   int architecture;      /* kernels for 10 x major + minor; 0: a CPU */
+  bool own_products;     /* on a GPU, without cuBLASLt, which takes longer */
   const char *engine;    /* "quartermaster" or "pytorch" */
   const char
       *version; /* of the engine; else "torch 2.11.0, transformers ..." */

@@ -136,9 +136,12 @@ take (Search *search, const char *path)
   library->version = find_version (handle);
   if (library->version / 10000 != QM_CUDA_LIBRARY_MAJOR)
     {
-      snprintf (why, sizeof why, "it is version %d.%d, and %d is needed",
-                library->version / 10000, library->version % 10000 / 100,
-                QM_CUDA_LIBRARY_MAJOR);
+      if (library->version == 0)
+        snprintf (why, sizeof why, "it does not tell its version");
+      else
+        snprintf (why, sizeof why, "it is version %d.%d, and %d is needed",
+                  library->version / 10000, library->version % 10000 / 100,
+                  QM_CUDA_LIBRARY_MAJOR);
       pass_over (search, path, why);
       dlclose (handle);
       return false;
@@ -322,7 +325,7 @@ void
 qm_cuda_library_name (const QmCudaLibrary *library, char *text, size_t size)
 {
   if (library->handle == NULL)
-    snprintf (text, size, "own products");
+    snprintf (text, size, "own");
   else
     snprintf (text, size, "cuBLASLt %d.%d.%d", library->version / 10000,
               library->version % 10000 / 100, library->version % 100);

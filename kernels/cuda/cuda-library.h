@@ -67,7 +67,7 @@ QmStatus qm_cuda_library_find (const QmCudaPlaces *places,
                                QmCudaLibrary *library,
                                QmError *error);
 
-/* Writes "cuBLASLt 13.1.0", or "own products" where there is none. */
+/* Writes "cuBLASLt 13.1.0", or "own" where there is none. */
 void
 qm_cuda_library_name (const QmCudaLibrary *library, char *text, size_t size);
 

@@ -94,22 +94,29 @@ qm_cuda_count (char *why, size_t size)
   return n;
 }
 
-/* Looks for the library of products; one that was named and cannot be used is
- * said as a trouble of the device. */
+QmStatus
+qm_cuda_products_find (QmProducts *products, QmError *error)
+{
+  QmCudaBlas blas;
+  QmStatus status = qm_cuda_blas_load (&blas, error);
+
+  qm_cuda_library_name (&blas.library, products->name, sizeof products->name);
+  snprintf (products->path, sizeof products->path, "%s", blas.library.path);
+  snprintf (products->note, sizeof products->note, "%s", blas.library.note);
+  return status;
+}
+
+/* A library that was named and cannot be used is a trouble of the device. */
 static void
 find_products (QmDeviceInfo *info)
 {
-  QmCudaBlas blas;
   QmError error;
 
-  if (qm_cuda_blas_load (&blas, &error) != QM_OK && info->trouble[0] == '\0')
-    {
-      info->cause = QM_TROUBLE_BROKEN;
-      snprintf (info->trouble, sizeof info->trouble, "%.190s", error.message);
-    }
-  qm_cuda_library_name (&blas.library, info->products, sizeof info->products);
-  memcpy (info->products_path, blas.library.path, sizeof info->products_path);
-  memcpy (info->products_note, blas.library.note, sizeof info->products_note);
+  if (qm_cuda_products_find (&info->products, &error) == QM_OK
+      || info->trouble[0] != '\0')
+    return;
+  info->cause = QM_TROUBLE_BROKEN;
+  snprintf (info->trouble, sizeof info->trouble, "%.190s", error.message);
 }
 
 cudaError_t

@@ -233,7 +233,8 @@ set (const Entry *entry,
      const void *value,
      size_t size)
 {
-  return entry->blas->description_set (entry, attribute, value, size);
+  return entry->blas->description_set (entry->description, attribute, value,
+                                       size);
 }
 
 static cublasStatus_t
