@@ -98,8 +98,11 @@ class BareTest(unittest.TestCase):
         for library in libraries(QM_BENCH):
             if SYSTEM.match(os.path.basename(library)):
                 install(self.root, library)
-        (self.root / 'proc').mkdir()
-        (self.root / 'tmp').mkdir()
+        for name in ('proc/self', 'tmp', 'dev'):
+            (self.root / name).mkdir(parents=True)
+        (self.root / 'dev/null').touch()
+        # Which needs no right to mount: qm-bench starts itself once more.
+        (self.root / 'proc/self/exe').symlink_to('/benchmark/qm-bench')
         chroot = shutil.which('chroot', path='/usr/sbin:/sbin:/usr/bin:/bin')
         command = [chroot, self.root, '/bin/sh', '/benchmark/run.sh']
         if os.getuid() != 0:
