@@ -43,6 +43,7 @@ extern "C"
     float alpha;
     bool tf32;
     bool deterministic; /* computed in the way that cuBLASLt proposes first */
+    bool any_order;     /* of what is added: last bits may differ each time */
     QmCudaEpilogue epilogue;
     void *bias; /* of the type of d, as `pre` is */
     void *pre;

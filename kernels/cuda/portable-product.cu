@@ -427,7 +427,7 @@ divide (Work *work, const QmCudaProduct &product, int processors)
   int64_t each;
 
   work->part = work->inner;
-  if (product.deterministic || product.d.type != QM_TYPE_F32
+  if (!product.any_order || product.d.type != QM_TYPE_F32
       || product.c.data != product.d.data || product.bias != NULL)
     return 1;
   if (parts > steps / FEWEST_STEPS)

@@ -15,8 +15,8 @@ extern "C"
 
   /* Queues a product of any shape, alignment and type of its factors, on a GPU
    * of so many multiprocessors.  QM_STATUS_UNSUPPORTED for epilogues other than
-   * none and a bias.  What adds to fp32 in its place may differ in the last
-   * bits from time to time, unless the product is to be deterministic. */
+   * none and a bias.  The same each time, to the bit, unless
+   * the product may be added in any order. */
   QmStatus qm_cuda_portable_product (int processors,
                                      cudaStream_t stream,
                                      const QmCudaProduct *product,
