@@ -150,7 +150,7 @@ class LibraryTest(WindowTest):
 
     def test_it_can_be_taken_along(self):
         window, switch = self.open()
-        window.find("label", contains="123.0 MB. Without it")
+        window.find("label", contains="matrices, 123.0")
         driver.wait_for(lambda: switch.has(driver.Atspi.StateType.CHECKED),
                         "the library to be taken")
         self.assertTrue(switch.has(driver.Atspi.StateType.SENSITIVE))

@@ -240,6 +240,9 @@ show_library (QmElsewhereWindow *self, const char *cause)
   adw_action_row_set_subtitle (self->library_row, text);
   gtk_widget_set_sensitive (GTK_WIDGET (self->library_row),
                             self->library != NULL);
+  /* Said of the switch itself, too: who listens is not told of the row. */
+  gtk_widget_set_sensitive (GTK_WIDGET (self->library_switch),
+                            self->library != NULL);
   gtk_switch_set_active (self->library_switch, self->library != NULL);
   refresh (self);
 }
