@@ -190,9 +190,9 @@ def main():
         parser.error('--folder has to say where write-folder wrote')
     library = find_library(check.options)
     print(f'cuBLASLt: {library}')
-    check_search(check)
     if check.options.tests:
         check_operators(check)
+    check_search(check)
     if library is not None:
         check_places(check, library)
     check_times(check, library)

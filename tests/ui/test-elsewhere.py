@@ -81,7 +81,7 @@ class ElsewhereTest(WindowTest):
             self.assertIn("--model 'pythia-1b'", file.read())
         self.assertTrue(os.access(os.path.join(folder, "qm-bench"), os.X_OK))
         self.assertIn("\n#SBATCH --mem=", job)
-        self.assertIn("\n#SBATCH --cpus-per-task=16\n", job)
+        self.assertIn("\n#SBATCH --cpus-per-task=8\n", job)
         with open(os.path.join(folder, "README"), encoding="utf-8") as file:
             self.assertIn("with glibc 2.", file.read())
         self.root.find("label", contains="README says what to do")

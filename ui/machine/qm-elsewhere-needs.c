@@ -24,8 +24,9 @@ static const char *const any_gpu[] = { "--architecture", "80",
                                        "--memory",       "80GiB",
                                        "--host-memory",  "1000TiB" };
 
-/* Threads that what is offloaded keeps busy, and what a GPU alone does. */
-#define PROCESSORS_OFFLOAD 16
+/* Threads that what is offloaded keeps busy, and what a GPU alone does; no more
+ * than clusters give for each GPU. */
+#define PROCESSORS_OFFLOAD 8
 #define PROCESSORS_PLAIN   4
 
 /* No answer is longer. */
