@@ -369,6 +369,7 @@ test_machines (void)
 
   g_clear_pointer (&elsewhere->device, g_free);
   script = qm_elsewhere_script (elsewhere, &needs);
+  check_shell (script);
   g_assert_cmpint (g_mkdir (folder, 0700), ==, 0);
   g_assert_cmpint (g_mkdir (tools, 0700), ==, 0);
   g_assert_true (g_file_set_contents (path, script, -1, NULL));

@@ -128,7 +128,8 @@ append_driver_check (GString *text, const QmElsewhereNeeds *needs)
     return;
   g_string_append_printf (
       text,
-      "\nfirst_version='1s/.*[^0-9.]\\([0-9][0-9]*[.][0-9][0-9.]*\\).*/\\1/p'\n"
+      "\nfirst_version='1s/^[^.]*[^0-9.]\\([0-9][0-9]*[.][0-9][0-9.]*\\).*/\\1/"
+      "p'\n"
       "driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader "
       "2>/dev/null |\n"
       "  sed -n 's/^/ /'\";$first_version\" || :)\n"
@@ -330,11 +331,13 @@ append_what_it_takes (GString *text,
   else if (!needs->gpus)
     g_string_append (text, "- no GPU: this qm-bench was built without CUDA and "
                            "measures processors alone\n");
+  g_string_append_printf (text, "- %d GiB of memory%s\n", memory_gib (needs),
+                          needs->host_bytes > 0
+                              ? "; with less, what is offloaded to it may not "
+                                "fit, which is\n  a result as well"
+                              : "");
   g_string_append_printf (
       text,
-      "- %d GiB of memory for all that is measured; with less, what is "
-      "offloaded to\n"
-      "  it may not fit, which is a result as well\n"
       "\n"
       "run.sh looks for these first (./run.sh --check does only that), and "
       "ends with\n"
@@ -345,9 +348,9 @@ append_what_it_takes (GString *text,
       "else as qm-bench does.  Nothing is installed, and nothing is written "
       "outside of\n"
       "this folder.\n",
-      memory_gib (needs), QM_ELSEWHERE_OTHER_PROCESSOR,
-      QM_ELSEWHERE_OLD_C_LIBRARY, QM_ELSEWHERE_DOES_NOT_START,
-      QM_ELSEWHERE_NO_DRIVER, QM_ELSEWHERE_OLD_DRIVER, QM_ELSEWHERE_DISK_FULL);
+      QM_ELSEWHERE_OTHER_PROCESSOR, QM_ELSEWHERE_OLD_C_LIBRARY,
+      QM_ELSEWHERE_DOES_NOT_START, QM_ELSEWHERE_NO_DRIVER,
+      QM_ELSEWHERE_OLD_DRIVER, QM_ELSEWHERE_DISK_FULL);
 }
 
 static void
