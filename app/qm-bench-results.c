@@ -34,7 +34,6 @@ is_same_place (const QmResult *a, const QmResult *b)
          && strcmp (a->device, b->device) == 0
          && strcmp (a->driver, b->driver) == 0
          && a->architecture == b->architecture
-         && a->own_products == b->own_products
          && strcmp (a->engine, b->engine) == 0
          && strcmp (a->version, b->version) == 0 && a->gpus == b->gpus
          && a->deterministic == b->deterministic;
@@ -138,10 +137,9 @@ print_place (const QmResult *const *results, size_t n)
     strcpy (cells[i], head[i]);
   for (size_t i = 0; i < n; i++)
     add_row (results[i], &table);
-  printf ("%s on %d x %s%s%s, %s %s%s%s\n", first->model, first->gpus,
+  printf ("%s on %d x %s%s%s, %s %s%s\n", first->model, first->gpus,
           first->device, first->driver[0] != '\0' ? ", driver " : "",
           first->driver, first->engine, first->version,
-          first->own_products ? ", own products" : "",
           first->deterministic ? ", deterministic" : "");
   qm_bench_table_print (&table);
 }

@@ -55,13 +55,13 @@ qm_result_key (const QmResult *r, char key[QM_RESULT_KEY_BYTES])
 {
   int length =
       snprintf (key, QM_RESULT_KEY_BYTES,
-                "%s\x1f%s\x1f%s\x1f%s\x1f%d\x1f%d\x1f%s\x1f%s\x1f%d\x1f%s\x1f%d"
-                "\x1f%s\x1f%d\x1f%lld\x1f%d\x1f%lld\x1f%lld",
+                "%s\x1f%s\x1f%s\x1f%s\x1f%d\x1f%s\x1f%s\x1f%d\x1f%s\x1f%d\x1f%s"
+                "\x1f%d\x1f%lld\x1f%d\x1f%lld\x1f%lld",
                 r->model, r->model_key, r->device, r->driver, r->architecture,
-                r->own_products, r->engine, r->version, r->gpus, r->settings,
-                r->checkpointing, r->sharding, r->offloading,
-                (long long) r->micro_batch, r->deterministic,
-                (long long) r->memory_limit, (long long) r->host_limit);
+                r->engine, r->version, r->gpus, r->settings, r->checkpointing,
+                r->sharding, r->offloading, (long long) r->micro_batch,
+                r->deterministic, (long long) r->memory_limit,
+                (long long) r->host_limit);
 
   return length >= 0 && length < QM_RESULT_KEY_BYTES;
 }
@@ -95,7 +95,6 @@ qm_result_compare (const QmResult *a, const QmResult *b)
     strcmp (a->device, b->device),
     strcmp (a->driver, b->driver),
     compare_whole (a->architecture, b->architecture),
-    compare_whole (a->own_products, b->own_products),
     strcmp (a->engine, b->engine),
     strcmp (a->version, b->version),
     compare_whole (a->gpus, b->gpus),

@@ -31,6 +31,11 @@
 #define QM_RESULTS_MAX_BYTES ((size_t) 64 * 1024 * 1024)
 #define QM_RESULTS_MAX_LINE  ((size_t) 1024 * 1024)
 
+/* What the version of our engine ends with where a GPU multiplied without
+ * NVIDIA's library ("products" of the device is "own"), which takes longer: it
+ * is other software. */
+#define QM_RESULT_OWN_PRODUCTS ", without cuBLASLt"
+
 /* The schema that is read and written. */
 #define QM_RESULTS_SCHEMA 1
 
@@ -54,7 +59,6 @@ typedef struct QmResult
   const char *device;    /* its maker's name for it */
   const char *driver;    /* empty for a CPU */
   int architecture;      /* kernels for 10 x major + minor; 0: a CPU */
-  bool own_products;     /* on a GPU, without cuBLASLt, which takes longer */
   const char *engine;    /* "quartermaster" or "pytorch" */
   const char
       *version; /* of the engine; else "torch 2.11.0, transformers ..." */
