@@ -125,6 +125,8 @@ def find_library(options):
 
 
 def check_places(check, library):
+    # What the loader or /usr/local has comes before Python's packages.
+    here = check.products()[1]
     with tempfile.TemporaryDirectory() as scratch:
         packages = (pathlib.Path(scratch) / 'lib/python3.12/site-packages'
                     / 'nvidia/cu13/lib')
@@ -136,6 +138,9 @@ def check_places(check, library):
                 ("in Python's packages", packages / NAME,
                  {'VIRTUAL_ENV': scratch}),
                 ('beside the program', beside, {})):
+            if environment.get('VIRTUAL_ENV') and here:
+                print(f'skip   {what}: {here} comes first')
+                continue
             if path == beside and not beside.exists():
                 beside.symlink_to(library)
             name, file, said = check.products(**environment)
