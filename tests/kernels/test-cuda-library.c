@@ -34,11 +34,25 @@ put (const char *name, const char *from)
     fclose (file);
 }
 
-/* A folder of the scratch directory; not freed. */
-static char *
+/* A folder of the scratch directory; valid until forget(). */
+static char *folders[32];
+static size_t n_folders;
+
+static const char *
 folder (const char *name)
 {
-  return strdup (scratch_path (name));
+  if (n_folders == sizeof folders / sizeof folders[0])
+    abort ();
+  return folders[n_folders++] = strdup (scratch_path (name));
+}
+
+/* Ends a case. */
+static void
+forget (void)
+{
+  while (n_folders > 0)
+    free (folders[--n_folders]);
+  scratch_clear ();
 }
 
 typedef int (*Function) (void);
@@ -120,7 +134,7 @@ test_order (void)
       unlink (scratch_path (order[i]));
     }
   CHECK_CONTAINS (check_found (&places, ""), "There is no cuBLASLt 13 here.");
-  scratch_clear ();
+  forget ();
 }
 
 /* What cannot be used is passed over, with a word of why. */
@@ -147,7 +161,7 @@ test_passed_over (void)
   scratch_write_text ("program" NAME, "");
   unlink (scratch_path ("venv" WHEEL NAME));
   CHECK_CONTAINS (check_found (&places, ""), "cannot be used");
-  scratch_clear ();
+  forget ();
 }
 
 /* One of another version is no reason to look no further, and is named. */
@@ -164,7 +178,7 @@ test_other_version (void)
   CHECK_CONTAINS (check_found (&places, ""), "libcublasLt.so.12 is another");
   put ("venv" WHEEL NAME, fakes[0]);
   CHECK_STRING (check_found (&places, "venv" WHEEL NAME), "");
-  scratch_clear ();
+  forget ();
 }
 
 /* What the user names is taken or refused, never replaced in silence. */
@@ -199,7 +213,7 @@ test_named (void)
   places.named = folder ("empty");
   CHECK_INT (find (&places, &library, &multiply, &error), QM_STATUS_NOT_FOUND);
   CHECK_CONTAINS (error.message, "has no " QM_CUDA_LIBRARY_FILE);
-  scratch_clear ();
+  forget ();
 }
 
 /* The places of a process are those of its program and its environment. */
