@@ -155,18 +155,31 @@ json_facts (json_t *object, const Found *found, const Found *all, size_t n)
     json_object_set_new (object, "processes", json_processes (facts));
 }
 
-/* Why there is no GPU. */
+static void
+json_products (json_t *object, const QmProducts *products)
+{
+  json_object_set_new (object, "products_file",
+                       products->path[0] != '\0' ? json_string (products->path)
+                                                 : json_null ());
+  json_object_set_new (object, "products_note", json_string (products->note));
+}
+
+/* Why there is no GPU, and what would multiply on one. */
 static json_t *
 json_absence (const char *note)
 {
   json_t *object = json_object ();
   int driver, runtime;
   QmTrouble cause = qm_device_absence (&driver, &runtime);
+  QmProducts products;
 
   json_object_set_new (object, "cause", json_string (qm_trouble_name (cause)));
   json_object_set_new (object, "reason", json_string (note));
   qm_bench_json_whole (object, "driver_cuda", driver > 0 ? driver : -1);
   qm_bench_json_whole (object, "runtime_cuda", runtime > 0 ? runtime : -1);
+  qm_device_products (&products, NULL);
+  json_object_set_new (object, "products", json_string (products.name));
+  json_products (object, &products);
   return object;
 }
 
@@ -184,6 +197,10 @@ print_json (const Found *found, const Found *all, size_t n, const char *note)
                            json_string (found->info.trouble));
       json_object_set_new (object, "cause",
                            json_string (qm_trouble_name (found->info.cause)));
+    }
+  if (found->info.target.kind == QM_DEVICE_CUDA)
+    {
+      json_products (object, &found->info.products);
     }
   if (found->info.target.kind == QM_DEVICE_CPU && note[0] != '\0')
     json_object_set_new (object, "no_gpu", json_absence (note));
@@ -254,6 +271,17 @@ print_facts (const Found *found, const Found *all, size_t n)
 }
 
 static void
+print_products (const QmProducts *products)
+{
+  if (strcmp (products->name, "own") == 0)
+    printf (INDENT "products of our own, which take longer than cuBLASLt's\n");
+  else
+    printf (INDENT "products by %s, %s\n", products->name, products->path);
+  if (products->note[0] != '\0')
+    printf (INDENT "%s\n", products->note);
+}
+
+static void
 print_text (const Found *found, const Found *all, size_t n)
 {
   const QmDeviceInfo *info = &found->info;
@@ -273,6 +301,7 @@ print_text (const Found *found, const Found *all, size_t n)
   printf (INDENT "driver %s for CUDA %d.%d, this program is for CUDA %d.%d\n",
           info->driver, info->driver_cuda / 1000, info->driver_cuda % 1000 / 10,
           info->runtime_cuda / 1000, info->runtime_cuda % 1000 / 10);
+  print_products (&info->products);
   if (found->told)
     print_facts (found, all, n);
   else

@@ -34,7 +34,9 @@ make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
   r.driver = search->info.driver;
   r.architecture = search->info.target.architecture;
   r.engine = "quartermaster";
-  r.version = QM_VERSION;
+  r.version = strcmp (search->info.products.name, "own") == 0
+                  ? QM_VERSION QM_RESULT_OWN_PRODUCTS
+                  : QM_VERSION;
   r.settings = settings;
   r.checkpointing = entry->config.checkpoint;
   r.sharding = qm_offload_name (entry->config.sharding);

@@ -88,6 +88,18 @@ qm_bench_print_json (json_t *object)
   fflush (stdout);
 }
 
+void
+qm_bench_say_products (const QmDeviceInfo *info)
+{
+  if (info->target.kind != QM_DEVICE_CUDA)
+    return;
+  if (strcmp (info->products.name, "own") == 0)
+    fprintf (stderr, "qm-bench: there is no cuBLASLt here: products of our own "
+                     "take longer (see 'qm-bench devices')\n");
+  else
+    fprintf (stderr, "qm-bench: products by %s\n", info->products.name);
+}
+
 json_t *
 qm_bench_json_device (const QmDeviceInfo *info)
 {
@@ -107,6 +119,7 @@ qm_bench_json_device (const QmDeviceInfo *info)
   json_object_set_new (object, "driver_cuda", json_integer (info->driver_cuda));
   json_object_set_new (object, "runtime_cuda",
                        json_integer (info->runtime_cuda));
+  json_object_set_new (object, "products", json_string (info->products.name));
   return object;
 }
 

@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define SECONDS_PER_DAY 86400.0
 #define JOULES_PER_KWH  3.6e6
@@ -322,8 +323,10 @@ qm_bench_print_result (const QmBenchRun *run)
   char settings[96];
 
   qm_bench_format_settings (plan, settings, sizeof settings);
-  printf ("%s, %s, %s on %s\n", run->model.name,
-          qm_precision_name (plan->recipe.precision), settings, run->info.name);
+  printf ("%s, %s, %s on %s%s\n", run->model.name,
+          qm_precision_name (plan->recipe.precision), settings, run->info.name,
+          strcmp (run->info.products.name, "own") == 0 ? ", without cuBLASLt"
+                                                       : "");
   printf ("  micro-batch %lld, %lld passes and one update in a step\n",
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);

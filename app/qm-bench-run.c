@@ -235,6 +235,7 @@ qm_bench_run (const QmBenchOptions *options)
       status = qm_bench_run_open (&run, &error);
       if (status == QM_OK)
         {
+          qm_bench_say_products (&run.info);
           qm_bench_events_open (meter.events, &run.info);
           status = qm_bench_run_measure (&run, on_progress, &meter, &error);
         }

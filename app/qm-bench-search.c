@@ -710,6 +710,7 @@ prepare (QmBenchSearch *search, QmError *error)
     search->gpu = qm_bench_find_gpu (search->catalog, &search->info);
   if (status == QM_OK)
     {
+      qm_bench_say_products (&search->info);
       qm_bench_events_begin (search->events, &search->info,
                              search->gpu != NULL ? search->gpu->id : NULL,
                              search->path);

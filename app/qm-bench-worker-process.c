@@ -226,6 +226,8 @@ take_device (const json_t *said, QmDeviceInfo *info)
   take_text (device, "name", info->name, sizeof info->name);
   take_text (device, "driver", info->driver, sizeof info->driver);
   take_text (device, "bus", info->bus, sizeof info->bus);
+  take_text (device, "products", info->products.name,
+             sizeof info->products.name);
   info->target.kind = (QmDeviceKind) take_whole (said, "kind");
   info->target.architecture = (int) take_whole (device, "architecture");
   info->capability = (int) take_whole (device, "capability");

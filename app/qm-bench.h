@@ -163,6 +163,10 @@ uint64_t qm_bench_usable_memory (const QmDeviceInfo *info);
 /* Bytes of the memory of this host that a plan may use; 0: not known. */
 uint64_t qm_bench_usable_host (void);
 
+/* Says on standard error what multiplies matrices on a GPU, and what it costs
+ * where that is not cuBLASLt. */
+void qm_bench_say_products (const QmDeviceInfo *info);
+
 /* Objects for JSON lines. */
 json_t *qm_bench_json_device (const QmDeviceInfo *info);
 json_t *qm_bench_json_setting (const QmPlanOptions *options,

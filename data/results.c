@@ -254,16 +254,35 @@ read_framework (Line *line)
   return "";
 }
 
+/* The version of our own engine. */
+static const char *
+read_version (Line *line)
+{
+  const char *version = read_name (line, &line->object, "version");
+  const char *products, *text;
+  QmJsonObject device;
+
+  qm_json_enter (&line->object, "device", &device);
+  products = read_string (line, &device, "products", false, MAX_STRING);
+  if (line->object.status == QM_OK)
+    line->object.status = device.status;
+  if (strcmp (products, "own") != 0)
+    return version;
+  text = qm_pool_format (line->pool, "%s" QM_RESULT_OWN_PRODUCTS, version);
+  if (text != NULL)
+    return text;
+  qm_json_fail (&line->object, "version", QM_STATUS_NO_MEMORY, "out of memory");
+  return "";
+}
+
 static void
 read_engine (Line *line)
 {
   QmResult *r = line->result;
 
   r->engine = read_name (line, &line->object, "engine");
-  if (qm_json_has (&line->object, "framework"))
-    r->version = read_framework (line);
-  else
-    r->version = read_name (line, &line->object, "version");
+  r->version = qm_json_has (&line->object, "framework") ? read_framework (line)
+                                                        : read_version (line);
 }
 
 static void

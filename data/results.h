@@ -31,6 +31,11 @@
 #define QM_RESULTS_MAX_BYTES ((size_t) 64 * 1024 * 1024)
 #define QM_RESULTS_MAX_LINE  ((size_t) 1024 * 1024)
 
+/* What the version of our engine ends with where a GPU multiplied without
+ * NVIDIA's library ("products" of the device is "own"), which takes longer: it
+ * is other software. */
+#define QM_RESULT_OWN_PRODUCTS ", without cuBLASLt"
+
 /* The schema that is read and written. */
 #define QM_RESULTS_SCHEMA 1
 

@@ -69,6 +69,7 @@ QmStatus
 qm_cuda_open (int index, int architecture, QmDevice **device, QmError *error);
 bool qm_cuda_peers (int from, int to);
 QmTrouble qm_cuda_absence (int *driver, int *runtime);
+QmStatus qm_cuda_products_find (QmProducts *products, QmError *error);
 
 /* Products of a GPU where it has several that can do it. */
 typedef enum QmCudaPreference

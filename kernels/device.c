@@ -37,6 +37,13 @@ qm_cuda_peers (int from, int to)
 {
   return false;
 }
+
+QmStatus
+qm_cuda_products_find (QmProducts *products, QmError *error)
+{
+  memset (products, 0, sizeof *products);
+  return QM_OK;
+}
 #endif
 
 const char *
@@ -54,6 +61,12 @@ QmTrouble
 qm_device_absence (int *driver_cuda, int *runtime_cuda)
 {
   return qm_cuda_absence (driver_cuda, runtime_cuda);
+}
+
+QmStatus
+qm_device_products (QmProducts *products, QmError *error)
+{
+  return qm_cuda_products_find (products, error);
 }
 
 size_t

@@ -54,6 +54,17 @@ typedef enum QmTrouble
 /* "none", "no-cuda", "no-driver" and so on; static. */
 const char *qm_trouble_name (QmTrouble trouble);
 
+/* What multiplies matrices on a GPU: "cuBLASLt 13.1.0", and of which file, or
+ * "own", where kernels of our own do it all; and a sentence where there is
+ * something to say: why there is no library, or what was passed over.  All are
+ * empty for a CPU, and in a program that was built without CUDA. */
+typedef struct QmProducts
+{
+  char name[32];
+  char path[512];
+  char note[512];
+} QmProducts;
+
 typedef struct QmDeviceInfo
 {
   QmTarget target;       /* what calls are made for */
@@ -69,6 +80,7 @@ typedef struct QmDeviceInfo
   int processors;        /* threads, or streaming multiprocessors */
   int driver_cuda;       /* the newest CUDA that the driver knows: 13000 */
   int runtime_cuda;      /* the CUDA of this program; else both are 0 */
+  QmProducts products;   /* of a GPU */
 } QmDeviceInfo;
 
 /* Bytes that the driver and its libraries take of the memory of such a
@@ -86,6 +98,11 @@ qm_device_list (QmDeviceInfo *infos, size_t max, char *note, size_t note_size);
  * one.
  */
 QmTrouble qm_device_absence (int *driver_cuda, int *runtime_cuda);
+
+/* What would multiply matrices on a GPU of this machine, also where there is
+ * none.  QM_STATUS_NOT_FOUND where the user named a library that cannot be
+ * used. */
+QmStatus qm_device_products (QmProducts *products, QmError *error);
 
 /* Describes one device without beginning to use it; "" is the first GPU that
  * can be used, else the CPU.  QM_STATUS_NOT_FOUND for a device that is not

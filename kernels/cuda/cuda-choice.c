@@ -2,6 +2,8 @@
 
 #include "kernels/cuda/cuda-choice.h"
 
+#include "kernels/cuda/cuda-products.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,6 +153,8 @@ qm_cuda_choice (const QmCudaContext *context, const QmCudaFacts *facts)
 
   if (context->preference != QM_CUDA_PREFER_FASTEST)
     return context->preference == QM_CUDA_PREFER_OWN;
+  if (!qm_cuda_products_have_library (context->products))
+    return 1;
   for (size_t i = 0; i < choices->n; i++)
     if (memcmp (&choices->choices[i].facts, facts, sizeof *facts) == 0)
       return choices->choices[i].own;

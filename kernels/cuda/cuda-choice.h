@@ -40,7 +40,8 @@ extern "C"
   } QmCudaFacts;
 
   /* Whether shapes of these facts are known to be run in our own way, without
-   * running anything: 1, by the library: 0, or not known yet: -1. */
+   * running anything: 1 (also where there is no library), by the library: 0,
+   * or not known yet: -1. */
   int qm_cuda_choice (const QmCudaContext *context, const QmCudaFacts *facts);
 
   /* The same, but where it is not known, both ways are run and timed, which

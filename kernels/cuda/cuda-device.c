@@ -641,7 +641,8 @@ open_device (CudaDevice *cuda, int ordinal, int architecture, QmError *error)
   cuda->context.processors = info->processors;
   cuda->context.shared_bytes = (size_t) shared;
   cuda->context.bandwidth = bandwidth (ordinal);
-  status = qm_cuda_products_new (&cuda->context.products, error);
+  status =
+      qm_cuda_products_new (info->processors, &cuda->context.products, error);
   if (status == QM_OK)
     status = qm_cuda_choices_new (&cuda->context.choices, error);
   if (status != QM_OK)

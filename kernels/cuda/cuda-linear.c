@@ -452,6 +452,7 @@ library_weight_grad (QmCudaContext *context,
     .alpha = 1,
     .tf32 = call->attributes.tf32,
     .deterministic = call->attributes.deterministic,
+    .any_order = !call->attributes.deterministic,
   };
   QmCudaProduct fused;
   float *transposed = NULL;

@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/cuda-list.h"
 
+#include "kernels/cuda/cuda-blas.h"
 #include "kernels/cuda/cuda-support.h"
 
 #include <stdio.h>
@@ -93,6 +94,31 @@ qm_cuda_count (char *why, size_t size)
   return n;
 }
 
+QmStatus
+qm_cuda_products_find (QmProducts *products, QmError *error)
+{
+  QmCudaBlas blas;
+  QmStatus status = qm_cuda_blas_load (&blas, error);
+
+  qm_cuda_library_name (&blas.library, products->name, sizeof products->name);
+  snprintf (products->path, sizeof products->path, "%s", blas.library.path);
+  snprintf (products->note, sizeof products->note, "%s", blas.library.note);
+  return status;
+}
+
+/* A library that was named and cannot be used is a trouble of the device. */
+static void
+find_products (QmDeviceInfo *info)
+{
+  QmError error;
+
+  if (qm_cuda_products_find (&info->products, &error) == QM_OK
+      || info->trouble[0] != '\0')
+    return;
+  info->cause = QM_TROUBLE_BROKEN;
+  snprintf (info->trouble, sizeof info->trouble, "%.190s", error.message);
+}
+
 cudaError_t
 qm_cuda_describe (int ordinal, QmDeviceInfo *info)
 {
@@ -117,6 +143,7 @@ qm_cuda_describe (int ordinal, QmDeviceInfo *info)
   cudaDriverGetVersion (&info->driver_cuda);
   cudaRuntimeGetVersion (&info->runtime_cuda);
   qm_cuda_find_trouble (info, QM_CUDA_ARCHITECTURES);
+  find_products (info);
   return cudaSuccess;
 }
 

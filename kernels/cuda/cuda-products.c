@@ -2,9 +2,10 @@
 
 #include "kernels/cuda/cuda-products.h"
 
+#include "kernels/cuda/cuda-blas.h"
 #include "kernels/cuda/cuda-choice.h"
+#include "kernels/cuda/portable-product.h"
 
-#include <cublasLt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +46,7 @@ typedef struct Shape
 
 typedef struct Entry
 {
+  const QmCudaBlas *blas;
   Shape shape;
   bool supported;
   float milliseconds; /* negative where it was not timed */
@@ -55,7 +57,9 @@ typedef struct Entry
 
 struct QmCudaProducts
 {
-  cublasLtHandle_t handle;
+  QmCudaBlas blas;
+  cublasLtHandle_t handle; /* NULL: there is no library */
+  int processors;
   cudaEvent_t begin, end;
   Entry *entries;
   size_t n, capacity;
@@ -63,7 +67,7 @@ struct QmCudaProducts
 };
 
 static QmStatus
-blas_failed (cublasStatus_t code, QmError *error)
+blas_failed (const QmCudaBlas *blas, cublasStatus_t code, QmError *error)
 {
   QmStatus status = code == CUBLAS_STATUS_ALLOC_FAILED ? QM_STATUS_DEVICE_FULL
                     : code == CUBLAS_STATUS_NOT_SUPPORTED
@@ -71,7 +75,7 @@ blas_failed (cublasStatus_t code, QmError *error)
                         : QM_STATUS_DEVICE;
 
   return qm_error_set (error, status, "", 0, 0, "cuBLASLt: %s",
-                       cublasLtGetStatusString (code));
+                       blas->status_string (code));
 }
 
 static QmStatus
@@ -79,7 +83,7 @@ product_failed (cublasStatus_t code, const Entry *entry, QmError *error)
 {
   const Shape *shape = &entry->shape;
   QmError inner;
-  QmStatus status = blas_failed (code, &inner);
+  QmStatus status = blas_failed (entry->blas, code, &inner);
 
   return qm_error_set (error, status, "", 0, 0,
                        "product of %lld x %lld by %lld, %s to %s, epilogue %d: "
@@ -90,22 +94,43 @@ product_failed (cublasStatus_t code, const Entry *entry, QmError *error)
                        inner.message);
 }
 
+static QmStatus
+start_library (QmCudaProducts *products, QmError *error)
+{
+  QmStatus status = qm_cuda_blas_load (&products->blas, error);
+  cublasStatus_t code;
+
+  if (status != QM_OK || products->blas.library.handle == NULL)
+    return status;
+  code = products->blas.create (&products->handle);
+  return code == CUBLAS_STATUS_SUCCESS
+             ? QM_OK
+             : blas_failed (&products->blas, code, error);
+}
+
+bool
+qm_cuda_products_have_library (const QmCudaProducts *products)
+{
+  return products->handle != NULL;
+}
+
 QmStatus
-qm_cuda_products_new (QmCudaProducts **result, QmError *error)
+qm_cuda_products_new (int processors, QmCudaProducts **result, QmError *error)
 {
   QmCudaProducts *products = calloc (1, sizeof *products);
-  cublasStatus_t blas;
+  QmStatus status;
   cudaError_t code;
 
   *result = NULL;
   if (products == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
-  blas = cublasLtCreate (&products->handle);
-  if (blas != CUBLAS_STATUS_SUCCESS)
+  products->processors = processors;
+  status = start_library (products, error);
+  if (status != QM_OK)
     {
       free (products);
-      return blas_failed (blas, error);
+      return status;
     }
   code = cudaEventCreate (&products->begin);
   if (code == cudaSuccess)
@@ -126,9 +151,9 @@ clear_entry (Entry *entry)
 
   for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++)
     if (layouts[i] != NULL)
-      cublasLtMatrixLayoutDestroy (layouts[i]);
+      entry->blas->layout_destroy (layouts[i]);
   if (entry->description != NULL)
-    cublasLtMatmulDescDestroy (entry->description);
+    entry->blas->description_destroy (entry->description);
 }
 
 void
@@ -143,7 +168,8 @@ qm_cuda_products_free (QmCudaProducts *products)
     cudaEventDestroy (products->begin);
   if (products->end != NULL)
     cudaEventDestroy (products->end);
-  cublasLtDestroy (products->handle);
+  if (products->handle != NULL)
+    products->blas.destroy (products->handle);
   free (products);
 }
 
@@ -202,16 +228,18 @@ shape_of (const QmCudaProduct *product)
 }
 
 static cublasStatus_t
-set (cublasLtMatmulDesc_t description,
+set (const Entry *entry,
      cublasLtMatmulDescAttributes_t attribute,
      const void *value,
      size_t size)
 {
-  return cublasLtMatmulDescSetAttribute (description, attribute, value, size);
+  return entry->blas->description_set (entry->description, attribute, value,
+                                       size);
 }
 
 static cublasStatus_t
-make_layout (cublasLtMatrixLayout_t *layout,
+make_layout (const QmCudaBlas *blas,
+             cublasLtMatrixLayout_t *layout,
              int32_t type,
              int64_t rows,
              int64_t columns,
@@ -221,18 +249,17 @@ make_layout (cublasLtMatrixLayout_t *layout,
 {
   int32_t count = (int32_t) batch;
   cublasStatus_t code =
-      cublasLtMatrixLayoutCreate (layout, data_type (type), (uint64_t) rows,
-                                  (uint64_t) columns, step);
+      blas->layout_create (layout, data_type (type), (uint64_t) rows,
+                           (uint64_t) columns, step);
 
   if (code != CUBLAS_STATUS_SUCCESS || batch == 1)
     return code;
-  code = cublasLtMatrixLayoutSetAttribute (*layout,
-                                           CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
-                                           &count, sizeof count);
+  code = blas->layout_set (*layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
+                           sizeof count);
   if (code == CUBLAS_STATUS_SUCCESS)
-    code = cublasLtMatrixLayoutSetAttribute (
-        *layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
-        sizeof stride);
+    code =
+        blas->layout_set (*layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                          &stride, sizeof stride);
   return code;
 }
 
@@ -244,17 +271,17 @@ make_layouts (Entry *entry)
   cublasStatus_t code;
 
   /* Row by row in memory is column by column of the transpose. */
-  code = make_layout (&entry->a, s->type, ta ? s->k : s->m, ta ? s->m : s->k,
-                      s->step_a, s->batch, s->stride_a);
+  code = make_layout (entry->blas, &entry->a, s->type, ta ? s->k : s->m,
+                      ta ? s->m : s->k, s->step_a, s->batch, s->stride_a);
   if (code == CUBLAS_STATUS_SUCCESS)
-    code = make_layout (&entry->b, s->type, tb ? s->n : s->k, tb ? s->k : s->n,
-                        s->step_b, s->batch, s->stride_b);
+    code = make_layout (entry->blas, &entry->b, s->type, tb ? s->n : s->k,
+                        tb ? s->k : s->n, s->step_b, s->batch, s->stride_b);
   if (code == CUBLAS_STATUS_SUCCESS)
-    code = make_layout (&entry->c, s->type_d, s->m, s->n, s->step_c, s->batch,
-                        s->stride_c);
+    code = make_layout (entry->blas, &entry->c, s->type_d, s->m, s->n,
+                        s->step_c, s->batch, s->stride_c);
   if (code == CUBLAS_STATUS_SUCCESS)
-    code = make_layout (&entry->d, s->type_d, s->m, s->n, s->step_d, s->batch,
-                        s->stride_d);
+    code = make_layout (entry->blas, &entry->d, s->type_d, s->m, s->n,
+                        s->step_d, s->batch, s->stride_d);
   return code;
 }
 
@@ -271,12 +298,12 @@ set_epilogue (Entry *entry)
   };
   const Shape *shape = &entry->shape;
   cublasLtEpilogue_t epilogue = epilogues[shape->epilogue];
-  cublasStatus_t code = set (entry->description, CUBLASLT_MATMUL_DESC_EPILOGUE,
-                             &epilogue, sizeof epilogue);
+  cublasStatus_t code =
+      set (entry, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
 
   if (code == CUBLAS_STATUS_SUCCESS && shape->step_pre > 0)
-    code = set (entry->description, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
-                &shape->step_pre, sizeof shape->step_pre);
+    code = set (entry, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &shape->step_pre,
+                sizeof shape->step_pre);
   return code;
 }
 
@@ -288,13 +315,13 @@ describe (Entry *entry)
       shape->tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
   cublasOperation_t a = shape->transposed_a ? CUBLAS_OP_T : CUBLAS_OP_N;
   cublasOperation_t b = shape->transposed_b ? CUBLAS_OP_T : CUBLAS_OP_N;
-  cublasStatus_t code =
-      cublasLtMatmulDescCreate (&entry->description, compute, CUDA_R_32F);
+  cublasStatus_t code = entry->blas->description_create (&entry->description,
+                                                         compute, CUDA_R_32F);
 
   if (code == CUBLAS_STATUS_SUCCESS)
-    code = set (entry->description, CUBLASLT_MATMUL_DESC_TRANSA, &a, sizeof a);
+    code = set (entry, CUBLASLT_MATMUL_DESC_TRANSA, &a, sizeof a);
   if (code == CUBLAS_STATUS_SUCCESS)
-    code = set (entry->description, CUBLASLT_MATMUL_DESC_TRANSB, &b, sizeof b);
+    code = set (entry, CUBLASLT_MATMUL_DESC_TRANSB, &b, sizeof b);
   if (code == CUBLAS_STATUS_SUCCESS)
     code = set_epilogue (entry);
   return code == CUBLAS_STATUS_SUCCESS ? make_layouts (entry) : code;
@@ -306,16 +333,18 @@ set_pointers (Entry *entry, const QmCudaProduct *product)
   cublasStatus_t code = CUBLAS_STATUS_SUCCESS;
 
   if (product->bias != NULL)
-    code = set (entry->description, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
-                &product->bias, sizeof product->bias);
+    code = set (entry, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &product->bias,
+                sizeof product->bias);
   if (code == CUBLAS_STATUS_SUCCESS && product->pre != NULL)
-    code = set (entry->description, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER,
-                &product->pre, sizeof product->pre);
+    code = set (entry, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &product->pre,
+                sizeof product->pre);
   return code;
 }
 
 static cublasStatus_t
-prefer (cublasLtMatmulPreference_t preference, const Shape *shape)
+prefer (const QmCudaBlas *blas,
+        cublasLtMatmulPreference_t preference,
+        const Shape *shape)
 {
   const struct
   {
@@ -335,16 +364,15 @@ prefer (cublasLtMatmulPreference_t preference, const Shape *shape)
       CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE },
   };
   size_t workspace = (size_t) shape->workspace;
-  cublasStatus_t code = cublasLtMatmulPreferenceSetAttribute (
-      preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
-      sizeof workspace);
+  cublasStatus_t code =
+      blas->preference_set (preference,
+                            CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                            &workspace, sizeof workspace);
 
   for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
     if (code == CUBLAS_STATUS_SUCCESS)
-      code =
-          cublasLtMatmulPreferenceSetAttribute (preference, values[i].attribute,
-                                                &values[i].value,
-                                                sizeof values[i].value);
+      code = blas->preference_set (preference, values[i].attribute,
+                                   &values[i].value, sizeof values[i].value);
   return code;
 }
 
@@ -354,18 +382,19 @@ propose (QmCudaProducts *products,
          Entry *entry,
          cublasLtMatmulHeuristicResult_t *candidates)
 {
+  const QmCudaBlas *blas = &products->blas;
   cublasLtMatmulPreference_t preference = NULL;
   int n = 0;
 
-  if (cublasLtMatmulPreferenceCreate (&preference) != CUBLAS_STATUS_SUCCESS)
+  if (blas->preference_create (&preference) != CUBLAS_STATUS_SUCCESS)
     return 0;
-  if (prefer (preference, &entry->shape) != CUBLAS_STATUS_SUCCESS
-      || cublasLtMatmulAlgoGetHeuristic (products->handle, entry->description,
-                                         entry->a, entry->b, entry->c, entry->d,
-                                         preference, CANDIDATES, candidates, &n)
+  if (prefer (blas, preference, &entry->shape) != CUBLAS_STATUS_SUCCESS
+      || blas->propose (products->handle, entry->description, entry->a,
+                        entry->b, entry->c, entry->d, preference, CANDIDATES,
+                        candidates, &n)
              != CUBLAS_STATUS_SUCCESS)
     n = 0;
-  cublasLtMatmulPreferenceDestroy (preference);
+  blas->preference_destroy (preference);
   return n;
 }
 
@@ -379,11 +408,12 @@ multiply (QmCudaProducts *products,
   float beta = product->c.data != NULL ? 1 : 0;
   const void *c = product->c.data != NULL ? product->c.data : product->d.data;
 
-  return cublasLtMatmul (products->handle, entry->description, &product->alpha,
-                         product->b.data, entry->a, product->a.data, entry->b,
-                         &beta, c, entry->c, product->d.data, entry->d,
-                         algorithm, product->workspace,
-                         product->workspace_bytes, stream);
+  return products->blas.multiply (products->handle, entry->description,
+                                  &product->alpha, product->b.data, entry->a,
+                                  product->a.data, entry->b, &beta, c, entry->c,
+                                  product->d.data, entry->d, algorithm,
+                                  product->workspace, product->workspace_bytes,
+                                  stream);
 }
 
 /* Milliseconds of a product, the mean of some; negative where it fails. */
@@ -518,6 +548,7 @@ new_entry (QmCudaProducts *products)
       products->capacity = capacity;
     }
   memset (&products->entries[products->n], 0, sizeof (Entry));
+  products->entries[products->n].blas = &products->blas;
   return &products->entries[products->n++];
 }
 
@@ -549,9 +580,9 @@ take_over (QmCudaProducts *products, Entry *entry)
       cublasLtMatmulHeuristicResult_t result;
 
       if (!holds_for (known, &entry->shape)
-          || cublasLtMatmulAlgoCheck (products->handle, entry->description,
-                                      entry->a, entry->b, entry->c, entry->d,
-                                      &known->algorithm, &result)
+          || products->blas.check (products->handle, entry->description,
+                                   entry->a, entry->b, entry->c, entry->d,
+                                   &known->algorithm, &result)
                  != CUBLAS_STATUS_SUCCESS
           || result.workspaceSize > (size_t) entry->shape.workspace)
         continue;
@@ -646,7 +677,8 @@ qm_cuda_product_time (QmCudaProducts *products,
 {
   Entry *entry;
 
-  if (find_entry (products, stream, product, &entry, NULL) != QM_OK)
+  if (products->handle == NULL
+      || find_entry (products, stream, product, &entry, NULL) != QM_OK)
     return -1;
   return entry->supported ? entry->milliseconds : -1;
 }
@@ -658,9 +690,13 @@ qm_cuda_product (QmCudaProducts *products,
                  QmError *error)
 {
   Entry *entry;
-  QmStatus status = find_entry (products, stream, product, &entry, error);
+  QmStatus status;
   cublasStatus_t code;
 
+  if (products->handle == NULL)
+    return qm_cuda_portable_product (products->processors, stream, product,
+                                     error);
+  status = find_entry (products, stream, product, &entry, error);
   if (status != QM_OK)
     return status;
   if (!entry->supported)

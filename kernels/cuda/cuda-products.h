@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Products of matrices through cuBLASLt; only for kernels/cuda/. */
+/* Products of matrices through cuBLASLt, and by a plain kernel of our own where
+ * there is none; only for kernels/cuda/. */
 
 #ifndef QM_KERNELS_CUDA_CUDA_PRODUCTS_H
 #define QM_KERNELS_CUDA_CUDA_PRODUCTS_H
@@ -42,6 +43,7 @@ extern "C"
     float alpha;
     bool tf32;
     bool deterministic; /* computed in the way that cuBLASLt proposes first */
+    bool any_order;     /* of what is added: last bits may differ each time */
     QmCudaEpilogue epilogue;
     void *bias; /* of the type of d, as `pre` is */
     void *pre;
@@ -50,14 +52,20 @@ extern "C"
     size_t workspace_bytes;
   } QmCudaProduct;
 
-  QmStatus qm_cuda_products_new (QmCudaProducts **products, QmError *error);
+  /* For a GPU of so many multiprocessors. */
+  QmStatus qm_cuda_products_new (int processors,
+                                 QmCudaProducts **products,
+                                 QmError *error);
   void qm_cuda_products_free (QmCudaProducts *products);
+
+  /* Whether cuBLASLt was found. */
+  bool qm_cuda_products_have_library (const QmCudaProducts *products);
 
   /* Queues a product.  How it is computed is chosen when a shape is seen for
    * the first time, by timing what cuBLASLt proposes, unless the stream is
    * being captured or the product has to be deterministic; that first call may
    * wait and allocate.
-   * QM_STATUS_UNSUPPORTED where cuBLASLt has no kernel for it. */
+   * QM_STATUS_UNSUPPORTED where there is no kernel for it. */
   QmStatus qm_cuda_product (QmCudaProducts *products,
                             cudaStream_t stream,
                             const QmCudaProduct *product,

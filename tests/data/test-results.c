@@ -119,6 +119,38 @@ check_fields (void)
   qm_results_free (results);
 }
 
+/* What was measured without the library of products is another result, what was
+ * measured with any version of it, or is of before that was told, is not. */
+static void
+check_products (void)
+{
+  static const char plain[] = "{" MEASURED AT ("06:40:00") "\"micro_batch\":8}";
+  static const char *const products[] = { "", "cuBLASLt 13.1.0", "own" };
+  const char *place = strstr (plain, "\"architecture\"");
+  char text[8192] = "";
+  size_t n, whole;
+  const QmResult *list;
+  QmResults *results;
+  QmError error;
+
+  check_case ("products");
+  for (size_t i = 0; i < 3; i++)
+    snprintf (text + strlen (text), sizeof text - strlen (text),
+              "%.*s\"products\":\"%s\",%s\n", (int) (place - plain), plain,
+              products[i], place);
+  results = parse (text, strlen (text), &whole, &error);
+  CHECK (results != NULL);
+  if (results == NULL)
+    return;
+  list = qm_results_list (results, &n);
+  CHECK_INT ((int64_t) n, 2);
+  CHECK_STRING (list[0].version, "0.1.0");
+  CHECK_STRING (list[n - 1].version, "0.1.0, without cuBLASLt");
+  CHECK (n == 2 && strcmp (list[0].key, list[1].key) != 0);
+  CHECK (n == 2 && qm_result_compare (&list[0], &list[1]) != 0);
+  qm_results_free (results);
+}
+
 static void
 check_refusals (void)
 {
@@ -430,6 +462,7 @@ main (void)
 {
   scratch_begin ();
   check_fields ();
+  check_products ();
   check_refusals ();
   check_newest ();
   check_cut ();

@@ -22,12 +22,13 @@ must (QmStatus status, const QmError *error)
 }
 
 bool
-compare_open (Compare *compare)
+compare_open (Compare *compare, int architecture)
 {
   QmError error = { 0 };
 
   *compare = (Compare){ .seed = 20250611, .neighbours = 1 };
-  if (qm_device_open ("cuda:0", &compare->gpu, &error) != QM_OK)
+  if (qm_device_open_as ("cuda:0", architecture, &compare->gpu, &error)
+      != QM_OK)
     {
       printf ("%s\n", error.message);
       return false;

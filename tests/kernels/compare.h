@@ -29,8 +29,9 @@ typedef struct Compare
   CompareBuffer buffers[COMPARE_BUFFERS];
 } Compare;
 
-/* False where there is no GPU; says so. */
-bool compare_open (Compare *compare);
+/* Takes the GPU as qm_device_open_as() does.  False where there is none; says
+ * so. */
+bool compare_open (Compare *compare, int architecture);
 void compare_close (Compare *compare);
 
 /* A whole number in [low, high], both included. */

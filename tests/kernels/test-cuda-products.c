@@ -3,8 +3,9 @@
 /* The operators of the GPU that multiply, and those that move and add, against
  * those of the CPU.
  *
- *   test-cuda-products [--cases N] [--small] [--own]
+ *   test-cuda-products [--cases N] [--small] [--own] [--architecture N]
  *
+ * --architecture uses the kernels of older GPUs, as 80 for sm_80.
  * --small is for tools under which everything is slow; --own runs only the
  * products that are our own.  Leaves with 77 where there is no GPU. */
 
@@ -521,6 +522,7 @@ main (int argc, char **argv)
   size_t kinds = sizeof tests / sizeof tests[0];
   Test test = { .most = 300 };
   long cases = 40;
+  int architecture = 0;
 
   for (int i = 1; i < argc; i++)
     if (strcmp (argv[i], "--small") == 0)
@@ -529,7 +531,9 @@ main (int argc, char **argv)
       kinds = 2;
     else if (strcmp (argv[i], "--cases") == 0 && i + 1 < argc)
       cases = strtol (argv[++i], NULL, 10);
-  if (!compare_open (&test.compare))
+    else if (strcmp (argv[i], "--architecture") == 0 && i + 1 < argc)
+      architecture = (int) strtol (argv[++i], NULL, 10);
+  if (!compare_open (&test.compare, architecture))
     return CHECK_SKIPPED;
   test.architecture = qm_device_info (test.compare.gpu)->target.architecture;
   for (size_t t = 0; t < kinds; t++)

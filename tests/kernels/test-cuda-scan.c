@@ -179,7 +179,7 @@ main (int argc, char **argv)
       cases = atoi (argv[++i]);
     else
       return 2;
-  if (!compare_open (&test.compare))
+  if (!compare_open (&test.compare, 0))
     return CHECK_SKIPPED;
   for (size_t f = 0; f < sizeof families / sizeof *families; f++)
     {

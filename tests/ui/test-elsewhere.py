@@ -80,6 +80,10 @@ class ElsewhereTest(WindowTest):
         with open(os.path.join(folder, "run.sh"), encoding="utf-8") as file:
             self.assertIn("--model 'pythia-1b'", file.read())
         self.assertTrue(os.access(os.path.join(folder, "qm-bench"), os.X_OK))
+        self.assertIn("\n#SBATCH --mem=", job)
+        self.assertIn("\n#SBATCH --cpus-per-task=8\n", job)
+        with open(os.path.join(folder, "README"), encoding="utf-8") as file:
+            self.assertIn("with glibc 2.", file.read())
         self.root.find("label", contains="README says what to do")
 
     def test_by_keyboard(self):
@@ -112,6 +116,64 @@ class ElsewhereTest(WindowTest):
         shutil.copy(RESULTS, os.path.join(folder, "node8.jsonl"))
         driver.press_keys("alt+1")
         self.root.find("check box", contains="H200")
+
+
+class LibraryTest(WindowTest):
+    """A qm-bench that found cuBLASLt, on a machine with a GPU."""
+
+    def prepare(self):
+        self.library = os.path.join(self.home, "libcublasLt.so.13")
+        with open(self.library, "wb") as file:
+            file.truncate(123_000_000)
+        gpu = {"id": "cuda:0", "name": "NVIDIA Stand-in", "driver": "580.1",
+               "processors": 1, "memory_bytes": 1 << 34, "usable": True,
+               "architecture": 90, "capability": 90, "bus": "0000:01:00.0",
+               "driver_cuda": 13000, "runtime_cuda": 13000,
+               "products": self.products(), "peers": [],
+               "products_file": self.found(), "products_note": "a note"}
+        bench = os.path.join(self.home, "qm-bench")
+        with open(bench, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\necho '{json.dumps(gpu)}'\n")
+        os.chmod(bench, 0o755)
+        self.BENCH = bench
+
+    def products(self):
+        return "cuBLASLt 13.1.0"
+
+    def found(self):
+        return self.library
+
+    def open(self):
+        driver.press_keys("ctrl+shift+b")
+        window = self.root.find(None, "Benchmark Another Machine")
+        return window, window.find("check box", "Take cuBLASLt along")
+
+    def test_it_can_be_taken_along(self):
+        window, switch = self.open()
+        window.find("label", contains="matrices, 123.0")
+        driver.wait_for(lambda: switch.has(driver.Atspi.StateType.CHECKED),
+                        "the library to be taken")
+        self.assertTrue(switch.has(driver.Atspi.StateType.SENSITIVE))
+
+
+class OwnProductsTest(LibraryTest):
+    """One that did not."""
+
+    def products(self):
+        return "own"
+
+    def found(self):
+        return None
+
+    def test_it_can_be_taken_along(self):
+        window, switch = self.open()
+        window.find("label", contains="It is not on this computer.")
+        self.assertFalse(switch.has(driver.Atspi.StateType.SENSITIVE))
+        self.assertFalse(switch.has(driver.Atspi.StateType.CHECKED))
+
+    def test_this_machine_says_so(self):
+        driver.press_keys("alt+3")
+        self.root.find("label", contains="There is no cuBLASLt 13 here")
 
 
 if __name__ == "__main__":

@@ -4,13 +4,20 @@
 
 #include "ui/machine/qm-elsewhere-window.h"
 
+#include "ui/machine/qm-bench-process.h"
 #include "ui/machine/qm-elsewhere.h"
 #include "ui/qm-field-row.h"
 
 #include <glib/gi18n-lib.h>
+#include <glib/gstdio.h>
 
 #define FOLDER_NAME "quartermaster-benchmark"
 #define MOST_HOURS  8760
+
+/* Milliseconds between two looks at how far the writing is, and how many such
+ * looks later that is shown. */
+#define LOOK        100
+#define FIRST_LOOKS 8
 
 static const char *const methods[] = { "all", "free-lunch", "naive" };
 
@@ -19,9 +26,13 @@ struct _QmElsewhereWindow
   AdwWindow parent_instance;
 
   GtkSpinner *spinner;
+  GtkProgressBar *progress;
   GtkLabel *problem;
   AdwPreferencesGroup *where;
   GtkSwitch *slurm_switch;
+  AdwActionRow *library_row;
+  GtkSwitch *library_switch;
+  GtkLabel *size;
   AdwPreferencesGroup *slurm;
   AdwPreferencesGroup *what;
   AdwComboRow *methods_row;
@@ -34,8 +45,11 @@ struct _QmElsewhereWindow
 
   const QmCatalog *catalog;
   GtkFileChooserNative *chooser;
-  GCancellable *cancellable; /* of the writing under way */
-  char *path;                /* that is being written */
+  char *library;        /* the file of cuBLASLt of this computer, or NULL */
+  GCancellable *asking; /* of the question where that is */
+  GTask *task;          /* of the writing under way, or NULL */
+  guint looks;          /* at it, so far */
+  guint timer;
 };
 
 enum
@@ -47,6 +61,22 @@ enum
 G_DEFINE_FINAL_TYPE (QmElsewhereWindow, qm_elsewhere_window, ADW_TYPE_WINDOW)
 
 static guint signals[N_SIGNALS];
+
+/* What the thread that writes has. */
+typedef struct
+{
+  QmElsewhere *asked;
+  char *path;
+  int permille; /* that is written; of both threads */
+} Writing;
+
+static void
+writing_free (Writing *writing)
+{
+  qm_elsewhere_free (writing->asked);
+  g_free (writing->path);
+  g_free (writing);
+}
 
 static void
 show_problem (QmElsewhereWindow *self, const char *text)
@@ -120,6 +150,8 @@ read_form (QmElsewhereWindow *self)
   gboolean good = read_limit (self, &asked->time_limit_s);
 
   asked->slurm = is_slurm (self);
+  if (gtk_switch_get_active (self->library_switch))
+    asked->library = g_strdup (self->library);
   asked->models = ticked_models (self);
   asked->methods =
       g_strdup (methods[adw_combo_row_get_selected (self->methods_row)]);
@@ -133,16 +165,125 @@ read_form (QmElsewhereWindow *self)
 }
 
 static void
+show_size (QmElsewhereWindow *self)
+{
+  g_autoptr (QmElsewhere) asked = qm_elsewhere_new ();
+  g_autofree char *text = NULL;
+  guint64 bytes;
+
+  if (gtk_switch_get_active (self->library_switch))
+    asked->library = g_strdup (self->library);
+  bytes = qm_elsewhere_measure (asked);
+  text = bytes > 0 ? g_format_size (bytes) : g_strdup ("");
+  gtk_label_set_text (self->size, text);
+}
+
+static void
 refresh (QmElsewhereWindow *self)
 {
   g_autoptr (QmElsewhere) asked = read_form (self);
 
+  show_size (self);
+
   gtk_widget_set_visible (GTK_WIDGET (self->slurm), is_slurm (self));
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "elsewhere.write",
-                                 asked != NULL && self->cancellable == NULL);
+                                 asked != NULL && self->task == NULL);
+}
+
+/* --- The library of products ---------------------------------------------- */
+
+static const char *
+text_of (const json_t *object, const char *name)
+{
+  return json_string_value (json_object_get (object, name));
+}
+
+/* What qm-bench says of its GPUs, or of why there is none. */
+static void
+read_answer (QmElsewhereWindow *self, const json_t *device, const char **cause)
+{
+  const json_t *none = json_object_get (device, "no_gpu");
+  const char *file = text_of (none != NULL ? none : device, "products_file");
+
+  if (none != NULL)
+    *cause = text_of (none, "cause");
+  if (self->library == NULL && file != NULL)
+    self->library = g_strdup (file);
+}
+
+static void
+show_library (QmElsewhereWindow *self, const char *cause)
+{
+  g_autofree char *text = NULL;
+  GStatBuf facts;
+
+  if (self->library != NULL && g_stat (self->library, &facts) != 0)
+    g_clear_pointer (&self->library, g_free);
+  if (self->library != NULL)
+    {
+      g_autofree char *size = g_format_size ((guint64) facts.st_size);
+
+      /* Translators: a size, as "542 MB". */
+      text = g_strdup_printf (
+          _ ("NVIDIA’s library for products of matrices, %s. Without it, a "
+             "machine that has neither CUDA 13 nor PyTorch for it measures "
+             "with ours, which take longer."),
+          size);
+    }
+  else if (g_strcmp0 (cause, "no-cuda") == 0)
+    text = g_strdup (_ ("This qm-bench was built without CUDA: the folder "
+                        "measures processors alone."));
+  else
+    text = g_strdup (_ ("It is not on this computer. A machine that has "
+                        "neither CUDA 13 nor PyTorch for it measures with "
+                        "products of ours, which take longer."));
+  adw_action_row_set_subtitle (self->library_row, text);
+  gtk_widget_set_sensitive (GTK_WIDGET (self->library_row),
+                            self->library != NULL);
+  /* Said of the switch itself, too: who listens is not told of the row. */
+  gtk_widget_set_sensitive (GTK_WIDGET (self->library_switch),
+                            self->library != NULL);
+  gtk_switch_set_active (self->library_switch, self->library != NULL);
+  refresh (self);
+}
+
+static void
+answered_cb (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (QmElsewhereWindow) self = data;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) answers = qm_bench_query_finish (result, NULL, &error);
+  const char *cause = NULL;
+
+  g_clear_object (&self->asking);
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return;
+  for (guint i = 0; answers != NULL && i < answers->len; i++)
+    read_answer (self, g_ptr_array_index (answers, i), &cause);
+  show_library (self, cause);
+}
+
+/* Where cuBLASLt is on this computer, qm-bench knows. */
+static void
+ask_for_library (QmElsewhereWindow *self)
+{
+  static const char *const arguments[] = { "devices", "--json", NULL };
+
+  self->asking = g_cancellable_new ();
+  qm_bench_query_async (arguments, 0, self->asking, answered_cb,
+                        g_object_ref (self));
 }
 
 /* --- Writing -------------------------------------------------------------- */
+
+static void
+progress_cb (guint64 done, guint64 of, gpointer data)
+{
+  Writing *writing = data;
+
+  if (of > 0)
+    g_atomic_int_set (&writing->permille, (int) MIN (1000, done * 1000 / of));
+}
 
 static void
 write_in_thread (GTask *task,
@@ -150,10 +291,11 @@ write_in_thread (GTask *task,
                  gpointer data,
                  GCancellable *cancellable)
 {
-  const char *path = g_object_get_data (G_OBJECT (task), "path");
+  Writing *writing = data;
   GError *error = NULL;
 
-  if (qm_elsewhere_write (data, path, cancellable, &error))
+  if (qm_elsewhere_write (writing->asked, writing->path, progress_cb, writing,
+                          cancellable, &error))
     g_task_return_boolean (task, TRUE);
   else
     g_task_return_error (task, error);
@@ -163,13 +305,16 @@ static void
 written_cb (GObject *object, GAsyncResult *result, gpointer data)
 {
   QmElsewhereWindow *self = QM_ELSEWHERE_WINDOW (object);
+  Writing *writing = g_task_get_task_data (G_TASK (result));
   g_autoptr (GError) error = NULL;
 
-  g_clear_object (&self->cancellable);
+  g_clear_object (&self->task);
+  g_clear_handle_id (&self->timer, g_source_remove);
+  gtk_widget_set_visible (GTK_WIDGET (self->progress), FALSE);
   gtk_spinner_stop (self->spinner);
   if (g_task_propagate_boolean (G_TASK (result), &error))
     {
-      g_signal_emit (self, signals[WRITTEN], 0, self->path);
+      g_signal_emit (self, signals[WRITTEN], 0, writing->path);
       gtk_window_close (GTK_WINDOW (self));
       return;
     }
@@ -194,29 +339,43 @@ free_path (const char *folder)
   return path;
 }
 
+static gboolean
+look_cb (gpointer data)
+{
+  QmElsewhereWindow *self = data;
+  Writing *writing = g_task_get_task_data (self->task);
+
+  gtk_progress_bar_set_fraction (self->progress,
+                                 g_atomic_int_get (&writing->permille) / 1e3);
+  if (++self->looks >= FIRST_LOOKS)
+    gtk_widget_set_visible (GTK_WIDGET (self->progress), TRUE);
+  return G_SOURCE_CONTINUE;
+}
+
 static void
 write_to (QmElsewhereWindow *self, const char *folder)
 {
   QmElsewhere *asked = read_form (self);
-  g_autoptr (GTask) task = NULL;
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  Writing *writing;
 
-  if (asked == NULL || self->cancellable != NULL)
+  if (asked == NULL || self->task != NULL)
     {
       qm_elsewhere_free (asked);
       return;
     }
   show_problem (self, NULL);
-  g_free (self->path);
-  self->path = free_path (folder);
-  self->cancellable = g_cancellable_new ();
   gtk_spinner_start (self->spinner);
+  writing = g_new0 (Writing, 1);
+  writing->asked = asked;
+  writing->path = free_path (folder);
+  self->task = g_task_new (self, cancellable, written_cb, NULL);
+  g_task_set_source_tag (self->task, write_to);
+  g_task_set_task_data (self->task, writing, (GDestroyNotify) writing_free);
   refresh (self);
-  task = g_task_new (self, self->cancellable, written_cb, NULL);
-  g_task_set_source_tag (task, write_to);
-  g_task_set_task_data (task, asked, (GDestroyNotify) qm_elsewhere_free);
-  g_object_set_data_full (G_OBJECT (task), "path", g_strdup (self->path),
-                          g_free);
-  g_task_run_in_thread (task, write_in_thread);
+  self->looks = 0;
+  self->timer = g_timeout_add (LOOK, look_cb, self);
+  g_task_run_in_thread (self->task, write_in_thread);
 }
 
 static void
@@ -290,6 +449,7 @@ qm_elsewhere_window_new (GtkWindow *parent,
   for (size_t i = 0; i < n; i++)
     add_model (self, &models[i], g_strv_contains (chosen, models[i].id));
   refresh (self);
+  ask_for_library (self);
   return GTK_WIDGET (self);
 }
 
@@ -320,8 +480,11 @@ qm_elsewhere_window_dispose (GObject *object)
 {
   QmElsewhereWindow *self = QM_ELSEWHERE_WINDOW (object);
 
-  if (self->cancellable != NULL)
-    g_cancellable_cancel (self->cancellable);
+  g_clear_handle_id (&self->timer, g_source_remove);
+  if (self->asking != NULL)
+    g_cancellable_cancel (self->asking);
+  if (self->task != NULL)
+    g_cancellable_cancel (g_task_get_cancellable (self->task));
   g_clear_object (&self->chooser);
   G_OBJECT_CLASS (qm_elsewhere_window_parent_class)->dispose (object);
 }
@@ -331,9 +494,9 @@ qm_elsewhere_window_finalize (GObject *object)
 {
   QmElsewhereWindow *self = QM_ELSEWHERE_WINDOW (object);
 
-  g_clear_object (&self->cancellable);
+  g_clear_object (&self->task);
   g_ptr_array_unref (self->checks);
-  g_free (self->path);
+  g_free (self->library);
   G_OBJECT_CLASS (qm_elsewhere_window_parent_class)->finalize (object);
 }
 
@@ -357,6 +520,10 @@ qm_elsewhere_window_class_init (QmElsewhereWindowClass *klass)
 #define BIND(name) \
   gtk_widget_class_bind_template_child (widget_class, QmElsewhereWindow, name)
   BIND (spinner);
+  BIND (progress);
+  BIND (library_row);
+  BIND (library_switch);
+  BIND (size);
   BIND (problem);
   BIND (where);
   BIND (slurm_switch);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#define _GNU_SOURCE /* dladdr() */
-
 #include "config.h"
 
 #include "ui/machine/qm-elsewhere.h"
@@ -11,14 +9,10 @@
 #include "ui/machine/qm-bench-process.h"
 #include "ui/models/qm-model-folder.h"
 
-#include <dlfcn.h>
 #include <glib/gi18n-lib.h>
 #include <glib/gstdio.h>
 #include <limits.h>
 #include <string.h>
-
-/* Seconds that a job needs to begin and to end in order. */
-#define SLACK 120
 
 QmElsewhere *
 qm_elsewhere_new (void)
@@ -34,6 +28,7 @@ qm_elsewhere_free (QmElsewhere *self)
   g_strfreev (self->models);
   g_free (self->methods);
   g_free (self->device);
+  g_free (self->library);
   g_free (self->partition);
   g_free (self->account);
   g_free (self->gpus);
@@ -80,140 +75,6 @@ check (const QmElsewhere *self, GError **error)
   return TRUE;
 }
 
-static void
-append_option (GString *text, const char *name, const char *value)
-{
-  g_autofree char *quoted = g_shell_quote (value);
-
-  g_string_append_printf (text, " \\\n  %s %s", name, quoted);
-}
-
-char *
-qm_elsewhere_script (const QmElsewhere *self)
-{
-  g_autofree char *models = NULL;
-  GString *text;
-
-  g_return_val_if_fail (self != NULL && self->models != NULL, NULL);
-
-  models = g_strjoinv (",", self->models);
-  text = g_string_new (
-      "#!/bin/sh\n"
-      "# Measures how long models train on this machine.  Started again, it\n"
-      "# goes on where it was; what it finds is in the folder \"results\".\n"
-      "set -eu\n"
-      "\n"
-      "# Where this script is, whatever that is called.\n"
-      "here=$(CDPATH='' cd -- \"$(dirname -- \"$0\")\" && pwd -P && printf x)\n"
-      "here=${here%?x}\n"
-      "host=$(uname -n | sed 's/[.].*//; s/[^A-Za-z0-9_-]/-/g')\n"
-      "\n"
-      "export QUARTERMASTER_DATA_DIR=\"$here/data\"\n"
-      "export XDG_DATA_HOME=\"$here/state\"\n"
-      "export LD_LIBRARY_PATH=\"$here/lib"
-      "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\"\n"
-      "mkdir -p -- \"$here/results\" \"$here/state\"\n"
-      "\n"
-      "exec \"$here/qm-bench\" search \\\n"
-      "  --results \"$here/results/$host.jsonl\"");
-  append_option (text, "--model", models);
-  append_option (text, "--methods", self->methods ? self->methods : "all");
-  if (self->device != NULL)
-    append_option (text, "--device", self->device);
-  if (self->time_limit_s > 0)
-    {
-      g_autofree char *limit =
-          g_strdup_printf ("%" G_GINT64_FORMAT "s",
-                           self->slurm && self->time_limit_s > 2 * SLACK
-                               ? self->time_limit_s - SLACK
-                               : self->time_limit_s);
-
-      append_option (text, "--time-limit", limit);
-    }
-  g_string_append_c (text, '\n');
-  return g_string_free (text, FALSE);
-}
-
-static void
-append_directive (GString *text, const char *name, const char *value)
-{
-  if (value != NULL)
-    g_string_append_printf (text, "#SBATCH --%s=%s\n", name, value);
-}
-
-char *
-qm_elsewhere_job (const QmElsewhere *self)
-{
-  g_autofree char *limit = NULL;
-  GString *text;
-
-  g_return_val_if_fail (self != NULL, NULL);
-
-  text = g_string_new ("#!/bin/sh\n"
-                       "#SBATCH --job-name=quartermaster\n"
-                       "#SBATCH --nodes=1\n"
-                       "#SBATCH --ntasks=1\n"
-                       "#SBATCH --output=job-%j.log\n");
-  append_directive (text, "partition", self->partition);
-  append_directive (text, "account", self->account);
-  append_directive (text, "gpus-per-node", self->gpus);
-  if (self->time_limit_s > 0)
-    {
-      gint64 minutes = (self->time_limit_s + 59) / 60;
-
-      limit = g_strdup_printf ("%02d:%02d:00", (int) (minutes / 60),
-                               (int) (minutes % 60));
-      append_directive (text, "time", limit);
-    }
-  g_string_append (
-      text, "set -eu\n"
-            "\n"
-            "# Slurm runs a copy of this file from elsewhere: the others "
-            "are where it was\n"
-            "# submitted.\n"
-            "exec \"${SLURM_SUBMIT_DIR:?submit it with sbatch}/run.sh\"\n");
-  return g_string_free (text, FALSE);
-}
-
-/* (transfer full) */
-static char *
-make_readme (const QmElsewhere *self)
-{
-  g_autofree char *models = g_strjoinv (", ", self->models);
-  GString *text = g_string_new (
-      "A benchmark by Quartermaster, to be run on another machine\n"
-      "==========================================================\n\n");
-
-  g_string_append_printf (text, "It measures %s (methods: %s).\n\n", models,
-                          self->methods ? self->methods : "all");
-  g_string_append (text, "1. Copy this whole folder to the machine, with its "
-                         "files as they are.\n");
-  if (self->slurm)
-    g_string_append (text,
-                     "2. Go into the folder there and submit the job:\n\n"
-                     "       sbatch job.sbatch\n\n"
-                     "   Its log is job-NUMBER.log.  Look at the lines that "
-                     "begin with #SBATCH first:\n"
-                     "   what they do not say, your cluster decides.\n");
-  else
-    g_string_append (text, "2. Go into the folder there and start it:\n\n"
-                           "       ./run.sh\n\n");
-  g_string_append (
-      text,
-      "   Stopped, it goes on where it was when it is started again.\n"
-      "3. Copy results/HOST.jsonl back, HOST being the name of the machine, "
-      "and "
-      "drop it\n"
-      "   on Quartermaster's window, or choose Import Results in its menu.\n\n"
-      "The machine needs Linux on x86-64 with a C library no older than this "
-      "one's, and\n"
-      "for its GPUs the driver of NVIDIA.  Nothing is installed, and nothing "
-      "is "
-      "written\n"
-      "outside of this folder.\n");
-  return g_string_free (text, FALSE);
-}
-
 static gboolean
 write_file (const char *folder,
             const char *name,
@@ -228,19 +89,43 @@ write_file (const char *folder,
          && g_chmod (path, (mode_t) mode) == 0;
 }
 
+/* How far the writing is. */
+typedef struct
+{
+  QmElsewhereProgress tell;
+  gpointer data;
+  guint64 before, of;
+  GCancellable *cancellable;
+} Copying;
+
+static void
+copied_cb (goffset done, goffset of, gpointer data)
+{
+  Copying *copying = data;
+
+  if (copying->tell != NULL)
+    copying->tell (copying->before + (guint64) done, copying->of,
+                   copying->data);
+}
+
 static gboolean
 copy_file (const char *from,
            const char *folder,
            const char *name,
-           GCancellable *cancellable,
+           Copying *copying,
            GError **error)
 {
   g_autofree char *path = g_build_filename (folder, name, NULL);
   g_autoptr (GFile) source = g_file_new_for_path (from);
   g_autoptr (GFile) target = g_file_new_for_path (path);
+  GStatBuf facts;
 
-  return g_file_copy (source, target, G_FILE_COPY_NONE, cancellable, NULL, NULL,
-                      error);
+  if (!g_file_copy (source, target, G_FILE_COPY_NONE, copying->cancellable,
+                    copied_cb, copying, error))
+    return FALSE;
+  if (g_stat (path, &facts) == 0)
+    copying->before += (guint64) facts.st_size;
+  return TRUE;
 }
 
 static gboolean
@@ -253,35 +138,29 @@ make_folder (const char *path, GError **error)
   return FALSE;
 }
 
-/* The program, and what it is linked with that a bare node may not have: the
- * libraries that this program has loaded for the same functions. */
+/* The program, what it is linked with that a bare node may not have, and the
+ * library of products where it is to be taken along. */
 static gboolean
-copy_program (const char *folder, GCancellable *cancellable, GError **error)
+copy_program (const QmElsewhere *self,
+              const char *folder,
+              Copying *copying,
+              GError **error)
 {
-  static const char *const functions[] = { "json_loadb", "csv_init" };
   g_autofree char *program = qm_bench_find ();
-  g_autofree char *libraries = g_build_filename (folder, "lib", NULL);
+  g_autofree char *place = g_build_filename (folder, "lib", NULL);
+  g_autoptr (GPtrArray) libraries =
+      qm_elsewhere_libraries (self, program, error);
 
-  if (program == NULL)
-    {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND, "%s",
-                   _ ("there is no program qm-bench"));
-      return FALSE;
-    }
-  if (!copy_file (program, folder, "qm-bench", cancellable, error)
-      || !make_folder (libraries, error))
+  if (libraries == NULL
+      || !copy_file (program, folder, "qm-bench", copying, error)
+      || !make_folder (place, error))
     return FALSE;
-  for (guint i = 0; i < G_N_ELEMENTS (functions); i++)
+  for (guint i = 0; i < libraries->len; i++)
     {
-      void *function = dlsym (RTLD_DEFAULT, functions[i]);
-      g_autofree char *name = NULL;
-      Dl_info info;
+      const char *path = g_ptr_array_index (libraries, i);
+      g_autofree char *name = g_path_get_basename (path);
 
-      if (function == NULL || dladdr (function, &info) == 0)
-        continue; /* it is part of the program */
-      name = g_path_get_basename (info.dli_fname);
-      if (strstr (name, ".so") != NULL
-          && !copy_file (info.dli_fname, libraries, name, cancellable, error))
+      if (!copy_file (path, place, name, copying, error))
         return FALSE;
     }
   return TRUE;
@@ -306,7 +185,7 @@ find_model (const char *shipped, GPtrArray *own, const char *id)
 
 /* The user's own GPUs, where the program looks for them there. */
 static gboolean
-copy_own_gpus (const char *folder, GCancellable *cancellable, GError **error)
+copy_own_gpus (const char *folder, Copying *copying, GError **error)
 {
   g_autofree char *state = g_build_filename (folder, "state", NULL);
   g_autofree char *place = g_build_filename (state, "quartermaster", NULL);
@@ -318,13 +197,13 @@ copy_own_gpus (const char *folder, GCancellable *cancellable, GError **error)
   path = g_build_filename (user, "gpus.csv", NULL);
   return !g_file_test (path, G_FILE_TEST_IS_REGULAR)
          || (make_folder (state, error) && make_folder (place, error)
-             && copy_file (path, place, "gpus.csv", cancellable, error));
+             && copy_file (path, place, "gpus.csv", copying, error));
 }
 
 static gboolean
 copy_data (const QmElsewhere *self,
            const char *folder,
-           GCancellable *cancellable,
+           Copying *copying,
            GError **error)
 {
   static const char *const tables[] = { "gpus.csv", "machines.csv",
@@ -341,7 +220,7 @@ copy_data (const QmElsewhere *self,
     {
       g_autofree char *path = g_build_filename (shipped, tables[i], NULL);
 
-      if (!copy_file (path, data, tables[i], cancellable, error))
+      if (!copy_file (path, data, tables[i], copying, error))
         return FALSE;
     }
   for (guint i = 0; self->models[i] != NULL; i++)
@@ -349,24 +228,30 @@ copy_data (const QmElsewhere *self,
       g_autofree char *name = g_strconcat (self->models[i], ".json", NULL);
       g_autofree char *path = find_model (shipped, own, self->models[i]);
 
-      if (!copy_file (path, models, name, cancellable, error))
+      if (!copy_file (path, models, name, copying, error))
         return FALSE;
     }
-  return copy_own_gpus (folder, cancellable, error);
+  return copy_own_gpus (folder, copying, error);
 }
 
 static gboolean
 fill (const QmElsewhere *self,
       const char *folder,
-      GCancellable *cancellable,
+      Copying *copying,
       GError **error)
 {
-  g_autofree char *script = qm_elsewhere_script (self);
-  g_autofree char *readme = make_readme (self);
-  g_autofree char *job = self->slurm ? qm_elsewhere_job (self) : NULL;
+  g_autofree char *script = NULL;
+  g_autofree char *readme = NULL;
+  g_autofree char *job = NULL;
+  QmElsewhereNeeds needs;
 
-  return copy_program (folder, cancellable, error)
-         && copy_data (self, folder, cancellable, error)
+  if (!qm_elsewhere_find_needs (self, &needs, copying->cancellable, error))
+    return FALSE;
+  script = qm_elsewhere_script (self, &needs);
+  readme = qm_elsewhere_readme (self, &needs);
+  job = self->slurm ? qm_elsewhere_job (self, &needs) : NULL;
+  return copy_program (self, folder, copying, error)
+         && copy_data (self, folder, copying, error)
          && write_file (folder, "run.sh", script, 0755, error)
          && write_file (folder, "README", readme, 0644, error)
          && (job == NULL
@@ -396,9 +281,15 @@ remove_folder (const char *path)
 gboolean
 qm_elsewhere_write (const QmElsewhere *self,
                     const char *path,
+                    QmElsewhereProgress progress,
+                    gpointer data,
                     GCancellable *cancellable,
                     GError **error)
 {
+  Copying copying = { .tell = progress,
+                      .data = data,
+                      .of = qm_elsewhere_measure (self),
+                      .cancellable = cancellable };
   g_autofree char *part = NULL;
 
   g_return_val_if_fail (self != NULL && self->models != NULL, FALSE);
@@ -415,7 +306,7 @@ qm_elsewhere_write (const QmElsewhere *self,
   part = g_strconcat (path, ".part", NULL);
   if (!make_folder (part, error))
     return FALSE;
-  if (fill (self, part, cancellable, error) && g_rename (part, path) == 0)
+  if (fill (self, part, &copying, error) && g_rename (part, path) == 0)
     return TRUE;
   if (error != NULL && *error == NULL)
     g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), "%s: %s",

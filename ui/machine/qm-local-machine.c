@@ -79,6 +79,7 @@ read_device (const json_t *line)
     .name = text_of (line, "name"),
     .driver = text_of (line, "driver"),
     .trouble = text_of (line, "trouble"),
+    .products = text_of (line, "products"),
     .monitor = text_of (line, "monitor"),
     .memory_bytes = whole_of (line, "memory_bytes"),
     .free_bytes = whole_of (line, "free_bytes"),

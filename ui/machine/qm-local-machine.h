@@ -14,11 +14,12 @@ G_BEGIN_DECLS
  * are -1, or NaN. */
 typedef struct
 {
-  const char *id;      /* "cuda:0", "cpu" */
-  const char *name;    /* its maker's */
-  const char *driver;  /* the version; empty for a processor */
-  const char *trouble; /* why it cannot be trained on: a sentence */
-  const char *monitor; /* why clocks, power and links are not known */
+  const char *id;       /* "cuda:0", "cpu" */
+  const char *name;     /* its maker's */
+  const char *driver;   /* the version; empty for a processor */
+  const char *trouble;  /* why it cannot be trained on: a sentence */
+  const char *products; /* what multiplies on a GPU: "cuBLASLt 13.1.0", "own" */
+  const char *monitor;  /* why clocks, power and links are not known */
   gint64 memory_bytes;
   gint64 free_bytes;
   gboolean is_cpu;

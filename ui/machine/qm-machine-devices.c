@@ -49,9 +49,18 @@ describe_links (const QmMachineDevice *device)
   return g_string_free (text, FALSE);
 }
 
+static void
+add_line (GString *text, const char *line)
+{
+  if (text->len > 0)
+    g_string_append_c (text, '\n');
+  g_string_append (text, line);
+}
+
 static char *
 describe (const QmMachineDevice *device)
 {
+  gboolean own = g_strcmp0 (device->products, "own") == 0;
   GString *text = g_string_new (NULL);
 
   add_part (text, qm_machine_text_bytes (device->memory_bytes));
@@ -62,12 +71,13 @@ describe (const QmMachineDevice *device)
                                                device->processors),
                                      device->processors));
   add_part (text, describe_links (device));
+  if (!own)
+    add_part (text, g_strdup (device->products));
+  if (own && device->usable)
+    add_line (text, _ ("There is no cuBLASLt 13 here: products of matrices "
+                       "are our own, which take longer."));
   if (device->trouble != NULL && *device->trouble != '\0')
-    {
-      if (text->len > 0)
-        g_string_append_c (text, '\n');
-      g_string_append (text, device->trouble);
-    }
+    add_line (text, device->trouble);
   return g_string_free (text, FALSE);
 }
 
