@@ -95,7 +95,7 @@ qm_bench_say_products (const QmDeviceInfo *info)
     return;
   if (strcmp (info->products.name, "own") == 0)
     fprintf (stderr, "qm-bench: there is no cuBLASLt here: products of our own "
-                     "take longer (see 'qm-bench devices')\n");
+                     "take up to 2.5 times as long (see 'qm-bench devices')\n");
   else
     fprintf (stderr, "qm-bench: products by %s\n", info->products.name);
 }
