@@ -45,7 +45,7 @@ load_from_catalog (const QmBenchOptions *options,
       for (size_t i = 0; i < n; i++)
         snprintf (list + strlen (list), sizeof list - strlen (list), "%s%s",
                   i > 0 ? ", " : "", models[i].id);
-      return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
+      return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                            "there is no model '%.32s'; there are %s",
                            options->model, list);
     }
@@ -108,10 +108,10 @@ qm_bench_load_model (const QmBenchOptions *options,
 
   memset (model, 0, sizeof *model);
   if ((options->model == NULL) == (options->config == NULL))
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "exactly one of --model and --config has to be given");
   if (recipe && options->config != NULL && options->recipe == NULL)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--config needs a --recipe");
   if (options->model != NULL)
     status = load_from_catalog (options, model, error);
@@ -150,7 +150,7 @@ qm_bench_read_methods (const QmBenchOptions *options,
 
   if (qm_methods_parse (text, methods))
     return QM_OK;
-  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "--settings: '%.32s' is not naive, free-lunch, compile, "
                        "kernels, tf32 or some of the last three joined by +",
                        text);
@@ -198,7 +198,7 @@ qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error)
 
   if (!read_amount (text, units, sizeof units / sizeof units[0], 0x1p60, &value)
       || value < 1)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "'%.32s' is no size; 24GiB is one", text);
   *bytes = (uint64_t) value;
   return QM_OK;
@@ -212,7 +212,7 @@ qm_bench_read_time (const char *text, double *seconds, QmError *error)
 
   if (read_amount (text, units, sizeof units / sizeof units[0], 1e9, seconds))
     return QM_OK;
-  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "'%.32s' is no time; 25min is one", text);
 }
 
@@ -261,7 +261,7 @@ qm_bench_read_offload (const QmBenchOptions *options,
   *offload = QM_OFFLOAD_NONE;
   if (options->offload == NULL || qm_offload_parse (options->offload, offload))
     return QM_OK;
-  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "--offload is zero_1, zero_2, zero_3, fsdp_2, fsdp_3 or "
                        "none, not '%.32s'",
                        options->offload);
@@ -294,7 +294,7 @@ qm_bench_make_plan (const QmBenchOptions *options,
     return qm_plan_largest (&model->config, &model->recipe, &plan_options,
                             bytes, plan, error);
   if (!qm_bench_read_count ("--micro-batch", options->micro_batch, &size))
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--micro-batch is a number or auto");
   plan_options.micro_batch = size;
   return qm_plan_new (&model->config, &model->recipe, &plan_options, plan,
@@ -313,7 +313,7 @@ qm_bench_read_architecture (const QmBenchOptions *options,
     return QM_OK;
   if (!qm_number_parse (options->architecture, &number) || number < 10
       || number > 999 || number != (int) number)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--architecture is a number as 90, for compute "
                          "capability 9.0");
   *architecture = (int) number;

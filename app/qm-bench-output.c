@@ -3,10 +3,12 @@
 #include "app/qm-bench.h"
 
 #include "data/file.h"
+#include "data/text.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,13 +78,68 @@ qm_bench_format_settings (const QmPlan *plan, char *text, size_t size)
             offload ? qm_offload_name (options->offload) : "");
 }
 
+/* A line is not longer; two paths and some words fit. */
+#define MOST_LINE 2048
+
+static void
+put_line (FILE *out, const char *begin, const char *format, va_list arguments)
+{
+  char text[2 * PATH_MAX], safe[MOST_LINE];
+
+  vsnprintf (text, sizeof text, format, arguments);
+  qm_text_trim (text);
+  fprintf (out, "%s%s\n", begin, qm_text_escape (text, safe, sizeof safe));
+}
+
+void
+qm_bench_say (const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  put_line (stderr, "qm-bench: ", format, arguments);
+  va_end (arguments);
+}
+
+void
+qm_bench_print (const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  put_line (stdout, "", format, arguments);
+  va_end (arguments);
+}
+
+void
+qm_bench_put_json (const char *text)
+{
+  while (*text != '\0')
+    {
+      uint32_t code;
+      size_t length = qm_text_next (text, &code);
+
+      if (length > 0 || code < ' ')
+        fwrite (text, 1, length = length > 0 ? length : 1, stdout);
+      else if (code >= 0x10000)
+        printf ("\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
+                0xdc00 + ((code - 0x10000) & 0x3ff));
+      else
+        printf ("\\u%04x", code);
+      if (length == 0)
+        length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+      text += length;
+    }
+  putchar ('\n');
+}
+
 void
 qm_bench_print_json (json_t *object)
 {
   char *text = json_dumps (object, JSON_COMPACT | JSON_REAL_PRECISION (12));
 
   if (text != NULL)
-    puts (text);
+    qm_bench_put_json (text);
   free (text);
   json_decref (object);
   fflush (stdout);

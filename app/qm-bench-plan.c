@@ -75,7 +75,7 @@ find_goal (const QmBenchOptions *options, Goal *goal, QmError *error)
   if (status == QM_OK && goal->bytes == 0
       && (options->micro_batch == NULL
           || strcmp (options->micro_batch, "auto") == 0))
-    status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    status = qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                            "--memory, --gpu or --device has to say for how "
                            "much memory, or --micro-batch for what size");
   return status;
@@ -147,10 +147,10 @@ print_text (const QmBenchModel *model,
   char settings[96];
 
   qm_bench_format_settings (plan, settings, sizeof settings);
-  printf ("%s, %s, %s: micro-batch %lld, %lld passes in a step\n", model->name,
-          qm_precision_name (plan->recipe.precision), settings,
-          (long long) plan->options.micro_batch,
-          (long long) plan->accumulation);
+  qm_bench_print ("%s, %s, %s: micro-batch %lld, %lld passes in a step",
+                  model->name, qm_precision_name (plan->recipe.precision),
+                  settings, (long long) plan->options.micro_batch,
+                  (long long) plan->accumulation);
   qm_bench_print_memory (&plan->memory);
   if (goal->bytes == 0)
     return;

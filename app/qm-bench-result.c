@@ -322,8 +322,9 @@ qm_bench_print_result (const QmBenchRun *run)
   char settings[96];
 
   qm_bench_format_settings (plan, settings, sizeof settings);
-  printf ("%s, %s, %s on %s\n", run->model.name,
-          qm_precision_name (plan->recipe.precision), settings, run->info.name);
+  qm_bench_print ("%s, %s, %s on %s", run->model.name,
+                  qm_precision_name (plan->recipe.precision), settings,
+                  run->info.name);
   printf ("  micro-batch %lld, %lld passes and one update in a step\n",
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);

@@ -206,6 +206,44 @@ test_numbers (void)
   check_case ("");
 }
 
+/* What strangers wrote must not steer a terminal. */
+static void
+test_escapes (void)
+{
+  static const struct
+  {
+    const char *text, *safe;
+  } cases[] = {
+    { "", "" },
+    { "Größe 3 × 4 — 漢字 🙂", "Größe 3 × 4 — 漢字 🙂" },
+    { "\x1b[31m\r\n\t\x7f", "\\x1b[31m\\x0d\\x0a\\x09\\x7f" },
+    { "\xc2\x9b"
+      "2J",
+      "\\u009b2J" },
+    { "a\u202e"
+      "cod\u2066\u200f",
+      "a\\u202ecod\\u2066\\u200f" },
+    { "\u2028\ufeff\u00ad", "\\u2028\\ufeff\\u00ad" },
+    { "\xf3\xa0\x81\x81", "\\ue0041" },
+    { "\xff\xc3(\xed\xa0\x80", "\\xff\\xc3(\\xed\\xa0\\x80" },
+    { "\xe2\x82", "\\xe2\\x82" },
+  };
+  char safe[80], small[8];
+  QmError error;
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    CHECK_STRING (qm_text_escape (cases[i].text, safe, sizeof safe),
+                  cases[i].safe);
+  CHECK_STRING (qm_text_escape ("1234567", small, sizeof small), "1234567");
+  CHECK_STRING (qm_text_escape ("12345678", small, sizeof small), "1234…");
+  CHECK_STRING (qm_text_escape ("\x1b\x1b", small, sizeof small), "\\x1b…");
+  CHECK_STRING (qm_text_escape ("ää\x1b", small, sizeof small), "ää…");
+  CHECK_STRING (qm_text_escape ("12", small, 2), "");
+  qm_error_set (&error, QM_STATUS_IO, "\x1b]0;x", 0, 0, "%s", "\xc2\x9bx");
+  CHECK_STRING (error.file, "\\x1b]0;x");
+  CHECK_STRING (error.message, "\\u009bx");
+}
+
 static void
 test_messages (void)
 {
@@ -213,19 +251,18 @@ test_messages (void)
   QmError error;
   char name[400];
 
-  CHECK_STRING (qm_text_quote ("a\nb", quoted), "'a b'");
+  CHECK_STRING (qm_text_quote ("a\nb", quoted), "'a\\x0ab'");
   memset (name, 0xc3, sizeof name);
   for (size_t i = 1; i < sizeof name; i += 2)
     name[i] = (char) 0xa4;
   name[sizeof name - 2] = '\0';
-  CHECK (
-      qm_text_check (qm_text_quote (name, quoted), strlen (quoted), "", &error)
-      == QM_OK);
+  qm_text_quote (name, quoted);
+  CHECK (qm_text_check (quoted, strlen (quoted), "", &error) == QM_OK);
   CHECK_CONTAINS (quoted, "ä…'");
   CHECK_INT (qm_error_set (&error, QM_STATUS_IO, name, 3, 4, "x%s", name),
              QM_STATUS_IO);
-  CHECK_INT ((int64_t) strlen (error.file), 254);
-  CHECK_INT ((int64_t) strlen (error.message), 255);
+  CHECK_INT ((int64_t) strlen (error.file), 255);
+  CHECK_INT ((int64_t) strlen (error.message), 254);
   CHECK (qm_text_check (error.file, strlen (error.file), "", NULL) == QM_OK);
   CHECK (qm_text_check (error.message, strlen (error.message), "", NULL)
          == QM_OK);
@@ -247,6 +284,7 @@ main (void)
   test_dates ();
   test_date_arithmetic ();
   test_numbers ();
+  test_escapes ();
   test_messages ();
   return check_report ();
 }
