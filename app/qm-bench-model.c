@@ -25,6 +25,19 @@ qm_bench_load_catalog (QmCatalog **catalog, QmError *error)
                           catalog, error);
 }
 
+/* Says where what is trained is not what a file is named for.  The worker of a
+ * search reads it once more for every measurement. */
+static void
+say_other_head (const QmBenchOptions *options, const QmBenchModel *model)
+{
+  if (model->config.other_head[0] != '\0'
+      && strcmp (options->command, "worker") != 0)
+    qm_bench_say ("%s: architectures names %s; what is planned and trained "
+                  "here is %s",
+                  model->name, model->config.other_head,
+                  qm_family_architecture (model->config.family));
+}
+
 static QmStatus
 load_from_catalog (const QmBenchOptions *options,
                    QmBenchModel *model,
@@ -128,7 +141,9 @@ qm_bench_load_model (const QmBenchOptions *options,
         status = qm_model_apply_recipe (&model->config, &model->recipe,
                                         options->recipe, error);
     }
-  if (status != QM_OK)
+  if (status == QM_OK)
+    say_other_head (options, model);
+  else
     qm_bench_clear_model (model);
   return status;
 }
