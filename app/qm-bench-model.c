@@ -308,9 +308,12 @@ qm_bench_make_plan (const QmBenchOptions *options,
       || strcmp (options->micro_batch, "auto") == 0)
     return qm_plan_largest (&model->config, &model->recipe, &plan_options,
                             bytes, plan, error);
-  if (!qm_bench_read_count ("--micro-batch", options->micro_batch, &size))
+  if (!qm_bench_read_count ("--micro-batch", options->micro_batch, &size)
+      || size < 1 || size > model->recipe.batch_size)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                         "--micro-batch is a number or auto");
+                         "--micro-batch is auto or a number up to %lld, the "
+                         "samples of a step",
+                         (long long) model->recipe.batch_size);
   plan_options.micro_batch = size;
   return qm_plan_new (&model->config, &model->recipe, &plan_options, plan,
                       error);
@@ -379,6 +382,8 @@ qm_bench_open_device (const QmBenchOptions *options,
     status = qm_device_open_as (info.id, architecture, device, error);
   if (status == QM_STATUS_NOT_FOUND)
     status = error->status = QM_STATUS_DEVICE;
+  if (status == QM_STATUS_INVALID && architecture != 0)
+    status = error->status = QM_STATUS_USAGE;
   return status;
 }
 

@@ -245,28 +245,34 @@ qm_bench_print_memory (const QmMemory *memory)
               (double) rows[i].bytes / 0x1p30);
 }
 
-/* "f16[64,128]", with the strides where there are gaps. */
-static void
-print_tensor (const QmTensor *tensor)
+#define MAX_TENSOR 512
+
+/* "f16[64,128]", with the strides where there are gaps; "-" for none. */
+static const char *
+format_tensor (const QmTensor *tensor, char text[MAX_TENSOR])
 {
+  size_t used = 0;
+
   if (!qm_tensor_present (tensor))
-    {
-      printf (" -");
-      return;
-    }
-  printf (" %s[", qm_type_name (tensor->type));
+    return "-";
+  used +=
+      (size_t) snprintf (text, MAX_TENSOR, "%s[", qm_type_name (tensor->type));
   for (int32_t i = 0; i < tensor->rank; i++)
-    printf ("%s%lld", i > 0 ? "," : "", (long long) tensor->shape[i]);
-  printf ("]");
-  if (qm_tensor_is_dense (tensor))
-    return;
-  for (int32_t i = 0; i < tensor->rank; i++)
-    printf ("%c%lld", i > 0 ? ',' : '/', (long long) tensor->stride[i]);
+    used += (size_t) snprintf (text + used, MAX_TENSOR - used, "%s%lld",
+                               i > 0 ? "," : "", (long long) tensor->shape[i]);
+  used += (size_t) snprintf (text + used, MAX_TENSOR - used, "]");
+  for (int32_t i = 0; i < tensor->rank && !qm_tensor_is_dense (tensor); i++)
+    used +=
+        (size_t) snprintf (text + used, MAX_TENSOR - used, "%c%lld",
+                           i > 0 ? ',' : '/', (long long) tensor->stride[i]);
+  return text;
 }
 
 void
 qm_bench_print_operators (const QmPlan *plan)
 {
+  char text[MAX_TENSOR];
+
   for (size_t i = 0; i < plan->graph->n_nodes; i++)
     {
       const QmNode *node = &plan->graph->nodes[i];
@@ -275,12 +281,50 @@ qm_bench_print_operators (const QmPlan *plan)
       qm_graph_call (plan->graph, node, &call);
       printf ("%s:", qm_op_name (node->op));
       for (int j = 0; j < qm_op_inputs (node->op); j++)
-        print_tensor (&call.inputs[j]);
+        printf (" %s", format_tensor (&call.inputs[j], text));
       printf (" ->");
       for (int j = 0; j < qm_op_outputs (node->op); j++)
-        print_tensor (&call.outputs[j]);
+        printf (" %s", format_tensor (&call.outputs[j], text));
       printf ("\n");
     }
+}
+
+static json_t *
+json_tensors (const QmTensor *tensors, int n)
+{
+  json_t *array = json_array ();
+  char text[MAX_TENSOR];
+
+  for (int i = 0; i < n; i++)
+    json_array_append_new (array,
+                           qm_tensor_present (&tensors[i])
+                               ? json_string (format_tensor (&tensors[i], text))
+                               : json_null ());
+  return array;
+}
+
+json_t *
+qm_bench_json_operators (const QmPlan *plan)
+{
+  json_t *array = json_array ();
+
+  for (size_t i = 0; i < plan->graph->n_nodes; i++)
+    {
+      const QmNode *node = &plan->graph->nodes[i];
+      json_t *object = json_object ();
+      QmOpCall call;
+
+      qm_graph_call (plan->graph, node, &call);
+      json_object_set_new (object, "operator",
+                           json_string (qm_op_name (node->op)));
+      json_object_set_new (object, "inputs",
+                           json_tensors (call.inputs, qm_op_inputs (node->op)));
+      json_object_set_new (object, "outputs",
+                           json_tensors (call.outputs,
+                                         qm_op_outputs (node->op)));
+      json_array_append_new (array, object);
+    }
+  return array;
 }
 
 QmStatus

@@ -110,7 +110,8 @@ need_of_twice (const QmBenchModel *model, const QmPlan *plan)
 }
 
 static void
-print_json (const QmBenchModel *model,
+print_json (const QmBenchOptions *options,
+            const QmBenchModel *model,
             const Goal *goal,
             const QmPlan *plan,
             uint64_t twice)
@@ -135,6 +136,8 @@ print_json (const QmBenchModel *model,
   if (twice > 0)
     json_object_set_new (object, "twice_bytes",
                          json_integer ((json_int_t) twice));
+  if (options->operators)
+    json_object_set_new (object, "operators", qm_bench_json_operators (plan));
   qm_bench_print_json (object);
 }
 
@@ -189,10 +192,10 @@ qm_bench_plan (const QmBenchOptions *options)
       uint64_t twice = need_of_twice (&model, plan);
 
       if (options->json)
-        print_json (&model, &goal, plan, twice);
+        print_json (options, &model, &goal, plan, twice);
       else
         print_text (&model, &goal, plan, twice);
-      if (options->operators)
+      if (options->operators && !options->json)
         qm_bench_print_operators (plan);
     }
   qm_plan_free (plan);

@@ -216,6 +216,9 @@ void qm_bench_print_json (json_t *object);
 /* Prints each call of a pass with its tensors, one a line. */
 void qm_bench_print_operators (const QmPlan *plan);
 
+/* The same as an array. */
+json_t *qm_bench_json_operators (const QmPlan *plan);
+
 /* Prints the memory of a plan for people. */
 void qm_bench_print_memory (const QmMemory *memory);
 
