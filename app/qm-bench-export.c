@@ -165,12 +165,15 @@ read_options (Export *export, QmError *error)
 static QmStatus
 find_accumulation (Export *export, QmError *error)
 {
+  const char *result = export->options->result;
   QmExport *settings = &export->settings;
   int64_t samples = settings->micro_batch * settings->gpus;
   int64_t batch = export->model.recipe.batch_size;
 
   if (samples > batch)
-    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+    return qm_error_set (error,
+                         result != NULL ? QM_STATUS_INVALID : QM_STATUS_USAGE,
+                         result, 0, 0,
                          "a micro-batch of %lld on each of %lld GPUs is more "
                          "than the %lld samples of a step",
                          (long long) settings->micro_batch,

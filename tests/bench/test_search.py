@@ -615,25 +615,25 @@ class Search(unittest.TestCase):
         for wrong in ('vit-large,vit-large', 'vit-large,nothing',
                       'vit-large,,pythia-160m'):
             command[3] = wrong
-            self.assertEqual(self.run_command(command).returncode, 1)
+            self.assertEqual(self.run_command(command).returncode, 2)
 
     def test_refusals(self):
-        for message, more in (
-                ('--results', ('--results', '-')),
-                ('--methods', ('--methods', 'most')),
-                ('--again', ('--again', 'some')),
-                ('no time', ('--time-limit', 'soon')),
-                ('no size', ('--memory', '1 furlong')),
-                ('regular file', ('--results', '/dev/full')),
-                ('cannot be opened', ('--results',
-                                      self.path('absent/r.jsonl')))):
-            result = self.search(*more, status=1)
+        for status, message, more in (
+                (2, '--results', ('--results', '-')),
+                (2, '--methods', ('--methods', 'most')),
+                (2, '--again', ('--again', 'some')),
+                (2, 'no time', ('--time-limit', 'soon')),
+                (2, 'no size', ('--memory', '1 furlong')),
+                (1, 'regular file', ('--results', '/dev/full')),
+                (1, 'cannot be opened', ('--results',
+                                         self.path('absent/r.jsonl')))):
+            result = self.search(*more, status=status)
             self.assertIn(message, result.stderr)
             self.assertEqual(result.stdout, '')
         self.search('--device', 'tpu', status=4)
         result = self.run_command([BENCH, 'search', '--device', 'cpu',
                                    '--results', self.results])
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertIn('--model', result.stderr)
         self.assertIn('cannot be opened',
                       self.listed(self.path('absent'), status=1).stderr)
