@@ -17,7 +17,7 @@ import unittest
 
 from common import RECIPE, read_tensors, write_tensors
 
-BENCH, GOLDEN = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+BENCH, GOLDEN = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 
 
 def bench(*arguments):

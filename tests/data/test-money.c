@@ -127,7 +127,7 @@ test_dates (void)
 {
   static const char *const bad[] = { "",           "1969",       "24",
                                      "2024-1",     "2024-13",    "2024-00",
-                                     "2023-02-29", "1900-02-29", "2024-02-30",
+                                     "2023-02-29", "2100-02-29", "2024-02-30",
                                      "2024-2-03",  "2024-01-00", "2024-01-01T",
                                      "20240101",   " 2024",      "2024-",
                                      "2024-01-",   "-2024",      "10000" };
@@ -135,6 +135,8 @@ test_dates (void)
 
   CHECK (qm_date_parse ("2024-02-29", &date));
   CHECK_INT (date.year * 10000 + date.month * 100 + date.day, 20240229);
+  CHECK (qm_date_parse ("2000-02-29", &date));
+  CHECK (qm_date_parse ("2400-02-29", &date));
   CHECK (qm_date_parse ("2024-10", &date));
   CHECK_INT (date.month * 100 + date.day, 1000);
   CHECK (qm_date_parse ("2000", &date));
@@ -175,6 +177,10 @@ test_date_arithmetic (void)
   CHECK_INT (qm_date_days_between (date ("2025"), date ("2024")), -366);
   CHECK_INT (qm_date_days_between (date ("2000-01-01"), date ("2400-01-01")),
              146097);
+  CHECK_INT (qm_date_days_between (date ("2000-02-28"), date ("2000-03-01")),
+             2);
+  CHECK_INT (qm_date_days_between (date ("2100-02-28"), date ("2100-03-01")),
+             1);
   CHECK (today.year >= 2024 && today.month >= 1 && today.day >= 1);
 }
 
