@@ -214,11 +214,11 @@ say_result (const QmBenchRun *run, QmBenchEvents *events, QmError *error)
   QmStatus status = QM_OK;
 
   if (run->options->validate > 0 && !isfinite (run->result.loss))
-    status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                           "after %lld whole steps the loss is %s",
-                           (long long) run->options->validate,
-                           isnan (run->result.loss) ? "not a number"
-                                                    : "infinite");
+    status =
+        qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                      "after %lld whole steps the loss is %s",
+                      (long long) run->options->validate,
+                      isnan (run->result.loss) ? "not a number" : "infinite");
   if (events != NULL)
     {
       qm_bench_events_say (events, "result", qm_bench_json_result (run));

@@ -26,7 +26,7 @@ extern "C"
     QM_STATUS_DEVICE_FULL, /* a device is out of memory */
     QM_STATUS_DEVICE,      /* a device failed or was lost */
     QM_STATUS_INTERRUPTED, /* the user asked to stop */
-    QM_STATUS_USAGE        /* what was asked for is no question: an option */
+    QM_STATUS_USAGE        /* a program was called with wrong options */
   } QmStatus;
 
   /* Where and why something failed.  Owned by the caller, usually on the stack;

@@ -475,7 +475,12 @@ regain (QmResultsFile *file, QmError *error)
   file->change = change;
   if (change == QM_RESULTS_GONE || change == QM_RESULTS_REPLACED)
     status = open_again (file, error);
-  return status == QM_OK ? write_missing (file, error) : status;
+  if (status == QM_OK)
+    status = write_missing (file, error);
+  /* Whatever is there then, it is not what is known. */
+  if (status != QM_OK)
+    file->length = -1;
+  return status;
 }
 static QmStatus
 write_lines (int fd,

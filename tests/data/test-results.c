@@ -464,20 +464,26 @@ check_keeping (void)
   static const char mine[] = "not a results file\n";
   char path[4096], text[64] = "";
   QmResultsFile *file = open_two ("taken", path), *second;
+  struct stat info, after;
   QmError error = { 0 };
   bool busy;
   FILE *stream;
 
+  /* As long as the file was, so that its length tells nothing. */
+  CHECK (stat (path, &info) == 0);
   CHECK_INT (unlink (path), 0);
   write_file (path, mine);
+  CHECK_INT (truncate (path, info.st_size), 0);
   CHECK_INT (append (file, 3, &error), QM_STATUS_PARSE);
   CHECK_INT ((int64_t) count_kept (path, &error), 3);
   stream = fopen (path, "r");
   CHECK (fgets (text, sizeof text, stream) != NULL);
   fclose (stream);
   CHECK_STRING (text, mine);
+  CHECK_INT (append (file, 4, &error), QM_STATUS_PARSE);
   CHECK_INT (qm_results_secure (file, &error), QM_STATUS_PARSE);
   qm_results_close (file);
+  CHECK (stat (path, &after) == 0 && after.st_size == info.st_size);
 
   file = open_two ("in use", path);
   CHECK_INT (unlink (path), 0);
