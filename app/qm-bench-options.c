@@ -138,7 +138,7 @@ static const Option known[] = {
   { "--line", "N", COUNT, EXPORT, FIELD (line), "the one in this line" },
   { "--gpus", "N", COUNT, EXPORT, FIELD (gpus), "how many work together (1)" },
   { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
-    "to begin with (safetensors)" },
+    "to begin with (safetensors, or the index.json of several)" },
   { "--batch", "FILE", TEXT, CHECK, FIELD (batch), "the data (safetensors)" },
   { "--out", "FILE", TEXT, CHECK | TRAIN | EXPORT, FIELD (out),
     "where the result goes: loss and gradients, or the weights at the end "
