@@ -24,7 +24,7 @@ read_precision (const char *text, QmCheckOptions *check, QmError *error)
         check->precision = (QmPrecision) i;
         return QM_OK;
       }
-  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "--precision: '%.32s' is not fp32, tf32, fp16 or bf16",
                        text);
 }
@@ -47,10 +47,9 @@ print_check (const QmBenchOptions *options,
              QmBenchEvents *events)
 {
   if (result->unused > 0)
-    fprintf (stderr,
-             "qm-bench: %s: %zu tensors are not of this model and were not "
-             "used, '%s' among them\n",
-             options->weights, result->unused, result->first_unused);
+    qm_bench_say ("%s: %zu tensors are not of this model and were not "
+                  "used, '%s' among them",
+                  options->weights, result->unused, result->first_unused);
   if (events != NULL)
     {
       qm_bench_events_say (events, "result", json_check (options, result));
@@ -59,8 +58,8 @@ print_check (const QmBenchOptions *options,
   else if (options->json)
     qm_bench_print_json (json_check (options, result));
   else
-    printf ("loss %.9g; gradients of %zu parameters are in %s\n", result->loss,
-            result->parameters, options->out);
+    qm_bench_print ("loss %.9g; gradients of %zu parameters are in %s",
+                    result->loss, result->parameters, options->out);
 }
 
 int

@@ -265,8 +265,9 @@ static const char *
 name_status (QmStatus status)
 {
   static const char *const names[] = {
-    "ok",          "io",        "parse",       "invalid", "not-found",
-    "unsupported", "no-memory", "device-full", "device",  "interrupted",
+    "ok",        "io",          "parse",     "invalid",
+    "not-found", "unsupported", "no-memory", "device-full",
+    "device",    "interrupted", "invalid",
   };
 
   return names[status];

@@ -156,7 +156,7 @@ read_options (Export *export, QmError *error)
   if (!qm_bench_read_count ("--micro-batch", options->micro_batch,
                             &settings->micro_batch)
       || settings->micro_batch < 1)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--micro-batch is a number from 1 on");
   return QM_OK;
 }
@@ -165,12 +165,15 @@ read_options (Export *export, QmError *error)
 static QmStatus
 find_accumulation (Export *export, QmError *error)
 {
+  const char *result = export->options->result;
   QmExport *settings = &export->settings;
   int64_t samples = settings->micro_batch * settings->gpus;
   int64_t batch = export->model.recipe.batch_size;
 
   if (samples > batch)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error,
+                         result != NULL ? QM_STATUS_INVALID : QM_STATUS_USAGE,
+                         result, 0, 0,
                          "a micro-batch of %lld on each of %lld GPUs is more "
                          "than the %lld samples of a step",
                          (long long) settings->micro_batch,
@@ -226,11 +229,13 @@ write_file (const char *path, const char *text, QmError *error)
 static void
 print_notes (const json_t *notes)
 {
+  char line[1024];
   size_t i;
   json_t *note;
 
   json_array_foreach ((json_t *) notes, i, note)
-      fprintf (stderr, "note: %s\n", json_string_value (note));
+      fprintf (stderr, "note: %s\n",
+               qm_text_escape (json_string_value (note), line, sizeof line));
 }
 
 /* Settings to a file or the standard output, and notes besides. */
@@ -249,7 +254,7 @@ print_settings (const Export *export,
   if (export->options->out != NULL)
     status = write_file (export->options->out, text, error);
   else if (!export->options->json)
-    puts (text);
+    qm_bench_put_json (text);
   free (text);
   if (status != QM_OK)
     return status;
@@ -295,10 +300,8 @@ qm_bench_export (const QmBenchOptions *options)
 
   if (strcmp (format, "transformers") != 0 && strcmp (format, "deepspeed") != 0)
     {
-      fprintf (stderr,
-               "qm-bench: --format is transformers or deepspeed, not "
-               "'%.32s'\n",
-               format);
+      qm_bench_say ("--format is transformers or deepspeed, not '%.32s'",
+                    format);
       return QM_BENCH_USAGE;
     }
   if ((options->result == NULL) == (options->micro_batch == NULL))

@@ -12,6 +12,7 @@
 #include "data/datadir.h"
 #include "data/flops.h"
 #include "data/results-file.h"
+#include "data/text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -70,7 +71,7 @@ read_micro_batch (Framework *f, QmError *error)
   if (qm_bench_read_count ("--micro-batch", text, &f->question.micro_batch)
       && f->question.micro_batch > 0 && f->question.micro_batch <= most)
     return QM_OK;
-  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "--micro-batch is auto or a number up to %lld, the "
                        "samples of a step",
                        (long long) most);
@@ -89,7 +90,7 @@ read_device (Framework *f, QmError *error)
       strncmp (text, "cuda:", 5) == 0 ? strspn (text + 5, "0123456789") : 0;
   if (digits > 0 && digits < 5 && text[5 + digits] == '\0')
     return QM_OK;
-  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "--device is cpu or cuda:0, not '%.32s'", text);
 }
 
@@ -217,15 +218,17 @@ on_glance (void *data)
 static void
 show_progress (const Framework *f)
 {
+  char note[sizeof f->answer.note];
+
   if (f->events != NULL)
     {
       qm_bench_events_progress (f->events, -1, f->answer.progress, NAN,
                                 f->answer.note);
       return;
     }
+  qm_text_escape (f->answer.note, note, sizeof note);
   fprintf (stderr, "%s%3.0f %%  %s%s", f->on_terminal ? "\r\033[K" : "",
-           f->answer.progress * 100, f->answer.note,
-           f->on_terminal ? "" : "\n");
+           f->answer.progress * 100, note, f->on_terminal ? "" : "\n");
 }
 
 /* Listens until the result or the end. */
@@ -398,7 +401,7 @@ add_shortage (const Framework *f, json_t *object)
                        json_string (answer->host_is_short ? "host" : "device"));
   qm_bench_json_whole (object, "needs_bytes", answer->needs_bytes);
   qm_bench_json_whole (object, "available_bytes", answer->available_bytes);
-  fprintf (stderr, "qm-bench: %s\n", reason);
+  qm_bench_say ("%s", reason);
 }
 
 static void
@@ -528,16 +531,17 @@ print_result (const Framework *f, const json_t *object)
   char settings[64];
 
   qm_methods_format (f->methods, settings, sizeof settings);
-  printf ("%s, %s, %s%s%s%s on %s\n", f->model.name,
-          qm_precision_name (f->model.recipe.precision), settings,
-          f->options->checkpoint ? ", checkpointing" : "",
-          f->offload != QM_OFFLOAD_NONE ? ", offloading " : "",
-          f->offload != QM_OFFLOAD_NONE ? qm_offload_name (f->offload) : "",
-          answer->device.name);
-  printf ("  PyTorch %s, Transformers %s\n", answer->torch,
-          answer->transformers);
+  qm_bench_print ("%s, %s, %s%s%s%s on %s", f->model.name,
+                  qm_precision_name (f->model.recipe.precision), settings,
+                  f->options->checkpoint ? ", checkpointing" : "",
+                  f->offload != QM_OFFLOAD_NONE ? ", offloading " : "",
+                  f->offload != QM_OFFLOAD_NONE ? qm_offload_name (f->offload)
+                                                : "",
+                  answer->device.name);
+  qm_bench_print ("  PyTorch %s, Transformers %s", answer->torch,
+                  answer->transformers);
   for (size_t i = 0; i < answer->n_notes; i++)
-    printf ("  %s\n", answer->notes[i]);
+    qm_bench_print ("  %s", answer->notes[i]);
   if (answer->kind == QM_ANSWER_INFEASIBLE)
     return;
   printf ("  micro-batch %lld, %lld passes and one update in a step\n",

@@ -184,11 +184,11 @@ qm_bench_named_gpu (const QmCatalog *catalog,
     return QM_OK;
   *gpu = NULL;
   if (found > 1)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--gpu %.32s may be one of %s", name, names);
   for (size_t i = 0; i < n; i++)
     list (names, sizeof names, gpus[i].id);
-  return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "there is no GPU '%.32s'; there are %s", name, names);
 }
 
@@ -229,7 +229,7 @@ qm_bench_gpu_architecture (const QmGpu *gpu, int *architecture, QmError *error)
         }
     }
   if (*architecture == 0)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "the compute capability of %s is not known; "
                          "--architecture has to say it",
                          gpu->name);

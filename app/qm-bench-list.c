@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "app/qm-bench-search.h"
+#include "data/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -318,11 +319,11 @@ qm_bench_describe (const QmBenchSearch *search,
                    char *text,
                    size_t size)
 {
-  char settings[64];
+  char settings[64], name[QM_BENCH_CELL];
 
   qm_methods_format (entry->config.methods, settings, sizeof settings);
-  snprintf (text, size, "%s, %s%s%s%s, micro-batch %lld",
-            search->models[entry->model].name, settings,
+  qm_text_escape (search->models[entry->model].name, name, sizeof name);
+  snprintf (text, size, "%s, %s%s%s%s, micro-batch %lld", name, settings,
             entry->config.checkpoint ? ", checkpointing" : "",
             entry->config.offload ? ", offloading " : "",
             entry->config.offload ? qm_offload_name (entry->config.sharding)

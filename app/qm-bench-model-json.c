@@ -61,7 +61,10 @@ add_bert (json_t *object, const QmBertConfig *c)
   add_whole (object, "intermediate_size", c->intermediate_size);
   add_whole (object, "max_position_embeddings", c->max_positions);
   add_whole (object, "type_vocab_size", c->type_vocab_size);
-  add_whole (object, "pad_token_id", c->pad_token_id);
+  json_object_set_new (object, "pad_token_id",
+                       c->pad_token_id >= 0
+                           ? json_integer ((json_int_t) c->pad_token_id)
+                           : json_null ());
   add_number (object, "layer_norm_eps", c->layer_norm_eps);
   add_number (object, "hidden_dropout_prob", c->hidden_dropout);
   add_number (object, "attention_probs_dropout_prob", c->attention_dropout);

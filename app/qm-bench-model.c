@@ -25,6 +25,19 @@ qm_bench_load_catalog (QmCatalog **catalog, QmError *error)
                           catalog, error);
 }
 
+/* Says where what is trained is not what a file is named for.  The worker of a
+ * search reads it once more for every measurement. */
+static void
+say_other_head (const QmBenchOptions *options, const QmBenchModel *model)
+{
+  if (model->config.other_head[0] != '\0'
+      && strcmp (options->command, "worker") != 0)
+    qm_bench_say ("%s: architectures names %s; what is planned and trained "
+                  "here is %s",
+                  model->name, model->config.other_head,
+                  qm_family_architecture (model->config.family));
+}
+
 static QmStatus
 load_from_catalog (const QmBenchOptions *options,
                    QmBenchModel *model,
@@ -45,7 +58,7 @@ load_from_catalog (const QmBenchOptions *options,
       for (size_t i = 0; i < n; i++)
         snprintf (list + strlen (list), sizeof list - strlen (list), "%s%s",
                   i > 0 ? ", " : "", models[i].id);
-      return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
+      return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                            "there is no model '%.32s'; there are %s",
                            options->model, list);
     }
@@ -108,10 +121,10 @@ qm_bench_load_model (const QmBenchOptions *options,
 
   memset (model, 0, sizeof *model);
   if ((options->model == NULL) == (options->config == NULL))
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "exactly one of --model and --config has to be given");
   if (recipe && options->config != NULL && options->recipe == NULL)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--config needs a --recipe");
   if (options->model != NULL)
     status = load_from_catalog (options, model, error);
@@ -128,7 +141,9 @@ qm_bench_load_model (const QmBenchOptions *options,
         status = qm_model_apply_recipe (&model->config, &model->recipe,
                                         options->recipe, error);
     }
-  if (status != QM_OK)
+  if (status == QM_OK)
+    say_other_head (options, model);
+  else
     qm_bench_clear_model (model);
   return status;
 }
@@ -150,7 +165,7 @@ qm_bench_read_methods (const QmBenchOptions *options,
 
   if (qm_methods_parse (text, methods))
     return QM_OK;
-  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "--settings: '%.32s' is not naive, free-lunch, compile, "
                        "kernels, tf32 or some of the last three joined by +",
                        text);
@@ -198,7 +213,7 @@ qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error)
 
   if (!read_amount (text, units, sizeof units / sizeof units[0], 0x1p60, &value)
       || value < 1)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "'%.32s' is no size; 24GiB is one", text);
   *bytes = (uint64_t) value;
   return QM_OK;
@@ -212,7 +227,7 @@ qm_bench_read_time (const char *text, double *seconds, QmError *error)
 
   if (read_amount (text, units, sizeof units / sizeof units[0], 1e9, seconds))
     return QM_OK;
-  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "'%.32s' is no time; 25min is one", text);
 }
 
@@ -261,7 +276,7 @@ qm_bench_read_offload (const QmBenchOptions *options,
   *offload = QM_OFFLOAD_NONE;
   if (options->offload == NULL || qm_offload_parse (options->offload, offload))
     return QM_OK;
-  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "--offload is zero_1, zero_2, zero_3, fsdp_2, fsdp_3 or "
                        "none, not '%.32s'",
                        options->offload);
@@ -293,9 +308,12 @@ qm_bench_make_plan (const QmBenchOptions *options,
       || strcmp (options->micro_batch, "auto") == 0)
     return qm_plan_largest (&model->config, &model->recipe, &plan_options,
                             bytes, plan, error);
-  if (!qm_bench_read_count ("--micro-batch", options->micro_batch, &size))
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                         "--micro-batch is a number or auto");
+  if (!qm_bench_read_count ("--micro-batch", options->micro_batch, &size)
+      || size < 1 || size > model->recipe.batch_size)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--micro-batch is auto or a number up to %lld, the "
+                         "samples of a step",
+                         (long long) model->recipe.batch_size);
   plan_options.micro_batch = size;
   return qm_plan_new (&model->config, &model->recipe, &plan_options, plan,
                       error);
@@ -313,7 +331,7 @@ qm_bench_read_architecture (const QmBenchOptions *options,
     return QM_OK;
   if (!qm_number_parse (options->architecture, &number) || number < 10
       || number > 999 || number != (int) number)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--architecture is a number as 90, for compute "
                          "capability 9.0");
   *architecture = (int) number;
@@ -364,6 +382,8 @@ qm_bench_open_device (const QmBenchOptions *options,
     status = qm_device_open_as (info.id, architecture, device, error);
   if (status == QM_STATUS_NOT_FOUND)
     status = error->status = QM_STATUS_DEVICE;
+  if (status == QM_STATUS_INVALID && architecture != 0)
+    status = error->status = QM_STATUS_USAGE;
   return status;
 }
 

@@ -138,7 +138,7 @@ static const Option known[] = {
   { "--line", "N", COUNT, EXPORT, FIELD (line), "the one in this line" },
   { "--gpus", "N", COUNT, EXPORT, FIELD (gpus), "how many work together (1)" },
   { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
-    "to begin with (safetensors)" },
+    "to begin with (safetensors, or the index.json of several)" },
   { "--batch", "FILE", TEXT, CHECK, FIELD (batch), "the data (safetensors)" },
   { "--out", "FILE", TEXT, CHECK | TRAIN | EXPORT, FIELD (out),
     "where the result goes: loss and gradients, or the weights at the end "
@@ -265,8 +265,8 @@ qm_bench_read_count (const char *name, const char *text, int64_t *count)
   value = strtoll (text, &end, 10);
   if (end == text || *end != '\0' || errno != 0 || value < 0 || value > most)
     {
-      fprintf (stderr, "qm-bench: %s: '%.32s' is no whole number up to %lld\n",
-               name, text, most);
+      qm_bench_say ("%s: '%.32s' is no whole number up to %lld", name, text,
+                    most);
       return false;
     }
   *count = value;
@@ -296,8 +296,9 @@ read_option (int argc, char **argv, int *at, QmBenchOptions *options)
   if (option == NULL
       || (option->commands & command_bit (options->command)) == 0)
     {
-      fprintf (stderr, "qm-bench: %s takes no %.*s; see qm-bench %s --help\n",
-               options->command, (int) length, argument, options->command);
+      qm_bench_say ("%s takes no %.*s; see qm-bench %s --help",
+                    options->command, (int) (length < 48 ? length : 48),
+                    argument, options->command);
       return false;
     }
   field = (char *) options + option->offset;
@@ -308,8 +309,8 @@ read_option (int argc, char **argv, int *at, QmBenchOptions *options)
   if ((value == NULL) != (option->kind == FLAG)
       || (option->kind == FLAG && argument[length] == '='))
     {
-      fprintf (stderr, "qm-bench: %s %s\n", option->name,
-               option->kind == FLAG ? "takes no value" : "needs a value");
+      qm_bench_say ("%s %s", option->name,
+                    option->kind == FLAG ? "takes no value" : "needs a value");
       return false;
     }
   switch (option->kind)

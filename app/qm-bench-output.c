@@ -3,10 +3,12 @@
 #include "app/qm-bench.h"
 
 #include "data/file.h"
+#include "data/text.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,13 +78,68 @@ qm_bench_format_settings (const QmPlan *plan, char *text, size_t size)
             offload ? qm_offload_name (options->offload) : "");
 }
 
+/* A line is not longer; two paths and some words fit. */
+#define MOST_LINE 2048
+
+static void
+put_line (FILE *out, const char *begin, const char *format, va_list arguments)
+{
+  char text[2 * PATH_MAX], safe[MOST_LINE];
+
+  vsnprintf (text, sizeof text, format, arguments);
+  qm_text_trim (text);
+  fprintf (out, "%s%s\n", begin, qm_text_escape (text, safe, sizeof safe));
+}
+
+void
+qm_bench_say (const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  put_line (stderr, "qm-bench: ", format, arguments);
+  va_end (arguments);
+}
+
+void
+qm_bench_print (const char *format, ...)
+{
+  va_list arguments;
+
+  va_start (arguments, format);
+  put_line (stdout, "", format, arguments);
+  va_end (arguments);
+}
+
+void
+qm_bench_put_json (const char *text)
+{
+  while (*text != '\0')
+    {
+      uint32_t code;
+      size_t length = qm_text_next (text, &code);
+
+      if (length > 0 || code < ' ')
+        fwrite (text, 1, length = length > 0 ? length : 1, stdout);
+      else if (code >= 0x10000)
+        printf ("\\u%04x\\u%04x", 0xd800 + ((code - 0x10000) >> 10),
+                0xdc00 + ((code - 0x10000) & 0x3ff));
+      else
+        printf ("\\u%04x", code);
+      if (length == 0)
+        length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+      text += length;
+    }
+  putchar ('\n');
+}
+
 void
 qm_bench_print_json (json_t *object)
 {
   char *text = json_dumps (object, JSON_COMPACT | JSON_REAL_PRECISION (12));
 
   if (text != NULL)
-    puts (text);
+    qm_bench_put_json (text);
   free (text);
   json_decref (object);
   fflush (stdout);
@@ -201,28 +258,34 @@ qm_bench_print_memory (const QmMemory *memory)
               (double) rows[i].bytes / 0x1p30);
 }
 
-/* "f16[64,128]", with the strides where there are gaps. */
-static void
-print_tensor (const QmTensor *tensor)
+#define MAX_TENSOR 512
+
+/* "f16[64,128]", with the strides where there are gaps; "-" for none. */
+static const char *
+format_tensor (const QmTensor *tensor, char text[MAX_TENSOR])
 {
+  size_t used = 0;
+
   if (!qm_tensor_present (tensor))
-    {
-      printf (" -");
-      return;
-    }
-  printf (" %s[", qm_type_name (tensor->type));
+    return "-";
+  used +=
+      (size_t) snprintf (text, MAX_TENSOR, "%s[", qm_type_name (tensor->type));
   for (int32_t i = 0; i < tensor->rank; i++)
-    printf ("%s%lld", i > 0 ? "," : "", (long long) tensor->shape[i]);
-  printf ("]");
-  if (qm_tensor_is_dense (tensor))
-    return;
-  for (int32_t i = 0; i < tensor->rank; i++)
-    printf ("%c%lld", i > 0 ? ',' : '/', (long long) tensor->stride[i]);
+    used += (size_t) snprintf (text + used, MAX_TENSOR - used, "%s%lld",
+                               i > 0 ? "," : "", (long long) tensor->shape[i]);
+  used += (size_t) snprintf (text + used, MAX_TENSOR - used, "]");
+  for (int32_t i = 0; i < tensor->rank && !qm_tensor_is_dense (tensor); i++)
+    used +=
+        (size_t) snprintf (text + used, MAX_TENSOR - used, "%c%lld",
+                           i > 0 ? ',' : '/', (long long) tensor->stride[i]);
+  return text;
 }
 
 void
 qm_bench_print_operators (const QmPlan *plan)
 {
+  char text[MAX_TENSOR];
+
   for (size_t i = 0; i < plan->graph->n_nodes; i++)
     {
       const QmNode *node = &plan->graph->nodes[i];
@@ -231,12 +294,50 @@ qm_bench_print_operators (const QmPlan *plan)
       qm_graph_call (plan->graph, node, &call);
       printf ("%s:", qm_op_name (node->op));
       for (int j = 0; j < qm_op_inputs (node->op); j++)
-        print_tensor (&call.inputs[j]);
+        printf (" %s", format_tensor (&call.inputs[j], text));
       printf (" ->");
       for (int j = 0; j < qm_op_outputs (node->op); j++)
-        print_tensor (&call.outputs[j]);
+        printf (" %s", format_tensor (&call.outputs[j], text));
       printf ("\n");
     }
+}
+
+static json_t *
+json_tensors (const QmTensor *tensors, int n)
+{
+  json_t *array = json_array ();
+  char text[MAX_TENSOR];
+
+  for (int i = 0; i < n; i++)
+    json_array_append_new (array,
+                           qm_tensor_present (&tensors[i])
+                               ? json_string (format_tensor (&tensors[i], text))
+                               : json_null ());
+  return array;
+}
+
+json_t *
+qm_bench_json_operators (const QmPlan *plan)
+{
+  json_t *array = json_array ();
+
+  for (size_t i = 0; i < plan->graph->n_nodes; i++)
+    {
+      const QmNode *node = &plan->graph->nodes[i];
+      json_t *object = json_object ();
+      QmOpCall call;
+
+      qm_graph_call (plan->graph, node, &call);
+      json_object_set_new (object, "operator",
+                           json_string (qm_op_name (node->op)));
+      json_object_set_new (object, "inputs",
+                           json_tensors (call.inputs, qm_op_inputs (node->op)));
+      json_object_set_new (object, "outputs",
+                           json_tensors (call.outputs,
+                                         qm_op_outputs (node->op)));
+      json_array_append_new (array, object);
+    }
+  return array;
 }
 
 QmStatus

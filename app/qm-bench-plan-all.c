@@ -371,12 +371,12 @@ check (const QmBenchOptions *options, QmError *error)
 {
   if (options->settings != NULL || options->checkpoint
       || options->offload != NULL || options->operators)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--methods plans many settings; --settings, "
                          "--checkpoint, --offload and --operators are for one");
   if (options->device != NULL
       || (options->gpu == NULL && options->memory == NULL))
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--methods needs --gpu or --memory");
   return QM_OK;
 }
@@ -389,7 +389,7 @@ read_work (const QmBenchOptions *options, Work *work, QmError *error)
 
   work->json = options->json;
   if (status == QM_OK && !qm_search_methods_parse (options->methods, &methods))
-    status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    status = qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                            "--methods is naive, free-lunch or all, not "
                            "'%.32s'",
                            options->methods);
@@ -403,7 +403,7 @@ read_work (const QmBenchOptions *options, Work *work, QmError *error)
       && (!qm_bench_read_count ("--micro-batch", options->micro_batch,
                                 &work->micro_batch)
           || work->micro_batch < 1))
-    status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    status = qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                            "--micro-batch is a number or auto");
   return status;
 }

@@ -75,7 +75,7 @@ find_goal (const QmBenchOptions *options, Goal *goal, QmError *error)
   if (status == QM_OK && goal->bytes == 0
       && (options->micro_batch == NULL
           || strcmp (options->micro_batch, "auto") == 0))
-    status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    status = qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                            "--memory, --gpu or --device has to say for how "
                            "much memory, or --micro-batch for what size");
   return status;
@@ -110,7 +110,8 @@ need_of_twice (const QmBenchModel *model, const QmPlan *plan)
 }
 
 static void
-print_json (const QmBenchModel *model,
+print_json (const QmBenchOptions *options,
+            const QmBenchModel *model,
             const Goal *goal,
             const QmPlan *plan,
             uint64_t twice)
@@ -135,6 +136,8 @@ print_json (const QmBenchModel *model,
   if (twice > 0)
     json_object_set_new (object, "twice_bytes",
                          json_integer ((json_int_t) twice));
+  if (options->operators)
+    json_object_set_new (object, "operators", qm_bench_json_operators (plan));
   qm_bench_print_json (object);
 }
 
@@ -147,10 +150,10 @@ print_text (const QmBenchModel *model,
   char settings[96];
 
   qm_bench_format_settings (plan, settings, sizeof settings);
-  printf ("%s, %s, %s: micro-batch %lld, %lld passes in a step\n", model->name,
-          qm_precision_name (plan->recipe.precision), settings,
-          (long long) plan->options.micro_batch,
-          (long long) plan->accumulation);
+  qm_bench_print ("%s, %s, %s: micro-batch %lld, %lld passes in a step",
+                  model->name, qm_precision_name (plan->recipe.precision),
+                  settings, (long long) plan->options.micro_batch,
+                  (long long) plan->accumulation);
   qm_bench_print_memory (&plan->memory);
   if (goal->bytes == 0)
     return;
@@ -189,10 +192,10 @@ qm_bench_plan (const QmBenchOptions *options)
       uint64_t twice = need_of_twice (&model, plan);
 
       if (options->json)
-        print_json (&model, &goal, plan, twice);
+        print_json (options, &model, &goal, plan, twice);
       else
         print_text (&model, &goal, plan, twice);
-      if (options->operators)
+      if (options->operators && !options->json)
         qm_bench_print_operators (plan);
     }
   qm_plan_free (plan);

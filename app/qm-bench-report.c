@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "app/qm-bench-search.h"
+#include "data/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -177,16 +178,18 @@ add_row (const QmBenchSearch *search,
 static void
 print_gain (const QmBenchSearch *search, const Summary *s)
 {
-  char what[256], days[QM_BENCH_CELL];
+  char name[QM_BENCH_CELL], what[256], days[QM_BENCH_CELL];
 
   if (s->best == NULL)
     {
       printf ("nothing was measured\n");
       return;
     }
+  qm_text_escape (search->models[s->best->model].name, name, sizeof name);
   qm_bench_describe (search, s->best, what, sizeof what);
   qm_bench_format (days_of (search, s->best), days);
-  printf ("best: %s: %s days", strchr (what, ',') + 2, days);
+  /* The model's name stands above, and may have commas in it. */
+  printf ("best: %s: %s days", what + strlen (name) + 2, days);
   if (s->plain != NULL)
     printf (", %.2f times as fast as free-lunch alone",
             days_of (search, s->plain) / days_of (search, s->best));
@@ -219,8 +222,9 @@ print_model (const QmBenchSearch *search, size_t model)
       if (search->entries[i].model == model
           && search->entries[i].rank % QM_SEARCH_MOST == rank)
         add_row (search, &search->entries[i], s.plain, &table);
-  printf ("%s%s on %s\n", model > 0 ? "\n" : "", search->models[model].name,
-          search->info.name);
+  if (model > 0)
+    printf ("\n");
+  qm_bench_print ("%s on %s", search->models[model].name, search->info.name);
   qm_bench_table_print (&table);
   print_gain (search, &s);
 }

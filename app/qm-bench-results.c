@@ -137,10 +137,10 @@ print_place (const QmResult *const *results, size_t n)
     strcpy (cells[i], head[i]);
   for (size_t i = 0; i < n; i++)
     add_row (results[i], &table);
-  printf ("%s on %d x %s%s%s, %s %s%s\n", first->model, first->gpus,
-          first->device, first->driver[0] != '\0' ? ", driver " : "",
-          first->driver, first->engine, first->version,
-          first->deterministic ? ", deterministic" : "");
+  qm_bench_print ("%s on %d x %s%s%s, %s %s%s", first->model, first->gpus,
+                  first->device, first->driver[0] != '\0' ? ", driver " : "",
+                  first->driver, first->engine, first->version,
+                  first->deterministic ? ", deterministic" : "");
   qm_bench_table_print (&table);
 }
 
@@ -170,9 +170,7 @@ read_file (QmResults *results, const char *path, QmError *error)
   QmStatus status = qm_results_read (results, path, &whole, &length, error);
 
   if (status == QM_OK && whole < length)
-    fprintf (stderr,
-             "qm-bench: %s: the last line was broken off, and is left out\n",
-             path);
+    qm_bench_say ("%s: the last line was broken off, and is left out", path);
   return status;
 }
 
@@ -187,7 +185,7 @@ read_files (const QmBenchOptions *options, QmResults *results)
 
   if (options->n_files == 0 && !qm_results_default_path (own, sizeof own))
     {
-      fprintf (stderr, "qm-bench: there is no home folder: name a file\n");
+      qm_bench_say ("there is no home folder: name a file");
       return QM_BENCH_FAILED;
     }
   for (int i = 0; i < (options->n_files > 0 ? options->n_files : 1); i++)
@@ -216,7 +214,7 @@ qm_bench_results (const QmBenchOptions *options)
         qm_results_write (options->merge, chosen.results, chosen.n, &error);
   else if (result == QM_BENCH_OK && status == QM_OK && options->json)
     for (size_t i = 0; i < chosen.n; i++)
-      puts (chosen.results[i]->text);
+      qm_bench_put_json (chosen.results[i]->text);
   else if (result == QM_BENCH_OK && status == QM_OK)
     print_text (&chosen);
   free (chosen.results);

@@ -207,18 +207,29 @@ qm_bench_run_measure (QmBenchRun *run,
   return QM_OK;
 }
 
-static void
-say_result (const QmBenchRun *run, QmBenchEvents *events)
+/* Says what was found; whether the steps that were validated made sense. */
+static QmStatus
+say_result (const QmBenchRun *run, QmBenchEvents *events, QmError *error)
 {
+  QmStatus status = QM_OK;
+
+  if (run->options->validate > 0 && !isfinite (run->result.loss))
+    status =
+        qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                      "after %lld whole steps the loss is %s",
+                      (long long) run->options->validate,
+                      isnan (run->result.loss) ? "not a number" : "infinite");
   if (events != NULL)
     {
       qm_bench_events_say (events, "result", qm_bench_json_result (run));
-      qm_bench_events_end (events, NULL);
+      if (status == QM_OK)
+        qm_bench_events_end (events, NULL);
     }
   else if (run->options->json)
     qm_bench_print_json (qm_bench_json_result (run));
   else
     qm_bench_print_result (run);
+  return status;
 }
 
 int
@@ -242,7 +253,7 @@ qm_bench_run (const QmBenchOptions *options)
       if (status != QM_OK && meter.terminal && meter.shown > 0)
         fputc ('\n', stderr);
       if (status == QM_OK)
-        say_result (&run, meter.events);
+        status = say_result (&run, meter.events, &error);
       qm_bench_run_clear (&run);
       qm_bench_run_close (&run);
       qm_bench_clear_model (&run.model);

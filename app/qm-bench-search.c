@@ -200,6 +200,8 @@ keep (QmBenchSearch *search,
   complete (search, entry, state, object);
   status = qm_results_append (search->file, object, error);
   json_decref (object);
+  if (status == QM_OK)
+    qm_bench_say_change (search);
   if (status == QM_OK && qm_bench_entry_result (search, entry) == NULL)
     status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                            "what was measured is not what was asked for");
@@ -468,70 +470,6 @@ work (QmBenchSearch *search, QmError *error)
   return status;
 }
 
-/* Waits until the file is free, and says meanwhile that it lives. */
-static QmStatus
-wait_for_file (QmBenchSearch *search, const char *path, QmError *error)
-{
-  const struct timespec moment = { .tv_nsec = 200000000 };
-  bool busy = true;
-  QmStatus status = QM_OK;
-
-  fprintf (stderr, "qm-bench: another search is writing to %s; waiting\n",
-           path);
-  while (busy)
-    {
-      if (qm_bench_interrupted ())
-        return qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
-                             "interrupted");
-      qm_bench_events_alive (search->events);
-      nanosleep (&moment, NULL);
-      status =
-          qm_results_open (path, false, false, &busy, &search->file, error);
-    }
-  return status;
-}
-
-/* The file that --results names, or the user's own; none where nothing is to be
- * measured and there is none. */
-static QmStatus
-open_results (QmBenchSearch *search, QmError *error)
-{
-  const char *path = search->options->results;
-  bool busy;
-  QmStatus status;
-
-  if (path == NULL
-      && !qm_results_default_path (search->path, sizeof search->path))
-    {
-      search->cause = "no-home";
-      return qm_error_set (error, QM_STATUS_IO, "", 0, 0,
-                           "there is no home folder: --results has to say "
-                           "where results go");
-    }
-  if (path != NULL
-      && snprintf (search->path, sizeof search->path, "%s", path)
-             >= (int) sizeof search->path)
-    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                         "is longer than a path may be");
-  if (search->options->dry_run && access (search->path, F_OK) != 0)
-    return QM_OK;
-  status = qm_results_open (search->path, path == NULL, false, &busy,
-                            &search->file, error);
-  if (busy && search->options->dry_run)
-    {
-      search->cause = "busy";
-      return qm_error_set (error, QM_STATUS_IO, search->path, 0, 0,
-                           "another search is writing to it");
-    }
-  if (busy)
-    status = wait_for_file (search, search->path, error);
-  if (status == QM_OK && qm_results_file_repaired (search->file) > 0)
-    fprintf (stderr,
-             "qm-bench: %s: the last line was broken off, and is left out\n",
-             search->path);
-  return status;
-}
-
 static QmStatus
 add_model (QmBenchSearch *search,
            const char *name,
@@ -571,7 +509,7 @@ load_listed (QmBenchSearch *search, const char **list, QmError *error)
     return status;
   for (size_t i = 0; i < search->n_models; i++)
     if (strcmp (search->models[i].name, model.name) == 0)
-      status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+      status = qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                              "--model names %s twice", model.name);
   if (status == QM_OK)
     status =
@@ -666,21 +604,21 @@ read_options (QmBenchSearch *search, QmError *error)
   QmStatus status = QM_OK;
 
   if (!qm_search_methods_parse (methods, &search->methods))
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--methods is naive, free-lunch or all, not '%.32s'",
                          methods);
   if (again != NULL && strcmp (again, "failed") != 0
       && strcmp (again, "all") != 0)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--again is failed or all, not '%.32s'", again);
   if (options->results != NULL && strcmp (options->results, "-") == 0)
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--results has to be a file: what is known is read "
                          "from it, too");
   if (options->time_limit != NULL)
     status = qm_bench_read_time (options->time_limit, &search->seconds, error);
   if (status == QM_OK && options->time_limit != NULL && !(search->seconds > 0))
-    status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    status = qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                            "--time-limit has to be more than nothing");
   return status;
 }
@@ -699,7 +637,7 @@ prepare (QmBenchSearch *search, QmError *error)
   if (status == QM_OK)
     status = load_models (search, error);
   if (status == QM_OK)
-    status = open_results (search, error);
+    status = qm_bench_open_results (search, error);
   if (status == QM_OK)
     status = qm_bench_worker_start (search->options, search->options->device,
                                     on_opening, search->events, &search->info,
@@ -736,10 +674,9 @@ say_what_is_left (const QmBenchSearch *search)
         || search->entries[i].state == QM_BENCH_LEFT)
       seconds += qm_bench_predict (search, &search->entries[i]);
   format_time (seconds, time);
-  fprintf (stderr,
-           "qm-bench: %zu measurement%s of about %s %s left; the same command "
-           "goes on there\n",
-           n, n > 1 ? "s" : "", time, n > 1 ? "are" : "is");
+  qm_bench_say ("%zu measurement%s of about %s %s left; the same command "
+                "goes on there",
+                n, n > 1 ? "s" : "", time, n > 1 ? "are" : "is");
 }
 
 int
@@ -763,6 +700,7 @@ qm_bench_search (const QmBenchOptions *options)
     status = QM_OK; /* the time was over */
   alarm (0);
   qm_bench_worker_free (search.worker);
+  status = qm_bench_secure_results (&search, status, &error);
   if (status != QM_OK)
     qm_bench_events_error (search.events, &error, search.cause);
   if (prepared)

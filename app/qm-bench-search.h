@@ -75,6 +75,20 @@ typedef struct QmBenchSearch
                             it; static */
 } QmBenchSearch;
 
+/* Opens the file that --results names, or the user's own, once no other search
+ * writes to it; none where nothing is to be measured and there is none. */
+QmStatus qm_bench_open_results (QmBenchSearch *search, QmError *error);
+
+/* Says on standard error what others did to the file since this was asked last.
+ */
+void qm_bench_say_change (const QmBenchSearch *search);
+
+/* Makes sure that the file holds all results when the search ends, with
+ * `status`: returns that, or why it does not hold them. */
+QmStatus qm_bench_secure_results (const QmBenchSearch *search,
+                                  QmStatus status,
+                                  QmError *error);
+
 /* Which memory an entry that does not fit is short of, in a sentence. */
 void
 qm_bench_format_shortage (const QmBenchEntry *entry, char *text, size_t size);

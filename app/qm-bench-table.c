@@ -4,6 +4,8 @@
 
 #include "app/qm-bench-search.h"
 
+#include "data/text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,7 +85,12 @@ void
 qm_bench_table_print (QmBenchTable *table)
 {
   int widths[QM_BENCH_COLUMNS] = { 0 };
+  char safe[QM_BENCH_CELL];
 
+  for (size_t row = 0; row < table->n; row++)
+    for (int i = 0; i < table->columns; i++)
+      strcpy (table->cells[row][i],
+              qm_text_escape (table->cells[row][i], safe, sizeof safe));
   for (int i = 0; i < table->columns && table->n > 0; i++)
     widths[i] = width_of_column (table, i);
   for (size_t row = 0; row < table->n; row++)

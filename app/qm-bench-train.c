@@ -65,7 +65,7 @@ override_recipe (const QmBenchOptions *options,
     {
       if (!qm_number_parse (options->learning_rate, &number) || number < 0
           || number > QM_RECIPE_MAX_LEARNING_RATE)
-        return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+        return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                              "--learning-rate is a number as 0.001, up to %g",
                              (double) QM_RECIPE_MAX_LEARNING_RATE);
       recipe->learning_rate = number;
@@ -74,7 +74,7 @@ override_recipe (const QmBenchOptions *options,
     {
       if (!qm_number_parse (options->batch_size, &number) || number < 1
           || number > 1e6 || number != floor (number))
-        return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+        return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                              "--batch-size is a whole number");
       recipe->batch_size = (int64_t) number;
     }
@@ -89,7 +89,7 @@ read_schedule (const QmBenchOptions *options,
   if (options->schedule == NULL
       || qm_schedule_parse (options->schedule, &training->schedule))
     return QM_OK;
-  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "--schedule: '%.32s' is not constant, linear or cosine",
                        options->schedule);
 }
@@ -105,7 +105,7 @@ read_mask_token (const QmBenchOptions *options,
   if (options->mask_token != NULL
       && (!qm_number_parse (options->mask_token, &number) || number < 0
           || number >= (double) vocab || number != floor (number)))
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--mask-token is a whole number below %lld, the size "
                          "of the vocabulary",
                          (long long) vocab);
@@ -126,7 +126,7 @@ open_samples (const QmBenchOptions *options,
   QmStatus status;
 
   if (images != (options->images != NULL))
-    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "a %s model learns from %s",
                          qm_family_name (model->config.family),
                          images ? "--images" : "--text or --tokens");

@@ -196,7 +196,7 @@ take_error (const json_t *said, QmError *error)
   const char *message = json_string_value (json_object_get (said, "message"));
   json_int_t status = json_integer_value (json_object_get (said, "status"));
 
-  if (status <= QM_OK || status > QM_STATUS_INTERRUPTED)
+  if (status <= QM_OK || status > QM_STATUS_USAGE)
     status = QM_STATUS_DEVICE;
   return qm_error_set (error, (QmStatus) status, "", 0, 0, "%s",
                        message != NULL ? message : "it failed");

@@ -98,12 +98,12 @@ qm_bench_fail (const QmError *error)
 {
   alarm (0);
   if (error->file[0] != '\0' && error->line > 0)
-    fprintf (stderr, "qm-bench: %s:%d:%d: %s\n", error->file, error->line,
-             error->column, error->message);
+    qm_bench_say ("%s:%d:%d: %s", error->file, error->line, error->column,
+                  error->message);
   else if (error->file[0] != '\0')
-    fprintf (stderr, "qm-bench: %s: %s\n", error->file, error->message);
+    qm_bench_say ("%s: %s", error->file, error->message);
   else
-    fprintf (stderr, "qm-bench: %s\n", error->message);
+    qm_bench_say ("%s", error->message);
   switch (error->status)
     {
     case QM_STATUS_NO_MEMORY:
@@ -115,6 +115,8 @@ qm_bench_fail (const QmError *error)
       return QM_BENCH_UNSUPPORTED;
     case QM_STATUS_INTERRUPTED:
       return QM_BENCH_INTERRUPTED;
+    case QM_STATUS_USAGE:
+      return QM_BENCH_USAGE;
     case QM_OK:
     case QM_STATUS_IO:
     case QM_STATUS_PARSE:
@@ -151,8 +153,7 @@ run_command (const QmBenchOptions *options)
       return commands[i].works && options->events
                  ? qm_bench_supervise (options, commands[i].run)
                  : commands[i].run (options);
-  fprintf (stderr, "qm-bench: there is no command '%.32s'; see --help\n",
-           options->command);
+  qm_bench_say ("there is no command '%.32s'; see --help", options->command);
   return QM_BENCH_USAGE;
 }
 

@@ -55,6 +55,19 @@ bool qm_bench_read_count (const char *name, const char *text, int64_t *count);
 /* Says on standard error what failed; returns the exit status. */
 int qm_bench_fail (const QmError *error);
 
+/* Says a line on standard error, behind the program's name.  Words of strangers
+ * may be in it: it is escaped and cut as qm_text_escape() does. */
+void qm_bench_say (const char *format, ...)
+    __attribute__ ((format (printf, 1, 2)));
+
+/* The same on standard output, without the name. */
+void qm_bench_print (const char *format, ...)
+    __attribute__ ((format (printf, 1, 2)));
+
+/* Prints JSON and a line feed.  What qm_text_next() knows as unsafe, which can
+ * only be in strings, is written as the escapes that JSON has for it. */
+void qm_bench_put_json (const char *text);
+
 /* Whether the user asked to stop. */
 bool qm_bench_interrupted (void);
 
@@ -206,6 +219,9 @@ void qm_bench_print_json (json_t *object);
 
 /* Prints each call of a pass with its tensors, one a line. */
 void qm_bench_print_operators (const QmPlan *plan);
+
+/* The same as an array. */
+json_t *qm_bench_json_operators (const QmPlan *plan);
 
 /* Prints the memory of a plan for people. */
 void qm_bench_print_memory (const QmMemory *memory);

@@ -142,7 +142,10 @@ field_json (const void *config, const Field *field)
   switch (field->type)
     {
     case FIELD_INTEGER:
-      return json_integer (*(const int64_t *) value);
+      /* A padding token that there is not. */
+      return *(const int64_t *) value < 0
+                 ? json_null ()
+                 : json_integer (*(const int64_t *) value);
     case FIELD_REAL:
       return json_real (*(const double *) value);
     case FIELD_BOOLEAN:

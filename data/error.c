@@ -8,14 +8,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* What moves a terminal's cursor, or worse, has no place in a message. */
-static void
-blank_controls (char *text)
-{
-  for (; *text != '\0'; text++)
-    if ((unsigned char) *text < 0x20 || *text == 0x7f)
-      *text = '?';
-}
+/* What formatting is done in: escapes need more room than what they stand for,
+ * and what is cut afterwards is cut where a character ends. */
+#define ROOM 1024
 
 QmStatus
 qm_error_set (QmError *error,
@@ -26,6 +21,7 @@ qm_error_set (QmError *error,
               const char *format,
               ...)
 {
+  char text[ROOM];
   va_list arguments;
 
   if (error == NULL)
@@ -35,15 +31,15 @@ qm_error_set (QmError *error,
   error->line = line;
   error->column = column;
 
-  snprintf (error->file, sizeof error->file, "%s", file != NULL ? file : "");
-  qm_text_trim (error->file);
-  blank_controls (error->file);
+  snprintf (text, sizeof text, "%s", file != NULL ? file : "");
+  qm_text_trim (text);
+  qm_text_escape (text, error->file, sizeof error->file);
 
   va_start (arguments, format);
-  vsnprintf (error->message, sizeof error->message, format, arguments);
+  vsnprintf (text, sizeof text, format, arguments);
   va_end (arguments);
-  qm_text_trim (error->message);
-  blank_controls (error->message);
+  qm_text_trim (text);
+  qm_text_escape (text, error->message, sizeof error->message);
 
   return status;
 }

@@ -25,7 +25,8 @@ extern "C"
     QM_STATUS_NO_MEMORY,   /* the host is out of memory */
     QM_STATUS_DEVICE_FULL, /* a device is out of memory */
     QM_STATUS_DEVICE,      /* a device failed or was lost */
-    QM_STATUS_INTERRUPTED  /* the user asked to stop */
+    QM_STATUS_INTERRUPTED, /* the user asked to stop */
+    QM_STATUS_USAGE        /* a program was called with wrong options */
   } QmStatus;
 
   /* Where and why something failed.  Owned by the caller, usually on the stack;
@@ -41,8 +42,8 @@ extern "C"
   } QmError;
 
   /* Fills *error (which may be NULL) from a printf format and returns `status`,
-   * so that a caller can write `return qm_error_set (...)`.  A message that is
-   * too long is cut at a UTF-8 boundary. */
+   * so that a caller can write `return qm_error_set (...)`.  File and message
+   * are escaped and cut as qm_text_escape() does. */
   QmStatus qm_error_set (QmError *error,
                          QmStatus status,
                          const char *file,

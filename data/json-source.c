@@ -370,7 +370,11 @@ qm_json_finish (QmJsonObject *object, const char *const *harmless)
     if (contains (object->read, object->n_read, name)
         || contains (harmless, SIZE_MAX, name))
       continue;
+    if (object->lax && json_is_null (value))
+      continue;
     nearest = qm_nearest_name (name, object->read, object->n_read);
+    if (object->lax && json_is_false (value) && nearest == NULL)
+      continue;
     if (nearest != NULL)
       qm_json_fail (object, name, QM_STATUS_UNSUPPORTED,
                     "unsupported field; did you mean '%s'?", nearest);

@@ -22,14 +22,14 @@
 
 /* Fields that a config.json may have and that change nothing about training on
  * whole batches from the beginning: names, token ids, labels, defaults of text
- * generation, heads for other tasks. */
+ * generation, heads for other tasks.  That they change no loss and no gradient
+ * was tried with Transformers 4.57 and 5. */
 static const char *const harmless[] = {
   "_attn_implementation",
   "_attn_implementation_autoset",
   "_commit_hash",
   "_name_or_path",
   "_num_labels",
-  "architectures",
   "attn_implementation",
   "bad_words_ids",
   "begin_suppress_tokens",
@@ -74,7 +74,6 @@ static const char *const harmless[] = {
   "pooler_size_per_head",
   "pooler_type",
   "prefix",
-  "problem_type",
   "remove_invalid_values",
   "repetition_penalty",
   "return_dict",
@@ -88,7 +87,6 @@ static const char *const harmless[] = {
   "top_k",
   "top_p",
   "torch_dtype",
-  "torchscript",
   "transformers_version",
   "typical_p",
   "use_bfloat16",
@@ -136,9 +134,110 @@ require_word (QmJsonObject *object, const char *name, const char *only)
                   qm_text_quote (word, quoted), only);
 }
 
+/* Fields that are read and may be null, which means to Transformers that they
+ * are absent, or what they say is off.  Null in others is an error there, or
+ * the opposite of what is usual. */
+static const char *const nullable[] = {
+  "add_cross_attention",
+  "architectures",
+  "auto_map",
+  "cross_attention_hidden_size",
+  "d_inner",
+  "d_model",
+  "encoder_stride",
+  "fused_add_norm",
+  "id2label",
+  "is_decoder",
+  "is_encoder_decoder",
+  "n_layer",
+  "num_labels",
+  "out_features",
+  "out_indices",
+  "pad_vocab_size_multiple",
+  "partial_rotary_factor",
+  "pooler_act",
+  "pooler_output_size",
+  "problem_type",
+  "pruned_heads",
+  "quantization_config",
+  "rope_parameters",
+  "rope_scaling",
+  "rope_theta",
+  "rms_norm",
+  "ssm_cfg",
+  "stage_names",
+  "tie_encoder_decoder",
+  "torchscript",
+  "use_associative_scan",
+  "use_mambapy",
+};
+
+static bool
+is_nullable (const char *name)
+{
+  for (size_t i = 0; i < sizeof nullable / sizeof nullable[0]; i++)
+    if (strcmp (nullable[i], name) == 0)
+      return true;
+  return false;
+}
+
+static bool
+is_null (const QmJsonObject *object, const char *name)
+{
+  return json_is_null (json_object_get (object->json, name));
+}
+
+/* Refuses null in fields that were read, with the exception of one. */
+static void
+refuse_nulls (QmJsonObject *object, const char *except)
+{
+  for (size_t i = 0; i < object->n_read; i++)
+    if (is_null (object, object->read[i]) && !is_nullable (object->read[i])
+        && strcmp (object->read[i], except) != 0)
+      qm_json_fail (object, object->read[i], QM_STATUS_UNSUPPORTED,
+                    "null is not supported");
+}
+
+/* Remembers the architecture where it has another head than ours. */
+static void
+read_architectures (QmJsonObject *object, QmModelConfig *config)
+{
+  const char *ours = qm_family_architecture (config->family);
+  json_t *list = qm_json_take (object, "architectures"), *item;
+  bool found = json_array_size (list) == 0;
+  size_t i;
+
+  if (list != NULL && !json_is_array (list))
+    qm_json_fail (object, "architectures", QM_STATUS_INVALID,
+                  "is not a list of names");
+  json_array_foreach (list, i, item)
+  {
+    if (!json_is_string (item))
+      qm_json_fail (object, "architectures", QM_STATUS_INVALID,
+                    "is not a list of names");
+    else
+      found = found || strcmp (json_string_value (item), ours) == 0;
+  }
+  if (!found && object->status == QM_OK)
+    qm_text_escape (json_string_value (json_array_get (list, 0)),
+                    config->other_head, sizeof config->other_head);
+}
+
+/* What the labels are of a head that classifies: where there is nothing said
+ * and more than one, Transformers takes whole numbers for classes, too. */
+static void
+read_problem (QmJsonObject *object)
+{
+  require_word (object, "problem_type", "single_label_classification");
+}
+
 static void
 read_common (QmJsonObject *object)
 {
+  /* Ties no weights, but copies them. */
+  require_boolean (object, "torchscript", false);
+  /* Counts where a head classifies alone, and is read there. */
+  qm_json_take (object, "problem_type");
   require_boolean (object, "is_encoder_decoder", false);
   require_boolean (object, "is_decoder", false);
   require_boolean (object, "add_cross_attention", false);
@@ -226,35 +325,54 @@ read_classes (QmJsonObject *object)
   return count > 0 ? count : 2;
 }
 
-/* The rotary fields stand in the configuration itself or, since Transformers 5,
- * in an object of their own. */
+/* One of the objects that Transformers 5 reads rotary fields from; values are
+ * changed where it has them.  Its kind has had two names. */
+static void
+read_rope (QmJsonObject *object, const char *name, double *share, double *base)
+{
+  static const char *const none[] = { NULL };
+  QmJsonObject rope;
+
+  if (!qm_json_has (object, name))
+    {
+      qm_json_take (object, name);
+      return;
+    }
+  qm_json_enter (object, name, &rope);
+  require_word (&rope, "rope_type", "default");
+  require_word (&rope, "type", "default");
+  if (share != NULL)
+    *share = qm_json_number_or (&rope, "partial_rotary_factor", 0, 1, *share);
+  if (base != NULL)
+    *base = qm_json_number_or (&rope, "rope_theta", 1, 1e12, *base);
+  refuse_nulls (&rope, "");
+  object->status = qm_json_finish (&rope, none);
+}
+
+/* How much of a head is rotated, and with which base.  Transformers 4 reads
+ * rotary_pct and rotary_emb_base, and 5 these where rope_parameters do not say.
+ * From 4.45 to 4.57 partial_rotary_factor and rope_theta are written beside
+ * them, and never read.  What rope_scaling says of either is read by 5 alone,
+ * and is refused. */
 static void
 read_rotary (QmJsonObject *object, QmGptNeoxConfig *config)
 {
-  static const char *const none[] = { NULL };
-  const char *pct = qm_json_has (object, "rotary_pct")
-                        ? "rotary_pct"
-                        : "partial_rotary_factor";
-  const char *base = qm_json_has (object, "rotary_emb_base") ? "rotary_emb_base"
-                                                             : "rope_theta";
-  QmJsonObject rope;
+  const char *pct = "rotary_pct";
   int64_t rotated;
 
   config->rotary_pct = qm_json_number_or (object, pct, 0, 1, 0.25);
-  config->rotary_base = qm_json_number_or (object, base, 1, 1e12, 10000);
-  require_empty (object, "rope_scaling");
-  if (qm_json_has (object, "rope_parameters"))
-    {
-      qm_json_enter (object, "rope_parameters", &rope);
-      require_word (&rope, "rope_type", "default");
-      config->rotary_pct = qm_json_number_or (&rope, "partial_rotary_factor", 0,
-                                              1, config->rotary_pct);
-      config->rotary_base =
-          qm_json_number_or (&rope, "rope_theta", 1, 1e12, config->rotary_base);
-      object->status = qm_json_finish (&rope, none);
-    }
-  else
-    qm_json_take (object, "rope_parameters");
+  config->rotary_base =
+      qm_json_number_or (object, "rotary_emb_base", 1, 1e12, 10000);
+  qm_json_take (object, "partial_rotary_factor");
+  qm_json_take (object, "rope_theta");
+  read_rope (object, "rope_scaling", NULL, NULL);
+  read_rope (object, "rope_parameters", &config->rotary_pct,
+             &config->rotary_base);
+  if (json_object_size (json_object_get (object->json, "rope_scaling")) > 0
+      && json_object_size (json_object_get (object->json, "rope_parameters"))
+             > 0)
+    qm_json_fail (object, "rope_scaling", QM_STATUS_UNSUPPORTED,
+                  "is not supported beside rope_parameters");
 
   rotated = (int64_t) ((double) (config->hidden_size / config->heads)
                        * config->rotary_pct);
@@ -312,6 +430,9 @@ read_bert (QmJsonObject *object, QmFamily family, QmBertConfig *config)
   config->pad_token_id =
       qm_json_integer_or (object, "pad_token_id", 0, config->vocab_size - 1,
                           roberta ? 1 : 0);
+  /* Which is no padding token; RoBERTa counts positions from it. */
+  if (!roberta && is_null (object, "pad_token_id"))
+    config->pad_token_id = -1;
   config->layer_norm_eps = read_epsilon (object, "layer_norm_eps", 1e-12);
   config->hidden_dropout =
       read_probability (object, "hidden_dropout_prob", 0.1);
@@ -341,6 +462,7 @@ read_vit (QmJsonObject *object, QmVitConfig *config)
   config->channels =
       qm_json_integer_or (object, "num_channels", 1, MAX_CHANNELS, 3);
   config->classes = read_classes (object);
+  read_problem (object);
   config->layer_norm_eps = read_epsilon (object, "layer_norm_eps", 1e-12);
   config->hidden_dropout = read_probability (object, "hidden_dropout_prob", 0);
   config->attention_dropout =
@@ -413,6 +535,7 @@ read_convnext (QmJsonObject *object, QmConvnextConfig *config)
   config->image_size =
       qm_json_integer_or (object, "image_size", 1, MAX_IMAGE, 224);
   config->classes = read_classes (object);
+  read_problem (object);
   config->layer_norm_eps = read_epsilon (object, "layer_norm_eps", 1e-12);
   config->layer_scale_init =
       qm_json_number_or (object, "layer_scale_init_value", 0, 10, 1e-6);
@@ -515,6 +638,15 @@ read_mamba (QmJsonObject *object, QmMambaConfig *config)
   qm_json_take (object, "use_associative_scan");
 }
 
+/* The field that may be null in this family alone. */
+static const char *
+may_be_null (QmFamily family)
+{
+  if (qm_family_has_images (family))
+    return "tie_word_embeddings"; /* of models of text */
+  return family == QM_FAMILY_BERT ? "pad_token_id" : "";
+}
+
 QmStatus
 qm_model_config_read (QmJsonObject *object, QmModelConfig *config)
 {
@@ -529,6 +661,8 @@ qm_model_config_read (QmJsonObject *object, QmModelConfig *config)
       {
         config->family = (QmFamily) i;
         read_common (object);
+        read_architectures (object, config);
+        object->lax = true;
         switch (config->family)
           {
           case QM_FAMILY_GPT_NEOX:
@@ -548,6 +682,7 @@ qm_model_config_read (QmJsonObject *object, QmModelConfig *config)
             read_mamba (object, &config->mamba);
             break;
           }
+        refuse_nulls (object, may_be_null (config->family));
         return qm_json_finish (object, harmless);
       }
   qm_json_fail (object, "model_type", QM_STATUS_UNSUPPORTED,

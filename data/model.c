@@ -9,6 +9,27 @@
 #include <string.h>
 
 const char *
+qm_family_architecture (QmFamily family)
+{
+  switch (family)
+    {
+    case QM_FAMILY_GPT_NEOX:
+      return "GPTNeoXForCausalLM";
+    case QM_FAMILY_BERT:
+      return "BertForMaskedLM";
+    case QM_FAMILY_ROBERTA:
+      return "RobertaForMaskedLM";
+    case QM_FAMILY_VIT:
+      return "ViTForImageClassification";
+    case QM_FAMILY_CONVNEXT:
+      return "ConvNextForImageClassification";
+    case QM_FAMILY_MAMBA:
+      return "MambaForCausalLM";
+    }
+  return "";
+}
+
+const char *
 qm_family_name (QmFamily family)
 {
   switch (family)

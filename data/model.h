@@ -13,10 +13,10 @@
  *                 "max_grad_norm": 1.0, "dropout": 0.0 } }
  *
  * Fields of the configuration that change what is computed are read or refused
- * by name; fields that only label the model (torch_dtype, architectures, token
- * ids, ...) are accepted and ignored.  Absent fields have the default of
- * Transformers.  "dropout" is optional; where it stands, it replaces the
- * configuration's dropout of hidden states.
+ * by name; fields that only label the model (torch_dtype, token ids, ...) are
+ * accepted and ignored, as are unknown ones that are null or false.  Absent
+ * fields have the default of Transformers.  "dropout" is optional; where it
+ * stands, it replaces the configuration's dropout of hidden states.
  */
 
 #ifndef QM_DATA_MODEL_H
@@ -76,7 +76,8 @@ typedef struct QmGptNeoxConfig
 typedef struct QmBertConfig
 {
   int64_t vocab_size, hidden_size, layers, heads, intermediate_size;
-  int64_t max_positions, type_vocab_size, pad_token_id;
+  int64_t max_positions, type_vocab_size;
+  int64_t pad_token_id; /* of BERT -1: none */
   double layer_norm_eps, hidden_dropout, attention_dropout;
   double initializer_range;
   QmActivation activation;
@@ -121,9 +122,14 @@ typedef struct QmMambaConfig
   bool use_bias, use_conv_bias, residual_in_fp32, tie_word_embeddings;
 } QmMambaConfig;
 
+#define QM_ARCHITECTURE_BYTES 64
+
 typedef struct QmModelConfig
 {
   QmFamily family;
+  /* The architecture that the file names where its head is not the one that is
+   * trained, for people; else empty. */
+  char other_head[QM_ARCHITECTURE_BYTES];
   union
   {
     QmGptNeoxConfig gpt_neox;
@@ -186,6 +192,10 @@ QmStatus qm_recipe_parse (const char *text,
                           const char *file,
                           QmRecipe *recipe,
                           QmError *error);
+
+/* The architecture of Transformers that is trained, as "BertForMaskedLM";
+ * static. */
+const char *qm_family_architecture (QmFamily family);
 
 /* Whether models of a family are trained on images, else on text. */
 bool qm_family_has_images (QmFamily family);

@@ -4,6 +4,7 @@
 
 #include "data/datadir.h"
 #include "data/file.h"
+#include "data/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,10 @@
 #endif
 
 #define HOST_BYTES 65
+
+/* Of an error that is to name a file as well. */
+#define MOST_WHY 140
+
 #define HOST_CHARACTERS \
   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"
 
@@ -28,9 +33,12 @@ struct QmResultsFile
 {
   char *path;
   int fd;
-  off_t end; /* of the last whole line */
+  off_t end;    /* of the last whole line */
+  off_t length; /* of all that is in it */
   size_t repaired;
   bool unended; /* the last whole line is without its line feed */
+  bool kept;    /* what was known is in a file of another name */
+  QmResultsChange change;
   QmResults *content;
 };
 
@@ -242,9 +250,10 @@ synchronize (int fd, const char *path, QmError *error)
 static QmStatus
 cut (QmResultsFile *file, QmError *error)
 {
-  return ftruncate (file->fd, file->end) == 0
-             ? QM_OK
-             : fail (error, file->path, "cannot be written");
+  if (ftruncate (file->fd, file->end) != 0)
+    return fail (error, file->path, "cannot be written");
+  file->length = file->end;
+  return QM_OK;
 }
 
 /* Appends `n` bytes behind the last whole line, or nothing. */
@@ -270,6 +279,7 @@ append (QmResultsFile *file, const char *text, size_t n, QmError *error)
   if (status == QM_OK)
     {
       file->end += (off_t) n + file->unended;
+      file->length = file->end;
       file->unended = false;
     }
   else if (cut (file, NULL) == QM_OK)
@@ -289,6 +299,7 @@ read_content (QmResultsFile *file, QmError *error)
   if (status != QM_OK)
     return status;
   file->end = (off_t) whole;
+  file->length = (off_t) length;
   file->repaired = length - whole;
   file->unended = whole > 0 && pread (file->fd, &last, 1, file->end - 1) == 1
                   && last != '\n';
@@ -352,6 +363,225 @@ qm_results_file_repaired (const QmResultsFile *file)
   return file->repaired;
 }
 
+/* What somebody who asked for no lock did to the file. */
+static QmResultsChange
+find_change (const QmResultsFile *file)
+{
+  struct stat mine;
+
+  if (access (file->path, F_OK) != 0)
+    return QM_RESULTS_GONE;
+  if (!is_named (file->fd, file->path) || fstat (file->fd, &mine) != 0)
+    return QM_RESULTS_REPLACED;
+  return mine.st_size < file->length   ? QM_RESULTS_CUT
+         : mine.st_size > file->length ? QM_RESULTS_GROWN
+                                       : QM_RESULTS_UNCHANGED;
+}
+
+/* Whether a file that has `found` of that measurement, or NULL, lacks it. */
+static bool
+is_missing (const QmResult *known, const QmResult *found)
+{
+  QmResult ours = *known;
+
+  /* It is not the file that it was read from: the time says which is newer. */
+  ours.file = "";
+  return found == NULL
+         || (strcmp (known->text, found->text) != 0
+             && qm_result_replaces (&ours, found));
+}
+
+/* The lines of what is known and not in the file; NULL where memory is out. */
+static char *
+join_missing (const QmResults *known, const QmResults *found, size_t *length)
+{
+  char *text = NULL;
+  FILE *out = open_memstream (&text, length);
+  size_t n;
+  const QmResult *list = qm_results_list (known, &n);
+  bool good;
+
+  if (out == NULL)
+    return NULL;
+  for (size_t i = 0; i < n; i++)
+    if (is_missing (&list[i], qm_results_find (found, list[i].key)))
+      fprintf (out, "%s\n", list[i].text);
+  good = !ferror (out);
+  if (fclose (out) == 0 && good)
+    return text;
+  free (text);
+  return NULL;
+}
+
+/* Opens the file that has the name now; it is made where there is none. */
+static QmStatus
+open_again (QmResultsFile *file, QmError *error)
+{
+  bool busy;
+  int fd;
+  QmStatus status = make_folders (file->path, error);
+
+  if (status == QM_OK)
+    status = open_and_lock (file->path, false, &busy, &fd, error);
+  if (status != QM_OK)
+    return status;
+  close (file->fd);
+  file->fd = fd;
+  return QM_OK;
+}
+
+/* Reads the file as it is now, and appends what is known besides. */
+static QmStatus
+write_missing (QmResultsFile *file, QmError *error)
+{
+  QmResults *known = file->content;
+  size_t length, whole;
+  char *text = NULL;
+  QmStatus status = QM_OK;
+
+  file->content = qm_results_new ();
+  if (file->content == NULL)
+    status = out_of_memory (error);
+  if (status == QM_OK)
+    status = read_content (file, error);
+  if (status == QM_OK
+      && (text = join_missing (known, file->content, &length)) == NULL)
+    status = out_of_memory (error);
+  if (status == QM_OK && length > 0)
+    status = append (file, text, length, error);
+  if (status == QM_OK)
+    status = qm_results_parse (file->content, text, length, file->path, &whole,
+                               error);
+  free (text);
+  if (status == QM_OK)
+    {
+      qm_results_free (known);
+      return QM_OK;
+    }
+  qm_results_free (file->content);
+  file->content = known;
+  return status;
+}
+
+/* Makes the file what it has to be. */
+static QmStatus
+regain (QmResultsFile *file, QmError *error)
+{
+  QmResultsChange change = find_change (file);
+  QmStatus status = QM_OK;
+
+  if (change == QM_RESULTS_UNCHANGED)
+    return QM_OK;
+  file->change = change;
+  if (change == QM_RESULTS_GONE || change == QM_RESULTS_REPLACED)
+    status = open_again (file, error);
+  if (status == QM_OK)
+    status = write_missing (file, error);
+  /* Whatever is there then, it is not what is known. */
+  if (status != QM_OK)
+    file->length = -1;
+  return status;
+}
+static QmStatus
+write_lines (int fd,
+             const char *path,
+             const QmResult *const *results,
+             size_t n,
+             QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  for (size_t i = 0; i < n && status == QM_OK; i++)
+    {
+      status = write_all (fd, path, results[i]->text, strlen (results[i]->text),
+                          error);
+      if (status == QM_OK)
+        status = write_all (fd, path, "\n", 1, error);
+    }
+  return status == QM_OK ? synchronize (fd, path, error) : status;
+}
+
+/* Puts what is known into a file beside the one that cannot be regained, once,
+ * and says so behind the error. */
+static void
+keep_aside (QmResultsFile *file, QmError *error)
+{
+  char place[PATH_MAX], why[sizeof error->message];
+  const char *name;
+  size_t n;
+  const QmResult *list = qm_results_list (file->content, &n);
+  const QmResult **all = malloc ((n + 1) * sizeof (const QmResult *));
+  int fd = -1,
+      length = snprintf (place, sizeof place, "%s.kept-XXXXXX", file->path);
+
+  if (all != NULL && n > 0 && !file->kept && length > 0
+      && (size_t) length < sizeof place)
+    fd = mkstemp (place);
+  for (size_t i = 0; i < n && all != NULL; i++)
+    all[i] = &list[i];
+  if (fd >= 0)
+    {
+      file->kept = write_lines (fd, place, all, n, NULL) == QM_OK;
+      close (fd);
+    }
+  free (all);
+  if (fd < 0 || !file->kept)
+    return;
+  synchronize_folder (place);
+  name = strrchr (place, '/');
+  memcpy (why, error->message, sizeof why);
+  why[MOST_WHY] = '\0';
+  qm_text_trim (why);
+  qm_error_set (error, error->status, error->file, error->line, error->column,
+                "%s; what was found is beside it, in %s", why,
+                name != NULL ? name + 1 : place);
+}
+
+QmStatus
+qm_results_secure (QmResultsFile *file, QmError *error)
+{
+  QmError problem = { 0 };
+
+  if (regain (file, &problem) == QM_OK)
+    return QM_OK;
+  keep_aside (file, &problem);
+  if (error != NULL)
+    *error = problem;
+  return problem.status;
+}
+
+QmResultsChange
+qm_results_file_change (QmResultsFile *file)
+{
+  QmResultsChange change = file->change;
+
+  file->change = QM_RESULTS_UNCHANGED;
+  return change;
+}
+
+/* Appends a line of a result, wherever the file is now. */
+static QmStatus
+append_line (QmResultsFile *file,
+             const char *line,
+             size_t length,
+             QmError *error)
+{
+  QmError problem = { 0 };
+  size_t whole;
+  bool lost = regain (file, &problem) != QM_OK;
+  QmStatus status = lost ? QM_OK : append (file, line, length, error);
+
+  if (status == QM_OK)
+    status = qm_results_parse (file->content, line, length, file->path, &whole,
+                               error);
+  if (!lost)
+    return status;
+  keep_aside (file, &problem);
+  if (error != NULL)
+    *error = problem;
+  return problem.status;
+}
+
 QmStatus
 qm_results_append (QmResultsFile *file, const json_t *object, QmError *error)
 {
@@ -374,32 +604,10 @@ qm_results_append (QmResultsFile *file, const json_t *object, QmError *error)
    * read. */
   status = qm_results_parse (copy, line, length, file->path, &whole, error);
   if (status == QM_OK)
-    status = append (file, line, length, error);
-  if (status == QM_OK)
-    status = qm_results_parse (file->content, line, length, file->path, &whole,
-                               error);
+    status = append_line (file, line, length, error);
   free (line);
   qm_results_free (copy);
   return status;
-}
-
-static QmStatus
-write_lines (int fd,
-             const char *path,
-             const QmResult *const *results,
-             size_t n,
-             QmError *error)
-{
-  QmStatus status = QM_OK;
-
-  for (size_t i = 0; i < n && status == QM_OK; i++)
-    {
-      status = write_all (fd, path, results[i]->text, strlen (results[i]->text),
-                          error);
-      if (status == QM_OK)
-        status = write_all (fd, path, "\n", 1, error);
-    }
-  return status == QM_OK ? synchronize (fd, path, error) : status;
 }
 
 QmStatus

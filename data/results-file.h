@@ -43,9 +43,31 @@ const QmResults *qm_results_file_content (const QmResultsFile *file);
 /* Bytes of a line that was broken off when it was opened. */
 size_t qm_results_file_repaired (const QmResultsFile *file);
 
-/* Appends one result and waits until it is on the disk.  Where it cannot be
- * written, the file is as it was before: QM_STATUS_IO.  An object that
- * qm_results_parse() would refuse is refused as there. */
+/* What others did to a file that is open here. */
+typedef enum QmResultsChange
+{
+  QM_RESULTS_UNCHANGED,
+  QM_RESULTS_GONE,     /* it was deleted */
+  QM_RESULTS_REPLACED, /* another has its name */
+  QM_RESULTS_CUT,      /* it became shorter */
+  QM_RESULTS_GROWN     /* it became longer */
+} QmResultsChange;
+
+/* Makes sure that the file of that name holds every result that is known: what
+ * the file that is there now lacks is appended to it, and where there is none
+ * it is made.  What others put into it is kept, and counts from then on.  Where
+ * that cannot be done, all that is known goes into a new file beside it, which
+ * the error names, and the status is that of the error. */
+QmStatus qm_results_secure (QmResultsFile *file, QmError *error);
+
+/* What others did to it since this was asked last, that was found out by
+ * qm_results_secure() or qm_results_append(). */
+QmResultsChange qm_results_file_change (QmResultsFile *file);
+
+/* Appends one result and waits until it is on the disk, after what
+ * qm_results_secure() does.  Where it cannot be written, the file is as it was
+ * before: QM_STATUS_IO.  An object that qm_results_parse() would refuse is
+ * refused as there. */
 QmStatus
 qm_results_append (QmResultsFile *file, const json_t *object, QmError *error);
 

@@ -7,6 +7,7 @@
 #include <locale.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -292,28 +293,96 @@ qm_number_parse (const char *text, double *value)
   return true;
 }
 
+/* The character that a sequence of UTF-8 is. */
+static uint32_t
+decode (const unsigned char *text, size_t length)
+{
+  static const unsigned char masks[] = { 0x00, 0x7f, 0x1f, 0x0f, 0x07 };
+  uint32_t code = text[0] & masks[length];
+
+  for (size_t i = 1; i < length; i++)
+    code = code << 6 | (text[i] & 0x3f);
+  return code;
+}
+
+/* Whether a character does something to what is around it, or to a terminal:
+ * controls of C0 and C1, the controls of direction, what is seen as nothing,
+ * what breaks lines, tags and private use. */
+static bool
+is_unsafe (uint32_t code)
+{
+  static const uint32_t ranges[][2] = {
+    { 0x0000, 0x001f },    { 0x007f, 0x009f }, { 0x00ad, 0x00ad },
+    { 0x061c, 0x061c },    { 0x200b, 0x200f }, { 0x2028, 0x202e },
+    { 0x2060, 0x206f },    { 0xe000, 0xf8ff }, { 0xfeff, 0xfeff },
+    { 0xfff0, 0xfffb },    { 0xfffe, 0xffff }, { 0xe0000, 0xe0fff },
+    { 0xf0000, 0x10ffff },
+  };
+
+  for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+    if (code >= ranges[i][0] && code <= ranges[i][1])
+      return true;
+  return false;
+}
+
+size_t
+qm_text_next (const char *text, uint32_t *code)
+{
+  size_t length =
+      sequence_length ((const unsigned char *) text, strnlen (text, 4));
+
+  *code = length > 0 ? decode ((const unsigned char *) text, length)
+                     : (unsigned char) *text;
+  if (length == 0)
+    return 0;
+  return is_unsafe (*code) ? 0 : length;
+}
+
+char *
+qm_text_escape (const char *text, char *safe, size_t size)
+{
+  static const char ellipsis[] = "…";
+  size_t used = 0, last = 0; /* where an ellipsis still has room */
+
+  while (*text != '\0')
+    {
+      char piece[16];
+      uint32_t code;
+      size_t step = qm_text_next (text, &code), length = step;
+
+      if (step > 0)
+        memcpy (piece, text, step);
+      else
+        {
+          step =
+              sequence_length ((const unsigned char *) text, strnlen (text, 4));
+          length = (size_t) snprintf (piece, sizeof piece,
+                                      step > 1 ? "\\u%04x" : "\\x%02x",
+                                      (unsigned) code);
+          step = step > 0 ? step : 1;
+        }
+      if (used + length >= size)
+        break;
+      memcpy (safe + used, piece, length);
+      used += length;
+      if (used + sizeof ellipsis <= size)
+        last = used;
+      text += step;
+    }
+  if (*text == '\0')
+    safe[used] = '\0';
+  else if (size >= sizeof ellipsis)
+    strcpy (safe + last, ellipsis);
+  else
+    safe[0] = '\0';
+  return safe;
+}
+
 const char *
 qm_text_quote (const char *text, char buffer[QM_QUOTE_BYTES])
 {
-  static const char ellipsis[] = "…'";
-  const size_t room = QM_QUOTE_BYTES - sizeof ellipsis - 1;
-  size_t length = strlen (text);
-  size_t kept = 0;
-
-  while (kept < length)
-    {
-      size_t step =
-          sequence_length ((const unsigned char *) text + kept, length - kept);
-
-      if (step == 0)
-        step = 1;
-      if (kept + step > room)
-        break;
-      kept += step;
-    }
   buffer[0] = '\'';
-  for (size_t i = 0; i < kept; i++)
-    buffer[i + 1] = (unsigned char) text[i] < 0x20 ? ' ' : text[i];
-  strcpy (buffer + kept + 1, kept < length ? ellipsis : "'");
+  qm_text_escape (text, buffer + 1, QM_QUOTE_BYTES - 2);
+  strcat (buffer, "'");
   return buffer;
 }

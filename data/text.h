@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* No file of facts is larger. */
 #define QM_TEXT_MAX_BYTES ((size_t) 8 * 1024 * 1024)
@@ -51,10 +52,22 @@ void qm_text_position (
  * numbers too large for a double. */
 bool qm_number_parse (const char *text, double *value);
 
+/* Bytes of the character at `text`, which is not its end, where it can be shown
+ * as it is.  0 where it could steer a terminal or hide what is around it, such
+ * as controls of C0 and C1 and of direction, and where it is no UTF-8: *code is
+ * that character or byte all the same. */
+size_t qm_text_next (const char *text, uint32_t *code);
+
+/* Copies text for people to see, whoever wrote it: what qm_text_next() knows as
+ * unsafe becomes an escape ("\x1b", "\u202e"), and what is longer than `size`
+ * bytes with the end is cut and ends with an ellipsis.  `safe` may not be
+ * `text`.  Returns `safe`. */
+char *qm_text_escape (const char *text, char *safe, size_t size);
+
 #define QM_QUOTE_BYTES 64
 
-/* Puts text into quotes for a message: 'text', cut where it is long.  Returns
- * `buffer`. */
+/* Puts text into quotes for a message: 'text', with escapes and cut where it is
+ * long, as qm_text_escape() does.  Returns `buffer`. */
 const char *qm_text_quote (const char *text, char buffer[QM_QUOTE_BYTES]);
 
 #endif

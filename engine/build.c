@@ -474,7 +474,8 @@ QmValueId
 qm_build_vocab_weight (QmBuilder *builder,
                        int64_t vocab,
                        int64_t hidden,
-                       const char *name)
+                       const char *name,
+                       const char *alias)
 {
   QmValueId value =
       qm_graph_value (builder->graph, QM_ROLE_PARAMETER, builder->options->type,
@@ -483,7 +484,7 @@ qm_build_vocab_weight (QmBuilder *builder,
 
   if (value != QM_NO_VALUE)
     builder->graph->values[value].tensor.shape[0] = vocab;
-  qm_graph_parameter (builder->graph, value, QM_INITIAL_NORMAL, name, NULL);
+  qm_graph_parameter (builder->graph, value, QM_INITIAL_NORMAL, name, alias);
   return value;
 }
 

@@ -93,6 +93,7 @@ make_plan (Check *check, QmError *error)
 static void
 find_unused (Check *check)
 {
+  const QmParameter *parameters = check->plan->graph->parameters;
   size_t n;
   const QmStoredTensor *all = qm_safetensors_all (check->weights, &n);
 
@@ -101,7 +102,9 @@ find_unused (Check *check)
       bool used = false;
 
       for (size_t j = 0; j < check->plan->graph->n_parameters && !used; j++)
-        used = check->stored[j] == &all[i];
+        used = check->stored[j] == &all[i]
+               || (parameters[j].alias != NULL
+                   && strcmp (parameters[j].alias, all[i].name) == 0);
       if (!used && check->result->unused++ == 0)
         snprintf (check->result->first_unused,
                   sizeof check->result->first_unused, "%s", all[i].name);
@@ -144,6 +147,28 @@ check_shape (const Check *check,
                        stored->name);
 }
 
+/* Refuses labels none of which count: the mean of no loss is no number, as it
+ * is in Transformers.  Where every token tells the next, the first label of a
+ * sample is nobody's. */
+static QmStatus
+check_labels (const Check *check,
+              const QmStoredTensor *stored,
+              const int32_t *labels,
+              QmError *error)
+{
+  QmFamily family = check->config.family;
+  bool shifted = family == QM_FAMILY_GPT_NEOX || family == QM_FAMILY_MAMBA;
+  int64_t length = stored->rank > 1 ? stored->shape[1] : 1;
+
+  for (int64_t i = 0; i < stored->elements; i++)
+    if (labels[i] != QM_IGNORE_LABEL && (!shifted || i % length != 0))
+      return QM_OK;
+  return qm_error_set (error, QM_STATUS_INVALID, check->options->batch, 0, 0,
+                       "labels: all that count are %d, so that the loss is not "
+                       "a number",
+                       QM_IGNORE_LABEL);
+}
+
 /* Loads whole numbers in [0, count), and with `ignore` QM_IGNORE_LABEL. */
 static QmStatus
 load_ints (Check *check,
@@ -169,6 +194,8 @@ load_ints (Check *check,
       status =
           qm_error_set (error, QM_STATUS_INVALID, check->options->batch, 0, 0,
                         "a label is negative and not %d", QM_IGNORE_LABEL);
+  if (status == QM_OK && ignore)
+    status = check_labels (check, stored, values, error);
   if (status == QM_OK)
     status = qm_executor_write_ints (check->executor, id, values, error);
   free (values);
@@ -188,6 +215,12 @@ load_pixels (Check *check, const QmStoredTensor *stored, QmError *error)
   if (values == NULL)
     return no_memory (error);
   status = qm_safetensors_read_floats (check->batch, stored, values, error);
+  for (int64_t i = 0; i < stored->elements && status == QM_OK; i++)
+    if (!isfinite (values[i]))
+      status =
+          qm_error_set (error, QM_STATUS_INVALID, check->options->batch, 0, 0,
+                        "tensor 'pixel_values': element %lld is not finite",
+                        (long long) i);
   if (status == QM_OK)
     status = qm_executor_write_floats (check->executor, id, values, error);
   free (values);
@@ -198,9 +231,12 @@ load_pixels (Check *check, const QmStoredTensor *stored, QmError *error)
 static QmStatus
 refuse_mask (Check *check, const QmStoredTensor *stored, QmError *error)
 {
-  int32_t *values = malloc ((size_t) (stored->elements + 1) * sizeof *values);
-  QmStatus status;
+  QmStatus status = check_shape (check, stored, check->plan->graph->ids, error);
+  int32_t *values;
 
+  if (status != QM_OK)
+    return status;
+  values = malloc ((size_t) (stored->elements + 1) * sizeof *values);
   if (values == NULL)
     return no_memory (error);
   status = qm_safetensors_read_ints (check->batch, stored, 1, 1, values, error);
@@ -228,7 +264,7 @@ load_tensor (Check *check, const QmStoredTensor *stored, QmError *error)
   if (strcmp (stored->name, "pixel_values") == 0
       && graph->pixels != QM_NO_VALUE)
     return load_pixels (check, stored, error);
-  if (strcmp (stored->name, "attention_mask") == 0)
+  if (strcmp (stored->name, "attention_mask") == 0 && graph->ids != QM_NO_VALUE)
     return refuse_mask (check, stored, error);
   return qm_error_set (error, QM_STATUS_UNSUPPORTED, check->options->batch, 0,
                        0, "tensor '%.100s' is not supported for a %s model",
@@ -307,6 +343,10 @@ compute (Check *check, QmError *error)
   status = qm_executor_read_floats (check->executor, check->plan->graph->loss,
                                     &loss, error);
   check->result->loss = loss;
+  if (status == QM_OK && !isfinite (loss))
+    status = qm_error_set (error, QM_STATUS_INVALID, check->options->weights, 0,
+                           0, "with these weights the loss is %s",
+                           isnan (loss) ? "not a number" : "infinite");
   return status;
 }
 
@@ -327,7 +367,15 @@ give_tensor (void *data, size_t index, float *to, QmError *error)
                                     graph->parameters[index - 1].gradient, to,
                                     error);
   for (int64_t i = 0; i < check->stored[index - 1]->elements; i++)
-    to[i] /= check->scale;
+    {
+      to[i] /= check->scale;
+      if (status == QM_OK && !isfinite (to[i]))
+        status = qm_error_set (error, QM_STATUS_INVALID,
+                               check->options->weights, 0, 0,
+                               "with these weights element %lld of the "
+                               "gradient of '%.80s' is not finite",
+                               (long long) i, check->stored[index - 1]->name);
+    }
   return status;
 }
 
@@ -342,6 +390,7 @@ write_result (Check *check, QmError *error)
 
   if (tensors == NULL)
     return no_memory (error);
+  check->result->parameters = graph->n_parameters;
   tensors[0].name = "loss";
   for (size_t i = 1; i < n; i++)
     {
@@ -387,7 +436,6 @@ qm_check (const QmCheckOptions *options,
     status = load_batch (&check, error);
   if (status == QM_OK)
     status = compute (&check, error);
-  result->parameters = check.plan != NULL ? check.plan->graph->n_parameters : 0;
   if (status == QM_OK)
     status = write_result (&check, error);
   qm_executor_free (check.executor);

@@ -35,7 +35,8 @@ typedef struct QmCheckResult
 } QmCheckResult;
 
 /* Runs the pass and writes `out`.  Fails with QM_STATUS_UNSUPPORTED for data
- * that the engine cannot honour, such as a mask. */
+ * that the engine cannot honour, such as a mask, and with QM_STATUS_INVALID
+ * where weights, loss or gradients are not finite and where no label counts. */
 QmStatus qm_check (const QmCheckOptions *options,
                    QmDevice *device,
                    QmCheckResult *result,

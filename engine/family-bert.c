@@ -60,7 +60,8 @@ embed (QmBuilder *builder,
   QmValueId places, types, x;
 
   snprintf (name, sizeof name, "%sword_embeddings.weight", prefix);
-  *words = qm_build_vocab_weight (builder, config->vocab_size, hidden, name);
+  *words =
+      qm_build_vocab_weight (builder, config->vocab_size, hidden, name, NULL);
   places = qm_build_weight (builder, QM_INITIAL_NORMAL, config->max_positions,
                             hidden, prefix, "position_embeddings.weight");
   types = qm_build_weight (builder, QM_INITIAL_NORMAL, config->type_vocab_size,
@@ -151,8 +152,12 @@ head (QmBuilder *builder,
                            tied ? names->bias : names->decoder_bias,
                            tied ? names->decoder_bias : names->bias);
 
+  /* Transformers 4 reads the one name and 5 the other. */
   if (!tied)
-    words = qm_build_vocab_weight (builder, vocab, hidden, names->decoder);
+    qm_graph_both_names (builder->graph);
+  if (!tied)
+    words =
+        qm_build_vocab_weight (builder, vocab, hidden, names->decoder, NULL);
   x = qm_build_cast (builder, x, builder->options->type);
   /* RoBERTa's head has its own function, whatever the layers have. */
   x = qm_build_activation (builder, qm_build_linear (builder, x, &dense),

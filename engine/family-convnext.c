@@ -263,7 +263,7 @@ qm_build_convnext (QmBuilder *builder,
                      config->layer_norm_eps);
   classifier.weight =
       qm_build_vocab_weight (builder, config->classes, features.width,
-                             "classifier.weight");
+                             "classifier.weight", NULL);
   classifier.bias =
       qm_build_vocab_bias (builder, config->classes, "classifier.bias", NULL);
   qm_build_loss (builder, x, classifier.weight, classifier.bias, false);

@@ -140,7 +140,7 @@ qm_build_gpt_neox (QmBuilder *builder, const QmGptNeoxConfig *config)
 
   embed =
       qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
-                             "gpt_neox.embed_in.weight");
+                             "gpt_neox.embed_in.weight", NULL);
   x = qm_build_dropout (builder,
                         qm_build_embedding (builder, graph->ids, embed, -1,
                                             builder->options->residual),
@@ -157,9 +157,11 @@ qm_build_gpt_neox (QmBuilder *builder, const QmGptNeoxConfig *config)
   norm = qm_build_norm_weights (builder, config->hidden_size, "gpt_neox.",
                                 "final_layer_norm");
   x = qm_build_norm (builder, x, &norm, config->layer_norm_eps);
+  /* As files have it; Transformers 5 calls it lm_head once it is loaded. */
   head = config->tie_word_embeddings
              ? embed
              : qm_build_vocab_weight (builder, config->vocab_size,
-                                      config->hidden_size, "lm_head.weight");
+                                      config->hidden_size, "embed_out.weight",
+                                      "lm_head.weight");
   qm_build_loss (builder, x, head, QM_NO_VALUE, true);
 }

@@ -195,16 +195,11 @@ mix (QmBuilder *builder,
 static QmValueId
 embedding_weights (QmBuilder *builder, const QmMambaConfig *config)
 {
-  QmGraph *graph = builder->graph;
-  QmValueId value =
-      qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
-                             "backbone.embeddings.weight");
-
-  /* As the authors' own files have it. */
-  if (graph->status == QM_OK)
-    graph->parameters[graph->n_parameters - 1].alias =
-        "backbone.embedding.weight";
-  return value;
+  /* The second is what the authors' own files have. */
+  return qm_build_vocab_weight (builder, config->vocab_size,
+                                config->hidden_size,
+                                "backbone.embeddings.weight",
+                                "backbone.embedding.weight");
 }
 
 void
@@ -243,7 +238,7 @@ qm_build_mamba (QmBuilder *builder, const QmMambaConfig *config)
       norm_weights (builder, config->hidden_size, "backbone.", "norm_f.weight");
   if (!config->tie_word_embeddings)
     head = qm_build_vocab_weight (builder, config->vocab_size,
-                                  config->hidden_size, "lm_head.weight");
+                                  config->hidden_size, "lm_head.weight", NULL);
   x = qm_build_norm (builder, x, &norm, config->norm_eps);
   qm_build_loss (builder, x, head, QM_NO_VALUE, true);
 }

@@ -213,7 +213,7 @@ qm_build_vit (QmBuilder *builder, const QmVitConfig *config)
   x = qm_graph_view (graph, x, 2, (int64_t[]){ builder->batch, hidden },
                      (int64_t[]){ builder->length * hidden, 1 }, 0);
   classifier.weight = qm_build_vocab_weight (builder, config->classes, hidden,
-                                             "classifier.weight");
+                                             "classifier.weight", NULL);
   classifier.bias =
       qm_build_vocab_bias (builder, config->classes, "classifier.bias", NULL);
   qm_build_loss (builder, x, classifier.weight, classifier.bias, false);

@@ -161,11 +161,13 @@ QmValueId qm_build_qkv (QmBuilder *builder,
                         const char *const names[3],
                         const char *const aliases[3]);
 
-/* Vocabulary weights [vocab, hidden] and bias [vocab], with room. */
+/* Vocabulary weights [vocab, hidden] and bias [vocab], with room; `alias` may
+ * be NULL. */
 QmValueId qm_build_vocab_weight (QmBuilder *builder,
                                  int64_t vocab,
                                  int64_t hidden,
-                                 const char *name);
+                                 const char *name,
+                                 const char *alias);
 QmValueId qm_build_vocab_bias (QmBuilder *builder,
                                int64_t vocab,
                                const char *name,

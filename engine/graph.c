@@ -294,6 +294,13 @@ qm_graph_parameter (QmGraph *graph,
 }
 
 void
+qm_graph_both_names (QmGraph *graph)
+{
+  if (graph->status == QM_OK)
+    graph->parameters[graph->n_parameters - 1].both = true;
+}
+
+void
 qm_graph_initial (QmGraph *graph,
                   QmInitial initial,
                   const double amounts[QM_INITIAL_AMOUNTS])

@@ -85,6 +85,7 @@ typedef struct QmParameter
 {
   const char *name;
   const char *alias;  /* another name that files use; NULL: none */
+  bool both;          /* it is written under both */
   QmValueId value;    /* of the shape that files have */
   QmValueId gradient; /* f32, of the same shape */
   QmInitial initial;
@@ -179,6 +180,9 @@ void qm_graph_parameter (QmGraph *graph,
                          QmInitial initial,
                          const char *name,
                          const char *alias);
+
+/* Has the newest parameter, which has an alias, written under both names. */
+void qm_graph_both_names (QmGraph *graph);
 
 /* Says how the newest parameter begins, where that needs numbers. */
 void qm_graph_initial (QmGraph *graph,

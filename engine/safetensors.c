@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "engine/safetensors.h"
+#include "engine/safetensors-private.h"
 
 #include "data/file.h"
 #include "kernels/convert.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,23 +21,15 @@
 /* Elements that are converted at once. */
 #define BLOCK 4096
 
-struct QmSafetensors
-{
-  FILE *stream;
-  char *path;
-  json_t *header; /* holds the names */
-  QmStoredTensor *tensors;
-  size_t n;
-  uint64_t data, size; /* where data begins, and the file ends */
-};
-
 static const struct
 {
   const char *name;
   int bytes;
 } types[] = {
-  { "F64", 8 }, { "F32", 4 }, { "F16", 2 }, { "BF16", 2 }, { "I64", 8 },
-  { "I32", 4 }, { "I16", 2 }, { "I8", 1 },  { "U8", 1 },   { "BOOL", 1 },
+  { "F64", 8 },  { "F32", 4 }, { "F16", 2 },     { "BF16", 2 },
+  { "I64", 8 },  { "I32", 4 }, { "I16", 2 },     { "I8", 1 },
+  { "U64", 8 },  { "U32", 4 }, { "U16", 2 },     { "U8", 1 },
+  { "BOOL", 1 }, { "C64", 8 }, { "F8_E4M3", 1 }, { "F8_E5M2", 1 },
 };
 
 static QmStatus
@@ -212,8 +203,11 @@ qm_safetensors_open (const char *path, QmSafetensors **file, QmError *error)
 {
   FILE *stream;
   uint64_t size;
-  QmStatus status = qm_file_open (path, &stream, &size, error);
+  QmStatus status;
 
+  if (qm_safetensors_is_index (path))
+    return qm_safetensors_open_index (path, file, error);
+  status = qm_file_open (path, &stream, &size, error);
   *file = NULL;
   return status == QM_OK
              ? qm_safetensors_open_stream (stream, size, path, file, error)
@@ -227,6 +221,9 @@ qm_safetensors_close (QmSafetensors *file)
     return;
   if (file->stream != NULL)
     fclose (file->stream);
+  for (size_t i = 0; i < file->n_shards; i++)
+    qm_safetensors_close (file->shards[i]);
+  free (file->shards);
   json_decref (file->header);
   free (file->tensors);
   free (file->path);
@@ -329,6 +326,8 @@ read_blocks (QmSafetensors *file,
   size_t size = (size_t) type_bytes (tensor->type);
   int64_t block[BLOCK]; /* aligned for every type */
 
+  if (file->n_shards > 0)
+    file = file->shards[tensor->shard];
   if (fseeko (file->stream, (off_t) tensor->begin, SEEK_SET) != 0)
     return bad_tensor (file, tensor->name, error, "its data cannot be read");
   for (int64_t done = 0; done < tensor->elements; done += BLOCK)

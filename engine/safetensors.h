@@ -20,16 +20,19 @@
 typedef struct QmStoredTensor
 {
   const char *name;
-  char type[8]; /* "F32", "BF16", "I64", ... */
+  char type[8]; /* "F32", "BF16", "F8_E4M3", ... */
   int32_t rank; /* 0: one element */
   int64_t shape[QM_SAFETENSORS_MAX_RANK];
   int64_t elements;
   uint64_t begin, bytes; /* in the file */
+  int32_t shard;         /* which of the files of an index */
 } QmStoredTensor;
 
 typedef struct QmSafetensors QmSafetensors;
 
-/* Opens a file; data stays in it until it is read. */
+/* Opens a file; data stays in it until it is read.  Of a path that ends with
+ * ".index.json" all files are opened that tensors are in by what it says; they
+ * have to be in the same folder, and every tensor in one of them. */
 QmStatus
 qm_safetensors_open (const char *path, QmSafetensors **file, QmError *error);
 

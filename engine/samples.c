@@ -5,6 +5,7 @@
 #include "data/file.h"
 #include "kernels/random.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,6 +273,11 @@ load_images (const QmSamples *samples,
       labels[i] = samples->labels[index];
       status = qm_safetensors_read_floats (samples->file, &image,
                                            pixels + i * size, error);
+      for (int64_t j = 0; j < size && status == QM_OK; j++)
+        if (!isfinite (pixels[i * size + j]))
+          status =
+              qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                            "image %zu has a pixel that is not finite", index);
     }
   if (status == QM_OK)
     status = qm_executor_write_floats (executor, graph->pixels, pixels, error);

@@ -15,7 +15,6 @@ typedef struct Training
   const QmSamples *samples;
   const QmTrainOptions *options;
   QmExecutor *executor;
-  QmTensorToStore *tensors; /* by parameter */
 } Training;
 
 static const char *const schedules[] = {
@@ -119,76 +118,34 @@ run_steps (const Training *training, QmError *error)
       step.norm = state[QM_STATE_NORM];
       step.loss_scale = state[QM_STATE_LOSS_SCALE];
       step.skipped = state[QM_STATE_NOT_FINITE] != 0;
-      if (!options->step (options->data, &step))
+      if (!isfinite (step.loss))
+        status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                               "the loss of step %lld is %s: the learning rate "
+                               "may be too large",
+                               (long long) step.number,
+                               isnan (step.loss) ? "not a number" : "infinite");
+      else if (!options->step (options->data, &step))
         status = qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
                                "interrupted");
     }
   return status;
 }
 
-/* Describes tensor `index` of the file to be written: it is called what the
- * file that was read calls it. */
 static QmStatus
-describe_tensor (Training *training,
-                 size_t index,
-                 const char *name,
-                 QmPool *names,
-                 QmError *error)
-{
-  const QmGraph *graph = training->plan->graph;
-  const QmTensor *shape =
-      qm_graph_tensor (graph, graph->parameters[index].value);
-  QmTensorToStore *tensor = &training->tensors[index];
-
-  tensor->name = qm_pool_format (names, "%s", name);
-  tensor->rank = shape->rank;
-  memcpy (tensor->shape, shape->shape,
-          (size_t) shape->rank * sizeof *shape->shape);
-  return tensor->name != NULL ? QM_OK
-                              : qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0,
-                                              0, "the host is out of memory");
-}
-
-static QmStatus
-set_weights (Training *training, QmPool *names, QmError *error)
+set_weights (Training *training, QmError *error)
 {
   const char *path = training->options->weights;
-  const QmGraph *graph = training->plan->graph;
-  const QmStoredTensor **stored =
-      calloc (graph->n_parameters + 1, sizeof *stored);
   QmSafetensors *file = NULL;
   QmStatus status;
 
-  training->tensors =
-      calloc (graph->n_parameters + 1, sizeof *training->tensors);
-  if (stored == NULL || training->tensors == NULL)
-    status = qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
-  else if (path == NULL)
-    status = qm_executor_initialise (training->executor, error);
-  else
-    status = qm_safetensors_open (path, &file, error);
-  if (status == QM_OK && file != NULL)
+  if (path == NULL)
+    return qm_executor_initialise (training->executor, error);
+  status = qm_safetensors_open (path, &file, error);
+  if (status == QM_OK)
     status = qm_weights_load (training->plan, training->executor, file, path,
-                              stored, error);
-  for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
-    status = describe_tensor (training, i,
-                              file != NULL ? stored[i]->name
-                                           : graph->parameters[i].name,
-                              names, error);
-  free (stored);
+                              NULL, error);
   qm_safetensors_close (file);
   return status;
-}
-
-static QmStatus
-give_weights (void *data, size_t index, float *to, QmError *error)
-{
-  const Training *training = data;
-  const QmGraph *graph = training->plan->graph;
-
-  return qm_executor_read_floats (training->executor,
-                                  graph->parameters[index].value, to, error);
 }
 
 QmStatus
@@ -198,8 +155,7 @@ qm_train (const QmPlan *plan,
           const QmTrainOptions *options,
           QmError *error)
 {
-  Training training = { plan, samples, options, NULL, NULL };
-  QmPool names = { NULL };
+  Training training = { plan, samples, options, NULL };
   QmStatus status;
 
   if (plan->recipe.batch_size % plan->options.micro_batch != 0)
@@ -210,15 +166,11 @@ qm_train (const QmPlan *plan,
   status =
       qm_executor_new (plan, device, options->seed, &training.executor, error);
   if (status == QM_OK)
-    status = set_weights (&training, &names, error);
+    status = set_weights (&training, error);
   if (status == QM_OK)
     status = run_steps (&training, error);
   if (status == QM_OK && options->out != NULL)
-    status = qm_safetensors_write (options->out, training.tensors,
-                                   plan->graph->n_parameters, give_weights,
-                                   &training, error);
+    status = qm_weights_save (plan, training.executor, options->out, error);
   qm_executor_free (training.executor);
-  qm_pool_clear (&names);
-  free (training.tensors);
   return status;
 }

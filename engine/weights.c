@@ -2,30 +2,155 @@
 
 #include "engine/weights.h"
 
+#include "data/text.h"
+
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* A parameter as it is in a file. */
+typedef struct Source
+{
+  const QmStoredTensor *stored;
+  const QmStoredTensor *other; /* the same under another name, or NULL */
+} Source;
+
+static QmStatus
+no_memory (QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                       "the host is out of memory");
+}
+
+/* What TensorFlow called weight and bias of norms, as the first files of BERT
+ * have it.  NULL: this is none. */
+static const QmStoredTensor *
+find_old_norm (const QmSafetensors *file, const char *name)
+{
+  static const char *const endings[][2] = {
+    { "LayerNorm.weight", "LayerNorm.gamma" },
+    { "LayerNorm.bias", "LayerNorm.beta" },
+  };
+  size_t length = strlen (name);
+  char old[256];
+
+  for (size_t i = 0; i < 2; i++)
+    {
+      size_t end = strlen (endings[i][0]);
+
+      if (length >= end && length < sizeof old
+          && strcmp (name + length - end, endings[i][0]) == 0)
+        {
+          snprintf (old, sizeof old, "%.*s%s", (int) (length - end), name,
+                    endings[i][1]);
+          return qm_safetensors_find (file, old);
+        }
+    }
+  return NULL;
+}
 
 static QmStatus
 find (const QmGraph *graph,
       const QmParameter *parameter,
       QmSafetensors *file,
       const char *path,
-      const QmStoredTensor **stored,
+      Source *source,
       QmError *error)
 {
   const QmTensor *shape = qm_graph_tensor (graph, parameter->value);
+  const QmStoredTensor *found[] = {
+    qm_safetensors_find (file, parameter->name),
+    parameter->alias != NULL ? qm_safetensors_find (file, parameter->alias)
+                             : NULL,
+    find_old_norm (file, parameter->name),
+  };
 
-  *stored = qm_safetensors_find (file, parameter->name);
-  if (*stored == NULL && parameter->alias != NULL)
-    *stored = qm_safetensors_find (file, parameter->alias);
-  if (*stored == NULL)
+  *source = (Source){ NULL, NULL };
+  for (size_t i = 0; i < sizeof found / sizeof found[0]; i++)
+    if (found[i] != NULL && source->stored == NULL)
+      source->stored = found[i];
+    else if (found[i] != NULL)
+      source->other = found[i];
+  if (source->stored == NULL)
     return qm_error_set (error, QM_STATUS_NOT_FOUND, path, 0, 0,
                          "there is no tensor '%s'", parameter->name);
-  if (!qm_stored_has_shape (*stored, shape->rank, shape->shape))
+  if (!qm_stored_has_shape (source->stored, shape->rank, shape->shape)
+      || (source->other != NULL
+          && !qm_stored_has_shape (source->other, shape->rank, shape->shape)))
     return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
                          "tensor '%.100s' does not have the shape that the "
                          "configuration says",
-                         (*stored)->name);
+                         source->stored->name);
   return QM_OK;
+}
+
+/* Reads a tensor into new memory; numbers that are none would only become known
+ * as a loss that is none. */
+static QmStatus
+read_values (QmSafetensors *file,
+             const QmStoredTensor *stored,
+             const char *path,
+             float **values,
+             QmError *error)
+{
+  QmStatus status;
+
+  *values = malloc ((size_t) (stored->elements + 1) * sizeof **values);
+  if (*values == NULL)
+    return no_memory (error);
+  status = qm_safetensors_read_floats (file, stored, *values, error);
+  for (int64_t i = 0; i < stored->elements && status == QM_OK; i++)
+    if (!isfinite ((*values)[i]))
+      status =
+          qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
+                        "tensor '%.100s': element %lld is %s", stored->name,
+                        (long long) i,
+                        isnan ((*values)[i]) ? "not a number" : "infinite");
+  return status;
+}
+
+/* Refuses two tensors that are the same parameter, and do not agree. */
+static QmStatus
+check_other (QmSafetensors *file,
+             const Source *source,
+             const float *values,
+             const char *path,
+             QmError *error)
+{
+  size_t bytes = (size_t) source->stored->elements * sizeof *values;
+  float *others;
+  QmStatus status = read_values (file, source->other, path, &others, error);
+
+  if (status == QM_OK && memcmp (values, others, bytes) != 0)
+    status = qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
+                           "tensors '%.80s' and '%.80s' are the same "
+                           "parameter, and differ",
+                           source->stored->name, source->other->name);
+  free (others);
+  return status;
+}
+
+static QmStatus
+load (const QmParameter *parameter,
+      QmExecutor *executor,
+      QmSafetensors *file,
+      const Source *source,
+      const char *path,
+      QmError *error)
+{
+  float *values;
+  QmStatus status = read_values (file, source->stored, path, &values, error);
+
+  /* What is there twice may be two where the head is not tied, of which the
+   * one that is read counts. */
+  if (status == QM_OK && source->other != NULL && !parameter->both)
+    status = check_other (file, source, values, path, error);
+  if (status == QM_OK)
+    status =
+        qm_executor_write_floats (executor, parameter->value, values, error);
+  free (values);
+  return status;
 }
 
 QmStatus
@@ -37,23 +162,84 @@ qm_weights_load (const QmPlan *plan,
                  QmError *error)
 {
   const QmGraph *graph = plan->graph;
-  QmStatus status = QM_OK;
+  Source *sources = calloc (graph->n_parameters + 1, sizeof *sources);
+  QmStatus status = sources != NULL ? QM_OK : no_memory (error);
 
-  for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
-    status = find (graph, &graph->parameters[i], file, path, &stored[i], error);
   for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
     {
-      float *values =
-          malloc ((size_t) (stored[i]->elements + 1) * sizeof *values);
-
-      if (values == NULL)
-        return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                             "the host is out of memory");
-      status = qm_safetensors_read_floats (file, stored[i], values, error);
-      if (status == QM_OK)
-        status = qm_executor_write_floats (executor, graph->parameters[i].value,
-                                           values, error);
-      free (values);
+      status =
+          find (graph, &graph->parameters[i], file, path, &sources[i], error);
+      if (stored != NULL)
+        stored[i] = sources[i].stored;
     }
+  for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
+    status =
+        load (&graph->parameters[i], executor, file, &sources[i], path, error);
+  free (sources);
+  return status;
+}
+
+/* What is written: tensors, and the parameter of each. */
+typedef struct Output
+{
+  const QmGraph *graph;
+  QmExecutor *executor;
+  QmTensorToStore *tensors;
+  const QmParameter **parameters;
+  size_t n;
+} Output;
+
+static void
+add_tensor (Output *output, const QmParameter *parameter, const char *name)
+{
+  const QmTensor *shape = qm_graph_tensor (output->graph, parameter->value);
+  QmTensorToStore *tensor = &output->tensors[output->n];
+
+  tensor->name = name;
+  tensor->rank = shape->rank;
+  memcpy (tensor->shape, shape->shape,
+          (size_t) shape->rank * sizeof *shape->shape);
+  output->parameters[output->n++] = parameter;
+}
+
+static QmStatus
+give_tensor (void *data, size_t index, float *to, QmError *error)
+{
+  const Output *output = data;
+
+  return qm_executor_read_floats (output->executor,
+                                  output->parameters[index]->value, to, error);
+}
+
+QmStatus
+qm_weights_save (const QmPlan *plan,
+                 QmExecutor *executor,
+                 const char *path,
+                 QmError *error)
+{
+  const QmGraph *graph = plan->graph;
+  size_t most = 2 * graph->n_parameters + 1;
+  Output output = { .graph = graph, .executor = executor };
+  QmStatus status;
+
+  output.tensors = calloc (most, sizeof *output.tensors);
+  output.parameters = calloc (most, sizeof (const QmParameter *));
+  if (output.tensors != NULL && output.parameters != NULL)
+    {
+      for (size_t i = 0; i < graph->n_parameters; i++)
+        {
+          const QmParameter *parameter = &graph->parameters[i];
+
+          add_tensor (&output, parameter, parameter->name);
+          if (parameter->both)
+            add_tensor (&output, parameter, parameter->alias);
+        }
+      status = qm_safetensors_write (path, output.tensors, output.n,
+                                     give_tensor, &output, error);
+    }
+  else
+    status = no_memory (error);
+  free (output.tensors);
+  free (output.parameters);
   return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Weights from files. */
+/* Weights from and to files. */
 
 #ifndef QM_ENGINE_WEIGHTS_H
 #define QM_ENGINE_WEIGHTS_H
@@ -8,13 +8,23 @@
 #include "engine/executor.h"
 #include "engine/safetensors.h"
 
-/* Sets every parameter from a file that has them under their names or aliases.
- * stored[] receives, by parameter, the tensor that it came from. */
+/* Sets every parameter from a file that has them under their names, aliases, or
+ * those that TensorFlow had for norms.  stored[], which may be NULL, receives
+ * by parameter the tensor that it came from.  QM_STATUS_NOT_FOUND for one that
+ * is missing; QM_STATUS_INVALID for another shape, for values that are not
+ * finite, and where the same parameter is there under two names and differs. */
 QmStatus qm_weights_load (const QmPlan *plan,
                           QmExecutor *executor,
                           QmSafetensors *file,
                           const char *path,
                           const QmStoredTensor **stored,
+                          QmError *error);
+
+/* Writes every parameter under the names by which both Transformers 4 and 5
+ * load it, whatever the file that it was read from called it. */
+QmStatus qm_weights_save (const QmPlan *plan,
+                          QmExecutor *executor,
+                          const char *path,
                           QmError *error);
 
 #endif

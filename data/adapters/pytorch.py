@@ -354,7 +354,8 @@ class Task:
                 labels=torch.randint(config['num_labels'], (n,), device=device))
         shape = n, self.recipe['sequence_length']
         # Above the token that stands for nothing, where there is such a one.
-        least = config.get('pad_token_id', -1) + 1
+        padding = config.get('pad_token_id')
+        least = 0 if padding is None else padding + 1
         if least >= config['vocab_size']:
             least = 0
         ids = torch.randint(least, config['vocab_size'], shape, device=device)

@@ -215,7 +215,11 @@ feed (QmSheet *sheet,
                        _ ("There are too many rows."));
     }
   if (!is_full (sheet) && !end_last_row (sheet, parser) && sheet->max_rows == 0)
-    return refuse (error, QM_READ_ERROR_MALFORMED,
+    return sheet->too_wide
+               ? refuse (error, QM_READ_ERROR_TOO_LARGE,
+                         _ ("A row has too many columns."))
+               : refuse (
+                   error, QM_READ_ERROR_MALFORMED,
                    _ ("A quotation mark that opens a cell is never closed."));
   return TRUE;
 }

@@ -1,11 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of qm-bench share: a recipe for tiny models, and processes."""
+"""What tests of qm-bench share: tiny models, files of tensors, processes."""
 
+import json
 import pathlib
+import struct
 
 RECIPE = dict(batch_size=8, steps=100, sequence_length=16, precision='fp32',
               optimizer='adamw', learning_rate=3e-3, beta1=0.9, beta2=0.95,
               epsilon=1e-8, weight_decay=0.01, max_grad_norm=1.0)
+
+# A model that takes no time.
+TINY = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
+            num_hidden_layers=1, num_attention_heads=4, intermediate_size=64,
+            hidden_act='gelu', max_position_embeddings=32)
+
+
+def write_tensors(path, **tensors):
+    """A safetensors file of (type, shape, bytes)."""
+    header, end = {}, 0
+    for name, (kind, shape, data) in tensors.items():
+        header[name] = dict(dtype=kind, shape=shape,
+                            data_offsets=[end, end + len(data)])
+        end += len(data)
+    text = json.dumps(header).encode()
+    with open(path, 'wb') as file:
+        file.write(struct.pack('<Q', len(text)) + text)
+        for _, _, data in tensors.values():
+            file.write(data)
+
+
+def read_tensors(path):
+    """The same the other way around."""
+    data = pathlib.Path(path).read_bytes()
+    begin = 8 + struct.unpack('<Q', data[:8])[0]
+    header = json.loads(data[8:begin])
+    header.pop('__metadata__', None)
+    return {name: (entry['dtype'], entry['shape'], data[slice(
+        *(begin + offset for offset in entry['data_offsets']))])
+        for name, entry in header.items()}
 
 
 def read_stat(pid):

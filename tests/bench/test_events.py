@@ -142,11 +142,11 @@ class EventsTest(unittest.TestCase):
 
     def test_errors(self):
         error, = self.told('run', *self.tiny(), '--micro-batch', 9,
-                           status=1)[1:]
+                           status=2)[1:]
         self.assertEqual((error['event'], error['status']),
                          ('error', 'invalid'))
         self.assertIn('micro-batch', error['reason'])
-        error, = self.told('run', '--model', 'none', status=1)
+        error, = self.told('run', '--model', 'none', status=2)
         self.assertEqual(error['event'], 'error')
         self.assertEqual(self.told('train', *self.tiny(), status=2), [])
 

@@ -268,12 +268,12 @@ class Export(unittest.TestCase):
                    '--format', 'jax')
         self.fails(2, 'either', '--model', 'vit-large')
         self.fails(2, 'either', '--result', 'x', '--micro-batch', 1)
-        self.fails(1, 'exactly one', '--micro-batch', 1)
-        self.fails(1, 'more than the 4096 samples', '--model', 'vit-large',
+        self.fails(2, 'exactly one', '--micro-batch', 1)
+        self.fails(2, 'more than the 4096 samples', '--model', 'vit-large',
                    '--micro-batch', 1024, '--gpus', 8)
-        self.fails(1, '--micro-batch', '--model', 'vit-large', '--micro-batch',
+        self.fails(2, '--micro-batch', '--model', 'vit-large', '--micro-batch',
                    0)
-        self.fails(1, '--offload', '--model', 'vit-large', '--micro-batch', 1,
+        self.fails(2, '--offload', '--model', 'vit-large', '--micro-batch', 1,
                    '--offload', 'tape')
 
 

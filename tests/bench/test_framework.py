@@ -341,10 +341,10 @@ say(result=result)
         self.assertIn('without a result', start('/bin/false').stderr)
 
     def test_refusals(self):
-        self.fails(1, '--micro-batch is auto', '', '--micro-batch', 9)
-        self.fails(1, '--device is cpu', '', '--device', 'tpu')
-        self.fails(1, '--settings', '', '--settings', 'fast')
-        self.fails(1, 'exactly one', '', '--model', 'pythia-160m', '--config',
+        self.fails(2, '--micro-batch is auto', '', '--micro-batch', 9)
+        self.fails(2, '--device is cpu', '', '--device', 'tpu')
+        self.fails(2, '--settings', '', '--settings', 'fast')
+        self.fails(2, 'exactly one', '', '--model', 'pythia-160m', '--config',
                    'x')
         self.fails(2, 'takes no --profile', '', '--profile')
 

@@ -99,6 +99,15 @@ class Search(unittest.TestCase):
         worker, = children(process.pid)
         return process, worker
 
+    def start_small(self, *more):
+        """A search of a small model, with nothing read of what it says."""
+        process = subprocess.Popen(
+            self.command(*more), stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
     def cap(self):
         """Memory in which naive settings do not fit, and others do."""
         def need(settings):
@@ -282,6 +291,55 @@ class Search(unittest.TestCase):
         self.assertEqual(pathlib.Path(self.results).read_bytes(), whole[:-1])
         self.search('--again', 'all')
         self.assertEqual(len(lines_of(self.results)), 2 * len(lines))
+
+    def test_results_file_lost(self):
+        """Whatever becomes of the file while a search runs, at the end all
+        results are in it, and what happened is said."""
+        path = pathlib.Path(self.results)
+        options = ('--memory', self.cap(), '--repeat', 8)
+        self.search(*options)
+        wanted = without_times(path)
+        self.assertGreater(len(wanted), 3)
+
+        def key(line):
+            return json.dumps(line, sort_keys=True)
+
+        for word, harm in (
+                ('deleted', path.unlink),
+                ('replaced', lambda: os.replace(
+                    self.write('other', ''), path)),
+                ('cut', lambda: os.truncate(path, 0)),
+                ('cut', lambda: os.truncate(path, 30))):
+            path.unlink()
+            process = self.start_small(*options)
+            while not path.exists() or b'\n' not in path.read_bytes():
+                self.assertIsNone(process.poll(), process.stderr)
+                time.sleep(0.001)
+            os.kill(process.pid, signal.SIGSTOP)
+            harm()
+            os.kill(process.pid, signal.SIGCONT)
+            _, said = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0, said)
+            self.assertIn(f'was {word} while this search ran', said)
+            self.assertEqual(sorted(map(key, without_times(path))),
+                             sorted(map(key, wanted)))
+
+    def test_results_file_taken(self):
+        """A file of another kind in its place is not overwritten; what was
+        found is beside it."""
+        path = pathlib.Path(self.results)
+        process = self.start_small('--repeat', 8)
+        while not path.exists() or b'\n' not in path.read_bytes():
+            self.assertIsNone(process.poll())
+            time.sleep(0.001)
+        os.kill(process.pid, signal.SIGSTOP)
+        os.replace(self.write('other', 'my only copy of a note\n'), path)
+        os.kill(process.pid, signal.SIGCONT)
+        _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, said)
+        self.assertEqual(path.read_text(), 'my only copy of a note\n')
+        kept = re.search(r'beside it, in (\S+)', said)[1]
+        self.assertGreater(len(lines_of(self.path(kept))), 0)
 
     def test_no_results_file(self):
         """Nothing is taken from a file that is another's, nor made where
@@ -557,25 +615,25 @@ class Search(unittest.TestCase):
         for wrong in ('vit-large,vit-large', 'vit-large,nothing',
                       'vit-large,,pythia-160m'):
             command[3] = wrong
-            self.assertEqual(self.run_command(command).returncode, 1)
+            self.assertEqual(self.run_command(command).returncode, 2)
 
     def test_refusals(self):
-        for message, more in (
-                ('--results', ('--results', '-')),
-                ('--methods', ('--methods', 'most')),
-                ('--again', ('--again', 'some')),
-                ('no time', ('--time-limit', 'soon')),
-                ('no size', ('--memory', '1 furlong')),
-                ('regular file', ('--results', '/dev/full')),
-                ('cannot be opened', ('--results',
-                                      self.path('absent/r.jsonl')))):
-            result = self.search(*more, status=1)
+        for status, message, more in (
+                (2, '--results', ('--results', '-')),
+                (2, '--methods', ('--methods', 'most')),
+                (2, '--again', ('--again', 'some')),
+                (2, 'no time', ('--time-limit', 'soon')),
+                (2, 'no size', ('--memory', '1 furlong')),
+                (1, 'regular file', ('--results', '/dev/full')),
+                (1, 'cannot be opened', ('--results',
+                                         self.path('absent/r.jsonl')))):
+            result = self.search(*more, status=status)
             self.assertIn(message, result.stderr)
             self.assertEqual(result.stdout, '')
         self.search('--device', 'tpu', status=4)
         result = self.run_command([BENCH, 'search', '--device', 'cpu',
                                    '--results', self.results])
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 2)
         self.assertIn('--model', result.stderr)
         self.assertIn('cannot be opened',
                       self.listed(self.path('absent'), status=1).stderr)

@@ -75,7 +75,7 @@ test_families (void)
   CHECK (parse ("{" COMMON_4 BERT "}", &config, &error) == QM_OK);
   CHECK_STRING (error.message, "");
   CHECK_INT (config.bert.vocab_size, 30522);
-  CHECK_INT (config.bert.pad_token_id, 0);
+  CHECK_INT (config.bert.pad_token_id, -1);
   CHECK_INT (config.bert.type_vocab_size, 2);
   CHECK_NEAR (config.bert.hidden_dropout, 0.1, 0);
   CHECK_NEAR (config.bert.layer_norm_eps, 1e-12, 0);
@@ -165,11 +165,92 @@ test_variants (void)
   CHECK (parse ("{" MAMBA ", \"d_model\": 64, \"d_inner\": 128, \"n_layer\": 2,"
                 "\"ssm_cfg\": {}, \"rms_norm\": true, \"fused_add_norm\": true,"
                 "\"time_step_rank\": 9, \"intermediate_size\": 128,"
-                "\"time_step_limit\": null, \"use_mambapy\": false}",
+                "\"time_step_limit\": 3, \"use_mambapy\": false}",
                 &config, &error)
          == QM_STATUS_UNSUPPORTED);
   CHECK_STRING (error.message, "time_step_limit: unsupported field; did you "
                                "mean 'time_step_min'?");
+}
+
+/* The ways that rotary fields were written, read as both Transformers 4.57 and
+ * 5 do, which was tried; of rope_parameters, as 5 does. */
+static void
+test_rotary (void)
+{
+  static const struct
+  {
+    const char *fields;
+    double share, base;
+  } cases[] = {
+    { "", 0.25, 10000 },
+    { ", \"partial_rotary_factor\": 0.5", 0.25, 10000 },
+    { ", \"rope_theta\": 500", 0.25, 10000 },
+    { ", \"rotary_pct\": 0.5, \"partial_rotary_factor\": 1.0", 0.5, 10000 },
+    { ", \"rotary_emb_base\": 500, \"rope_theta\": 300", 0.25, 500 },
+    { ", \"rotary_pct\": 0.5, \"partial_rotary_factor\": 0.5,"
+      "\"rotary_emb_base\": 500, \"rope_theta\": 500",
+      0.5, 500 },
+    { ", \"rope_parameters\": {\"rope_theta\": 500}", 0.25, 500 },
+    { ", \"rope_parameters\": {\"partial_rotary_factor\": 0.5}", 0.5, 10000 },
+    { ", \"rotary_pct\": 1.0, \"rope_parameters\":"
+      "{\"rope_type\": \"default\", \"rope_theta\": 500}",
+      1, 500 },
+    { ", \"rotary_pct\": 1.0, \"rotary_emb_base\": 300,"
+      "\"rope_parameters\": {\"type\": \"default\", \"rope_theta\": 500,"
+      "\"partial_rotary_factor\": 0.5}",
+      0.5, 500 },
+    { ", \"rotary_pct\": 1.0, \"rope_parameters\": null", 1, 10000 },
+    { ", \"rotary_emb_base\": 300, \"rope_parameters\": {}", 0.25, 300 },
+    { ", \"rope_scaling\": {\"rope_type\": \"default\"}", 0.25, 10000 },
+    { ", \"rope_scaling\": {}", 0.25, 10000 },
+  };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      QmModelConfig config;
+      QmError error;
+      char text[1024];
+
+      check_case (cases[i].fields);
+      snprintf (text, sizeof text, "{" NEOX "%s}", cases[i].fields);
+      CHECK_INT (parse (text, &config, &error), QM_OK);
+      CHECK_STRING (error.message, "");
+      CHECK_NEAR (config.gpt_neox.rotary_pct, cases[i].share, 0);
+      CHECK_NEAR (config.gpt_neox.rotary_base, cases[i].base, 0);
+    }
+  check_case ("");
+}
+
+/* What is trained, and what the file is named for. */
+static void
+test_heads (void)
+{
+  QmModelConfig config;
+  QmError error;
+
+  CHECK_INT (parse ("{" BERT ", \"architectures\": [\"BertForMaskedLM\"]}",
+                    &config, &error),
+             QM_OK);
+  CHECK_STRING (config.other_head, "");
+  CHECK_INT (parse ("{" BERT ", \"architectures\": null}", &config, &error),
+             QM_OK);
+  CHECK_STRING (config.other_head, "");
+  CHECK_INT (parse ("{" BERT ", \"architectures\":"
+                    "[\"BertForSequenceClassification\"],"
+                    "\"problem_type\": \"regression\"}",
+                    &config, &error),
+             QM_OK);
+  CHECK_STRING (config.other_head, "BertForSequenceClassification");
+  CHECK_INT (parse ("{" VIT ", \"architectures\": [\"\\u009bViT\"],"
+                    "\"problem_type\": \"single_label_classification\"}",
+                    &config, &error),
+             QM_OK);
+  CHECK_STRING (config.other_head, "\\u009bViT");
+  CHECK_INT (parse ("{" NEOX ", \"moe\": false, \"router\": null,"
+                    "\"attention_bais\": null}",
+                    &config, &error),
+             QM_OK);
+  CHECK_STRING (error.message, "");
 }
 
 typedef struct Refused
@@ -199,7 +280,40 @@ static const Refused refused[] = {
   { "{" NEOX ",\n \"hidden_act\": \"xielu\"}", QM_STATUS_UNSUPPORTED, 2, 2,
     "hidden_act: 'xielu' is not supported" },
   { "{" NEOX ",\n \"rope_scaling\": {\"type\": \"linear\"}}",
-    QM_STATUS_UNSUPPORTED, 2, 2, "rope_scaling: has a value" },
+    QM_STATUS_UNSUPPORTED, 2, 19,
+    "rope_scaling.type: 'linear' is not supported, only 'default'" },
+  { "{" NEOX ",\n \"rope_scaling\": {\"rope_type\": \"default\","
+    "\"rope_theta\": 7}}",
+    QM_STATUS_UNSUPPORTED, 2, 42, "rope_scaling.rope_theta: unsupported" },
+  { "{" NEOX ",\n \"rope_scaling\": {\"rope_type\": \"default\"},"
+    "\"rope_parameters\": {\"rope_theta\": 7}}",
+    QM_STATUS_UNSUPPORTED, 2, 2,
+    "rope_scaling: is not supported beside rope_parameters" },
+  { "{" NEOX ",\n \"torchscript\": true}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "torchscript: only false" },
+  { "{" NEOX ",\n \"architectures\": \"GPTNeoXForCausalLM\"}",
+    QM_STATUS_INVALID, 2, 2, "architectures: is not a list of names" },
+  { "{" NEOX ",\n \"architectures\": [3]}", QM_STATUS_INVALID, 2, 2,
+    "architectures: is not a list of names" },
+  { "{" NEOX ",\n \"moe\": true}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "moe: unsupported field" },
+  { "{" NEOX ",\n \"attention_bais\": false}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "attention_bais: unsupported field; did you mean 'attention_bias'?" },
+  { "{" NEOX ",\n \"rotary_pct\": null}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "rotary_pct: null is not supported" },
+  { "{" NEOX ",\n \"attention_bias\": null}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "attention_bias: null is not supported" },
+  { "{" BERT ",\n \"tie_word_embeddings\": null}", QM_STATUS_UNSUPPORTED, 2, 2,
+    "tie_word_embeddings: null is not supported" },
+  { "{\"model_type\": \"roberta\", \"hidden_size\": 64,"
+    "\"num_hidden_layers\": 2, \"num_attention_heads\": 4,"
+    "\"intermediate_size\": 128,\n\"pad_token_id\": null}",
+    QM_STATUS_UNSUPPORTED, 2, 1, "pad_token_id: null is not supported" },
+  { "{" VIT ",\n \"problem_type\": \"multi_label_classification\"}",
+    QM_STATUS_UNSUPPORTED, 2, 2,
+    "problem_type: 'multi_label_classification' is not supported, only" },
+  { "{" CONVNEXT ",\n \"problem_type\": \"regression\"}", QM_STATUS_UNSUPPORTED,
+    2, 2, "problem_type: 'regression'" },
   { "{" NEOX ",\n \"rope_parameters\": {\n\"rope_type\": \"yarn\"}}",
     QM_STATUS_UNSUPPORTED, 3, 1,
     "rope_parameters.rope_type: 'yarn' is not supported, only 'default'" },
@@ -490,6 +604,8 @@ main (void)
   scratch_begin ();
   test_families ();
   test_variants ();
+  test_rotary ();
+  test_heads ();
   test_refused ();
   test_recipes ();
   test_apply ();

@@ -127,7 +127,7 @@ test_dates (void)
 {
   static const char *const bad[] = { "",           "1969",       "24",
                                      "2024-1",     "2024-13",    "2024-00",
-                                     "2023-02-29", "1900-02-29", "2024-02-30",
+                                     "2023-02-29", "2100-02-29", "2024-02-30",
                                      "2024-2-03",  "2024-01-00", "2024-01-01T",
                                      "20240101",   " 2024",      "2024-",
                                      "2024-01-",   "-2024",      "10000" };
@@ -135,6 +135,8 @@ test_dates (void)
 
   CHECK (qm_date_parse ("2024-02-29", &date));
   CHECK_INT (date.year * 10000 + date.month * 100 + date.day, 20240229);
+  CHECK (qm_date_parse ("2000-02-29", &date));
+  CHECK (qm_date_parse ("2400-02-29", &date));
   CHECK (qm_date_parse ("2024-10", &date));
   CHECK_INT (date.month * 100 + date.day, 1000);
   CHECK (qm_date_parse ("2000", &date));
@@ -175,6 +177,10 @@ test_date_arithmetic (void)
   CHECK_INT (qm_date_days_between (date ("2025"), date ("2024")), -366);
   CHECK_INT (qm_date_days_between (date ("2000-01-01"), date ("2400-01-01")),
              146097);
+  CHECK_INT (qm_date_days_between (date ("2000-02-28"), date ("2000-03-01")),
+             2);
+  CHECK_INT (qm_date_days_between (date ("2100-02-28"), date ("2100-03-01")),
+             1);
   CHECK (today.year >= 2024 && today.month >= 1 && today.day >= 1);
 }
 
@@ -206,6 +212,44 @@ test_numbers (void)
   check_case ("");
 }
 
+/* What strangers wrote must not steer a terminal. */
+static void
+test_escapes (void)
+{
+  static const struct
+  {
+    const char *text, *safe;
+  } cases[] = {
+    { "", "" },
+    { "Größe 3 × 4 — 漢字 🙂", "Größe 3 × 4 — 漢字 🙂" },
+    { "\x1b[31m\r\n\t\x7f", "\\x1b[31m\\x0d\\x0a\\x09\\x7f" },
+    { "\xc2\x9b"
+      "2J",
+      "\\u009b2J" },
+    { "a\u202e"
+      "cod\u2066\u200f",
+      "a\\u202ecod\\u2066\\u200f" },
+    { "\u2028\ufeff\u00ad", "\\u2028\\ufeff\\u00ad" },
+    { "\xf3\xa0\x81\x81", "\\ue0041" },
+    { "\xff\xc3(\xed\xa0\x80", "\\xff\\xc3(\\xed\\xa0\\x80" },
+    { "\xe2\x82", "\\xe2\\x82" },
+  };
+  char safe[80], small[8];
+  QmError error;
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    CHECK_STRING (qm_text_escape (cases[i].text, safe, sizeof safe),
+                  cases[i].safe);
+  CHECK_STRING (qm_text_escape ("1234567", small, sizeof small), "1234567");
+  CHECK_STRING (qm_text_escape ("12345678", small, sizeof small), "1234…");
+  CHECK_STRING (qm_text_escape ("\x1b\x1b", small, sizeof small), "\\x1b…");
+  CHECK_STRING (qm_text_escape ("ää\x1b", small, sizeof small), "ää…");
+  CHECK_STRING (qm_text_escape ("12", small, 2), "");
+  qm_error_set (&error, QM_STATUS_IO, "\x1b]0;x", 0, 0, "%s", "\xc2\x9bx");
+  CHECK_STRING (error.file, "\\x1b]0;x");
+  CHECK_STRING (error.message, "\\u009bx");
+}
+
 static void
 test_messages (void)
 {
@@ -213,19 +257,18 @@ test_messages (void)
   QmError error;
   char name[400];
 
-  CHECK_STRING (qm_text_quote ("a\nb", quoted), "'a b'");
+  CHECK_STRING (qm_text_quote ("a\nb", quoted), "'a\\x0ab'");
   memset (name, 0xc3, sizeof name);
   for (size_t i = 1; i < sizeof name; i += 2)
     name[i] = (char) 0xa4;
   name[sizeof name - 2] = '\0';
-  CHECK (
-      qm_text_check (qm_text_quote (name, quoted), strlen (quoted), "", &error)
-      == QM_OK);
+  qm_text_quote (name, quoted);
+  CHECK (qm_text_check (quoted, strlen (quoted), "", &error) == QM_OK);
   CHECK_CONTAINS (quoted, "ä…'");
   CHECK_INT (qm_error_set (&error, QM_STATUS_IO, name, 3, 4, "x%s", name),
              QM_STATUS_IO);
-  CHECK_INT ((int64_t) strlen (error.file), 254);
-  CHECK_INT ((int64_t) strlen (error.message), 255);
+  CHECK_INT ((int64_t) strlen (error.file), 255);
+  CHECK_INT ((int64_t) strlen (error.message), 254);
   CHECK (qm_text_check (error.file, strlen (error.file), "", NULL) == QM_OK);
   CHECK (qm_text_check (error.message, strlen (error.message), "", NULL)
          == QM_OK);
@@ -247,6 +290,7 @@ main (void)
   test_dates ();
   test_date_arithmetic ();
   test_numbers ();
+  test_escapes ();
   test_messages ();
   return check_report ();
 }

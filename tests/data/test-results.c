@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Fields that every result has; a line is "{" COMMON MEASURED "}". */
@@ -351,6 +353,237 @@ check_writing (void)
   json_decref (bad);
 }
 
+/* Somebody who asks for no lock. */
+static void
+write_file (const char *path, const char *text)
+{
+  FILE *file = fopen (path, "w");
+
+  CHECK (file != NULL);
+  if (file == NULL)
+    return;
+  fputs (text, file);
+  fclose (file);
+}
+
+/* Opens a new file in a folder of its own with two results. */
+static QmResultsFile *
+open_two (const char *folder, char path[4096])
+{
+  QmResultsFile *file;
+  QmError error = { 0 };
+  bool busy;
+  char name[64];
+
+  check_case (folder);
+  snprintf (name, sizeof name, "%s/r.jsonl", folder);
+  snprintf (path, 4096, "%s", scratch_path (name));
+  CHECK_INT (qm_results_open (path, true, false, &busy, &file, &error), QM_OK);
+  CHECK_INT (append (file, 1, &error), QM_OK);
+  CHECK_INT (append (file, 2, &error), QM_OK);
+  CHECK_INT (qm_results_file_change (file), QM_RESULTS_UNCHANGED);
+  return file;
+}
+
+/* After what was done to it: one more, and all of them are there. */
+static void
+close_all (QmResultsFile *file,
+           const char *path,
+           QmResultsChange change,
+           size_t n)
+{
+  QmError error = { 0 };
+
+  CHECK_INT (append (file, 3, &error), QM_OK);
+  CHECK_INT (qm_results_file_change (file), change);
+  CHECK_INT (qm_results_file_change (file), QM_RESULTS_UNCHANGED);
+  CHECK_INT ((int64_t) count (path), (int64_t) n);
+  CHECK_INT (qm_results_secure (file, &error), QM_OK);
+  CHECK_INT (qm_results_file_change (file), QM_RESULTS_UNCHANGED);
+  qm_results_close (file);
+  CHECK_INT ((int64_t) count (path), (int64_t) n);
+}
+
+/* Of two results of one measurement the later counts. */
+static void
+check_counts (const char *path)
+{
+  QmResults *results = qm_results_new ();
+  size_t n;
+  const QmResult *list;
+
+  CHECK_INT (qm_results_read (results, path, NULL, NULL, NULL), QM_OK);
+  list = qm_results_list (results, &n);
+  for (size_t i = 0; i < n; i++)
+    if (list[i].micro_batch == 2)
+      CHECK_CONTAINS (list[i].time, "2026-11-22");
+  qm_results_free (results);
+}
+
+/* What becomes of a file while it is open. */
+static void
+check_changes (void)
+{
+  static const char newer[] =
+      "{" COMMON ENGINE TIMES "\"time\":\"2026-11-22T00:00:00Z\","
+      "\"micro_batch\":2,\"seed\":7}\n";
+  static const char other[] =
+      "{" MEASURED AT ("06:41:00") "\"micro_batch\":9}\n";
+  char path[4096], place[4096];
+  QmResultsFile *file;
+  struct stat info;
+  FILE *stream;
+
+  file = open_two ("deleted", path);
+  CHECK_INT (unlink (path), 0);
+  close_all (file, path, QM_RESULTS_GONE, 3);
+
+  file = open_two ("gone", path);
+  CHECK_INT (unlink (path), 0);
+  snprintf (place, sizeof place, "%s", scratch_path ("gone"));
+  CHECK_INT (rmdir (place), 0);
+  CHECK_INT (qm_results_secure (file, NULL), QM_OK);
+  CHECK_INT ((int64_t) count (path), 2);
+  CHECK_INT (qm_results_file_change (file), QM_RESULTS_GONE);
+  close_all (file, path, QM_RESULTS_UNCHANGED, 3);
+
+  file = open_two ("replaced", path);
+  snprintf (place, sizeof place, "%s", scratch_path ("replaced/new"));
+  write_file (place, newer);
+  CHECK_INT (rename (place, path), 0);
+  close_all (file, path, QM_RESULTS_REPLACED, 3);
+  CHECK (stat (path, &info) == 0
+         && (size_t) info.st_size > 2 * (sizeof newer - 1));
+  check_counts (path);
+
+  file = open_two ("emptied", path);
+  CHECK_INT (truncate (path, 0), 0);
+  close_all (file, path, QM_RESULTS_CUT, 3);
+
+  file = open_two ("cut", path);
+  CHECK (stat (path, &info) == 0);
+  CHECK_INT (truncate (path, info.st_size - 20), 0);
+  close_all (file, path, QM_RESULTS_CUT, 3);
+
+  file = open_two ("grown", path);
+  stream = fopen (path, "a");
+  fputs (other, stream);
+  fclose (stream);
+  close_all (file, path, QM_RESULTS_GROWN, 4);
+}
+
+/* The path of what was kept beside a file, which the error names. */
+static size_t
+count_kept (const char *path, const QmError *error)
+{
+  const char *name = strrchr (error->message, ' ');
+  char kept[4200];
+
+  CHECK_CONTAINS (error->message,
+                  "what was found is beside it, in r.jsonl.kept-");
+  if (name == NULL)
+    return 0;
+  snprintf (kept, sizeof kept, "%.*s%s", (int) (strrchr (path, '/') + 1 - path),
+            path, name + 1);
+  return count (kept);
+}
+
+/* What cannot be regained is kept under another name, and nobody's file is
+ * overwritten. */
+static void
+check_keeping (void)
+{
+  static const char mine[] = "not a results file\n";
+  char path[4096], text[64] = "";
+  QmResultsFile *file = open_two ("taken", path), *second;
+  struct stat info, after;
+  QmError error = { 0 };
+  bool busy;
+  FILE *stream;
+
+  /* As long as the file was, so that its length tells nothing. */
+  CHECK (stat (path, &info) == 0);
+  CHECK_INT (unlink (path), 0);
+  write_file (path, mine);
+  CHECK_INT (truncate (path, info.st_size), 0);
+  CHECK_INT (append (file, 3, &error), QM_STATUS_PARSE);
+  CHECK_INT ((int64_t) count_kept (path, &error), 3);
+  stream = fopen (path, "r");
+  CHECK (fgets (text, sizeof text, stream) != NULL);
+  fclose (stream);
+  CHECK_STRING (text, mine);
+  CHECK_INT (append (file, 4, &error), QM_STATUS_PARSE);
+  CHECK_INT (qm_results_secure (file, &error), QM_STATUS_PARSE);
+  qm_results_close (file);
+  CHECK (stat (path, &after) == 0 && after.st_size == info.st_size);
+
+  file = open_two ("in use", path);
+  CHECK_INT (unlink (path), 0);
+  CHECK_INT (qm_results_open (path, false, false, &busy, &second, &error),
+             QM_OK);
+  CHECK_INT (qm_results_secure (file, &error), QM_STATUS_IO);
+  CHECK_CONTAINS (error.message, "another program");
+  CHECK_INT ((int64_t) count_kept (path, &error), 2);
+  qm_results_close (second);
+  close_all (file, path, QM_RESULTS_REPLACED, 3);
+}
+
+/* Waits until a process sleeps, which it does in the call for the lock alone.
+ */
+static void
+wait_until_asleep (pid_t pid)
+{
+  const struct timespec moment = { .tv_nsec = 10000000 };
+  char path[64], state = 0;
+  int asleep = 0;
+
+  snprintf (path, sizeof path, "/proc/%d/stat", (int) pid);
+  for (int i = 0; i < 2000 && asleep < 10; i++)
+    {
+      FILE *file = fopen (path, "r");
+
+      if (file == NULL || fscanf (file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 0;
+      if (file != NULL)
+        fclose (file);
+      asleep = state == 'S' ? asleep + 1 : 0;
+      nanosleep (&moment, NULL);
+    }
+  CHECK (asleep > 0);
+}
+
+/* A file that takes the place of the one whose lock is waited for. */
+static void
+check_waiting (void)
+{
+  char path[4096], place[4096];
+  QmResultsFile *file = open_two ("waited", path), *second;
+  QmError error = { 0 };
+  bool busy;
+  int end = 0;
+  pid_t child;
+
+  snprintf (place, sizeof place, "%s", scratch_path ("waited/new"));
+  child = fork ();
+  if (child == 0)
+    {
+      /* What was inherited holds the lock as well. */
+      qm_results_close (file);
+      end = qm_results_open (path, false, true, &busy, &second, &error) == QM_OK
+            && append (second, 5, &error) == QM_OK
+            && qm_results_file_change (second) == QM_RESULTS_UNCHANGED;
+      _exit (end ? 0 : 1);
+    }
+  CHECK (child > 0);
+  wait_until_asleep (child);
+  write_file (place, "");
+  CHECK_INT (rename (place, path), 0);
+  qm_results_close (file);
+  CHECK (waitpid (child, &end, 0) == child);
+  CHECK (WIFEXITED (end) && WEXITSTATUS (end) == 0);
+  CHECK_INT ((int64_t) count (path), 1);
+}
+
 /* A disk that is full in the middle of a line. */
 static void
 check_full (void)
@@ -467,6 +700,9 @@ main (void)
   check_newest ();
   check_cut ();
   check_writing ();
+  check_changes ();
+  check_keeping ();
+  check_waiting ();
   check_full ();
   check_replacing ();
   check_model_key ();

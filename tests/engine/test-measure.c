@@ -64,6 +64,15 @@ measure (const char *library,
   return status;
 }
 
+/* No time is shorter than the least, nor longer than the most. */
+static void
+check_order (const QmTimes *times)
+{
+  CHECK (times->least > 0);
+  CHECK (times->least <= times->mean * (1 + 1e-12));
+  CHECK (times->mean <= times->most * (1 + 1e-12));
+}
+
 static void
 test_watched (const char *library)
 {
@@ -82,6 +91,10 @@ test_watched (const char *library)
          && result.phases.validate > 0);
   CHECK_NEAR (result.step.mean, 4 * result.pass.mean + result.update.mean,
               1e-9);
+  check_order (&result.pass);
+  check_order (&result.update);
+  check_order (&result.step);
+  check_order (&result.validated);
   CHECK (isfinite (result.loss));
   CHECK_INT (result.profile.n, 0);
   qm_measure_result_clear (&result);

@@ -417,6 +417,32 @@ test_model (const QmModel *model)
   test_refused (model);
 }
 
+/* The last pass of a step may be smaller than the others. */
+static void
+test_accumulation (const QmModel *model)
+{
+  static const int64_t cases[][3] = { { 1, 1, 1 }, { 7, 2, 4 },  { 8, 8, 1 },
+                                      { 9, 8, 2 }, { 15, 8, 2 }, { 16, 8, 2 },
+                                      { 17, 8, 3 } };
+
+  check_case ("accumulation");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      QmRecipe recipe = model->recipe;
+      QmPlanOptions options = { .target = { QM_DEVICE_CPU, 0 },
+                                .micro_batch = cases[i][1],
+                                .methods = QM_METHOD_ALL };
+      QmPlan *plan = NULL;
+
+      recipe.batch_size = cases[i][0];
+      CHECK_INT (qm_plan_new (&model->config, &recipe, &options, &plan, NULL),
+                 QM_OK);
+      if (plan != NULL)
+        CHECK_INT (plan->accumulation, cases[i][2]);
+      qm_plan_free (plan);
+    }
+}
+
 int
 main (void)
 {
@@ -431,6 +457,7 @@ main (void)
   CHECK (n >= 9);
   for (size_t i = 0; i < n; i++)
     test_model (&models[i]);
+  test_accumulation (&models[0]);
   test_methods ();
   qm_catalog_free (catalog);
   return check_report ();

@@ -7,6 +7,7 @@
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-forecast.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 /* By how much the coverage may differ from what is documented. */
@@ -237,6 +238,64 @@ test_engine (void)
   g_assert_cmpfloat (eight.days, <, torch.days);
 }
 
+/* Hides all from which it is known how much eight GPUs of a board are, but for
+ * one model. */
+static gboolean
+hide_eight_cb (const QmMeasurement *time, gpointer data)
+{
+  const QmModel *only = data;
+
+  return time->gpus == 8
+         && (time->model != only || !qm_gpu_is_mezzanine (time->gpu));
+}
+
+/* What PyTorch took with a model stays known where the times of the engine with
+ * it are hidden, and the other way around: each of them has an error. */
+static void
+test_other_engine (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("qm-XXXXXX", NULL);
+  g_autofree char *measurements =
+      g_build_filename (folder, "measurements", NULL);
+  g_autofree char *file = g_build_filename (measurements, "own.csv", NULL);
+  QmCatalog *own = NULL;
+  QmError error;
+  const QmModel *asked;
+
+  g_assert_cmpint (g_mkdir (measurements, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (
+      file,
+      "model,gpu,gpus,settings,feasibility,days,provenance,engine,source\n"
+      "pythia-1b,h200-141gb-sxm,8,optimal,feasible,5,measured,quartermaster,"
+      "us\n",
+      -1, NULL));
+  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_SHIPPED_DATA_DIR"), folder,
+                                    &own, &error),
+                   ==, QM_OK);
+  asked = qm_catalog_model (own, "pythia-1b");
+  for (int i = 0; i < 2; i++)
+    {
+      g_autoptr (QmForecasts) forecasts =
+          qm_forecasts_new (own, QM_SETTINGS_OPTIMAL,
+                            i == 0 ? QM_TIMES_OF_PYTORCH
+                                   : QM_TIMES_OF_QUARTERMASTER,
+                            hide_eight_cb, (gpointer) asked);
+      QmModel new = *asked;
+      QmForecast forecast;
+
+      new.id = "new";
+      g_assert_true (qm_forecasts_predict (
+          forecasts, &new, qm_catalog_gpu (own, "h200-141gb-sxm"), 1,
+          &forecast));
+      g_assert_cmpint (forecast.kind, ==, QM_FORECAST_OF_MODEL);
+      g_assert_cmpuint (forecast.n_errors, ==, forecast.n_times);
+    }
+  qm_catalog_free (own);
+  g_unlink (file);
+  g_rmdir (measurements);
+  g_rmdir (folder);
+}
+
 /* What the header says of the number of GPUs. */
 static void
 test_scaling (void)
@@ -338,6 +397,7 @@ main (int argc, char **argv)
   g_test_add_func ("/forecast/own-model", test_own_model);
   g_test_add_func ("/forecast/count", test_count);
   g_test_add_func ("/forecast/engine", test_engine);
+  g_test_add_func ("/forecast/other-engine", test_other_engine);
   g_test_add_func ("/forecast/scaling", test_scaling);
   g_test_add_func ("/forecast/nothing", test_nothing);
   status = g_test_run ();

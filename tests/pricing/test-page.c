@@ -2,6 +2,7 @@
 
 /* Pages of every shape, and what they say. */
 
+#include "pricing/pages/qm-lax-json.h"
 #include "pricing/pages/qm-page.h"
 
 #include <string.h>
@@ -620,6 +621,29 @@ test_tax (void)
   g_assert_cmpint (unsaid->tax_included, ==, QM_UNSTATED);
 }
 
+/* Half of a pair is no character, neither the first half nor the second; in
+ * JSON that has to be mended for another reason, here the comma. */
+static void
+test_halves (void)
+{
+  static const char *const escapes[] = { "\\ud800", "\\udbff", "\\udc00",
+                                         "\\udfff", "\\ud83d\\ude00" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (escapes); i++)
+    {
+      g_autofree char *text =
+          g_strdup_printf ("{\"name\": \"a%sz\", }", escapes[i]);
+      g_autoptr (GPtrArray) values = qm_lax_json_read (text, strlen (text));
+      const char *name;
+
+      g_assert_cmpuint (values->len, ==, 1);
+      name = json_string_value (
+          json_object_get (g_ptr_array_index (values, 0), "name"));
+      g_assert_cmpstr (name, ==,
+                       i < 4 ? "a\xef\xbf\xbdz" : "a\xef\xbf\xbd\xef\xbf\xbdz");
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -630,6 +654,7 @@ main (int argc, char *argv[])
   add_shapes ("others", others, G_N_ELEMENTS (others));
   add_shapes ("seen", seen, G_N_ELEMENTS (seen));
   g_test_add_func ("/page/words", test_words);
+  g_test_add_func ("/page/halves", test_halves);
   g_test_add_func ("/page/quote", test_quote);
   g_test_add_func ("/page/signs", test_signs);
   g_test_add_func ("/page/tax", test_tax);

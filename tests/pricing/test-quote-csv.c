@@ -510,6 +510,38 @@ make_quote (void)
   return quote;
 }
 
+/* As many columns as there may be are read whole, and one more is refused, also
+ * where the file ends with it. */
+static void
+test_width (void)
+{
+  for (int more = 0; more < 2; more++)
+    for (int rows = 0; rows < 2; rows++)
+      for (int ended = 0; ended < 2; ended++)
+        {
+          g_autoptr (GString) text = g_string_new (rows > 0 ? "a,b\n" : "");
+          g_autoptr (GError) error = NULL;
+          g_autoptr (QmSheet) sheet = NULL;
+
+          for (int i = 1; i < QM_SHEET_MAX_COLUMNS + more; i++)
+            g_string_append (text, "1,");
+          g_string_append (text, ended > 0 ? "last\n" : "last");
+          sheet = qm_sheet_new (text->str, text->len, ',', 0, NULL, &error);
+          if (more > 0)
+            {
+              g_assert_null (sheet);
+              g_assert_error (error, QM_READ_ERROR, QM_READ_ERROR_TOO_LARGE);
+              continue;
+            }
+          g_assert_no_error (error);
+          g_assert_cmpuint (qm_sheet_n_cells (sheet, (guint) rows), ==,
+                            QM_SHEET_MAX_COLUMNS);
+          g_assert_cmpstr (qm_sheet_cell (sheet, (guint) rows,
+                                          QM_SHEET_MAX_COLUMNS - 1),
+                           ==, "last");
+        }
+}
+
 /* What is written is read back, and no text in it is live. */
 static void
 test_round_trip (void)
@@ -626,6 +658,7 @@ main (int argc, char **argv)
   g_test_add_func ("/csv/findings", test_findings);
   g_test_add_func ("/csv/item-and-list", test_item_and_list);
   g_test_add_func ("/csv/percent", test_percent);
+  g_test_add_func ("/csv/width", test_width);
   g_test_add_func ("/csv/round-trip", test_round_trip);
   g_test_add_func ("/csv/mapping", test_mapping);
   g_test_add_func ("/csv/truncated", test_truncated);
