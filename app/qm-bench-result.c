@@ -323,12 +323,10 @@ qm_bench_print_result (const QmBenchRun *run)
   char settings[96];
 
   qm_bench_format_settings (plan, settings, sizeof settings);
-  qm_bench_print ("%s, %s, %s on %s%s", run->model.name,
-                  qm_precision_name (plan->recipe.precision), settings,
-                  run->info.name,
-                  strcmp (run->info.products.name, "own") == 0
-                      ? ", without cuBLASLt"
-                      : "");
+  qm_bench_print (
+      "%s, %s, %s on %s%s", run->model.name,
+      qm_precision_name (plan->recipe.precision), settings, run->info.name,
+      strcmp (run->info.products.name, "own") == 0 ? ", without cuBLASLt" : "");
   printf ("  micro-batch %lld, %lld passes and one update in a step\n",
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);
