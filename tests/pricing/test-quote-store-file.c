@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+/* For memmem(). */
+#define _GNU_SOURCE
+
 /* The store's file: where it cannot be used, what becomes of it, and of an
  * older or newer or damaged one. */
 
 #include "pricing/quotes/qm-quote-index.h"
+#include "pricing/quotes/qm-quote-store-backup.h"
 #include "pricing/quotes/qm-quote-store-prices.h"
 #include "pricing/quotes/qm-quote-store-private.h"
 #include "random-quote.h"
@@ -75,6 +79,58 @@ count_names (const Fixture *fixture, const char *word)
   return names->len;
 }
 
+static guint
+count_files (const char *folder)
+{
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  guint n = 0;
+
+  while (g_dir_read_name (dir) != NULL)
+    n++;
+  return n;
+}
+
+/* How many files of a folder have those bytes. */
+static guint
+count_files_with (const char *folder, const char *bytes)
+{
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  const char *name;
+  guint n = 0;
+
+  while ((name = g_dir_read_name (dir)) != NULL)
+    {
+      g_autofree char *path = g_build_filename (folder, name, NULL);
+      g_autofree char *content = NULL;
+      gsize size;
+
+      g_assert_true (g_file_get_contents (path, &content, &size, NULL));
+      n += memmem (content, size, bytes, strlen (bytes)) != NULL;
+    }
+  return n;
+}
+
+static gint64
+count_quotes (QmQuoteStore *store)
+{
+  gint64 n = -1;
+
+  g_assert_true (
+      qm_store_number (store, "SELECT count (*) FROM quotes", &n, NULL));
+  return n;
+}
+
+static void
+break_a_page (const char *path)
+{
+  g_autofree char *bytes = NULL;
+  gsize size;
+
+  g_assert_true (g_file_get_contents (path, &bytes, &size, NULL));
+  memset (bytes + 4096, 0xa5, 4096);
+  g_assert_true (g_file_set_contents (path, bytes, (gssize) size, NULL));
+}
+
 static QmQuoteStore *
 open_store (const char *path)
 {
@@ -95,6 +151,12 @@ assert_refused (const Fixture *fixture, int code)
   g_assert_error (error, QM_QUOTE_STORE_ERROR, code);
   g_assert_nonnull (strstr (error->message, "quotes.sqlite"));
   g_test_message ("%s", error->message);
+  if (code != QM_QUOTE_STORE_ERROR_FOREIGN
+      && code != QM_QUOTE_STORE_ERROR_NEWER)
+    return;
+  g_clear_error (&error);
+  g_assert_null (qm_quote_store_open_read (fixture->path, &error));
+  g_assert_error (error, QM_QUOTE_STORE_ERROR, code);
 }
 
 /* Runs SQL on a file that is not open as a store. */
@@ -139,6 +201,30 @@ fill (const char *path, guint n)
       g_assert_cmpint (qm_quote_store_add (store, quote, NULL, NULL, NULL), >,
                        0);
     }
+}
+
+/* Runs `what` in another process; it returns 0 where all is well. */
+static pid_t
+start (int (*what) (const char *path, int argument),
+       const char *path,
+       int argument)
+{
+  pid_t child = fork ();
+
+  g_assert_cmpint (child, >=, 0);
+  if (child == 0)
+    _exit (what (path, argument));
+  return child;
+}
+
+static void
+finish (pid_t child)
+{
+  int status;
+
+  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
+  g_assert_true (WIFEXITED (status));
+  g_assert_cmpint (WEXITSTATUS (status), ==, 0);
 }
 
 static void
@@ -221,7 +307,8 @@ test_migration (Fixture *fixture, gconstpointer data)
 
   make_version_1 (fixture);
   assert_migrated (fixture);
-  g_assert_cmpint (query (fixture->path, "PRAGMA user_version"), ==, 2);
+  g_assert_cmpint (query (fixture->path, "PRAGMA user_version"), ==,
+                   QM_STORE_VERSION);
 
   backups = names_with (fixture, ".backup-");
   g_assert_cmpuint (backups->len, ==, 1);
@@ -263,24 +350,112 @@ test_migration_fails (Fixture *fixture, gconstpointer data)
 static void
 test_newer (Fixture *fixture, gconstpointer data)
 {
+  g_autofree char *sql =
+      g_strdup_printf ("PRAGMA user_version = %d", QM_STORE_VERSION + 1);
+
   fill (fixture->path, 1);
-  run_sql (fixture->path, "PRAGMA user_version = 3");
+  run_sql (fixture->path, sql);
   assert_refused (fixture, QM_QUOTE_STORE_ERROR_NEWER);
-  g_assert_cmpint (query (fixture->path, "PRAGMA user_version"), ==, 3);
+  g_assert_cmpint (query (fixture->path, "PRAGMA user_version"), ==,
+                   QM_STORE_VERSION + 1);
   g_assert_cmpint (query (fixture->path, "SELECT count (*) FROM quotes"), ==,
                    1);
+}
+
+/* What is no store is refused, by readers and writers, and nothing is made,
+ * moved or changed. */
+static void
+assert_untouched (const Fixture *fixture)
+{
+  g_autofree char *before = NULL;
+  g_autofree char *after = NULL;
+  gsize size = 0, size_after = 0;
+  guint n = count_files (fixture->folder);
+
+  g_assert_true (g_file_get_contents (fixture->path, &before, &size, NULL));
+  assert_refused (fixture, QM_QUOTE_STORE_ERROR_FOREIGN);
+  g_assert_true (
+      g_file_get_contents (fixture->path, &after, &size_after, NULL));
+  g_assert_cmpmem (before, size, after, size_after);
+  g_assert_cmpuint (count_files (fixture->folder), ==, n);
 }
 
 static void
 test_foreign (Fixture *fixture, gconstpointer data)
 {
+  static const struct
+  {
+    const char *bytes;
+    gssize size;
+  } files[] = {
+    { "", 0 },
+    { "a", 1 },
+    { "Dear diary, this is no database, and longer than its header: ......."
+      "................................................................",
+      -1 },
+    { "\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16 },
+    { "SQLite format 3\0", 16 },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (files); i++)
+    {
+      g_assert_true (g_file_set_contents (fixture->path, files[i].bytes,
+                                          files[i].size, NULL));
+      assert_untouched (fixture);
+    }
+  g_remove (fixture->path);
   run_sql (fixture->path, "CREATE TABLE bookmarks (id)");
-  assert_refused (fixture, QM_QUOTE_STORE_ERROR_FOREIGN);
+  assert_untouched (fixture);
   run_sql (fixture->path, "PRAGMA user_version = 2");
-  assert_refused (fixture, QM_QUOTE_STORE_ERROR_FOREIGN);
+  assert_untouched (fixture);
+  run_sql (fixture->path, "PRAGMA application_id = 7;"
+                          "CREATE TABLE quotes (id); CREATE TABLE lines (id)");
+  assert_untouched (fixture);
+  run_sql (fixture->path, "PRAGMA journal_mode = WAL; DROP TABLE quotes");
+  assert_untouched (fixture);
   g_assert_cmpint (query (fixture->path, "SELECT count (*) FROM bookmarks"), ==,
                    0);
-  g_assert_cmpuint (count_names (fixture, "quotes"), ==, 1);
+}
+
+/* Neither is a pipe waited for, nor a folder or a link to nothing taken for a
+ * file. */
+static void
+test_no_file (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *target = g_build_filename (fixture->folder, "none", NULL);
+
+  g_assert_cmpint (mkfifo (fixture->path, 0600), ==, 0);
+  assert_refused (fixture, QM_QUOTE_STORE_ERROR_FOREIGN);
+  g_assert_cmpint (g_remove (fixture->path), ==, 0);
+  g_assert_cmpint (g_mkdir (fixture->path, 0700), ==, 0);
+  assert_refused (fixture, QM_QUOTE_STORE_ERROR_FOREIGN);
+  g_assert_cmpint (g_rmdir (fixture->path), ==, 0);
+  g_assert_cmpint (symlink (target, fixture->path), ==, 0);
+  assert_refused (fixture, QM_QUOTE_STORE_ERROR_ABSENT);
+  g_assert_cmpuint (count_files (fixture->folder), ==, 1);
+}
+
+/* A link stays one, and what lies beside the store lies beside the file. */
+static void
+test_link (Fixture *fixture, gconstpointer data)
+{
+  g_autofree char *folder = g_build_filename (fixture->folder, "real", NULL);
+  g_autofree char *file = g_build_filename (folder, "file", NULL);
+  g_autoptr (QmQuoteStore) store = NULL;
+  g_autofree char *backup = NULL;
+
+  g_assert_cmpint (g_mkdir (folder, 0700), ==, 0);
+  fill (file, 2);
+  g_assert_cmpint (symlink (file, fixture->path), ==, 0);
+  store = open_store (fixture->path);
+  g_assert_cmpstr (qm_quote_store_path (store), ==, file);
+  backup = qm_quote_store_backup (store, NULL);
+  g_assert_true (g_str_has_prefix (backup, folder));
+  g_clear_pointer (&store, qm_quote_store_close);
+  break_a_page (file);
+  store = open_store (fixture->path);
+  g_assert_true (g_file_test (fixture->path, G_FILE_TEST_IS_SYMLINK));
+  g_assert_cmpuint (count_files (fixture->folder), ==, 2);
 }
 
 static void
@@ -313,26 +488,91 @@ test_backups (Fixture *fixture, gconstpointer data)
   g_assert_nonnull (store);
 }
 
-/* Moved aside as it was, said once, and then an empty store. */
-static void
-assert_moved_aside (const Fixture *fixture, const char *bytes, gsize size)
+/* Asks for a quote as SQL has it. */
+static gboolean
+is_readable (sqlite3 *db, gint64 id)
 {
+  g_autofree char *sql = g_strdup_printf (
+      "SELECT *, (SELECT count (*) FROM lines WHERE quote = %" G_GINT64_FORMAT
+      ") FROM quotes WHERE id = %" G_GINT64_FORMAT,
+      id, id);
+  sqlite3_stmt *row = NULL;
+  gboolean readable = sqlite3_prepare_v2 (db, sql, -1, &row, NULL) == SQLITE_OK
+                      && sqlite3_step (row) == SQLITE_ROW;
+
+  sqlite3_finalize (row);
+  return readable;
+}
+
+/* The ids that SQL can still read in a copy of a file.  (transfer full) */
+static GArray *
+list_readable (const Fixture *fixture, const char *bytes, gsize size)
+{
+  g_autofree char *copy = g_build_filename (fixture->folder, "oracle", NULL);
+  GArray *ids = g_array_new (FALSE, FALSE, sizeof (gint64));
+  sqlite3 *db = NULL;
+
+  g_assert_true (g_file_set_contents (copy, bytes, (gssize) size, NULL));
+  g_assert_cmpint (sqlite3_open (copy, &db), ==, SQLITE_OK);
+  for (gint64 id = 1; id <= 60; id++)
+    if (is_readable (db, id))
+      g_array_append_val (ids, id);
+  sqlite3_close (db);
+  g_remove (copy);
+  return ids;
+}
+
+/* A reader gets what is readable and is told, and leaves the file as it is; a
+ * writer keeps it, puts what is readable in its place and tells that until it
+ * is accepted. */
+static void
+assert_salvaged (const Fixture *fixture, const char *bytes, gsize size)
+{
+  g_autoptr (GArray) ids = list_readable (fixture, bytes, size);
   g_autoptr (GPtrArray) names = NULL;
+  g_autoptr (GPtrArray) damages = NULL;
+  g_autoptr (GError) error = NULL;
   g_autofree char *kept = NULL;
+  g_autoptr (QmQuoteStore) reader =
+      qm_quote_store_open_read (fixture->path, &error);
   g_autoptr (QmQuoteStore) store = NULL;
   gsize kept_size;
 
-  assert_refused (fixture, QM_QUOTE_STORE_ERROR_DAMAGED);
-  g_assert_false (g_file_test (fixture->path, G_FILE_TEST_EXISTS));
-  names = names_with (fixture, ".damaged-");
-  g_assert_cmpuint (names->len, ==, 1);
-  g_assert_true (g_file_get_contents (g_ptr_array_index (names, 0), &kept,
-                                      &kept_size, NULL));
-  g_assert_cmpmem (kept, kept_size, bytes, size);
+  g_assert_no_error (error);
+  g_assert_nonnull (qm_quote_store_trouble (reader));
+  g_test_message ("%s", qm_quote_store_trouble (reader));
+  g_assert_cmpuint (count_files (fixture->folder), ==, 1);
   store = open_store (fixture->path);
-  g_assert_cmpint (query (fixture->path, "SELECT count (*) FROM quotes"), ==,
-                   0);
-  g_remove (g_ptr_array_index (names, 0));
+  for (guint i = 0; i < ids->len; i++)
+    {
+      gint64 id = g_array_index (ids, gint64, i);
+      g_autoptr (QmQuote) seen = qm_quote_store_get (reader, id, &error);
+      g_autoptr (QmQuote) salvaged = qm_quote_store_get (store, id, &error);
+
+      g_assert_no_error (error);
+      g_assert_true (qm_quote_equal (seen, salvaged));
+    }
+  names = names_with (fixture, ".damaged-");
+  /* The file, and the word about it. */
+  g_assert_cmpuint (names->len, ==, 2);
+  damages = qm_quote_store_damages (fixture->path);
+  g_assert_cmpuint (damages->len, ==, 1);
+  {
+    const QmStoreDamage *damage = g_ptr_array_index (damages, 0);
+
+    g_test_message ("%s", damage->text);
+    g_assert_true (g_file_get_contents (damage->path, &kept, &kept_size, NULL));
+  }
+  g_assert_cmpmem (kept, kept_size, bytes, size);
+  g_clear_pointer (&store, qm_quote_store_close);
+  store = open_store (fixture->path);
+  g_clear_pointer (&damages, g_ptr_array_unref);
+  damages = qm_quote_store_damages (fixture->path);
+  g_assert_cmpuint (damages->len, ==, 1);
+  g_assert_true (qm_quote_store_accept_damages (fixture->path, NULL));
+  g_clear_pointer (&damages, g_ptr_array_unref);
+  damages = qm_quote_store_damages (fixture->path);
+  g_assert_cmpuint (damages->len, ==, 0);
 }
 
 static void
@@ -346,28 +586,25 @@ test_damaged (Fixture *fixture, gconstpointer data)
   fill (template, 60);
   g_assert_true (g_file_get_contents (template, &whole, &size, NULL));
   g_assert_cmpuint (size, >, 40000);
+  g_remove (template);
 
-  for (int kind = 0; kind < 5; kind++)
+  for (int kind = 0; kind < 4; kind++)
     {
       g_autofree char *bytes = g_memdup2 (whole, size);
       gsize length = size;
 
       switch (kind)
         {
-        case 0: /* not a database at all */
-          length = 5000;
-          memset (bytes, 'A', length);
-          break;
-        case 1: /* cut off */
+        case 0: /* cut off */
           length = size / 2;
           break;
-        case 2: /* cut off within the header */
-          length = 60;
+        case 1: /* cut off within the first page */
+          length = 2000;
           break;
-        case 3: /* a page of garbage */
+        case 2: /* a page of garbage */
           memset (bytes + 4096, 0xa5, 4096);
           break;
-        case 4: /* garbage in many pages, the first one whole */
+        case 3: /* garbage in many pages, the first one whole */
           for (gsize at = 3 * 4096; at + 4096 < size; at += 2 * 4096)
             memset (bytes + at, 0x0f, 4096);
           break;
@@ -376,10 +613,38 @@ test_damaged (Fixture *fixture, gconstpointer data)
         }
       g_assert_true (
           g_file_set_contents (fixture->path, bytes, (gssize) length, NULL));
-      assert_moved_aside (fixture, bytes, length);
+      assert_salvaged (fixture, bytes, length);
       tear_down (fixture, NULL);
       set_up (fixture, NULL);
     }
+}
+
+/* The header gone, it is known no more, and left alone; a backup beside it can
+ * still be brought back. */
+static void
+test_no_header (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (QmQuoteStore) store = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *backup = NULL;
+  g_autofree char *bytes = NULL;
+  gsize size;
+
+  fill (fixture->path, 5);
+  store = open_store (fixture->path);
+  backup = qm_quote_store_backup (store, NULL);
+  g_clear_pointer (&store, qm_quote_store_close);
+  g_assert_true (g_file_get_contents (fixture->path, &bytes, &size, NULL));
+  memset (bytes, 0, 100);
+  g_assert_true (
+      g_file_set_contents (fixture->path, bytes, (gssize) size, NULL));
+  assert_untouched (fixture);
+  g_assert_true (qm_quote_store_restore_backup (fixture->path, backup, &error));
+  g_assert_no_error (error);
+  store = open_store (fixture->path);
+  g_assert_cmpint (query (fixture->path, "SELECT count (*) FROM quotes"), ==,
+                   5);
+  g_assert_cmpuint (count_names (fixture, ".damaged-"), ==, 1);
 }
 
 /* Reads what lists and plots are made of. */
@@ -437,29 +702,144 @@ test_flipped (Fixture *fixture, gconstpointer data)
   g_rand_free (random);
 }
 
-/* The journal of a damaged file goes with it. */
+/* Lets a child write quotes and end without closing its store, so that they are
+ * in the journal only. */
+static int
+leave_a_journal (const char *path, int n)
+{
+  QmQuoteStore *store = qm_quote_store_open (path, NULL);
+
+  for (guint32 seed = 100; store != NULL && seed < 100 + (guint) n; seed++)
+    {
+      g_autoptr (QmQuote) quote = plausible_quote (seed, 10);
+
+      if (qm_quote_store_add (store, quote, NULL, NULL, NULL) <= 0)
+        return 1;
+    }
+  return store == NULL;
+}
+
+/* A journal of which a byte is wrong is noticed, where SQLite passes over all
+ * that was committed behind that byte. */
 static void
 test_damaged_journal (Fixture *fixture, gconstpointer data)
 {
   g_autofree char *wal = g_strconcat (fixture->path, "-wal", NULL);
-  g_autofree char *moved = NULL;
   g_autofree char *journal = NULL;
-  g_autoptr (GPtrArray) names = NULL;
+  g_autofree char *kept = NULL;
+  g_autofree char *moved = NULL;
+  g_autoptr (QmQuoteStore) store = NULL;
+  g_autoptr (QmQuoteStore) reader = NULL;
+  g_autoptr (GPtrArray) damages = NULL;
+  const QmStoreDamage *damage;
+  gsize size, kept_size;
 
-  g_assert_true (g_file_set_contents (fixture->path,
-                                      "garbage that is long "
-                                      "enough to be a header "
-                                      "of a database but none"
-                                      "................",
-                                      -1, NULL));
-  g_assert_true (g_file_set_contents (wal, "journal", -1, NULL));
-  assert_refused (fixture, QM_QUOTE_STORE_ERROR_DAMAGED);
-  g_assert_false (g_file_test (wal, G_FILE_TEST_EXISTS));
-  names = names_with (fixture, ".damaged-");
-  g_assert_cmpuint (names->len, ==, 1);
-  moved = g_strconcat (g_ptr_array_index (names, 0), "-wal", NULL);
-  g_assert_true (g_file_get_contents (moved, &journal, NULL, NULL));
-  g_assert_cmpstr (journal, ==, "journal");
+  fill (fixture->path, 3);
+  finish (start (leave_a_journal, fixture->path, 8));
+  reader = qm_quote_store_open_read (fixture->path, NULL);
+  g_assert_null (qm_quote_store_trouble (reader));
+  g_assert_cmpint (count_quotes (reader), ==, 11);
+  g_clear_pointer (&reader, qm_quote_store_close);
+
+  g_assert_true (g_file_get_contents (wal, &journal, &size, NULL));
+  journal[size / 2] ^= 0x10;
+  g_assert_true (g_file_set_contents (wal, journal, (gssize) size, NULL));
+  reader = qm_quote_store_open_read (fixture->path, NULL);
+  g_assert_nonnull (qm_quote_store_trouble (reader));
+  store = open_store (fixture->path);
+  g_assert_cmpint (count_quotes (store), >, 3);
+  g_assert_cmpint (count_quotes (store), ==, count_quotes (reader));
+  damages = qm_quote_store_damages (fixture->path);
+  g_assert_cmpuint (damages->len, ==, 1);
+  damage = g_ptr_array_index (damages, 0);
+  moved = g_strconcat (damage->path, "-wal", NULL);
+  g_assert_true (g_file_get_contents (moved, &kept, &kept_size, NULL));
+  g_assert_cmpmem (kept, kept_size, journal, size);
+}
+
+/* Readers leave nothing behind, whoever else has the store open. */
+static void
+test_readers (Fixture *fixture, gconstpointer data)
+{
+  g_autoptr (QmQuoteStore) reader = NULL;
+  g_autoptr (QmQuoteStore) store = NULL;
+  g_autoptr (QmQuote) quote = plausible_quote (7, 10);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (qm_quote_store_open_read (fixture->path, &error));
+  g_assert_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_ABSENT);
+  g_clear_error (&error);
+  g_assert_cmpuint (count_files (fixture->folder), ==, 0);
+  fill (fixture->path, 3);
+  g_assert_cmpuint (count_files (fixture->folder), ==, 1);
+  reader = qm_quote_store_open_read (fixture->path, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (count_quotes (reader), ==, 3);
+  g_assert_cmpuint (count_files (fixture->folder), ==, 1);
+  g_assert_cmpint (qm_quote_store_add (reader, quote, NULL, NULL, &error), ==,
+                   0);
+  g_assert_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_READ_ONLY);
+  g_clear_pointer (&reader, qm_quote_store_close);
+
+  /* What is in the journal only is read, and the writer's lock is no matter. */
+  store = open_store (fixture->path);
+  g_assert_cmpint (qm_quote_store_add (store, quote, NULL, NULL, NULL), >, 0);
+  g_assert_true (qm_store_execute (store, "BEGIN EXCLUSIVE", NULL));
+  reader = qm_quote_store_open_read (fixture->path, NULL);
+  g_assert_cmpint (count_quotes (reader), ==, 4);
+  g_assert_true (qm_store_execute (store, "ROLLBACK", NULL));
+  g_clear_pointer (&reader, qm_quote_store_close);
+  g_clear_pointer (&store, qm_quote_store_close);
+
+  /* An older one is brought up to date in memory only. */
+  g_remove (fixture->path);
+  make_version_1 (fixture);
+  reader = qm_quote_store_open_read (fixture->path, NULL);
+  g_assert_cmpint (count_quotes (reader), ==, 3);
+  g_assert_cmpint (query (fixture->path, "PRAGMA user_version"), ==, 1);
+  g_assert_cmpuint (count_files (fixture->folder), ==, 1);
+}
+
+/* What was deleted long ago is nowhere any more. */
+static void
+test_erased (Fixture *fixture, gconstpointer data)
+{
+  static const char secret[] = "Confidential Computing of Zwiesel";
+  g_autoptr (QmQuoteStore) store = open_store (fixture->path);
+  g_autoptr (QmQuote) quote = plausible_quote (7, 10);
+  g_autoptr (QmQuote) other = plausible_quote (8, 10);
+  g_autoptr (GError) error = NULL;
+  g_autofree char *backup = NULL;
+  gint64 id;
+
+  g_free (quote->vendor);
+  quote->vendor = g_strdup (secret);
+  g_free (quote->note);
+  quote->note = g_strdup (secret);
+  id = qm_quote_store_add (store, quote, NULL, NULL, NULL);
+  g_assert_cmpint (qm_quote_store_add (store, other, NULL, NULL, NULL), >, 0);
+  backup = qm_quote_store_backup (store, NULL);
+  g_assert_true (qm_quote_store_delete (store, id, NULL));
+  g_assert_cmpuint (count_files_with (fixture->folder, secret), >=, 2);
+
+  /* A day later it can still be restored ... */
+  g_assert_true (qm_quote_store_maintain (store, &error));
+  g_assert_true (qm_quote_store_restore (store, id, NULL));
+  g_assert_true (qm_quote_store_delete (store, id, NULL));
+  /* ... and a month later it is gone. */
+  g_assert_true (qm_store_execute (
+      store, "UPDATE quotes SET deleted_at = deleted_at - 31 * 86400", NULL));
+  g_assert_true (qm_quote_store_maintain (store, &error));
+  g_assert_no_error (error);
+  g_assert_cmpuint (count_files_with (fixture->folder, secret), ==, 0);
+  g_assert_cmpint (count_quotes (store), ==, 1);
+  g_assert_cmpint (query (backup, "SELECT count (*) FROM quotes"), ==, 1);
+
+  /* Or at once. */
+  g_assert_true (qm_quote_store_erase (store, id + 1, &error));
+  g_assert_cmpint (query (backup, "SELECT count (*) FROM quotes"), ==, 0);
+  g_assert_false (qm_quote_store_erase (store, id + 1, &error));
+  g_assert_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_NOT_FOUND);
 }
 
 static void
@@ -491,30 +871,6 @@ test_full (Fixture *fixture, gconstpointer data)
   g_assert_true (
       qm_store_number (store, "PRAGMA max_page_count = 100000", &pages, NULL));
   g_assert_cmpint (qm_quote_store_add (store, large, NULL, NULL, NULL), >, 0);
-}
-
-/* Runs `what` in another process; it returns 0 where all is well. */
-static pid_t
-start (int (*what) (const char *path, int argument),
-       const char *path,
-       int argument)
-{
-  pid_t child = fork ();
-
-  g_assert_cmpint (child, >=, 0);
-  if (child == 0)
-    _exit (what (path, argument));
-  return child;
-}
-
-static void
-finish (pid_t child)
-{
-  int status;
-
-  g_assert_cmpint (waitpid (child, &status, 0), ==, child);
-  g_assert_true (WIFEXITED (status));
-  g_assert_cmpint (WEXITSTATUS (status), ==, 0);
 }
 
 #define NOBODY 65534
@@ -762,8 +1118,13 @@ main (int argc, char **argv)
     { "migration-fails", test_migration_fails },
     { "newer", test_newer },
     { "foreign", test_foreign },
+    { "no-file", test_no_file },
+    { "link", test_link },
     { "backups", test_backups },
     { "damaged", test_damaged },
+    { "no-header", test_no_header },
+    { "readers", test_readers },
+    { "erased", test_erased },
     { "flipped", test_flipped },
     { "damaged-journal", test_damaged_journal },
     { "full", test_full },
