@@ -103,6 +103,11 @@ QmQuoteStore *qm_store_salvage (sqlite3 *from,
                                 QmStoreSalvage *found,
                                 GError **error);
 
+/* Whether the tables of a sound database fit together, and say what this
+ * version knows: QM_QUOTE_STORE_ERROR_DAMAGED where not.  A new word in a
+ * column is a new version of the format. */
+gboolean qm_store_check_content (QmQuoteStore *store, GError **error);
+
 /* "28 of 30 quotes", and so on.  (transfer full) */
 char *qm_store_salvage_text (const QmStoreSalvage *found);
 

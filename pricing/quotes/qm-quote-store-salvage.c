@@ -43,6 +43,7 @@ typedef struct
   sqlite3_stmt *insert;
   sqlite3_stmt *ranges[2]; /* forwards and backwards */
   int n_failures;
+  gint64 highest;     /* key of the rows that were read */
   gboolean fatal;     /* what is salvaged cannot be kept */
   GHashTable *broken; /* keys of which something could not be read; or NULL */
 } Table;
@@ -165,6 +166,7 @@ read_range (
       if (key < low || key > high)
         continue;
       keep_row (table, row);
+      table->highest = MAX (table->highest, key);
       *last = key;
     }
   sqlite3_reset (row);
@@ -203,18 +205,50 @@ salvage_between (Table *table, gint64 low, gint64 high)
   salvage_between (table, middle + 1, last);
 }
 
+/* The last id that a quote was given, by both; a broken one may say anything.
+ */
+static gint64
+last_id (const Table *table)
+{
+  static const char given[] =
+      "SELECT max (seq) FROM sqlite_sequence WHERE name = 'quotes'";
+  gint64 last = 0;
+  sqlite3 *const both[] = { table->from, table->to->db };
+
+  for (guint i = 0; i < G_N_ELEMENTS (both); i++)
+    {
+      sqlite3_stmt *row = prepare (both[i], given);
+
+      if (row != NULL && sqlite3_step (row) == SQLITE_ROW)
+        last = MAX (last, sqlite3_column_int64 (row, 0));
+      sqlite3_finalize (row);
+    }
+  return last;
+}
+
+/* From both ends, then what is between, and at last each number for itself: a
+ * tree that is broken may end before its end without a word. */
 static void
 salvage_rows (Table *table)
 {
-  gint64 first = 0, last = -1;
+  gint64 first = 0, last = -1, ignored;
+  gboolean up = read_range (table, G_MININT64, G_MAXINT64, FALSE, &first);
+  gboolean down = read_range (table, G_MININT64, G_MAXINT64, TRUE, &last);
 
-  if (read_range (table, G_MININT64, G_MAXINT64, FALSE, &first)
-      || read_range (table, G_MININT64, G_MAXINT64, TRUE, &last))
-    return;
   first = MAX (first, 0);
-  if (last < 0)
-    last = MIN (first, G_MAXINT64 - NUMBERS) + NUMBERS;
-  salvage_between (table, first, last);
+  if (!up && !down)
+    salvage_between (table, first,
+                     last >= 0 ? last
+                               : MIN (first, G_MAXINT64 - NUMBERS) + NUMBERS);
+  last = MAX (table->highest, last_id (table));
+  for (gint64 key = 0;
+       key <= MIN (last, NUMBERS) && table->n_failures <= MAX_FAILURES; key++)
+    if (!read_range (table, key, key, FALSE, &ignored)
+        && !read_range (table, key, key, TRUE, &ignored))
+      {
+        table->n_failures++;
+        note_broken (table, key);
+      }
 }
 
 /* Of a table whose rows have no number: from both ends. */
@@ -229,14 +263,10 @@ salvage_ends (Table *table)
           g_strdup_printf ("SELECT %s FROM %s NOT INDEXED %s", table->columns,
                            table->name, orders[i]);
       sqlite3_stmt *row = prepare (table->from, sql);
-      int result = SQLITE_ERROR;
 
-      while (row != NULL && !table->fatal
-             && (result = sqlite3_step (row)) == SQLITE_ROW)
+      while (row != NULL && !table->fatal && sqlite3_step (row) == SQLITE_ROW)
         keep_row (table, row);
       sqlite3_finalize (row);
-      if (result == SQLITE_DONE)
-        return;
     }
 }
 
@@ -327,6 +357,110 @@ list_texts (QmQuoteStore *store, const char *sql)
   return texts;
 }
 
+/* Notes the quotes whose ids `sql` returns. */
+static void
+note_quotes (QmQuoteStore *store, const char *sql, GHashTable *broken)
+{
+  sqlite3_stmt *row = prepare (store->db, sql);
+
+  while (row != NULL && sqlite3_step (row) == SQLITE_ROW)
+    {
+      gint64 id = sqlite3_column_int64 (row, 0);
+
+      g_hash_table_add (broken, g_memdup2 (&id, sizeof id));
+    }
+  sqlite3_finalize (row);
+}
+
+/* --- what tables say --- */
+
+/* A column that has one of a list of words. */
+typedef struct
+{
+  const char *table;
+  const char *column;
+  const char *key; /* whose quote it is */
+  const char *(*name) (int);
+  int n;
+  int instead; /* of a word that is none: one that makes nothing count */
+} Words;
+
+static const Words all_words[] = {
+  { "quotes", "kind", "id", qm_word_of_kind, QM_PRICE_CLOUD + 1,
+    QM_PRICE_QUOTE },
+  { "quotes", "unit", "id", qm_word_of_unit, QM_PRICE_HOUR + 1, QM_PRICE_EACH },
+  { "quotes", "origin", "id", qm_word_of_origin, QM_N_QUOTE_ORIGINS,
+    QM_QUOTE_FROM_HAND },
+  { "lines", "role", "quote", qm_word_of_role, QM_N_LINE_ROLES,
+    QM_LINE_ALTERNATIVE },
+  { "lines", "match", "quote", qm_word_of_match, QM_N_MATCHES, QM_MATCH_NONE },
+  { "findings", "level", "quote", qm_word_of_level, QM_N_FINDING_LEVELS,
+    QM_FINDING_WARNING },
+};
+
+/* "kind NOT IN ('published', 'quote', ...)".  (transfer full) */
+static char *
+is_no_word (const Words *words)
+{
+  GString *sql = g_string_new (words->column);
+
+  g_string_append (sql, " NOT IN (");
+  for (int i = 0; i < words->n; i++)
+    g_string_append_printf (sql, "%s'%s'", i > 0 ? ", " : "", words->name (i));
+  g_string_append_c (sql, ')');
+  return g_string_free (sql, FALSE);
+}
+
+gboolean
+qm_store_check_content (QmQuoteStore *store, GError **error)
+{
+  static const char orphans[] = "SELECT EXISTS (SELECT 1 FROM lines"
+                                " WHERE quote NOT IN (SELECT id FROM quotes))";
+  gint64 found = 0;
+
+  if (!qm_store_number (store, orphans, &found, error))
+    return FALSE;
+  for (guint i = 0; found == 0 && i < G_N_ELEMENTS (all_words); i++)
+    {
+      const Words *words = &all_words[i];
+      g_autofree char *condition = is_no_word (words);
+      g_autofree char *sql =
+          g_strdup_printf ("SELECT EXISTS (SELECT 1 FROM %s WHERE %s)",
+                           words->table, condition);
+
+      if (!qm_store_number (store, sql, &found, error))
+        return FALSE;
+    }
+  if (found != 0)
+    g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_DAMAGED,
+                 _ ("“%s” is damaged: %s"), store->path,
+                 _ ("its tables contradict each other"));
+  return found == 0;
+}
+
+/* Words that are none make way for others, and the quotes are noted. */
+static gboolean
+mend_words (QmQuoteStore *store, GHashTable *broken, GError **error)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (all_words); i++)
+    {
+      const Words *words = &all_words[i];
+      g_autofree char *condition = is_no_word (words);
+      g_autofree char *which =
+          g_strdup_printf ("SELECT %s FROM %s WHERE %s", words->key,
+                           words->table, condition);
+      g_autofree char *mending =
+          g_strdup_printf ("UPDATE %s SET %s = '%s' WHERE %s", words->table,
+                           words->column, words->name (words->instead),
+                           condition);
+
+      note_quotes (store, which, broken);
+      if (!qm_store_execute (store, mending, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 /* --- making it sound --- */
 
 /* SQL that takes out what refers to something that is lost: the reference where
@@ -358,17 +492,7 @@ note_losses (QmQuoteStore *store, GHashTable *broken)
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (losses); i++)
-    {
-      sqlite3_stmt *row = prepare (store->db, losses[i]);
-
-      while (row != NULL && sqlite3_step (row) == SQLITE_ROW)
-        {
-          gint64 id = sqlite3_column_int64 (row, 0);
-
-          g_hash_table_add (broken, g_memdup2 (&id, sizeof id));
-        }
-      sqlite3_finalize (row);
-    }
+    note_quotes (store, losses[i], broken);
 }
 
 static gboolean
@@ -523,6 +647,7 @@ salvage (sqlite3 *from,
   return qm_store_execute (to, "PRAGMA foreign_keys = OFF; BEGIN", error)
          && copy_tables (from, to, broken, error)
          && (note_losses (to, broken), mend (to, error))
+         && mend_words (to, broken, error)
          && qm_store_migrate (to, version, QM_STORE_VERSION, error)
          && go_on_counting (from, to, error)
          && mark_broken (to, broken, found, error)

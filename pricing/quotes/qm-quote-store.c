@@ -346,7 +346,8 @@ examine (const char *path, const char *file, Found *found, GError **error)
   if (!set_up_connection (found->copy, &trouble)
       || !identify (found->copy, &found->version, &trouble))
     return judge (found, ours, trouble, error);
-  if (!look_through (found->copy, &trouble))
+  if (!look_through (found->copy, &trouble)
+      || !qm_store_check_content (found->copy, &trouble))
     return judge (found, TRUE, trouble, error);
   if (image.torn)
     g_set_error (&found->damage, QM_QUOTE_STORE_ERROR,
