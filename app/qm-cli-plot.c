@@ -10,6 +10,7 @@
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-plot.h"
 #include "app/qm-cli-question.h"
+#include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
 #include "ui/plot/qm-advice-plot.h"
 #include "ui/plot/qm-plot-export.h"
@@ -346,5 +347,8 @@ qm_cli_plot (const char *const *arguments, GError **error)
       || (question = qm_cli_question_read (&typed.question, catalog, error))
              == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
+  for (guint i = 0;
+       typed.question.troubles != NULL && i < typed.question.troubles->len; i++)
+    qm_cli_store_warn (g_ptr_array_index (typed.question.troubles, i));
   return draw (catalog, question, models, &drawing, error);
 }

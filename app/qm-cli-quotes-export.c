@@ -164,7 +164,7 @@ qm_cli_quotes_export (const char *const *arguments, GError **error)
   if (!qm_cli_option_single ("output", outputs, &output, error)
       || !read_format (formats, output, &format, error)
       || (ids = qm_cli_quote_ids (rest, 1, G_MAXUINT, error)) == NULL
-      || (store = qm_cli_store_open (path, FALSE, error)) == NULL
+      || (store = qm_cli_store_open (path, QM_CLI_STORE_READ, error)) == NULL
       || (quotes = qm_cli_quotes_get (store, ids, error)) == NULL
       || (bytes = write_quotes (quotes, format, error)) == NULL
       || !write_bytes (bytes, output, force, error))
