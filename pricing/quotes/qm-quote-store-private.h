@@ -40,10 +40,6 @@ QmQuoteStore *qm_store_new_in_memory (int version, GError **error);
 /* A path from the root; a link as what it leads to.  (transfer full) */
 char *qm_store_canonical (const char *path);
 
-/* Whether `path` is the file that was opened, and not one that has come in its
- * place. */
-gboolean qm_store_is_in_place (const QmQuoteStore *store);
-
 /* --- qm-quote-store-image.c --- */
 
 typedef struct

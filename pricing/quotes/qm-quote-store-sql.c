@@ -340,7 +340,7 @@ roll_back (QmQuoteStore *store)
 static gboolean
 check_place (QmQuoteStore *store, GError **error)
 {
-  if (qm_store_is_in_place (store))
+  if (qm_quote_store_is_in_place (store))
     return TRUE;
   g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_BUSY,
                _ ("Another program has just replaced “%s”; try again."),

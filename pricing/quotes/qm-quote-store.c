@@ -60,7 +60,7 @@ qm_store_canonical (const char *path)
 }
 
 gboolean
-qm_store_is_in_place (const QmQuoteStore *store)
+qm_quote_store_is_in_place (const QmQuoteStore *store)
 {
   GStatBuf now;
 
@@ -78,7 +78,7 @@ qm_quote_store_close (QmQuoteStore *store)
   g_clear_pointer (&store->statements, g_hash_table_unref);
   /* The journal of that name is another file's by now: closing would write it
    * back and take it away. */
-  if (store->db != NULL && !qm_store_is_in_place (store))
+  if (store->db != NULL && !qm_quote_store_is_in_place (store))
     sqlite3_db_config (store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   sqlite3_close (store->db);
   g_free (store->path);

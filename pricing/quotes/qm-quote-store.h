@@ -107,6 +107,11 @@ QmQuoteStore *qm_quote_store_open_read (const char *path, GError **error);
 /* Whether it was opened by qm_quote_store_open_read(). */
 gboolean qm_quote_store_is_read_only (const QmQuoteStore *store);
 
+/* Whether what is at its path is still the file that was opened, and not one
+ * that has come in its place: then nothing is written any more, and it is to be
+ * opened again. */
+gboolean qm_quote_store_is_in_place (const QmQuoteStore *store);
+
 /* Of a damaged store that was opened to be read: that it is damaged and how
  * much of it is there, a sentence for people; NULL: it is whole. */
 const char *qm_quote_store_trouble (const QmQuoteStore *store);
