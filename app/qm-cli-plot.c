@@ -262,6 +262,8 @@ write_drawing (const Drawing *drawing,
       start = g_bytes_get_data (bytes, &length);
       return qm_cli_write_bytes (start, length, error);
     }
+  if (!qm_cli_check_output (drawing->output, error))
+    return FALSE;
   file = g_file_new_for_path (drawing->output);
   if (qm_plot_save (plots, n, file, drawing->format, drawing->width,
                     drawing->height, drawing->theme, &trouble))

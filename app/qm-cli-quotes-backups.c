@@ -140,9 +140,13 @@ write_text (GPtrArray *backups, GPtrArray *damages, GError **error)
 /* --- bringing one back --- */
 
 static const QmStoreBackup *
-find_backup (GPtrArray *backups, const char *word, GError **error)
+find_backup (const char *path,
+             GPtrArray *backups,
+             const char *word,
+             GError **error)
 {
   g_autofree char *quoted = qm_cli_quote (word);
+  g_autofree char *of = qm_cli_quote (path);
 
   for (guint i = 0; i < backups->len; i++)
     {
@@ -154,16 +158,17 @@ find_backup (GPtrArray *backups, const char *word, GError **error)
         return backup;
     }
   g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
-               _ ("there is no backup %s; “quartermaster quotes backups” shows "
-                  "them"),
-               quoted);
+               /* Translators: a backup, a file. */
+               _ ("there is no backup %s of %s; “quartermaster quotes backups” "
+                  "shows them"),
+               quoted, of);
   return NULL;
 }
 
 static gboolean
 restore (const char *path, const char *word, GPtrArray *backups, GError **error)
 {
-  const QmStoreBackup *backup = find_backup (backups, word, error);
+  const QmStoreBackup *backup = find_backup (path, backups, word, error);
   g_autofree char *made = NULL;
   g_autofree char *line = NULL;
 
@@ -193,6 +198,16 @@ accept (const char *path, guint n, GError **error)
       error);
 }
 
+/* Where there is nothing to be told, whether there is a store at all. */
+static gboolean
+check_store (const Typed *typed, GError **error)
+{
+  g_autoptr (QmQuoteStore) store =
+      qm_cli_store_open (typed->store, QM_CLI_STORE_READ, error);
+
+  return store != NULL;
+}
+
 static gboolean
 run (const Typed *typed, GError **error)
 {
@@ -213,6 +228,8 @@ run (const Typed *typed, GError **error)
     }
   backups = qm_quote_store_backups (path);
   damages = qm_quote_store_damages (path);
+  if (backups->len == 0 && damages->len == 0 && !check_store (typed, error))
+    return FALSE;
   if (word != NULL)
     return restore (path, word, backups, error);
   if (typed->accept)

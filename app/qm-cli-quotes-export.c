@@ -122,7 +122,8 @@ write_bytes (GBytes *bytes,
 
   if (output == NULL || g_str_equal (output, "-"))
     return qm_cli_write_bytes (data, size, error);
-  return write_file (output, bytes, replace, error);
+  return (!replace || qm_cli_check_output (output, error))
+         && write_file (output, bytes, replace, error);
 }
 
 int
