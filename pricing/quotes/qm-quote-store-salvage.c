@@ -3,10 +3,10 @@
 /* What can still be read of a damaged store.
  *
  * A page that is broken hides the rows that are on it, and stops whoever reads
- * on from the rows before.  So each table is read from both ends, and what is
- * between in halves of halves, down to the single row.  The tables are those
- * that a sound store of that version has; what they refer to and is lost is
- * taken out, so that what is left is a sound store, too. */
+ * on from the rows before.  So each table is read from both ends, from places
+ * in between, and then row by row.  The tables are those that a sound store of
+ * that version has; what they refer to and is lost is taken out, so that what
+ * is left is a sound store, too. */
 
 #include "config.h"
 
@@ -15,13 +15,12 @@
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
-/* Reading a table gives up after so many unreadable ranges: a broken number may
- * promise more rows than there are numbers. */
-#define MAX_FAILURES 50000
+/* Rows are asked for by their numbers up to this one: a broken number may
+ * promise more than there are. */
+#define NUMBERS (1 << 17)
 
-/* ... and looks for rows behind the last one that it found among so many
- * numbers. */
-#define NUMBERS (1 << 20)
+/* No page has more rows.  A tree that is broken may lead in circles. */
+#define ROWS_A_PAGE 4096
 
 #define MAX_COLUMNS 64
 
@@ -42,9 +41,9 @@ typedef struct
   GArray *all;   /* of Column: the same */
   sqlite3_stmt *insert;
   sqlite3_stmt *ranges[2]; /* forwards and backwards */
-  int n_failures;
-  gint64 highest;     /* key of the rows that were read */
-  gboolean fatal;     /* what is salvaged cannot be kept */
+  gint64 highest;          /* key of the rows that were read */
+  gint64 n_left;           /* rows that may still come */
+  gboolean fatal;          /* what is salvaged cannot be kept */
   GHashTable *broken; /* keys of which something could not be read; or NULL */
 } Table;
 
@@ -158,7 +157,8 @@ read_range (
     return FALSE;
   sqlite3_bind_int64 (row, 1, low);
   sqlite3_bind_int64 (row, 2, high);
-  while (!table->fatal && (result = sqlite3_step (row)) == SQLITE_ROW)
+  while (!table->fatal && table->n_left-- > 0
+         && (result = sqlite3_step (row)) == SQLITE_ROW)
     {
       gint64 key = sqlite3_column_int64 (row, (int) table->all->len);
 
@@ -180,29 +180,22 @@ note_broken (Table *table, gint64 key)
     g_hash_table_add (table->broken, g_memdup2 (&key, sizeof key));
 }
 
-/* Between what was read from both ends, both included: a key may have several
- * rows. */
+/* From places behind one at which reading has stopped, each twice as far away
+ * as the one before. */
 static void
-salvage_between (Table *table, gint64 low, gint64 high)
+read_on (Table *table, gint64 from)
 {
-  gint64 first = low, last = high, middle;
+  gint64 step = 1;
 
-  if (low > high || table->fatal || table->n_failures > MAX_FAILURES
-      || read_range (table, low, high, FALSE, &first))
-    return;
-  table->n_failures++;
-  if (read_range (table, low, high, TRUE, &last))
-    return;
-  if (low == high)
+  while (step < G_MAXINT64 / 2 && from < G_MAXINT64 - step)
     {
-      note_broken (table, low);
-      return;
+      gint64 last = from;
+
+      if (read_range (table, from + step, G_MAXINT64, FALSE, &last))
+        return;
+      step = last > from ? 1 : step * 2;
+      from = last;
     }
-  if (first > last)
-    return;
-  middle = first + (last - first) / 2;
-  salvage_between (table, first, middle);
-  salvage_between (table, middle + 1, last);
 }
 
 /* The last id that a quote was given, by both; a broken one may say anything.
@@ -226,29 +219,21 @@ last_id (const Table *table)
   return last;
 }
 
-/* From both ends, then what is between, and at last each number for itself: a
- * tree that is broken may end before its end without a word. */
+/* At last each number for itself: a tree that is broken may end before its end
+ * without a word. */
 static void
 salvage_rows (Table *table)
 {
-  gint64 first = 0, last = -1, ignored;
-  gboolean up = read_range (table, G_MININT64, G_MAXINT64, FALSE, &first);
-  gboolean down = read_range (table, G_MININT64, G_MAXINT64, TRUE, &last);
+  gint64 first = 0, last, ignored;
 
-  first = MAX (first, 0);
-  if (!up && !down)
-    salvage_between (table, first,
-                     last >= 0 ? last
-                               : MIN (first, G_MAXINT64 - NUMBERS) + NUMBERS);
-  last = MAX (table->highest, last_id (table));
-  for (gint64 key = 0;
-       key <= MIN (last, NUMBERS) && table->n_failures <= MAX_FAILURES; key++)
+  if (!read_range (table, G_MININT64, G_MAXINT64, FALSE, &first)
+      && !read_range (table, G_MININT64, G_MAXINT64, TRUE, &ignored))
+    read_on (table, MAX (first, 0));
+  last = MIN (MAX (table->highest, last_id (table)), NUMBERS);
+  for (gint64 key = 0; key <= last; key++)
     if (!read_range (table, key, key, FALSE, &ignored)
         && !read_range (table, key, key, TRUE, &ignored))
-      {
-        table->n_failures++;
-        note_broken (table, key);
-      }
+      note_broken (table, key);
 }
 
 /* Of a table whose rows have no number: from both ends. */
@@ -264,7 +249,8 @@ salvage_ends (Table *table)
                            table->name, orders[i]);
       sqlite3_stmt *row = prepare (table->from, sql);
 
-      while (row != NULL && !table->fatal && sqlite3_step (row) == SQLITE_ROW)
+      while (row != NULL && !table->fatal && table->n_left-- > 0
+             && sqlite3_step (row) == SQLITE_ROW)
         keep_row (table, row);
       sqlite3_finalize (row);
     }
@@ -319,6 +305,18 @@ prepare_insert (Table *table)
   return table->insert != NULL;
 }
 
+static gint64
+n_pages (sqlite3 *db)
+{
+  sqlite3_stmt *row = prepare (db, "PRAGMA page_count");
+  gint64 n = 0;
+
+  if (row != NULL && sqlite3_step (row) == SQLITE_ROW)
+    n = sqlite3_column_int64 (row, 0);
+  sqlite3_finalize (row);
+  return n;
+}
+
 static gboolean
 salvage_table (sqlite3 *from,
                QmQuoteStore *to,
@@ -333,6 +331,7 @@ salvage_table (sqlite3 *from,
     .broken = broken,
   };
 
+  table.n_left = n_pages (from) * ROWS_A_PAGE;
   g_array_set_clear_func (table.all, column_clear);
   if (!look_at_columns (&table) || !prepare_insert (&table))
     return TRUE;

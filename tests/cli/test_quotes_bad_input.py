@@ -2,6 +2,7 @@
 """quartermaster quotes: of what cannot be trusted nothing is stored."""
 
 import os
+import resource
 import sqlite3
 
 import harness
@@ -236,6 +237,21 @@ class BadInputTest(QuotesTest):
         base.close()
         self.add(name="again.csv")
         self.assertEqual(files_with("Q-18"), [])
+
+    def test_no_space(self):
+        """Where nothing can be written any more, reading goes on."""
+        number, = self.add()
+        sound = self.ask(*ASK)
+
+        def fill_disk():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        full = dict(preexec_fn=fill_disk, restore_signals=False)
+        self.assertEqual(self.ask(*ASK, **full), sound)
+        self.assertIn("Q-17", self.quotes("list", **full).text)
+        self.quotes("show", str(number), **full)
+        self.write("b.csv", OFFER.replace("Q-17", "Q-18"))
+        self.refuse("quotes", "import", "b.csv", says="quotes.sqlite", **full)
+        self.assertEqual(self.ask(*ASK), sound)
 
     def test_may_not_be_written(self):
         """Reading goes on where nothing may be written."""

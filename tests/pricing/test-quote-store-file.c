@@ -186,6 +186,18 @@ open_without_rights (const char *path, int code)
              : 3;
 }
 
+/* Reading needs no more than reading. */
+static int
+read_without_rights (const char *path, int n)
+{
+  g_autoptr (QmQuoteStore) store = NULL;
+
+  if (geteuid () == 0 && (setgid (NOBODY) != 0 || setuid (NOBODY) != 0))
+    return 1;
+  store = qm_quote_store_open_read (path, NULL);
+  return store == NULL || count_quotes (store) != n;
+}
+
 static void
 test_read_only (StoreFolder *folder, gconstpointer data)
 {
@@ -207,6 +219,7 @@ test_read_only (StoreFolder *folder, gconstpointer data)
   g_assert_cmpint (g_chmod (folder->folder, 0555), ==, 0);
   finish (start (open_without_rights, folder->path,
                  QM_QUOTE_STORE_ERROR_READ_ONLY));
+  finish (start (read_without_rights, folder->path, 1));
   /* A folder that is a file. */
   finish (start (open_without_rights, below, QM_QUOTE_STORE_ERROR_IO));
   g_assert_cmpint (g_chmod (folder->folder, 0755), ==, 0);
