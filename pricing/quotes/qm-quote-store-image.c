@@ -30,6 +30,9 @@
 #define LOG_HEADER   32
 #define FRAME_HEADER 24
 
+/* What may be missing between a file's end and a page of its log. */
+#define MAX_GAP ((gsize) 256 << 20)
+
 /* How often a file that somebody writes is looked at again. */
 #define TRIES    50
 #define PAUSE_US 4000
@@ -275,8 +278,9 @@ lay_over (QmStoreImage *image, const Log *log, gsize whole)
   if (whole == 0)
     return TRUE;
   pages = get_32 (frame (log, whole - 1) + 4);
-  /* No more than the file and the log can hold. */
-  if (pages > (gsize) image->size / log->page + whole + 1)
+  /* A file that was cut off is shorter than the log says; but not without an
+   * end. */
+  if (pages * log->page > (gsize) image->size + log->size + MAX_GAP)
     return FALSE;
   if (!resize (image, pages * log->page))
     return FALSE;
@@ -424,6 +428,13 @@ read_once (QmStoreImage *image, const char *path, GError **error)
   if (image->size < HEADER)
     return TRUE;
   page = page_size (image->bytes);
+  /* As SQLite has it, what is missing of the last page is zero. */
+  if (page != 0 && (gsize) image->size % page != 0)
+    {
+      image->torn = TRUE;
+      if (!resize (image, ((gsize) image->size / page + 1) * page))
+        return qm_store_fail_file (path, ENOMEM, error);
+    }
   if (image->bytes[AT_READ_FORMAT + 1] != 1 && page != 0)
     apply_log (image, path, page);
   return TRUE;

@@ -623,8 +623,8 @@ has_line (const QmQuote *quote, const QmQuoteLine *line)
   return FALSE;
 }
 
-/* A broken tree may end too early for plain SQL, and without a word: then more
- * was salvaged. */
+/* A broken tree may end too early for plain SQL, or lead past what is there,
+ * and without a word: then more was salvaged. */
 static gboolean
 has_all_of (QmQuote *seen, const QmQuote *quote)
 {
@@ -636,6 +636,8 @@ has_all_of (QmQuote *seen, const QmQuote *quote)
     if (!has_line (seen, g_ptr_array_index (quote->lines, i)))
       return FALSE;
   head = qm_quote_copy (quote);
+  if (head->vendor == NULL)
+    head->vendor = g_strdup (seen->vendor);
   g_ptr_array_set_size (head->lines, 0);
   g_ptr_array_set_size (seen->lines, 0);
   return qm_quote_equal (seen, head);
