@@ -19,9 +19,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define HEADER          100 /* bytes of the file's header ... */
+/* Places in the header of a file. */
 #define AT_SIZE_OF_PAGE 16
-#define AT_READ_FORMAT  18 /* ... and places in it */
+#define AT_READ_FORMAT  18
 #define AT_CHANGES      24
 #define AT_PAGES        28
 #define AT_APPLICATION  68
@@ -150,7 +150,8 @@ read_main (QmStoreImage *image, const char *path, GError **error)
   if (file == NULL)
     return fail_read (path, g_strerror (errno != 0 ? errno : EIO), error);
   result = file->pMethods->xFileSize (file, &size);
-  image->bytes = sqlite3_malloc64 ((sqlite3_uint64) MAX (size, HEADER));
+  image->bytes =
+      sqlite3_malloc64 ((sqlite3_uint64) MAX (size, QM_STORE_HEADER));
   if (image->bytes == NULL)
     result = SQLITE_NOMEM;
   for (sqlite3_int64 at = 0; result == SQLITE_OK && at < size;)
@@ -259,7 +260,7 @@ count_frames (Log *log, gboolean *torn)
 static gboolean
 resize (QmStoreImage *image, gsize size)
 {
-  guchar *bytes = sqlite3_realloc64 (image->bytes, MAX (size, HEADER));
+  guchar *bytes = sqlite3_realloc64 (image->bytes, MAX (size, QM_STORE_HEADER));
 
   if (bytes == NULL)
     return FALSE;
@@ -406,7 +407,7 @@ make_readable (QmStoreImage *image)
   guchar *header = image->bytes;
   gsize pages;
 
-  image->application = get_32 (header + AT_APPLICATION);
+  image->application = qm_store_application (header);
   header[AT_READ_FORMAT] = header[AT_READ_FORMAT + 1] = 1;
   if (page == 0)
     return;
@@ -425,7 +426,7 @@ read_once (QmStoreImage *image, const char *path, GError **error)
 
   if (!read_main (image, path, error))
     return FALSE;
-  if (image->size < HEADER)
+  if (image->size < QM_STORE_HEADER)
     return TRUE;
   page = page_size (image->bytes);
   /* As SQLite has it, what is missing of the last page is zero. */
@@ -464,7 +465,7 @@ read_steadily (QmStoreImage *image, const char *path, GError **error)
 gboolean
 qm_store_image_read (QmStoreImage *image, const char *path, GError **error)
 {
-  guchar header[HEADER];
+  guchar header[QM_STORE_HEADER];
   sqlite3 *db = NULL;
   gboolean ok;
 
@@ -477,7 +478,7 @@ qm_store_image_read (QmStoreImage *image, const char *path, GError **error)
   else
     ok = read_rolled_back (image, path, error);
   sqlite3_close (db);
-  if (ok && image->size < HEADER)
+  if (ok && image->size < QM_STORE_HEADER)
     ok = fail_read (path, g_strerror (EIO), error);
   if (ok)
     make_readable (image);
@@ -517,7 +518,9 @@ qm_store_check_file (const char *path, gboolean *absent, GError **error)
 }
 
 gboolean
-qm_store_read_header (const char *path, guchar header[HEADER], GError **error)
+qm_store_read_header (const char *path,
+                      guchar header[QM_STORE_HEADER],
+                      GError **error)
 {
   sqlite3_filename name = NULL;
   sqlite3_file *file;
@@ -530,10 +533,10 @@ qm_store_read_header (const char *path, guchar header[HEADER], GError **error)
   file = open_main (path, &name);
   if (file == NULL)
     return fail_read (path, g_strerror (errno != 0 ? errno : EIO), error);
-  memset (header, 0, HEADER);
+  memset (header, 0, QM_STORE_HEADER);
   result = file->pMethods->xFileSize (file, &size);
   if (result == SQLITE_OK)
-    result = file->pMethods->xRead (file, header, HEADER, 0);
+    result = file->pMethods->xRead (file, header, QM_STORE_HEADER, 0);
   close_main (file, name);
   if (result == SQLITE_OK && memcmp (header, "SQLite format 3", 16) == 0)
     return TRUE;
@@ -553,7 +556,7 @@ qm_store_serialize (sqlite3 *db, gsize *size)
   sqlite3_int64 n = 0;
   guchar *bytes = sqlite3_serialize (db, "main", &n, 0);
 
-  if (bytes == NULL || n < HEADER)
+  if (bytes == NULL || n < QM_STORE_HEADER)
     {
       sqlite3_free (bytes);
       return NULL;
@@ -562,6 +565,38 @@ qm_store_serialize (sqlite3 *db, gsize *size)
   bytes[AT_READ_FORMAT] = bytes[AT_READ_FORMAT + 1] = 2;
   *size = (gsize) n;
   return bytes;
+}
+
+guint32
+qm_store_application (const guchar header[QM_STORE_HEADER])
+{
+  return get_32 (header + AT_APPLICATION);
+}
+
+gboolean
+qm_store_has_tables (const char *path)
+{
+  g_autofree char *uri = g_filename_to_uri (path, NULL, NULL);
+  /* SQLite takes the file for one on a medium that cannot be written. */
+  g_autofree char *name =
+      g_strconcat (uri != NULL ? uri : "", "?immutable=1", NULL);
+  sqlite3 *db = NULL;
+  sqlite3_stmt *row = NULL;
+  gboolean ours =
+      uri != NULL
+      && sqlite3_open_v2 (name, &db,
+                          SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+                              | SQLITE_OPEN_NOMUTEX,
+                          NULL)
+             == SQLITE_OK
+      && sqlite3_prepare_v2 (db, QM_STORE_OWN_TABLES, -1, &row, NULL)
+             == SQLITE_OK
+      && sqlite3_step (row) == SQLITE_ROW
+      && sqlite3_column_int (row, 0) == QM_STORE_N_OWN_TABLES;
+
+  sqlite3_finalize (row);
+  sqlite3_close (db);
+  return ours;
 }
 
 sqlite3 *

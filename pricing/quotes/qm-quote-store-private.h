@@ -58,10 +58,27 @@ typedef struct
 gboolean
 qm_store_check_file (const char *path, gboolean *absent, GError **error);
 
-/* Reads the first 100 bytes of a database; QM_QUOTE_STORE_ERROR_FOREIGN where
- * the file is none. */
-gboolean
-qm_store_read_header (const char *path, guchar header[100], GError **error);
+#define QM_STORE_HEADER 100
+
+/* Reads the first bytes of a database; QM_QUOTE_STORE_ERROR_FOREIGN where the
+ * file is none. */
+gboolean qm_store_read_header (const char *path,
+                               guchar header[QM_STORE_HEADER],
+                               GError **error);
+
+/* The application_id in it. */
+guint32 qm_store_application (const guchar header[QM_STORE_HEADER]);
+
+/* Whether a database, of which nothing is locked or changed, says in its file
+ * that it is a store; FALSE also where that is only in its journal. */
+gboolean qm_store_has_tables (const char *path);
+
+/* SQL that counts the tables that every version of a store has, and how many
+ * these are. */
+#define QM_STORE_OWN_TABLES                                             \
+  "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN" \
+  " ('quotes', 'vendors', 'lines', 'findings', 'attachments', 'rates')"
+#define QM_STORE_N_OWN_TABLES 6
 
 /* Reads a database and its journal, of which nothing is changed.  Somebody else
  * may be writing it. */

@@ -4,10 +4,10 @@
  *
  * SQLite plays the journal beside a file back into whatever has the file's
  * name.  So the old journal goes before the new file gets that name, and the
- * new file lies beside it by then, as ".salvaged": whoever finds one there ends
- * what was begun.  The damaged file stays under a name of its own, with its
- * journal, and beside it a small file with ".notice" says what became of it,
- * until somebody has decided and takes that away. */
+ * new file lies beside it by then, as ".replacing": whoever finds one there
+ * ends what was begun.  The damaged file stays under a name of its own, with
+ * its journal, and beside it a small file with ".notice" says what became of
+ * it, until somebody has decided and takes that away. */
 
 #include "config.h"
 
@@ -21,7 +21,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define SALVAGED ".salvaged"
+#define SALVAGED ".replacing"
 #define NOTICE   ".notice"
 #define GROUP    "damage"
 
@@ -38,7 +38,7 @@ typedef struct
 static void
 lock_take (Lock *lock, const char *path)
 {
-  lock->name = g_strconcat (path, ".lock", NULL);
+  lock->name = g_strconcat (path, SALVAGED "-lock", NULL);
   for (;;)
     {
       GStatBuf one, two;
@@ -70,27 +70,33 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lock, lock_release)
 
 /* --- the exchange --- */
 
+/* Whether a new file waits for its name; something else that is called so is
+ * not ours. */
+static gboolean
+is_waiting (const char *salvaged)
+{
+  guchar header[QM_STORE_HEADER];
+
+  return g_file_test (salvaged, G_FILE_TEST_IS_REGULAR)
+         && qm_store_read_header (salvaged, header, NULL)
+         && qm_store_application (header) == QM_STORE_APPLICATION_ID;
+}
+
 char *
 qm_store_current_path (const char *path)
 {
   g_autofree char *salvaged = g_strconcat (path, SALVAGED, NULL);
 
-  return g_file_test (salvaged, G_FILE_TEST_IS_REGULAR)
-             ? g_steal_pointer (&salvaged)
-             : g_strdup (path);
+  return is_waiting (salvaged) ? g_steal_pointer (&salvaged) : g_strdup (path);
 }
 
 static gboolean
 finish (const char *path, GError **error)
 {
   g_autofree char *salvaged = g_strconcat (path, SALVAGED, NULL);
-  guchar header[100];
 
-  if (!g_file_test (salvaged, G_FILE_TEST_IS_REGULAR))
+  if (!is_waiting (salvaged))
     return TRUE;
-  /* Something else of that name is not ours. */
-  if (!qm_store_read_header (salvaged, header, error))
-    return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (journals); i++)
     {
       g_autofree char *journal = g_strconcat (path, journals[i], NULL);
@@ -108,7 +114,7 @@ qm_store_finish_replacing (const char *path, GError **error)
   g_autofree char *salvaged = g_strconcat (path, SALVAGED, NULL);
   g_auto (Lock) lock = { NULL, -1 };
 
-  if (!g_file_test (salvaged, G_FILE_TEST_IS_REGULAR))
+  if (!is_waiting (salvaged))
     return TRUE;
   lock_take (&lock, path);
   return finish (path, error);

@@ -16,9 +16,6 @@
 /* How often switching the journal is tried, which SQLite does not wait for. */
 #define JOURNAL_TRIES 100
 
-/* The tables that every version has. */
-#define OWN_TABLES 6
-
 static gboolean
 in_memory (const char *path)
 {
@@ -153,10 +150,10 @@ qm_store_new_in_memory (int version, GError **error)
 }
 
 static gboolean
-fail_foreign (const QmQuoteStore *store, GError **error)
+fail_foreign (const char *path, GError **error)
 {
   g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_FOREIGN,
-               _ ("“%s” is a database of another program."), store->path);
+               _ ("“%s” is a database of another program."), path);
   return FALSE;
 }
 
@@ -164,19 +161,16 @@ fail_foreign (const QmQuoteStore *store, GError **error)
 static gboolean
 identify (QmQuoteStore *store, int *version, GError **error)
 {
-  static const char own[] =
-      "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN"
-      " ('quotes', 'vendors', 'lines', 'findings', 'attachments', 'rates')";
   gint64 application = 0, number = 0, tables = 0;
 
   if (!qm_store_number (store, "PRAGMA application_id", &application, error)
       || !qm_store_number (store, "PRAGMA user_version", &number, error)
-      || !qm_store_number (store, own, &tables, error))
+      || !qm_store_number (store, QM_STORE_OWN_TABLES, &tables, error))
     return FALSE;
   /* One that has lost its id is known by its tables. */
   if (application != QM_STORE_APPLICATION_ID
-      && (application != 0 || tables < OWN_TABLES))
-    return fail_foreign (store, error);
+      && (application != 0 || tables < QM_STORE_N_OWN_TABLES))
+    return fail_foreign (store->path, error);
   if (number > QM_STORE_VERSION)
     {
       g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_NEWER,
@@ -187,7 +181,7 @@ identify (QmQuoteStore *store, int *version, GError **error)
       return FALSE;
     }
   *version = (int) number;
-  if (number >= 1 && tables == OWN_TABLES)
+  if (number >= 1 && tables == QM_STORE_N_OWN_TABLES)
     return TRUE;
   g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_DAMAGED,
                _ ("“%s” is damaged: %s"), store->path,
@@ -322,10 +316,30 @@ judge (Found *found, gboolean ours, GError *trouble, GError **error)
           return TRUE;
         }
       g_error_free (trouble);
-      return fail_foreign (found->copy, error);
+      return fail_foreign (found->copy->path, error);
     }
   g_propagate_error (error, trouble);
   return FALSE;
+}
+
+/* Whether a database need not be read at all to see that it is none of ours.
+ * One that has been in use without its id may have its tables in its journal.
+ */
+static gboolean
+check_owner (const char *path, const char *file, GError **error)
+{
+  guchar header[QM_STORE_HEADER];
+  g_autofree char *journal = g_strconcat (file, "-wal", NULL);
+  guint32 application;
+
+  if (!qm_store_read_header (file, header, error))
+    return FALSE;
+  application = qm_store_application (header);
+  return application == QM_STORE_APPLICATION_ID
+         || (application == 0
+             && (qm_store_has_tables (file)
+                 || g_file_test (journal, G_FILE_TEST_EXISTS)))
+         || fail_foreign (path, error);
 }
 
 static gboolean
@@ -335,7 +349,8 @@ examine (const char *path, const char *file, Found *found, GError **error)
   GError *trouble = NULL;
   gboolean ours;
 
-  if (!qm_store_image_read (&image, file, error))
+  if (!check_owner (path, file, error)
+      || !qm_store_image_read (&image, file, error))
     return FALSE;
   ours = image.application == QM_STORE_APPLICATION_ID;
   found->copy = store_new (path);

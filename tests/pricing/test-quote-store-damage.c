@@ -84,6 +84,25 @@ test_no_file (StoreFolder *folder, gconstpointer data)
   g_assert_cmpuint (count_files (folder->folder), ==, 1);
 }
 
+/* What somebody else keeps under a name that replacing uses is left alone. */
+static void
+test_names (StoreFolder *folder, gconstpointer data)
+{
+  g_autofree char *taken = g_strconcat (folder->path, ".replacing", NULL);
+  g_autofree char *content = NULL;
+  g_autoptr (QmQuoteStore) store = NULL;
+
+  fill (folder->path, 1);
+  g_assert_true (g_file_set_contents (taken, "mine", -1, NULL));
+  store = open_store (folder->path);
+  g_assert_cmpint (count_quotes (store), ==, 1);
+  g_clear_pointer (&store, qm_quote_store_close);
+  store = qm_quote_store_open_read (folder->path, NULL);
+  g_assert_cmpint (count_quotes (store), ==, 1);
+  g_assert_true (g_file_get_contents (taken, &content, NULL, NULL));
+  g_assert_cmpstr (content, ==, "mine");
+}
+
 /* A link stays one, and what lies beside the store lies beside the file. */
 static void
 test_link (StoreFolder *folder, gconstpointer data)
@@ -497,11 +516,17 @@ main (int argc, char **argv)
     const char *name;
     void (*test) (StoreFolder *folder, gconstpointer data);
   } tests[] = {
-    { "foreign", test_foreign }, { "no-file", test_no_file },
-    { "link", test_link },       { "backups", test_backups },
-    { "damaged", test_damaged }, { "no-header", test_no_header },
-    { "flipped", test_flipped }, { "damaged-journal", test_damaged_journal },
-    { "readers", test_readers }, { "erased", test_erased },
+    { "foreign", test_foreign },
+    { "no-file", test_no_file },
+    { "names", test_names },
+    { "link", test_link },
+    { "backups", test_backups },
+    { "damaged", test_damaged },
+    { "no-header", test_no_header },
+    { "flipped", test_flipped },
+    { "damaged-journal", test_damaged_journal },
+    { "readers", test_readers },
+    { "erased", test_erased },
   };
 
   g_test_init (&argc, &argv, NULL);
