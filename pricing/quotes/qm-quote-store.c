@@ -16,6 +16,9 @@
 /* How often switching the journal is tried, which SQLite does not wait for. */
 #define JOURNAL_TRIES 100
 
+/* How often a file that another program has just replaced is looked at anew. */
+#define SETTLE_TRIES 3
+
 static gboolean
 in_memory (const char *path)
 {
@@ -408,9 +411,8 @@ repair (const char *path,
          && qm_store_replace (path, identity, salvaged, &salvage, error);
 }
 
-/* Makes sure that a sound store is there. */
 static gboolean
-settle (const char *path, GError **error)
+settle_once (const char *path, GError **error)
 {
   g_auto (Found) found = { 0 };
   GStatBuf identity;
@@ -426,6 +428,27 @@ settle (const char *path, GError **error)
   return examine (path, path, &found, error)
          && check_mode (path, &identity, error)
          && (found.damage == NULL || repair (path, &found, &identity, error));
+}
+
+/* Makes sure that a sound store is there, which another program may be doing at
+ * the same time. */
+static gboolean
+settle (const char *path, GError **error)
+{
+  for (int i = 0; i < SETTLE_TRIES; i++)
+    {
+      g_autoptr (GError) trouble = NULL;
+
+      if (settle_once (path, &trouble))
+        return TRUE;
+      if (!g_error_matches (trouble, QM_QUOTE_STORE_ERROR,
+                            QM_QUOTE_STORE_ERROR_BUSY))
+        {
+          g_propagate_error (error, g_steal_pointer (&trouble));
+          return FALSE;
+        }
+    }
+  return settle_once (path, error);
 }
 
 QmQuoteStore *

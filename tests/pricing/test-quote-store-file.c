@@ -320,6 +320,27 @@ test_migrators (StoreFolder *folder, gconstpointer data)
   assert_migrated (folder);
 }
 
+/* Several programs find a damaged store: one of them mends it, once, and
+ * nothing is lost that any of them writes. */
+static void
+test_menders (StoreFolder *folder, gconstpointer data)
+{
+  pid_t children[WRITERS];
+
+  fill (folder->path, 60);
+  break_a_page (folder->path);
+  for (int i = 0; i < WRITERS; i++)
+    children[i] = start (write_quotes, folder->path, i);
+  for (int i = 0; i < WRITERS; i++)
+    finish (children[i]);
+  /* The file, and the word about it. */
+  g_assert_cmpuint (count_names (folder, ".damaged-"), ==, 2);
+  g_assert_cmpuint (count_names (folder, ".replacing"), ==, 0);
+  g_assert_cmpint (query (folder->path, "SELECT count (DISTINCT id) FROM quotes"
+                                        " WHERE id > 60"),
+                   >=, WRITERS * (EACH / 2));
+}
+
 /* Two windows: each sees what the other one does. */
 static void
 test_two_windows (StoreFolder *folder, gconstpointer data)
@@ -427,6 +448,7 @@ main (int argc, char **argv)
     { "write-fails", test_write_fails },
     { "writers", test_writers },
     { "migrators", test_migrators },
+    { "menders", test_menders },
     { "two-windows", test_two_windows },
     { "threads", test_threads },
     { "busy", test_busy },
