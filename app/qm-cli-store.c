@@ -31,6 +31,12 @@ qm_cli_store_warn (const char *sentence)
   qm_cli_complain (line);
 }
 
+static const char *
+brought_back_text (void)
+{
+  return _ ("“quartermaster quotes backups” shows what can be brought back.");
+}
+
 /* What is wrong with a store that could be opened.  (transfer full) */
 static GPtrArray *
 list_troubles (QmQuoteStore *store)
@@ -40,12 +46,8 @@ list_troubles (QmQuoteStore *store)
       qm_quote_store_damages (qm_quote_store_path (store));
 
   if (qm_quote_store_trouble (store) != NULL)
-    g_ptr_array_add (
-        troubles,
-        g_strconcat (qm_quote_store_trouble (store), " ",
-                     _ ("“quartermaster quotes backups” shows what can be "
-                        "brought back."),
-                     NULL));
+    g_ptr_array_add (troubles, g_strconcat (qm_quote_store_trouble (store), " ",
+                                            brought_back_text (), NULL));
   for (guint i = 0; i < damages->len; i++)
     {
       const QmStoreDamage *damage = g_ptr_array_index (damages, i);
@@ -179,8 +181,16 @@ qm_cli_store_open_for_advice (GStrv typed, GPtrArray *troubles, GError **error)
   if (!find_store (typed, &path, &named, error))
     return NULL;
   if (!is_there (path))
-    return named ? fail_absent (path, error)
-                 : qm_quote_store_open (QM_QUOTE_STORE_IN_MEMORY, error);
+    {
+      g_autofree char *missing =
+          path != NULL ? qm_quote_store_missing_text (path) : NULL;
+
+      if (missing != NULL && !named)
+        g_ptr_array_add (troubles, g_strconcat (missing, " ",
+                                                brought_back_text (), NULL));
+      return named ? fail_absent (path, error)
+                   : qm_quote_store_open (QM_QUOTE_STORE_IN_MEMORY, error);
+    }
   store = qm_quote_store_open_read (path, &trouble);
   if (store != NULL)
     {

@@ -85,6 +85,28 @@ qm_quote_store_backups (const char *path)
   return backups;
 }
 
+char *
+qm_quote_store_missing_text (const char *path)
+{
+  g_autofree char *file = NULL;
+  g_autofree char *current = NULL;
+  g_autoptr (GPtrArray) names = NULL;
+
+  g_return_val_if_fail (path != NULL, NULL);
+
+  if (strcmp (path, QM_QUOTE_STORE_IN_MEMORY) == 0)
+    return NULL;
+  file = qm_store_canonical (path);
+  current = qm_store_current_path (file);
+  names = qm_store_list_dated (file, QM_STORE_BACKUP);
+  if (names->len == 0 || g_file_test (current, G_FILE_TEST_EXISTS))
+    return NULL;
+  /* Translators: a file. */
+  return g_strdup_printf (_ ("“%s” is not there any more, but backups of it "
+                             "are."),
+                          file);
+}
+
 /* --- bringing one back --- */
 
 /* The numbers of the store that is replaced: an id is not given twice, and

@@ -53,6 +53,11 @@ void qm_store_backup_free (QmStoreBackup *backup);
  * Returns: (transfer full): of QmStoreBackup. */
 GPtrArray *qm_quote_store_backups (const char *path);
 
+/* That a store is not there any more, although backups of it are: a sentence
+ * for people.  (transfer full) (nullable): NULL where it is there, or never
+ * was. */
+char *qm_quote_store_missing_text (const char *path);
+
 /* Puts what a backup holds in the place of all quotes, rates and prices.  What
  * was there becomes a backup, too, or is kept as a damaged file; what was told
  * of damage is told no more.  Other stores on the file see it as a change.

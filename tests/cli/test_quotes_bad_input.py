@@ -208,6 +208,12 @@ class BadInputTest(QuotesTest):
         self.assertIn("do not count", problem["message"])
         self.quotes("backups", "--restore", backup["backup"])
         self.assertEqual(len(self.stored()), 1)
+        # So it has when it is gone.
+        os.remove(self.store_path())
+        problem, = self.ask(*ASK)["problems"]
+        self.assertIn("backups", problem["message"])
+        self.quotes("backups", "--restore", backup["backup"])
+        self.assertEqual(self.ask(*ASK)["problems"], [])
 
     def test_erased(self):
         """What was deleted for good is in no file any more."""

@@ -170,10 +170,15 @@ open_store (const Job *job, GStrvBuilder *problems, GError **error)
 {
   g_autoptr (GError) trouble = NULL;
   g_autofree char *text = NULL;
+  g_autofree char *missing = qm_quote_store_missing_text (job->path);
   QmQuoteStore *store = qm_quote_store_open (job->path, &trouble);
 
   if (store != NULL)
-    return store;
+    {
+      if (missing != NULL)
+        g_strv_builder_add (problems, missing);
+      return store;
+    }
   store = qm_quote_store_open_read (job->path, NULL);
   if (store == NULL)
     {
