@@ -19,7 +19,8 @@
  * promise more than there are. */
 #define NUMBERS (1 << 17)
 
-/* No page has more rows.  A tree that is broken may lead in circles. */
+/* No page has more rows.  A tree that is broken may lead in circles, which
+ * comes to an end after so many and those that are asked for. */
 #define ROWS_A_PAGE 4096
 
 #define MAX_COLUMNS 64
@@ -331,7 +332,7 @@ salvage_table (sqlite3 *from,
     .broken = broken,
   };
 
-  table.n_left = n_pages (from) * ROWS_A_PAGE;
+  table.n_left = n_pages (from) * ROWS_A_PAGE + 4 * NUMBERS;
   g_array_set_clear_func (table.all, column_clear);
   if (!look_at_columns (&table) || !prepare_insert (&table))
     return TRUE;

@@ -248,7 +248,8 @@ thread_cb (GTask *task,
     g_task_return_error (task, error);
 }
 
-static void
+/* Returns whether they are others than before. */
+static gboolean
 take_problems (QmQuoteBook *self, GStrv problems)
 {
   gboolean same = self->problems != NULL
@@ -259,9 +260,11 @@ take_problems (QmQuoteBook *self, GStrv problems)
   self->problems = problems;
   if (!same)
     g_signal_emit (self, signals[PROBLEMS], 0);
+  return !same;
 }
 
-/* Nothing of the store counts, or not what was written last. */
+/* Nothing of the store counts, or not what was written last.  What fails again
+ * and again is told once. */
 static void
 take_failure (QmQuoteBook *self, const char *message)
 {
@@ -273,8 +276,8 @@ take_failure (QmQuoteBook *self, const char *message)
     NULL
   };
 
-  take_problems (self, g_strdupv ((GStrv) problems));
-  g_signal_emit (self, signals[FAILED], 0, message);
+  if (take_problems (self, g_strdupv ((GStrv) problems)))
+    g_signal_emit (self, signals[FAILED], 0, message);
 }
 
 /* Rows of the index before are used until "changed" has been handled. */
