@@ -30,6 +30,7 @@ typedef struct
   QmRecommendation recommendation;
   QmDate today;
   const QmOwnershipSettings *ownership; /* NULL: was not asked for */
+  const GPtrArray *troubles;            /* with quotes; NULL: none */
 } Answer;
 
 /* More are not read. */
@@ -163,6 +164,7 @@ answer_json (const Answer *answer)
                                                       chosen (answer))
                              : json_null ());
   qm_cli_json_add_problems (root, answer->catalog);
+  qm_cli_json_add_troubles (root, answer->troubles);
   return root;
 }
 
@@ -590,6 +592,18 @@ append_notes (const Answer *answer, GString *out, const QmCliScreen *screen)
   qm_cli_append_paragraph (out, screen, QM_CLI_FAINT, "", 0, meaning);
 }
 
+/* That quotes are missing in the answer, wherever it is read. */
+static void
+append_troubles (const Answer *answer, GString *out, const QmCliScreen *screen)
+{
+  if (answer->troubles == NULL || answer->troubles->len == 0)
+    return;
+  g_string_append_c (out, '\n');
+  for (guint i = 0; i < answer->troubles->len; i++)
+    qm_cli_append_paragraph (out, screen, QM_CLI_BAD, "! ", 2,
+                             g_ptr_array_index (answer->troubles, i));
+}
+
 static gboolean
 write_text (const Answer *answer, GError **error)
 {
@@ -597,6 +611,7 @@ write_text (const Answer *answer, GError **error)
   g_autoptr (GString) out = g_string_new (NULL);
 
   append_prose (answer, out, &screen);
+  append_troubles (answer, out, &screen);
   append_candidates (answer, out, &screen);
   append_prices (answer, out, &screen);
   append_quotes (answer, out, &screen);
@@ -613,6 +628,7 @@ static int
 answer_question (const QmCatalog *catalog,
                  const QmQuestion *question,
                  const QmOwnershipSettings *ownership,
+                 const GPtrArray *troubles,
                  gboolean json,
                  GError **error)
 {
@@ -623,6 +639,7 @@ answer_question (const QmCatalog *catalog,
     .advice = advice,
     .today = qm_date_today (),
     .ownership = ownership,
+    .troubles = troubles,
   };
 
   if (advice == NULL)
@@ -677,6 +694,6 @@ qm_cli_advise (const char *const *arguments, GError **error)
     return QM_CLI_EXIT_BAD_INPUT;
   question->model = g_strdup (models[0]);
   qm_cli_memory_look (question, catalog);
-  return answer_question (catalog, question, owning ? &ownership : NULL, json,
-                          error);
+  return answer_question (catalog, question, owning ? &ownership : NULL,
+                          typed.troubles, json, error);
 }

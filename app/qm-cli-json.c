@@ -450,6 +450,24 @@ qm_cli_json_add_problems (json_t *object, const QmCatalog *catalog)
   json_object_set_new (object, "notices", errors_json (notices, n_notices));
 }
 
+void
+qm_cli_json_add_troubles (json_t *object, const GPtrArray *troubles)
+{
+  json_t *array = json_object_get (object, "problems");
+
+  for (guint i = 0; troubles != NULL && i < troubles->len; i++)
+    {
+      json_t *row = json_object ();
+
+      json_object_set_new (row, "file", json_null ());
+      json_object_set_new (row, "line", json_null ());
+      json_object_set_new (row, "column", json_null ());
+      json_object_set_new (row, "message",
+                           qm_cli_json_text (g_ptr_array_index (troubles, i)));
+      json_array_append_new (array, row);
+    }
+}
+
 gboolean
 qm_cli_json_write (const json_t *root, GError **error)
 {

@@ -55,6 +55,10 @@ void qm_cli_json_add_engine (json_t *object, const QmMeasurement *measurement);
  * left out. */
 void qm_cli_json_add_problems (json_t *object, const QmCatalog *catalog);
 
+/* Adds to "problems" what is wrong with the user's quotes: sentences, or NULL.
+ */
+void qm_cli_json_add_troubles (json_t *object, const GPtrArray *troubles);
+
 /* Writes a document and a line's end to standard output. */
 gboolean qm_cli_json_write (const json_t *root, GError **error);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <glib/gi18n-lib.h>
+#include <glib/gstdio.h>
 
 #include "app/qm-cli-output.h"
 
@@ -194,6 +195,24 @@ qm_cli_report (const char *message)
   g_autofree char *line = g_strdup_printf ("quartermaster: %s\n", safe);
 
   qm_cli_complain (line);
+}
+
+gboolean
+qm_cli_check_output (const char *path, GError **error)
+{
+  g_autofree char *quoted = qm_cli_quote (path);
+  GStatBuf status;
+  const char *why;
+
+  /* What cannot be found out is, when it is written. */
+  if (g_stat (path, &status) != 0
+      || (S_ISREG (status.st_mode) && (status.st_mode & 0222) != 0))
+    return TRUE;
+  why = S_ISREG (status.st_mode) ? g_strerror (EACCES) : _ ("it is no file");
+  g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_OUTPUT,
+               /* Translators: a file, what went wrong. */
+               _ ("cannot write %s: %s"), quoted, why);
+  return FALSE;
 }
 
 /* Writes "warning: FILE:LINE: message". */

@@ -59,6 +59,10 @@ gboolean qm_cli_write_text (const char *text, GError **error);
 /* Writes bytes to standard output as they are. */
 gboolean qm_cli_write_bytes (gconstpointer bytes, gsize length, GError **error);
 
+/* Whether a file may be written as output: a pipe or device would be waited for
+ * or replaced, and who has made a file read-only wants it to stay. */
+gboolean qm_cli_check_output (const char *path, GError **error);
+
 /* Writes text to standard error as it is, but for the locale's encoding. */
 void qm_cli_complain (const char *text);
 

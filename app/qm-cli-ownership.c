@@ -159,12 +159,14 @@ apply_file (QmOwnershipSettings *settings, const char *path, GError **error)
   g_autofree char *text = NULL;
   g_auto (GStrv) lines = NULL;
   g_autoptr (GError) trouble = NULL;
+  gconstpointer bytes;
   gsize length;
 
   if (!qm_cli_input_read_file (&input, path, NULL, error))
     return FALSE;
-  text = g_strndup (g_bytes_get_data (input.bytes, &length),
-                    g_bytes_get_size (input.bytes));
+  bytes = g_bytes_get_data (input.bytes, &length);
+  /* Of an empty file there are none. */
+  text = g_strndup (bytes != NULL ? bytes : "", length);
   if (length > FILE_MAX || strlen (text) != length
       || !g_utf8_validate (text, -1, NULL))
     {

@@ -10,6 +10,7 @@
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-plot.h"
 #include "app/qm-cli-question.h"
+#include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
 #include "ui/plot/qm-advice-plot.h"
 #include "ui/plot/qm-plot-export.h"
@@ -261,6 +262,8 @@ write_drawing (const Drawing *drawing,
       start = g_bytes_get_data (bytes, &length);
       return qm_cli_write_bytes (start, length, error);
     }
+  if (!qm_cli_check_output (drawing->output, error))
+    return FALSE;
   file = g_file_new_for_path (drawing->output);
   if (qm_plot_save (plots, n, file, drawing->format, drawing->width,
                     drawing->height, drawing->theme, &trouble))
@@ -346,5 +349,8 @@ qm_cli_plot (const char *const *arguments, GError **error)
       || (question = qm_cli_question_read (&typed.question, catalog, error))
              == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
+  for (guint i = 0;
+       typed.question.troubles != NULL && i < typed.question.troubles->len; i++)
+    qm_cli_store_warn (g_ptr_array_index (typed.question.troubles, i));
   return draw (catalog, question, models, &drawing, error);
 }

@@ -108,6 +108,7 @@ qm_cli_question_clear (QmCliQuestion *typed)
   g_clear_pointer (&typed->costs, g_strfreev);
   qm_cli_ownership_clear (&typed->ownership);
   g_clear_pointer (&typed->store, g_strfreev);
+  g_clear_pointer (&typed->troubles, g_ptr_array_unref);
 }
 
 gboolean
@@ -432,7 +433,7 @@ read_portfolio (const QmCliQuestion *typed,
 }
 
 static gboolean
-read_quotes (const QmCliQuestion *typed,
+read_quotes (QmCliQuestion *typed,
              const QmCatalog *catalog,
              QmQuestion *question,
              GError **error)
@@ -440,6 +441,7 @@ read_quotes (const QmCliQuestion *typed,
   g_autoptr (QmQuoteStore) store = NULL;
   g_autoptr (GPtrArray) quotes = NULL;
   g_autoptr (QmRates) rates = NULL;
+  g_autoptr (GError) trouble = NULL;
 
   if (typed->no_quotes && (typed->expired_quotes || typed->store != NULL))
     return set_usage_error (error, _ ("--no-quotes leaves nothing to "
@@ -447,14 +449,25 @@ read_quotes (const QmCliQuestion *typed,
   if (typed->no_quotes)
     return TRUE;
   question->expired_offers = typed->expired_quotes;
-  if ((store = qm_cli_store_open (typed->store, FALSE, error)) == NULL
-      || (quotes = qm_cli_store_quotes (store, error)) == NULL)
-    return FALSE;
+  typed->troubles = g_ptr_array_new_with_free_func (g_free);
+  store =
+      qm_cli_store_open_for_advice (typed->store, typed->troubles, &trouble);
+  if (trouble != NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&trouble));
+      return FALSE;
+    }
+  if (store == NULL)
+    return TRUE;
+  if ((quotes = qm_cli_store_quotes (store, &trouble)) == NULL
+      || (rates = qm_cli_store_rates (store, &trouble)) == NULL)
+    {
+      g_ptr_array_add (typed->troubles,
+                       qm_cli_store_unused_text (trouble->message));
+      return TRUE;
+    }
   if (quotes->len == 0)
     return TRUE;
-  rates = qm_cli_store_rates (store, error);
-  if (rates == NULL)
-    return FALSE;
   question->offers = qm_offers_new (catalog, quotes, rates, qm_date_today ());
   return TRUE;
 }
@@ -482,7 +495,7 @@ read_costs (const QmCliQuestion *typed, QmQuestion *question, GError **error)
 }
 
 QmQuestion *
-qm_cli_question_read (const QmCliQuestion *typed,
+qm_cli_question_read (QmCliQuestion *typed,
                       const QmCatalog *catalog,
                       GError **error)
 {

@@ -32,6 +32,8 @@ typedef struct
   gboolean no_quotes;
   gboolean expired_quotes;
   gboolean no_this_machine;
+  GPtrArray *troubles; /* of char: what is wrong with the user's quotes, to be
+                          told with the answer; NULL: nothing */
 } QmCliQuestion;
 
 /* Adds the options of a question to a list of qm_cli_options_new(). */
@@ -48,9 +50,10 @@ GStrv qm_cli_question_models (const QmCliQuestion *typed,
                               GError **error);
 
 /* Everything of the question but its model, with what the user's quotes offer
- * and what was measured on this machine.
+ * and what was measured on this machine.  Where these quotes cannot be read, or
+ * not all of them, the answer is to say so: typed->troubles.
  * Returns: (transfer full): NULL with a QM_CLI_ERROR. */
-QmQuestion *qm_cli_question_read (const QmCliQuestion *typed,
+QmQuestion *qm_cli_question_read (QmCliQuestion *typed,
                                   const QmCatalog *catalog,
                                   GError **error);
 

@@ -419,7 +419,7 @@ qm_cli_quotes_compare (const char *const *arguments, GError **error)
                                          : QM_CLI_EXIT_BAD_INPUT;
   if (!qm_cli_option_currency ("currency", currency, comparison.currency, error)
       || (ids = qm_cli_quote_ids (rest, 2, MOST, error)) == NULL
-      || (store = qm_cli_store_open (path, FALSE, error)) == NULL
+      || (store = qm_cli_store_open (path, QM_CLI_STORE_READ, error)) == NULL
       || (comparison.quotes = qm_cli_quotes_get (store, ids, error)) == NULL
       || (rates = qm_cli_store_rates (store, error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;

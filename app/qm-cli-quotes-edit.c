@@ -10,18 +10,26 @@
 #include "app/qm-cli-quotes-private.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
+#include "pricing/quotes/qm-quote-store-backup.h"
 
 #include <glib/gi18n-lib.h>
 
 typedef gboolean (*Edit) (QmQuoteStore *store, gint64 id, GError **error);
 
+/* What is done to each quote, and what is said about it. */
+typedef struct
+{
+  Edit edit;
+  const char *done;
+  const char *missing;
+  const char *after; /* said once at the end; NULL: nothing */
+} Change;
+
 /* What was done before one that fails stays done, and is said. */
 static gboolean
 edit_all (QmQuoteStore *store,
           const GArray *ids,
-          Edit edit,
-          const char *done,
-          const char *missing,
+          const Change *change,
           GError **error)
 {
   g_autoptr (GString) out = g_string_new (NULL);
@@ -32,42 +40,50 @@ edit_all (QmQuoteStore *store,
       gint64 id = g_array_index (ids, gint64, i);
       g_autoptr (GError) trouble = NULL;
 
-      whole = edit (store, id, &trouble);
+      whole = change->edit (store, id, &trouble);
       if (!whole)
-        qm_cli_quote_missing (
-            trouble, g_strdup_printf ("%s %" G_GINT64_FORMAT, missing, id),
-            error);
+        qm_cli_quote_missing (trouble,
+                              g_strdup_printf ("%s %" G_GINT64_FORMAT,
+                                               change->missing, id),
+                              error);
       else
-        g_string_append_printf (out, "%s %" G_GINT64_FORMAT "\n", done, id);
+        g_string_append_printf (out, "%s %" G_GINT64_FORMAT "\n", change->done,
+                                id);
     }
+  if (out->len > 0)
+    qm_cli_store_done (store);
+  if (out->len > 0 && change->after != NULL)
+    g_string_append_printf (out, "%s\n", change->after);
   return qm_cli_write_text (out->str, whole ? error : NULL) && whole;
 }
 
 static int
-run (const QmCliVerb *verb,
-     const char *const *arguments,
-     Edit edit,
-     const char *done,
-     const char *missing,
-     GError **error)
+run (GStrv path, GStrv numbers, const Change *change, GError **error)
 {
-  g_autoptr (GArray) options = qm_cli_options_new ();
-  g_auto (GStrv) rest = NULL;
-  g_auto (GStrv) path = NULL;
-  g_autoptr (GArray) ids = NULL;
+  g_autoptr (GArray) ids = qm_cli_quote_ids (numbers, 1, G_MAXUINT, error);
   g_autoptr (QmQuoteStore) store = NULL;
-  QmCliParse parsed;
 
-  qm_cli_store_add_option (options, &path);
-  parsed = qm_cli_options_parse (verb, options, arguments, &rest, error);
-  if (parsed != QM_CLI_PARSE_READY)
-    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
-                                         : QM_CLI_EXIT_BAD_INPUT;
-  if ((ids = qm_cli_quote_ids (rest, 1, G_MAXUINT, error)) == NULL
-      || (store = qm_cli_store_open (path, FALSE, error)) == NULL
-      || !edit_all (store, ids, edit, done, missing, error))
+  if (ids == NULL
+      || (store = qm_cli_store_open (path, QM_CLI_STORE_CHANGE, error)) == NULL
+      || !edit_all (store, ids, change, error))
     return QM_CLI_EXIT_BAD_INPUT;
   return QM_CLI_EXIT_FOUND;
+}
+
+/* Until when what is deleted now can be brought back.  (transfer full) */
+static char *
+erased_text (void)
+{
+  g_autoptr (GDateTime) now = g_date_time_new_now_utc ();
+  g_autoptr (GDateTime) last =
+      g_date_time_add_days (now, QM_QUOTE_STORE_UNDO_DAYS);
+  g_autofree char *date = g_date_time_format (last, "%Y-%m-%d");
+
+  return g_strdup_printf (
+      /* Translators: a date. */
+      _ ("“quartermaster quotes restore” brings it back until %s; then it is "
+         "erased, from the backups too. --erase does so at once."),
+      date);
 }
 
 int
@@ -77,11 +93,30 @@ qm_cli_quotes_delete (const char *const *arguments, GError **error)
     .name = "quotes delete",
     .parameters = _ ("NUMBER…"),
     .summary = _ ("Takes quotes away.  “quartermaster quotes restore” brings "
-                  "them back."),
+                  "them back for 30 days; then\nthey are erased, from the "
+                  "backups too."),
   };
+  g_autofree char *after = erased_text ();
+  const Change deletion = { qm_quote_store_delete, _ ("Deleted quote"),
+                            _ ("there is no quote"), after };
+  const Change erasure = { qm_quote_store_erase, _ ("Erased quote"),
+                           _ ("there is no quote"), NULL };
+  g_autoptr (GArray) options = qm_cli_options_new ();
+  g_auto (GStrv) rest = NULL;
+  g_auto (GStrv) path = NULL;
+  gboolean at_once = FALSE;
+  QmCliParse parsed;
 
-  return run (&verb, arguments, qm_quote_store_delete, _ ("Deleted quote"),
-              _ ("there is no quote"), error);
+  qm_cli_options_add_flag (options, "erase",
+                           _ ("For good and at once, from the backups too; "
+                              "deleted ones as well"),
+                           &at_once);
+  qm_cli_store_add_option (options, &path);
+  parsed = qm_cli_options_parse (&verb, options, arguments, &rest, error);
+  if (parsed != QM_CLI_PARSE_READY)
+    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
+                                         : QM_CLI_EXIT_BAD_INPUT;
+  return run (path, rest, at_once ? &erasure : &deletion, error);
 }
 
 int
@@ -93,7 +128,17 @@ qm_cli_quotes_restore (const char *const *arguments, GError **error)
     .summary = _ ("Brings deleted quotes back; “quartermaster quotes list "
                   "--deleted” shows them."),
   };
+  const Change restoring = { qm_quote_store_restore, _ ("Restored quote"),
+                             _ ("there is no deleted quote"), NULL };
+  g_autoptr (GArray) options = qm_cli_options_new ();
+  g_auto (GStrv) rest = NULL;
+  g_auto (GStrv) path = NULL;
+  QmCliParse parsed;
 
-  return run (&verb, arguments, qm_quote_store_restore, _ ("Restored quote"),
-              _ ("there is no deleted quote"), error);
+  qm_cli_store_add_option (options, &path);
+  parsed = qm_cli_options_parse (&verb, options, arguments, &rest, error);
+  if (parsed != QM_CLI_PARSE_READY)
+    return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
+                                         : QM_CLI_EXIT_BAD_INPUT;
+  return run (path, rest, &restoring, error);
 }

@@ -122,7 +122,8 @@ write_bytes (GBytes *bytes,
 
   if (output == NULL || g_str_equal (output, "-"))
     return qm_cli_write_bytes (data, size, error);
-  return write_file (output, bytes, replace, error);
+  return (!replace || qm_cli_check_output (output, error))
+         && write_file (output, bytes, replace, error);
 }
 
 int
@@ -164,7 +165,7 @@ qm_cli_quotes_export (const char *const *arguments, GError **error)
   if (!qm_cli_option_single ("output", outputs, &output, error)
       || !read_format (formats, output, &format, error)
       || (ids = qm_cli_quote_ids (rest, 1, G_MAXUINT, error)) == NULL
-      || (store = qm_cli_store_open (path, FALSE, error)) == NULL
+      || (store = qm_cli_store_open (path, QM_CLI_STORE_READ, error)) == NULL
       || (quotes = qm_cli_quotes_get (store, ids, error)) == NULL
       || (bytes = write_quotes (quotes, format, error)) == NULL
       || !write_bytes (bytes, output, force, error))

@@ -116,7 +116,7 @@ list (const Typed *typed, GError **error)
     { _ ("Last failure"), .drop = 2, .shrink = 16 },
   };
   g_autoptr (QmQuoteStore) store =
-      qm_cli_store_open (typed->store, FALSE, error);
+      qm_cli_store_open (typed->store, QM_CLI_STORE_READ, error);
   g_autoptr (GPtrArray) watched =
       store != NULL ? qm_quote_store_watched (store, error) : NULL;
   g_autoptr (QmCliTable) table =
@@ -176,7 +176,8 @@ add (const Typed *typed, const char *address, GError **error)
   if (!qm_cli_option_single ("item", typed->item, &item, error)
       || (checked = qm_cli_check_address (address, error)) == NULL
       || !check_item (item, error)
-      || (store = qm_cli_store_open (typed->store, TRUE, error)) == NULL)
+      || (store = qm_cli_store_open (typed->store, QM_CLI_STORE_CREATE, error))
+             == NULL)
     return FALSE;
   watched = qm_quote_store_get_watched (store, checked, NULL);
   if (watched == NULL)
@@ -185,6 +186,7 @@ add (const Typed *typed, const char *address, GError **error)
   watched->item = g_strdup (item);
   if (qm_quote_store_put_watched (store, watched, NULL, error) == 0)
     return FALSE;
+  qm_cli_store_done (store);
   /* Translators: an address. */
   line = g_strdup_printf (_ ("Watching %s\n"), checked);
   return qm_cli_write_text (line, error);
@@ -200,7 +202,8 @@ take_off (const Typed *typed, const char *address, GError **error)
   g_autoptr (GError) trouble = NULL;
 
   if (checked == NULL
-      || (store = qm_cli_store_open (typed->store, FALSE, error)) == NULL)
+      || (store = qm_cli_store_open (typed->store, QM_CLI_STORE_CHANGE, error))
+             == NULL)
     return FALSE;
   if (!qm_quote_store_remove_watched (store, checked, &trouble))
     {
@@ -209,6 +212,7 @@ take_off (const Typed *typed, const char *address, GError **error)
                             error);
       return FALSE;
     }
+  qm_cli_store_done (store);
   /* Translators: an address. */
   line = g_strdup_printf (_ ("No longer watching %s\n"), checked);
   return qm_cli_write_text (line, error);
@@ -368,7 +372,7 @@ refresh_all (const Typed *typed, GError **error)
   g_autoptr (GCancellable) cancellable = qm_cli_cancellable_new ();
   g_autoptr (QmFetcher) fetcher = qm_fetcher_new (NULL);
   g_autoptr (QmQuoteStore) store =
-      qm_cli_store_open (typed->store, FALSE, error);
+      qm_cli_store_open (typed->store, QM_CLI_STORE_CHANGE, error);
   g_autoptr (QmPageRules) rules = NULL;
   g_autoptr (GPtrArray) watches = NULL;
   g_autoptr (GError) trouble = NULL;
@@ -388,6 +392,7 @@ refresh_all (const Typed *typed, GError **error)
   qm_watch_refresh (store, watches, fetcher, rules, refresh.matcher, kept_cb,
                     &refresh, cancellable, &trouble);
   qm_cli_progress (NULL);
+  qm_cli_store_done (store);
   if (!(typed->json ? qm_cli_json_write (refresh.outcomes, error)
                     : qm_cli_write_text (refresh.text->str, error)))
     return QM_CLI_EXIT_BAD_INPUT;

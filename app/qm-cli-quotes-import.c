@@ -319,7 +319,10 @@ static gboolean
 store_all (Reader *reader, GPtrArray *documents, GError **error)
 {
   g_autoptr (QmQuoteStore) store =
-      qm_cli_store_open (reader->typed->store, TRUE, error);
+      qm_cli_store_open (reader->typed->store,
+                         reader->typed->json ? QM_CLI_STORE_CREATE_QUIETLY
+                                             : QM_CLI_STORE_CREATE,
+                         error);
 
   /* What has begun to be stored is stored whole. */
   if (store == NULL
@@ -342,6 +345,7 @@ store_all (Reader *reader, GPtrArray *documents, GError **error)
           quote->id = g_array_index (document->ids, gint64, j);
         }
     }
+  qm_cli_store_done (store);
   return TRUE;
 }
 
@@ -545,14 +549,23 @@ write_text (const Reader *reader,
 
 /* --- the command --- */
 
-/* The rates that are known, without creating a store for it. */
+/* The rates that are known, without creating a store for it; what is wrong with
+ * one is told when something is stored. */
 static QmRates *
 known_rates (const Typed *typed, GError **error)
 {
-  g_autoptr (QmQuoteStore) store =
-      qm_cli_store_open (typed->store, FALSE, error);
+  g_autoptr (GPtrArray) troubles = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (QmQuoteStore) store = NULL;
+  g_autoptr (GError) trouble = NULL;
 
-  return store != NULL ? qm_cli_store_rates (store, error) : NULL;
+  store = qm_cli_store_open_for_advice (typed->store, troubles, &trouble);
+  if (store != NULL)
+    return qm_cli_store_rates (store, error);
+  /* The store of a dry run need not be there, nor any that is new. */
+  if (trouble == NULL || trouble->domain == QM_CLI_ERROR)
+    return qm_cli_shipped_rates (error);
+  g_propagate_error (error, g_steal_pointer (&trouble));
+  return NULL;
 }
 
 static gboolean

@@ -279,7 +279,7 @@ static gboolean
 list_quotes (const Typed *typed, const Query *query, GError **error)
 {
   g_autoptr (QmQuoteStore) store =
-      qm_cli_store_open (typed->store, FALSE, error);
+      qm_cli_store_open (typed->store, QM_CLI_STORE_READ, error);
   g_autoptr (QmQuoteIndex) index = NULL;
   g_autoptr (GPtrArray) rows = NULL;
   guint found = 0;

@@ -117,15 +117,19 @@ update (const Typed *typed, GError **error)
                               "nor a date"));
       return FALSE;
     }
-  store = qm_cli_store_open (typed->store, TRUE, error);
+  store = qm_cli_store_open (typed->store,
+                             typed->json ? QM_CLI_STORE_CREATE_QUIETLY
+                                         : QM_CLI_STORE_CREATE,
+                             error);
   if (store == NULL || (known = qm_cli_store_rates (store, error)) == NULL)
     return FALSE;
   if (address == NULL)
     address = choose_address (known);
   rates = fetch (address, error);
-  return rates != NULL
-         && qm_quote_store_put_rates (store, rates, address, error)
-         && tell_update (rates, address, typed->json, error);
+  if (rates == NULL || !qm_quote_store_put_rates (store, rates, address, error))
+    return FALSE;
+  qm_cli_store_done (store);
+  return tell_update (rates, address, typed->json, error);
 }
 
 /* --- what is known --- */
@@ -254,7 +258,7 @@ show (const Typed *typed, GError **error)
                               "currencies, as in “--date 2026-03-31 EUR USD”"));
       return FALSE;
     }
-  store = qm_cli_store_open (typed->store, FALSE, error);
+  store = qm_cli_store_open (typed->store, QM_CLI_STORE_READ, error);
   if (store == NULL || (rates = qm_cli_store_rates (store, error)) == NULL)
     return FALSE;
   if (words[0] == NULL)

@@ -84,7 +84,7 @@ qm_cli_quotes_show (const char *const *arguments, GError **error)
     return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
                                          : QM_CLI_EXIT_BAD_INPUT;
   if ((ids = qm_cli_quote_ids (rest, 1, 1, error)) == NULL
-      || (store = qm_cli_store_open (path, FALSE, error)) == NULL
+      || (store = qm_cli_store_open (path, QM_CLI_STORE_READ, error)) == NULL
       || (quotes = qm_cli_quotes_get (store, ids, error)) == NULL
       || (rates = qm_cli_store_rates (store, error)) == NULL
       || !show (store, g_ptr_array_index (quotes, 0), rates, json, error))

@@ -28,6 +28,8 @@ static const Verb verbs[] = {
   { "export", N_ ("quotes as CSV, UBL or JSON"), qm_cli_quotes_export },
   { "delete", N_ ("takes quotes away"), qm_cli_quotes_delete },
   { "restore", N_ ("brings deleted quotes back"), qm_cli_quotes_restore },
+  { "backups", N_ ("copies of all quotes, to be brought back"),
+    qm_cli_quotes_backups },
   { "fetch", N_ ("looks at the prices of watched pages again"),
     qm_cli_quotes_fetch },
   { "rates", N_ ("exchange rates: what is known, and newer ones"),

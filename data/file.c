@@ -64,6 +64,13 @@ qm_file_place (const char *path, char *place, size_t size, QmError *error)
                                    ? "is a directory, not a file"
                                    : "is not a regular file");
         }
+      /* Renaming does not ask; whoever has made it read-only wants it kept. */
+      if ((info.st_mode & 0222) == 0)
+        {
+          free (target);
+          return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                               "cannot be written: %s", strerror (EACCES));
+        }
     }
   length = snprintf (place, size, "%s", target != NULL ? target : path);
   free (target);

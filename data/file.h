@@ -22,7 +22,8 @@ qm_file_open (const char *path, FILE **stream, uint64_t *size, QmError *error);
 
 /* Where a file that is to be written at `path` belongs: there, or where a link
  * leads that is there.  QM_STATUS_IO where something other than a regular file
- * is in its place, or the path is longer than `size` allows. */
+ * is in its place, or one that nobody may write, or the path is longer than
+ * `size` allows. */
 QmStatus
 qm_file_place (const char *path, char *place, size_t size, QmError *error);
 

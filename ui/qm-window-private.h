@@ -9,6 +9,7 @@
 #include "ui/qm-problem-bar.h"
 #include "ui/qm-window.h"
 #include "ui/quotes/qm-quotes-page.h"
+#include "ui/quotes/qm-store-bar.h"
 
 G_BEGIN_DECLS
 
@@ -19,6 +20,7 @@ struct _QmWindow
   AdwToastOverlay *toast_overlay;
   GtkWidget *sidebar_button;
   QmProblemBar *problem_bar;
+  QmStoreBar *store_bar;
   AdwViewStack *stack;
 
   GSettings *settings;

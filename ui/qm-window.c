@@ -316,12 +316,14 @@ qm_window_open_quotes (QmWindow *self, const char *path)
   g_signal_connect_object (self->book, "changed",
                            G_CALLBACK (quotes_changed_cb), self,
                            G_CONNECT_SWAPPED);
+  qm_store_bar_set_book (self->store_bar, self->book);
   self->watch = qm_price_watch_new (self->book, self->settings);
   self->quotes = QM_QUOTES_PAGE (qm_quotes_page_new (self->book, self->watch));
   page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->quotes),
                                     "quotes", _ ("Quotes"));
   adw_view_stack_page_set_icon_name (page, "x-office-document-symbolic");
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.import-quotes", TRUE);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.quote-backups", TRUE);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.show-page", TRUE);
 }
 
@@ -485,6 +487,13 @@ import_quotes_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 static void
+quote_backups_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  gtk_widget_activate_action (GTK_WIDGET (QM_WINDOW (widget)->store_bar),
+                              "store.backups", NULL);
+}
+
+static void
 focus_budget_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   qm_advisor_page_focus_budget (QM_WINDOW (widget)->page);
@@ -563,6 +572,7 @@ qm_window_class_init (QmWindowClass *klass)
   window_class->close_request = qm_window_close_request;
 
   g_type_ensure (QM_TYPE_PROBLEM_BAR);
+  g_type_ensure (QM_TYPE_STORE_BAR);
 
   qm_window_install_files (widget_class);
   gtk_widget_class_install_action (widget_class, "win.reset", NULL, reset_cb);
@@ -572,6 +582,8 @@ qm_window_class_init (QmWindowClass *klass)
                                    focus_budget_cb);
   gtk_widget_class_install_action (widget_class, "win.import-quotes", NULL,
                                    import_quotes_cb);
+  gtk_widget_class_install_action (widget_class, "win.quote-backups", NULL,
+                                   quote_backups_cb);
   gtk_widget_class_install_action (widget_class, "win.show-page", "s",
                                    show_page_cb);
   gtk_widget_class_install_action (widget_class, "win.total-cost", NULL,
@@ -589,6 +601,7 @@ qm_window_class_init (QmWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmWindow, toast_overlay);
   gtk_widget_class_bind_template_child (widget_class, QmWindow, sidebar_button);
   gtk_widget_class_bind_template_child (widget_class, QmWindow, problem_bar);
+  gtk_widget_class_bind_template_child (widget_class, QmWindow, store_bar);
   gtk_widget_class_bind_template_child (widget_class, QmWindow, stack);
   gtk_widget_class_bind_template_callback (widget_class, page_changed_cb);
 }
@@ -599,5 +612,6 @@ qm_window_init (QmWindow *self)
   gtk_widget_init_template (GTK_WIDGET (self));
   set_actions_enabled (self, FALSE);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.import-quotes", FALSE);
+  gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.quote-backups", FALSE);
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "win.show-page", FALSE);
 }

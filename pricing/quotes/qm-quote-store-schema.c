@@ -172,13 +172,16 @@ static const char version_2[] =
 static const char *const steps[QM_STORE_VERSION] = { version_1, version_2 };
 
 gboolean
-qm_store_migrate (QmQuoteStore *store, int version, GError **error)
+qm_store_migrate (QmQuoteStore *store,
+                  int version,
+                  int to_version,
+                  GError **error)
 {
   g_autofree char *stamp =
       g_strdup_printf ("PRAGMA application_id = %d; PRAGMA user_version = %d",
-                       QM_STORE_APPLICATION_ID, QM_STORE_VERSION);
+                       QM_STORE_APPLICATION_ID, to_version);
 
-  for (int i = version; i < QM_STORE_VERSION; i++)
+  for (int i = version; i < to_version; i++)
     if (!qm_store_execute (store, steps[i], error))
       return FALSE;
   return qm_store_execute (store, stamp, error);

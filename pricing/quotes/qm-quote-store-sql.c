@@ -336,6 +336,18 @@ roll_back (QmQuoteStore *store)
     sqlite3_exec (store->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+/* What is written to a file that another one has replaced would be lost. */
+static gboolean
+check_place (QmQuoteStore *store, GError **error)
+{
+  if (qm_quote_store_is_in_place (store))
+    return TRUE;
+  g_set_error (error, QM_QUOTE_STORE_ERROR, QM_QUOTE_STORE_ERROR_BUSY,
+               _ ("Another program has just replaced “%s”; try again."),
+               store->path);
+  return FALSE;
+}
+
 gboolean
 qm_store_write (QmQuoteStore *store,
                 QmStoreWork work,
@@ -346,8 +358,8 @@ qm_store_write (QmQuoteStore *store,
   static const char count[] = "UPDATE state SET changes = changes + 1";
   static const char commit[] = "COMMIT";
 
-  if (qm_store_run_sql (store, begin, error) && work (store, data, error)
-      && qm_store_run_sql (store, count, error)
+  if (qm_store_run_sql (store, begin, error) && check_place (store, error)
+      && work (store, data, error) && qm_store_run_sql (store, count, error)
       && qm_store_run_sql (store, commit, error))
     return TRUE;
   roll_back (store);

@@ -532,29 +532,115 @@ qm_quote_store_restore (QmQuoteStore *store, gint64 id, GError **error)
   return qm_store_write (store, restore, &id, error);
 }
 
+int
+qm_store_erase (QmQuoteStore *store, const GArray *quotes, GError **error)
+{
+  static const char sql[] = "DELETE FROM quotes WHERE id = ?1 AND read_at = ?2";
+  int erased = 0;
+
+  for (guint i = 0; i < quotes->len; i++)
+    {
+      const QmStoreErased *quote = &g_array_index (quotes, QmStoreErased, i);
+      QmStatement *statement = qm_store_prepare (store, sql, error);
+      int n = 0;
+
+      if (statement == NULL)
+        return -1;
+      qm_bind_int (statement, &n, quote->id);
+      qm_bind_int (statement, &n, quote->read_at);
+      if (!qm_store_run (store, statement, error))
+        return -1;
+      erased += sqlite3_changes (store->db);
+    }
+  return forget_unused_vendors (store, error)
+                 && forget_unused_documents (store, error)
+             ? erased
+             : -1;
+}
+
 typedef struct
 {
-  gint64 before;
-  int removed;
+  gint64 before; /* deleted before that; or ... */
+  gint64 id;     /* ... this one, deleted or not; 0: none */
+  GArray *quotes;
+  int erased;
 } Purge;
 
 static gboolean
-purge (QmQuoteStore *store, gpointer data, GError **error)
+choose_erased (QmQuoteStore *store, gpointer data, GError **error)
 {
-  static const char sql[] = "DELETE FROM quotes WHERE deleted_at < ?1";
-  Purge *what = data;
+  static const char sql[] = "SELECT id, read_at FROM quotes"
+                            " WHERE deleted_at < ?1 OR id = ?2";
+  Purge *purge = data;
+  g_autoptr (QmStatement) row = qm_store_prepare (store, sql, error);
+  int n = 0, step = -1;
 
-  what->removed = run_with (store, sql, what->before, error);
-  return what->removed >= 0 && forget_unused_vendors (store, error)
-         && forget_unused_documents (store, error);
+  if (row == NULL)
+    return FALSE;
+  qm_bind_int (row, &n, purge->before);
+  qm_bind_int (row, &n, purge->id);
+  while ((step = qm_store_step (store, row, error)) == 1)
+    {
+      QmStoreErased quote = { sqlite3_column_int64 (row, 0),
+                              sqlite3_column_int64 (row, 1) };
+
+      g_array_append_val (purge->quotes, quote);
+    }
+  return step == 0;
+}
+
+static gboolean
+erase (QmQuoteStore *store, gpointer data, GError **error)
+{
+  Purge *purge = data;
+
+  purge->erased = qm_store_erase (store, purge->quotes, error);
+  return purge->erased >= 0;
+}
+
+/* The backups first: whoever is killed in between finds the quotes in the store
+ * again, and goes on. */
+static gboolean
+run_purge (QmQuoteStore *store, Purge *purge, GError **error)
+{
+  g_autoptr (GArray) quotes =
+      g_array_new (FALSE, FALSE, sizeof (QmStoreErased));
+  gboolean in_file = strcmp (store->path, QM_QUOTE_STORE_IN_MEMORY) != 0;
+
+  purge->quotes = quotes;
+  if (!qm_store_read (store, choose_erased, purge, error))
+    return FALSE;
+  if (quotes->len == 0)
+    return TRUE;
+  if (in_file && !qm_store_erase_from_backups (store->path, quotes, error))
+    return FALSE;
+  if (!qm_store_write (store, erase, purge, error))
+    return FALSE;
+  /* What was erased is not to stay in the journal, either; where somebody reads
+   * just now, it goes with the next writing. */
+  if (in_file)
+    sqlite3_wal_checkpoint_v2 (store->db, "main", SQLITE_CHECKPOINT_TRUNCATE,
+                               NULL, NULL);
+  return TRUE;
 }
 
 int
 qm_quote_store_purge (QmQuoteStore *store, gint64 before, GError **error)
 {
-  Purge what = { before, 0 };
+  Purge purge = { .before = before };
 
   g_return_val_if_fail (store != NULL, -1);
 
-  return qm_store_write (store, purge, &what, error) ? what.removed : -1;
+  return run_purge (store, &purge, error) ? purge.erased : -1;
+}
+
+gboolean
+qm_quote_store_erase (QmQuoteStore *store, gint64 id, GError **error)
+{
+  Purge purge = { .before = G_MININT64, .id = id };
+
+  g_return_val_if_fail (store != NULL, FALSE);
+
+  return run_purge (store, &purge, error)
+         && (purge.erased > 0 || fail_not_found (store, id, error));
 }

@@ -10,10 +10,15 @@
  * Threads: a store is used by one thread at a time.  A thread of its own gets
  * a store of its own from qm_quote_store_open_again(), which is cheap.
  *
- * Opening looks the file through.  A damaged one is moved aside, never
- * deleted, and reported once; the next opening begins an empty one.  A file of
- * an older version of the program is brought up to date, with a backup beside
- * it first; one of a newer version is left alone and refused.
+ * Only a store of ours is ever touched: any other file is refused and left as
+ * it is.  Whoever only reads, with qm_quote_store_open_read(), changes, creates
+ * and locks nothing.  Opening looks the file through.  Where it is damaged,
+ * what can be read of it is taken: a reader gets that, and is told
+ * (qm_quote_store_trouble()); a writer puts it into a new file, keeps the
+ * damaged one beside it, and it is told from then on until the user has decided
+ * (pricing/quotes/qm-quote-store-backup.h).  A file of an older version of the
+ * program is brought up to date by a writer, with a backup beside it first; one
+ * of a newer version is left alone and refused.
  *
  * Exchange rates, observed prices and watched pages are in the same file:
  * pricing/quotes/qm-quote-store-prices.h.  Lists with search, filters and
@@ -48,8 +53,9 @@ GQuark qm_quote_store_error_quark (void);
 typedef enum
 {
   QM_QUOTE_STORE_ERROR_BUSY,      /* another program is writing; try again */
-  QM_QUOTE_STORE_ERROR_DAMAGED,   /* was damaged, and has been moved aside */
-  QM_QUOTE_STORE_ERROR_FOREIGN,   /* another program's database */
+  QM_QUOTE_STORE_ERROR_DAMAGED,   /* damaged beyond what can be salvaged */
+  QM_QUOTE_STORE_ERROR_FOREIGN,   /* no store of ours */
+  QM_QUOTE_STORE_ERROR_ABSENT,    /* there is no such file */
   QM_QUOTE_STORE_ERROR_NEWER,     /* of a newer version of the program */
   QM_QUOTE_STORE_ERROR_FULL,      /* no space left */
   QM_QUOTE_STORE_ERROR_READ_ONLY, /* may not be written */
@@ -83,13 +89,32 @@ QmQuoteAttachment *qm_quote_attachment_new (GBytes *bytes,
  * is no home.  (transfer full) (nullable) */
 char *qm_quote_store_default_path (void);
 
-/* Opens the store in a file, which is created with its folder where it is not
- * there, for this user alone.
+/* Opens the store in a file to write in it; the file is created with its folder
+ * where it is not there, for this user alone.
  *
  * path: a file, or QM_QUOTE_STORE_IN_MEMORY.
  *
  * Returns: (transfer full): the store, or NULL with an error. */
 QmQuoteStore *qm_quote_store_open (const char *path, GError **error);
+
+/* Opens it as it is now, to read only: what others write later is not seen.
+ * Works for whatever may be read, also where nothing may be written.
+ *
+ * Returns: (transfer full): the store, or NULL with an error:
+ *   QM_QUOTE_STORE_ERROR_ABSENT where there is no file. */
+QmQuoteStore *qm_quote_store_open_read (const char *path, GError **error);
+
+/* Whether it was opened by qm_quote_store_open_read(). */
+gboolean qm_quote_store_is_read_only (const QmQuoteStore *store);
+
+/* Whether what is at its path is still the file that was opened, and not one
+ * that has come in its place: then nothing is written any more, and it is to be
+ * opened again. */
+gboolean qm_quote_store_is_in_place (const QmQuoteStore *store);
+
+/* Of a damaged store that was opened to be read: that it is damaged and how
+ * much of it is there, a sentence for people; NULL: it is whole. */
+const char *qm_quote_store_trouble (const QmQuoteStore *store);
 
 /* Another store on the same file, for another thread, without looking the file
  * through again.  May be called from that thread, while the first one is in
@@ -102,7 +127,7 @@ QmQuoteStore *qm_quote_store_open_again (const QmQuoteStore *store,
 /* Closes a store, which may be NULL. */
 void qm_quote_store_close (QmQuoteStore *store);
 
-/* Its path, as it was given. */
+/* Its path, from the root; of a link what it leads to. */
 const char *qm_quote_store_path (const QmQuoteStore *store);
 
 /* Whether quotes, vendors, rates, prices or watched pages may have changed,
@@ -184,10 +209,14 @@ gboolean qm_quote_store_delete (QmQuoteStore *store, gint64 id, GError **error);
 gboolean
 qm_quote_store_restore (QmQuoteStore *store, gint64 id, GError **error);
 
-/* Removes for good what was deleted before `before`, in seconds since 1970.
+/* Erases what was deleted before `before`, in seconds since 1970, from the
+ * store and its backups: the bytes are overwritten.
  *
  * Returns: how many quotes; -1 with an error. */
 int qm_quote_store_purge (QmQuoteStore *store, gint64 before, GError **error);
+
+/* Erases a quote likewise, whether it was deleted or not. */
+gboolean qm_quote_store_erase (QmQuoteStore *store, gint64 id, GError **error);
 
 /* Vendors of quotes that are not deleted, those with most quotes first.
  *

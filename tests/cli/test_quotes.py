@@ -225,12 +225,17 @@ class ListTest(QuotesTest):
         self.refuse("quotes", "restore", str(self.old))
 
     def test_store_of_its_own(self):
-        self.assertEqual(self.stored("--store", self.path("none.sqlite")), [])
+        self.refuse("quotes", "list", "--store", self.path("none.sqlite"),
+                    says="none.sqlite")
         self.assertFalse(os.path.exists(self.path("none.sqlite")))
-        self.quotes("import", self.path("offer.csv"), "--store",
-                    self.path("mine.sqlite"))
+        new = self.quotes("import", self.path("offer.csv"), "--store",
+                          self.path("mine.sqlite"))
+        self.assertIn("mine.sqlite is new", new.complaint)
         self.assertEqual(len(self.stored("--store", self.path("mine.sqlite"))),
                          1)
+        again = self.quotes("import", self.path("offer.csv"), "--store",
+                            self.path("mine.sqlite"))
+        self.assertEqual(again.err, b"")
 
 
 class CompareTest(QuotesTest):

@@ -2,6 +2,7 @@
 """quartermaster quotes: of what cannot be trusted nothing is stored."""
 
 import os
+import resource
 import sqlite3
 
 import harness
@@ -119,8 +120,158 @@ class BadInputTest(QuotesTest):
         base.execute("PRAGMA user_version = 99")
         base.close()
         self.refuse("quotes", "show", str(number), says="newer")
-        self.refuse("advise", *ASK, says="newer")
-        self.ask(*ASK, "--no-quotes")
+        # Advice is given without them, and says so, every time.
+        for _ in range(2):
+            problem, = self.ask(*ASK)["problems"]
+            for word in ("newer", "do not count", "--no-quotes"):
+                self.assertIn(word, problem["message"])
+        self.assertIn("newer", self.run_program("advise", *ASK,
+                                                expect=0).text)
+        self.assertEqual(self.ask(*ASK, "--no-quotes")["problems"], [])
+
+    def damage(self, page):
+        """Overwrites a page of the store; says what is in the file then."""
+        with open(self.store_path(), "r+b") as file:
+            file.seek(page * 4096)
+            file.write(b"\xa5" * 4096)
+            file.seek(0)
+            return file.read()
+
+    def test_damaged(self):
+        """What is readable counts, and that something may be missing is told
+        with all advice until somebody has decided."""
+        self.add()
+        sound = self.ask(*ASK)
+        self.assertEqual(sound["problems"], [])
+        base = sqlite3.connect(self.store_path())
+        page, = base.execute("SELECT rootpage FROM sqlite_master"
+                             " WHERE name = 'rates'").fetchone()
+        base.close()
+        damaged = self.damage(page - 1)
+        folder = os.path.dirname(self.store_path())
+        before = sorted(os.listdir(folder))
+
+        # Readers change nothing.
+        for _ in range(2):
+            answer = self.ask(*ASK)
+            problem, = answer["problems"]
+            for word in ("damaged", "1 of 1 quote", "backups"):
+                self.assertIn(word, problem["message"])
+            self.assertEqual(answer["recommendation"], sound["recommendation"])
+        self.assertIn("1 of 1 quote", self.run_program(
+            "advise", *ASK, expect=0).text)
+        self.assertIn("damaged", self.quotes("list").complaint)
+        self.assertEqual(sorted(os.listdir(folder)), before)
+        with open(self.store_path(), "rb") as file:
+            self.assertEqual(file.read(), damaged)
+
+        # A writer keeps the file and goes on.
+        other, = (quote["id"] for quote in self.quotes(
+            "import", self.write("b.csv", OFFER.replace("Q-17", "Q-18")),
+            "--json").json["documents"][0]["quotes"])
+        kept = [name for name in os.listdir(folder)
+                if ".damaged-" in name and not name.endswith(".notice")]
+        with open(os.path.join(folder, kept[0]), "rb") as file:
+            self.assertEqual(file.read(), damaged)
+        for _ in range(2):
+            problem, = self.ask(*ASK)["problems"]
+            for word in ("damaged", "1 of 1 quote", kept[0], "--accept"):
+                self.assertIn(word, problem["message"])
+        self.assertIn(kept[0], self.quotes("backups").text)
+        self.quotes("backups", "--accept")
+        self.assertEqual(self.ask(*ASK)["problems"], [])
+        self.assertEqual(self.quotes("list").err, b"")
+        self.quotes("delete", str(other))
+
+    def test_backups(self):
+        number, = self.add()
+        backup, = self.ask_json("backups")["backups"]
+        self.assertEqual((backup["quotes"], backup["problem"]), (1, None))
+        self.quotes("delete", str(number))
+        self.assertEqual(self.stored(), [])
+        self.refuse("quotes", "backups", "--restore", "20000101T000000Z",
+                    says="20000101T000000Z")
+        self.refuse("quotes", "backups", "--restore", "newest", "--accept")
+        self.quotes("backups", "--restore", backup["backup"])
+        quote, = self.stored()
+        self.assertEqual(quote["id"], number)
+        # What was there before is a backup, too.
+        newest = self.ask_json("backups")["backups"][0]
+        self.assertEqual(newest["quotes"], 0)
+        self.quotes("backups", "--restore", "newest")
+        self.assertEqual(self.stored(), [])
+        # The header gone, it is no store any more, but has backups.
+        with open(self.store_path(), "r+b") as file:
+            file.write(bytes(100))
+        self.refuse("quotes", "list", says="no store of quotes")
+        problem, = self.ask(*ASK)["problems"]
+        self.assertIn("do not count", problem["message"])
+        self.quotes("backups", "--restore", backup["backup"])
+        self.assertEqual(len(self.stored()), 1)
+        # So it has when it is gone.
+        os.remove(self.store_path())
+        problem, = self.ask(*ASK)["problems"]
+        self.assertIn("backups", problem["message"])
+        self.quotes("backups", "--restore", backup["backup"])
+        self.assertEqual(self.ask(*ASK)["problems"], [])
+
+    def test_erased(self):
+        """What was deleted for good is in no file any more."""
+        secret = "Confidential Computing of Zwiesel"
+        number, = self.add(OFFER.replace("Delta Computers", secret))
+        other, = self.add(OFFER.replace("Q-17", "Q-18"), name="other.csv")
+        self.assertIn("restore", self.quotes("delete", str(number)).text)
+        folder = os.path.dirname(self.store_path())
+
+        def files_with(text):
+            found = []
+            for name in os.listdir(folder):
+                with open(os.path.join(folder, name), "rb") as file:
+                    if text.encode() in file.read():
+                        found.append(name)
+            return found
+        self.assertGreaterEqual(len(files_with(secret)), 2)
+        self.quotes("delete", "--erase", str(number))
+        self.assertEqual(files_with(secret), [])
+        self.refuse("quotes", "restore", str(number))
+        self.assertEqual([quote["id"] for quote in self.stored()], [other])
+        # And so is what was deleted a month ago, with the next change.
+        self.quotes("delete", str(other))
+        base = sqlite3.connect(self.store_path())
+        base.execute("UPDATE quotes SET deleted_at = deleted_at - 31 * 86400")
+        base.commit()
+        base.close()
+        self.add(name="again.csv")
+        self.assertEqual(files_with("Q-18"), [])
+
+    def test_no_space(self):
+        """Where nothing can be written any more, reading goes on."""
+        number, = self.add()
+        sound = self.ask(*ASK)
+
+        def fill_disk():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        full = dict(preexec_fn=fill_disk, restore_signals=False)
+        self.assertEqual(self.ask(*ASK, **full), sound)
+        self.assertIn("Q-17", self.quotes("list", **full).text)
+        self.quotes("show", str(number), **full)
+        self.write("b.csv", OFFER.replace("Q-17", "Q-18"))
+        self.refuse("quotes", "import", "b.csv", says="quotes.sqlite", **full)
+        self.assertEqual(self.ask(*ASK), sound)
+
+    def test_may_not_be_written(self):
+        """Reading goes on where nothing may be written."""
+        number, = self.add()
+        sound = self.ask(*ASK)
+        os.chmod(self.store_path(), 0o444)
+        folder = os.path.dirname(self.store_path())
+        before = sorted(os.listdir(folder))
+        self.assertEqual(self.ask(*ASK), sound)
+        self.assertEqual(len(self.stored()), 1)
+        self.quotes("show", str(number))
+        self.refuse("quotes", "delete", str(number), says="may not be written")
+        self.assertEqual(self.ask(*ASK), sound)
+        self.assertEqual(sorted(os.listdir(folder)), before)
 
     def test_no_space_for_output(self):
         number, = self.add()

@@ -163,14 +163,19 @@ test_failure (void)
 static void
 test_result_actions (void)
 {
-  static const char *const own[] = {
-    "win.reset",          "win.search-model",
-    "win.focus-budget",   "win.import-quotes",
-    "win.show-page",      "win.total-cost",
-    "win.models",         "win.new-model",
-    "win.take-away",      "win.benchmark-elsewhere",
-    "win.import-results", NULL
-  };
+  static const char *const own[] = { "win.reset",
+                                     "win.search-model",
+                                     "win.focus-budget",
+                                     "win.import-quotes",
+                                     "win.show-page",
+                                     "win.total-cost",
+                                     "win.models",
+                                     "win.new-model",
+                                     "win.take-away",
+                                     "win.benchmark-elsewhere",
+                                     "win.import-results",
+                                     "win.quote-backups",
+                                     NULL };
   GTypeClass *window_class = g_type_class_ref (QM_TYPE_WINDOW);
   GTypeClass *results_class = g_type_class_ref (QM_TYPE_RESULTS_VIEW);
   const char *name, *property;

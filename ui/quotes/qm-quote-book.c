@@ -5,6 +5,7 @@
 #include "ui/quotes/qm-quote-book.h"
 
 #include "data/datadir.h"
+#include "pricing/quotes/qm-quote-store-backup.h"
 #include "pricing/quotes/qm-quote-store-prices.h"
 
 #include <glib/gi18n-lib.h>
@@ -22,6 +23,7 @@ typedef struct
   QmOffers *offers;
   QmRates *rates;
   QmMatcher *matcher; /* NULL: was there before */
+  GStrv problems;
 } State;
 
 /* What a thread needs to know. */
@@ -42,15 +44,19 @@ struct _QmQuoteBook
   char *mappings;
 
   QmQuoteStore *store;
+  QmQuoteStore *before; /* NULL: that other threads may still read; one that
+                           could not be written */
   QmQuoteIndex *index;
   QmOffers *offers;
   QmRates *rates;
   QmMatcher *matcher;
+  GStrv problems;
 
   guint poll;
   guint64 changes; /* of the store, when it was last read */
   gboolean loading;
   gboolean again;  /* it has changed meanwhile */
+  gboolean reopen; /* likewise; and is to be opened anew */
   guint n_readers; /* of prices */
   gboolean closed;
 };
@@ -59,6 +65,7 @@ enum
 {
   CHANGED,
   FAILED,
+  PROBLEMS,
   N_SIGNALS
 };
 
@@ -76,6 +83,7 @@ state_free (State *state)
   g_clear_pointer (&state->offers, qm_offers_unref);
   g_clear_pointer (&state->rates, qm_rates_unref);
   g_clear_pointer (&state->matcher, qm_matcher_free);
+  g_strfreev (state->problems);
   g_free (state);
 }
 
@@ -156,6 +164,55 @@ read_store (State *state, QmQuoteStore *store, const Job *job, GError **error)
   return state->matcher != NULL;
 }
 
+/* Opens a store for the first time: where it may not be written, to be read. */
+static QmQuoteStore *
+open_store (const Job *job, GStrvBuilder *problems, GError **error)
+{
+  g_autoptr (GError) trouble = NULL;
+  g_autofree char *text = NULL;
+  g_autofree char *missing = qm_quote_store_missing_text (job->path);
+  QmQuoteStore *store = qm_quote_store_open (job->path, &trouble);
+
+  if (store != NULL)
+    {
+      if (missing != NULL)
+        g_strv_builder_add (problems, missing);
+      return store;
+    }
+  store = qm_quote_store_open_read (job->path, NULL);
+  if (store == NULL)
+    {
+      g_propagate_error (error, g_steal_pointer (&trouble));
+      return NULL;
+    }
+  text = g_strconcat (
+      trouble->message, " ",
+      _ ("Your quotes count as they are there; none can be added or changed."),
+      NULL);
+  g_strv_builder_add (problems, text);
+  if (qm_quote_store_trouble (store) != NULL)
+    g_strv_builder_add (problems, qm_quote_store_trouble (store));
+  return store;
+}
+
+/* What else is to be told; a backup that fails is, too. */
+static void
+look_after (QmQuoteStore *store, GStrvBuilder *problems)
+{
+  g_autoptr (GError) trouble = NULL;
+  g_autoptr (GPtrArray) damages =
+      qm_quote_store_damages (qm_quote_store_path (store));
+
+  for (guint i = 0; i < damages->len; i++)
+    {
+      const QmStoreDamage *damage = g_ptr_array_index (damages, i);
+
+      g_strv_builder_add (problems, damage->text);
+    }
+  if (!qm_quote_store_maintain (store, &trouble))
+    g_strv_builder_add (problems, trouble->message);
+}
+
 static State *
 run_job (const Job *job, GError **error)
 {
@@ -163,13 +220,16 @@ run_job (const Job *job, GError **error)
   g_autoptr (QmQuoteStore) own = NULL;
   gboolean memory = strcmp (job->path, QM_QUOTE_STORE_IN_MEMORY) == 0;
   QmQuoteStore *store = job->store;
+  g_autoptr (GStrvBuilder) problems = g_strv_builder_new ();
 
   if (store == NULL)
-    store = state->store = qm_quote_store_open (job->path, error);
+    store = state->store = open_store (job, problems, error);
   else if (!memory)
     store = own = qm_quote_store_open_again (job->store, error);
   if (store == NULL || !read_store (state, store, job, error))
     return NULL;
+  look_after (store, problems);
+  state->problems = g_strv_builder_end (problems);
   return g_steal_pointer (&state);
 }
 
@@ -188,6 +248,38 @@ thread_cb (GTask *task,
     g_task_return_error (task, error);
 }
 
+/* Returns whether they are others than before. */
+static gboolean
+take_problems (QmQuoteBook *self, GStrv problems)
+{
+  gboolean same = self->problems != NULL
+                  && g_strv_equal ((const char *const *) self->problems,
+                                   (const char *const *) problems);
+
+  g_strfreev (self->problems);
+  self->problems = problems;
+  if (!same)
+    g_signal_emit (self, signals[PROBLEMS], 0);
+  return !same;
+}
+
+/* Nothing of the store counts, or not what was written last.  What fails again
+ * and again is told once. */
+static void
+take_failure (QmQuoteBook *self, const char *message)
+{
+  const char *const problems[] = {
+    message,
+    self->store == NULL
+        ? _ ("Your quotes do not count in the advice.")
+        : _ ("The advice counts your quotes as they were before."),
+    NULL
+  };
+
+  if (take_problems (self, g_strdupv ((GStrv) problems)))
+    g_signal_emit (self, signals[FAILED], 0, message);
+}
+
 /* Rows of the index before are used until "changed" has been handled. */
 static void
 take_state (QmQuoteBook *self, State *state)
@@ -201,8 +293,11 @@ take_state (QmQuoteBook *self, State *state)
   self->rates = g_steal_pointer (&state->rates);
   if (state->matcher != NULL)
     self->matcher = g_steal_pointer (&state->matcher);
+  take_problems (self, g_steal_pointer (&state->problems));
   if (state->store != NULL)
     {
+      g_clear_pointer (&self->before, qm_quote_store_close);
+      self->before = g_steal_pointer (&self->store);
       self->store = g_steal_pointer (&state->store);
       self->changes = qm_quote_store_changes (self->store);
       /* Something may have been written between reading and now. */
@@ -216,7 +311,10 @@ poll_cb (gpointer user_data)
 {
   QmQuoteBook *self = user_data;
 
-  if (!self->loading && qm_quote_store_changes (self->store) != self->changes)
+  if (self->loading)
+    return G_SOURCE_CONTINUE;
+  self->reopen = !qm_quote_store_is_in_place (self->store);
+  if (self->reopen || qm_quote_store_changes (self->store) != self->changes)
     load (self);
   return G_SOURCE_CONTINUE;
 }
@@ -232,10 +330,10 @@ finish_load (QmQuoteBook *self, State *state, GError *error)
   if (state != NULL)
     take_state (self, state);
   else
-    g_signal_emit (self, signals[FAILED], 0, error->message);
+    take_failure (self, error->message);
   if (opening && self->store != NULL && self->poll == 0)
     self->poll = g_timeout_add (POLL_MS, poll_cb, self);
-  if (self->again && self->store != NULL)
+  if (self->reopen || (self->again && self->store != NULL))
     {
       self->again = FALSE;
       load (self);
@@ -255,6 +353,7 @@ static void
 load (QmQuoteBook *self)
 {
   g_autoptr (GTask) task = NULL;
+  gboolean reopened;
   Job *job;
 
   if (self->closed)
@@ -265,12 +364,14 @@ load (QmQuoteBook *self)
       return;
     }
   self->loading = TRUE;
+  reopened = self->reopen;
+  self->reopen = FALSE;
   if (self->store != NULL)
     self->changes = qm_quote_store_changes (self->store);
   job = g_new0 (Job, 1);
   job->catalog = self->catalog;
   job->path = g_strdup (self->path);
-  job->store = self->store;
+  job->store = reopened ? NULL : self->store;
   job->needs_matcher = self->matcher == NULL;
   if (self->store != NULL && strcmp (self->path, QM_QUOTE_STORE_IN_MEMORY) == 0)
     {
@@ -383,6 +484,43 @@ qm_quote_book_get_store (QmQuoteBook *self)
   g_return_val_if_fail (QM_IS_QUOTE_BOOK (self), NULL);
 
   return self->store;
+}
+
+const char *
+qm_quote_book_get_path (QmQuoteBook *self)
+{
+  g_return_val_if_fail (QM_IS_QUOTE_BOOK (self), NULL);
+
+  return self->path;
+}
+
+const char *const *
+qm_quote_book_get_problems (QmQuoteBook *self)
+{
+  static const char *const none[] = { NULL };
+
+  g_return_val_if_fail (QM_IS_QUOTE_BOOK (self), none);
+
+  return self->problems != NULL ? (const char *const *) self->problems : none;
+}
+
+gboolean
+qm_quote_book_is_writable (QmQuoteBook *self)
+{
+  g_return_val_if_fail (QM_IS_QUOTE_BOOK (self), FALSE);
+
+  return self->store != NULL && !qm_quote_store_is_read_only (self->store);
+}
+
+void
+qm_quote_book_reload (QmQuoteBook *self)
+{
+  g_return_if_fail (QM_IS_QUOTE_BOOK (self));
+
+  if (strcmp (self->path, QM_QUOTE_STORE_IN_MEMORY) == 0)
+    return;
+  self->reopen = !qm_quote_book_is_writable (self);
+  load (self);
 }
 
 const char *
@@ -570,6 +708,8 @@ qm_quote_book_finalize (GObject *object)
   g_clear_pointer (&self->rates, qm_rates_unref);
   g_clear_pointer (&self->matcher, qm_matcher_free);
   g_clear_pointer (&self->store, qm_quote_store_close);
+  g_clear_pointer (&self->before, qm_quote_store_close);
+  g_strfreev (self->problems);
   g_free (self->path);
   g_free (self->mappings);
 
@@ -589,6 +729,9 @@ qm_quote_book_class_init (QmQuoteBookClass *klass)
   signals[FAILED] =
       g_signal_new ("failed", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
                     NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
+  signals[PROBLEMS] =
+      g_signal_new ("problems", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
+                    NULL, NULL, NULL, G_TYPE_NONE, 0);
 }
 
 static void

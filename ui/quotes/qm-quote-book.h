@@ -25,6 +25,8 @@ G_DECLARE_FINAL_TYPE (QmQuoteBook, qm_quote_book, QM, QUOTE_BOOK, GObject)
  *   "changed"              another state of the store is there; rows of the
  *                          index before are gone once it has been handled
  *   "failed" (const char*) the store cannot be opened or read, and why
+ *   "problems"             what qm_quote_book_get_problems() returns may have
+ *                          changed
  */
 
 /* Opens a store in the background.
@@ -55,6 +57,20 @@ const QmMatcher *qm_quote_book_get_matcher (QmQuoteBook *self);
 
 /* The store itself, to be read; NULL until the first "changed". */
 QmQuoteStore *qm_quote_book_get_store (QmQuoteBook *self);
+
+/* Its path. */
+const char *qm_quote_book_get_path (QmQuoteBook *self);
+
+/* What is wrong with the store, to be shown wherever quotes count: sentences,
+ * none where all is well. */
+const char *const *qm_quote_book_get_problems (QmQuoteBook *self);
+
+/* Whether the store could be opened and may be written. */
+gboolean qm_quote_book_is_writable (QmQuoteBook *self);
+
+/* Opens the store again where it could not be opened or not be written, and
+ * reads it: to be called when something may have become better. */
+void qm_quote_book_reload (QmQuoteBook *self);
 
 /* How columns of spreadsheets were mapped before, as JSON; NULL: never. */
 const char *qm_quote_book_get_mappings (QmQuoteBook *self);
