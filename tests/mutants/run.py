@@ -276,7 +276,8 @@ def main():
         with tempfile.TemporaryDirectory(prefix='mutants-') as scratch:
             return work(arguments, pathlib.Path(scratch))
     scratch = arguments.scratch.resolve()
-    if ROOT == scratch or scratch in ROOT.parents or ROOT in scratch.parents:
+    tree = scratch / 'tree'
+    if ROOT in tree.parents or tree in (ROOT, *ROOT.parents):
         sys.exit('run.py: the scratch folder has to be outside of the checkout')
     scratch.mkdir(parents=True, exist_ok=True)
     return work(arguments, scratch)
