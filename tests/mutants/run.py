@@ -31,6 +31,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -272,6 +273,8 @@ def main():
     parser.add_argument('--fit', action='store_true',
                         help='only look whether the mutants fit; builds nothing')
     arguments = parser.parse_args()
+    # Whoever ends this ends what it has started, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit('run.py: ended'))
     if arguments.scratch is None:
         with tempfile.TemporaryDirectory(prefix='mutants-') as scratch:
             return work(arguments, pathlib.Path(scratch))
