@@ -42,8 +42,7 @@ test_nearest (void)
   CHECK (qm_nearest_name ("rtx3090", NULL, 0) == NULL);
 }
 
-/* Of names that are equally near, the first: lists begin with what is asked for
- * most. */
+/* Of names that are equally near, the first. */
 static void
 test_equally_near (void)
 {
