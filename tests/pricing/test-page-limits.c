@@ -2,7 +2,6 @@
 
 /* Pages that are wrong, huge or hostile, and what is no page. */
 
-#include "pricing/pages/qm-lax-json.h"
 #include "pricing/pages/qm-page.h"
 
 #include <string.h>
@@ -188,20 +187,6 @@ test_json_nesting (void)
   g_assert_cmpint (offer->price_micros, ==, PRICE_MICROS);
 }
 
-/* Many things beside each other are not deep. */
-static void
-test_json_siblings (void)
-{
-  g_autoptr (GString) text = g_string_new ("[");
-  g_autoptr (GPtrArray) values = NULL;
-
-  append_times (text, "{a: [[]]},", 1000);
-  g_string_append (text, "]");
-  values = qm_lax_json_read (text->str, text->len);
-  g_assert_cmpuint (values->len, ==, 1);
-  g_assert_cmpuint (json_array_size (g_ptr_array_index (values, 0)), ==, 1000);
-}
-
 /* Fills a page with the same thing over and over. */
 static void
 check_full (const char *unit, gsize size)
@@ -249,7 +234,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/page/entities", test_entities);
   g_test_add_func ("/page/nesting", test_nesting);
   g_test_add_func ("/page/json-nesting", test_json_nesting);
-  g_test_add_func ("/page/json-siblings", test_json_siblings);
   g_test_add_func ("/page/full", test_full);
   return g_test_run ();
 }

@@ -2,6 +2,7 @@
 
 /* Pages of every shape, and what they say. */
 
+#include "pricing/pages/qm-lax-json.h"
 #include "pricing/pages/qm-page.h"
 
 #include <string.h>
@@ -620,6 +621,21 @@ test_tax (void)
   g_assert_cmpint (unsaid->tax_included, ==, QM_UNSTATED);
 }
 
+/* Many things beside each other are not deep, however deep each of them is. */
+static void
+test_json_siblings (void)
+{
+  g_autoptr (GString) text = g_string_new ("[");
+  g_autoptr (GPtrArray) values = NULL;
+
+  for (int i = 0; i < 1000; i++)
+    g_string_append (text, "{a: [[]]},");
+  g_string_append (text, "]");
+  values = qm_lax_json_read (text->str, text->len);
+  g_assert_cmpuint (values->len, ==, 1);
+  g_assert_cmpuint (json_array_size (g_ptr_array_index (values, 0)), ==, 1000);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -633,5 +649,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/page/quote", test_quote);
   g_test_add_func ("/page/signs", test_signs);
   g_test_add_func ("/page/tax", test_tax);
+  g_test_add_func ("/page/json-siblings", test_json_siblings);
   return g_test_run ();
 }
