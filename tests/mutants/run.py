@@ -209,10 +209,9 @@ def look(copy, mutant, patterns, changed):
         target.write_text(original)
 
 
-def check_unchanged(copy, mutants):
+def check_unchanged(copy, patterns):
     """Builds everything once, and ends where a test fails without a mutant."""
-    tests = copy.named(sorted({test for mutant in mutants
-                               for test in mutant.tests}))
+    tests = copy.named(sorted(patterns))
     said = copy.make(tests)
     if said is not None:
         sys.stdout.write(said[-4000:])
@@ -233,8 +232,9 @@ def work(arguments, scratch):
         copy = Copy(scratch, arguments.patience)
         copy.update()
         copy.configure()
-        check_unchanged(copy, [mutant for mutant in mutants
-                               if changed[mutant.name] is not None])
+        check_unchanged(copy, arguments.tests or
+                        {test for mutant in mutants for test in mutant.tests
+                         if changed[mutant.name] is not None})
     for mutant in mutants:
         told = ''
         if changed[mutant.name] is None:
