@@ -356,32 +356,6 @@ check_writing (void)
   json_decref (bad);
 }
 
-/* A last line that is whole, but for its end, counts, and what is appended
- * stands behind it. */
-static void
-check_unended (void)
-{
-  char path[4096];
-  QmResultsFile *file;
-  QmError error = { 0 };
-  struct stat info;
-  bool busy;
-
-  check_case ("unended");
-  snprintf (path, sizeof path, "%s", scratch_path ("unended.jsonl"));
-  CHECK_INT (qm_results_open (path, false, false, &busy, &file, &error), QM_OK);
-  CHECK_INT (append (file, 1, &error), QM_OK);
-  qm_results_close (file);
-  CHECK_INT (stat (path, &info), 0);
-  CHECK_INT (truncate (path, info.st_size - 1), 0);
-  CHECK_INT (qm_results_open (path, false, false, &busy, &file, &error), QM_OK);
-  CHECK_INT ((int64_t) qm_results_file_repaired (file), 0);
-  for (int i = 2; i <= 4; i++)
-    CHECK_INT (append (file, i, &error), QM_OK);
-  qm_results_close (file);
-  CHECK_INT ((int64_t) count (path), 4);
-}
-
 /* A disk that is full in the middle of a line. */
 static void
 check_full (void)
@@ -410,6 +384,32 @@ check_full (void)
   CHECK_INT (append (file, 2, &error), QM_OK);
   qm_results_close (file);
   CHECK_INT ((int64_t) count (path), 2);
+}
+
+/* A last line that is whole, but for its end, counts, and what is appended
+ * stands behind it. */
+static void
+check_unended (void)
+{
+  char path[4096];
+  QmResultsFile *file;
+  QmError error = { 0 };
+  struct stat info;
+  bool busy;
+
+  check_case ("unended");
+  snprintf (path, sizeof path, "%s", scratch_path ("unended.jsonl"));
+  CHECK_INT (qm_results_open (path, false, false, &busy, &file, &error), QM_OK);
+  CHECK_INT (append (file, 1, &error), QM_OK);
+  qm_results_close (file);
+  CHECK_INT (stat (path, &info), 0);
+  CHECK_INT (truncate (path, info.st_size - 1), 0);
+  CHECK_INT (qm_results_open (path, false, false, &busy, &file, &error), QM_OK);
+  CHECK_INT ((int64_t) qm_results_file_repaired (file), 0);
+  for (int i = 2; i <= 4; i++)
+    CHECK_INT (append (file, i, &error), QM_OK);
+  qm_results_close (file);
+  CHECK_INT ((int64_t) count (path), 4);
 }
 
 static int
@@ -516,8 +516,8 @@ main (void)
   check_files ();
   check_cut ();
   check_writing ();
-  check_unended ();
   check_full ();
+  check_unended ();
   check_replacing ();
   check_model_key ();
   check_paths ();
