@@ -267,7 +267,8 @@ const char *qm_feasibility_name (QmFeasibility feasibility);
 
 /* The candidate of `names` nearest to `word` (Damerau-Levenshtein distance,
  * letter case ignored; else one that begins with it, else one that contains
- * it), or NULL where none is near enough to be meant. */
+ * it), the first of those that are equally near; NULL where none is near enough
+ * to be meant. */
 const char *
 qm_nearest_name (const char *word, const char *const *names, size_t n_names);
 

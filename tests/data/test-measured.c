@@ -257,6 +257,16 @@ test_infeasible (void)
   CHECK_INT (m[1]->settings, QM_SETTINGS_NAIVE);
   qm_catalog_free (catalog);
 
+  begin ("with checkpointing, and then without");
+  add ((Line){ .days = 0, .checkpointing = true });
+  add ((Line){ .days = 0 });
+  add ((Line){ .days = 0, .sharding = "zero_1" });
+  catalog = load_lines (0, 0);
+  CHECK_INT ((int64_t) measured (catalog, m), 1);
+  CHECK_INT (m[0]->settings, QM_SETTINGS_OPTIMAL);
+  CHECK_INT (m[0]->feasibility, QM_INFEASIBLE);
+  qm_catalog_free (catalog);
+
   begin ("not all was tried");
   add ((Line){ .days = 0 });
   add ((Line){ .days = 0, .sharding = "zero_1" });

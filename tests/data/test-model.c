@@ -27,6 +27,10 @@ parse (const char *text, QmModelConfig *config, QmError *error)
   "\"model_type\": \"bert\", \"hidden_size\": 64,"        \
   "\"num_hidden_layers\": 2, \"num_attention_heads\": 4," \
   "\"intermediate_size\": 128"
+#define ROBERTA                                           \
+  "\"model_type\": \"roberta\", \"hidden_size\": 64,"     \
+  "\"num_hidden_layers\": 2, \"num_attention_heads\": 4," \
+  "\"intermediate_size\": 128"
 #define VIT                                               \
   "\"model_type\": \"vit\", \"hidden_size\": 64,"         \
   "\"num_hidden_layers\": 2, \"num_attention_heads\": 4," \
@@ -499,6 +503,18 @@ test_apply (void)
   CHECK (apply ("{" BERT "}", text, &config, &error) == QM_STATUS_INVALID);
   CHECK_STRING (error.message, "sequence_length: 513 is more than the model's "
                                "512 positions");
+  /* The first positions are for padding. */
+  text.sequence_length = 510;
+  CHECK (apply ("{" ROBERTA ", \"max_position_embeddings\": 512}", text,
+                &config, &error)
+         == QM_OK);
+  text.sequence_length = 511;
+  CHECK (apply ("{" ROBERTA ", \"max_position_embeddings\": 512}", text,
+                &config, &error)
+         == QM_STATUS_INVALID);
+  CHECK_STRING (error.message, "sequence_length: 511 is more than the model's "
+                               "510 positions");
+  text.sequence_length = 513;
   CHECK (apply ("{" NEOX "}", text, &config, &error) == QM_OK);
   CHECK (apply ("{" VIT "}", text, &config, &error) == QM_STATUS_INVALID);
   CHECK_CONTAINS (error.message, "a vit model is trained on images");

@@ -25,6 +25,36 @@ test_currencies (void)
   CHECK (!qm_currency_valid ("E1R"));
 }
 
+/* All of ISO 4217 that do not have two decimals, and neighbours that do. */
+static void
+test_decimals (void)
+{
+  static const struct
+  {
+    const char *codes;
+    int decimals;
+  } groups[] = {
+    { "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
+      0 },
+    { "BHD IQD JOD KWD LYD OMR TND", 3 },
+    { "CLF UYW", 4 },
+    { "AED BRL CHF CNY CZK DKK EUR GBP HUF IDR INR IRR MGA MRU MXN PLN SEK TWD"
+      " USD UYU ZAR",
+      2 },
+  };
+
+  for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+    for (const char *code = groups[i].codes; strlen (code) >= 3;
+         code += code[3] == ' ' ? 4 : 3)
+      {
+        char name[4] = { code[0], code[1], code[2], '\0' };
+
+        check_case (name);
+        CHECK_INT (qm_currency_decimals (name), groups[i].decimals);
+      }
+  check_case ("");
+}
+
 static void
 check_rounding (int64_t micros, const char *currency, int64_t minor)
 {
@@ -284,6 +314,7 @@ int
 main (void)
 {
   test_currencies ();
+  test_decimals ();
   test_rounding ();
   test_doubles ();
   test_micros ();

@@ -42,6 +42,17 @@ test_nearest (void)
   CHECK (qm_nearest_name ("rtx3090", NULL, 0) == NULL);
 }
 
+/* Of names that are equally near, the first. */
+static void
+test_equally_near (void)
+{
+  static const char *const names[] = { "l40", "l20", "l4x", "l4y" };
+
+  CHECK_STRING (qm_nearest_name ("l30", names, 4), "l40");
+  CHECK_STRING (qm_nearest_name ("l30", names + 1, 3), "l20");
+  CHECK_STRING (qm_nearest_name ("l4z", names + 1, 3), "l4x");
+}
+
 static void
 test_long_names (void)
 {
@@ -76,6 +87,7 @@ int
 main (void)
 {
   test_nearest ();
+  test_equally_near ();
   test_long_names ();
   test_words ();
   return check_report ();

@@ -60,6 +60,43 @@ test_gpus (void)
   qm_catalog_free (catalog);
 }
 
+/* The least and the most that a column may hold are good. */
+static void
+test_limits (void)
+{
+  QmCatalog *catalog;
+  const QmGpu *gpu;
+
+  check_case ("limits");
+  scratch_clear ();
+  scratch_write_text (
+      "user/gpus.csv",
+      "id,name,memory_gib,fp16_tflops,tdp_w,pcie_generation,pcie_lanes,"
+      "launch_price_usd,source\n"
+      "least,L,0.001,0.001,1e-3,1,1,0,t\n"
+      "most,M,10000000,1e7,10000000.0,100,1024,1000000000,t\n");
+  scratch_write_text (
+      "user/measurements/m.csv",
+      "model,gpu,gpus,settings,feasibility,days,days_low,days_high,"
+      "provenance,source\n"
+      "pythia-1b,least,1000000,optimal,feasible,1e9,1e9,1e9,predicted,t\n"
+      "pythia-1b,most,1,optimal,feasible,1e-9,1e-9,1e-9,predicted,t\n");
+  catalog = load ();
+  gpu = qm_catalog_gpu (catalog, "least");
+  CHECK (gpu != NULL && qm_catalog_gpu (catalog, "most") != NULL);
+  if (gpu != NULL && qm_catalog_gpu (catalog, "most") != NULL)
+    {
+      CHECK_NEAR (gpu->memory_gib, 0.001, 0);
+      CHECK_NEAR (gpu->pcie_lanes, 1, 0);
+      CHECK_NEAR (gpu->launch_price_usd, 0, 0);
+      gpu = qm_catalog_gpu (catalog, "most");
+      CHECK_NEAR (gpu->fp16_tflops, 1e7, 0);
+      CHECK_NEAR (gpu->pcie_lanes, 1024, 0);
+      CHECK_NEAR (gpu->launch_price_usd, 1e9, 0);
+    }
+  qm_catalog_free (catalog);
+}
+
 /* The shipped measurements are the overridden GPU's. */
 static void
 test_references (void)
@@ -175,16 +212,19 @@ test_prices (void)
       "a6000,quote,,,4000,,,EUR,2026-05-05,reseller\n"
       "server-4gpu,street,each,1,,1,2,USD,,somebody\n"
       "rtx3090,list,each,1,1,,,USD,,launch list price\n"
+      "a6000,street,each,1,,3,3,USD,,a range of one price\n"
       "l4,cloud,hour,3,0,,,USD,2026,free\n");
   catalog = load ();
   prices = qm_catalog_prices (catalog, &n);
-  CHECK_INT ((int64_t) n, 69 + 4);
+  CHECK_INT ((int64_t) n, 69 + 5);
   CHECK_INT (prices[69].micros, 4321123456);
   CHECK (prices[69].from_user && !prices[0].from_user);
   CHECK_INT (prices[71].micros, -1);
   CHECK_INT (prices[71].high_micros, 2000000);
-  CHECK_INT (prices[72].gpus, 3);
-  CHECK_INT (prices[72].micros, 0);
+  CHECK_INT (prices[72].low_micros, 3000000);
+  CHECK_INT (prices[72].high_micros, 3000000);
+  CHECK_INT (prices[73].gpus, 3);
+  CHECK_INT (prices[73].micros, 0);
   for (size_t i = 0; i < 69; i++)
     if (prices[i].from_user)
       {
@@ -325,6 +365,7 @@ main (void)
 {
   scratch_begin ();
   test_gpus ();
+  test_limits ();
   test_references ();
   test_machines ();
   test_prices ();

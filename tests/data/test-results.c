@@ -249,6 +249,43 @@ check_newest (void)
   qm_results_free (results);
 }
 
+static QmStatus
+parse_into (QmResults *results, const char *file, const char *line)
+{
+  size_t whole;
+
+  return qm_results_parse (results, line, strlen (line), file, &whole, NULL);
+}
+
+/* Of two files the later time counts, and of the same second the file that is
+ * read later. */
+static void
+check_files (void)
+{
+  static const char early[] =
+      "{" MEASURED AT ("06:39:59") "\"micro_batch\":8,\"n\":1}\n";
+  static const char first[] =
+      "{" MEASURED AT ("06:40:00") "\"micro_batch\":8,\"n\":2}\n";
+  static const char second[] =
+      "{" MEASURED AT ("06:40:00") "\"micro_batch\":8,\"n\":3}\n";
+  QmResults *results = qm_results_new ();
+  const QmResult *list;
+  size_t n;
+
+  check_case ("files");
+  CHECK_INT (parse_into (results, "a.jsonl", first), QM_OK);
+  CHECK_INT (parse_into (results, "b.jsonl", early), QM_OK);
+  list = qm_results_list (results, &n);
+  CHECK_INT ((int64_t) n, 1);
+  CHECK_CONTAINS (list[0].text, "\"n\":2");
+  CHECK_INT (parse_into (results, "c.jsonl", second), QM_OK);
+  list = qm_results_list (results, &n);
+  CHECK_INT ((int64_t) n, 1);
+  CHECK_CONTAINS (list[0].text, "\"n\":3");
+  CHECK_STRING (list[0].file, "c.jsonl");
+  qm_results_free (results);
+}
+
 /* Cut anywhere, a file is as if its last line had never been begun, or is
  * whole. */
 static void
@@ -614,10 +651,46 @@ check_full (void)
   CHECK_INT ((int64_t) count (path), 2);
 }
 
+/* A last line that is whole, but for its end, counts, and what is appended
+ * stands behind it. */
+static void
+check_unended (void)
+{
+  char path[4096];
+  QmResultsFile *file;
+  QmError error = { 0 };
+  struct stat info;
+  bool busy;
+
+  check_case ("unended");
+  snprintf (path, sizeof path, "%s", scratch_path ("unended.jsonl"));
+  CHECK_INT (qm_results_open (path, false, false, &busy, &file, &error), QM_OK);
+  CHECK_INT (append (file, 1, &error), QM_OK);
+  qm_results_close (file);
+  CHECK_INT (stat (path, &info), 0);
+  CHECK_INT (truncate (path, info.st_size - 1), 0);
+  CHECK_INT (qm_results_open (path, false, false, &busy, &file, &error), QM_OK);
+  CHECK_INT ((int64_t) qm_results_file_repaired (file), 0);
+  for (int i = 2; i <= 4; i++)
+    CHECK_INT (append (file, i, &error), QM_OK);
+  qm_results_close (file);
+  CHECK_INT ((int64_t) count (path), 4);
+}
+
+static int
+mode_of (const char *path)
+{
+  struct stat info = { 0 };
+
+  CHECK_INT (stat (path, &info), 0);
+  return (int) (info.st_mode & 07777);
+}
+
 static void
 check_replacing (void)
 {
   char path[4096];
+  const mode_t mask = umask (027);
   QmResultsFile *file;
   QmError error = { 0 };
   const QmResult *list, *sorted[2];
@@ -636,10 +709,18 @@ check_replacing (void)
   CHECK_INT (qm_results_write (scratch_path ("out.jsonl"), sorted, 2, &error),
              QM_OK);
   CHECK_INT ((int64_t) count (scratch_path ("out.jsonl")), 2);
+  CHECK_INT (mode_of (scratch_path ("out.jsonl")), 0640);
+  /* Who may read it stays as it is. */
+  CHECK_INT (chmod (scratch_path ("out.jsonl"), 0664), 0);
+  CHECK_INT (qm_results_write (scratch_path ("out.jsonl"), sorted, 1, &error),
+             QM_OK);
+  CHECK_INT ((int64_t) count (scratch_path ("out.jsonl")), 1);
+  CHECK_INT (mode_of (scratch_path ("out.jsonl")), 0664);
   CHECK_INT (qm_results_write (scratch_path ("absent/out.jsonl"), sorted, 2,
                                &error),
              QM_STATUS_IO);
   qm_results_close (file);
+  umask (mask);
 }
 
 static void
@@ -698,12 +779,14 @@ main (void)
   check_products ();
   check_refusals ();
   check_newest ();
+  check_files ();
   check_cut ();
   check_writing ();
   check_changes ();
   check_keeping ();
   check_waiting ();
   check_full ();
+  check_unended ();
   check_replacing ();
   check_model_key ();
   check_paths ();

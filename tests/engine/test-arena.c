@@ -72,6 +72,32 @@ test_random (uint64_t seed)
   CHECK_INT (conflicts (buffers, n, size), 0);
 }
 
+/* What has one size fits wherever something has ended: nothing is wasted. */
+static void
+test_one_size (uint64_t seed)
+{
+  enum
+  {
+    MOST = 200
+  };
+  QmBuffer buffers[MOST];
+  uint64_t state = seed, size, live;
+  size_t n = 1 + (size_t) random_below (&state, MOST);
+
+  for (size_t i = 0; i < n; i++)
+    {
+      int64_t first = random_below (&state, 60);
+
+      buffers[i] = (QmBuffer){ .id = (int32_t) i,
+                               .bytes = 512,
+                               .first = first,
+                               .last = first + random_below (&state, 8) };
+    }
+  CHECK_INT (qm_arena_lay_out (buffers, n, 68, &size, &live, NULL), QM_OK);
+  CHECK_INT ((int64_t) size, (int64_t) live);
+  CHECK_INT (conflicts (buffers, n, size), 0);
+}
+
 /* As a training step has them: in each layer some that wait for the way back,
  * and some that do not; `late` of them wait for longer than their layer. */
 static void
@@ -115,6 +141,9 @@ main (void)
   check_case ("random");
   for (uint64_t seed = 1; seed <= 300; seed++)
     test_random (seed);
+  check_case ("one size");
+  for (uint64_t seed = 1; seed <= 100; seed++)
+    test_one_size (seed);
   test_layers (1, 1);
   test_layers (12, 3);
   test_layers (600, 5);

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LOSS_TOLERANCE     1e-5
 #define GRADIENT_TOLERANCE 1e-4
@@ -169,6 +170,59 @@ test_model (const char *folder,
   compare (options.out, paths[3]);
 }
 
+/* The batch of a model with another first label, as batch.safetensors. */
+static void
+write_batch (const char *path, int64_t label)
+{
+  static char bytes[65536];
+  QmSafetensors *file = NULL;
+  const QmStoredTensor *labels = NULL;
+  FILE *stream = fopen (path, "rb");
+  size_t n = stream != NULL ? fread (bytes, 1, sizeof bytes, stream) : 0;
+
+  CHECK_INT (qm_safetensors_open (path, &file, NULL), QM_OK);
+  if (file != NULL)
+    labels = qm_safetensors_find (file, "labels");
+  CHECK (n < sizeof bytes && labels != NULL);
+  if (labels != NULL)
+    {
+      CHECK_STRING (labels->type, "I64");
+      memcpy (bytes + labels->begin, &label, sizeof label);
+    }
+  scratch_write ("batch.safetensors", bytes, n);
+  qm_safetensors_close (file);
+  if (stream != NULL)
+    fclose (stream);
+}
+
+/* Of the labels below zero only the one that is ignored is one. */
+static void
+test_label (const char *folder, QmDevice *device, int64_t label, bool good)
+{
+  static const char *const endings[3] = { "json", "weights.safetensors",
+                                          "batch.safetensors" };
+  char paths[3][512], batch[512], out[512];
+  QmModelConfig config = { 0 };
+  QmCheckOptions options = { .config = &config,
+                             .precision = QM_PRECISION_FP32,
+                             .weights = paths[1],
+                             .batch = batch,
+                             .out = out };
+  QmCheckResult result;
+  QmError error = { 0 };
+
+  check_case ("labels");
+  for (int i = 0; i < 3; i++)
+    snprintf (paths[i], sizeof paths[i], "%s/bert.%s", folder, endings[i]);
+  snprintf (batch, sizeof batch, "%s", scratch_path ("batch.safetensors"));
+  snprintf (out, sizeof out, "%s", scratch_path ("out.safetensors"));
+  read_config (paths[0], &config);
+  write_batch (paths[2], label);
+  CHECK_INT (qm_check (&options, device, &result, &error),
+             good ? QM_OK : QM_STATUS_INVALID);
+  CHECK_CONTAINS (error.message, good ? "" : "label");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -192,6 +246,10 @@ main (int argc, char **argv)
   for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
     for (size_t j = 0; j < sizeof settings / sizeof settings[0]; j++)
       test_model (argv[1], models[i], settings[j], device);
+  test_label (argv[1], device, QM_IGNORE_LABEL, true);
+  test_label (argv[1], device, -1, false);
+  test_label (argv[1], device, QM_IGNORE_LABEL + 1, false);
+  test_label (argv[1], device, QM_IGNORE_LABEL - 1, false);
   scratch_end ();
   qm_device_close (device);
   return check_report ();

@@ -282,6 +282,32 @@ test_pointwise (void)
   end (&bench);
 }
 
+/* One half of a value is used twice, and the other not at all: together the
+ * uses are as large as the value, but they are not all of it. */
+static void
+test_half_twice (void)
+{
+  Bench bench;
+  QmNode *node;
+  QmValueId x, y, half;
+
+  begin (&bench, "one half used twice");
+  x = input2 (&bench, 6, 5);
+  y = value (&bench, 2, (int64_t[]){ 6, 5 });
+  node = append (&bench, QM_OP_ACTIVATION);
+  node->attributes.activation = QM_FUNCTION_SILU;
+  node->inputs[0] = x;
+  node->outputs[0] = y;
+  half = qm_graph_view (bench.graph, y, 2, (int64_t[]){ 3, 5 },
+                        (int64_t[]){ 5, 1 }, 0);
+  bench.output = value (&bench, 2, (int64_t[]){ 3, 5 });
+  node = append (&bench, QM_OP_ADD);
+  node->inputs[0] = half;
+  node->inputs[1] = half;
+  node->outputs[0] = bench.output;
+  end (&bench);
+}
+
 static void
 test_linear (QmFunction function, bool bias)
 {
@@ -733,6 +759,7 @@ int
 main (void)
 {
   test_pointwise ();
+  test_half_twice ();
   for (int i = QM_FUNCTION_NONE; i <= QM_FUNCTION_TANH; i++)
     test_linear ((QmFunction) i, i % 2 == 0);
   test_matmul (QM_CAUSAL_NONE);

@@ -279,6 +279,98 @@ test_offload (const QmModel *model, unsigned methods, bool checkpoint)
     qm_plan_free (plans[i]);
 }
 
+/* With ZeRO 3, weights of fewer elements than the threshold stay on the device,
+ * and those of as many leave.  The bucket of tests is a threshold as well. */
+static void
+test_threshold (const QmModel *model)
+{
+  QmPlanOptions options = { .target = hopper,
+                            .micro_batch = 1,
+                            .offload = QM_OFFLOAD_ZERO_3,
+                            .bucket = 3 * model->config.gpt_neox.hidden_size };
+  QmPlan *plan = NULL;
+  int64_t fewer = 0, as_many = 0;
+
+  check_case ("threshold");
+  CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options, &plan,
+                          NULL),
+             QM_OK);
+  if (plan == NULL)
+    return;
+  for (size_t i = 0; i < plan->units.n_values; i++)
+    {
+      const QmValue *value = &plan->graph->values[i];
+      bool leaves = plan->units.weight_unit[i] != QM_NO_UNIT;
+
+      if (value->role != QM_ROLE_PARAMETER || value->owner != (QmValueId) i)
+        continue;
+      CHECK (leaves
+             == (value->tensor.type == plan->type
+                 && value->room >= options.bucket));
+      fewer += value->room < options.bucket;
+      as_many +=
+          value->tensor.type == plan->type && value->room == options.bucket;
+    }
+  CHECK (fewer > 0 && as_many > 0);
+  qm_plan_free (plan);
+}
+
+/* RoBERTa's head has a GELU, whatever its layers have; BERT's has what they
+ * have. */
+static void
+test_head (const char *family, QmFunction wanted)
+{
+  char text[400];
+  const QmRecipe recipe = { .batch_size = 1,
+                            .steps = 1,
+                            .sequence_length = 8,
+                            .precision = QM_PRECISION_FP32 };
+  QmPlanOptions options = { .target = hopper, .micro_batch = 1 };
+  QmFunction found[8] = { QM_FUNCTION_NONE };
+  QmModelConfig config;
+  QmPlan *plan = NULL;
+  size_t n = 0;
+
+  check_case (family);
+  snprintf (text, sizeof text,
+            "{\"model_type\":\"%s\",\"hidden_size\":16,"
+            "\"num_hidden_layers\":2,\"num_attention_heads\":2,"
+            "\"intermediate_size\":32,\"vocab_size\":60,"
+            "\"hidden_act\":\"relu\"}",
+            family);
+  CHECK_INT (qm_model_config_parse (text, strlen (text), "", &config, NULL),
+             QM_OK);
+  CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, NULL), QM_OK);
+  if (plan == NULL)
+    return;
+  for (size_t i = 0; i < plan->graph->n_nodes && n < 8; i++)
+    if (plan->graph->nodes[i].op == QM_OP_ACTIVATION)
+      found[n++] = plan->graph->nodes[i].attributes.activation;
+  CHECK_INT ((int64_t) n, 3);
+  CHECK_INT (found[0], QM_FUNCTION_RELU);
+  CHECK_INT (found[1], QM_FUNCTION_RELU);
+  CHECK_INT (found[2], wanted);
+  qm_plan_free (plan);
+}
+
+/* What is short is told in GiB. */
+static void
+test_report (void)
+{
+  const QmShortage device = { false, UINT64_C (3) << 30, UINT64_C (5) << 29 };
+  const QmShortage host = { true, UINT64_C (100) << 30, UINT64_C (64) << 30 };
+  QmError error = { 0 };
+
+  check_case ("report");
+  CHECK_INT (qm_shortage_report (&device, 4, &error), QM_STATUS_DEVICE_FULL);
+  CHECK_STRING (error.message,
+                "a micro-batch of 4 needs 3.0 GiB, and there are 2.5 GiB");
+  CHECK_INT (qm_shortage_report (&host, 4, &error), QM_STATUS_DEVICE_FULL);
+  CHECK_STRING (error.message,
+                "offloading needs 100.0 GiB of the host's memory, and there "
+                "are 64.0 GiB: 36.0 GiB short");
+}
+
 /* A host that has too little is told apart from a device. */
 static void
 test_short_host (const QmModel *model)
@@ -455,6 +547,10 @@ main (void)
              QM_OK);
   models = qm_catalog_models (catalog, &n);
   CHECK (n >= 9);
+  test_threshold (qm_catalog_model (catalog, "pythia-160m"));
+  test_head ("bert", QM_FUNCTION_RELU);
+  test_head ("roberta", QM_FUNCTION_GELU);
+  test_report ();
   for (size_t i = 0; i < n; i++)
     test_model (&models[i]);
   test_accumulation (&models[0]);

@@ -172,6 +172,39 @@ test_round_trip (void)
   qm_safetensors_close (file);
 }
 
+/* However long the header is, nothing of it is lost, and data is aligned. */
+static void
+test_header (void)
+{
+  char path[512], name[32] = "";
+  int fail = 0;
+
+  check_case ("header");
+  snprintf (path, sizeof path, "%s", scratch_path ("header.safetensors"));
+  for (int i = 0; i < 16; i++)
+    {
+      const QmTensorToStore tensor = { .name = name };
+      QmSafetensors *file = NULL;
+      const QmStoredTensor *stored;
+      float number = 0;
+
+      name[i] = 'n';
+      CHECK_INT (qm_safetensors_write (path, &tensor, 1, source, &fail, NULL),
+                 QM_OK);
+      CHECK_INT (qm_safetensors_open (path, &file, NULL), QM_OK);
+      stored = file != NULL ? qm_safetensors_find (file, name) : NULL;
+      CHECK (stored != NULL);
+      if (stored != NULL)
+        {
+          CHECK_INT ((int64_t) stored->begin % 8, 0);
+          CHECK_INT (qm_safetensors_read_floats (file, stored, &number, NULL),
+                     QM_OK);
+          CHECK_NEAR (number, 42, 0);
+        }
+      qm_safetensors_close (file);
+    }
+}
+
 int
 main (void)
 {
@@ -180,6 +213,7 @@ main (void)
   test_lengths ();
   test_ints ();
   test_round_trip ();
+  test_header ();
   scratch_end ();
   return check_report ();
 }

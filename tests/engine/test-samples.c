@@ -130,6 +130,45 @@ test_schedules (void)
   CHECK_NEAR (qm_schedule_rate (QM_SCHEDULE_LINEAR, 2, 9, 9, 9), 0, 0);
 }
 
+/* Tokens are read as they are, and none is beyond the vocabulary. */
+static void
+test_tokens (void)
+{
+  static const char bytes[] = { 0, 9, 1, 1, 9 };
+  const char *path = scratch_path ("tokens");
+  QmSamples samples;
+  QmError error = { 0 };
+
+  check_case ("tokens");
+  scratch_write ("tokens", bytes, sizeof bytes);
+  CHECK_INT (qm_samples_read_tokens (path, false, 10, 5, &samples, &error),
+             QM_OK);
+  CHECK_INT ((int64_t) samples.n, 5);
+  CHECK (samples.ids[0] == 0 && samples.ids[1] == 9 && samples.ids[4] == 9);
+  qm_samples_clear (&samples);
+  CHECK_INT (qm_samples_read_tokens (path, false, 9, 5, &samples, &error),
+             QM_STATUS_INVALID);
+  CHECK_CONTAINS (error.message, "token 1 is 9, and the vocabulary has 9");
+  CHECK (samples.ids == NULL);
+  CHECK_INT (qm_samples_read_tokens (path, false, 10, 6, &samples, &error),
+             QM_STATUS_INVALID);
+  CHECK_CONTAINS (error.message, "has 5 tokens; a sample needs 6");
+
+  /* Low byte first; half a token at the end is none. */
+  CHECK_INT (qm_samples_read_tokens (path, true, 2305, 2, &samples, &error),
+             QM_OK);
+  CHECK_INT ((int64_t) samples.n, 2);
+  CHECK_INT (samples.ids[0], 9 << 8);
+  CHECK_INT (samples.ids[1], 1 << 8 | 1);
+  qm_samples_clear (&samples);
+  CHECK_INT (qm_samples_read_tokens (path, true, 2304, 2, &samples, &error),
+             QM_STATUS_INVALID);
+  CHECK_INT (qm_samples_read_tokens (scratch_path ("absent"), true, 2305, 2,
+                                     &samples, &error),
+             QM_STATUS_IO);
+  CHECK (samples.ids == NULL);
+}
+
 #define SIDE    2
 #define IMAGES  3
 #define CLASSES 4
@@ -233,6 +272,7 @@ main (void)
   test_masks ();
   test_masks_differ ();
   test_schedules ();
+  test_tokens ();
   test_images ();
   scratch_end ();
   return check_report ();

@@ -123,6 +123,53 @@ test_run (const char *folder,
   qm_plan_free (plan);
 }
 
+/* After so many updates in a row the loss scale doubles, where there is one:
+ * what is not fp16 needs none. */
+static void
+test_scale (const char *folder, QmDevice *device, QmPrecision precision)
+{
+  QmRecipe recipe = { .batch_size = BATCH,
+                      .steps = 1,
+                      .sequence_length = LENGTH,
+                      .precision = precision,
+                      .learning_rate = 1e-6,
+                      .beta1 = 0.9,
+                      .beta2 = 0.95,
+                      .epsilon = 1e-8,
+                      .dropout = NAN };
+  QmPlanOptions options = { .micro_batch = BATCH };
+  QmModelConfig config = { 0 };
+  QmPlan *plan = NULL;
+  QmExecutor *executor = NULL;
+  float before = 0, after = 0;
+
+  check_case (qm_precision_name (precision));
+  read_config (folder, &config);
+  CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, NULL), QM_OK);
+  if (plan != NULL)
+    CHECK_INT (qm_executor_new (plan, device, 3, &executor, NULL), QM_OK);
+  if (executor != NULL)
+    {
+      CHECK_INT (qm_executor_initialise (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_random_batch (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_write_state (executor, QM_STATE_GROWTH,
+                                          QM_SCALE_GROWTH - 1, NULL),
+                 QM_OK);
+      CHECK_INT (qm_executor_read_state (executor, QM_STATE_LOSS_SCALE, &before,
+                                         NULL),
+                 QM_OK);
+      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_update (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_read_state (executor, QM_STATE_LOSS_SCALE, &after,
+                                         NULL),
+                 QM_OK);
+    }
+  CHECK_NEAR (before, precision == QM_PRECISION_FP16 ? QM_SCALE_FIRST : 1, 0);
+  CHECK_NEAR (after, precision == QM_PRECISION_FP16 ? 2 * before : 1, 0);
+  qm_executor_free (executor);
+  qm_plan_free (plan);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -132,6 +179,8 @@ main (int argc, char **argv)
   CHECK_INT (qm_device_open ("cpu", &device, NULL), QM_OK);
   if (argc != 2 || device == NULL)
     return check_report ();
+  for (int i = QM_PRECISION_FP32; i <= QM_PRECISION_BF16; i++)
+    test_scale (argv[1], device, (QmPrecision) i);
   for (int i = 0; i < 2; i++)
     {
       const char *optimizer = i == 0 ? "adam" : "adamw";

@@ -6,6 +6,7 @@
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-prose.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 static QmCatalog *catalog;
@@ -141,6 +142,34 @@ test_audit (void)
   g_assert_cmpuint (feasible, ==, 140);
   g_assert_cmpuint (found, ==, G_N_ELEMENTS (impossible));
   g_assert_cmpuint (listed, ==, G_N_ELEMENTS (impossible));
+}
+
+/* What a time was rounded by is granted to it: it may have been that much
+ * longer. */
+static void
+test_rounded (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmAdvice) advice = answer (question);
+  QmMeasurement time = *find (advice, "a100-80gb-sxm", 1, NULL)->measurement;
+  double utilization;
+
+  /* In so many days it would take 104 % of the peak. */
+  time.days =
+      qm_audit_utilization (time.model, time.gpu, 1, time.settings, 1) / 1.04;
+  time.rounding_days = 0;
+  g_assert_cmpint (qm_audit_measurement (&time, &utilization), ==,
+                   QM_VERDICT_IMPOSSIBLE);
+  g_assert_cmpfloat_with_epsilon (utilization, 1.04, 1e-9);
+  time.rounding_days = time.days * 0.03;
+  g_assert_cmpint (qm_audit_measurement (&time, NULL), ==,
+                   QM_VERDICT_IMPOSSIBLE);
+  time.rounding_days = time.days * 0.05;
+  g_assert_cmpint (qm_audit_measurement (&time, &utilization), ==,
+                   QM_VERDICT_DOUBTFUL);
+  g_assert_cmpfloat_with_epsilon (utilization, 1.04, 1e-9);
+  time.rounding_days = time.days * 0.4;
+  g_assert_cmpint (qm_audit_measurement (&time, NULL), ==, QM_VERDICT_OK);
 }
 
 /* The figures that the project's premise rests on. */
@@ -418,6 +447,34 @@ test_current_prices (void)
   g_assert_cmpint (price->micros, ==, G_GINT64_CONSTANT (10673000000));
 }
 
+/* Advice is in dollars: a price in another currency is none here, however new
+ * it is. */
+static void
+test_other_currency (void)
+{
+  static const char prices[] = "item,kind,price,currency,observed_on,source\n"
+                               "a6000,quote,1,EUR,2026-11-01,a reseller\n"
+                               "rtx3090,quote,2,USD,2026-11-01,a reseller\n";
+  g_autofree char *folder = g_dir_make_tmp ("currency-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "prices.csv", NULL);
+  const QmPrice *price;
+  QmCatalog *own = NULL;
+  QmError error;
+
+  g_assert_true (g_file_set_contents (path, prices, -1, NULL));
+  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), folder, &own,
+                                    &error),
+                   ==, QM_OK);
+  price = qm_price_choose (own, "a6000", QM_PRICES_CURRENT);
+  g_assert_cmpstr (price->currency, ==, "USD");
+  g_assert_cmpint (price->micros, ==, G_GINT64_CONSTANT (5189960000));
+  price = qm_price_choose (own, "rtx3090", QM_PRICES_CURRENT);
+  g_assert_cmpint (price->micros, ==, 2000000);
+  qm_catalog_free (own);
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -435,6 +492,7 @@ main (int argc, char **argv)
   g_test_add_func ("/advice/published-costs", test_published_costs);
   g_test_add_func ("/advice/named-costs", test_named_costs);
   g_test_add_func ("/advice/audit", test_audit);
+  g_test_add_func ("/advice/rounded", test_rounded);
   g_test_add_func ("/advice/utilization", test_utilization);
   g_test_add_func ("/advice/infeasible", test_infeasible);
   g_test_add_func ("/advice/published-times", test_published_times);
@@ -446,6 +504,7 @@ main (int argc, char **argv)
   g_test_add_func ("/advice/portfolio", test_portfolio);
   g_test_add_func ("/advice/portfolio-at-once", test_portfolio_at_once);
   g_test_add_func ("/advice/current-prices", test_current_prices);
+  g_test_add_func ("/advice/other-currency", test_other_currency);
   result = g_test_run ();
   qm_catalog_free (catalog);
   return result;

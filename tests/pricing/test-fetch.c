@@ -3,6 +3,7 @@
 /* Fetching from a web server on the loopback that behaves well and badly. */
 
 #include "pricing/fetch/qm-fetch-address.h"
+#include "pricing/fetch/qm-fetch-pace.h"
 #include "pricing/fetch/qm-fetch.h"
 #include "tests/pricing/server.h"
 
@@ -538,6 +539,31 @@ test_pace (void)
   g_assert_cmpint (qm_fetch_limits_default ().interval_ms, ==, 1000);
 }
 
+/* Who gives up while waiting takes no turn from those who come later. */
+static void
+test_given_up (void)
+{
+  QmFetchPace *pace = qm_fetch_pace_new (1000);
+  g_autoptr (GCancellable) cancelled = g_cancellable_new ();
+  g_autoptr (GError) error = NULL;
+  gint64 begin = g_get_monotonic_time ();
+
+  g_cancellable_cancel (cancelled);
+  g_assert_true (qm_fetch_pace_wait (pace, "host", NULL, &error));
+  g_assert_no_error (error);
+  for (int i = 0; i < 20; i++)
+    {
+      g_assert_false (qm_fetch_pace_wait (pace, "host", cancelled, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_clear_error (&error);
+    }
+  g_assert_true (qm_fetch_pace_wait (pace, "host", NULL, &error));
+  g_assert_no_error (error);
+  g_assert_cmpint (g_get_monotonic_time () - begin, >=, G_USEC_PER_SEC);
+  g_assert_cmpint (g_get_monotonic_time () - begin, <, 10 * G_USEC_PER_SEC);
+  qm_fetch_pace_free (pace);
+}
+
 /* Waiting for its turn, a fetch can be cancelled; so can one in flight. */
 static gpointer
 cancel_thread (gpointer cancellable)
@@ -670,6 +696,7 @@ main (int argc, char **argv)
   g_test_add_func ("/fetch/nearness", test_nearness);
   g_test_add_func ("/fetch/proxy", test_proxy);
   g_test_add_func ("/fetch/pace", test_pace);
+  g_test_add_func ("/fetch/given-up", test_given_up);
   g_test_add_func ("/fetch/cancel", test_cancel);
   g_test_add_func ("/fetch/async", test_async);
   status = g_test_run ();

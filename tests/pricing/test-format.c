@@ -42,6 +42,11 @@ test_money (void)
   assert_text (qm_format_money_short (127500, "USD"), "$128k");
   assert_text (qm_format_money_short (2300, "EUR"), "€2.3k");
   assert_text (qm_format_money_short (0, "USD"), "$0");
+  /* What rounds to a thousand of one is one of the next. */
+  assert_text (qm_format_money_short (999499, "USD"), "$999k");
+  assert_text (qm_format_money_short (999500, "USD"), "$1M");
+  assert_text (qm_format_money_short (999499999, "USD"), "$999M");
+  assert_text (qm_format_money_short (999500000, "USD"), "$1B");
 }
 
 static void

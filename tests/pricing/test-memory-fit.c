@@ -53,6 +53,33 @@ test_divided (void)
   g_assert_cmpint (host, ==, 0);
 }
 
+/* Bytes, not parts of them: of what cannot be divided evenly some GPU has one
+ * more, and what fits to the byte fits. */
+static void
+test_to_the_byte (void)
+{
+  static const struct
+  {
+    gint64 available;
+    QmFit fit;
+  } cases[] = { { 100 + 3, QM_FIT_NOT },
+                { 100 + 4, QM_FIT_WELL },
+                { 100 + 7, QM_FIT_WELL } };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (QmMemoryFit) fit = qm_memory_fit_new ();
+
+      add (fit, json_pack ("{s:s, s:s, s:{s:i, s:i, s:i, s:i, s:i}, s:i, s:I}",
+                           "gpu_id", "some", "settings", "free-lunch",
+                           "memory_bytes", "weights", 1, "master_weights", 2,
+                           "gradients", 1, "optimizer", 3, "host", 0,
+                           "smallest_bytes", 107, "available_bytes",
+                           (json_int_t) cases[i].available));
+      g_assert_cmpint (look (fit, 2, NULL), ==, cases[i].fit);
+    }
+}
+
 /* What lies in the host counts only where nothing else does, and the way that
  * takes the least of it. */
 static void
@@ -156,6 +183,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/memory-fit/divided", test_divided);
+  g_test_add_func ("/memory-fit/to-the-byte", test_to_the_byte);
   g_test_add_func ("/memory-fit/offloading", test_offloading);
   g_test_add_func ("/memory-fit/host", test_host);
   g_test_add_func ("/memory-fit/naive", test_naive);

@@ -580,6 +580,21 @@ test_quote (void)
   g_assert_cmpint (line->price_micros, ==, 1299500000);
 }
 
+/* Many things beside each other are not deep, however deep each of them is. */
+static void
+test_json_siblings (void)
+{
+  g_autoptr (GString) text = g_string_new ("[");
+  g_autoptr (GPtrArray) values = NULL;
+
+  for (int i = 0; i < 1000; i++)
+    g_string_append (text, "{a: [[]]},");
+  g_string_append (text, "]");
+  values = qm_lax_json_read (text->str, text->len);
+  g_assert_cmpuint (values->len, ==, 1);
+  g_assert_cmpuint (json_array_size (g_ptr_array_index (values, 0)), ==, 1000);
+}
+
 /* "$" means what the page's address or language says. */
 static void
 test_signs (void)
@@ -653,6 +668,7 @@ main (int argc, char *argv[])
   add_shapes ("microdata", microdata, G_N_ELEMENTS (microdata));
   add_shapes ("others", others, G_N_ELEMENTS (others));
   add_shapes ("seen", seen, G_N_ELEMENTS (seen));
+  g_test_add_func ("/page/json-siblings", test_json_siblings);
   g_test_add_func ("/page/words", test_words);
   g_test_add_func ("/page/halves", test_halves);
   g_test_add_func ("/page/quote", test_quote);

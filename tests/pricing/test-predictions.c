@@ -114,6 +114,29 @@ test_asked_for (void)
   g_assert_cmpuint (count (few, FALSE), ==, 0);
 }
 
+/* A time that nobody can read is none: it is predicted. */
+static void
+test_illegible (void)
+{
+  g_autoptr (QmQuestion) question = ask ("convnext-xlarge", QM_PREDICTIONS_ALL);
+  g_autoptr (QmAdvice) advice = NULL;
+  const QmCandidate *candidates;
+  guint n, illegible = 0, predicted = 0;
+
+  question->settings = QM_SETTINGS_NAIVE;
+  advice = answer (question);
+  candidates = qm_advice_candidates (advice, &n);
+  for (guint i = 0; i < n; i++)
+    if (candidates[i].gpus == 1
+        && strcmp (candidates[i].gpu->id, "h100-80gb-sxm") == 0)
+      {
+        illegible += candidates[i].measurement->feasibility == QM_ILLEGIBLE;
+        predicted += candidates[i].prediction != NULL;
+      }
+  g_assert_cmpuint (illegible, ==, 1);
+  g_assert_cmpuint (predicted, ==, 1);
+}
+
 /* A model that nobody has trained has an answer, which says what it rests
  * on. */
 static void
@@ -297,6 +320,7 @@ main (int argc, char **argv)
   qm_catalog_problems (catalog, &n_problems);
   g_assert_cmpuint (n_problems, ==, 0);
   g_test_add_func ("/predictions/asked-for", test_asked_for);
+  g_test_add_func ("/predictions/illegible", test_illegible);
   g_test_add_func ("/predictions/own-model", test_own_model);
   g_test_add_func ("/predictions/change", test_change);
   g_test_add_func ("/predictions/memory", test_memory);

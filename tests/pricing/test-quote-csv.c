@@ -578,6 +578,30 @@ test_round_trip (void)
       }
 }
 
+/* Whatever a spreadsheet could take for a formula begins with an apostrophe. */
+static void
+test_live (void)
+{
+  static const char *const lives[] = { "=1",   "+1",   "-1", "@A1",
+                                       "\t=1", "\r=1", "'=1" };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (lives); i++)
+    {
+      g_autoptr (GPtrArray) quotes =
+          g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+      g_autofree char *safe = g_strdup_printf ("\"'%s\"", lives[i]);
+      g_autoptr (GBytes) bytes = NULL;
+      QmQuote *quote = make_quote ();
+
+      g_free (quote->vendor);
+      quote->vendor = g_strdup (lives[i]);
+      g_ptr_array_add (quotes, quote);
+      bytes = qm_quote_csv_write (quotes);
+      g_assert_nonnull (g_strstr_len (g_bytes_get_data (bytes, NULL),
+                                      (gssize) g_bytes_get_size (bytes), safe));
+    }
+}
+
 static void
 test_mapping (void)
 {
@@ -660,6 +684,7 @@ main (int argc, char **argv)
   g_test_add_func ("/csv/percent", test_percent);
   g_test_add_func ("/csv/width", test_width);
   g_test_add_func ("/csv/round-trip", test_round_trip);
+  g_test_add_func ("/csv/live", test_live);
   g_test_add_func ("/csv/mapping", test_mapping);
   g_test_add_func ("/csv/truncated", test_truncated);
   return g_test_run ();

@@ -85,6 +85,37 @@ test_round_trip (void)
   g_assert_true (g_bytes_equal (first, second));
 }
 
+/* Times are those of Greenwich, wherever that is written. */
+static void
+test_time_zone (void)
+{
+  g_autoptr (GPtrArray) quotes =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+  g_autoptr (GPtrArray) again = NULL;
+  g_autoptr (GDateTime) local = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autofree char *zone = g_strdup (g_getenv ("TZ"));
+
+  g_setenv ("TZ", "IST-5:30", TRUE);
+  local = g_date_time_new_from_unix_local (1795000000);
+  g_assert_cmpint (g_date_time_get_utc_offset (local) / G_TIME_SPAN_MINUTE, ==,
+                   5 * 60 + 30);
+  g_ptr_array_add (quotes, make_quote ());
+  bytes = qm_quote_json_write (quotes);
+  g_assert_nonnull (g_strstr_len (g_bytes_get_data (bytes, NULL),
+                                  (gssize) g_bytes_get_size (bytes),
+                                  "\"2026-11-18T11:06:40Z\""));
+  again = read_bytes (bytes, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (((QmQuote *) g_ptr_array_index (again, 0))->read_at, ==,
+                   1795000000);
+  if (zone != NULL)
+    g_setenv ("TZ", zone, TRUE);
+  else
+    g_unsetenv ("TZ");
+}
+
 static void
 assert_refused (const char *text, int code, const char *words)
 {
@@ -194,6 +225,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/json/round-trip", test_round_trip);
+  g_test_add_func ("/json/time-zone", test_time_zone);
   g_test_add_func ("/json/refused", test_refused);
   g_test_add_func ("/json/unknown", test_unknown);
   g_test_add_func ("/json/truncated", test_truncated);

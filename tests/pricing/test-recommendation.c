@@ -63,6 +63,14 @@ is_before (const QmCandidate *c, int a, int b)
   return a < b;
 }
 
+/* What the limits mean, without what is to be tested. */
+static gboolean
+is_affordable (const QmCandidate *c, gint64 budget, double deadline)
+{
+  return (budget < 0 || c->cost_minor <= budget)
+         && (!qm_known (deadline) || c->days <= deadline);
+}
+
 static void
 check_found (const QmCandidate *c,
              guint n,
@@ -82,7 +90,7 @@ check_found (const QmCandidate *c,
     {
       if (!c[i].eligible)
         continue;
-      if (qm_candidate_within (&c[i], budget, deadline) && (int) i != best)
+      if (is_affordable (&c[i], budget, deadline) && (int) i != best)
         {
           g_assert_true (is_before (c, best, (int) i));
           g_assert_cmpint (found->runner_up, >=, 0);
@@ -121,7 +129,7 @@ check_nothing (const QmCandidate *c,
 
         any = TRUE;
         in_time |= timely;
-        g_assert_false (qm_candidate_within (&c[i], budget, deadline));
+        g_assert_false (is_affordable (&c[i], budget, deadline));
         if (found->outcome == QM_OUTCOME_OVER_BUDGET && timely)
           g_assert_cmpint (c[found->would_do].cost_minor, <=, c[i].cost_minor);
         if (found->outcome == QM_OUTCOME_TOO_LATE)
@@ -148,6 +156,47 @@ check_denied (const QmCandidate *c,
         && (denied < 0 || is_before (c, (int) i, denied)))
       denied = (int) i;
   g_assert_cmpint (found->denied, ==, denied);
+}
+
+/* A budget that is spent to the last cent and a deadline that is met on its day
+ * are kept; one cent and one day less are not. */
+static void
+test_limits (void)
+{
+  const QmCandidate candidate = { .gpu = &gpu,
+                                  .gpus = 1,
+                                  .machines = 1,
+                                  .cost_minor = 3100000,
+                                  .days = 34,
+                                  .eligible = TRUE };
+  g_autoptr (QmAdvice) advice = qm_advice_new_for_candidates (&candidate, 1);
+  static const struct
+  {
+    gint64 budget;
+    double deadline;
+    QmOutcome outcome;
+  } cases[] = {
+    { -1, NAN, QM_OUTCOME_FOUND },
+    { 3100000, NAN, QM_OUTCOME_FOUND },
+    { 3099999, NAN, QM_OUTCOME_OVER_BUDGET },
+    { 0, NAN, QM_OUTCOME_OVER_BUDGET },
+    { -1, 34, QM_OUTCOME_FOUND },
+    { -1, 33.999, QM_OUTCOME_TOO_LATE },
+    { 3100000, 34, QM_OUTCOME_FOUND },
+    { 3099999, 34, QM_OUTCOME_OVER_BUDGET },
+    { 3100000, 33, QM_OUTCOME_TOO_LATE },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      QmRecommendation found =
+          qm_advice_recommend (advice, cases[i].budget, cases[i].deadline);
+
+      g_assert_cmpint (found.outcome, ==, cases[i].outcome);
+      g_assert_cmpint (qm_candidate_within (&candidate, cases[i].budget,
+                                            cases[i].deadline),
+                       ==, cases[i].outcome == QM_OUTCOME_FOUND);
+    }
 }
 
 static void
@@ -251,6 +300,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/recommendation/limits", test_limits);
   g_test_add_func ("/recommendation/properties", test_recommendation);
   g_test_add_func ("/recommendation/frontier", test_frontier);
   return g_test_run ();
