@@ -22,6 +22,7 @@ struct _QmWindow
   AdwViewStack *stack;
 
   GSettings *settings;
+  QmCatalogKeeper *keeper; /* NULL: no catalog yet */
   QmAdvisor *advisor;
   AdwBin *advisor_bin; /* NULL: no catalog yet */
   QmAdvisorPage *page; /* in it */

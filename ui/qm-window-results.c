@@ -14,7 +14,6 @@
 #include "ui/qm-window-private.h"
 
 #include "ui/machine/qm-results-stamp.h"
-#include "ui/models/qm-model-folder.h"
 
 static void
 active_cb (QmWindow *self)
@@ -45,7 +44,7 @@ qm_window_refresh_results (QmWindow *self)
     return;
   /* What cannot be read now is not tried again until it changes. */
   qm_window_note_results (self);
-  qm_model_folder_changed ();
+  qm_catalog_keeper_load (self->keeper, NULL);
 }
 
 void

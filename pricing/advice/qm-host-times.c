@@ -14,6 +14,7 @@
 struct _QmHostTimes
 {
   gatomicrefcount references;
+  QmCatalog *catalog;  /* which models and GPUs belong to */
   QmResults *results;  /* which strings belong to */
   GArray *times;       /* QmMeasurement */
   GStringChunk *texts; /* sources */
@@ -100,6 +101,7 @@ qm_host_times_new (const QmCatalog *catalog, QmResults *results)
   times->times = g_array_new (FALSE, FALSE, sizeof (QmMeasurement));
   times->texts = g_string_chunk_new (1024);
   times->results = results;
+  times->catalog = qm_catalog_ref (catalog);
   all = qm_results_list (results, &n);
   for (size_t i = 0; i < n; i++)
     take (times, catalog, &all[i]);
@@ -151,6 +153,7 @@ qm_host_times_unref (QmHostTimes *times)
   qm_results_free (times->results);
   g_array_unref (times->times);
   g_string_chunk_free (times->texts);
+  qm_catalog_free (times->catalog);
   g_free (times);
 }
 

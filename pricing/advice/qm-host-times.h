@@ -18,7 +18,7 @@ typedef struct _QmHostTimes QmHostTimes;
 /* Reads a results file, the one of this host without `path`.  Like the catalog
  * it takes of each model, GPU, number of GPUs and engine the naive result and
  * the fastest of all others; models, recipes and GPUs that are not those of the
- * catalog, which must outlive the times, are left out.
+ * catalog, which the times keep, are left out.
  *
  * Returns: (transfer full) (nullable): NULL where there is no such file, or
  *   nothing in it that counts, or something wrong, of which the catalog tells.

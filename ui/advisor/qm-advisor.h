@@ -57,7 +57,7 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  * latest when an answer is asked for.
  */
 
-/* `catalog` must outlive the advisor.  (transfer full) */
+/* Advises on `catalog`, which it keeps.  (transfer full) */
 QmAdvisor *qm_advisor_new (const QmCatalog *catalog);
 
 /* What the advice rests on.  (transfer none) */
@@ -133,7 +133,7 @@ void qm_advisor_restore (QmAdvisor *self, GSettings *settings);
 
 /* Asks what another advisor asks and selects what it has selected, over a
  * catalog of another time perhaps: what this one's catalog does not know is
- * left out.  The other one's catalog must still be there. */
+ * left out. */
 void qm_advisor_ask_like (QmAdvisor *self, QmAdvisor *other);
 
 G_END_DECLS

@@ -22,8 +22,8 @@
 
 #pragma once
 
-#include "data/catalog.h"
 #include "ui/machine/qm-bench-row.h"
+#include "ui/qm-catalog-keeper.h"
 
 G_BEGIN_DECLS
 
@@ -60,14 +60,9 @@ G_DECLARE_FINAL_TYPE (
  *   "finished"  the last state was reached: FINISHED
  */
 
-/* Names of models and predictions come from `catalog`, which must outlive the
- * session.  (transfer full) */
-QmBenchSession *qm_bench_session_new (const QmCatalog *catalog);
-
-/* Predictions may come from another catalog, as after its files were read anew.
- */
-void qm_bench_session_set_catalog (QmBenchSession *self,
-                                   const QmCatalog *catalog);
+/* Names of models and predictions come from the catalog that is kept there.
+ * (transfer full) */
+QmBenchSession *qm_bench_session_new (QmCatalogKeeper *keeper);
 
 /* Plans a benchmark: rows, the time that it will take, and what is known
  * already.  An estimate that is under way is given up for this one; nothing

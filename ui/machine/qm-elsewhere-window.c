@@ -31,8 +31,9 @@ struct _QmElsewhereWindow
   QmFieldRow *gpus_row;
   QmFieldRow *limit_row;
   GPtrArray *checks; /* of GtkCheckButton, one for each model */
+  GPtrArray *rows;   /* of GtkWidget, that they are in */
 
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper;
   GtkFileChooserNative *chooser;
   GCancellable *cancellable; /* of the writing under way */
   char *path;                /* that is being written */
@@ -269,27 +270,51 @@ add_model (QmElsewhereWindow *self, const QmModel *model, gboolean ticked)
   adw_action_row_set_activatable_widget (ADW_ACTION_ROW (row), check);
   adw_preferences_group_add (self->models, row);
   g_ptr_array_add (self->checks, check);
+  g_ptr_array_add (self->rows, row);
+}
+
+static void
+fill_models (QmElsewhereWindow *self, const char *const *ticked)
+{
+  size_t n;
+  const QmModel *models =
+      qm_catalog_models (qm_catalog_keeper_get (self->keeper), &n);
+
+  for (guint i = 0; i < self->rows->len; i++)
+    adw_preferences_group_remove (self->models,
+                                  g_ptr_array_index (self->rows, i));
+  g_ptr_array_set_size (self->rows, 0);
+  g_ptr_array_set_size (self->checks, 0);
+  for (size_t i = 0; i < n; i++)
+    add_model (self, &models[i], g_strv_contains (ticked, models[i].id));
+  refresh (self);
+}
+
+static void
+catalog_changed_cb (QmElsewhereWindow *self)
+{
+  g_auto (GStrv) ticked = ticked_models (self);
+
+  fill_models (self, (const char *const *) ticked);
 }
 
 GtkWidget *
 qm_elsewhere_window_new (GtkWindow *parent,
-                         const QmCatalog *catalog,
+                         QmCatalogKeeper *keeper,
                          const char *const *chosen)
 {
   QmElsewhereWindow *self;
-  const QmModel *models;
-  size_t n;
 
   g_return_val_if_fail (parent == NULL || GTK_IS_WINDOW (parent), NULL);
-  g_return_val_if_fail (catalog != NULL && chosen != NULL, NULL);
+  g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
+  g_return_val_if_fail (chosen != NULL, NULL);
 
   self = g_object_new (QM_TYPE_ELSEWHERE_WINDOW, "transient-for", parent,
                        "destroy-with-parent", TRUE, NULL);
-  self->catalog = catalog;
-  models = qm_catalog_models (catalog, &n);
-  for (size_t i = 0; i < n; i++)
-    add_model (self, &models[i], g_strv_contains (chosen, models[i].id));
-  refresh (self);
+  self->keeper = g_object_ref (keeper);
+  fill_models (self, chosen);
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),
+                           self, G_CONNECT_SWAPPED);
   return GTK_WIDGET (self);
 }
 
@@ -323,6 +348,7 @@ qm_elsewhere_window_dispose (GObject *object)
   if (self->cancellable != NULL)
     g_cancellable_cancel (self->cancellable);
   g_clear_object (&self->chooser);
+  g_clear_object (&self->keeper);
   G_OBJECT_CLASS (qm_elsewhere_window_parent_class)->dispose (object);
 }
 
@@ -333,6 +359,7 @@ qm_elsewhere_window_finalize (GObject *object)
 
   g_clear_object (&self->cancellable);
   g_ptr_array_unref (self->checks);
+  g_ptr_array_unref (self->rows);
   g_free (self->path);
   G_OBJECT_CLASS (qm_elsewhere_window_parent_class)->finalize (object);
 }
@@ -376,6 +403,7 @@ qm_elsewhere_window_init (QmElsewhereWindow *self)
   const char *hint = _ ("As the cluster calls it");
 
   self->checks = g_ptr_array_new ();
+  self->rows = g_ptr_array_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
   self->partition_row = add_field (self, self->slurm, _ ("Partition"), hint);
   self->account_row = add_field (self, self->slurm, _ ("Account"), hint);

@@ -26,9 +26,10 @@ struct _QmMachinePage
   QmBenchTrouble *trouble; /* of the selected row */
 
   QmLocalMachine *machine;
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper;
   QmBenchSession *session;
   QmBenchSession *overview; /* plans every model, and measures nothing */
+  gboolean stale;           /* it is of another catalog than there is */
   gboolean busy;            /* the session was, when it changed last */
   gboolean asked;           /* which devices there are */
   gboolean restoring;       /* what was left unfinished is being planned */

@@ -36,7 +36,7 @@ typedef struct
 {
   QmCsvMapping *mapping;
   char *mappings;
-  const QmMatcher *matcher;
+  QmMatcher *matcher; /* NULL: none yet */
 } Job;
 
 G_DEFINE_FINAL_TYPE (QmQuoteReader, qm_quote_reader, G_TYPE_OBJECT)
@@ -45,6 +45,7 @@ static void
 job_free (Job *job)
 {
   g_clear_pointer (&job->mapping, qm_csv_mapping_free);
+  qm_matcher_free (job->matcher);
   g_free (job->mappings);
   g_free (job);
 }
@@ -249,7 +250,8 @@ qm_quote_reader_read_async (QmQuoteReader *self,
   job = g_new0 (Job, 1);
   job->mapping = mapping != NULL ? qm_csv_mapping_copy (mapping) : NULL;
   job->mappings = g_strdup (qm_quote_book_get_mappings (self->book));
-  job->matcher = qm_quote_book_get_matcher (self->book);
+  if (qm_quote_book_get_matcher (self->book) != NULL)
+    job->matcher = qm_matcher_ref (qm_quote_book_get_matcher (self->book));
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, qm_quote_reader_read_async);
   g_task_set_task_data (task, job, (GDestroyNotify) job_free);

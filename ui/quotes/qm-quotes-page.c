@@ -89,7 +89,7 @@ show_quote (QmQuotesPage *self)
 
   if (quote == NULL || shown == NULL || shown->id != quote->id
       || !qm_quote_equal (shown, quote))
-    qm_quote_view_set_quote (self->view, qm_quote_book_get_catalog (self->book),
+    qm_quote_view_set_quote (self->view, qm_quote_book_get_keeper (self->book),
                              quote);
   gtk_stack_set_visible_child_name (self->detail_stack,
                                     quote != NULL ? "quote" : "none");
