@@ -85,7 +85,14 @@ imported_cb (GObject *source, GAsyncResult *result, gpointer data)
       qm_window_add_toast (self, message);
       return;
     }
-  if (done.added > 0)
+  if (done.other)
+    message = g_strdup_printf (
+        /* Translators: number of results, name of a machine. */
+        ngettext ("%u result of another machine called %s is imported",
+                  "%u results of another machine called %s are imported",
+                  done.added),
+        done.added, done.host);
+  else if (done.added > 0)
     message = g_strdup_printf (
         /* Translators: number of results, name of a machine. */
         ngettext ("%u result of %s is imported",

@@ -29,6 +29,19 @@ measured_cb (QmWindow *self)
 }
 
 void
+qm_window_ask_where (QmWindow *self)
+{
+  qm_adopt_bar_ask (self->adopt_bar, qm_advisor_get_n_unsaid (self->advisor));
+}
+
+void
+qm_window_results_adopted (QmWindow *self)
+{
+  if (self->advisor != NULL)
+    qm_advisor_read_host (self->advisor);
+}
+
+void
 qm_window_note_results (QmWindow *self)
 {
   self->results_stamp = qm_results_stamp ();

@@ -185,6 +185,9 @@ show_advisor (QmWindow *self, gboolean show_sidebar)
 {
   g_autoptr (GPropertyAction) action = NULL;
 
+  g_signal_connect_object (self->advisor, "rebuilt",
+                           G_CALLBACK (qm_window_ask_where), self,
+                           G_CONNECT_SWAPPED);
   self->page = QM_ADVISOR_PAGE (qm_advisor_page_new (self->advisor));
   g_object_set (self->page, "show-sidebar", show_sidebar, NULL);
   adw_bin_set_child (self->advisor_bin, GTK_WIDGET (self->page));
@@ -591,6 +594,7 @@ qm_window_class_init (QmWindowClass *klass)
   object_class->dispose = qm_window_dispose;
   window_class->close_request = qm_window_close_request;
 
+  g_type_ensure (QM_TYPE_ADOPT_BAR);
   g_type_ensure (QM_TYPE_PROBLEM_BAR);
 
   qm_window_install_files (widget_class);
@@ -618,8 +622,12 @@ qm_window_class_init (QmWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmWindow, toast_overlay);
   gtk_widget_class_bind_template_child (widget_class, QmWindow, sidebar_button);
   gtk_widget_class_bind_template_child (widget_class, QmWindow, problem_bar);
+  gtk_widget_class_bind_template_child (widget_class, QmWindow, adopt_bar);
   gtk_widget_class_bind_template_child (widget_class, QmWindow, stack);
   gtk_widget_class_bind_template_callback (widget_class, page_changed_cb);
+  gtk_widget_class_bind_template_callback (widget_class,
+                                           qm_window_results_adopted);
+  gtk_widget_class_bind_template_callback (widget_class, qm_window_add_toast);
 }
 
 static void

@@ -73,6 +73,10 @@ void qm_advisor_set_host (QmAdvisor *self, QmHostTimes *host);
  * at the start and when a result has come. */
 void qm_advisor_read_host (QmAdvisor *self);
 
+/* How many results of this host do not say of which machine they are, and do
+ * not count for that; known after "rebuilt". */
+guint qm_advisor_get_n_unsaid (QmAdvisor *self);
+
 /* What owning is assumed to cost, over the "lifetime"; no default is restored
  * by qm_advisor_reset().  Setting it rebuilds where "total-cost" is on.
  * (transfer none) */
