@@ -62,8 +62,8 @@ line_of (const char *model,
          gint64 micro_batch,
          double days)
 {
-  return line_at (machine_here.machine, model, status, settings, gpu, micro_batch,
-                  days);
+  return line_at (machine_here.machine, model, status, settings, gpu,
+                  micro_batch, days);
 }
 
 /* Writes lines, which it takes, and reads them. */

@@ -47,9 +47,9 @@ qm_adopt_bar_ask (QmAdoptBar *self, guint n)
   text = g_strdup_printf (
       /* Translators: a number, a file. */
       ngettext ("%u result in %s does not say where it was measured, and does "
-                "not count as this machine’s. Where was it?",
+                "not count as this machine’s. Where was that?",
                 "%u results in %s do not say where they were measured, and do "
-                "not count as this machine’s. Where was it?",
+                "not count as this machine’s. Where was that?",
                 n),
       n, name);
   gtk_label_set_text (self->label, text);

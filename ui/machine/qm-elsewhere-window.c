@@ -6,6 +6,7 @@
 
 #include "ui/machine/qm-elsewhere.h"
 #include "ui/qm-field-row.h"
+#include "ui/qm-spinner.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -18,7 +19,7 @@ struct _QmElsewhereWindow
 {
   AdwWindow parent_instance;
 
-  GtkSpinner *spinner;
+  QmSpinner *spinner;
   GtkLabel *problem;
   AdwPreferencesGroup *where;
   GtkSwitch *slurm_switch;
@@ -167,7 +168,7 @@ written_cb (GObject *object, GAsyncResult *result, gpointer data)
   g_autoptr (GError) error = NULL;
 
   g_clear_object (&self->cancellable);
-  gtk_spinner_stop (self->spinner);
+  qm_spinner_set_spinning (self->spinner, FALSE);
   if (g_task_propagate_boolean (G_TASK (result), &error))
     {
       g_signal_emit (self, signals[WRITTEN], 0, self->path);
@@ -210,7 +211,7 @@ write_to (QmElsewhereWindow *self, const char *folder)
   g_free (self->path);
   self->path = free_path (folder);
   self->cancellable = g_cancellable_new ();
-  gtk_spinner_start (self->spinner);
+  qm_spinner_set_spinning (self->spinner, TRUE);
   refresh (self);
   task = g_task_new (self, self->cancellable, written_cb, NULL);
   g_task_set_source_tag (task, write_to);
@@ -378,6 +379,7 @@ qm_elsewhere_window_class_init (QmElsewhereWindowClass *klass)
 
   gtk_widget_class_install_action (widget_class, "elsewhere.write", NULL,
                                    write_cb);
+  g_type_ensure (QM_TYPE_SPINNER);
   gtk_widget_class_set_template_from_resource (
       widget_class,
       "/org/quartermaster/Quartermaster/ui/qm-elsewhere-window.ui");

@@ -12,6 +12,7 @@
 #include "ui/models/qm-model-memory.h"
 #include "ui/models/qm-recipe-form.h"
 #include "ui/qm-field-row.h"
+#include "ui/qm-spinner.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -24,7 +25,7 @@ struct _QmModelEditor
   AdwWindow parent_instance;
 
   GtkToggleButton *needs_button;
-  GtkSpinner *spinner;
+  QmSpinner *spinner;
   GtkLabel *problem;
   GtkStack *stack;
   AdwStatusPage *refusal;
@@ -114,7 +115,7 @@ plans_changed_cb (QmModelEditor *self)
 {
   const gboolean busy = qm_model_plans_is_busy (self->plans);
 
-  gtk_spinner_set_spinning (self->spinner, busy);
+  qm_spinner_set_spinning (self->spinner, busy);
   /* Numbers that are about to change look so. */
   gtk_widget_set_opacity (GTK_WIDGET (self->needs_page), busy ? 0.55 : 1);
   if (!busy)
@@ -706,6 +707,7 @@ qm_model_editor_class_init (QmModelEditorClass *klass)
 
   gtk_widget_class_install_action (widget_class, "model.save", NULL, save_cb);
   gtk_widget_class_install_action (widget_class, "model.open", NULL, open_cb);
+  g_type_ensure (QM_TYPE_SPINNER);
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-model-editor.ui");
 #define BIND(name) \
