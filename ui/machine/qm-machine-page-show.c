@@ -12,6 +12,8 @@
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
+#define SECONDS_PER_DAY 86400.0
+
 guint
 qm_machine_page_count (QmBenchSession *session, QmBenchRowState state)
 {
@@ -60,7 +62,7 @@ describe_left (QmBenchSession *session)
 
   if (!isfinite (seconds))
     return g_strdup_printf (_ ("%u of %u configurations"), done, n);
-  time = qm_machine_text_duration (seconds);
+  time = qm_format_days (seconds / SECONDS_PER_DAY);
   /* Translators: done, all, a time: "3 of 12 configurations, about 12 minutes
    * left". */
   return g_strdup_printf (_ ("%u of %u configurations, about %s left"), done, n,
@@ -229,13 +231,13 @@ describe_outlook (const Outlook *outlook)
     return g_strdup (_ ("Fits"));
   if (qm_bench_row_get_state (outlook->best) == QM_BENCH_ROW_MEASURED)
     {
-      figure = qm_machine_text_figure (days.value);
-      /* Translators: a number of days, like "34.2". */
-      return g_strdup_printf (_ ("Measured: %s days"), figure);
+      figure = qm_format_days (days.value);
+      /* Translators: a time, like "34 days". */
+      return g_strdup_printf (_ ("Measured: %s"), figure);
     }
-  figure = qm_machine_text_interval (days.value, days.low, days.high);
-  /* Translators: a number or interval of days, like "28 to 45". */
-  return g_strdup_printf (_ ("Fits, predicted: %s days"), figure);
+  figure = qm_format_days_range (days.value, days.low, days.high);
+  /* Translators: a time or an interval, like "28 to 45 days". */
+  return g_strdup_printf (_ ("Fits, predicted: %s"), figure);
 }
 
 void
@@ -272,7 +274,7 @@ describe_estimate (QmBenchSession *session)
   if (!isfinite (seconds))
     return g_strdup_printf (
         ngettext ("%u configuration", "%u configurations", n), n);
-  time = qm_machine_text_duration (seconds);
+  time = qm_format_days (seconds / SECONDS_PER_DAY);
   /* Translators: a number, a time: "12 configurations, predicted to take about
    * 20 minutes". */
   return g_strdup_printf (

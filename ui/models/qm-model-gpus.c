@@ -156,10 +156,9 @@ show_time (QmModelGpus *self, GtkLabel *label, const QmGpu *gpu, gboolean fits)
     {
       g_autofree char *days = qm_format_days (predicted.days);
       g_autofree char *interval =
-          qm_machine_text_interval (predicted.days, predicted.low,
-                                    predicted.high);
+          qm_format_days_range (predicted.days, predicted.low, predicted.high);
 
-      /* Translators: days of a training, their interval. */
+      /* Translators: time of a training, its interval. */
       text = g_strdup_printf (_ ("%s\n(%s)"), days, interval);
       tip = describe_forecast (&predicted);
     }
