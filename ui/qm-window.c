@@ -409,8 +409,9 @@ show_plots_cb (QmWindow *self)
 {
   if (!select_here (self->advisor) && !choose_here (self))
     {
-      qm_window_add_toast (self, _ ("Nothing was measured here on a GPU of the "
-                                    "catalog"));
+      qm_window_add_toast (self,
+                           _ ("The plots compare GPUs of the catalog, and "
+                              "nothing was measured here on one of them"));
       return;
     }
   adw_view_stack_set_visible_child_name (self->stack, "advisor");

@@ -302,6 +302,14 @@ qm_bench_session_get_device (QmBenchSession *self)
   return self->question.device;
 }
 
+const char *
+qm_bench_session_get_gpu (QmBenchSession *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_SESSION (self), NULL);
+
+  return self->gpu;
+}
+
 const char *const *
 qm_bench_session_get_models (QmBenchSession *self)
 {

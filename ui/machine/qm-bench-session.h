@@ -84,6 +84,11 @@ void qm_bench_session_estimate_files (QmBenchSession *self,
  * once its rows are there.  FALSE where there is none. */
 gboolean qm_bench_session_restore (QmBenchSession *self);
 
+/* Which GPU of the catalog the device of the last estimate or run is: that is
+ * what is predicted for, and has a place in the plots.  NULL: none, as a
+ * processor.  (transfer none) */
+const char *qm_bench_session_get_gpu (QmBenchSession *self);
+
 /* What it is about; NULL or empty while it is IDLE.  (transfer none) */
 const char *qm_bench_session_get_device (QmBenchSession *self);
 const char *const *qm_bench_session_get_models (QmBenchSession *self);

@@ -260,6 +260,21 @@ qm_bench_setup_set_prediction (QmBenchSetup *self,
 }
 
 void
+qm_bench_setup_set_predicts (QmBenchSetup *self, gboolean predicts)
+{
+  g_return_if_fail (QM_IS_BENCH_SETUP (self));
+
+  adw_preferences_group_set_description (
+      self->models,
+      predicts ? _ ("How long the whole training takes on this device, "
+                    "predicted from operations and memory before anything "
+                    "runs.")
+               : _ ("Whether the training fits into this device’s memory. How "
+                    "long it takes is predicted for GPUs of the catalog alone: "
+                    "here it is known when it was measured."));
+}
+
+void
 qm_bench_setup_set_estimate (QmBenchSetup *self, const char *estimate)
 {
   g_return_if_fail (QM_IS_BENCH_SETUP (self));
@@ -349,6 +364,7 @@ qm_bench_setup_init (QmBenchSetup *self)
   g_array_set_clear_func (self->choices, choice_clear);
   self->filling = TRUE;
   gtk_widget_init_template (GTK_WIDGET (self));
+  qm_bench_setup_set_predicts (self, TRUE);
   adw_combo_row_set_model (self->methods_row, G_LIST_MODEL (names));
   adw_combo_row_set_selected (self->methods_row, QM_BENCH_METHODS_FREE_LUNCH);
   self->filling = FALSE;

@@ -43,6 +43,10 @@ void qm_bench_setup_set_prediction (QmBenchSetup *self,
                                     const char *prediction,
                                     gboolean fits);
 
+/* Says what is told of the models: whether they fit and how many days they
+ * take, or, of a device that nothing is predicted for, whether they fit. */
+void qm_bench_setup_set_predicts (QmBenchSetup *self, gboolean predicts);
+
 /* Says how long the benchmark will take. */
 void qm_bench_setup_set_estimate (QmBenchSetup *self, const char *estimate);
 

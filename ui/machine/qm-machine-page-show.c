@@ -241,6 +241,23 @@ describe_outlook (const Outlook *outlook)
 }
 
 void
+qm_machine_page_show_promises (QmMachinePage *self, gboolean in_catalog)
+{
+  qm_bench_setup_set_predicts (self->setup, in_catalog);
+  gtk_widget_set_visible (self->plots_button, in_catalog);
+  adw_status_page_set_description (
+      self->empty,
+      in_catalog
+          ? _ ("Choose models and press Benchmark: each is really trained for "
+               "a few steps, and what this machine needs for the whole "
+               "training joins the plots.")
+          : _ ("Choose models and press Benchmark: each is really trained for "
+               "a few steps. What this machine needs for the whole training "
+               "is told here; the plots compare GPUs of the catalog, of which "
+               "this device is none."));
+}
+
+void
 qm_machine_page_show_predictions (QmMachinePage *self)
 {
   g_autoptr (GHashTable) outlooks = NULL;
@@ -249,6 +266,8 @@ qm_machine_page_show_predictions (QmMachinePage *self)
 
   if (qm_bench_session_get_state (self->overview) != QM_BENCH_SESSION_READY)
     return;
+  qm_machine_page_show_promises (self, qm_bench_session_get_gpu (self->overview)
+                                           != NULL);
   outlooks = find_outlooks (qm_bench_session_get_rows (self->overview));
   g_hash_table_iter_init (&iter, outlooks);
   while (g_hash_table_iter_next (&iter, &model, &outlook))

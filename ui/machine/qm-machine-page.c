@@ -407,7 +407,10 @@ qm_machine_page_class_init (QmMachinePageClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage,
                                         back_button);
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage, watch);
+  gtk_widget_class_bind_template_child (widget_class, QmMachinePage,
+                                        plots_button);
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage, stack);
+  gtk_widget_class_bind_template_child (widget_class, QmMachinePage, empty);
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage, table);
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage, trouble);
   gtk_widget_class_bind_template_callback (widget_class, back_cb);
@@ -423,4 +426,5 @@ qm_machine_page_init (QmMachinePage *self)
   gtk_widget_init_template (GTK_WIDGET (self));
   add_shortcuts (self);
   folded_cb (self);
+  qm_machine_page_show_promises (self, TRUE);
 }
