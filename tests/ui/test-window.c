@@ -9,9 +9,12 @@
 #include "ui/machine/qm-machine-page.h"
 #include "ui/qm-problem-bar.h"
 #include "ui/qm-window.h"
+#include "ui/quotes/qm-quotes-page.h"
 
+#include <glib/gstdio.h>
 #include <malloc.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static AdwApplication *application;
 
@@ -231,6 +234,53 @@ test_catalog_everywhere (void)
   close_window (window);
 }
 
+/* Own files that help to read quotes: a broken one is named over the page, and
+ * the quotes are there. */
+static void
+test_own_files (void)
+{
+  g_autofree char *user =
+      g_build_filename (g_getenv ("XDG_DATA_HOME"), "quartermaster", NULL);
+  g_autofree char *rules = g_build_filename (user, "page-rules.xml", NULL);
+  g_autofree char *parts = g_build_filename (user, "part-numbers.csv", NULL);
+  g_autofree char *store = g_build_filename (user, "quotes.sqlite", NULL);
+  g_autofree char *mappings =
+      g_build_filename (user, "csv-mappings.json", NULL);
+  g_autoptr (QmCatalogKeeper) keeper = qm_catalog_keeper_new ();
+  GtkWidget *window = qm_window_new (GTK_APPLICATION (application), NULL);
+  QmProblemBar *bar = widgets_find (window, QM_TYPE_PROBLEM_BAR, 0);
+  GtkLabel *text = widgets_find (bar, GTK_TYPE_LABEL, 1);
+  gpointer quotes;
+
+  g_assert_cmpint (g_mkdir_with_parents (user, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (rules, "<rules>", -1, NULL));
+  g_assert_true (g_file_set_contents (mappings, "[", -1, NULL));
+  g_assert_cmpint (mkfifo (parts, 0600), ==, 0);
+  g_assert_true (qm_catalog_keeper_load (keeper, NULL));
+  qm_window_open_catalog (QM_WINDOW (window), keeper);
+  g_assert_false (gtk_widget_get_visible (GTK_WIDGET (bar)));
+  qm_window_open_quotes (QM_WINDOW (window), store);
+  gtk_window_present (GTK_WINDOW (window));
+  while (!gtk_widget_get_visible (GTK_WIDGET (bar)))
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_nonnull (strstr (gtk_label_get_text (text), rules));
+  g_assert_nonnull (strstr (gtk_label_get_text (text), parts));
+  g_assert_nonnull (strstr (gtk_label_get_text (text), mappings));
+  quotes = widgets_find (window, QM_TYPE_QUOTES_PAGE, 0);
+  g_assert_cmpstr (gtk_stack_get_visible_child_name (
+                       widgets_find (quotes, GTK_TYPE_STACK, 0)),
+                   ==, "empty");
+
+  /* Mended, it is found with the next catalog. */
+  g_unlink (rules);
+  g_unlink (parts);
+  g_unlink (mappings);
+  g_assert_true (qm_catalog_keeper_load (keeper, NULL));
+  while (gtk_widget_get_visible (GTK_WIDGET (bar)))
+    g_main_context_iteration (NULL, TRUE);
+  close_window (window);
+}
+
 /* What cannot be read again is told; what was read stays. */
 static void
 test_catalog_gone (void)
@@ -365,6 +415,7 @@ main (int argc, char **argv)
   g_test_add_func ("/window/catalog-again", test_catalog_again);
   g_test_add_func ("/window/catalog-everywhere", test_catalog_everywhere);
   g_test_add_func ("/window/catalog-gone", test_catalog_gone);
+  g_test_add_func ("/window/own-files", test_own_files);
   g_test_add_func ("/window/failure", test_failure);
   g_test_add_func ("/window/result-actions", test_result_actions);
   g_test_add_func ("/window/problems", test_problems);

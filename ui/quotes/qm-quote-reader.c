@@ -166,13 +166,28 @@ fetch (QmQuoteReader *self, GCancellable *cancellable, GError **error)
   return TRUE;
 }
 
+/* Opens a file; nobody waits for a pipe, which nothing could interrupt. */
+static GFileInputStream *
+open_file (QmQuoteReader *self, GCancellable *cancellable, GError **error)
+{
+  GFileType type =
+      g_file_query_file_type (self->file, G_FILE_QUERY_INFO_NONE, cancellable);
+
+  if (type == G_FILE_TYPE_SPECIAL)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE, "%s",
+                   _ ("it is not a regular file"));
+      return NULL;
+    }
+  return g_file_read (self->file, cancellable, error);
+}
+
 /* At most one byte more than is read of any document: whoever reads it says
  * that it is too large. */
 static gboolean
 read_file (QmQuoteReader *self, GCancellable *cancellable, GError **error)
 {
-  g_autoptr (GFileInputStream) stream =
-      g_file_read (self->file, cancellable, error);
+  g_autoptr (GFileInputStream) stream = open_file (self, cancellable, error);
   g_autoptr (GFileInfo) info = NULL;
   GByteArray *array;
   gint64 size = -1;
