@@ -220,7 +220,8 @@ class MeasuredTest(harness.CommandLineTest):
         """What is left out is noted, and nothing else is lost."""
         line = json.dumps(dict(best("pythia-1b", "pytorch"), days=45.5))
         other = json.dumps(dict(best("pythia-1b", "pytorch"), gpu=None,
-                                device={"name": "My GPU"}))
+                                device={"name": "My GPU",
+                                        "architecture": 90}))
         path = self.user_file("measurements/results.jsonl",
                               line + "\n" + other + "\n" + line[:40])
         result = self.run_program("advise", "--model", "pythia-1b", "--json",
