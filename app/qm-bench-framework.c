@@ -489,6 +489,8 @@ make_result (const Framework *f)
   json_object_set_new (object, "steps",
                        json_integer ((json_int_t) f->model.recipe.steps));
   json_object_set_new (object, "device", json_device (&answer->device));
+  json_object_set_new (object, "machine",
+                       qm_bench_json_machine (&answer->device));
   json_object_set_new (object, "provenance", json_string ("measured"));
   if (measured)
     add_measured (f, object, accumulation);

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "app/qm-bench-search.h"
+#include "data/results-adopt.h"
 #include "data/text.h"
 
 #include <math.h>
@@ -84,10 +85,18 @@ guess (const QmBenchSearch *search, QmBenchEntry *entry)
 const QmResult *
 qm_bench_entry_result (const QmBenchSearch *search, const QmBenchEntry *entry)
 {
-  return entry->key == NULL || search->file == NULL
-             ? NULL
-             : qm_results_find (qm_results_file_content (search->file),
-                                entry->key);
+  const QmResult *result =
+      entry->key == NULL || search->file == NULL
+          ? NULL
+          : qm_results_find (qm_results_file_content (search->file),
+                             entry->key);
+
+  /* Another machine's, however much it is like this one, is no result of this
+   * one; nodes that were given one file to share go on with each other's. */
+  if (result != NULL && search->options->results == NULL
+      && qm_result_where (result, &search->here) == QM_WHERE_ELSEWHERE)
+    return NULL;
+  return result;
 }
 
 /* Whether nothing has to be done for an entry.  That something does not fit is

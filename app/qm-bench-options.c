@@ -116,6 +116,8 @@ static const Option known[] = {
     "of each model on each device the fastest alone; the fastest" },
   { "--merge", "FILE", TEXT, RESULTS, FIELD (merge),
     "write them all into one file" },
+  { "--adopt", NULL, FLAG, RESULTS, FIELD (adopt),
+    "say that those are of this machine that do not say of which they are" },
   { "--gpu", "NAME", TEXT, PLAN, FIELD (gpu),
     "a GPU of the catalog, as rtx4090; with --methods also several, joined by "
     "commas, or all" },

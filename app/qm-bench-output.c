@@ -3,6 +3,7 @@
 #include "app/qm-bench.h"
 
 #include "data/file.h"
+#include "data/identity.h"
 #include "data/text.h"
 
 #include <errno.h>
@@ -177,6 +178,24 @@ qm_bench_json_device (const QmDeviceInfo *info)
   json_object_set_new (object, "runtime_cuda",
                        json_integer (info->runtime_cuda));
   json_object_set_new (object, "products", json_string (info->products.name));
+  return object;
+}
+
+/* Which machine and GPU it is: data/identity.h. */
+json_t *
+qm_bench_json_machine (const QmDeviceInfo *info)
+{
+  QmIdentity here;
+  char gpu[QM_IDENTITY_BYTES];
+  json_t *object = json_object (), *gpus = json_array ();
+
+  qm_identity_here (&here);
+  json_object_set_new (object, "id",
+                       here.machine[0] != '\0' ? json_string (here.machine)
+                                               : json_null ());
+  if (info->bus[0] != '\0' && qm_identity_gpu (info->bus, gpu))
+    json_array_append_new (gpus, json_string (gpu));
+  json_object_set_new (object, "gpus", gpus);
   return object;
 }
 

@@ -192,6 +192,7 @@ qm_bench_json_result (const QmBenchRun *run)
   json_object_set_new (object, "provenance", json_string ("measured"));
   json_object_set_new (object, "version", json_string (QM_VERSION));
   json_object_set_new (object, "device", qm_bench_json_device (&run->info));
+  json_object_set_new (object, "machine", qm_bench_json_machine (&run->info));
   json_object_set_new (object, "deterministic",
                        json_boolean (run->options->deterministic));
   json_object_set_new (object, "seed", json_integer (run->options->seed));

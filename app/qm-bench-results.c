@@ -3,6 +3,7 @@
 /* qm-bench results: what is in results files. */
 
 #include "app/qm-bench-search.h"
+#include "data/results-adopt.h"
 
 #include <limits.h>
 #include <math.h>
@@ -198,6 +199,35 @@ read_files (const QmBenchOptions *options, QmResults *results)
   return result;
 }
 
+/* Says of each file that what does not say it is of this machine. */
+static int
+adopt (const QmBenchOptions *options)
+{
+  char own[PATH_MAX], *path = own;
+  char **files = options->n_files > 0 ? options->files : &path;
+  int result = QM_BENCH_OK;
+  QmIdentity here;
+
+  if (options->n_files == 0 && !qm_results_default_path (own, sizeof own))
+    {
+      fprintf (stderr, "qm-bench: there is no home folder: name a file\n");
+      return QM_BENCH_FAILED;
+    }
+  qm_identity_here (&here);
+  for (int i = 0; i < (options->n_files > 0 ? options->n_files : 1); i++)
+    {
+      QmError error = { 0 };
+      size_t n;
+
+      if (qm_results_adopt (files[i], &here, &n, &error) != QM_OK)
+        result = qm_bench_fail (&error);
+      else
+        fprintf (stderr, "qm-bench: %s: %zu results are of this machine now\n",
+                 files[i], n);
+    }
+  return result;
+}
+
 int
 qm_bench_results (const QmBenchOptions *options)
 {
@@ -205,8 +235,10 @@ qm_bench_results (const QmBenchOptions *options)
   Chosen chosen = { 0 };
   QmError error = { 0 };
   QmStatus status = QM_OK;
-  int result = results != NULL ? read_files (options, results) : QM_BENCH_FULL;
+  int result = options->adopt ? adopt (options) : QM_BENCH_OK;
 
+  if (result == QM_BENCH_OK)
+    result = results != NULL ? read_files (options, results) : QM_BENCH_FULL;
   if (result == QM_BENCH_OK)
     status = choose (options, results, &chosen, &error);
   if (result == QM_BENCH_OK && status == QM_OK && options->merge != NULL)

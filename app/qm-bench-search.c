@@ -151,6 +151,8 @@ describe_failure (const QmBenchSearch *search,
                                            : json_null ());
   json_object_set_new (object, "version", json_string (QM_VERSION));
   json_object_set_new (object, "device", qm_bench_json_device (&search->info));
+  json_object_set_new (object, "machine",
+                       qm_bench_json_machine (&search->info));
   json_object_set_new (object, "deterministic",
                        json_boolean (search->options->deterministic));
   json_object_set_new (object, "reason", json_string (reason));
@@ -634,6 +636,7 @@ prepare (QmBenchSearch *search, QmError *error)
 {
   QmStatus status = read_options (search, error);
 
+  qm_identity_here (&search->here);
   if (status == QM_OK)
     status = load_models (search, error);
   if (status == QM_OK)

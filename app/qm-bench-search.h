@@ -9,6 +9,7 @@
 
 #include "app/qm-bench-events.h"
 #include "app/qm-bench-worker-process.h"
+#include "data/identity.h"
 #include "data/results-file.h"
 #include "engine/search.h"
 
@@ -62,6 +63,7 @@ typedef struct QmBenchSearch
   QmBenchWorker *worker;
   int n_measured; /* by the worker */
   QmDeviceInfo info;
+  QmIdentity here;
   /* What may be used, and the limits that the user set; -1: none. */
   uint64_t device_bytes, host_bytes;
   int64_t memory_limit, host_limit;

@@ -37,7 +37,7 @@ typedef struct QmBenchOptions
   const char *python, *format, *result;
   int64_t repeat, validate, steps, warm_up, seed, patience, gpus, line;
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
-  bool events, dry_run;
+  bool events, dry_run, adopt;
   char **files; /* arguments that are no options */
   int n_files;
 } QmBenchOptions;
@@ -182,6 +182,7 @@ void qm_bench_say_products (const QmDeviceInfo *info);
 
 /* Objects for JSON lines. */
 json_t *qm_bench_json_device (const QmDeviceInfo *info);
+json_t *qm_bench_json_machine (const QmDeviceInfo *info);
 json_t *qm_bench_json_setting (const QmPlanOptions *options,
                                const QmRecipe *recipe);
 json_t *qm_bench_json_memory (const QmMemory *memory);

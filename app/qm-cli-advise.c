@@ -130,6 +130,21 @@ quotes_json (const QmQuestion *question)
   return object;
 }
 
+/* What the catalog left out, and what is not taken for this machine. */
+static void
+add_problems (json_t *root, const Answer *answer)
+{
+  json_t *more;
+  QmError notice;
+
+  qm_cli_json_add_problems (root, answer->catalog);
+  if (!qm_cli_question_unsaid (answer->question, &notice))
+    return;
+  more = qm_cli_json_errors (&notice, 1);
+  json_array_extend (json_object_get (root, "notices"), more);
+  json_decref (more);
+}
+
 static json_t *
 answer_json (const Answer *answer)
 {
@@ -163,7 +178,7 @@ answer_json (const Answer *answer)
                                                       answer->catalog,
                                                       chosen (answer))
                              : json_null ());
-  qm_cli_json_add_problems (root, answer->catalog);
+  add_problems (root, answer);
   qm_cli_json_add_troubles (root, answer->troubles);
   return root;
 }

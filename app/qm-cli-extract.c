@@ -8,6 +8,7 @@
 #include "app/qm-cli-json.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
+#include "app/qm-cli-own.h"
 #include "app/qm-cli-table.h"
 #include "app/qm-cli.h"
 #include "pricing/pages/qm-page.h"
@@ -84,11 +85,11 @@ read_page (const char *name, GError **error)
 }
 
 static QmPageRules *
-load_rules (const char *path, GError **error)
+load_rules (const char *path, GArray *problems, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   QmPageRules *rules = path != NULL ? qm_page_rules_load (path, &problem)
-                                    : qm_page_rules_load_default (&problem);
+                                    : qm_cli_own_rules (problems);
 
   if (rules == NULL)
     {
@@ -100,7 +101,7 @@ load_rules (const char *path, GError **error)
 }
 
 static QmPageOffer *
-read_offer (const Typed *typed, GError **error)
+read_offer (const Typed *typed, GArray *problems, GError **error)
 {
   const char *name = typed->files != NULL ? typed->files[0] : NULL;
   const char *rules_path;
@@ -122,7 +123,7 @@ read_offer (const Typed *typed, GError **error)
                                 error)
       || !qm_cli_option_single ("rules", typed->rules, &rules_path, error))
     return NULL;
-  rules = load_rules (rules_path, error);
+  rules = load_rules (rules_path, problems, error);
   if (rules == NULL)
     return NULL;
   page = read_page (name, error);
@@ -153,7 +154,7 @@ tristate_json (QmTristate state)
 }
 
 static gboolean
-write_json (const QmPageOffer *offer, GError **error)
+write_json (const QmPageOffer *offer, const GArray *problems, GError **error)
 {
   json_t *root = json_object ();
   json_t *notes = json_array ();
@@ -187,6 +188,10 @@ write_json (const QmPageOffer *offer, GError **error)
                        tristate_json (offer->tax_included));
   json_object_set_new (root, "reason", qm_cli_json_text (offer->reason));
   json_object_set_new (root, "notes", notes);
+  json_object_set_new (root, "problems",
+                       qm_cli_json_errors (&g_array_index (problems, QmError,
+                                                           0),
+                                           problems->len));
   written = qm_cli_json_write (root, error);
   json_decref (root);
   return written;
@@ -290,6 +295,7 @@ qm_cli_extract (const char *const *arguments, GError **error)
   };
   g_auto (Typed) typed = { 0 };
   g_autoptr (GArray) options = qm_cli_options_new ();
+  g_autoptr (GArray) problems = g_array_new (FALSE, FALSE, sizeof (QmError));
   g_autoptr (QmPageOffer) offer = NULL;
   QmCliParse parsed;
 
@@ -312,10 +318,11 @@ qm_cli_extract (const char *const *arguments, GError **error)
     g_autoptr (QmCliCLocale) locale =
         typed.json ? qm_cli_c_locale_enter () : NULL;
 
-    offer = read_offer (&typed, error);
+    offer = read_offer (&typed, problems, error);
     if (offer == NULL)
       return QM_CLI_EXIT_BAD_INPUT;
-    if (!(typed.json ? write_json (offer, error) : write_text (offer, error)))
+    if (!(typed.json ? write_json (offer, problems, error)
+                     : write_text (offer, error)))
       return QM_CLI_EXIT_BAD_INPUT;
   }
   return has_price (offer) ? QM_CLI_EXIT_FOUND : QM_CLI_EXIT_NOTHING_FITS;

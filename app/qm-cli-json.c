@@ -414,8 +414,8 @@ qm_cli_json_candidate (const QmCandidate *candidate,
   return object;
 }
 
-static json_t *
-errors_json (const QmError *problems, size_t n)
+json_t *
+qm_cli_json_errors (const QmError *problems, size_t n)
 {
   json_t *array = json_array ();
 
@@ -446,8 +446,10 @@ qm_cli_json_add_problems (json_t *object, const QmCatalog *catalog)
   const QmError *problems = qm_catalog_problems (catalog, &n_problems);
   const QmError *notices = qm_catalog_notices (catalog, &n_notices);
 
-  json_object_set_new (object, "problems", errors_json (problems, n_problems));
-  json_object_set_new (object, "notices", errors_json (notices, n_notices));
+  json_object_set_new (object, "problems",
+                       qm_cli_json_errors (problems, n_problems));
+  json_object_set_new (object, "notices",
+                       qm_cli_json_errors (notices, n_notices));
 }
 
 void

@@ -51,6 +51,9 @@ json_t *qm_cli_json_candidate (const QmCandidate *candidate,
  * NULL. */
 void qm_cli_json_add_engine (json_t *object, const QmMeasurement *measurement);
 
+/* Files that were refused, with line and column and what is wrong. */
+json_t *qm_cli_json_errors (const QmError *problems, size_t n);
+
 /* Adds "problems", the files that the catalog refused, and "notices", what it
  * left out. */
 void qm_cli_json_add_problems (json_t *object, const QmCatalog *catalog);

@@ -8,8 +8,10 @@
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-question.h"
 #include "app/qm-cli-store.h"
+#include "data/results-file.h"
 
 #include <glib/gi18n-lib.h>
+#include <limits.h>
 #include <string.h>
 
 #define DEADLINE_MAX 1e6 /* days */
@@ -494,12 +496,34 @@ read_costs (const QmCliQuestion *typed, QmQuestion *question, GError **error)
   return TRUE;
 }
 
+gboolean
+qm_cli_question_unsaid (const QmQuestion *question, QmError *notice)
+{
+  guint n =
+      question->host != NULL ? qm_host_times_n_unsaid (question->host) : 0;
+  char path[PATH_MAX];
+
+  if (n == 0 || !qm_results_default_path (path, sizeof path))
+    return FALSE;
+  qm_error_set (notice, QM_STATUS_UNSUPPORTED, path, 0, 0,
+                ngettext ("%u result does not say of which machine it is and "
+                          "does not count as this one’s: “qm-bench results "
+                          "--adopt” says that it is",
+                          "%u results do not say of which machine they are and "
+                          "do not count as this one’s: “qm-bench results "
+                          "--adopt” says that they are",
+                          n),
+                n);
+  return TRUE;
+}
+
 QmQuestion *
 qm_cli_question_read (QmCliQuestion *typed,
                       const QmCatalog *catalog,
                       GError **error)
 {
   g_autoptr (QmQuestion) question = qm_question_new ();
+  QmError notice;
 
   if (!read_budget (typed, question, error)
       || !read_deadline (typed, question, error)
@@ -513,5 +537,7 @@ qm_cli_question_read (QmCliQuestion *typed,
     return NULL;
   if (!typed->no_this_machine)
     question->host = qm_host_times_load (catalog, NULL);
+  if (qm_cli_question_unsaid (question, &notice))
+    qm_cli_note (&notice);
   return g_steal_pointer (&question);
 }

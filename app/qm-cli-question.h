@@ -49,6 +49,10 @@ GStrv qm_cli_question_models (const QmCliQuestion *typed,
                               gboolean several,
                               GError **error);
 
+/* Whether there are results that do not say of which machine they are, and so
+ * cannot be this one's: what there is to tell. */
+gboolean qm_cli_question_unsaid (const QmQuestion *question, QmError *notice);
+
 /* Everything of the question but its model, with what the user's quotes offer
  * and what was measured on this machine.  Where these quotes cannot be read, or
  * not all of them, the answer is to say so: typed->troubles.

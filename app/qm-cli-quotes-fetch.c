@@ -10,11 +10,11 @@
 #include "app/qm-cli-catalog.h"
 #include "app/qm-cli-json.h"
 #include "app/qm-cli-options.h"
+#include "app/qm-cli-own.h"
 #include "app/qm-cli-progress.h"
 #include "app/qm-cli-quotes-private.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
-#include "data/datadir.h"
 #include "pricing/fetch/qm-watch-refresh.h"
 #include "pricing/quotes/qm-quote-read.h"
 
@@ -353,14 +353,9 @@ choose (QmQuoteStore *store, GStrv addresses, GError **error)
 static gboolean
 prepare_matcher (Refresh *refresh, GError **error)
 {
-  char shipped[PATH_MAX], own[PATH_MAX];
-
   refresh->catalog = qm_cli_catalog_load (error);
   if (refresh->catalog != NULL)
-    refresh->matcher =
-        qm_matcher_new (refresh->catalog,
-                        qm_data_dir (shipped, sizeof shipped) ? shipped : NULL,
-                        qm_user_data_dir (own, sizeof own) ? own : NULL, error);
+    refresh->matcher = qm_cli_own_matcher (refresh->catalog);
   return refresh->matcher != NULL;
 }
 
@@ -373,13 +368,12 @@ refresh_all (const Typed *typed, GError **error)
   g_autoptr (QmFetcher) fetcher = qm_fetcher_new (NULL);
   g_autoptr (QmQuoteStore) store =
       qm_cli_store_open (typed->store, QM_CLI_STORE_CHANGE, error);
-  g_autoptr (QmPageRules) rules = NULL;
+  g_autoptr (QmPageRules) rules = qm_cli_own_rules (NULL);
   g_autoptr (GPtrArray) watches = NULL;
   g_autoptr (GError) trouble = NULL;
 
   if (store == NULL
       || (watches = choose (store, typed->arguments, error)) == NULL
-      || (rules = qm_page_rules_load_default (error)) == NULL
       || !prepare_matcher (&refresh, error))
     return QM_CLI_EXIT_BAD_INPUT;
   if (watches->len == 0)

@@ -7,13 +7,13 @@
 #include "app/qm-cli-catalog.h"
 #include "app/qm-cli-json.h"
 #include "app/qm-cli-options.h"
+#include "app/qm-cli-own.h"
 #include "app/qm-cli-progress.h"
 #include "app/qm-cli-quotes-input.h"
 #include "app/qm-cli-quotes-mapping.h"
 #include "app/qm-cli-quotes-private.h"
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
-#include "data/datadir.h"
 #include "pricing/formats/qm-quote-import.h"
 #include "pricing/quotes/qm-quote-read.h"
 
@@ -101,20 +101,13 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Reader, reader_clear)
 static gboolean
 prepare (Reader *reader, const Typed *typed, GError **error)
 {
-  char shipped[PATH_MAX], own[PATH_MAX];
-
   reader->typed = typed;
   reader->cancellable = qm_cli_cancellable_new ();
   if (!qm_cli_option_text ("vendor", typed->vendor, &reader->vendor, error)
       || (reader->catalog = qm_cli_catalog_load (error)) == NULL)
     return FALSE;
-  reader->matcher =
-      qm_matcher_new (reader->catalog,
-                      qm_data_dir (shipped, sizeof shipped) ? shipped : NULL,
-                      qm_user_data_dir (own, sizeof own) ? own : NULL, error);
-  if (reader->matcher == NULL
-      || (reader->rules = qm_page_rules_load_default (error)) == NULL)
-    return FALSE;
+  reader->matcher = qm_cli_own_matcher (reader->catalog);
+  reader->rules = qm_cli_own_rules (NULL);
   reader->fetcher = qm_fetcher_new (NULL);
   reader->mappings = qm_cli_mappings_load ();
   return TRUE;

@@ -20,7 +20,6 @@
 
 /* Beside the store, in the user's data directory. */
 #define MAPPINGS_FILE "csv-mappings.json"
-#define MAPPINGS_MAX  (1 << 20)
 
 void
 qm_cli_mapping_add_options (QmCliMapping *typed, GArray *options)
@@ -315,32 +314,20 @@ mappings_path (void)
 char *
 qm_cli_mappings_load (void)
 {
+  g_autoptr (GArray) problems = g_array_new (FALSE, FALSE, sizeof (QmError));
   g_autofree char *path = mappings_path ();
-  g_autofree char *text = NULL;
-  gsize length;
+  char *text = path != NULL ? qm_csv_mappings_load (path, problems) : NULL;
 
   /* Where that fails nothing is remembered, which is no obstacle. */
-  if (path == NULL || !g_file_get_contents (path, &text, &length, NULL)
-      || length > MAPPINGS_MAX)
-    return NULL;
-  return g_steal_pointer (&text);
+  for (guint i = 0; i < problems->len; i++)
+    qm_cli_warn (&g_array_index (problems, QmError, i));
+  return text;
 }
 
 gboolean
 qm_cli_mappings_save (const char *mappings, GError **error)
 {
   g_autofree char *path = mappings_path ();
-  g_autofree char *folder = NULL;
 
-  if (path == NULL)
-    return TRUE;
-  folder = g_path_get_dirname (path);
-  if (g_mkdir_with_parents (folder, 0700) != 0)
-    {
-      g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (errno),
-                   _ ("cannot write %s: %s"), folder, g_strerror (errno));
-      return FALSE;
-    }
-  return g_file_set_contents_full (path, mappings, -1,
-                                   G_FILE_SET_CONTENTS_CONSISTENT, 0600, error);
+  return path == NULL || qm_csv_mappings_save (path, mappings, error);
 }

@@ -3,18 +3,21 @@
 #include "data/catalog.h"
 
 #include "data/catalog-private.h"
+#include "data/file.h"
 #include "data/text.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
 #include <unistd.h>
 
 struct QmCatalog
 {
+  atomic_uint references;
   QmEntries entries;
   QmMeasurement *measurements;
   QmError *problems;
@@ -205,14 +208,6 @@ join (const char *directory, const char *name)
   return path;
 }
 
-static bool
-exists (const char *path)
-{
-  struct stat info;
-
-  return lstat (path, &info) == 0 || errno != ENOENT;
-}
-
 /* The results of a directory while they are read. */
 typedef struct Gathering
 {
@@ -269,7 +264,7 @@ load_named (QmCatalog *catalog,
 
   if (path == NULL)
     return out_of_memory (error);
-  if (!from_user || exists (path))
+  if (!from_user || qm_file_exists (path))
     status = load_file (catalog, path, from_user, reader, error);
   free (path);
   return status;
@@ -427,7 +422,7 @@ load_directory (QmCatalog *catalog,
                             error);
       closedir (directory);
     }
-  else if (!from_user || exists (path))
+  else if (!from_user || qm_file_exists (path))
     {
       QmError problem;
 
@@ -528,6 +523,7 @@ qm_catalog_load (const char *shipped_dir,
   loading = calloc (1, sizeof *loading);
   if (loading == NULL)
     return out_of_memory (error);
+  atomic_init (&loading->references, 1);
   entries_init (&loading->entries);
 
   status = load_all (loading, shipped_dir, false, error);
@@ -544,10 +540,20 @@ qm_catalog_load (const char *shipped_dir,
   return QM_OK;
 }
 
+QmCatalog *
+qm_catalog_ref (const QmCatalog *catalog)
+{
+  /* The count alone changes, and no catalog is made constant. */
+  QmCatalog *counted = (QmCatalog *) catalog;
+
+  atomic_fetch_add (&counted->references, 1);
+  return counted;
+}
+
 void
 qm_catalog_free (QmCatalog *catalog)
 {
-  if (catalog == NULL)
+  if (catalog == NULL || atomic_fetch_sub (&catalog->references, 1) > 1)
     return;
   entries_clear (&catalog->entries);
   free (catalog->measurements);

@@ -20,7 +20,9 @@
  * or an empty string here: never zero.
  *
  * Everything reachable from a catalog belongs to it, does not change after
- * loading and may be read from several threads.
+ * loading and may be read from several threads.  A catalog goes when everyone
+ * who had it has given it up: who keeps one, or a pointer into it, keeps a
+ * reference.
  */
 
 #ifndef QM_DATA_CATALOG_H
@@ -219,7 +221,11 @@ QmStatus qm_catalog_load (const char *shipped_dir,
                           QmCatalog **catalog,
                           QmError *error);
 
-/* Frees a catalog; NULL is allowed. */
+/* One more who needs the catalog, in whichever thread; returns it.  Its loader
+ * has the first reference. */
+QmCatalog *qm_catalog_ref (const QmCatalog *catalog);
+
+/* One less; the last one frees it.  NULL is allowed. */
 void qm_catalog_free (QmCatalog *catalog);
 
 /* Files that were refused, in the order of reading. */

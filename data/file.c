@@ -12,6 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+bool
+qm_file_exists (const char *path)
+{
+  struct stat info;
+
+  return lstat (path, &info) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
 QmStatus
 qm_file_open (const char *path, FILE **stream, uint64_t *size, QmError *error)
 {

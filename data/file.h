@@ -14,6 +14,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Whether something has that name, be it a link that leads nowhere or something
+ * that may not be looked at: a file that is simply not there is no mistake, and
+ * anything else is to be told. */
+bool qm_file_exists (const char *path);
+
 /* Opens the regular file at `path` for reading; *stream is the caller's, to be
  * closed with fclose().  QM_STATUS_IO where it cannot be opened or is something
  * else. */

@@ -23,6 +23,8 @@ qm_result_nothing (void)
                      .micro_batch = 1,
                      .memory_limit = -1,
                      .host_limit = -1,
+                     .machine = "",
+                     .machine_gpus = "",
                      .time = "",
                      .gpu = "",
                      .precision = "",

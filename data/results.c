@@ -2,6 +2,7 @@
 
 #include "data/results.h"
 
+#include "data/identity.h"
 #include "data/json-source.h"
 #include "data/pool.h"
 #include "data/text.h"
@@ -232,6 +233,52 @@ read_device (Line *line)
   r->gpu = read_string (line, &line->object, "gpu", false, MAX_STRING);
 }
 
+/* Adds one of the GPUs of a machine to those before it. */
+static void
+add_gpu (Line *line, QmJsonObject *machine, const json_t *gpu)
+{
+  const char *text = json_string_value (gpu);
+  const char *before = line->result->machine_gpus;
+
+  if (text == NULL || !qm_identity_is_valid (text))
+    {
+      qm_json_fail (machine, "gpus", QM_STATUS_INVALID,
+                    "has something that is not 32 hexadecimal digits");
+      return;
+    }
+  text = qm_pool_format (line->pool, "%s%s%s", before,
+                         before[0] != '\0' ? " " : "", text);
+  if (text != NULL)
+    line->result->machine_gpus = text;
+  else
+    qm_json_fail (machine, "gpus", QM_STATUS_NO_MEMORY, "out of memory");
+}
+
+/* Which machine it is of; lines of before have none. */
+static void
+read_machine (Line *line)
+{
+  QmResult *r = line->result;
+  QmJsonObject machine;
+  json_t *gpus;
+
+  if (!qm_json_has (&line->object, "machine"))
+    return;
+  qm_json_enter (&line->object, "machine", &machine);
+  r->machine = read_string (line, &machine, "id", false, MAX_STRING);
+  if (r->machine[0] != '\0' && !qm_identity_is_valid (r->machine))
+    qm_json_fail (&machine, "id", QM_STATUS_INVALID,
+                  "is not 32 hexadecimal digits");
+  gpus = qm_json_take (&machine, "gpus");
+  if (gpus != NULL
+      && (!json_is_array (gpus) || json_array_size (gpus) > QM_IDENTITY_GPUS))
+    qm_json_fail (&machine, "gpus", QM_STATUS_INVALID,
+                  "is not a list of up to %d GPUs", QM_IDENTITY_GPUS);
+  for (size_t i = 0; machine.status == QM_OK && i < json_array_size (gpus); i++)
+    add_gpu (line, &machine, json_array_get (gpus, i));
+  line->object.status = machine.status;
+}
+
 /* The versions of what a framework is made of, as one text. */
 static const char *
 read_framework (Line *line)
@@ -375,6 +422,7 @@ read_fields (Line *line)
   read_time (line);
   read_model (line);
   read_device (line);
+  read_machine (line);
   read_engine (line);
   read_method (line);
   read_memory (line);

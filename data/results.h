@@ -72,6 +72,10 @@ typedef struct QmResult
    * all that there is.  With a limit it says nothing about the device. */
   int64_t memory_limit, host_limit;
 
+  /* data/identity.h; the GPUs separated by spaces.  Older lines are without. */
+  const char *machine;
+  const char *machine_gpus;
+
   const char *time; /* when it ended: "2026-11-21T06:40:00Z" */
   QmDate measured_on;
   const char *gpu;       /* id in the catalog */

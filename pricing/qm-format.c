@@ -9,8 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#define DAYS_PER_YEAR  365.25
-#define DAYS_PER_MONTH (DAYS_PER_YEAR / 12)
+#define DAYS_PER_YEAR   365.25
+#define DAYS_PER_MONTH  (DAYS_PER_YEAR / 12)
+#define SECONDS_PER_DAY 86400.0
 
 static const struct
 {
@@ -169,6 +170,62 @@ qm_format_money_short (double major, const char *currency)
   return with_currency (amount, currency);
 }
 
+static char *
+count_seconds (double seconds)
+{
+  const double size = fabs (seconds);
+  g_autofree char *number = qm_format_number (seconds, size < 0.995  ? 2
+                                                       : size < 9.95 ? 1
+                                                                     : 0);
+
+  return g_strdup_printf (ngettext ("%s second", "%s seconds",
+                                    strcmp (number, "1") == 0 ? 1 : 2),
+                          number);
+}
+
+static char *
+count_minutes (guint minutes)
+{
+  return g_strdup_printf (ngettext ("%u minute", "%u minutes", minutes),
+                          minutes);
+}
+
+static char *
+count_hours (guint minutes)
+{
+  g_autofree char *hours =
+      g_strdup_printf (ngettext ("%u hour", "%u hours", minutes / 60),
+                       minutes / 60);
+  g_autofree char *rest = NULL;
+
+  if (minutes % 60 == 0)
+    return g_steal_pointer (&hours);
+  rest = count_minutes (minutes % 60);
+  /* Translators: hours, minutes: "2 hours 5 minutes". */
+  return g_strdup_printf (_ ("%s %s"), hours, rest);
+}
+
+/* Less than a day. */
+static char *
+format_seconds (double seconds)
+{
+  if (seconds < 90)
+    return count_seconds (seconds);
+  if (seconds < 90 * 60)
+    return count_minutes ((guint) (seconds / 60 + 0.5));
+  if (seconds < 12 * 3600)
+    /* To five minutes: nobody knows it better. */
+    return count_hours ((guint) (seconds / 300 + 0.5) * 5);
+  return count_hours ((guint) (seconds / 3600 + 0.5) * 60);
+}
+
+/* "28", as qm_format_days() has it. */
+static char *
+count_days (double days)
+{
+  return qm_format_number (days, days < 9.95 ? 1 : 0);
+}
+
 char *
 qm_format_days (double days)
 {
@@ -176,15 +233,37 @@ qm_format_days (double days)
 
   if (!isfinite (days))
     return g_strdup ("–");
+  if (days < 1)
+    return format_seconds (days * SECONDS_PER_DAY);
   if (days >= 2 * DAYS_PER_YEAR)
     {
       number = qm_format_number (days / DAYS_PER_YEAR, 1);
       return g_strdup_printf (_ ("%s years"), number);
     }
-  number = qm_format_number (days, days < 9.95 ? 1 : 0);
+  number = count_days (days);
   return g_strdup_printf (ngettext ("%s day", "%s days",
                                     strcmp (number, "1") == 0 ? 1 : 2),
                           number);
+}
+
+char *
+qm_format_days_range (double value, double low, double high)
+{
+  g_autofree char *from = NULL;
+  g_autofree char *to = NULL;
+  gboolean in_days = low >= 1 && high < 2 * DAYS_PER_YEAR;
+
+  if (!(isfinite (low) && isfinite (high) && low < high))
+    return qm_format_days (value);
+  from = in_days ? count_days (low) : qm_format_days (low);
+  to = in_days ? count_days (high) : qm_format_days (high);
+  if (strcmp (from, to) == 0)
+    return qm_format_days (value);
+  if (in_days)
+    /* Translators: numbers of days: "28 to 46 days". */
+    return g_strdup_printf (_ ("%s to %s days"), from, to);
+  /* Translators: the ends of an interval: "40 minutes to 2 hours". */
+  return g_strdup_printf (_ ("%s to %s"), from, to);
 }
 
 char *

@@ -24,8 +24,14 @@ char *qm_format_money_short (double major, const char *currency);
  * zeros.  (transfer full) */
 char *qm_format_number (double value, int decimals);
 
-/* "8 days", "1 day", "2.3 years" from two years on.  (transfer full) */
+/* How long something takes, wherever that is said: "8 days", "1 day", "2.3
+ * years" from two years on; what takes less than a day is "9 hours 35 minutes",
+ * "12 minutes" or "2.6 seconds".  (transfer full) */
 char *qm_format_days (double days);
+
+/* An interval of that: "28 to 46 days", "40 minutes to 2 hours"; `value` alone
+ * where there is none.  (transfer full) */
+char *qm_format_days_range (double value, double low, double high);
 
 /* "119 %".  (transfer full) */
 char *qm_format_percent (double share);

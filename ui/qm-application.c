@@ -4,14 +4,11 @@
 
 #include "ui/qm-application.h"
 
-#include "data/catalog.h"
-#include "data/datadir.h"
 #include "pricing/quotes/qm-quote-store.h"
 #include "ui/qm-window.h"
 
 #include <glib-unix.h>
 #include <glib/gi18n-lib.h>
-#include <limits.h>
 #include <signal.h>
 
 struct _QmApplication
@@ -19,9 +16,8 @@ struct _QmApplication
   AdwApplication parent_instance;
 
   GSettings *settings;
-  GPtrArray *catalogs; /* of QmCatalog; the last one counts, those before are
-                          still referred to */
-  QmError error;       /* why there is none */
+  QmCatalogKeeper *keeper;
+  char *failure; /* why it has no catalog */
   char *color_scheme;
   guint signal_sources[2];
 };
@@ -104,97 +100,22 @@ set_color_scheme (QmApplication *self, const char *name)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_COLOR_SCHEME]);
 }
 
-/* NULL: there is none. */
-static const QmCatalog *
-current_catalog (QmApplication *self)
-{
-  return self->catalogs->len > 0
-             ? g_ptr_array_index (self->catalogs, self->catalogs->len - 1)
-             : NULL;
-}
-
-/* A catalog without a model or a time leaves nothing to advise on. */
-static gboolean
-check_catalog (QmApplication *self,
-               const QmCatalog *catalog,
-               const char *directory)
-{
-  size_t n_models, n_measurements;
-
-  qm_catalog_models (catalog, &n_models);
-  qm_catalog_measurements (catalog, &n_measurements);
-  if (n_models > 0 && n_measurements > 0)
-    return TRUE;
-
-  qm_error_set (&self->error, QM_STATUS_NOT_FOUND, directory, 0, 0, "%s",
-                _ ("no model or no training time was found"));
-  return FALSE;
-}
-
-/* Reads the catalog as it is now; FALSE, and why is known, where that fails. */
-static gboolean
-load_catalog (QmApplication *self)
-{
-  char shipped[PATH_MAX];
-  char user[PATH_MAX];
-  gboolean has_user = qm_user_data_dir (user, sizeof user);
-  QmCatalog *catalog = NULL;
-
-  if (!qm_data_dir (shipped, sizeof shipped))
-    qm_error_set (&self->error, QM_STATUS_NOT_FOUND, NULL, 0, 0, "%s",
-                  _ ("the directory of the catalog was not found"));
-  else if (qm_catalog_load (shipped, has_user ? user : NULL, &catalog,
-                            &self->error)
-               == QM_OK
-           && check_catalog (self, catalog, shipped))
-    {
-      g_ptr_array_add (self->catalogs, catalog);
-      return TRUE;
-    }
-  qm_catalog_free (catalog);
-  return FALSE;
-}
-
-static void
-reload_catalog_cb (GSimpleAction *action,
-                   GVariant *parameter,
-                   gpointer user_data)
-{
-  QmApplication *self = user_data;
-  GList *windows = gtk_application_get_windows (GTK_APPLICATION (self));
-
-  if (!load_catalog (self))
-    return;
-  for (GList *iter = windows; iter != NULL; iter = iter->next)
-    if (QM_IS_WINDOW (iter->data))
-      qm_window_set_catalog (iter->data, current_catalog (self));
-}
-
 static void
 open_window (QmApplication *self)
 {
   GtkWidget *window = qm_window_new (GTK_APPLICATION (self), self->settings);
 
-  if (current_catalog (self) != NULL)
+  if (qm_catalog_keeper_get (self->keeper) != NULL)
     {
       g_autofree char *path = qm_quote_store_default_path ();
 
-      qm_window_set_catalog (QM_WINDOW (window), current_catalog (self));
+      qm_window_open_catalog (QM_WINDOW (window), self->keeper);
       if (path != NULL)
         qm_window_open_quotes (QM_WINDOW (window), path);
       qm_window_open_machine (QM_WINDOW (window));
     }
   else
-    {
-      g_autofree char *reason =
-          self->error.file[0] != '\0'
-              ? g_strdup_printf ("%s: %s", self->error.file,
-                                 self->error.message)
-              : g_strdup (self->error.message);
-      g_autofree char *valid = g_utf8_make_valid (reason, -1);
-
-      qm_window_show_failure (QM_WINDOW (window), valid);
-    }
+    qm_window_show_failure (QM_WINDOW (window), self->failure);
   gtk_window_present (GTK_WINDOW (window));
 }
 
@@ -272,7 +193,6 @@ add_actions (QmApplication *self)
   static const GActionEntry entries[] = {
     { .name = "quit", .activate = quit_cb },
     { .name = "about", .activate = about_cb },
-    { .name = "reload-catalog", .activate = reload_catalog_cb },
   };
   g_autoptr (GPropertyAction) color_scheme =
       g_property_action_new ("color-scheme", self, "color-scheme");
@@ -284,6 +204,13 @@ add_actions (QmApplication *self)
     gtk_application_set_accels_for_action (GTK_APPLICATION (self),
                                            shortcuts[i].action,
                                            shortcuts[i].accels);
+}
+
+static void
+failed_cb (QmApplication *self, const char *reason)
+{
+  g_free (self->failure);
+  self->failure = g_strdup (reason);
 }
 
 static void
@@ -302,7 +229,9 @@ qm_application_startup (GApplication *application)
   for (guint i = 0; i < G_N_ELEMENTS (signals); i++)
     self->signal_sources[i] = g_unix_signal_add (signals[i], signal_cb, self);
 
-  load_catalog (self);
+  g_signal_connect_object (self->keeper, "failed", G_CALLBACK (failed_cb), self,
+                           G_CONNECT_SWAPPED);
+  qm_catalog_keeper_load (self->keeper, NULL);
 }
 
 static void
@@ -324,7 +253,8 @@ qm_application_finalize (GObject *object)
 
   g_clear_object (&self->settings);
   g_clear_pointer (&self->color_scheme, g_free);
-  g_ptr_array_unref (self->catalogs);
+  g_clear_object (&self->keeper);
+  g_free (self->failure);
 
   G_OBJECT_CLASS (qm_application_parent_class)->finalize (object);
 }
@@ -387,6 +317,5 @@ static void
 qm_application_init (QmApplication *self)
 {
   self->color_scheme = g_strdup ("system");
-  self->catalogs =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_catalog_free);
+  self->keeper = qm_catalog_keeper_new ();
 }

@@ -61,13 +61,16 @@ qm_problem_bar_set_problems (QmProblemBar *self,
 
   append_lines (text, problems, n);
   append_lines (text, notices, n_notices);
+  /* What was closed stays so until something else is wrong. */
+  if (any
+      && g_strcmp0 (gtk_label_get_text (GTK_LABEL (self->problems_label)),
+                    text->str)
+             == 0)
+    return;
   if (n > 0)
     heading = g_strdup_printf (
-        ngettext (
-            "A file of the catalog was refused; everything else is in use",
-            "%u files of the catalog were refused; everything else is in "
-            "use",
-            n),
+        ngettext ("A file was refused; everything else is in use",
+                  "%u files were refused; everything else is in use", n),
         (guint) n);
   else
     heading =

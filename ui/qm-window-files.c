@@ -22,9 +22,7 @@ models_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 
   if (self->models == NULL)
     g_set_weak_pointer (&self->models,
-                        qm_models_window_new (GTK_WINDOW (self),
-                                              qm_advisor_get_catalog (
-                                                  self->advisor)));
+                        qm_models_window_new (GTK_WINDOW (self), self->keeper));
   gtk_window_present (GTK_WINDOW (self->models));
 }
 
@@ -39,8 +37,7 @@ new_model_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmWindow *self = QM_WINDOW (widget);
 
-  qm_model_editor_choose (GTK_WINDOW (self),
-                          qm_advisor_get_catalog (self->advisor),
+  qm_model_editor_choose (GTK_WINDOW (self), self->keeper,
                           G_CALLBACK (model_saved_cb), self);
 }
 
@@ -63,8 +60,7 @@ elsewhere_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   GtkWidget *window;
 
   g_object_get (self->advisor, "models", &chosen, NULL);
-  window = qm_elsewhere_window_new (GTK_WINDOW (self),
-                                    qm_advisor_get_catalog (self->advisor),
+  window = qm_elsewhere_window_new (GTK_WINDOW (self), self->keeper,
                                     (const char *const *) chosen);
   g_signal_connect_object (window, "written", G_CALLBACK (written_cb), self,
                            G_CONNECT_SWAPPED);
@@ -89,7 +85,14 @@ imported_cb (GObject *source, GAsyncResult *result, gpointer data)
       qm_window_add_toast (self, message);
       return;
     }
-  if (done.added > 0)
+  if (done.other)
+    message = g_strdup_printf (
+        /* Translators: number of results, name of a machine. */
+        ngettext ("%u result of another machine called %s is imported",
+                  "%u results of another machine called %s are imported",
+                  done.added),
+        done.added, done.host);
+  else if (done.added > 0)
     message = g_strdup_printf (
         /* Translators: number of results, name of a machine. */
         ngettext ("%u result of %s is imported",
@@ -101,7 +104,9 @@ imported_cb (GObject *source, GAsyncResult *result, gpointer data)
         g_strdup_printf (_ ("All results of %s were there before"), done.host);
   g_free (done.host);
   qm_window_add_toast (self, message);
-  qm_model_folder_changed ();
+  /* The window may be gone by now. */
+  if (self->keeper != NULL)
+    qm_catalog_keeper_load (self->keeper, NULL);
 }
 
 static void
@@ -159,8 +164,7 @@ drop_cb (QmWindow *self, const GValue *value)
       import_results (self, file);
       return TRUE;
     }
-  editor = qm_model_editor_new (GTK_WINDOW (self),
-                                qm_advisor_get_catalog (self->advisor));
+  editor = qm_model_editor_new (GTK_WINDOW (self), self->keeper);
   g_signal_connect_object (editor, "saved", G_CALLBACK (model_saved_cb), self,
                            G_CONNECT_SWAPPED);
   qm_model_editor_open (QM_MODEL_EDITOR (editor), file);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ui/advisor/qm-advisor-page.h"
+#include "ui/machine/qm-adopt-bar.h"
 #include "ui/machine/qm-machine-page.h"
 #include "ui/qm-problem-bar.h"
 #include "ui/qm-window.h"
@@ -21,9 +22,11 @@ struct _QmWindow
   GtkWidget *sidebar_button;
   QmProblemBar *problem_bar;
   QmStoreBar *store_bar;
+  QmAdoptBar *adopt_bar;
   AdwViewStack *stack;
 
   GSettings *settings;
+  QmCatalogKeeper *keeper; /* NULL: no catalog yet */
   QmAdvisor *advisor;
   AdwBin *advisor_bin; /* NULL: no catalog yet */
   QmAdvisorPage *page; /* in it */
@@ -46,6 +49,13 @@ void qm_window_note_results (QmWindow *self);
 
 /* Reads the catalog again where the advisor is shown and others came since. */
 void qm_window_refresh_results (QmWindow *self);
+
+/* Asks on which machine results were measured that do not say it; called when
+ * the advisor has read them. */
+void qm_window_ask_where (QmWindow *self);
+
+/* Takes up what was said about that. */
+void qm_window_results_adopted (QmWindow *self);
 
 /* Takes up results from now on; there is a session. */
 void qm_window_watch_results (QmWindow *self);

@@ -14,7 +14,6 @@
 #include "ui/qm-window-private.h"
 
 #include "ui/machine/qm-results-stamp.h"
-#include "ui/models/qm-model-folder.h"
 
 static void
 active_cb (QmWindow *self)
@@ -27,6 +26,19 @@ static void
 measured_cb (QmWindow *self)
 {
   qm_advisor_read_host (self->advisor);
+}
+
+void
+qm_window_ask_where (QmWindow *self)
+{
+  qm_adopt_bar_ask (self->adopt_bar, qm_advisor_get_n_unsaid (self->advisor));
+}
+
+void
+qm_window_results_adopted (QmWindow *self)
+{
+  if (self->advisor != NULL)
+    qm_advisor_read_host (self->advisor);
 }
 
 void
@@ -45,7 +57,7 @@ qm_window_refresh_results (QmWindow *self)
     return;
   /* What cannot be read now is not tried again until it changes. */
   qm_window_note_results (self);
-  qm_model_folder_changed ();
+  qm_catalog_keeper_load (self->keeper, NULL);
 }
 
 void

@@ -5,7 +5,6 @@
 #include "ui/qm-window-private.h"
 
 #include "ui/advisor/qm-ownership-window.h"
-#include "ui/models/qm-models-window.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -180,20 +179,15 @@ set_actions_enabled (QmWindow *self, gboolean enabled)
   gtk_widget_set_visible (self->sidebar_button, enabled);
 }
 
-static gboolean
-shows_quotes (QmWindow *self)
-{
-  return g_strcmp0 (adw_view_stack_get_visible_child_name (self->stack),
-                    "quotes")
-         == 0;
-}
-
 /* Puts a page for the advisor in place of the one before. */
 static void
 show_advisor (QmWindow *self, gboolean show_sidebar)
 {
   g_autoptr (GPropertyAction) action = NULL;
 
+  g_signal_connect_object (self->advisor, "rebuilt",
+                           G_CALLBACK (qm_window_ask_where), self,
+                           G_CONNECT_SWAPPED);
   self->page = QM_ADVISOR_PAGE (qm_advisor_page_new (self->advisor));
   g_object_set (self->page, "show-sidebar", show_sidebar, NULL);
   adw_bin_set_child (self->advisor_bin, GTK_WIDGET (self->page));
@@ -202,12 +196,12 @@ show_advisor (QmWindow *self, gboolean show_sidebar)
 }
 
 static void
-open_advisor (QmWindow *self, const QmCatalog *catalog)
+open_advisor (QmWindow *self)
 {
   gboolean show_sidebar = TRUE;
   AdwViewStackPage *page;
 
-  self->advisor = qm_advisor_new (catalog);
+  self->advisor = qm_advisor_new (qm_catalog_keeper_get (self->keeper));
   qm_advisor_read_host (self->advisor);
   self->advisor_bin = ADW_BIN (adw_bin_new ());
   page = adw_view_stack_add_titled (self->stack, GTK_WIDGET (self->advisor_bin),
@@ -223,8 +217,9 @@ open_advisor (QmWindow *self, const QmCatalog *catalog)
 }
 
 static void
-renew_advisor (QmWindow *self, const QmCatalog *catalog)
+renew_advisor (QmWindow *self)
 {
+  const QmCatalog *catalog = qm_catalog_keeper_get (self->keeper);
   g_autoptr (QmAdvisor) before = g_steal_pointer (&self->advisor);
   g_autoptr (QmHostTimes) host = NULL;
   gboolean show_sidebar;
@@ -240,32 +235,68 @@ renew_advisor (QmWindow *self, const QmCatalog *catalog)
                            qm_quote_book_get_offers (self->book));
   if (self->total_cost != NULL)
     gtk_window_destroy (GTK_WINDOW (self->total_cost));
-  if (self->models != NULL)
-    qm_models_window_set_catalog (QM_MODELS_WINDOW (self->models), catalog);
   show_advisor (self, show_sidebar);
 }
 
-void
-qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog)
+/* What of the user's own files, or of the shipped ones, is left out. */
+static void
+show_problems (QmWindow *self)
 {
-  const QmError *problems, *notices;
+  const QmCatalog *catalog = qm_catalog_keeper_get (self->keeper);
+  g_autoptr (GArray) all = g_array_new (FALSE, FALSE, sizeof (QmError));
   size_t n, n_notices;
+  const QmError *problems = qm_catalog_problems (catalog, &n);
+  const QmError *notices = qm_catalog_notices (catalog, &n_notices);
 
-  g_return_if_fail (QM_IS_WINDOW (self));
-  g_return_if_fail (catalog != NULL);
+  g_array_append_vals (all, problems, (guint) n);
+  if (self->book != NULL)
+    {
+      guint n_own;
 
+      problems = qm_quote_book_get_own_problems (self->book, &n_own);
+      g_array_append_vals (all, problems, n_own);
+    }
+  qm_problem_bar_set_problems (self->problem_bar,
+                               (const QmError *) (gconstpointer) all->data,
+                               all->len, notices, n_notices);
+}
+
+static void
+catalog_changed_cb (QmWindow *self)
+{
   qm_window_note_results (self);
-  if (self->advisor == NULL)
-    open_advisor (self, catalog);
-  else
-    renew_advisor (self, catalog);
+  renew_advisor (self);
+  show_problems (self);
+}
 
-  problems = qm_catalog_problems (catalog, &n);
-  notices = qm_catalog_notices (catalog, &n_notices);
-  qm_problem_bar_set_problems (self->problem_bar, problems, n, notices,
-                               n_notices);
+/* The one before stays in use. */
+static void
+catalog_failed_cb (QmWindow *self, const char *reason)
+{
+  /* Translators: what is wrong. */
+  g_autofree char *message =
+      g_strdup_printf (_ ("The catalog cannot be read again: %s"), reason);
+
+  qm_window_add_toast (self, message);
+}
+
+void
+qm_window_open_catalog (QmWindow *self, QmCatalogKeeper *keeper)
+{
+  g_return_if_fail (QM_IS_WINDOW (self));
+  g_return_if_fail (QM_IS_CATALOG_KEEPER (keeper));
+  g_return_if_fail (qm_catalog_keeper_get (keeper) != NULL);
+  g_return_if_fail (self->keeper == NULL);
+
+  self->keeper = g_object_ref (keeper);
+  qm_window_note_results (self);
+  open_advisor (self);
+  show_problems (self);
   set_actions_enabled (self, TRUE);
-  gtk_widget_set_visible (self->sidebar_button, !shows_quotes (self));
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),
+                           self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (keeper, "failed", G_CALLBACK (catalog_failed_cb),
+                           self, G_CONNECT_SWAPPED);
 }
 
 static void
@@ -274,6 +305,7 @@ quotes_changed_cb (QmWindow *self)
   if (self->advisor != NULL)
     qm_advisor_set_offers (self->advisor,
                            qm_quote_book_get_offers (self->book));
+  show_problems (self);
   if (!self->opened)
     qm_price_watch_refresh_at_start (self->watch);
   self->opened = TRUE;
@@ -312,7 +344,7 @@ qm_window_open_quotes (QmWindow *self, const char *path)
   g_return_if_fail (path != NULL);
   g_return_if_fail (self->advisor != NULL && self->book == NULL);
 
-  self->book = qm_quote_book_new (qm_advisor_get_catalog (self->advisor), path);
+  self->book = qm_quote_book_new (self->keeper, path);
   g_signal_connect_object (self->book, "changed",
                            G_CALLBACK (quotes_changed_cb), self,
                            G_CONNECT_SWAPPED);
@@ -379,8 +411,9 @@ show_plots_cb (QmWindow *self)
 {
   if (!select_here (self->advisor) && !choose_here (self))
     {
-      qm_window_add_toast (self, _ ("Nothing was measured here on a GPU of the "
-                                    "catalog"));
+      qm_window_add_toast (self,
+                           _ ("The plots compare GPUs of the catalog, and "
+                              "nothing was measured here on one of them"));
       return;
     }
   adw_view_stack_set_visible_child_name (self->stack, "advisor");
@@ -399,15 +432,14 @@ void
 qm_window_open_machine (QmWindow *self)
 {
   g_autoptr (QmLocalMachine) machine = qm_local_machine_new ();
-  const QmCatalog *catalog;
 
   g_return_if_fail (QM_IS_WINDOW (self));
   g_return_if_fail (self->advisor != NULL && self->machine == NULL);
 
-  catalog = qm_advisor_get_catalog (self->advisor);
-  self->session = qm_bench_session_new (catalog);
-  self->machine = QM_MACHINE_PAGE (
-      qm_machine_page_new (catalog, machine, self->session, self->settings));
+  self->session = qm_bench_session_new (self->keeper);
+  self->machine =
+      QM_MACHINE_PAGE (qm_machine_page_new (self->keeper, machine,
+                                            self->session, self->settings));
   g_signal_connect_object (self->machine, "show-plots",
                            G_CALLBACK (show_plots_cb), self, G_CONNECT_SWAPPED);
   qm_window_watch_results (self);
@@ -556,6 +588,7 @@ qm_window_dispose (GObject *object)
   g_clear_weak_pointer (&self->models);
   g_clear_object (&self->chooser);
   g_clear_object (&self->advisor);
+  g_clear_object (&self->keeper);
   g_clear_object (&self->settings);
 
   G_OBJECT_CLASS (qm_window_parent_class)->dispose (object);
@@ -571,6 +604,7 @@ qm_window_class_init (QmWindowClass *klass)
   object_class->dispose = qm_window_dispose;
   window_class->close_request = qm_window_close_request;
 
+  g_type_ensure (QM_TYPE_ADOPT_BAR);
   g_type_ensure (QM_TYPE_PROBLEM_BAR);
   g_type_ensure (QM_TYPE_STORE_BAR);
 
@@ -602,8 +636,12 @@ qm_window_class_init (QmWindowClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmWindow, sidebar_button);
   gtk_widget_class_bind_template_child (widget_class, QmWindow, problem_bar);
   gtk_widget_class_bind_template_child (widget_class, QmWindow, store_bar);
+  gtk_widget_class_bind_template_child (widget_class, QmWindow, adopt_bar);
   gtk_widget_class_bind_template_child (widget_class, QmWindow, stack);
   gtk_widget_class_bind_template_callback (widget_class, page_changed_cb);
+  gtk_widget_class_bind_template_callback (widget_class,
+                                           qm_window_results_adopted);
+  gtk_widget_class_bind_template_callback (widget_class, qm_window_add_toast);
 }
 
 static void

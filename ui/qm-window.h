@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "data/catalog.h"
+#include "ui/qm-catalog-keeper.h"
 
 #include <adwaita.h>
 
@@ -18,19 +18,19 @@ G_DECLARE_FINAL_TYPE (QmWindow, qm_window, QM, WINDOW, AdwApplicationWindow)
  * next; NULL: nothing is kept. */
 GtkWidget *qm_window_new (GtkApplication *application, GSettings *settings);
 
-/* Opens the advisor on `catalog`, which must outlive the window, with the last
- * question, and shows the catalog's problems.  Called again, with what a
- * catalog has become, it asks the same question of that one; the first one has
- * to stay, since quotes go on referring to it. */
-void qm_window_set_catalog (QmWindow *self, const QmCatalog *catalog);
+/* Opens the advisor on the catalog that is kept there, with the last question,
+ * and shows the catalog's problems; where another catalog comes, the same
+ * question is asked of that one.  To be called at most once, when there is a
+ * catalog. */
+void qm_window_open_catalog (QmWindow *self, QmCatalogKeeper *keeper);
 
 /* Opens a store of quotes in the background: they get a page of their own, and
  * go into the advice, now and whenever they change.  To be called at most once,
- * after qm_window_set_catalog(). */
+ * after qm_window_open_catalog(). */
 void qm_window_open_quotes (QmWindow *self, const char *path);
 
 /* Opens the page of this machine, on which a benchmark can be run.  To be
- * called at most once, after qm_window_set_catalog(). */
+ * called at most once, after qm_window_open_catalog(). */
 void qm_window_open_machine (QmWindow *self);
 
 /* Closes the window without a question; where a benchmark runs, as soon as it

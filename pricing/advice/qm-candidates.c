@@ -634,6 +634,8 @@ build (Builder *builder, GArray *candidates)
   if (question->host == NULL)
     return;
   times = qm_host_times_list (question->host, &n_here);
+  if (n_here == 0)
+    return;
   if (portfolio)
     build_portfolio (builder, TRUE, times, n_here, candidates);
   else

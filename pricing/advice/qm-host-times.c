@@ -5,6 +5,7 @@
 #include "pricing/advice/qm-host-times.h"
 
 #include "data/result-terms.h"
+#include "data/results-adopt.h"
 #include "data/results-file.h"
 
 #include <limits.h>
@@ -14,9 +15,11 @@
 struct _QmHostTimes
 {
   gatomicrefcount references;
-  QmResults *results;  /* which strings belong to */
+  QmCatalog *catalog;  /* which models and GPUs belong to */
+  GPtrArray *results;  /* QmResults, which strings belong to */
   GArray *times;       /* QmMeasurement */
   GStringChunk *texts; /* sources */
+  guint n_unsaid;
 };
 
 /* The catalog's model, if it is trained in the same way. */
@@ -87,51 +90,108 @@ take (QmHostTimes *times, const QmCatalog *catalog, const QmResult *result)
   keep (times, &time);
 }
 
+static void
+take_file (QmHostTimes *times,
+           const QmCatalog *catalog,
+           const QmIdentity *here,
+           const QmResults *results)
+{
+  size_t n;
+  const QmResult *all = qm_results_list (results, &n);
+
+  for (size_t i = 0; i < n; i++)
+    if (qm_result_where (&all[i], here) == QM_WHERE_HERE)
+      take (times, catalog, &all[i]);
+}
+
 QmHostTimes *
-qm_host_times_new (const QmCatalog *catalog, QmResults *results)
+qm_host_times_new (const QmCatalog *catalog, GPtrArray *results)
 {
   g_autoptr (QmHostTimes) times = g_new0 (QmHostTimes, 1);
-  const QmResult *all;
-  size_t n;
-
-  g_return_val_if_fail (catalog != NULL && results != NULL, NULL);
+  QmIdentity here;
 
   g_atomic_ref_count_init (&times->references);
   times->times = g_array_new (FALSE, FALSE, sizeof (QmMeasurement));
   times->texts = g_string_chunk_new (1024);
   times->results = results;
-  all = qm_results_list (results, &n);
-  for (size_t i = 0; i < n; i++)
-    take (times, catalog, &all[i]);
-  return times->times->len > 0 ? g_steal_pointer (&times) : NULL;
+  times->catalog = qm_catalog_ref (catalog);
+  qm_identity_here (&here);
+  for (guint i = 0; i < results->len; i++)
+    take_file (times, catalog, &here, g_ptr_array_index (results, i));
+  if (results->len > 0)
+    times->n_unsaid =
+        (guint) qm_results_count_unsaid (g_ptr_array_index (results, 0));
+  return times->times->len > 0 || times->n_unsaid > 0 ? g_steal_pointer (&times)
+                                                      : NULL;
 }
 
-QmResults *
+/* One that cannot be read is as if it were empty. */
+static void
+read_file (GPtrArray *files, const char *path)
+{
+  QmResults *results = qm_results_new ();
+
+  if (results == NULL)
+    return;
+  if (qm_results_read (results, path, NULL, NULL, NULL) != QM_OK)
+    {
+      qm_results_free (results);
+      results = qm_results_new ();
+    }
+  if (results != NULL)
+    g_ptr_array_add (files, results);
+}
+
+/* The other files of the folder, in any order: of two results of this machine
+ * the faster one counts. */
+static void
+read_others (GPtrArray *files, const char *own)
+{
+  g_autofree char *folder = g_path_get_dirname (own);
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  const char *name;
+
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
+    {
+      g_autofree char *path = g_build_filename (folder, name, NULL);
+
+      if (name[0] != '.' && g_str_has_suffix (name, ".jsonl")
+          && strcmp (path, own) != 0)
+        read_file (files, path);
+    }
+}
+
+GPtrArray *
 qm_host_times_read (const char *path)
 {
+  GPtrArray *files =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_results_free);
   char own[PATH_MAX];
-  QmResults *results;
 
-  if (path == NULL && !qm_results_default_path (own, sizeof own))
-    return NULL;
-  results = qm_results_new ();
-  if (results != NULL
-      && qm_results_read (results, path != NULL ? path : own, NULL, NULL, NULL)
-             == QM_OK)
-    return results;
-  qm_results_free (results);
-  return NULL;
+  if (path != NULL)
+    read_file (files, path);
+  else if (qm_results_default_path (own, sizeof own))
+    {
+      read_file (files, own);
+      read_others (files, own);
+    }
+  return files;
 }
 
 QmHostTimes *
 qm_host_times_load (const QmCatalog *catalog, const char *path)
 {
-  QmResults *results;
-
   g_return_val_if_fail (catalog != NULL, NULL);
 
-  results = qm_host_times_read (path);
-  return results != NULL ? qm_host_times_new (catalog, results) : NULL;
+  return qm_host_times_new (catalog, qm_host_times_read (path));
+}
+
+guint
+qm_host_times_n_unsaid (const QmHostTimes *times)
+{
+  g_return_val_if_fail (times != NULL, 0);
+
+  return times->n_unsaid;
 }
 
 QmHostTimes *
@@ -148,9 +208,10 @@ qm_host_times_unref (QmHostTimes *times)
 {
   if (times == NULL || !g_atomic_ref_count_dec (&times->references))
     return;
-  qm_results_free (times->results);
+  g_ptr_array_unref (times->results);
   g_array_unref (times->times);
   g_string_chunk_free (times->texts);
+  qm_catalog_free (times->catalog);
   g_free (times);
 }
 

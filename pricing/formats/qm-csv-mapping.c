@@ -256,6 +256,15 @@ parse (const char *json)
   return NULL;
 }
 
+gboolean
+qm_csv_mappings_check (const char *json)
+{
+  json_t *root = parse (json);
+
+  json_decref (root);
+  return root != NULL;
+}
+
 QmCsvMapping *
 qm_csv_mappings_find (const char *json, const char *fingerprint)
 {

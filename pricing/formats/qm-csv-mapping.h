@@ -88,6 +88,22 @@ char *qm_csv_mappings_add (const char *json,
                            const char *fingerprint,
                            const QmCsvMapping *mapping);
 
+/* Whether that is such a document. */
+gboolean qm_csv_mappings_check (const char *json);
+
+/* Reads the file of such a document.
+ *
+ * problems: (nullable) (element-type QmError): gets what is wrong with a file
+ *   that cannot be read or is none.
+ *
+ * Returns: (transfer full) (nullable): NULL where there is nothing to use. */
+char *qm_csv_mappings_load (const char *path, GArray *problems);
+
+/* Writes the file, and the folder that it is in.  What is there and is no such
+ * document is not lost: it gets the name with ".damaged" behind it. */
+gboolean
+qm_csv_mappings_save (const char *path, const char *json, GError **error);
+
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmCsvMapping, qm_csv_mapping_free)
 
 G_END_DECLS

@@ -5,6 +5,8 @@
 #include "pricing/pages/qm-page-private.h"
 
 #include "data/datadir.h"
+#include "data/file.h"
+#include "data/text.h"
 #include "pricing/pages/qm-page-scan.h"
 #include "pricing/pages/qm-page-text.h"
 
@@ -85,7 +87,7 @@ qm_page_rules_free (QmPageRules *rules)
   g_free (rules);
 }
 
-static gboolean set_problem (GError **error,
+static gboolean set_problem (QmError *error,
                              const char *name,
                              long line,
                              const char *format,
@@ -94,7 +96,7 @@ static gboolean set_problem (GError **error,
 /* FALSE. */
 static gboolean
 set_problem (
-    GError **error, const char *name, long line, const char *format, ...)
+    QmError *error, const char *name, long line, const char *format, ...)
 {
   g_autofree char *text = NULL;
   va_list arguments;
@@ -102,9 +104,7 @@ set_problem (
   va_start (arguments, format);
   text = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  /* Translators: a file, a line and what is wrong there. */
-  g_set_error (error, QM_PAGE_RULES_ERROR, QM_PAGE_RULES_ERROR_RULE,
-               _ ("%s, line %ld: %s"), name, line, text);
+  qm_error_set (error, QM_STATUS_INVALID, name, (int) line, 0, "%s", text);
   return FALSE;
 }
 
@@ -161,7 +161,7 @@ read_attribute (Site *site,
                 const xmlAttr *attribute,
                 const char *file,
                 long line,
-                GError **error)
+                QmError *error)
 {
   const char *name = (const char *) attribute->name;
   const char *value =
@@ -211,7 +211,7 @@ read_attribute (Site *site,
 }
 
 static gboolean
-read_field (Site *site, const xmlNode *node, const char *file, GError **error)
+read_field (Site *site, const xmlNode *node, const char *file, QmError *error)
 {
   long line = xmlGetLineNo (node);
   g_autofree char *text = qm_page_node_text (node, EXPRESSION_MAX + 1);
@@ -250,7 +250,7 @@ static gboolean
 read_site (QmPageRules *rules,
            const xmlNode *node,
            const char *file,
-           GError **error)
+           QmError *error)
 {
   Site *site = g_new0 (Site, 1);
   long line = xmlGetLineNo (node);
@@ -276,7 +276,7 @@ static gboolean
 read_document (QmPageRules *rules,
                xmlDoc *doc,
                const char *file,
-               GError **error)
+               QmError *error)
 {
   const xmlNode *root = xmlDocGetRootElement (doc);
   g_autofree char *version = NULL;
@@ -319,11 +319,22 @@ message_of (const xmlError *problem)
   return line != NULL ? line : g_strdup (_ ("this is not XML"));
 }
 
-QmPageRules *
-qm_page_rules_parse (const char *text,
-                     gsize length,
-                     const char *name,
-                     GError **error)
+/* What is wrong, as those are told who read one file. */
+static void
+tell (const QmError *problem, const char *name, GError **error)
+{
+  if (problem->line > 0)
+    /* Translators: a file, a line and what is wrong there. */
+    g_set_error (error, QM_PAGE_RULES_ERROR, QM_PAGE_RULES_ERROR_RULE,
+                 _ ("%s, line %ld: %s"), name, (long) problem->line,
+                 problem->message);
+  else
+    g_set_error (error, QM_PAGE_RULES_ERROR, QM_PAGE_RULES_ERROR_READ,
+                 _ ("%s cannot be read: %s"), name, problem->message);
+}
+
+static QmPageRules *
+parse (const char *text, gsize length, const char *name, QmError *error)
 {
   const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING
                       | XML_PARSE_NOCDATA;
@@ -333,12 +344,10 @@ qm_page_rules_parse (const char *text,
   xmlDoc *doc;
 
   rules->sites = g_ptr_array_new_with_free_func (site_free);
-  g_return_val_if_fail (text != NULL && name != NULL, NULL);
-
   if (length > FILE_BYTES_MAX)
     {
-      g_set_error (error, QM_PAGE_RULES_ERROR, QM_PAGE_RULES_ERROR_READ,
-                   _ ("%s is larger than %d bytes"), name, FILE_BYTES_MAX);
+      set_problem (error, name, 0, _ ("it is larger than %d bytes"),
+                   FILE_BYTES_MAX);
       return NULL;
     }
   parser = xmlNewParserCtxt ();
@@ -350,8 +359,9 @@ qm_page_rules_parse (const char *text,
       const xmlError *problem = xmlCtxtGetLastError (parser);
       g_autofree char *message = message_of (problem);
 
-      set_problem (error, name, problem != NULL ? problem->line : 1, "%s",
-                   message);
+      set_problem (error, name,
+                   problem != NULL && problem->line > 0 ? problem->line : 1,
+                   "%s", message);
       xmlFreeParserCtxt (parser);
       return NULL;
     }
@@ -362,57 +372,81 @@ qm_page_rules_parse (const char *text,
 }
 
 QmPageRules *
-qm_page_rules_load (const char *path, GError **error)
+qm_page_rules_parse (const char *text,
+                     gsize length,
+                     const char *name,
+                     GError **error)
 {
-  g_autoptr (GFile) file = g_file_new_for_path (path);
-  g_autoptr (GFileInputStream) stream = NULL;
-  g_autoptr (GError) problem = NULL;
-  g_autofree char *text = g_malloc (FILE_BYTES_MAX + 2);
-  gsize length = 0;
+  QmError problem = { 0 };
+  QmPageRules *rules;
 
-  stream = g_file_read (file, NULL, &problem);
-  if (stream == NULL
-      || !g_input_stream_read_all (G_INPUT_STREAM (stream), text,
-                                   FILE_BYTES_MAX + 1, &length, NULL, &problem))
-    {
-      g_set_error (error, QM_PAGE_RULES_ERROR, QM_PAGE_RULES_ERROR_READ,
-                   _ ("%s cannot be read: %s"), path, problem->message);
-      return NULL;
-    }
-  text[length] = '\0';
-  return qm_page_rules_parse (text, length, path, error);
+  g_return_val_if_fail (text != NULL && name != NULL, NULL);
+
+  rules = parse (text, length, name, &problem);
+  if (rules == NULL)
+    tell (&problem, name, error);
+  return rules;
 }
 
-/* Appends the rules of a file of a folder, if it is there. */
-static gboolean
-add_file (QmPageRules *rules, const char *folder, GError **error)
+/* A file that waits, or never ends, is none. */
+static QmPageRules *
+load (const char *path, QmError *error)
 {
-  g_autofree char *path = g_build_filename (folder, FILE_NAME, NULL);
-  g_autoptr (QmPageRules) more = NULL;
+  QmPageRules *rules;
+  size_t length = 0;
+  char *text;
 
-  if (!g_file_test (path, G_FILE_TEST_EXISTS))
-    return TRUE;
-  more = qm_page_rules_load (path, error);
-  if (more == NULL)
-    return FALSE;
-  while (more->sites->len > 0)
-    g_ptr_array_add (rules->sites, g_ptr_array_steal_index (more->sites, 0));
-  return TRUE;
+  if (qm_text_read_bytes (path, FILE_BYTES_MAX, &text, &length, error) != QM_OK)
+    return NULL;
+  rules = parse (text, length, path, error);
+  free (text);
+  return rules;
 }
 
 QmPageRules *
-qm_page_rules_load_default (GError **error)
+qm_page_rules_load (const char *path, GError **error)
 {
-  g_autoptr (QmPageRules) rules = g_new0 (QmPageRules, 1);
+  QmError problem = { 0 };
+  QmPageRules *rules;
+
+  g_return_val_if_fail (path != NULL, NULL);
+
+  rules = load (path, &problem);
+  if (rules == NULL)
+    tell (&problem, path, error);
+  return rules;
+}
+
+/* Appends the rules of a file of a folder, if it is there and all of them are
+ * right. */
+static void
+add_file (QmPageRules *rules, const char *folder, GArray *problems)
+{
+  g_autofree char *path = g_build_filename (folder, FILE_NAME, NULL);
+  g_autoptr (QmPageRules) more = NULL;
+  QmError problem = { 0 };
+
+  if (!qm_file_exists (path))
+    return;
+  more = load (path, &problem);
+  if (more == NULL && problems != NULL)
+    g_array_append_val (problems, problem);
+  while (more != NULL && more->sites->len > 0)
+    g_ptr_array_add (rules->sites, g_ptr_array_steal_index (more->sites, 0));
+}
+
+QmPageRules *
+qm_page_rules_load_default (GArray *problems)
+{
+  QmPageRules *rules = g_new0 (QmPageRules, 1);
   char folder[PATH_MAX];
 
   rules->sites = g_ptr_array_new_with_free_func (site_free);
-  if (qm_user_data_dir (folder, sizeof folder)
-      && !add_file (rules, folder, error))
-    return NULL;
-  if (qm_data_dir (folder, sizeof folder) && !add_file (rules, folder, error))
-    return NULL;
-  return g_steal_pointer (&rules);
+  if (qm_user_data_dir (folder, sizeof folder))
+    add_file (rules, folder, problems);
+  if (qm_data_dir (folder, sizeof folder))
+    add_file (rules, folder, problems);
+  return rules;
 }
 
 /* The longest of a site's hosts that is the host or above it; NULL: none. */

@@ -49,13 +49,17 @@ QmPageRules *qm_page_rules_parse (const char *text,
                                   const char *name,
                                   GError **error);
 
-/* Reads a file, at most 1 MiB.  (transfer full) (nullable) */
+/* Reads a regular file of at most 1 MiB.  (transfer full) (nullable) */
 QmPageRules *qm_page_rules_load (const char *path, GError **error);
 
 /* The user's rules, page-rules.xml in their data directory, and behind them the
- * shipped ones; files that are not there have none.  (transfer full)
- * (nullable): NULL with `error` set where one is wrong. */
-QmPageRules *qm_page_rules_load_default (GError **error);
+ * shipped ones; files that are not there have none.
+ *
+ * problems: (nullable) (element-type QmError): gets what is wrong in a file,
+ *   which is then left out whole.
+ *
+ * Returns: (transfer full). */
+QmPageRules *qm_page_rules_load_default (GArray *problems);
 
 void qm_page_rules_free (QmPageRules *rules);
 

@@ -5,6 +5,7 @@
 #include "pricing/quotes/qm-match.h"
 
 #include "data/csv-table.h"
+#include "data/file.h"
 #include "data/text.h"
 #include "pricing/formats/qm-csv-words.h"
 #include "pricing/quotes/qm-match-private.h"
@@ -23,7 +24,8 @@ typedef struct
 
 struct _QmMatcher
 {
-  const QmCatalog *catalog;
+  gatomicrefcount references;
+  QmCatalog *catalog;
   QmGpuKey *keys;
   guint n_keys;
   GHashTable *parts; /* of PartNumber, by make_key() */
@@ -81,14 +83,38 @@ read_row (QmCsvRow *row, void *data)
   g_hash_table_replace (matcher->parts, g_steal_pointer (&key), part);
 }
 
+static GHashTable *
+new_parts (void)
+{
+  return g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
+                                part_number_free);
+}
+
+/* Puts the rows of one table into another, of which they replace those with the
+ * same key. */
+static void
+move_parts (GHashTable *from, GHashTable *to)
+{
+  GHashTableIter iter;
+  gpointer key, part;
+
+  g_hash_table_iter_init (&iter, from);
+  while (g_hash_table_iter_next (&iter, &key, &part))
+    {
+      g_hash_table_iter_steal (&iter);
+      g_hash_table_replace (to, key, part);
+    }
+}
+
 /* A file that is not there is none. */
-static gboolean
-read_part_numbers (QmMatcher *matcher, const char *directory, GError **error)
+static void
+read_part_numbers (QmMatcher *matcher, const char *directory, GArray *problems)
 {
   static const QmCsvColumn columns[N_COLUMNS] = { { "part_number", true },
                                                   { "item", true },
                                                   { "gpus", false },
                                                   { "source", true } };
+  GHashTable *before = matcher->parts;
   g_autofree char *path = NULL;
   QmPool pool = { 0 };
   QmError problem = { 0 };
@@ -97,10 +123,11 @@ read_part_numbers (QmMatcher *matcher, const char *directory, GError **error)
   QmStatus status;
 
   if (directory == NULL)
-    return TRUE;
+    return;
   path = g_build_filename (directory, "part-numbers.csv", NULL);
-  if (!g_file_test (path, G_FILE_TEST_EXISTS))
-    return TRUE;
+  if (!qm_file_exists (path))
+    return;
+  matcher->parts = new_parts ();
   status = qm_text_read_file (path, &text, &length, &problem);
   if (status == QM_OK)
     status = qm_csv_read (text, length, path, columns, N_COLUMNS, &pool,
@@ -108,45 +135,59 @@ read_part_numbers (QmMatcher *matcher, const char *directory, GError **error)
   free (text);
   qm_pool_clear (&pool);
   if (status == QM_OK)
-    return TRUE;
-  g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_MALFORMED, "%s:%d: %s", path,
-               problem.line, problem.message);
-  return FALSE;
+    move_parts (matcher->parts, before);
+  else if (problems != NULL)
+    g_array_append_val (problems, problem);
+  g_hash_table_unref (matcher->parts);
+  matcher->parts = before;
 }
 
 QmMatcher *
 qm_matcher_new (const QmCatalog *catalog,
                 const char *shipped_dir,
                 const char *user_dir,
-                GError **error)
+                GArray *problems)
 {
-  g_autoptr (QmMatcher) matcher = g_new0 (QmMatcher, 1);
+  QmMatcher *matcher;
   const QmGpu *gpus;
   size_t n;
 
   g_return_val_if_fail (catalog != NULL, NULL);
 
   gpus = qm_catalog_gpus (catalog, &n);
-  matcher->catalog = catalog;
+  matcher = g_new0 (QmMatcher, 1);
+  g_atomic_ref_count_init (&matcher->references);
+  matcher->catalog = qm_catalog_ref (catalog);
   matcher->keys = g_new0 (QmGpuKey, n + 1);
   matcher->n_keys = (guint) n;
   for (size_t i = 0; i < n; i++)
     qm_gpu_key_init (&matcher->keys[i], &gpus[i]);
-  matcher->parts =
-      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, part_number_free);
-  if (!read_part_numbers (matcher, shipped_dir, error)
-      || !read_part_numbers (matcher, user_dir, error))
-    return NULL;
-  return g_steal_pointer (&matcher);
+  matcher->parts = new_parts ();
+  read_part_numbers (matcher, shipped_dir, problems);
+  read_part_numbers (matcher, user_dir, problems);
+  return matcher;
+}
+
+QmMatcher *
+qm_matcher_ref (const QmMatcher *matcher)
+{
+  /* The count alone changes. */
+  QmMatcher *counted = (QmMatcher *) matcher;
+
+  g_return_val_if_fail (matcher != NULL, NULL);
+
+  g_atomic_ref_count_inc (&counted->references);
+  return counted;
 }
 
 void
 qm_matcher_free (QmMatcher *matcher)
 {
-  if (matcher == NULL)
+  if (matcher == NULL || !g_atomic_ref_count_dec (&matcher->references))
     return;
   g_free (matcher->keys);
-  g_clear_pointer (&matcher->parts, g_hash_table_unref);
+  g_hash_table_unref (matcher->parts);
+  qm_catalog_free (matcher->catalog);
   g_free (matcher);
 }
 

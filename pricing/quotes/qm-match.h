@@ -29,20 +29,23 @@ typedef struct
   char *candidates;   /* where ambiguous, the ids, by ";" */
 } QmMatch;
 
-/* Makes a matcher for a catalog, which must outlive it.
+/* Makes a matcher for a catalog, which it keeps.
  *
  * shipped_dir, user_dir: where part-numbers.csv may be; rows of the second
  *   replace those of the first.  Each may be NULL, and neither need have the
  *   file.
+ * problems: (nullable) (element-type QmError): gets what is wrong in a file
+ * that is broken; such a file is left out whole.
  *
- * Returns: (transfer full): the matcher, which several threads may use at once;
- *   or NULL with an error of QM_READ_ERROR that names the line where a file is
- *   broken. */
+ * Returns: (transfer full): the matcher, which several threads may use at once.
+ */
 QmMatcher *qm_matcher_new (const QmCatalog *catalog,
                            const char *shipped_dir,
                            const char *user_dir,
-                           GError **error);
+                           GArray *problems);
 
+/* One more, or one less, who needs it; the last one frees it. */
+QmMatcher *qm_matcher_ref (const QmMatcher *matcher);
 void qm_matcher_free (QmMatcher *matcher);
 
 /* Matches a part number and a description, each of which may be NULL.  The

@@ -5,6 +5,7 @@ usage: test_search.py QM_BENCH MANUAL
 """
 
 import fcntl
+import hashlib
 import json
 import os
 import pathlib
@@ -515,6 +516,56 @@ class Search(unittest.TestCase):
         listed = self.run_command([BENCH, 'results'], env=environment)
         self.assertEqual(listed.returncode, 0, listed.stderr)
         self.assertEqual(listed.stdout.count('free-lunch'), 2)
+
+    def test_machine(self):
+        """Results say of which machine they are, so that its id cannot be had
+        back; what does not say it can be told, and what is another machine's
+        is measured here."""
+        identity = self.path('machine-id')
+        raw = '0123456789abcdef0123456789abcdef'
+        pathlib.Path(identity).write_text(raw + '\n')
+        digest = hashlib.sha256(b'quartermaster machine ' + raw.encode())
+        machine = {'id': digest.hexdigest()[:32], 'gpus': []}
+        environment = dict(os.environ, XDG_DATA_HOME=self.path('data'),
+                           QUARTERMASTER_MACHINE_ID=identity)
+        command = self.command('--methods', 'naive')
+        at = command.index('--results')
+        del command[at:at + 2]
+
+        def run(command, status=0):
+            result = self.run_command(command, env=environment)
+            self.assertEqual(result.returncode, status, result.stderr)
+            return result
+
+        run(command)
+        results, = pathlib.Path(self.path('data')).glob('**/*.jsonl')
+        line, = lines_of(results)
+        self.assertEqual(line['machine'], machine)
+        self.assertNotIn(raw, results.read_text())
+        run(command)
+        self.assertEqual(len(lines_of(results)), 1)
+
+        del line['machine']
+        results.write_text(json.dumps(line) + '\n')
+        run(command)
+        self.assertEqual(len(lines_of(results)), 1)
+        said = run([BENCH, 'results', '--adopt'])
+        self.assertIn('1 results are of this machine now', said.stderr)
+        self.assertEqual(lines_of(results)[0]['machine'], machine)
+
+        line['machine'] = {'id': 'ab' * 16}
+        results.write_text(json.dumps(line) + '\n')
+        run([BENCH, 'results', '--adopt'])
+        self.assertEqual(lines_of(results)[0]['machine'], line['machine'])
+        run(command)
+        self.assertEqual([one['machine'] for one in lines_of(results)],
+                         [line['machine'], machine])
+
+        environment['QUARTERMASTER_MACHINE_ID'] = self.path('none')
+        del line['machine']
+        results.write_text(json.dumps(line) + '\n')
+        said = run([BENCH, 'results', '--adopt'], status=5)
+        self.assertIn('/etc/machine-id', said.stderr)
 
     def events(self, *more, status=0, **options):
         result = self.search('--events', *more, status=status, **options)

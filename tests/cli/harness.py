@@ -5,6 +5,7 @@ Each test file is started with the program's path and the shipped catalog's
 directory as arguments.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -61,6 +62,8 @@ class CommandLineTest(unittest.TestCase):
     def setUp(self):
         self.home = tempfile.mkdtemp(prefix="quartermaster-test-")
         self.addCleanup(shutil.rmtree, self.home, ignore_errors=True)
+        with open(self.path("machine-id"), "w", encoding="ascii") as file:
+            file.write(MACHINE_ID + "\n")
 
     def path(self, *names):
         return os.path.join(self.home, *names)
@@ -80,6 +83,7 @@ class CommandLineTest(unittest.TestCase):
                            XDG_DATA_HOME=self.path("data"),
                            XDG_CACHE_HOME=self.path("cache"),
                            QUARTERMASTER_DATA_DIR=CATALOG,
+                           QUARTERMASTER_MACHINE_ID=self.path("machine-id"),
                            G_DEBUG="fatal-warnings")
         environment.update(changes)
         return {name: value for name, value in environment.items()
@@ -123,6 +127,15 @@ class CommandLineTest(unittest.TestCase):
             self.assertGreaterEqual(byte, 0x20, str(result))
             self.assertNotEqual(byte, 0x7f, str(result))
         return result
+
+
+MACHINE_ID = "0123456789abcdef0123456789abcdef"
+
+
+def machine():
+    """What results of the machine with MACHINE_ID say of it."""
+    text = "quartermaster machine " + MACHINE_ID
+    return {"id": hashlib.sha256(text.encode()).hexdigest()[:32], "gpus": []}
 
 
 def main():

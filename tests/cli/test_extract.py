@@ -8,7 +8,8 @@ import subprocess
 import harness
 
 KEYS = ["name", "price", "currency", "availability", "valid_until", "method",
-        "confirmed", "seller", "sku", "mpn", "tax_included", "reason", "notes"]
+        "confirmed", "seller", "sku", "mpn", "tax_included", "reason", "notes",
+        "problems"]
 
 PRODUCT = {
     "@context": "https://schema.org",
@@ -54,7 +55,7 @@ class ExtractTest(harness.CommandLineTest):
             "availability": "InStock", "valid_until": "2027-01-31",
             "method": "json-ld", "confirmed": True, "seller": "Shop Ltd",
             "sku": "S1", "mpn": "M1", "tax_included": None, "reason": None,
-            "notes": []})
+            "notes": [], "problems": []})
 
     def test_no_price(self):
         offer = self.extract(page(), expect=1)
@@ -112,8 +113,9 @@ class ExtractTest(harness.CommandLineTest):
         address = ("--url", "https://shop.example/")
         self.assertEqual(self.extract(content, *address)["price"], 12.5)
         self.user_file("page-rules.xml", "<rules version=\"1\">\n<site/></rules>")
-        self.refuse("extract", self.path("page.html"),
-                    says=(path, "line 2", "host"))
+        broken = self.run_program("extract", self.path("page.html"), expect=1)
+        for word in (path, ":2:", "host"):
+            self.assertIn(word, broken.complaint)
 
     def test_bad_input(self):
         good = self.save(page(PRODUCT))

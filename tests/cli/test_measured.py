@@ -12,6 +12,7 @@ import socket
 import harness
 
 H200 = "h200-141gb-sxm"
+HOST = re.sub(r"[^A-Za-z0-9_-]", "-", socket.gethostname().split(".")[0])
 RESULTS = "measurements/h200-test.jsonl"
 PRICE = ("item,kind,price,currency,observed_on,source\n"
          "%s,quote,31000,USD,2026-11-01,offer\n" % H200)
@@ -72,11 +73,10 @@ class MeasuredTest(harness.CommandLineTest):
 
     def test_this_machine(self):
         """What was measured here is a candidate, also for a year's runs."""
-        lines = [dict(best(model, "quartermaster"), days=days)
+        lines = [dict(best(model, "quartermaster"), days=days,
+                      machine=harness.machine())
                  for model, days in (("pythia-1b", 100), ("vit-large", 20))]
-        host = re.sub(r"[^A-Za-z0-9_-]", "-",
-                      socket.gethostname().split(".")[0])
-        self.user_file(os.path.join("measurements", host + ".jsonl"),
+        self.user_file(os.path.join("measurements", HOST + ".jsonl"),
                        "".join(json.dumps(one) + "\n" for one in lines))
         for runs, at_once, days, insufficient in (
                 ("pythia-1b=3,vit-large=2", "1", 340, False),
@@ -101,6 +101,33 @@ class MeasuredTest(harness.CommandLineTest):
                             "--budget", "1M")
         self.assertFalse([one for one in left_out["candidates"]
                           if one["here"]])
+
+    def test_whose_machine(self):
+        """A file that is called like this host is not this machine's for that:
+        only what says so itself, whatever its file is called."""
+        def here(*lines, name=HOST + ".jsonl"):
+            path = self.user_file(os.path.join("measurements", name),
+                                  "".join(json.dumps(one) + "\n"
+                                          for one in lines))
+            done = self.run_program("advise", "--model", "pythia-1b", "--json",
+                                    "--times-of", "quartermaster")
+            os.unlink(path)
+            self.assertEqual(len(done.json["notices"]),
+                             done.err.count(b"note"), str(done))
+            return ([one["days"] for one in done.json["candidates"]
+                     if one["here"]],
+                    [one["message"] for one in done.json["notices"]])
+
+        line = dict(best("pythia-1b", "quartermaster"), days=100)
+        mine = dict(line, machine=harness.machine())
+        other = dict(line, machine={"id": "ab" * 16, "gpus": []})
+        self.assertEqual(here(mine), ([100], []))
+        self.assertEqual(here(other), ([], []))
+        self.assertEqual(here(mine, name="old-name.jsonl"), ([100], []))
+        days, (notice,) = here(line)
+        self.assertEqual(days, [])
+        self.assertIn("--adopt", notice)
+        self.assertEqual(here(line, name="colleague.jsonl"), ([], []))
 
     def test_whose(self):
         self.user_file("prices.csv", PRICE)
@@ -193,7 +220,8 @@ class MeasuredTest(harness.CommandLineTest):
         """What is left out is noted, and nothing else is lost."""
         line = json.dumps(dict(best("pythia-1b", "pytorch"), days=45.5))
         other = json.dumps(dict(best("pythia-1b", "pytorch"), gpu=None,
-                                device={"name": "My GPU"}))
+                                device={"name": "My GPU",
+                                        "architecture": 90}))
         path = self.user_file("measurements/results.jsonl",
                               line + "\n" + other + "\n" + line[:40])
         result = self.run_program("advise", "--model", "pythia-1b", "--json",

@@ -3,6 +3,8 @@
 whole without a word lost about the rest."""
 
 import datetime
+import json
+import os
 
 import harness
 
@@ -109,6 +111,89 @@ class BrokenFileTest(harness.CommandLineTest):
                           if (byte < 0x20 and byte != 0x0a) or byte == 0x7f],
                          result.err)
         self.assertEqual(len(result.json["candidates"]), 16)
+
+
+QUOTE = "description,quantity,unit price,currency\nRTX 3090,2,800.00,USD\n"
+RULES = '<rules version="1"><site/></rules>'
+OWN = {"page-rules.xml": RULES,
+       "part-numbers.csv": "part_number,item,source\nABC,a6000\n",
+       "csv-mappings.json": "{ no mappings"}
+
+
+def make_pipe(path):
+    os.mkfifo(path)
+
+
+def make_endless(path):
+    os.symlink("/dev/zero", path)
+
+
+def make_loop(path):
+    os.symlink(path, path)
+
+
+class BrokenRuleFileTest(harness.CommandLineTest):
+    """Own files that help to read quotes: a broken one is left out and told,
+    and stops nothing."""
+
+    def setUp(self):
+        super().setUp()
+        self.quote = self.path("offer.csv")
+        with open(self.quote, "w", encoding="utf-8") as file:
+            file.write(QUOTE)
+        self.page = self.path("page.html")
+        with open(self.page, "w", encoding="utf-8") as file:
+            file.write("<p>nothing</p>")
+
+    def look(self, names):
+        """Every verb that reads such files does its work."""
+        imported = self.run_program("quotes", "import", self.quote, expect=0)
+        for name in names:
+            self.assertRegex(imported.complaint,
+                             r"(?m)^warning: .*%s:.+$" % name)
+        self.assertEqual(imported.err.count(b"\n"), len(names), str(imported))
+        self.run_program("quotes", "list", expect=0)
+        read = self.run_program("extract", self.page, "--json", expect=1)
+        told = [os.path.basename(one["file"]) for one in read.json["problems"]]
+        self.assertEqual(told,
+                         [name for name in names if name == "page-rules.xml"])
+        watched = self.run_program("quotes", "fetch", expect=2)
+        self.assertIn("--add", watched.complaint)
+
+    def test_all(self):
+        for name, text in OWN.items():
+            self.user_file(name, text)
+        self.look(list(OWN))
+
+    def test_none(self):
+        self.look([])
+
+    def test_what_is_no_file(self):
+        for make in (os.mkdir, make_pipe, make_endless, make_loop):
+            for name in OWN:
+                with self.subTest(name=name, make=make.__name__):
+                    path = self.user_file(name, "")
+                    os.unlink(path)
+                    make(path)
+                    self.look([name])
+                    if make is os.mkdir:
+                        os.rmdir(path)
+                    else:
+                        os.unlink(path)
+
+    def test_mappings_are_not_lost(self):
+        """What is remembered goes into a new file; what was there may be
+        mended."""
+        path = self.user_file("csv-mappings.json", OWN["csv-mappings.json"])
+        with open(self.quote, "w", encoding="utf-8") as file:
+            file.write("a,b\nRTX 3090,800.00\n")
+        self.run_program("quotes", "import", self.quote, "--currency", "USD",
+                         "--map", "1=description", "--map", "2=price",
+                         expect=0)
+        with open(path + ".damaged", encoding="utf-8") as file:
+            self.assertEqual(file.read(), OWN["csv-mappings.json"])
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(len(json.load(file)["mappings"]), 1)
 
 
 if __name__ == "__main__":

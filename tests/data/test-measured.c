@@ -26,6 +26,7 @@ typedef struct Line
   int gpus;             /* 0: 1 */
   int micro_batch;      /* 0: 8 */
   bool checkpointing;
+  bool cpu;    /* with an empty `gpu` */
   double days; /* 0: infeasible; below: failed */
   const char *more;
 } Line;
@@ -125,9 +126,10 @@ add (Line line)
   if (*gpu != '\0')
     append ("\"gpu\":\"%s\",", gpu);
   append ("\"device\":{\"name\":\"%s\",\"driver\":\"580\","
-          "\"architecture\":90},\"gpus\":%d,\"settings\":\"%s\","
+          "\"architecture\":%d},\"gpus\":%d,\"settings\":\"%s\","
           "\"checkpointing\":%s,\"offloading\":%s,\"sharding\":\"%s\",",
-          *gpu != '\0' ? gpu : "Some GPU", line.gpus > 0 ? line.gpus : 1,
+          *gpu != '\0' ? gpu : "Some GPU", line.cpu ? 0 : 90,
+          line.gpus > 0 ? line.gpus : 1,
           line.settings != NULL ? line.settings : "free-lunch",
           line.checkpointing ? "true" : "false",
           line.sharding != NULL ? "true" : "false",
@@ -314,6 +316,14 @@ test_notices (void)
   CHECK_INT (notices[2].line, 5);
   CHECK_CONTAINS (notices[2].message, "no GPU of the catalog is 'Some GPU'");
   CHECK_CONTAINS (notices[3].message, "no GPU of the catalog is 'h200'");
+  qm_catalog_free (catalog);
+
+  begin ("processors");
+  add ((Line){ .days = 36 });
+  add ((Line){ .days = 1, .gpu = "", .cpu = true });
+  add ((Line){ .days = 1, .gpu = "", .cpu = true, .model = "my-model" });
+  catalog = load_lines (0, 0);
+  CHECK_INT ((int64_t) measured (catalog, m), 1);
   qm_catalog_free (catalog);
 
   begin ("very many notices");

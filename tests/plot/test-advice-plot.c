@@ -362,6 +362,62 @@ test_odd_candidates (Setup *setup, gconstpointer unused)
     }
 }
 
+/* Where nothing takes a day, days are no unit. */
+static void
+test_units (Setup *setup, gconstpointer unused)
+{
+  static const struct
+  {
+    double days, y;
+    const char *title, *said;
+  } cases[] = {
+    { 3e-5, 2.592, "Training time (seconds)", "2.6 seconds" },
+    { 0.01, 14.4, "Training time (minutes)", "14 minutes" },
+    { 0.5, 12, "Training time (hours)", "12 hours" },
+    { 1.5, 1.5, "Training time (days)", "1.5 days" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      QmCandidate candidates[] = {
+        { .gpu = setup->candidates[0].gpu,
+          .gpus = 1,
+          .machines = 1,
+          .cost_minor = 100,
+          .days = cases[i].days,
+          .days_low = cases[i].days / 2,
+          .days_high = cases[i].days,
+          .predicted = TRUE,
+          .experiment_cost = 1,
+          .implied_utilization = NAN,
+          .eligible = TRUE },
+        { .gpu = setup->candidates[0].gpu,
+          .gpus = 2,
+          .machines = 1,
+          .cost_minor = 100,
+          .days = NAN,
+          .experiment_cost = 1,
+          .implied_utilization = NAN },
+      };
+      g_autoptr (QmAdvice) advice =
+          qm_advice_new_for_candidates (candidates, G_N_ELEMENTS (candidates));
+      g_autoptr (QmAdvicePlot) plot =
+          qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_OVERALL,
+                              NULL, TRUE);
+      const QmPlotData *data = qm_advice_plot_data (plot);
+
+      g_assert_cmpstr (data->y.title, ==, cases[i].title);
+      g_assert_cmpfloat_with_epsilon (data->points[0].y, cases[i].y, 1e-9);
+      g_assert_cmpfloat_with_epsilon (data->intervals[0].low, cases[i].y / 2,
+                                      1e-9);
+      qm_advice_plot_set_limits (plot, 4000000, 2, NULL);
+      g_assert_cmpfloat_with_epsilon (data->y.limit,
+                                      2 * cases[i].y / cases[i].days, 1e-6);
+      qm_advice_plot_set_hovered (plot, 0);
+      g_assert_nonnull (strstr (data->hovered_label, cases[i].said));
+    }
+}
+
 /* What a portfolio costs and takes is not said to be one experiment. */
 static void
 test_portfolio (Setup *setup, gconstpointer unused)
@@ -420,6 +476,7 @@ main (int argc, char **argv)
   ADD ("hovered", test_hovered);
   ADD ("range", test_range);
   ADD ("odd-candidates", test_odd_candidates);
+  ADD ("units", test_units);
   ADD ("nothing", test_nothing);
   return g_test_run ();
 }

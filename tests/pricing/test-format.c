@@ -54,11 +54,28 @@ test_times (void)
 {
   QmDate published = { 2024, 9, 21 };
 
+  assert_text (qm_format_days (0), "0 seconds");
+  assert_text (qm_format_days (0.1 / 86400), "0.1 seconds");
+  assert_text (qm_format_days (3e-5), "2.6 seconds");
+  assert_text (qm_format_days (1.0 / 86400), "1 second");
+  assert_text (qm_format_days (41.4 / 86400), "41 seconds");
+  assert_text (qm_format_days (100.0 / 86400), "2 minutes");
+  assert_text (qm_format_days (89.0 / 1440), "89 minutes");
+  assert_text (qm_format_days (2.0 / 24), "2 hours");
+  assert_text (qm_format_days (7500.0 / 86400), "2 hours 5 minutes");
+  assert_text (qm_format_days (0.999), "24 hours");
   assert_text (qm_format_days (1), "1 day");
   assert_text (qm_format_days (8), "8 days");
   assert_text (qm_format_days (8.44), "8.4 days");
   assert_text (qm_format_days (370), "370 days");
   assert_text (qm_format_days (7157), "19.6 years");
+  assert_text (qm_format_days_range (30, 28.1, 45.6), "28 to 46 days");
+  assert_text (qm_format_days_range (2, 1.5, 3), "1.5 to 3 days");
+  assert_text (qm_format_days_range (30, NAN, 45.6), "30 days");
+  assert_text (qm_format_days_range (30, 30.001, 30.002), "30 days");
+  assert_text (qm_format_days_range (700, 400, 900), "400 days to 2.5 years");
+  assert_text (qm_format_days_range (0.5, 0.1, 1.2),
+               "2 hours 25 minutes to 1.2 days");
   assert_text (qm_format_percent (1.1949), "119 %");
   assert_text (qm_format_date (published), "21 September 2024");
   assert_text (qm_format_date ((QmDate){ 2025, 8, 0 }), "August 2025");

@@ -3,19 +3,23 @@
 /* This machine as a candidate: it costs nothing, no filter leaves it out, and
  * it is never recommended to buy. */
 
+#include "data/identity.h"
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-ownership.h"
 #include "pricing/advice/qm-prose.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static QmCatalog *catalog;
 static char *folder;
+static QmIdentity machine_here;
 
-/* A line of a results file. */
+/* A line of a results file of some machine; NULL: it does not say which. */
 static char *
-line_of (const char *model,
+line_at (const char *machine,
+         const char *model,
          const char *status,
          const char *settings,
          const char *gpu,
@@ -25,6 +29,10 @@ line_of (const char *model,
   const QmModel *known = qm_catalog_model (catalog, model);
   char number[G_ASCII_DTOSTR_BUF_SIZE];
   char key[QM_MODEL_KEY_BYTES] = "0123456789abcdef";
+  g_autofree char *where =
+      machine != NULL
+          ? g_strdup_printf ("\"machine\": {\"id\": \"%s\"},", machine)
+          : g_strdup ("");
 
   if (known != NULL)
     qm_model_key (&known->config, &known->recipe, key);
@@ -38,12 +46,24 @@ line_of (const char *model,
       " \"engine\": \"quartermaster\", \"version\": \"0.1.0\","
       " \"provenance\": \"measured\", \"deterministic\": false, \"time\": "
       "\"2026-11-20T10:00:00Z\","
-      " \"reason\": \"made up\","
+      " \"reason\": \"made up\", %s"
       " \"device\": {\"name\": \"A device\", \"driver\": \"1\","
       " \"architecture\": 80, \"memory_bytes\": 1000},"
       " \"pass\": {\"mean_s\": 1}, \"update\": {\"mean_s\": 1},"
       " \"step\": {\"mean_s\": 9}, \"days\": %s}\n",
-      status, model, key, settings, micro_batch, gpu, number);
+      status, model, key, settings, micro_batch, gpu, where, number);
+}
+
+static char *
+line_of (const char *model,
+         const char *status,
+         const char *settings,
+         const char *gpu,
+         gint64 micro_batch,
+         double days)
+{
+  return line_at (machine_here.machine, model, status, settings, gpu,
+                  micro_batch, days);
 }
 
 /* Writes lines, which it takes, and reads them. */
@@ -124,6 +144,66 @@ test_times (void)
   g_assert_cmpstr (list[0].source, ==, "here.jsonl, line 2");
   g_assert_cmpint (list[1].settings, ==, QM_SETTINGS_NAIVE);
   g_assert_cmpfloat (list[1].days, ==, 200);
+}
+
+/* Only what says that it is of this machine is; what does not say anything is
+ * counted. */
+static void
+test_whose (void)
+{
+  static const char other[] = "0123456789abcdef0123456789abcdef";
+  g_autoptr (QmHostTimes) times = times_of (
+      line_at (other, "pythia-1b", "measured", "free-lunch", "a6000", 8, 10),
+      line_at (NULL, "pythia-1b", "measured", "free-lunch", "a6000", 4, 20),
+      line_of ("pythia-1b", "measured", "free-lunch", "a6000", 2, 90));
+  g_autoptr (QmHostTimes) none = NULL;
+  const QmMeasurement *list;
+  guint n;
+
+  g_assert_nonnull (times);
+  list = qm_host_times_list (times, &n);
+  g_assert_cmpuint (n, ==, 1);
+  g_assert_cmpfloat (list[0].days, ==, 90);
+  g_assert_cmpuint (qm_host_times_n_unsaid (times), ==, 1);
+
+  none = times_of (line_at (NULL, "pythia-1b", "measured", "naive", "a6000", 4,
+                            20),
+                   NULL, NULL);
+  g_assert_nonnull (none);
+  qm_host_times_list (none, &n);
+  g_assert_cmpuint (n, ==, 0);
+  g_assert_null (times_of (line_at (other, "pythia-1b", "measured", "naive",
+                                    "a6000", 4, 20),
+                           NULL, NULL));
+}
+
+/* All files of the user's are looked through, whatever they are called. */
+static void
+test_files (void)
+{
+  g_autofree char *data =
+      g_build_filename (folder, "quartermaster", "measurements", NULL);
+  g_autofree char *old = g_build_filename (data, "old-name.jsonl", NULL);
+  g_autofree char *bad = g_build_filename (data, "bad.jsonl", NULL);
+  g_autofree char *line =
+      line_of ("pythia-1b", "measured", "naive", "a6000", 4, 20);
+  g_autoptr (QmHostTimes) times = NULL;
+  guint n;
+
+  g_setenv ("XDG_DATA_HOME", folder, TRUE);
+  g_assert_cmpint (g_mkdir_with_parents (data, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (old, line, -1, NULL));
+  g_assert_cmpint (mkfifo (bad, 0600), ==, 0);
+  times = qm_host_times_load (catalog, NULL);
+  g_assert_nonnull (times);
+  qm_host_times_list (times, &n);
+  g_assert_cmpuint (n, ==, 1);
+  g_unlink (old);
+  g_unlink (bad);
+  g_rmdir (data);
+  g_free (data);
+  data = g_build_filename (folder, "quartermaster", NULL);
+  g_rmdir (data);
 }
 
 static void
@@ -496,6 +576,7 @@ test_lifetime (void)
 int
 main (int argc, char **argv)
 {
+  g_autofree char *id = NULL;
   QmError error;
   int status;
 
@@ -504,6 +585,13 @@ main (int argc, char **argv)
                                     &catalog, &error),
                    ==, QM_OK);
   folder = g_dir_make_tmp ("qm-host-XXXXXX", NULL);
+  id = g_build_filename (folder, "machine-id", NULL);
+  g_assert_true (
+      g_file_set_contents (id, "0123456789abcdef0123456789abcdef\n", -1, NULL));
+  g_setenv ("QUARTERMASTER_MACHINE_ID", id, TRUE);
+  qm_identity_here (&machine_here);
+  g_test_add_func ("/host-times/whose", test_whose);
+  g_test_add_func ("/host-times/files", test_files);
   g_test_add_func ("/host-times/times", test_times);
   g_test_add_func ("/host-times/nothing", test_nothing);
   g_test_add_func ("/host-times/candidate", test_candidate);
@@ -521,6 +609,7 @@ main (int argc, char **argv)
   g_test_add_func ("/host-times/portfolio-total", test_portfolio_total);
   g_test_add_func ("/host-times/lifetime", test_lifetime);
   status = g_test_run ();
+  g_unlink (id);
   g_rmdir (folder);
   g_free (folder);
   qm_catalog_free (catalog);

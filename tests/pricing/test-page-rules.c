@@ -4,6 +4,8 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define PAGE                                                              \
   "<h1>Card X100</h1><table><tr><td>Net</td><td id=net data-v=\"1.299\">" \
@@ -177,6 +179,36 @@ test_endless (void)
   g_assert_cmpint (g_get_monotonic_time () - start, <, 20 * G_USEC_PER_SEC);
 }
 
+/* What is wrong with the user's file is told, and the shipped rules are in
+ * effect. */
+static void
+check_left_out (const char *path, guint problems)
+{
+  g_autoptr (GArray) told = g_array_new (FALSE, FALSE, sizeof (QmError));
+  g_autoptr (QmPageRules) rules = qm_page_rules_load_default (told);
+  static const char page[] = "<div id=corePrice_feature_div><b "
+                             "class=priceToPay>$1,299.00</b></div>";
+  QmPageContext context = { .rules = rules, .url = "https://amazon.com/x" };
+  g_autoptr (QmPageOffer) offer = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_assert_cmpuint (told->len, ==, problems);
+  if (problems > 0)
+    {
+      const QmError *problem = &g_array_index (told, QmError, 0);
+
+      g_test_message ("%s:%d: %s", problem->file, problem->line,
+                      problem->message);
+      g_assert_cmpstr (problem->file, ==, path);
+      g_assert_cmpstr (problem->message, !=, "");
+    }
+  g_assert_nonnull (rules);
+  offer = qm_page_read ((const guint8 *) page, strlen (page), &context, NULL,
+                        &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (offer->method, ==, QM_PAGE_RULE);
+}
+
 static void
 test_files (void)
 {
@@ -186,7 +218,7 @@ test_files (void)
   g_autofree char *path = g_build_filename (own, "page-rules.xml", NULL);
   g_autofree char *shipped = g_build_filename (g_getenv ("QM_SHIPPED_DATA_DIR"),
                                                "page-rules.xml", NULL);
-  g_autoptr (QmPageRules) rules = NULL, both = NULL;
+  g_autoptr (QmPageRules) rules = NULL;
 
   g_assert_null (qm_page_rules_load (path, &error));
   g_assert_error (error, QM_PAGE_RULES_ERROR, QM_PAGE_RULES_ERROR_READ);
@@ -202,14 +234,23 @@ test_files (void)
   g_file_set_contents (path, "<rules version=\"1\"><site/></rules>", -1,
                        &error);
   g_assert_no_error (error);
-  both = qm_page_rules_load_default (&error);
-  g_assert_null (both);
-  g_assert_error (error, QM_PAGE_RULES_ERROR, QM_PAGE_RULES_ERROR_RULE);
-  g_clear_error (&error);
+  check_left_out (path, 1);
   g_assert_cmpint (g_unlink (path), ==, 0);
-  both = qm_page_rules_load_default (&error);
-  g_assert_no_error (error);
-  g_assert_nonnull (both);
+  check_left_out (path, 0);
+
+  /* What cannot be read, waits or never ends. */
+  g_assert_cmpint (mkfifo (path, 0600), ==, 0);
+  check_left_out (path, 1);
+  g_assert_cmpint (g_unlink (path), ==, 0);
+  g_assert_cmpint (g_mkdir (path, 0700), ==, 0);
+  check_left_out (path, 1);
+  g_rmdir (path);
+  g_assert_cmpint (symlink ("/dev/zero", path), ==, 0);
+  check_left_out (path, 1);
+  g_assert_cmpint (g_unlink (path), ==, 0);
+  g_assert_cmpint (symlink (path, path), ==, 0);
+  check_left_out (path, 1);
+  g_assert_cmpint (g_unlink (path), ==, 0);
   g_rmdir (own);
   g_rmdir (folder);
 }

@@ -231,7 +231,7 @@ bench (guint n_quotes)
 {
   g_autofree char *folder = g_dir_make_tmp ("qm-bench-XXXXXX", NULL);
   g_autofree char *path = make_store (folder, n_quotes);
-  QmQuoteBook *book = qm_quote_book_new (widgets_catalog (), path);
+  QmQuoteBook *book = qm_quote_book_new (widgets_keeper (), path);
   static const char *const endings[] = { "", "-wal", "-shm" };
 
   while (qm_quote_book_get_index (book) == NULL)

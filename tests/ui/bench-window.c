@@ -200,6 +200,7 @@ bench_search (const char *data_dir, const char *device, const char *model)
   g_autoptr (QmBenchSession) session = NULL;
   GtkWidget *window = gtk_window_new ();
   char user[PATH_MAX];
+  g_autoptr (QmCatalogKeeper) keeper = qm_catalog_keeper_new ();
   QmCatalog *catalog;
   QmError error;
 
@@ -208,10 +209,11 @@ bench_search (const char *data_dir, const char *device, const char *model)
   write_model (user);
   if (qm_catalog_load (data_dir, user, &catalog, &error) != QM_OK)
     g_error ("%s", error.message);
-  session = qm_bench_session_new (catalog);
+  qm_catalog_keeper_take (keeper, catalog);
+  session = qm_bench_session_new (keeper);
   gtk_window_set_default_size (GTK_WINDOW (window), 1280, 860);
   gtk_window_set_child (GTK_WINDOW (window),
-                        qm_machine_page_new (catalog, machine, session, NULL));
+                        qm_machine_page_new (keeper, machine, session, NULL));
   gtk_window_present (GTK_WINDOW (window));
   while (qm_local_machine_get_state (machine) == QM_MACHINE_ASKING)
     g_main_context_iteration (NULL, TRUE);

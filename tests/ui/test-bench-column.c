@@ -70,7 +70,7 @@ test_texts (void)
   /* What is not known is empty; what is predicted says so. */
   assert_text (waiting, QM_BENCH_COLUMN_DAYS, "");
   qm_bench_row_set_predicted (waiting, (QmBenchFigure){ 30, 28.1, 45.6 });
-  assert_text (waiting, QM_BENCH_COLUMN_DAYS, "≈ 28.1 to 45.6");
+  assert_text (waiting, QM_BENCH_COLUMN_DAYS, "≈ 28 to 46 days");
   g_assert_true (qm_bench_column_is_predicted (waiting));
 
   assert_text (failed, QM_BENCH_COLUMN_STATE, "Failed: the device was lost");

@@ -36,7 +36,8 @@ static const char *const models[] = { "tiny", NULL };
 
 typedef struct
 {
-  QmCatalog *catalog;
+  QmCatalog *catalog; /* the keeper has it */
+  QmCatalogKeeper *keeper;
   QmBenchSession *session;
   guint n_changed, n_measured, n_finished;
   gint64 beat, longest;
@@ -73,7 +74,7 @@ measured_cb (QmBenchSession *session, QmBenchRow *row, guint *count)
 static void
 open_session (Fixture *f)
 {
-  f->session = qm_bench_session_new (f->catalog);
+  f->session = qm_bench_session_new (f->keeper);
   g_signal_connect (f->session, "changed", G_CALLBACK (count_cb),
                     &f->n_changed);
   g_signal_connect (f->session, "finished", G_CALLBACK (count_cb),
@@ -116,6 +117,8 @@ set_up (Fixture *f, gconstpointer data)
                                     &f->catalog, &error),
                    ==, QM_OK);
   g_assert_nonnull (qm_catalog_model (f->catalog, "tiny"));
+  f->keeper = qm_catalog_keeper_new ();
+  qm_catalog_keeper_take (f->keeper, f->catalog);
   f->beater = g_timeout_add (5, beat_cb, f);
   open_session (f);
 }
@@ -125,7 +128,7 @@ tear_down (Fixture *f, gconstpointer data)
 {
   g_source_remove (f->beater);
   g_assert_finalize_object (f->session);
-  qm_catalog_free (f->catalog);
+  g_assert_finalize_object (f->keeper);
   remove_files ();
   g_test_message ("longest iteration %.1f ms", (double) f->longest / 1e3);
   g_assert_cmpint (f->longest, <, LOOPED * 1000);

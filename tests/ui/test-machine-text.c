@@ -15,29 +15,6 @@ assert_text (char *text, const char *expected)
 }
 
 static void
-test_durations (void)
-{
-  static const struct
-  {
-    double seconds;
-    const char *text;
-  } cases[] = {
-    { 0, "1 second" },
-    { NAN, "1 second" },
-    { 41.4, "41 seconds" },
-    { 100, "2 minutes" },
-    { 89 * 60, "89 minutes" },
-    { 7200, "2 hours" },
-    { 7500, "2 hours 5 minutes" },
-    { 13 * 3600 + 60, "13 hours" },
-    { 3 * 86400, "3 days" },
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
-    assert_text (qm_machine_text_duration (cases[i].seconds), cases[i].text);
-}
-
-static void
 test_bytes (void)
 {
   assert_text (qm_machine_text_bytes (-1), "");
@@ -204,7 +181,6 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/machine-text/durations", test_durations);
   g_test_add_func ("/machine-text/bytes", test_bytes);
   g_test_add_func ("/machine-text/figures", test_figures);
   g_test_add_func ("/machine-text/methods", test_methods);

@@ -8,6 +8,7 @@ bus of its own; RESULTS is the shipped file of an H200.
 """
 
 import csv
+import hashlib
 import json
 import os
 import pathlib
@@ -21,6 +22,11 @@ import unittest
 import driver
 
 PROGRAM = QM_BENCH = STAND_IN = MEASURED = None
+
+MACHINE_ID = '0123456789abcdef0123456789abcdef'
+MACHINE = {'id': hashlib.sha256(b'quartermaster machine '
+                                + MACHINE_ID.encode()).hexdigest()[:32],
+           'gpus': []}
 
 CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
               num_hidden_layers=2, num_attention_heads=4,
@@ -313,14 +319,49 @@ class RealTest(MachineTest):
         self.root.find('push button', 'Import results files').press()
         driver.choose_file(self.root, 'Import Results', path)
 
-    def test_show_in_plots(self):
-        # As if the H200 of the shipped results were in this machine.
+    def own_results(self, machine=None):
+        """The shipped results in the file of this host, as if this machine had
+        measured them where they say so; its id is where it is returned."""
         folder = os.path.join(self.data, 'measurements')
         os.makedirs(folder)
         host = os.uname().nodename.split('.')[0]
-        shutil.copyfile(MEASURED, os.path.join(folder, host + '.jsonl'))
-        self.start(QUARTERMASTER_DATA_DIR=os.path.dirname(
-            os.path.dirname(MEASURED)))
+        self.own = os.path.join(folder, host + '.jsonl')
+        path = os.path.join(self.home, 'id')
+        with open(path, 'w', encoding='ascii') as file:
+            file.write(MACHINE_ID + '\n')
+        with open(MEASURED, encoding='utf-8') as source, \
+                open(self.own, 'w', encoding='utf-8') as file:
+            for line in source:
+                result = json.loads(line)
+                result.pop('machine', None)
+                if machine is not None:
+                    result['machine'] = machine
+                file.write(json.dumps(result) + '\n')
+        return path
+
+    def test_where_is_asked(self):
+        """Results that do not say it are no results of this machine before
+        somebody says that they are."""
+        identity = self.own_results()
+        self.start(QUARTERMASTER_MACHINE_ID=identity)
+        self.root.find('push button', 'On This Machine').press()
+
+        def machines():
+            with open(self.own, encoding='utf-8') as file:
+                return [json.loads(line).get('machine') for line in file]
+
+        driver.wait_for(lambda: machines()[0] == MACHINE, 'the answer')
+        self.assertEqual([one for one in machines() if one != MACHINE], [])
+        driver.wait_for(lambda: not self.root.all('push button',
+                                                  'On This Machine'),
+                        'no question any more')
+
+    def test_show_in_plots(self):
+        # As if the H200 of the shipped results were in this machine.
+        identity = self.own_results(MACHINE)
+        self.start(QUARTERMASTER_MACHINE_ID=identity,
+                   QUARTERMASTER_DATA_DIR=os.path.dirname(
+                       os.path.dirname(MEASURED)))
         driver.press_keys('ctrl+g')
         self.root.find('panel', 'Recommendation')
         driver.wait_for(

@@ -234,7 +234,7 @@ static void
 test_window (void)
 {
   g_autoptr (QmQuoteBook) book =
-      qm_quote_book_new (widgets_catalog (), QM_QUOTE_STORE_IN_MEMORY);
+      qm_quote_book_new (widgets_keeper (), QM_QUOTE_STORE_IN_MEMORY);
   GtkWidget *window;
   GtkDropDown *group;
   QmPlotView *view;
@@ -283,7 +283,7 @@ test_window (void)
 static QmQuoteBook *
 make_book (const char *path)
 {
-  QmQuoteBook *book = qm_quote_book_new (widgets_catalog (), path);
+  QmQuoteBook *book = qm_quote_book_new (widgets_keeper (), path);
 
   while (qm_quote_book_get_index (book) == NULL)
     g_main_context_iteration (NULL, TRUE);

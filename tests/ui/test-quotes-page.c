@@ -38,7 +38,7 @@ static QmQuoteBook *
 open_book (void)
 {
   QmQuoteBook *book =
-      qm_quote_book_new (widgets_catalog (), QM_QUOTE_STORE_IN_MEMORY);
+      qm_quote_book_new (widgets_keeper (), QM_QUOTE_STORE_IN_MEMORY);
 
   while (qm_quote_book_get_index (book) == NULL)
     g_main_context_iteration (NULL, TRUE);

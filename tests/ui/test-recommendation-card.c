@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include "data/identity.h"
 #include "tests/ui/widgets.h"
 #include "ui/advisor/qm-recommendation-card.h"
 #include "ui/qm-text.h"
@@ -160,10 +161,16 @@ times_here (void)
   const QmModel *model = qm_catalog_model (widgets_catalog (), "pythia-1b");
   g_autofree char *folder = g_dir_make_tmp ("qm-card-XXXXXX", NULL);
   g_autofree char *path = g_build_filename (folder, "here.jsonl", NULL);
+  g_autofree char *id = g_build_filename (folder, "machine-id", NULL);
   g_autofree char *line = NULL;
   char key[QM_MODEL_KEY_BYTES];
+  QmIdentity here;
   QmHostTimes *times;
 
+  g_assert_true (
+      g_file_set_contents (id, "0123456789abcdef0123456789abcdef\n", -1, NULL));
+  g_setenv ("QUARTERMASTER_MACHINE_ID", id, TRUE);
+  qm_identity_here (&here);
   qm_model_key (&model->config, &model->recipe, key);
   line = g_strdup_printf (
       "{\"schema\": 1, \"status\": \"measured\", \"model\": \"pythia-1b\","
@@ -173,15 +180,16 @@ times_here (void)
       " \"accumulation\": 8, \"gpu\": \"a6000\", \"gpus\": 1,"
       " \"engine\": \"pytorch\", \"version\": \"2.11.0\","
       " \"provenance\": \"measured\", \"deterministic\": false,"
-      " \"time\": \"2026-11-20T10:00:00Z\","
+      " \"time\": \"2026-11-20T10:00:00Z\", \"machine\": {\"id\": \"%s\"},"
       " \"device\": {\"name\": \"A device\", \"driver\": \"1\","
       " \"architecture\": 80, \"memory_bytes\": 1000},"
       " \"pass\": {\"mean_s\": 1}, \"update\": {\"mean_s\": 1},"
       " \"step\": {\"mean_s\": 9}, \"days\": 300}\n",
-      key);
+      key, here.machine);
   g_assert_true (g_file_set_contents (path, line, -1, NULL));
   times = qm_host_times_load (widgets_catalog (), path);
   g_unlink (path);
+  g_unlink (id);
   g_rmdir (folder);
   g_assert_nonnull (times);
   return times;

@@ -2,13 +2,19 @@
 
 #include "config.h"
 
+#include "pricing/quotes/qm-quote-store.h"
 #include "tests/ui/widgets.h"
 #include "ui/advisor/qm-advisor-page.h"
 #include "ui/advisor/qm-results-view.h"
+#include "ui/machine/qm-machine-page.h"
 #include "ui/qm-problem-bar.h"
 #include "ui/qm-window.h"
+#include "ui/quotes/qm-quotes-page.h"
 
+#include <glib/gstdio.h>
+#include <malloc.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static AdwApplication *application;
 
@@ -28,7 +34,7 @@ open_window (GSettings *settings)
 {
   GtkWidget *window = qm_window_new (GTK_APPLICATION (application), settings);
 
-  qm_window_set_catalog (QM_WINDOW (window), widgets_catalog ());
+  qm_window_open_catalog (QM_WINDOW (window), widgets_keeper ());
   gtk_window_present (GTK_WINDOW (window));
   gtk_test_widget_wait_for_draw (window);
 
@@ -115,7 +121,7 @@ test_catalog_again (void)
   g_assert_cmpint (qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), NULL, &again,
                                     &error),
                    ==, QM_OK);
-  qm_window_set_catalog (QM_WINDOW (window), again);
+  qm_catalog_keeper_take (widgets_keeper (), again);
   gtk_test_widget_wait_for_draw (window);
   g_assert_true (advisor_of (window) != advisor);
   advisor = advisor_of (window);
@@ -136,7 +142,165 @@ test_catalog_again (void)
   g_assert_false (sidebar);
   gtk_widget_activate_action (window, "win.reset", NULL);
   close_window (window);
-  qm_catalog_free (again);
+}
+
+/* The user's folder with a model that was not there before. */
+static void
+write_model (const char *folder, const char *id)
+{
+  g_autofree char *models = g_build_filename (folder, "models", NULL);
+  g_autofree char *name = g_strconcat (id, ".json", NULL);
+  g_autofree char *path = g_build_filename (models, name, NULL);
+  g_autofree char *from = g_build_filename (g_getenv ("QM_TEST_DATA_DIR"),
+                                            "models", "pythia-160m.json", NULL);
+  g_autofree char *text = NULL;
+  g_autoptr (GString) changed = NULL;
+  g_autoptr (GError) error = NULL;
+
+  g_file_get_contents (from, &text, NULL, &error);
+  g_assert_no_error (error);
+  changed = g_string_new (text);
+  g_string_replace (changed, "\"pythia-160m\"", "\"new-model\"", 0);
+  g_string_replace (changed, "\"Pythia (160M)\"", "\"New Model\"", 0);
+  g_assert_cmpint (g_mkdir_with_parents (models, 0700), ==, 0);
+  g_file_set_contents (path, changed->str, -1, &error);
+  g_assert_no_error (error);
+}
+
+static gboolean
+lists (gpointer page, const char *title)
+{
+  for (guint i = 0, n = widgets_count (page, ADW_TYPE_ACTION_ROW); i < n; i++)
+    if (g_strcmp0 (adw_preferences_row_get_title (
+                       widgets_find (page, ADW_TYPE_ACTION_ROW, i)),
+                   title)
+        == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Bytes that the program has asked for and not given back. */
+static gsize
+bytes_in_use (void)
+{
+  return mallinfo2 ().uordblks;
+}
+
+/* A model that comes while the window is open is on every page, and catalogs
+ * that are no longer shown are gone. */
+static void
+test_catalog_everywhere (void)
+{
+  g_autofree char *user =
+      g_build_filename (g_getenv ("XDG_DATA_HOME"), "quartermaster", NULL);
+  g_autoptr (QmCatalogKeeper) keeper = qm_catalog_keeper_new ();
+  GtkWidget *window = qm_window_new (GTK_APPLICATION (application), NULL);
+  QmError error = { 0 };
+  gsize catalog, before;
+  gpointer page;
+
+  before = bytes_in_use ();
+  g_assert_true (qm_catalog_keeper_load (keeper, &error));
+  catalog = bytes_in_use () - before;
+  qm_window_open_catalog (QM_WINDOW (window), keeper);
+  qm_window_open_quotes (QM_WINDOW (window), QM_QUOTE_STORE_IN_MEMORY);
+  qm_window_open_machine (QM_WINDOW (window));
+  gtk_window_present (GTK_WINDOW (window));
+  gtk_test_widget_wait_for_draw (window);
+  page = widgets_find (window, QM_TYPE_MACHINE_PAGE, 0);
+  g_assert_true (lists (page, "Pythia (160M)"));
+  g_assert_false (lists (page, "New Model"));
+
+  write_model (user, "new-model");
+  g_assert_true (qm_catalog_keeper_load (keeper, &error));
+  widgets_settle ();
+  g_assert_true (lists (page, "Pythia (160M)"));
+  g_assert_true (lists (page, "New Model"));
+  g_assert_nonnull (qm_catalog_model (
+      qm_advisor_get_catalog (advisor_of (window)), "new-model"));
+
+  for (guint i = 0; i < 5; i++)
+    g_assert_true (qm_catalog_keeper_load (keeper, &error));
+  gtk_test_widget_wait_for_draw (window);
+  before = bytes_in_use ();
+  for (guint i = 0; i < 20; i++)
+    g_assert_true (qm_catalog_keeper_load (keeper, &error));
+  gtk_test_widget_wait_for_draw (window);
+  g_test_message ("catalog %zu bytes, 20 more: %zd", catalog,
+                  (gssize) (bytes_in_use () - before));
+  if (catalog > 0) /* a sanitizer counts for itself */
+    g_assert_cmpint ((gssize) (bytes_in_use () - before), <,
+                     (gssize) catalog * 5);
+  close_window (window);
+}
+
+/* Own files that help to read quotes: a broken one is named over the page, and
+ * the quotes are there. */
+static void
+test_own_files (void)
+{
+  g_autofree char *user =
+      g_build_filename (g_getenv ("XDG_DATA_HOME"), "quartermaster", NULL);
+  g_autofree char *rules = g_build_filename (user, "page-rules.xml", NULL);
+  g_autofree char *parts = g_build_filename (user, "part-numbers.csv", NULL);
+  g_autofree char *store = g_build_filename (user, "quotes.sqlite", NULL);
+  g_autofree char *mappings =
+      g_build_filename (user, "csv-mappings.json", NULL);
+  g_autoptr (QmCatalogKeeper) keeper = qm_catalog_keeper_new ();
+  GtkWidget *window = qm_window_new (GTK_APPLICATION (application), NULL);
+  QmProblemBar *bar = widgets_find (window, QM_TYPE_PROBLEM_BAR, 0);
+  GtkLabel *text = widgets_find (bar, GTK_TYPE_LABEL, 1);
+  gpointer quotes;
+
+  g_assert_cmpint (g_mkdir_with_parents (user, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (rules, "<rules>", -1, NULL));
+  g_assert_true (g_file_set_contents (mappings, "[", -1, NULL));
+  g_assert_cmpint (mkfifo (parts, 0600), ==, 0);
+  g_assert_true (qm_catalog_keeper_load (keeper, NULL));
+  qm_window_open_catalog (QM_WINDOW (window), keeper);
+  g_assert_false (gtk_widget_get_visible (GTK_WIDGET (bar)));
+  qm_window_open_quotes (QM_WINDOW (window), store);
+  gtk_window_present (GTK_WINDOW (window));
+  while (!gtk_widget_get_visible (GTK_WIDGET (bar)))
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_nonnull (strstr (gtk_label_get_text (text), rules));
+  g_assert_nonnull (strstr (gtk_label_get_text (text), parts));
+  g_assert_nonnull (strstr (gtk_label_get_text (text), mappings));
+  quotes = widgets_find (window, QM_TYPE_QUOTES_PAGE, 0);
+  g_assert_cmpstr (gtk_stack_get_visible_child_name (
+                       widgets_find (quotes, GTK_TYPE_STACK, 0)),
+                   ==, "empty");
+
+  /* Mended, it is found with the next catalog. */
+  g_unlink (rules);
+  g_unlink (parts);
+  g_unlink (mappings);
+  g_assert_true (qm_catalog_keeper_load (keeper, NULL));
+  while (gtk_widget_get_visible (GTK_WIDGET (bar)))
+    g_main_context_iteration (NULL, TRUE);
+  close_window (window);
+}
+
+/* What cannot be read again is told; what was read stays. */
+static void
+test_catalog_gone (void)
+{
+  g_autoptr (QmCatalogKeeper) keeper = qm_catalog_keeper_new ();
+  GtkWidget *window = qm_window_new (GTK_APPLICATION (application), NULL);
+  const QmCatalog *catalog;
+  QmError error = { 0 };
+
+  g_assert_true (qm_catalog_keeper_load (keeper, &error));
+  catalog = qm_catalog_keeper_get (keeper);
+  qm_window_open_catalog (QM_WINDOW (window), keeper);
+  gtk_window_present (GTK_WINDOW (window));
+  g_setenv ("QUARTERMASTER_DATA_DIR", "/nonexistent", TRUE);
+  g_assert_false (qm_catalog_keeper_load (keeper, &error));
+  g_setenv ("QUARTERMASTER_DATA_DIR", g_getenv ("QM_TEST_DATA_DIR"), TRUE);
+  g_assert_true (qm_catalog_keeper_get (keeper) == catalog);
+  g_assert_true (qm_advisor_get_catalog (advisor_of (window)) == catalog);
+  widgets_settle ();
+  close_window (window);
 }
 
 static void
@@ -230,8 +394,7 @@ test_problems (void)
   qm_problem_bar_set_problems (QM_PROBLEM_BAR (bar), problems, 2, NULL, 0);
   g_assert_true (gtk_widget_get_visible (bar));
   g_assert_cmpstr (gtk_label_get_text (heading), ==,
-                   "2 files of the catalog were refused; everything else is in "
-                   "use");
+                   "2 files were refused; everything else is in use");
   g_assert_cmpstr (gtk_label_get_text (text), ==,
                    "models/mine.json, line 3, column 7: a comma is missing\n"
                    "prices.csv, line 2: a price is below zero");
@@ -247,6 +410,7 @@ int
 main (int argc, char **argv)
 {
   widgets_init (&argc, &argv);
+  g_setenv ("QUARTERMASTER_DATA_DIR", g_getenv ("QM_TEST_DATA_DIR"), TRUE);
   application =
       adw_application_new ("org.quartermaster.Test", G_APPLICATION_NON_UNIQUE);
   g_application_register (G_APPLICATION (application), NULL, NULL);
@@ -254,6 +418,9 @@ main (int argc, char **argv)
   g_test_add_func ("/window/state-comes-back", test_state_comes_back);
   g_test_add_func ("/window/without-settings", test_without_settings);
   g_test_add_func ("/window/catalog-again", test_catalog_again);
+  g_test_add_func ("/window/catalog-everywhere", test_catalog_everywhere);
+  g_test_add_func ("/window/catalog-gone", test_catalog_gone);
+  g_test_add_func ("/window/own-files", test_own_files);
   g_test_add_func ("/window/failure", test_failure);
   g_test_add_func ("/window/result-actions", test_result_actions);
   g_test_add_func ("/window/problems", test_problems);

@@ -25,6 +25,19 @@ widgets_catalog (void)
   return catalog;
 }
 
+QmCatalogKeeper *
+widgets_keeper (void)
+{
+  static QmCatalogKeeper *keeper;
+
+  if (keeper == NULL)
+    {
+      keeper = qm_catalog_keeper_new ();
+      qm_catalog_keeper_take (keeper, qm_catalog_ref (widgets_catalog ()));
+    }
+  return keeper;
+}
+
 static gpointer
 find (GtkWidget *widget, GType type, guint *left)
 {
@@ -67,6 +80,18 @@ widgets_find_button (gpointer root, const char *text)
           || g_strcmp0 (gtk_widget_get_tooltip_text (button), text) == 0)
         return button;
     }
+}
+
+guint
+widgets_count (gpointer root, GType type)
+{
+  guint count = G_TYPE_CHECK_INSTANCE_TYPE (root, type) ? 1 : 0;
+
+  for (GtkWidget *child = gtk_widget_get_first_child (root); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    count += widgets_count (child, type);
+
+  return count;
 }
 
 guint

@@ -4,15 +4,16 @@
 
 #pragma once
 
-#include "data/catalog.h"
+#include "ui/qm-catalog-keeper.h"
 
 #include <adwaita.h>
 
 /* Starts GTK and the test program. */
 void widgets_init (int *argc, char ***argv);
 
-/* The shipped catalog, loaded once. */
+/* The shipped catalog, loaded once, and who keeps it. */
 const QmCatalog *widgets_catalog (void);
+QmCatalogKeeper *widgets_keeper (void);
 
 /* The `index`th widget of that type in `root`, depth first; fails the test
  * where there is none. */
@@ -21,7 +22,8 @@ gpointer widgets_find (gpointer root, GType type, guint index);
 /* Likewise the button with that label or tooltip. */
 GtkWidget *widgets_find_button (gpointer root, const char *text);
 
-/* How many widgets of that type are shown in `root`. */
+/* How many widgets of that type are in `root`, and are shown in it. */
+guint widgets_count (gpointer root, GType type);
 guint widgets_count_visible (gpointer root, GType type);
 
 /* Runs the main loop until nothing is pending. */

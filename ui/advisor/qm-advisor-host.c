@@ -18,6 +18,14 @@ qm_advisor_set_host (QmAdvisor *self, QmHostTimes *host)
   qm_advisor_queue_rebuild (self);
 }
 
+guint
+qm_advisor_get_n_unsaid (QmAdvisor *self)
+{
+  g_return_val_if_fail (QM_IS_ADVISOR (self), 0);
+
+  return self->host != NULL ? qm_host_times_n_unsaid (self->host) : 0;
+}
+
 static void
 read_host_cb (GTask *task,
               gpointer source,
@@ -25,7 +33,7 @@ read_host_cb (GTask *task,
               GCancellable *cancellable)
 {
   g_task_return_pointer (task, qm_host_times_read (NULL),
-                         (GDestroyNotify) qm_results_free);
+                         (GDestroyNotify) g_ptr_array_unref);
 }
 
 /* The advisor may be gone, and its catalog with it. */
@@ -34,18 +42,15 @@ host_read_cb (GObject *object, GAsyncResult *result, gpointer data)
 {
   GWeakRef *place = data;
   g_autoptr (QmAdvisor) self = g_weak_ref_get (place);
-  QmResults *results = g_task_propagate_pointer (G_TASK (result), NULL);
+  g_autoptr (GPtrArray) results =
+      g_task_propagate_pointer (G_TASK (result), NULL);
   g_autoptr (QmHostTimes) host = NULL;
 
   g_weak_ref_clear (place);
   g_free (place);
   if (self == NULL)
-    {
-      qm_results_free (results);
-      return;
-    }
-  if (results != NULL)
-    host = qm_host_times_new (self->catalog, results);
+    return;
+  host = qm_host_times_new (self->catalog, g_steal_pointer (&results));
   self->reading_host = FALSE;
   qm_advisor_set_host (self, host);
   if (self->read_host_again)

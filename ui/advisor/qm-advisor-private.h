@@ -12,7 +12,7 @@ struct _QmAdvisor
 {
   GObject parent_instance;
 
-  const QmCatalog *catalog;
+  QmCatalog *catalog;
   QmOffers *offers;      /* NULL: none */
   QmHostTimes *host;     /* of this machine; NULL: none */
   QmMemoryFit *memory;   /* of predicted trainings */

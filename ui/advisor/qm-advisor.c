@@ -391,6 +391,7 @@ qm_advisor_finalize (GObject *object)
   g_clear_pointer (&self->host, qm_host_times_unref);
   g_clear_pointer (&self->memory, qm_memory_fit_unref);
   g_clear_pointer (&self->looked_at, g_hash_table_unref);
+  g_clear_pointer (&self->catalog, qm_catalog_free);
   G_OBJECT_CLASS (qm_advisor_parent_class)->finalize (object);
 }
 
@@ -504,7 +505,7 @@ qm_advisor_new (const QmCatalog *catalog)
   g_return_val_if_fail (catalog != NULL, NULL);
 
   self = g_object_new (QM_TYPE_ADVISOR, NULL);
-  self->catalog = catalog;
+  self->catalog = qm_catalog_ref (catalog);
   self->gpus = qm_places_gpus (catalog);
   self->counts = qm_places_counts (catalog);
   choose_default_model (self);

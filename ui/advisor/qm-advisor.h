@@ -57,7 +57,7 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  * latest when an answer is asked for.
  */
 
-/* `catalog` must outlive the advisor.  (transfer full) */
+/* Advises on `catalog`, which it keeps.  (transfer full) */
 QmAdvisor *qm_advisor_new (const QmCatalog *catalog);
 
 /* What the advice rests on.  (transfer none) */
@@ -72,6 +72,10 @@ void qm_advisor_set_host (QmAdvisor *self, QmHostTimes *host);
 /* Reads them from the results file of this host, without blocking; to be called
  * at the start and when a result has come. */
 void qm_advisor_read_host (QmAdvisor *self);
+
+/* How many results of this host do not say of which machine they are, and do
+ * not count for that; known after "rebuilt". */
+guint qm_advisor_get_n_unsaid (QmAdvisor *self);
 
 /* What owning is assumed to cost, over the "lifetime"; no default is restored
  * by qm_advisor_reset().  Setting it rebuilds where "total-cost" is on.
@@ -133,7 +137,7 @@ void qm_advisor_restore (QmAdvisor *self, GSettings *settings);
 
 /* Asks what another advisor asks and selects what it has selected, over a
  * catalog of another time perhaps: what this one's catalog does not know is
- * left out.  The other one's catalog must still be there. */
+ * left out. */
 void qm_advisor_ask_like (QmAdvisor *self, QmAdvisor *other);
 
 G_END_DECLS

@@ -113,7 +113,9 @@ format_number_of (QmCandidateColumn column, const QmCandidate *candidate)
     case QM_COLUMN_UTILIZATION:
       return qm_format_percent (value);
     case QM_COLUMN_DAYS:
-      return qm_format_number (value, value < 10 ? 1 : 0);
+      /* The head says days; what takes less says what it is. */
+      return value < 1 ? qm_format_days (value)
+                       : qm_format_number (value, value < 10 ? 1 : 0);
     case QM_COLUMN_GPUS:
     case QM_COLUMN_MACHINES:
     case QM_COLUMN_MODEL:

@@ -26,7 +26,7 @@ qm_bench_column_title (QmBenchColumn column)
     case QM_BENCH_COLUMN_STEP:
       return _ ("Step (s)");
     case QM_BENCH_COLUMN_DAYS:
-      return _ ("Days");
+      return _ ("Training time");
     case QM_BENCH_COLUMN_MFU:
       /* Translators: model FLOPs utilisation. */
       return _ ("MFU");
@@ -95,13 +95,18 @@ describe_state (QmBenchRow *row)
 
 /* A time is measured, or else predicted with its interval. */
 static char *
-figure_text (QmBenchRow *row, QmBenchFigure figure)
+figure_text (QmBenchRow *row, QmBenchFigure figure, gboolean days)
 {
   g_autofree char *text = NULL;
 
+  if (!isfinite (figure.value))
+    return g_strdup ("");
   if (is_measured (row))
-    return qm_machine_text_figure (figure.value);
-  text = qm_machine_text_interval (figure.value, figure.low, figure.high);
+    return days ? qm_format_days (figure.value)
+                : qm_machine_text_figure (figure.value);
+  text = days
+             ? qm_format_days_range (figure.value, figure.low, figure.high)
+             : qm_machine_text_interval (figure.value, figure.low, figure.high);
   if (*text == '\0')
     return g_steal_pointer (&text);
   /* Translators: a predicted number or interval, marked as such. */
@@ -124,9 +129,9 @@ qm_bench_column_text (QmBenchColumn column, QmBenchRow *row)
                  ? qm_format_number (qm_bench_row_get_micro_batch (row), 0)
                  : g_strdup ("");
     case QM_BENCH_COLUMN_STEP:
-      return figure_text (row, qm_bench_row_get_step (row));
+      return figure_text (row, qm_bench_row_get_step (row), FALSE);
     case QM_BENCH_COLUMN_DAYS:
-      return figure_text (row, qm_bench_row_get_days (row));
+      return figure_text (row, qm_bench_row_get_days (row), TRUE);
     case QM_BENCH_COLUMN_MFU:
       return isfinite (qm_bench_row_get_mfu (row))
                  ? qm_format_percent (qm_bench_row_get_mfu (row))
@@ -150,9 +155,9 @@ qm_bench_column_describe (QmBenchRow *row)
   if (*days == '\0')
     return g_strdup_printf ("%s, %s: %s", qm_bench_row_get_title (row), method,
                             state);
-  /* Translators: model, method, state, number of days. */
-  return g_strdup_printf (_ ("%s, %s: %s, %s days"),
-                          qm_bench_row_get_title (row), method, state, days);
+  /* Translators: model, method, state, a time. */
+  return g_strdup_printf (_ ("%s, %s: %s, %s"), qm_bench_row_get_title (row),
+                          method, state, days);
 }
 
 /* NaN: not known. */

@@ -139,7 +139,9 @@ read_models (QmBenchSession *self, const json_t *list)
     {
       const char *id = json_string_value (json_array_get (list, i));
 
-      if (id != NULL && qm_catalog_model (self->catalog, id) != NULL)
+      if (id != NULL
+          && qm_catalog_model (qm_catalog_keeper_get (self->keeper), id)
+                 != NULL)
         g_strv_builder_add (builder, id);
     }
   return g_strv_builder_end (builder);

@@ -24,7 +24,7 @@ struct _QmBenchSession
 {
   GObject parent_instance;
 
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper;
   QmBenchQuestion question;
   gboolean again;
 
@@ -47,6 +47,7 @@ struct _QmBenchSession
 
   GHashTable *forecasts;       /* QmBenchFigure, of models on this device */
   QmForecasts *forecasters[2]; /* with optimal and naive settings, or NULL */
+  QmCatalog *catalog;          /* that they are of; NULL: there are none */
   char *gpu;                   /* of the device: id in the catalog, or NULL */
   double celsius, watts, watts_limit;
   char *throttle;
@@ -59,8 +60,10 @@ struct _QmBenchSession
 /* Starts qm-bench to plan or to measure. */
 void qm_bench_session_run (QmBenchSession *self, gboolean measure);
 
-/* Forgets what was predicted. */
+/* Forgets what was predicted; or predicts all rows anew, from the catalog as it
+ * is now. */
 void qm_bench_session_forget_forecasts (QmBenchSession *self);
+void qm_bench_session_predict_again (QmBenchSession *self);
 
 /* Ends it without waiting for what it says. */
 void qm_bench_session_drop (QmBenchSession *self);

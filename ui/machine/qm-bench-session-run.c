@@ -35,7 +35,8 @@ title_of (QmBenchSession *self, const json_t *line)
 {
   const char *id = json_string_value (json_object_get (line, "model"));
   const QmModel *model =
-      id != NULL ? qm_catalog_model (self->catalog, id) : NULL;
+      id != NULL ? qm_catalog_model (qm_catalog_keeper_get (self->keeper), id)
+                 : NULL;
 
   return model != NULL ? model->name : id != NULL ? id : "";
 }
@@ -46,6 +47,7 @@ qm_bench_session_forget_forecasts (QmBenchSession *self)
   g_hash_table_remove_all (self->forecasts);
   for (guint i = 0; i < G_N_ELEMENTS (self->forecasters); i++)
     g_clear_pointer (&self->forecasters[i], qm_forecasts_free);
+  g_clear_pointer (&self->catalog, qm_catalog_free);
 }
 
 /* What predicts with such settings, of the engine that will measure. */
@@ -54,6 +56,8 @@ forecaster_of (QmBenchSession *self, QmSettings settings)
 {
   QmForecasts **forecaster = &self->forecasters[settings == QM_SETTINGS_NAIVE];
 
+  if (self->catalog == NULL)
+    self->catalog = qm_catalog_ref (qm_catalog_keeper_get (self->keeper));
   if (*forecaster == NULL)
     *forecaster = qm_forecasts_new (self->catalog, settings,
                                     QM_TIMES_OF_QUARTERMASTER, NULL, NULL);
@@ -64,9 +68,10 @@ forecaster_of (QmBenchSession *self, QmSettings settings)
 static const QmBenchFigure *
 forecast_of (QmBenchSession *self, const char *id, gboolean naive)
 {
-  const QmModel *model = qm_catalog_model (self->catalog, id);
+  const QmCatalog *catalog = qm_catalog_keeper_get (self->keeper);
+  const QmModel *model = qm_catalog_model (catalog, id);
   const QmGpu *gpu =
-      self->gpu != NULL ? qm_catalog_gpu (self->catalog, self->gpu) : NULL;
+      self->gpu != NULL ? qm_catalog_gpu (catalog, self->gpu) : NULL;
   g_autofree char *key = g_strconcat (naive ? "naive " : "", id, NULL);
   QmBenchFigure *figure = g_hash_table_lookup (self->forecasts, key);
   QmForecast forecast;
@@ -95,6 +100,22 @@ predict (QmBenchSession *self, QmBenchRow *row)
   qm_bench_row_set_predicted (
       row, saves ? (QmBenchFigure){ NAN, NAN, NAN }
                  : *forecast_of (self, qm_bench_row_get_model (row), naive));
+}
+
+void
+qm_bench_session_predict_again (QmBenchSession *self)
+{
+  GListModel *rows = G_LIST_MODEL (self->rows);
+  guint n = g_list_model_get_n_items (rows);
+
+  qm_bench_session_forget_forecasts (self);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (QmBenchRow) row = g_list_model_get_item (rows, i);
+
+      predict (self, row);
+    }
+  qm_bench_session_tell (self);
 }
 
 /* The row of a line: the one that was there, or a new one. */

@@ -286,16 +286,6 @@ qm_bench_session_stop_finish (QmBenchSession *self, GAsyncResult *result)
   g_task_propagate_boolean (G_TASK (result), NULL);
 }
 
-void
-qm_bench_session_set_catalog (QmBenchSession *self, const QmCatalog *catalog)
-{
-  g_return_if_fail (QM_IS_BENCH_SESSION (self));
-  g_return_if_fail (catalog != NULL);
-
-  qm_bench_session_forget_forecasts (self);
-  self->catalog = catalog;
-}
-
 QmBenchSessionState
 qm_bench_session_get_state (QmBenchSession *self)
 {
@@ -310,6 +300,14 @@ qm_bench_session_get_device (QmBenchSession *self)
   g_return_val_if_fail (QM_IS_BENCH_SESSION (self), NULL);
 
   return self->question.device;
+}
+
+const char *
+qm_bench_session_get_gpu (QmBenchSession *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_SESSION (self), NULL);
+
+  return self->gpu;
 }
 
 const char *const *
@@ -447,14 +445,17 @@ qm_bench_session_get_results (QmBenchSession *self)
 }
 
 QmBenchSession *
-qm_bench_session_new (const QmCatalog *catalog)
+qm_bench_session_new (QmCatalogKeeper *keeper)
 {
   QmBenchSession *self;
 
-  g_return_val_if_fail (catalog != NULL, NULL);
+  g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
 
   self = g_object_new (QM_TYPE_BENCH_SESSION, NULL);
-  self->catalog = catalog;
+  self->keeper = g_object_ref (keeper);
+  g_signal_connect_object (keeper, "changed",
+                           G_CALLBACK (qm_bench_session_predict_again), self,
+                           G_CONNECT_SWAPPED);
   return self;
 }
 
@@ -465,6 +466,7 @@ qm_bench_session_dispose (GObject *object)
 
   qm_bench_session_drop (self);
   g_clear_object (&self->current);
+  g_clear_object (&self->keeper);
   G_OBJECT_CLASS (qm_bench_session_parent_class)->dispose (object);
 }
 

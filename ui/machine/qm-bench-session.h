@@ -22,8 +22,8 @@
 
 #pragma once
 
-#include "data/catalog.h"
 #include "ui/machine/qm-bench-row.h"
+#include "ui/qm-catalog-keeper.h"
 
 G_BEGIN_DECLS
 
@@ -60,14 +60,9 @@ G_DECLARE_FINAL_TYPE (
  *   "finished"  the last state was reached: FINISHED
  */
 
-/* Names of models and predictions come from `catalog`, which must outlive the
- * session.  (transfer full) */
-QmBenchSession *qm_bench_session_new (const QmCatalog *catalog);
-
-/* Predictions may come from another catalog, as after its files were read anew.
- */
-void qm_bench_session_set_catalog (QmBenchSession *self,
-                                   const QmCatalog *catalog);
+/* Names of models and predictions come from the catalog that is kept there.
+ * (transfer full) */
+QmBenchSession *qm_bench_session_new (QmCatalogKeeper *keeper);
 
 /* Plans a benchmark: rows, the time that it will take, and what is known
  * already.  An estimate that is under way is given up for this one; nothing
@@ -88,6 +83,11 @@ void qm_bench_session_estimate_files (QmBenchSession *self,
 /* Finds the session again that was left unfinished on this host: it is PAUSED,
  * once its rows are there.  FALSE where there is none. */
 gboolean qm_bench_session_restore (QmBenchSession *self);
+
+/* Which GPU of the catalog the device of the last estimate or run is: that is
+ * what is predicted for, and has a place in the plots.  NULL: none, as a
+ * processor.  (transfer none) */
+const char *qm_bench_session_get_gpu (QmBenchSession *self);
 
 /* What it is about; NULL or empty while it is IDLE.  (transfer none) */
 const char *qm_bench_session_get_device (QmBenchSession *self);

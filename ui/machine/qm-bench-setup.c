@@ -12,10 +12,16 @@
 /* A model that can be chosen. */
 typedef struct
 {
-  const QmModel *model;
+  char *model; /* id */
   AdwActionRow *row;
   GtkCheckButton *check;
 } Choice;
+
+static void
+choice_clear (gpointer data)
+{
+  g_free (((Choice *) data)->model);
+}
 
 struct _QmBenchSetup
 {
@@ -31,6 +37,7 @@ struct _QmBenchSetup
   GtkButton *all_button;
   GtkLabel *estimate;
 
+  QmCatalogKeeper *keeper;
   QmLocalMachine *machine;
   char *device;          /* chosen before devices were known; NULL */
   GPtrArray *device_ids; /* char*, as in the row */
@@ -115,7 +122,7 @@ all_cb (QmBenchSetup *self)
 static void
 add_model (QmBenchSetup *self, const QmModel *model, gboolean chosen)
 {
-  Choice choice = { .model = model };
+  Choice choice = { .model = g_strdup (model->id) };
 
   choice.row = ADW_ACTION_ROW (adw_action_row_new ());
   choice.check = GTK_CHECK_BUTTON (gtk_check_button_new ());
@@ -131,23 +138,18 @@ add_model (QmBenchSetup *self, const QmModel *model, gboolean chosen)
   g_array_append_val (self->choices, choice);
 }
 
-void
-qm_bench_setup_open (QmBenchSetup *self,
-                     const QmCatalog *catalog,
-                     QmLocalMachine *machine,
-                     const char *device,
-                     const char *const *chosen,
-                     QmBenchMethods methods)
+/* The models of the catalog as it is now. */
+static void
+fill_models (QmBenchSetup *self, const char *const *chosen)
 {
-  g_autoptr (GPtrArray) models = NULL;
+  g_autoptr (GPtrArray) models =
+      qm_models_sorted (qm_catalog_keeper_get (self->keeper));
 
-  g_return_if_fail (QM_IS_BENCH_SETUP (self));
-  g_return_if_fail (catalog != NULL && QM_IS_LOCAL_MACHINE (machine));
-  g_return_if_fail (self->machine == NULL);
-
-  self->machine = g_object_ref (machine);
-  self->device = g_strdup (device);
-  models = qm_models_sorted (catalog);
+  for (guint i = 0; i < self->choices->len; i++)
+    adw_preferences_group_remove (
+        self->models,
+        GTK_WIDGET (g_array_index (self->choices, Choice, i).row));
+  g_array_set_size (self->choices, 0);
   for (guint i = 0; i < models->len; i++)
     {
       const QmModel *model = g_ptr_array_index (models, i);
@@ -155,11 +157,45 @@ qm_bench_setup_open (QmBenchSetup *self,
       add_model (self, model,
                  chosen != NULL && g_strv_contains (chosen, model->id));
     }
+}
+
+/* What was chosen stays so, where it is still there; what was predicted will be
+ * again. */
+static void
+catalog_changed_cb (QmBenchSetup *self)
+{
+  g_autofree const char **ids = qm_bench_setup_get_models (self);
+  g_auto (GStrv) chosen = g_strdupv ((char **) ids);
+
+  self->filling = TRUE;
+  fill_models (self, (const char *const *) chosen);
+  self->filling = FALSE;
+}
+
+void
+qm_bench_setup_open (QmBenchSetup *self,
+                     QmCatalogKeeper *keeper,
+                     QmLocalMachine *machine,
+                     const char *device,
+                     const char *const *chosen,
+                     QmBenchMethods methods)
+{
+  g_return_if_fail (QM_IS_BENCH_SETUP (self));
+  g_return_if_fail (QM_IS_CATALOG_KEEPER (keeper));
+  g_return_if_fail (QM_IS_LOCAL_MACHINE (machine));
+  g_return_if_fail (self->machine == NULL);
+
+  self->machine = g_object_ref (machine);
+  self->device = g_strdup (device);
+  self->keeper = g_object_ref (keeper);
+  fill_models (self, chosen);
   self->filling = TRUE;
   adw_combo_row_set_selected (self->methods_row, (guint) methods);
   self->filling = FALSE;
   qm_machine_devices_set_machine (self->devices, machine);
   g_signal_connect_object (machine, "changed", G_CALLBACK (machine_changed_cb),
+                           self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),
                            self, G_CONNECT_SWAPPED);
   machine_changed_cb (self);
 }
@@ -197,7 +233,7 @@ qm_bench_setup_get_models (QmBenchSetup *self)
       const Choice *choice = &g_array_index (self->choices, Choice, i);
 
       if (gtk_check_button_get_active (choice->check))
-        g_ptr_array_add (ids, (gpointer) choice->model->id);
+        g_ptr_array_add (ids, choice->model);
     }
   g_ptr_array_add (ids, NULL);
   return (const char **) g_ptr_array_free (ids, FALSE);
@@ -215,12 +251,27 @@ qm_bench_setup_set_prediction (QmBenchSetup *self,
     {
       Choice *choice = &g_array_index (self->choices, Choice, i);
 
-      if (g_strcmp0 (choice->model->id, model) != 0)
+      if (g_strcmp0 (choice->model, model) != 0)
         continue;
       adw_action_row_set_subtitle (choice->row,
                                    prediction != NULL ? prediction : "");
       gtk_widget_set_sensitive (GTK_WIDGET (choice->check), fits);
     }
+}
+
+void
+qm_bench_setup_set_predicts (QmBenchSetup *self, gboolean predicts)
+{
+  g_return_if_fail (QM_IS_BENCH_SETUP (self));
+
+  adw_preferences_group_set_description (
+      self->models,
+      predicts ? _ ("How long the whole training takes on this device, "
+                    "predicted from operations and memory before anything "
+                    "runs.")
+               : _ ("Whether the training fits into this device’s memory. How "
+                    "long it takes is predicted for GPUs of the catalog alone: "
+                    "here it is known when it was measured."));
 }
 
 void
@@ -246,6 +297,7 @@ qm_bench_setup_dispose (GObject *object)
 {
   QmBenchSetup *self = QM_BENCH_SETUP (object);
 
+  g_clear_object (&self->keeper);
   g_clear_object (&self->machine);
   g_clear_pointer (&self->scroller, gtk_widget_unparent);
   g_clear_pointer (&self->separator, gtk_widget_unparent);
@@ -309,8 +361,10 @@ qm_bench_setup_init (QmBenchSetup *self)
 
   self->device_ids = g_ptr_array_new_with_free_func (g_free);
   self->choices = g_array_new (FALSE, FALSE, sizeof (Choice));
+  g_array_set_clear_func (self->choices, choice_clear);
   self->filling = TRUE;
   gtk_widget_init_template (GTK_WIDGET (self));
+  qm_bench_setup_set_predicts (self, TRUE);
   adw_combo_row_set_model (self->methods_row, G_LIST_MODEL (names));
   adw_combo_row_set_selected (self->methods_row, QM_BENCH_METHODS_FREE_LUNCH);
   self->filling = FALSE;

@@ -6,9 +6,9 @@
 
 #pragma once
 
-#include "data/catalog.h"
 #include "ui/machine/qm-bench-session.h"
 #include "ui/machine/qm-local-machine.h"
+#include "ui/qm-catalog-keeper.h"
 
 #include <adwaita.h>
 
@@ -21,16 +21,17 @@ G_DECLARE_FINAL_TYPE (QmBenchSetup, qm_bench_setup, QM, BENCH_SETUP, GtkWidget)
 
 /* What there is to choose from, and what is chosen at first: a device, NULL for
  * the first that can be used, models, NULL for none, and methods.  To be called
- * once; the catalog must outlive it. */
+ * once; it follows the catalog that is kept there. */
 void qm_bench_setup_open (QmBenchSetup *self,
-                          const QmCatalog *catalog,
+                          QmCatalogKeeper *keeper,
                           QmLocalMachine *machine,
                           const char *device,
                           const char *const *chosen,
                           QmBenchMethods methods);
 
 /* What is chosen: the id of a device, NULL where there is none; (transfer
- * none).  The ids of models; (transfer container). */
+ * none).  The ids of models; (transfer container), valid until the catalog
+ * changes. */
 const char *qm_bench_setup_get_device (QmBenchSetup *self);
 QmBenchMethods qm_bench_setup_get_methods (QmBenchSetup *self);
 const char **qm_bench_setup_get_models (QmBenchSetup *self);
@@ -41,6 +42,10 @@ void qm_bench_setup_set_prediction (QmBenchSetup *self,
                                     const char *model,
                                     const char *prediction,
                                     gboolean fits);
+
+/* Says what is told of the models: whether they fit and how many days they
+ * take, or, of a device that nothing is predicted for, whether they fit. */
+void qm_bench_setup_set_predicts (QmBenchSetup *self, gboolean predicts);
 
 /* Says how long the benchmark will take. */
 void qm_bench_setup_set_estimate (QmBenchSetup *self, const char *estimate);

@@ -7,6 +7,7 @@
 #include "ui/machine/qm-bench-process.h"
 #include "ui/machine/qm-elsewhere.h"
 #include "ui/qm-field-row.h"
+#include "ui/qm-spinner.h"
 
 #include <glib/gi18n-lib.h>
 #include <glib/gstdio.h>
@@ -25,7 +26,7 @@ struct _QmElsewhereWindow
 {
   AdwWindow parent_instance;
 
-  GtkSpinner *spinner;
+  QmSpinner *spinner;
   GtkProgressBar *progress;
   GtkLabel *problem;
   AdwPreferencesGroup *where;
@@ -42,8 +43,9 @@ struct _QmElsewhereWindow
   QmFieldRow *gpus_row;
   QmFieldRow *limit_row;
   GPtrArray *checks; /* of GtkCheckButton, one for each model */
+  GPtrArray *rows;   /* of GtkWidget, that they are in */
 
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper;
   GtkFileChooserNative *chooser;
   char *library;        /* the file of cuBLASLt of this computer, or NULL */
   GCancellable *asking; /* of the question where that is */
@@ -311,7 +313,7 @@ written_cb (GObject *object, GAsyncResult *result, gpointer data)
   g_clear_object (&self->task);
   g_clear_handle_id (&self->timer, g_source_remove);
   gtk_widget_set_visible (GTK_WIDGET (self->progress), FALSE);
-  gtk_spinner_stop (self->spinner);
+  qm_spinner_set_spinning (self->spinner, FALSE);
   if (g_task_propagate_boolean (G_TASK (result), &error))
     {
       g_signal_emit (self, signals[WRITTEN], 0, writing->path);
@@ -365,7 +367,7 @@ write_to (QmElsewhereWindow *self, const char *folder)
       return;
     }
   show_problem (self, NULL);
-  gtk_spinner_start (self->spinner);
+  qm_spinner_set_spinning (self->spinner, TRUE);
   writing = g_new0 (Writing, 1);
   writing->asked = asked;
   writing->path = free_path (folder);
@@ -428,27 +430,51 @@ add_model (QmElsewhereWindow *self, const QmModel *model, gboolean ticked)
   adw_action_row_set_activatable_widget (ADW_ACTION_ROW (row), check);
   adw_preferences_group_add (self->models, row);
   g_ptr_array_add (self->checks, check);
+  g_ptr_array_add (self->rows, row);
+}
+
+static void
+fill_models (QmElsewhereWindow *self, const char *const *ticked)
+{
+  size_t n;
+  const QmModel *models =
+      qm_catalog_models (qm_catalog_keeper_get (self->keeper), &n);
+
+  for (guint i = 0; i < self->rows->len; i++)
+    adw_preferences_group_remove (self->models,
+                                  g_ptr_array_index (self->rows, i));
+  g_ptr_array_set_size (self->rows, 0);
+  g_ptr_array_set_size (self->checks, 0);
+  for (size_t i = 0; i < n; i++)
+    add_model (self, &models[i], g_strv_contains (ticked, models[i].id));
+  refresh (self);
+}
+
+static void
+catalog_changed_cb (QmElsewhereWindow *self)
+{
+  g_auto (GStrv) ticked = ticked_models (self);
+
+  fill_models (self, (const char *const *) ticked);
 }
 
 GtkWidget *
 qm_elsewhere_window_new (GtkWindow *parent,
-                         const QmCatalog *catalog,
+                         QmCatalogKeeper *keeper,
                          const char *const *chosen)
 {
   QmElsewhereWindow *self;
-  const QmModel *models;
-  size_t n;
 
   g_return_val_if_fail (parent == NULL || GTK_IS_WINDOW (parent), NULL);
-  g_return_val_if_fail (catalog != NULL && chosen != NULL, NULL);
+  g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
+  g_return_val_if_fail (chosen != NULL, NULL);
 
   self = g_object_new (QM_TYPE_ELSEWHERE_WINDOW, "transient-for", parent,
                        "destroy-with-parent", TRUE, NULL);
-  self->catalog = catalog;
-  models = qm_catalog_models (catalog, &n);
-  for (size_t i = 0; i < n; i++)
-    add_model (self, &models[i], g_strv_contains (chosen, models[i].id));
-  refresh (self);
+  self->keeper = g_object_ref (keeper);
+  fill_models (self, chosen);
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),
+                           self, G_CONNECT_SWAPPED);
   ask_for_library (self);
   return GTK_WIDGET (self);
 }
@@ -486,6 +512,7 @@ qm_elsewhere_window_dispose (GObject *object)
   if (self->task != NULL)
     g_cancellable_cancel (g_task_get_cancellable (self->task));
   g_clear_object (&self->chooser);
+  g_clear_object (&self->keeper);
   G_OBJECT_CLASS (qm_elsewhere_window_parent_class)->dispose (object);
 }
 
@@ -496,6 +523,7 @@ qm_elsewhere_window_finalize (GObject *object)
 
   g_clear_object (&self->task);
   g_ptr_array_unref (self->checks);
+  g_ptr_array_unref (self->rows);
   g_free (self->library);
   G_OBJECT_CLASS (qm_elsewhere_window_parent_class)->finalize (object);
 }
@@ -514,6 +542,7 @@ qm_elsewhere_window_class_init (QmElsewhereWindowClass *klass)
 
   gtk_widget_class_install_action (widget_class, "elsewhere.write", NULL,
                                    write_cb);
+  g_type_ensure (QM_TYPE_SPINNER);
   gtk_widget_class_set_template_from_resource (
       widget_class,
       "/org/quartermaster/Quartermaster/ui/qm-elsewhere-window.ui");
@@ -543,6 +572,7 @@ qm_elsewhere_window_init (QmElsewhereWindow *self)
   const char *hint = _ ("As the cluster calls it");
 
   self->checks = g_ptr_array_new ();
+  self->rows = g_ptr_array_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
   self->partition_row = add_field (self, self->slurm, _ ("Partition"), hint);
   self->account_row = add_field (self, self->slurm, _ ("Account"), hint);

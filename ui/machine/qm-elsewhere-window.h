@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "data/catalog.h"
+#include "ui/qm-catalog-keeper.h"
 
 #include <adwaita.h>
 
@@ -16,10 +16,9 @@ G_DECLARE_FINAL_TYPE (
 
 /* Signal "written" (const char *path): the folder is there. */
 
-/* `chosen` are the models that are ticked at first; `catalog` has to outlive
- * the window. */
+/* `chosen` are the models that are ticked at first. */
 GtkWidget *qm_elsewhere_window_new (GtkWindow *parent,
-                                    const QmCatalog *catalog,
+                                    QmCatalogKeeper *keeper,
                                     const char *const *chosen);
 
 G_END_DECLS

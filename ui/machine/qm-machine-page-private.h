@@ -21,14 +21,17 @@ struct _QmMachinePage
   QmBenchSetup *setup;
   GtkWidget *back_button;
   QmBenchWatch *watch;
+  GtkWidget *plots_button;
   GtkStack *stack;
+  AdwStatusPage *empty;
   QmBenchTable *table;
   QmBenchTrouble *trouble; /* of the selected row */
 
   QmLocalMachine *machine;
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper;
   QmBenchSession *session;
   QmBenchSession *overview; /* plans every model, and measures nothing */
+  gboolean stale;           /* it is of another catalog than there is */
   gboolean busy;            /* the session was, when it changed last */
   gboolean asked;           /* which devices there are */
   gboolean restoring;       /* what was left unfinished is being planned */
@@ -40,6 +43,10 @@ void qm_machine_page_install_files (GtkWidgetClass *widget_class);
 
 /* Shows how the benchmark is going. */
 void qm_machine_page_show_watch (QmMachinePage *self);
+
+/* Says what a benchmark leads to: into the plots, or, of a device that is none
+ * of the catalog's, not. */
+void qm_machine_page_show_promises (QmMachinePage *self, gboolean in_catalog);
 
 /* Shows what is predicted of every model. */
 void qm_machine_page_show_predictions (QmMachinePage *self);

@@ -12,6 +12,8 @@
 #include <glib/gi18n-lib.h>
 #include <math.h>
 
+#define SECONDS_PER_DAY 86400.0
+
 guint
 qm_machine_page_count (QmBenchSession *session, QmBenchRowState state)
 {
@@ -60,7 +62,7 @@ describe_left (QmBenchSession *session)
 
   if (!isfinite (seconds))
     return g_strdup_printf (_ ("%u of %u configurations"), done, n);
-  time = qm_machine_text_duration (seconds);
+  time = qm_format_days (seconds / SECONDS_PER_DAY);
   /* Translators: done, all, a time: "3 of 12 configurations, about 12 minutes
    * left". */
   return g_strdup_printf (_ ("%u of %u configurations, about %s left"), done, n,
@@ -229,13 +231,30 @@ describe_outlook (const Outlook *outlook)
     return g_strdup (_ ("Fits"));
   if (qm_bench_row_get_state (outlook->best) == QM_BENCH_ROW_MEASURED)
     {
-      figure = qm_machine_text_figure (days.value);
-      /* Translators: a number of days, like "34.2". */
-      return g_strdup_printf (_ ("Measured: %s days"), figure);
+      figure = qm_format_days (days.value);
+      /* Translators: a time, like "34 days". */
+      return g_strdup_printf (_ ("Measured: %s"), figure);
     }
-  figure = qm_machine_text_interval (days.value, days.low, days.high);
-  /* Translators: a number or interval of days, like "28 to 45". */
-  return g_strdup_printf (_ ("Fits, predicted: %s days"), figure);
+  figure = qm_format_days_range (days.value, days.low, days.high);
+  /* Translators: a time or an interval, like "28 to 45 days". */
+  return g_strdup_printf (_ ("Fits, predicted: %s"), figure);
+}
+
+void
+qm_machine_page_show_promises (QmMachinePage *self, gboolean in_catalog)
+{
+  qm_bench_setup_set_predicts (self->setup, in_catalog);
+  gtk_widget_set_visible (self->plots_button, in_catalog);
+  adw_status_page_set_description (
+      self->empty,
+      in_catalog
+          ? _ ("Choose models and press Benchmark: each is really trained for "
+               "a few steps, and what this machine needs for the whole "
+               "training joins the plots.")
+          : _ ("Choose models and press Benchmark: each is really trained for "
+               "a few steps. What this machine needs for the whole training "
+               "is told here; the plots compare GPUs of the catalog, of which "
+               "this device is none."));
 }
 
 void
@@ -247,6 +266,8 @@ qm_machine_page_show_predictions (QmMachinePage *self)
 
   if (qm_bench_session_get_state (self->overview) != QM_BENCH_SESSION_READY)
     return;
+  qm_machine_page_show_promises (self, qm_bench_session_get_gpu (self->overview)
+                                           != NULL);
   outlooks = find_outlooks (qm_bench_session_get_rows (self->overview));
   g_hash_table_iter_init (&iter, outlooks);
   while (g_hash_table_iter_next (&iter, &model, &outlook))
@@ -272,7 +293,7 @@ describe_estimate (QmBenchSession *session)
   if (!isfinite (seconds))
     return g_strdup_printf (
         ngettext ("%u configuration", "%u configurations", n), n);
-  time = qm_machine_text_duration (seconds);
+  time = qm_format_days (seconds / SECONDS_PER_DAY);
   /* Translators: a number, a time: "12 configurations, predicted to take about
    * 20 minutes". */
   return g_strdup_printf (

@@ -99,11 +99,13 @@ plan_overview (QmMachinePage *self)
 
   if (device == NULL || qm_bench_session_is_busy (self->session))
     return;
-  if (g_strcmp0 (device, qm_bench_session_get_device (self->overview)) == 0
+  if (!self->stale
+      && g_strcmp0 (device, qm_bench_session_get_device (self->overview)) == 0
       && methods == qm_bench_session_get_methods (self->overview)
       && state != QM_BENCH_SESSION_IDLE)
     return;
-  all = list_models (self->catalog);
+  all = list_models (qm_catalog_keeper_get (self->keeper));
+  self->stale = FALSE;
   qm_bench_session_estimate (self->overview, device, (const char *const *) all,
                              methods);
 }
@@ -149,6 +151,20 @@ setup_changed_cb (QmMachinePage *self)
     return;
   save_choice (self, models);
   qm_bench_session_estimate (self->session, device, models, methods);
+}
+
+/* Other models, or the same with another recipe.  The setup has followed. */
+static void
+catalog_changed_cb (QmMachinePage *self)
+{
+  QmBenchSessionState state = qm_bench_session_get_state (self->session);
+
+  self->stale = TRUE;
+  qm_machine_page_show_predictions (self);
+  if (state == QM_BENCH_SESSION_IDLE || state == QM_BENCH_SESSION_READY)
+    setup_changed_cb (self);
+  else
+    plan_overview (self);
 }
 
 static void
@@ -259,21 +275,21 @@ open_setup (QmMachinePage *self)
       methods = (QmBenchMethods) g_settings_get_enum (self->settings,
                                                       "bench-methods");
     }
-  qm_bench_setup_open (self->setup, self->catalog, self->machine,
+  qm_bench_setup_open (self->setup, self->keeper, self->machine,
                        qm_bench_session_get_device (self->session),
                        (const char *const *) chosen, methods);
   session_changed_cb (self);
 }
 
 GtkWidget *
-qm_machine_page_new (const QmCatalog *catalog,
+qm_machine_page_new (QmCatalogKeeper *keeper,
                      QmLocalMachine *machine,
                      QmBenchSession *session,
                      GSettings *settings)
 {
   QmMachinePage *self;
 
-  g_return_val_if_fail (catalog != NULL, NULL);
+  g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
   g_return_val_if_fail (QM_IS_LOCAL_MACHINE (machine), NULL);
   g_return_val_if_fail (QM_IS_BENCH_SESSION (session), NULL);
 
@@ -281,8 +297,8 @@ qm_machine_page_new (const QmCatalog *catalog,
   self->machine = g_object_ref (machine);
   self->session = g_object_ref (session);
   g_set_object (&self->settings, settings);
-  self->catalog = catalog;
-  self->overview = qm_bench_session_new (catalog);
+  self->keeper = g_object_ref (keeper);
+  self->overview = qm_bench_session_new (keeper);
   qm_bench_table_set_rows (self->table, qm_bench_session_get_rows (session));
   g_signal_connect_object (session, "changed", G_CALLBACK (session_changed_cb),
                            self, G_CONNECT_SWAPPED);
@@ -290,6 +306,8 @@ qm_machine_page_new (const QmCatalog *catalog,
                            G_CALLBACK (qm_machine_page_show_predictions), self,
                            G_CONNECT_SWAPPED);
   open_setup (self);
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),
+                           self, G_CONNECT_SWAPPED);
   return GTK_WIDGET (self);
 }
 
@@ -315,6 +333,7 @@ qm_machine_page_dispose (GObject *object)
   g_clear_object (&self->session);
   g_clear_object (&self->machine);
   g_clear_object (&self->settings);
+  g_clear_object (&self->keeper);
 
   G_OBJECT_CLASS (qm_machine_page_parent_class)->dispose (object);
 }
@@ -388,7 +407,10 @@ qm_machine_page_class_init (QmMachinePageClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage,
                                         back_button);
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage, watch);
+  gtk_widget_class_bind_template_child (widget_class, QmMachinePage,
+                                        plots_button);
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage, stack);
+  gtk_widget_class_bind_template_child (widget_class, QmMachinePage, empty);
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage, table);
   gtk_widget_class_bind_template_child (widget_class, QmMachinePage, trouble);
   gtk_widget_class_bind_template_callback (widget_class, back_cb);
@@ -404,4 +426,5 @@ qm_machine_page_init (QmMachinePage *self)
   gtk_widget_init_template (GTK_WIDGET (self));
   add_shortcuts (self);
   folded_cb (self);
+  qm_machine_page_show_promises (self, TRUE);
 }

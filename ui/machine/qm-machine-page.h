@@ -21,8 +21,8 @@ G_DECLARE_FINAL_TYPE (QmMachinePage, qm_machine_page, QM, MACHINE_PAGE, AdwBin)
  */
 
 /* `settings` keep the choice of models and methods; NULL: nothing is kept.
- * Keeps the machine and the session; the catalog must outlive it. */
-GtkWidget *qm_machine_page_new (const QmCatalog *catalog,
+ * Keeps the machine and the session, and follows the catalog. */
+GtkWidget *qm_machine_page_new (QmCatalogKeeper *keeper,
                                 QmLocalMachine *machine,
                                 QmBenchSession *session,
                                 GSettings *settings);

@@ -10,51 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-static char *
-count_minutes (guint minutes)
-{
-  return g_strdup_printf (ngettext ("%u minute", "%u minutes", minutes),
-                          minutes);
-}
-
-static char *
-count_hours (guint minutes)
-{
-  g_autofree char *hours =
-      g_strdup_printf (ngettext ("%u hour", "%u hours", minutes / 60),
-                       minutes / 60);
-  g_autofree char *rest = NULL;
-
-  if (minutes % 60 == 0)
-    return g_steal_pointer (&hours);
-  rest = count_minutes (minutes % 60);
-  /* Translators: hours, minutes: "2 hours 5 minutes". */
-  return g_strdup_printf (_ ("%s %s"), hours, rest);
-}
-
-char *
-qm_machine_text_duration (double seconds)
-{
-  guint whole;
-
-  if (!(seconds > 1))
-    seconds = 1;
-  if (seconds < 90)
-    {
-      whole = (guint) (seconds + 0.5);
-      return g_strdup_printf (ngettext ("%u second", "%u seconds", whole),
-                              whole);
-    }
-  if (seconds < 90 * 60)
-    return count_minutes ((guint) (seconds / 60 + 0.5));
-  if (seconds < 12 * 3600)
-    /* To five minutes: nobody knows it better. */
-    return count_hours ((guint) (seconds / 300 + 0.5) * 5);
-  if (seconds < 48 * 3600)
-    return count_hours ((guint) (seconds / 3600 + 0.5) * 60);
-  return qm_format_days (seconds / 86400);
-}
-
 char *
 qm_machine_text_bytes (gint64 bytes)
 {

@@ -10,10 +10,6 @@
 
 G_BEGIN_DECLS
 
-/* "40 seconds", "12 minutes", "2 hours 5 minutes", "3 days"; never less than a
- * second.  (transfer full) */
-char *qm_machine_text_duration (double seconds);
-
 /* "141 GiB", "0.2 GiB", "3 MiB"; "" where `bytes` is below 0.
  * (transfer full) */
 char *qm_machine_text_bytes (gint64 bytes);

@@ -5,6 +5,7 @@
 #include "ui/machine/qm-results-import.h"
 
 #include "data/datadir.h"
+#include "data/results-adopt.h"
 #include "data/results-file.h"
 
 #include <glib/gi18n-lib.h>
@@ -51,9 +52,36 @@ has (const QmResultsFile *file, const QmResult *result)
              || !qm_result_replaces (result, known));
 }
 
+/* The results that were measured here, or the others. */
+typedef struct
+{
+  const QmIdentity *here; /* NULL: all */
+  gboolean others;
+  const QmResults *known; /* are left out; NULL: none */
+} Part;
+
+static gboolean
+is_of (const Part *part, const QmResult *result)
+{
+  return part->here == NULL
+         || (qm_result_where (result, part->here) != QM_WHERE_HERE)
+                == part->others;
+}
+
+/* Whether it is there already, as it is. */
+static gboolean
+is_known (const Part *part, const QmResult *result)
+{
+  const QmResult *known =
+      part->known != NULL ? qm_results_find (part->known, result->key) : NULL;
+
+  return known != NULL && strcmp (known->text, result->text) == 0;
+}
+
 static gboolean
 add_all (QmResultsFile *file,
          const QmResults *results,
+         const Part *part,
          QmResultsImport *import,
          GError **error)
 {
@@ -67,7 +95,9 @@ add_all (QmResultsFile *file,
       json_t *object;
       QmStatus status;
 
-      if (has (file, &list[i]))
+      if (!is_of (part, &list[i]))
+        continue;
+      if (is_known (part, &list[i]) || has (file, &list[i]))
         {
           import->present++;
           continue;
@@ -82,16 +112,28 @@ add_all (QmResultsFile *file,
   return TRUE;
 }
 
+/* Adds a part to the file of a host; a file is not made for nothing. */
 static gboolean
-add_to_host (const QmResults *results, QmResultsImport *import, GError **error)
+add_to_file (const QmResults *results,
+             const Part *part,
+             const char *host,
+             QmResultsImport *import,
+             GError **error)
 {
-  g_autofree char *name = g_strconcat (import->host, ".jsonl", NULL);
+  g_autofree char *name = g_strconcat (host, ".jsonl", NULL);
   g_autofree char *path = NULL;
   QmResultsFile *file = NULL;
   char user[PATH_MAX];
   QmError problem;
   gboolean added;
   bool busy;
+  size_t n, n_of = 0;
+  const QmResult *list = qm_results_list (results, &n);
+
+  for (size_t i = 0; i < n; i++)
+    n_of += is_of (part, &list[i]);
+  if (n_of == 0)
+    return TRUE;
 
   if (!qm_user_data_dir (user, sizeof user))
     {
@@ -102,9 +144,58 @@ add_to_host (const QmResults *results, QmResultsImport *import, GError **error)
   path = g_build_filename (user, "measurements", name, NULL);
   if (qm_results_open (path, true, false, &busy, &file, &problem) != QM_OK)
     return fail (&problem, error);
-  added = add_all (file, results, import, error);
+  added = add_all (file, results, part, import, error);
   qm_results_close (file);
   return added;
+}
+
+/* What is in a file of a machine that is called like this one is of this one
+ * only where it says so. */
+static gboolean
+add_to_own (const QmResults *results,
+            const char *own,
+            QmResultsImport *import,
+            GError **error)
+{
+  QmIdentity here;
+  QmResults *known = qm_results_new ();
+  Part part = { .here = &here };
+  guint before;
+  gboolean done;
+
+  qm_identity_here (&here);
+  done = add_to_file (results, &part, import->host, import, error);
+  /* What cannot be read is told where it counts. */
+  if (known != NULL)
+    qm_results_read (known, own, NULL, NULL, NULL);
+  part.others = TRUE;
+  part.known = known;
+  before = import->added;
+  if (done)
+    {
+      g_autofree char *host = g_strconcat (import->host, "-other", NULL);
+
+      done = add_to_file (results, &part, host, import, error);
+      import->other = import->added > before;
+    }
+  qm_results_free (known);
+  return done;
+}
+
+static gboolean
+add_to_host (const QmResults *results, QmResultsImport *import, GError **error)
+{
+  g_autofree char *name = g_strconcat (import->host, ".jsonl", NULL);
+  g_autofree char *base = NULL;
+  const Part all = { .here = NULL };
+  char own[PATH_MAX];
+
+  if (!qm_results_default_path (own, sizeof own))
+    own[0] = '\0';
+  base = g_path_get_basename (own);
+  return g_str_equal (name, base)
+             ? add_to_own (results, own, import, error)
+             : add_to_file (results, &all, import->host, import, error);
 }
 
 static gboolean

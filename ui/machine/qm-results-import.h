@@ -12,14 +12,17 @@ G_BEGIN_DECLS
 /* What an import did. */
 typedef struct
 {
-  char *host;    /* the machine, as the file is named after it */
-  guint added;   /* results that were new, or newer */
-  guint present; /* that were there before */
+  char *host;     /* the machine, as the file is named after it */
+  gboolean other; /* one that is called like this one, and is another */
+  guint added;    /* results that were new, or newer */
+  guint present;  /* that were there before */
 } QmResultsImport;
 
 /* Reads a results file whole, or refuses it whole, and adds what is new to
  * measurements/HOST.jsonl of the user's directory, HOST being what the file is
- * called up to its first point.  In a thread of its own. */
+ * called up to its first point.  Where that is this host, what does not say
+ * that it is of this machine goes into HOST-other.jsonl.  In a thread of its
+ * own. */
 void qm_results_import_async (GFile *file,
                               GCancellable *cancellable,
                               GAsyncReadyCallback callback,

@@ -12,6 +12,7 @@
 #include "ui/models/qm-model-memory.h"
 #include "ui/models/qm-recipe-form.h"
 #include "ui/qm-field-row.h"
+#include "ui/qm-spinner.h"
 
 #include <glib/gi18n-lib.h>
 #include <math.h>
@@ -24,7 +25,7 @@ struct _QmModelEditor
   AdwWindow parent_instance;
 
   GtkToggleButton *needs_button;
-  GtkSpinner *spinner;
+  QmSpinner *spinner;
   GtkLabel *problem;
   GtkStack *stack;
   AdwStatusPage *refusal;
@@ -44,7 +45,7 @@ struct _QmModelEditor
   QmFieldRow *host_row;
   GtkFileChooserNative *chooser;
 
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper;
   QmModelPlans *plans;
   char *config_text; /* NULL: no configuration yet */
   QmModelConfig config;
@@ -114,7 +115,7 @@ plans_changed_cb (QmModelEditor *self)
 {
   const gboolean busy = qm_model_plans_is_busy (self->plans);
 
-  gtk_spinner_set_spinning (self->spinner, busy);
+  qm_spinner_set_spinning (self->spinner, busy);
   /* Numbers that are about to change look so. */
   gtk_widget_set_opacity (GTK_WIDGET (self->needs_page), busy ? 0.55 : 1);
   if (!busy)
@@ -141,7 +142,8 @@ static gboolean
 check_id (QmModelEditor *self)
 {
   const char *id = qm_field_row_get_text (self->id_row);
-  const QmModel *other = qm_catalog_model (self->catalog, id);
+  const QmModel *other =
+      qm_catalog_model (qm_catalog_keeper_get (self->keeper), id);
   g_autofree char *taken = NULL;
   const char *problem = NULL;
 
@@ -158,9 +160,9 @@ check_id (QmModelEditor *self)
 static void
 hint_references (QmModelEditor *self)
 {
-  guint n = self->own_id != NULL
-                ? qm_model_folder_count_times (self->catalog, self->own_id)
-                : 0;
+  guint n = self->own_id != NULL ? qm_model_folder_count_times (
+                qm_catalog_keeper_get (self->keeper), self->own_id)
+                                 : 0;
   g_autofree char *hint = NULL;
 
   if (n > 0)
@@ -265,7 +267,7 @@ find_like (QmModelEditor *self, const QmModelConfig *config)
   double least = INFINITY;
   size_t n;
 
-  models = qm_catalog_models (self->catalog, &n);
+  models = qm_catalog_models (qm_catalog_keeper_get (self->keeper), &n);
   for (size_t i = 0; i < n; i++)
     {
       double distance =
@@ -480,7 +482,7 @@ save_cb (GtkWidget *widget, const char *name, GVariant *parameter)
       return;
     }
   g_signal_emit (self, signals[SAVED], 0, id);
-  qm_model_folder_changed ();
+  qm_catalog_keeper_load (self->keeper, NULL);
   gtk_window_close (GTK_WINDOW (self));
 }
 
@@ -547,7 +549,7 @@ typedef struct
 {
   GWeakRef parent;
   GWeakRef owner; /* of `saved` */
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper;
   GCallback saved;
 } Choice;
 
@@ -562,7 +564,7 @@ first_chosen_cb (GtkNativeDialog *dialog, int response, Choice *choice)
     file = gtk_file_chooser_get_file (GTK_FILE_CHOOSER (dialog));
   if (file != NULL && parent != NULL)
     {
-      GtkWidget *editor = qm_model_editor_new (parent, choice->catalog);
+      GtkWidget *editor = qm_model_editor_new (parent, choice->keeper);
 
       if (owner != NULL)
         g_signal_connect_object (editor, "saved", choice->saved, owner,
@@ -572,27 +574,28 @@ first_chosen_cb (GtkNativeDialog *dialog, int response, Choice *choice)
     }
   g_weak_ref_clear (&choice->parent);
   g_weak_ref_clear (&choice->owner);
+  g_object_unref (choice->keeper);
   g_free (choice);
   g_object_unref (dialog);
 }
 
 void
 qm_model_editor_choose (GtkWindow *parent,
-                        const QmCatalog *catalog,
+                        QmCatalogKeeper *keeper,
                         GCallback saved,
                         gpointer data)
 {
   GtkFileChooserNative *chooser;
   Choice *choice;
 
-  g_return_if_fail (GTK_IS_WINDOW (parent) && catalog != NULL);
+  g_return_if_fail (GTK_IS_WINDOW (parent) && QM_IS_CATALOG_KEEPER (keeper));
   g_return_if_fail (G_IS_OBJECT (data));
 
   chooser = make_chooser (parent);
   choice = g_new0 (Choice, 1);
   g_weak_ref_init (&choice->parent, parent);
   g_weak_ref_init (&choice->owner, data);
-  choice->catalog = catalog;
+  choice->keeper = g_object_ref (keeper);
   choice->saved = saved;
   g_signal_connect (chooser, "response", G_CALLBACK (first_chosen_cb), choice);
   gtk_native_dialog_show (GTK_NATIVE_DIALOG (chooser));
@@ -634,25 +637,36 @@ add_host (QmModelEditor *self)
   adw_preferences_page_add (self->needs_page, ADW_PREFERENCES_GROUP (group));
 }
 
+/* Which ids are taken, and what refers to this one. */
+static void
+catalog_changed_cb (QmModelEditor *self)
+{
+  hint_references (self);
+  if (self->config_text != NULL)
+    check_id (self);
+}
+
 GtkWidget *
-qm_model_editor_new (GtkWindow *parent, const QmCatalog *catalog)
+qm_model_editor_new (GtkWindow *parent, QmCatalogKeeper *keeper)
 {
   QmModelEditor *self;
   GtkWidget *memory;
 
   g_return_val_if_fail (parent == NULL || GTK_IS_WINDOW (parent), NULL);
-  g_return_val_if_fail (catalog != NULL, NULL);
+  g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
 
   self = g_object_new (QM_TYPE_MODEL_EDITOR, "transient-for", parent,
                        "destroy-with-parent", TRUE, NULL);
-  self->catalog = catalog;
+  self->keeper = g_object_ref (keeper);
   add_host (self);
-  memory = qm_model_memory_new (catalog, self->plans);
-  self->gpus = QM_MODEL_GPUS (qm_model_gpus_new (catalog, self->plans));
+  memory = qm_model_memory_new (keeper, self->plans);
+  self->gpus = QM_MODEL_GPUS (qm_model_gpus_new (keeper, self->plans));
   adw_preferences_page_add (self->needs_page, ADW_PREFERENCES_GROUP (memory));
   adw_preferences_page_add (self->needs_page,
                             ADW_PREFERENCES_GROUP (self->gpus));
-  hint_references (self);
+  catalog_changed_cb (self);
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),
+                           self, G_CONNECT_SWAPPED);
   return GTK_WIDGET (self);
 }
 
@@ -663,6 +677,7 @@ qm_model_editor_dispose (GObject *object)
 
   g_clear_object (&self->plans);
   g_clear_object (&self->chooser);
+  g_clear_object (&self->keeper);
   G_OBJECT_CLASS (qm_model_editor_parent_class)->dispose (object);
 }
 
@@ -692,6 +707,7 @@ qm_model_editor_class_init (QmModelEditorClass *klass)
 
   gtk_widget_class_install_action (widget_class, "model.save", NULL, save_cb);
   gtk_widget_class_install_action (widget_class, "model.open", NULL, open_cb);
+  g_type_ensure (QM_TYPE_SPINNER);
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-model-editor.ui");
 #define BIND(name) \

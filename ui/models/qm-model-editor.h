@@ -6,8 +6,8 @@
 
 #pragma once
 
-#include "data/catalog.h"
 #include "ui/models/qm-model-folder.h"
+#include "ui/qm-catalog-keeper.h"
 
 #include <adwaita.h>
 
@@ -19,8 +19,9 @@ G_DECLARE_FINAL_TYPE (
 
 /* Signal "saved" (const char *id): the model is in the user's folder. */
 
-/* An editor without a model yet.  `catalog` has to outlive it. */
-GtkWidget *qm_model_editor_new (GtkWindow *parent, const QmCatalog *catalog);
+/* An editor without a model yet, which has the catalog read anew when it has
+ * saved one. */
+GtkWidget *qm_model_editor_new (GtkWindow *parent, QmCatalogKeeper *keeper);
 
 /* Opens a config.json, or says why it cannot be used. */
 void qm_model_editor_open (QmModelEditor *self, GFile *file);
@@ -32,7 +33,7 @@ void qm_model_editor_edit (QmModelEditor *self, const QmOwnModel *model);
  *
  * saved: called with `data`, while it lives, when a model was saved. */
 void qm_model_editor_choose (GtkWindow *parent,
-                             const QmCatalog *catalog,
+                             QmCatalogKeeper *keeper,
                              GCallback saved,
                              gpointer data);
 

@@ -235,15 +235,3 @@ qm_model_folder_count_times (const QmCatalog *catalog, const char *id)
       count++;
   return count;
 }
-
-void
-qm_model_folder_changed (void)
-{
-  GApplication *application = g_application_get_default ();
-
-  if (application != NULL
-      && g_action_group_has_action (G_ACTION_GROUP (application),
-                                    "reload-catalog"))
-    g_action_group_activate_action (G_ACTION_GROUP (application),
-                                    "reload-catalog", NULL);
-}

@@ -54,7 +54,4 @@ qm_model_folder_restore (const char *path, GBytes *content, GError **error);
 /* How many training times of the catalog are of a model. */
 guint qm_model_folder_count_times (const QmCatalog *catalog, const char *id);
 
-/* Lets the program read its catalog again. */
-void qm_model_folder_changed (void);
-
 G_END_DECLS

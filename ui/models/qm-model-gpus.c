@@ -19,7 +19,8 @@ struct _QmModelGpus
   GPtrArray *rows;   /* of AdwActionRow, one for each GPU */
   GPtrArray *labels; /* of GtkLabel, the time in each */
 
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper;
+  QmCatalog *catalog; /* that rows and forecasts are of */
   QmModelPlans *plans;
   QmForecasts *forecasts;
   QmModel model; /* what is typed; of no catalog */
@@ -155,10 +156,9 @@ show_time (QmModelGpus *self, GtkLabel *label, const QmGpu *gpu, gboolean fits)
     {
       g_autofree char *days = qm_format_days (predicted.days);
       g_autofree char *interval =
-          qm_machine_text_interval (predicted.days, predicted.low,
-                                    predicted.high);
+          qm_format_days_range (predicted.days, predicted.low, predicted.high);
 
-      /* Translators: days of a training, their interval. */
+      /* Translators: time of a training, its interval. */
       text = g_strdup_printf (_ ("%s\n(%s)"), days, interval);
       tip = describe_forecast (&predicted);
     }
@@ -241,7 +241,9 @@ static void
 fill_counts (QmModelGpus *self)
 {
   g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
+  guint chosen = adw_combo_row_get_selected (self->count_row);
 
+  g_clear_pointer (&self->counts, g_array_unref);
   self->counts = qm_predictions_sizes (self->catalog);
   for (guint i = 0; i < self->counts->len; i++)
     {
@@ -251,32 +253,51 @@ fill_counts (QmModelGpus *self)
       gtk_string_list_append (names, name);
     }
   adw_combo_row_set_model (self->count_row, G_LIST_MODEL (names));
+  if (chosen < self->counts->len)
+    adw_combo_row_set_selected (self->count_row, chosen);
+}
+
+static void
+take_catalog (QmModelGpus *self)
+{
+  const QmGpu *gpus;
+  size_t n;
+
+  g_clear_pointer (&self->forecasts, qm_forecasts_free);
+  qm_catalog_free (self->catalog);
+  self->catalog = qm_catalog_ref (qm_catalog_keeper_get (self->keeper));
+  self->forecasts = qm_forecasts_new (self->catalog, QM_SETTINGS_OPTIMAL,
+                                      QM_TIMES_OF_PYTORCH, NULL, NULL);
+  for (guint i = 0; i < self->rows->len; i++)
+    adw_preferences_group_remove (ADW_PREFERENCES_GROUP (self),
+                                  g_ptr_array_index (self->rows, i));
+  g_ptr_array_set_size (self->rows, 0);
+  g_ptr_array_set_size (self->labels, 0);
+  gpus = qm_catalog_gpus (self->catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    add_row (self, &gpus[i]);
+  fill_counts (self);
+  refresh (self);
 }
 
 GtkWidget *
-qm_model_gpus_new (const QmCatalog *catalog, QmModelPlans *plans)
+qm_model_gpus_new (QmCatalogKeeper *keeper, QmModelPlans *plans)
 {
-  const QmGpu *gpus;
   QmModelGpus *self;
-  size_t n;
 
-  g_return_val_if_fail (catalog != NULL, NULL);
+  g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
   g_return_val_if_fail (QM_IS_MODEL_PLANS (plans), NULL);
 
   self = g_object_new (QM_TYPE_MODEL_GPUS, NULL);
-  self->catalog = catalog;
+  self->keeper = g_object_ref (keeper);
   self->plans = g_object_ref (plans);
-  self->forecasts = qm_forecasts_new (catalog, QM_SETTINGS_OPTIMAL,
-                                      QM_TIMES_OF_PYTORCH, NULL, NULL);
-  fill_counts (self);
-  gpus = qm_catalog_gpus (catalog, &n);
-  for (size_t i = 0; i < n; i++)
-    add_row (self, &gpus[i]);
+  take_catalog (self);
   g_signal_connect_object (self->count_row, "notify::selected",
                            G_CALLBACK (refresh), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (plans, "changed", G_CALLBACK (refresh), self,
                            G_CONNECT_SWAPPED);
-  refresh (self);
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (take_catalog), self,
+                           G_CONNECT_SWAPPED);
   return GTK_WIDGET (self);
 }
 
@@ -284,6 +305,7 @@ static void
 qm_model_gpus_dispose (GObject *object)
 {
   g_clear_object (&QM_MODEL_GPUS (object)->plans);
+  g_clear_object (&QM_MODEL_GPUS (object)->keeper);
   G_OBJECT_CLASS (qm_model_gpus_parent_class)->dispose (object);
 }
 
@@ -292,7 +314,8 @@ qm_model_gpus_finalize (GObject *object)
 {
   QmModelGpus *self = QM_MODEL_GPUS (object);
 
-  qm_forecasts_free (self->forecasts);
+  g_clear_pointer (&self->forecasts, qm_forecasts_free);
+  qm_catalog_free (self->catalog);
   g_array_unref (self->counts);
   g_ptr_array_unref (self->rows);
   g_ptr_array_unref (self->labels);

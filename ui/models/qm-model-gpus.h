@@ -6,8 +6,8 @@
 
 #pragma once
 
-#include "data/catalog.h"
 #include "ui/models/qm-model-plans.h"
+#include "ui/qm-catalog-keeper.h"
 
 #include <adwaita.h>
 
@@ -17,8 +17,8 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     QmModelGpus, qm_model_gpus, QM, MODEL_GPUS, AdwPreferencesGroup)
 
-/* `catalog` has to outlive it. */
-GtkWidget *qm_model_gpus_new (const QmCatalog *catalog, QmModelPlans *plans);
+/* Shows the GPUs of the catalog as it is. */
+GtkWidget *qm_model_gpus_new (QmCatalogKeeper *keeper, QmModelPlans *plans);
 
 /* What is trained; shown with the next plans. */
 void qm_model_gpus_set_training (QmModelGpus *self,

@@ -19,7 +19,9 @@ struct _QmModelMemory
   AdwComboRow *gpu_row;
   GPtrArray *rows; /* of AdwActionRow, one for each way */
 
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper;
+  char *chosen; /* id of a GPU */
+  gboolean filling;
   QmModelPlans *plans;
 };
 
@@ -29,7 +31,8 @@ static const QmGpu *
 chosen_gpu (QmModelMemory *self)
 {
   size_t n;
-  const QmGpu *gpus = qm_catalog_gpus (self->catalog, &n);
+  const QmGpu *gpus =
+      qm_catalog_gpus (qm_catalog_keeper_get (self->keeper), &n);
   guint chosen = adw_combo_row_get_selected (self->gpu_row);
 
   return chosen < n ? &gpus[chosen] : NULL;
@@ -112,41 +115,60 @@ refresh (QmModelMemory *self)
     gtk_widget_set_visible (g_ptr_array_index (self->rows, n), FALSE);
 }
 
+/* What is chosen stays, where it is still there. */
 static void
 fill_gpus (QmModelMemory *self)
 {
   g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
+  const char *wanted = self->chosen != NULL ? self->chosen : DEFAULT_GPU;
   size_t n;
-  const QmGpu *gpus = qm_catalog_gpus (self->catalog, &n);
+  const QmGpu *gpus =
+      qm_catalog_gpus (qm_catalog_keeper_get (self->keeper), &n);
   guint chosen = 0;
 
   for (size_t i = 0; i < n; i++)
     {
       gtk_string_list_append (names, gpus[i].name);
-      if (g_str_equal (gpus[i].id, DEFAULT_GPU))
+      if (g_str_equal (gpus[i].id, wanted))
         chosen = (guint) i;
     }
+  self->filling = TRUE;
   adw_combo_row_set_model (self->gpu_row, G_LIST_MODEL (names));
   adw_combo_row_set_selected (self->gpu_row, chosen);
+  self->filling = FALSE;
+  refresh (self);
+}
+
+static void
+chosen_cb (QmModelMemory *self)
+{
+  const QmGpu *gpu = self->filling ? NULL : chosen_gpu (self);
+
+  if (gpu == NULL)
+    return;
+  g_free (self->chosen);
+  self->chosen = g_strdup (gpu->id);
+  refresh (self);
 }
 
 GtkWidget *
-qm_model_memory_new (const QmCatalog *catalog, QmModelPlans *plans)
+qm_model_memory_new (QmCatalogKeeper *keeper, QmModelPlans *plans)
 {
   QmModelMemory *self;
 
-  g_return_val_if_fail (catalog != NULL, NULL);
+  g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
   g_return_val_if_fail (QM_IS_MODEL_PLANS (plans), NULL);
 
   self = g_object_new (QM_TYPE_MODEL_MEMORY, NULL);
-  self->catalog = catalog;
+  self->keeper = g_object_ref (keeper);
   self->plans = g_object_ref (plans);
   fill_gpus (self);
   g_signal_connect_object (plans, "changed", G_CALLBACK (refresh), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->gpu_row, "notify::selected",
-                           G_CALLBACK (refresh), self, G_CONNECT_SWAPPED);
-  refresh (self);
+                           G_CALLBACK (chosen_cb), self, G_CONNECT_SWAPPED);
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (fill_gpus), self,
+                           G_CONNECT_SWAPPED);
   return GTK_WIDGET (self);
 }
 
@@ -154,6 +176,7 @@ static void
 qm_model_memory_dispose (GObject *object)
 {
   g_clear_object (&QM_MODEL_MEMORY (object)->plans);
+  g_clear_object (&QM_MODEL_MEMORY (object)->keeper);
   G_OBJECT_CLASS (qm_model_memory_parent_class)->dispose (object);
 }
 
@@ -161,6 +184,7 @@ static void
 qm_model_memory_finalize (GObject *object)
 {
   g_ptr_array_unref (QM_MODEL_MEMORY (object)->rows);
+  g_free (QM_MODEL_MEMORY (object)->chosen);
   G_OBJECT_CLASS (qm_model_memory_parent_class)->finalize (object);
 }
 

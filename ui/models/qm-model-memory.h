@@ -5,8 +5,8 @@
 
 #pragma once
 
-#include "data/catalog.h"
 #include "ui/models/qm-model-plans.h"
+#include "ui/qm-catalog-keeper.h"
 
 #include <adwaita.h>
 
@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     QmModelMemory, qm_model_memory, QM, MODEL_MEMORY, AdwPreferencesGroup)
 
-/* `catalog` has to outlive it. */
-GtkWidget *qm_model_memory_new (const QmCatalog *catalog, QmModelPlans *plans);
+/* Shows the GPUs of the catalog as it is. */
+GtkWidget *qm_model_memory_new (QmCatalogKeeper *keeper, QmModelPlans *plans);
 
 G_END_DECLS

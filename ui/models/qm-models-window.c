@@ -21,7 +21,7 @@ struct _QmModelsWindow
   GtkStack *stack;
   AdwPreferencesGroup *group;
 
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper;
   GPtrArray *models;  /* of QmOwnModel */
   GPtrArray *rows;    /* of GtkWidget, likewise */
   char *removed_path; /* of the last that was deleted; NULL: none */
@@ -58,7 +58,7 @@ saved_cb (QmModelsWindow *self, const char *id)
 static GtkWidget *
 open_editor (QmModelsWindow *self)
 {
-  GtkWidget *editor = qm_model_editor_new (GTK_WINDOW (self), self->catalog);
+  GtkWidget *editor = qm_model_editor_new (GTK_WINDOW (self), self->keeper);
 
   g_signal_connect_object (editor, "saved", G_CALLBACK (saved_cb), self,
                            G_CONNECT_SWAPPED);
@@ -70,7 +70,7 @@ static void
 new_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   qm_model_editor_choose (GTK_WINDOW (widget),
-                          QM_MODELS_WINDOW (widget)->catalog,
+                          QM_MODELS_WINDOW (widget)->keeper,
                           G_CALLBACK (saved_cb), widget);
 }
 
@@ -127,7 +127,8 @@ delete_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   self->removed = content;
   self->removed_path = g_strdup (model->path);
   gtk_widget_action_set_enabled (widget, "models.undo", TRUE);
-  n = qm_model_folder_count_times (self->catalog, model->file.id);
+  n = qm_model_folder_count_times (qm_catalog_keeper_get (self->keeper),
+                                   model->file.id);
   if (n > 0)
     message = g_strdup_printf (
         /* Translators: name of a model. */
@@ -139,7 +140,7 @@ delete_cb (GtkWidget *widget, const char *name, GVariant *parameter)
     message = g_strdup_printf (_ ("“%s” is deleted"), model->file.name);
   tell (self, message, TRUE);
   list_models (self);
-  qm_model_folder_changed ();
+  qm_catalog_keeper_load (self->keeper, NULL);
 }
 
 static void
@@ -157,7 +158,7 @@ undo_cb (GtkWidget *widget, const char *name, GVariant *parameter)
     }
   forget_removed (self);
   list_models (self);
-  qm_model_folder_changed ();
+  qm_catalog_keeper_load (self->keeper, NULL);
 }
 
 /* "gpt_neox · 1,011,781,632 parameters · 3 training times refer to it".
@@ -167,7 +168,8 @@ describe (QmModelsWindow *self, const QmModelFile *file)
 {
   g_autofree char *parameters =
       qm_format_number ((double) qm_parameter_count (&file->config), 0);
-  guint n = qm_model_folder_count_times (self->catalog, file->id);
+  guint n = qm_model_folder_count_times (qm_catalog_keeper_get (self->keeper),
+                                         file->id);
   GString *text = g_string_new (file->id);
 
   g_string_append_printf (text, " · %s · ",
@@ -259,26 +261,20 @@ drop_cb (QmModelsWindow *self, const GValue *value)
   return TRUE;
 }
 
-void
-qm_models_window_set_catalog (QmModelsWindow *self, const QmCatalog *catalog)
-{
-  g_return_if_fail (QM_IS_MODELS_WINDOW (self) && catalog != NULL);
-
-  self->catalog = catalog;
-  list_models (self);
-}
-
 GtkWidget *
-qm_models_window_new (GtkWindow *parent, const QmCatalog *catalog)
+qm_models_window_new (GtkWindow *parent, QmCatalogKeeper *keeper)
 {
   QmModelsWindow *self;
 
   g_return_val_if_fail (parent == NULL || GTK_IS_WINDOW (parent), NULL);
-  g_return_val_if_fail (catalog != NULL, NULL);
+  g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
 
   self = g_object_new (QM_TYPE_MODELS_WINDOW, "transient-for", parent,
                        "destroy-with-parent", TRUE, NULL);
-  qm_models_window_set_catalog (self, catalog);
+  self->keeper = g_object_ref (keeper);
+  list_models (self);
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (list_models), self,
+                           G_CONNECT_SWAPPED);
   return GTK_WIDGET (self);
 }
 
@@ -287,6 +283,7 @@ qm_models_window_finalize (GObject *object)
 {
   QmModelsWindow *self = QM_MODELS_WINDOW (object);
 
+  g_clear_object (&self->keeper);
   g_clear_pointer (&self->models, g_ptr_array_unref);
   g_ptr_array_unref (self->rows);
   g_clear_weak_pointer (&self->undo_toast);

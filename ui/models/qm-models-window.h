@@ -4,7 +4,7 @@
 
 #pragma once
 
-#include "data/catalog.h"
+#include "ui/qm-catalog-keeper.h"
 
 #include <adwaita.h>
 
@@ -14,11 +14,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     QmModelsWindow, qm_models_window, QM, MODELS_WINDOW, AdwWindow)
 
-/* `catalog` has to outlive it. */
-GtkWidget *qm_models_window_new (GtkWindow *parent, const QmCatalog *catalog);
-
-/* The catalog as it is now. */
-void qm_models_window_set_catalog (QmModelsWindow *self,
-                                   const QmCatalog *catalog);
+/* Reads the catalog anew where it changes a model. */
+GtkWidget *qm_models_window_new (GtkWindow *parent, QmCatalogKeeper *keeper);
 
 G_END_DECLS

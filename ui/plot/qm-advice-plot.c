@@ -22,6 +22,7 @@ struct _QmAdvicePlot
   gboolean portfolio;
   gboolean ownership;            /* costs are totals */
   const QmCandidate *candidates; /* the advice's */
+  guint unit;                    /* of times: an index of units[] */
   QmPlotData data;
   QmPlotPoint *points;
   QmPlotInterval *intervals; /* NULL: nothing is predicted */
@@ -34,6 +35,41 @@ struct _QmAdvicePlot
   char *recommended_short;
   char *hovered_label;
 };
+
+/* --- Units --------------------------------------------------------------- */
+
+enum
+{
+  UNIT_DAYS,
+  UNIT_HOURS,
+  UNIT_MINUTES,
+  UNIT_SECONDS
+};
+
+/* Of each in a day. */
+static const double units[] = { 1, 24, 24 * 60, 24 * 60 * 60 };
+
+static double
+in_unit (const QmAdvicePlot *self, double days)
+{
+  return days * units[self->unit];
+}
+
+/* Days, but where nothing takes one: the largest unit of which the longest time
+ * has more than one. */
+static void
+choose_unit (QmAdvicePlot *self, guint n)
+{
+  double longest = 0;
+
+  for (guint i = 0; i < n; i++)
+    if (isfinite (self->candidates[i].days))
+      longest = fmax (longest, self->candidates[i].days);
+  self->unit = UNIT_DAYS;
+  while (longest > 0 && in_unit (self, longest) < 1
+         && self->unit < UNIT_SECONDS)
+    self->unit++;
+}
 
 /* --- Series -------------------------------------------------------------- */
 
@@ -171,10 +207,11 @@ fill_intervals (QmAdvicePlot *self, guint n)
     return;
   self->intervals = g_new (QmPlotInterval, n);
   for (guint i = 0; i < n; i++)
-    self->intervals[i] = self->candidates[i].predicted
-                             ? (QmPlotInterval){ self->candidates[i].days_low,
-                                                 self->candidates[i].days_high }
-                             : (QmPlotInterval){ NAN, NAN };
+    self->intervals[i] =
+        self->candidates[i].predicted
+            ? (QmPlotInterval){ in_unit (self, self->candidates[i].days_low),
+                                in_unit (self, self->candidates[i].days_high) }
+            : (QmPlotInterval){ NAN, NAN };
 }
 
 static void
@@ -191,7 +228,7 @@ fill_points (QmAdvicePlot *self, const QmCatalog *catalog, guint n)
 
       self->points[i] = (QmPlotPoint){
         .x = cost_of (candidate, self->kind),
-        .y = candidate->days,
+        .y = in_unit (self, candidate->days),
         .series =
             (guint16) GPOINTER_TO_UINT (g_hash_table_lookup (series, style)),
         .weight = weight_of (candidate),
@@ -294,6 +331,27 @@ name_provenances (QmAdvicePlot *self)
 }
 
 static const char *
+time_title (const QmAdvicePlot *self)
+{
+  switch (self->unit)
+    {
+    case UNIT_HOURS:
+      return self->portfolio ? _ ("Time of a year’s runs (hours)")
+                             : _ ("Training time (hours)");
+    case UNIT_MINUTES:
+      return self->portfolio ? _ ("Time of a year’s runs (minutes)")
+                             : _ ("Training time (minutes)");
+    case UNIT_SECONDS:
+      return self->portfolio ? _ ("Time of a year’s runs (seconds)")
+                             : _ ("Training time (seconds)");
+    case UNIT_DAYS:
+    default:
+      return self->portfolio ? _ ("Time of a year’s runs (days)")
+                             : _ ("Training time (days)");
+    }
+}
+
+static const char *
 cost_title (const QmAdvicePlot *self)
 {
   if (self->kind == QM_ADVICE_PLOT_OVERALL)
@@ -317,8 +375,7 @@ set_axes (QmAdvicePlot *self, gboolean is_log)
     .zero = TRUE, /* of this machine */
   };
   self->data.y = (QmPlotAxis){
-    .title = self->portfolio ? _ ("Time of a year’s runs (days)")
-                             : _ ("Training time (days)"),
+    .title = time_title (self),
     .unit = QM_PLOT_UNIT_DAYS,
     .log = is_log,
     .min = NAN,
@@ -348,6 +405,7 @@ qm_advice_plot_new (const QmCatalog *catalog,
   self->candidates = qm_advice_candidates (advice, &n);
   self->series = g_array_new (FALSE, FALSE, sizeof (QmPlotSeries));
   self->title = g_strdup (title);
+  choose_unit (self, n);
   fill_points (self, catalog, n);
   data->title = self->title;
   set_axes (self, log);
@@ -438,7 +496,7 @@ set_deadline_line (QmAdvicePlot *self, double deadline_days)
   g_autofree char *days = NULL;
 
   g_clear_pointer (&self->deadline_label, g_free);
-  self->data.y.limit = deadline_days;
+  self->data.y.limit = in_unit (self, deadline_days);
   if (qm_known (deadline_days))
     {
       days = qm_format_days (deadline_days);

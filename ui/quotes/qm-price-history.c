@@ -7,6 +7,7 @@
 #include "pricing/quotes/qm-quote-store-prices.h"
 #include "ui/qm-legend.h"
 #include "ui/qm-plot-view.h"
+#include "ui/qm-spinner.h"
 #include "ui/quotes/qm-price-source.h"
 #include "ui/quotes/qm-quote-text.h"
 
@@ -313,6 +314,7 @@ qm_price_history_class_init (QmPriceHistoryClass *klass)
   G_OBJECT_CLASS (klass)->dispose = qm_price_history_dispose;
 
   install_zoom (widget_class);
+  g_type_ensure (QM_TYPE_SPINNER);
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-price-history.ui");
   gtk_widget_class_bind_template_child (widget_class, QmPriceHistory, stack);

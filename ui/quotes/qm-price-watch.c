@@ -38,6 +38,7 @@ typedef struct
   char *address; /* the only entry; NULL: all */
   char *rates_address;
   QmRates *known_rates;
+  QmMatcher *matcher;
   char *rates_failure;
   gboolean rates_done;
   guint looked_at;
@@ -59,6 +60,7 @@ static void
 job_free (Job *job)
 {
   g_clear_pointer (&job->known_rates, qm_rates_unref);
+  g_clear_pointer (&job->matcher, qm_matcher_free);
   g_free (job->address);
   g_free (job->rates_address);
   g_free (job->rates_failure);
@@ -168,23 +170,20 @@ run_job (QmPriceWatch *self,
          GError **error)
 {
   g_autoptr (QmFetcher) fetcher = qm_fetcher_new (NULL);
-  g_autoptr (QmPageRules) rules = qm_page_rules_load_default (error);
+  g_autoptr (QmPageRules) rules = qm_page_rules_load_default (NULL);
   g_autoptr (QmQuoteStore) store = NULL;
   g_autoptr (GPtrArray) watches = NULL;
   guint rates = job->parts & QM_PRICE_WATCH_RATES ? 1 : 0;
   Kept kept = { self, job };
 
-  if (rules == NULL)
-    return FALSE;
   store =
       qm_quote_store_open_again (qm_quote_book_get_store (self->book), error);
   if (store == NULL || (watches = choose (job, store, error)) == NULL)
     return FALSE;
   set_progress (self, 0, watches->len + rates);
   if (watches->len > 0
-      && !qm_watch_refresh (store, watches, fetcher, rules,
-                            qm_quote_book_get_matcher (self->book), kept_cb,
-                            &kept, cancellable, error))
+      && !qm_watch_refresh (store, watches, fetcher, rules, job->matcher,
+                            kept_cb, &kept, cancellable, error))
     return FALSE;
   if (rates == 0 || g_cancellable_is_cancelled (cancellable))
     return TRUE;
@@ -267,6 +266,8 @@ qm_price_watch_refresh (QmPriceWatch *self,
   job = g_new0 (Job, 1);
   job->parts = parts;
   job->address = g_strdup (address);
+  if (qm_quote_book_get_matcher (self->book) != NULL)
+    job->matcher = qm_matcher_ref (qm_quote_book_get_matcher (self->book));
   rates = qm_quote_book_get_rates (self->book);
   job->known_rates = rates != NULL ? qm_rates_ref (rates) : NULL;
   if (self->settings != NULL)

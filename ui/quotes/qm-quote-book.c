@@ -5,6 +5,7 @@
 #include "ui/quotes/qm-quote-book.h"
 
 #include "data/datadir.h"
+#include "pricing/pages/qm-page-rules.h"
 #include "pricing/quotes/qm-quote-store-backup.h"
 #include "pricing/quotes/qm-quote-store-prices.h"
 
@@ -12,8 +13,7 @@
 #include <limits.h>
 #include <string.h>
 
-#define POLL_MS           1000
-#define MAX_MAPPINGS_SIZE (1 << 20)
+#define POLL_MS 1000
 
 /* What a thread has read of the store. */
 typedef struct
@@ -24,22 +24,24 @@ typedef struct
   QmRates *rates;
   QmMatcher *matcher; /* NULL: was there before */
   GStrv problems;
+  GArray *own_problems; /* QmError, of the user's own files */
 } State;
 
 /* What a thread needs to know. */
 typedef struct
 {
-  const QmCatalog *catalog;
+  QmCatalog *catalog;
   char *path;
-  QmQuoteStore *store; /* to open again; NULL: to open */
-  gboolean needs_matcher;
+  QmQuoteStore *store;    /* to open again; NULL: to open */
+  gboolean needs_matcher; /* and the user's own files */
 } Job;
 
 struct _QmQuoteBook
 {
   GObject parent_instance;
 
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper;
+  gboolean stale; /* the matcher is of a catalog before */
   char *path;
   char *mappings;
 
@@ -51,6 +53,7 @@ struct _QmQuoteBook
   QmRates *rates;
   QmMatcher *matcher;
   GStrv problems;
+  GArray *own_problems; /* QmError, of the user's own files */
 
   guint poll;
   guint64 changes; /* of the store, when it was last read */
@@ -84,12 +87,14 @@ state_free (State *state)
   g_clear_pointer (&state->rates, qm_rates_unref);
   g_clear_pointer (&state->matcher, qm_matcher_free);
   g_strfreev (state->problems);
+  g_clear_pointer (&state->own_problems, g_array_unref);
   g_free (state);
 }
 
 static void
 job_free (Job *job)
 {
+  qm_catalog_free (job->catalog);
   g_free (job->path);
   g_free (job);
 }
@@ -143,12 +148,43 @@ read_quotes (QmQuoteStore *store, QmQuoteIndex *index, GError **error)
   return g_steal_pointer (&quotes);
 }
 
+/* Beside the store; NULL: nowhere. */
+static char *
+mappings_path (const char *store)
+{
+  g_autofree char *folder = NULL;
+
+  if (strcmp (store, QM_QUOTE_STORE_IN_MEMORY) == 0)
+    return NULL;
+  folder = g_path_get_dirname (store);
+  return g_build_filename (folder, "csv-mappings.json", NULL);
+}
+
+/* The user's own files that help to read quotes; what is wrong with one stops
+ * nothing. */
+static void
+read_own_files (State *state, const Job *job)
+{
+  g_autofree char *mappings_file = mappings_path (job->path);
+  g_autofree char *mappings = NULL;
+  g_autoptr (QmPageRules) rules = NULL;
+  char shipped[PATH_MAX];
+  char user[PATH_MAX];
+
+  state->own_problems = g_array_new (FALSE, FALSE, sizeof (QmError));
+  state->matcher = qm_matcher_new (
+      job->catalog, qm_data_dir (shipped, sizeof shipped) ? shipped : NULL,
+      qm_user_data_dir (user, sizeof user) ? user : NULL, state->own_problems);
+  /* Each page that is read takes them as they are then. */
+  rules = qm_page_rules_load_default (state->own_problems);
+  if (mappings_file != NULL)
+    mappings = qm_csv_mappings_load (mappings_file, state->own_problems);
+}
+
 static gboolean
 read_store (State *state, QmQuoteStore *store, const Job *job, GError **error)
 {
   g_autoptr (GPtrArray) quotes = NULL;
-  char shipped[PATH_MAX];
-  char user[PATH_MAX];
 
   state->index = qm_quote_index_new (store, NULL, error);
   if (state->index == NULL || (state->rates = read_rates (store, error)) == NULL
@@ -156,12 +192,9 @@ read_store (State *state, QmQuoteStore *store, const Job *job, GError **error)
     return FALSE;
   state->offers =
       qm_offers_new (job->catalog, quotes, state->rates, qm_date_today ());
-  if (!job->needs_matcher)
-    return TRUE;
-  state->matcher = qm_matcher_new (
-      job->catalog, qm_data_dir (shipped, sizeof shipped) ? shipped : NULL,
-      qm_user_data_dir (user, sizeof user) ? user : NULL, error);
-  return state->matcher != NULL;
+  if (job->needs_matcher)
+    read_own_files (state, job);
+  return TRUE;
 }
 
 /* Opens a store for the first time: where it may not be written, to be read. */
@@ -292,7 +325,12 @@ take_state (QmQuoteBook *self, State *state)
   g_clear_pointer (&self->rates, qm_rates_unref);
   self->rates = g_steal_pointer (&state->rates);
   if (state->matcher != NULL)
-    self->matcher = g_steal_pointer (&state->matcher);
+    {
+      g_clear_pointer (&self->matcher, qm_matcher_free);
+      self->matcher = g_steal_pointer (&state->matcher);
+      g_clear_pointer (&self->own_problems, g_array_unref);
+      self->own_problems = g_steal_pointer (&state->own_problems);
+    }
   take_problems (self, g_steal_pointer (&state->problems));
   if (state->store != NULL)
     {
@@ -330,7 +368,10 @@ finish_load (QmQuoteBook *self, State *state, GError *error)
   if (state != NULL)
     take_state (self, state);
   else
-    take_failure (self, error->message);
+    {
+      self->stale = TRUE;
+      take_failure (self, error->message);
+    }
   if (opening && self->store != NULL && self->poll == 0)
     self->poll = g_timeout_add (POLL_MS, poll_cb, self);
   if (self->reopen || (self->again && self->store != NULL))
@@ -369,10 +410,11 @@ load (QmQuoteBook *self)
   if (self->store != NULL)
     self->changes = qm_quote_store_changes (self->store);
   job = g_new0 (Job, 1);
-  job->catalog = self->catalog;
+  job->catalog = qm_catalog_ref (qm_catalog_keeper_get (self->keeper));
   job->path = g_strdup (self->path);
   job->store = reopened ? NULL : self->store;
-  job->needs_matcher = self->matcher == NULL;
+  job->needs_matcher = self->matcher == NULL || self->stale;
+  self->stale = FALSE;
   if (self->store != NULL && strcmp (self->path, QM_QUOTE_STORE_IN_MEMORY) == 0)
     {
       g_autoptr (GError) error = NULL;
@@ -388,41 +430,30 @@ load (QmQuoteBook *self)
   g_task_run_in_thread (task, thread_cb);
 }
 
-static char *
-mappings_path (QmQuoteBook *self)
-{
-  g_autofree char *folder = NULL;
-
-  if (strcmp (self->path, QM_QUOTE_STORE_IN_MEMORY) == 0)
-    return NULL;
-  folder = g_path_get_dirname (self->path);
-  return g_build_filename (folder, "csv-mappings.json", NULL);
-}
-
 static void
-read_mappings (QmQuoteBook *self)
+catalog_changed_cb (QmQuoteBook *self)
 {
-  g_autofree char *path = mappings_path (self);
-  gsize size = 0;
-
-  if (path != NULL && g_file_get_contents (path, &self->mappings, &size, NULL)
-      && (size > MAX_MAPPINGS_SIZE
-          || !g_utf8_validate (self->mappings, (gssize) size, NULL)))
-    g_clear_pointer (&self->mappings, g_free);
+  self->stale = TRUE;
+  load (self);
 }
 
 QmQuoteBook *
-qm_quote_book_new (const QmCatalog *catalog, const char *path)
+qm_quote_book_new (QmCatalogKeeper *keeper, const char *path)
 {
+  g_autofree char *file = NULL;
   QmQuoteBook *self;
 
-  g_return_val_if_fail (catalog != NULL, NULL);
+  g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
   g_return_val_if_fail (path != NULL, NULL);
 
   self = g_object_new (QM_TYPE_QUOTE_BOOK, NULL);
-  self->catalog = catalog;
+  self->keeper = g_object_ref (keeper);
+  g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),
+                           self, G_CONNECT_SWAPPED);
   self->path = g_strdup (path);
-  read_mappings (self);
+  file = mappings_path (path);
+  if (file != NULL)
+    self->mappings = qm_csv_mappings_load (file, NULL);
   load (self);
   return self;
 }
@@ -438,12 +469,20 @@ qm_quote_book_close (QmQuoteBook *self)
     g_main_context_iteration (NULL, TRUE);
 }
 
+QmCatalogKeeper *
+qm_quote_book_get_keeper (QmQuoteBook *self)
+{
+  g_return_val_if_fail (QM_IS_QUOTE_BOOK (self), NULL);
+
+  return self->keeper;
+}
+
 const QmCatalog *
 qm_quote_book_get_catalog (QmQuoteBook *self)
 {
   g_return_val_if_fail (QM_IS_QUOTE_BOOK (self), NULL);
 
-  return self->catalog;
+  return qm_catalog_keeper_get (self->keeper);
 }
 
 QmQuoteIndex *
@@ -476,6 +515,15 @@ qm_quote_book_get_matcher (QmQuoteBook *self)
   g_return_val_if_fail (QM_IS_QUOTE_BOOK (self), NULL);
 
   return self->matcher;
+}
+
+const QmError *
+qm_quote_book_get_own_problems (QmQuoteBook *self, guint *n)
+{
+  g_return_val_if_fail (QM_IS_QUOTE_BOOK (self) && n != NULL, NULL);
+
+  *n = self->own_problems->len;
+  return (const QmError *) (gconstpointer) self->own_problems->data;
 }
 
 QmQuoteStore *
@@ -546,8 +594,8 @@ qm_quote_book_remember_mapping (QmQuoteBook *self,
   mappings = qm_csv_mappings_add (self->mappings, fingerprint, mapping);
   g_free (self->mappings);
   self->mappings = mappings;
-  path = mappings_path (self);
-  return path == NULL || g_file_set_contents (path, mappings, -1, error);
+  path = mappings_path (self->path);
+  return path == NULL || qm_csv_mappings_save (path, mappings, error);
 }
 
 /* Nothing can be asked of a store that is not open yet. */
@@ -710,6 +758,8 @@ qm_quote_book_finalize (GObject *object)
   g_clear_pointer (&self->store, qm_quote_store_close);
   g_clear_pointer (&self->before, qm_quote_store_close);
   g_strfreev (self->problems);
+  g_clear_pointer (&self->own_problems, g_array_unref);
+  g_clear_object (&self->keeper);
   g_free (self->path);
   g_free (self->mappings);
 
@@ -737,4 +787,5 @@ qm_quote_book_class_init (QmQuoteBookClass *klass)
 static void
 qm_quote_book_init (QmQuoteBook *self)
 {
+  self->own_problems = g_array_new (FALSE, FALSE, sizeof (QmError));
 }

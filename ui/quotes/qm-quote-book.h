@@ -12,6 +12,7 @@
 #include "pricing/advice/qm-offers.h"
 #include "pricing/formats/qm-quote-import.h"
 #include "pricing/quotes/qm-quote-index.h"
+#include "ui/qm-catalog-keeper.h"
 
 #include <gio/gio.h>
 
@@ -29,17 +30,15 @@ G_DECLARE_FINAL_TYPE (QmQuoteBook, qm_quote_book, QM, QUOTE_BOOK, GObject)
  *                          changed
  */
 
-/* Opens a store in the background.
- *
- * catalog: must outlive the book.
- *
- * Returns: (transfer full). */
-QmQuoteBook *qm_quote_book_new (const QmCatalog *catalog, const char *path);
+/* Opens a store in the background, and reads it again where another catalog
+ * comes.  (transfer full) */
+QmQuoteBook *qm_quote_book_new (QmCatalogKeeper *keeper, const char *path);
 
-/* Waits until nothing is read any more: the catalog may go then.  Nothing is
- * read or told after it. */
+/* Waits until nothing is read any more.  Nothing is read or told after it. */
 void qm_quote_book_close (QmQuoteBook *self);
 
+/* Who keeps the catalog, and the catalog as it is now.  (transfer none) */
+QmCatalogKeeper *qm_quote_book_get_keeper (QmQuoteBook *self);
 const QmCatalog *qm_quote_book_get_catalog (QmQuoteBook *self);
 
 /* What lists show; NULL until the first "changed". */
@@ -51,9 +50,14 @@ QmOffers *qm_quote_book_get_offers (QmQuoteBook *self);
 /* The shipped exchange rates and those that were fetched; NULL: none. */
 QmRates *qm_quote_book_get_rates (QmQuoteBook *self);
 
-/* What knows the GPUs; NULL until the first "changed".  May be used in other
- * threads while the book is there. */
+/* What knows the GPUs; NULL until the first "changed".  Who hands it to another
+ * thread takes a reference: it changes with the catalog. */
 const QmMatcher *qm_quote_book_get_matcher (QmQuoteBook *self);
+
+/* Own files of the user's that help to read quotes (page-rules.xml,
+ * part-numbers.csv, csv-mappings.json) and are left out since they are broken,
+ * as they were when the catalog came.  (transfer none) */
+const QmError *qm_quote_book_get_own_problems (QmQuoteBook *self, guint *n);
 
 /* The store itself, to be read; NULL until the first "changed". */
 QmQuoteStore *qm_quote_book_get_store (QmQuoteBook *self);

@@ -214,7 +214,7 @@ which_cb (QmQuoteDraft *self)
   gtk_check_button_set_active (
       self->include, g_array_index (self->included, gboolean, selected));
   show_summary (self, quote);
-  qm_quote_view_set_quote (self->view, qm_quote_book_get_catalog (self->book),
+  qm_quote_view_set_quote (self->view, qm_quote_book_get_keeper (self->book),
                            quote);
 }
 

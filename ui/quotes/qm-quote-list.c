@@ -414,7 +414,7 @@ qm_quote_list_set_book (QmQuoteList *self, QmQuoteBook *book)
   g_return_if_fail (self->book == NULL);
 
   self->book = g_object_ref (book);
-  self->model = qm_quote_model_new (qm_quote_book_get_catalog (book));
+  self->model = qm_quote_model_new (qm_quote_book_get_keeper (book));
   gtk_single_selection_set_model (self->selection, G_LIST_MODEL (self->model));
   g_signal_connect_object (self->model, "items-changed", G_CALLBACK (grown_cb),
                            self, G_CONNECT_SWAPPED);

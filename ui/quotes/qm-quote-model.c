@@ -20,7 +20,7 @@ struct _QmQuoteModel
 {
   GObject parent_instance;
 
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper;
   GPtrArray *rows;  /* const QmQuoteRow */
   GPtrArray *items; /* QmQuoteItem by the place that GTK has; NULL: not asked
                        for, or no longer */
@@ -54,7 +54,7 @@ make_item (QmQuoteModel *self, guint position)
 {
   static const QmQuoteRow nothing = { 0 };
 
-  return qm_quote_item_new (self->catalog,
+  return qm_quote_item_new (qm_catalog_keeper_get (self->keeper),
                             position < self->rows->len
                                 ? g_ptr_array_index (self->rows, position)
                                 : &nothing,
@@ -109,7 +109,7 @@ freshen (QmQuoteModel *self, guint most)
 
       if (item == NULL)
         continue;
-      qm_quote_item_set_row (item, self->catalog,
+      qm_quote_item_set_row (item, qm_catalog_keeper_get (self->keeper),
                              g_ptr_array_index (self->rows, self->stale),
                              today);
       most--;
@@ -319,14 +319,14 @@ qm_quote_model_find (QmQuoteModel *self, gint64 id)
 }
 
 QmQuoteModel *
-qm_quote_model_new (const QmCatalog *catalog)
+qm_quote_model_new (QmCatalogKeeper *keeper)
 {
   QmQuoteModel *self;
 
-  g_return_val_if_fail (catalog != NULL, NULL);
+  g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
 
   self = g_object_new (QM_TYPE_QUOTE_MODEL, NULL);
-  self->catalog = catalog;
+  self->keeper = g_object_ref (keeper);
   return self;
 }
 
@@ -338,6 +338,7 @@ qm_quote_model_finalize (GObject *object)
   g_clear_handle_id (&self->later, g_source_remove);
   g_ptr_array_unref (self->rows);
   g_ptr_array_unref (self->items);
+  g_clear_object (&self->keeper);
 
   G_OBJECT_CLASS (qm_quote_model_parent_class)->finalize (object);
 }

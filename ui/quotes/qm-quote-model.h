@@ -11,6 +11,7 @@
 #pragma once
 
 #include "pricing/quotes/qm-quote-index.h"
+#include "ui/qm-catalog-keeper.h"
 #include "ui/quotes/qm-quote-item.h"
 
 #include <gio/gio.h>
@@ -20,8 +21,8 @@ G_BEGIN_DECLS
 #define QM_TYPE_QUOTE_MODEL (qm_quote_model_get_type ())
 G_DECLARE_FINAL_TYPE (QmQuoteModel, qm_quote_model, QM, QUOTE_MODEL, GObject)
 
-/* catalog: must outlive the model.  (transfer full) */
-QmQuoteModel *qm_quote_model_new (const QmCatalog *catalog);
+/* (transfer full) */
+QmQuoteModel *qm_quote_model_new (QmCatalogKeeper *keeper);
 
 /* Shows other rows; where a few came or went, the others keep their places.
  *

@@ -36,7 +36,7 @@ typedef struct
 {
   QmCsvMapping *mapping;
   char *mappings;
-  const QmMatcher *matcher;
+  QmMatcher *matcher; /* NULL: none yet */
 } Job;
 
 G_DEFINE_FINAL_TYPE (QmQuoteReader, qm_quote_reader, G_TYPE_OBJECT)
@@ -45,6 +45,7 @@ static void
 job_free (Job *job)
 {
   g_clear_pointer (&job->mapping, qm_csv_mapping_free);
+  qm_matcher_free (job->matcher);
   g_free (job->mappings);
   g_free (job);
 }
@@ -165,13 +166,28 @@ fetch (QmQuoteReader *self, GCancellable *cancellable, GError **error)
   return TRUE;
 }
 
+/* Opens a file; nobody waits for a pipe, which nothing could interrupt. */
+static GFileInputStream *
+open_file (QmQuoteReader *self, GCancellable *cancellable, GError **error)
+{
+  GFileType type =
+      g_file_query_file_type (self->file, G_FILE_QUERY_INFO_NONE, cancellable);
+
+  if (type == G_FILE_TYPE_SPECIAL)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_NOT_REGULAR_FILE, "%s",
+                   _ ("it is not a regular file"));
+      return NULL;
+    }
+  return g_file_read (self->file, cancellable, error);
+}
+
 /* At most one byte more than is read of any document: whoever reads it says
  * that it is too large. */
 static gboolean
 read_file (QmQuoteReader *self, GCancellable *cancellable, GError **error)
 {
-  g_autoptr (GFileInputStream) stream =
-      g_file_read (self->file, cancellable, error);
+  g_autoptr (GFileInputStream) stream = open_file (self, cancellable, error);
   g_autoptr (GFileInfo) info = NULL;
   GByteArray *array;
   gint64 size = -1;
@@ -249,7 +265,8 @@ qm_quote_reader_read_async (QmQuoteReader *self,
   job = g_new0 (Job, 1);
   job->mapping = mapping != NULL ? qm_csv_mapping_copy (mapping) : NULL;
   job->mappings = g_strdup (qm_quote_book_get_mappings (self->book));
-  job->matcher = qm_quote_book_get_matcher (self->book);
+  if (qm_quote_book_get_matcher (self->book) != NULL)
+    job->matcher = qm_matcher_ref (qm_quote_book_get_matcher (self->book));
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, qm_quote_reader_read_async);
   g_task_set_task_data (task, job, (GDestroyNotify) job_free);

@@ -21,7 +21,7 @@ struct _QmQuoteView
   GtkListBox *lines;
   GtkWidget *more;
 
-  const QmCatalog *catalog;
+  QmCatalogKeeper *keeper; /* NULL: nothing was shown yet */
   QmQuote *quote;
   guint shown; /* lines */
 };
@@ -297,7 +297,7 @@ chosen_cb (GtkDropDown *choice, GParamSpec *pspec, QmQuoteView *self)
   if (selected == 0 || selected == GTK_INVALID_LIST_POSITION)
     return;
   qm_quote_line_choose (g_ptr_array_index (self->quote->lines, line),
-                        self->catalog, ids[selected]);
+                        qm_catalog_keeper_get (self->keeper), ids[selected]);
   g_signal_emit (self, signals[MATCHED], 0, line, ids[selected]);
 }
 
@@ -317,7 +317,9 @@ new_choice (QmQuoteView *self, const QmQuoteLine *line, guint number)
   ids[0] = g_strdup ("");
   for (guint i = 0; i < n; i++)
     {
-      g_autofree char *name = qm_quote_item_text (self->catalog, candidates[i]);
+      g_autofree char *name =
+          qm_quote_item_text (qm_catalog_keeper_get (self->keeper),
+                              candidates[i]);
 
       gtk_string_list_append (names, name);
       ids[i + 1] = g_strdup (candidates[i]);
@@ -351,7 +353,7 @@ match_text (QmQuoteView *self, const QmQuoteLine *line)
 
   if (line->item == NULL)
     return NULL;
-  name = qm_quote_item_text (self->catalog, line->item);
+  name = qm_quote_item_text (qm_catalog_keeper_get (self->keeper), line->item);
   counted = line->gpus > 1 ? g_strdup_printf ("%d × %s", line->gpus, name)
                            : g_strdup (name);
   /* Translators: a GPU or machine of the catalog. */
@@ -467,20 +469,10 @@ clear (QmQuoteView *self)
   self->more = NULL;
 }
 
-void
-qm_quote_view_set_quote (QmQuoteView *self,
-                         const QmCatalog *catalog,
-                         const QmQuote *quote)
+/* Shows the quote that there is. */
+static void
+show (QmQuoteView *self)
 {
-  QmQuote *before;
-
-  g_return_if_fail (QM_IS_QUOTE_VIEW (self));
-  g_return_if_fail (quote == NULL || catalog != NULL);
-
-  before = self->quote;
-  self->quote = quote != NULL ? qm_quote_copy (quote) : NULL;
-  self->catalog = catalog;
-  g_clear_pointer (&before, qm_quote_free);
   clear (self);
   if (self->quote == NULL)
     return;
@@ -488,6 +480,29 @@ qm_quote_view_set_quote (QmQuoteView *self,
   show_findings (self);
   show_totals (self);
   show_lines (self);
+}
+
+void
+qm_quote_view_set_quote (QmQuoteView *self,
+                         QmCatalogKeeper *keeper,
+                         const QmQuote *quote)
+{
+  QmQuote *before;
+
+  g_return_if_fail (QM_IS_QUOTE_VIEW (self));
+  g_return_if_fail (QM_IS_CATALOG_KEEPER (keeper));
+  g_return_if_fail (self->keeper == NULL || self->keeper == keeper);
+
+  if (self->keeper == NULL)
+    {
+      self->keeper = g_object_ref (keeper);
+      g_signal_connect_object (keeper, "changed", G_CALLBACK (show), self,
+                               G_CONNECT_SWAPPED);
+    }
+  before = self->quote;
+  self->quote = quote != NULL ? qm_quote_copy (quote) : NULL;
+  g_clear_pointer (&before, qm_quote_free);
+  show (self);
 }
 
 const QmQuote *
@@ -508,6 +523,7 @@ static void
 qm_quote_view_finalize (GObject *object)
 {
   g_clear_pointer (&QM_QUOTE_VIEW (object)->quote, qm_quote_free);
+  g_clear_object (&QM_QUOTE_VIEW (object)->keeper);
 
   G_OBJECT_CLASS (qm_quote_view_parent_class)->finalize (object);
 }

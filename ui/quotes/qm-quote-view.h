@@ -6,6 +6,7 @@
 #pragma once
 
 #include "pricing/quotes/qm-quote.h"
+#include "ui/qm-catalog-keeper.h"
 
 #include <adwaita.h>
 
@@ -19,9 +20,10 @@ G_DECLARE_FINAL_TYPE (QmQuoteView, qm_quote_view, QM, QUOTE_VIEW, AdwBin)
 
 GtkWidget *qm_quote_view_new (void);
 
-/* Shows a copy of a quote, NULL: nothing.  `catalog` must outlive the view. */
+/* Shows a copy of a quote, NULL: nothing, in the terms of the catalog that is
+ * kept there, which is the same one every time. */
 void qm_quote_view_set_quote (QmQuoteView *self,
-                              const QmCatalog *catalog,
+                              QmCatalogKeeper *keeper,
                               const QmQuote *quote);
 
 /* What is shown, or NULL.  (transfer none) */

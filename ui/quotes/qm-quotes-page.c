@@ -4,6 +4,7 @@
 
 #include "ui/quotes/qm-quotes-page-private.h"
 
+#include "ui/qm-spinner.h"
 #include "ui/quotes/qm-quote-text.h"
 #include "ui/quotes/qm-watch-window.h"
 
@@ -89,7 +90,7 @@ show_quote (QmQuotesPage *self)
 
   if (quote == NULL || shown == NULL || shown->id != quote->id
       || !qm_quote_equal (shown, quote))
-    qm_quote_view_set_quote (self->view, qm_quote_book_get_catalog (self->book),
+    qm_quote_view_set_quote (self->view, qm_quote_book_get_keeper (self->book),
                              quote);
   gtk_stack_set_visible_child_name (self->detail_stack,
                                     quote != NULL ? "quote" : "none");
@@ -338,6 +339,7 @@ qm_quotes_page_class_init (QmQuotesPageClass *klass)
   g_type_ensure (QM_TYPE_QUOTE_LIST);
   g_type_ensure (QM_TYPE_QUOTE_VIEW);
   g_type_ensure (QM_TYPE_QUOTE_COMPARE_VIEW);
+  g_type_ensure (QM_TYPE_SPINNER);
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-quotes-page.ui");

@@ -235,21 +235,29 @@ kind_cb (QmWatchWindow *self)
   set_problem (self, NULL);
 }
 
+/* The id of what is chosen in the list; NULL: nothing. */
+static const char *
+chosen_item (QmWatchWindow *self)
+{
+  guint selected = adw_combo_row_get_selected (self->item);
+
+  return self->items != NULL && selected > 0
+                 && selected <= g_strv_length (self->items)
+             ? self->items[selected - 1]
+             : NULL;
+}
+
 static void
 add_cb (QmWatchWindow *self)
 {
   guint kind = adw_combo_row_get_selected (self->kind);
-  guint selected = adw_combo_row_get_selected (self->item);
-  const char *item = NULL;
+  const char *item = kind == QM_WATCH_PAGE ? chosen_item (self) : NULL;
   g_autofree char *typed = g_strstrip (
       g_strdup (gtk_editable_get_text (GTK_EDITABLE (self->address))));
   g_autofree char *address = NULL;
   g_autofree char *message = NULL;
   g_autoptr (GError) error = NULL;
 
-  if (kind == QM_WATCH_PAGE && selected > 0
-      && selected <= g_strv_length (self->items))
-    item = self->items[selected - 1];
   address =
       qm_price_watch_add (self->watch, kind,
                           kind == QM_WATCH_PAGE ? typed : NULL, item, &error);
@@ -390,9 +398,14 @@ fill_kinds (QmWatchWindow *self)
   adw_combo_row_set_model (self->kind, G_LIST_MODEL (names));
 }
 
+/* The GPUs and machines of the catalog as it is; what is chosen stays, where it
+ * is still there. */
 static void
-fill_items (QmWatchWindow *self, const QmCatalog *catalog)
+fill_items (QmWatchWindow *self)
 {
+  const QmCatalog *catalog =
+      qm_quote_book_get_catalog (qm_price_watch_get_book (self->watch));
+  g_autofree char *chosen = g_strdup (chosen_item (self));
   g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
   g_autoptr (GStrvBuilder) ids = g_strv_builder_new ();
   size_t n_gpus, n_machines;
@@ -403,6 +416,7 @@ fill_items (QmWatchWindow *self, const QmCatalog *catalog)
     g_strv_builder_add (ids, gpus[i].id);
   for (size_t i = 0; i < n_machines; i++)
     g_strv_builder_add (ids, machines[i].id);
+  g_strfreev (self->items);
   self->items = g_strv_builder_end (ids);
   gtk_string_list_append (names, _ ("Not said"));
   for (guint i = 0; self->items[i] != NULL; i++)
@@ -412,6 +426,9 @@ fill_items (QmWatchWindow *self, const QmCatalog *catalog)
       gtk_string_list_append (names, name);
     }
   adw_combo_row_set_model (self->item, G_LIST_MODEL (names));
+  for (guint i = 0; chosen != NULL && self->items[i] != NULL; i++)
+    if (g_str_equal (self->items[i], chosen))
+      adw_combo_row_set_selected (self->item, i + 1);
 }
 
 static void
@@ -434,9 +451,11 @@ qm_watch_window_new (GtkWindow *parent, QmPriceWatch *watch)
   self = g_object_new (QM_TYPE_WATCH_WINDOW, "transient-for", parent, NULL);
   self->watch = g_object_ref (watch);
   fill_kinds (self);
-  fill_items (self,
-              qm_quote_book_get_catalog (qm_price_watch_get_book (watch)));
+  fill_items (self);
   bind_settings (self, qm_price_watch_get_settings (watch));
+  g_signal_connect_object (
+      qm_quote_book_get_keeper (qm_price_watch_get_book (watch)), "changed",
+      G_CALLBACK (fill_items), self, G_CONNECT_SWAPPED);
   g_signal_connect_object (watch, "changed", G_CALLBACK (changed_cb), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (watch, "finished", G_CALLBACK (finished_cb), self,

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "ui/qm-catalog-keeper.h"
+
+#include "data/datadir.h"
+
+#include <glib/gi18n-lib.h>
+#include <limits.h>
+
+struct _QmCatalogKeeper
+{
+  GObject parent_instance;
+
+  QmCatalog *catalog; /* NULL: none yet */
+};
+
+enum
+{
+  CHANGED,
+  FAILED,
+  N_SIGNALS
+};
+
+G_DEFINE_FINAL_TYPE (QmCatalogKeeper, qm_catalog_keeper, G_TYPE_OBJECT)
+
+static guint signals[N_SIGNALS];
+
+/* A catalog without a model or a time leaves nothing to advise on. */
+static gboolean
+check (const QmCatalog *catalog, const char *directory, QmError *error)
+{
+  size_t n_models, n_measurements;
+
+  qm_catalog_models (catalog, &n_models);
+  qm_catalog_measurements (catalog, &n_measurements);
+  if (n_models > 0 && n_measurements > 0)
+    return TRUE;
+
+  qm_error_set (error, QM_STATUS_NOT_FOUND, directory, 0, 0, "%s",
+                _ ("no model or no training time was found"));
+  return FALSE;
+}
+
+/* NULL: it cannot be read.  (transfer full) */
+static QmCatalog *
+read_files (QmError *error)
+{
+  char shipped[PATH_MAX];
+  char user[PATH_MAX];
+  QmCatalog *catalog = NULL;
+
+  if (!qm_data_dir (shipped, sizeof shipped))
+    {
+      qm_error_set (error, QM_STATUS_NOT_FOUND, NULL, 0, 0, "%s",
+                    _ ("the directory of the catalog was not found"));
+      return NULL;
+    }
+  if (qm_catalog_load (shipped,
+                       qm_user_data_dir (user, sizeof user) ? user : NULL,
+                       &catalog, error)
+          == QM_OK
+      && check (catalog, shipped, error))
+    return catalog;
+  qm_catalog_free (catalog);
+  return NULL;
+}
+
+/* (transfer full) */
+static char *
+describe (const QmError *error)
+{
+  g_autofree char *text =
+      error->file[0] != '\0'
+          ? g_strdup_printf ("%s: %s", error->file, error->message)
+          : g_strdup (error->message);
+
+  return g_utf8_make_valid (text, -1);
+}
+
+gboolean
+qm_catalog_keeper_load (QmCatalogKeeper *self, QmError *error)
+{
+  QmError why = { 0 };
+  QmCatalog *catalog;
+  g_autofree char *reason = NULL;
+
+  g_return_val_if_fail (QM_IS_CATALOG_KEEPER (self), FALSE);
+
+  catalog = read_files (&why);
+  if (catalog != NULL)
+    {
+      qm_catalog_keeper_take (self, catalog);
+      return TRUE;
+    }
+  if (error != NULL)
+    *error = why;
+  reason = describe (&why);
+  g_signal_emit (self, signals[FAILED], 0, reason);
+  return FALSE;
+}
+
+void
+qm_catalog_keeper_take (QmCatalogKeeper *self, QmCatalog *catalog)
+{
+  QmCatalog *before;
+
+  g_return_if_fail (QM_IS_CATALOG_KEEPER (self));
+  g_return_if_fail (catalog != NULL);
+
+  before = self->catalog;
+  self->catalog = catalog;
+  g_signal_emit (self, signals[CHANGED], 0);
+  qm_catalog_free (before);
+}
+
+const QmCatalog *
+qm_catalog_keeper_get (QmCatalogKeeper *self)
+{
+  g_return_val_if_fail (QM_IS_CATALOG_KEEPER (self), NULL);
+
+  return self->catalog;
+}
+
+QmCatalogKeeper *
+qm_catalog_keeper_new (void)
+{
+  return g_object_new (QM_TYPE_CATALOG_KEEPER, NULL);
+}
+
+static void
+qm_catalog_keeper_finalize (GObject *object)
+{
+  qm_catalog_free (QM_CATALOG_KEEPER (object)->catalog);
+  G_OBJECT_CLASS (qm_catalog_keeper_parent_class)->finalize (object);
+}
+
+static void
+qm_catalog_keeper_class_init (QmCatalogKeeperClass *klass)
+{
+  G_OBJECT_CLASS (klass)->finalize = qm_catalog_keeper_finalize;
+  signals[CHANGED] =
+      g_signal_new ("changed", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
+                    NULL, NULL, NULL, G_TYPE_NONE, 0);
+  signals[FAILED] =
+      g_signal_new ("failed", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
+                    NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
+}
+
+static void
+qm_catalog_keeper_init (QmCatalogKeeper *self)
+{
+}
