@@ -41,8 +41,9 @@ typedef struct
 {
   QmCliInput input;
   QmImport *import;
-  GArray *ids; /* of gint64; NULL: not stored */
-  guint added; /* how many were not there */
+  GArray *relations; /* of QmQuoteRelation */
+  GArray *ids;       /* of gint64; NULL: not stored */
+  guint added;       /* how many were not there */
 } Document;
 
 /* What reading takes. */
@@ -78,6 +79,7 @@ document_free (gpointer data)
 
   qm_cli_input_clear (&document->input);
   g_clear_pointer (&document->import, qm_import_free);
+  g_clear_pointer (&document->relations, g_array_unref);
   g_clear_pointer (&document->ids, g_array_unref);
   g_free (document);
 }
@@ -330,6 +332,11 @@ store_all (Reader *reader, GPtrArray *documents, GError **error)
       Document *document = g_ptr_array_index (documents, i);
       g_autoptr (GPtrArray) attachments = attachments_of (document);
 
+      /* One after the other: a document may revise the one before it. */
+      document->relations =
+          qm_quote_store_relate (store, document->import->quotes, error);
+      if (document->relations == NULL)
+        return FALSE;
       document->ids =
           qm_quote_store_add_all (store, document->import->quotes, attachments,
                                   &document->added, error);
@@ -380,6 +387,26 @@ mapping_json (const QmImport *import)
   return array;
 }
 
+static json_t *
+id_json (gint64 id)
+{
+  return id != 0 ? json_integer (id) : json_null ();
+}
+
+static json_t *
+quote_json (const Document *document, guint index, QmRates *rates)
+{
+  const QmQuoteRelation *relation =
+      &g_array_index (document->relations, QmQuoteRelation, index);
+  json_t *object =
+      qm_cli_quote_json (g_ptr_array_index (document->import->quotes, index),
+                         rates, qm_date_today ());
+
+  json_object_set_new (object, "stored_before_as", id_json (relation->same));
+  json_object_set_new (object, "revision_of", id_json (relation->older));
+  return object;
+}
+
 static gboolean
 write_json (const Reader *reader,
             GPtrArray *documents,
@@ -397,10 +424,7 @@ write_json (const Reader *reader,
       json_t *quotes = json_array ();
 
       for (guint j = 0; j < document->import->quotes->len; j++)
-        json_array_append_new (
-            quotes,
-            qm_cli_quote_json (g_ptr_array_index (document->import->quotes, j),
-                               rates, qm_date_today ()));
+        json_array_append_new (quotes, quote_json (document, j, rates));
       json_object_set_new (object, "name",
                            qm_cli_json_text (document->input.name));
       json_object_set_new (object, "kind",
@@ -545,13 +569,23 @@ write_text (const Reader *reader,
 
 /* --- the command --- */
 
-/* The rates that are known, without creating a store for it. */
+/* The rates that are known, and how quotes stand to those that are stored,
+ * without creating a store for it. */
 static QmRates *
-known_rates (const Typed *typed, GError **error)
+look_into_store (const Typed *typed, GPtrArray *documents, GError **error)
 {
   g_autoptr (QmQuoteStore) store =
       qm_cli_store_open (typed->store, FALSE, error);
 
+  for (guint i = 0; store != NULL && typed->dry_run && i < documents->len; i++)
+    {
+      Document *document = g_ptr_array_index (documents, i);
+
+      document->relations =
+          qm_quote_store_relate (store, document->import->quotes, error);
+      if (document->relations == NULL)
+        return NULL;
+    }
   return store != NULL ? qm_cli_store_rates (store, error) : NULL;
 }
 
@@ -564,7 +598,7 @@ import_all (const Typed *typed, GError **error)
 
   if (!prepare (&reader, typed, error)
       || (documents = read_all (&reader, error)) == NULL
-      || (rates = known_rates (typed, error)) == NULL
+      || (rates = look_into_store (typed, documents, error)) == NULL
       || (!typed->dry_run && !store_all (&reader, documents, error)))
     return FALSE;
   return typed->json ? write_json (&reader, documents, rates, error)
