@@ -93,9 +93,9 @@ gpu_of_parts (const Reader *reader, guint index, int *gpus)
     {
       const QmQuoteLine *part = g_ptr_array_index (lines, i);
 
-      if (part->role == QM_LINE_QUOTED)
+      if (part->role != QM_LINE_PART)
         break;
-      if (part->role != QM_LINE_PART || part->item == NULL
+      if (part->item == NULL
           || qm_catalog_gpu (reader->catalog, part->item) == NULL)
         continue;
       if (gpu != NULL && strcmp (gpu, part->item) != 0)

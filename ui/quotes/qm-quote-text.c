@@ -214,23 +214,6 @@ qm_quote_role_text (QmLineRole role)
     }
 }
 
-QmDate
-qm_quote_day (const QmQuote *quote)
-{
-  g_autoptr (GDateTime) time = NULL;
-  QmDate date = { 0 };
-
-  if (quote->issued_on.year != 0)
-    return quote->issued_on;
-  if (quote->valid_from.year != 0)
-    return quote->valid_from;
-  if (quote->read_at > 0)
-    time = g_date_time_new_from_unix_utc (quote->read_at);
-  if (time != NULL)
-    g_date_time_get_ymd (time, &date.year, &date.month, &date.day);
-  return date;
-}
-
 gint64
 qm_quote_total (const QmQuote *quote)
 {

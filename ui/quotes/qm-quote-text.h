@@ -58,9 +58,6 @@ const char *qm_quote_origin_text (QmQuoteOrigin origin);
 /* "part", "substitute" ...; NULL for a quoted line; static. */
 const char *qm_quote_role_text (QmLineRole role);
 
-/* The day of a quote: issued, else valid from, else read. */
-QmDate qm_quote_day (const QmQuote *quote);
-
 /* What it comes to: to be paid as written, else computed; or
  * QM_AMOUNT_UNSTATED. */
 gint64 qm_quote_total (const QmQuote *quote);
