@@ -302,9 +302,9 @@ show_draft (QmQuoteDraft *self)
   for (guint i = 0; i < self->import->quotes->len; i++)
     {
       const QmQuote *quote = g_ptr_array_index (self->import->quotes, i);
-      g_autofree char *name =
-          qm_quote_title (quote->vendor, quote->number, quote->source);
-      g_autofree char *title = g_strjoin (", ", name, quote->alternative, NULL);
+      g_autofree char *title =
+          qm_quote_title (quote->vendor, quote->number, quote->alternative,
+                          quote->source);
 
       gtk_string_list_append (names, title);
       g_array_append_val (self->included, yes);

@@ -128,6 +128,8 @@ qm_quote_apply_answer (QmQuote *quote, guint line, QmAsk ask, int number)
     {
       if (ask == QM_ASK_REVISION && number == 0)
         g_clear_pointer (&quote->supersedes, g_free);
+      else if (ask == QM_ASK_REVISION && quote->supersedes == NULL)
+        quote->supersedes = g_strdup (quote->number);
       qm_quote_answer (quote, ask);
       return TRUE;
     }

@@ -136,8 +136,8 @@ static void
 show_head (QmQuoteView *self)
 {
   const QmQuote *quote = self->quote;
-  g_autofree char *title =
-      qm_quote_title (quote->vendor, quote->number, quote->source);
+  g_autofree char *title = qm_quote_title (quote->vendor, quote->number,
+                                           quote->alternative, quote->source);
   g_autofree char *issued = date_fact (quote->issued_on);
   g_autofree char *from = date_fact (quote->valid_from);
   g_autofree char *validity =
