@@ -41,8 +41,9 @@ typedef struct
 {
   QmCliInput input;
   QmImport *import;
-  GArray *ids; /* of gint64; NULL: not stored */
-  guint added; /* how many were not there */
+  GArray *relations; /* of QmQuoteRelation */
+  GArray *ids;       /* of gint64; NULL: not stored */
+  guint added;       /* how many were not there */
 } Document;
 
 /* What reading takes. */
@@ -78,6 +79,7 @@ document_free (gpointer data)
 
   qm_cli_input_clear (&document->input);
   g_clear_pointer (&document->import, qm_import_free);
+  g_clear_pointer (&document->relations, g_array_unref);
   g_clear_pointer (&document->ids, g_array_unref);
   g_free (document);
 }
@@ -326,6 +328,11 @@ store_all (Reader *reader, GPtrArray *documents, GError **error)
       Document *document = g_ptr_array_index (documents, i);
       g_autoptr (GPtrArray) attachments = attachments_of (document);
 
+      /* One after the other: a document may revise the one before it. */
+      document->relations =
+          qm_quote_store_relate (store, document->import->quotes, error);
+      if (document->relations == NULL)
+        return FALSE;
       document->ids =
           qm_quote_store_add_all (store, document->import->quotes, attachments,
                                   &document->added, error);
@@ -377,6 +384,32 @@ mapping_json (const QmImport *import)
   return array;
 }
 
+static json_t *
+id_json (gint64 id)
+{
+  return id != 0 ? json_integer (id) : json_null ();
+}
+
+/* How each quote stands to those that were stored. */
+static json_t *
+relations_json (const Document *document)
+{
+  json_t *array = json_array ();
+
+  for (guint i = 0; i < document->relations->len; i++)
+    {
+      const QmQuoteRelation *relation =
+          &g_array_index (document->relations, QmQuoteRelation, i);
+      json_t *object = json_object ();
+
+      json_object_set_new (object, "stored_before_as",
+                           id_json (relation->same));
+      json_object_set_new (object, "revision_of", id_json (relation->older));
+      json_array_append_new (array, object);
+    }
+  return array;
+}
+
 static gboolean
 write_json (const Reader *reader,
             GPtrArray *documents,
@@ -405,6 +438,7 @@ write_json (const Reader *reader,
       json_object_set_new (object, "columns", mapping_json (document->import));
       json_object_set_new (object, "added", json_integer (document->added));
       json_object_set_new (object, "quotes", quotes);
+      json_object_set_new (object, "relations", relations_json (document));
       json_array_append_new (array, object);
     }
   json_object_set_new (root, "dry_run", json_boolean (reader->typed->dry_run));
@@ -542,23 +576,35 @@ write_text (const Reader *reader,
 
 /* --- the command --- */
 
-/* The rates that are known, without creating a store for it; what is wrong with
- * one is told when something is stored. */
+/* The rates that are known, and how quotes stand to those that are stored,
+ * without creating a store for it; what is wrong with one is told when
+ * something is stored. */
 static QmRates *
-known_rates (const Typed *typed, GError **error)
+look_into_store (const Typed *typed, GPtrArray *documents, GError **error)
 {
   g_autoptr (GPtrArray) troubles = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (QmQuoteStore) store = NULL;
   g_autoptr (GError) trouble = NULL;
 
   store = qm_cli_store_open_for_advice (typed->store, troubles, &trouble);
-  if (store != NULL)
-    return qm_cli_store_rates (store, error);
-  /* The store of a dry run need not be there, nor any that is new. */
-  if (trouble == NULL || trouble->domain == QM_CLI_ERROR)
-    return qm_cli_shipped_rates (error);
-  g_propagate_error (error, g_steal_pointer (&trouble));
-  return NULL;
+  if (store == NULL)
+    {
+      /* The store of a dry run need not be there, nor any that is new. */
+      if (trouble == NULL || trouble->domain == QM_CLI_ERROR)
+        return qm_cli_shipped_rates (error);
+      g_propagate_error (error, g_steal_pointer (&trouble));
+      return NULL;
+    }
+  for (guint i = 0; typed->dry_run && i < documents->len; i++)
+    {
+      Document *document = g_ptr_array_index (documents, i);
+
+      document->relations =
+          qm_quote_store_relate (store, document->import->quotes, error);
+      if (document->relations == NULL)
+        return NULL;
+    }
+  return qm_cli_store_rates (store, error);
 }
 
 static gboolean
@@ -570,7 +616,7 @@ import_all (const Typed *typed, GError **error)
 
   if (!prepare (&reader, typed, error)
       || (documents = read_all (&reader, error)) == NULL
-      || (rates = known_rates (typed, error)) == NULL
+      || (rates = look_into_store (typed, documents, error)) == NULL
       || (!typed->dry_run && !store_all (&reader, documents, error)))
     return FALSE;
   return typed->json ? write_json (&reader, documents, rates, error)

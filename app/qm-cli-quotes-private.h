@@ -16,6 +16,7 @@
 G_BEGIN_DECLS
 
 /* The commands, on the arguments behind their names. */
+int qm_cli_quotes_answer (const char *const *arguments, GError **error);
 int qm_cli_quotes_backups (const char *const *arguments, GError **error);
 int qm_cli_quotes_compare (const char *const *arguments, GError **error);
 int qm_cli_quotes_delete (const char *const *arguments, GError **error);
@@ -70,9 +71,6 @@ qm_cli_quotes_get (QmQuoteStore *store, const GArray *ids, GError **error);
 /* Passes an error of the store on; where something is not there, as `missing`,
  * which is taken. */
 void qm_cli_quote_missing (GError *trouble, char *missing, GError **error);
-
-/* The day on which a quote was made: issued, else valid from, else read. */
-QmDate qm_cli_quote_day (const QmQuote *quote);
 
 /* Whether it holds on a day. */
 gboolean qm_cli_quote_holds (const QmQuote *quote, QmDate day);

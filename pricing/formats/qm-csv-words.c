@@ -142,6 +142,9 @@ static const FieldWords fields[] = {
     "observaciones|comentario|osservazioni|opmerking|opmerkingen|"
     "observacoes|uwagi|komentarz" },
   { QM_CSV_ROLE, "role" },
+  { QM_CSV_ALTERNATIVE, "alternative of the quote" },
+  { QM_CSV_SUPERSEDES, "supersedes quote" },
+  { QM_CSV_THING, "sells" },
 };
 
 typedef struct
@@ -198,10 +201,18 @@ static const RowWords rows[] = {
 };
 
 static const char *const field_names[QM_N_CSV_FIELDS] = {
-  "ignored", "number",     "part_number",   "description", "quantity",
-  "unit",    "price",      "base_quantity", "discount",    "discount_percent",
-  "charge",  "total",      "currency",      "vendor",      "quote",
-  "issued",  "valid_from", "valid_until",   "note",        "role"
+  "ignored",     "number",
+  "part_number", "description",
+  "quantity",    "unit",
+  "price",       "base_quantity",
+  "discount",    "discount_percent",
+  "charge",      "total",
+  "currency",    "vendor",
+  "quote",       "issued",
+  "valid_from",  "valid_until",
+  "note",        "role",
+  "alternative", "supersedes",
+  "thing"
 };
 
 /* Letters that do not come apart into a letter and an accent. */
@@ -530,16 +541,29 @@ const char *
 qm_csv_field_label (QmCsvField field)
 {
   static const char *const labels[QM_N_CSV_FIELDS] = {
-    N_ ("Not used"),     N_ ("Line number"),
-    N_ ("Part number"),  N_ ("Description"),
-    N_ ("Quantity"),     N_ ("Unit"),
-    N_ ("Unit price"),   N_ ("Price is for this many"),
-    N_ ("Discount"),     N_ ("Discount in percent"),
-    N_ ("Surcharge"),    N_ ("Line total"),
-    N_ ("Currency"),     N_ ("Vendor"),
-    N_ ("Quote number"), N_ ("Date of issue"),
-    N_ ("Valid from"),   N_ ("Valid until"),
-    N_ ("Note"),         N_ ("Role of the line"),
+    N_ ("Not used"),
+    N_ ("Line number"),
+    N_ ("Part number"),
+    N_ ("Description"),
+    N_ ("Quantity"),
+    N_ ("Unit"),
+    N_ ("Unit price"),
+    N_ ("Price is for this many"),
+    N_ ("Discount"),
+    N_ ("Discount in percent"),
+    N_ ("Surcharge"),
+    N_ ("Line total"),
+    N_ ("Currency"),
+    N_ ("Vendor"),
+    N_ ("Quote number"),
+    N_ ("Date of issue"),
+    N_ ("Valid from"),
+    N_ ("Valid until"),
+    N_ ("Note"),
+    N_ ("Role of the line"),
+    N_ ("Alternative of the quote"),
+    N_ ("Number of the quote it replaces"),
+    N_ ("What the line sells"),
   };
 
   g_return_val_if_fail (field < QM_N_CSV_FIELDS, "");

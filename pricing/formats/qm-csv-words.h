@@ -33,6 +33,10 @@ typedef enum
   QM_CSV_VALID_UNTIL,
   QM_CSV_NOTE,
   QM_CSV_ROLE, /* as the project writes it: "quoted", "part", ... */
+  /* Only the project writes these: */
+  QM_CSV_ALTERNATIVE, /* of the document, that the line belongs to */
+  QM_CSV_SUPERSEDES,  /* number of the quote that this one replaces */
+  QM_CSV_THING,       /* what the line sells: "gpu", "rent", ... */
   QM_N_CSV_FIELDS
 } QmCsvField;
 

@@ -266,6 +266,14 @@ set_head (Reader *reader,
       if (quote->number == NULL)
         quote->number = qm_read_text (text);
       return TRUE;
+    case QM_CSV_ALTERNATIVE:
+      if (quote->alternative == NULL)
+        quote->alternative = qm_read_text (text);
+      return TRUE;
+    case QM_CSV_SUPERSEDES:
+      if (quote->supersedes == NULL)
+        quote->supersedes = qm_read_text (text);
+      return TRUE;
     case QM_CSV_NOTE:
       append_note (quote, text);
       return TRUE;
@@ -334,19 +342,21 @@ read_loose_row (Reader *reader, QmQuote *quote, guint row)
     }
 }
 
-/* The draft that a row belongs to, by its vendor and number. */
+/* The draft that a row belongs to, by its vendor, number and alternative. */
 static QmCsvDraft *
 find_draft (Reader *reader, guint row)
 {
   g_autofree char *vendor = field_text (reader, row, QM_CSV_VENDOR);
   g_autofree char *number = field_text (reader, row, QM_CSV_QUOTE);
+  g_autofree char *alternative = field_text (reader, row, QM_CSV_ALTERNATIVE);
   g_autofree char *key = NULL;
   QmCsvDraft *draft;
 
   if (vendor == NULL && number == NULL && reader->drafts->len > 0)
     return g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
   key = g_strconcat (vendor != NULL ? vendor : "", "\n",
-                     number != NULL ? number : "", NULL);
+                     number != NULL ? number : "", "\n",
+                     alternative != NULL ? alternative : "", NULL);
   draft = g_hash_table_lookup (reader->by_key, key);
   if (draft != NULL)
     return draft;
@@ -369,8 +379,9 @@ find_draft (Reader *reader, guint row)
 static void
 read_head_fields (Reader *reader, QmCsvDraft *draft, guint row)
 {
-  static const QmCsvField fields[] = { QM_CSV_ISSUED, QM_CSV_VALID_FROM,
-                                       QM_CSV_VALID_UNTIL, QM_CSV_NOTE };
+  static const QmCsvField fields[] = { QM_CSV_ISSUED,      QM_CSV_VALID_FROM,
+                                       QM_CSV_VALID_UNTIL, QM_CSV_NOTE,
+                                       QM_CSV_ALTERNATIVE, QM_CSV_SUPERSEDES };
   int column = qm_csv_mapping_column (reader->mapping, QM_CSV_CURRENCY);
   g_autofree char *code = cell_text (reader, row, column);
   char currency[4] = "";
@@ -406,6 +417,17 @@ read_role (Reader *reader,
                                                      : QM_LINE_PART;
 }
 
+static QmLineThing
+read_thing (Reader *reader, guint row)
+{
+  g_autofree char *word = field_text (reader, row, QM_CSV_THING);
+
+  for (int i = 0; word != NULL && i < QM_N_THINGS; i++)
+    if (strcmp (word, qm_line_thing_name ((QmLineThing) i)) == 0)
+      return (QmLineThing) i;
+  return QM_THING_UNSTATED;
+}
+
 static void
 read_line (Reader *reader, QmCsvDraft *draft, guint row)
 {
@@ -415,6 +437,7 @@ read_line (Reader *reader, QmCsvDraft *draft, guint row)
       qm_csv_draft_add (draft, read_role (reader, row, has_amount, draft));
   gint64 charge, base;
 
+  line->thing = read_thing (reader, row);
   line->number = field_text (reader, row, QM_CSV_NUMBER);
   line->part_number = field_text (reader, row, QM_CSV_PART_NUMBER);
   line->description = field_text (reader, row, QM_CSV_DESCRIPTION);
@@ -446,6 +469,7 @@ find_words (Reader *reader, guint row)
       gint64 micros;
 
       if (text != NULL && field != QM_CSV_VENDOR && field != QM_CSV_QUOTE
+          && field != QM_CSV_ALTERNATIVE && field != QM_CSV_SUPERSEDES
           && field != QM_CSV_CURRENCY && field != QM_CSV_ROLE
           && field != QM_CSV_ISSUED && field != QM_CSV_VALID_FROM
           && field != QM_CSV_VALID_UNTIL

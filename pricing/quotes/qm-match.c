@@ -446,7 +446,8 @@ qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote)
       g_free (line->candidates);
       line->match = match.state;
       line->item = match.item;
-      line->gpus = match.gpus;
+      if ((line->answered & QM_ASK_PACK) == 0)
+        line->gpus = match.gpus;
       line->candidates = match.candidates;
     }
 }

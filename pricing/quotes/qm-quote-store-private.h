@@ -12,7 +12,7 @@
 G_BEGIN_DECLS
 
 /* The format of the file, its user_version. */
-#define QM_STORE_VERSION 2
+#define QM_STORE_VERSION 3
 
 /* "QmQt", its application_id. */
 #define QM_STORE_APPLICATION_ID 0x516d5174
@@ -190,6 +190,8 @@ void qm_bind_amount (QmStatement *statement, int *n, gint64 amount);
 void qm_bind_date (QmStatement *statement, int *n, QmDate date);
 /* NULL for QM_UNSTATED. */
 void qm_bind_tristate (QmStatement *statement, int *n, QmTristate value);
+/* NULL for an empty set. */
+void qm_bind_asks (QmStatement *statement, int *n, guint asks);
 
 /* Read the next column: `*n` is the number of the last one, -1 at first. */
 gint64 qm_column_int (QmStatement *statement, int *n);
@@ -199,6 +201,8 @@ gint64 qm_column_amount (QmStatement *statement, int *n);
 QmDate qm_column_date (QmStatement *statement, int *n);
 QmTristate qm_column_tristate (QmStatement *statement, int *n);
 void qm_column_currency (QmStatement *statement, int *n, char currency[4]);
+/* 0 for a set with a word that is not known, and *known becomes FALSE. */
+guint qm_column_asks (QmStatement *statement, int *n, gboolean *known);
 /* The place in an enumeration of what `name` calls so; 0 for a word that it
  * does not have, and *known becomes FALSE. */
 int qm_column_word (QmStatement *statement,
@@ -211,6 +215,7 @@ int qm_column_word (QmStatement *statement,
 const char *qm_word_of_origin (int origin);
 const char *qm_word_of_role (int role);
 const char *qm_word_of_match (int match);
+const char *qm_word_of_thing (int thing);
 const char *qm_word_of_kind (int kind);
 const char *qm_word_of_unit (int unit);
 const char *qm_word_of_level (int level);
@@ -236,6 +241,20 @@ gboolean qm_store_read (QmQuoteStore *store,
 
 /* qm_quote_store_get() within a transaction. */
 QmQuote *qm_store_load_quote (QmQuoteStore *store, gint64 id, GError **error);
+
+/* --- qm-quote-store-write.c --- */
+
+/* The quote that is not deleted, of the same document: the `occurrence`-th of
+ * its vendor, number and alternative in it.  0 where there is none, -1 with an
+ * error. */
+gint64 qm_store_find_same (QmQuoteStore *store,
+                           const QmQuote *quote,
+                           int occurrence,
+                           GError **error);
+
+/* How many quotes of the same document, vendor, number and alternative `counts`
+ * (of owned strings) has seen; counts this one. */
+int qm_store_count_occurrence (GHashTable *counts, const QmQuote *quote);
 
 /* --- qm-quote-store-schema.c --- */
 

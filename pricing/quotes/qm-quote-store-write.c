@@ -33,6 +33,10 @@ bind_head (QmStatement *statement, int *n, const QmQuote *quote)
   qm_bind_text (statement, n, quote->source);
   qm_bind_text (statement, n, quote->sha256);
   qm_bind_int (statement, n, quote->read_at);
+  qm_bind_text (statement, n, quote->alternative);
+  qm_bind_text (statement, n, quote->supersedes);
+  qm_bind_asks (statement, n, quote->asked);
+  qm_bind_asks (statement, n, quote->answered);
 }
 
 static gboolean
@@ -61,7 +65,7 @@ write_line (QmQuoteStore *store,
 {
   static const char sql[] =
       "INSERT INTO lines VALUES"
-      " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   QmStatement *statement = qm_store_prepare (store, sql, error);
   int n = 0;
 
@@ -84,6 +88,9 @@ write_line (QmQuoteStore *store,
   qm_bind_text (statement, &n, line->item);
   qm_bind_int (statement, &n, line->gpus);
   qm_bind_text (statement, &n, line->candidates);
+  qm_bind_text (statement, &n, qm_line_thing_name (line->thing));
+  qm_bind_asks (statement, &n, line->asked);
+  qm_bind_asks (statement, &n, line->answered);
   return qm_store_run (store, statement, error);
 }
 
@@ -183,29 +190,31 @@ typedef struct
   gboolean already;
 } Addition;
 
-/* What tells the quotes of one document apart, as they were read: vendor and
- * number, which may be the same for several.  (transfer full) */
+/* What tells the quotes of one document apart, as they were read: vendor,
+ * number and alternative, which may be the same for several.
+ * (transfer full) */
 static char *
 part_of (const QmQuote *quote, int occurrence)
 {
   const char *vendor = quote->vendor != NULL ? quote->vendor : "";
 
-  return g_strdup_printf ("%d:%" G_GSIZE_FORMAT ":%s:%s", occurrence,
+  return g_strdup_printf ("%d:%" G_GSIZE_FORMAT ":%s:%s%s%s", occurrence,
                           strlen (vendor), vendor,
-                          quote->number != NULL ? quote->number : "");
+                          quote->number != NULL ? quote->number : "",
+                          quote->alternative != NULL ? "\n" : "",
+                          quote->alternative != NULL ? quote->alternative : "");
 }
 
-/* The id of the same document: 0 where there is none, -1 with an error. */
-static gint64
-find_same (QmQuoteStore *store,
-           const QmQuote *quote,
-           const char *part,
-           GError **error)
+gint64
+qm_store_find_same (QmQuoteStore *store,
+                    const QmQuote *quote,
+                    int occurrence,
+                    GError **error)
 {
   static const char sql[] =
-      "SELECT id FROM quotes WHERE sha256 = ?1"
-      " AND ifnull (source, '') = ifnull (?2, '') AND part = ?3"
-      " AND deleted_at IS NULL";
+      "SELECT id FROM quotes WHERE sha256 = ?1 AND part = ?2"
+      " AND deleted_at IS NULL ORDER BY id";
+  g_autofree char *part = part_of (quote, occurrence);
   g_autoptr (QmStatement) statement = NULL;
   int n = 0;
 
@@ -215,7 +224,6 @@ find_same (QmQuoteStore *store,
   if (statement == NULL)
     return -1;
   qm_bind_text (statement, &n, quote->sha256);
-  qm_bind_text (statement, &n, quote->source);
   qm_bind_text (statement, &n, part);
   switch (qm_store_step (store, statement, error))
     {
@@ -235,15 +243,17 @@ add (QmQuoteStore *store, gpointer data, GError **error)
       "INSERT INTO quotes (vendor, number, note, currency, kind, unit,"
       "  issued_on, valid_from, valid_until, tax_included, net_minor,"
       "  discount_minor, charge_minor, tax_minor, payable_minor, origin,"
-      "  source, sha256, read_at, part)"
+      "  source, sha256, read_at, alternative, supersedes, asked, answered,"
+      "  part)"
       " VALUES ((SELECT id FROM vendors WHERE name = ?),"
-      "  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      "  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   Addition *addition = data;
   g_autofree char *part = part_of (addition->quote, addition->occurrence);
   QmStatement *statement;
   int n = 0;
 
-  addition->id = find_same (store, addition->quote, part, error);
+  addition->id =
+      qm_store_find_same (store, addition->quote, addition->occurrence, error);
   addition->already = addition->id > 0;
   if (addition->id != 0)
     return addition->already;
@@ -311,15 +321,17 @@ typedef struct
   guint added;
 } Additions;
 
-/* How many quotes of the same document, vendor and number went before. */
-static int
-count_occurrence (GHashTable *counts, const QmQuote *quote)
+int
+qm_store_count_occurrence (GHashTable *counts, const QmQuote *quote)
 {
   g_autofree char *part = part_of (quote, 0);
-  char *key = g_strdup_printf ("%s:%s:%s", quote->sha256, part,
-                               quote->source != NULL ? quote->source : "");
-  int count = GPOINTER_TO_INT (g_hash_table_lookup (counts, key));
+  char *key;
+  int count;
 
+  if (quote->sha256 == NULL)
+    return 0;
+  key = g_strdup_printf ("%s:%s", quote->sha256, part);
+  count = GPOINTER_TO_INT (g_hash_table_lookup (counts, key));
   g_hash_table_insert (counts, key, GINT_TO_POINTER (count + 1));
   return count;
 }
@@ -336,8 +348,7 @@ add_all (QmQuoteStore *store, gpointer data, GError **error)
       const QmQuote *quote = g_ptr_array_index (additions->quotes, i);
       Addition one = { quote, additions->attachments, 0, 0, FALSE };
 
-      if (quote->sha256 != NULL)
-        one.occurrence = count_occurrence (counts, quote);
+      one.occurrence = qm_store_count_occurrence (counts, quote);
       if (!add (store, &one, error))
         return FALSE;
       additions->added += !one.already;
@@ -446,7 +457,8 @@ update_head (QmQuoteStore *store, const QmQuote *quote, GError **error)
       "  number = ?, note = ?, currency = ?, kind = ?, unit = ?,"
       "  issued_on = ?, valid_from = ?, valid_until = ?, tax_included = ?,"
       "  net_minor = ?, discount_minor = ?, charge_minor = ?, tax_minor = ?,"
-      "  payable_minor = ?, origin = ?, source = ?, sha256 = ?, read_at = ?"
+      "  payable_minor = ?, origin = ?, source = ?, sha256 = ?, read_at = ?,"
+      "  alternative = ?, supersedes = ?, asked = ?, answered = ?"
       " WHERE id = ? AND deleted_at IS NULL";
   QmStatement *statement;
   int n = 0;

@@ -6,6 +6,7 @@
 
 #include "pricing/qm-format.h"
 #include "pricing/quotes/qm-quote-compare.h"
+#include "pricing/quotes/qm-quote-offer.h"
 #include "pricing/quotes/qm-quote-totals.h"
 #include "ui/quotes/qm-quote-text.h"
 
@@ -70,7 +71,8 @@ add_heads (Comparison *comparison)
     {
       const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
       g_autofree char *title =
-          qm_quote_title (quote->vendor, quote->number, quote->source);
+          qm_quote_title (quote->vendor, quote->number, quote->alternative,
+                          quote->source);
 
       attach (comparison, (int) i + 1, title, "heading");
     }
@@ -195,13 +197,25 @@ add_lines (Comparison *comparison)
 
 /* Totals. */
 
+/* What an advice counts; unstated where that contains tax. */
+static gint64
+net_of (const QmQuote *quote)
+{
+  gint64 net, tax;
+  gboolean taxed;
+
+  qm_quote_come_to (quote, &net, &tax, &taxed);
+  return taxed ? QM_AMOUNT_UNSTATED : net;
+}
+
 static char *
 converted_text (const Comparison *comparison,
                 const QmQuote *quote,
+                gint64 minor,
                 const char *currency,
                 char **rate_text)
 {
-  QmMoney amount = { .minor = qm_quote_total (quote) };
+  QmMoney amount = { .minor = minor };
   g_autoptr (GError) error = NULL;
   QmMoney converted;
   QmCrossRate rate;
@@ -239,33 +253,38 @@ has_currencies (const Comparison *comparison)
   return FALSE;
 }
 
-static void
-add_totals (Comparison *comparison)
-{
-  const QmQuote *first = g_ptr_array_index (comparison->quotes, 0);
-  g_autofree char *in = NULL;
+typedef gint64 (*AmountFunc) (const QmQuote *quote);
 
-  attach (comparison, 0, _ ("Total"), "heading");
+static void
+add_amounts (Comparison *comparison, const char *name, AmountFunc amount)
+{
+  attach (comparison, 0, name, "heading");
   for (guint i = 0; i < comparison->quotes->len; i++)
     {
       const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
-      g_autofree char *total =
-          qm_quote_amount_text (qm_quote_total (quote), quote->currency);
+      g_autofree char *text =
+          qm_quote_amount_text (amount (quote), quote->currency);
 
-      attach (comparison, (int) i + 1, total, "heading");
+      attach (comparison, (int) i + 1, text, "heading");
     }
   comparison->row++;
-  if (!has_currencies (comparison))
-    return;
-  /* Translators: a currency. */
-  in = g_strdup_printf (_ ("Total in %s"), first->currency);
+}
+
+/* The same in the currency of the first quote. */
+static void
+add_converted (Comparison *comparison, const char *format, AmountFunc amount)
+{
+  const QmQuote *first = g_ptr_array_index (comparison->quotes, 0);
+  g_autofree char *in = g_strdup_printf (format, first->currency);
+
   attach (comparison, 0, in, "heading");
   for (guint i = 0; i < comparison->quotes->len; i++)
     {
+      const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
       g_autofree char *rate = NULL;
       g_autofree char *total =
-          converted_text (comparison, g_ptr_array_index (comparison->quotes, i),
-                          first->currency, &rate);
+          converted_text (comparison, quote, amount (quote), first->currency,
+                          &rate);
       g_autofree char *text = rate != NULL
                                   ? g_strdup_printf ("%s\n%s", total, rate)
                                   : g_strdup (total);
@@ -273,6 +292,19 @@ add_totals (Comparison *comparison)
       attach (comparison, (int) i + 1, text, NULL);
     }
   comparison->row++;
+}
+
+static void
+add_totals (Comparison *comparison)
+{
+  add_amounts (comparison, _ ("Total"), qm_quote_total);
+  add_amounts (comparison, _ ("Without tax"), net_of);
+  if (!has_currencies (comparison))
+    return;
+  /* Translators: a currency. */
+  add_converted (comparison, _ ("Total in %s"), qm_quote_total);
+  /* Translators: a currency. */
+  add_converted (comparison, _ ("Without tax in %s"), net_of);
 }
 
 void
