@@ -673,7 +673,9 @@ prices_cb (GTask *task,
   if (strcmp (self->path, QM_QUOTE_STORE_IN_MEMORY) != 0)
     store = own = qm_quote_store_open_again (self->store, &error);
   if (store != NULL)
-    prices = qm_quote_store_price_history (store, self->catalog, item, &error);
+    prices = qm_quote_store_price_history (store,
+                                           qm_catalog_keeper_get (self->keeper),
+                                           item, &error);
   if (prices != NULL)
     g_task_return_pointer (task, prices, (GDestroyNotify) g_ptr_array_unref);
   else
