@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "pricing/formats/qm-csv-words.h"
+#include "pricing/formats/qm-csv-row.h"
 #include "pricing/quotes/qm-quote.h"
 
 typedef struct

@@ -7,16 +7,8 @@
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
-/* Of a longer text, only so many bytes are looked at. */
-#define LONGEST_NAME 200
-
-/* No name of a column is longer, in bytes ... */
+/* No name of a column is longer, in bytes. */
 #define LONGEST_HEADER 100
-/* ... and no phrase. */
-#define LONGEST_PHRASE 63
-
-/* What follows the word for a total in its row is not longer. */
-#define LONGEST_REST 32
 
 typedef struct
 {
@@ -144,127 +136,12 @@ static const FieldWords fields[] = {
   { QM_CSV_ROLE, "role" },
 };
 
-typedef struct
-{
-  QmCsvRowKind kind;
-  const char *words;
-} RowWords;
-
-static const RowWords rows[] = {
-  { QM_CSV_ROW_PAYABLE,
-    "grand total|total due|amount due|total payable|payable|total incl|"
-    "total including|total inc|gross total|total gross|invoice total|quote "
-    "total|total amount due|balance due|order total|endbetrag|endsumme|"
-    "gesamtbetrag|bruttosumme|gesamt brutto|gesamtsumme brutto|summe brutto|"
-    "zahlbetrag|rechnungsbetrag|bruttobetrag|gesamtbetrag brutto|total ttc|"
-    "montant ttc|net a payer|total a payer|total general|total con iva|"
-    "total iva incluido|importe total|total a pagar|totale ivato|"
-    "totale iva inclusa|totale da pagare|totale generale|totale complessivo|"
-    "totaal incl|totaal inclusief|te betalen|eindtotaal|"
-    "total com iva|valor a pagar|total geral|razem brutto|"
-    "do zaplaty|suma brutto|wartosc brutto|kwota brutto|lacznie brutto" },
-  { QM_CSV_ROW_NET,
-    "subtotal|sub total|net|net total|total net|net amount|total excl|"
-    "total excluding|total ex|total before tax|merchandise total|"
-    "zwischensumme|nettosumme|netto|summe netto|gesamt netto|nettobetrag|"
-    "gesamtsumme netto|warenwert|sous total|total ht|montant ht|total net|"
-    "net ht|base imponible|total sin iva|total neto|subtotale|imponibile|"
-    "totale imponibile|totale netto|totale senza iva|subtotaal|totaal excl|"
-    "totaal exclusief|nettototaal|total sem iva|total liquido|"
-    "razem netto|suma netto|wartosc netto|kwota netto|suma czesciowa" },
-  { QM_CSV_ROW_TAX,
-    "tax|vat|sales tax|gst|hst|pst|estimated tax|total tax|tax amount|vat "
-    "amount|mwst|mehrwertsteuer|ust|umsatzsteuer|zzgl mwst|zzgl ust|"
-    "steuer|steuerbetrag|zuzuglich mwst|tva|montant tva|taxe|iva|importe iva|"
-    "cuota iva|impuestos|imposta|btw|btw bedrag|imposto|podatek|vat kwota|"
-    "kwota vat|podatek vat|moms" },
-  { QM_CSV_ROW_CHARGE,
-    "shipping|freight|delivery|handling|shipping and handling|"
-    "shipping handling|shipping cost|delivery charge|freight charge|postage|"
-    "versand|versandkosten|fracht|frachtkosten|lieferkosten|lieferung|"
-    "transportkosten|verpackung|frais de port|port|livraison|transport|"
-    "frais de livraison|gastos de envio|envio|portes|transporte|spedizione|"
-    "spese di spedizione|trasporto|verzendkosten|verzending|bezorging|frete|"
-    "custos de envio|dostawa|wysylka|koszt dostawy|koszty wysylki|fragt|"
-    "frakt" },
-  { QM_CSV_ROW_DISCOUNT,
-    "discount|total discount|less discount|special discount|rabatt|nachlass|"
-    "gesamtrabatt|abzgl rabatt|abzuglich rabatt|remise|remise globale|"
-    "descuento|sconto|korting|desconto|rabat|upust" },
-  { QM_CSV_ROW_TOTAL,
-    "total|totals|total amount|total price|sum|gesamt|gesamtsumme|summe|"
-    "gesamtpreis|total general ht|totale|totaal|razem|suma|lacznie|"
-    "valor total|summa|i alt" },
-};
-
 static const char *const field_names[QM_N_CSV_FIELDS] = {
   "ignored", "number",     "part_number",   "description", "quantity",
   "unit",    "price",      "base_quantity", "discount",    "discount_percent",
   "charge",  "total",      "currency",      "vendor",      "quote",
   "issued",  "valid_from", "valid_until",   "note",        "role"
 };
-
-/* Letters that do not come apart into a letter and an accent. */
-static const char *
-plain_letter (gunichar c)
-{
-  switch (c)
-    {
-    case 0x0142: /* l with stroke */
-      return "l";
-    case 0x00f8: /* o with stroke */
-      return "o";
-    case 0x00e6:
-      return "ae";
-    case 0x0153:
-      return "oe";
-    case 0x0111:
-      return "d";
-    case '%':
-      return " percent ";
-    default:
-      return NULL;
-    }
-}
-
-char *
-qm_csv_normalize (const char *text)
-{
-  g_autofree char *valid =
-      g_utf8_make_valid (text, (gssize) strnlen (text, LONGEST_NAME));
-  g_autofree char *folded = NULL;
-  g_autofree char *apart = NULL;
-  GString *normal = g_string_new (NULL);
-
-  folded = g_utf8_casefold (valid, -1);
-  apart = g_utf8_normalize (folded, -1, G_NORMALIZE_ALL);
-  for (const char *p = apart; *p != '\0'; p = g_utf8_next_char (p))
-    {
-      gunichar c = g_utf8_get_char (p);
-
-      if (plain_letter (c) != NULL)
-        g_string_append (normal, plain_letter (c));
-      else if (g_unichar_isalnum (c))
-        g_string_append_unichar (normal, c);
-      else if (!g_unichar_ismark (c) && normal->len > 0
-               && normal->str[normal->len - 1] != ' ')
-        g_string_append_c (normal, ' ');
-    }
-  g_strchomp (normal->str);
-  return g_string_free (normal, FALSE);
-}
-
-/* Phrases of a list separated by "|", each with a value; those before count. */
-static void
-add_phrases (GHashTable *table, const char *list, guint value)
-{
-  g_auto (GStrv) phrases = g_strsplit (list, "|", -1);
-
-  for (guint i = 0; phrases[i] != NULL; i++)
-    if (!g_hash_table_contains (table, phrases[i]))
-      g_hash_table_insert (table, g_strdup (phrases[i]),
-                           GUINT_TO_POINTER (value));
-}
 
 /* All phrases of columns' names, and of rows; never changed once they are
  * there. */
@@ -275,110 +152,19 @@ field_phrases (void)
 
   if (g_once_init_enter (&table))
     {
-      GHashTable *made =
-          g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+      GHashTable *made = qm_csv_phrases_new ();
 
       for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-        add_phrases (made, fields[i].words, fields[i].field);
+        qm_csv_phrases_add (made, fields[i].words, fields[i].field);
       g_once_init_leave (&table, made);
     }
   return table;
-}
-
-/* A set of phrases, made once. */
-static GHashTable *
-phrase_set (GHashTable **set, const char *list)
-{
-  if (g_once_init_enter (set))
-    {
-      GHashTable *made =
-          g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-
-      add_phrases (made, list, 1);
-      g_once_init_leave (set, made);
-    }
-  return *set;
-}
-
-static GHashTable *
-row_phrases (void)
-{
-  static GHashTable *table;
-
-  if (g_once_init_enter (&table))
-    {
-      GHashTable *made =
-          g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-
-      for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
-        add_phrases (made, rows[i].words, rows[i].kind);
-      g_once_init_leave (&table, made);
-    }
-  return table;
-}
-
-/* The value of a phrase of that length; 0: it is not among them. */
-static guint
-look_up (GHashTable *table, const char *phrase, gsize length)
-{
-  char copy[LONGEST_PHRASE + 1];
-
-  if (length > LONGEST_PHRASE)
-    return 0;
-  memcpy (copy, phrase, length);
-  copy[length] = '\0';
-  return GPOINTER_TO_UINT (g_hash_table_lookup (table, copy));
 }
 
 static QmCsvField
 find_field (const char *phrase, gsize length)
 {
-  return (QmCsvField) look_up (field_phrases (), phrase, length);
-}
-
-/* What a name says about tax. */
-static int
-find_tax (const char *normal)
-{
-  static const char *const with[] = { "incl",     "inclusive", "including",
-                                      "brutto",   "gross",     "ttc",
-                                      "ivato",    "inklusive", "inkl",
-                                      "incluido", "inclusa",   "inclusief" };
-  static const char *const without[] = {
-    "excl", "ex",   "excluding", "netto", "net", "ht",    "exkl",
-    "zzgl", "neto", "hors",      "sin",   "sem", "senza", "exclusief"
-  };
-  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
-
-  for (guint i = 0; words[i] != NULL; i++)
-    {
-      for (guint j = 0; j < G_N_ELEMENTS (with); j++)
-        if (strcmp (words[i], with[j]) == 0)
-          return 1;
-      for (guint j = 0; j < G_N_ELEMENTS (without); j++)
-        if (strcmp (words[i], without[j]) == 0)
-          return 0;
-    }
-  return -1;
-}
-
-/* Takes currencies, words about tax, and the like off a name. */
-static char *
-strip_additions (const char *normal)
-{
-  static const char drop[] =
-      "eur|usd|gbp|chf|pln|sek|dkk|nok|czk|jpy|cad|aud|euro|euros|in|incl|"
-      "excl|inkl|exkl|vat|mwst|ust|tva|iva|btw|tax|gst|ex|zl|kr|zzgl|inc|"
-      "without|with|including|excluding|ohne|mit|de|of|the";
-  static GHashTable *set;
-  GHashTable *dropped = phrase_set (&set, drop);
-  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
-  GString *rest = g_string_new (NULL);
-
-  for (guint i = 0; words[i] != NULL; i++)
-    if (words[i][0] != '\0' && !g_hash_table_contains (dropped, words[i]))
-      g_string_append_printf (rest, "%s%s", rest->len > 0 ? " " : "", words[i]);
-  return g_string_free (rest, FALSE);
+  return (QmCsvField) qm_csv_phrases_find (field_phrases (), phrase, length);
 }
 
 /* A name that begins or ends with a known one: "Unit price per piece". */
@@ -422,7 +208,7 @@ is_unwanted (const char *normal)
 
   static GHashTable *set;
 
-  return g_hash_table_contains (phrase_set (&set, list), normal);
+  return g_hash_table_contains (qm_csv_phrases_once (&set, list), normal);
 }
 
 QmCsvField
@@ -440,7 +226,7 @@ qm_csv_field_of (const char *name, int *tax)
   if (normal[0] == '\0' || is_unwanted (normal))
     return QM_CSV_IGNORED;
   field = find_field (normal, strlen (normal));
-  stripped = strip_additions (normal);
+  stripped = qm_csv_strip_additions (normal);
   if (field == QM_CSV_IGNORED && stripped[0] != '\0' && !is_unwanted (stripped))
     {
       field = find_field (stripped, strlen (stripped));
@@ -448,65 +234,10 @@ qm_csv_field_of (const char *name, int *tax)
         field = find_affix (stripped);
     }
   if (field != QM_CSV_IGNORED)
-    *tax = find_tax (normal);
+    *tax = qm_csv_tax_in (normal);
   if (field == QM_CSV_DISCOUNT && strstr (normal, "percent") != NULL)
     field = QM_CSV_DISCOUNT_PERCENT;
   return field;
-}
-
-static guint
-count_words (const char *normal)
-{
-  guint n = 0;
-
-  for (; *normal != '\0'; normal++)
-    n += *normal == ' ';
-  return n;
-}
-
-/* Without rates: "zzgl 19 percent mwst" is "zzgl mwst". */
-static char *
-strip_rates (const char *normal)
-{
-  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
-  GString *rest = g_string_new (NULL);
-
-  for (guint i = 0; words[i] != NULL; i++)
-    if (words[i][strspn (words[i], "0123456789")] != '\0'
-        && strcmp (words[i], "percent") != 0)
-      g_string_append_printf (rest, "%s%s", rest->len > 0 ? " " : "", words[i]);
-  return g_string_free (rest, FALSE);
-}
-
-QmCsvRowKind
-qm_csv_row_kind_of (const char *words)
-{
-  g_autofree char *whole = qm_csv_normalize (words);
-  g_autofree char *normal = strip_rates (whole);
-  gsize length = strlen (normal);
-  QmCsvRowKind kind = QM_CSV_ROW_LINE;
-  gsize longest = 0;
-
-  /* The longest phrase that it begins with; the rest says which tax, or of
-   * what. */
-  for (gsize n = 1; n <= MIN (length, LONGEST_PHRASE); n++)
-    if (normal[n] == ' ' || normal[n] == '\0')
-      {
-        guint found = look_up (row_phrases (), normal, n);
-
-        if (found != 0)
-          {
-            kind = (QmCsvRowKind) found;
-            longest = n;
-          }
-      }
-  if (length > longest + LONGEST_REST || count_words (normal + longest) > 4)
-    return QM_CSV_ROW_LINE;
-  if (kind == QM_CSV_ROW_TOTAL && find_tax (normal) == 1)
-    return QM_CSV_ROW_PAYABLE;
-  if (kind == QM_CSV_ROW_TOTAL && find_tax (normal) == 0)
-    return QM_CSV_ROW_NET;
-  return kind;
 }
 
 const char *

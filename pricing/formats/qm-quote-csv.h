@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include "pricing/formats/qm-csv-date.h"
 #include "pricing/formats/qm-csv-mapping.h"
 #include "pricing/quotes/qm-quote.h"
 
@@ -27,12 +28,6 @@ GPtrArray *qm_quote_csv_read (const char *data,
                               const QmCsvMapping *mapping,
                               GCancellable *cancellable,
                               GError **error);
-
-/* Reads a date as people write it, with month names in English or German.
- *
- * Returns: FALSE where it is none, or where day and month cannot be told
- *   apart. */
-gboolean qm_csv_date_parse (const char *text, QmDateOrder order, QmDate *date);
 
 /* Writes quotes as one table, with a comma, decimal points and English column
  * names, that qm_quote_csv_read() understands.  A text that a spreadsheet could
