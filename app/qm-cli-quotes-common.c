@@ -342,6 +342,8 @@ qm_cli_line_role_text (QmLineRole role)
       return C_ ("line", "substitute");
     case QM_LINE_ALTERNATIVE:
       return C_ ("line", "alternative");
+    case QM_LINE_OPTION:
+      return C_ ("line", "option");
     case QM_LINE_QUOTED:
     case QM_N_LINE_ROLES:
     default:

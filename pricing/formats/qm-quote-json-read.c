@@ -170,6 +170,12 @@ match_name (int value)
 }
 
 static const char *
+thing_name (int value)
+{
+  return qm_line_thing_name ((QmLineThing) value);
+}
+
+static const char *
 level_name (int value)
 {
   return qm_json_finding_levels[value];
@@ -214,6 +220,23 @@ take_count (Reader *reader, const char *name, int most)
       && json_integer_value (value) <= most)
     return (int) json_integer_value (value);
   fail (reader, name, _ ("is not a whole number in its range"));
+  return 0;
+}
+
+/* A set of questions, of which `all` may be asked here. */
+static guint
+take_asks (Reader *reader, const char *name, guint all)
+{
+  json_t *value = take (reader, name);
+  guint asks = 0;
+
+  if (value == NULL)
+    return 0;
+  if (json_is_string (value)
+      && qm_asks_from_text (json_string_value (value), &asks)
+      && (asks & ~all) == 0)
+    return asks;
+  fail (reader, name, _ ("is not one of the words that it may be"));
   return 0;
 }
 
@@ -276,10 +299,10 @@ static void
 read_line (Reader *reader)
 {
   static const char *const known[] = {
-    "role",     "number", "part_number",   "description",
-    "quantity", "unit",   "price",         "discount",
-    "charge",   "total",  "base_quantity", "candidates",
-    "match",    "item",   "gpus",          NULL
+    "role",          "number",     "part_number", "description", "quantity",
+    "unit",          "price",      "discount",    "charge",      "total",
+    "base_quantity", "candidates", "match",       "item",        "gpus",
+    "thing",         "asked",      "answered",    NULL
   };
   QmQuoteLine *line = qm_quote_add_line (
       reader->quote, (QmLineRole) take_word (reader, "role", role_name,
@@ -301,6 +324,10 @@ read_line (Reader *reader)
   line->item = take_text (reader, "item");
   line->gpus = take_count (reader, "gpus", MAX_GPUS);
   line->candidates = take_text (reader, "candidates");
+  line->thing = (QmLineThing) take_word (reader, "thing", thing_name,
+                                         QM_N_THINGS, QM_THING_UNSTATED);
+  line->asked = take_asks (reader, "asked", QM_ASKS_OF_LINE);
+  line->answered = take_asks (reader, "answered", QM_ASKS_OF_LINE);
   if (line->base_quantity_micros <= 0)
     fail (reader, "base_quantity", _ ("is not above zero"));
   if (line->discount_minor < 0 || line->charge_minor < 0)
@@ -366,6 +393,8 @@ read_head (Reader *reader)
   take_currency (reader);
   quote->vendor = take_text (reader, "vendor");
   quote->number = take_text (reader, "number");
+  quote->alternative = take_text (reader, "alternative");
+  quote->supersedes = take_text (reader, "supersedes");
   quote->note = take_text (reader, "note");
   quote->kind = (QmPriceKind) take_word (reader, "kind", kind_name,
                                          QM_PRICE_CLOUD + 1, QM_PRICE_QUOTE);
@@ -386,18 +415,20 @@ read_head (Reader *reader)
   quote->source = take_text (reader, "source");
   take_sha256 (reader);
   quote->read_at = take_time (reader, "read_at");
+  quote->asked = take_asks (reader, "asked", QM_ASKS_OF_QUOTE);
+  quote->answered = take_asks (reader, "answered", QM_ASKS_OF_QUOTE);
 }
 
 static QmQuote *
 read_quote (json_t *object, guint number, GError **error)
 {
   static const char *const known[] = {
-    "vendor",   "number",     "note",        "currency",
-    "kind",     "unit",       "issued_on",   "net",
-    "discount", "valid_from", "valid_until", "tax_included",
-    "charge",   "tax",        "payable",     "origin",
-    "source",   "sha256",     "read_at",     "lines",
-    "findings", NULL
+    "vendor",      "number",       "note",       "currency", "kind",
+    "unit",        "issued_on",    "net",        "discount", "valid_from",
+    "valid_until", "tax_included", "charge",     "tax",      "payable",
+    "origin",      "source",       "sha256",     "read_at",  "lines",
+    "findings",    "alternative",  "supersedes", "asked",    "answered",
+    NULL
   };
   g_autoptr (QmQuote) quote = qm_quote_new ();
   g_autofree char *place = g_strdup_printf (_ ("quote %u"), number);

@@ -75,6 +75,14 @@ put_time (Writer *writer, const char *name, gint64 seconds)
   put_text (writer, name, text);
 }
 
+static void
+put_asks (Writer *writer, const char *name, guint asks)
+{
+  g_autofree char *text = qm_asks_to_text (asks);
+
+  put_text (writer, name, text);
+}
+
 static json_t *
 line_to_json (const QmQuote *quote, const QmQuoteLine *line)
 {
@@ -99,6 +107,9 @@ line_to_json (const QmQuote *quote, const QmQuoteLine *line)
   if (line->gpus != 0)
     json_object_set_new (writer.object, "gpus", json_integer (line->gpus));
   put_text (&writer, "candidates", line->candidates);
+  put_text (&writer, "thing", qm_line_thing_name (line->thing));
+  put_asks (&writer, "asked", line->asked);
+  put_asks (&writer, "answered", line->answered);
   return writer.object;
 }
 
@@ -136,6 +147,8 @@ quote_to_json (const QmQuote *quote)
 
   put_text (&writer, "vendor", quote->vendor);
   put_text (&writer, "number", quote->number);
+  put_text (&writer, "alternative", quote->alternative);
+  put_text (&writer, "supersedes", quote->supersedes);
   put_text (&writer, "note", quote->note);
   put_text (&writer, "currency", quote->currency);
   put_text (&writer, "kind", qm_price_kind_name (quote->kind));
@@ -155,6 +168,8 @@ quote_to_json (const QmQuote *quote)
   put_text (&writer, "source", quote->source);
   put_text (&writer, "sha256", quote->sha256);
   put_time (&writer, "read_at", quote->read_at);
+  put_asks (&writer, "asked", quote->asked);
+  put_asks (&writer, "answered", quote->answered);
   put_arrays (&writer);
   return writer.object;
 }

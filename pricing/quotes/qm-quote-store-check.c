@@ -70,7 +70,9 @@ check_line (const QmQuoteLine *line, GError **error)
                                 line->item,        line->candidates };
 
   if ((guint) line->role >= QM_N_LINE_ROLES
-      || (guint) line->match >= QM_N_MATCHES)
+      || (guint) line->match >= QM_N_MATCHES
+      || (guint) line->thing >= QM_N_THINGS
+      || ((line->asked | line->answered) & ~(guint) QM_ASKS_OF_LINE) != 0)
     return invalid (error, _ ("A line of the quote has a role that is not "
                               "known."));
   for (gsize i = 0; i < G_N_ELEMENTS (texts); i++)
@@ -101,11 +103,13 @@ qm_store_check_digest (const char *sha256, GError **error)
 static gboolean
 check_head (const QmQuote *quote, GError **error)
 {
-  const char *const texts[] = { quote->vendor, quote->number, quote->note,
-                                quote->source };
+  const char *const texts[] = { quote->vendor,      quote->number,
+                                quote->note,        quote->source,
+                                quote->alternative, quote->supersedes };
 
   if (quote->kind > QM_PRICE_CLOUD || quote->unit > QM_PRICE_HOUR
-      || (guint) quote->origin >= QM_N_QUOTE_ORIGINS)
+      || (guint) quote->origin >= QM_N_QUOTE_ORIGINS
+      || ((quote->asked | quote->answered) & ~(guint) QM_ASKS_OF_QUOTE) != 0)
     return invalid (error, _ ("The kind of the quote is not known."));
   if (quote->sha256 != NULL && !qm_store_check_digest (quote->sha256, error))
     return FALSE;

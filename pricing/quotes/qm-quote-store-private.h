@@ -12,7 +12,7 @@
 G_BEGIN_DECLS
 
 /* The format of the file, its user_version. */
-#define QM_STORE_VERSION 2
+#define QM_STORE_VERSION 3
 
 /* "QmQt", its application_id. */
 #define QM_STORE_APPLICATION_ID 0x516d5174
@@ -70,6 +70,8 @@ void qm_bind_amount (QmStatement *statement, int *n, gint64 amount);
 void qm_bind_date (QmStatement *statement, int *n, QmDate date);
 /* NULL for QM_UNSTATED. */
 void qm_bind_tristate (QmStatement *statement, int *n, QmTristate value);
+/* NULL for an empty set. */
+void qm_bind_asks (QmStatement *statement, int *n, guint asks);
 
 /* Read the next column: `*n` is the number of the last one, -1 at first. */
 gint64 qm_column_int (QmStatement *statement, int *n);
@@ -79,6 +81,8 @@ gint64 qm_column_amount (QmStatement *statement, int *n);
 QmDate qm_column_date (QmStatement *statement, int *n);
 QmTristate qm_column_tristate (QmStatement *statement, int *n);
 void qm_column_currency (QmStatement *statement, int *n, char currency[4]);
+/* 0 for a set with a word that is not known, and *known becomes FALSE. */
+guint qm_column_asks (QmStatement *statement, int *n, gboolean *known);
 /* The place in an enumeration of what `name` calls so; 0 for a word that it
  * does not have, and *known becomes FALSE. */
 int qm_column_word (QmStatement *statement,
@@ -91,6 +95,7 @@ int qm_column_word (QmStatement *statement,
 const char *qm_word_of_origin (int origin);
 const char *qm_word_of_role (int role);
 const char *qm_word_of_match (int match);
+const char *qm_word_of_thing (int thing);
 const char *qm_word_of_kind (int kind);
 const char *qm_word_of_unit (int unit);
 const char *qm_word_of_level (int level);

@@ -71,7 +71,7 @@ load_head (QmQuoteStore *store, QmQuote *quote, GError **error)
       "SELECT vendors.name, number, note, currency, kind, unit, issued_on,"
       "  valid_from, valid_until, tax_included, net_minor, discount_minor,"
       "  charge_minor, tax_minor, payable_minor, origin, source, sha256,"
-      "  read_at"
+      "  read_at, alternative, supersedes, asked, answered"
       " FROM quotes LEFT JOIN vendors ON vendors.id = vendor"
       " WHERE quotes.id = ?1";
   g_autoptr (QmStatement) row = prepare_for (store, sql, quote->id, error);
@@ -110,6 +110,10 @@ load_head (QmQuoteStore *store, QmQuote *quote, GError **error)
   quote->source = qm_column_dup (row, &n);
   quote->sha256 = qm_column_dup (row, &n);
   quote->read_at = qm_column_int (row, &n);
+  quote->alternative = qm_column_dup (row, &n);
+  quote->supersedes = qm_column_dup (row, &n);
+  quote->asked = qm_column_asks (row, &n, &known);
+  quote->answered = qm_column_asks (row, &n, &known);
   return check_known (store, quote->id, known, error);
 }
 
@@ -138,6 +142,10 @@ load_line (QmQuote *quote, QmStatement *row)
   line->item = qm_column_dup (row, &n);
   line->gpus = (int) qm_column_int (row, &n);
   line->candidates = qm_column_dup (row, &n);
+  line->thing = (QmLineThing) qm_column_word (row, &n, qm_word_of_thing,
+                                              QM_N_THINGS, &known);
+  line->asked = qm_column_asks (row, &n, &known);
+  line->answered = qm_column_asks (row, &n, &known);
   return known;
 }
 
@@ -147,7 +155,8 @@ load_lines (QmQuoteStore *store, QmQuote *quote, GError **error)
   static const char sql[] =
       "SELECT role, number, part_number, description, unit, quantity_micros,"
       "  price_micros, base_quantity_micros, discount_minor, charge_minor,"
-      "  total_minor, match, item, gpus, candidates"
+      "  total_minor, match, item, gpus, candidates, thing, asked,"
+      "  answered"
       " FROM lines WHERE quote = ?1 ORDER BY position";
   g_autoptr (QmStatement) row = prepare_for (store, sql, quote->id, error);
   gboolean known = TRUE;

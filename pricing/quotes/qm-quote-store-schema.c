@@ -168,8 +168,21 @@ static const char version_2[] =
     "CREATE TABLE state (changes INTEGER NOT NULL);"
     "INSERT INTO state VALUES (0);";
 
+/* Quotes are alternatives of their document and revisions of others, lines say
+ * what they sell, and both ask.  Questions are their names by ";", NULL: none;
+ * `thing` is "" where nobody said it. */
+static const char version_3[] =
+    "ALTER TABLE quotes ADD COLUMN alternative TEXT;"
+    "ALTER TABLE quotes ADD COLUMN supersedes TEXT;"
+    "ALTER TABLE quotes ADD COLUMN asked TEXT;"
+    "ALTER TABLE quotes ADD COLUMN answered TEXT;"
+    "ALTER TABLE lines ADD COLUMN thing TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE lines ADD COLUMN asked TEXT;"
+    "ALTER TABLE lines ADD COLUMN answered TEXT;";
+
 /* The step to the version after it. */
-static const char *const steps[QM_STORE_VERSION] = { version_1, version_2 };
+static const char *const steps[QM_STORE_VERSION] = { version_1, version_2,
+                                                     version_3 };
 
 gboolean
 qm_store_migrate (QmQuoteStore *store, int version, GError **error)

@@ -218,6 +218,14 @@ qm_bind_tristate (QmStatement *statement, int *n, QmTristate value)
     sqlite3_bind_int (statement, ++*n, value == QM_YES);
 }
 
+void
+qm_bind_asks (QmStatement *statement, int *n, guint asks)
+{
+  g_autofree char *text = qm_asks_to_text (asks);
+
+  sqlite3_bind_text (statement, ++*n, text, -1, SQLITE_TRANSIENT);
+}
+
 gint64
 qm_column_int (QmStatement *statement, int *n)
 {
@@ -276,6 +284,16 @@ qm_column_currency (QmStatement *statement, int *n, char currency[4])
   g_strlcpy (currency, text != NULL && qm_currency_valid (text) ? text : "", 4);
 }
 
+guint
+qm_column_asks (QmStatement *statement, int *n, gboolean *known)
+{
+  guint asks = 0;
+
+  if (!qm_asks_from_text (qm_column_text (statement, n), &asks))
+    *known = FALSE;
+  return asks;
+}
+
 int
 qm_column_word (QmStatement *statement,
                 int *n,
@@ -308,6 +326,12 @@ const char *
 qm_word_of_match (int match)
 {
   return qm_match_state_name (match);
+}
+
+const char *
+qm_word_of_thing (int thing)
+{
+  return qm_line_thing_name (thing);
 }
 
 const char *

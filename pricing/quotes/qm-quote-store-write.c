@@ -33,6 +33,10 @@ bind_head (QmStatement *statement, int *n, const QmQuote *quote)
   qm_bind_text (statement, n, quote->source);
   qm_bind_text (statement, n, quote->sha256);
   qm_bind_int (statement, n, quote->read_at);
+  qm_bind_text (statement, n, quote->alternative);
+  qm_bind_text (statement, n, quote->supersedes);
+  qm_bind_asks (statement, n, quote->asked);
+  qm_bind_asks (statement, n, quote->answered);
 }
 
 static gboolean
@@ -61,7 +65,7 @@ write_line (QmQuoteStore *store,
 {
   static const char sql[] =
       "INSERT INTO lines VALUES"
-      " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      " (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   QmStatement *statement = qm_store_prepare (store, sql, error);
   int n = 0;
 
@@ -84,6 +88,9 @@ write_line (QmQuoteStore *store,
   qm_bind_text (statement, &n, line->item);
   qm_bind_int (statement, &n, line->gpus);
   qm_bind_text (statement, &n, line->candidates);
+  qm_bind_text (statement, &n, qm_line_thing_name (line->thing));
+  qm_bind_asks (statement, &n, line->asked);
+  qm_bind_asks (statement, &n, line->answered);
   return qm_store_run (store, statement, error);
 }
 
@@ -183,16 +190,19 @@ typedef struct
   gboolean already;
 } Addition;
 
-/* What tells the quotes of one document apart, as they were read: vendor and
- * number, which may be the same for several.  (transfer full) */
+/* What tells the quotes of one document apart, as they were read: vendor,
+ * number and alternative, which may be the same for several.
+ * (transfer full) */
 static char *
 part_of (const QmQuote *quote, int occurrence)
 {
   const char *vendor = quote->vendor != NULL ? quote->vendor : "";
 
-  return g_strdup_printf ("%d:%" G_GSIZE_FORMAT ":%s:%s", occurrence,
+  return g_strdup_printf ("%d:%" G_GSIZE_FORMAT ":%s:%s%s%s", occurrence,
                           strlen (vendor), vendor,
-                          quote->number != NULL ? quote->number : "");
+                          quote->number != NULL ? quote->number : "",
+                          quote->alternative != NULL ? "\n" : "",
+                          quote->alternative != NULL ? quote->alternative : "");
 }
 
 /* The id of the same document: 0 where there is none, -1 with an error. */
@@ -235,9 +245,10 @@ add (QmQuoteStore *store, gpointer data, GError **error)
       "INSERT INTO quotes (vendor, number, note, currency, kind, unit,"
       "  issued_on, valid_from, valid_until, tax_included, net_minor,"
       "  discount_minor, charge_minor, tax_minor, payable_minor, origin,"
-      "  source, sha256, read_at, part)"
+      "  source, sha256, read_at, alternative, supersedes, asked, answered,"
+      "  part)"
       " VALUES ((SELECT id FROM vendors WHERE name = ?),"
-      "  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+      "  ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   Addition *addition = data;
   g_autofree char *part = part_of (addition->quote, addition->occurrence);
   QmStatement *statement;
@@ -446,7 +457,8 @@ update_head (QmQuoteStore *store, const QmQuote *quote, GError **error)
       "  number = ?, note = ?, currency = ?, kind = ?, unit = ?,"
       "  issued_on = ?, valid_from = ?, valid_until = ?, tax_included = ?,"
       "  net_minor = ?, discount_minor = ?, charge_minor = ?, tax_minor = ?,"
-      "  payable_minor = ?, origin = ?, source = ?, sha256 = ?, read_at = ?"
+      "  payable_minor = ?, origin = ?, source = ?, sha256 = ?, read_at = ?,"
+      "  alternative = ?, supersedes = ?, asked = ?, answered = ?"
       " WHERE id = ? AND deleted_at IS NULL";
   QmStatement *statement;
   int n = 0;

@@ -55,6 +55,8 @@ qm_quote_free (QmQuote *quote)
     return;
   g_free (quote->vendor);
   g_free (quote->number);
+  g_free (quote->alternative);
+  g_free (quote->supersedes);
   g_free (quote->note);
   g_free (quote->source);
   g_free (quote->sha256);
@@ -122,6 +124,8 @@ qm_quote_copy (const QmQuote *quote)
   *copy = *quote;
   copy->vendor = g_strdup (quote->vendor);
   copy->number = g_strdup (quote->number);
+  copy->alternative = g_strdup (quote->alternative);
+  copy->supersedes = g_strdup (quote->supersedes);
   copy->note = g_strdup (quote->note);
   copy->source = g_strdup (quote->source);
   copy->sha256 = g_strdup (quote->sha256);
@@ -159,7 +163,9 @@ lines_equal (const QmQuoteLine *a, const QmQuoteLine *b)
          && a->charge_minor == b->charge_minor
          && a->total_minor == b->total_minor && a->match == b->match
          && g_strcmp0 (a->item, b->item) == 0 && a->gpus == b->gpus
-         && g_strcmp0 (a->candidates, b->candidates) == 0;
+         && g_strcmp0 (a->candidates, b->candidates) == 0
+         && a->thing == b->thing && a->asked == b->asked
+         && a->answered == b->answered;
 }
 
 static gboolean
@@ -174,6 +180,9 @@ heads_equal (const QmQuote *a, const QmQuote *b)
 {
   return g_strcmp0 (a->vendor, b->vendor) == 0
          && g_strcmp0 (a->number, b->number) == 0
+         && g_strcmp0 (a->alternative, b->alternative) == 0
+         && g_strcmp0 (a->supersedes, b->supersedes) == 0
+         && a->asked == b->asked && a->answered == b->answered
          && g_strcmp0 (a->note, b->note) == 0
          && strcmp (a->currency, b->currency) == 0 && a->kind == b->kind
          && a->unit == b->unit && dates_equal (a->issued_on, b->issued_on)
@@ -233,7 +242,7 @@ qm_line_role_name (QmLineRole role)
 {
   static const char *const names[QM_N_LINE_ROLES] = { "quoted", "part",
                                                       "substitute",
-                                                      "alternative" };
+                                                      "alternative", "option" };
 
   g_return_val_if_fail (role < QM_N_LINE_ROLES, "");
   return names[role];
@@ -247,4 +256,15 @@ qm_match_state_name (QmMatchState state)
 
   g_return_val_if_fail (state < QM_N_MATCHES, "");
   return names[state];
+}
+
+const char *
+qm_line_thing_name (QmLineThing thing)
+{
+  static const char *const names[QM_N_THINGS] = { "",     "gpu",     "machine",
+                                                  "part", "service", "shipping",
+                                                  "rent", "other" };
+
+  g_return_val_if_fail (thing < QM_N_THINGS, "");
+  return names[thing];
 }

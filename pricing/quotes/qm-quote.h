@@ -9,6 +9,15 @@
  * quote as findings.
  *
  * A quote has one currency.  A document with several is refused by its reader.
+ *
+ * A quote is one offer that can be accepted as it stands, with totals of its
+ * own.  A document that offers several alternatives ("Option A", "Option B") is
+ * as many quotes of the same vendor, number and document, told apart by
+ * `alternative`; what is common to all of them (shipping, a service) is in
+ * each.
+ *
+ * What a reader is not sure of is asked (QmAsk): the quote is kept and shown,
+ * and what the question is about does not count until the user has answered.
  */
 
 #pragma once
@@ -40,8 +49,45 @@ typedef enum
   QM_LINE_PART,        /* is contained in the quoted line before it */
   QM_LINE_SUBSTITUTE,  /* offered instead of the quoted line before it */
   QM_LINE_ALTERNATIVE, /* could be had instead of it */
+  QM_LINE_OPTION,      /* could be had in addition, for its own price */
   QM_N_LINE_ROLES
 } QmLineRole;
+
+/* What a line sells. */
+typedef enum
+{
+  QM_THING_UNSTATED, /* as its words tell: qm_line_thing() of
+                        pricing/quotes/qm-line-thing.h */
+  QM_THING_GPU,      /* cards or modules without a machine, also several on a
+                        baseboard or in a pack */
+  QM_THING_MACHINE,  /* a whole machine, with or without GPUs */
+  QM_THING_PART,     /* of a machine: chassis, processor, memory, cable ... */
+  QM_THING_SERVICE,  /* warranty, support, installation, licence */
+  QM_THING_SHIPPING,
+  QM_THING_RENT, /* whatever it is, it is paid for as long as it is used */
+  QM_THING_OTHER,
+  QM_N_THINGS
+} QmLineThing;
+
+/* What the user is asked: bits of a set.  A quote and each of its lines have a
+ * set of what has been asked and one of what has been answered. */
+typedef enum
+{
+  /* About a line, which does not count until it is answered: */
+  QM_ASK_RENT = 1 << 0,  /* whether it is a rent */
+  QM_ASK_PACK = 1 << 1,  /* how many pieces the price is for */
+  QM_ASK_PRICE = 1 << 2, /* whether the price is right: it is far from every
+                            known one */
+  /* About a quote, which is undated until it is answered: */
+  QM_ASK_DATE = 1 << 3,     /* on which day it was issued */
+  QM_ASK_VALIDITY = 1 << 4, /* until when it holds */
+  /* About a quote, which counts as a revision until it is answered: */
+  QM_ASK_REVISION = 1 << 5 /* whether it is one of `supersedes` */
+} QmAsk;
+
+#define QM_N_ASKS        6
+#define QM_ASKS_OF_LINE  (QM_ASK_RENT | QM_ASK_PACK | QM_ASK_PRICE)
+#define QM_ASKS_OF_QUOTE (QM_ASK_DATE | QM_ASK_VALIDITY | QM_ASK_REVISION)
 
 /* How the GPU or machine of a line is known. */
 typedef enum
@@ -71,9 +117,12 @@ typedef struct
   gint64 total_minor;          /* of the line, as written */
   QmMatchState match;
   char *item;       /* id of a GPU or machine of the catalog, or NULL */
-  int gpus;         /* GPUs in one unit: 8 for a server with eight; 0: none or
-                       unknown */
+  int gpus;         /* GPUs in one unit: 8 for a server with eight, 4 for a pack
+                       of four; 0: none or unknown */
   char *candidates; /* where ambiguous, the ids, by ";" */
+  QmLineThing thing; /* as the document or the user says */
+  guint asked;       /* of QM_ASKS_OF_LINE */
+  guint answered;    /* no more than was asked */
 } QmQuoteLine;
 
 typedef enum
@@ -96,6 +145,11 @@ typedef struct
   gint64 id; /* in the store; 0: not stored */
   char *vendor;
   char *number;
+  char *alternative; /* which one of its document's: "Option A"; NULL: there is
+                        but one */
+  char *supersedes;  /* number of the same vendor's quote that this one is a
+                        newer revision of; NULL: none, see
+                        pricing/quotes/qm-quote-family.h */
   char *note;
   char currency[4]; /* empty: unstated */
   QmPriceKind kind; /* QM_PRICE_QUOTE, QM_PRICE_STREET for a page's price,
@@ -114,6 +168,8 @@ typedef struct
   char *source;        /* file name without its folder, or address */
   char *sha256;        /* of the document, 64 hexadecimal digits; NULL: none */
   gint64 read_at;      /* seconds since 1970, UTC; 0: unknown */
+  guint asked;         /* of QM_ASKS_OF_QUOTE */
+  guint answered;      /* no more than was asked */
   GPtrArray *lines;    /* of QmQuoteLine, owned */
   GPtrArray *findings; /* of QmFinding, owned */
 } QmQuote;
@@ -148,10 +204,49 @@ gboolean qm_quote_dates_hold (QmDate issued_on,
                               QmDate valid_until,
                               QmDate on);
 
-/* Names of the enumerations as files have them; static. */
+/* Asks, about a line or a quote.  What has been answered is not asked again. */
+void qm_quote_line_ask (QmQuoteLine *line, QmAsk ask);
+void qm_quote_ask (QmQuote *quote, QmAsk ask);
+
+/* The questions that are not answered: of a line, and of a quote without its
+ * lines. */
+guint qm_quote_line_open (const QmQuoteLine *line);
+guint qm_quote_open (const QmQuote *quote);
+
+/* How many questions are open, of the quote and all its lines. */
+guint qm_quote_n_open (const QmQuote *quote);
+
+/* Answers about a line.  What was not asked may be answered, too.
+ *
+ * QM_ASK_RENT: `number` is 1 for a rent and 0 for a price that buys.
+ * QM_ASK_PACK: `number` is of the GPUs that one unit has.
+ * QM_ASK_PRICE: the price is right; `number` is not looked at.
+ *
+ * Returns: FALSE for a number that is none of these. */
+gboolean qm_quote_line_answer (QmQuoteLine *line, QmAsk ask, int number);
+
+/* Answers about a quote, of which the dates, and `supersedes`, have been set:
+ * all zeros, or NULL, where it has none. */
+void qm_quote_answer (QmQuote *quote, QmAsk ask);
+
+/* Whether it is not known from when a quote is, or until when it holds: no
+ * day of issue or beginning is stated, or one of these is asked.  Such a quote
+ * displaces no other. */
+gboolean qm_quote_is_undated (const QmQuote *quote);
+
+/* Names of the enumerations as files have them; static.  That of
+ * QM_THING_UNSTATED is "". */
 const char *qm_quote_origin_name (QmQuoteOrigin origin);
 const char *qm_line_role_name (QmLineRole role);
 const char *qm_match_state_name (QmMatchState state);
+const char *qm_line_thing_name (QmLineThing thing);
+
+/* A set of questions as files have it, their names by ";": "rent;price".
+ * (transfer full) (nullable): NULL for none */
+char *qm_asks_to_text (guint asks);
+
+/* The set that a text names, which may be NULL.  FALSE: it names another. */
+gboolean qm_asks_from_text (const char *text, guint *asks);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmQuote, qm_quote_free)
 

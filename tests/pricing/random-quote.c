@@ -91,6 +91,9 @@ fill_line (QmQuoteLine *line, GRand *random)
   line->gpus = g_rand_boolean (random) ? g_rand_int_range (random, 0, 9)
                                        : (int) g_rand_int (random);
   line->candidates = random_text (random);
+  line->thing = (QmLineThing) g_rand_int_range (random, 0, QM_N_THINGS);
+  line->asked = g_rand_int (random) & (guint) QM_ASKS_OF_LINE;
+  line->answered = g_rand_int (random) & line->asked;
 }
 
 static void
@@ -100,6 +103,10 @@ fill_head (QmQuote *quote, GRand *random)
 
   quote->vendor = random_text (random);
   quote->number = random_text (random);
+  quote->alternative = random_text (random);
+  quote->supersedes = random_text (random);
+  quote->asked = g_rand_int (random) & (guint) QM_ASKS_OF_QUOTE;
+  quote->answered = g_rand_int (random) & quote->asked;
   quote->note = random_text (random);
   quote->source = random_text (random);
   strcpy (quote->currency,

@@ -14,6 +14,10 @@ make_quote (void)
 
   quote->vendor = g_strdup ("Müller & \"Söhne\" \\ 株式会社");
   quote->number = g_strdup ("=4711");
+  quote->alternative = g_strdup ("Option \"A\"");
+  quote->supersedes = g_strdup ("=4710");
+  quote->asked = QM_ASK_DATE | QM_ASK_REVISION;
+  quote->answered = QM_ASK_DATE;
   quote->note = g_strdup ("two  spaces\n\nand a blank line");
   memcpy (quote->currency, "KWD", 4);
   quote->kind = QM_PRICE_CLOUD;
@@ -45,6 +49,9 @@ make_quote (void)
   line->item = g_strdup ("a6000");
   line->gpus = 8;
   line->candidates = g_strdup ("a;b");
+  line->thing = QM_THING_MACHINE;
+  line->asked = QM_ASKS_OF_LINE;
+  line->answered = QM_ASK_PACK;
   bare->match = QM_MATCH_CHOSEN;
   qm_quote_add_finding (quote, QM_FINDING_WARNING, "line 3", "Does not add up");
   qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL, "Fine");

@@ -205,6 +205,8 @@ qm_quote_role_text (QmLineRole role)
       return _ ("Substitute: does not count");
     case QM_LINE_ALTERNATIVE:
       return _ ("Alternative: does not count");
+    case QM_LINE_OPTION:
+      return _ ("Option: does not count");
     case QM_LINE_QUOTED:
     case QM_N_LINE_ROLES:
     default:

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What a line of a quote sells: a GPU, a machine, a part of one, a service.
+ *
+ * A baseboard, a chassis, a processor or a warranty is no machine.  Several
+ * GPUs are one only where words beside them say so: "8 x H100" or "HGX H100
+ * 8-GPU" are GPUs, "GPU server, 2 x EPYC, 8 x H100" is a machine. */
+
+#pragma once
+
+#include "pricing/quotes/qm-quote.h"
+
+G_BEGIN_DECLS
+
+/* What a line sells: as it states, else as its words and its match tell.  Never
+ * QM_THING_UNSTATED. */
+QmLineThing qm_line_thing (const QmQuoteLine *line);
+
+/* Whether a part is a processor: what makes a machine of parts. */
+gboolean qm_line_is_processor (const QmQuoteLine *line);
+
+/* Whether words name a desktop or workstation instead of a machine for a
+ * rack. */
+gboolean qm_line_names_desktop (const QmQuoteLine *line);
+
+G_END_DECLS

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Which quotes are one: revisions, and documents that were read twice. */
+
+#pragma once
+
+#include "pricing/quotes/qm-quote.h"
+
+G_BEGIN_DECLS
+
+/* The number of a quote without the mark of its revision ("Q-100 Rev. 2",
+ * "Q-100-R2", "Q-100 v2": "Q-100"), as far as a word or letter says that it is
+ * one; folded for comparison.
+ *
+ * revision: (out) (optional): 2 here; "Rev. B" is 2, too; 0: none.
+ *
+ * Returns: (transfer full): "" for NULL. */
+char *qm_quote_number_family (const char *number, int *revision);
+
+/* Whether two are of one quote: the same vendor, alternative, and number but
+ * for its revision, or the number that one supersedes; unless the user has
+ * answered that one is no revision. */
+gboolean qm_quote_is_revision_of (const QmQuote *a, const QmQuote *b);
+
+G_END_DECLS
