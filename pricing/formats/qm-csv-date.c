@@ -129,7 +129,8 @@ number_of (const char *word)
   int number, end = 0;
 
   if (sscanf (word, "%4d%n", &number, &end) != 1 || number < 0
-      || (word[end] != '\0' && !is_among (word + end, " st nd rd th er e o a ")))
+      || (word[end] != '\0'
+          && !is_among (word + end, " st nd rd th er e o a ")))
     return 0;
   return number;
 }
@@ -370,8 +371,7 @@ qm_csv_term_end (const QmCsvTerm *term, QmDate issued_on)
   if ((term->days == 0 && term->months == 0) || issued_on.year == 0
       || issued_on.month == 0 || issued_on.day == 0)
     return end;
-  date = g_date_new_dmy ((GDateDay) issued_on.day,
-                         (GDateMonth) issued_on.month,
+  date = g_date_new_dmy ((GDateDay) issued_on.day, (GDateMonth) issued_on.month,
                          (GDateYear) issued_on.year);
   g_date_add_days (date, (guint) term->days);
   g_date_add_months (date, (guint) term->months);

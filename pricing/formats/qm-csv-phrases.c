@@ -26,7 +26,7 @@ plain_letter (gunichar c)
     case 0x0111:
       return "d";
     case '%':
-      return " percent ";
+      return "percent ";
     default:
       return NULL;
     }
@@ -47,6 +47,8 @@ qm_csv_normalize (const char *text)
     {
       gunichar c = g_utf8_get_char (p);
 
+      if (c == '%' && normal->len > 0 && normal->str[normal->len - 1] != ' ')
+        g_string_append_c (normal, ' ');
       if (plain_letter (c) != NULL)
         g_string_append (normal, plain_letter (c));
       else if (g_unichar_isalnum (c))

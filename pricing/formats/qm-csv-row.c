@@ -11,7 +11,7 @@
 
 /* What follows the word for a total in its row is not longer: bytes, words. */
 #define LONGEST_REST 40
-#define MOST_REST    4
+#define MOST_REST    3
 /* The words of a discount are not more. */
 #define MOST_DISCOUNT 10
 
@@ -24,17 +24,19 @@ typedef struct
 static const RowWords rows[] = {
   { QM_CSV_ROW_PAYABLE,
     "grand total|total due|amount due|total payable|payable|total incl|"
-    "total including|total inc|gross total|total gross|invoice total|quote "
-    "total|total amount due|balance due|order total|endbetrag|endsumme|"
+    "total including|total inc|gross total|total gross|invoice total|"
+    "quote total|total amount due|balance due|order total|endbetrag|endsumme|"
     "gesamtbetrag|bruttosumme|gesamt brutto|gesamtsumme brutto|summe brutto|"
     "zahlbetrag|rechnungsbetrag|bruttobetrag|gesamtbetrag brutto|total ttc|"
     "montant ttc|net a payer|total a payer|total general|total con iva|"
     "total iva incluido|importe total|total a pagar|totale ivato|"
     "totale iva inclusa|totale da pagare|totale generale|totale complessivo|"
-    "totaal incl|totaal inclusief|te betalen|eindtotaal|"
-    "total com iva|valor a pagar|total geral|razem brutto|"
-    "do zaplaty|suma brutto|wartosc brutto|kwota brutto|lacznie brutto|"
-    "total to pay|total con impuestos|gesamtbetrag inkl|totaalbedrag incl|zu zahlen|zahlbetrag brutto|total c iva|importe a pagar|totale a pagare|te betalen bedrag|total final|kwota do zaplaty" },
+    "totaal incl|totaal inclusief|te betalen|eindtotaal|total com iva|"
+    "valor a pagar|total geral|razem brutto|do zaplaty|suma brutto|"
+    "wartosc brutto|kwota brutto|lacznie brutto|total to pay|"
+    "total con impuestos|gesamtbetrag inkl|totaalbedrag incl|zu zahlen|"
+    "zahlbetrag brutto|total c iva|importe a pagar|totale a pagare|"
+    "te betalen bedrag|total final|kwota do zaplaty" },
   { QM_CSV_ROW_NET,
     "subtotal|sub total|net|net total|total net|net amount|total excl|"
     "total excluding|total ex|total before tax|merchandise total|"
@@ -42,16 +44,20 @@ static const RowWords rows[] = {
     "gesamtsumme netto|warenwert|sous total|total ht|montant ht|total net|"
     "net ht|base imponible|total sin iva|total neto|subtotale|imponibile|"
     "totale imponibile|totale netto|totale senza iva|subtotaal|totaal excl|"
-    "totaal exclusief|nettototaal|total sem iva|total liquido|"
-    "razem netto|suma netto|wartosc netto|kwota netto|suma czesciowa|"
-    "imponibile scontato|base imponivel|valor liquido|total s iva|total hors taxe|total hors taxes|total ex vat|zwischensumme netto|netto summe|total base imponible|totaal netto|summe exkl|nettogesamtbetrag" },
+    "totaal exclusief|nettototaal|total sem iva|total liquido|razem netto|"
+    "suma netto|wartosc netto|kwota netto|suma czesciowa|imponibile scontato|"
+    "base imponivel|valor liquido|total s iva|total hors taxe|"
+    "total hors taxes|total ex vat|zwischensumme netto|netto summe|"
+    "total base imponible|totaal netto|summe exkl|nettogesamtbetrag" },
   { QM_CSV_ROW_TAX,
-    "tax|vat|sales tax|gst|hst|pst|estimated tax|total tax|tax amount|vat "
-    "amount|mwst|mehrwertsteuer|ust|umsatzsteuer|zzgl mwst|zzgl ust|"
+    "tax|vat|sales tax|gst|hst|pst|estimated tax|total tax|tax amount|"
+    "vat amount|mwst|mehrwertsteuer|ust|umsatzsteuer|zzgl mwst|zzgl ust|"
     "steuer|steuerbetrag|zuzuglich mwst|tva|montant tva|taxe|iva|importe iva|"
     "cuota iva|impuestos|imposta|btw|btw bedrag|imposto|podatek|vat kwota|"
-    "kwota vat|podatek vat|moms|"
-    "plus vat|plus tax|zzgl gesetzl mwst|zzgl gesetzliche mwst|gesetzl mwst|gesetzliche mwst|zuzuglich umsatzsteuer|exkl mwst|mva|importe del iva|totale iva|total iva|total tva" },
+    "kwota vat|podatek vat|moms|plus vat|plus tax|zzgl gesetzl mwst|"
+    "zzgl gesetzliche mwst|gesetzl mwst|gesetzliche mwst|"
+    "zuzuglich umsatzsteuer|exkl mwst|mva|importe del iva|totale iva|"
+    "total iva|total tva" },
   { QM_CSV_ROW_CHARGE,
     "shipping|freight|delivery|handling|shipping and handling|"
     "shipping handling|shipping cost|delivery charge|freight charge|postage|"
@@ -59,9 +65,11 @@ static const RowWords rows[] = {
     "transportkosten|verpackung|frais de port|port|livraison|transport|"
     "frais de livraison|gastos de envio|envio|portes|transporte|spedizione|"
     "spese di spedizione|trasporto|verzendkosten|verzending|bezorging|frete|"
-    "custos de envio|dostawa|wysylka|koszt dostawy|koszty wysylki|fragt|"
-    "frakt|"
-    "carriage|transport et assurance|port et emballage|frais d expedition|porto|versand und verpackung|anlieferung|frete e seguro|imballo e trasporto|gastos de transporte|transportkosten en verzekering|koszt transportu" },
+    "custos de envio|dostawa|wysylka|koszt dostawy|koszty wysylki|fragt|frakt|"
+    "carriage|transport et assurance|port et emballage|frais d expedition|"
+    "porto|versand und verpackung|anlieferung|frete e seguro|"
+    "imballo e trasporto|gastos de transporte|transportkosten en verzekering|"
+    "koszt transportu" },
   { QM_CSV_ROW_DISCOUNT,
     "discount|total discount|less discount|special discount|rabatt|nachlass|"
     "gesamtrabatt|abzgl rabatt|abzuglich rabatt|remise|remise globale|"
@@ -85,11 +93,12 @@ static const char discount_words[] =
     "skonto|gutschrift|remise|remises|rabais|ristourne|escompte|descuento|"
     "descuentos|dto|bonificacion|rebaja|sconto|sconti|ribasso|abbuono|korting|"
     "kortingen|desconto|descontos|abatimento|rabat|rabaty|upust|opust|znizka";
-static const char *const discount_ends[] = { "rabatt",  "nachlass", "korting",
+static const char *const discount_ends[] = { "rabatt", "nachlass", "korting",
                                              "discount", "skonto" };
 /* Words before something that is taken off. */
-static const char less_words[] = "less|abzgl|abzuglich|minus|moins|menos|meno|"
-                                 "minder|deduct|deduction|a deduire|na odliczeniu";
+static const char less_words[] =
+    "less|abzgl|abzuglich|minus|moins|menos|meno|"
+    "minder|deduct|deduction|a deduire|na odliczeniu";
 /* Words of a total from which a discount has been taken. */
 static const char after_words[] =
     "after|nach|apres|despues|dopo|na|po|apos|depois|less|minus|abzgl|"
@@ -305,7 +314,8 @@ qm_csv_percent_in (const char *words)
     return 0;
   number = g_strndup (start, (gsize) (sign - start));
   g_strdelimit (number, ",", '.');
-  if (!qm_micros_parse (number, &micros) || micros > 100 * G_GINT64_CONSTANT (1000000))
+  if (!qm_micros_parse (number, &micros)
+      || micros > 100 * G_GINT64_CONSTANT (1000000))
     return 0;
   return micros;
 }
@@ -368,7 +378,7 @@ label_end (const char *text)
     return NULL;
   text += strspn (text, " ");
   return strchr (":-(=", *text) != NULL || g_str_has_prefix (text, "–") ? text
-                                                                         : NULL;
+                                                                        : NULL;
 }
 
 char *

@@ -29,11 +29,11 @@ static const FieldWords fields[] = {
     "herstellerartikelnummer|materialnummer|produktnummer|reference|ref|"
     "reference fabricant|reference produit|code article|code produit|"
     "referencia|codigo|codigo de producto|numero de parte|numero de pieza|"
-    "codice|codice articolo|codice prodotto|cod articolo|part nr|"
-    "artikelcode|onderdeelnummer|productcode|codigo do produto|cod produto|"
-    "numero da peca|kod|kod produktu|numer katalogowy|nr katalogowy|indeks|"
-    "numer czesci|symbol|model number|model no|catalog number|vendor part "
-    "number|supplier part number|varenr|varenummer|ean" },
+    "codice|codice articolo|codice prodotto|cod articolo|part nr|artikelcode|"
+    "onderdeelnummer|productcode|codigo do produto|cod produto|numero da peca|"
+    "kod|kod produktu|numer katalogowy|nr katalogowy|indeks|numer czesci|"
+    "symbol|model number|model no|catalog number|vendor part number|"
+    "supplier part number|varenr|varenummer|ean" },
   { QM_CSV_DESCRIPTION,
     "description|product|item|product name|item description|name|model|"
     "product description|part description|line description|component|"
@@ -41,40 +41,46 @@ static const FieldWords fields[] = {
     "produktbezeichnung|leistung|text|designation|libelle|produit|article|"
     "desc|descripcion|producto|articulo|concepto|denominacion|descrizione|"
     "prodotto|articolo|denominazione|omschrijving|artikelomschrijving|"
-    "beschrijving|descricao|produto|artigo|designacao|opis|nazwa|"
-    "nazwa towaru|nazwa produktu|towar|produkt opis|hardware|goods|"
-    "beskrivelse|beskrivning|popis|kuvaus|benamning" },
+    "beschrijving|descricao|produto|artigo|designacao|opis|nazwa|nazwa towaru|"
+    "nazwa produktu|towar|produkt opis|hardware|goods|beskrivelse|beskrivning|"
+    "popis|kuvaus|benamning" },
   { QM_CSV_QUANTITY,
     "quantity|qty|count|units|pieces|pcs|amount ordered|menge|anzahl|stuck|"
     "stuckzahl|stk|quantite|qte|nombre|cantidad|cant|uds|unidades|quantita|"
-    "q ta|qta|pezzi|aantal|hoeveelheid|quantidade|qtd|qtde|quant|ilosc|"
-    "liczba|sztuk|szt|antal|mnozstvi|maara|qnty|no of units|stueckzahl" },
+    "q ta|qta|pezzi|aantal|hoeveelheid|quantidade|qtd|qtde|quant|ilosc|liczba|"
+    "sztuk|szt|antal|mnozstvi|maara|qnty|no of units|stueckzahl" },
   { QM_CSV_UNIT,
     "unit|uom|unit of measure|einheit|mengeneinheit|me|unite|unidad|"
-    "unidad de medida|unita|unita di misura|um|u m|eenheid|unidade|"
-    "jednostka|jednostka miary|jm|j m|jedn|enhed|enhet" },
+    "unidad de medida|unita|unita di misura|um|u m|eenheid|unidade|jednostka|"
+    "jednostka miary|jm|j m|jedn|enhed|enhet" },
   { QM_CSV_PRICE,
     "price|unit price|price per unit|price each|each|price ea|net price|"
     "unit cost|cost|cost per unit|unit net price|net unit price|your price|"
     "sell price|sale price|selling price|preis|einzelpreis|stuckpreis|"
     "stueckpreis|preis stuck|preis pro stuck|preis je stuck|e preis|ep|"
-    "nettopreis|einzelpreis netto|netto einzelpreis|preis netto|stuckpreis "
-    "netto|bruttopreis|einzelpreis brutto|preis brutto|prix|prix unitaire|"
-    "pu|p u|pu ht|prix unitaire ht|prix ht|prix net|prix unitaire net|"
-    "pu ttc|prix unitaire ttc|prix ttc|precio|precio unitario|"
-    "precio unidad|p unitario|precio neto|coste unitario|prezzo|"
-    "prezzo unitario|prezzo netto|prezzo unit|prijs|stukprijs|"
-    "eenheidsprijs|prijs per stuk|netto prijs|nettoprijs|preco|"
-    "preco unitario|preco unit|valor unitario|cena|cena jednostkowa|"
-    "cena netto|cena jedn|cena jednostkowa netto|cena brutto|"
-    "cena jednostkowa brutto|cena za szt|stykpris|enhedspris|pris|a pris|"
-    "rate|hourly rate|price per hour|price hour" },
+    "nettopreis|einzelpreis netto|netto einzelpreis|preis netto|"
+    "stuckpreis netto|bruttopreis|einzelpreis brutto|preis brutto|prix|"
+    "prix unitaire|pu|p u|pu ht|prix unitaire ht|prix ht|prix net|"
+    "prix unitaire net|pu ttc|prix unitaire ttc|prix ttc|precio|"
+    "precio unitario|precio unidad|p unitario|precio neto|coste unitario|"
+    "prezzo|prezzo unitario|prezzo netto|prezzo unit|prijs|stukprijs|"
+    "eenheidsprijs|prijs per stuk|netto prijs|nettoprijs|preco|preco unitario|"
+    "preco unit|valor unitario|cena|cena jednostkowa|cena netto|cena jedn|"
+    "cena jednostkowa netto|cena brutto|cena jednostkowa brutto|cena za szt|"
+    "stykpris|enhedspris|pris|a pris|rate|hourly rate|price per hour|"
+    "price hour|prezzo unit|preis pro monat|preis je monat|preis monat|"
+    "monatspreis|monatsmiete|mietpreis|monatliche rate|monthly rate|"
+    "monthly price|price per month|price month|unit price per month|"
+    "prix mensuel|loyer mensuel|prix par mois|precio mensual|precio al mes|"
+    "cuota mensual|prezzo mensile|prezzo al mese|canone mensile|canone|"
+    "prijs per maand|maandprijs|huurprijs|preco mensal|mensalidade|"
+    "valor mensal|cena miesieczna|cena za miesiac|czynsz" },
   { QM_CSV_BASE_QUANTITY,
     "per|price per|base quantity|price unit|pe|preiseinheit|pro" },
   { QM_CSV_DISCOUNT,
     "discount|discount amount|line discount|rabatt|rabattbetrag|nachlass|"
-    "remise|montant remise|descuento|dto|sconto|korting|desconto|rabat|"
-    "upust" },
+    "remise|montant remise|descuento|dto|sconto|korting|desconto|rabat|upust|"
+    "reduction|rabais|ristourne|nachlass betrag|bonificacion" },
   { QM_CSV_DISCOUNT_PERCENT,
     "discount percent|discount pct|disc|rabatt in prozent|rabattsatz|"
     "taux remise|taux de remise|percent discount" },
@@ -87,10 +93,10 @@ static const FieldWords fields[] = {
     "total amount|total cost|total net|net total|extension|betrag|gesamt|"
     "gesamtpreis|summe|gesamtbetrag|zeilensumme|g preis|gp|gesamt netto|"
     "gesamtpreis netto|nettobetrag|netto|positionspreis|gesamtsumme|"
-    "gesamt brutto|gesamtpreis brutto|montant|montant ht|total ht|"
-    "prix total|total ligne|prix total ht|montant net|total ttc|montant ttc|"
-    "importe|importe total|precio total|total linea|importe neto|importo|"
-    "totale|prezzo totale|totale riga|imponibile|totaal|totaalprijs|bedrag|"
+    "gesamt brutto|gesamtpreis brutto|montant|montant ht|total ht|prix total|"
+    "total ligne|prix total ht|montant net|total ttc|montant ttc|importe|"
+    "importe total|precio total|total linea|importe neto|importo|totale|"
+    "prezzo totale|totale riga|imponibile|totaal|totaalprijs|bedrag|"
     "regeltotaal|totaal excl btw|totaal incl btw|valor total|preco total|"
     "montante|valor|wartosc|wartosc netto|razem|suma|kwota|kwota netto|"
     "wartosc brutto|belob|summa|sum|celkem" },
@@ -99,48 +105,77 @@ static const FieldWords fields[] = {
     "divisa|valuta|munt|moeda|waluta|mena" },
   { QM_CSV_VENDOR,
     "vendor|supplier|seller|vendor name|supplier name|reseller|company|"
-    "lieferant|anbieter|verkaufer|handler|firma|fournisseur|vendeur|"
-    "proveedor|vendedor|fornitore|venditore|leverancier|verkoper|fornecedor|"
-    "dostawca|sprzedawca|oferent|leverandor" },
+    "lieferant|anbieter|verkaufer|handler|firma|fournisseur|vendeur|proveedor|"
+    "vendedor|fornitore|venditore|leverancier|verkoper|fornecedor|dostawca|"
+    "sprzedawca|oferent|leverandor" },
   { QM_CSV_QUOTE,
     "quote|quote number|quote no|quotation|quotation number|quotation no|"
     "quote id|quote ref|quote reference|offer|offer number|offer no|angebot|"
     "angebotsnummer|angebot nr|angebots nr|angebotsnr|devis|numero de devis|"
-    "devis no|devis n|offre|presupuesto|numero de presupuesto|"
-    "presupuesto no|oferta|cotizacion|numero de oferta|preventivo|"
-    "numero preventivo|offerta|offerte|offertenummer|offerte nr|orcamento|"
-    "numero do orcamento|proposta|cotacao|oferta nr|numer oferty|nr oferty|"
-    "tilbud|proposal" },
+    "devis no|devis n|offre|presupuesto|numero de presupuesto|presupuesto no|"
+    "oferta|cotizacion|numero de oferta|preventivo|numero preventivo|offerta|"
+    "offerte|offertenummer|offerte nr|orcamento|numero do orcamento|proposta|"
+    "cotacao|oferta nr|numer oferty|nr oferty|tilbud|proposal|devis numero|"
+    "presupuesto n|preventivo n|orcamento n o|numero orcamento|"
+    "numero proposta|proposta n|nr oferta|offerte no|angebot nummer|"
+    "angebots nummer" },
   { QM_CSV_ISSUED,
     "date|quote date|issue date|issued|issued on|quotation date|offer date|"
-    "datum|angebotsdatum|ausgestellt am|date du devis|date d emission|"
-    "fecha|fecha de emision|data|data preventivo|data offerta|"
-    "data di emissione|offertedatum|data de emissao|data do orcamento|"
-    "data oferty|data wystawienia|dato" },
+    "datum|angebotsdatum|ausgestellt am|date du devis|date d emission|fecha|"
+    "fecha de emision|data|data preventivo|data offerta|data di emissione|"
+    "offertedatum|data de emissao|data do orcamento|data oferty|"
+    "data wystawienia|dato|date of quotation|date of quote|date of issue|"
+    "date of offer|dated|datum des angebots|date de l offre|"
+    "date d etablissement|en date du|fecha de la oferta|fecha del presupuesto|"
+    "fecha presupuesto|data del preventivo|data emissione|datum offerte|"
+    "offerte datum|data da proposta|data proposta|data sporzadzenia|"
+    "data wystawienia oferty|z dnia" },
   { QM_CSV_VALID_FROM,
     "valid from|gultig ab|gueltig ab|gultig von|valable a partir du|"
     "valido desde|valido dal|geldig vanaf|valido de|wazna od" },
   { QM_CSV_VALID_UNTIL,
-    "valid until|valid to|valid till|validity|expires|expires on|expiry|"
-    "expiration|expiration date|expiry date|quote expires|valid through|"
-    "gultig bis|gueltig bis|angebot gultig bis|bindefrist|valable jusqu au|"
-    "valable jusqu|validite|date de validite|fin de validite|valido hasta|"
-    "validez|fecha de validez|valido fino al|validita|scadenza|geldig tot|"
-    "geldigheid|valido ate|validade|wazna do|wazne do|termin waznosci|"
-    "waznosc oferty|waznosc" },
+    "valid until|valid to|valid till|valid|valid for|prices valid|"
+    "prices valid until|offer valid until|quote valid until|offer valid|"
+    "quote valid through|quotation valid until|validity period|"
+    "period of validity|validity|expires|expires on|expiry|expiration|"
+    "expiration date|expiry date|quote expires|valid through|gultig bis|"
+    "gueltig bis|angebot gultig bis|bindefrist|angebotsbindefrist|gultig|"
+    "gultigkeit|gultigkeit des angebots|angebotsgultigkeit|preise gultig bis|"
+    "preisbindung bis|preisbindung|valable jusqu au|valable jusqu|"
+    "validite de l offre|validite du devis|valide jusqu au|"
+    "offre valable jusqu au|devis valable jusqu au|fin de validite|validite|"
+    "date de validite|fin de validite|valido hasta|validez|fecha de validez|"
+    "validez de la oferta|validez del presupuesto|oferta valida hasta|"
+    "valida hasta|valido fino al|validita|scadenza|geldig tot|geldigheid|"
+    "geldigheidsduur|offerte geldig tot|geldig t m|valido ate|valida ate|"
+    "proposta valida ate|validade da proposta|validade do orcamento|validade|"
+    "wazna do|wazne do|termin waznosci|waznosc oferty|waznosc|oferta wazna do|"
+    "oferta wazna|termin zwiazania oferta|validita offerta|"
+    "validita dell offerta|offerta valida fino al|valida fino al|"
+    "expiry of quote|validita preventivo" },
   { QM_CSV_NOTE,
     "note|notes|comment|comments|remark|remarks|bemerkung|bemerkungen|"
     "anmerkung|kommentar|hinweis|remarque|commentaire|nota|notas|"
-    "observaciones|comentario|osservazioni|opmerking|opmerkingen|"
-    "observacoes|uwagi|komentarz" },
+    "observaciones|comentario|osservazioni|opmerking|opmerkingen|observacoes|"
+    "uwagi|komentarz" },
+  { QM_CSV_ALTERNATIVE,
+    "option|option no|variante|variant|alternative|alternativa|alternatief|"
+    "opcion|opzione|optie|opcao|opcja|wariant|alternatywa" },
   { QM_CSV_ROLE, "role" },
 };
 
 static const char *const field_names[QM_N_CSV_FIELDS] = {
-  "ignored", "number",     "part_number",   "description", "quantity",
-  "unit",    "price",      "base_quantity", "discount",    "discount_percent",
-  "charge",  "total",      "currency",      "vendor",      "quote",
-  "issued",  "valid_from", "valid_until",   "note",        "role"
+  "ignored",     "number",
+  "part_number", "description",
+  "quantity",    "unit",
+  "price",       "base_quantity",
+  "discount",    "discount_percent",
+  "charge",      "total",
+  "currency",    "vendor",
+  "quote",       "issued",
+  "valid_from",  "valid_until",
+  "note",        "total_gross",
+  "alternative", "role"
 };
 
 /* All phrases of columns' names, and of rows; never changed once they are
@@ -204,7 +239,9 @@ is_unwanted (const char *normal)
       "steuersatz|tax amount|vat amount|stawka vat|kwota vat|availability|"
       "lead time|delivery time|lieferzeit|delivery|delai|plazo de entrega|"
       "levertijd|list price each|unit list price|gpus|catalog item|weight|"
-      "warranty|garantie|eta|stock";
+      "warranty|garantie|eta|stock|due date|delivery date|lieferdatum|"
+      "liefertermin|date de livraison|fecha de entrega|data di consegna|"
+      "leverdatum|data de entrega|data dostawy";
 
   static GHashTable *set;
 
@@ -235,6 +272,8 @@ qm_csv_field_of (const char *name, int *tax)
     }
   if (field != QM_CSV_IGNORED)
     *tax = qm_csv_tax_in (normal);
+  if (field == QM_CSV_IGNORED && g_str_has_suffix (normal, " percent"))
+    field = find_field (normal, strlen (normal) - strlen (" percent"));
   if (field == QM_CSV_DISCOUNT && strstr (normal, "percent") != NULL)
     field = QM_CSV_DISCOUNT_PERCENT;
   return field;
@@ -270,7 +309,8 @@ qm_csv_field_label (QmCsvField field)
     N_ ("Currency"),     N_ ("Vendor"),
     N_ ("Quote number"), N_ ("Date of issue"),
     N_ ("Valid from"),   N_ ("Valid until"),
-    N_ ("Note"),         N_ ("Role of the line"),
+    N_ ("Note"),         N_ ("Line total with tax"),
+    N_ ("Alternative"),  N_ ("Role of the line"),
   };
 
   g_return_val_if_fail (field < QM_N_CSV_FIELDS, "");

@@ -34,7 +34,10 @@ typedef enum
   QM_CSV_VALID_FROM,
   QM_CSV_VALID_UNTIL,
   QM_CSV_NOTE,
-  QM_CSV_ROLE, /* as the project writes it: "quoted", "part", ... */
+  QM_CSV_TOTAL_GROSS, /* of the line, with tax, where another column has it
+                         without */
+  QM_CSV_ALTERNATIVE, /* which one of several that the document offers */
+  QM_CSV_ROLE,        /* as the project writes it: "quoted", "part", ... */
   QM_N_CSV_FIELDS
 } QmCsvField;
 

@@ -2,9 +2,9 @@
 
 #include "config.h"
 
-#include "pricing/formats/qm-quote-csv.h"
+#include "pricing/formats/qm-csv-reader.h"
 
-#include "pricing/formats/qm-csv-draft.h"
+#include "pricing/quotes/qm-line-ask.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -12,435 +12,261 @@
 #include <string.h>
 
 #define MAX_QUOTES 100000
-
-typedef struct
-{
-  const QmSheet *sheet;
-  const QmCsvMapping *mapping;
-  QmQuote *head;      /* what stands above the table */
-  GPtrArray *drafts;  /* of QmCsvDraft, owned */
-  GHashTable *by_key; /* borrowed, by vendor and number */
-  gboolean per_hour;
-  GError *error; /* the first */
-} Reader;
-
-/* A cell without what spreadsheets put around text: ="text" and 'text. */
-static char *
-cell_text (Reader *reader, guint row, int column)
-{
-  const char *cell;
-  gsize length;
-
-  if (column < 0)
-    return NULL;
-  cell = qm_sheet_cell (reader->sheet, row, (guint) column);
-  length = strlen (cell);
-  if (length >= 3 && g_str_has_prefix (cell, "=\"") && cell[length - 1] == '"')
-    {
-      g_autofree char *inner = g_strndup (cell + 2, length - 3);
-
-      return qm_read_text (inner);
-    }
-  if (cell[0] == '\'' && cell[1] != '\0' && strchr ("=+-@'\t\r", cell[1]))
-    cell++;
-  return qm_read_text (cell);
-}
-
-static char *
-field_text (Reader *reader, guint row, QmCsvField field)
-{
-  return cell_text (reader, row,
-                    qm_csv_mapping_column (reader->mapping, field));
-}
-
-static gboolean
-field_is_empty (Reader *reader, guint row, QmCsvField field)
-{
-  int column = qm_csv_mapping_column (reader->mapping, field);
-
-  return column < 0
-         || qm_sheet_cell (reader->sheet, row, (guint) column)[0] == '\0';
-}
-
-/* "row 5, column Price" */
-static char *
-make_place (Reader *reader, guint row, int column)
-{
-  g_autofree char *name = NULL;
-
-  if (column >= 0 && reader->mapping->header_row >= 0)
-    name = qm_read_excerpt (qm_sheet_cell (
-        reader->sheet, (guint) reader->mapping->header_row, (guint) column));
-  if (name == NULL || name[0] == '\0')
-    return g_strdup_printf (_ ("row %u"), row + 1);
-  return g_strdup_printf (_ ("row %u, column %s"), row + 1, name);
-}
-
-static void
-report_cell (
-    Reader *reader, QmQuote *quote, guint row, int column, const char *text)
-{
-  g_autofree char *place = make_place (reader, row, column);
-  g_autofree char *excerpt = qm_read_excerpt (text);
-
-  if (text[0] == '=')
-    qm_read_find (quote, QM_FINDING_WARNING, place,
-                  _ ("“%s” is a formula, not its result; it was left out. "
-                     "Save the table as CSV once more with values shown."),
-                  excerpt);
-  else
-    qm_read_find (quote, QM_FINDING_WARNING, place,
-                  _ ("“%s” is not clearly an amount; it was left out."),
-                  excerpt);
-}
-
-/* The amount in a cell in millionths.  Notes its currency. */
-static gint64
-read_amount (Reader *reader, QmCsvDraft *draft, guint row, int column)
-{
-  g_autofree char *text = cell_text (reader, row, column);
-  char currency[4] = "";
-  gint64 micros;
-
-  if (text == NULL || strcmp (text, "-") == 0 || strcmp (text, "–") == 0)
-    return QM_AMOUNT_UNSTATED;
-  if (text[0] == '='
-      || !qm_amount_parse (text, reader->mapping->decimal, &micros, currency))
-    {
-      report_cell (reader, draft->quote, row, column, text);
-      return QM_AMOUNT_UNSTATED;
-    }
-  if (currency[0] != '\0')
-    qm_csv_draft_set_currency (draft, currency, row, &reader->error);
-  return micros;
-}
-
-static gint64
-read_field (Reader *reader, QmCsvDraft *draft, guint row, QmCsvField field)
-{
-  int column = qm_csv_mapping_column (reader->mapping, field);
-
-  return column >= 0 ? read_amount (reader, draft, row, column)
-                     : QM_AMOUNT_UNSTATED;
-}
-
-/* A quantity may have its unit beside it: "2 pcs". */
-static gint64
-read_quantity (Reader *reader, QmCsvDraft *draft, guint row, QmQuoteLine *line)
-{
-  int column = qm_csv_mapping_column (reader->mapping, QM_CSV_QUANTITY);
-  g_autofree char *text = cell_text (reader, row, column);
-  g_autofree char *number = NULL;
-  char currency[4];
-  gint64 micros;
-  gsize n;
-
-  if (text == NULL)
-    return QM_AMOUNT_UNSTATED;
-  n = strspn (text, "-0123456789.,");
-  number = g_strndup (text, n);
-  if (n == 0
-      || !qm_amount_parse (number, reader->mapping->decimal, &micros, currency))
-    {
-      report_cell (reader, draft->quote, row, column, text);
-      return QM_AMOUNT_UNSTATED;
-    }
-  while (text[n] == ' ')
-    n++;
-  if (text[n] != '\0' && line->unit == NULL
-      && g_ascii_strcasecmp (text + n, "x") != 0)
-    line->unit = qm_read_text (text + n);
-  return micros;
-}
-
-static void
-read_discount (Reader *reader, QmCsvDraft *draft, guint row, QmQuoteLine *line)
-{
-  static const QmCsvField fields[] = { QM_CSV_DISCOUNT,
-                                       QM_CSV_DISCOUNT_PERCENT };
-
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    {
-      int column = qm_csv_mapping_column (reader->mapping, fields[i]);
-      g_autofree char *text = cell_text (reader, row, column);
-      char *sign = text != NULL ? strchr (text, '%') : NULL;
-      char currency[4];
-      gint64 micros;
-
-      if (text == NULL)
-        continue;
-      if (sign == NULL && fields[i] == QM_CSV_DISCOUNT)
-        {
-          gint64 amount = read_amount (reader, draft, row, column);
-
-          line->discount_minor =
-              amount != QM_AMOUNT_UNSTATED ? ABS (amount) : 0;
-          continue;
-        }
-      if (sign != NULL)
-        *sign = '\0';
-      if (qm_amount_parse (text, reader->mapping->decimal, &micros, currency)
-          && ABS (micros) <= 100 * (gint64) QM_MICROS_PER_UNIT)
-        qm_csv_draft_set_percent (draft, ABS (micros));
-      else
-        report_cell (reader, draft->quote, row, column, text);
-    }
-}
-
-/* The date in a text, or the days for which a quote holds. */
-static QmDate
-read_date (
-    Reader *reader, QmQuote *quote, guint row, int column, const char *text)
-{
-  QmDate date = { 0 };
-  char word[16];
-  int days;
-
-  if (qm_csv_date_parse (text, reader->mapping->date_order, &date))
-    return date;
-  if (sscanf (text, "%3d %15s", &days, word) == 2 && days > 0
-      && strchr ("dDtTjJgG", word[0]) != NULL && quote->issued_on.day != 0)
-    {
-      g_autofree char *place = make_place (reader, row, column);
-
-      qm_read_find (quote, QM_FINDING_NOTE, place,
-                    _ ("The quote says for how long it holds: %d days. Its "
-                       "last day was counted from that."),
-                    days);
-      return qm_read_date_add (quote->issued_on, days);
-    }
-  {
-    g_autofree char *place = make_place (reader, row, column);
-    g_autofree char *excerpt = qm_read_excerpt (text);
-
-    qm_read_find (quote, QM_FINDING_WARNING, place,
-                  _ ("“%s” is not clearly a date; it was left out."), excerpt);
-  }
-  return (QmDate){ 0 };
-}
-
-static void
-set_date (Reader *reader,
-          QmQuote *quote,
-          QmDate *date,
-          guint row,
-          int column,
-          const char *text)
-{
-  if (date->year == 0)
-    *date = read_date (reader, quote, row, column, text);
-}
-
-/* Adds to the note what is not in it yet. */
-static void
-append_note (QmQuote *quote, const char *text)
-{
-  g_autofree char *both = NULL;
-
-  if (quote->note != NULL && strstr (quote->note, text) != NULL)
-    return;
-  both = g_strconcat (quote->note != NULL ? quote->note : "", "\n", text, NULL);
-  g_free (quote->note);
-  quote->note = qm_read_text (both);
-}
-
-/* Puts a value that holds for the whole quote where it belongs.  FALSE where
- * the field is not of that kind. */
-static gboolean
-set_head (Reader *reader,
-          QmQuote *quote,
-          QmCsvField field,
-          guint row,
-          int column,
-          const char *text)
-{
-  char currency[4] = "";
-
-  switch (field)
-    {
-    case QM_CSV_VENDOR:
-      if (quote->vendor == NULL)
-        quote->vendor = qm_read_text (text);
-      return TRUE;
-    case QM_CSV_QUOTE:
-      if (quote->number == NULL)
-        quote->number = qm_read_text (text);
-      return TRUE;
-    case QM_CSV_NOTE:
-      append_note (quote, text);
-      return TRUE;
-    case QM_CSV_ISSUED:
-      set_date (reader, quote, &quote->issued_on, row, column, text);
-      return TRUE;
-    case QM_CSV_VALID_FROM:
-      set_date (reader, quote, &quote->valid_from, row, column, text);
-      return TRUE;
-    case QM_CSV_VALID_UNTIL:
-      set_date (reader, quote, &quote->valid_until, row, column, text);
-      return TRUE;
-    case QM_CSV_CURRENCY:
-      if (qm_amount_parse_currency (text, currency) && currency[0] != '\0'
-          && quote->currency[0] == '\0')
-        memcpy (quote->currency, currency, 4);
-      return TRUE;
-    default:
-      return FALSE;
-    }
-}
-
-/* "Valid until: 31.12.2026" in one cell, or in two. */
-static gboolean
-read_pair (Reader *reader, QmQuote *quote, guint row, guint *column)
-{
-  g_autofree char *text = cell_text (reader, row, (int) *column);
-  g_autofree char *value = NULL;
-  char *colon = text != NULL ? strchr (text, ':') : NULL;
-  guint next = *column + 1;
-  QmCsvField field;
-  int tax;
-
-  if (text == NULL)
-    return TRUE;
-  if (colon != NULL && colon[1] != '\0')
-    {
-      *colon = '\0';
-      field = qm_csv_field_of (text, &tax);
-      if (set_head (reader, quote, field, row, -1, g_strstrip (colon + 1)))
-        return TRUE;
-      *colon = ':';
-      return FALSE;
-    }
-  while (next < qm_sheet_n_cells (reader->sheet, row)
-         && qm_sheet_cell (reader->sheet, row, next)[0] == '\0')
-    next++;
-  value = cell_text (reader, row, (int) next);
-  field = qm_csv_field_of (text, &tax);
-  if (value == NULL || !set_head (reader, quote, field, row, -1, value))
-    return FALSE;
-  *column = next;
-  return TRUE;
-}
-
-/* A row above or below the table: what is no pair becomes the note. */
-static void
-read_loose_row (Reader *reader, QmQuote *quote, guint row)
-{
-  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
-    {
-      g_autofree char *text = cell_text (reader, row, (int) i);
-
-      if (!read_pair (reader, quote, row, &i))
-        append_note (quote, text);
-    }
-}
-
-/* The draft that a row belongs to, by its vendor and number. */
 static QmCsvDraft *
-find_draft (Reader *reader, guint row)
+last_draft (QmCsvReader *reader)
 {
-  g_autofree char *vendor = field_text (reader, row, QM_CSV_VENDOR);
-  g_autofree char *number = field_text (reader, row, QM_CSV_QUOTE);
-  g_autofree char *key = NULL;
-  QmCsvDraft *draft;
+  return reader->drafts->len > 0
+             ? g_ptr_array_index (reader->drafts, reader->drafts->len - 1)
+             : NULL;
+}
 
-  if (vendor == NULL && number == NULL && reader->drafts->len > 0)
-    return g_ptr_array_index (reader->drafts, reader->drafts->len - 1);
-  key = g_strconcat (vendor != NULL ? vendor : "", "\n",
-                     number != NULL ? number : "", NULL);
-  draft = g_hash_table_lookup (reader->by_key, key);
-  if (draft != NULL)
-    return draft;
-  draft = qm_csv_draft_new (reader->head);
-  if (vendor != NULL)
+/* Which alternative a row is of: as its column says, or as its description
+ * begins, or as the heading above it.  NULL: of none. */
+static char *
+alternative_of (QmCsvReader *reader, guint row)
+{
+  int column = qm_csv_mapping_column (reader->mapping, QM_CSV_ALTERNATIVE);
+  g_autofree char *value = qm_csv_cell_text (reader, row, column);
+  g_autofree char *words = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);
+  const char *rest;
+  char *name;
+
+  if (reader->is_ours)
+    return g_steal_pointer (&value);
+  if (value != NULL && reader->mapping->header_row >= 0)
     {
-      g_free (draft->quote->vendor);
-      draft->quote->vendor = g_steal_pointer (&vendor);
+      g_autofree char *header =
+          qm_csv_cell_text (reader, (guint) reader->mapping->header_row,
+                            column);
+      g_autofree char *both = g_strdup_printf ("%s %s", header, value);
+
+      name = qm_csv_alternative_parse (value, &rest);
+      if (name == NULL)
+        name = qm_csv_alternative_parse (both, &rest);
+      if (name != NULL)
+        return name;
     }
-  if (number != NULL)
+  if (words == NULL || column >= 0)
+    return column < 0 ? g_strdup (reader->alternative) : NULL;
+  name = qm_csv_alternative_parse (words, &rest);
+  if (name == NULL || rest[0] == '\0')
     {
-      g_free (draft->quote->number);
-      draft->quote->number = g_steal_pointer (&number);
+      g_free (name);
+      return g_strdup (reader->alternative);
     }
+  return name;
+}
+
+static void
+replace (char **text, char *value)
+{
+  g_free (*text);
+  *text = value;
+}
+
+static QmCsvDraft *
+add_draft (QmCsvReader *reader, const char *alternative)
+{
+  QmCsvDraft *draft = qm_csv_draft_new (reader->head);
+
+  if (reader->vendor != NULL)
+    replace (&draft->quote->vendor, g_strdup (reader->vendor));
+  if (reader->number != NULL)
+    replace (&draft->quote->number, g_strdup (reader->number));
+  draft->quote->alternative = g_strdup (alternative);
+  draft->is_ours = reader->is_ours;
   g_ptr_array_add (reader->drafts, draft);
-  g_hash_table_insert (reader->by_key, g_steal_pointer (&key), draft);
   return draft;
 }
 
+/* The draft of what the row before was of, and an alternative. */
+static QmCsvDraft *
+find_alternative (QmCsvReader *reader, const char *alternative)
+{
+  g_autofree char *folded =
+      alternative != NULL ? qm_csv_normalize (alternative) : g_strdup ("");
+  g_autofree char *key =
+      g_strjoin ("\n", reader->vendor != NULL ? reader->vendor : "",
+                 reader->number != NULL ? reader->number : "", folded, NULL);
+  QmCsvDraft *draft = g_hash_table_lookup (reader->by_key, key);
+
+  if (draft == NULL)
+    {
+      draft = add_draft (reader, alternative);
+      g_hash_table_insert (reader->by_key, g_steal_pointer (&key), draft);
+    }
+  return draft;
+}
+
+/* The draft that a row belongs to. */
+static QmCsvDraft *
+find_draft (QmCsvReader *reader, guint row)
+{
+  g_autofree char *vendor = qm_csv_cell_of (reader, row, QM_CSV_VENDOR);
+  g_autofree char *number = qm_csv_cell_of (reader, row, QM_CSV_QUOTE);
+  g_autofree char *alternative = alternative_of (reader, row);
+
+  if (vendor != NULL || number != NULL)
+    {
+      replace (&reader->vendor, g_steal_pointer (&vendor));
+      replace (&reader->number, g_steal_pointer (&number));
+    }
+  return find_alternative (reader, alternative);
+}
+
 static void
-read_head_fields (Reader *reader, QmCsvDraft *draft, guint row)
+read_head_fields (QmCsvReader *reader, QmCsvDraft *draft, guint row)
 {
   static const QmCsvField fields[] = { QM_CSV_ISSUED, QM_CSV_VALID_FROM,
                                        QM_CSV_VALID_UNTIL, QM_CSV_NOTE };
   int column = qm_csv_mapping_column (reader->mapping, QM_CSV_CURRENCY);
-  g_autofree char *code = cell_text (reader, row, column);
+  g_autofree char *code = qm_csv_cell_text (reader, row, column);
   char currency[4] = "";
 
   for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
     {
       int place = qm_csv_mapping_column (reader->mapping, fields[i]);
-      g_autofree char *text = cell_text (reader, row, place);
+      g_autofree char *text = qm_csv_cell_text (reader, row, place);
 
       if (text != NULL)
-        set_head (reader, draft->quote, fields[i], row, place, text);
+        qm_csv_head_set (reader, draft->quote, fields[i], row, place, text);
     }
   if (code == NULL)
     return;
   if (qm_amount_parse_currency (code, currency) && currency[0] != '\0')
     qm_csv_draft_set_currency (draft, currency, row, &reader->error);
   else
-    report_cell (reader, draft->quote, row, column, code);
+    qm_csv_cell_report (reader, draft->quote, row, column, code);
+}
+
+/* Whether a row has something in a cell for amounts that is none of "included"
+ * and "on request". */
+static gboolean
+has_amount (QmCsvReader *reader, guint row)
+{
+  static const QmCsvField fields[] = { QM_CSV_PRICE, QM_CSV_TOTAL };
+
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    {
+      g_autofree char *text = qm_csv_cell_of (reader, row, fields[i]);
+
+      if (text != NULL && !qm_csv_cell_is_included (text)
+          && !qm_csv_cell_is_on_request (text))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static gboolean
+is_on_request (QmCsvReader *reader, guint row)
+{
+  g_autofree char *price = qm_csv_cell_of (reader, row, QM_CSV_PRICE);
+  g_autofree char *total = qm_csv_cell_of (reader, row, QM_CSV_TOTAL);
+
+  return (price != NULL && qm_csv_cell_is_on_request (price))
+         || (total != NULL && qm_csv_cell_is_on_request (total));
+}
+
+/* Whether a row tells of a part that the price above contains: it costs
+ * nothing, and is set in from the others by a mark or has no number as they
+ * have. */
+static gboolean
+is_free_part (QmCsvReader *reader, guint row, const char *words)
+{
+  gint64 price = 0, total = 0;
+  gboolean priced = qm_csv_cell_has_amount (reader, row, QM_CSV_PRICE, &price);
+  gboolean summed = qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &total);
+  const QmCsvDraft *draft = last_draft (reader);
+  const QmQuoteLine *first = draft != NULL && draft->quote->lines->len > 0
+                                 ? g_ptr_array_index (draft->quote->lines, 0)
+                                 : NULL;
+
+  if ((!priced && !summed) || price != 0 || total != 0 || words == NULL
+      || first == NULL)
+    return FALSE;
+  if (strchr ("-*>+", words[0]) != NULL || g_str_has_prefix (words, "–")
+      || g_str_has_prefix (words, "•") || g_str_has_prefix (words, "·"))
+    return TRUE;
+  return (first->number != NULL || first->part_number != NULL)
+         && qm_csv_cell_is_empty (reader, row, QM_CSV_NUMBER)
+         && qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER);
+}
+
+/* A mark in the column of alternatives that is no name of one: "x", "yes". */
+static gboolean
+is_marked_optional (QmCsvReader *reader, guint row)
+{
+  static const char marks[] = "x|yes|y|ja|j|oui|si|sim|tak|opt|optional|"
+                              "option|opcional|opzionale|optionnel|optie";
+  static GHashTable *set;
+  g_autofree char *value = qm_csv_cell_of (reader, row, QM_CSV_ALTERNATIVE);
+  g_autofree char *normal = value != NULL ? qm_csv_normalize (value) : NULL;
+
+  return normal != NULL
+         && g_hash_table_contains (qm_csv_phrases_once (&set, marks), normal);
 }
 
 static QmLineRole
-read_role (Reader *reader,
-           guint row,
-           gboolean has_amount,
-           const QmCsvDraft *draft)
+read_role (QmCsvReader *reader, guint row, const QmCsvDraft *draft)
 {
-  g_autofree char *word = field_text (reader, row, QM_CSV_ROLE);
+  g_autofree char *word = qm_csv_cell_of (reader, row, QM_CSV_ROLE);
+  g_autofree char *words = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);
+  const GPtrArray *lines = draft->quote->lines;
+  const QmQuoteLine *last =
+      lines->len > 0 ? g_ptr_array_index (lines, lines->len - 1) : NULL;
 
   for (int i = 0; word != NULL && i < QM_N_LINE_ROLES; i++)
     if (strcmp (word, qm_line_role_name ((QmLineRole) i)) == 0)
       return (QmLineRole) i;
-  return has_amount || draft->quote->lines->len == 0 ? QM_LINE_QUOTED
-                                                     : QM_LINE_PART;
+  if (!reader->is_ours && has_amount (reader, row) && words != NULL)
+    {
+      if (qm_csv_words_are_instead (words))
+        return QM_LINE_ALTERNATIVE;
+      if (qm_csv_words_are_optional (words))
+        return QM_LINE_OPTION;
+    }
+  if (is_marked_optional (reader, row) || is_on_request (reader, row))
+    return QM_LINE_OPTION;
+  if (reader->role != QM_LINE_QUOTED)
+    return reader->role;
+  if (last == NULL
+      || (has_amount (reader, row) && !is_free_part (reader, row, words)))
+    return QM_LINE_QUOTED;
+  return last->role == QM_LINE_QUOTED ? QM_LINE_PART : last->role;
 }
 
 static void
-read_line (Reader *reader, QmCsvDraft *draft, guint row)
+read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
 {
-  gboolean has_amount = !field_is_empty (reader, row, QM_CSV_PRICE)
-                        || !field_is_empty (reader, row, QM_CSV_TOTAL);
-  QmQuoteLine *line =
-      qm_csv_draft_add (draft, read_role (reader, row, has_amount, draft));
+  QmQuoteLine *line = qm_csv_draft_add (draft, read_role (reader, row, draft));
   gint64 charge, base;
 
-  line->number = field_text (reader, row, QM_CSV_NUMBER);
-  line->part_number = field_text (reader, row, QM_CSV_PART_NUMBER);
-  line->description = field_text (reader, row, QM_CSV_DESCRIPTION);
-  line->unit = field_text (reader, row, QM_CSV_UNIT);
-  line->quantity_micros = read_quantity (reader, draft, row, line);
-  line->price_micros = read_field (reader, draft, row, QM_CSV_PRICE);
-  line->total_minor = read_field (reader, draft, row, QM_CSV_TOTAL);
+  line->number = qm_csv_cell_of (reader, row, QM_CSV_NUMBER);
+  line->part_number = qm_csv_cell_of (reader, row, QM_CSV_PART_NUMBER);
+  line->description = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);
+  line->unit = qm_csv_cell_of (reader, row, QM_CSV_UNIT);
+  line->quantity_micros = qm_csv_cell_quantity (reader, draft, row, line);
+  line->price_micros = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_PRICE);
+  line->total_minor = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_TOTAL);
   if (line->price_micros != QM_AMOUNT_UNSTATED
       && qm_csv_mapping_column (reader->mapping, QM_CSV_QUANTITY) < 0)
     line->quantity_micros = QM_MICROS_PER_UNIT;
-  base = read_field (reader, draft, row, QM_CSV_BASE_QUANTITY);
+  base = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_BASE_QUANTITY);
   if (base > 0)
     line->base_quantity_micros = base;
-  charge = read_field (reader, draft, row, QM_CSV_CHARGE);
+  charge = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_CHARGE);
   if (charge > 0)
     line->charge_minor = charge;
-  read_discount (reader, draft, row, line);
+  qm_csv_cell_discount (reader, draft, row, line);
 }
 
 /* The first cell of a row that is no number. */
 static char *
-find_words (Reader *reader, guint row)
+find_words (QmCsvReader *reader, guint row)
 {
   for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
     {
-      g_autofree char *text = cell_text (reader, row, (int) i);
+      g_autofree char *text = qm_csv_cell_text (reader, row, (int) i);
       QmCsvField field = qm_csv_mapping_field (reader->mapping, i);
       char currency[4];
       gint64 micros;
@@ -459,7 +285,7 @@ find_words (Reader *reader, guint row)
 
 /* The column with a row's amount: that of totals, or else the last. */
 static int
-find_amount (Reader *reader, guint row)
+find_amount (QmCsvReader *reader, guint row)
 {
   int column = qm_csv_mapping_column (reader->mapping, QM_CSV_TOTAL);
   gint64 micros;
@@ -483,35 +309,195 @@ find_amount (Reader *reader, guint row)
   return -1;
 }
 
+/* Whether a row takes something off: its amount is below zero. */
+static gboolean
+is_negative (QmCsvReader *reader, guint row)
+{
+  gint64 amount = 0;
+
+  return (qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &amount)
+          || qm_csv_cell_has_amount (reader, row, QM_CSV_PRICE, &amount))
+         && amount < 0;
+}
+
+/* What a row of totals means.  Totals have no quantity; something taken off may
+ * have one. */
+static QmCsvRowKind
+kind_of_row (QmCsvReader *reader, guint row, const char *words)
+{
+  g_autofree char *part = qm_csv_cell_of (reader, row, QM_CSV_PART_NUMBER);
+  gboolean negative = is_negative (reader, row);
+  QmCsvRowKind kind;
+
+  if (reader->is_ours && !qm_csv_cell_is_empty (reader, row, QM_CSV_ROLE))
+    return QM_CSV_ROW_LINE;
+  if (!qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
+      || (part != NULL && strcmp (part, words) != 0))
+    return negative ? QM_CSV_ROW_DISCOUNT : QM_CSV_ROW_LINE;
+  kind = qm_csv_row_kind_of (words);
+  if (negative && (kind == QM_CSV_ROW_LINE || kind == QM_CSV_ROW_CHARGE))
+    return QM_CSV_ROW_DISCOUNT;
+  return kind;
+}
+
+/* The draft that a row of totals is of: the one that its words name. */
+static QmCsvDraft *
+find_draft_named (QmCsvReader *reader, guint row, const char *words)
+{
+  for (guint i = reader->drafts->len; i > 0; i--)
+    {
+      QmCsvDraft *draft = g_ptr_array_index (reader->drafts, i - 1);
+
+      if (draft->quote->alternative == NULL
+          || i + QM_CSV_MAX_ALTERNATIVES < reader->drafts->len)
+        break;
+      if (qm_csv_words_name_alternative (words, draft->quote->alternative))
+        return draft;
+    }
+  return find_draft (reader, row);
+}
+
+/* The total with tax that stands beside the one without. */
+static void
+read_gross (QmCsvReader *reader,
+            QmCsvDraft *draft,
+            guint row,
+            QmCsvRowKind kind,
+            gint64 micros)
+{
+  gint64 gross = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_TOTAL_GROSS);
+
+  if (gross == QM_AMOUNT_UNSTATED || kind != QM_CSV_ROW_TOTAL)
+    qm_csv_draft_add_total (draft, kind, micros);
+  else
+    {
+      qm_csv_draft_add_total (draft, QM_CSV_ROW_NET, micros);
+      qm_csv_draft_add_total (draft, QM_CSV_ROW_PAYABLE, gross);
+    }
+}
+
+static void
+report_discount (QmCsvReader *reader,
+                 QmQuote *quote,
+                 guint row,
+                 const char *words)
+{
+  g_autofree char *place = qm_csv_cell_place (reader, row, -1);
+  g_autofree char *excerpt = qm_read_excerpt (words);
+
+  qm_read_find (quote, QM_FINDING_NOTE, place,
+                _ ("“%s” was read as a discount of the whole quote."), excerpt);
+}
+
+/* A discount of which only the percentage is written. */
+static gboolean
+read_percent (QmCsvReader *reader,
+              guint row,
+              QmCsvRowKind kind,
+              const char *words)
+{
+  gint64 percent = 0;
+
+  if (kind != QM_CSV_ROW_DISCOUNT || reader->role != QM_LINE_QUOTED)
+    return FALSE;
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row) && percent == 0;
+       i++)
+    percent = qm_csv_percent_in (qm_sheet_cell (reader->sheet, row, i));
+  if (percent == 0)
+    return FALSE;
+  qm_csv_draft_add_percent (find_draft_named (reader, row, words), percent);
+  return TRUE;
+}
+
 /* Reads a row of totals.  FALSE: it is none. */
 static gboolean
-read_total_row (Reader *reader, guint row)
+read_total_row (QmCsvReader *reader, guint row)
 {
   g_autofree char *words = find_words (reader, row);
-  g_autofree char *part = field_text (reader, row, QM_CSV_PART_NUMBER);
   QmCsvRowKind kind;
   QmCsvDraft *draft;
   gint64 micros;
   int column;
 
-  if (words == NULL || !field_is_empty (reader, row, QM_CSV_QUANTITY)
-      || !field_is_empty (reader, row, QM_CSV_ROLE)
-      || (part != NULL && strcmp (part, words) != 0))
+  if (words == NULL)
     return FALSE;
-  kind = qm_csv_row_kind_of (words);
+  kind = kind_of_row (reader, row, words);
+  if (kind == QM_CSV_ROW_LINE)
+    return FALSE;
   column = find_amount (reader, row);
-  if (kind == QM_CSV_ROW_LINE || column < 0)
-    return FALSE;
-  draft = find_draft (reader, row);
+  if (column < 0)
+    return read_percent (reader, row, kind, words);
+  draft = find_draft_named (reader, row, words);
+  /* What comes to a total below what is offered besides is that alone. */
+  if (reader->role != QM_LINE_QUOTED && draft->has_totals)
+    return TRUE;
   read_head_fields (reader, draft, row);
-  micros = read_amount (reader, draft, row, column);
-  if (micros != QM_AMOUNT_UNSTATED)
-    qm_csv_draft_add_total (draft, kind, micros);
+  qm_csv_head_take_currency (draft->quote, words);
+  draft->rent = draft->rent || qm_words_say_rent (words);
+  micros = qm_csv_cell_amount (reader, draft, row, column);
+  if (micros == QM_AMOUNT_UNSTATED)
+    return TRUE;
+  read_gross (reader, draft, row, kind, micros);
+  if (kind == QM_CSV_ROW_DISCOUNT)
+    report_discount (reader, draft->quote, row, words);
+  return TRUE;
+}
+
+/* The only text of a row, if it has but one and no amount. */
+static char *
+only_text (QmCsvReader *reader, guint row)
+{
+  g_autofree char *text = NULL;
+  char currency[4];
+  gint64 micros;
+
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
+    {
+      g_autofree char *cell = qm_csv_cell_text (reader, row, (int) i);
+
+      if (cell == NULL)
+        continue;
+      if (text != NULL
+          || qm_amount_parse (cell, reader->mapping->decimal, &micros,
+                              currency))
+        return NULL;
+      text = g_steal_pointer (&cell);
+    }
+  return g_steal_pointer (&text);
+}
+
+/* "Option A", "Optional:": what the rows below are. */
+static gboolean
+read_heading (QmCsvReader *reader, guint row)
+{
+  g_autofree char *text = reader->is_ours ? NULL : only_text (reader, row);
+  g_autofree char *name = NULL;
+
+  if (text == NULL)
+    return FALSE;
+  name = qm_csv_alternative_parse (text, NULL);
+  if (name != NULL)
+    {
+      replace (&reader->alternative, g_steal_pointer (&name));
+      reader->role = QM_LINE_QUOTED;
+      reader->rent = qm_words_say_rent (text);
+      return TRUE;
+    }
+  if (qm_csv_words_are_instead (text))
+    reader->role = QM_LINE_ALTERNATIVE;
+  else if (qm_csv_words_are_optional (text))
+    reader->role = QM_LINE_OPTION;
+  else
+    return FALSE;
+  qm_csv_head_read_row (reader,
+                        last_draft (reader) != NULL ? last_draft (reader)->quote
+                                                    : reader->head,
+                        row);
   return TRUE;
 }
 
 static gboolean
-is_header_again (Reader *reader, guint row)
+is_header_again (QmCsvReader *reader, guint row)
 {
   guint header = (guint) reader->mapping->header_row;
 
@@ -527,48 +513,67 @@ is_header_again (Reader *reader, guint row)
 
 /* A row with nothing that a line needs. */
 static gboolean
-is_loose (Reader *reader, guint row)
+is_loose (QmCsvReader *reader, guint row)
 {
-  gboolean has_amount = !field_is_empty (reader, row, QM_CSV_PRICE)
-                        || !field_is_empty (reader, row, QM_CSV_TOTAL);
-  gboolean has_words = !field_is_empty (reader, row, QM_CSV_DESCRIPTION)
-                       || !field_is_empty (reader, row, QM_CSV_PART_NUMBER);
-  const QmCsvDraft *last =
-      reader->drafts->len > 0
-          ? g_ptr_array_index (reader->drafts, reader->drafts->len - 1)
-          : NULL;
+  gboolean has_words =
+      !qm_csv_cell_is_empty (reader, row, QM_CSV_DESCRIPTION)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_PART_NUMBER);
+  const QmCsvDraft *last = last_draft (reader);
 
-  if (has_amount || !field_is_empty (reader, row, QM_CSV_ROLE))
+  if (!qm_csv_cell_is_empty (reader, row, QM_CSV_PRICE)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_TOTAL)
+      || !qm_csv_cell_is_empty (reader, row, QM_CSV_ROLE))
     return FALSE;
   if (!has_words || last == NULL)
     return TRUE;
-  return last->has_totals && field_is_empty (reader, row, QM_CSV_QUANTITY);
+  return last->has_totals
+         && qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY);
+}
+
+/* What stands below the table is said of all alternatives. */
+static void
+read_loose (QmCsvReader *reader, guint row)
+{
+  QmCsvDraft *last = last_draft (reader);
+
+  if (last == NULL)
+    qm_csv_head_read_row (reader, reader->head, row);
+  else if (last->quote->alternative == NULL)
+    qm_csv_head_read_row (reader, last->quote, row);
+  else
+    for (guint i = 0; i < MIN (reader->drafts->len, QM_CSV_MAX_ALTERNATIVES);
+         i++)
+      {
+        QmCsvDraft *draft =
+            g_ptr_array_index (reader->drafts, reader->drafts->len - 1 - i);
+
+        if (qm_csv_is_same_document (draft->quote, last->quote))
+          qm_csv_head_read_row (reader, draft->quote, row);
+      }
 }
 
 static void
-read_row (Reader *reader, guint row)
+read_row (QmCsvReader *reader, guint row)
 {
   QmCsvDraft *draft;
 
   if (qm_sheet_is_blank (reader->sheet, row) || is_header_again (reader, row)
-      || read_total_row (reader, row))
+      || read_heading (reader, row) || read_total_row (reader, row))
     return;
   if (is_loose (reader, row))
     {
-      draft = reader->drafts->len > 0
-                  ? g_ptr_array_index (reader->drafts, reader->drafts->len - 1)
-                  : NULL;
-      read_loose_row (reader, draft != NULL ? draft->quote : reader->head, row);
+      read_loose (reader, row);
       return;
     }
   draft = find_draft (reader, row);
+  draft->rent = draft->rent || reader->rent;
   read_head_fields (reader, draft, row);
   read_line (reader, draft, row);
 }
 
 /* Which columns were not used. */
 static void
-report_columns (Reader *reader, QmQuote *quote)
+report_columns (QmCsvReader *reader, QmQuote *quote)
 {
   g_autoptr (GString) names = g_string_new (NULL);
   guint header = (guint) reader->mapping->header_row;
@@ -591,70 +596,122 @@ report_columns (Reader *reader, QmQuote *quote)
                   _ ("Columns that were not used: %s."), names->str);
 }
 
+/* Whether the names of the columns of amounts say for which time they are. */
 static void
-look_for_hours (Reader *reader)
+look_for_times (QmCsvReader *reader)
 {
-  int column = qm_csv_mapping_column (reader->mapping, QM_CSV_PRICE);
-  g_autofree char *name = NULL;
+  static const QmCsvField fields[] = { QM_CSV_PRICE, QM_CSV_TOTAL };
 
-  if (column < 0 || reader->mapping->header_row < 0)
-    return;
-  name = qm_csv_normalize (qm_sheet_cell (
-      reader->sheet, (guint) reader->mapping->header_row, (guint) column));
-  reader->per_hour = strstr (name, "hour") != NULL
-                     || strstr (name, "stunde") != NULL
-                     || strstr (name, "heure") != NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    {
+      int column = qm_csv_mapping_column (reader->mapping, fields[i]);
+      const char *name;
+      g_autofree char *normal = NULL;
+
+      if (column < 0 || reader->mapping->header_row < 0)
+        continue;
+      name = qm_sheet_cell (reader->sheet, (guint) reader->mapping->header_row,
+                            (guint) column);
+      normal = qm_csv_normalize (name);
+      if (strstr (normal, "hour") != NULL || strstr (normal, "stunde") != NULL
+          || strstr (normal, "heure") != NULL)
+        reader->per_hour = reader->per_hour || fields[i] == QM_CSV_PRICE;
+      else if (qm_words_say_rent (name))
+        reader->rent = TRUE;
+    }
+}
+
+/* A quote that is for a month or the like is asked about, line by line. */
+static void
+ask_rent (QmQuote *quote)
+{
+  for (guint i = 0; i < quote->lines->len; i++)
+    {
+      QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
+
+      if (line->role == QM_LINE_QUOTED
+          && (line->description == NULL
+              || !qm_words_say_once (line->description)))
+        qm_quote_line_ask (line, QM_ASK_RENT);
+    }
+  qm_quote_add_finding (quote, QM_FINDING_WARNING, NULL,
+                        _ ("The prices seem to be for a month or another time, "
+                           "as those of a rent. They do not count until you "
+                           "have said whether they are."));
 }
 
 static void
-finish_drafts (Reader *reader, const char *encoding, GPtrArray *quotes)
+finish_draft (QmCsvReader *reader, QmCsvDraft *draft, const char *encoding)
+{
+  QmQuote *quote = draft->quote;
+
+  quote->tax_included = reader->mapping->tax_included;
+  if (reader->per_hour)
+    quote->unit = QM_PRICE_HOUR;
+  if (quote->currency[0] == '\0')
+    memcpy (quote->currency, reader->mapping->currency, 4);
+  report_columns (reader, quote);
+  if (qm_csv_mapping_column (reader->mapping, QM_CSV_QUANTITY) < 0)
+    qm_read_find (quote, QM_FINDING_NOTE, NULL,
+                  _ ("There is no column of quantities; each price was "
+                     "taken as that of one piece."));
+  if (strcmp (encoding, "UTF-8") != 0)
+    qm_read_find (quote, QM_FINDING_NOTE, NULL,
+                  _ ("The file was read in the encoding %s."), encoding);
+  qm_csv_draft_finish (draft);
+  if (draft->rent && !reader->per_hour)
+    ask_rent (quote);
+}
+
+static void
+finish_drafts (QmCsvReader *reader, const char *encoding, GPtrArray *quotes)
 {
   for (guint i = 0; i < reader->drafts->len; i++)
     {
       QmCsvDraft *draft = g_ptr_array_index (reader->drafts, i);
-      QmQuote *quote = draft->quote;
 
-      if (quote->lines->len == 0)
+      qm_csv_head_settle (reader, draft->quote);
+    }
+  qm_csv_share (reader);
+  if (reader->error != NULL)
+    return;
+  for (guint i = 0; i < reader->drafts->len; i++)
+    {
+      QmCsvDraft *draft = g_ptr_array_index (reader->drafts, i);
+
+      if (draft->quote->lines->len == 0)
         continue;
-      quote->tax_included = reader->mapping->tax_included;
-      if (reader->per_hour)
-        quote->unit = QM_PRICE_HOUR;
-      if (quote->currency[0] == '\0')
-        memcpy (quote->currency, reader->mapping->currency, 4);
-      report_columns (reader, quote);
-      if (qm_csv_mapping_column (reader->mapping, QM_CSV_QUANTITY) < 0)
-        qm_read_find (quote, QM_FINDING_NOTE, NULL,
-                      _ ("There is no column of quantities; each price was "
-                         "taken as that of one piece."));
-      if (strcmp (encoding, "UTF-8") != 0)
-        qm_read_find (quote, QM_FINDING_NOTE, NULL,
-                      _ ("The file was read in the encoding %s."), encoding);
-      draft->is_ours =
-          qm_csv_mapping_column (reader->mapping, QM_CSV_ROLE) >= 0;
-      qm_csv_draft_finish (draft);
+      finish_draft (reader, draft, encoding);
       g_ptr_array_add (quotes, g_steal_pointer (&draft->quote));
     }
 }
 
+/* Too many to be what they seem. */
 static void
-read_rows (Reader *reader, GCancellable *cancellable)
+check_count (QmCsvReader *reader)
+{
+  if (reader->drafts->len > MAX_QUOTES && reader->error == NULL)
+    reader->error = g_error_new_literal (QM_READ_ERROR, QM_READ_ERROR_TOO_LARGE,
+                                         _ ("There are too many quotes."));
+}
+
+static void
+read_rows (QmCsvReader *reader, GCancellable *cancellable)
 {
   guint n = qm_sheet_n_rows (reader->sheet);
   int header = reader->mapping->header_row;
 
-  look_for_hours (reader);
+  reader->is_ours = qm_csv_mapping_column (reader->mapping, QM_CSV_ROLE) >= 0;
+  look_for_times (reader);
   for (int i = 0; i < header && (guint) i < n; i++)
-    read_loose_row (reader, reader->head, (guint) i);
+    qm_csv_head_read_row (reader, reader->head, (guint) i);
   for (guint i = (guint) (header + 1); i < n && reader->error == NULL; i++)
     {
       if (i % 4096 == 0
           && g_cancellable_set_error_if_cancelled (cancellable, &reader->error))
         return;
       read_row (reader, i);
-      if (reader->drafts->len > MAX_QUOTES)
-        reader->error =
-            g_error_new_literal (QM_READ_ERROR, QM_READ_ERROR_TOO_LARGE,
-                                 _ ("There are too many quotes."));
+      check_count (reader);
     }
 }
 
@@ -669,6 +726,8 @@ qm_quote_csv_read (const char *data,
       g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
   g_autoptr (GPtrArray) drafts =
       g_ptr_array_new_with_free_func ((GDestroyNotify) qm_csv_draft_free);
+  g_autoptr (GPtrArray) terms =
+      g_ptr_array_new_with_free_func (qm_csv_term_note_free);
   g_autoptr (GHashTable) by_key =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (QmQuote) head = qm_quote_new ();
@@ -690,16 +749,25 @@ qm_quote_csv_read (const char *data,
   if (sheet == NULL)
     return NULL;
   {
-    Reader reader = { sheet, mapping, head, drafts, by_key, FALSE, NULL };
+    QmCsvReader reader = { .sheet = sheet,
+                           .mapping = mapping,
+                           .head = head,
+                           .drafts = drafts,
+                           .by_key = by_key,
+                           .terms = terms };
 
     head->origin = QM_QUOTE_FROM_CSV;
     read_rows (&reader, cancellable);
+    if (reader.error == NULL)
+      finish_drafts (&reader, encoding, quotes);
+    g_free (reader.vendor);
+    g_free (reader.number);
+    g_free (reader.alternative);
     if (reader.error != NULL)
       {
         g_propagate_error (error, reader.error);
         return NULL;
       }
-    finish_drafts (&reader, encoding, quotes);
   }
   if (quotes->len > 0)
     return g_steal_pointer (&quotes);

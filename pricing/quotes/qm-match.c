@@ -7,6 +7,7 @@
 #include "data/csv-table.h"
 #include "data/text.h"
 #include "pricing/formats/qm-csv-words.h"
+#include "pricing/quotes/qm-line-ask.h"
 #include "pricing/quotes/qm-match-private.h"
 #include "pricing/quotes/qm-quote-read.h"
 
@@ -405,7 +406,10 @@ qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote)
       g_free (line->candidates);
       line->match = match.state;
       line->item = match.item;
-      line->gpus = match.gpus;
+      if ((line->answered & QM_ASK_PACK) == 0)
+        line->gpus = match.gpus;
       line->candidates = match.candidates;
     }
+  for (guint i = 0; i < quote->lines->len; i++)
+    qm_line_ask_words (quote, i);
 }

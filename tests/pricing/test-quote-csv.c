@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include "pricing/formats/qm-csv-row.h"
 #include "pricing/formats/qm-quote-csv.h"
 #include "pricing/quotes/qm-quote-read.h"
 #include "pricing/quotes/qm-quote-totals.h"

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/formats/qm-csv-reader.h"
+
+#include "pricing/formats/qm-csv-date.h"
+#include "pricing/quotes/qm-quote-read.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+/* What was said about how long a quote holds. */
+typedef struct
+{
+  const QmQuote *quote; /* borrowed, only compared */
+  guint row;
+  int column;
+  char *text;
+} TermNote;
+
+void
+qm_csv_term_note_free (gpointer note)
+{
+  TermNote *term = note;
+
+  g_free (term->text);
+  g_free (term);
+}
+
+/* Leaves a date out that is not clearly one, and asks. */
+static void
+ask_date (QmCsvReader *reader,
+          QmQuote *quote,
+          guint row,
+          int column,
+          const char *text,
+          QmAsk ask)
+{
+  g_autofree char *place = qm_csv_cell_place (reader, row, column);
+  g_autofree char *excerpt = qm_read_excerpt (text);
+
+  qm_quote_ask (quote, ask);
+  qm_read_find (quote, QM_FINDING_WARNING, place,
+                _ ("“%s” is not clearly a date; it was left out."), excerpt);
+}
+
+static void
+set_date (QmCsvReader *reader,
+          QmQuote *quote,
+          QmCsvField field,
+          guint row,
+          int column,
+          const char *text)
+{
+  gboolean issued = field == QM_CSV_ISSUED;
+  QmDate *date = issued ? &quote->issued_on : &quote->valid_from;
+
+  if (date->year == 0
+      && !qm_csv_date_parse (text, reader->mapping->date_order, date))
+    ask_date (reader, quote, row, column, text,
+              issued ? QM_ASK_DATE : QM_ASK_VALIDITY);
+}
+
+/* It may be counted from a day of issue that stands further down. */
+static void
+note_term (QmCsvReader *reader,
+           const QmQuote *quote,
+           guint row,
+           int column,
+           const char *text)
+{
+  TermNote *term;
+
+  /* In a column it is the same in each row. */
+  for (guint i = 0; i < reader->terms->len; i++)
+    {
+      term = g_ptr_array_index (reader->terms, i);
+      if (term->quote == quote)
+        return;
+    }
+  term = g_new0 (TermNote, 1);
+  term->quote = quote;
+  term->row = row;
+  term->column = column;
+  term->text = g_strdup (text);
+  g_ptr_array_add (reader->terms, term);
+}
+
+static void
+settle_term (QmCsvReader *reader, QmQuote *quote, const TermNote *note)
+{
+  QmCsvTerm term;
+  QmDate end;
+
+  if (quote->valid_until.year != 0)
+    return;
+  if (!qm_csv_term_parse (note->text, reader->mapping->date_order, &term))
+    {
+      ask_date (reader, quote, note->row, note->column, note->text,
+                QM_ASK_VALIDITY);
+      return;
+    }
+  if (quote->valid_from.year == 0)
+    quote->valid_from = term.from;
+  quote->valid_until = term.until;
+  if (term.days == 0 && term.months == 0)
+    return;
+  end = qm_csv_term_end (&term, quote->issued_on);
+  if (end.year == 0)
+    {
+      ask_date (reader, quote, note->row, note->column, note->text,
+                QM_ASK_VALIDITY);
+      return;
+    }
+  {
+    g_autofree char *place =
+        qm_csv_cell_place (reader, note->row, note->column);
+    g_autofree char *excerpt = qm_read_excerpt (note->text);
+
+    quote->valid_until = end;
+    qm_read_find (quote, QM_FINDING_NOTE, place,
+                  _ ("The quote says for how long it holds, “%s”. Its last day "
+                     "was counted from that."),
+                  excerpt);
+  }
+}
+
+void
+qm_csv_head_settle (QmCsvReader *reader, QmQuote *quote)
+{
+  for (guint i = 0; i < reader->terms->len; i++)
+    {
+      const TermNote *note = g_ptr_array_index (reader->terms, i);
+
+      if (note->quote == quote)
+        settle_term (reader, quote, note);
+    }
+  for (guint i = 0; i < reader->terms->len; i++)
+    {
+      const TermNote *note = g_ptr_array_index (reader->terms, i);
+
+      if (note->quote == reader->head && (quote->asked & QM_ASK_VALIDITY) == 0)
+        settle_term (reader, quote, note);
+    }
+}
+
+/* Adds to the note what is not in it yet. */
+static void
+append_note (QmQuote *quote, const char *text)
+{
+  g_autofree char *both = NULL;
+
+  if (quote->note != NULL && strstr (quote->note, text) != NULL)
+    return;
+  both = g_strconcat (quote->note != NULL ? quote->note : "", "\n", text, NULL);
+  g_free (quote->note);
+  quote->note = qm_read_text (both);
+}
+
+static void
+set_text (char **text, const char *value)
+{
+  if (*text == NULL)
+    *text = qm_read_text (value);
+}
+
+gboolean
+qm_csv_head_set (QmCsvReader *reader,
+                 QmQuote *quote,
+                 QmCsvField field,
+                 guint row,
+                 int column,
+                 const char *text)
+{
+  char currency[4] = "";
+
+  switch (field)
+    {
+    case QM_CSV_VENDOR:
+      set_text (&quote->vendor, text);
+      return TRUE;
+    case QM_CSV_QUOTE:
+      set_text (&quote->number, text);
+      return TRUE;
+    case QM_CSV_NOTE:
+      append_note (quote, text);
+      return TRUE;
+    case QM_CSV_ISSUED:
+    case QM_CSV_VALID_FROM:
+      set_date (reader, quote, field, row, column, text);
+      return TRUE;
+    case QM_CSV_VALID_UNTIL:
+      note_term (reader, quote, row, column, text);
+      return TRUE;
+    case QM_CSV_CURRENCY:
+      if (qm_amount_parse_currency (text, currency) && currency[0] != '\0'
+          && quote->currency[0] == '\0')
+        memcpy (quote->currency, currency, 4);
+      return TRUE;
+    default:
+      return FALSE;
+    }
+}
+
+/* "Offre valable jusqu'au 06/03/2026", "Angebot AN-4711", "Datum 1. Mai 2026":
+ * a name and its value with nothing but a space between them. */
+static gboolean
+read_glued (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
+{
+  QmCsvTerm term;
+  QmDate date;
+
+  for (const char *p = strchr (text, ' '); p != NULL; p = strchr (p + 1, ' '))
+    {
+      g_autofree char *name = g_strndup (text, (gsize) (p - text));
+      const char *value = p + 1;
+      int tax;
+      QmCsvField field = qm_csv_field_of (name, &tax);
+      gboolean is_value;
+
+      if (field == QM_CSV_QUOTE
+          && qm_csv_date_parse (value, reader->mapping->date_order, &date))
+        field = QM_CSV_ISSUED;
+      if (field == QM_CSV_VALID_UNTIL)
+        is_value =
+            g_ascii_isdigit (*value)
+            || qm_csv_term_parse (value, reader->mapping->date_order, &term);
+      else if (field == QM_CSV_ISSUED || field == QM_CSV_VALID_FROM)
+        is_value =
+            qm_csv_date_parse (value, reader->mapping->date_order, &date);
+      else
+        is_value = field == QM_CSV_QUOTE && strchr (value, ' ') == NULL
+                   && strpbrk (value, "0123456789") != NULL;
+      if (is_value && qm_csv_head_set (reader, quote, field, row, -1, value))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* "Valid until: 31.12.2026" in one cell, or in two. */
+static gboolean
+read_pair (QmCsvReader *reader, QmQuote *quote, guint row, guint *column)
+{
+  g_autofree char *text = qm_csv_cell_text (reader, row, (int) *column);
+  g_autofree char *value = NULL;
+  char *colon = text != NULL ? strchr (text, ':') : NULL;
+  guint next = *column + 1;
+  QmCsvField field;
+  int tax;
+
+  if (text == NULL)
+    return TRUE;
+  if (colon != NULL && colon[1] != '\0')
+    {
+      *colon = '\0';
+      field = qm_csv_field_of (text, &tax);
+      if (qm_csv_head_set (reader, quote, field, row, -1,
+                           g_strstrip (colon + 1)))
+        return TRUE;
+      *colon = ':';
+      return FALSE;
+    }
+  while (next < qm_sheet_n_cells (reader->sheet, row)
+         && qm_sheet_cell (reader->sheet, row, next)[0] == '\0')
+    next++;
+  value = qm_csv_cell_text (reader, row, (int) next);
+  field = qm_csv_field_of (text, &tax);
+  if (value != NULL && qm_csv_head_set (reader, quote, field, row, -1, value))
+    {
+      *column = next;
+      return TRUE;
+    }
+  return read_glued (reader, quote, row, text);
+}
+
+/* The code of a word that is a currency and nothing else in any language. */
+static gboolean
+is_currency (const char *word, char currency[4])
+{
+  g_autofree char *lower = g_ascii_strdown (word, -1);
+  char again[4];
+
+  if (g_str_has_prefix (lower, "euro") && strlen (lower) <= 5)
+    {
+      memcpy (currency, "EUR", 4);
+      return TRUE;
+    }
+  return qm_amount_parse_currency (word, currency) && currency[0] != '\0'
+         && (!g_ascii_isalpha (word[0])
+             || qm_amount_parse_currency (lower, again));
+}
+
+void
+qm_csv_head_take_currency (QmQuote *quote, const char *label)
+{
+  g_auto (GStrv) words = g_strsplit_set (label, " ()[]/:;,.", -1);
+  char found[4] = "";
+
+  for (guint i = 0; words[i] != NULL; i++)
+    {
+      char currency[4] = "";
+
+      if (words[i][0] == '\0' || !is_currency (words[i], currency))
+        continue;
+      if (found[0] != '\0' && strcmp (found, currency) != 0)
+        return;
+      memcpy (found, currency, 4);
+    }
+  if (quote->currency[0] == '\0')
+    memcpy (quote->currency, found, 4);
+}
+
+/* "All prices in USD", "Preise in Euro, zzgl. MwSt." */
+static void
+take_currency_of_note (QmQuote *quote, const char *text)
+{
+  static const char *const before[] = { "in", "en", "em", "w", "IN", "EN" };
+  g_auto (GStrv) words = g_strsplit_set (text, " ()[]/:;,.", -1);
+
+  for (guint i = 1; words[i - 1] != NULL && words[i] != NULL; i++)
+    for (guint j = 0; j < G_N_ELEMENTS (before); j++)
+      if (strcmp (words[i - 1], before[j]) == 0)
+        qm_csv_head_take_currency (quote, words[i]);
+}
+
+void
+qm_csv_head_read_row (QmCsvReader *reader, QmQuote *quote, guint row)
+{
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
+    {
+      g_autofree char *text = qm_csv_cell_text (reader, row, (int) i);
+
+      if (read_pair (reader, quote, row, &i))
+        continue;
+      take_currency_of_note (quote, text);
+      append_note (quote, text);
+    }
+}
