@@ -299,7 +299,7 @@ assumptions_json (const QmOwnershipSettings *settings)
       json_object_set_new (object, "key", json_string (one->key));
       json_object_set_new (object, "name", qm_cli_json_text (one->name));
       json_object_set_new (object, "value",
-                           json_real (g_ascii_strtod (one->value, NULL)));
+                           json_real (qm_ownership_get (settings, one->key)));
       json_object_set_new (object, "unit", qm_cli_json_text (one->unit));
       json_object_set_new (object, "part",
                            one->part != 0 ? json_string (
@@ -395,6 +395,7 @@ money_text (gint64 minor, const char *currency)
 
 static void
 append_sum (const QmOwnershipSettings *settings,
+            const QmOwned *owned,
             const QmOwnership *sum,
             QmCliTable *table)
 {
@@ -420,7 +421,11 @@ append_sum (const QmOwnershipSettings *settings,
     {
       gboolean counts =
           rows[i].part == 0 || (settings->parts & rows[i].part) != 0;
-      g_autofree char *amount = money_text (rows[i].minor, sum->currency);
+      gboolean on_desk =
+          rows[i].part == QM_OWNERSHIP_HOSTING && counts && !owned->rack;
+      g_autofree char *amount = on_desk
+                                    ? g_strdup (_ ("none: stands on a desk"))
+                                    : money_text (rows[i].minor, sum->currency);
 
       qm_cli_table_add_row (table, counts ? QM_CLI_PLAIN : QM_CLI_FAINT,
                             (const char *[]){ rows[i].name,
@@ -576,7 +581,7 @@ qm_cli_ownership_append (const QmOwnershipSettings *settings,
       return;
     }
   qm_cli_table_add_heading (table, heading);
-  append_sum (settings, &sum, table);
+  append_sum (settings, &owned, &sum, table);
   qm_cli_table_append (table, out, screen);
   if (qm_known (candidate->days))
     {

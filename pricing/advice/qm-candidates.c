@@ -192,21 +192,32 @@ finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
                         && qm_known (candidate->days);
 }
 
-/* The same as a whole machine that is offered, where one is. */
+/* The offer of such a whole machine, of a kind that is asked for, or NULL. */
+static const QmOffer *
+whole_of (const QmQuestion *question, const QmCandidate *candidate)
+{
+  guint kinds = 0;
+
+  if (question->offers == NULL)
+    return NULL;
+  for (int kind = QM_MACHINE_DESKTOP; kind <= QM_MACHINE_SERVER; kind++)
+    if (kind_allowed (question, (QmMachineKind) kind))
+      kinds |= 1u << kind;
+  return qm_offers_find_whole (question->offers, candidate->gpu->id,
+                               candidate->gpus, kinds,
+                               question->expired_offers);
+}
+
+/* The same as a whole machine that is offered. */
 static void
 append_whole (Builder *builder,
               QmCandidate candidate,
+              const QmOffer *offer,
               double machine_days,
               GArray *candidates)
 {
   const QmQuestion *question = builder->question;
-  const QmOffer *offer = NULL;
 
-  if (question->offers != NULL && (question->kinds & QM_KINDS_SERVER) != 0)
-    offer = qm_offers_find_whole (question->offers, candidate.gpu->id,
-                                  candidate.gpus, question->expired_offers);
-  if (offer == NULL)
-    return;
   candidate.machine = NULL;
   candidate.gpu_price = NULL;
   candidate.gpu_offer = NULL;
@@ -218,19 +229,26 @@ append_whole (Builder *builder,
   g_array_append_vals (candidates, &candidate, 1);
 }
 
-/* Appends it, and what is offered of it as a whole.  Where the kinds of
- * machines are filtered, what none of them carries is filtered out too; what
- * nobody measured would only be in the way without a price. */
+/* Appends it, and what is offered of it as a whole, which goes before what its
+ * parts cost in the catalog, as a quote goes before any other price.  Where the
+ * kinds of machines are filtered, what none of them carries is filtered out
+ * too; what nobody measured would only be in the way without a price. */
 static void
 append (Builder *builder,
         const QmCandidate *candidate,
         double machine_days,
         GArray *candidates)
 {
+  const QmOffer *whole = whole_of (builder->question, candidate);
+  gboolean quoted =
+      candidate->gpu_offer != NULL || candidate->machine_offer != NULL;
+
   if ((candidate->machine != NULL || builder->question->kinds == QM_KINDS_ALL)
-      && (candidate->prediction == NULL || candidate->price_minor >= 0))
+      && (candidate->prediction == NULL || candidate->price_minor >= 0)
+      && (whole == NULL || quoted))
     g_array_append_vals (candidates, candidate, 1);
-  append_whole (builder, *candidate, machine_days, candidates);
+  if (whole != NULL)
+    append_whole (builder, *candidate, whole, machine_days, candidates);
 }
 
 /* Of one training. */

@@ -3,7 +3,8 @@
 #include "config.h"
 
 #include "pricing/advice/qm-offers.h"
-#include "pricing/quotes/qm-quote-totals.h"
+#include "pricing/quotes/qm-quote-family.h"
+#include "pricing/quotes/qm-quote-offer.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 struct _QmOffers
 {
   gatomicrefcount references;
-  GArray *list;        /* QmOffer, newest first */
+  GArray *list;        /* QmOffer, see compare_offers() */
   GPtrArray *left_out; /* char *, NULL at the end */
   GStringChunk *strings;
 };
@@ -26,7 +27,6 @@ typedef struct
   QmRates *rates;
   QmDate today;
   const QmQuote *quote;
-  QmQuoteTotals totals;
   QmDate day; /* of the quote */
 } Reader;
 
@@ -51,66 +51,10 @@ day_of_quote (const QmQuote *quote)
   return quote->read_at > 0 ? day_of_time (quote->read_at) : (QmDate){ 0 };
 }
 
-/* amount x numerator / denominator, halves away from zero; FALSE where that is
- * too large. */
-static gboolean
-scale (gint64 *amount, gint64 numerator, gint64 denominator)
-{
-  __int128 product = (__int128) *amount * numerator;
-  __int128 half = denominator / 2;
-  __int128 result = (product + (product < 0 ? -half : half)) / denominator;
-
-  if (denominator <= 0 || result > G_MAXINT64 || result < 0)
-    return FALSE;
-  *amount = (gint64) result;
-  return TRUE;
-}
-
-/* What one costs, in millionths of the quote's currency, with neither its share
- * of a discount nor tax regarded. */
-static gboolean
-price_of_one (const QmQuote *quote, const QmQuoteLine *line, gint64 *micros)
-{
-  gint64 cost = qm_quote_line_cost (quote, line);
-  gint64 quantity = line->quantity_micros;
-
-  if (cost != QM_AMOUNT_UNSTATED && quantity > 0)
-    {
-      gint64 per_minor = QM_MICROS_PER_UNIT;
-
-      for (int i = qm_currency_decimals (quote->currency); i > 0; i--)
-        per_minor /= 10;
-      *micros = cost;
-      return scale (micros, per_minor * QM_MICROS_PER_UNIT, quantity);
-    }
-  if (cost != QM_AMOUNT_UNSTATED || line->price_micros == QM_AMOUNT_UNSTATED)
-    return FALSE;
-  *micros = line->price_micros;
-  return scale (micros, QM_MICROS_PER_UNIT, line->base_quantity_micros);
-}
-
-/* Takes off the share of the quote's discount, and the tax. */
-static gboolean
-net_of (const Reader *reader, gint64 *micros)
-{
-  const QmQuote *quote = reader->quote;
-  gint64 lines = reader->totals.lines_minor;
-  gint64 payable = quote->payable_minor;
-
-  if (quote->discount_minor != QM_AMOUNT_UNSTATED && quote->discount_minor > 0
-      && lines > 0
-      && (quote->discount_minor >= lines
-          || !scale (micros, lines - quote->discount_minor, lines)))
-    return FALSE;
-  if (quote->tax_included == QM_YES && quote->tax_minor > 0
-      && payable > quote->tax_minor)
-    return scale (micros, payable - quote->tax_minor, payable);
-  return TRUE;
-}
-
 static void
-leave_out (Reader *reader, const QmQuoteLine *line, const char *reason)
+leave_out (Reader *reader, guint index, const char *reason)
 {
+  const QmQuoteLine *line = g_ptr_array_index (reader->quote->lines, index);
   g_autofree char *what = NULL;
 
   if (line->description != NULL)
@@ -118,12 +62,12 @@ leave_out (Reader *reader, const QmQuoteLine *line, const char *reason)
   else
     what = g_strdup (line->part_number != NULL ? line->part_number : "");
   /* Translators: what is offered, by whom, why that does not count. */
-  g_ptr_array_add (reader->offers->left_out,
-                   g_strdup_printf (_ ("“%s” of %s: %s"), what,
-                                    reader->quote->vendor != NULL
-                                        ? reader->quote->vendor
-                                        : _ ("an unnamed vendor"),
-                                    reason));
+  g_ptr_array_add (
+      reader->offers->left_out,
+      g_strdup_printf (_ ("“%s” of %s: %s"), g_strdelimit (what, "\n", ' '),
+                       reader->quote->vendor != NULL ? reader->quote->vendor
+                                                     : _ ("an unnamed vendor"),
+                       reason));
 }
 
 static gboolean
@@ -149,13 +93,18 @@ static char *
 source_of (const QmQuote *quote)
 {
   const char *vendor = quote->vendor != NULL ? quote->vendor : quote->source;
+  g_autofree char *name = NULL;
 
   if (vendor == NULL)
     vendor = _ ("an unnamed vendor");
-  if (quote->number == NULL)
-    return g_strdup (vendor);
-  /* Translators: a vendor, the number of a quote. */
-  return g_strdup_printf (_ ("%s, quote %s"), vendor, quote->number);
+  name = quote->number == NULL
+             ? g_strdup (vendor)
+             /* Translators: a vendor, the number of a quote. */
+             : g_strdup_printf (_ ("%s, quote %s"), vendor, quote->number);
+  if (quote->alternative == NULL)
+    return g_steal_pointer (&name);
+  /* Translators: a quote, which alternative of it: "Option A". */
+  return g_strdup_printf (_ ("%s, %s"), name, quote->alternative);
 }
 
 /* A copy that lives as long as the offers; NULL for NULL. */
@@ -167,35 +116,50 @@ keep (const Reader *reader, const char *text)
              : NULL;
 }
 
-/* Adds an offer of `item`, with `gpus` of it in a whole machine, 0 for one
- * that is not whole; there are `pieces` of it in a unit. */
+/* What the tax of one comes to in USD; -1 where it is not told. */
+static gint64
+tax_of_one (Reader *reader, const QmQuoteOffer *offered)
+{
+  QmQuoteOffer tax = *offered;
+  QmOffer offer;
+  gint64 micros;
+
+  if (offered->tax_minor == QM_AMOUNT_UNSTATED)
+    return -1;
+  if (offered->tax_minor == 0)
+    return 0;
+  tax.net_minor = offered->tax_minor;
+  return qm_quote_offer_price (reader->quote, &tax, &micros)
+                 && convert (reader, &offer, &micros, NULL)
+             ? micros
+             : -1;
+}
+
 static void
-add_offer (Reader *reader, guint index, const char *item, int gpus, int pieces)
+add_offer (Reader *reader, const QmQuoteOffer *offered)
 {
   const QmQuote *quote = reader->quote;
-  const QmQuoteLine *line = g_ptr_array_index (quote->lines, index);
+  const QmQuoteLine *line = g_ptr_array_index (quote->lines, offered->line);
   g_autoptr (GError) error = NULL;
-  g_autofree char *source = NULL;
+  g_autofree char *source = source_of (quote);
   QmOffer offer = { 0 };
   gint64 micros = 0;
 
-  if (!price_of_one (quote, line, &micros) || !net_of (reader, &micros)
-      || !scale (&micros, 1, pieces) || micros == 0)
+  if (!qm_quote_offer_price (quote, offered, &micros))
     {
-      leave_out (reader, line, _ ("the quote tells no price of one"));
+      leave_out (reader, offered->line, _ ("the quote tells no price of one"));
       return;
     }
   if (!convert (reader, &offer, &micros, &error))
     {
-      leave_out (reader, line, error->message);
+      leave_out (reader, offered->line, error->message);
       return;
     }
-  source = source_of (quote);
   offer.price = (QmPrice){
-    .item = keep (reader, item),
+    .item = keep (reader, offered->item),
     .kind = quote->kind,
     .unit = QM_PRICE_EACH,
-    .gpus = MAX (gpus, 1),
+    .gpus = MAX (offered->gpus, 1),
     .currency = COUNTED_IN,
     .micros = micros,
     .low_micros = -1,
@@ -204,106 +168,70 @@ add_offer (Reader *reader, guint index, const char *item, int gpus, int pieces)
     .source = keep (reader, source),
     .from_user = true,
   };
-  offer.whole = gpus > 0;
+  offer.whole = offered->gpus > 0;
+  offer.kind = offered->desktop ? QM_MACHINE_DESKTOP : QM_MACHINE_SERVER;
+  offer.board = offered->board;
+  offer.variant = offered->variant;
   offer.holds = qm_quote_dates_hold (quote->issued_on, quote->valid_from,
                                      quote->valid_until, reader->today);
-  offer.taxed = quote->tax_included == QM_YES
-                && (quote->tax_minor <= 0 || quote->payable_minor <= 0);
+  offer.undated = qm_quote_is_undated (quote);
+  offer.taxed = offered->taxed;
+  offer.tax_micros = tax_of_one (reader, offered);
   offer.quote_id = quote->id;
-  offer.line = index;
+  offer.line = offered->line;
   offer.vendor = keep (reader, quote->vendor);
   offer.number = keep (reader, quote->number);
+  offer.alternative = keep (reader, quote->alternative);
   offer.description =
       keep (reader, line->description != NULL ? line->description : "");
   offer.valid_until = quote->valid_until;
   g_array_append_val (reader->offers->list, offer);
 }
 
-/* The GPU type of the parts of a quoted line and how many of it there are; NULL
- * where they name none, or several. */
-static const char *
-gpu_of_parts (const Reader *reader, guint index, int *gpus)
+/* A quote in the place of which a newer revision counts. */
+static void
+leave_out_revision (Reader *reader,
+                    const QmQuoteOffer *offered,
+                    const QmQuote *newest)
 {
-  const GPtrArray *lines = reader->quote->lines;
-  const char *gpu = NULL;
-  gint64 n = 0;
+  g_autofree char *source = source_of (newest);
+  g_autofree char *reason =
+      /* Translators: a quote. */
+      g_strdup_printf (_ ("a newer revision counts: %s"), source);
 
-  for (guint i = index + 1; i < lines->len; i++)
-    {
-      const QmQuoteLine *part = g_ptr_array_index (lines, i);
-      gint64 quantity = part->quantity_micros / QM_MICROS_PER_UNIT;
-
-      if (part->role == QM_LINE_QUOTED)
-        break;
-      if (part->role != QM_LINE_PART || part->item == NULL
-          || qm_catalog_gpu (reader->catalog, part->item) == NULL)
-        continue;
-      if (gpu != NULL && strcmp (gpu, part->item) != 0)
-        return NULL;
-      gpu = part->item;
-      n += MAX (part->gpus, 1) * CLAMP (quantity, 1, 1024);
-    }
-  *gpus = (int) MIN (n, 1024);
-  return gpu;
-}
-
-/* Whether several GPUs come in a machine: cards alone are named without
- * processors, memory and the like. */
-static gboolean
-names_machine (const char *description)
-{
-  static const char *const words[] = {
-    "server",       "workstation", "node",    "system", "systems",
-    "chassis",      "barebone",    "rack",    "dgx",    "hgx",
-    "threadripper", "epyc",        "xeon",    "ryzen",  "cpu",
-    "ram",          "ddr4",        "ddr5",    "nvme",   "ssd",
-    "1u",           "2u",          "4u",      "5u",     "8u",
-    "tower",        "poweredge",   "proliant"
-  };
-  g_auto (GStrv) tokens = g_str_tokenize_and_fold (description, NULL, NULL);
-
-  for (guint i = 0; i < G_N_ELEMENTS (words); i++)
-    if (g_strv_contains ((const char *const *) tokens, words[i]))
-      return TRUE;
-  return FALSE;
+  leave_out (reader, offered->line, reason);
 }
 
 static void
-read_line (Reader *reader, guint index)
+read_quote (Reader *reader, const QmQuote *quote, const QmQuote *newest)
 {
-  const QmQuoteLine *line = g_ptr_array_index (reader->quote->lines, index);
-  const char *gpu;
-  int gpus = 0;
+  g_autoptr (GArray) left_out = NULL;
+  g_autoptr (GArray) offered =
+      qm_quote_offers (reader->catalog, quote, &left_out);
 
-  if (line->role != QM_LINE_QUOTED)
-    return;
-  gpu = gpu_of_parts (reader, index, &gpus);
-  if (gpu != NULL)
-    add_offer (reader, index, gpu, gpus, 1);
-  else if (line->item != NULL && line->match != QM_MATCH_AMBIGUOUS)
-    {
-      gboolean whole = line->gpus > 1 && line->description != NULL
-                       && names_machine (line->description);
-
-      add_offer (reader, index, line->item, whole ? line->gpus : 0,
-                 whole ? 1 : MAX (line->gpus, 1));
-    }
-}
-
-static void
-read_quote (Reader *reader, const QmQuote *quote)
-{
-  if (quote->unit != QM_PRICE_EACH || quote->kind == QM_PRICE_CLOUD
-      || !qm_currency_valid (quote->currency))
-    return;
   reader->quote = quote;
   reader->day = day_of_quote (quote);
-  qm_quote_totals_compute (quote, &reader->totals);
-  for (guint i = 0; i < quote->lines->len; i++)
-    read_line (reader, i);
+  for (guint i = 0; i < offered->len; i++)
+    {
+      const QmQuoteOffer *one = &g_array_index (offered, QmQuoteOffer, i);
+
+      if (newest != quote)
+        leave_out_revision (reader, one, newest);
+      else
+        add_offer (reader, one);
+    }
+  for (guint i = 0; newest == quote && i < left_out->len; i++)
+    {
+      const QmQuoteOmission *omission =
+          &g_array_index (left_out, QmQuoteOmission, i);
+
+      leave_out (reader, omission->line, omission->reason);
+    }
 }
 
-/* Newest first; of one day the one that was stored last. */
+/* Those that hold first, then those with clear dates; of these, what holds
+ * from the cheapest, and what does not from the newest; last of all from the
+ * one that was stored last. */
 static int
 compare_offers (gconstpointer a, gconstpointer b)
 {
@@ -311,6 +239,12 @@ compare_offers (gconstpointer a, gconstpointer b)
   const QmOffer *q = b;
   int order = qm_date_compare (q->price.observed_on, p->price.observed_on);
 
+  if (p->holds != q->holds)
+    return p->holds ? -1 : 1;
+  if (p->undated != q->undated)
+    return p->undated ? 1 : -1;
+  if (p->holds && p->price.micros != q->price.micros)
+    return p->price.micros < q->price.micros ? -1 : 1;
   if (order != 0)
     return order;
   if (p->quote_id != q->quote_id)
@@ -329,14 +263,18 @@ qm_offers_new (const QmCatalog *catalog,
     .offers = offers, .catalog = catalog, .rates = rates, .today = today
   };
 
+  g_autoptr (GPtrArray) newest = NULL;
+
   g_return_val_if_fail (catalog != NULL && quotes != NULL, NULL);
 
   g_atomic_ref_count_init (&offers->references);
   offers->list = g_array_new (FALSE, FALSE, sizeof (QmOffer));
   offers->left_out = g_ptr_array_new_with_free_func (g_free);
   offers->strings = g_string_chunk_new (256);
+  newest = qm_quote_newest_revisions (quotes, today);
   for (guint i = 0; i < quotes->len; i++)
-    read_quote (&reader, g_ptr_array_index (quotes, i));
+    read_quote (&reader, g_ptr_array_index (quotes, i),
+                g_ptr_array_index (newest, i));
   g_ptr_array_add (offers->left_out, NULL);
   g_array_sort (offers->list, compare_offers);
   return offers;
@@ -371,24 +309,22 @@ qm_offers_list (QmOffers *offers, guint *n)
   return (const QmOffer *) (void *) offers->list->data;
 }
 
+/* The first in the order of compare_offers(). */
 static const QmOffer *
-find (QmOffers *offers, const char *item, int gpus, gboolean expired)
+find (
+    QmOffers *offers, const char *item, int gpus, guint kinds, gboolean expired)
 {
-  const QmOffer *other = NULL;
-
   for (guint i = 0; i < offers->list->len; i++)
     {
       const QmOffer *offer = &g_array_index (offers->list, QmOffer, i);
 
-      if (offer->whole != (gpus > 0) || strcmp (offer->price.item, item) != 0
-          || (gpus > 0 && offer->price.gpus != gpus))
-        continue;
-      if (offer->holds)
-        return offer;
-      if (other == NULL && expired)
-        other = offer;
+      if (offer->whole == (gpus > 0) && strcmp (offer->price.item, item) == 0
+          && (gpus == 0
+              || (offer->price.gpus == gpus
+                  && (kinds & 1u << offer->kind) != 0)))
+        return offer->holds || expired ? offer : NULL;
     }
-  return other;
+  return NULL;
 }
 
 const QmOffer *
@@ -396,18 +332,16 @@ qm_offers_find (QmOffers *offers, const char *item, gboolean expired)
 {
   g_return_val_if_fail (offers != NULL && item != NULL, NULL);
 
-  return find (offers, item, 0, expired);
+  return find (offers, item, 0, 0, expired);
 }
 
 const QmOffer *
-qm_offers_find_whole (QmOffers *offers,
-                      const char *gpu,
-                      int gpus,
-                      gboolean expired)
+qm_offers_find_whole (
+    QmOffers *offers, const char *gpu, int gpus, guint kinds, gboolean expired)
 {
   g_return_val_if_fail (offers != NULL && gpu != NULL && gpus > 0, NULL);
 
-  return find (offers, gpu, gpus, expired);
+  return find (offers, gpu, gpus, kinds, expired);
 }
 
 const char *const *

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What the user's quotes offer, as prices that an advice counts with: of each
- * GPU and machine the newest quote that holds today, and of whole servers the
- * same for each GPU type and number of GPUs in it.
+ * GPU and machine the cheapest quote that holds today, and of whole machines
+ * the same for each GPU type and number of GPUs in it.  Of the revisions of one
+ * quote the newest that holds counts, and an undated quote only where there is
+ * no dated one.
  *
- * The price of one is what the line costs / its quantity, less its share of the
- * discount of the whole quote, and without tax where the quote tells the tax.
- * Shipping and other charges of the whole quote are no part of it.  It is
- * converted to USD at the day of the quote.
+ * A quote counts as a whole (pricing/quotes/qm-quote-offer.h), with discounts,
+ * shipping and other charges, and without tax where the quote tells the tax. It
+ * is converted to USD at the day of the quote.
  */
 
 #pragma once
@@ -17,19 +18,26 @@
 
 G_BEGIN_DECLS
 
-/* One line of one quote. */
+/* What one quote offers of one thing. */
 typedef struct
 {
-  QmPrice price;   /* of one, in USD; `item` is a GPU or a machine, `gpus` how
-                      many of that GPU are in a whole server, else 1;
-                      `observed_on` the day of the quote */
-  gboolean whole;  /* a machine with its GPUs */
-  gboolean holds;  /* neither expired nor to begin later */
-  gboolean taxed;  /* contains tax that is not told */
-  gint64 quote_id; /* in the store; 0: not stored */
-  guint line;      /* in the quote, from 0 */
-  const char *vendor; /* NULL: unnamed */
-  const char *number; /* of the quote; NULL: none */
+  QmPrice price;     /* of one, in USD; `item` is a GPU or a machine, `gpus` how
+                        many of that GPU are in a whole machine, else 1;
+                        `observed_on` the day of the quote, where that is not
+                        stated the one on which it was read */
+  gint64 tax_micros; /* on top of that, in USD; -1: not told */
+  gboolean whole;    /* a machine with its GPUs ... */
+  QmMachineKind kind;      /* ... of this kind */
+  gboolean board;          /* GPUs that come together, without a machine */
+  gboolean variant;        /* with a substitute or alternative of the quote */
+  gboolean holds;          /* neither expired nor to begin later */
+  gboolean undated;        /* see qm_quote_is_undated() */
+  gboolean taxed;          /* contains tax that is not told */
+  gint64 quote_id;         /* in the store; 0: not stored */
+  guint line;              /* in the quote, from 0 */
+  const char *vendor;      /* NULL: unnamed */
+  const char *number;      /* of the quote; NULL: none */
+  const char *alternative; /* of its document; NULL: it is the only one */
   const char *description;
   QmDate valid_until; /* year 0: unstated */
   char currency[4];   /* of the quote */
@@ -54,21 +62,22 @@ QmOffers *qm_offers_new (const QmCatalog *catalog,
 QmOffers *qm_offers_ref (QmOffers *offers);
 void qm_offers_unref (QmOffers *offers);
 
-/* All of them, newest first.  They belong to the offers. */
+/* All of them: those that hold today first, from the cheapest, then the others,
+ * from the newest; undated ones after dated ones.  They belong to the offers.
+ */
 const QmOffer *qm_offers_list (QmOffers *offers, guint *n);
 
-/* The newest offer of a GPU, or of a machine without GPUs, or NULL.
+/* The best offer of a GPU, or of a machine without GPUs, or NULL.
  *
  * expired: also one that does not hold today, where none does. */
 const QmOffer *
 qm_offers_find (QmOffers *offers, const char *item, gboolean expired);
 
-/* The newest offer of a whole machine with that many GPUs of a type, or
- * NULL. */
-const QmOffer *qm_offers_find_whole (QmOffers *offers,
-                                     const char *gpu,
-                                     int gpus,
-                                     gboolean expired);
+/* The best offer of a whole machine with that many GPUs of a type, or NULL.
+ *
+ * kinds: bits 1 << QmMachineKind of machines that would do. */
+const QmOffer *qm_offers_find_whole (
+    QmOffers *offers, const char *gpu, int gpus, guint kinds, gboolean expired);
 
 /* Why lines that name a GPU or machine are no offers, a sentence each;
  * NULL-terminated, belongs to the offers. */

@@ -47,6 +47,40 @@ qm_ownership_use_of_hours (double hours_a_day)
   return llround (CLAMP (hours_a_day, 0, 24) / 24 * QM_PPM);
 }
 
+/* Whether a candidate is for a rack.  Of this machine that is not known: one
+ * with modules, or with more GPUs than desktops of the catalog take, is. */
+static gboolean
+is_for_rack (const QmCandidate *candidate)
+{
+  if (candidate->here)
+    return qm_gpu_is_mezzanine (candidate->gpu) || candidate->gpus > 2;
+  if (qm_candidate_is_whole (candidate))
+    return candidate->machine_offer->kind == QM_MACHINE_SERVER;
+  return candidate->machine != NULL
+         && candidate->machine->kind == QM_MACHINE_SERVER;
+}
+
+/* What quotes with tax in them make up of the price of a candidate. */
+static gint64
+taxed_part (const QmCandidate *candidate)
+{
+  const QmOffer *gpu = candidate->gpu_offer;
+  const QmOffer *machine = candidate->machine_offer;
+  gint64 micros = 0, one;
+
+  if (gpu != NULL && gpu->taxed
+      && (!qm_exact_scale (gpu->price.micros, candidate->gpus, 1, &one)
+          || !qm_exact_add (&micros, one)))
+    return candidate->price_minor;
+  if (machine != NULL && machine->taxed
+      && !qm_exact_add (&micros, machine->price.micros))
+    return candidate->price_minor;
+  if (!qm_exact_scale (micros, candidate->machines, 1, &micros))
+    return candidate->price_minor;
+  return MIN (qm_money_from_micros (micros, "USD").minor,
+              candidate->price_minor);
+}
+
 gboolean
 qm_owned_of_candidate (const QmCandidate *candidate, QmOwned *owned)
 {
@@ -59,7 +93,9 @@ qm_owned_of_candidate (const QmCandidate *candidate, QmOwned *owned)
                       .machines = candidate->machines,
                       .gpus = candidate->gpus,
                       .gpu_watts = candidate->gpu->tdp_w,
-                      .here = candidate->here };
+                      .here = candidate->here,
+                      .rack = is_for_rack (candidate),
+                      .taxed_minor = taxed_part (candidate) };
   return TRUE;
 }
 
@@ -252,6 +288,20 @@ over_life (Sum *sum, gint64 month_micros)
                 (QmInt128) QM_PPM * sum->minor_micros);
 }
 
+/* Of goods that cost so much, what tax is still to be added to: not the part
+ * of the price that contains it, less its share of the discount. */
+static gint64
+taxable (Sum *sum, gint64 goods, gint64 net)
+{
+  const QmOwned *owned = sum->owned;
+  gint64 taxed = owned->taxed_minor;
+
+  if (taxed > 0 && owned->price.minor > 0)
+    taxed = scale (sum, net, taxed, owned->price.minor);
+  add (sum, &goods, -taxed);
+  return goods;
+}
+
 /* What is paid at the beginning; *net is what the machines themselves cost. */
 static void
 add_purchase (Sum *sum, QmOwnership *ownership, gint64 *net)
@@ -271,7 +321,8 @@ add_purchase (Sum *sum, QmOwnership *ownership, gint64 *net)
   goods = *net;
   add (sum, &goods, ownership->shipping);
   if (has (sum, QM_OWNERSHIP_TAX) && !settings->tax_included)
-    ownership->tax = scale (sum, goods, settings->tax_ppm, QM_PPM);
+    ownership->tax =
+        scale (sum, taxable (sum, goods, *net), settings->tax_ppm, QM_PPM);
   add (sum, &goods, ownership->tax);
   ownership->begin = goods;
 
@@ -309,7 +360,7 @@ add_running (Sum *sum, QmOwnership *ownership, gint64 net)
       electricity = electricity_of_month (sum);
       ownership->kwh = kwh_over_life (sum);
     }
-  if (has (sum, QM_OWNERSHIP_HOSTING))
+  if (has (sum, QM_OWNERSHIP_HOSTING) && sum->owned->rack)
     hosting = hosting_of_month (sum);
   if (has (sum, QM_OWNERSHIP_SUPPORT))
     support = support_of_month (sum, net);
@@ -340,7 +391,8 @@ check_owned (const QmOwnershipSettings *settings,
              const QmOwned *owned,
              GError **error)
 {
-  if (owned->price.minor < 0 || owned->machines < 1 || owned->gpus < 0)
+  if (owned->price.minor < 0 || owned->machines < 1 || owned->gpus < 0
+      || owned->taxed_minor < 0 || owned->taxed_minor > owned->price.minor)
     return fail (error, QM_OWNERSHIP_ERROR_SETTING,
                  _ ("there is no machine with a price to compute with"));
   if (needs_power (settings) && !qm_known (owned->gpu_watts))
@@ -423,6 +475,8 @@ rent_of_month (Sum *sum, const QmRent *rent, int instances)
                              * settings->utilization_ppm,
                          QM_PPM);
 
+  if (has (sum, QM_OWNERSHIP_TAX))
+    add (sum, &micros, scale (sum, micros, settings->tax_ppm, QM_PPM));
   if (has (sum, QM_OWNERSHIP_OVERHEAD))
     add (sum, &micros, scale (sum, micros, settings->overhead_ppm, QM_PPM));
   return micros;
@@ -481,6 +535,15 @@ qm_ownership_compare_rent (const QmOwnershipSettings *settings,
   if (rent->hour_micros < 0 || rent->gpus < 1 || owned->gpus < 1)
     return fail (error, QM_OWNERSHIP_ERROR_SETTING,
                  _ ("there are no GPUs with a price to rent"));
+  if ((gint64) owned->machines * owned->gpus % rent->gpus != 0)
+    {
+      g_set_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_COUNT,
+                   /* Translators: a number of GPUs. */
+                   ngettext ("%d GPU is rented at a time",
+                             "only %d GPUs are rented together", rent->gpus),
+                   rent->gpus);
+      return FALSE;
+    }
   made.instances = instances_for (rent, (gint64) owned->machines * owned->gpus);
   made.rent_month_micros = rent_of_month (&sum, rent, made.instances);
   made.own_month_micros = ownership.month_micros;

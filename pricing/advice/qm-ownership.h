@@ -19,6 +19,10 @@
  * with its GPUs, with shipping and tax.  Hosting, support and rent are services
  * and always draw it; electricity never does, since that is what overhead pays.
  *
+ * Tax is on what does not contain it yet: not on a quoted price with tax that
+ * is not told apart.  Hosting is for machines in a rack.  Renting is taxed as
+ * buying is, and used as much.
+ *
  * Amounts are exact: shares are millionths (ppm), and each line is rounded
  * once.  A year has 365 days and twelve months of 730 hours. */
 
@@ -54,7 +58,8 @@ struct _QmOwnershipSettings
   gint64 discount_ppm;   /* of the price; at most all of it */
   gint64 shipping_minor; /* a machine */
   gint64 tax_ppm;
-  gboolean tax_included; /* the price contains it: none is added */
+  gboolean tax_included; /* the price contains it: none is added; a rent does
+                            not */
   gint64 overhead_ppm;
   gint64 overhead_threshold_minor; /* a unit from this on draws none */
   gint64 residual_ppm;    /* of the net price, at the end of the life */
@@ -130,9 +135,13 @@ typedef struct
 {
   QmMoney price; /* of all machines with their GPUs */
   int machines;
-  int gpus;         /* in one machine */
-  double gpu_watts; /* of one at full power; NaN: unknown */
-  gboolean here;    /* not to be bought: nothing is shipped */
+  int gpus;           /* in one machine */
+  double gpu_watts;   /* of one at full power; NaN: unknown */
+  gboolean here;      /* not to be bought: nothing is shipped */
+  gboolean rack;      /* machines for a rack, which somebody hosts; others stand
+                         on a desk */
+  gint64 taxed_minor; /* of the price, what contains tax already: none is added
+                         to that */
 } QmOwned;
 
 /* What a candidate of an advice buys.
@@ -172,6 +181,7 @@ typedef enum
   QM_OWNERSHIP_ERROR_SETTING,  /* an assumption that cannot be */
   QM_OWNERSHIP_ERROR_CURRENCY, /* amounts in different ones */
   QM_OWNERSHIP_ERROR_UNKNOWN,  /* electricity of GPUs of unknown power */
+  QM_OWNERSHIP_ERROR_COUNT,    /* as many GPUs cannot be rented */
   QM_OWNERSHIP_ERROR_RANGE     /* absurdly large */
 } QmOwnershipError;
 
@@ -225,12 +235,15 @@ typedef struct
   gint64 whole_months; /* the first month at whose end owning has cost no more;
                           -1 where never */
   int instances;       /* rented at a time, to have as many GPUs */
-  gint64 rent_month_micros; /* at the use of the settings, with overhead */
+  gint64 rent_month_micros; /* at the use of the settings, with tax and
+                               overhead */
   gint64 own_month_micros;
   gint64 own_begin_minor; /* with the residual value taken off */
 } QmOwnOrRent;
 
-/* Compares at settings->utilization_ppm.  The residual value counts as at the
+/* Compares at settings->utilization_ppm the same number of GPUs: where they are
+ * rented eight together, none is held against one that is owned
+ * (QM_OWNERSHIP_ERROR_COUNT).  The residual value counts as at the
  * end of the life, although machines sold earlier would bring more: so owning
  * is not flattered.
  *

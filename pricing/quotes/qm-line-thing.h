@@ -12,12 +12,15 @@
 
 G_BEGIN_DECLS
 
-/* What a line sells: as it states, else as its words and its match tell.  Never
+/* What a line sells: as it states, else as its match and its words tell.  Never
  * QM_THING_UNSTATED. */
-QmLineThing qm_line_thing (const QmQuoteLine *line);
+QmLineThing qm_line_thing (const QmCatalog *catalog, const QmQuoteLine *line);
 
 /* Whether a part is a processor: what makes a machine of parts. */
 gboolean qm_line_is_processor (const QmQuoteLine *line);
+
+/* Whether a part is a chassis or barebone, of which each machine has one. */
+gboolean qm_line_is_shell (const QmQuoteLine *line);
 
 /* Whether words name a desktop or workstation instead of a machine for a
  * rack. */

@@ -22,4 +22,20 @@ char *qm_quote_number_family (const char *number, int *revision);
  * answered that one is no revision. */
 gboolean qm_quote_is_revision_of (const QmQuote *a, const QmQuote *b);
 
+/* Which of two quotes of one family is the newer revision: the one that
+ * supersedes the other, else the one with the higher revision in its number,
+ * else the one of the later day, else the one that was stored later.
+ *
+ * Returns: > 0 where that is `a`, < 0 where it is `b`. */
+int qm_quote_compare_revisions (const QmQuote *a, const QmQuote *b);
+
+/* Of each quote the one that counts in its place: the newest revision of it
+ * that holds on a day, or the quote itself where there is none.  One that is
+ * undated counts in the place of another only where it says that it is newer.
+ *
+ * quotes: of QmQuote, in any order.
+ *
+ * Returns: (transfer container): as many QmQuote. */
+GPtrArray *qm_quote_newest_revisions (GPtrArray *quotes, QmDate on);
+
 G_END_DECLS

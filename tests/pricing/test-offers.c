@@ -4,12 +4,14 @@
 
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-prose.h"
+#include "pricing/quotes/qm-match.h"
 
 #include <string.h>
 
 static QmCatalog *catalog;
 static const QmDate today = { 2026, 11, 20 };
 
+#define ANY_KIND (1u << QM_MACHINE_DESKTOP | 1u << QM_MACHINE_SERVER)
 #define UNITS(n) ((gint64) (n) *QM_MICROS_PER_UNIT)
 
 static GPtrArray *
@@ -87,8 +89,9 @@ find (const QmAdvice *advice, const char *gpu, int gpus, gboolean whole)
   return NULL;
 }
 
+/* Of several quotes that hold, the cheapest; a test of revisions is below. */
 static void
-test_newest_valid (void)
+test_cheapest_valid (void)
 {
   g_autoptr (GPtrArray) quotes = no_quotes ();
   g_autoptr (QmOffers) offers = NULL;
@@ -96,13 +99,18 @@ test_newest_valid (void)
 
   add_line (add_quote (quotes, "Old", (QmDate){ 2026, 10, 1 },
                        (QmDate){ 2026, 12, 31 }),
-            "a6000", 2, 4000);
+            "a6000", 2, 4200);
   add_line (add_quote (quotes, "New", (QmDate){ 2026, 11, 1 },
                        (QmDate){ 2026, 11, 20 }),
             "a6000", 4, 4100);
   add_line (add_quote (quotes, "Expired", (QmDate){ 2026, 11, 10 },
                        (QmDate){ 2026, 11, 19 }),
             "a6000", 1, 3900);
+  add_line (add_quote (quotes, "Dear", (QmDate){ 2026, 11, 15 },
+                       (QmDate){ 2026, 11, 30 }),
+            "a6000", 1, 4300);
+  add_line (add_quote (quotes, "Undated", (QmDate){ 0 }, (QmDate){ 0 }),
+            "a6000", 1, 1000);
   add_line (add_quote (quotes, "Open", (QmDate){ 2026, 1, 1 }, (QmDate){ 0 }),
             "rtx3090", 1, 800);
   offers = qm_offers_new (catalog, quotes, NULL, today);
@@ -115,7 +123,7 @@ test_newest_valid (void)
   g_assert_true (qm_offers_find (offers, "a6000", TRUE) == offer);
   g_assert_true (qm_offers_find (offers, "rtx3090", FALSE)->holds);
   g_assert_null (qm_offers_find (offers, "rtx4090", TRUE));
-  g_assert_null (qm_offers_find_whole (offers, "a6000", 1, TRUE));
+  g_assert_null (qm_offers_find_whole (offers, "a6000", 1, ANY_KIND, TRUE));
 }
 
 static void
@@ -176,15 +184,17 @@ test_advice (void)
   offers = qm_offers_new (catalog, quotes, NULL, today);
   advice = advise (offers, FALSE);
 
-  candidate = find (advice, "h100-80gb-sxm", 8, FALSE);
+  /* One offer, which the price of the catalog's parts does not stand beside. */
+  candidate = find (advice, "h100-80gb-sxm", 8, TRUE);
   g_assert_cmpint (candidate->cost_minor, ==, 20900000);
-  g_assert_cmpint (candidate->gpu_offer->quote_id, ==, 1);
+  g_assert_cmpint (candidate->machine_offer->quote_id, ==, 1);
   g_assert_cmpint (candidate->machine_offer->line, ==, 1);
-  g_assert_true (candidate->gpu_price == &candidate->gpu_offer->price);
-  g_assert_cmpint (candidate->gpu_price->kind, ==, QM_PRICE_QUOTE);
-  /* What nobody quoted keeps its price. */
+  g_assert_true (candidate->machine_price == &candidate->machine_offer->price);
+  g_assert_cmpint (candidate->machine_price->kind, ==, QM_PRICE_QUOTE);
+  g_assert_null (find (advice, "h100-80gb-sxm", 8, FALSE));
+  /* What nobody offers keeps its price: one is not to be had out of eight. */
   candidate = find (advice, "h100-80gb-sxm", 1, FALSE);
-  g_assert_cmpint (candidate->cost_minor, ==, 2600000);
+  g_assert_cmpint (candidate->cost_minor, ==, 3100000);
   g_assert_null (candidate->machine_offer);
   g_assert_null (find (advice, "a6000", 1, FALSE)->gpu_offer);
 }
@@ -199,6 +209,7 @@ add_part (QmQuote *quote, const char *item, int quantity)
   part->quantity_micros = UNITS (quantity);
 }
 
+/* Several machines of one quote: each costs what its line does. */
 static void
 test_whole (void)
 {
@@ -236,15 +247,211 @@ test_whole (void)
   g_assert_cmpstr (machine, ==, "a server-8gpu (Delta, quote Q-1)");
   name = qm_prose_candidate (candidate);
   g_assert_cmpstr (name, ==, "8 × H100 SXM5 80GB (Delta, quote Q-1)");
-  /* Beside what its parts cost, not instead of it. */
-  candidate = find (advice, "h100-80gb-sxm", 8, FALSE);
-  g_assert_cmpint (candidate->gpu_price->kind, ==, QM_PRICE_PUBLISHED);
+  g_assert_null (find (advice, "h100-80gb-sxm", 8, FALSE));
   g_assert_cmpint (find (advice, "a100-80gb-sxm", 8, TRUE)->cost_minor, ==,
                    10000000);
   g_assert_null (find (advice, "h100-80gb-sxm", 4, TRUE));
   g_assert_null (find (advice, "a6000", 4, TRUE));
   g_assert_cmpint (find (advice, "a6000", 1, FALSE)->gpu_price->micros, ==,
                    UNITS (5000));
+}
+
+/* A line by its words, matched as the importer does. */
+static QmQuoteLine *
+add_words (QmQuote *quote, const char *words, int quantity, int price)
+{
+  g_autoptr (QmMatcher) matcher = qm_matcher_new (catalog, NULL, NULL, NULL);
+  QmQuoteLine *line = qm_quote_add_line (quote, QM_LINE_QUOTED);
+
+  line->description = g_strdup (words);
+  line->quantity_micros = UNITS (quantity);
+  line->price_micros = UNITS (price);
+  qm_matcher_apply (matcher, quote);
+  return line;
+}
+
+static const QmOffer *
+whole (QmOffers *offers, const char *gpu, int gpus)
+{
+  return qm_offers_find_whole (offers, gpu, gpus, ANY_KIND, FALSE);
+}
+
+/* A baseboard is no machine, and a quote counts with everything on it. */
+static void
+test_parts_of_a_machine (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (GPtrArray) alone = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  g_autoptr (QmOffers) of_board = NULL;
+  const QmOffer *offer;
+  QmQuote *quote =
+      add_quote (quotes, "Parts", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+
+  add_words (quote, "NVIDIA HGX H100 8-GPU 80GB SXM5 baseboard", 1, 215000);
+  add_words (quote, "8U GPU server chassis, 6 x 3000 W", 1, 21500);
+  add_words (quote, "Intel Xeon Platinum 8480+ processor", 2, 9800);
+  add_words (quote, "64 GB DDR5-4800 ECC RDIMM", 32, 420);
+  add_words (quote, "ConnectX-7 NDR adapter", 8, 1900);
+  add_words (quote, "Server warranty, 5 years, next business day", 1, 28000);
+  quote->discount_minor = 450033;
+  quote->charge_minor = 184800;
+  quote->tax_minor = 5929012;
+  quote->payable_minor = 37015779;
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+  offer = whole (offers, "h100-80gb-sxm", 8);
+  g_assert_nonnull (offer);
+  g_assert_cmpint (offer->price.micros, ==, 310867670000);
+  g_assert_cmpint (offer->tax_micros, ==, 59290120000);
+  g_assert_cmpint (offer->kind, ==, QM_MACHINE_SERVER);
+  g_assert_null (qm_offers_find (offers, "h100-80gb-sxm", FALSE));
+
+  /* Alone it is eight GPUs, which the catalog has a chassis for. */
+  quote = add_quote (alone, "Board", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_words (quote, "NVIDIA HGX H100 8-GPU 80GB SXM5 baseboard", 1, 215000);
+  add_words (quote, "8U GPU server chassis, 6 x 3000 W", 1, 21500);
+  of_board = qm_offers_new (catalog, alone, NULL, today);
+  g_assert_null (whole (of_board, "h100-80gb-sxm", 8));
+  offer = qm_offers_find (of_board, "h100-80gb-sxm", FALSE);
+  g_assert_cmpint (offer->price.micros, ==, UNITS (26875));
+  g_assert_true (offer->board);
+}
+
+/* GPUs with a server of their own are one offer, of so many machines. */
+static void
+test_own_server (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  const QmOffer *offer;
+  QmQuote *quote =
+      add_quote (quotes, "One", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+
+  add_words (quote, "NVIDIA H100 80GB PCIe", 2, 22000);
+  add_words (quote, "Workstation, Threadripper PRO 7965WX, 256 GB", 1, 9400);
+  quote = add_quote (quotes, "Two", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_words (quote, "Dell PowerEdge R760xa 2x Xeon 512 GB DDR5", 2, 20000);
+  add_words (quote, "NVIDIA A100 80GB PCIe", 8, 10000);
+  add_words (quote, "Installation on site", 1, 1000);
+  quote = add_quote (quotes, "Odd", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_words (quote, "Rack server 4U with 2 x EPYC", 2, 9000);
+  add_words (quote, "NVIDIA RTX A6000 48GB", 5, 4000);
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+
+  offer = whole (offers, "h100-80gb-pcie", 2);
+  g_assert_cmpint (offer->price.micros, ==, UNITS (53400));
+  g_assert_cmpint (offer->kind, ==, QM_MACHINE_DESKTOP);
+  g_assert_null (qm_offers_find_whole (offers, "h100-80gb-pcie", 2,
+                                       1u << QM_MACHINE_SERVER, FALSE));
+  offer = whole (offers, "a100-80gb-pcie", 4);
+  g_assert_cmpint (offer->price.micros, ==, UNITS (60500));
+  g_assert_cmpint (offer->kind, ==, QM_MACHINE_SERVER);
+  g_assert_null (qm_offers_find (offers, "a100-80gb-pcie", FALSE));
+  g_assert_null (qm_offers_find (offers, "a6000", FALSE));
+  g_assert_cmpstr (qm_offers_left_out (offers)[0], ==,
+                   "“Rack server 4U with 2 x EPYC” of Odd: its GPUs cannot be "
+                   "shared evenly among its machines");
+}
+
+/* Alternatives are quotes of their own, or variants of a line. */
+static void
+test_alternatives (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  QmQuote *quote =
+      add_quote (quotes, "Delta", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+
+  quote->alternative = g_strdup ("Option A");
+  add_words (quote, "GPU server, 2 x EPYC", 1, 15000);
+  add_words (quote, "NVIDIA H100 80GB PCIe", 4, 22000);
+  add_words (quote, "NVIDIA A100 80GB PCIe", 4, 9000)->role =
+      QM_LINE_ALTERNATIVE;
+  add_words (quote, "Rail kit", 1, 100)->role = QM_LINE_OPTION;
+  quote->charge_minor = 10000;
+  quote = add_quote (quotes, "Delta", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  g_free (quote->number);
+  quote->number = g_strdup ("Q-1");
+  quote->alternative = g_strdup ("Option B");
+  add_words (quote, "GPU server, 2 x EPYC", 1, 15000);
+  add_words (quote, "NVIDIA L40S", 4, 8000);
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+
+  g_assert_cmpint (whole (offers, "h100-80gb-pcie", 4)->price.micros, ==,
+                   UNITS (103100));
+  g_assert_false (whole (offers, "h100-80gb-pcie", 4)->variant);
+  g_assert_cmpint (whole (offers, "a100-80gb-pcie", 4)->price.micros, ==,
+                   UNITS (51100));
+  g_assert_true (whole (offers, "a100-80gb-pcie", 4)->variant);
+  g_assert_cmpint (whole (offers, "l40s", 4)->price.micros, ==, UNITS (47000));
+  g_assert_cmpstr (whole (offers, "l40s", 4)->price.source, ==,
+                   "Delta, quote Q-1, Option B");
+}
+
+/* Of one quote its newest revision that holds counts. */
+static void
+test_revisions (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  static const struct
+  {
+    const char *number;
+    QmDate issued, until;
+    int price;
+  } revisions[] = {
+    { "ANG-1", { 2026, 11, 1 }, { 0 }, 4000 },
+    { "ANG-1 Rev. 2", { 2026, 11, 5 }, { 0 }, 4500 },
+    { "ANG-1 Rev. 3", { 2026, 11, 7 }, { 2026, 11, 8 }, 100 },
+    { "ang-1", { 0 }, { 0 }, 3000 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (revisions); i++)
+    {
+      QmQuote *quote =
+          add_quote (quotes, "Delta", revisions[i].issued, revisions[i].until);
+
+      g_free (quote->number);
+      quote->number = g_strdup (revisions[i].number);
+      add_line (quote, "a6000", 1, revisions[i].price);
+    }
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+  g_assert_cmpint (qm_offers_find (offers, "a6000", FALSE)->price.micros, ==,
+                   UNITS (4500));
+  g_assert_cmpstr (qm_offers_left_out (offers)[0], ==,
+                   "“a a6000” of Delta: a newer revision counts: Delta, quote "
+                   "ANG-1 Rev. 2");
+}
+
+/* What is asked does not count until it is answered. */
+static void
+test_questions (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) asked = NULL;
+  g_autoptr (QmOffers) answered = NULL;
+  QmQuote *quote =
+      add_quote (quotes, "Delta", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  QmQuoteLine *pack = add_line (quote, "a6000", 1, 16000);
+  QmQuoteLine *rent = add_line (quote, "rtx4090", 1, 100);
+
+  qm_quote_line_ask (pack, QM_ASK_PACK);
+  qm_quote_line_ask (rent, QM_ASK_RENT);
+  asked = qm_offers_new (catalog, quotes, NULL, today);
+  g_assert_null (qm_offers_find (asked, "a6000", TRUE));
+  g_assert_null (qm_offers_find (asked, "rtx4090", TRUE));
+  g_assert_cmpuint (g_strv_length ((char **) qm_offers_left_out (asked)), ==,
+                    2);
+
+  g_assert_false (qm_quote_line_answer (pack, QM_ASK_PACK, 0));
+  g_assert_false (qm_quote_line_answer (rent, QM_ASK_RENT, 2));
+  g_assert_true (qm_quote_line_answer (pack, QM_ASK_PACK, 4));
+  g_assert_true (qm_quote_line_answer (rent, QM_ASK_RENT, 1));
+  g_assert_cmpuint (qm_quote_n_open (quote), ==, 0);
+  answered = qm_offers_new (catalog, quotes, NULL, today);
+  g_assert_cmpint (qm_offers_find (answered, "a6000", FALSE)->price.micros, ==,
+                   UNITS (4000));
+  g_assert_null (qm_offers_find (answered, "rtx4090", TRUE));
 }
 
 static void
@@ -288,6 +495,10 @@ test_discount_and_tax (void)
   add_line (quote, "server-4gpu", 1, 4000);
   quote->discount_minor = 200000; /* a tenth */
   quote->charge_minor = 50000;
+  quote = add_quote (quotes, "Shares", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_words (quote, "NVIDIA L4 24GB", 10, 2000);
+  add_words (quote, "Shipping", 1, 2000);
+  add_words (quote, "Education discount", 1, -1000);
   quote = add_quote (quotes, "Gross", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
   add_line (quote, "rtx3090", 10, 1190);
   quote->tax_included = QM_YES;
@@ -298,12 +509,13 @@ test_discount_and_tax (void)
   quote->tax_included = QM_YES;
   offers = qm_offers_new (catalog, quotes, NULL, today);
 
-  g_assert_cmpint (qm_offers_find (offers, "a6000", FALSE)->price.micros, ==,
-                   UNITS (3600));
-  g_assert_cmpint (qm_offers_find (offers, "server-4gpu", FALSE)->price.micros,
-                   ==, UNITS (3600));
+  g_assert_cmpint (whole (offers, "a6000", 4)->price.micros, ==, UNITS (18500));
+  g_assert_cmpint (whole (offers, "a6000", 4)->tax_micros, ==, -1);
+  g_assert_cmpint (qm_offers_find (offers, "l4", FALSE)->price.micros, ==,
+                   UNITS (2100));
   offer = qm_offers_find (offers, "rtx3090", FALSE);
   g_assert_cmpint (offer->price.micros, ==, UNITS (1000));
+  g_assert_cmpint (offer->tax_micros, ==, UNITS (190));
   g_assert_false (offer->taxed);
   offer = qm_offers_find (offers, "rtx4090", FALSE);
   g_assert_cmpint (offer->price.micros, ==, UNITS (2000));
@@ -354,10 +566,15 @@ main (int argc, char **argv)
   if (qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), NULL, &catalog, &error)
       != QM_OK)
     g_error ("%s", error.message);
-  g_test_add_func ("/offers/newest-valid", test_newest_valid);
+  g_test_add_func ("/offers/cheapest-valid", test_cheapest_valid);
   g_test_add_func ("/offers/expired", test_expired);
   g_test_add_func ("/offers/advice", test_advice);
   g_test_add_func ("/offers/whole", test_whole);
+  g_test_add_func ("/offers/parts-of-a-machine", test_parts_of_a_machine);
+  g_test_add_func ("/offers/own-server", test_own_server);
+  g_test_add_func ("/offers/alternatives", test_alternatives);
+  g_test_add_func ("/offers/revisions", test_revisions);
+  g_test_add_func ("/offers/questions", test_questions);
   g_test_add_func ("/offers/currency", test_currency);
   g_test_add_func ("/offers/discount-and-tax", test_discount_and_tax);
   g_test_add_func ("/offers/left-out", test_left_out);

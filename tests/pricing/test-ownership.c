@@ -17,7 +17,8 @@ server (gint64 minor)
   return (QmOwned){ .price = { .minor = minor, .currency = "USD" },
                     .machines = 1,
                     .gpus = 8,
-                    .gpu_watts = 500 };
+                    .gpu_watts = 500,
+                    .rack = TRUE };
 }
 
 static QmOwnershipSettings
@@ -81,6 +82,24 @@ test_sum (void)
   g_assert_cmpfloat_with_epsilon (sum.kwh, 262800, 1e-6);
   g_assert_cmpfloat_with_epsilon (qm_ownership_experiment_cost (&sum, 10),
                                   269160.0 * 10 / 1825, 1e-9);
+}
+
+/* Tax is not on what contains it, hosting only for what stands in a rack. */
+static void
+test_once (void)
+{
+  QmOwnershipSettings settings = everything ();
+  QmOwned owned = server (DOLLARS (100000));
+  QmOwnership sum;
+
+  owned.taxed_minor = DOLLARS (40000);
+  owned.rack = FALSE;
+  sum = compute (&settings, &owned);
+  /* (90 000 + 500 - 40 000 x 0.9) x 20 % */
+  g_assert_cmpint (sum.tax, ==, DOLLARS (10900));
+  g_assert_cmpint (sum.hosting, ==, 0);
+  owned.taxed_minor = owned.price.minor;
+  g_assert_cmpint (compute (&settings, &owned).tax, ==, DOLLARS (100));
 }
 
 /* Each part alone changes the total by its own line, and nothing else. */
@@ -233,9 +252,9 @@ test_rent (void)
     gint64 whole_months;
     double months;
   } cases[] = {
-    { 20000000, QM_BREAK_EVEN_REACHED, 8, 99600 / 13599.0 },
-    { 6000000, QM_BREAK_EVEN_REACHED, 48, 99600 / 2101.5 },
-    { 5400000, QM_BREAK_EVEN_AFTER_LIFE, 62, 99600 / 1608.75 },
+    { 20000000, QM_BREAK_EVEN_REACHED, 6, 99600 / 16884.0 },
+    { 5000000, QM_BREAK_EVEN_REACHED, 48, 99600 / 2101.5 },
+    { 4500000, QM_BREAK_EVEN_AFTER_LIFE, 62, 99600 / 1608.75 },
     { 2000000, QM_BREAK_EVEN_NEVER, -1, NAN },
     { 0, QM_BREAK_EVEN_NEVER, -1, NAN },
   };
@@ -257,7 +276,7 @@ test_rent (void)
       g_assert_cmpint (found.own_begin_minor, ==, DOLLARS (99600));
       g_assert_cmpint (found.instances, ==, 1);
       g_assert_cmpint (found.rent_month_micros, ==,
-                       cases[i].hour_micros / 100 * 82125);
+                       cases[i].hour_micros / 100 * 98550);
       if (isnan (cases[i].months))
         g_assert_true (isnan (found.months));
       else
@@ -265,7 +284,8 @@ test_rent (void)
     }
 }
 
-/* Whole instances are paid; without any use there is nothing to save. */
+/* As many GPUs are compared, so that one that is owned is not held against
+ * eight that are rented; without any use there is nothing to save. */
 static void
 test_instances (void)
 {
@@ -274,11 +294,17 @@ test_instances (void)
                     .machines = 3,
                     .gpus = 4,
                     .gpu_watts = NAN };
-  QmRent rent = { .hour_micros = 10000000, .currency = "USD", .gpus = 8 };
+  QmRent rent = { .hour_micros = 10000000, .currency = "USD", .gpus = 6 };
   g_autoptr (GError) error = NULL;
   QmOwnOrRent found;
 
-  /* 12 GPUs in instances of 8: 2 x 10 USD x 730 h */
+  rent.gpus = 8;
+  g_assert_false (
+      qm_ownership_compare_rent (&settings, &owned, &rent, &found, &error));
+  g_assert_error (error, QM_OWNERSHIP_ERROR, QM_OWNERSHIP_ERROR_COUNT);
+  g_clear_error (&error);
+  rent.gpus = 6;
+  /* 12 GPUs in instances of 6: 2 x 10 USD x 730 h */
   g_assert_true (
       qm_ownership_compare_rent (&settings, &owned, &rent, &found, NULL));
   g_assert_cmpint (found.instances, ==, 2);
@@ -543,6 +569,7 @@ main (int argc, char **argv)
   g_test_add_func ("/ownership/other-currency", test_other_currency);
   g_test_add_func ("/ownership/refusals", test_refusals);
   g_test_add_func ("/ownership/rent", test_rent);
+  g_test_add_func ("/ownership/once", test_once);
   g_test_add_func ("/ownership/instances", test_instances);
   g_test_add_func ("/ownership/published-figures", test_published_figures);
   g_test_add_func ("/ownership/keys", test_keys);

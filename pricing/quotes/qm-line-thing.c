@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/quotes/qm-line-thing.h"
+
+#include "pricing/quotes/qm-match-private.h"
+
+#include <string.h>
+
+/* Words of a machine as a whole. */
+static const char machine_words[] =
+    "server servers serveur servidor serwer gpuserver rackserver workstation "
+    "workstations system systems systeme node nodes knoten noeud nodo rechner "
+    "dgx poweredge proliant thinksystem thinkstation precision gpx sys tower "
+    "desktop computer pc appliance";
+
+/* Cards are sold without these: a GPU with one of them is in a machine, ... */
+static const char inner_words[] =
+    "threadripper epyc xeon ryzen cpu cpus prozessor prozessoren ddr4 ddr5 "
+    "rdimm nvme ssd ssds poweredge proliant dgx thinkstation";
+
+/* ... and several with one of these. */
+static const char around_words[] =
+    "server serveur servidor serwer gpuserver workstation node knoten system "
+    "systems rechner tower rack 1u 2u 4u 5u 6u 8u 10u";
+
+/* What GPUs come on without a machine. */
+static const char board_words[] =
+    "baseboard baseboards board boards tray trays assembly module modules";
+
+/* "Workstation Edition", "Blackwell Server", "for servers" are no machines. */
+static const char edition_words[] = "edition ed";
+static const char before_edition[] = "blackwell ada for fur pour para per";
+
+static const char service_words[] =
+    "warranty garantie garanzia garantia gwarancja support prosupport "
+    "supportpack service services serviceleistung wartung maintenance "
+    "installation installationsservice install deployment inbetriebnahme setup "
+    "einrichtung training schulung licence license licenses licences lizenz "
+    "lizenzen licencia licenza subscription abonnement carepack nbd sla onsite "
+    "vorort software consulting beratung montage assembly integration burnin "
+    "extension garantieverlangerung herstellergarantie";
+
+static const char shipping_words[] =
+    "shipping freight delivery versand versandkosten lieferung fracht "
+    "frachtkosten transport livraison envio spedizione handling insurance "
+    "versicherung packaging verpackung porto";
+
+static const char processor_words[] =
+    "epyc xeon threadripper ryzen opteron processor processors prozessor "
+    "prozessoren cpu cpus processeur procesador processore procesor grace";
+
+/* A part even where a machine is named beside it, ... */
+static const char shell_words[] =
+    "chassis barebone barebones baseboard gehause boitier enclosure";
+
+/* ... and only where it follows: "server memory", not "server 2x CPU". */
+static const char part_words[] =
+    "case motherboard mainboard hauptplatine memory ram rdimm dimm ddr4 ddr5 "
+    "arbeitsspeicher speicher memoire memoria ssd ssds nvme hdd festplatte "
+    "disk disks drive netzteil netzteile psu psus supply alimentation cooler "
+    "cooling kuhler kuhlung heatsink fan fans lufter bridge nvlink nvswitch "
+    "cable cables kabel cord cords rail rails schienen riser adapter nic "
+    "connectx infiniband ethernet switch transceiver transceivers controller "
+    "raid bracket kit tpm";
+
+static const char with_words[] =
+    "with w incl including includes included inkl inklusive mit avec con met "
+    "com plus z";
+
+static const char desktop_words[] =
+    "workstation workstations desktop tower pc rechner threadripper ryzen "
+    "thinkstation precision";
+
+static const char rack_words[] =
+    "server serveur servidor serwer rack rackmount 1u 2u 4u 5u 6u 8u 10u node "
+    "dgx poweredge proliant epyc";
+
+static gboolean
+has (const QmWords *words, int n, const char *list)
+{
+  for (int i = 0; i < n; i++)
+    if (qm_word_in (words->words[i], list))
+      return TRUE;
+  return FALSE;
+}
+
+/* The words of a line, and how many of them say what it is: *phrase up to a
+ * comma, a line break or "with", *head up to a number after a machine, too. */
+static void
+split (const QmQuoteLine *line, QmWords *words, int *phrase, int *head)
+{
+  const char *text =
+      line->description != NULL ? line->description : line->part_number;
+  g_autofree char *first = NULL;
+
+  if (text == NULL)
+    text = "";
+  first = g_strndup (text, strcspn (text, ",;:\n+("));
+  qm_words_split (words, first);
+  *phrase = words->n;
+  qm_words_split (words, text);
+  if (*phrase == 0 || *phrase > words->n)
+    *phrase = words->n;
+  for (int i = 1; i < *phrase; i++)
+    if (qm_word_in (words->words[i], with_words))
+      *phrase = i;
+  *head = *phrase;
+  for (int i = 1; i < *head; i++)
+    if (g_ascii_isdigit (words->words[i][0]) && has (words, i, machine_words))
+      *head = i;
+}
+
+/* Whether words around GPUs are of a machine, and not of an edition. */
+static gboolean
+has_around (const QmWords *words)
+{
+  for (int i = 0; i < words->n; i++)
+    if (qm_word_in (words->words[i], around_words)
+        && (i == 0 || !qm_word_in (words->words[i - 1], before_edition))
+        && (i + 1 >= words->n
+            || !qm_word_in (words->words[i + 1], edition_words)))
+      return TRUE;
+  return FALSE;
+}
+
+static QmLineThing
+thing_of_gpus (const QmQuoteLine *line, const QmWords *words)
+{
+  if (has (words, words->n, inner_words))
+    return QM_THING_MACHINE;
+  if (line->gpus > 1 && !has (words, words->n, board_words)
+      && !has (words, words->n, shell_words) && has_around (words))
+    return QM_THING_MACHINE;
+  return QM_THING_GPU;
+}
+
+QmLineThing
+qm_line_thing (const QmCatalog *catalog, const QmQuoteLine *line)
+{
+  QmWords words;
+  int phrase, head;
+
+  g_return_val_if_fail (catalog != NULL && line != NULL, QM_THING_OTHER);
+
+  if (line->thing != QM_THING_UNSTATED)
+    return line->thing;
+  split (line, &words, &phrase, &head);
+  if (line->item != NULL && line->match != QM_MATCH_AMBIGUOUS)
+    return qm_catalog_gpu (catalog, line->item) != NULL
+               ? thing_of_gpus (line, &words)
+               : QM_THING_MACHINE;
+  if (has (&words, phrase, shipping_words))
+    return QM_THING_SHIPPING;
+  if (has (&words, head, service_words))
+    return QM_THING_SERVICE;
+  if (has (&words, phrase, shell_words) || has (&words, head, part_words))
+    return QM_THING_PART;
+  if (has (&words, head, machine_words))
+    return QM_THING_MACHINE;
+  return has (&words, head, processor_words) ? QM_THING_PART : QM_THING_OTHER;
+}
+
+gboolean
+qm_line_is_processor (const QmQuoteLine *line)
+{
+  QmWords words;
+  int phrase, head;
+
+  g_return_val_if_fail (line != NULL, FALSE);
+
+  split (line, &words, &phrase, &head);
+  return (line->thing == QM_THING_UNSTATED || line->thing == QM_THING_PART)
+         && has (&words, head, processor_words)
+         && !has (&words, head, part_words)
+         && !has (&words, phrase, service_words);
+}
+
+gboolean
+qm_line_is_shell (const QmQuoteLine *line)
+{
+  QmWords words;
+  int phrase, head;
+
+  g_return_val_if_fail (line != NULL, FALSE);
+
+  split (line, &words, &phrase, &head);
+  return has (&words, phrase, shell_words)
+         && !has (&words, phrase, board_words);
+}
+
+gboolean
+qm_line_names_desktop (const QmQuoteLine *line)
+{
+  QmWords words;
+  int phrase, head;
+
+  g_return_val_if_fail (line != NULL, FALSE);
+
+  split (line, &words, &phrase, &head);
+  return has (&words, words.n, desktop_words)
+         && !has (&words, words.n, rack_words);
+}
