@@ -163,8 +163,9 @@ is_on_request (QmCsvReader *reader, guint row)
   g_autofree char *price = qm_csv_cell_of (reader, row, QM_CSV_PRICE);
   g_autofree char *total = qm_csv_cell_of (reader, row, QM_CSV_TOTAL);
 
-  return (price != NULL && qm_csv_cell_is_on_request (price))
-         || (total != NULL && qm_csv_cell_is_on_request (total));
+  return !has_amount (reader, row)
+         && ((price != NULL && qm_csv_cell_is_on_request (price))
+             || (total != NULL && qm_csv_cell_is_on_request (total)));
 }
 
 /* Whether a row tells of a part that the price above contains: it costs
@@ -258,6 +259,14 @@ read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
   if (charge > 0)
     line->charge_minor = charge;
   qm_csv_cell_discount (reader, draft, row, line);
+  if (is_on_request (reader, row))
+    {
+      g_autofree char *place = qm_csv_cell_place (reader, row, -1);
+
+      qm_read_find (draft->quote, QM_FINDING_NOTE, place,
+                    _ ("The price is to be asked for, so this does not "
+                       "count."));
+    }
 }
 
 /* The first cell of a row that is no number. */

@@ -151,6 +151,14 @@ qm_matcher_free (QmMatcher *matcher)
   g_free (matcher);
 }
 
+const QmCatalog *
+qm_matcher_get_catalog (const QmMatcher *matcher)
+{
+  g_return_val_if_fail (matcher != NULL, NULL);
+
+  return matcher->catalog;
+}
+
 void
 qm_match_clear (QmMatch *match)
 {

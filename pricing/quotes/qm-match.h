@@ -45,6 +45,9 @@ QmMatcher *qm_matcher_new (const QmCatalog *catalog,
 
 void qm_matcher_free (QmMatcher *matcher);
 
+/* The catalog that it was made for. */
+const QmCatalog *qm_matcher_get_catalog (const QmMatcher *matcher);
+
 /* Matches a part number and a description, each of which may be NULL.  The
  * match is to be cleared with qm_match_clear(). */
 void qm_matcher_match (const QmMatcher *matcher,
@@ -55,7 +58,8 @@ void qm_matcher_match (const QmMatcher *matcher,
 /* Frees what the match holds, not the match. */
 void qm_match_clear (QmMatch *match);
 
-/* Matches all lines of a quote but those that the user has chosen for. */
+/* Matches all lines of a quote but those that the user has chosen for, and asks
+ * about rents and packs (pricing/quotes/qm-line-ask.h). */
 void qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmMatcher, qm_matcher_free)

@@ -42,8 +42,7 @@ gboolean qm_price_is_plausible (const QmCatalog *catalog,
  * currency of which no rate is known.
  *
  * rates: NULL: US dollars alone. */
-void qm_quote_ask_prices (QmQuote *quote,
-                          const QmCatalog *catalog,
-                          QmRates *rates);
+void
+qm_quote_ask_prices (QmQuote *quote, const QmCatalog *catalog, QmRates *rates);
 
 G_END_DECLS

@@ -393,7 +393,8 @@ test_findings (void)
 {
   g_autoptr (GPtrArray) quotes = read_table ("Product,Qty,Price,Total,Colour\n"
                                              "A,1,=SUM(A1:A9),5,red\n"
-                                             "B,two,on request,7,red\n");
+                                             "B,two,soon,7,red\n"
+                                             "C,1,on request,,red\n");
   const QmQuote *quote = g_ptr_array_index (quotes, 0);
   const QmFinding *finding = g_ptr_array_index (quote->findings, 0);
 
@@ -405,6 +406,9 @@ test_findings (void)
                     ==, 2);
   g_assert_cmpuint (sample_findings (quote, QM_FINDING_NOTE, "“Colour”"), ==,
                     1);
+  g_assert_cmpuint (sample_findings (quote, QM_FINDING_NOTE, "asked for"), ==,
+                    1);
+  g_assert_cmpint (sample_line (quote, 2)->role, ==, QM_LINE_OPTION);
   g_assert_cmpint (sample_line (quote, 0)->price_micros, ==,
                    QM_AMOUNT_UNSTATED);
 }
