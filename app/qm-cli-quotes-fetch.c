@@ -371,9 +371,10 @@ refresh_all (const Typed *typed, GError **error)
       qm_cli_store_open (typed->store, FALSE, error);
   g_autoptr (QmPageRules) rules = NULL;
   g_autoptr (GPtrArray) watches = NULL;
+  g_autoptr (QmRates) rates = NULL;
   g_autoptr (GError) trouble = NULL;
 
-  if (store == NULL
+  if (store == NULL || (rates = qm_cli_store_rates (store, error)) == NULL
       || (watches = choose (store, typed->arguments, error)) == NULL
       || (rules = qm_page_rules_load_default (error)) == NULL
       || !prepare_matcher (&refresh, error))
@@ -385,8 +386,8 @@ refresh_all (const Typed *typed, GError **error)
                               "adds one"));
       return QM_CLI_EXIT_BAD_INPUT;
     }
-  qm_watch_refresh (store, watches, fetcher, rules, refresh.matcher, kept_cb,
-                    &refresh, cancellable, &trouble);
+  qm_watch_refresh (store, watches, fetcher, rules, refresh.matcher, rates,
+                    kept_cb, &refresh, cancellable, &trouble);
   qm_cli_progress (NULL);
   if (!(typed->json ? qm_cli_json_write (refresh.outcomes, error)
                     : qm_cli_write_text (refresh.text->str, error)))

@@ -15,6 +15,7 @@
 #include "app/qm-cli.h"
 #include "data/datadir.h"
 #include "pricing/formats/qm-quote-import.h"
+#include "pricing/quotes/qm-plausible.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -51,6 +52,7 @@ typedef struct
   const Typed *typed;
   QmCatalog *catalog;
   QmMatcher *matcher;
+  QmRates *rates;
   QmPageRules *rules;
   QmPageContext pages;
   QmFetcher *fetcher;
@@ -86,6 +88,7 @@ static void
 reader_clear (Reader *reader)
 {
   g_clear_pointer (&reader->matcher, qm_matcher_free);
+  g_clear_pointer (&reader->rates, qm_rates_unref);
   g_clear_pointer (&reader->catalog, qm_catalog_free);
   g_clear_pointer (&reader->rules, qm_page_rules_free);
   g_clear_pointer (&reader->fetcher, qm_fetcher_unref);
@@ -180,6 +183,9 @@ complete (const Reader *reader, const QmImport *import, GError **error)
     if (!choose_item (reader, g_ptr_array_index (import->quotes, 0), items[i],
                       error))
       return FALSE;
+  for (guint i = 0; i < import->quotes->len; i++)
+    qm_quote_ask_prices (g_ptr_array_index (import->quotes, i), reader->catalog,
+                         reader->rates);
   return TRUE;
 }
 
@@ -191,6 +197,7 @@ import_input (Reader *reader, const QmCliInput *input, GError **error)
     .matcher = reader->matcher,
     .mappings = reader->mappings,
     .page_data = &reader->pages,
+    .rates = reader->rates,
   };
   g_autoptr (QmCsvMapping) mapping = NULL;
   g_autoptr (QmImport) import = NULL;
@@ -560,15 +567,14 @@ import_all (const Typed *typed, GError **error)
 {
   g_auto (Reader) reader = { 0 };
   g_autoptr (GPtrArray) documents = NULL;
-  g_autoptr (QmRates) rates = NULL;
 
   if (!prepare (&reader, typed, error)
+      || (reader.rates = known_rates (typed, error)) == NULL
       || (documents = read_all (&reader, error)) == NULL
-      || (rates = known_rates (typed, error)) == NULL
       || (!typed->dry_run && !store_all (&reader, documents, error)))
     return FALSE;
-  return typed->json ? write_json (&reader, documents, rates, error)
-                     : write_text (&reader, documents, rates, error);
+  return typed->json ? write_json (&reader, documents, reader.rates, error)
+                     : write_text (&reader, documents, reader.rates, error);
 }
 
 static void

@@ -55,6 +55,14 @@ void qm_matcher_match (const QmMatcher *matcher,
                        const char *description,
                        QmMatch *match);
 
+/* Whether what a part number and a description name can be a GPU: FALSE where
+ * they name another one, of the catalog or not, or something made for one.
+ * What names none may be any. */
+gboolean qm_matcher_may_be (const QmMatcher *matcher,
+                            const char *part_number,
+                            const char *description,
+                            const char *gpu);
+
 /* Frees what the match holds, not the match. */
 void qm_match_clear (QmMatch *match);
 

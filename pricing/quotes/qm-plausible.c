@@ -222,3 +222,44 @@ qm_quote_ask_prices (QmQuote *quote, const QmCatalog *catalog, QmRates *rates)
   for (guint i = 0; i < quote->lines->len; i++)
     ask_line (quote, i, catalog, rates);
 }
+
+gboolean
+qm_quote_check_item (const QmQuote *quote,
+                     const char *item,
+                     const QmMatcher *matcher,
+                     QmRates *rates,
+                     GError **error)
+{
+  const QmCatalog *catalog;
+  const QmQuoteLine *line;
+  g_autofree char *excerpt = NULL;
+  g_autofree char *known = NULL;
+  gint64 micros;
+
+  g_return_val_if_fail (quote != NULL && item != NULL, FALSE);
+  g_return_val_if_fail (matcher != NULL, FALSE);
+
+  catalog = qm_matcher_get_catalog (matcher);
+  if (quote->lines->len == 0 || qm_catalog_gpu (catalog, item) == NULL)
+    return TRUE;
+  line = g_ptr_array_index (quote->lines, 0);
+  if (!qm_matcher_may_be (matcher, line->part_number, line->description, item))
+    {
+      excerpt = qm_read_excerpt (line->description != NULL ? line->description
+                                                           : line->part_number);
+      g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
+                   _ ("the page sells “%s”, which is not %s"), excerpt, item);
+      return FALSE;
+    }
+  if (quote->unit != QM_PRICE_EACH
+      || !price_of_unit (quote, line, rates, &micros)
+      || qm_price_is_plausible (
+          catalog, item, MAX (line->gpus, 1),
+          qm_line_thing (catalog, line) == QM_THING_MACHINE, micros))
+    return TRUE;
+  known = known_text (catalog, item);
+  g_set_error (error, QM_READ_ERROR, QM_READ_ERROR_NO_QUOTE,
+               _ ("its price is far from every known one of %s (%s)"), item,
+               known);
+  return FALSE;
+}

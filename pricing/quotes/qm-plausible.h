@@ -9,6 +9,7 @@
 
 #include "data/catalog.h"
 #include "pricing/qm-rates.h"
+#include "pricing/quotes/qm-match.h"
 #include "pricing/quotes/qm-quote.h"
 
 G_BEGIN_DECLS
@@ -44,5 +45,18 @@ gboolean qm_price_is_plausible (const QmCatalog *catalog,
  * rates: NULL: US dollars alone. */
 void
 qm_quote_ask_prices (QmQuote *quote, const QmCatalog *catalog, QmRates *rates);
+
+/* Whether the first line of a quote can be a price of the GPU that its page is
+ * watched for: its words name no other one, and its price is near enough to
+ * what is known.
+ *
+ * item: of the catalog; anything but a GPU is let pass.
+ *
+ * Returns: FALSE with QM_READ_ERROR_NO_QUOTE and a sentence for people. */
+gboolean qm_quote_check_item (const QmQuote *quote,
+                              const char *item,
+                              const QmMatcher *matcher,
+                              QmRates *rates,
+                              GError **error);
 
 G_END_DECLS

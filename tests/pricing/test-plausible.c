@@ -187,6 +187,45 @@ test_hours (void)
   g_assert_cmpuint (qm_quote_n_open (quote), ==, 1);
 }
 
+/* What a page sells must be what it is watched for. */
+static void
+test_watched (void)
+{
+  static const struct
+  {
+    const char *title;
+    double price;
+    const char *item;
+    const char *reason; /* NULL: it is that */
+  } cases[] = {
+    { "ASUS TUF GeForce RTX 3090 24GB", 900, "rtx3090", NULL },
+    { "A card without a name", 900, "rtx3090", NULL },
+    { "GeForce GTX 1650 4GB GDDR6", 159, "rtx3090", "sells" },
+    { "GeForce GTX 1650 4GB GDDR6", 900, "rtx3090", "sells" },
+    { "NVIDIA GeForce RTX 3090 Ti", 1500, "rtx3090", "sells" },
+    { "Radeon RX 7900 XTX", 900, "rtx3090", "sells" },
+    { "Water block for RTX 3090", 120, "rtx3090", "sells" },
+    { "A card without a name", 120, "rtx3090", "far from" },
+    { "GeForce RTX 3090", 200000, "rtx3090", "far from" },
+    { "NVIDIA RTX 6000", 7000, "rtx6000-ada", NULL },
+    { "Server", 7000, "server-4gpu", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (QmQuote) quote =
+          make_quote (cases[i].title, cases[i].price, "USD");
+      g_autoptr (GError) error = NULL;
+      gboolean is =
+          qm_quote_check_item (quote, cases[i].item, matcher, rates, &error);
+
+      if (is != (cases[i].reason == NULL)
+          || (!is && strstr (error->message, cases[i].reason) == NULL))
+        g_error ("“%s” as %s: %s", cases[i].title, cases[i].item,
+                 error != NULL ? error->message : "let pass");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -203,6 +242,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plausible/prices", test_prices);
   g_test_add_func ("/plausible/again", test_again);
   g_test_add_func ("/plausible/hours", test_hours);
+  g_test_add_func ("/plausible/watched", test_watched);
   result = g_test_run ();
   qm_rates_unref (rates);
   qm_matcher_free (matcher);

@@ -183,8 +183,9 @@ run_job (QmPriceWatch *self,
   set_progress (self, 0, watches->len + rates);
   if (watches->len > 0
       && !qm_watch_refresh (store, watches, fetcher, rules,
-                            qm_quote_book_get_matcher (self->book), kept_cb,
-                            &kept, cancellable, error))
+                            qm_quote_book_get_matcher (self->book),
+                            job->known_rates, kept_cb, &kept, cancellable,
+                            error))
     return FALSE;
   if (rates == 0 || g_cancellable_is_cancelled (cancellable))
     return TRUE;
