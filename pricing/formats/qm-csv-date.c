@@ -32,9 +32,9 @@ static const char until_words[] =
     "jusqu au jusqu'au hasta el fino al tot en met t m t/m ate ao a do dnia "
     "inkl incl ";
 /* ... before a first one, ... */
-static const char from_words[] =
-    " ab vom von seit from since as of du a partir de le depuis desde del dal "
-    "vanaf van od dnia ";
+static const char from_words[] = " ab vom von seit from since as of dated z du "
+                                 "a partir de le depuis desde del dal "
+                                 "vanaf van od dnia ";
 /* ... and after a number of days. */
 static const char counted_words[] =
     " from ab since after nach of on the date day quote quotation offer issue "

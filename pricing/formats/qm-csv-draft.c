@@ -84,16 +84,36 @@ add (gint64 *sum, gint64 amount)
 
 /* Below a tax it is taken from the amount with tax. */
 static void
-add_discount (QmCsvDraft *draft, gint64 micros)
+take_discount (QmCsvDraft *draft, gint64 amount)
 {
   gint64 tax = draft->quote->tax_minor;
-  gint64 amount = micros > G_MININT64 + 1 ? ABS (micros) : 0;
 
   if (tax != QM_AMOUNT_UNSTATED && tax > 0 && !draft->tax_within
       && draft->quote->tax_included != QM_YES)
     add (&draft->after_tax, amount);
   else
     add (&draft->quote->discount_minor, amount);
+}
+
+static void
+add_discount (QmCsvDraft *draft, gint64 micros)
+{
+  gint64 amount = micros > G_MININT64 + 1 ? ABS (micros) : 0;
+
+  if (draft->quote->payable_minor != QM_AMOUNT_UNSTATED
+      || draft->after != QM_AMOUNT_UNSTATED)
+    add (&draft->pending, amount);
+  else
+    take_discount (draft, amount);
+}
+
+/* A total below discounts contains them. */
+static void
+take_pending (QmCsvDraft *draft)
+{
+  if (draft->pending != 0)
+    take_discount (draft, draft->pending);
+  draft->pending = 0;
 }
 
 void
@@ -121,9 +141,11 @@ qm_csv_draft_add_total (QmCsvDraft *draft, QmCsvRowKind kind, gint64 micros)
       add (&quote->tax_minor, micros);
       break;
     case QM_CSV_ROW_PAYABLE:
+      take_pending (draft);
       quote->payable_minor = micros;
       break;
     case QM_CSV_ROW_TOTAL:
+      take_pending (draft);
       *(quote->tax_minor != QM_AMOUNT_UNSTATED ? &draft->after
                                                : &draft->before) = micros;
       break;
@@ -373,7 +395,7 @@ settle_roles (QmCsvDraft *draft)
 }
 
 /* A discount of which the percentage alone is written is taken off, unless the
- * totals say that it has been. */
+ * totals do not know of it. */
 static void
 settle_percent (QmCsvDraft *draft)
 {
@@ -390,9 +412,7 @@ settle_percent (QmCsvDraft *draft)
   if (draft->has_totals && !explains (draft, lines))
     {
       quote->discount_minor = before;
-      if (explains (draft, lines))
-        return;
-      add (&quote->discount_minor, off);
+      return;
     }
   amount = qm_minor_for_people (off, quote->currency);
   qm_read_find (quote, QM_FINDING_NOTE, NULL,
@@ -525,6 +545,10 @@ qm_csv_draft_finish (QmCsvDraft *draft)
   place_generic (draft);
   quote->net_minor = choose_net (draft);
   divide_discount (draft);
+  if (draft->pending != 0)
+    qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL,
+                          _ ("A discount below what is to be paid was not "
+                             "taken off: it may depend on the payment."));
   if (quote->currency[0] == '\0')
     qm_quote_add_finding (quote, QM_FINDING_WARNING, NULL,
                           _ ("The amounts are without a currency."));

@@ -16,6 +16,8 @@ typedef struct
   gint64 before;    /* a row that says "total" before the tax, ... */
   gint64 after;     /* ... and after it */
   gint64 after_tax; /* discounts that stand below the tax, > 0 */
+  gint64 pending;   /* those below what is to be paid, > 0: they count if that
+                       is written again below them */
   gint64 percent;   /* of a discount without an amount, in millionths */
   gboolean has_totals;
   gboolean tax_within; /* the tax is said to be in the total above it */

@@ -203,11 +203,59 @@ qm_csv_head_set (QmCsvReader *reader,
     }
 }
 
+/* "Angebot 26-4417 vom 02.07.2026": a number and a date. */
+static gboolean
+read_number (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
+{
+  gsize n = strcspn (text, " ");
+  g_autofree char *number = g_strndup (text, n);
+  QmCsvTerm term = { 0 };
+
+  if (strpbrk (number, "0123456789") == NULL)
+    return FALSE;
+  if (text[n] != '\0'
+      && (!qm_csv_term_parse (text + n, reader->mapping->date_order, &term)
+          || term.from.year == 0 || term.until.year != 0))
+    return FALSE;
+  if (quote->issued_on.year == 0)
+    quote->issued_on = term.from;
+  return qm_csv_head_set (reader, quote, QM_CSV_QUOTE, row, -1, number);
+}
+
+/* Whether a sentence about an offer or its prices ends with words such as
+ * "valid until". */
+static gboolean
+tells_validity (const char *sentence)
+{
+  static const char offers[] =
+      "angebot|offerte|preise|preis|offer|quote|quotation|prices|pricing|"
+      "proposal|devis|offre|prix|oferta|presupuesto|precios|offerta|"
+      "preventivo|prezzi|prijzen|proposta|orcamento|precos|ceny";
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (sentence);
+  const char *last = normal + strlen (normal);
+  int tax;
+
+  if (!qm_csv_phrases_within (qm_csv_phrases_once (&set, offers), normal))
+    return FALSE;
+  for (guint words = 0; words < 4 && last > normal;)
+    {
+      last--;
+      if (last > normal && last[-1] != ' ')
+        continue;
+      words++;
+      if (words >= 2 && qm_csv_field_of (last, &tax) == QM_CSV_VALID_UNTIL)
+        return TRUE;
+    }
+  return FALSE;
+}
+
 /* "Offre valable jusqu'au 06/03/2026", "Angebot AN-4711", "Datum 1. Mai 2026":
  * a name and its value with nothing but a space between them. */
 static gboolean
 read_glued (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
 {
+  QmDateOrder order = reader->mapping->date_order;
   QmCsvTerm term;
   QmDate date;
 
@@ -217,21 +265,20 @@ read_glued (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
       const char *value = p + 1;
       int tax;
       QmCsvField field = qm_csv_field_of (name, &tax);
-      gboolean is_value;
+      gboolean is_value = FALSE;
 
-      if (field == QM_CSV_QUOTE
-          && qm_csv_date_parse (value, reader->mapping->date_order, &date))
+      if (field == QM_CSV_QUOTE && qm_csv_date_parse (value, order, &date))
         field = QM_CSV_ISSUED;
+      if (field == QM_CSV_QUOTE && read_number (reader, quote, row, value))
+        return TRUE;
+      if (field == QM_CSV_IGNORED && g_ascii_isdigit (*value)
+          && tells_validity (name))
+        field = QM_CSV_VALID_UNTIL;
       if (field == QM_CSV_VALID_UNTIL)
         is_value =
-            g_ascii_isdigit (*value)
-            || qm_csv_term_parse (value, reader->mapping->date_order, &term);
+            g_ascii_isdigit (*value) || qm_csv_term_parse (value, order, &term);
       else if (field == QM_CSV_ISSUED || field == QM_CSV_VALID_FROM)
-        is_value =
-            qm_csv_date_parse (value, reader->mapping->date_order, &date);
-      else
-        is_value = field == QM_CSV_QUOTE && strchr (value, ' ') == NULL
-                   && strpbrk (value, "0123456789") != NULL;
+        is_value = qm_csv_date_parse (value, order, &date);
       if (is_value && qm_csv_head_set (reader, quote, field, row, -1, value))
         return TRUE;
     }

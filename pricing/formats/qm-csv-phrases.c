@@ -175,7 +175,7 @@ qm_csv_strip_additions (const char *normal)
       "without|with|including|excluding|ohne|mit|de|of|the|inclusa|incluso|"
       "inclusive|inklusive|incluida|incluido|esclusa|escluso|excluida|excluido|"
       "exclusief|inclusief|compresa|comprises|sin|con|com|sem|senza|zonder|met|"
-      "hors|taxe|taxes|s|c";
+      "hors|taxe|taxes|s|c|netto|brutto|neto|bruto|ht|ttc";
   static GHashTable *set;
   GHashTable *dropped = qm_csv_phrases_once (&set, drop);
   g_auto (GStrv) words = g_strsplit (normal, " ", -1);

@@ -36,7 +36,9 @@ static const RowWords rows[] = {
     "wartosc brutto|kwota brutto|lacznie brutto|total to pay|"
     "total con impuestos|gesamtbetrag inkl|totaalbedrag incl|zu zahlen|"
     "zahlbetrag brutto|total c iva|importe a pagar|totale a pagare|"
-    "te betalen bedrag|total final|kwota do zaplaty" },
+    "te betalen bedrag|total final|kwota do "
+    "zaplaty|brutto|gross|ttc|bruto|lordo|"
+    "totale lordo|total bruto|total ttc eur" },
   { QM_CSV_ROW_NET,
     "subtotal|sub total|net|net total|total net|net amount|total excl|"
     "total excluding|total ex|total before tax|merchandise total|"
@@ -140,6 +142,11 @@ static const char request_words[] =
     "price on request|por|tba|tbc|tbd|call|call for price|auf anfrage|"
     "preis auf anfrage|sur demande|nous consulter|a consultar|consultar|"
     "bajo pedido|su richiesta|op aanvraag|sob consulta|na zapytanie";
+/* Of a discount that depends on the payment. */
+static const char payment_words[] =
+    "zahlung|zahlbar|zahlungseingang|innerhalb|binnen|within|if paid|payment|"
+    "paid|paiement|regle|pago en|si pago|pagamento|pagando|entro|betaling|"
+    "betaald|platnosc|zaplaty w|em ate|a vista em";
 /* What alternatives are called, before a number or letter. */
 static const char group_words[] =
     "option|alternative|variante|variant|konfiguration|configuration|config|"
@@ -345,6 +352,16 @@ qm_csv_words_are_optional (const char *words)
   g_autofree char *normal = qm_csv_normalize (words);
 
   return stands_at_ends (qm_csv_phrases_once (&set, optional_words), normal);
+}
+
+gboolean
+qm_csv_words_are_of_payment (const char *words)
+{
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  return qm_csv_phrases_within (qm_csv_phrases_once (&set, payment_words),
+                                normal);
 }
 
 gboolean

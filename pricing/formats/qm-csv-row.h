@@ -50,6 +50,10 @@ gboolean qm_csv_words_name_alternative (const char *text,
 gboolean qm_csv_cell_is_included (const char *text);
 gboolean qm_csv_cell_is_on_request (const char *text);
 
+/* Whether words make something depend on when it is paid: "2 % Skonto bei
+ * Zahlung innerhalb von 10 Tagen". */
+gboolean qm_csv_words_are_of_payment (const char *words);
+
 /* The percentage in the words of a discount, in millionths; 0: none. */
 gint64 qm_csv_percent_in (const char *words);
 

@@ -118,7 +118,10 @@ static const FieldWords fields[] = {
     "cotacao|oferta nr|numer oferty|nr oferty|tilbud|proposal|devis numero|"
     "presupuesto n|preventivo n|orcamento n o|numero orcamento|"
     "numero proposta|proposta n|nr oferta|offerte no|angebot nummer|"
-    "angebots nummer" },
+    "angebots nummer|proposta comercial|oferta comercial|offre commerciale|"
+    "offre de prix|offerta commerciale|kostenvoranschlag|price quotation|"
+    "quotation ref|commercial proposal|proposal number|proposal no|"
+    "unser angebot|notre offre|onze offerte" },
   { QM_CSV_ISSUED,
     "date|quote date|issue date|issued|issued on|quotation date|offer date|"
     "datum|angebotsdatum|ausgestellt am|date du devis|date d emission|fecha|"
@@ -129,7 +132,9 @@ static const FieldWords fields[] = {
     "date d etablissement|en date du|fecha de la oferta|fecha del presupuesto|"
     "fecha presupuesto|data del preventivo|data emissione|datum offerte|"
     "offerte datum|data da proposta|data proposta|data sporzadzenia|"
-    "data wystawienia oferty|z dnia" },
+    "data wystawienia oferty|z dnia|proposal date|date of proposal|"
+    "offertdatum|offre du|devis du|fecha de oferta|data da proposta "
+    "comercial" },
   { QM_CSV_VALID_FROM,
     "valid from|gultig ab|gueltig ab|gultig von|valable a partir du|"
     "valido desde|valido dal|geldig vanaf|valido de|wazna od" },
@@ -152,7 +157,13 @@ static const FieldWords fields[] = {
     "wazna do|wazne do|termin waznosci|waznosc oferty|waznosc|oferta wazna do|"
     "oferta wazna|termin zwiazania oferta|validita offerta|"
     "validita dell offerta|offerta valida fino al|valida fino al|"
-    "expiry of quote|validita preventivo" },
+    "expiry of quote|validita preventivo|preise gultig|prix valables|"
+    "precios validos|prezzi validi|prijzen geldig|precos validos|ceny wazne|"
+    "valable|devis valable|offre valable|valida por|valido por|valida per|"
+    "valido per|valida|valido|valide|geldig|gultig fur|angebot gultig|wazna|"
+    "wazna przez|oferta valida|offerta valida|offerte geldig|pricing valid|"
+    "pricing valid through|pricing valid until|prices valid through|"
+    "prices are valid until|quotation valid|quote valid" },
   { QM_CSV_NOTE,
     "note|notes|comment|comments|remark|remarks|bemerkung|bemerkungen|"
     "anmerkung|kommentar|hinweis|remarque|commentaire|nota|notas|"

@@ -407,7 +407,8 @@ read_percent (QmCsvReader *reader,
 {
   gint64 percent = 0;
 
-  if (kind != QM_CSV_ROW_DISCOUNT || reader->role != QM_LINE_QUOTED)
+  if (kind != QM_CSV_ROW_DISCOUNT || reader->role != QM_LINE_QUOTED
+      || qm_csv_words_are_of_payment (words))
     return FALSE;
   for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row) && percent == 0;
        i++)
