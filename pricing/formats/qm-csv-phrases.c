@@ -32,15 +32,45 @@ plain_letter (gunichar c)
     }
 }
 
+/* The same as below for a text that is ASCII alone, as most are; NULL for any
+ * other. */
+static char *
+normalize_ascii (const char *text)
+{
+  gsize length = strnlen (text, LONGEST_TEXT);
+  g_autofree char *normal = g_malloc (length + 1);
+  gsize n = 0;
+
+  for (gsize i = 0; i < length; i++)
+    {
+      char c = text[i];
+
+      if ((c & 0x80) != 0 || c == '%')
+        return NULL;
+      if (g_ascii_isalnum (c))
+        normal[n++] = g_ascii_tolower (c);
+      else if (n > 0 && normal[n - 1] != ' ')
+        normal[n++] = ' ';
+    }
+  while (n > 0 && normal[n - 1] == ' ')
+    n--;
+  normal[n] = '\0';
+  return g_steal_pointer (&normal);
+}
+
 char *
 qm_csv_normalize (const char *text)
 {
-  g_autofree char *valid =
-      g_utf8_make_valid (text, (gssize) strnlen (text, LONGEST_TEXT));
+  char *plain = normalize_ascii (text);
+  g_autofree char *valid = NULL;
   g_autofree char *folded = NULL;
   g_autofree char *apart = NULL;
-  GString *normal = g_string_new (NULL);
+  GString *normal;
 
+  if (plain != NULL)
+    return plain;
+  normal = g_string_new (NULL);
+  valid = g_utf8_make_valid (text, (gssize) strnlen (text, LONGEST_TEXT));
   folded = g_utf8_casefold (valid, -1);
   apart = g_utf8_normalize (folded, -1, G_NORMALIZE_ALL);
   for (const char *p = apart; *p != '\0'; p = g_utf8_next_char (p))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What the files share that read a quote out of a spreadsheet: the state, the
- * cells (qm-csv-cells.c), what stands above and below the table (qm-csv-head.c)
- * and its rows (qm-quote-csv.c). */
+ * cells (qm-csv-cells.c), what stands above and below the table
+ * (qm-csv-head.c), its rows (qm-quote-csv.c, qm-csv-total-row.c) and what
+ * alternatives have in common (qm-csv-share.c). */
 
 #pragma once
 
@@ -97,6 +98,16 @@ void qm_csv_head_settle (QmCsvReader *reader, QmQuote *quote);
 
 /* One term that is kept for qm_csv_head_settle(); for `reader->terms`. */
 void qm_csv_term_note_free (gpointer note);
+
+/* The draft that a row belongs to; made where there is none. */
+QmCsvDraft *qm_csv_find_draft (QmCsvReader *reader, guint row);
+
+/* Takes what a row's columns say of the whole quote: dates, currency, note. */
+void
+qm_csv_read_head_fields (QmCsvReader *reader, QmCsvDraft *draft, guint row);
+
+/* Reads a row of totals (qm-csv-total-row.c).  FALSE: it is none. */
+gboolean qm_csv_read_total_row (QmCsvReader *reader, guint row);
 
 /* Whether two quotes have the same vendor and number. */
 gboolean qm_csv_is_same_document (const QmQuote *a, const QmQuote *b);

@@ -345,13 +345,18 @@ stands_at_ends (GHashTable *set, const char *normal)
   return FALSE;
 }
 
-gboolean
-qm_csv_words_are_optional (const char *words)
+QmCsvOffered
+qm_csv_words_offer (const char *words)
 {
-  static GHashTable *set;
+  static GHashTable *instead, *besides;
   g_autofree char *normal = qm_csv_normalize (words);
 
-  return stands_at_ends (qm_csv_phrases_once (&set, optional_words), normal);
+  if (qm_csv_phrases_within (qm_csv_phrases_once (&instead, instead_words),
+                             normal))
+    return QM_CSV_OFFERED_INSTEAD;
+  return stands_at_ends (qm_csv_phrases_once (&besides, optional_words), normal)
+             ? QM_CSV_OFFERED_BESIDES
+             : QM_CSV_OFFERED_PLAINLY;
 }
 
 gboolean
@@ -361,16 +366,6 @@ qm_csv_words_are_of_payment (const char *words)
   g_autofree char *normal = qm_csv_normalize (words);
 
   return qm_csv_phrases_within (qm_csv_phrases_once (&set, payment_words),
-                                normal);
-}
-
-gboolean
-qm_csv_words_are_instead (const char *words)
-{
-  static GHashTable *set;
-  g_autofree char *normal = qm_csv_normalize (words);
-
-  return qm_csv_phrases_within (qm_csv_phrases_once (&set, instead_words),
                                 normal);
 }
 
@@ -410,11 +405,13 @@ qm_csv_alternative_parse (const char *text, const char **rest)
 
   text += strspn (text, " \t");
   n = strcspn (text, " :#\n");
+  label = text + n + strspn (text + n, " :#");
+  end = n < QM_CSV_LONGEST_PHRASE ? label_end (label) : NULL;
+  if (end == NULL)
+    return NULL;
   word = g_strndup (text, n);
   normal = qm_csv_normalize (word);
-  label = text + n + strspn (text + n, " :#");
-  end = g_hash_table_contains (groups, normal) ? label_end (label) : NULL;
-  if (end == NULL)
+  if (!g_hash_table_contains (groups, normal))
     return NULL;
   if (rest != NULL)
     *rest = end + strspn (end, " :).;,-");
@@ -438,8 +435,11 @@ gboolean
 qm_csv_cell_is_included (const char *text)
 {
   static GHashTable *set;
-  g_autofree char *normal = qm_csv_normalize (text);
+  g_autofree char *normal = NULL;
 
+  if (strpbrk (text, "0123456789") != NULL)
+    return FALSE;
+  normal = qm_csv_normalize (text);
   return g_hash_table_contains (qm_csv_phrases_once (&set, included_words),
                                 normal);
 }
@@ -448,8 +448,11 @@ gboolean
 qm_csv_cell_is_on_request (const char *text)
 {
   static GHashTable *set;
-  g_autofree char *normal = qm_csv_normalize (text);
+  g_autofree char *normal = NULL;
 
+  if (strpbrk (text, "0123456789") != NULL)
+    return FALSE;
+  normal = qm_csv_normalize (text);
   return g_hash_table_contains (qm_csv_phrases_once (&set, request_words),
                                 normal);
 }

@@ -28,10 +28,17 @@ typedef enum
  * but "Total after discount" is a total. */
 QmCsvRowKind qm_csv_row_kind_of (const char *words);
 
-/* Whether words say that something is offered besides or instead, and is in no
- * total: "optional", "Alternativposition", "anstelle Pos. 2". */
-gboolean qm_csv_words_are_optional (const char *words);
-gboolean qm_csv_words_are_instead (const char *words);
+/* How something is offered. */
+typedef enum
+{
+  QM_CSV_OFFERED_PLAINLY,
+  QM_CSV_OFFERED_BESIDES, /* "optional" */
+  QM_CSV_OFFERED_INSTEAD  /* "Alternativposition", "anstelle Pos. 2" */
+} QmCsvOffered;
+
+/* What words say about that; what is offered besides or instead is in no
+ * total. */
+QmCsvOffered qm_csv_words_offer (const char *words);
 
 /* Reads a text that begins with the name of one of several alternatives:
  * "Option A", "Variante 2: mit H100".

@@ -98,9 +98,8 @@ find_alternative (QmCsvReader *reader, const char *alternative)
   return draft;
 }
 
-/* The draft that a row belongs to. */
-static QmCsvDraft *
-find_draft (QmCsvReader *reader, guint row)
+QmCsvDraft *
+qm_csv_find_draft (QmCsvReader *reader, guint row)
 {
   g_autofree char *vendor = qm_csv_cell_of (reader, row, QM_CSV_VENDOR);
   g_autofree char *number = qm_csv_cell_of (reader, row, QM_CSV_QUOTE);
@@ -114,8 +113,8 @@ find_draft (QmCsvReader *reader, guint row)
   return find_alternative (reader, alternative);
 }
 
-static void
-read_head_fields (QmCsvReader *reader, QmCsvDraft *draft, guint row)
+void
+qm_csv_read_head_fields (QmCsvReader *reader, QmCsvDraft *draft, guint row)
 {
   static const QmCsvField fields[] = { QM_CSV_ISSUED, QM_CSV_VALID_FROM,
                                        QM_CSV_VALID_UNTIL, QM_CSV_NOTE };
@@ -221,10 +220,11 @@ read_role (QmCsvReader *reader, guint row, const QmCsvDraft *draft)
       return (QmLineRole) i;
   if (!reader->is_ours && has_amount (reader, row) && words != NULL)
     {
-      if (qm_csv_words_are_instead (words))
-        return QM_LINE_ALTERNATIVE;
-      if (qm_csv_words_are_optional (words))
-        return QM_LINE_OPTION;
+      QmCsvOffered offered = qm_csv_words_offer (words);
+
+      if (offered != QM_CSV_OFFERED_PLAINLY)
+        return offered == QM_CSV_OFFERED_INSTEAD ? QM_LINE_ALTERNATIVE
+                                                 : QM_LINE_OPTION;
     }
   if (is_marked_optional (reader, row) || is_on_request (reader, row))
     return QM_LINE_OPTION;
@@ -269,190 +269,6 @@ read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
     }
 }
 
-/* The first cell of a row that is no number. */
-static char *
-find_words (QmCsvReader *reader, guint row)
-{
-  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
-    {
-      g_autofree char *text = qm_csv_cell_text (reader, row, (int) i);
-      QmCsvField field = qm_csv_mapping_field (reader->mapping, i);
-      char currency[4];
-      gint64 micros;
-
-      if (text != NULL && field != QM_CSV_VENDOR && field != QM_CSV_QUOTE
-          && field != QM_CSV_CURRENCY && field != QM_CSV_ROLE
-          && field != QM_CSV_ISSUED && field != QM_CSV_VALID_FROM
-          && field != QM_CSV_VALID_UNTIL
-          && !qm_amount_parse (text, reader->mapping->decimal, &micros,
-                               currency)
-          && !qm_amount_parse_currency (text, currency))
-        return g_steal_pointer (&text);
-    }
-  return NULL;
-}
-
-/* The column with a row's amount: that of totals, or else the last. */
-static int
-find_amount (QmCsvReader *reader, guint row)
-{
-  int column = qm_csv_mapping_column (reader->mapping, QM_CSV_TOTAL);
-  gint64 micros;
-  char currency[4];
-
-  if (column >= 0
-      && qm_sheet_cell (reader->sheet, row, (guint) column)[0] != '\0')
-    return column;
-  for (column = (int) qm_sheet_n_cells (reader->sheet, row) - 1; column > 0;
-       column--)
-    {
-      const char *cell = qm_sheet_cell (reader->sheet, row, (guint) column);
-
-      if (cell[0] == '=')
-        return column;
-      if (cell[0] != '\0' && strchr (cell, '%') == NULL
-          && qm_amount_parse (cell, reader->mapping->decimal, &micros,
-                              currency))
-        return column;
-    }
-  return -1;
-}
-
-/* Whether a row takes something off: its amount is below zero. */
-static gboolean
-is_negative (QmCsvReader *reader, guint row)
-{
-  gint64 amount = 0;
-
-  return (qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &amount)
-          || qm_csv_cell_has_amount (reader, row, QM_CSV_PRICE, &amount))
-         && amount < 0;
-}
-
-/* What a row of totals means.  Totals have no quantity; something taken off may
- * have one. */
-static QmCsvRowKind
-kind_of_row (QmCsvReader *reader, guint row, const char *words)
-{
-  g_autofree char *part = qm_csv_cell_of (reader, row, QM_CSV_PART_NUMBER);
-  gboolean negative = is_negative (reader, row);
-  QmCsvRowKind kind;
-
-  if (reader->is_ours && !qm_csv_cell_is_empty (reader, row, QM_CSV_ROLE))
-    return QM_CSV_ROW_LINE;
-  if (!qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
-      || (part != NULL && strcmp (part, words) != 0))
-    return negative ? QM_CSV_ROW_DISCOUNT : QM_CSV_ROW_LINE;
-  kind = qm_csv_row_kind_of (words);
-  if (negative && (kind == QM_CSV_ROW_LINE || kind == QM_CSV_ROW_CHARGE))
-    return QM_CSV_ROW_DISCOUNT;
-  return kind;
-}
-
-/* The draft that a row of totals is of: the one that its words name. */
-static QmCsvDraft *
-find_draft_named (QmCsvReader *reader, guint row, const char *words)
-{
-  for (guint i = reader->drafts->len; i > 0; i--)
-    {
-      QmCsvDraft *draft = g_ptr_array_index (reader->drafts, i - 1);
-
-      if (draft->quote->alternative == NULL
-          || i + QM_CSV_MAX_ALTERNATIVES < reader->drafts->len)
-        break;
-      if (qm_csv_words_name_alternative (words, draft->quote->alternative))
-        return draft;
-    }
-  return find_draft (reader, row);
-}
-
-/* The total with tax that stands beside the one without. */
-static void
-read_gross (QmCsvReader *reader,
-            QmCsvDraft *draft,
-            guint row,
-            QmCsvRowKind kind,
-            gint64 micros)
-{
-  gint64 gross = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_TOTAL_GROSS);
-
-  if (gross == QM_AMOUNT_UNSTATED || kind != QM_CSV_ROW_TOTAL)
-    qm_csv_draft_add_total (draft, kind, micros);
-  else
-    {
-      qm_csv_draft_add_total (draft, QM_CSV_ROW_NET, micros);
-      qm_csv_draft_add_total (draft, QM_CSV_ROW_PAYABLE, gross);
-    }
-}
-
-static void
-report_discount (QmCsvReader *reader,
-                 QmQuote *quote,
-                 guint row,
-                 const char *words)
-{
-  g_autofree char *place = qm_csv_cell_place (reader, row, -1);
-  g_autofree char *excerpt = qm_read_excerpt (words);
-
-  qm_read_find (quote, QM_FINDING_NOTE, place,
-                _ ("“%s” was read as a discount of the whole quote."), excerpt);
-}
-
-/* A discount of which only the percentage is written. */
-static gboolean
-read_percent (QmCsvReader *reader,
-              guint row,
-              QmCsvRowKind kind,
-              const char *words)
-{
-  gint64 percent = 0;
-
-  if (kind != QM_CSV_ROW_DISCOUNT || reader->role != QM_LINE_QUOTED
-      || qm_csv_words_are_of_payment (words))
-    return FALSE;
-  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row) && percent == 0;
-       i++)
-    percent = qm_csv_percent_in (qm_sheet_cell (reader->sheet, row, i));
-  if (percent == 0)
-    return FALSE;
-  qm_csv_draft_add_percent (find_draft_named (reader, row, words), percent);
-  return TRUE;
-}
-
-/* Reads a row of totals.  FALSE: it is none. */
-static gboolean
-read_total_row (QmCsvReader *reader, guint row)
-{
-  g_autofree char *words = find_words (reader, row);
-  QmCsvRowKind kind;
-  QmCsvDraft *draft;
-  gint64 micros;
-  int column;
-
-  if (words == NULL)
-    return FALSE;
-  kind = kind_of_row (reader, row, words);
-  if (kind == QM_CSV_ROW_LINE)
-    return FALSE;
-  column = find_amount (reader, row);
-  if (column < 0)
-    return read_percent (reader, row, kind, words);
-  draft = find_draft_named (reader, row, words);
-  /* What comes to a total below what is offered besides is that alone. */
-  if (reader->role != QM_LINE_QUOTED && draft->has_totals)
-    return TRUE;
-  read_head_fields (reader, draft, row);
-  qm_csv_head_take_currency (draft->quote, words);
-  draft->rent = draft->rent || qm_words_say_rent (words);
-  micros = qm_csv_cell_amount (reader, draft, row, column);
-  if (micros == QM_AMOUNT_UNSTATED)
-    return TRUE;
-  read_gross (reader, draft, row, kind, micros);
-  if (kind == QM_CSV_ROW_DISCOUNT)
-    report_discount (reader, draft->quote, row, words);
-  return TRUE;
-}
-
 /* The only text of a row, if it has but one and no amount. */
 static char *
 only_text (QmCsvReader *reader, guint row)
@@ -482,6 +298,7 @@ read_heading (QmCsvReader *reader, guint row)
 {
   g_autofree char *text = reader->is_ours ? NULL : only_text (reader, row);
   g_autofree char *name = NULL;
+  QmCsvOffered offered;
 
   if (text == NULL)
     return FALSE;
@@ -493,12 +310,11 @@ read_heading (QmCsvReader *reader, guint row)
       reader->rent = qm_words_say_rent (text);
       return TRUE;
     }
-  if (qm_csv_words_are_instead (text))
-    reader->role = QM_LINE_ALTERNATIVE;
-  else if (qm_csv_words_are_optional (text))
-    reader->role = QM_LINE_OPTION;
-  else
+  offered = qm_csv_words_offer (text);
+  if (offered == QM_CSV_OFFERED_PLAINLY)
     return FALSE;
+  reader->role =
+      offered == QM_CSV_OFFERED_INSTEAD ? QM_LINE_ALTERNATIVE : QM_LINE_OPTION;
   qm_csv_head_read_row (reader,
                         last_draft (reader) != NULL ? last_draft (reader)->quote
                                                     : reader->head,
@@ -568,16 +384,16 @@ read_row (QmCsvReader *reader, guint row)
   QmCsvDraft *draft;
 
   if (qm_sheet_is_blank (reader->sheet, row) || is_header_again (reader, row)
-      || read_heading (reader, row) || read_total_row (reader, row))
+      || read_heading (reader, row) || qm_csv_read_total_row (reader, row))
     return;
   if (is_loose (reader, row))
     {
       read_loose (reader, row);
       return;
     }
-  draft = find_draft (reader, row);
+  draft = qm_csv_find_draft (reader, row);
   draft->rent = draft->rent || reader->rent;
-  read_head_fields (reader, draft, row);
+  qm_csv_read_head_fields (reader, draft, row);
   read_line (reader, draft, row);
 }
 

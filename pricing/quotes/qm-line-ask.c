@@ -59,11 +59,10 @@ has (GHashTable **set, const char *list, const char *normal)
   return qm_csv_phrases_within (qm_csv_phrases_once (set, list), normal);
 }
 
-gboolean
-qm_words_say_rent (const char *text)
+static gboolean
+says_rent (const char *normal)
 {
   static GHashTable *set, *beginnings;
-  g_autofree char *normal = qm_csv_normalize (text);
   GHashTable *first = qm_csv_phrases_once (&beginnings, rent_beginnings);
 
   for (gsize n = 1; n <= strlen (normal) && n <= QM_CSV_LONGEST_PHRASE; n++)
@@ -71,6 +70,14 @@ qm_words_say_rent (const char *text)
         && qm_csv_phrases_find (first, normal, n) != 0)
       return TRUE;
   return has (&set, rent_words, normal);
+}
+
+gboolean
+qm_words_say_rent (const char *text)
+{
+  g_autofree char *normal = qm_csv_normalize (text);
+
+  return says_rent (normal);
 }
 
 gboolean
@@ -127,12 +134,11 @@ number_before (char **words)
   return g_hash_table_contains (behind, phrase) ? number : 0;
 }
 
-int
-qm_words_pack (const char *text)
+static int
+pack_of (const char *normal)
 {
   static GHashTable *packs_set, *pairs;
   GHashTable *packs = qm_csv_phrases_once (&packs_set, pack_words);
-  g_autofree char *normal = qm_csv_normalize (text);
   g_auto (GStrv) words = g_strsplit (normal, " ", -1);
   int number = 0;
 
@@ -146,6 +152,14 @@ qm_words_pack (const char *text)
   if (number == 0 && has (&pairs, pair_words, normal))
     number = 2;
   return number;
+}
+
+int
+qm_words_pack (const char *text)
+{
+  g_autofree char *normal = qm_csv_normalize (text);
+
+  return pack_of (normal);
 }
 
 /* "month", "MON", "Monat": units of a time. */
@@ -165,9 +179,9 @@ is_unit_of_time (const char *unit)
 }
 
 static gboolean
-is_rent (const QmQuoteLine *line)
+is_rent (const QmQuoteLine *line, const char *words)
 {
-  return (line->description != NULL && qm_words_say_rent (line->description))
+  return says_rent (words)
          || (line->unit != NULL && is_unit_of_time (line->unit));
 }
 
@@ -199,7 +213,9 @@ void
 qm_line_ask_words (QmQuote *quote, guint index)
 {
   QmQuoteLine *line;
+  g_autofree char *words = NULL;
   g_autofree char *place = NULL;
+  gboolean rent;
   int pieces;
 
   g_return_if_fail (quote != NULL && index < quote->lines->len);
@@ -207,12 +223,16 @@ qm_line_ask_words (QmQuote *quote, guint index)
   line = g_ptr_array_index (quote->lines, index);
   if (line->role != QM_LINE_QUOTED)
     return;
+  words = qm_csv_normalize (line->description != NULL ? line->description : "");
+  rent = quote->unit != QM_PRICE_HOUR && quote->kind != QM_PRICE_CLOUD
+         && is_rent (line, words);
+  pieces = line->item != NULL || line->candidates != NULL ? pack_of (words) : 0;
+  if (!rent && pieces == 0)
+    return;
   place = line->number != NULL ? g_strdup_printf (_ ("line %s"), line->number)
                                : g_strdup_printf (_ ("line %u"), index + 1);
-  if (quote->unit != QM_PRICE_HOUR && quote->kind != QM_PRICE_CLOUD
-      && is_rent (line))
+  if (rent)
     ask_rent (quote, line, place);
-  pieces = line->description != NULL ? qm_words_pack (line->description) : 0;
-  if (pieces > 0 && (line->item != NULL || line->candidates != NULL))
+  if (pieces > 0)
     ask_pack (quote, line, place, pieces);
 }
