@@ -383,6 +383,8 @@ label_end (const char *text)
   if (n == 0 || n > 4)
     return NULL;
   text += n;
+  if (*text == '.' && g_ascii_isalnum (text[1]))
+    return NULL;
   if (*text == '\0' || strchr (":).;,-(", *text) != NULL
       || g_str_has_prefix (text, "–"))
     return text;

@@ -220,7 +220,9 @@ read_role (QmCsvReader *reader, guint row, const QmCsvDraft *draft)
       return (QmLineRole) i;
   if (!reader->is_ours && has_amount (reader, row) && words != NULL)
     {
-      QmCsvOffered offered = qm_csv_words_offer (words);
+      const char *rest = words;
+      g_autofree char *name = qm_csv_alternative_parse (words, &rest);
+      QmCsvOffered offered = qm_csv_words_offer (rest);
 
       if (offered != QM_CSV_OFFERED_PLAINLY)
         return offered == QM_CSV_OFFERED_INSTEAD ? QM_LINE_ALTERNATIVE
