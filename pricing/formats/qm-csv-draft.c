@@ -12,20 +12,13 @@
 
 __extension__ typedef __int128 Wide;
 
-/* What is known of a line besides. */
-typedef struct
-{
-  gint64 percent; /* its discount, in millionths of a percent; 0: none */
-  gboolean late;  /* it stands below a total */
-} LineNote;
-
 QmCsvDraft *
 qm_csv_draft_new (const QmQuote *head)
 {
   QmCsvDraft *draft = g_new0 (QmCsvDraft, 1);
 
   draft->quote = qm_quote_copy (head);
-  draft->lines = g_array_new (FALSE, TRUE, sizeof (LineNote));
+  draft->percents = g_array_new (FALSE, TRUE, sizeof (gint64));
   draft->nets = g_array_new (FALSE, FALSE, sizeof (gint64));
   draft->before = QM_AMOUNT_UNSTATED;
   draft->after = QM_AMOUNT_UNSTATED;
@@ -36,25 +29,23 @@ void
 qm_csv_draft_free (QmCsvDraft *draft)
 {
   qm_quote_free (draft->quote);
-  g_array_unref (draft->lines);
+  g_array_unref (draft->percents);
   g_array_unref (draft->nets);
+  g_free (draft->folded);
   g_free (draft);
 }
 
 QmQuoteLine *
 qm_csv_draft_add (QmCsvDraft *draft, QmLineRole role)
 {
-  LineNote note = { .late = draft->has_totals };
-
-  g_array_append_val (draft->lines, note);
+  g_array_set_size (draft->percents, draft->percents->len + 1);
   return qm_quote_add_line (draft->quote, role);
 }
 
 void
 qm_csv_draft_set_percent (QmCsvDraft *draft, gint64 micros)
 {
-  g_array_index (draft->lines, LineNote, draft->lines->len - 1).percent =
-      micros;
+  g_array_index (draft->percents, gint64, draft->percents->len - 1) = micros;
 }
 
 void
@@ -122,6 +113,9 @@ qm_csv_draft_add_total (QmCsvDraft *draft, QmCsvRowKind kind, gint64 micros)
   QmQuote *quote = draft->quote;
 
   draft->has_totals = TRUE;
+  if (kind == QM_CSV_ROW_NET || kind == QM_CSV_ROW_TOTAL
+      || kind == QM_CSV_ROW_PAYABLE)
+    draft->n_summed = quote->lines->len;
   switch (kind)
     {
     case QM_CSV_ROW_NET:
@@ -188,7 +182,7 @@ insert_lines (QmCsvDraft *draft, guint at, const QmCsvDraft *other)
   g_autofree gpointer *lines = g_ptr_array_steal (copy->lines, &n);
 
   if (n > 0)
-    g_array_insert_vals (draft->lines, at, other->lines->data, (guint) n);
+    g_array_insert_vals (draft->percents, at, other->percents->data, (guint) n);
   for (gsize i = 0; i < n; i++)
     g_ptr_array_insert (draft->quote->lines, (int) (at + i), lines[i]);
 }
@@ -200,6 +194,7 @@ qm_csv_draft_add_common (QmCsvDraft *draft, const QmCsvDraft *common)
 
   take_head (draft->quote, from);
   insert_lines (draft, 0, common);
+  draft->n_summed += common->quote->lines->len;
   if (from->discount_minor != QM_AMOUNT_UNSTATED)
     add (&draft->quote->discount_minor, from->discount_minor);
   if (from->charge_minor != QM_AMOUNT_UNSTATED)
@@ -295,7 +290,7 @@ sum_lines (const QmCsvDraft *draft, gboolean options, gboolean late)
   for (guint i = 0; i < quote->lines->len; i++)
     {
       const QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
-      gboolean is_late = g_array_index (draft->lines, LineNote, i).late;
+      gboolean is_late = draft->has_totals && i >= draft->n_summed;
       gint64 cost = qm_quote_line_cost (quote, line);
 
       if (is_stated (cost)
@@ -329,7 +324,7 @@ is_same (const QmCsvDraft *draft, gint64 a, gint64 b)
 
   return is_stated (a) && is_stated (b)
          && (difference < 0 ? -difference : difference)
-                <= (Wide) draft->lines->len;
+                <= (Wide) draft->percents->len;
 }
 
 /* Whether a total that is written is what such lines come to. */
@@ -360,8 +355,7 @@ set_roles (QmCsvDraft *draft, QmLineRole from, QmLineRole to, gboolean late)
     {
       QmQuoteLine *line = g_ptr_array_index (draft->quote->lines, i);
 
-      if (line->role == from
-          && (!late || g_array_index (draft->lines, LineNote, i).late))
+      if (line->role == from && (!late || i >= draft->n_summed))
         line->role = to;
     }
 }
@@ -515,9 +509,8 @@ finish_lines (QmCsvDraft *draft)
       to_minor (quote, &line->total_minor);
       to_minor (quote, &line->discount_minor);
       to_minor (quote, &line->charge_minor);
-      left_out |=
-          finish_discount (draft, line,
-                           g_array_index (draft->lines, LineNote, i).percent);
+      left_out |= finish_discount (draft, line,
+                                   g_array_index (draft->percents, gint64, i));
     }
   if (left_out)
     qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL,

@@ -11,7 +11,10 @@
 typedef struct
 {
   QmQuote *quote;   /* "minor" fields in millionths */
-  GArray *lines;    /* what else is known of each line, qm-csv-draft.c */
+  GArray *percents; /* of gint64, of each line: its discount in millionths of a
+                       percent, 0: none */
+  guint n_summed;   /* lines above the last total; the others are in none */
+  char *folded;     /* the alternative, normalized; NULL: there is none */
   GArray *nets;     /* of gint64, all rows that may be the net amount */
   gint64 before;    /* a row that says "total" before the tax, ... */
   gint64 after;     /* ... and after it */

@@ -10,10 +10,15 @@
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
+/* A name and its value in one cell are no longer than this, in bytes. */
+#define LONGEST_PAIR 120
+/* Of so many rows outside the table, what they say is looked for; others are
+ * notes. */
+#define MOST_LOOSE 1000
+
 /* What was said about how long a quote holds. */
 typedef struct
 {
-  const QmQuote *quote; /* borrowed, only compared */
   guint row;
   int column;
   char *text;
@@ -73,18 +78,13 @@ note_term (QmCsvReader *reader,
   TermNote *term;
 
   /* In a column it is the same in each row. */
-  for (guint i = 0; i < reader->terms->len; i++)
-    {
-      term = g_ptr_array_index (reader->terms, i);
-      if (term->quote == quote)
-        return;
-    }
+  if (g_hash_table_contains (reader->terms, quote))
+    return;
   term = g_new0 (TermNote, 1);
-  term->quote = quote;
   term->row = row;
   term->column = column;
   term->text = g_strdup (text);
-  g_ptr_array_add (reader->terms, term);
+  g_hash_table_insert (reader->terms, (gpointer) quote, term);
 }
 
 static void
@@ -129,20 +129,13 @@ settle_term (QmCsvReader *reader, QmQuote *quote, const TermNote *note)
 void
 qm_csv_head_settle (QmCsvReader *reader, QmQuote *quote)
 {
-  for (guint i = 0; i < reader->terms->len; i++)
-    {
-      const TermNote *note = g_ptr_array_index (reader->terms, i);
+  const TermNote *own = g_hash_table_lookup (reader->terms, quote);
+  const TermNote *common = g_hash_table_lookup (reader->terms, reader->head);
 
-      if (note->quote == quote)
-        settle_term (reader, quote, note);
-    }
-  for (guint i = 0; i < reader->terms->len; i++)
-    {
-      const TermNote *note = g_ptr_array_index (reader->terms, i);
-
-      if (note->quote == reader->head && (quote->asked & QM_ASK_VALIDITY) == 0)
-        settle_term (reader, quote, note);
-    }
+  if (own != NULL)
+    settle_term (reader, quote, own);
+  else if (common != NULL)
+    settle_term (reader, quote, common);
 }
 
 /* Adds to the note what is not in it yet. */
@@ -259,7 +252,8 @@ read_glued (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
   QmCsvTerm term;
   QmDate date;
 
-  for (const char *p = strchr (text, ' '); p != NULL; p = strchr (p + 1, ' '))
+  for (const char *p = strchr (text, ' ');
+       p != NULL && p - text <= LONGEST_PAIR; p = strchr (p + 1, ' '))
     {
       g_autofree char *name = g_strndup (text, (gsize) (p - text));
       const char *value = p + 1;
@@ -374,11 +368,13 @@ take_currency_of_note (QmQuote *quote, const char *text)
 void
 qm_csv_head_read_row (QmCsvReader *reader, QmQuote *quote, guint row)
 {
+  gboolean look = reader->n_loose++ < MOST_LOOSE;
+
   for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
     {
       g_autofree char *text = qm_csv_cell_text (reader, row, (int) i);
 
-      if (read_pair (reader, quote, row, &i))
+      if (text == NULL || (look && read_pair (reader, quote, row, &i)))
         continue;
       take_currency_of_note (quote, text);
       append_note (quote, text);

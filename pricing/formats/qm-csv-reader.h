@@ -20,7 +20,8 @@ typedef struct
   QmQuote *head;      /* what stands above the table */
   GPtrArray *drafts;  /* of QmCsvDraft, owned */
   GHashTable *by_key; /* borrowed, by vendor, number and alternative */
-  GPtrArray *terms;   /* what was said about how long quotes hold, owned */
+  GHashTable *terms;  /* what was said about how long a QmQuote holds, owned */
+  guint n_loose;      /* rows outside the table so far */
   char *vendor;       /* of the last row that named them */
   char *number;
   char *alternative; /* under whose heading the rows are; NULL: none */

@@ -14,6 +14,8 @@
 #define MOST_REST    3
 /* The words of a discount are not more. */
 #define MOST_DISCOUNT 10
+/* Among so few, the one for a discount may stand anywhere. */
+#define FEW_WORDS 4
 
 typedef struct
 {
@@ -207,21 +209,23 @@ is_discount_word (const char *word)
   return FALSE;
 }
 
-/* Whether a row of these words takes something off. */
+/* Whether a row of these words takes something off: the word for a discount
+ * stands first or last, or there are few. */
 static gboolean
 is_discount (const char *normal)
 {
   static GHashTable *set;
   GHashTable *less = qm_csv_phrases_once (&set, less_words);
   g_auto (GStrv) words = g_strsplit (normal, " ", -1);
+  guint n = g_strv_length (words);
 
-  if (words[0] == NULL || g_strv_length (words) > MOST_DISCOUNT)
+  if (n == 0 || n > MOST_DISCOUNT)
     return FALSE;
   if (g_hash_table_contains (less, words[0])
       && g_strcmp0 (words[1], "than") != 0)
     return TRUE;
-  for (guint i = 0; words[i] != NULL; i++)
-    if (is_discount_word (words[i]))
+  for (guint i = 0; i < n; i++)
+    if (is_discount_word (words[i]) && (i == 0 || i + 1 == n || n <= FEW_WORDS))
       return TRUE;
   return FALSE;
 }
@@ -423,14 +427,17 @@ qm_csv_alternative_parse (const char *text, const char **rest)
 }
 
 gboolean
-qm_csv_words_name_alternative (const char *text, const char *alternative)
+qm_csv_words_name (const char *normal, const char *name)
 {
-  g_autofree char *words = qm_csv_normalize (text);
-  g_autofree char *name = qm_csv_normalize (alternative);
-  g_autofree char *in = g_strconcat (" ", words, " ", NULL);
-  g_autofree char *what = g_strconcat (" ", name, " ", NULL);
+  gsize length = strlen (name);
 
-  return name[0] != '\0' && strstr (in, what) != NULL;
+  if (length == 0)
+    return FALSE;
+  for (const char *p = normal; (p = strstr (p, name)) != NULL; p += length)
+    if ((p == normal || p[-1] == ' ')
+        && (p[length] == ' ' || p[length] == '\0'))
+      return TRUE;
+  return FALSE;
 }
 
 gboolean

@@ -48,9 +48,9 @@ QmCsvOffered qm_csv_words_offer (const char *words);
  * Returns: (transfer full) (nullable): its name, "Option A". */
 char *qm_csv_alternative_parse (const char *text, const char **rest);
 
-/* Whether a text names that alternative anywhere: "Total Option A TTC". */
-gboolean qm_csv_words_name_alternative (const char *text,
-                                        const char *alternative);
+/* Whether a name stands anywhere among words, both normalized: "option a" in
+ * "total option a ttc". */
+gboolean qm_csv_words_name (const char *normal, const char *name);
 
 /* Whether a cell for an amount says that there is nothing to pay, or that the
  * price is to be asked for. */

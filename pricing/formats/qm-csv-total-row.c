@@ -117,14 +117,16 @@ kind_of_row (QmCsvReader *reader, guint row, const char *words)
 static QmCsvDraft *
 find_draft_named (QmCsvReader *reader, guint row, const char *words)
 {
+  g_autofree char *normal = qm_csv_normalize (words);
+
   for (guint i = reader->drafts->len; i > 0; i--)
     {
       QmCsvDraft *draft = g_ptr_array_index (reader->drafts, i - 1);
 
-      if (draft->quote->alternative == NULL
+      if (draft->folded == NULL
           || i + QM_CSV_MAX_ALTERNATIVES < reader->drafts->len)
         break;
-      if (qm_csv_words_name_alternative (words, draft->quote->alternative))
+      if (qm_csv_words_name (normal, draft->folded))
         return draft;
     }
   return qm_csv_find_draft (reader, row);

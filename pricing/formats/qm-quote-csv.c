@@ -74,6 +74,7 @@ add_draft (QmCsvReader *reader, const char *alternative)
   if (reader->number != NULL)
     replace (&draft->quote->number, g_strdup (reader->number));
   draft->quote->alternative = g_strdup (alternative);
+  draft->folded = alternative != NULL ? qm_csv_normalize (alternative) : NULL;
   draft->is_ours = reader->is_ours;
   g_ptr_array_add (reader->drafts, draft);
   return draft;
@@ -354,7 +355,7 @@ is_loose (QmCsvReader *reader, guint row)
     return FALSE;
   if (!has_words || last == NULL)
     return TRUE;
-  return last->has_totals
+  return last->n_summed > 0
          && qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY);
 }
 
@@ -554,8 +555,8 @@ qm_quote_csv_read (const char *data,
       g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
   g_autoptr (GPtrArray) drafts =
       g_ptr_array_new_with_free_func ((GDestroyNotify) qm_csv_draft_free);
-  g_autoptr (GPtrArray) terms =
-      g_ptr_array_new_with_free_func (qm_csv_term_note_free);
+  g_autoptr (GHashTable) terms =
+      g_hash_table_new_full (NULL, NULL, NULL, qm_csv_term_note_free);
   g_autoptr (GHashTable) by_key =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (QmQuote) head = qm_quote_new ();

@@ -5,6 +5,7 @@
 #include "pricing/quotes/qm-line-ask.h"
 
 #include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -206,19 +207,21 @@ ask_pack (QmQuote *quote, QmQuoteLine *line, const char *place, int pieces)
                   pieces);
   qm_quote_line_ask (line, QM_ASK_PACK);
   if ((line->answered & QM_ASK_PACK) == 0)
-    line->gpus = pieces;
+    line->gpus = MAX (line->gpus, pieces);
 }
 
 void
-qm_line_ask_words (QmQuote *quote, guint index)
+qm_line_ask_words (const QmCatalog *catalog, QmQuote *quote, guint index)
 {
   QmQuoteLine *line;
+  QmLineThing thing;
   g_autofree char *words = NULL;
   g_autofree char *place = NULL;
   gboolean rent;
   int pieces;
 
-  g_return_if_fail (quote != NULL && index < quote->lines->len);
+  g_return_if_fail (catalog != NULL && quote != NULL);
+  g_return_if_fail (index < quote->lines->len);
 
   line = g_ptr_array_index (quote->lines, index);
   if (line->role != QM_LINE_QUOTED)
@@ -229,10 +232,11 @@ qm_line_ask_words (QmQuote *quote, guint index)
   pieces = line->item != NULL || line->candidates != NULL ? pack_of (words) : 0;
   if (!rent && pieces == 0)
     return;
+  thing = qm_line_thing (catalog, line);
   place = line->number != NULL ? g_strdup_printf (_ ("line %s"), line->number)
                                : g_strdup_printf (_ ("line %u"), index + 1);
-  if (rent)
+  if (rent && thing != QM_THING_SERVICE && thing != QM_THING_SHIPPING)
     ask_rent (quote, line, place);
-  if (pieces > 0)
+  if (pieces > 0 && thing != QM_THING_MACHINE)
     ask_pack (quote, line, place, pieces);
 }

@@ -23,7 +23,8 @@ int qm_words_pack (const char *text);
 
 /* Asks about the line of that index, of which the GPU has been looked for, what
  * its words leave open, with a finding for each question that was not asked
- * before.  A pack's number is put into `gpus`. */
-void qm_line_ask_words (QmQuote *quote, guint index);
+ * before: whether goods are rented, and how many GPUs are in a pack, of which
+ * the number is put into `gpus`.  A service may be paid by the year. */
+void qm_line_ask_words (const QmCatalog *catalog, QmQuote *quote, guint index);
 
 G_END_DECLS

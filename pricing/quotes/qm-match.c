@@ -455,5 +455,5 @@ qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote)
       line->candidates = match.candidates;
     }
   for (guint i = 0; i < quote->lines->len; i++)
-    qm_line_ask_words (quote, i);
+    qm_line_ask_words (matcher->catalog, quote, i);
 }

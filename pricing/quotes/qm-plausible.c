@@ -181,18 +181,18 @@ ask_line (QmQuote *quote, guint index, const QmCatalog *catalog, QmRates *rates)
   g_autofree char *place = NULL;
   g_autofree char *known = NULL;
   g_autofree char *is = NULL;
-  int gpus = MAX (line->gpus, 1);
   gint64 micros;
 
-  /* What may be a rent is asked about already, and is no price if it is. */
-  if (line->role != QM_LINE_QUOTED || line->item == NULL
+  /* What may be a rent is asked about already, and is no price if it is; and
+   * of an unknown number of GPUs nothing can be said. */
+  if (line->role != QM_LINE_QUOTED || line->item == NULL || line->gpus <= 0
       || (qm_quote_line_open (line) & QM_ASK_RENT) != 0
       || qm_catalog_gpu (catalog, line->item) == NULL)
     return;
   thing = qm_line_thing (catalog, line);
   if ((thing != QM_THING_GPU && thing != QM_THING_MACHINE)
       || !price_of_unit (quote, line, rates, &micros)
-      || qm_price_is_plausible (catalog, line->item, gpus,
+      || qm_price_is_plausible (catalog, line->item, line->gpus,
                                 thing == QM_THING_MACHINE, micros))
     return;
   if ((line->asked & QM_ASK_PRICE) == 0)
@@ -202,7 +202,8 @@ ask_line (QmQuote *quote, guint index, const QmCatalog *catalog, QmRates *rates)
                   : g_strdup_printf (_ ("line %u"), index + 1);
       known = known_text (catalog, line->item);
       is = qm_minor_for_people (
-          qm_money_from_micros (micros / gpus, COUNTED_IN).minor, COUNTED_IN);
+          qm_money_from_micros (micros / line->gpus, COUNTED_IN).minor,
+          COUNTED_IN);
       qm_read_find (quote, QM_FINDING_WARNING, place,
                     _ ("That is %s for each GPU, far from every known price of "
                        "%s (%s). It does not count until you have said that "

@@ -167,6 +167,35 @@ test_again (void)
   g_assert_cmpuint (quote->findings->len, ==, n);
 }
 
+/* A service may be paid by the year, and rails may come as a set. */
+static void
+test_things (void)
+{
+  static const struct
+  {
+    const char *words;
+    guint asked;
+    int gpus;
+  } cases[] = {
+    { "Support 24x7, per year", 0, 0 },
+    { "Hosting in our racks, per month", QM_ASK_RENT, 0 },
+    { "GPU server, 2 x EPYC, 8x H100 80GB SXM5, set of 2 rails", 0, 8 },
+    { "RTX 4090 24GB (set of 4)", QM_ASK_PACK, 4 },
+    { "Power cable for RTX 4090, set of 4", 0, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (QmQuote) quote = make_quote (cases[i].words, 0, "USD");
+      const QmQuoteLine *line = sample_line (quote, 0);
+
+      if (qm_quote_line_open (line) != cases[i].asked
+          || line->gpus != cases[i].gpus)
+        g_error ("“%s”: %u, %d GPUs", cases[i].words, qm_quote_line_open (line),
+                 line->gpus);
+    }
+}
+
 /* What is paid by the hour is meant to be cheap. */
 static void
 test_hours (void)
@@ -241,6 +270,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plausible/packs", test_packs);
   g_test_add_func ("/plausible/prices", test_prices);
   g_test_add_func ("/plausible/again", test_again);
+  g_test_add_func ("/plausible/things", test_things);
   g_test_add_func ("/plausible/hours", test_hours);
   g_test_add_func ("/plausible/watched", test_watched);
   result = g_test_run ();
