@@ -33,7 +33,6 @@ typedef struct
 } Answer;
 
 /* More are not read. */
-#define LEFT_OUT_SHOWN 10
 
 /* The one to be bought, or where nothing fits, the one that would do; NULL. */
 static const QmCandidate *
@@ -114,8 +113,9 @@ add_outcome (const Answer *answer, json_t *object)
 
 /* What the user's quotes were good for. */
 static json_t *
-quotes_json (const QmQuestion *question)
+quotes_json (const QmAdvice *advice, const QmQuestion *question)
 {
+  g_auto (GStrv) untimed = qm_prose_untimed_quotes (advice, question);
   json_t *object = json_object ();
   guint n;
 
@@ -123,6 +123,8 @@ quotes_json (const QmQuestion *question)
   json_object_set_new (object, "offers", json_integer (n));
   json_object_set_new (object, "expired_count",
                        json_boolean (question->expired_offers));
+  json_object_set_new (object, "without_times",
+                       qm_cli_json_strings ((const char *const *) untimed));
   json_object_set_new (object, "left_out",
                        qm_cli_json_strings (
                            qm_offers_left_out (question->offers)));
@@ -154,7 +156,8 @@ answer_json (const Answer *answer)
   json_object_set_new (root, "frontier", frontier);
   json_object_set_new (root, "candidates", candidates);
   if (answer->question->offers != NULL)
-    json_object_set_new (root, "quotes", quotes_json (answer->question));
+    json_object_set_new (root, "quotes",
+                         quotes_json (answer->advice, answer->question));
   if (answer->ownership != NULL)
     json_object_set_new (root, "ownership",
                          chosen (answer) != NULL
@@ -509,8 +512,6 @@ append_quotes (const Answer *answer, GString *out, const QmCliScreen *screen)
   };
   g_autoptr (QmCliTable) table = NULL;
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
-  const char *const *left_out;
-  guint n;
 
   if (answer->question->offers == NULL)
     return;
@@ -521,27 +522,11 @@ append_quotes (const Answer *answer, GString *out, const QmCliScreen *screen)
       add_offer_row (answer->candidates[i].gpu_offer, seen, table);
       add_offer_row (answer->candidates[i].machine_offer, seen, table);
     }
-  left_out = qm_offers_left_out (answer->question->offers);
-  n = g_strv_length ((GStrv) left_out);
-  if (g_hash_table_size (seen) > 0 || n > 0
-      || count_expired (answer->question) > 0)
+  if (g_hash_table_size (seen) > 0 || count_expired (answer->question) > 0)
     g_string_append_c (out, '\n');
   if (g_hash_table_size (seen) > 0)
     qm_cli_table_append (table, out, screen);
   append_expired (answer, out, screen);
-  for (guint i = 0; i < n && i < LEFT_OUT_SHOWN; i++)
-    {
-      g_autofree char *line =
-          /* Translators: a line of a quote and why it could not count. */
-          g_strdup_printf (_ ("Does not count: %s"), left_out[i]);
-
-      qm_cli_append_paragraph (out, screen, QM_CLI_BAD, "! ", 2, line);
-    }
-  if (n > LEFT_OUT_SHOWN)
-    {
-      g_string_append_printf (out, _ ("… and %u more"), n - LEFT_OUT_SHOWN);
-      g_string_append_c (out, '\n');
-    }
 }
 
 /* What the columns mean.  (transfer full) */

@@ -335,6 +335,15 @@ offer_json (const QmOffer *offer)
                        converted ? json_boolean (offer->rate.stale)
                                  : json_null ());
   json_object_set_new (object, "contains_tax", json_boolean (offer->taxed));
+  json_object_set_new (object, "tax",
+                       offer->tax_micros >= 0
+                           ? qm_cli_json_micros (offer->tax_micros)
+                           : json_null ());
+  json_object_set_new (object, "alternative",
+                       qm_cli_json_text (offer->alternative));
+  json_object_set_new (object, "variant", json_boolean (offer->variant));
+  json_object_set_new (object, "undated", json_boolean (offer->undated));
+  json_object_set_new (object, "whole_machine", json_boolean (offer->whole));
   return object;
 }
 

@@ -42,8 +42,9 @@ typedef struct
 {
   QmCliInput input;
   QmImport *import;
-  GArray *ids; /* of gint64; NULL: not stored */
-  guint added; /* how many were not there */
+  GArray *relations; /* of QmQuoteRelation */
+  GArray *ids;       /* of gint64; NULL: not stored */
+  guint added;       /* how many were not there */
 } Document;
 
 /* What reading takes. */
@@ -80,6 +81,7 @@ document_free (gpointer data)
 
   qm_cli_input_clear (&document->input);
   g_clear_pointer (&document->import, qm_import_free);
+  g_clear_pointer (&document->relations, g_array_unref);
   g_clear_pointer (&document->ids, g_array_unref);
   g_free (document);
 }
@@ -337,6 +339,11 @@ store_all (Reader *reader, GPtrArray *documents, GError **error)
       Document *document = g_ptr_array_index (documents, i);
       g_autoptr (GPtrArray) attachments = attachments_of (document);
 
+      /* One after the other: a document may revise the one before it. */
+      document->relations =
+          qm_quote_store_relate (store, document->import->quotes, error);
+      if (document->relations == NULL)
+        return FALSE;
       document->ids =
           qm_quote_store_add_all (store, document->import->quotes, attachments,
                                   &document->added, error);
@@ -387,6 +394,26 @@ mapping_json (const QmImport *import)
   return array;
 }
 
+static json_t *
+id_json (gint64 id)
+{
+  return id != 0 ? json_integer (id) : json_null ();
+}
+
+static json_t *
+quote_json (const Document *document, guint index, QmRates *rates)
+{
+  const QmQuoteRelation *relation =
+      &g_array_index (document->relations, QmQuoteRelation, index);
+  json_t *object =
+      qm_cli_quote_json (g_ptr_array_index (document->import->quotes, index),
+                         rates, qm_date_today ());
+
+  json_object_set_new (object, "stored_before_as", id_json (relation->same));
+  json_object_set_new (object, "revision_of", id_json (relation->older));
+  return object;
+}
+
 static gboolean
 write_json (const Reader *reader,
             GPtrArray *documents,
@@ -404,10 +431,7 @@ write_json (const Reader *reader,
       json_t *quotes = json_array ();
 
       for (guint j = 0; j < document->import->quotes->len; j++)
-        json_array_append_new (
-            quotes,
-            qm_cli_quote_json (g_ptr_array_index (document->import->quotes, j),
-                               rates, qm_date_today ()));
+        json_array_append_new (quotes, quote_json (document, j, rates));
       json_object_set_new (object, "name",
                            qm_cli_json_text (document->input.name));
       json_object_set_new (object, "kind",
@@ -562,6 +586,29 @@ known_rates (const Typed *typed, GError **error)
   return store != NULL ? qm_cli_store_rates (store, error) : NULL;
 }
 
+/* How quotes that are only shown stand to those that are stored. */
+static gboolean
+relate_all (const Typed *typed, GPtrArray *documents, GError **error)
+{
+  g_autoptr (QmQuoteStore) store = NULL;
+
+  if (!typed->dry_run)
+    return TRUE;
+  store = qm_cli_store_open (typed->store, FALSE, error);
+  if (store == NULL)
+    return FALSE;
+  for (guint i = 0; i < documents->len; i++)
+    {
+      Document *document = g_ptr_array_index (documents, i);
+
+      document->relations =
+          qm_quote_store_relate (store, document->import->quotes, error);
+      if (document->relations == NULL)
+        return FALSE;
+    }
+  return TRUE;
+}
+
 static gboolean
 import_all (const Typed *typed, GError **error)
 {
@@ -571,6 +618,7 @@ import_all (const Typed *typed, GError **error)
   if (!prepare (&reader, typed, error)
       || (reader.rates = known_rates (typed, error)) == NULL
       || (documents = read_all (&reader, error)) == NULL
+      || !relate_all (typed, documents, error)
       || (!typed->dry_run && !store_all (&reader, documents, error)))
     return FALSE;
   return typed->json ? write_json (&reader, documents, reader.rates, error)

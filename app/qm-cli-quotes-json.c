@@ -7,6 +7,7 @@
 #include "app/qm-cli-json.h"
 #include "app/qm-cli-quotes-private.h"
 #include "pricing/formats/qm-quote-json.h"
+#include "pricing/quotes/qm-quote-offer.h"
 #include "pricing/quotes/qm-quote-read.h"
 #include "pricing/quotes/qm-quote-totals.h"
 
@@ -16,16 +17,16 @@
 
 /* What the project's own format leaves out where it is unknown. */
 static const char *const quote_keys[] = {
-  "vendor",  "number",    "note",       "currency",    "kind",
-  "unit",    "issued_on", "valid_from", "valid_until", "tax_included",
-  "net",     "discount",  "charge",     "tax",         "payable",
-  "origin",  "source",    "sha256",     "read_at",     "lines",
-  "findings"
+  "vendor",      "number",       "alternative", "supersedes", "note",
+  "currency",    "kind",         "unit",        "issued_on",  "valid_from",
+  "valid_until", "tax_included", "net",         "discount",   "charge",
+  "tax",         "payable",      "origin",      "source",     "sha256",
+  "read_at",     "lines",        "asked",       "answered",   "findings"
 };
 static const char *const line_keys[] = {
-  "role",  "number", "part_number",   "description", "quantity",
-  "unit",  "price",  "base_quantity", "discount",    "charge",
-  "total", "match",  "item",          "gpus",        "candidates"
+  "role",  "number",        "part_number", "description", "quantity", "unit",
+  "price", "base_quantity", "discount",    "charge",      "total",    "match",
+  "item",  "gpus",          "candidates",  "thing",       "asked",    "answered"
 };
 static const char *const finding_keys[] = { "level", "place", "message" };
 
@@ -116,6 +117,8 @@ computed_json (const QmQuote *quote)
 {
   json_t *object = json_object ();
   QmQuoteTotals totals;
+  gint64 net, tax;
+  gboolean taxed;
 
   qm_quote_totals_compute (quote, &totals);
   json_object_set_new (object, "lines",
@@ -124,6 +127,10 @@ computed_json (const QmQuote *quote)
                        minor_json (totals.net_minor, quote->currency));
   json_object_set_new (object, "payable",
                        minor_json (totals.payable_minor, quote->currency));
+  qm_quote_come_to (quote, &net, &tax, &taxed);
+  json_object_set_new (object, "counts", minor_json (net, quote->currency));
+  json_object_set_new (object, "counts_tax", minor_json (tax, quote->currency));
+  json_object_set_new (object, "counts_with_tax", json_boolean (taxed));
   return object;
 }
 
@@ -143,6 +150,10 @@ qm_cli_quote_json (const QmQuote *quote, QmRates *rates, QmDate today)
   json_decref (rest);
   json_object_set_new (object, "holds",
                        json_boolean (qm_cli_quote_holds (quote, today)));
+  json_object_set_new (object, "undated",
+                       json_boolean (qm_quote_is_undated (quote)));
+  json_object_set_new (object, "open_questions",
+                       json_integer (qm_quote_n_open (quote)));
   json_object_set_new (object, "computed", computed_json (quote));
   json_object_set_new (object, "total", minor_json (total, quote->currency));
   qm_cli_quote_convert (quote, total, rates, COUNTED_IN, &converted, &rate,

@@ -16,6 +16,7 @@
 G_BEGIN_DECLS
 
 /* The commands, on the arguments behind their names. */
+int qm_cli_quotes_answer (const char *const *arguments, GError **error);
 int qm_cli_quotes_compare (const char *const *arguments, GError **error);
 int qm_cli_quotes_delete (const char *const *arguments, GError **error);
 int qm_cli_quotes_export (const char *const *arguments, GError **error);

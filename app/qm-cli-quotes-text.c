@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "app/qm-cli-quotes-private.h"
+#include "pricing/quotes/qm-quote-offer.h"
 #include "pricing/quotes/qm-quote-totals.h"
 
 #include <glib/gi18n-lib.h>
@@ -140,6 +141,22 @@ append_conversion (const QmQuote *quote,
   append_field (out, screen, _ ("In USD"), text);
 }
 
+/* What the advice counts: without tax. */
+static void
+append_what_counts (const QmQuote *quote,
+                    GString *out,
+                    const QmCliScreen *screen)
+{
+  gint64 net, tax;
+  gboolean taxed;
+
+  qm_quote_come_to (quote, &net, &tax, &taxed);
+  append_amount (quote, out, screen,
+                 taxed ? _ ("Counts, with tax that is not told")
+                       : _ ("Counts, without tax"),
+                 net);
+}
+
 static void
 append_totals (const QmQuote *quote,
                QmRates *rates,
@@ -163,7 +180,54 @@ append_totals (const QmQuote *quote,
   if (totals.payable_minor != quote->payable_minor)
     append_amount (quote, out, screen, _ ("To be paid, by our sum"),
                    totals.payable_minor);
+  append_what_counts (quote, out, screen);
   append_conversion (quote, rates, out, screen);
+}
+
+static void
+append_asks (const char *place,
+             guint asks,
+             gint64 id,
+             GString *out,
+             const QmCliScreen *screen)
+{
+  for (guint i = 0; i < QM_N_ASKS; i++)
+    {
+      QmAsk ask = (QmAsk) (1u << i);
+      g_autofree char *text = NULL;
+
+      if ((asks & (guint) ask) == 0)
+        continue;
+      if (id != 0)
+        /* Translators: "Line 2: ", a question, how to answer it. */
+        text = g_strdup_printf (_ ("%s%s Answer it with “quotes answer "
+                                   "%" G_GINT64_FORMAT " %s%s=…”."),
+                                place, qm_ask_text (ask), id,
+                                place[0] != '\0' ? _ ("LINE:") : "",
+                                qm_ask_name (ask));
+      else
+        text = g_strconcat (place, qm_ask_text (ask), NULL);
+      qm_cli_append_paragraph (out, screen, QM_CLI_BAD, "? ", 2, text);
+    }
+}
+
+/* What the user is asked. */
+static void
+append_questions (const QmQuote *quote, GString *out, const QmCliScreen *screen)
+{
+  if (qm_quote_n_open (quote) > 0)
+    g_string_append_c (out, '\n');
+  append_asks ("", qm_quote_open (quote), quote->id, out, screen);
+  for (guint i = 0; i < quote->lines->len && i < LINES_SHOWN; i++)
+    {
+      g_autofree char *place =
+          /* Translators: a number. */
+          g_strdup_printf (_ ("Line %u does not count yet. "), i + 1);
+
+      append_asks (place,
+                   qm_quote_line_open (g_ptr_array_index (quote->lines, i)),
+                   quote->id, out, screen);
+    }
 }
 
 static void
@@ -241,7 +305,10 @@ qm_cli_quote_append (const QmQuote *quote,
   g_autofree char *valid = validity_of (quote);
 
   qm_cli_append_paragraph (out, screen, QM_CLI_STRONG, "", 0, title);
-  append_field (out, screen, _ ("Issued"), issued);
+  append_field (out, screen, _ ("Alternative"), quote->alternative);
+  append_field (out, screen, _ ("Replaces quote"), quote->supersedes);
+  append_field (out, screen, _ ("Issued"),
+                issued != NULL ? issued : _ ("not told: undated"));
   append_field (out, screen, _ ("Valid"), valid);
   append_field (out, screen, _ ("Currency"), quote->currency);
   if (quote->tax_included != QM_UNSTATED)
@@ -254,5 +321,6 @@ qm_cli_quote_append (const QmQuote *quote,
   append_field (out, screen, _ ("Note"), quote->note);
   append_lines (quote, out, screen);
   append_totals (quote, rates, out, screen);
+  append_questions (quote, out, screen);
   append_findings (quote, out, screen);
 }

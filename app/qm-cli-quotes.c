@@ -24,6 +24,8 @@ static const Verb verbs[] = {
     qm_cli_quotes_import },
   { "list", N_ ("the quotes that are stored"), qm_cli_quotes_list },
   { "show", N_ ("one quote with its lines"), qm_cli_quotes_show },
+  { "answer", N_ ("answers what is asked about a quote"),
+    qm_cli_quotes_answer },
   { "compare", N_ ("two to four quotes side by side"), qm_cli_quotes_compare },
   { "export", N_ ("quotes as CSV, UBL or JSON"), qm_cli_quotes_export },
   { "delete", N_ ("takes quotes away"), qm_cli_quotes_delete },

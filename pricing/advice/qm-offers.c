@@ -51,23 +51,29 @@ day_of_quote (const QmQuote *quote)
   return quote->read_at > 0 ? day_of_time (quote->read_at) : (QmDate){ 0 };
 }
 
+/* What a line is called, on one line of text.  (transfer full) */
+static char *
+name_of (const QmQuoteLine *line)
+{
+  const char *name =
+      line->description != NULL ? line->description : line->part_number;
+
+  return g_strdelimit (g_strdup (name != NULL ? name : ""), "\n", ' ');
+}
+
 static void
 leave_out (Reader *reader, guint index, const char *reason)
 {
   const QmQuoteLine *line = g_ptr_array_index (reader->quote->lines, index);
-  g_autofree char *what = NULL;
+  g_autofree char *what = name_of (line);
 
-  if (line->description != NULL)
-    what = g_strdup (line->description);
-  else
-    what = g_strdup (line->part_number != NULL ? line->part_number : "");
   /* Translators: what is offered, by whom, why that does not count. */
-  g_ptr_array_add (
-      reader->offers->left_out,
-      g_strdup_printf (_ ("“%s” of %s: %s"), g_strdelimit (what, "\n", ' '),
-                       reader->quote->vendor != NULL ? reader->quote->vendor
-                                                     : _ ("an unnamed vendor"),
-                       reason));
+  g_ptr_array_add (reader->offers->left_out,
+                   g_strdup_printf (_ ("“%s” of %s: %s"), what,
+                                    reader->quote->vendor != NULL
+                                        ? reader->quote->vendor
+                                        : _ ("an unnamed vendor"),
+                                    reason));
 }
 
 static gboolean
@@ -142,6 +148,7 @@ add_offer (Reader *reader, const QmQuoteOffer *offered)
   const QmQuoteLine *line = g_ptr_array_index (quote->lines, offered->line);
   g_autoptr (GError) error = NULL;
   g_autofree char *source = source_of (quote);
+  g_autofree char *what = name_of (line);
   QmOffer offer = { 0 };
   gint64 micros = 0;
 
@@ -168,6 +175,7 @@ add_offer (Reader *reader, const QmQuoteOffer *offered)
     .source = keep (reader, source),
     .from_user = true,
   };
+  offer.is_gpu = qm_catalog_gpu (reader->catalog, offered->item) != NULL;
   offer.whole = offered->gpus > 0;
   offer.kind = offered->desktop ? QM_MACHINE_DESKTOP : QM_MACHINE_SERVER;
   offer.board = offered->board;
@@ -182,8 +190,7 @@ add_offer (Reader *reader, const QmQuoteOffer *offered)
   offer.vendor = keep (reader, quote->vendor);
   offer.number = keep (reader, quote->number);
   offer.alternative = keep (reader, quote->alternative);
-  offer.description =
-      keep (reader, line->description != NULL ? line->description : "");
+  offer.description = keep (reader, what);
   offer.valid_until = quote->valid_until;
   g_array_append_val (reader->offers->list, offer);
 }

@@ -26,6 +26,7 @@ typedef struct
                         `observed_on` the day of the quote, where that is not
                         stated the one on which it was read */
   gint64 tax_micros; /* on top of that, in USD; -1: not told */
+  gboolean is_gpu;   /* or a machine with GPUs, not one without */
   gboolean whole;    /* a machine with its GPUs ... */
   QmMachineKind kind;      /* ... of this kind */
   gboolean board;          /* GPUs that come together, without a machine */

@@ -326,5 +326,6 @@ qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
   note_untimed_here (builder, advice);
   note_unpriced (builder, advice);
   note_claimed (builder, advice);
+  qm_prose_note_quotes (builder, advice, question);
   return g_strv_builder_end (builder);
 }

@@ -21,4 +21,10 @@ void qm_prose_note_predictions (GStrvBuilder *builder,
                                 const QmAdvice *advice,
                                 const QmQuestion *question);
 
+/* Adds what the user's quotes offer that is not among the candidates, and
+ * why. */
+void qm_prose_note_quotes (GStrvBuilder *builder,
+                           const QmAdvice *advice,
+                           const QmQuestion *question);
+
 G_END_DECLS

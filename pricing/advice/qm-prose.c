@@ -244,7 +244,13 @@ qm_prose_reason (const QmAdvice *advice,
   g_return_val_if_fail (recommendation != NULL, NULL);
 
   if (recommendation->outcome == QM_OUTCOME_FOUND)
-    return reason_found (advice, question, recommendation);
+    {
+      g_autofree char *basis =
+          qm_prose_price_basis (nth (advice, recommendation->best));
+      g_autofree char *why = reason_found (advice, question, recommendation);
+
+      return g_strjoin (" ", why, basis, NULL);
+    }
   other = nth (advice, recommendation->would_do);
   if (recommendation->outcome == QM_OUTCOME_NOTHING || other == NULL)
     return g_strdup (

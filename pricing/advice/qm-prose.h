@@ -16,11 +16,22 @@ char *qm_prose_candidate (const QmCandidate *candidate);
  * (transfer full) */
 char *qm_prose_machine (const QmCandidate *candidate);
 
+/* A sentence that names the quotes that the price rests on, and what of the
+ * catalog was added to them; NULL where it rests on none.
+ * (transfer full) (nullable) */
+char *qm_prose_price_basis (const QmCandidate *candidate);
+
+/* What quotes offer that no candidate is, since no time of it is known, one
+ * sentence each.  NULL-terminated, possibly empty.  (transfer full) */
+GStrv qm_prose_untimed_quotes (const QmAdvice *advice,
+                               const QmQuestion *question);
+
 /* The headline: what to buy, or that nothing fits.  (transfer full) */
 char *qm_prose_headline (const QmAdvice *advice,
                          const QmRecommendation *recommendation);
 
-/* One plain sentence why.  (transfer full) */
+/* A plain sentence why, and one that names the quotes that its price rests
+ * on.  (transfer full) */
 char *qm_prose_reason (const QmAdvice *advice,
                        const QmQuestion *question,
                        const QmRecommendation *recommendation);
@@ -47,8 +58,9 @@ GStrv qm_prose_warnings (const QmAdvice *advice,
 
 /* What to know about the times and prices of the candidates whatever is
  * recommended: of which software they are, which were predicted, what cannot be
- * recommended for want of a time or a price.  Does not depend on budget and
- * deadline.  NULL-terminated, possibly empty.  (transfer full) */
+ * recommended for want of a time or a price, which lines of quotes do not
+ * count. Does not depend on budget and deadline.  NULL-terminated, possibly
+ * empty.  (transfer full) */
 GStrv qm_prose_notes (const QmAdvice *advice, const QmQuestion *question);
 
 /* "published (arXiv 2410.23261, table 1)", "measured with PyTorch 2.11.0, 21

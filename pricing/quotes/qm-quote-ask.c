@@ -6,6 +6,7 @@
 
 #include "pricing/quotes/qm-quote.h"
 
+#include <glib/gi18n-lib.h>
 #include <string.h>
 
 /* No unit has more GPUs. */
@@ -159,4 +160,34 @@ qm_asks_from_text (const char *text, guint *asks)
     }
   *asks = set;
   return TRUE;
+}
+
+const char *
+qm_ask_text (QmAsk ask)
+{
+  switch (ask)
+    {
+    case QM_ASK_RENT:
+      return _ ("Is it a rent?");
+    case QM_ASK_PACK:
+      return _ ("How many GPUs is the price for?");
+    case QM_ASK_PRICE:
+      return _ ("The price is far from every known one. Is it right?");
+    case QM_ASK_DATE:
+      return _ ("On which day was it issued?");
+    case QM_ASK_VALIDITY:
+      return _ ("Until when does it hold?");
+    case QM_ASK_REVISION:
+    default:
+      return _ ("Is it a newer revision of the other quote?");
+    }
+}
+
+const char *
+qm_ask_name (QmAsk ask)
+{
+  for (int i = 0; i < QM_N_ASKS; i++)
+    if ((guint) ask == 1u << i)
+      return ask_names[i];
+  return "";
 }

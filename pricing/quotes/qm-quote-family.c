@@ -305,3 +305,11 @@ qm_quote_newest_revisions (GPtrArray *quotes, QmDate on)
     }
   return newest;
 }
+
+char *
+qm_quote_family_key (const QmQuote *quote)
+{
+  g_return_val_if_fail (quote != NULL, NULL);
+
+  return key_of (quote, quote->number);
+}

@@ -17,6 +17,13 @@ G_BEGIN_DECLS
  * Returns: (transfer full): "" for NULL. */
 char *qm_quote_number_family (const char *number, int *revision);
 
+/* What the revisions of one quote have in common: vendor, alternative and the
+ * family of its number.
+ *
+ * Returns: (transfer full) (nullable): NULL where it names no vendor or number,
+ *   or the user has answered that it is no revision. */
+char *qm_quote_family_key (const QmQuote *quote);
+
 /* Whether two are of one quote: the same vendor, alternative, and number but
  * for its revision, or the number that one supersedes; unless the user has
  * answered that one is no revision. */

@@ -107,16 +107,24 @@ gpu_of_parts (const Reader *reader, guint index, int *gpus)
   return gpu;
 }
 
-/* Whether a question about a line or one of its parts is open. */
+/* Whether a question about a line or one of its parts is open, also which GPU
+ * it is. */
 static gboolean
 is_open (const QmQuote *quote, guint index)
 {
-  guint open = qm_quote_line_open (line_at (quote, index));
+  gboolean open = FALSE;
+  guint i = index;
 
-  for (guint i = index + 1;
-       i < quote->lines->len && line_at (quote, i)->role == QM_LINE_PART; i++)
-    open |= qm_quote_line_open (line_at (quote, i));
-  return open != 0;
+  do
+    {
+      const QmQuoteLine *line = line_at (quote, i);
+
+      open = open || qm_quote_line_open (line) != 0
+             || line->match == QM_MATCH_AMBIGUOUS;
+      i++;
+    }
+  while (i < quote->lines->len && line_at (quote, i)->role == QM_LINE_PART);
+  return open;
 }
 
 static Good
@@ -372,8 +380,9 @@ read_good_alone (const Reader *reader, const Good *good, gint64 sum)
                          .board = !whole && good->gpus > 1,
                          .pieces = good->pieces };
 
-  if (offer.item == NULL || line->match == QM_MATCH_AMBIGUOUS
-      || (good->gpu == NULL && good->thing != QM_THING_MACHINE))
+  if (line->match != QM_MATCH_AMBIGUOUS
+      && (offer.item == NULL
+          || (good->gpu == NULL && good->thing != QM_THING_MACHINE)))
     return;
   if (good->gpu != NULL && !whole)
     offer.pieces *= good->gpus;

@@ -122,6 +122,20 @@ gboolean qm_store_read (QmQuoteStore *store,
 /* qm_quote_store_get() within a transaction. */
 QmQuote *qm_store_load_quote (QmQuoteStore *store, gint64 id, GError **error);
 
+/* --- qm-quote-store-write.c --- */
+
+/* The quote that is not deleted, of the same document: the `occurrence`-th of
+ * its vendor, number and alternative in it.  0 where there is none, -1 with an
+ * error. */
+gint64 qm_store_find_same (QmQuoteStore *store,
+                           const QmQuote *quote,
+                           int occurrence,
+                           GError **error);
+
+/* How many quotes of the same document, vendor, number and alternative `counts`
+ * (of owned strings) has seen; counts this one. */
+int qm_store_count_occurrence (GHashTable *counts, const QmQuote *quote);
+
 /* --- qm-quote-store-schema.c --- */
 
 /* Brings an empty store or one of an older version up to date; to be called in

@@ -205,17 +205,16 @@ part_of (const QmQuote *quote, int occurrence)
                           quote->alternative != NULL ? quote->alternative : "");
 }
 
-/* The id of the same document: 0 where there is none, -1 with an error. */
-static gint64
-find_same (QmQuoteStore *store,
-           const QmQuote *quote,
-           const char *part,
-           GError **error)
+gint64
+qm_store_find_same (QmQuoteStore *store,
+                    const QmQuote *quote,
+                    int occurrence,
+                    GError **error)
 {
   static const char sql[] =
-      "SELECT id FROM quotes WHERE sha256 = ?1"
-      " AND ifnull (source, '') = ifnull (?2, '') AND part = ?3"
-      " AND deleted_at IS NULL";
+      "SELECT id FROM quotes WHERE sha256 = ?1 AND part = ?2"
+      " AND deleted_at IS NULL ORDER BY id";
+  g_autofree char *part = part_of (quote, occurrence);
   g_autoptr (QmStatement) statement = NULL;
   int n = 0;
 
@@ -225,7 +224,6 @@ find_same (QmQuoteStore *store,
   if (statement == NULL)
     return -1;
   qm_bind_text (statement, &n, quote->sha256);
-  qm_bind_text (statement, &n, quote->source);
   qm_bind_text (statement, &n, part);
   switch (qm_store_step (store, statement, error))
     {
@@ -254,7 +252,8 @@ add (QmQuoteStore *store, gpointer data, GError **error)
   QmStatement *statement;
   int n = 0;
 
-  addition->id = find_same (store, addition->quote, part, error);
+  addition->id =
+      qm_store_find_same (store, addition->quote, addition->occurrence, error);
   addition->already = addition->id > 0;
   if (addition->id != 0)
     return addition->already;
@@ -322,15 +321,17 @@ typedef struct
   guint added;
 } Additions;
 
-/* How many quotes of the same document, vendor and number went before. */
-static int
-count_occurrence (GHashTable *counts, const QmQuote *quote)
+int
+qm_store_count_occurrence (GHashTable *counts, const QmQuote *quote)
 {
   g_autofree char *part = part_of (quote, 0);
-  char *key = g_strdup_printf ("%s:%s:%s", quote->sha256, part,
-                               quote->source != NULL ? quote->source : "");
-  int count = GPOINTER_TO_INT (g_hash_table_lookup (counts, key));
+  char *key;
+  int count;
 
+  if (quote->sha256 == NULL)
+    return 0;
+  key = g_strdup_printf ("%s:%s", quote->sha256, part);
+  count = GPOINTER_TO_INT (g_hash_table_lookup (counts, key));
   g_hash_table_insert (counts, key, GINT_TO_POINTER (count + 1));
   return count;
 }
@@ -347,8 +348,7 @@ add_all (QmQuoteStore *store, gpointer data, GError **error)
       const QmQuote *quote = g_ptr_array_index (additions->quotes, i);
       Addition one = { quote, additions->attachments, 0, 0, FALSE };
 
-      if (quote->sha256 != NULL)
-        one.occurrence = count_occurrence (counts, quote);
+      one.occurrence = qm_store_count_occurrence (counts, quote);
       if (!add (store, &one, error))
         return FALSE;
       additions->added += !one.already;

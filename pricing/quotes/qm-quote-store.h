@@ -116,10 +116,31 @@ guint64 qm_quote_store_changes (QmQuoteStore *store);
  * Returns: (transfer full): the path of the copy, or NULL with an error. */
 char *qm_quote_store_backup (QmQuoteStore *store, GError **error);
 
-/* Adds a quote, whole or not at all.  One of the same sha256, source, vendor
- * and number that is not deleted is the same quote, also where the user has
- * changed it since: nothing is added then.  The quotes of one document are
- * added together, with qm_quote_store_add_all().
+/* How a quote that has been read stands to those that are stored. */
+typedef struct
+{
+  gint64 same;  /* the quote of the same bytes: it would not be added again; 0:
+                   none */
+  gint64 older; /* the newest other quote of the same vendor and number, of
+                   which it is a revision; 0: none */
+} QmQuoteRelation;
+
+/* Looks for quotes that are stored already.  One that has the vendor and number
+ * of another (pricing/quotes/qm-quote-family.h) is asked about
+ * (QM_ASK_REVISION): `supersedes` becomes the other's number and a finding says
+ * so, so that it counts in its place until the user says otherwise.
+ *
+ * quotes: of QmQuote, as they are to be added; changed.
+ *
+ * Returns: (transfer full): of QmQuoteRelation, in the same order; NULL with an
+ *   error. */
+GArray *
+qm_quote_store_relate (QmQuoteStore *store, GPtrArray *quotes, GError **error);
+
+/* Adds a quote, whole or not at all.  One of the same sha256, vendor, number
+ * and alternative that is not deleted is the same quote, whatever its file was
+ * called, also where the user has changed it since: nothing is added then.  The
+ * quotes of one document are added together, with qm_quote_store_add_all().
  *
  * attachments: (nullable): QmQuoteAttachment.
  * already: (out) (optional): whether it was there.

@@ -241,6 +241,12 @@ const char *qm_line_role_name (QmLineRole role);
 const char *qm_match_state_name (QmMatchState state);
 const char *qm_line_thing_name (QmLineThing thing);
 
+/* The question as it is put to the user; static, translated. */
+const char *qm_ask_text (QmAsk ask);
+
+/* Its name as files and command lines have it; static. */
+const char *qm_ask_name (QmAsk ask);
+
 /* A set of questions as files have it, their names by ";": "rent;price".
  * (transfer full) (nullable): NULL for none */
 char *qm_asks_to_text (guint asks);

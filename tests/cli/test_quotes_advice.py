@@ -64,12 +64,12 @@ class AdviceTest(QuotesTest):
         number, = self.add(table)
         answer = self.ask(*ASK)
         whole = [one for one in answer["candidates"]
-                 if one["cost_usd"] == 140000]
+                 if one["cost_usd"] == 140010]
         self.assertEqual(len(whole), 1)
         self.assertEqual((whole[0]["gpu"], whole[0]["gpus"]),
                          ("h100-80gb-sxm", 8))
         self.assertEqual(whole[0]["prices"]["machine"]["quote"], number)
-        self.assertEqual(answer["recommendation"]["cost_usd"], 140000)
+        self.assertEqual(answer["recommendation"]["cost_usd"], 140010)
 
     def test_currency_without_a_rate(self):
         self.add(OFFER.replace("USD", "JPY"))

@@ -158,6 +158,8 @@ qm_candidate_column_text (QmCandidateColumn column,
     case QM_COLUMN_GPU:
       return g_strdup (candidate->gpu->name);
     case QM_COLUMN_MACHINE:
+      if (qm_candidate_is_whole (candidate))
+        return g_strdup (candidate->machine_offer->price.source);
       return g_strdup (machine_of (candidate) != NULL ? machine_of (candidate)
                                                       : "–");
     case QM_COLUMN_VERDICT:

@@ -239,6 +239,8 @@ describe_selected (const QmCandidate *candidate, gboolean portfolio)
   g_autofree char *facts = NULL;
   g_autofree char *source = NULL;
   g_autofree char *all = NULL;
+  g_autofree char *basis = qm_prose_price_basis (candidate);
+  g_autofree char *judged = NULL;
 
   if (candidate->cost_minor >= 0)
     cost = qm_format_money ((double) candidate->cost_minor / 100, "USD", FALSE);
@@ -261,10 +263,15 @@ describe_selected (const QmCandidate *candidate, gboolean portfolio)
     all = g_strdup_printf (_ ("%s; time %s"), facts, source);
   else
     all = g_steal_pointer (&facts);
-  if (verdict == NULL)
-    return g_steal_pointer (&all);
-  /* Translators: facts about a machine, what the audit says of them. */
-  return g_strdup_printf (_ ("%s; %s"), all, verdict);
+  if (verdict != NULL)
+    /* Translators: facts about a machine, what the audit says of them. */
+    judged = g_strdup_printf (_ ("%s; %s"), all, verdict);
+  else
+    judged = g_steal_pointer (&all);
+  if (basis == NULL)
+    return g_steal_pointer (&judged);
+  /* Translators: facts about a machine, a sentence about its price. */
+  return g_strdup_printf (_ ("%s. %s"), judged, basis);
 }
 
 static void

@@ -487,6 +487,8 @@ qm_advice_plot_set_selected (QmAdvicePlot *self, int index)
 static void
 add_line (GString *text, char *line)
 {
+  if (line == NULL)
+    return;
   if (text->len > 0)
     g_string_append_c (text, '\n');
   g_string_append (text, line);
@@ -553,6 +555,7 @@ describe (const QmCandidate *candidate, gboolean portfolio, gboolean ownership)
       /* Translators: "published (arXiv 2410.23261)". */
       add_line (text, g_strdup_printf (_ ("Time %s"), source));
     }
+  add_line (text, qm_prose_price_basis (candidate));
   if (candidate->foreign)
     add_line (text, g_strdup (_ ("Of other software than asked for")));
   if (candidate->insufficient)
