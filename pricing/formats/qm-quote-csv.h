@@ -3,9 +3,12 @@
 /* Quotes from spreadsheets, as CSV.
  *
  * Above the header may stand what holds for all lines ("Valid until:",
- * "31.12.2026"), below the lines their totals.  Where columns name the vendor
- * or the number of a quote, each combination is a quote of its own.  A row with
- * a description and no amount is a part of the line above it. */
+ * "31.12.2026"), below the lines their totals.  Where columns name the vendor,
+ * the number of a quote or an alternative, each combination is a quote of its
+ * own, and so is what stands below a heading such as "Option A".  A row with a
+ * description and no amount is a part of the line above it.  What is not clear
+ * is left out and asked (QmAsk); pricing/README.md tells how each kind of row is
+ * understood. */
 
 #pragma once
 
