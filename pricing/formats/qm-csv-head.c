@@ -279,6 +279,53 @@ read_glued (QmCsvReader *reader, QmQuote *quote, guint row, const char *text)
   return FALSE;
 }
 
+/* The first word of a text with a digit, without marks around it; NULL: there
+ * is none. */
+static char *
+number_in (const char *text)
+{
+  g_auto (GStrv) words = g_strsplit_set (text, " \t\n:;()\"", -1);
+
+  for (guint i = 0; words[i] != NULL; i++)
+    if (strpbrk (words[i], "0123456789") != NULL)
+      {
+        gsize n = strlen (words[i]);
+
+        while (n > 0 && strchr (".,", words[i][n - 1]) != NULL)
+          words[i][--n] = '\0';
+        return qm_read_text (words[i]);
+      }
+  return NULL;
+}
+
+/* "Ersetzt Angebot 4711", "This quote replaces Q-17", in one cell or in two. */
+static gboolean
+read_replaced (QmCsvReader *reader,
+               QmQuote *quote,
+               guint row,
+               const char *text,
+               guint *column)
+{
+  static const char replaces[] =
+      "ersetzt|ersetzt angebot|replaces|supersedes|superseding|replacing|"
+      "remplace|sustituye|reemplaza|sostituisce|vervangt|substitui|zastepuje";
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (text);
+  g_autofree char *next = NULL;
+
+  if (quote->supersedes != NULL
+      || !qm_csv_phrases_within (qm_csv_phrases_once (&set, replaces), normal))
+    return FALSE;
+  quote->supersedes = number_in (text);
+  if (quote->supersedes != NULL)
+    return TRUE;
+  next = qm_csv_cell_text (reader, row, (int) *column + 1);
+  quote->supersedes = next != NULL ? number_in (next) : NULL;
+  if (quote->supersedes != NULL)
+    (*column)++;
+  return quote->supersedes != NULL;
+}
+
 /* "Valid until: 31.12.2026" in one cell, or in two. */
 static gboolean
 read_pair (QmCsvReader *reader, QmQuote *quote, guint row, guint *column)
@@ -290,7 +337,7 @@ read_pair (QmCsvReader *reader, QmQuote *quote, guint row, guint *column)
   QmCsvField field;
   int tax;
 
-  if (text == NULL)
+  if (text == NULL || read_replaced (reader, quote, row, text, column))
     return TRUE;
   if (colon != NULL && colon[1] != '\0')
     {

@@ -262,6 +262,37 @@ test_alternatives (void)
                     ==, 2);
 }
 
+/* Which quote one replaces. */
+static void
+test_replaced (void)
+{
+  static const struct
+  {
+    const char *words, *number;
+  } cases[] = {
+    { "Ersetzt Angebot AN-4711.", "AN-4711" },
+    { "Ersetzt Angebot;AN-4711", "AN-4711" },
+    { "This quote replaces quote Q-17 of May", "Q-17" },
+    { "Annule et remplace le devis n° : D26-4", "D26-4" },
+    { "Vervangt offerte OF-3", "OF-3" },
+    { "Replaces all before", NULL },
+    { "Quote Q-17", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *text = g_strconcat (cases[i].words, ";;;;\n", HEAD,
+                                           "1;GPU;1;500;500\n", NULL);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (GPtrArray) quotes = read_text (text, &error);
+      const QmQuote *quote;
+
+      g_assert_no_error (error);
+      quote = g_ptr_array_index (quotes, 0);
+      g_assert_cmpstr (quote->supersedes, ==, cases[i].number);
+    }
+}
+
 /* Two documents in one table do not share their alternatives. */
 static void
 test_vendors (void)
@@ -324,6 +355,7 @@ main (int argc, char **argv)
   g_test_add_func ("/csv-rows/options", test_options);
   g_test_add_func ("/csv-rows/alternative-names", test_alternative_names);
   g_test_add_func ("/csv-rows/alternatives", test_alternatives);
+  g_test_add_func ("/csv-rows/replaced", test_replaced);
   g_test_add_func ("/csv-rows/vendors", test_vendors);
   g_test_add_func ("/csv-rows/too-many", test_too_many);
   g_test_add_func ("/csv-rows/months", test_months);
