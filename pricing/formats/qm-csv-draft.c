@@ -18,7 +18,7 @@ qm_csv_draft_new (const QmQuote *head)
   QmCsvDraft *draft = g_new0 (QmCsvDraft, 1);
 
   draft->quote = qm_quote_copy (head);
-  draft->percents = g_array_new (FALSE, TRUE, sizeof (gint64));
+  draft->notes = g_array_new (FALSE, TRUE, sizeof (QmCsvLineNote));
   draft->nets = g_array_new (FALSE, FALSE, sizeof (gint64));
   draft->before = QM_AMOUNT_UNSTATED;
   draft->after = QM_AMOUNT_UNSTATED;
@@ -29,7 +29,7 @@ void
 qm_csv_draft_free (QmCsvDraft *draft)
 {
   qm_quote_free (draft->quote);
-  g_array_unref (draft->percents);
+  g_array_unref (draft->notes);
   g_array_unref (draft->nets);
   g_free (draft->folded);
   g_free (draft);
@@ -38,14 +38,22 @@ qm_csv_draft_free (QmCsvDraft *draft)
 QmQuoteLine *
 qm_csv_draft_add (QmCsvDraft *draft, QmLineRole role)
 {
-  g_array_set_size (draft->percents, draft->percents->len + 1);
+  g_array_set_size (draft->notes, draft->notes->len + 1);
   return qm_quote_add_line (draft->quote, role);
 }
 
 void
 qm_csv_draft_set_percent (QmCsvDraft *draft, gint64 micros)
 {
-  g_array_index (draft->percents, gint64, draft->percents->len - 1) = micros;
+  g_array_index (draft->notes, QmCsvLineNote, draft->notes->len - 1).percent =
+      micros;
+}
+
+void
+qm_csv_draft_set_perhaps (QmCsvDraft *draft)
+{
+  g_array_index (draft->notes, QmCsvLineNote, draft->notes->len - 1).perhaps =
+      TRUE;
 }
 
 void
@@ -182,7 +190,7 @@ insert_lines (QmCsvDraft *draft, guint at, const QmCsvDraft *other)
   g_autofree gpointer *lines = g_ptr_array_steal (copy->lines, &n);
 
   if (n > 0)
-    g_array_insert_vals (draft->percents, at, other->percents->data, (guint) n);
+    g_array_insert_vals (draft->notes, at, other->notes->data, (guint) n);
   for (gsize i = 0; i < n; i++)
     g_ptr_array_insert (draft->quote->lines, (int) (at + i), lines[i]);
 }
@@ -280,22 +288,51 @@ finish_discount (const QmCsvDraft *draft, QmQuoteLine *line, gint64 percent)
   return FALSE;
 }
 
-/* The quoted lines and those of another kind, added up. */
+/* Which lines are added up besides those that are surely quoted. */
+enum
+{
+  WITH_OPTIONS = 1,
+  WITH_LATE = 2,    /* below the last total */
+  WITH_PERHAPS = 4, /* that may be in none */
+  AS_QUOTED = WITH_LATE | WITH_PERHAPS
+};
+
+static gboolean
+is_late (const QmCsvDraft *draft, guint i)
+{
+  return draft->has_totals && i >= draft->n_summed;
+}
+
+static gboolean
+is_perhaps (const QmCsvDraft *draft, guint i)
+{
+  return g_array_index (draft->notes, QmCsvLineNote, i).perhaps;
+}
+
+static gboolean
+is_summed (const QmCsvDraft *draft, guint i, guint which)
+{
+  const QmQuoteLine *line = g_ptr_array_index (draft->quote->lines, i);
+
+  if (line->role == QM_LINE_OPTION)
+    return (which & WITH_OPTIONS) != 0;
+  return line->role == QM_LINE_QUOTED
+         && ((which & WITH_LATE) != 0 || !is_late (draft, i))
+         && ((which & WITH_PERHAPS) != 0 || !is_perhaps (draft, i));
+}
+
 static gint64
-sum_lines (const QmCsvDraft *draft, gboolean options, gboolean late)
+sum_lines (const QmCsvDraft *draft, guint which)
 {
   const QmQuote *quote = draft->quote;
   gint64 sum = 0;
 
   for (guint i = 0; i < quote->lines->len; i++)
     {
-      const QmQuoteLine *line = g_ptr_array_index (quote->lines, i);
-      gboolean is_late = draft->has_totals && i >= draft->n_summed;
-      gint64 cost = qm_quote_line_cost (quote, line);
+      gint64 cost =
+          qm_quote_line_cost (quote, g_ptr_array_index (quote->lines, i));
 
-      if (is_stated (cost)
-          && ((line->role == QM_LINE_QUOTED && (late || !is_late))
-              || (line->role == QM_LINE_OPTION && options))
+      if (is_stated (cost) && is_summed (draft, i, which)
           && __builtin_add_overflow (sum, cost, &sum))
         return QM_AMOUNT_UNSTATED;
     }
@@ -324,7 +361,7 @@ is_same (const QmCsvDraft *draft, gint64 a, gint64 b)
 
   return is_stated (a) && is_stated (b)
          && (difference < 0 ? -difference : difference)
-                <= (Wide) draft->percents->len;
+                <= (Wide) draft->notes->len;
 }
 
 /* Whether a total that is written is what such lines come to. */
@@ -348,44 +385,62 @@ explains (const QmCsvDraft *draft, gint64 lines)
              || is_same (draft, draft->after, gross));
 }
 
+/* Makes options of lines that are quoted, but not among `which`. */
 static void
-set_roles (QmCsvDraft *draft, QmLineRole from, QmLineRole to, gboolean late)
+set_options (QmCsvDraft *draft, guint which, const char *finding)
 {
   for (guint i = 0; i < draft->quote->lines->len; i++)
     {
       QmQuoteLine *line = g_ptr_array_index (draft->quote->lines, i);
 
-      if (line->role == from && (!late || i >= draft->n_summed))
-        line->role = to;
+      if (line->role == QM_LINE_QUOTED && !is_summed (draft, i, which))
+        line->role = QM_LINE_OPTION;
     }
+  qm_quote_add_finding (draft->quote, QM_FINDING_NOTE, NULL, finding);
 }
 
-/* What is in the total is quoted, whatever words stand beside it; what stands
- * below the total and is not in it can be had besides. */
+static void
+set_quoted (QmCsvDraft *draft)
+{
+  for (guint i = 0; i < draft->quote->lines->len; i++)
+    {
+      QmQuoteLine *line = g_ptr_array_index (draft->quote->lines, i);
+
+      if (line->role == QM_LINE_OPTION)
+        line->role = QM_LINE_QUOTED;
+    }
+  qm_quote_add_finding (draft->quote, QM_FINDING_NOTE, NULL,
+                        _ ("What is called optional is in the total, so it "
+                           "counts."));
+}
+
+/* Whether the totals are what some of the lines come to, and others are left
+ * over. */
+static gboolean
+are_rest (const QmCsvDraft *draft, guint which)
+{
+  gint64 sum = sum_lines (draft, which);
+
+  return sum != sum_lines (draft, AS_QUOTED) && explains (draft, sum);
+}
+
+/* What is in the total is quoted, whatever words stand beside it; what is not
+ * in it, and stands below it or is called an upgrade, can be had besides. */
 static void
 settle_roles (QmCsvDraft *draft)
 {
-  QmQuote *quote = draft->quote;
-  gint64 quoted = sum_lines (draft, FALSE, TRUE);
-  gint64 with_options = sum_lines (draft, TRUE, TRUE);
-  gint64 without_late = sum_lines (draft, FALSE, FALSE);
-
-  if (draft->is_ours || explains (draft, quoted))
+  if (draft->is_ours || explains (draft, sum_lines (draft, AS_QUOTED)))
     return;
-  if (with_options != quoted && explains (draft, with_options))
-    {
-      set_roles (draft, QM_LINE_OPTION, QM_LINE_QUOTED, FALSE);
-      qm_read_find (quote, QM_FINDING_NOTE, NULL,
-                    _ ("What is called optional is in the total, so it "
-                       "counts."));
-    }
-  else if (without_late != quoted && explains (draft, without_late))
-    {
-      set_roles (draft, QM_LINE_QUOTED, QM_LINE_OPTION, TRUE);
-      qm_read_find (quote, QM_FINDING_NOTE, NULL,
-                    _ ("What stands below the total is not in it, so it does "
-                       "not count."));
-    }
+  if (are_rest (draft, AS_QUOTED | WITH_OPTIONS))
+    set_quoted (draft);
+  else if (are_rest (draft, WITH_PERHAPS))
+    set_options (draft, WITH_PERHAPS,
+                 _ ("What stands below the total is not in it, so it does "
+                    "not count."));
+  else if (are_rest (draft, WITH_LATE) || are_rest (draft, 0))
+    set_options (draft, are_rest (draft, WITH_LATE) ? WITH_LATE : 0,
+                 _ ("What is called an upgrade is not in the total, so it "
+                    "does not count."));
 }
 
 /* A discount of which the percentage alone is written is taken off, unless the
@@ -395,7 +450,7 @@ settle_percent (QmCsvDraft *draft)
 {
   QmQuote *quote = draft->quote;
   const Wide whole = (Wide) 100 * QM_MICROS_PER_UNIT;
-  gint64 lines = sum_lines (draft, FALSE, TRUE);
+  gint64 lines = sum_lines (draft, AS_QUOTED);
   gint64 before = quote->discount_minor, off;
   g_autofree char *amount = NULL;
 
@@ -421,7 +476,7 @@ static gint64
 choose_net (QmCsvDraft *draft)
 {
   QmQuote *quote = draft->quote;
-  gint64 lines = sum_lines (draft, FALSE, TRUE);
+  gint64 lines = sum_lines (draft, AS_QUOTED);
   gint64 net = allow (quote, lines), untaxed;
   gint64 wanted[3] = { net, QM_AMOUNT_UNSTATED, lines };
 
@@ -470,7 +525,7 @@ divide_discount (QmCsvDraft *draft)
   QmQuote *quote = draft->quote;
   gint64 net = is_stated (quote->net_minor)
                    ? quote->net_minor
-                   : allow (quote, sum_lines (draft, FALSE, TRUE));
+                   : allow (quote, sum_lines (draft, AS_QUOTED));
   gint64 gross, off = draft->after_tax, tax;
   g_autofree char *of_net = NULL;
   g_autofree char *whole = NULL;
@@ -509,8 +564,8 @@ finish_lines (QmCsvDraft *draft)
       to_minor (quote, &line->total_minor);
       to_minor (quote, &line->discount_minor);
       to_minor (quote, &line->charge_minor);
-      left_out |= finish_discount (draft, line,
-                                   g_array_index (draft->percents, gint64, i));
+      left_out |= finish_discount (
+          draft, line, g_array_index (draft->notes, QmCsvLineNote, i).percent);
     }
   if (left_out)
     qm_quote_add_finding (quote, QM_FINDING_NOTE, NULL,

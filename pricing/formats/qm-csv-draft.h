@@ -8,11 +8,17 @@
 #include "pricing/formats/qm-csv-row.h"
 #include "pricing/quotes/qm-quote.h"
 
+/* What else is known of a line. */
+typedef struct
+{
+  gint64 percent;   /* its discount, in millionths of a percent; 0: none */
+  gboolean perhaps; /* by its words it may be in no total */
+} QmCsvLineNote;
+
 typedef struct
 {
   QmQuote *quote;   /* "minor" fields in millionths */
-  GArray *percents; /* of gint64, of each line: its discount in millionths of a
-                       percent, 0: none */
+  GArray *notes;    /* of QmCsvLineNote, of each line */
   guint n_summed;   /* lines above the last total; the others are in none */
   char *folded;     /* the alternative, normalized; NULL: there is none */
   GArray *nets;     /* of gint64, all rows that may be the net amount */
@@ -38,6 +44,9 @@ QmQuoteLine *qm_csv_draft_add (QmCsvDraft *draft, QmLineRole role);
 
 /* The discount of the last line, in millionths of a percent. */
 void qm_csv_draft_set_percent (QmCsvDraft *draft, gint64 micros);
+
+/* The last line does not count where the totals do without it. */
+void qm_csv_draft_set_perhaps (QmCsvDraft *draft);
 
 /* Notes the currency of an amount; another one than before is an error, unless
  * there is one already. */

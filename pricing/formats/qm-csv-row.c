@@ -109,7 +109,7 @@ static const char after_words[] =
     "abzuglich|moins|menos|meno|deduite|deduit|discounted|incl|inkl|con|com";
 
 static const char optional_words[] =
-    "optional|optionally|optionale|optionaler|optionales|option|optionen|"
+    "optional|optionally|optionale|optionaler|optionales|"
     "opcional|opcionales|opcionais|opzionale|opzionali|optionnel|optionnelle|"
     "optionnels|facultatif|facultativo|facoltativo|optioneel|optionele|"
     "opcjonalny|opcjonalna|opcjonalne|opcjonalnie|bedarfsposition|"
@@ -121,8 +121,13 @@ static const char optional_words[] =
     "non inclus dans le total|no incluido en el total|"
     "non incluso nel totale|niet in totaal|niet in het totaal|"
     "nao incluso no total|nao incluido no total|nie wliczone|add on|add ons|"
-    "addon|upgrade to|upgrade auf|upgrade naar|upgrade a|upgrade vers|"
-    "aufpreis|mehrpreis";
+    "addon";
+/* At the beginning alone: "Option: ..." is offered besides, a "second power
+ * supply option" may not be. */
+static const char option_beginnings[] = "option|optionen|options|optie|opcja";
+static const char upgrade_beginnings[] =
+    "upgrade to|upgrade auf|upgrade naar|upgrade a|upgrade vers|upgrade|"
+    "aufpreis|mehrpreis|supplement pour|meerprijs|doplata|surcharge for";
 static const char instead_words[] =
     "alternativposition|alternativpositionen|alternativ zu|alternative zu|"
     "alternativ|alternativartikel|statt pos|statt position|anstelle|anstatt|"
@@ -331,6 +336,18 @@ qm_csv_percent_in (const char *words)
   return micros;
 }
 
+static gboolean
+begins_with (GHashTable *set, const char *normal)
+{
+  gsize length = strlen (normal);
+
+  for (gsize n = 1; n <= MIN (length, QM_CSV_LONGEST_PHRASE); n++)
+    if ((normal[n] == ' ' || normal[n] == '\0')
+        && qm_csv_phrases_find (set, normal, n) != 0)
+      return TRUE;
+  return FALSE;
+}
+
 /* Whether a set has the words that a text begins or ends with. */
 static gboolean
 stands_at_ends (GHashTable *set, const char *normal)
@@ -352,14 +369,19 @@ stands_at_ends (GHashTable *set, const char *normal)
 QmCsvOffered
 qm_csv_words_offer (const char *words)
 {
-  static GHashTable *instead, *besides;
+  static GHashTable *instead, *besides, *options, *upgrades;
   g_autofree char *normal = qm_csv_normalize (words);
 
   if (qm_csv_phrases_within (qm_csv_phrases_once (&instead, instead_words),
                              normal))
     return QM_CSV_OFFERED_INSTEAD;
-  return stands_at_ends (qm_csv_phrases_once (&besides, optional_words), normal)
-             ? QM_CSV_OFFERED_BESIDES
+  if (stands_at_ends (qm_csv_phrases_once (&besides, optional_words), normal)
+      || begins_with (qm_csv_phrases_once (&options, option_beginnings),
+                      normal))
+    return QM_CSV_OFFERED_BESIDES;
+  return begins_with (qm_csv_phrases_once (&upgrades, upgrade_beginnings),
+                      normal)
+             ? QM_CSV_OFFERED_PERHAPS
              : QM_CSV_OFFERED_PLAINLY;
 }
 

@@ -32,6 +32,7 @@ QmCsvRowKind qm_csv_row_kind_of (const char *words);
 typedef enum
 {
   QM_CSV_OFFERED_PLAINLY,
+  QM_CSV_OFFERED_PERHAPS, /* "Upgrade to", "Mehrpreis": the total tells */
   QM_CSV_OFFERED_BESIDES, /* "optional" */
   QM_CSV_OFFERED_INSTEAD  /* "Alternativposition", "anstelle Pos. 2" */
 } QmCsvOffered;

@@ -54,7 +54,7 @@ static void
 clear_lines (QmCsvDraft *draft)
 {
   g_ptr_array_set_size (draft->quote->lines, 0);
-  g_array_set_size (draft->percents, 0);
+  g_array_set_size (draft->notes, 0);
 }
 
 static void
@@ -76,7 +76,7 @@ share_common (QmCsvReader *reader, QmCsvDraft *common)
   gboolean is_whole = common->has_totals && has_quoted_line (common);
 
   if (alternatives->len > QM_CSV_MAX_ALTERNATIVES
-      || alternatives->len * (guint64) common->percents->len > MAX_COPIES)
+      || alternatives->len * (guint64) common->notes->len > MAX_COPIES)
     {
       set_too_large (reader);
       return;

@@ -207,6 +207,19 @@ is_marked_optional (QmCsvReader *reader, guint row)
          && g_hash_table_contains (qm_csv_phrases_once (&set, marks), normal);
 }
 
+/* How the words of a line with an amount offer it. */
+static QmCsvOffered
+offer_of (QmCsvReader *reader, guint row, const char *words)
+{
+  g_autofree char *name = NULL;
+  const char *rest = words;
+
+  if (reader->is_ours || words == NULL || !has_amount (reader, row))
+    return QM_CSV_OFFERED_PLAINLY;
+  name = qm_csv_alternative_parse (words, &rest);
+  return qm_csv_words_offer (rest);
+}
+
 static QmLineRole
 read_role (QmCsvReader *reader, guint row, const QmCsvDraft *draft)
 {
@@ -215,20 +228,16 @@ read_role (QmCsvReader *reader, guint row, const QmCsvDraft *draft)
   const GPtrArray *lines = draft->quote->lines;
   const QmQuoteLine *last =
       lines->len > 0 ? g_ptr_array_index (lines, lines->len - 1) : NULL;
+  QmCsvOffered offered;
 
   for (int i = 0; word != NULL && i < QM_N_LINE_ROLES; i++)
     if (strcmp (word, qm_line_role_name ((QmLineRole) i)) == 0)
       return (QmLineRole) i;
-  if (!reader->is_ours && has_amount (reader, row) && words != NULL)
-    {
-      const char *rest = words;
-      g_autofree char *name = qm_csv_alternative_parse (words, &rest);
-      QmCsvOffered offered = qm_csv_words_offer (rest);
-
-      if (offered != QM_CSV_OFFERED_PLAINLY)
-        return offered == QM_CSV_OFFERED_INSTEAD ? QM_LINE_ALTERNATIVE
-                                                 : QM_LINE_OPTION;
-    }
+  offered = offer_of (reader, row, words);
+  if (offered == QM_CSV_OFFERED_INSTEAD)
+    return QM_LINE_ALTERNATIVE;
+  if (offered == QM_CSV_OFFERED_BESIDES)
+    return QM_LINE_OPTION;
   if (is_marked_optional (reader, row) || is_on_request (reader, row))
     return QM_LINE_OPTION;
   if (reader->role != QM_LINE_QUOTED)
@@ -262,6 +271,8 @@ read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
   if (charge > 0)
     line->charge_minor = charge;
   qm_csv_cell_discount (reader, draft, row, line);
+  if (offer_of (reader, row, line->description) == QM_CSV_OFFERED_PERHAPS)
+    qm_csv_draft_set_perhaps (draft);
   if (is_on_request (reader, row))
     {
       g_autofree char *place = qm_csv_cell_place (reader, row, -1);
@@ -314,7 +325,7 @@ read_heading (QmCsvReader *reader, guint row)
       return TRUE;
     }
   offered = qm_csv_words_offer (text);
-  if (offered == QM_CSV_OFFERED_PLAINLY)
+  if (offered < QM_CSV_OFFERED_BESIDES)
     return FALSE;
   reader->role =
       offered == QM_CSV_OFFERED_INSTEAD ? QM_LINE_ALTERNATIVE : QM_LINE_OPTION;

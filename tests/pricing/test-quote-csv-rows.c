@@ -157,6 +157,13 @@ test_options (void)
       1, 2, 0 },
     { "1;GPU;1;1000;1000\n2;Other GPU anstelle Pos. 1;1;900;900\n", 1, 0, 1 },
     { "1;GPU;1;1000;1000\n2;Alternativ: other GPU;1;900;900\n", 1, 0, 1 },
+    { "1;GPU;1;1000;1000\n2;Upgrade to 512 GB;1;100;100\n", 2, 0, 0 },
+    { "1;GPU;1;1000;1000\n2;Upgrade to 512 GB;1;100;100\n;Net;;;1100\n", 2, 0,
+      0 },
+    { "1;GPU;1;1000;1000\n2;Upgrade to 512 GB;1;100;100\n;Net;;;1000\n", 1, 1,
+      0 },
+    { "1;GPU;1;1000;1000\n2;Second supply option;1;100;100\n", 2, 0, 0 },
+    { "1;GPU;1;1000;1000\n2;Option: second supply;1;100;100\n", 1, 1, 0 },
     { "1;GPU;1;1000;1000\n2;More memory;1;POA;POA\n", 1, 1, 0 },
     { "1;GPU;1;1000;1000\n2;Mounting;1;0;included\n", 2, 0, 0 },
   };
