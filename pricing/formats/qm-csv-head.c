@@ -33,7 +33,7 @@ qm_csv_term_note_free (gpointer note)
   g_free (term);
 }
 
-/* Leaves a date out that is not clearly one, and asks. */
+/* Leaves a date out that is not clearly one, and asks; in a column once. */
 static void
 ask_date (QmCsvReader *reader,
           QmQuote *quote,
@@ -42,9 +42,13 @@ ask_date (QmCsvReader *reader,
           const char *text,
           QmAsk ask)
 {
-  g_autofree char *place = qm_csv_cell_place (reader, row, column);
-  g_autofree char *excerpt = qm_read_excerpt (text);
+  g_autofree char *place = NULL;
+  g_autofree char *excerpt = NULL;
 
+  if ((quote->asked & ask) != 0)
+    return;
+  place = qm_csv_cell_place (reader, row, column);
+  excerpt = qm_read_excerpt (text);
   qm_quote_ask (quote, ask);
   qm_read_find (quote, QM_FINDING_WARNING, place,
                 _ ("“%s” is not clearly a date; it was left out."), excerpt);

@@ -26,7 +26,8 @@ typedef struct
   char *number;
   char *alternative; /* under whose heading the rows are; NULL: none */
   QmLineRole role;   /* of lines under the last heading */
-  gboolean rent;     /* that heading, or a column, speaks of a rent */
+  gboolean monthly;  /* a column of amounts is for a time */
+  gboolean rent;     /* that, or the last heading speaks of a rent */
   gboolean per_hour;
   gboolean is_ours; /* the project has written the table */
   GError *error;    /* the first */

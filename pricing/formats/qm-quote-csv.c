@@ -20,41 +20,75 @@ last_draft (QmCsvReader *reader)
              : NULL;
 }
 
+/* Whether a row has something in a cell for amounts that is none of "included"
+ * and "on request". */
+static gboolean
+has_amount (QmCsvReader *reader, guint row)
+{
+  static const QmCsvField fields[] = { QM_CSV_PRICE, QM_CSV_TOTAL };
+
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    {
+      g_autofree char *text = qm_csv_cell_of (reader, row, fields[i]);
+
+      if (text != NULL && !qm_csv_cell_is_included (text)
+          && !qm_csv_cell_is_on_request (text))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* The name in the column of alternatives: "A" below "Option" is "Option A". */
+static char *
+alternative_in_column (QmCsvReader *reader, guint row, int column)
+{
+  g_autofree char *value = qm_csv_cell_text (reader, row, column);
+  g_autofree char *header = NULL;
+  g_autofree char *both = NULL;
+  char *name;
+
+  if (value == NULL || reader->is_ours || reader->mapping->header_row < 0)
+    return g_steal_pointer (&value);
+  name = qm_csv_alternative_parse (value, NULL);
+  if (name != NULL)
+    return name;
+  header =
+      qm_csv_cell_text (reader, (guint) reader->mapping->header_row, column);
+  both = g_strdup_printf ("%s %s", header, value);
+  return qm_csv_alternative_parse (both, NULL);
+}
+
+/* The name that a description begins with: "Variante A: Workstation". */
+static char *
+alternative_in_words (QmCsvReader *reader, guint row)
+{
+  g_autofree char *words = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);
+  g_autofree char *name = NULL;
+  const char *rest = NULL;
+
+  if (words != NULL)
+    name = qm_csv_alternative_parse (words, &rest);
+  return name != NULL && rest[0] != '\0' ? g_steal_pointer (&name) : NULL;
+}
+
 /* Which alternative a row is of: as its column says, or as its description
- * begins, or as the heading above it.  NULL: of none. */
+ * begins, or as the heading above it.  A part is of that of the row above.
+ * NULL: of none. */
 static char *
 alternative_of (QmCsvReader *reader, guint row)
 {
   int column = qm_csv_mapping_column (reader->mapping, QM_CSV_ALTERNATIVE);
-  g_autofree char *value = qm_csv_cell_text (reader, row, column);
-  g_autofree char *words = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);
-  const char *rest;
-  char *name;
+  const QmCsvDraft *last = last_draft (reader);
+  char *name = column >= 0 ? alternative_in_column (reader, row, column)
+                           : alternative_in_words (reader, row);
 
-  if (reader->is_ours)
-    return g_steal_pointer (&value);
-  if (value != NULL && reader->mapping->header_row >= 0)
-    {
-      g_autofree char *header =
-          qm_csv_cell_text (reader, (guint) reader->mapping->header_row,
-                            column);
-      g_autofree char *both = g_strdup_printf ("%s %s", header, value);
-
-      name = qm_csv_alternative_parse (value, &rest);
-      if (name == NULL)
-        name = qm_csv_alternative_parse (both, &rest);
-      if (name != NULL)
-        return name;
-    }
-  if (words == NULL || column >= 0)
-    return column < 0 ? g_strdup (reader->alternative) : NULL;
-  name = qm_csv_alternative_parse (words, &rest);
-  if (name == NULL || rest[0] == '\0')
-    {
-      g_free (name);
-      return g_strdup (reader->alternative);
-    }
-  return name;
+  if (name != NULL || reader->is_ours)
+    return name;
+  if (reader->alternative != NULL && column < 0)
+    return g_strdup (reader->alternative);
+  return last != NULL && !has_amount (reader, row)
+             ? g_strdup (last->quote->alternative)
+             : NULL;
 }
 
 static void
@@ -137,24 +171,6 @@ qm_csv_read_head_fields (QmCsvReader *reader, QmCsvDraft *draft, guint row)
     qm_csv_draft_set_currency (draft, currency, row, &reader->error);
   else
     qm_csv_cell_report (reader, draft->quote, row, column, code);
-}
-
-/* Whether a row has something in a cell for amounts that is none of "included"
- * and "on request". */
-static gboolean
-has_amount (QmCsvReader *reader, guint row)
-{
-  static const QmCsvField fields[] = { QM_CSV_PRICE, QM_CSV_TOTAL };
-
-  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
-    {
-      g_autofree char *text = qm_csv_cell_of (reader, row, fields[i]);
-
-      if (text != NULL && !qm_csv_cell_is_included (text)
-          && !qm_csv_cell_is_on_request (text))
-        return TRUE;
-    }
-  return FALSE;
 }
 
 static gboolean
@@ -321,7 +337,7 @@ read_heading (QmCsvReader *reader, guint row)
     {
       replace (&reader->alternative, g_steal_pointer (&name));
       reader->role = QM_LINE_QUOTED;
-      reader->rent = qm_words_say_rent (text);
+      reader->rent = reader->monthly || qm_words_say_rent (text);
       return TRUE;
     }
   offered = qm_csv_words_offer (text);
@@ -457,8 +473,9 @@ look_for_times (QmCsvReader *reader)
           || strstr (normal, "heure") != NULL)
         reader->per_hour = reader->per_hour || fields[i] == QM_CSV_PRICE;
       else if (qm_words_say_rent (name))
-        reader->rent = TRUE;
+        reader->monthly = TRUE;
     }
+  reader->rent = reader->monthly;
 }
 
 /* A quote that is for a month or the like is asked about, line by line. */

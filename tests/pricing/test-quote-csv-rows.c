@@ -246,6 +246,9 @@ test_alternatives (void)
   g_autoptr (GPtrArray) in_line =
       read_rows ("1;Option 1: Server;1;1000;1000\n2;Option 2: Server;1;2000;"
                  "2000\n");
+  g_autoptr (GPtrArray) parts =
+      read_rows ("1;Option 1: Server;1;1000;1000\n;2 x GPU;;;\n"
+                 "2;Option 2: Server;1;2000;2000\n;4 x GPU;;;\n");
   g_autoptr (GPtrArray) besides =
       read_rows ("1;Server;1;1000;1000\n;Net;;;1000\nOption 1\n"
                  "2;Service;1;100;100\nOption 2\n3;Service;1;200;200\n");
@@ -263,6 +266,10 @@ test_alternatives (void)
                    ==, 240000);
   alternative (in_line, 0, "Option 1", 100000);
   alternative (in_line, 1, "Option 2", 200000);
+  alternative (parts, 0, "Option 1", 100000);
+  g_assert_cmpuint (count_roles (alternative (parts, 1, "Option 2", 200000),
+                                 QM_LINE_PART),
+                    ==, 1);
   g_assert_cmpuint (besides->len, ==, 1);
   g_assert_cmpuint (count_roles (alternative (besides, 0, NULL, 100000),
                                  QM_LINE_OPTION),
@@ -333,6 +340,25 @@ test_too_many (void)
   g_assert_error (error, QM_READ_ERROR, QM_READ_ERROR_TOO_LARGE);
 }
 
+/* Below headings, too. */
+static void
+test_months_of_options (void)
+{
+  g_autoptr (GPtrArray) quotes = NULL;
+  g_autoptr (GError) error = NULL;
+
+  quotes = read_text ("Product;Qty;Price per month (EUR)\nOption A\n"
+                      "Server with 8 GPUs;1;9000\nOption B\n"
+                      "Server with 4 GPUs;1;5000\n",
+                      &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (quotes->len, ==, 2);
+  for (guint i = 0; i < 2; i++)
+    g_assert_cmpuint (qm_quote_line_open (
+                          sample_line (g_ptr_array_index (quotes, i), 0)),
+                      ==, QM_ASK_RENT);
+}
+
 /* A price for a month is asked about, line by line, but for what is paid
  * once. */
 static void
@@ -366,5 +392,6 @@ main (int argc, char **argv)
   g_test_add_func ("/csv-rows/vendors", test_vendors);
   g_test_add_func ("/csv-rows/too-many", test_too_many);
   g_test_add_func ("/csv-rows/months", test_months);
+  g_test_add_func ("/csv-rows/months-of-options", test_months_of_options);
   return g_test_run ();
 }
