@@ -7,8 +7,8 @@
  * the number of a quote or an alternative, each combination is a quote of its
  * own, and so is what stands below a heading such as "Option A".  A row with a
  * description and no amount is a part of the line above it.  What is not clear
- * is left out and asked (QmAsk); pricing/README.md tells how each kind of row is
- * understood. */
+ * is left out and asked (QmAsk); pricing/README.md tells how each kind of row
+ * is understood. */
 
 #pragma once
 
