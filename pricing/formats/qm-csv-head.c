@@ -403,17 +403,31 @@ qm_csv_head_take_currency (QmQuote *quote, const char *label)
     memcpy (quote->currency, found, 4);
 }
 
-/* "All prices in USD", "Preise in Euro, zzgl. MwSt." */
+/* "All prices in USD", "Preise in Euro, zzgl. MwSt.": what a sentence about
+ * prices says of their currency and tax. */
 static void
-take_currency_of_note (QmQuote *quote, const char *text)
+take_of_note (QmQuote *quote, const char *text)
 {
+  static const char prices[] =
+      "price|prices|pricing|amounts|preis|preise|betrage|angebotspreise|prix|"
+      "montants|precio|precios|importes|prezzo|prezzi|importi|prijs|prijzen|"
+      "bedragen|preco|precos|valores|cena|ceny|kwoty";
   static const char *const before[] = { "in", "en", "em", "w", "IN", "EN" };
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (text);
   g_auto (GStrv) words = g_strsplit_set (text, " ()[]/:;,.", -1);
+  int tax;
 
   for (guint i = 1; words[i - 1] != NULL && words[i] != NULL; i++)
     for (guint j = 0; j < G_N_ELEMENTS (before); j++)
       if (strcmp (words[i - 1], before[j]) == 0)
         qm_csv_head_take_currency (quote, words[i]);
+  if (quote->tax_included != QM_UNSTATED
+      || !qm_csv_phrases_within (qm_csv_phrases_once (&set, prices), normal))
+    return;
+  tax = qm_csv_tax_in_note (normal);
+  if (tax >= 0)
+    quote->tax_included = tax == 1 ? QM_YES : QM_NO;
 }
 
 void
@@ -427,7 +441,8 @@ qm_csv_head_read_row (QmCsvReader *reader, QmQuote *quote, guint row)
 
       if (text == NULL || (look && read_pair (reader, quote, row, &i)))
         continue;
-      take_currency_of_note (quote, text);
+      if (look)
+        take_of_note (quote, text);
       append_note (quote, text);
     }
 }

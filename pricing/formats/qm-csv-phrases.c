@@ -196,6 +196,55 @@ qm_csv_tax_in (const char *normal)
   return -1;
 }
 
+/* What a word beside a tax says of it: 1, 0 or -1. */
+static int
+tax_beside (const char *word)
+{
+  static const char with[] =
+      "incl|inc|inkl|inklusive|inclusive|including|include|includes|included|"
+      "enthalten|enthaltener|mit|brutto|inclus|incluant|comprise|comprises|"
+      "avec|"
+      "incluido|incluida|incluyen|con|inclusa|incluso|ivati|compresa|inclusief|"
+      "inbegrepen|met|inclui|incluem|com|zawieraja|wliczony|z";
+  static const char without[] =
+      "excl|ex|exkl|exklusive|exclusive|excluding|exclude|excluded|zzgl|"
+      "zuzuglich|plus|ohne|without|netto|hors|sans|sin|excluido|mas|senza|"
+      "esclusa|escluso|piu|exclusief|zonder|sem|acresce|acrescem|bez|"
+      "not|nicht|no";
+  static GHashTable *in, *out;
+
+  if (g_hash_table_contains (qm_csv_phrases_once (&out, without), word))
+    return 0;
+  return g_hash_table_contains (qm_csv_phrases_once (&in, with), word) ? 1 : -1;
+}
+
+int
+qm_csv_tax_in_note (const char *normal)
+{
+  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
+  int n = (int) g_strv_length (words);
+
+  for (int i = 0; i < n; i++)
+    {
+      int tax = -1;
+
+      if (strcmp (words[i], "ttc") == 0)
+        return 1;
+      if (strcmp (words[i], "ht") == 0)
+        return 0;
+      if (!is_tax (words[i]))
+        continue;
+      /* "inkl. der gesetzlichen MwSt. von 19 %", "VAT not included" */
+      for (int j = i - 1; j >= 0 && j >= i - 5 && tax < 0; j--)
+        tax = tax_beside (words[j]);
+      for (int j = i + 1; j < n && j <= i + 3 && tax < 0; j++)
+        tax = tax_beside (words[j]);
+      if (tax >= 0)
+        return tax;
+    }
+  return -1;
+}
+
 char *
 qm_csv_strip_additions (const char *normal)
 {

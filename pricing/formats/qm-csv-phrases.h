@@ -36,6 +36,10 @@ gboolean qm_csv_phrases_within (GHashTable *set, const char *normal);
  * not, -1 nothing. */
 int qm_csv_tax_in (const char *normal);
 
+/* The same for a sentence about prices, of which it is what stands beside the
+ * tax that counts: "Preise zzgl. Versand, inkl. MwSt." contain it. */
+int qm_csv_tax_in_note (const char *normal);
+
 /* Normalized words without currencies, words about tax, and the like. */
 char *qm_csv_strip_additions (const char *normal);
 

@@ -502,7 +502,8 @@ finish_draft (QmCsvReader *reader, QmCsvDraft *draft, const char *encoding)
 {
   QmQuote *quote = draft->quote;
 
-  quote->tax_included = reader->mapping->tax_included;
+  if (reader->mapping->tax_included != QM_UNSTATED)
+    quote->tax_included = reader->mapping->tax_included;
   if (reader->per_hour)
     quote->unit = QM_PRICE_HOUR;
   if (quote->currency[0] == '\0')

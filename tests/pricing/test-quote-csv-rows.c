@@ -307,6 +307,51 @@ test_replaced (void)
     }
 }
 
+/* Whether prices contain tax may stand in a sentence, above or below. */
+static void
+test_tax_notes (void)
+{
+  static const struct
+  {
+    const char *words;
+    QmTristate tax;
+  } cases[] = {
+    { "Alle Preise inkl. 19 % MwSt.", QM_YES },
+    { "Preise zzgl. Versand, inkl. der gesetzlichen MwSt.", QM_YES },
+    { "Alle Preise in Euro zzgl. 19 % MwSt.", QM_NO },
+    { "Die Preise enthalten keine Versandkosten", QM_UNSTATED },
+    { "All prices include 20% VAT", QM_YES },
+    { "Prices are exclusive of VAT", QM_NO },
+    { "Prices: VAT not included", QM_NO },
+    { "Tous les prix sont TTC", QM_YES },
+    { "Prix HT", QM_NO },
+    { "Precios con IVA incluido", QM_YES },
+    { "Prezzi IVA esclusa", QM_NO },
+    { "Prezzi IVA inclusa", QM_YES },
+    { "Alle prijzen exclusief 21% btw", QM_NO },
+    { "Preços sem IVA", QM_NO },
+    { "Ceny bez VAT", QM_NO },
+    { "VAT number DE123", QM_UNSTATED },
+  };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (cases); i++)
+    {
+      const char *words = cases[i / 2].words;
+      g_autofree char *note = g_strconcat (words, ";;;;\n", NULL);
+      g_autofree char *text =
+          g_strconcat (i % 2 == 0 ? note : "", HEAD, "1;GPU;1;500;500\n",
+                       ";Net;;;500\n", i % 2 == 0 ? "" : note, NULL);
+      g_autoptr (GError) error = NULL;
+      g_autoptr (GPtrArray) quotes = read_text (text, &error);
+      const QmQuote *quote;
+
+      g_assert_no_error (error);
+      quote = g_ptr_array_index (quotes, 0);
+      if (quote->tax_included != cases[i / 2].tax)
+        g_error ("“%s”: %d", words, quote->tax_included);
+    }
+}
+
 /* Two documents in one table do not share their alternatives. */
 static void
 test_vendors (void)
@@ -389,6 +434,7 @@ main (int argc, char **argv)
   g_test_add_func ("/csv-rows/alternative-names", test_alternative_names);
   g_test_add_func ("/csv-rows/alternatives", test_alternatives);
   g_test_add_func ("/csv-rows/replaced", test_replaced);
+  g_test_add_func ("/csv-rows/tax-notes", test_tax_notes);
   g_test_add_func ("/csv-rows/vendors", test_vendors);
   g_test_add_func ("/csv-rows/too-many", test_too_many);
   g_test_add_func ("/csv-rows/months", test_months);
