@@ -206,36 +206,11 @@ qm_cli_quotes_get (QmQuoteStore *store, const GArray *ids, GError **error)
   return g_steal_pointer (&quotes);
 }
 
-static QmDate
-day_of_time (gint64 seconds)
-{
-  g_autoptr (GDateTime) time = g_date_time_new_from_unix_utc (seconds);
-  QmDate date = { 0 };
-
-  if (time != NULL)
-    g_date_time_get_ymd (time, &date.year, &date.month, &date.day);
-  return date;
-}
-
-QmDate
-qm_cli_quote_day (const QmQuote *quote)
-{
-  if (quote->issued_on.year != 0)
-    return quote->issued_on;
-  if (quote->valid_from.year != 0)
-    return quote->valid_from;
-  return quote->read_at > 0 ? day_of_time (quote->read_at) : (QmDate){ 0 };
-}
-
 gboolean
 qm_cli_quote_holds (const QmQuote *quote, QmDate day)
 {
-  QmDate begin =
-      quote->valid_from.year != 0 ? quote->valid_from : quote->issued_on;
-
-  return (quote->valid_until.year == 0
-          || qm_date_compare (quote->valid_until, day) >= 0)
-         && (begin.year == 0 || qm_date_compare (begin, day) <= 0);
+  return qm_quote_dates_hold (quote->issued_on, quote->valid_from,
+                              quote->valid_until, day);
 }
 
 gint64
@@ -268,9 +243,8 @@ qm_cli_quote_convert (const QmQuote *quote,
                            _ ("the quote does not tell its currency"));
       return FALSE;
     }
-  if (!qm_rates_find (rates, quote->currency, currency,
-                      qm_cli_quote_day (quote), QM_RATES_STALE_DAYS, rate,
-                      error))
+  if (!qm_rates_find (rates, quote->currency, currency, qm_quote_day (quote),
+                      QM_RATES_STALE_DAYS, rate, error))
     return FALSE;
   if (minor == QM_AMOUNT_UNSTATED)
     return TRUE;

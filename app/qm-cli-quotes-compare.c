@@ -10,6 +10,7 @@
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
 #include "pricing/quotes/qm-quote-compare.h"
+#include "pricing/quotes/qm-quote-offer.h"
 #include "pricing/quotes/qm-quote-read.h"
 #include "pricing/quotes/qm-quote-totals.h"
 
@@ -25,6 +26,7 @@ typedef struct
   GPtrArray *rows;    /* QmComparedLine */
   char currency[4];   /* of the totals */
   gint64 total[MOST]; /* in that currency; QM_AMOUNT_UNSTATED */
+  gint64 net[MOST];   /* the same without tax, which an advice counts */
   QmCrossRate rate[MOST];
   char *reason[MOST]; /* why there is no total; NULL: there is */
 } Comparison;
@@ -66,8 +68,15 @@ add_up (Comparison *comparison, QmRates *rates)
     {
       const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
       gint64 total = qm_cli_quote_total (quote);
+      gint64 net, tax;
+      gboolean taxed;
       g_autoptr (GError) error = NULL;
 
+      qm_quote_come_to (quote, &net, &tax, &taxed);
+      comparison->net[i] = QM_AMOUNT_UNSTATED;
+      if (!taxed)
+        qm_cli_quote_convert (quote, net, rates, comparison->currency,
+                              &comparison->net[i], &comparison->rate[i], NULL);
       if (!qm_cli_quote_convert (quote, total, rates, comparison->currency,
                                  &comparison->total[i], &comparison->rate[i],
                                  &error))
@@ -181,6 +190,11 @@ write_json (const Comparison *comparison, QmRates *rates, GError **error)
                                ? text_or_null (qm_minor_to_text (
                                    comparison->total[i], comparison->currency))
                                : json_null ());
+      json_object_set_new (object, "net",
+                           comparison->net[i] != QM_AMOUNT_UNSTATED
+                               ? text_or_null (qm_minor_to_text (
+                                   comparison->net[i], comparison->currency))
+                               : json_null ());
       json_object_set_new (object, "rate",
                            qm_cli_rate_json (&comparison->rate[i]));
       json_object_set_new (object, "reason",
@@ -270,6 +284,12 @@ converted_text (const Comparison *comparison, guint index)
 }
 
 static char *
+net_text (const Comparison *comparison, guint index)
+{
+  return qm_cli_quote_minor_text (comparison->net[index], comparison->currency);
+}
+
+static char *
 issued_text (const Comparison *comparison, guint index)
 {
   const QmQuote *quote = g_ptr_array_index (comparison->quotes, index);
@@ -331,6 +351,9 @@ append_table (const Comparison *comparison,
   g_autofree char *in_one =
       /* Translators: the code of a currency. */
       g_strdup_printf (_ ("Total in %s"), comparison->currency);
+  g_autofree char *net_in_one =
+      /* Translators: the code of a currency. */
+      g_strdup_printf (_ ("Without tax in %s"), comparison->currency);
   char *titles[MOST] = { NULL };
   guint n = comparison->quotes->len;
   QmCliTable *table;
@@ -348,6 +371,7 @@ append_table (const Comparison *comparison,
     add_row (comparison, g_ptr_array_index (comparison->rows, i), table);
   add_fact (comparison, _ ("Total"), total_text, table);
   add_fact (comparison, in_one, converted_text, table);
+  add_fact (comparison, net_in_one, net_text, table);
   add_fact (comparison, _ ("Issued"), issued_text, table);
   add_fact (comparison, _ ("Valid until"), until_text, table);
   add_fact (comparison, _ ("Prices"), tax_text, table);

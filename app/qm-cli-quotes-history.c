@@ -139,7 +139,8 @@ show_history (GStrv path, const char *item, gboolean json, GError **error)
 
   if (catalog == NULL || !check_item (catalog, item, error)
       || (store = qm_cli_store_open (path, FALSE, error)) == NULL
-      || (points = qm_quote_store_price_history (store, item, error)) == NULL)
+      || (points = qm_quote_store_price_history (store, catalog, item, error))
+             == NULL)
     return FALSE;
   return json ? write_json (item, points, error) : write_text (points, error);
 }

@@ -400,18 +400,24 @@ id_json (gint64 id)
   return id != 0 ? json_integer (id) : json_null ();
 }
 
+/* How each quote stands to those that were stored. */
 static json_t *
-quote_json (const Document *document, guint index, QmRates *rates)
+relations_json (const Document *document)
 {
-  const QmQuoteRelation *relation =
-      &g_array_index (document->relations, QmQuoteRelation, index);
-  json_t *object =
-      qm_cli_quote_json (g_ptr_array_index (document->import->quotes, index),
-                         rates, qm_date_today ());
+  json_t *array = json_array ();
 
-  json_object_set_new (object, "stored_before_as", id_json (relation->same));
-  json_object_set_new (object, "revision_of", id_json (relation->older));
-  return object;
+  for (guint i = 0; i < document->relations->len; i++)
+    {
+      const QmQuoteRelation *relation =
+          &g_array_index (document->relations, QmQuoteRelation, i);
+      json_t *object = json_object ();
+
+      json_object_set_new (object, "stored_before_as",
+                           id_json (relation->same));
+      json_object_set_new (object, "revision_of", id_json (relation->older));
+      json_array_append_new (array, object);
+    }
+  return array;
 }
 
 static gboolean
@@ -431,7 +437,10 @@ write_json (const Reader *reader,
       json_t *quotes = json_array ();
 
       for (guint j = 0; j < document->import->quotes->len; j++)
-        json_array_append_new (quotes, quote_json (document, j, rates));
+        json_array_append_new (
+            quotes,
+            qm_cli_quote_json (g_ptr_array_index (document->import->quotes, j),
+                               rates, qm_date_today ()));
       json_object_set_new (object, "name",
                            qm_cli_json_text (document->input.name));
       json_object_set_new (object, "kind",
@@ -439,6 +448,7 @@ write_json (const Reader *reader,
       json_object_set_new (object, "columns", mapping_json (document->import));
       json_object_set_new (object, "added", json_integer (document->added));
       json_object_set_new (object, "quotes", quotes);
+      json_object_set_new (object, "relations", relations_json (document));
       json_array_append_new (array, object);
     }
   json_object_set_new (root, "dry_run", json_boolean (reader->typed->dry_run));

@@ -183,6 +183,8 @@ row_json (const QmQuoteRow *row, QmDate today)
   json_object_set_new (object, "id", json_integer (row->id));
   json_object_set_new (object, "vendor", qm_cli_json_text (row->vendor));
   json_object_set_new (object, "number", qm_cli_json_text (row->number));
+  json_object_set_new (object, "alternative",
+                       qm_cli_json_text (row->alternative));
   json_object_set_new (object, "issued_on", qm_cli_json_date (row->issued_on));
   json_object_set_new (object, "valid_from",
                        qm_cli_json_date (row->valid_from));
@@ -231,10 +233,14 @@ add_row (const QmQuoteRow *row, QmCliTable *table)
   g_auto (GStrv) ids =
       g_strsplit (row->items != NULL ? row->items : "", ";", 0);
   g_autofree char *items = g_strjoinv (", ", ids);
+  g_autofree char *number =
+      row->number != NULL
+          ? g_strjoin (", ", row->number, row->alternative, NULL)
+          : g_strdup (row->alternative);
 
   qm_cli_table_add_row (table, holds ? QM_CLI_PLAIN : QM_CLI_FAINT,
                         (const char *[]){
-                            id, row->vendor, row->number, issued, until,
+                            id, row->vendor, number, issued, until,
                             holds ? _ ("yes") : _ ("no"), total, items, lines,
                             row->n_warnings > 0 ? "!" : " ", row->source });
 }

@@ -71,9 +71,6 @@ qm_cli_quotes_get (QmQuoteStore *store, const GArray *ids, GError **error);
  * which is taken. */
 void qm_cli_quote_missing (GError *trouble, char *missing, GError **error);
 
-/* The day on which a quote was made: issued, else valid from, else read. */
-QmDate qm_cli_quote_day (const QmQuote *quote);
-
 /* Whether it holds on a day. */
 gboolean qm_cli_quote_holds (const QmQuote *quote, QmDate day);
 

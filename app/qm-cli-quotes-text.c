@@ -191,6 +191,8 @@ append_asks (const char *place,
              GString *out,
              const QmCliScreen *screen)
 {
+  g_autofree char *number = g_strdup_printf ("%" G_GINT64_FORMAT, id);
+
   for (guint i = 0; i < QM_N_ASKS; i++)
     {
       QmAsk ask = (QmAsk) (1u << i);
@@ -199,10 +201,11 @@ append_asks (const char *place,
       if ((asks & (guint) ask) == 0)
         continue;
       if (id != 0)
-        /* Translators: "Line 2: ", a question, how to answer it. */
-        text = g_strdup_printf (_ ("%s%s Answer it with “quotes answer "
-                                   "%" G_GINT64_FORMAT " %s%s=…”."),
-                                place, qm_ask_text (ask), id,
+        /* Translators: "Line 2 does not count yet. " or nothing, a question,
+         * the number of a quote, "LINE:" or nothing, a word. */
+        text = g_strdup_printf (_ ("%s%s Answer it with “quotes answer %s "
+                                   "%s%s=…”."),
+                                place, qm_ask_text (ask), number,
                                 place[0] != '\0' ? _ ("LINE:") : "",
                                 qm_ask_name (ask));
       else

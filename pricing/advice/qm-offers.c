@@ -30,27 +30,6 @@ typedef struct
   QmDate day; /* of the quote */
 } Reader;
 
-static QmDate
-day_of_time (gint64 seconds)
-{
-  g_autoptr (GDateTime) time = g_date_time_new_from_unix_utc (seconds);
-  QmDate date = { 0 };
-
-  if (time != NULL)
-    g_date_time_get_ymd (time, &date.year, &date.month, &date.day);
-  return date;
-}
-
-static QmDate
-day_of_quote (const QmQuote *quote)
-{
-  if (quote->issued_on.year != 0)
-    return quote->issued_on;
-  if (quote->valid_from.year != 0)
-    return quote->valid_from;
-  return quote->read_at > 0 ? day_of_time (quote->read_at) : (QmDate){ 0 };
-}
-
 /* What a line is called, on one line of text.  (transfer full) */
 static char *
 name_of (const QmQuoteLine *line)
@@ -217,7 +196,7 @@ read_quote (Reader *reader, const QmQuote *quote, const QmQuote *newest)
       qm_quote_offers (reader->catalog, quote, &left_out);
 
   reader->quote = quote;
-  reader->day = day_of_quote (quote);
+  reader->day = qm_quote_day (quote);
   for (guint i = 0; i < offered->len; i++)
     {
       const QmQuoteOffer *one = &g_array_index (offered, QmQuoteOffer, i);

@@ -180,6 +180,9 @@ qm_csv_head_set (QmCsvReader *reader,
     case QM_CSV_QUOTE:
       set_text (&quote->number, text);
       return TRUE;
+    case QM_CSV_SUPERSEDES:
+      set_text (&quote->supersedes, text);
+      return TRUE;
     case QM_CSV_NOTE:
       append_note (quote, text);
       return TRUE;

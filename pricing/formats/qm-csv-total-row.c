@@ -24,6 +24,7 @@ find_words (QmCsvReader *reader, guint row)
       gint64 micros;
 
       if (text != NULL && field != QM_CSV_VENDOR && field != QM_CSV_QUOTE
+          && field != QM_CSV_SUPERSEDES && field != QM_CSV_ALTERNATIVE
           && field != QM_CSV_CURRENCY && field != QM_CSV_ROLE
           && field != QM_CSV_ISSUED && field != QM_CSV_VALID_FROM
           && field != QM_CSV_VALID_UNTIL

@@ -171,8 +171,11 @@ static const FieldWords fields[] = {
     "uwagi|komentarz" },
   { QM_CSV_ALTERNATIVE,
     "option|option no|variante|variant|alternative|alternativa|alternatief|"
-    "opcion|opzione|optie|opcao|opcja|wariant|alternatywa" },
+    "opcion|opzione|optie|opcao|opcja|wariant|alternatywa|"
+    "alternative of the quote" },
   { QM_CSV_ROLE, "role" },
+  { QM_CSV_SUPERSEDES, "supersedes quote" },
+  { QM_CSV_THING, "sells" },
 };
 
 static const char *const field_names[QM_N_CSV_FIELDS] = {
@@ -186,7 +189,8 @@ static const char *const field_names[QM_N_CSV_FIELDS] = {
   "quote",       "issued",
   "valid_from",  "valid_until",
   "note",        "total_gross",
-  "alternative", "role"
+  "alternative", "role",
+  "supersedes",  "thing"
 };
 
 /* All phrases of columns' names, and of rows; never changed once they are
@@ -311,17 +315,30 @@ const char *
 qm_csv_field_label (QmCsvField field)
 {
   static const char *const labels[QM_N_CSV_FIELDS] = {
-    N_ ("Not used"),     N_ ("Line number"),
-    N_ ("Part number"),  N_ ("Description"),
-    N_ ("Quantity"),     N_ ("Unit"),
-    N_ ("Unit price"),   N_ ("Price is for this many"),
-    N_ ("Discount"),     N_ ("Discount in percent"),
-    N_ ("Surcharge"),    N_ ("Line total"),
-    N_ ("Currency"),     N_ ("Vendor"),
-    N_ ("Quote number"), N_ ("Date of issue"),
-    N_ ("Valid from"),   N_ ("Valid until"),
-    N_ ("Note"),         N_ ("Line total with tax"),
-    N_ ("Alternative"),  N_ ("Role of the line"),
+    N_ ("Not used"),
+    N_ ("Line number"),
+    N_ ("Part number"),
+    N_ ("Description"),
+    N_ ("Quantity"),
+    N_ ("Unit"),
+    N_ ("Unit price"),
+    N_ ("Price is for this many"),
+    N_ ("Discount"),
+    N_ ("Discount in percent"),
+    N_ ("Surcharge"),
+    N_ ("Line total"),
+    N_ ("Currency"),
+    N_ ("Vendor"),
+    N_ ("Quote number"),
+    N_ ("Date of issue"),
+    N_ ("Valid from"),
+    N_ ("Valid until"),
+    N_ ("Note"),
+    N_ ("Line total with tax"),
+    N_ ("Alternative of the quote"),
+    N_ ("Role of the line"),
+    N_ ("Number of the quote it replaces"),
+    N_ ("What the line sells"),
   };
 
   g_return_val_if_fail (field < QM_N_CSV_FIELDS, "");

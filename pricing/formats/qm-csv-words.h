@@ -38,6 +38,8 @@ typedef enum
                          without */
   QM_CSV_ALTERNATIVE, /* which one of several that the document offers */
   QM_CSV_ROLE,        /* as the project writes it: "quoted", "part", ... */
+  QM_CSV_SUPERSEDES,  /* number of the quote that this one replaces */
+  QM_CSV_THING,       /* as the project writes it: "gpu", "rent", ... */
   QM_N_CSV_FIELDS
 } QmCsvField;
 

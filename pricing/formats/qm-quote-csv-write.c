@@ -12,12 +12,15 @@ enum
 {
   VENDOR,
   QUOTE,
+  ALTERNATIVE,
+  SUPERSEDES,
   CURRENCY,
   ISSUED,
   VALID_FROM,
   VALID_UNTIL,
   LINE,
   ROLE,
+  THING,
   PART_NUMBER,
   DESCRIPTION,
   QUANTITY,
@@ -103,6 +106,8 @@ put_head (Writer *writer, const QmQuote *quote)
 {
   put_text (writer, VENDOR, quote->vendor);
   put_text (writer, QUOTE, quote->number);
+  put_text (writer, ALTERNATIVE, quote->alternative);
+  put_text (writer, SUPERSEDES, quote->supersedes);
   put_text (writer, CURRENCY, quote->currency);
   put_number (writer, ISSUED, qm_read_date_text (quote->issued_on));
   put_number (writer, VALID_FROM, qm_read_date_text (quote->valid_from));
@@ -115,6 +120,7 @@ write_line (Writer *writer, const QmQuote *quote, const QmQuoteLine *line)
   put_head (writer, quote);
   put_text (writer, LINE, line->number);
   put_text (writer, ROLE, qm_line_role_name (line->role));
+  put_text (writer, THING, qm_line_thing_name (line->thing));
   put_text (writer, PART_NUMBER, line->part_number);
   put_text (writer, DESCRIPTION, line->description);
   put_micros (writer, QUANTITY, line->quantity_micros, 0);
@@ -188,12 +194,28 @@ name_price (GPtrArray *quotes)
 GBytes *
 qm_quote_csv_write (GPtrArray *quotes)
 {
-  static const char *const names[N_COLUMNS] = {
-    "Vendor",      "Quote", "Currency",     "Issued",      "Valid from",
-    "Valid until", "Line",  "Role",         "Part number", "Description",
-    "Quantity",    "Unit",  NULL,           "Per",         "Discount",
-    "Surcharge",   "Total", "Catalog item", "GPUs"
-  };
+  static const char *const names[N_COLUMNS] = { "Vendor",
+                                                "Quote",
+                                                "Alternative of the quote",
+                                                "Supersedes quote",
+                                                "Currency",
+                                                "Issued",
+                                                "Valid from",
+                                                "Valid until",
+                                                "Line",
+                                                "Role",
+                                                "Sells",
+                                                "Part number",
+                                                "Description",
+                                                "Quantity",
+                                                "Unit",
+                                                NULL,
+                                                "Per",
+                                                "Discount",
+                                                "Surcharge",
+                                                "Total",
+                                                "Catalog item",
+                                                "GPUs" };
   Writer writer = { .csv = g_string_new ("\xef\xbb\xbf") };
 
   g_return_val_if_fail (quotes != NULL, NULL);

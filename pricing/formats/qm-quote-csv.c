@@ -152,7 +152,8 @@ void
 qm_csv_read_head_fields (QmCsvReader *reader, QmCsvDraft *draft, guint row)
 {
   static const QmCsvField fields[] = { QM_CSV_ISSUED, QM_CSV_VALID_FROM,
-                                       QM_CSV_VALID_UNTIL, QM_CSV_NOTE };
+                                       QM_CSV_VALID_UNTIL, QM_CSV_NOTE,
+                                       QM_CSV_SUPERSEDES };
   int column = qm_csv_mapping_column (reader->mapping, QM_CSV_CURRENCY);
   g_autofree char *code = qm_csv_cell_text (reader, row, column);
   char currency[4] = "";
@@ -264,12 +265,24 @@ read_role (QmCsvReader *reader, guint row, const QmCsvDraft *draft)
   return last->role == QM_LINE_QUOTED ? QM_LINE_PART : last->role;
 }
 
+static QmLineThing
+read_thing (QmCsvReader *reader, guint row)
+{
+  g_autofree char *word = qm_csv_cell_of (reader, row, QM_CSV_THING);
+
+  for (int i = 0; word != NULL && i < QM_N_THINGS; i++)
+    if (strcmp (word, qm_line_thing_name ((QmLineThing) i)) == 0)
+      return (QmLineThing) i;
+  return QM_THING_UNSTATED;
+}
+
 static void
 read_line (QmCsvReader *reader, QmCsvDraft *draft, guint row)
 {
   QmQuoteLine *line = qm_csv_draft_add (draft, read_role (reader, row, draft));
   gint64 charge, base;
 
+  line->thing = read_thing (reader, row);
   line->number = qm_csv_cell_of (reader, row, QM_CSV_NUMBER);
   line->part_number = qm_csv_cell_of (reader, row, QM_CSV_PART_NUMBER);
   line->description = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);

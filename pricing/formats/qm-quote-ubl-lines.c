@@ -185,6 +185,28 @@ read_price (QmUblReader *reader,
     }
 }
 
+/* What the program itself wrote of a line that the format has no element for.
+ */
+static void
+read_properties (const xmlNode *item, QmQuoteLine *line)
+{
+  for (xmlNode *node = cac (item, "AdditionalItemProperty"); node != NULL;
+       node = qm_xml_next (node, QM_UBL_CAC, "AdditionalItemProperty"))
+    {
+      g_autofree char *name = cbc_text (node, "Name");
+      g_autofree char *value = cbc_text (node, "Value");
+
+      if (g_strcmp0 (name, QM_UBL_ROLE) == 0
+          && g_strcmp0 (value, qm_line_role_name (QM_LINE_OPTION)) == 0
+          && line->role == QM_LINE_ALTERNATIVE)
+        line->role = QM_LINE_OPTION;
+      for (int i = 0; g_strcmp0 (name, QM_UBL_SELLS) == 0 && i < QM_N_THINGS;
+           i++)
+        if (g_strcmp0 (value, qm_line_thing_name ((QmLineThing) i)) == 0)
+          line->thing = (QmLineThing) i;
+    }
+}
+
 /* Reads a line item.  `outer` is the quotation line, if the item is that of
  * one. */
 static void
@@ -218,6 +240,7 @@ read_item (QmUblReader *reader,
               ? g_strdup_printf (_ ("line %s"), line->number)
               : g_strdup_printf (_ ("line %u"), reader->quote->lines->len);
   line->description = read_description (item, line->part_number);
+  read_properties (item, line);
   line->quantity_micros = read_quantity (reader, outer, node, place, line);
   line->total_minor = read_total (reader, outer, node, place);
   read_price (reader, node, place, line);
@@ -250,10 +273,7 @@ read_others (QmUblReader *reader,
        node = qm_xml_next (node, QM_UBL_CAC, name))
     {
       read_item (reader, NULL, node, role);
-      if (cac (node, "SubLineItem") != NULL)
-        qm_quote_add_finding (reader->quote, QM_FINDING_NOTE, NULL,
-                              _ ("The parts of a substitute or alternative "
-                                 "were left out."));
+      read_parts (reader, node);
     }
 }
 

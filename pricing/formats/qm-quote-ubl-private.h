@@ -4,6 +4,13 @@
 
 #pragma once
 
+/* What the format has no element for goes into additional references of the
+ * document and properties of an item, under these names. */
+#define QM_UBL_ALTERNATIVE "Alternative"
+#define QM_UBL_SUPERSEDES  "Supersedes"
+#define QM_UBL_ROLE        "Role"
+#define QM_UBL_SELLS       "Sells"
+
 #include "pricing/quotes/qm-quote.h"
 
 #include <libxml/tree.h>

@@ -2,6 +2,7 @@
 
 #include "config.h"
 
+#include "pricing/formats/qm-quote-ubl-private.h"
 #include "pricing/formats/qm-quote-ubl.h"
 #include "pricing/quotes/qm-quote-read.h"
 #include "pricing/quotes/qm-quote-totals.h"
@@ -133,6 +134,17 @@ write_price (Writer *writer, const QmQuoteLine *line)
   close_element (writer, "Price");
 }
 
+static void
+write_property (Writer *writer, const char *name, const char *value)
+{
+  if (value[0] == '\0')
+    return;
+  open_element (writer, "AdditionalItemProperty");
+  write_text (writer, "Name", NULL, NULL, name);
+  write_text (writer, "Value", NULL, NULL, value);
+  close_element (writer, "AdditionalItemProperty");
+}
+
 /* The first line of the description is the name. */
 static void
 write_item (Writer *writer, const QmQuoteLine *line)
@@ -150,6 +162,9 @@ write_item (Writer *writer, const QmQuoteLine *line)
       write_text (writer, "ID", NULL, NULL, line->part_number);
       close_element (writer, "SellersItemIdentification");
     }
+  if (line->role == QM_LINE_OPTION)
+    write_property (writer, QM_UBL_ROLE, qm_line_role_name (line->role));
+  write_property (writer, QM_UBL_SELLS, qm_line_thing_name (line->thing));
   close_element (writer, "Item");
 }
 
@@ -175,6 +190,19 @@ line_at (const QmQuote *quote, guint i)
   return g_ptr_array_index (quote->lines, i);
 }
 
+/* The parts of the line at `of`, which stand behind it. */
+static void
+write_parts (Writer *writer, guint of, guint end)
+{
+  for (guint i = of + 1;
+       i < end && line_at (writer->quote, i)->role == QM_LINE_PART; i++)
+    {
+      open_element (writer, "SubLineItem");
+      write_line (writer, line_at (writer->quote, i), i + 1);
+      close_element (writer, "SubLineItem");
+    }
+}
+
 /* The lines of some role among those that belong to the quoted line at
  * `first`. */
 static void
@@ -186,6 +214,7 @@ write_companions (
       {
         open_element (writer, name);
         write_line (writer, line_at (writer->quote, i), i + 1);
+        write_parts (writer, i, end);
         close_element (writer, name);
       }
 }
@@ -201,12 +230,14 @@ write_quotation_line (Writer *writer, guint first, guint end)
               line->number != NULL ? line->number : counted);
   open_element (writer, "LineItem");
   write_line (writer, line, first + 1);
-  write_companions (writer, first, end, QM_LINE_PART, "SubLineItem");
+  write_parts (writer, first, end);
   close_element (writer, "LineItem");
   write_companions (writer, first, end, QM_LINE_SUBSTITUTE,
                     "SellerProposedSubstituteLineItem");
   write_companions (writer, first, end, QM_LINE_ALTERNATIVE,
                     "AlternativeLineItem");
+  /* No element is for what comes in addition; its role says so. */
+  write_companions (writer, first, end, QM_LINE_OPTION, "AlternativeLineItem");
   close_element (writer, "QuotationLine");
 }
 
@@ -236,6 +267,17 @@ write_validity (Writer *writer)
   write_date (writer, "StartDate", quote->valid_from);
   write_date (writer, "EndDate", quote->valid_until);
   close_element (writer, "ValidityPeriod");
+}
+
+static void
+write_reference (Writer *writer, const char *type, const char *id)
+{
+  if (id == NULL)
+    return;
+  open_element (writer, "AdditionalDocumentReference");
+  write_text (writer, "ID", NULL, NULL, id);
+  write_text (writer, "DocumentType", NULL, NULL, type);
+  close_element (writer, "AdditionalDocumentReference");
 }
 
 static void
@@ -290,6 +332,8 @@ write_document (Writer *writer, QmDate issued_on, gint64 payable)
   write_text (writer, "Note", NULL, NULL, quote->note);
   write_text (writer, "PricingCurrencyCode", NULL, NULL, quote->currency);
   write_validity (writer);
+  write_reference (writer, QM_UBL_ALTERNATIVE, quote->alternative);
+  write_reference (writer, QM_UBL_SUPERSEDES, quote->supersedes);
   write_seller (writer);
   write_totals (writer, payable);
   write_lines (writer);

@@ -429,6 +429,25 @@ find_currency (QmUblReader *reader, const xmlNode *root)
     }
 }
 
+/* References to what the format has no element for. */
+static void
+read_references (QmQuote *quote, const xmlNode *root)
+{
+  for (xmlNode *node = cac (root, "AdditionalDocumentReference"); node != NULL;
+       node = qm_xml_next (node, QM_UBL_CAC, "AdditionalDocumentReference"))
+    {
+      g_autofree char *type = cbc_text (node, "DocumentType");
+      char **to = NULL;
+
+      if (g_strcmp0 (type, QM_UBL_ALTERNATIVE) == 0)
+        to = &quote->alternative;
+      else if (g_strcmp0 (type, QM_UBL_SUPERSEDES) == 0)
+        to = &quote->supersedes;
+      if (to != NULL && *to == NULL)
+        *to = cbc_text (node, "ID");
+    }
+}
+
 static void
 read_document (QmUblReader *reader, const xmlNode *root)
 {
@@ -442,6 +461,7 @@ read_document (QmUblReader *reader, const xmlNode *root)
   read_validity (reader, root);
   quote->vendor = read_seller (root);
   quote->note = read_note (root);
+  read_references (quote, root);
   qm_ubl_read_lines (reader, root);
   read_totals (reader, root);
   if (quote->lines->len == 0)

@@ -18,12 +18,13 @@ static const char machine_words[] =
 /* Cards are sold without these: a GPU with one of them is in a machine, ... */
 static const char inner_words[] =
     "threadripper epyc xeon ryzen cpu cpus prozessor prozessoren ddr4 ddr5 "
-    "rdimm nvme ssd ssds poweredge proliant dgx thinkstation";
+    "rdimm nvme ssd ssds dgx";
 
 /* ... and several with one of these. */
 static const char around_words[] =
     "server serveur servidor serwer gpuserver workstation node knoten system "
-    "systems rechner tower rack 1u 2u 4u 5u 6u 8u 10u";
+    "systems rechner tower rack poweredge proliant thinkstation 1u 2u 4u 5u 6u "
+    "8u 10u";
 
 /* What GPUs come on without a machine. */
 static const char board_words[] =
@@ -50,6 +51,11 @@ static const char shipping_words[] =
 static const char processor_words[] =
     "epyc xeon threadripper ryzen opteron processor processors prozessor "
     "prozessoren cpu cpus processeur procesador processore procesor grace";
+
+/* Parts that name the processor they are for. */
+static const char for_processor_words[] =
+    "cooler cooling kuhler kuhlung heatsink fan fans lufter motherboard "
+    "mainboard hauptplatine";
 
 /* A part even where a machine is named beside it, ... */
 static const char shell_words[] =
@@ -173,7 +179,8 @@ qm_line_is_processor (const QmQuoteLine *line)
   split (line, &words, &phrase, &head);
   return (line->thing == QM_THING_UNSTATED || line->thing == QM_THING_PART)
          && has (&words, head, processor_words)
-         && !has (&words, head, part_words)
+         && !has (&words, phrase, for_processor_words)
+         && !has (&words, phrase, shell_words)
          && !has (&words, phrase, service_words);
 }
 

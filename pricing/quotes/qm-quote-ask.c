@@ -179,7 +179,7 @@ qm_ask_text (QmAsk ask)
       return _ ("Until when does it hold?");
     case QM_ASK_REVISION:
     default:
-      return _ ("Is it a newer revision of the other quote?");
+      return _ ("Is it a revision of the other quote?");
     }
 }
 

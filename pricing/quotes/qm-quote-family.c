@@ -86,15 +86,6 @@ qm_quote_number_family (const char *number, int *revision)
   return g_steal_pointer (&folded);
 }
 
-static gboolean
-same_text (const char *a, const char *b)
-{
-  g_autofree char *one = qm_search_text_fold (a != NULL ? a : "");
-  g_autofree char *other = qm_search_text_fold (b != NULL ? b : "");
-
-  return strcmp (one, other) == 0;
-}
-
 /* Whether the user has said that a quote replaces none. */
 static gboolean
 stands_alone (const QmQuote *quote)
@@ -109,20 +100,6 @@ same_family (const char *a, const char *b)
   g_autofree char *other = qm_quote_number_family (b, NULL);
 
   return one[0] != '\0' && strcmp (one, other) == 0;
-}
-
-gboolean
-qm_quote_is_revision_of (const QmQuote *a, const QmQuote *b)
-{
-  g_return_val_if_fail (a != NULL && b != NULL, FALSE);
-
-  if (a->vendor == NULL || !same_text (a->vendor, b->vendor)
-      || !same_text (a->alternative, b->alternative) || stands_alone (a)
-      || stands_alone (b))
-    return FALSE;
-  return same_family (a->number, b->number)
-         || same_family (a->supersedes, b->number)
-         || same_family (a->number, b->supersedes);
 }
 
 /* The day of a quote as it says it; year 0 where it does not, clearly. */

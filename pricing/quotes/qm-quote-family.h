@@ -24,11 +24,6 @@ char *qm_quote_number_family (const char *number, int *revision);
  *   or the user has answered that it is no revision. */
 char *qm_quote_family_key (const QmQuote *quote);
 
-/* Whether two are of one quote: the same vendor, alternative, and number but
- * for its revision, or the number that one supersedes; unless the user has
- * answered that one is no revision. */
-gboolean qm_quote_is_revision_of (const QmQuote *a, const QmQuote *b);
-
 /* Which of two quotes of one family is the newer revision: the one that
  * supersedes the other, else the one with the higher revision in its number,
  * else the one of the later day, else the one that was stored later.

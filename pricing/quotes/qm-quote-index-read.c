@@ -154,9 +154,11 @@ read_quote (Reader *reader, QmStatement *row, guint i)
   quote->id = qm_column_int (row, &n);
   quote->vendor = keep (index, row, &n, TRUE);
   quote->number = keep (index, row, &n, FALSE);
+  quote->alternative = keep (index, row, &n, TRUE);
   quote->source = keep (index, row, &n, FALSE);
   append_text (&index->quote_text, quote->vendor);
   append_text (&index->quote_text, quote->number);
+  append_text (&index->quote_text, quote->alternative);
   append_text (&index->quote_text, quote->source);
   append_text (&index->quote_text, qm_column_text (row, &n));
   end_row (&index->quote_text, i);
@@ -184,8 +186,9 @@ static gboolean
 read_quotes (QmQuoteStore *store, Reader *reader, GError **error)
 {
   static const char sql[] =
-      "SELECT quotes.id, vendors.name, number, source, note, origin, kind,"
-      "  unit, currency, issued_on, valid_from, valid_until, tax_included,"
+      "SELECT quotes.id, vendors.name, number, alternative, source, note,"
+      "  origin, kind, unit, currency, issued_on, valid_from, valid_until, "
+      "tax_included,"
       "  read_at, deleted_at, net_minor, discount_minor, charge_minor,"
       "  tax_minor, payable_minor"
       " FROM quotes LEFT JOIN vendors ON vendors.id = vendor"

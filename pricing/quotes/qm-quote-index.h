@@ -33,6 +33,7 @@ typedef struct
   gint64 id;
   const char *vendor;
   const char *number;
+  const char *alternative; /* of its document; NULL: it is the only one */
   const char *source;
   QmQuoteOrigin origin;
   QmPriceKind kind;

@@ -26,7 +26,6 @@ typedef struct
   gint64 pieces;   /* 0: not a whole number */
   gint64 cost;     /* QM_AMOUNT_UNSTATED: not told */
   gboolean open;   /* a question about it is */
-  gboolean processor;
 } Good;
 
 /* A quote, or a variant of it. */
@@ -93,9 +92,9 @@ gpu_of_parts (const Reader *reader, guint index, int *gpus)
     {
       const QmQuoteLine *part = g_ptr_array_index (lines, i);
 
-      if (part->role == QM_LINE_QUOTED)
+      if (part->role != QM_LINE_PART)
         break;
-      if (part->role != QM_LINE_PART || part->item == NULL
+      if (part->item == NULL
           || qm_catalog_gpu (reader->catalog, part->item) == NULL)
         continue;
       if (gpu != NULL && strcmp (gpu, part->item) != 0)
@@ -137,8 +136,7 @@ read_good (const Reader *reader, guint index)
                 .thing = qm_line_thing (reader->catalog, line),
                 .pieces = pieces_of (line),
                 .cost = cost_of (reader->quote, line),
-                .open = is_open (reader->quote, index),
-                .processor = qm_line_is_processor (line) };
+                .open = is_open (reader->quote, index) };
 
   if (matched)
     {
@@ -217,12 +215,11 @@ typedef struct
 {
   const char *gpu; /* of all GPUs; NULL: none, or of several types */
   gint64 gpus;
-  guint n_types;         /* 0, 1, 2: more than one */
-  guint n_machines;      /* lines that are machines ... */
-  guint n_with_gpus;     /* ... with GPUs in them ... */
-  const Good *machine;   /* ... the last one, or the last with GPUs */
-  const Good *processor; /* NULL: none */
-  const Good *gpu_line;  /* the first with a GPU */
+  guint n_types;        /* 0, 1, 2: more than one */
+  guint n_machines;     /* lines that are machines ... */
+  guint n_with_gpus;    /* ... with GPUs in them ... */
+  const Good *machine;  /* ... the last one, or the last with GPUs */
+  const Good *gpu_line; /* the first with a GPU */
   gboolean open;
 } Glance;
 
@@ -247,8 +244,6 @@ look_at (const Good *good, Glance *glance)
       if (good->gpu != NULL || glance->n_with_gpus == 0)
         glance->machine = good;
     }
-  if (good->processor && glance->processor == NULL)
-    glance->processor = good;
   glance->open = glance->open || good->open;
 }
 
@@ -260,6 +255,18 @@ glance_at (const Reader *reader)
   for (guint i = 0; i < reader->goods->len; i++)
     look_at (good_at (reader, i), &glance);
   return glance;
+}
+
+/* Whether there is a processor: what makes a machine of parts. */
+static gboolean
+has_processor (const Reader *reader)
+{
+  for (guint i = 0; i < reader->goods->len; i++)
+    if (good_at (reader, i)->thing == QM_THING_PART
+        && qm_line_is_processor (
+            line_at (reader->quote, good_at (reader, i)->index)))
+      return TRUE;
+  return FALSE;
 }
 
 /* How many machines the chassis of a quote are for; 1 where it has none. */
@@ -312,7 +319,7 @@ read_as_machine (const Reader *reader)
   gint64 machines;
 
   if (glance.n_types != 1 || glance.n_with_gpus > 1
-      || (glance.machine == NULL && glance.processor == NULL))
+      || (glance.machine == NULL && !has_processor (reader)))
     return read_as_empty_machine (reader, &glance);
   offer.line =
       glance.machine != NULL ? glance.machine->index : glance.gpu_line->index;
@@ -598,6 +605,18 @@ read_variants (Reader *reader)
     }
 }
 
+/* Whether a line names something of the catalog: most quotes of a large store
+ * may not. */
+static gboolean
+names_item (const QmQuote *quote)
+{
+  for (guint i = 0; i < quote->lines->len; i++)
+    if (line_at (quote, i)->item != NULL
+        || line_at (quote, i)->match == QM_MATCH_AMBIGUOUS)
+      return TRUE;
+  return FALSE;
+}
+
 GArray *
 qm_quote_offers (const QmCatalog *catalog,
                  const QmQuote *quote,
@@ -615,7 +634,7 @@ qm_quote_offers (const QmCatalog *catalog,
       reader.left_out = *left_out;
     }
   if (quote->unit == QM_PRICE_EACH && quote->kind != QM_PRICE_CLOUD
-      && qm_currency_valid (quote->currency))
+      && qm_currency_valid (quote->currency) && names_item (quote))
     {
       read_variant (&reader, -1, -1);
       read_variants (&reader);

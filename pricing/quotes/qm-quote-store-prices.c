@@ -5,10 +5,12 @@
 #include "config.h"
 
 #include "pricing/qm-exact.h"
+#include "pricing/quotes/qm-quote-offer.h"
 #include "pricing/quotes/qm-quote-store-prices.h"
 #include "pricing/quotes/qm-quote-store-private.h"
 
 #include <glib/gi18n-lib.h>
+#include <string.h>
 
 void
 qm_price_point_free (QmPricePoint *point)
@@ -176,10 +178,77 @@ append_seen (QmQuoteStore *store,
   return step == 0;
 }
 
-/* Appends the prices of quoted lines. */
+/* What a quote offers of an item. */
+static void
+append_offers (const QmCatalog *catalog,
+               const QmQuote *quote,
+               const char *item,
+               GPtrArray *points)
+{
+  g_autoptr (GArray) offers = qm_quote_offers (catalog, quote, NULL);
+
+  for (guint i = 0; i < offers->len; i++)
+    {
+      const QmQuoteOffer *offer = &g_array_index (offers, QmQuoteOffer, i);
+      QmPricePoint *point;
+      gint64 micros;
+
+      if (strcmp (offer->item, item) != 0
+          || !qm_quote_offer_price (quote, offer, &micros))
+        continue;
+      point = g_new0 (QmPricePoint, 1);
+      point->item = g_strdup (item);
+      point->kind = quote->kind;
+      point->unit = quote->unit;
+      point->gpus = MAX (offer->gpus, 1);
+      point->date = qm_quote_day (quote);
+      point->micros = micros;
+      memcpy (point->currency, quote->currency, sizeof point->currency);
+      point->tax_included = offer->taxed ? QM_YES : QM_NO;
+      if (!offer->taxed && offer->tax_minor == QM_AMOUNT_UNSTATED)
+        point->tax_included = quote->tax_included;
+      point->source = g_strdup (quote->source);
+      point->quote = quote->id;
+      point->vendor = g_strdup (quote->vendor);
+      g_ptr_array_add (points, point);
+    }
+}
+
+/* Appends what the quotes that name an item offer of it. */
+static gboolean
+append_offered (QmQuoteStore *store,
+                const QmCatalog *catalog,
+                const char *item,
+                GPtrArray *points,
+                GError **error)
+{
+  static const char sql[] =
+      "SELECT DISTINCT quote FROM lines JOIN quotes ON quotes.id = quote"
+      " WHERE item = ?1 AND deleted_at IS NULL AND quotes.unit = 'each'";
+  g_autoptr (QmStatement) row = qm_store_prepare (store, sql, error);
+  int step = -1;
+  int parameter = 0;
+
+  if (row != NULL)
+    qm_bind_text (row, &parameter, item);
+  while (row != NULL && (step = qm_store_step (store, row, error)) == 1)
+    {
+      g_autoptr (QmQuote) quote =
+          qm_store_load_quote (store, sqlite3_column_int64 (row, 0), error);
+
+      if (quote == NULL)
+        return FALSE;
+      if (qm_quote_day (quote).year != 0)
+        append_offers (catalog, quote, item, points);
+    }
+  return step == 0;
+}
+
+/* Appends the prices of quoted lines: all, or those to rent. */
 static gboolean
 append_quoted (QmQuoteStore *store,
                const char *item,
+               gboolean rents,
                GPtrArray *points,
                GError **error)
 {
@@ -192,14 +261,17 @@ append_quoted (QmQuoteStore *store,
       "  LEFT JOIN vendors ON vendors.id = vendor"
       " WHERE lines.item = ?1 AND role = 'quoted' AND price_micros >= 0"
       "  AND base_quantity_micros > 0 AND currency <> ''"
-      "  AND deleted_at IS NULL"
+      "  AND deleted_at IS NULL AND (?2 = 0 OR quotes.unit = 'hour')"
       "  AND (issued_on IS NOT NULL OR valid_from IS NOT NULL OR read_at <> 0)";
   g_autoptr (QmStatement) row = qm_store_prepare (store, sql, error);
   int step = -1;
   int parameter = 0;
 
   if (row != NULL)
-    qm_bind_text (row, &parameter, item);
+    {
+      qm_bind_text (row, &parameter, item);
+      qm_bind_int (row, &parameter, rents);
+    }
   while (row != NULL && (step = qm_store_step (store, row, error)) == 1)
     {
       gboolean known = TRUE;
@@ -236,6 +308,7 @@ points_new (void)
 
 typedef struct
 {
+  const QmCatalog *catalog;
   const char *item;
   GPtrArray *points;
 } History;
@@ -249,16 +322,21 @@ read_history (QmQuoteStore *store, gpointer data, GError **error)
   History *history = data;
 
   return append_seen (store, sql, history->item, history->points, error)
-         && append_quoted (store, history->item, history->points, error);
+         && append_quoted (store, history->item, history->catalog != NULL,
+                           history->points, error)
+         && (history->catalog == NULL
+             || append_offered (store, history->catalog, history->item,
+                                history->points, error));
 }
 
 GPtrArray *
 qm_quote_store_price_history (QmQuoteStore *store,
+                              const QmCatalog *catalog,
                               const char *item,
                               GError **error)
 {
   g_autoptr (GPtrArray) points = points_new ();
-  History history = { item, points };
+  History history = { catalog, item, points };
 
   g_return_val_if_fail (store != NULL && item != NULL, NULL);
 

@@ -64,11 +64,16 @@ gboolean qm_quote_store_put_prices (QmQuoteStore *store,
                                     GError **error);
 
 /* The price history of an item, by date: the prices that were seen, and those
- * of the quoted lines of quotes that are not deleted and state a price and a
- * day (issued, else valid from, else read).
+ * of quotes that are not deleted and have a day (issued, else valid from, else
+ * read).
+ *
+ * catalog: (nullable): with it, prices of quotes are those that count, of
+ *   qm_quote_offers(): after discounts and without tax; without, those that
+ *   quoted lines state.
  *
  * Returns: (transfer full): of QmPricePoint; NULL with an error. */
 GPtrArray *qm_quote_store_price_history (QmQuoteStore *store,
+                                         const QmCatalog *catalog,
                                          const char *item,
                                          GError **error);
 

@@ -245,7 +245,8 @@ get_all (QmQuoteStore *store, gpointer data, GError **error)
       "SELECT id FROM quotes WHERE deleted_at IS NULL ORDER BY id";
   static const char with_items[] =
       "SELECT id FROM quotes WHERE deleted_at IS NULL AND EXISTS"
-      " (SELECT 1 FROM lines WHERE quote = quotes.id AND item IS NOT NULL)"
+      " (SELECT 1 FROM lines WHERE quote = quotes.id"
+      "  AND (item IS NOT NULL OR match = 'ambiguous'))"
       " ORDER BY id";
   const GetAll *what = data;
   g_autoptr (QmStatement) row =

@@ -24,7 +24,7 @@ read_families (QmQuoteStore *store, GError **error)
 {
   static const char sql[] =
       "SELECT quotes.id, vendors.name, number, alternative, supersedes, asked,"
-      "  answered, sha256"
+      "  answered, sha256, issued_on"
       " FROM quotes JOIN vendors ON vendors.id = vendor"
       " WHERE number IS NOT NULL AND deleted_at IS NULL ORDER BY quotes.id";
   g_autoptr (GHashTable) families =
@@ -48,6 +48,7 @@ read_families (QmQuoteStore *store, GError **error)
       head->asked = qm_column_asks (row, &n, &known);
       head->answered = qm_column_asks (row, &n, &known);
       head->sha256 = qm_column_dup (row, &n);
+      head->issued_on = qm_column_date (row, &n);
       key = qm_quote_family_key (head);
       if (key != NULL)
         g_hash_table_replace (families, key, g_steal_pointer (&head));
@@ -55,21 +56,29 @@ read_families (QmQuoteStore *store, GError **error)
   return step == 0 ? g_steal_pointer (&families) : NULL;
 }
 
-/* Links a quote to the one that it is a revision of. */
+/* Whether a quote says that it is of an earlier day. */
+static gboolean
+is_earlier (const QmQuote *quote, const QmQuote *other)
+{
+  return quote->issued_on.year != 0 && other->issued_on.year != 0
+         && qm_date_compare (quote->issued_on, other->issued_on) < 0;
+}
+
+/* Links a quote to the one that it is a revision of, or an earlier state. */
 static void
 link_to (QmQuote *quote, const QmQuote *older)
 {
   if ((quote->answered & QM_ASK_REVISION) != 0)
     return;
   qm_quote_ask (quote, QM_ASK_REVISION);
-  if (quote->supersedes == NULL)
+  if (quote->supersedes == NULL && !is_earlier (quote, older))
     quote->supersedes = g_strdup (older->number);
   qm_read_find (quote, QM_FINDING_NOTE, NULL,
                 /* Translators: the number of a quote in the list, the number
                  * that its vendor gave it. */
                 _ ("Quote %lld of this vendor has the number %s, but says "
-                   "something else. This one counts as its newer revision, "
-                   "unless you say that it is none."),
+                   "something else. Of the two the newer revision counts, "
+                   "unless you say that this one is another quote."),
                 (long long) older->id, older->number);
 }
 

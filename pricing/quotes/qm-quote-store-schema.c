@@ -178,7 +178,10 @@ static const char version_3[] =
     "ALTER TABLE quotes ADD COLUMN answered TEXT;"
     "ALTER TABLE lines ADD COLUMN thing TEXT NOT NULL DEFAULT '';"
     "ALTER TABLE lines ADD COLUMN asked TEXT;"
-    "ALTER TABLE lines ADD COLUMN answered TEXT;";
+    "ALTER TABLE lines ADD COLUMN answered TEXT;"
+    /* The same document is looked for whatever its file was called. */
+    "CREATE INDEX quotes_by_part ON quotes (sha256, part)"
+    "  WHERE sha256 IS NOT NULL AND deleted_at IS NULL;";
 
 /* The step to the version after it. */
 static const char *const steps[QM_STORE_VERSION] = { version_1, version_2,

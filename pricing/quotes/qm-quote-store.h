@@ -173,7 +173,8 @@ QmQuote *qm_quote_store_get (QmQuoteStore *store, gint64 id, GError **error);
 /* All quotes that are not deleted, in the order in which they were added.
  *
  * with_items: only those of which a line is about a GPU or machine of the
- *   catalog: what pricing/advice/qm-offers.h wants.
+ *   catalog, or may be about one of several: what pricing/advice/qm-offers.h
+ * wants.
  *
  * Returns: (transfer full): of QmQuote; NULL with an error of the store or
  *   G_IO_ERROR_CANCELLED. */

@@ -227,6 +227,25 @@ qm_quote_dates_hold (QmDate issued_on,
          && (valid_until.year == 0 || qm_date_compare (valid_until, on) >= 0);
 }
 
+QmDate
+qm_quote_day (const QmQuote *quote)
+{
+  g_autoptr (GDateTime) time = NULL;
+  QmDate date = { 0 };
+
+  g_return_val_if_fail (quote != NULL, date);
+
+  if (quote->issued_on.year != 0)
+    return quote->issued_on;
+  if (quote->valid_from.year != 0)
+    return quote->valid_from;
+  if (quote->read_at > 0)
+    time = g_date_time_new_from_unix_utc (quote->read_at);
+  if (time != NULL)
+    g_date_time_get_ymd (time, &date.year, &date.month, &date.day);
+  return date;
+}
+
 const char *
 qm_quote_origin_name (QmQuoteOrigin origin)
 {

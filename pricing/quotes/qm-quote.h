@@ -46,7 +46,7 @@ typedef enum
 typedef enum
 {
   QM_LINE_QUOTED,      /* counts */
-  QM_LINE_PART,        /* is contained in the quoted line before it */
+  QM_LINE_PART,        /* is contained in the line before it that is no part */
   QM_LINE_SUBSTITUTE,  /* offered instead of the quoted line before it */
   QM_LINE_ALTERNATIVE, /* could be had instead of it */
   QM_LINE_OPTION,      /* could be had in addition, for its own price */
@@ -203,6 +203,10 @@ gboolean qm_quote_dates_hold (QmDate issued_on,
                               QmDate valid_from,
                               QmDate valid_until,
                               QmDate on);
+
+/* The day of a quote: on which it was issued, else from which it holds, else on
+ * which it was read; year 0: unknown. */
+QmDate qm_quote_day (const QmQuote *quote);
 
 /* Asks, about a line or a quote.  What has been answered is not asked again. */
 void qm_quote_line_ask (QmQuoteLine *line, QmAsk ask);

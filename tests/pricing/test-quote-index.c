@@ -176,6 +176,7 @@ push_head (GPtrArray *texts, const QmQuote *quote)
 {
   push_text (texts, quote->vendor);
   push_text (texts, quote->number);
+  push_text (texts, quote->alternative);
   push_text (texts, quote->note);
   push_text (texts, quote->source);
 }

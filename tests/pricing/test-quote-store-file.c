@@ -391,7 +391,7 @@ read_everything (QmQuoteStore *store)
   g_autoptr (GError) error = NULL;
   g_autoptr (QmQuoteIndex) index = qm_quote_index_new (store, NULL, &error);
   g_autoptr (GPtrArray) history =
-      qm_quote_store_price_history (store, "a6000", NULL);
+      qm_quote_store_price_history (store, NULL, "a6000", NULL);
   QmQuoteFilter filter = { .search = "config" };
 
   g_assert_true ((index == NULL) == (error != NULL));

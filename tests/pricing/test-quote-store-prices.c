@@ -138,7 +138,7 @@ test_history (void)
   deleted = quote_item (store, (QmDate){ 2026 }, QM_LINE_QUOTED, 1, 1000000);
   g_assert_true (qm_quote_store_delete (store, deleted, NULL));
 
-  points = qm_quote_store_price_history (store, "h100", &error);
+  points = qm_quote_store_price_history (store, NULL, "h100", &error);
   g_assert_no_error (error);
   g_assert_cmpuint (points->len, ==, 3);
   point = g_ptr_array_index (points, 0);
@@ -208,7 +208,7 @@ test_many_prices (void)
       g_assert_cmpint (qm_quote_store_put_prices (store, points, &error), ==,
                        round == 1);
       g_clear_error (&error);
-      history = qm_quote_store_price_history (store, "h100", NULL);
+      history = qm_quote_store_price_history (store, NULL, "h100", NULL);
       g_assert_cmpuint (history->len, ==, round == 0 ? 0 : 3);
     }
 }

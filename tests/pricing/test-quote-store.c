@@ -124,13 +124,59 @@ test_same_document (void)
   g_assert_cmpint (qm_quote_store_add (store, quote, NULL, &already, &error),
                    ==, id);
 
+  /* The same bytes are the same document, whatever it is called; another
+   * alternative in it is another quote. */
   g_free (quote->source);
   quote->source = g_strdup ("elsewhere.xml");
+  g_assert_cmpint (qm_quote_store_add (store, quote, NULL, &already, &error),
+                   ==, id);
+  g_assert_true (already);
+  quote->alternative = g_strdup ("Option B");
   g_assert_cmpint (add (store, quote), !=, id);
   g_clear_pointer (&quote->sha256, g_free);
   add (store, quote);
   add (store, quote);
   g_assert_cmpint (count (store, "quotes"), ==, 4);
+}
+
+/* Told before they are added: the same document, and revisions. */
+static void
+test_relations (void)
+{
+  g_autoptr (QmQuoteStore) store = open_store ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) quotes =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+  g_autoptr (GArray) relations = NULL;
+  QmQuote *same = plausible_quote (7, 3);
+  QmQuote *revision = plausible_quote (8, 3);
+  QmQuote *other = plausible_quote (9, 3);
+  gint64 id = add (store, same);
+  const QmQuoteRelation *relation;
+
+  g_free (revision->vendor);
+  revision->vendor = g_ascii_strup (same->vendor, -1);
+  g_free (revision->number);
+  revision->number = g_strconcat (same->number, " Rev. B", NULL);
+  g_ptr_array_add (quotes, same);
+  g_ptr_array_add (quotes, revision);
+  g_ptr_array_add (quotes, other);
+  relations = qm_quote_store_relate (store, quotes, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (relations->len, ==, 3);
+  relation = &g_array_index (relations, QmQuoteRelation, 0);
+  g_assert_cmpint (relation->same, ==, id);
+  g_assert_cmpint (relation->older, ==, 0);
+  g_assert_null (same->supersedes);
+  relation = &g_array_index (relations, QmQuoteRelation, 1);
+  g_assert_cmpint (relation->same, ==, 0);
+  g_assert_cmpint (relation->older, ==, id);
+  g_assert_cmpstr (revision->supersedes, ==, same->number);
+  g_assert_cmpuint (qm_quote_open (revision), ==, QM_ASK_REVISION);
+  relation = &g_array_index (relations, QmQuoteRelation, 2);
+  g_assert_cmpint (relation->same, ==, 0);
+  g_assert_cmpint (relation->older, ==, 0);
+  g_assert_cmpuint (qm_quote_open (other), ==, 0);
 }
 
 static void
@@ -509,6 +555,7 @@ main (int argc, char **argv)
   g_test_add_func ("/quote-store/round-trip", test_round_trip);
   g_test_add_func ("/quote-store/extremes", test_extremes);
   g_test_add_func ("/quote-store/same-document", test_same_document);
+  g_test_add_func ("/quote-store/relations", test_relations);
   g_test_add_func ("/quote-store/many-of-one-document",
                    test_many_of_one_document);
   g_test_add_func ("/quote-store/all-or-none", test_all_or_none);

@@ -391,6 +391,13 @@ test_round_trip_text (void)
   line->price_micros = 123456;
   line->base_quantity_micros = 100000000;
   line->charge_minor = 3;
+  line->thing = QM_THING_RENT;
+  qm_quote_add_line (quote, QM_LINE_PART)->number = g_strdup ("1.1");
+  qm_quote_add_line (quote, QM_LINE_ALTERNATIVE)->number = g_strdup ("2");
+  qm_quote_add_line (quote, QM_LINE_PART)->number = g_strdup ("2.1");
+  qm_quote_add_line (quote, QM_LINE_OPTION)->number = g_strdup ("3");
+  quote->alternative = g_strdup ("Option A");
+  quote->supersedes = g_strdup ("=1+0");
   assert_round_trip (quote);
 }
 

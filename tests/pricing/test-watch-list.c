@@ -373,7 +373,7 @@ test_store (void)
   g_assert_cmpint (stored->last_micros, ==, 5000000);
   g_assert_cmpint (qm_date_compare (stored->last_date, qm_date_today ()), ==,
                    0);
-  history = qm_quote_store_price_history (store, "a6000", &error);
+  history = qm_quote_store_price_history (store, NULL, "a6000", &error);
   g_assert_no_error (error);
   g_assert_cmpuint (history->len, ==, 1);
   point = g_ptr_array_index (history, 0);
@@ -400,7 +400,7 @@ assert_history (QmQuoteStore *store,
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) history =
-      qm_quote_store_price_history (store, item, &error);
+      qm_quote_store_price_history (store, NULL, item, &error);
   const QmPricePoint *point;
 
   g_assert_no_error (error);

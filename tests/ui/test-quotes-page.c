@@ -180,6 +180,71 @@ test_choose_a_gpu (void)
   gtk_window_destroy (GTK_WINDOW (window));
 }
 
+static GArray *
+add_asked (QmQuoteBook *book)
+{
+  g_autoptr (GPtrArray) quotes =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
+  g_autoptr (GError) error = NULL;
+  QmQuote *quote = make_quote ("Delta", "Q-1", (QmDate){ 9999, 12, 31 });
+  QmQuoteLine *line = g_ptr_array_index (quote->lines, 0);
+  GArray *ids;
+
+  qm_quote_line_choose (line, widgets_catalog (), "a6000");
+  g_clear_pointer (&line->candidates, g_free);
+  qm_quote_line_ask (line, QM_ASK_PACK);
+  qm_quote_line_ask (line, QM_ASK_PRICE);
+  qm_quote_ask (quote, QM_ASK_VALIDITY);
+  g_ptr_array_add (quotes, quote);
+  ids = qm_quote_book_add_all (book, quotes, NULL, NULL, &error);
+  g_assert_no_error (error);
+  return ids;
+}
+
+static void
+answer (GtkWidget *window, const char *button)
+{
+  QmQuoteView *view = widgets_find (window, QM_TYPE_QUOTE_VIEW, 0);
+
+  g_signal_emit_by_name (widgets_find_button (view, button), "clicked");
+  widgets_settle ();
+}
+
+/* What is asked does not count until it is answered, each once. */
+static void
+test_answer (void)
+{
+  g_autoptr (QmQuoteBook) book = open_book ();
+  GtkWidget *window = show_page (book);
+  QmQuoteList *list = widgets_find (window, QM_TYPE_QUOTE_LIST, 0);
+  g_autoptr (GArray) ids = add_asked (book);
+  gint64 id = g_array_index (ids, gint64, 0);
+  g_autoptr (QmQuote) stored = NULL;
+  const QmOffer *offers;
+  GtkSpinButton *spin;
+  guint n;
+
+  qm_offers_list (qm_quote_book_get_offers (book), &n);
+  g_assert_cmpuint (n, ==, 0);
+  qm_quote_list_select (list, id);
+  widgets_settle ();
+  answer (window, "It Is Not Said");
+  answer (window, "It Is Right");
+  spin = widgets_find (widgets_find (window, QM_TYPE_QUOTE_VIEW, 0),
+                       GTK_TYPE_SPIN_BUTTON, 0);
+  gtk_spin_button_set_value (spin, 4);
+  answer (window, "For So Many");
+  stored = qm_quote_book_get (book, id, NULL);
+  g_assert_cmpuint (qm_quote_n_open (stored), ==, 0);
+  g_assert_false (qm_quote_is_undated (stored));
+  while (
+      (offers = qm_offers_list (qm_quote_book_get_offers (book), &n), n == 0))
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_cmpint (offers[0].price.micros, ==,
+                   (gint64) 2250 * QM_MICROS_PER_UNIT);
+  gtk_window_destroy (GTK_WINDOW (window));
+}
+
 static void
 test_compare (void)
 {
@@ -565,6 +630,7 @@ main (int argc, char **argv)
   g_test_add_func ("/quotes-page/delete-all-and-undo",
                    test_delete_all_and_undo);
   g_test_add_func ("/quotes-page/choose-a-gpu", test_choose_a_gpu);
+  g_test_add_func ("/quotes-page/answer", test_answer);
   g_test_add_func ("/quotes-page/compare", test_compare);
   g_test_add_func ("/quotes-page/many", test_many);
   g_test_add_func ("/quotes-page/few-changes", test_few_changes);

@@ -103,38 +103,6 @@ read_rates (QmQuoteStore *store, GError **error)
   return known != NULL ? qm_rates_merge (known, own) : g_steal_pointer (&own);
 }
 
-/* The quotes that name something of the catalog. */
-static GPtrArray *
-read_quotes (QmQuoteStore *store, QmQuoteIndex *index, GError **error)
-{
-  const QmQuoteFilter filter = { 0 };
-  g_autoptr (GPtrArray) rows =
-      qm_quote_index_quotes (index, &filter, QM_QUOTE_SORT_ADDED, FALSE, 0,
-                             G_MAXUINT, NULL);
-  g_autoptr (GPtrArray) quotes =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) qm_quote_free);
-
-  for (guint i = 0; i < rows->len; i++)
-    {
-      const QmQuoteRow *row = g_ptr_array_index (rows, i);
-      g_autoptr (GError) gone = NULL;
-      QmQuote *quote;
-
-      if (row->items == NULL || *row->items == '\0')
-        continue;
-      quote = qm_quote_store_get (store, row->id, &gone);
-      if (quote != NULL)
-        g_ptr_array_add (quotes, quote);
-      else if (!g_error_matches (gone, QM_QUOTE_STORE_ERROR,
-                                 QM_QUOTE_STORE_ERROR_NOT_FOUND))
-        {
-          g_propagate_error (error, g_steal_pointer (&gone));
-          return NULL;
-        }
-    }
-  return g_steal_pointer (&quotes);
-}
-
 static gboolean
 read_store (State *state, QmQuoteStore *store, const Job *job, GError **error)
 {
@@ -144,7 +112,7 @@ read_store (State *state, QmQuoteStore *store, const Job *job, GError **error)
 
   state->index = qm_quote_index_new (store, NULL, error);
   if (state->index == NULL || (state->rates = read_rates (store, error)) == NULL
-      || (quotes = read_quotes (store, state->index, error)) == NULL)
+      || (quotes = qm_quote_store_get_all (store, TRUE, NULL, error)) == NULL)
     return FALSE;
   state->offers =
       qm_offers_new (job->catalog, quotes, state->rates, qm_date_today ());
@@ -433,6 +401,16 @@ qm_quote_book_get (QmQuoteBook *self, gint64 id, GError **error)
 }
 
 GArray *
+qm_quote_book_relate (QmQuoteBook *self, GPtrArray *quotes, GError **error)
+{
+  g_return_val_if_fail (QM_IS_QUOTE_BOOK (self), NULL);
+
+  return check_open (self, error)
+             ? qm_quote_store_relate (self->store, quotes, error)
+             : NULL;
+}
+
+GArray *
 qm_quote_book_add_all (QmQuoteBook *self,
                        GPtrArray *quotes,
                        GPtrArray *attachments,
@@ -509,7 +487,7 @@ prices_cb (GTask *task,
   if (strcmp (self->path, QM_QUOTE_STORE_IN_MEMORY) != 0)
     store = own = qm_quote_store_open_again (self->store, &error);
   if (store != NULL)
-    prices = qm_quote_store_price_history (store, item, &error);
+    prices = qm_quote_store_price_history (store, self->catalog, item, &error);
   if (prices != NULL)
     g_task_return_pointer (task, prices, (GDestroyNotify) g_ptr_array_unref);
   else

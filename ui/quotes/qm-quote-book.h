@@ -65,6 +65,11 @@ gboolean qm_quote_book_remember_mapping (QmQuoteBook *self,
                                          const QmCsvMapping *mapping,
                                          GError **error);
 
+/* How quotes that are to be added stand to those that are stored:
+ * qm_quote_store_relate().  (transfer full): NULL with an error. */
+GArray *
+qm_quote_book_relate (QmQuoteBook *self, GPtrArray *quotes, GError **error);
+
 /* Reading and writing, as pricing/quotes/qm-quote-store.h has it; after a
  * change "changed" follows at once. */
 QmQuote *qm_quote_book_get (QmQuoteBook *self, gint64 id, GError **error);

@@ -70,7 +70,8 @@ add_heads (Comparison *comparison)
     {
       const QmQuote *quote = g_ptr_array_index (comparison->quotes, i);
       g_autofree char *title =
-          qm_quote_title (quote->vendor, quote->number, quote->source);
+          qm_quote_title (quote->vendor, quote->number, quote->alternative,
+                          quote->source);
 
       attach (comparison, (int) i + 1, title, "heading");
     }

@@ -5,6 +5,7 @@
 #include "ui/quotes/qm-quote-draft.h"
 
 #include "ui/quotes/qm-csv-mapping-view.h"
+#include "ui/quotes/qm-quote-questions.h"
 #include "ui/quotes/qm-quote-text.h"
 #include "ui/quotes/qm-quote-view.h"
 
@@ -191,7 +192,27 @@ show_summary (QmQuoteDraft *self, const QmQuote *quote)
                     "%u lines could be several GPUs: please choose.", open),
           open)
                : NULL;
-  g_autofree char *text = g_strjoin (" ", first, second, NULL);
+  guint asked = qm_quote_n_open (quote);
+  g_autofree char *third =
+      asked > 0 ? g_strdup_printf (
+          ngettext ("%u question is open: what it is about does not "
+                    "count until you answer it.",
+                    "%u questions are open: what they are about does not "
+                    "count until you answer them.",
+                    asked),
+          asked)
+                : NULL;
+  g_autoptr (GStrvBuilder) sentences = g_strv_builder_new ();
+  g_auto (GStrv) all = NULL;
+  g_autofree char *text = NULL;
+
+  g_strv_builder_add (sentences, first);
+  if (second != NULL)
+    g_strv_builder_add (sentences, second);
+  if (third != NULL)
+    g_strv_builder_add (sentences, third);
+  all = g_strv_builder_end (sentences);
+  text = g_strjoinv (" ", all);
 
   gtk_label_set_label (self->summary, text);
 }
@@ -243,6 +264,35 @@ matched_cb (QmQuoteDraft *self, guint number, const char *item)
 }
 
 static void
+answered_cb (QmQuoteDraft *self, guint line, guint ask, int number)
+{
+  QmQuote *quote = shown_quote (self);
+
+  if (quote == NULL
+      || !qm_quote_apply_answer (quote, line, (QmAsk) ask, number))
+    return;
+  which_cb (self);
+}
+
+/* What is stored already is not stored again. */
+static void
+leave_out_known (QmQuoteDraft *self)
+{
+  g_autoptr (GArray) relations =
+      qm_quote_book_relate (self->book, self->import->quotes, NULL);
+
+  for (guint i = 0; relations != NULL && i < relations->len; i++)
+    if (g_array_index (relations, QmQuoteRelation, i).same != 0)
+      {
+        g_array_index (self->included, gboolean, i) = FALSE;
+        qm_quote_add_finding (g_ptr_array_index (self->import->quotes, i),
+                              QM_FINDING_NOTE, NULL,
+                              _ ("This document is stored already; it is not "
+                                 "stored twice."));
+      }
+}
+
+static void
 show_draft (QmQuoteDraft *self)
 {
   g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
@@ -253,11 +303,13 @@ show_draft (QmQuoteDraft *self)
     {
       const QmQuote *quote = g_ptr_array_index (self->import->quotes, i);
       g_autofree char *title =
-          qm_quote_title (quote->vendor, quote->number, quote->source);
+          qm_quote_title (quote->vendor, quote->number, quote->alternative,
+                          quote->source);
 
       gtk_string_list_append (names, title);
       g_array_append_val (self->included, yes);
     }
+  leave_out_known (self);
   gtk_drop_down_set_model (self->which, G_LIST_MODEL (names));
   gtk_widget_set_visible (self->several, self->import->quotes->len > 1);
   gtk_widget_set_visible (self->columns_button, self->import->mapping != NULL);
@@ -470,6 +522,7 @@ qm_quote_draft_class_init (QmQuoteDraftClass *klass)
   gtk_widget_class_bind_template_callback (widget_class, include_cb);
   gtk_widget_class_bind_template_callback (widget_class, columns_cb);
   gtk_widget_class_bind_template_callback (widget_class, matched_cb);
+  gtk_widget_class_bind_template_callback (widget_class, answered_cb);
 }
 
 static void

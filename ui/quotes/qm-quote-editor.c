@@ -21,6 +21,7 @@ typedef struct
   GtkWidget *row;
   GtkWidget **entries; /* by field */
   GtkWidget *role;
+  GtkWidget *thing;
   GtkWidget *item;
 } Line;
 
@@ -155,12 +156,33 @@ new_remove_button (Line *line)
 static GtkWidget *
 new_role_row (QmLineRole role)
 {
-  const char *const names[] = { _ ("Counts"), _ ("Part of the line above"),
+  const char *const names[] = { _ ("Counts"),
+                                _ ("Part of the line above"),
                                 _ ("Substitute: does not count"),
-                                _ ("Alternative: does not count"), NULL };
+                                _ ("Alternative: does not count"),
+                                _ ("Option: does not count"),
+                                NULL };
   g_autoptr (GtkStringList) model = gtk_string_list_new (names);
 
   return new_combo (_ ("Role"), G_LIST_MODEL (model), role);
+}
+
+/* In the order of QmLineThing. */
+static GtkWidget *
+new_thing_row (QmLineThing thing)
+{
+  const char *const names[] = { _ ("As its words tell"),
+                                _ ("GPUs without a machine"),
+                                _ ("A whole machine"),
+                                _ ("A part of a machine"),
+                                _ ("Warranty or service"),
+                                _ ("Shipping"),
+                                _ ("A rent: does not count"),
+                                _ ("Something else"),
+                                NULL };
+  g_autoptr (GtkStringList) model = gtk_string_list_new (names);
+
+  return new_combo (_ ("What it is"), G_LIST_MODEL (model), thing);
 }
 
 static Line *
@@ -187,6 +209,8 @@ add_row (QmQuoteEditor *self, QmQuoteLine *quote_line)
   adw_expander_row_add_row (expander, line->item);
   line->role = new_role_row (quote_line->role);
   adw_expander_row_add_row (expander, line->role);
+  line->thing = new_thing_row (quote_line->thing);
+  adw_expander_row_add_row (expander, line->thing);
   adw_expander_row_add_action (expander, new_remove_button (line));
   describe (line);
   adw_preferences_group_add (self->lines, line->row);
@@ -279,6 +303,33 @@ take_item (QmQuoteEditor *self, Line *line)
     quote_line->gpus = 1;
 }
 
+/* Whoever changes what was asked about has answered. */
+static void
+answer_line (const QmQuoteLine *before, QmQuoteLine *line)
+{
+  guint open = qm_quote_line_open (line);
+
+  if ((open & QM_ASK_PACK) != 0 && line->gpus != before->gpus && line->gpus > 0)
+    qm_quote_line_answer (line, QM_ASK_PACK, line->gpus);
+  if ((open & QM_ASK_PRICE) != 0
+      && (line->price_micros != before->price_micros
+          || line->total_minor != before->total_minor))
+    qm_quote_line_answer (line, QM_ASK_PRICE, 0);
+  if ((open & QM_ASK_RENT) != 0 && line->thing != before->thing)
+    qm_quote_line_answer (line, QM_ASK_RENT, line->thing == QM_THING_RENT);
+}
+
+static void
+answer_quote (QmQuote *quote)
+{
+  guint open = qm_quote_open (quote);
+
+  if ((open & QM_ASK_DATE) != 0 && quote->issued_on.day != 0)
+    qm_quote_answer (quote, QM_ASK_DATE);
+  if ((open & QM_ASK_VALIDITY) != 0 && quote->valid_until.day != 0)
+    qm_quote_answer (quote, QM_ASK_VALIDITY);
+}
+
 static gboolean
 take_all (QmQuoteEditor *self)
 {
@@ -290,6 +341,7 @@ take_all (QmQuoteEditor *self)
   for (guint i = 0; i < self->rows->len; i++)
     {
       Line *line = g_ptr_array_index (self->rows, i);
+      const QmQuoteLine before = *line->line;
 
       if (!take_fields (self, qm_line_fields, qm_n_line_fields, line->entries,
                         line->line))
@@ -299,8 +351,12 @@ take_all (QmQuoteEditor *self)
         }
       line->line->role =
           (QmLineRole) adw_combo_row_get_selected (ADW_COMBO_ROW (line->role));
+      line->line->thing = (QmLineThing) adw_combo_row_get_selected (
+          ADW_COMBO_ROW (line->thing));
       take_item (self, line);
+      answer_line (&before, line->line);
     }
+  answer_quote (self->quote);
   if (self->rows->len > 0 && self->quote->currency[0] == '\0')
     {
       complain (self, _ ("The currency is missing"));

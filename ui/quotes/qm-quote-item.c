@@ -23,10 +23,12 @@ static char *
 detail_of (const QmCatalog *catalog, const QmQuoteRow *row)
 {
   g_autofree char *items = qm_quote_items_text (catalog, row->items);
-  const char *number = row->number;
+  const char *which = row->number != NULL   ? row->number
+                      : row->vendor != NULL ? row->source
+                                            : NULL;
+  g_autofree char *number =
+      which != NULL ? g_strjoin (", ", which, row->alternative, NULL) : NULL;
 
-  if (number == NULL && row->vendor != NULL)
-    number = row->source;
   if (number != NULL && *items != '\0')
     return g_strdup_printf ("%s · %s", number, items);
   return g_strdup (number != NULL ? number : items);
@@ -49,9 +51,10 @@ fill_shown (QmQuoteShown *shown,
             QmDate today)
 {
   shown->id = row->id;
-  shown->title = row->vendor != NULL
-                     ? g_strdup (row->vendor)
-                     : qm_quote_title (NULL, row->number, row->source);
+  shown->title =
+      row->vendor != NULL
+          ? g_strdup (row->vendor)
+          : qm_quote_title (NULL, row->number, row->alternative, row->source);
   shown->detail = detail_of (catalog, row);
   shown->issued = row->issued_on.year != 0
                       ? qm_quote_date_entry_text (row->issued_on)

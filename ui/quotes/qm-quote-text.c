@@ -79,16 +79,23 @@ qm_quote_date_entry_text (QmDate date)
 }
 
 char *
-qm_quote_title (const char *vendor, const char *number, const char *source)
+qm_quote_title (const char *vendor,
+                const char *number,
+                const char *alternative,
+                const char *source)
 {
+  g_autofree char *name = NULL;
+
   if (vendor != NULL && number != NULL)
     /* Translators: a vendor, the number of a quote. */
-    return g_strdup_printf (_ ("%s, %s"), vendor, number);
-  if (vendor != NULL)
-    return g_strdup (vendor);
-  if (number != NULL)
-    return g_strdup_printf (_ ("Quote %s"), number);
-  return g_strdup (source != NULL ? source : _ ("Unnamed quote"));
+    name = g_strdup_printf (_ ("%s, %s"), vendor, number);
+  else if (vendor != NULL)
+    name = g_strdup (vendor);
+  else if (number != NULL)
+    name = g_strdup_printf (_ ("Quote %s"), number);
+  else
+    name = g_strdup (source != NULL ? source : _ ("Unnamed quote"));
+  return g_strjoin (", ", name, alternative, NULL);
 }
 
 char *
@@ -212,23 +219,6 @@ qm_quote_role_text (QmLineRole role)
     default:
       return NULL;
     }
-}
-
-QmDate
-qm_quote_day (const QmQuote *quote)
-{
-  g_autoptr (GDateTime) time = NULL;
-  QmDate date = { 0 };
-
-  if (quote->issued_on.year != 0)
-    return quote->issued_on;
-  if (quote->valid_from.year != 0)
-    return quote->valid_from;
-  if (quote->read_at > 0)
-    time = g_date_time_new_from_unix_utc (quote->read_at);
-  if (time != NULL)
-    g_date_time_get_ymd (time, &date.year, &date.month, &date.day);
-  return date;
 }
 
 gint64

@@ -36,10 +36,12 @@ char *qm_quote_price_text (gint64 micros, const char *currency);
  * (transfer full) */
 char *qm_quote_date_entry_text (QmDate date);
 
-/* "Delta Computers, Q-17"; what is not stated is left out, and without both it
- * is the source.  (transfer full) */
-char *
-qm_quote_title (const char *vendor, const char *number, const char *source);
+/* "Delta Computers, Q-17, Option A"; what is not stated is left out, and
+ * without vendor and number it is the source.  (transfer full) */
+char *qm_quote_title (const char *vendor,
+                      const char *number,
+                      const char *alternative,
+                      const char *source);
 
 /* The name of a GPU or machine; the id where the catalog has none of it.
  * (transfer full) */
@@ -57,9 +59,6 @@ const char *qm_quote_origin_text (QmQuoteOrigin origin);
 
 /* "part", "substitute" ...; NULL for a quoted line; static. */
 const char *qm_quote_role_text (QmLineRole role);
-
-/* The day of a quote: issued, else valid from, else read. */
-QmDate qm_quote_day (const QmQuote *quote);
 
 /* What it comes to: to be paid as written, else computed; or
  * QM_AMOUNT_UNSTATED. */

@@ -5,7 +5,9 @@
 #include "ui/quotes/qm-quote-view.h"
 
 #include "pricing/qm-format.h"
+#include "pricing/quotes/qm-quote-offer.h"
 #include "pricing/quotes/qm-quote-totals.h"
+#include "ui/quotes/qm-quote-questions.h"
 #include "ui/quotes/qm-quote-text.h"
 
 #include <glib/gi18n-lib.h>
@@ -29,6 +31,7 @@ struct _QmQuoteView
 enum
 {
   MATCHED,
+  ANSWERED,
   N_SIGNALS
 };
 
@@ -57,6 +60,15 @@ add_heading (QmQuoteView *self, const char *text)
 
   gtk_widget_set_margin_top (label, 6);
   gtk_box_append (self->box, label);
+}
+
+/* Questions. */
+
+/* Who has the quote applies it, and shows it anew. */
+static void
+answered_cb (gpointer user_data, guint line, QmAsk ask, int number)
+{
+  g_signal_emit (user_data, signals[ANSWERED], 0, line, (guint) ask, number);
 }
 
 /* The head: a list of what is stated, each with its name. */
@@ -124,8 +136,8 @@ static void
 show_head (QmQuoteView *self)
 {
   const QmQuote *quote = self->quote;
-  g_autofree char *title =
-      qm_quote_title (quote->vendor, quote->number, quote->source);
+  g_autofree char *title = qm_quote_title (quote->vendor, quote->number,
+                                           quote->alternative, quote->source);
   g_autofree char *issued = date_fact (quote->issued_on);
   g_autofree char *from = date_fact (quote->valid_from);
   g_autofree char *validity =
@@ -142,7 +154,12 @@ show_head (QmQuoteView *self)
   grid = new_facts (self, _ ("Head of the quote"));
   add_fact (grid, _ ("Vendor"), quote->vendor, NULL);
   add_fact (grid, _ ("Number"), quote->number, NULL);
+  add_fact (grid, _ ("Alternative"), quote->alternative, NULL);
+  add_fact (grid, _ ("Replaces quote"), quote->supersedes, NULL);
   add_fact (grid, _ ("Issued"), issued, NULL);
+  if (qm_quote_is_undated (quote))
+    add_fact (grid, _ ("Dates"),
+              _ ("not clear, so that dated quotes go before it"), "warning");
   add_fact (grid, _ ("Valid from"), from, NULL);
   add_fact (grid, _ ("Valid"), validity, expired ? "error" : NULL);
   add_fact (grid, _ ("Currency"),
@@ -158,6 +175,10 @@ show_head (QmQuoteView *self)
   add_fact (grid, _ ("Note"), quote->note, NULL);
   add_fact (grid, _ ("Source"), source, NULL);
   add_fact (grid, _ ("Read"), read, NULL);
+  if (qm_quote_open (quote) != 0)
+    gtk_box_append (self->box, qm_quote_questions_new (qm_quote_open (quote),
+                                                       QM_QUESTION_OF_QUOTE, 0,
+                                                       answered_cb, self));
 }
 
 /* Totals. */
@@ -198,6 +219,8 @@ show_totals (QmQuoteView *self)
   const QmQuote *quote = self->quote;
   const char *currency = quote->currency;
   QmQuoteTotals totals;
+  gint64 net, tax;
+  gboolean taxed;
   GtkGrid *grid;
   int row = 1;
 
@@ -227,6 +250,11 @@ show_totals (QmQuoteView *self)
                currency);
   add_total (grid, row++, _ ("To be paid"), quote->payable_minor,
              totals.payable_minor, currency);
+  qm_quote_come_to (quote, &net, &tax, &taxed);
+  add_total (grid, row++,
+             taxed ? _ ("Counts, with tax that is not told")
+                   : _ ("Counts, without tax"),
+             QM_AMOUNT_UNSTATED, net, currency);
 }
 
 /* Findings. */
@@ -406,6 +434,13 @@ new_line_row (QmQuoteView *self, guint number)
     gtk_box_append (GTK_BOX (box), new_choice (self, line, number));
   else if (match != NULL)
     gtk_box_append (GTK_BOX (box), new_label (match, "accent"));
+  if (line->thing == QM_THING_RENT)
+    gtk_box_append (GTK_BOX (box), new_label (_ ("A rent: does not count"),
+                                              "caption-heading"));
+  if (qm_quote_line_open (line) != 0)
+    gtk_box_append (GTK_BOX (box),
+                    qm_quote_questions_new (qm_quote_line_open (line), number,
+                                            line->gpus, answered_cb, self));
   gtk_list_box_row_set_child (GTK_LIST_BOX_ROW (row), box);
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
   gtk_accessible_update_property (
@@ -522,6 +557,10 @@ qm_quote_view_class_init (QmQuoteViewClass *klass)
   signals[MATCHED] = g_signal_new ("matched", G_TYPE_FROM_CLASS (klass),
                                    G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                    G_TYPE_NONE, 2, G_TYPE_UINT, G_TYPE_STRING);
+  signals[ANSWERED] =
+      g_signal_new ("answered", G_TYPE_FROM_CLASS (klass), G_SIGNAL_RUN_LAST, 0,
+                    NULL, NULL, NULL, G_TYPE_NONE, 3, G_TYPE_UINT, G_TYPE_UINT,
+                    G_TYPE_INT);
 }
 
 static void

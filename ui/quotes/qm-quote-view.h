@@ -17,6 +17,10 @@ G_DECLARE_FINAL_TYPE (QmQuoteView, qm_quote_view, QM, QUOTE_VIEW, AdwBin)
 /* Signal "matched" (guint line, const char *item): the user has chosen which
  * GPU or machine of the catalog a line is about, NULL for none. */
 
+/* Signal "answered" (guint line, guint ask, int number): the user has answered
+ * a question; for qm_quote_apply_answer(), after which the quote is to be shown
+ * anew. */
+
 GtkWidget *qm_quote_view_new (void);
 
 /* Shows a copy of a quote, NULL: nothing.  `catalog` must outlive the view. */

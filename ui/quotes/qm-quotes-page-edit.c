@@ -97,7 +97,8 @@ delete_cb (GtkWidget *widget, const char *name, GVariant *parameter)
       qm_quotes_page_tell (self, error->message);
       return;
     }
-  title = qm_quote_title (quote->vendor, quote->number, quote->source);
+  title = qm_quote_title (quote->vendor, quote->number, quote->alternative,
+                          quote->source);
   message = g_strdup_printf (_ ("Deleted: %s"), title);
   markup = g_markup_escape_text (message, -1);
   toast = adw_toast_new (markup);

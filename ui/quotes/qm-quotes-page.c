@@ -4,6 +4,7 @@
 
 #include "ui/quotes/qm-quotes-page-private.h"
 
+#include "ui/quotes/qm-quote-questions.h"
 #include "ui/quotes/qm-quote-text.h"
 #include "ui/quotes/qm-watch-window.h"
 
@@ -182,6 +183,23 @@ matched_cb (QmQuotesPage *self, guint number, const char *item)
     qm_quotes_page_tell (self, error->message);
 }
 
+/* The user has answered a question. */
+static void
+answered_cb (QmQuotesPage *self, guint line, guint ask, int number)
+{
+  g_autoptr (QmQuote) before = qm_quotes_page_get_quote (self);
+  g_autoptr (QmQuote) after = NULL;
+  g_autoptr (GError) error = NULL;
+
+  if (before == NULL)
+    return;
+  after = qm_quote_copy (before);
+  if (!qm_quote_apply_answer (after, line, (QmAsk) ask, number))
+    return;
+  if (!qm_quote_book_update (self->book, after, before, &error))
+    qm_quotes_page_tell (self, error->message);
+}
+
 static guint
 count_quotes (QmQuotesPage *self)
 {
@@ -348,6 +366,7 @@ qm_quotes_page_class_init (QmQuotesPageClass *klass)
   gtk_widget_class_bind_template_callback (widget_class, back_cb);
   gtk_widget_class_bind_template_callback (widget_class, folded_cb);
   gtk_widget_class_bind_template_callback (widget_class, matched_cb);
+  gtk_widget_class_bind_template_callback (widget_class, answered_cb);
   gtk_widget_class_bind_template_callback (widget_class,
                                            qm_quote_list_unmark_all);
 
