@@ -183,10 +183,10 @@ ask_line (QmQuote *quote, guint index, const QmCatalog *catalog, QmRates *rates)
   g_autofree char *is = NULL;
   gint64 micros;
 
-  /* What may be a rent is asked about already, and is no price if it is; and
-   * of an unknown number of GPUs nothing can be said. */
+  /* What may be a rent or a pack is asked about already, and is no price of one
+   * if it is; and of an unknown number of GPUs nothing can be said. */
   if (line->role != QM_LINE_QUOTED || line->item == NULL || line->gpus <= 0
-      || (qm_quote_line_open (line) & QM_ASK_RENT) != 0
+      || (qm_quote_line_open (line) & (QM_ASK_RENT | QM_ASK_PACK)) != 0
       || qm_catalog_gpu (catalog, line->item) == NULL)
     return;
   thing = qm_line_thing (catalog, line);
