@@ -370,9 +370,10 @@ refresh_all (const Typed *typed, GError **error)
       qm_cli_store_open (typed->store, QM_CLI_STORE_CHANGE, error);
   g_autoptr (QmPageRules) rules = qm_cli_own_rules (NULL);
   g_autoptr (GPtrArray) watches = NULL;
+  g_autoptr (QmRates) rates = NULL;
   g_autoptr (GError) trouble = NULL;
 
-  if (store == NULL
+  if (store == NULL || (rates = qm_cli_store_rates (store, error)) == NULL
       || (watches = choose (store, typed->arguments, error)) == NULL
       || !prepare_matcher (&refresh, error))
     return QM_CLI_EXIT_BAD_INPUT;
@@ -383,8 +384,8 @@ refresh_all (const Typed *typed, GError **error)
                               "adds one"));
       return QM_CLI_EXIT_BAD_INPUT;
     }
-  qm_watch_refresh (store, watches, fetcher, rules, refresh.matcher, kept_cb,
-                    &refresh, cancellable, &trouble);
+  qm_watch_refresh (store, watches, fetcher, rules, refresh.matcher, rates,
+                    kept_cb, &refresh, cancellable, &trouble);
   qm_cli_progress (NULL);
   qm_cli_store_done (store);
   if (!(typed->json ? qm_cli_json_write (refresh.outcomes, error)

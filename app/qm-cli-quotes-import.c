@@ -15,6 +15,7 @@
 #include "app/qm-cli-store.h"
 #include "app/qm-cli.h"
 #include "pricing/formats/qm-quote-import.h"
+#include "pricing/quotes/qm-plausible.h"
 #include "pricing/quotes/qm-quote-read.h"
 
 #include <glib/gi18n-lib.h>
@@ -52,6 +53,7 @@ typedef struct
   const Typed *typed;
   QmCatalog *catalog;
   QmMatcher *matcher;
+  QmRates *rates;
   QmPageRules *rules;
   QmPageContext pages;
   QmFetcher *fetcher;
@@ -88,6 +90,7 @@ static void
 reader_clear (Reader *reader)
 {
   g_clear_pointer (&reader->matcher, qm_matcher_free);
+  g_clear_pointer (&reader->rates, qm_rates_unref);
   g_clear_pointer (&reader->catalog, qm_catalog_free);
   g_clear_pointer (&reader->rules, qm_page_rules_free);
   g_clear_pointer (&reader->fetcher, qm_fetcher_unref);
@@ -175,6 +178,9 @@ complete (const Reader *reader, const QmImport *import, GError **error)
     if (!choose_item (reader, g_ptr_array_index (import->quotes, 0), items[i],
                       error))
       return FALSE;
+  for (guint i = 0; i < import->quotes->len; i++)
+    qm_quote_ask_prices (g_ptr_array_index (import->quotes, i), reader->catalog,
+                         reader->rates);
   return TRUE;
 }
 
@@ -186,6 +192,7 @@ import_input (Reader *reader, const QmCliInput *input, GError **error)
     .matcher = reader->matcher,
     .mappings = reader->mappings,
     .page_data = &reader->pages,
+    .rates = reader->rates,
   };
   g_autoptr (QmCsvMapping) mapping = NULL;
   g_autoptr (QmImport) import = NULL;
@@ -576,35 +583,54 @@ write_text (const Reader *reader,
 
 /* --- the command --- */
 
-/* The rates that are known, and how quotes stand to those that are stored,
- * without creating a store for it; what is wrong with one is told when
- * something is stored. */
+/* The rates that are known, without creating a store for it; what is wrong with
+ * one is told when something is stored. */
 static QmRates *
-look_into_store (const Typed *typed, GPtrArray *documents, GError **error)
+known_rates (const Typed *typed, GError **error)
 {
   g_autoptr (GPtrArray) troubles = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (QmQuoteStore) store = NULL;
   g_autoptr (GError) trouble = NULL;
 
   store = qm_cli_store_open_for_advice (typed->store, troubles, &trouble);
+  if (store != NULL)
+    return qm_cli_store_rates (store, error);
+  /* The store of a dry run need not be there, nor any that is new. */
+  if (trouble == NULL || trouble->domain == QM_CLI_ERROR)
+    return qm_cli_shipped_rates (error);
+  g_propagate_error (error, g_steal_pointer (&trouble));
+  return NULL;
+}
+
+/* How quotes that are only shown stand to those that are stored, if there is
+ * such a store. */
+static gboolean
+relate_all (const Typed *typed, GPtrArray *documents, GError **error)
+{
+  g_autoptr (GPtrArray) troubles = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (QmQuoteStore) store = NULL;
+  g_autoptr (GError) trouble = NULL;
+
+  if (!typed->dry_run)
+    return TRUE;
+  store = qm_cli_store_open_for_advice (typed->store, troubles, &trouble);
+  if (store == NULL && (trouble == NULL || trouble->domain == QM_CLI_ERROR))
+    return TRUE;
   if (store == NULL)
     {
-      /* The store of a dry run need not be there, nor any that is new. */
-      if (trouble == NULL || trouble->domain == QM_CLI_ERROR)
-        return qm_cli_shipped_rates (error);
       g_propagate_error (error, g_steal_pointer (&trouble));
-      return NULL;
+      return FALSE;
     }
-  for (guint i = 0; typed->dry_run && i < documents->len; i++)
+  for (guint i = 0; i < documents->len; i++)
     {
       Document *document = g_ptr_array_index (documents, i);
 
       document->relations =
           qm_quote_store_relate (store, document->import->quotes, error);
       if (document->relations == NULL)
-        return NULL;
+        return FALSE;
     }
-  return qm_cli_store_rates (store, error);
+  return TRUE;
 }
 
 static gboolean
@@ -612,15 +638,15 @@ import_all (const Typed *typed, GError **error)
 {
   g_auto (Reader) reader = { 0 };
   g_autoptr (GPtrArray) documents = NULL;
-  g_autoptr (QmRates) rates = NULL;
 
   if (!prepare (&reader, typed, error)
+      || (reader.rates = known_rates (typed, error)) == NULL
       || (documents = read_all (&reader, error)) == NULL
-      || (rates = look_into_store (typed, documents, error)) == NULL
+      || !relate_all (typed, documents, error)
       || (!typed->dry_run && !store_all (&reader, documents, error)))
     return FALSE;
-  return typed->json ? write_json (&reader, documents, rates, error)
-                     : write_text (&reader, documents, rates, error);
+  return typed->json ? write_json (&reader, documents, reader.rates, error)
+                     : write_text (&reader, documents, reader.rates, error);
 }
 
 static void

@@ -160,6 +160,29 @@ make_normal (const char *text, char normal[LENGTH_MAX + 8])
   return TRUE;
 }
 
+/* "-", or as in the Netherlands "-/-". */
+static gboolean
+skip_minus (Reader *reader)
+{
+  if (*reader->cursor != '-')
+    return FALSE;
+  reader->cursor += strncmp (reader->cursor, "-/-", 3) == 0 ? 3 : 1;
+  return TRUE;
+}
+
+/* "4.096,50-", as business software prints it. */
+static gboolean
+skip_minus_behind (Reader *reader, const char *start)
+{
+  const char *end = reader->cursor;
+
+  if (*end != '-' || end - start < 4 || !g_ascii_isdigit (end[-1])
+      || !g_ascii_isdigit (end[-2]) || strchr (".,", end[-3]) == NULL)
+    return FALSE;
+  reader->cursor++;
+  return TRUE;
+}
+
 static gboolean
 skip (Reader *reader, char c)
 {
@@ -513,19 +536,21 @@ qm_amount_parse (const char *text,
   if (!make_normal (text, normal))
     return FALSE;
   open = skip (&reader, '(');
-  negative = !open && skip (&reader, '-');
+  negative = !open && skip_minus (&reader);
   if (!read_currencies (&reader))
     return FALSE;
   if (!open && !negative)
     {
       open = skip (&reader, '(');
-      negative = !open && skip (&reader, '-');
+      negative = !open && skip_minus (&reader);
     }
   skip (&reader, ' ');
   if (!read_number (&reader, decimal, &value))
     return FALSE;
   if (open && !skip (&reader, ')'))
     return FALSE;
+  if (!open && !negative)
+    negative = skip_minus_behind (&reader, normal);
   if (!read_currencies (&reader) || *reader.cursor != '\0')
     return FALSE;
 

@@ -6,6 +6,7 @@
 
 #include "pricing/formats/qm-quote-import.h"
 #include "pricing/pages/qm-page.h"
+#include "pricing/quotes/qm-plausible.h"
 
 #include <string.h>
 
@@ -13,10 +14,28 @@ typedef struct
 {
   QmQuoteStore *store;
   const QmPageRules *rules;
+  const QmMatcher *matcher; /* NULL: pages are not checked */
+  QmRates *rates;           /* NULL: none */
   QmWatchKept kept;
   gpointer user_data;
   GError *trouble; /* of the store: the first one */
 } Refresh;
+
+/* Whether a page still sells what it is watched for: an address may be given to
+ * another product. */
+static gboolean
+is_of_item (const Refresh *refresh,
+            const QmWatch *watch,
+            const QmQuote *quote,
+            GError **error)
+{
+  g_autoptr (QmWatched) watched =
+      qm_quote_store_get_watched (refresh->store, watch->address, NULL);
+
+  return refresh->matcher == NULL || watched == NULL || watched->item == NULL
+         || qm_quote_check_item (quote, watched->item, refresh->matcher,
+                                 refresh->rates, error);
+}
 
 static QmQuote *
 extract_cb (const QmWatch *watch,
@@ -33,7 +52,10 @@ extract_cb (const QmWatch *watch,
       qm_import_read_page (data, size, watch->address, page->media_type,
                            &context, cancellable, error);
 
-  return quotes != NULL ? g_ptr_array_steal_index (quotes, 0) : NULL;
+  if (quotes == NULL
+      || !is_of_item (refresh, watch, g_ptr_array_index (quotes, 0), error))
+    return NULL;
+  return g_ptr_array_steal_index (quotes, 0);
 }
 
 /* The name of what a page sells; NULL where nothing new is known of it. */
@@ -100,12 +122,13 @@ qm_watch_refresh (QmQuoteStore *store,
                   QmFetcher *fetcher,
                   const QmPageRules *rules,
                   const QmMatcher *matcher,
+                  QmRates *rates,
                   QmWatchKept kept,
                   gpointer user_data,
                   GCancellable *cancellable,
                   GError **error)
 {
-  Refresh refresh = { store, rules, kept, user_data, NULL };
+  Refresh refresh = { store, rules, matcher, rates, kept, user_data, NULL };
 
   g_return_val_if_fail (store != NULL && watches != NULL, FALSE);
   g_return_val_if_fail (fetcher != NULL, FALSE);

@@ -28,7 +28,10 @@ typedef void (*QmWatchKept) (const QmWatch *watch,
  * becomes its title.  Not for a thread that draws.
  *
  * rules: (nullable)
- * matcher: (nullable): finds the GPUs of the catalog in the lines of feeds.
+ * matcher: (nullable): finds the GPUs of the catalog in the lines of feeds, and
+ *   tells where a page sells something else than it is watched for; such a page
+ *   fails, and what was known stands.
+ * rates: (nullable): to tell whether a price in another currency can be one.
  * kept: (nullable): called in this thread.
  *
  * Returns: FALSE with an error of the store, the first one, where something
@@ -38,6 +41,7 @@ gboolean qm_watch_refresh (QmQuoteStore *store,
                            QmFetcher *fetcher,
                            const QmPageRules *rules,
                            const QmMatcher *matcher,
+                           QmRates *rates,
                            QmWatchKept kept,
                            gpointer user_data,
                            GCancellable *cancellable,

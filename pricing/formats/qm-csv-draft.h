@@ -5,29 +5,48 @@
 
 #pragma once
 
-#include "pricing/formats/qm-csv-words.h"
+#include "pricing/formats/qm-csv-row.h"
 #include "pricing/quotes/qm-quote.h"
+
+/* What else is known of a line. */
+typedef struct
+{
+  gint64 percent;   /* its discount, in millionths of a percent; 0: none */
+  gboolean perhaps; /* by its words it may be in no total */
+} QmCsvLineNote;
 
 typedef struct
 {
-  QmQuote *quote;      /* "minor" fields in millionths */
-  GArray *percents;    /* of gint64, of each line: its discount in millionths of
-                          a percent, 0: none */
-  gint64 generic[2];   /* rows that say "total": before and after the tax */
-  guint n_net;         /* subtotals */
-  gboolean has_totals; /* a row of totals was there */
+  QmQuote *quote;   /* "minor" fields in millionths */
+  GArray *notes;    /* of QmCsvLineNote, of each line */
+  guint n_summed;   /* lines above the last total; the others are in none */
+  char *folded;     /* the alternative, normalized; NULL: there is none */
+  GArray *nets;     /* of gint64, all rows that may be the net amount */
+  gint64 before;    /* a row that says "total" before the tax, ... */
+  gint64 after;     /* ... and after it */
+  gint64 after_tax; /* discounts that stand below the tax, > 0 */
+  gint64 pending;   /* those below what is to be paid, > 0: they count if that
+                       is written again below them */
+  gint64 percent;   /* of a discount without an amount, in millionths */
+  gboolean has_totals;
+  gboolean tax_within; /* the tax is said to be in the total above it */
   gboolean is_ours;    /* the table is one that the project wrote */
+  gboolean rent;       /* its prices are for a time */
 } QmCsvDraft;
 
 QmCsvDraft *qm_csv_draft_new (const QmQuote *head);
 
 void qm_csv_draft_free (QmCsvDraft *draft);
 
-/* Appends a line. */
+/* Appends a line.  One behind a total is in none of them, unless they say
+ * so. */
 QmQuoteLine *qm_csv_draft_add (QmCsvDraft *draft, QmLineRole role);
 
 /* The discount of the last line, in millionths of a percent. */
 void qm_csv_draft_set_percent (QmCsvDraft *draft, gint64 micros);
+
+/* The last line does not count where the totals do without it. */
+void qm_csv_draft_set_perhaps (QmCsvDraft *draft);
 
 /* Notes the currency of an amount; another one than before is an error, unless
  * there is one already. */
@@ -39,6 +58,16 @@ void qm_csv_draft_set_currency (QmCsvDraft *draft,
 /* Adds a row of totals. */
 void
 qm_csv_draft_add_total (QmCsvDraft *draft, QmCsvRowKind kind, gint64 micros);
+
+/* Adds a discount of which only the percentage is known, in millionths. */
+void qm_csv_draft_add_percent (QmCsvDraft *draft, gint64 micros);
+
+/* Puts the lines that a document has for all its alternatives before those of
+ * one, with what holds for all. */
+void qm_csv_draft_add_common (QmCsvDraft *draft, const QmCsvDraft *common);
+
+/* Appends the lines of another one as what can be had besides. */
+void qm_csv_draft_add_besides (QmCsvDraft *draft, const QmCsvDraft *besides);
 
 /* Makes amounts those of the currency, and decides what the totals mean. */
 void qm_csv_draft_finish (QmCsvDraft *draft);

@@ -33,7 +33,10 @@ score_header (const QmSheet *sheet, guint row)
           score++;
         }
     }
-  if ((seen & (1u << QM_CSV_DESCRIPTION | 1u << QM_CSV_PART_NUMBER)) == 0
+  if ((seen
+       & (1u << QM_CSV_DESCRIPTION | 1u << QM_CSV_PART_NUMBER
+          | 1u << QM_CSV_ALTERNATIVE))
+          == 0
       || (seen & (1u << QM_CSV_PRICE | 1u << QM_CSV_TOTAL)) == 0)
     return 0;
   return score;
@@ -179,19 +182,27 @@ count_decimal (const char *cell, guint *points, guint *commas)
   *(*last == '.' ? points : commas) += 1;
 }
 
-/* Notes whether a date with strokes can only begin with its day or month. */
+/* Notes whether the dates with strokes in a cell can only begin with their day
+ * or month. */
 static void
 count_order (const char *cell, guint *days, guint *months)
 {
-  int first, second, year;
+  for (const char *p = cell; *p != '\0'; p++)
+    {
+      int first, second, year, end = 0;
 
-  if (sscanf (cell, "%2d/%2d/%4d", &first, &second, &year) != 3
-      && sscanf (cell, "%2d-%2d-%4d", &first, &second, &year) != 3)
-    return;
-  if (first > 12 && first <= 31 && second <= 12)
-    (*days)++;
-  else if (second > 12 && second <= 31 && first <= 12)
-    (*months)++;
+      if (!g_ascii_isdigit (*p) || (p > cell && g_ascii_isalnum (p[-1])))
+        continue;
+      if ((sscanf (p, "%2d/%2d/%4d%n", &first, &second, &year, &end) != 3
+           && sscanf (p, "%2d-%2d-%4d%n", &first, &second, &year, &end) != 3)
+          || g_ascii_isdigit (p[end]))
+        continue;
+      if (first > 12 && first <= 31 && second <= 12)
+        (*days)++;
+      else if (second > 12 && second <= 31 && first <= 12)
+        (*months)++;
+      p += end - 1;
+    }
 }
 
 static void
@@ -254,7 +265,7 @@ static gboolean
 is_better (const QmCsvMapping *mapping, QmCsvField field, int tax)
 {
   return qm_csv_mapping_column (mapping, field) < 0
-         || ((field == QM_CSV_PRICE || field == QM_CSV_TOTAL) && tax == 0
+         || (field == QM_CSV_PRICE && tax == 0
              && mapping->tax_included == QM_YES);
 }
 
@@ -303,6 +314,25 @@ choose_description (QmCsvMapping *mapping, const QmSheet *sheet, guint second)
     qm_csv_mapping_set_field (mapping, loser, QM_CSV_PART_NUMBER);
 }
 
+/* Of two columns of totals the one with tax is kept beside the other. */
+static void
+set_total (QmCsvMapping *mapping, guint column, int tax, int *tax_of_total)
+{
+  int before = qm_csv_mapping_column (mapping, QM_CSV_TOTAL);
+
+  if (before >= 0 && tax == 1 && *tax_of_total != 1)
+    {
+      qm_csv_mapping_set_field (mapping, column, QM_CSV_TOTAL_GROSS);
+      return;
+    }
+  if (before >= 0 && (tax == 1 || *tax_of_total != 1))
+    return;
+  qm_csv_mapping_set_field (mapping, column, QM_CSV_TOTAL);
+  if (before >= 0)
+    qm_csv_mapping_set_field (mapping, (guint) before, QM_CSV_TOTAL_GROSS);
+  *tax_of_total = tax;
+}
+
 static void
 note_tax (QmCsvMapping *mapping, QmCsvField field, int tax)
 {
@@ -313,10 +343,22 @@ note_tax (QmCsvMapping *mapping, QmCsvField field, int tax)
     mapping->tax_included = tax == 1 ? QM_YES : QM_NO;
 }
 
+/* Without a description, "Variant" names what is sold. */
+static void
+name_alternatives (QmCsvMapping *mapping)
+{
+  int column = qm_csv_mapping_column (mapping, QM_CSV_ALTERNATIVE);
+
+  if (column >= 0 && qm_csv_mapping_column (mapping, QM_CSV_DESCRIPTION) < 0
+      && qm_csv_mapping_column (mapping, QM_CSV_PART_NUMBER) < 0)
+    qm_csv_mapping_set_field (mapping, (guint) column, QM_CSV_DESCRIPTION);
+}
+
 void
 qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet)
 {
   guint row, n;
+  int tax_of_total = -1;
 
   g_return_if_fail (mapping != NULL && sheet != NULL);
 
@@ -338,13 +380,17 @@ qm_csv_mapping_guess_columns (QmCsvMapping *mapping, const QmSheet *sheet)
           choose_description (mapping, sheet, i);
           continue;
         }
-      if (field == QM_CSV_IGNORED || !is_better (mapping, field, tax))
+      if (field == QM_CSV_TOTAL)
+        set_total (mapping, i, tax, &tax_of_total);
+      else if (field != QM_CSV_IGNORED && is_better (mapping, field, tax))
+        qm_csv_mapping_set_field (mapping, i, field);
+      if (field == QM_CSV_IGNORED || qm_csv_mapping_field (mapping, i) != field)
         continue;
-      qm_csv_mapping_set_field (mapping, i, field);
       note_tax (mapping, field, tax);
       if (field == QM_CSV_PRICE || field == QM_CSV_TOTAL)
         guess_currency (mapping, name);
     }
+  name_alternatives (mapping);
   guess_formats (mapping, sheet);
 }
 

@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include "pricing/formats/qm-csv-phrases.h"
+
 #include <glib.h>
 
 G_BEGIN_DECLS
@@ -32,38 +34,20 @@ typedef enum
   QM_CSV_VALID_FROM,
   QM_CSV_VALID_UNTIL,
   QM_CSV_NOTE,
-  QM_CSV_ROLE, /* as the project writes it: "quoted", "part", ... */
-  /* Only the project writes these: */
-  QM_CSV_ALTERNATIVE, /* of the document, that the line belongs to */
+  QM_CSV_TOTAL_GROSS, /* of the line, with tax, where another column has it
+                         without */
+  QM_CSV_ALTERNATIVE, /* which one of several that the document offers */
+  QM_CSV_ROLE,        /* as the project writes it: "quoted", "part", ... */
   QM_CSV_SUPERSEDES,  /* number of the quote that this one replaces */
-  QM_CSV_THING,       /* what the line sells: "gpu", "rent", ... */
+  QM_CSV_THING,       /* as the project writes it: "gpu", "rent", ... */
   QM_N_CSV_FIELDS
 } QmCsvField;
-
-/* What a row below the lines states. */
-typedef enum
-{
-  QM_CSV_ROW_LINE, /* none: it is a line */
-  QM_CSV_ROW_NET,
-  QM_CSV_ROW_DISCOUNT,
-  QM_CSV_ROW_CHARGE,
-  QM_CSV_ROW_TAX,
-  QM_CSV_ROW_TOTAL, /* net or to be paid */
-  QM_CSV_ROW_PAYABLE
-} QmCsvRowKind;
-
-/* Letters and digits in lower case without accents, words apart by one space:
- * "Prix unitaire (€)" is "prix unitaire". */
-char *qm_csv_normalize (const char *text);
 
 /* The field that a column's name means; QM_CSV_IGNORED where it means none.
  *
  * tax: (out): 1 where it says that tax is contained, 0 that it is not, -1 where
  *   it says nothing. */
 QmCsvField qm_csv_field_of (const char *name, int *tax);
-
-/* What the words at the beginning of a row of totals mean. */
-QmCsvRowKind qm_csv_row_kind_of (const char *words);
 
 /* The name of a field as files have it; static. */
 const char *qm_csv_field_name (QmCsvField field);

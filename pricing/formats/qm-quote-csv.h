@@ -3,12 +3,16 @@
 /* Quotes from spreadsheets, as CSV.
  *
  * Above the header may stand what holds for all lines ("Valid until:",
- * "31.12.2026"), below the lines their totals.  Where columns name the vendor
- * or the number of a quote, each combination is a quote of its own.  A row with
- * a description and no amount is a part of the line above it. */
+ * "31.12.2026"), below the lines their totals.  Where columns name the vendor,
+ * the number of a quote or an alternative, each combination is a quote of its
+ * own, and so is what stands below a heading such as "Option A".  A row with a
+ * description and no amount is a part of the line above it.  What is not clear
+ * is left out and asked (QmAsk); pricing/README.md tells how each kind of row
+ * is understood. */
 
 #pragma once
 
+#include "pricing/formats/qm-csv-date.h"
 #include "pricing/formats/qm-csv-mapping.h"
 #include "pricing/quotes/qm-quote.h"
 
@@ -27,12 +31,6 @@ GPtrArray *qm_quote_csv_read (const char *data,
                               const QmCsvMapping *mapping,
                               GCancellable *cancellable,
                               GError **error);
-
-/* Reads a date as people write it, with month names in English or German.
- *
- * Returns: FALSE where it is none, or where day and month cannot be told
- *   apart. */
-gboolean qm_csv_date_parse (const char *text, QmDateOrder order, QmDate *date);
 
 /* Writes quotes as one table, with a comma, decimal points and English column
  * names, that qm_quote_csv_read() understands.  A text that a spreadsheet could

@@ -7,6 +7,7 @@
 #include "pricing/formats/qm-quote-csv.h"
 #include "pricing/formats/qm-quote-json.h"
 #include "pricing/formats/qm-quote-ubl.h"
+#include "pricing/quotes/qm-plausible.h"
 #include "pricing/quotes/qm-quote-totals.h"
 
 #include <glib/gi18n-lib.h>
@@ -272,24 +273,23 @@ finish_quote (QmQuote *quote,
               const char *sha256,
               gint64 now)
 {
-  if (import->kind == QM_DOCUMENT_JSON)
+  gboolean checked = import->kind == QM_DOCUMENT_JSON;
+  const QmMatcher *matcher = document->options->matcher;
+
+  if (quote->read_at == 0)
+    quote->read_at = now;
+  if (matcher != NULL && (!checked || quote->origin == QM_QUOTE_FROM_JSON))
     {
-      if (document->options->matcher != NULL
-          && quote->origin == QM_QUOTE_FROM_JSON)
-        qm_matcher_apply (document->options->matcher, quote);
+      qm_matcher_apply (matcher, quote);
+      qm_quote_ask_prices (quote, qm_matcher_get_catalog (matcher),
+                           document->options->rates);
     }
-  else
-    {
-      if (document->options->matcher != NULL)
-        qm_matcher_apply (document->options->matcher, quote);
-      qm_quote_check (quote);
-    }
+  if (!checked)
+    qm_quote_check (quote);
   if (quote->source == NULL)
     quote->source = qm_read_text (document->name);
   if (quote->sha256 == NULL)
     quote->sha256 = g_strdup (sha256);
-  if (quote->read_at == 0)
-    quote->read_at = now;
 }
 
 static QmImport *

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "pricing/formats/qm-csv-mapping.h"
+#include "pricing/qm-rates.h"
 #include "pricing/quotes/qm-match.h"
 #include "pricing/quotes/qm-quote-read.h"
 #include "pricing/quotes/qm-quote.h"
@@ -61,6 +62,9 @@ typedef struct
   const char *mappings;        /* what is remembered, as JSON; may be NULL */
   QmPageReader page_reader;    /* NULL: qm_import_read_page() */
   gpointer page_data;          /* for it */
+  QmRates *rates;              /* for prices in other currencies to be checked
+                                  against known ones; NULL: only those in USD
+                                  are */
   gint64 now; /* time of reading, seconds since 1970; 0: that of the clock */
 } QmImportOptions;
 

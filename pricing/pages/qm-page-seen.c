@@ -21,6 +21,7 @@
 #define PRICE_REST  90 /* of one that says price */
 #define CARDS_MIN   3  /* alike elements with amounts make a list */
 #define CARD_LEVELS 12
+#define BUYS_MAX    200 /* things to buy with that are looked at */
 
 typedef struct
 {
@@ -29,6 +30,9 @@ typedef struct
   const xmlNode *run_node; /* innermost element of the run's first text */
   guint run_flags;
   guint order;
+  gboolean after_dash; /* nothing but the mark of a range stands since the last
+                          amount */
+  GPtrArray *buys; /* of const xmlNode *, what puts things into the basket */
   GHashTable *above_heading; /* the heading's ancestors */
 } Seer;
 
@@ -228,6 +232,37 @@ share_sign (GArray *found)
     }
 }
 
+/* Whether a text between amounts is the mark of a range, or nothing since
+ * one. */
+static gboolean
+is_dash (const char *text, gboolean after_dash)
+{
+  gsize length = strlen (text);
+
+  if (text[strspn (text, " \t\n")] == '\0')
+    return after_dash;
+  return is_range_between (text, length);
+}
+
+/* An amount behind a lone dash, of its own element, is the upper end of a range
+ * where it is the larger one: "R$ 0 — R$ 200.000" of a filter.  Of an old and a
+ * new price it is the smaller one. */
+static void
+mark_range (Seer *seer, guint second)
+{
+  GArray *seen = seer->page->seen;
+  QmSeenAmount *low, *high;
+
+  if (second == 0 || second >= seen->len)
+    return;
+  low = &g_array_index (seen, QmSeenAmount, second - 1);
+  high = &g_array_index (seen, QmSeenAmount, second);
+  if (low->micros >= high->micros)
+    return;
+  low->flags |= QM_SEEN_RANGE;
+  high->flags |= QM_SEEN_RANGE;
+}
+
 static void
 end_run (Seer *seer)
 {
@@ -241,6 +276,7 @@ end_run (Seer *seer)
     return;
   if (strpbrk (seer->run->str, "0123456789") == NULL)
     {
+      seer->after_dash = is_dash (seer->run->str, seer->after_dash);
       g_string_truncate (seer->run, 0);
       return;
     }
@@ -273,6 +309,9 @@ end_run (Seer *seer)
       add_amount (seer, line, a, own, from);
       from = a->end;
     }
+  if (seer->after_dash)
+    mark_range (seer, first);
+  seer->after_dash = FALSE;
   g_string_truncate (seer->run, 0);
 }
 
@@ -365,8 +404,8 @@ see (Seer *seer, const xmlNode *node, guint inherited, guint depth)
       end_run (seer);
       seer->page->heading_order = ++seer->order;
     }
-  if (!seer->page->can_buy)
-    seer->page->can_buy = qm_page_words_buy (node);
+  if (seer->buys->len < BUYS_MAX && qm_page_words_buy (node))
+    g_ptr_array_add (seer->buys, (gpointer) node);
   flags = flags_of (seer, node, inherited, &small);
   if ((flags & QM_SEEN_PRICE) != 0 && small && has_digits (node)
       && !holds_marked (seer, node))
@@ -466,6 +505,10 @@ mark_cards (Seer *seer)
       if (around (seer, cards, amount->node, FALSE))
         amount->flags |= QM_SEEN_CARD;
     }
+  /* What is bought with the button of a card is the card's. */
+  for (guint i = 0; i < seer->buys->len && !seer->page->can_buy; i++)
+    seer->page->can_buy =
+        !around (seer, cards, g_ptr_array_index (seer->buys, i), FALSE);
 }
 
 /* How many levels above the heading that is which holds an amount too. */
@@ -556,7 +599,10 @@ qm_page_read_seen (QmPage *page)
 {
   g_autoptr (GHashTable) above = g_hash_table_new (NULL, NULL);
   g_autoptr (GString) run = g_string_new (NULL);
-  Seer seer = { .page = page, .run = run, .above_heading = above };
+  g_autoptr (GPtrArray) buys = g_ptr_array_new ();
+  Seer seer = {
+    .page = page, .run = run, .buys = buys, .above_heading = above
+  };
   xmlNode *top = xmlDocGetRootElement (page->doc);
   guint level = 1;
 

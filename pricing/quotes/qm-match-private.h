@@ -90,3 +90,6 @@ void qm_words_match (const QmWords *words,
                      const QmGpuKey *keys,
                      guint n_keys,
                      QmWordMatch *match);
+
+/* Whether words name a GPU, whether or not a catalog has it: "GTX 1650". */
+gboolean qm_words_name_gpu (const QmWords *words);

@@ -686,3 +686,28 @@ qm_words_match (const QmWords *words,
   if (match->items->len != 1)
     match->sure = FALSE;
 }
+
+/* "3090", "a2000", "rx7900": three digits or more. */
+static gboolean
+is_model (const char *word)
+{
+  gsize digits = 0;
+
+  for (; *word != '\0'; word++)
+    digits += g_ascii_isdigit (*word) != 0;
+  return digits >= 3;
+}
+
+gboolean
+qm_words_name_gpu (const QmWords *words)
+{
+  static const char series[] =
+      "geforce gtx rtx radeon rx quadro tesla titan arc instinct";
+
+  for (int i = 0; i < words->n; i++)
+    if (qm_word_in (words->words[i], series))
+      for (int j = i + 1; j < words->n && j <= i + 3; j++)
+        if (is_model (words->words[j]) && qm_word_memory (words->words[j]) == 0)
+          return TRUE;
+  return FALSE;
+}

@@ -8,6 +8,7 @@
 #include "data/file.h"
 #include "data/text.h"
 #include "pricing/formats/qm-csv-words.h"
+#include "pricing/quotes/qm-line-ask.h"
 #include "pricing/quotes/qm-match-private.h"
 #include "pricing/quotes/qm-quote-read.h"
 
@@ -189,6 +190,14 @@ qm_matcher_free (QmMatcher *matcher)
   g_hash_table_unref (matcher->parts);
   qm_catalog_free (matcher->catalog);
   g_free (matcher);
+}
+
+const QmCatalog *
+qm_matcher_get_catalog (const QmMatcher *matcher)
+{
+  g_return_val_if_fail (matcher != NULL, NULL);
+
+  return matcher->catalog;
 }
 
 void
@@ -429,6 +438,42 @@ qm_matcher_match (const QmMatcher *matcher,
   g_ptr_array_unref (words.items);
 }
 
+/* Whether an id stands in a list separated by ";". */
+static gboolean
+lists (const char *ids, const char *id)
+{
+  g_auto (GStrv) list = g_strsplit (ids, ";", -1);
+
+  return g_strv_contains ((const char *const *) list, id);
+}
+
+gboolean
+qm_matcher_may_be (const QmMatcher *matcher,
+                   const char *part_number,
+                   const char *description,
+                   const char *gpu)
+{
+  QmMatch match;
+  gboolean may;
+
+  g_return_val_if_fail (matcher != NULL && gpu != NULL, FALSE);
+
+  qm_matcher_match (matcher, part_number, description, &match);
+  if (match.state == QM_MATCH_FOUND)
+    may = strcmp (match.item, gpu) == 0;
+  else if (match.state == QM_MATCH_AMBIGUOUS)
+    may = lists (match.candidates, gpu);
+  else
+    {
+      QmWords words;
+
+      qm_words_split (&words, description != NULL ? description : "");
+      may = !qm_words_name_gpu (&words);
+    }
+  qm_match_clear (&match);
+  return may;
+}
+
 void
 qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote)
 {
@@ -450,4 +495,6 @@ qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote)
         line->gpus = match.gpus;
       line->candidates = match.candidates;
     }
+  for (guint i = 0; i < quote->lines->len; i++)
+    qm_line_ask_words (matcher->catalog, quote, i);
 }

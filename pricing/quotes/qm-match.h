@@ -48,6 +48,9 @@ QmMatcher *qm_matcher_new (const QmCatalog *catalog,
 QmMatcher *qm_matcher_ref (const QmMatcher *matcher);
 void qm_matcher_free (QmMatcher *matcher);
 
+/* The catalog that it was made for. */
+const QmCatalog *qm_matcher_get_catalog (const QmMatcher *matcher);
+
 /* Matches a part number and a description, each of which may be NULL.  The
  * match is to be cleared with qm_match_clear(). */
 void qm_matcher_match (const QmMatcher *matcher,
@@ -55,10 +58,19 @@ void qm_matcher_match (const QmMatcher *matcher,
                        const char *description,
                        QmMatch *match);
 
+/* Whether what a part number and a description name can be a GPU: FALSE where
+ * they name another one, of the catalog or not, or something made for one.
+ * What names none may be any. */
+gboolean qm_matcher_may_be (const QmMatcher *matcher,
+                            const char *part_number,
+                            const char *description,
+                            const char *gpu);
+
 /* Frees what the match holds, not the match. */
 void qm_match_clear (QmMatch *match);
 
-/* Matches all lines of a quote but those that the user has chosen for. */
+/* Matches all lines of a quote but those that the user has chosen for, and asks
+ * about rents and packs (pricing/quotes/qm-line-ask.h). */
 void qm_matcher_apply (const QmMatcher *matcher, QmQuote *quote);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmMatcher, qm_matcher_free)

@@ -253,6 +253,17 @@ check_net (QmQuote *quote, gint64 lines, guint n_lines)
                   quote->net_minor, lines, n_lines);
 }
 
+/* Whether the net amount is written with what the whole document takes off or
+ * adds. */
+static gboolean
+is_net_after (const QmQuote *quote, gint64 lines, guint n_lines)
+{
+  gint64 after = allow (quote, lines);
+
+  return is_stated (quote->net_minor) && is_stated (after)
+         && distance (quote->net_minor, after) <= n_lines;
+}
+
 /* What is to be paid, from the net amount or else the lines. */
 static guint
 check_payable (QmQuote *quote, gint64 lines, guint n_lines)
@@ -268,6 +279,8 @@ check_payable (QmQuote *quote, gint64 lines, guint n_lines)
     tax = 0;
   before = plus (allow (quote, base), 1, tax);
   after = plus (base, 1, tax);
+  if (is_net_after (quote, lines, n_lines))
+    before = after;
   if ((is_stated (after) && is_stated (quote->net_minor)
        && distance (quote->payable_minor, after) <= 1)
       || !is_stated (before))

@@ -441,6 +441,12 @@ static const Shape others[] = {
 
 #define BUY "<button>Add to cart</button>"
 
+/* What a list sells. */
+#define CARDS                                                \
+  "<ul><li><a href=/a>A</a><b class=price>R$ 1.050</b>" BUY  \
+  "</li><li><a href=/b>B</a><b class=price>R$ 2.050</b>" BUY \
+  "</li><li><a href=/c>C</a><b class=price>R$ 3.050</b>" BUY "</li></ul>"
+
 static const Shape seen[] = {
   { "one-price", HEADING "<span class=price>1.299,00 €</span>" BUY, 1299, "EUR",
     QM_PAGE_TEXT },
@@ -507,6 +513,35 @@ static const Shape seen[] = {
     "<b class=price>€10.50</b>" BUY "</div>",
     -1, "", QM_PAGE_NOTHING },
   { "no-heading", "<p class=price>€10.50</p>" BUY, -1, "", QM_PAGE_NOTHING },
+  { "filter-of-shop",
+    HEADING "<div class=\"price_label\">Preço: <span class=from>R$ 0</span> — "
+            "<span class=to>R$ 200.000</span></div>" CARDS,
+    -1, "", QM_PAGE_NOTHING },
+  { "filter-by-name",
+    HEADING
+    "<div class=facet-price><span class=price>R$ 200.000</span></div>" CARDS,
+    -1, "", QM_PAGE_NOTHING },
+  { "filter-of-steps",
+    HEADING
+    "<form class=filters><b class=price>up to R$ 200.000</b></form>" CARDS,
+    -1, "", QM_PAGE_NOTHING },
+  { "filter-in-blocks",
+    HEADING "<div class=prices><div>R$ 100</div><div>–</div>"
+            "<div>R$ 200.000</div></div>" CARDS,
+    -1, "", QM_PAGE_NOTHING },
+  { "filter-with-words",
+    HEADING
+    "<p class=price>de R$ 100</p><p class=price>até R$ 200.000</p>" CARDS,
+    -1, "", QM_PAGE_NOTHING },
+  { "filter-of-numbers",
+    HEADING
+    "<label>Min</label><span class=\"price min\">R$ 0,00</span>"
+    "<label>Max</label><span class=\"price max\">R$ 200.000,00</span>" CARDS,
+    -1, "", QM_PAGE_NOTHING },
+  { "sale-with-a-dash",
+    HEADING "<div class=prices><div>€120</div><div>–</div>"
+            "<div class=now>€99</div></div>" BUY,
+    99, "EUR", QM_PAGE_TEXT },
 };
 
 static void

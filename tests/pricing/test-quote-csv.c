@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
+#include "pricing/formats/qm-csv-row.h"
 #include "pricing/formats/qm-quote-csv.h"
 #include "pricing/quotes/qm-quote-read.h"
 #include "pricing/quotes/qm-quote-totals.h"
@@ -225,6 +226,25 @@ test_dates (void)
     { "31 March 2026", QM_DATES_GUESS, 2026, 3, 31 },
     { "Mar 31, 2026", QM_DATES_GUESS, 2026, 3, 31 },
     { "31. März 2026", QM_DATES_GUESS, 2026, 3, 31 },
+    { "9 de marzo de 2026", QM_DATES_GUESS, 2026, 3, 9 },
+    { "1er avril 2026", QM_DATES_GUESS, 2026, 4, 1 },
+    { "12 janvier 2026", QM_DATES_GUESS, 2026, 1, 12 },
+    { "21 settembre 2026", QM_DATES_GUESS, 2026, 9, 21 },
+    { "3 maart 2026", QM_DATES_GUESS, 2026, 3, 3 },
+    { "20 de fevereiro de 2026", QM_DATES_GUESS, 2026, 2, 20 },
+    { "11 maja 2026 r.", QM_DATES_GUESS, 2026, 5, 11 },
+    { "3 października 2026", QM_DATES_GUESS, 2026, 10, 3 },
+    { "March 31st, 2026", QM_DATES_GUESS, 2026, 3, 31 },
+    { "31.03.2026 14:30", QM_DATES_GUESS, 2026, 3, 31 },
+    { "3/18/2026 9:30 AM", QM_DATES_GUESS, 2026, 3, 18 },
+    { "1 jui 2026", QM_DATES_GUESS, 0, 0, 0 },
+    { "01.04.2026 - 30.11.2027", QM_DATES_GUESS, 0, 0, 0 },
+    { "01.04.2026 bis 30.11.2027", QM_DATES_GUESS, 0, 0, 0 },
+    { "31.03.2026 or on request", QM_DATES_GUESS, 0, 0, 0 },
+    { "2026-03-31 or later", QM_DATES_GUESS, 0, 0, 0 },
+    { "2026-03-31Tomorrow", QM_DATES_GUESS, 0, 0, 0 },
+    { "31 March 2026 or later", QM_DATES_GUESS, 0, 0, 0 },
+    { "30 March 31 2026", QM_DATES_GUESS, 0, 0, 0 },
     { "31.2.2026", QM_DATES_GUESS, 0, 0, 0 },
     { "0/0/0", QM_DATES_GUESS, 0, 0, 0 },
     { "soon", QM_DATES_GUESS, 0, 0, 0 },
@@ -240,6 +260,127 @@ test_dates (void)
           != (cases[i].year != 0))
         g_error ("“%s”", cases[i].text);
       sample_assert_date (date, cases[i].year, cases[i].month, cases[i].day);
+    }
+}
+
+/* Until when, from when to when, or for how long; what goes on after that is
+ * none of them. */
+static void
+test_terms (void)
+{
+  static const struct
+  {
+    const char *text;
+    QmDateOrder order;
+    const char *from, *until; /* as dates; NULL: none */
+    int days, months;
+  } cases[] = {
+    { "31.12.2026", QM_DATES_GUESS, NULL, "2026-12-31", 0, 0 },
+    { "bis zum 31.12.2026", QM_DATES_GUESS, NULL, "2026-12-31", 0, 0 },
+    { "t/m 15-05-2026", QM_DATES_GUESS, NULL, "2026-05-15", 0, 0 },
+    { "jusqu'au 30 juin 2026", QM_DATES_GUESS, NULL, "2026-06-30", 0, 0 },
+    { "ab 1.4.2026", QM_DATES_GUESS, "2026-04-01", NULL, 0, 0 },
+    { "01.04.2026 - 30.11.2027", QM_DATES_GUESS, "2026-04-01", "2027-11-30", 0,
+      0 },
+    { "01.04.2026–30.11.2027", QM_DATES_GUESS, "2026-04-01", "2027-11-30", 0,
+      0 },
+    { "2026-04-01 – 2027-11-30", QM_DATES_GUESS, "2026-04-01", "2027-11-30", 0,
+      0 },
+    { "01-04-2026 - 30-11-2027", QM_DATES_GUESS, "2026-04-01", "2027-11-30", 0,
+      0 },
+    { "vom 1.4.2026 bis 30.11.2027", QM_DATES_GUESS, "2026-04-01", "2027-11-30",
+      0, 0 },
+    { "from 1 April 2026 to 30 November 2027", QM_DATES_GUESS, "2026-04-01",
+      "2027-11-30", 0, 0 },
+    { "du 1er avril 2026 au 30 novembre 2027", QM_DATES_GUESS, "2026-04-01",
+      "2027-11-30", 0, 0 },
+    { "dal 1 aprile 2026 al 30 novembre 2027", QM_DATES_GUESS, "2026-04-01",
+      "2027-11-30", 0, 0 },
+    /* The second date tells what the numbers of the first are. */
+    { "01/04/2026 - 30/11/2027", QM_DATES_GUESS, "2026-04-01", "2027-11-30", 0,
+      0 },
+    { "04/01/2026 to 11/30/2027", QM_DATES_GUESS, "2026-04-01", "2027-11-30", 0,
+      0 },
+    { "01/04/2026 - 05/06/2026", QM_DATES_GUESS, NULL, NULL, 0, 0 },
+    { "01/04/2026 - 05/06/2026", QM_DATES_DAY_FIRST, "2026-04-01", "2026-06-05",
+      0, 0 },
+    { "30 days", QM_DATES_GUESS, NULL, NULL, 30, 0 },
+    { "30 Tage ab Angebotsdatum", QM_DATES_GUESS, NULL, NULL, 30, 0 },
+    { "30 jours à compter de la date du devis", QM_DATES_GUESS, NULL, NULL, 30,
+      0 },
+    { "4 Wochen", QM_DATES_GUESS, NULL, NULL, 28, 0 },
+    { "2 mesi", QM_DATES_GUESS, NULL, NULL, 0, 2 },
+    { "15 dni od daty wystawienia", QM_DATES_GUESS, NULL, NULL, 15, 0 },
+    /* Not clearly one of these. */
+    { "30.11.2027 - 01.04.2026", QM_DATES_GUESS, NULL, NULL, 0, 0 },
+    { "30 June 2026 or on request", QM_DATES_GUESS, NULL, NULL, 0, 0 },
+    { "30 days or on request", QM_DATES_GUESS, NULL, NULL, 0, 0 },
+    { "bis auf Weiteres", QM_DATES_GUESS, NULL, NULL, 0, 0 },
+    { "31.12.2026, danach auf Anfrage", QM_DATES_GUESS, NULL, NULL, 0, 0 },
+    { "0 days", QM_DATES_GUESS, NULL, NULL, 0, 0 },
+    { "on request", QM_DATES_GUESS, NULL, NULL, 0, 0 },
+    { "", QM_DATES_GUESS, NULL, NULL, 0, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      QmCsvTerm term = { 0 };
+      gboolean clear = qm_csv_term_parse (cases[i].text, cases[i].order, &term);
+      g_autofree char *from = qm_read_date_text (term.from);
+      g_autofree char *until = qm_read_date_text (term.until);
+
+      if (clear
+              != (cases[i].from != NULL || cases[i].until != NULL
+                  || cases[i].days > 0 || cases[i].months > 0)
+          || g_strcmp0 (from, cases[i].from) != 0
+          || g_strcmp0 (until, cases[i].until) != 0
+          || term.days != cases[i].days || term.months != cases[i].months)
+        g_error ("“%s”: %s to %s, %d days", cases[i].text, from, until,
+                 term.days);
+    }
+}
+
+/* What is not clearly a date is asked about, and the field stays empty: in
+ * columns and in rows above the table. */
+static void
+test_unclear_dates (void)
+{
+  static const struct
+  {
+    const char *issued, *until;
+    guint asked;
+  } cases[] = {
+    { "12.03.2026", "30.04.2026", 0 },
+    { "05/02/2026", "30.04.2026", QM_ASK_DATE },
+    { "12.03.2026 - 15.03.2026", "30.04.2026", QM_ASK_DATE },
+    { "12.03.2026", "30.04.2026 or on request", QM_ASK_VALIDITY },
+    { "12.03.2026", "30 June 2026 or on request", QM_ASK_VALIDITY },
+    { "05/02/2026", "30 days", QM_ASK_DATE | QM_ASK_VALIDITY },
+    { "soon", "later", QM_ASK_DATE | QM_ASK_VALIDITY },
+  };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (cases); i++)
+    {
+      guint n = i / 2;
+      g_autofree char *text = g_strdup_printf (
+          i % 2 == 0 ? "Date;%s\nValid until;%s\n\nProduct;Qty;Price (EUR)\n"
+                       "GPU;1;5.00\n"
+                     : "Date;Valid until;Product;Qty;Price (EUR)\n"
+                       "%s;%s;GPU;1;5.00\n",
+          cases[n].issued, cases[n].until);
+      g_autoptr (GPtrArray) quotes = read_table (text);
+      const QmQuote *quote = g_ptr_array_index (quotes, 0);
+      guint asked = qm_quote_open (quote);
+
+      g_assert_cmpuint (asked, ==, cases[n].asked);
+      g_assert_cmpint (quote->issued_on.year != 0, ==,
+                       (asked & QM_ASK_DATE) == 0);
+      g_assert_cmpint (quote->valid_until.year != 0, ==,
+                       (asked & QM_ASK_VALIDITY) == 0);
+      g_assert_cmpint (qm_quote_is_undated (quote), ==, asked != 0);
+      g_assert_cmpuint (
+          sample_findings (quote, QM_FINDING_WARNING, "not clearly a date"), ==,
+          ((asked & QM_ASK_DATE) != 0) + ((asked & QM_ASK_VALIDITY) != 0));
     }
 }
 
@@ -315,6 +456,25 @@ test_rows (void)
     { "Frais de port", QM_CSV_ROW_CHARGE },
     { "Discount", QM_CSV_ROW_DISCOUNT },
     { "Remise", QM_CSV_ROW_DISCOUNT },
+    { "Education Discount", QM_CSV_ROW_DISCOUNT },
+    { "Less volume discount", QM_CSV_ROW_DISCOUNT },
+    { "abzgl. 3 % Hochschulrabatt", QM_CSV_ROW_DISCOUNT },
+    { "./. Projektnachlass", QM_CSV_ROW_DISCOUNT },
+    { "Abzüglich Sonderkondition", QM_CSV_ROW_DISCOUNT },
+    { "Remise enseignement supérieur", QM_CSV_ROW_DISCOUNT },
+    { "Dto. universidades (6%)", QM_CSV_ROW_DISCOUNT },
+    { "Descuento por pronto pago 2 %", QM_CSV_ROW_DISCOUNT },
+    { "Sconto extra università", QM_CSV_ROW_DISCOUNT },
+    { "Onderwijskorting", QM_CSV_ROW_DISCOUNT },
+    { "Desconto à vista 5%", QM_CSV_ROW_DISCOUNT },
+    { "Rabat dla uczelni 4%", QM_CSV_ROW_DISCOUNT },
+    { "Total discount", QM_CSV_ROW_DISCOUNT },
+    { "Total after discount", QM_CSV_ROW_TOTAL },
+    { "Totale dopo sconto", QM_CSV_ROW_TOTAL },
+    { "Imponibile scontato", QM_CSV_ROW_NET },
+    { "di cui IVA 22%", QM_CSV_ROW_TAX_WITHIN },
+    { "darin enthaltene MwSt.", QM_CSV_ROW_TAX_WITHIN },
+    { "Less than container load", QM_CSV_ROW_LINE },
     { "Total", QM_CSV_ROW_TOTAL },
     { "Summe", QM_CSV_ROW_TOTAL },
     { "Grand total (USD)", QM_CSV_ROW_PAYABLE },
@@ -392,7 +552,8 @@ test_findings (void)
 {
   g_autoptr (GPtrArray) quotes = read_table ("Product,Qty,Price,Total,Colour\n"
                                              "A,1,=SUM(A1:A9),5,red\n"
-                                             "B,two,on request,7,red\n");
+                                             "B,two,soon,7,red\n"
+                                             "C,1,on request,,red\n");
   const QmQuote *quote = g_ptr_array_index (quotes, 0);
   const QmFinding *finding = g_ptr_array_index (quote->findings, 0);
 
@@ -404,6 +565,9 @@ test_findings (void)
                     ==, 2);
   g_assert_cmpuint (sample_findings (quote, QM_FINDING_NOTE, "“Colour”"), ==,
                     1);
+  g_assert_cmpuint (sample_findings (quote, QM_FINDING_NOTE, "asked for"), ==,
+                    1);
+  g_assert_cmpint (sample_line (quote, 2)->role, ==, QM_LINE_OPTION);
   g_assert_cmpint (sample_line (quote, 0)->price_micros, ==,
                    QM_AMOUNT_UNSTATED);
 }
@@ -675,6 +839,8 @@ main (int argc, char **argv)
   g_test_add_func ("/csv/encodings", test_encodings);
   g_test_add_func ("/csv/decimals", test_decimals);
   g_test_add_func ("/csv/dates", test_dates);
+  g_test_add_func ("/csv/terms", test_terms);
+  g_test_add_func ("/csv/unclear-dates", test_unclear_dates);
   g_test_add_func ("/csv/columns", test_columns);
   g_test_add_func ("/csv/rows", test_rows);
   g_test_add_func ("/csv/several-quotes", test_several_quotes);

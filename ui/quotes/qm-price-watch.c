@@ -183,7 +183,8 @@ run_job (QmPriceWatch *self,
   set_progress (self, 0, watches->len + rates);
   if (watches->len > 0
       && !qm_watch_refresh (store, watches, fetcher, rules, job->matcher,
-                            kept_cb, &kept, cancellable, error))
+                            job->known_rates, kept_cb, &kept, cancellable,
+                            error))
     return FALSE;
   if (rates == 0 || g_cancellable_is_cancelled (cancellable))
     return TRUE;

@@ -37,6 +37,7 @@ typedef struct
   QmCsvMapping *mapping;
   char *mappings;
   QmMatcher *matcher; /* NULL: none yet */
+  QmRates *rates;     /* NULL: none */
 } Job;
 
 G_DEFINE_FINAL_TYPE (QmQuoteReader, qm_quote_reader, G_TYPE_OBJECT)
@@ -47,6 +48,7 @@ job_free (Job *job)
   g_clear_pointer (&job->mapping, qm_csv_mapping_free);
   qm_matcher_free (job->matcher);
   g_free (job->mappings);
+  g_clear_pointer (&job->rates, qm_rates_unref);
   g_free (job);
 }
 
@@ -232,6 +234,7 @@ thread_cb (GTask *task,
     .mapping = job->mapping,
     .mappings = job->mappings,
     .page_data = &page,
+    .rates = job->rates,
   };
   QmImport *import = NULL;
   GError *error = NULL;
@@ -267,6 +270,8 @@ qm_quote_reader_read_async (QmQuoteReader *self,
   job->mappings = g_strdup (qm_quote_book_get_mappings (self->book));
   if (qm_quote_book_get_matcher (self->book) != NULL)
     job->matcher = qm_matcher_ref (qm_quote_book_get_matcher (self->book));
+  if (qm_quote_book_get_rates (self->book) != NULL)
+    job->rates = qm_rates_ref (qm_quote_book_get_rates (self->book));
   task = g_task_new (self, cancellable, callback, user_data);
   g_task_set_source_tag (task, qm_quote_reader_read_async);
   g_task_set_task_data (task, job, (GDestroyNotify) job_free);

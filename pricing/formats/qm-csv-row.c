@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/formats/qm-csv-row.h"
+
+#include "data/money.h"
+#include "pricing/formats/qm-csv-phrases.h"
+
+#include <string.h>
+
+/* What follows the word for a total in its row is not longer: bytes, words. */
+#define LONGEST_REST 40
+#define MOST_REST    3
+/* The words of a discount are not more. */
+#define MOST_DISCOUNT 10
+/* Among so few, the one for a discount may stand anywhere. */
+#define FEW_WORDS 4
+
+typedef struct
+{
+  QmCsvRowKind kind;
+  const char *words;
+} RowWords;
+
+static const RowWords rows[] = {
+  { QM_CSV_ROW_PAYABLE,
+    "grand total|total due|amount due|total payable|payable|total incl|"
+    "total including|total inc|gross total|total gross|invoice total|"
+    "quote total|total amount due|balance due|order total|endbetrag|endsumme|"
+    "gesamtbetrag|bruttosumme|gesamt brutto|gesamtsumme brutto|summe brutto|"
+    "zahlbetrag|rechnungsbetrag|bruttobetrag|gesamtbetrag brutto|total ttc|"
+    "montant ttc|net a payer|total a payer|total general|total con iva|"
+    "total iva incluido|importe total|total a pagar|totale ivato|"
+    "totale iva inclusa|totale da pagare|totale generale|totale complessivo|"
+    "totaal incl|totaal inclusief|te betalen|eindtotaal|total com iva|"
+    "valor a pagar|total geral|razem brutto|do zaplaty|suma brutto|"
+    "wartosc brutto|kwota brutto|lacznie brutto|total to pay|"
+    "total con impuestos|gesamtbetrag inkl|totaalbedrag incl|zu zahlen|"
+    "zahlbetrag brutto|total c iva|importe a pagar|totale a pagare|"
+    "te betalen bedrag|total final|kwota do "
+    "zaplaty|brutto|gross|ttc|bruto|lordo|"
+    "totale lordo|total bruto|total ttc eur" },
+  { QM_CSV_ROW_NET,
+    "subtotal|sub total|net|net total|total net|net amount|total excl|"
+    "total excluding|total ex|total before tax|merchandise total|"
+    "zwischensumme|nettosumme|netto|summe netto|gesamt netto|nettobetrag|"
+    "gesamtsumme netto|warenwert|sous total|total ht|montant ht|total net|"
+    "net ht|base imponible|total sin iva|total neto|subtotale|imponibile|"
+    "totale imponibile|totale netto|totale senza iva|subtotaal|totaal excl|"
+    "totaal exclusief|nettototaal|total sem iva|total liquido|razem netto|"
+    "suma netto|wartosc netto|kwota netto|suma czesciowa|imponibile scontato|"
+    "base imponivel|valor liquido|total s iva|total hors taxe|"
+    "total hors taxes|total ex vat|zwischensumme netto|netto summe|"
+    "total base imponible|totaal netto|summe exkl|nettogesamtbetrag" },
+  { QM_CSV_ROW_TAX,
+    "tax|vat|sales tax|gst|hst|pst|estimated tax|total tax|tax amount|"
+    "vat amount|mwst|mehrwertsteuer|ust|umsatzsteuer|zzgl mwst|zzgl ust|"
+    "steuer|steuerbetrag|zuzuglich mwst|tva|montant tva|taxe|iva|importe iva|"
+    "cuota iva|impuestos|imposta|btw|btw bedrag|imposto|podatek|vat kwota|"
+    "kwota vat|podatek vat|moms|plus vat|plus tax|zzgl gesetzl mwst|"
+    "zzgl gesetzliche mwst|gesetzl mwst|gesetzliche mwst|"
+    "zuzuglich umsatzsteuer|exkl mwst|mva|importe del iva|totale iva|"
+    "total iva|total tva" },
+  { QM_CSV_ROW_CHARGE,
+    "shipping|freight|delivery|handling|shipping and handling|"
+    "shipping handling|shipping cost|delivery charge|freight charge|postage|"
+    "versand|versandkosten|fracht|frachtkosten|lieferkosten|lieferung|"
+    "transportkosten|verpackung|frais de port|port|livraison|transport|"
+    "frais de livraison|gastos de envio|envio|portes|transporte|spedizione|"
+    "spese di spedizione|trasporto|verzendkosten|verzending|bezorging|frete|"
+    "custos de envio|dostawa|wysylka|koszt dostawy|koszty wysylki|fragt|frakt|"
+    "carriage|transport et assurance|port et emballage|frais d expedition|"
+    "porto|versand und verpackung|anlieferung|frete e seguro|"
+    "imballo e trasporto|gastos de transporte|transportkosten en verzekering|"
+    "koszt transportu" },
+  { QM_CSV_ROW_DISCOUNT,
+    "discount|total discount|less discount|special discount|rabatt|nachlass|"
+    "gesamtrabatt|abzgl rabatt|abzuglich rabatt|remise|remise globale|"
+    "descuento|sconto|korting|desconto|rabat|upust" },
+  { QM_CSV_ROW_TOTAL,
+    "total|totals|total amount|total price|sum|gesamt|gesamtsumme|summe|"
+    "gesamtpreis|total general ht|totale|totaal|razem|suma|lacznie|"
+    "valor total|summa|i alt" },
+  { QM_CSV_ROW_TAX_WITHIN,
+    "di cui iva|davon mwst|davon ust|darin enthaltene mwst|darin mwst|"
+    "enthaltene mwst|enthaltene umsatzsteuer|enthalt mwst|inkl mwst|"
+    "inklusive mwst|dont tva|tva incluse|incluye iva|iva incluido|"
+    "iva incluida|waarvan btw|inclusief btw|incl btw|w tym vat|w tym podatek|"
+    "inclui iva|iva inclusa|includes vat|including vat|incl vat|vat included|"
+    "vat content|of which vat|tax included|includes tax" },
+};
+
+/* Words for discounts; longer ones end so, too ("Hochschulrabatt"). */
+static const char discount_words[] =
+    "discount|discounts|rebate|rebates|rabatt|rabatte|nachlass|preisnachlass|"
+    "skonto|gutschrift|remise|remises|rabais|ristourne|escompte|descuento|"
+    "descuentos|dto|bonificacion|rebaja|sconto|sconti|ribasso|abbuono|korting|"
+    "kortingen|desconto|descontos|abatimento|rabat|rabaty|upust|opust|znizka";
+static const char *const discount_ends[] = { "rabatt", "nachlass", "korting",
+                                             "discount", "skonto" };
+/* Words before something that is taken off. */
+static const char less_words[] =
+    "less|abzgl|abzuglich|minus|moins|menos|meno|"
+    "minder|deduct|deduction|a deduire|na odliczeniu";
+/* Words of a total from which a discount has been taken. */
+static const char after_words[] =
+    "after|nach|apres|despues|dopo|na|po|apos|depois|less|minus|abzgl|"
+    "abzuglich|moins|menos|meno|deduite|deduit|discounted|incl|inkl|con|com";
+
+static const char optional_words[] =
+    "optional|optionally|optionale|optionaler|optionales|"
+    "opcional|opcionales|opcionais|opzionale|opzionali|optionnel|optionnelle|"
+    "optionnels|facultatif|facultativo|facoltativo|optioneel|optionele|"
+    "opcjonalny|opcjonalna|opcjonalne|opcjonalnie|bedarfsposition|"
+    "bedarfspositionen|eventualposition|eventualpositionen|wahlposition|"
+    "zusatzoption|en option|en opcion|in opzione|als optie|em opcao|"
+    "nicht im gesamtbetrag|nicht im gesamtpreis|nicht in der summe|"
+    "not included in total|not included in the total|not in total|"
+    "not part of the total|excluded from total|non compris dans le total|"
+    "non inclus dans le total|no incluido en el total|"
+    "non incluso nel totale|niet in totaal|niet in het totaal|"
+    "nao incluso no total|nao incluido no total|nie wliczone|add on|add ons|"
+    "addon";
+/* At the beginning alone: "Option: ..." is offered besides, a "second power
+ * supply option" may not be. */
+static const char option_beginnings[] = "option|optionen|options|optie|opcja";
+static const char upgrade_beginnings[] =
+    "upgrade to|upgrade auf|upgrade naar|upgrade a|upgrade vers|upgrade|"
+    "aufpreis|mehrpreis|supplement pour|meerprijs|doplata|surcharge for";
+static const char instead_words[] =
+    "alternativposition|alternativpositionen|alternativ zu|alternative zu|"
+    "alternativ|alternativartikel|statt pos|statt position|anstelle|anstatt|"
+    "ersatzweise|instead of|in place of|alternative to|substitute for|"
+    "en remplacement|au lieu de|a la place|alternativement|en lugar de|"
+    "en vez de|en alternativa|alternativamente|in alternativa|al posto di|"
+    "in sostituzione|in plaats van|ter vervanging|als alternatief|em vez de|"
+    "em alternativa|em substituicao|zamiast|alternatywnie|zamiennie";
+
+static const char included_words[] =
+    "included|incl|inkl|inklusive|inbegriffen|enthalten|im preis enthalten|"
+    "inclus|incluse|compris|comprise|incluido|incluida|incluidos|incluidas|"
+    "incluso|inclusa|inclusi|compreso|compresa|inbegrepen|inclusief|w cenie|"
+    "wliczone|gratis|free|foc|free of charge|no charge|n c|kostenlos|"
+    "kostenfrei|ohne berechnung|gratuit|gratuite|offert|offerte|gratuito|"
+    "omaggio|bezplatnie|cortesia|see above|siehe oben";
+static const char request_words[] =
+    "on request|upon request|poa|p o a|price on application|"
+    "price on request|por|tba|tbc|tbd|call|call for price|auf anfrage|"
+    "preis auf anfrage|sur demande|nous consulter|a consultar|consultar|"
+    "bajo pedido|su richiesta|op aanvraag|sob consulta|na zapytanie";
+/* Of a discount that depends on the payment. */
+static const char payment_words[] =
+    "zahlung|zahlbar|zahlungseingang|innerhalb|binnen|within|if paid|payment|"
+    "paid|paiement|regle|pago en|si pago|pagamento|pagando|entro|betaling|"
+    "betaald|platnosc|zaplaty w|em ate|a vista em";
+/* What alternatives are called, before a number or letter. */
+static const char group_words[] =
+    "option|alternative|variante|variant|konfiguration|configuration|config|"
+    "opcion|alternativa|configuracion|opzione|configurazione|optie|"
+    "alternatief|configuratie|opcao|configuracao|opcja|wariant|alternatywa|"
+    "konfiguracja|version";
+
+static GHashTable *
+row_phrases (void)
+{
+  static GHashTable *table;
+
+  if (g_once_init_enter (&table))
+    {
+      GHashTable *made = qm_csv_phrases_new ();
+
+      for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+        qm_csv_phrases_add (made, rows[i].words, rows[i].kind);
+      g_once_init_leave (&table, made);
+    }
+  return table;
+}
+
+static guint
+count_words (const char *normal)
+{
+  guint n = normal[0] != '\0';
+
+  for (; *normal != '\0'; normal++)
+    n += *normal == ' ';
+  return n;
+}
+
+/* Without rates: "zzgl 19 percent mwst" is "zzgl mwst". */
+static char *
+strip_rates (const char *normal)
+{
+  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
+  GString *rest = g_string_new (NULL);
+
+  for (guint i = 0; words[i] != NULL; i++)
+    if (words[i][strspn (words[i], "0123456789")] != '\0'
+        && strcmp (words[i], "percent") != 0)
+      g_string_append_printf (rest, "%s%s", rest->len > 0 ? " " : "", words[i]);
+  return g_string_free (rest, FALSE);
+}
+
+static gboolean
+is_discount_word (const char *word)
+{
+  static GHashTable *set;
+
+  if (g_hash_table_contains (qm_csv_phrases_once (&set, discount_words), word))
+    return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (discount_ends); i++)
+    if (g_str_has_suffix (word, discount_ends[i]))
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether a row of these words takes something off: the word for a discount
+ * stands first or last, or there are few. */
+static gboolean
+is_discount (const char *normal)
+{
+  static GHashTable *set;
+  GHashTable *less = qm_csv_phrases_once (&set, less_words);
+  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
+  guint n = g_strv_length (words);
+
+  if (n == 0 || n > MOST_DISCOUNT)
+    return FALSE;
+  if (g_hash_table_contains (less, words[0])
+      && g_strcmp0 (words[1], "than") != 0)
+    return TRUE;
+  for (guint i = 0; i < n; i++)
+    if (is_discount_word (words[i]) && (i == 0 || i + 1 == n || n <= FEW_WORDS))
+      return TRUE;
+  return FALSE;
+}
+
+/* "Total discount", but not "Total after discount". */
+static gboolean
+is_total_of_discounts (const char *rest)
+{
+  static GHashTable *set;
+  GHashTable *after = qm_csv_phrases_once (&set, after_words);
+  g_auto (GStrv) words = g_strsplit (rest, " ", -1);
+  gboolean any = FALSE;
+
+  for (guint i = 0; words[i] != NULL; i++)
+    {
+      if (g_hash_table_contains (after, words[i]))
+        return FALSE;
+      any = any || is_discount_word (words[i]);
+    }
+  return any;
+}
+
+/* What is left of the words behind a total's, without those about tax and
+ * which alternative it is of. */
+static char *
+strip_rest (const char *rest)
+{
+  static GHashTable *set;
+  GHashTable *groups = qm_csv_phrases_once (&set, group_words);
+  g_autofree char *stripped = qm_csv_strip_additions (rest);
+  g_auto (GStrv) words = g_strsplit (stripped, " ", -1);
+  GString *left = g_string_new (NULL);
+
+  for (guint i = 0; words[i] != NULL; i++)
+    {
+      if (g_hash_table_contains (groups, words[i]))
+        {
+          if (words[i + 1] != NULL && strlen (words[i + 1]) <= 2)
+            i++;
+          continue;
+        }
+      g_string_append_printf (left, "%s%s", left->len > 0 ? " " : "", words[i]);
+    }
+  return g_string_free (left, FALSE);
+}
+
+QmCsvRowKind
+qm_csv_row_kind_of (const char *words)
+{
+  g_autofree char *whole = qm_csv_normalize (words);
+  g_autofree char *normal = strip_rates (whole);
+  g_autofree char *rest = NULL;
+  gsize length = strlen (normal), longest = 0;
+  QmCsvRowKind kind = QM_CSV_ROW_LINE;
+
+  /* The longest phrase that it begins with; the rest says which tax, or of
+   * what. */
+  for (gsize n = 1; n <= MIN (length, QM_CSV_LONGEST_PHRASE); n++)
+    if (normal[n] == ' ' || normal[n] == '\0')
+      {
+        guint found = qm_csv_phrases_find (row_phrases (), normal, n);
+
+        if (found != 0)
+          {
+            kind = (QmCsvRowKind) found;
+            longest = n;
+          }
+      }
+  rest = strip_rest (normal + longest + (normal[longest] == ' '));
+  if (kind == QM_CSV_ROW_LINE || strlen (rest) > LONGEST_REST
+      || count_words (rest) > MOST_REST)
+    return is_discount (normal) ? QM_CSV_ROW_DISCOUNT : QM_CSV_ROW_LINE;
+  if (kind != QM_CSV_ROW_DISCOUNT && is_total_of_discounts (rest))
+    return QM_CSV_ROW_DISCOUNT;
+  if (kind == QM_CSV_ROW_TOTAL && qm_csv_tax_in (normal) == 1)
+    return QM_CSV_ROW_PAYABLE;
+  if (kind == QM_CSV_ROW_TOTAL && qm_csv_tax_in (normal) == 0)
+    return QM_CSV_ROW_NET;
+  return kind;
+}
+
+gint64
+qm_csv_percent_in (const char *words)
+{
+  const char *sign = strchr (words, '%');
+  const char *start = sign;
+  g_autofree char *number = NULL;
+  gint64 micros;
+
+  while (start != NULL && start > words && start[-1] == ' ')
+    start--;
+  sign = start;
+  while (start != NULL && start > words
+         && (g_ascii_isdigit (start[-1]) || strchr (".,", start[-1]) != NULL))
+    start--;
+  if (start == sign)
+    return 0;
+  number = g_strndup (start, (gsize) (sign - start));
+  g_strdelimit (number, ",", '.');
+  if (!qm_micros_parse (number, &micros)
+      || micros > 100 * G_GINT64_CONSTANT (1000000))
+    return 0;
+  return micros;
+}
+
+static gboolean
+begins_with (GHashTable *set, const char *normal)
+{
+  gsize length = strlen (normal);
+
+  for (gsize n = 1; n <= MIN (length, QM_CSV_LONGEST_PHRASE); n++)
+    if ((normal[n] == ' ' || normal[n] == '\0')
+        && qm_csv_phrases_find (set, normal, n) != 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* Whether a set has the words that a text begins or ends with. */
+static gboolean
+stands_at_ends (GHashTable *set, const char *normal)
+{
+  gsize length = strlen (normal);
+
+  for (gsize n = 1; n <= MIN (length, QM_CSV_LONGEST_PHRASE); n++)
+    {
+      if ((normal[n] == ' ' || normal[n] == '\0')
+          && qm_csv_phrases_find (set, normal, n) != 0)
+        return TRUE;
+      if ((n == length || normal[length - n - 1] == ' ')
+          && qm_csv_phrases_find (set, normal + length - n, n) != 0)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+QmCsvOffered
+qm_csv_words_offer (const char *words)
+{
+  static GHashTable *instead, *besides, *options, *upgrades;
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  if (qm_csv_phrases_within (qm_csv_phrases_once (&instead, instead_words),
+                             normal))
+    return QM_CSV_OFFERED_INSTEAD;
+  if (stands_at_ends (qm_csv_phrases_once (&besides, optional_words), normal)
+      || begins_with (qm_csv_phrases_once (&options, option_beginnings),
+                      normal))
+    return QM_CSV_OFFERED_BESIDES;
+  return begins_with (qm_csv_phrases_once (&upgrades, upgrade_beginnings),
+                      normal)
+             ? QM_CSV_OFFERED_PERHAPS
+             : QM_CSV_OFFERED_PLAINLY;
+}
+
+gboolean
+qm_csv_words_are_of_payment (const char *words)
+{
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  return qm_csv_phrases_within (qm_csv_phrases_once (&set, payment_words),
+                                normal);
+}
+
+/* The end of a number or letter that tells alternatives apart; NULL: this is
+ * none. */
+static const char *
+label_end (const char *text)
+{
+  gsize n = strspn (text, "0123456789");
+
+  if (n == 0)
+    n = strspn (text, "IVX");
+  if (n == 0 && g_ascii_isupper (text[0]))
+    n = 1;
+  if (n == 0 || n > 4)
+    return NULL;
+  text += n;
+  if (*text == '.' && g_ascii_isalnum (text[1]))
+    return NULL;
+  if (*text == '\0' || strchr (":).;,-(", *text) != NULL
+      || g_str_has_prefix (text, "–"))
+    return text;
+  if (*text != ' ')
+    return NULL;
+  text += strspn (text, " ");
+  return strchr (":-(=", *text) != NULL || g_str_has_prefix (text, "–") ? text
+                                                                        : NULL;
+}
+
+char *
+qm_csv_alternative_parse (const char *text, const char **rest)
+{
+  static GHashTable *set;
+  GHashTable *groups = qm_csv_phrases_once (&set, group_words);
+  g_autofree char *word = NULL;
+  g_autofree char *normal = NULL;
+  const char *label, *end;
+  gsize n;
+
+  text += strspn (text, " \t");
+  n = strcspn (text, " :#\n");
+  label = text + n + strspn (text + n, " :#");
+  end = n < QM_CSV_LONGEST_PHRASE ? label_end (label) : NULL;
+  if (end == NULL)
+    return NULL;
+  word = g_strndup (text, n);
+  normal = qm_csv_normalize (word);
+  if (!g_hash_table_contains (groups, normal))
+    return NULL;
+  if (rest != NULL)
+    *rest = end + strspn (end, " :).;,-");
+  for (n = (gsize) (end - text); n > 0 && text[n - 1] == ' ';)
+    n--;
+  return g_strndup (text, n);
+}
+
+gboolean
+qm_csv_words_name (const char *normal, const char *name)
+{
+  gsize length = strlen (name);
+
+  if (length == 0)
+    return FALSE;
+  for (const char *p = normal; (p = strstr (p, name)) != NULL; p += length)
+    if ((p == normal || p[-1] == ' ')
+        && (p[length] == ' ' || p[length] == '\0'))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+qm_csv_cell_is_included (const char *text)
+{
+  static GHashTable *set;
+  g_autofree char *normal = NULL;
+
+  if (strpbrk (text, "0123456789") != NULL)
+    return FALSE;
+  normal = qm_csv_normalize (text);
+  return g_hash_table_contains (qm_csv_phrases_once (&set, included_words),
+                                normal);
+}
+
+gboolean
+qm_csv_cell_is_on_request (const char *text)
+{
+  static GHashTable *set;
+  g_autofree char *normal = NULL;
+
+  if (strpbrk (text, "0123456789") != NULL)
+    return FALSE;
+  normal = qm_csv_normalize (text);
+  return g_hash_table_contains (qm_csv_phrases_once (&set, request_words),
+                                normal);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the words of a row in a spreadsheet say that it is, in the languages of
+ * pricing/formats/qm-csv-words.h: a total, a discount, a heading above
+ * alternatives, something to be had besides. */
+
+#pragma once
+
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* What a row below the lines states. */
+typedef enum
+{
+  QM_CSV_ROW_LINE, /* none: it is a line */
+  QM_CSV_ROW_NET,
+  QM_CSV_ROW_DISCOUNT,
+  QM_CSV_ROW_CHARGE,
+  QM_CSV_ROW_TAX,
+  QM_CSV_ROW_TAX_WITHIN, /* a tax that the total above it contains */
+  QM_CSV_ROW_TOTAL,      /* net or to be paid */
+  QM_CSV_ROW_PAYABLE
+} QmCsvRowKind;
+
+/* What the words at the beginning of a row of totals mean.  A discount is known
+ * wherever its word stands: "Education Discount", "abzgl. 3 % Hochschulrabatt";
+ * but "Total after discount" is a total. */
+QmCsvRowKind qm_csv_row_kind_of (const char *words);
+
+/* How something is offered. */
+typedef enum
+{
+  QM_CSV_OFFERED_PLAINLY,
+  QM_CSV_OFFERED_PERHAPS, /* "Upgrade to", "Mehrpreis": the total tells */
+  QM_CSV_OFFERED_BESIDES, /* "optional" */
+  QM_CSV_OFFERED_INSTEAD  /* "Alternativposition", "anstelle Pos. 2" */
+} QmCsvOffered;
+
+/* What words say about that; what is offered besides or instead is in no
+ * total. */
+QmCsvOffered qm_csv_words_offer (const char *words);
+
+/* Reads a text that begins with the name of one of several alternatives:
+ * "Option A", "Variante 2: mit H100".
+ *
+ * rest: (out) (optional) (transfer none): what follows, within `text`.
+ *
+ * Returns: (transfer full) (nullable): its name, "Option A". */
+char *qm_csv_alternative_parse (const char *text, const char **rest);
+
+/* Whether a name stands anywhere among words, both normalized: "option a" in
+ * "total option a ttc". */
+gboolean qm_csv_words_name (const char *normal, const char *name);
+
+/* Whether a cell for an amount says that there is nothing to pay, or that the
+ * price is to be asked for. */
+gboolean qm_csv_cell_is_included (const char *text);
+gboolean qm_csv_cell_is_on_request (const char *text);
+
+/* Whether words make something depend on when it is paid: "2 % Skonto bei
+ * Zahlung innerhalb von 10 Tagen". */
+gboolean qm_csv_words_are_of_payment (const char *words);
+
+/* The percentage in the words of a discount, in millionths; 0: none. */
+gint64 qm_csv_percent_in (const char *words);
+
+G_END_DECLS

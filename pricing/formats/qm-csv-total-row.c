@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Rows of a spreadsheet that are totals, discounts, charges or taxes. */
+
+#include "config.h"
+
+#include "pricing/formats/qm-csv-reader.h"
+
+#include "pricing/quotes/qm-line-ask.h"
+#include "pricing/quotes/qm-quote-read.h"
+
+#include <glib/gi18n-lib.h>
+#include <string.h>
+
+/* The first cell of a row that is no number. */
+static char *
+find_words (QmCsvReader *reader, guint row)
+{
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row); i++)
+    {
+      g_autofree char *text = qm_csv_cell_text (reader, row, (int) i);
+      QmCsvField field = qm_csv_mapping_field (reader->mapping, i);
+      char currency[4];
+      gint64 micros;
+
+      if (text != NULL && field != QM_CSV_VENDOR && field != QM_CSV_QUOTE
+          && field != QM_CSV_SUPERSEDES && field != QM_CSV_ALTERNATIVE
+          && field != QM_CSV_CURRENCY && field != QM_CSV_ROLE
+          && field != QM_CSV_ISSUED && field != QM_CSV_VALID_FROM
+          && field != QM_CSV_VALID_UNTIL
+          && !qm_amount_parse (text, reader->mapping->decimal, &micros,
+                               currency)
+          && !qm_amount_parse_currency (text, currency))
+        return g_steal_pointer (&text);
+    }
+  return NULL;
+}
+
+/* The column with a row's amount: that of totals, or else the last. */
+static int
+find_amount (QmCsvReader *reader, guint row)
+{
+  int column = qm_csv_mapping_column (reader->mapping, QM_CSV_TOTAL);
+  gint64 micros;
+  char currency[4];
+
+  if (column >= 0
+      && qm_sheet_cell (reader->sheet, row, (guint) column)[0] != '\0')
+    return column;
+  for (column = (int) qm_sheet_n_cells (reader->sheet, row) - 1; column > 0;
+       column--)
+    {
+      const char *cell = qm_sheet_cell (reader->sheet, row, (guint) column);
+
+      if (cell[0] == '=')
+        return column;
+      if (cell[0] != '\0' && strchr (cell, '%') == NULL
+          && qm_amount_parse (cell, reader->mapping->decimal, &micros,
+                              currency))
+        return column;
+    }
+  return -1;
+}
+
+/* Whether a cell for amounts has a minus of any kind. */
+static gboolean
+may_be_negative (QmCsvReader *reader, guint row)
+{
+  static const QmCsvField fields[] = { QM_CSV_PRICE, QM_CSV_TOTAL };
+
+  for (guint i = 0; i < G_N_ELEMENTS (fields); i++)
+    {
+      int column = qm_csv_mapping_column (reader->mapping, fields[i]);
+
+      if (column >= 0)
+        for (const char *p = qm_sheet_cell (reader->sheet, row, (guint) column);
+             *p != '\0'; p++)
+          if (*p == '-' || *p == '(' || (*p & 0x80) != 0)
+            return TRUE;
+    }
+  return FALSE;
+}
+
+/* Whether a row takes something off: its amount is below zero. */
+static gboolean
+is_negative (QmCsvReader *reader, guint row)
+{
+  gint64 amount = 0;
+
+  if (!may_be_negative (reader, row))
+    return FALSE;
+  return (qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &amount)
+          || qm_csv_cell_has_amount (reader, row, QM_CSV_PRICE, &amount))
+         && amount < 0;
+}
+
+/* What a row of totals means.  Totals have no quantity; something taken off may
+ * have one. */
+static QmCsvRowKind
+kind_of_row (QmCsvReader *reader, guint row, const char *words)
+{
+  g_autofree char *part = qm_csv_cell_of (reader, row, QM_CSV_PART_NUMBER);
+  gboolean negative = is_negative (reader, row);
+  QmCsvRowKind kind;
+
+  if (reader->is_ours && !qm_csv_cell_is_empty (reader, row, QM_CSV_ROLE))
+    return QM_CSV_ROW_LINE;
+  if (!qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
+      || (part != NULL && strcmp (part, words) != 0))
+    return negative ? QM_CSV_ROW_DISCOUNT : QM_CSV_ROW_LINE;
+  kind = qm_csv_row_kind_of (words);
+  if (negative && (kind == QM_CSV_ROW_LINE || kind == QM_CSV_ROW_CHARGE))
+    return QM_CSV_ROW_DISCOUNT;
+  return kind;
+}
+
+/* The draft that a row of totals is of: the one that its words name. */
+static QmCsvDraft *
+find_draft_named (QmCsvReader *reader, guint row, const char *words)
+{
+  g_autofree char *normal = qm_csv_normalize (words);
+
+  for (guint i = reader->drafts->len; i > 0; i--)
+    {
+      QmCsvDraft *draft = g_ptr_array_index (reader->drafts, i - 1);
+
+      if (draft->folded == NULL
+          || i + QM_CSV_MAX_ALTERNATIVES < reader->drafts->len)
+        break;
+      if (qm_csv_words_name (normal, draft->folded))
+        return draft;
+    }
+  return qm_csv_find_draft (reader, row);
+}
+
+/* The total with tax that stands beside the one without. */
+static void
+read_gross (QmCsvReader *reader,
+            QmCsvDraft *draft,
+            guint row,
+            QmCsvRowKind kind,
+            gint64 micros)
+{
+  gint64 gross = qm_csv_cell_amount_of (reader, draft, row, QM_CSV_TOTAL_GROSS);
+
+  if (gross == QM_AMOUNT_UNSTATED || kind != QM_CSV_ROW_TOTAL)
+    qm_csv_draft_add_total (draft, kind, micros);
+  else
+    {
+      qm_csv_draft_add_total (draft, QM_CSV_ROW_NET, micros);
+      qm_csv_draft_add_total (draft, QM_CSV_ROW_PAYABLE, gross);
+    }
+}
+
+static void
+report_discount (QmCsvReader *reader,
+                 QmQuote *quote,
+                 guint row,
+                 const char *words)
+{
+  g_autofree char *place = qm_csv_cell_place (reader, row, -1);
+  g_autofree char *excerpt = qm_read_excerpt (words);
+
+  qm_read_find (quote, QM_FINDING_NOTE, place,
+                _ ("“%s” was read as a discount of the whole quote."), excerpt);
+}
+
+/* A discount of which only the percentage is written. */
+static gboolean
+read_percent (QmCsvReader *reader,
+              guint row,
+              QmCsvRowKind kind,
+              const char *words)
+{
+  gint64 percent = 0;
+
+  if (kind != QM_CSV_ROW_DISCOUNT || reader->role != QM_LINE_QUOTED
+      || qm_csv_words_are_of_payment (words))
+    return FALSE;
+  for (guint i = 0; i < qm_sheet_n_cells (reader->sheet, row) && percent == 0;
+       i++)
+    percent = qm_csv_percent_in (qm_sheet_cell (reader->sheet, row, i));
+  if (percent == 0)
+    return FALSE;
+  qm_csv_draft_add_percent (find_draft_named (reader, row, words), percent);
+  return TRUE;
+}
+
+gboolean
+qm_csv_read_total_row (QmCsvReader *reader, guint row)
+{
+  g_autofree char *words = find_words (reader, row);
+  QmCsvRowKind kind;
+  QmCsvDraft *draft;
+  gint64 micros;
+  int column;
+
+  if (words == NULL)
+    return FALSE;
+  kind = kind_of_row (reader, row, words);
+  if (kind == QM_CSV_ROW_LINE)
+    return FALSE;
+  column = find_amount (reader, row);
+  if (column < 0)
+    return read_percent (reader, row, kind, words);
+  draft = find_draft_named (reader, row, words);
+  /* What comes to a total below what is offered besides is that alone. */
+  if (reader->role != QM_LINE_QUOTED && draft->has_totals)
+    return TRUE;
+  qm_csv_read_head_fields (reader, draft, row);
+  qm_csv_head_take_currency (draft->quote, words);
+  draft->rent = draft->rent || qm_words_say_rent (words);
+  micros = qm_csv_cell_amount (reader, draft, row, column);
+  if (micros == QM_AMOUNT_UNSTATED)
+    return TRUE;
+  read_gross (reader, draft, row, kind, micros);
+  if (kind == QM_CSV_ROW_DISCOUNT)
+    report_discount (reader, draft->quote, row, words);
+  return TRUE;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/quotes/qm-line-ask.h"
+
+#include "pricing/formats/qm-csv-phrases.h"
+#include "pricing/quotes/qm-line-thing.h"
+#include "pricing/quotes/qm-quote-read.h"
+
+#include <glib/gi18n-lib.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No pack has more pieces. */
+#define LARGEST_PACK 64
+
+static const char rent_words[] =
+    "rental|rent|rented|renting|lease|leasing|leased|hire|per month|a month|"
+    "each month|monthly|month rate|per week|weekly|per day|per year|annually|"
+    "miete|mietpreis|mietrate|mietweise|mietgebuhr|monatsmiete|mietangebot|"
+    "pro monat|je monat|im monat|monatlich|monatliche|monatsrate|mtl|"
+    "pro woche|pro tag|pro jahr|loyer|mensuel|mensuelle|mensualite|par mois|"
+    "par semaine|par jour|par an|location longue duree|alquiler|"
+    "arrendamiento|al mes|por mes|mensual|mensualidad|cuota mensual|por ano|"
+    "al ano|noleggio|canone|al mese|mensile|all anno|huur|huurprijs|verhuur|"
+    "per maand|maandelijks|maandprijs|per jaar|aluguer|aluguel|locacao|"
+    "mensalidade|mensal|ao mes|renda|wynajem|dzierzawa|czynsz|miesiecznie|"
+    "miesieczna|za miesiac|na miesiac|per hour|hourly|pro stunde|par heure|"
+    "por hora|all ora|per uur|za godzine";
+/* "Location" is a rent where a French text begins with it. */
+static const char rent_beginnings[] =
+    "location de|location d|location serveur|location mensuelle|location gpu|"
+    "location carte|location cartes";
+
+static const char once_words[] =
+    "einmalig|einmalige|einrichtung|einrichtungsgebuhr|setup|set up|one time|"
+    "onetime|one off|frais de mise en service|mise en service|unique|"
+    "pago unico|alta|una tantum|attivazione|eenmalig|eenmalige|unico|"
+    "jednorazowo|jednorazowa|shipping|versand|lieferung|transport|transporte|"
+    "installation|instalacao|instalacion|installazione|installatie|instalacja";
+
+/* "set of 4", "lot de 4 cartes", "4er-Set". */
+static const char pack_words[] =
+    "set|sets|pack|packs|lot|kit|bundle|box|case|packung|paket|bulk|multipack|"
+    "conjunto|juego|caja|paquete|confezione|pacchetto|verpakking|pak|doos|"
+    "caixa|pacote|zestaw|komplet|pakiet|karton";
+static const char of_words[] = "of|de|da|di|van|mit|zu|a|com|con|with|po|x";
+/* Behind a number these say how many there are. */
+static const char behind_words[] =
+    "pack|packs|pk|set|er set|er pack|er packung|er paket|er bundle|"
+    "piece set|teiliges set";
+static const char pair_words[] =
+    "doppelpack|twin pack|twinpack|dual pack|pair of|paar|paire de|coppia di|"
+    "par de|pareja de|para kart";
+
+static gboolean
+has (GHashTable **set, const char *list, const char *normal)
+{
+  return qm_csv_phrases_within (qm_csv_phrases_once (set, list), normal);
+}
+
+static gboolean
+says_rent (const char *normal)
+{
+  static GHashTable *set, *beginnings;
+  GHashTable *first = qm_csv_phrases_once (&beginnings, rent_beginnings);
+
+  for (gsize n = 1; n <= strlen (normal) && n <= QM_CSV_LONGEST_PHRASE; n++)
+    if ((normal[n] == ' ' || normal[n] == '\0')
+        && qm_csv_phrases_find (first, normal, n) != 0)
+      return TRUE;
+  return has (&set, rent_words, normal);
+}
+
+gboolean
+qm_words_say_rent (const char *text)
+{
+  g_autofree char *normal = qm_csv_normalize (text);
+
+  return says_rent (normal);
+}
+
+gboolean
+qm_words_say_once (const char *text)
+{
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (text);
+
+  return has (&set, once_words, normal);
+}
+
+/* A whole number from 2 on; 0: it is none. */
+static int
+number_of (const char *word, const char **rest)
+{
+  gsize digits = word != NULL ? strspn (word, "0123456789") : 0;
+  int number = digits > 0 && digits <= 2 ? atoi (word) : 0;
+
+  if (rest != NULL)
+    *rest = number > 0 ? word + digits : "";
+  return number >= 2 && number <= LARGEST_PACK ? number : 0;
+}
+
+/* "set of 4", "lot de 4": the number behind. */
+static int
+number_behind (char **words)
+{
+  static GHashTable *set;
+  GHashTable *of = qm_csv_phrases_once (&set, of_words);
+  const char *rest;
+  int number;
+
+  if (words[0] == NULL || words[1] == NULL
+      || !g_hash_table_contains (of, words[1]))
+    return 0;
+  number = number_of (words[2], &rest);
+  return rest[0] == '\0' || strcmp (rest, "x") == 0 ? number : 0;
+}
+
+/* "2-pack", "4er-Set": the number before. */
+static int
+number_before (char **words)
+{
+  static GHashTable *set;
+  GHashTable *behind = qm_csv_phrases_once (&set, behind_words);
+  const char *rest;
+  int number = number_of (words[0], &rest);
+  g_autofree char *phrase = NULL;
+
+  if (number == 0 || words[1] == NULL)
+    return 0;
+  phrase =
+      g_strdup_printf ("%s%s%s", rest, rest[0] != '\0' ? " " : "", words[1]);
+  return g_hash_table_contains (behind, phrase) ? number : 0;
+}
+
+static int
+pack_of (const char *normal)
+{
+  static GHashTable *packs_set, *pairs;
+  GHashTable *packs = qm_csv_phrases_once (&packs_set, pack_words);
+  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
+  int number = 0;
+
+  for (guint i = 0; words[i] != NULL && number == 0; i++)
+    {
+      if (g_hash_table_contains (packs, words[i]))
+        number = number_behind (words + i);
+      if (number == 0)
+        number = number_before (words + i);
+    }
+  if (number == 0 && has (&pairs, pair_words, normal))
+    number = 2;
+  return number;
+}
+
+int
+qm_words_pack (const char *text)
+{
+  g_autofree char *normal = qm_csv_normalize (text);
+
+  return pack_of (normal);
+}
+
+/* "month", "MON", "Monat": units of a time. */
+static gboolean
+is_unit_of_time (const char *unit)
+{
+  static const char units[] =
+      "month|months|mon|mo|monat|monate|monat e|mois|mes|meses|mese|mesi|maand|"
+      "maanden|miesiac|mies|year|years|ann|jahr|jahre|an|ano|anno|jaar|rok|"
+      "week|"
+      "wee|woche|semaine|semana|settimana|day|days|tag|tage|jour|dia|"
+      "giorno|dag|hour|hours|hur|h|stunde|stunden|std|heure|hora|ora|uur";
+  static GHashTable *set;
+  g_autofree char *normal = qm_csv_normalize (unit);
+
+  return g_hash_table_contains (qm_csv_phrases_once (&set, units), normal);
+}
+
+static gboolean
+is_rent (const QmQuoteLine *line, const char *words)
+{
+  return says_rent (words)
+         || (line->unit != NULL && is_unit_of_time (line->unit));
+}
+
+static void
+ask_rent (QmQuote *quote, QmQuoteLine *line, const char *place)
+{
+  if ((line->asked & QM_ASK_RENT) == 0)
+    qm_quote_add_finding (quote, QM_FINDING_WARNING, place,
+                          _ ("This seems to be a rent, for a month or the "
+                             "like, and no price to buy at. It does not count "
+                             "until you have said what it is."));
+  qm_quote_line_ask (line, QM_ASK_RENT);
+}
+
+static void
+ask_pack (QmQuote *quote, QmQuoteLine *line, const char *place, int pieces)
+{
+  if ((line->asked & QM_ASK_PACK) == 0)
+    qm_read_find (quote, QM_FINDING_WARNING, place,
+                  _ ("This seems to be a pack of %d. It does not count until "
+                     "you have said how many GPUs its price is for."),
+                  pieces);
+  qm_quote_line_ask (line, QM_ASK_PACK);
+  if ((line->answered & QM_ASK_PACK) == 0)
+    line->gpus = MAX (line->gpus, pieces);
+}
+
+void
+qm_line_ask_words (const QmCatalog *catalog, QmQuote *quote, guint index)
+{
+  QmQuoteLine *line;
+  QmLineThing thing;
+  g_autofree char *words = NULL;
+  g_autofree char *place = NULL;
+  gboolean rent;
+  int pieces;
+
+  g_return_if_fail (catalog != NULL && quote != NULL);
+  g_return_if_fail (index < quote->lines->len);
+
+  line = g_ptr_array_index (quote->lines, index);
+  if (line->role != QM_LINE_QUOTED)
+    return;
+  words = qm_csv_normalize (line->description != NULL ? line->description : "");
+  rent = quote->unit != QM_PRICE_HOUR && quote->kind != QM_PRICE_CLOUD
+         && is_rent (line, words);
+  pieces = line->item != NULL || line->candidates != NULL ? pack_of (words) : 0;
+  if (!rent && pieces == 0)
+    return;
+  thing = qm_line_thing (catalog, line);
+  place = line->number != NULL ? g_strdup_printf (_ ("line %s"), line->number)
+                               : g_strdup_printf (_ ("line %u"), index + 1);
+  if (rent && thing != QM_THING_SERVICE && thing != QM_THING_SHIPPING)
+    ask_rent (quote, line, place);
+  if (pieces > 0 && thing != QM_THING_MACHINE)
+    ask_pack (quote, line, place, pieces);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Whether a price can be that of a GPU, against all prices of it that are
+ * known: what the catalog has of every kind, but rents.  A rent that is taken
+ * for a price, a digit too many, or a pack that is taken for one card shows
+ * here, whatever its words say. */
+
+#pragma once
+
+#include "data/catalog.h"
+#include "pricing/qm-rates.h"
+#include "pricing/quotes/qm-match.h"
+#include "pricing/quotes/qm-quote.h"
+
+G_BEGIN_DECLS
+
+/* A price beyond so many times the highest known one, or below that part of the
+ * lowest, is asked about. */
+#define QM_PLAUSIBLE_TIMES 3
+
+/* The lowest and the highest known price of one GPU in millionths of a US
+ * dollar.
+ *
+ * Returns: FALSE where none is known. */
+gboolean qm_known_prices (const QmCatalog *catalog,
+                          const char *gpu,
+                          gint64 *low_micros,
+                          gint64 *high_micros);
+
+/* Whether a price of `gpus` of them, with whatever is around them where
+ * `machine`, is near enough to what is known.  Around GPUs may be anything, so
+ * a machine can only be too cheap, or dearer than its GPUs and the dearest
+ * known machine could explain.  TRUE where nothing is known. */
+gboolean qm_price_is_plausible (const QmCatalog *catalog,
+                                const char *gpu,
+                                int gpus,
+                                gboolean machine,
+                                gint64 usd_micros);
+
+/* Asks about the quoted lines of a quote, which have been matched, of which the
+ * price is far from every known one, with a finding for each that was not
+ * asked about before.  What is paid by the hour is not looked at, nor a
+ * currency of which no rate is known.
+ *
+ * rates: NULL: US dollars alone. */
+void
+qm_quote_ask_prices (QmQuote *quote, const QmCatalog *catalog, QmRates *rates);
+
+/* Whether the first line of a quote can be a price of the GPU that its page is
+ * watched for: its words name no other one, and its price is near enough to
+ * what is known.
+ *
+ * item: of the catalog; anything but a GPU is let pass.
+ *
+ * Returns: FALSE with QM_READ_ERROR_NO_QUOTE and a sentence for people. */
+gboolean qm_quote_check_item (const QmQuote *quote,
+                              const char *item,
+                              const QmMatcher *matcher,
+                              QmRates *rates,
+                              GError **error);
+
+G_END_DECLS
