@@ -48,6 +48,8 @@ qm_text_measure (GtkWidget *widget,
                  int *natural_baseline)
 {
   QmText *self = QM_TEXT (widget);
+  PangoLayout *layout;
+  PangoRectangle line;
 
   if (orientation == GTK_ORIENTATION_HORIZONTAL)
     {
@@ -55,10 +57,16 @@ qm_text_measure (GtkWidget *widget,
       *natural = NATURAL_WIDTH;
       return;
     }
-  pango_layout_get_pixel_size (layout_for (self, for_size < 0 ? NATURAL_WIDTH
-                                                              : for_size),
-                               NULL, natural);
+  layout = layout_for (self, for_size < 0 ? NATURAL_WIDTH : for_size);
+  pango_layout_get_pixel_size (layout, NULL, natural);
   *minimum = *natural;
+  if (for_size >= 0)
+    return;
+  /* The least of any width: GTK 4.18 gives a line no less than this, whatever
+   * the width that it then has. */
+  pango_layout_line_get_extents (pango_layout_get_line_readonly (layout, 0),
+                                 NULL, &line);
+  *minimum = MIN (PANGO_PIXELS_FLOOR (line.height), *natural);
 }
 
 static void
