@@ -31,6 +31,12 @@ class Gone(Exception):
     """What was asked is no more, or cannot answer that."""
 
 
+def role_name(role):
+    """As at-spi2-core 2.46 calls it; from 2.54 on this one is a “button”."""
+    name = Atspi.role_get_name(Atspi.Role(role))
+    return "push button" if name == "button" else name
+
+
 class Bus:
     """The bus of accessibility."""
 
@@ -101,7 +107,7 @@ class Node:
 
     @property
     def role(self):
-        return Atspi.role_get_name(Atspi.Role(self.ask("GetRole")[0]))
+        return role_name(self.ask("GetRole")[0])
 
     @property
     def description(self):
@@ -184,8 +190,8 @@ class Node:
     def matches(self, role=None, name=None, contains=None, visible=True):
         """Descendants with that role, name or part of a name."""
         found = [node for node, _, (answer,) in self.tree("GetRole")
-                 if answer is not None and (role is None or role ==
-                 Atspi.role_get_name(Atspi.Role(answer[0])))]
+                 if answer is not None
+                 and (role is None or role == role_name(answer[0]))]
         if name is not None or contains is not None:
             answers = self.bus.ask([node.question_property("Name")
                                     for node in found])
@@ -218,7 +224,7 @@ class Node:
                 continue
             shown = has_state(states, Atspi.StateType.VISIBLE)
             lines.append(f"{'  ' * depth}"
-                         f"{Atspi.role_get_name(Atspi.Role(role[0]))} "
+                         f"{role_name(role[0])} "
                          f"“{name[0]}”{'' if shown else ' (hidden)'}")
         return lines
 
