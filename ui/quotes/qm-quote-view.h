@@ -17,8 +17,6 @@ G_DECLARE_FINAL_TYPE (QmQuoteView, qm_quote_view, QM, QUOTE_VIEW, AdwBin)
 /* Signal "matched" (guint line, const char *item): the user has chosen which
  * GPU or machine of the catalog a line is about, NULL for none. */
 
-GtkWidget *qm_quote_view_new (void);
-
 /* Shows a copy of a quote, NULL: nothing.  `catalog` must outlive the view. */
 void qm_quote_view_set_quote (QmQuoteView *self,
                               const QmCatalog *catalog,
