@@ -31,10 +31,15 @@ class Gone(Exception):
     """What was asked is no more, or cannot answer that."""
 
 
+# What later GTKs and at-spi2-cores tell apart, as Debian 12's say it.
+OLDER_ROLES = {"button": "push button", "toggle button": "push button",
+               "grouping": "panel", "switch": "check box",
+               "dialog": "filler"}
+
+
 def role_name(role):
-    """As at-spi2-core 2.46 calls it; from 2.54 on this one is a “button”."""
     name = Atspi.role_get_name(Atspi.Role(role))
-    return "push button" if name == "button" else name
+    return OLDER_ROLES.get(name, name)
 
 
 class Bus:
@@ -153,7 +158,12 @@ class Node:
 
     def press(self):
         """The default action: clicks, toggles, activates."""
-        assert self.actions > 0, f"{self.role} “{self.name}” has no action"
+        if self.actions == 0:
+            # From GTK 4.10 on a menu's button is the one within it.
+            inner = [node for node in self.walk() if node.actions > 0]
+            assert inner, f"{self.role} “{self.name}” has no action"
+            inner[0].press()
+            return
         self.ask("DoAction", ACTION, GLib.Variant("(i)", (0,)))
 
     def type(self, text):

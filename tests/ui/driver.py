@@ -122,7 +122,8 @@ class Program:
 
     def _find_application(self):
         if self.process.poll() is not None:
-            raise NotFound("the program ended:\n" + self.output())
+            raise NotFound(f"the program ended, {self.process.returncode}:\n"
+                           + self.output())
         return accessible.find_application(self.process.pid, Node)
 
     def output(self):
