@@ -76,10 +76,7 @@ class QuotesWindowTest(WindowTest):
 
     def choose_file(self, chooser_name, path):
         """Types a path into the file chooser that has just been opened."""
-        chooser = self.root.find("filler", chooser_name)
-        driver.wait_for(chooser.focused, "the keyboard in the file chooser")
-        driver.type_text(path)
-        driver.press_keys("Return")
+        driver.choose_file(self.root, chooser_name, path)
 
     def open_import(self, path):
         driver.press_keys("ctrl+o")
