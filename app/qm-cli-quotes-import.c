@@ -403,7 +403,8 @@ relations_json (const Document *document)
 {
   json_t *array = json_array ();
 
-  for (guint i = 0; i < document->relations->len; i++)
+  for (guint i = 0; document->relations != NULL && i < document->relations->len;
+       i++)
     {
       const QmQuoteRelation *relation =
           &g_array_index (document->relations, QmQuoteRelation, i);

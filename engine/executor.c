@@ -72,6 +72,8 @@ allocate_all (QmExecutor *executor, QmError *error)
   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0] && status == QM_OK;
        i++)
     status = allocate (executor, wanted[i].bytes, wanted[i].region, error);
+  if (status != QM_OK)
+    return status;
   if (executor->plan->options.offload != QM_OFFLOAD_NONE)
     {
       regions->resident = regions->weights;
@@ -82,7 +84,7 @@ allocate_all (QmExecutor *executor, QmError *error)
     }
   else if (regions->master == NULL)
     regions->master = regions->weights;
-  return status;
+  return QM_OK;
 }
 
 static QmStatus

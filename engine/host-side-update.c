@@ -149,12 +149,13 @@ update_state (QmHostSide *side,
 static QmStatus
 take_gradients (QmHostSide *side, const QmUpdating *part, QmError *error)
 {
-  char *from = side->regions->gradients + part->begin * 4;
   size_t bytes = (size_t) part->n * 4;
   QmStatus status;
+  char *from;
 
   if (side->gradients != NULL)
     return QM_OK;
+  from = side->regions->gradients + part->begin * 4;
   status =
       qm_stream_read (side->device, side->down,
                       side->slots[part->slot].gradients, from, bytes, error);

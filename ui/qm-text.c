@@ -15,6 +15,7 @@ struct _QmText
 
   char *text;
   PangoLayout *layout;
+  int line_width; /* of all of it in one line; -1: not known */
 };
 
 G_DEFINE_FINAL_TYPE (QmText, qm_text, GTK_TYPE_WIDGET)
@@ -24,12 +25,22 @@ layout_for (QmText *self, int width)
 {
   if (self->layout == NULL)
     {
+      self->line_width = -1;
       self->layout =
           gtk_widget_create_pango_layout (GTK_WIDGET (self), self->text);
       pango_layout_set_wrap (self->layout, PANGO_WRAP_WORD_CHAR);
     }
-  pango_layout_set_width (self->layout, width * PANGO_SCALE);
+  pango_layout_set_width (self->layout, width < 0 ? -1 : width * PANGO_SCALE);
   return self->layout;
+}
+
+static int
+line_width (QmText *self)
+{
+  if (self->layout == NULL || self->line_width < 0)
+    pango_layout_get_pixel_size (layout_for (self, -1), &self->line_width,
+                                 NULL);
+  return self->line_width;
 }
 
 static GtkSizeRequestMode
@@ -48,17 +59,28 @@ qm_text_measure (GtkWidget *widget,
                  int *natural_baseline)
 {
   QmText *self = QM_TEXT (widget);
+  PangoLayout *layout;
+  PangoRectangle line;
 
   if (orientation == GTK_ORIENTATION_HORIZONTAL)
     {
       *minimum = MIN_WIDTH;
       *natural = NATURAL_WIDTH;
+      /* Of a height: GTK 4.18 wants a width at which it does. */
+      if (for_size >= 0)
+        *natural = MAX (NATURAL_WIDTH, line_width (self));
       return;
     }
-  pango_layout_get_pixel_size (layout_for (self, for_size < 0 ? NATURAL_WIDTH
-                                                              : for_size),
-                               NULL, natural);
+  layout = layout_for (self, for_size < 0 ? NATURAL_WIDTH : for_size);
+  pango_layout_get_pixel_size (layout, NULL, natural);
   *minimum = *natural;
+  if (for_size >= 0)
+    return;
+  /* The least of any width: GTK 4.18 gives a line no less than this, whatever
+   * the width that it then has. */
+  pango_layout_line_get_extents (pango_layout_get_line_readonly (layout, 0),
+                                 NULL, &line);
+  *minimum = MIN (PANGO_PIXELS_FLOOR (line.height), *natural);
 }
 
 static void

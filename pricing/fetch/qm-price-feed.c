@@ -17,12 +17,11 @@
 
 static const struct
 {
-  const char *name;
   const char *seller;
   const char *address;
   const char *body; /* NULL: a GET */
 } feeds[QM_N_FEEDS] = {
-  [QM_FEED_AZURE] = { "azure", "Microsoft Azure",
+  [QM_FEED_AZURE] = { "Microsoft Azure",
                       "https://prices.azure.com/api/retail/prices?$filter="
                       "serviceName%20eq%20'Virtual%20Machines'%20and%20"
                       "priceType%20eq%20'Consumption'%20and%20"
@@ -31,24 +30,15 @@ static const struct
                       "contains(armSkuName,'Standard_ND')%20or%20"
                       "contains(armSkuName,'Standard_NV'))",
                       NULL },
-  [QM_FEED_VAST] = { "vast", "Vast.ai",
-                     "https://console.vast.ai/api/v0/bundles/",
+  [QM_FEED_VAST] = { "Vast.ai", "https://console.vast.ai/api/v0/bundles/",
                      "{\"type\": \"on-demand\", \"rentable\": {\"eq\": true}, "
                      "\"verified\": {\"eq\": true}, \"limit\": 5000}" },
-  [QM_FEED_RUNPOD] = { "runpod", "RunPod", "https://api.runpod.io/graphql",
+  [QM_FEED_RUNPOD] = { "RunPod", "https://api.runpod.io/graphql",
                        "{\"query\": \"query { gpuTypes { id displayName "
                        "memoryInGb securePrice communityPrice } }\"}" },
 };
 
 G_DEFINE_QUARK (qm - feed - error - quark, qm_feed_error)
-
-const char *
-qm_feed_name (QmFeed feed)
-{
-  g_return_val_if_fail (feed < QM_N_FEEDS, NULL);
-
-  return feeds[feed].name;
-}
 
 const char *
 qm_feed_address (QmFeed feed)

@@ -36,9 +36,6 @@ typedef enum
   QM_N_FEEDS
 } QmFeed;
 
-/* "azure", "vast", "runpod"; static. */
-const char *qm_feed_name (QmFeed feed);
-
 /* Where the feed is, without any key; static. */
 const char *qm_feed_address (QmFeed feed);
 

@@ -45,12 +45,19 @@ has (const QmWords *words, const char *list)
   return FALSE;
 }
 
+static gboolean
+all_digits (const char *text)
+{
+  while (g_ascii_isdigit (*text))
+    text++;
+  return *text == '\0';
+}
+
 /* A form and its generation, "sxm4"; unknown: it is none. */
 static QmGpuForm
 form_of (const char *word, int *generation)
 {
-  if (g_str_has_prefix (word, "sxm")
-      && strspn (word + 3, "0123456789") == strlen (word + 3))
+  if (g_str_has_prefix (word, "sxm") && all_digits (word + 3))
     {
       *generation = atoi (word + 3);
       return QM_FORM_SXM;

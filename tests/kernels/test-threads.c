@@ -208,8 +208,17 @@ test_affinity (void)
   CHECK (qm_threads_available () <= CPU_COUNT (&before));
 }
 
-/* Sanitizers have their own use for addresses. */
+/* Sanitizers have their own use for addresses; GCC and Clang say so each in
+ * their own way. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WATCHED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define WATCHED
+#endif
+#endif
+
+#ifdef WATCHED
 static void
 test_refused (void)
 {

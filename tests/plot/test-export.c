@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "tests/plot/fixture.h"
+#include "tests/plot/pdf.h"
 #include "ui/plot/qm-plot-export.h"
 
 #include <glib/gstdio.h>
@@ -155,7 +156,9 @@ test_svg (void)
   g_assert_no_error (error);
   g_assert_true (g_markup_parse_context_end_parse (context, &error));
   g_assert_true (contains (bytes, "viewBox=\"0 0 480 360\""));
-  g_assert_true (contains (bytes, "id=\"surface0\""));
+  /* Cairos before 1.17.6 name what a file is made of by a number; from 0. */
+  g_assert_true (contains (bytes, "id=\"surface0\"")
+                 || !contains (bytes, "id=\"surface"));
   /* Vectors, not an image of pixels. */
   g_assert_false (contains (bytes, "<image"));
 }
@@ -165,17 +168,20 @@ test_pdf (void)
 {
   g_autoptr (Fixture) fixture = fixture_new_published (TRUE);
   g_autoptr (GBytes) bytes = NULL;
+  GString *objects;
   const char *data;
   gsize size;
 
   bytes = render_one (fixture, QM_PLOT_FORMAT_PDF, 480, 360);
+  objects = pdf_objects (bytes);
   data = g_bytes_get_data (bytes, &size);
   g_assert_true (g_str_has_prefix (data, "%PDF-1."));
   g_assert_cmpint (memcmp (data + size - 6, "%%EOF\n", 6), ==, 0);
-  g_assert_true (contains (bytes, "[ 0 0 480 360 ]"));
-  g_assert_true (contains (bytes, "/Creator (Quartermaster)"));
-  g_assert_false (contains (bytes, "CreationDate"));
-  g_assert_false (contains (bytes, "ModDate"));
+  g_assert_cmpuint (pdf_count (objects, "[ 0 0 480 360 ]"), >, 0);
+  g_assert_cmpuint (pdf_count (objects, "/Creator (Quartermaster)"), ==, 1);
+  g_assert_cmpuint (pdf_count (objects, "CreationDate"), ==, 0);
+  g_assert_cmpuint (pdf_count (objects, "ModDate"), ==, 0);
+  g_string_free (objects, TRUE);
 }
 
 /* --- The same bytes ------------------------------------------------------ */

@@ -13,6 +13,19 @@
 
 #define LIGHT (qm_plot_theme_light ())
 
+/* At the edge of a clip Cairo 1.18 may let a fiftieth of a colour through. */
+static void
+assert_green (guint32 pixel)
+{
+  static const guint32 green = 0xff00ff00;
+  const int trace = 6;
+
+  for (guint shift = 0; shift < 32; shift += 8)
+    if (ABS ((int) (pixel >> shift & 0xff) - (int) (green >> shift & 0xff))
+        > trace)
+      g_assert_cmphex (pixel, ==, green);
+}
+
 /* Draws into part of an image and checks that the rest keeps its colour. */
 static void
 draw_checked (const QmPlotData *data,
@@ -37,16 +50,14 @@ draw_checked (const QmPlotData *data,
   for (int x = 0; x < w + 2 * border; x++)
     for (int i = 0; i < border; i++)
       {
-        g_assert_cmphex (pixel_at (image, x, i), ==, 0xff00ff00);
-        g_assert_cmphex (pixel_at (image, x, h + 2 * border - 1 - i), ==,
-                         0xff00ff00);
+        assert_green (pixel_at (image, x, i));
+        assert_green (pixel_at (image, x, h + 2 * border - 1 - i));
       }
   for (int y = 0; y < h + 2 * border; y++)
     for (int i = 0; i < border; i++)
       {
-        g_assert_cmphex (pixel_at (image, i, y), ==, 0xff00ff00);
-        g_assert_cmphex (pixel_at (image, w + 2 * border - 1 - i, y), ==,
-                         0xff00ff00);
+        assert_green (pixel_at (image, i, y));
+        assert_green (pixel_at (image, w + 2 * border - 1 - i, y));
       }
   cairo_surface_destroy (image);
 }

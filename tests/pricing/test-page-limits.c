@@ -5,6 +5,7 @@
 #include "pricing/pages/qm-page.h"
 
 #include <string.h>
+#include <time.h>
 
 #define PRODUCT                                                              \
   "<script type=\"application/ld+json\">{\"@type\":\"Product\",\"name\":"    \
@@ -13,23 +14,22 @@
 #define PRICE_MICROS 1299500000
 #define BUY          "<button>Add to cart</button>"
 
-/* Generous where sanitizers watch; each of these takes far less than a
- * second without. */
+/* Of the processor, whatever else it does.  Generous where sanitizers watch;
+ * each of these takes far less than a second without. */
 #define SECONDS_MAX 20
 
 static QmPageOffer *
 read_bytes (const char *bytes, gsize size, const char *charset)
 {
   const QmPageContext context = { .charset = charset };
-  gint64 start = g_get_monotonic_time ();
+  clock_t start = clock ();
   g_autoptr (GError) error = NULL;
   QmPageOffer *offer =
       qm_page_read ((const guint8 *) bytes, size, &context, NULL, &error);
 
   g_assert_no_error (error);
   g_assert_nonnull (offer);
-  g_assert_cmpint (g_get_monotonic_time () - start, <,
-                   SECONDS_MAX * G_USEC_PER_SEC);
+  g_assert_cmpint ((clock () - start) / CLOCKS_PER_SEC, <, SECONDS_MAX);
   return offer;
 }
 

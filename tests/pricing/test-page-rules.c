@@ -5,6 +5,7 @@
 #include <glib/gstdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PAGE                                                              \
@@ -169,14 +170,14 @@ static void
 test_endless (void)
 {
   g_autoptr (GString) page = g_string_new (PAGE);
-  gint64 start = g_get_monotonic_time ();
+  clock_t start = clock ();
 
   for (int i = 0; i < 2000; i++)
     g_string_append (page, "<p><b>x</b></p>");
   check (SITE ("host=\"a.b\"", "<price>//*[count(//*[count(//*[count(//*) "
                                "&gt; 1]) &gt; 1]) &gt; 1]</price>"),
          page->str, "http://a.b", QM_AMOUNT_UNSTATED, "", QM_PAGE_NOTHING);
-  g_assert_cmpint (g_get_monotonic_time () - start, <, 20 * G_USEC_PER_SEC);
+  g_assert_cmpint ((clock () - start) / CLOCKS_PER_SEC, <, 20);
 }
 
 /* What is wrong with the user's file is told, and the shipped rules are in

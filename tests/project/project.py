@@ -11,7 +11,7 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), '..', '..'))
 def _walk():
     for folder, folders, names in os.walk(ROOT):
         folders[:] = [name for name in folders
-                      if name not in ('.git', '.cache', 'build')
+                      if name not in ('.git', '.cache', '__pycache__', 'build')
                       and not name.startswith('build-')]
         for name in names:
             yield os.path.relpath(os.path.join(folder, name), ROOT)

@@ -31,6 +31,17 @@ class Gone(Exception):
     """What was asked is no more, or cannot answer that."""
 
 
+# What later GTKs and at-spi2-cores tell apart, as Debian 12's say it.
+OLDER_ROLES = {"button": "push button", "toggle button": "push button",
+               "grouping": "panel", "switch": "check box",
+               "dialog": "filler"}
+
+
+def role_name(role):
+    name = Atspi.role_get_name(Atspi.Role(role))
+    return OLDER_ROLES.get(name, name)
+
+
 class Bus:
     """The bus of accessibility."""
 
@@ -101,7 +112,7 @@ class Node:
 
     @property
     def role(self):
-        return Atspi.role_get_name(Atspi.Role(self.ask("GetRole")[0]))
+        return role_name(self.ask("GetRole")[0])
 
     @property
     def description(self):
@@ -147,7 +158,12 @@ class Node:
 
     def press(self):
         """The default action: clicks, toggles, activates."""
-        assert self.actions > 0, f"{self.role} “{self.name}” has no action"
+        if self.actions == 0:
+            # From GTK 4.10 on a menu's button is the one within it.
+            inner = [node for node in self.walk() if node.actions > 0]
+            assert inner, f"{self.role} “{self.name}” has no action"
+            inner[0].press()
+            return
         self.ask("DoAction", ACTION, GLib.Variant("(i)", (0,)))
 
     def type(self, text):
@@ -184,8 +200,8 @@ class Node:
     def matches(self, role=None, name=None, contains=None, visible=True):
         """Descendants with that role, name or part of a name."""
         found = [node for node, _, (answer,) in self.tree("GetRole")
-                 if answer is not None and (role is None or role ==
-                 Atspi.role_get_name(Atspi.Role(answer[0])))]
+                 if answer is not None
+                 and (role is None or role == role_name(answer[0]))]
         if name is not None or contains is not None:
             answers = self.bus.ask([node.question_property("Name")
                                     for node in found])
@@ -218,7 +234,7 @@ class Node:
                 continue
             shown = has_state(states, Atspi.StateType.VISIBLE)
             lines.append(f"{'  ' * depth}"
-                         f"{Atspi.role_get_name(Atspi.Role(role[0]))} "
+                         f"{role_name(role[0])} "
                          f"“{name[0]}”{'' if shown else ' (hidden)'}")
         return lines
 

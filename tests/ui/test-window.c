@@ -90,6 +90,20 @@ test_state_comes_back (void)
 }
 
 static void
+test_least_heights (void)
+{
+  static const char *const models[] = { "pythia-160m", "vit-large",
+                                        "mamba-2.8b", NULL };
+  GtkWidget *window = open_window (NULL);
+
+  widgets_assert_least_heights (window);
+  g_object_set (advisor_of (window), "models", models, NULL);
+  widgets_settle ();
+  widgets_assert_least_heights (window);
+  close_window (window);
+}
+
+static void
 test_without_settings (void)
 {
   close_window (open_window (NULL));
@@ -416,6 +430,7 @@ main (int argc, char **argv)
   g_application_register (G_APPLICATION (application), NULL, NULL);
 
   g_test_add_func ("/window/state-comes-back", test_state_comes_back);
+  g_test_add_func ("/window/least-heights", test_least_heights);
   g_test_add_func ("/window/without-settings", test_without_settings);
   g_test_add_func ("/window/catalog-again", test_catalog_again);
   g_test_add_func ("/window/catalog-everywhere", test_catalog_everywhere);

@@ -129,6 +129,37 @@ widgets_count_notify (gpointer object, const char *property, guint *count)
   g_signal_connect_swapped (object, name, G_CALLBACK (count_cb), count);
 }
 
+static void
+assert_least_height (GtkWidget *widget)
+{
+  int least, width, height;
+
+  gtk_widget_measure (widget, GTK_ORIENTATION_VERTICAL, -1, &least, NULL, NULL,
+                      NULL);
+  gtk_widget_measure (widget, GTK_ORIENTATION_HORIZONTAL, -1, &width, NULL,
+                      NULL, NULL);
+  for (; width < 6000; width += width / 8 + 1)
+    {
+      gtk_widget_measure (widget, GTK_ORIENTATION_VERTICAL, width, &height,
+                          NULL, NULL, NULL);
+      if (height < least)
+        g_error ("a %s of %d pixels needs a height of %d, and of any %d",
+                 G_OBJECT_TYPE_NAME (widget), width, height, least);
+    }
+}
+
+void
+widgets_assert_least_heights (gpointer root)
+{
+  if (g_str_has_prefix (G_OBJECT_TYPE_NAME (root), "Qm")
+      && gtk_widget_get_layout_manager (root) == NULL
+      && gtk_widget_should_layout (root))
+    assert_least_height (root);
+  for (GtkWidget *child = gtk_widget_get_first_child (root); child != NULL;
+       child = gtk_widget_get_next_sibling (child))
+    widgets_assert_least_heights (child);
+}
+
 void
 widgets_finalize (gpointer widget)
 {

@@ -32,5 +32,10 @@ void widgets_settle (void);
 /* Counts notifications in *count. */
 void widgets_count_notify (gpointer object, const char *property, guint *count);
 
+/* That the least height of each widget in `root` that measures itself is that
+ * of any width: GTK 4.18 gives it no less, and warns where that is more than it
+ * then asks for. */
+void widgets_assert_least_heights (gpointer root);
+
 /* Drops the widget, which must be its last reference. */
 void widgets_finalize (gpointer widget);

@@ -3,8 +3,6 @@
 /* Whether predicted trainings fit into the memory: qm-bench plans them in a
  * child process, one model after the other, and each once. */
 
-#define G_LOG_DOMAIN "quartermaster"
-
 #include "config.h"
 
 #include "ui/advisor/qm-advisor-private.h"

@@ -442,6 +442,9 @@ qm_model_picker_init (QmModelPicker *self)
   self->rows = g_ptr_array_new ();
   self->selected = g_new0 (char *, 1);
   gtk_widget_init_template (GTK_WIDGET (self));
+  /* The row's title, which says no choice, is no name for the button. */
+  gtk_accessible_reset_relation (GTK_ACCESSIBLE (self->button),
+                                 GTK_ACCESSIBLE_RELATION_LABELLED_BY);
   gtk_list_box_set_filter_func (GTK_LIST_BOX (self->list), filter_row, self,
                                 NULL);
 }

@@ -17,6 +17,9 @@
 #define LEAST_PAIR     300
 #define LEAST_MULTIPLE 260
 
+/* A width in which all plots stand in one line. */
+#define WIDEST 100000
+
 /* Heights that suit a width. */
 #define ASPECT           0.72
 #define MIN_HEIGHT       220
@@ -136,6 +139,11 @@ qm_plot_grid_measure (GtkWidget *widget,
                   way.n > 1 ? SMALL_NATURAL : LARGEST_NATURAL);
   *minimum = way.fixed_height + (int) way.n_cell_rows * least;
   *natural = way.fixed_height + (int) way.n_cell_rows * wanted;
+  if (for_size >= 0)
+    return;
+  /* The least of any width is that of the widest. */
+  way = arrange (self, WIDEST);
+  *minimum = MIN (*natural, way.fixed_height + (int) way.n_cell_rows * least);
 }
 
 /* Allocates a child, mirrored where text runs from right to left. */

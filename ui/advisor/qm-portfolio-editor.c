@@ -57,6 +57,13 @@ sync_reset (QmPortfolioEditor *self)
                               || qm_advisor_get_n_runs (self->advisor) > 0);
 }
 
+/* What is in no window cannot have the focus, and GTK 4.18 complains of it. */
+static gboolean
+in_window (QmPortfolioEditor *self)
+{
+  return gtk_widget_get_root (GTK_WIDGET (self)) != NULL;
+}
+
 static void
 run_changed_cb (QmPortfolioEditor *self, QmRunRow *row)
 {
@@ -75,7 +82,8 @@ run_removed_cb (QmPortfolioEditor *self, QmRunRow *row)
   if (!g_ptr_array_find (self->rows, row, &index))
     return;
 
-  gtk_widget_grab_focus (self->toggle);
+  if (in_window (self))
+    gtk_widget_grab_focus (self->toggle);
   g_ptr_array_remove_index (self->rows, index);
   adw_preferences_group_remove (ADW_PREFERENCES_GROUP (self), GTK_WIDGET (row));
   qm_advisor_remove_run (self->advisor, index);
@@ -206,8 +214,9 @@ add_cb (QmPortfolioEditor *self)
 
   qm_advisor_add_run (self->advisor, choice->id, DEFAULT_RUNS_PER_YEAR);
   sync_rows (self);
-  gtk_widget_child_focus (self->rows->pdata[self->rows->len - 1],
-                          GTK_DIR_TAB_FORWARD);
+  if (in_window (self))
+    gtk_widget_child_focus (self->rows->pdata[self->rows->len - 1],
+                            GTK_DIR_TAB_FORWARD);
 }
 
 static void

@@ -60,6 +60,9 @@ name_button (QmTimesOfRow *self, const char *choice)
                           choice);
   gtk_accessible_update_property (GTK_ACCESSIBLE (button),
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  /* In GTK 4.18 the list's own name, which says no choice, would go first. */
+  gtk_accessible_reset_relation (GTK_ACCESSIBLE (button),
+                                 GTK_ACCESSIBLE_RELATION_LABELLED_BY);
 }
 
 static void

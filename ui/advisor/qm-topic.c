@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#define G_LOG_DOMAIN "quartermaster"
-
 #include "config.h"
 
 #include "ui/advisor/qm-topic.h"

@@ -30,7 +30,6 @@ struct _QmBenchRow
   double mfu;
   double cost;
   gint64 memory;
-  gint64 host_memory;
   char *reason; /* in the user's language */
   char *words;  /* as they were said */
   char *log;
@@ -164,7 +163,6 @@ qm_bench_row_update (QmBenchRow *self, const json_t *line)
   self->mfu = number_of (line, "mfu");
   self->cost = number_of (line, "cost_s");
   self->memory = used >= 0 ? used : whole_of (line, "total_bytes");
-  self->host_memory = whole_of (line, "host_bytes");
   g_free (self->reason);
   self->reason = qm_machine_text_reason (line);
   set_text (&self->words, text_of (line, "reason"));
@@ -354,14 +352,6 @@ qm_bench_row_get_memory (QmBenchRow *self)
   g_return_val_if_fail (QM_IS_BENCH_ROW (self), -1);
 
   return self->memory;
-}
-
-gint64
-qm_bench_row_get_host_memory (QmBenchRow *self)
-{
-  g_return_val_if_fail (QM_IS_BENCH_ROW (self), -1);
-
-  return self->host_memory;
 }
 
 double

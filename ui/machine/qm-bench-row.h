@@ -99,10 +99,9 @@ QmBenchFigure qm_bench_row_get_days (QmBenchRow *self);
 /* The share of the device's peak that was reached; NaN: not known. */
 double qm_bench_row_get_mfu (QmBenchRow *self);
 
-/* Bytes of the device's memory, and of the host's: what was used where it was
- * measured and seen, else what is planned; -1: not known. */
+/* Bytes of the device's memory: what was used where it was measured and seen,
+ * else what is planned; -1: not known. */
 gint64 qm_bench_row_get_memory (QmBenchRow *self);
-gint64 qm_bench_row_get_host_memory (QmBenchRow *self);
 
 /* Seconds that measuring it will take, predicted; 0 where nothing is left to
  * do, NaN: not known. */

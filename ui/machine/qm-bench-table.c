@@ -230,17 +230,6 @@ qm_bench_table_get_selected (QmBenchTable *self)
 }
 
 void
-qm_bench_table_sort (QmBenchTable *self,
-                     QmBenchColumn column,
-                     GtkSortType order)
-{
-  g_return_if_fail (QM_IS_BENCH_TABLE (self) && column < QM_BENCH_N_COLUMNS);
-
-  gtk_column_view_sort_by_column (self->view, self->columns[column].column,
-                                  order);
-}
-
-void
 qm_bench_table_set_narrow (QmBenchTable *self, gboolean narrow)
 {
   static const QmBenchColumn spare[] = { QM_BENCH_COLUMN_MICRO_BATCH,

@@ -25,11 +25,6 @@ GListModel *qm_bench_table_get_rows (QmBenchTable *self);
 /* The selected row, or NULL.  (transfer none) */
 QmBenchRow *qm_bench_table_get_selected (QmBenchTable *self);
 
-/* Sorts by a column. */
-void qm_bench_table_sort (QmBenchTable *self,
-                          QmBenchColumn column,
-                          GtkSortType order);
-
 /* Leaves out what there is no room for on a narrow screen. */
 void qm_bench_table_set_narrow (QmBenchTable *self, gboolean narrow);
 

@@ -92,13 +92,26 @@ renumber (GHashTable *numbers, guint64 old)
   return GPOINTER_TO_UINT (number);
 }
 
-/* Cairo numbers the surfaces of an SVG file ("surface12") by a counter of the
- * whole process.  Numbers them anew from 0, in the order of the file; texts do
- * not matter, for they are glyphs there. */
+/* Behind the next word that a number follows; NULL where there is none. */
+static const char *
+find_number (const char *text)
+{
+  for (; *text != '\0'; text++)
+    {
+      if (g_str_has_prefix (text, "surface"))
+        return text + strlen ("surface");
+      if (g_str_has_prefix (text, "source-"))
+        return text + strlen ("source-");
+    }
+  return NULL;
+}
+
+/* Cairo numbers the surfaces of an SVG file ("surface12", "source-12" since
+ * 1.17.6) by a counter of the whole process.  Numbers them anew from 0, in the
+ * order of the file; texts do not matter, for they are glyphs there. */
 static GByteArray *
 renumber_surfaces (GByteArray *svg)
 {
-  static const char word[] = "surface";
   GByteArray *result = g_byte_array_sized_new (svg->len);
   g_autoptr (GHashTable) numbers = g_hash_table_new (NULL, NULL);
   const char *rest;
@@ -106,13 +119,12 @@ renumber_surfaces (GByteArray *svg)
 
   g_byte_array_append (svg, (const guint8 *) "", 1);
   rest = (const char *) svg->data;
-  while ((found = strstr (rest, word)) != NULL)
+  while ((found = find_number (rest)) != NULL)
     {
       char digits[16];
       char *end;
       guint64 old;
 
-      found += strlen (word);
       g_byte_array_append (result, (const guint8 *) rest,
                            (guint) (found - rest));
       old = g_ascii_strtoull (found, &end, 10);

@@ -230,12 +230,6 @@ qm_csv_mapping_view_get_remember (QmCsvMappingView *self)
          && gtk_switch_get_active (self->remember);
 }
 
-GtkWidget *
-qm_csv_mapping_view_new (void)
-{
-  return g_object_new (QM_TYPE_CSV_MAPPING_VIEW, NULL);
-}
-
 static void
 qm_csv_mapping_view_finalize (GObject *object)
 {

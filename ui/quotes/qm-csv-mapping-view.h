@@ -14,8 +14,6 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (
     QmCsvMappingView, qm_csv_mapping_view, QM, CSV_MAPPING_VIEW, AdwBin)
 
-GtkWidget *qm_csv_mapping_view_new (void);
-
 /* Asks about a spreadsheet that was imported, with its mapping and sample;
  * these are copied. */
 void qm_csv_mapping_view_set_import (QmCsvMappingView *self,

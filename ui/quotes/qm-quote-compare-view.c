@@ -319,7 +319,9 @@ qm_quote_compare_view_set_quotes (QmQuoteCompareView *self,
   g_return_if_fail (QM_IS_QUOTE_BOOK (book));
   g_return_if_fail (quotes != NULL && quotes->len >= 2);
 
-  grid = gtk_grid_new ();
+  /* GTK 4.18 gives a name to a group, and none to a mere grid. */
+  grid = g_object_new (GTK_TYPE_GRID, "accessible-role",
+                       GTK_ACCESSIBLE_ROLE_GROUP, NULL);
   gtk_grid_set_column_spacing (GTK_GRID (grid), 18);
   gtk_grid_set_row_spacing (GTK_GRID (grid), 9);
   gtk_widget_set_margin_start (grid, 12);

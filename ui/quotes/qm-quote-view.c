@@ -548,12 +548,6 @@ qm_quote_view_get_quote (QmQuoteView *self)
   return self->quote;
 }
 
-GtkWidget *
-qm_quote_view_new (void)
-{
-  return g_object_new (QM_TYPE_QUOTE_VIEW, NULL);
-}
-
 static void
 qm_quote_view_finalize (GObject *object)
 {

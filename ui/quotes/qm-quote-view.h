@@ -22,8 +22,6 @@ G_DECLARE_FINAL_TYPE (QmQuoteView, qm_quote_view, QM, QUOTE_VIEW, AdwBin)
  * a question; for qm_quote_apply_answer(), after which the quote is to be shown
  * anew. */
 
-GtkWidget *qm_quote_view_new (void);
-
 /* Shows a copy of a quote, NULL: nothing, in the terms of the catalog that is
  * kept there, which is the same one every time. */
 void qm_quote_view_set_quote (QmQuoteView *self,
