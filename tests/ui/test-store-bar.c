@@ -79,7 +79,7 @@ damage (const char *path)
 static QmQuoteBook *
 open_book (const char *path)
 {
-  QmQuoteBook *book = qm_quote_book_new (widgets_catalog (), path);
+  QmQuoteBook *book = qm_quote_book_new (widgets_keeper (), path);
 
   while (qm_quote_book_get_index (book) == NULL
          && qm_quote_book_get_problems (book)[0] == NULL)
