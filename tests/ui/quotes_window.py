@@ -13,12 +13,12 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)),
                              os.pardir, "cli"))
 
 CHEAP = """Vendor,Quote,Issued,Valid until,Description,Part number,Quantity,Price,Currency
-Delta Computers,Q-17,2026-01-10,2199-12-31,NVIDIA H100 SXM5 80GB GPU,900-1,8,1000.00,USD
+Delta Computers,Q-17,2026-01-10,2199-12-31,NVIDIA H100 SXM5 80GB GPU,900-1,4,7000.00,USD
 Delta Computers,Q-17,2026-01-10,2199-12-31,Rack rails,R-1,2,50.00,USD
 """
 
 EXPIRED = """Vendor,Quote,Issued,Valid until,Description,Part number,Quantity,Price,Currency
-Nordsee,A-88,2026-01-05,2026-02-01,NVIDIA H100 SXM5 80GB GPU,900-1,4,700.00,USD
+Nordsee,A-88,2026-01-05,2026-02-01,NVIDIA H100 SXM5 80GB GPU,900-1,4,6500.00,USD
 Nordsee,A-88,2026-01-05,2026-02-01,NVIDIA A100 GPU,900-2,2,9500.00,USD
 """
 

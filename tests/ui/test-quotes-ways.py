@@ -79,7 +79,7 @@ class PasteTest(WaysCase):
         self.copy("text/plain;charset=utf-8", CHEAP)
         self.paste()
         row = self.store_draft("Delta Computers, Q-17")
-        self.assertIn("8,100.00 USD", row.name)
+        self.assertIn("28,100.00 USD", row.name)
 
     def test_file(self):
         self.open_page()
@@ -87,7 +87,7 @@ class PasteTest(WaysCase):
         self.copy("text/uri-list", path.as_uri() + "\r\n")
         self.paste()
         row = self.store_draft("Delta Computers, Q-17")
-        self.assertIn("8,100.00 USD", row.name)
+        self.assertIn("28,100.00 USD", row.name)
 
     def test_address(self):
         address = self.serve(
@@ -202,15 +202,15 @@ class EditTest(WaysCase):
         self.root.find("label", "Edit Quote")
         for name in ("Vendor", "Description", "Price of one"):
             self.root.find("text", name)
-        self.root.find("text", "Price of one").type("900.00")
+        self.root.find("text", "Price of one").type("6900.00")
         self.root.find("push button", "Store").press()
 
         def stored():
             quote = self.shown()
-            return quote if quote["lines"][0]["price"] == "900" else None
+            return quote if quote["lines"][0]["price"] == "6900" else None
         after = driver.wait_for(stored, "the price as it was edited")
-        self.assertEqual(after["total"], "7300.00")
-        before["lines"][0]["price"] = "900"
+        self.assertEqual(after["total"], "27700.00")
+        before["lines"][0]["price"] = "6900"
         for quote in (before, after):
             # What follows from the price.
             for name in ("computed", "total", "total_usd"):
@@ -218,11 +218,11 @@ class EditTest(WaysCase):
         self.assertEqual(after, before)
         history = json.loads(self.command("history", "h100-80gb-sxm",
                                           "--json"))["prices"]
-        self.assertEqual([point["price"] for point in history], ["900"])
+        self.assertEqual([point["price"] for point in history], ["6900"])
 
         driver.press_keys("ctrl+h")
         self.root.find("label", "Prices of H100 SXM5 80GB")
-        self.root.find("label", contains="900.00 USD")
+        self.root.find("label", contains="6,900.00 USD")
 
 
 class ExportTest(WaysCase):

@@ -23,9 +23,9 @@ class QuotesTest(QuotesWindowTest):
 
         row, = self.expect_rows(1)
         self.assertIn("Delta Computers", row.name)
-        self.assertIn("8,100.00 USD", row.name)
+        self.assertIn("28,100.00 USD", row.name)
         self.assertIn("until 2199-12-31", row.name)
-        self.expect_headline("8 × H100 SXM5 80GB")
+        self.expect_headline("4 × H100 SXM5 80GB")
         self.root.find("label", "Q-17")
 
         self.root.find("push button", "Delete this quote").press()
@@ -33,15 +33,15 @@ class QuotesTest(QuotesWindowTest):
                         "the advice as it was")
         driver.press_keys("ctrl+z")
         self.expect_rows(1)
-        self.expect_headline("8 × H100 SXM5 80GB")
+        self.expect_headline("4 × H100 SXM5 80GB")
 
     def test_what_others_store_is_seen(self):
         self.command("import", self.file("delta.csv", CHEAP))
-        self.expect_headline("8 × H100 SXM5 80GB")
+        self.expect_headline("4 × H100 SXM5 80GB")
         driver.press_keys("alt+2")
         self.expect_rows(1)
         self.command("delete", "1")
-        driver.wait_for(lambda: "8 × H100" not in self.headline(),
+        driver.wait_for(lambda: "4 × H100" not in self.headline(),
                         "the advice without the quote")
 
     def test_expired_and_ambiguous(self):
@@ -54,7 +54,7 @@ class QuotesTest(QuotesWindowTest):
         driver.press_keys("alt+1")
         self.root.tab_to("check box", "Use expired quotes", most=80)
         driver.press_keys("space")
-        self.expect_headline("8 × H100 SXM5 80GB", "$16,100")
+        self.expect_headline("4 × H100 SXM5 80GB", "$33,500")
         driver.press_keys("space")
         driver.wait_for(lambda: self.headline() == before,
                         "the advice as it was")
@@ -91,11 +91,11 @@ class QuotesTest(QuotesWindowTest):
         editor = self.root
         for name, text in (("Vendor", "Hand"), ("Currency, like EUR", "usd"),
                            ("Description", "H100 SXM5 80GB"),
-                           ("Price of one", "1,000.00")):
+                           ("Price of one", "7,000.00")):
             editor.find("text", name).type(text)
         editor.find("push button", "Store").press()
         row, = self.expect_rows(1)
-        self.assertIn("1,000.00 USD", row.name)
+        self.assertIn("7,000.00 USD", row.name)
         self.expect_headline("H100 SXM5 80GB")
 
 
