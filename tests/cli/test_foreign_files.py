@@ -54,6 +54,8 @@ INPUTS = {
         ("quotes", "import", "{own}/offer.csv", "--store", "{}"),
     ("quotes list", "store"): ("quotes", "list", "--store", "{}"),
     ("quotes show", "store"): ("quotes", "show", "1", "--store", "{}"),
+    ("quotes answer", "store"):
+        ("quotes", "answer", "1", "1:rent=no", "--store", "{}"),
     ("quotes compare", "store"):
         ("quotes", "compare", "1", "2", "--store", "{}"),
     ("quotes export", "store"):
@@ -149,7 +151,7 @@ BENCH_GROWING = {
 }
 # Documents may come through a pipe, also from somebody who begins later.
 WAITING = {("advise", "ownership-file"), ("plot", "ownership-file"),
-           ("extract", "FILE"), ("extract", "rules"), ("quotes import", "FILE")}
+           ("extract", "FILE"), ("quotes import", "FILE")}
 # Worked by the program itself, not by people.
 BENCH_INTERNAL = {"worker"}
 

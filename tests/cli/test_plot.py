@@ -70,7 +70,7 @@ class PlotTest(harness.CommandLineTest):
 
     def files(self):
         return sorted(name for name in os.listdir(self.home)
-                      if name not in ("data", "cache"))
+                      if name not in ("data", "cache", "machine-id"))
 
 
 class FormatTest(PlotTest):
@@ -170,7 +170,7 @@ class FailureTest(PlotTest):
 
     def test_directory_in_the_way(self):
         os.mkdir(self.path("plot.png"))
-        self.refuse(*ASK, "-o", "plot.png", says=("'plot.png'", "irectory"))
+        self.refuse(*ASK, "-o", "plot.png", says=("'plot.png'", "no file"))
         self.assertEqual(os.listdir(self.path("plot.png")), [])
         self.assertEqual(self.files(), ["plot.png"])
 

@@ -558,8 +558,8 @@ harm (Files *files, GRand *random)
 {
   int which = files->bytes[1] != NULL && g_rand_boolean (random);
   gsize at = (gsize) g_rand_int_range (random, 0, (gint32) files->sizes[which]);
-  gsize n =
-      MIN ((gsize) g_rand_int_range (random, 1, 300), files->sizes[which] - at);
+  gsize wanted = (gsize) g_rand_int_range (random, 1, 300);
+  gsize n = MIN (wanted, files->sizes[which] - at);
 
   if (g_rand_int_range (random, 0, 8) == 0)
     {
