@@ -224,6 +224,20 @@ class EditTest(WaysCase):
         self.root.find("label", "Prices of H100 SXM5 80GB")
         self.root.find("label", contains="6,900.00 USD")
 
+    def test_a_digit_too_few_is_asked_about(self):
+        self.command("import", self.file("delta.csv", CHEAP))
+        driver.press_keys("alt+2")
+        self.expect_rows(1)
+        self.root.tab_to("check box", "Compare: Delta Computers")
+        driver.press_keys("Return")
+        self.root.find("push button", "Edit this quote")
+        driver.press_keys("F2")
+        self.root.find("text", "Price of one").type("700.00")
+        self.root.find("push button", "Store").press()
+        driver.wait_for(
+            lambda: self.shown()["lines"][0]["asked"] == "price",
+            "a question about the price")
+
 
 class ExportTest(WaysCase):
 

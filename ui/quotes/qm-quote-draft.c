@@ -4,6 +4,7 @@
 
 #include "ui/quotes/qm-quote-draft.h"
 
+#include "pricing/quotes/qm-plausible.h"
 #include "ui/quotes/qm-csv-mapping-view.h"
 #include "ui/quotes/qm-quote-questions.h"
 #include "ui/quotes/qm-quote-text.h"
@@ -260,6 +261,8 @@ matched_cb (QmQuoteDraft *self, guint number, const char *item)
     return;
   qm_quote_line_choose (g_ptr_array_index (quote->lines, number),
                         qm_quote_book_get_catalog (self->book), item);
+  qm_quote_ask_prices (quote, qm_quote_book_get_catalog (self->book),
+                       qm_quote_book_get_rates (self->book));
   show_summary (self, quote);
 }
 

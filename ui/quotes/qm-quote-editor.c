@@ -5,6 +5,7 @@
 #include "ui/quotes/qm-quote-editor.h"
 
 #include "pricing/formats/qm-quote-import.h"
+#include "pricing/quotes/qm-plausible.h"
 #include "ui/quotes/qm-quote-fields.h"
 #include "ui/quotes/qm-quote-text.h"
 
@@ -392,6 +393,8 @@ save_cb (QmQuoteEditor *self)
     return;
   g_ptr_array_set_size (self->quote->findings, 0);
   qm_quote_check (self->quote);
+  qm_quote_ask_prices (self->quote, qm_quote_book_get_catalog (self->book),
+                       qm_quote_book_get_rates (self->book));
   id = store (self, &error);
   if (id == 0)
     {

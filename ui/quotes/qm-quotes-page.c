@@ -4,6 +4,7 @@
 
 #include "ui/quotes/qm-quotes-page-private.h"
 
+#include "pricing/quotes/qm-plausible.h"
 #include "ui/qm-spinner.h"
 #include "ui/quotes/qm-quote-questions.h"
 #include "ui/quotes/qm-quote-text.h"
@@ -180,6 +181,8 @@ matched_cb (QmQuotesPage *self, guint number, const char *item)
   after = qm_quote_copy (before);
   qm_quote_line_choose (g_ptr_array_index (after->lines, number),
                         qm_quote_book_get_catalog (self->book), item);
+  qm_quote_ask_prices (after, qm_quote_book_get_catalog (self->book),
+                       qm_quote_book_get_rates (self->book));
   if (!qm_quote_book_update (self->book, after, before, &error))
     qm_quotes_page_tell (self, error->message);
 }
