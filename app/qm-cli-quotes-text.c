@@ -141,7 +141,7 @@ append_conversion (const QmQuote *quote,
   append_field (out, screen, _ ("In USD"), text);
 }
 
-/* What the advice counts: without tax. */
+/* What the advice starts from: all of it, without tax. */
 static void
 append_what_counts (const QmQuote *quote,
                     GString *out,
@@ -152,8 +152,8 @@ append_what_counts (const QmQuote *quote,
 
   qm_quote_come_to (quote, &net, &tax, &taxed);
   append_amount (quote, out, screen,
-                 taxed ? _ ("Counts, with tax that is not told")
-                       : _ ("Counts, without tax"),
+                 taxed ? _ ("Comes to, with tax that is not told")
+                       : _ ("Comes to, without tax"),
                  net);
 }
 

@@ -321,6 +321,9 @@ qm_store_copy (sqlite3 *db, const char *path, gboolean prune, GError **error)
   g_autofree char *partial =
       g_strdup_printf ("%s" PARTIAL "%d", name, (int) getpid ());
 
+  /* What one that was killed before it came to that has left. */
+  if (prune)
+    prune_backups (path);
   g_unlink (partial);
   if (!copy_into (db, partial, error))
     {

@@ -3,9 +3,11 @@
 asked of over D-Bus as AT-SPI defines it.
 
 A tree has a thousand nodes, and a busy machine takes a while for each question
-that waits for the answer to the one before: questions go out together.
+that waits for the answer to the one before: what a program tells of all its
+nodes at once is taken, and questions about others go out together.
 """
 
+import typing
 import warnings
 
 import gi
@@ -18,6 +20,7 @@ warnings.simplefilter("ignore", DeprecationWarning)
 
 ACCESSIBLE = "org.a11y.atspi.Accessible"
 ACTION = "org.a11y.atspi.Action"
+CACHE = "org.a11y.atspi.Cache"
 EDITABLE = "org.a11y.atspi.EditableText"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 TEXT = "org.a11y.atspi.Text"
@@ -79,6 +82,17 @@ class Bus:
         return answers
 
 
+class Seen(typing.NamedTuple):
+    """What a node said of itself."""
+
+    role: str
+    name: str
+    states: tuple
+
+    def has(self, state):
+        return bool(self.states[state // 32] >> state % 32 & 1)
+
+
 class Node:
     """One accessible thing and what can be done to it."""
 
@@ -136,7 +150,7 @@ class Node:
             "(ssv)", (VALUE, "CurrentValue", GLib.Variant("d", value))))
 
     def has(self, state):
-        return has_state(self.ask("GetState"), state)
+        return self.look().has(state)
 
     @property
     def visible(self):
@@ -173,24 +187,60 @@ class Node:
         except Gone as error:
             raise AssertionError(f"“{self.name}” cannot be edited") from error
 
-    def tree(self, *methods):
+    @classmethod
+    def look_at(cls, nodes):
+        """What these say of themselves; None for those that say nothing."""
+        n = len(nodes)
+        answers = cls.bus.ask(
+            [node.question(method) for method in ("GetRole", "GetState")
+             for node in nodes]
+            + [node.question_property("Name") for node in nodes])
+        return [None if None in (role, states, name)
+                else Seen(role_name(role[0]), name[0], tuple(states[0]))
+                for role, states, name in zip(answers[:n], answers[n:2 * n],
+                                              answers[2 * n:])]
+
+    def look(self):
+        seen, = self.look_at([self])
+        if seen is None:
+            raise Gone(self.place)
+        return seen
+
+    def told(self):
+        """What the program tells of its nodes unasked, by place: how many
+        children each has, and what it says of itself.  New ones may be missing,
+        and those that are gone may still be there."""
+        answer, = self.bus.ask([((self.place[0], "/org/a11y/atspi/cache"),
+                                 CACHE, "GetItems", None)])
+        return {place: (children, Seen(role_name(role), name, tuple(states)))
+                for place, _, _, _, children, _, name, role, _, states
+                in (answer or [[]])[0]}
+
+    def tree(self):
         """It and all below it, each before what is in it, as triples: the node,
-        how deep it is, and its answers to the methods."""
+        how deep it is, and what it says of itself or None."""
+        told = self.told()
         rows = {}
         level = [self]
         for depth in range(DEEPEST):
             if not level:
                 break
-            n = len(level)
-            answers = self.bus.ask(
-                [node.question(method) for method in ("GetChildren", *methods)
-                 for node in level])
+            # GTK 4.8 does not count the windows of its program.
+            parents = [node for node in level
+                       if depth == 0 or told.get(node.place, (1,))[0] > 0]
+            strangers = [node for node in level if node.place not in told]
+            children = dict(zip(parents, self.bus.ask(
+                [node.question("GetChildren") for node in parents])))
+            seen = dict(zip(strangers, self.look_at(strangers)))
             below = []
-            for i, node in enumerate(level):
-                children = [type(self)(place)
-                            for place in (answers[i] or [[]])[0] if place[0]]
-                below += children
-                rows[node] = (depth, answers[n + i::n], children)
+            for node in level:
+                nodes = [type(self)(place)
+                         for place in (children.get(node) or [[]])[0]
+                         if place[0]]
+                if node not in seen:
+                    seen[node] = told[node.place][1]
+                rows[node] = (depth, seen[node], nodes)
+                below += nodes
             level = below
         return flatten(rows, self)
 
@@ -199,49 +249,25 @@ class Node:
 
     def matches(self, role=None, name=None, contains=None, visible=True):
         """Descendants with that role, name or part of a name."""
-        found = [node for node, _, (answer,) in self.tree("GetRole")
-                 if answer is not None
-                 and (role is None or role == role_name(answer[0]))]
-        if name is not None or contains is not None:
-            answers = self.bus.ask([node.question_property("Name")
-                                    for node in found])
-            found = [node for node, answer in zip(found, answers)
-                     if answer is not None
-                     and (name is None or answer[0] == name)
-                     and (contains is None or contains in answer[0])]
-        if visible:
-            answers = self.bus.ask([node.question("GetState")
-                                    for node in found])
-            found = [node for node, answer in zip(found, answers)
-                     if answer is not None
-                     and has_state(answer, Atspi.StateType.VISIBLE)]
-        return found
+        return [node for node, _, seen in self.tree()
+                if seen is not None
+                and (role is None or role == seen.role)
+                and (name is None or name == seen.name)
+                and (contains is None or contains in seen.name)
+                and (not visible or seen.has(Atspi.StateType.VISIBLE))]
 
     def focused(self):
         """The part of it that has the keyboard."""
-        for node, _, (answer,) in self.tree("GetState"):
-            if answer is not None and has_state(answer,
-                                                Atspi.StateType.FOCUSED):
+        for node, _, seen in self.tree():
+            if seen is not None and seen.has(Atspi.StateType.FOCUSED):
                 return node
         return None
 
     def dump(self):
         """The tree in words, for a failed test's log."""
-        lines = []
-        for node, depth, (role, states) in self.tree("GetRole", "GetState"):
-            name, = self.bus.ask([node.question_property("Name")])
-            if None in (role, states, name):
-                continue
-            shown = has_state(states, Atspi.StateType.VISIBLE)
-            lines.append(f"{'  ' * depth}"
-                         f"{role_name(role[0])} "
-                         f"“{name[0]}”{'' if shown else ' (hidden)'}")
-        return lines
-
-
-def has_state(answer, state):
-    words, = answer
-    return bool(words[state // 32] >> state % 32 & 1)
+        return [f"{'  ' * depth}{seen.role} “{seen.name}”"
+                f"{'' if seen.has(Atspi.StateType.VISIBLE) else ' (hidden)'}"
+                for _, depth, seen in self.tree() if seen is not None]
 
 
 def flatten(rows, node):

@@ -12,7 +12,7 @@ import tempfile
 import time
 
 import accessible
-from accessible import Atspi  # noqa: F401, for the names of states
+from accessible import Atspi
 
 PATIENCE = 20.0  # seconds that anything may take on a slow machine
 
@@ -89,10 +89,10 @@ class Node(accessible.Node):
         """Presses Tab until a thing inside has the keyboard: what cannot be
         reached so cannot be used without a mouse."""
         for _ in range(most):
-            node = self.focused()
-            if (node is not None and node.role == role
-                    and node.name == name):
-                return node
+            for node, _, seen in self.tree():
+                if (seen is not None and seen.has(Atspi.StateType.FOCUSED)
+                        and (seen.role, seen.name) == (role, name)):
+                    return node
             press_keys("Tab")
             time.sleep(0.05)
         raise NotFound(f"Tab never reaches {role} “{name}”")

@@ -252,8 +252,8 @@ show_totals (QmQuoteView *self)
              totals.payable_minor, currency);
   qm_quote_come_to (quote, &net, &tax, &taxed);
   add_total (grid, row++,
-             taxed ? _ ("Counts, with tax that is not told")
-                   : _ ("Counts, without tax"),
+             taxed ? _ ("Comes to, with tax that is not told")
+                   : _ ("Comes to, without tax"),
              QM_AMOUNT_UNSTATED, net, currency);
 }
 
