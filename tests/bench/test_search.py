@@ -28,9 +28,10 @@ CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
               num_hidden_layers=2, num_attention_heads=4,
               intermediate_size=64, hidden_act='gelu', hidden_dropout=0.1,
               max_position_embeddings=512)
-# Measuring these takes about a second.
-SLOW = dict(CONFIG, hidden_size=256, num_hidden_layers=2,
-            intermediate_size=1024)
+# Measuring these takes about a second, with sanitizers too.
+WIDTH = int(os.environ.get('QM_TEST_WIDTH', 256))
+SLOW = dict(CONFIG, hidden_size=WIDTH, num_hidden_layers=2,
+            intermediate_size=4 * WIDTH)
 SLOW_RECIPE = dict(RECIPE, sequence_length=64)
 
 # How often a search is killed at a moment that nobody chose.
