@@ -59,8 +59,8 @@ class Bus:
             | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
 
     def ask(self, questions):
-        """The answers to (place, interface, method, arguments), None for those
-        that nobody answers."""
+        """The answers to (place, interface, method, arguments), as they came;
+        None for those that nobody answers."""
         answers = [None] * len(questions)
         waiting = len(questions)
 
@@ -68,7 +68,7 @@ class Bus:
             nonlocal waiting
             waiting -= 1
             try:
-                answers[index] = connection.call_finish(result).unpack()
+                answers[index] = connection.call_finish(result)
             except GLib.Error:
                 pass
 
@@ -112,13 +112,13 @@ class Node:
         answer, = self.bus.ask([self.question(*words)])
         if answer is None:
             raise Gone(f"{self.place}: {words}")
-        return answer
+        return answer.unpack()
 
     def ask_property(self, *words):
         answer, = self.bus.ask([self.question_property(*words)])
         if answer is None:
             raise Gone(f"{self.place}: {words}")
-        return answer[0]
+        return answer.unpack()[0]
 
     @property
     def name(self):
@@ -196,7 +196,8 @@ class Node:
              for node in nodes]
             + [node.question_property("Name") for node in nodes])
         return [None if None in (role, states, name)
-                else Seen(role_name(role[0]), name[0], tuple(states[0]))
+                else Seen(role_name(role.unpack()[0]), name.unpack()[0],
+                          tuple(states.unpack()[0]))
                 for role, states, name in zip(answers[:n], answers[n:2 * n],
                                               answers[2 * n:])]
 
@@ -212,9 +213,15 @@ class Node:
         and those that are gone may still be there."""
         answer, = self.bus.ask([((self.place[0], "/org/a11y/atspi/cache"),
                                  CACHE, "GetItems", None)])
-        return {place: (children, Seen(role_name(role), name, tuple(states)))
-                for place, _, _, _, children, _, name, role, _, states
-                in (answer or [[]])[0]}
+        if answer is None:
+            return {}
+        # Unpacking all of it would take longer than asking for it.
+        return {place_of(item.get_child_value(0)):
+                (item.get_child_value(4).get_int32(),
+                 Seen(role_name(item.get_child_value(7).get_uint32()),
+                      item.get_child_value(6).get_string(),
+                      tuple(item.get_child_value(9).unpack())))
+                for item in inside(answer.get_child_value(0))}
 
     def tree(self):
         """It and all below it, each before what is in it, as triples: the node,
@@ -234,9 +241,11 @@ class Node:
             seen = dict(zip(strangers, self.look_at(strangers)))
             below = []
             for node in level:
-                nodes = [type(self)(place)
-                         for place in (children.get(node) or [[]])[0]
-                         if place[0]]
+                answer = children.get(node)
+                nodes = [] if answer is None else [
+                    type(self)(place) for place in map(
+                        place_of, inside(answer.get_child_value(0)))
+                    if place[0]]
                 if node not in seen:
                     seen[node] = told[node.place][1]
                 rows[node] = (depth, seen[node], nodes)
@@ -270,6 +279,15 @@ class Node:
                 for _, depth, seen in self.tree() if seen is not None]
 
 
+def inside(array):
+    return map(array.get_child_value, range(array.n_children()))
+
+
+def place_of(pair):
+    return (pair.get_child_value(0).get_string(),
+            pair.get_child_value(1).get_string())
+
+
 def flatten(rows, node):
     depth, answers, children = rows[node]
     yield node, depth, answers
@@ -290,6 +308,7 @@ def find_application(pid, kind):
             "org.freedesktop.DBus", "GetConnectionUnixProcessID",
             GLib.Variant("(s)", (place[0],)))])
         application = kind(place)
-        if owner == (pid,) and application.ask("GetChildren")[0]:
+        if (owner is not None and owner.unpack() == (pid,)
+                and application.ask("GetChildren")[0]):
             return application
     return None
