@@ -56,14 +56,9 @@ name_choice (QmTimesOfRow *self, const char *choice)
       g_strdup_printf (_ ("%s: %s"), gtk_label_get_text (self->title_label),
                        choice);
 
-  gtk_accessible_update_property (GTK_ACCESSIBLE (self->drop_down),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-  /* GTK 4.18's list is labelled by the text of its choice alone. */
-  gtk_accessible_reset_relation (GTK_ACCESSIBLE (self->drop_down),
-                                 GTK_ACCESSIBLE_RELATION_LABELLED_BY);
+  qm_input_name_button (GTK_WIDGET (self->drop_down), name);
   if (GTK_IS_TOGGLE_BUTTON (button))
-    gtk_accessible_update_property (GTK_ACCESSIBLE (button),
-                                    GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+    qm_input_name_button (button, name);
 }
 
 static void
