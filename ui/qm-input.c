@@ -27,6 +27,19 @@ qm_input_ignore_wheel (GtkWidget *widget)
 }
 
 void
+qm_input_name_button (GtkWidget *button, const char *name)
+{
+  g_return_if_fail (GTK_IS_WIDGET (button));
+  g_return_if_fail (name != NULL);
+
+  gtk_accessible_update_property (GTK_ACCESSIBLE (button),
+                                  GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  /* In GTK 4.18 the text on it would go first. */
+  gtk_accessible_reset_relation (GTK_ACCESSIBLE (button),
+                                 GTK_ACCESSIBLE_RELATION_LABELLED_BY);
+}
+
+void
 qm_input_name_reset (GtkWidget *button, const char *title)
 {
   g_autofree char *name = NULL;
@@ -37,8 +50,7 @@ qm_input_name_reset (GtkWidget *button, const char *title)
   /* Translators: the name of a button; the parameter is what it resets, such
    * as "Budget". */
   name = g_strdup_printf (_ ("Reset: %s"), title);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (button),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  qm_input_name_button (button, name);
 }
 
 static gboolean

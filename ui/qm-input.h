@@ -13,6 +13,9 @@ G_BEGIN_DECLS
  * be under the pointer. */
 void qm_input_ignore_wheel (GtkWidget *widget);
 
+/* Names a button otherwise than by the text that it shows. */
+void qm_input_name_button (GtkWidget *button, const char *name);
+
 /* Names a button that resets what `title` titles. */
 void qm_input_name_reset (GtkWidget *button, const char *title);
 

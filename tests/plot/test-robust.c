@@ -13,12 +13,12 @@
 
 #define LIGHT (qm_plot_theme_light ())
 
-/* At the edge of a clip Cairo 1.18 may let a fiftieth of a colour through. */
+/* At the edge of a clip Cairo 1.18 may let a thirtieth of a colour through. */
 static void
 assert_green (guint32 pixel)
 {
   static const guint32 green = 0xff00ff00;
-  const int trace = 6;
+  const int trace = 8;
 
   for (guint shift = 0; shift < 32; shift += 8)
     if (ABS ((int) (pixel >> shift & 0xff) - (int) (green >> shift & 0xff))

@@ -125,6 +125,16 @@ class Node:
         return self.ask_property("Name")
 
     @property
+    def label(self):
+        """Its name, or the text of what it is labelled by: GTK 4.18 gives an
+        item of a menu no name."""
+        return self.name or " ".join(
+            type(self)(place).text
+            for relation, places in self.ask("GetRelationSet")[0]
+            if relation == Atspi.RelationType.LABELLED_BY
+            for place in places)
+
+    @property
     def role(self):
         return role_name(self.ask("GetRole")[0])
 

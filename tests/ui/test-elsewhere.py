@@ -38,7 +38,7 @@ class ElsewhereTest(WindowTest):
     def menu(self, name):
         # The inner one of the two can be pressed.
         self.root.all("push button", "Main menu")[-1].press()
-        self.root.find("menu item", contains=name).press()
+        self.root.find_menu_item(name).press()
 
     def choose(self, title, path):
         driver.choose_file(self.root, title, path)

@@ -43,7 +43,7 @@ class ModelsTest(WindowTest):
         """An item of the main menu, for when no window has the keyboard."""
         # The inner one of the two can be pressed.
         self.root.all("push button", "Main menu")[-1].press()
-        self.root.find("menu item", contains=name).press()
+        self.root.find_menu_item(name).press()
 
     def choose(self, path):
         driver.choose_file(self.root, "Open a Configuration", path)

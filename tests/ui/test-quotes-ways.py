@@ -190,6 +190,11 @@ class ColumnsTest(WaysCase):
 
 class EditTest(WaysCase):
 
+    def open_line(self, name):
+        """What a line has is seen once it is open."""
+        self.root.tab_to("list item", name)
+        driver.press_keys("Return")
+
     def test_keeps_what_is_not_edited(self):
         self.command("import", self.file("delta.csv", CHEAP))
         before = self.shown()
@@ -200,6 +205,7 @@ class EditTest(WaysCase):
         self.root.find("push button", "Edit this quote")
         driver.press_keys("F2")
         self.root.find("label", "Edit Quote")
+        self.open_line("NVIDIA H100 SXM5 80GB GPU")
         for name in ("Vendor", "Description", "Price of one"):
             self.root.find("text", name)
         self.root.find("text", "Price of one").type("6900.00")
@@ -232,6 +238,7 @@ class EditTest(WaysCase):
         driver.press_keys("Return")
         self.root.find("push button", "Edit this quote")
         driver.press_keys("F2")
+        self.open_line("NVIDIA H100 SXM5 80GB GPU")
         self.root.find("text", "Price of one").type("700.00")
         self.root.find("push button", "Store").press()
         driver.wait_for(

@@ -45,24 +45,20 @@ note_of (guint times_of)
     }
 }
 
-/* The keyboard goes to the button inside the list, which has no name of its own
- * in GTK 4.8. */
+/* What has the keyboard says what is chosen, too: the button inside the list,
+ * which has no name of its own in GTK 4.8, and in GTK 4.18 that of the list. */
 static void
-name_button (QmTimesOfRow *self, const char *choice)
+name_choice (QmTimesOfRow *self, const char *choice)
 {
   GtkWidget *button = gtk_widget_get_first_child (GTK_WIDGET (self->drop_down));
-  g_autofree char *name = NULL;
-
-  if (!GTK_IS_TOGGLE_BUTTON (button))
-    return;
   /* Translators: "Times of", name of software. */
-  name = g_strdup_printf (_ ("%s: %s"), gtk_label_get_text (self->title_label),
-                          choice);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (button),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
-  /* In GTK 4.18 the list's own name, which says no choice, would go first. */
-  gtk_accessible_reset_relation (GTK_ACCESSIBLE (button),
-                                 GTK_ACCESSIBLE_RELATION_LABELLED_BY);
+  g_autofree char *name =
+      g_strdup_printf (_ ("%s: %s"), gtk_label_get_text (self->title_label),
+                       choice);
+
+  qm_input_name_button (GTK_WIDGET (self->drop_down), name);
+  if (GTK_IS_TOGGLE_BUTTON (button))
+    qm_input_name_button (button, name);
 }
 
 static void
@@ -70,7 +66,7 @@ sync_note (QmTimesOfRow *self)
 {
   guint selected = gtk_drop_down_get_selected (self->drop_down);
 
-  name_button (self, qm_prose_times_of_name ((QmTimesOf) selected));
+  name_choice (self, qm_prose_times_of_name ((QmTimesOf) selected));
   gtk_label_set_text (self->note_label, note_of (selected));
   gtk_widget_set_visible (self->reset_button, selected != QM_TIMES_OF_PYTORCH);
 }

@@ -5,6 +5,7 @@
 #include "ui/machine/qm-machine-devices.h"
 
 #include "ui/machine/qm-machine-text.h"
+#include "ui/qm-input.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -133,9 +134,7 @@ say_none (QmMachineDevices *self, const char *why)
   add_row (self, new_row (_ ("No GPU can be used"), what));
   gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
   gtk_widget_set_tooltip_text (button, _ ("Import results files"));
-  gtk_accessible_update_property (GTK_ACCESSIBLE (button),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                  _ ("Import results files"), -1);
+  qm_input_name_button (button, _ ("Import results files"));
   gtk_actionable_set_action_name (GTK_ACTIONABLE (button),
                                   "win.import-results");
   adw_action_row_add_suffix (ADW_ACTION_ROW (import), button);

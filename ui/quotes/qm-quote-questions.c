@@ -4,6 +4,8 @@
 
 #include "ui/quotes/qm-quote-questions.h"
 
+#include "ui/qm-input.h"
+
 #include <glib/gi18n-lib.h>
 
 /* What a button answers. */
@@ -43,8 +45,7 @@ add_button (GtkBox *box, const char *label, Answer answer)
       g_strdup_printf ("%s %s", qm_ask_text (answer.ask), label);
 
   gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (button),
-                                  GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+  qm_input_name_button (button, name);
   g_signal_connect_data (button, "clicked", G_CALLBACK (clicked_cb),
                          g_memdup2 (&answer, sizeof answer), answer_free, 0);
   gtk_box_append (box, button);
