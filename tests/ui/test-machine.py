@@ -193,7 +193,7 @@ class MachineTest(unittest.TestCase):
         self.choose('Slow')
         driver.press_keys('ctrl+Return')
         self.headline('Measuring')
-        self.expect_rows('Measured', 1)
+        self.expect_rows('Measured', 1, patience=180)
 
 
 class RealTest(MachineTest):
