@@ -9,8 +9,8 @@
 
 /* Names of months without accents; three letters or more of one will do. */
 static const char *const months[12] = {
-  "january januar janner janvier enero gennaio januari janeiro styczen "
-  "stycznia",
+  ("january januar janner janvier enero gennaio januari janeiro styczen "
+   "stycznia"),
   "february februar fevrier febrero febbraio februari fevereiro luty lutego",
   "march marz maerz mars marzo maart marco marzec marca",
   "april avril abril aprile kwiecien kwietnia",
