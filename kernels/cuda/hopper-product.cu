@@ -123,7 +123,7 @@ launch (const QmHopperProduct &p, int processors, cudaStream_t stream)
     return status;
 #ifdef QM_CHECK_ONLY
   /* One kernel of each form, for builds that no GPU will run: compiling all of
-   * these takes as long as everything else. */
+   * these takes twice as long. */
   constexpr int SPREAD = F == QM_FUNCTION_GELU_TANH ? 32 : 12;
 
   if constexpr (FINISH != QM_HOPPER_FINISH_NONE)

@@ -50,6 +50,14 @@ class WaysCase(QuotesWindowTest):
         self.addCleanup(other.stdin.close)
         self.assertEqual(other.stdout.readline(), "ready\n")
 
+    def open_quote(self):
+        """One of Delta Computers, on its page."""
+        self.command("import", self.file("delta.csv", CHEAP))
+        driver.press_keys("alt+2")
+        self.expect_rows(1)
+        self.root.tab_to("check box", "Compare: Delta Computers")
+        driver.press_keys("Return")
+
     def open_page(self):
         driver.press_keys("alt+2")
         self.root.find("push button", "Import Files…")
@@ -196,12 +204,8 @@ class EditTest(WaysCase):
         driver.press_keys("Return")
 
     def test_keeps_what_is_not_edited(self):
-        self.command("import", self.file("delta.csv", CHEAP))
+        self.open_quote()
         before = self.shown()
-        driver.press_keys("alt+2")
-        self.expect_rows(1)
-        self.root.tab_to("check box", "Compare: Delta Computers")
-        driver.press_keys("Return")
         self.root.find("push button", "Edit this quote")
         driver.press_keys("F2")
         self.root.find("label", "Edit Quote")
@@ -231,11 +235,7 @@ class EditTest(WaysCase):
         self.root.find("label", contains="6,900.00 USD")
 
     def test_a_digit_too_few_is_asked_about(self):
-        self.command("import", self.file("delta.csv", CHEAP))
-        driver.press_keys("alt+2")
-        self.expect_rows(1)
-        self.root.tab_to("check box", "Compare: Delta Computers")
-        driver.press_keys("Return")
+        self.open_quote()
         self.root.find("push button", "Edit this quote")
         driver.press_keys("F2")
         self.open_line("NVIDIA H100 SXM5 80GB GPU")
@@ -250,11 +250,7 @@ class ExportTest(WaysCase):
 
     def setUp(self):
         super().setUp()
-        self.command("import", self.file("delta.csv", CHEAP))
-        driver.press_keys("alt+2")
-        self.expect_rows(1)
-        self.root.tab_to("check box", "Compare: Delta Computers")
-        driver.press_keys("Return")
+        self.open_quote()
         self.root.find("label", "Q-17")
 
     def export(self, keys, chooser, name):
