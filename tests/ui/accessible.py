@@ -21,6 +21,7 @@ warnings.simplefilter("ignore", DeprecationWarning)
 ACCESSIBLE = "org.a11y.atspi.Accessible"
 ACTION = "org.a11y.atspi.Action"
 CACHE = "org.a11y.atspi.Cache"
+EVENT = "org.a11y.atspi.Event.Object"
 EDITABLE = "org.a11y.atspi.EditableText"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 TEXT = "org.a11y.atspi.Text"
@@ -57,6 +58,9 @@ class Bus:
             address,
             Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT
             | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
+        self.whole = None  # the last answer of a cache, as it was written,
+        self.items = {}    # and what was read from each of its items
+        self.changed = set()  # places that got or lost children
 
     def ask(self, questions):
         """The answers to (place, interface, method, arguments), as they came;
@@ -81,6 +85,30 @@ class Bus:
             GLib.MainContext.default().iteration(True)
         return answers
 
+    def watch(self, program):
+        """Notes what changes in that program's tree: where one of two things is
+        shown in turn, the hidden one says that it has the other's place."""
+        def changed(connection, sender, path, *rest):
+            self.changed.add((sender, path))
+
+        self.connection.signal_subscribe(
+            program, EVENT, "ChildrenChanged", None, None,
+            Gio.DBusSignalFlags.NONE, changed)
+
+    def read_items(self, answer):
+        """What an answer of a cache tells of each place.  From one question to
+        the next most of it stays, which is not read again."""
+        items = answer.get_child_value(0)
+        whole = items.get_data_as_bytes().get_data()
+        if whole != self.whole:
+            before = self.items
+            self.items = {}
+            for item in inside(items):
+                written = item.get_data_as_bytes().get_data()
+                self.items[written] = before.get(written) or read_item(item)
+            self.whole = whole
+        return dict(self.items.values())
+
 
 class Seen(typing.NamedTuple):
     """What a node said of itself."""
@@ -91,6 +119,26 @@ class Seen(typing.NamedTuple):
 
     def has(self, state):
         return bool(self.states[state // 32] >> state % 32 & 1)
+
+
+class Item(typing.NamedTuple):
+    """What a program tells of a node unasked."""
+
+    parent: tuple  # its place, and which of its children this one is
+    index: int
+    count: int     # of its own children
+    seen: Seen
+
+
+def read_item(item):
+    """An item of a cache: where it is, and what it tells."""
+    return place_of(item.get_child_value(0)), Item(
+        place_of(item.get_child_value(2)),
+        item.get_child_value(3).get_int32(),
+        item.get_child_value(4).get_int32(),
+        Seen(role_name(item.get_child_value(7).get_uint32()),
+             item.get_child_value(6).get_string(),
+             tuple(item.get_child_value(9).unpack())))
 
 
 class Node:
@@ -218,50 +266,47 @@ class Node:
         return seen
 
     def told(self):
-        """What the program tells of its nodes unasked, by place: how many
-        children each has, and what it says of itself.  New ones may be missing,
-        and those that are gone may still be there."""
+        """What the program tells of its nodes unasked, by place.  New ones may
+        be missing, and those that are gone may still be there."""
         answer, = self.bus.ask([((self.place[0], "/org/a11y/atspi/cache"),
                                  CACHE, "GetItems", None)])
-        if answer is None:
-            return {}
-        # Unpacking all of it would take longer than asking for it.
-        return {place_of(item.get_child_value(0)):
-                (item.get_child_value(4).get_int32(),
-                 Seen(role_name(item.get_child_value(7).get_uint32()),
-                      item.get_child_value(6).get_string(),
-                      tuple(item.get_child_value(9).unpack())))
-                for item in inside(answer.get_child_value(0))}
+        return {} if answer is None else self.bus.read_items(answer)
 
     def tree(self):
         """It and all below it, each before what is in it, as triples: the node,
         how deep it is, and what it says of itself or None."""
         told = self.told()
+        known = children_told(told)
+        for place in self.bus.changed:
+            known.pop(place, None)
         rows = {}
-        level = [self]
+        level = [self.place]
         for depth in range(DEEPEST):
             if not level:
                 break
             # GTK 4.8 does not count the windows of its program.
-            parents = [node for node in level
-                       if depth == 0 or told.get(node.place, (1,))[0] > 0]
-            strangers = [node for node in level if node.place not in told]
-            children = dict(zip(parents, self.bus.ask(
-                [node.question("GetChildren") for node in parents])))
-            seen = dict(zip(strangers, self.look_at(strangers)))
+            parents = [place for place in level if place not in known
+                       and (depth == 0 or place not in told
+                            or told[place].count > 0)]
+            strangers = [place for place in level if place not in told]
+            kind = type(self)
+            self.bus.changed.difference_update(parents)
+            asked = dict(zip(parents, self.bus.ask(
+                [kind(place).question("GetChildren") for place in parents])))
+            seen = dict(zip(strangers, self.look_at(
+                [kind(place) for place in strangers])))
             below = []
-            for node in level:
-                answer = children.get(node)
-                nodes = [] if answer is None else [
-                    type(self)(place) for place in map(
-                        place_of, inside(answer.get_child_value(0)))
-                    if place[0]]
-                if node not in seen:
-                    seen[node] = told[node.place][1]
-                rows[node] = (depth, seen[node], nodes)
-                below += nodes
+            for place in level:
+                children = known.get(place, ())
+                if asked.get(place) is not None:
+                    children = [place for place in map(
+                        place_of, inside(asked[place].get_child_value(0)))
+                        if place[0]]
+                rows[place] = (depth, seen[place] if place in seen
+                               else told[place].seen, children)
+                below += children
             level = below
-        return flatten(rows, self)
+        return flatten(rows, self.place, type(self))
 
     def walk(self):
         return (node for node, _, _ in self.tree())
@@ -298,12 +343,33 @@ def place_of(pair):
             pair.get_child_value(1).get_string())
 
 
-def flatten(rows, node):
-    depth, answers, children = rows[node]
-    yield node, depth, answers
+def children_told(told):
+    """The places within each place, as far as what was told of them shows that
+    nobody is missing: what is in it counts from the first to the last."""
+    below = {}
+    for place, item in told.items():
+        below.setdefault(item.parent, []).append((item.index, place))
+    known = {}
+    doubtful = []
+    for place, item in told.items():
+        inner = sorted(below.get(place, ()))
+        if [index for index, _ in inner] == list(range(item.count)):
+            known[place] = [child for _, child in inner]
+        else:
+            doubtful.append(place)
+    # GTK tells the pages of a stack as its children, but answers with what is
+    # on them, which it does not count within its page.
+    for place in doubtful:
+        known.pop(told[place].parent, None)
+    return known
+
+
+def flatten(rows, place, kind):
+    depth, seen, children = rows[place]
+    yield kind(place), depth, seen
     for child in children:
         if child in rows:
-            yield from flatten(rows, child)
+            yield from flatten(rows, child, kind)
 
 
 def find_application(pid, kind):
@@ -320,5 +386,6 @@ def find_application(pid, kind):
         application = kind(place)
         if (owner is not None and owner.unpack() == (pid,)
                 and application.ask("GetChildren")[0]):
+            Node.bus.watch(place[0])
             return application
     return None

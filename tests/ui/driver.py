@@ -66,12 +66,15 @@ def type_text(text):
     subprocess.run(["xdotool", "type", "--delay", "20", text], check=True)
 
 
-def give_keyboard(title):
-    """Lets the window with that title have the keyboard, which no window has
-    after one was closed: there is no window manager."""
+def give_keyboard(root, title):
+    """Lets the program's window with that title have the keyboard, which no
+    window has after one was closed: there is no window manager."""
     subprocess.run(["xdotool", "search", "--sync", "--onlyvisible", "--name",
                     f"^{title}$", "windowfocus", "--sync"], check=True,
                    stdout=subprocess.DEVNULL)
+    window = root.find(None, title)
+    wait_for(lambda: window.has(Atspi.StateType.ACTIVE),
+             f"“{title}” to have the keyboard")
 
 
 class Node(accessible.Node):

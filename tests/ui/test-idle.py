@@ -60,7 +60,7 @@ class IdleTest(QuotesWindowTest):
             driver.press_keys(key)
             self.expect_quiet(what)
             driver.press_keys('Escape')
-            driver.give_keyboard('Quartermaster')
+            driver.give_keyboard(self.root, 'Quartermaster')
         driver.press_keys('alt+2')
         self.root.tab_to('check box', 'Compare: Delta Computers')
         driver.press_keys('Return')
