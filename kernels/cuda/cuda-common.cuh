@@ -17,6 +17,14 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+/* A number that a kernel is compiled for: in a build that no GPU will run
+ * (QM_CHECK_ONLY) one stands for those that make no other code. */
+#ifdef QM_CHECK_ONLY
+#define QM_STANDS(number, standing) (standing)
+#else
+#define QM_STANDS(number, standing) (number)
+#endif
+
 /* A tensor's memory as a kernel's argument; NULL where absent. */
 struct QmArray
 {

@@ -124,10 +124,10 @@ launch (const QmHopperProduct &p, int processors, cudaStream_t stream)
 #ifdef QM_CHECK_ONLY
   /* One kernel of each form, for builds that no GPU will run: compiling all of
    * these takes twice as long. */
-  constexpr int SPREAD = F == QM_FUNCTION_GELU_TANH ? 32 : 12;
-
   if constexpr (FINISH != QM_HOPPER_FINISH_NONE)
-    return launch_spread<DOWN, FINISH, F, SPREAD> (w, processors, stream);
+    return launch_spread<DOWN, FINISH, QM_FUNCTION_GELU_TANH, 32> (w,
+                                                                   processors,
+                                                                   stream);
 #else
   if constexpr (FINISH != QM_HOPPER_FINISH_NONE)
     {

@@ -395,9 +395,9 @@ choose (const Work &work,
   if (along_a && along_b)
     LAUNCH (true, true);
   else if (along_a)
-    LAUNCH (true, false);
+    LAUNCH (true, QM_STANDS (false, true));
   else if (along_b)
-    LAUNCH (false, true);
+    LAUNCH (QM_STANDS (false, true), true);
   else
     LAUNCH (false, false);
 #undef LAUNCH

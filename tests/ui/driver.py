@@ -89,6 +89,18 @@ class Node(accessible.Node):
             lambda: next(iter(self.matches(*arguments, **keywords)), None),
             f"{arguments} {keywords}", patience)
 
+    def press_until(self, name, done, what):
+        """Presses the button of that name until what it does is done: where a
+        page is made anew while we look, what is found may be on its way out."""
+        def press():
+            if not done():
+                for button in self.matches("push button", name):
+                    button.press()
+            return done()
+
+        self.find("push button", name)
+        wait_for(press, what)
+
     def find_menu_item(self, label):
         """The item with that label of a menu that is open, waited for."""
         return wait_for(

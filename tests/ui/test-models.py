@@ -82,16 +82,6 @@ class ModelsTest(WindowTest):
                         "the picker closed")
         return names
 
-    def delete(self, name, file):
-        """The list is made anew whenever the catalog was read, with other
-        buttons."""
-        def deleted():
-            for button in self.root.all("push button", f"Delete: {name}"):
-                button.press()
-            return not os.path.exists(self.saved(file))
-
-        driver.wait_for(deleted, "the file gone")
-
     def test_made_and_offered(self):
         editor = self.make_model()
         # Its size at once, and what it takes as soon as it is planned.
@@ -207,7 +197,8 @@ class ModelsTest(WindowTest):
         driver.wait_for(lambda: not os.path.exists(path), "the old file gone")
         self.assertTrue(os.path.exists(self.saved("tiny-two.json")))
 
-        self.delete("Tiny Two", "tiny-two.json")
+        self.root.press_until("Delete: Tiny Two", lambda: not os.path.exists(
+            self.saved("tiny-two.json")), "the file gone")
         self.root.find("label", contains="No Models of Your Own Yet")
         driver.give_keyboard(self.root, "Own Models")
         driver.press_keys("ctrl+z")
@@ -217,7 +208,8 @@ class ModelsTest(WindowTest):
             self.assertEqual(file.read().replace("-two", "-one")
                              .replace("Two", "One"), first)
 
-        self.delete("Tiny Two", "tiny-two.json")
+        self.root.press_until("Delete: Tiny Two", lambda: not os.path.exists(
+            self.saved("tiny-two.json")), "the file gone")
         driver.press_keys("Escape")
         driver.wait_for(lambda: not self.root.all("frame", "Own Models"),
                         "the list of them closed")
