@@ -3,7 +3,7 @@
 /* The Hopper kernels for one element type and head size, which the build
  * gives as QM_ATTENTION_T and QM_ATTENTION_D. */
 
-#if defined QM_CHECK_ONLY && QM_ATTENTION_D != 96 && QM_ATTENTION_D != 256
+#if defined QM_CHECK_ONLY && !QM_ATTENTION_STANDS
 #include "kernels/cuda/attention-unbuilt.cuh"
 QM_ATTENTION_UNBUILT (launch_hopper_forward)
 QM_ATTENTION_UNBUILT (launch_hopper_backward)

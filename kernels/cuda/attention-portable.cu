@@ -4,7 +4,7 @@
  * gives as QM_ATTENTION_T and QM_ATTENTION_D: one object each, so that they
  * compile side by side. */
 
-#if defined QM_CHECK_ONLY && QM_ATTENTION_D != 96 && QM_ATTENTION_D != 256
+#if defined QM_CHECK_ONLY && !QM_ATTENTION_STANDS
 #include "kernels/cuda/attention-unbuilt.cuh"
 QM_ATTENTION_UNBUILT (launch_portable_forward)
 QM_ATTENTION_UNBUILT (launch_portable_backward)

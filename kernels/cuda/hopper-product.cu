@@ -121,14 +121,6 @@ launch (const QmHopperProduct &p, int processors, cudaStream_t stream)
 
   if (status != cudaSuccess)
     return status;
-#ifdef QM_CHECK_ONLY
-  /* One kernel of each form, for builds that no GPU will run: compiling all of
-   * these takes twice as long. */
-  if constexpr (FINISH != QM_HOPPER_FINISH_NONE)
-    return launch_spread<DOWN, FINISH, QM_FUNCTION_GELU_TANH, 32> (w,
-                                                                   processors,
-                                                                   stream);
-#else
   if constexpr (FINISH != QM_HOPPER_FINISH_NONE)
     {
       if (w.steps >= MANY_STEPS)
@@ -138,10 +130,32 @@ launch (const QmHopperProduct &p, int processors, cudaStream_t stream)
       if (w.steps >= 12)
         return launch_spread<DOWN, FINISH, F, 12> (w, processors, stream);
     }
-#endif
   return launch_spread<DOWN, FINISH, F, 8> (w, processors, stream);
 }
 
+#ifdef QM_CHECK_ONLY
+/* For builds that no GPU will run: each form of the kernel for one of the two
+ * types, with one function; compiling all takes four times as long. */
+template <class T>
+cudaError_t
+run (const QmHopperProduct &p, int processors, cudaStream_t stream)
+{
+  constexpr bool HALF = std::is_same<T, __half>::value;
+  Work w = {};
+
+  if (p.finish == QM_HOPPER_FINISH_NONE)
+    return launch<HALF, QM_HOPPER_FINISH_NONE, QM_FUNCTION_NONE> (p, processors,
+                                                                  stream);
+  arrange (&w, p, processors / CLUSTER);
+  if constexpr (HALF)
+    return launch_spread<false, QM_HOPPER_FINISH_ACTIVATE,
+                         QM_FUNCTION_GELU_TANH, 32> (w, processors, stream);
+  else
+    return launch_spread<true, QM_HOPPER_FINISH_SLOPE, QM_FUNCTION_GELU, 12> (
+        w, processors, stream);
+}
+#else
+template <class T>
 cudaError_t
 run (const QmHopperProduct &p, int processors, cudaStream_t stream)
 {
@@ -162,6 +176,7 @@ run (const QmHopperProduct &p, int processors, cudaStream_t stream)
                       : launch<true, QM_HOPPER_FINISH_NONE, QM_FUNCTION_NONE> (
                           p, processors, stream);
 }
+#endif
 
 }
 
@@ -172,5 +187,5 @@ QM_PRODUCT_RUN (const QmHopperProduct *product,
                 int processors,
                 cudaStream_t stream)
 {
-  return qm_product::run (*product, processors, stream);
+  return qm_product::run<QM_PRODUCT_T> (*product, processors, stream);
 }

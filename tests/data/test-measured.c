@@ -329,7 +329,7 @@ test_notices (void)
   begin ("very many notices");
   for (int i = 0; i < 60; i++)
     {
-      char name[16];
+      char name[24];
 
       snprintf (name, sizeof name, "model-%d", i);
       add ((Line){ .days = 1, .model = name });
