@@ -69,9 +69,11 @@ def type_text(text):
 def give_keyboard(root, title):
     """Lets the program's window with that title have the keyboard, which no
     window has after one was closed: there is no window manager."""
-    subprocess.run(["xdotool", "search", "--sync", "--onlyvisible", "--name",
-                    f"^{title}$", "windowfocus", "--sync"], check=True,
-                   stdout=subprocess.DEVNULL)
+    command = ["xdotool", "search", "--sync", "--onlyvisible", "--name",
+               f"^{title}$", "windowfocus", "--sync"]
+    # One that was found may go away before it gets it.
+    wait_for(lambda: subprocess.run(command, stdout=subprocess.DEVNULL)
+             .returncode == 0, f"a window “{title}”")
     window = root.find(None, title)
     wait_for(lambda: window.has(Atspi.StateType.ACTIVE),
              f"“{title}” to have the keyboard")
