@@ -135,7 +135,7 @@ launch (const QmHopperProduct &p, int processors, cudaStream_t stream)
 
 #ifdef QM_CHECK_ONLY
 /* For builds that no GPU will run: each form of the kernel for one of the two
- * types, with one function; compiling all takes four times as long. */
+ * types, with one function, since compiling all takes minutes. */
 template <class T>
 cudaError_t
 run (const QmHopperProduct &p, int processors, cudaStream_t stream)
