@@ -17,8 +17,8 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-/* A number that a kernel is compiled for: in a build that no GPU will run
- * (QM_CHECK_ONLY) one stands for those that make no other code. */
+/* What a kernel is compiled for, a number or a layout: in a build that no GPU
+ * will run (QM_CHECK_ONLY) `standing` is compiled in its place. */
 #ifdef QM_CHECK_ONLY
 #define QM_STANDS(number, standing) (standing)
 #else

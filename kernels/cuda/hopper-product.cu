@@ -5,6 +5,8 @@
 
 #include "kernels/cuda/hopper-product.cuh"
 
+#include <type_traits>
+
 namespace qm_product
 {
 

@@ -21,8 +21,8 @@ warnings.simplefilter("ignore", DeprecationWarning)
 ACCESSIBLE = "org.a11y.atspi.Accessible"
 ACTION = "org.a11y.atspi.Action"
 CACHE = "org.a11y.atspi.Cache"
-EVENT = "org.a11y.atspi.Event.Object"
 EDITABLE = "org.a11y.atspi.EditableText"
+EVENT = "org.a11y.atspi.Event.Object"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 TEXT = "org.a11y.atspi.Text"
 VALUE = "org.a11y.atspi.Value"
@@ -299,11 +299,12 @@ class Node:
             for place in level:
                 children = known.get(place, ())
                 if asked.get(place) is not None:
-                    children = [place for place in map(
+                    children = [child for child in map(
                         place_of, inside(asked[place].get_child_value(0)))
-                        if place[0]]
-                rows[place] = (depth, seen[place] if place in seen
-                               else told[place].seen, children)
+                        if child[0]]
+                if place not in seen:
+                    seen[place] = told[place].seen
+                rows[place] = (depth, seen[place], children)
                 below += children
             level = below
         return flatten(rows, self.place, type(self))
