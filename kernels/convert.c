@@ -90,8 +90,11 @@ qm_floats_load (
   switch (type)
     {
     case QM_TYPE_F32:
-      for (int64_t i = 0; i < n; i++)
-        to[i] = floats[i * stride];
+      if (stride == 1 && n > 0)
+        memcpy (to, floats, (size_t) n * sizeof *to);
+      else
+        for (int64_t i = 0; i < n; i++)
+          to[i] = floats[i * stride];
       break;
     case QM_TYPE_F16:
       for (int64_t i = 0; i < n; i++)
@@ -117,8 +120,11 @@ qm_floats_store (
   switch (type)
     {
     case QM_TYPE_F32:
-      for (int64_t i = 0; i < n; i++)
-        floats[i * stride] = from[i];
+      if (stride == 1 && n > 0)
+        memcpy (floats, from, (size_t) n * sizeof *from);
+      else
+        for (int64_t i = 0; i < n; i++)
+          floats[i * stride] = from[i];
       break;
     case QM_TYPE_F16:
       for (int64_t i = 0; i < n; i++)

@@ -49,6 +49,36 @@ typedef struct Product
   float *c;
 } Product;
 
+/* Four floats that lie anywhere. */
+typedef float Four __attribute__ ((vector_size (16), aligned (4), may_alias));
+
+/* c += the sum of factors[i] * row i of b, added in this order: one visit of c for
+ * four rows, four columns at a time. */
+static void
+add_four_rows (float *c, const float *factors, const float *b, int64_t n)
+{
+  const float *b1 = b + n, *b2 = b + 2 * n, *b3 = b + 3 * n;
+  float f0 = factors[0], f1 = factors[1], f2 = factors[2], f3 = factors[3];
+  int64_t j = 0;
+
+  for (; j + 4 <= n; j += 4)
+    {
+      Four sum = *(Four *) (c + j) + f0 * *(const Four *) (b + j);
+
+      sum += f1 * *(const Four *) (b1 + j);
+      sum += f2 * *(const Four *) (b2 + j);
+      *(Four *) (c + j) = sum + f3 * *(const Four *) (b3 + j);
+    }
+  for (; j < n; j++)
+    {
+      float sum = c[j] + f0 * b[j];
+
+      sum += f1 * b1[j];
+      sum += f2 * b2[j];
+      c[j] = sum + f3 * b3[j];
+    }
+}
+
 static bool
 product_rows (void *data, int64_t begin, int64_t end)
 {
@@ -61,17 +91,19 @@ product_rows (void *data, int64_t begin, int64_t end)
   for (int64_t i = begin; i < end; i++)
     {
       float *c = product->c + i * n;
+      int64_t l = 0;
 
       load_row (&product->a, i, row);
       for (int64_t j = 0; j < n; j++)
         c[j] = 0;
-      for (int64_t l = 0; l < k; l++)
+      for (; l + 4 <= k; l += 4)
+        add_four_rows (c, row + l, product->b + l * n, n);
+      for (; l < k; l++)
         {
           const float *b = product->b + l * n;
-          float factor = row[l];
 
           for (int64_t j = 0; j < n; j++)
-            c[j] += factor * b[j];
+            c[j] += row[l] * b[j];
         }
     }
   free (row);

@@ -3,12 +3,6 @@
 /* The Hopper kernels for one element type and head size, which the build
  * gives as QM_ATTENTION_T and QM_ATTENTION_D. */
 
-#if defined QM_CHECK_ONLY && !QM_ATTENTION_STANDS
-#include "kernels/cuda/attention-unbuilt.cuh"
-QM_ATTENTION_UNBUILT (launch_hopper_forward)
-QM_ATTENTION_UNBUILT (launch_hopper_backward)
-#else
-
 #include "kernels/cuda/attention-hopper-backward.cuh"
 #include "kernels/cuda/attention-hopper-forward.cuh"
 #include "kernels/cuda/attention-hopper-split.cuh"
@@ -37,5 +31,3 @@ launch_hopper_backward<QM_ATTENTION_T, QM_ATTENTION_D> (const Params &,
                                                         cudaStream_t);
 
 }
-
-#endif

@@ -374,12 +374,11 @@ run (Attention &a,
   a.scale = (float) call->attributes.scale;
   a.causal = call->attributes.causal != QM_CAUSAL_NONE;
   if (a.width <= 64)
-    code = launch<QM_STANDS (64, 128), 32> (a, count, backward, stream);
+    code = launch<64, 32> (a, count, backward, stream);
   else if (a.width <= 128)
     code = launch<128, 32> (a, count, backward, stream);
   else
-    code = launch<QM_STANDS (256, 128), QM_STANDS (16, 32)> (a, count, backward,
-                                                             stream);
+    code = launch<256, 16> (a, count, backward, stream);
   return code == cudaSuccess
              ? QM_OK
              : qm_cuda_failed (code, qm_op_name (call->op), error);

@@ -4,12 +4,6 @@
  * gives as QM_ATTENTION_T and QM_ATTENTION_D: one object each, so that they
  * compile side by side. */
 
-#if defined QM_CHECK_ONLY && !QM_ATTENTION_STANDS
-#include "kernels/cuda/attention-unbuilt.cuh"
-QM_ATTENTION_UNBUILT (launch_portable_forward)
-QM_ATTENTION_UNBUILT (launch_portable_backward)
-#else
-
 #include "kernels/cuda/attention-mma-backward.cuh"
 #include "kernels/cuda/attention-mma-forward.cuh"
 
@@ -24,5 +18,3 @@ launch_portable_backward<QM_ATTENTION_T, QM_ATTENTION_D> (const Params &,
                                                           cudaStream_t);
 
 }
-
-#endif

@@ -17,14 +17,6 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-/* What a kernel is compiled for, a number or a layout: in a build that no GPU
- * will run (QM_CHECK_ONLY) `standing` is compiled in its place. */
-#ifdef QM_CHECK_ONLY
-#define QM_STANDS(number, standing) (standing)
-#else
-#define QM_STANDS(number, standing) (number)
-#endif
-
 /* A tensor's memory as a kernel's argument; NULL where absent. */
 struct QmArray
 {

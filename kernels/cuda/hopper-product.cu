@@ -5,8 +5,6 @@
 
 #include "kernels/cuda/hopper-product.cuh"
 
-#include <type_traits>
-
 namespace qm_product
 {
 
@@ -135,29 +133,6 @@ launch (const QmHopperProduct &p, int processors, cudaStream_t stream)
   return launch_spread<DOWN, FINISH, F, 8> (w, processors, stream);
 }
 
-#ifdef QM_CHECK_ONLY
-/* For builds that no GPU will run: each form of the kernel for one of the two
- * types, with one function, since compiling all takes minutes. */
-template <class T>
-cudaError_t
-run (const QmHopperProduct &p, int processors, cudaStream_t stream)
-{
-  constexpr bool HALF = std::is_same<T, __half>::value;
-  Work w = {};
-
-  if (p.finish == QM_HOPPER_FINISH_NONE)
-    return launch<HALF, QM_HOPPER_FINISH_NONE, QM_FUNCTION_NONE> (p, processors,
-                                                                  stream);
-  arrange (&w, p, processors / CLUSTER);
-  if constexpr (HALF)
-    return launch_spread<false, QM_HOPPER_FINISH_ACTIVATE,
-                         QM_FUNCTION_GELU_TANH, 32> (w, processors, stream);
-  else
-    return launch_spread<true, QM_HOPPER_FINISH_SLOPE, QM_FUNCTION_GELU, 12> (
-        w, processors, stream);
-}
-#else
-template <class T>
 cudaError_t
 run (const QmHopperProduct &p, int processors, cudaStream_t stream)
 {
@@ -178,7 +153,6 @@ run (const QmHopperProduct &p, int processors, cudaStream_t stream)
                       : launch<true, QM_HOPPER_FINISH_NONE, QM_FUNCTION_NONE> (
                           p, processors, stream);
 }
-#endif
 
 }
 
@@ -189,5 +163,5 @@ QM_PRODUCT_RUN (const QmHopperProduct *product,
                 int processors,
                 cudaStream_t stream)
 {
-  return qm_product::run<QM_PRODUCT_T> (*product, processors, stream);
+  return qm_product::run (*product, processors, stream);
 }

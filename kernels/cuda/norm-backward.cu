@@ -461,10 +461,9 @@ launch_columns (const QmCudaContext *context,
                 cudaStream_t stream,
                 const NormBackward &norm)
 {
-  auto kernel = norm.dy2.data == nullptr
-                    ? column_kernel<QM_STANDS (threads, 96), ONE>
-                : norm.joined ? column_kernel<QM_STANDS (threads, 96), JOINED>
-                              : column_kernel<QM_STANDS (threads, 96), DUAL>;
+  auto kernel = norm.dy2.data == nullptr ? column_kernel<threads, ONE>
+                : norm.joined            ? column_kernel<threads, JOINED>
+                                         : column_kernel<threads, DUAL>;
   int64_t most = QM_CUDA_NORM_PARTS;
   unsigned blocks = qm_resident (context, kernel, threads,
                                  norm.rows < most ? norm.rows : most);
@@ -479,9 +478,8 @@ launch_stream (const QmCudaContext *context,
                cudaStream_t stream,
                NormBackward norm)
 {
-  auto kernel = norm.joined
-                    ? stream_kernel<QM_STANDS (most_threads, 320), JOINED>
-                    : stream_kernel<QM_STANDS (most_threads, 320), DUAL>;
+  auto kernel = norm.joined ? stream_kernel<most_threads, JOINED>
+                            : stream_kernel<most_threads, DUAL>;
   int threads = (norm.columns + 32 * QM_GROUP - 1) / (32 * QM_GROUP) * 32;
   int64_t most = QM_CUDA_NORM_PARTS;
   QmCopied copied = {};
@@ -507,11 +505,9 @@ launch (const QmCudaContext *context,
         const NormBackward &norm)
 {
   constexpr int block = threads == 32 ? 128 : threads;
-  constexpr int wide = QM_STANDS (threads, threads == 32 ? 32 : 256);
-  constexpr int deep = QM_STANDS (groups, 2);
   auto kernel = norm.dy2.data != nullptr
-                    ? norm_backward_kernel<wide, deep, whole, true>
-                    : norm_backward_kernel<wide, deep, whole, false>;
+                    ? norm_backward_kernel<threads, groups, whole, true>
+                    : norm_backward_kernel<threads, groups, whole, false>;
   int64_t rows = threads == 32 ? (norm.rows + 3) / 4 : norm.rows;
   int64_t most = QM_CUDA_NORM_PARTS;
   unsigned blocks =

@@ -414,7 +414,7 @@ template <int most_threads>
 void
 launch_stream (const QmCudaContext *context, cudaStream_t stream, Norm norm)
 {
-  auto kernel = stream_kernel<QM_STANDS (most_threads, 512)>;
+  auto kernel = stream_kernel<most_threads>;
   int threads = (norm.columns + 32 * QM_GROUP - 1) / (32 * QM_GROUP) * 32;
   QmCopied copied = {};
   unsigned blocks;
@@ -434,10 +434,9 @@ launch_columns (const QmCudaContext *context,
                 cudaStream_t stream,
                 const Norm &norm)
 {
-  auto kernel = column_kernel<QM_STANDS (threads, 96)>;
-
-  kernel<<<qm_resident (context, kernel, threads, norm.rows), threads, 0,
-           stream>>> (norm);
+  column_kernel<threads>
+      <<<qm_resident (context, column_kernel<threads>, threads, norm.rows),
+         threads, 0, stream>>> (norm);
 }
 
 template <int threads, int groups, bool whole>
@@ -447,11 +446,10 @@ launch (const QmCudaContext *context, cudaStream_t stream, const Norm &norm)
   constexpr int block = threads == 32 ? 128 : threads;
   int64_t blocks = threads == 32 ? (norm.rows + 3) / 4 : norm.rows;
 
-  auto kernel = norm_kernel<QM_STANDS (threads, threads == 32 ? 32 : 256),
-                            QM_STANDS (groups, 2), whole>;
-
-  kernel<<<qm_resident (context, kernel, block, blocks), block, 0, stream>>> (
-      norm);
+  norm_kernel<threads, groups, whole>
+      <<<qm_resident (context, norm_kernel<threads, groups, whole>, block,
+                      blocks),
+         block, 0, stream>>> (norm);
 }
 
 void

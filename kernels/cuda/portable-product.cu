@@ -395,9 +395,9 @@ choose (const Work &work,
   if (along_a && along_b)
     LAUNCH (true, true);
   else if (along_a)
-    LAUNCH (true, QM_STANDS (false, true));
+    LAUNCH (true, false);
   else if (along_b)
-    LAUNCH (QM_STANDS (false, true), true);
+    LAUNCH (false, true);
   else
     LAUNCH (false, false);
 #undef LAUNCH

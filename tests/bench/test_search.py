@@ -24,10 +24,10 @@ from common import RECIPE, children
 
 BENCH, MANUAL = sys.argv[1], pathlib.Path(sys.argv[2])
 
-CONFIG = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
-              num_hidden_layers=2, num_attention_heads=4,
-              intermediate_size=64, hidden_act='gelu', hidden_dropout=0.1,
-              max_position_embeddings=512)
+CONFIG = dict(model_type='gpt_neox', vocab_size=64, hidden_size=16,
+              num_hidden_layers=2, num_attention_heads=2,
+              intermediate_size=32, hidden_act='gelu', hidden_dropout=0.1,
+              max_position_embeddings=64)
 # Measuring these takes about a second, with sanitizers too.
 WIDTH = int(os.environ.get('QM_TEST_WIDTH', 256))
 SLOW = dict(CONFIG, hidden_size=WIDTH, num_hidden_layers=2,

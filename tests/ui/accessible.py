@@ -7,6 +7,7 @@ that waits for the answer to the one before: what a program tells of all its
 nodes at once is taken, and questions about others go out together.
 """
 
+import itertools
 import typing
 import warnings
 
@@ -28,6 +29,7 @@ TEXT = "org.a11y.atspi.Text"
 VALUE = "org.a11y.atspi.Value"
 
 PATIENCE_MS = 15000  # for one answer
+MOMENT_MS = 300      # in which the keyboard goes elsewhere
 DEEPEST = 200        # no window is; a tree that is has a ring
 
 
@@ -61,6 +63,7 @@ class Bus:
         self.whole = None  # the last answer of a cache, as it was written,
         self.items = {}    # and what was read from each of its items
         self.changed = set()  # places that got or lost children
+        self.focused = None   # the place that told last that it has the keyboard
 
     def ask(self, questions):
         """The answers to (place, interface, method, arguments), as they came;
@@ -87,13 +90,33 @@ class Bus:
 
     def watch(self, program):
         """Notes what changes in that program's tree: where one of two things is
-        shown in turn, the hidden one says that it has the other's place."""
+        shown in turn, the hidden one says that it has the other's place.  And who
+        gets the keyboard."""
         def changed(connection, sender, path, *rest):
             self.changed.add((sender, path))
 
-        self.connection.signal_subscribe(
-            program, EVENT, "ChildrenChanged", None, None,
-            Gio.DBusSignalFlags.NONE, changed)
+        def focused(connection, sender, path, interface, signal, state):
+            if state.get_child_value(1).get_int32() == 1:
+                self.focused = sender, path
+
+        for signal, argument, note in (("ChildrenChanged", None, changed),
+                                       ("StateChanged", "focused", focused)):
+            self.connection.signal_subscribe(
+                program, EVENT, signal, None, argument,
+                Gio.DBusSignalFlags.NONE, note)
+
+    def wait_for_focus(self):
+        """The place that tells within a moment that it got the keyboard, or
+        None."""
+        context = GLib.MainContext.default()
+        end = GLib.get_monotonic_time() + MOMENT_MS * 1000
+        timer = GLib.timeout_source_new(MOMENT_MS)
+        timer.set_callback(lambda *_: GLib.SOURCE_CONTINUE)
+        timer.attach(context)
+        while self.focused is None and GLib.get_monotonic_time() < end:
+            context.iteration(True)
+        timer.destroy()
+        return self.focused
 
     def read_items(self, answer):
         """What an answer of a cache tells of each place.  From one question to
@@ -103,7 +126,7 @@ class Bus:
         if whole != self.whole:
             before = self.items
             self.items = {}
-            for item in inside(items):
+            for item in each(items):
                 written = item.get_data_as_bytes().get_data()
                 self.items[written] = before.get(written) or read_item(item)
             self.whole = whole
@@ -300,7 +323,7 @@ class Node:
                 children = known.get(place, ())
                 if asked.get(place) is not None:
                     children = [child for child in map(
-                        place_of, inside(asked[place].get_child_value(0)))
+                        place_of, each(asked[place].get_child_value(0)))
                         if child[0]]
                 if place not in seen:
                     seen[place] = told[place].seen
@@ -312,14 +335,30 @@ class Node:
     def walk(self):
         return (node for node, _, _ in self.tree())
 
-    def matches(self, role=None, name=None, contains=None, visible=True):
-        """Descendants with that role, name or part of a name."""
-        return [node for node, _, seen in self.tree()
-                if seen is not None
-                and (role is None or role == seen.role)
+    def seen(self, role=None, name=None, contains=None, visible=True,
+             inside=None, holding=None):
+        """Descendants with that role, name or part of a name, and what each says
+        of itself; with `inside`, those within the first one of that role and
+        name, and with `holding`, those with a label of that name in them."""
+        rows = [row for row in self.tree() if row[2] is not None]
+        if inside is not None:
+            rows = within(rows, *inside)
+        return [(node, seen) for i, (node, _, seen) in enumerate(rows)
+                if (role is None or role == seen.role)
                 and (name is None or name == seen.name)
                 and (contains is None or contains in seen.name)
-                and (not visible or seen.has(Atspi.StateType.VISIBLE))]
+                and (not visible or seen.has(Atspi.StateType.VISIBLE))
+                and (holding is None or any(
+                    (part.role, part.name) == ("label", holding)
+                    for _, _, part in below(rows, i)))]
+
+    def matches(self, *words, **choice):
+        """The nodes of seen()."""
+        return [node for node, _ in self.seen(*words, **choice)]
+
+    def names(self, *words, **choice):
+        """The names of seen()."""
+        return [seen.name for _, seen in self.seen(*words, **choice)]
 
     def focused(self):
         """The part of it that has the keyboard."""
@@ -335,13 +374,25 @@ class Node:
                 for _, depth, seen in self.tree() if seen is not None]
 
 
-def inside(array):
+def each(array):
     return map(array.get_child_value, range(array.n_children()))
 
 
 def place_of(pair):
     return (pair.get_child_value(0).get_string(),
             pair.get_child_value(1).get_string())
+
+
+def below(rows, i):
+    """Of the rows of a tree those below one of them."""
+    return list(itertools.takewhile(lambda row: row[1] > rows[i][1],
+                                    rows[i + 1:]))
+
+
+def within(rows, role, name):
+    """Those below the first of that role and name."""
+    return next((below(rows, i) for i, (_, _, seen) in enumerate(rows)
+                 if (seen.role, seen.name) == (role, name)), [])
 
 
 def children_told(told):

@@ -110,16 +110,25 @@ class Node(accessible.Node):
                           if item.label == label), None),
             f"menu item “{label}”")
 
+    def after_key(self, key):
+        """The part of it that has the keyboard once that key was pressed."""
+        self.bus.focused = None
+        press_keys(key)
+        place = self.bus.wait_for_focus()
+        return self.focused() if place is None else type(self)(place)
+
     def tab_to(self, role, name, most=60):
         """Presses Tab until a thing inside has the keyboard: what cannot be
         reached so cannot be used without a mouse."""
+        node = self.focused()
         for _ in range(most):
-            for node, _, seen in self.tree():
-                if (seen is not None and seen.has(Atspi.StateType.FOCUSED)
-                        and (seen.role, seen.name) == (role, name)):
-                    return node
-            press_keys("Tab")
-            time.sleep(0.05)
+            try:
+                seen = None if node is None else node.look()
+            except accessible.Gone:
+                seen = None
+            if seen is not None and (seen.role, seen.name) == (role, name):
+                return node
+            node = self.after_key("Tab")
         raise NotFound(f"Tab never reaches {role} “{name}”")
 
 

@@ -41,22 +41,15 @@ class QuotesWindowTest(WindowTest):
                 file.write(f"{name.replace('_', '-')}={value}\n")
 
     def headline(self):
-        cards = self.root.matches("panel", "Recommendation", visible=False)
-        if cards:
-            return cards[0].find("label", contains=":", visible=False).name
+        lines = self.root.matches("label", contains=":", visible=False,
+                                  inside=("panel", "Recommendation"))
+        if lines:
+            return lines[0].name
         # From GTK 4.10 on what is on another page cannot be seen from here.
         driver.press_keys("alt+1")
-        card = self.root.find("panel", "Recommendation")
-        text = card.find("label", contains=":").name
+        text = super().headline()
         driver.press_keys("alt+2")
         return text
-
-    def expect_headline(self, *words):
-        def look():
-            text = self.headline()
-            return text if all(word in text for word in words) else None
-        return driver.wait_for(look, f"a headline with {words}; "
-                                     f"it is “{self.headline()}”")
 
     def file(self, name, text):
         path = os.path.join(self.home, name)
@@ -84,9 +77,11 @@ class QuotesWindowTest(WindowTest):
         return self.root
 
     def rows(self):
-        table = self.root.find("tree table", "Quotes", visible=False)
-        return [row for row in table.all("table row") if ", " in row.name]
+        return self.root.matches("table row", contains=", ",
+                                 inside=("tree table", "Quotes"))
 
     def expect_rows(self, n):
-        return driver.wait_for(lambda: self.rows() if len(self.rows()) == n
-                               else None, f"{n} quotes in the list")
+        def look():
+            rows = self.rows()
+            return rows if len(rows) == n else None
+        return driver.wait_for(look, f"{n} quotes in the list")

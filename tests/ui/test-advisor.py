@@ -12,12 +12,13 @@ import tempfile
 import unittest
 
 import driver
+from window_test import Headline
 
 PROGRAM = None
 MEASURED = None  # a catalog with times of an H200 that are made up
 
 
-class WindowTest(unittest.TestCase):
+class AdvisorCase(Headline, unittest.TestCase):
 
     def setUp(self):
         self.home = tempfile.mkdtemp(prefix="qm-test-")
@@ -48,19 +49,8 @@ class WindowTest(unittest.TestCase):
         with open(path, encoding="utf-8", errors="replace") as log:
             return log.read()
 
-    def headline(self):
-        card = self.root.find("panel", "Recommendation")
-        return card.find("label", contains=":").name
 
-    def expect_headline(self, *words):
-        def look():
-            text = self.headline()
-            return text if all(word in text for word in words) else None
-        return driver.wait_for(look, f"a headline with {words}; "
-                                     f"it is “{self.headline()}”")
-
-
-class AdvisorTest(WindowTest):
+class AdvisorTest(AdvisorCase):
 
     def test_default_question(self):
         self.expect_headline("1 × H100 SXM5 80GB", "$31,000", "34 days")
@@ -136,11 +126,11 @@ class AdvisorTest(WindowTest):
 
     def test_select_everywhere(self):
         self.root.find("push button", "Select this machine").press()
-        table = self.root.find("tree table", "Candidates")
-        driver.wait_for(lambda: [row for row in table.all("table row")
-                                 if row.has(driver.Atspi.StateType.SELECTED)
-                                 and row.all("label", "$31,000")],
-                        "the row of the recommended machine")
+        driver.wait_for(lambda: any(
+            row.has(driver.Atspi.StateType.SELECTED)
+            for row in self.root.all("table row", holding="$31,000",
+                                     inside=("tree table", "Candidates"))),
+            "the row of the recommended machine")
 
     def test_export_png(self):
         path = os.path.join(self.home, "plots.png")
@@ -175,7 +165,7 @@ class AdvisorTest(WindowTest):
         self.assertTrue(self.root.find("push button", "As published").checked)
 
 
-class MeasuredTest(WindowTest):
+class MeasuredTest(AdvisorCase):
     """The same window with an H200 that was measured, and a price for it."""
 
     def setUp(self):
@@ -195,9 +185,8 @@ class MeasuredTest(WindowTest):
         self.root.find("image", contains="17 candidates")
         self.root.find("label", contains="H200 SXM 141GB: measured with "
                                          "PyTorch 2.11.0")
-        row, = [row for row in
-                self.root.find("tree table", "Candidates").all("table row")
-                if row.all("label", "H200 SXM 141GB")]
+        row, = self.root.all("table row", holding="H200 SXM 141GB",
+                             inside=("tree table", "Candidates"))
         self.assertTrue(row.all("label", "PyTorch"))
         self.root.find("check box", "H200 SXM 141GB")
 

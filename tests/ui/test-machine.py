@@ -169,15 +169,17 @@ class MachineTest(unittest.TestCase):
     def headline(self, text, patience=driver.PATIENCE):
         self.root.find(None, text, patience=patience)
 
-    def rows(self, contains=''):
-        table = self.root.find('tree table', 'Configurations', visible=False)
-        return [row.name for row in table.all('table row')
-                if ': ' in row.name and contains in row.name]
+    def rows(self):
+        return self.root.names('table row', contains=': ',
+                               inside=('tree table', 'Configurations'))
 
     def expect_rows(self, contains, least=1, patience=60):
-        return driver.wait_for(
-            lambda: self.rows() if len(self.rows(contains)) >= least
-            else None, f'{least} rows with “{contains}”', patience)
+        def look():
+            rows = self.rows()
+            found = [name for name in rows if contains in name]
+            return rows if len(found) >= least else None
+        return driver.wait_for(look, f'{least} rows with “{contains}”',
+                               patience)
 
     def results(self):
         return [json.loads(line)

@@ -75,8 +75,8 @@ class ModelsTest(WindowTest):
         search = self.root.find("entry", "Search models")
         driver.wait_for(lambda: search.has(driver.Atspi.StateType.FOCUSED),
                         "the keyboard in the picker")
-        names = [node.name for node in self.root.find("list", "Models").all(
-            "list item", contains="Tiny")]
+        names = self.root.names("list item", contains="Tiny",
+                                inside=("list", "Models"))
         button.press()
         driver.wait_for(lambda: not self.root.all("entry", "Search models"),
                         "the picker closed")
@@ -132,13 +132,13 @@ class ModelsTest(WindowTest):
         editor.find("label", contains="A whole number from 1 to 65,536")
         host.type("")
         editor.find("label", contains="Fits: Free lunch, ")
-        before = [node.name for node in editor.all("label", contains=" days")]
+        before = editor.names("label", contains=" days")
         self.assertTrue(before)
         editor.tab_to("combo box", "GPUs in a machine")
         driver.press_keys("space")
         driver.press_keys("Down", "Down", "Down", "Return")
         editor.find("label", "Fits, divided among 8 of them")
-        after = [node.name for node in editor.all("label", contains=" days")]
+        after = editor.names("label", contains=" days")
         self.assertNotEqual(before, after)
 
     def test_what_is_wrong_is_beside_the_field(self):

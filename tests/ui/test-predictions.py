@@ -38,19 +38,9 @@ class PredictionsTest(WindowTest):
         driver.press_keys("Return")
         self.root.find("push button", "Model: My Own")
 
-    def headline(self):
-        return self.card().find("label", contains=":").name
-
-    def expect_headline(self, *words):
-        def look():
-            text = self.headline()
-            return text if all(word in text for word in words) else None
-        return driver.wait_for(look, f"a headline with {words}")
-
     def rows_of(self, gpu):
-        table = self.root.find("tree table", "Candidates")
-        return [row for row in table.all("table row")
-                if row.all("label", gpu)]
+        return self.root.all("table row", holding=gpu,
+                             inside=("tree table", "Candidates"))
 
     def test_own_model(self):
         self.choose("own")

@@ -165,14 +165,11 @@ class ColumnsTest(WaysCase):
     def choose(self, combo, item):
         """Chooses by the keyboard."""
         self.root.tab_to("combo box", combo)
-        driver.press_keys("space")
+        chosen = self.root.after_key("space")
         for _ in range(60):
-            chosen = self.root.focused()
-            if chosen is not None and item in [
-                    node.name for node in chosen.walk()]:
+            if chosen is not None and item in chosen.names():
                 break
-            driver.press_keys("Down")
-            time.sleep(0.05)
+            chosen = self.root.after_key("Down")
         else:
             raise driver.NotFound(f"{item} in {combo}")
         driver.press_keys("Return")

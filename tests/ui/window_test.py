@@ -10,7 +10,28 @@ import unittest
 import driver
 
 
-class WindowTest(unittest.TestCase):
+class Headline:
+    """What a window, at `root`, recommends."""
+
+    def headline(self):
+        return self.root.find("label", contains=":",
+                              inside=("panel", "Recommendation")).name
+
+    def expect_headline(self, *words):
+        text = ""
+
+        def look():
+            nonlocal text
+            text = self.headline()
+            return text if all(word in text for word in words) else None
+
+        try:
+            return driver.wait_for(look, f"a headline with {words}")
+        except driver.NotFound as error:
+            raise driver.NotFound(f"{error}; it is “{text}”") from None
+
+
+class WindowTest(Headline, unittest.TestCase):
     """The program in a home of its own; it may complain of nothing."""
 
     BENCH = None  # qm-bench, where the test has it beside the program
