@@ -52,8 +52,8 @@ typedef struct Product
 /* Four floats that lie anywhere. */
 typedef float Four __attribute__ ((vector_size (16), aligned (4), may_alias));
 
-/* c += the sum of factors[i] * row i of b, added in this order: one visit of c for
- * four rows, four columns at a time. */
+/* c += the sum of factors[i] * row i of b, added in this order: one visit of c
+ * for four rows, four columns at a time. */
 static void
 add_four_rows (float *c, const float *factors, const float *b, int64_t n)
 {
