@@ -48,12 +48,14 @@ gpu_json (const QmGpu *gpu)
     { "pcie_generation", gpu->pcie_generation },
     { "pcie_lanes", gpu->pcie_lanes },
     { "launch_price_usd", gpu->launch_price_usd },
+    { "slot_width", gpu->slot_width },
   };
   const struct
   {
     const char *key;
     const char *value;
   } texts[] = {
+    { "cooling", qm_gpu_cooling_name (gpu->cooling) },
     { "peer_to_peer", gpu->peer_to_peer },
     { "source", gpu->source },
     { "vendor_document", gpu->vendor_document },
@@ -147,6 +149,24 @@ machines_json (const QmCatalog *catalog)
       json_object_set_new (object, "prices", prices_of (catalog, machine->id));
       json_object_set_new (object, "source",
                            qm_cli_json_text (machine->source));
+      json_array_append_new (array, object);
+    }
+  return array;
+}
+
+static json_t *
+platforms_json (const QmCatalog *catalog, const QmCliLoad *load)
+{
+  json_t *array = json_array ();
+  size_t n;
+  const QmPlatform *platforms = qm_catalog_platforms (catalog, &n);
+
+  for (size_t i = 0; i < n; i++)
+    {
+      json_t *object = qm_cli_catalog_platform_json (&platforms[i], load);
+
+      json_object_set_new (object, "prices",
+                           prices_of (catalog, platforms[i].id));
       json_array_append_new (array, object);
     }
   return array;
@@ -266,12 +286,16 @@ measurements_json (const QmCatalog *catalog)
 }
 
 json_t *
-qm_cli_catalog_json (const QmCatalog *catalog, const char *topic)
+qm_cli_catalog_json (const QmCatalog *catalog,
+                     const char *topic,
+                     const QmCliLoad *load)
 {
   if (g_str_equal (topic, "gpus"))
     return gpus_json (catalog);
   if (g_str_equal (topic, "machines"))
     return machines_json (catalog);
+  if (g_str_equal (topic, "platforms"))
+    return platforms_json (catalog, load);
   if (g_str_equal (topic, "models"))
     return models_json (catalog);
   if (g_str_equal (topic, "prices"))

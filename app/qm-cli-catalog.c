@@ -8,6 +8,7 @@
 #include "app/qm-cli-json.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
+#include "app/qm-cli-question.h"
 #include "app/qm-cli-table.h"
 #include "app/qm-cli.h"
 #include "data/datadir.h"
@@ -24,7 +25,14 @@ typedef struct
   const QmCatalog *catalog;
   QmDate today;
   gboolean sources; /* with a column of sources */
+  QmCliLoad load;
 } Context;
+
+/* What was typed of a load. */
+typedef struct
+{
+  GStrv gpu, gpus, memory, circuit;
+} TypedLoad;
 
 QmCatalog *
 qm_cli_catalog_load (GError **error)
@@ -78,6 +86,8 @@ qm_cli_catalog_price_kind (const QmPrice *price)
       return C_ ("price", "resale");
     case QM_PRICE_CLAIM:
       return C_ ("price", "claim");
+    case QM_PRICE_ESTIMATE:
+      return C_ ("price", "estimate");
     case QM_PRICE_CLOUD:
     default:
       return C_ ("price", "cloud");
@@ -107,6 +117,9 @@ qm_cli_catalog_price_amount (const QmPrice *price)
     }
   if (price->unit == QM_PRICE_EACH)
     return g_steal_pointer (&amount);
+  if (price->unit == QM_PRICE_GIB)
+    /* Translators: an amount. */
+    return g_strdup_printf (_ ("%s a GiB"), amount);
   /* Translators: an amount, a number of GPUs. */
   return g_strdup_printf (_ ("%s an hour for %d"), amount, price->gpus);
 }
@@ -438,6 +451,13 @@ measurements_table (const Context *context)
   return table;
 }
 
+static QmCliTable *
+platforms_table (const Context *context)
+{
+  return qm_cli_catalog_platforms_table (context->catalog, &context->load,
+                                         context->today, context->sources);
+}
+
 typedef struct
 {
   const char *name;
@@ -448,6 +468,7 @@ typedef struct
 static const Topic topics[] = {
   { "gpus", gpus_table, NULL },
   { "machines", machines_table, parts_table },
+  { "platforms", platforms_table, NULL },
   { "models", models_table, NULL },
   { "prices", prices_table, NULL },
   { "measurements", measurements_table, NULL },
@@ -471,14 +492,15 @@ find_topic (GStrv words, GError **error)
     {
       g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
                            _ ("one part of the catalog is needed: gpus, "
-                              "machines, models, prices or measurements"));
+                              "machines, platforms, models, prices or "
+                              "measurements"));
       return NULL;
     }
   quoted = qm_cli_quote (words[0]);
   problem = g_strdup_printf (_ ("the catalog has no %s"), quoted);
   qm_cli_set_unknown (error, problem, words[0], names, G_N_ELEMENTS (names),
-                      _ ("choose from gpus, machines, models, prices, "
-                         "measurements"));
+                      _ ("choose from gpus, machines, platforms, models, "
+                         "prices, measurements"));
   return NULL;
 }
 
@@ -489,7 +511,8 @@ write_json (const Topic *topic, const Context *context, GError **error)
   json_auto_t *root = json_object ();
 
   json_object_set_new (root, topic->name,
-                       qm_cli_catalog_json (context->catalog, topic->name));
+                       qm_cli_catalog_json (context->catalog, topic->name,
+                                            &context->load));
   qm_cli_json_add_problems (root, context->catalog);
   return qm_cli_json_write (root, error);
 }
@@ -512,12 +535,101 @@ write_text (const Topic *topic, const Context *context, GError **error)
   return qm_cli_write_text (out->str, error);
 }
 
+/* Reads a number of that option, which keeps its value where it was not given.
+ */
+static gboolean
+read_option (
+    const char *name, GStrv typed, double most, double *value, GError **error)
+{
+  const char *text;
+
+  if (!qm_cli_option_single (name, typed, &text, error))
+    return FALSE;
+  if (text == NULL || (qm_cli_read_number (text, most, value) && *value > 0))
+    return TRUE;
+  g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+               /* Translators: the name of an option. */
+               _ ("--%s takes a number above 0"), name);
+  return FALSE;
+}
+
+/* What the platforms are to carry, of those options. */
+static gboolean
+read_load (const TypedLoad *typed,
+           const Topic *topic,
+           Context *context,
+           GError **error)
+{
+  gboolean given = typed->gpus != NULL || typed->memory != NULL
+                   || typed->circuit != NULL || typed->gpu != NULL;
+  const char *id;
+  double gpus = 1;
+
+  context->load = (QmCliLoad){ .circuit_watts = INFINITY };
+  if (!given)
+    return TRUE;
+  if (!qm_cli_option_single ("gpu", typed->gpu, &id, error)
+      || !read_option ("gpus", typed->gpus, 1024, &gpus, error)
+      || !read_option ("host-memory", typed->memory, 1e6,
+                       &context->load.memory_gib, error)
+      || !read_option ("circuit", typed->circuit, 1e6,
+                       &context->load.circuit_watts, error))
+    return FALSE;
+  if (id == NULL || topic->table != platforms_table || gpus != (int) gpus)
+    {
+      g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+                           _ ("what platforms are to carry is asked so: "
+                              "“catalog platforms --gpu rtx5090 --gpus 4”"));
+      return FALSE;
+    }
+  if (!qm_cli_check_gpu (context->catalog, id, error))
+    return FALSE;
+  context->load.gpu = qm_catalog_gpu (context->catalog, id);
+  context->load.gpus = (int) gpus;
+  return TRUE;
+}
+
+static void
+free_load (TypedLoad *typed)
+{
+  g_strfreev (typed->gpu);
+  g_strfreev (typed->gpus);
+  g_strfreev (typed->memory);
+  g_strfreev (typed->circuit);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TypedLoad, free_load)
+
+static void
+add_options (GArray *options,
+             gboolean *json,
+             Context *context,
+             TypedLoad *typed)
+{
+  qm_cli_options_add_flag (options, "json",
+                           _ ("Everything in JSON, for programs"), json);
+  qm_cli_options_add_flag (options, "sources",
+                           _ ("With the source of each row"),
+                           &context->sources);
+  qm_cli_options_add_value (options, "gpu", 0, _ ("ID"),
+                            _ ("Of platforms: whether they carry this GPU"),
+                            &typed->gpu);
+  qm_cli_options_add_value (options, "gpus", 0, _ ("NUMBER"),
+                            _ ("so many of it (1)"), &typed->gpus);
+  qm_cli_options_add_value (options, "host-memory", 0, _ ("GIB"),
+                            _ ("with so much memory in the host"),
+                            &typed->memory);
+  qm_cli_options_add_value (options, "circuit", 0, _ ("WATTS"),
+                            _ ("where the circuits give no more than this"),
+                            &typed->circuit);
+}
+
 int
 qm_cli_catalog (const char *const *arguments, GError **error)
 {
   const QmCliVerb verb = {
     .name = "catalog",
-    .parameters = "gpus|machines|models|prices|measurements",
+    .parameters = "gpus|machines|platforms|models|prices|measurements",
     .summary = _ ("Shows the facts that advice rests on.  Unknown is shown as "
                   "a dash, never as zero."),
     .description =
@@ -529,14 +641,12 @@ qm_cli_catalog (const char *const *arguments, GError **error)
   g_autoptr (QmCatalog) catalog = NULL;
   g_auto (GStrv) words = NULL;
   Context context = { .today = qm_date_today () };
+  g_auto (TypedLoad) typed = { 0 };
   const Topic *topic;
   QmCliParse parsed;
   gboolean written;
 
-  qm_cli_options_add_flag (options, "json",
-                           _ ("Everything in JSON, for programs"), &json);
-  qm_cli_options_add_flag (options, "sources",
-                           _ ("With the source of each row"), &context.sources);
+  add_options (options, &json, &context, &typed);
   parsed = qm_cli_options_parse (&verb, options, arguments, &words, error);
   if (parsed != QM_CLI_PARSE_READY)
     return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
@@ -545,6 +655,8 @@ qm_cli_catalog (const char *const *arguments, GError **error)
       || (catalog = qm_cli_catalog_load (error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
   context.catalog = catalog;
+  if (!read_load (&typed, topic, &context, error))
+    return QM_CLI_EXIT_BAD_INPUT;
   written = json ? write_json (topic, &context, error)
                  : write_text (topic, &context, error);
   return written ? QM_CLI_EXIT_FOUND : QM_CLI_EXIT_BAD_INPUT;

@@ -4,6 +4,7 @@
 
 #pragma once
 
+#include "app/qm-cli-table.h"
 #include "data/catalog.h"
 
 #include <glib.h>
@@ -27,9 +28,31 @@ char *qm_cli_catalog_price_amount (const QmPrice *price);
 /* "street", "published", ... in the user's language; static. */
 const char *qm_cli_catalog_price_kind (const QmPrice *price);
 
-/* The entries of one topic ("gpus", "machines", "models", "prices" or
- * "measurements") as an array, every field of them. */
-json_t *qm_cli_catalog_json (const QmCatalog *catalog, const char *topic);
+/* What platforms are to carry.  Without a GPU nothing is asked. */
+typedef struct
+{
+  const QmGpu *gpu;
+  int gpus;
+  double memory_gib;    /* of the host; 0: any */
+  double circuit_watts; /* INFINITY: enough */
+} QmCliLoad;
+
+/* The table of the platforms, with a column of sources or without; with a load
+ * those that carry it, and why the others do not. */
+QmCliTable *qm_cli_catalog_platforms_table (const QmCatalog *catalog,
+                                            const QmCliLoad *load,
+                                            QmDate today,
+                                            gboolean sources);
+
+/* The entries of one topic ("gpus", "machines", "platforms", "models", "prices"
+ * or "measurements") as an array, every field of them. */
+json_t *qm_cli_catalog_json (const QmCatalog *catalog,
+                             const char *topic,
+                             const QmCliLoad *load);
+
+/* Every field of a platform but its prices; with a load whether it fits. */
+json_t *qm_cli_catalog_platform_json (const QmPlatform *platform,
+                                      const QmCliLoad *load);
 
 /* Every field of a model's configuration, by the names of data/model.h. */
 json_t *qm_cli_catalog_config_json (const QmModelConfig *config);

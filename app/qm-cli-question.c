@@ -157,8 +157,8 @@ check_model (const QmCatalog *catalog, const char *id, GError **error)
   return FALSE;
 }
 
-static gboolean
-check_gpu (const QmCatalog *catalog, const char *id, GError **error)
+gboolean
+qm_cli_check_gpu (const QmCatalog *catalog, const char *id, GError **error)
 {
   size_t n;
   const QmGpu *gpus = qm_catalog_gpus (catalog, &n);
@@ -307,7 +307,7 @@ read_gpu (const QmCliQuestion *typed,
   if (items == NULL)
     return TRUE;
   for (guint i = 0; items[i] != NULL; i++)
-    if (!check_gpu (catalog, items[i], error))
+    if (!qm_cli_check_gpu (catalog, items[i], error))
       return FALSE;
   question->gpus = without_repetition (items);
   return TRUE;

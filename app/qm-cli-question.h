@@ -68,4 +68,9 @@ gboolean qm_cli_read_amount (const char *text, gint64 *minor);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (QmCliQuestion, qm_cli_question_clear)
 
+/* Whether that is the id of a GPU; else sets an error that names the nearest.
+ */
+gboolean
+qm_cli_check_gpu (const QmCatalog *catalog, const char *id, GError **error);
+
 G_END_DECLS

@@ -12,6 +12,8 @@ enum
   COLUMN_NAME,
   COLUMN_VENDOR,
   COLUMN_FORM_FACTOR,
+  COLUMN_SLOT_WIDTH,
+  COLUMN_COOLING,
   COLUMN_MEMORY_GIB,
   COLUMN_MEMORY_BANDWIDTH_GBS,
   COLUMN_FP16_TFLOPS,
@@ -38,6 +40,8 @@ static const QmCsvColumn columns[N_COLUMNS] = {
   [COLUMN_NAME] = { "name", true },
   [COLUMN_VENDOR] = { "vendor", false },
   [COLUMN_FORM_FACTOR] = { "form_factor", false },
+  [COLUMN_SLOT_WIDTH] = { "slot_width", false },
+  [COLUMN_COOLING] = { "cooling", false },
   [COLUMN_MEMORY_GIB] = { "memory_gib", true },
   [COLUMN_MEMORY_BANDWIDTH_GBS] = { "memory_bandwidth_gbs", false },
   [COLUMN_FP16_TFLOPS] = { "fp16_tflops", true },
@@ -62,36 +66,47 @@ static const QmCsvColumn columns[N_COLUMNS] = {
 #define LEAST 1e-3
 #define MOST  1e7
 
-static bool
-is_column (const char *name, size_t length)
+/* Slots that a card may take. */
+#define WIDEST 8
+
+static const char *const cooling_words[] = { "open", "blower", "passive",
+                                             "board", "system" };
+
+#define N_COOLINGS (sizeof cooling_words / sizeof cooling_words[0])
+
+const char *
+qm_gpu_cooling_name (QmGpuCooling cooling)
 {
-  for (size_t i = 0; i < N_COLUMNS; i++)
-    if (strlen (columns[i].name) == length
-        && strncmp (columns[i].name, name, length) == 0)
-      return true;
-  return false;
+  return cooling == QM_GPU_COOLING_UNSTATED ? "" : cooling_words[cooling];
 }
 
-/* Column names, separated by semicolons. */
-static const char *
-read_unverified (QmCsvRow *row)
+unsigned
+qm_csv_gpu_coolings (QmCsvRow *row, size_t column)
 {
-  const char *text = row->cells[COLUMN_UNVERIFIED].text;
+  const char *text = row->cells[column].text;
+  unsigned coolings = 0;
 
   while (*text != '\0')
     {
-      size_t length = strcspn (text, ";");
+      size_t length = strcspn (text, " ");
+      size_t i = 0;
 
-      if (!is_column (text, length))
+      /* Those that come with a machine are no cards. */
+      while (i < QM_GPU_COOLING_BOARD
+             && (strlen (cooling_words[i]) != length
+                 || strncmp (cooling_words[i], text, length) != 0))
+        i++;
+      if (i == QM_GPU_COOLING_BOARD)
         {
-          qm_csv_fail (row, COLUMN_UNVERIFIED, QM_STATUS_INVALID,
-                       "'%.*s' is not a column",
+          qm_csv_fail (row, column, QM_STATUS_INVALID,
+                       "'%.*s' is not open, blower or passive",
                        length < 40 ? (int) length : 40, text);
           break;
         }
-      text += length + (text[length] == ';');
+      coolings |= 1u << i;
+      text += length + (text[length] == ' ');
     }
-  return qm_csv_text (row, COLUMN_UNVERIFIED, false);
+  return coolings;
 }
 
 static QmTristate
@@ -134,16 +149,24 @@ read_gpu (QmCsvRow *row, void *data)
   if (qm_list_find (&batch->known->machines, gpu.id) != QM_LIST_NONE)
     qm_csv_fail (row, COLUMN_ID, QM_STATUS_INVALID,
                  "'%s' is the name of a machine", gpu.id);
+  if (qm_list_find (&batch->known->platforms, gpu.id) != QM_LIST_NONE)
+    qm_csv_fail (row, COLUMN_ID, QM_STATUS_INVALID,
+                 "'%s' is the name of a platform", gpu.id);
   gpu.name = qm_csv_text (row, COLUMN_NAME, true);
   gpu.vendor = qm_csv_text (row, COLUMN_VENDOR, false);
   gpu.form_factor = qm_csv_text (row, COLUMN_FORM_FACTOR, false);
+  gpu.slot_width = qm_csv_number (row, COLUMN_SLOT_WIDTH, 1, WIDEST);
+  gpu.cooling = qm_csv_is_empty (row, COLUMN_COOLING)
+                    ? QM_GPU_COOLING_UNSTATED
+                    : (QmGpuCooling) qm_csv_word (row, COLUMN_COOLING,
+                                                  cooling_words, N_COOLINGS, 0);
   read_rates (row, &gpu);
   gpu.peer_to_peer = qm_csv_text (row, COLUMN_PEER_TO_PEER, false);
   gpu.released_on = qm_csv_date (row, COLUMN_RELEASED_ON);
   gpu.launch_price_usd = qm_csv_number (row, COLUMN_LAUNCH_PRICE_USD, 0, 1e9);
   gpu.source = qm_csv_text (row, COLUMN_SOURCE, true);
   gpu.vendor_document = qm_csv_text (row, COLUMN_VENDOR_DOCUMENT, false);
-  gpu.unverified = read_unverified (row);
+  gpu.unverified = qm_csv_columns (row, COLUMN_UNVERIFIED, N_COLUMNS);
   gpu.notes = qm_csv_text (row, COLUMN_NOTES, false);
 
   entry = qm_batch_add (&batch->entries.gpus, gpu.id, row, COLUMN_ID);

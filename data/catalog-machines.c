@@ -101,6 +101,10 @@ read_machine (MachinesReader *reader, QmCsvRow *row)
   if (qm_list_find (&reader->batch->known->gpus, machine.id) != QM_LIST_NONE)
     qm_csv_fail (row, COLUMN_MACHINE, QM_STATUS_INVALID,
                  "'%s' is the name of a GPU", machine.id);
+  if (qm_list_find (&reader->batch->known->platforms, machine.id)
+      != QM_LIST_NONE)
+    qm_csv_fail (row, COLUMN_MACHINE, QM_STATUS_INVALID,
+                 "'%s' is the name of a platform", machine.id);
   machine.name = qm_csv_text (row, COLUMN_NAME, true);
   machine.kind =
       (QmMachineKind) qm_csv_word (row, COLUMN_KIND, kind_words, 2, -1);

@@ -32,8 +32,8 @@ static const QmCsvColumn columns[N_COLUMNS] = {
 
 static const char *const kind_words[] = { "published", "quote",  "street",
                                           "list",      "resale", "claim",
-                                          "cloud" };
-static const char *const unit_words[] = { "each", "hour" };
+                                          "estimate",  "cloud" };
+static const char *const unit_words[] = { "each", "hour", "gib" };
 
 #define N_WORDS(words) (sizeof (words) / sizeof (words)[0])
 
@@ -102,18 +102,27 @@ read_amounts (QmCsvRow *row, QmPrice *price)
     qm_csv_fail (row, COLUMN_HIGH, QM_STATUS_INVALID, "is less than low");
 }
 
+/* Checks that the price is of something that is known. */
+static void
+check_item (const QmEntries *known, QmCsvRow *row, const char *item)
+{
+  if (qm_list_find (&known->gpus, item) == QM_LIST_NONE
+      && qm_list_find (&known->machines, item) == QM_LIST_NONE
+      && qm_list_find (&known->platforms, item) == QM_LIST_NONE
+      && !qm_is_memory_item (item))
+    qm_batch_fail_unknown (row, COLUMN_ITEM, "GPU or machine", &known->gpus,
+                           known->platforms.n > 0 ? &known->platforms
+                                                  : &known->machines);
+}
+
 static void
 read_price (QmCsvRow *row, void *data)
 {
   QmBatch *batch = data;
-  const QmEntries *known = batch->known;
   QmPrice price = { 0 };
 
   price.item = qm_csv_id (row, COLUMN_ITEM);
-  if (qm_list_find (&known->gpus, price.item) == QM_LIST_NONE
-      && qm_list_find (&known->machines, price.item) == QM_LIST_NONE)
-    qm_batch_fail_unknown (row, COLUMN_ITEM, "GPU or machine", &known->gpus,
-                           &known->machines);
+  check_item (batch->known, row, price.item);
   price.kind = (QmPriceKind) qm_csv_word (row, COLUMN_KIND, kind_words,
                                           N_WORDS (kind_words), -1);
   price.unit = (QmPriceUnit) qm_csv_word (row, COLUMN_UNIT, unit_words,
@@ -122,7 +131,10 @@ read_price (QmCsvRow *row, void *data)
   if ((price.kind == QM_PRICE_CLOUD) != (price.unit == QM_PRICE_HOUR))
     qm_csv_fail (row, COLUMN_UNIT, QM_STATUS_INVALID,
                  "a cloud price, and no other, is for an 'hour'");
-  if (price.unit == QM_PRICE_EACH && price.gpus != 1)
+  if ((price.unit == QM_PRICE_GIB) != qm_is_memory_item (price.item))
+    qm_csv_fail (row, COLUMN_UNIT, QM_STATUS_INVALID,
+                 "a price of memory, and no other, is for a 'gib'");
+  if (price.unit != QM_PRICE_HOUR && price.gpus != 1)
     qm_csv_fail (row, COLUMN_GPUS, QM_STATUS_INVALID,
                  "a price for 'each' is for 1");
   read_amounts (row, &price);

@@ -26,6 +26,7 @@ typedef struct QmEntries
   QmPool pool;
   QmList gpus;         /* QmGpu */
   QmList machines;     /* QmMachine */
+  QmList platforms;    /* QmPlatform */
   QmList models;       /* QmModel */
   QmList prices;       /* QmPrice */
   QmList measurements; /* QmMeasurementEntry */
@@ -54,6 +55,10 @@ QmStatus qm_batch_read_machines (QmBatch *batch,
                                  const char *text,
                                  size_t length,
                                  QmError *error);
+QmStatus qm_batch_read_platforms (QmBatch *batch,
+                                  const char *text,
+                                  size_t length,
+                                  QmError *error);
 QmStatus qm_batch_read_model (QmBatch *batch,
                               const char *text,
                               size_t length,
@@ -100,6 +105,9 @@ void qm_batch_add_price (QmBatch *batch,
                          const QmPrice *price,
                          QmCsvRow *row,
                          size_t column);
+
+/* A set of 1 << QmGpuCooling, of cards: words separated by a space. */
+unsigned qm_csv_gpu_coolings (QmCsvRow *row, size_t column);
 
 /* Makes "unknown GPU 'h100'; did you mean ...?" the error of the row, with the
  * nearest of the keys of one or two lists (`more` may be NULL). */

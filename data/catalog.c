@@ -32,6 +32,7 @@ entries_init (QmEntries *entries)
   entries->pool = (QmPool){ NULL };
   qm_list_init (&entries->gpus, sizeof (QmGpu));
   qm_list_init (&entries->machines, sizeof (QmMachine));
+  qm_list_init (&entries->platforms, sizeof (QmPlatform));
   qm_list_init (&entries->models, sizeof (QmModel));
   qm_list_init (&entries->prices, sizeof (QmPrice));
   qm_list_init (&entries->measurements, sizeof (QmMeasurementEntry));
@@ -43,6 +44,7 @@ entries_clear (QmEntries *entries)
   qm_pool_clear (&entries->pool);
   qm_list_clear (&entries->gpus);
   qm_list_clear (&entries->machines);
+  qm_list_clear (&entries->platforms);
   qm_list_clear (&entries->models);
   qm_list_clear (&entries->prices);
   qm_list_clear (&entries->measurements);
@@ -137,6 +139,7 @@ merge (QmEntries *into, QmEntries *from)
   qm_pool_take (&into->pool, &from->pool);
   return merge_list (&into->gpus, &from->gpus)
          && merge_list (&into->machines, &from->machines)
+         && merge_list (&into->platforms, &from->platforms)
          && merge_list (&into->models, &from->models)
          && merge_list (&into->prices, &from->prices)
          && merge_list (&into->measurements, &from->measurements);
@@ -250,6 +253,26 @@ gather_results (Gathering *gathering, const char *path, QmError *error)
   return add_notice (gathering, &problem) ? QM_OK : out_of_memory (error);
 }
 
+/* A file that a directory need not have. */
+static QmStatus
+load_optional (QmCatalog *catalog,
+               const char *directory,
+               const char *name,
+               bool from_user,
+               QmBatchReader reader,
+               QmError *error)
+{
+  char *path = join (directory, name);
+  QmStatus status = QM_OK;
+
+  if (path == NULL)
+    return out_of_memory (error);
+  if (qm_file_exists (path))
+    status = load_file (catalog, path, from_user, reader, error);
+  free (path);
+  return status;
+}
+
 /* A file that the user's directory need not have. */
 static QmStatus
 load_named (QmCatalog *catalog,
@@ -259,13 +282,15 @@ load_named (QmCatalog *catalog,
             QmBatchReader reader,
             QmError *error)
 {
-  char *path = join (directory, name);
-  QmStatus status = QM_OK;
+  char *path;
+  QmStatus status;
 
+  if (from_user)
+    return load_optional (catalog, directory, name, from_user, reader, error);
+  path = join (directory, name);
   if (path == NULL)
     return out_of_memory (error);
-  if (!from_user || qm_file_exists (path))
-    status = load_file (catalog, path, from_user, reader, error);
+  status = load_file (catalog, path, from_user, reader, error);
   free (path);
   return status;
 }
@@ -447,6 +472,9 @@ load_all (QmCatalog *catalog,
     status = load_named (catalog, directory, "machines.csv", from_user,
                          qm_batch_read_machines, error);
   if (status == QM_OK)
+    status = load_optional (catalog, directory, "platforms.csv", from_user,
+                            qm_batch_read_platforms, error);
+  if (status == QM_OK)
     status = load_directory (catalog, directory, "models", ".json", from_user,
                              qm_batch_read_model, error);
   if (status == QM_OK)
@@ -596,6 +624,12 @@ qm_catalog_machines (const QmCatalog *catalog, size_t *n)
   return list_array (&catalog->entries.machines, n);
 }
 
+const QmPlatform *
+qm_catalog_platforms (const QmCatalog *catalog, size_t *n)
+{
+  return list_array (&catalog->entries.platforms, n);
+}
+
 const QmModel *
 qm_catalog_models (const QmCatalog *catalog, size_t *n)
 {
@@ -633,6 +667,12 @@ const QmMachine *
 qm_catalog_machine (const QmCatalog *catalog, const char *id)
 {
   return list_entry (&catalog->entries.machines, id);
+}
+
+const QmPlatform *
+qm_catalog_platform (const QmCatalog *catalog, const char *id)
+{
+  return list_entry (&catalog->entries.platforms, id);
 }
 
 const QmModel *

@@ -5,7 +5,8 @@
  * A catalog directory holds
  *
  *   gpus.csv              what a GPU is
- *   machines.csv          which machine carries how many GPUs, and its parts
+ *   machines.csv          the published analysis' machines, and their parts
+ *   platforms.csv         what can be bought to carry GPUs, or with GPUs
  *   models/ *.json        what is trained (data/model.h)
  *   prices.csv            dated prices, each with its kind and source
  *   measurements/ *.csv   training times, each with its provenance
@@ -54,6 +55,17 @@ typedef enum QmTristate
   QM_YES = 1
 } QmTristate;
 
+/* How a GPU is cooled, which decides what carries it. */
+typedef enum QmGpuCooling
+{
+  QM_GPU_COOLING_UNSTATED = -1,
+  QM_GPU_COOLING_OPEN,    /* a card whose fans need air around it */
+  QM_GPU_COOLING_BLOWER,  /* a card that blows its heat out at the back */
+  QM_GPU_COOLING_PASSIVE, /* a card that a server's fans cool */
+  QM_GPU_COOLING_BOARD,   /* sold on boards of several (SXM, OAM) */
+  QM_GPU_COOLING_SYSTEM   /* part of a machine of its own */
+} QmGpuCooling;
+
 /* A GPU type.  Rates are dense and in 10^12 operations a second; fp16_tflops
  * holds for fp16 and, unless `bf16` says no, for bf16, with fp32 accumulation;
  * tf32_tflops is 0 where the GPU has no TF32.  Bandwidths are in 10^9 bytes a
@@ -64,6 +76,8 @@ typedef struct QmGpu
   const char *name;
   const char *vendor;
   const char *form_factor;
+  double slot_width; /* slots that a card takes; NaN for what is none */
+  QmGpuCooling cooling;
   double memory_gib;
   double memory_bandwidth_gbs;
   double fp16_tflops;
@@ -111,6 +125,66 @@ typedef struct QmMachine
   const char *source;
 } QmMachine;
 
+typedef enum QmPlatformForm
+{
+  QM_PLATFORM_DESKTOP,
+  QM_PLATFORM_WORKSTATION,
+  QM_PLATFORM_RACK
+} QmPlatformForm;
+
+/* What host memory is made of. */
+typedef enum QmMemoryKind
+{
+  QM_MEMORY_UNSTATED = -1,
+  QM_MEMORY_DDR4_UDIMM,
+  QM_MEMORY_DDR4_RDIMM,
+  QM_MEMORY_DDR5_UDIMM,
+  QM_MEMORY_DDR5_RDIMM,
+  QM_MEMORY_SOLDERED /* no more of it can be bought */
+} QmMemoryKind;
+
+typedef enum QmNoise
+{
+  QM_NOISE_UNSTATED = -1,
+  QM_NOISE_QUIET,
+  QM_NOISE_OFFICE,
+  QM_NOISE_MACHINE_ROOM
+} QmNoise;
+
+/* A machine as it is sold: one that takes cards, or one with GPUs in it.  Its
+ * prices are in the price list under its id; they hold with `memory_gib` of
+ * host memory, and with all GPUs where `sold_with` names them.  Unknown numbers
+ * are NaN. */
+typedef struct QmPlatform
+{
+  const char *id;
+  const char *name;
+  const char *vendor;
+  QmPlatformForm form;
+  double rack_units;
+  int gpus;              /* the most that it carries */
+  const char *sold_with; /* id of the GPU that comes with it; empty: none */
+  unsigned takes;    /* sets of 1 << QmGpuCooling: cards; 0 with `sold_with` */
+  double slot_width; /* how wide each card may be, at `gpus` of them */
+  double gpu_watts;  /* the most for each card */
+  double pcie_generation; /* of each card's place */
+  double pcie_lanes;
+  double psu_watts;  /* what one supply gives at 200 to 240 V */
+  int psus;          /* 0: unstated */
+  int psu_spare;     /* how many of them may fail */
+  double host_watts; /* what it draws itself */
+  double memory_gib;
+  double memory_max_gib;
+  QmMemoryKind memory_kind;
+  double cpu_cores;
+  QmTristate liquid; /* cooled by liquid */
+  QmNoise noise;
+  const char *networks;
+  const char *source;
+  const char *unverified; /* columns that are estimates, by ; */
+  const char *notes;
+} QmPlatform;
+
 typedef enum QmPriceKind
 {
   QM_PRICE_PUBLISHED, /* used in the published analysis */
@@ -119,18 +193,20 @@ typedef enum QmPriceKind
   QM_PRICE_LIST,      /* the maker's own price at launch */
   QM_PRICE_RESALE,    /* used goods */
   QM_PRICE_CLAIM,     /* somebody says so */
+  QM_PRICE_ESTIMATE,  /* a sum of dated prices of parts */
   QM_PRICE_CLOUD      /* to rent */
 } QmPriceKind;
 
 typedef enum QmPriceUnit
 {
   QM_PRICE_EACH, /* for one piece */
-  QM_PRICE_HOUR  /* for an hour of `gpus` GPUs */
+  QM_PRICE_HOUR, /* for an hour of `gpus` GPUs */
+  QM_PRICE_GIB   /* for a GiB of memory */
 } QmPriceUnit;
 
-/* A price of a GPU or machine.  Where only a range was reported, `micros` is
- * -1 and `low_micros` and `high_micros` are set; where one price was, they
- * are -1. */
+/* A price of a GPU, machine, platform or kind of memory.  Where only a range
+ * was reported, `micros` is -1 and `low_micros` and `high_micros` are set;
+ * where one price was, they are -1. */
 typedef struct QmPrice
 {
   const char *item;
@@ -240,6 +316,7 @@ const QmError *qm_catalog_notices (const QmCatalog *catalog, size_t *n);
 /* The entries, in the order of the files. */
 const QmGpu *qm_catalog_gpus (const QmCatalog *catalog, size_t *n);
 const QmMachine *qm_catalog_machines (const QmCatalog *catalog, size_t *n);
+const QmPlatform *qm_catalog_platforms (const QmCatalog *catalog, size_t *n);
 const QmModel *qm_catalog_models (const QmCatalog *catalog, size_t *n);
 const QmPrice *qm_catalog_prices (const QmCatalog *catalog, size_t *n);
 const QmMeasurement *qm_catalog_measurements (const QmCatalog *catalog,
@@ -248,6 +325,8 @@ const QmMeasurement *qm_catalog_measurements (const QmCatalog *catalog,
 /* The entry of that id, or NULL. */
 const QmGpu *qm_catalog_gpu (const QmCatalog *catalog, const char *id);
 const QmMachine *qm_catalog_machine (const QmCatalog *catalog, const char *id);
+const QmPlatform *qm_catalog_platform (const QmCatalog *catalog,
+                                       const char *id);
 const QmModel *qm_catalog_model (const QmCatalog *catalog, const char *id);
 
 /* The peak rate of a GPU for a recipe's products, in 10^12 operations a
@@ -266,10 +345,22 @@ bool qm_gpu_is_mezzanine (const QmGpu *gpu);
 const char *qm_price_kind_name (QmPriceKind kind);
 const char *qm_price_unit_name (QmPriceUnit unit);
 const char *qm_machine_kind_name (QmMachineKind kind);
+const char *qm_gpu_cooling_name (QmGpuCooling cooling); /* empty: unstated */
+const char *qm_platform_form_name (QmPlatformForm form);
+const char *qm_memory_kind_name (QmMemoryKind kind); /* empty: unstated */
+const char *qm_liquid_name (QmTristate liquid);      /* the same */
+const char *qm_noise_name (QmNoise noise);           /* the same */
 const char *qm_provenance_name (QmProvenance provenance);
 const char *qm_engine_name (QmEngine engine); /* empty: unstated */
 const char *qm_settings_name (QmSettings settings);
 const char *qm_feasibility_name (QmFeasibility feasibility);
+
+/* The item that prices of a kind of host memory are of, such as
+ * "memory-ddr5-rdimm"; NULL where none can be bought.  Static. */
+const char *qm_memory_kind_item (QmMemoryKind kind);
+
+/* Whether that is one of those items. */
+bool qm_is_memory_item (const char *item);
 
 /* The candidate of `names` nearest to `word` (Damerau-Levenshtein distance,
  * letter case ignored; else one that begins with it, else one that contains

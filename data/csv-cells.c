@@ -128,6 +128,36 @@ qm_csv_number_or_none (QmCsvRow *row, size_t column, double min, double max)
   return qm_csv_number (row, column, min, max);
 }
 
+static bool
+is_column (const QmCsvRow *row, size_t n, const char *name, size_t length)
+{
+  for (size_t i = 0; i < n; i++)
+    if (strlen (row->columns[i].name) == length
+        && strncmp (row->columns[i].name, name, length) == 0)
+      return true;
+  return false;
+}
+
+const char *
+qm_csv_columns (QmCsvRow *row, size_t column, size_t n_columns)
+{
+  const char *text = row->cells[column].text;
+
+  while (*text != '\0')
+    {
+      size_t length = strcspn (text, ";");
+
+      if (!is_column (row, n_columns, text, length))
+        {
+          qm_csv_fail (row, column, QM_STATUS_INVALID, "'%.*s' is not a column",
+                       length < 40 ? (int) length : 40, text);
+          break;
+        }
+      text += length + (text[length] == ';');
+    }
+  return qm_csv_text (row, column, false);
+}
+
 int64_t
 qm_csv_integer (
     QmCsvRow *row, size_t column, int64_t min, int64_t max, int64_t fallback)

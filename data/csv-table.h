@@ -93,6 +93,9 @@ int64_t qm_csv_micros (QmCsvRow *row, size_t column);
 /* An ISO 4217 code. */
 void qm_csv_currency (QmCsvRow *row, size_t column, char currency[4]);
 
+/* Names of the file's columns, separated by semicolons, as they stand there. */
+const char *qm_csv_columns (QmCsvRow *row, size_t column, size_t n_columns);
+
 /* A date; year 0 where the cell is empty. */
 QmDate qm_csv_date (QmCsvRow *row, size_t column);
 

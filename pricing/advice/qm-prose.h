@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "data/carry.h"
 #include "pricing/advice/qm-advice.h"
 
 G_BEGIN_DECLS
@@ -25,6 +26,12 @@ char *qm_prose_price_basis (const QmCandidate *candidate);
  * sentence each.  NULL-terminated, possibly empty.  (transfer full) */
 GStrv qm_prose_untimed_quotes (const QmAdvice *advice,
                                const QmQuestion *question);
+
+/* How a platform carries GPUs, or why it does not: "fits", "each card draws
+ * 700 W, and is given 600 W".  (transfer full) */
+char *qm_prose_carry (const QmCarry *fit,
+                      const QmPlatform *platform,
+                      const QmGpu *gpu);
 
 /* The headline: what to buy, or that nothing fits.  (transfer full) */
 char *qm_prose_headline (const QmAdvice *advice,

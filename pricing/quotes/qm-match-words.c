@@ -209,6 +209,8 @@ qm_words_count (const QmWords *words, int head)
     count = count_after (words, head);
   if (count == 0)
     count = count_gpus (words);
+  if (count == 0 && has (words, "nvl72"))
+    count = 72;
   if (count == 0 && has (words, "dgx") && !has (words, "spark"))
     count = has (words, "station") ? 4 : 8;
   if (count == 0 && !has (words, "hgx"))

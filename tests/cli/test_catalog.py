@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """quartermaster catalog: the shipped facts, as tables and as JSON."""
 
+import os
+
 import harness
 import reference
+
+SHIPPED = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir,
+                       os.pardir, "data")
+TOPICS = ("gpus", "machines", "platforms", "models", "prices", "measurements")
 
 
 class CatalogTest(harness.CommandLineTest):
@@ -156,8 +162,90 @@ class CatalogTest(harness.CommandLineTest):
         self.assertEqual(sum("impossible" in line and "optimal" in line
                              for line in lines), 6)
 
+    def test_platforms(self):
+        env = {"QUARTERMASTER_DATA_DIR": SHIPPED}
+        rows = reference.Catalog.rows(SHIPPED, "platforms.csv")
+        prices = reference.Catalog.rows(SHIPPED, "prices.csv")
+        result = self.run_program("catalog", "platforms", "--json", env=env,
+                                  expect=0)
+        entries = result.json["platforms"]
+        self.assertEqual([one["id"] for one in entries],
+                         [row["id"] for row in rows])
+        for one, row in zip(entries, rows):
+            for key in ("name", "vendor", "form", "sold_with", "memory_kind",
+                        "cooling", "noise", "networks", "source", "unverified",
+                        "notes"):
+                self.assertEqual(one[key], row[key] or None, (key, one))
+            for key in ("rack_units", "gpus", "slot_width", "gpu_watts",
+                        "pcie_generation", "pcie_lanes", "psu_watts", "psus",
+                        "host_watts", "memory_gib", "memory_max_gib",
+                        "cpu_cores"):
+                self.same_number(one[key], row[key], (key, one))
+            self.assertEqual(set(one["takes"]), set(row["takes"].split()))
+            self.assertEqual(len(one["prices"]),
+                             sum(price["item"] == row["id"]
+                                 for price in prices))
+        lines = self.run_program("catalog", "platforms", env=env,
+                                 expect=0).text.splitlines()
+        self.assertEqual([line.split()[0] for line in lines[1:]],
+                         [row["id"] for row in rows])
+
+    def carried(self, *arguments):
+        """What is said of each platform, by its id."""
+        result = self.run_program("catalog", "platforms", "--json", *arguments,
+                                  env={"QUARTERMASTER_DATA_DIR": SHIPPED},
+                                  expect=0)
+        return {one["id"]: one for one in result.json["platforms"]}
+
+    def test_what_platforms_carry(self):
+        # A module is in no machine that takes cards, nor is one sold alone.
+        for gpus, fitting in ((1, set()), (8, {"dgx-h100"})):
+            found = self.carried("--gpu", "h100-80gb-sxm", "--gpus", str(gpus))
+            fits = {name for name, one in found.items() if one["fits"]}
+            self.assertLessEqual(fitting, fits)
+            self.assertTrue(all(found[name]["sold_with"] == "h100-80gb-sxm"
+                                for name in fits))
+            self.assertEqual(found["am5-1gpu"]["problem"], "sold-with")
+        found = self.carried("--gpu", "rtx5090", "--gpus", "8")
+        self.assertEqual(found["am5-1gpu"]["problem"], "count")
+        self.assertEqual(found["as-4125gs-tnrt"]["problem"],
+                         "cooling")
+        # No more host memory, and no stronger circuit, than there is.
+        found = self.carried("--gpu", "a6000", "--host-memory", "257")
+        self.assertEqual(found["am5-1gpu"]["problem"], "memory")
+        self.assertEqual(found["am5-1gpu"]["needed"], 257)
+        found = self.carried("--gpu", "a6000", "--circuit", "300")
+        self.assertEqual(found["am5-1gpu"]["problem"], "circuit")
+        self.assertGreater(found["am5-1gpu"]["wall_watts"], 300)
+
+    def test_why_not_is_said(self):
+        env = {"QUARTERMASTER_DATA_DIR": SHIPPED, "COLUMNS": "200"}
+        text = self.run_program("catalog", "platforms", "--gpu", "rtx5090",
+                                "--gpus", "8", env=env, expect=0).text
+        self.assertIn("carries up to 2 GPUs", text)
+        self.assertIn("is sold with other GPUs", text)
+        german = self.run_program("catalog", "platforms", "--gpu", "rtx5090",
+                                  env={**env, "LC_ALL": "de_DE.utf8"},
+                                  expect=0).text
+        self.assertIn("wird mit anderen GPUs verkauft", german)
+
+    def test_a_load_that_is_none(self):
+        for arguments, words in (
+                (("platforms", "--gpus", "4"), "--gpu rtx5090 --gpus 4"),
+                (("gpus", "--gpu", "a6000"), "--gpu rtx5090 --gpus 4"),
+                (("platforms", "--gpu", "a6000", "--gpus", "1.5"), "--gpus 4"),
+                (("platforms", "--gpu", "a6000", "--gpus", "0"), "above 0"),
+                (("platforms", "--gpu", "a6000", "--gpus", "-1"), "above 0"),
+                (("platforms", "--gpu", "a6000", "--circuit", "x"), "above 0"),
+                (("platforms", "--gpu", "a6000", "--host-memory", "nan"),
+                 "above 0"),
+                (("platforms", "--gpu", "a600"), "a6000")):
+            result = self.run_program("catalog", *arguments, expect=2)
+            self.assertIn(words, result.err.decode(), arguments)
+            self.assertEqual(result.out, b"")
+
     def test_width(self):
-        for topic in ("gpus", "machines", "models", "prices", "measurements"):
+        for topic in TOPICS:
             for sources in ((), ("--sources",)):
                 for width in (80, 120):
                     with self.subTest(topic=topic, width=width,
@@ -168,7 +256,7 @@ class CatalogTest(harness.CommandLineTest):
                             self.assertLessEqual(len(line), width, line)
 
     def test_same_bytes_in_every_locale(self):
-        for topic in ("gpus", "machines", "models", "prices", "measurements"):
+        for topic in TOPICS:
             plain = self.run_program("catalog", topic, "--json", expect=0).out
             german = self.run_program("catalog", topic, "--json", expect=0,
                                       env={"LC_ALL": "de_DE.utf8"}).out

@@ -19,6 +19,9 @@
 #define RANGES \
   "item,kind,unit,gpus,price,low,high,currency,observed_on,source\n"
 #define MACHINES "machine,name,kind,gpus,part,detail,price,currency,source\n"
+#define PLATFORMS                                                \
+  "id,name,form,gpus,sold_with,takes,psus,psu_spare,memory_gib," \
+  "memory_max_gib,unverified,source\n"
 #define TIMES                                                              \
   "model,gpu,gpus,settings,feasibility,days,days_low,days_high,"           \
   "rounding_days,sharding,offloading,accumulation,provenance,measured_on," \
@@ -178,6 +181,53 @@ static const Broken broken[] = {
     QM_STATUS_INVALID, "'a6000' is the name of a GPU" },
 
   /* Prices. */
+
+  /* Platforms. */
+  { "unknown form", "platforms.csv", PLATFORMS "p1,P,tower,4,,open,,,,,,t\n", 2,
+    6, QM_STATUS_INVALID, "'tower'" },
+  { "takes nothing", "platforms.csv", PLATFORMS "p1,P,rack,4,,,,,,,,t\n", 2, 14,
+    QM_STATUS_INVALID, "must say what it takes" },
+  { "takes modules", "platforms.csv",
+    PLATFORMS "p1,P,rack,4,,passive board,,,,,,t\n", 2, 14, QM_STATUS_INVALID,
+    "'board' is not open, blower or passive" },
+  { "comma in takes", "platforms.csv",
+    PLATFORMS "p1,P,rack,4,,open;blower,,,,,,t\n", 2, 14, QM_STATUS_INVALID,
+    "'open;blower' is not open" },
+  { "sold with a stranger", "platforms.csv",
+    PLATFORMS "p1,P,rack,8,h100-80gb-sxn,,,,,,,t\n", 2, 13, QM_STATUS_NOT_FOUND,
+    "did you mean 'h100-80gb-sxm'?" },
+  { "sold with and takes", "platforms.csv",
+    PLATFORMS "p1,P,rack,8,h100-80gb-sxm,passive,,,,,,t\n", 2, 27,
+    QM_STATUS_INVALID, "must be empty where GPUs are sold with it" },
+  { "platform for no GPUs", "platforms.csv",
+    PLATFORMS "p1,P,rack,0,,open,,,,,,t\n", 2, 11, QM_STATUS_INVALID,
+    "is not between 1 and" },
+  { "all supplies spare", "platforms.csv",
+    PLATFORMS "p1,P,rack,4,,open,2,2,,,,t\n", 2, 21, QM_STATUS_INVALID,
+    "is not less than psus" },
+  { "memory beyond the most", "platforms.csv",
+    PLATFORMS "p1,P,rack,4,,open,,,512,256,,t\n", 2, 25, QM_STATUS_INVALID,
+    "is less than memory_gib" },
+  { "platform with the id of a GPU", "platforms.csv",
+    PLATFORMS "a6000,P,rack,4,,open,,,,,,t\n", 2, 1, QM_STATUS_INVALID,
+    "is the name of a GPU" },
+  { "platform with the id of a machine", "platforms.csv",
+    PLATFORMS "server-4gpu,P,rack,4,,open,,,,,,t\n", 2, 1, QM_STATUS_INVALID,
+    "is the name of a machine" },
+  { "platform with the id of memory", "platforms.csv",
+    PLATFORMS "memory-ddr5-rdimm,P,rack,4,,open,,,,,,t\n", 2, 1,
+    QM_STATUS_INVALID, "is the name of a kind of memory" },
+  { "unverified is no column of platforms", "platforms.csv",
+    PLATFORMS "p1,P,rack,4,,open,,,,,tdp_w,t\n", 2, 23, QM_STATUS_INVALID,
+    "'tdp_w' is not a column" },
+  { "platform twice", "platforms.csv",
+    PLATFORMS "p1,P,rack,4,,open,,,,,,t\np1,P,rack,4,,open,,,,,,t\n", 3, 1,
+    QM_STATUS_INVALID, "twice" },
+  { "memory by the piece", "prices.csv",
+    RANGES "memory-ddr5-rdimm,street,,,12,,,USD,,t\n", 2, 26, QM_STATUS_INVALID,
+    "is for a 'gib'" },
+  { "GPU by the GiB", "prices.csv", RANGES "a6000,street,gib,,12,,,USD,,t\n", 2,
+    14, QM_STATUS_INVALID, "is for a 'gib'" },
   { "price with a comma", "prices.csv", PRICES "a6000,street,\"12,5\",USD,t\n",
     2, 14, QM_STATUS_INVALID, "price: '12,5' is not a number" },
   { "unknown item", "prices.csv", PRICES "h100,street,12,USD,t\n", 2, 1,

@@ -197,6 +197,71 @@ test_machines (void)
 }
 
 static void
+test_platforms (void)
+{
+  QmCatalog *catalog;
+  const QmPlatform *platform;
+  const QmPrice *prices;
+  size_t n, n_known;
+
+  check_case ("platforms");
+  scratch_clear ();
+  catalog = load ();
+  qm_catalog_platforms (catalog, &n_known);
+  qm_catalog_free (catalog);
+  scratch_write_text (
+      "user/platforms.csv",
+      "id,name,form,rack_units,gpus,sold_with,takes,slot_width,gpu_watts,"
+      "psu_watts,psus,psu_spare,host_watts,memory_gib,memory_max_gib,"
+      "memory_kind,cooling,noise,unverified,source\n"
+      "tower,Our tower,desktop,,2,,open blower,3.5,450,1600,1,,250,64,192,"
+      "ddr5-udimm,air,office,noise;host_watts,attic\n"
+      "board,A board,rack,8,8,h100-80gb-sxm,,,,3300,6,2,2600,2048,4096,"
+      "soldered,liquid,machine-room,,dealer\n");
+  scratch_write_text ("user/prices.csv",
+                      "item,kind,unit,price,low,high,currency,observed_on,"
+                      "source\n"
+                      "tower,estimate,,,1900,2600,EUR,2026-09,sum\n"
+                      "memory-ddr5-udimm,street,gib,13.5,,,USD,2026-08,shop\n");
+  catalog = load ();
+  qm_catalog_problems (catalog, &n);
+  CHECK_INT ((int64_t) n, 0);
+  qm_catalog_platforms (catalog, &n);
+  CHECK_INT ((int64_t) n, (int64_t) n_known + 2);
+  platform = qm_catalog_platform (catalog, "tower");
+  CHECK_STRING (platform->name, "Our tower");
+  CHECK_INT (platform->form, QM_PLATFORM_DESKTOP);
+  CHECK (!qm_known (platform->rack_units));
+  CHECK_INT (platform->gpus, 2);
+  CHECK_STRING (platform->sold_with, "");
+  CHECK_INT (platform->takes,
+             (1 << QM_GPU_COOLING_OPEN) | (1 << QM_GPU_COOLING_BLOWER));
+  CHECK_NEAR (platform->slot_width, 3.5, 0);
+  CHECK_NEAR (platform->psu_watts, 1600, 0);
+  CHECK_INT (platform->psus, 1);
+  CHECK_INT (platform->psu_spare, 0);
+  CHECK_INT (platform->memory_kind, QM_MEMORY_DDR5_UDIMM);
+  CHECK_STRING (qm_memory_kind_item (platform->memory_kind),
+                "memory-ddr5-udimm");
+  CHECK_INT (platform->liquid, QM_NO);
+  CHECK_INT (platform->noise, QM_NOISE_OFFICE);
+  CHECK_STRING (platform->unverified, "noise;host_watts");
+  platform = qm_catalog_platform (catalog, "board");
+  CHECK_STRING (platform->sold_with, "h100-80gb-sxm");
+  CHECK_INT (platform->takes, 0);
+  CHECK_INT (platform->liquid, QM_YES);
+  CHECK (qm_memory_kind_item (platform->memory_kind) == NULL);
+  CHECK (qm_catalog_platform (catalog, "h100-80gb-sxm") == NULL);
+
+  prices = qm_catalog_prices (catalog, &n);
+  CHECK_INT (prices[n - 2].kind, QM_PRICE_ESTIMATE);
+  CHECK_INT (prices[n - 2].high_micros, 2600000000);
+  CHECK_INT (prices[n - 1].unit, QM_PRICE_GIB);
+  CHECK_INT (prices[n - 1].micros, 13500000);
+  qm_catalog_free (catalog);
+}
+
+static void
 test_prices (void)
 {
   QmCatalog *catalog;
@@ -368,6 +433,7 @@ main (void)
   test_limits ();
   test_references ();
   test_machines ();
+  test_platforms ();
   test_prices ();
   test_models ();
   test_cascade ();

@@ -14,17 +14,24 @@
 static const QmCatalog *catalog;
 
 static void
-test_counts (void)
+test_no_problems (void)
 {
-  int counts[2][3] = { { 0 } };
   size_t n;
-  const QmMeasurement *measurements;
   const QmError *problems = qm_catalog_problems (catalog, &n);
 
   for (size_t i = 0; i < n; i++)
     printf ("%s:%d:%d: %s\n", problems[i].file, problems[i].line,
             problems[i].column, problems[i].message);
   CHECK_INT ((int64_t) n, 0);
+}
+
+static void
+test_counts (void)
+{
+  int counts[2][3] = { { 0 } };
+  size_t n;
+  const QmMeasurement *measurements;
+
   qm_catalog_gpus (catalog, &n);
   CHECK_INT ((int64_t) n, 35);
   qm_catalog_machines (catalog, &n);
@@ -322,19 +329,30 @@ test_audit (void)
   CHECK_INT ((int64_t) impossible, 6);
 }
 
-int
-main (void)
+static QmCatalog *
+load (const char *variable)
 {
   QmCatalog *loaded = NULL;
   QmError error;
 
-  if (qm_catalog_load (getenv ("QM_TEST_DATA_DIR"), NULL, &loaded, &error)
-      != QM_OK)
-    {
-      printf ("%s: %s\n", error.file, error.message);
-      return EXIT_FAILURE;
-    }
+  if (qm_catalog_load (getenv (variable), NULL, &loaded, &error) == QM_OK)
+    return loaded;
+  printf ("%s: %s\n", error.file, error.message);
+  exit (EXIT_FAILURE);
+}
+
+int
+main (void)
+{
+  QmCatalog *shipped = load ("QM_SHIPPED_DATA_DIR");
+  QmCatalog *loaded = load ("QM_TEST_DATA_DIR");
+
+  catalog = shipped;
+  test_no_problems ();
+  test_every_gpu ();
+  test_audit ();
   catalog = loaded;
+  test_no_problems ();
   test_counts ();
   test_measurements ();
   test_one_measurement ();
@@ -345,5 +363,6 @@ main (void)
   test_models ();
   test_audit ();
   qm_catalog_free (loaded);
+  qm_catalog_free (shipped);
   return check_report ();
 }

@@ -133,8 +133,9 @@ static const Name names[] = {
   { "RTX 6000 Pro 96GB 600W", "?rtxpro6000-ws;rtxpro6000-server", 1 },
   { "NVIDIA RTX PRO 5000 Blackwell 48GB GDDR7 PCIe 5.0 Professional "
     "Workstation GPU",
-    "", 0 },
-  { "NVIDIA RTX PRO 4500 Blackwell Server Edition 32GB", "", 0 },
+    "rtxpro5000-48gb", 1 },
+  { "NVIDIA RTX PRO 4500 Blackwell Server Edition 32GB", "rtxpro4500-server",
+    1 },
   { "AMD Radeon PRO W7900 48GB GDDR6 Graphics Card", "", 0 },
   { "NVIDIA Quadro GV100 32GB HBM2 PCIe 3.0 x16 Volta Graphics Card", "", 0 },
   { "NVIDIA Titan RTX 24GB GPU GDDR6 PCIe 3.0 CUDA", "", 0 },
@@ -231,7 +232,7 @@ static const Name names[] = {
   { "NVIDIA H100", "?h100-80gb-pcie;h100-80gb-sxm;h100-94gb-nvl", 1 },
   { "NVIDIA H100 80GB", "?h100-80gb-pcie;h100-80gb-sxm", 1 },
   { "NVIDIA H800 NVL 94GB", "", 0 },
-  { "NVIDIA GH200 Grace Hopper Superchip 96GB", "", 0 },
+  { "NVIDIA GH200 Grace Hopper Superchip 96GB", "gh200-96gb", 1 },
   { "NVIDIA H200 NVL Tensor Core GPU 141GB HBM3e PCIe Gen 5.0 Hopper "
     "Architecture Accelerator",
     "h200-141gb-nvl", 1 },
@@ -245,7 +246,7 @@ static const Name names[] = {
   { "NVIDIA HGX B200 8-GPU", "b200-180gb-sxm", 8 },
   { "NVIDIA B200 180GB SXM6", "b200-180gb-sxm", 1 },
   { "B200 192GB HBM3e", "b200-180gb-sxm", 1 },
-  { "NVIDIA GB200 NVL72", "", 0 },
+  { "NVIDIA GB200 NVL72", "gb200", 72 },
   { "NVIDIA DGX B200", "b200-180gb-sxm", 8 },
   /* V100 */
   { "NVIDIA Tesla V100 32GB HBM2 PCIe GPU CUDA Computing Accelerator Graphics "
