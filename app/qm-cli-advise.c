@@ -80,7 +80,7 @@ static void
 add_outcome (const Answer *answer, json_t *object)
 {
   const QmRecommendation *found = &answer->recommendation;
-  g_autofree char *headline = qm_prose_headline (answer->advice, found);
+  g_autofree char *headline = qm_prose_headline (answer->advice, answer->question, found);
   g_autofree char *reason =
       qm_prose_reason (answer->advice, answer->question, found);
   g_auto (GStrv) alternatives =
@@ -201,7 +201,7 @@ static void
 append_prose (const Answer *answer, GString *out, const QmCliScreen *screen)
 {
   const QmRecommendation *found = &answer->recommendation;
-  g_autofree char *headline = qm_prose_headline (answer->advice, found);
+  g_autofree char *headline = qm_prose_headline (answer->advice, answer->question, found);
   g_autofree char *reason =
       qm_prose_reason (answer->advice, answer->question, found);
   g_auto (GStrv) alternatives =
@@ -242,8 +242,8 @@ limits_text (const Answer *answer, const QmCandidate *candidate)
     return _ ("other software");
   if (candidate->superseded)
     return _ ("measured anew");
-  if (candidate->claimed)
-    return _ ("price claimed");
+  if (qm_candidate_is_not_carried (candidate))
+    return _ ("does not fit");
   if (candidate->insufficient)
     return _ ("not enough");
   if (dear && late)

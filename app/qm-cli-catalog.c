@@ -213,7 +213,8 @@ machines_table (const Context *context)
     {
       const QmMachine *machine = &machines[i];
       const QmPrice *price =
-          qm_price_choose (context->catalog, machine->id, QM_PRICES_PUBLISHED);
+          qm_price_choose (context->catalog, machine->id, QM_PRICE_EACH,
+                           QM_PRICES_PUBLISHED);
       QmDate date = price != NULL ? price->observed_on : (QmDate){ 0 };
       g_autofree char *gpus = count_text (machine->gpus);
       g_autofree char *amount =

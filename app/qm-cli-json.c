@@ -161,19 +161,17 @@ qm_cli_json_question (const QmQuestion *question)
   json_object_set_new (object, "gpus", counts_json (question->counts));
   json_object_set_new (object, "machine",
                        json_string (kinds_name (question->kinds)));
-  json_object_set_new (object, "times",
-                       json_string (question->times == QM_TIMES_PUBLISHED
-                                        ? "published"
-                                        : "audited"));
+  json_object_set_new (object, "as_in_the_paper",
+                       json_boolean (question->as_in_paper));
   json_object_set_new (object, "times_of",
                        json_string (qm_times_of_name (question->times_of)));
   json_object_set_new (object, "predictions",
                        json_string (
                            qm_predictions_name (question->predictions)));
-  json_object_set_new (object, "prices",
-                       json_string (question->prices == QM_PRICES_CURRENT
-                                        ? "current"
-                                        : "published"));
+  json_object_set_new (object, "any_price",
+                       json_boolean (question->any_price));
+  json_object_set_new (object, "room_watts",
+                       qm_cli_json_number (question->room_watts, 0));
   json_object_set_new (object, "settings",
                        json_string (qm_settings_name (question->settings)));
   json_object_set_new (object, "lifetime_years",
@@ -377,7 +375,44 @@ add_prices (json_t *object, const QmCandidate *candidate, QmDate today)
   json_object_set_new (prices, "machine",
                        offered_price (candidate->machine_price,
                                       candidate->machine_offer, today));
+  json_object_set_new (prices, "memory_gib",
+                       qm_cli_json_price (candidate->memory_price, today));
   json_object_set_new (object, "prices", prices);
+}
+
+/* The id of its platform, or of the publication's machine. */
+static json_t *
+machine_json (const QmCandidate *candidate)
+{
+  if (candidate->machine != NULL)
+    return qm_cli_json_text (candidate->machine->id);
+  if (candidate->platform == NULL
+      || candidate->carry.problem != QM_CARRY_NONE)
+    return json_null ();
+  return qm_cli_json_text (candidate->platform->id);
+}
+
+/* Why no machine carries its GPUs, and which is nearest to it; null where one
+ * does. */
+static json_t *
+not_carried_json (const QmCandidate *candidate)
+{
+  const QmCarry *carry = &candidate->carry;
+  json_t *object;
+
+  if (candidate->here || carry->problem == QM_CARRY_NONE)
+    return json_null ();
+  object = json_object ();
+  json_object_set_new (object, "problem",
+                       json_string (qm_carry_problem_name (carry->problem)));
+  json_object_set_new (object, "nearest",
+                       candidate->platform != NULL
+                           ? qm_cli_json_text (candidate->platform->id)
+                           : json_null ());
+  json_object_set_new (object, "needed", qm_cli_json_number (carry->needed, 6));
+  json_object_set_new (object, "available",
+                       qm_cli_json_number (carry->available, 6));
+  return object;
 }
 
 json_t *
@@ -391,15 +426,25 @@ qm_cli_json_candidate (const QmCandidate *candidate,
 
   json_object_set_new (object, "gpu", qm_cli_json_text (candidate->gpu->id));
   json_object_set_new (object, "gpus", json_integer (candidate->gpus));
-  json_object_set_new (object, "machine",
-                       candidate->machine != NULL
-                           ? qm_cli_json_text (candidate->machine->id)
-                           : json_null ());
+  json_object_set_new (object, "machine", machine_json (candidate));
   json_object_set_new (object, "machines", json_integer (candidate->machines));
   json_object_set_new (object, "price_usd",
                        qm_cli_json_minor (candidate->price_minor));
   json_object_set_new (object, "cost_usd",
                        qm_cli_json_minor (candidate->cost_minor));
+  json_object_set_new (object, "cost_low_usd",
+                       qm_cli_json_minor (candidate->cost_low_minor));
+  json_object_set_new (object, "cost_high_usd",
+                       qm_cli_json_minor (candidate->cost_high_minor));
+  json_object_set_new (object, "not_carried", not_carried_json (candidate));
+  json_object_set_new (object, "wall_watts",
+                       qm_cli_json_number (candidate->carry.wall_watts
+                                               * candidate->machines,
+                                           0));
+  json_object_set_new (object, "host_gib",
+                       qm_cli_json_number (candidate->host_gib, 1));
+  json_object_set_new (object, "extra_gib",
+                       qm_cli_json_number (candidate->extra_gib, 0));
   json_object_set_new (object, "days", qm_cli_json_number (candidate->days, 6));
   json_object_set_new (object, "experiment_cost_usd",
                        qm_cli_json_number (candidate->experiment_cost, 2));
@@ -414,7 +459,7 @@ qm_cli_json_candidate (const QmCandidate *candidate,
   json_object_set_new (object, "foreign", json_boolean (candidate->foreign));
   json_object_set_new (object, "superseded",
                        json_boolean (candidate->superseded));
-  json_object_set_new (object, "claimed", json_boolean (candidate->claimed));
+  json_object_set_new (object, "weak_price", json_boolean (candidate->weak));
   json_object_set_new (object, "eligible", json_boolean (candidate->eligible));
   json_object_set_new (object, "on_frontier",
                        json_boolean (candidate->on_frontier));

@@ -19,6 +19,7 @@
 #define RUNS_MAX     1e5 /* a year */
 #define AT_ONCE_MAX  1000
 #define COUNT_MAX    1024
+#define ROOM_MAX     1e9 /* watts */
 
 #define MICROS_PER_MINOR (QM_MICROS_PER_UNIT / 100)
 
@@ -50,20 +51,25 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
   qm_cli_options_add_value (options, "machine", 0, "desktop|server|all",
                             _ ("Only this kind of machine"), &typed->machine);
   qm_cli_options_add_value (
-      options, "times", 0, "audited|published",
-      _ ("Leave impossible training times out (audited) or take all"),
-      &typed->times);
-  qm_cli_options_add_value (
-      options, "times-of", 0, _ ("WHOSE"),
-      _ ("Whose times: pytorch, quartermaster or published"), &typed->times_of);
+      options, "room", 0, _ ("POWER"),
+      _ ("What the circuits give: one-circuit or two-circuits of 16 A, "
+         "three-phases of 32 A (if not given), any, or watts"),
+      &typed->room);
+  qm_cli_options_add_value (options, "times-of", 0, _ ("WHOSE"),
+                            _ ("Whose times: pytorch or quartermaster"),
+                            &typed->times_of);
   qm_cli_options_add_value (
       options, "predictions", 0, _ ("WHICH"),
       _ ("Predict what nobody measured: needed, all or none"),
       &typed->predictions);
-  qm_cli_options_add_value (
-      options, "prices", 0, "published|current",
-      _ ("Prices of the published analysis, or the newest known"),
-      &typed->prices);
+  qm_cli_options_add_flag (
+      options, "any-price",
+      _ ("Used, claimed and undated prices compete with those of dealers"),
+      &typed->any_price);
+  qm_cli_options_add_flag (
+      options, "as-in-the-paper",
+      _ ("Times, prices and machines of “$100K or 100 Days”, and no others"),
+      &typed->as_in_paper);
   qm_cli_options_add_value (
       options, "settings", 0, "optimal|naive",
       _ ("Times with the best training methods, or off the shelf"),
@@ -101,10 +107,9 @@ qm_cli_question_clear (QmCliQuestion *typed)
   g_clear_pointer (&typed->gpu, g_strfreev);
   g_clear_pointer (&typed->gpus, g_strfreev);
   g_clear_pointer (&typed->machine, g_strfreev);
-  g_clear_pointer (&typed->times, g_strfreev);
   g_clear_pointer (&typed->times_of, g_strfreev);
   g_clear_pointer (&typed->predictions, g_strfreev);
-  g_clear_pointer (&typed->prices, g_strfreev);
+  g_clear_pointer (&typed->room, g_strfreev);
   g_clear_pointer (&typed->settings, g_strfreev);
   g_clear_pointer (&typed->lifetime, g_strfreev);
   g_clear_pointer (&typed->costs, g_strfreev);
@@ -345,41 +350,75 @@ read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
   static const char *const machines[] = { "all", "desktop", "server" };
   static const QmMachineKinds kinds[] = { QM_KINDS_ALL, QM_KINDS_DESKTOP,
                                           QM_KINDS_SERVER };
-  static const char *const times[] = { "audited", "published" };
-  const char *times_of[QM_N_TIMES_OF];
+  const char *times_of[QM_TIMES_OF_PUBLICATION];
   const char *predictions[QM_N_PREDICTIONS];
-  static const char *const prices[] = { "published", "current" };
   static const char *const settings[] = { "optimal", "naive" };
   int machine = 0;
-  int time = QM_TIMES_AUDITED;
   int whose = QM_TIMES_OF_PYTORCH;
   int predicted = QM_PREDICTIONS_NEEDED;
-  int price = QM_PRICES_PUBLISHED;
   int setting = QM_SETTINGS_OPTIMAL;
 
-  for (int i = 0; i < QM_N_TIMES_OF; i++)
+  for (int i = 0; i < QM_TIMES_OF_PUBLICATION; i++)
     times_of[i] = qm_times_of_name ((QmTimesOf) i);
   for (int i = 0; i < QM_N_PREDICTIONS; i++)
     predictions[i] = qm_predictions_name ((QmPredictions) i);
   if (!qm_cli_option_choice ("machine", typed->machine, machines,
                              G_N_ELEMENTS (machines), &machine, error)
-      || !qm_cli_option_choice ("times", typed->times, times,
-                                G_N_ELEMENTS (times), &time, error)
       || !qm_cli_option_choice ("times-of", typed->times_of, times_of,
                                 G_N_ELEMENTS (times_of), &whose, error)
       || !qm_cli_option_choice ("predictions", typed->predictions, predictions,
                                 G_N_ELEMENTS (predictions), &predicted, error)
-      || !qm_cli_option_choice ("prices", typed->prices, prices,
-                                G_N_ELEMENTS (prices), &price, error)
       || !qm_cli_option_choice ("settings", typed->settings, settings,
                                 G_N_ELEMENTS (settings), &setting, error))
     return FALSE;
   question->kinds = kinds[machine];
-  question->times = (QmTimes) time;
   question->times_of = (QmTimesOf) whose;
   question->predictions = (QmPredictions) predicted;
-  question->prices = (QmPriceBasis) price;
+  question->any_price = typed->any_price;
   question->settings = (QmSettings) setting;
+  return TRUE;
+}
+
+/* A name, or watts. */
+static gboolean
+read_room (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+{
+  const char *value;
+
+  if (!qm_cli_option_single ("room", typed->room, &value, error))
+    return FALSE;
+  if (value == NULL)
+    return TRUE;
+  for (int i = 0; i < QM_N_ROOMS; i++)
+    if (strcmp (value, qm_room_name ((QmRoom) i)) == 0)
+      {
+        question->room_watts = qm_room_watts ((QmRoom) i);
+        return TRUE;
+      }
+  if (qm_cli_read_number (value, ROOM_MAX, &question->room_watts))
+    return TRUE;
+  return set_value_error (error, "room", value,
+                          _ ("is no power of a room; write one-circuit, "
+                             "two-circuits, three-phases, any, or a number of "
+                             "watts like 3600"));
+}
+
+/* The paper answers one question; what would change it contradicts it. */
+static gboolean
+read_paper (const QmCliQuestion *typed, QmQuestion *question, GError **error)
+{
+  if (!typed->as_in_paper)
+    return TRUE;
+  if (typed->times_of != NULL || typed->predictions != NULL
+      || typed->any_price || typed->room != NULL || typed->lifetime != NULL
+      || typed->costs != NULL || typed->expired_quotes
+      || typed->store != NULL || qm_cli_ownership_is_asked (&typed->ownership))
+    return set_usage_error (
+        error, _ ("--as-in-the-paper has times, prices, machines and a "
+                  "lifetime of its own: --times-of, --predictions, "
+                  "--any-price, --room, --lifetime, --costs, --ownership and "
+                  "options of quotes do not go with it"));
+  qm_question_set_as_in_paper (question);
   return TRUE;
 }
 
@@ -531,11 +570,13 @@ qm_cli_question_read (QmCliQuestion *typed,
       || !read_gpu (typed, catalog, question, error)
       || !read_gpus (typed, question, error)
       || !read_choices (typed, question, error)
+      || !read_room (typed, question, error)
       || !read_costs (typed, question, error)
       || !read_portfolio (typed, catalog, question, error)
-      || !read_quotes (typed, catalog, question, error))
+      || !read_paper (typed, question, error)
+      || (!typed->as_in_paper && !read_quotes (typed, catalog, question, error)))
     return NULL;
-  if (!typed->no_this_machine)
+  if (!typed->no_this_machine && !typed->as_in_paper)
     question->host = qm_host_times_load (catalog, NULL);
   if (qm_cli_question_unsaid (question, &notice))
     qm_cli_note (&notice);

@@ -20,15 +20,16 @@ typedef struct
   GStrv gpu;
   GStrv gpus;
   GStrv machine;
-  GStrv times;
   GStrv times_of;
   GStrv predictions;
-  GStrv prices;
+  GStrv room;
   GStrv settings;
   GStrv lifetime;
   GStrv costs;
   QmCliOwnership ownership;
   GStrv store;
+  gboolean as_in_paper;
+  gboolean any_price;
   gboolean no_quotes;
   gboolean expired_quotes;
   gboolean no_this_machine;

@@ -80,7 +80,9 @@ fit_cards (const QmPlatform *platform, const QmGpu *gpu, int gpus)
                        ? NAN
                        : platform->psu_watts
                              * (platform->psus - platform->psu_spare)
-                             * QM_CARRY_SUPPLY_SHARE);
+                             * (platform->psu_spare > 0
+                                    ? 1
+                                    : QM_CARRY_SUPPLY_SHARE));
   return fit;
 }
 

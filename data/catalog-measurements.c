@@ -98,7 +98,7 @@ read_reference (QmCsvRow *row,
   size_t at = qm_list_find (list, qm_csv_id (row, column));
 
   if (at == QM_LIST_NONE)
-    qm_batch_fail_unknown (row, column, what, list, NULL);
+    qm_batch_fail_unknown (row, column, what, &list, 1);
   return at;
 }
 

@@ -156,8 +156,8 @@ read_gpus (const QmBatch *batch, QmCsvRow *row, QmPlatform *platform)
     qm_csv_fail (row, COLUMN_TAKES, QM_STATUS_INVALID,
                  "must be empty where GPUs are sold with it");
   if (qm_list_find (&batch->known->gpus, platform->sold_with) == QM_LIST_NONE)
-    qm_batch_fail_unknown (row, COLUMN_SOLD_WITH, "GPU", &batch->known->gpus,
-                           NULL);
+    qm_batch_fail_unknown (row, COLUMN_SOLD_WITH, "GPU",
+                           (const QmList *const[]){ &batch->known->gpus }, 1);
 }
 
 static void

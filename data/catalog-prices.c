@@ -110,9 +110,11 @@ check_item (const QmEntries *known, QmCsvRow *row, const char *item)
       && qm_list_find (&known->machines, item) == QM_LIST_NONE
       && qm_list_find (&known->platforms, item) == QM_LIST_NONE
       && !qm_is_memory_item (item))
-    qm_batch_fail_unknown (row, COLUMN_ITEM, "GPU or machine", &known->gpus,
-                           known->platforms.n > 0 ? &known->platforms
-                                                  : &known->machines);
+    qm_batch_fail_unknown (row, COLUMN_ITEM, "GPU or machine",
+                           (const QmList *const[]){ &known->gpus,
+                                                    &known->machines,
+                                                    &known->platforms },
+                           3);
 }
 
 static void

@@ -110,11 +110,12 @@ void qm_batch_add_price (QmBatch *batch,
 unsigned qm_csv_gpu_coolings (QmCsvRow *row, size_t column);
 
 /* Makes "unknown GPU 'h100'; did you mean ...?" the error of the row, with the
- * nearest of the keys of one or two lists (`more` may be NULL). */
+ * nearest of the keys of so many lists. */
+#define QM_MAX_LISTS 3
 void qm_batch_fail_unknown (QmCsvRow *row,
                             size_t column,
                             const char *what,
-                            const QmList *list,
-                            const QmList *more);
+                            const QmList *const *lists,
+                            size_t n_lists);
 
 #endif

@@ -91,22 +91,22 @@ void
 qm_batch_fail_unknown (QmCsvRow *row,
                        size_t column,
                        const char *what,
-                       const QmList *list,
-                       const QmList *more)
+                       const QmList *const *lists,
+                       size_t n_lists)
 {
   const char *text = row->cells[column].text;
   char quoted[QM_QUOTE_BYTES];
-  const char *candidates[2] = { NULL, NULL };
+  const char *candidates[QM_MAX_LISTS];
   const char *nearest;
+  size_t n = 0;
 
-  candidates[0] = qm_nearest_name (text, list->keys, list->n);
-  if (more != NULL)
-    candidates[1] = qm_nearest_name (text, more->keys, more->n);
-  if (candidates[0] != NULL && candidates[1] != NULL)
-    nearest = qm_nearest_name (text, candidates, 2);
-  else
-    nearest = candidates[0] != NULL ? candidates[0] : candidates[1];
-
+  for (size_t i = 0; i < n_lists && i < QM_MAX_LISTS; i++)
+    {
+      nearest = qm_nearest_name (text, lists[i]->keys, lists[i]->n);
+      if (nearest != NULL)
+        candidates[n++] = nearest;
+    }
+  nearest = n > 0 ? qm_nearest_name (text, candidates, n) : NULL;
   qm_text_quote (text, quoted);
   if (nearest != NULL)
     qm_csv_fail (row, column, QM_STATUS_NOT_FOUND,

@@ -242,12 +242,35 @@ qm_candidate_is_whole (const QmCandidate *candidate)
   return candidate->machine_offer != NULL && candidate->machine_offer->whole;
 }
 
+const char *
+qm_candidate_machine_name (const QmCandidate *candidate)
+{
+  g_return_val_if_fail (candidate != NULL, NULL);
+
+  if (candidate->machine != NULL)
+    return candidate->machine->name;
+  if (candidate->platform != NULL && candidate->carry.problem == QM_CARRY_NONE)
+    return candidate->platform->name;
+  return qm_candidate_is_whole (candidate)
+             ? candidate->machine_offer->description
+             : NULL;
+}
+
+gboolean
+qm_candidate_is_not_carried (const QmCandidate *candidate)
+{
+  g_return_val_if_fail (candidate != NULL, FALSE);
+
+  return !candidate->here && candidate->carry.problem != QM_CARRY_NONE
+         && qm_known (candidate->days);
+}
+
 gboolean
 qm_candidate_is_aside (const QmCandidate *candidate)
 {
   g_return_val_if_fail (candidate != NULL, FALSE);
 
-  return candidate->foreign || candidate->superseded || candidate->claimed;
+  return candidate->foreign || candidate->superseded;
 }
 
 gboolean

@@ -4,12 +4,15 @@
  * and the recommendation.
  *
  * A candidate is a GPU type x a count x the cheapest machine that carries that
- * many, or a whole machine with its GPUs that the user has a quote of.  Its
- * overall cost is machine + count x GPU, or the machine's with them; the cost
- * of one experiment is overall cost x days / (lifetime x 365), the machine's
- * price spread evenly over its life ("$100K or 100 Days", arXiv 2410.23261,
- * section 4.1).  Where a question counts what owning costs, both are made of
- * that total (pricing/advice/qm-ownership.h) instead of the price.
+ * many (pricing/advice/qm-carrier.h), or a whole machine with its GPUs that the
+ * user has a quote of.  What no machine carries stays in view with the reason
+ * and without a price, and is neither drawn nor recommended.  The overall cost
+ * is machine + memory that it has to be given + count x GPU, or the machine's
+ * with its GPUs; the cost of one experiment is overall cost x days / (lifetime x
+ * 365), the machine's price spread evenly over its life ("$100K or 100 Days",
+ * arXiv 2410.23261, section 4.1).  Where a question counts what owning costs,
+ * both are made of that total (pricing/advice/qm-ownership.h) instead of the
+ * price.
  *
  * Audit: the utilisation that a time implies is
  *
@@ -36,7 +39,9 @@
 
 #pragma once
 
+#include "data/carry.h"
 #include "pricing/advice/qm-predictions.h"
+#include "pricing/advice/qm-price.h"
 #include "pricing/advice/qm-question.h"
 
 G_BEGIN_DECLS
@@ -62,12 +67,24 @@ typedef struct
 {
   const QmGpu *gpu;
   int gpus;                 /* in one machine */
-  const QmMachine *machine; /* NULL: none carries that many, or a whole one is
-                               offered */
+  const QmPlatform *platform; /* that carries them, or where `carry` has a
+                                 problem the one that is nearest to it; NULL:
+                                 there is none, or another kind of machine */
+  QmCarry carry;            /* how the platform does, with the room's power for
+                               all machines */
+  double host_gib;          /* of host memory, that training takes; 0: not known
+                               to take any */
+  double extra_gib;         /* of it, what is to be bought with the platform */
+  const QmMachine *machine; /* of the publication, or one without GPUs that the
+                               user has a quote of; else NULL */
   int machines;             /* 1 but for portfolios */
   gint64 price_minor;       /* of all machines, in USD cents; -1: unpriced */
+  gint64 price_low_minor;   /* its interval, qm_price_interval(); -1: unpriced */
+  gint64 price_high_minor;
   gint64 cost_minor; /* overall: the price, or what owning costs where the
                         question counts that; -1: unpriced, or unknown */
+  gint64 cost_low_minor;  /* its interval, at those of the price */
+  gint64 cost_high_minor;
   double days;       /* NaN where there is no time; a portfolio's: see
                         qm_advice_new() */
   double days_low, days_high; /* the interval, where days rest on a predicted
@@ -80,7 +97,8 @@ typedef struct
   const QmPrediction *prediction; /* that the measurement is of, where nobody
                                      measured; else NULL */
   const QmPrice *gpu_price; /* NULL: unpriced, or contained in the machine's */
-  const QmPrice *machine_price;
+  const QmPrice *machine_price; /* or the platform's */
+  const QmPrice *memory_price;  /* of a GiB, where there is `extra_gib` */
   const QmOffer *gpu_offer; /* the quotes that the prices are of, or NULL */
   const QmOffer *machine_offer;
   guint here : 1;         /* this machine: costs nothing more, and is not to be
@@ -90,7 +108,8 @@ typedef struct
   guint foreign : 1;      /* a time of other software than was asked for */
   guint superseded : 1;   /* the place has a time that is better known */
   guint predicted : 1;    /* days rest on a predicted time */
-  guint claimed : 1;  /* a price is only claimed: see qm_price_is_claimed() */
+  guint weak : 1;     /* a price is one that nobody sells at: see
+                         qm_price_is_weak() */
   guint eligible : 1; /* may be recommended: passes the audit, has a price
                          and a time, and is none of the above */
   guint on_frontier : 1; /* no eligible candidate is both cheaper and faster */
@@ -180,8 +199,15 @@ int qm_advice_best_if (const QmAdvice *advice,
 /* Whether it is a machine with its GPUs, as offered. */
 gboolean qm_candidate_is_whole (const QmCandidate *candidate);
 
+/* What its machine is called: the platform that carries it, the publication's
+ * or a quoted one; NULL where there is none.  The catalog's or the offer's. */
+const char *qm_candidate_machine_name (const QmCandidate *candidate);
+
+/* Whether it has a time, but no machine carries its GPUs. */
+gboolean qm_candidate_is_not_carried (const QmCandidate *candidate);
+
 /* Whether a candidate is shown for comparison only, whatever the limits and
- * its verdict: foreign, superseded or claimed. */
+ * its verdict: foreign or superseded. */
 gboolean qm_candidate_is_aside (const QmCandidate *candidate);
 
 /* Whether a candidate would do within the limits: may be bought or, as this
@@ -205,23 +231,6 @@ QmVerdict qm_audit_measurement (const QmMeasurement *measurement,
 
 /* "ok", "doubtful", "impossible", "infeasible", "unknown"; for files. */
 const char *qm_verdict_name (QmVerdict verdict);
-
-/* The price of an item that counts on that basis, or NULL.  The user's own
- * newest price goes before all; then QM_PRICES_PUBLISHED takes the published
- * one and QM_PRICES_CURRENT the newest, of one day a quote before a street, a
- * resale, a published and a list price; where the basis has none, any of the
- * others serves, and last of all the newest claim or range.  Never a rent or
- * another currency than USD. */
-const QmPrice *qm_price_choose (const QmCatalog *catalog,
-                                const char *item,
-                                QmPriceBasis basis);
-
-/* Whether nobody offers or saw that price: a claim, or only a range. */
-gboolean qm_price_is_claimed (const QmPrice *price);
-
-/* What a price counts as, in millionths of the major unit: of a range, its
- * upper end. */
-gint64 qm_price_counted_micros (const QmPrice *price);
 
 #define QM_ADVICE_ERROR (qm_advice_error_quark ())
 GQuark qm_advice_error_quark (void);

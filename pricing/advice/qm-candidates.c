@@ -3,20 +3,23 @@
 #include "config.h"
 
 #include "pricing/advice/qm-candidates.h"
+
+#include "data/flops.h"
+#include "pricing/advice/qm-carrier.h"
 #include "pricing/advice/qm-ownership.h"
 #include "pricing/advice/qm-selection.h"
 
 #include <string.h>
 
-/* What building needs at hand; prices and machines are looked up once for each
- * item, since a large catalog asks for the same ones thousands of times. */
+#define BYTES_PER_GIB   (1024.0 * 1024 * 1024)
+#define OFFLOADED_BYTES 14.0
+
+/* What building needs at hand. */
 typedef struct
 {
   const QmCatalog *catalog;
   const QmQuestion *question;
-  GHashTable *prices;   /* item -> const QmPrice*, NULL where there is none */
-  GHashTable *offers;   /* item -> const QmOffer*, where its price is one's */
-  GHashTable *machines; /* count -> const QmMachine* */
+  QmCarriers *carriers;
   QmEnginePairs *pairs;
   QmForecasts *forecasts; /* NULL until something is to be predicted */
   GPtrArray *predictions; /* QmMeasurement and QmPrediction */
@@ -46,129 +49,74 @@ place_equal (gconstpointer a, gconstpointer b)
   return p->gpu == q->gpu && p->gpus == q->gpus;
 }
 
-static const QmPrice *
-price_of (Builder *builder, const char *item)
-{
-  QmOffers *offers = builder->question->offers;
-  const QmOffer *offer = NULL;
-  gpointer price;
-
-  if (g_hash_table_lookup_extended (builder->prices, item, NULL, &price))
-    return price;
-  if (offers != NULL)
-    offer = qm_offers_find (offers, item, builder->question->expired_offers);
-  if (offer != NULL)
-    g_hash_table_insert (builder->offers, (gpointer) item, (gpointer) offer);
-  price = offer != NULL
-              ? (gpointer) &offer->price
-              : (gpointer) qm_price_choose (builder->catalog, item,
-                                            builder->question->prices);
-  g_hash_table_insert (builder->prices, (gpointer) item, price);
-  return price;
-}
-
-/* The offer that the price of an item is of, or NULL. */
-static const QmOffer *
-offer_of (Builder *builder, const char *item)
-{
-  return g_hash_table_lookup (builder->offers, item);
-}
-
 static gint64
-price_minor (const QmPrice *price)
+micros_minor (gint64 micros)
 {
-  return qm_money_from_micros (qm_price_counted_micros (price), price->currency)
-      .minor;
+  return qm_money_from_micros (micros, "USD").minor;
 }
 
-static gboolean
-kind_allowed (const QmQuestion *question, QmMachineKind kind)
+/* A price of one machine for all of them; -1 where that is absurd. */
+static gint64
+of_all (const QmCandidate *candidate, gint64 one)
 {
-  return (question->kinds
-          & (kind == QM_MACHINE_DESKTOP ? QM_KINDS_DESKTOP : QM_KINDS_SERVER))
-         != 0;
+  gint64 all;
+
+  if (one < 0
+      || __builtin_mul_overflow (one, (gint64) candidate->machines, &all))
+    return -1;
+  return all;
 }
 
-/* The cheapest priced machine of an allowed kind that carries `gpus`. */
-static const QmMachine *
-machine_for (Builder *builder, int gpus)
+/* What a candidate costs overall at a price; -1 where a part of it is unknown. */
+static gint64
+cost_at (const QmQuestion *question, const QmCandidate *candidate, gint64 price)
 {
-  const QmMachine *best = NULL;
-  gint64 best_price = 0;
-  gpointer known;
-  size_t n;
-  const QmMachine *machines = qm_catalog_machines (builder->catalog, &n);
-
-  if (g_hash_table_lookup_extended (builder->machines, GINT_TO_POINTER (gpus),
-                                    NULL, &known))
-    return known;
-  for (size_t i = 0; i < n; i++)
-    {
-      const QmPrice *price;
-
-      if (machines[i].gpus < gpus
-          || !kind_allowed (builder->question, machines[i].kind))
-        continue;
-      price = price_of (builder, machines[i].id);
-      if (price == NULL)
-        continue;
-      if (best == NULL || price_minor (price) < best_price)
-        {
-          best = &machines[i];
-          best_price = price_minor (price);
-        }
-    }
-  g_hash_table_insert (builder->machines, GINT_TO_POINTER (gpus),
-                       (gpointer) best);
-  return best;
-}
-
-/* Sets the price of all machines, of which one costs `one`, and the overall
- * cost; -1 where the sum is absurd or a part of it unknown. */
-static void
-set_cost (const QmQuestion *question, QmCandidate *candidate, gint64 one)
-{
+  QmCandidate at = *candidate;
   QmOwnershipSettings settings;
   QmOwnership sum;
   QmOwned owned;
 
-  if (__builtin_mul_overflow (one, (gint64) candidate->machines,
-                              &candidate->price_minor))
-    candidate->price_minor = -1;
-  candidate->cost_minor = candidate->price_minor;
-  if (question->ownership == NULL || !qm_owned_of_candidate (candidate, &owned))
-    return;
+  at.price_minor = price;
+  if (question->ownership == NULL || !qm_owned_of_candidate (&at, &owned))
+    return price;
   settings = *question->ownership;
   settings.lifetime_years = question->lifetime_years;
   /* A residual value above the price leaves nothing to be paid. */
-  candidate->cost_minor = qm_ownership_compute (&settings, &owned, &sum, NULL)
-                              ? MAX (sum.total, 0)
-                              : -1;
+  return qm_ownership_compute (&settings, &owned, &sum, NULL)
+             ? MAX (sum.total, 0)
+             : -1;
 }
 
-/* Sets prices and costs of GPUs in a machine; -1 where a price is missing. */
+/* Sets prices and costs of all machines, of which one costs `one`, in the
+ * interval of `low` and `high`; all of them -1 where the sum is absurd. */
+static void
+set_cost (const QmQuestion *question,
+          QmCandidate *candidate,
+          gint64 one,
+          gint64 low,
+          gint64 high)
+{
+  candidate->price_minor = of_all (candidate, one);
+  candidate->price_low_minor = of_all (candidate, low);
+  candidate->price_high_minor = of_all (candidate, high);
+  if (candidate->price_low_minor < 0 || candidate->price_high_minor < 0)
+    candidate->price_minor = -1;
+  candidate->cost_minor = cost_at (question, candidate, candidate->price_minor);
+  candidate->cost_low_minor =
+      cost_at (question, candidate, candidate->price_low_minor);
+  candidate->cost_high_minor =
+      cost_at (question, candidate, candidate->price_high_minor);
+}
+
+/* Sets machine, prices and costs of GPUs; -1 where nothing carries them or a
+ * price is missing. */
 static void
 set_prices (Builder *builder, QmCandidate *candidate)
 {
-  gint64 gpus_minor, one;
+  gint64 low, high;
+  gint64 one = qm_carriers_find (builder->carriers, candidate, &low, &high);
 
-  candidate->price_minor = -1;
-  candidate->cost_minor = -1;
-  candidate->machine = machine_for (builder, candidate->gpus);
-  candidate->gpu_price = price_of (builder, candidate->gpu->id);
-  if (candidate->machine == NULL || candidate->gpu_price == NULL)
-    return;
-  candidate->machine_price = price_of (builder, candidate->machine->id);
-  candidate->gpu_offer = offer_of (builder, candidate->gpu->id);
-  candidate->machine_offer = offer_of (builder, candidate->machine->id);
-  candidate->claimed = qm_price_is_claimed (candidate->gpu_price)
-                       || qm_price_is_claimed (candidate->machine_price);
-  if (__builtin_mul_overflow (price_minor (candidate->gpu_price),
-                              (gint64) candidate->gpus, &gpus_minor)
-      || __builtin_add_overflow (price_minor (candidate->machine_price),
-                                 gpus_minor, &one))
-    return;
-  set_cost (builder->question, candidate, one);
+  set_cost (builder->question, candidate, one, low, high);
 }
 
 /* Sets what follows from the cost and from the days that machines are busy. */
@@ -186,7 +134,7 @@ finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
            || candidate->verdict == QM_VERDICT_DOUBTFUL
            || candidate->verdict == QM_VERDICT_UNKNOWN
            || (candidate->verdict == QM_VERDICT_IMPOSSIBLE
-               && question->times == QM_TIMES_PUBLISHED);
+               && question->as_in_paper);
   candidate->eligible = passes && !qm_candidate_is_aside (candidate)
                         && candidate->cost_minor >= 0
                         && qm_known (candidate->days);
@@ -201,7 +149,7 @@ whole_of (const QmQuestion *question, const QmCandidate *candidate)
   if (question->offers == NULL)
     return NULL;
   for (int kind = QM_MACHINE_DESKTOP; kind <= QM_MACHINE_SERVER; kind++)
-    if (kind_allowed (question, (QmMachineKind) kind))
+    if (qm_carriers_allow_kind (question, (QmMachineKind) kind))
       kinds |= 1u << kind;
   return qm_offers_find_whole (question->offers, candidate->gpu->id,
                                candidate->gpus, kinds,
@@ -217,14 +165,22 @@ append_whole (Builder *builder,
               GArray *candidates)
 {
   const QmQuestion *question = builder->question;
+  gint64 low, high;
 
+  candidate.platform = NULL;
+  candidate.carry = (QmCarry){ QM_CARRY_NONE, NAN, NAN, NAN };
   candidate.machine = NULL;
   candidate.gpu_price = NULL;
   candidate.gpu_offer = NULL;
+  candidate.memory_price = NULL;
+  candidate.extra_gib = 0;
   candidate.machine_price = &offer->price;
   candidate.machine_offer = offer;
-  candidate.claimed = FALSE;
-  set_cost (question, &candidate, price_minor (&offer->price));
+  candidate.weak = FALSE;
+  qm_carriers_interval (builder->carriers, &offer->price, &low, &high);
+  set_cost (question, &candidate,
+            micros_minor (qm_price_counted_micros (&offer->price)),
+            micros_minor (low), micros_minor (high));
   finish (question, &candidate, machine_days);
   g_array_append_vals (candidates, &candidate, 1);
 }
@@ -243,7 +199,8 @@ append (Builder *builder,
   gboolean quoted =
       candidate->gpu_offer != NULL || candidate->machine_offer != NULL;
 
-  if ((candidate->machine != NULL || builder->question->kinds == QM_KINDS_ALL)
+  if ((qm_candidate_machine_name (candidate) != NULL
+       || builder->question->kinds == QM_KINDS_ALL)
       && (candidate->prediction == NULL || candidate->price_minor >= 0)
       && (whole == NULL || quoted))
     g_array_append_vals (candidates, candidate, 1);
@@ -262,6 +219,23 @@ set_interval (QmCandidate *candidate, const QmMeasurement *measurement)
   candidate->days_high = predicted ? measurement->days_high : NAN;
 }
 
+/* The host memory that training takes, in GiB: of a prediction what was planned,
+ * of a time that was taken with offloading what lies in there for each parameter
+ * (ZeRO-Offload, arXiv 2101.06840: of 16 bytes all but the 2 of the weights that
+ * stay on the GPU).  What the loading of data takes is not counted. */
+static double
+host_gib_of (const QmSelected *selected)
+{
+  const QmMeasurement *measurement = selected->measurement;
+
+  if (selected->prediction != NULL)
+    return (double) selected->prediction->host_bytes / BYTES_PER_GIB;
+  if (measurement->offloading != QM_YES)
+    return 0;
+  return (double) qm_parameter_count (&measurement->model->config)
+         * OFFLOADED_BYTES / BYTES_PER_GIB;
+}
+
 /* A candidate with its time and audit, but no costs yet. */
 static QmCandidate
 timed (const QmSelected *selected)
@@ -272,6 +246,7 @@ timed (const QmSelected *selected)
   candidate.gpu = measurement->gpu;
   candidate.gpus = measurement->gpus;
   candidate.machines = 1;
+  candidate.host_gib = host_gib_of (selected);
   candidate.measurement = measurement;
   candidate.foreign = !!selected->foreign;
   candidate.superseded = !!selected->superseded;
@@ -393,7 +368,7 @@ append_here (const QmQuestion *question,
              GArray *candidates)
 {
   candidate.here = TRUE;
-  set_cost (question, &candidate, 0);
+  set_cost (question, &candidate, 0, 0, 0);
   finish (question, &candidate, machine_days);
   candidate.eligible = FALSE;
   g_array_append_val (candidates, candidate);
@@ -492,6 +467,7 @@ add_run (QmCandidate *candidate,
       candidate->foreign |= !!selected->foreign;
       set_interval (&one, measurement);
       candidate->predicted |= one.predicted;
+      candidate->host_gib = MAX (candidate->host_gib, host_gib_of (selected));
     }
   if (candidate->measurement == NULL || days > sums->stated.longest)
     {
@@ -666,15 +642,11 @@ qm_candidates_build (const QmCatalog *catalog,
                      GPtrArray *predictions)
 {
   GArray *candidates = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
-  g_autoptr (GHashTable) prices = g_hash_table_new (g_str_hash, g_str_equal);
-  g_autoptr (GHashTable) offers = g_hash_table_new (g_str_hash, g_str_equal);
-  g_autoptr (GHashTable) machines = g_hash_table_new (NULL, NULL);
+  g_autoptr (QmCarriers) carriers = qm_carriers_new (catalog, question);
   g_autoptr (QmEnginePairs) pairs = qm_engine_pairs_new (catalog);
   Builder builder = { .catalog = catalog,
                       .question = question,
-                      .prices = prices,
-                      .offers = offers,
-                      .machines = machines,
+                      .carriers = carriers,
                       .pairs = pairs,
                       .predictions = predictions };
 

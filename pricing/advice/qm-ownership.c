@@ -56,8 +56,10 @@ is_for_rack (const QmCandidate *candidate)
     return qm_gpu_is_mezzanine (candidate->gpu) || candidate->gpus > 2;
   if (qm_candidate_is_whole (candidate))
     return candidate->machine_offer->kind == QM_MACHINE_SERVER;
-  return candidate->machine != NULL
-         && candidate->machine->kind == QM_MACHINE_SERVER;
+  if (candidate->machine == NULL)
+    return candidate->platform != NULL
+           && candidate->platform->form == QM_PLATFORM_RACK;
+  return candidate->machine->kind == QM_MACHINE_SERVER;
 }
 
 /* What quotes with tax in them make up of the price of a candidate. */

@@ -133,7 +133,9 @@ qm_predictions_add (const QmCatalog *catalog,
         QmSelected selected = { 0 };
         QmPrediction *made;
 
-        if ((!qm_gpu_is_card (&gpus[i]) && !qm_gpu_is_mezzanine (&gpus[i]))
+        /* One that is part of a machine is there once. */
+        if ((size > 1 && !qm_gpu_is_card (&gpus[i])
+             && !qm_gpu_is_mezzanine (&gpus[i]))
             || !qm_selection_allows (question, &gpus[i], size)
             || (n_known > 0 && is_known (selection, &gpus[i], size))
             || (made = predict (question, model, forecasts, &gpus[i], size))

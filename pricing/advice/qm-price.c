@@ -2,16 +2,37 @@
 
 #include "config.h"
 
-#include "pricing/advice/qm-advice.h"
+#include "pricing/advice/qm-price.h"
 
+#include <math.h>
 #include <string.h>
 
+#define COUNTED_IN    "USD"
+#define DAYS_OF_YEAR  365.25
+#define SPREAD_COVERS 0.9
+/* Beyond any price of the catalog, and far from the end of an int64. */
+#define MAX_MICROS 1e17
+
 gboolean
-qm_price_is_claimed (const QmPrice *price)
+qm_price_is_weak (const QmPrice *price)
 {
   g_return_val_if_fail (price != NULL, FALSE);
 
-  return price->kind == QM_PRICE_CLAIM || price->micros < 0;
+  switch (price->kind)
+    {
+    case QM_PRICE_QUOTE:
+    case QM_PRICE_STREET:
+    case QM_PRICE_ESTIMATE:
+      return FALSE;
+    case QM_PRICE_LIST:
+      return price->observed_on.year == 0;
+    case QM_PRICE_RESALE:
+    case QM_PRICE_PUBLISHED:
+    case QM_PRICE_CLAIM:
+    case QM_PRICE_CLOUD:
+    default:
+      return !price->from_user || price->kind == QM_PRICE_CLAIM;
+    }
 }
 
 gint64
@@ -19,60 +40,64 @@ qm_price_counted_micros (const QmPrice *price)
 {
   g_return_val_if_fail (price != NULL, -1);
 
-  return price->micros >= 0 ? price->micros : price->high_micros;
+  if (price->micros >= 0)
+    return price->micros;
+  return price->low_micros >= 0
+             ? price->low_micros + (price->high_micros - price->low_micros) / 2
+             : price->high_micros;
 }
 
 static gboolean
-is_purchase_price (const QmPrice *price)
+is_purchase_price (const QmPrice *price, QmPriceUnit unit)
 {
-  return price->unit == QM_PRICE_EACH && price->kind != QM_PRICE_CLOUD
+  return price->unit == unit && price->kind != QM_PRICE_CLOUD
          && qm_price_counted_micros (price) >= 0
-         && strcmp (price->currency, "USD") == 0;
+         && strcmp (price->currency, COUNTED_IN) == 0;
 }
 
 /* How much a kind is worth among prices of one day. */
 static int
 kind_rank (QmPriceKind kind)
 {
-  switch (kind)
-    {
-    case QM_PRICE_QUOTE:
-      return 5;
-    case QM_PRICE_STREET:
-      return 4;
-    case QM_PRICE_RESALE:
-      return 3;
-    case QM_PRICE_PUBLISHED:
-      return 2;
-    case QM_PRICE_LIST:
-      return 1;
-    case QM_PRICE_CLAIM:
-    case QM_PRICE_CLOUD:
-    default:
-      return 0;
-    }
+  static const QmPriceKind order[] = { QM_PRICE_CLAIM,  QM_PRICE_PUBLISHED,
+                                       QM_PRICE_RESALE, QM_PRICE_ESTIMATE,
+                                       QM_PRICE_LIST,   QM_PRICE_STREET,
+                                       QM_PRICE_QUOTE };
+
+  for (guint i = 0; i < G_N_ELEMENTS (order); i++)
+    if (order[i] == kind)
+      return (int) i;
+  return -1;
+}
+
+/* What goes before everything of a lower tier, however old it is. */
+static int
+tier (const QmPrice *price, QmPriceBasis basis)
+{
+  if (price->kind == QM_PRICE_CLAIM)
+    return 0;
+  if (price->from_user)
+    return 3;
+  return basis == QM_PRICES_ANY || !qm_price_is_weak (price) ? 2 : 1;
 }
 
 static gboolean
 is_better (const QmPrice *a, const QmPrice *b, QmPriceBasis basis)
 {
-  int order;
+  int order = tier (a, basis) - tier (b, basis);
 
-  if (qm_price_is_claimed (a) != qm_price_is_claimed (b))
-    return qm_price_is_claimed (b);
-  if (a->from_user != b->from_user)
-    return a->from_user;
-  if (basis == QM_PRICES_PUBLISHED && !a->from_user
-      && (a->kind == QM_PRICE_PUBLISHED) != (b->kind == QM_PRICE_PUBLISHED))
-    return a->kind == QM_PRICE_PUBLISHED;
-  order = qm_date_compare (a->observed_on, b->observed_on);
-  if (order != 0)
-    return order > 0;
-  return kind_rank (a->kind) > kind_rank (b->kind);
+  if (order == 0)
+    order = qm_date_compare (a->observed_on, b->observed_on);
+  if (order == 0)
+    order = kind_rank (a->kind) - kind_rank (b->kind);
+  return order > 0;
 }
 
 const QmPrice *
-qm_price_choose (const QmCatalog *catalog, const char *item, QmPriceBasis basis)
+qm_price_choose (const QmCatalog *catalog,
+                 const char *item,
+                 QmPriceUnit unit,
+                 QmPriceBasis basis)
 {
   const QmPrice *best = NULL;
   size_t n;
@@ -82,8 +107,118 @@ qm_price_choose (const QmCatalog *catalog, const char *item, QmPriceBasis basis)
 
   prices = qm_catalog_prices (catalog, &n);
   for (size_t i = 0; i < n; i++)
-    if (is_purchase_price (&prices[i]) && strcmp (prices[i].item, item) == 0
+    if (is_purchase_price (&prices[i], unit)
+        && strcmp (prices[i].item, item) == 0
+        && (basis != QM_PRICES_PUBLISHED
+            || (prices[i].kind == QM_PRICE_PUBLISHED && !prices[i].from_user))
         && (best == NULL || is_better (&prices[i], best, basis)))
       best = &prices[i];
   return best;
+}
+
+/* Whether a price is one of the history: dated, and of goods that are sold, new
+ * ones or used ones. */
+static gboolean
+is_history (const QmPrice *price)
+{
+  return is_purchase_price (price, price->unit) && !price->from_user
+         && price->observed_on.year > 0
+         && (price->kind == QM_PRICE_RESALE || !qm_price_is_weak (price));
+}
+
+static gboolean
+is_same (const QmPrice *a, const QmPrice *b)
+{
+  return strcmp (a->item, b->item) == 0
+         && (a->kind == QM_PRICE_RESALE) == (b->kind == QM_PRICE_RESALE);
+}
+
+/* The price of the same thing that comes next in time, or NULL. */
+static const QmPrice *
+next_of (const QmPrice *price, const QmPrice *prices, size_t n)
+{
+  const QmPrice *next = NULL;
+
+  for (size_t i = 0; i < n; i++)
+    if (is_history (&prices[i]) && is_same (&prices[i], price)
+        && qm_date_days_between (price->observed_on, prices[i].observed_on)
+               >= QM_PRICE_SPREAD_DAYS
+        && (next == NULL
+            || qm_date_compare (prices[i].observed_on, next->observed_on) < 0))
+      next = &prices[i];
+  return next;
+}
+
+static int
+compare_doubles (gconstpointer a, gconstpointer b)
+{
+  const double *p = a;
+  const double *q = b;
+
+  return (*p > *q) - (*p < *q);
+}
+
+double
+qm_price_spread (const QmCatalog *catalog, guint *n_pairs)
+{
+  g_autoptr (GArray) moves = g_array_new (FALSE, FALSE, sizeof (double));
+  size_t n;
+  const QmPrice *prices;
+
+  g_return_val_if_fail (catalog != NULL, 0);
+
+  prices = qm_catalog_prices (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    {
+      const QmPrice *next =
+          is_history (&prices[i]) ? next_of (&prices[i], prices, n) : NULL;
+      double years, move;
+
+      if (next == NULL || qm_price_counted_micros (&prices[i]) == 0
+          || qm_price_counted_micros (next) == 0)
+        continue;
+      years = qm_date_days_between (prices[i].observed_on, next->observed_on)
+              / DAYS_OF_YEAR;
+      move = fabs (log ((double) qm_price_counted_micros (next)
+                        / (double) qm_price_counted_micros (&prices[i])))
+             / sqrt (years);
+      g_array_append_val (moves, move);
+    }
+  if (n_pairs != NULL)
+    *n_pairs = moves->len;
+  if (moves->len < QM_PRICE_SPREAD_MIN)
+    return 0;
+  g_array_sort (moves, compare_doubles);
+  return g_array_index (moves, double,
+                        (guint) ceil (SPREAD_COVERS * moves->len) - 1);
+}
+
+static gint64
+scaled (gint64 micros, double factor)
+{
+  return (gint64) fmin (round ((double) micros * factor), MAX_MICROS);
+}
+
+void
+qm_price_interval (const QmPrice *price,
+                   double spread,
+                   QmDate today,
+                   gint64 *low,
+                   gint64 *high)
+{
+  gint64 counted;
+  double days = 0;
+  double factor;
+
+  g_return_if_fail (price != NULL && low != NULL && high != NULL);
+
+  counted = qm_price_counted_micros (price);
+  if (price->observed_on.year > 0 && today.year > 0)
+    days = MAX (qm_date_days_between (price->observed_on, today), 0);
+  factor = exp (spread * sqrt (days / DAYS_OF_YEAR));
+  *low = price->micros < 0 && price->low_micros >= 0 ? price->low_micros
+                                                     : counted;
+  *high = price->micros < 0 ? price->high_micros : counted;
+  *low = scaled (*low, 1 / factor);
+  *high = scaled (*high, factor);
 }

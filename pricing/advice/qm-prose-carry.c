@@ -98,3 +98,115 @@ qm_prose_carry (const QmCarry *fit,
       return g_strdup (_ ("what would decide is not stated"));
     }
 }
+
+char *
+qm_prose_not_carried (const QmCandidate *candidate)
+{
+  g_autofree char *why = NULL;
+
+  g_return_val_if_fail (candidate != NULL, NULL);
+
+  if (candidate->platform == NULL)
+    return g_strdup (_ ("no machine carries that many"));
+  why = qm_prose_carry (&candidate->carry, candidate->platform, candidate->gpu);
+  /* Translators: name of a machine, "carries up to 2 GPUs". */
+  return g_strdup_printf (_ ("no machine; %s %s"), candidate->platform->name,
+                          why);
+}
+
+/* "a desktop", "a machine of 4 rack units". */
+static char *
+form_text (const QmPlatform *platform)
+{
+  g_autofree char *units = NULL;
+
+  if (platform->form == QM_PLATFORM_DESKTOP)
+    return g_strdup (_ ("a desktop"));
+  if (platform->form == QM_PLATFORM_WORKSTATION)
+    return g_strdup (_ ("a workstation"));
+  if (!qm_known (platform->rack_units))
+    return g_strdup (_ ("a rack machine"));
+  units = qm_format_number (platform->rack_units, 0);
+  /* Translators: rack units, more than one. */
+  return g_strdup_printf (_ ("a rack machine of %s units"), units);
+}
+
+/* What of a room's power a machine takes. */
+static const char *
+room_text (double watts)
+{
+  if (watts <= qm_room_watts (QM_ROOM_ONE_CIRCUIT))
+    return _ ("one circuit of 16 A (230 V)");
+  if (watts <= qm_room_watts (QM_ROOM_TWO_CIRCUITS))
+    return _ ("two circuits of 16 A (230 V)");
+  if (watts <= qm_room_watts (QM_ROOM_THREE_PHASES))
+    return _ ("three phases of 32 A (400 V)");
+  return _ ("more than three phases of 32 A (400 V)");
+}
+
+/* NULL where it is not known. */
+static char *
+power_text (const QmCandidate *candidate)
+{
+  double watts = candidate->carry.wall_watts * candidate->machines;
+  g_autofree char *kilowatts = NULL;
+
+  if (!qm_known (watts))
+    return NULL;
+  kilowatts = qm_format_number (watts / 1000, 1);
+  if (candidate->machines > 1)
+    /* Translators: a number of kW, "two circuits of 16 A (230 V)". */
+    return g_strdup_printf (_ ("At full load all draw %s kW: %s."), kilowatts,
+                            room_text (watts));
+  /* Translators: a number of kW, "two circuits of 16 A (230 V)". */
+  return g_strdup_printf (_ ("At full load it draws %s kW: %s."), kilowatts,
+                          room_text (watts));
+}
+
+/* NULL where no memory is bought. */
+static char *
+memory_text (const QmCandidate *candidate)
+{
+  g_autofree char *extra = NULL;
+
+  if (!(candidate->extra_gib > 0))
+    return NULL;
+  extra = qm_format_number (candidate->extra_gib, 0);
+  /* Translators: a number of GiB. */
+  return g_strdup_printf (_ ("%s GiB of memory are bought with it, which the "
+                             "training needs in the host."),
+                          extra);
+}
+
+char *
+qm_prose_carrier (const QmCandidate *candidate)
+{
+  const QmPlatform *platform;
+  GString *text;
+  g_autofree char *form = NULL;
+  g_autofree char *power = NULL;
+  g_autofree char *memory = NULL;
+
+  g_return_val_if_fail (candidate != NULL, NULL);
+
+  platform = candidate->platform;
+  if (platform == NULL || candidate->carry.problem != QM_CARRY_NONE)
+    return NULL;
+  form = form_text (platform);
+  power = power_text (candidate);
+  memory = memory_text (candidate);
+  text = g_string_new (NULL);
+  if (*platform->sold_with != '\0')
+    /* Translators: name of a machine, "a rack machine of 8 units". */
+    g_string_append_printf (text, _ ("It is the %s with its GPUs, %s."),
+                            platform->name, form);
+  else
+    /* Translators: name of a machine, "a rack machine of 4 units". */
+    g_string_append_printf (text, _ ("The machine is the %s, %s."),
+                            platform->name, form);
+  if (power != NULL)
+    g_string_append_printf (text, " %s", power);
+  if (memory != NULL)
+    g_string_append_printf (text, " %s", memory);
+  return g_string_free (text, FALSE);
+}

@@ -15,6 +15,9 @@
 /* More predictions than that are only counted. */
 #define MAX_PREDICTIONS 3
 
+/* More configurations than that are only counted. */
+#define MAX_NAMES 6
+
 typedef gboolean (*CandidateTest) (const QmCandidate *candidate);
 
 static gboolean
@@ -32,8 +35,9 @@ is_superseded (const QmCandidate *candidate)
 static gboolean
 is_unpriced (const QmCandidate *candidate)
 {
-  return !candidate->here && candidate->gpu_price == NULL
-         && candidate->machine_price == NULL && qm_known (candidate->days);
+  return !candidate->here && candidate->price_minor < 0
+         && !qm_candidate_is_not_carried (candidate)
+         && qm_known (candidate->days);
 }
 
 /* This machine in a portfolio of which it has not all times. */
@@ -95,6 +99,26 @@ names_of (const QmAdvice *advice, CandidateTest test)
       g_string_append_printf (names, "%s%s", i > 0 ? ", " : "", gpu->name);
     }
   return gpus->len > 0 ? g_strdup (names->str) : NULL;
+}
+
+/* "4 × RTX A6000, 8 × RTX A6000 and 12 more", or NULL where there is none. */
+static char *
+list_of (const QmAdvice *advice, CandidateTest test)
+{
+  g_autoptr (GString) names = g_string_new (NULL);
+  guint n, found = 0;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+
+  for (guint i = 0; i < n; i++)
+    if (test (&candidates[i]) && found++ < MAX_NAMES)
+      g_string_append_printf (names, "%s%d × %s", names->len > 0 ? ", " : "",
+                              candidates[i].gpus, candidates[i].gpu->name);
+  if (found > MAX_NAMES)
+    /* Translators: after a list of configurations. */
+    g_string_append_printf (
+        names, ngettext (" and %u more", " and %u more", found - MAX_NAMES),
+        found - MAX_NAMES);
+  return found > 0 ? g_strdup (names->str) : NULL;
 }
 
 static const QmMeasurement *
@@ -209,10 +233,10 @@ note_predictions (GStrvBuilder *builder, const QmAdvice *advice)
 static void
 note_unpriced (GStrvBuilder *builder, const QmAdvice *advice)
 {
-  g_autofree char *names = names_of (advice, is_unpriced);
+  g_autofree char *names = list_of (advice, is_unpriced);
 
   if (names != NULL)
-    /* Translators: names of GPUs, a file. */
+    /* Translators: "4 × RTX A6000, 8 × RTX A6000", a file. */
     add_note (builder,
               g_strdup_printf (_ ("%s: no price is known, so that it is "
                                   "neither drawn nor recommended. Add a quote "
@@ -220,46 +244,50 @@ note_unpriced (GStrvBuilder *builder, const QmAdvice *advice)
                                names, "prices.csv"));
 }
 
-/* What is claimed, of whichever of the two prices that is. */
-static char *
-describe_claimed (const QmCandidate *candidate)
+static gboolean
+is_weak (const QmCandidate *candidate)
 {
-  gboolean gpu = qm_price_is_claimed (candidate->gpu_price);
-  const QmPrice *price = gpu ? candidate->gpu_price : candidate->machine_price;
-  g_autofree char *amount = qm_format_price (price, FALSE);
-  g_autofree char *date = qm_format_date (price->observed_on);
-
-  if (price->micros >= 0)
-    /* Translators: name of a GPU or machine, amount, date, a file. */
-    return g_strdup_printf (_ ("%s: its price of %s (%s) is only claimed, so "
-                               "that it is drawn, but not recommended. Add a "
-                               "quote to %s."),
-                            gpu ? candidate->gpu->name
-                                : candidate->machine->name,
-                            amount, date, "prices.csv");
-  /* Translators: name of a GPU or machine, "$28,000 to $35,000", date, a
-   * file. */
-  return g_strdup_printf (_ ("%s: no price is known, only reports of %s (%s). "
-                             "It is drawn at the higher one and not "
-                             "recommended. Add a quote to %s."),
-                          gpu ? candidate->gpu->name : candidate->machine->name,
-                          amount, date, "prices.csv");
+  return candidate->weak && candidate->price_minor >= 0
+         && qm_known (candidate->days);
 }
 
 static void
-note_claimed (GStrvBuilder *builder, const QmAdvice *advice)
+note_weak (GStrvBuilder *builder,
+           const QmAdvice *advice,
+           const QmQuestion *question)
 {
-  g_autoptr (GPtrArray) gpus = g_ptr_array_new ();
-  guint n;
+  g_autofree char *names = names_of (advice, is_weak);
+
+  if (names != NULL && !question->as_in_paper && !question->any_price)
+    /* Translators: names of GPUs, a file. */
+    add_note (builder,
+              g_strdup_printf (_ ("%s: no dealer’s price is known of them or "
+                                  "their machine, so that used, claimed, "
+                                  "undated or published ones count. Add a "
+                                  "quote to %s."),
+                               names, "prices.csv"));
+}
+
+/* GPUs that no machine of the catalog carries in any number that was asked for,
+ * though a time is known. */
+static void
+note_not_carried (GStrvBuilder *builder, const QmAdvice *advice)
+{
+  guint n, found = 0;
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
   for (guint i = 0; i < n; i++)
-    if (candidates[i].claimed && qm_known (candidates[i].days)
-        && !g_ptr_array_find (gpus, candidates[i].gpu, NULL))
-      {
-        g_ptr_array_add (gpus, (gpointer) candidates[i].gpu);
-        add_note (builder, describe_claimed (&candidates[i]));
-      }
+    if (qm_candidate_is_not_carried (&candidates[i]))
+      found++;
+  if (found > 0)
+    add_note (builder,
+              g_strdup_printf (
+                  ngettext ("%u configuration fits into no machine that is "
+                            "sold; the table says why.",
+                            "%u configurations fit into no machine that is "
+                            "sold; the table says why.",
+                            found),
+                  found));
 }
 
 static void
@@ -325,7 +353,8 @@ qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
   note_foreign (builder, advice, question);
   note_untimed_here (builder, advice);
   note_unpriced (builder, advice);
-  note_claimed (builder, advice);
+  note_weak (builder, advice, question);
+  note_not_carried (builder, advice);
   qm_prose_note_quotes (builder, advice, question);
   return g_strv_builder_end (builder);
 }

@@ -67,7 +67,7 @@ qm_prose_price_basis (const QmCandidate *candidate)
   return g_strdup_printf (
       _ ("The GPUs cost what %s says; it has no machine for "
          "them, so the catalog’s “%s” was added (%s, %s)."),
-      gpu->price.source, candidate->machine->name, amount, date);
+      gpu->price.source, qm_candidate_machine_name (candidate), amount, date);
 }
 
 static gboolean

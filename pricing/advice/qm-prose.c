@@ -70,18 +70,20 @@ describe_whole (const QmCandidate *candidate)
 char *
 qm_prose_machine (const QmCandidate *candidate)
 {
+  const char *name;
+
   g_return_val_if_fail (candidate != NULL, NULL);
 
   if (candidate->here)
     return g_strdup (_ ("is here already"));
   if (qm_candidate_is_whole (candidate))
     return describe_whole (candidate);
-  if (candidate->machine == NULL)
-    return g_strdup (_ ("no machine carries that many"));
+  name = qm_candidate_machine_name (candidate);
+  if (name == NULL)
+    return qm_prose_not_carried (candidate);
   if (candidate->machines > 1)
-    return g_strdup_printf ("%d × %s", candidate->machines,
-                            candidate->machine->name);
-  return g_strdup (candidate->machine->name);
+    return g_strdup_printf ("%d × %s", candidate->machines, name);
+  return g_strdup (name);
 }
 
 /* What is trained, as the object of a sentence. */
@@ -99,8 +101,22 @@ training_of (const QmQuestion *question, const QmAdvice *advice)
   return g_strdup (question->model);
 }
 
+/* "$40,000", with what is to be known of the prices that it is made of. */
+static char *
+cost_of (const QmCandidate *candidate, QmDate today)
+{
+  g_autofree char *cost = format_minor (candidate->cost_minor);
+  g_autofree char *known = qm_prose_price_quality (candidate, today);
+
+  if (known == NULL)
+    return g_steal_pointer (&cost);
+  /* Translators: an amount, "used", "2 years old". */
+  return g_strdup_printf (_ ("%s (%s)"), cost, known);
+}
+
 char *
 qm_prose_headline (const QmAdvice *advice,
+                   const QmQuestion *question,
                    const QmRecommendation *recommendation)
 {
   const QmCandidate *best;
@@ -108,7 +124,8 @@ qm_prose_headline (const QmAdvice *advice,
   g_autofree char *cost = NULL;
   g_autofree char *days = NULL;
 
-  g_return_val_if_fail (advice != NULL && recommendation != NULL, NULL);
+  g_return_val_if_fail (advice != NULL && question != NULL, NULL);
+  g_return_val_if_fail (recommendation != NULL, NULL);
 
   switch (recommendation->outcome)
     {
@@ -116,7 +133,7 @@ qm_prose_headline (const QmAdvice *advice,
       best = nth (advice, recommendation->best);
       g_return_val_if_fail (best != NULL, NULL);
       what = qm_prose_candidate (best);
-      cost = format_minor (best->cost_minor);
+      cost = cost_of (best, question->today);
       days = qm_format_days (best->days);
       if (best->predicted)
         {
@@ -230,6 +247,19 @@ reason_found (const QmAdvice *advice,
                           training);
 }
 
+/* Four sentences, of which any may be NULL. */
+static char *
+join_sentences (const char *sentences[4])
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < 4; i++)
+    if (sentences[i] != NULL)
+      g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "",
+                              sentences[i]);
+  return g_string_free (text, FALSE);
+}
+
 char *
 qm_prose_reason (const QmAdvice *advice,
                  const QmQuestion *question,
@@ -248,8 +278,13 @@ qm_prose_reason (const QmAdvice *advice,
       g_autofree char *basis =
           qm_prose_price_basis (nth (advice, recommendation->best));
       g_autofree char *why = reason_found (advice, question, recommendation);
+      g_autofree char *carrier =
+          qm_prose_carrier (nth (advice, recommendation->best));
+      g_autofree char *interval =
+          qm_prose_cost_interval (nth (advice, recommendation->best));
 
-      return g_strjoin (" ", why, basis, NULL);
+      return join_sentences (
+          (const char *[]){ why, carrier, interval, basis });
     }
   other = nth (advice, recommendation->would_do);
   if (recommendation->outcome == QM_OUTCOME_NOTHING || other == NULL)
@@ -520,7 +555,7 @@ warn_about_denied (const QmCandidate *denied, gboolean portfolio)
 static char *
 warn_about_form (const QmCandidate *best)
 {
-  if (!qm_gpu_is_mezzanine (best->gpu) || qm_candidate_is_whole (best))
+  if (!qm_gpu_is_mezzanine (best->gpu) || best->machine == NULL)
     return NULL;
   /* Translators: name of a GPU, its form factor. */
   return g_strdup_printf (
@@ -532,7 +567,8 @@ warn_about_form (const QmCandidate *best)
 static char *
 warn_about_prices (const QmCandidate *best, QmDate today)
 {
-  const QmPrice *prices[] = { best->gpu_price, best->machine_price };
+  const QmPrice *prices[] = { best->gpu_price, best->machine_price,
+                              best->memory_price };
   const QmPrice *oldest = NULL;
   g_autofree char *date = NULL;
   g_autofree char *age = NULL;
@@ -557,7 +593,9 @@ warn_about_prices (const QmCandidate *best, QmDate today)
       /* Translators: what is priced, a date, "2 years old". */
       return g_strdup_printf (
           _ ("The price of the %s dates from %s (%s): ask for a quote."),
-          oldest == best->gpu_price ? best->gpu->name : best->machine->name,
+          oldest == best->gpu_price      ? best->gpu->name
+          : oldest == best->memory_price ? _ ("memory")
+                                         : qm_candidate_machine_name (best),
           date, age);
   /* Translators: a date, "2 years old". */
   return g_strdup_printf (_ ("Prices date from %s (%s): ask for a quote."),

@@ -13,8 +13,8 @@ G_BEGIN_DECLS
 /* "4 × H100 SXM5 80GB".  (transfer full) */
 char *qm_prose_candidate (const QmCandidate *candidate);
 
-/* "GPU server for 4 GPUs" with the number of machines where there are several.
- * (transfer full) */
+/* "GPU server for 4 GPUs" with the number of machines where there are several;
+ * where nothing carries the GPUs, why.  (transfer full) */
 char *qm_prose_machine (const QmCandidate *candidate);
 
 /* A sentence that names the quotes that the price rests on, and what of the
@@ -33,8 +33,27 @@ char *qm_prose_carry (const QmCarry *fit,
                       const QmPlatform *platform,
                       const QmGpu *gpu);
 
+/* Why no machine carries the GPUs of a candidate: the machine that is nearest to
+ * it and what it lacks.  (transfer full) */
+char *qm_prose_not_carried (const QmCandidate *candidate);
+
+/* Sentences about the platform of a candidate: its form, the power that it
+ * draws, memory that is bought with it.  NULL for other machines.
+ * (transfer full) (nullable) */
+char *qm_prose_carrier (const QmCandidate *candidate);
+
+/* What the prices of a candidate are where nobody sells at them, and how old
+ * where that is more than a year: "used, 2 years old".  NULL where there is
+ * nothing to tell.  (transfer full) (nullable) */
+char *qm_prose_price_quality (const QmCandidate *candidate, QmDate today);
+
+/* A sentence that tells the interval of the cost; NULL where there is none.
+ * (transfer full) (nullable) */
+char *qm_prose_cost_interval (const QmCandidate *candidate);
+
 /* The headline: what to buy, or that nothing fits.  (transfer full) */
 char *qm_prose_headline (const QmAdvice *advice,
+                         const QmQuestion *question,
                          const QmRecommendation *recommendation);
 
 /* A plain sentence why, and one that names the quotes that its price rests

@@ -27,6 +27,35 @@ qm_predictions_name (QmPredictions predictions)
   return names[predictions];
 }
 
+const char *
+qm_room_name (QmRoom room)
+{
+  static const char *const names[QM_N_ROOMS] = { "one-circuit", "two-circuits",
+                                                 "three-phases", "any" };
+
+  g_return_val_if_fail (room < QM_N_ROOMS, NULL);
+
+  return names[room];
+}
+
+double
+qm_room_watts (QmRoom room)
+{
+  switch (room)
+    {
+    case QM_ROOM_ONE_CIRCUIT:
+      return 0.8 * 16 * 230;
+    case QM_ROOM_TWO_CIRCUITS:
+      return 0.8 * 2 * 16 * 230;
+    case QM_ROOM_THREE_PHASES:
+      return 0.8 * 3 * 32 * 230;
+    case QM_ROOM_ANY:
+    case QM_N_ROOMS:
+    default:
+      return INFINITY;
+    }
+}
+
 gboolean
 qm_question_predicts (const QmQuestion *question,
                       const QmCatalog *catalog,
@@ -63,8 +92,37 @@ qm_question_new (void)
   question->deadline_days = NAN;
   question->kinds = QM_KINDS_ALL;
   question->lifetime_years = QM_LIFETIME_DEFAULT;
+  question->room_watts = qm_room_watts (QM_ROOM_THREE_PHASES);
+  question->today = qm_date_today ();
   question->at_once = 1;
   return question;
+}
+
+void
+qm_question_set_as_in_paper (QmQuestion *question)
+{
+  g_return_if_fail (question != NULL);
+
+  question->as_in_paper = TRUE;
+  question->times_of = QM_TIMES_OF_PUBLICATION;
+  question->predictions = QM_PREDICTIONS_NONE;
+  question->any_price = FALSE;
+  question->room_watts = INFINITY;
+  question->today = (QmDate){ 0 };
+  question->lifetime_years = QM_LIFETIME_DEFAULT;
+  qm_question_set_ownership (question, NULL);
+  g_clear_pointer (&question->offers, qm_offers_unref);
+  g_clear_pointer (&question->host, qm_host_times_unref);
+}
+
+QmPriceBasis
+qm_question_price_basis (const QmQuestion *question)
+{
+  g_return_val_if_fail (question != NULL, QM_PRICES_CURRENT);
+
+  if (question->as_in_paper)
+    return QM_PRICES_PUBLISHED;
+  return question->any_price ? QM_PRICES_ANY : QM_PRICES_CURRENT;
 }
 
 QmQuestion *

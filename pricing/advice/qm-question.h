@@ -8,15 +8,9 @@
 #include "pricing/advice/qm-host-times.h"
 #include "pricing/advice/qm-memory-fit.h"
 #include "pricing/advice/qm-offers.h"
+#include "pricing/advice/qm-price.h"
 
 G_BEGIN_DECLS
-
-/* Which published times count. */
-typedef enum
-{
-  QM_TIMES_AUDITED,  /* impossible ones do not take part in advice */
-  QM_TIMES_PUBLISHED /* as published, whatever they imply */
-} QmTimes;
 
 /* Whose times are asked for; pricing/advice/qm-selection.h says which ones that
  * are.
@@ -28,7 +22,7 @@ typedef enum
 {
   QM_TIMES_OF_PYTORCH,
   QM_TIMES_OF_QUARTERMASTER, /* the project's engine */
-  QM_TIMES_OF_PUBLICATION,   /* the published ones alone */
+  QM_TIMES_OF_PUBLICATION,   /* the published ones alone: see `as_in_paper` */
   QM_N_TIMES_OF
 } QmTimesOf;
 
@@ -50,13 +44,6 @@ typedef enum
 /* "needed", "all" or "none", as files and options have it; static. */
 const char *qm_predictions_name (QmPredictions predictions);
 
-/* Which prices count. */
-typedef enum
-{
-  QM_PRICES_PUBLISHED, /* those of the published analysis, or the user's own */
-  QM_PRICES_CURRENT    /* the newest dated price of each item */
-} QmPriceBasis;
-
 /* One line of a portfolio. */
 typedef struct
 {
@@ -70,6 +57,26 @@ typedef enum
   QM_KINDS_SERVER = 1 << 1,
   QM_KINDS_ALL = QM_KINDS_DESKTOP | QM_KINDS_SERVER
 } QmMachineKinds;
+
+/* What power the room has. */
+typedef enum
+{
+  QM_ROOM_ONE_CIRCUIT,  /* one of 16 A at 230 V */
+  QM_ROOM_TWO_CIRCUITS, /* two of them */
+  QM_ROOM_THREE_PHASES, /* one of 32 A with three phases, a red plug, 400 V */
+  QM_ROOM_ANY,          /* enough for anything */
+  QM_N_ROOMS
+} QmRoom;
+
+/* "one-circuit", "two-circuits", "three-phases" or "any", as files and options
+ * have it; static. */
+const char *qm_room_name (QmRoom room);
+
+/* What a room's circuits give day and night, in watts: 80 % of what they are
+ * fused for, as the National Electrical Code of the US has it of loads of more
+ * than three hours (NFPA 70, 210.20), which is usual elsewhere too; INFINITY for
+ * QM_ROOM_ANY. */
+double qm_room_watts (QmRoom room);
 
 /* What owning is assumed to cost: pricing/advice/qm-ownership.h. */
 typedef struct _QmOwnershipSettings QmOwnershipSettings;
@@ -89,10 +96,12 @@ typedef struct
   GStrv gpus;           /* GPU ids; NULL: all */
   GArray *counts;       /* of int, GPUs in a machine; NULL: all */
   QmMachineKinds kinds;
-  QmTimes times;
+  gboolean as_in_paper; /* set by qm_question_set_as_in_paper() */
   QmTimesOf times_of;
   QmPredictions predictions;
-  QmPriceBasis prices;
+  gboolean any_price;  /* used, claimed and undated prices compete, too */
+  double room_watts;   /* for all machines; INFINITY: enough */
+  QmDate today;        /* for the age of prices; year 0: it does not count */
   QmSettings settings;
   double lifetime_years;
   GArray *runs; /* of QmRun; NULL: one training of `model` */
@@ -109,6 +118,14 @@ typedef struct
 
 /* A question with every default and no model. */
 QmQuestion *qm_question_new (void);
+
+/* Asks as "$100K or 100 Days" (arXiv 2410.23261) does: its times, the impossible
+ * ones too, its prices, its four machines, which carry any GPU, five years, and
+ * prices alone.  Quotes, predictions and this machine do not take part. */
+void qm_question_set_as_in_paper (QmQuestion *question);
+
+/* Which prices count. */
+QmPriceBasis qm_question_price_basis (const QmQuestion *question);
 
 /* Sets what costs are made of; NULL: prices alone.  The settings are copied. */
 void qm_question_set_ownership (QmQuestion *question,

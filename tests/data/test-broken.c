@@ -401,7 +401,7 @@ check_refused (const char *file,
     }
   CHECK_INT ((int64_t) count (catalog, "gpus"), 35);
   CHECK_INT ((int64_t) count (catalog, "machines"), 4);
-  CHECK_INT ((int64_t) count (catalog, "prices"), 69);
+  CHECK_INT ((int64_t) count (catalog, "prices"), 74);
   CHECK_INT ((int64_t) count (catalog, "times"), 289);
   CHECK_INT ((int64_t) count (catalog, "x"), 9);
   qm_catalog_free (catalog);

@@ -82,15 +82,22 @@ test_supplies (void)
   QmGpu gpu = card (QM_GPU_COOLING_PASSIVE, 2, 550);
 
   check_case ("supplies");
-  /* 8 x 550 + 1000 = 5400 = 0.9 x 3 x 2000. */
+  /* With a spare one the others give all: 8 x 625 + 1000 = 3 x 2000. */
+  platform.gpu_watts = 700;
+  gpu.tdp_w = 625;
   check_fit (&platform, &gpu, 8, QM_CARRY_NONE, NAN, NAN);
-  gpu.tdp_w = 551;
-  check_fit (&platform, &gpu, 8, QM_CARRY_SUPPLIES, 5408, 5400);
-  platform.psu_spare = 0;
-  check_fit (&platform, &gpu, 8, QM_CARRY_NONE, NAN, NAN);
+  gpu.tdp_w = 626;
+  check_fit (&platform, &gpu, 8, QM_CARRY_SUPPLIES, 6008, 6000);
   platform.psu_spare = 2;
-  check_fit (&platform, &gpu, 5, QM_CARRY_SUPPLIES, 3755, 3600);
+  check_fit (&platform, &gpu, 5, QM_CARRY_SUPPLIES, 4130, 4000);
   check_fit (&platform, &gpu, 4, QM_CARRY_NONE, NAN, NAN);
+  /* Without one some is left: 5 x 520 + 1000 = 0.9 x 2 x 2000. */
+  platform.psu_spare = 0;
+  platform.psus = 2;
+  gpu.tdp_w = 520;
+  check_fit (&platform, &gpu, 5, QM_CARRY_NONE, NAN, NAN);
+  gpu.tdp_w = 521;
+  check_fit (&platform, &gpu, 5, QM_CARRY_SUPPLIES, 3605, 3600);
 }
 
 static void

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Prices in the test's catalog. */
+#define N_PRICES 74
+
 static QmCatalog *
 load (void)
 {
@@ -186,13 +189,13 @@ test_machines (void)
   CHECK_STRING (machine->parts[0].part, "Shelf");
 
   prices = qm_catalog_prices (catalog, &n);
-  CHECK_INT ((int64_t) n, 70);
-  CHECK_STRING (prices[69].item, "server-4gpu");
-  CHECK_INT (prices[69].kind, QM_PRICE_QUOTE);
-  CHECK_INT (prices[69].micros, 6999500000);
-  CHECK_STRING (prices[69].currency, "EUR");
-  CHECK_INT (prices[69].observed_on.day, 31);
-  CHECK (prices[69].from_user);
+  CHECK_INT ((int64_t) n, N_PRICES + 1);
+  CHECK_STRING (prices[N_PRICES].item, "server-4gpu");
+  CHECK_INT (prices[N_PRICES].kind, QM_PRICE_QUOTE);
+  CHECK_INT (prices[N_PRICES].micros, 6999500000);
+  CHECK_STRING (prices[N_PRICES].currency, "EUR");
+  CHECK_INT (prices[N_PRICES].observed_on.day, 31);
+  CHECK (prices[N_PRICES].from_user);
   qm_catalog_free (catalog);
 }
 
@@ -281,16 +284,16 @@ test_prices (void)
       "l4,cloud,hour,3,0,,,USD,2026,free\n");
   catalog = load ();
   prices = qm_catalog_prices (catalog, &n);
-  CHECK_INT ((int64_t) n, 69 + 5);
-  CHECK_INT (prices[69].micros, 4321123456);
-  CHECK (prices[69].from_user && !prices[0].from_user);
-  CHECK_INT (prices[71].micros, -1);
-  CHECK_INT (prices[71].high_micros, 2000000);
-  CHECK_INT (prices[72].low_micros, 3000000);
-  CHECK_INT (prices[72].high_micros, 3000000);
-  CHECK_INT (prices[73].gpus, 3);
-  CHECK_INT (prices[73].micros, 0);
-  for (size_t i = 0; i < 69; i++)
+  CHECK_INT ((int64_t) n, N_PRICES + 5);
+  CHECK_INT (prices[N_PRICES].micros, 4321123456);
+  CHECK (prices[N_PRICES].from_user && !prices[0].from_user);
+  CHECK_INT (prices[N_PRICES + 2].micros, -1);
+  CHECK_INT (prices[N_PRICES + 2].high_micros, 2000000);
+  CHECK_INT (prices[N_PRICES + 3].low_micros, 3000000);
+  CHECK_INT (prices[N_PRICES + 3].high_micros, 3000000);
+  CHECK_INT (prices[N_PRICES + 4].gpus, 3);
+  CHECK_INT (prices[N_PRICES + 4].micros, 0);
+  for (size_t i = 0; i < N_PRICES; i++)
     if (prices[i].from_user)
       {
         replaced++;

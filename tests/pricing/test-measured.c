@@ -310,7 +310,7 @@ test_foreign_candidate (void)
   g_rmdir (folder);
 }
 
-/* What is only claimed is drawn at the upper end, and never recommended. */
+/* What is only claimed counts where nothing else is known, and says so. */
 static void
 test_claimed (void)
 {
@@ -320,18 +320,22 @@ test_claimed (void)
   const QmCandidate *h200 = find (advice, H200, 1, 1);
   g_auto (GStrv) notes = qm_prose_notes (advice, question);
   g_auto (GStrv) others = qm_prose_notes (priced, question);
+  g_autofree char *quality =
+      qm_prose_price_quality (h200, (QmDate){ 2026, 11, 1 });
 
+  /* The middle of $28,000 to $35,000. */
   g_assert_cmpint (
       h200->cost_minor, ==,
-      3500000
+      3150000
           + qm_money_from_micros (h200->machine_price->micros, "USD").minor);
-  g_assert_true (h200->claimed && qm_candidate_is_aside (h200));
-  g_assert_false (h200->eligible);
-  g_assert_false (find (priced, H200, 1, 1)->claimed);
-  g_assert_true (says (notes, "H200 SXM 141GB: no price is known, only reports "
-                              "of $28,000 to $35,000 (March 2026)"));
+  g_assert_true (h200->weak && h200->eligible);
+  g_assert_cmpint (h200->cost_high_minor - h200->cost_low_minor, ==, 700000);
+  g_assert_false (find (priced, H200, 1, 1)->weak);
+  g_assert_cmpstr (quality, ==, "claimed price, 2 years old");
+  g_assert_true (
+      says (notes, "H200 SXM 141GB: no dealer’s price is known of them"));
   g_assert_true (says (notes, "prices.csv"));
-  g_assert_false (says (others, "no price is known"));
+  g_assert_false (says (others, "no dealer’s price is known"));
   /* Measured beside published is not silent. */
   g_assert_true (says (
       others, "H200 SXM 141GB: measured with PyTorch 2.11.0, transformers "

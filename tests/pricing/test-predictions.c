@@ -150,7 +150,7 @@ test_own_model (void)
       qm_advice_recommend (advice, question->budget_minor, NAN);
   QmRecommendation nothing =
       qm_advice_recommend (empty, question->budget_minor, NAN);
-  g_autofree char *headline = qm_prose_headline (advice, &found);
+  g_autofree char *headline = qm_prose_headline (advice, question, &found);
   g_autofree char *reason = qm_prose_reason (empty, none, &nothing);
   g_auto (GStrv) warnings =
       qm_prose_warnings (advice, question, &found, (QmDate){ 2026, 11, 21 });
@@ -277,7 +277,7 @@ test_foreign (void)
 static void
 write_own_model (const char *folder)
 {
-  g_autofree char *from = g_build_filename (g_getenv ("QM_SHIPPED_DATA_DIR"),
+  g_autofree char *from = g_build_filename (g_getenv ("QM_MEASURED_DATA_DIR"),
                                             "models", "pythia-1b.json", NULL);
   g_autofree char *models = g_build_filename (folder, "models", NULL);
   g_autofree char *to = g_build_filename (models, "own.json", NULL);
@@ -314,7 +314,7 @@ main (int argc, char **argv)
 
   g_test_init (&argc, &argv, NULL);
   write_own_model (folder);
-  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_SHIPPED_DATA_DIR"), folder,
+  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_MEASURED_DATA_DIR"), folder,
                                     &catalog, &error),
                    ==, QM_OK);
   qm_catalog_problems (catalog, &n_problems);

@@ -5,6 +5,7 @@
 
 #include "pricing/advice/qm-prose.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
 
 static QmCatalog *catalog;
@@ -37,7 +38,10 @@ assert_reason (const QmQuestion *question, const char *expected)
   g_autoptr (QmAdvice) advice = answer (question, &found);
   g_autofree char *reason = qm_prose_reason (advice, question, &found);
 
-  g_assert_cmpstr (reason, ==, expected);
+  /* What is to be known of its machine follows. */
+  g_assert_true (g_str_has_prefix (reason, expected));
+  g_assert_true (g_str_has_prefix (reason + strlen (expected),
+                                   " The machine is the "));
 }
 
 static void
@@ -125,6 +129,50 @@ assert_tie (gint64 cost_minor, int gpus, const char *expected)
   g_assert_cmpstr (reason, ==, expected);
 }
 
+/* What the machine is, what it draws, and what the price rests on. */
+static void
+test_machine (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  QmRecommendation found;
+  g_autoptr (QmAdvice) advice = answer (question, &found);
+  g_autofree char *reason = qm_prose_reason (advice, question, &found);
+
+  g_assert_cmpstr (
+      reason, ==,
+      "Nothing else trains Pythia (1B) sooner, at any price. The machine is "
+      "the GPU server for 8 GPUs, a rack machine of 4 units. At full load it "
+      "draws 6.4 kW: three phases of 32 A (400 V).");
+}
+
+/* What the room does not give is not offered, and the reason is told. */
+static void
+test_room (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  QmRecommendation found;
+  g_autoptr (QmAdvice) advice = NULL;
+  const QmCandidate *candidates;
+  guint n, refused = 0;
+
+  question->room_watts = qm_room_watts (QM_ROOM_ONE_CIRCUIT);
+  advice = answer (question, &found);
+  candidates = qm_advice_candidates (advice, &n);
+  g_assert_cmpint (candidates[found.best].gpus, ==, 2);
+  for (guint i = 0; i < n; i++)
+    if (qm_candidate_is_not_carried (&candidates[i]))
+      {
+        g_autofree char *why = qm_prose_machine (&candidates[i]);
+
+        refused++;
+        g_assert_cmpint (candidates[i].carry.problem, ==, QM_CARRY_CIRCUIT);
+        g_assert_false (candidates[i].eligible);
+        g_assert_cmpint (candidates[i].price_minor, ==, -1);
+        g_assert_nonnull (strstr (why, "and the circuit gives 2,944 W"));
+      }
+  g_assert_cmpuint (refused, >=, 4);
+}
+
 static void
 test_ties (void)
 {
@@ -154,7 +202,7 @@ test_portfolio_claims (void)
   assert_warns (question, "Left out as impossible: 3 days for Pythia (160M) on "
                           "8 × GeForce RTX 3090 would need 174 % of the cards’ "
                           "peak.");
-  question->times = QM_TIMES_PUBLISHED;
+  qm_question_set_as_in_paper (question);
   assert_warns (question,
                 "3 days for Pythia (160M) on 8 × GeForce RTX 3090 would need "
                 "174 % of the cards’ peak: the published time cannot be true, "
@@ -171,22 +219,44 @@ test_single_claims (void)
                           "3090 would need 119 % of the cards’ peak.");
 }
 
-/* The H100's newest price is younger than that of its machine. */
+/* The GPU's newest price is younger than that of its machine. */
 static void
 test_ages (void)
 {
+  static const char own[] = "item,kind,price,currency,observed_on,source\n"
+                            "h100-80gb-sxm,quote,29000,USD,2026-09-01,shop\n";
+  g_autofree char *folder = g_dir_make_tmp ("ages-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "prices.csv", NULL);
   g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  QmCatalog *shipped = catalog;
+  QmCatalog *aged = NULL;
+  QmError error;
   QmRecommendation found;
   g_autoptr (QmAdvice) advice = NULL;
   QmDate today = { 2026, 9, 22 };
   g_auto (GStrv) warnings = NULL;
+  g_autofree char *headline = NULL;
 
-  question->prices = QM_PRICES_CURRENT;
+  g_assert_true (g_file_set_contents (path, own, -1, NULL));
+  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), folder,
+                                    &aged, &error),
+                   ==, QM_OK);
+  catalog = aged;
+  question->today = today;
   advice = answer (question, &found);
+  catalog = shipped;
+  headline = qm_prose_headline (advice, question, &found);
+  g_assert_cmpstr (headline, ==,
+                   "Buy 8 × H100 SXM5 80GB: $242,500 (a price 2 years old), 4 "
+                   "days");
   warnings = qm_prose_warnings (advice, question, &found, today);
   g_assert_cmpstr (warnings[g_strv_length (warnings) - 1], ==,
                    "The price of the GPU server for 8 GPUs dates from "
                    "21 September 2024 (2 years old): ask for a quote.");
+  g_clear_pointer (&advice, qm_advice_free);
+  qm_catalog_free (aged);
+  g_unlink (path);
+  g_rmdir (folder);
 }
 
 int
@@ -203,6 +273,8 @@ main (int argc, char **argv)
 
   g_test_add_func ("/prose/limits", test_limits);
   g_test_add_func ("/prose/filters", test_filters);
+  g_test_add_func ("/prose/machine", test_machine);
+  g_test_add_func ("/prose/room", test_room);
   g_test_add_func ("/prose/ties", test_ties);
   g_test_add_func ("/prose/portfolio-claims", test_portfolio_claims);
   g_test_add_func ("/prose/single-claims", test_single_claims);

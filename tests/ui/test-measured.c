@@ -36,7 +36,7 @@ test_row (void)
   guint notified;
 
   g_assert_cmpuint (g_list_model_get_n_items (gtk_drop_down_get_model (list)),
-                    ==, QM_N_TIMES_OF);
+                    ==, QM_TIMES_OF_PUBLICATION);
   g_assert_cmpuint (gtk_drop_down_get_selected (list), ==, QM_TIMES_OF_PYTORCH);
   g_assert_false (gtk_widget_get_visible (reset));
 
@@ -52,9 +52,9 @@ test_row (void)
   g_assert_cmpint (times_of (advisor), ==, QM_TIMES_OF_PYTORCH);
   g_assert_false (gtk_widget_get_visible (reset));
 
-  g_object_set (advisor, "times-of", QM_TIMES_OF_PUBLICATION, NULL);
+  g_object_set (advisor, "times-of", QM_TIMES_OF_QUARTERMASTER, NULL);
   g_assert_cmpuint (gtk_drop_down_get_selected (list), ==,
-                    QM_TIMES_OF_PUBLICATION);
+                    QM_TIMES_OF_QUARTERMASTER);
   qm_advisor_reset (advisor);
   g_assert_cmpuint (gtk_drop_down_get_selected (list), ==, QM_TIMES_OF_PYTORCH);
   widgets_finalize (panel);
@@ -68,7 +68,7 @@ test_settings (void)
   g_autoptr (QmAdvisor) advisor = qm_advisor_new (widgets_catalog ());
   g_autoptr (QmAdvisor) next = qm_advisor_new (widgets_catalog ());
 
-  for (int i = QM_N_TIMES_OF - 1; i >= 0; i--)
+  for (int i = QM_TIMES_OF_QUARTERMASTER; i >= 0; i--)
     {
       g_autofree char *saved = NULL;
 
@@ -109,7 +109,7 @@ test_column (void)
   qm_candidate_table_set_advisor (table, advisor);
   column = column_of (table, "Times of");
   g_assert_true (gtk_column_view_column_get_visible (column));
-  g_object_set (advisor, "times-of", QM_TIMES_OF_PUBLICATION, NULL);
+  g_object_set (advisor, "as-in-paper", TRUE, NULL);
   widgets_settle ();
   g_assert_false (gtk_column_view_column_get_visible (column));
   widgets_finalize (GTK_WIDGET (table));
@@ -139,7 +139,7 @@ test_card (void)
   GtkWidget *card = g_object_ref_sink (qm_recommendation_card_new ());
 
   qm_recommendation_card_set_advisor (QM_RECOMMENDATION_CARD (card), advisor);
-  g_assert_true (says (card, "H200 SXM 141GB: no price is known"));
+  g_assert_true (says (card, "H200 SXM 141GB: no dealer’s price is known"));
 
   g_object_set (advisor, "models", predicted, NULL);
   widgets_settle ();
@@ -150,7 +150,7 @@ test_card (void)
   g_assert_false (says (card, "predicted"));
   g_assert_true (says (card, "no times of Quartermaster are known"));
 
-  g_object_set (advisor, "times-of", QM_TIMES_OF_PUBLICATION, NULL);
+  g_object_set (advisor, "as-in-paper", TRUE, NULL);
   widgets_settle ();
   g_assert_false (says (card, "H200"));
   widgets_finalize (card);

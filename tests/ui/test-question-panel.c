@@ -125,10 +125,9 @@ test_models (Fixture *fixture, gconstpointer data)
 static void
 test_choices (Fixture *fixture, gconstpointer data)
 {
-  static const char *const names[] = { "published-times", "predict-all",
-                                       "naive-settings", "current-prices" };
-  static const char *const labels[] = { "As published", "Everywhere", "Naive",
-                                        "Current" };
+  static const char *const names[] = { "predict-all", "naive-settings",
+                                       "any-price" };
+  static const char *const labels[] = { "Everywhere", "Naive", "Any" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     {
@@ -243,7 +242,7 @@ test_reset (Fixture *fixture, gconstpointer data)
   static const char *const models[] = { "vit-large", NULL };
 
   g_object_set (fixture->advisor, "models", models, "budget", 1234.0,
-                "deadline", 12.0, "lifetime", 3.0, "published-times", TRUE,
+                "deadline", 12.0, "lifetime", 3.0, "as-in-paper", TRUE,
                 "desktops", FALSE, NULL);
   qm_advisor_set_count_enabled (fixture->advisor, 1, FALSE);
   widgets_settle ();

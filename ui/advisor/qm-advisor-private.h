@@ -28,8 +28,8 @@ struct _QmAdvisor
   double budget;
   double deadline;
   double lifetime;
-  gboolean published_times;
-  gboolean current_prices;
+  gboolean as_in_paper;
+  gboolean any_price;
   gboolean expired_quotes;
   gboolean total_cost;
   gboolean predict_all;
@@ -41,6 +41,7 @@ struct _QmAdvisor
   gboolean portfolio;
   int at_once;
   int times_of;           /* QmTimesOf */
+  int room;               /* QmRoom */
   GHashTable *gpus_off;   /* char* */
   GHashTable *counts_off; /* GINT_TO_POINTER */
   GArray *runs;           /* QmRun */

@@ -6,7 +6,7 @@
 
 #include "ui/advisor/qm-advisor-private.h"
 
-static const char *const flag_keys[] = { "published-times", "current-prices",
+static const char *const flag_keys[] = { "as-in-paper",     "any-price",
                                          "expired-quotes",  "total-cost",
                                          "predict-all",     "naive-settings",
                                          "desktops",        "servers",
@@ -58,6 +58,15 @@ save_times_of (QmAdvisor *self, GSettings *settings)
   g_object_get (self, "times-of", &times_of, NULL);
   g_settings_set_string (settings, "times-of",
                          qm_times_of_name ((QmTimesOf) times_of));
+}
+
+static void
+save_room (QmAdvisor *self, GSettings *settings)
+{
+  int room;
+
+  g_object_get (self, "room", &room, NULL);
+  g_settings_set_string (settings, "room", qm_room_name ((QmRoom) room));
 }
 
 /* What differs from the defaults, by key, and the parts that are on. */
@@ -115,6 +124,7 @@ qm_advisor_save (QmAdvisor *self, GSettings *settings)
   g_settings_set_strv (settings, "models", (const char *const *) models);
   g_settings_set_int (settings, "at-once", at_once);
   save_times_of (self, settings);
+  save_room (self, settings);
   save_ownership (self, settings);
   save_runs (self, settings);
   save_filters (self, settings);
@@ -162,9 +172,19 @@ restore_times_of (QmAdvisor *self, GSettings *settings)
 {
   g_autofree char *name = g_settings_get_string (settings, "times-of");
 
-  for (int i = 0; i < QM_N_TIMES_OF; i++)
+  for (int i = 0; i < QM_TIMES_OF_PUBLICATION; i++)
     if (g_str_equal (name, qm_times_of_name ((QmTimesOf) i)))
       g_object_set (self, "times-of", i, NULL);
+}
+
+static void
+restore_room (QmAdvisor *self, GSettings *settings)
+{
+  g_autofree char *name = g_settings_get_string (settings, "room");
+
+  for (int i = 0; i < QM_N_ROOMS; i++)
+    if (g_str_equal (name, qm_room_name ((QmRoom) i)))
+      g_object_set (self, "room", i, NULL);
 }
 
 /* Sets one assumption, unless nothing can be computed with it. */
@@ -225,6 +245,7 @@ qm_advisor_restore (QmAdvisor *self, GSettings *settings)
   g_object_set (self, "models", models, "at-once",
                 g_settings_get_int (settings, "at-once"), NULL);
   restore_times_of (self, settings);
+  restore_room (self, settings);
   restore_ownership (self, settings);
   restore_runs (self, settings);
   restore_filters (self, settings);

@@ -21,8 +21,8 @@ enum
   PROP_BUDGET,
   PROP_DEADLINE,
   PROP_LIFETIME,
-  PROP_PUBLISHED_TIMES,
-  PROP_CURRENT_PRICES,
+  PROP_AS_IN_PAPER,
+  PROP_ANY_PRICE,
   PROP_EXPIRED_QUOTES,
   PROP_TOTAL_COST,
   PROP_NAIVE_SETTINGS,
@@ -32,6 +32,7 @@ enum
   PROP_PORTFOLIO,
   PROP_AT_ONCE,
   PROP_TIMES_OF,
+  PROP_ROOM,
   PROP_PREDICT_ALL,
   N_PROPS
 };
@@ -66,14 +67,12 @@ base_question (QmAdvisor *self)
 
   question->budget_minor = qm_advisor_get_budget_minor (self);
   question->deadline_days = qm_advisor_get_deadline_days (self);
-  question->times =
-      self->published_times ? QM_TIMES_PUBLISHED : QM_TIMES_AUDITED;
   question->times_of = (QmTimesOf) self->times_of;
   question->predictions =
       self->predict_all ? QM_PREDICTIONS_ALL : QM_PREDICTIONS_NEEDED;
   question->memory = qm_memory_fit_ref (self->memory);
-  question->prices =
-      self->current_prices ? QM_PRICES_CURRENT : QM_PRICES_PUBLISHED;
+  question->any_price = self->any_price;
+  question->room_watts = qm_room_watts ((QmRoom) self->room);
   question->settings =
       self->naive_settings ? QM_SETTINGS_NAIVE : QM_SETTINGS_OPTIMAL;
   question->lifetime_years = self->lifetime;
@@ -107,6 +106,8 @@ base_question (QmAdvisor *self)
             g_array_append_val (question->counts, count);
         }
     }
+  if (self->as_in_paper)
+    qm_question_set_as_in_paper (question);
   return question;
 }
 
@@ -267,10 +268,10 @@ flag_of (QmAdvisor *self, guint property)
 {
   switch (property)
     {
-    case PROP_PUBLISHED_TIMES:
-      return &self->published_times;
-    case PROP_CURRENT_PRICES:
-      return &self->current_prices;
+    case PROP_AS_IN_PAPER:
+      return &self->as_in_paper;
+    case PROP_ANY_PRICE:
+      return &self->any_price;
     case PROP_EXPIRED_QUOTES:
       return &self->expired_quotes;
     case PROP_TOTAL_COST:
@@ -320,6 +321,9 @@ qm_advisor_get_property (GObject *object,
     case PROP_TIMES_OF:
       g_value_set_int (value, self->times_of);
       break;
+    case PROP_ROOM:
+      g_value_set_int (value, self->room);
+      break;
     default:
       if (flag_of (self, property) != NULL)
         g_value_set_boolean (value, *flag_of (self, property));
@@ -355,6 +359,9 @@ qm_advisor_set_property (GObject *object,
       break;
     case PROP_TIMES_OF:
       set_whole (self, &self->times_of, g_value_get_int (value), property);
+      break;
+    case PROP_ROOM:
+      set_whole (self, &self->room, g_value_get_int (value), property);
       break;
     default:
       if (flag_of (self, property) != NULL)
@@ -430,8 +437,8 @@ qm_advisor_class_init (QmAdvisorClass *klass)
   properties[PROP_DEADLINE] = number_spec ("deadline", 0, QM_DEADLINE_MAX, 0);
   properties[PROP_LIFETIME] =
       number_spec ("lifetime", LIFETIME_MIN, LIFETIME_MAX, QM_LIFETIME_DEFAULT);
-  properties[PROP_PUBLISHED_TIMES] = flag_spec ("published-times", FALSE);
-  properties[PROP_CURRENT_PRICES] = flag_spec ("current-prices", FALSE);
+  properties[PROP_AS_IN_PAPER] = flag_spec ("as-in-paper", FALSE);
+  properties[PROP_ANY_PRICE] = flag_spec ("any-price", FALSE);
   properties[PROP_EXPIRED_QUOTES] = flag_spec ("expired-quotes", FALSE);
   properties[PROP_TOTAL_COST] = flag_spec ("total-cost", FALSE);
   properties[PROP_PREDICT_ALL] = flag_spec ("predict-all", FALSE);
@@ -443,8 +450,10 @@ qm_advisor_class_init (QmAdvisorClass *klass)
   properties[PROP_AT_ONCE] =
       g_param_spec_int ("at-once", NULL, NULL, 1, AT_ONCE_MAX, 1, flags);
   properties[PROP_TIMES_OF] =
-      g_param_spec_int ("times-of", NULL, NULL, 0, QM_N_TIMES_OF - 1,
+      g_param_spec_int ("times-of", NULL, NULL, 0, QM_TIMES_OF_QUARTERMASTER,
                         QM_TIMES_OF_PYTORCH, flags);
+  properties[PROP_ROOM] = g_param_spec_int (
+      "room", NULL, NULL, 0, QM_N_ROOMS - 1, QM_ROOM_THREE_PHASES, flags);
   g_object_class_install_properties (object_class, N_PROPS, properties);
 
   signals[REBUILT] =
@@ -467,6 +476,7 @@ qm_advisor_init (QmAdvisor *self)
   self->servers = TRUE;
   self->log_axes = TRUE;
   self->at_once = 1;
+  self->room = QM_ROOM_THREE_PHASES;
   self->ownership = qm_ownership_settings_default ();
   self->gpus_off =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);

@@ -34,8 +34,10 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  *   "deadline"   double   days; 0: none
  *   "lifetime"   double   years, 1 to 20
  *   "times-of"   int      QmTimesOf: whose times
- *   "published-times"  boolean  FALSE: audited times
- *   "current-prices"   boolean  FALSE: the published prices
+ *   "room"       int      QmRoom: what its circuits give
+ *   "as-in-paper"      boolean  times, prices and machines of the paper; what
+ *                               else is assumed does not count
+ *   "any-price"        boolean  used, claimed and undated prices compete
  *   "total-cost"       boolean  costs are what owning costs: see
  *                               qm_advisor_get_ownership(); FALSE: the price
  *   "expired-quotes"   boolean  quotes that do not hold today count too

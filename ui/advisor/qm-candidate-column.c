@@ -135,13 +135,8 @@ format_number_of (QmCandidateColumn column, const QmCandidate *candidate)
 static const char *
 machine_of (const QmCandidate *candidate)
 {
-  if (candidate->here)
-    return _ ("is here already");
-  if (candidate->machine != NULL)
-    return candidate->machine->name;
-  return qm_candidate_is_whole (candidate)
-             ? candidate->machine_offer->description
-             : NULL;
+  return candidate->here ? _ ("is here already")
+                         : qm_candidate_machine_name (candidate);
 }
 
 char *
@@ -162,8 +157,8 @@ qm_candidate_column_text (QmCandidateColumn column,
     case QM_COLUMN_MACHINE:
       if (qm_candidate_is_whole (candidate))
         return g_strdup (candidate->machine_offer->price.source);
-      return g_strdup (machine_of (candidate) != NULL ? machine_of (candidate)
-                                                      : "–");
+      return machine_of (candidate) != NULL ? g_strdup (machine_of (candidate))
+                                            : qm_prose_not_carried (candidate);
     case QM_COLUMN_VERDICT:
       return g_strdup (qm_prose_verdict_name (candidate->verdict));
     case QM_COLUMN_TIMES_OF:
@@ -244,7 +239,7 @@ qm_candidate_column_tooltip (QmCandidateColumn column,
     {
       GString *text = g_string_new (NULL);
 
-      if (!qm_candidate_is_whole (candidate))
+      if (!qm_candidate_is_whole (candidate) && candidate->gpu_price != NULL)
         append_price (text, candidate->gpu->name, candidate->gpu_price, today);
       if (machine_of (candidate) != NULL)
         append_price (text, machine_of (candidate), candidate->machine_price,

@@ -21,10 +21,14 @@ struct _QmQuestionPanel
   QmLogScale *deadline_scale;
   QmFilterGroup *filter_group;
   GtkWidget *times_of_row;
-  GtkWidget *times_row;
   GtkWidget *predictions_row;
   GtkWidget *settings_row;
   GtkWidget *prices_row;
+  GtkWidget *paper_switch;
+  GtkWidget *room_row;
+  GtkWidget *expired_row;
+  GtkWidget *total_cost_row;
+  GtkWidget *lifetime_row;
   GtkWidget *expired_switch;
   GtkWidget *total_cost_switch;
   GtkWidget *lifetime_reset;
@@ -130,6 +134,21 @@ bind (QmQuestionPanel *self,
                           G_BINDING_SYNC_CREATE | G_BINDING_BIDIRECTIONAL);
 }
 
+/* What the paper answers by itself. */
+static void
+set_up_paper (QmQuestionPanel *self)
+{
+  GtkWidget *const rows[] = { self->times_of_row, self->predictions_row,
+                              self->prices_row,   self->room_row,
+                              self->expired_row,  self->total_cost_row,
+                              self->lifetime_row };
+
+  bind (self, "as-in-paper", self->paper_switch, "active");
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    g_object_bind_property (self->advisor, "as-in-paper", rows[i], "sensitive",
+                            G_BINDING_SYNC_CREATE | G_BINDING_INVERT_BOOLEAN);
+}
+
 static void
 qm_question_panel_constructed (GObject *object)
 {
@@ -150,13 +169,14 @@ qm_question_panel_constructed (GObject *object)
   bind (self, "budget", self->budget_scale, "value");
   bind (self, "deadline", self->deadline_scale, "value");
   bind (self, "times-of", self->times_of_row, "times-of");
-  bind (self, "published-times", self->times_row, "second");
+  bind (self, "room", self->room_row, "selected");
   bind (self, "predict-all", self->predictions_row, "second");
   bind (self, "naive-settings", self->settings_row, "second");
-  bind (self, "current-prices", self->prices_row, "second");
+  bind (self, "any-price", self->prices_row, "second");
   bind (self, "expired-quotes", self->expired_switch, "active");
   bind (self, "total-cost", self->total_cost_switch, "active");
   bind (self, "lifetime", self->lifetime_adjustment, "value");
+  set_up_paper (self);
 
   g_signal_connect_object (self->advisor, "notify::lifetime",
                            G_CALLBACK (lifetime_changed_cb), self,
@@ -245,13 +265,21 @@ qm_question_panel_class_init (QmQuestionPanelClass *klass)
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         times_of_row);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        times_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         predictions_row);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         settings_row);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         prices_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        paper_switch);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        room_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        expired_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        total_cost_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        lifetime_row);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         expired_switch);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,

@@ -304,7 +304,7 @@ update_topic (QmRecommendationCard *self)
       qm_advisor_get_question (self->advisor, self->topic);
   const QmRecommendation *recommendation =
       qm_advisor_get_recommendation (self->advisor, self->topic);
-  g_autofree char *headline = qm_prose_headline (advice, recommendation);
+  g_autofree char *headline = qm_prose_headline (advice, question, recommendation);
   g_autofree char *reason = qm_prose_reason (advice, question, recommendation);
 
   self->subject = recommendation->best >= 0 ? recommendation->best
@@ -327,6 +327,7 @@ update_topic_rows (QmRecommendationCard *self)
       TopicRow *row = &g_array_index (self->topic_rows, TopicRow, i);
       g_autofree char *headline =
           qm_prose_headline (qm_advisor_get_advice (self->advisor, i),
+                             qm_advisor_get_question (self->advisor, i),
                              qm_advisor_get_recommendation (self->advisor, i));
 
       set_text (row->title, qm_advisor_get_title (self->advisor, i));

@@ -258,16 +258,28 @@ describe_question (const QmQuestion *question)
                           ngettext ("lifetime %s year; ", "lifetime %s years; ",
                                     question->lifetime_years == 1 ? 1 : 2),
                           years);
-  g_string_append (text, question->times == QM_TIMES_PUBLISHED
-                             ? _ ("times as published; ")
-                             : _ ("audited times; "));
+  if (question->as_in_paper)
+    {
+      g_string_append (text, _ ("as in the paper: times as published, its "
+                                "prices and machines"));
+      return g_string_free (g_steal_pointer (&text), FALSE);
+    }
   /* Translators: name of software, or "Publication". */
   g_string_append_printf (text, _ ("times of: %s; "),
                           qm_prose_times_of_name (question->times_of));
-  g_string_append (text, question->prices == QM_PRICES_CURRENT
-                             ? _ ("current prices")
-                             : _ ("prices of the published analysis"));
-  return g_strdup (text->str);
+  g_string_append (text, question->any_price ? _ ("any prices; ")
+                                             : _ ("prices of dealers; "));
+  if (isinf (question->room_watts))
+    g_string_append (text, _ ("any power"));
+  else
+    {
+      g_autofree char *kilowatts =
+          qm_format_number (question->room_watts / 1000, 1);
+
+      /* Translators: a number of kW that the room's circuits give. */
+      g_string_append_printf (text, _ ("%s kW in the room"), kilowatts);
+    }
+  return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
 static void
@@ -278,7 +290,7 @@ add_topic (Page *page, guint topic, gboolean in_full)
   const QmQuestion *question = qm_advisor_get_question (advisor, topic);
   const QmRecommendation *recommendation =
       qm_advisor_get_recommendation (advisor, topic);
-  g_autofree char *headline = qm_prose_headline (advice, recommendation);
+  g_autofree char *headline = qm_prose_headline (advice, question, recommendation);
   /* Translators: name of a model, its recommendation. */
   g_autofree char *line =
       g_strdup_printf (_ ("%s: %s"), qm_advisor_get_title (advisor, topic),

@@ -71,6 +71,18 @@ append_engine (GString *csv, const QmCandidate *candidate)
                         candidate->predicted ? candidate->days_high : NAN);
 }
 
+/* Of its platform, or of the publication's machine; NULL: none. */
+static const char *
+machine_id (const QmCandidate *candidate)
+{
+  if (candidate->machine != NULL)
+    return candidate->machine->id;
+  return candidate->platform != NULL
+                 && candidate->carry.problem == QM_CARRY_NONE
+             ? candidate->platform->id
+             : NULL;
+}
+
 static void
 append_row (GString *csv, const QmTableRow *row)
 {
@@ -81,8 +93,7 @@ append_row (GString *csv, const QmTableRow *row)
   g_string_append_c (csv, ',');
   qm_csv_append_text (csv, candidate->gpu->id);
   g_string_append_printf (csv, ",%d,", candidate->gpus);
-  qm_csv_append_text (csv, candidate->machine != NULL ? candidate->machine->id
-                                                      : NULL);
+  qm_csv_append_text (csv, machine_id (candidate));
   g_string_append_printf (csv, ",%d,", candidate->machines);
   append_minor (csv, candidate->cost_minor);
   g_string_append_c (csv, ',');

@@ -38,7 +38,6 @@ note_of (guint times_of)
     case QM_TIMES_OF_QUARTERMASTER:
       return _ ("What qm-bench measured with its own engine");
     case QM_TIMES_OF_PUBLICATION:
-      return _ ("Only the published ones, all taken in the same way");
     case QM_TIMES_OF_PYTORCH:
     default:
       return _ ("Published ones and those that were measured with it");
@@ -133,7 +132,7 @@ qm_times_of_row_class_init (QmTimesOfRowClass *klass)
   object_class->set_property = qm_times_of_row_set_property;
 
   properties[PROP_TIMES_OF] = g_param_spec_int (
-      "times-of", NULL, NULL, 0, QM_N_TIMES_OF - 1, QM_TIMES_OF_PYTORCH,
+      "times-of", NULL, NULL, 0, QM_TIMES_OF_QUARTERMASTER, QM_TIMES_OF_PYTORCH,
       G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
   g_object_class_install_properties (object_class, N_PROPS, properties);
 
@@ -154,7 +153,7 @@ qm_times_of_row_init (QmTimesOfRow *self)
   g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
 
   gtk_widget_init_template (GTK_WIDGET (self));
-  for (int i = 0; i < QM_N_TIMES_OF; i++)
+  for (int i = 0; i < QM_TIMES_OF_PUBLICATION; i++)
     gtk_string_list_append (names, qm_prose_times_of_name ((QmTimesOf) i));
   gtk_drop_down_set_model (self->drop_down, G_LIST_MODEL (names));
   g_signal_connect_swapped (self->drop_down, "notify::selected",

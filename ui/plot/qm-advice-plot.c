@@ -620,8 +620,7 @@ describe (const QmCandidate *candidate, gboolean portfolio, gboolean ownership)
     add_line (text, g_strdup (_ ("Not enough for a year’s runs")));
   if (candidate->superseded)
     add_line (text, g_strdup (_ ("A measured time takes its place")));
-  if (candidate->claimed)
-    add_line (text, g_strdup (_ ("Its price is only claimed")));
+  add_line (text, qm_prose_cost_interval (candidate));
   return g_string_free (text, FALSE);
 }
 

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Which machine carries GPUs, and what it costs without them.
+ *
+ * Of the platforms of the catalog that carry so many of a GPU (data/carry.h),
+ * the cheapest one with a price counts, with the memory that it has to be given
+ * beyond what its price contains.  A machine without GPUs that the user has a
+ * quote of competes with them: whether it takes the cards is for its vendor to
+ * say.  A platform that is sold with its GPUs is the whole of what they cost.
+ *
+ * A question asked as in the paper has the paper's machines instead, which
+ * carry any GPU.
+ *
+ * Where nothing carries them, the platform that is nearest to it is found, with
+ * what it lacks. */
+
+#pragma once
+
+#include "pricing/advice/qm-advice.h"
+
+G_BEGIN_DECLS
+
+typedef struct _QmCarriers QmCarriers;
+
+/* Finds machines for a question.  Both must outlive it.  (transfer full) */
+QmCarriers *qm_carriers_new (const QmCatalog *catalog,
+                             const QmQuestion *question);
+
+void qm_carriers_free (QmCarriers *carriers);
+
+/* The price of an item that counts, looked up once, or NULL; a quote's goes
+ * before the catalog's.  `offer` (may be NULL) becomes the quote that it is of,
+ * or NULL. */
+const QmPrice *qm_carriers_price (QmCarriers *carriers,
+                                  const char *item,
+                                  const QmOffer **offer);
+
+/* Sets machine, platform, carry, extra_gib and the prices, with their quotes,
+ * of a candidate of which gpu, gpus, machines and host_gib are set.
+ *
+ * Returns: what one machine with its GPUs costs, in USD cents, with its interval
+ *   in *low and *high; -1 where nothing carries them or a price is missing. */
+gint64 qm_carriers_find (QmCarriers *carriers,
+                         QmCandidate *candidate,
+                         gint64 *low,
+                         gint64 *high);
+
+/* Whether machines of that kind, or platforms of that form, pass the question's
+ * filters. */
+gboolean
+qm_carriers_allow_kind (const QmQuestion *question, QmMachineKind kind);
+
+/* The interval of a price, in millionths, at the question's day. */
+void qm_carriers_interval (const QmCarriers *carriers,
+                           const QmPrice *price,
+                           gint64 *low,
+                           gint64 *high);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmCarriers, qm_carriers_free)
+
+G_END_DECLS

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Which price counts, and how well it is known. */
+
+#include "pricing/advice/qm-price.h"
+
+#include <glib/gstdio.h>
+#include <math.h>
+
+#define HEAD "item,kind,unit,price,low,high,currency,observed_on,source\n"
+
+static const char gpus[] = "id,name,memory_gib,fp16_tflops,source\n"
+                           "new,New,48,100,a test\n"
+                           "old,Old,24,50,a test\n"
+                           "rare,Rare,80,50,a test\n";
+
+/* A catalog of three GPUs with these prices, and with these of the user (may be
+ * NULL). */
+static QmCatalog *
+catalog_with (const char *prices, const char *own)
+{
+  g_autofree char *folder = g_dir_make_tmp ("prices-XXXXXX", NULL);
+  g_autofree char *user = g_build_filename (folder, "user", NULL);
+  g_autofree char *gpu_file = g_build_filename (folder, "gpus.csv", NULL);
+  g_autofree char *price_file = g_build_filename (folder, "prices.csv", NULL);
+  g_autofree char *own_file = g_build_filename (user, "prices.csv", NULL);
+  g_autofree char *models = g_build_filename (folder, "models", NULL);
+  g_autofree char *times = g_build_filename (folder, "measurements", NULL);
+  g_autofree char *machines = g_build_filename (folder, "machines.csv", NULL);
+  QmCatalog *catalog = NULL;
+  const QmError *problems;
+  QmError error;
+  size_t n;
+
+  g_mkdir (user, 0700);
+  g_mkdir (models, 0700);
+  g_mkdir (times, 0700);
+  g_assert_true (g_file_set_contents (gpu_file, gpus, -1, NULL));
+  g_assert_true (g_file_set_contents (price_file, prices, -1, NULL));
+  g_assert_true (g_file_set_contents (
+      machines, "machine,name,kind,gpus,part,price,source\n", -1, NULL));
+  if (own != NULL)
+    g_assert_true (g_file_set_contents (own_file, own, -1, NULL));
+  if (qm_catalog_load (folder, user, &catalog, &error) != QM_OK)
+    g_error ("%s: %s", error.file, error.message);
+  problems = qm_catalog_problems (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    g_error ("%s:%d: %s", problems[i].file, problems[i].line,
+             problems[i].message);
+  g_unlink (gpu_file);
+  g_unlink (price_file);
+  g_unlink (machines);
+  g_unlink (own_file);
+  g_rmdir (user);
+  g_rmdir (models);
+  g_rmdir (times);
+  g_rmdir (folder);
+  return catalog;
+}
+
+static gint64
+choose (const QmCatalog *catalog, const char *item, QmPriceBasis basis)
+{
+  const QmPrice *price = qm_price_choose (catalog, item, QM_PRICE_EACH, basis);
+
+  return price != NULL ? qm_price_counted_micros (price) / QM_MICROS_PER_UNIT
+                       : -1;
+}
+
+/* What somebody sells at goes before anything newer that nobody does. */
+static void
+test_sound_first (void)
+{
+  QmCatalog *catalog =
+      catalog_with (HEAD "new,published,each,1,,,USD,2024-09-21,paper\n"
+                         "new,street,each,2,,,USD,2025-01-01,shop\n"
+                         "new,list,each,3,,,USD,2024-01-01,maker\n"
+                         "new,resale,each,4,,,USD,2026-01-01,market\n"
+                         "new,claim,each,5,,,USD,2026-02-01,somebody\n"
+                         "new,list,each,6,,,USD,,maker\n"
+                         "new,quote,each,7,,,EUR,2026-11-01,dealer\n"
+                         "new,cloud,hour,8,,,USD,2026-11-01,cloud\n",
+                    NULL);
+
+  g_assert_cmpint (choose (catalog, "new", QM_PRICES_CURRENT), ==, 2);
+  g_assert_cmpint (choose (catalog, "new", QM_PRICES_ANY), ==, 4);
+  g_assert_cmpint (choose (catalog, "new", QM_PRICES_PUBLISHED), ==, 1);
+  g_assert_cmpint (choose (catalog, "old", QM_PRICES_CURRENT), ==, -1);
+  qm_catalog_free (catalog);
+}
+
+/* Where nobody is known to sell, the rest counts, the newest first, a claim
+ * last of all; and it says that it is weak. */
+static void
+test_weak_last (void)
+{
+  QmCatalog *catalog =
+      catalog_with (HEAD "old,list,each,1,,,USD,,maker\n"
+                         "old,resale,each,2,,,USD,2025-01-01,market\n"
+                         "old,published,each,3,,,USD,2024-01-01,paper\n"
+                         "old,claim,each,4,,,USD,2026-01-01,somebody\n"
+                         "rare,claim,each,,20,40,USD,2026-01-01,somebody\n"
+                         "new,estimate,each,,10,20,USD,2026-01-01,parts\n",
+                    NULL);
+  const QmPrice *price;
+
+  g_assert_cmpint (choose (catalog, "old", QM_PRICES_CURRENT), ==, 2);
+  price = qm_price_choose (catalog, "old", QM_PRICE_EACH, QM_PRICES_CURRENT);
+  g_assert_true (qm_price_is_weak (price));
+  /* Of a range the middle counts. */
+  g_assert_cmpint (choose (catalog, "rare", QM_PRICES_CURRENT), ==, 30);
+  g_assert_cmpint (choose (catalog, "rare", QM_PRICES_PUBLISHED), ==, -1);
+  price = qm_price_choose (catalog, "new", QM_PRICE_EACH, QM_PRICES_CURRENT);
+  g_assert_false (qm_price_is_weak (price));
+  g_assert_cmpint (qm_price_counted_micros (price), ==, 15000000);
+  qm_catalog_free (catalog);
+}
+
+/* The user's own go before all, but for the published ones. */
+static void
+test_own_first (void)
+{
+  QmCatalog *catalog = catalog_with (
+      HEAD "new,street,each,2,,,USD,2026-10-01,shop\n"
+           "new,published,each,1,,,USD,2024-09-21,paper\n",
+      "item,kind,price,currency,observed_on,source\n"
+      "new,resale,9,USD,2025-01-01,a colleague\n"
+      "old,quote,7,EUR,2026-11-01,a reseller\n");
+  const QmPrice *price =
+      qm_price_choose (catalog, "new", QM_PRICE_EACH, QM_PRICES_CURRENT);
+
+  g_assert_cmpint (price->micros, ==, 9000000);
+  g_assert_false (qm_price_is_weak (price));
+  g_assert_cmpint (choose (catalog, "new", QM_PRICES_PUBLISHED), ==, 1);
+  /* Advice is in dollars. */
+  g_assert_cmpint (choose (catalog, "old", QM_PRICES_CURRENT), ==, -1);
+  qm_catalog_free (catalog);
+}
+
+/* Twelve pairs of two prices of one thing a year apart, the k-th e^(k / 20) times
+ * as dear: nine of ten are the first eleven. */
+static QmCatalog *
+history (void)
+{
+  g_autoptr (GString) prices = g_string_new (HEAD);
+
+  for (int i = 0; i <= 12; i++)
+    g_string_append_printf (prices,
+                            "new,street,each,%.6f,,,USD,%d-01-01,shop\n",
+                            1000 * exp (i * (i + 1) / 2 / 20.0), 2010 + i);
+  /* Not the same thing, not a price that goods are sold at, too near. */
+  g_string_append (prices, "new,resale,each,1,,,USD,2015-06-01,market\n"
+                           "new,claim,each,1,,,USD,2016-06-01,somebody\n"
+                           "new,street,each,99999999,,,USD,2022-01-09,shop\n"
+                           "old,street,each,1,,,USD,2016-06-01,shop\n");
+  return catalog_with (prices->str, NULL);
+}
+
+static void
+test_spread (void)
+{
+  QmCatalog *catalog = history ();
+  QmCatalog *few = catalog_with (
+      HEAD "new,street,each,1,,,USD,2020-01-01,shop\n", NULL);
+  guint n;
+  double spread = qm_price_spread (catalog, &n);
+
+  g_assert_cmpuint (n, ==, 12);
+  g_assert_cmpfloat_with_epsilon (spread, 11 / 20.0, 2e-3);
+  g_assert_cmpfloat (qm_price_spread (few, &n), ==, 0);
+  g_assert_cmpuint (n, ==, 0);
+  qm_catalog_free (few);
+  qm_catalog_free (catalog);
+}
+
+static void
+test_interval (void)
+{
+  const QmPrice price = { .micros = 100000000,
+                          .low_micros = -1,
+                          .high_micros = -1,
+                          .observed_on = { 2024, 1, 1 } };
+  const QmPrice range = { .micros = -1,
+                          .low_micros = 80000000,
+                          .high_micros = 120000000,
+                          .observed_on = { 2024, 1, 1 } };
+  const QmPrice undated = { .micros = 100000000 };
+  const QmDate later = { 2028, 1, 1 };
+  gint64 low, high;
+
+  /* After four years twice what it is after one. */
+  qm_price_interval (&price, 0.1, later, &low, &high);
+  g_assert_cmpfloat_with_epsilon (high / 1e8, exp (0.2), 1e-3);
+  g_assert_cmpfloat_with_epsilon (low / 1e8, exp (-0.2), 1e-3);
+  qm_price_interval (&range, 0.1, later, &low, &high);
+  g_assert_cmpfloat_with_epsilon (high / 1.2e8, exp (0.2), 1e-3);
+  g_assert_cmpfloat_with_epsilon (low / 0.8e8, exp (-0.2), 1e-3);
+  /* Neither from the future nor without a date it grows. */
+  qm_price_interval (&price, 0.1, (QmDate){ 2023, 1, 1 }, &low, &high);
+  g_assert_cmpint (low, ==, high);
+  qm_price_interval (&undated, 0.1, later, &low, &high);
+  g_assert_cmpint (low, ==, high);
+  qm_price_interval (&price, 0.1, (QmDate){ 0 }, &low, &high);
+  g_assert_cmpint (low, ==, high);
+}
+
+/* What is shipped tells a spread. */
+static void
+test_shipped (void)
+{
+  QmCatalog *catalog = NULL;
+  QmError error;
+  guint n;
+  double spread;
+
+  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_SHIPPED_DATA_DIR"), NULL,
+                                    &catalog, &error),
+                   ==, QM_OK);
+  spread = qm_price_spread (catalog, &n);
+  g_test_message ("%u pairs, %.3f", n, spread);
+  g_assert_cmpuint (n, >=, QM_PRICE_SPREAD_MIN);
+  g_assert_cmpfloat (spread, >, 0.05);
+  g_assert_cmpfloat (spread, <, 1);
+  qm_catalog_free (catalog);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/price/sound-first", test_sound_first);
+  g_test_add_func ("/price/weak-last", test_weak_last);
+  g_test_add_func ("/price/own-first", test_own_first);
+  g_test_add_func ("/price/spread", test_spread);
+  g_test_add_func ("/price/interval", test_interval);
+  g_test_add_func ("/price/shipped", test_shipped);
+  return g_test_run ();
+}
