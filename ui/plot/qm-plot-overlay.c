@@ -39,6 +39,7 @@ typedef struct
   const QmPlotLayout *layout;
   QmPlotText text;
   QmPlotClutter clutter;
+  gboolean faint_bars;
   QmPlotBox area; /* where labels may be */
 } Overlay;
 
@@ -312,7 +313,8 @@ reach_of (const Overlay *overlay, const QmPlotPoint *point)
   return qm_plot_marker_reach (&marker);
 }
 
-/* Draws a marker again, above the others, and a ring around it. */
+/* Draws a marker again, above the others, with bars that are faint without it,
+ * and a ring around it. */
 static void
 draw_ring (Overlay *overlay,
            int index,
@@ -333,6 +335,9 @@ draw_ring (Overlay *overlay,
   qm_plot_marker_init (&marker, overlay->theme,
                        qm_plot_point_style (overlay->data, point),
                        point->weight, point->provenance, point->flags);
+  if (overlay->faint_bars)
+    qm_plot_draw_interval (cr, overlay->data, overlay->theme, overlay->layout,
+                           (guint) index);
   qm_plot_marker_draw (&marker, cr, x, y);
   radius = qm_plot_marker_reach (&marker) + gap;
   cairo_arc (cr, x, y, radius, 0, 2 * G_PI);
@@ -469,6 +474,7 @@ qm_plot_draw_overlay (cairo_t *cr,
                               layout->bottom - layout->top - 2 * EDGE };
   qm_plot_text_init (&overlay.text, theme, cr);
   qm_plot_clutter_init (&overlay.clutter, data, theme, layout, spots, n);
+  overlay.faint_bars = qm_plot_bars_are_many (data, spots, n);
   cairo_save (cr);
   qm_plot_clip_area (cr, layout);
   draw_frontier (&overlay);
