@@ -244,6 +244,29 @@ limit_text (const QmPlotAxis *axis, gboolean vertical, int beyond)
   return g_strdup (axis->limit_label);
 }
 
+/* Moves the label of a limit along its line to where it covers nothing. Returns
+ * FALSE where there is no such place. */
+static gboolean
+move_along (const Overlay *overlay, gboolean vertical, QmPlotBox *box)
+{
+  const QmPlotBox *area = &overlay->area;
+  QmPlotBox moved = *box;
+
+  while (moved.x >= area->x && moved.y + moved.height <= area->y + area->height)
+    {
+      if (qm_plot_clutter_cost (&overlay->clutter, &moved) <= 0)
+        {
+          *box = moved;
+          return TRUE;
+        }
+      if (vertical)
+        moved.x -= box->height;
+      else
+        moved.y += box->height;
+    }
+  return FALSE;
+}
+
 static void
 draw_limit_label (Overlay *overlay, gboolean vertical)
 {
@@ -279,8 +302,7 @@ draw_limit_label (Overlay *overlay, gboolean vertical)
       box.y = MIN (overlay->clutter.taken[i].y
                        + overlay->clutter.taken[i].height + 1,
                    area->y + area->height - box.height);
-  if (area->width < SMALL_WIDTH
-      && qm_plot_clutter_cost (&overlay->clutter, &box) > 0)
+  if (area->width < SMALL_WIDTH && !move_along (overlay, vertical, &box))
     return;
   draw_label (overlay, &box, &style);
   qm_plot_clutter_take (&overlay->clutter, &box);
