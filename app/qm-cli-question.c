@@ -52,8 +52,7 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
                             _ ("Only this kind of machine"), &typed->machine);
   qm_cli_options_add_value (
       options, "room", 0, _ ("POWER"),
-      _ ("What the circuits give: one-circuit or two-circuits of 16 A, "
-         "three-phases of 32 A (if not given), any, or watts"),
+      _ ("Power: one-circuit, two-circuits, three-phases, any, or watts"),
       &typed->room);
   qm_cli_options_add_value (options, "times-of", 0, _ ("WHOSE"),
                             _ ("Whose times: pytorch or quartermaster"),
@@ -416,8 +415,8 @@ read_paper (const QmCliQuestion *typed, QmQuestion *question, GError **error)
     return set_usage_error (
         error, _ ("--as-in-the-paper has times, prices, machines and a "
                   "lifetime of its own: --times-of, --predictions, "
-                  "--any-price, --room, --lifetime, --costs, --ownership and "
-                  "options of quotes do not go with it"));
+                  "--any-price, --room, --lifetime, --costs, --ownership, "
+                  "--expired-quotes and --store do not go with it"));
   qm_question_set_as_in_paper (question);
   return TRUE;
 }

@@ -177,7 +177,7 @@ append_whole (Builder *builder,
   candidate.machine_price = &offer->price;
   candidate.machine_offer = offer;
   candidate.weak = FALSE;
-  qm_carriers_interval (builder->carriers, &offer->price, &low, &high);
+  qm_carriers_interval (builder->carriers, &offer->price, offer, &low, &high);
   set_cost (question, &candidate,
             micros_minor (qm_price_counted_micros (&offer->price)),
             micros_minor (low), micros_minor (high));

@@ -10,10 +10,14 @@
 /* Memory is bought in modules of at least that, in GiB. */
 #define MODULE_GIB 16
 
-/* What prices add up to, in millionths. */
+#define MAX_MICROS 9e18
+
+/* What prices add up to, in millionths, and the squares of how far they may be
+ * below and above. */
 typedef struct
 {
-  gint64 micros, low, high;
+  gint64 micros;
+  double below, above;
   gboolean broken; /* beyond an int64 */
 } Sum;
 
@@ -118,27 +122,30 @@ form_allowed (const QmQuestion *question, QmPlatformForm form)
 void
 qm_carriers_interval (const QmCarriers *carriers,
                       const QmPrice *price,
+                      const QmOffer *offer,
                       gint64 *low,
                       gint64 *high)
 {
-  qm_price_interval (price, carriers->spread, carriers->question->today, low,
-                     high);
+  gboolean exact = offer != NULL && offer->holds;
+
+  qm_price_interval (price, exact ? 0 : carriers->spread,
+                     carriers->question->today, low, high);
 }
 
 /* Adds so many of what has that price. */
 static void
 add (const QmCarriers *carriers, Sum *sum, const QmPrice *price, gint64 n)
 {
-  gint64 micros = qm_price_counted_micros (price);
-  gint64 low, high;
+  gint64 one = qm_price_counted_micros (price);
+  gint64 all, low, high;
 
-  qm_carriers_interval (carriers, price, &low, &high);
-  sum->broken |= __builtin_mul_overflow (micros, n, &micros)
-                 || __builtin_mul_overflow (low, n, &low)
-                 || __builtin_mul_overflow (high, n, &high)
-                 || __builtin_add_overflow (sum->micros, micros, &sum->micros)
-                 || __builtin_add_overflow (sum->low, low, &sum->low)
-                 || __builtin_add_overflow (sum->high, high, &sum->high);
+  qm_carriers_interval (carriers, price,
+                        g_hash_table_lookup (carriers->offers, price->item),
+                        &low, &high);
+  sum->broken |= __builtin_mul_overflow (one, n, &all)
+                 || __builtin_add_overflow (sum->micros, all, &sum->micros);
+  sum->below += pow ((double) (one - low) * (double) n, 2);
+  sum->above += pow ((double) (high - one) * (double) n, 2);
 }
 
 /* The memory that a platform has to be given, in whole modules.  FALSE: it is
@@ -252,14 +259,21 @@ look_at_platforms (QmCarriers *carriers,
       }
 }
 
+static gint64
+cents (double micros)
+{
+  return qm_money_from_micros ((gint64) CLAMP (micros, 0, MAX_MICROS), "USD")
+      .minor;
+}
+
 /* The prices of a candidate, in cents; -1 where the sum is absurd. */
 static gint64
 in_cents (const Sum *sum, gint64 *low, gint64 *high)
 {
   if (sum->broken)
     return -1;
-  *low = qm_money_from_micros (sum->low, "USD").minor;
-  *high = qm_money_from_micros (sum->high, "USD").minor;
+  *low = cents ((double) sum->micros - sqrt (sum->below));
+  *high = cents ((double) sum->micros + sqrt (sum->above));
   return qm_money_from_micros (sum->micros, "USD").minor;
 }
 

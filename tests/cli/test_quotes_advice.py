@@ -5,7 +5,7 @@ costs."""
 import harness
 from quotes import EARLIER, LATER, OFFER, TODAY, QuotesTest
 
-ASK = ("--model", "pythia-1b", "--times", "published", "--budget", "150k")
+ASK = ("--model", "pythia-1b", "--budget", "150k")
 
 
 class AdviceTest(QuotesTest):
