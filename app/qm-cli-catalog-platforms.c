@@ -94,8 +94,7 @@ add_platform (QmCliTable *table,
 {
   QmCarry fit = fit_of (platform, load);
   const QmPrice *price =
-      qm_price_choose (catalog, platform->id, QM_PRICE_EACH,
-                       QM_PRICES_CURRENT);
+      qm_price_choose (catalog, platform->id, QM_PRICE_EACH, QM_PRICES_CURRENT);
   QmDate date = price != NULL ? price->observed_on : (QmDate){ 0 };
   g_autofree char *gpus = gpus_text (catalog, platform);
   g_autofree char *watts = number_text (platform->gpu_watts);

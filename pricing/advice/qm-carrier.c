@@ -79,11 +79,10 @@ price_of (QmCarriers *carriers, const char *item, QmPriceUnit unit)
     offer = qm_offers_find (offers, item, carriers->question->expired_offers);
   if (offer != NULL)
     g_hash_table_insert (carriers->offers, (gpointer) item, (gpointer) offer);
-  price = offer != NULL
-              ? (gpointer) &offer->price
-              : (gpointer) qm_price_choose (
-                  carriers->catalog, item, unit,
-                  qm_question_price_basis (carriers->question));
+  price = offer != NULL ? (gpointer) &offer->price
+                        : (gpointer) qm_price_choose (
+                            carriers->catalog, item, unit,
+                            qm_question_price_basis (carriers->question));
   g_hash_table_insert (carriers->prices, (gpointer) item, price);
   return price;
 }
@@ -178,9 +177,9 @@ way_of_platform (QmCarriers *carriers,
 {
   Way way = { .platform = platform };
 
-  way.carry = qm_carry (platform, candidate->gpu, candidate->gpus,
-                        candidate->host_gib,
-                        carriers->question->room_watts / candidate->machines);
+  way.carry =
+      qm_carry (platform, candidate->gpu, candidate->gpus, candidate->host_gib,
+                carriers->question->room_watts / candidate->machines);
   if (way.carry.problem != QM_CARRY_NONE)
     return way;
   way.price = price_of (carriers, platform->id, QM_PRICE_EACH);
@@ -299,20 +298,19 @@ qm_carriers_find (QmCarriers *carriers,
   if (best.carry.problem != QM_CARRY_NONE)
     return -1;
   whole = best.platform != NULL && *best.platform->sold_with != '\0';
-  candidate->gpu_price =
-      whole ? NULL
-            : qm_carriers_price (carriers, candidate->gpu->id,
-                                 &candidate->gpu_offer);
+  candidate->gpu_price = whole
+                             ? NULL
+                             : qm_carriers_price (carriers, candidate->gpu->id,
+                                                  &candidate->gpu_offer);
   if (best.price == NULL || (!whole && candidate->gpu_price == NULL))
     return -1;
   qm_carriers_price (carriers, best.price->item, &candidate->machine_offer);
   candidate->machine_price = best.price;
   candidate->memory_price = best.memory_price;
   candidate->extra_gib = best.extra_gib;
-  candidate->weak =
-      qm_price_is_weak (best.price)
-      || (candidate->gpu_price != NULL
-          && qm_price_is_weak (candidate->gpu_price));
+  candidate->weak = qm_price_is_weak (best.price)
+                    || (candidate->gpu_price != NULL
+                        && qm_price_is_weak (candidate->gpu_price));
   if (candidate->gpu_price != NULL)
     add (carriers, &best.sum, candidate->gpu_price, candidate->gpus);
   return in_cents (&best.sum, low, high);

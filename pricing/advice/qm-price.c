@@ -212,8 +212,8 @@ qm_price_interval (const QmPrice *price,
   if (price->observed_on.year > 0 && today.year > 0)
     days = MAX (qm_date_days_between (price->observed_on, today), 0);
   factor = exp (spread * sqrt (days / DAYS_OF_YEAR));
-  *low = price->micros < 0 && price->low_micros >= 0 ? price->low_micros
-                                                     : counted;
+  *low =
+      price->micros < 0 && price->low_micros >= 0 ? price->low_micros : counted;
   *high = price->micros < 0 ? price->high_micros : counted;
   *low = scaled (*low, 1 / factor);
   *high = scaled (*high, factor);

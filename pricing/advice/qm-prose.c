@@ -31,6 +31,10 @@ qm_prose_candidate (const QmCandidate *candidate)
 {
   g_return_val_if_fail (candidate != NULL, NULL);
 
+  if (candidate->use != NULL)
+    /* Translators: GPUs, name of the GPU; as a name. */
+    return g_strdup_printf (_ ("%d × %s to use"), candidate->gpus,
+                            candidate->gpu->name);
   if (candidate->here)
     /* Translators: GPUs, name of the GPU; as a name. */
     return g_strdup_printf (_ ("This machine (%d × %s)"), candidate->gpus,
@@ -74,6 +78,8 @@ qm_prose_machine (const QmCandidate *candidate)
 
   g_return_val_if_fail (candidate != NULL, NULL);
 
+  if (candidate->use != NULL)
+    return g_strdup (_ ("is not to be bought"));
   if (candidate->here)
     return g_strdup (_ ("is here already"));
   if (qm_candidate_is_whole (candidate))
@@ -283,8 +289,7 @@ qm_prose_reason (const QmAdvice *advice,
       g_autofree char *interval =
           qm_prose_cost_interval (nth (advice, recommendation->best));
 
-      return join_sentences (
-          (const char *[]){ why, carrier, interval, basis });
+      return join_sentences ((const char *[]){ why, carrier, interval, basis });
     }
   other = nth (advice, recommendation->would_do);
   if (recommendation->outcome == QM_OUTCOME_NOTHING || other == NULL)
@@ -353,16 +358,17 @@ is_better_here (const QmCandidate *a, const QmCandidate *b)
   return a->days < b->days;
 }
 
-/* This machine, the fastest way that is sufficient, or -1. */
+/* This machine, or of GPUs to use, the fastest that is sufficient; or -1. */
 static int
-find_here (const QmAdvice *advice)
+find_here (const QmAdvice *advice, gboolean use)
 {
   int found = -1;
   guint n;
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
   for (guint i = 0; i < n; i++)
-    if (candidates[i].here && !candidates[i].foreign
+    if (candidates[i].here && (candidates[i].use != NULL) == use
+        && !candidates[i].foreign
         && qm_known (candidates[i].days)
         && (found < 0 || is_better_here (&candidates[i], &candidates[found])))
       found = (int) i;
@@ -400,6 +406,42 @@ alternative_here (const QmCandidate *best, const QmCandidate *here)
   /* Translators: "This machine (1 × …)", training time, difference in time. */
   return g_strdup_printf (_ ("Wait: %s is paid for and takes %s, %s longer."),
                           what, days, saved);
+}
+
+/* " in 12 jobs", or nothing. */
+static char *
+jobs_of (const QmCandidate *candidate)
+{
+  int jobs = qm_candidate_jobs (candidate);
+
+  if (jobs <= 1)
+    return g_strdup ("");
+  /* Translators: after a time: "12 days in 12 jobs". */
+  return g_strdup_printf (ngettext (" in %d job", " in %d jobs", (gulong) jobs),
+                          jobs);
+}
+
+/* GPUs that one has or is allocated. */
+static char *
+alternative_use (const QmCandidate *use)
+{
+  g_autofree char *what = qm_prose_candidate (use);
+  g_autofree char *days = qm_format_days (use->days);
+  g_autofree char *jobs = jobs_of (use);
+  g_autofree char *cost = NULL;
+
+  if (use->insufficient)
+    /* Translators: "4 × A100 to use", a time, perhaps " in 12 jobs". */
+    return g_strdup_printf (_ ("%s are not enough: the runs take them %s%s."),
+                            what, days, jobs);
+  if (use->cost_minor <= 0)
+    /* Translators: "4 × A100 to use", a time, perhaps " in 12 jobs". */
+    return g_strdup_printf (_ ("Buy nothing: %s take %s%s."), what, days, jobs);
+  cost = format_minor (use->cost_minor);
+  /* Translators: "4 × A100 to use", an amount, a time, perhaps " in 12
+   * jobs". */
+  return g_strdup_printf (_ ("Buy nothing: %s cost %s and take %s%s."), what,
+                          cost, days, jobs);
 }
 
 /* Sentences and which candidates they are about. */
@@ -445,7 +487,11 @@ qm_prose_alternatives (const QmAdvice *advice,
         add_alternative (&found, alternative_cheaper (best, other),
                          recommendation->cheaper);
     }
-  here = find_here (advice);
+  here = find_here (advice, TRUE);
+  other = nth (advice, here);
+  if (other != NULL)
+    add_alternative (&found, alternative_use (other), here);
+  here = find_here (advice, FALSE);
   other = nth (advice, here);
   if (other != NULL)
     add_alternative (&found, alternative_here (best, other), here);

@@ -14,8 +14,8 @@ static const char gpus[] = "id,name,memory_gib,fp16_tflops,source\n"
                            "old,Old,24,50,a test\n"
                            "rare,Rare,80,50,a test\n";
 
-/* A catalog of three GPUs, and twenty more, with these prices, and with these of the user (may be
- * NULL). */
+/* A catalog of three GPUs, and twenty more, with these prices, and with these
+ * of the user (may be NULL). */
 static QmCatalog *
 catalog_with (const char *prices, const char *own)
 {
@@ -123,12 +123,12 @@ test_weak_last (void)
 static void
 test_own_first (void)
 {
-  QmCatalog *catalog = catalog_with (
-      HEAD "new,street,each,2,,,USD,2026-10-01,shop\n"
-           "new,published,each,1,,,USD,2024-09-21,paper\n",
-      "item,kind,price,currency,observed_on,source\n"
-      "new,resale,9,USD,2025-01-01,a colleague\n"
-      "old,quote,7,EUR,2026-11-01,a reseller\n");
+  QmCatalog *catalog =
+      catalog_with (HEAD "new,street,each,2,,,USD,2026-10-01,shop\n"
+                         "new,published,each,1,,,USD,2024-09-21,paper\n",
+                    "item,kind,price,currency,observed_on,source\n"
+                    "new,resale,9,USD,2025-01-01,a colleague\n"
+                    "old,quote,7,EUR,2026-11-01,a reseller\n");
   const QmPrice *price =
       qm_price_choose (catalog, "new", QM_PRICE_EACH, QM_PRICES_CURRENT);
 
@@ -164,8 +164,8 @@ static void
 test_spread (void)
 {
   QmCatalog *catalog = history ();
-  QmCatalog *few = catalog_with (
-      HEAD "new,street,each,1,,,USD,2020-01-01,shop\n", NULL);
+  QmCatalog *few =
+      catalog_with (HEAD "new,street,each,1,,,USD,2020-01-01,shop\n", NULL);
   guint n;
   double spread = qm_price_spread (catalog, &n);
 

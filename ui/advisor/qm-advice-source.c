@@ -57,11 +57,9 @@ describe (QmPlotSource *source)
   count = g_strdup_printf (ngettext ("%u candidate", "%u candidates",
                                      data->n_points),
                            data->n_points);
-  headline =
-      qm_prose_headline (advice,
-                         qm_advisor_get_question (self->advisor, self->topic),
-                         qm_advisor_get_recommendation (self->advisor,
-                                                        self->topic));
+  headline = qm_prose_headline (
+      advice, qm_advisor_get_question (self->advisor, self->topic),
+      qm_advisor_get_recommendation (self->advisor, self->topic));
   /* Translators: what a plot shows, of which model, "16 candidates", the
    * recommendation. */
   return g_strdup_printf (_ ("%s, %s: %s. %s"), kind_title (self),

@@ -6,11 +6,10 @@
 
 #include "ui/advisor/qm-advisor-private.h"
 
-static const char *const flag_keys[] = { "as-in-paper",     "any-price",
-                                         "expired-quotes",  "total-cost",
-                                         "predict-all",     "naive-settings",
-                                         "desktops",        "servers",
-                                         "log-axes",        "portfolio" };
+static const char *const flag_keys[] = {
+  "as-in-paper",    "any-price", "expired-quotes", "total-cost", "predict-all",
+  "naive-settings", "desktops",  "servers",        "log-axes",   "portfolio"
+};
 static const char *const number_keys[] = { "budget", "deadline", "lifetime" };
 
 static void

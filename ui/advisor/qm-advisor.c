@@ -452,8 +452,9 @@ qm_advisor_class_init (QmAdvisorClass *klass)
   properties[PROP_TIMES_OF] =
       g_param_spec_int ("times-of", NULL, NULL, 0, QM_TIMES_OF_QUARTERMASTER,
                         QM_TIMES_OF_PYTORCH, flags);
-  properties[PROP_ROOM] = g_param_spec_int (
-      "room", NULL, NULL, 0, QM_N_ROOMS - 1, QM_ROOM_THREE_PHASES, flags);
+  properties[PROP_ROOM] =
+      g_param_spec_int ("room", NULL, NULL, 0, QM_N_ROOMS - 1,
+                        QM_ROOM_THREE_PHASES, flags);
   g_object_class_install_properties (object_class, N_PROPS, properties);
 
   signals[REBUILT] =

@@ -135,6 +135,8 @@ format_number_of (QmCandidateColumn column, const QmCandidate *candidate)
 static const char *
 machine_of (const QmCandidate *candidate)
 {
+  if (candidate->use != NULL)
+    return _ ("is not to be bought");
   return candidate->here ? _ ("is here already")
                          : qm_candidate_machine_name (candidate);
 }

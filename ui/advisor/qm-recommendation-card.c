@@ -304,7 +304,8 @@ update_topic (QmRecommendationCard *self)
       qm_advisor_get_question (self->advisor, self->topic);
   const QmRecommendation *recommendation =
       qm_advisor_get_recommendation (self->advisor, self->topic);
-  g_autofree char *headline = qm_prose_headline (advice, question, recommendation);
+  g_autofree char *headline =
+      qm_prose_headline (advice, question, recommendation);
   g_autofree char *reason = qm_prose_reason (advice, question, recommendation);
 
   self->subject = recommendation->best >= 0 ? recommendation->best

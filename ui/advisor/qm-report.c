@@ -290,7 +290,8 @@ add_topic (Page *page, guint topic, gboolean in_full)
   const QmQuestion *question = qm_advisor_get_question (advisor, topic);
   const QmRecommendation *recommendation =
       qm_advisor_get_recommendation (advisor, topic);
-  g_autofree char *headline = qm_prose_headline (advice, question, recommendation);
+  g_autofree char *headline =
+      qm_prose_headline (advice, question, recommendation);
   /* Translators: name of a model, its recommendation. */
   g_autofree char *line =
       g_strdup_printf (_ ("%s: %s"), qm_advisor_get_title (advisor, topic),
