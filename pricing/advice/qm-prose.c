@@ -107,12 +107,16 @@ training_of (const QmQuestion *question, const QmAdvice *advice)
   return g_strdup (question->model);
 }
 
-/* "$40,000", with what is to be known of the prices that it is made of. */
+/* "$40,000", with what is to be known of the prices that it is made of; those
+ * of the paper are known to be its. */
 static char *
-cost_of (const QmCandidate *candidate, QmDate today)
+cost_of (const QmCandidate *candidate, const QmQuestion *question)
 {
   g_autofree char *cost = format_minor (candidate->cost_minor);
-  g_autofree char *known = qm_prose_price_quality (candidate, today);
+  g_autofree char *known =
+      question->as_in_paper
+          ? NULL
+          : qm_prose_price_quality (candidate, question->today);
 
   if (known == NULL)
     return g_steal_pointer (&cost);
@@ -139,7 +143,7 @@ qm_prose_headline (const QmAdvice *advice,
       best = nth (advice, recommendation->best);
       g_return_val_if_fail (best != NULL, NULL);
       what = qm_prose_candidate (best);
-      cost = cost_of (best, question->today);
+      cost = cost_of (best, question);
       days = qm_format_days (best->days);
       if (best->predicted)
         {
@@ -368,8 +372,7 @@ find_here (const QmAdvice *advice, gboolean use)
 
   for (guint i = 0; i < n; i++)
     if (candidates[i].here && (candidates[i].use != NULL) == use
-        && !candidates[i].foreign
-        && qm_known (candidates[i].days)
+        && !candidates[i].foreign && qm_known (candidates[i].days)
         && (found < 0 || is_better_here (&candidates[i], &candidates[found])))
       found = (int) i;
   return found;
