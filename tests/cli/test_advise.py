@@ -17,7 +17,8 @@ CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
                   "experiment_cost_usd", "source", "provenance", "engine",
                   "engine_version", "measured_on", "days_low", "days_high",
                   "predicted", "prediction", "predicted_from",
-                  "implied_utilization", "verdict", "here", "insufficient",
+                  "implied_utilization", "verdict", "here", "use",
+                  "insufficient",
                   "foreign", "superseded", "weak_price", "eligible",
                   "on_frontier", "within_limits", "prices"]
 OUTCOME_KEYS = ["outcome", "headline", "reason", "alternatives", "warnings",
@@ -28,7 +29,7 @@ PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
 QUOTE_KEYS = ["quote", "quote_holds"]
 QUESTION_KEYS = ["model", "runs", "at_once", "budget_usd", "deadline_days",
                  "gpu", "gpus", "machine", "as_in_the_paper", "times_of",
-                 "predictions", "any_price", "room_watts", "settings",
+                 "predictions", "uses", "any_price", "room_watts", "settings",
                  "lifetime_years", "costs"]
 
 
@@ -233,6 +234,54 @@ class AnswerTest(AdviseTest):
                             expect=None)["candidates"]:
             self.assertEqual(one["not_carried"] is not None,
                              one["wall_watts"] > 5888, one)
+
+    def test_use(self):
+        """GPUs at hand are compared, in any number, and never bought."""
+        plain = self.ask("--model", "pythia-1b", "--budget", "40k")
+        answer = self.ask("--model", "pythia-1b", "--budget", "40k", "--use",
+                          "4xh100-80gb-sxm@2.5/24,3xa6000", "--use", "6xl40s")
+        self.assertEqual([(one["gpu"], one["gpus"], one["hour_usd"],
+                           one["walltime_hours"])
+                          for one in answer["question"]["uses"]],
+                         [("h100-80gb-sxm", 4, 2.5, 24), ("a6000", 3, 0, None),
+                          ("l40s", 6, 0, None)])
+        used = [one for one in answer["candidates"] if one["use"]]
+        self.assertEqual([place(one) for one in used],
+                         [("h100-80gb-sxm", 4), ("a6000", 3), ("l40s", 6)])
+        self.assertFalse([one for one in used if one["eligible"]
+                          or one["on_frontier"] or one["here"]])
+        # As published: 8 days of 24 hours, in as many jobs.
+        self.assertEqual((used[0]["days"], used[0]["cost_usd"],
+                          used[0]["experiment_cost_usd"]),
+                         (8, 4 * 2.5 * 24 * 8, 4 * 2.5 * 24 * 8))
+        self.assertEqual(used[0]["use"], {"hour_usd": 2.5,
+                                          "walltime_hours": 24, "jobs": 8})
+        # Between what two and four of them take, and predicted.
+        self.assertTrue(40 < used[1]["days"] < 72)
+        self.assertEqual((used[1]["provenance"], used[1]["cost_usd"]),
+                         ("predicted", 0))
+        self.assertLess(used[1]["days_low"], used[1]["days"])
+        self.assertLess(used[1]["days"], used[1]["days_high"])
+        # The rest of the answer is the same.
+        self.assertEqual([one for one in answer["candidates"]
+                          if not one["use"]], plain["candidates"])
+        self.assertEqual(place(answer["recommendation"]),
+                         place(plain["recommendation"]))
+        self.assertIn("4 × H100 SXM5 80GB to use cost $1,920 and take 8 days "
+                      "in 8 jobs.",
+                      " ".join(answer["recommendation"]["alternatives"]))
+
+    def test_use_for_a_year(self):
+        answer = self.ask("--runs", "pythia-1b=2", "--use", "8xa6000@1",
+                          "--lifetime", "3")
+        used, = [one for one in answer["candidates"] if one["use"]]
+        # 2 x 22 days of 8 GPUs a year, for three years.
+        self.assertEqual(used["experiment_cost_usd"], 8 * 24 * 44)
+        self.assertEqual(used["cost_usd"], 3 * 8 * 24 * 44)
+        self.assertEqual((used["machines"], used["insufficient"]), (1, False))
+        busy = self.ask("--runs", "pythia-1b=20", "--use", "8xa6000")
+        used, = [one for one in busy["candidates"] if one["use"]]
+        self.assertTrue(used["insufficient"])
 
     def test_portfolio(self):
         runs = {"pythia-1b": 3, "vit-large": 10}

@@ -141,6 +141,14 @@ class QuestionTest(harness.CommandLineTest):
         for value in ("garage", "0", "-1", "nan", "1e10", "three phases"):
             self.bad_value("--room", value, ("--room", "three-phases"))
 
+    def test_use(self):
+        for value in ("a6000", "4a6000", "x", "0xa6000", "-1xa6000", "4xa6000@",
+                      "4xa6000@-1", "4xa6000@1/", "4xa6000@1/0", "4xa6000/24@1",
+                      "1025xa6000", "4xa6000@1e3", "4 x a6000"):
+            self.bad_value("--use", value, ("--use",))
+        self.bad("--model", "pythia-1b", "--use", "4xa600",
+                 says=("unknown GPU", "'a6000'"))
+
     def test_paper(self):
         """What the paper settles cannot be asked for beside it."""
         for more in (("--times-of", "pytorch"), ("--predictions", "all"),
