@@ -157,6 +157,8 @@ qm_candidate_column_text (QmCandidateColumn column,
     case QM_COLUMN_GPU:
       return g_strdup (candidate->gpu->name);
     case QM_COLUMN_MACHINE:
+      if (candidate->carry.problem != QM_CARRY_NONE)
+        return qm_prose_not_carried (candidate);
       if (qm_candidate_is_whole (candidate))
         return g_strdup (candidate->machine_offer->price.source);
       return machine_of (candidate) != NULL ? g_strdup (machine_of (candidate))
