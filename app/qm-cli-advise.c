@@ -80,7 +80,8 @@ static void
 add_outcome (const Answer *answer, json_t *object)
 {
   const QmRecommendation *found = &answer->recommendation;
-  g_autofree char *headline = qm_prose_headline (answer->advice, answer->question, found);
+  g_autofree char *headline =
+      qm_prose_headline (answer->advice, answer->question, found);
   g_autofree char *reason =
       qm_prose_reason (answer->advice, answer->question, found);
   g_auto (GStrv) alternatives =
@@ -201,7 +202,8 @@ static void
 append_prose (const Answer *answer, GString *out, const QmCliScreen *screen)
 {
   const QmRecommendation *found = &answer->recommendation;
-  g_autofree char *headline = qm_prose_headline (answer->advice, answer->question, found);
+  g_autofree char *headline =
+      qm_prose_headline (answer->advice, answer->question, found);
   g_autofree char *reason =
       qm_prose_reason (answer->advice, answer->question, found);
   g_auto (GStrv) alternatives =

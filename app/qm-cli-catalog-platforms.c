@@ -94,8 +94,7 @@ add_platform (QmCliTable *table,
 {
   QmCarry fit = fit_of (platform, load);
   const QmPrice *price =
-      qm_price_choose (catalog, platform->id, QM_PRICE_EACH,
-                       QM_PRICES_CURRENT);
+      qm_price_choose (catalog, platform->id, QM_PRICE_EACH, QM_PRICES_CURRENT);
   QmDate date = price != NULL ? price->observed_on : (QmDate){ 0 };
   g_autofree char *gpus = gpus_text (catalog, platform);
   g_autofree char *watts = number_text (platform->gpu_watts);
@@ -137,7 +136,7 @@ qm_cli_catalog_platforms_table (const QmCatalog *catalog,
     { _ ("Fits"), .shrink = 36 },
     { _ ("Name"), .drop = 6, .shrink = 12 },
     { _ ("Form"), .drop = 5 },
-    { _ ("GPUs"), .drop = 8, .shrink = 12 },
+    { _ ("GPUs"), .shrink = 12 },
     /* Translators: the most watts for each card. */
     { _ ("Watt each"), QM_CLI_RIGHT, .drop = 2 },
     { _ ("Power supplies"), .drop = 4, .shrink = 12 },

@@ -132,6 +132,27 @@ runs_json (const GArray *runs)
   return array;
 }
 
+static json_t *
+uses_json (const GArray *uses)
+{
+  json_t *array = json_array ();
+
+  for (guint i = 0; uses != NULL && i < uses->len; i++)
+    {
+      const QmUse *use = &g_array_index (uses, QmUse, i);
+      json_t *row = json_object ();
+
+      json_object_set_new (row, "gpu", qm_cli_json_text (use->gpu));
+      json_object_set_new (row, "gpus", json_integer (use->gpus));
+      json_object_set_new (row, "hour_usd",
+                           qm_cli_json_micros (use->hour_micros));
+      json_object_set_new (row, "walltime_hours",
+                           qm_cli_json_number (use->walltime_hours, 6));
+      json_array_append_new (array, row);
+    }
+  return array;
+}
+
 static const char *
 kinds_name (QmMachineKinds kinds)
 {
@@ -168,6 +189,7 @@ qm_cli_json_question (const QmQuestion *question)
   json_object_set_new (object, "predictions",
                        json_string (
                            qm_predictions_name (question->predictions)));
+  json_object_set_new (object, "uses", uses_json (question->uses));
   json_object_set_new (object, "any_price",
                        json_boolean (question->any_price));
   json_object_set_new (object, "room_watts",
@@ -386,8 +408,7 @@ machine_json (const QmCandidate *candidate)
 {
   if (candidate->machine != NULL)
     return qm_cli_json_text (candidate->machine->id);
-  if (candidate->platform == NULL
-      || candidate->carry.problem != QM_CARRY_NONE)
+  if (candidate->platform == NULL || candidate->carry.problem != QM_CARRY_NONE)
     return json_null ();
   return qm_cli_json_text (candidate->platform->id);
 }
@@ -412,6 +433,25 @@ not_carried_json (const QmCandidate *candidate)
   json_object_set_new (object, "needed", qm_cli_json_number (carry->needed, 6));
   json_object_set_new (object, "available",
                        qm_cli_json_number (carry->available, 6));
+  return object;
+}
+
+/* What is used instead of bought; null for anything else. */
+static json_t *
+use_json (const QmCandidate *candidate)
+{
+  const QmUse *use = candidate->use;
+  json_t *object;
+
+  if (use == NULL)
+    return json_null ();
+  object = json_object ();
+  json_object_set_new (object, "hour_usd",
+                       qm_cli_json_micros (use->hour_micros));
+  json_object_set_new (object, "walltime_hours",
+                       qm_cli_json_number (use->walltime_hours, 6));
+  json_object_set_new (object, "jobs",
+                       json_integer (qm_candidate_jobs (candidate)));
   return object;
 }
 
@@ -453,7 +493,10 @@ qm_cli_json_candidate (const QmCandidate *candidate,
                        qm_cli_json_number (candidate->implied_utilization, 6));
   json_object_set_new (object, "verdict",
                        json_string (qm_verdict_name (candidate->verdict)));
-  json_object_set_new (object, "here", json_boolean (candidate->here));
+  json_object_set_new (object, "here",
+                       json_boolean (candidate->here
+                                     && candidate->use == NULL));
+  json_object_set_new (object, "use", use_json (candidate));
   json_object_set_new (object, "insufficient",
                        json_boolean (candidate->insufficient));
   json_object_set_new (object, "foreign", json_boolean (candidate->foreign));

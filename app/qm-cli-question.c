@@ -20,6 +20,7 @@
 #define AT_ONCE_MAX  1000
 #define COUNT_MAX    1024
 #define ROOM_MAX     1e9 /* watts */
+#define WALLTIME_MAX 1e6 /* hours */
 
 #define MICROS_PER_MINOR (QM_MICROS_PER_UNIT / 100)
 
@@ -51,9 +52,11 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
   qm_cli_options_add_value (options, "machine", 0, "desktop|server|all",
                             _ ("Only this kind of machine"), &typed->machine);
   qm_cli_options_add_value (
+      options, "use", 0, _ ("NxGPU[@USD][/HOURS]"),
+      _ ("Compare GPUs at hand: 4xa6000, 8xa100-80gb-sxm@1.5/24"), &typed->use);
+  qm_cli_options_add_value (
       options, "room", 0, _ ("POWER"),
-      _ ("What the circuits give: one-circuit or two-circuits of 16 A, "
-         "three-phases of 32 A (if not given), any, or watts"),
+      _ ("Power: one-circuit, two-circuits, three-phases, any, or watts"),
       &typed->room);
   qm_cli_options_add_value (options, "times-of", 0, _ ("WHOSE"),
                             _ ("Whose times: pytorch or quartermaster"),
@@ -110,6 +113,7 @@ qm_cli_question_clear (QmCliQuestion *typed)
   g_clear_pointer (&typed->times_of, g_strfreev);
   g_clear_pointer (&typed->predictions, g_strfreev);
   g_clear_pointer (&typed->room, g_strfreev);
+  g_clear_pointer (&typed->use, g_strfreev);
   g_clear_pointer (&typed->settings, g_strfreev);
   g_clear_pointer (&typed->lifetime, g_strfreev);
   g_clear_pointer (&typed->costs, g_strfreev);
@@ -403,21 +407,75 @@ read_room (const QmCliQuestion *typed, QmQuestion *question, GError **error)
                              "watts like 3600"));
 }
 
+/* "4xa100-80gb-sxm@1.50/24": how many of which, what an hour of each costs, and
+ * how long a job may run. */
+static gboolean
+read_use (const char *item,
+          const QmCatalog *catalog,
+          QmQuestion *question,
+          GError **error)
+{
+  const char *form = _ ("is no number of GPUs to use; write it like 4xa6000, or "
+                        "8xa100-80gb-sxm@1.50/24 where an hour of each costs "
+                        "$1.50 and a job may run 24 hours");
+  g_autofree char *gpu = g_strdup (item);
+  char *x = strchr (gpu, 'x');
+  char *at = strchr (gpu, '@');
+  char *slash = strchr (gpu, '/');
+  double walltime = NAN;
+  gint64 micros = 0;
+  guint64 gpus;
+
+  if (x == NULL || (slash != NULL && at != NULL && slash < at))
+    return set_value_error (error, "use", item, form);
+  *x = '\0';
+  if (slash != NULL)
+    *slash = '\0';
+  if (at != NULL)
+    *at = '\0';
+  if (!g_ascii_string_to_unsigned (gpu, 10, 1, COUNT_MAX, &gpus, NULL)
+      || (at != NULL
+          && (!g_ascii_isdigit (at[1]) || !qm_micros_parse (at + 1, &micros)))
+      || (slash != NULL
+          && !qm_cli_read_number (slash + 1, WALLTIME_MAX, &walltime)))
+    return set_value_error (error, "use", item, form);
+  if (!qm_cli_check_gpu (catalog, x + 1, error))
+    return FALSE;
+  qm_question_add_use (question, x + 1, (int) gpus, micros, walltime);
+  return TRUE;
+}
+
+static gboolean
+read_uses (const QmCliQuestion *typed,
+           const QmCatalog *catalog,
+           QmQuestion *question,
+           GError **error)
+{
+  g_auto (GStrv) items = NULL;
+
+  if (!qm_cli_option_list ("use", typed->use, &items, error))
+    return FALSE;
+  for (guint i = 0; items != NULL && items[i] != NULL; i++)
+    if (!read_use (items[i], catalog, question, error))
+      return FALSE;
+  return TRUE;
+}
+
 /* The paper answers one question; what would change it contradicts it. */
 static gboolean
 read_paper (const QmCliQuestion *typed, QmQuestion *question, GError **error)
 {
   if (!typed->as_in_paper)
     return TRUE;
-  if (typed->times_of != NULL || typed->predictions != NULL
-      || typed->any_price || typed->room != NULL || typed->lifetime != NULL
-      || typed->costs != NULL || typed->expired_quotes
-      || typed->store != NULL || qm_cli_ownership_is_asked (&typed->ownership))
+  if (typed->times_of != NULL || typed->predictions != NULL || typed->any_price
+      || typed->room != NULL || typed->lifetime != NULL || typed->costs != NULL
+      || typed->expired_quotes || typed->store != NULL
+      || qm_cli_ownership_is_asked (&typed->ownership))
     return set_usage_error (
         error, _ ("--as-in-the-paper has times, prices, machines and a "
                   "lifetime of its own: --times-of, --predictions, "
-                  "--any-price, --room, --lifetime, --costs, --ownership and "
-                  "options of quotes do not go with it"));
+                  "--any-price, --room, --lifetime, --costs, --ownership, "
+                  "--expired-quotes and --store do not go with it"));
   qm_question_set_as_in_paper (question);
   return TRUE;
 }
@@ -571,10 +629,12 @@ qm_cli_question_read (QmCliQuestion *typed,
       || !read_gpus (typed, question, error)
       || !read_choices (typed, question, error)
       || !read_room (typed, question, error)
+      || !read_uses (typed, catalog, question, error)
       || !read_costs (typed, question, error)
       || !read_portfolio (typed, catalog, question, error)
       || !read_paper (typed, question, error)
-      || (!typed->as_in_paper && !read_quotes (typed, catalog, question, error)))
+      || (!typed->as_in_paper
+          && !read_quotes (typed, catalog, question, error)))
     return NULL;
   if (!typed->no_this_machine && !typed->as_in_paper)
     question->host = qm_host_times_load (catalog, NULL);

@@ -23,6 +23,7 @@ typedef struct
   GStrv times_of;
   GStrv predictions;
   GStrv room;
+  GStrv use;
   GStrv settings;
   GStrv lifetime;
   GStrv costs;

@@ -75,14 +75,12 @@ fit_cards (const QmPlatform *platform, const QmGpu *gpu, int gpus)
   if (fit.problem == QM_CARRY_NONE)
     fit = compare (QM_CARRY_CARD_WATTS, gpu->tdp_w, platform->gpu_watts);
   if (fit.problem == QM_CARRY_NONE)
-    fit = compare (QM_CARRY_SUPPLIES, gpus * gpu->tdp_w + platform->host_watts,
-                   platform->psus == 0
-                       ? NAN
-                       : platform->psu_watts
-                             * (platform->psus - platform->psu_spare)
-                             * (platform->psu_spare > 0
-                                    ? 1
-                                    : QM_CARRY_SUPPLY_SHARE));
+    fit = compare (
+        QM_CARRY_SUPPLIES, gpus * gpu->tdp_w + platform->host_watts,
+        platform->psus == 0
+            ? NAN
+            : platform->psu_watts * (platform->psus - platform->psu_spare)
+                  * (platform->psu_spare > 0 ? 1 : QM_CARRY_SUPPLY_SHARE));
   return fit;
 }
 

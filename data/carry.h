@@ -38,11 +38,11 @@ typedef struct QmCarry
   double wall_watts;
 } QmCarry;
 
-/* Supplies without a spare are loaded to this share and no more: the rest is for
- * what GPUs draw for some milliseconds beyond their rating, and for age.  (Of
- * 1,000 W, NVIDIA's requirement for a machine with one GeForce RTX 5090, its
- * 575 W and a host of 200 W are 0.78.)  Where there are spare ones, which carry
- * those peaks, the others must give all of it. */
+/* Supplies without a spare are loaded to this share and no more: the rest is
+ * for what GPUs draw for some milliseconds beyond their rating, and for age.
+ * (Of 1,000 W, NVIDIA's requirement for a machine with one GeForce RTX 5090,
+ * its 575 W and a host of 200 W are 0.78.)  Where there are spare ones, which
+ * carry those peaks, the others must give all of it. */
 #define QM_CARRY_SUPPLY_SHARE 0.9
 
 /* What supplies deliver of what they draw; 80 PLUS Platinum asks for 0.92 at

@@ -4,8 +4,12 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* The end of the year 9999, in seconds since 1970. */
+#define MAX_EPOCH 253402300799LL
 
 #define MICRO_DECIMALS 6
 
@@ -251,8 +255,18 @@ qm_date_days_between (QmDate from, QmDate to)
 QmDate
 qm_date_today (void)
 {
+  const char *text = getenv ("SOURCE_DATE_EPOCH");
   time_t now = time (NULL);
   struct tm utc;
+  char *end;
+
+  if (text != NULL && *text >= '0' && *text <= '9')
+    {
+      long long epoch = strtoll (text, &end, 10);
+
+      if (*end == '\0' && epoch <= MAX_EPOCH)
+        now = (time_t) epoch;
+    }
 
   if (gmtime_r (&now, &utc) == NULL)
     return (QmDate){ 0 };

@@ -65,7 +65,10 @@ int qm_date_compare (QmDate a, QmDate b);
  * where `to` is earlier.  Both need a year. */
 int qm_date_days_between (QmDate from, QmDate to);
 
-/* Today in UTC. */
+/* Today in UTC, or the day of SOURCE_DATE_EPOCH, seconds since 1970, where the
+ * environment has that: so that a document comes out the same again
+ * (reproducible-builds.org/specs/source-date-epoch).  Year 0 where there is no
+ * clock. */
 QmDate qm_date_today (void);
 
 #endif

@@ -7,6 +7,7 @@
 #include "pricing/advice/qm-frontier.h"
 
 #include <glib/gi18n-lib.h>
+#include <math.h>
 
 struct _QmAdvice
 {
@@ -254,6 +255,21 @@ qm_candidate_machine_name (const QmCandidate *candidate)
   return qm_candidate_is_whole (candidate)
              ? candidate->machine_offer->description
              : NULL;
+}
+
+int
+qm_candidate_jobs (const QmCandidate *candidate)
+{
+  double jobs;
+
+  g_return_val_if_fail (candidate != NULL, 0);
+
+  if (!qm_known (candidate->days))
+    return 0;
+  if (candidate->use == NULL || !qm_known (candidate->use->walltime_hours))
+    return 1;
+  jobs = ceil (candidate->days * 24 / candidate->use->walltime_hours);
+  return (int) CLAMP (jobs, 1, G_MAXINT);
 }
 
 gboolean

@@ -8,8 +8,8 @@
  * user has a quote of.  What no machine carries stays in view with the reason
  * and without a price, and is neither drawn nor recommended.  The overall cost
  * is machine + memory that it has to be given + count x GPU, or the machine's
- * with its GPUs; the cost of one experiment is overall cost x days / (lifetime x
- * 365), the machine's price spread evenly over its life ("$100K or 100 Days",
+ * with its GPUs; the cost of one experiment is overall cost x days / (lifetime
+ * x 365), the machine's price spread evenly over its life ("$100K or 100 Days",
  * arXiv 2410.23261, section 4.1).  Where a question counts what owning costs,
  * both are made of that total (pricing/advice/qm-ownership.h) instead of the
  * price.
@@ -25,6 +25,12 @@
  * What nobody measured takes part where the question wants it, with a predicted
  * time and its interval (pricing/advice/qm-predictions.h), as far as a price is
  * known.
+ *
+ * GPUs that one has or is allocated are candidates, too (QmUse), in any number:
+ * where nobody measured so many, the time is predicted.  They cost what an hour
+ * of them costs for as long as the training takes, of a year's runs for as many
+ * years as a machine would live.  They are never recommended to be bought, and
+ * are on no frontier.
  *
  * This machine is a candidate, too, where it was measured and the question has
  * its times, whatever the filters: it is there already, so that its price is 0
@@ -66,7 +72,7 @@ typedef enum
 typedef struct
 {
   const QmGpu *gpu;
-  int gpus;                 /* in one machine */
+  int gpus;                   /* in one machine */
   const QmPlatform *platform; /* that carries them, or where `carry` has a
                                  problem the one that is nearest to it; NULL:
                                  there is none, or another kind of machine */
@@ -79,14 +85,14 @@ typedef struct
                                user has a quote of; else NULL */
   int machines;             /* 1 but for portfolios */
   gint64 price_minor;       /* of all machines, in USD cents; -1: unpriced */
-  gint64 price_low_minor;   /* its interval, qm_price_interval(); -1: unpriced */
+  gint64 price_low_minor; /* its interval, qm_price_interval(); -1: unpriced */
   gint64 price_high_minor;
-  gint64 cost_minor; /* overall: the price, or what owning costs where the
-                        question counts that; -1: unpriced, or unknown */
-  gint64 cost_low_minor;  /* its interval, at those of the price */
+  gint64 cost_minor;     /* overall: the price, or what owning costs where the
+                            question counts that; -1: unpriced, or unknown */
+  gint64 cost_low_minor; /* its interval, at those of the price */
   gint64 cost_high_minor;
-  double days;       /* NaN where there is no time; a portfolio's: see
-                        qm_advice_new() */
+  double days;                /* NaN where there is no time; a portfolio's: see
+                                 qm_advice_new() */
   double days_low, days_high; /* the interval, where days rest on a predicted
                                  time; else NaN */
   double experiment_cost;     /* major units; a portfolio's: of a year's runs */
@@ -99,20 +105,20 @@ typedef struct
   const QmPrice *gpu_price; /* NULL: unpriced, or contained in the machine's */
   const QmPrice *machine_price; /* or the platform's */
   const QmPrice *memory_price;  /* of a GiB, where there is `extra_gib` */
-  const QmOffer *gpu_offer; /* the quotes that the prices are of, or NULL */
+  const QmOffer *gpu_offer;     /* the quotes that the prices are of, or NULL */
   const QmOffer *machine_offer;
-  guint here : 1;         /* this machine: costs nothing more, and is not to be
-                             bought */
+  const QmUse *use; /* that it is; NULL: to be bought, or this machine */
+  guint here : 1;         /* this machine, or GPUs to use: not to be bought */
   guint insufficient : 1; /* this machine: a portfolio takes more than the one
                              that there is */
   guint foreign : 1;      /* a time of other software than was asked for */
   guint superseded : 1;   /* the place has a time that is better known */
   guint predicted : 1;    /* days rest on a predicted time */
-  guint weak : 1;     /* a price is one that nobody sells at: see
-                         qm_price_is_weak() */
-  guint eligible : 1; /* may be recommended: passes the audit, has a price
-                         and a time, and is none of the above */
-  guint on_frontier : 1; /* no eligible candidate is both cheaper and faster */
+  guint weak : 1;         /* a price is one that nobody sells at: see
+                             qm_price_is_weak() */
+  guint eligible : 1;     /* may be recommended: passes the audit, has a price
+                             and a time, and is none of the above */
+  guint on_frontier : 1;  /* no eligible candidate is both cheaper and faster */
 } QmCandidate;
 
 typedef struct _QmAdvice QmAdvice;
@@ -205,6 +211,10 @@ const char *qm_candidate_machine_name (const QmCandidate *candidate);
 
 /* Whether it has a time, but no machine carries its GPUs. */
 gboolean qm_candidate_is_not_carried (const QmCandidate *candidate);
+
+/* In how many jobs a training runs on GPUs to use; 1 where a job may take as long
+ * as it wants, 0 where there is no time. */
+int qm_candidate_jobs (const QmCandidate *candidate);
 
 /* Whether a candidate is shown for comparison only, whatever the limits and
  * its verdict: foreign or superseded. */

@@ -13,6 +13,7 @@
 
 #define BYTES_PER_GIB   (1024.0 * 1024 * 1024)
 #define OFFLOADED_BYTES 14.0
+#define MAX_MICROS      9e18
 
 /* What building needs at hand. */
 typedef struct
@@ -67,7 +68,8 @@ of_all (const QmCandidate *candidate, gint64 one)
   return all;
 }
 
-/* What a candidate costs overall at a price; -1 where a part of it is unknown. */
+/* What a candidate costs overall at a price; -1 where a part of it is unknown.
+ */
 static gint64
 cost_at (const QmQuestion *question, const QmCandidate *candidate, gint64 price)
 {
@@ -130,12 +132,13 @@ finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
     candidate->experiment_cost =
         candidate->cost_minor / 100.0 / candidate->machines * machine_days
         / (question->lifetime_years * QM_DAYS_PER_YEAR);
-  passes = candidate->verdict == QM_VERDICT_OK
-           || candidate->verdict == QM_VERDICT_DOUBTFUL
-           || candidate->verdict == QM_VERDICT_UNKNOWN
-           || (candidate->verdict == QM_VERDICT_IMPOSSIBLE
-               && question->as_in_paper);
+  passes =
+      candidate->verdict == QM_VERDICT_OK
+      || candidate->verdict == QM_VERDICT_DOUBTFUL
+      || candidate->verdict == QM_VERDICT_UNKNOWN
+      || (candidate->verdict == QM_VERDICT_IMPOSSIBLE && question->as_in_paper);
   candidate->eligible = passes && !qm_candidate_is_aside (candidate)
+                        && candidate->carry.problem == QM_CARRY_NONE
                         && candidate->cost_minor >= 0
                         && qm_known (candidate->days);
 }
@@ -168,7 +171,7 @@ append_whole (Builder *builder,
   gint64 low, high;
 
   candidate.platform = NULL;
-  candidate.carry = (QmCarry){ QM_CARRY_NONE, NAN, NAN, NAN };
+  candidate.carry = qm_carriers_quoted (question, &candidate);
   candidate.machine = NULL;
   candidate.gpu_price = NULL;
   candidate.gpu_offer = NULL;
@@ -177,7 +180,7 @@ append_whole (Builder *builder,
   candidate.machine_price = &offer->price;
   candidate.machine_offer = offer;
   candidate.weak = FALSE;
-  qm_carriers_interval (builder->carriers, &offer->price, &low, &high);
+  qm_carriers_interval (builder->carriers, &offer->price, offer, &low, &high);
   set_cost (question, &candidate,
             micros_minor (qm_price_counted_micros (&offer->price)),
             micros_minor (low), micros_minor (high));
@@ -219,10 +222,11 @@ set_interval (QmCandidate *candidate, const QmMeasurement *measurement)
   candidate->days_high = predicted ? measurement->days_high : NAN;
 }
 
-/* The host memory that training takes, in GiB: of a prediction what was planned,
- * of a time that was taken with offloading what lies in there for each parameter
- * (ZeRO-Offload, arXiv 2101.06840: of 16 bytes all but the 2 of the weights that
- * stay on the GPU).  What the loading of data takes is not counted. */
+/* The host memory that training takes, in GiB: of a prediction what was
+ * planned, of a time that was taken with offloading what lies in there for each
+ * parameter (ZeRO-Offload, arXiv 2101.06840: of 16 bytes all but the 2 of the
+ * weights that stay on the GPU).  What the loading of data takes is not
+ * counted. */
 static double
 host_gib_of (const QmSelected *selected)
 {
@@ -360,16 +364,44 @@ select_here (Builder *builder, const char *model)
   return selection;
 }
 
-/* Appends this machine, which no filter of what may be bought leaves out. */
+/* What GPUs to use cost in cents for so many days; -1 where there is no time,
+ * or it is absurd. */
+static gint64
+cost_of_use (const QmCandidate *candidate, double days)
+{
+  double micros =
+      (double) candidate->use->hour_micros * candidate->gpus * 24 * days;
+
+  return qm_known (days) && micros < MAX_MICROS
+             ? micros_minor (llround (micros))
+             : -1;
+}
+
+/* Appends this machine, or GPUs to use, which no filter of what may be bought
+ * leaves out. */
 static void
 append_here (const QmQuestion *question,
              QmCandidate candidate,
              double machine_days,
              GArray *candidates)
 {
+  gboolean portfolio = question->runs != NULL && question->runs->len > 0;
+  gint64 cost;
+
   candidate.here = TRUE;
   set_cost (question, &candidate, 0, 0, 0);
   finish (question, &candidate, machine_days);
+  if (candidate.use != NULL)
+    {
+      cost = cost_of_use (&candidate, machine_days);
+      candidate.experiment_cost = cost >= 0 ? cost / 100.0 : NAN;
+      if (portfolio)
+        cost =
+            cost_of_use (&candidate, machine_days * question->lifetime_years);
+      candidate.cost_minor = cost;
+      candidate.cost_low_minor = cost;
+      candidate.cost_high_minor = cost;
+    }
   candidate.eligible = FALSE;
   g_array_append_val (candidates, candidate);
 }
@@ -522,11 +554,12 @@ set_portfolio_days (QmCandidate *candidate, int at_once, const Sums *sums)
 static void
 build_place (Builder *builder,
              Place place,
+             const QmUse *use,
              gboolean here,
              GPtrArray *tables,
              GArray *candidates)
 {
-  QmCandidate candidate = { .here = !!here };
+  QmCandidate candidate = { .here = !!here, .use = use };
   Sums sums = { 0 };
 
   candidate.gpu = place.gpu;
@@ -564,7 +597,7 @@ build_predicted_places (Builder *builder,
 
       if (selected->prediction != NULL
           && g_hash_table_add (seen, g_memdup2 (&place, sizeof place)))
-        build_place (builder, place, FALSE, tables, candidates);
+        build_place (builder, place, NULL, FALSE, tables, candidates);
     }
 }
 
@@ -603,14 +636,68 @@ build_portfolio (Builder *builder,
       for (guint t = 0; t < tables->len && !used; t++)
         used = g_hash_table_contains (g_ptr_array_index (tables, t), &place);
       if (used && g_hash_table_add (seen, g_memdup2 (&place, sizeof place)))
-        build_place (builder, place, here, tables, candidates);
+        build_place (builder, place, NULL, here, tables, candidates);
     }
   for (guint i = 0; i < selections->len; i++)
     build_predicted_places (builder, g_ptr_array_index (selections, i), tables,
                             seen, candidates);
 }
 
-/* What may be bought, and then this machine. */
+/* GPUs to use, as the only ones that may be: whatever is filtered, and
+ * predicted where nobody measured so many. */
+static void
+build_use (Builder *builder, const QmUse *use, GArray *candidates)
+{
+  const QmGpu *gpu = qm_catalog_gpu (builder->catalog, use->gpu);
+  char *only[] = { use->gpu, NULL };
+  g_autoptr (GArray) counts = g_array_new (FALSE, FALSE, sizeof (int));
+  g_autoptr (GPtrArray) tables =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) g_hash_table_unref);
+  g_autoptr (GPtrArray) selections =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) g_array_unref);
+  QmQuestion question = *builder->question;
+  const QmQuestion *asked = builder->question;
+  gboolean portfolio = question.runs != NULL && question.runs->len > 0;
+  Place place = { gpu, use->gpus };
+  QmUse *own = g_memdup2 (use, sizeof *use);
+
+  own->gpu = (char *) gpu->id;
+  g_ptr_array_add (builder->predictions, own);
+  g_array_append_val (counts, use->gpus);
+  question.gpus = only;
+  question.counts = counts;
+  if (question.predictions == QM_PREDICTIONS_NEEDED)
+    question.predictions = QM_PREDICTIONS_ALL;
+  builder->question = &question;
+  for (guint i = 0; i < (portfolio ? question.runs->len : 1); i++)
+    {
+      const char *model = portfolio
+                              ? g_array_index (question.runs, QmRun, i).model
+                              : question.model;
+      GArray *selection = select_times (builder, model);
+
+      g_ptr_array_add (selections, selection);
+      g_ptr_array_add (tables, best_by_place (selection));
+    }
+  if (portfolio)
+    build_place (builder, place, own, TRUE, tables, candidates);
+  else
+    {
+      const QmSelected *selected =
+          g_hash_table_lookup (g_ptr_array_index (tables, 0), &place);
+
+      if (selected != NULL)
+        {
+          QmCandidate candidate = timed (selected);
+
+          candidate.use = own;
+          append_here (&question, candidate, candidate.days, candidates);
+        }
+    }
+  builder->question = asked;
+}
+
+/* What may be bought, then GPUs to use and this machine. */
 static void
 build (Builder *builder, GArray *candidates)
 {
@@ -625,6 +712,8 @@ build (Builder *builder, GArray *candidates)
     build_portfolio (builder, FALSE, times, n, candidates);
   else
     build_single (builder, question->model, candidates);
+  for (guint i = 0; question->uses != NULL && i < question->uses->len; i++)
+    build_use (builder, &g_array_index (question->uses, QmUse, i), candidates);
   if (question->host == NULL)
     return;
   times = qm_host_times_list (question->host, &n_here);

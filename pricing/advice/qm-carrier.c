@@ -10,10 +10,14 @@
 /* Memory is bought in modules of at least that, in GiB. */
 #define MODULE_GIB 16
 
-/* What prices add up to, in millionths. */
+#define MAX_MICROS 9e18
+
+/* What prices add up to, in millionths, and the squares of how far they may be
+ * below and above. */
 typedef struct
 {
-  gint64 micros, low, high;
+  gint64 micros;
+  double below, above;
   gboolean broken; /* beyond an int64 */
 } Sum;
 
@@ -75,11 +79,10 @@ price_of (QmCarriers *carriers, const char *item, QmPriceUnit unit)
     offer = qm_offers_find (offers, item, carriers->question->expired_offers);
   if (offer != NULL)
     g_hash_table_insert (carriers->offers, (gpointer) item, (gpointer) offer);
-  price = offer != NULL
-              ? (gpointer) &offer->price
-              : (gpointer) qm_price_choose (
-                  carriers->catalog, item, unit,
-                  qm_question_price_basis (carriers->question));
+  price = offer != NULL ? (gpointer) &offer->price
+                        : (gpointer) qm_price_choose (
+                            carriers->catalog, item, unit,
+                            qm_question_price_basis (carriers->question));
   g_hash_table_insert (carriers->prices, (gpointer) item, price);
   return price;
 }
@@ -118,27 +121,30 @@ form_allowed (const QmQuestion *question, QmPlatformForm form)
 void
 qm_carriers_interval (const QmCarriers *carriers,
                       const QmPrice *price,
+                      const QmOffer *offer,
                       gint64 *low,
                       gint64 *high)
 {
-  qm_price_interval (price, carriers->spread, carriers->question->today, low,
-                     high);
+  gboolean exact = offer != NULL && offer->holds;
+
+  qm_price_interval (price, exact ? 0 : carriers->spread,
+                     carriers->question->today, low, high);
 }
 
 /* Adds so many of what has that price. */
 static void
 add (const QmCarriers *carriers, Sum *sum, const QmPrice *price, gint64 n)
 {
-  gint64 micros = qm_price_counted_micros (price);
-  gint64 low, high;
+  gint64 one = qm_price_counted_micros (price);
+  gint64 all, low, high;
 
-  qm_carriers_interval (carriers, price, &low, &high);
-  sum->broken |= __builtin_mul_overflow (micros, n, &micros)
-                 || __builtin_mul_overflow (low, n, &low)
-                 || __builtin_mul_overflow (high, n, &high)
-                 || __builtin_add_overflow (sum->micros, micros, &sum->micros)
-                 || __builtin_add_overflow (sum->low, low, &sum->low)
-                 || __builtin_add_overflow (sum->high, high, &sum->high);
+  qm_carriers_interval (carriers, price,
+                        g_hash_table_lookup (carriers->offers, price->item),
+                        &low, &high);
+  sum->broken |= __builtin_mul_overflow (one, n, &all)
+                 || __builtin_add_overflow (sum->micros, all, &sum->micros);
+  sum->below += pow ((double) (one - low) * (double) n, 2);
+  sum->above += pow ((double) (high - one) * (double) n, 2);
 }
 
 /* The memory that a platform has to be given, in whole modules.  FALSE: it is
@@ -171,9 +177,9 @@ way_of_platform (QmCarriers *carriers,
 {
   Way way = { .platform = platform };
 
-  way.carry = qm_carry (platform, candidate->gpu, candidate->gpus,
-                        candidate->host_gib,
-                        carriers->question->room_watts / candidate->machines);
+  way.carry =
+      qm_carry (platform, candidate->gpu, candidate->gpus, candidate->host_gib,
+                carriers->question->room_watts / candidate->machines);
   if (way.carry.problem != QM_CARRY_NONE)
     return way;
   way.price = price_of (carriers, platform->id, QM_PRICE_EACH);
@@ -209,6 +215,20 @@ look_at (Way *best, const Way *way)
     *best = *way;
 }
 
+QmCarry
+qm_carriers_quoted (const QmQuestion *question, const QmCandidate *candidate)
+{
+  QmCarry carry = { QM_CARRY_NONE, NAN, NAN, NAN };
+  double watts =
+      candidate->gpus * candidate->gpu->tdp_w / QM_CARRY_SUPPLY_EFFICIENCY;
+  double room = question->room_watts / candidate->machines;
+
+  /* The least that it draws; an unknown number decides nothing. */
+  if (watts > room)
+    carry = (QmCarry){ QM_CARRY_CIRCUIT, watts, room, watts };
+  return carry;
+}
+
 /* The machines of the paper, or those that the user has quotes of. */
 static void
 look_at_machines (QmCarriers *carriers, const QmCandidate *candidate, Way *best)
@@ -220,7 +240,7 @@ look_at_machines (QmCarriers *carriers, const QmCandidate *candidate, Way *best)
   for (size_t i = 0; i < n; i++)
     {
       Way way = { .machine = &machines[i],
-                  .carry = { QM_CARRY_NONE, NAN, NAN, NAN } };
+                  .carry = qm_carriers_quoted (carriers->question, candidate) };
       const QmOffer *offer;
 
       if (machines[i].gpus < candidate->gpus
@@ -230,7 +250,10 @@ look_at_machines (QmCarriers *carriers, const QmCandidate *candidate, Way *best)
       if (way.price == NULL || (!paper && offer == NULL)
           || (!paper && qm_gpu_is_mezzanine (candidate->gpu)))
         continue;
-      add (carriers, &way.sum, way.price, 1);
+      if (way.carry.problem == QM_CARRY_NONE)
+        add (carriers, &way.sum, way.price, 1);
+      else
+        way.price = NULL;
       look_at (best, &way);
     }
 }
@@ -252,14 +275,21 @@ look_at_platforms (QmCarriers *carriers,
       }
 }
 
+static gint64
+cents (double micros)
+{
+  return qm_money_from_micros ((gint64) CLAMP (micros, 0, MAX_MICROS), "USD")
+      .minor;
+}
+
 /* The prices of a candidate, in cents; -1 where the sum is absurd. */
 static gint64
 in_cents (const Sum *sum, gint64 *low, gint64 *high)
 {
   if (sum->broken)
     return -1;
-  *low = qm_money_from_micros (sum->low, "USD").minor;
-  *high = qm_money_from_micros (sum->high, "USD").minor;
+  *low = cents ((double) sum->micros - sqrt (sum->below));
+  *high = cents ((double) sum->micros + sqrt (sum->above));
   return qm_money_from_micros (sum->micros, "USD").minor;
 }
 
@@ -285,20 +315,19 @@ qm_carriers_find (QmCarriers *carriers,
   if (best.carry.problem != QM_CARRY_NONE)
     return -1;
   whole = best.platform != NULL && *best.platform->sold_with != '\0';
-  candidate->gpu_price =
-      whole ? NULL
-            : qm_carriers_price (carriers, candidate->gpu->id,
-                                 &candidate->gpu_offer);
+  candidate->gpu_price = whole
+                             ? NULL
+                             : qm_carriers_price (carriers, candidate->gpu->id,
+                                                  &candidate->gpu_offer);
   if (best.price == NULL || (!whole && candidate->gpu_price == NULL))
     return -1;
   qm_carriers_price (carriers, best.price->item, &candidate->machine_offer);
   candidate->machine_price = best.price;
   candidate->memory_price = best.memory_price;
   candidate->extra_gib = best.extra_gib;
-  candidate->weak =
-      qm_price_is_weak (best.price)
-      || (candidate->gpu_price != NULL
-          && qm_price_is_weak (candidate->gpu_price));
+  candidate->weak = qm_price_is_weak (best.price)
+                    || (candidate->gpu_price != NULL
+                        && qm_price_is_weak (candidate->gpu_price));
   if (candidate->gpu_price != NULL)
     add (carriers, &best.sum, candidate->gpu_price, candidate->gpus);
   return in_cents (&best.sum, low, high);

@@ -38,21 +38,30 @@ const QmPrice *qm_carriers_price (QmCarriers *carriers,
 /* Sets machine, platform, carry, extra_gib and the prices, with their quotes,
  * of a candidate of which gpu, gpus, machines and host_gib are set.
  *
- * Returns: what one machine with its GPUs costs, in USD cents, with its interval
- *   in *low and *high; -1 where nothing carries them or a price is missing. */
+ * Returns: what one machine with its GPUs costs, in USD cents, with its
+ * interval in *low and *high; -1 where nothing carries them or a price is
+ * missing.  The intervals of GPUs, machine and memory are added as independent
+ * ones are, by their squares. */
 gint64 qm_carriers_find (QmCarriers *carriers,
                          QmCandidate *candidate,
                          gint64 *low,
                          gint64 *high);
 
+/* Whether the room's power suffices for the GPUs of a candidate in machines of
+ * which no more is known than that somebody offers them. */
+QmCarry qm_carriers_quoted (const QmQuestion *question,
+                            const QmCandidate *candidate);
+
 /* Whether machines of that kind, or platforms of that form, pass the question's
  * filters. */
-gboolean
-qm_carriers_allow_kind (const QmQuestion *question, QmMachineKind kind);
+gboolean qm_carriers_allow_kind (const QmQuestion *question,
+                                 QmMachineKind kind);
 
-/* The interval of a price, in millionths, at the question's day. */
+/* The interval of a price, in millionths, at the question's day: none of that
+ * of a quote (else NULL) which holds. */
 void qm_carriers_interval (const QmCarriers *carriers,
                            const QmPrice *price,
+                           const QmOffer *offer,
                            gint64 *low,
                            gint64 *high);
 

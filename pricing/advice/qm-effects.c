@@ -267,6 +267,39 @@ mean_rest (const QmEffects *self, const Effect *model, const Effect *gpu)
   return n > 0 ? sum / n : 0;
 }
 
+/* What so many GPUs contribute: between two numbers that are known, by the
+ * logarithm of the number; NaN beyond the largest. */
+static double
+count_effect (const QmEffects *self, const QmGpu *gpu, int gpus)
+{
+  int sign = qm_gpu_is_mezzanine (gpu) ? -1 : 1;
+  int below = 1, above = G_MAXINT;
+  double at_below = 0, at_above = NAN;
+
+  for (guint i = 0; i < self->effects[OF_COUNT]->len; i++)
+    {
+      const Effect *effect =
+          &g_array_index (self->effects[OF_COUNT], Effect, i);
+      int count = effect->count * sign;
+
+      if (count > below && count <= gpus)
+        {
+          below = count;
+          at_below = effect->value;
+        }
+      if (count >= gpus && count < above)
+        {
+          above = count;
+          at_above = effect->value;
+        }
+    }
+  if (below == gpus)
+    return at_below;
+  return at_below
+         + (at_above - at_below) * log ((double) gpus / below)
+               / log ((double) above / below);
+}
+
 double
 qm_effects_sum (const QmEffects *self,
                 const QmModel *model,
@@ -289,9 +322,7 @@ qm_effects_sum (const QmEffects *self,
     of_model = mean_of_models (self, NULL, ours);
   of_gpu = found[OF_GPU] != NULL ? found[OF_GPU]->value
                                  : mean_of_gpus (self, gpu, ours);
-  of_count = found[OF_COUNT] != NULL ? found[OF_COUNT]->value : NAN;
-  if (gpus == 1)
-    of_count = 0;
+  of_count = count_effect (self, gpu, gpus);
   if (found[OF_MODEL] != NULL && found[OF_GPU] != NULL)
     of_count += mean_rest (self, found[OF_MODEL], found[OF_GPU]);
   return of_model + of_gpu + of_count;

@@ -32,7 +32,9 @@ qm_effects_fit (const GArray *shares, QmSharesHide hide, gpointer data);
 
 void qm_effects_free (QmEffects *effects);
 
-/* The logarithm of the share at a place; NaN where too little is known. */
+/* The logarithm of the share at a place; NaN where too little is known.  What a
+ * number of GPUs contributes that was not tried lies between those of the next
+ * ones that were. */
 double qm_effects_sum (const QmEffects *effects,
                        const QmModel *model,
                        const QmGpu *gpu,

@@ -124,7 +124,8 @@ qm_predictions_add (const QmCatalog *catalog,
   g_return_if_fail (forecasts != NULL && selection != NULL);
 
   n_known = selection->len;
-  sizes = qm_predictions_sizes (catalog);
+  sizes = question->counts != NULL ? g_array_copy (question->counts)
+                                   : qm_predictions_sizes (catalog);
   gpus = qm_catalog_gpus (catalog, &n);
   for (size_t i = 0; i < n; i++)
     for (guint j = 0; j < sizes->len; j++)

@@ -26,8 +26,9 @@ typedef struct
 GArray *qm_predictions_sizes (const QmCatalog *catalog);
 
 /* Adds to a selection (an array of QmSelected, pricing/advice/qm-selection.h)
- * of a model the predictions of the places that pass the question's filters and
- * of which it has no time that was asked for.  They are added to `predictions`
+ * of a model the predictions of the places that pass the question's filters, in
+ * the numbers of GPUs that it asks for or else in those of machines, and of
+ * which it has no time that was asked for.  They are added to `predictions`
  * too, which frees them with g_free(). */
 void qm_predictions_add (const QmCatalog *catalog,
                          const QmQuestion *question,

@@ -133,22 +133,6 @@ is_same (const QmPrice *a, const QmPrice *b)
          && (a->kind == QM_PRICE_RESALE) == (b->kind == QM_PRICE_RESALE);
 }
 
-/* The price of the same thing that comes next in time, or NULL. */
-static const QmPrice *
-next_of (const QmPrice *price, const QmPrice *prices, size_t n)
-{
-  const QmPrice *next = NULL;
-
-  for (size_t i = 0; i < n; i++)
-    if (is_history (&prices[i]) && is_same (&prices[i], price)
-        && qm_date_days_between (price->observed_on, prices[i].observed_on)
-               >= QM_PRICE_SPREAD_DAYS
-        && (next == NULL
-            || qm_date_compare (prices[i].observed_on, next->observed_on) < 0))
-      next = &prices[i];
-  return next;
-}
-
 static int
 compare_doubles (gconstpointer a, gconstpointer b)
 {
@@ -158,10 +142,26 @@ compare_doubles (gconstpointer a, gconstpointer b)
   return (*p > *q) - (*p < *q);
 }
 
+/* How far two prices of one thing are from each other, per root of a year; NAN
+ * where that tells nothing. */
+static double
+move_between (const QmPrice *a, const QmPrice *b)
+{
+  int days = qm_date_days_between (a->observed_on, b->observed_on);
+
+  if (days < QM_PRICE_SPREAD_DAYS || !is_same (a, b)
+      || qm_price_counted_micros (a) == 0 || qm_price_counted_micros (b) == 0)
+    return NAN;
+  return fabs (log ((double) qm_price_counted_micros (b)
+                    / (double) qm_price_counted_micros (a)))
+         / sqrt (days / DAYS_OF_YEAR);
+}
+
 double
 qm_price_spread (const QmCatalog *catalog, guint *n_pairs)
 {
   g_autoptr (GArray) moves = g_array_new (FALSE, FALSE, sizeof (double));
+  g_autoptr (GPtrArray) history = g_ptr_array_new ();
   size_t n;
   const QmPrice *prices;
 
@@ -169,21 +169,17 @@ qm_price_spread (const QmCatalog *catalog, guint *n_pairs)
 
   prices = qm_catalog_prices (catalog, &n);
   for (size_t i = 0; i < n; i++)
-    {
-      const QmPrice *next =
-          is_history (&prices[i]) ? next_of (&prices[i], prices, n) : NULL;
-      double years, move;
+    if (is_history (&prices[i]))
+      g_ptr_array_add (history, (gpointer) &prices[i]);
+  for (guint i = 0; i < history->len; i++)
+    for (guint j = 0; j < history->len; j++)
+      {
+        double move = move_between (g_ptr_array_index (history, i),
+                                    g_ptr_array_index (history, j));
 
-      if (next == NULL || qm_price_counted_micros (&prices[i]) == 0
-          || qm_price_counted_micros (next) == 0)
-        continue;
-      years = qm_date_days_between (prices[i].observed_on, next->observed_on)
-              / DAYS_OF_YEAR;
-      move = fabs (log ((double) qm_price_counted_micros (next)
-                        / (double) qm_price_counted_micros (&prices[i])))
-             / sqrt (years);
-      g_array_append_val (moves, move);
-    }
+        if (!isnan (move))
+          g_array_append_val (moves, move);
+      }
   if (n_pairs != NULL)
     *n_pairs = moves->len;
   if (moves->len < QM_PRICE_SPREAD_MIN)
@@ -216,8 +212,8 @@ qm_price_interval (const QmPrice *price,
   if (price->observed_on.year > 0 && today.year > 0)
     days = MAX (qm_date_days_between (price->observed_on, today), 0);
   factor = exp (spread * sqrt (days / DAYS_OF_YEAR));
-  *low = price->micros < 0 && price->low_micros >= 0 ? price->low_micros
-                                                     : counted;
+  *low =
+      price->micros < 0 && price->low_micros >= 0 ? price->low_micros : counted;
   *high = price->micros < 0 ? price->high_micros : counted;
   *low = scaled (*low, 1 / factor);
   *high = scaled (*high, factor);

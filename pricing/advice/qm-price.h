@@ -49,12 +49,13 @@ gboolean qm_price_is_weak (const QmPrice *price);
 gint64 qm_price_counted_micros (const QmPrice *price);
 
 /* By how much prices move: the s of above, over a year; 0 where fewer than
- * QM_PRICE_SPREAD_MIN pairs of prices are known to tell it.  A pair is two sound
- * prices of one item one after the other, or two of its used ones, at least
- * QM_PRICE_SPREAD_DAYS apart; the user's own do not count, since they are of one
- * vendor. */
+ * QM_PRICE_SPREAD_MIN pairs of prices are known to tell it.  A pair is two
+ * sound prices of one item, or two of its used ones, at least
+ * QM_PRICE_SPREAD_DAYS apart: nearer ones differ by what two dealers ask on one
+ * day, not by age.  The user's own do not count, since they are of one vendor.
+ */
 #define QM_PRICE_SPREAD_MIN  10
-#define QM_PRICE_SPREAD_DAYS 30
+#define QM_PRICE_SPREAD_DAYS 365
 double qm_price_spread (const QmCatalog *catalog, guint *n_pairs);
 
 /* The interval of a price, in millionths of the major unit.

@@ -44,7 +44,8 @@ is_unpriced (const QmCandidate *candidate)
 static gboolean
 is_untimed_here (const QmCandidate *candidate)
 {
-  return candidate->here && !qm_known (candidate->days);
+  return candidate->here && candidate->use == NULL
+         && !qm_known (candidate->days);
 }
 
 static gboolean

@@ -90,14 +90,13 @@ qm_prose_cost_interval (const QmCandidate *candidate)
   if (candidate->cost_low_minor < 0 || candidate->cost_high_minor < 0
       || candidate->cost_minor <= 0)
     return NULL;
-  width =
-      (double) (candidate->cost_high_minor - candidate->cost_low_minor);
+  width = (double) (candidate->cost_high_minor - candidate->cost_low_minor);
   if (width < 2 * NARROW * (double) candidate->cost_minor)
     return NULL;
-  low = qm_format_money ((double) candidate->cost_low_minor / 100, "USD",
-                         FALSE);
-  high = qm_format_money ((double) candidate->cost_high_minor / 100, "USD",
-                          FALSE);
+  low =
+      qm_format_money ((double) candidate->cost_low_minor / 100, "USD", FALSE);
+  high =
+      qm_format_money ((double) candidate->cost_high_minor / 100, "USD", FALSE);
   /* Translators: two amounts. */
   return g_strdup_printf (_ ("By what is known of the prices it costs %s to "
                              "%s."),

@@ -31,6 +31,10 @@ qm_prose_candidate (const QmCandidate *candidate)
 {
   g_return_val_if_fail (candidate != NULL, NULL);
 
+  if (candidate->use != NULL)
+    /* Translators: GPUs, name of the GPU; as a name. */
+    return g_strdup_printf (_ ("%d × %s to use"), candidate->gpus,
+                            candidate->gpu->name);
   if (candidate->here)
     /* Translators: GPUs, name of the GPU; as a name. */
     return g_strdup_printf (_ ("This machine (%d × %s)"), candidate->gpus,
@@ -74,13 +78,16 @@ qm_prose_machine (const QmCandidate *candidate)
 
   g_return_val_if_fail (candidate != NULL, NULL);
 
+  if (candidate->use != NULL)
+    return g_strdup (_ ("is not to be bought"));
   if (candidate->here)
     return g_strdup (_ ("is here already"));
-  if (qm_candidate_is_whole (candidate))
+  if (qm_candidate_is_whole (candidate)
+      && candidate->carry.problem == QM_CARRY_NONE)
     return describe_whole (candidate);
-  name = qm_candidate_machine_name (candidate);
-  if (name == NULL)
+  if (candidate->carry.problem != QM_CARRY_NONE)
     return qm_prose_not_carried (candidate);
+  name = qm_candidate_machine_name (candidate);
   if (candidate->machines > 1)
     return g_strdup_printf ("%d × %s", candidate->machines, name);
   return g_strdup (name);
@@ -101,12 +108,16 @@ training_of (const QmQuestion *question, const QmAdvice *advice)
   return g_strdup (question->model);
 }
 
-/* "$40,000", with what is to be known of the prices that it is made of. */
+/* "$40,000", with what is to be known of the prices that it is made of; those
+ * of the paper are known to be its. */
 static char *
-cost_of (const QmCandidate *candidate, QmDate today)
+cost_of (const QmCandidate *candidate, const QmQuestion *question)
 {
   g_autofree char *cost = format_minor (candidate->cost_minor);
-  g_autofree char *known = qm_prose_price_quality (candidate, today);
+  g_autofree char *known =
+      question->as_in_paper
+          ? NULL
+          : qm_prose_price_quality (candidate, question->today);
 
   if (known == NULL)
     return g_steal_pointer (&cost);
@@ -133,7 +144,7 @@ qm_prose_headline (const QmAdvice *advice,
       best = nth (advice, recommendation->best);
       g_return_val_if_fail (best != NULL, NULL);
       what = qm_prose_candidate (best);
-      cost = cost_of (best, question->today);
+      cost = cost_of (best, question);
       days = qm_format_days (best->days);
       if (best->predicted)
         {
@@ -283,8 +294,7 @@ qm_prose_reason (const QmAdvice *advice,
       g_autofree char *interval =
           qm_prose_cost_interval (nth (advice, recommendation->best));
 
-      return join_sentences (
-          (const char *[]){ why, carrier, interval, basis });
+      return join_sentences ((const char *[]){ why, carrier, interval, basis });
     }
   other = nth (advice, recommendation->would_do);
   if (recommendation->outcome == QM_OUTCOME_NOTHING || other == NULL)
@@ -353,17 +363,17 @@ is_better_here (const QmCandidate *a, const QmCandidate *b)
   return a->days < b->days;
 }
 
-/* This machine, the fastest way that is sufficient, or -1. */
+/* This machine, or of GPUs to use, the fastest that is sufficient; or -1. */
 static int
-find_here (const QmAdvice *advice)
+find_here (const QmAdvice *advice, gboolean use)
 {
   int found = -1;
   guint n;
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
   for (guint i = 0; i < n; i++)
-    if (candidates[i].here && !candidates[i].foreign
-        && qm_known (candidates[i].days)
+    if (candidates[i].here && (candidates[i].use != NULL) == use
+        && !candidates[i].foreign && qm_known (candidates[i].days)
         && (found < 0 || is_better_here (&candidates[i], &candidates[found])))
       found = (int) i;
   return found;
@@ -400,6 +410,42 @@ alternative_here (const QmCandidate *best, const QmCandidate *here)
   /* Translators: "This machine (1 × …)", training time, difference in time. */
   return g_strdup_printf (_ ("Wait: %s is paid for and takes %s, %s longer."),
                           what, days, saved);
+}
+
+/* " in 12 jobs", or nothing. */
+static char *
+jobs_of (const QmCandidate *candidate)
+{
+  int jobs = qm_candidate_jobs (candidate);
+
+  if (jobs <= 1)
+    return g_strdup ("");
+  /* Translators: after a time: "12 days in 12 jobs". */
+  return g_strdup_printf (ngettext (" in %d job", " in %d jobs", (gulong) jobs),
+                          jobs);
+}
+
+/* GPUs that one has or is allocated. */
+static char *
+alternative_use (const QmCandidate *use)
+{
+  g_autofree char *what = qm_prose_candidate (use);
+  g_autofree char *days = qm_format_days (use->days);
+  g_autofree char *jobs = jobs_of (use);
+  g_autofree char *cost = NULL;
+
+  if (use->insufficient)
+    /* Translators: "4 × A100 to use", a time, perhaps " in 12 jobs". */
+    return g_strdup_printf (_ ("%s are not enough: the runs take them %s%s."),
+                            what, days, jobs);
+  if (use->cost_minor <= 0)
+    /* Translators: "4 × A100 to use", a time, perhaps " in 12 jobs". */
+    return g_strdup_printf (_ ("Buy nothing: %s take %s%s."), what, days, jobs);
+  cost = format_minor (use->cost_minor);
+  /* Translators: "4 × A100 to use", an amount, a time, perhaps " in 12
+   * jobs". */
+  return g_strdup_printf (_ ("Buy nothing: %s cost %s and take %s%s."), what,
+                          cost, days, jobs);
 }
 
 /* Sentences and which candidates they are about. */
@@ -445,7 +491,11 @@ qm_prose_alternatives (const QmAdvice *advice,
         add_alternative (&found, alternative_cheaper (best, other),
                          recommendation->cheaper);
     }
-  here = find_here (advice);
+  here = find_here (advice, TRUE);
+  other = nth (advice, here);
+  if (other != NULL)
+    add_alternative (&found, alternative_use (other), here);
+  here = find_here (advice, FALSE);
   other = nth (advice, here);
   if (other != NULL)
     add_alternative (&found, alternative_here (best, other), here);

@@ -33,8 +33,8 @@ char *qm_prose_carry (const QmCarry *fit,
                       const QmPlatform *platform,
                       const QmGpu *gpu);
 
-/* Why no machine carries the GPUs of a candidate: the machine that is nearest to
- * it and what it lacks.  (transfer full) */
+/* Why no machine carries the GPUs of a candidate: the machine that is nearest
+ * to it and what it lacks.  (transfer full) */
 char *qm_prose_not_carried (const QmCandidate *candidate);
 
 /* Sentences about the platform of a candidate: its form, the power that it
@@ -63,11 +63,11 @@ char *qm_prose_reason (const QmAdvice *advice,
                        const QmRecommendation *recommendation);
 
 /* No more alternatives than this are told of. */
-#define QM_PROSE_ALTERNATIVES 4
+#define QM_PROSE_ALTERNATIVES 5
 
 /* What the alternatives are worth, one sentence an element: the runner-up, the
- * next faster and the next cheaper machine, and to wait for this one, in this
- * order, those that exist.  `indices` (may be NULL) receives the candidate that
+ * next faster and the next cheaper machine, GPUs to use, and to wait for this
+ * machine, in this order, those that exist.  `indices` (may be NULL) receives the candidate that
  * each is about.  (transfer full) */
 GStrv qm_prose_alternatives (const QmAdvice *advice,
                              const QmRecommendation *recommendation,

@@ -83,6 +83,33 @@ run_clear (gpointer data)
   g_free (run->model);
 }
 
+static void
+use_clear (gpointer data)
+{
+  QmUse *use = data;
+
+  g_free (use->gpu);
+}
+
+void
+qm_question_add_use (QmQuestion *question,
+                     const char *gpu,
+                     int gpus,
+                     gint64 hour_micros,
+                     double walltime_hours)
+{
+  QmUse use = { g_strdup (gpu), gpus, hour_micros, walltime_hours };
+
+  g_return_if_fail (question != NULL && gpu != NULL);
+
+  if (question->uses == NULL)
+    {
+      question->uses = g_array_new (FALSE, FALSE, sizeof (QmUse));
+      g_array_set_clear_func (question->uses, use_clear);
+    }
+  g_array_append_val (question->uses, use);
+}
+
 QmQuestion *
 qm_question_new (void)
 {
@@ -151,6 +178,14 @@ qm_question_copy (const QmQuestion *question)
 
       qm_question_add_run (copy, run->model, run->runs_per_year);
     }
+  copy->uses = NULL;
+  for (guint i = 0; question->uses != NULL && i < question->uses->len; i++)
+    {
+      const QmUse *use = &g_array_index (question->uses, QmUse, i);
+
+      qm_question_add_use (copy, use->gpu, use->gpus, use->hour_micros,
+                           use->walltime_hours);
+    }
   return copy;
 }
 
@@ -163,6 +198,7 @@ qm_question_free (QmQuestion *question)
   g_strfreev (question->gpus);
   g_clear_pointer (&question->counts, g_array_unref);
   g_clear_pointer (&question->runs, g_array_unref);
+  g_clear_pointer (&question->uses, g_array_unref);
   g_clear_pointer (&question->offers, qm_offers_unref);
   g_clear_pointer (&question->host, qm_host_times_unref);
   g_clear_pointer (&question->memory, qm_memory_fit_unref);

@@ -51,6 +51,16 @@ typedef struct
   double runs_per_year;
 } QmRun;
 
+/* GPUs that one has or is allocated, such as a part of a cluster. */
+typedef struct
+{
+  char *gpu; /* id in the catalog */
+  int gpus;
+  gint64 hour_micros;    /* what an hour of each costs, millionths of a USD; 0:
+                            nothing */
+  double walltime_hours; /* the longest that a job may run; NaN: any */
+} QmUse;
+
 typedef enum
 {
   QM_KINDS_DESKTOP = 1 << 0,
@@ -74,8 +84,8 @@ const char *qm_room_name (QmRoom room);
 
 /* What a room's circuits give day and night, in watts: 80 % of what they are
  * fused for, as the National Electrical Code of the US has it of loads of more
- * than three hours (NFPA 70, 210.20), which is usual elsewhere too; INFINITY for
- * QM_ROOM_ANY. */
+ * than three hours (NFPA 70, 210.20), which is usual elsewhere too; INFINITY
+ * for QM_ROOM_ANY. */
 double qm_room_watts (QmRoom room);
 
 /* What owning is assumed to cost: pricing/advice/qm-ownership.h. */
@@ -99,12 +109,13 @@ typedef struct
   gboolean as_in_paper; /* set by qm_question_set_as_in_paper() */
   QmTimesOf times_of;
   QmPredictions predictions;
-  gboolean any_price;  /* used, claimed and undated prices compete, too */
-  double room_watts;   /* for all machines; INFINITY: enough */
-  QmDate today;        /* for the age of prices; year 0: it does not count */
+  gboolean any_price; /* used, claimed and undated prices compete, too */
+  double room_watts;  /* for all machines; INFINITY: enough */
+  QmDate today;       /* for the age of prices; year 0: it does not count */
   QmSettings settings;
   double lifetime_years;
   GArray *runs; /* of QmRun; NULL: one training of `model` */
+  GArray *uses; /* of QmUse, which are compared and never bought; NULL: none */
   int at_once;
   QmOffers *offers;               /* of the user's quotes; NULL: none */
   gboolean expired_offers;        /* those that do not hold today count too */
@@ -119,9 +130,10 @@ typedef struct
 /* A question with every default and no model. */
 QmQuestion *qm_question_new (void);
 
-/* Asks as "$100K or 100 Days" (arXiv 2410.23261) does: its times, the impossible
- * ones too, its prices, its four machines, which carry any GPU, five years, and
- * prices alone.  Quotes, predictions and this machine do not take part. */
+/* Asks as "$100K or 100 Days" (arXiv 2410.23261) does: its times, the
+ * impossible ones too, its prices, its four machines, which carry any GPU, five
+ * years, and prices alone.  Quotes, predictions and this machine do not take
+ * part. */
 void qm_question_set_as_in_paper (QmQuestion *question);
 
 /* Which prices count. */
@@ -145,6 +157,13 @@ gboolean qm_question_predicts (const QmQuestion *question,
 void qm_question_add_run (QmQuestion *question,
                           const char *model,
                           double runs_per_year);
+
+/* Appends GPUs to use. */
+void qm_question_add_use (QmQuestion *question,
+                          const char *gpu,
+                          int gpus,
+                          gint64 hour_micros,
+                          double walltime_hours);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmQuestion, qm_question_free)
 

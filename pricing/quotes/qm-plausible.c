@@ -24,6 +24,30 @@ widen (gint64 *low, gint64 *high, gint64 micros)
   *high = MAX (*high, micros);
 }
 
+/* Whether a price of the catalog is one of that GPU or machine, in USD. */
+static gboolean
+is_price_of (const QmPrice *price, const char *item)
+{
+  return price->unit == QM_PRICE_EACH && price->gpus == 1
+         && strcmp (price->item, item) == 0
+         && strcmp (price->currency, COUNTED_IN) == 0;
+}
+
+/* The day of the newest price; year 0 where none is dated. */
+static QmDate
+newest_day (const QmCatalog *catalog, const char *item)
+{
+  QmDate newest = { 0 };
+  size_t n;
+  const QmPrice *prices = qm_catalog_prices (catalog, &n);
+
+  for (size_t i = 0; i < n; i++)
+    if (is_price_of (&prices[i], item)
+        && qm_date_compare (prices[i].observed_on, newest) > 0)
+      newest = prices[i].observed_on;
+  return newest;
+}
+
 gboolean
 qm_known_prices (const QmCatalog *catalog,
                  const char *gpu,
@@ -31,10 +55,12 @@ qm_known_prices (const QmCatalog *catalog,
                  gint64 *high_micros)
 {
   const QmPrice *prices;
+  QmDate newest;
   size_t n;
 
   g_return_val_if_fail (catalog != NULL && gpu != NULL, FALSE);
 
+  newest = newest_day (catalog, gpu);
   *low_micros = 0;
   *high_micros = 0;
   prices = qm_catalog_prices (catalog, &n);
@@ -42,9 +68,10 @@ qm_known_prices (const QmCatalog *catalog,
     {
       const QmPrice *price = &prices[i];
 
-      if (price->unit != QM_PRICE_EACH || price->gpus != 1
-          || strcmp (price->item, gpu) != 0
-          || strcmp (price->currency, COUNTED_IN) != 0)
+      if (!is_price_of (price, gpu)
+          || (price->observed_on.year > 0
+              && qm_date_days_between (price->observed_on, newest)
+                     > QM_PLAUSIBLE_DAYS))
         continue;
       widen (low_micros, high_micros, price->micros);
       widen (low_micros, high_micros, price->low_micros);

@@ -18,8 +18,11 @@ G_BEGIN_DECLS
  * lowest, is asked about. */
 #define QM_PLAUSIBLE_TIMES 3
 
+/* Prices older than the newest by more than that say nothing of today's. */
+#define QM_PLAUSIBLE_DAYS 730
+
 /* The lowest and the highest known price of one GPU in millionths of a US
- * dollar.
+ * dollar, of the last QM_PLAUSIBLE_DAYS and undated ones.
  *
  * Returns: FALSE where none is known. */
 gboolean qm_known_prices (const QmCatalog *catalog,

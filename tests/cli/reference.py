@@ -44,6 +44,12 @@ class Catalog:
         return min(fitting, default=None,
                    key=lambda row: self.published_price(row["machine"]))
 
+    @staticmethod
+    def name(machine, paper):
+        """The platforms of the tests' catalog cost what the paper's machines
+        do, "desktop-1" what "desktop-1gpu" does."""
+        return machine["machine"] if paper else machine["machine"][:-3]
+
     def peak(self, gpu, precision, settings):
         row = next(row for row in self.gpus if row["id"] == gpu)
         if precision == "fp32":
@@ -146,8 +152,8 @@ def verdict(catalog, model, row):
     return ("impossible" if used > 1 else "doubtful" if used > 0.75 else "ok")
 
 
-def candidates(catalog, model_id, settings="optimal", times="audited",
-               lifetime=5, gpu=None, gpus=None, kinds=("desktop", "server")):
+def candidates(catalog, model_id, settings="optimal", paper=False, lifetime=5,
+               gpu=None, gpus=None, kinds=("desktop", "server")):
     """As dictionaries with the keys of the program's JSON."""
     model = catalog.models[model_id]
     found = []
@@ -171,11 +177,12 @@ def candidates(catalog, model_id, settings="optimal", times="audited",
             used = utilization(catalog, model, row["gpu"], count, settings,
                                days)
         allowed = {"ok", "doubtful", "unknown"}
-        if times == "published":
+        if paper:
             allowed.add("impossible")
         found.append({
             "gpu": row["gpu"], "gpus": count,
-            "machine": machine and machine["machine"], "cost_usd": cost,
+            "machine": machine and catalog.name(machine, paper),
+            "cost_usd": cost,
             "days": days,
             "experiment_cost_usd": cost * days / (lifetime * 365),
             "implied_utilization": used, "verdict": judged,

@@ -12,12 +12,14 @@ ALL_MODELS = ("convnext-xlarge", "mamba-2.8b", "pythia-160m", "pythia-1b",
               "vit-large")
 
 CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
-                  "cost_usd", "days",
+                  "cost_usd", "cost_low_usd", "cost_high_usd", "not_carried",
+                  "wall_watts", "host_gib", "extra_gib", "days",
                   "experiment_cost_usd", "source", "provenance", "engine",
                   "engine_version", "measured_on", "days_low", "days_high",
                   "predicted", "prediction", "predicted_from",
-                  "implied_utilization", "verdict", "here", "insufficient",
-                  "foreign", "superseded", "claimed", "eligible",
+                  "implied_utilization", "verdict", "here", "use",
+                  "insufficient",
+                  "foreign", "superseded", "weak_price", "eligible",
                   "on_frontier", "within_limits", "prices"]
 OUTCOME_KEYS = ["outcome", "headline", "reason", "alternatives", "warnings",
                 "notes", "runner_up", "faster", "cheaper", "would_do", "denied"]
@@ -26,8 +28,9 @@ PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
               "from_user"]
 QUOTE_KEYS = ["quote", "quote_holds"]
 QUESTION_KEYS = ["model", "runs", "at_once", "budget_usd", "deadline_days",
-                 "gpu", "gpus", "machine", "times", "times_of",
-                 "predictions", "prices", "settings", "lifetime_years", "costs"]
+                 "gpu", "gpus", "machine", "as_in_the_paper", "times_of",
+                 "predictions", "uses", "any_price", "room_watts", "settings",
+                 "lifetime_years", "costs"]
 
 
 def place(candidate):
@@ -77,7 +80,7 @@ class AdviseTest(harness.CommandLineTest):
 class AnswerTest(AdviseTest):
     def test_published_figures(self):
         """The figures of the published analysis, as they stand in it."""
-        answer = self.ask("--model", "pythia-1b", "--times", "published")
+        answer = self.ask("--model", "pythia-1b", "--as-in-the-paper")
         got = {place(one): one for one in answer["candidates"]}
         self.assertEqual(len(got), 16)
         for key, cost, days, experiment in (
@@ -100,12 +103,11 @@ class AnswerTest(AdviseTest):
         self.assertTrue(any("119 %" in text for text in best["warnings"]),
                         best["warnings"])
 
-    def test_times_as_published(self):
-        arguments = ("--model", "pythia-1b", "--budget", "40000", "--times",
-                     "published")
+    def test_as_in_the_paper(self):
+        arguments = ("--model", "pythia-1b", "--budget", "40000",
+                     "--as-in-the-paper")
         answer = self.ask(*arguments)
-        wanted = reference.candidates(self.catalog, "pythia-1b",
-                                      times="published")
+        wanted = reference.candidates(self.catalog, "pythia-1b", paper=True)
         self.compare(answer, wanted, 40000)
         best = answer["recommendation"]
         self.assertEqual(place(best), ("rtx3090", 8))
@@ -118,16 +120,17 @@ class AnswerTest(AdviseTest):
     def test_every_model(self):
         for model in ALL_MODELS:
             for settings in ("optimal", "naive"):
-                for times in ("audited", "published"):
+                for paper in (False, True):
                     with self.subTest(model=model, settings=settings,
-                                      times=times):
+                                      paper=paper):
                         wanted = reference.candidates(
                             self.catalog, model, settings=settings,
-                            times=times)
+                            paper=paper)
                         fits = reference.recommend(wanted, 100000) is not None
                         answer = self.ask(
                             "--model", model, "--budget", "100k", "--settings",
-                            settings, "--times", times,
+                            settings,
+                            *(("--as-in-the-paper",) if paper else ()),
                             expect=0 if fits else 1)
                         self.compare(answer, wanted, 100000)
 
@@ -183,25 +186,102 @@ class AnswerTest(AdviseTest):
                 self.assertTrue(wanted)
                 self.compare(self.ask("--model", model, *arguments), wanted)
 
-    def test_current_prices(self):
-        """The newest dated price of each item that is one price."""
-        answer = self.ask("--model", "pythia-1b", "--prices", "current")
-        allowed = ("published", "quote", "street", "list", "resale")
+    def test_prices_add_up(self):
+        """Machine, GPUs and memory are what a candidate costs."""
+        answer = self.ask("--model", "pythia-1b")
         for one in answer["candidates"]:
-            for key, item in (("gpu", one["gpu"]), ("machine",
-                                                    one["machine"])):
-                dates = [row["observed_on"] for row in self.catalog.prices
-                         if row["item"] == item and row["kind"] in allowed
-                         and row["unit"] == "each" and row["price"]]
-                dates += [row["quoted_on"] for row in self.catalog.machines
-                          if row["machine"] == item]
-                price = one["prices"][key]
-                self.assertEqual(price["observed_on"], max(dates), price)
-                self.assertGreater(price["age_days"], 0)
-            self.assertAlmostEqual(
+            self.assertEqual(
                 one["cost_usd"],
                 one["prices"]["machine"]["amount"]
-                + one["gpus"] * one["prices"]["gpu"]["amount"], 2)
+                + one["gpus"] * one["prices"]["gpu"]["amount"])
+            self.assertGreater(one["prices"]["gpu"]["age_days"], 0)
+            self.assertFalse(one["weak_price"])
+            self.assertIsNone(one["not_carried"])
+
+    def test_any_price(self):
+        """The newest of an RTX 3090 is of used ones, a range."""
+        best, = self.ask("--model", "pythia-1b", "--gpu", "rtx3090", "--gpus",
+                         "1", "--any-price")["candidates"]
+        price = best["prices"]["gpu"]
+        self.assertEqual((price["kind"], price["amount_low"],
+                          price["amount_high"]), ("resale", 500, 1000))
+        self.assertTrue(best["weak_price"])
+        self.assertEqual((best["cost_low_usd"], best["cost_usd"],
+                          best["cost_high_usd"]), (1500, 1750, 2000))
+
+    def test_room(self):
+        """What draws more than the room gives is not offered, and says so."""
+        for room, watts in (("one-circuit", 2944), ("two-circuits", 5888),
+                            ("three-phases", 17664), ("3000", 3000)):
+            answer = self.ask("--model", "pythia-1b", "--room", room)
+            self.assertEqual(answer["question"]["room_watts"], watts)
+            for one in answer["candidates"]:
+                refused = one["not_carried"]
+                self.assertEqual(refused is not None,
+                                 one["wall_watts"] > watts, one)
+                if refused is not None:
+                    self.assertEqual(refused["problem"], "circuit")
+                    self.assertEqual(refused["available"], watts)
+                    self.assertIsNone(one["cost_usd"])
+                    self.assertFalse(one["eligible"])
+        anything = self.ask("--model", "pythia-1b", "--room", "any")
+        self.assertIsNone(anything["question"]["room_watts"])
+        self.assertTrue(all(one["not_carried"] is None
+                            for one in anything["candidates"]))
+        # All machines of a year's runs stand in it.
+        for one in self.ask("--runs", "pythia-1b=2", "--at-once", "4",
+                            "--room", "two-circuits",
+                            expect=None)["candidates"]:
+            self.assertEqual(one["not_carried"] is not None,
+                             one["wall_watts"] > 5888, one)
+
+    def test_use(self):
+        """GPUs at hand are compared, in any number, and never bought."""
+        plain = self.ask("--model", "pythia-1b", "--budget", "40k")
+        answer = self.ask("--model", "pythia-1b", "--budget", "40k", "--use",
+                          "4xh100-80gb-sxm@2.5/24,3xa6000", "--use", "6xl40s")
+        self.assertEqual([(one["gpu"], one["gpus"], one["hour_usd"],
+                           one["walltime_hours"])
+                          for one in answer["question"]["uses"]],
+                         [("h100-80gb-sxm", 4, 2.5, 24), ("a6000", 3, 0, None),
+                          ("l40s", 6, 0, None)])
+        used = [one for one in answer["candidates"] if one["use"]]
+        self.assertEqual([place(one) for one in used],
+                         [("h100-80gb-sxm", 4), ("a6000", 3), ("l40s", 6)])
+        self.assertFalse([one for one in used if one["eligible"]
+                          or one["on_frontier"] or one["here"]])
+        # As published: 8 days of 24 hours, in as many jobs.
+        self.assertEqual((used[0]["days"], used[0]["cost_usd"],
+                          used[0]["experiment_cost_usd"]),
+                         (8, 4 * 2.5 * 24 * 8, 4 * 2.5 * 24 * 8))
+        self.assertEqual(used[0]["use"], {"hour_usd": 2.5,
+                                          "walltime_hours": 24, "jobs": 8})
+        # Between what two and four of them take, and predicted.
+        self.assertTrue(40 < used[1]["days"] < 72)
+        self.assertEqual((used[1]["provenance"], used[1]["cost_usd"]),
+                         ("predicted", 0))
+        self.assertLess(used[1]["days_low"], used[1]["days"])
+        self.assertLess(used[1]["days"], used[1]["days_high"])
+        # The rest of the answer is the same.
+        self.assertEqual([one for one in answer["candidates"]
+                          if not one["use"]], plain["candidates"])
+        self.assertEqual(place(answer["recommendation"]),
+                         place(plain["recommendation"]))
+        self.assertIn("4 × H100 SXM5 80GB to use cost $1,920 and take 8 days "
+                      "in 8 jobs.",
+                      " ".join(answer["recommendation"]["alternatives"]))
+
+    def test_use_for_a_year(self):
+        answer = self.ask("--runs", "pythia-1b=2", "--use", "8xa6000@1",
+                          "--lifetime", "3")
+        used, = [one for one in answer["candidates"] if one["use"]]
+        # 2 x 22 days of 8 GPUs a year, for three years.
+        self.assertEqual(used["experiment_cost_usd"], 8 * 24 * 44)
+        self.assertEqual(used["cost_usd"], 3 * 8 * 24 * 44)
+        self.assertEqual((used["machines"], used["insufficient"]), (1, False))
+        busy = self.ask("--runs", "pythia-1b=20", "--use", "8xa6000")
+        used, = [one for one in busy["candidates"] if one["use"]]
+        self.assertTrue(used["insufficient"])
 
     def test_portfolio(self):
         runs = {"pythia-1b": 3, "vit-large": 10}
@@ -265,9 +345,12 @@ class JsonTest(AdviseTest):
                                              "infeasible", "unknown"))
         self.assertIn(candidate["provenance"], ("published", "measured",
                                                 "predicted"))
-        self.assertEqual(list(candidate["prices"]), ["gpu", "machine"])
-        for price in candidate["prices"].values():
-            self.assertEqual(list(price), PRICE_KEYS + QUOTE_KEYS)
+        self.assertEqual(list(candidate["prices"]),
+                         ["gpu", "machine", "memory_gib"])
+        self.assertIsNone(candidate["prices"]["memory_gib"])
+        for key in ("gpu", "machine"):
+            self.assertEqual(list(candidate["prices"][key]),
+                             PRICE_KEYS + QUOTE_KEYS)
 
     def check_outcome(self, outcome):
         self.assertTrue(outcome["headline"])
@@ -344,8 +427,7 @@ class TextTest(AdviseTest):
         answer = self.ask("--model", "pythia-1b", "--budget", "40000")
         best = answer["recommendation"]
         self.assertEqual(lines[0], best["headline"])
-        self.assertEqual(lines[1], best["reason"])
-        for said in best["alternatives"] + best["warnings"]:
+        for said in [best["reason"]] + best["alternatives"] + best["warnings"]:
             self.assertIn(said, " ".join(text.split()))
         rows = [line for line in lines
                 if " × " in line and line[:3] in ("   ", "→  ")]

@@ -18,7 +18,7 @@ HOSTILE = (b"", b" ", b",", b",,", b"=", b"-", b"--", b"-1", b"+5", b"0",
            b"pythia-1b\x01")
 
 VALUE_OPTIONS = ("--model", "--runs", "--at-once", "--budget", "--deadline",
-                 "--gpu", "--gpus", "--machine", "--times", "--prices",
+                 "--gpu", "--gpus", "--machine", "--times-of", "--room",
                  "--settings", "--lifetime")
 
 
@@ -59,8 +59,9 @@ class CommandTest(harness.CommandLineTest):
         for option in ("--budget", "--deadline", "--lifetime"):
             self.refuse("advise", "--model", "pythia-1b", option, "5",
                         option + "=5", says=(option, "more than once"))
-        self.refuse("advise", "--model", "pythia-1b", "--times", "audited",
-                    "--times", "audited", says=("--times", "more than once"))
+        self.refuse("advise", "--model", "pythia-1b", "--times-of", "pytorch",
+                    "--times-of", "pytorch",
+                    says=("--times-of", "more than once"))
 
 
 class QuestionTest(harness.CommandLineTest):
@@ -130,11 +131,32 @@ class QuestionTest(harness.CommandLineTest):
     def test_choices(self):
         for option, near, right, words in (
                 ("--machine", "servr", "'server'", "all, desktop or server"),
-                ("--times", "Audited", "'audited'", "audited or published"),
-                ("--prices", "curent", "'current'", "published or current"),
+                ("--times-of", "PyTorch", "'pytorch'",
+                 "pytorch or quartermaster"),
                 ("--settings", "naiv", "'naive'", "optimal or naive")):
             self.bad_value(option, near, (option, right))
             self.bad_value(option, "qwxyz", (option, words))
+
+    def test_room(self):
+        for value in ("garage", "0", "-1", "nan", "1e10", "three phases"):
+            self.bad_value("--room", value, ("--room", "three-phases"))
+
+    def test_use(self):
+        for value in ("a6000", "4a6000", "x", "0xa6000", "-1xa6000", "4xa6000@",
+                      "4xa6000@-1", "4xa6000@1/", "4xa6000@1/0", "4xa6000/24@1",
+                      "1025xa6000", "4xa6000@1e3", "4 x a6000"):
+            self.bad_value("--use", value, ("--use",))
+        self.bad("--model", "pythia-1b", "--use", "4xa600",
+                 says=("unknown GPU", "'a6000'"))
+
+    def test_paper(self):
+        """What the paper settles cannot be asked for beside it."""
+        for more in (("--times-of", "pytorch"), ("--predictions", "all"),
+                     ("--any-price",), ("--room", "any"), ("--lifetime", "3"),
+                     ("--costs", "total"), ("--ownership", "none"),
+                     ("--expired-quotes",), ("--store", "quotes.db")):
+            self.bad("--model", "pythia-1b", "--as-in-the-paper", *more,
+                     says=("--as-in-the-paper", more[0]))
 
 
 class PlotTest(harness.CommandLineTest):

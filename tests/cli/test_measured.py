@@ -151,7 +151,7 @@ class MeasuredTest(harness.CommandLineTest):
             self.assertEqual(other["eligible"], engine == "pytorch")
         self.assertEqual(answer["recommendation"]["gpu"], H200)
 
-        answer = self.ask(*ask, "--times-of", "published")
+        answer = self.ask(*ask, "--as-in-the-paper")
         self.assertEqual({one["provenance"] for one in answer["candidates"]},
                          {"published"})
 
@@ -159,7 +159,8 @@ class MeasuredTest(harness.CommandLineTest):
         self.user_file("prices.csv", PRICE)
         text = self.run_program("advise", "--model", "pythia-1b", "--times-of",
                                 "quartermaster", expect=0).text
-        self.assertIn("Buy 1 × H200 SXM 141GB: $32,000, 36 days", text)
+        self.assertRegex(text, r"Buy 1 × H200 SXM 141GB: \$32,000 \(a price \d+ "
+                               r"years old\), 36 days")
         self.assertIn("no times of Quartermaster are known",
                       " ".join(text.split()))
         self.assertIn("the only machine with a known time of Quartermaster",
@@ -197,15 +198,18 @@ class MeasuredTest(harness.CommandLineTest):
                                product ** (1 / len(ratios)), 4)
 
     def test_claimed(self):
-        answer = self.ask("--model", "pythia-1b")
-        self.assertEqual(self.place(answer)["cost_usd"], 36000)
-        self.assertTrue(self.place(answer)["claimed"])
-        self.assertFalse(self.place(answer)["eligible"])
-        self.assertTrue([note for note in answer["recommendation"]["notes"]
-                         if "H200 SXM 141GB: no price is known" in note])
-        text = " ".join(self.run_program("advise", "--model", "pythia-1b",
-                                         expect=0).text.split())
-        self.assertIn("only reports of $28,000 to $35,000 (March 2026)", text)
+        """Where nothing else is known a claim counts, and says so."""
+        answer = self.ask("--model", "pythia-1b", "--gpu", H200)
+        one = self.place(answer)
+        # The middle of $28,000 to $35,000, in a desktop of $1,000.
+        self.assertEqual((one["cost_low_usd"], one["cost_usd"],
+                          one["cost_high_usd"]), (29000, 32500, 36000))
+        self.assertTrue(one["weak_price"] and one["eligible"])
+        best = answer["recommendation"]
+        self.assertIn("claimed price", best["headline"])
+        self.assertIn("costs $29,000 to $36,000", best["reason"])
+        self.assertTrue([note for note in best["notes"]
+                         if "H200 SXM 141GB: no dealer’s price" in note])
 
     def test_own_results(self):
         """A user's results go before the shipped ones of the same place."""

@@ -27,7 +27,7 @@ class HelpTest(harness.CommandLineTest):
 
     def test_each_command(self):
         asked = ["--model", "--runs", "--at-once", "--budget", "--deadline",
-                 "--gpu", "--gpus", "--machine", "--times", "--prices",
+                 "--gpu", "--gpus", "--machine", "--room", "--any-price",
                  "--settings", "--lifetime", "--help"]
         for command, options in (
                 ("advise", asked + ["--json"]),

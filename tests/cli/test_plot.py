@@ -117,8 +117,8 @@ class FormatTest(PlotTest):
                           ("--budget", "40k"), ("--deadline", "60"),
                           ("--gpu", "a6000"), ("--gpus", "8"),
                           ("--machine", "desktop"), ("--theme", "dark"),
-                          ("--budget", "40k", "--times", "published"),
-                          ("--prices", "current"), ("--settings", "naive"),
+                          ("--budget", "40k", "--as-in-the-paper"),
+                          ("--any-price",), ("--settings", "naive"),
                           ("--kind", "experiment", "--lifetime", "2")):
             data = self.draw("plot.svg", *arguments)
             self.assertNotIn(data, drawn, (arguments, drawn.get(data)))

@@ -8,7 +8,7 @@ import sqlite3
 import harness
 from quotes import OFFER, SAMPLES, QuotesTest
 
-ASK = ("--model", "pythia-1b", "--times", "published", "--budget", "150k")
+ASK = ("--model", "pythia-1b", "--budget", "150k")
 
 
 class BadInputTest(QuotesTest):

@@ -7,7 +7,7 @@ import json
 import harness
 from quotes import LATER, TODAY, QuotesTest
 
-ASK = ("--model", "pythia-1b", "--times", "published")
+ASK = ("--model", "pythia-1b")
 HEAD = "vendor;quote;issued;valid until;item;qty;unit price;currency\n"
 
 

@@ -14,7 +14,7 @@ GPU_NAMES = ("id,name,vendor,form_factor,memory_gib,memory_bandwidth_gbs,"
              "tdp_w,nvlink_gbs,pcie_generation,pcie_lanes,peer_to_peer,"
              "released_on,launch_price_usd,source,vendor_document,unverified,"
              "notes\n")
-ASK = ("--model", "pythia-1b", "--times", "published", "--budget", "40000")
+ASK = ("--model", "pythia-1b", "--budget", "40000")
 
 
 def candidate(answer, gpu, gpus):

@@ -103,17 +103,18 @@ test_prices (void)
     const char *currency;
     gboolean asked;
   } cases[] = {
-    /* Known for 500 to 1,500 dollars. */
+    /* Known for 500 to 1,580 dollars in the last two years, for 3,200 in 2021.
+     */
     { "NVIDIA GeForce RTX 3090 24GB", 1000, "USD", FALSE },
     { "NVIDIA GeForce RTX 3090 24GB", 170, "USD", FALSE },
     { "NVIDIA GeForce RTX 3090 24GB", 160, "USD", TRUE },
     { "NVIDIA GeForce RTX 3090 24GB", 4400, "USD", FALSE },
-    { "NVIDIA GeForce RTX 3090 24GB", 4600, "USD", TRUE },
+    { "NVIDIA GeForce RTX 3090 24GB", 4800, "USD", TRUE },
     { "NVIDIA GeForce RTX 3090 24GB", 200000, "BRL", TRUE },
     { "NVIDIA GeForce RTX 3090 24GB", 9000, "BRL", FALSE },
     /* Without a rate, and without a price, nothing can be said. */
     { "NVIDIA GeForce RTX 3090 24GB", 200000, "XPF", FALSE },
-    { "NVIDIA H100 NVL 94GB", 100, "USD", FALSE },
+    { "NVIDIA RTX PRO 4500 Blackwell Server Edition", 1, "USD", FALSE },
     /* A rent that does not say so. */
     { "NVIDIA H100 80GB SXM5", 1800, "USD", TRUE },
     { "GPU server, 2 x EPYC 9354, 8 x NVIDIA H100 80GB SXM5", 14400, "USD",

@@ -14,8 +14,8 @@ static const char gpus[] = "id,name,memory_gib,fp16_tflops,source\n"
                            "old,Old,24,50,a test\n"
                            "rare,Rare,80,50,a test\n";
 
-/* A catalog of three GPUs with these prices, and with these of the user (may be
- * NULL). */
+/* A catalog of three GPUs, and twenty more, with these prices, and with these
+ * of the user (may be NULL). */
 static QmCatalog *
 catalog_with (const char *prices, const char *own)
 {
@@ -27,6 +27,7 @@ catalog_with (const char *prices, const char *own)
   g_autofree char *models = g_build_filename (folder, "models", NULL);
   g_autofree char *times = g_build_filename (folder, "measurements", NULL);
   g_autofree char *machines = g_build_filename (folder, "machines.csv", NULL);
+  g_autoptr (GString) all = g_string_new (gpus);
   QmCatalog *catalog = NULL;
   const QmError *problems;
   QmError error;
@@ -35,7 +36,9 @@ catalog_with (const char *prices, const char *own)
   g_mkdir (user, 0700);
   g_mkdir (models, 0700);
   g_mkdir (times, 0700);
-  g_assert_true (g_file_set_contents (gpu_file, gpus, -1, NULL));
+  for (int i = 1; i <= 20; i++)
+    g_string_append_printf (all, "g%d,G%d,1,1,a test\n", i, i);
+  g_assert_true (g_file_set_contents (gpu_file, all->str, -1, NULL));
   g_assert_true (g_file_set_contents (price_file, prices, -1, NULL));
   g_assert_true (g_file_set_contents (
       machines, "machine,name,kind,gpus,part,price,source\n", -1, NULL));
@@ -120,12 +123,12 @@ test_weak_last (void)
 static void
 test_own_first (void)
 {
-  QmCatalog *catalog = catalog_with (
-      HEAD "new,street,each,2,,,USD,2026-10-01,shop\n"
-           "new,published,each,1,,,USD,2024-09-21,paper\n",
-      "item,kind,price,currency,observed_on,source\n"
-      "new,resale,9,USD,2025-01-01,a colleague\n"
-      "old,quote,7,EUR,2026-11-01,a reseller\n");
+  QmCatalog *catalog =
+      catalog_with (HEAD "new,street,each,2,,,USD,2026-10-01,shop\n"
+                         "new,published,each,1,,,USD,2024-09-21,paper\n",
+                    "item,kind,price,currency,observed_on,source\n"
+                    "new,resale,9,USD,2025-01-01,a colleague\n"
+                    "old,quote,7,EUR,2026-11-01,a reseller\n");
   const QmPrice *price =
       qm_price_choose (catalog, "new", QM_PRICE_EACH, QM_PRICES_CURRENT);
 
@@ -137,22 +140,23 @@ test_own_first (void)
   qm_catalog_free (catalog);
 }
 
-/* Twelve pairs of two prices of one thing a year apart, the k-th e^(k / 20) times
- * as dear: nine of ten are the first eleven. */
+/* Of twenty things two prices a year apart, the k-th e^(k / 40) times as dear:
+ * nine of ten are the first eighteen. */
 static QmCatalog *
 history (void)
 {
   g_autoptr (GString) prices = g_string_new (HEAD);
 
-  for (int i = 0; i <= 12; i++)
+  for (int i = 1; i <= 20; i++)
     g_string_append_printf (prices,
-                            "new,street,each,%.6f,,,USD,%d-01-01,shop\n",
-                            1000 * exp (i * (i + 1) / 2 / 20.0), 2010 + i);
-  /* Not the same thing, not a price that goods are sold at, too near. */
-  g_string_append (prices, "new,resale,each,1,,,USD,2015-06-01,market\n"
-                           "new,claim,each,1,,,USD,2016-06-01,somebody\n"
-                           "new,street,each,99999999,,,USD,2022-01-09,shop\n"
-                           "old,street,each,1,,,USD,2016-06-01,shop\n");
+                            "g%d,street,each,1000,,,USD,2019-01-01,shop\n"
+                            "g%d,street,each,%.6f,,,USD,2020-01-01,shop\n",
+                            i, i, 1000 * exp (i / 40.0));
+  /* Of used goods, claimed, of another thing, too near. */
+  g_string_append (prices, "g1,resale,each,1,,,USD,2020-01-02,market\n"
+                           "g1,claim,each,1,,,USD,2020-01-02,market\n"
+                           "old,street,each,1,,,USD,2016-06-01,shop\n"
+                           "g2,street,each,9,,,USD,2019-12-31,shop\n");
   return catalog_with (prices->str, NULL);
 }
 
@@ -160,13 +164,13 @@ static void
 test_spread (void)
 {
   QmCatalog *catalog = history ();
-  QmCatalog *few = catalog_with (
-      HEAD "new,street,each,1,,,USD,2020-01-01,shop\n", NULL);
+  QmCatalog *few =
+      catalog_with (HEAD "new,street,each,1,,,USD,2020-01-01,shop\n", NULL);
   guint n;
   double spread = qm_price_spread (catalog, &n);
 
-  g_assert_cmpuint (n, ==, 12);
-  g_assert_cmpfloat_with_epsilon (spread, 11 / 20.0, 2e-3);
+  g_assert_cmpuint (n, ==, 20);
+  g_assert_cmpfloat_with_epsilon (spread, 18 / 40.0, 2e-3);
   g_assert_cmpfloat (qm_price_spread (few, &n), ==, 0);
   g_assert_cmpuint (n, ==, 0);
   qm_catalog_free (few);

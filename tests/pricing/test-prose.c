@@ -40,8 +40,8 @@ assert_reason (const QmQuestion *question, const char *expected)
 
   /* What is to be known of its machine follows. */
   g_assert_true (g_str_has_prefix (reason, expected));
-  g_assert_true (g_str_has_prefix (reason + strlen (expected),
-                                   " The machine is the "));
+  g_assert_true (
+      g_str_has_prefix (reason + strlen (expected), " The machine is the "));
 }
 
 static void

@@ -49,13 +49,62 @@ copy_file (const char *from, const char *to, const char *name)
   write_file (to, name, text);
 }
 
+static void
+append_platform (GString *text, const QmPlatform *platform)
+{
+  g_string_append_printf (text, "%s,\"%s\",%s,%d,", platform->id,
+                          platform->name,
+                          qm_platform_form_name (platform->form),
+                          platform->gpus);
+  for (int i = QM_GPU_COOLING_OPEN; i < QM_GPU_COOLING_BOARD; i++)
+    if (platform->takes & 1u << i)
+      g_string_append_printf (text, " %s",
+                              qm_gpu_cooling_name ((QmGpuCooling) i));
+  g_string_append_printf (text, ",%g,%g,%g,%d,%d,%g,made up\n",
+                          platform->slot_width, platform->gpu_watts,
+                          platform->psu_watts, platform->psus,
+                          platform->psu_spare, platform->host_watts);
+}
+
+/* The platforms for cards that are there, with their prices. */
+static void
+write_platforms (const char *data_dir, const char *directory, GString *prices)
+{
+  g_autoptr (GString) text = g_string_new (
+      "id,name,form,gpus,takes,slot_width,gpu_watts,psu_watts,psus,psu_spare,"
+      "host_watts,source\n");
+  QmCatalog *catalog = NULL;
+  QmError problem = { 0 };
+  size_t n;
+  const QmPlatform *platforms;
+
+  if (qm_catalog_load (data_dir, NULL, &catalog, &problem) != QM_OK)
+    g_error ("%s", problem.message);
+  platforms = qm_catalog_platforms (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    if (*platforms[i].sold_with == '\0' && platforms[i].psus > 0
+        && qm_known (platforms[i].psu_watts)
+        && qm_known (platforms[i].gpu_watts)
+        && qm_known (platforms[i].slot_width)
+        && qm_known (platforms[i].host_watts))
+      {
+        append_platform (text, &platforms[i]);
+        g_string_append_printf (
+            prices, "%s,street,each,1,%d,,,USD,2024-09-21,made up\n",
+            platforms[i].id, 1000 * platforms[i].gpus);
+      }
+  write_file (directory, "platforms.csv", text->str);
+  qm_catalog_free (catalog);
+}
+
 /* GPUs from slow and cheap to fast and dear, with some scatter.  Their peak is
  * beyond every time, so that the audit denies none. */
 static void
-write_gpus (const char *directory, guint n_gpus)
+write_gpus (const char *data_dir, const char *directory, guint n_gpus)
 {
   g_autoptr (GString) gpus = g_string_new (
-      "id,name,vendor,form_factor,memory_gib,memory_bandwidth_gbs,"
+      "id,name,vendor,form_factor,slot_width,cooling,memory_gib,memory_"
+      "bandwidth_gbs,"
       "fp16_tflops,bf16,tf32_tflops,fp32_tflops,measured_fp16_tflops,tdp_w,"
       "nvlink_gbs,pcie_generation,pcie_lanes,peer_to_peer,released_on,"
       "launch_price_usd,source,vendor_document,unverified,notes\n");
@@ -75,10 +124,11 @@ write_gpus (const char *directory, guint n_gpus)
 
       g_string_append_printf (
           gpus,
-          "gpu%04u,GPU %04u,Maker,PCIe,80,2000,5000,yes,,,,300,,4,16,,"
+          "gpu%04u,GPU %04u,Maker,PCIe,2,passive,80,2000,5000,yes,,,,300,,4,"
+          "16,,"
           "2024,,made up,,,\n",
           i, i);
-      g_string_append_printf (prices, "gpu%04u,published,each,1,", i);
+      g_string_append_printf (prices, "gpu%04u,street,each,1,", i);
       append_number (prices, price);
       g_string_append (prices, ",,,USD,2024-09-21,made up\n");
       for (int count = 1; count <= SYNTHETIC_COUNTS; count++)
@@ -89,6 +139,7 @@ write_gpus (const char *directory, guint n_gpus)
           g_string_append (times, ",,,0,,,,,,measured,2024-09-21,made up\n");
         }
     }
+  write_platforms (data_dir, directory, prices);
   write_file (directory, "gpus.csv", gpus->str);
   write_file (directory, "prices.csv", prices->str);
   write_file (directory, "measurements/times.csv", times->str);
@@ -129,7 +180,7 @@ synthetic_catalog_new (const char *data_dir, guint n_gpus)
   g_mkdir (models, 0700);
   copy_file (data_dir, directory, "machines.csv");
   copy_file (data_dir, directory, "models/" SYNTHETIC_MODEL ".json");
-  write_gpus (directory, n_gpus);
+  write_gpus (data_dir, directory, n_gpus);
   if (qm_catalog_load (directory, NULL, &catalog, &problem) != QM_OK)
     g_error ("%s", problem.message);
   problems = qm_catalog_problems (catalog, &n_problems);

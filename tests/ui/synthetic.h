@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* A catalog as large as a test wants it: made-up GPUs, each measured in
- * machines of 1 to 8, over the shipped machines and one shipped model. */
+ * machines of 1 to 8, over the shipped machines and platforms, and one shipped
+ * model. */
 
 #pragma once
 

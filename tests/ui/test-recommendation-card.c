@@ -96,7 +96,7 @@ test_found (Fixture *fixture, gconstpointer data)
 }
 
 /* The paper's own answer, which rests on a time that no card reaches: it says
- * so, and whose the price is. */
+ * so. */
 static void
 test_as_in_paper (Fixture *fixture, gconstpointer data)
 {
