@@ -415,9 +415,10 @@ read_use (const char *item,
           QmQuestion *question,
           GError **error)
 {
-  const char *form = _ ("is no number of GPUs to use; write it like 4xa6000, or "
-                        "8xa100-80gb-sxm@1.50/24 where an hour of each costs "
-                        "$1.50 and a job may run 24 hours");
+  const char *form =
+      _ ("is no number of GPUs to use; write it like 4xa6000, or "
+         "8xa100-80gb-sxm@1.50/24 where an hour of each costs "
+         "$1.50 and a job may run 24 hours");
   g_autofree char *gpu = g_strdup (item);
   char *x = strchr (gpu, 'x');
   char *at = strchr (gpu, '@');

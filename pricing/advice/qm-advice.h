@@ -107,7 +107,7 @@ typedef struct
   const QmPrice *memory_price;  /* of a GiB, where there is `extra_gib` */
   const QmOffer *gpu_offer;     /* the quotes that the prices are of, or NULL */
   const QmOffer *machine_offer;
-  const QmUse *use; /* that it is; NULL: to be bought, or this machine */
+  const QmUse *use;       /* that it is; NULL: to be bought, or this machine */
   guint here : 1;         /* this machine, or GPUs to use: not to be bought */
   guint insufficient : 1; /* this machine: a portfolio takes more than the one
                              that there is */
@@ -212,8 +212,8 @@ const char *qm_candidate_machine_name (const QmCandidate *candidate);
 /* Whether it has a time, but no machine carries its GPUs. */
 gboolean qm_candidate_is_not_carried (const QmCandidate *candidate);
 
-/* In how many jobs a training runs on GPUs to use; 1 where a job may take as long
- * as it wants, 0 where there is no time. */
+/* In how many jobs a training runs on GPUs to use; 1 where a job may take as
+ * long as it wants, 0 where there is no time. */
 int qm_candidate_jobs (const QmCandidate *candidate);
 
 /* Whether a candidate is shown for comparison only, whatever the limits and
