@@ -218,6 +218,7 @@ qm_cli_json_price (const QmPrice *price, QmDate today)
   json_object_set_new (object, "amount_high",
                        qm_cli_json_micros (price->high_micros));
   json_object_set_new (object, "currency", qm_cli_json_text (price->currency));
+  json_object_set_new (object, "tax_percent", json_real (price->tax_percent));
   json_object_set_new (object, "kind",
                        json_string (qm_price_kind_name (price->kind)));
   json_object_set_new (object, "unit",

@@ -175,6 +175,10 @@ gboolean qm_advice_is_portfolio (const QmAdvice *advice);
 /* Whether costs are what owning costs, not prices alone. */
 gboolean qm_advice_counts_ownership (const QmAdvice *advice);
 
+/* The user's own prices (const QmPrice*) that count nowhere, since no exchange
+ * rate is known.  (transfer none) */
+GPtrArray *qm_advice_prices_without_rate (const QmAdvice *advice);
+
 /* The candidates that pass the question's filters, also those that may not be
  * recommended, in the order of the catalog's measurements.  A place that was
  * measured twice (published and on the user's machine) is there twice;
