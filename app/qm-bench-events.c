@@ -174,7 +174,7 @@ qm_bench_events_entry (QmBenchEvents *events,
   qm_bench_json_number (event, "cost_s",
                         entry->state == QM_BENCH_LEFT
                                 || entry->state == QM_BENCH_NO_TIME
-                            ? qm_bench_predict (search, entry)
+                            ? qm_bench_forecast (search, entry)
                             : 0);
   if (entry->state != QM_BENCH_NOT_RUN)
     {
@@ -208,7 +208,7 @@ add_left (json_t *event, const QmBenchSearch *search)
     if (search->entries[i].state == QM_BENCH_LEFT
         || search->entries[i].state == QM_BENCH_NO_TIME)
       {
-        seconds += qm_bench_predict (search, &search->entries[i]);
+        seconds += qm_bench_forecast (search, &search->entries[i]);
         n++;
       }
   json_object_set_new (event, "left", json_integer ((json_int_t) n));

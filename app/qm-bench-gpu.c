@@ -5,6 +5,8 @@
 
 #include "app/qm-bench.h"
 
+#include "data/architecture.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -192,42 +194,14 @@ qm_bench_named_gpu (const QmCatalog *catalog,
                        "there is no GPU '%.32s'; there are %s", name, names);
 }
 
-/* NVIDIA, CUDA GPU Compute Capability (developer.nvidia.com/cuda-gpus). */
-static const struct
-{
-  const char *id; /* how ids of the catalog begin; the longest counts */
-  int architecture;
-} architectures[] = {
-  { "v100", 70 },  { "t4", 75 },          { "a100", 80 },
-  { "a30", 80 },   { "rtx30", 86 },       { "a10", 86 },
-  { "a40", 86 },   { "a5000", 86 },       { "a6000", 86 },
-  { "rtx40", 89 }, { "rtx6000-ada", 89 }, { "l4", 89 },
-  { "l40", 89 },   { "h100", 90 },        { "h200", 90 },
-  { "b200", 100 }, { "rtx50", 120 },      { "rtxpro6000", 120 },
-  { "gb10", 121 },
-};
-
 QmStatus
 qm_bench_gpu_architecture (const QmGpu *gpu, int *architecture, QmError *error)
 {
-  size_t longest = 0;
-
-  *architecture = 0;
+  *architecture = qm_gpu_architecture (gpu);
   if (strcasecmp (gpu->vendor, "NVIDIA") != 0)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "%s is made by %s; there are kernels for NVIDIA alone",
                          gpu->name, gpu->vendor);
-  for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++)
-    {
-      size_t length = strlen (architectures[i].id);
-
-      if (length > longest
-          && strncmp (gpu->id, architectures[i].id, length) == 0)
-        {
-          longest = length;
-          *architecture = architectures[i].architecture;
-        }
-    }
   if (*architecture == 0)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "the compute capability of %s is not known; "

@@ -248,7 +248,7 @@ list_model (QmBenchSearch *search, size_t model, QmError *error)
 }
 
 double
-qm_bench_predict (const QmBenchSearch *search, const QmBenchEntry *entry)
+qm_bench_forecast (const QmBenchSearch *search, const QmBenchEntry *entry)
 {
   return entry->fits
              ? qm_search_predict (&search->models[entry->model].pace,
@@ -287,7 +287,7 @@ put_in_order (QmBenchSearch *search, QmError *error)
     ranks[i] =
         (QmSearchRank){ .free = !search->entries[i].fits,
                         .rank = search->entries[i].rank,
-                        .cost = qm_bench_predict (search, &search->entries[i]),
+                        .cost = qm_bench_forecast (search, &search->entries[i]),
                         .index = i };
   qm_search_order (ranks, search->n_entries);
   for (size_t i = 0; i < search->n_entries; i++)

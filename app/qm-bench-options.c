@@ -22,14 +22,15 @@ enum
 {
   DEVICES = 1,
   PLAN = 2,
-  RUN = 4,
-  CHECK = 8,
-  TRAIN = 16,
-  SEARCH = 32,
-  RESULTS = 64,
-  EXPORT = 128,
-  FRAMEWORK = 256,
-  WORKER = 512,
+  PREDICT = 4,
+  RUN = 8,
+  CHECK = 16,
+  TRAIN = 32,
+  SEARCH = 64,
+  RESULTS = 128,
+  EXPORT = 256,
+  FRAMEWORK = 512,
+  WORKER = 1024,
   MODEL = PLAN | RUN | TRAIN,
   ELSEWHERE = EXPORT | FRAMEWORK,
   ON_DEVICE = RUN | CHECK | TRAIN | SEARCH | WORKER
@@ -41,6 +42,7 @@ static const struct
 } commands[] = {
   { "devices", "list what can be trained on, and how it is connected" },
   { "plan", "what a training needs of a GPU's memory, without a GPU" },
+  { "predict", "how long a training takes on a GPU that is not here" },
   { "run", "measure real training steps; how long the whole takes" },
   { "check", "loss and gradients of one pass on given weights and data" },
   { "train", "learn from a text or images, to see the loss fall" },
@@ -66,12 +68,14 @@ typedef struct Option
 #define FIELD(name) offsetof (QmBenchOptions, name)
 
 static const Option known[] = {
-  { "--model", "ID", TEXT, MODEL | SEARCH | RESULTS | ELSEWHERE, FIELD (model),
+  { "--model", "ID", TEXT, MODEL | PREDICT | SEARCH | RESULTS | ELSEWHERE,
+    FIELD (model),
     "a model of the catalog, as pythia-1b; of search also several joined by "
     "commas, or all" },
-  { "--config", "FILE", TEXT, MODEL | CHECK | SEARCH | WORKER | ELSEWHERE,
-    FIELD (config), "a config.json of Hugging Face" },
-  { "--recipe", "FILE", TEXT, MODEL | SEARCH | WORKER | ELSEWHERE,
+  { "--config", "FILE", TEXT,
+    MODEL | PREDICT | CHECK | SEARCH | WORKER | ELSEWHERE, FIELD (config),
+    "a config.json of Hugging Face" },
+  { "--recipe", "FILE", TEXT, MODEL | PREDICT | SEARCH | WORKER | ELSEWHERE,
     FIELD (recipe), "batch size, steps, precision, optimizer (JSON)" },
   { "--methods", "naive|free-lunch|all", TEXT, SEARCH | PLAN, FIELD (methods),
     "naive settings, free-lunch settings, or both and all that save memory "
@@ -79,13 +83,15 @@ static const Option known[] = {
   { "--settings", "NAME", TEXT, MODEL | CHECK | ELSEWHERE, FIELD (settings),
     "naive, compile, kernels, tf32, several joined by +, or all three: "
     "free-lunch (the default)" },
-  { "--checkpoint", NULL, FLAG, MODEL | CHECK | ELSEWHERE, FIELD (checkpoint),
+  { "--checkpoint", NULL, FLAG, MODEL | PREDICT | CHECK | ELSEWHERE,
+    FIELD (checkpoint),
     "activation checkpointing: keep the inputs of blocks, make the rest once "
     "more" },
   { "--offload", "NAME", TEXT, MODEL | ELSEWHERE, FIELD (offload),
     "keep optimizer states in the host's memory: zero_1, zero_2, fsdp_2; "
     "weights too: zero_3, fsdp_3" },
-  { "--micro-batch", "N", TEXT, MODEL | ELSEWHERE, FIELD (micro_batch),
+  { "--micro-batch", "N", TEXT, MODEL | PREDICT | ELSEWHERE,
+    FIELD (micro_batch),
     "samples of one pass; auto, the default: the most that fit" },
   { "--device", "ID", TEXT, MODEL | CHECK | SEARCH | WORKER | FRAMEWORK,
     FIELD (device), "cpu, cuda:0 (default: the first GPU, else cpu)" },
@@ -118,9 +124,14 @@ static const Option known[] = {
     "write them all into one file" },
   { "--adopt", NULL, FLAG, RESULTS, FIELD (adopt),
     "say that those are of this machine that do not say of which they are" },
-  { "--gpu", "NAME", TEXT, PLAN, FIELD (gpu),
-    "a GPU of the catalog, as rtx4090; with --methods also several, joined by "
-    "commas, or all" },
+  { "--gpu", "NAME", TEXT, PLAN | PREDICT, FIELD (gpu),
+    "a GPU of the catalog, as rtx4090; of plan with --methods also several, "
+    "joined by commas, or all" },
+  { "--link", "auto|nvlink|pcie", TEXT, PREDICT, FIELD (link),
+    "between GPUs (auto: as the GPU has)" },
+  { "--level", "NAME", TEXT, PREDICT, FIELD (level),
+    "of software: tuned (the default: PyTorch, compiled), eager, naive, engine "
+    "(this one), cuda (other engines)" },
   { "--operators", NULL, FLAG, PLAN, FIELD (operators),
     "each call of a pass, with types and shapes" },
   { "--repeat", "N", COUNT, RUN | SEARCH | WORKER, FIELD (repeat),
@@ -138,7 +149,8 @@ static const Option known[] = {
   { "--result", "FILE", TEXT, EXPORT, FIELD (result),
     "take everything from a result in this file" },
   { "--line", "N", COUNT, EXPORT, FIELD (line), "the one in this line" },
-  { "--gpus", "N", COUNT, EXPORT, FIELD (gpus), "how many work together (1)" },
+  { "--gpus", "N", COUNT, EXPORT | PREDICT, FIELD (gpus),
+    "how many work together (1)" },
   { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
     "to begin with (safetensors, or the index.json of several)" },
   { "--batch", "FILE", TEXT, CHECK, FIELD (batch), "the data (safetensors)" },
@@ -170,8 +182,8 @@ static const Option known[] = {
   { "--deterministic", NULL, FLAG, ON_DEVICE | FRAMEWORK, FIELD (deterministic),
     "equal bits in every run, also where that costs time" },
   { "--json", NULL, FLAG,
-    DEVICES | MODEL | CHECK | SEARCH | RESULTS | ELSEWHERE, FIELD (json),
-    "JSON, one object a line, instead of text" },
+    DEVICES | MODEL | PREDICT | CHECK | SEARCH | RESULTS | ELSEWHERE,
+    FIELD (json), "JSON, one object a line, instead of text" },
 };
 
 #define N_KNOWN (sizeof known / sizeof known[0])

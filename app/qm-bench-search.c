@@ -400,7 +400,7 @@ predict_rest (const QmBenchSearch *search, size_t index)
 
   for (size_t i = index + 1; i < search->n_entries; i++)
     if (search->entries[i].state == QM_BENCH_LEFT)
-      seconds += qm_bench_predict (search, &search->entries[i]);
+      seconds += qm_bench_forecast (search, &search->entries[i]);
   return fmin (seconds, fmax (time_left (search), 0));
 }
 
@@ -454,7 +454,7 @@ work (QmBenchSearch *search, QmError *error)
                              "interrupted");
       meter.number++;
       meter.of = meter.number - 1 + count_state (search, QM_BENCH_LEFT);
-      meter.predicted = qm_bench_predict (search, entry);
+      meter.predicted = qm_bench_forecast (search, entry);
       meter.after = predict_rest (search, i);
       meter.begin = qm_bench_now ();
       meter.shown = 0;
@@ -675,7 +675,7 @@ say_what_is_left (const QmBenchSearch *search)
   for (size_t i = 0; i < search->n_entries; i++)
     if (search->entries[i].state == QM_BENCH_NO_TIME
         || search->entries[i].state == QM_BENCH_LEFT)
-      seconds += qm_bench_predict (search, &search->entries[i]);
+      seconds += qm_bench_forecast (search, &search->entries[i]);
   format_time (seconds, time);
   qm_bench_say ("%zu measurement%s of about %s %s left; the same command "
                 "goes on there",

@@ -110,7 +110,7 @@ const QmResult *qm_bench_entry_result (const QmBenchSearch *search,
                                        const QmBenchEntry *entry);
 
 /* Seconds that an entry will take to measure. */
-double qm_bench_predict (const QmBenchSearch *search,
+double qm_bench_forecast (const QmBenchSearch *search,
                          const QmBenchEntry *entry);
 
 /* Adds what a measured entry took to the pace. */

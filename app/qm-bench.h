@@ -34,7 +34,7 @@ typedef struct QmBenchOptions
   const char *text, *tokens, *images, *learning_rate, *batch_size;
   const char *schedule, *mask_token, *offload;
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
-  const char *python, *format, *result;
+  const char *python, *format, *result, *link, *level;
   int64_t repeat, validate, steps, warm_up, seed, patience, gpus, line;
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
   bool events, dry_run, adopt;
@@ -231,6 +231,7 @@ void qm_bench_print_memory (const QmMemory *memory);
 int qm_bench_devices (const QmBenchOptions *options);
 int qm_bench_plan (const QmBenchOptions *options);
 int qm_bench_plan_all (const QmBenchOptions *options); /* with --methods */
+int qm_bench_predict (const QmBenchOptions *options);
 int qm_bench_run (const QmBenchOptions *options);
 int qm_bench_check (const QmBenchOptions *options);
 int qm_bench_train (const QmBenchOptions *options);

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/predict.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Fused attention computes its scores once more on the way back, which makes
+ * five products of what counts as four (Dao et al. 2022). */
+#define RECOMPUTED 1.25
+
+/* Clocks below are those of a board that is not at work. */
+#define LOWEST_CLOCK 0.2
+
+#define BISECTIONS 40
+
+/* What one call takes. */
+typedef struct Cost
+{
+  double arithmetic; /* s at the rated clock */
+  double memory;     /* s */
+  double joules;     /* of the arithmetic, at the rated clock */
+  double bytes;
+} Cost;
+
+typedef struct Machine
+{
+  const QmSpeeds *speeds;
+  const double *constants;
+} Machine;
+
+static bool
+is_product (QmOp op)
+{
+  return op == QM_OP_LINEAR || op == QM_OP_LINEAR_INPUT_GRAD
+         || op == QM_OP_LINEAR_WEIGHT_GRAD;
+}
+
+/* Bytes that an operator moves, as a multiple of those that it has to. */
+static double
+traffic (const double *constants, const QmWorkRow *row)
+{
+  double wide = row->arithmetic == QM_ARITHMETIC_16
+                    ? 1
+                    : constants[QM_CONSTANT_CONVOLUTION_FP32];
+
+  switch (row->op)
+    {
+    case QM_OP_LINEAR:
+    case QM_OP_LINEAR_INPUT_GRAD:
+    case QM_OP_LINEAR_WEIGHT_GRAD:
+    case QM_OP_MATMUL:
+    case QM_OP_ATTENTION:
+    case QM_OP_ATTENTION_BACKWARD:
+      return 1;
+    case QM_OP_LAYER_NORM_BACKWARD:
+      return constants[QM_CONSTANT_NORM_BACKWARD];
+    case QM_OP_SOFTMAX:
+    case QM_OP_SOFTMAX_BACKWARD:
+      return constants[QM_CONSTANT_SOFTMAX];
+    case QM_OP_CROSS_ENTROPY:
+      return constants[QM_CONSTANT_CROSS_ENTROPY];
+    case QM_OP_ROTARY:
+      return constants[QM_CONSTANT_ROTARY];
+    case QM_OP_DEPTHWISE_CONV:
+      return constants[QM_CONSTANT_CONVOLUTION] * wide;
+    case QM_OP_DEPTHWISE_CONV_BACKWARD:
+      return constants[QM_CONSTANT_CONVOLUTION_BACKWARD] * wide;
+    case QM_OP_SELECTIVE_SCAN:
+      return constants[QM_CONSTANT_SCAN];
+    case QM_OP_SELECTIVE_SCAN_BACKWARD:
+      return constants[QM_CONSTANT_SCAN_BACKWARD];
+    case QM_OP_ADAM:
+    case QM_OP_SUM_SQUARES:
+      return constants[QM_CONSTANT_UPDATE];
+    default:
+      return constants[QM_CONSTANT_OTHER];
+    }
+}
+
+/* The share of the rated rate that a call's arithmetic reaches. */
+static double
+efficiency (const Machine *machine, const QmWorkRow *row)
+{
+  const double *constants = machine->constants;
+  int architecture = machine->speeds->architecture;
+  double inner = row->inner / (row->inner + constants[QM_CONSTANT_INNER]);
+
+  if (is_product (row->op))
+    return constants[QM_CONSTANT_PRODUCT_16 + row->arithmetic] * inner;
+  if (row->op == QM_OP_MATMUL)
+    return constants[QM_CONSTANT_MATMUL] * inner;
+  inner = row->inner / (row->inner + constants[QM_CONSTANT_HEAD])
+          * (row->length / (row->length + constants[QM_CONSTANT_SEQUENCE]));
+  if (architecture >= 90 && architecture < 120)
+    inner *= constants[QM_CONSTANT_ATTENTION_HOPPER];
+  return row->op == QM_OP_ATTENTION
+             ? constants[QM_CONSTANT_ATTENTION] * inner
+             : constants[QM_CONSTANT_ATTENTION_BACKWARD] * inner / RECOMPUTED;
+}
+
+static double
+joules_per_flop (const QmPower *power, QmArithmetic arithmetic)
+{
+  switch (arithmetic)
+    {
+    case QM_ARITHMETIC_TF32:
+      return power->joules_per_flop * power->tf32;
+    case QM_ARITHMETIC_FP32:
+      return power->joules_per_flop * power->fp32;
+    case QM_ARITHMETIC_16:
+    case QM_N_ARITHMETICS:
+    default:
+      return power->joules_per_flop;
+    }
+}
+
+static double
+seconds_of_byte (const Machine *machine)
+{
+  return 1
+             / (machine->speeds->bandwidth
+                * machine->constants[QM_CONSTANT_BANDWIDTH])
+         + machine->constants[QM_CONSTANT_SATURATION];
+}
+
+static Cost
+cost_of (const Machine *machine, const QmWorkRow *row)
+{
+  const QmSpeeds *speeds = machine->speeds;
+  Cost cost = { .bytes = row->bytes * traffic (machine->constants, row) };
+
+  cost.memory = cost.bytes * seconds_of_byte (machine);
+  /* Scans and convolutions count operations, and are bound by what they
+   * move. */
+  if (!is_product (row->op) && row->op != QM_OP_MATMUL && row->length == 0)
+    return cost;
+  cost.arithmetic =
+      row->flops / (speeds->rates[row->arithmetic] * efficiency (machine, row));
+  cost.joules = row->flops * joules_per_flop (&speeds->power, row->arithmetic)
+                * (row->length > 0 ? 1 : 1 + speeds->power.inner / row->inner);
+  return cost;
+}
+
+/* Of one call at a clock. */
+static double
+seconds_of (const Machine *machine, const Cost *cost, double clock)
+{
+  double p = machine->constants[QM_CONSTANT_SHARPNESS];
+  double arithmetic = cost->arithmetic / clock;
+  double longer = fmax (arithmetic, cost->memory);
+  double shorter = fmin (arithmetic, cost->memory);
+
+  if (shorter > 0)
+    longer *= pow (1 + pow (shorter / longer, p), 1 / p);
+  return longer + machine->constants[QM_CONSTANT_LAUNCH];
+}
+
+/* The seconds of a part of a step at a clock, and what it draws. */
+static double
+time_at (const Machine *machine,
+         const QmWork *work,
+         bool update,
+         double clock,
+         double *watts)
+{
+  const QmSpeeds *speeds = machine->speeds;
+  double seconds = 0, joules = 0;
+
+  for (size_t i = 0; i < work->n; i++)
+    if (work->rows[i].update == update)
+      {
+        Cost cost = cost_of (machine, &work->rows[i]);
+
+        seconds += work->rows[i].count * seconds_of (machine, &cost, clock);
+        joules += work->rows[i].count
+                  * (cost.joules * pow (clock, speeds->power.exponent)
+                     + cost.bytes * speeds->power.joules_per_byte);
+      }
+  *watts = isnan (speeds->watts) ? NAN : speeds->watts * speeds->power.base;
+  *watts += joules / seconds;
+  return seconds;
+}
+
+/* The highest clock at which the board draws no more than it may. */
+static double
+clock_of (const Machine *machine, const QmWork *work, bool update)
+{
+  double low = LOWEST_CLOCK, high = machine->speeds->power.clock;
+  double limit = machine->speeds->watts, watts;
+
+  time_at (machine, work, update, high, &watts);
+  if (isnan (limit) || watts <= limit)
+    return high;
+  for (int i = 0; i < BISECTIONS; i++)
+    {
+      double middle = (low + high) / 2;
+
+      time_at (machine, work, update, middle, &watts);
+      if (watts > limit)
+        high = middle;
+      else
+        low = middle;
+    }
+  return low;
+}
+
+/* What all GPUs exchange in a step beyond what passes hide.  Gradients are
+ * added up once, at its end: each GPU sends and receives them twice but for its
+ * own share (a ring: Patarasuk and Yuan 2009), behind the last pass.  Where
+ * weights are divided they are gathered for each half of each pass, and
+ * gradients scattered in each (Zhao et al. 2023). */
+static double
+exchange_of (const QmWork *work, const QmSpeeds *speeds, double pass)
+{
+  double bytes = work->parameters * (double) qm_type_size (work->type);
+  double share = (double) (speeds->gpus - 1) / speeds->gpus;
+  double seconds, behind;
+
+  if (speeds->gpus < 2)
+    return 0;
+  seconds = 2 * share * bytes / speeds->exchange + speeds->latency;
+  behind = pass * speeds->hidden;
+  if (speeds->sharded)
+    {
+      seconds *= 1.5 * work->passes;
+      behind *= work->passes;
+    }
+  return fmax (seconds - behind, 0);
+}
+
+static void
+set_bound (const Machine *machine,
+           const QmWork *work,
+           double gpu,
+           double host,
+           QmPrediction *prediction)
+{
+  double arithmetic = 0, memory = 0;
+
+  for (size_t i = 0; i < work->n; i++)
+    if (!work->rows[i].update)
+      {
+        Cost cost = cost_of (machine, &work->rows[i]);
+        double a = cost.arithmetic / prediction->clock;
+
+        *(a > cost.memory ? &arithmetic : &memory) +=
+            work->rows[i].count * fmax (a, cost.memory);
+      }
+  if (host > gpu)
+    prediction->bound = QM_BOUND_HOST;
+  else if (prediction->exchange > prediction->step / 2)
+    prediction->bound = QM_BOUND_EXCHANGE;
+  else if (memory > arithmetic)
+    prediction->bound = QM_BOUND_BANDWIDTH;
+  else
+    prediction->bound = prediction->clock < machine->speeds->power.clock
+                            ? QM_BOUND_POWER
+                            : QM_BOUND_ARITHMETIC;
+}
+
+QmStatus
+qm_predict (const QmWork *work,
+            const QmSpeeds *speeds,
+            const QmLevel *level,
+            QmPrediction *prediction,
+            QmError *error)
+{
+  const Machine machine = { speeds, level->constants };
+  double host = work->calls * level->constants[QM_CONSTANT_DISPATCH];
+  double clock, watts, gpu;
+
+  memset (prediction, 0, sizeof *prediction);
+  if (work->offload != QM_OFFLOAD_NONE)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "times with offloading are not predicted");
+  clock = prediction->clock = clock_of (&machine, work, false);
+  gpu = time_at (&machine, work, false, clock, &prediction->watts)
+        + level->constants[QM_CONSTANT_CAST] * work->parameters
+              * seconds_of_byte (&machine);
+  prediction->pass = fmax (gpu, host);
+  for (size_t i = 0; i < work->n; i++)
+    if (!work->rows[i].update)
+      {
+        Cost cost = cost_of (&machine, &work->rows[i]);
+
+        prediction->by_op[work->rows[i].op] +=
+            work->rows[i].count * seconds_of (&machine, &cost, clock);
+      }
+  clock = clock_of (&machine, work, true);
+  prediction->update = time_at (&machine, work, true, clock, &watts);
+  prediction->exchange = exchange_of (work, speeds, prediction->pass);
+  prediction->step = prediction->pass * work->passes + prediction->update
+                     + prediction->exchange;
+  prediction->days = prediction->step * work->steps / 86400;
+  prediction->days_low =
+      prediction->days / exp (level->constants[QM_CONSTANT_SPREAD]);
+  prediction->days_high =
+      prediction->days * exp (level->constants[QM_CONSTANT_SPREAD]);
+  set_bound (&machine, work, gpu, host, prediction);
+  return QM_OK;
+}
+
+const char *
+qm_bound_name (QmBound bound)
+{
+  static const char *const names[] = { "arithmetic", "power", "bandwidth",
+                                       "exchange", "host" };
+
+  return names[bound];
+}

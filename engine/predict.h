@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How long a training takes on a machine that is only described, operator by
+ * operator.
+ *
+ * A call takes the time that its arithmetic takes, or the time that its bytes
+ * take, whichever is longer, the one hidden behind the other as far as the
+ * level of software hides it, and a little for being started:
+ *
+ *   t = (a^p + m^p)^(1/p) + launch
+ *   a = flops / (rate f e),   m = bytes b / (bandwidth e')
+ *
+ * with e, e', b, p of the level of software (QmConstant), and f the clock that
+ * the limit of power leaves, as a share of the rated one.  What is drawn is
+ *
+ *   watts (f) = base + (sum of flops j f^g + sum of bytes j') / time (f)
+ *
+ * and f is the highest clock at which that is no more than the board may draw.
+ * Heavy products run there, not at their rated clock: an H200 trains at 1.45 to
+ * 1.6 GHz of 1.98.  A pass is the sum of its calls, or the time that the host
+ * takes to start them all, if that is longer. */
+
+#ifndef QM_ENGINE_PREDICT_H
+#define QM_ENGINE_PREDICT_H
+
+#include "data/catalog.h"
+#include "engine/work.h"
+
+/* What is fitted to measurements, of a level of software each. */
+typedef enum QmConstant
+{
+  /* Shares of the rated rate that products reach at the rated clock, where
+   * nothing else is in their way, by QmArithmetic; of unfused attention; of
+   * fused attention forward and backward, which computes a quarter more than
+   * counts. */
+  QM_CONSTANT_PRODUCT_16,
+  QM_CONSTANT_PRODUCT_TF32,
+  QM_CONSTANT_PRODUCT_FP32,
+  QM_CONSTANT_MATMUL,
+  QM_CONSTANT_ATTENTION,
+  QM_CONSTANT_ATTENTION_BACKWARD,
+  QM_CONSTANT_ATTENTION_HOPPER, /* what of that share is left on Hopper and the
+                                   data centre's Blackwell, whose products take
+                                   instructions of their own */
+  QM_CONSTANT_INNER,      /* a product with that `inner` takes twice its time */
+  QM_CONSTANT_HEAD,       /* attention with heads of that size, too */
+  QM_CONSTANT_SEQUENCE,   /* and over a sequence of that length */
+  QM_CONSTANT_BANDWIDTH,  /* share of the rated one */
+  QM_CONSTANT_SATURATION, /* s that kernels need for a byte, however fast the
+                             memory is */
+  QM_CONSTANT_SHARPNESS,  /* p; 1: nothing is hidden */
+  QM_CONSTANT_LAUNCH,     /* s for a call */
+  QM_CONSTANT_DISPATCH,   /* s of the host for a call */
+  QM_CONSTANT_CAST,       /* bytes a parameter that a pass moves besides */
+  /* What an operator moves, as a multiple of what it would have to. */
+  QM_CONSTANT_NORM_BACKWARD,
+  QM_CONSTANT_SOFTMAX,
+  QM_CONSTANT_CROSS_ENTROPY,
+  QM_CONSTANT_ROTARY,
+  QM_CONSTANT_CONVOLUTION,
+  QM_CONSTANT_CONVOLUTION_BACKWARD,
+  QM_CONSTANT_CONVOLUTION_FP32, /* and as many times more in fp32 */
+  QM_CONSTANT_SCAN,
+  QM_CONSTANT_SCAN_BACKWARD,
+  QM_CONSTANT_UPDATE,
+  QM_CONSTANT_OTHER,
+  /* Not of the model: nine of ten rates that a fit did not know are predicted
+   * within a factor of exp (spread). */
+  QM_CONSTANT_SPREAD,
+  QM_N_CONSTANTS
+} QmConstant;
+
+/* As files have it: "product-16"; static. */
+const char *qm_constant_name (QmConstant constant);
+
+/* Software that trains, as engine, tuned, eager and naive. */
+typedef struct QmLevel
+{
+  char name[32];
+  double constants[QM_N_CONSTANTS];
+} QmLevel;
+
+/* How a board draws power.  Joules for an operation and the highest clock are a
+ * generation's, all others are one for all. */
+typedef struct QmPower
+{
+  double joules_per_flop; /* of products of 16 bits, at the rated clock */
+  double tf32, fp32;      /* the same of those, as multiples of it */
+  double joules_per_byte; /* of the board's memory */
+  double inner;    /* a product with that `inner` draws twice as much for each
+                      of its operations */
+  double exponent; /* g */
+  double base;     /* share of what the board may draw, before any work */
+  double clock;    /* the highest clock, as a share of the rated one */
+} QmPower;
+
+/* A machine, as far as time depends on it. */
+typedef struct QmSpeeds
+{
+  double rates[QM_N_ARITHMETICS]; /* FLOP/s at the rated clock */
+  double bandwidth;               /* bytes/s of the GPU's memory */
+  int architecture;               /* compute capability; 0: not known */
+  double watts;                   /* that the board may draw; NaN: any */
+  QmPower power;
+  int gpus;
+  double exchange; /* bytes/s that each GPU sends while all reduce together */
+  double latency;  /* s of a collective */
+  double hidden;   /* share of a pass during which exchanges go on unnoticed */
+  bool sharded;    /* weights and states are divided over the GPUs, since they
+                      do not fit on each */
+} QmSpeeds;
+
+/* What a prediction rests on: levels, and the power of generations. */
+typedef struct QmCalibration
+{
+  QmLevel levels[8];
+  size_t n_levels;
+  struct
+  {
+    int architecture;
+    double joules_per_flop;
+    double clock;
+  } generations[16];
+  size_t n_generations;
+  QmPower power; /* without joules_per_flop and clock */
+  /* Shares of a link's rate in one direction that collectives reach, seconds
+   * that one takes at least, and the share of one that a backward pass hides.
+   */
+  double nvlink, pcie, latency, hidden;
+} QmCalibration;
+
+/* Reads a calibration.csv. */
+QmStatus qm_calibration_load (const char *path,
+                              QmCalibration *calibration,
+                              QmError *error);
+
+/* The level of that name, or NULL. */
+const QmLevel *qm_calibration_level (const QmCalibration *calibration,
+                                     const char *name);
+
+/* How a machine exchanges what its GPUs have computed. */
+typedef enum QmInterconnect
+{
+  QM_INTERCONNECT_OF_GPU, /* NVLink where the GPU has it, else PCIe */
+  QM_INTERCONNECT_NVLINK,
+  QM_INTERCONNECT_PCIE
+} QmInterconnect;
+
+/* What a GPU of the catalog, or several of them, can do.  QM_STATUS_UNSUPPORTED
+ * where the catalog does not say its rates or bandwidth. */
+QmStatus qm_speeds_of_gpu (const QmCalibration *calibration,
+                           const QmGpu *gpu,
+                           int gpus,
+                           QmInterconnect link,
+                           QmSpeeds *speeds,
+                           QmError *error);
+
+/* What bounds a training. */
+typedef enum QmBound
+{
+  QM_BOUND_ARITHMETIC,
+  QM_BOUND_POWER,
+  QM_BOUND_BANDWIDTH,
+  QM_BOUND_EXCHANGE,
+  QM_BOUND_HOST
+} QmBound;
+
+const char *qm_bound_name (QmBound bound);
+
+/* Seconds. */
+typedef struct QmPrediction
+{
+  double pass; /* forward and backward of one micro-batch */
+  double update;
+  double exchange; /* of a step, that nothing hides */
+  double step;
+  double days, days_low, days_high; /* nine of ten are between */
+  double clock;                     /* f of a pass */
+  double watts;                     /* of a pass and GPU */
+  double by_op[QM_OP_COUNT];        /* of a pass */
+  QmBound bound;
+} QmPrediction;
+
+/* Predicts a step in which each of the machine's GPUs does `work`, which is
+ * that of its share of the batch, and all of them add up their gradients at its
+ * end. QM_STATUS_UNSUPPORTED where states are in the host's memory. */
+QmStatus qm_predict (const QmWork *work,
+                     const QmSpeeds *speeds,
+                     const QmLevel *level,
+                     QmPrediction *prediction,
+                     QmError *error);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/work.h"
+
+#include <stdlib.h>
+
+static QmArithmetic
+arithmetic_of (const QmOpCall *call)
+{
+  if (call->inputs[0].type != QM_TYPE_F32)
+    return QM_ARITHMETIC_16;
+  return call->attributes.tf32 ? QM_ARITHMETIC_TF32 : QM_ARITHMETIC_FP32;
+}
+
+static QmWorkRow
+row_of (const QmOpCall *call, bool update)
+{
+  const int64_t *first = call->inputs[0].shape;
+  QmWorkRow row = { .op = call->op,
+                    .update = update,
+                    .arithmetic = arithmetic_of (call),
+                    .count = 1,
+                    .flops = qm_op_flops (call),
+                    .bytes = qm_op_bytes (call) };
+
+  switch (call->op)
+    {
+    case QM_OP_LINEAR:
+    case QM_OP_LINEAR_INPUT_GRAD:
+      row.inner = (double) first[1];
+      break;
+    case QM_OP_LINEAR_WEIGHT_GRAD:
+      row.inner = (double) first[0];
+      break;
+    case QM_OP_MATMUL:
+      row.inner = (double) first[3];
+      break;
+    case QM_OP_ATTENTION:
+    case QM_OP_ATTENTION_BACKWARD:
+      row.length = (double) first[2];
+      row.inner = (double) first[3];
+      break;
+    default:
+      break;
+    }
+  return row;
+}
+
+static bool
+asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
+{
+  return a->op == b->op && a->update == b->update
+         && a->arithmetic == b->arithmetic && a->flops == b->flops
+         && a->bytes == b->bytes && a->inner == b->inner
+         && a->length == b->length;
+}
+
+static void
+add (QmWork *work, const QmOpCall *call, bool update)
+{
+  QmWorkRow row = row_of (call, update);
+
+  if (!update)
+    work->calls++;
+  for (size_t i = 0; i < work->n; i++)
+    if (asks_the_same (&work->rows[i], &row))
+      {
+        work->rows[i].count++;
+        return;
+      }
+  work->rows[work->n++] = row;
+}
+
+QmStatus
+qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
+{
+  const QmRegions nowhere = { 0 };
+  QmOpCall update[QM_UPDATE_CALLS];
+  QmWork *new = calloc (1, sizeof *new);
+
+  *work = NULL;
+  if (new != NULL)
+    new->rows =
+        calloc (plan->graph->n_nodes + QM_UPDATE_CALLS, sizeof *new->rows);
+  if (new == NULL || new->rows == NULL)
+    {
+      free (new);
+      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                           "the host is out of memory");
+    }
+  for (size_t i = 0; i < plan->graph->n_nodes; i++)
+    {
+      QmOpCall call;
+
+      qm_graph_call (plan->graph, &plan->graph->nodes[i], &call);
+      add (new, &call, false);
+    }
+  qm_plan_update_calls (plan, &nowhere, update);
+  for (int i = 0; i < QM_UPDATE_CALLS; i++)
+    add (new, &update[i], true);
+  new->passes = (double) plan->accumulation;
+  new->samples = (double) plan->recipe.batch_size;
+  new->steps = (double) plan->recipe.steps;
+  new->parameters = (double) plan->slab;
+  new->type = plan->type;
+  new->offload = plan->options.offload;
+  *work = new;
+  return QM_OK;
+}
+
+void
+qm_work_free (QmWork *work)
+{
+  if (work == NULL)
+    return;
+  free (work->rows);
+  free (work);
+}

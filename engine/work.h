@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What a training asks of a machine: the calls of a pass and of an update, with
+ * what each computes and moves.  Made from a plan, small, and all that a time
+ * is predicted from (engine/predict.h). */
+
+#ifndef QM_ENGINE_WORK_H
+#define QM_ENGINE_WORK_H
+
+#include "engine/plan.h"
+
+/* What products are computed in. */
+typedef enum QmArithmetic
+{
+  QM_ARITHMETIC_16, /* f16 or bf16, on tensor cores */
+  QM_ARITHMETIC_TF32,
+  QM_ARITHMETIC_FP32,
+  QM_N_ARITHMETICS
+} QmArithmetic;
+
+/* Calls of one operator that ask the same. */
+typedef struct QmWorkRow
+{
+  QmOp op;
+  bool update; /* of an update, not of a pass */
+  QmArithmetic arithmetic;
+  double count;
+  double flops, bytes; /* of one call: qm_op_flops(), qm_op_bytes() */
+  double inner;        /* of a product: what is added up for one element of its
+                          result; of attention: size of a head; else 0 */
+  double length;       /* of attention: of the sequence; else 0 */
+} QmWorkRow;
+
+typedef struct QmWork
+{
+  QmWorkRow *rows; /* in the order of their first call */
+  size_t n;
+  double passes;     /* in a step */
+  double samples;    /* in a step */
+  double steps;      /* in the training */
+  double calls;      /* of operators in a pass */
+  double parameters; /* elements, with the gaps between them */
+  QmType type;       /* of products */
+  QmOffload offload;
+} QmWork;
+
+/* Takes it from a plan, which is not needed any more then.  *work is to be
+ * freed with qm_work_free(), NULL on failure. */
+QmStatus qm_work_new (const QmPlan *plan, QmWork **work, QmError *error);
+
+void qm_work_free (QmWork *work);
+
+#endif

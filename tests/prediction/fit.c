@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "tests/prediction/fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PARAMETERS 192
+#define MAX_RESIDUALS  4096
+
+/* Of the H100 and H200: 989.4e12 / (132 multiprocessors x 4096 operations). */
+#define RATED_MHZ 1830
+
+/* Errors are expected to be so large; those of clocks weigh less. */
+#define SIGMA_MEASURED 0.03
+#define SIGMA_REPORTED 0.08
+#define SIGMA_CLOCK    0.05
+#define LARGE          2.0
+
+#define STEP 1e-4
+
+typedef struct Parameter
+{
+  size_t offset;     /* of a double in a QmCalibration */
+  double prior;      /* its logarithm at the start */
+  double freedom;    /* of that, in e-folds */
+  const char *level; /* that it is of; NULL: of all */
+} Parameter;
+
+typedef struct Fit
+{
+  const Rates *rates;
+  FitFilter filter;
+  const void *data;
+  Parameter parameters[MAX_PARAMETERS];
+  size_t n;
+  double weight[1024]; /* of each rate */
+} Fit;
+
+static double *
+at (QmCalibration *calibration, const Parameter *parameter)
+{
+  return (double *) (void *) ((char *) calibration + parameter->offset);
+}
+
+static void
+add (Fit *fit,
+     QmCalibration *calibration,
+     double *value,
+     const char *level,
+     double freedom)
+{
+  if (*value <= 0 || freedom <= 0)
+    return;
+  fit->parameters[fit->n++] =
+      (Parameter){ .offset = (size_t) ((char *) value - (char *) calibration),
+                   .prior = log (*value),
+                   .freedom = freedom,
+                   .level = level };
+}
+
+/* How far constants may go from where they begin.  Those of our engine began at
+ * fits to its profiles; those of other software begin there. */
+static double
+freedom_of (const char *level, QmConstant constant)
+{
+  bool ours = strcmp (level, "engine") == 0;
+
+  switch (constant)
+    {
+    case QM_CONSTANT_PRODUCT_16:
+    case QM_CONSTANT_PRODUCT_TF32:
+    case QM_CONSTANT_PRODUCT_FP32:
+    case QM_CONSTANT_BANDWIDTH:
+      return ours ? 0.1 : 0.15;
+    case QM_CONSTANT_ATTENTION:
+    case QM_CONSTANT_ATTENTION_BACKWARD:
+    case QM_CONSTANT_MATMUL:
+      return ours ? 0.1 : 0.4;
+    case QM_CONSTANT_SPREAD:
+      return 0;
+    case QM_CONSTANT_SATURATION:
+      return ours ? 0 : 1;
+    case QM_CONSTANT_CONVOLUTION_FP32:
+      return ours ? 0.2 : 1;
+    case QM_CONSTANT_ATTENTION_HOPPER:
+      return ours || strcmp (level, "cuda") == 0 ? 0 : 0.4;
+    case QM_CONSTANT_DISPATCH:
+    case QM_CONSTANT_CAST:
+    case QM_CONSTANT_UPDATE:
+    case QM_CONSTANT_OTHER:
+    case QM_CONSTANT_NORM_BACKWARD:
+    case QM_CONSTANT_SOFTMAX:
+    case QM_CONSTANT_SCAN:
+    case QM_CONSTANT_SCAN_BACKWARD:
+    case QM_CONSTANT_CONVOLUTION:
+    case QM_CONSTANT_CONVOLUTION_BACKWARD:
+      return ours ? 0.2 : 0.5;
+    default:
+      return ours ? 0.2 : 0.1;
+    }
+}
+
+static void
+list_parameters (Fit *fit, QmCalibration *c)
+{
+  for (size_t i = 0; i < c->n_levels; i++)
+    for (int j = 0; j < QM_N_CONSTANTS; j++)
+      add (fit, c, &c->levels[i].constants[j], c->levels[i].name,
+           freedom_of (c->levels[i].name, (QmConstant) j));
+  for (size_t i = 0; i < c->n_generations; i++)
+    {
+      add (fit, c, &c->generations[i].joules_per_flop, NULL, 0.3);
+      add (fit, c, &c->generations[i].clock, NULL, 0.03);
+    }
+  add (fit, c, &c->power.tf32, NULL, 0.1);
+  add (fit, c, &c->power.fp32, NULL, 0.1);
+  add (fit, c, &c->power.joules_per_byte, NULL, 0.1);
+  add (fit, c, &c->power.exponent, NULL, 0.1);
+  add (fit, c, &c->power.base, NULL, 0.05);
+  add (fit, c, &c->nvlink, NULL, 0.15);
+  add (fit, c, &c->pcie, NULL, 0.3);
+  add (fit, c, &c->hidden, NULL, 0.3);
+}
+
+static void
+weigh (Fit *fit)
+{
+  const Rates *rates = fit->rates;
+
+  for (size_t i = 0; i < rates->n; i++)
+    {
+      const Rate *rate = &rates->rates[i];
+      size_t same = 0;
+
+      for (size_t j = 0; j < rates->n; j++)
+        same += strcmp (rates->rates[j].source, rate->source) == 0;
+      fit->weight[i] = rate->measured
+                           ? 1 / SIGMA_MEASURED
+                           : 1 / SIGMA_REPORTED / pow ((double) same, 0.25);
+      if (rate->work == NULL || rate->defect[0] != '\0'
+          || (fit->filter != NULL && !fit->filter (rate, fit->data)))
+        fit->weight[i] = 0;
+    }
+}
+
+/* Less than proportional where it is large. */
+static double
+soften (double error)
+{
+  double size = fabs (error) / LARGE;
+
+  return copysign (LARGE * sqrt (2 * (sqrt (1 + size * size) - 1)), error);
+}
+
+/* Only rates of `level` (NULL: all) are predicted anew, others stay as they are
+ * in `out`. */
+static size_t
+residuals (const Fit *fit,
+           QmCalibration *calibration,
+           const char *level,
+           double *out)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < fit->rates->n; i++)
+    {
+      const Rate *rate = &fit->rates->rates[i];
+      double clock = NAN, seconds;
+
+      if (fit->weight[i] == 0)
+        continue;
+      if (level != NULL && strcmp (rate->level, level) != 0)
+        {
+          n += isnan (rate->clock) ? 1 : 2;
+          continue;
+        }
+      seconds = rates_predict (rate, calibration, &clock);
+      out[n++] =
+          isnan (seconds)
+              ? 0
+              : soften (log (seconds * rate->samples_per_s) * fit->weight[i]);
+      if (!isnan (rate->clock))
+        out[n++] = soften (log (clock * RATED_MHZ / rate->clock) / SIGMA_CLOCK);
+    }
+  for (size_t i = 0; i < fit->n; i++)
+    out[n++] = (log (*at (calibration, &fit->parameters[i]))
+                - fit->parameters[i].prior)
+               / fit->parameters[i].freedom;
+  return n;
+}
+
+static double
+sum_of_squares (const double *values, size_t n)
+{
+  double sum = 0;
+
+  for (size_t i = 0; i < n; i++)
+    sum += values[i] * values[i];
+  return sum;
+}
+
+/* Solves a x = b for a positive definite matrix, which it overwrites with its
+ * factor (Cholesky). */
+static void
+solve (double *a, double *b, size_t n)
+{
+  for (size_t i = 0; i < n; i++)
+    for (size_t j = 0; j <= i; j++)
+      {
+        double sum = a[i * n + j];
+
+        for (size_t k = 0; k < j; k++)
+          sum -= a[i * n + k] * a[j * n + k];
+        a[i * n + j] = i == j ? sqrt (fmax (sum, 1e-12)) : sum / a[j * n + j];
+      }
+  for (size_t i = 0; i < n; i++)
+    {
+      for (size_t k = 0; k < i; k++)
+        b[i] -= a[i * n + k] * b[k];
+      b[i] /= a[i * n + i];
+    }
+  for (size_t i = n; i-- > 0;)
+    {
+      for (size_t k = i + 1; k < n; k++)
+        b[i] -= a[k * n + i] * b[k];
+      b[i] /= a[i * n + i];
+    }
+}
+
+/* One step, with so much damping; true where it made anything better. */
+static bool
+step (const Fit *fit,
+      QmCalibration *calibration,
+      const double *jacobian,
+      const double *now,
+      size_t n,
+      double damping)
+{
+  size_t p = fit->n;
+  double *normal = calloc (p * p, sizeof *normal);
+  double *move = calloc (p, sizeof *move);
+  double *then = calloc (MAX_RESIDUALS, sizeof *then);
+  QmCalibration moved = *calibration;
+  bool better;
+
+  for (size_t i = 0; i < p; i++)
+    {
+      for (size_t j = 0; j <= i; j++)
+        for (size_t k = 0; k < n; k++)
+          normal[i * p + j] += jacobian[i * n + k] * jacobian[j * n + k];
+      for (size_t k = 0; k < n; k++)
+        move[i] -= jacobian[i * n + k] * now[k];
+      normal[i * p + i] *= 1 + damping;
+    }
+  solve (normal, move, p);
+  for (size_t i = 0; i < p; i++)
+    *at (&moved, &fit->parameters[i]) *= exp (fmax (fmin (move[i], 1), -1));
+  residuals (fit, &moved, NULL, then);
+  better = sum_of_squares (then, n) < sum_of_squares (now, n);
+  if (better)
+    *calibration = moved;
+  free (normal);
+  free (move);
+  free (then);
+  return better;
+}
+
+void
+fit (const Rates *rates,
+     FitFilter filter,
+     const void *data,
+     int iterations,
+     QmCalibration *calibration)
+{
+  Fit *fit = calloc (1, sizeof *fit);
+  double *jacobian = calloc (MAX_PARAMETERS * MAX_RESIDUALS, sizeof *jacobian);
+  double *now = calloc (MAX_RESIDUALS, sizeof *now);
+  double *then = calloc (MAX_RESIDUALS, sizeof *then);
+  double damping = 1e-2;
+
+  fit->rates = rates;
+  fit->filter = filter;
+  fit->data = data;
+  list_parameters (fit, calibration);
+  weigh (fit);
+  for (int i = 0; i < iterations; i++)
+    {
+      size_t n = residuals (fit, calibration, NULL, now);
+      bool better = false;
+
+      for (size_t j = 0; j < fit->n; j++)
+        {
+          QmCalibration moved = *calibration;
+
+          *at (&moved, &fit->parameters[j]) *= exp (STEP);
+          memcpy (then, now, n * sizeof *then);
+          residuals (fit, &moved, fit->parameters[j].level, then);
+          for (size_t k = 0; k < n; k++)
+            jacobian[j * n + k] = (then[k] - now[k]) / STEP;
+        }
+      for (int tries = 0; tries < 6 && !better; tries++)
+        {
+          better = step (fit, calibration, jacobian, now, n, damping);
+          damping *= better ? 0.3 : 10;
+        }
+      if (!better)
+        break;
+    }
+  free (then);
+  free (now);
+  free (jacobian);
+  free (fit);
+}
