@@ -14,10 +14,6 @@
 
 #define DEFAULT_LEVEL "tuned"
 
-/* What kernels are planned for where a GPU's own are not known, as another
- * maker's: it decides little but the size of a workspace. */
-#define DEFAULT_ARCHITECTURE 90
-
 /* What is asked. */
 typedef struct Question
 {
@@ -115,10 +111,8 @@ make_plan (const QmBenchOptions *options,
            QmPlan **plan,
            QmError *error)
 {
-  int architecture = qm_gpu_architecture (question->gpu);
-  const QmTarget target = { QM_DEVICE_CUDA, architecture > 0
-                                                ? architecture
-                                                : DEFAULT_ARCHITECTURE };
+  const QmTarget target = { QM_DEVICE_CUDA,
+                            qm_gpu_architecture (question->gpu) };
   QmBenchOptions like_level = *options;
   QmBenchModel share = question->model;
 
@@ -218,12 +212,12 @@ qm_bench_predict (const QmBenchOptions *options)
   QmStatus status = read_question (options, &question, &error);
 
   if (status == QM_OK)
+    status = qm_speeds_of_gpu (&question.calibration, question.gpu,
+                               question.gpus, question.link, &speeds, &error);
+  if (status == QM_OK)
     status = make_plan (options, &question, &plan, &error);
   if (status == QM_OK)
     status = qm_work_new (plan, &work, &error);
-  if (status == QM_OK)
-    status = qm_speeds_of_gpu (&question.calibration, question.gpu,
-                               question.gpus, question.link, &speeds, &error);
   if (status == QM_OK)
     status = qm_predict (work, &speeds, question.level, &prediction, &error);
   if (status == QM_OK && options->json)

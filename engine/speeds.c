@@ -62,6 +62,11 @@ qm_speeds_of_gpu (const QmCalibration *calibration,
                   QmError *error)
 {
   memset (speeds, 0, sizeof *speeds);
+  speeds->architecture = qm_gpu_architecture (gpu);
+  if (speeds->architecture == 0)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "no rates are known to predict those of %s from",
+                         gpu->name);
   if (!(gpu->fp16_tflops > 0) || !(gpu->memory_bandwidth_gbs > 0))
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "the rates of %s are not known", gpu->name);
@@ -73,7 +78,6 @@ qm_speeds_of_gpu (const QmCalibration *calibration,
                                           ? gpu->tf32_tflops * 1e12
                                           : speeds->rates[QM_ARITHMETIC_FP32];
   speeds->bandwidth = gpu->memory_bandwidth_gbs * 1e9;
-  speeds->architecture = qm_gpu_architecture (gpu);
   set_power (calibration, gpu, speeds);
   speeds->gpus = gpus;
   set_exchange (calibration, gpu, link, speeds);

@@ -238,6 +238,53 @@ print_each (const Rates *rates, const double *errors)
     }
 }
 
+/* How large errors may be: of half the rates, of nine of ten, and of any; as
+ * shipped, and predicted by a fit without their source. */
+static const struct
+{
+  const char *level;
+  double shipped[3], left_out[3];
+} bars[] = {
+  { "engine", { 0.03, 0.12, 0.30 }, { 0.10, 0.25, 0.40 } },
+  { "tuned", { 0.06, 0.20, 0.40 }, { 0.10, 0.30, 0.40 } },
+  { "cuda", { 0.06, 0.15, 0.20 }, { 0.10, 0.20, 0.40 } },
+  { "eager", { 0.10, 0.30, 0.50 }, { 0.40, 0.70, 0.80 } },
+};
+
+static bool
+within_bars (const Rates *rates, const double *errors, bool left_out)
+{
+  bool within = true;
+
+  for (size_t i = 0; i < sizeof bars / sizeof bars[0]; i++)
+    {
+      static const double shares[] = { 0.5, 0.9, 1 };
+      const double *bar = left_out ? bars[i].left_out : bars[i].shipped;
+      double sizes[MAX_ERRORS];
+      size_t n = 0;
+
+      for (size_t j = 0; j < rates->n; j++)
+        if (strcmp (rates->rates[j].level, bars[i].level) == 0
+            && rates->rates[j].defect[0] == '\0')
+          {
+            /* What cannot be predicted is no small error. */
+            sizes[n++] =
+                isnan (errors[j]) ? INFINITY : fabs (expm1 (errors[j]));
+          }
+      qsort (sizes, n, sizeof *sizes, compare);
+      for (int k = 0; k < 3; k++)
+        if (n < 20 || !(quantile (sizes, n, shares[k]) <= bar[k]))
+          {
+            fprintf (stderr,
+                     "%s: of %zu rates %.0f %% are off by more than "
+                     "%.0f %%\n",
+                     bars[i].level, n, 100 * (1 - shares[k]), 100 * bar[k]);
+            within = false;
+          }
+    }
+  return within;
+}
+
 int
 main (int argc, char **argv)
 {
@@ -247,6 +294,7 @@ main (int argc, char **argv)
   QmError error = { 0 };
   double errors[MAX_ERRORS];
   char path[PATH_MAX];
+  bool within;
 
   if (argc < 3 || !rates_load (argv[1], &rates))
     return 1;
@@ -284,6 +332,8 @@ main (int argc, char **argv)
   for (size_t i = 0; i < rates.n; i++)
     if (is_first (&rates, level_of, i))
       print_group (&rates, errors, rates.rates[i].level, NULL, NULL);
+  within = (what[0] != '\0' && strcmp (what, "source") != 0)
+           || within_bars (&rates, errors, what[0] != '\0');
   rates_clear (&rates);
-  return 0;
+  return within ? 0 : 1;
 }

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Predicted times: what is better is faster, whatever it is; power is a limit;
+ * a calibration that lacks anything is refused. */
+
+#include "data/architecture.h"
+#include "engine/predict.h"
+#include "tests/data/check.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const models[] = { "pythia-160m",     "pythia-1b",
+                                      "roberta-large",   "vit-large",
+                                      "convnext-xlarge", "mamba-2.8b" };
+#define N_MODELS (sizeof models / sizeof models[0])
+
+static QmCatalog *catalog;
+static QmCalibration calibration;
+
+static QmWork *
+work_of (const char *id, int64_t micro_batch, unsigned methods)
+{
+  const QmModel *model = qm_catalog_model (catalog, id);
+  const QmPlanOptions options = { .target = { QM_DEVICE_CUDA, 90 },
+                                  .micro_batch = micro_batch,
+                                  .methods = methods };
+  QmPlan *plan = NULL;
+  QmWork *work = NULL;
+  QmError error = { 0 };
+
+  CHECK (model != NULL);
+  CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options, &plan,
+                          &error),
+             QM_OK);
+  CHECK_INT (qm_work_new (plan, &work, &error), QM_OK);
+  qm_plan_free (plan);
+  return work;
+}
+
+static double
+step_of (const QmWork *work, const QmGpu *gpu, int gpus, const QmLevel *level)
+{
+  QmSpeeds speeds;
+  QmPrediction prediction;
+  QmError error = { 0 };
+
+  CHECK_INT (qm_speeds_of_gpu (&calibration, gpu, gpus, QM_INTERCONNECT_OF_GPU,
+                               &speeds, &error),
+             QM_OK);
+  CHECK_INT (qm_predict (work, &speeds, level, &prediction, &error), QM_OK);
+  CHECK (prediction.step > 0 && isfinite (prediction.step));
+  CHECK (prediction.days_low < prediction.days
+         && prediction.days < prediction.days_high);
+  CHECK (isnan (speeds.watts) || prediction.watts <= speeds.watts * 1.0001);
+  CHECK (prediction.clock <= speeds.power.clock);
+  return prediction.step;
+}
+
+/* Calls are put together, and none is lost. */
+static void
+test_work (void)
+{
+  for (size_t i = 0; i < N_MODELS; i++)
+    {
+      const QmModel *model = qm_catalog_model (catalog, models[i]);
+      const QmPlanOptions options = { .target = { QM_DEVICE_CUDA, 90 },
+                                      .micro_batch = 4,
+                                      .methods = QM_METHOD_ALL };
+      QmPlan *plan = NULL;
+      QmWork *work = NULL;
+      QmError error = { 0 };
+      double flops = 0, calls = 0, planned = 0;
+
+      CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options, &plan,
+                              &error),
+                 QM_OK);
+      CHECK_INT (qm_work_new (plan, &work, &error), QM_OK);
+      for (size_t j = 0; j < work->n; j++)
+        if (!work->rows[j].update)
+          {
+            flops += work->rows[j].count * work->rows[j].flops;
+            calls += work->rows[j].count;
+          }
+      for (size_t j = 0; j < plan->graph->n_nodes; j++)
+        {
+          QmOpCall call;
+
+          qm_graph_call (plan->graph, &plan->graph->nodes[j], &call);
+          planned += qm_op_flops (&call);
+        }
+      CHECK (fabs (flops / planned - 1) < 1e-9);
+      CHECK (calls == (double) plan->graph->n_nodes && calls == work->calls);
+      CHECK (work->n < 120);
+      CHECK (work->passes == (double) plan->accumulation);
+      qm_work_free (work);
+      qm_plan_free (plan);
+    }
+}
+
+/* Of a GPU that is better in one respect no training takes longer. */
+static void
+test_better_is_faster (void)
+{
+  size_t n;
+  const QmGpu *gpus = qm_catalog_gpus (catalog, &n);
+
+  for (size_t m = 0; m < N_MODELS; m++)
+    for (size_t l = 0; l < calibration.n_levels; l++)
+      {
+        QmWork *work = work_of (models[m], 4, QM_METHOD_ALL);
+        const QmLevel *level = &calibration.levels[l];
+
+        for (size_t i = 0; i < n; i++)
+          for (int what = 0; what < 5 && qm_gpu_architecture (&gpus[i]) > 0;
+               what++)
+            {
+              QmGpu better = gpus[i];
+
+              better.fp16_tflops *= what == 0 ? 1.5 : 1;
+              better.tf32_tflops *= what == 1 ? 1.5 : 1;
+              better.memory_bandwidth_gbs *= what == 2 ? 1.5 : 1;
+              better.tdp_w *= what == 3 ? 1.5 : 1;
+              better.nvlink_gbs *= what == 4 ? 1.5 : 1;
+              CHECK (step_of (work, &better, 4, level)
+                     <= step_of (work, &gpus[i], 4, level) * (1 + 1e-9));
+            }
+        qm_work_free (work);
+      }
+}
+
+static bool
+is_no_worse (const QmGpu *a, const QmGpu *b)
+{
+  return qm_gpu_architecture (a) >= qm_gpu_architecture (b)
+         && a->fp16_tflops >= b->fp16_tflops && a->tf32_tflops >= b->tf32_tflops
+         && a->fp32_tflops >= b->fp32_tflops
+         && a->memory_bandwidth_gbs >= b->memory_bandwidth_gbs
+         && a->tdp_w >= b->tdp_w;
+}
+
+/* No GPU of the catalog that is at least as good in every column is predicted
+ * to be more than 2 % slower. */
+static void
+test_order_of_gpus (void)
+{
+  const QmLevel *level = qm_calibration_level (&calibration, "tuned");
+  size_t n, pairs = 0;
+  const QmGpu *gpus = qm_catalog_gpus (catalog, &n);
+
+  for (size_t m = 0; m < N_MODELS; m++)
+    {
+      QmWork *work = work_of (models[m], 8, QM_METHOD_ALL);
+
+      for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n; j++)
+          if (i != j && qm_gpu_architecture (&gpus[j]) > 0
+              && is_no_worse (&gpus[i], &gpus[j]))
+            {
+              double ratio = step_of (work, &gpus[i], 1, level)
+                             / step_of (work, &gpus[j], 1, level);
+
+              pairs++;
+              if (ratio > 1.02)
+                fprintf (stderr, "%s: %s takes %.3f of %s\n", models[m],
+                         gpus[i].id, ratio, gpus[j].id);
+              CHECK (ratio <= 1.02);
+            }
+      qm_work_free (work);
+    }
+  CHECK (pairs > 100);
+}
+
+/* A board that may draw less runs slower, and never faster than it may. */
+static void
+test_power (void)
+{
+  QmGpu gpu = *qm_catalog_gpu (catalog, "h200-141gb-sxm");
+  const QmLevel *level = qm_calibration_level (&calibration, "engine");
+  QmWork *work = work_of ("pythia-1b", 32, QM_METHOD_ALL);
+  double before = INFINITY;
+
+  for (double watts = 200; watts < 1500; watts += 100)
+    {
+      double step;
+
+      gpu.tdp_w = watts;
+      step = step_of (work, &gpu, 1, level);
+      CHECK (step <= before);
+      before = step;
+    }
+  gpu.tdp_w = 700;
+  CHECK (step_of (work, &gpu, 1, level) > before * 1.2);
+  qm_work_free (work);
+}
+
+static void
+test_refusals (void)
+{
+  QmWork *work = work_of ("pythia-160m", 4, QM_METHOD_ALL);
+  QmSpeeds speeds;
+  QmPrediction prediction;
+  QmError error = { 0 };
+
+  CHECK (qm_speeds_of_gpu (&calibration, qm_catalog_gpu (catalog, "mi300x"), 1,
+                           QM_INTERCONNECT_OF_GPU, &speeds, &error)
+         == QM_STATUS_UNSUPPORTED);
+  CHECK_INT (qm_speeds_of_gpu (&calibration,
+                               qm_catalog_gpu (catalog, "rtx4090"), 1,
+                               QM_INTERCONNECT_OF_GPU, &speeds, &error),
+             QM_OK);
+  work->offload = QM_OFFLOAD_ZERO_2;
+  CHECK (qm_predict (work, &speeds, &calibration.levels[0], &prediction, &error)
+         == QM_STATUS_UNSUPPORTED);
+  qm_work_free (work);
+}
+
+static QmStatus
+load_text (const char *text)
+{
+  QmCalibration read;
+  QmError error = { 0 };
+
+  scratch_write_text ("calibration.csv", text);
+  return qm_calibration_load (scratch_path ("calibration.csv"), &read, &error);
+}
+
+#define HEAD "scope,name,constant,value,basis\n"
+
+static void
+test_files (void)
+{
+  static const char *const broken[] = {
+    "",
+    HEAD,
+    HEAD "level,tuned,product-16,0.9,fit\n",
+    HEAD "level,tuned,product-17,0.9,fit\n",
+    HEAD "level,tuned,product-16,-1,fit\n",
+    HEAD "level,tuned,product-16,nan,fit\n",
+    HEAD "level,tuned,product-16,,fit\n",
+    HEAD "generation,90,clock,1,fit\n",
+    HEAD "generation,x,clock,1,fit\n",
+    HEAD "power,all,nonsense,1,fit\n",
+    HEAD "elsewhere,all,base,1,fit\n",
+  };
+  char many[8192] = HEAD;
+
+  for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++)
+    CHECK (load_text (broken[i]) != QM_OK);
+  for (int i = 0; i < 40; i++)
+    snprintf (many + strlen (many), sizeof many - strlen (many),
+              "level,level-%d,product-16,1,fit\ngeneration,%d,clock,1,fit\n", i,
+              i + 1);
+  CHECK (load_text (many) != QM_OK);
+}
+
+int
+main (void)
+{
+  const char *folder = getenv ("QM_TEST_DATA_DIR");
+  char path[PATH_MAX];
+  QmError error = { 0 };
+
+  scratch_begin ();
+  snprintf (path, sizeof path, "%s/calibration.csv", folder);
+  CHECK_INT (qm_catalog_load (folder, NULL, &catalog, &error), QM_OK);
+  CHECK_INT (qm_calibration_load (path, &calibration, &error), QM_OK);
+  test_work ();
+  test_better_is_faster ();
+  test_order_of_gpus ();
+  test_power ();
+  test_refusals ();
+  test_files ();
+  qm_catalog_free (catalog);
+  scratch_end ();
+  return check_report ();
+}
