@@ -39,6 +39,27 @@ qm_input_name_button (GtkWidget *button, const char *name)
                                  GTK_ACCESSIBLE_RELATION_LABELLED_BY);
 }
 
+/* What has the keyboard says what is chosen, too: the button inside the list,
+ * which has no name of its own in GTK 4.8, and in GTK 4.18 that of the list. */
+void
+qm_input_name_drop_down (GtkDropDown *drop_down,
+                         const char *title,
+                         const char *choice)
+{
+  GtkWidget *button;
+  g_autofree char *name = NULL;
+
+  g_return_if_fail (GTK_IS_DROP_DOWN (drop_down));
+  g_return_if_fail (title != NULL && choice != NULL);
+
+  /* Translators: "Times of", name of software. */
+  name = g_strdup_printf (_ ("%s: %s"), title, choice);
+  button = gtk_widget_get_first_child (GTK_WIDGET (drop_down));
+  qm_input_name_button (GTK_WIDGET (drop_down), name);
+  if (GTK_IS_TOGGLE_BUTTON (button))
+    qm_input_name_button (button, name);
+}
+
 void
 qm_input_name_reset (GtkWidget *button, const char *title)
 {

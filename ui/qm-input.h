@@ -16,6 +16,11 @@ void qm_input_ignore_wheel (GtkWidget *widget);
 /* Names a button otherwise than by the text that it shows. */
 void qm_input_name_button (GtkWidget *button, const char *name);
 
+/* Names a list to drop down by what it chooses and what is chosen. */
+void qm_input_name_drop_down (GtkDropDown *drop_down,
+                              const char *title,
+                              const char *choice);
+
 /* Names a button that resets what `title` titles. */
 void qm_input_name_reset (GtkWidget *button, const char *title);
 

@@ -362,6 +362,136 @@ test_odd_candidates (Setup *setup, gconstpointer unused)
     }
 }
 
+/* Of 1, 2, … GPUs at $10,000 each, with intervals of the cost. */
+static QmAdvice *
+advise_on_costs (const Setup *setup, const gint64 (*ends)[2], guint n)
+{
+  g_autofree QmCandidate *candidates = g_new0 (QmCandidate, n);
+
+  for (guint i = 0; i < n; i++)
+    candidates[i] = (QmCandidate){ .gpu = setup->candidates[0].gpu,
+                                   .gpus = (int) i + 1,
+                                   .machines = 1,
+                                   .cost_minor = (i + 1) * 1000000,
+                                   .cost_low_minor = ends[i][0],
+                                   .cost_high_minor = ends[i][1],
+                                   .days = 30.0 / (i + 1),
+                                   .days_low = NAN,
+                                   .days_high = NAN,
+                                   .experiment_cost = 50,
+                                   .implied_utilization = NAN,
+                                   .eligible = TRUE };
+  return qm_advice_new_for_candidates (candidates, n);
+}
+
+/* Costs that are not well known have bars, and the axis has room for them. */
+static void
+test_cost_intervals (Setup *setup, gconstpointer unused)
+{
+  static const gint64 ends[][2] = {
+    { 900000, 1400000 },  /* far from the cost */
+    { 1990000, 2030000 }, /* as wide as is not worth a bar */
+    { 2970000, 3030001 }, /* barely wider */
+    { -1, -1 },           /* unknown */
+  };
+  g_autoptr (QmAdvice) advice =
+      advise_on_costs (setup, ends, G_N_ELEMENTS (ends));
+  g_autoptr (QmAdvice) known = advise_on_costs (setup, ends + 1, 1);
+  g_autoptr (QmAdvicePlot) overall =
+      qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_OVERALL, NULL,
+                          TRUE);
+  g_autoptr (QmAdvicePlot) experiment =
+      qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_EXPERIMENT,
+                          NULL, TRUE);
+  const QmPlotData *data = qm_advice_plot_data (overall);
+  QmPlotLayout layout;
+
+  g_assert_null (data->y_intervals);
+  g_assert_cmpfloat (data->x_intervals[0].low, ==, 9000);
+  g_assert_cmpfloat (data->x_intervals[0].high, ==, 14000);
+  g_assert_true (isnan (data->x_intervals[1].low));
+  g_assert_cmpfloat (data->x_intervals[2].low, ==, 29700);
+  g_assert_true (isnan (data->x_intervals[3].low));
+  qm_plot_layout (data, 400, 300, qm_plot_theme_light (), &layout);
+  g_assert_cmpfloat (layout.x_min, <, 9000);
+  qm_advice_plot_set_hovered (overall, 0);
+  g_assert_nonnull (strstr (data->hovered_label, "$9,000 to $14,000"));
+
+  /* Its share of an experiment's cost. */
+  data = qm_advice_plot_data (experiment);
+  g_assert_cmpfloat_with_epsilon (data->x_intervals[0].low, 45, 1e-9);
+  g_assert_cmpfloat_with_epsilon (data->x_intervals[0].high, 70, 1e-9);
+  g_assert_true (isnan (data->x_intervals[1].high));
+
+  g_clear_pointer (&overall, qm_advice_plot_free);
+  overall = qm_advice_plot_new (setup->catalog, setup->advice,
+                                QM_ADVICE_PLOT_OVERALL, NULL, TRUE);
+  g_assert_null (qm_advice_plot_data (overall)->x_intervals);
+}
+
+/* Counts the pixels of a column that differ between two images, up and down
+ * from a place. */
+static guint
+differing (
+    cairo_surface_t *a, cairo_surface_t *b, double x, double y, int reach)
+{
+  guint n = 0;
+
+  for (int i = -reach; i <= reach; i++)
+    n += pixel_at (a, (int) x, (int) y + i)
+         != pixel_at (b, (int) x, (int) y + i);
+  return n;
+}
+
+/* A bar reaches from end to end, with a stroke at each; an end that is out of
+ * sight has none. */
+static void
+test_cost_bar (Setup *setup, gconstpointer unused)
+{
+  static const gint64 ends[][2] = { { 500000, 2000000 } };
+  g_autoptr (QmAdvice) advice = advise_on_costs (setup, ends, 1);
+  g_autoptr (QmAdvicePlot) plot =
+      qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_OVERALL, NULL,
+                          TRUE);
+  const QmPlotTheme *theme = qm_plot_theme_light ();
+  QmPlotLayout layout;
+  QmPlotData bare;
+
+  qm_advice_plot_set_legend (plot, FALSE);
+  for (int in_sight = 0; in_sight < 2; in_sight++)
+    {
+      cairo_surface_t *with, *without;
+      double left, right, x, y;
+
+      qm_advice_plot_set_range (plot, 4000, in_sight ? 30000 : 15000, 10, 100);
+      bare = *qm_advice_plot_data (plot);
+      with = render (&bare, theme, 500, 400, 2, QM_PLOT_LAYER_POINTS);
+      bare.x_intervals = NULL;
+      without = render (&bare, theme, 500, 400, 2, QM_PLOT_LAYER_POINTS);
+      qm_plot_layout (&bare, 500, 400, theme, &layout);
+      g_assert_true (qm_plot_position (&layout, 5000, 30, &left, &y));
+      g_assert_true (qm_plot_position (&layout, 20000, 30, &right, &y));
+      g_assert_true (qm_plot_position (&layout, 10000, 30, &x, &y));
+      g_assert_cmpuint (differing (with, without, 2 * left - 8, 2 * y, 20), ==,
+                        0);
+      g_assert_cmpuint (differing (with, without, 2 * left, 2 * y, 20), >, 10);
+      g_assert_cmpuint (differing (with, without, left + x, 2 * y, 20), >, 0);
+      g_assert_cmpuint (differing (with, without, left + x, 2 * y, 20), <, 6);
+      if (in_sight)
+        {
+          g_assert_cmpuint (differing (with, without, 2 * right, 2 * y, 20), >,
+                            10);
+          g_assert_cmpuint (differing (with, without, 2 * right + 8, 2 * y, 20),
+                            ==, 0);
+        }
+      else
+        g_assert_cmpuint (
+            differing (with, without, 2 * layout.right - 3, 2 * y, 20), <, 6);
+      cairo_surface_destroy (with);
+      cairo_surface_destroy (without);
+    }
+}
+
 /* Where nothing takes a day, days are no unit. */
 static void
 test_units (Setup *setup, gconstpointer unused)
@@ -408,7 +538,7 @@ test_units (Setup *setup, gconstpointer unused)
 
       g_assert_cmpstr (data->y.title, ==, cases[i].title);
       g_assert_cmpfloat_with_epsilon (data->points[0].y, cases[i].y, 1e-9);
-      g_assert_cmpfloat_with_epsilon (data->intervals[0].low, cases[i].y / 2,
+      g_assert_cmpfloat_with_epsilon (data->y_intervals[0].low, cases[i].y / 2,
                                       1e-9);
       qm_advice_plot_set_limits (plot, 4000000, 2, NULL);
       g_assert_cmpfloat_with_epsilon (data->y.limit,
@@ -476,6 +606,8 @@ main (int argc, char **argv)
   ADD ("hovered", test_hovered);
   ADD ("range", test_range);
   ADD ("odd-candidates", test_odd_candidates);
+  ADD ("cost-intervals", test_cost_intervals);
+  ADD ("cost-bar", test_cost_bar);
   ADD ("units", test_units);
   ADD ("nothing", test_nothing);
   return g_test_run ();

@@ -144,7 +144,7 @@ test_bar (void)
   guint differences[2] = { 0 };
 
   draw (&drawing, "pythia-6.9b", QM_TIMES_OF_PYTORCH);
-  interval = &drawing.data->intervals[drawing.h200];
+  interval = &drawing.data->y_intervals[drawing.h200];
   point = &drawing.data->points[drawing.h200];
   g_assert_cmpfloat (interval->low, <, point->y);
   g_assert_cmpfloat (interval->high, >, point->y);
@@ -159,7 +159,7 @@ test_bar (void)
   bare.y.min = layout.y_min;
   bare.y.max = layout.y_max;
   with = render (&bare, theme, WIDTH, HEIGHT, SCALE, QM_PLOT_LAYER_POINTS);
-  bare.intervals = NULL;
+  bare.y_intervals = NULL;
   without = render (&bare, theme, WIDTH, HEIGHT, SCALE, QM_PLOT_LAYER_POINTS);
   for (int y = (int) ((high - 4) * SCALE); y < (int) ((low + 4) * SCALE); y++)
     {

@@ -75,12 +75,16 @@ test_values (void)
       for (guint is_log = 0; is_log < 2; is_log++)
         {
           g_autoptr (Fixture) fixture = fixture_new_empty ();
+          const QmPlotInterval bars[] = { { values[i], values[j] },
+                                          { values[j], values[i] },
+                                          { values[i], values[j] } };
 
           fixture->data.x.log = fixture->data.y.log = is_log;
           fixture_add (fixture, values[i], values[j], 0, 1);
           draw_checked (&fixture->data, LIGHT, 200, 120);
           fixture_add (fixture, values[j], values[i], 1, 65535);
           fixture_add (fixture, 3, 4, 60000, 0);
+          fixture->data.x_intervals = fixture->data.y_intervals = bars;
           fixture->data.x.limit = values[i];
           fixture->data.y.limit = values[j];
           fixture->data.x.min = values[j];

@@ -156,6 +156,74 @@ test_tooltip (void)
                                               (QmDate){ 2026, 10, 1 }));
 }
 
+/* What a cost may be is told with what it is made of. */
+static void
+test_cost_tooltip (void)
+{
+  static const QmPlatform kit = { .id = "k", .name = "Kit", .sold_with = "" };
+  static const QmPlatform ready = { .id = "r",
+                                    .name = "Ready",
+                                    .sold_with = "a" };
+  const QmDate today = { 2026, 10, 1 };
+  QmPrice price = { .currency = "USD",
+                    .micros = 10 * (gint64) QM_MICROS_PER_UNIT,
+                    .observed_on = today,
+                    .source = "a shop" };
+  QmCandidate candidate = known ();
+  char *text;
+
+  candidate.machine = NULL;
+  candidate.platform = &kit;
+  candidate.gpu_price = candidate.machine_price = candidate.memory_price =
+      &price;
+  candidate.cost_low_minor = 300000;
+  candidate.cost_high_minor = 500000;
+  text = qm_candidate_column_tooltip (QM_COLUMN_COST, &candidate, today);
+  g_assert_nonnull (strstr (text, "Alpha: $10"));
+  g_assert_nonnull (strstr (text, "\nKit: $10"));
+  g_assert_nonnull (strstr (text, "\nA GiB of memory: $10"));
+  g_assert_nonnull (strstr (text, "$3,000 to $5,000"));
+  g_free (text);
+
+  candidate.platform = &ready;
+  candidate.gpu_price = candidate.memory_price = NULL;
+  candidate.cost_low_minor = candidate.cost_high_minor = candidate.cost_minor;
+  text = qm_candidate_column_tooltip (QM_COLUMN_COST, &candidate, today);
+  g_assert_true (g_str_has_prefix (text, "Ready: $10"));
+  g_assert_null (strchr (text, '\n'));
+  g_free (text);
+
+  /* Whose price is missing. */
+  candidate.platform = &kit;
+  candidate.machine_price = NULL;
+  text = qm_candidate_column_tooltip (QM_COLUMN_COST, &candidate, today);
+  g_assert_cmpstr (text, ==, "Alpha: no price known");
+  g_free (text);
+}
+
+/* The reason stands where the machine would, and where its cost would be. */
+static void
+test_not_carried (void)
+{
+  static const QmPlatform platform = {
+    .id = "p", .name = "Platform", .sold_with = "", .gpus = 1
+  };
+  QmCandidate candidate = unknown ();
+  char *text;
+
+  candidate.platform = &platform;
+  candidate.carry.problem = QM_CARRY_COUNT;
+  expect_text (QM_COLUMN_MACHINE, &candidate,
+               "no machine; Platform carries 1 GPU");
+  text = qm_candidate_column_tooltip (QM_COLUMN_COST, &candidate,
+                                      (QmDate){ 2026, 10, 1 });
+  g_assert_cmpstr (text, ==, "no machine; Platform carries 1 GPU");
+  g_free (text);
+  candidate.platform = NULL;
+  candidate.carry.problem = QM_CARRY_SOLD_WITH;
+  expect_text (QM_COLUMN_MACHINE, &candidate, "no machine carries that many");
+}
+
 /* In both directions: what is known before what is not, and among the known
  * the direction counts. */
 static void
@@ -216,6 +284,8 @@ main (int argc, char **argv)
   g_test_add_func ("/candidate-column/unknown-text", test_unknown_text);
   g_test_add_func ("/candidate-column/titles", test_titles);
   g_test_add_func ("/candidate-column/tooltip", test_tooltip);
+  g_test_add_func ("/candidate-column/cost-tooltip", test_cost_tooltip);
+  g_test_add_func ("/candidate-column/not-carried", test_not_carried);
   g_test_add_func ("/candidate-column/compare", test_compare);
   g_test_add_func ("/candidate-column/compare-known", test_compare_known);
   return g_test_run ();

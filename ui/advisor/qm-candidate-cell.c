@@ -41,7 +41,7 @@ static const struct
   guint least, natural;
 } widths[QM_N_COLUMNS] = {
   [QM_COLUMN_MODEL] = { 10, 16 },     [QM_COLUMN_GPU] = { 17, 20 },
-  [QM_COLUMN_GPUS] = { 4, 5 },        [QM_COLUMN_MACHINE] = { 12, 22 },
+  [QM_COLUMN_GPUS] = { 4, 5 },        [QM_COLUMN_MACHINE] = { 16, 34 },
   [QM_COLUMN_MACHINES] = { 5, 7 },    [QM_COLUMN_COST] = { 7, 9 },
   [QM_COLUMN_DAYS] = { 4, 6 },        [QM_COLUMN_EXPERIMENT] = { 7, 9 },
   [QM_COLUMN_UTILIZATION] = { 5, 6 }, [QM_COLUMN_VERDICT] = { 9, 12 },

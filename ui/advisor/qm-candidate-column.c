@@ -130,6 +130,13 @@ format_number_of (QmCandidateColumn column, const QmCandidate *candidate)
     }
 }
 
+/* Whether no machine carries it, whatever its time is. */
+static gboolean
+lacks_machine (const QmCandidate *candidate)
+{
+  return !candidate->here && candidate->carry.problem != QM_CARRY_NONE;
+}
+
 /* The name of its machine or, of a whole one, what it is called; NULL where
  * there is none. */
 static const char *
@@ -139,6 +146,20 @@ machine_of (const QmCandidate *candidate)
     return _ ("is not to be bought");
   return candidate->here ? _ ("is here already")
                          : qm_candidate_machine_name (candidate);
+}
+
+/* Where it is: its machine, or why there is none. */
+static char *
+machine_text (const QmCandidate *candidate)
+{
+  const char *name;
+
+  if (qm_candidate_is_whole (candidate))
+    return g_strdup (candidate->machine_offer->price.source);
+  if (lacks_machine (candidate))
+    return qm_prose_not_carried (candidate);
+  name = machine_of (candidate);
+  return g_strdup (name != NULL ? name : "–");
 }
 
 char *
@@ -157,10 +178,7 @@ qm_candidate_column_text (QmCandidateColumn column,
     case QM_COLUMN_GPU:
       return g_strdup (candidate->gpu->name);
     case QM_COLUMN_MACHINE:
-      if (qm_candidate_is_whole (candidate))
-        return g_strdup (candidate->machine_offer->price.source);
-      return machine_of (candidate) != NULL ? g_strdup (machine_of (candidate))
-                                            : qm_prose_not_carried (candidate);
+      return machine_text (candidate);
     case QM_COLUMN_VERDICT:
       return g_strdup (qm_prose_verdict_name (candidate->verdict));
     case QM_COLUMN_TIMES_OF:
@@ -215,6 +233,40 @@ append_price (GString *text, const char *name, const QmPrice *price, QmDate now)
                             price->source);
 }
 
+/* Whether GPUs and machine have one price. */
+static gboolean
+has_one_price (const QmCandidate *candidate)
+{
+  return qm_candidate_is_whole (candidate)
+         || (candidate->platform != NULL
+             && *candidate->platform->sold_with != '\0');
+}
+
+/* What a cost is made of, and what it may be; why there is none. */
+static char *
+cost_tooltip (const QmCandidate *candidate, QmDate today)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree char *interval = qm_prose_cost_interval (candidate);
+  gboolean one = has_one_price (candidate);
+
+  if (candidate->here)
+    return NULL;
+  if (lacks_machine (candidate))
+    return qm_prose_not_carried (candidate);
+  if (!one)
+    append_price (text, candidate->gpu->name, candidate->gpu_price, today);
+  /* That of the machine was not looked up where the GPU has none. */
+  if (machine_of (candidate) != NULL && (one || candidate->gpu_price != NULL))
+    append_price (text, machine_of (candidate), candidate->machine_price,
+                  today);
+  if (candidate->memory_price != NULL)
+    append_price (text, _ ("A GiB of memory"), candidate->memory_price, today);
+  if (interval != NULL)
+    g_string_append_printf (text, "\n%s", interval);
+  return g_strdup (text->str);
+}
+
 /* Where a time is from, and why it does not count. */
 static char *
 times_of_tooltip (const QmCandidate *candidate)
@@ -238,16 +290,7 @@ qm_candidate_column_tooltip (QmCandidateColumn column,
   g_return_val_if_fail (column < QM_N_COLUMNS && candidate != NULL, NULL);
 
   if (column == QM_COLUMN_COST || column == QM_COLUMN_EXPERIMENT)
-    {
-      GString *text = g_string_new (NULL);
-
-      if (!qm_candidate_is_whole (candidate) && candidate->gpu_price != NULL)
-        append_price (text, candidate->gpu->name, candidate->gpu_price, today);
-      if (machine_of (candidate) != NULL)
-        append_price (text, machine_of (candidate), candidate->machine_price,
-                      today);
-      return g_string_free (text, FALSE);
-    }
+    return cost_tooltip (candidate, today);
   if (column == QM_COLUMN_VERDICT || column == QM_COLUMN_UTILIZATION)
     return qm_prose_verdict (candidate);
   if (candidate->measurement == NULL)

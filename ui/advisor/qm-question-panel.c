@@ -4,6 +4,7 @@
 
 #include "ui/advisor/qm-question-panel.h"
 
+#include "pricing/qm-format.h"
 #include "ui/advisor/qm-filter-group.h"
 #include "ui/advisor/qm-model-picker.h"
 #include "ui/advisor/qm-portfolio-editor.h"
@@ -11,6 +12,9 @@
 #include "ui/qm-choice-row.h"
 #include "ui/qm-input.h"
 #include "ui/qm-log-scale.h"
+
+#include <glib/gi18n-lib.h>
+#include <math.h>
 
 struct _QmQuestionPanel
 {
@@ -26,6 +30,10 @@ struct _QmQuestionPanel
   GtkWidget *prices_row;
   GtkWidget *paper_switch;
   GtkWidget *room_row;
+  GtkLabel *room_title;
+  GtkDropDown *room_list;
+  GtkLabel *room_note;
+  GtkWidget *room_reset;
   GtkWidget *expired_row;
   GtkWidget *total_cost_row;
   GtkWidget *lifetime_row;
@@ -105,6 +113,52 @@ reset_lifetime_cb (QmQuestionPanel *self)
                 default_number (self->advisor, "lifetime"), NULL);
 }
 
+static int
+default_room (QmAdvisor *advisor)
+{
+  GParamSpec *pspec =
+      g_object_class_find_property (G_OBJECT_GET_CLASS (advisor), "room");
+
+  return G_PARAM_SPEC_INT (pspec)->default_value;
+}
+
+static void
+room_changed_cb (QmQuestionPanel *self)
+{
+  int room;
+  double watts;
+  g_autofree char *note = NULL;
+
+  g_object_get (self->advisor, "room", &room, NULL);
+  watts = qm_room_watts ((QmRoom) room);
+  if (isfinite (watts))
+    {
+      g_autofree char *kilowatts = qm_format_number (watts / 1000, 1);
+
+      /* Translators: a number of kW. */
+      note = g_strdup_printf (_ ("What draws more than %s kW is not offered"),
+                              kilowatts);
+    }
+  else
+    note = g_strdup (_ ("Nothing draws too much"));
+  gtk_label_set_text (self->room_note, note);
+  gtk_widget_set_visible (self->room_reset,
+                          room != default_room (self->advisor));
+  qm_input_name_drop_down (
+      self->room_list, gtk_label_get_text (self->room_title),
+      gtk_string_object_get_string (
+          gtk_drop_down_get_selected_item (self->room_list)));
+}
+
+static void
+reset_room_cb (QmQuestionPanel *self)
+{
+  /* The button is about to go, and the focus must not go with it. */
+  if (gtk_widget_has_focus (self->room_reset))
+    gtk_widget_grab_focus (GTK_WIDGET (self->room_list));
+  g_object_set (self->advisor, "room", default_room (self->advisor), NULL);
+}
+
 static void
 set_up_models (QmQuestionPanel *self)
 {
@@ -132,6 +186,17 @@ bind (QmQuestionPanel *self,
 {
   g_object_bind_property (self->advisor, property, widget, widget_property,
                           G_BINDING_SYNC_CREATE | G_BINDING_BIDIRECTIONAL);
+}
+
+static void
+set_up_room (QmQuestionPanel *self)
+{
+  bind (self, "room", self->room_list, "selected");
+  qm_input_name_reset (self->room_reset, gtk_label_get_text (self->room_title));
+  g_signal_connect_object (self->advisor, "notify::room",
+                           G_CALLBACK (room_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  room_changed_cb (self);
 }
 
 /* What the paper answers by itself. */
@@ -169,13 +234,13 @@ qm_question_panel_constructed (GObject *object)
   bind (self, "budget", self->budget_scale, "value");
   bind (self, "deadline", self->deadline_scale, "value");
   bind (self, "times-of", self->times_of_row, "times-of");
-  bind (self, "room", self->room_row, "selected");
   bind (self, "predict-all", self->predictions_row, "second");
   bind (self, "naive-settings", self->settings_row, "second");
   bind (self, "any-price", self->prices_row, "second");
   bind (self, "expired-quotes", self->expired_switch, "active");
   bind (self, "total-cost", self->total_cost_switch, "active");
   bind (self, "lifetime", self->lifetime_adjustment, "value");
+  set_up_room (self);
   set_up_paper (self);
 
   g_signal_connect_object (self->advisor, "notify::lifetime",
@@ -229,6 +294,57 @@ qm_question_panel_set_property (GObject *object,
 }
 
 static void
+bind_children (GtkWidgetClass *widget_class)
+{
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        model_picker);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        budget_scale);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        deadline_scale);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        filter_group);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        times_of_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        predictions_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        settings_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        prices_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        paper_switch);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        room_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        room_title);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        room_list);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        room_note);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        room_reset);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        expired_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        total_cost_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        lifetime_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        expired_switch);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        total_cost_switch);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        lifetime_reset);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        lifetime_spin);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        lifetime_adjustment);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        portfolio_editor);
+}
+
+static void
 qm_question_panel_class_init (QmQuestionPanelClass *klass)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (klass);
@@ -254,45 +370,9 @@ qm_question_panel_class_init (QmQuestionPanelClass *klass)
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-question-panel.ui");
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        model_picker);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        budget_scale);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        deadline_scale);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        filter_group);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        times_of_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        predictions_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        settings_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        prices_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        paper_switch);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        room_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        expired_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        total_cost_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        lifetime_row);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        expired_switch);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        total_cost_switch);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        lifetime_reset);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        lifetime_spin);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        lifetime_adjustment);
-  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
-                                        portfolio_editor);
+  bind_children (widget_class);
   gtk_widget_class_bind_template_callback (widget_class, reset_lifetime_cb);
+  gtk_widget_class_bind_template_callback (widget_class, reset_room_cb);
 }
 
 static void

@@ -229,7 +229,7 @@ update_notes (QmRecommendationCard *self)
 
 /* "Selected: 8 × …: $20,900, 30 days, $344 an experiment; …". */
 static char *
-describe_selected (const QmCandidate *candidate, gboolean portfolio)
+describe_facts (const QmCandidate *candidate, gboolean portfolio)
 {
   g_autofree char *what = qm_prose_candidate (candidate);
   g_autofree char *verdict = qm_prose_verdict (candidate);
@@ -239,8 +239,6 @@ describe_selected (const QmCandidate *candidate, gboolean portfolio)
   g_autofree char *facts = NULL;
   g_autofree char *source = NULL;
   g_autofree char *all = NULL;
-  g_autofree char *basis = qm_prose_price_basis (candidate);
-  g_autofree char *judged = NULL;
 
   if (candidate->cost_minor >= 0)
     cost = qm_format_money ((double) candidate->cost_minor / 100, "USD", FALSE);
@@ -263,15 +261,45 @@ describe_selected (const QmCandidate *candidate, gboolean portfolio)
     all = g_strdup_printf (_ ("%s; time %s"), facts, source);
   else
     all = g_steal_pointer (&facts);
-  if (verdict != NULL)
-    /* Translators: facts about a machine, what the audit says of them. */
-    judged = g_strdup_printf (_ ("%s; %s"), all, verdict);
-  else
-    judged = g_steal_pointer (&all);
-  if (basis == NULL)
-    return g_steal_pointer (&judged);
-  /* Translators: facts about a machine, a sentence about its price. */
-  return g_strdup_printf (_ ("%s. %s"), judged, basis);
+  if (verdict == NULL)
+    return g_steal_pointer (&all);
+  /* Translators: facts about a machine, what the audit says of them. */
+  return g_strdup_printf (_ ("%s; %s"), all, verdict);
+}
+
+/* A sentence that tells why a candidate is not offered, or NULL. */
+static char *
+describe_lack (const QmCandidate *candidate)
+{
+  g_autofree char *why = NULL;
+
+  if (!qm_candidate_is_not_carried (candidate))
+    return NULL;
+  why = qm_prose_not_carried (candidate);
+  /* Translators: "no machine; the … carries up to 2 GPUs". */
+  return g_strdup_printf (_ ("It is not offered: %s."), why);
+}
+
+/* The facts, and sentences about its machine and its price. */
+static char *
+describe_selected (const QmCandidate *candidate, gboolean portfolio)
+{
+  g_autofree char *facts = describe_facts (candidate, portfolio);
+  g_autofree char *lack = describe_lack (candidate);
+  g_autofree char *carrier = qm_prose_carrier (candidate);
+  g_autofree char *interval = qm_prose_cost_interval (candidate);
+  g_autofree char *basis = qm_prose_price_basis (candidate);
+  const char *const sentences[] = { lack, carrier, interval, basis };
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (sentences); i++)
+    if (sentences[i] != NULL)
+      g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "",
+                              sentences[i]);
+  if (text->len == 0)
+    return g_steal_pointer (&facts);
+  /* Translators: facts about a machine, sentences about it. */
+  return g_strdup_printf (_ ("%s. %s"), facts, text->str);
 }
 
 static void

@@ -44,28 +44,14 @@ note_of (guint times_of)
     }
 }
 
-/* What has the keyboard says what is chosen, too: the button inside the list,
- * which has no name of its own in GTK 4.8, and in GTK 4.18 that of the list. */
-static void
-name_choice (QmTimesOfRow *self, const char *choice)
-{
-  GtkWidget *button = gtk_widget_get_first_child (GTK_WIDGET (self->drop_down));
-  /* Translators: "Times of", name of software. */
-  g_autofree char *name =
-      g_strdup_printf (_ ("%s: %s"), gtk_label_get_text (self->title_label),
-                       choice);
-
-  qm_input_name_button (GTK_WIDGET (self->drop_down), name);
-  if (GTK_IS_TOGGLE_BUTTON (button))
-    qm_input_name_button (button, name);
-}
-
 static void
 sync_note (QmTimesOfRow *self)
 {
   guint selected = gtk_drop_down_get_selected (self->drop_down);
 
-  name_choice (self, qm_prose_times_of_name ((QmTimesOf) selected));
+  qm_input_name_drop_down (self->drop_down,
+                           gtk_label_get_text (self->title_label),
+                           qm_prose_times_of_name ((QmTimesOf) selected));
   gtk_label_set_text (self->note_label, note_of (selected));
   gtk_widget_set_visible (self->reset_button, selected != QM_TIMES_OF_PYTORCH);
 }

@@ -16,6 +16,9 @@
 
 #define MAX_LEGEND_WEIGHTS 5
 
+/* What a cost may be is drawn where that is wider than this share of it. */
+#define NARROW 0.02
+
 struct _QmAdvicePlot
 {
   QmAdvicePlotKind kind;
@@ -25,8 +28,9 @@ struct _QmAdvicePlot
   guint unit;                    /* of times: an index of units[] */
   QmPlotData data;
   QmPlotPoint *points;
-  QmPlotInterval *intervals; /* NULL: nothing is predicted */
-  GArray *series;            /* QmPlotSeries */
+  QmPlotInterval *x_intervals; /* NULL: all costs are known */
+  QmPlotInterval *y_intervals; /* NULL: nothing is predicted */
+  GArray *series;              /* QmPlotSeries */
   guint16 legend_weights[MAX_LEGEND_WEIGHTS];
   char *title;
   char *budget_label;
@@ -195,9 +199,39 @@ verdict_flags (const QmCandidate *candidate)
                                                      : QM_PLOT_POINT_NORMAL;
 }
 
+/* What a cost may be, by what is known of the prices. */
+static QmPlotInterval
+cost_interval (const QmCandidate *candidate, double cost)
+{
+  double minor = (double) candidate->cost_minor;
+  double low = (double) candidate->cost_low_minor;
+  double high = (double) candidate->cost_high_minor;
+
+  if (minor <= 0 || low < 0 || high < 0 || high - low <= NARROW * minor)
+    return (QmPlotInterval){ NAN, NAN };
+  /* An experiment's share of the cost is the same at both ends. */
+  return (QmPlotInterval){ cost * low / minor, cost * high / minor };
+}
+
+static void
+fill_cost_intervals (QmAdvicePlot *self, guint n)
+{
+  gboolean any = FALSE;
+
+  self->x_intervals = g_new (QmPlotInterval, n);
+  for (guint i = 0; i < n; i++)
+    {
+      self->x_intervals[i] =
+          cost_interval (&self->candidates[i], self->points[i].x);
+      any |= isfinite (self->x_intervals[i].low);
+    }
+  if (!any)
+    g_clear_pointer (&self->x_intervals, g_free);
+}
+
 /* The bars of what is predicted. */
 static void
-fill_intervals (QmAdvicePlot *self, guint n)
+fill_time_intervals (QmAdvicePlot *self, guint n)
 {
   gboolean predicted = FALSE;
 
@@ -205,9 +239,9 @@ fill_intervals (QmAdvicePlot *self, guint n)
     predicted |= self->candidates[i].predicted;
   if (!predicted)
     return;
-  self->intervals = g_new (QmPlotInterval, n);
+  self->y_intervals = g_new (QmPlotInterval, n);
   for (guint i = 0; i < n; i++)
-    self->intervals[i] =
+    self->y_intervals[i] =
         self->candidates[i].predicted
             ? (QmPlotInterval){ in_unit (self, self->candidates[i].days_low),
                                 in_unit (self, self->candidates[i].days_high) }
@@ -236,7 +270,8 @@ fill_points (QmAdvicePlot *self, const QmCatalog *catalog, guint n)
         .flags = verdict_flags (candidate),
       };
     }
-  fill_intervals (self, n);
+  fill_cost_intervals (self, n);
+  fill_time_intervals (self, n);
 }
 
 /* Shows the areas of the counts that occur, a few from the least to the most
@@ -410,7 +445,8 @@ qm_advice_plot_new (const QmCatalog *catalog,
   data->title = self->title;
   set_axes (self, log);
   data->points = self->points;
-  data->intervals = self->intervals;
+  data->x_intervals = self->x_intervals;
+  data->y_intervals = self->y_intervals;
   data->n_points = n;
   data->series = (const QmPlotSeries *) (void *) self->series->data;
   data->n_series = self->series->len;
@@ -435,7 +471,8 @@ qm_advice_plot_free (QmAdvicePlot *self)
   if (self == NULL)
     return;
   g_free (self->points);
-  g_free (self->intervals);
+  g_free (self->x_intervals);
+  g_free (self->y_intervals);
   g_array_unref (self->series);
   g_free (self->title);
   g_free (self->budget_label);

@@ -6,6 +6,21 @@
 
 #include <math.h>
 
+/* Makes room for the bar of a point. */
+static void
+widen (QmPlotSpan *span,
+       const QmPlotAxis *axis,
+       const QmPlotInterval *intervals,
+       guint index)
+{
+  const QmPlotInterval *interval = qm_plot_interval_at (axis, intervals, index);
+
+  if (interval == NULL)
+    return;
+  span->min = MIN (span->min, interval->low);
+  span->max = MAX (span->max, interval->high);
+}
+
 void
 qm_plot_contents_init (QmPlotContents *contents, const QmPlotData *data)
 {
@@ -29,15 +44,11 @@ qm_plot_contents_init (QmPlotContents *contents, const QmPlotData *data)
         {
           found.x.min = MIN (found.x.min, point->x);
           found.x.max = MAX (found.x.max, point->x);
+          widen (&found.x, &data->x, data->x_intervals, i);
         }
       found.y.min = MIN (found.y.min, point->y);
       found.y.max = MAX (found.y.max, point->y);
-      if (data->intervals != NULL
-          && qm_plot_interval_drawable (data, &data->intervals[i]))
-        {
-          found.y.min = MIN (found.y.min, data->intervals[i].low);
-          found.y.max = MAX (found.y.max, data->intervals[i].high);
-        }
+      widen (&found.y, &data->y, data->y_intervals, i);
       found.weight = MAX (found.weight, point->weight);
       found.styles |= 1u << qm_plot_point_style (data, point);
       found.provenances |= 1u << MIN (point->provenance, 7);

@@ -21,15 +21,21 @@ qm_plot_point_drawable (const QmPlotData *data, const QmPlotPoint *point)
          && (!data->y.log || point->y >= QM_PLOT_VALUE_MIN);
 }
 
-/* Whether both ends of an interval can be drawn. */
-static inline gboolean
-qm_plot_interval_drawable (const QmPlotData *data,
-                           const QmPlotInterval *interval)
+/* The interval of a point along an axis, one of x_intervals and y_intervals;
+ * NULL where there is none that both ends of can be drawn. */
+static inline const QmPlotInterval *
+qm_plot_interval_at (const QmPlotAxis *axis,
+                     const QmPlotInterval *intervals,
+                     guint index)
 {
-  return ABS (interval->low) <= QM_PLOT_VALUE_MAX
-         && ABS (interval->high) <= QM_PLOT_VALUE_MAX
-         && (!data->y.log || interval->low >= QM_PLOT_VALUE_MIN)
-         && (!data->y.log || interval->high >= QM_PLOT_VALUE_MIN);
+  const QmPlotInterval *interval = intervals + index;
+
+  return intervals != NULL && ABS (interval->low) <= QM_PLOT_VALUE_MAX
+                 && ABS (interval->high) <= QM_PLOT_VALUE_MAX
+                 && (!axis->log || interval->low >= QM_PLOT_VALUE_MIN)
+                 && (!axis->log || interval->high >= QM_PLOT_VALUE_MIN)
+             ? interval
+             : NULL;
 }
 
 /* The style of a point's series. */

@@ -11,39 +11,74 @@
 #define BAR_WIDTH 1.25
 #define CAP_HALF  3.5 /* of the strokes at both ends */
 
-static double
-in_area (const QmPlotLayout *layout, double y)
+/* What is out of the plotting area ends at its edge, without a stroke. */
+static void
+draw_arm_across (cairo_t *cr,
+                 const QmPlotLayout *layout,
+                 double x,
+                 double y,
+                 double radius,
+                 double end)
 {
-  return CLAMP (y, layout->top - CAP_HALF, layout->bottom + CAP_HALF);
+  double seen = CLAMP (end, layout->left, layout->right);
+
+  if (fabs (end - x) <= radius)
+    return;
+  cairo_move_to (cr, end > x ? x + radius : x - radius, y);
+  cairo_line_to (cr, seen, y);
+  if (seen != end)
+    return;
+  cairo_move_to (cr, end, y - CAP_HALF);
+  cairo_line_to (cr, end, y + CAP_HALF);
 }
 
 static void
-draw_arm (cairo_t *cr, double x, double y, double radius, double end)
+draw_arm_down (cairo_t *cr,
+               const QmPlotLayout *layout,
+               double x,
+               double y,
+               double radius,
+               double end)
 {
+  double seen = CLAMP (end, layout->top, layout->bottom);
+
   if (fabs (end - y) <= radius)
     return;
   cairo_move_to (cr, x, end > y ? y + radius : y - radius);
-  cairo_line_to (cr, x, end);
+  cairo_line_to (cr, x, seen);
+  if (seen != end)
+    return;
   cairo_move_to (cr, x - CAP_HALF, end);
   cairo_line_to (cr, x + CAP_HALF, end);
 }
 
 /* The marker stays hollow. */
 static void
-draw_bar (cairo_t *cr,
-          const QmPlotProjection *projection,
-          const QmPlotLayout *layout,
-          const QmPlotPoint *point,
-          const QmPlotInterval *interval,
-          double radius)
+draw_bars (cairo_t *cr,
+           const QmPlotProjection *projection,
+           const QmPlotLayout *layout,
+           const QmPlotPoint *point,
+           const QmPlotInterval *of_x,
+           const QmPlotInterval *of_y,
+           double radius)
 {
-  double x, y, low, high;
+  double x, y, left, right, lower, upper, unused;
 
   qm_plot_project (projection, point->x, point->y, &x, &y);
-  qm_plot_project (projection, point->x, interval->low, &x, &low);
-  qm_plot_project (projection, point->x, interval->high, &x, &high);
-  draw_arm (cr, x, y, radius, in_area (layout, low));
-  draw_arm (cr, x, y, radius, in_area (layout, high));
+  if (of_x != NULL)
+    {
+      qm_plot_project (projection, of_x->low, point->y, &left, &unused);
+      qm_plot_project (projection, of_x->high, point->y, &right, &unused);
+      draw_arm_across (cr, layout, x, y, radius, left);
+      draw_arm_across (cr, layout, x, y, radius, right);
+    }
+  if (of_y != NULL)
+    {
+      qm_plot_project (projection, point->x, of_y->low, &unused, &lower);
+      qm_plot_project (projection, point->x, of_y->high, &unused, &upper);
+      draw_arm_down (cr, layout, x, y, radius, lower);
+      draw_arm_down (cr, layout, x, y, radius, upper);
+    }
   cairo_stroke (cr);
 }
 
@@ -57,24 +92,28 @@ qm_plot_draw_intervals (cairo_t *cr,
 {
   QmPlotProjection projection;
 
-  if (data->intervals == NULL)
+  if (data->x_intervals == NULL && data->y_intervals == NULL)
     return;
   qm_plot_projection_init (&projection, &frame->layout);
   cairo_set_line_width (cr, BAR_WIDTH);
   cairo_set_line_cap (cr, CAIRO_LINE_CAP_BUTT);
   for (guint i = 0; i < n; i++)
     {
-      const QmPlotPoint *point = &data->points[spots[i].index];
-      const QmPlotInterval *interval = &data->intervals[spots[i].index];
+      guint index = spots[i].index;
+      const QmPlotPoint *point = &data->points[index];
+      const QmPlotInterval *of_x =
+          qm_plot_interval_at (&data->x, data->x_intervals, index);
+      const QmPlotInterval *of_y =
+          qm_plot_interval_at (&data->y, data->y_intervals, index);
       const QmPlotColor *color =
           &theme->palette[qm_plot_point_style (data, point) % QM_PLOT_N_STYLES];
       gboolean dimmed = (point->flags & QM_PLOT_POINT_DIMMED) != 0;
 
-      if (!qm_plot_interval_drawable (data, interval))
+      if (of_x == NULL && of_y == NULL)
         continue;
       cairo_set_source_rgba (cr, color->red, color->green, color->blue,
                              color->alpha * (dimmed ? theme->dim_alpha : 1));
-      draw_bar (cr, &projection, &frame->layout, point, interval,
-                qm_plot_marker_radius (theme, point->weight));
+      draw_bars (cr, &projection, &frame->layout, point, of_x, of_y,
+                 qm_plot_marker_radius (theme, point->weight));
     }
 }

@@ -55,7 +55,7 @@ typedef struct
   guint8 flags;      /* QmPlotPointFlags */
 } QmPlotPoint;
 
-/* What the y of a point may be instead; NaN: it is known. */
+/* What the x or the y of a point may be instead; NaN: it is known. */
 typedef struct
 {
   double low, high;
@@ -103,7 +103,8 @@ typedef struct
   const QmPlotPoint *points;
   guint n_points;
   const QmPlotInterval
-      *intervals;      /* of the points, drawn as bars; NULL: none */
+      *x_intervals; /* of the points, drawn as bars; NULL: none */
+  const QmPlotInterval *y_intervals;
   const int *frontier; /* indices of points, in drawing order */
   guint n_frontier;
   int recommended; /* indices of points; -1: none */
