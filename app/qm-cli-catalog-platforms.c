@@ -136,7 +136,7 @@ qm_cli_catalog_platforms_table (const QmCatalog *catalog,
     { _ ("Fits"), .shrink = 36 },
     { _ ("Name"), .drop = 6, .shrink = 12 },
     { _ ("Form"), .drop = 5 },
-    { _ ("GPUs"), .drop = 8, .shrink = 12 },
+    { _ ("GPUs"), .shrink = 12 },
     /* Translators: the most watts for each card. */
     { _ ("Watt each"), QM_CLI_RIGHT, .drop = 2 },
     { _ ("Power supplies"), .drop = 4, .shrink = 12 },

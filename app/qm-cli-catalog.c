@@ -144,6 +144,24 @@ rate_text (double value)
   return value == 0 ? g_strdup (_ ("none")) : number_text (value);
 }
 
+/* What one costs today, or that it is sold in machines, or that no price is
+ * known. */
+static char *
+price_of_gpu (const QmCatalog *catalog, const char *gpu)
+{
+  const QmPrice *price =
+      qm_price_choose (catalog, gpu, QM_PRICE_EACH, QM_PRICES_CURRENT);
+  size_t n;
+  const QmPlatform *platforms = qm_catalog_platforms (catalog, &n);
+
+  if (price != NULL)
+    return qm_cli_catalog_price_amount (price);
+  for (size_t i = 0; i < n; i++)
+    if (strcmp (platforms[i].sold_with, gpu) == 0)
+      return g_strdup (_ ("in machines"));
+  return g_strdup (_ ("none known"));
+}
+
 static QmCliTable *
 gpus_table (const Context *context)
 {
@@ -160,6 +178,7 @@ gpus_table (const Context *context)
     { _ ("NVLink GB/s"), QM_CLI_RIGHT, .drop = 7 },
     { _ ("Released"), .drop = 8 },
     { _ ("Launch price"), QM_CLI_RIGHT, .drop = 9 },
+    { _ ("Price"), QM_CLI_RIGHT, .drop = 1 },
     { _ ("Source"), .shrink = 24 },
   };
   QmCliTable *table =
@@ -178,15 +197,17 @@ gpus_table (const Context *context)
       g_autofree char *watt = number_text (gpu->tdp_w);
       g_autofree char *nvlink = rate_text (gpu->nvlink_gbs);
       g_autofree char *released = qm_cli_date_text (gpu->released_on);
-      g_autofree char *price =
+      g_autofree char *launch =
           qm_known (gpu->launch_price_usd)
               ? qm_format_money (gpu->launch_price_usd, "USD", FALSE)
               : NULL;
+      g_autofree char *price = price_of_gpu (context->catalog, gpu->id);
 
-      qm_cli_table_add_row (
-          table, QM_CLI_PLAIN,
-          (const char *[]){ gpu->id, gpu->name, memory, bandwidth, fp16, tf32,
-                            fp32, watt, nvlink, released, price, gpu->source });
+      qm_cli_table_add_row (table, QM_CLI_PLAIN,
+                            (const char *[]){ gpu->id, gpu->name, memory,
+                                              bandwidth, fp16, tf32, fp32, watt,
+                                              nvlink, released, launch, price,
+                                              gpu->source });
     }
   return table;
 }

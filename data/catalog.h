@@ -190,7 +190,7 @@ typedef enum QmPriceKind
   QM_PRICE_PUBLISHED, /* used in the published analysis */
   QM_PRICE_QUOTE,     /* offered to the user, or by a vendor for the catalog */
   QM_PRICE_STREET,    /* seen at a retailer */
-  QM_PRICE_LIST,      /* the maker's own price at launch */
+  QM_PRICE_LIST,      /* the maker's own price */
   QM_PRICE_RESALE,    /* used goods */
   QM_PRICE_CLAIM,     /* somebody says so */
   QM_PRICE_ESTIMATE,  /* a sum of dated prices of parts */

@@ -138,6 +138,7 @@ finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
       || candidate->verdict == QM_VERDICT_UNKNOWN
       || (candidate->verdict == QM_VERDICT_IMPOSSIBLE && question->as_in_paper);
   candidate->eligible = passes && !qm_candidate_is_aside (candidate)
+                        && candidate->carry.problem == QM_CARRY_NONE
                         && candidate->cost_minor >= 0
                         && qm_known (candidate->days);
 }
@@ -170,7 +171,7 @@ append_whole (Builder *builder,
   gint64 low, high;
 
   candidate.platform = NULL;
-  candidate.carry = (QmCarry){ QM_CARRY_NONE, NAN, NAN, NAN };
+  candidate.carry = qm_carriers_quoted (question, &candidate);
   candidate.machine = NULL;
   candidate.gpu_price = NULL;
   candidate.gpu_offer = NULL;
@@ -363,8 +364,8 @@ select_here (Builder *builder, const char *model)
   return selection;
 }
 
-/* What GPUs to use cost in cents for so many days; -1 where there is no time, or
- * it is absurd. */
+/* What GPUs to use cost in cents for so many days; -1 where there is no time,
+ * or it is absurd. */
 static gint64
 cost_of_use (const QmCandidate *candidate, double days)
 {
@@ -395,7 +396,8 @@ append_here (const QmQuestion *question,
       cost = cost_of_use (&candidate, machine_days);
       candidate.experiment_cost = cost >= 0 ? cost / 100.0 : NAN;
       if (portfolio)
-        cost = cost_of_use (&candidate, machine_days * question->lifetime_years);
+        cost =
+            cost_of_use (&candidate, machine_days * question->lifetime_years);
       candidate.cost_minor = cost;
       candidate.cost_low_minor = cost;
       candidate.cost_high_minor = cost;
@@ -641,8 +643,8 @@ build_portfolio (Builder *builder,
                             seen, candidates);
 }
 
-/* GPUs to use, as the only ones that may be: whatever is filtered, and predicted
- * where nobody measured so many. */
+/* GPUs to use, as the only ones that may be: whatever is filtered, and
+ * predicted where nobody measured so many. */
 static void
 build_use (Builder *builder, const QmUse *use, GArray *candidates)
 {

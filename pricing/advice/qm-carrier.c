@@ -215,6 +215,20 @@ look_at (Way *best, const Way *way)
     *best = *way;
 }
 
+QmCarry
+qm_carriers_quoted (const QmQuestion *question, const QmCandidate *candidate)
+{
+  QmCarry carry = { QM_CARRY_NONE, NAN, NAN, NAN };
+  double watts =
+      candidate->gpus * candidate->gpu->tdp_w / QM_CARRY_SUPPLY_EFFICIENCY;
+  double room = question->room_watts / candidate->machines;
+
+  /* The least that it draws; an unknown number decides nothing. */
+  if (watts > room)
+    carry = (QmCarry){ QM_CARRY_CIRCUIT, watts, room, watts };
+  return carry;
+}
+
 /* The machines of the paper, or those that the user has quotes of. */
 static void
 look_at_machines (QmCarriers *carriers, const QmCandidate *candidate, Way *best)
@@ -226,7 +240,7 @@ look_at_machines (QmCarriers *carriers, const QmCandidate *candidate, Way *best)
   for (size_t i = 0; i < n; i++)
     {
       Way way = { .machine = &machines[i],
-                  .carry = { QM_CARRY_NONE, NAN, NAN, NAN } };
+                  .carry = qm_carriers_quoted (carriers->question, candidate) };
       const QmOffer *offer;
 
       if (machines[i].gpus < candidate->gpus
@@ -236,7 +250,10 @@ look_at_machines (QmCarriers *carriers, const QmCandidate *candidate, Way *best)
       if (way.price == NULL || (!paper && offer == NULL)
           || (!paper && qm_gpu_is_mezzanine (candidate->gpu)))
         continue;
-      add (carriers, &way.sum, way.price, 1);
+      if (way.carry.problem == QM_CARRY_NONE)
+        add (carriers, &way.sum, way.price, 1);
+      else
+        way.price = NULL;
       look_at (best, &way);
     }
 }

@@ -47,6 +47,11 @@ gint64 qm_carriers_find (QmCarriers *carriers,
                          gint64 *low,
                          gint64 *high);
 
+/* Whether the room's power suffices for the GPUs of a candidate in machines of
+ * which no more is known than that somebody offers them. */
+QmCarry qm_carriers_quoted (const QmQuestion *question,
+                            const QmCandidate *candidate);
+
 /* Whether machines of that kind, or platforms of that form, pass the question's
  * filters. */
 gboolean qm_carriers_allow_kind (const QmQuestion *question,

@@ -278,7 +278,8 @@ count_effect (const QmEffects *self, const QmGpu *gpu, int gpus)
 
   for (guint i = 0; i < self->effects[OF_COUNT]->len; i++)
     {
-      const Effect *effect = &g_array_index (self->effects[OF_COUNT], Effect, i);
+      const Effect *effect =
+          &g_array_index (self->effects[OF_COUNT], Effect, i);
       int count = effect->count * sign;
 
       if (count > below && count <= gpus)

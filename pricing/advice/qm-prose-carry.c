@@ -103,15 +103,19 @@ char *
 qm_prose_not_carried (const QmCandidate *candidate)
 {
   g_autofree char *why = NULL;
+  const char *name = NULL;
 
   g_return_val_if_fail (candidate != NULL, NULL);
 
-  if (candidate->platform == NULL)
+  if (candidate->platform != NULL)
+    name = candidate->platform->name;
+  else if (candidate->carry.problem == QM_CARRY_CIRCUIT)
+    name = qm_candidate_machine_name (candidate);
+  if (name == NULL)
     return g_strdup (_ ("no machine carries that many"));
   why = qm_prose_carry (&candidate->carry, candidate->platform, candidate->gpu);
   /* Translators: name of a machine, "carries up to 2 GPUs". */
-  return g_strdup_printf (_ ("no machine; %s %s"), candidate->platform->name,
-                          why);
+  return g_strdup_printf (_ ("no machine; %s %s"), name, why);
 }
 
 /* "a desktop", "a machine of 4 rack units". */

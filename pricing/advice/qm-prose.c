@@ -82,11 +82,12 @@ qm_prose_machine (const QmCandidate *candidate)
     return g_strdup (_ ("is not to be bought"));
   if (candidate->here)
     return g_strdup (_ ("is here already"));
-  if (qm_candidate_is_whole (candidate))
+  if (qm_candidate_is_whole (candidate)
+      && candidate->carry.problem == QM_CARRY_NONE)
     return describe_whole (candidate);
-  name = qm_candidate_machine_name (candidate);
-  if (name == NULL)
+  if (candidate->carry.problem != QM_CARRY_NONE)
     return qm_prose_not_carried (candidate);
+  name = qm_candidate_machine_name (candidate);
   if (candidate->machines > 1)
     return g_strdup_printf ("%d × %s", candidate->machines, name);
   return g_strdup (name);

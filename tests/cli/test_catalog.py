@@ -56,6 +56,11 @@ class CatalogTest(harness.CommandLineTest):
         unknown = next(line for line in lines
                        if line.startswith("rtxpro6000-server"))
         self.assertIn("–", unknown)
+        wide = {line.split()[0]: line for line in self.table(
+            "gpus", env={"QUARTERMASTER_DATA_DIR": SHIPPED, "COLUMNS": "200"})}
+        self.assertRegex(wide["rtxpro4500-server"], "none known$")
+        self.assertRegex(wide["gb10"], "in machines$")
+        self.assertRegex(wide["a6000"], r"\$[\d,.]+$")
         self.assertNotIn("http", "".join(lines))
         self.assertIn("http", "".join(self.table("gpus", "--sources")))
 

@@ -2,10 +2,14 @@
 """quartermaster advise and plot with the quotes of the user, and what owning
 costs."""
 
+import os
+
 import harness
 from quotes import EARLIER, LATER, OFFER, TODAY, QuotesTest
 
 ASK = ("--model", "pythia-1b", "--budget", "150k")
+SHIPPED = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir,
+                       os.pardir, "data")
 
 
 class AdviceTest(QuotesTest):
@@ -70,6 +74,35 @@ class AdviceTest(QuotesTest):
                          ("h100-80gb-sxm", 8))
         self.assertEqual(whole[0]["prices"]["machine"]["quote"], number)
         self.assertEqual(answer["recommendation"]["cost_usd"], 140010)
+
+        # Eight of 700 W are more than one circuit gives, whoever offers them.
+        answer = self.ask(*ASK, "--room", "one-circuit")
+        whole, = [one for one in answer["candidates"]
+                  if one["cost_usd"] == 140010]
+        self.assertFalse(whole["eligible"])
+        self.assertEqual(whole["not_carried"]["problem"], "circuit")
+        self.assertNotEqual(answer["recommendation"]["cost_usd"], 140010)
+        text = self.run_program("advise", *ASK, "--room", "one-circuit",
+                                expect=0, env={"COLUMNS": "300"}).text
+        self.assertIn("and the circuit gives 2,944 W", text)
+
+    def test_cards_alone_get_a_platform(self):
+        """One of the shipped catalog that carries them, and it is named."""
+        self.add(OFFER.replace("NVIDIA H100 80GB SXM5;8;20000.00",
+                               "NVIDIA RTX A6000 48GB;4;3000.00"))
+        ask = ("--model", "pythia-1b", "--gpu", "a6000", "--gpus", "4")
+        shipped = {"QUARTERMASTER_DATA_DIR": SHIPPED}
+        one, = self.ask(*ASK, *ask[2:], env=shipped)["candidates"]
+        fits = self.run_program("catalog", "platforms", *ask[2:], "--json",
+                                env=shipped, expect=0).json["platforms"]
+        platform, = [each for each in fits if each["id"] == one["machine"]]
+        self.assertTrue(platform["fits"])
+        self.assertIsNone(one["prices"]["machine"]["quote"])
+        self.assertEqual(one["prices"]["gpu"]["amount"], 3000)
+        text = " ".join(self.run_program("advise", *ASK, *ask[2:], env=shipped,
+                                         expect=0).text.split())
+        self.assertIn("it has no machine for them, so the catalog’s “%s” was "
+                      "added" % platform["name"], text)
 
     def test_currency_without_a_rate(self):
         self.add(OFFER.replace("USD", "JPY"))

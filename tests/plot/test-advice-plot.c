@@ -492,6 +492,63 @@ test_cost_bar (Setup *setup, gconstpointer unused)
     }
 }
 
+/* The alpha of a bar at its end, where nothing else is. */
+static guint
+bar_alpha (const QmPlotData *data, QmPlotLayers layers)
+{
+  const QmPlotTheme *theme = qm_plot_theme_light ();
+  QmPlotTheme clear = *theme;
+  cairo_surface_t *image;
+  QmPlotLayout layout;
+  double x, y;
+  guint alpha = 0;
+
+  clear.background.alpha = 0;
+  image = render (data, &clear, 500, 400, 2, layers);
+  qm_plot_layout (data, 500, 400, &clear, &layout);
+  g_assert_true (qm_plot_position (&layout, data->x_intervals[0].high,
+                                   data->points[0].y, &x, &y));
+  for (int i = -2; i <= 2; i++)
+    alpha = MAX (alpha,
+                 pixel_at (image, (int) (2 * x) + i, (int) (2 * y) + 4) >> 24);
+  cairo_surface_destroy (image);
+  return alpha;
+}
+
+/* Bars of many candidates are faint, but for the one that is looked at. */
+static void
+test_many_bars (Setup *setup, gconstpointer unused)
+{
+  gint64 ends[30][2];
+
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    {
+      ends[i][0] = (i + 1) * 900000;
+      ends[i][1] = (i + 1) * 1300000;
+    }
+  for (int many = 0; many < 2; many++)
+    {
+      g_autoptr (QmAdvice) advice =
+          advise_on_costs (setup, (const gint64 (*)[2]) ends, many ? 30 : 10);
+      g_autoptr (QmAdvicePlot) plot =
+          qm_advice_plot_new (setup->catalog, advice, QM_ADVICE_PLOT_OVERALL,
+                              NULL, TRUE);
+      const QmPlotData *data = qm_advice_plot_data (plot);
+
+      qm_advice_plot_set_legend (plot, FALSE);
+      if (many)
+        g_assert_cmpuint (bar_alpha (data, QM_PLOT_LAYER_POINTS), <, 100);
+      else
+        g_assert_cmpuint (bar_alpha (data, QM_PLOT_LAYER_POINTS), >, 200);
+      g_assert_cmpuint (bar_alpha (data, QM_PLOT_LAYER_OVERLAY), ==, 0);
+      qm_advice_plot_set_selected (plot, 0);
+      if (many)
+        g_assert_cmpuint (bar_alpha (data, QM_PLOT_LAYER_OVERLAY), >, 200);
+      else
+        g_assert_cmpuint (bar_alpha (data, QM_PLOT_LAYER_OVERLAY), ==, 0);
+    }
+}
+
 /* Where nothing takes a day, days are no unit. */
 static void
 test_units (Setup *setup, gconstpointer unused)
@@ -608,6 +665,7 @@ main (int argc, char **argv)
   ADD ("odd-candidates", test_odd_candidates);
   ADD ("cost-intervals", test_cost_intervals);
   ADD ("cost-bar", test_cost_bar);
+  ADD ("many-bars", test_many_bars);
   ADD ("units", test_units);
   ADD ("nothing", test_nothing);
   return g_test_run ();

@@ -102,10 +102,58 @@ class AdvisorTest(AdvisorCase):
         driver.press_keys("Return")
         self.expect_headline("4 × H100 SXM5 80GB")
 
-    def test_as_published(self):
-        self.root.find("push button", "As published").press()
+    def sensitive(self, row):
+        """Whether the row of that name can be used."""
+        return self.root.find("list item", row).has(
+            driver.Atspi.StateType.SENSITIVE)
+
+    SETTLED = ("Times of", "Predictions", "Prices", "Power of the room",
+               "Use expired quotes", "Count the total cost", "Lifetime")
+
+    def test_as_in_paper(self):
+        for row in self.SETTLED:
+            self.assertTrue(self.sensitive(row), row)
+        self.toggle("As in the paper")
         self.expect_headline("8 × GeForce RTX 3090", "$20,900", "30 days")
         self.root.find("label", contains="would need 119 %")
+        for row in self.SETTLED:
+            driver.wait_for(lambda: not self.sensitive(row),
+                            f"“{row}” to be the paper's")
+        self.assertTrue(self.sensitive("Settings"))
+        # The keyboard goes past what cannot be used.
+        self.assertEqual(self.root.after_key("Tab").name, "Optimal")
+        self.toggle("As in the paper")
+        self.expect_headline("1 × H100 SXM5 80GB", "$31,000", "34 days")
+        for row in self.SETTLED:
+            self.assertTrue(self.sensitive(row), row)
+
+    def choose_room(self, now, *keys):
+        self.root.tab_to("push button", f"Power of the room: {now}")
+        driver.press_keys("space")
+        driver.press_keys(*keys, "Return")
+
+    def test_room(self):
+        """Machines that a circuit does not feed are not offered, and who
+        selects one reads why."""
+        self.root.find("slider", "Budget").value = 1e9
+        self.expect_headline("8 × H100 SXM5 80GB")
+        self.choose_room("Three phases of 32 A", "Home")
+        self.expect_headline("2 × H100 SXM5 80GB", "$61,500", "16 days")
+        self.root.find("push button", "Power of the room: One circuit of 16 A")
+        self.root.find("table row", "8 × H100 SXM5 80GB",
+                       holding="no machine; GPU server for 8 GPUs draws "
+                               "6,413 W, and the circuit gives 2,944 W",
+                       inside=("tree table", "Candidates"))
+        self.assertFalse(self.root.all("label", contains="Selected: "))
+        self.root.tab_to("table row", "1 × GeForce RTX 3090")
+        driver.press_keys("End")
+        self.root.find("label", contains="Selected: 8 × H100 SXM5 80GB: –")
+        self.root.find("label", contains="It is not offered: no machine; GPU "
+                                         "server for 8 GPUs draws 6,413 W")
+        self.root.find("push button", "Reset: Power of the room").press()
+        self.expect_headline("8 × H100 SXM5 80GB", "$250,500")
+        self.root.find("push button",
+                       "Power of the room: Three phases of 32 A")
 
     def test_filters(self):
         self.toggle("H100 SXM5 80GB")
@@ -119,7 +167,7 @@ class AdvisorTest(AdvisorCase):
                         .find("label").name, "that nothing is left")
 
     def toggle(self, name):
-        box = self.root.tab_to("check box", name)
+        box = self.root.tab_to("check box", name, most=150)
         before = box.checked
         driver.press_keys("space")
         driver.wait_for(lambda: box.checked != before, f"“{name}” toggled")
@@ -153,7 +201,9 @@ class AdvisorTest(AdvisorCase):
         self.fail(f"no button “{name}” can be pressed")
 
     def test_state_comes_back(self):
-        self.root.find("push button", "As published").press()
+        self.choose_room("Three phases of 32 A", "Home")
+        self.root.find("push button", "Power of the room: One circuit of 16 A")
+        self.toggle("As in the paper")
         slider = self.root.find("slider", "Budget")
         slider.value = 1e9
         self.expect_headline("8 × H100 SXM5 80GB")
@@ -162,7 +212,11 @@ class AdvisorTest(AdvisorCase):
         self.program.close()
         self.start()
         self.expect_headline("8 × H100 SXM5 80GB")
-        self.assertTrue(self.root.find("push button", "As published").checked)
+        self.assertTrue(self.root.find("check box", "As in the paper").checked)
+        self.assertFalse(self.sensitive("Prices"))
+        # What was chosen before is kept beside it.
+        self.toggle("As in the paper")
+        self.root.find("push button", "Power of the room: One circuit of 16 A")
 
 
 class MeasuredTest(AdvisorCase):

@@ -312,15 +312,58 @@ test_csv (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (count_lines (all), ==, 17);
   g_assert_cmpuint (count_lines (none), ==, 1);
   /* In the order that is seen. */
-  g_assert_nonnull (strstr (all,
-                            "price_usd\r\npythia-1b,rtx3090,1,desktop-1gpu,1,"
-                            "2300.00,370,466.30,"));
+  g_assert_nonnull (strstr (all, "price_usd\r\npythia-1b,rtx3090,1,desktop-1,1,"
+                                 "2300.00,370,466.30,"));
   candidate_at (fixture, 15, &topic, &index);
   qm_advisor_select (fixture->advisor, topic, index);
   one = qm_candidate_table_get_csv (fixture->table, TRUE);
   g_assert_cmpuint (count_lines (one), ==, 2);
-  g_assert_nonnull (strstr (one, "pythia-1b,h100-80gb-sxm,8,server-8gpu,1,"
+  g_assert_nonnull (strstr (one, "pythia-1b,h100-80gb-sxm,8,server-8,1,"
                                  "250500.00,4,549.04,"));
+}
+
+/* How many cells of the table say that. */
+static guint
+count_cells (Fixture *fixture, const char *what)
+{
+  guint n = widgets_count (fixture->table, QM_TYPE_CANDIDATE_CELL);
+  guint found = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      const char *text = qm_candidate_cell_get_text (
+          widgets_find (fixture->table, QM_TYPE_CANDIDATE_CELL, i));
+
+      found += text != NULL && strstr (text, what) != NULL;
+    }
+  return found;
+}
+
+/* A room with less power takes machines away, and the table says which and
+ * why; they stay, the last in the order of costs. */
+static void
+test_room (Fixture *fixture, gconstpointer data)
+{
+  guint topic, index;
+
+  g_assert_cmpuint (count_cells (fixture, "no machine"), ==, 0);
+  g_object_set (fixture->advisor, "room", QM_ROOM_ONE_CIRCUIT, NULL);
+  widgets_settle ();
+  gtk_test_widget_wait_for_draw (fixture->window);
+  g_assert_cmpuint (n_rows (fixture), ==, 16);
+  g_assert_cmpuint (count_cells (fixture, "no machine; GPU server for"), ==, 4);
+  g_assert_cmpuint (count_cells (fixture, "W, and the circuit gives 2,944 W"),
+                    ==, 4);
+  for (guint i = 0; i < 16; i++)
+    {
+      const QmCandidate *candidate = candidate_at (fixture, i, &topic, &index);
+
+      g_assert_true (qm_candidate_is_not_carried (candidate) == (i >= 12));
+      g_assert_true ((candidate->cost_minor < 0) == (i >= 12));
+    }
+  g_object_set (fixture->advisor, "room", QM_ROOM_ANY, NULL);
+  widgets_settle ();
+  g_assert_cmpuint (count_cells (fixture, "no machine"), ==, 0);
 }
 
 /* Only what is seen is made and kept up to date. */
@@ -373,6 +416,7 @@ main (int argc, char **argv)
   ADD ("rebuild-keeps-the-rows", test_rebuild_keeps_the_rows);
   ADD ("columns-come-and-go", test_columns_come_and_go);
   ADD ("csv", test_csv);
+  ADD ("room", test_room);
   g_test_add_func ("/candidate-table/large", test_large);
   g_test_add_func ("/candidate-table/without-advisor", test_without_advisor);
   return g_test_run ();

@@ -9,6 +9,8 @@
 #include "ui/qm-choice-row.h"
 #include "ui/qm-log-scale.h"
 
+#include <string.h>
+
 typedef struct
 {
   QmAdvisor *advisor;
@@ -155,6 +157,114 @@ test_choices (Fixture *fixture, gconstpointer data)
     }
 }
 
+static GtkWidget *
+row_titled (Fixture *fixture, const char *title)
+{
+  guint n = widgets_count (fixture->panel, ADW_TYPE_PREFERENCES_ROW);
+
+  for (guint i = 0; i < n; i++)
+    {
+      GtkWidget *row =
+          widgets_find (fixture->panel, ADW_TYPE_PREFERENCES_ROW, i);
+
+      if (g_strcmp0 (adw_preferences_row_get_title (ADW_PREFERENCES_ROW (row)),
+                     title)
+          == 0)
+        return row;
+    }
+  g_error ("no row “%s”", title);
+}
+
+/* What the paper settles cannot be set beside it, and what was set stays. */
+static void
+test_as_in_paper (Fixture *fixture, gconstpointer data)
+{
+  static const char *const settled[] = {
+    "Times of",           "Predictions",         "Prices",
+    "Power of the _room", "Use _expired quotes", "Count the _total cost",
+    "_Lifetime"
+  };
+  GtkWidget *row = row_titled (fixture, "As in the _paper");
+  GtkSwitch *paper = widgets_find (row, GTK_TYPE_SWITCH, 0);
+  guint notified;
+
+  g_object_set (fixture->advisor, "any-price", TRUE, NULL);
+  widgets_count_notify (fixture->advisor, "as-in-paper", &notified);
+  g_assert_false (gtk_switch_get_active (paper));
+  for (int on = TRUE; on >= FALSE; on--)
+    {
+      gtk_switch_set_active (paper, on);
+      g_assert_true (flag (fixture, "as-in-paper") == on);
+      for (guint i = 0; i < G_N_ELEMENTS (settled); i++)
+        g_assert_true (
+            gtk_widget_get_sensitive (row_titled (fixture, settled[i])) == !on);
+      /* The paper has times at both. */
+      g_assert_true (
+          gtk_widget_get_sensitive (row_titled (fixture, "Settings")));
+    }
+  g_assert_cmpuint (notified, ==, 2);
+  g_assert_true (flag (fixture, "any-price"));
+  g_object_set (fixture->advisor, "as-in-paper", TRUE, NULL);
+  g_assert_true (gtk_switch_get_active (paper));
+}
+
+static int
+room (Fixture *fixture)
+{
+  int value;
+
+  g_object_get (fixture->advisor, "room", &value, NULL);
+
+  return value;
+}
+
+static void
+expect_name (gpointer accessible, const char *expected)
+{
+  g_autofree char *problem = gtk_test_accessible_check_property (
+      GTK_ACCESSIBLE (accessible), GTK_ACCESSIBLE_PROPERTY_LABEL, expected);
+
+  g_assert_cmpstr (problem, ==, NULL);
+}
+
+static void
+test_room (Fixture *fixture, gconstpointer data)
+{
+  GtkWidget *row = row_titled (fixture, "Power of the _room");
+  GtkDropDown *list = widgets_find (row, GTK_TYPE_DROP_DOWN, 0);
+  GtkWidget *reset = widgets_find_button (row, "Reset to the default");
+  GtkLabel *note = GTK_LABEL (gtk_widget_get_prev_sibling (reset));
+  guint notified;
+
+  widgets_count_notify (fixture->advisor, "room", &notified);
+  g_assert_cmpuint (gtk_drop_down_get_selected (list), ==,
+                    QM_ROOM_THREE_PHASES);
+  g_assert_cmpuint (g_list_model_get_n_items (gtk_drop_down_get_model (list)),
+                    ==, QM_N_ROOMS);
+  g_assert_cmpstr (gtk_label_get_text (note), ==,
+                   "What draws more than 17.7 kW is not offered");
+  g_assert_false (gtk_widget_get_visible (reset));
+  expect_name (list, "Power of the room: Three phases of 32 A");
+  expect_name (reset, "Reset: Power of the room");
+
+  gtk_drop_down_set_selected (list, QM_ROOM_ONE_CIRCUIT);
+  g_assert_cmpint (room (fixture), ==, QM_ROOM_ONE_CIRCUIT);
+  g_assert_cmpstr (gtk_label_get_text (note), ==,
+                   "What draws more than 2.9 kW is not offered");
+  expect_name (list, "Power of the room: One circuit of 16 A");
+  g_assert_true (gtk_widget_get_visible (reset));
+
+  g_object_set (fixture->advisor, "room", QM_ROOM_ANY, NULL);
+  g_assert_cmpuint (gtk_drop_down_get_selected (list), ==, QM_ROOM_ANY);
+  g_assert_null (strstr (gtk_label_get_text (note), "kW"));
+  expect_name (list, "Power of the room: Any");
+
+  g_signal_emit_by_name (reset, "clicked");
+  g_assert_cmpint (room (fixture), ==, QM_ROOM_THREE_PHASES);
+  g_assert_false (gtk_widget_get_visible (reset));
+  g_assert_cmpuint (notified, ==, 3);
+}
+
 /* Types that nobody tried are there where they are predicted, and while they
  * are switched off. */
 static void
@@ -274,6 +384,8 @@ main (int argc, char **argv)
   ADD ("limits", test_limits);
   ADD ("models", test_models);
   ADD ("choices", test_choices);
+  ADD ("as-in-paper", test_as_in_paper);
+  ADD ("room", test_room);
   ADD ("predicted-filters", test_predicted_filters);
   ADD ("filters", test_filters);
   ADD ("lifetime", test_lifetime);

@@ -154,10 +154,10 @@ machine_text (const QmCandidate *candidate)
 {
   const char *name;
 
-  if (qm_candidate_is_whole (candidate))
-    return g_strdup (candidate->machine_offer->price.source);
   if (lacks_machine (candidate))
     return qm_prose_not_carried (candidate);
+  if (qm_candidate_is_whole (candidate))
+    return g_strdup (candidate->machine_offer->price.source);
   name = machine_of (candidate);
   return g_strdup (name != NULL ? name : "–");
 }

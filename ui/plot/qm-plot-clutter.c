@@ -57,10 +57,10 @@ sum_at (const QmPlotClutter *clutter, int column, int row)
   return &clutter->sums[row * (clutter->columns + 1) + column];
 }
 
-/* Two-dimensional differences: summing them once gives the markers in each
- * cell. */
+/* Two-dimensional differences: summing them once gives the markers and bars in
+ * each cell. */
 static void
-add_marker (QmPlotClutter *clutter, const QmPlotBox *box)
+add_box (QmPlotClutter *clutter, const QmPlotBox *box)
 {
   int column;
   int row;
@@ -74,6 +74,34 @@ add_marker (QmPlotClutter *clutter, const QmPlotBox *box)
   --*sum_at (clutter, column_end, row);
   --*sum_at (clutter, column, row_end);
   ++*sum_at (clutter, column_end, row_end);
+}
+
+/* The bars of a point that lies at (x, y). */
+static void
+add_bars (QmPlotClutter *clutter,
+          const QmPlotData *data,
+          const QmPlotProjection *projection,
+          const QmPlotSpot *spot)
+{
+  const QmPlotPoint *point = &data->points[spot->index];
+  const QmPlotInterval *of_x =
+      qm_plot_interval_at (&data->x, data->x_intervals, spot->index);
+  const QmPlotInterval *of_y =
+      qm_plot_interval_at (&data->y, data->y_intervals, spot->index);
+  double from, to, unused;
+
+  if (of_x != NULL)
+    {
+      qm_plot_project (projection, of_x->low, point->y, &from, &unused);
+      qm_plot_project (projection, of_x->high, point->y, &to, &unused);
+      add_box (clutter, &(QmPlotBox){ from, spot->y, to - from, 1 });
+    }
+  if (of_y != NULL)
+    {
+      qm_plot_project (projection, point->x, of_y->low, &unused, &from);
+      qm_plot_project (projection, point->x, of_y->high, &unused, &to);
+      add_box (clutter, &(QmPlotBox){ spot->x, to, 1, from - to });
+    }
 }
 
 static void
@@ -108,9 +136,11 @@ qm_plot_clutter_init (QmPlotClutter *clutter,
                       const QmPlotSpot *spots,
                       guint n)
 {
+  QmPlotProjection projection;
   guint size = 0;
   double radius = 0;
 
+  qm_plot_projection_init (&projection, layout);
   clutter->area = (QmPlotBox){ layout->zero_left, layout->top,
                                layout->right - layout->zero_left,
                                layout->bottom - layout->top };
@@ -130,9 +160,9 @@ qm_plot_clutter_init (QmPlotClutter *clutter,
       if (weight != size || i == 0)
         radius = qm_plot_marker_radius (theme, weight);
       size = weight;
-      add_marker (clutter,
-                  &(QmPlotBox){ spots[i].x - radius, spots[i].y - radius,
-                                2 * radius, 2 * radius });
+      add_box (clutter, &(QmPlotBox){ spots[i].x - radius, spots[i].y - radius,
+                                      2 * radius, 2 * radius });
+      add_bars (clutter, data, &projection, &spots[i]);
     }
   accumulate (clutter);
 }

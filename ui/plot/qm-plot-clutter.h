@@ -8,8 +8,8 @@
 
 G_BEGIN_DECLS
 
-/* Counts of markers on a coarse grid, summed so that those under any box are
- * known from four of them, and the boxes of labels. */
+/* Counts of markers and bars on a coarse grid, summed so that those under any
+ * box are known from four of them, and the boxes of labels. */
 typedef struct
 {
   QmPlotBox area; /* the plotting area */

@@ -11,6 +11,10 @@
 #define BAR_WIDTH 1.25
 #define CAP_HALF  3.5 /* of the strokes at both ends */
 
+/* The bars of more points than that would hide the markers. */
+#define MANY  24
+#define FAINT 0.25
+
 /* What is out of the plotting area ends at its edge, without a stroke. */
 static void
 draw_arm_across (cairo_t *cr,
@@ -82,6 +86,49 @@ draw_bars (cairo_t *cr,
   cairo_stroke (cr);
 }
 
+/* Draws the bars of one point, if it has any. */
+static void
+draw_bars_of (cairo_t *cr,
+              const QmPlotData *data,
+              const QmPlotTheme *theme,
+              const QmPlotLayout *layout,
+              const QmPlotProjection *projection,
+              guint index,
+              double alpha)
+{
+  const QmPlotPoint *point = &data->points[index];
+  const QmPlotInterval *of_x =
+      qm_plot_interval_at (&data->x, data->x_intervals, index);
+  const QmPlotInterval *of_y =
+      qm_plot_interval_at (&data->y, data->y_intervals, index);
+  const QmPlotColor *color =
+      &theme->palette[qm_plot_point_style (data, point) % QM_PLOT_N_STYLES];
+
+  if (of_x == NULL && of_y == NULL)
+    return;
+  if ((point->flags & QM_PLOT_POINT_DIMMED) != 0)
+    alpha *= theme->dim_alpha;
+  cairo_set_source_rgba (cr, color->red, color->green, color->blue,
+                         color->alpha * alpha);
+  cairo_set_line_width (cr, BAR_WIDTH);
+  cairo_set_line_cap (cr, CAIRO_LINE_CAP_BUTT);
+  draw_bars (cr, projection, layout, point, of_x, of_y,
+             qm_plot_marker_radius (theme, point->weight));
+}
+
+gboolean
+qm_plot_bars_are_many (const QmPlotData *data, const QmPlotSpot *spots, guint n)
+{
+  guint bars = 0;
+
+  for (guint i = 0; i < n && bars <= MANY; i++)
+    bars += qm_plot_interval_at (&data->x, data->x_intervals, spots[i].index)
+                != NULL
+            || qm_plot_interval_at (&data->y, data->y_intervals, spots[i].index)
+                   != NULL;
+  return bars > MANY;
+}
+
 void
 qm_plot_draw_intervals (cairo_t *cr,
                         const QmPlotData *data,
@@ -91,29 +138,26 @@ qm_plot_draw_intervals (cairo_t *cr,
                         guint n)
 {
   QmPlotProjection projection;
+  double alpha;
 
   if (data->x_intervals == NULL && data->y_intervals == NULL)
     return;
+  alpha = qm_plot_bars_are_many (data, spots, n) ? FAINT : 1;
   qm_plot_projection_init (&projection, &frame->layout);
-  cairo_set_line_width (cr, BAR_WIDTH);
-  cairo_set_line_cap (cr, CAIRO_LINE_CAP_BUTT);
   for (guint i = 0; i < n; i++)
-    {
-      guint index = spots[i].index;
-      const QmPlotPoint *point = &data->points[index];
-      const QmPlotInterval *of_x =
-          qm_plot_interval_at (&data->x, data->x_intervals, index);
-      const QmPlotInterval *of_y =
-          qm_plot_interval_at (&data->y, data->y_intervals, index);
-      const QmPlotColor *color =
-          &theme->palette[qm_plot_point_style (data, point) % QM_PLOT_N_STYLES];
-      gboolean dimmed = (point->flags & QM_PLOT_POINT_DIMMED) != 0;
+    draw_bars_of (cr, data, theme, &frame->layout, &projection, spots[i].index,
+                  alpha);
+}
 
-      if (of_x == NULL && of_y == NULL)
-        continue;
-      cairo_set_source_rgba (cr, color->red, color->green, color->blue,
-                             color->alpha * (dimmed ? theme->dim_alpha : 1));
-      draw_bars (cr, &projection, &frame->layout, point, of_x, of_y,
-                 qm_plot_marker_radius (theme, point->weight));
-    }
+void
+qm_plot_draw_interval (cairo_t *cr,
+                       const QmPlotData *data,
+                       const QmPlotTheme *theme,
+                       const QmPlotLayout *layout,
+                       guint index)
+{
+  QmPlotProjection projection;
+
+  qm_plot_projection_init (&projection, layout);
+  draw_bars_of (cr, data, theme, layout, &projection, index, 1);
 }

@@ -39,6 +39,7 @@ typedef struct
   const QmPlotLayout *layout;
   QmPlotText text;
   QmPlotClutter clutter;
+  gboolean faint_bars;
   QmPlotBox area; /* where labels may be */
 } Overlay;
 
@@ -243,6 +244,29 @@ limit_text (const QmPlotAxis *axis, gboolean vertical, int beyond)
   return g_strdup (axis->limit_label);
 }
 
+/* Moves the label of a limit along its line to where it covers nothing. Returns
+ * FALSE where there is no such place. */
+static gboolean
+move_along (const Overlay *overlay, gboolean vertical, QmPlotBox *box)
+{
+  const QmPlotBox *area = &overlay->area;
+  QmPlotBox moved = *box;
+
+  while (moved.x >= area->x && moved.y + moved.height <= area->y + area->height)
+    {
+      if (qm_plot_clutter_cost (&overlay->clutter, &moved) <= 0)
+        {
+          *box = moved;
+          return TRUE;
+        }
+      if (vertical)
+        moved.x -= box->height;
+      else
+        moved.y += box->height;
+    }
+  return FALSE;
+}
+
 static void
 draw_limit_label (Overlay *overlay, gboolean vertical)
 {
@@ -278,8 +302,7 @@ draw_limit_label (Overlay *overlay, gboolean vertical)
       box.y = MIN (overlay->clutter.taken[i].y
                        + overlay->clutter.taken[i].height + 1,
                    area->y + area->height - box.height);
-  if (area->width < SMALL_WIDTH
-      && qm_plot_clutter_cost (&overlay->clutter, &box) > 0)
+  if (area->width < SMALL_WIDTH && !move_along (overlay, vertical, &box))
     return;
   draw_label (overlay, &box, &style);
   qm_plot_clutter_take (&overlay->clutter, &box);
@@ -312,7 +335,8 @@ reach_of (const Overlay *overlay, const QmPlotPoint *point)
   return qm_plot_marker_reach (&marker);
 }
 
-/* Draws a marker again, above the others, and a ring around it. */
+/* Draws a marker again, above the others, with bars that are faint without it,
+ * and a ring around it. */
 static void
 draw_ring (Overlay *overlay,
            int index,
@@ -333,6 +357,9 @@ draw_ring (Overlay *overlay,
   qm_plot_marker_init (&marker, overlay->theme,
                        qm_plot_point_style (overlay->data, point),
                        point->weight, point->provenance, point->flags);
+  if (overlay->faint_bars)
+    qm_plot_draw_interval (cr, overlay->data, overlay->theme, overlay->layout,
+                           (guint) index);
   qm_plot_marker_draw (&marker, cr, x, y);
   radius = qm_plot_marker_reach (&marker) + gap;
   cairo_arc (cr, x, y, radius, 0, 2 * G_PI);
@@ -469,6 +496,7 @@ qm_plot_draw_overlay (cairo_t *cr,
                               layout->bottom - layout->top - 2 * EDGE };
   qm_plot_text_init (&overlay.text, theme, cr);
   qm_plot_clutter_init (&overlay.clutter, data, theme, layout, spots, n);
+  overlay.faint_bars = qm_plot_bars_are_many (data, spots, n);
   cairo_save (cr);
   qm_plot_clip_area (cr, layout);
   draw_frontier (&overlay);

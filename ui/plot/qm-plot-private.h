@@ -113,6 +113,12 @@ void qm_plot_draw_points_by_path (cairo_t *cr,
                                   const QmPlotSpot *spots,
                                   guint n);
 
+/* Whether the bars of so many points are in sight that they are drawn faintly,
+ * but for those of marked points. */
+gboolean qm_plot_bars_are_many (const QmPlotData *data,
+                                const QmPlotSpot *spots,
+                                guint n);
+
 /* Draws the bars of points, which go below all markers. */
 void qm_plot_draw_intervals (cairo_t *cr,
                              const QmPlotData *data,
@@ -120,6 +126,13 @@ void qm_plot_draw_intervals (cairo_t *cr,
                              const QmPlotFrame *frame,
                              const QmPlotSpot *spots,
                              guint n);
+
+/* Draws those of one point, however many there are. */
+void qm_plot_draw_interval (cairo_t *cr,
+                            const QmPlotData *data,
+                            const QmPlotTheme *theme,
+                            const QmPlotLayout *layout,
+                            guint index);
 
 /* --- Layers -------------------------------------------------------------- */
 
