@@ -41,10 +41,11 @@ save_uses (QmAdvisor *self, GSettings *settings)
     {
       const QmUse *use = qm_advisor_get_use (self, i);
 
-      g_variant_builder_add (
-          &uses, "(sidd)", use->gpu, use->gpus,
-          (double) use->hour_micros / QM_MICROS_PER_UNIT,
-          qm_known (use->walltime_hours) ? use->walltime_hours : 0.0);
+      g_variant_builder_add (&uses, "(sidd)", use->gpu, use->gpus,
+                             (double) use->hour_micros / QM_MICROS_PER_UNIT,
+                             qm_known (use->walltime_hours)
+                                 ? use->walltime_hours
+                                 : 0.0);
     }
   g_settings_set_value (settings, "uses", g_variant_builder_end (&uses));
 }

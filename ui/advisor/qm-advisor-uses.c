@@ -63,7 +63,7 @@ qm_advisor_is_use (QmAdvisor *self, const QmUse *use)
   return use->gpu != NULL && qm_catalog_gpu (self->catalog, use->gpu) != NULL
          && use->gpus >= 1 && use->gpus <= QM_USE_GPUS_MAX
          && use->hour_micros >= 0
-         && use->hour_micros <= QM_USE_HOUR_MAX * QM_MICROS_PER_UNIT
+         && use->hour_micros <= (gint64) QM_USE_HOUR_MAX * QM_MICROS_PER_UNIT
          && (!qm_known (use->walltime_hours)
              || (use->walltime_hours >= QM_USE_WALLTIME_MIN
                  && use->walltime_hours <= QM_USE_WALLTIME_MAX));
