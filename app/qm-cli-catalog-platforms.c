@@ -88,13 +88,14 @@ fit_of (const QmPlatform *platform, const QmCliLoad *load)
 static void
 add_platform (QmCliTable *table,
               const QmCatalog *catalog,
+              QmRates *rates,
               const QmPlatform *platform,
               const QmCliLoad *load,
               QmDate today)
 {
   QmCarry fit = fit_of (platform, load);
-  const QmPrice *price =
-      qm_price_choose (catalog, platform->id, QM_PRICE_EACH, QM_PRICES_CURRENT);
+  const QmPrice *price = qm_price_choose (catalog, rates, platform->id,
+                                          QM_PRICE_EACH, QM_PRICES_CURRENT);
   QmDate date = price != NULL ? price->observed_on : (QmDate){ 0 };
   g_autofree char *gpus = gpus_text (catalog, platform);
   g_autofree char *watts = number_text (platform->gpu_watts);
@@ -127,6 +128,7 @@ add_platform (QmCliTable *table,
 
 QmCliTable *
 qm_cli_catalog_platforms_table (const QmCatalog *catalog,
+                                QmRates *rates,
                                 const QmCliLoad *load,
                                 QmDate today,
                                 gboolean sources)
@@ -161,7 +163,7 @@ qm_cli_catalog_platforms_table (const QmCatalog *catalog,
     }
   table = qm_cli_table_new (columns, n_columns);
   for (size_t i = 0; i < n; i++)
-    add_platform (table, catalog, &platforms[i], load, today);
+    add_platform (table, catalog, rates, &platforms[i], load, today);
   return table;
 }
 

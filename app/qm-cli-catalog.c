@@ -9,6 +9,7 @@
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-question.h"
+#include "app/qm-cli-store.h"
 #include "app/qm-cli-table.h"
 #include "app/qm-cli.h"
 #include "data/datadir.h"
@@ -23,6 +24,7 @@
 typedef struct
 {
   const QmCatalog *catalog;
+  QmRates *rates;
   QmDate today;
   gboolean sources; /* with a column of sources */
   QmCliLoad load;
@@ -147,12 +149,12 @@ rate_text (double value)
 /* What one costs today, or that it is sold in machines, or that no price is
  * known. */
 static char *
-price_of_gpu (const QmCatalog *catalog, const char *gpu)
+price_of_gpu (const Context *context, const char *gpu)
 {
-  const QmPrice *price =
-      qm_price_choose (catalog, gpu, QM_PRICE_EACH, QM_PRICES_CURRENT);
+  const QmPrice *price = qm_price_choose (context->catalog, context->rates, gpu,
+                                          QM_PRICE_EACH, QM_PRICES_CURRENT);
   size_t n;
-  const QmPlatform *platforms = qm_catalog_platforms (catalog, &n);
+  const QmPlatform *platforms = qm_catalog_platforms (context->catalog, &n);
 
   if (price != NULL)
     return qm_cli_catalog_price_amount (price);
@@ -201,7 +203,7 @@ gpus_table (const Context *context)
           qm_known (gpu->launch_price_usd)
               ? qm_format_money (gpu->launch_price_usd, "USD", FALSE)
               : NULL;
-      g_autofree char *price = price_of_gpu (context->catalog, gpu->id);
+      g_autofree char *price = price_of_gpu (context, gpu->id);
 
       qm_cli_table_add_row (table, QM_CLI_PLAIN,
                             (const char *[]){ gpu->id, gpu->name, memory,
@@ -234,8 +236,8 @@ machines_table (const Context *context)
     {
       const QmMachine *machine = &machines[i];
       const QmPrice *price =
-          qm_price_choose (context->catalog, machine->id, QM_PRICE_EACH,
-                           QM_PRICES_PUBLISHED);
+          qm_price_choose (context->catalog, context->rates, machine->id,
+                           QM_PRICE_EACH, QM_PRICES_PUBLISHED);
       QmDate date = price != NULL ? price->observed_on : (QmDate){ 0 };
       g_autofree char *gpus = count_text (machine->gpus);
       g_autofree char *amount =
@@ -476,8 +478,9 @@ measurements_table (const Context *context)
 static QmCliTable *
 platforms_table (const Context *context)
 {
-  return qm_cli_catalog_platforms_table (context->catalog, &context->load,
-                                         context->today, context->sources);
+  return qm_cli_catalog_platforms_table (context->catalog, context->rates,
+                                         &context->load, context->today,
+                                         context->sources);
 }
 
 typedef struct
@@ -661,6 +664,7 @@ qm_cli_catalog (const char *const *arguments, GError **error)
   gboolean json = FALSE;
   g_autoptr (GArray) options = qm_cli_options_new ();
   g_autoptr (QmCatalog) catalog = NULL;
+  g_autoptr (QmRates) rates = NULL;
   g_auto (GStrv) words = NULL;
   Context context = { .today = qm_date_today () };
   g_auto (TypedLoad) typed = { 0 };
@@ -674,9 +678,11 @@ qm_cli_catalog (const char *const *arguments, GError **error)
     return parsed == QM_CLI_PARSE_HELPED ? QM_CLI_EXIT_FOUND
                                          : QM_CLI_EXIT_BAD_INPUT;
   if ((topic = find_topic (words, error)) == NULL
-      || (catalog = qm_cli_catalog_load (error)) == NULL)
+      || (catalog = qm_cli_catalog_load (error)) == NULL
+      || (rates = qm_cli_shipped_rates (error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
   context.catalog = catalog;
+  context.rates = rates;
   if (!read_load (&typed, topic, &context, error))
     return QM_CLI_EXIT_BAD_INPUT;
   written = json ? write_json (topic, &context, error)

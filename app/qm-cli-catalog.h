@@ -6,6 +6,7 @@
 
 #include "app/qm-cli-table.h"
 #include "data/catalog.h"
+#include "pricing/qm-rates.h"
 
 #include <glib.h>
 #include <jansson.h>
@@ -40,6 +41,7 @@ typedef struct
 /* The table of the platforms, with a column of sources or without; with a load
  * those that carry it, and why the others do not. */
 QmCliTable *qm_cli_catalog_platforms_table (const QmCatalog *catalog,
+                                            QmRates *rates,
                                             const QmCliLoad *load,
                                             QmDate today,
                                             gboolean sources);

@@ -190,8 +190,7 @@ qm_cli_json_question (const QmQuestion *question)
                        json_string (
                            qm_predictions_name (question->predictions)));
   json_object_set_new (object, "uses", uses_json (question->uses));
-  json_object_set_new (object, "any_price",
-                       json_boolean (question->any_price));
+  json_object_set_new (object, "any_price", json_boolean (question->any_price));
   json_object_set_new (object, "room_watts",
                        qm_cli_json_number (question->room_watts, 0));
   json_object_set_new (object, "settings",
@@ -219,6 +218,7 @@ qm_cli_json_price (const QmPrice *price, QmDate today)
   json_object_set_new (object, "amount_high",
                        qm_cli_json_micros (price->high_micros));
   json_object_set_new (object, "currency", qm_cli_json_text (price->currency));
+  json_object_set_new (object, "tax_percent", json_real (price->tax_percent));
   json_object_set_new (object, "kind",
                        json_string (qm_price_kind_name (price->kind)));
   json_object_set_new (object, "unit",
@@ -493,9 +493,8 @@ qm_cli_json_candidate (const QmCandidate *candidate,
                        qm_cli_json_number (candidate->implied_utilization, 6));
   json_object_set_new (object, "verdict",
                        json_string (qm_verdict_name (candidate->verdict)));
-  json_object_set_new (object, "here",
-                       json_boolean (candidate->here
-                                     && candidate->use == NULL));
+  json_object_set_new (
+      object, "here", json_boolean (candidate->here && candidate->use == NULL));
   json_object_set_new (object, "use", use_json (candidate));
   json_object_set_new (object, "insufficient",
                        json_boolean (candidate->insufficient));

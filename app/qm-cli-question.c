@@ -415,9 +415,10 @@ read_use (const char *item,
           QmQuestion *question,
           GError **error)
 {
-  const char *form = _ ("is no number of GPUs to use; write it like 4xa6000, or "
-                        "8xa100-80gb-sxm@1.50/24 where an hour of each costs "
-                        "$1.50 and a job may run 24 hours");
+  const char *form =
+      _ ("is no number of GPUs to use; write it like 4xa6000, or "
+         "8xa100-80gb-sxm@1.50/24 where an hour of each costs "
+         "$1.50 and a job may run 24 hours");
   g_autofree char *gpu = g_strdup (item);
   char *x = strchr (gpu, 'x');
   char *at = strchr (gpu, '@');
@@ -531,6 +532,8 @@ read_portfolio (const QmCliQuestion *typed,
   return TRUE;
 }
 
+/* Quotes of the store, and the exchange rates: those that were fetched into it,
+ * too. */
 static gboolean
 read_quotes (QmCliQuestion *typed,
              const QmCatalog *catalog,
@@ -539,12 +542,14 @@ read_quotes (QmCliQuestion *typed,
 {
   g_autoptr (QmQuoteStore) store = NULL;
   g_autoptr (GPtrArray) quotes = NULL;
-  g_autoptr (QmRates) rates = NULL;
+  QmRates *rates;
   g_autoptr (GError) trouble = NULL;
 
   if (typed->no_quotes && (typed->expired_quotes || typed->store != NULL))
     return set_usage_error (error, _ ("--no-quotes leaves nothing to "
                                       "--expired-quotes and --store"));
+  if ((question->rates = qm_cli_shipped_rates (error)) == NULL)
+    return FALSE;
   if (typed->no_quotes)
     return TRUE;
   question->expired_offers = typed->expired_quotes;
@@ -565,9 +570,10 @@ read_quotes (QmCliQuestion *typed,
                        qm_cli_store_unused_text (trouble->message));
       return TRUE;
     }
-  if (quotes->len == 0)
-    return TRUE;
-  question->offers = qm_offers_new (catalog, quotes, rates, qm_date_today ());
+  qm_rates_unref (question->rates);
+  question->rates = rates;
+  if (quotes->len > 0)
+    question->offers = qm_offers_new (catalog, quotes, rates, qm_date_today ());
   return TRUE;
 }
 

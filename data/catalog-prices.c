@@ -12,6 +12,7 @@ enum
   COLUMN_LOW,
   COLUMN_HIGH,
   COLUMN_CURRENCY,
+  COLUMN_TAX_PERCENT,
   COLUMN_OBSERVED_ON,
   COLUMN_SOURCE,
   N_COLUMNS
@@ -26,6 +27,7 @@ static const QmCsvColumn columns[N_COLUMNS] = {
   [COLUMN_LOW] = { "low", false },
   [COLUMN_HIGH] = { "high", false },
   [COLUMN_CURRENCY] = { "currency", true },
+  [COLUMN_TAX_PERCENT] = { "tax_percent", false },
   [COLUMN_OBSERVED_ON] = { "observed_on", false },
   [COLUMN_SOURCE] = { "source", true },
 };
@@ -37,8 +39,9 @@ static const char *const unit_words[] = { "each", "hour", "gib" };
 
 #define N_WORDS(words) (sizeof (words) / sizeof (words)[0])
 
-/* More than anybody rents at once. */
+/* More than anybody rents at once, and in percent than any state takes. */
 #define MAX_GPUS 1000000
+#define MAX_TAX  100
 
 const char *
 qm_price_kind_name (QmPriceKind kind)
@@ -141,6 +144,9 @@ read_price (QmCsvRow *row, void *data)
                  "a price for 'each' is for 1");
   read_amounts (row, &price);
   qm_csv_currency (row, COLUMN_CURRENCY, price.currency);
+  price.tax_percent = qm_csv_number (row, COLUMN_TAX_PERCENT, 0, MAX_TAX);
+  if (!qm_known (price.tax_percent))
+    price.tax_percent = 0;
   price.observed_on = qm_csv_date (row, COLUMN_OBSERVED_ON);
   price.source = qm_csv_text (row, COLUMN_SOURCE, true);
   qm_batch_add_price (batch, &price, row, COLUMN_ITEM);

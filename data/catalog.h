@@ -206,7 +206,8 @@ typedef enum QmPriceUnit
 
 /* A price of a GPU, machine, platform or kind of memory.  Where only a range
  * was reported, `micros` is -1 and `low_micros` and `high_micros` are set;
- * where one price was, they are -1. */
+ * where one price was, they are -1.  Amounts are as they are asked for, with
+ * the tax that they include. */
 typedef struct QmPrice
 {
   const char *item;
@@ -217,6 +218,7 @@ typedef struct QmPrice
   int64_t micros;
   int64_t low_micros;
   int64_t high_micros;
+  double tax_percent; /* that is included, of the price without; 0: none */
   QmDate observed_on; /* year 0: undated */
   const char *source;
   bool from_user; /* came from the user's directory */

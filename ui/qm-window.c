@@ -4,9 +4,11 @@
 
 #include "ui/qm-window-private.h"
 
+#include "data/datadir.h"
 #include "ui/advisor/qm-ownership-window.h"
 
 #include <glib/gi18n-lib.h>
+#include <limits.h>
 #include <string.h>
 
 G_DEFINE_FINAL_TYPE (QmWindow, qm_window, ADW_TYPE_APPLICATION_WINDOW)
@@ -216,6 +218,20 @@ open_advisor (QmWindow *self)
   show_advisor (self, show_sidebar);
 }
 
+/* Where the store cannot be read, the shipped exchange rates serve. */
+static void
+take_book (QmWindow *self)
+{
+  QmRates *rates = qm_quote_book_get_rates (self->book);
+  g_autoptr (QmRates) shipped = NULL;
+  char folder[PATH_MAX];
+
+  if (rates == NULL && qm_data_dir (folder, sizeof folder))
+    rates = shipped = qm_rates_new_shipped (folder, NULL);
+  qm_advisor_set_offers (self->advisor, qm_quote_book_get_offers (self->book));
+  qm_advisor_set_rates (self->advisor, rates);
+}
+
 static void
 renew_advisor (QmWindow *self)
 {
@@ -231,8 +247,7 @@ renew_advisor (QmWindow *self)
   qm_advisor_set_host (self->advisor, host);
   qm_advisor_ask_like (self->advisor, before);
   if (self->book != NULL)
-    qm_advisor_set_offers (self->advisor,
-                           qm_quote_book_get_offers (self->book));
+    take_book (self);
   if (self->total_cost != NULL)
     gtk_window_destroy (GTK_WINDOW (self->total_cost));
   show_advisor (self, show_sidebar);
@@ -303,8 +318,7 @@ static void
 quotes_changed_cb (QmWindow *self)
 {
   if (self->advisor != NULL)
-    qm_advisor_set_offers (self->advisor,
-                           qm_quote_book_get_offers (self->book));
+    take_book (self);
   show_problems (self);
   if (!self->opened)
     qm_price_watch_refresh_at_start (self->watch);

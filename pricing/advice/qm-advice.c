@@ -17,6 +17,7 @@ struct _QmAdvice
   GArray *experiment_frontier; /* int */
   GPtrArray *predictions;      /* QmMeasurement, of the candidates */
   QmHostTimes *host;           /* which candidates have times of, or NULL */
+  GPtrArray *without_rate;     /* const QmPrice* of the catalog */
   gboolean portfolio;
   gboolean ownership; /* costs are totals */
 };
@@ -163,6 +164,8 @@ qm_advice_new (const QmCatalog *catalog,
   advice->predictions = g_steal_pointer (&predictions);
   if (question->host != NULL)
     advice->host = qm_host_times_ref (question->host);
+  if (!question->as_in_paper)
+    advice->without_rate = qm_prices_without_rate (catalog, question->rates);
   advice->portfolio = question->runs != NULL && question->runs->len > 0;
   advice->ownership = question->ownership != NULL;
   return advice;
@@ -189,7 +192,16 @@ qm_advice_free (QmAdvice *advice)
   g_array_unref (advice->experiment_frontier);
   g_clear_pointer (&advice->predictions, g_ptr_array_unref);
   g_clear_pointer (&advice->host, qm_host_times_unref);
+  g_clear_pointer (&advice->without_rate, g_ptr_array_unref);
   g_free (advice);
+}
+
+GPtrArray *
+qm_advice_prices_without_rate (const QmAdvice *advice)
+{
+  g_return_val_if_fail (advice != NULL, NULL);
+
+  return advice->without_rate;
 }
 
 gboolean

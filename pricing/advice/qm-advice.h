@@ -107,7 +107,7 @@ typedef struct
   const QmPrice *memory_price;  /* of a GiB, where there is `extra_gib` */
   const QmOffer *gpu_offer;     /* the quotes that the prices are of, or NULL */
   const QmOffer *machine_offer;
-  const QmUse *use; /* that it is; NULL: to be bought, or this machine */
+  const QmUse *use;       /* that it is; NULL: to be bought, or this machine */
   guint here : 1;         /* this machine, or GPUs to use: not to be bought */
   guint insufficient : 1; /* this machine: a portfolio takes more than the one
                              that there is */
@@ -175,6 +175,10 @@ gboolean qm_advice_is_portfolio (const QmAdvice *advice);
 /* Whether costs are what owning costs, not prices alone. */
 gboolean qm_advice_counts_ownership (const QmAdvice *advice);
 
+/* The user's own prices (const QmPrice*) that count nowhere, since no exchange
+ * rate is known.  (transfer none) */
+GPtrArray *qm_advice_prices_without_rate (const QmAdvice *advice);
+
 /* The candidates that pass the question's filters, also those that may not be
  * recommended, in the order of the catalog's measurements.  A place that was
  * measured twice (published and on the user's machine) is there twice;
@@ -212,8 +216,8 @@ const char *qm_candidate_machine_name (const QmCandidate *candidate);
 /* Whether it has a time, but no machine carries its GPUs. */
 gboolean qm_candidate_is_not_carried (const QmCandidate *candidate);
 
-/* In how many jobs a training runs on GPUs to use; 1 where a job may take as long
- * as it wants, 0 where there is no time. */
+/* In how many jobs a training runs on GPUs to use; 1 where a job may take as
+ * long as it wants, 0 where there is no time. */
 int qm_candidate_jobs (const QmCandidate *candidate);
 
 /* Whether a candidate is shown for comparison only, whatever the limits and

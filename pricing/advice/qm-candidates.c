@@ -182,7 +182,8 @@ append_whole (Builder *builder,
   candidate.weak = FALSE;
   qm_carriers_interval (builder->carriers, &offer->price, offer, &low, &high);
   set_cost (question, &candidate,
-            micros_minor (qm_price_counted_micros (&offer->price)),
+            micros_minor (
+                qm_price_counted_micros (&offer->price, question->rates)),
             micros_minor (low), micros_minor (high));
   finish (question, &candidate, machine_days);
   g_array_append_vals (candidates, &candidate, 1);

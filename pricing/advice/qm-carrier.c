@@ -81,8 +81,8 @@ price_of (QmCarriers *carriers, const char *item, QmPriceUnit unit)
     g_hash_table_insert (carriers->offers, (gpointer) item, (gpointer) offer);
   price = offer != NULL ? (gpointer) &offer->price
                         : (gpointer) qm_price_choose (
-                            carriers->catalog, item, unit,
-                            qm_question_price_basis (carriers->question));
+                            carriers->catalog, carriers->question->rates, item,
+                            unit, qm_question_price_basis (carriers->question));
   g_hash_table_insert (carriers->prices, (gpointer) item, price);
   return price;
 }
@@ -127,15 +127,16 @@ qm_carriers_interval (const QmCarriers *carriers,
 {
   gboolean exact = offer != NULL && offer->holds;
 
-  qm_price_interval (price, exact ? 0 : carriers->spread,
-                     carriers->question->today, low, high);
+  qm_price_interval (price, carriers->question->rates,
+                     exact ? 0 : carriers->spread, carriers->question->today,
+                     low, high);
 }
 
 /* Adds so many of what has that price. */
 static void
 add (const QmCarriers *carriers, Sum *sum, const QmPrice *price, gint64 n)
 {
-  gint64 one = qm_price_counted_micros (price);
+  gint64 one = qm_price_counted_micros (price, carriers->question->rates);
   gint64 all, low, high;
 
   qm_carriers_interval (carriers, price,

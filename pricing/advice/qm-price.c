@@ -35,11 +35,10 @@ qm_price_is_weak (const QmPrice *price)
     }
 }
 
-gint64
-qm_price_counted_micros (const QmPrice *price)
+/* Of a range the middle. */
+static gint64
+asked_micros (const QmPrice *price)
 {
-  g_return_val_if_fail (price != NULL, -1);
-
   if (price->micros >= 0)
     return price->micros;
   return price->low_micros >= 0
@@ -47,12 +46,76 @@ qm_price_counted_micros (const QmPrice *price)
              : price->high_micros;
 }
 
+/* What an amount of a price has to be multiplied with to be one in USD without
+ * tax; NAN where there is no exchange rate. */
+static double
+factor_of (const QmPrice *price, QmRates *rates)
+{
+  double without_tax = 1 / (1 + price->tax_percent / 100);
+  QmCrossRate rate;
+
+  if (strcmp (price->currency, COUNTED_IN) == 0)
+    return without_tax;
+  if (rates == NULL || qm_rates_last_day (rates).year == 0
+      || !qm_rates_find (rates, price->currency, COUNTED_IN,
+                         qm_rates_last_day (rates), QM_RATES_STALE_DAYS, &rate,
+                         NULL))
+    return NAN;
+  return without_tax * (double) rate.numerator / (double) rate.denominator;
+}
+
+static gint64
+scaled (gint64 micros, double factor)
+{
+  /* As it is written, where that is what counts. */
+  return factor == 1
+             ? micros
+             : (gint64) fmin (round ((double) micros * factor), MAX_MICROS);
+}
+
+gboolean
+qm_price_has_rate (const QmPrice *price, QmRates *rates)
+{
+  g_return_val_if_fail (price != NULL, FALSE);
+
+  return !isnan (factor_of (price, rates));
+}
+
+gint64
+qm_price_counted_micros (const QmPrice *price, QmRates *rates)
+{
+  double factor;
+
+  g_return_val_if_fail (price != NULL, -1);
+
+  factor = factor_of (price, rates);
+  return isnan (factor) || asked_micros (price) < 0
+             ? -1
+             : scaled (asked_micros (price), factor);
+}
+
 static gboolean
 is_purchase_price (const QmPrice *price, QmPriceUnit unit)
 {
   return price->unit == unit && price->kind != QM_PRICE_CLOUD
-         && qm_price_counted_micros (price) >= 0
-         && strcmp (price->currency, COUNTED_IN) == 0;
+         && asked_micros (price) >= 0;
+}
+
+GPtrArray *
+qm_prices_without_rate (const QmCatalog *catalog, QmRates *rates)
+{
+  GPtrArray *without = g_ptr_array_new ();
+  size_t n;
+  const QmPrice *prices;
+
+  g_return_val_if_fail (catalog != NULL, without);
+
+  prices = qm_catalog_prices (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    if (prices[i].from_user && is_purchase_price (&prices[i], prices[i].unit)
+        && !qm_price_has_rate (&prices[i], rates))
+      g_ptr_array_add (without, (gpointer) &prices[i]);
+  return without;
 }
 
 /* How much a kind is worth among prices of one day. */
@@ -95,6 +158,7 @@ is_better (const QmPrice *a, const QmPrice *b, QmPriceBasis basis)
 
 const QmPrice *
 qm_price_choose (const QmCatalog *catalog,
+                 QmRates *rates,
                  const char *item,
                  QmPriceUnit unit,
                  QmPriceBasis basis)
@@ -109,6 +173,7 @@ qm_price_choose (const QmCatalog *catalog,
   for (size_t i = 0; i < n; i++)
     if (is_purchase_price (&prices[i], unit)
         && strcmp (prices[i].item, item) == 0
+        && qm_price_has_rate (&prices[i], rates)
         && (basis != QM_PRICES_PUBLISHED
             || (prices[i].kind == QM_PRICE_PUBLISHED && !prices[i].from_user))
         && (best == NULL || is_better (&prices[i], best, basis)))
@@ -122,6 +187,7 @@ static gboolean
 is_history (const QmPrice *price)
 {
   return is_purchase_price (price, price->unit) && !price->from_user
+         && strcmp (price->currency, COUNTED_IN) == 0
          && price->observed_on.year > 0
          && (price->kind == QM_PRICE_RESALE || !qm_price_is_weak (price));
 }
@@ -149,11 +215,10 @@ move_between (const QmPrice *a, const QmPrice *b)
 {
   int days = qm_date_days_between (a->observed_on, b->observed_on);
 
-  if (days < QM_PRICE_SPREAD_DAYS || !is_same (a, b)
-      || qm_price_counted_micros (a) == 0 || qm_price_counted_micros (b) == 0)
+  if (days < QM_PRICE_SPREAD_DAYS || !is_same (a, b) || asked_micros (a) == 0
+      || asked_micros (b) == 0)
     return NAN;
-  return fabs (log ((double) qm_price_counted_micros (b)
-                    / (double) qm_price_counted_micros (a)))
+  return fabs (log ((double) asked_micros (b) / (double) asked_micros (a)))
          / sqrt (days / DAYS_OF_YEAR);
 }
 
@@ -189,32 +254,27 @@ qm_price_spread (const QmCatalog *catalog, guint *n_pairs)
                         (guint) ceil (SPREAD_COVERS * moves->len) - 1);
 }
 
-static gint64
-scaled (gint64 micros, double factor)
-{
-  return (gint64) fmin (round ((double) micros * factor), MAX_MICROS);
-}
-
 void
 qm_price_interval (const QmPrice *price,
+                   QmRates *rates,
                    double spread,
                    QmDate today,
                    gint64 *low,
                    gint64 *high)
 {
-  gint64 counted;
   double days = 0;
-  double factor;
+  double in_usd, age;
 
   g_return_if_fail (price != NULL && low != NULL && high != NULL);
 
-  counted = qm_price_counted_micros (price);
+  in_usd = factor_of (price, rates);
+  g_return_if_fail (!isnan (in_usd));
   if (price->observed_on.year > 0 && today.year > 0)
     days = MAX (qm_date_days_between (price->observed_on, today), 0);
-  factor = exp (spread * sqrt (days / DAYS_OF_YEAR));
-  *low =
-      price->micros < 0 && price->low_micros >= 0 ? price->low_micros : counted;
-  *high = price->micros < 0 ? price->high_micros : counted;
-  *low = scaled (*low, 1 / factor);
-  *high = scaled (*high, factor);
+  age = exp (spread * sqrt (days / DAYS_OF_YEAR));
+  *low = price->micros < 0 && price->low_micros >= 0 ? price->low_micros
+                                                     : asked_micros (price);
+  *high = price->micros < 0 ? price->high_micros : asked_micros (price);
+  *low = scaled (*low, in_usd / age);
+  *high = scaled (*high, in_usd * age);
 }

@@ -13,11 +13,16 @@
  *   low exp (-s sqrt (years)) to high exp (s sqrt (years)),
  *
  * as the logarithm of a price walks at random.  s holds nine of ten of what two
- * prices of one thing at different days say of it, qm_price_spread(). */
+ * prices of one thing at different days say of it, qm_price_spread().
+ *
+ * What counts is in USD and without tax: a price in another currency counts at
+ * the newest exchange rate that is known (`rates`; NULL: it does not count),
+ * since it is in that currency that it stands until it is paid. */
 
 #pragma once
 
 #include "data/catalog.h"
+#include "pricing/qm-rates.h"
 
 #include <glib.h>
 
@@ -33,10 +38,11 @@ typedef enum
 /* The price of an item that counts on that basis, or NULL.  But for the
  * published ones, the user's own newest price goes before all, and claims come
  * last; of one day a quote goes before a street, a list, an estimated, a resale
- * and a published price.  Never a rent, or another currency than USD.
+ * and a published price.  Never a rent, or one without an exchange rate.
  *
  * unit: QM_PRICE_EACH, or QM_PRICE_GIB of memory. */
 const QmPrice *qm_price_choose (const QmCatalog *catalog,
+                                QmRates *rates,
                                 const char *item,
                                 QmPriceUnit unit,
                                 QmPriceBasis basis);
@@ -44,9 +50,16 @@ const QmPrice *qm_price_choose (const QmCatalog *catalog,
 /* Whether it is not sound: nobody is known to sell a new one at it. */
 gboolean qm_price_is_weak (const QmPrice *price);
 
-/* What a price counts as, in millionths of the major unit: of a range its
- * middle. */
-gint64 qm_price_counted_micros (const QmPrice *price);
+/* Whether a price counts in USD: it is in USD, or there is an exchange rate. */
+gboolean qm_price_has_rate (const QmPrice *price, QmRates *rates);
+
+/* The user's own prices (const QmPrice*) to buy at that do not count, for want
+ * of an exchange rate.  (transfer container) */
+GPtrArray *qm_prices_without_rate (const QmCatalog *catalog, QmRates *rates);
+
+/* What a price counts as, in millionths of a USD without tax: of a range its
+ * middle; -1 where there is no exchange rate. */
+gint64 qm_price_counted_micros (const QmPrice *price, QmRates *rates);
 
 /* By how much prices move: the s of above, over a year; 0 where fewer than
  * QM_PRICE_SPREAD_MIN pairs of prices are known to tell it.  A pair is two
@@ -58,11 +71,12 @@ gint64 qm_price_counted_micros (const QmPrice *price);
 #define QM_PRICE_SPREAD_DAYS 365
 double qm_price_spread (const QmCatalog *catalog, guint *n_pairs);
 
-/* The interval of a price, in millionths of the major unit.
+/* The interval of a price that counts, in millionths of a USD without tax.
  *
  * spread: of qm_price_spread().
  * today: year 0: as on the day of the price. */
 void qm_price_interval (const QmPrice *price,
+                        QmRates *rates,
                         double spread,
                         QmDate today,
                         gint64 *low,

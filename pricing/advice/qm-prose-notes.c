@@ -269,6 +269,62 @@ note_weak (GStrvBuilder *builder,
                                names, "prices.csv"));
 }
 
+static gboolean
+is_foreign_currency (const QmPrice *price)
+{
+  return price != NULL && strcmp (price->currency, "USD") != 0;
+}
+
+static gboolean
+is_converted (const QmCandidate *candidate)
+{
+  return candidate->price_minor >= 0 && qm_known (candidate->days)
+         && (is_foreign_currency (candidate->gpu_price)
+             || is_foreign_currency (candidate->machine_price)
+             || is_foreign_currency (candidate->memory_price));
+}
+
+/* What is asked for in other currencies. */
+static void
+note_converted (GStrvBuilder *builder,
+                const QmAdvice *advice,
+                const QmQuestion *question)
+{
+  g_autofree char *names = list_of (advice, is_converted);
+  g_autofree char *day = NULL;
+
+  if (names == NULL || question->rates == NULL)
+    return;
+  day = qm_format_date (qm_rates_last_day (question->rates));
+  /* Translators: numbers and names of GPUs, a date. */
+  add_note (builder,
+            g_strdup_printf (_ ("%s: a price in another currency, converted at "
+                                "the exchange rate of %s, without tax."),
+                             names, day));
+}
+
+/* The user's own prices that count nowhere. */
+static void
+note_without_rate (GStrvBuilder *builder, const QmAdvice *advice)
+{
+  g_autoptr (GString) items = g_string_new (NULL);
+  GPtrArray *prices = qm_advice_prices_without_rate (advice);
+
+  for (guint i = 0; prices != NULL && i < prices->len; i++)
+    {
+      const QmPrice *price = g_ptr_array_index (prices, i);
+
+      g_string_append_printf (items, "%s%s (%s)", i > 0 ? ", " : "",
+                              price->item, price->currency);
+    }
+  if (items->len > 0)
+    /* Translators: a file, ids with a currency each: "a6000 (ARS)". */
+    add_note (builder,
+              g_strdup_printf (_ ("Prices of %s that do not count, since no "
+                                  "exchange rate is known: %s."),
+                               "prices.csv", items->str));
+}
+
 /* GPUs that no machine of the catalog carries in any number that was asked for,
  * though a time is known. */
 static void
@@ -355,6 +411,8 @@ qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
   note_untimed_here (builder, advice);
   note_unpriced (builder, advice);
   note_weak (builder, advice, question);
+  note_converted (builder, advice, question);
+  note_without_rate (builder, advice);
   note_not_carried (builder, advice);
   qm_prose_note_quotes (builder, advice, question);
   return g_strv_builder_end (builder);

@@ -67,8 +67,8 @@ char *qm_prose_reason (const QmAdvice *advice,
 
 /* What the alternatives are worth, one sentence an element: the runner-up, the
  * next faster and the next cheaper machine, GPUs to use, and to wait for this
- * machine, in this order, those that exist.  `indices` (may be NULL) receives the candidate that
- * each is about.  (transfer full) */
+ * machine, in this order, those that exist.  `indices` (may be NULL) receives
+ * the candidate that each is about.  (transfer full) */
 GStrv qm_prose_alternatives (const QmAdvice *advice,
                              const QmRecommendation *recommendation,
                              int indices[QM_PROSE_ALTERNATIVES]);

@@ -117,7 +117,9 @@ typedef struct
   GArray *runs; /* of QmRun; NULL: one training of `model` */
   GArray *uses; /* of QmUse, which are compared and never bought; NULL: none */
   int at_once;
-  QmOffers *offers;               /* of the user's quotes; NULL: none */
+  QmRates *rates;   /* for prices in other currencies than USD; NULL: these do
+                       not count */
+  QmOffers *offers; /* of the user's quotes; NULL: none */
   gboolean expired_offers;        /* those that do not hold today count too */
   QmOwnershipSettings *ownership; /* costs, the budget with them, are totals of
                                      owning, over `lifetime_years` whatever

@@ -24,8 +24,8 @@ CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
 OUTCOME_KEYS = ["outcome", "headline", "reason", "alternatives", "warnings",
                 "notes", "runner_up", "faster", "cheaper", "would_do", "denied"]
 PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
-              "kind", "unit", "gpus", "observed_on", "age_days", "source",
-              "from_user"]
+              "tax_percent", "kind", "unit", "gpus", "observed_on", "age_days",
+              "source", "from_user"]
 QUOTE_KEYS = ["quote", "quote_holds"]
 QUESTION_KEYS = ["model", "runs", "at_once", "budget_usd", "deadline_days",
                  "gpu", "gpus", "machine", "as_in_the_paper", "times_of",

@@ -7,6 +7,7 @@ import json
 import os
 
 import harness
+import loopback
 
 PRICES = "item,kind,unit,gpus,price,low,high,currency,observed_on,source\n"
 GPU_NAMES = ("id,name,vendor,form_factor,memory_gib,memory_bandwidth_gbs,"
@@ -42,6 +43,29 @@ class OverrideTest(harness.CommandLineTest):
         self.assertIn("the shop next door", text)
         self.assertIn("the shop next door",
                       self.run_program("catalog", "prices", expect=0).text)
+
+    def test_currency(self):
+        """A price counts in whatever currency, without its tax; where no
+        exchange rate is known it does not, and that is said."""
+        with loopback.Site(lambda request: (
+                200, {}, loopback.RATES % datetime.date.today())) as site:
+            self.run_program("quotes", "rates", "update", "--address",
+                             site.address, expect=0)
+        self.user_file("prices.csv", (
+            "item,kind,price,currency,tax_percent,observed_on,source\n"
+            "rtx3090,quote,1200,EUR,20,2026-03-01,the shop next door\n"
+            "a6000,quote,1,ARS,,2026-03-01,a shop abroad\n"))
+        answer = self.ask(*ASK)
+        one = candidate(answer, "rtx3090", 8)
+        self.assertEqual(one["cost_usd"], 10500 + 8 * 1000 * 1.25)
+        price = one["prices"]["gpu"]
+        self.assertEqual((price["amount"], price["currency"],
+                          price["tax_percent"]), (1200, "EUR", 20))
+        self.assertEqual(candidate(answer, "a6000", 8)["cost_usd"], 48900)
+        notes = " ".join(answer["recommendation"]["notes"])
+        self.assertRegex(notes, "8 × GeForce RTX 3090.*: a price in another "
+                                "currency, converted at the exchange rate of ")
+        self.assertIn("no exchange rate is known: a6000 (ARS).", notes)
 
     def test_gpu_with_hostile_name(self):
         """A name cannot steer the terminal."""

@@ -64,10 +64,12 @@ catalog_with (const char *prices, const char *own)
 static gint64
 choose (const QmCatalog *catalog, const char *item, QmPriceBasis basis)
 {
-  const QmPrice *price = qm_price_choose (catalog, item, QM_PRICE_EACH, basis);
+  const QmPrice *price =
+      qm_price_choose (catalog, NULL, item, QM_PRICE_EACH, basis);
 
-  return price != NULL ? qm_price_counted_micros (price) / QM_MICROS_PER_UNIT
-                       : -1;
+  return price != NULL
+             ? qm_price_counted_micros (price, NULL) / QM_MICROS_PER_UNIT
+             : -1;
 }
 
 /* What somebody sells at goes before anything newer that nobody does. */
@@ -108,14 +110,64 @@ test_weak_last (void)
   const QmPrice *price;
 
   g_assert_cmpint (choose (catalog, "old", QM_PRICES_CURRENT), ==, 2);
-  price = qm_price_choose (catalog, "old", QM_PRICE_EACH, QM_PRICES_CURRENT);
+  price =
+      qm_price_choose (catalog, NULL, "old", QM_PRICE_EACH, QM_PRICES_CURRENT);
   g_assert_true (qm_price_is_weak (price));
   /* Of a range the middle counts. */
   g_assert_cmpint (choose (catalog, "rare", QM_PRICES_CURRENT), ==, 30);
   g_assert_cmpint (choose (catalog, "rare", QM_PRICES_PUBLISHED), ==, -1);
-  price = qm_price_choose (catalog, "new", QM_PRICE_EACH, QM_PRICES_CURRENT);
+  price =
+      qm_price_choose (catalog, NULL, "new", QM_PRICE_EACH, QM_PRICES_CURRENT);
   g_assert_false (qm_price_is_weak (price));
-  g_assert_cmpint (qm_price_counted_micros (price), ==, 15000000);
+  g_assert_cmpint (qm_price_counted_micros (price, NULL), ==, 15000000);
+  qm_catalog_free (catalog);
+}
+
+/* Other currencies count at the newest exchange rate, and no price with its
+ * tax. */
+static void
+test_currencies (void)
+{
+  static const QmRate known[] = {
+    { "USD", { 2026, 1, 2 }, 2 * QM_RATE_NANOS },
+    { "USD", { 2026, 4, 2 }, 5 * QM_RATE_NANOS / 4 },
+    { "JPY", { 2026, 4, 2 }, 125 * QM_RATE_NANOS },
+    { "HRK", { 2026, 1, 2 }, 7 * QM_RATE_NANOS },
+  };
+  g_autoptr (QmRates) rates = qm_rates_new (known, G_N_ELEMENTS (known), NULL);
+  QmCatalog *catalog = catalog_with (
+      "item,kind,unit,price,low,high,currency,tax_percent,observed_on,source\n"
+      "new,street,each,2,,,USD,,2025-01-01,shop\n"
+      "new,street,each,120,,,EUR,20,2026-03-01,shop\n"
+      "old,street,each,,110000,220000,JPY,10,2026-01-01,shop\n"
+      "rare,street,each,500,,,HRK,,2026-01-01,shop\n",
+      "item,kind,unit,price,currency,source\n"
+      "rare,street,each,9,ARS,me\n"
+      "new,cloud,hour,9,ARS,me\n");
+  g_autoptr (GPtrArray) without = NULL;
+  const QmPrice *price;
+  gint64 low, high;
+
+  g_assert_cmpint (choose (catalog, "new", QM_PRICES_CURRENT), ==, 2);
+  price =
+      qm_price_choose (catalog, rates, "new", QM_PRICE_EACH, QM_PRICES_CURRENT);
+  /* 100 EUR without tax, at the newest rate, not at that of its day. */
+  g_assert_cmpint (qm_price_counted_micros (price, rates), ==, 125000000);
+  g_assert_cmpint (qm_price_counted_micros (price, NULL), ==, -1);
+  price =
+      qm_price_choose (catalog, rates, "old", QM_PRICE_EACH, QM_PRICES_CURRENT);
+  g_assert_cmpint (qm_price_counted_micros (price, rates), ==, 1500000000);
+  qm_price_interval (price, rates, 0, (QmDate){ 0 }, &low, &high);
+  g_assert_cmpint (low, ==, 1000000000);
+  g_assert_cmpint (high, ==, 2000000000);
+  /* A currency that has ended, and one that nobody publishes. */
+  g_assert_null (qm_price_choose (catalog, rates, "rare", QM_PRICE_EACH,
+                                  QM_PRICES_CURRENT));
+  without = qm_prices_without_rate (catalog, rates);
+  g_assert_cmpuint (without->len, ==, 1);
+  price = g_ptr_array_index (without, 0);
+  g_assert_cmpstr (price->item, ==, "rare");
+  g_assert_true (price->from_user);
   qm_catalog_free (catalog);
 }
 
@@ -130,7 +182,7 @@ test_own_first (void)
                     "new,resale,9,USD,2025-01-01,a colleague\n"
                     "old,quote,7,EUR,2026-11-01,a reseller\n");
   const QmPrice *price =
-      qm_price_choose (catalog, "new", QM_PRICE_EACH, QM_PRICES_CURRENT);
+      qm_price_choose (catalog, NULL, "new", QM_PRICE_EACH, QM_PRICES_CURRENT);
 
   g_assert_cmpint (price->micros, ==, 9000000);
   g_assert_false (qm_price_is_weak (price));
@@ -180,31 +232,33 @@ test_spread (void)
 static void
 test_interval (void)
 {
-  const QmPrice price = { .micros = 100000000,
+  const QmPrice price = { .currency = "USD",
+                          .micros = 100000000,
                           .low_micros = -1,
                           .high_micros = -1,
                           .observed_on = { 2024, 1, 1 } };
-  const QmPrice range = { .micros = -1,
+  const QmPrice range = { .currency = "USD",
+                          .micros = -1,
                           .low_micros = 80000000,
                           .high_micros = 120000000,
                           .observed_on = { 2024, 1, 1 } };
-  const QmPrice undated = { .micros = 100000000 };
+  const QmPrice undated = { .currency = "USD", .micros = 100000000 };
   const QmDate later = { 2028, 1, 1 };
   gint64 low, high;
 
   /* After four years twice what it is after one. */
-  qm_price_interval (&price, 0.1, later, &low, &high);
+  qm_price_interval (&price, NULL, 0.1, later, &low, &high);
   g_assert_cmpfloat_with_epsilon (high / 1e8, exp (0.2), 1e-3);
   g_assert_cmpfloat_with_epsilon (low / 1e8, exp (-0.2), 1e-3);
-  qm_price_interval (&range, 0.1, later, &low, &high);
+  qm_price_interval (&range, NULL, 0.1, later, &low, &high);
   g_assert_cmpfloat_with_epsilon (high / 1.2e8, exp (0.2), 1e-3);
   g_assert_cmpfloat_with_epsilon (low / 0.8e8, exp (-0.2), 1e-3);
   /* Neither from the future nor without a date it grows. */
-  qm_price_interval (&price, 0.1, (QmDate){ 2023, 1, 1 }, &low, &high);
+  qm_price_interval (&price, NULL, 0.1, (QmDate){ 2023, 1, 1 }, &low, &high);
   g_assert_cmpint (low, ==, high);
-  qm_price_interval (&undated, 0.1, later, &low, &high);
+  qm_price_interval (&undated, NULL, 0.1, later, &low, &high);
   g_assert_cmpint (low, ==, high);
-  qm_price_interval (&price, 0.1, (QmDate){ 0 }, &low, &high);
+  qm_price_interval (&price, NULL, 0.1, (QmDate){ 0 }, &low, &high);
   g_assert_cmpint (low, ==, high);
 }
 
@@ -234,6 +288,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/price/sound-first", test_sound_first);
   g_test_add_func ("/price/weak-last", test_weak_last);
+  g_test_add_func ("/price/currencies", test_currencies);
   g_test_add_func ("/price/own-first", test_own_first);
   g_test_add_func ("/price/spread", test_spread);
   g_test_add_func ("/price/interval", test_interval);

@@ -42,6 +42,7 @@ struct _QmAdvisor
   int at_once;
   int times_of;           /* QmTimesOf */
   int room;               /* QmRoom */
+  QmRates *rates;         /* NULL: none */
   GHashTable *gpus_off;   /* char* */
   GHashTable *counts_off; /* GINT_TO_POINTER */
   GArray *runs;           /* QmRun */

@@ -82,6 +82,8 @@ base_question (QmAdvisor *self)
   question->expired_offers = self->expired_quotes;
   if (self->total_cost)
     qm_question_set_ownership (question, &self->ownership);
+  if (self->rates != NULL)
+    question->rates = qm_rates_ref (self->rates);
   if (self->offers != NULL)
     question->offers = qm_offers_ref (self->offers);
   if (self->host != NULL)
@@ -397,6 +399,7 @@ qm_advisor_finalize (GObject *object)
   g_clear_pointer (&self->uses, g_array_unref);
   g_clear_pointer (&self->topics, g_ptr_array_unref);
   g_clear_pointer (&self->offers, qm_offers_unref);
+  g_clear_pointer (&self->rates, qm_rates_unref);
   g_clear_pointer (&self->host, qm_host_times_unref);
   g_clear_pointer (&self->memory, qm_memory_fit_unref);
   g_clear_pointer (&self->looked_at, g_hash_table_unref);
@@ -543,6 +546,18 @@ qm_advisor_set_offers (QmAdvisor *self, QmOffers *offers)
     return;
   g_clear_pointer (&self->offers, qm_offers_unref);
   self->offers = offers != NULL ? qm_offers_ref (offers) : NULL;
+  qm_advisor_queue_rebuild (self);
+}
+
+void
+qm_advisor_set_rates (QmAdvisor *self, QmRates *rates)
+{
+  g_return_if_fail (QM_IS_ADVISOR (self));
+
+  if (self->rates == rates)
+    return;
+  g_clear_pointer (&self->rates, qm_rates_unref);
+  self->rates = rates != NULL ? qm_rates_ref (rates) : NULL;
   qm_advisor_queue_rebuild (self);
 }
 

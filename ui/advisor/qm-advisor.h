@@ -76,6 +76,10 @@ const QmCatalog *qm_advisor_get_catalog (QmAdvisor *self);
 /* The user's quotes, which go before the catalog's prices; NULL: none. */
 void qm_advisor_set_offers (QmAdvisor *self, QmOffers *offers);
 
+/* The exchange rates, without which prices of the catalog in other currencies
+ * than USD do not count; NULL: none. */
+void qm_advisor_set_rates (QmAdvisor *self, QmRates *rates);
+
 /* The times of this machine, which is then a candidate; NULL: it is none. */
 void qm_advisor_set_host (QmAdvisor *self, QmHostTimes *host);
 

@@ -594,7 +594,8 @@ row_of (QmCandidateTable *self, QmCandidateItem *item)
   return (QmTableRow){
     portfolio ? qm_advisor_get_title (self->advisor, topic) : question->model,
     candidate_of (self, item),
-    recommendation->best == (int) qm_candidate_item_get_index (item)
+    recommendation->best == (int) qm_candidate_item_get_index (item),
+    question->rates
   };
 }
 

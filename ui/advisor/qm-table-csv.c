@@ -35,13 +35,14 @@ append_date (GString *csv, QmDate date)
 }
 
 static void
-append_price (GString *csv, const QmPrice *price)
+append_price (GString *csv, const QmPrice *price, QmRates *rates)
 {
   g_string_append_c (csv, ',');
   if (price != NULL)
-    append_minor (csv, qm_money_from_micros (qm_price_counted_micros (price),
-                                             price->currency)
-                           .minor);
+    append_minor (csv,
+                  qm_money_from_micros (qm_price_counted_micros (price, rates),
+                                        "USD")
+                      .minor);
   g_string_append_c (csv, ',');
   if (price != NULL)
     append_date (csv, price->observed_on);
@@ -113,8 +114,8 @@ append_row (GString *csv, const QmTableRow *row)
   if (measurement != NULL)
     qm_csv_append_text (csv, measurement->source);
   append_engine (csv, candidate);
-  append_price (csv, candidate->gpu_price);
-  append_price (csv, candidate->machine_price);
+  append_price (csv, candidate->gpu_price, row->rates);
+  append_price (csv, candidate->machine_price, row->rates);
   g_string_append_c (csv, ',');
   append_minor (csv, candidate->price_minor);
   g_string_append (csv, "\r\n");

@@ -14,6 +14,7 @@ typedef struct
   const char *model; /* id, or what a portfolio is called */
   const QmCandidate *candidate;
   gboolean recommended;
+  QmRates *rates; /* for prices in other currencies; NULL: there are none */
 } QmTableRow;
 
 /* Writes a header line and one line a row as RFC 4180 has it (CRLF, quotes
