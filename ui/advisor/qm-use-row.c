@@ -194,6 +194,44 @@ show_walltime_cb (GtkSpinButton *spin)
 }
 
 static void
+setup_name_cb (GtkListItemFactory *factory,
+               GtkListItem *list_item,
+               gpointer data)
+{
+  GtkWidget *label = gtk_label_new (NULL);
+
+  gtk_label_set_xalign (GTK_LABEL (label), 0);
+  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+  gtk_list_item_set_child (list_item, label);
+}
+
+static void
+bind_name_cb (GtkListItemFactory *factory,
+              GtkListItem *list_item,
+              gpointer data)
+{
+  GtkStringObject *name = gtk_list_item_get_item (list_item);
+
+  gtk_label_set_text (GTK_LABEL (gtk_list_item_get_child (list_item)),
+                      gtk_string_object_get_string (name));
+}
+
+/* Some GPUs have names that are longer than the panel is wide: the button
+ * shortens them, the list does not. */
+static void
+shorten_names (QmUseRow *self)
+{
+  GtkListItemFactory *factory = gtk_signal_list_item_factory_new ();
+
+  g_signal_connect (factory, "setup", G_CALLBACK (setup_name_cb), NULL);
+  g_signal_connect (factory, "bind", G_CALLBACK (bind_name_cb), NULL);
+  gtk_drop_down_set_list_factory (
+      self->gpu_drop_down, gtk_drop_down_get_factory (self->gpu_drop_down));
+  gtk_drop_down_set_factory (self->gpu_drop_down, factory);
+  g_object_unref (factory);
+}
+
+static void
 bind_children (GtkWidgetClass *widget_class)
 {
   gtk_widget_class_bind_template_child (widget_class, QmUseRow, gpu_drop_down);
@@ -238,6 +276,7 @@ qm_use_row_init (QmUseRow *self)
 
   self->updating = TRUE;
   gtk_widget_init_template (GTK_WIDGET (self));
+  shorten_names (self);
   gtk_adjustment_set_upper (self->gpus_adjustment, QM_USE_GPUS_MAX);
   gtk_adjustment_set_upper (self->hour_adjustment, QM_USE_HOUR_MAX);
   gtk_adjustment_set_upper (self->walltime_adjustment, QM_USE_WALLTIME_MAX);
