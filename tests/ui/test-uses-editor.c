@@ -286,7 +286,7 @@ test_advisor_changes (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (count_rows (fixture), ==, 2);
   assert_use (fixture, 0, &known);
   assert_use (fixture, 1, &unknown);
-  g_assert_cmpstr (text_at (fixture, 1, WALLTIME), ==, "0.50");
+  g_assert_cmpstr (text_at (fixture, 1, WALLTIME), ==, "0.5");
   g_assert_false (says_unknown (fixture, 0));
   g_assert_true (says_unknown (fixture, 1));
 

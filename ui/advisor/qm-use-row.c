@@ -70,6 +70,8 @@ sync_names (QmUseRow *self)
                                   GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
   qm_input_name_button (self->remove_button, remove);
   qm_input_name_drop_down (self->gpu_drop_down, _ ("GPU"), candidate.gpu->name);
+  gtk_widget_set_tooltip_text (GTK_WIDGET (self->gpu_drop_down),
+                               candidate.gpu->name);
 }
 
 GtkWidget *
@@ -150,6 +152,21 @@ remove_cb (GtkWidget *widget, const char *action, GVariant *parameter)
   g_signal_emit (widget, signals[REMOVED], 0);
 }
 
+/* "2", or with `least` decimals or more, "0.0625": what is shown is read back,
+ * so that no digit may be missing.  (transfer full) */
+static char *
+number_text (GtkSpinButton *spin, int least)
+{
+  double value = gtk_spin_button_get_value (spin);
+  int decimals = value == floor (value) ? 0 : least;
+  double scale = pow (10, decimals);
+
+  while (decimals < (int) gtk_spin_button_get_digits (spin)
+         && fabs (round (value * scale) - value * scale) > 1e-5)
+    scale = pow (10, ++decimals);
+  return g_strdup_printf ("%.*f", decimals, value);
+}
+
 static void
 show_number (GtkSpinButton *spin, const char *text)
 {
@@ -157,20 +174,11 @@ show_number (GtkSpinButton *spin, const char *text)
     gtk_editable_set_text (GTK_EDITABLE (spin), text);
 }
 
-/* "2", "1.50", "0.0625": what is shown is read back, so that no digit may be
- * missing. */
 static gboolean
 show_hour_cb (GtkSpinButton *spin)
 {
-  double value = gtk_spin_button_get_value (spin);
-  int decimals = value == floor (value) ? 0 : 2;
-  double scale = pow (10, decimals);
-  g_autofree char *text = NULL;
+  g_autofree char *text = number_text (spin, 2);
 
-  while (decimals < (int) gtk_spin_button_get_digits (spin)
-         && fabs (round (value * scale) - value * scale) > 1e-5)
-    scale = pow (10, ++decimals);
-  text = g_strdup_printf ("%.*f", decimals, value);
   show_number (spin, text);
   return TRUE;
 }
@@ -179,17 +187,13 @@ show_hour_cb (GtkSpinButton *spin)
 static gboolean
 show_walltime_cb (GtkSpinButton *spin)
 {
-  double value = gtk_spin_button_get_value (spin);
-  g_autofree char *text = NULL;
+  gboolean any = gtk_spin_button_get_value (spin) < QM_USE_WALLTIME_MIN;
+  g_autofree char *text = any ? g_strdup ("") : number_text (spin, 1);
 
-  text = value < QM_USE_WALLTIME_MIN
-             ? g_strdup ("")
-             : g_strdup_printf ("%.*f", value == floor (value) ? 0 : 2, value);
   show_number (spin, text);
   gtk_accessible_update_property (GTK_ACCESSIBLE (spin),
                                   GTK_ACCESSIBLE_PROPERTY_VALUE_TEXT,
-                                  *text != '\0' ? text : C_ ("hours", "any"),
-                                  -1);
+                                  any ? C_ ("hours", "any") : text, -1);
   return TRUE;
 }
 
