@@ -184,6 +184,7 @@ test_lists_uses (void)
   g_autoptr (GBytes) a = pixels (without);
   QmUse use = { (char *) "mi300x", 16, 62500, 24 };
   g_autoptr (QmReport) with = NULL;
+  g_autoptr (QmReport) full = NULL;
   g_autoptr (GBytes) b = NULL;
   cairo_rectangle_t ink;
 
@@ -196,7 +197,8 @@ test_lists_uses (void)
   /* However many they are, they leave no page. */
   for (use.gpus = 1; use.gpus < QM_USES_MAX; use.gpus++)
     qm_advisor_add_use (advisor, &use);
-  draw (with, A4_WIDTH, A4_HEIGHT, &ink);
+  full = report_on (advisor, "pythia-1b");
+  draw (full, A4_WIDTH, A4_HEIGHT, &ink);
   g_assert_cmpfloat (ink.x + ink.width, <=, A4_WIDTH + 1);
   g_assert_cmpfloat (ink.y + ink.height, <=, A4_HEIGHT + 1);
 }
