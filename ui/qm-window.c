@@ -387,7 +387,8 @@ select_here (QmAdvisor *advisor)
           qm_advice_candidates (qm_advisor_get_advice (advisor, topic), &n);
 
       for (guint i = 0; i < n; i++)
-        if (candidates[i].here && qm_known (candidates[i].days))
+        if (candidates[i].here && candidates[i].use == NULL
+            && qm_known (candidates[i].days))
           {
             qm_advisor_select (advisor, topic, i);
             return TRUE;

@@ -54,6 +54,30 @@ qm_prose_candidate (const QmCandidate *candidate)
   return g_strdup_printf ("%d × %s", candidate->gpus, candidate->gpu->name);
 }
 
+char *
+qm_prose_use (const QmUse *use, const QmGpu *gpu)
+{
+  g_autofree char *what = NULL;
+  g_autofree char *paid = NULL;
+  g_autofree char *amount = NULL;
+  g_autofree char *hours = NULL;
+
+  g_return_val_if_fail (use != NULL && gpu != NULL, NULL);
+
+  what = g_strdup_printf ("%d × %s", use->gpus, gpu->name);
+  amount = qm_format_number ((double) use->hour_micros / QM_MICROS_PER_UNIT, 6);
+  paid =
+      use->hour_micros > 0
+          /* Translators: "4 × A100", a number of USD. */
+          ? g_strdup_printf (_ ("%s at %s USD an hour of each"), what, amount)
+          : g_strdup (what);
+  if (!qm_known (use->walltime_hours))
+    return g_steal_pointer (&paid);
+  hours = qm_format_number (use->walltime_hours, 2);
+  /* Translators: "4 × A100", perhaps with what they cost, a number of hours. */
+  return g_strdup_printf (_ ("%s, %s h a job"), paid, hours);
+}
+
 /* Of a whole machine what it is and whose. */
 static char *
 describe_whole (const QmCandidate *candidate)

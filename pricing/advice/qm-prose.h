@@ -13,6 +13,10 @@ G_BEGIN_DECLS
 /* "4 × H100 SXM5 80GB".  (transfer full) */
 char *qm_prose_candidate (const QmCandidate *candidate);
 
+/* GPUs to use and on which terms: "4 × A100 at 1.50 USD an hour of each, 24 h a
+ * job".  (transfer full) */
+char *qm_prose_use (const QmUse *use, const QmGpu *gpu);
+
 /* "GPU server for 4 GPUs" with the number of machines where there are several;
  * where nothing carries the GPUs, why.  (transfer full) */
 char *qm_prose_machine (const QmCandidate *candidate);

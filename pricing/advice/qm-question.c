@@ -170,6 +170,8 @@ qm_question_copy (const QmQuestion *question)
     copy->host = qm_host_times_ref (question->host);
   if (question->memory != NULL)
     copy->memory = qm_memory_fit_ref (question->memory);
+  if (question->rates != NULL)
+    copy->rates = qm_rates_ref (question->rates);
   copy->ownership = g_memdup2 (question->ownership, sizeof *copy->ownership);
   copy->runs = NULL;
   for (guint i = 0; question->runs != NULL && i < question->runs->len; i++)
@@ -202,6 +204,7 @@ qm_question_free (QmQuestion *question)
   g_clear_pointer (&question->offers, qm_offers_unref);
   g_clear_pointer (&question->host, qm_host_times_unref);
   g_clear_pointer (&question->memory, qm_memory_fit_unref);
+  g_clear_pointer (&question->rates, qm_rates_unref);
   g_free (question->ownership);
   g_free (question);
 }

@@ -605,6 +605,31 @@ test_units (Setup *setup, gconstpointer unused)
     }
 }
 
+/* What is used instead of bought is told from the same GPUs by words, and is on
+ * no frontier of what could be bought. */
+static void
+test_use (Setup *setup, gconstpointer unused)
+{
+  g_autoptr (QmAdvicePlot) plot = NULL;
+  const QmPlotData *data;
+
+  qm_question_add_use (setup->question, "h100-80gb-sxm", 8, 500000, NAN);
+  ask (setup);
+  g_assert_cmpuint (setup->n, ==, 17);
+  plot = new_plot (setup, QM_ADVICE_PLOT_OVERALL);
+  data = qm_advice_plot_data (plot);
+  g_assert_cmpuint (data->n_points, ==, 17);
+  g_assert_nonnull (setup->candidates[16].use);
+  for (guint i = 0; i < data->n_frontier; i++)
+    g_assert_cmpint (data->frontier[i], !=, 16);
+  qm_advice_plot_set_hovered (plot, 16);
+  /* 8 × 24 × $0.50 × 4 days. */
+  g_assert_true (g_str_has_prefix (data->hovered_label,
+                                   "8 × H100 SXM5 80GB to use\n"
+                                   "Overall cost $384\n"
+                                   "Training time 4 days\n"));
+}
+
 /* What a portfolio costs and takes is not said to be one experiment. */
 static void
 test_portfolio (Setup *setup, gconstpointer unused)
@@ -661,6 +686,7 @@ main (int argc, char **argv)
   ADD ("experiment-limits", test_experiment_limits);
   ADD ("impossible", test_impossible);
   ADD ("hovered", test_hovered);
+  ADD ("use", test_use);
   ADD ("range", test_range);
   ADD ("odd-candidates", test_odd_candidates);
   ADD ("cost-intervals", test_cost_intervals);

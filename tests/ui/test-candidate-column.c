@@ -156,6 +156,34 @@ test_tooltip (void)
                                               (QmDate){ 2026, 10, 1 }));
 }
 
+/* What is used instead of bought says so in words, and on which terms. */
+static void
+test_use (void)
+{
+  QmUse use = { (char *) "a", 2, 1500000, 24 };
+  QmCandidate candidate = known ();
+  QmDate today = { 2026, 10, 1 };
+  char *text;
+
+  candidate.machine = NULL;
+  candidate.here = TRUE;
+  candidate.use = &use;
+  expect_text (QM_COLUMN_MACHINE, &candidate, "is not to be bought");
+  expect_text (QM_COLUMN_COST, &candidate, "$4,100");
+  text = qm_candidate_column_tooltip (QM_COLUMN_COST, &candidate, today);
+  g_assert_cmpstr (text, ==,
+                   "2 × Alpha at 1.5 USD an hour of each, 24 h a job");
+  g_free (text);
+  use.hour_micros = 0;
+  text = qm_candidate_column_tooltip (QM_COLUMN_COST, &candidate, today);
+  g_assert_cmpstr (text, ==, "2 × Alpha, 24 h a job");
+  g_free (text);
+  use.walltime_hours = NAN;
+  text = qm_candidate_column_tooltip (QM_COLUMN_COST, &candidate, today);
+  g_assert_cmpstr (text, ==, "2 × Alpha");
+  g_free (text);
+}
+
 /* What a cost may be is told with what it is made of. */
 static void
 test_cost_tooltip (void)
@@ -284,6 +312,7 @@ main (int argc, char **argv)
   g_test_add_func ("/candidate-column/unknown-text", test_unknown_text);
   g_test_add_func ("/candidate-column/titles", test_titles);
   g_test_add_func ("/candidate-column/tooltip", test_tooltip);
+  g_test_add_func ("/candidate-column/use", test_use);
   g_test_add_func ("/candidate-column/cost-tooltip", test_cost_tooltip);
   g_test_add_func ("/candidate-column/not-carried", test_not_carried);
   g_test_add_func ("/candidate-column/compare", test_compare);

@@ -312,7 +312,8 @@ test_csv (Fixture *fixture, gconstpointer data)
   g_assert_cmpuint (count_lines (all), ==, 17);
   g_assert_cmpuint (count_lines (none), ==, 1);
   /* In the order that is seen. */
-  g_assert_nonnull (strstr (all, "price_usd\r\npythia-1b,rtx3090,1,desktop-1,1,"
+  g_assert_nonnull (strstr (all, "use_walltime_hours\r\n"
+                                 "pythia-1b,rtx3090,1,desktop-1,1,"
                                  "2300.00,370,466.30,"));
   candidate_at (fixture, 15, &topic, &index);
   qm_advisor_select (fixture->advisor, topic, index);

@@ -175,6 +175,34 @@ test_shows_the_question (void)
   g_assert_false (g_bytes_equal (a, c));
 }
 
+/* It lists what was asked of GPUs to use, though nothing is known of them. */
+static void
+test_lists_uses (void)
+{
+  g_autoptr (QmAdvisor) advisor = qm_advisor_new (catalog);
+  g_autoptr (QmReport) without = report_on (advisor, "pythia-1b");
+  g_autoptr (GBytes) a = pixels (without);
+  QmUse use = { (char *) "mi300x", 16, 62500, 24 };
+  g_autoptr (QmReport) with = NULL;
+  g_autoptr (QmReport) full = NULL;
+  g_autoptr (GBytes) b = NULL;
+  cairo_rectangle_t ink;
+
+  qm_advisor_add_use (advisor, &use);
+  with = report_on (advisor, "pythia-1b");
+  g_assert_false (qm_advisor_use_has_time (advisor, 0));
+  b = pixels (with);
+  g_assert_false (g_bytes_equal (a, b));
+
+  /* However many they are, they leave no page. */
+  for (use.gpus = 1; use.gpus < QM_USES_MAX; use.gpus++)
+    qm_advisor_add_use (advisor, &use);
+  full = report_on (advisor, "pythia-1b");
+  draw (full, A4_WIDTH, A4_HEIGHT, &ink);
+  g_assert_cmpfloat (ink.x + ink.width, <=, A4_WIDTH + 1);
+  g_assert_cmpfloat (ink.y + ink.height, <=, A4_HEIGHT + 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -189,6 +217,7 @@ main (int argc, char **argv)
   g_test_add_func ("/report/taken", test_taken);
   g_test_add_func ("/report/sizes", test_sizes);
   g_test_add_func ("/report/shows-the-question", test_shows_the_question);
+  g_test_add_func ("/report/lists-uses", test_lists_uses);
   result = g_test_run ();
   qm_catalog_free (catalog);
   return result;

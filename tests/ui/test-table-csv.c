@@ -13,7 +13,7 @@
   "implied_utilization,verdict,recommended,provenance,source,"         \
   "engine,engine_version,measured_on,days_low,days_high,"              \
   "gpu_price_usd,gpu_price_date,machine_price_usd,machine_price_date," \
-  "price_usd\r\n"
+  "price_usd,use_gpu_hour_usd,use_walltime_hours\r\n"
 
 static const QmGpu gpu = { .id = "rtx3090", .name = "GeForce RTX 3090" };
 static const QmMachine machine = { .id = "server-8gpu", .name = "Server" };
@@ -83,7 +83,7 @@ test_full (void)
   expect (&row, 1,
           "pythia-1b,rtx3090,8,server-8gpu,1,20899.99,29.5,344.12,1.1931,"
           "impossible,yes,published,\"arXiv 2410.23261, table 1\",,,,,,"
-          "1300.00,2024-09-21,10499.99,2024-09,19799.99\r\n");
+          "1300.00,2024-09-21,10499.99,2024-09,19799.99,,\r\n");
 }
 
 /* Whose time it is and when it was taken, and the interval of a predicted one.
@@ -110,7 +110,7 @@ test_engine (void)
       &row, 1,
       "pythia-1b,rtx3090,8,server-8gpu,1,20899.99,29.5,344.12,1.1931,"
       "impossible,yes,predicted,f,pytorch,\"torch 2.11.0, cuda 13.0\","
-      "2026-11-21,25.25,31,1300.00,2024-09-21,10499.99,2024-09,19799.99\r\n");
+      "2026-11-21,25.25,31,1300.00,2024-09-21,10499.99,2024-09,19799.99,,\r\n");
 }
 
 static void
@@ -132,7 +132,34 @@ test_unknown (void)
   candidate.gpu_price = &undated;
   candidate.machine_price = NULL;
   expect (&row, 1,
-          "pythia-1b,rtx3090,8,,1,,,,,unknown,no,,,,,,,,1300.00,,,,\r\n");
+          "pythia-1b,rtx3090,8,,1,,,,,unknown,no,,,,,,,,1300.00,,,,,,\r\n");
+}
+
+/* What is used instead of bought says so, and on which terms. */
+static void
+test_use (void)
+{
+  QmUse use = { (char *) "rtx3090", 8, 62500, 24.5 };
+  QmCandidate candidate = full_candidate ();
+  QmTableRow row = { "pythia-1b", &candidate, FALSE };
+
+  candidate.machine = NULL;
+  candidate.gpu_price = NULL;
+  candidate.machine_price = NULL;
+  candidate.price_minor = 0;
+  candidate.cost_minor = 35400;
+  candidate.here = TRUE;
+  candidate.use = &use;
+  expect (&row, 1,
+          "pythia-1b,rtx3090,8,,1,354.00,29.5,344.12,1.1931,impossible,no,"
+          "published,\"arXiv 2410.23261, table 1\",,,,,,,,,,0.00,0.0625,"
+          "24.5\r\n");
+  use.hour_micros = 0;
+  use.walltime_hours = NAN;
+  candidate.cost_minor = 0;
+  expect (&row, 1,
+          "pythia-1b,rtx3090,8,,1,0.00,29.5,344.12,1.1931,impossible,no,"
+          "published,\"arXiv 2410.23261, table 1\",,,,,,,,,,0.00,0,\r\n");
 }
 
 static void
@@ -147,7 +174,7 @@ test_quotes (void)
   expect (&row, 1,
           "\"a \"\"large\"\" model\",rtx3090,8,server-8gpu,1,20899.99,29.5,"
           "344.12,1.1931,impossible,no,published,\"two\nlines\",,,,,,"
-          "1300.00,2024-09-21,10499.99,2024-09,19799.99\r\n");
+          "1300.00,2024-09-21,10499.99,2024-09,19799.99,,\r\n");
 }
 
 /* What a spreadsheet would run. */
@@ -183,6 +210,7 @@ test_locale (void)
   test_full ();
   test_engine ();
   test_unknown ();
+  test_use ();
   setlocale (LC_ALL, before);
 }
 
@@ -195,6 +223,7 @@ main (int argc, char **argv)
   g_test_add_func ("/table-csv/full", test_full);
   g_test_add_func ("/table-csv/engine", test_engine);
   g_test_add_func ("/table-csv/unknown", test_unknown);
+  g_test_add_func ("/table-csv/use", test_use);
   g_test_add_func ("/table-csv/quotes", test_quotes);
   g_test_add_func ("/table-csv/formulas", test_formulas);
   g_test_add_func ("/table-csv/locale", test_locale);

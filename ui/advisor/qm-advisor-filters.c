@@ -36,7 +36,8 @@ qm_advisor_has_gpu (QmAdvisor *self, const char *gpu)
       const QmCandidate *candidates = qm_advice_candidates (topic->advice, &n);
 
       for (guint j = 0; j < n; j++)
-        if (strcmp (candidates[j].gpu->id, gpu) == 0)
+        if (candidates[j].use == NULL
+            && strcmp (candidates[j].gpu->id, gpu) == 0)
           return TRUE;
     }
   return FALSE;

@@ -46,6 +46,7 @@ struct _QmAdvisor
   GHashTable *gpus_off;   /* char* */
   GHashTable *counts_off; /* GINT_TO_POINTER */
   GArray *runs;           /* QmRun */
+  GArray *uses;           /* QmUse */
 
   GPtrArray *topics; /* QmTopic */
   gboolean stale;    /* topics must be built anew */
@@ -62,6 +63,7 @@ typedef struct
   char *topic;           /* NULL: nothing is selected */
   QmCandidate candidate; /* the catalog it is of must be there */
   gboolean whole;
+  QmUse use; /* that it is, of the catalog's GPU */
 } QmSelectedCandidate;
 
 /* What is selected. */
@@ -83,6 +85,12 @@ void qm_advisor_ensure_topics (QmAdvisor *self);
 /* Selects what the other one has selected, where this one has it, too; the
  * catalog of the other one must still be there. */
 void qm_advisor_select_like (QmAdvisor *self, QmAdvisor *other);
+
+/* No GPUs to use, of QmUse. */
+GArray *qm_advisor_uses_new (void);
+
+/* Puts those of the advisor into a question. */
+void qm_advisor_ask_of_uses (QmAdvisor *self, QmQuestion *question);
 
 /* Builds the topics anew, later in this turn of the main loop. */
 void qm_advisor_queue_rebuild (QmAdvisor *self);

@@ -22,6 +22,11 @@ qm_selected_candidate_init (QmSelectedCandidate *selected,
   selected->candidate =
       qm_advice_candidates (topic->advice, &n)[advisor->selected_candidate];
   selected->whole = qm_candidate_is_whole (&selected->candidate);
+  if (selected->candidate.use != NULL)
+    {
+      selected->use = *selected->candidate.use;
+      selected->use.gpu = (char *) selected->candidate.gpu->id;
+    }
 }
 
 void
@@ -30,10 +35,18 @@ qm_selected_candidate_clear (QmSelectedCandidate *selected)
   g_clear_pointer (&selected->topic, g_free);
 }
 
+/* The same, or with `alike` GPUs to use on other terms. */
 static gboolean
-is_same (const QmSelectedCandidate *selected, const QmCandidate *candidate)
+is_same (const QmSelectedCandidate *selected,
+         const QmCandidate *candidate,
+         gboolean alike)
 {
   const QmCandidate *was = &selected->candidate;
+
+  if ((selected->use.gpu != NULL) != (candidate->use != NULL)
+      || (candidate->use != NULL && !alike
+          && !qm_use_equal (candidate->use, &selected->use)))
+    return FALSE;
 
   return g_str_equal (candidate->gpu->id, was->gpu->id)
          && candidate->gpus == was->gpus && candidate->here == was->here
@@ -42,11 +55,11 @@ is_same (const QmSelectedCandidate *selected, const QmCandidate *candidate)
          && qm_candidate_is_whole (candidate) == selected->whole;
 }
 
-void
-qm_selected_candidate_select (const QmSelectedCandidate *selected,
-                              QmAdvisor *advisor)
+static void
+select_same (const QmSelectedCandidate *selected,
+             QmAdvisor *advisor,
+             gboolean alike)
 {
-  advisor->has_selection = FALSE;
   for (guint t = 0; selected->topic != NULL && t < advisor->topics->len; t++)
     {
       const QmTopic *topic = g_ptr_array_index (advisor->topics, t);
@@ -56,13 +69,24 @@ qm_selected_candidate_select (const QmSelectedCandidate *selected,
       if (!g_str_equal (topic->title, selected->topic))
         continue;
       for (guint i = 0; i < n && !advisor->has_selection; i++)
-        if (is_same (selected, &candidates[i]))
+        if (is_same (selected, &candidates[i], alike))
           {
             advisor->has_selection = TRUE;
             advisor->selected_topic = t;
             advisor->selected_candidate = i;
           }
     }
+}
+
+void
+qm_selected_candidate_select (const QmSelectedCandidate *selected,
+                              QmAdvisor *advisor)
+{
+  advisor->has_selection = FALSE;
+  select_same (selected, advisor, FALSE);
+  /* Whose terms change stays selected. */
+  if (!advisor->has_selection && selected->use.gpu != NULL)
+    select_same (selected, advisor, TRUE);
 }
 
 void

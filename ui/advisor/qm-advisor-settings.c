@@ -6,6 +6,8 @@
 
 #include "ui/advisor/qm-advisor-private.h"
 
+#include <math.h>
+
 static const char *const flag_keys[] = {
   "as-in-paper",    "any-price", "expired-quotes", "total-cost", "predict-all",
   "naive-settings", "desktops",  "servers",        "log-axes",   "portfolio"
@@ -26,6 +28,26 @@ save_runs (QmAdvisor *self, GSettings *settings)
       g_variant_builder_add (&runs, "(sd)", model, runs_per_year);
     }
   g_settings_set_value (settings, "runs", g_variant_builder_end (&runs));
+}
+
+/* As they are typed: USD an hour, and 0 hours for as many as it takes. */
+static void
+save_uses (QmAdvisor *self, GSettings *settings)
+{
+  GVariantBuilder uses;
+
+  g_variant_builder_init (&uses, G_VARIANT_TYPE ("a(sidd)"));
+  for (guint i = 0; i < qm_advisor_get_n_uses (self); i++)
+    {
+      const QmUse *use = qm_advisor_get_use (self, i);
+
+      g_variant_builder_add (&uses, "(sidd)", use->gpu, use->gpus,
+                             (double) use->hour_micros / QM_MICROS_PER_UNIT,
+                             qm_known (use->walltime_hours)
+                                 ? use->walltime_hours
+                                 : 0.0);
+    }
+  g_settings_set_value (settings, "uses", g_variant_builder_end (&uses));
 }
 
 static void
@@ -126,6 +148,7 @@ qm_advisor_save (QmAdvisor *self, GSettings *settings)
   save_room (self, settings);
   save_ownership (self, settings);
   save_runs (self, settings);
+  save_uses (self, settings);
   save_filters (self, settings);
 }
 
@@ -143,6 +166,38 @@ restore_runs (QmAdvisor *self, GSettings *settings)
     if (qm_catalog_model (catalog, model) != NULL && runs_per_year > 0
         && runs_per_year <= QM_RUNS_PER_YEAR_MAX)
       qm_advisor_add_run (self, model, runs_per_year);
+}
+
+/* Adds GPUs to use, unless the catalog does not know them, the numbers make no
+ * sense, or there are as many lines already as there may be. */
+static void
+add_use_if_any (QmAdvisor *self, const QmUse *use)
+{
+  if (qm_advisor_get_n_uses (self) < QM_USES_MAX
+      && qm_advisor_is_use (self, use))
+    qm_advisor_add_use (self, use);
+}
+
+static void
+restore_uses (QmAdvisor *self, GSettings *settings)
+{
+  g_autoptr (GVariant) uses = g_settings_get_value (settings, "uses");
+  GVariantIter iter;
+  QmUse use;
+  double hour, walltime;
+
+  g_variant_iter_init (&iter, uses);
+  while (g_variant_iter_next (&iter, "(&sidd)", &use.gpu, &use.gpus, &hour,
+                              &walltime))
+    {
+      /* NaN is neither. */
+      if (!(hour >= 0 && hour <= QM_USE_HOUR_MAX)
+          || !(walltime >= 0 && walltime <= QM_USE_WALLTIME_MAX))
+        continue;
+      use.hour_micros = llround (hour * QM_MICROS_PER_UNIT);
+      use.walltime_hours = walltime > 0 ? walltime : NAN;
+      add_use_if_any (self, &use);
+    }
 }
 
 /* Switches off what the settings name, as far as the catalog has it. */
@@ -247,6 +302,7 @@ qm_advisor_restore (QmAdvisor *self, GSettings *settings)
   restore_room (self, settings);
   restore_ownership (self, settings);
   restore_runs (self, settings);
+  restore_uses (self, settings);
   restore_filters (self, settings);
   g_object_thaw_notify (G_OBJECT (self));
 }
@@ -299,6 +355,8 @@ qm_advisor_ask_like (QmAdvisor *self, QmAdvisor *other)
       g_object_set_property (G_OBJECT (self), properties[i]->name, &value);
     }
   copy_runs (self, other);
+  for (guint i = 0; i < qm_advisor_get_n_uses (other); i++)
+    add_use_if_any (self, qm_advisor_get_use (other, i));
   copy_filters (self, other);
   g_object_thaw_notify (G_OBJECT (self));
   qm_advisor_select_like (self, other);

@@ -110,6 +110,7 @@ base_question (QmAdvisor *self)
     }
   if (self->as_in_paper)
     qm_question_set_as_in_paper (question);
+  qm_advisor_ask_of_uses (self, question);
   return question;
 }
 
@@ -395,6 +396,7 @@ qm_advisor_finalize (GObject *object)
   g_clear_pointer (&self->gpus_off, g_hash_table_unref);
   g_clear_pointer (&self->counts_off, g_hash_table_unref);
   g_clear_pointer (&self->runs, g_array_unref);
+  g_clear_pointer (&self->uses, g_array_unref);
   g_clear_pointer (&self->topics, g_ptr_array_unref);
   g_clear_pointer (&self->offers, qm_offers_unref);
   g_clear_pointer (&self->rates, qm_rates_unref);
@@ -491,6 +493,7 @@ qm_advisor_init (QmAdvisor *self)
   g_queue_init (&self->to_look_at);
   self->runs = g_array_new (FALSE, FALSE, sizeof (QmRun));
   g_array_set_clear_func (self->runs, run_clear);
+  self->uses = qm_advisor_uses_new ();
   self->topics =
       g_ptr_array_new_with_free_func ((GDestroyNotify) qm_topic_free);
   self->stale = TRUE;
@@ -660,6 +663,7 @@ clear_lists (QmAdvisor *self)
   g_hash_table_remove_all (self->gpus_off);
   g_hash_table_remove_all (self->counts_off);
   g_array_set_size (self->runs, 0);
+  g_array_set_size (self->uses, 0);
   qm_advisor_queue_rebuild (self);
 }
 

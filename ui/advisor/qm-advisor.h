@@ -23,6 +23,14 @@ G_BEGIN_DECLS
 #define QM_DEADLINE_MAX      10000.0
 #define QM_RUNS_PER_YEAR_MAX 1000000.0
 
+/* GPUs to use: lines, GPUs in one, USD that an hour of each costs, hours that a
+ * job may run. */
+#define QM_USES_MAX         32
+#define QM_USE_GPUS_MAX     1024
+#define QM_USE_HOUR_MAX     10000
+#define QM_USE_WALLTIME_MIN 0.01
+#define QM_USE_WALLTIME_MAX 1e6
+
 #define QM_TYPE_ADVISOR (qm_advisor_get_type ())
 G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
 
@@ -125,6 +133,27 @@ void qm_advisor_set_run (QmAdvisor *self,
                          const char *model,
                          double runs_per_year);
 void qm_advisor_remove_run (QmAdvisor *self, guint index);
+
+/* GPUs to use, which are compared with what could be bought, and never
+ * recommended: QM_USES_MAX lines of them at most. */
+guint qm_advisor_get_n_uses (QmAdvisor *self);
+
+/* One of them, until they change.  (transfer none) */
+const QmUse *qm_advisor_get_use (QmAdvisor *self, guint index);
+
+/* Whether the catalog has the GPU and the numbers are within the limits above:
+ * no other can be added or set. */
+gboolean qm_advisor_is_use (QmAdvisor *self, const QmUse *use);
+void qm_advisor_add_use (QmAdvisor *self, const QmUse *use);
+void qm_advisor_set_use (QmAdvisor *self, guint index, const QmUse *use);
+void qm_advisor_remove_use (QmAdvisor *self, guint index);
+
+/* Whether a time on them is known or predicted for any topic: without, they are
+ * compared with nothing. */
+gboolean qm_advisor_use_has_time (QmAdvisor *self, guint index);
+
+/* Whether both are as many of the same on the same terms. */
+gboolean qm_use_equal (const QmUse *a, const QmUse *b);
 
 /* The selected candidate.  Returns FALSE where none is. */
 gboolean

@@ -250,6 +250,8 @@ cost_tooltip (const QmCandidate *candidate, QmDate today)
   g_autofree char *interval = qm_prose_cost_interval (candidate);
   gboolean one = has_one_price (candidate);
 
+  if (candidate->use != NULL)
+    return qm_prose_use (candidate->use, candidate->gpu);
   if (candidate->here)
     return NULL;
   if (lacks_machine (candidate))

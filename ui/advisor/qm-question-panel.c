@@ -9,6 +9,7 @@
 #include "ui/advisor/qm-model-picker.h"
 #include "ui/advisor/qm-portfolio-editor.h"
 #include "ui/advisor/qm-times-of-row.h"
+#include "ui/advisor/qm-uses-editor.h"
 #include "ui/qm-choice-row.h"
 #include "ui/qm-input.h"
 #include "ui/qm-log-scale.h"
@@ -42,6 +43,7 @@ struct _QmQuestionPanel
   GtkWidget *lifetime_reset;
   GtkWidget *lifetime_spin;
   GtkAdjustment *lifetime_adjustment;
+  QmUsesEditor *uses_editor;
   QmPortfolioEditor *portfolio_editor;
 
   QmAdvisor *advisor;
@@ -223,6 +225,7 @@ qm_question_panel_constructed (GObject *object)
 
   set_up_models (self);
   qm_filter_group_set_advisor (self->filter_group, self->advisor);
+  qm_uses_editor_set_advisor (self->uses_editor, self->advisor);
   qm_portfolio_editor_set_advisor (self->portfolio_editor, self->advisor);
 
   g_object_set (self->budget_scale, "lower", QM_BUDGET_MIN, "upper",
@@ -341,6 +344,8 @@ bind_children (GtkWidgetClass *widget_class)
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         lifetime_adjustment);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        uses_editor);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         portfolio_editor);
 }
 
@@ -367,6 +372,7 @@ qm_question_panel_class_init (QmQuestionPanelClass *klass)
   g_type_ensure (QM_TYPE_MODEL_PICKER);
   g_type_ensure (QM_TYPE_PORTFOLIO_EDITOR);
   g_type_ensure (QM_TYPE_TIMES_OF_ROW);
+  g_type_ensure (QM_TYPE_USES_EDITOR);
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-question-panel.ui");

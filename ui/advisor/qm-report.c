@@ -282,6 +282,30 @@ describe_question (const QmQuestion *question)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
+/* What is compared with what could be bought. */
+static void
+add_uses (Page *page)
+{
+  QmAdvisor *advisor = page->report->advisor;
+  const QmCatalog *catalog = qm_advisor_get_catalog (advisor);
+  g_autoptr (GString) list = g_string_new (NULL);
+  g_autofree char *line = NULL;
+
+  for (guint i = 0; i < qm_advisor_get_n_uses (advisor); i++)
+    {
+      const QmUse *use = qm_advisor_get_use (advisor, i);
+      g_autofree char *text =
+          qm_prose_use (use, qm_catalog_gpu (catalog, use->gpu));
+
+      g_string_append_printf (list, "%s%s", i > 0 ? "; " : "", text);
+    }
+  if (list->len == 0)
+    return;
+  /* Translators: "4 × A100; 8 × H100 at 2 USD an hour of each". */
+  line = g_strdup_printf (_ ("To use instead: %s"), list->str);
+  add_text (page, line, SMALL, FALSE);
+}
+
 static void
 add_topic (Page *page, guint topic, gboolean in_full)
 {
@@ -644,6 +668,7 @@ qm_report_draw (const QmReport *report,
       question =
           describe_question (qm_advisor_get_question (report->advisor, 0));
       add_text (&page, question, SMALL, FALSE);
+      add_uses (&page);
     }
   if (report->settings != NULL)
     add_settings (&page);

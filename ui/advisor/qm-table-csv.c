@@ -11,7 +11,7 @@
   "implied_utilization,verdict,recommended,provenance,source,"         \
   "engine,engine_version,measured_on,days_low,days_high,"              \
   "gpu_price_usd,gpu_price_date,machine_price_usd,machine_price_date," \
-  "price_usd\r\n"
+  "price_usd,use_gpu_hour_usd,use_walltime_hours\r\n"
 
 static void
 append_minor (GString *csv, gint64 minor)
@@ -84,6 +84,19 @@ machine_id (const QmCandidate *candidate)
              : NULL;
 }
 
+/* On which terms it is used instead of bought; nothing for anything else. */
+static void
+append_use (GString *csv, const QmUse *use)
+{
+  g_string_append_c (csv, ',');
+  if (use != NULL)
+    qm_csv_append_number (csv, "%.15g",
+                          (double) use->hour_micros / QM_MICROS_PER_UNIT);
+  g_string_append_c (csv, ',');
+  if (use != NULL)
+    qm_csv_append_number (csv, "%.15g", use->walltime_hours);
+}
+
 static void
 append_row (GString *csv, const QmTableRow *row)
 {
@@ -118,6 +131,7 @@ append_row (GString *csv, const QmTableRow *row)
   append_price (csv, candidate->machine_price, row->rates);
   g_string_append_c (csv, ',');
   append_minor (csv, candidate->price_minor);
+  append_use (csv, candidate->use);
   g_string_append (csv, "\r\n");
 }
 
