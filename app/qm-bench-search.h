@@ -111,7 +111,7 @@ const QmResult *qm_bench_entry_result (const QmBenchSearch *search,
 
 /* Seconds that an entry will take to measure. */
 double qm_bench_forecast (const QmBenchSearch *search,
-                         const QmBenchEntry *entry);
+                          const QmBenchEntry *entry);
 
 /* Adds what a measured entry took to the pace. */
 void qm_bench_learn (QmBenchSearch *search, const QmBenchEntry *entry);

@@ -165,6 +165,7 @@ typedef enum QmBound
   QM_BOUND_HOST
 } QmBound;
 
+/* "arithmetic", "power", "bandwidth", "exchange", "host"; static. */
 const char *qm_bound_name (QmBound bound);
 
 /* Seconds. */

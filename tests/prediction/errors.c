@@ -192,32 +192,65 @@ set_spreads (const Rates *rates,
     }
 }
 
+/* One constant.  What did not move rests on nothing but what it began with. */
 static void
-write_calibration (const QmCalibration *c)
+write_constant (const char *scope,
+                const char *name,
+                const char *constant,
+                double value,
+                double prior)
 {
-  puts ("scope,name,constant,value,basis");
+  printf ("%s,%s,%s,%.4g,%s\n", scope, name, constant, value,
+          fabs (value / prior - 1) > 1e-3 ? "fit to rates.csv"
+                                          : "assumed: no rate tells more");
+}
+
+static void
+write_levels (const QmCalibration *c, const QmCalibration *prior)
+{
   for (size_t i = 0; i < c->n_levels; i++)
     for (int j = 0; j < QM_N_CONSTANTS; j++)
-      printf ("level,%s,%s,%.4g,fit to rates.csv\n", c->levels[i].name,
-              qm_constant_name ((QmConstant) j), c->levels[i].constants[j]);
+      write_constant ("level", c->levels[i].name,
+                      qm_constant_name ((QmConstant) j),
+                      c->levels[i].constants[j], prior->levels[i].constants[j]);
+}
+
+static void
+write_generations (const QmCalibration *c, const QmCalibration *prior)
+{
   for (size_t i = 0; i < c->n_generations; i++)
-    printf ("generation,%d,joules-per-flop,%.4g,fit to rates.csv\n"
-            "generation,%d,clock,%.4g,fit to rates.csv\n",
-            c->generations[i].architecture, c->generations[i].joules_per_flop,
-            c->generations[i].architecture, c->generations[i].clock);
-  printf ("power,all,tf32,%.4g,fit to rates.csv\n"
-          "power,all,fp32,%.4g,fit to rates.csv\n"
-          "power,all,joules-per-byte,%.4g,fit to rates.csv\n"
-          "power,all,inner,%.4g,fit to rates.csv\n"
-          "power,all,exponent,%.4g,fit to rates.csv\n"
-          "power,all,base,%.4g,fit to rates.csv\n",
-          c->power.tf32, c->power.fp32, c->power.joules_per_byte,
-          c->power.inner, c->power.exponent, c->power.base);
-  printf ("link,all,nvlink,%.4g,fit to rates.csv\n"
-          "link,all,pcie,%.4g,fit to rates.csv\n"
-          "link,all,latency-s,%.4g,fit to rates.csv\n"
-          "link,all,hidden,%.4g,fit to rates.csv\n",
-          c->nvlink, c->pcie, c->latency, c->hidden);
+    {
+      char name[16];
+
+      snprintf (name, sizeof name, "%d", c->generations[i].architecture);
+      write_constant ("generation", name, "joules-per-flop",
+                      c->generations[i].joules_per_flop,
+                      prior->generations[i].joules_per_flop);
+      write_constant ("generation", name, "clock", c->generations[i].clock,
+                      prior->generations[i].clock);
+    }
+}
+
+static void
+write_calibration (const QmCalibration *c, const QmCalibration *prior)
+{
+  const QmPower *power = &c->power, *before = &prior->power;
+
+  puts ("scope,name,constant,value,basis");
+  write_levels (c, prior);
+  write_generations (c, prior);
+  write_constant ("power", "all", "tf32", power->tf32, before->tf32);
+  write_constant ("power", "all", "fp32", power->fp32, before->fp32);
+  write_constant ("power", "all", "joules-per-byte", power->joules_per_byte,
+                  before->joules_per_byte);
+  write_constant ("power", "all", "inner", power->inner, before->inner);
+  write_constant ("power", "all", "exponent", power->exponent,
+                  before->exponent);
+  write_constant ("power", "all", "base", power->base, before->base);
+  write_constant ("link", "all", "nvlink", c->nvlink, prior->nvlink);
+  write_constant ("link", "all", "pcie", c->pcie, prior->pcie);
+  write_constant ("link", "all", "latency-s", c->latency, prior->latency);
+  write_constant ("link", "all", "hidden", c->hidden, prior->hidden);
 }
 
 static void
@@ -313,7 +346,7 @@ main (int argc, char **argv)
       fit (&rates, NULL, NULL, ITERATIONS, &fitted);
       leave_out (&rates, &calibration, source_of, errors);
       set_spreads (&rates, errors, &fitted);
-      write_calibration (&fitted);
+      write_calibration (&fitted, &calibration);
       rates_clear (&rates);
       return 0;
     }
