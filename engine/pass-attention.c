@@ -50,7 +50,8 @@ rewrite (QmGraph *graph, const Pattern *pattern)
 {
   QmNode node = *pattern->product;
   QmValueId q = pattern->scores->inputs[0];
-  const int64_t *shape = qm_graph_tensor (graph, q)->shape;
+  /* A copy: new values may move all others. */
+  const QmTensor query = *qm_graph_tensor (graph, q);
 
   node.op = QM_OP_ATTENTION;
   node.attributes = (QmAttributes){
@@ -67,9 +68,9 @@ rewrite (QmGraph *graph, const Pattern *pattern)
       node.inputs[3] = pattern->dropout->inputs[1];
       qm_node_remove (pattern->dropout);
     }
-  node.outputs[1] = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 3,
-                                    (int64_t[]){ shape[0], shape[1], shape[2] },
-                                    "log of the sum of attention weights");
+  node.outputs[1] =
+      qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 3, query.shape,
+                      "log of the sum of attention weights");
   qm_node_remove (pattern->scores);
   qm_node_remove (pattern->softmax);
   *pattern->product = node;

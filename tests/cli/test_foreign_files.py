@@ -91,6 +91,12 @@ BENCH_INPUTS = {
         ("plan", "--config", "{}", "--recipe", "{own}/recipe.json"),
     ("plan", "recipe"):
         ("plan", "--config", "{own}/config.json", "--recipe", "{}"),
+    ("predict", "config"):
+        ("predict", "--config", "{}", "--recipe", "{own}/recipe.json",
+         "--gpu", "rtx4090"),
+    ("predict", "recipe"):
+        ("predict", "--config", "{own}/config.json", "--recipe", "{}",
+         "--gpu", "rtx4090"),
     ("run", "config"): ("run", "--config", "{}", "--recipe",
                         "{own}/recipe.json", "--device", "cpu"),
     ("run", "recipe"): ("run", "--config", "{own}/config.json", "--recipe",
