@@ -139,6 +139,7 @@ qm_plot_clutter_init (QmPlotClutter *clutter,
   QmPlotProjection projection;
   guint size = 0;
   double radius = 0;
+  gboolean bars = !qm_plot_bars_are_too_many (data, spots, n);
 
   qm_plot_projection_init (&projection, layout);
   clutter->area = (QmPlotBox){ layout->zero_left, layout->top,
@@ -162,7 +163,8 @@ qm_plot_clutter_init (QmPlotClutter *clutter,
       size = weight;
       add_box (clutter, &(QmPlotBox){ spots[i].x - radius, spots[i].y - radius,
                                       2 * radius, 2 * radius });
-      add_bars (clutter, data, &projection, &spots[i]);
+      if (bars)
+        add_bars (clutter, data, &projection, &spots[i]);
     }
   accumulate (clutter);
 }

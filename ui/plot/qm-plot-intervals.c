@@ -11,9 +11,11 @@
 #define BAR_WIDTH 1.25
 #define CAP_HALF  3.5 /* of the strokes at both ends */
 
-/* The bars of more points than that would hide the markers. */
-#define MANY  24
-#define FAINT 0.25
+/* The bars of more points than that would hide the markers, and of still more
+ * nothing could be read; who wants them marks a point. */
+#define MANY     24
+#define TOO_MANY 200
+#define FAINT    0.25
 
 /* What is out of the plotting area ends at its edge, without a stroke. */
 static void
@@ -116,17 +118,35 @@ draw_bars_of (cairo_t *cr,
              qm_plot_marker_radius (theme, point->weight));
 }
 
-gboolean
-qm_plot_bars_are_many (const QmPlotData *data, const QmPlotSpot *spots, guint n)
+/* How many points have bars, no more than `most`. */
+static guint
+count_bars (const QmPlotData *data,
+            const QmPlotSpot *spots,
+            guint n,
+            guint most)
 {
   guint bars = 0;
 
-  for (guint i = 0; i < n && bars <= MANY; i++)
+  for (guint i = 0; i < n && bars < most; i++)
     bars += qm_plot_interval_at (&data->x, data->x_intervals, spots[i].index)
                 != NULL
             || qm_plot_interval_at (&data->y, data->y_intervals, spots[i].index)
                    != NULL;
-  return bars > MANY;
+  return bars;
+}
+
+gboolean
+qm_plot_bars_are_many (const QmPlotData *data, const QmPlotSpot *spots, guint n)
+{
+  return count_bars (data, spots, n, MANY + 1) > MANY;
+}
+
+gboolean
+qm_plot_bars_are_too_many (const QmPlotData *data,
+                           const QmPlotSpot *spots,
+                           guint n)
+{
+  return count_bars (data, spots, n, TOO_MANY + 1) > TOO_MANY;
 }
 
 void
@@ -140,7 +160,8 @@ qm_plot_draw_intervals (cairo_t *cr,
   QmPlotProjection projection;
   double alpha;
 
-  if (data->x_intervals == NULL && data->y_intervals == NULL)
+  if ((data->x_intervals == NULL && data->y_intervals == NULL)
+      || qm_plot_bars_are_too_many (data, spots, n))
     return;
   alpha = qm_plot_bars_are_many (data, spots, n) ? FAINT : 1;
   qm_plot_projection_init (&projection, &frame->layout);

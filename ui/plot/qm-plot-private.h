@@ -119,6 +119,11 @@ gboolean qm_plot_bars_are_many (const QmPlotData *data,
                                 const QmPlotSpot *spots,
                                 guint n);
 
+/* Whether they are so many that none is drawn, but those of marked points. */
+gboolean qm_plot_bars_are_too_many (const QmPlotData *data,
+                                    const QmPlotSpot *spots,
+                                    guint n);
+
 /* Draws the bars of points, which go below all markers. */
 void qm_plot_draw_intervals (cairo_t *cr,
                              const QmPlotData *data,
