@@ -282,23 +282,38 @@ reason_found (const QmAdvice *advice,
                           training);
 }
 
-/* Four sentences, of which any may be NULL. */
+/* Three sentences, of which any may be NULL; NULL of none. */
 static char *
-join_sentences (const char *sentences[4])
+join_sentences (const char *sentences[3])
 {
   GString *text = g_string_new (NULL);
 
-  for (guint i = 0; i < 4; i++)
+  for (guint i = 0; i < 3; i++)
     if (sentences[i] != NULL)
       g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "",
                               sentences[i]);
-  return g_string_free (text, FALSE);
+  return g_string_free (text, text->len == 0);
 }
 
 char *
-qm_prose_reason (const QmAdvice *advice,
-                 const QmQuestion *question,
-                 const QmRecommendation *recommendation)
+qm_prose_about_machine (const QmCandidate *candidate)
+{
+  g_autofree char *carrier = NULL;
+  g_autofree char *interval = NULL;
+  g_autofree char *basis = NULL;
+
+  g_return_val_if_fail (candidate != NULL, NULL);
+
+  carrier = qm_prose_carrier (candidate);
+  interval = qm_prose_cost_interval (candidate);
+  basis = qm_prose_price_basis (candidate);
+  return join_sentences ((const char *[]){ carrier, interval, basis });
+}
+
+char *
+qm_prose_why (const QmAdvice *advice,
+              const QmQuestion *question,
+              const QmRecommendation *recommendation)
 {
   const QmCandidate *other;
   g_autofree char *what = NULL;
@@ -309,17 +324,7 @@ qm_prose_reason (const QmAdvice *advice,
   g_return_val_if_fail (recommendation != NULL, NULL);
 
   if (recommendation->outcome == QM_OUTCOME_FOUND)
-    {
-      g_autofree char *basis =
-          qm_prose_price_basis (nth (advice, recommendation->best));
-      g_autofree char *why = reason_found (advice, question, recommendation);
-      g_autofree char *carrier =
-          qm_prose_carrier (nth (advice, recommendation->best));
-      g_autofree char *interval =
-          qm_prose_cost_interval (nth (advice, recommendation->best));
-
-      return join_sentences ((const char *[]){ why, carrier, interval, basis });
-    }
+    return reason_found (advice, question, recommendation);
   other = nth (advice, recommendation->would_do);
   if (recommendation->outcome == QM_OUTCOME_NOTHING || other == NULL)
     return g_strdup (
@@ -337,6 +342,21 @@ qm_prose_reason (const QmAdvice *advice,
   return g_strdup_printf (
       _ ("The cheapest that would do is %s: it costs %s and takes %s."), what,
       cost, days);
+}
+
+char *
+qm_prose_reason (const QmAdvice *advice,
+                 const QmQuestion *question,
+                 const QmRecommendation *recommendation)
+{
+  g_autofree char *why = qm_prose_why (advice, question, recommendation);
+  g_autofree char *machine = NULL;
+
+  g_return_val_if_fail (why != NULL, NULL);
+
+  if (recommendation->outcome == QM_OUTCOME_FOUND)
+    machine = qm_prose_about_machine (nth (advice, recommendation->best));
+  return join_sentences ((const char *[]){ why, machine, NULL });
 }
 
 static char *

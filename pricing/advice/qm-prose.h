@@ -60,8 +60,18 @@ char *qm_prose_headline (const QmAdvice *advice,
                          const QmQuestion *question,
                          const QmRecommendation *recommendation);
 
-/* A plain sentence why, and one that names the quotes that its price rests
- * on.  (transfer full) */
+/* Sentences about the machine of a candidate: qm_prose_carrier,
+ * qm_prose_cost_interval and the quotes that its price rests on; NULL where
+ * there is nothing to tell.  (transfer full) (nullable) */
+char *qm_prose_about_machine (const QmCandidate *candidate);
+
+/* A plain sentence why.  (transfer full) */
+char *qm_prose_why (const QmAdvice *advice,
+                    const QmQuestion *question,
+                    const QmRecommendation *recommendation);
+
+/* The same, and what qm_prose_about_machine says of what is recommended.
+ * (transfer full) */
 char *qm_prose_reason (const QmAdvice *advice,
                        const QmQuestion *question,
                        const QmRecommendation *recommendation);

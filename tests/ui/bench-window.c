@@ -304,6 +304,12 @@ main (int argc, char **argv)
       bench_search (data_dir, argv[2], argv[3]);
       return 0;
     }
+  if (argc == 3 && strcmp (argv[1], "--moves") == 0)
+    {
+      adw_init ();
+      bench_moves (data_dir, (guint) atoi (argv[2]));
+      return 0;
+    }
   bench_starts (argv[0]);
   adw_init ();
   bench_moves (data_dir, 2);

@@ -39,6 +39,7 @@ struct _QmRecommendationCard
   GtkLabel *headline;
   GtkWidget *show_button;
   GtkLabel *reason;
+  GtkLabel *machine;
   GtkWidget *warnings;
   GtkWidget *notes;
   GtkListBox *alternatives;
@@ -286,20 +287,12 @@ describe_selected (const QmCandidate *candidate, gboolean portfolio)
 {
   g_autofree char *facts = describe_facts (candidate, portfolio);
   g_autofree char *lack = describe_lack (candidate);
-  g_autofree char *carrier = qm_prose_carrier (candidate);
-  g_autofree char *interval = qm_prose_cost_interval (candidate);
-  g_autofree char *basis = qm_prose_price_basis (candidate);
-  const char *const sentences[] = { lack, carrier, interval, basis };
-  g_autoptr (GString) text = g_string_new (NULL);
+  g_autofree char *machine = qm_prose_about_machine (candidate);
 
-  for (guint i = 0; i < G_N_ELEMENTS (sentences); i++)
-    if (sentences[i] != NULL)
-      g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "",
-                              sentences[i]);
-  if (text->len == 0)
+  if (lack == NULL && machine == NULL)
     return g_steal_pointer (&facts);
   /* Translators: facts about a machine, sentences about it. */
-  return g_strdup_printf (_ ("%s. %s"), facts, text->str);
+  return g_strdup_printf (_ ("%s. %s"), facts, lack != NULL ? lack : machine);
 }
 
 static void
@@ -334,12 +327,18 @@ update_topic (QmRecommendationCard *self)
       qm_advisor_get_recommendation (self->advisor, self->topic);
   g_autofree char *headline =
       qm_prose_headline (advice, question, recommendation);
-  g_autofree char *reason = qm_prose_reason (advice, question, recommendation);
+  g_autofree char *why = qm_prose_why (advice, question, recommendation);
+  g_autofree char *machine =
+      recommendation->outcome == QM_OUTCOME_FOUND
+          ? qm_prose_about_machine (nth (advice, recommendation->best))
+          : NULL;
 
   self->subject = recommendation->best >= 0 ? recommendation->best
                                             : recommendation->would_do;
   set_text (self->headline, headline);
-  set_text (self->reason, reason);
+  set_text (self->reason, why);
+  set_text (self->machine, machine != NULL ? machine : "");
+  gtk_widget_set_visible (GTK_WIDGET (self->machine), machine != NULL);
   update_icon (self, recommendation->outcome);
   gtk_widget_set_visible (self->show_button, self->subject >= 0);
   update_warnings (self, advice, recommendation);
@@ -578,6 +577,8 @@ bind_children (GtkWidgetClass *widget_class)
                                         show_button);
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
                                         reason);
+  gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
+                                        machine);
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
                                         warnings);
   gtk_widget_class_bind_template_child (widget_class, QmRecommendationCard,
