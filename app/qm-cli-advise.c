@@ -6,8 +6,8 @@
 
 #include "app/qm-cli-advise.h"
 #include "app/qm-cli-catalog.h"
+#include "app/qm-cli-forecast.h"
 #include "app/qm-cli-json.h"
-#include "app/qm-cli-memory.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-ownership.h"
@@ -695,7 +695,7 @@ qm_cli_advise (const char *const *arguments, GError **error)
                                  &ownership, error))
     return QM_CLI_EXIT_BAD_INPUT;
   question->model = g_strdup (models[0]);
-  qm_cli_memory_look (question, catalog);
+  qm_cli_forecast (question, catalog);
   return answer_question (catalog, question, owning ? &ownership : NULL,
                           typed.troubles, json, error);
 }

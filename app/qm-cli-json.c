@@ -257,39 +257,18 @@ qm_cli_json_add_engine (json_t *object, const QmMeasurement *measurement)
                            : json_null ());
 }
 
-/* What a time was predicted from. */
-static json_t *
-basis_json (const QmMeasurement *basis)
-{
-  json_t *object = json_object ();
-
-  json_object_set_new (object, "days", qm_cli_json_number (basis->days, 6));
-  json_object_set_new (object, "source", qm_cli_json_text (basis->source));
-  json_object_set_new (object, "provenance",
-                       json_string (qm_provenance_name (basis->provenance)));
-  qm_cli_json_add_engine (object, basis);
-  return object;
-}
-
 /* How a time was predicted that nobody measured. */
 static json_t *
-prediction_json (const QmPrediction *prediction)
+prediction_json (const QmForecast *forecast)
 {
-  const QmForecast *forecast = &prediction->forecast;
   json_t *object = json_object ();
 
-  json_object_set_new (object, "unknown",
-                       json_string (qm_forecast_kind_name (forecast->kind)));
-  json_object_set_new (object, "times", json_integer (forecast->n_times));
-  json_object_set_new (object, "errors", json_integer (forecast->n_errors));
-  json_object_set_new (
-      object, "coverage",
-      qm_cli_json_number (
-          qm_forecast_coverage (forecast->kind, prediction->time.settings), 2));
+  json_object_set_new (object, "level", json_string (forecast->level));
   json_object_set_new (object, "fits",
-                       json_string (qm_fit_name (prediction->fit)));
+                       json_string (qm_fit_name (forecast->fit)));
+  json_object_set_new (object, "bound", qm_cli_json_text (forecast->bound));
   json_object_set_new (object, "host_bytes",
-                       json_integer (prediction->host_bytes));
+                       json_integer (forecast->host_bytes));
   return object;
 }
 
@@ -298,7 +277,6 @@ static void
 add_measurement (json_t *object, const QmCandidate *candidate)
 {
   const QmMeasurement *measurement = candidate->measurement;
-  gboolean predicted = measurement != NULL && measurement->basis != NULL;
 
   json_object_set_new (object, "source",
                        measurement != NULL
@@ -320,11 +298,8 @@ add_measurement (json_t *object, const QmCandidate *candidate)
                        json_boolean (candidate->predicted));
   json_object_set_new (object, "prediction",
                        candidate->prediction != NULL
-                           ? prediction_json (candidate->prediction)
+                           ? prediction_json (&candidate->prediction->forecast)
                            : json_null ());
-  json_object_set_new (object, "predicted_from",
-                       predicted ? basis_json (measurement->basis)
-                                 : json_null ());
 }
 
 /* The quote that a price is of. */

@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "app/qm-cli-catalog.h"
-#include "app/qm-cli-memory.h"
+#include "app/qm-cli-forecast.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-plot.h"
@@ -215,7 +215,7 @@ build_panels (const QmCatalog *catalog,
       g_autoptr (QmQuestion) one = qm_question_copy (question);
 
       one->model = g_strdup (models[i]);
-      qm_cli_memory_look (one, catalog);
+      qm_cli_forecast (one, catalog);
       if (!add_panel (panels, catalog, one, drawing, error))
         return NULL;
     }

@@ -63,7 +63,7 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
                             &typed->times_of);
   qm_cli_options_add_value (
       options, "predictions", 0, _ ("WHICH"),
-      _ ("Predict what nobody measured: needed, all or none"),
+      _ ("Predict what nobody measured: all (the default) or none"),
       &typed->predictions);
   qm_cli_options_add_flag (
       options, "any-price",
@@ -73,10 +73,10 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
       options, "as-in-the-paper",
       _ ("Times, prices and machines of “$100K or 100 Days”, and no others"),
       &typed->as_in_paper);
-  qm_cli_options_add_value (
-      options, "settings", 0, "optimal|naive",
-      _ ("Times with the best training methods, or off the shelf"),
-      &typed->settings);
+  qm_cli_options_add_value (options, "settings", 0, "optimal|eager|naive",
+                            _ ("Times with the best training methods, not "
+                               "compiled, or off the shelf"),
+                            &typed->settings);
   qm_cli_options_add_value (
       options, "lifetime", 0, _ ("YEARS"),
       _ ("How long the machine will serve; 5 if not given"), &typed->lifetime);
@@ -356,16 +356,18 @@ read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
                                           QM_KINDS_SERVER };
   const char *times_of[QM_TIMES_OF_PUBLICATION];
   const char *predictions[QM_N_PREDICTIONS];
-  static const char *const settings[] = { "optimal", "naive" };
+  const char *settings[QM_N_SETTINGS];
   int machine = 0;
   int whose = QM_TIMES_OF_PYTORCH;
-  int predicted = QM_PREDICTIONS_NEEDED;
+  int predicted = QM_PREDICTIONS_ALL;
   int setting = QM_SETTINGS_OPTIMAL;
 
   for (int i = 0; i < QM_TIMES_OF_PUBLICATION; i++)
     times_of[i] = qm_times_of_name ((QmTimesOf) i);
   for (int i = 0; i < QM_N_PREDICTIONS; i++)
     predictions[i] = qm_predictions_name ((QmPredictions) i);
+  for (int i = 0; i < QM_N_SETTINGS; i++)
+    settings[i] = qm_settings_name ((QmSettings) i);
   if (!qm_cli_option_choice ("machine", typed->machine, machines,
                              G_N_ELEMENTS (machines), &machine, error)
       || !qm_cli_option_choice ("times-of", typed->times_of, times_of,

@@ -49,9 +49,10 @@ static const QmCsvColumn columns[N_COLUMNS] = {
 };
 
 static const char *const provenance_words[] = { "published", "measured",
-                                                "predicted" };
+                                                "predicted", "reported" };
 static const char *const engine_words[] = { "", "quartermaster", "pytorch" };
-static const char *const settings_words[] = { "optimal", "naive" };
+static const char *const settings_words[QM_N_SETTINGS] = { "optimal", "naive",
+                                                           "eager" };
 static const char *const feasibility_words[] = { "feasible", "infeasible",
                                                  "illegible" };
 static const char *const sharding_words[] = { "none",   "zero_1", "zero_2",

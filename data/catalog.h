@@ -224,12 +224,14 @@ typedef struct QmPrice
   bool from_user; /* came from the user's directory */
 } QmPrice;
 
-/* How a training time is known. */
+/* How a training time is known.  Published ones are those of "$100K or 100
+ * Days" (arXiv 2410.23261), whose clock did not wait for the GPU. */
 typedef enum QmProvenance
 {
   QM_PROVENANCE_PUBLISHED,
   QM_PROVENANCE_MEASURED,
-  QM_PROVENANCE_PREDICTED
+  QM_PROVENANCE_PREDICTED,
+  QM_PROVENANCE_REPORTED /* by a named source that timed with synchronisation */
 } QmProvenance;
 
 /* The software that a training time was measured with, as results files name
@@ -246,8 +248,12 @@ typedef enum QmEngine
 typedef enum QmSettings
 {
   QM_SETTINGS_OPTIMAL, /* the best of all methods */
-  QM_SETTINGS_NAIVE    /* off the shelf */
+  QM_SETTINGS_NAIVE,   /* off the shelf */
+  QM_SETTINGS_EAGER    /* off the shelf but for fused attention and the tensor
+                          cores */
 } QmSettings;
+
+#define QM_N_SETTINGS 3
 
 typedef enum QmFeasibility
 {
@@ -259,8 +265,9 @@ typedef enum QmFeasibility
 /* The time to train one model on `gpus` GPUs of one type.
  *
  * From results files comes, for each model, GPU type, number of GPUs and
- * engine, the naive result as QM_SETTINGS_NAIVE and the fastest of all others
- * as QM_SETTINGS_OPTIMAL.  They are infeasible where every result is, for
+ * engine, the naive result as QM_SETTINGS_NAIVE, PyTorch's own with its fused
+ * attention and TF32 as QM_SETTINGS_EAGER, and the fastest of all others as
+ * QM_SETTINGS_OPTIMAL.  They are infeasible where every result is, for
  * QM_SETTINGS_OPTIMAL only if activation checkpointing was among what was
  * tried.  Results of the user's directory replace the shipped ones of the same
  * model, GPU type, number, settings and engine. */
@@ -286,9 +293,6 @@ typedef struct QmMeasurement
   const char *engine_version; /* empty: unstated */
   QmDate measured_on;
   const char *source;
-  /* What a predicted time was computed from, where that is a measurement; else
-   * NULL, always in a catalog. */
-  const struct QmMeasurement *basis;
 } QmMeasurement;
 
 /* Loads a catalog.  `user_dir` may be NULL or name a directory that does not

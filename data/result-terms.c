@@ -16,10 +16,14 @@ qm_result_engine (const QmResult *result)
 QmSettings
 qm_result_settings (const QmResult *result)
 {
-  return strcmp (result->settings, "naive") == 0 && !result->checkpointing
-                 && !result->offloading
-                 && strcmp (result->sharding, "none") == 0
-             ? QM_SETTINGS_NAIVE
+  if (result->checkpointing || result->offloading
+      || strcmp (result->sharding, "none") != 0)
+    return QM_SETTINGS_OPTIMAL;
+  if (strcmp (result->settings, "naive") == 0)
+    return QM_SETTINGS_NAIVE;
+  return qm_result_engine (result) == QM_ENGINE_PYTORCH
+                 && strcmp (result->settings, "kernels+tf32") == 0
+             ? QM_SETTINGS_EAGER
              : QM_SETTINGS_OPTIMAL;
 }
 

@@ -99,8 +99,8 @@ typedef struct
   double implied_utilization; /* at `days` as stated; NaN where unknown */
   QmVerdict verdict;
   const QmMeasurement *measurement;
-  const QmMeasurement *audited;   /* NULL: no utilisation is known */
-  const QmPrediction *prediction; /* that the measurement is of, where nobody
+  const QmMeasurement *audited;  /* NULL: no utilisation is known */
+  const QmPredicted *prediction; /* that the measurement is of, where nobody
                                      measured; else NULL */
   const QmPrice *gpu_price; /* NULL: unpriced, or contained in the machine's */
   const QmPrice *machine_price; /* or the platform's */

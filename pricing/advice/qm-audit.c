@@ -19,7 +19,7 @@ qm_audit_utilization (const QmModel *model,
   g_return_val_if_fail (model != NULL && gpu != NULL && gpus > 0, NAN);
 
   peak = qm_gpu_peak_tflops (gpu, model->recipe.precision,
-                             settings == QM_SETTINGS_OPTIMAL);
+                             settings != QM_SETTINGS_NAIVE);
   if (!(days > 0) || !(peak > 0))
     return NAN;
   return qm_flops_train (&model->config, &model->recipe)

@@ -21,9 +21,7 @@ typedef struct
   const QmCatalog *catalog;
   const QmQuestion *question;
   QmCarriers *carriers;
-  QmEnginePairs *pairs;
-  QmForecasts *forecasts; /* NULL until something is to be predicted */
-  GPtrArray *predictions; /* QmMeasurement and QmPrediction */
+  GPtrArray *predictions; /* QmPredicted and QmUse */
 } Builder;
 
 /* One place of the table: a GPU type and how many. */
@@ -234,7 +232,7 @@ host_gib_of (const QmSelected *selected)
   const QmMeasurement *measurement = selected->measurement;
 
   if (selected->prediction != NULL)
-    return (double) selected->prediction->host_bytes / BYTES_PER_GIB;
+    return (double) selected->prediction->forecast.host_bytes / BYTES_PER_GIB;
   if (measurement->offloading != QM_YES)
     return 0;
   return (double) qm_parameter_count (&measurement->model->config)
@@ -271,16 +269,10 @@ select_times (Builder *builder, const char *model)
 {
   const QmQuestion *question = builder->question;
   const QmModel *trained = qm_catalog_model (builder->catalog, model);
-  GArray *selection = qm_selection_new (builder->catalog, question, trained,
-                                        builder->pairs, builder->predictions);
+  GArray *selection = qm_selection_new (builder->catalog, question, trained);
 
-  if (!qm_question_predicts (question, builder->catalog, trained))
-    return selection;
-  if (builder->forecasts == NULL)
-    builder->forecasts = qm_forecasts_new (builder->catalog, question->settings,
-                                           question->times_of, NULL, NULL);
-  qm_predictions_add (builder->catalog, question, trained, builder->forecasts,
-                      selection, builder->predictions);
+  qm_predictions_add (builder->catalog, question, trained, selection,
+                      builder->predictions);
   return selection;
 }
 
@@ -314,31 +306,21 @@ is_measured_here (Builder *builder, const QmMeasurement *time)
   return FALSE;
 }
 
-/* The time of this machine that answers the question: as measured, or predicted
- * from that of the other software, which otherwise is foreign; NULL where it
- * does not count. */
-static const QmMeasurement *
-time_here (Builder *builder, const QmMeasurement *time, gboolean *foreign)
+/* What this machine takes that measured it with other software: predicted, or
+ * where that is not known, as it was measured. */
+static QmSelected
+predict_here (Builder *builder, const QmMeasurement *time)
 {
-  const QmQuestion *question = builder->question;
-  QmMeasurement *predicted;
+  QmPredicted *made = qm_predictions_make (builder->question, time->model,
+                                           time->gpu, time->gpus);
+  QmSelected selected = { .measurement = time, .foreign = made == NULL };
 
-  *foreign = FALSE;
-  if (qm_selection_is_asked_for (question, time))
-    return time;
-  if (question->times_of == QM_TIMES_OF_PUBLICATION
-      || is_measured_here (builder, time))
-    return NULL;
-  predicted =
-      qm_engine_pairs_predict (builder->pairs, time,
-                               question->times_of == QM_TIMES_OF_QUARTERMASTER
-                                   ? QM_ENGINE_QUARTERMASTER
-                                   : QM_ENGINE_PYTORCH);
-  *foreign = predicted == NULL;
-  if (predicted == NULL)
-    return time;
-  g_ptr_array_add (builder->predictions, predicted);
-  return predicted;
+  if (made == NULL)
+    return selected;
+  g_ptr_array_add (builder->predictions, made);
+  selected.measurement = &made->time;
+  selected.prediction = made;
+  return selected;
 }
 
 /* The times of this machine that answer the question for one model, of the same
@@ -353,14 +335,19 @@ select_here (Builder *builder, const char *model)
   times = qm_host_times_list (builder->question->host, &n);
   for (guint i = 0; i < n; i++)
     {
-      QmSelected selected = { 0 };
+      QmSelected selected = { .measurement = &times[i] };
 
       if (strcmp (times[i].model->id, model) != 0
-          || times[i].settings != builder->question->settings)
+          || times[i].settings != builder->question->settings
+          || builder->question->times_of == QM_TIMES_OF_PUBLICATION)
         continue;
-      selected.measurement = time_here (builder, &times[i], &selected.foreign);
-      if (selected.measurement != NULL)
-        g_array_append_val (selection, selected);
+      if (!qm_selection_is_asked_for (builder->question, &times[i]))
+        {
+          if (is_measured_here (builder, &times[i]))
+            continue;
+          selected = predict_here (builder, &times[i]);
+        }
+      g_array_append_val (selection, selected);
     }
   return selection;
 }
@@ -667,8 +654,6 @@ build_use (Builder *builder, const QmUse *use, GArray *candidates)
   g_array_append_val (counts, use->gpus);
   question.gpus = only;
   question.counts = counts;
-  if (question.predictions == QM_PREDICTIONS_NEEDED)
-    question.predictions = QM_PREDICTIONS_ALL;
   builder->question = &question;
   for (guint i = 0; i < (portfolio ? question.runs->len : 1); i++)
     {
@@ -733,14 +718,11 @@ qm_candidates_build (const QmCatalog *catalog,
 {
   GArray *candidates = g_array_new (FALSE, FALSE, sizeof (QmCandidate));
   g_autoptr (QmCarriers) carriers = qm_carriers_new (catalog, question);
-  g_autoptr (QmEnginePairs) pairs = qm_engine_pairs_new (catalog);
   Builder builder = { .catalog = catalog,
                       .question = question,
                       .carriers = carriers,
-                      .pairs = pairs,
                       .predictions = predictions };
 
   build (&builder, candidates);
-  g_clear_pointer (&builder.forecasts, qm_forecasts_free);
   return candidates;
 }

@@ -4,325 +4,229 @@
 
 #include "pricing/advice/qm-forecast.h"
 
-#include "pricing/advice/qm-advice.h"
-#include "pricing/advice/qm-effects.h"
+#include <math.h>
 
-/* Of the errors, what lies below and above the interval. */
-#define TAIL 0.05
+#define GPUS_MAX 1024
 
 struct _QmForecasts
 {
-  QmSettings settings;
-  gboolean ours;  /* whether the project's engine is asked for */
-  GArray *shares; /* QmShare */
-  QmEffects *effects;
-  GArray *errors[QM_N_FORECASTS]; /* of double, sorted; NULL: not looked at */
+  gatomicrefcount references;
+  gboolean pending;
+  char *problem;
+  GHashTable *known;  /* "model level gpu gpus" -> QmForecast */
+  GHashTable *models; /* "model level" of which there is an answer */
 };
 
-/* Whether the project's engine took a time. */
-static gboolean
-is_ours (const QmMeasurement *time)
-{
-  return time->provenance == QM_PROVENANCE_MEASURED
-         && time->engine == QM_ENGINE_QUARTERMASTER;
-}
-
-static gboolean
-tells (const QmMeasurement *time, QmSettings settings, QmTimesOf times_of)
-{
-  if (time->settings != settings || time->feasibility != QM_FEASIBLE
-      || time->provenance == QM_PROVENANCE_PREDICTED
-      || qm_audit_measurement (time, NULL) != QM_VERDICT_OK)
-    return FALSE;
-  return times_of != QM_TIMES_OF_PUBLICATION
-         || time->engine != QM_ENGINE_PYTORCH;
-}
-
-/* Of two times of the same, a measured one counts, and of two measured ones
- * the first. */
 static void
-add_share (GArray *shares, const QmShare *share)
+forecast_free (QmForecast *forecast)
 {
-  for (guint i = 0; i < shares->len; i++)
-    {
-      QmShare *known = &g_array_index (shares, QmShare, i);
-
-      if (known->time->model != share->time->model
-          || known->time->gpu != share->time->gpu
-          || known->time->gpus != share->time->gpus
-          || known->ours != share->ours)
-        continue;
-      if (known->time->provenance == QM_PROVENANCE_PUBLISHED
-          && share->time->provenance == QM_PROVENANCE_MEASURED)
-        *known = *share;
-      return;
-    }
-  g_array_append_vals (shares, share, 1);
+  g_free (forecast->bound);
+  g_free (forecast->unsupported);
+  g_free (forecast);
 }
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmForecast, forecast_free)
 
 QmForecasts *
-qm_forecasts_new (const QmCatalog *catalog,
-                  QmSettings settings,
-                  QmTimesOf times_of,
-                  QmForecastHide hide,
-                  gpointer data)
+qm_forecasts_new (void)
 {
-  QmForecasts *self;
-  const QmMeasurement *times;
-  size_t n;
+  QmForecasts *self = g_new0 (QmForecasts, 1);
 
-  g_return_val_if_fail (catalog != NULL, NULL);
-
-  self = g_new0 (QmForecasts, 1);
-  self->settings = settings;
-  self->ours = times_of == QM_TIMES_OF_QUARTERMASTER;
-  self->shares = g_array_new (FALSE, FALSE, sizeof (QmShare));
-  times = qm_catalog_measurements (catalog, &n);
-  for (size_t i = 0; i < n; i++)
-    {
-      QmShare share = { .time = &times[i], .ours = is_ours (&times[i]) };
-
-      if (!tells (&times[i], settings, times_of)
-          || (hide != NULL && hide (&times[i], data)))
-        continue;
-      qm_audit_measurement (&times[i], &share.log);
-      share.log = log (share.log);
-      add_share (self->shares, &share);
-    }
-  self->effects = qm_effects_fit (self->shares, NULL, NULL);
+  g_atomic_ref_count_init (&self->references);
+  self->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
+                                       (GDestroyNotify) forecast_free);
+  self->models = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   return self;
 }
 
-void
-qm_forecasts_free (QmForecasts *forecasts)
+QmForecasts *
+qm_forecasts_ref (QmForecasts *forecasts)
 {
-  if (forecasts == NULL)
+  g_return_val_if_fail (forecasts != NULL, NULL);
+
+  g_atomic_ref_count_inc (&forecasts->references);
+  return forecasts;
+}
+
+void
+qm_forecasts_unref (QmForecasts *forecasts)
+{
+  if (forecasts == NULL || !g_atomic_ref_count_dec (&forecasts->references))
     return;
-  for (int i = 0; i < QM_N_FORECASTS; i++)
-    g_clear_pointer (&forecasts->errors[i], g_array_unref);
-  qm_effects_free (forecasts->effects);
-  g_array_unref (forecasts->shares);
+  g_hash_table_unref (forecasts->known);
+  g_hash_table_unref (forecasts->models);
+  g_free (forecasts->problem);
   g_free (forecasts);
 }
 
-/* What a forecast of `kind` at the place of `one` must not know. */
+/* Ids hold no line breaks. */
+static char *
+key_of_model (const char *model, const char *level)
+{
+  return g_strconcat (model, "\n", level, NULL);
+}
+
+static char *
+key_of (const char *model, const char *level, const char *gpu, int gpus)
+{
+  return g_strdup_printf ("%s\n%s\n%s\n%d", model, level, gpu, gpus);
+}
+
+/* A number above zero; FALSE where there is none. */
 static gboolean
-is_hidden (const QmShare *share, const QmShare *one, int kind)
+take_number (const json_t *object, const char *name, double *number)
 {
-  gboolean same_model = share->time->model == one->time->model;
-  gboolean same_gpu = share->time->gpu == one->time->gpu;
+  const json_t *value = json_object_get (object, name);
 
-  if (share->ours != one->ours)
-    return FALSE;
-  switch (kind)
-    {
-    case QM_FORECAST_OF_MODEL:
-      return same_model;
-    case QM_FORECAST_OF_GPU:
-      return same_gpu;
-    case QM_FORECAST_OF_BOTH:
-      return same_model || same_gpu;
-    case QM_FORECAST_OF_COUNT:
-      return same_model && same_gpu && share->time->gpus != 1;
-    case QM_FORECAST_OF_PAIR:
-    default:
-      return same_model && same_gpu;
-    }
+  *number = json_number_value (value);
+  return json_is_number (value) && *number > 0 && isfinite (*number);
 }
 
-typedef struct
-{
-  const QmShare *one;
-  QmForecastKind kind;
-} Hidden;
-
+/* A whole number that is not negative; FALSE where there is none. */
 static gboolean
-hide_cb (const QmShare *share, gpointer data)
+take_count (const json_t *object, const char *name, gint64 *count)
 {
-  const Hidden *hidden = data;
+  const json_t *value = json_object_get (object, name);
 
-  return is_hidden (share, hidden->one, (int) hidden->kind);
+  *count = json_integer_value (value);
+  return json_is_integer (value) && *count >= 0;
 }
 
-/* Whether the same is hidden for both. */
+/* The days of a training that fits. */
 static gboolean
-is_same_hiding (const QmShare *a, const QmShare *b, QmForecastKind kind)
+take_time (const json_t *line, QmForecast *forecast)
 {
-  return a->ours == b->ours
-         && (kind == QM_FORECAST_OF_GPU || a->time->model == b->time->model)
-         && (kind == QM_FORECAST_OF_MODEL || a->time->gpu == b->time->gpu);
-}
+  const char *sharding = json_string_value (json_object_get (line, "sharding"));
+  const char *bound = json_string_value (json_object_get (line, "bound"));
 
-/* Whether from one GPU of a type to several can be looked at. */
-static gboolean
-has_single (const GArray *shares, const QmShare *one)
-{
-  for (guint i = 0; i < shares->len; i++)
-    {
-      const QmShare *share = &g_array_index (shares, QmShare, i);
-
-      if (share->time->gpus == 1
-          && is_same_hiding (share, one, QM_FORECAST_OF_COUNT))
-        return TRUE;
-    }
-  return FALSE;
-}
-
-/* Adds what is missed of all that is hidden together with `one`. */
-static void
-add_errors (const GArray *shares,
-            const QmShare *one,
-            QmForecastKind kind,
-            GArray *errors)
-{
-  Hidden hidden = { one, kind };
-  g_autoptr (QmEffects) effects = qm_effects_fit (shares, hide_cb, &hidden);
-
-  for (guint i = 0; i < shares->len; i++)
-    {
-      const QmShare *share = &g_array_index (shares, QmShare, i);
-      const QmMeasurement *time = share->time;
-      double error;
-
-      if (!is_same_hiding (share, one, kind)
-          || !is_hidden (share, one, (int) kind))
-        continue;
-      error = share->log
-              - qm_effects_sum (effects, time->model, time->gpu, time->gpus,
-                                share->ours);
-      if (qm_known (error))
-        g_array_append_val (errors, error);
-    }
-}
-
-static int
-compare_doubles (gconstpointer a, gconstpointer b)
-{
-  const double *x = a;
-  const double *y = b;
-
-  return (*x > *y) - (*x < *y);
-}
-
-/* What forecasts of a kind miss: true less predicted logarithms, sorted. */
-static const GArray *
-errors_of (QmForecasts *self, QmForecastKind kind)
-{
-  GArray *errors = self->errors[kind];
-
-  if (errors != NULL)
-    return errors;
-  errors = g_array_new (FALSE, FALSE, sizeof (double));
-  for (guint i = 0; i < self->shares->len; i++)
-    {
-      const QmShare *one = &g_array_index (self->shares, QmShare, i);
-      gboolean seen =
-          kind == QM_FORECAST_OF_COUNT && !has_single (self->shares, one);
-
-      for (guint j = 0; j < i && !seen; j++)
-        seen = is_same_hiding (&g_array_index (self->shares, QmShare, j), one,
-                               kind);
-      if (!seen)
-        add_errors (self->shares, one, kind, errors);
-    }
-  g_array_sort (errors, compare_doubles);
-  self->errors[kind] = errors;
-  return errors;
-}
-
-/* Of sorted values the one at `part` of them, between two in proportion. */
-static double
-quantile (const GArray *values, double part)
-{
-  double at = (values->len - 1) * part;
-  guint below = (guint) at;
-  double low = g_array_index (values, double, below);
-
-  if (below + 1 >= values->len)
-    return low;
-  return low + (g_array_index (values, double, below + 1) - low) * (at - below);
-}
-
-static QmForecastKind
-kind_of (const QmForecasts *self, const QmModel *model, const QmGpu *gpu)
-{
-  gboolean known_model = FALSE, known_gpu = FALSE;
-
-  for (guint i = 0; i < self->shares->len; i++)
-    {
-      const QmShare *share = &g_array_index (self->shares, QmShare, i);
-
-      if (share->ours != self->ours)
-        continue;
-      if (share->time->model == model && share->time->gpu == gpu)
-        return QM_FORECAST_OF_COUNT;
-      known_model |= share->time->model == model;
-      known_gpu |= share->time->gpu == gpu;
-    }
-  if (known_model)
-    return known_gpu ? QM_FORECAST_OF_PAIR : QM_FORECAST_OF_GPU;
-  return known_gpu ? QM_FORECAST_OF_MODEL : QM_FORECAST_OF_BOTH;
-}
-
-gboolean
-qm_forecasts_predict (QmForecasts *self,
-                      const QmModel *model,
-                      const QmGpu *gpu,
-                      int gpus,
-                      QmForecast *forecast)
-{
-  double at_peak, sum;
-  const GArray *errors;
-
-  g_return_val_if_fail (self != NULL && model != NULL, FALSE);
-  g_return_val_if_fail (gpu != NULL && forecast != NULL, FALSE);
-
-  if (gpus < 1
-      || (gpus > 1 && !qm_gpu_is_card (gpu) && !qm_gpu_is_mezzanine (gpu)))
+  if (!take_number (line, "days", &forecast->days)
+      || !take_number (line, "days_low", &forecast->low)
+      || !take_number (line, "days_high", &forecast->high)
+      || forecast->low > forecast->days || forecast->days > forecast->high
+      || !take_count (line, "host_bytes", &forecast->host_bytes)
+      || !take_count (line, "micro_batch", &forecast->micro_batch)
+      || sharding == NULL)
     return FALSE;
-  /* In one day; so many days take it to the peak. */
-  at_peak = qm_audit_utilization (model, gpu, gpus, self->settings, 1);
-  sum = qm_effects_sum (self->effects, model, gpu, gpus, self->ours);
-  if (!qm_known (at_peak) || !qm_known (sum))
-    return FALSE;
-  *forecast = (QmForecast){ .kind = kind_of (self, model, gpu),
-                            .n_times = self->shares->len };
-  errors = errors_of (self, forecast->kind);
-  if (errors->len < QM_FORECAST_MIN)
-    return FALSE;
-  forecast->n_errors = errors->len;
-  forecast->share = fmin (exp (sum), 1);
-  forecast->days = at_peak / forecast->share;
-  forecast->low = at_peak / exp (sum + fmax (quantile (errors, 1 - TAIL), 0));
-  forecast->low = fmin (fmax (forecast->low, at_peak), forecast->days);
-  forecast->high = at_peak / exp (sum + fmin (quantile (errors, TAIL), 0));
-  forecast->high = fmax (forecast->high, forecast->days);
+  forecast->checkpointing =
+      json_is_true (json_object_get (line, "checkpointing"));
+  forecast->fit = json_is_true (json_object_get (line, "offloading"))
+                      ? QM_FIT_OFFLOADING
+                      : QM_FIT_WELL;
+  forecast->sharding = g_intern_string (sharding);
+  forecast->bound = g_strdup (bound);
   return TRUE;
 }
 
-double
-qm_forecast_coverage (QmForecastKind kind, QmSettings settings)
+static gboolean
+take (const json_t *line, QmForecast *forecast)
 {
-  static const double coverage[QM_N_FORECASTS][2] = {
-    [QM_FORECAST_OF_COUNT] = { 0.88, 0.86 },
-    [QM_FORECAST_OF_PAIR] = { 0.89, 0.95 },
-    [QM_FORECAST_OF_MODEL] = { 0.84, 0.86 },
-    [QM_FORECAST_OF_GPU] = { 0.85, 0.65 },
-    [QM_FORECAST_OF_BOTH] = { 0.86, 0.89 },
-  };
+  const json_t *fits = json_object_get (line, "fits");
+  const char *unsupported =
+      json_string_value (json_object_get (line, "unsupported"));
 
-  g_return_val_if_fail (kind < QM_N_FORECASTS, NAN);
+  forecast->days = forecast->low = forecast->high = NAN;
+  forecast->sharding = "none";
+  if (unsupported != NULL)
+    {
+      forecast->fit = QM_FIT_UNKNOWN;
+      forecast->unsupported = g_strdup (unsupported);
+      return g_utf8_validate (unsupported, -1, NULL);
+    }
+  if (json_is_true (fits))
+    return take_time (line, forecast);
+  forecast->fit = QM_FIT_NOT;
+  return json_is_false (fits)
+         && take_count (line, "smallest_bytes", &forecast->least_bytes);
+}
 
-  return coverage[kind][settings == QM_SETTINGS_NAIVE];
+gboolean
+qm_forecasts_add (QmForecasts *forecasts, const char *model, const json_t *line)
+{
+  const char *gpu = json_string_value (json_object_get (line, "gpu_id"));
+  const char *level = json_string_value (json_object_get (line, "level"));
+  g_autoptr (QmForecast) forecast = g_new0 (QmForecast, 1);
+  gint64 gpus;
+
+  g_return_val_if_fail (forecasts != NULL && model != NULL, FALSE);
+
+  if (gpu == NULL || level == NULL || !take_count (line, "gpus", &gpus)
+      || gpus < 1 || gpus > GPUS_MAX || !take (line, forecast))
+    return FALSE;
+  forecast->level = g_intern_string (level);
+  g_hash_table_add (forecasts->models, key_of_model (model, level));
+  g_hash_table_insert (forecasts->known, key_of (model, level, gpu, (int) gpus),
+                       g_steal_pointer (&forecast));
+  return TRUE;
+}
+
+gboolean
+qm_forecasts_has (const QmForecasts *forecasts,
+                  const char *model,
+                  const char *level)
+{
+  g_autofree char *key = NULL;
+
+  g_return_val_if_fail (model != NULL && level != NULL, FALSE);
+
+  if (forecasts == NULL)
+    return FALSE;
+  key = key_of_model (model, level);
+  return g_hash_table_contains (forecasts->models, key);
+}
+
+void
+qm_forecasts_set_pending (QmForecasts *forecasts, gboolean pending)
+{
+  g_return_if_fail (forecasts != NULL);
+
+  forecasts->pending = pending;
+}
+
+gboolean
+qm_forecasts_is_pending (const QmForecasts *forecasts)
+{
+  return forecasts != NULL && forecasts->pending;
+}
+
+void
+qm_forecasts_set_problem (QmForecasts *forecasts, const char *problem)
+{
+  g_return_if_fail (forecasts != NULL);
+
+  g_free (forecasts->problem);
+  forecasts->problem = g_strdup (problem);
 }
 
 const char *
-qm_forecast_kind_name (QmForecastKind kind)
+qm_forecasts_get_problem (const QmForecasts *forecasts)
 {
-  static const char *const names[QM_N_FORECASTS] = { "count", "pair", "model",
-                                                     "gpu", "both" };
+  return forecasts != NULL ? forecasts->problem : NULL;
+}
 
-  g_return_val_if_fail (kind < QM_N_FORECASTS, NULL);
+const QmForecast *
+qm_forecasts_look (const QmForecasts *forecasts,
+                   const char *model,
+                   const char *level,
+                   const QmGpu *gpu,
+                   int gpus)
+{
+  g_autofree char *key = NULL;
 
-  return names[kind];
+  g_return_val_if_fail (model != NULL && level != NULL, NULL);
+  g_return_val_if_fail (gpu != NULL && gpus > 0, NULL);
+
+  if (forecasts == NULL)
+    return NULL;
+  key = key_of (model, level, gpu->id, gpus);
+  return g_hash_table_lookup (forecasts->known, key);
+}
+
+const char *
+qm_fit_name (QmFit fit)
+{
+  static const char *const names[] = { "unknown", "no", "offloading", "yes" };
+
+  g_return_val_if_fail ((guint) fit < G_N_ELEMENTS (names), NULL);
+
+  return names[fit];
 }

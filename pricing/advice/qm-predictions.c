@@ -55,6 +55,34 @@ qm_predictions_sizes (const QmCatalog *catalog)
   return sizes;
 }
 
+char *
+qm_predictions_counts (const QmCatalog *catalog, const QmQuestion *question)
+{
+  g_autoptr (GArray) counts = NULL;
+  g_autoptr (GString) text = g_string_new (NULL);
+  int last = 0;
+
+  g_return_val_if_fail (catalog != NULL, NULL);
+
+  counts = qm_predictions_sizes (catalog);
+  if (question != NULL && question->counts != NULL)
+    g_array_append_vals (counts, question->counts->data, question->counts->len);
+  if (question != NULL && question->uses != NULL)
+    for (guint i = 0; i < question->uses->len; i++)
+      g_array_append_val (counts,
+                          g_array_index (question->uses, QmUse, i).gpus);
+  g_array_sort (counts, compare_ints);
+  for (guint i = 0; i < counts->len; i++)
+    {
+      int count = g_array_index (counts, int, i);
+
+      if (count != last)
+        g_string_append_printf (text, "%s%d", last > 0 ? "," : "", count);
+      last = count;
+    }
+  return g_strdup (text->str);
+}
+
 static QmEngine
 engine_of (QmTimesOf times_of)
 {
@@ -71,59 +99,78 @@ engine_of (QmTimesOf times_of)
     }
 }
 
-/* (transfer full) (nullable): NULL where too little is known. */
-static QmPrediction *
-predict (const QmQuestion *question,
-         const QmModel *model,
-         QmForecasts *forecasts,
-         const QmGpu *gpu,
-         int gpus)
+QmPredicted *
+qm_predictions_make (const QmQuestion *question,
+                     const QmModel *model,
+                     const QmGpu *gpu,
+                     int gpus)
 {
-  g_autofree QmPrediction *made = g_new0 (QmPrediction, 1);
-  QmForecast *forecast = &made->forecast;
+  const QmForecast *forecast = NULL;
+  const char *level;
+  QmPredicted *made;
 
-  if (!qm_forecasts_predict (forecasts, model, gpu, gpus, forecast))
+  g_return_val_if_fail (question != NULL && model != NULL, NULL);
+
+  level = qm_question_level (question);
+  if (level != NULL)
+    forecast =
+        qm_forecasts_look (question->forecasts, model->id, level, gpu, gpus);
+  if (forecast == NULL || forecast->fit == QM_FIT_UNKNOWN)
     return NULL;
-  made->fit = qm_memory_fit_look (question->memory, model->id, gpu, gpus,
-                                  question->settings, &made->host_bytes);
+  made = g_new0 (QmPredicted, 1);
+  made->forecast = *forecast;
   made->time = (QmMeasurement){
     .model = model,
     .gpu = gpu,
     .gpus = gpus,
     .settings = question->settings,
-    .feasibility = made->fit == QM_FIT_NOT ? QM_INFEASIBLE : QM_FEASIBLE,
-    .days = made->fit == QM_FIT_NOT ? NAN : forecast->days,
-    .days_low = made->fit == QM_FIT_NOT ? NAN : forecast->low,
-    .days_high = made->fit == QM_FIT_NOT ? NAN : forecast->high,
+    .feasibility = forecast->fit == QM_FIT_NOT ? QM_INFEASIBLE : QM_FEASIBLE,
+    .days = forecast->days,
+    .days_low = forecast->low,
+    .days_high = forecast->high,
     .rounding_days = NAN,
-    .checkpointing = QM_UNSTATED,
-    .sharding = "",
-    .offloading = QM_UNSTATED,
+    .checkpointing = forecast->checkpointing ? QM_YES : QM_NO,
+    .sharding = forecast->sharding,
+    .offloading = forecast->fit == QM_FIT_OFFLOADING ? QM_YES : QM_NO,
+    .micro_batch_size = forecast->micro_batch,
     .provenance = QM_PROVENANCE_PREDICTED,
     .engine = engine_of (question->times_of),
     .engine_version = "",
     .source = "",
   };
-  return g_steal_pointer (&made);
+  return made;
+}
+
+/* Takes the times of other software at a place out of a selection. */
+static void
+give_way (GArray *selection, const QmGpu *gpu, int gpus)
+{
+  for (guint i = selection->len; i-- > 0;)
+    {
+      const QmSelected *selected = &g_array_index (selection, QmSelected, i);
+
+      if (selected->foreign && selected->measurement->gpu == gpu
+          && selected->measurement->gpus == gpus)
+        g_array_remove_index (selection, i);
+    }
 }
 
 void
 qm_predictions_add (const QmCatalog *catalog,
                     const QmQuestion *question,
                     const QmModel *model,
-                    QmForecasts *forecasts,
                     GArray *selection,
                     GPtrArray *predictions)
 {
   g_autoptr (GArray) sizes = NULL;
   const QmGpu *gpus;
-  guint n_known;
   size_t n;
 
   g_return_if_fail (catalog != NULL && question != NULL && model != NULL);
-  g_return_if_fail (forecasts != NULL && selection != NULL);
+  g_return_if_fail (selection != NULL && predictions != NULL);
 
-  n_known = selection->len;
+  if (qm_question_level (question) == NULL)
+    return;
   sizes = question->counts != NULL ? g_array_copy (question->counts)
                                    : qm_predictions_sizes (catalog);
   gpus = qm_catalog_gpus (catalog, &n);
@@ -132,16 +179,14 @@ qm_predictions_add (const QmCatalog *catalog,
       {
         int size = g_array_index (sizes, int, j);
         QmSelected selected = { 0 };
-        QmPrediction *made;
+        QmPredicted *made;
 
-        /* One that is part of a machine is there once. */
-        if ((size > 1 && !qm_gpu_is_card (&gpus[i])
-             && !qm_gpu_is_mezzanine (&gpus[i]))
-            || !qm_selection_allows (question, &gpus[i], size)
-            || (n_known > 0 && is_known (selection, &gpus[i], size))
-            || (made = predict (question, model, forecasts, &gpus[i], size))
+        if (!qm_selection_allows (question, &gpus[i], size)
+            || is_known (selection, &gpus[i], size)
+            || (made = qm_predictions_make (question, model, &gpus[i], size))
                    == NULL)
           continue;
+        give_way (selection, &gpus[i], size);
         g_ptr_array_add (predictions, made);
         selected.measurement = &made->time;
         selected.prediction = made;

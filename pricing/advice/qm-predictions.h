@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include "pricing/advice/qm-forecast.h"
 #include "pricing/advice/qm-question.h"
 
 G_BEGIN_DECLS
@@ -15,25 +14,36 @@ G_BEGIN_DECLS
  * the memory. */
 typedef struct
 {
-  QmMeasurement time; /* predicted, with its interval */
-  QmForecast forecast;
-  QmFit fit;
-  gint64 host_bytes; /* that QM_FIT_OFFLOADING takes of the host */
-} QmPrediction;
+  QmMeasurement time;  /* predicted, with its interval */
+  QmForecast forecast; /* its strings are those of the question's forecasts,
+                          which outlive it */
+} QmPredicted;
 
 /* How many GPUs the machines of a catalog are made for: an int each, ascending.
  * (transfer full) */
 GArray *qm_predictions_sizes (const QmCatalog *catalog);
 
+/* The numbers of GPUs that a question is about: those of machines, those that
+ * it asks for and those to use; "1,2,4,8".  `question` may be NULL.
+ * (transfer full) */
+char *qm_predictions_counts (const QmCatalog *catalog,
+                             const QmQuestion *question);
+
+/* What is predicted for a question at one place; NULL where nothing is known.
+ * Freed with g_free().  (transfer full) (nullable) */
+QmPredicted *qm_predictions_make (const QmQuestion *question,
+                                  const QmModel *model,
+                                  const QmGpu *gpu,
+                                  int gpus);
+
 /* Adds to a selection (an array of QmSelected, pricing/advice/qm-selection.h)
  * of a model the predictions of the places that pass the question's filters, in
  * the numbers of GPUs that it asks for or else in those of machines, and of
- * which it has no time that was asked for.  They are added to `predictions`
- * too, which frees them with g_free(). */
+ * which it has no time that was asked for; a foreign time gives way.  They are
+ * added to `predictions` too, which frees them with g_free(). */
 void qm_predictions_add (const QmCatalog *catalog,
                          const QmQuestion *question,
                          const QmModel *model,
-                         QmForecasts *forecasts,
                          GArray *selection,
                          GPtrArray *predictions);
 

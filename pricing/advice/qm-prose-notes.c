@@ -13,7 +13,6 @@
 #include <string.h>
 
 /* More predictions than that are only counted. */
-#define MAX_PREDICTIONS 3
 
 /* More configurations than that are only counted. */
 #define MAX_NAMES 6
@@ -46,28 +45,6 @@ is_untimed_here (const QmCandidate *candidate)
 {
   return candidate->here && candidate->use == NULL
          && !qm_known (candidate->days);
-}
-
-static gboolean
-is_measured (const QmCandidate *candidate)
-{
-  return candidate->eligible && candidate->measurement != NULL
-         && candidate->measurement->provenance == QM_PROVENANCE_MEASURED
-         && candidate->measurement->engine != QM_ENGINE_UNSTATED;
-}
-
-static gboolean
-is_published (const QmCandidate *candidate)
-{
-  return candidate->eligible && candidate->measurement != NULL
-         && candidate->measurement->provenance == QM_PROVENANCE_PUBLISHED;
-}
-
-static gboolean
-is_predicted (const QmCandidate *candidate)
-{
-  return candidate->measurement != NULL
-         && candidate->measurement->basis != NULL;
 }
 
 /* The GPU types of the candidates for which `test` holds, each once.
@@ -122,18 +99,6 @@ list_of (const QmAdvice *advice, CandidateTest test)
   return found > 0 ? g_strdup (names->str) : NULL;
 }
 
-static const QmMeasurement *
-first_of (const QmAdvice *advice, CandidateTest test)
-{
-  guint n;
-  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
-
-  for (guint i = 0; i < n; i++)
-    if (test (&candidates[i]))
-      return candidates[i].measurement;
-  return NULL;
-}
-
 /* Takes the note. */
 static void
 add_note (GStrvBuilder *builder, char *note)
@@ -166,69 +131,9 @@ note_superseded (GStrvBuilder *builder, const QmAdvice *advice)
   if (names != NULL)
     /* Translators: names of GPUs. */
     add_note (builder,
-              g_strdup_printf (_ ("%s: measured times go before published "
+              g_strdup_printf (_ ("%s: measured times go before reported "
                                   "ones, which stay in view."),
                                names));
-}
-
-static void
-note_mixture (GStrvBuilder *builder, const QmAdvice *advice)
-{
-  g_autofree char *measured = names_of (advice, is_measured);
-  g_autofree char *published = names_of (advice, is_published);
-  g_autofree char *engine = NULL;
-
-  if (measured == NULL || published == NULL)
-    return;
-  engine = qm_prose_engine (first_of (advice, is_measured));
-  /* Translators: names of GPUs, software with its version. */
-  add_note (builder, g_strdup_printf (
-                         _ ("%s: measured with %s. The published times were "
-                            "taken with older software and in another way: "
-                            "compare with care."),
-                         measured, engine));
-}
-
-static char *
-describe_prediction (const QmCandidate *candidate)
-{
-  const QmMeasurement *m = candidate->measurement;
-  QmCandidate one = *candidate;
-  g_autofree char *what = NULL;
-  g_autofree char *days = qm_format_days (m->days);
-  g_autofree char *interval = NULL;
-  g_autofree char *basis = qm_format_days (m->basis->days);
-  g_autofree char *engine = qm_prose_engine (m->basis);
-
-  one.machines = 1;
-  one.days_low = m->days_low;
-  one.days_high = m->days_high;
-  interval = qm_prose_interval (&one);
-  what = qm_prose_candidate (&one);
-  /* Translators: machine, training time, "20 days to 30 days", a shorter or
-   * longer time, software with its version. */
-  return g_strdup_printf (_ ("%s: predicted to take %s (%s), from the %s that "
-                             "%s took there and the factor between the two "
-                             "where both were measured."),
-                          what, days, interval, basis, engine);
-}
-
-static void
-note_predictions (GStrvBuilder *builder, const QmAdvice *advice)
-{
-  guint n, found = 0;
-  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
-
-  for (guint i = 0; i < n; i++)
-    if (is_predicted (&candidates[i]) && found++ < MAX_PREDICTIONS)
-      add_note (builder, describe_prediction (&candidates[i]));
-  if (found > MAX_PREDICTIONS)
-    add_note (builder,
-              g_strdup_printf (
-                  ngettext ("%u more time is predicted in the same way.",
-                            "%u more times are predicted in the same way.",
-                            found - MAX_PREDICTIONS),
-                  found - MAX_PREDICTIONS));
 }
 
 static void
@@ -403,8 +308,6 @@ qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
   g_return_val_if_fail (advice != NULL && question != NULL, NULL);
 
   note_ownership (builder, advice, question);
-  note_mixture (builder, advice);
-  note_predictions (builder, advice);
   qm_prose_note_predictions (builder, advice, question);
   note_superseded (builder, advice);
   note_foreign (builder, advice, question);

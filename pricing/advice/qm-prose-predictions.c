@@ -130,66 +130,6 @@ qm_prose_warn_about_prediction (const QmAdvice *advice,
                          : warn_about_others (advice, question, best);
 }
 
-/* Why a time is predicted from the times of others. */
-static char *
-describe_kind (QmForecastKind kind, guint n, const char *coverage)
-{
-  switch (kind)
-    {
-    case QM_FORECAST_OF_COUNT:
-      /* Translators: a number of times, a percentage. */
-      return g_strdup_printf (
-          ngettext ("%u time is predicted from that of the model on another "
-                    "number of the same GPUs. Of known times %s lie in such "
-                    "an interval.",
-                    "%u times are predicted from those of the model on "
-                    "another number of the same GPUs. Of known times %s lie "
-                    "in such an interval.",
-                    n),
-          n, coverage);
-    case QM_FORECAST_OF_PAIR:
-      /* Translators: a number of times, a percentage. */
-      return g_strdup_printf (
-          ngettext ("%u time is predicted from those of the model on other "
-                    "GPUs and of other models on these. Of known times %s lie "
-                    "in such an interval.",
-                    "%u times are predicted from those of the model on other "
-                    "GPUs and of other models on these. Of known times %s lie "
-                    "in such an interval.",
-                    n),
-          n, coverage);
-    case QM_FORECAST_OF_MODEL:
-      /* Translators: a number of times, a percentage. */
-      return g_strdup_printf (
-          ngettext ("%u time is predicted from those of other models on the "
-                    "same GPUs. Of known times %s lie in such an interval.",
-                    "%u times are predicted from those of other models on the "
-                    "same GPUs. Of known times %s lie in such an interval.",
-                    n),
-          n, coverage);
-    case QM_FORECAST_OF_GPU:
-      /* Translators: a number of times, a percentage. */
-      return g_strdup_printf (
-          ngettext ("%u time is predicted from those of the model on other "
-                    "GPUs. Of known times %s lie in such an interval.",
-                    "%u times are predicted from those of the model on other "
-                    "GPUs. Of known times %s lie in such an interval.",
-                    n),
-          n, coverage);
-    case QM_FORECAST_OF_BOTH:
-    case QM_N_FORECASTS:
-    default:
-      /* Translators: a number of times, a percentage. */
-      return g_strdup_printf (
-          ngettext ("%u time is predicted from those of other models on other "
-                    "GPUs. Of known times %s lie in such an interval.",
-                    "%u times are predicted from those of other models on "
-                    "other GPUs. Of known times %s lie in such an interval.",
-                    n),
-          n, coverage);
-    }
-}
-
 static void
 add_note (GStrvBuilder *builder, char *note)
 {
@@ -198,24 +138,29 @@ add_note (GStrvBuilder *builder, char *note)
 }
 
 static void
-note_kinds (GStrvBuilder *builder, const QmAdvice *advice, QmSettings settings)
+note_count (GStrvBuilder *builder,
+            const QmAdvice *advice,
+            const QmQuestion *question)
 {
-  guint count[QM_N_FORECASTS] = { 0 };
+  const char *level = qm_prose_level_name (qm_question_level (question));
+  guint count = 0;
   guint n;
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
   for (guint i = 0; i < n; i++)
-    if (candidates[i].prediction != NULL && qm_known (candidates[i].days))
-      count[candidates[i].prediction->forecast.kind]++;
-  for (int i = 0; i < QM_N_FORECASTS; i++)
-    {
-      g_autofree char *coverage = qm_format_percent (
-          qm_forecast_coverage ((QmForecastKind) i, settings));
-
-      if (count[i] > 0)
-        add_note (builder,
-                  describe_kind ((QmForecastKind) i, count[i], coverage));
-    }
+    count += candidates[i].prediction != NULL && qm_known (candidates[i].days);
+  if (count == 0)
+    return;
+  add_note (
+      builder,
+      g_strdup_printf (
+          /* Translators: a number of times, kind of software. */
+          ngettext ("%u time is predicted for %s, operator by operator. "
+                    "Nine of ten are within their interval.",
+                    "%u times are predicted for %s, operator by operator. "
+                    "Nine of ten are within their interval.",
+                    count),
+          count, level));
 }
 
 /* The GPU types whose predictions are of that fit, each once; NULL: none. */
@@ -228,7 +173,8 @@ names_of_fit (const QmAdvice *advice, QmFit fit)
   const QmCandidate *candidates = qm_advice_candidates (advice, &n);
 
   for (guint i = 0; i < n; i++)
-    if (candidates[i].prediction != NULL && candidates[i].prediction->fit == fit
+    if (candidates[i].prediction != NULL
+        && candidates[i].prediction->forecast.fit == fit
         && g_hash_table_add (seen, (gpointer) candidates[i].gpu))
       g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "",
                               candidates[i].gpu->name);
@@ -245,38 +191,43 @@ most_host_bytes (const QmAdvice *advice)
 
   for (guint i = 0; i < n; i++)
     if (candidates[i].prediction != NULL)
-      most = MAX (most, candidates[i].prediction->host_bytes);
+      most = MAX (most, candidates[i].prediction->forecast.host_bytes);
   return most;
 }
 
 static void
-note_memory (GStrvBuilder *builder,
-             const QmAdvice *advice,
-             const QmQuestion *question)
+note_offloading (GStrvBuilder *builder, const QmAdvice *advice)
 {
-  g_autofree char *unknown = names_of_fit (advice, QM_FIT_UNKNOWN);
-  g_autofree char *offloading = names_of_fit (advice, QM_FIT_OFFLOADING);
+  g_autofree char *names = names_of_fit (advice, QM_FIT_OFFLOADING);
   g_autofree char *bytes = NULL;
 
-  if (unknown != NULL && qm_memory_fit_is_pending (question->memory))
-    add_note (builder, g_strdup (_ ("Whether the training fits into the memory "
-                                    "is being looked at.")));
-  else if (unknown != NULL)
-    /* Translators: names of GPUs. */
-    add_note (builder, g_strdup_printf (
-                           _ ("%s: whether the training fits into the memory "
-                              "was not looked at."),
-                           unknown));
-  if (offloading == NULL)
+  if (names == NULL)
     return;
   bytes = qm_format_number ((double) most_host_bytes (advice) / (1 << 30), 0);
   /* Translators: names of GPUs, a number of GiB. */
   add_note (builder,
             g_strdup_printf (_ ("%s: some of them are enough only if a part "
                                 "is kept in the memory of the host, up to %s "
-                                "GiB. Predictions do not know how much longer "
-                                "that takes."),
-                             offloading, bytes));
+                                "GiB; their times and prices count that."),
+                             names, bytes));
+}
+
+/* That nothing is predicted, or not yet. */
+static void
+note_lack (GStrvBuilder *builder, const QmQuestion *question)
+{
+  const char *problem = qm_forecasts_get_problem (question->forecasts);
+
+  if (qm_question_level (question) == NULL)
+    return;
+  if (qm_forecasts_is_pending (question->forecasts))
+    add_note (builder, g_strdup (_ ("Times that nobody measured are being "
+                                    "predicted.")));
+  else if (problem != NULL)
+    /* Translators: what went wrong. */
+    add_note (builder, g_strdup_printf (_ ("Times that nobody measured are not "
+                                           "predicted: %s"),
+                                        problem));
 }
 
 void
@@ -284,6 +235,7 @@ qm_prose_note_predictions (GStrvBuilder *builder,
                            const QmAdvice *advice,
                            const QmQuestion *question)
 {
-  note_kinds (builder, advice, question->settings);
-  note_memory (builder, advice, question);
+  note_count (builder, advice, question);
+  note_offloading (builder, advice);
+  note_lack (builder, question);
 }

@@ -29,6 +29,18 @@ qm_prose_times_of_name (QmTimesOf times_of)
     }
 }
 
+const char *
+qm_prose_level_name (const char *level)
+{
+  if (g_strcmp0 (level, "tuned") == 0)
+    return _ ("compiled PyTorch");
+  if (g_strcmp0 (level, "eager") == 0)
+    return _ ("PyTorch that is not compiled");
+  if (g_strcmp0 (level, "naive") == 0)
+    return _ ("PyTorch off the shelf");
+  return "Quartermaster";
+}
+
 /* NULL where it is unstated. */
 static const char *
 engine_name (QmEngine engine)
@@ -87,6 +99,11 @@ qm_prose_times_of (const QmCandidate *candidate)
         return g_strdup (C_ ("provenance", "predicted"));
       /* Translators: name of software. */
       return g_strdup_printf (_ ("%s, predicted"), name);
+    case QM_PROVENANCE_REPORTED:
+      if (name == NULL)
+        return g_strdup (C_ ("provenance", "reported"));
+      /* Translators: name of software. */
+      return g_strdup_printf (_ ("%s, reported"), name);
     case QM_PROVENANCE_PUBLISHED:
     default:
       return g_strdup (C_ ("provenance", "published"));
@@ -118,19 +135,23 @@ static char *
 how_predicted (const QmMeasurement *measurement)
 {
   const char *name = engine_name (measurement->engine);
-  g_autofree char *basis = NULL;
 
-  if (measurement->basis == NULL && name != NULL
-      && *measurement->source == '\0')
-    /* Translators: name of software. */
-    return g_strdup_printf (
-        _ ("predicted for %s from the shares of their peak that GPUs reach"),
-        name);
-  if (measurement->basis == NULL || name == NULL)
+  if (name == NULL || *measurement->source != '\0')
     return g_strdup (_ ("predicted"));
-  basis = how_measured (measurement->basis);
-  /* Translators: name of software, "measured with …, 21 November 2026". */
-  return g_strdup_printf (_ ("predicted for %s from the time %s"), name, basis);
+  /* Translators: name of software. */
+  return g_strdup_printf (_ ("predicted for %s, operator by operator"), name);
+}
+
+/* "reported with PyTorch 2.7" */
+static char *
+how_reported (const QmMeasurement *measurement)
+{
+  g_autofree char *engine = qm_prose_engine (measurement);
+
+  if (engine == NULL)
+    return g_strdup (_ ("reported"));
+  /* Translators: software with its version. */
+  return g_strdup_printf (_ ("reported with %s"), engine);
 }
 
 char *
@@ -147,6 +168,9 @@ qm_prose_source (const QmMeasurement *measurement)
       break;
     case QM_PROVENANCE_PREDICTED:
       how = how_predicted (measurement);
+      break;
+    case QM_PROVENANCE_REPORTED:
+      how = how_reported (measurement);
       break;
     case QM_PROVENANCE_PUBLISHED:
     default:

@@ -60,6 +60,9 @@ char *qm_prose_headline (const QmAdvice *advice,
                          const QmQuestion *question,
                          const QmRecommendation *recommendation);
 
+/* What a level of software (pricing/advice/qm-forecast.h) is called; static. */
+const char *qm_prose_level_name (const char *level);
+
 /* Sentences about the machine of a candidate: qm_prose_carrier,
  * qm_prose_cost_interval and the quotes that its price rests on; NULL where
  * there is nothing to tell.  (transfer full) (nullable) */

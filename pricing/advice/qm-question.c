@@ -19,8 +19,7 @@ qm_times_of_name (QmTimesOf times_of)
 const char *
 qm_predictions_name (QmPredictions predictions)
 {
-  static const char *const names[QM_N_PREDICTIONS] = { "needed", "all",
-                                                       "none" };
+  static const char *const names[QM_N_PREDICTIONS] = { "all", "none" };
 
   g_return_val_if_fail (predictions < QM_N_PREDICTIONS, NULL);
 
@@ -56,23 +55,30 @@ qm_room_watts (QmRoom room)
     }
 }
 
-gboolean
-qm_question_predicts (const QmQuestion *question,
-                      const QmCatalog *catalog,
-                      const QmModel *model)
+const char *
+qm_question_level (const QmQuestion *question)
 {
-  const QmMeasurement *times;
-  size_t n;
+  static const char *const of_pytorch[QM_N_SETTINGS] = {
+    [QM_SETTINGS_OPTIMAL] = "tuned",
+    [QM_SETTINGS_NAIVE] = "naive",
+    [QM_SETTINGS_EAGER] = "eager",
+  };
 
-  g_return_val_if_fail (question != NULL && catalog != NULL, FALSE);
+  g_return_val_if_fail (question != NULL, NULL);
 
-  if (question->predictions != QM_PREDICTIONS_NEEDED)
-    return question->predictions == QM_PREDICTIONS_ALL;
-  times = qm_catalog_measurements (catalog, &n);
-  for (size_t i = 0; i < n; i++)
-    if (times[i].model == model)
-      return FALSE;
-  return TRUE;
+  if (question->predictions != QM_PREDICTIONS_ALL)
+    return NULL;
+  switch (question->times_of)
+    {
+    case QM_TIMES_OF_PYTORCH:
+      return of_pytorch[question->settings];
+    case QM_TIMES_OF_QUARTERMASTER:
+      return question->settings == QM_SETTINGS_OPTIMAL ? "engine" : NULL;
+    case QM_TIMES_OF_PUBLICATION:
+    case QM_N_TIMES_OF:
+    default:
+      return NULL;
+    }
 }
 
 static void
@@ -168,8 +174,8 @@ qm_question_copy (const QmQuestion *question)
     copy->offers = qm_offers_ref (question->offers);
   if (question->host != NULL)
     copy->host = qm_host_times_ref (question->host);
-  if (question->memory != NULL)
-    copy->memory = qm_memory_fit_ref (question->memory);
+  if (question->forecasts != NULL)
+    copy->forecasts = qm_forecasts_ref (question->forecasts);
   if (question->rates != NULL)
     copy->rates = qm_rates_ref (question->rates);
   copy->ownership = g_memdup2 (question->ownership, sizeof *copy->ownership);
@@ -203,7 +209,7 @@ qm_question_free (QmQuestion *question)
   g_clear_pointer (&question->uses, g_array_unref);
   g_clear_pointer (&question->offers, qm_offers_unref);
   g_clear_pointer (&question->host, qm_host_times_unref);
-  g_clear_pointer (&question->memory, qm_memory_fit_unref);
+  g_clear_pointer (&question->forecasts, qm_forecasts_unref);
   g_clear_pointer (&question->rates, qm_rates_unref);
   g_free (question->ownership);
   g_free (question);

@@ -5,19 +5,15 @@
 
 #pragma once
 
+#include "pricing/advice/qm-forecast.h"
 #include "pricing/advice/qm-host-times.h"
-#include "pricing/advice/qm-memory-fit.h"
 #include "pricing/advice/qm-offers.h"
 #include "pricing/advice/qm-price.h"
 
 G_BEGIN_DECLS
 
 /* Whose times are asked for; pricing/advice/qm-selection.h says which ones that
- * are.
- *
- * PyTorch is the default: it is what most models are trained with, and what the
- * published times were taken with, so that only with it all GPUs are compared
- * on the same software. */
+ * are.  PyTorch is the default: it is what most models are trained with. */
 typedef enum
 {
   QM_TIMES_OF_PYTORCH,
@@ -34,14 +30,12 @@ const char *qm_times_of_name (QmTimesOf times_of);
  * (pricing/advice/qm-forecast.h). */
 typedef enum
 {
-  QM_PREDICTIONS_NEEDED, /* of models that no time at all is known of, since
-                            there would be no answer without */
-  QM_PREDICTIONS_ALL,    /* of every model, wherever no time is known */
+  QM_PREDICTIONS_ALL,
   QM_PREDICTIONS_NONE,
   QM_N_PREDICTIONS
 } QmPredictions;
 
-/* "needed", "all" or "none", as files and options have it; static. */
+/* "all" or "none", as files and options have it; static. */
 const char *qm_predictions_name (QmPredictions predictions);
 
 /* One line of a portfolio. */
@@ -125,8 +119,7 @@ typedef struct
                                      owning, over `lifetime_years` whatever
                                      stands in here; NULL: prices alone */
   QmHostTimes *host;              /* of this machine; NULL: leave it out */
-  QmMemoryFit *memory;            /* what predicted trainings take; NULL: was
-                                     not looked at */
+  QmForecasts *forecasts;         /* what was predicted; NULL: nothing */
 } QmQuestion;
 
 /* A question with every default and no model. */
@@ -150,10 +143,10 @@ QmQuestion *qm_question_copy (const QmQuestion *question);
 
 void qm_question_free (QmQuestion *question);
 
-/* Whether times of that model are predicted. */
-gboolean qm_question_predicts (const QmQuestion *question,
-                               const QmCatalog *catalog,
-                               const QmModel *model);
+/* The level of software that times are predicted at, as
+ * pricing/advice/qm-forecast.h has it; NULL: none is to be predicted, or is of
+ * such software.  Static. */
+const char *qm_question_level (const QmQuestion *question);
 
 /* Appends a line to the portfolio. */
 void qm_question_add_run (QmQuestion *question,

@@ -8,10 +8,8 @@ typedef struct
 {
   const QmGpu *gpu;
   int gpus;
-  int asked;                  /* best rank of what was asked for; 0: none */
-  int foreign;                /* best rank of anything else; 0: none */
-  const QmMeasurement *basis; /* what a prediction may start from */
-  const QmMeasurement *prediction;
+  int asked;   /* best rank of what was asked for; 0: none */
+  int foreign; /* best rank of anything else; 0: none */
 } Place;
 
 static guint
@@ -40,6 +38,7 @@ rank (const QmMeasurement *measurement)
     case QM_PROVENANCE_MEASURED:
       return 3;
     case QM_PROVENANCE_PUBLISHED:
+    case QM_PROVENANCE_REPORTED:
       return 2;
     case QM_PROVENANCE_PREDICTED:
     default:
@@ -51,20 +50,20 @@ gboolean
 qm_selection_is_asked_for (const QmQuestion *question,
                            const QmMeasurement *measurement)
 {
-  gboolean neutral = measurement->provenance == QM_PROVENANCE_PUBLISHED
-                     || measurement->engine == QM_ENGINE_UNSTATED;
+  gboolean published = measurement->provenance == QM_PROVENANCE_PUBLISHED;
 
   g_return_val_if_fail (question != NULL, FALSE);
 
   switch (question->times_of)
     {
     case QM_TIMES_OF_QUARTERMASTER:
-      return !neutral && measurement->engine == QM_ENGINE_QUARTERMASTER;
+      return !published && measurement->engine == QM_ENGINE_QUARTERMASTER;
     case QM_TIMES_OF_PUBLICATION:
-      return neutral;
+      return published;
     case QM_TIMES_OF_PYTORCH:
+    case QM_N_TIMES_OF:
     default:
-      return neutral || measurement->engine == QM_ENGINE_PYTORCH;
+      return !published && measurement->engine != QM_ENGINE_QUARTERMASTER;
     }
 }
 
@@ -86,10 +85,14 @@ qm_selection_allows (const QmQuestion *question, const QmGpu *gpu, int gpus)
   return TRUE;
 }
 
+/* Published times and others are never compared. */
 static gboolean
 passes_filters (const QmQuestion *question, const QmMeasurement *measurement)
 {
+  gboolean published = measurement->provenance == QM_PROVENANCE_PUBLISHED;
+
   return measurement->settings == question->settings
+         && published == (question->times_of == QM_TIMES_OF_PUBLICATION)
          && qm_selection_allows (question, measurement->gpu, measurement->gpus);
 }
 
@@ -120,30 +123,6 @@ look_at (GHashTable *places,
     place->foreign = MAX (place->foreign, rank (measurement));
 }
 
-/* A prediction at a place at which nothing was found that was asked for. */
-static void
-predict (Place *place,
-         const QmQuestion *question,
-         const QmMeasurement *measurement,
-         const QmEnginePairs *pairs,
-         GPtrArray *predictions)
-{
-  QmEngine engine = question->times_of == QM_TIMES_OF_QUARTERMASTER
-                        ? QM_ENGINE_QUARTERMASTER
-                        : QM_ENGINE_PYTORCH;
-  QmMeasurement *predicted;
-
-  if (place->asked > 0 || place->prediction != NULL
-      || question->times_of == QM_TIMES_OF_PUBLICATION)
-    return;
-  predicted = qm_engine_pairs_predict (pairs, measurement, engine);
-  if (predicted == NULL)
-    return;
-  g_ptr_array_add (predictions, predicted);
-  place->basis = measurement;
-  place->prediction = predicted;
-}
-
 /* Appends what a measurement contributes. */
 static void
 contribute (GArray *selection,
@@ -158,14 +137,7 @@ contribute (GArray *selection,
       selected.superseded = rank (measurement) < place->asked;
       g_array_append_val (selection, selected);
     }
-  else if (place->prediction != NULL)
-    {
-      selected.measurement = place->prediction;
-      if (measurement == place->basis)
-        g_array_append_val (selection, selected);
-    }
-  else if (place->asked == 0 && rank (measurement) == place->foreign
-           && question->times_of != QM_TIMES_OF_PUBLICATION)
+  else if (place->asked == 0 && rank (measurement) == place->foreign)
     {
       selected.foreign = TRUE;
       g_array_append_val (selection, selected);
@@ -175,9 +147,7 @@ contribute (GArray *selection,
 GArray *
 qm_selection_new (const QmCatalog *catalog,
                   const QmQuestion *question,
-                  const QmModel *model,
-                  const QmEnginePairs *pairs,
-                  GPtrArray *predictions)
+                  const QmModel *model)
 {
   g_autoptr (GHashTable) places =
       g_hash_table_new_full (place_hash, place_equal, g_free, NULL);
@@ -187,7 +157,6 @@ qm_selection_new (const QmCatalog *catalog,
   size_t n;
 
   g_return_val_if_fail (catalog != NULL && question != NULL, NULL);
-  g_return_val_if_fail (pairs != NULL && predictions != NULL, NULL);
 
   selection = g_array_new (FALSE, FALSE, sizeof (QmSelected));
   all = qm_catalog_measurements (catalog, &n);
@@ -197,12 +166,6 @@ qm_selection_new (const QmCatalog *catalog,
         g_ptr_array_add (passing, (gpointer) &all[i]);
         look_at (places, question, &all[i]);
       }
-  for (guint i = 0; i < passing->len; i++)
-    {
-      const QmMeasurement *m = g_ptr_array_index (passing, i);
-
-      predict (place_of (places, m), question, m, pairs, predictions);
-    }
   for (guint i = 0; i < passing->len; i++)
     {
       const QmMeasurement *m = g_ptr_array_index (passing, i);

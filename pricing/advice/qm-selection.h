@@ -4,23 +4,21 @@
  * asked for, and what takes their place where it was not measured.
  *
  * A place is a GPU type and how many of them.  The times of
- *   PyTorch        are the published ones, which were taken with it, and those
- *                  that were measured with it or do not say with what;
+ *   PyTorch        are those that were measured or reported with it, or do not
+ *                  say with what;
  *   Quartermaster  are those that were measured with its engine;
- *   the publication are the published ones and those that do not say.
+ *   the publication are the published ones, and no others: they were read from
+ *                  a clock that did not wait for the GPU, and are compared with
+ *                  nothing but themselves.
  *
- * At each place a measured time goes before a published one and that before a
- * predicted one; the others stay in view as superseded.  Where the software was
- * not measured but the other one was, its time is predicted
- * (pricing/advice/qm-engine-factor.h); what nobody measured at all is added
- * where a question wants that (pricing/advice/qm-predictions.h).  Where that
- * cannot be done either, the time of the other software stays in view as
- * foreign, but for the times of the publication, which stand alone.  Neither
+ * At each place a measured time goes before a reported one; the others stay in
+ * view as superseded.  What nobody measured is predicted, where a question
+ * wants that (pricing/advice/qm-predictions.h).  Where that cannot be done
+ * either, the time of other software stays in view as foreign.  Neither
  * superseded nor foreign times are recommended. */
 
 #pragma once
 
-#include "pricing/advice/qm-engine-factor.h"
 #include "pricing/advice/qm-predictions.h"
 #include "pricing/advice/qm-question.h"
 
@@ -30,21 +28,18 @@ typedef struct
 {
   const QmMeasurement *measurement; /* the catalog's or a prediction */
   gboolean foreign;                 /* of other software than was asked for */
-  gboolean superseded;            /* there is a better known one at the place */
-  const QmPrediction *prediction; /* that the measurement is of, where nobody
-                                     measured; else NULL */
+  gboolean superseded;           /* there is a better known one at the place */
+  const QmPredicted *prediction; /* that the measurement is of, where nobody
+                                    measured; else NULL */
 } QmSelected;
 
 /* Selects among the measurements of `model` that pass the question's filters,
- * in the order of the catalog.  Predictions that are made are added to
- * `predictions`, which frees them and must outlive the result.
+ * in the order of the catalog.
  *
  * Returns: (transfer full): a GArray of QmSelected. */
 GArray *qm_selection_new (const QmCatalog *catalog,
                           const QmQuestion *question,
-                          const QmModel *model,
-                          const QmEnginePairs *pairs,
-                          GPtrArray *predictions);
+                          const QmModel *model);
 
 /* Whether a question's filters let so many GPUs of a type through. */
 gboolean

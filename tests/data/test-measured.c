@@ -194,7 +194,6 @@ test_best (void)
   CHECK_INT (m[0]->measured_on.year, 2026);
   CHECK_INT (m[0]->measured_on.day, 21);
   CHECK_STRING (m[0]->source, "results.jsonl, line 2");
-  CHECK (m[0]->basis == NULL);
   CHECK_INT (m[1]->settings, QM_SETTINGS_NAIVE);
   CHECK_NEAR (m[1]->days, 30, 0);
   qm_catalog_free (catalog);

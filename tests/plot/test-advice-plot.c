@@ -39,6 +39,7 @@ set_up (Setup *setup, gconstpointer unused)
                    ==, QM_OK);
   setup->question = qm_question_new ();
   setup->question->model = g_strdup ("pythia-1b");
+  setup->question->times_of = QM_TIMES_OF_PUBLICATION;
   ask (setup);
   g_assert_cmpuint (setup->n, ==, 16);
 }

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "tests/plot/fixture.h"
+#include "tests/pricing/forecasts.h"
 #include "ui/plot/qm-advice-plot.h"
 
 #include <glib/gstdio.h>
@@ -41,6 +42,9 @@ draw (Drawing *drawing, const char *model, QmTimesOf times_of)
   drawing->question = qm_question_new ();
   drawing->question->model = g_strdup (model);
   drawing->question->times_of = times_of;
+  drawing->question->forecasts = qm_forecasts_new ();
+  add_forecast (drawing->question->forecasts, "pythia-6.9b", "tuned",
+                "h200-141gb-sxm", 1, 350);
   drawing->advice = qm_advice_new (catalog, drawing->question, &error);
   g_assert_no_error (error);
   drawing->plot = qm_advice_plot_new (catalog, drawing->advice,
@@ -185,7 +189,8 @@ test_names (void)
 
   draw (&drawing, "pythia-1b", QM_TIMES_OF_PYTORCH);
   names = drawing.data->provenance_names;
-  g_assert_cmpstr (names[QM_PLOT_PUBLISHED], ==, "Published");
+  g_assert_null (names[QM_PLOT_PUBLISHED]);
+  g_assert_null (names[QM_PLOT_PREDICTED]);
   g_assert_cmpstr (names[QM_PLOT_MEASURED], ==, "Measured, PyTorch");
   qm_advice_plot_set_hovered (drawing.plot, (int) drawing.h200);
   g_assert_nonnull (strstr (drawing.data->hovered_label,
@@ -198,7 +203,7 @@ test_names (void)
   g_assert_cmpstr (names[QM_PLOT_PREDICTED], ==, "Predicted, PyTorch");
   qm_advice_plot_set_hovered (drawing.plot, (int) drawing.h200);
   g_assert_nonnull (strstr (drawing.data->hovered_label,
-                            "Predicted within 295 days to 397 days"));
+                            "Predicted within 280 days to 438 days"));
   clear (&drawing);
 }
 

@@ -7,11 +7,14 @@
 
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-prose.h"
+#include "tests/pricing/forecasts.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
 
 static QmCatalog *catalog; /* with a model of the user's: "own" */
+
+#define DAYS 400.0 /* of one GPU */
 
 static QmQuestion *
 ask (const char *model, QmPredictions predictions)
@@ -21,6 +24,9 @@ ask (const char *model, QmPredictions predictions)
   question->model = g_strdup (model);
   question->predictions = predictions;
   question->budget_minor = 40000 * 100;
+  question->forecasts = qm_forecasts_new ();
+  add_forecasts (question->forecasts, catalog, "pythia-1b", "tuned", DAYS);
+  add_forecasts (question->forecasts, catalog, "own", "tuned", DAYS);
   return question;
 }
 
@@ -80,27 +86,30 @@ check_prediction (const QmCandidate *candidate)
   g_assert_cmpfloat (candidate->days_low, <, candidate->days);
   g_assert_cmpfloat (candidate->days_high, >, candidate->days);
   g_assert_cmpint (candidate->price_minor, >, 0);
-  g_assert_cmpint (candidate->prediction->fit, ==, QM_FIT_UNKNOWN);
+  g_assert_cmpfloat (candidate->days, >=, DAYS / candidate->gpus);
+  g_assert_cmpfloat (candidate->days, <, 1.1 * DAYS / candidate->gpus);
+  g_assert_cmpint (candidate->prediction->forecast.fit, ==, QM_FIT_WELL);
   g_assert_cmpstr (whose, ==, "PyTorch, predicted");
   g_assert_nonnull (interval);
 }
 
-/* A model with known times is predicted only where that is asked for, and then
- * only where nothing is known. */
+/* What nobody measured is predicted, unless that is not wanted, and only with
+ * such a question's software. */
 static void
 test_asked_for (void)
 {
-  g_autoptr (QmQuestion) needed = ask ("pythia-1b", QM_PREDICTIONS_NEEDED);
+  g_autoptr (QmQuestion) none = ask ("pythia-1b", QM_PREDICTIONS_NONE);
   g_autoptr (QmQuestion) all = ask ("pythia-1b", QM_PREDICTIONS_ALL);
   g_autoptr (QmQuestion) filtered = ask ("pythia-1b", QM_PREDICTIONS_ALL);
-  g_autoptr (QmAdvice) without = answer (needed);
+  g_autoptr (QmQuestion) eager = ask ("pythia-1b", QM_PREDICTIONS_ALL);
+  g_autoptr (QmAdvice) without = answer (none);
   g_autoptr (QmAdvice) with = answer (all);
   g_autoptr (QmAdvice) few = NULL;
+  g_autoptr (QmAdvice) other = NULL;
   const char *const gpus[] = { "rtx4090", NULL };
-  guint n_known = count (without, FALSE);
 
   g_assert_cmpuint (count (without, TRUE), ==, 0);
-  g_assert_cmpuint (count (with, FALSE), ==, n_known);
+  g_assert_cmpuint (count (with, FALSE), ==, count (without, FALSE));
   g_assert_cmpuint (count (with, TRUE), >, 20);
   check_prediction (find (with, "rtx4090", 2));
   g_assert_null (find (with, "h100-80gb-sxm", 8)->prediction);
@@ -112,6 +121,29 @@ test_asked_for (void)
   few = answer (filtered);
   g_assert_cmpuint (count (few, TRUE), ==, 4);
   g_assert_cmpuint (count (few, FALSE), ==, 0);
+
+  eager->settings = QM_SETTINGS_EAGER;
+  other = answer (eager);
+  g_assert_cmpuint (count (other, TRUE), ==, 0);
+}
+
+/* In the publication nothing is predicted, and it is compared with nothing. */
+static void
+test_publication (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b", QM_PREDICTIONS_ALL);
+  g_autoptr (QmAdvice) advice = NULL;
+  guint n;
+  const QmCandidate *candidates;
+
+  qm_question_set_as_in_paper (question);
+  g_assert_null (qm_question_level (question));
+  advice = answer (question);
+  candidates = qm_advice_candidates (advice, &n);
+  g_assert_cmpuint (n, ==, 16);
+  for (guint i = 0; i < n; i++)
+    g_assert_cmpint (candidates[i].measurement->provenance, ==,
+                     QM_PROVENANCE_PUBLISHED);
 }
 
 /* A time that nobody can read is none: it is predicted. */
@@ -124,6 +156,8 @@ test_illegible (void)
   guint n, illegible = 0, predicted = 0;
 
   question->settings = QM_SETTINGS_NAIVE;
+  add_forecast (question->forecasts, "convnext-xlarge", "naive",
+                "h100-80gb-sxm", 1, DAYS);
   advice = answer (question);
   candidates = qm_advice_candidates (advice, &n);
   for (guint i = 0; i < n; i++)
@@ -142,7 +176,7 @@ test_illegible (void)
 static void
 test_own_model (void)
 {
-  g_autoptr (QmQuestion) question = ask ("own", QM_PREDICTIONS_NEEDED);
+  g_autoptr (QmQuestion) question = ask ("own", QM_PREDICTIONS_ALL);
   g_autoptr (QmQuestion) none = ask ("own", QM_PREDICTIONS_NONE);
   g_autoptr (QmAdvice) advice = answer (question);
   g_autoptr (QmAdvice) empty = answer (none);
@@ -162,14 +196,9 @@ test_own_model (void)
   g_assert_cmpint (found.outcome, ==, QM_OUTCOME_FOUND);
   check_prediction (find (advice, "h100-80gb-sxm", 1));
   check_prediction (find (advice, "rtx4090", 4));
-  g_assert_cmpint (find (advice, "h100-80gb-sxm", 1)->prediction->forecast.kind,
-                   ==, QM_FORECAST_OF_MODEL);
-  g_assert_cmpint (find (advice, "rtx4090", 4)->prediction->forecast.kind, ==,
-                   QM_FORECAST_OF_BOTH);
   g_assert_true (g_str_has_suffix (headline, "(predicted)"));
   g_assert_true (mentions (warnings, "The advice rests on a prediction"));
-  g_assert_true (mentions (notes, "from those of other models on the same"));
-  g_assert_true (mentions (notes, "was not looked at"));
+  g_assert_true (mentions (notes, "times are predicted for compiled PyTorch"));
   g_assert_true (mentions (sources, "predicted for PyTorch"));
 }
 
@@ -177,7 +206,7 @@ test_own_model (void)
 static void
 test_change (void)
 {
-  g_autoptr (QmQuestion) question = ask ("own", QM_PREDICTIONS_NEEDED);
+  g_autoptr (QmQuestion) question = ask ("own", QM_PREDICTIONS_ALL);
   g_autoptr (QmAdvice) advice = answer (question);
   QmRecommendation found =
       qm_advice_recommend (advice, question->budget_minor, NAN);
@@ -198,42 +227,57 @@ test_change (void)
                    ==, -1);
 }
 
-/* A line of qm-bench's about a GPU type. */
-static void
-plan (QmMemoryFit *fit, const char *gpu, gint64 states, gint64 available)
-{
-  json_t *line = json_pack ("{s:s, s:s, s:{s:I, s:i, s:i, s:i, s:i}, s:I, s:I}",
-                            "gpu_id", gpu, "settings", "free-lunch",
-                            "memory_bytes", "weights", (json_int_t) states,
-                            "master_weights", 0, "gradients", 0, "optimizer", 0,
-                            "host", 0, "smallest_bytes", (json_int_t) states,
-                            "available_bytes", (json_int_t) available);
-
-  g_assert_nonnull (line);
-  g_assert_true (qm_memory_fit_add (fit, "own", line));
-  json_decref (line);
-}
-
-/* What does not fit is no time, and not recommended. */
+/* What does not fit is no time, and not recommended; what fits with the memory
+ * of the host takes that. */
 static void
 test_memory (void)
 {
-  g_autoptr (QmQuestion) question = ask ("own", QM_PREDICTIONS_NEEDED);
+  g_autoptr (QmQuestion) question = ask ("own", QM_PREDICTIONS_ALL);
   g_autoptr (QmAdvice) advice = NULL;
-  const QmCandidate *two, *four;
+  g_auto (GStrv) notes = NULL;
+  json_t *line =
+      forecast_line ("tuned", "rtx4090", 4, 100, G_GINT64_CONSTANT (96) << 30);
+  const QmCandidate *two, *four, *eight;
 
-  question->memory = qm_memory_fit_new ();
-  plan (question->memory, "rtx4090", 100, 30);
+  add_forecast (question->forecasts, "own", "tuned", "rtx4090", 2, -1);
+  g_assert_true (qm_forecasts_add (question->forecasts, "own", line));
+  json_decref (line);
   advice = answer (question);
   two = find (advice, "rtx4090", 2);
   four = find (advice, "rtx4090", 4);
+  eight = find (advice, "rtx4090", 8);
   g_assert_cmpint (two->verdict, ==, QM_VERDICT_INFEASIBLE);
   g_assert_true (isnan (two->days));
   g_assert_false (two->eligible);
   g_assert_true (two->predicted);
   g_assert_cmpint (four->verdict, ==, QM_VERDICT_OK);
-  g_assert_cmpint (four->prediction->fit, ==, QM_FIT_WELL);
-  g_assert_true (four->eligible);
+  g_assert_cmpfloat (four->host_gib, ==, 96);
+  g_assert_cmpfloat (eight->host_gib, ==, 0);
+  notes = qm_prose_notes (advice, question);
+  g_assert_true (mentions (notes, "RTX 4090: some of them are enough only"));
+  g_assert_true (mentions (notes, "up to 96 GiB"));
+}
+
+/* That nothing could be predicted, or not yet, is said. */
+static void
+test_lack (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b", QM_PREDICTIONS_ALL);
+  g_autoptr (QmAdvice) advice = NULL;
+  g_auto (GStrv) pending = NULL;
+  g_auto (GStrv) failed = NULL;
+
+  qm_forecasts_unref (question->forecasts);
+  question->forecasts = qm_forecasts_new ();
+  qm_forecasts_set_pending (question->forecasts, TRUE);
+  advice = answer (question);
+  g_assert_cmpuint (count (advice, TRUE), ==, 0);
+  pending = qm_prose_notes (advice, question);
+  g_assert_true (mentions (pending, "are being predicted"));
+  qm_forecasts_set_pending (question->forecasts, FALSE);
+  qm_forecasts_set_problem (question->forecasts, "there is no qm-bench");
+  failed = qm_prose_notes (advice, question);
+  g_assert_true (mentions (failed, "not predicted: there is no qm-bench"));
 }
 
 /* A year's runs of which some are known: the interval is that of those that are
@@ -241,8 +285,8 @@ test_memory (void)
 static void
 test_portfolio (void)
 {
-  g_autoptr (QmQuestion) question = ask (NULL, QM_PREDICTIONS_NEEDED);
-  g_autoptr (QmQuestion) alone = ask ("own", QM_PREDICTIONS_NEEDED);
+  g_autoptr (QmQuestion) question = ask (NULL, QM_PREDICTIONS_ALL);
+  g_autoptr (QmQuestion) alone = ask ("own", QM_PREDICTIONS_ALL);
   g_autoptr (QmAdvice) advice = NULL;
   g_autoptr (QmAdvice) single = answer (alone);
   const QmCandidate *both, *one = find (single, "h100-80gb-sxm", 8);
@@ -260,7 +304,8 @@ test_portfolio (void)
   g_assert_cmpfloat (both->days, >, one->days);
 }
 
-/* Known times of other software stay, and what was asked for is predicted. */
+/* Times of other software stay where nothing is predicted, and give way where
+ * something is. */
 static void
 test_foreign (void)
 {
@@ -268,9 +313,13 @@ test_foreign (void)
   g_autoptr (QmAdvice) advice = NULL;
 
   question->times_of = QM_TIMES_OF_QUARTERMASTER;
+  add_forecast (question->forecasts, "pythia-1b", "engine", "h100-80gb-sxm", 2,
+                20);
   advice = answer (question);
   g_assert_true (find (advice, "h100-80gb-sxm", 1)->foreign);
-  g_assert_cmpuint (count (advice, TRUE), >, 20);
+  g_assert_false (find (advice, "h100-80gb-sxm", 2)->foreign);
+  g_assert_cmpfloat (find (advice, "h100-80gb-sxm", 2)->days, ==, 20);
+  g_assert_cmpuint (count (advice, TRUE), ==, 1);
 }
 
 /* Writes the user's model: one of the catalog's under another name. */
@@ -320,10 +369,12 @@ main (int argc, char **argv)
   qm_catalog_problems (catalog, &n_problems);
   g_assert_cmpuint (n_problems, ==, 0);
   g_test_add_func ("/predictions/asked-for", test_asked_for);
+  g_test_add_func ("/predictions/publication", test_publication);
   g_test_add_func ("/predictions/illegible", test_illegible);
   g_test_add_func ("/predictions/own-model", test_own_model);
   g_test_add_func ("/predictions/change", test_change);
   g_test_add_func ("/predictions/memory", test_memory);
+  g_test_add_func ("/predictions/lack", test_lack);
   g_test_add_func ("/predictions/portfolio", test_portfolio);
   g_test_add_func ("/predictions/foreign", test_foreign);
   status = g_test_run ();

@@ -197,6 +197,11 @@ test_own_first (void)
 static QmCatalog *
 history (void)
 {
+  /* Of used goods, claimed, of another thing, too near. */
+  static const char left_out[] = "g1,resale,each,1,,,USD,2020-01-02,market\n"
+                                 "g1,claim,each,1,,,USD,2020-01-02,market\n"
+                                 "old,street,each,1,,,USD,2016-06-01,shop\n"
+                                 "g2,street,each,9,,,USD,2019-12-31,shop\n";
   g_autoptr (GString) prices = g_string_new (HEAD);
 
   for (int i = 1; i <= 20; i++)
@@ -204,11 +209,7 @@ history (void)
                             "g%d,street,each,1000,,,USD,2019-01-01,shop\n"
                             "g%d,street,each,%.6f,,,USD,2020-01-01,shop\n",
                             i, i, 1000 * exp (i / 40.0));
-  /* Of used goods, claimed, of another thing, too near. */
-  g_string_append (prices, "g1,resale,each,1,,,USD,2020-01-02,market\n"
-                           "g1,claim,each,1,,,USD,2020-01-02,market\n"
-                           "old,street,each,1,,,USD,2016-06-01,shop\n"
-                           "g2,street,each,9,,,USD,2019-12-31,shop\n");
+  g_string_append_printf (prices, "%s", left_out);
   return catalog_with (prices->str, NULL);
 }
 

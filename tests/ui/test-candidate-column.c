@@ -76,7 +76,6 @@ test_times_of (void)
 {
   QmCandidate candidate = known ();
   QmMeasurement m = measured;
-  QmMeasurement basis = measured;
   const QmDate today = { 2026, 11, 21 };
   char *text;
 
@@ -95,11 +94,9 @@ test_times_of (void)
                    "(here)\nOf other software than asked for");
   g_free (text);
 
-  basis = m;
   m.provenance = QM_PROVENANCE_PREDICTED;
   m.engine = QM_ENGINE_PYTORCH;
   m.engine_version = "";
-  m.basis = &basis;
   m.days_low = 20;
   m.days_high = 30;
   candidate.predicted = TRUE;

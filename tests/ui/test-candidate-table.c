@@ -27,6 +27,7 @@ static void
 open_table (Fixture *fixture, const QmCatalog *catalog)
 {
   fixture->advisor = qm_advisor_new (catalog);
+  g_object_set (fixture->advisor, "measured-only", TRUE, NULL);
   fixture->window = gtk_window_new ();
   fixture->table = QM_CANDIDATE_TABLE (qm_candidate_table_new ());
   qm_candidate_table_set_advisor (fixture->table, fixture->advisor);

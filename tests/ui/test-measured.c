@@ -142,10 +142,15 @@ test_card (void)
   g_assert_true (says (card, "H200 SXM 141GB: no dealer’s price is known"));
 
   g_object_set (advisor, "models", predicted, NULL);
-  widgets_settle ();
-  g_assert_true (says (card, "predicted to take 353 days"));
+  while (!says (card, "times are predicted for compiled PyTorch"))
+    g_main_context_iteration (NULL, TRUE);
 
   g_object_set (advisor, "times-of", QM_TIMES_OF_QUARTERMASTER, NULL);
+  widgets_settle ();
+  while (!says (card, "predicted for Quartermaster"))
+    g_main_context_iteration (NULL, TRUE);
+  g_assert_false (says (card, "compiled PyTorch"));
+  g_object_set (advisor, "measured-only", TRUE, NULL);
   widgets_settle ();
   g_assert_false (says (card, "predicted"));
   g_assert_true (says (card, "no times of Quartermaster are known"));

@@ -16,6 +16,7 @@ static void
 set_up (Fixture *fixture, gconstpointer data)
 {
   fixture->advisor = qm_advisor_new (widgets_catalog ());
+  g_object_set (fixture->advisor, "measured-only", TRUE, NULL);
   fixture->editor =
       g_object_ref_sink (g_object_new (QM_TYPE_PORTFOLIO_EDITOR, NULL));
   qm_portfolio_editor_set_advisor (fixture->editor, fixture->advisor);

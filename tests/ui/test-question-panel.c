@@ -127,7 +127,7 @@ test_models (Fixture *fixture, gconstpointer data)
 static void
 test_choices (Fixture *fixture, gconstpointer data)
 {
-  static const char *const names[] = { "predict-all", "naive-settings",
+  static const char *const names[] = { "measured-only", "naive-settings",
                                        "any-price" };
   static const char *const labels[] = { "Everywhere", "Naive", "Any" };
 
@@ -274,15 +274,14 @@ test_predicted_filters (Fixture *fixture, gconstpointer data)
 
   qm_advisor_get_n_topics (fixture->advisor);
   g_assert_false (gtk_widget_get_visible (GTK_WIDGET (check)));
-  g_object_set (fixture->advisor, "predict-all", TRUE, NULL);
-  qm_advisor_get_n_topics (fixture->advisor);
-  g_assert_true (gtk_widget_get_visible (GTK_WIDGET (check)));
+  while (!gtk_widget_get_visible (GTK_WIDGET (check)))
+    g_main_context_iteration (NULL, TRUE);
   gtk_check_button_set_active (check, FALSE);
   g_assert_false (qm_advisor_get_gpu_enabled (fixture->advisor, "rtx4090"));
   qm_advisor_get_n_topics (fixture->advisor);
   g_assert_true (gtk_widget_get_visible (GTK_WIDGET (check)));
   gtk_check_button_set_active (check, TRUE);
-  g_object_set (fixture->advisor, "predict-all", FALSE, NULL);
+  g_object_set (fixture->advisor, "measured-only", TRUE, NULL);
   qm_advisor_get_n_topics (fixture->advisor);
   g_assert_false (gtk_widget_get_visible (GTK_WIDGET (check)));
 }

@@ -4,7 +4,9 @@
 
 #pragma once
 
+#include "pricing/advice/qm-predictions.h"
 #include "ui/advisor/qm-advisor.h"
+#include "ui/machine/qm-forecaster.h"
 
 G_BEGIN_DECLS
 
@@ -13,12 +15,9 @@ struct _QmAdvisor
   GObject parent_instance;
 
   QmCatalog *catalog;
-  QmOffers *offers;      /* NULL: none */
-  QmHostTimes *host;     /* of this machine; NULL: none */
-  QmMemoryFit *memory;   /* of predicted trainings */
-  GHashTable *looked_at; /* char*: models that were, or will be */
-  GQueue to_look_at;     /* char*: models that will be */
-  GCancellable *looking; /* at the memory of one; NULL: at none */
+  QmOffers *offers;  /* NULL: none */
+  QmHostTimes *host; /* of this machine; NULL: none */
+  QmForecaster *forecaster;
   gboolean reading_host;
   gboolean read_host_again;
   GPtrArray *gpus; /* const char*, NULL-terminated: those with times first */
@@ -32,7 +31,7 @@ struct _QmAdvisor
   gboolean any_price;
   gboolean expired_quotes;
   gboolean total_cost;
-  gboolean predict_all;
+  gboolean measured_only;
   QmOwnershipSettings ownership;
   gboolean naive_settings;
   gboolean desktops;
@@ -94,14 +93,5 @@ void qm_advisor_ask_of_uses (QmAdvisor *self, QmQuestion *question);
 
 /* Builds the topics anew, later in this turn of the main loop. */
 void qm_advisor_queue_rebuild (QmAdvisor *self);
-
-/* Has it planned, once, whether a model fits where the question predicts it;
- * rebuilds when the answer is there. */
-void qm_advisor_look_at_memory (QmAdvisor *self,
-                                const QmQuestion *question,
-                                const char *id);
-
-/* Ends what is under way of that. */
-void qm_advisor_forget_memory (QmAdvisor *self);
 
 G_END_DECLS

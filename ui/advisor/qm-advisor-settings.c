@@ -8,10 +8,11 @@
 
 #include <math.h>
 
-static const char *const flag_keys[] = {
-  "as-in-paper",    "any-price", "expired-quotes", "total-cost", "predict-all",
-  "naive-settings", "desktops",  "servers",        "log-axes",   "portfolio"
-};
+static const char *const flag_keys[] = { "as-in-paper",    "any-price",
+                                         "expired-quotes", "total-cost",
+                                         "measured-only",  "naive-settings",
+                                         "desktops",       "servers",
+                                         "log-axes",       "portfolio" };
 static const char *const number_keys[] = { "budget", "deadline", "lifetime" };
 
 static void

@@ -33,7 +33,7 @@ enum
   PROP_AT_ONCE,
   PROP_TIMES_OF,
   PROP_ROOM,
-  PROP_PREDICT_ALL,
+  PROP_MEASURED_ONLY,
   N_PROPS
 };
 
@@ -69,8 +69,8 @@ base_question (QmAdvisor *self)
   question->deadline_days = qm_advisor_get_deadline_days (self);
   question->times_of = (QmTimesOf) self->times_of;
   question->predictions =
-      self->predict_all ? QM_PREDICTIONS_ALL : QM_PREDICTIONS_NEEDED;
-  question->memory = qm_memory_fit_ref (self->memory);
+      self->measured_only ? QM_PREDICTIONS_NONE : QM_PREDICTIONS_ALL;
+  question->forecasts = qm_forecasts_ref (qm_forecaster_get (self->forecaster));
   question->any_price = self->any_price;
   question->room_watts = qm_room_watts ((QmRoom) self->room);
   question->settings =
@@ -125,6 +125,19 @@ add_topic (QmAdvisor *self, const char *title, QmQuestion *question)
   g_ptr_array_add (self->topics, topic);
 }
 
+/* Has a model predicted where the question wants that. */
+static void
+forecast (QmAdvisor *self, const QmQuestion *question, const char *model)
+{
+  const char *level = qm_question_level (question);
+  g_autofree char *counts = NULL;
+
+  if (level == NULL)
+    return;
+  counts = qm_predictions_counts (self->catalog, question);
+  qm_forecaster_ask (self->forecaster, model, level, "all", counts);
+}
+
 static void
 build_topics (QmAdvisor *self)
 {
@@ -138,7 +151,7 @@ build_topics (QmAdvisor *self)
           const QmRun *run = &g_array_index (self->runs, QmRun, i);
 
           qm_question_add_run (question, run->model, run->runs_per_year);
-          qm_advisor_look_at_memory (self, question, run->model);
+          forecast (self, question, run->model);
         }
       add_topic (self, _ ("A year’s runs"), question);
       return;
@@ -149,7 +162,7 @@ build_topics (QmAdvisor *self)
       QmQuestion *question = base_question (self);
 
       question->model = g_strdup (self->models[i]);
-      qm_advisor_look_at_memory (self, question, self->models[i]);
+      forecast (self, question, self->models[i]);
       add_topic (self, model->name, question);
     }
 }
@@ -279,8 +292,8 @@ flag_of (QmAdvisor *self, guint property)
       return &self->expired_quotes;
     case PROP_TOTAL_COST:
       return &self->total_cost;
-    case PROP_PREDICT_ALL:
-      return &self->predict_all;
+    case PROP_MEASURED_ONLY:
+      return &self->measured_only;
     case PROP_NAIVE_SETTINGS:
       return &self->naive_settings;
     case PROP_DESKTOPS:
@@ -381,7 +394,7 @@ qm_advisor_dispose (GObject *object)
   QmAdvisor *self = QM_ADVISOR (object);
 
   g_clear_handle_id (&self->rebuild_source, g_source_remove);
-  qm_advisor_forget_memory (self);
+  g_clear_object (&self->forecaster);
   G_OBJECT_CLASS (qm_advisor_parent_class)->dispose (object);
 }
 
@@ -401,8 +414,6 @@ qm_advisor_finalize (GObject *object)
   g_clear_pointer (&self->offers, qm_offers_unref);
   g_clear_pointer (&self->rates, qm_rates_unref);
   g_clear_pointer (&self->host, qm_host_times_unref);
-  g_clear_pointer (&self->memory, qm_memory_fit_unref);
-  g_clear_pointer (&self->looked_at, g_hash_table_unref);
   g_clear_pointer (&self->catalog, qm_catalog_free);
   G_OBJECT_CLASS (qm_advisor_parent_class)->finalize (object);
 }
@@ -446,7 +457,7 @@ qm_advisor_class_init (QmAdvisorClass *klass)
   properties[PROP_ANY_PRICE] = flag_spec ("any-price", FALSE);
   properties[PROP_EXPIRED_QUOTES] = flag_spec ("expired-quotes", FALSE);
   properties[PROP_TOTAL_COST] = flag_spec ("total-cost", FALSE);
-  properties[PROP_PREDICT_ALL] = flag_spec ("predict-all", FALSE);
+  properties[PROP_MEASURED_ONLY] = flag_spec ("measured-only", FALSE);
   properties[PROP_NAIVE_SETTINGS] = flag_spec ("naive-settings", FALSE);
   properties[PROP_DESKTOPS] = flag_spec ("desktops", TRUE);
   properties[PROP_SERVERS] = flag_spec ("servers", TRUE);
@@ -487,10 +498,10 @@ qm_advisor_init (QmAdvisor *self)
   self->gpus_off =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   self->counts_off = g_hash_table_new (NULL, NULL);
-  self->memory = qm_memory_fit_new ();
-  self->looked_at =
-      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  g_queue_init (&self->to_look_at);
+  self->forecaster = qm_forecaster_new ();
+  g_signal_connect_object (self->forecaster, "changed",
+                           G_CALLBACK (qm_advisor_queue_rebuild), self,
+                           G_CONNECT_SWAPPED);
   self->runs = g_array_new (FALSE, FALSE, sizeof (QmRun));
   g_array_set_clear_func (self->runs, run_clear);
   self->uses = qm_advisor_uses_new ();

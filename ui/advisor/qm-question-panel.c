@@ -237,7 +237,7 @@ qm_question_panel_constructed (GObject *object)
   bind (self, "budget", self->budget_scale, "value");
   bind (self, "deadline", self->deadline_scale, "value");
   bind (self, "times-of", self->times_of_row, "times-of");
-  bind (self, "predict-all", self->predictions_row, "second");
+  bind (self, "measured-only", self->predictions_row, "second");
   bind (self, "naive-settings", self->settings_row, "second");
   bind (self, "any-price", self->prices_row, "second");
   bind (self, "expired-quotes", self->expired_switch, "active");

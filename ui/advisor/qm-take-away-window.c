@@ -50,14 +50,10 @@ candidate_of (QmTakeAwayWindow *self)
       qm_advisor_get_advice (self->advisor, self->topic), &n)[self->index];
 }
 
-/* What the settings are of: a predicted time has those of what it was computed
- * from. */
 static const QmMeasurement *
 measurement_of (QmTakeAwayWindow *self)
 {
-  const QmMeasurement *measurement = candidate_of (self)->measurement;
-
-  return measurement->basis != NULL ? measurement->basis : measurement;
+  return candidate_of (self)->measurement;
 }
 
 /* --- Asking qm-bench ------------------------------------------------------ */

@@ -5,9 +5,9 @@
 
 #pragma once
 
-#include "pricing/advice/qm-forecast.h"
 #include "ui/machine/qm-bench-process.h"
 #include "ui/machine/qm-bench-session.h"
+#include "ui/machine/qm-forecaster.h"
 
 G_BEGIN_DECLS
 
@@ -45,10 +45,8 @@ struct _QmBenchSession
   double elapsed; /* of measuring, before `began` */
   gint64 began;   /* monotonic time; 0: does not measure */
 
-  GHashTable *forecasts;       /* QmBenchFigure, of models on this device */
-  QmForecasts *forecasters[2]; /* with optimal and naive settings, or NULL */
-  QmCatalog *catalog;          /* that they are of; NULL: there are none */
-  char *gpu;                   /* of the device: id in the catalog, or NULL */
+  QmForecaster *forecaster;
+  char *gpu; /* of the device: id in the catalog, or NULL */
   double celsius, watts, watts_limit;
   char *throttle;
   char *failure;
@@ -60,9 +58,10 @@ struct _QmBenchSession
 /* Starts qm-bench to plan or to measure. */
 void qm_bench_session_run (QmBenchSession *self, gboolean measure);
 
-/* Forgets what was predicted; or predicts all rows anew, from the catalog as it
- * is now. */
-void qm_bench_session_forget_forecasts (QmBenchSession *self);
+/* Tells a row what is predicted of it, or has it predicted; all rows; all of
+ * them anew, from the catalog as it is now. */
+void qm_bench_session_predict (QmBenchSession *self, QmBenchRow *row);
+void qm_bench_session_predict_rows (QmBenchSession *self);
 void qm_bench_session_predict_again (QmBenchSession *self);
 
 /* Ends it without waiting for what it says. */

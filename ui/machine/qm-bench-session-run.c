@@ -41,83 +41,6 @@ title_of (QmBenchSession *self, const json_t *line)
   return model != NULL ? model->name : id != NULL ? id : "";
 }
 
-void
-qm_bench_session_forget_forecasts (QmBenchSession *self)
-{
-  g_hash_table_remove_all (self->forecasts);
-  for (guint i = 0; i < G_N_ELEMENTS (self->forecasters); i++)
-    g_clear_pointer (&self->forecasters[i], qm_forecasts_free);
-  g_clear_pointer (&self->catalog, qm_catalog_free);
-}
-
-/* What predicts with such settings, of the engine that will measure. */
-static QmForecasts *
-forecaster_of (QmBenchSession *self, QmSettings settings)
-{
-  QmForecasts **forecaster = &self->forecasters[settings == QM_SETTINGS_NAIVE];
-
-  if (self->catalog == NULL)
-    self->catalog = qm_catalog_ref (qm_catalog_keeper_get (self->keeper));
-  if (*forecaster == NULL)
-    *forecaster = qm_forecasts_new (self->catalog, settings,
-                                    QM_TIMES_OF_QUARTERMASTER, NULL, NULL);
-  return *forecaster;
-}
-
-/* The days of a model, predicted once for all of its rows. */
-static const QmBenchFigure *
-forecast_of (QmBenchSession *self, const char *id, gboolean naive)
-{
-  const QmCatalog *catalog = qm_catalog_keeper_get (self->keeper);
-  const QmModel *model = qm_catalog_model (catalog, id);
-  const QmGpu *gpu =
-      self->gpu != NULL ? qm_catalog_gpu (catalog, self->gpu) : NULL;
-  g_autofree char *key = g_strconcat (naive ? "naive " : "", id, NULL);
-  QmBenchFigure *figure = g_hash_table_lookup (self->forecasts, key);
-  QmForecast forecast;
-
-  if (figure != NULL)
-    return figure;
-  figure = g_new (QmBenchFigure, 1);
-  *figure = (QmBenchFigure){ NAN, NAN, NAN };
-  if (model != NULL && gpu != NULL
-      && qm_forecasts_predict (
-          forecaster_of (self, naive ? QM_SETTINGS_NAIVE : QM_SETTINGS_OPTIMAL),
-          model, gpu, 1, &forecast))
-    *figure = (QmBenchFigure){ forecast.days, forecast.low, forecast.high };
-  g_hash_table_insert (self->forecasts, g_steal_pointer (&key), figure);
-  return figure;
-}
-
-/* Predicts a row that saves no memory: of what does, too little is known. */
-static void
-predict (QmBenchSession *self, QmBenchRow *row)
-{
-  gboolean saves = qm_bench_row_get_checkpointing (row)
-                   || !g_str_equal (qm_bench_row_get_offloading (row), "none");
-  gboolean naive = g_str_equal (qm_bench_row_get_settings (row), "naive");
-
-  qm_bench_row_set_predicted (
-      row, saves ? (QmBenchFigure){ NAN, NAN, NAN }
-                 : *forecast_of (self, qm_bench_row_get_model (row), naive));
-}
-
-void
-qm_bench_session_predict_again (QmBenchSession *self)
-{
-  GListModel *rows = G_LIST_MODEL (self->rows);
-  guint n = g_list_model_get_n_items (rows);
-
-  qm_bench_session_forget_forecasts (self);
-  for (guint i = 0; i < n; i++)
-    {
-      g_autoptr (QmBenchRow) row = g_list_model_get_item (rows, i);
-
-      predict (self, row);
-    }
-  qm_bench_session_tell (self);
-}
-
 /* The row of a line: the one that was there, or a new one. */
 static QmBenchRow *
 find_row (QmBenchSession *self, const json_t *line)
@@ -132,7 +55,7 @@ find_row (QmBenchSession *self, const json_t *line)
       row = qm_bench_row_new (line, title_of (self, line));
       g_hash_table_insert (self->by_key, g_steal_pointer (&key), row);
     }
-  predict (self, row);
+  qm_bench_session_predict (self, row);
   return row;
 }
 
@@ -268,7 +191,7 @@ line_cb (QmBenchSession *self, json_t *line)
     {
       take_text (&self->results, line, "results");
       take_text (&self->gpu, line, "gpu");
-      qm_bench_session_forget_forecasts (self);
+      qm_forecaster_forget (self->forecaster);
       self->listing = TRUE;
     }
   else if (g_strcmp0 (event, "configuration") == 0)

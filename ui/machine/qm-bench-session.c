@@ -465,6 +465,7 @@ qm_bench_session_dispose (GObject *object)
   QmBenchSession *self = QM_BENCH_SESSION (object);
 
   qm_bench_session_drop (self);
+  g_clear_object (&self->forecaster);
   g_clear_object (&self->current);
   g_clear_object (&self->keeper);
   G_OBJECT_CLASS (qm_bench_session_parent_class)->dispose (object);
@@ -480,8 +481,6 @@ qm_bench_session_finalize (GObject *object)
   g_ptr_array_unref (self->listed);
   g_object_unref (self->rows);
   g_hash_table_unref (self->by_key);
-  qm_bench_session_forget_forecasts (self);
-  g_hash_table_unref (self->forecasts);
   g_free (self->gpu);
   g_free (self->throttle);
   g_free (self->failure);
@@ -516,8 +515,10 @@ qm_bench_session_init (QmBenchSession *self)
   self->by_key =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_object_unref);
   self->listed = g_ptr_array_new ();
-  self->forecasts =
-      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+  self->forecaster = qm_forecaster_new ();
+  g_signal_connect_object (self->forecaster, "changed",
+                           G_CALLBACK (qm_bench_session_predict_rows), self,
+                           G_CONNECT_SWAPPED);
   self->waiting = g_ptr_array_new_with_free_func (g_object_unref);
   self->seconds_left = self->celsius = self->watts = self->watts_limit = NAN;
 }

@@ -195,10 +195,7 @@ refresh (QmModelEditor *self)
   gtk_widget_action_set_enabled (GTK_WIDGET (self), "model.save",
                                  named && trained);
   if (trained)
-    {
-      show_facts (self, &config);
-      qm_model_gpus_set_training (self->gpus, &config, &self->recipe);
-    }
+    show_facts (self, &config);
 }
 
 /* GiB of the host for what is offloaded; 0: as many as it takes. */

@@ -5,6 +5,7 @@
 #include "ui/models/qm-model-gpus.h"
 
 #include "pricing/advice/qm-predictions.h"
+#include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 #include "ui/machine/qm-machine-text.h"
 
@@ -20,10 +21,8 @@ struct _QmModelGpus
   GPtrArray *labels; /* of GtkLabel, the time in each */
 
   QmCatalogKeeper *keeper;
-  QmCatalog *catalog; /* that rows and forecasts are of */
+  QmCatalog *catalog; /* that rows are of */
   QmModelPlans *plans;
-  QmForecasts *forecasts;
-  QmModel model; /* what is typed; of no catalog */
 };
 
 G_DEFINE_FINAL_TYPE (QmModelGpus, qm_model_gpus, ADW_TYPE_PREFERENCES_GROUP)
@@ -78,11 +77,11 @@ chosen_count (QmModelGpus *self)
 
 /* What several of them do.  (transfer full) */
 static char *
-describe_several (QmFit fit, int count, gint64 host_bytes)
+describe_several (const QmForecast *forecast, int count)
 {
-  g_autofree char *bytes = qm_machine_text_bytes (host_bytes);
+  g_autofree char *bytes = qm_machine_text_bytes (forecast->host_bytes);
 
-  switch (fit)
+  switch (forecast->fit)
     {
     case QM_FIT_WELL:
       /* Translators: a number of GPUs. */
@@ -90,8 +89,9 @@ describe_several (QmFit fit, int count, gint64 host_bytes)
     case QM_FIT_OFFLOADING:
       /* Translators: memory. */
       return g_strdup_printf (_ ("Fits with %s of the host"), bytes);
-    case QM_FIT_NOT:
     case QM_FIT_UNKNOWN:
+      return g_strdup (forecast->unsupported);
+    case QM_FIT_NOT:
     default:
       /* Translators: a number of GPUs. */
       return g_strdup_printf (_ ("Does not fit into %d of them"), count);
@@ -129,38 +129,32 @@ describe_one (const Summary *summary)
   return g_strdup_printf (_ ("Does not fit: it takes %s at the least"), bytes);
 }
 
-/* (transfer full) */
-static char *
-describe_forecast (const QmForecast *forecast)
+static const QmForecast *
+forecast_of (QmModelGpus *self, const QmGpu *gpu)
 {
-  g_autofree char *share = qm_format_percent (forecast->share);
-  g_autofree char *coverage = qm_format_percent (
-      qm_forecast_coverage (forecast->kind, QM_SETTINGS_OPTIMAL));
-
-  /* Translators: two percentages. */
-  return g_strdup_printf (_ ("Predicted for PyTorch, at %s of the peak. Of "
-                             "known times %s lie in such an interval."),
-                          share, coverage);
+  return qm_forecasts_look (qm_model_plans_get_forecasts (self->plans),
+                            QM_MODEL_PLANS_MODEL, QM_MODEL_PLANS_LEVEL, gpu,
+                            chosen_count (self));
 }
 
 static void
-show_time (QmModelGpus *self, GtkLabel *label, const QmGpu *gpu, gboolean fits)
+show_time (GtkLabel *label, const QmForecast *forecast)
 {
   g_autofree char *text = NULL;
   g_autofree char *tip = NULL;
-  QmForecast predicted;
 
-  if (fits
-      && qm_forecasts_predict (self->forecasts, &self->model, gpu,
-                               chosen_count (self), &predicted))
+  if (forecast != NULL && qm_known (forecast->days))
     {
-      g_autofree char *days = qm_format_days (predicted.days);
+      g_autofree char *days = qm_format_days (forecast->days);
       g_autofree char *interval =
-          qm_format_days_range (predicted.days, predicted.low, predicted.high);
+          qm_format_days_range (forecast->days, forecast->low, forecast->high);
 
       /* Translators: time of a training, its interval. */
       text = g_strdup_printf (_ ("%s\n(%s)"), days, interval);
-      tip = describe_forecast (&predicted);
+      /* Translators: kind of software. */
+      tip = g_strdup_printf (_ ("Predicted for %s, operator by operator. Nine "
+                                "of ten are within their interval."),
+                             qm_prose_level_name (forecast->level));
     }
   gtk_label_set_text (label, text ? text : "");
   gtk_widget_set_tooltip_text (GTK_WIDGET (label), tip);
@@ -168,23 +162,21 @@ show_time (QmModelGpus *self, GtkLabel *label, const QmGpu *gpu, gboolean fits)
 
 /* Whether it fits; `text` becomes how.  (transfer full) */
 static gboolean
-look_at (QmModelGpus *self, const QmGpu *gpu, char **text)
+look_at (QmModelGpus *self,
+         const QmGpu *gpu,
+         const QmForecast *forecast,
+         char **text)
 {
   Summary summary = summarise (qm_model_plans_get (self->plans), gpu->id);
-  int count = chosen_count (self);
-  gint64 host_bytes;
-  QmFit fit;
 
-  if (count == 1 || summary.unsupported != NULL)
+  if (chosen_count (self) == 1 || summary.unsupported != NULL
+      || forecast == NULL)
     {
       *text = describe_one (&summary);
       return summary.easiest != NULL;
     }
-  fit = qm_memory_fit_look (qm_model_plans_get_fit (self->plans),
-                            QM_MODEL_PLANS_MODEL, gpu, count,
-                            QM_SETTINGS_OPTIMAL, &host_bytes);
-  *text = describe_several (fit, count, host_bytes);
-  return fit == QM_FIT_WELL || fit == QM_FIT_OFFLOADING;
+  *text = describe_several (forecast, chosen_count (self));
+  return forecast->fit == QM_FIT_WELL || forecast->fit == QM_FIT_OFFLOADING;
 }
 
 static void
@@ -198,26 +190,15 @@ refresh (QmModelGpus *self)
     {
       AdwActionRow *row = g_ptr_array_index (self->rows, i);
       g_autofree char *text = NULL;
-      gboolean fits = look_at (self, &gpus[i], &text);
+      const QmForecast *forecast = forecast_of (self, &gpus[i]);
+      gboolean fits = look_at (self, &gpus[i], forecast, &text);
 
       adw_action_row_set_subtitle (row, text);
       adw_action_row_set_icon_name (row, fits ? "emblem-ok-symbolic"
                                               : "action-unavailable-symbolic");
-      show_time (self, g_ptr_array_index (self->labels, i), &gpus[i], fits);
+      show_time (g_ptr_array_index (self->labels, i), forecast);
     }
   gtk_widget_set_visible (GTK_WIDGET (self), plans->len > 0);
-}
-
-void
-qm_model_gpus_set_training (QmModelGpus *self,
-                            const QmModelConfig *config,
-                            const QmRecipe *recipe)
-{
-  g_return_if_fail (QM_IS_MODEL_GPUS (self));
-  g_return_if_fail (config != NULL && recipe != NULL);
-
-  self->model.config = *config;
-  self->model.recipe = *recipe;
 }
 
 static void
@@ -241,10 +222,12 @@ static void
 fill_counts (QmModelGpus *self)
 {
   g_autoptr (GtkStringList) names = gtk_string_list_new (NULL);
+  g_autofree char *counts = qm_predictions_counts (self->catalog, NULL);
   guint chosen = adw_combo_row_get_selected (self->count_row);
 
   g_clear_pointer (&self->counts, g_array_unref);
   self->counts = qm_predictions_sizes (self->catalog);
+  qm_model_plans_set_counts (self->plans, counts);
   for (guint i = 0; i < self->counts->len; i++)
     {
       g_autofree char *name =
@@ -263,11 +246,8 @@ take_catalog (QmModelGpus *self)
   const QmGpu *gpus;
   size_t n;
 
-  g_clear_pointer (&self->forecasts, qm_forecasts_free);
   qm_catalog_free (self->catalog);
   self->catalog = qm_catalog_ref (qm_catalog_keeper_get (self->keeper));
-  self->forecasts = qm_forecasts_new (self->catalog, QM_SETTINGS_OPTIMAL,
-                                      QM_TIMES_OF_PYTORCH, NULL, NULL);
   for (guint i = 0; i < self->rows->len; i++)
     adw_preferences_group_remove (ADW_PREFERENCES_GROUP (self),
                                   g_ptr_array_index (self->rows, i));
@@ -314,7 +294,6 @@ qm_model_gpus_finalize (GObject *object)
 {
   QmModelGpus *self = QM_MODEL_GPUS (object);
 
-  g_clear_pointer (&self->forecasts, qm_forecasts_free);
   qm_catalog_free (self->catalog);
   g_array_unref (self->counts);
   g_ptr_array_unref (self->rows);

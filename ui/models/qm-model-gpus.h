@@ -20,9 +20,4 @@ G_DECLARE_FINAL_TYPE (
 /* Shows the GPUs of the catalog as it is. */
 GtkWidget *qm_model_gpus_new (QmCatalogKeeper *keeper, QmModelPlans *plans);
 
-/* What is trained; shown with the next plans. */
-void qm_model_gpus_set_training (QmModelGpus *self,
-                                 const QmModelConfig *config,
-                                 const QmRecipe *recipe);
-
 G_END_DECLS

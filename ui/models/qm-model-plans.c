@@ -23,7 +23,8 @@ struct _QmModelPlans
   guint source;
   GCancellable *cancellable; /* of the question under way */
   GPtrArray *plans;
-  QmMemoryFit *fit; /* of several GPUs */
+  QmForecasts *forecasts;
+  char *counts;
   char *problem;
 };
 
@@ -44,6 +45,8 @@ typedef struct
   GCancellable *cancellable;
   char *folder;
   char *config, *recipe;
+  char *host;       /* NULL: as much as it takes */
+  GPtrArray *plans; /* json_t *, of the first half of the answer */
 } Question;
 
 static void
@@ -58,6 +61,8 @@ question_free (Question *question)
   g_free (question->config);
   g_free (question->recipe);
   g_free (question->folder);
+  g_free (question->host);
+  g_clear_pointer (&question->plans, g_ptr_array_unref);
   g_clear_object (&question->cancellable);
   g_weak_ref_clear (&question->owner);
   g_free (question);
@@ -119,27 +124,29 @@ static void
 forget_plans (QmModelPlans *self)
 {
   g_ptr_array_set_size (self->plans, 0);
-  g_clear_pointer (&self->fit, qm_memory_fit_unref);
-  self->fit = qm_memory_fit_new ();
+  g_clear_pointer (&self->forecasts, qm_forecasts_unref);
+  self->forecasts = qm_forecasts_new ();
 }
 
+/* `predictions` is NULL where they failed: what fits is known nevertheless. */
 static void
-take_answer (QmModelPlans *self, GPtrArray *lines)
+take_answer (QmModelPlans *self, GPtrArray *plans, GPtrArray *predictions)
 {
   forget_plans (self);
-  for (guint i = 0; i < lines->len; i++)
+  for (guint i = 0; i < plans->len; i++)
     {
-      QmModelPlan *plan = read_plan (g_ptr_array_index (lines, i));
+      QmModelPlan *plan = read_plan (g_ptr_array_index (plans, i));
 
       if (plan != NULL)
         g_ptr_array_add (self->plans, plan);
-      qm_memory_fit_add (self->fit, QM_MODEL_PLANS_MODEL,
-                         g_ptr_array_index (lines, i));
     }
+  for (guint i = 0; predictions != NULL && i < predictions->len; i++)
+    qm_forecasts_add (self->forecasts, QM_MODEL_PLANS_MODEL,
+                      g_ptr_array_index (predictions, i));
 }
 
 static void
-answered_cb (GObject *object, GAsyncResult *result, gpointer data)
+predicted_cb (GObject *object, GAsyncResult *result, gpointer data)
 {
   g_autoptr (Question) question = data;
   g_autoptr (QmModelPlans) self = g_weak_ref_get (&question->owner);
@@ -148,15 +155,56 @@ answered_cb (GObject *object, GAsyncResult *result, gpointer data)
 
   if (self == NULL || self->cancellable != question->cancellable)
     return;
+  if (lines == NULL)
+    g_debug ("no prediction: %s", error->message);
   g_clear_object (&self->cancellable);
+  take_answer (self, question->plans, lines);
+  g_signal_emit (self, signals[CHANGED], 0);
+}
+
+static void
+ask_time (QmModelPlans *self, Question *question)
+{
+  const char *arguments[] = { "predict",
+                              "--config",
+                              question->config,
+                              "--recipe",
+                              question->recipe,
+                              "--gpu",
+                              "all",
+                              "--gpus",
+                              self->counts,
+                              "--level",
+                              QM_MODEL_PLANS_LEVEL,
+                              "--json",
+                              question->host != NULL ? "--host-memory" : NULL,
+                              question->host,
+                              NULL };
+
+  qm_bench_query_async (arguments, 0, question->cancellable, predicted_cb,
+                        question);
+}
+
+static void
+planned_cb (GObject *object, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (Question) question = data;
+  g_autoptr (QmModelPlans) self = g_weak_ref_get (&question->owner);
+  g_autoptr (GError) error = NULL;
+  GPtrArray *lines = qm_bench_query_finish (result, NULL, &error);
+
+  question->plans = lines;
+  if (self == NULL || self->cancellable != question->cancellable)
+    return;
   g_clear_pointer (&self->problem, g_free);
   if (lines != NULL)
-    take_answer (self, lines);
-  else
     {
-      self->problem = g_strdup (error->message);
-      forget_plans (self);
+      ask_time (self, g_steal_pointer (&question));
+      return;
     }
+  g_clear_object (&self->cancellable);
+  self->problem = g_strdup (error->message);
+  forget_plans (self);
   g_signal_emit (self, signals[CHANGED], 0);
 }
 
@@ -182,6 +230,28 @@ write_files (QmModelPlans *self, Question *question, GError **error)
   return written;
 }
 
+/* Takes the question. */
+static void
+ask_memory (Question *question)
+{
+  const char *arguments[] = { "plan",
+                              "--config",
+                              question->config,
+                              "--recipe",
+                              question->recipe,
+                              "--gpu",
+                              "all",
+                              "--methods",
+                              "all",
+                              "--json",
+                              question->host != NULL ? "--host-memory" : NULL,
+                              question->host,
+                              NULL };
+
+  qm_bench_query_async (arguments, 0, question->cancellable, planned_cb,
+                        question);
+}
+
 static gboolean
 ask_cb (gpointer data)
 {
@@ -199,28 +269,10 @@ ask_cb (gpointer data)
     }
   self->cancellable = g_cancellable_new ();
   question->cancellable = g_object_ref (self->cancellable);
-  {
-    g_autofree char *host =
+  if (self->host_gib > 0)
+    question->host =
         g_strdup_printf ("%" G_GINT64_FORMAT "GiB", self->host_gib);
-    const char *limit = self->host_gib > 0 ? "--host-memory" : NULL;
-    const char *arguments[] = { "plan",
-                                "--config",
-                                question->config,
-                                "--recipe",
-                                question->recipe,
-                                "--gpu",
-                                "all",
-                                "--methods",
-                                "all",
-                                "--json",
-                                limit,
-                                host,
-                                NULL };
-
-    qm_bench_query_async (arguments, 0, question->cancellable, answered_cb,
-                          question);
-    g_steal_pointer (&question);
-  }
+  ask_memory (g_steal_pointer (&question));
   return G_SOURCE_REMOVE;
 }
 
@@ -286,12 +338,22 @@ qm_model_plans_get (QmModelPlans *self)
   return self->plans;
 }
 
-const QmMemoryFit *
-qm_model_plans_get_fit (QmModelPlans *self)
+const QmForecasts *
+qm_model_plans_get_forecasts (QmModelPlans *self)
 {
   g_return_val_if_fail (QM_IS_MODEL_PLANS (self), NULL);
 
-  return self->fit;
+  return self->forecasts;
+}
+
+void
+qm_model_plans_set_counts (QmModelPlans *self, const char *counts)
+{
+  g_return_if_fail (QM_IS_MODEL_PLANS (self));
+  g_return_if_fail (counts != NULL);
+
+  g_free (self->counts);
+  self->counts = g_strdup (counts);
 }
 
 QmModelPlans *
@@ -313,7 +375,8 @@ qm_model_plans_finalize (GObject *object)
   QmModelPlans *self = QM_MODEL_PLANS (object);
 
   g_ptr_array_unref (self->plans);
-  qm_memory_fit_unref (self->fit);
+  qm_forecasts_unref (self->forecasts);
+  g_free (self->counts);
   g_free (self->config_text);
   G_OBJECT_CLASS (qm_model_plans_parent_class)->finalize (object);
 }
@@ -334,5 +397,6 @@ static void
 qm_model_plans_init (QmModelPlans *self)
 {
   self->plans = g_ptr_array_new_with_free_func (plan_free);
-  self->fit = qm_memory_fit_new ();
+  self->forecasts = qm_forecasts_new ();
+  self->counts = g_strdup ("1");
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What a training takes of every GPU of the catalog, as qm-bench plans it in a
- * child process.  Whoever types asks again and again: only the last question is
- * answered. */
+/* What a training takes of every GPU of the catalog, and how long, as qm-bench
+ * plans and predicts it in a child process.  Whoever types asks again and
+ * again: only the last question is answered. */
 
 #pragma once
 
 #include "data/model.h"
-#include "pricing/advice/qm-memory-fit.h"
+#include "pricing/advice/qm-forecast.h"
 
 #include <gio/gio.h>
 
@@ -37,6 +37,9 @@ G_DECLARE_FINAL_TYPE (QmModelPlans, qm_model_plans, QM, MODEL_PLANS, GObject)
 
 QmModelPlans *qm_model_plans_new (void);
 
+/* The numbers of GPUs that trainings are predicted on: "1,2,4,8". */
+void qm_model_plans_set_counts (QmModelPlans *self, const char *counts);
+
 /* Asks about a configuration, the text of a config.json, and a recipe, on a
  * host with so many GiB of memory for what is offloaded; 0: as many as it
  * takes. */
@@ -59,9 +62,10 @@ const char *qm_model_plans_get_problem (QmModelPlans *self);
  * valid until "changed". */
 GPtrArray *qm_model_plans_get (QmModelPlans *self);
 
-/* The same for several GPUs, of a model that is called
- * QM_MODEL_PLANS_MODEL; valid until "changed". */
+/* What is predicted, of a model that is called QM_MODEL_PLANS_MODEL at
+ * QM_MODEL_PLANS_LEVEL; valid until "changed". */
 #define QM_MODEL_PLANS_MODEL ""
-const QmMemoryFit *qm_model_plans_get_fit (QmModelPlans *self);
+#define QM_MODEL_PLANS_LEVEL "tuned"
+const QmForecasts *qm_model_plans_get_forecasts (QmModelPlans *self);
 
 G_END_DECLS

@@ -178,6 +178,7 @@ qm_advice_plot_provenance (const QmCandidate *candidate)
     case QM_PROVENANCE_PREDICTED:
       return QM_PLOT_PREDICTED;
     case QM_PROVENANCE_PUBLISHED:
+    case QM_PROVENANCE_REPORTED:
     default:
       return QM_PLOT_PUBLISHED;
     }
@@ -348,21 +349,25 @@ predicted_name (QmEngine engine)
     }
 }
 
-/* Names what is not everywhere the same. */
+/* Names how times are known, where they are not the published ones, which stand
+ * alone. */
 static void
 name_provenances (QmAdvicePlot *self)
 {
-  gboolean mixed = FALSE;
+  gboolean told[QM_PLOT_PREDICTED + 1] = { FALSE };
 
   for (guint i = 0; i < self->data.n_points; i++)
-    mixed |= self->points[i].provenance != QM_PLOT_PUBLISHED;
-  if (!mixed)
+    told[self->points[i].provenance] = TRUE;
+  if (!told[QM_PLOT_MEASURED] && !told[QM_PLOT_PREDICTED])
     return;
-  self->data.provenance_names[QM_PLOT_PUBLISHED] = C_ ("times", "Published");
-  self->data.provenance_names[QM_PLOT_MEASURED] =
-      measured_name (common_engine (self, QM_PLOT_MEASURED));
-  self->data.provenance_names[QM_PLOT_PREDICTED] =
-      predicted_name (common_engine (self, QM_PLOT_PREDICTED));
+  if (told[QM_PLOT_PUBLISHED])
+    self->data.provenance_names[QM_PLOT_PUBLISHED] = C_ ("times", "Reported");
+  if (told[QM_PLOT_MEASURED])
+    self->data.provenance_names[QM_PLOT_MEASURED] =
+        measured_name (common_engine (self, QM_PLOT_MEASURED));
+  if (told[QM_PLOT_PREDICTED])
+    self->data.provenance_names[QM_PLOT_PREDICTED] =
+        predicted_name (common_engine (self, QM_PLOT_PREDICTED));
 }
 
 static const char *
