@@ -244,6 +244,18 @@ plan_memory (QmPlan *plan, QmError *error)
   return status;
 }
 
+void
+qm_plan_retarget (QmPlan *plan, const QmTarget *target)
+{
+  QmMemory *memory = &plan->memory;
+
+  memory->total -= memory->workspace + memory->reserved;
+  plan->options.target = *target;
+  memory->workspace = largest_workspace (plan);
+  memory->reserved = qm_target_reserved (target);
+  memory->total += memory->workspace + memory->reserved;
+}
+
 QmStatus
 qm_plan_new (const QmModelConfig *config,
              const QmRecipe *recipe,

@@ -149,6 +149,10 @@ QmStatus qm_plan_new (const QmModelConfig *config,
 
 void qm_plan_free (QmPlan *plan);
 
+/* Makes it one for another target of the same kind, which differs in what is
+ * needed of the workspace and reserved. */
+void qm_plan_retarget (QmPlan *plan, const QmTarget *target);
+
 /* Which memory a plan does not fit in. */
 typedef struct QmShortage
 {

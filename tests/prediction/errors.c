@@ -55,6 +55,12 @@ level_of (const Rate *rate)
   return rate->level;
 }
 
+static const char *
+place_of (const Rate *rate)
+{
+  return rate->offloads ? "offloaded" : "not offloaded";
+}
+
 typedef struct LeftOut
 {
   KeyOf key;
@@ -251,6 +257,11 @@ write_calibration (const QmCalibration *c, const QmCalibration *prior)
   write_constant ("link", "all", "pcie", c->pcie, prior->pcie);
   write_constant ("link", "all", "latency-s", c->latency, prior->latency);
   write_constant ("link", "all", "hidden", c->hidden, prior->hidden);
+  write_constant ("host", "all", "copies", c->host.copies, prior->host.copies);
+  write_constant ("host", "all", "add-s", c->host.add, prior->host.add);
+  write_constant ("host", "all", "adam-s", c->host.adam, prior->host.adam);
+  write_constant ("host", "all", "copies-hidden", c->host.hidden,
+                  prior->host.hidden);
 }
 
 static void
@@ -361,6 +372,7 @@ main (int argc, char **argv)
   print_each (&rates, errors);
   print_groups (&rates, errors, source_of);
   print_groups (&rates, errors, gpu_of);
+  print_groups (&rates, errors, place_of);
   puts ("");
   for (size_t i = 0; i < rates.n; i++)
     if (is_first (&rates, level_of, i))
