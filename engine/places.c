@@ -10,6 +10,10 @@
 
 #define MOST_SIZES 40 /* powers of two up to a batch */
 
+/* Of a step, more than which GPUs that divide states are slow for: small
+ * micro-batches alone leave each pass an exchange that nothing hides. */
+#define MUCH_EXCHANGE 0.1
+
 /* A way to train. */
 typedef struct Way
 {
@@ -46,8 +50,8 @@ struct QmPlaces
   const QmPlacesOptions *options;
   unsigned methods;
   bool naive;
-  int architectures[QM_PLACES_ARCHITECTURES];
-  size_t n_architectures;
+  QmTarget targets[QM_PLACES_ARCHITECTURES];
+  size_t n_targets;
   Need *needs[N_WAYS][MOST_SIZES];
 };
 
@@ -56,13 +60,25 @@ typedef struct Search
 {
   QmPlaces *places;
   const QmGpu *gpu;
-  size_t architecture; /* its index */
+  size_t target; /* its index */
   QmSpeeds speeds;
   uint64_t bytes;
   int64_t share; /* samples of a step, of each GPU */
   int parts;     /* that states are divided into */
   QmPlaceFound *found;
 } Search;
+
+/* Its index, or n_targets. */
+static size_t
+target_of (const QmPlaces *places, int architecture)
+{
+  size_t i = 0;
+
+  while (i < places->n_targets
+         && places->targets[i].architecture != architecture)
+    i++;
+  return i;
+}
 
 QmStatus
 qm_places_new (const QmPlacesOptions *options,
@@ -83,17 +99,10 @@ qm_places_new (const QmPlacesOptions *options,
   if (strcmp (options->level->name, "eager") == 0)
     new->methods = QM_METHOD_KERNELS | QM_METHOD_TF32;
   for (size_t i = 0; i < n; i++)
-    {
-      size_t j = 0;
-
-      while (j < new->n_architectures &&new->architectures[j]
-             != architectures[i])
-        j++;
-      if (j < new->n_architectures || j == QM_PLACES_ARCHITECTURES
-          || architectures[i] == 0)
-        continue;
-      new->architectures[new->n_architectures++] = architectures[i];
-    }
+    if (target_of (new, architectures[i]) == new->n_targets
+        && architectures[i] > 0 && new->n_targets < QM_PLACES_ARCHITECTURES)
+      new->targets[new->n_targets++] =
+          (QmTarget){ QM_DEVICE_CUDA, architectures[i] };
   return QM_OK;
 }
 
@@ -123,25 +132,18 @@ micro_batch_at (const QmPlaces *places, int at)
 static QmPlanOptions
 options_of (const QmPlaces *places, size_t way, int at)
 {
-  return (
-      QmPlanOptions){ .target = { QM_DEVICE_CUDA, places->architectures[0] },
-                      .micro_batch = micro_batch_at (places, at),
-                      .methods = places->methods,
-                      .checkpoint = ways[way].checkpoint,
-                      .offload = ways[way].offload };
+  return (QmPlanOptions){ .target = places->targets[0],
+                          .micro_batch = micro_batch_at (places, at),
+                          .methods = places->methods,
+                          .checkpoint = ways[way].checkpoint,
+                          .offload = ways[way].offload };
 }
 
 /* Takes what is needed on each architecture, and what is done. */
 static QmStatus
-keep (const QmPlaces *places, QmPlan *plan, Need *need, QmError *error)
+keep (const QmPlaces *places, const QmPlan *plan, Need *need, QmError *error)
 {
-  for (size_t i = 0; i < places->n_architectures; i++)
-    {
-      const QmTarget target = { QM_DEVICE_CUDA, places->architectures[i] };
-
-      qm_plan_retarget (plan, &target);
-      need->memory[i] = plan->memory;
-    }
+  qm_plan_memories (plan, places->targets, places->n_targets, need->memory);
   need->staging = plan->host.staging;
   need->state = PLANNED;
   return qm_work_new (plan, &need->work, error);
@@ -196,7 +198,7 @@ divide (uint64_t *bytes, int parts)
 static QmMemory
 memory_of (const Search *search, const Need *need, uint64_t *host)
 {
-  QmMemory memory = need->memory[search->architecture];
+  QmMemory memory = need->memory[search->target];
   uint64_t divided;
 
   *host = memory.host;
@@ -228,29 +230,28 @@ fits (const Search *search, const Need *need)
   return memory.total <= search->bytes && (limit == 0 || host <= limit);
 }
 
-/* Finds the largest micro-batch that fits, by halves; -1 where not even 1
+/* Finds the largest micro-batch that fits, from the smallest on: what is
+ * planned on the way is asked for again in smaller places.  -1 where not even 1
  * does. */
 static QmStatus
 find_largest (const Search *search, size_t way, int *at, QmError *error)
 {
-  int low = -1, high = 0;
   QmStatus status = QM_OK;
 
-  while (search->places->options->micro_batch == 0
-         && INT64_C (2) << high <= search->share)
-    high++;
-  while (low < high && status == QM_OK)
+  *at = -1;
+  for (int i = 0; i < MOST_SIZES; i++)
     {
-      int middle = low < 0 ? 0 : low + (high - low + 1) / 2;
       Need *need;
 
-      status = plan_need (search->places, way, middle, &need, error);
-      if (status == QM_OK && fits (search, need))
-        low = middle;
-      else
-        high = middle - 1;
+      if (i > 0
+          && (search->places->options->micro_batch > 0
+              || INT64_C (1) << i > search->share))
+        break;
+      status = plan_need (search->places, way, i, &need, error);
+      if (status != QM_OK || !fits (search, need))
+        break;
+      *at = i;
     }
-  *at = low;
   return status;
 }
 
@@ -411,18 +412,19 @@ qm_places_find (QmPlaces *places,
   if (status != QM_OK)
     return status;
   search.share = (places->options->recipe->batch_size + gpus - 1) / gpus;
-  while (search.architecture < places->n_architectures
-         && places->architectures[search.architecture]
-                != search.speeds.architecture)
-    search.architecture++;
-  if (search.architecture == places->n_architectures)
+  search.target = target_of (places, search.speeds.architecture);
+  if (search.target == places->n_targets)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "nothing was planned for compute capability %d",
                          search.speeds.architecture);
   status = try_ways (&search, false, false, error);
   if (status == QM_OK && !found->fits && gpus > 1 && !places->naive)
     status = try_ways (&search, true, false, error);
-  if (status == QM_OK && !found->fits && !places->naive)
+  if (status == QM_OK && !places->naive
+      && (!found->fits
+          || (found->sharded
+              && found->prediction.exchange
+                     > found->prediction.step * MUCH_EXCHANGE)))
     status = try_ways (&search, gpus > 1, true, error);
   return status;
 }

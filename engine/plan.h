@@ -149,9 +149,12 @@ QmStatus qm_plan_new (const QmModelConfig *config,
 
 void qm_plan_free (QmPlan *plan);
 
-/* Makes it one for another target of the same kind, which differs in what is
- * needed of the workspace and reserved. */
-void qm_plan_retarget (QmPlan *plan, const QmTarget *target);
+/* What it would need on other targets of the same kind, which differ in the
+ * workspace and what is reserved. */
+void qm_plan_memories (const QmPlan *plan,
+                       const QmTarget *targets,
+                       size_t n,
+                       QmMemory *memories);
 
 /* Which memory a plan does not fit in. */
 typedef struct QmShortage
