@@ -418,7 +418,8 @@ qm_places_find (QmPlaces *places,
                          "nothing was planned for compute capability %d",
                          search.speeds.architecture);
   status = try_ways (&search, false, false, error);
-  if (status == QM_OK && !found->fits && gpus > 1 && !places->naive)
+  if (status == QM_OK && gpus > 1 && !places->naive
+      && (!found->fits || found->options.checkpoint))
     status = try_ways (&search, true, false, error);
   if (status == QM_OK && !places->naive
       && (!found->fits

@@ -13,9 +13,11 @@
  *   2. n GPUs divide what a way keeps of the model (weights, master weights,
  *      gradients and optimizer states), as stage 3 of ZeRO does (Rajbhandari et
  *      al. 2019, section 5.3): bytes = states / n + (bytes - states);
- *   3. the same, and states are in the memory of the host (ZeRO 2, FSDP 3);
- * also where the second fits, waits for its exchange for more than a tenth of
- *      the time, and is slower.
+ *   3. the same, and states are in the memory of the host (ZeRO 2, FSDP 3).
+ *
+ * Where the first fits only with checkpointing the second is taken if it is
+ * faster, and where the second waits for its exchange for more than a tenth of
+ * the time, the third.
  *
  * Of the ways to do so, without or with checkpointing, at micro-batches that
  * are powers of two, the fastest: the largest micro-batch that fits, or half of
