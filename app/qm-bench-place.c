@@ -101,6 +101,23 @@ qm_bench_print_place_json (const QmBenchPlace *place)
   qm_bench_print_json (object);
 }
 
+/* "49.1 (37.8 to 63.8)", of three digits or as many as there are before the
+ * point. */
+static const char *
+format_days (const QmPrediction *prediction, int width, char text[64])
+{
+  const double days[] = { prediction->days, prediction->days_low,
+                          prediction->days_high };
+  char numbers[3][32];
+
+  for (int i = 0; i < 3; i++)
+    snprintf (numbers[i], sizeof numbers[i], days[i] < 1000 ? "%.3g" : "%.0f",
+              days[i]);
+  snprintf (text, 64, "%*.20s days (%.10s to %.10s)", width, numbers[0],
+            numbers[1], numbers[2]);
+  return text;
+}
+
 /* "micro-batch 8, checkpointing, zero_3" and so on. */
 static void
 format_way (const QmPlaceFound *found, char *text, size_t size)
@@ -121,7 +138,7 @@ void
 qm_bench_print_place_line (const QmBenchPlace *place)
 {
   const QmPlaceFound *found = place->found;
-  char way[96];
+  char way[96], days[64];
 
   if (place->problem != NULL)
     {
@@ -136,9 +153,8 @@ qm_bench_print_place_line (const QmBenchPlace *place)
       return;
     }
   format_way (found, way, sizeof way);
-  qm_bench_print ("%d x %-28s %8.3g days (%.3g to %.3g)  %s", place->gpus,
-                  place->gpu->name, found->prediction.days,
-                  found->prediction.days_low, found->prediction.days_high, way);
+  qm_bench_print ("%d x %-28s %s  %s", place->gpus, place->gpu->name,
+                  format_days (&found->prediction, 8, days), way);
 }
 
 void
@@ -146,13 +162,12 @@ qm_bench_print_place_text (const QmBenchPlace *place)
 {
   const QmPlaceFound *found = place->found;
   const QmPrediction *prediction = &found->prediction;
-  char way[96];
+  char way[96], days[64];
 
   format_way (found, way, sizeof way);
-  qm_bench_print ("%s on %d x %s, %s, predicted: %.3g days (%.3g to %.3g)",
-                  place->model->name, place->gpus, place->gpu->name,
-                  place->level, prediction->days, prediction->days_low,
-                  prediction->days_high);
+  qm_bench_print ("%s on %d x %s, %s, predicted: %s", place->model->name,
+                  place->gpus, place->gpu->name, place->level,
+                  format_days (prediction, 1, days));
   qm_bench_print ("  %s", way);
   if (found->host_bytes > 0)
     qm_bench_print ("  host     %10.1f GiB of its memory",

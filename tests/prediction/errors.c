@@ -176,7 +176,9 @@ leave_out (const Rates *rates,
       }
 }
 
-/* Of every level, from errors of what was left out. */
+/* Of every level, from errors of what was left out.  Without what offloads: the
+ * constants of the host begin at what was read off those rates, all of one
+ * host, and no fit can do without. */
 static void
 set_spreads (const Rates *rates,
              const double *errors,
@@ -189,7 +191,7 @@ set_spreads (const Rates *rates,
       size_t n = 0;
 
       for (size_t j = 0; j < rates->n; j++)
-        if (!isnan (errors[j])
+        if (!isnan (errors[j]) && !rates->rates[j].offloads
             && strcmp (rates->rates[j].level, level->name) == 0)
           sizes[n++] = fabs (errors[j]);
       qsort (sizes, n, sizeof *sizes, compare);
