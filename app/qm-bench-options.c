@@ -14,6 +14,7 @@ typedef enum Kind
 {
   TEXT,
   COUNT,
+  COUNTS, /* of GPUs, joined by commas */
   FLAG
 } Kind;
 
@@ -100,8 +101,10 @@ static const Option known[] = {
     "of the GPU, as 80 for sm_80; on a newer one: use the kernels for that" },
   { "--memory", "SIZE", TEXT, PLAN | SEARCH, FIELD (memory),
     "of the GPU, as 24GiB; search uses no more" },
-  { "--host-memory", "SIZE", TEXT, MODEL | SEARCH | WORKER, FIELD (host_memory),
-    "of the host, for what is offloaded (default: what is free)" },
+  { "--host-memory", "SIZE", TEXT, MODEL | PREDICT | SEARCH | WORKER,
+    FIELD (host_memory),
+    "of the host, for what is offloaded (default: what is free; of predict, as "
+    "much as it takes)" },
   { "--results", "FILE", TEXT, SEARCH | FRAMEWORK, FIELD (results),
     "where results go, and of search, what is known already "
     "(measurements/HOST.jsonl in the user's folder)" },
@@ -125,8 +128,8 @@ static const Option known[] = {
   { "--adopt", NULL, FLAG, RESULTS, FIELD (adopt),
     "say that those are of this machine that do not say of which they are" },
   { "--gpu", "NAME", TEXT, PLAN | PREDICT, FIELD (gpu),
-    "a GPU of the catalog, as rtx4090; of plan with --methods also several, "
-    "joined by commas, or all" },
+    "a GPU of the catalog, as rtx4090; of predict, and of plan with --methods, "
+    "also several, joined by commas, or all" },
   { "--link", "auto|nvlink|pcie", TEXT, PREDICT, FIELD (link),
     "between GPUs (auto: as the GPU has)" },
   { "--level", "NAME", TEXT, PREDICT, FIELD (level),
@@ -149,8 +152,8 @@ static const Option known[] = {
   { "--result", "FILE", TEXT, EXPORT, FIELD (result),
     "take everything from a result in this file" },
   { "--line", "N", COUNT, EXPORT, FIELD (line), "the one in this line" },
-  { "--gpus", "N", COUNT, EXPORT | PREDICT, FIELD (gpus),
-    "how many work together (1)" },
+  { "--gpus", "N", COUNTS, EXPORT | PREDICT, FIELD (gpus),
+    "how many work together (1); of predict also several, joined by commas" },
   { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
     "to begin with (safetensors, or the index.json of several)" },
   { "--batch", "FILE", TEXT, CHECK, FIELD (batch), "the data (safetensors)" },
@@ -287,6 +290,37 @@ qm_bench_read_count (const char *name, const char *text, int64_t *count)
   return true;
 }
 
+/* Reads numbers joined by commas; one where the command takes no more. */
+static bool
+read_counts (const Option *option, const char *text, QmBenchOptions *options)
+{
+  bool several = command_bit (options->command) == PREDICT;
+
+  options->n_gpu_counts = 0;
+  for (;;)
+    {
+      size_t length = several ? strcspn (text, ",") : strlen (text);
+      char one[32];
+
+      if (options->n_gpu_counts == QM_BENCH_COUNTS_OF_GPUS)
+        {
+          qm_bench_say ("%s: that are more than %d numbers", option->name,
+                        QM_BENCH_COUNTS_OF_GPUS);
+          return false;
+        }
+      snprintf (one, sizeof one, "%.*s",
+                (int) (length < sizeof one ? length : sizeof one - 1), text);
+      if (!qm_bench_read_count (option->name, one,
+                                &options->gpu_counts[options->n_gpu_counts++]))
+        return false;
+      if (text[length] == '\0')
+        break;
+      text += length + 1;
+    }
+  options->gpus = options->gpu_counts[0];
+  return true;
+}
+
 static const Option *
 find_option (const char *argument, size_t length)
 {
@@ -335,6 +369,8 @@ read_option (int argc, char **argv, int *at, QmBenchOptions *options)
     case COUNT:
       return qm_bench_read_count (option->name, value,
                                   (int64_t *) (void *) field);
+    case COUNTS:
+      return read_counts (option, value, options);
     case FLAG:
       *(bool *) field = true;
       return true;

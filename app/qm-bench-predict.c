@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* qm-bench predict. */
+/* qm-bench predict: in one place or in many, a GPU of the catalog and a number
+ * of them each. */
 
 #include "app/qm-bench.h"
 
 #include "data/architecture.h"
 #include "data/datadir.h"
-#include "engine/predict.h"
+#include "engine/places.h"
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DEFAULT_LEVEL "tuned"
@@ -17,13 +19,18 @@
 /* What is asked. */
 typedef struct Question
 {
+  bool json;
   QmBenchModel model;
   QmCatalog *catalog;
-  const QmGpu *gpu;
-  int gpus;
+  const QmGpu *gpus; /* of the catalog */
+  size_t n_gpus;
+  bool *asked; /* which of them */
+  size_t n_asked;
+  int counts[QM_BENCH_COUNTS_OF_GPUS]; /* ascending */
+  int n_counts;
   QmInterconnect link;
   QmCalibration calibration;
-  const QmLevel *level;
+  QmPlacesOptions options;
 } Question;
 
 static QmStatus
@@ -39,8 +46,8 @@ read_level (const QmBenchOptions *options, Question *question, QmError *error)
   status = qm_calibration_load (path, &question->calibration, error);
   if (status != QM_OK)
     return status;
-  question->level = qm_calibration_level (calibration, name);
-  if (question->level != NULL)
+  question->options.level = qm_calibration_level (calibration, name);
+  if (question->options.level != NULL)
     return QM_OK;
   for (size_t i = 0; i < calibration->n_levels; i++)
     snprintf (list + strlen (list), sizeof list - strlen (list), "%s%s",
@@ -50,22 +57,11 @@ read_level (const QmBenchOptions *options, Question *question, QmError *error)
 }
 
 static QmStatus
-read_gpus (const QmBenchOptions *options, Question *question, QmError *error)
+read_link (const QmBenchOptions *options, Question *question, QmError *error)
 {
   static const char *const links[] = { "auto", "nvlink", "pcie" };
   const char *link = options->link != NULL ? options->link : links[0];
-  QmStatus status;
 
-  if (options->gpu == NULL)
-    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                         "--gpu has to say on which GPU");
-  status = qm_bench_load_catalog (&question->catalog, error);
-  if (status == QM_OK)
-    status = qm_bench_named_gpu (question->catalog, options->gpu,
-                                 &question->gpu, error);
-  if (status != QM_OK)
-    return status;
-  question->gpus = options->gpus > 0 ? (int) options->gpus : 1;
   for (int i = 0; i < 3; i++)
     if (strcmp (link, links[i]) == 0)
       {
@@ -78,6 +74,106 @@ read_gpus (const QmBenchOptions *options, Question *question, QmError *error)
                        link);
 }
 
+static int
+compare_counts (const void *a, const void *b)
+{
+  return *(const int *) a - *(const int *) b;
+}
+
+static QmStatus
+read_counts (const QmBenchOptions *options, Question *question, QmError *error)
+{
+  question->counts[0] = 1;
+  question->n_counts = options->n_gpu_counts > 0 ? 0 : 1;
+  for (int i = 0; i < options->n_gpu_counts; i++)
+    {
+      int64_t count = options->gpu_counts[i];
+      bool seen = false;
+
+      if (count < 1)
+        return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                             "--gpus is a number from 1 on, or several, joined "
+                             "by commas");
+      for (int j = 0; j < question->n_counts; j++)
+        seen |= question->counts[j] == count;
+      if (!seen)
+        question->counts[question->n_counts++] = (int) count;
+    }
+  qsort (question->counts, (size_t) question->n_counts,
+         sizeof *question->counts, compare_counts);
+  return QM_OK;
+}
+
+/* The GPUs between the commas. */
+static QmStatus
+read_names (const char *name, Question *question, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  while (status == QM_OK)
+    {
+      size_t length = strcspn (name, ",");
+      const QmGpu *gpu = NULL;
+      char one[64];
+
+      snprintf (one, sizeof one, "%.*s", (int) (length < 64 ? length : 64),
+                name);
+      status = qm_bench_named_gpu (question->catalog, one, &gpu, error);
+      if (status == QM_OK)
+        question->asked[gpu - question->gpus] = true;
+      if (name[length] == '\0')
+        break;
+      name += length + 1;
+    }
+  return status;
+}
+
+static QmStatus
+read_gpus (const QmBenchOptions *options, Question *question, QmError *error)
+{
+  QmStatus status;
+
+  if (options->gpu == NULL)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--gpu has to say on which GPU");
+  status = qm_bench_load_catalog (&question->catalog, error);
+  if (status != QM_OK)
+    return status;
+  question->gpus = qm_catalog_gpus (question->catalog, &question->n_gpus);
+  question->asked = calloc (question->n_gpus + 1, sizeof *question->asked);
+  if (question->asked == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  if (strcmp (options->gpu, "all") == 0)
+    memset (question->asked, true, question->n_gpus);
+  else
+    status = read_names (options->gpu, question, error);
+  for (size_t i = 0; i < question->n_gpus; i++)
+    question->n_asked += question->asked[i];
+  return status;
+}
+
+static QmStatus
+read_limits (const QmBenchOptions *options, Question *question, QmError *error)
+{
+  QmPlacesOptions *limits = &question->options;
+  int64_t batch = question->model.recipe.batch_size;
+
+  limits->checkpoint = options->checkpoint;
+  if (options->micro_batch != NULL && strcmp (options->micro_batch, "auto") != 0
+      && (!qm_bench_read_count ("--micro-batch", options->micro_batch,
+                                &limits->micro_batch)
+          || limits->micro_batch < 1 || limits->micro_batch > batch))
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--micro-batch is auto or a number up to %lld, the "
+                         "samples of a step",
+                         (long long) batch);
+  return options->host_memory != NULL
+             ? qm_bench_read_size (options->host_memory, &limits->host_bytes,
+                                   error)
+             : QM_OK;
+}
+
 static QmStatus
 read_question (const QmBenchOptions *options,
                Question *question,
@@ -85,15 +181,20 @@ read_question (const QmBenchOptions *options,
 {
   QmStatus status = read_gpus (options, question, error);
 
+  question->json = options->json;
+  if (status == QM_OK)
+    status = read_link (options, question, error);
+  if (status == QM_OK)
+    status = read_counts (options, question, error);
   if (status == QM_OK)
     status = read_level (options, question, error);
   if (status == QM_OK)
     status = qm_bench_load_model (options, true, &question->model, error);
-  if (status == QM_OK && question->gpus > question->model.recipe.batch_size)
-    status = qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                           "a batch of %lld has no share for each of %d GPUs",
-                           (long long) question->model.recipe.batch_size,
-                           question->gpus);
+  if (status == QM_OK)
+    status = read_limits (options, question, error);
+  question->options.config = &question->model.config;
+  question->options.recipe = &question->model.recipe;
+  question->options.calibration = &question->calibration;
   return status;
 }
 
@@ -102,130 +203,106 @@ clear_question (Question *question)
 {
   qm_bench_clear_model (&question->model);
   qm_catalog_free (question->catalog);
+  free (question->asked);
 }
 
-/* The plan of one GPU's share, with what the level of software does. */
+/* That no way fits, for who asked for one place alone. */
 static QmStatus
-make_plan (const QmBenchOptions *options,
-           const Question *question,
-           QmPlan **plan,
-           QmError *error)
+report_shortage (const Question *question,
+                 const QmPlaceFound *found,
+                 uint64_t bytes,
+                 QmError *error)
 {
-  const QmTarget target = { QM_DEVICE_CUDA,
-                            qm_gpu_architecture (question->gpu) };
-  QmBenchOptions like_level = *options;
-  QmBenchModel share = question->model;
+  const QmShortage shortage = { false, found->smallest, bytes };
+  int64_t asked = question->options.micro_batch;
 
-  share.recipe.batch_size =
-      (share.recipe.batch_size + question->gpus - 1) / question->gpus;
-  if (strcmp (question->level->name, "naive") == 0)
-    like_level.settings = "naive";
-  else if (strcmp (question->level->name, "eager") == 0)
-    like_level.settings = "kernels+tf32";
-  return qm_bench_make_plan (&like_level, &share, &target,
-                             qm_bench_gpu_memory (question->gpu), plan, error);
+  if (found->smallest <= bytes)
+    return qm_error_set (error, QM_STATUS_DEVICE_FULL, "", 0, 0,
+                         "offloading needs more of the host's memory than "
+                         "%.1f GiB",
+                         (double) question->options.host_bytes / 0x1p30);
+  return qm_shortage_report (&shortage, asked > 0 ? asked : 1, error);
 }
 
-static json_t *
-shares_json (const QmPrediction *prediction)
+/* Predicts one place, and says so.  What cannot be predicted or does not fit is
+ * an answer among many, and for people who ask for one an error. */
+static QmStatus
+predict_place (const Question *question,
+               QmPlaces *places,
+               const QmGpu *gpu,
+               int gpus,
+               QmError *error)
 {
-  json_t *shares = json_object ();
-  double sum = 0;
+  const char *level = question->options.level->name;
+  uint64_t bytes = qm_bench_gpu_memory (gpu);
+  bool one = question->n_asked == 1 && question->n_counts == 1;
+  QmPlaceFound found = { 0 };
+  QmBenchPlace place = { &question->model, gpu, gpus, level, &found, NULL };
+  QmStatus status = QM_OK;
 
-  for (int i = 0; i < QM_OP_COUNT; i++)
-    sum += prediction->by_op[i];
-  for (int i = 0; i < QM_OP_COUNT; i++)
-    if (prediction->by_op[i] > 0)
-      json_object_set_new (shares, qm_op_name ((QmOp) i),
-                           json_real (prediction->by_op[i] / sum));
-  return shares;
+  if (strcmp (level, "engine") == 0 && qm_gpu_architecture (gpu) > 0)
+    status = qm_bench_can_use (qm_gpu_architecture (gpu), error);
+  if (status == QM_OK)
+    status = qm_places_find (places, gpu, gpus, question->link, bytes, &found,
+                             error);
+  if (status == QM_STATUS_UNSUPPORTED && (question->json || !one))
+    {
+      place.problem = error;
+      status = QM_OK;
+    }
+  if (status != QM_OK)
+    return status;
+  if (question->json)
+    qm_bench_print_place_json (&place);
+  else if (!one)
+    qm_bench_print_place_line (&place);
+  else if (found.fits)
+    qm_bench_print_place_text (&place);
+  else
+    status = report_shortage (question, &found, bytes, error);
+  return status;
 }
 
-static void
-print_json (const Question *question,
-            const QmPlan *plan,
-            const QmPrediction *prediction)
+static QmStatus
+predict_all (const Question *question, QmError *error)
 {
-  json_t *object = qm_bench_json_plan (plan);
-  const struct
-  {
-    const char *name;
-    double value;
-  } numbers[] = {
-    { "pass_s", prediction->pass },
-    { "update_s", prediction->update },
-    { "exchange_s", prediction->exchange },
-    { "step_s", prediction->step },
-    { "days", prediction->days },
-    { "days_low", prediction->days_low },
-    { "days_high", prediction->days_high },
-    { "clock", prediction->clock },
-  };
+  int architectures[QM_PLACES_ARCHITECTURES];
+  size_t n = 0;
+  QmPlaces *places = NULL;
+  QmStatus status;
 
-  json_object_set_new (object, "model", json_string (question->model.name));
-  json_object_set_new (object, "provenance", json_string ("predicted"));
-  json_object_set_new (object, "gpu", json_string (question->gpu->id));
-  json_object_set_new (object, "gpus", json_integer (question->gpus));
-  json_object_set_new (object, "level", json_string (question->level->name));
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-    json_object_set_new (object, numbers[i].name, json_real (numbers[i].value));
-  json_object_set_new (object, "bound",
-                       json_string (qm_bound_name (prediction->bound)));
-  json_object_set_new (object, "shares", shares_json (prediction));
-  qm_bench_print_json (object);
-}
+  for (size_t i = 0; i < question->n_gpus; i++)
+    {
+      int architecture = qm_gpu_architecture (&question->gpus[i]);
+      size_t j = 0;
 
-static void
-print_text (const Question *question,
-            const QmPlan *plan,
-            const QmPrediction *prediction)
-{
-  qm_bench_print ("%s on %d x %s, %s, predicted: %.3g days (%.3g to %.3g)",
-                  question->model.name, question->gpus, question->gpu->name,
-                  question->level->name, prediction->days, prediction->days_low,
-                  prediction->days_high);
-  qm_bench_print ("  step     %10.4f s: %lld passes of %lld samples",
-                  prediction->step, (long long) plan->accumulation,
-                  (long long) plan->options.micro_batch);
-  qm_bench_print ("  pass     %10.4f s, bound by %s", prediction->pass,
-                  qm_bound_name (prediction->bound));
-  qm_bench_print ("  update   %10.4f s", prediction->update);
-  if (question->gpus > 1)
-    qm_bench_print ("  exchange %10.4f s that no pass hides",
-                    prediction->exchange);
-  for (int i = 0; i < QM_OP_COUNT; i++)
-    if (prediction->by_op[i] >= prediction->pass / 100)
-      qm_bench_print ("  %5.1f %%  %s",
-                      100 * prediction->by_op[i] / prediction->pass,
-                      qm_op_name ((QmOp) i));
+      while (j < n && architectures[j] != architecture)
+        j++;
+      if (question->asked[i] && j == n && n < QM_PLACES_ARCHITECTURES)
+        architectures[n++] = architecture;
+    }
+  status = qm_places_new (&question->options, architectures, n, &places, error);
+  for (size_t i = 0; i < question->n_gpus && status == QM_OK; i++)
+    for (int j = 0;
+         question->asked[i] && j < question->n_counts && status == QM_OK; j++)
+      status = qm_bench_interrupted ()
+                   ? qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
+                                   "interrupted")
+                   : predict_place (question, places, &question->gpus[i],
+                                    question->counts[j], error);
+  qm_places_free (places);
+  return status;
 }
 
 int
 qm_bench_predict (const QmBenchOptions *options)
 {
   Question question = { 0 };
-  QmPlan *plan = NULL;
-  QmWork *work = NULL;
-  QmSpeeds speeds;
-  QmPrediction prediction;
   QmError error = { 0 };
   QmStatus status = read_question (options, &question, &error);
 
   if (status == QM_OK)
-    status = qm_speeds_of_gpu (&question.calibration, question.gpu,
-                               question.gpus, question.link, &speeds, &error);
-  if (status == QM_OK)
-    status = make_plan (options, &question, &plan, &error);
-  if (status == QM_OK)
-    status = qm_work_new (plan, &work, &error);
-  if (status == QM_OK)
-    status = qm_predict (work, &speeds, question.level, &prediction, &error);
-  if (status == QM_OK && options->json)
-    print_json (&question, plan, &prediction);
-  else if (status == QM_OK)
-    print_text (&question, plan, &prediction);
-  qm_work_free (work);
-  qm_plan_free (plan);
+    status = predict_all (&question, &error);
   clear_question (&question);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
 }

@@ -8,6 +8,7 @@
 
 #include "data/catalog.h"
 #include "data/model.h"
+#include "engine/places.h"
 #include "engine/plan.h"
 #include "kernels/monitor.h"
 
@@ -25,6 +26,9 @@ enum
   QM_BENCH_INTERRUPTED = 130
 };
 
+/* How many numbers of GPUs a command takes at once. */
+#define QM_BENCH_COUNTS_OF_GPUS 16
+
 /* Values of options; NULL or 0 where they were not given. */
 typedef struct QmBenchOptions
 {
@@ -35,7 +39,10 @@ typedef struct QmBenchOptions
   const char *schedule, *mask_token, *offload;
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
   const char *python, *format, *result, *link, *level;
-  int64_t repeat, validate, steps, warm_up, seed, patience, gpus, line;
+  int64_t repeat, validate, steps, warm_up, seed, patience, line;
+  int64_t gpus;                                /* the first of these: */
+  int64_t gpu_counts[QM_BENCH_COUNTS_OF_GPUS]; /* of predict */
+  int n_gpu_counts;
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
   bool events, dry_run, adopt;
   char **files; /* arguments that are no options */
@@ -232,6 +239,24 @@ int qm_bench_devices (const QmBenchOptions *options);
 int qm_bench_plan (const QmBenchOptions *options);
 int qm_bench_plan_all (const QmBenchOptions *options); /* with --methods */
 int qm_bench_predict (const QmBenchOptions *options);
+
+/* One place of `predict`: of a GPU and number what was found, or why that is
+ * unsupported (`problem`, else NULL). */
+typedef struct QmBenchPlace
+{
+  const QmBenchModel *model;
+  const QmGpu *gpu;
+  int gpus;
+  const char *level;
+  const QmPlaceFound *found;
+  const QmError *problem;
+} QmBenchPlace;
+
+/* Says it: as a line of JSON, as a line for people, or to them in full. */
+void qm_bench_print_place_json (const QmBenchPlace *place);
+void qm_bench_print_place_line (const QmBenchPlace *place);
+void qm_bench_print_place_text (const QmBenchPlace *place);
+
 int qm_bench_run (const QmBenchOptions *options);
 int qm_bench_check (const QmBenchOptions *options);
 int qm_bench_train (const QmBenchOptions *options);

@@ -136,8 +136,9 @@ size_of (const Layout *layout)
   return (uint64_t) size;
 }
 
+/* Gives up, with UINT64_MAX, as soon as it takes more than `limit`. */
 static uint64_t
-lay_out_by_size (Layout *layout)
+lay_out_by_size (Layout *layout, uint64_t limit)
 {
   QmBuffer **placed = layout->placed;
 
@@ -148,6 +149,8 @@ lay_out_by_size (Layout *layout)
       size_t at = i;
 
       buffer->offset = find_gap (buffer, placed, i, 0);
+      if ((uint64_t) (buffer->offset + buffer->bytes) > limit)
+        return UINT64_MAX;
       while (at > 0 && placed[at - 1]->offset > buffer->offset)
         at--;
       memmove (placed + at + 1, placed + at, (i - at) * sizeof *placed);
@@ -308,9 +311,9 @@ try_ways (Layout *layout, uint64_t *size, uint64_t live)
   if (last == live)
     return true;
   if (few)
-    *size = sized = lay_out_by_size (layout);
-  if (sized <= first && sized <= last)
-    return true;
+    sized = lay_out_by_size (layout, first <= last ? first : last);
+  if (sized < UINT64_MAX)
+    return *size = sized, true;
   return lay_out_around_peak (layout, first <= last ? by_first : by_last, size);
 }
 

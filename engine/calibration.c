@@ -37,10 +37,12 @@ enum
   SCOPE_LEVEL,
   SCOPE_GENERATION,
   SCOPE_POWER,
-  SCOPE_LINK
+  SCOPE_LINK,
+  SCOPE_HOST
 };
 
-static const char *const scopes[] = { "level", "generation", "power", "link" };
+static const char *const scopes[] = { "level", "generation", "power", "link",
+                                      "host" };
 
 static const char *const constants[QM_N_CONSTANTS] = {
   [QM_CONSTANT_PRODUCT_16] = "product-16",
@@ -88,6 +90,10 @@ static const struct
   { "pcie", offsetof (QmCalibration, pcie) },
   { "latency-s", offsetof (QmCalibration, latency) },
   { "hidden", offsetof (QmCalibration, hidden) },
+  { "copies", offsetof (QmCalibration, host.copies) },
+  { "add-s", offsetof (QmCalibration, host.add) },
+  { "adam-s", offsetof (QmCalibration, host.adam) },
+  { "copies-hidden", offsetof (QmCalibration, host.hidden) },
 };
 
 #define N_SINGLES (sizeof singles / sizeof singles[0])

@@ -189,27 +189,33 @@ place_others (QmPlan *plan)
   return (uint64_t) (next + QM_MEMORY_ALIGNMENT);
 }
 
-static uint64_t
-largest_workspace (const QmPlan *plan)
+/* Of each target. */
+static void
+largest_workspaces (const QmPlan *plan,
+                    const QmTarget *targets,
+                    size_t n,
+                    QmMemory *memories)
 {
   const QmRegions none = { NULL };
-  const QmTarget *target = &plan->options.target;
   QmOpCall update[QM_UPDATE_CALLS], call;
-  size_t largest = 0;
 
+  for (size_t t = 0; t < n; t++)
+    memories[t].workspace = 0;
   qm_plan_update_calls (plan, &none, update);
   for (size_t i = 0; i < plan->graph->n_nodes + QM_UPDATE_CALLS; i++)
     {
-      size_t bytes;
-
       if (i < plan->graph->n_nodes)
         qm_graph_call (plan->graph, &plan->graph->nodes[i], &call);
       else
         call = update[i - plan->graph->n_nodes];
-      bytes = qm_op_workspace (target, &call);
-      largest = bytes > largest ? bytes : largest;
+      for (size_t t = 0; t < n; t++)
+        {
+          size_t bytes = qm_op_workspace (&targets[t], &call);
+
+          if (bytes > memories[t].workspace)
+            memories[t].workspace = bytes;
+        }
     }
-  return largest;
 }
 
 static QmStatus
@@ -232,7 +238,7 @@ plan_memory (QmPlan *plan, QmError *error)
   memory->gradients = slab * 4;
   memory->optimizer = slab * 8;
   memory->other = place_others (plan);
-  memory->workspace = largest_workspace (plan);
+  largest_workspaces (plan, &plan->options.target, 1, memory);
   memory->reserved = qm_target_reserved (&plan->options.target);
   status = qm_plan_offload (plan, error);
   if (status == QM_OK)
@@ -242,6 +248,25 @@ plan_memory (QmPlan *plan, QmError *error)
                   + memory->optimizer + memory->activations + memory->other
                   + memory->workspace + memory->reserved;
   return status;
+}
+
+void
+qm_plan_memories (const QmPlan *plan,
+                  const QmTarget *targets,
+                  size_t n,
+                  QmMemory *memories)
+{
+  uint64_t other =
+      plan->memory.total - plan->memory.workspace - plan->memory.reserved;
+
+  for (size_t i = 0; i < n; i++)
+    memories[i] = plan->memory;
+  largest_workspaces (plan, targets, n, memories);
+  for (size_t i = 0; i < n; i++)
+    {
+      memories[i].reserved = qm_target_reserved (&targets[i]);
+      memories[i].total = other + memories[i].workspace + memories[i].reserved;
+    }
 }
 
 QmStatus

@@ -149,6 +149,13 @@ QmStatus qm_plan_new (const QmModelConfig *config,
 
 void qm_plan_free (QmPlan *plan);
 
+/* What it would need on other targets of the same kind, which differ in the
+ * workspace and what is reserved. */
+void qm_plan_memories (const QmPlan *plan,
+                       const QmTarget *targets,
+                       size_t n,
+                       QmMemory *memories);
+
 /* Which memory a plan does not fit in. */
 typedef struct QmShortage
 {

@@ -3,6 +3,7 @@
 #include "engine/predict.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Fused attention computes its scores once more on the way back, which makes
@@ -12,11 +13,14 @@
 /* Clocks below are those of a board that is not at work. */
 #define LOWEST_CLOCK 0.2
 
-#define BISECTIONS 40
+/* How near to the limit of power a clock is looked for, and how often. */
+#define NEAR   1e-10
+#define LOOKED 60
 
 /* What one call takes. */
 typedef struct Cost
 {
+  double count;
   double arithmetic; /* s at the rated clock */
   double memory;     /* s */
   double joules;     /* of the arithmetic, at the rated clock */
@@ -156,51 +160,83 @@ seconds_of (const Machine *machine, const Cost *cost, double clock)
   return longer + machine->constants[QM_CONSTANT_LAUNCH];
 }
 
-/* The seconds of a part of a step at a clock, and what it draws. */
-static double
-time_at (const Machine *machine,
-         const QmWork *work,
-         bool update,
-         double clock,
-         double *watts)
+/* A part of a step: the calls of a pass, or of an update. */
+typedef struct Part
 {
-  const QmSpeeds *speeds = machine->speeds;
-  double seconds = 0, joules = 0;
+  Cost *costs;
+  size_t n;
+} Part;
 
+static void
+add_costs (const Machine *machine, const QmWork *work, bool update, Part *part)
+{
+  part->n = 0;
   for (size_t i = 0; i < work->n; i++)
     if (work->rows[i].update == update)
       {
-        Cost cost = cost_of (machine, &work->rows[i]);
-
-        seconds += work->rows[i].count * seconds_of (machine, &cost, clock);
-        joules += work->rows[i].count
-                  * (cost.joules * pow (clock, speeds->power.exponent)
-                     + cost.bytes * speeds->power.joules_per_byte);
+        part->costs[part->n] = cost_of (machine, &work->rows[i]);
+        part->costs[part->n++].count = work->rows[i].count;
       }
+}
+
+/* The seconds of a part at a clock, and what it draws. */
+static double
+time_at (const Machine *machine, const Part *part, double clock, double *watts)
+{
+  const QmSpeeds *speeds = machine->speeds;
+  double faster = pow (clock, speeds->power.exponent);
+  double seconds = 0, joules = 0;
+
+  for (size_t i = 0; i < part->n; i++)
+    {
+      const Cost *cost = &part->costs[i];
+
+      seconds += cost->count * seconds_of (machine, cost, clock);
+      joules += cost->count
+                * (cost->joules * faster
+                   + cost->bytes * speeds->power.joules_per_byte);
+    }
   *watts = isnan (speeds->watts) ? NAN : speeds->watts * speeds->power.base;
   *watts += joules / seconds;
   return seconds;
 }
 
-/* The highest clock at which the board draws no more than it may. */
+/* The highest clock at which the board draws no more than it may: by the rule
+ * of false position as those of Illinois have it (Dowell and Jarratt 1971),
+ * which needs a fifth of the steps of halving. */
 static double
-clock_of (const Machine *machine, const QmWork *work, bool update)
+clock_of (const Machine *machine, const Part *part)
 {
-  double low = LOWEST_CLOCK, high = machine->speeds->power.clock;
-  double limit = machine->speeds->watts, watts;
+  double low = LOWEST_CLOCK, high = machine->speeds->power.clock, clock;
+  double limit = machine->speeds->watts, watts, below, above, last = 0;
 
-  time_at (machine, work, update, high, &watts);
+  time_at (machine, part, high, &watts);
   if (isnan (limit) || watts <= limit)
     return high;
-  for (int i = 0; i < BISECTIONS; i++)
+  above = watts - limit;
+  time_at (machine, part, low, &watts);
+  below = watts - limit;
+  if (below >= 0)
+    return low;
+  for (int i = 0; i < LOOKED && high - low > NEAR; i++)
     {
-      double middle = (low + high) / 2;
-
-      time_at (machine, work, update, middle, &watts);
+      clock = (low * above - high * below) / (above - below);
+      time_at (machine, part, clock, &watts);
+      if (fabs (watts - limit) <= NEAR * limit)
+        return clock;
       if (watts > limit)
-        high = middle;
+        {
+          high = clock;
+          above = watts - limit;
+          below *= last > 0 ? 0.5 : 1;
+        }
       else
-        low = middle;
+        {
+          low = clock;
+          below = watts - limit;
+          above *= last < 0 ? 0.5 : 1;
+        }
+      last = watts - limit;
     }
   return low;
 }
@@ -229,34 +265,137 @@ exchange_of (const QmWork *work, const QmSpeeds *speeds, double pass)
   return fmax (seconds - behind, 0);
 }
 
-static void
-set_bound (const Machine *machine,
-           const QmWork *work,
-           double gpu,
-           double host,
-           QmPrediction *prediction)
+/* What moves and is added up beside a pass, if anything does. */
+static double
+beside_of (const QmWork *work, const QmSpeeds *speeds)
+{
+  const QmHostSpeeds *host = &speeds->host;
+  double size = (double) qm_type_size (work->type);
+
+  return fmax (fmax (work->down, work->up) / speeds->gpus / host->copies,
+               work->down / size * host->add);
+}
+
+/* An update by the host: what it computes, what comes down only then, and what
+ * goes up unless passes fetch it. */
+static double
+host_update_of (const QmWork *work, const QmSpeeds *speeds)
+{
+  const QmHostSpeeds *host = &speeds->host;
+  double down = qm_offload_gradients (work->offload) ? 0 : work->parameters * 4;
+  double up = qm_offload_weights (work->offload)
+                  ? 0
+                  : work->parameters * (double) qm_type_size (work->type);
+
+  return fmax (work->parameters * host->adam,
+               fmax (down, up) / speeds->gpus / host->copies);
+}
+
+static QmBound
+bound_of (const Machine *machine, const Part *part, double clock)
 {
   double arithmetic = 0, memory = 0;
 
+  for (size_t i = 0; i < part->n; i++)
+    {
+      const Cost *cost = &part->costs[i];
+      double a = cost->arithmetic / clock;
+
+      *(a > cost->memory ? &arithmetic : &memory) +=
+          cost->count * fmax (a, cost->memory);
+    }
+  if (memory > arithmetic)
+    return QM_BOUND_BANDWIDTH;
+  return clock < machine->speeds->power.clock ? QM_BOUND_POWER
+                                              : QM_BOUND_ARITHMETIC;
+}
+
+static void
+predict_pass (const Machine *machine,
+              const QmWork *work,
+              const Part *part,
+              QmPrediction *prediction)
+{
+  double clock = clock_of (machine, part);
+  double starts = work->calls * machine->constants[QM_CONSTANT_DISPATCH];
+  size_t n = 0;
+
+  prediction->clock = clock;
+  prediction->alone = time_at (machine, part, clock, &prediction->watts)
+                      + machine->constants[QM_CONSTANT_CAST] * work->parameters
+                            * seconds_of_byte (machine);
   for (size_t i = 0; i < work->n; i++)
     if (!work->rows[i].update)
       {
-        Cost cost = cost_of (machine, &work->rows[i]);
-        double a = cost.arithmetic / prediction->clock;
+        const Cost *cost = &part->costs[n++];
 
-        *(a > cost.memory ? &arithmetic : &memory) +=
-            work->rows[i].count * fmax (a, cost.memory);
+        prediction->by_op[work->rows[i].op] +=
+            cost->count * seconds_of (machine, cost, clock);
       }
-  if (host > gpu)
-    prediction->bound = QM_BOUND_HOST;
-  else if (prediction->exchange > prediction->step / 2)
+  prediction->bound_alone = starts > prediction->alone
+                                ? QM_BOUND_HOST
+                                : bound_of (machine, part, clock);
+  prediction->alone = fmax (prediction->alone, starts);
+}
+
+QmStatus
+qm_predict_alone (const QmWork *work,
+                  const QmSpeeds *speeds,
+                  const QmLevel *level,
+                  QmPrediction *prediction,
+                  QmError *error)
+{
+  const Machine machine = { speeds, level->constants };
+  Part part = { .costs = calloc (work->n + 1, sizeof *part.costs) };
+  double watts;
+
+  memset (prediction, 0, sizeof *prediction);
+  if (part.costs == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  add_costs (&machine, work, false, &part);
+  predict_pass (&machine, work, &part, prediction);
+  add_costs (&machine, work, true, &part);
+  prediction->update_alone =
+      time_at (&machine, &part, clock_of (&machine, &part), &watts);
+  free (part.costs);
+  return QM_OK;
+}
+
+QmStatus
+qm_predict_step (const QmWork *work,
+                 const QmSpeeds *speeds,
+                 const QmLevel *level,
+                 QmPrediction *prediction,
+                 QmError *error)
+{
+  double spread = exp (level->constants[QM_CONSTANT_SPREAD]);
+  double alone = prediction->alone, beside = 0;
+
+  prediction->update =
+      prediction->update_alone / (speeds->sharded ? speeds->gpus : 1);
+  if (work->offload != QM_OFFLOAD_NONE)
+    {
+      if (!(speeds->host.copies > 0))
+        return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                             "how the GPU is connected to its host is not "
+                             "known");
+      beside = beside_of (work, speeds);
+      prediction->update = host_update_of (work, speeds);
+    }
+  prediction->pass =
+      fmax (alone, beside) + (1 - speeds->host.hidden) * fmin (alone, beside);
+  prediction->exchange = exchange_of (work, speeds, prediction->pass);
+  prediction->step = prediction->pass * work->passes + prediction->update
+                     + prediction->exchange;
+  prediction->days = prediction->step * work->steps / 86400;
+  prediction->days_low = prediction->days / spread;
+  prediction->days_high = prediction->days * spread;
+  prediction->bound = beside > alone ? QM_BOUND_HOST : prediction->bound_alone;
+  if (prediction->bound != QM_BOUND_HOST
+      && prediction->exchange > prediction->step / 2)
     prediction->bound = QM_BOUND_EXCHANGE;
-  else if (memory > arithmetic)
-    prediction->bound = QM_BOUND_BANDWIDTH;
-  else
-    prediction->bound = prediction->clock < machine->speeds->power.clock
-                            ? QM_BOUND_POWER
-                            : QM_BOUND_ARITHMETIC;
+  return QM_OK;
 }
 
 QmStatus
@@ -266,39 +405,11 @@ qm_predict (const QmWork *work,
             QmPrediction *prediction,
             QmError *error)
 {
-  const Machine machine = { speeds, level->constants };
-  double host = work->calls * level->constants[QM_CONSTANT_DISPATCH];
-  double clock, watts, gpu;
+  QmStatus status = qm_predict_alone (work, speeds, level, prediction, error);
 
-  memset (prediction, 0, sizeof *prediction);
-  if (work->offload != QM_OFFLOAD_NONE)
-    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "times with offloading are not predicted");
-  clock = prediction->clock = clock_of (&machine, work, false);
-  gpu = time_at (&machine, work, false, clock, &prediction->watts)
-        + level->constants[QM_CONSTANT_CAST] * work->parameters
-              * seconds_of_byte (&machine);
-  prediction->pass = fmax (gpu, host);
-  for (size_t i = 0; i < work->n; i++)
-    if (!work->rows[i].update)
-      {
-        Cost cost = cost_of (&machine, &work->rows[i]);
-
-        prediction->by_op[work->rows[i].op] +=
-            work->rows[i].count * seconds_of (&machine, &cost, clock);
-      }
-  clock = clock_of (&machine, work, true);
-  prediction->update = time_at (&machine, work, true, clock, &watts);
-  prediction->exchange = exchange_of (work, speeds, prediction->pass);
-  prediction->step = prediction->pass * work->passes + prediction->update
-                     + prediction->exchange;
-  prediction->days = prediction->step * work->steps / 86400;
-  prediction->days_low =
-      prediction->days / exp (level->constants[QM_CONSTANT_SPREAD]);
-  prediction->days_high =
-      prediction->days * exp (level->constants[QM_CONSTANT_SPREAD]);
-  set_bound (&machine, work, gpu, host, prediction);
-  return QM_OK;
+  return status == QM_OK
+             ? qm_predict_step (work, speeds, level, prediction, error)
+             : status;
 }
 
 const char *

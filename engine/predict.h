@@ -18,7 +18,16 @@
  * and f is the highest clock at which that is no more than the board may draw.
  * Heavy products run there, not at their rated clock: an H200 trains at 1.45 to
  * 1.6 GHz of 1.98.  A pass is the sum of its calls, or the time that the host
- * takes to start them all, if that is longer. */
+ * takes to start them all, if that is longer.
+ *
+ * While states are in the memory of the host, a pass is that, g, and what moves
+ * beside it, o, the longest of three rows of work that go on at the same time:
+ * gradients down, weights up, and the host adding up what came down.
+ *
+ *   pass = max (g, o) + (1 - hidden) min (g, o)
+ *
+ * The update is the host's: its Adam, or moving gradients down (ZeRO 1) or
+ * weights up, whichever takes longest. */
 
 #ifndef QM_ENGINE_PREDICT_H
 #define QM_ENGINE_PREDICT_H
@@ -94,6 +103,18 @@ typedef struct QmPower
   double clock;    /* the highest clock, as a share of the rated one */
 } QmPower;
 
+/* What a host takes that works on states in its memory, of one machine: several
+ * GPUs share it, each has its own lanes. */
+typedef struct QmHostSpeeds
+{
+  double copies; /* bytes/s of a GPU, down and up each; of a calibration, as a
+                    share of what its lanes of PCIe carry; 0: not known */
+  double add;    /* s for a gradient of a pass that is added up */
+  double adam;   /* s for a parameter of an update */
+  double hidden; /* share of the shorter of a pass and of what moves beside it
+                    that the longer one hides */
+} QmHostSpeeds;
+
 /* A machine, as far as time depends on it. */
 typedef struct QmSpeeds
 {
@@ -102,7 +123,9 @@ typedef struct QmSpeeds
   int architecture;               /* compute capability; 0: not known */
   double watts;                   /* that the board may draw; NaN: any */
   QmPower power;
+  QmHostSpeeds host;
   int gpus;
+  bool nvlink;     /* is how several are connected, else PCIe */
   double exchange; /* bytes/s that each GPU sends while all reduce together */
   double latency;  /* s of a collective */
   double hidden;   /* share of a pass during which exchanges go on unnoticed */
@@ -127,6 +150,7 @@ typedef struct QmCalibration
    * that one takes at least, and the share of one that a backward pass hides.
    */
   double nvlink, pcie, latency, hidden;
+  QmHostSpeeds host;
 } QmCalibration;
 
 /* Reads a calibration.csv. */
@@ -173,22 +197,39 @@ typedef struct QmPrediction
 {
   double pass; /* forward and backward of one micro-batch */
   double update;
-  double exchange; /* of a step, that nothing hides */
+  double alone, update_alone; /* the same without what moves to and from the
+                                 host, and of all states */
+  double exchange;            /* of a step, that nothing hides */
   double step;
   double days, days_low, days_high; /* nine of ten are between */
   double clock;                     /* f of a pass */
   double watts;                     /* of a pass and GPU */
   double by_op[QM_OP_COUNT];        /* of a pass */
-  QmBound bound;
+  QmBound bound, bound_alone;
 } QmPrediction;
 
 /* Predicts a step in which each of the machine's GPUs does `work`, which is
  * that of its share of the batch, and all of them add up their gradients at its
- * end. QM_STATUS_UNSUPPORTED where states are in the host's memory. */
+ * end.  Of what is offloaded each has its part.  QM_STATUS_UNSUPPORTED where
+ * something is, and the lanes to the host are not known. */
 QmStatus qm_predict (const QmWork *work,
                      const QmSpeeds *speeds,
                      const QmLevel *level,
                      QmPrediction *prediction,
                      QmError *error);
+
+/* The same in two: first what does not depend on how many GPUs there are, or on
+ * how many passes a step has, which takes nearly all of the time; from that as
+ * often as wanted the rest, which begins with pass and ends with bound. */
+QmStatus qm_predict_alone (const QmWork *work,
+                           const QmSpeeds *speeds,
+                           const QmLevel *level,
+                           QmPrediction *prediction,
+                           QmError *error);
+QmStatus qm_predict_step (const QmWork *work,
+                          const QmSpeeds *speeds,
+                          const QmLevel *level,
+                          QmPrediction *prediction,
+                          QmError *error);
 
 #endif

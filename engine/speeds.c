@@ -46,11 +46,22 @@ set_exchange (const QmCalibration *calibration,
   double generation = isnan (gpu->pcie_generation) ? 4 : gpu->pcie_generation;
   double lanes = isnan (gpu->pcie_lanes) ? 16 : gpu->pcie_lanes;
 
-  speeds->exchange = nvlink && gpu->nvlink_gbs > 0
+  speeds->nvlink = nvlink && gpu->nvlink_gbs > 0;
+  speeds->exchange = speeds->nvlink
                          ? gpu->nvlink_gbs * 1e9 * calibration->nvlink
                          : lane_of (generation) * lanes * calibration->pcie;
   speeds->latency = calibration->latency;
   speeds->hidden = calibration->hidden;
+}
+
+static void
+set_host (const QmCalibration *calibration, const QmGpu *gpu, QmSpeeds *speeds)
+{
+  speeds->host = calibration->host;
+  if (gpu->pcie_generation > 0 && gpu->pcie_lanes > 0)
+    speeds->host.copies *= lane_of (gpu->pcie_generation) * gpu->pcie_lanes;
+  else
+    speeds->host.copies = 0;
 }
 
 QmStatus
@@ -81,5 +92,6 @@ qm_speeds_of_gpu (const QmCalibration *calibration,
   set_power (calibration, gpu, speeds);
   speeds->gpus = gpus;
   set_exchange (calibration, gpu, link, speeds);
+  set_host (calibration, gpu, speeds);
   return QM_OK;
 }

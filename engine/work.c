@@ -55,11 +55,34 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
          && a->length == b->length;
 }
 
+/* Whether a call moves something to or from the host, or waits for that. */
+static bool
+add_transfer (QmWork *work, const QmOpCall *call)
+{
+  switch (call->op)
+    {
+    case QM_OP_FETCH:
+      work->up += qm_op_bytes (call);
+      return true;
+    case QM_OP_SEND:
+      work->down += qm_op_bytes (call);
+      return true;
+    case QM_OP_FETCHED:
+    case QM_OP_SENT:
+      return true;
+    default:
+      return false;
+    }
+}
+
 static void
 add (QmWork *work, const QmOpCall *call, bool update)
 {
-  QmWorkRow row = row_of (call, update);
+  QmWorkRow row;
 
+  if (add_transfer (work, call))
+    return;
+  row = row_of (call, update);
   if (!update)
     work->calls++;
   for (size_t i = 0; i < work->n; i++)

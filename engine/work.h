@@ -42,6 +42,8 @@ typedef struct QmWork
   double parameters; /* elements, with the gaps between them */
   QmType type;       /* of products */
   QmOffload offload;
+  double down, up; /* bytes of gradients and of weights that a pass moves to and
+                      from the host; what moves is no row */
 } QmWork;
 
 /* Takes it from a plan, which is not needed any more then.  *work is to be

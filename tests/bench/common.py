@@ -9,6 +9,11 @@ RECIPE = dict(batch_size=8, steps=100, sequence_length=16, precision='fp32',
               optimizer='adamw', learning_rate=3e-3, beta1=0.9, beta2=0.95,
               epsilon=1e-8, weight_decay=0.01, max_grad_norm=1.0)
 
+# Those of the catalog.
+MODELS = ('pythia-160m', 'pythia-410m', 'pythia-1b', 'pythia-2.8b',
+          'pythia-6.9b', 'roberta-large', 'vit-large', 'convnext-xlarge',
+          'mamba-2.8b')
+
 # A model that takes no time.
 TINY = dict(model_type='gpt_neox', vocab_size=256, hidden_size=32,
             num_hidden_layers=1, num_attention_heads=4, intermediate_size=64,

@@ -190,53 +190,6 @@ class Bench(unittest.TestCase):
         self.fails(2, 'many settings', *arguments, 'all', '--checkpoint',
                    '--memory', '1GiB')
 
-    def test_predict(self):
-        """A time without a GPU, what it is made of, and its interval."""
-        base = ('predict', '--model', 'pythia-1b', '--gpu', 'h100-80gb-sxm')
-        one = self.line(bench(*base, '--json'))
-        self.assertEqual((one['provenance'], one['gpu'], one['gpus'],
-                          one['level'], one['settings']),
-                         ('predicted', 'h100-80gb-sxm', 1, 'tuned',
-                          'free-lunch'))
-        self.assertAlmostEqual(
-            one['step_s'], one['pass_s'] * one['accumulation']
-            + one['update_s'] + one['exchange_s'], delta=1e-6 * one['step_s'])
-        self.assertAlmostEqual(one['days'], one['step_s'] * 143000 / 86400,
-                               delta=1e-6 * one['days'])
-        self.assertLess(one['days_low'], one['days'])
-        self.assertLess(one['days'], one['days_high'])
-        self.assertAlmostEqual(sum(one['shares'].values()), 1, places=6)
-        self.assertIn(one['bound'], ('power', 'arithmetic', 'bandwidth'))
-        # What PyTorch took on one: 50.9 days.
-        self.assertLess(one['days_low'], 50.9)
-        self.assertLess(50.9, one['days_high'])
-        days = {level: self.line(bench(
-            *base, '--level', level, '--json'))['days']
-            for level in ('engine', 'cuda', 'tuned', 'eager', 'naive')}
-        self.assertLess(days['engine'], days['tuned'])
-        self.assertLess(days['tuned'], days['naive'])
-        eight = self.line(bench(*base, '--gpus', '8', '--json'))
-        self.assertLess(eight['days'], one['days'] / 7)
-        self.assertLessEqual(one['days'] / 8, eight['days'])
-        slow = self.line(bench(*base, '--gpus', '8', '--link', 'pcie',
-                               '--json'))
-        self.assertLessEqual(eight['step_s'], slow['step_s'])
-        text = bench(*base, '--gpus', '8').stdout
-        self.assertRegex(text, r'predicted: [0-9.]+ days \([0-9.]+ to ')
-        for words, complaint in (
-                (('predict', '--model', 'pythia-1b'), '--gpu has to say'),
-                ((*base, '--level', 'best'), 'there is no level'),
-                ((*base, '--link', 'rope'), 'there is no link'),
-                ((*base, '--gpus', '4000'), 'no share for each'),
-                (('predict', '--model', 'pythia-1b', '--gpu', 'mi300x'),
-                 'no rates are known'),
-                (('predict', '--model', 'pythia-6.9b', '--gpu', 'rtx3090'),
-                 'needs')):
-            with self.subTest(words=words):
-                result = bench(*words)
-                self.assertNotEqual(result.returncode, 0)
-                self.assertIn(complaint, result.stderr)
-
     def test_operators(self):
         """As text behind the plan, and in JSON as a part of its only line."""
         arguments = ('plan', *self.tiny(), '--micro-batch', 1, '--operators')

@@ -22,12 +22,13 @@ static QmCatalog *catalog;
 static QmCalibration calibration;
 
 static QmWork *
-work_of (const char *id, int64_t micro_batch, unsigned methods)
+work_offloaded (const char *id, int64_t micro_batch, QmOffload offload)
 {
   const QmModel *model = qm_catalog_model (catalog, id);
   const QmPlanOptions options = { .target = { QM_DEVICE_CUDA, 90 },
                                   .micro_batch = micro_batch,
-                                  .methods = methods };
+                                  .methods = QM_METHOD_ALL,
+                                  .offload = offload };
   QmPlan *plan = NULL;
   QmWork *work = NULL;
   QmError error = { 0 };
@@ -39,6 +40,12 @@ work_of (const char *id, int64_t micro_batch, unsigned methods)
   CHECK_INT (qm_work_new (plan, &work, &error), QM_OK);
   qm_plan_free (plan);
   return work;
+}
+
+static QmWork *
+work_of (const char *id, int64_t micro_batch)
+{
+  return work_offloaded (id, micro_batch, QM_OFFLOAD_NONE);
 }
 
 static double
@@ -111,7 +118,7 @@ test_better_is_faster (void)
   for (size_t m = 0; m < N_MODELS; m++)
     for (size_t l = 0; l < calibration.n_levels; l++)
       {
-        QmWork *work = work_of (models[m], 4, QM_METHOD_ALL);
+        QmWork *work = work_of (models[m], 4);
         const QmLevel *level = &calibration.levels[l];
 
         for (size_t i = 0; i < n; i++)
@@ -153,7 +160,7 @@ test_order_of_gpus (void)
 
   for (size_t m = 0; m < N_MODELS; m++)
     {
-      QmWork *work = work_of (models[m], 8, QM_METHOD_ALL);
+      QmWork *work = work_of (models[m], 8);
 
       for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++)
@@ -180,7 +187,7 @@ test_power (void)
 {
   QmGpu gpu = *qm_catalog_gpu (catalog, "h200-141gb-sxm");
   const QmLevel *level = qm_calibration_level (&calibration, "engine");
-  QmWork *work = work_of ("pythia-1b", 32, QM_METHOD_ALL);
+  QmWork *work = work_of ("pythia-1b", 32);
   double before = INFINITY;
 
   for (double watts = 200; watts < 1500; watts += 100)
@@ -197,12 +204,125 @@ test_power (void)
   qm_work_free (work);
 }
 
+static const QmOffload offloads[] = { QM_OFFLOAD_ZERO_1, QM_OFFLOAD_ZERO_2,
+                                      QM_OFFLOAD_ZERO_3, QM_OFFLOAD_FSDP_2,
+                                      QM_OFFLOAD_FSDP_3 };
+#define N_OFFLOADS (sizeof offloads / sizeof offloads[0])
+
+/* What moves is what the way to offload says: gradients once in every pass, and
+ * weights once or twice, in the type of the products. */
+static void
+test_what_moves (void)
+{
+  for (size_t m = 0; m < N_MODELS; m++)
+    for (size_t i = 0; i < N_OFFLOADS; i++)
+      {
+        QmWork *work = work_offloaded (models[m], 4, offloads[i]);
+        double all = work->parameters * (double) qm_type_size (work->type);
+
+        if (qm_offload_gradients (offloads[i]))
+          CHECK (work->down > all * 0.98 && work->down < all * 1.02);
+        else
+          CHECK (work->down <= 0);
+        if (qm_offload_weights (offloads[i]))
+          CHECK (work->up > all * 0.95 && work->up < all * 2.02);
+        else
+          CHECK (work->up <= 0);
+        for (size_t j = 0; j < work->n; j++)
+          CHECK (work->rows[j].op != QM_OP_FETCH
+                 && work->rows[j].op != QM_OP_SEND);
+        qm_work_free (work);
+      }
+}
+
+/* Offloading is never faster than the pass alone; with more parameters, fewer
+ * lanes or a slower host it is not faster. */
+static void
+check_offload (const QmWork *work, const QmGpu *gpu, int gpus)
+{
+  const QmLevel *level = qm_calibration_level (&calibration, "tuned");
+  const double step = step_of (work, gpu, gpus, level);
+  const QmHostSpeeds host = calibration.host;
+  QmWork more = *work;
+  QmGpu better = *gpu;
+  QmSpeeds speeds;
+  QmPrediction prediction;
+
+  more.parameters *= 1.5;
+  more.down *= 1.5;
+  more.up *= 1.5;
+  CHECK (step_of (&more, gpu, gpus, level) > step);
+  better.pcie_generation++;
+  CHECK (step_of (work, &better, gpus, level) <= step);
+  better = *gpu;
+  better.pcie_lanes *= 2;
+  CHECK (step_of (work, &better, gpus, level) <= step);
+  calibration.host.adam *= 2;
+  CHECK (step_of (work, gpu, gpus, level) > step);
+  calibration.host = host;
+  calibration.host.add *= 2;
+  CHECK (step_of (work, gpu, gpus, level) >= step);
+  calibration.host = host;
+  CHECK_INT (qm_speeds_of_gpu (&calibration, gpu, gpus, QM_INTERCONNECT_OF_GPU,
+                               &speeds, NULL),
+             QM_OK);
+  CHECK_INT (qm_predict (work, &speeds, level, &prediction, NULL), QM_OK);
+  CHECK (prediction.pass >= prediction.alone);
+  /* All GPUs share the host. */
+  CHECK (prediction.update >= work->parameters * host.adam);
+}
+
+static void
+test_offload (void)
+{
+  size_t n;
+  const QmGpu *gpus = qm_catalog_gpus (catalog, &n);
+
+  for (size_t m = 0; m < N_MODELS; m++)
+    for (size_t i = 0; i < N_OFFLOADS; i++)
+      {
+        QmWork *work = work_offloaded (models[m], 2, offloads[i]);
+
+        for (size_t j = 0; j < n; j++)
+          if (qm_gpu_architecture (&gpus[j]) > 0 && gpus[j].pcie_lanes > 0)
+            {
+              check_offload (work, &gpus[j], 1);
+              check_offload (work, &gpus[j], 8);
+            }
+        qm_work_free (work);
+      }
+}
+
+/* What waits for the host says so: a GPU on one lane does. */
+static void
+test_bound_by_host (void)
+{
+  const QmLevel *level = qm_calibration_level (&calibration, "engine");
+  QmGpu gpu = *qm_catalog_gpu (catalog, "h100-80gb-sxm");
+  QmWork *work = work_offloaded ("pythia-1b", 1, QM_OFFLOAD_FSDP_3);
+  QmSpeeds speeds;
+  QmPrediction prediction;
+
+  gpu.pcie_lanes = 1;
+  CHECK_INT (qm_speeds_of_gpu (&calibration, &gpu, 1, QM_INTERCONNECT_OF_GPU,
+                               &speeds, NULL),
+             QM_OK);
+  CHECK_INT (qm_predict (work, &speeds, level, &prediction, NULL), QM_OK);
+  CHECK (prediction.bound == QM_BOUND_HOST);
+  CHECK (prediction.pass > work->up / speeds.host.copies);
+  gpu.pcie_lanes = NAN;
+  CHECK_INT (qm_speeds_of_gpu (&calibration, &gpu, 1, QM_INTERCONNECT_OF_GPU,
+                               &speeds, NULL),
+             QM_OK);
+  CHECK_INT (qm_predict (work, &speeds, level, &prediction, NULL),
+             QM_STATUS_UNSUPPORTED);
+  qm_work_free (work);
+}
+
 static void
 test_refusals (void)
 {
-  QmWork *work = work_of ("pythia-160m", 4, QM_METHOD_ALL);
   QmSpeeds speeds;
-  QmPrediction prediction;
   QmError error = { 0 };
 
   CHECK (qm_speeds_of_gpu (&calibration, qm_catalog_gpu (catalog, "mi300x"), 1,
@@ -212,10 +332,6 @@ test_refusals (void)
                                qm_catalog_gpu (catalog, "rtx4090"), 1,
                                QM_INTERCONNECT_OF_GPU, &speeds, &error),
              QM_OK);
-  work->offload = QM_OFFLOAD_ZERO_2;
-  CHECK (qm_predict (work, &speeds, &calibration.levels[0], &prediction, &error)
-         == QM_STATUS_UNSUPPORTED);
-  qm_work_free (work);
 }
 
 static QmStatus
@@ -272,6 +388,9 @@ main (void)
   test_better_is_faster ();
   test_order_of_gpus ();
   test_power ();
+  test_what_moves ();
+  test_offload ();
+  test_bound_by_host ();
   test_refusals ();
   test_files ();
   qm_catalog_free (catalog);

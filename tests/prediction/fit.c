@@ -123,6 +123,10 @@ list_parameters (Fit *fit, QmCalibration *c)
   add (fit, c, &c->nvlink, NULL, 0.15);
   add (fit, c, &c->pcie, NULL, 0.3);
   add (fit, c, &c->hidden, NULL, 0.3);
+  add (fit, c, &c->host.copies, NULL, 0.2);
+  add (fit, c, &c->host.add, NULL, 0.2);
+  add (fit, c, &c->host.adam, NULL, 0.1);
+  add (fit, c, &c->host.hidden, NULL, 0.03);
 }
 
 static void

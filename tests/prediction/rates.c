@@ -71,7 +71,10 @@ static const QmPrecision precision_of[] = { QM_PRECISION_FP16,
 static const char *const provenances[] = { "measured", "reported" };
 static const char *const links[] = { "nvlink", "pcie" };
 static const char *const yes[] = { "yes" };
-static const char *const settings[] = { "", "naive", "unfused-attention" };
+static const char *const settings[] = { "",       "naive",  "unfused-attention",
+                                        "zero_1", "zero_2", "zero_3",
+                                        "fsdp_2", "fsdp_3" };
+#define N_SETTINGS 8
 
 static unsigned
 methods_of (const char *level, int setting)
@@ -131,15 +134,25 @@ read_model (QmCsvRow *row,
              : status;
 }
 
+static QmOffload
+offload_of (int setting)
+{
+  QmOffload offload = QM_OFFLOAD_NONE;
+
+  qm_offload_parse (settings[setting], &offload);
+  return offload;
+}
+
 /* Weights and gradients must fit on each GPU, or they are divided. */
 static QmStatus
 plan_rate (QmCsvRow *row, Rate *rate, QmModelConfig *config, QmRecipe *recipe)
 {
+  int setting = qm_csv_word (row, COLUMN_SETTINGS, settings, N_SETTINGS, 0);
   QmPlanOptions options = {
     .target = { QM_DEVICE_CUDA, qm_gpu_architecture (rate->gpu) },
     .micro_batch = qm_csv_integer (row, COLUMN_MICRO_BATCH, 1, 1 << 20, 0),
-    .methods = methods_of (rate->level,
-                           qm_csv_word (row, COLUMN_SETTINGS, settings, 3, 0)),
+    .methods = methods_of (rate->level, setting),
+    .offload = offload_of (setting),
     .checkpoint = qm_csv_word (row, COLUMN_CHECKPOINTING, yes, 1, 1) == 0,
   };
   double bytes = rate->gpu->memory_gib * 0x1p30 * 0.97;
@@ -158,6 +171,7 @@ plan_rate (QmCsvRow *row, Rate *rate, QmModelConfig *config, QmRecipe *recipe)
     }
   if (status != QM_OK)
     return status;
+  rate->offloads = options.offload != QM_OFFLOAD_NONE;
   /* Optimizer states are divided without more exchange (ZeRO 1 and 2).  Other
    * engines that were reported keep gradients and states in 16 bits. */
   rate->sharded =

@@ -17,7 +17,7 @@ typedef struct Rate
   double samples_per_s; /* of all GPUs */
   double clock;         /* MHz that the GPU ran at; NaN: not known */
   QmWork *work;         /* of one GPU's share; NULL: cannot be planned */
-  bool sharded;
+  bool sharded, offloads;
   QmError problem; /* why it cannot */
 } Rate;
 

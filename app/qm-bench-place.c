@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What `predict` says of one place. */
+
+#include "app/qm-bench.h"
+
+#include <stdio.h>
+
+/* How states are divided over GPUs that do not offload. */
+#define DIVIDED QM_OFFLOAD_ZERO_3
+
+static const char *
+link_of (const QmBenchPlace *place)
+{
+  if (place->gpus == 1)
+    return "none";
+  return place->found->nvlink ? "nvlink" : "pcie";
+}
+
+static json_t *
+shares_json (const QmPrediction *prediction)
+{
+  json_t *shares = json_object ();
+  double sum = 0;
+
+  for (int i = 0; i < QM_OP_COUNT; i++)
+    sum += prediction->by_op[i];
+  for (int i = 0; i < QM_OP_COUNT; i++)
+    if (prediction->by_op[i] > 0)
+      json_object_set_new (shares, qm_op_name ((QmOp) i),
+                           json_real (prediction->by_op[i] / sum));
+  return shares;
+}
+
+static void
+add_times (json_t *object, const QmPrediction *prediction)
+{
+  const struct
+  {
+    const char *name;
+    double value;
+  } numbers[] = {
+    { "pass_s", prediction->pass },
+    { "update_s", prediction->update },
+    { "exchange_s", prediction->exchange },
+    { "step_s", prediction->step },
+    { "days", prediction->days },
+    { "days_low", prediction->days_low },
+    { "days_high", prediction->days_high },
+    { "clock", prediction->clock },
+  };
+
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    json_object_set_new (object, numbers[i].name, json_real (numbers[i].value));
+  json_object_set_new (object, "bound",
+                       json_string (qm_bound_name (prediction->bound)));
+  json_object_set_new (object, "shares", shares_json (prediction));
+}
+
+static void
+add_found (json_t *object, const QmBenchPlace *place)
+{
+  const QmPlaceFound *found = place->found;
+
+  json_object_set_new (object, "link", json_string (link_of (place)));
+  json_object_set_new (object, "provenance", json_string ("predicted"));
+  json_object_update_new (
+      object, qm_bench_json_setting (&found->options, &place->model->recipe));
+  json_object_set_new (object, "accumulation",
+                       json_integer (found->accumulation));
+  if (found->sharded && found->options.offload == QM_OFFLOAD_NONE)
+    json_object_set_new (object, "sharding",
+                         json_string (qm_offload_name (DIVIDED)));
+  json_object_set_new (object, "memory_bytes",
+                       qm_bench_json_memory (&found->memory));
+  json_object_set_new (object, "host_bytes",
+                       json_integer ((json_int_t) found->host_bytes));
+  add_times (object, &found->prediction);
+}
+
+void
+qm_bench_print_place_json (const QmBenchPlace *place)
+{
+  json_t *object = json_object ();
+
+  json_object_set_new (object, "model", json_string (place->model->name));
+  json_object_set_new (object, "gpu", json_string (place->gpu->name));
+  json_object_set_new (object, "gpu_id", json_string (place->gpu->id));
+  json_object_set_new (object, "gpus", json_integer (place->gpus));
+  json_object_set_new (object, "level", json_string (place->level));
+  if (place->problem != NULL)
+    json_object_set_new (object, "unsupported",
+                         json_string (place->problem->message));
+  else
+    json_object_set_new (object, "fits", json_boolean (place->found->fits));
+  if (place->problem == NULL && place->found->fits)
+    add_found (object, place);
+  else if (place->problem == NULL)
+    json_object_set_new (object, "smallest_bytes",
+                         json_integer ((json_int_t) place->found->smallest));
+  qm_bench_print_json (object);
+}
+
+/* "49.1 (37.8 to 63.8)", of three digits or as many as there are before the
+ * point. */
+static const char *
+format_days (const QmPrediction *prediction, int width, char text[64])
+{
+  const double days[] = { prediction->days, prediction->days_low,
+                          prediction->days_high };
+  char numbers[3][32];
+
+  for (int i = 0; i < 3; i++)
+    snprintf (numbers[i], sizeof numbers[i], days[i] < 1000 ? "%.3g" : "%.0f",
+              days[i]);
+  snprintf (text, 64, "%*.20s days (%.10s to %.10s)", width, numbers[0],
+            numbers[1], numbers[2]);
+  return text;
+}
+
+/* "micro-batch 8, checkpointing, zero_3" and so on. */
+static void
+format_way (const QmPlaceFound *found, char *text, size_t size)
+{
+  bool offload = found->options.offload != QM_OFFLOAD_NONE;
+
+  snprintf (text, size, "micro-batch %lld%s%s%s%s",
+            (long long) found->options.micro_batch,
+            found->options.checkpoint ? ", checkpointing" : "",
+            offload || found->sharded ? ", " : "",
+            offload          ? qm_offload_name (found->options.offload)
+            : found->sharded ? qm_offload_name (DIVIDED)
+                             : "",
+            offload ? ", offloading" : "");
+}
+
+void
+qm_bench_print_place_line (const QmBenchPlace *place)
+{
+  const QmPlaceFound *found = place->found;
+  char way[96], days[64];
+
+  if (place->problem != NULL)
+    {
+      qm_bench_print ("%d x %-28s %s", place->gpus, place->gpu->name,
+                      place->problem->message);
+      return;
+    }
+  if (!found->fits)
+    {
+      qm_bench_print ("%d x %-28s does not fit: %.1f GiB", place->gpus,
+                      place->gpu->name, (double) found->smallest / 0x1p30);
+      return;
+    }
+  format_way (found, way, sizeof way);
+  qm_bench_print ("%d x %-28s %s  %s", place->gpus, place->gpu->name,
+                  format_days (&found->prediction, 8, days), way);
+}
+
+void
+qm_bench_print_place_text (const QmBenchPlace *place)
+{
+  const QmPlaceFound *found = place->found;
+  const QmPrediction *prediction = &found->prediction;
+  char way[96], days[64];
+
+  format_way (found, way, sizeof way);
+  qm_bench_print ("%s on %d x %s, %s, predicted: %s", place->model->name,
+                  place->gpus, place->gpu->name, place->level,
+                  format_days (prediction, 1, days));
+  qm_bench_print ("  %s", way);
+  if (found->host_bytes > 0)
+    qm_bench_print ("  host     %10.1f GiB of its memory",
+                    (double) found->host_bytes / 0x1p30);
+  qm_bench_print ("  step     %10.4f s: %lld passes of %lld samples",
+                  prediction->step, (long long) found->accumulation,
+                  (long long) found->options.micro_batch);
+  qm_bench_print ("  pass     %10.4f s, bound by %s", prediction->pass,
+                  qm_bound_name (prediction->bound));
+  qm_bench_print ("  update   %10.4f s", prediction->update);
+  if (place->gpus > 1)
+    qm_bench_print ("  exchange %10.4f s that no pass hides",
+                    prediction->exchange);
+  for (int i = 0; i < QM_OP_COUNT; i++)
+    if (prediction->by_op[i] >= prediction->alone / 100)
+      qm_bench_print ("  %5.1f %%  %s",
+                      100 * prediction->by_op[i] / prediction->alone,
+                      qm_op_name ((QmOp) i));
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "engine/places.h"
+
+#include "data/architecture.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_SIZES 40 /* powers of two up to a batch */
+
+/* Of a step, more than which GPUs that divide states are slow for: small
+ * micro-batches alone leave each pass an exchange that nothing hides. */
+#define MUCH_EXCHANGE 0.1
+
+/* A way to train. */
+typedef struct Way
+{
+  bool checkpoint;
+  QmOffload offload;
+} Way;
+
+static const Way ways[] = {
+  { false, QM_OFFLOAD_NONE },   { true, QM_OFFLOAD_NONE },
+  { false, QM_OFFLOAD_ZERO_2 }, { true, QM_OFFLOAD_ZERO_2 },
+  { false, QM_OFFLOAD_FSDP_3 }, { true, QM_OFFLOAD_FSDP_3 },
+};
+
+#define N_WAYS (sizeof ways / sizeof ways[0])
+
+/* What a way needs and does at a micro-batch. */
+typedef struct Need
+{
+  enum
+  {
+    UNKNOWN,
+    PLANNED,
+    TOO_LARGE /* one of its tensors is larger than any memory */
+  } state;
+  QmMemory memory[QM_PLACES_ARCHITECTURES];
+  uint64_t staging; /* of `host`, what each GPU has for itself */
+  QmWork *work;
+  const QmGpu *gpu; /* that it was predicted for last */
+  QmPrediction alone;
+} Need;
+
+struct QmPlaces
+{
+  const QmPlacesOptions *options;
+  unsigned methods;
+  bool naive;
+  QmTarget targets[QM_PLACES_ARCHITECTURES];
+  size_t n_targets;
+  Need *needs[N_WAYS][MOST_SIZES];
+};
+
+/* What is looked for in hand. */
+typedef struct Search
+{
+  QmPlaces *places;
+  const QmGpu *gpu;
+  size_t target; /* its index */
+  QmSpeeds speeds;
+  uint64_t bytes;
+  int64_t share; /* samples of a step, of each GPU */
+  int parts;     /* that states are divided into */
+  QmPlaceFound *found;
+} Search;
+
+/* Its index, or n_targets. */
+static size_t
+target_of (const QmPlaces *places, int architecture)
+{
+  size_t i = 0;
+
+  while (i < places->n_targets
+         && places->targets[i].architecture != architecture)
+    i++;
+  return i;
+}
+
+QmStatus
+qm_places_new (const QmPlacesOptions *options,
+               const int *architectures,
+               size_t n,
+               QmPlaces **places,
+               QmError *error)
+{
+  QmPlaces *new = calloc (1, sizeof *new);
+
+  *places = new;
+  if (new == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  new->options = options;
+  new->naive = strcmp (options->level->name, "naive") == 0;
+  new->methods = new->naive ? 0 : QM_METHOD_ALL;
+  if (strcmp (options->level->name, "eager") == 0)
+    new->methods = QM_METHOD_KERNELS | QM_METHOD_TF32;
+  for (size_t i = 0; i < n; i++)
+    if (target_of (new, architectures[i]) == new->n_targets
+        && architectures[i] > 0 && new->n_targets < QM_PLACES_ARCHITECTURES)
+      new->targets[new->n_targets++] =
+          (QmTarget){ QM_DEVICE_CUDA, architectures[i] };
+  return QM_OK;
+}
+
+void
+qm_places_free (QmPlaces *places)
+{
+  if (places == NULL)
+    return;
+  for (size_t i = 0; i < N_WAYS; i++)
+    for (size_t j = 0; j < MOST_SIZES; j++)
+      if (places->needs[i][j] != NULL)
+        {
+          qm_work_free (places->needs[i][j]->work);
+          free (places->needs[i][j]);
+        }
+  free (places);
+}
+
+static int64_t
+micro_batch_at (const QmPlaces *places, int at)
+{
+  int64_t asked = places->options->micro_batch;
+
+  return asked > 0 ? asked : INT64_C (1) << at;
+}
+
+static QmPlanOptions
+options_of (const QmPlaces *places, size_t way, int at)
+{
+  return (QmPlanOptions){ .target = places->targets[0],
+                          .micro_batch = micro_batch_at (places, at),
+                          .methods = places->methods,
+                          .checkpoint = ways[way].checkpoint,
+                          .offload = ways[way].offload };
+}
+
+/* Takes what is needed on each architecture, and what is done. */
+static QmStatus
+keep (const QmPlaces *places, const QmPlan *plan, Need *need, QmError *error)
+{
+  qm_plan_memories (plan, places->targets, places->n_targets, need->memory);
+  need->staging = plan->host.staging;
+  need->state = PLANNED;
+  return qm_work_new (plan, &need->work, error);
+}
+
+static QmStatus
+plan_need (QmPlaces *places, size_t way, int at, Need **need, QmError *error)
+{
+  const QmPlanOptions options = options_of (places, way, at);
+  QmPlan *plan;
+  QmStatus status;
+
+  *need = places->needs[way][at];
+  if (*need != NULL)
+    return QM_OK;
+  *need = places->needs[way][at] = calloc (1, sizeof **need);
+  if (*need == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  status = qm_plan_new (places->options->config, places->options->recipe,
+                        &options, &plan, error);
+  if (status == QM_STATUS_UNSUPPORTED && options.micro_batch > 1)
+    {
+      (*need)->state = TOO_LARGE;
+      return QM_OK;
+    }
+  if (status == QM_OK)
+    {
+      status = keep (places, plan, *need, error);
+      qm_plan_free (plan);
+    }
+  if (status != QM_OK)
+    {
+      qm_work_free ((*need)->work);
+      free (*need);
+      *need = places->needs[way][at] = NULL;
+    }
+  return status;
+}
+
+static uint64_t
+divide (uint64_t *bytes, int parts)
+{
+  uint64_t whole = *bytes, n = (uint64_t) parts;
+
+  *bytes = whole / n + (whole % n != 0);
+  return whole - *bytes;
+}
+
+/* What each GPU needs while states are divided; in *host, what all of them need
+ * of the host. */
+static QmMemory
+memory_of (const Search *search, const Need *need, uint64_t *host)
+{
+  QmMemory memory = need->memory[search->target];
+  uint64_t divided;
+
+  *host = memory.host;
+  if (search->parts == 1)
+    return memory;
+  memory.total -= divide (&memory.weights, search->parts);
+  memory.total -= divide (&memory.master, search->parts);
+  memory.total -= divide (&memory.gradients, search->parts);
+  memory.total -= divide (&memory.optimizer, search->parts);
+  if (memory.host > 0)
+    {
+      divided = memory.host - need->staging;
+      divide (&divided, search->parts);
+      memory.host = divided + need->staging;
+      *host = memory.host * (uint64_t) search->parts;
+    }
+  return memory;
+}
+
+static bool
+fits (const Search *search, const Need *need)
+{
+  uint64_t limit = search->places->options->host_bytes, host;
+  QmMemory memory;
+
+  if (need->state != PLANNED)
+    return false;
+  memory = memory_of (search, need, &host);
+  return memory.total <= search->bytes && (limit == 0 || host <= limit);
+}
+
+/* Finds the largest micro-batch that fits, from the smallest on: what is
+ * planned on the way is asked for again in smaller places.  -1 where not even 1
+ * does. */
+static QmStatus
+find_largest (const Search *search, size_t way, int *at, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  *at = -1;
+  for (int i = 0; i < MOST_SIZES; i++)
+    {
+      Need *need;
+
+      if (i > 0
+          && (search->places->options->micro_batch > 0
+              || INT64_C (1) << i > search->share))
+        break;
+      status = plan_need (search->places, way, i, &need, error);
+      if (status != QM_OK || !fits (search, need))
+        break;
+      *at = i;
+    }
+  return status;
+}
+
+/* Predicts a way at a micro-batch; what does not depend on the number of GPUs,
+ * once for each type. */
+static QmStatus
+predict (const Search *search,
+         Need *need,
+         int64_t micro_batch,
+         QmPrediction *prediction,
+         QmError *error)
+{
+  const QmLevel *level = search->places->options->level;
+  QmWork work = *need->work;
+  QmStatus status = QM_OK;
+
+  if (need->gpu != search->gpu)
+    status =
+        qm_predict_alone (&work, &search->speeds, level, &need->alone, error);
+  if (status != QM_OK)
+    return status;
+  need->gpu = search->gpu;
+  work.samples = (double) search->share;
+  work.passes = (double) ((search->share + micro_batch - 1) / micro_batch);
+  *prediction = need->alone;
+  return qm_predict_step (&work, &search->speeds, level, prediction, error);
+}
+
+static void
+take (const Search *search,
+      size_t way,
+      int at,
+      const Need *need,
+      const QmPrediction *prediction)
+{
+  QmPlaceFound *found = search->found;
+  int64_t micro_batch = micro_batch_at (search->places, at);
+
+  found->fits = true;
+  found->options = options_of (search->places, way, at);
+  found->options.target.architecture = qm_gpu_architecture (search->gpu);
+  found->accumulation = (search->share + micro_batch - 1) / micro_batch;
+  found->sharded = search->speeds.sharded;
+  found->nvlink = search->speeds.nvlink;
+  found->memory = memory_of (search, need, &found->host_bytes);
+  found->prediction = *prediction;
+}
+
+/* Takes the fastest micro-batch of a way, if it is faster than what was
+ * found. */
+static QmStatus
+try_way (const Search *search, size_t way, QmError *error)
+{
+  double before = INFINITY;
+  Need *need;
+  int at;
+  QmStatus status = find_largest (search, way, &at, error);
+
+  for (; at >= 0 && status == QM_OK; at--)
+    {
+      QmPrediction prediction;
+
+      status = plan_need (search->places, way, at, &need, error);
+      if (status == QM_OK)
+        status = predict (search, need, micro_batch_at (search->places, at),
+                          &prediction, error);
+      if (status != QM_OK || prediction.step >= before)
+        break;
+      before = prediction.step;
+      if (!search->found->fits
+          || prediction.step < search->found->prediction.step)
+        take (search, way, at, need, &prediction);
+    }
+  return status;
+}
+
+static QmStatus
+note_smallest (const Search *search, size_t way, QmError *error)
+{
+  uint64_t host, total;
+  Need *need;
+  QmStatus status = plan_need (search->places, way, 0, &need, error);
+
+  if (status != QM_OK || need->state != PLANNED)
+    return status;
+  total = memory_of (search, need, &host).total;
+  if (search->found->smallest == 0 || total < search->found->smallest)
+    search->found->smallest = total;
+  return QM_OK;
+}
+
+static QmStatus
+try_ways (Search *search, bool sharded, bool offload, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  search->speeds.sharded = sharded;
+  search->parts = sharded ? search->speeds.gpus : 1;
+  for (size_t i = 0; i < N_WAYS && status == QM_OK; i++)
+    {
+      if ((ways[i].offload != QM_OFFLOAD_NONE) != offload
+          || (search->places->options->checkpoint && !ways[i].checkpoint)
+          || (search->places->naive && i > 0))
+        continue;
+      status = try_way (search, i, error);
+      if (status == QM_OK)
+        status = note_smallest (search, i, error);
+    }
+  return status;
+}
+
+static QmStatus
+refuse (const QmPlacesOptions *options,
+        const QmGpu *gpu,
+        int gpus,
+        QmError *error)
+{
+  const QmRecipe *recipe = options->recipe;
+  int64_t share = (recipe->batch_size + gpus - 1) / gpus;
+
+  if (gpus > 1 && !qm_gpu_is_card (gpu) && !qm_gpu_is_mezzanine (gpu))
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "%s is part of a machine of its own", gpu->name);
+  if (gpus > recipe->batch_size)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "a batch of %lld has no share for each of %d GPUs",
+                         (long long) recipe->batch_size, gpus);
+  if (options->micro_batch > share)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "a micro-batch of %lld is more than the %lld samples "
+                         "of a step that each GPU has",
+                         (long long) options->micro_batch, (long long) share);
+  if (recipe->precision == QM_PRECISION_BF16 && gpu->bf16 == QM_NO)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "%s has no rate of bf16", gpu->name);
+  return QM_OK;
+}
+
+QmStatus
+qm_places_find (QmPlaces *places,
+                const QmGpu *gpu,
+                int gpus,
+                QmInterconnect link,
+                uint64_t bytes,
+                QmPlaceFound *found,
+                QmError *error)
+{
+  Search search = {
+    .places = places, .gpu = gpu, .bytes = bytes, .found = found, .parts = 1
+  };
+  QmStatus status;
+
+  memset (found, 0, sizeof *found);
+  status = refuse (places->options, gpu, gpus, error);
+  if (status == QM_OK)
+    status = qm_speeds_of_gpu (places->options->calibration, gpu, gpus, link,
+                               &search.speeds, error);
+  if (status != QM_OK)
+    return status;
+  search.share = (places->options->recipe->batch_size + gpus - 1) / gpus;
+  search.target = target_of (places, search.speeds.architecture);
+  if (search.target == places->n_targets)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "nothing was planned for compute capability %d",
+                         search.speeds.architecture);
+  status = try_ways (&search, false, false, error);
+  if (status == QM_OK && gpus > 1 && !places->naive
+      && (!found->fits || found->options.checkpoint))
+    status = try_ways (&search, true, false, error);
+  if (status == QM_OK && !places->naive
+      && (!found->fits
+          || (found->sharded
+              && found->prediction.exchange
+                     > found->prediction.step * MUCH_EXCHANGE)))
+    status = try_ways (&search, gpus > 1, true, error);
+  return status;
+}

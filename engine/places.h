@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How a model is trained fastest in many places, a type of GPU and a number of
+ * them each, and how long that takes, as predicted (engine/predict.h).
+ *
+ * What a way needs and does at a micro-batch is planned once, when it is asked
+ * for first: plans differ between architectures in the workspace alone, and
+ * between numbers of GPUs in how many passes a step has.
+ *
+ * In a place the first of these that fits is taken:
+ *
+ *   1. every GPU holds all of the model;
+ *   2. n GPUs divide what a way keeps of the model (weights, master weights,
+ *      gradients and optimizer states), as stage 3 of ZeRO does (Rajbhandari et
+ *      al. 2019, section 5.3): bytes = states / n + (bytes - states);
+ *   3. the same, and states are in the memory of the host (ZeRO 2, FSDP 3).
+ *
+ * Where the first fits only with checkpointing the second is taken if it is
+ * faster, and where the second waits for its exchange for more than a tenth of
+ * the time, the third.
+ *
+ * Of the ways to do so, without or with checkpointing, at micro-batches that
+ * are powers of two, the fastest: the largest micro-batch that fits, or half of
+ * it and so on as long as that is faster.  Naive settings are what comes off
+ * the shelf: they have one way, divide nothing, and vary in the micro-batch
+ * alone. What stage 3 gathers of one layer while it is in use is not counted.
+ */
+
+#ifndef QM_ENGINE_PLACES_H
+#define QM_ENGINE_PLACES_H
+
+#include "engine/predict.h"
+
+/* Of which there may be so many. */
+#define QM_PLACES_ARCHITECTURES 24
+
+typedef struct QmPlacesOptions
+{
+  const QmModelConfig *config;
+  const QmRecipe *recipe; /* that was applied to the configuration */
+  const QmCalibration *calibration;
+  const QmLevel *level; /* naive settings if it is called "naive"; without
+                           fusion if "eager" */
+  int64_t micro_batch;  /* 0: the fastest */
+  bool checkpoint;      /* only with activation checkpointing */
+  uint64_t host_bytes;  /* of a machine's host that can be used; 0: enough */
+} QmPlacesOptions;
+
+typedef struct QmPlaces QmPlaces;
+
+/* `options` and what they point to outlive it.  Only GPUs of the architectures
+ * that are listed can be asked for. */
+QmStatus qm_places_new (const QmPlacesOptions *options,
+                        const int *architectures,
+                        size_t n,
+                        QmPlaces **places,
+                        QmError *error);
+void qm_places_free (QmPlaces *places);
+
+/* How a model is trained in a place. */
+typedef struct QmPlaceFound
+{
+  bool fits;         /* in some way; else only `smallest` is said */
+  uint64_t smallest; /* bytes of a GPU that the smallest way takes */
+  QmPlanOptions options;
+  int64_t accumulation; /* passes of each GPU in a step */
+  bool sharded;         /* states are divided */
+  bool nvlink;          /* connects several GPUs, else PCIe */
+  QmMemory memory;      /* of each GPU, with its part of the host's */
+  uint64_t host_bytes;  /* of the host for all GPUs */
+  QmPrediction prediction;
+} QmPlaceFound;
+
+/* Finds it for so many GPUs with so many bytes that can be used each.
+ * QM_STATUS_UNSUPPORTED, with the reason, where it cannot be predicted.  Asking
+ * for the numbers of one GPU after another takes least. */
+QmStatus qm_places_find (QmPlaces *places,
+                         const QmGpu *gpu,
+                         int gpus,
+                         QmInterconnect link,
+                         uint64_t bytes,
+                         QmPlaceFound *found,
+                         QmError *error);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The fastest settings of many places: they fit; they are the same whatever was
+ * asked before; what has more is not slower; nothing is divided or offloaded
+ * that need not be. */
+
+#include "data/architecture.h"
+#include "engine/places.h"
+#include "tests/data/check.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static QmCatalog *catalog;
+static QmCalibration calibration;
+static const int architectures[] = {
+  70, 75, 80, 86, 89, 90, 100, 103, 120, 121
+};
+#define N_ARCHITECTURES (sizeof architectures / sizeof architectures[0])
+
+static QmPlacesOptions
+options_of (const char *model_id, const char *level)
+{
+  const QmModel *model = qm_catalog_model (catalog, model_id);
+
+  CHECK (model != NULL);
+  return (QmPlacesOptions){ .config = &model->config,
+                            .recipe = &model->recipe,
+                            .calibration = &calibration,
+                            .level =
+                                qm_calibration_level (&calibration, level) };
+}
+
+static QmPlaces *
+places_of (const QmPlacesOptions *options)
+{
+  QmPlaces *places = NULL;
+
+  CHECK_INT (qm_places_new (options, architectures, N_ARCHITECTURES, &places,
+                            NULL),
+             QM_OK);
+  return places;
+}
+
+static QmStatus
+look (QmPlaces *places,
+      const char *gpu_id,
+      int gpus,
+      double gib,
+      QmPlaceFound *found)
+{
+  const QmGpu *gpu = qm_catalog_gpu (catalog, gpu_id);
+  QmError error = { 0 };
+  QmStatus status;
+
+  CHECK (gpu != NULL);
+  status = qm_places_find (places, gpu, gpus, QM_INTERCONNECT_OF_GPU,
+                           (uint64_t) (gib * 0x1p30), found, &error);
+  CHECK (status == QM_OK || error.message[0] != '\0');
+  return status;
+}
+
+/* Of one memory after the other: what is found fits, and more is no slower. */
+static void
+test_memory (void)
+{
+  static const int numbers[] = { 1, 2, 4, 8 };
+  const QmPlacesOptions options = options_of ("pythia-2.8b", "tuned");
+  QmPlaces *places = places_of (&options);
+
+  for (size_t i = 0; i < 4; i++)
+    {
+      double before = INFINITY;
+      bool fitted = false, offloaded = false;
+
+      for (double gib = 2; gib < 200; gib *= 1.5)
+        {
+          QmPlaceFound found;
+          const QmMemory *m = &found.memory;
+          bool offloads;
+
+          CHECK_INT (look (places, "a100-80gb-sxm", numbers[i], gib, &found),
+                     QM_OK);
+          CHECK (found.fits || !fitted);
+          if (!found.fits)
+            {
+              CHECK ((double) found.smallest > gib * 0x1p30);
+              continue;
+            }
+          fitted = true;
+          CHECK ((double) m->total <= gib * 0x1p30);
+          CHECK (m->total
+                 == m->weights + m->master + m->gradients + m->optimizer
+                        + m->activations + m->other + m->workspace
+                        + m->reserved);
+          CHECK ((found.host_bytes > 0)
+                 == (found.options.offload != QM_OFFLOAD_NONE));
+          CHECK (found.accumulation * found.options.micro_batch * numbers[i]
+                 >= options.recipe->batch_size);
+          /* Offloading and dividing are left as soon as they are not needed,
+             not when that is the faster way. */
+          offloads = found.options.offload != QM_OFFLOAD_NONE;
+          CHECK (found.prediction.days
+                 <= before * (offloaded && !offloads ? 1.15 : 1.05));
+          offloaded = offloads;
+          before = found.prediction.days;
+        }
+      CHECK (fitted);
+      if (numbers[i] == 8)
+        CHECK (before < 45);
+    }
+  qm_places_free (places);
+}
+
+/* An answer does not depend on what was asked before. */
+static void
+test_order (void)
+{
+  static const char *const gpus[] = { "rtx3090", "h200-141gb-sxm", "l4",
+                                      "v100-16gb-sxm2" };
+  const QmPlacesOptions options = options_of ("pythia-2.8b", "engine");
+  QmPlaces *all = places_of (&options);
+
+  for (int round = 0; round < 2; round++)
+    for (size_t i = 0; i < 4; i++)
+      for (int n = 1; n <= 8; n *= 2)
+        {
+          const QmGpu *gpu = qm_catalog_gpu (catalog, gpus[i]);
+          QmPlaces *alone = places_of (&options);
+          QmPlaceFound a, b;
+
+          CHECK_INT (look (all, gpus[i], n, gpu->memory_gib * 0.98, &a), QM_OK);
+          CHECK_INT (look (alone, gpus[i], n, gpu->memory_gib * 0.98, &b),
+                     QM_OK);
+          CHECK (a.fits && b.fits);
+          CHECK (fabs (a.prediction.days - b.prediction.days) <= 0);
+          CHECK_INT (a.memory.total, b.memory.total);
+          CHECK_INT (a.options.micro_batch, b.options.micro_batch);
+          qm_places_free (alone);
+        }
+  qm_places_free (all);
+}
+
+/* Data parallel where one GPU can hold all, then divided, then offloaded, and
+ * off the shelf never anything but the first. */
+static void
+test_which_way (void)
+{
+  const QmPlacesOptions tuned = options_of ("pythia-2.8b", "tuned");
+  const QmPlacesOptions naive = options_of ("pythia-2.8b", "naive");
+  QmPlaces *places = places_of (&tuned), *shelf = places_of (&naive);
+  QmPlaceFound found;
+
+  look (places, "h200-141gb-sxm", 4, 138, &found);
+  CHECK (found.fits && !found.sharded && found.nvlink);
+  CHECK (found.options.offload == QM_OFFLOAD_NONE);
+  look (places, "h200-141gb-sxm", 4, 36, &found);
+  CHECK (found.fits && found.sharded);
+  CHECK (found.options.offload == QM_OFFLOAD_NONE && found.host_bytes == 0);
+  look (places, "h200-141gb-sxm", 1, 36, &found);
+  CHECK (found.fits && !found.sharded);
+  CHECK (found.options.offload != QM_OFFLOAD_NONE && found.host_bytes > 0);
+  look (shelf, "h200-141gb-sxm", 4, 36, &found);
+  CHECK (!found.fits && found.smallest > UINT64_C (36) << 30);
+  look (shelf, "h200-141gb-sxm", 4, 138, &found);
+  CHECK (found.fits && !found.options.checkpoint && !found.sharded);
+  CHECK_INT (found.options.methods, 0);
+  qm_places_free (places);
+  qm_places_free (shelf);
+}
+
+/* --micro-batch, --checkpoint and --host-memory. */
+static void
+test_limits (void)
+{
+  QmPlacesOptions options = options_of ("pythia-2.8b", "tuned");
+  QmPlaces *places;
+  QmPlaceFound found;
+  uint64_t host;
+
+  options.micro_batch = 3;
+  options.checkpoint = true;
+  places = places_of (&options);
+  look (places, "h200-141gb-sxm", 1, 138, &found);
+  CHECK (found.fits && found.options.checkpoint);
+  CHECK_INT (found.options.micro_batch, 3);
+  CHECK_INT (found.accumulation, (options.recipe->batch_size + 2) / 3);
+  qm_places_free (places);
+  options.micro_batch = 0;
+  options.checkpoint = false;
+  places = places_of (&options);
+  look (places, "rtx4090", 1, 23, &found);
+  host = found.host_bytes;
+  CHECK (found.fits && host > 0);
+  qm_places_free (places);
+  options.host_bytes = host / 2;
+  places = places_of (&options);
+  look (places, "rtx4090", 1, 23, &found);
+  CHECK (!found.fits);
+  qm_places_free (places);
+}
+
+static void
+test_refusals (void)
+{
+  QmPlacesOptions options = options_of ("pythia-1b", "tuned");
+  QmPlaces *places = places_of (&options);
+  QmPlaceFound found;
+
+  CHECK_INT (look (places, "mi300x", 1, 180, &found), QM_STATUS_UNSUPPORTED);
+  CHECK_INT (look (places, "gb10", 2, 120, &found), QM_STATUS_UNSUPPORTED);
+  CHECK_INT (look (places, "gb10", 1, 120, &found), QM_OK);
+  CHECK (found.fits);
+  /* Its lanes to the host are not known. */
+  CHECK_INT (look (places, "gb10", 1, 10, &found), QM_STATUS_UNSUPPORTED);
+  CHECK_INT (look (places, "rtx4090", 1025, 23, &found), QM_STATUS_UNSUPPORTED);
+  CHECK_INT (look (places, "v100-16gb-pcie", 1, 15, &found),
+             QM_STATUS_UNSUPPORTED);
+  qm_places_free (places);
+  options.micro_batch = 512;
+  places = places_of (&options);
+  CHECK_INT (look (places, "rtx4090", 4, 23, &found), QM_STATUS_UNSUPPORTED);
+  qm_places_free (places);
+  CHECK_INT (qm_places_new (&options, architectures, 1, &places, NULL), QM_OK);
+  CHECK_INT (look (places, "rtx4090", 1, 23, &found), QM_STATUS_INVALID);
+  qm_places_free (places);
+}
+
+int
+main (void)
+{
+  const char *folder = getenv ("QM_TEST_DATA_DIR");
+  char path[PATH_MAX];
+  QmError error = { 0 };
+
+  snprintf (path, sizeof path, "%s/calibration.csv", folder);
+  CHECK_INT (qm_catalog_load (folder, NULL, &catalog, &error), QM_OK);
+  CHECK_INT (qm_calibration_load (path, &calibration, &error), QM_OK);
+  test_memory ();
+  test_order ();
+  test_which_way ();
+  test_limits ();
+  test_refusals ();
+  qm_catalog_free (catalog);
+  return check_report ();
+}
