@@ -203,7 +203,7 @@ is_recommended (QmCandidateCell *cell)
 static int
 starred_row (Fixture *fixture)
 {
-  guint columns = 9; /* without model, machines and times of */
+  guint columns = 10; /* without model and machines */
   int found = -1;
 
   for (guint row = 0; row < n_rows (fixture); row++)

@@ -129,7 +129,7 @@ test_choices (Fixture *fixture, gconstpointer data)
 {
   static const char *const names[] = { "measured-only", "naive-settings",
                                        "any-price" };
-  static const char *const labels[] = { "Everywhere", "Naive", "Any" };
+  static const char *const labels[] = { "None", "Naive", "Any" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     {
