@@ -73,10 +73,10 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
       options, "as-in-the-paper",
       _ ("Times, prices and machines of “$100K or 100 Days”, and no others"),
       &typed->as_in_paper);
-  qm_cli_options_add_value (options, "settings", 0, "optimal|eager|naive",
-                            _ ("Times with the best training methods, not "
-                               "compiled, or off the shelf"),
-                            &typed->settings);
+  qm_cli_options_add_value (
+      options, "settings", 0, _ ("METHODS"),
+      _ ("Times with optimal methods, eager (not compiled), or naive"),
+      &typed->settings);
   qm_cli_options_add_value (
       options, "lifetime", 0, _ ("YEARS"),
       _ ("How long the machine will serve; 5 if not given"), &typed->lifetime);

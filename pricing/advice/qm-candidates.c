@@ -190,7 +190,7 @@ append_whole (Builder *builder,
 /* Appends it, and what is offered of it as a whole, which goes before what its
  * parts cost in the catalog, as a quote goes before any other price.  Where the
  * kinds of machines are filtered, what none of them carries is filtered out
- * too; what nobody measured would only be in the way without a price. */
+ * too; what nobody measured would only be in the way where nobody sells it. */
 static void
 append (Builder *builder,
         const QmCandidate *candidate,
@@ -203,7 +203,9 @@ append (Builder *builder,
 
   if ((qm_candidate_machine_name (candidate) != NULL
        || builder->question->kinds == QM_KINDS_ALL)
-      && (candidate->prediction == NULL || candidate->price_minor >= 0)
+      && (candidate->prediction == NULL || candidate->price_minor >= 0
+          || (candidate->carry.problem != QM_CARRY_NONE
+              && candidate->gpu_price != NULL))
       && (whole == NULL || quoted))
     g_array_append_vals (candidates, candidate, 1);
   if (whole != NULL)

@@ -314,7 +314,11 @@ qm_carriers_find (QmCarriers *carriers,
   candidate->machine = best.machine;
   candidate->carry = best.carry;
   if (best.carry.problem != QM_CARRY_NONE)
-    return -1;
+    {
+      candidate->gpu_price = qm_carriers_price (carriers, candidate->gpu->id,
+                                                &candidate->gpu_offer);
+      return -1;
+    }
   whole = best.platform != NULL && *best.platform->sold_with != '\0';
   candidate->gpu_price = whole
                              ? NULL

@@ -133,7 +133,7 @@ class QuestionTest(harness.CommandLineTest):
                 ("--machine", "servr", "'server'", "all, desktop or server"),
                 ("--times-of", "PyTorch", "'pytorch'",
                  "pytorch or quartermaster"),
-                ("--settings", "naiv", "'naive'", "optimal or naive")):
+                ("--settings", "naiv", "'naive'", "optimal, naive or eager")):
             self.bad_value(option, near, (option, right))
             self.bad_value(option, "qwxyz", (option, words))
 
