@@ -269,8 +269,11 @@ predict (const Search *search,
   QmStatus status = QM_OK;
 
   if (need->gpu != search->gpu)
-    status =
-        qm_predict_alone (&work, &search->speeds, level, &need->alone, error);
+    {
+      need->gpu = NULL;
+      status =
+          qm_predict_alone (&work, &search->speeds, level, &need->alone, error);
+    }
   if (status != QM_OK)
     return status;
   need->gpu = search->gpu;
