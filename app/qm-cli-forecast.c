@@ -4,6 +4,7 @@
 
 #include "app/qm-cli-forecast.h"
 
+#include "app/qm-cli-json.h"
 #include "pricing/advice/qm-predictions.h"
 #include "ui/machine/qm-bench-process.h"
 
@@ -33,6 +34,8 @@ ask (const char *model, const char *level, const char *counts, GError **error)
 static void
 predict (QmQuestion *question, const char *counts, const char *model)
 {
+  /* What goes wrong is told in files, too. */
+  g_autoptr (QmCliCLocale) locale = qm_cli_c_locale_enter ();
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) lines =
       ask (model, qm_question_level (question), counts, &error);

@@ -16,7 +16,7 @@ CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
                   "wall_watts", "host_gib", "extra_gib", "days",
                   "experiment_cost_usd", "source", "provenance", "engine",
                   "engine_version", "measured_on", "days_low", "days_high",
-                  "predicted", "prediction", "predicted_from",
+                  "predicted", "prediction",
                   "implied_utilization", "verdict", "here", "use",
                   "insufficient",
                   "foreign", "superseded", "weak_price", "eligible",
@@ -236,7 +236,8 @@ class AnswerTest(AdviseTest):
                              one["wall_watts"] > 5888, one)
 
     def test_use(self):
-        """GPUs at hand are compared, in any number, and never bought."""
+        """GPUs at hand are compared and never bought; in numbers that nobody
+        tried they are predicted, which is not possible here."""
         plain = self.ask("--model", "pythia-1b", "--budget", "40k")
         answer = self.ask("--model", "pythia-1b", "--budget", "40k", "--use",
                           "4xh100-80gb-sxm@2.5/24,3xa6000", "--use", "6xl40s")
@@ -247,21 +248,15 @@ class AnswerTest(AdviseTest):
                           ("l40s", 6, 0, None)])
         used = [one for one in answer["candidates"] if one["use"]]
         self.assertEqual([place(one) for one in used],
-                         [("h100-80gb-sxm", 4), ("a6000", 3), ("l40s", 6)])
+                         [("h100-80gb-sxm", 4)])
         self.assertFalse([one for one in used if one["eligible"]
                           or one["on_frontier"] or one["here"]])
-        # As published: 8 days of 24 hours, in as many jobs.
+        # 8 days of 24 hours, in as many jobs.
         self.assertEqual((used[0]["days"], used[0]["cost_usd"],
                           used[0]["experiment_cost_usd"]),
                          (8, 4 * 2.5 * 24 * 8, 4 * 2.5 * 24 * 8))
         self.assertEqual(used[0]["use"], {"hour_usd": 2.5,
                                           "walltime_hours": 24, "jobs": 8})
-        # Between what two and four of them take, and predicted.
-        self.assertTrue(40 < used[1]["days"] < 72)
-        self.assertEqual((used[1]["provenance"], used[1]["cost_usd"]),
-                         ("predicted", 0))
-        self.assertLess(used[1]["days_low"], used[1]["days"])
-        self.assertLess(used[1]["days"], used[1]["days_high"])
         # The rest of the answer is the same.
         self.assertEqual([one for one in answer["candidates"]
                           if not one["use"]], plain["candidates"])
