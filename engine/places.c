@@ -14,6 +14,10 @@
  * micro-batches alone leave each pass an exchange that nothing hides. */
 #define MUCH_EXCHANGE 0.1
 
+/* Who can do without dividing does, unless it makes a step shorter than that
+ * share. */
+#define WORTH_DIVIDING 0.95
+
 /* A way to train. */
 typedef struct Way
 {
@@ -303,6 +307,16 @@ take (const Search *search,
   found->prediction = *prediction;
 }
 
+static bool
+is_faster (const Search *search, const QmPrediction *prediction)
+{
+  const QmPlaceFound *found = search->found;
+  double worth =
+      search->speeds.sharded && !found->sharded ? WORTH_DIVIDING : 1;
+
+  return !found->fits || prediction->step < worth * found->prediction.step;
+}
+
 /* Takes the fastest micro-batch of a way, if it is faster than what was
  * found. */
 static QmStatus
@@ -324,8 +338,7 @@ try_way (const Search *search, size_t way, QmError *error)
       if (status != QM_OK || prediction.step >= before)
         break;
       before = prediction.step;
-      if (!search->found->fits
-          || prediction.step < search->found->prediction.step)
+      if (is_faster (search, &prediction))
         take (search, way, at, need, &prediction);
     }
   return status;
@@ -421,8 +434,7 @@ qm_places_find (QmPlaces *places,
                          "nothing was planned for compute capability %d",
                          search.speeds.architecture);
   status = try_ways (&search, false, false, error);
-  if (status == QM_OK && gpus > 1 && !places->naive
-      && (!found->fits || found->options.checkpoint))
+  if (status == QM_OK && gpus > 1 && !places->naive)
     status = try_ways (&search, true, false, error);
   if (status == QM_OK && !places->naive
       && (!found->fits

@@ -15,9 +15,9 @@
  *      al. 2019, section 5.3): bytes = states / n + (bytes - states);
  *   3. the same, and states are in the memory of the host (ZeRO 2, FSDP 3).
  *
- * Where the first fits only with checkpointing the second is taken if it is
- * faster, and where the second waits for its exchange for more than a tenth of
- * the time, the third.
+ * The second is also taken where it is faster than the first by a twentieth,
+ * since it leaves room for larger micro-batches; and where it waits for its
+ * exchange for more than a tenth of the time, the third.
  *
  * Of the ways to do so, without or with checkpointing, at micro-batches that
  * are powers of two, the fastest: the largest micro-batch that fits, or half of
