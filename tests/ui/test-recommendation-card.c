@@ -20,6 +20,8 @@ set_up (Fixture *fixture, gconstpointer data)
 {
   fixture->advisor = qm_advisor_new (widgets_catalog ());
   fixture->window = gtk_window_new ();
+  /* Without a width GTK 4.18 tries ever narrower ones. */
+  gtk_window_set_default_size (GTK_WINDOW (fixture->window), 640, 640);
   fixture->card = QM_RECOMMENDATION_CARD (qm_recommendation_card_new ());
   qm_recommendation_card_set_advisor (fixture->card, fixture->advisor);
   gtk_window_set_child (GTK_WINDOW (fixture->window),
