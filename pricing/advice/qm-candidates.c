@@ -14,6 +14,7 @@
 #define BYTES_PER_GIB   (1024.0 * 1024 * 1024)
 #define OFFLOADED_BYTES 14.0
 #define MAX_MICROS      9e18
+#define OLD_YEARS       5
 
 /* What building needs at hand. */
 typedef struct
@@ -187,6 +188,19 @@ append_whole (Builder *builder,
   g_array_append_vals (candidates, &candidate, 1);
 }
 
+/* Whether no dealer sells it any more, and nobody here measured it: such takes
+ * part where any price does. */
+static gboolean
+is_old (const QmQuestion *question, const QmCandidate *candidate)
+{
+  const QmDate *released = &candidate->gpu->released_on;
+
+  return candidate->prediction != NULL && candidate->weak
+         && !question->any_price && question->today.year > 0
+         && released->year > 0
+         && question->today.year - released->year >= OLD_YEARS;
+}
+
 /* Appends it, and what is offered of it as a whole, which goes before what its
  * parts cost in the catalog, as a quote goes before any other price.  Where the
  * kinds of machines are filtered, what none of them carries is filtered out
@@ -206,7 +220,7 @@ append (Builder *builder,
       && (candidate->prediction == NULL || candidate->price_minor >= 0
           || (candidate->carry.problem != QM_CARRY_NONE
               && candidate->gpu_price != NULL))
-      && (whole == NULL || quoted))
+      && !is_old (builder->question, candidate) && (whole == NULL || quoted))
     g_array_append_vals (candidates, candidate, 1);
   if (whole != NULL)
     append_whole (builder, *candidate, whole, machine_days, candidates);

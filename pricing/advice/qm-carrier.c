@@ -317,6 +317,8 @@ qm_carriers_find (QmCarriers *carriers,
     {
       candidate->gpu_price = qm_carriers_price (carriers, candidate->gpu->id,
                                                 &candidate->gpu_offer);
+      candidate->weak = candidate->gpu_price != NULL
+                        && qm_price_is_weak (candidate->gpu_price);
       return -1;
     }
   whole = best.platform != NULL && *best.platform->sold_with != '\0';
