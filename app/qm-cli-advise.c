@@ -14,6 +14,7 @@
 #include "app/qm-cli-question.h"
 #include "app/qm-cli-table.h"
 #include "app/qm-cli.h"
+#include "pricing/advice/qm-odds.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 
@@ -101,6 +102,14 @@ add_outcome (const Answer *answer, json_t *object)
                        qm_cli_json_strings ((const char *const *) warnings));
   json_object_set_new (object, "notes",
                        qm_cli_json_strings ((const char *const *) notes));
+  if (found->best >= 0)
+    json_object_set_new (
+        object, "probability",
+        qm_cli_json_number (
+            qm_odds_draw (answer->advice, answer->question->budget_minor,
+                          answer->question->deadline_days, found)
+                .best,
+            3));
   json_object_set_new (object, "runner_up",
                        candidate_json (answer, found->runner_up));
   json_object_set_new (object, "faster",

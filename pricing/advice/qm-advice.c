@@ -312,35 +312,6 @@ qm_candidate_within (const QmCandidate *candidate,
          && (!qm_known (deadline_days) || candidate->days <= deadline_days);
 }
 
-int
-qm_advice_best_if (const QmAdvice *advice,
-                   gint64 budget_minor,
-                   double deadline_days,
-                   int changed,
-                   double days)
-{
-  double shortest = INFINITY;
-  int best = -1;
-
-  g_return_val_if_fail (advice != NULL, -1);
-
-  for (guint i = 0; i < advice->order->len; i++)
-    {
-      int index = g_array_index (advice->order, int, i);
-      QmCandidate candidate = *nth (advice, index);
-
-      if (index == changed)
-        candidate.days = days;
-      if (!candidate.eligible
-          || !qm_candidate_within (&candidate, budget_minor, deadline_days)
-          || candidate.days >= shortest)
-        continue;
-      shortest = candidate.days;
-      best = index;
-    }
-  return best;
-}
-
 static gboolean
 in_time (const QmCandidate *candidate, double deadline_days)
 {

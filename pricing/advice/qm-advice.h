@@ -198,14 +198,6 @@ QmRecommendation qm_advice_recommend (const QmAdvice *advice,
                                       gint64 budget_minor,
                                       double deadline_days);
 
-/* The best candidate within the limits if one of them, which is eligible, took
- * so many days instead of its own; -1: there is none. */
-int qm_advice_best_if (const QmAdvice *advice,
-                       gint64 budget_minor,
-                       double deadline_days,
-                       int changed,
-                       double days);
-
 /* Whether it is a machine with its GPUs, as offered. */
 gboolean qm_candidate_is_whole (const QmCandidate *candidate);
 

@@ -4,10 +4,14 @@
 
 #include "config.h"
 
+#include "pricing/advice/qm-odds.h"
 #include "pricing/advice/qm-prose-private.h"
 #include "pricing/qm-format.h"
 
 #include <glib/gi18n-lib.h>
+
+/* Beyond that nothing else is worth a word. */
+#define ALMOST_SURE 0.985
 
 static const QmCandidate *
 nth (const QmAdvice *advice, int index)
@@ -40,81 +44,27 @@ qm_prose_interval (const QmCandidate *candidate)
   return format_interval (candidate->days_low, candidate->days_high);
 }
 
-/* What would be best if the recommended one took as long as it may. */
+/* How sure it is, and what else it may be. */
 static char *
-describe_change (const QmAdvice *advice,
-                 const QmQuestion *question,
-                 int index,
-                 const QmCandidate *best)
+describe_odds (const QmAdvice *advice, const QmOdds *odds)
 {
-  g_autofree char *longest = qm_format_days (best->days_high);
+  g_autofree char *best = qm_format_percent (odds->best);
+  g_autofree char *share = qm_format_percent (odds->share);
   g_autofree char *what = NULL;
-  int would =
-      qm_advice_best_if (advice, question->budget_minor,
-                         question->deadline_days, index, best->days_high);
-  const QmCandidate *other = nth (advice, would);
 
-  if (would == index)
-    return g_strdup (_ ("It would be the choice at either end."));
-  if (other == NULL)
-    /* Translators: training time. */
-    return g_strdup_printf (_ ("At %s nothing would be in time."), longest);
-  what = qm_prose_candidate (other);
-  /* Translators: training time, another machine. */
-  return g_strdup_printf (_ ("At %s the choice would be %s."), longest, what);
-}
-
-/* The recommended time is predicted. */
-static char *
-warn_about_best (const QmAdvice *advice,
-                 const QmQuestion *question,
-                 int index,
-                 const QmCandidate *best)
-{
-  g_autofree char *interval = qm_prose_interval (best);
-  g_autofree char *change = NULL;
-
-  if (interval == NULL)
-    return NULL;
-  change = describe_change (advice, question, index, best);
-  /* Translators: "20 days to 30 days", a sentence on what would change. */
-  return g_strdup_printf (_ ("The advice rests on a prediction: the training "
-                             "may take %s. %s"),
-                          interval, change);
-}
-
-/* The recommended time is known, but a predicted one might be shorter. */
-static char *
-warn_about_others (const QmAdvice *advice,
-                   const QmQuestion *question,
-                   const QmCandidate *best)
-{
-  const QmCandidate *shortest = NULL;
-  g_autofree char *what = NULL;
-  g_autofree char *interval = NULL;
-  guint n;
-  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
-
-  for (guint i = 0; i < n; i++)
-    {
-      QmCandidate other = candidates[i];
-
-      if (!other.eligible || !other.predicted || !qm_known (other.days_low))
-        continue;
-      other.days = other.days_low;
-      if (other.days < best->days
-          && qm_candidate_within (&other, question->budget_minor,
-                                  question->deadline_days)
-          && (shortest == NULL || other.days < shortest->days_low))
-        shortest = &candidates[i];
-    }
-  if (shortest == NULL)
-    return NULL;
-  what = qm_prose_candidate (shortest);
-  interval = qm_prose_interval (shortest);
-  /* Translators: machine, "20 days to 30 days". */
-  return g_strdup_printf (_ ("%s may be faster: it is predicted to take %s."),
-                          what, interval);
+  if (odds->best > ALMOST_SURE)
+    return g_strdup (_ ("It is the best choice all the same."));
+  if (odds->other < 0)
+    /* Translators: two percentages. */
+    return g_strdup_printf (_ ("It is the best choice with a probability of "
+                               "%s; with %s nothing is in time."),
+                            best, share);
+  what = qm_prose_candidate (nth (advice, odds->other));
+  /* Translators: percentage, another machine, percentage. */
+  return g_strdup_printf (_ ("It is the best choice with a probability of %s, "
+                             "%s with %s. An hour on one rented GPU of each "
+                             "type, with qm-bench, tells them apart."),
+                          best, what, share);
 }
 
 char *
@@ -123,11 +73,25 @@ qm_prose_warn_about_prediction (const QmAdvice *advice,
                                 const QmRecommendation *found)
 {
   const QmCandidate *best = nth (advice, found->best);
+  g_autofree char *interval = NULL;
+  g_autofree char *sure = NULL;
+  QmOdds odds;
 
   if (best == NULL)
     return NULL;
-  return best->predicted ? warn_about_best (advice, question, found->best, best)
-                         : warn_about_others (advice, question, best);
+  odds = qm_odds_draw (advice, question->budget_minor, question->deadline_days,
+                       found);
+  interval = qm_prose_interval (best);
+  if (interval == NULL && odds.best > ALMOST_SURE)
+    return NULL;
+  sure = describe_odds (advice, &odds);
+  if (interval == NULL)
+    /* Translators: a sentence on what may be better. */
+    return g_strdup_printf (_ ("The times of others are predicted. %s"), sure);
+  /* Translators: "20 days to 30 days", a sentence on how sure that is. */
+  return g_strdup_printf (_ ("The advice rests on a prediction: the training "
+                             "may take %s. %s"),
+                          interval, sure);
 }
 
 static void

@@ -97,7 +97,7 @@ class PlatformsTest(harness.CommandLineTest):
             with self.subTest(model):
                 n += self.check_answer(self.advise(
                     "--model", model, "--predictions", "all"), 17664)
-        self.assertGreater(n, 90 * len(MODELS))
+        self.assertGreater(n, 80 * len(MODELS))
 
     def test_every_room_and_price(self):
         for room in ROOMS:

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "pricing/advice/qm-advice.h"
+#include "pricing/advice/qm-odds.h"
 #include "pricing/advice/qm-prose.h"
 #include "tests/pricing/forecasts.h"
 
@@ -202,29 +203,49 @@ test_own_model (void)
   g_assert_true (mentions (sources, "predicted for PyTorch"));
 }
 
-/* What would be chosen if the best took as long as it may. */
-static void
-test_change (void)
+/* A question about two GPU types, of which the second is predicted to take so
+ * many times as long as the first, within so many times that. */
+static QmOdds
+odds_of (double second, double deadline)
 {
+  static const char *const gpus[] = { "rtx4090", "a6000", NULL };
   g_autoptr (QmQuestion) question = ask ("own", QM_PREDICTIONS_ALL);
-  g_autoptr (QmAdvice) advice = answer (question);
-  QmRecommendation found =
-      qm_advice_recommend (advice, question->budget_minor, NAN);
-  guint n;
-  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
-  const QmCandidate *best = &candidates[found.best];
-  const QmCandidate *second = &candidates[found.runner_up];
+  g_autoptr (QmAdvice) advice = NULL;
+  QmRecommendation found;
+  int one = 1;
 
-  g_assert_cmpint (qm_advice_best_if (advice, question->budget_minor, NAN,
-                                      found.best, best->days_low),
-                   ==, found.best);
-  g_assert_cmpint (qm_advice_best_if (advice, question->budget_minor, NAN,
-                                      found.best, second->days * 1.001),
-                   ==, found.runner_up);
-  g_assert_cmpint (qm_advice_best_if (advice, question->budget_minor,
-                                      best->days, found.best,
-                                      best->days * 1.001),
-                   ==, -1);
+  question->gpus = g_strdupv ((GStrv) gpus);
+  question->counts = g_array_new (FALSE, FALSE, sizeof (int));
+  g_array_append_val (question->counts, one);
+  question->any_price = TRUE;
+  add_forecast (question->forecasts, "own", "tuned", "rtx4090", 1, DAYS);
+  add_forecast (question->forecasts, "own", "tuned", "a6000", 1, DAYS * second);
+  advice = answer (question);
+  found = qm_advice_recommend (advice, -1, DAYS * deadline);
+  return qm_odds_draw (advice, -1, DAYS * deadline, &found);
+}
+
+/* The interval is from 0.8 to 1.25: a standard deviation of 0.136, and
+ * two types do not share a quarter of the variance. */
+static void
+test_odds (void)
+{
+  QmOdds equal = odds_of (1.0001, NAN);
+  QmOdds near = odds_of (1.05, NAN);
+  QmOdds far = odds_of (1.5, NAN);
+  QmOdds late = odds_of (1.5, 1.02);
+
+  g_assert_cmpfloat_with_epsilon (equal.best, 0.5, 0.06);
+  g_assert_cmpfloat_with_epsilon (equal.best + equal.share, 1, 1e-9);
+  g_assert_cmpint (equal.other, >=, 0);
+  /* log 1.05 / (0.136 sqrt (2 x 0.25)) = 0.51 standard deviations. */
+  g_assert_cmpfloat_with_epsilon (near.best, 0.695, 0.06);
+  g_assert_cmpfloat (far.best, ==, 1);
+  g_assert_cmpint (far.other, ==, -1);
+  /* log 1.02 / 0.136 = 0.146: in time with 0.56. */
+  g_assert_cmpfloat_with_epsilon (late.best, 0.56, 0.06);
+  g_assert_cmpint (late.other, ==, -1);
+  g_assert_cmpfloat_with_epsilon (late.best + late.share, 1, 0.02);
 }
 
 /* What does not fit is no time, and not recommended; what fits with the memory
@@ -372,7 +393,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictions/publication", test_publication);
   g_test_add_func ("/predictions/illegible", test_illegible);
   g_test_add_func ("/predictions/own-model", test_own_model);
-  g_test_add_func ("/predictions/change", test_change);
+  g_test_add_func ("/predictions/odds", test_odds);
   g_test_add_func ("/predictions/memory", test_memory);
   g_test_add_func ("/predictions/lack", test_lack);
   g_test_add_func ("/predictions/portfolio", test_portfolio);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "pricing/advice/qm-odds.h"
+
+#include <math.h>
+
+#define OF_ALL 0.75
+#define OF_GPU 0.15
+#define OF_OWN 0.10
+
+/* Between which nine of ten of a normal distribution are, in standard
+ * deviations. */
+#define NINE_OF_TEN 1.6448536
+
+/* One that may be the best. */
+typedef struct
+{
+  int index;
+  double days;
+  double deviation;
+  guint64 gpu, own; /* seeds */
+} Contender;
+
+/* SplitMix64 (Steele, Lea and Flood 2014). */
+static guint64
+scramble (guint64 x)
+{
+  x += G_GUINT64_CONSTANT (0x9e3779b97f4a7c15);
+  x = (x ^ (x >> 30)) * G_GUINT64_CONSTANT (0xbf58476d1ce4e5b9);
+  x = (x ^ (x >> 27)) * G_GUINT64_CONSTANT (0x94d049bb133111eb);
+  return x ^ (x >> 31);
+}
+
+/* Above 0, below 1. */
+static double
+uniform (guint64 seed)
+{
+  return ((double) (scramble (seed) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* The n-th draw of a seed from a normal distribution (Box and Muller 1958). */
+static double
+normal (guint64 seed, guint n)
+{
+  guint64 at = scramble (seed) + 2 * (guint64) n;
+
+  return sqrt (-2 * log (uniform (at))) * cos (2 * G_PI * uniform (at + 1));
+}
+
+static Contender
+contender_of (const QmCandidate *candidate, int index)
+{
+  Contender contender = { .index = index, .days = candidate->days };
+
+  contender.gpu = g_str_hash (candidate->gpu->id);
+  contender.own = contender.gpu * 1031 + (guint64) candidate->gpus;
+  if (candidate->predicted && candidate->days_low > 0
+      && candidate->days_high > candidate->days_low)
+    contender.deviation =
+        log (candidate->days_high / candidate->days_low) / (2 * NINE_OF_TEN);
+  return contender;
+}
+
+/* All that are affordable and could be faster than the best one may be slow. */
+static GArray *
+find_contenders (const QmAdvice *advice, gint64 budget_minor, int best)
+{
+  GArray *contenders = g_array_new (FALSE, FALSE, sizeof (Contender));
+  guint n;
+  const QmCandidate *candidates = qm_advice_candidates (advice, &n);
+  const QmCandidate *chosen = &candidates[best];
+  /* Twice as far from the middle as the end of the interval. */
+  double slowest = chosen->predicted
+                       ? chosen->days_high * chosen->days_high / chosen->days
+                       : chosen->days;
+
+  for (guint i = 0; i < n; i++)
+    {
+      const QmCandidate *other = &candidates[i];
+      double fastest = other->predicted
+                           ? other->days_low * other->days_low / other->days
+                           : other->days;
+      Contender contender;
+
+      if (!other->eligible || fastest > slowest
+          || !qm_candidate_within (other, budget_minor, NAN))
+        continue;
+      contender = contender_of (other, (int) i);
+      g_array_append_val (contenders, contender);
+    }
+  return contenders;
+}
+
+/* The place of the fastest one in a draw; -1: none is in time. */
+static int
+find_fastest (const GArray *contenders, double deadline_days, guint draw)
+{
+  double all = sqrt (OF_ALL) * normal (1, draw);
+  double shortest = qm_known (deadline_days) ? deadline_days : INFINITY;
+  int fastest = -1;
+
+  for (guint i = 0; i < contenders->len; i++)
+    {
+      const Contender *one = &g_array_index (contenders, Contender, i);
+      double error = 0;
+      double days;
+
+      if (one->deviation > 0)
+        error = one->deviation
+                * (all + sqrt (OF_GPU) * normal (one->gpu, draw)
+                   + sqrt (OF_OWN) * normal (one->own, draw));
+      days = one->days * exp (error);
+      if (days > shortest || (days == shortest && fastest >= 0))
+        continue;
+      shortest = days;
+      fastest = (int) i;
+    }
+  return fastest;
+}
+
+QmOdds
+qm_odds_draw (const QmAdvice *advice,
+              gint64 budget_minor,
+              double deadline_days,
+              const QmRecommendation *found)
+{
+  QmOdds odds = { 1, -1, 0 };
+  g_autoptr (GArray) contenders = NULL;
+  g_autofree guint *wins = NULL;
+  guint none = 0, most = 0;
+
+  g_return_val_if_fail (advice != NULL && found != NULL, odds);
+  g_return_val_if_fail (found->best >= 0, odds);
+
+  contenders = find_contenders (advice, budget_minor, found->best);
+  wins = g_new0 (guint, contenders->len);
+  for (guint draw = 0; draw < QM_ODDS_DRAWS; draw++)
+    {
+      int fastest = find_fastest (contenders, deadline_days, draw);
+
+      if (fastest >= 0)
+        wins[fastest]++;
+      else
+        none++;
+    }
+  for (guint i = 0; i < contenders->len; i++)
+    {
+      int index = g_array_index (contenders, Contender, i).index;
+
+      if (index == found->best)
+        odds.best = (double) wins[i] / QM_ODDS_DRAWS;
+      else if (wins[i] > most)
+        {
+          most = wins[i];
+          odds.other = index;
+        }
+    }
+  if (none > most)
+    odds.other = -1;
+  odds.share = (double) MAX (most, none) / QM_ODDS_DRAWS;
+  return odds;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How sure a recommendation is whose times are predicted.
+ *
+ * Nine of ten true times are between the ends of a predicted interval, so that
+ * the logarithm of true / predicted has a standard deviation of
+ *
+ *   s = log (high / low) / (2 x 1.645).
+ *
+ * Errors of one advice are not independent: they are all of one model and one
+ * level of software.  The error of a candidate is taken to be
+ *
+ *   s (sqrt (0.75) of all + sqrt (0.15) of its GPU type + sqrt (0.1) of its
+ * own)
+ *
+ * with three draws from a normal distribution.  The shares are from pairs of
+ * rates in data/rates.csv, each predicted by a fit that has not seen its source
+ * (tests/prediction): of the same model by the same source on two types of GPU
+ * the errors' covariance is 0.77 of the variance (CUDA engines, 6 pairs) and
+ * 0.87 (PyTorch eager, 96); of one type by two sources 0.29 (CUDA engines) and
+ * not above 0 (PyTorch).
+ *
+ * QM_ODDS_DRAWS draws, always the same ones, then tell how often a candidate is
+ * the best within the limits.  Costs are taken as they are. */
+
+#pragma once
+
+#include "pricing/advice/qm-advice.h"
+
+G_BEGIN_DECLS
+
+#define QM_ODDS_DRAWS 400
+
+typedef struct
+{
+  double best; /* the share of draws in which the recommended one is the best */
+  int other;   /* what is the best most often of all others; -1: nothing is in
+                  time, or no other ever is */
+  double share; /* of draws in which it is, or nothing in time is */
+} QmOdds;
+
+/* Draws about what is recommended within limits, as for qm_advice_recommend();
+ * `found` must have a best one. */
+QmOdds qm_odds_draw (const QmAdvice *advice,
+                     gint64 budget_minor,
+                     double deadline_days,
+                     const QmRecommendation *found);
+
+G_END_DECLS
