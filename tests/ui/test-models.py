@@ -7,6 +7,7 @@ test-models.py PROGRAM QM_BENCH, on a display and a session bus of its own.
 
 import json
 import os
+import re
 import subprocess
 
 import driver
@@ -19,7 +20,7 @@ CONFIG = {
     "architectures": ["GPTNeoXForCausalLM"], "torch_dtype": "float16"}
 
 
-class ModelsTest(WindowTest):
+class ModelsCase(WindowTest):
 
     def write(self, name, value):
         path = os.path.join(self.home, name)
@@ -82,6 +83,17 @@ class ModelsTest(WindowTest):
                         "the picker closed")
         return names
 
+    LARGE = dict(CONFIG, hidden_size=4096, num_attention_heads=32,
+                 num_hidden_layers=32, intermediate_size=16384)
+
+    def times(self, editor):
+        """What is predicted: a time of each GPU, with its interval."""
+        return [name for name in editor.names("label", contains=" days")
+                if re.search(r"\d days\n\(", name)]
+
+
+class ModelsTest(ModelsCase):
+
     def test_made_and_offered(self):
         editor = self.make_model()
         # Its size at once, and what it takes as soon as it is planned.
@@ -116,9 +128,8 @@ class ModelsTest(WindowTest):
 
     def test_what_it_takes(self):
         """On one GPU or several, with the memory that the host has."""
-        given = dict(CONFIG, hidden_size=4096, num_attention_heads=32,
-                     num_hidden_layers=32, intermediate_size=16384)
-        editor = self.open_config(self.write("given/config.json", given))
+        editor = self.open_config(self.write("given/config.json",
+                                             self.LARGE))
         editor.find("label", contains="GiB of the host")
         editor.find("label", contains="Fits: Free lunch, ")
         host = editor.find("text", "Memory of the host (GiB)")
@@ -132,13 +143,14 @@ class ModelsTest(WindowTest):
         editor.find("label", contains="A whole number from 1 to 65,536")
         host.type("")
         editor.find("label", contains="Fits: Free lunch, ")
-        before = editor.names("label", contains=" days")
-        self.assertTrue(before)
+        before = driver.wait_for(lambda: self.times(editor) or None,
+                                 "predicted times")
         editor.tab_to("combo box", "GPUs in a machine")
         driver.press_keys("space")
         driver.press_keys("Down", "Down", "Down", "Return")
         editor.find("label", "Fits, divided among 8 of them")
-        after = editor.names("label", contains=" days")
+        after = self.times(editor)
+        self.assertTrue(after)
         self.assertNotEqual(before, after)
 
     def test_what_is_wrong_is_beside_the_field(self):
@@ -215,6 +227,30 @@ class ModelsTest(WindowTest):
                         "the list of them closed")
         driver.wait_for(lambda: not self.models_offered(),
                         "the picker without it")
+
+
+class UncalibratedTest(ModelsCase):
+    """With a catalog from which nothing can be predicted."""
+
+    def prepare(self):
+        given = os.environ["QUARTERMASTER_DATA_DIR"]
+        folder = os.path.join(self.home, "catalog")
+        os.mkdir(folder)
+        for name in os.listdir(given):
+            if name != "calibration.csv":
+                os.symlink(os.path.join(given, name),
+                           os.path.join(folder, name))
+        os.environ["QUARTERMASTER_DATA_DIR"] = folder
+        self.addCleanup(os.environ.update, {"QUARTERMASTER_DATA_DIR": given})
+
+    def test_what_it_takes(self):
+        """What fits is told all the same, and no time."""
+        self.root.find("label", contains="Times that nobody measured are not "
+                                         "predicted: ")
+        editor = self.open_config(self.write("given/config.json", self.LARGE))
+        editor.find("label", contains="Fits: Free lunch, ")
+        editor.find("label", contains="GiB of the host")
+        self.assertEqual(self.times(editor), [])
 
 
 if __name__ == "__main__":
