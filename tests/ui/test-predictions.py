@@ -45,7 +45,7 @@ class PredictionsTest(WindowTest):
         """A row whose time is predicted and which says so."""
         row = self.root.find("table row", name, inside=TABLE)
         row.find("label", "PyTorch, predicted")
-        row.find("label", contains=" days")
+        row.find("label", "predicted for PyTorch, operator by operator")
 
     def test_own_model(self):
         """All that is known of it is what is predicted."""
