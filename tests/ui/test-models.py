@@ -7,7 +7,9 @@ test-models.py PROGRAM QM_BENCH, on a display and a session bus of its own.
 
 import json
 import os
+import re
 import subprocess
+import unittest.mock
 
 import driver
 from window_test import WindowTest, main
@@ -18,8 +20,14 @@ CONFIG = {
     "intermediate_size": 2048, "max_position_embeddings": 1024,
     "architectures": ["GPTNeoXForCausalLM"], "torch_dtype": "float16"}
 
+LARGE = dict(CONFIG, hidden_size=4096, num_attention_heads=32,
+             num_hidden_layers=32, intermediate_size=16384)
 
-class ModelsTest(WindowTest):
+CALIBRATION = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                           os.pardir, os.pardir, "data", "calibration.csv")
+
+
+class ModelsCase(WindowTest):
 
     def write(self, name, value):
         path = os.path.join(self.home, name)
@@ -82,6 +90,14 @@ class ModelsTest(WindowTest):
                         "the picker closed")
         return names
 
+    def times(self, editor):
+        """What is predicted: a time of each GPU, with its interval."""
+        return [name for name in editor.names("label", contains=" days")
+                if re.search(r"\d days\n\(", name)]
+
+
+class ModelsTest(ModelsCase):
+
     def test_made_and_offered(self):
         editor = self.make_model()
         # Its size at once, and what it takes as soon as it is planned.
@@ -113,33 +129,6 @@ class ModelsTest(WindowTest):
         plan = json.loads(self.run_beside(self.BENCH, "plan", "--model", "tiny-one",
                                           "--gpu", "rtx4090", "--json"))
         self.assertTrue(plan["fits"])
-
-    def test_what_it_takes(self):
-        """On one GPU or several, with the memory that the host has."""
-        given = dict(CONFIG, hidden_size=4096, num_attention_heads=32,
-                     num_hidden_layers=32, intermediate_size=16384)
-        editor = self.open_config(self.write("given/config.json", given))
-        editor.find("label", contains="GiB of the host")
-        editor.find("label", contains="Fits: Free lunch, ")
-        host = editor.find("text", "Memory of the host (GiB)")
-        host.type("16")
-        driver.wait_for(
-            lambda: editor.all("label", contains="GiB of the host")
-            and editor.all("label", contains="Does not fit: it takes")
-            and not editor.all("label", contains="Fits: "),
-            "nothing that fits into this host")
-        host.type("lots")
-        editor.find("label", contains="A whole number from 1 to 65,536")
-        host.type("")
-        editor.find("label", contains="Fits: Free lunch, ")
-        before = editor.names("label", contains=" days")
-        self.assertTrue(before)
-        editor.tab_to("combo box", "GPUs in a machine")
-        driver.press_keys("space")
-        driver.press_keys("Down", "Down", "Down", "Return")
-        editor.find("label", "Fits, divided among 8 of them")
-        after = editor.names("label", contains=" days")
-        self.assertNotEqual(before, after)
 
     def test_what_is_wrong_is_beside_the_field(self):
         editor = self.make_model()
@@ -215,6 +204,61 @@ class ModelsTest(WindowTest):
                         "the list of them closed")
         driver.wait_for(lambda: not self.models_offered(),
                         "the picker without it")
+
+
+class CalibratedTest(ModelsCase):
+    """With a catalog from which times can be predicted."""
+
+    def prepare(self):
+        folder = os.path.join(self.home, "catalog")
+        os.mkdir(folder)
+        catalog = os.environ["QUARTERMASTER_DATA_DIR"]
+        for path in [CALIBRATION] + [os.path.join(catalog, name)
+                                     for name in os.listdir(catalog)]:
+            os.symlink(path, os.path.join(folder, os.path.basename(path)))
+        patch = unittest.mock.patch.dict(os.environ,
+                                         QUARTERMASTER_DATA_DIR=folder)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_what_it_takes(self):
+        """On one GPU or several, with the memory that the host has."""
+        editor = self.open_config(self.write("given/config.json", LARGE))
+        editor.find("label", contains="GiB of the host")
+        editor.find("label", contains="Fits: Free lunch, ")
+        host = editor.find("text", "Memory of the host (GiB)")
+        host.type("16")
+        driver.wait_for(
+            lambda: editor.all("label", contains="GiB of the host")
+            and editor.all("label", contains="Does not fit: it takes")
+            and not editor.all("label", contains="Fits: "),
+            "nothing that fits into this host")
+        host.type("lots")
+        editor.find("label", contains="A whole number from 1 to 65,536")
+        host.type("")
+        editor.find("label", contains="Fits: Free lunch, ")
+        before = driver.wait_for(lambda: self.times(editor) or None,
+                                 "predicted times")
+        editor.tab_to("combo box", "GPUs in a machine")
+        driver.press_keys("space")
+        driver.press_keys("Down", "Down", "Down", "Return")
+        editor.find("label", "Fits, divided among 8 of them")
+        after = self.times(editor)
+        self.assertTrue(after)
+        self.assertNotEqual(before, after)
+
+
+class UncalibratedTest(ModelsCase):
+    """With one from which nothing can be predicted."""
+
+    def test_what_it_takes(self):
+        """What fits is told all the same, and no time."""
+        self.root.find("label", contains="Times that nobody measured are not "
+                                         "predicted: ")
+        editor = self.open_config(self.write("given/config.json", LARGE))
+        editor.find("label", contains="Fits: Free lunch, ")
+        editor.find("label", contains="GiB of the host")
+        self.assertEqual(self.times(editor), [])
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
 """A model that nobody has trained, and GPUs that nobody has tried, in the
-window.
+window, which asks the real qm-bench.
 
-test-predictions.py PROGRAM QM_BENCH, on a display and a session bus of its own.
+test-predictions.py PROGRAM QM_BENCH, on a display and a session bus of its own,
+with a catalog that has a calibration.
 """
 
 import json
@@ -11,6 +12,8 @@ import os
 
 import driver
 from window_test import WindowTest, main
+
+TABLE = ("tree table", "Candidates")
 
 
 class PredictionsTest(WindowTest):
@@ -27,9 +30,6 @@ class PredictionsTest(WindowTest):
         with open(path, "w", encoding="utf-8") as file:
             json.dump(model, file)
 
-    def card(self):
-        return self.root.find("panel", "Recommendation")
-
     def choose(self, name):
         self.root.find("push button", "Model: Pythia (1B)").press()
         search = self.root.find("entry", "Search models")
@@ -38,35 +38,61 @@ class PredictionsTest(WindowTest):
         driver.press_keys("Return")
         self.root.find("push button", "Model: My Own")
 
-    def rows_of(self, gpu):
-        return self.root.all("table row", holding=gpu,
-                             inside=("tree table", "Candidates"))
+    def rows(self, name):
+        return self.root.all("table row", name, inside=TABLE)
+
+    def expect_predicted(self, name):
+        """A row whose time is predicted and which says so."""
+        row = self.root.find("table row", name, inside=TABLE)
+        row.find("label", "PyTorch, predicted")
+        row.find("label", "predicted for PyTorch, operator by operator")
 
     def test_own_model(self):
+        """All that is known of it is what is predicted."""
         self.choose("own")
         self.expect_headline("Buy ", "(predicted)")
-        self.root.find("label", contains="The advice rests on a prediction")
-        self.root.find("label",
-                       contains="from those of other models on the same GPUs")
-        self.root.find("label", "PyTorch, predicted")
-        # What it takes of the memory is planned meanwhile: then nothing is
-        # left to be looked at.
-        driver.wait_for(
-            lambda: not self.root.all("label", contains="is being looked at")
-            and not self.root.all("label", contains="was not looked at"),
-            "the plan of qm-bench")
+        self.root.find("label", contains="The advice rests on a prediction: "
+                                         "the training may take")
+        self.root.find("label", contains="times are predicted for compiled "
+                                         "PyTorch, operator by operator")
+        for name in ("1 × GeForce RTX 4090", "8 × H100 SXM5 80GB"):
+            self.expect_predicted(name)
+        self.assertFalse(self.root.all("label", contains="being predicted"))
+        self.assertFalse(self.root.all("label", contains="not predicted"))
 
-    def test_everywhere(self):
+    def test_settings(self):
+        """What is trained with is what is predicted."""
+        self.expect_headline("Buy ", "(predicted)")
         before = self.headline()
-        self.assertNotIn("(predicted)", before)
-        self.assertEqual(self.root.all("check box", "GeForce RTX 4090"), [])
-        self.root.find("push button", "Everywhere").press()
-        self.expect_headline("(predicted)")
-        box = self.root.find("check box", "GeForce RTX 4090")
-        self.root.find("label", contains="from those of the model on other")
-        self.assertTrue(box.checked)
+        self.root.find("push button", "Naive").press()
+        self.root.find("label", contains="times are predicted for PyTorch off "
+                                         "the shelf")
+        driver.wait_for(lambda: self.headline() != before, "other advice")
+
+    def test_none(self):
+        """Nothing but what was measured is left, until all is as it was."""
+        self.expect_headline("Buy ", "(predicted)")
+        before = self.headline()
+        self.assertTrue(self.root.find("check box",
+                                       "GeForce RTX 4090").checked)
+        self.expect_predicted("1 × GeForce RTX 4090")
+        self.root.find("push button", "None").press()
+        driver.wait_for(lambda: "(predicted)" not in self.headline(),
+                        "advice without predictions")
+        for name in ("check box", "GeForce RTX 4090"), \
+                ("label", "PyTorch, predicted"):
+            driver.wait_for(lambda: not self.root.all(*name),
+                            f"no {name} left")
+        self.assertEqual(self.rows("1 × GeForce RTX 4090"), [])
+        # That of the one GPU that was tried stays.
+        self.root.find("check box", "H200 SXM 141GB")
+        self.root.find("table row", "1 × H200 SXM 141GB", inside=TABLE)
+        self.assertFalse(self.root.all("label", contains="are predicted"))
         self.root.find("push button", "Reset: Predictions").press()
         self.expect_headline(before)
+        self.assertTrue(self.root.find("check box",
+                                       "GeForce RTX 4090").checked)
+        self.expect_predicted("1 × GeForce RTX 4090")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ class TakeAwayTest(WindowTest):
     def test_settings_and_page(self):
         driver.press_keys("ctrl+k")
         window = self.root.find(None, "Take Away")
-        window.find("label", contains="published (arXiv 2410.23261")
+        window.find("label", contains="measured with PyTorch 2.1 "
+                                       "(arXiv 2410.23261")
         micro = window.find("text", "Micro-batch")
         given = int(micro.text)
         self.assertGreater(given, 0)

@@ -36,11 +36,11 @@ note_of (guint times_of)
   switch (times_of)
     {
     case QM_TIMES_OF_QUARTERMASTER:
-      return _ ("What qm-bench measured with its own engine");
+      return _ ("Measured with its own engine, or predicted for it");
     case QM_TIMES_OF_PUBLICATION:
     case QM_TIMES_OF_PYTORCH:
     default:
-      return _ ("Published ones and those that were measured with it");
+      return _ ("Measured or reported with it, or predicted for it");
     }
 }
 
