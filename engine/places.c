@@ -311,8 +311,7 @@ static bool
 is_faster (const Search *search, const QmPrediction *prediction)
 {
   const QmPlaceFound *found = search->found;
-  double worth =
-      search->speeds.sharded && !found->sharded ? WORTH_DIVIDING : 1;
+  double worth = search->speeds.sharded && !found->sharded ? WORTH_DIVIDING : 1;
 
   return !found->fits || prediction->step < worth * found->prediction.step;
 }

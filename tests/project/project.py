@@ -30,8 +30,10 @@ def files(*endings):
         names = os.fsdecode(listing.stdout).split('\0')
     else:
         names = list(_walk())
+    # What a link leads to is looked at where it is.
     names = sorted(name for name in names
-                   if name and os.path.exists(os.path.join(ROOT, name)))
+                   if name and os.path.exists(os.path.join(ROOT, name))
+                   and not os.path.islink(os.path.join(ROOT, name)))
     return [name for name in names if not endings or name.endswith(endings)]
 
 

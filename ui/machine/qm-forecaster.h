@@ -14,8 +14,7 @@ G_BEGIN_DECLS
 #define QM_TYPE_FORECASTER (qm_forecaster_get_type ())
 G_DECLARE_FINAL_TYPE (QmForecaster, qm_forecaster, QM, FORECASTER, GObject)
 
-/* Signal "changed": an answer is there, or failed. */
-
+/* A new one knows nothing.  Signal "changed": an answer is there, or failed. */
 QmForecaster *qm_forecaster_new (void);
 
 /* Asks about a model of the catalog, at a level of software
