@@ -16,6 +16,7 @@ G_DECLARE_FINAL_TYPE (QmForecaster, qm_forecaster, QM, FORECASTER, GObject)
 
 /* Signal "changed": an answer is there, or failed. */
 
+/* Knows nothing, and asks nothing yet.  (transfer full) */
 QmForecaster *qm_forecaster_new (void);
 
 /* Asks about a model of the catalog, at a level of software
