@@ -12,8 +12,6 @@
 #include <glib/gi18n-lib.h>
 #include <string.h>
 
-/* More predictions than that are only counted. */
-
 /* More configurations than that are only counted. */
 #define MAX_NAMES 6
 
