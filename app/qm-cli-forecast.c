@@ -37,11 +37,12 @@ predict (QmQuestion *question, const char *counts, const char *model)
   /* What goes wrong is told in files, too. */
   g_autoptr (QmCliCLocale) locale = qm_cli_c_locale_enter ();
   g_autoptr (GError) error = NULL;
-  g_autoptr (GPtrArray) lines =
-      ask (model, qm_question_level (question), counts, &error);
+  const char *level = qm_question_level (question);
+  g_autoptr (GPtrArray) lines = ask (model, level, counts, &error);
 
   if (lines == NULL)
-    qm_forecasts_set_problem (question->forecasts, error->message);
+    qm_forecasts_set_problem (question->forecasts, model, level,
+                              error->message);
   for (guint i = 0; lines != NULL && i < lines->len; i++)
     qm_forecasts_add (question->forecasts, model, g_ptr_array_index (lines, i));
 }

@@ -12,9 +12,9 @@ struct _QmForecasts
 {
   gatomicrefcount references;
   gboolean pending;
-  char *problem;
-  GHashTable *known;  /* "model level gpu gpus" -> QmForecast */
-  GHashTable *models; /* "model level" of which there is an answer */
+  GHashTable *known;    /* "model level gpu gpus" -> QmForecast */
+  GHashTable *models;   /* "model level" of which there is an answer */
+  GHashTable *problems; /* "model level" -> char* */
 };
 
 static void
@@ -36,6 +36,8 @@ qm_forecasts_new (void)
   self->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
                                        (GDestroyNotify) forecast_free);
   self->models = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  self->problems =
+      g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   return self;
 }
 
@@ -55,7 +57,7 @@ qm_forecasts_unref (QmForecasts *forecasts)
     return;
   g_hash_table_unref (forecasts->known);
   g_hash_table_unref (forecasts->models);
-  g_free (forecasts->problem);
+  g_hash_table_unref (forecasts->problems);
   g_free (forecasts);
 }
 
@@ -189,18 +191,37 @@ qm_forecasts_is_pending (const QmForecasts *forecasts)
 }
 
 void
-qm_forecasts_set_problem (QmForecasts *forecasts, const char *problem)
+qm_forecasts_set_problem (QmForecasts *forecasts,
+                          const char *model,
+                          const char *level,
+                          const char *problem)
 {
-  g_return_if_fail (forecasts != NULL);
+  g_autofree char *key = NULL;
 
-  g_free (forecasts->problem);
-  forecasts->problem = g_strdup (problem);
+  g_return_if_fail (forecasts != NULL);
+  g_return_if_fail (model != NULL && level != NULL);
+
+  key = key_of_model (model, level);
+  if (problem == NULL)
+    g_hash_table_remove (forecasts->problems, key);
+  else
+    g_hash_table_replace (forecasts->problems, g_steal_pointer (&key),
+                          g_strdup (problem));
 }
 
 const char *
-qm_forecasts_get_problem (const QmForecasts *forecasts)
+qm_forecasts_get_problem (const QmForecasts *forecasts,
+                          const char *model,
+                          const char *level)
 {
-  return forecasts != NULL ? forecasts->problem : NULL;
+  g_autofree char *key = NULL;
+
+  g_return_val_if_fail (model != NULL && level != NULL, NULL);
+
+  if (forecasts == NULL)
+    return NULL;
+  key = key_of_model (model, level);
+  return g_hash_table_lookup (forecasts->problems, key);
 }
 
 const QmForecast *

@@ -69,10 +69,15 @@ gboolean qm_forecasts_has (const QmForecasts *forecasts,
 void qm_forecasts_set_pending (QmForecasts *forecasts, gboolean pending);
 gboolean qm_forecasts_is_pending (const QmForecasts *forecasts);
 
-/* Why qm-bench gave no answer; NULL: it did, or was not asked.  `problem` is
- * copied. */
-void qm_forecasts_set_problem (QmForecasts *forecasts, const char *problem);
-const char *qm_forecasts_get_problem (const QmForecasts *forecasts);
+/* Why qm-bench gave no answer about a model at a level; NULL: it did, or was
+ * not asked.  `problem` is copied. */
+void qm_forecasts_set_problem (QmForecasts *forecasts,
+                               const char *model,
+                               const char *level,
+                               const char *problem);
+const char *qm_forecasts_get_problem (const QmForecasts *forecasts,
+                                      const char *model,
+                                      const char *level);
 
 /* What is known of so many GPUs; NULL: nothing.  `forecasts` may be NULL.
  * (transfer none) (nullable) */

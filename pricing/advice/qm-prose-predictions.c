@@ -176,22 +176,43 @@ note_offloading (GStrvBuilder *builder, const QmAdvice *advice)
                              names, bytes));
 }
 
+/* Why one of the models of a question is not predicted; NULL: all are. */
+static const char *
+problem_of (const QmQuestion *question, const char *level)
+{
+  const GArray *runs = question->runs;
+  const char *problem = NULL;
+
+  if (runs == NULL || runs->len == 0)
+    return question->model != NULL
+               ? qm_forecasts_get_problem (question->forecasts, question->model,
+                                           level)
+               : NULL;
+  for (guint i = 0; i < runs->len && problem == NULL; i++)
+    problem =
+        qm_forecasts_get_problem (question->forecasts,
+                                  g_array_index (runs, QmRun, i).model, level);
+  return problem;
+}
+
 /* That nothing is predicted, or not yet. */
 static void
 note_lack (GStrvBuilder *builder, const QmQuestion *question)
 {
-  const char *problem = qm_forecasts_get_problem (question->forecasts);
+  const char *level = qm_question_level (question);
+  const char *problem;
 
-  if (qm_question_level (question) == NULL)
+  if (level == NULL)
     return;
-  if (qm_forecasts_is_pending (question->forecasts))
-    add_note (builder, g_strdup (_ ("Times that nobody measured are being "
-                                    "predicted.")));
-  else if (problem != NULL)
+  problem = problem_of (question, level);
+  if (problem != NULL)
     /* Translators: what went wrong. */
     add_note (builder, g_strdup_printf (_ ("Times that nobody measured are not "
                                            "predicted: %s"),
                                         problem));
+  else if (qm_forecasts_is_pending (question->forecasts))
+    add_note (builder, g_strdup (_ ("Times that nobody measured are being "
+                                    "predicted.")));
 }
 
 void

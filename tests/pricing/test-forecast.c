@@ -126,9 +126,14 @@ test_state (void)
   g_assert_false (qm_forecasts_is_pending (forecasts));
   qm_forecasts_set_pending (forecasts, TRUE);
   g_assert_true (qm_forecasts_is_pending (forecasts));
-  g_assert_null (qm_forecasts_get_problem (forecasts));
-  qm_forecasts_set_problem (forecasts, "gone");
-  g_assert_cmpstr (qm_forecasts_get_problem (forecasts), ==, "gone");
+  g_assert_null (qm_forecasts_get_problem (forecasts, "m", "tuned"));
+  qm_forecasts_set_problem (forecasts, "m", "tuned", "gone");
+  g_assert_cmpstr (qm_forecasts_get_problem (forecasts, "m", "tuned"), ==,
+                   "gone");
+  g_assert_null (qm_forecasts_get_problem (forecasts, "n", "tuned"));
+  g_assert_null (qm_forecasts_get_problem (forecasts, "m", "eager"));
+  qm_forecasts_set_problem (forecasts, "m", "tuned", NULL);
+  g_assert_null (qm_forecasts_get_problem (forecasts, "m", "tuned"));
   g_assert_cmpstr (qm_fit_name (QM_FIT_OFFLOADING), ==, "offloading");
 }
 

@@ -296,7 +296,8 @@ test_lack (void)
   pending = qm_prose_notes (advice, question);
   g_assert_true (mentions (pending, "are being predicted"));
   qm_forecasts_set_pending (question->forecasts, FALSE);
-  qm_forecasts_set_problem (question->forecasts, "there is no qm-bench");
+  qm_forecasts_set_problem (question->forecasts, "pythia-1b", "tuned",
+                            "there is no qm-bench");
   failed = qm_prose_notes (advice, question);
   g_assert_true (mentions (failed, "not predicted: there is no qm-bench"));
 }

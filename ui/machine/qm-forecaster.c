@@ -61,7 +61,7 @@ answered_cb (GObject *object, GAsyncResult *result, gpointer data)
   if (self == NULL || self->cancellable != ask->cancellable)
     return;
   g_clear_object (&self->cancellable);
-  qm_forecasts_set_problem (self->forecasts,
+  qm_forecasts_set_problem (self->forecasts, ask->model, ask->level,
                             lines == NULL ? error->message : NULL);
   for (guint i = 0; lines != NULL && i < lines->len; i++)
     qm_forecasts_add (self->forecasts, ask->model,
