@@ -75,6 +75,19 @@ outcome_name (QmOutcome outcome)
     }
 }
 
+/* That the recommended one is the best; NaN where there is none. */
+static double
+probability_of (const Answer *answer)
+{
+  const QmRecommendation *found = &answer->recommendation;
+
+  return found->best >= 0
+             ? qm_odds_draw (answer->advice, answer->question->budget_minor,
+                             answer->question->deadline_days, found)
+                   .best
+             : NAN;
+}
+
 /* Adds what was found out to the recommended candidate, or where nothing fits
  * to an empty object. */
 static void
@@ -102,14 +115,8 @@ add_outcome (const Answer *answer, json_t *object)
                        qm_cli_json_strings ((const char *const *) warnings));
   json_object_set_new (object, "notes",
                        qm_cli_json_strings ((const char *const *) notes));
-  if (found->best >= 0)
-    json_object_set_new (
-        object, "probability",
-        qm_cli_json_number (
-            qm_odds_draw (answer->advice, answer->question->budget_minor,
-                          answer->question->deadline_days, found)
-                .best,
-            3));
+  json_object_set_new (object, "probability",
+                       qm_cli_json_number (probability_of (answer), 3));
   json_object_set_new (object, "runner_up",
                        candidate_json (answer, found->runner_up));
   json_object_set_new (object, "faster",

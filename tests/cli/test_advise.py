@@ -22,7 +22,8 @@ CANDIDATE_KEYS = ["gpu", "gpus", "machine", "machines", "price_usd",
                   "foreign", "superseded", "weak_price", "eligible",
                   "on_frontier", "within_limits", "prices"]
 OUTCOME_KEYS = ["outcome", "headline", "reason", "alternatives", "warnings",
-                "notes", "runner_up", "faster", "cheaper", "would_do", "denied"]
+                "notes", "probability", "runner_up", "faster", "cheaper",
+                "would_do", "denied"]
 PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
               "tax_percent", "kind", "unit", "gpus", "observed_on", "age_days",
               "source", "from_user"]

@@ -128,6 +128,25 @@ test_asked_for (void)
   g_assert_cmpuint (count (other, TRUE), ==, 0);
 }
 
+/* What no dealer sells for five years and more takes part where any price
+ * does. */
+static void
+test_old (void)
+{
+  g_autoptr (QmQuestion) question = ask ("own", QM_PREDICTIONS_ALL);
+  g_autoptr (QmQuestion) any = ask ("own", QM_PREDICTIONS_ALL);
+  g_autoptr (QmAdvice) without = NULL;
+  g_autoptr (QmAdvice) with = NULL;
+
+  question->today = any->today = (QmDate){ 2026, 11, 23 };
+  any->any_price = TRUE;
+  without = answer (question);
+  with = answer (any);
+  g_assert_null (find (without, "v100-32gb-pcie", 1));
+  g_assert_nonnull (find (without, "a6000", 1));
+  g_assert_nonnull (find (with, "v100-32gb-pcie", 1));
+}
+
 /* In the publication nothing is predicted, and it is compared with nothing. */
 static void
 test_publication (void)
@@ -364,13 +383,29 @@ write_own_model (const char *folder)
   g_assert_true (g_file_set_contents (to, text->str, -1, NULL));
 }
 
+/* Of an old GPU there is a price that nobody sells at. */
+static void
+write_claim (const char *folder)
+{
+  g_autofree char *file = g_build_filename (folder, "prices.csv", NULL);
+
+  g_assert_true (
+      g_file_set_contents (file,
+                           "item,kind,price,currency,observed_on,source\n"
+                           "v100-32gb-pcie,claim,500,USD,2026-11-01,somebody\n",
+                           -1, NULL));
+}
+
 static void
 remove_own_model (const char *folder)
 {
   g_autofree char *models = g_build_filename (folder, "models", NULL);
   g_autofree char *file = g_build_filename (models, "own.json", NULL);
 
+  g_autofree char *prices = g_build_filename (folder, "prices.csv", NULL);
+
   g_unlink (file);
+  g_unlink (prices);
   g_rmdir (models);
   g_rmdir (folder);
 }
@@ -385,12 +420,14 @@ main (int argc, char **argv)
 
   g_test_init (&argc, &argv, NULL);
   write_own_model (folder);
+  write_claim (folder);
   g_assert_cmpint (qm_catalog_load (g_getenv ("QM_MEASURED_DATA_DIR"), folder,
                                     &catalog, &error),
                    ==, QM_OK);
   qm_catalog_problems (catalog, &n_problems);
   g_assert_cmpuint (n_problems, ==, 0);
   g_test_add_func ("/predictions/asked-for", test_asked_for);
+  g_test_add_func ("/predictions/old", test_old);
   g_test_add_func ("/predictions/publication", test_publication);
   g_test_add_func ("/predictions/illegible", test_illegible);
   g_test_add_func ("/predictions/own-model", test_own_model);
