@@ -80,6 +80,9 @@ class QuotesTest(QuotesWindowTest):
         self.root.tab_to("check box", "Compare: Delta Computers")
         driver.press_keys("space")
         above = self.root.after_key("Up")
+        if above.name == "Compare: Delta Computers":
+            # In GTK 4.18 the first arrow selects the row where one is.
+            above = self.root.after_key("Up")
         self.assertEqual(above.name, "Compare: Nordsee")
         driver.press_keys("space")
         self.root.find("push button", "Compare").press()

@@ -44,6 +44,11 @@ class UsesTest(WindowTest):
             self.fill_in("Hours a job may run", walltime)
         driver.press_keys("Tab")
 
+    def in_list(self):
+        """Whether the keyboard is in a list that was opened."""
+        focused = self.root.focused()
+        return focused is not None and focused.role != "push button"
+
     def choose(self, gpu):
         """Makes GPUs to use of that kind of those that were added."""
         with open(os.path.join(os.environ["QUARTERMASTER_DATA_DIR"],
@@ -51,7 +56,10 @@ class UsesTest(WindowTest):
             names = [row["name"] for row in csv.DictReader(file)]
         self.root.tab_to("push button", "GPU: GeForce RTX 3090", most=150)
         driver.press_keys("space")
-        driver.press_keys("Home", *["Down"] * names.index(gpu), "Return")
+        driver.wait_for(self.in_list, "the keyboard in the list of GPUs")
+        # GTK 4.18 begins in the entry of the search, above the first one.
+        driver.press_keys("Down", "Home", *["Down"] * names.index(gpu),
+                          "Return")
         self.root.find("push button", f"GPU: {gpu}")
 
     def expect_row(self, name, *cells):
