@@ -13,14 +13,12 @@ struct _QmForecasts
   gatomicrefcount references;
   gboolean pending;
   GHashTable *known;    /* "model level gpu gpus" -> QmForecast */
-  GHashTable *models;   /* "model level" of which there is an answer */
   GHashTable *problems; /* "model level" -> char* */
 };
 
 static void
 forecast_free (QmForecast *forecast)
 {
-  g_free (forecast->bound);
   g_free (forecast->unsupported);
   g_free (forecast);
 }
@@ -35,7 +33,6 @@ qm_forecasts_new (void)
   g_atomic_ref_count_init (&self->references);
   self->known = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
                                        (GDestroyNotify) forecast_free);
-  self->models = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   self->problems =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
   return self;
@@ -56,7 +53,6 @@ qm_forecasts_unref (QmForecasts *forecasts)
   if (forecasts == NULL || !g_atomic_ref_count_dec (&forecasts->references))
     return;
   g_hash_table_unref (forecasts->known);
-  g_hash_table_unref (forecasts->models);
   g_hash_table_unref (forecasts->problems);
   g_free (forecasts);
 }
@@ -115,7 +111,7 @@ take_time (const json_t *line, QmForecast *forecast)
                       ? QM_FIT_OFFLOADING
                       : QM_FIT_WELL;
   forecast->sharding = g_intern_string (sharding);
-  forecast->bound = g_strdup (bound);
+  forecast->bound = g_intern_string (bound);
   return TRUE;
 }
 
@@ -137,8 +133,7 @@ take (const json_t *line, QmForecast *forecast)
   if (json_is_true (fits))
     return take_time (line, forecast);
   forecast->fit = QM_FIT_NOT;
-  return json_is_false (fits)
-         && take_count (line, "smallest_bytes", &forecast->least_bytes);
+  return json_is_false (fits);
 }
 
 gboolean
@@ -155,25 +150,9 @@ qm_forecasts_add (QmForecasts *forecasts, const char *model, const json_t *line)
       || gpus < 1 || gpus > GPUS_MAX || !take (line, forecast))
     return FALSE;
   forecast->level = g_intern_string (level);
-  g_hash_table_add (forecasts->models, key_of_model (model, level));
   g_hash_table_insert (forecasts->known, key_of (model, level, gpu, (int) gpus),
                        g_steal_pointer (&forecast));
   return TRUE;
-}
-
-gboolean
-qm_forecasts_has (const QmForecasts *forecasts,
-                  const char *model,
-                  const char *level)
-{
-  g_autofree char *key = NULL;
-
-  g_return_val_if_fail (model != NULL && level != NULL, FALSE);
-
-  if (forecasts == NULL)
-    return FALSE;
-  key = key_of_model (model, level);
-  return g_hash_table_contains (forecasts->models, key);
 }
 
 void

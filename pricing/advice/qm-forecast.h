@@ -34,16 +34,16 @@ typedef enum
 typedef struct
 {
   QmFit fit;
-  double days;        /* NaN where it does not fit, or cannot be predicted */
-  double low, high;   /* nine of ten are between */
-  gint64 host_bytes;  /* that QM_FIT_OFFLOADING takes of the host, of all GPUs
-                         together; else 0 */
-  gint64 least_bytes; /* where it does not fit: what it takes of a GPU */
+  double days;       /* NaN where it does not fit, or cannot be predicted */
+  double low, high;  /* nine of ten are between */
+  gint64 host_bytes; /* that QM_FIT_OFFLOADING takes of the host, of all GPUs
+                        together; else 0 */
   gint64 micro_batch;
   gboolean checkpointing;
   const char *sharding; /* "none", "zero_1" and so on; static */
   const char *level;    /* static */
-  char *bound;          /* what bounds it: "power" and so on; NULL: nothing */
+  const char *bound;    /* what bounds it: "power" and so on; NULL: nothing;
+                           static */
   char *unsupported;    /* why nothing is predicted, in English; NULL: it is */
 } QmForecast;
 
@@ -59,11 +59,6 @@ void qm_forecasts_unref (QmForecasts *forecasts);
 gboolean qm_forecasts_add (QmForecasts *forecasts,
                            const char *model,
                            const json_t *line);
-
-/* Whether there is an answer about a model at a level. */
-gboolean qm_forecasts_has (const QmForecasts *forecasts,
-                           const char *model,
-                           const char *level);
 
 /* Whether more of the answer is to come. */
 void qm_forecasts_set_pending (QmForecasts *forecasts, gboolean pending);

@@ -13,12 +13,13 @@
  *   s (sqrt (0.75) of all + sqrt (0.15) of its GPU type + sqrt (0.1) of its
  * own)
  *
- * with three draws from a normal distribution.  The shares are from pairs of
- * rates in data/rates.csv, each predicted by a fit that has not seen its source
- * (tests/prediction): of the same model by the same source on two types of GPU
- * the errors' covariance is 0.77 of the variance (CUDA engines, 6 pairs) and
- * 0.87 (PyTorch eager, 96); of one type by two sources 0.29 (CUDA engines) and
- * not above 0 (PyTorch).
+ * with three draws from a normal distribution.  The shares are rounded from
+ * pairs of rates in data/rates.csv, by the errors that `prediction-errors ...
+ * source` (tests/prediction) printed in November 2026, each of a fit that has
+ * not seen the rate's source: of the same model by the same source on two types
+ * of GPU the errors' covariance is 0.77 of the variance (CUDA engines, 6 pairs)
+ * and 0.87 (PyTorch eager, 96); of one type by two sources 0.29 (CUDA engines)
+ * and not above 0 (PyTorch).
  *
  * QM_ODDS_DRAWS draws, always the same ones, then tell how often a candidate is
  * the best within the limits.  Costs are taken as they are. */

@@ -119,6 +119,7 @@ qm_predictions_make (const QmQuestion *question,
     return NULL;
   made = g_new0 (QmPredicted, 1);
   made->forecast = *forecast;
+  made->forecast.unsupported = NULL;
   made->time = (QmMeasurement){
     .model = model,
     .gpu = gpu,

@@ -15,8 +15,7 @@ G_BEGIN_DECLS
 typedef struct
 {
   QmMeasurement time;  /* predicted, with its interval */
-  QmForecast forecast; /* its strings are those of the question's forecasts,
-                          which outlive it */
+  QmForecast forecast; /* `unsupported` is NULL */
 } QmPredicted;
 
 /* How many GPUs the machines of a catalog are made for: an int each, ascending.

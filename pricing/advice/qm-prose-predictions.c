@@ -203,7 +203,13 @@ note_lack (GStrvBuilder *builder, const QmQuestion *question)
   const char *problem;
 
   if (level == NULL)
-    return;
+    {
+      if (question->predictions == QM_PREDICTIONS_ALL
+          && question->times_of == QM_TIMES_OF_QUARTERMASTER)
+        add_note (builder, g_strdup (_ ("Of Quartermaster only times with "
+                                        "optimal settings are predicted.")));
+      return;
+    }
   problem = problem_of (question, level);
   if (problem != NULL)
     /* Translators: what went wrong. */

@@ -306,6 +306,7 @@ test_lack (void)
   g_autoptr (QmAdvice) advice = NULL;
   g_auto (GStrv) pending = NULL;
   g_auto (GStrv) failed = NULL;
+  g_auto (GStrv) other = NULL;
 
   qm_forecasts_unref (question->forecasts);
   question->forecasts = qm_forecasts_new ();
@@ -319,6 +320,10 @@ test_lack (void)
                             "there is no qm-bench");
   failed = qm_prose_notes (advice, question);
   g_assert_true (mentions (failed, "not predicted: there is no qm-bench"));
+  question->times_of = QM_TIMES_OF_QUARTERMASTER;
+  question->settings = QM_SETTINGS_NAIVE;
+  other = qm_prose_notes (advice, question);
+  g_assert_true (mentions (other, "Of Quartermaster only times with optimal"));
 }
 
 /* A year's runs of which some are known: the interval is that of those that are

@@ -2,6 +2,8 @@
 
 #include "tests/ui/synthetic.h"
 
+#include "tests/ui/folder.h"
+
 #include <gio/gio.h>
 #include <glib/gstdio.h>
 #include <math.h>
@@ -145,22 +147,6 @@ write_gpus (const char *data_dir, const char *directory, guint n_gpus)
   write_file (directory, "measurements/times.csv", times->str);
 }
 
-static void
-remove_tree (const char *path)
-{
-  GDir *dir = g_dir_open (path, 0, NULL);
-  const char *name;
-
-  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
-    {
-      g_autofree char *child = g_build_filename (path, name, NULL);
-
-      remove_tree (child);
-    }
-  g_clear_pointer (&dir, g_dir_close);
-  g_remove (path);
-}
-
 QmCatalog *
 synthetic_catalog_new (const char *data_dir, guint n_gpus)
 {
@@ -187,6 +173,6 @@ synthetic_catalog_new (const char *data_dir, guint n_gpus)
   for (size_t i = 0; i < n_problems; i++)
     g_error ("%s:%d: %s", problems[i].file, problems[i].line,
              problems[i].message);
-  remove_tree (directory);
+  remove_folder (directory);
   return catalog;
 }

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "data/catalog.h"
+#include "tests/ui/folder.h"
 #include "ui/machine/qm-bench-session.h"
 
 #include <glib/gstdio.h>
@@ -184,21 +185,6 @@ static void
 test_gone (Fixture *f, gconstpointer data)
 {
   plan (f, models);
-}
-
-static void
-remove_folder (const char *path)
-{
-  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
-  const char *name;
-
-  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL)
-    {
-      g_autofree char *entry = g_build_filename (path, name, NULL);
-
-      remove_folder (entry);
-    }
-  g_remove (path);
 }
 
 int

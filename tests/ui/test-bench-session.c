@@ -5,6 +5,7 @@
 
 #include "data/catalog.h"
 #include "data/results-file.h"
+#include "tests/ui/folder.h"
 #include "ui/machine/qm-bench-process.h"
 #include "ui/machine/qm-bench-session.h"
 #include "ui/machine/qm-local-machine.h"
@@ -501,21 +502,6 @@ test_machine (Fixture *f, gconstpointer data)
   g_assert_null (qm_local_machine_get_device (machine, "cuda:77"));
   if (n == 1)
     g_assert_cmpstr (qm_local_machine_get_reason (machine), !=, "");
-}
-
-static void
-remove_folder (const char *path)
-{
-  g_autoptr (GDir) folder = g_dir_open (path, 0, NULL);
-  const char *name;
-
-  while (folder != NULL && (name = g_dir_read_name (folder)) != NULL)
-    {
-      g_autofree char *entry = g_build_filename (path, name, NULL);
-
-      remove_folder (entry);
-    }
-  g_remove (path);
 }
 
 int
