@@ -166,7 +166,7 @@ qm_bench_events_entry (QmBenchEvents *events,
   json_object_set_new (event, "status",
                        json_string (status_of (search, entry, running)));
   json_object_set_new (event, "sharding",
-                       json_string (qm_offload_name (entry->config.sharding)));
+                       json_string (qm_sharding_name (entry->config.sharding)));
   json_object_set_new (event, "half", json_boolean (entry->half));
   json_object_set_new (event, "known",
                        json_boolean (entry->state == QM_BENCH_KNOWN));

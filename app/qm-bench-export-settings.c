@@ -56,14 +56,14 @@ add_switch (json_t *object, const char *name, bool value)
 static bool
 is_zero (const QmExport *s)
 {
-  return s->sharding == QM_OFFLOAD_ZERO_1 || s->sharding == QM_OFFLOAD_ZERO_2
-         || s->sharding == QM_OFFLOAD_ZERO_3;
+  return s->sharding == QM_SHARDING_ZERO_1 || s->sharding == QM_SHARDING_ZERO_2
+         || s->sharding == QM_SHARDING_ZERO_3;
 }
 
 static bool
 is_fsdp (const QmExport *s)
 {
-  return s->sharding == QM_OFFLOAD_FSDP_2 || s->sharding == QM_OFFLOAD_FSDP_3;
+  return s->sharding == QM_SHARDING_FSDP_2 || s->sharding == QM_SHARDING_FSDP_3;
 }
 
 static int
@@ -71,15 +71,15 @@ zero_stage (const QmExport *s)
 {
   switch (s->sharding)
     {
-    case QM_OFFLOAD_ZERO_1:
+    case QM_SHARDING_ZERO_1:
       return 1;
-    case QM_OFFLOAD_ZERO_2:
+    case QM_SHARDING_ZERO_2:
       return 2;
-    case QM_OFFLOAD_ZERO_3:
+    case QM_SHARDING_ZERO_3:
       return 3;
-    case QM_OFFLOAD_NONE:
-    case QM_OFFLOAD_FSDP_2:
-    case QM_OFFLOAD_FSDP_3:
+    case QM_SHARDING_NONE:
+    case QM_SHARDING_FSDP_2:
+    case QM_SHARDING_FSDP_3:
       break;
     }
   return 0;
@@ -258,7 +258,7 @@ add_fsdp (json_t *object, const QmExport *s)
                                       s->config->family)));
   add_whole (config, "version", 2);
   add_switch (config, "reshard_after_forward",
-              s->sharding == QM_OFFLOAD_FSDP_3);
+              s->sharding == QM_SHARDING_FSDP_3);
   add_switch (config, "cpu_offload", s->offloading);
   add_text (config, "auto_wrap_policy", "TRANSFORMER_BASED_WRAP");
   json_object_set_new (config, "transformer_layer_cls_to_wrap", classes);
@@ -273,7 +273,7 @@ add_optimizer (json_t *object, const QmExport *s, json_t *notes)
 {
   const QmRecipe *recipe = s->recipe;
   bool fused =
-      (s->methods & QM_METHOD_KERNELS) != 0 && s->sharding == QM_OFFLOAD_NONE;
+      (s->methods & QM_METHOD_KERNELS) != 0 && s->sharding == QM_SHARDING_NONE;
 
   add_text (object, "optim", fused ? "adamw_torch_fused" : "adamw_torch");
   add_number (object, "learning_rate", recipe->learning_rate);
@@ -348,7 +348,7 @@ qm_export_transformers (const QmExport *s, json_t *notes)
       add_fsdp (object, s);
       add_note (notes, "fsdp_config is that of Transformers 5.17 or newer");
     }
-  if (s->sharding != QM_OFFLOAD_NONE || s->gpus > 1)
+  if (s->sharding != QM_SHARDING_NONE || s->gpus > 1)
     add_note (notes, "start it with torchrun --nproc-per-node %lld",
               (long long) s->gpus);
   return object;

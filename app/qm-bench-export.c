@@ -124,7 +124,7 @@ read_result (Export *export, QmError *error)
     return qm_error_set (error, QM_STATUS_INVALID, result->file, result->line,
                          1, "settings: %s is not known", result->settings);
   settings->checkpoint = result->checkpointing;
-  qm_offload_parse (result->sharding, &settings->sharding);
+  qm_sharding_parse (result->sharding, &settings->sharding);
   settings->offloading = result->offloading;
   settings->micro_batch = result->micro_batch;
   settings->gpus = result->gpus;
@@ -151,7 +151,7 @@ read_options (Export *export, QmError *error)
   if (status != QM_OK)
     return status;
   settings->checkpoint = options->checkpoint;
-  settings->offloading = settings->sharding != QM_OFFLOAD_NONE;
+  settings->offloading = settings->sharding != QM_SHARDING_NONE;
   settings->gpus = options->gpus > 0 ? options->gpus : 1;
   if (!qm_bench_read_count ("--micro-batch", options->micro_batch,
                             &settings->micro_batch)
@@ -199,33 +199,6 @@ name_folder (Export *export)
   export->settings.recipe = &export->model.recipe;
 }
 
-/* Writes a file that has its name only when it is complete. */
-static QmStatus
-write_file (const char *path, const char *text, QmError *error)
-{
-  char place[PATH_MAX], part[PATH_MAX];
-  FILE *file;
-  bool good;
-  QmStatus status = qm_file_place (path, place, sizeof place, error);
-
-  if (status != QM_OK)
-    return status;
-  if (!qm_file_part_name (place, part, sizeof part))
-    return qm_error_set (error, QM_STATUS_IO, path, 0, 0, "is too long");
-  file = qm_file_create_part (part);
-  if (file == NULL)
-    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                         "cannot be written: %s", strerror (errno));
-  good = fputs (text, file) >= 0 && fputc ('\n', file) != EOF;
-  good = fclose (file) == 0 && good;
-  if (good && rename (part, place) == 0)
-    return QM_OK;
-  qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be written: %s",
-                strerror (errno));
-  unlink (part);
-  return QM_STATUS_IO;
-}
-
 static void
 print_notes (const json_t *notes)
 {
@@ -252,7 +225,7 @@ print_settings (const Export *export,
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
   if (export->options->out != NULL)
-    status = write_file (export->options->out, text, error);
+    status = qm_file_write (export->options->out, text, error);
   else if (!export->options->json)
     qm_bench_put_json (text);
   free (text);

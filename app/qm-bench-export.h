@@ -18,7 +18,7 @@ typedef struct QmExport
   const QmRecipe *recipe;
   unsigned methods;
   bool checkpoint, offloading;
-  QmOffload sharding; /* also without offloading */
+  QmSharding sharding; /* also without offloading */
   int64_t micro_batch, accumulation, gpus;
 } QmExport;
 

@@ -38,7 +38,7 @@ typedef struct Framework
   char adapter[PATH_MAX];
   QmBenchModel model;
   unsigned methods;
-  QmOffload offload;
+  QmSharding offload;
   QmQuestion question;
   QmAnswer answer;
   QmBenchEvents *events; /* NULL: for people */
@@ -145,8 +145,8 @@ deepspeed_template (const Framework *f)
                         .gpus = 1 };
   json_t *notes, *object;
 
-  if (f->offload != QM_OFFLOAD_ZERO_1 && f->offload != QM_OFFLOAD_ZERO_2
-      && f->offload != QM_OFFLOAD_ZERO_3)
+  if (f->offload != QM_SHARDING_ZERO_1 && f->offload != QM_SHARDING_ZERO_2
+      && f->offload != QM_SHARDING_ZERO_3)
     return json_null ();
   notes = json_array ();
   object = qm_export_deepspeed (&settings, notes);
@@ -184,7 +184,7 @@ make_question (const Framework *f)
   json_object_set_new (object, "checkpoint",
                        json_boolean (options->checkpoint));
   json_object_set_new (object, "offload",
-                       json_string (qm_offload_name (f->offload)));
+                       json_string (qm_sharding_name (f->offload)));
   json_object_set_new (object, "deepspeed", deepspeed_template (f));
   json_object_set_new (object, "block",
                        json_string (
@@ -414,9 +414,9 @@ add_method (const Framework *f, json_t *object, int64_t accumulation)
   json_object_set_new (object, "checkpointing",
                        json_boolean (f->options->checkpoint));
   json_object_set_new (object, "sharding",
-                       json_string (qm_offload_name (f->offload)));
+                       json_string (qm_sharding_name (f->offload)));
   json_object_set_new (object, "offloading",
-                       json_boolean (f->offload != QM_OFFLOAD_NONE));
+                       json_boolean (f->offload != QM_SHARDING_NONE));
   json_object_set_new (object, "precision",
                        json_string (
                            qm_precision_name (f->model.recipe.precision)));
@@ -536,9 +536,9 @@ print_result (const Framework *f, const json_t *object)
   qm_bench_print ("%s, %s, %s%s%s%s on %s", f->model.name,
                   qm_precision_name (f->model.recipe.precision), settings,
                   f->options->checkpoint ? ", checkpointing" : "",
-                  f->offload != QM_OFFLOAD_NONE ? ", offloading " : "",
-                  f->offload != QM_OFFLOAD_NONE ? qm_offload_name (f->offload)
-                                                : "",
+                  f->offload != QM_SHARDING_NONE ? ", offloading " : "",
+                  f->offload != QM_SHARDING_NONE ? qm_sharding_name (f->offload)
+                                                 : "",
                   answer->device.name);
   qm_bench_print ("  PyTorch %s, Transformers %s", answer->torch,
                   answer->transformers);

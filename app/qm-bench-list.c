@@ -41,7 +41,7 @@ make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
                   : QM_VERSION;
   r.settings = settings;
   r.checkpointing = entry->config.checkpoint;
-  r.sharding = qm_offload_name (entry->config.sharding);
+  r.sharding = qm_sharding_name (entry->config.sharding);
   r.offloading = entry->config.offload;
   r.micro_batch = entry->options.micro_batch;
   r.deterministic = search->options->deterministic;
@@ -206,8 +206,8 @@ plan_entry (QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
                        .micro_batch = 1,
                        .methods = config->methods,
                        .checkpoint = config->checkpoint,
-                       .offload =
-                           config->offload ? config->sharding : QM_OFFLOAD_NONE,
+                       .sharding = config->sharding,
+                       .offload = config->offload,
                        .host_bytes = search->host_bytes,
                        .deterministic = search->options->deterministic };
   status = qm_search_fit (&model->config, &model->recipe, &entry->options,
@@ -335,7 +335,7 @@ qm_bench_describe (const QmBenchSearch *search,
   snprintf (text, size, "%s, %s%s%s%s, micro-batch %lld", name, settings,
             entry->config.checkpoint ? ", checkpointing" : "",
             entry->config.offload ? ", offloading " : "",
-            entry->config.offload ? qm_offload_name (entry->config.sharding)
+            entry->config.offload ? qm_sharding_name (entry->config.sharding)
                                   : "",
             (long long) entry->options.micro_batch);
 }

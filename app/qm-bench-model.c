@@ -270,11 +270,12 @@ read_host_memory (const QmBenchOptions *options,
 
 QmStatus
 qm_bench_read_offload (const QmBenchOptions *options,
-                       QmOffload *offload,
+                       QmSharding *sharding,
                        QmError *error)
 {
-  *offload = QM_OFFLOAD_NONE;
-  if (options->offload == NULL || qm_offload_parse (options->offload, offload))
+  *sharding = QM_SHARDING_NONE;
+  if (options->offload == NULL
+      || qm_sharding_parse (options->offload, sharding))
     return QM_OK;
   return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "--offload is zero_1, zero_2, zero_3, fsdp_2, fsdp_3 or "
@@ -299,7 +300,8 @@ qm_bench_make_plan (const QmBenchOptions *options,
 
   *plan = NULL;
   if (status == QM_OK)
-    status = qm_bench_read_offload (options, &plan_options.offload, error);
+    status = qm_bench_read_offload (options, &plan_options.sharding, error);
+  plan_options.offload = plan_options.sharding != QM_SHARDING_NONE;
   if (status == QM_OK)
     status = read_host_memory (options, &plan_options.host_bytes, error);
   if (status != QM_OK)

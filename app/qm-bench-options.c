@@ -24,14 +24,15 @@ enum
   DEVICES = 1,
   PLAN = 2,
   PREDICT = 4,
-  RUN = 8,
-  CHECK = 16,
-  TRAIN = 32,
-  SEARCH = 64,
-  RESULTS = 128,
-  EXPORT = 256,
-  FRAMEWORK = 512,
-  WORKER = 1024,
+  CALIBRATE = 8,
+  RUN = 16,
+  CHECK = 32,
+  TRAIN = 64,
+  SEARCH = 128,
+  RESULTS = 256,
+  EXPORT = 512,
+  FRAMEWORK = 1024,
+  WORKER = 2048,
   MODEL = PLAN | RUN | TRAIN,
   ELSEWHERE = EXPORT | FRAMEWORK,
   ON_DEVICE = RUN | CHECK | TRAIN | SEARCH | WORKER
@@ -44,6 +45,7 @@ static const struct
   { "devices", "list what can be trained on, and how it is connected" },
   { "plan", "what a training needs of a GPU's memory, without a GPU" },
   { "predict", "how long a training takes on a GPU that is not here" },
+  { "calibrate", "what the GPU at hand can do, which predict then takes" },
   { "run", "measure real training steps; how long the whole takes" },
   { "check", "loss and gradients of one pass on given weights and data" },
   { "train", "learn from a text or images, to see the loss fall" },
@@ -94,9 +96,10 @@ static const Option known[] = {
   { "--micro-batch", "N", TEXT, MODEL | PREDICT | ELSEWHERE,
     FIELD (micro_batch),
     "samples of one pass; auto, the default: the most that fit" },
-  { "--device", "ID", TEXT, MODEL | CHECK | SEARCH | WORKER | FRAMEWORK,
-    FIELD (device), "cpu, cuda:0 (default: the first GPU, else cpu)" },
-  { "--architecture", "N", TEXT, MODEL | CHECK | SEARCH | WORKER,
+  { "--device", "ID", TEXT,
+    MODEL | CALIBRATE | CHECK | SEARCH | WORKER | FRAMEWORK, FIELD (device),
+    "cpu, cuda:0 (default: the first GPU, else cpu)" },
+  { "--architecture", "N", TEXT, MODEL | CALIBRATE | CHECK | SEARCH | WORKER,
     FIELD (architecture),
     "of the GPU, as 80 for sm_80; on a newer one: use the kernels for that" },
   { "--memory", "SIZE", TEXT, PLAN | SEARCH, FIELD (memory),
@@ -108,16 +111,17 @@ static const Option known[] = {
   { "--results", "FILE", TEXT, SEARCH | FRAMEWORK, FIELD (results),
     "where results go, and of search, what is known already "
     "(measurements/HOST.jsonl in the user's folder)" },
-  { "--events", NULL, FLAG, RUN | CHECK | TRAIN | SEARCH | FRAMEWORK,
-    FIELD (events), "say in JSON lines what happens while it does" },
+  { "--events", NULL, FLAG,
+    CALIBRATE | RUN | CHECK | TRAIN | SEARCH | FRAMEWORK, FIELD (events),
+    "say in JSON lines what happens while it does" },
   { "--dry-run", NULL, FLAG, SEARCH, FIELD (dry_run),
     "say what would be measured and how long that takes" },
   { "--time-limit", "TIME", TEXT, SEARCH, FIELD (time_limit),
     "to stop after, as 25min, with the most telling measured first" },
   { "--again", "failed|all", TEXT, SEARCH, FIELD (again),
     "measure again what failed, or everything" },
-  { "--patience", "N", COUNT, RUN | CHECK | TRAIN | SEARCH | FRAMEWORK,
-    FIELD (patience),
+  { "--patience", "N", COUNT,
+    CALIBRATE | RUN | CHECK | TRAIN | SEARCH | FRAMEWORK, FIELD (patience),
     "seconds without progress to give a measurement up after (search: two "
     "minutes and five times what it should take; others 900, and all but "
     "framework with --events alone)" },
@@ -134,7 +138,14 @@ static const Option known[] = {
     "between GPUs (auto: as the GPU has)" },
   { "--level", "NAME", TEXT, PREDICT, FIELD (level),
     "of software: tuned (the default: PyTorch, compiled), eager, naive, engine "
-    "(this one), cuda (other engines)" },
+    "(this one), cuda (other engines); also several, joined by commas" },
+  { "--rates", NULL, FLAG, PREDICT, FIELD (rates),
+    "instead of a training the rates of the catalog, measured and reported, "
+    "each "
+    "beside what is predicted of it, and whether it is plausible; predictions "
+    "are fitted to these rates: that they agree is no proof" },
+  { "--speeds", "FILE", TEXT, PREDICT, FIELD (speeds),
+    "what calibrate found on another machine" },
   { "--operators", NULL, FLAG, PLAN, FIELD (operators),
     "each call of a pass, with types and shapes" },
   { "--repeat", "N", COUNT, RUN | SEARCH | WORKER, FIELD (repeat),
@@ -157,9 +168,10 @@ static const Option known[] = {
   { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
     "to begin with (safetensors, or the index.json of several)" },
   { "--batch", "FILE", TEXT, CHECK, FIELD (batch), "the data (safetensors)" },
-  { "--out", "FILE", TEXT, CHECK | TRAIN | EXPORT, FIELD (out),
+  { "--out", "FILE", TEXT, CALIBRATE | CHECK | TRAIN | EXPORT, FIELD (out),
     "where the result goes: loss and gradients, or the weights at the end "
-    "(safetensors), or settings (JSON)" },
+    "(safetensors), or settings, or what a GPU can do (JSON; without it, "
+    "speeds/GPU.json in the user's folder)" },
   { "--precision", "NAME", TEXT, CHECK, FIELD (precision),
     "fp32 (the default), tf32, fp16 or bf16" },
   { "--text", "FILE", TEXT, TRAIN, FIELD (text), "every byte a token" },
@@ -185,7 +197,8 @@ static const Option known[] = {
   { "--deterministic", NULL, FLAG, ON_DEVICE | FRAMEWORK, FIELD (deterministic),
     "equal bits in every run, also where that costs time" },
   { "--json", NULL, FLAG,
-    DEVICES | MODEL | PREDICT | CHECK | SEARCH | RESULTS | ELSEWHERE,
+    DEVICES | MODEL | PREDICT | CALIBRATE | CHECK | SEARCH | RESULTS
+        | ELSEWHERE,
     FIELD (json), "JSON, one object a line, instead of text" },
 };
 
@@ -388,7 +401,8 @@ qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
     {
       fprintf (stderr,
                "qm-bench: the first word has to be a command: devices, plan, "
-               "run, check, train, search, results, export or framework; see "
+               "predict, calibrate, run, check, train, search, results, export "
+               "or framework; see "
                "qm-bench --help\n");
       return false;
     }

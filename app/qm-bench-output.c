@@ -70,13 +70,13 @@ void
 qm_bench_format_settings (const QmPlan *plan, char *text, size_t size)
 {
   const QmPlanOptions *options = &plan->options;
-  bool offload = options->offload != QM_OFFLOAD_NONE;
+  bool offload = options->offload;
   char methods[64];
 
   qm_methods_format (options->methods, methods, sizeof methods);
   snprintf (text, size, "%s%s%s%s", methods,
             options->checkpoint ? ", checkpointing" : "", offload ? ", " : "",
-            offload ? qm_offload_name (options->offload) : "");
+            offload ? qm_sharding_name (options->sharding) : "");
 }
 
 /* A line is not longer; two paths and some words fit. */
@@ -212,9 +212,8 @@ qm_bench_json_setting (const QmPlanOptions *options, const QmRecipe *recipe)
   json_object_set_new (object, "checkpointing",
                        json_boolean (options->checkpoint));
   json_object_set_new (object, "sharding",
-                       json_string (qm_offload_name (options->offload)));
-  json_object_set_new (object, "offloading",
-                       json_boolean (options->offload != QM_OFFLOAD_NONE));
+                       json_string (qm_sharding_name (options->sharding)));
+  json_object_set_new (object, "offloading", json_boolean (options->offload));
   json_object_set_new (object, "precision",
                        json_string (qm_precision_name (recipe->precision)));
   json_object_set_new (object, "micro_batch",
@@ -300,6 +299,13 @@ format_tensor (const QmTensor *tensor, char text[MAX_TENSOR])
   return text;
 }
 
+static const char *const phases[] = {
+  [QM_PHASE_FORWARD] = "forward",
+  [QM_PHASE_BACKWARD] = "backward",
+  [QM_PHASE_RECOMPUTE] = "recompute",
+  [QM_PHASE_UPDATE] = "update",
+};
+
 void
 qm_bench_print_operators (const QmPlan *plan)
 {
@@ -311,7 +317,7 @@ qm_bench_print_operators (const QmPlan *plan)
       QmOpCall call;
 
       qm_graph_call (plan->graph, node, &call);
-      printf ("%s:", qm_op_name (node->op));
+      printf ("%s %s:", phases[node->phase], qm_op_name (node->op));
       for (int j = 0; j < qm_op_inputs (node->op); j++)
         printf (" %s", format_tensor (&call.inputs[j], text));
       printf (" ->");
@@ -336,6 +342,18 @@ json_tensors (const QmTensor *tensors, int n)
 }
 
 json_t *
+qm_bench_json_passes (const QmPlan *plan)
+{
+  json_t *array = json_array ();
+  const char *names[QM_PLAN_PASSES];
+  size_t n = qm_plan_passes (&plan->options, names);
+
+  for (size_t i = 0; i < n; i++)
+    json_array_append_new (array, json_string (names[i]));
+  return array;
+}
+
+json_t *
 qm_bench_json_operators (const QmPlan *plan)
 {
   json_t *array = json_array ();
@@ -347,6 +365,7 @@ qm_bench_json_operators (const QmPlan *plan)
       QmOpCall call;
 
       qm_graph_call (plan->graph, node, &call);
+      json_object_set_new (object, "phase", json_string (phases[node->phase]));
       json_object_set_new (object, "operator",
                            json_string (qm_op_name (node->op)));
       json_object_set_new (object, "inputs",

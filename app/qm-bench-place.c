@@ -7,14 +7,14 @@
 #include <stdio.h>
 
 /* How states are divided over GPUs that do not offload. */
-#define DIVIDED QM_OFFLOAD_ZERO_3
+#define DIVIDED QM_SHARDING_ZERO_3
 
 static const char *
 link_of (const QmBenchPlace *place)
 {
   if (place->gpus == 1)
     return "none";
-  return place->found->nvlink ? "nvlink" : "pcie";
+  return qm_way_name (place->found->way);
 }
 
 static json_t *
@@ -64,13 +64,17 @@ add_found (json_t *object, const QmBenchPlace *place)
 
   json_object_set_new (object, "link", json_string (link_of (place)));
   json_object_set_new (object, "provenance", json_string ("predicted"));
+  json_object_set_new (object, "calibrated",
+                       found->measured != NULL
+                           ? json_string (found->measured->date)
+                           : json_null ());
   json_object_update_new (
       object, qm_bench_json_setting (&found->options, &place->model->recipe));
   json_object_set_new (object, "accumulation",
                        json_integer (found->accumulation));
-  if (found->sharded && found->options.offload == QM_OFFLOAD_NONE)
+  if (found->sharded && !found->options.offload)
     json_object_set_new (object, "sharding",
-                         json_string (qm_offload_name (DIVIDED)));
+                         json_string (qm_sharding_name (DIVIDED)));
   json_object_set_new (object, "memory_bytes",
                        qm_bench_json_memory (&found->memory));
   json_object_set_new (object, "host_bytes",
@@ -122,38 +126,41 @@ format_days (const QmPrediction *prediction, int width, char text[64])
 static void
 format_way (const QmPlaceFound *found, char *text, size_t size)
 {
-  bool offload = found->options.offload != QM_OFFLOAD_NONE;
+  bool offload = found->options.offload;
 
   snprintf (text, size, "micro-batch %lld%s%s%s%s",
             (long long) found->options.micro_batch,
             found->options.checkpoint ? ", checkpointing" : "",
             offload || found->sharded ? ", " : "",
-            offload          ? qm_offload_name (found->options.offload)
-            : found->sharded ? qm_offload_name (DIVIDED)
+            offload          ? qm_sharding_name (found->options.sharding)
+            : found->sharded ? qm_sharding_name (DIVIDED)
                              : "",
             offload ? ", offloading" : "");
 }
 
 void
-qm_bench_print_place_line (const QmBenchPlace *place)
+qm_bench_print_place_line (const QmBenchPlace *place, bool with_level)
 {
   const QmPlaceFound *found = place->found;
-  char way[96], days[64];
+  char way[96], days[64], level[40] = "";
+
+  if (with_level)
+    snprintf (level, sizeof level, "%-8.20s", place->level);
 
   if (place->problem != NULL)
     {
-      qm_bench_print ("%d x %-28s %s", place->gpus, place->gpu->name,
+      qm_bench_print ("%s%d x %-28s %s", level, place->gpus, place->gpu->name,
                       place->problem->message);
       return;
     }
   if (!found->fits)
     {
-      qm_bench_print ("%d x %-28s does not fit: %.1f GiB", place->gpus,
+      qm_bench_print ("%s%d x %-28s does not fit: %.1f GiB", level, place->gpus,
                       place->gpu->name, (double) found->smallest / 0x1p30);
       return;
     }
   format_way (found, way, sizeof way);
-  qm_bench_print ("%d x %-28s %s  %s", place->gpus, place->gpu->name,
+  qm_bench_print ("%s%d x %-28s %s  %s", level, place->gpus, place->gpu->name,
                   format_days (&found->prediction, 8, days), way);
 }
 
@@ -169,6 +176,9 @@ qm_bench_print_place_text (const QmBenchPlace *place)
                   place->gpus, place->gpu->name, place->level,
                   format_days (prediction, 1, days));
   qm_bench_print ("  %s", way);
+  if (found->measured != NULL)
+    qm_bench_print ("  rates as measured on %s, %s", found->measured->device,
+                    found->measured->date);
   if (found->host_bytes > 0)
     qm_bench_print ("  host     %10.1f GiB of its memory",
                     (double) found->host_bytes / 0x1p30);

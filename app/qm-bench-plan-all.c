@@ -66,7 +66,8 @@ options_of (const Work *work, size_t config, int64_t micro_batch)
                       .micro_batch = micro_batch,
                       .methods = c->methods,
                       .checkpoint = c->checkpoint,
-                      .offload = c->offload ? c->sharding : QM_OFFLOAD_NONE,
+                      .sharding = c->sharding,
+                      .offload = c->offload,
                       .host_bytes = work->host_bytes };
 }
 

@@ -137,7 +137,10 @@ print_json (const QmBenchOptions *options,
     json_object_set_new (object, "twice_bytes",
                          json_integer ((json_int_t) twice));
   if (options->operators)
-    json_object_set_new (object, "operators", qm_bench_json_operators (plan));
+    {
+      json_object_set_new (object, "passes", qm_bench_json_passes (plan));
+      json_object_set_new (object, "operators", qm_bench_json_operators (plan));
+    }
   qm_bench_print_json (object);
 }
 

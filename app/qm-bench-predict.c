@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* qm-bench predict: in one place or in many, a GPU of the catalog and a number
- * of them each. */
+ * of them each; with --rates, where rates are from. */
 
 #include "app/qm-bench.h"
 
+#include "app/qm-bench-probes.h"
 #include "data/architecture.h"
 #include "data/datadir.h"
 #include "engine/places.h"
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #define DEFAULT_LEVEL "tuned"
+#define LEVELS        8
 
 /* What is asked. */
 typedef struct Question
@@ -30,30 +32,64 @@ typedef struct Question
   int n_counts;
   QmInterconnect link;
   QmCalibration calibration;
+  QmBenchProbes probes;          /* that it points to */
+  const QmLevel *levels[LEVELS]; /* of it, in the order that was asked */
+  size_t n_levels;
   QmPlacesOptions options;
 } Question;
 
 static QmStatus
-read_level (const QmBenchOptions *options, Question *question, QmError *error)
+refuse_level (const QmCalibration *calibration,
+              const char *name,
+              QmError *error)
 {
-  const char *name = options->level != NULL ? options->level : DEFAULT_LEVEL;
-  char folder[PATH_MAX], path[PATH_MAX + 32], list[160] = "";
-  const QmCalibration *calibration = &question->calibration;
-  QmStatus status;
+  char list[160] = "";
 
-  qm_data_dir (folder, sizeof folder);
-  snprintf (path, sizeof path, "%s/calibration.csv", folder);
-  status = qm_calibration_load (path, &question->calibration, error);
-  if (status != QM_OK)
-    return status;
-  question->options.level = qm_calibration_level (calibration, name);
-  if (question->options.level != NULL)
-    return QM_OK;
   for (size_t i = 0; i < calibration->n_levels; i++)
     snprintf (list + strlen (list), sizeof list - strlen (list), "%s%s",
               i > 0 ? ", " : "", calibration->levels[i].name);
   return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "there is no level '%.32s'; there are %s", name, list);
+}
+
+/* The levels between the commas, each once. */
+static QmStatus
+read_levels (const char *name, Question *question, QmError *error)
+{
+  for (;;)
+    {
+      size_t length = strcspn (name, ",");
+      const QmLevel *level;
+      size_t i = 0;
+      char one[64];
+
+      snprintf (one, sizeof one, "%.*s", (int) (length < 64 ? length : 64),
+                name);
+      level = qm_calibration_level (&question->calibration, one);
+      if (level == NULL)
+        return refuse_level (&question->calibration, one, error);
+      while (i < question->n_levels && question->levels[i] != level)
+        i++;
+      if (i == question->n_levels && i < LEVELS)
+        question->levels[question->n_levels++] = level;
+      if (name[length] == '\0')
+        return QM_OK;
+      name += length + 1;
+    }
+}
+
+/* Those of `name`; NULL: none. */
+static QmStatus
+read_level (const char *name, Question *question, QmError *error)
+{
+  char folder[PATH_MAX], path[PATH_MAX + 32];
+  QmStatus status;
+
+  qm_data_dir (folder, sizeof folder);
+  snprintf (path, sizeof path, "%s/calibration.csv", folder);
+  status = qm_calibration_load (path, &question->calibration, error);
+  return status == QM_OK && name != NULL ? read_levels (name, question, error)
+                                         : status;
 }
 
 static QmStatus
@@ -129,14 +165,9 @@ read_names (const char *name, Question *question, QmError *error)
 }
 
 static QmStatus
-read_gpus (const QmBenchOptions *options, Question *question, QmError *error)
+read_gpus (const char *names, Question *question, QmError *error)
 {
-  QmStatus status;
-
-  if (options->gpu == NULL)
-    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                         "--gpu has to say on which GPU");
-  status = qm_bench_load_catalog (&question->catalog, error);
+  QmStatus status = qm_bench_load_catalog (&question->catalog, error);
   if (status != QM_OK)
     return status;
   question->gpus = qm_catalog_gpus (question->catalog, &question->n_gpus);
@@ -144,10 +175,10 @@ read_gpus (const QmBenchOptions *options, Question *question, QmError *error)
   if (question->asked == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
-  if (strcmp (options->gpu, "all") == 0)
+  if (strcmp (names, "all") == 0)
     memset (question->asked, true, question->n_gpus);
   else
-    status = read_names (options->gpu, question, error);
+    status = read_names (names, question, error);
   for (size_t i = 0; i < question->n_gpus; i++)
     question->n_asked += question->asked[i];
   return status;
@@ -179,15 +210,23 @@ read_question (const QmBenchOptions *options,
                Question *question,
                QmError *error)
 {
-  QmStatus status = read_gpus (options, question, error);
+  QmStatus status = options->gpu != NULL
+                        ? read_gpus (options->gpu, question, error)
+                        : qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                                        "--gpu has to say on which GPU");
 
-  question->json = options->json;
   if (status == QM_OK)
     status = read_link (options, question, error);
   if (status == QM_OK)
     status = read_counts (options, question, error);
   if (status == QM_OK)
-    status = read_level (options, question, error);
+    status =
+        read_level (options->level != NULL ? options->level : DEFAULT_LEVEL,
+                    question, error);
+  if (status == QM_OK)
+    status =
+        qm_bench_read_probes (question->catalog, options->speeds,
+                              &question->probes, &question->calibration, error);
   if (status == QM_OK)
     status = qm_bench_load_model (options, true, &question->model, error);
   if (status == QM_OK)
@@ -202,6 +241,7 @@ static void
 clear_question (Question *question)
 {
   qm_bench_clear_model (&question->model);
+  qm_bench_clear_probes (&question->probes);
   qm_catalog_free (question->catalog);
   free (question->asked);
 }
@@ -235,7 +275,8 @@ predict_place (const Question *question,
 {
   const char *level = question->options.level->name;
   uint64_t bytes = qm_bench_gpu_memory (gpu);
-  bool one = question->n_asked == 1 && question->n_counts == 1;
+  bool one = question->n_asked == 1 && question->n_counts == 1
+             && question->n_levels == 1;
   QmPlaceFound found = { 0 };
   QmBenchPlace place = { &question->model, gpu, gpus, level, &found, NULL };
   QmStatus status = QM_OK;
@@ -255,7 +296,7 @@ predict_place (const Question *question,
   if (question->json)
     qm_bench_print_place_json (&place);
   else if (!one)
-    qm_bench_print_place_line (&place);
+    qm_bench_print_place_line (&place, question->n_levels > 1);
   else if (found.fits)
     qm_bench_print_place_text (&place);
   else
@@ -263,8 +304,9 @@ predict_place (const Question *question,
   return status;
 }
 
+/* In every place, at the level of the options. */
 static QmStatus
-predict_all (const Question *question, QmError *error)
+predict_places (const Question *question, QmError *error)
 {
   int architectures[QM_PLACES_ARCHITECTURES];
   size_t n = 0;
@@ -294,14 +336,72 @@ predict_all (const Question *question, QmError *error)
   return status;
 }
 
+static QmStatus
+predict_all (Question *question, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  for (size_t i = 0; i < question->n_levels && status == QM_OK; i++)
+    {
+      question->options.level = question->levels[i];
+      status = predict_places (question, error);
+    }
+  return status;
+}
+
+/* What a machine was measured to do is left aside, since who trained had
+ * others, and since the fit does so, too. */
+static QmStatus
+predict_rates (const QmBenchOptions *options,
+               Question *question,
+               QmError *error)
+{
+  char folder[PATH_MAX];
+  QmTrainingRates *rates = NULL;
+  QmStatus status;
+
+  if (options->model != NULL || options->config != NULL
+      || options->recipe != NULL || options->micro_batch != NULL
+      || options->link != NULL || options->host_memory != NULL
+      || options->speeds != NULL || options->checkpoint
+      || options->n_gpu_counts > 0)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--rates takes --gpu, --level and --json alone; each "
+                         "rate says the rest");
+  status =
+      read_gpus (options->gpu != NULL ? options->gpu : "all", question, error);
+  if (status == QM_OK)
+    status = read_level (options->level, question, error);
+  if (status == QM_OK)
+    {
+      qm_data_dir (folder, sizeof folder);
+      status = qm_training_rates_load (folder, &rates, error);
+    }
+  if (status == QM_OK)
+    status = qm_bench_print_rates (
+        &(QmBenchRates){ .catalog = question->catalog,
+                         .calibration = &question->calibration,
+                         .gpus = question->gpus,
+                         .asked = question->n_asked < question->n_gpus
+                                      ? question->asked
+                                      : NULL,
+                         .levels = question->levels,
+                         .n_levels = question->n_levels,
+                         .json = question->json },
+        rates, error);
+  qm_training_rates_free (rates);
+  return status;
+}
+
 int
 qm_bench_predict (const QmBenchOptions *options)
 {
-  Question question = { 0 };
+  Question question = { .json = options->json };
   QmError error = { 0 };
-  QmStatus status = read_question (options, &question, &error);
+  QmStatus status = options->rates ? predict_rates (options, &question, &error)
+                                   : read_question (options, &question, &error);
 
-  if (status == QM_OK)
+  if (status == QM_OK && !options->rates)
     status = predict_all (&question, &error);
   clear_question (&question);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);

@@ -89,7 +89,7 @@ summarise (const QmBenchSearch *search, size_t model)
       keep_faster (search, &s.best, best);
       if (config->methods == 0)
         s.naive = best;
-      else if (!config->checkpoint && config->sharding == QM_OFFLOAD_NONE)
+      else if (!config->checkpoint && config->sharding == QM_SHARDING_NONE)
         s.plain = best;
       else if (n < QM_SEARCH_MOST)
         saving[n++] = days_of (search, best);
@@ -154,7 +154,7 @@ add_row (const QmBenchSearch *search,
   qm_methods_format (entry->config.methods, cells[0], QM_BENCH_CELL);
   strcpy (cells[1], entry->config.checkpoint ? "yes" : "no");
   snprintf (cells[2], QM_BENCH_CELL, "%s",
-            entry->config.offload ? qm_offload_name (entry->config.sharding)
+            entry->config.offload ? qm_sharding_name (entry->config.sharding)
                                   : "no");
   if (entry->fits && entry->state != QM_BENCH_NOT_RUN)
     snprintf (cells[3], QM_BENCH_CELL, "%lld",
@@ -247,7 +247,7 @@ json_of_entry (const QmBenchSearch *search,
     {
       json_object_set_new (object, "sharding",
                            json_string (
-                               qm_offload_name (entry->config.sharding)));
+                               qm_sharding_name (entry->config.sharding)));
       json_object_set_new (object, "reason", json_string (entry->reason));
     }
   if (strcmp (state, "measured") == 0)

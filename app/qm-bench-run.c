@@ -4,25 +4,12 @@
 
 #include "app/qm-bench-run.h"
 
-#include "app/qm-bench-events.h"
+#include "app/qm-bench-progress.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-/* Seconds between two lines of progress. */
-#define PROGRESS_TERMINAL 0.2
-#define PROGRESS_FILE     5.0
-
-typedef struct Meter
-{
-  double first, first_done; /* when progress was first heard of */
-  double shown;             /* when; 0: never */
-  bool terminal;
-  QmBenchEvents *events; /* NULL: for people */
-} Meter;
 
 static double
 now (void)
@@ -31,49 +18,6 @@ now (void)
 
   clock_gettime (CLOCK_MONOTONIC, &time);
   return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
-}
-
-/* Shows it to people. */
-static void
-show_progress (Meter *meter, double done, double left)
-{
-  double time = now ();
-
-  if (done < 1 && meter->shown > 0
-      && time - meter->shown
-             < (meter->terminal ? PROGRESS_TERMINAL : PROGRESS_FILE))
-    return;
-  meter->shown = time;
-  fprintf (stderr, "%s%3.0f %%", meter->terminal ? "\r" : "", done * 100);
-  if (left >= 0)
-    fprintf (stderr, ", %.0f s left", left);
-  fprintf (stderr, "%s",
-           !meter->terminal ? "\n"
-           : done < 1       ? "    "
-                            : "    \n");
-}
-
-/* The first pass takes longer than all others, so the rest is told from what
- * came after it. */
-static bool
-on_progress (void *data, double done)
-{
-  Meter *meter = data;
-  double time = now (), left = NAN, part;
-
-  if (meter->first <= 0)
-    {
-      meter->first = time;
-      meter->first_done = done;
-    }
-  part = (done - meter->first_done) / (1 - meter->first_done);
-  if (part > 0)
-    left = (time - meter->first) * (1 - part) / part;
-  if (meter->events != NULL)
-    qm_bench_events_progress (meter->events, -1, done, left, NULL);
-  else
-    show_progress (meter, done, left);
-  return !qm_bench_interrupted ();
 }
 
 /* Begins to watch the device, before anything of its memory is used. */
@@ -235,8 +179,7 @@ say_result (const QmBenchRun *run, QmBenchEvents *events, QmError *error)
 int
 qm_bench_run (const QmBenchOptions *options)
 {
-  Meter meter = { .terminal = isatty (STDERR_FILENO),
-                  .events = options->events ? qm_bench_events_new () : NULL };
+  QmBenchMeter meter = qm_bench_meter (options);
   QmBenchRun run = { .options = options };
   QmError error = { 0 };
   QmStatus status = qm_bench_load_model (options, true, &run.model, &error);
@@ -248,10 +191,11 @@ qm_bench_run (const QmBenchOptions *options)
         {
           qm_bench_say_products (&run.info);
           qm_bench_events_open (meter.events, &run.info);
-          status = qm_bench_run_measure (&run, on_progress, &meter, &error);
+          status =
+              qm_bench_run_measure (&run, qm_bench_meter_move, &meter, &error);
         }
-      if (status != QM_OK && meter.terminal && meter.shown > 0)
-        fputc ('\n', stderr);
+      if (status != QM_OK)
+        qm_bench_meter_break (&meter);
       if (status == QM_OK)
         status = say_result (&run, meter.events, &error);
       qm_bench_run_clear (&run);

@@ -226,7 +226,9 @@ make_job (const QmBenchSearch *search, const QmBenchEntry *entry)
   job = json_pack ("{s:s, s:s, s:s, s:b, s:s}", "model_key", model->key,
                    "settings", settings, "micro_batch", micro_batch,
                    "checkpoint", (int) entry->config.checkpoint, "offload",
-                   qm_offload_name (entry->options.offload));
+                   qm_sharding_name (entry->config.offload
+                                         ? entry->config.sharding
+                                         : QM_SHARDING_NONE));
   if (search->options->config == NULL)
     json_object_set_new (job, "model", json_string (model->name));
   return job;

@@ -139,6 +139,7 @@ run_command (const QmBenchOptions *options)
     { "devices", qm_bench_devices, false },
     { "plan", qm_bench_plan, false },
     { "predict", qm_bench_predict, false },
+    { "calibrate", qm_bench_calibrate, true },
     { "run", qm_bench_run, true },
     { "check", qm_bench_check, true },
     { "train", qm_bench_train, true },

@@ -8,6 +8,7 @@
 
 #include "data/catalog.h"
 #include "data/model.h"
+#include "data/training-rates.h"
 #include "engine/places.h"
 #include "engine/plan.h"
 #include "kernels/monitor.h"
@@ -38,13 +39,13 @@ typedef struct QmBenchOptions
   const char *text, *tokens, *images, *learning_rate, *batch_size;
   const char *schedule, *mask_token, *offload;
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
-  const char *python, *format, *result, *link, *level;
+  const char *python, *format, *result, *link, *level, *speeds;
   int64_t repeat, validate, steps, warm_up, seed, patience, line;
   int64_t gpus;                                /* the first of these: */
   int64_t gpu_counts[QM_BENCH_COUNTS_OF_GPUS]; /* of predict */
   int n_gpu_counts;
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
-  bool events, dry_run, adopt;
+  bool events, dry_run, adopt, rates;
   char **files; /* arguments that are no options */
   int n_files;
 } QmBenchOptions;
@@ -107,9 +108,9 @@ QmStatus qm_bench_read_methods (const QmBenchOptions *options,
                                 unsigned *methods,
                                 QmError *error);
 
-/* Reads what --offload says, QM_OFFLOAD_NONE without it. */
+/* Reads what --offload says, QM_SHARDING_NONE without it. */
 QmStatus qm_bench_read_offload (const QmBenchOptions *options,
-                                QmOffload *offload,
+                                QmSharding *sharding,
                                 QmError *error);
 
 /* Reads a size as "24GiB", "24 GB" or a number of bytes. */
@@ -228,8 +229,9 @@ void qm_bench_print_json (json_t *object);
 /* Prints each call of a pass with its tensors, one a line. */
 void qm_bench_print_operators (const QmPlan *plan);
 
-/* The same as an array. */
+/* The same as an array, and one of the names of the passes before it. */
 json_t *qm_bench_json_operators (const QmPlan *plan);
+json_t *qm_bench_json_passes (const QmPlan *plan);
 
 /* Prints the memory of a plan for people. */
 void qm_bench_print_memory (const QmMemory *memory);
@@ -239,6 +241,7 @@ int qm_bench_devices (const QmBenchOptions *options);
 int qm_bench_plan (const QmBenchOptions *options);
 int qm_bench_plan_all (const QmBenchOptions *options); /* with --methods */
 int qm_bench_predict (const QmBenchOptions *options);
+int qm_bench_calibrate (const QmBenchOptions *options);
 
 /* One place of `predict`: of a GPU and number what was found, or why that is
  * unsupported (`problem`, else NULL). */
@@ -254,8 +257,26 @@ typedef struct QmBenchPlace
 
 /* Says it: as a line of JSON, as a line for people, or to them in full. */
 void qm_bench_print_place_json (const QmBenchPlace *place);
-void qm_bench_print_place_line (const QmBenchPlace *place);
+void qm_bench_print_place_line (const QmBenchPlace *place, bool with_level);
 void qm_bench_print_place_text (const QmBenchPlace *place);
+
+/* What rates are held against, and which of them. */
+typedef struct QmBenchRates
+{
+  const QmCatalog *catalog;
+  const QmCalibration *calibration;
+  const QmGpu *gpus; /* of the catalog */
+  const bool *asked; /* of which of them; NULL: all, and of others */
+  const QmLevel *const *levels;
+  size_t n_levels; /* 0: of all */
+  bool json;
+} QmBenchRates;
+
+/* Says of each in the order of the file what is predicted, and what is to be
+ * thought of it, as lines of JSON or a table for people. */
+QmStatus qm_bench_print_rates (const QmBenchRates *rates,
+                               const QmTrainingRates *all,
+                               QmError *error);
 
 int qm_bench_run (const QmBenchOptions *options);
 int qm_bench_check (const QmBenchOptions *options);

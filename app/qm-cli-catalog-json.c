@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "app/qm-cli-catalog.h"
+#include "app/qm-cli-forecast.h"
 #include "app/qm-cli-json.h"
 #include "data/flops.h"
 #include "pricing/advice/qm-advice.h"
@@ -45,6 +46,7 @@ gpu_json (const QmGpu *gpu)
     { "measured_fp16_tflops", gpu->measured_fp16_tflops },
     { "tdp_w", gpu->tdp_w },
     { "nvlink_gbs", gpu->nvlink_gbs },
+    { "nvlink_gpus", gpu->nvlink_gpus },
     { "pcie_generation", gpu->pcie_generation },
     { "pcie_lanes", gpu->pcie_lanes },
     { "launch_price_usd", gpu->launch_price_usd },
@@ -72,6 +74,7 @@ gpu_json (const QmGpu *gpu)
   json_object_set_new (object, "released_on",
                        qm_cli_json_date (gpu->released_on));
   json_object_set_new (object, "bf16", tristate (gpu->bf16));
+  json_object_set_new (object, "peer_access", tristate (gpu->peer_access));
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     json_object_set_new (object, numbers[i].key, exact (numbers[i].value));
   for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
@@ -230,11 +233,12 @@ models_json (const QmCatalog *catalog)
 }
 
 static json_t *
-measurement_json (const QmMeasurement *measurement)
+measurement_json (const QmMeasurement *measurement,
+                  const QmForecasts *forecasts)
 {
   json_t *object = json_object ();
-  double utilization;
-  QmVerdict verdict = qm_audit_measurement (measurement, &utilization);
+  QmAudit audit;
+  QmVerdict verdict = qm_audit_measurement (measurement, forecasts, &audit);
 
   json_object_set_new (object, "model",
                        qm_cli_json_text (measurement->model->id));
@@ -251,7 +255,9 @@ measurement_json (const QmMeasurement *measurement)
   json_object_set_new (object, "rounding_days",
                        exact (measurement->rounding_days));
   json_object_set_new (object, "implied_utilization",
-                       qm_cli_json_number (utilization, 6));
+                       qm_cli_json_number (audit.utilization, 6));
+  json_object_set_new (object, "reachable_days",
+                       qm_cli_json_number (audit.reachable_days, 6));
   json_object_set_new (object, "verdict",
                        json_string (qm_verdict_name (verdict)));
   json_object_set_new (object, "checkpointing",
@@ -279,9 +285,11 @@ measurements_json (const QmCatalog *catalog)
   json_t *array = json_array ();
   size_t n;
   const QmMeasurement *measurements = qm_catalog_measurements (catalog, &n);
+  g_autoptr (QmForecasts) forecasts = qm_cli_forecast_audits (catalog);
 
   for (size_t i = 0; i < n; i++)
-    json_array_append_new (array, measurement_json (&measurements[i]));
+    json_array_append_new (array,
+                           measurement_json (&measurements[i], forecasts));
   return array;
 }
 

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "app/qm-cli-catalog.h"
+#include "app/qm-cli-forecast.h"
 #include "app/qm-cli-json.h"
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
@@ -14,6 +15,7 @@
 #include "app/qm-cli.h"
 #include "data/datadir.h"
 #include "data/flops.h"
+#include "pricing/advice/qm-prose-comparison.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 
@@ -28,6 +30,7 @@ typedef struct
   QmDate today;
   gboolean sources; /* with a column of sources */
   QmCliLoad load;
+  const QmCliTrained *trained; /* NULL: they are not asked for */
 } Context;
 
 /* What was typed of a load. */
@@ -397,34 +400,30 @@ tristate_text (QmTristate value)
 static const char *
 settings_text (QmSettings settings)
 {
-  return settings == QM_SETTINGS_NAIVE ? C_ ("settings", "naive")
-                                       : C_ ("settings", "optimal");
-}
-
-static const char *
-provenance_text (QmProvenance provenance)
-{
-  switch (provenance)
+  switch (settings)
     {
-    case QM_PROVENANCE_MEASURED:
-      return C_ ("provenance", "measured");
-    case QM_PROVENANCE_PREDICTED:
-      return C_ ("provenance", "predicted");
-    case QM_PROVENANCE_PUBLISHED:
+    case QM_SETTINGS_NAIVE:
+      return C_ ("settings", "naive");
+    case QM_SETTINGS_EAGER:
+      return C_ ("settings", "eager");
+    case QM_SETTINGS_OPTIMAL:
     default:
-      return C_ ("provenance", "published");
+      return C_ ("settings", "optimal");
     }
 }
 
 static void
-add_measurement (QmCliTable *table, const QmMeasurement *measurement)
+add_measurement (QmCliTable *table,
+                 const QmMeasurement *measurement,
+                 const QmForecasts *forecasts)
 {
-  double utilization;
-  QmVerdict verdict = qm_audit_measurement (measurement, &utilization);
+  QmAudit audit;
+  QmVerdict verdict = qm_audit_measurement (measurement, forecasts, &audit);
   g_autofree char *gpus = count_text (measurement->gpus);
   g_autofree char *days = number_text (measurement->days);
-  g_autofree char *share =
-      qm_known (utilization) ? qm_format_percent (utilization) : NULL;
+  g_autofree char *share = qm_known (audit.utilization)
+                               ? qm_format_percent (audit.utilization)
+                               : NULL;
   g_autofree char *micro_batch = count_text (measurement->micro_batch_size);
   g_autofree char *accumulation = count_text (measurement->accumulation);
   g_autofree char *engine = qm_prose_engine (measurement);
@@ -432,14 +431,14 @@ add_measurement (QmCliTable *table, const QmMeasurement *measurement)
 
   qm_cli_table_add_row (
       table, verdict == QM_VERDICT_IMPOSSIBLE ? QM_CLI_BAD : QM_CLI_PLAIN,
-      (const char *[]){ measurement->model->id, measurement->gpu->id, gpus,
-                        settings_text (measurement->settings), days, share,
-                        qm_prose_verdict_name (verdict),
-                        tristate_text (measurement->checkpointing),
-                        measurement->sharding,
-                        tristate_text (measurement->offloading), micro_batch,
-                        accumulation, provenance_text (measurement->provenance),
-                        engine, date, measurement->source });
+      (const char *[]){
+          measurement->model->id, measurement->gpu->id, gpus,
+          settings_text (measurement->settings), days, share,
+          qm_prose_verdict_name (verdict),
+          tristate_text (measurement->checkpointing), measurement->sharding,
+          tristate_text (measurement->offloading), micro_batch, accumulation,
+          qm_prose_compared_provenance (measurement), engine, date,
+          measurement->source });
 }
 
 static QmCliTable *
@@ -469,9 +468,10 @@ measurements_table (const Context *context)
   size_t n;
   const QmMeasurement *measurements =
       qm_catalog_measurements (context->catalog, &n);
+  g_autoptr (QmForecasts) forecasts = qm_cli_forecast_audits (context->catalog);
 
   for (size_t i = 0; i < n; i++)
-    add_measurement (table, &measurements[i]);
+    add_measurement (table, &measurements[i], forecasts);
   return table;
 }
 
@@ -481,6 +481,12 @@ platforms_table (const Context *context)
   return qm_cli_catalog_platforms_table (context->catalog, context->rates,
                                          &context->load, context->today,
                                          context->sources);
+}
+
+static QmCliTable *
+rates_table (const Context *context)
+{
+  return qm_cli_trained_table (context->trained, context->sources);
 }
 
 typedef struct
@@ -497,6 +503,7 @@ static const Topic topics[] = {
   { "models", models_table, NULL },
   { "prices", prices_table, NULL },
   { "measurements", measurements_table, NULL },
+  { "rates", rates_table, NULL },
 };
 
 static const Topic *
@@ -517,15 +524,15 @@ find_topic (GStrv words, GError **error)
     {
       g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
                            _ ("one part of the catalog is needed: gpus, "
-                              "machines, platforms, models, prices or "
-                              "measurements"));
+                              "machines, platforms, models, prices, "
+                              "measurements or rates"));
       return NULL;
     }
   quoted = qm_cli_quote (words[0]);
   problem = g_strdup_printf (_ ("the catalog has no %s"), quoted);
   qm_cli_set_unknown (error, problem, words[0], names, G_N_ELEMENTS (names),
                       _ ("choose from gpus, machines, platforms, models, "
-                         "prices, measurements"));
+                         "prices, measurements, rates"));
   return NULL;
 }
 
@@ -536,8 +543,10 @@ write_json (const Topic *topic, const Context *context, GError **error)
   json_auto_t *root = json_object ();
 
   json_object_set_new (root, topic->name,
-                       qm_cli_catalog_json (context->catalog, topic->name,
-                                            &context->load));
+                       context->trained != NULL
+                           ? qm_cli_trained_json (context->trained)
+                           : qm_cli_catalog_json (context->catalog, topic->name,
+                                                  &context->load));
   qm_cli_json_add_problems (root, context->catalog);
   return qm_cli_json_write (root, error);
 }
@@ -654,7 +663,7 @@ qm_cli_catalog (const char *const *arguments, GError **error)
 {
   const QmCliVerb verb = {
     .name = "catalog",
-    .parameters = "gpus|machines|platforms|models|prices|measurements",
+    .parameters = "gpus|machines|platforms|models|prices|measurements|rates",
     .summary = _ ("Shows the facts that advice rests on.  Unknown is shown as "
                   "a dash, never as zero."),
     .description =
@@ -665,6 +674,7 @@ qm_cli_catalog (const char *const *arguments, GError **error)
   g_autoptr (GArray) options = qm_cli_options_new ();
   g_autoptr (QmCatalog) catalog = NULL;
   g_autoptr (QmRates) rates = NULL;
+  g_autoptr (QmCliTrained) trained = NULL;
   g_auto (GStrv) words = NULL;
   Context context = { .today = qm_date_today () };
   g_auto (TypedLoad) typed = { 0 };
@@ -681,6 +691,10 @@ qm_cli_catalog (const char *const *arguments, GError **error)
       || (catalog = qm_cli_catalog_load (error)) == NULL
       || (rates = qm_cli_shipped_rates (error)) == NULL)
     return QM_CLI_EXIT_BAD_INPUT;
+  if (topic->table == rates_table
+      && (trained = qm_cli_trained_new (error)) == NULL)
+    return QM_CLI_EXIT_BAD_INPUT;
+  context.trained = trained;
   context.catalog = catalog;
   context.rates = rates;
   if (!read_load (&typed, topic, &context, error))

@@ -52,11 +52,22 @@ json_t *qm_cli_catalog_json (const QmCatalog *catalog,
                              const char *topic,
                              const QmCliLoad *load);
 
+/* The rates that predictions are fitted to, each with what qm-bench says of it,
+ * which is waited for; why it says nothing goes to standard error. */
+typedef struct _QmCliTrained QmCliTrained;
+QmCliTrained *qm_cli_trained_new (GError **error); /* (transfer full) */
+void qm_cli_trained_free (QmCliTrained *trained);
+QmCliTable *qm_cli_trained_table (const QmCliTrained *trained,
+                                  gboolean sources);
+json_t *qm_cli_trained_json (const QmCliTrained *trained);
+
 /* Every field of a platform but its prices; with a load whether it fits. */
 json_t *qm_cli_catalog_platform_json (const QmPlatform *platform,
                                       const QmCliLoad *load);
 
 /* Every field of a model's configuration, by the names of data/model.h. */
 json_t *qm_cli_catalog_config_json (const QmModelConfig *config);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmCliTrained, qm_cli_trained_free)
 
 G_END_DECLS

@@ -9,8 +9,23 @@
 
 G_BEGIN_DECLS
 
-/* Asks qm-bench about every model of the question, and waits for it.  That it
- * does not answer the advice says. */
+/* Asks qm-bench, and waits for it; `arguments` end with NULL.
+ * (transfer full) (nullable): the lines of its answer, a json_t * each. */
+GPtrArray *qm_cli_forecast_ask (const char *const *arguments, GError **error);
+
+/* Asks qm-bench about every model of the question, also what is to be audited,
+ * and waits for it.  That it does not answer the advice says. */
 void qm_cli_forecast (QmQuestion *question, const QmCatalog *catalog);
+
+/* What the times of a catalog are to be held against: asks qm-bench about all
+ * models that have some, and waits for it.  What it does not answer is not
+ * predicted.  (transfer full) */
+QmForecasts *qm_cli_forecast_audits (const QmCatalog *catalog);
+
+/* Has predicted what every time of a model in the catalog is to be held against,
+ * published ones too, and waits for it. */
+void qm_cli_forecast_audit (QmForecasts *forecasts,
+                            const QmCatalog *catalog,
+                            const char *model);
 
 G_END_DECLS

@@ -197,6 +197,8 @@ qm_cli_json_question (const QmQuestion *question)
                        json_string (qm_settings_name (question->settings)));
   json_object_set_new (object, "lifetime_years",
                        qm_cli_json_number (question->lifetime_years, 6));
+  json_object_set_new (object, "time_factor",
+                       qm_cli_json_number (question->time_factor, 6));
   json_object_set_new (object, "costs",
                        json_string (question->ownership != NULL ? "total"
                                                                 : "prices"));
@@ -461,11 +463,15 @@ qm_cli_json_candidate (const QmCandidate *candidate,
   json_object_set_new (object, "extra_gib",
                        qm_cli_json_number (candidate->extra_gib, 0));
   json_object_set_new (object, "days", qm_cli_json_number (candidate->days, 6));
+  json_object_set_new (object, "time_factor",
+                       qm_cli_json_number (question->time_factor, 6));
   json_object_set_new (object, "experiment_cost_usd",
                        qm_cli_json_number (candidate->experiment_cost, 2));
   add_measurement (object, candidate);
   json_object_set_new (object, "implied_utilization",
                        qm_cli_json_number (candidate->implied_utilization, 6));
+  json_object_set_new (object, "reachable_days",
+                       qm_cli_json_number (candidate->reachable_days, 6));
   json_object_set_new (object, "verdict",
                        json_string (qm_verdict_name (candidate->verdict)));
   json_object_set_new (

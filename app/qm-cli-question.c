@@ -80,6 +80,10 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
   qm_cli_options_add_value (
       options, "lifetime", 0, _ ("YEARS"),
       _ ("How long the machine will serve; 5 if not given"), &typed->lifetime);
+  qm_cli_options_add_value (options, "time-factor", 0, _ ("N"),
+                            _ ("A run takes so many times as long as its "
+                               "steps; 1.1 if not given"),
+                            &typed->time_factor);
   qm_cli_options_add_value (
       options, "costs", 0, "prices|total",
       _ ("What counts as cost: prices, or all that --ownership says"),
@@ -116,6 +120,7 @@ qm_cli_question_clear (QmCliQuestion *typed)
   g_clear_pointer (&typed->use, g_strfreev);
   g_clear_pointer (&typed->settings, g_strfreev);
   g_clear_pointer (&typed->lifetime, g_strfreev);
+  g_clear_pointer (&typed->time_factor, g_strfreev);
   g_clear_pointer (&typed->costs, g_strfreev);
   qm_cli_ownership_clear (&typed->ownership);
   g_clear_pointer (&typed->store, g_strfreev);
@@ -304,6 +309,25 @@ read_lifetime (const QmCliQuestion *typed, QmQuestion *question, GError **error)
 }
 
 static gboolean
+read_time_factor (const QmCliQuestion *typed,
+                  QmQuestion *question,
+                  GError **error)
+{
+  const char *value;
+
+  if (!qm_cli_option_single ("time-factor", typed->time_factor, &value, error))
+    return FALSE;
+  if (value == NULL
+      || (qm_cli_read_number (value, QM_TIME_FACTOR_MAX, &question->time_factor)
+          && question->time_factor >= QM_TIME_FACTOR_MIN))
+    return TRUE;
+  return set_value_error (error, "time-factor", value,
+                          _ ("is not a number from 1 to 10; write it like 1.1 "
+                             "where data, evaluation, checkpoints and restarts "
+                             "take a tenth of what the steps take"));
+}
+
+static gboolean
 read_gpu (const QmCliQuestion *typed,
           const QmCatalog *catalog,
           QmQuestion *question,
@@ -471,14 +495,16 @@ read_paper (const QmCliQuestion *typed, QmQuestion *question, GError **error)
   if (!typed->as_in_paper)
     return TRUE;
   if (typed->times_of != NULL || typed->predictions != NULL || typed->any_price
-      || typed->room != NULL || typed->lifetime != NULL || typed->costs != NULL
+      || typed->room != NULL || typed->lifetime != NULL
+      || typed->time_factor != NULL || typed->costs != NULL
       || typed->expired_quotes || typed->store != NULL
       || qm_cli_ownership_is_asked (&typed->ownership))
     return set_usage_error (
         error, _ ("--as-in-the-paper has times, prices, machines and a "
                   "lifetime of its own: --times-of, --predictions, "
-                  "--any-price, --room, --lifetime, --costs, --ownership, "
-                  "--expired-quotes and --store do not go with it"));
+                  "--any-price, --room, --lifetime, --time-factor, --costs, "
+                  "--ownership, --expired-quotes and --store do not go with "
+                  "it"));
   qm_question_set_as_in_paper (question);
   return TRUE;
 }
@@ -633,6 +659,7 @@ qm_cli_question_read (QmCliQuestion *typed,
   if (!read_budget (typed, question, error)
       || !read_deadline (typed, question, error)
       || !read_lifetime (typed, question, error)
+      || !read_time_factor (typed, question, error)
       || !read_gpu (typed, catalog, question, error)
       || !read_gpus (typed, question, error)
       || !read_choices (typed, question, error)

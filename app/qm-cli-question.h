@@ -26,6 +26,7 @@ typedef struct
   GStrv use;
   GStrv settings;
   GStrv lifetime;
+  GStrv time_factor;
   GStrv costs;
   QmCliOwnership ownership;
   GStrv store;

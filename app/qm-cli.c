@@ -11,6 +11,7 @@
 #include "app/qm-cli-output.h"
 #include "app/qm-cli-plot.h"
 #include "app/qm-cli-quotes.h"
+#include "app/qm-cli-times.h"
 #include "app/qm-cli.h"
 
 #include <glib/gi18n-lib.h>
@@ -27,7 +28,10 @@ static const Verb verbs[] = {
     qm_cli_advise },
   { "plot", N_ ("cost against training time, as PNG, SVG or PDF"),
     qm_cli_plot },
-  { "catalog", N_ ("the GPUs, machines, models, prices and measurements"),
+  { "times", N_ ("the published training times against the yardstick"),
+    qm_cli_times },
+  { "catalog",
+    N_ ("the GPUs, machines, models, prices, measurements and rates"),
     qm_cli_catalog },
   { "quotes", N_ ("what vendors offer: import, compare, export, keep current"),
     qm_cli_quotes },

@@ -23,8 +23,10 @@ enum
   COLUMN_MEASURED_FP16_TFLOPS,
   COLUMN_TDP_W,
   COLUMN_NVLINK_GBS,
+  COLUMN_NVLINK_GPUS,
   COLUMN_PCIE_GENERATION,
   COLUMN_PCIE_LANES,
+  COLUMN_PEER_ACCESS,
   COLUMN_PEER_TO_PEER,
   COLUMN_RELEASED_ON,
   COLUMN_LAUNCH_PRICE_USD,
@@ -51,8 +53,10 @@ static const QmCsvColumn columns[N_COLUMNS] = {
   [COLUMN_MEASURED_FP16_TFLOPS] = { "measured_fp16_tflops", false },
   [COLUMN_TDP_W] = { "tdp_w", false },
   [COLUMN_NVLINK_GBS] = { "nvlink_gbs", false },
+  [COLUMN_NVLINK_GPUS] = { "nvlink_gpus", false },
   [COLUMN_PCIE_GENERATION] = { "pcie_generation", false },
   [COLUMN_PCIE_LANES] = { "pcie_lanes", false },
+  [COLUMN_PEER_ACCESS] = { "peer_access", false },
   [COLUMN_PEER_TO_PEER] = { "peer_to_peer", false },
   [COLUMN_RELEASED_ON] = { "released_on", false },
   [COLUMN_LAUNCH_PRICE_USD] = { "launch_price_usd", false },
@@ -110,13 +114,13 @@ qm_csv_gpu_coolings (QmCsvRow *row, size_t column)
 }
 
 static QmTristate
-read_bf16 (QmCsvRow *row)
+read_yes_or_no (QmCsvRow *row, size_t column)
 {
   static const char *const words[] = { "no", "yes" };
 
-  if (qm_csv_is_empty (row, COLUMN_BF16))
+  if (qm_csv_is_empty (row, column))
     return QM_UNSTATED;
-  return qm_csv_word (row, COLUMN_BF16, words, 2, 0) == 1 ? QM_YES : QM_NO;
+  return qm_csv_word (row, column, words, 2, 0) == 1 ? QM_YES : QM_NO;
 }
 
 static void
@@ -126,7 +130,7 @@ read_rates (QmCsvRow *row, QmGpu *gpu)
   gpu->memory_bandwidth_gbs =
       qm_csv_number (row, COLUMN_MEMORY_BANDWIDTH_GBS, LEAST, MOST);
   gpu->fp16_tflops = qm_csv_number (row, COLUMN_FP16_TFLOPS, LEAST, MOST);
-  gpu->bf16 = read_bf16 (row);
+  gpu->bf16 = read_yes_or_no (row, COLUMN_BF16);
   gpu->tf32_tflops =
       qm_csv_number_or_none (row, COLUMN_TF32_TFLOPS, LEAST, MOST);
   gpu->fp32_tflops = qm_csv_number (row, COLUMN_FP32_TFLOPS, LEAST, MOST);
@@ -134,6 +138,8 @@ read_rates (QmCsvRow *row, QmGpu *gpu)
       qm_csv_number (row, COLUMN_MEASURED_FP16_TFLOPS, LEAST, MOST);
   gpu->tdp_w = qm_csv_number (row, COLUMN_TDP_W, LEAST, MOST);
   gpu->nvlink_gbs = qm_csv_number_or_none (row, COLUMN_NVLINK_GBS, LEAST, MOST);
+  gpu->nvlink_gpus = qm_csv_number (row, COLUMN_NVLINK_GPUS, 2, 1024);
+  gpu->peer_access = read_yes_or_no (row, COLUMN_PEER_ACCESS);
   gpu->pcie_generation = qm_csv_number (row, COLUMN_PCIE_GENERATION, 1, 100);
   gpu->pcie_lanes = qm_csv_number (row, COLUMN_PCIE_LANES, 1, 1024);
 }

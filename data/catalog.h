@@ -87,8 +87,10 @@ typedef struct QmGpu
   double measured_fp16_tflops;
   double tdp_w;
   double nvlink_gbs;
+  double nvlink_gpus; /* that it connects at most; NaN where not known */
   double pcie_generation;
   double pcie_lanes;
+  QmTristate peer_access; /* of each other's memory through PCIe */
   const char *peer_to_peer;
   QmDate released_on;
   double launch_price_usd;

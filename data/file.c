@@ -112,3 +112,75 @@ qm_file_create_part (const char *name)
     close (fd);
   return stream;
 }
+
+void
+qm_file_synchronize_folder (const char *path)
+{
+  char folder[PATH_MAX];
+  char *slash;
+  int fd;
+
+  if (strlen (path) >= sizeof folder)
+    return;
+  strcpy (folder, path);
+  slash = strrchr (folder, '/');
+  if (slash == NULL)
+    strcpy (folder, ".");
+  else
+    slash[slash == folder] = '\0';
+  fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  fsync (fd);
+  close (fd);
+}
+
+QmStatus
+qm_file_make_folders (const char *path, QmError *error)
+{
+  char folder[PATH_MAX];
+
+  if (strlen (path) >= sizeof folder)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "is longer than a path may be");
+  strcpy (folder, path);
+  for (char *slash = strchr (folder + 1, '/'); slash != NULL;
+       slash = strchr (slash + 1, '/'))
+    {
+      *slash = '\0';
+      if (mkdir (folder, 0777) == 0)
+        qm_file_synchronize_folder (folder);
+      else if (errno != EEXIST)
+        return qm_error_set (error, QM_STATUS_IO, folder, 0, 0,
+                             "cannot be made: %s", strerror (errno));
+      *slash = '/';
+    }
+  return QM_OK;
+}
+
+QmStatus
+qm_file_write (const char *path, const char *text, QmError *error)
+{
+  char place[PATH_MAX], part[PATH_MAX];
+  FILE *file;
+  bool good;
+  QmStatus status = qm_file_place (path, place, sizeof place, error);
+
+  if (status != QM_OK)
+    return status;
+  if (!qm_file_part_name (place, part, sizeof part))
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "is longer than a path may be");
+  file = qm_file_create_part (part);
+  if (file == NULL)
+    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
+                         "cannot be written: %s", strerror (errno));
+  good = fputs (text, file) >= 0 && fputc ('\n', file) != EOF;
+  good = fclose (file) == 0 && good;
+  if (good && rename (part, place) == 0)
+    return QM_OK;
+  qm_error_set (error, QM_STATUS_IO, path, 0, 0, "cannot be written: %s",
+                strerror (errno));
+  unlink (part);
+  return QM_STATUS_IO;
+}

@@ -40,4 +40,14 @@ bool qm_file_part_name (const char *place, char *name, size_t size);
  * has left behind; NULL, with errno, where that cannot be done. */
 FILE *qm_file_create_part (const char *name);
 
+/* Writes text and a line feed as a file, in place of one that is there. */
+QmStatus qm_file_write (const char *path, const char *text, QmError *error);
+
+/* Makes the folders that the file at `path` is to be in. */
+QmStatus qm_file_make_folders (const char *path, QmError *error);
+
+/* Makes what was created in the folder of a file last, where that is possible.
+ */
+void qm_file_synchronize_folder (const char *path);
+
 #endif

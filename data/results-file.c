@@ -97,52 +97,6 @@ qm_results_now (char text[QM_RESULTS_TIME_BYTES])
     memcpy (text, "1970-01-01T00:00:00Z", QM_RESULTS_TIME_BYTES);
 }
 
-/* Makes what was created in the folder of a file last, where that is possible.
- */
-static void
-synchronize_folder (const char *path)
-{
-  char folder[PATH_MAX];
-  char *slash;
-  int fd;
-
-  if (strlen (path) >= sizeof folder)
-    return;
-  strcpy (folder, path);
-  slash = strrchr (folder, '/');
-  if (slash == NULL)
-    strcpy (folder, ".");
-  else
-    slash[slash == folder] = '\0';
-  fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0)
-    return;
-  fsync (fd);
-  close (fd);
-}
-
-static QmStatus
-make_folders (const char *path, QmError *error)
-{
-  char folder[PATH_MAX];
-
-  if (strlen (path) >= sizeof folder)
-    return qm_error_set (error, QM_STATUS_IO, path, 0, 0,
-                         "is longer than a path may be");
-  strcpy (folder, path);
-  for (char *slash = strchr (folder + 1, '/'); slash != NULL;
-       slash = strchr (slash + 1, '/'))
-    {
-      *slash = '\0';
-      if (mkdir (folder, 0777) == 0)
-        synchronize_folder (folder);
-      else if (errno != EEXIST)
-        return fail (error, folder, "cannot be made");
-      *slash = '/';
-    }
-  return QM_OK;
-}
-
 /* Opens the regular file; a pipe must not be waited for. */
 static QmStatus
 open_regular (const char *path, int *fd, QmError *error)
@@ -158,7 +112,7 @@ open_regular (const char *path, int *fd, QmError *error)
   if (*fd < 0)
     return fail (error, path, "cannot be opened for writing");
   if (is_new)
-    synchronize_folder (path);
+    qm_file_synchronize_folder (path);
   if (fstat (*fd, &info) == 0 && S_ISREG (info.st_mode))
     return QM_OK;
   close (*fd);
@@ -327,7 +281,7 @@ qm_results_open (const char *path,
   if (new->path == NULL || new->content == NULL)
     status = out_of_memory (error);
   if (status == QM_OK && folders)
-    status = make_folders (path, error);
+    status = qm_file_make_folders (path, error);
   if (status == QM_OK)
     status = open_and_lock (path, wait, busy, &new->fd, error);
   if (status == QM_OK)
@@ -419,7 +373,7 @@ open_again (QmResultsFile *file, QmError *error)
 {
   bool busy;
   int fd;
-  QmStatus status = make_folders (file->path, error);
+  QmStatus status = qm_file_make_folders (file->path, error);
 
   if (status == QM_OK)
     status = open_and_lock (file->path, false, &busy, &fd, error);
@@ -527,7 +481,7 @@ keep_aside (QmResultsFile *file, QmError *error)
   free (all);
   if (fd < 0 || !file->kept)
     return;
-  synchronize_folder (place);
+  qm_file_synchronize_folder (place);
   name = strrchr (place, '/');
   memcpy (why, error->message, sizeof why);
   why[MOST_WHY] = '\0';
@@ -643,7 +597,7 @@ qm_results_write (const char *path,
       if (status == QM_OK && rename (unfinished, place) != 0)
         status = fail (error, path, "cannot be written");
       if (status == QM_OK)
-        synchronize_folder (place);
+        qm_file_synchronize_folder (place);
       else
         unlink (unfinished);
     }

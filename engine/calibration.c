@@ -88,6 +88,7 @@ static const struct
   { "base", offsetof (QmCalibration, power.base) },
   { "nvlink", offsetof (QmCalibration, nvlink) },
   { "pcie", offsetof (QmCalibration, pcie) },
+  { "pcie-host", offsetof (QmCalibration, pcie_host) },
   { "latency-s", offsetof (QmCalibration, latency) },
   { "hidden", offsetof (QmCalibration, hidden) },
   { "copies", offsetof (QmCalibration, host.copies) },
@@ -116,6 +117,7 @@ level_of (QmCalibration *calibration, const char *name)
     return NULL;
   level = &calibration->levels[calibration->n_levels++];
   snprintf (level->name, sizeof level->name, "%s", name);
+  level->own = strcmp (name, "engine") == 0;
   for (int i = 0; i < QM_N_CONSTANTS; i++)
     level->constants[i] = -1;
   return level;

@@ -24,9 +24,8 @@ struct QmExecutor
   void *memory[7]; /* what has to be freed */
   size_t n_memory;
   uint64_t allocated;
-  QmOpCall *calls; /* of a pass */
-  size_t n_calls;
-  QmOpCall update[QM_UPDATE_CALLS];
+  QmOpCall *calls; /* of a pass, and of an update behind them */
+  size_t n_calls, n_pass;
   QmCapture *captured_pass, *captured_update;
   QmHostSide *side; /* NULL: nothing is offloaded */
 };
@@ -74,11 +73,11 @@ allocate_all (QmExecutor *executor, QmError *error)
     status = allocate (executor, wanted[i].bytes, wanted[i].region, error);
   if (status != QM_OK)
     return status;
-  if (executor->plan->options.offload != QM_OFFLOAD_NONE)
+  if (executor->plan->options.offload)
     {
       regions->resident = regions->weights;
       regions->weights =
-          qm_offload_weights (executor->plan->options.offload)
+          qm_sharding_weights (executor->plan->options.sharding)
               ? NULL
               : regions->resident + executor->plan->resident_bytes;
     }
@@ -132,10 +131,10 @@ prepare_calls (QmExecutor *executor, QmError *error)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
   executor->n_calls = graph->n_nodes;
+  executor->n_pass = qm_graph_pass_nodes (graph);
   for (size_t i = 0; i < graph->n_nodes; i++)
     qm_plan_call (executor->plan, &executor->regions, &graph->nodes[i],
                   &executor->calls[i]);
-  qm_plan_update_calls (executor->plan, &executor->regions, executor->update);
   return QM_OK;
 }
 
@@ -237,7 +236,7 @@ qm_executor_new (const QmPlan *plan,
   status = qm_stream_create (device, &new->stream, error);
   if (status == QM_OK)
     status = allocate_all (new, error);
-  if (status == QM_OK && plan->options.offload != QM_OFFLOAD_NONE)
+  if (status == QM_OK && plan->options.offload)
     status = qm_host_side_new (plan, &new->regions, device, new->stream,
                                &new->side, error);
   if (status == QM_OK)
@@ -316,7 +315,10 @@ run (QmExecutor *executor, const QmOpCall *call, QmError *error)
     case QM_OP_FETCHED:
     case QM_OP_SEND:
     case QM_OP_SENT:
-      return qm_host_side_transfer (executor->side, call, error);
+    case QM_OP_HOST_SUM_SQUARES:
+    case QM_OP_HOST_ADAM:
+    case QM_OP_HOST_UPDATED:
+      return qm_host_side_run (executor->side, call, error);
     default:
       return qm_op_run (executor->device, executor->stream, call, error);
     }
@@ -687,14 +689,11 @@ qm_executor_read_state (QmExecutor *executor,
                          state_address (executor, index), sizeof *value, error);
 }
 
-/* An update moves as much as it computes. */
 static QmStatus
 queue (QmExecutor *executor, const QmOpCall *calls, size_t n, QmError *error)
 {
   QmStatus status = QM_OK;
 
-  if (executor->side != NULL && calls == executor->update)
-    return qm_host_side_update (executor->side, calls, error);
   for (size_t i = 0; i < n && status == QM_OK; i++)
     status = run (executor, &calls[i], error);
   return status;
@@ -730,15 +729,17 @@ queue_captured (QmExecutor *executor,
 QmStatus
 qm_executor_pass (QmExecutor *executor, QmError *error)
 {
-  return queue_captured (executor, executor->calls, executor->n_calls,
+  return queue_captured (executor, executor->calls, executor->n_pass,
                          &executor->captured_pass, error);
 }
 
 QmStatus
 qm_executor_update (QmExecutor *executor, QmError *error)
 {
-  return queue_captured (executor, executor->update, QM_UPDATE_CALLS,
-                         &executor->captured_update, error);
+  size_t n;
+  const QmOpCall *calls = qm_executor_calls (executor, QM_PHASE_UPDATE, &n);
+
+  return queue_captured (executor, calls, n, &executor->captured_update, error);
 }
 
 QmStatus
@@ -761,8 +762,10 @@ qm_executor_clear (QmExecutor *executor, QmError *error)
 const QmOpCall *
 qm_executor_calls (const QmExecutor *executor, QmPhase phase, size_t *n)
 {
-  *n = phase == QM_PHASE_UPDATE ? QM_UPDATE_CALLS : executor->n_calls;
-  return phase == QM_PHASE_UPDATE ? executor->update : executor->calls;
+  bool update = phase == QM_PHASE_UPDATE;
+
+  *n = update ? executor->n_calls - executor->n_pass : executor->n_pass;
+  return update ? executor->calls + executor->n_pass : executor->calls;
 }
 
 QmStatus

@@ -397,6 +397,16 @@ qm_graph_like (
                          graph->values[id].tensor.shape, "%s", name);
 }
 
+size_t
+qm_graph_pass_nodes (const QmGraph *graph)
+{
+  size_t n = graph->n_nodes;
+
+  while (n > 0 && graph->nodes[n - 1].phase == QM_PHASE_UPDATE)
+    n--;
+  return n;
+}
+
 void
 qm_graph_call (const QmGraph *graph, const QmNode *node, QmOpCall *call)
 {

@@ -30,6 +30,7 @@ typedef enum QmRole
   QM_ROLE_STATE,     /* small; lives from step to step */
   QM_ROLE_PARAMETER, /* weights, in the type of the products */
   QM_ROLE_GRADIENT,  /* of an owner of parameters, f32, laid out like it */
+  QM_ROLE_MOMENT,    /* of the optimizer, f32, of all parameters in one piece */
   QM_ROLE_TEMPORARY  /* lives from its first to its last use in a pass */
 } QmRole;
 
@@ -226,6 +227,9 @@ QmValueId qm_graph_like (QmGraph *graph,
                          QmRole role,
                          QmType type,
                          const char *name);
+
+/* How many nodes a pass has; those of an update are behind them. */
+size_t qm_graph_pass_nodes (const QmGraph *graph);
 
 /* The call of a node, its tensors without addresses. */
 void qm_graph_call (const QmGraph *graph, const QmNode *node, QmOpCall *call);

@@ -101,4 +101,8 @@ void qm_host_side_gather (QmHostSide *side);
 /* Describes the parts of an update. */
 QmStatus qm_host_side_plan_update (QmHostSide *side, QmError *error);
 
+/* Queues an operator of an update. */
+QmStatus
+qm_host_side_update (QmHostSide *side, const QmOpCall *call, QmError *error);
+
 #endif

@@ -21,7 +21,7 @@ qm_host_side_plan_update (QmHostSide *side, QmError *error)
 {
   const QmPlan *plan = side->plan;
   const QmRecipe *recipe = &plan->recipe;
-  bool fetched = qm_offload_weights (plan->options.offload);
+  bool fetched = qm_sharding_weights (plan->options.sharding);
   int64_t chunk = fetched ? plan->slab : plan->host.chunk;
 
   side->n_updating = (size_t) ((plan->slab - 1) / chunk + 1);
@@ -130,68 +130,71 @@ give_sum (QmHostSide *side, const QmTensor *sum, QmError *error)
              : status;
 }
 
-static QmStatus
-update_state (QmHostSide *side,
-              const QmOpCall calls[QM_UPDATE_CALLS],
-              QmError *error)
-{
-  QmStatus status = QM_OK;
-
-  for (int i = 0; i < QM_UPDATE_CALLS && status == QM_OK; i++)
-    if (calls[i].op == QM_OP_SUM_SQUARES && side->gradients != NULL)
-      status = give_sum (side, &calls[i].outputs[0], error);
-    else if (calls[i].op != QM_OP_ADAM)
-      status = qm_op_run (side->device, side->stream, &calls[i], error);
-  return status;
-}
-
 /* Brings gradients into the slot, and leaves zeros. */
 static QmStatus
-take_gradients (QmHostSide *side, const QmUpdating *part, QmError *error)
+take_gradients (QmHostSide *side,
+                const QmUpdating *part,
+                const QmTensor *gradients,
+                QmError *error)
 {
   size_t bytes = (size_t) part->n * 4;
   QmStatus status;
-  char *from;
 
-  if (side->gradients != NULL)
+  if (!qm_tensor_present (gradients))
     return QM_OK;
-  from = side->regions->gradients + part->begin * 4;
-  status =
-      qm_stream_read (side->device, side->down,
-                      side->slots[part->slot].gradients, from, bytes, error);
-  if (status == QM_OK)
-    status = qm_device_set (side->device, side->down, from, 0, bytes, error);
-  return status;
+  status = qm_stream_read (side->device, side->down,
+                           side->slots[part->slot].gradients, gradients->data,
+                           bytes, error);
+  return status == QM_OK ? qm_device_set (side->device, side->down,
+                                          gradients->data, 0, bytes, error)
+                         : status;
 }
 
 static QmStatus
-give_weights (QmHostSide *side, const QmUpdating *part, QmError *error)
+give_weights (QmHostSide *side,
+              const QmUpdating *part,
+              const QmTensor *weights,
+              QmError *error)
 {
   QmSlot *slot = &side->slots[part->slot];
   QmStatus status = QM_OK;
 
-  if (slot->weights != NULL)
-    status = qm_stream_write (side->device, side->up,
-                              side->regions->weights
-                                  + qm_host_side_bytes (side, part->begin),
-                              slot->weights, qm_host_side_bytes (side, part->n),
-                              error);
+  if (qm_tensor_present (weights))
+    status =
+        qm_stream_write (side->device, side->up, weights->data, slot->weights,
+                         qm_host_side_bytes (side, part->n), error);
   if (status == QM_OK)
     status = qm_event_record (side->device, side->up, slot->emptied, error);
   return status;
 }
 
+/* Before the first part: what has to be known of the state. */
 static QmStatus
-update_part (QmHostSide *side, size_t index, QmError *error)
+begin_update (QmHostSide *side, const QmTensor *state, QmError *error)
 {
+  QmStatus status = qm_host_side_fork (side, side->down, error);
+
+  return status == QM_OK
+             ? qm_stream_read (side->device, side->down, side->state,
+                               state->data, QM_STATE_SIZE * sizeof *side->state,
+                               error)
+             : status;
+}
+
+static QmStatus
+update_part (QmHostSide *side, const QmOpCall *call, QmError *error)
+{
+  size_t index = (size_t) call->attributes.unit;
   QmUpdating *part = &side->updating[index];
   QmSlot *slot = &side->slots[part->slot];
   QmStatus status = QM_OK;
 
-  if (index >= QM_HOST_SLOTS)
+  if (index == 0)
+    status = begin_update (side, &call->inputs[0], error);
+  if (status == QM_OK && index >= QM_HOST_SLOTS)
     status = qm_stream_wait (side->device, side->down, slot->emptied, error);
   if (status == QM_OK)
-    status = take_gradients (side, part, error);
+    status = take_gradients (side, part, &call->outputs[0], error);
   if (status == QM_OK)
     status =
         qm_stream_call (side->device, side->down, start_updating, part, error);
@@ -202,31 +205,37 @@ update_part (QmHostSide *side, size_t index, QmError *error)
   if (status == QM_OK)
     status =
         qm_stream_call (side->device, side->up, finish_updating, part, error);
-  return status == QM_OK ? give_weights (side, part, error) : status;
+  return status == QM_OK ? give_weights (side, part, &call->outputs[1], error)
+                         : status;
 }
 
-QmStatus
-qm_host_side_update (QmHostSide *side,
-                     const QmOpCall calls[QM_UPDATE_CALLS],
-                     QmError *error)
+/* What stays on the device by itself is made of the parts. */
+static QmStatus
+end_update (QmHostSide *side, QmError *error)
 {
   uint64_t resident = side->plan->resident_bytes;
-  QmStatus status = update_state (side, calls, error);
+  QmStatus status = QM_OK;
 
-  if (status == QM_OK)
-    status = qm_host_side_fork (side, side->down, error);
-  if (status == QM_OK)
-    status = qm_stream_read (side->device, side->down, side->state,
-                             calls[3].outputs[0].data,
-                             QM_STATE_SIZE * sizeof *side->state, error);
-  for (size_t i = 0; i < side->n_updating && status == QM_OK; i++)
-    status = update_part (side, i, error);
-  if (status == QM_OK && resident > 0)
+  if (resident > 0)
     status = qm_stream_write (side->device, side->up, side->regions->resident,
                               side->resident, (size_t) resident, error);
   if (status == QM_OK)
     status = qm_host_side_join (side, side->down, side->down_done, error);
-  if (status == QM_OK)
-    status = qm_host_side_join (side, side->up, side->up_done, error);
-  return status;
+  return status == QM_OK
+             ? qm_host_side_join (side, side->up, side->up_done, error)
+             : status;
+}
+
+QmStatus
+qm_host_side_update (QmHostSide *side, const QmOpCall *call, QmError *error)
+{
+  switch (call->op)
+    {
+    case QM_OP_HOST_SUM_SQUARES:
+      return give_sum (side, &call->outputs[0], error);
+    case QM_OP_HOST_ADAM:
+      return update_part (side, call, error);
+    default:
+      return end_update (side, error);
+    }
 }

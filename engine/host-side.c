@@ -163,7 +163,7 @@ static QmStatus
 send_unit (QmHostSide *side, size_t index, const char *from, QmError *error)
 {
   QmUnitSending *unit = &side->sending[index];
-  int64_t begin = side->plan->units.gradients[index].begin;
+  int64_t begin = side->plan->units.list[index].begin;
   QmStatus status = qm_host_side_fork (side, side->down, error);
 
   for (size_t i = 0; i <= unit->n && status == QM_OK; i++)
@@ -186,7 +186,7 @@ send_unit (QmHostSide *side, size_t index, const char *from, QmError *error)
 static QmStatus
 fetch_unit (QmHostSide *side, size_t index, void *to, QmError *error)
 {
-  const QmUnit *unit = &side->plan->units.weights[index];
+  const QmUnit *unit = &side->plan->units.list[index];
   const char *from = side->weights != NULL ? side->weights : side->master;
   QmStatus status = qm_host_side_fork (side, side->up, error);
 
@@ -203,7 +203,7 @@ fetch_unit (QmHostSide *side, size_t index, void *to, QmError *error)
 }
 
 QmStatus
-qm_host_side_transfer (QmHostSide *side, const QmOpCall *call, QmError *error)
+qm_host_side_run (QmHostSide *side, const QmOpCall *call, QmError *error)
 {
   size_t unit = (size_t) call->attributes.unit;
 
@@ -216,9 +216,11 @@ qm_host_side_transfer (QmHostSide *side, const QmOpCall *call, QmError *error)
     case QM_OP_FETCHED:
       return qm_stream_wait (side->device, side->stream, side->fetched[unit],
                              error);
-    default:
+    case QM_OP_SENT:
       return qm_stream_wait (side->device, side->stream,
                              side->sending[unit].sent, error);
+    default:
+      return qm_host_side_update (side, call, error);
     }
 }
 
@@ -302,7 +304,7 @@ pin_all (QmHostSide *side, QmError *error)
   const QmHostMemory *host = &side->plan->host;
   QmStatus status = pin (side, side->staging, host->staging, error);
 
-  if (status != QM_OK || !qm_offload_weights (side->plan->options.offload))
+  if (status != QM_OK || !qm_sharding_weights (side->plan->options.sharding))
     return status;
   return side->weights != NULL ? pin (side, side->weights, host->weights, error)
                                : pin (side, side->master, host->states, error);
@@ -326,9 +328,9 @@ make_streams (QmHostSide *side, QmError *error)
       if (status == QM_OK)
         status = qm_event_create (device, &side->slots[i].emptied, error);
     }
-  for (size_t i = 0; i < units->n_gradients && status == QM_OK; i++)
+  for (size_t i = 0; i < units->n_sent && status == QM_OK; i++)
     status = qm_event_create (device, &side->sending[i].sent, error);
-  for (size_t i = 0; i < units->n_weights && status == QM_OK; i++)
+  for (size_t i = 0; i < units->n_fetched && status == QM_OK; i++)
     status = qm_event_create (device, &side->fetched[i], error);
   return status;
 }
@@ -351,7 +353,7 @@ make_threads (QmHostSide *side, QmError *error)
 static QmStatus
 plan_sending (QmHostSide *side, size_t index, int *slot, QmError *error)
 {
-  const QmUnit *range = &side->plan->units.gradients[index];
+  const QmUnit *range = &side->plan->units.list[index];
   int64_t chunk = side->plan->host.chunk;
   QmUnitSending *unit = &side->sending[index];
 
@@ -403,8 +405,8 @@ make_tables (QmHostSide *side, QmError *error)
 {
   const QmUnits *units = &side->plan->units;
 
-  side->sending = calloc (units->n_gradients + 1, sizeof *side->sending);
-  side->fetched = calloc (units->n_weights + 1, sizeof *side->fetched);
+  side->sending = calloc (units->n_sent + 1, sizeof *side->sending);
+  side->fetched = calloc (units->n_fetched + 1, sizeof *side->fetched);
   if (side->sending != NULL && side->fetched != NULL)
     return QM_OK;
   return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
@@ -481,14 +483,13 @@ free_streams (QmHostSide *side)
       qm_event_free (device, side->slots[i].started);
       qm_event_free (device, side->slots[i].emptied);
     }
-  for (size_t i = 0; side->sending != NULL && i < side->plan->units.n_gradients;
-       i++)
+  for (size_t i = 0; side->sending != NULL && i < side->plan->units.n_sent; i++)
     {
       qm_event_free (device, side->sending[i].sent);
       free (side->sending[i].sendings);
       free (side->sending[i].arrivals);
     }
-  for (size_t i = 0; side->fetched != NULL && i < side->plan->units.n_weights;
+  for (size_t i = 0; side->fetched != NULL && i < side->plan->units.n_fetched;
        i++)
     qm_event_free (device, side->fetched[i]);
   qm_stream_free (device, side->down);

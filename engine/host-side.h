@@ -43,14 +43,10 @@ void qm_host_side_wait (QmHostSide *side);
 void qm_host_side_clear (QmHostSide *side);
 void qm_host_side_clear_gradients (QmHostSide *side);
 
-/* Queues a QM_OP_FETCH, QM_OP_FETCHED, QM_OP_SEND or QM_OP_SENT. */
+/* Queues one of the operators between device and host, QM_OP_FETCH to
+ * QM_OP_HOST_UPDATED; the parts of an update in their order. */
 QmStatus
-qm_host_side_transfer (QmHostSide *side, const QmOpCall *call, QmError *error);
-
-/* Queues an update, of whose calls it uses those that do not move weights. */
-QmStatus qm_host_side_update (QmHostSide *side,
-                              const QmOpCall calls[QM_UPDATE_CALLS],
-                              QmError *error);
+qm_host_side_run (QmHostSide *side, const QmOpCall *call, QmError *error);
 
 /* Copies n fp32 weights from the device to those at an element of the slab;
  * returns when the device's can be written again. */

@@ -94,7 +94,7 @@ now (void)
 static bool
 offloads (const Measurement *m)
 {
-  return m->plan->options.offload != QM_OFFLOAD_NONE;
+  return m->plan->options.offload;
 }
 
 int
@@ -482,7 +482,7 @@ qm_measure (const QmPlan *plan,
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "operators are not timed one by one while offloading "
                          "(%s): copies run beside them",
-                         qm_offload_name (plan->options.offload));
+                         qm_sharding_name (plan->options.sharding));
   result->watch = qm_watch_nothing ();
   m.all = WARM_UPS + (double) options->repeat * QM_MEASURE_SAMPLES
           + (double) options->validate * (double) plan->accumulation;

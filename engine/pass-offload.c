@@ -40,9 +40,9 @@ typedef struct Offloading
   size_t n_nodes;
   int32_t *first, *last; /* by value, of gradients: nodes that write them */
   QmValueId *twin;       /* by value, of gradients: what is written instead */
-  QmValueId *buffer;     /* by unit of gradients: what is sent */
+  QmValueId *buffer;     /* by unit: the gradients that are sent */
   int32_t *missing;      /* by unit: gradients that are not complete */
-  QmValueId *fetched;    /* by unit of weights: where it is */
+  QmValueId *fetched;    /* by unit: where its weights are */
   int32_t sent;          /* the unit that is on its way, or QM_NO_UNIT */
   Span *spans;
   size_t n_spans, capacity, begun, reached;
@@ -93,7 +93,8 @@ weight_unit (const Offloading *o, QmValueId value)
 {
   QmValueId owner = owner_of (o, value);
 
-  return owner == QM_NO_VALUE ? QM_NO_UNIT : o->units->weight_unit[owner];
+  return owner == QM_NO_VALUE ? QM_NO_UNIT
+                              : qm_units_fetched (o->units, o->graph, owner);
 }
 
 static int32_t
@@ -101,7 +102,8 @@ gradient_unit (const Offloading *o, QmValueId value)
 {
   QmValueId owner = owner_of (o, value);
 
-  return owner == QM_NO_VALUE ? QM_NO_UNIT : o->units->gradient_unit[owner];
+  return owner == QM_NO_VALUE ? QM_NO_UNIT
+                              : qm_units_sent (o->units, o->graph, owner);
 }
 
 /* The view of `target` that `value` is of its owner, which is `shift` elements
@@ -142,12 +144,12 @@ begin_span (Offloading *o, int32_t unit, size_t node, size_t earliest)
 static bool
 find_spans (Offloading *o)
 {
-  Reading *readings = calloc (o->units->n_weights + 1, sizeof *readings);
+  Reading *readings = calloc (o->units->n_fetched + 1, sizeof *readings);
   int32_t before = QM_NO_UNIT;
   size_t changes = 0;
   bool ok = readings != NULL;
 
-  for (size_t i = 0; ok && i < o->units->n_weights; i++)
+  for (size_t i = 0; ok && i < o->units->n_fetched; i++)
     readings[i].span = -1;
   for (size_t i = 0; ok && i < o->n_nodes; i++)
     for (int j = 0; ok && j < QM_OP_MAX_INPUTS; j++)
@@ -179,7 +181,7 @@ fetch (Offloading *o, size_t node, QmPhase phase)
   for (; o->begun < o->n_spans && o->spans[o->begun].begin <= node; o->begun++)
     {
       int32_t unit = o->spans[o->begun].unit;
-      const QmUnit *range = &o->units->weights[unit];
+      const QmUnit *range = &o->units->list[unit];
       QmValueId value =
           new_buffer (o, o->type, range->end - range->begin, "fetched weights");
 
@@ -198,7 +200,7 @@ fetch (Offloading *o, size_t node, QmPhase phase)
 static QmValueId
 buffer_of (Offloading *o, int32_t unit)
 {
-  const QmUnit *range = &o->units->gradients[unit];
+  const QmUnit *range = &o->units->list[unit];
 
   if (o->buffer[unit] == QM_NO_VALUE)
     o->buffer[unit] =
@@ -211,12 +213,11 @@ buffer_of (Offloading *o, int32_t unit)
 static QmValueId
 place_in_buffer (Offloading *o, QmValueId gradient, int64_t n)
 {
-  int32_t unit = o->units->gradient_unit[gradient];
+  int32_t unit = o->units->of[gradient];
   int64_t one = 1;
 
   return qm_graph_view (o->graph, buffer_of (o, unit), 1, &n, &one,
-                        o->units->place[gradient]
-                            - o->units->gradients[unit].begin);
+                        o->units->place[gradient] - o->units->list[unit].begin);
 }
 
 /* Elements of a gradient with the gap after it. */
@@ -246,12 +247,22 @@ begin_gradient (Offloading *o, QmValueId gradient, QmPhase phase)
   append_zero (o, o->twin[gradient], phase);
 }
 
-/* Gradients that nothing adds to are zero. */
+/* Gradients that nothing adds to are zero, and so is what is behind the last.
+ */
 static void
 complete_buffer (Offloading *o, int32_t unit, QmPhase phase)
 {
+  const QmUnit *range = &o->units->list[unit];
+  int64_t behind = range->end - range->used, one = 1;
+
+  if (behind > 0)
+    append_zero (o,
+                 qm_graph_view (o->graph, buffer_of (o, unit), 1, &behind, &one,
+                                range->used - range->begin),
+                 phase);
   for (size_t i = 0; i < o->units->n_values; i++)
-    if (o->units->gradient_unit[i] == unit && o->first[i] < 0)
+    if (qm_units_sent (o->units, o->graph, (QmValueId) i) == unit
+        && o->first[i] < 0)
       {
         QmValueId part =
             place_in_buffer (o, (QmValueId) i, size_of (o, (QmValueId) i));
@@ -271,7 +282,7 @@ wait_for_sent (Offloading *o, QmPhase phase)
 static void
 end_gradient (Offloading *o, QmValueId gradient, QmPhase phase)
 {
-  int32_t unit = o->units->gradient_unit[gradient];
+  int32_t unit = o->units->of[gradient];
 
   if (o->type != QM_TYPE_F32)
     {
@@ -299,8 +310,7 @@ input_of (Offloading *o, QmValueId value)
     return value;
   owner = o->graph->values[value].owner;
   return part_of (o, o->fetched[unit],
-                  o->units->place[owner] - o->units->weights[unit].begin,
-                  value);
+                  o->units->place[owner] - o->units->list[unit].begin, value);
 }
 
 static QmValueId
@@ -361,7 +371,7 @@ find_writers (Offloading *o)
           if (o->first[owner] < 0)
             {
               o->first[owner] = (int32_t) i;
-              o->missing[o->units->gradient_unit[owner]]++;
+              o->missing[o->units->of[owner]]++;
             }
           o->last[owner] = (int32_t) i;
         }
@@ -370,7 +380,7 @@ find_writers (Offloading *o)
 static bool
 begin (Offloading *o, QmGraph *graph, const QmUnits *units, QmType type)
 {
-  size_t n = units->n_values + 1, n_units = units->n_gradients + 1;
+  size_t n = units->n_values + 1, n_units = units->n + 1;
 
   *o = (Offloading){
     .graph = graph,
@@ -383,7 +393,7 @@ begin (Offloading *o, QmGraph *graph, const QmUnits *units, QmType type)
     .twin = malloc (n * sizeof *o->twin),
     .buffer = malloc (n_units * sizeof *o->buffer),
     .missing = calloc (n_units, sizeof *o->missing),
-    .fetched = malloc ((units->n_weights + 1) * sizeof *o->fetched),
+    .fetched = malloc (n_units * sizeof *o->fetched),
     .sent = QM_NO_UNIT,
   };
   graph->nodes = NULL;

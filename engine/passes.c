@@ -101,16 +101,18 @@ qm_graph_sweep (QmGraph *graph)
   graph->n_nodes = n;
 }
 
-void
-qm_pass_tf32 (QmGraph *graph)
+QmStatus
+qm_pass_tf32 (QmGraph *graph, QmError *error)
 {
   for (size_t i = 0; i < graph->n_nodes; i++)
     graph->nodes[i].attributes.tf32 = true;
+  return qm_graph_status (graph, error);
 }
 
-void
-qm_pass_deterministic (QmGraph *graph)
+QmStatus
+qm_pass_deterministic (QmGraph *graph, QmError *error)
 {
   for (size_t i = 0; i < graph->n_nodes; i++)
     graph->nodes[i].attributes.deterministic = true;
+  return qm_graph_status (graph, error);
 }

@@ -35,10 +35,10 @@ QmStatus qm_pass_fuse_backward (QmGraph *graph, QmError *error);
 QmStatus qm_pass_checkpoint (QmGraph *graph, QmError *error);
 
 /* Products of f32 may use TF32. */
-void qm_pass_tf32 (QmGraph *graph);
+QmStatus qm_pass_tf32 (QmGraph *graph, QmError *error);
 
 /* Equal bits in every run, also where that costs time. */
-void qm_pass_deterministic (QmGraph *graph);
+QmStatus qm_pass_deterministic (QmGraph *graph, QmError *error);
 
 /* For passes. */
 

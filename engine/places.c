@@ -22,13 +22,13 @@
 typedef struct Way
 {
   bool checkpoint;
-  QmOffload offload;
+  QmSharding offload; /* its variant; QM_SHARDING_NONE: it is not done */
 } Way;
 
 static const Way ways[] = {
-  { false, QM_OFFLOAD_NONE },   { true, QM_OFFLOAD_NONE },
-  { false, QM_OFFLOAD_ZERO_2 }, { true, QM_OFFLOAD_ZERO_2 },
-  { false, QM_OFFLOAD_FSDP_3 }, { true, QM_OFFLOAD_FSDP_3 },
+  { false, QM_SHARDING_NONE },   { true, QM_SHARDING_NONE },
+  { false, QM_SHARDING_ZERO_2 }, { true, QM_SHARDING_ZERO_2 },
+  { false, QM_SHARDING_FSDP_3 }, { true, QM_SHARDING_FSDP_3 },
 };
 
 #define N_WAYS (sizeof ways / sizeof ways[0])
@@ -140,7 +140,8 @@ options_of (const QmPlaces *places, size_t way, int at)
                           .micro_batch = micro_batch_at (places, at),
                           .methods = places->methods,
                           .checkpoint = ways[way].checkpoint,
-                          .offload = ways[way].offload };
+                          .sharding = ways[way].offload,
+                          .offload = ways[way].offload != QM_SHARDING_NONE };
 }
 
 /* Takes what is needed on each architecture, and what is done. */
@@ -302,7 +303,7 @@ take (const Search *search,
   found->options.target.architecture = qm_gpu_architecture (search->gpu);
   found->accumulation = (search->share + micro_batch - 1) / micro_batch;
   found->sharded = search->speeds.sharded;
-  found->nvlink = search->speeds.nvlink;
+  found->way = search->speeds.way;
   found->memory = memory_of (search, need, &found->host_bytes);
   found->prediction = *prediction;
 }
@@ -367,7 +368,7 @@ try_ways (Search *search, bool sharded, bool offload, QmError *error)
   search->parts = sharded ? search->speeds.gpus : 1;
   for (size_t i = 0; i < N_WAYS && status == QM_OK; i++)
     {
-      if ((ways[i].offload != QM_OFFLOAD_NONE) != offload
+      if ((ways[i].offload != QM_SHARDING_NONE) != offload
           || (search->places->options->checkpoint && !ways[i].checkpoint)
           || (search->places->naive && i > 0))
         continue;
@@ -426,6 +427,7 @@ qm_places_find (QmPlaces *places,
                                &search.speeds, error);
   if (status != QM_OK)
     return status;
+  found->measured = search.speeds.measured;
   search.share = (places->options->recipe->batch_size + gpus - 1) / gpus;
   search.target = target_of (places, search.speeds.architecture);
   if (search.target == places->n_targets)

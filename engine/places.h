@@ -63,11 +63,12 @@ typedef struct QmPlaceFound
   bool fits;         /* in some way; else only `smallest` is said */
   uint64_t smallest; /* bytes of a GPU that the smallest way takes */
   QmPlanOptions options;
-  int64_t accumulation; /* passes of each GPU in a step */
-  bool sharded;         /* states are divided */
-  bool nvlink;          /* connects several GPUs, else PCIe */
-  QmMemory memory;      /* of each GPU, with its part of the host's */
-  uint64_t host_bytes;  /* of the host for all GPUs */
+  int64_t accumulation;     /* passes of each GPU in a step */
+  bool sharded;             /* states are divided */
+  QmWay way;                /* between several GPUs */
+  QmMemory memory;          /* of each GPU, with its part of the host's */
+  uint64_t host_bytes;      /* of the host for all GPUs */
+  const QmProbes *measured; /* of the GPU; NULL: its rates are the catalog's */
   QmPrediction prediction;
 } QmPlaceFound;
 

@@ -27,20 +27,31 @@ least (int64_t elements, int64_t limit)
 QmStatus
 qm_plan_units (QmPlan *plan, QmError *error)
 {
-  QmOffload offload = plan->options.offload;
+  QmSharding sharding =
+      plan->options.offload ? plan->options.sharding : QM_SHARDING_NONE;
   int64_t limit = plan->options.bucket;
-  bool blocks = offload == QM_OFFLOAD_FSDP_2 || offload == QM_OFFLOAD_FSDP_3;
+  bool blocks =
+      sharding == QM_SHARDING_FSDP_2 || sharding == QM_SHARDING_FSDP_3;
   QmUnitRules rules = {
-    .gradients = qm_offload_gradients (offload),
-    .weights = qm_offload_weights (offload),
+    .gradients = qm_sharding_gradients (sharding),
+    .weights = qm_sharding_weights (sharding),
     .blocks = blocks,
-    .gradient_elements = least (QM_BUCKET_GRADIENTS, limit),
-    .weight_elements = least (QM_BUCKET_WEIGHTS, limit),
-    .threshold = blocks ? 0 : least (QM_BUCKET_THRESHOLD, limit),
+    .cut = sharding != QM_SHARDING_NONE,
+    .elements = least (qm_sharding_weights (sharding) ? QM_BUCKET_WEIGHTS
+                                                      : QM_BUCKET_GRADIENTS,
+                       limit),
+    .parts = 1,
+    .apart = sharding != QM_SHARDING_NONE,
+    .threshold =
+        sharding == QM_SHARDING_ZERO_3 ? least (QM_BUCKET_THRESHOLD, limit) : 0,
     .type = plan->type,
   };
   QmStatus status = qm_units_find (plan->graph, &rules, &plan->units, error);
 
+  plan->host.chunk =
+      (int64_t) round_up ((uint64_t) least (least (QM_HOST_CHUNK, limit),
+                                            plan->units.slab),
+                          QM_SLAB_ALIGNMENT);
   if (status == QM_OK && rules.gradients)
     status = qm_pass_offload (plan->graph, &plan->units, plan->type, error);
   return status;
@@ -53,7 +64,7 @@ place_resident (QmPlan *plan, QmError *error)
 {
   const QmGraph *graph = plan->graph;
   const QmUnits *units = &plan->units;
-  bool all = !qm_offload_weights (plan->options.offload);
+  bool all = !qm_sharding_weights (plan->options.sharding);
   uint64_t next = 0;
 
   plan->resident = malloc ((units->n_values + 1) * sizeof *plan->resident);
@@ -67,7 +78,7 @@ place_resident (QmPlan *plan, QmError *error)
       plan->resident[i] = -1;
       if (value->role != QM_ROLE_PARAMETER || value->owner != (QmValueId) i
           || (all && value->tensor.type == plan->type)
-          || units->weight_unit[i] != QM_NO_UNIT)
+          || qm_units_fetched (units, graph, (QmValueId) i) != QM_NO_UNIT)
         continue;
       plan->resident[i] = (int64_t) next;
       next +=
@@ -83,13 +94,11 @@ size_staging (QmPlan *plan)
 {
   QmHostMemory *host = &plan->host;
   uint64_t size = qm_type_size (plan->type), chunk;
-  bool weights = qm_offload_weights (plan->options.offload);
+  bool weights = qm_sharding_weights (plan->options.sharding);
 
-  host->chunk = least (least (QM_HOST_CHUNK, plan->options.bucket), plan->slab);
-  host->chunk = (int64_t) round_up ((uint64_t) host->chunk, QM_SLAB_ALIGNMENT);
   chunk = (uint64_t) host->chunk;
   host->gradient_slot =
-      chunk * (qm_offload_gradients (plan->options.offload) ? size : 4);
+      chunk * (qm_sharding_gradients (plan->options.sharding) ? size : 4);
   host->weight_slot = weights ? 0 : chunk * size;
   host->weight_slots = QM_HOST_SLOTS * host->gradient_slot;
   host->resident = host->weight_slots + QM_HOST_SLOTS * host->weight_slot;
@@ -100,30 +109,30 @@ size_staging (QmPlan *plan)
 QmStatus
 qm_plan_offload (QmPlan *plan, QmError *error)
 {
-  QmOffload offload = plan->options.offload;
+  QmSharding sharding = plan->options.sharding;
   uint64_t slab = (uint64_t) plan->slab, size = qm_type_size (plan->type);
   QmHostMemory *host = &plan->host;
   QmMemory *memory = &plan->memory;
   QmStatus status;
 
-  if (offload == QM_OFFLOAD_NONE)
+  if (!plan->options.offload)
     return QM_OK;
   status = place_resident (plan, error);
   if (status != QM_OK)
     return status;
   host->states = round_up (slab * 4, HOST_PAGE);
-  if (qm_offload_gradients (offload))
+  if (qm_sharding_gradients (sharding))
     {
       host->gradients = round_up (slab * 4, HOST_PAGE);
       memory->gradients = 0;
     }
-  if (qm_offload_weights (offload) && size < 4)
+  if (qm_sharding_weights (sharding) && size < 4)
     host->weights = round_up (slab * size, HOST_PAGE);
   size_staging (plan);
   memory->host =
       3 * host->states + host->gradients + host->weights + host->staging;
   memory->weights =
-      plan->resident_bytes + (qm_offload_weights (offload) ? 0 : slab * size);
+      plan->resident_bytes + (qm_sharding_weights (sharding) ? 0 : slab * size);
   memory->master = memory->optimizer = 0;
   return QM_OK;
 }

@@ -70,24 +70,24 @@ qm_methods_format (unsigned methods, char *text, size_t size)
                                  used > 0 ? "+" : "", method_names[i].name);
 }
 
-static const char *const offload_names[QM_N_OFFLOADS] = {
-  [QM_OFFLOAD_NONE] = "none",     [QM_OFFLOAD_ZERO_1] = "zero_1",
-  [QM_OFFLOAD_ZERO_2] = "zero_2", [QM_OFFLOAD_ZERO_3] = "zero_3",
-  [QM_OFFLOAD_FSDP_2] = "fsdp_2", [QM_OFFLOAD_FSDP_3] = "fsdp_3",
+static const char *const sharding_names[QM_N_SHARDINGS] = {
+  [QM_SHARDING_NONE] = "none",     [QM_SHARDING_ZERO_1] = "zero_1",
+  [QM_SHARDING_ZERO_2] = "zero_2", [QM_SHARDING_ZERO_3] = "zero_3",
+  [QM_SHARDING_FSDP_2] = "fsdp_2", [QM_SHARDING_FSDP_3] = "fsdp_3",
 };
 
 const char *
-qm_offload_name (QmOffload offload)
+qm_sharding_name (QmSharding sharding)
 {
-  return offload_names[offload];
+  return sharding_names[sharding];
 }
 
 bool
-qm_offload_parse (const char *text, QmOffload *offload)
+qm_sharding_parse (const char *text, QmSharding *sharding)
 {
-  for (int i = 0; i < QM_N_OFFLOADS; i++)
-    if (strcmp (text, offload_names[i]) == 0)
-      return *offload = (QmOffload) i, true;
+  for (int i = 0; i < QM_N_SHARDINGS; i++)
+    if (strcmp (text, sharding_names[i]) == 0)
+      return *sharding = (QmSharding) i, true;
   return false;
 }
 
@@ -106,57 +106,121 @@ product_type (QmPrecision precision)
   return QM_TYPE_F32;
 }
 
-static void
-append_advance (QmGraph *graph)
+static QmStatus
+build_model (QmPlan *plan, QmError *error)
+{
+  const QmBuildOptions build = {
+    .micro_batch = plan->options.micro_batch,
+    .accumulation = plan->accumulation,
+    .type = plan->type,
+    .residual = plan->options.narrow ? plan->type : QM_TYPE_F32,
+    .vocab_multiple = (plan->options.methods & QM_METHOD_COMPILE) != 0 ? 64 : 1,
+    .dropout = !plan->options.no_dropout,
+  };
+
+  return qm_build_model (&plan->config, &plan->recipe, &build, &plan->graph,
+                         error);
+}
+
+static bool
+wants_kernels (const QmPlanOptions *options)
+{
+  return (options->methods & QM_METHOD_KERNELS) != 0;
+}
+
+static bool
+wants_compile (const QmPlanOptions *options)
+{
+  return (options->methods & QM_METHOD_COMPILE) != 0;
+}
+
+static bool
+wants_tf32 (const QmPlanOptions *options)
+{
+  return (options->methods & QM_METHOD_TF32) != 0;
+}
+
+static bool
+wants_checkpoint (const QmPlanOptions *options)
+{
+  return options->checkpoint;
+}
+
+static bool
+wants_deterministic (const QmPlanOptions *options)
+{
+  return options->deterministic;
+}
+
+static QmStatus
+differentiate (QmGraph *graph, QmError *error)
+{
+  return qm_graph_differentiate (graph, QM_NO_VALUE, QM_NO_VALUE, error);
+}
+
+/* Random numbers go on from pass to pass. */
+static QmStatus
+advance (QmGraph *graph, QmError *error)
 {
   QmNode *node = qm_graph_append (graph, QM_OP_ADVANCE);
 
   node->inputs[0] = graph->rng;
   node->outputs[0] = graph->rng;
+  return qm_graph_status (graph, error);
+}
+
+/* From a model to its training, in this order; without `when` always. */
+static const struct
+{
+  const char *name;
+  bool (*when) (const QmPlanOptions *options);
+  QmStatus (*run) (QmGraph *graph,
+                   QmError *error); /* or, where it needs more: */
+  QmStatus (*run_on) (QmPlan *plan, QmError *error);
+} passes[] = {
+  { "attention", wants_kernels, qm_pass_attention, NULL },
+  { "scan", wants_kernels, qm_pass_scan, NULL },
+  { "fuse-forward", wants_compile, qm_pass_fuse_forward, NULL },
+  { "differentiate", NULL, differentiate, NULL },
+  { "fuse-backward", wants_compile, qm_pass_fuse_backward, NULL },
+  { "tf32", wants_tf32, qm_pass_tf32, NULL },
+  { "checkpoint", wants_checkpoint, qm_pass_checkpoint, NULL },
+  { "units", NULL, NULL, qm_plan_units },
+  { "advance", NULL, advance, NULL },
+  { "update", NULL, NULL, qm_plan_update },
+  { "deterministic", wants_deterministic, qm_pass_deterministic, NULL },
+};
+
+#define N_PASSES (sizeof passes / sizeof passes[0])
+_Static_assert(N_PASSES == QM_PLAN_PASSES, "as the header says");
+
+static bool
+is_wanted (const QmPlanOptions *options, size_t pass)
+{
+  return passes[pass].when == NULL || passes[pass].when (options);
+}
+
+size_t
+qm_plan_passes (const QmPlanOptions *options, const char *names[QM_PLAN_PASSES])
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < N_PASSES; i++)
+    if (is_wanted (options, i))
+      names[n++] = passes[i].name;
+  return n;
 }
 
 static QmStatus
 build_graph (QmPlan *plan, QmError *error)
 {
-  unsigned methods = plan->options.methods;
-  bool compile = (methods & QM_METHOD_COMPILE) != 0;
-  QmBuildOptions build = {
-    .micro_batch = plan->options.micro_batch,
-    .accumulation = plan->accumulation,
-    .type = plan->type,
-    .residual = QM_TYPE_F32,
-    .vocab_multiple = compile ? 64 : 1,
-    .dropout = !plan->options.no_dropout,
-  };
-  QmStatus status = qm_build_model (&plan->config, &plan->recipe, &build,
-                                    &plan->graph, error);
+  QmStatus status = build_model (plan, error);
 
-  if (status == QM_OK && (methods & QM_METHOD_KERNELS) != 0)
-    status = qm_pass_attention (plan->graph, error);
-  if (status == QM_OK && (methods & QM_METHOD_KERNELS) != 0)
-    status = qm_pass_scan (plan->graph, error);
-  if (status == QM_OK && compile)
-    status = qm_pass_fuse_forward (plan->graph, error);
-  if (status == QM_OK)
-    status =
-        qm_graph_differentiate (plan->graph, QM_NO_VALUE, QM_NO_VALUE, error);
-  if (status == QM_OK && compile)
-    status = qm_pass_fuse_backward (plan->graph, error);
-  if (status != QM_OK)
-    return status;
-  if ((methods & QM_METHOD_TF32) != 0)
-    qm_pass_tf32 (plan->graph);
-  if (plan->options.checkpoint)
-    status = qm_pass_checkpoint (plan->graph, error);
-  if (status != QM_OK)
-    return status;
-  status = qm_plan_units (plan, error);
-  if (status != QM_OK)
-    return status;
-  append_advance (plan->graph);
-  if (plan->options.deterministic)
-    qm_pass_deterministic (plan->graph);
-  return qm_graph_check (plan->graph, error);
+  for (size_t i = 0; i < N_PASSES && status == QM_OK; i++)
+    if (is_wanted (&plan->options, i))
+      status = passes[i].run != NULL ? passes[i].run (plan->graph, error)
+                                     : passes[i].run_on (plan, error);
+  return status == QM_OK ? qm_graph_check (plan->graph, error) : status;
 }
 
 static int64_t
@@ -165,28 +229,33 @@ round_up (int64_t value, int64_t multiple)
   return (value + multiple - 1) / multiple * multiple;
 }
 
+/* What is no parameter, gradient or temporary. */
 static uint64_t
 place_others (QmPlan *plan)
 {
   const QmGraph *graph = plan->graph;
-  int64_t next = 0;
+  int64_t next = 0, moment = 0;
 
   for (size_t i = 0; i < graph->n_values; i++)
     {
       const QmValue *value = &graph->values[i];
+      int64_t bytes = value->room * (int64_t) qm_type_size (value->tensor.type);
 
-      if (value->owner == (QmValueId) i
-          && (value->role == QM_ROLE_INPUT || value->role == QM_ROLE_CONSTANT
-              || value->role == QM_ROLE_STATE))
+      if (value->owner != (QmValueId) i)
+        continue;
+      if (value->role == QM_ROLE_INPUT || value->role == QM_ROLE_CONSTANT
+          || value->role == QM_ROLE_STATE)
         {
           plan->place[i] = next;
-          next += round_up (value->room
-                                * (int64_t) qm_type_size (value->tensor.type),
-                            QM_MEMORY_ALIGNMENT);
+          next += round_up (bytes, QM_MEMORY_ALIGNMENT);
+        }
+      else if (value->role == QM_ROLE_MOMENT)
+        {
+          plan->place[i] = moment;
+          moment += bytes;
         }
     }
-  plan->sum_place = next;
-  return (uint64_t) (next + QM_MEMORY_ALIGNMENT);
+  return (uint64_t) next;
 }
 
 /* Of each target. */
@@ -196,18 +265,13 @@ largest_workspaces (const QmPlan *plan,
                     size_t n,
                     QmMemory *memories)
 {
-  const QmRegions none = { NULL };
-  QmOpCall update[QM_UPDATE_CALLS], call;
+  QmOpCall call;
 
   for (size_t t = 0; t < n; t++)
     memories[t].workspace = 0;
-  qm_plan_update_calls (plan, &none, update);
-  for (size_t i = 0; i < plan->graph->n_nodes + QM_UPDATE_CALLS; i++)
+  for (size_t i = 0; i < plan->graph->n_nodes; i++)
     {
-      if (i < plan->graph->n_nodes)
-        qm_graph_call (plan->graph, &plan->graph->nodes[i], &call);
-      else
-        call = update[i - plan->graph->n_nodes];
+      qm_graph_call (plan->graph, &plan->graph->nodes[i], &call);
       for (size_t t = 0; t < n; t++)
         {
           size_t bytes = qm_op_workspace (&targets[t], &call);
@@ -286,6 +350,9 @@ qm_plan_new (const QmModelConfig *config,
                          "batch size, %lld",
                          (long long) options->micro_batch,
                          (long long) recipe->batch_size);
+  if (options->offload && options->sharding == QM_SHARDING_NONE)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "offloading needs a variant of sharding");
   new = calloc (1, sizeof *new);
   if (new == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
@@ -374,7 +441,8 @@ offloaded_address (const QmPlan *plan,
                    const QmValue *value)
 {
   int64_t size = (int64_t) qm_type_size (value->tensor.type);
-  int64_t byte = plan->resident[value->owner];
+  bool one = value->owner < (QmValueId) plan->units.n_values; /* not all */
+  int64_t byte = one ? plan->resident[value->owner] : -1;
 
   if (byte >= 0)
     return regions->resident != NULL
@@ -404,6 +472,9 @@ qm_plan_address (const QmPlan *plan, const QmRegions *regions, QmValueId id)
       break;
     case QM_ROLE_GRADIENT:
       region = regions->gradients;
+      break;
+    case QM_ROLE_MOMENT:
+      region = regions->moments;
       break;
     case QM_ROLE_TEMPORARY:
       region = regions->arena;
@@ -436,66 +507,6 @@ qm_plan_call (const QmPlan *plan,
       call->outputs[i].data = qm_plan_address (plan, regions, node->outputs[i]);
   call->workspace = regions->workspace;
   call->workspace_bytes = plan->memory.workspace;
-}
-
-/* `n` elements of a region, `offset` bytes after its beginning. */
-static QmTensor
-line (QmType type, int64_t n, char *region, int64_t offset)
-{
-  return qm_tensor_dense (type, 1, &n, region != NULL ? region + offset : NULL);
-}
-
-static void
-describe_adam (const QmPlan *plan, const QmRegions *regions, QmOpCall *call)
-{
-  const QmRecipe *recipe = &plan->recipe;
-  int64_t n = plan->slab;
-
-  call->attributes.beta1 = recipe->beta1;
-  call->attributes.beta2 = recipe->beta2;
-  call->attributes.epsilon = recipe->epsilon;
-  call->attributes.weight_decay = recipe->weight_decay;
-  call->attributes.decoupled = recipe->optimizer == QM_OPTIMIZER_ADAMW;
-  call->outputs[0] = line (QM_TYPE_F32, n, regions->gradients, 0);
-  call->outputs[1] = line (QM_TYPE_F32, n, regions->master, 0);
-  call->outputs[2] = line (QM_TYPE_F32, n, regions->moments, 0);
-  call->outputs[3] = line (QM_TYPE_F32, n, regions->moments, n * 4);
-  if (plan->type != QM_TYPE_F32)
-    call->outputs[4] = line (plan->type, n, regions->weights, 0);
-}
-
-void
-qm_plan_update_calls (const QmPlan *plan,
-                      const QmRegions *regions,
-                      QmOpCall calls[QM_UPDATE_CALLS])
-{
-  static const QmOp ops[QM_UPDATE_CALLS] = { QM_OP_COPY, QM_OP_FILL,
-                                             QM_OP_SUM_SQUARES,
-                                             QM_OP_UPDATE_STATE, QM_OP_ADAM };
-  const QmGraph *graph = plan->graph;
-  int64_t state = plan->place[graph->state], loss = plan->place[graph->loss];
-
-  memset (calls, 0, QM_UPDATE_CALLS * sizeof *calls);
-  for (int i = 0; i < QM_UPDATE_CALLS; i++)
-    {
-      calls[i].op = ops[i];
-      calls[i].attributes.deterministic = plan->options.deterministic;
-      calls[i].workspace = regions->workspace;
-      calls[i].workspace_bytes = plan->memory.workspace;
-    }
-  calls[0].inputs[0] = line (QM_TYPE_F32, 1, regions->other, loss);
-  calls[0].outputs[0] =
-      line (QM_TYPE_F32, 1, regions->other, state + QM_STATE_LOSS * 4);
-  calls[1].outputs[0] = calls[0].inputs[0];
-  calls[2].inputs[0] = line (QM_TYPE_F32, plan->slab, regions->gradients, 0);
-  calls[2].outputs[0] = line (QM_TYPE_F32, 1, regions->other, plan->sum_place);
-  calls[3].inputs[0] = calls[2].outputs[0];
-  calls[3].outputs[0] =
-      line (QM_TYPE_F32, QM_STATE_SIZE, regions->other, state);
-  calls[3].attributes.max_norm = plan->recipe.max_grad_norm;
-  calls[3].attributes.dynamic = plan->type == QM_TYPE_F16;
-  calls[4].inputs[0] = calls[3].outputs[0];
-  describe_adam (plan, regions, &calls[4]);
 }
 
 double

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* How a model is trained on a device: the graph of a pass (forward and backward
- * of one micro-batch) after the chosen methods, and where everything is in
- * memory.  Made without the device. */
+ * of one micro-batch) and of the update behind it after the chosen methods, and
+ * where everything is in memory.  Made without the device. */
 
 #ifndef QM_ENGINE_PLAN_H
 #define QM_ENGINE_PLAN_H
@@ -29,34 +29,33 @@ bool qm_methods_parse (const char *text, unsigned *methods);
 /* The other way round. */
 void qm_methods_format (unsigned methods, char *text, size_t size);
 
-/* Which states live in memory of the host: the sharding variants of ZeRO
- * (Rajbhandari et al. 2019) and FSDP (Zhao et al. 2023) with offloading, of one
- * GPU or each of several.  Optimizer states, fp32 weights among them, always,
- * and the update then runs there; stages 3 the weights that products read too.
- * ZeRO 1 moves gradients once a step, all others with every pass, in the type
- * of the products, and the host adds them up in fp32.  ZeRO moves in buckets of
- * QM_BUCKET_GRADIENTS and QM_BUCKET_WEIGHTS elements, FSDP block by block.
+/* What of the states of a training is not on every device all the time: the
+ * variants of ZeRO (Rajbhandari et al. 2019) and FSDP (Zhao et al. 2023).
+ * Optimizer states, fp32 weights among them, in all of them; stages 3 the
+ * weights that products read too.  Where they are instead is another question
+ * (QmPlanOptions).  ZeRO moves in buckets of QM_BUCKET_GRADIENTS and
+ * QM_BUCKET_WEIGHTS elements, FSDP block by block.
  *
  * Some weights stay on the device in stages 3 as well: those of fewer elements
  * than QM_BUCKET_THRESHOLD with ZeRO, and what kernels read as fp32 where
  * products are of 16 bits (norms, and the rates, skips and steps of scans). */
-typedef enum QmOffload
+typedef enum QmSharding
 {
-  QM_OFFLOAD_NONE,
-  QM_OFFLOAD_ZERO_1,
-  QM_OFFLOAD_ZERO_2,
-  QM_OFFLOAD_ZERO_3,
-  QM_OFFLOAD_FSDP_2,
-  QM_OFFLOAD_FSDP_3
-} QmOffload;
+  QM_SHARDING_NONE,
+  QM_SHARDING_ZERO_1,
+  QM_SHARDING_ZERO_2,
+  QM_SHARDING_ZERO_3,
+  QM_SHARDING_FSDP_2,
+  QM_SHARDING_FSDP_3
+} QmSharding;
 
-#define QM_N_OFFLOADS 6
+#define QM_N_SHARDINGS 6
 
 /* "none", "zero_1" to "zero_3", "fsdp_2", "fsdp_3"; static. */
-const char *qm_offload_name (QmOffload offload);
+const char *qm_sharding_name (QmSharding sharding);
 
 /* The other way round; false for another word. */
-bool qm_offload_parse (const char *text, QmOffload *offload);
+bool qm_sharding_parse (const char *text, QmSharding *sharding);
 
 /* Elements, as the paper (appendix F) and DeepSpeed set them: of a bucket of
  * gradients and of weights, where it has more than one parameter, and of the
@@ -71,8 +70,14 @@ typedef struct QmPlanOptions
   int64_t micro_batch;
   unsigned methods;
   bool checkpoint; /* activation checkpointing */
-  QmOffload offload;
+  QmSharding sharding;
+  /* What is sharded is in memory of the host, and the update runs there.  ZeRO
+   * 1 moves gradients there once a step, all others with every pass, in the
+   * type of the products, and the host adds them up in fp32. */
+  bool offload;
   bool no_dropout;
+  bool narrow; /* sums that run through the model are of the type of products,
+                  too, as where all weights are of 16 bits; only planned */
   bool deterministic;  /* equal bits in every run, also where that costs time */
   uint64_t host_bytes; /* of the host's memory that can be used; 0: not known */
   int64_t bucket; /* for tests: elements, at most, of buckets and of what the
@@ -130,7 +135,6 @@ typedef struct QmPlan
   /* By value, of owners: element of the slab for parameters and gradients,
    * byte of the region for all others. */
   int64_t *place;
-  int64_t sum_place; /* byte of `other` where the update sums squares */
   QmMemory memory;
   /* Of offloading: */
   QmUnits units;
@@ -139,6 +143,13 @@ typedef struct QmPlan
   uint64_t resident_bytes;
   QmHostMemory host;
 } QmPlan;
+
+/* The most passes that a plan goes through. */
+#define QM_PLAN_PASSES 11
+
+/* The names of those that it does with such options, in their order; static. */
+size_t qm_plan_passes (const QmPlanOptions *options,
+                       const char *names[QM_PLAN_PASSES]);
 
 /* Plans a recipe that was applied to its configuration. */
 QmStatus qm_plan_new (const QmModelConfig *config,
@@ -174,18 +185,18 @@ QmStatus qm_shortage_report (const QmShortage *shortage,
                              int64_t micro_batch,
                              QmError *error);
 
-/* Whether weights are on the host between their uses. */
+/* Whether weights leave the device between their uses. */
 static inline bool
-qm_offload_weights (QmOffload offload)
+qm_sharding_weights (QmSharding sharding)
 {
-  return offload == QM_OFFLOAD_ZERO_3 || offload == QM_OFFLOAD_FSDP_3;
+  return sharding == QM_SHARDING_ZERO_3 || sharding == QM_SHARDING_FSDP_3;
 }
 
 /* Whether gradients leave the device with every pass. */
 static inline bool
-qm_offload_gradients (QmOffload offload)
+qm_sharding_gradients (QmSharding sharding)
 {
-  return offload != QM_OFFLOAD_NONE && offload != QM_OFFLOAD_ZERO_1;
+  return sharding != QM_SHARDING_NONE && sharding != QM_SHARDING_ZERO_1;
 }
 
 /* The largest micro-batch that is a power of two, no more than the batch, and
@@ -216,15 +227,11 @@ void qm_plan_call (const QmPlan *plan,
                    const QmNode *node,
                    QmOpCall *call);
 
-#define QM_UPDATE_CALLS 5
-
-/* The calls of an update. */
-void qm_plan_update_calls (const QmPlan *plan,
-                           const QmRegions *regions,
-                           QmOpCall calls[QM_UPDATE_CALLS]);
-
 /* FLOPs of one pass that count for the utilisation. */
 double qm_plan_pass_flops (const QmPlan *plan);
+
+/* Appends the nodes of the update (plan-update.c). */
+QmStatus qm_plan_update (QmPlan *plan, QmError *error);
 
 /* Parameters that stay on the device while others do not, what the host holds,
  * and the memory of it all (plan-offload.c). */

@@ -31,6 +31,7 @@ typedef struct Machine
 {
   const QmSpeeds *speeds;
   const double *constants;
+  bool own; /* kernels */
 } Machine;
 
 static bool
@@ -98,6 +99,9 @@ efficiency (const Machine *machine, const QmWorkRow *row)
           * (row->length / (row->length + constants[QM_CONSTANT_SEQUENCE]));
   if (architecture >= 90 && architecture < 120)
     inner *= constants[QM_CONSTANT_ATTENTION_HOPPER];
+  if (machine->own)
+    inner *= row->op == QM_OP_ATTENTION ? machine->speeds->attention
+                                        : machine->speeds->attention_backward;
   return row->op == QM_OP_ATTENTION
              ? constants[QM_CONSTANT_ATTENTION] * inner
              : constants[QM_CONSTANT_ATTENTION_BACKWARD] * inner / RECOMPUTED;
@@ -276,19 +280,16 @@ beside_of (const QmWork *work, const QmSpeeds *speeds)
                work->down / size * host->add);
 }
 
-/* An update by the host: what it computes, what comes down only then, and what
- * goes up unless passes fetch it. */
+/* An update by the host: what it computes, and what comes down and goes up
+ * meanwhile. */
 static double
 host_update_of (const QmWork *work, const QmSpeeds *speeds)
 {
   const QmHostSpeeds *host = &speeds->host;
-  double down = qm_offload_gradients (work->offload) ? 0 : work->parameters * 4;
-  double up = qm_offload_weights (work->offload)
-                  ? 0
-                  : work->parameters * (double) qm_type_size (work->type);
 
   return fmax (work->parameters * host->adam,
-               fmax (down, up) / speeds->gpus / host->copies);
+               fmax (work->update_down, work->update_up) / speeds->gpus
+                   / host->copies);
 }
 
 static QmBound
@@ -345,7 +346,7 @@ qm_predict_alone (const QmWork *work,
                   QmPrediction *prediction,
                   QmError *error)
 {
-  const Machine machine = { speeds, level->constants };
+  const Machine machine = { speeds, level->constants, level->own };
   Part part = { .costs = calloc (work->n + 1, sizeof *part.costs) };
   double watts;
 
@@ -374,7 +375,7 @@ qm_predict_step (const QmWork *work,
 
   prediction->update =
       prediction->update_alone / (speeds->sharded ? speeds->gpus : 1);
-  if (work->offload != QM_OFFLOAD_NONE)
+  if (work->offload)
     {
       if (!(speeds->host.copies > 0))
         return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,

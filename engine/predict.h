@@ -33,6 +33,7 @@
 #define QM_ENGINE_PREDICT_H
 
 #include "data/catalog.h"
+#include "data/probes.h"
 #include "engine/work.h"
 
 /* What is fitted to measurements, of a level of software each. */
@@ -86,6 +87,7 @@ const char *qm_constant_name (QmConstant constant);
 typedef struct QmLevel
 {
   char name[32];
+  bool own; /* its kernels are those that machines are measured with */
   double constants[QM_N_CONSTANTS];
 } QmLevel;
 
@@ -115,6 +117,17 @@ typedef struct QmHostSpeeds
                     that the longer one hides */
 } QmHostSpeeds;
 
+/* How several GPUs exchange. */
+typedef enum QmWay
+{
+  QM_WAY_NVLINK,
+  QM_WAY_PCIE, /* from GPU to GPU */
+  QM_WAY_HOST  /* through PCIe and the host's memory */
+} QmWay;
+
+/* "nvlink", "pcie", "host"; static. */
+const char *qm_way_name (QmWay way);
+
 /* A machine, as far as time depends on it. */
 typedef struct QmSpeeds
 {
@@ -125,12 +138,16 @@ typedef struct QmSpeeds
   QmPower power;
   QmHostSpeeds host;
   int gpus;
-  bool nvlink;     /* is how several are connected, else PCIe */
+  QmWay way;       /* between several */
   double exchange; /* bytes/s that each GPU sends while all reduce together */
   double latency;  /* s of a collective */
   double hidden;   /* share of a pass during which exchanges go on unnoticed */
-  bool sharded;    /* weights and states are divided over the GPUs, since they
-                      do not fit on each */
+  double attention, attention_backward; /* of our kernels here, as a multiple of
+                                           what the level says; 1: not measured
+                                           */
+  const QmProbes *measured; /* that it comes from, instead of the catalog */
+  bool sharded; /* weights and states are divided over the GPUs, since they
+                   do not fit on each */
 } QmSpeeds;
 
 /* What a prediction rests on: levels, and the power of generations. */
@@ -146,12 +163,22 @@ typedef struct QmCalibration
   } generations[16];
   size_t n_generations;
   QmPower power; /* without joules_per_flop and clock */
-  /* Shares of a link's rate in one direction that collectives reach, seconds
-   * that one takes at least, and the share of one that a backward pass hides.
-   */
-  double nvlink, pcie, latency, hidden;
+  /* Shares of a link's rate in one direction that collectives reach, of PCIe
+   * between GPUs that read each other's memory, and through that of the host;
+   * seconds that one takes at least, and the share of one that a backward pass
+   * hides. */
+  double nvlink, pcie, pcie_host, latency, hidden;
   QmHostSpeeds host;
+  /* Machines that were measured; see qm_calibration_add_probes(). */
+  const QmProbes *reference;
+  const QmGpu *reference_gpu;
+  const QmProbes *measured[32];
+  size_t n_measured;
 } QmCalibration;
+
+/* The GPU that the levels were measured on most: what its probes found stands
+ * for what the catalog says of it, whatever others find is a multiple of. */
+#define QM_REFERENCE_GPU "h200-141gb-sxm"
 
 /* Reads a calibration.csv. */
 QmStatus qm_calibration_load (const char *path,
@@ -162,16 +189,30 @@ QmStatus qm_calibration_load (const char *path,
 const QmLevel *qm_calibration_level (const QmCalibration *calibration,
                                      const char *name);
 
+/* Says what the reference's probes found, and what it is in the catalog; both
+ * outlive the calibration. */
+void qm_calibration_set_reference (QmCalibration *calibration,
+                                   const QmProbes *reference,
+                                   const QmGpu *gpu);
+
+/* From now on what these probes found takes the place of what the catalog says
+ * of their GPU, as far as they tell it; the last ones of a GPU count.  They
+ * outlive the calibration.  False where there is a reference, but no room. */
+bool qm_calibration_add_probes (QmCalibration *calibration,
+                                const QmProbes *probes);
+
 /* How a machine exchanges what its GPUs have computed. */
 typedef enum QmInterconnect
 {
-  QM_INTERCONNECT_OF_GPU, /* NVLink where the GPU has it, else PCIe */
-  QM_INTERCONNECT_NVLINK,
+  QM_INTERCONNECT_OF_GPU, /* as it is sold: NVLink of GPUs on boards, PCIe of
+                             cards, which are bridged by who buys a bridge */
+  QM_INTERCONNECT_NVLINK, /* of cards, too, where it connects so many */
   QM_INTERCONNECT_PCIE
 } QmInterconnect;
 
-/* What a GPU of the catalog, or several of them, can do.  QM_STATUS_UNSUPPORTED
- * where the catalog does not say its rates or bandwidth. */
+/* What a GPU of the catalog, or several of them, can do, as measured where it
+ * was.  QM_STATUS_UNSUPPORTED where the catalog does not say its rates or
+ * bandwidth. */
 QmStatus qm_speeds_of_gpu (const QmCalibration *calibration,
                            const QmGpu *gpu,
                            int gpus,

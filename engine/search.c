@@ -36,9 +36,9 @@
 /* The longest pass of a half, in seconds, that counts as cheap. */
 #define CHEAP_PASS 0.5
 
-static const QmOffload variants[] = { QM_OFFLOAD_ZERO_1, QM_OFFLOAD_ZERO_2,
-                                      QM_OFFLOAD_FSDP_2, QM_OFFLOAD_ZERO_3,
-                                      QM_OFFLOAD_FSDP_3 };
+static const QmSharding variants[] = { QM_SHARDING_ZERO_1, QM_SHARDING_ZERO_2,
+                                       QM_SHARDING_FSDP_2, QM_SHARDING_ZERO_3,
+                                       QM_SHARDING_FSDP_3 };
 
 #define N_VARIANTS (sizeof variants / sizeof variants[0])
 

@@ -25,8 +25,8 @@ typedef struct QmSearchConfig
 {
   unsigned methods; /* as QmPlanOptions has them */
   bool checkpoint;
-  QmOffload sharding; /* which variant */
-  bool offload;       /* into memory of the host */
+  QmSharding sharding; /* which variant */
+  bool offload;        /* into memory of the host */
 } QmSearchConfig;
 
 #define QM_SEARCH_MOST 23

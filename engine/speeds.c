@@ -2,7 +2,7 @@
 
 /* What GPUs of the catalog can do. */
 
-#include "engine/predict.h"
+#include "engine/speeds-private.h"
 
 #include "data/architecture.h"
 
@@ -35,23 +35,55 @@ set_power (const QmCalibration *calibration, const QmGpu *gpu, QmSpeeds *speeds)
       }
 }
 
+/* Cards have NVLink where somebody has put a bridge on them, and it connects no
+ * more than so many. */
+static bool
+has_nvlink (const QmGpu *gpu, int gpus, QmInterconnect link)
+{
+  bool card = gpu->cooling <= QM_GPU_COOLING_PASSIVE;
+
+  return gpu->nvlink_gbs > 0 && link != QM_INTERCONNECT_PCIE
+         && (link == QM_INTERCONNECT_NVLINK || !card)
+         && !(gpus > gpu->nvlink_gpus);
+}
+
+/* Where nobody has said whether GPUs read each other's memory through PCIe,
+ * those that are sold for games do not. */
+static bool
+has_peers (const QmGpu *gpu)
+{
+  return gpu->peer_access == QM_UNSTATED ? gpu->cooling != QM_GPU_COOLING_OPEN
+                                         : gpu->peer_access == QM_YES;
+}
+
 static void
 set_exchange (const QmCalibration *calibration,
               const QmGpu *gpu,
               QmInterconnect link,
               QmSpeeds *speeds)
 {
-  bool nvlink = link == QM_INTERCONNECT_NVLINK
-                || (link == QM_INTERCONNECT_OF_GPU && gpu->nvlink_gbs > 0);
   double generation = isnan (gpu->pcie_generation) ? 4 : gpu->pcie_generation;
   double lanes = isnan (gpu->pcie_lanes) ? 16 : gpu->pcie_lanes;
 
-  speeds->nvlink = nvlink && gpu->nvlink_gbs > 0;
-  speeds->exchange = speeds->nvlink
-                         ? gpu->nvlink_gbs * 1e9 * calibration->nvlink
-                         : lane_of (generation) * lanes * calibration->pcie;
+  speeds->way = has_nvlink (gpu, speeds->gpus, link) ? QM_WAY_NVLINK
+                : has_peers (gpu)                    ? QM_WAY_PCIE
+                                                     : QM_WAY_HOST;
+  if (speeds->way == QM_WAY_NVLINK)
+    speeds->exchange = gpu->nvlink_gbs * 1e9 * calibration->nvlink;
+  else
+    speeds->exchange = lane_of (generation) * lanes
+                       * (speeds->way == QM_WAY_PCIE ? calibration->pcie
+                                                     : calibration->pcie_host);
   speeds->latency = calibration->latency;
   speeds->hidden = calibration->hidden;
+}
+
+const char *
+qm_way_name (QmWay way)
+{
+  static const char *const names[] = { "nvlink", "pcie", "host" };
+
+  return names[way];
 }
 
 static void
@@ -65,14 +97,15 @@ set_host (const QmCalibration *calibration, const QmGpu *gpu, QmSpeeds *speeds)
 }
 
 QmStatus
-qm_speeds_of_gpu (const QmCalibration *calibration,
-                  const QmGpu *gpu,
-                  int gpus,
-                  QmInterconnect link,
-                  QmSpeeds *speeds,
-                  QmError *error)
+qm_speeds_of_sheet (const QmCalibration *calibration,
+                    const QmGpu *gpu,
+                    int gpus,
+                    QmInterconnect link,
+                    QmSpeeds *speeds,
+                    QmError *error)
 {
   memset (speeds, 0, sizeof *speeds);
+  speeds->attention = speeds->attention_backward = 1;
   speeds->architecture = qm_gpu_architecture (gpu);
   if (speeds->architecture == 0)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,

@@ -18,104 +18,110 @@ is_owner (const QmGraph *graph, size_t value, QmRole role)
          && graph->values[value].owner == (QmValueId) value;
 }
 
-/* Gradients were declared in the order of the parameters that they belong to.
- */
-static void
-place (const QmGraph *graph, QmRole role, QmUnits *units)
+/* What is placed behind each other. */
+typedef enum Group
 {
-  int64_t next = 0;
+  GROUP_MOVES,
+  GROUP_SMALL, /* what stays */
+  GROUP_OTHER, /* what stays, of another type */
+  N_GROUPS
+} Group;
 
-  for (size_t i = 0; i < graph->n_values; i++)
-    if (is_owner (graph, i, role))
-      {
-        units->place[i] = next;
-        next += rounded (graph->values[i].room);
-      }
-  units->slab = next;
+static Group
+group_of (const QmUnitRules *rules, const QmValue *parameter)
+{
+  if (!rules->apart)
+    return GROUP_MOVES;
+  if (parameter->tensor.type != rules->type)
+    return GROUP_OTHER;
+  return parameter->room < rules->threshold ? GROUP_SMALL : GROUP_MOVES;
 }
 
-/* What is being cut, all owners of a role that move. */
+/* The slab so far. */
 typedef struct Cut
 {
   const QmGraph *graph;
-  const QmUnits *units;
-  bool blocks;
-  int64_t elements;
-  QmUnit *list;
-  size_t n;
-  int32_t *unit_of;
+  const QmUnitRules *rules;
+  QmUnits *units;
+  Group group;
   int32_t block; /* of the newest unit */
+  bool open;     /* there is one in this group */
 } Cut;
 
 static void
-add (Cut *cut, size_t value, int32_t block)
+close_unit (Cut *cut)
 {
-  int64_t begin = cut->units->place[value];
-  int64_t end = begin + rounded (cut->graph->values[value].room);
-  QmUnit *newest = cut->n > 0 ? &cut->list[cut->n - 1] : NULL;
+  QmUnits *units = cut->units;
+  QmUnit *newest = &units->list[units->n - 1];
+  int64_t multiple = QM_SLAB_ALIGNMENT * cut->rules->parts;
 
-  if (newest != NULL)
-    {
-      int64_t first = begin < newest->begin ? begin : newest->begin;
-      int64_t last = end > newest->end ? end : newest->end;
-
-      if (cut->blocks ? block == cut->block : last - first <= cut->elements)
-        {
-          *newest = (QmUnit){ first, last };
-          cut->unit_of[value] = (int32_t) (cut->n - 1);
-          return;
-        }
-    }
-  cut->block = block;
-  cut->unit_of[value] = (int32_t) cut->n;
-  cut->list[cut->n++] = (QmUnit){ begin, end };
+  if (!cut->open)
+    return;
+  newest->used = units->slab;
+  newest->end = (units->slab + multiple - 1) / multiple * multiple;
+  units->slab = newest->end;
+  cut->open = false;
 }
 
 static bool
-stays (const QmGraph *graph, const QmUnitRules *rules, size_t value)
+goes_on (const Cut *cut, const QmValue *parameter)
 {
-  const QmValue *owner = &graph->values[value];
+  const QmUnit *newest = &cut->units->list[cut->units->n - 1];
 
-  return owner->tensor.type != rules->type || owner->room < rules->threshold;
-}
-
-/* From the last on.  Gradients are like the parameters that they belong to, but
- * were not made while the block of these was built. */
-static void
-cut_gradients (const QmGraph *graph, const QmUnitRules *rules, QmUnits *units)
-{
-  Cut cut = { .graph = graph,
-              .units = units,
-              .blocks = rules->blocks,
-              .elements = rules->gradient_elements,
-              .list = units->gradients,
-              .unit_of = units->gradient_unit };
-  size_t parameter = graph->n_values;
-
-  for (size_t i = graph->n_values; i-- > 0;)
-    if (is_owner (graph, i, QM_ROLE_GRADIENT))
-      {
-        while (!is_owner (graph, --parameter, QM_ROLE_PARAMETER))
-          ;
-        add (&cut, i, graph->values[parameter].block);
-      }
-  units->n_gradients = cut.n;
+  if (!cut->open)
+    return false;
+  if (cut->group != GROUP_MOVES)
+    return true;
+  if (cut->rules->blocks)
+    return parameter->block == cut->block;
+  return cut->units->slab + rounded (parameter->room) - newest->begin
+         <= cut->rules->elements;
 }
 
 static void
-cut_weights (const QmGraph *graph, const QmUnitRules *rules, QmUnits *units)
+add (Cut *cut, size_t value)
 {
-  Cut cut = { .graph = graph,
-              .units = units,
-              .blocks = rules->blocks,
-              .elements = rules->weight_elements,
-              .list = units->weights,
-              .unit_of = units->weight_unit };
+  const QmValue *parameter = &cut->graph->values[value];
+  QmUnits *units = cut->units;
+
+  if (cut->rules->cut && !goes_on (cut, parameter))
+    {
+      close_unit (cut);
+      units->list[units->n++].begin = units->slab;
+      cut->block = parameter->block;
+      cut->open = true;
+    }
+  units->place[value] = units->slab;
+  units->slab += rounded (parameter->room);
+  if (cut->rules->cut)
+    units->of[value] = (int32_t) (units->n - 1);
+}
+
+static void
+place_group (Cut *cut)
+{
+  for (size_t i = 0; i < cut->graph->n_values; i++)
+    if (is_owner (cut->graph, i, QM_ROLE_PARAMETER)
+        && group_of (cut->rules, &cut->graph->values[i]) == cut->group)
+      add (cut, i);
+  close_unit (cut);
+}
+
+/* Gradients were declared in the order of the parameters that they belong to.
+ */
+static void
+place_gradients (const QmGraph *graph, QmUnits *units)
+{
+  size_t parameter = 0;
 
   for (size_t i = 0; i < graph->n_values; i++)
-    if (is_owner (graph, i, QM_ROLE_PARAMETER) && !stays (graph, rules, i))
-      add (&cut, i, graph->values[i].block);
-  units->n_weights = cut.n;
+    if (is_owner (graph, i, QM_ROLE_GRADIENT))
+      {
+        while (!is_owner (graph, parameter, QM_ROLE_PARAMETER))
+          parameter++;
+        units->place[i] = units->place[parameter];
+        units->of[i] = units->of[parameter++];
+      }
 }
 
 QmStatus
@@ -125,40 +131,61 @@ qm_units_find (const QmGraph *graph,
                QmError *error)
 {
   size_t n = graph->n_values + 1;
+  Cut cut = { .graph = graph, .rules = rules, .units = units };
 
   *units = (QmUnits){
     .place = calloc (n, sizeof *units->place),
     .n_values = graph->n_values,
-    .gradients = malloc (n * sizeof *units->gradients),
-    .weights = malloc (n * sizeof *units->weights),
-    .gradient_unit = malloc (n * sizeof *units->gradient_unit),
-    .weight_unit = malloc (n * sizeof *units->weight_unit),
+    .list = calloc (n, sizeof *units->list),
+    .of = malloc (n * sizeof *units->of),
   };
-  if (units->place == NULL || units->gradients == NULL || units->weights == NULL
-      || units->gradient_unit == NULL || units->weight_unit == NULL)
+  if (units->place == NULL || units->list == NULL || units->of == NULL)
     {
       qm_units_clear (units);
       return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                            "the host is out of memory");
     }
   for (size_t i = 0; i < n; i++)
-    units->gradient_unit[i] = units->weight_unit[i] = QM_NO_UNIT;
-  place (graph, QM_ROLE_GRADIENT, units);
-  place (graph, QM_ROLE_PARAMETER, units);
-  if (rules->gradients)
-    cut_gradients (graph, rules, units);
-  if (rules->weights)
-    cut_weights (graph, rules, units);
+    units->of[i] = QM_NO_UNIT;
+  for (cut.group = GROUP_MOVES; cut.group < N_GROUPS; cut.group++)
+    {
+      place_group (&cut);
+      if (cut.group == GROUP_MOVES && rules->weights)
+        units->n_fetched = units->n;
+    }
+  units->n_sent = rules->gradients ? units->n : 0;
+  place_gradients (graph, units);
   return QM_OK;
+}
+
+static int32_t
+unit_below (const QmUnits *units, size_t n, QmValueId owner, bool role)
+{
+  return (size_t) owner < units->n_values && role
+                 && units->of[owner] < (int32_t) n
+             ? units->of[owner]
+             : QM_NO_UNIT;
+}
+
+int32_t
+qm_units_fetched (const QmUnits *units, const QmGraph *graph, QmValueId owner)
+{
+  return unit_below (units, units->n_fetched, owner,
+                     graph->values[owner].role == QM_ROLE_PARAMETER);
+}
+
+int32_t
+qm_units_sent (const QmUnits *units, const QmGraph *graph, QmValueId owner)
+{
+  return unit_below (units, units->n_sent, owner,
+                     graph->values[owner].role == QM_ROLE_GRADIENT);
 }
 
 void
 qm_units_clear (QmUnits *units)
 {
   free (units->place);
-  free (units->gradients);
-  free (units->weights);
-  free (units->gradient_unit);
-  free (units->weight_unit);
+  free (units->list);
+  free (units->of);
   *units = (QmUnits){ 0 };
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What of parameters and gradients moves between device and host at a time, and
- * where they are in the slab; made by plans. */
+/* What of parameters and gradients moves between devices, or a device and its
+ * host, at a time, and where they are in the slab; made by plans. */
 
 #ifndef QM_ENGINE_UNITS_H
 #define QM_ENGINE_UNITS_H
@@ -12,10 +12,11 @@
  * to 256 bytes in 16 bits too. */
 #define QM_SLAB_ALIGNMENT 128
 
-/* Elements [begin, end) of the slab. */
+/* Elements [begin, end) of the slab, in as many equal parts as the rules say;
+ * nothing is in them from `used` on. */
 typedef struct QmUnit
 {
-  int64_t begin, end;
+  int64_t begin, used, end;
 } QmUnit;
 
 /* The unit that something is in, by owner. */
@@ -27,31 +28,40 @@ typedef struct QmUnits
                      the slab */
   int64_t slab;   /* elements, gaps and all */
   size_t n_values;
-  QmUnit *gradients; /* that leave with every pass */
-  size_t n_gradients;
-  QmUnit *weights; /* that are fetched for the products that read them */
-  size_t n_weights;
-  int32_t *gradient_unit, *weight_unit; /* by value, of owners */
+  QmUnit *list; /* all of the slab; none where nothing moves */
+  size_t n;
+  size_t n_fetched; /* the first of them, whose weights are fetched for what
+                       reads them */
+  size_t n_sent;    /* whose gradients leave with every pass: all or none */
+  int32_t *of;      /* by value, of owners of both */
 } QmUnits;
 
 /* How units are made. */
 typedef struct QmUnitRules
 {
-  bool gradients, weights; /* which move in units at all */
+  bool cut;                /* there are units at all */
+  bool gradients, weights; /* which move with every pass */
   bool blocks; /* one unit for each block, and for what is before, between and
                   after blocks; else by size */
-  int64_t gradient_elements, weight_elements; /* of a unit at most, where it is
-                                                 of several parameters */
-  int64_t threshold; /* weights of fewer elements stay on the device */
-  QmType type;       /* weights of another type stay there too */
+  int64_t elements;  /* of a unit at most, where it is of several parameters */
+  int parts;         /* that each can be divided into, from 1 on */
+  bool apart;        /* weights that stay are behind all others, by type: */
+  int64_t threshold; /* those of fewer elements */
+  QmType type;       /* and those of another type */
 } QmUnitRules;
 
-/* Places parameters and gradients in the slab, and cuts it.  Units of gradients
- * are filled up from the last parameter on, as the backward pass makes them. */
+/* Places parameters and gradients in the slab, and cuts it. */
 QmStatus qm_units_find (const QmGraph *graph,
                         const QmUnitRules *rules,
                         QmUnits *units,
                         QmError *error);
+
+/* The unit that a weight is fetched with, or that a gradient leaves with, by
+ * its owner; QM_NO_UNIT where it is none or stays. */
+int32_t
+qm_units_fetched (const QmUnits *units, const QmGraph *graph, QmValueId owner);
+int32_t
+qm_units_sent (const QmUnits *units, const QmGraph *graph, QmValueId owner);
 
 void qm_units_clear (QmUnits *units);
 

@@ -55,20 +55,34 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
          && a->length == b->length;
 }
 
-/* Whether a call moves something to or from the host, or waits for that. */
+static double
+bytes_of (const QmTensor *tensor)
+{
+  return (double) qm_tensor_elements (tensor)
+         * (double) qm_type_size (tensor->type);
+}
+
+/* Whether a call moves something to or from the host, waits for that, or is the
+ * host's. */
 static bool
 add_transfer (QmWork *work, const QmOpCall *call)
 {
   switch (call->op)
     {
     case QM_OP_FETCH:
-      work->up += qm_op_bytes (call);
+      work->up += bytes_of (&call->outputs[0]);
       return true;
     case QM_OP_SEND:
-      work->down += qm_op_bytes (call);
+      work->down += bytes_of (&call->inputs[0]);
+      return true;
+    case QM_OP_HOST_ADAM:
+      work->update_down += bytes_of (&call->outputs[0]);
+      work->update_up += bytes_of (&call->outputs[1]);
       return true;
     case QM_OP_FETCHED:
     case QM_OP_SENT:
+    case QM_OP_HOST_SUM_SQUARES:
+    case QM_OP_HOST_UPDATED:
       return true;
     default:
       return false;
@@ -97,30 +111,25 @@ add (QmWork *work, const QmOpCall *call, bool update)
 QmStatus
 qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
 {
-  const QmRegions nowhere = { 0 };
-  QmOpCall update[QM_UPDATE_CALLS];
+  const QmGraph *graph = plan->graph;
   QmWork *new = calloc (1, sizeof *new);
 
   *work = NULL;
   if (new != NULL)
-    new->rows =
-        calloc (plan->graph->n_nodes + QM_UPDATE_CALLS, sizeof *new->rows);
+    new->rows = calloc (graph->n_nodes + 1, sizeof *new->rows);
   if (new == NULL || new->rows == NULL)
     {
       free (new);
       return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                            "the host is out of memory");
     }
-  for (size_t i = 0; i < plan->graph->n_nodes; i++)
+  for (size_t i = 0; i < graph->n_nodes; i++)
     {
       QmOpCall call;
 
-      qm_graph_call (plan->graph, &plan->graph->nodes[i], &call);
-      add (new, &call, false);
+      qm_graph_call (graph, &graph->nodes[i], &call);
+      add (new, &call, graph->nodes[i].phase == QM_PHASE_UPDATE);
     }
-  qm_plan_update_calls (plan, &nowhere, update);
-  for (int i = 0; i < QM_UPDATE_CALLS; i++)
-    add (new, &update[i], true);
   new->passes = (double) plan->accumulation;
   new->samples = (double) plan->recipe.batch_size;
   new->steps = (double) plan->recipe.steps;

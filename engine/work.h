@@ -41,9 +41,10 @@ typedef struct QmWork
   double calls;      /* of operators in a pass */
   double parameters; /* elements, with the gaps between them */
   QmType type;       /* of products */
-  QmOffload offload;
+  bool offload;
   double down, up; /* bytes of gradients and of weights that a pass moves to and
                       from the host; what moves is no row */
+  double update_down, update_up; /* and an update */
 } QmWork;
 
 /* Takes it from a plan, which is not needed any more then.  *work is to be

@@ -80,6 +80,9 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_FETCHED] = { "fetched", "f#*", "" },
   [QM_OP_SEND] = { "send", "f#*", "" },
   [QM_OP_SENT] = { "sent", "f#*", "" },
+  [QM_OP_HOST_SUM_SQUARES] = { "host_sum_squares", "", "s#1" },
+  [QM_OP_HOST_ADAM] = { "host_adam", "s#8", "s?#n f?#n" },
+  [QM_OP_HOST_UPDATED] = { "host_updated", "", "" },
 };
 
 _Static_assert(QM_STATE_SIZE == 8, "the signatures say 8");

@@ -327,8 +327,8 @@ typedef enum QmOp
   QM_OP_ADAM,
 
   /* Transfers of parameters and gradients between device and host, `unit` of
-   * them at a time.  No device runs these: who has the host's side queues
-   * them (engine/host-side.h).
+   * them at a time, and what the host computes of them.  No device runs these:
+   * who has the host's side queues them (engine/host-side.h).
    *
    * Begins to fill y from the host.
    * in: none
@@ -349,6 +349,23 @@ typedef enum QmOp
    * in: 0 x
    * out: none */
   QM_OP_SENT,
+
+  /* sum[0] = sum of x^2, of all gradients that the host has.
+   * in: none
+   * out: 0 sum f32 [1] */
+  QM_OP_HOST_SUM_SQUARES,
+
+  /* Begins QM_OP_ADAM on the host, of part `unit` of all parameters: the
+   * gradient comes from the device, where it is set to zero, unless the host
+   * has it, and w goes there, unless weights are fetched.
+   * in: 0 state
+   * out: 0 [gradient f32 [n]], 1 [w [n]], dense */
+  QM_OP_HOST_ADAM,
+
+  /* From here on that has been done, of all parts.
+   * in: none
+   * out: none */
+  QM_OP_HOST_UPDATED,
 
   QM_OP_COUNT
 } QmOp;

@@ -74,12 +74,23 @@ qm_input_name_reset (GtkWidget *button, const char *title)
   qm_input_name_button (button, name);
 }
 
+/* As many as it needs, and at most as many as there are. */
+static int
+digits_of (double value, int most)
+{
+  double scaled = value;
+
+  for (int digits = 0; digits < most; digits++, scaled *= 10)
+    if (fabs (scaled - round (scaled)) < 1e-6)
+      return digits;
+  return most;
+}
+
 static gboolean
 output_cb (GtkSpinButton *spin)
 {
   double value = gtk_spin_button_get_value (spin);
-  int digits =
-      value == floor (value) ? 0 : (int) gtk_spin_button_get_digits (spin);
+  int digits = digits_of (value, (int) gtk_spin_button_get_digits (spin));
   g_autofree char *text = g_strdup_printf ("%.*f", digits, value);
 
   if (strcmp (text, gtk_editable_get_text (GTK_EDITABLE (spin))) != 0)

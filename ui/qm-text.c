@@ -49,6 +49,31 @@ qm_text_get_request_mode (GtkWidget *widget)
   return GTK_SIZE_REQUEST_HEIGHT_FOR_WIDTH;
 }
 
+/* Of the text where every paragraph is one line, as high as the highest part of
+ * it, which may be in a font of its own. */
+static int
+unwrapped_height (PangoLayout *layout)
+{
+  int height = 0, highest = 0;
+
+  for (GSList *list = pango_layout_get_lines_readonly (layout); list != NULL;
+       list = list->next)
+    {
+      PangoLayoutLine *line = list->data;
+      PangoRectangle extents;
+
+      pango_layout_line_get_extents (line, NULL, &extents);
+      if (line->is_paragraph_start)
+        {
+          height += highest;
+          highest = 0;
+        }
+      highest = MAX (highest, extents.height);
+    }
+  /* As pango_layout_get_pixel_size() rounds. */
+  return PANGO_PIXELS_CEIL (height + highest);
+}
+
 static void
 qm_text_measure (GtkWidget *widget,
                  GtkOrientation orientation,
@@ -60,7 +85,6 @@ qm_text_measure (GtkWidget *widget,
 {
   QmText *self = QM_TEXT (widget);
   PangoLayout *layout;
-  PangoRectangle line;
 
   if (orientation == GTK_ORIENTATION_HORIZONTAL)
     {
@@ -78,9 +102,7 @@ qm_text_measure (GtkWidget *widget,
     return;
   /* The least of any width: GTK 4.18 gives a line no less than this, whatever
    * the width that it then has. */
-  pango_layout_line_get_extents (pango_layout_get_line_readonly (layout, 0),
-                                 NULL, &line);
-  *minimum = MIN (PANGO_PIXELS_FLOOR (line.height), *natural);
+  *minimum = unwrapped_height (layout);
 }
 
 static void

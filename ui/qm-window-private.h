@@ -38,6 +38,7 @@ struct _QmWindow
   QmMachinePage *machine;
   AdwViewStackPage *machine_page;
   GtkWidget *total_cost; /* weak; NULL: not open */
+  GtkWidget *published;  /* the same */
   GtkWidget *question;   /* weak; NULL: nobody is asked about closing */
   GtkWidget *models;     /* weak; NULL: not open */
   GtkFileChooserNative *chooser;

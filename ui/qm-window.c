@@ -6,6 +6,7 @@
 
 #include "data/datadir.h"
 #include "ui/advisor/qm-ownership-window.h"
+#include "ui/advisor/qm-published-window.h"
 
 #include <glib/gi18n-lib.h>
 #include <limits.h>
@@ -160,15 +161,12 @@ qm_window_new (GtkApplication *application, GSettings *settings)
 static void
 set_actions_enabled (QmWindow *self, gboolean enabled)
 {
-  static const char *const own[] = { "win.reset",
-                                     "win.search-model",
-                                     "win.focus-budget",
-                                     "win.total-cost",
-                                     "win.models",
-                                     "win.new-model",
-                                     "win.benchmark-elsewhere",
-                                     "win.import-results",
-                                     "win.take-away" };
+  static const char *const own[] = {
+    "win.reset",      "win.search-model",        "win.focus-budget",
+    "win.total-cost", "win.compare-published",   "win.models",
+    "win.new-model",  "win.benchmark-elsewhere", "win.import-results",
+    "win.take-away"
+  };
 
   for (guint i = 0; i < G_N_ELEMENTS (own); i++)
     gtk_widget_action_set_enabled (GTK_WIDGET (self), own[i], enabled);
@@ -250,6 +248,8 @@ renew_advisor (QmWindow *self)
     take_book (self);
   if (self->total_cost != NULL)
     gtk_window_destroy (GTK_WINDOW (self->total_cost));
+  if (self->published != NULL)
+    gtk_window_destroy (GTK_WINDOW (self->published));
   show_advisor (self, show_sidebar);
 }
 
@@ -412,8 +412,10 @@ choose_here (QmWindow *self)
       if (qm_bench_row_get_state (row) != QM_BENCH_ROW_MEASURED)
         continue;
       g_object_set (self->advisor, "models", models, "portfolio", FALSE,
-                    "naive-settings",
-                    g_str_equal (qm_bench_row_get_settings (row), "naive"),
+                    "settings",
+                    g_str_equal (qm_bench_row_get_settings (row), "naive")
+                        ? QM_SETTINGS_NAIVE
+                        : QM_SETTINGS_OPTIMAL,
                     NULL);
       if (select_here (self->advisor))
         return TRUE;
@@ -559,6 +561,18 @@ total_cost_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 }
 
 static void
+compare_published_cb (GtkWidget *widget, const char *name, GVariant *parameter)
+{
+  QmWindow *self = QM_WINDOW (widget);
+
+  if (self->published == NULL)
+    g_set_weak_pointer (&self->published,
+                        qm_published_window_new (GTK_WINDOW (self),
+                                                 self->advisor));
+  gtk_window_present (GTK_WINDOW (self->published));
+}
+
+static void
 result_action_cb (GtkWidget *widget, const char *name, GVariant *parameter)
 {
   QmWindow *self = QM_WINDOW (widget);
@@ -598,6 +612,7 @@ qm_window_dispose (GObject *object)
   g_clear_object (&self->watch);
   g_clear_object (&self->book);
   g_clear_weak_pointer (&self->total_cost);
+  g_clear_weak_pointer (&self->published);
   g_clear_weak_pointer (&self->question);
   g_clear_object (&self->session);
   g_clear_weak_pointer (&self->models);
@@ -637,6 +652,8 @@ qm_window_class_init (QmWindowClass *klass)
                                    show_page_cb);
   gtk_widget_class_install_action (widget_class, "win.total-cost", NULL,
                                    total_cost_cb);
+  gtk_widget_class_install_action (widget_class, "win.compare-published", NULL,
+                                   compare_published_cb);
   for (guint i = 0; i < G_N_ELEMENTS (result_actions); i++)
     {
       g_autofree char *name = g_strconcat ("win.", result_actions[i], NULL);

@@ -48,6 +48,13 @@ check_question (const QmCatalog *catalog,
           _ ("lifetime and machines at once must be positive"));
       return FALSE;
     }
+  if (!(question->time_factor >= QM_TIME_FACTOR_MIN)
+      || question->time_factor > QM_TIME_FACTOR_MAX)
+    {
+      g_set_error_literal (error, QM_ADVICE_ERROR, QM_ADVICE_ERROR_INVALID,
+                           _ ("the factor of times must be from 1 to 10"));
+      return FALSE;
+    }
   for (guint i = 0; portfolio && i < question->runs->len; i++)
     {
       const QmRun *run = &g_array_index (question->runs, QmRun, i);

@@ -18,9 +18,15 @@
  *
  *   model FLOPs / (days x 86400 x GPUs x peak rate of the GPU)
  *
- * with the peak in the recipe's precision with fp32 accumulation (TF32 for fp32
- * recipes at optimal settings, fp32 at naive ones).  The verdict takes the
+ * with the days that the steps alone take, and the peak in the recipe's
+ * precision with fp32 accumulation (TF32 for fp32 recipes at optimal settings,
+ * fp32 at naive ones).  Above the peak a time is impossible.  It is doubtful
+ * where it is shorter than what is predicted to be reachable there: than the
+ * low end of the interval of the software that is predicted to be the fastest
+ * on these GPUs (qm_forecasts_fastest()), whatever software the time is of.
+ * Where nothing is predicted there is no such line.  The verdict takes the
  * benefit of the doubt: it judges at days + the rounding of the source.
+ * Predicted times are not judged by predictions.
  *
  * What nobody measured takes part where the question wants it, with a predicted
  * time and its interval (pricing/advice/qm-predictions.h), as far as a price is
@@ -55,20 +61,22 @@ G_BEGIN_DECLS
 typedef enum
 {
   QM_VERDICT_OK,
-  QM_VERDICT_DOUBTFUL,   /* implies more than 75 % of the peak */
+  QM_VERDICT_POSSIBLE,   /* implies no more than the peak, and nothing is
+                            predicted there that it could be held against */
+  QM_VERDICT_DOUBTFUL,   /* shorter than what is predicted to be reachable */
   QM_VERDICT_IMPOSSIBLE, /* implies more than the peak */
   QM_VERDICT_INFEASIBLE, /* does not fit, as the source says */
   QM_VERDICT_UNKNOWN     /* the source has no time, or the peak is unknown */
 } QmVerdict;
 
-#define QM_DOUBTFUL_UTILIZATION   0.75
 #define QM_IMPOSSIBLE_UTILIZATION 1.0
 
 /* One way to buy.  Pointers are the catalog's, which must outlive the advice,
  * or the advice's own where a time was predicted.
  * For a portfolio `measurement` is the one of its slowest run (the one whose
- * single training takes longest), utilisation and verdict are the worst among
- * its runs, and `audited` is the measurement that the utilisation is of. */
+ * single training takes longest), the verdict is the worst among its runs, and
+ * `audited` is the measurement that has it, of several the one of the highest
+ * utilisation; whose that and the reachable days are. */
 typedef struct
 {
   const QmGpu *gpu;
@@ -91,12 +99,17 @@ typedef struct
                             question counts that; -1: unpriced, or unknown */
   gint64 cost_low_minor; /* its interval, at those of the price */
   gint64 cost_high_minor;
-  double days;                /* NaN where there is no time; a portfolio's: see
-                                 qm_advice_new() */
+  double days;                /* of the run: the steps' own times the question's
+                                 factor; NaN where there is no time; a
+                                 portfolio's: see qm_advice_new() */
   double days_low, days_high; /* the interval, where days rest on a predicted
                                  time; else NaN */
   double experiment_cost;     /* major units; a portfolio's: of a year's runs */
-  double implied_utilization; /* at `days` as stated; NaN where unknown */
+  double implied_utilization; /* by the steps alone, as stated; NaN where
+                                 unknown */
+  double reachable_days;      /* of the steps of what was audited, that are
+                                 predicted to be reachable there; NaN where nothing
+                                 is predicted, or needs to be */
   QmVerdict verdict;
   const QmMeasurement *measurement;
   const QmMeasurement *audited;  /* NULL: no utilisation is known */
@@ -149,10 +162,10 @@ typedef struct
 /* Answers a question.
  *
  * For a portfolio of N_i runs a year that take d_i days each on a candidate,
- *   machines = max (at_once, ceil (sum N_i d_i / 365)), and
- *   days     = max (longest d_i, sum N_i d_i / machines),
- * the time that a year's runs take on those machines.  This machine is one
- * whatever that says, so that a year's runs may take it more than a year.
+ * the factor of the question included, machines = max (at_once, ceil (sum N_i
+ * d_i / 365)), and days     = max (longest d_i, sum N_i d_i / machines), the
+ * time that a year's runs take on those machines.  This machine is one whatever
+ * that says, so that a year's runs may take it more than a year.
  *
  * Returns: (transfer full): the advice, or NULL with an error where a model or
  *   GPU of the question is not in the catalog. */
@@ -230,12 +243,21 @@ double qm_audit_utilization (const QmModel *model,
                              QmSettings settings,
                              double days);
 
-/* The verdict on a measurement; *utilization (may be NULL) is at its days as
- * stated. */
-QmVerdict qm_audit_measurement (const QmMeasurement *measurement,
-                                double *utilization);
+/* What an audit found. */
+typedef struct
+{
+  double utilization;    /* at the days as stated; NaN where unknown */
+  double reachable_days; /* as in QmCandidate */
+} QmAudit;
 
-/* "ok", "doubtful", "impossible", "infeasible", "unknown"; for files. */
+/* The verdict on a measurement, by what is predicted (may be NULL: nothing);
+ * `audit` may be NULL. */
+QmVerdict qm_audit_measurement (const QmMeasurement *measurement,
+                                const QmForecasts *forecasts,
+                                QmAudit *audit);
+
+/* "ok", "possible", "doubtful", "impossible", "infeasible", "unknown"; for
+ * files. */
 const char *qm_verdict_name (QmVerdict verdict);
 
 #define QM_ADVICE_ERROR (qm_advice_error_quark ())

@@ -26,35 +26,56 @@ qm_audit_utilization (const QmModel *model,
          / (days * SECONDS_PER_DAY * gpus * peak * 1e12);
 }
 
-QmVerdict
-qm_audit_measurement (const QmMeasurement *measurement, double *utilization)
+/* Of a time that the peak allows. */
+static QmVerdict
+judge_by_predictions (const QmMeasurement *measurement,
+                      const QmForecasts *forecasts,
+                      double judged_days,
+                      QmAudit *audit)
 {
-  double stated, rounding, judged;
+  const QmForecast *fastest;
+
+  if (measurement->provenance == QM_PROVENANCE_PREDICTED)
+    return QM_VERDICT_OK;
+  fastest = qm_forecasts_fastest (forecasts, measurement->model->id,
+                                  measurement->gpu, measurement->gpus);
+  if (fastest == NULL)
+    return QM_VERDICT_POSSIBLE;
+  audit->reachable_days = fastest->low;
+  return judged_days < fastest->low ? QM_VERDICT_DOUBTFUL : QM_VERDICT_OK;
+}
+
+QmVerdict
+qm_audit_measurement (const QmMeasurement *measurement,
+                      const QmForecasts *forecasts,
+                      QmAudit *audit)
+{
+  QmAudit found;
+  double rounding, judged;
 
   g_return_val_if_fail (measurement != NULL, QM_VERDICT_UNKNOWN);
 
-  if (utilization != NULL)
-    *utilization = NAN;
+  if (audit == NULL)
+    audit = &found;
+  *audit = (QmAudit){ NAN, NAN };
   if (measurement->feasibility == QM_INFEASIBLE)
     return QM_VERDICT_INFEASIBLE;
   if (measurement->feasibility != QM_FEASIBLE || !qm_known (measurement->days))
     return QM_VERDICT_UNKNOWN;
 
-  stated = qm_audit_utilization (measurement->model, measurement->gpu,
-                                 measurement->gpus, measurement->settings,
-                                 measurement->days);
-  if (utilization != NULL)
-    *utilization = stated;
+  audit->utilization =
+      qm_audit_utilization (measurement->model, measurement->gpu,
+                            measurement->gpus, measurement->settings,
+                            measurement->days);
   rounding =
       qm_known (measurement->rounding_days) ? measurement->rounding_days : 0;
-  judged = stated * measurement->days / (measurement->days + rounding);
-  if (!qm_known (judged))
+  if (!qm_known (audit->utilization))
     return QM_VERDICT_UNKNOWN;
-  if (judged > QM_IMPOSSIBLE_UTILIZATION)
+  judged = measurement->days + rounding;
+  if (audit->utilization * measurement->days / judged
+      > QM_IMPOSSIBLE_UTILIZATION)
     return QM_VERDICT_IMPOSSIBLE;
-  if (judged > QM_DOUBTFUL_UTILIZATION)
-    return QM_VERDICT_DOUBTFUL;
-  return QM_VERDICT_OK;
+  return judge_by_predictions (measurement, forecasts, judged, audit);
 }
 
 const char *
@@ -64,6 +85,8 @@ qm_verdict_name (QmVerdict verdict)
     {
     case QM_VERDICT_OK:
       return "ok";
+    case QM_VERDICT_POSSIBLE:
+      return "possible";
     case QM_VERDICT_DOUBTFUL:
       return "doubtful";
     case QM_VERDICT_IMPOSSIBLE:

@@ -133,6 +133,7 @@ finish (const QmQuestion *question, QmCandidate *candidate, double machine_days)
         / (question->lifetime_years * QM_DAYS_PER_YEAR);
   passes =
       candidate->verdict == QM_VERDICT_OK
+      || candidate->verdict == QM_VERDICT_POSSIBLE
       || candidate->verdict == QM_VERDICT_DOUBTFUL
       || candidate->verdict == QM_VERDICT_UNKNOWN
       || (candidate->verdict == QM_VERDICT_IMPOSSIBLE && question->as_in_paper);
@@ -226,15 +227,20 @@ append (Builder *builder,
     append_whole (builder, *candidate, whole, machine_days, candidates);
 }
 
-/* Of one training. */
+/* What one training takes: the one place where the time of the steps becomes
+ * that of a run. */
 static void
-set_interval (QmCandidate *candidate, const QmMeasurement *measurement)
+set_days (const QmQuestion *question,
+          QmCandidate *candidate,
+          const QmMeasurement *measurement)
 {
+  double factor = question->time_factor;
   gboolean predicted = measurement->provenance == QM_PROVENANCE_PREDICTED;
 
   candidate->predicted = !!predicted;
-  candidate->days_low = predicted ? measurement->days_low : NAN;
-  candidate->days_high = predicted ? measurement->days_high : NAN;
+  candidate->days = measurement->days * factor;
+  candidate->days_low = predicted ? measurement->days_low * factor : NAN;
+  candidate->days_high = predicted ? measurement->days_high * factor : NAN;
 }
 
 /* The host memory that training takes, in GiB: of a prediction what was
@@ -257,10 +263,11 @@ host_gib_of (const QmSelected *selected)
 
 /* A candidate with its time and audit, but no costs yet. */
 static QmCandidate
-timed (const QmSelected *selected)
+timed (const QmQuestion *question, const QmSelected *selected)
 {
   const QmMeasurement *measurement = selected->measurement;
   QmCandidate candidate = { 0 };
+  QmAudit audit;
 
   candidate.gpu = measurement->gpu;
   candidate.gpus = measurement->gpus;
@@ -270,10 +277,11 @@ timed (const QmSelected *selected)
   candidate.foreign = !!selected->foreign;
   candidate.superseded = !!selected->superseded;
   candidate.prediction = selected->prediction;
-  candidate.days = measurement->days;
-  set_interval (&candidate, measurement);
+  set_days (question, &candidate, measurement);
   candidate.verdict =
-      qm_audit_measurement (measurement, &candidate.implied_utilization);
+      qm_audit_measurement (measurement, question->forecasts, &audit);
+  candidate.implied_utilization = audit.utilization;
+  candidate.reachable_days = audit.reachable_days;
   if (qm_known (candidate.implied_utilization))
     candidate.audited = measurement;
   return candidate;
@@ -299,7 +307,8 @@ build_single (Builder *builder, const char *model, GArray *candidates)
 
   for (guint i = 0; i < selection->len; i++)
     {
-      QmCandidate candidate = timed (&g_array_index (selection, QmSelected, i));
+      QmCandidate candidate =
+          timed (builder->question, &g_array_index (selection, QmSelected, i));
 
       set_prices (builder, &candidate);
       finish (builder->question, &candidate, candidate.days);
@@ -417,7 +426,8 @@ build_single_here (Builder *builder, const char *model, GArray *candidates)
 
   for (guint i = 0; i < selection->len; i++)
     {
-      QmCandidate candidate = timed (&g_array_index (selection, QmSelected, i));
+      QmCandidate candidate =
+          timed (builder->question, &g_array_index (selection, QmSelected, i));
 
       append_here (builder->question, candidate, candidate.days, candidates);
     }
@@ -449,12 +459,14 @@ verdict_rank (QmVerdict verdict)
   switch (verdict)
     {
     case QM_VERDICT_INFEASIBLE:
-      return 4;
+      return 5;
     case QM_VERDICT_IMPOSSIBLE:
-      return 3;
+      return 4;
     case QM_VERDICT_DOUBTFUL:
-      return 2;
+      return 3;
     case QM_VERDICT_UNKNOWN:
+      return 2;
+    case QM_VERDICT_POSSIBLE:
       return 1;
     case QM_VERDICT_OK:
     default:
@@ -473,6 +485,7 @@ typedef struct
 typedef struct
 {
   Sum stated, low, high;
+  QmVerdict audited; /* of what is audited */
 } Sums;
 
 static void
@@ -482,47 +495,63 @@ add_days (Sum *sum, double runs, double days)
   sum->longest = fmax (sum->longest, days);
 }
 
+/* Audits one more run of a portfolio. */
+static void
+audit_run (const QmQuestion *question,
+           QmCandidate *candidate,
+           const QmMeasurement *measurement,
+           Sums *sums)
+{
+  QmAudit audit = { NAN, NAN };
+  QmVerdict verdict =
+      measurement != NULL
+          ? qm_audit_measurement (measurement, question->forecasts, &audit)
+          : QM_VERDICT_UNKNOWN;
+  int worse = verdict_rank (verdict) - verdict_rank (sums->audited);
+
+  if (verdict_rank (verdict) > verdict_rank (candidate->verdict))
+    candidate->verdict = verdict;
+  if (!qm_known (audit.utilization)
+      || (candidate->audited != NULL && worse <= 0
+          && (worse < 0
+              || audit.utilization <= candidate->implied_utilization)))
+    return;
+  sums->audited = verdict;
+  candidate->audited = measurement;
+  candidate->implied_utilization = audit.utilization;
+  candidate->reachable_days = audit.reachable_days;
+}
+
 /* Adds one run to a portfolio's candidate. */
 static void
-add_run (QmCandidate *candidate,
+add_run (const QmQuestion *question,
+         QmCandidate *candidate,
          const QmRun *run,
          const QmSelected *selected,
          Sums *sums)
 {
   const QmMeasurement *measurement =
       selected != NULL ? selected->measurement : NULL;
-  double utilization = NAN;
-  QmVerdict verdict = QM_VERDICT_UNKNOWN;
-  double days = NAN;
-  QmCandidate one = { .days_low = NAN, .days_high = NAN };
+  QmCandidate one = { .days = NAN, .days_low = NAN, .days_high = NAN };
 
   if (measurement != NULL)
     {
-      verdict = qm_audit_measurement (measurement, &utilization);
-      days = measurement->days;
       candidate->foreign |= !!selected->foreign;
-      set_interval (&one, measurement);
+      set_days (question, &one, measurement);
       candidate->predicted |= one.predicted;
       candidate->host_gib = MAX (candidate->host_gib, host_gib_of (selected));
     }
-  if (candidate->measurement == NULL || days > sums->stated.longest)
+  if (candidate->measurement == NULL || one.days > sums->stated.longest)
     {
       candidate->measurement = measurement;
       candidate->prediction = selected != NULL ? selected->prediction : NULL;
     }
-  add_days (&sums->stated, run->runs_per_year, days);
+  add_days (&sums->stated, run->runs_per_year, one.days);
   add_days (&sums->low, run->runs_per_year,
-            one.predicted ? one.days_low : days);
+            one.predicted ? one.days_low : one.days);
   add_days (&sums->high, run->runs_per_year,
-            one.predicted ? one.days_high : days);
-  if (verdict_rank (verdict) > verdict_rank (candidate->verdict))
-    candidate->verdict = verdict;
-  if (candidate->audited == NULL ? qm_known (utilization)
-                                 : utilization > candidate->implied_utilization)
-    {
-      candidate->audited = measurement;
-      candidate->implied_utilization = utilization;
-    }
+            one.predicted ? one.days_high : one.days);
+  audit_run (question, candidate, measurement, sums);
 }
 
 /* How long so many machines take. */
@@ -569,9 +598,11 @@ build_place (Builder *builder,
   candidate.gpu = place.gpu;
   candidate.gpus = place.gpus;
   candidate.implied_utilization = NAN;
+  candidate.reachable_days = NAN;
   candidate.verdict = QM_VERDICT_OK;
   for (guint i = 0; i < tables->len; i++)
-    add_run (&candidate, &g_array_index (builder->question->runs, QmRun, i),
+    add_run (builder->question, &candidate,
+             &g_array_index (builder->question->runs, QmRun, i),
              g_hash_table_lookup (g_ptr_array_index (tables, i), &place),
              &sums);
   set_portfolio_days (&candidate, builder->question->at_once, &sums);
@@ -690,7 +721,7 @@ build_use (Builder *builder, const QmUse *use, GArray *candidates)
 
       if (selected != NULL)
         {
-          QmCandidate candidate = timed (selected);
+          QmCandidate candidate = timed (&question, selected);
 
           candidate.use = own;
           append_here (&question, candidate, candidate.days, candidates);

@@ -221,6 +221,34 @@ qm_forecasts_look (const QmForecasts *forecasts,
   return g_hash_table_lookup (forecasts->known, key);
 }
 
+const QmForecast *
+qm_forecasts_fastest (const QmForecasts *forecasts,
+                      const char *model,
+                      const QmGpu *gpu,
+                      int gpus)
+{
+  g_auto (GStrv) levels = NULL;
+  const QmForecast *fastest = NULL;
+
+  g_return_val_if_fail (model != NULL, NULL);
+  g_return_val_if_fail (gpu != NULL && gpus > 0, NULL);
+
+  if (forecasts == NULL)
+    return NULL;
+  levels = g_strsplit (QM_FORECAST_LEVELS, ",", -1);
+  for (guint i = 0; levels[i] != NULL; i++)
+    {
+      const QmForecast *one =
+          qm_forecasts_look (forecasts, model, levels[i], gpu, gpus);
+
+      if (one == NULL)
+        return NULL;
+      if (!isnan (one->days) && (fastest == NULL || one->days < fastest->days))
+        fastest = one;
+    }
+  return fastest;
+}
+
 const char *
 qm_fit_name (QmFit fit)
 {

@@ -11,7 +11,8 @@
  *
  * A level of software is what trains, as qm-bench names it: "tuned" (PyTorch
  * that is compiled, with fused attention), "eager" (PyTorch as it is, with
- * fused attention), "naive" (PyTorch off the shelf), "engine" (the project's).
+ * fused attention), "naive" (PyTorch off the shelf), "engine" (the project's),
+ * "cuda" (other engines in CUDA).
  */
 
 #pragma once
@@ -81,6 +82,17 @@ const QmForecast *qm_forecasts_look (const QmForecasts *forecasts,
                                      const char *level,
                                      const QmGpu *gpu,
                                      int gpus);
+
+/* All levels of software, as qm-bench takes them. */
+#define QM_FORECAST_LEVELS "engine,tuned,eager,naive,cuda"
+
+/* The one of all levels that is predicted to train fastest there; NULL where
+ * one of them has not been answered yet, or no time is predicted at any.
+ * `forecasts` may be NULL.  (transfer none) (nullable) */
+const QmForecast *qm_forecasts_fastest (const QmForecasts *forecasts,
+                                        const char *model,
+                                        const QmGpu *gpu,
+                                        int gpus);
 
 /* "unknown", "no", "offloading" or "yes", for files; static. */
 const char *qm_fit_name (QmFit fit);

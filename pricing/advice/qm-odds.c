@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-#define OF_ALL 0.75
-#define OF_GPU 0.15
-#define OF_OWN 0.10
+#define OF_ALL 0.40
+#define OF_GPU 0.35
+#define OF_OWN (1 - OF_ALL - OF_GPU)
 
 /* Between which nine of ten of a normal distribution are, in standard
  * deviations. */
@@ -64,8 +64,8 @@ contender_of (const QmCandidate *candidate, int index)
 }
 
 /* Whether one could be faster than another.  Between predicted ones the ends of
- * their intervals are 4.6 standard deviations of what they do not share apart;
- * beside a measured one, twice the interval are 3.3. */
+ * their intervals are 3 standard deviations or more of what they do not share
+ * apart; beside a measured one, twice the interval are 3.3. */
 static gboolean
 may_be_faster (const QmCandidate *one, const QmCandidate *other)
 {

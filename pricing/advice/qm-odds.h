@@ -10,16 +10,11 @@
  * Errors of one advice are not independent: they are all of one model and one
  * level of software.  The error of a candidate is taken to be
  *
- *   s (sqrt (0.75) of all + sqrt (0.15) of its GPU type + sqrt (0.1) of its
- * own)
+ *   s (sqrt (0.4) of all + sqrt (0.35) of its type + sqrt (0.25) of its own)
  *
  * with three draws from a normal distribution.  The shares are rounded from
- * pairs of rates in data/rates.csv, by the errors that `prediction-errors ...
- * source` (tests/prediction) printed in November 2026, each of a fit that has
- * not seen the rate's source: of the same model by the same source on two types
- * of GPU the errors' covariance is 0.77 of the variance (CUDA engines, 6 pairs)
- * and 0.87 (PyTorch eager, 96); of one type by two sources 0.29 (CUDA engines)
- * and not above 0 (PyTorch).
+ * what errors of rates by one source do not share on two types of GPU, and on
+ * one: pricing/PREDICTION.md, "What errors share".
  *
  * QM_ODDS_DRAWS draws, always the same ones, then tell how often a candidate is
  * the best within the limits.  Costs are taken as they are. */

@@ -6,6 +6,8 @@
 
 #include "pricing/advice/qm-selection.h"
 
+#include <string.h>
+
 /* Whether a selection has a time there that was asked for. */
 static gboolean
 is_known (const GArray *selection, const QmGpu *gpu, int gpus)
@@ -81,6 +83,68 @@ qm_predictions_counts (const QmCatalog *catalog, const QmQuestion *question)
       last = count;
     }
   return g_strdup (text->str);
+}
+
+/* Adds where a time is, unless it is predicted or none. */
+static void
+add_place (GPtrArray *gpus, GArray *counts, const QmMeasurement *time)
+{
+  if (time->provenance == QM_PROVENANCE_PREDICTED || !qm_known (time->days))
+    return;
+  if (!g_ptr_array_find (gpus, time->gpu->id, NULL))
+    g_ptr_array_add (gpus, (char *) time->gpu->id);
+  for (guint i = 0; i < counts->len; i++)
+    if (g_array_index (counts, int, i) == time->gpus)
+      return;
+  g_array_append_val (counts, time->gpus);
+}
+
+gboolean
+qm_predictions_to_audit (const QmCatalog *catalog,
+                         const QmQuestion *question,
+                         const char *model,
+                         char **gpus,
+                         char **counts)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  g_autoptr (GArray) numbers = g_array_new (FALSE, FALSE, sizeof (int));
+  g_autoptr (GString) text = g_string_new (NULL);
+  g_autoptr (GArray) selection = NULL;
+  const QmMeasurement *times = NULL;
+  guint n = 0;
+
+  g_return_val_if_fail (catalog != NULL && model != NULL, FALSE);
+
+  if (question == NULL)
+    {
+      size_t n_all;
+
+      times = qm_catalog_measurements (catalog, &n_all);
+      n = (guint) n_all;
+    }
+  else
+    {
+      selection = qm_selection_new (catalog, question,
+                                    qm_catalog_model (catalog, model));
+      for (guint i = 0; i < selection->len; i++)
+        add_place (names, numbers,
+                   g_array_index (selection, QmSelected, i).measurement);
+      if (question->host != NULL)
+        times = qm_host_times_list (question->host, &n);
+    }
+  for (guint i = 0; i < n; i++)
+    if (strcmp (times[i].model->id, model) == 0)
+      add_place (names, numbers, &times[i]);
+  if (names->len == 0)
+    return FALSE;
+  g_ptr_array_add (names, NULL);
+  g_array_sort (numbers, compare_ints);
+  for (guint i = 0; i < numbers->len; i++)
+    g_string_append_printf (text, "%s%d", i > 0 ? "," : "",
+                            g_array_index (numbers, int, i));
+  *gpus = g_strjoinv (",", (GStrv) names->pdata);
+  *counts = g_strdup (text->str);
+  return TRUE;
 }
 
 static QmEngine

@@ -28,6 +28,15 @@ GArray *qm_predictions_sizes (const QmCatalog *catalog);
 char *qm_predictions_counts (const QmCatalog *catalog,
                              const QmQuestion *question);
 
+/* Where a question (NULL: the catalog) has times of a model that are to be
+ * audited: the GPUs, and the numbers of them, as "a6000,rtx4090" and "1,2,4".
+ * FALSE: nowhere. (transfer full) */
+gboolean qm_predictions_to_audit (const QmCatalog *catalog,
+                                  const QmQuestion *question,
+                                  const char *model,
+                                  char **gpus,
+                                  char **counts);
+
 /* What is predicted for a question at one place; NULL where nothing is known.
  * Freed with g_free().  (transfer full) (nullable) */
 QmPredicted *qm_predictions_make (const QmQuestion *question,

@@ -270,6 +270,29 @@ is_uncounted (const QmCandidate *candidate)
   return candidate->price_minor >= 0 && candidate->cost_minor < 0;
 }
 
+/* What times hold besides the steps. */
+static void
+note_factor (GStrvBuilder *builder,
+             const QmAdvice *advice,
+             const QmQuestion *question)
+{
+  g_autofree char *factor = NULL;
+  g_autofree char *more = NULL;
+  guint n;
+
+  qm_advice_candidates (advice, &n);
+  if (question->time_factor == 1 || n == 0)
+    return;
+  factor = qm_format_number (question->time_factor, 4);
+  more = qm_format_number (question->time_factor * 100 - 100, 2);
+  /* Translators: two numbers. */
+  add_note (builder,
+            g_strdup_printf (_ ("Times hold %s %% for the loading of data, "
+                                "evaluation, checkpoints and restarts: they "
+                                "are %s times what the steps alone take."),
+                             more, factor));
+}
+
 /* What costs are made of, and of what that is not known. */
 static void
 note_ownership (GStrvBuilder *builder,
@@ -306,6 +329,7 @@ qm_prose_notes (const QmAdvice *advice, const QmQuestion *question)
   g_return_val_if_fail (advice != NULL && question != NULL, NULL);
 
   note_ownership (builder, advice, question);
+  note_factor (builder, advice, question);
   qm_prose_note_predictions (builder, advice, question);
   note_superseded (builder, advice);
   note_foreign (builder, advice, question);

@@ -176,9 +176,8 @@ note_offloading (GStrvBuilder *builder, const QmAdvice *advice)
                              names, bytes));
 }
 
-/* Why one of the models of a question is not predicted; NULL: all are. */
-static const char *
-problem_of (const QmQuestion *question, const char *level)
+const char *
+qm_prose_problem (const QmQuestion *question, const char *level)
 {
   const GArray *runs = question->runs;
   const char *problem = NULL;
@@ -210,7 +209,7 @@ note_lack (GStrvBuilder *builder, const QmQuestion *question)
                                         "optimal settings are predicted.")));
       return;
     }
-  problem = problem_of (question, level);
+  problem = qm_prose_problem (question, level);
   if (problem != NULL)
     /* Translators: what went wrong. */
     add_note (builder, g_strdup_printf (_ ("Times that nobody measured are not "
@@ -229,4 +228,5 @@ qm_prose_note_predictions (GStrvBuilder *builder,
   note_count (builder, advice, question);
   note_offloading (builder, advice);
   note_lack (builder, question);
+  qm_prose_note_audit (builder, advice, question);
 }

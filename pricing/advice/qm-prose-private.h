@@ -21,6 +21,24 @@ void qm_prose_note_predictions (GStrvBuilder *builder,
                                 const QmAdvice *advice,
                                 const QmQuestion *question);
 
+/* Why one of the models of a question is not predicted at a level, or at all
+ * of QM_FORECAST_LEVELS; NULL: all are. */
+const char *qm_prose_problem (const QmQuestion *question, const char *level);
+
+/* That the time of what is recommended, or would do, is doubtful or impossible;
+ * NULL where it is neither.  (transfer full) (nullable) */
+char *qm_prose_warn_about_time (const QmCandidate *best,
+                                const QmQuestion *question);
+
+/* That a candidate is left out for an impossible time.  (transfer full) */
+char *qm_prose_warn_about_denied (const QmCandidate *denied,
+                                  const QmQuestion *question);
+
+/* Adds what the audit could not hold against anything predicted, and why. */
+void qm_prose_note_audit (GStrvBuilder *builder,
+                          const QmAdvice *advice,
+                          const QmQuestion *question);
+
 /* Adds what the user's quotes offer that is not among the candidates, and
  * why. */
 void qm_prose_note_quotes (GStrvBuilder *builder,

@@ -547,105 +547,6 @@ qm_prose_alternatives (const QmAdvice *advice,
   return (GStrv) g_ptr_array_free (found.sentences, FALSE);
 }
 
-char *
-qm_prose_verdict (const QmCandidate *candidate)
-{
-  g_autofree char *share = NULL;
-
-  g_return_val_if_fail (candidate != NULL, NULL);
-
-  switch (candidate->verdict)
-    {
-    case QM_VERDICT_IMPOSSIBLE:
-      share = qm_format_percent (candidate->implied_utilization);
-      /* Translators: a percentage above 100. */
-      return g_strdup_printf (_ ("would need %s of the cards’ peak"), share);
-    case QM_VERDICT_DOUBTFUL:
-      share = qm_format_percent (candidate->implied_utilization);
-      return g_strdup_printf (_ ("would need a doubtful %s of the cards’ peak"),
-                              share);
-    case QM_VERDICT_INFEASIBLE:
-      return g_strdup (_ ("does not fit into the memory with these settings"));
-    case QM_VERDICT_UNKNOWN:
-      return g_strdup (
-          _ ("cannot be checked: the time or the peak is unknown"));
-    case QM_VERDICT_OK:
-    default:
-      return NULL;
-    }
-}
-
-const char *
-qm_prose_verdict_name (QmVerdict verdict)
-{
-  switch (verdict)
-    {
-    case QM_VERDICT_OK:
-      return C_ ("verdict", "plausible");
-    case QM_VERDICT_DOUBTFUL:
-      return C_ ("verdict", "doubtful");
-    case QM_VERDICT_IMPOSSIBLE:
-      return C_ ("verdict", "impossible");
-    case QM_VERDICT_INFEASIBLE:
-      return C_ ("verdict", "does not fit");
-    case QM_VERDICT_UNKNOWN:
-    default:
-      return C_ ("verdict", "unknown");
-    }
-}
-
-/* "30 days on 8 × RTX 3090 would need 119 % of the cards' peak".  Of a
- * portfolio, the one training that would need the most, on one machine. */
-static char *
-claim_of (const QmCandidate *candidate, gboolean portfolio)
-{
-  const QmMeasurement *audited = candidate->audited;
-  QmCandidate one = *candidate;
-  g_autofree char *what = NULL;
-  g_autofree char *days = NULL;
-  g_autofree char *verdict = qm_prose_verdict (candidate);
-
-  one.machines = 1;
-  what = qm_prose_candidate (&one);
-  days = qm_format_days (audited != NULL ? audited->days : candidate->days);
-  if (audited != NULL && portfolio)
-    /* Translators: training time, model, machine, "would need … % of the
-     * cards’ peak". */
-    return g_strdup_printf (_ ("%s for %s on %s %s"), days,
-                            audited->model->name, what, verdict);
-  /* Translators: training time, machine, "would need … % of the cards’
-   * peak". */
-  return g_strdup_printf (_ ("%s on %s %s"), days, what, verdict);
-}
-
-static char *
-warn_about_time (const QmCandidate *best, gboolean portfolio)
-{
-  g_autofree char *claim = NULL;
-
-  if (best->verdict == QM_VERDICT_IMPOSSIBLE)
-    {
-      claim = claim_of (best, portfolio);
-      /* Translators: "30 days on 8 × … would need 119 % of the cards’ peak". */
-      return g_strdup_printf (
-          _ ("%s: the published time cannot be true, plan with more."), claim);
-    }
-  if (best->verdict == QM_VERDICT_DOUBTFUL)
-    {
-      claim = claim_of (best, portfolio);
-      return g_strdup_printf (_ ("%s: expect it to take longer."), claim);
-    }
-  return NULL;
-}
-
-static char *
-warn_about_denied (const QmCandidate *denied, gboolean portfolio)
-{
-  g_autofree char *claim = claim_of (denied, portfolio);
-
-  return g_strdup_printf (_ ("Left out as impossible: %s."), claim);
-}
-
 static char *
 warn_about_form (const QmCandidate *best)
 {
@@ -737,12 +638,9 @@ qm_prose_warnings (const QmAdvice *advice,
 {
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
   const QmCandidate *subject, *denied;
-  gboolean portfolio;
 
   g_return_val_if_fail (advice != NULL && question != NULL, NULL);
   g_return_val_if_fail (recommendation != NULL, NULL);
-
-  portfolio = qm_advice_is_portfolio (advice);
 
   subject = nth (advice, recommendation->best >= 0 ? recommendation->best
                                                    : recommendation->would_do);
@@ -750,9 +648,9 @@ qm_prose_warnings (const QmAdvice *advice,
   add_warning (builder, qm_prose_warn_about_prediction (advice, question,
                                                         recommendation));
   if (subject != NULL)
-    add_warning (builder, warn_about_time (subject, portfolio));
+    add_warning (builder, qm_prose_warn_about_time (subject, question));
   if (denied != NULL)
-    add_warning (builder, warn_about_denied (denied, portfolio));
+    add_warning (builder, qm_prose_warn_about_denied (denied, question));
   if (subject != NULL)
     {
       add_warning (builder, warn_about_form (subject));

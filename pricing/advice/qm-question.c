@@ -125,6 +125,7 @@ qm_question_new (void)
   question->deadline_days = NAN;
   question->kinds = QM_KINDS_ALL;
   question->lifetime_years = QM_LIFETIME_DEFAULT;
+  question->time_factor = QM_TIME_FACTOR_DEFAULT;
   question->room_watts = qm_room_watts (QM_ROOM_THREE_PHASES);
   question->today = qm_date_today ();
   question->at_once = 1;
@@ -143,6 +144,7 @@ qm_question_set_as_in_paper (QmQuestion *question)
   question->room_watts = INFINITY;
   question->today = (QmDate){ 0 };
   question->lifetime_years = QM_LIFETIME_DEFAULT;
+  question->time_factor = QM_TIME_FACTOR_MIN;
   qm_question_set_ownership (question, NULL);
   g_clear_pointer (&question->offers, qm_offers_unref);
   g_clear_pointer (&question->host, qm_host_times_unref);

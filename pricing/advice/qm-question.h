@@ -88,6 +88,12 @@ typedef struct _QmOwnershipSettings QmOwnershipSettings;
 #define QM_LIFETIME_DEFAULT 5.0
 #define QM_DAYS_PER_YEAR    365.0
 
+/* How many times as long as its steps a training takes: data that is waited
+ * for, evaluation, checkpoints, restarts and the ends of jobs. */
+#define QM_TIME_FACTOR_DEFAULT 1.1
+#define QM_TIME_FACTOR_MIN     1.0
+#define QM_TIME_FACTOR_MAX     10.0
+
 /* A question.  Without `runs` it is about one training of `model`; with runs
  * it is about a year's portfolio on as many machines as that takes, of which
  * at least `at_once` stand side by side.  Empty filters let everything
@@ -108,7 +114,10 @@ typedef struct
   QmDate today;       /* for the age of prices; year 0: it does not count */
   QmSettings settings;
   double lifetime_years;
-  GArray *runs; /* of QmRun; NULL: one training of `model` */
+  double time_factor; /* QM_TIME_FACTOR_MIN to QM_TIME_FACTOR_MAX: every time of
+                         an answer is the steps' own times this, whether it was
+                         measured, reported or predicted */
+  GArray *runs;       /* of QmRun; NULL: one training of `model` */
   GArray *uses; /* of QmUse, which are compared and never bought; NULL: none */
   int at_once;
   QmRates *rates;   /* for prices in other currencies than USD; NULL: these do
@@ -126,9 +135,9 @@ typedef struct
 QmQuestion *qm_question_new (void);
 
 /* Asks as "$100K or 100 Days" (arXiv 2410.23261) does: its times, the
- * impossible ones too, its prices, its four machines, which carry any GPU, five
- * years, and prices alone.  Quotes, predictions and this machine do not take
- * part. */
+ * impossible ones too, of the steps alone, its prices, its four machines, which
+ * carry any GPU, five years, and prices alone.  Quotes, predictions and this
+ * machine do not take part. */
 void qm_question_set_as_in_paper (QmQuestion *question);
 
 /* Which prices count. */

@@ -199,9 +199,22 @@ class Bench(unittest.TestCase):
         self.assertGreater(len(plan['operators']), 40)
         for call in plan['operators']:
             line = ' '.join(
-                [call['operator'] + ':', *(one or '-' for one in call['inputs']),
+                [call['phase'], call['operator'] + ':', *(one or '-' for one in call['inputs']),
                  '->', *(one or '-' for one in call['outputs'])])
             self.assertIn('\n' + line + '\n', text)
+        phases = [call['phase'] for call in plan['operators']]
+        order = ['forward', 'backward', 'update']
+        self.assertEqual(phases, sorted(phases, key=order.index))
+        self.assertEqual(phases.count('update'), 5)
+        self.assertEqual(plan['passes'], [
+            'attention', 'scan', 'fuse-forward', 'differentiate',
+            'fuse-backward', 'tf32', 'units', 'advance', 'update'])
+        naive = self.line(bench(*arguments, '--settings', 'naive',
+                                '--checkpoint', '--json'))
+        self.assertEqual(naive['passes'], [
+            'differentiate', 'checkpoint', 'units', 'advance', 'update'])
+        phases = [call['phase'] for call in naive['operators']]
+        self.assertIn('recompute', phases)
 
     def test_plan_of_many_layers(self):
         begin = os.times().children_user
@@ -711,9 +724,9 @@ class Bench(unittest.TestCase):
             self.assertEqual(result.returncode, 0)
             self.assertIn('qm-bench', result.stdout)
         commands = re.findall(r'(?m)^  ([a-z]+)  ', bench('-h').stdout)
-        self.assertEqual(commands, ['devices', 'plan', 'predict', 'run',
-                                    'check', 'train', 'search', 'results',
-                                    'export', 'framework'])
+        self.assertEqual(commands, ['devices', 'plan', 'predict', 'calibrate',
+                                    'run', 'check', 'train', 'search',
+                                    'results', 'export', 'framework'])
         for command in commands:
             text = bench(command, '--help').stdout
             self.assertIn('--json', text)

@@ -21,6 +21,7 @@ BENCH, MANUAL = sys.argv[1], pathlib.Path(sys.argv[2])
 with open(pathlib.Path(os.environ['QUARTERMASTER_DATA_DIR'], 'gpus.csv'),
           newline='', encoding='utf-8') as file:
     GPUS = list(csv.DictReader(file))
+REFERENCE = 'h200-141gb-sxm'
 NUMBERS = (1, 2, 4, 8)
 ALL = ('--gpu', 'all', '--gpus', '1,2,4,8')
 
@@ -29,14 +30,23 @@ FITS = PLACE | {
     'fits', 'link', 'provenance', 'settings', 'precision', 'micro_batch',
     'accumulation', 'checkpointing', 'sharding', 'offloading', 'memory_bytes',
     'host_bytes', 'pass_s', 'update_s', 'exchange_s', 'step_s', 'days',
-    'days_low', 'days_high', 'clock', 'bound', 'shares'}
+    'days_low', 'days_high', 'clock', 'bound', 'shares', 'calibrated'}
 FITS_NOT = PLACE | {'fits', 'smallest_bytes'}
 UNSUPPORTED = PLACE | {'unsupported'}
 
 
-def bench(*arguments):
+RATE = {
+    'id', 'provenance', 'model', 'gpu', 'gpu_id', 'gpus', 'link', 'level',
+    'batch_size', 'micro_batch', 'checkpointing', 'source', 'defect',
+    'samples_per_s', 'predicted', 'predicted_low', 'predicted_high',
+    'utilization', 'fits', 'verdict', 'problem'}
+
+
+def bench(*arguments, data=None):
+    environment = {**os.environ,
+                   **({'QUARTERMASTER_DATA_DIR': data} if data else {})}
     return subprocess.run([BENCH, *map(str, arguments)], capture_output=True,
-                          text=True, timeout=120)
+                          text=True, timeout=120, env=environment)
 
 
 @functools.cache
@@ -46,6 +56,94 @@ def predict(*arguments):
     if result.returncode != 0:
         raise AssertionError(result.stderr)
     return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def probes(gpu, slower=1.0, bytes_slower=1.0):
+    """What the shipped measurement says, as if another GPU had found it, in so
+    many times the time."""
+    data = pathlib.Path(os.environ['QUARTERMASTER_DATA_DIR'])
+    found = json.loads((data / 'speeds' / f'{REFERENCE}.json').read_text())
+    found['gpu'] = gpu
+    for name, probe in found['probes'].items():
+        moves = 'flops' not in probe
+        probe['seconds'] *= bytes_slower if moves else slower
+    return found
+
+
+class Calibrated(unittest.TestCase):
+    """Rates as calibrate found them, instead of the catalog's."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.file = pathlib.Path(self.folder.name, 'found.json')
+
+    def days(self, gpu, *more, home=None):
+        environment = {**os.environ, **({'XDG_DATA_HOME': home} if home else {})}
+        result = subprocess.run(
+            [BENCH, 'predict', '--model', 'pythia-160m', '--gpu', gpu,
+             '--level', 'engine', '--json', *map(str, more)],
+            capture_output=True, text=True, timeout=120, env=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.said = result.stderr
+        answer = json.loads(result.stdout)
+        return answer['days'], answer['calibrated']
+
+    def test_file(self):
+        reference, when = self.days(REFERENCE)
+        self.assertRegex(when, r'^20\d\d-\d\d-\d\d$')
+        sheet, nothing = self.days('rtx6000-ada')
+        self.assertIsNone(nothing)
+        # Who finds the same is as fast, but for what its memory holds.
+        self.file.write_text(json.dumps(probes('rtx6000-ada')))
+        same, when = self.days('rtx6000-ada', '--speeds', self.file)
+        self.assertAlmostEqual(same / reference, 1, delta=0.02)
+        self.assertIsNotNone(when)
+        self.assertLess(same, sheet / 2)
+        self.file.write_text(json.dumps(probes('rtx6000-ada', 4, 4)))
+        slower, when = self.days('rtx6000-ada', '--speeds', self.file)
+        self.assertGreater(slower, 2.5 * same)
+        # It says of one GPU, and nothing of others.
+        self.assertEqual(self.days('a6000', '--speeds', self.file),
+                         self.days('a6000'))
+        text = bench('predict', '--model', 'pythia-160m', '--gpu',
+                     'rtx6000-ada', '--speeds', self.file).stdout
+        self.assertIn('rates as measured on NVIDIA H200', text)
+
+    def test_own_folder(self):
+        """What calibrate keeps counts; broken, it is told and stops nothing."""
+        home = self.folder.name
+        own = pathlib.Path(home, 'quartermaster', 'speeds', 'rtx6000-ada.json')
+        own.parent.mkdir(parents=True)
+        sheet = self.days('rtx6000-ada', home=home)
+        own.write_text(json.dumps(probes('rtx6000-ada')))
+        self.assertLess(self.days('rtx6000-ada', home=home)[0], sheet[0] / 2)
+        own.write_text('{"format": "quartermaster-speeds-1"')
+        self.assertEqual(self.days('rtx6000-ada', home=home), sheet)
+        self.assertRegex(self.said, r'rtx6000-ada\.json:1:\d+: .*left out')
+
+    def test_wrong(self):
+        base = ('predict', '--model', 'pythia-160m', '--gpu', 'a6000')
+        for text, word in (('{', 'found.json:1:'), ('[]', 'JSON object'),
+                           (json.dumps({**probes('a6000'), 'gpu': None}),
+                            'does not say which GPU'),
+                           (json.dumps({**probes('a6000'), 'probes': 1}),
+                            'probes: is not an object')):
+            self.file.write_text(text)
+            result = bench(*base, '--speeds', self.file)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn(word, result.stderr)
+        result = bench(*base, '--speeds', self.file.parent / 'nothing')
+        self.assertEqual(result.returncode, 1)
+
+    def test_no_gpu(self):
+        result = bench('calibrate', '--device', 'cpu')
+        self.assertEqual(result.returncode, 5)
+        self.assertIn('predicted for GPUs', result.stderr)
+        event, = (json.loads(line) for line in bench(
+            'calibrate', '--device', 'cpu', '--events').stdout.splitlines()
+            if 'error' in line)
+        self.assertIn('predicted for GPUs', event['reason'])
 
 
 class Predict(unittest.TestCase):
@@ -276,7 +374,154 @@ class Predict(unittest.TestCase):
 
     def test_documented(self):
         words = set(re.findall(r'[a-z0-9_]+', MANUAL.read_text()))
-        self.assertLessEqual(FITS | FITS_NOT | UNSUPPORTED, words)
+        self.assertLessEqual(FITS | FITS_NOT | UNSUPPORTED | RATE, words)
+
+
+class Rates(unittest.TestCase):
+    """predict --rates, of the shipped rates and of some of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.data = pathlib.Path(folder.name)
+        shipped = pathlib.Path(os.environ['QUARTERMASTER_DATA_DIR'])
+        for path in shipped.iterdir():
+            if path.name != 'rates.csv':
+                (self.data / path.name).symlink_to(path.resolve())
+        with open(shipped / 'rates.csv', newline='',
+                  encoding='utf-8') as file:
+            self.shipped = list(csv.DictReader(file))
+
+    def write(self, *changes):
+        """A rate for each of these, one of the shipped ones with changes."""
+        base = next(row for row in self.shipped
+                    if (row['model'], row['level'], row['micro_batch'])
+                    == ('pythia-1b', 'tuned', '32') and not row['defect'])
+        with open(self.data / 'rates.csv', 'w', newline='',
+                  encoding='utf-8') as file:
+            writer = csv.DictWriter(file, base)
+            writer.writeheader()
+            for i, change in enumerate(changes):
+                writer.writerow({**base, 'id': f'x{i}', **change})
+
+    def rates(self, *arguments):
+        result = bench('predict', '--rates', '--json', *arguments,
+                       data=self.data)
+        self.assertEqual((result.returncode, result.stderr), (0, ''))
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        for line in lines:
+            self.assertEqual(set(line), RATE)
+        return lines
+
+    def test_shipped(self):
+        lines = predict('--rates')
+        self.assertEqual([line['id'] for line in lines],
+                         [row['id'] for row in self.shipped])
+        for line, row in zip(lines, self.shipped):
+            with self.subTest(id=line['id']):
+                self.assertEqual(set(line), RATE)
+                for name in ('provenance', 'model', 'level', 'source'):
+                    self.assertEqual(line[name], row[name])
+                self.assertEqual((line['gpu_id'], line['defect'] or ''),
+                                 (row['gpu'], row['defect']))
+                self.assertAlmostEqual(line['samples_per_s'],
+                                       float(row['samples_per_s']))
+                self.assertIsNone(line['problem'])
+                self.assertLess(line['predicted_low'], line['predicted'])
+                self.assertLess(line['predicted'], line['predicted_high'])
+                self.assertTrue(0 < line['utilization'] < 1)
+                fast = line['samples_per_s'] > line['predicted_high']
+                self.assertEqual(line['verdict'],
+                                 'defect' if row['defect']
+                                 else 'doubtful' if fast else 'ok')
+                if row['micro_batch']:
+                    self.assertEqual(line['micro_batch'],
+                                     int(row['micro_batch']))
+        # The fit saw them: nine of ten, or nearly all, are as predicted.
+        self.assertGreater(sum(line['verdict'] == 'ok' for line in lines),
+                           0.9 * len(lines))
+
+    def test_as_predicted_elsewhere(self):
+        """Of a training that `predict` can be asked for, both say the same."""
+        self.write({'gpu': 'a100-80gb-sxm', 'gpus': 4, 'micro_batch': 8,
+                    'checkpointing': 'yes', 'sequence': 2049})
+        rate, = self.rates()
+        place, = predict('--model', 'pythia-1b', '--gpu', 'a100-80gb-sxm',
+                         '--gpus', 4, '--micro-batch', 8, '--checkpoint')
+        samples = rate['batch_size']
+        self.assertEqual(samples, 1024)
+        self.assertAlmostEqual(rate['predicted'] * place['step_s'], samples,
+                               delta=1e-3 * samples)
+        self.assertAlmostEqual(
+            rate['predicted'] / rate['predicted_low'],
+            place['days_high'] / place['days'], places=3)
+
+    def test_verdicts(self):
+        self.write({'samples_per_s': 1})
+        one, = self.rates()
+        predicted, peak = one['predicted'], 1 / one['utilization']
+        self.assertLess(1.5 * predicted, peak)
+        self.write({'samples_per_s': 1.2 * peak},
+                   {'samples_per_s': 0.99 * peak},
+                   {'samples_per_s': 1.5 * predicted},
+                   {'samples_per_s': 0.99 * one['predicted_high']},
+                   {'samples_per_s': 0.01 * predicted},
+                   {'samples_per_s': 1.2 * peak, 'defect': 'on a whim'},
+                   {'samples_per_s': 1.2 * peak, 'level': 'faster'},
+                   {'samples_per_s': 0.5 * peak, 'level': 'faster'},
+                   {'model': 'gpt-9'}, {'gpu': 'voodoo'},
+                   {'settings': 'narrow+swift'}, {'config': '{'},
+                   {'gpu': 'mi300x'})
+        lines = self.rates()
+        self.assertEqual([line['verdict'] for line in lines],
+                         ['impossible', 'doubtful', 'doubtful', 'ok', 'ok',
+                          'defect', 'impossible', 'possible', 'unknown',
+                          'unknown', 'unknown', 'unknown', 'possible'])
+        self.assertAlmostEqual(lines[0]['utilization'], 1.2, places=4)
+        for line, problem in zip(lines[6:], (
+                "no level 'faster'", "no level 'faster'", "no model 'gpt-9'",
+                "no GPU 'voodoo'", "'swift' is no setting", '', 'no rates')):
+            self.assertIn(problem, line['problem'])
+            self.assertIsNone(line['predicted'])
+        text = bench('predict', '--rates', data=self.data)
+        self.assertEqual(text.stderr, '')
+        table = text.stdout.splitlines()
+        self.assertEqual(len(table), 1 + len(lines))
+        for line, words in zip(table[1:], (
+                '120.0 %  impossible', '99.0 %  doubtful', 'doubtful',
+                'plausible', 'plausible', 'on a whim', 'impossible: ',
+                "possible: there is no level 'faster'",
+                "unknown: there is no model 'gpt-9'")):
+            self.assertIn(words, line)
+
+    def test_filters(self):
+        lines = predict('--rates')
+        for words, name, wanted in (
+                (('--level', 'cuda,naive'), 'level', {'cuda', 'naive'}),
+                (('--gpu', 'rtx4090,A40'), 'gpu_id', {'rtx4090', 'a40'})):
+            found = predict('--rates', *words)
+            self.assertTrue(found)
+            self.assertEqual(found, [line for line in lines
+                                     if line[name] in wanted])
+        none = bench('predict', '--rates', '--gpu', 'l4', '--level', 'naive')
+        self.assertEqual((none.returncode, none.stdout), (0, ''))
+        self.assertIn('no such rates', none.stderr)
+        self.assertEqual(self.rates(), [])  # without a file
+
+    def test_wrong(self):
+        self.write({}, {'batch': 'many'})
+        result = bench('predict', '--rates', '--json', data=self.data)
+        self.assertEqual((result.returncode, result.stdout), (1, ''))
+        self.assertRegex(result.stderr,
+                         r"rates\.csv:3:\d+: batch: 'many' is not a whole")
+        for words in (('--model', 'pythia-1b'), ('--gpus', 2),
+                      ('--link', 'pcie'), ('--checkpoint',),
+                      ('--micro-batch', 1), ('--host-memory', '1GiB')):
+            result = bench('predict', '--rates', *words)
+            self.assertEqual((result.returncode, result.stdout), (2, ''))
+            self.assertIn('--rates takes', result.stderr)
+        for words in (('--level', 'best'), ('--gpu', 'voodoo')):
+            self.assertEqual(bench('predict', '--rates', *words).returncode, 2)
 
 
 if __name__ == '__main__':

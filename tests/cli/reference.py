@@ -149,11 +149,12 @@ def verdict(catalog, model, row):
                        row["settings"], days + number(row["rounding_days"]))
     if math.isnan(used):
         return "unknown"
-    return ("impossible" if used > 1 else "doubtful" if used > 0.75 else "ok")
+    # Nothing is predicted for this catalog.
+    return "impossible" if used > 1 else "possible"
 
 
 def candidates(catalog, model_id, settings="optimal", paper=False, lifetime=5,
-               gpu=None, gpus=None, kinds=("desktop", "server")):
+               gpu=None, gpus=None, kinds=("desktop", "server"), factor=1.1):
     """As dictionaries with the keys of the program's JSON."""
     model = catalog.models[model_id]
     found = []
@@ -166,7 +167,8 @@ def candidates(catalog, model_id, settings="optimal", paper=False, lifetime=5,
         machine = catalog.machine(count, kinds)
         if not machine and len(kinds) == 1:  # none of that kind carries it
             continue
-        days = number(row["days"])
+        steps = number(row["days"])
+        days = round(steps * (1 if paper else factor), 6)
         cost = math.nan
         if machine:
             cost = (catalog.published_price(machine["machine"])
@@ -175,8 +177,8 @@ def candidates(catalog, model_id, settings="optimal", paper=False, lifetime=5,
         used = math.nan
         if not math.isnan(days):
             used = utilization(catalog, model, row["gpu"], count, settings,
-                               days)
-        allowed = {"ok", "doubtful", "unknown"}
+                               steps)
+        allowed = {"possible", "unknown"}
         if paper:
             allowed.add("impossible")
         found.append({

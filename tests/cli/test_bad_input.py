@@ -56,7 +56,8 @@ class CommandTest(harness.CommandLineTest):
                     says="'--json'")
 
     def test_given_twice(self):
-        for option in ("--budget", "--deadline", "--lifetime"):
+        for option in ("--budget", "--deadline", "--lifetime",
+                       "--time-factor"):
             self.refuse("advise", "--model", "pythia-1b", option, "5",
                         option + "=5", says=(option, "more than once"))
         self.refuse("advise", "--model", "pythia-1b", "--times-of", "pytorch",
@@ -117,6 +118,10 @@ class QuestionTest(harness.CommandLineTest):
         for value in ("0", "-1", "101", "five", "1e1"):
             self.bad_value("--lifetime", value, ("--lifetime", "years"))
 
+    def test_time_factor(self):
+        for value in ("0", "-1", "0.99", "10.01", "nan", "inf", "1,1", "10 %"):
+            self.bad_value("--time-factor", value, ("--time-factor", "1 to 10"))
+
     def test_gpu(self):
         self.bad_value("--gpu", "rtx3900", ("unknown GPU", "'rtx3090'"))
         self.bad_value("--gpu", "A6000", ("'a6000'",))
@@ -153,6 +158,7 @@ class QuestionTest(harness.CommandLineTest):
         """What the paper settles cannot be asked for beside it."""
         for more in (("--times-of", "pytorch"), ("--predictions", "all"),
                      ("--any-price",), ("--room", "any"), ("--lifetime", "3"),
+                     ("--time-factor", "1"),
                      ("--costs", "total"), ("--ownership", "none"),
                      ("--expired-quotes",), ("--store", "quotes.db")):
             self.bad("--model", "pythia-1b", "--as-in-the-paper", *more,

@@ -97,6 +97,9 @@ BENCH_INPUTS = {
     ("predict", "recipe"):
         ("predict", "--config", "{own}/config.json", "--recipe", "{}",
          "--gpu", "rtx4090"),
+    ("predict", "speeds"):
+        ("predict", "--model", "pythia-160m", "--gpu", "rtx4090", "--speeds",
+         "{}"),
     ("run", "config"): ("run", "--config", "{}", "--recipe",
                         "{own}/recipe.json", "--device", "cpu"),
     ("run", "recipe"): ("run", "--config", "{own}/config.json", "--recipe",
@@ -140,6 +143,8 @@ BENCH_INPUTS = {
         ("framework", "--config", "{own}/config.json", "--recipe", "{}"),
 }
 BENCH_OUTPUTS = {
+    # Without a GPU nothing is written.
+    ("calibrate", "out"): ("calibrate", "--device", "cpu", "--out", "{}"),
     ("train", "out"):
         ("train", *SMALL, "--text", "{own}/text", "--steps", "1", "--out",
          "{}"),

@@ -32,6 +32,12 @@ def best(model, engine, settings="free-lunch"):
 
 
 class MeasuredTest(harness.CommandLineTest):
+    def ask(self, *arguments, **more):
+        """For the times of the steps, as they are in the results."""
+        if "--as-in-the-paper" not in arguments:
+            arguments += ("--time-factor", "1")
+        return super().ask(*arguments, **more)
+
     def place(self, answer, gpu=H200, gpus=1):
         found = [one for one in answer["candidates"]
                  if (one["gpu"], one["gpus"]) == (gpu, gpus)]
@@ -110,6 +116,7 @@ class MeasuredTest(harness.CommandLineTest):
                                   "".join(json.dumps(one) + "\n"
                                           for one in lines))
             done = self.run_program("advise", "--model", "pythia-1b", "--json",
+                                    "--time-factor", "1",
                                     "--times-of", "quartermaster")
             os.unlink(path)
             self.assertEqual(len(done.json["notices"]),
@@ -159,7 +166,7 @@ class MeasuredTest(harness.CommandLineTest):
         text = self.run_program("advise", "--model", "pythia-1b", "--times-of",
                                 "quartermaster", expect=0).text
         self.assertRegex(text, r"Buy 1 × H200 SXM 141GB: \$32,000 \(a price \d+ "
-                               r"years old\), 36 days")
+                               r"years old\), 40 days")
         self.assertIn("no times of Quartermaster are known",
                       " ".join(text.split()))
         self.assertIn("the only machine with a known time of Quartermaster",
@@ -167,7 +174,7 @@ class MeasuredTest(harness.CommandLineTest):
         self.assertIn("Training times: measured with Quartermaster 0.1.0, 21 "
                       "November 2026", " ".join(text.split()))
         row, = [line for line in text.splitlines()
-                if "H200" in line and "Desktop" in line and "36 days" in line]
+                if "H200" in line and "Desktop" in line and "40 days" in line]
         self.assertIn("Quartermaster", row)
         row = next(line for line in text.splitlines()
                    if "8 × H100" in line and "server" in line)
@@ -196,6 +203,17 @@ class MeasuredTest(harness.CommandLineTest):
         self.assertEqual((one["days"], one["source"], one["measured_on"]),
                          (45.5, "results.jsonl, line 1", "2026-12-01"))
 
+    def test_reported(self):
+        """What others reported is called so, with its settings."""
+        self.user_file("measurements/mine.csv", """\
+model,gpu,gpus,settings,feasibility,days,provenance,source
+pythia-1b,rtx3090,1,eager,feasible,500,reported,https://example.org/reported
+""")
+        line, = (line for line in self.run_program(
+            "catalog", "measurements", "--sources", expect=0).text.splitlines()
+            if line.endswith("https://example.org/reported"))
+        self.assertRegex(line, r" eager +500 .* reported ")
+
     def test_notices(self):
         """What is left out is noted, and nothing else is lost."""
         line = json.dumps(dict(best("pythia-1b", "pytorch"), days=45.5))
@@ -205,6 +223,7 @@ class MeasuredTest(harness.CommandLineTest):
         path = self.user_file("measurements/results.jsonl",
                               line + "\n" + other + "\n" + line[:40])
         result = self.run_program("advise", "--model", "pythia-1b", "--json",
+                                  "--time-factor", "1",
                                   expect=0)
         notices = result.json["notices"]
         self.assertEqual([(one["file"], one["line"]) for one in notices],
@@ -223,6 +242,7 @@ class MeasuredTest(harness.CommandLineTest):
         path = self.user_file("measurements/results.jsonl",
                               line + "\n" + line[:40] + "\n" + line + "\n")
         result = self.run_program("advise", "--model", "pythia-1b", "--json",
+                                  "--time-factor", "1",
                                   expect=0)
         problem, = result.json["problems"]
         self.assertEqual((problem["file"], problem["line"]), (path, 2))

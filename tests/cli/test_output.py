@@ -28,7 +28,7 @@ class HelpTest(harness.CommandLineTest):
     def test_each_command(self):
         asked = ["--model", "--runs", "--at-once", "--budget", "--deadline",
                  "--gpu", "--gpus", "--machine", "--room", "--any-price",
-                 "--settings", "--lifetime", "--help"]
+                 "--settings", "--lifetime", "--time-factor", "--help"]
         for command, options in (
                 ("advise", asked + ["--json"]),
                 ("plot", asked + ["--kind", "--log", "-o", "--output",

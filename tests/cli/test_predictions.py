@@ -2,10 +2,13 @@
 """What nobody measured: predicted by qm-bench from the shipped calibration, and
 marked."""
 
+import csv
 import json
 import os
+import unittest
 
 import harness
+import reference
 
 
 class PredictionsTest(harness.CommandLineTest):
@@ -55,6 +58,105 @@ class PredictionsTest(harness.CommandLineTest):
             days.append(self.candidate(answer, "a6000", 4)["days"])
         self.assertEqual(days, sorted(days))
         self.assertGreater(days[3], 1.5 * days[0])
+
+    # Of the published times with the best methods.
+    DOUBTFUL = {
+        ("pythia-1b", "a6000", 1), ("pythia-1b", "a6000", 2),
+        ("pythia-1b", "a100-80gb-sxm", 1), ("pythia-1b", "a100-80gb-sxm", 2),
+        ("pythia-1b", "a100-80gb-sxm", 4), ("convnext-xlarge", "rtx3090", 1),
+        ("vit-large", "rtx3090", 1), ("vit-large", "rtx3090", 2),
+        ("vit-large", "rtx3090", 4), ("vit-large", "a100-80gb-sxm", 1),
+        ("vit-large", "a100-80gb-sxm", 2)}
+    IMPOSSIBLE = {
+        ("pythia-160m", "rtx3090", 1), ("pythia-160m", "rtx3090", 2),
+        ("pythia-160m", "rtx3090", 4), ("pythia-160m", "rtx3090", 8),
+        ("pythia-1b", "rtx3090", 2), ("pythia-1b", "rtx3090", 8)}
+
+    def check_audit(self, times, doubtful, impossible):
+        for verdict, wanted in (("doubtful", doubtful),
+                                ("impossible", impossible)):
+            self.assertEqual({place for place, one in times
+                              if one["verdict"] == verdict}, wanted)
+        for _, one in times:
+            if one["verdict"] in ("ok", "doubtful"):
+                days = one["days"] + 0.5  # they are rounded
+                self.assertEqual(days < one["reachable_days"],
+                                 one["verdict"] == "doubtful", one)
+
+    def test_audit(self):
+        """Published times are held against what is predicted, which changes
+        nothing of the paper's answer."""
+        answer = self.ask("--model", "pythia-1b", "--budget", "40k",
+                          "--as-in-the-paper")
+        self.check_audit(
+            [(("pythia-1b", one["gpu"], one["gpus"]), one)
+             for one in answer["candidates"]],
+            {one for one in self.DOUBTFUL if one[0] == "pythia-1b"},
+            {one for one in self.IMPOSSIBLE if one[0] == "pythia-1b"})
+        best = answer["recommendation"]
+        self.assertEqual((best["gpu"], best["gpus"], best["days"],
+                          best["time_factor"]), ("rtx3090", 8, 30, 1))
+        self.assertFalse([note for note in best["notes"] if "audit" in note])
+
+    @unittest.skipUnless(os.environ.get("QM_TEST_FULL"), "takes seconds")
+    def test_audit_of_all(self):
+        times = [((one["model"], one["gpu"], one["gpus"]), one)
+                 for one in self.run_program("catalog", "measurements",
+                                             "--json").json["measurements"]
+                 if one["provenance"] == "published"
+                 and one["settings"] == "optimal"
+                 and one["status"] == "feasible"]
+        self.assertEqual(len(times), 140)
+        self.check_audit(times, self.DOUBTFUL, self.IMPOSSIBLE)
+
+    def test_audit_without_predictions(self):
+        """Also those are audited that want nothing predicted; where nothing
+        can be predicted the peak alone decides, which is said."""
+        arguments = ("--model", "pythia-1b", "--predictions", "none", "--gpu",
+                     "h200-141gb-sxm", "--gpus", "1")
+        one, = self.ask(*arguments, expect=None)["candidates"]
+        self.assertEqual(one["verdict"], "ok")
+        self.assertLess(one["reachable_days"], one["days"])
+        answer = self.run_program(
+            "advise", *arguments, "--json",
+            env={"QUARTERMASTER_BENCH": "/nonexistent/qm-bench"}).json
+        one, = answer["candidates"]
+        self.assertEqual((one["verdict"], one["reachable_days"]),
+                         ("possible", None))
+        found = answer["recommendation"] or answer["nothing_fits"]
+        self.assertTrue([note for note in found["notes"] if note.startswith(
+            "Times are audited by the cards’ peak alone: ")], found["notes"])
+
+    def test_published(self):
+        """Published times are held against the yardstick, and nothing but
+        times of the same software."""
+        answer = self.run_program("times", "--model", "pythia-1b", "--budget",
+                                  "40k", "--json", expect=0).json
+        self.assertEqual([one["settings"] for one in answer["sums"]],
+                         ["optimal", "naive"])
+        optimal = answer["sums"][0]
+        self.assertLess(optimal["median"], 0.8)
+        self.assertEqual(optimal["compared"], 16)
+        places = {(one["gpu"], one["gpus"], one["settings"]): one
+                  for one in answer["places"]}
+        self.assertEqual(len(places), 32)
+        measured = places["h100-80gb-sxm", 1, "optimal"]
+        self.assertEqual(measured["published"]["days"], 34)
+        self.assertEqual(measured["yardstick"]["provenance"], "measured")
+        predicted = places["rtx3090", 8, "optimal"]
+        self.assertEqual(predicted["verdict"], "impossible")
+        self.assertAlmostEqual(predicted["ratio"],
+                               30 / predicted["yardstick"]["days"], places=3)
+        both, = answer["answers"]
+        best = both["as_in_the_paper"]["recommendation"]
+        self.assertEqual((best["gpu"], best["gpus"]), ("rtx3090", 8))
+        self.assertNotEqual(both["yardstick"]["recommendation"]["gpu"],
+                            "rtx3090")
+        text = self.run_program("times", "--gpu", "h100-80gb-sxm", "--gpus",
+                                "1", "--predictions", "none", expect=0).text
+        self.assertIn("measured", text)
+        self.assertNotIn("predicted ", text.split("Model", 1)[1])
+        self.assertIn("As in the paper: Buy", text)
 
     def test_numbers(self):
         """Numbers of GPUs that no machine is made for are predicted, too."""
@@ -125,6 +227,109 @@ class PredictionsTest(harness.CommandLineTest):
         one = self.candidate(answer, "a6000", 4)
         self.assertTrue(one["predicted"])
         self.assertLess(one["days_low"], one["days"])
+
+    def own_rates(self, *changes):
+        """A catalog with a rate for each of these, the first shipped one with
+        changes; its folder."""
+        folder = self.path("catalog")
+        os.makedirs(folder, exist_ok=True)
+        for name in os.listdir(harness.CATALOG):
+            if name != "rates.csv" and not os.path.lexists(
+                    os.path.join(folder, name)):
+                os.symlink(os.path.join(os.path.abspath(harness.CATALOG), name),
+                           os.path.join(folder, name))
+        row = reference.Catalog.rows(harness.CATALOG, "rates.csv")[0]
+        with open(os.path.join(folder, "rates.csv"), "w", encoding="utf-8",
+                  newline="") as file:
+            writer = csv.DictWriter(file, row)
+            writer.writeheader()
+            for i, change in enumerate(changes):
+                writer.writerow({**row, "id": "x%d" % i, **change})
+        return {"QUARTERMASTER_DATA_DIR": folder}
+
+    def test_rates(self):
+        """Each with its audit, by the FLOPs and the peak of its own training."""
+        result = self.run_program("catalog", "rates", "--json", expect=0)
+        self.assertEqual((result.err, result.json["problems"]), (b"", []))
+        catalog = reference.Catalog(harness.CATALOG)
+        rows = reference.Catalog.rows(harness.CATALOG, "rates.csv")
+        rates = result.json["rates"]
+        self.assertEqual([one["id"] for one in rates],
+                         [row["id"] for row in rows])
+        checked = 0
+        for one, row in zip(rates, rows):
+            for name in ("provenance", "model", "config", "precision", "gpu",
+                         "link", "software", "level", "settings", "source",
+                         "defect", "notes"):
+                self.assertEqual(one[name], row[name].strip() or None,
+                                 (name, one))
+            for name, column in (("batch_size", "batch"), ("gpus", "gpus"),
+                                 ("sequence", "sequence"),
+                                 ("micro_batch", "micro_batch"),
+                                 ("sm_mhz", "sm_mhz")):
+                self.assertEqual(one[name] or 0, float(row[column] or 0), one)
+            self.assertEqual(one["verdict"] == "defect", row["defect"] != "")
+            self.assertLess(one["predicted_low"], one["predicted_high"])
+            model = catalog.models.get(row["model"])
+            if row["config"] or model["recipe"].get("sequence_length") != int(
+                    row["sequence"] or 0):
+                continue
+            settings = "naive" if row["level"] == "naive" \
+                or "naive" in row["settings"] else "optimal"
+            peak = catalog.peak(row["gpu"], row["precision"], settings)
+            self.assertAlmostEqual(
+                one["utilization"], 3 * reference.forward_flops(model)
+                * one["samples_per_s"] / (one["gpus"] * peak * 1e12),
+                places=5, msg=one)
+            checked += 1
+        self.assertGreater(checked, 40)
+        lines = self.run_program("catalog", "rates", expect=0).text.splitlines()
+        self.assertEqual([line.split()[0] for line in lines[1:]],
+                         [row["id"] for row in rows])
+        self.assertEqual(sum("plausible" in line for line in lines),
+                         sum(one["verdict"] == "ok" for one in rates))
+
+    def test_audit_of_rates(self):
+        env = self.own_rates({})
+        one, = self.run_program("catalog", "rates", "--json", env=env,
+                                expect=0).json["rates"]
+        fast = 1.5 * one["predicted"]
+        peak = one["samples_per_s"] / one["utilization"]
+        env = self.own_rates({"samples_per_s": 1.2 * peak},
+                             {"samples_per_s": fast}, {},
+                             {"samples_per_s": fast, "defect": "too warm"})
+        rates = self.run_program("catalog", "rates", "--json", env=env,
+                                 expect=0).json["rates"]
+        self.assertEqual([one["verdict"] for one in rates],
+                         ["impossible", "doubtful", "ok", "defect"])
+        lines = self.run_program("catalog", "rates", env=env,
+                                 expect=0).text.splitlines()
+        for line, word in zip(lines[1:], ("impossible", "doubtful",
+                                          "plausible", "too warm")):
+            self.assertIn(word, line)
+        self.assertIn("120 %", lines[1])
+
+    def test_rates_without_bench(self):
+        env = {"QUARTERMASTER_BENCH": self.path("nowhere")}
+        result = self.run_program("catalog", "rates", env=env, expect=0)
+        self.assertIn(b"nothing is predicted of these rates", result.err)
+        self.assertEqual(result.err.count(b"\n"), 1)
+        lines = result.text.splitlines()
+        self.assertGreater(len(lines), 190)
+        self.assertRegex(lines[1], "278 +– +– +– +measured")
+        one = self.run_program("catalog", "rates", "--json", env=env,
+                               expect=0).json["rates"][0]
+        self.assertEqual((one["predicted"], one["utilization"],
+                          one["verdict"]), (None, None, None))
+
+    def test_broken_rates(self):
+        env = self.own_rates({}, {"precision": "fp8"})
+        self.refuse("catalog", "rates", says=("rates.csv:3:", "precision"),
+                    env=env)
+        os.remove(os.path.join(env["QUARTERMASTER_DATA_DIR"], "rates.csv"))
+        result = self.run_program("catalog", "rates", "--json", env=env,
+                                  expect=0)
+        self.assertEqual((result.err, result.json["rates"]), (b"", []))
 
     def test_plot(self):
         self.own_model()

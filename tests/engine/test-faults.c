@@ -227,7 +227,7 @@ open_fake (void)
 
 typedef QmStatus (*Work) (QmDevice *device, QmError *error);
 
-static QmOffload offload;
+static QmSharding sharding; /* with offloading */
 
 /* Lets every call fail in turn, after the first few not every one.  The last
  * calls, one for each stream, wait while everything is being freed and have
@@ -235,7 +235,7 @@ static QmOffload offload;
 static void
 fail_everywhere (QmDevice *device, Work work)
 {
-  int64_t all, tried = 0, last = offload == QM_OFFLOAD_NONE ? 1 : 3;
+  int64_t all, tried = 0, last = sharding == QM_SHARDING_NONE ? 1 : 3;
   QmError error = { 0 };
 
   failing_call = -1;
@@ -284,7 +284,8 @@ make_plan (void)
   QmPlanOptions options = { .target = { QM_DEVICE_CPU, 0 },
                             .micro_batch = 2,
                             .methods = methods,
-                            .offload = offload,
+                            .sharding = sharding,
+                            .offload = sharding != QM_SHARDING_NONE,
                             .bucket = 512 };
   QmPlan *plan = NULL;
 
@@ -297,7 +298,7 @@ do_measure (QmDevice *device, QmError *error)
 {
   QmMeasureOptions options = { .repeat = 1,
                                .validate = 2,
-                               .profile = offload == QM_OFFLOAD_NONE };
+                               .profile = sharding == QM_SHARDING_NONE };
   QmMeasureResult result;
   QmPlan *plan = make_plan ();
   QmStatus status = qm_measure (plan, device, &options, &result, error);
@@ -419,15 +420,15 @@ main (int argc, char **argv)
       check_case ("train");
       fail_everywhere (device, do_train);
     }
-  for (int i = QM_OFFLOAD_ZERO_1; i < QM_N_OFFLOADS; i++)
+  for (int i = QM_SHARDING_ZERO_1; i < QM_N_SHARDINGS; i++)
     {
-      offload = (QmOffload) i;
+      sharding = (QmSharding) i;
       methods = i % 2 == 0 ? QM_METHOD_ALL : 0;
-      check_case (qm_offload_name (offload));
+      check_case (qm_sharding_name (sharding));
       fail_everywhere (device, do_measure);
       fail_everywhere (device, do_train);
     }
-  offload = QM_OFFLOAD_NONE;
+  sharding = QM_SHARDING_NONE;
   methods = QM_METHOD_ALL;
   check_case ("check");
   read_golden_config ();

@@ -239,16 +239,20 @@ compare (const Training *plain,
 }
 
 static bool
-run (QmDevice *device, Setting *setting, QmOffload offload, Training *training)
+run (QmDevice *device,
+     Setting *setting,
+     QmSharding sharding,
+     Training *training)
 {
   static char name[160];
 
-  setting->options.offload = offload;
+  setting->options.sharding = sharding;
+  setting->options.offload = sharding != QM_SHARDING_NONE;
   snprintf (name, sizeof name, "%s, %s, methods %u%s, %s, %d passes",
             setting->model, qm_precision_name (setting->precision),
             setting->options.methods,
             setting->options.checkpoint ? ", checkpointing" : "",
-            qm_offload_name (offload), setting->passes);
+            qm_sharding_name (sharding), setting->passes);
   check_case (name);
   if (!begin (training, device, setting))
     return false;
@@ -272,22 +276,22 @@ test_setting (QmDevice *device, Setting *setting)
   bool cpu = qm_device_info (device)->target.kind == QM_DEVICE_CPU;
   Training plain, saving, other;
 
-  if (run (device, setting, QM_OFFLOAD_NONE, &plain)
-      && run (device, setting, QM_OFFLOAD_ZERO_1, &other))
+  if (run (device, setting, QM_SHARDING_NONE, &plain)
+      && run (device, setting, QM_SHARDING_ZERO_1, &other))
     compare (&plain, &other,
              cpu                                       ? &exact
              : setting->precision == QM_PRECISION_FP32 ? &sums
                                                        : &rounded);
   end (&other);
-  if (run (device, setting, QM_OFFLOAD_ZERO_2, &saving))
+  if (run (device, setting, QM_SHARDING_ZERO_2, &saving))
     {
       compare (&plain, &saving,
                setting->precision != QM_PRECISION_FP32 ? &rounded
                : setting->passes > 1 || !cpu           ? &sums
                                                        : &exact);
-      for (int i = QM_OFFLOAD_ZERO_3; i < QM_N_OFFLOADS; i++)
+      for (int i = QM_SHARDING_ZERO_3; i < QM_N_SHARDINGS; i++)
         {
-          if (run (device, setting, (QmOffload) i, &other))
+          if (run (device, setting, (QmSharding) i, &other))
             compare (&saving, &other, &exact);
           end (&other);
         }
@@ -299,13 +303,14 @@ test_setting (QmDevice *device, Setting *setting)
 /* An update that is left out, because a gradient was infinite, leaves the
  * weights as they are, wherever they are, and no gradients. */
 static void
-test_overflow (QmDevice *device, Setting *setting, QmOffload offload)
+test_overflow (QmDevice *device, Setting *setting, QmSharding sharding)
 {
   Training training;
   float scale, loss[2];
 
-  setting->options.offload = offload;
-  check_case (qm_offload_name (offload));
+  setting->options.sharding = sharding;
+  setting->options.offload = sharding != QM_SHARDING_NONE;
+  check_case (qm_sharding_name (sharding));
   if (begin (&training, device, setting))
     {
       QmExecutor *executor = training.executor;
@@ -363,8 +368,8 @@ test_model (const char *folder, const char *model, QmDevice *device)
 
       test_setting (device, &setting);
       if (setting.precision == QM_PRECISION_FP16 && !config_drops (&config))
-        for (int j = QM_OFFLOAD_ZERO_1; j < QM_N_OFFLOADS; j++)
-          test_overflow (device, &setting, (QmOffload) j);
+        for (int j = QM_SHARDING_ZERO_1; j < QM_N_SHARDINGS; j++)
+          test_overflow (device, &setting, (QmSharding) j);
     }
 }
 

@@ -232,7 +232,7 @@ run_steps (QmDevice *device, const QmPlan *plan)
 }
 
 static QmPlan *
-make_plan (const char *folder, QmOffload offload, QmPrecision precision)
+make_plan (const char *folder, QmSharding sharding, QmPrecision precision)
 {
   QmRecipe recipe = { .batch_size = 4,
                       .steps = 2,
@@ -243,9 +243,11 @@ make_plan (const char *folder, QmOffload offload, QmPrecision precision)
                       .beta1 = 0.9,
                       .beta2 = 0.95,
                       .epsilon = 1e-8 };
-  QmPlanOptions options = {
-    .micro_batch = 2, .checkpoint = true, .offload = offload, .bucket = 700
-  };
+  QmPlanOptions options = { .micro_batch = 2,
+                            .checkpoint = true,
+                            .sharding = sharding,
+                            .offload = true,
+                            .bucket = 700 };
   QmModelConfig config = { 0 };
   QmPlan *plan = NULL;
   char path[512], *text = NULL;
@@ -267,15 +269,15 @@ make_plan (const char *folder, QmOffload offload, QmPrecision precision)
 static void
 test_offload (const char *folder,
               QmDevice *device,
-              QmOffload offload,
+              QmSharding sharding,
               QmPrecision precision)
 {
-  QmPlan *plan = make_plan (folder, offload, precision);
+  QmPlan *plan = make_plan (folder, sharding, precision);
   int64_t missed = 0, all;
 
   if (plan == NULL)
     return;
-  check_case (qm_offload_name (offload));
+  check_case (qm_sharding_name (sharding));
   forgotten = -1;
   run_steps (device, plan);
   CHECK_INT ((int64_t) conflicts, 0);
@@ -296,10 +298,10 @@ main (int argc, char **argv)
   QmDevice *device = open_watched ();
 
   CHECK_INT (argc, 2);
-  for (int i = QM_OFFLOAD_ZERO_1; argc == 2 && i < QM_N_OFFLOADS; i++)
+  for (int i = QM_SHARDING_ZERO_1; argc == 2 && i < QM_N_SHARDINGS; i++)
     {
-      test_offload (argv[1], device, (QmOffload) i, QM_PRECISION_FP32);
-      test_offload (argv[1], device, (QmOffload) i, QM_PRECISION_FP16);
+      test_offload (argv[1], device, (QmSharding) i, QM_PRECISION_FP32);
+      test_offload (argv[1], device, (QmSharding) i, QM_PRECISION_FP16);
     }
   free (accesses);
   device->backend = &real;

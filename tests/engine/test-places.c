@@ -96,13 +96,12 @@ test_memory (void)
                  == m->weights + m->master + m->gradients + m->optimizer
                         + m->activations + m->other + m->workspace
                         + m->reserved);
-          CHECK ((found.host_bytes > 0)
-                 == (found.options.offload != QM_OFFLOAD_NONE));
+          CHECK ((found.host_bytes > 0) == found.options.offload);
           CHECK (found.accumulation * found.options.micro_batch * numbers[i]
                  >= options.recipe->batch_size);
           /* Offloading and dividing are left as soon as they are not needed,
              not when that is the faster way. */
-          offloads = found.options.offload != QM_OFFLOAD_NONE;
+          offloads = found.options.offload;
           CHECK (found.prediction.days
                  <= before * (offloaded && !offloads ? 1.15 : 1.05));
           offloaded = offloads;
@@ -155,14 +154,14 @@ test_which_way (void)
   QmPlaceFound found;
 
   look (places, "h200-141gb-sxm", 4, 138, &found);
-  CHECK (found.fits && !found.sharded && found.nvlink);
-  CHECK (found.options.offload == QM_OFFLOAD_NONE);
+  CHECK (found.fits && !found.sharded && found.way == QM_WAY_NVLINK);
+  CHECK (!found.options.offload);
   look (places, "h200-141gb-sxm", 4, 36, &found);
   CHECK (found.fits && found.sharded);
-  CHECK (found.options.offload == QM_OFFLOAD_NONE && found.host_bytes == 0);
+  CHECK (!found.options.offload && found.host_bytes == 0);
   look (places, "h200-141gb-sxm", 1, 36, &found);
   CHECK (found.fits && !found.sharded);
-  CHECK (found.options.offload != QM_OFFLOAD_NONE && found.host_bytes > 0);
+  CHECK (found.options.offload && found.host_bytes > 0);
   look (shelf, "h200-141gb-sxm", 4, 36, &found);
   CHECK (!found.fits && found.smallest > UINT64_C (36) << 30);
   look (shelf, "h200-141gb-sxm", 4, 138, &found);

@@ -171,11 +171,12 @@ static void
 check_host (const QmPlan *plan)
 {
   const QmHostMemory *host = &plan->host;
-  QmOffload offload = plan->options.offload;
+  QmSharding sharding =
+      plan->options.offload ? plan->options.sharding : QM_SHARDING_NONE;
   uint64_t slab = (uint64_t) plan->slab;
   uint64_t size = plan->recipe.precision == QM_PRECISION_FP32 ? 4 : 2;
-  bool sums = qm_offload_gradients (offload);
-  bool fetched = qm_offload_weights (offload);
+  bool sums = qm_sharding_gradients (sharding);
+  bool fetched = qm_sharding_weights (sharding);
 
   CHECK_INT (host->states, pages (4 * slab));
   CHECK_INT (host->gradients, sums ? pages (4 * slab) : 0);
@@ -208,24 +209,24 @@ static void
 check_units (const QmPlan *plan)
 {
   const QmUnits *units = &plan->units;
-  QmOffload offload = plan->options.offload;
-  bool zero = offload == QM_OFFLOAD_ZERO_2 || offload == QM_OFFLOAD_ZERO_3;
-  int64_t largest = 0, gradients = 0;
+  QmSharding sharding =
+      plan->options.offload ? plan->options.sharding : QM_SHARDING_NONE;
+  bool zero = sharding == QM_SHARDING_ZERO_2 || sharding == QM_SHARDING_ZERO_3;
+  int64_t largest = 0, gradients = 0, bucket;
 
   for (size_t i = 0; i < units->n_values; i++)
     if (plan->graph->values[i].role == QM_ROLE_PARAMETER
         && plan->graph->values[i].room > largest)
       largest = plan->graph->values[i].room + QM_SLAB_ALIGNMENT;
-  for (size_t i = 0; i < units->n_gradients; i++)
-    gradients += units->gradients[i].end - units->gradients[i].begin;
-  CHECK_INT (gradients, qm_offload_gradients (offload) ? plan->slab : 0);
-  CHECK ((units->n_weights > 0) == qm_offload_weights (offload));
+  for (size_t i = 0; i < units->n_sent; i++)
+    gradients += units->list[i].end - units->list[i].begin;
+  CHECK_INT (gradients, qm_sharding_gradients (sharding) ? plan->slab : 0);
+  CHECK ((units->n_fetched > 0) == qm_sharding_weights (sharding));
   if (!zero)
     return;
-  CHECK (largest_unit (units->gradients, units->n_gradients)
-         <= (largest > QM_BUCKET_GRADIENTS ? largest : QM_BUCKET_GRADIENTS));
-  CHECK (largest_unit (units->weights, units->n_weights)
-         <= (largest > QM_BUCKET_WEIGHTS ? largest : QM_BUCKET_WEIGHTS));
+  bucket = units->n_fetched > 0 ? QM_BUCKET_WEIGHTS : QM_BUCKET_GRADIENTS;
+  CHECK (largest_unit (units->list, units->n)
+         <= (largest > bucket ? largest : bucket));
 }
 
 /* Each stage has less on the device than the one before it, but for what is in
@@ -237,45 +238,47 @@ test_offload (const QmModel *model, unsigned methods, bool checkpoint)
                             .micro_batch = 1,
                             .methods = methods,
                             .checkpoint = checkpoint };
-  QmPlan *plans[QM_N_OFFLOADS];
+  QmPlan *plans[QM_N_SHARDINGS];
   uint64_t size = model->recipe.precision == QM_PRECISION_FP32 ? 4 : 2;
 
-  for (int i = 0; i < QM_N_OFFLOADS; i++)
+  for (int i = 0; i < QM_N_SHARDINGS; i++)
     {
       const QmMemory *memory, *plain;
       uint64_t slab, moving;
 
-      options.offload = (QmOffload) i;
+      options.sharding = (QmSharding) i;
+      options.offload = i != QM_SHARDING_NONE;
       CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options,
                               &plans[i], NULL),
                  QM_OK);
       if (plans[i] == NULL)
         return;
-      if (i == QM_OFFLOAD_NONE)
+      if (i == QM_SHARDING_NONE)
         continue;
       memory = &plans[i]->memory;
       plain = &plans[0]->memory;
       slab = (uint64_t) plans[i]->slab;
       check_host (plans[i]);
       check_units (plans[i]);
-      CHECK_INT (memory->gradients, i == QM_OFFLOAD_ZERO_1 ? 4 * slab : 0);
+      CHECK_INT (memory->gradients, i == QM_SHARDING_ZERO_1 ? 4 * slab : 0);
       CHECK_INT (memory->weights,
                  plans[i]->resident_bytes
-                     + (qm_offload_weights ((QmOffload) i) ? 0 : slab * size));
+                     + (qm_sharding_weights ((QmSharding) i) ? 0
+                                                             : slab * size));
       CHECK (plans[i]->resident_bytes <= slab * size / 10);
-      moving = (uint64_t) largest_unit (plans[i]->units.gradients,
-                                        plans[i]->units.n_gradients)
-                   * (2 * size + 4)
-               + (uint64_t) largest_unit (plans[i]->units.weights,
-                                          plans[i]->units.n_weights)
-                     * 4 * size;
+      moving =
+          (uint64_t) largest_unit (plans[i]->units.list, plans[i]->units.n_sent)
+              * (2 * size + 4)
+          + (uint64_t) largest_unit (plans[i]->units.list,
+                                     plans[i]->units.n_fetched)
+                * 4 * size;
       CHECK (memory->activations >= plain->activations);
       CHECK (memory->activations <= plain->activations + moving + moving / 20);
       CHECK ((double) memory->activations <= 1.2 * (double) memory->live);
       CHECK (memory->total < plain->total);
       test_no_overlap (plans[i]);
     }
-  for (int i = 0; i < QM_N_OFFLOADS; i++)
+  for (int i = 0; i < QM_N_SHARDINGS; i++)
     qm_plan_free (plans[i]);
 }
 
@@ -286,7 +289,8 @@ test_threshold (const QmModel *model)
 {
   QmPlanOptions options = { .target = hopper,
                             .micro_batch = 1,
-                            .offload = QM_OFFLOAD_ZERO_3,
+                            .sharding = QM_SHARDING_ZERO_3,
+                            .offload = true,
                             .bucket = 3 * model->config.gpt_neox.hidden_size };
   QmPlan *plan = NULL;
   int64_t fewer = 0, as_many = 0;
@@ -300,7 +304,8 @@ test_threshold (const QmModel *model)
   for (size_t i = 0; i < plan->units.n_values; i++)
     {
       const QmValue *value = &plan->graph->values[i];
-      bool leaves = plan->units.weight_unit[i] != QM_NO_UNIT;
+      bool leaves = qm_units_fetched (&plan->units, plan->graph, (QmValueId) i)
+                    != QM_NO_UNIT;
 
       if (value->role != QM_ROLE_PARAMETER || value->owner != (QmValueId) i)
         continue;
@@ -378,7 +383,8 @@ test_short_host (const QmModel *model)
   QmPlanOptions options = { .target = hopper,
                             .micro_batch = 1,
                             .methods = QM_METHOD_ALL,
-                            .offload = QM_OFFLOAD_ZERO_3 };
+                            .sharding = QM_SHARDING_ZERO_3,
+                            .offload = true };
   QmPlan *plan = NULL, *none = NULL;
   QmShortage shortage;
   QmError error = { 0 };

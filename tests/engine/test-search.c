@@ -30,7 +30,7 @@ count (const QmSearchConfig *list, size_t n, bool offload, bool sharding)
 
   for (size_t i = 0; i < n; i++)
     found += list[i].offload == offload
-             && (list[i].sharding != QM_OFFLOAD_NONE) == sharding
+             && (list[i].sharding != QM_SHARDING_NONE) == sharding
              && list[i].methods == QM_METHOD_ALL;
   return found;
 }
@@ -48,7 +48,7 @@ check_configurations (void)
   CHECK_INT ((int64_t) qm_search_configurations (QM_SEARCH_FREE_LUNCH, 8, list),
              1);
   CHECK_INT (list[0].methods, QM_METHOD_ALL);
-  CHECK (!list[0].checkpoint && list[0].sharding == QM_OFFLOAD_NONE);
+  CHECK (!list[0].checkpoint && list[0].sharding == QM_SHARDING_NONE);
 
   n = qm_search_configurations (QM_SEARCH_ALL, 1, list);
   CHECK_INT ((int64_t) n, 12 + 1);
@@ -99,7 +99,8 @@ check_fit (void)
   CHECK (little.total < memory.total);
   CHECK_INT ((int64_t) shortage.needs, (int64_t) little.total);
   CHECK_INT ((int64_t) shortage.available, 1000);
-  options.offload = QM_OFFLOAD_ZERO_1;
+  options.sharding = QM_SHARDING_ZERO_1;
+  options.offload = true;
   options.host_bytes = 1000;
   CHECK_INT (qm_search_fit (&config, &recipe, &options, memory.total, &little,
                             &fits, &shortage, &error),
@@ -114,7 +115,7 @@ check_cost (void)
 {
   const QmSearchConfig plain = { .methods = QM_METHOD_ALL };
   const QmSearchConfig offload = { .methods = QM_METHOD_ALL,
-                                   .sharding = QM_OFFLOAD_ZERO_1,
+                                   .sharding = QM_SHARDING_ZERO_1,
                                    .offload = true };
   QmPlanOptions one = { .target = { QM_DEVICE_CUDA, 90 }, .micro_batch = 1 };
   QmPlanOptions two = one;

@@ -74,7 +74,7 @@ test_run (const char *folder,
           QmPrecision precision,
           unsigned methods,
           int64_t micro_batch,
-          QmOffload offload,
+          QmSharding sharding,
           double tolerance)
 {
   static int32_t ids[STEPS * BATCH * LENGTH];
@@ -95,7 +95,8 @@ test_run (const char *folder,
                       .dropout = NAN };
   QmPlanOptions options = { .micro_batch = micro_batch,
                             .methods = methods,
-                            .offload = offload,
+                            .sharding = sharding,
+                            .offload = sharding != QM_SHARDING_NONE,
                             .bucket = 2000 };
   Run run = { .tolerance = tolerance };
   QmTrainOptions training = {
@@ -107,7 +108,7 @@ test_run (const char *folder,
 
   snprintf (name, sizeof name, "%s, %s, %u, %d, %s", optimizer,
             qm_precision_name (precision), methods, (int) micro_batch,
-            qm_offload_name (offload));
+            qm_sharding_name (sharding));
   check_case (name);
   snprintf (weights, sizeof weights, "%s/gpt-neox-parallel.weights.safetensors",
             folder);
@@ -185,18 +186,18 @@ main (int argc, char **argv)
     {
       const char *optimizer = i == 0 ? "adam" : "adamw";
 
-      for (int j = 0; j < QM_N_OFFLOADS; j++)
+      for (int j = 0; j < QM_N_SHARDINGS; j++)
         {
-          QmOffload offload = (QmOffload) j;
+          QmSharding sharding = (QmSharding) j;
 
           test_run (argv[1], device, optimizer, QM_PRECISION_FP32, 0, 4,
-                    offload, 1e-4);
+                    sharding, 1e-4);
           test_run (argv[1], device, optimizer, QM_PRECISION_FP32,
-                    QM_METHOD_ALL, 1, offload, 1e-4);
+                    QM_METHOD_ALL, 1, sharding, 1e-4);
           test_run (argv[1], device, optimizer, QM_PRECISION_FP16,
-                    QM_METHOD_ALL, 2, offload, 0.01);
+                    QM_METHOD_ALL, 2, sharding, 0.01);
           test_run (argv[1], device, optimizer, QM_PRECISION_BF16,
-                    QM_METHOD_ALL, 4, offload, 0.05);
+                    QM_METHOD_ALL, 4, sharding, 0.05);
         }
     }
   qm_device_close (device);

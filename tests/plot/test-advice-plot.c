@@ -38,6 +38,7 @@ set_up (Setup *setup, gconstpointer unused)
                                     &setup->catalog, &error),
                    ==, QM_OK);
   setup->question = qm_question_new ();
+  setup->question->time_factor = 1;
   setup->question->model = g_strdup ("pythia-1b");
   setup->question->times_of = QM_TIMES_OF_PUBLICATION;
   ask (setup);

@@ -40,6 +40,7 @@ draw (Drawing *drawing, const char *model, QmTimesOf times_of)
   guint n;
 
   drawing->question = qm_question_new ();
+  drawing->question->time_factor = 1;
   drawing->question->model = g_strdup (model);
   drawing->question->times_of = times_of;
   drawing->question->forecasts = qm_forecasts_new ();

@@ -19,13 +19,23 @@
 #define SIGMA_CLOCK    0.05
 #define LARGE          2.0
 
+/* All rates of a source that are of one level are off together by so much, for
+ * reasons that no constant knows: how its model is written, what it counts. */
+#define SIGMA_SOURCE 0.1
+
 #define STEP 1e-4
+
+/* Of a fit; it ends before where a step makes it better by less than that. */
+#define ITERATIONS 30
+#define SETTLED    3e-5
 
 typedef struct Parameter
 {
   size_t offset;     /* of a double in a QmCalibration */
   double prior;      /* its logarithm at the start */
   double freedom;    /* of that, in e-folds */
+  size_t parent;     /* stays as far from that parameter as at the start; its
+                        own index: from where it started */
   const char *level; /* that it is of; NULL: of all */
 } Parameter;
 
@@ -36,7 +46,10 @@ typedef struct Fit
   const void *data;
   Parameter parameters[MAX_PARAMETERS];
   size_t n;
-  double weight[1024]; /* of each rate */
+  double weight[MAX_RATES];   /* of each rate */
+  size_t source[MAX_RATES];   /* the first rate of the same source and level */
+  double together[MAX_RATES]; /* of that: the share of the mean of all that is
+                                 theirs together */
 } Fit;
 
 static double *
@@ -54,19 +67,24 @@ add (Fit *fit,
 {
   if (*value <= 0 || freedom <= 0)
     return;
-  fit->parameters[fit->n++] =
+  fit->parameters[fit->n] =
       (Parameter){ .offset = (size_t) ((char *) value - (char *) calibration),
                    .prior = log (*value),
                    .freedom = freedom,
+                   .parent = fit->n,
                    .level = level };
+  fit->n++;
 }
 
-/* How far constants may go from where they begin.  Those of our engine began at
- * fits to its profiles; those of other software begin there. */
+/* How far constants may go from where they begin, or from those of the level
+ * that theirs follow (find_parents()).  Those of our engine began at fits to
+ * its profiles; those of other software begin there. */
 static double
 freedom_of (const char *level, QmConstant constant)
 {
   bool ours = strcmp (level, "engine") == 0;
+  bool tuned = strcmp (level, "tuned") == 0;
+  bool follows = strcmp (level, "eager") == 0 || strcmp (level, "naive") == 0;
 
   switch (constant)
     {
@@ -74,15 +92,15 @@ freedom_of (const char *level, QmConstant constant)
     case QM_CONSTANT_PRODUCT_TF32:
     case QM_CONSTANT_PRODUCT_FP32:
     case QM_CONSTANT_BANDWIDTH:
-      return ours ? 0.1 : 0.15;
+      return tuned ? 0.15 : 0.1;
     case QM_CONSTANT_ATTENTION:
     case QM_CONSTANT_ATTENTION_BACKWARD:
     case QM_CONSTANT_MATMUL:
-      return ours ? 0.1 : 0.4;
+      return ours ? 0.1 : follows ? 0.2 : 0.4;
     case QM_CONSTANT_SPREAD:
       return 0;
     case QM_CONSTANT_SATURATION:
-      return ours ? 0 : 1;
+      return ours ? 0 : follows ? 0.2 : 1;
     case QM_CONSTANT_CONVOLUTION_FP32:
       return ours ? 0.2 : 1;
     case QM_CONSTANT_ATTENTION_HOPPER:
@@ -100,6 +118,29 @@ freedom_of (const char *level, QmConstant constant)
       return ours ? 0.2 : 0.5;
     default:
       return ours ? 0.2 : 0.1;
+    }
+}
+
+/* PyTorch's levels run the same products and the same attention: eager stays
+ * near what rates say of tuned, naive near eager, for all that they do not say
+ * of it itself. */
+static void
+find_parents (Fit *fit, const QmCalibration *c)
+{
+  static const char *const parents[][2] = { { "eager", "tuned" },
+                                            { "naive", "eager" } };
+
+  for (size_t k = 0; k < sizeof parents / sizeof parents[0]; k++)
+    {
+      const QmLevel *child = qm_calibration_level (c, parents[k][0]);
+      const QmLevel *parent = qm_calibration_level (c, parents[k][1]);
+      size_t apart = (size_t) ((const char *) parent - (const char *) child);
+
+      for (size_t i = 0; child != NULL && parent != NULL && i < fit->n; i++)
+        for (size_t j = 0; j < fit->n; j++)
+          if (fit->parameters[i].level == child->name
+              && fit->parameters[j].offset == fit->parameters[i].offset + apart)
+            fit->parameters[i].parent = j;
     }
 }
 
@@ -122,11 +163,19 @@ list_parameters (Fit *fit, QmCalibration *c)
   add (fit, c, &c->power.base, NULL, 0.05);
   add (fit, c, &c->nvlink, NULL, 0.15);
   add (fit, c, &c->pcie, NULL, 0.3);
+  add (fit, c, &c->pcie_host, NULL, 0.3);
   add (fit, c, &c->hidden, NULL, 0.3);
   add (fit, c, &c->host.copies, NULL, 0.2);
   add (fit, c, &c->host.add, NULL, 0.2);
   add (fit, c, &c->host.adam, NULL, 0.1);
   add (fit, c, &c->host.hidden, NULL, 0.03);
+  find_parents (fit, c);
+}
+
+static double
+sigma_of (const Rate *rate)
+{
+  return rate->measured ? SIGMA_MEASURED : SIGMA_REPORTED;
 }
 
 static void
@@ -137,17 +186,34 @@ weigh (Fit *fit)
   for (size_t i = 0; i < rates->n; i++)
     {
       const Rate *rate = &rates->rates[i];
-      size_t same = 0;
+      size_t first = 0;
 
-      for (size_t j = 0; j < rates->n; j++)
-        same += strcmp (rates->rates[j].source, rate->source) == 0;
-      fit->weight[i] = rate->measured
-                           ? 1 / SIGMA_MEASURED
-                           : 1 / SIGMA_REPORTED / pow ((double) same, 0.25);
-      if (rate->work == NULL || rate->defect[0] != '\0'
+      while (strcmp (rates->rates[first].trained.level, rate->trained.level)
+                 != 0
+             || strcmp (rates->rates[first].origin, rate->origin) != 0)
+        first++;
+      fit->source[i] = first;
+      fit->weight[i] = 1 / sigma_of (rate);
+      if (rate->trained.work == NULL || rate->defect[0] != '\0' || rate->held
           || (fit->filter != NULL && !fit->filter (rate, fit->data)))
         fit->weight[i] = 0;
+      fit->together[first] += fit->weight[i] > 0;
     }
+  /* What is left of n errors that have e in common, after it has been taken out
+   * as far as it is likely, has no more in common: their covariance is
+   * sigma^2 I + source^2, of which that is the inverse square root.  What was
+   * measured here stands beside predictions in an advice: whatever it has in
+   * common is the level itself. */
+  for (size_t i = 0; i < rates->n; i++)
+    if (fit->source[i] == i)
+      {
+        double ratio = SIGMA_SOURCE / sigma_of (&rates->rates[i]);
+
+        fit->together[i] =
+            rates->rates[i].measured
+                ? 0
+                : 1 - 1 / sqrt (1 + fit->together[i] * ratio * ratio);
+      }
 }
 
 /* Less than proportional where it is large. */
@@ -159,6 +225,39 @@ soften (double error)
   return copysign (LARGE * sqrt (2 * (sqrt (1 + size * size) - 1)), error);
 }
 
+/* The errors of all rates of a level (NULL: all) in their weights, without what
+ * those of a source have in common, and the clocks that they are predicted at.
+ */
+static void
+errors_of (const Fit *fit,
+           const QmCalibration *calibration,
+           const char *level,
+           double *errors,
+           double *clocks)
+{
+  double sums[MAX_RATES] = { 0 }, counts[MAX_RATES] = { 0 };
+  const Rates *rates = fit->rates;
+
+  for (size_t i = 0; i < rates->n; i++)
+    {
+      const Rate *rate = &rates->rates[i];
+
+      if (fit->weight[i] == 0
+          || (level != NULL && strcmp (rate->trained.level, level) != 0))
+        continue;
+      errors[i] = log (rates_predict (rate, calibration, &clocks[i])
+                       * rate->samples_per_s)
+                  * fit->weight[i];
+      errors[i] = isnan (errors[i]) ? 0 : errors[i];
+      sums[fit->source[i]] += errors[i];
+      counts[fit->source[i]]++;
+    }
+  for (size_t i = 0; i < rates->n; i++)
+    if (fit->weight[i] > 0 && counts[fit->source[i]] > 0)
+      errors[i] -= sums[fit->source[i]] / counts[fit->source[i]]
+                   * fit->together[fit->source[i]];
+}
+
 /* Only rates of `level` (NULL: all) are predicted anew, others stay as they are
  * in `out`. */
 static size_t
@@ -167,32 +266,36 @@ residuals (const Fit *fit,
            const char *level,
            double *out)
 {
+  double errors[MAX_RATES], clocks[MAX_RATES];
   size_t n = 0;
 
+  errors_of (fit, calibration, level, errors, clocks);
   for (size_t i = 0; i < fit->rates->n; i++)
     {
       const Rate *rate = &fit->rates->rates[i];
-      double clock = NAN, seconds;
 
       if (fit->weight[i] == 0)
         continue;
-      if (level != NULL && strcmp (rate->level, level) != 0)
+      if (level != NULL && strcmp (rate->trained.level, level) != 0)
         {
           n += isnan (rate->clock) ? 1 : 2;
           continue;
         }
-      seconds = rates_predict (rate, calibration, &clock);
-      out[n++] =
-          isnan (seconds)
-              ? 0
-              : soften (log (seconds * rate->samples_per_s) * fit->weight[i]);
+      out[n++] = soften (errors[i]);
       if (!isnan (rate->clock))
-        out[n++] = soften (log (clock * RATED_MHZ / rate->clock) / SIGMA_CLOCK);
+        out[n++] =
+            soften (log (clocks[i] * RATED_MHZ / rate->clock) / SIGMA_CLOCK);
     }
   for (size_t i = 0; i < fit->n; i++)
-    out[n++] = (log (*at (calibration, &fit->parameters[i]))
-                - fit->parameters[i].prior)
-               / fit->parameters[i].freedom;
+    {
+      const Parameter *own = &fit->parameters[i];
+      const Parameter *parent = &fit->parameters[own->parent];
+      double moved = log (*at (calibration, own)) - own->prior;
+
+      if (parent != own)
+        moved -= log (*at (calibration, parent)) - parent->prior;
+      out[n++] = moved / own->freedom;
+    }
   return n;
 }
 
@@ -234,20 +337,23 @@ solve (double *a, double *b, size_t n)
     }
 }
 
-/* One step, with so much damping; true where it made anything better. */
+/* One step, with so much damping; true where it made anything better, and
+ * *settled where not by much. */
 static bool
 step (const Fit *fit,
       QmCalibration *calibration,
       const double *jacobian,
       const double *now,
       size_t n,
-      double damping)
+      double damping,
+      bool *settled)
 {
   size_t p = fit->n;
   double *normal = calloc (p * p, sizeof *normal);
   double *move = calloc (p, sizeof *move);
   double *then = calloc (MAX_RESIDUALS, sizeof *then);
   QmCalibration moved = *calibration;
+  double before, after;
   bool better;
 
   for (size_t i = 0; i < p; i++)
@@ -262,8 +368,15 @@ step (const Fit *fit,
   solve (normal, move, p);
   for (size_t i = 0; i < p; i++)
     *at (&moved, &fit->parameters[i]) *= exp (fmax (fmin (move[i], 1), -1));
+  /* No software takes longer than one after the other. */
+  for (size_t i = 0; i < moved.n_levels; i++)
+    moved.levels[i].constants[QM_CONSTANT_SHARPNESS] =
+        fmax (moved.levels[i].constants[QM_CONSTANT_SHARPNESS], 1);
   residuals (fit, &moved, NULL, then);
-  better = sum_of_squares (then, n) < sum_of_squares (now, n);
+  before = sum_of_squares (now, n);
+  after = sum_of_squares (then, n);
+  better = after < before;
+  *settled = better && after > before * (1 - SETTLED);
   if (better)
     *calibration = moved;
   free (normal);
@@ -276,21 +389,23 @@ void
 fit (const Rates *rates,
      FitFilter filter,
      const void *data,
-     int iterations,
+     const QmCalibration *prior,
      QmCalibration *calibration)
 {
+  QmCalibration begin = *prior;
   Fit *fit = calloc (1, sizeof *fit);
   double *jacobian = calloc (MAX_PARAMETERS * MAX_RESIDUALS, sizeof *jacobian);
   double *now = calloc (MAX_RESIDUALS, sizeof *now);
   double *then = calloc (MAX_RESIDUALS, sizeof *then);
   double damping = 1e-2;
+  bool settled = false;
 
   fit->rates = rates;
   fit->filter = filter;
   fit->data = data;
-  list_parameters (fit, calibration);
+  list_parameters (fit, &begin);
   weigh (fit);
-  for (int i = 0; i < iterations; i++)
+  for (int i = 0; i < ITERATIONS && !settled; i++)
     {
       size_t n = residuals (fit, calibration, NULL, now);
       bool better = false;
@@ -307,11 +422,10 @@ fit (const Rates *rates,
         }
       for (int tries = 0; tries < 6 && !better; tries++)
         {
-          better = step (fit, calibration, jacobian, now, n, damping);
+          better = step (fit, calibration, jacobian, now, n, damping, &settled);
           damping *= better ? 0.3 : 10;
         }
-      if (!better)
-        break;
+      settled = settled || !better;
     }
   free (then);
   free (now);

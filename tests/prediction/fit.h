@@ -10,15 +10,16 @@
 /* Whether a rate takes part. */
 typedef bool (*FitFilter) (const Rate *rate, const void *data);
 
-/* Moves the constants of *calibration, from which it starts and from which it
- * stays near where the rates tell nothing else, to where the rates that take
- * part are predicted best: by Levenberg and Marquardt's method on logarithms,
- * with large errors counting less than by their squares, and rates of a source
- * weighing the less the more of them there are. */
+/* Moves the constants of *calibration to where the rates that take part are
+ * predicted best, near those of the prior where the rates tell nothing else: by
+ * Levenberg and Marquardt's method on logarithms, with large errors counting
+ * less than by their squares, and without what the errors of a source have in
+ * common.  From another start it ends at the same place, some thousandths away.
+ */
 void fit (const Rates *rates,
           FitFilter filter,
           const void *data,
-          int iterations,
+          const QmCalibration *prior,
           QmCalibration *calibration);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "pricing/advice/qm-advice.h"
 #include "pricing/advice/qm-prose.h"
+#include "tests/pricing/forecasts.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@ ask (const char *model)
 {
   QmQuestion *question = qm_question_new ();
 
+  question->time_factor = 1;
   question->model = g_strdup (model);
   return question;
 }
@@ -133,7 +135,7 @@ test_audit (void)
           || m->feasibility != QM_FEASIBLE)
         continue;
       feasible++;
-      if (qm_audit_measurement (m, NULL) != QM_VERDICT_IMPOSSIBLE)
+      if (qm_audit_measurement (m, NULL, NULL) != QM_VERDICT_IMPOSSIBLE)
         continue;
       found++;
       for (gsize k = 0; k < G_N_ELEMENTS (impossible); k++)
@@ -154,24 +156,164 @@ test_rounded (void)
   g_autoptr (QmQuestion) question = ask ("pythia-1b");
   g_autoptr (QmAdvice) advice = answer (question);
   QmMeasurement time = *find (advice, "a100-80gb-sxm", 1, NULL)->measurement;
-  double utilization;
+  QmAudit audit;
 
   /* In so many days it would take 104 % of the peak. */
   time.days =
       qm_audit_utilization (time.model, time.gpu, 1, time.settings, 1) / 1.04;
   time.rounding_days = 0;
-  g_assert_cmpint (qm_audit_measurement (&time, &utilization), ==,
+  g_assert_cmpint (qm_audit_measurement (&time, NULL, &audit), ==,
                    QM_VERDICT_IMPOSSIBLE);
-  g_assert_cmpfloat_with_epsilon (utilization, 1.04, 1e-9);
+  g_assert_cmpfloat_with_epsilon (audit.utilization, 1.04, 1e-9);
   time.rounding_days = time.days * 0.03;
-  g_assert_cmpint (qm_audit_measurement (&time, NULL), ==,
+  g_assert_cmpint (qm_audit_measurement (&time, NULL, NULL), ==,
                    QM_VERDICT_IMPOSSIBLE);
   time.rounding_days = time.days * 0.05;
-  g_assert_cmpint (qm_audit_measurement (&time, &utilization), ==,
+  g_assert_cmpint (qm_audit_measurement (&time, NULL, &audit), ==,
+                   QM_VERDICT_POSSIBLE);
+  g_assert_cmpfloat_with_epsilon (audit.utilization, 1.04, 1e-9);
+  g_assert_true (isnan (audit.reachable_days));
+}
+
+/* What every level of software is predicted to take there, the engine the
+ * least: nine of ten are within 0.8 and 1.25 of it. */
+static void
+add_levels (QmForecasts *forecasts,
+            const char *model,
+            const char *gpu,
+            int gpus,
+            double days)
+{
+  g_auto (GStrv) levels = g_strsplit (QM_FORECAST_LEVELS, ",", -1);
+
+  for (guint i = 0; levels[i] != NULL; i++)
+    add_forecast (forecasts, model, levels[i], gpu, gpus,
+                  days > 0 ? days * (1 + 0.1 * i) : days);
+}
+
+/* Below the peak a time is held against the fastest that is predicted. */
+static void
+test_reachable (void)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b");
+  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmForecasts) forecasts = qm_forecasts_new ();
+  QmMeasurement time = *find (advice, "a100-80gb-sxm", 1, NULL)->measurement;
+  QmAudit audit;
+
+  time.rounding_days = 0;
+  add_levels (forecasts, "pythia-1b", "a100-80gb-sxm", 1, 100);
+  time.days = 80;
+  g_assert_cmpint (qm_audit_measurement (&time, forecasts, &audit), ==,
+                   QM_VERDICT_OK);
+  g_assert_cmpfloat (audit.reachable_days, ==, 80);
+  time.days = 79.9;
+  g_assert_cmpint (qm_audit_measurement (&time, forecasts, NULL), ==,
                    QM_VERDICT_DOUBTFUL);
-  g_assert_cmpfloat_with_epsilon (utilization, 1.04, 1e-9);
-  time.rounding_days = time.days * 0.4;
-  g_assert_cmpint (qm_audit_measurement (&time, NULL), ==, QM_VERDICT_OK);
+  time.rounding_days = 0.1;
+  g_assert_cmpint (qm_audit_measurement (&time, forecasts, NULL), ==,
+                   QM_VERDICT_OK);
+  /* Whatever is reached: above the peak it is impossible. */
+  time.days = 60;
+  g_assert_cmpint (qm_audit_measurement (&time, forecasts, NULL), ==,
+                   QM_VERDICT_IMPOSSIBLE);
+  /* A prediction is not held against one. */
+  time.days = 79;
+  time.provenance = QM_PROVENANCE_PREDICTED;
+  g_assert_cmpint (qm_audit_measurement (&time, forecasts, NULL), ==,
+                   QM_VERDICT_OK);
+  /* Two of them are another place, and so is another model. */
+  time.provenance = QM_PROVENANCE_REPORTED;
+  g_assert_cmpint (qm_audit_measurement (&time, forecasts, NULL), ==,
+                   QM_VERDICT_DOUBTFUL);
+  time.gpus = 2;
+  g_assert_cmpint (qm_audit_measurement (&time, forecasts, NULL), ==,
+                   QM_VERDICT_POSSIBLE);
+  add_levels (forecasts, "pythia-1b", "a100-80gb-sxm", 2, 0);
+  g_assert_cmpint (qm_audit_measurement (&time, forecasts, NULL), ==,
+                   QM_VERDICT_POSSIBLE);
+}
+
+/* One level that may be the fastest has not answered yet. */
+static void
+test_reachable_later (void)
+{
+  g_autoptr (QmForecasts) forecasts = qm_forecasts_new ();
+  const QmGpu *gpu = qm_catalog_gpu (catalog, "a6000");
+  g_auto (GStrv) levels = g_strsplit (QM_FORECAST_LEVELS, ",", -1);
+
+  for (guint i = 0; levels[i] != NULL; i++)
+    {
+      g_assert_null (qm_forecasts_fastest (forecasts, "pythia-1b", gpu, 4));
+      add_forecast (forecasts, "pythia-1b", levels[i], "a6000", 4, 50 - i);
+    }
+  g_assert_cmpstr (qm_forecasts_fastest (forecasts, "pythia-1b", gpu, 4)->level,
+                   ==, levels[g_strv_length (levels) - 1]);
+  g_assert_null (qm_forecasts_fastest (NULL, "pythia-1b", gpu, 4));
+}
+
+/* Of a year's runs the worst one is told of, whichever uses more of the peak.
+ */
+static void
+test_doubtful_run (void)
+{
+  const char *const models[] = { "pythia-1b", "vit-large" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (models); i++)
+    {
+      g_autoptr (QmQuestion) question = qm_question_new ();
+      g_autoptr (QmAdvice) advice = NULL;
+      const QmCandidate *candidate;
+
+      for (guint j = 0; j < G_N_ELEMENTS (models); j++)
+        qm_question_add_run (question, models[j], 1);
+      question->forecasts = qm_forecasts_new ();
+      add_levels (question->forecasts, models[i], "a6000", 8, 30);
+      add_levels (question->forecasts, models[1 - i], "a6000", 8, 10);
+      advice = answer (question);
+      candidate = find (advice, "a6000", 8, NULL);
+      g_assert_cmpint (candidate->verdict, ==, QM_VERDICT_DOUBTFUL);
+      g_assert_cmpstr (candidate->audited->model->id, ==, models[i]);
+      g_assert_cmpfloat (candidate->reachable_days, ==, 24);
+    }
+}
+
+/* A doubtful time is recommended, and says so; beside times that hold more it
+ * is told of the steps. */
+static void
+test_doubtful (void)
+{
+  const double factors[] = { 1, 2 };
+  const char *const warnings[] = {
+    "4 days on 8 × H100 SXM5 80GB is less than 8 days, the least that is "
+    "predicted to be reachable there: measure it again before you rely on it.",
+    "4 days of steps alone on 8 × H100 SXM5 80GB is less than 8 days, the "
+    "least that is predicted to be reachable there: measure it again before "
+    "you rely on it.",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (factors); i++)
+    {
+      g_autoptr (QmQuestion) question = ask ("pythia-1b");
+      g_autoptr (QmAdvice) advice = NULL;
+      g_auto (GStrv) said = NULL;
+      QmRecommendation found;
+      const QmCandidate *best;
+      int index;
+
+      question->forecasts = qm_forecasts_new ();
+      question->time_factor = factors[i];
+      add_levels (question->forecasts, "pythia-1b", "h100-80gb-sxm", 8, 10);
+      advice = answer (question);
+      best = find (advice, "h100-80gb-sxm", 8, &index);
+      g_assert_cmpint (best->verdict, ==, QM_VERDICT_DOUBTFUL);
+      g_assert_cmpfloat (best->reachable_days, ==, 8);
+      found = qm_advice_recommend (advice, -1, NAN);
+      g_assert_cmpint (found.best, ==, index);
+      said = qm_prose_warnings (advice, question, &found,
+                                (QmDate){ 2024, 11, 20 });
+      g_assert_true (g_strv_contains ((const char *const *) said, warnings[i]));
+    }
 }
 
 /* The figures that the project's premise rests on. */
@@ -189,10 +331,16 @@ test_utilization (void)
     { "rtx3090", 8, 119, QM_VERDICT_IMPOSSIBLE },
     { "a100-80gb-sxm", 1, 91, QM_VERDICT_DOUBTFUL },
     { "h100-80gb-sxm", 4, 64, QM_VERDICT_OK },
+    { "h100-80gb-sxm", 8, 64, QM_VERDICT_POSSIBLE },
   };
   g_autoptr (QmQuestion) question = ask ("pythia-1b");
-  g_autoptr (QmAdvice) advice = answer (question);
+  g_autoptr (QmAdvice) advice = NULL;
 
+  question->forecasts = qm_forecasts_new ();
+  add_levels (question->forecasts, "pythia-1b", "rtx3090", 2, 160);
+  add_levels (question->forecasts, "pythia-1b", "a100-80gb-sxm", 1, 95);
+  add_levels (question->forecasts, "pythia-1b", "h100-80gb-sxm", 4, 9);
+  advice = answer (question);
   for (gsize i = 0; i < G_N_ELEMENTS (cells); i++)
     {
       const QmCandidate *candidate =
@@ -378,6 +526,7 @@ test_portfolio (void)
   const QmCandidate *candidate;
   double one = 10500 + 8 * 4800;
 
+  question->time_factor = 1;
   qm_question_add_run (question, "pythia-1b", 3);
   qm_question_add_run (question, "vit-large", 10);
   advice = answer (question);
@@ -416,6 +565,7 @@ test_portfolio_at_once (void)
   g_autoptr (QmAdvice) advice = NULL;
   const QmCandidate *candidate;
 
+  question->time_factor = 1;
   qm_question_add_run (question, "pythia-1b", 2);
   question->at_once = 3;
   advice = answer (question);
@@ -448,6 +598,10 @@ main (int argc, char **argv)
   g_test_add_func ("/advice/utilization", test_utilization);
   g_test_add_func ("/advice/infeasible", test_infeasible);
   g_test_add_func ("/advice/as-in-paper", test_as_in_paper);
+  g_test_add_func ("/advice/reachable", test_reachable);
+  g_test_add_func ("/advice/reachable-later", test_reachable_later);
+  g_test_add_func ("/advice/doubtful-run", test_doubtful_run);
+  g_test_add_func ("/advice/doubtful", test_doubtful);
   g_test_add_func ("/advice/audited-times", test_audited_times);
   g_test_add_func ("/advice/outcomes", test_outcomes);
   g_test_add_func ("/advice/filters", test_filters);

@@ -90,6 +90,7 @@ ask (QmHostTimes *times, QmTimesOf times_of)
 {
   QmQuestion *question = qm_question_new ();
 
+  question->time_factor = 1;
   question->model = g_strdup ("pythia-1b");
   question->times_of = times_of;
   if (times != NULL)

@@ -22,6 +22,7 @@ ask (const char *model, QmPredictions predictions)
 {
   QmQuestion *question = qm_question_new ();
 
+  question->time_factor = 1;
   question->model = g_strdup (model);
   question->predictions = predictions;
   question->budget_minor = 40000 * 100;
@@ -245,26 +246,29 @@ odds_of (double second, double deadline)
 }
 
 /* The interval is from 0.8 to 1.25: a standard deviation of 0.136, and
- * two types do not share a quarter of the variance. */
+ * two types do not share six tenths of the variance. */
 static void
 test_odds (void)
 {
   QmOdds equal = odds_of (1.0001, NAN);
   QmOdds near = odds_of (1.05, NAN);
-  QmOdds far = odds_of (1.5, NAN);
+  QmOdds far = odds_of (2, NAN);
   QmOdds late = odds_of (1.5, 1.02);
+  QmOdds early = odds_of (3, 1.146);
 
   g_assert_cmpfloat_with_epsilon (equal.best, 0.5, 0.06);
   g_assert_cmpfloat_with_epsilon (equal.best + equal.share, 1, 1e-9);
   g_assert_cmpint (equal.other, >=, 0);
-  /* log 1.05 / (0.136 sqrt (2 x 0.25)) = 0.51 standard deviations. */
-  g_assert_cmpfloat_with_epsilon (near.best, 0.695, 0.06);
+  /* log 1.05 / (0.136 sqrt (2 x 0.6)) = 0.33 standard deviations. */
+  g_assert_cmpfloat_with_epsilon (near.best, 0.63, 0.06);
   g_assert_cmpfloat (far.best, ==, 1);
   g_assert_cmpint (far.other, ==, -1);
   /* log 1.02 / 0.136 = 0.146: in time with 0.56. */
   g_assert_cmpfloat_with_epsilon (late.best, 0.56, 0.06);
   g_assert_cmpint (late.other, ==, -1);
   g_assert_cmpfloat_with_epsilon (late.best + late.share, 1, 0.02);
+  /* One standard deviation of all that it shares and does not: 0.84. */
+  g_assert_cmpfloat_with_epsilon (early.best, 0.841, 0.03);
 }
 
 /* What does not fit is no time, and not recommended; what fits with the memory

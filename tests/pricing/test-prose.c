@@ -15,6 +15,7 @@ ask (const char *model)
 {
   QmQuestion *question = qm_question_new ();
 
+  question->time_factor = 1;
   question->model = g_strdup (model);
   return question;
 }
@@ -195,6 +196,7 @@ test_portfolio_claims (void)
   g_autoptr (QmQuestion) question = qm_question_new ();
   static const char *const only[] = { "rtx3090", NULL };
 
+  question->time_factor = 1;
   qm_question_add_run (question, "pythia-1b", 3);
   qm_question_add_run (question, "pythia-160m", 10);
   question->at_once = 2;

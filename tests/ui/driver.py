@@ -18,13 +18,15 @@ PATIENCE = 20.0  # seconds that anything may take on a slow machine
 
 
 # What GTK 4.8 says of itself: its accessibility hands out the path of a widget
-# that is going away while somebody walks the tree, and it looks for the pointer
-# over a popover that has just been closed.  GTK 4.18's dialog for files removes a
+# that is going away while somebody walks the tree, it looks for the pointer over
+# a popover that has just been closed, and for the monitor of one that opens
+# before what it hangs on has its place.  GTK 4.18's dialog for files removes a
 # row twice, and libadwaita 1.7's for messages tries its heading in less room than
 # that needs.
 NOT_OURS = ('g_variant_is_object_path:', 'g_variant_new_object_path:',
             'gdk_surface_get_device_position:', '_gtk_widget_find_at_coords:',
-            'gtk_tree_store_remove:', 'Trying to measure GtkLabel')
+            'gdk_monitor_get_geometry:', 'gtk_tree_store_remove:',
+            'Trying to measure GtkLabel')
 
 
 def complaints(text):
@@ -117,9 +119,9 @@ class Node(accessible.Node):
         place = self.bus.wait_for_focus()
         return self.focused() if place is None else type(self)(place)
 
-    def tab_to(self, role, name, most=60):
-        """Presses Tab until a thing inside has the keyboard: what cannot be
-        reached so cannot be used without a mouse."""
+    def tab_to(self, role, name, most=60, key="Tab"):
+        """Presses Tab, or shift+Tab, until a thing inside has the keyboard:
+        what cannot be reached so cannot be used without a mouse."""
         node = self.focused()
         for _ in range(most):
             try:
@@ -128,8 +130,8 @@ class Node(accessible.Node):
                 seen = None
             if seen is not None and (seen.role, seen.name) == (role, name):
                 return node
-            node = self.after_key("Tab")
-        raise NotFound(f"Tab never reaches {role} “{name}”")
+            node = self.after_key(key)
+        raise NotFound(f"{key} never reaches {role} “{name}”")
 
 
 class Program:

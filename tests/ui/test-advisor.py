@@ -53,7 +53,7 @@ class AdvisorCase(Headline, unittest.TestCase):
 class AdvisorTest(AdvisorCase):
 
     def test_default_question(self):
-        self.expect_headline("1 × H100 SXM5 80GB", "$31,000", "34 days")
+        self.expect_headline("1 × H100 SXM5 80GB", "$31,000", "37 days")
         self.root.find("label", contains="119 %")
         self.root.find("label", contains="Next faster: 8 × RTX A6000")
         plots = self.root.all("image", contains="16 candidates")
@@ -68,7 +68,7 @@ class AdvisorTest(AdvisorCase):
         self.root.find("push button", "Model: ViT (large)")
         self.root.find("image", contains="ViT (large): 16 candidates")
         self.expect_headline("Buy ")
-        self.assertNotIn("34 days", self.headline())
+        self.assertNotIn("37 days", self.headline())
 
     def test_move_the_slider(self):
         slider = self.root.find("slider", "Budget")
@@ -80,7 +80,7 @@ class AdvisorTest(AdvisorCase):
         amount = int("".join(c for c in entry.text if c.isdigit()))
         self.assertGreater(amount, 40000)
         slider.value = 1e9  # beyond the end: the most that there is
-        self.expect_headline("8 × H100 SXM5 80GB", "$250,500", "4 days")
+        self.expect_headline("8 × H100 SXM5 80GB", "$250,500", "4.4 days")
         self.assertEqual(entry.text, "$1,000,000")
         slider.value = 0
         driver.wait_for(lambda: "Nothing within the budget" in
@@ -95,7 +95,7 @@ class AdvisorTest(AdvisorCase):
         driver.press_keys("ctrl+a")
         driver.type_text("130k")
         driver.press_keys("Return")
-        self.expect_headline("4 × H100 SXM5 80GB", "$127,500", "8 days")
+        self.expect_headline("4 × H100 SXM5 80GB", "$127,500", "8.8 days")
         self.assertGreater(slider.value, before)
         driver.press_keys("ctrl+a")
         driver.type_text("many dollars")
@@ -108,7 +108,8 @@ class AdvisorTest(AdvisorCase):
             driver.Atspi.StateType.SENSITIVE)
 
     SETTLED = ("Times of", "Predictions", "Prices", "Power of the room",
-               "Use expired quotes", "Count the total cost", "Lifetime")
+               "Use expired quotes", "Count the total cost", "Lifetime",
+               "Time factor")
 
     def test_as_in_paper(self):
         for row in self.SETTLED:
@@ -121,9 +122,11 @@ class AdvisorTest(AdvisorCase):
                             f"“{row}” to be the paper's")
         self.assertTrue(self.sensitive("Settings"))
         # The keyboard goes past what cannot be used.
-        self.assertEqual(self.root.after_key("Tab").name, "Optimal")
+        self.assertEqual(self.root.after_key("Tab").name,
+                         "Check the paper’s times…")
+        self.assertEqual(self.root.after_key("Tab").name, "Settings: Optimal")
         self.toggle("As in the paper")
-        self.expect_headline("1 × H100 SXM5 80GB", "$31,000", "34 days")
+        self.expect_headline("1 × H100 SXM5 80GB", "$31,000", "37 days")
         for row in self.SETTLED:
             self.assertTrue(self.sensitive(row), row)
 
@@ -138,7 +141,7 @@ class AdvisorTest(AdvisorCase):
         self.root.find("slider", "Budget").value = 1e9
         self.expect_headline("8 × H100 SXM5 80GB")
         self.choose_room("Three phases of 32 A", "Home")
-        self.expect_headline("2 × H100 SXM5 80GB", "$61,500", "16 days")
+        self.expect_headline("2 × H100 SXM5 80GB", "$61,500", "18 days")
         self.root.find("push button", "Power of the room: One circuit of 16 A")
         self.root.find("table row", "8 × H100 SXM5 80GB",
                        holding="no machine; GPU server for 8 GPUs draws "
@@ -249,7 +252,7 @@ class MeasuredTest(AdvisorCase):
         self.root.tab_to("push button", "Times of: PyTorch")
         driver.press_keys("space")
         driver.press_keys("Down", "Return")
-        self.expect_headline("Buy 1 × H200 SXM 141GB", "$32,000", "36 days")
+        self.expect_headline("Buy 1 × H200 SXM 141GB", "$32,000", "40 days")
         self.root.find("label", contains="no times of Quartermaster")
         self.root.find("push button", "Times of: Quartermaster")
         self.root.find("push button", "Reset: Times of").press()

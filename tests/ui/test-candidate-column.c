@@ -138,6 +138,7 @@ test_tooltip (void)
                     .source = "a shop" };
   QmCandidate candidate = known ();
   g_autofree char *text = NULL;
+  g_autofree char *possible = NULL;
   g_autofree char *verdict = NULL;
 
   candidate.gpu_price = &price;
@@ -146,6 +147,11 @@ test_tooltip (void)
   g_assert_cmpstr (text, ==,
                    "Alpha: $1,300, 21 September 2024 (2 years old), a shop\n"
                    "Desktop: no price known");
+  candidate.verdict = QM_VERDICT_POSSIBLE;
+  possible = qm_candidate_column_tooltip (QM_COLUMN_VERDICT, &candidate,
+                                          (QmDate){ 0 });
+  g_assert_nonnull (strstr (possible, "Nothing is predicted there"));
+  candidate.verdict = QM_VERDICT_IMPOSSIBLE;
   verdict = qm_candidate_column_tooltip (QM_COLUMN_VERDICT, &candidate,
                                          (QmDate){ 2026, 10, 1 });
   g_assert_cmpstr (verdict, ==, "would need 131 % of the cards’ peak");

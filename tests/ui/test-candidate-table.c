@@ -154,7 +154,7 @@ test_cells (Fixture *fixture, gconstpointer data)
   g_assert_cmpstr (qm_candidate_cell_get_text (cell_at (fixture, 3)), ==,
                    "$2,300");
   g_assert_cmpstr (qm_candidate_cell_get_text (cell_at (fixture, 4)), ==,
-                   "370");
+                   "407");
 }
 
 static void
@@ -315,13 +315,13 @@ test_csv (Fixture *fixture, gconstpointer data)
   /* In the order that is seen. */
   g_assert_nonnull (strstr (all, "use_walltime_hours\r\n"
                                  "pythia-1b,rtx3090,1,desktop-1,1,"
-                                 "2300.00,370,466.30,"));
+                                 "2300.00,407,512.93,"));
   candidate_at (fixture, 15, &topic, &index);
   qm_advisor_select (fixture->advisor, topic, index);
   one = qm_candidate_table_get_csv (fixture->table, TRUE);
   g_assert_cmpuint (count_lines (one), ==, 2);
   g_assert_nonnull (strstr (one, "pythia-1b,h100-80gb-sxm,8,server-8,1,"
-                                 "250500.00,4,549.04,"));
+                                 "250500.00,4.4,603.95,"));
 }
 
 /* How many cells of the table say that. */

@@ -229,7 +229,8 @@ class RealTest(MachineTest):
         driver.press_keys('ctrl+a')
         driver.type_text(path)
         driver.press_keys('Return')
-        driver.wait_for(lambda: os.path.exists(path), 'the table in a file')
+        driver.wait_for(lambda: os.path.exists(path) and os.path.getsize(path),
+                        'the table in a file')
         with open(path, encoding='utf-8', newline='') as file:
             table = list(csv.DictReader(file))
         measured = {line['micro_batch']: line for line in self.results()}

@@ -11,7 +11,7 @@
 #include "ui/advisor/qm-candidate-table.h"
 #include "ui/advisor/qm-question-panel.h"
 #include "ui/advisor/qm-recommendation-card.h"
-#include "ui/advisor/qm-times-of-row.h"
+#include "ui/qm-list-row.h"
 #include "ui/qm-text.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ test_row (void)
 {
   g_autoptr (QmAdvisor) advisor = qm_advisor_new (widgets_catalog ());
   GtkWidget *panel = g_object_ref_sink (qm_question_panel_new (advisor));
-  QmTimesOfRow *row = widgets_find (panel, QM_TYPE_TIMES_OF_ROW, 0);
+  QmListRow *row = widgets_find (panel, QM_TYPE_LIST_ROW, 0);
   GtkDropDown *list = widgets_find (row, GTK_TYPE_DROP_DOWN, 0);
   GtkWidget *reset = widgets_find_button (row, "Reset to the default");
   guint notified;
@@ -72,13 +72,72 @@ test_settings (void)
     {
       g_autofree char *saved = NULL;
 
-      g_object_set (advisor, "times-of", i, NULL);
+      g_object_set (advisor, "times-of", i, "time-factor", 1.25 + i, NULL);
       qm_advisor_save (advisor, settings);
       saved = g_settings_get_string (settings, "times-of");
       g_assert_cmpstr (saved, ==, qm_times_of_name ((QmTimesOf) i));
       qm_advisor_restore (next, settings);
       g_assert_cmpint (times_of (next), ==, i);
+      g_assert_cmpfloat (qm_advisor_get_question (next, 0)->time_factor, ==,
+                         1.25 + i);
     }
+}
+
+static int
+settings_of (QmAdvisor *advisor)
+{
+  int value;
+
+  g_object_get (advisor, "settings", &value, NULL);
+  return value;
+}
+
+/* So do the settings; what an earlier version kept of them counts once. */
+static void
+test_levels (void)
+{
+  g_autoptr (GSettings) settings = g_settings_new (QM_APP_ID);
+  g_autoptr (QmAdvisor) advisor = qm_advisor_new (widgets_catalog ());
+  g_autoptr (QmAdvisor) next = qm_advisor_new (widgets_catalog ());
+
+  g_settings_set_boolean (settings, "naive-settings", TRUE);
+  qm_advisor_restore (next, settings);
+  g_assert_cmpint (settings_of (next), ==, QM_SETTINGS_NAIVE);
+  for (int i = QM_N_SETTINGS - 1; i >= 0; i--)
+    {
+      g_object_set (advisor, "settings", i, NULL);
+      g_assert_cmpint (qm_advisor_get_question (advisor, 0)->settings, ==, i);
+      qm_advisor_save (advisor, settings);
+      qm_advisor_restore (next, settings);
+      g_assert_cmpint (settings_of (next), ==, i);
+    }
+  g_assert_false (g_settings_get_boolean (settings, "naive-settings"));
+}
+
+/* The row has all of them, the tuned ones first. */
+static void
+test_levels_row (void)
+{
+  g_autoptr (QmAdvisor) advisor = qm_advisor_new (widgets_catalog ());
+  GtkWidget *panel = g_object_ref_sink (qm_question_panel_new (advisor));
+  QmListRow *row = widgets_find (panel, QM_TYPE_LIST_ROW, 1);
+  GtkDropDown *list = widgets_find (row, GTK_TYPE_DROP_DOWN, 0);
+  static const QmSettings order[] = { QM_SETTINGS_OPTIMAL, QM_SETTINGS_EAGER,
+                                      QM_SETTINGS_NAIVE };
+
+  g_assert_cmpuint (g_list_model_get_n_items (gtk_drop_down_get_model (list)),
+                    ==, QM_N_SETTINGS);
+  for (guint i = G_N_ELEMENTS (order); i-- > 0;)
+    {
+      gtk_drop_down_set_selected (list, i);
+      g_assert_cmpint (settings_of (advisor), ==, order[i]);
+    }
+  g_object_set (advisor, "settings", QM_SETTINGS_EAGER, NULL);
+  g_assert_cmpuint (gtk_drop_down_get_selected (list), ==, 1);
+  g_signal_emit_by_name (widgets_find_button (row, "Reset to the default"),
+                         "clicked");
+  g_assert_cmpint (settings_of (advisor), ==, QM_SETTINGS_OPTIMAL);
+  widgets_finalize (panel);
 }
 
 static GtkColumnViewColumn *
@@ -152,7 +211,7 @@ test_card (void)
   g_assert_false (says (card, "compiled PyTorch"));
   g_object_set (advisor, "measured-only", TRUE, NULL);
   widgets_settle ();
-  g_assert_false (says (card, "predicted"));
+  g_assert_false (says (card, "predicted for Quartermaster"));
   g_assert_true (says (card, "no times of Quartermaster are known"));
 
   g_object_set (advisor, "as-in-paper", TRUE, NULL);
@@ -167,6 +226,8 @@ main (int argc, char **argv)
   widgets_init (&argc, &argv);
   g_test_add_func ("/measured/row", test_row);
   g_test_add_func ("/measured/settings", test_settings);
+  g_test_add_func ("/measured/levels", test_levels);
+  g_test_add_func ("/measured/levels-row", test_levels_row);
   g_test_add_func ("/measured/column", test_column);
   g_test_add_func ("/measured/card", test_card);
   return g_test_run ();

@@ -109,7 +109,7 @@ test_price_alone (Fixture *fixture, gconstpointer data)
   g_assert_cmpstr (amount_of (fixture, "When it is bought"), ==, "$31,000");
   g_assert_cmpstr (amount_of (fixture, "Each month after that"), ==, "$0");
   g_assert_cmpstr (amount_of (fixture, "In all"), ==, "$31,000");
-  g_assert_cmpstr (amount_of (fixture, "One training"), ==, "$578");
+  g_assert_cmpstr (amount_of (fixture, "One training"), ==, "$635");
 }
 
 static void

@@ -127,9 +127,8 @@ test_models (Fixture *fixture, gconstpointer data)
 static void
 test_choices (Fixture *fixture, gconstpointer data)
 {
-  static const char *const names[] = { "measured-only", "naive-settings",
-                                       "any-price" };
-  static const char *const labels[] = { "None", "Naive", "Any" };
+  static const char *const names[] = { "measured-only", "any-price" };
+  static const char *const labels[] = { "None", "Any" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     {
@@ -182,7 +181,7 @@ test_as_in_paper (Fixture *fixture, gconstpointer data)
   static const char *const settled[] = {
     "Times of",           "Predictions",         "Prices",
     "Power of the _room", "Use _expired quotes", "Count the _total cost",
-    "_Lifetime"
+    "_Lifetime",          "Time _factor"
   };
   GtkWidget *row = row_titled (fixture, "As in the _paper");
   GtkSwitch *paper = widgets_find (row, GTK_TYPE_SWITCH, 0);
@@ -323,9 +322,37 @@ test_filters (Fixture *fixture, gconstpointer data)
 }
 
 static void
+test_time_factor (Fixture *fixture, gconstpointer data)
+{
+  GtkWidget *row = row_titled (fixture, "Time _factor");
+  GtkSpinButton *spin = widgets_find (row, GTK_TYPE_SPIN_BUTTON, 0);
+  GtkWidget *reset = widgets_find_button (row, "Reset to the default");
+
+  g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (spin)), ==, "1.1");
+  g_assert_false (gtk_widget_get_visible (reset));
+  gtk_spin_button_set_value (spin, 1.25);
+  g_assert_cmpfloat (number (fixture, "time-factor"), ==, 1.25);
+  g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (spin)), ==, "1.25");
+  g_assert_cmpfloat (qm_advisor_get_question (fixture->advisor, 0)->time_factor,
+                     ==, 1.25);
+  gtk_spin_button_set_value (spin, 0.5);
+  g_assert_cmpfloat (number (fixture, "time-factor"), ==, 1);
+  gtk_spin_button_set_value (spin, 100);
+  g_assert_cmpfloat (number (fixture, "time-factor"), ==, 10);
+  g_assert_true (gtk_widget_get_visible (reset));
+  g_signal_emit_by_name (reset, "clicked");
+  g_assert_cmpfloat (number (fixture, "time-factor"), ==, 1.1);
+  g_assert_false (gtk_widget_get_visible (reset));
+  g_object_set (fixture->advisor, "as-in-paper", TRUE, NULL);
+  g_assert_cmpfloat (qm_advisor_get_question (fixture->advisor, 0)->time_factor,
+                     ==, 1);
+}
+
+static void
 test_lifetime (Fixture *fixture, gconstpointer data)
 {
-  GtkSpinButton *spin = widgets_find (fixture->panel, GTK_TYPE_SPIN_BUTTON, 0);
+  GtkSpinButton *spin =
+      widgets_find (row_titled (fixture, "_Lifetime"), GTK_TYPE_SPIN_BUTTON, 0);
   GtkWidget *row, *reset;
 
   g_assert_cmpstr (gtk_editable_get_text (GTK_EDITABLE (spin)), ==, "5");
@@ -388,6 +415,7 @@ main (int argc, char **argv)
   ADD ("predicted-filters", test_predicted_filters);
   ADD ("filters", test_filters);
   ADD ("lifetime", test_lifetime);
+  ADD ("time-factor", test_time_factor);
   ADD ("reset", test_reset);
 
   return g_test_run ();

@@ -97,7 +97,7 @@ class UsesTest(WindowTest):
         self.expect_row("8 × H100 SXM5 80GB to use", "is not to be bought",
                         "$0")
         self.root.find("label", contains="Buy nothing: 8 × H100 SXM5 80GB to "
-                                         "use take 4 days")
+                                         "use take 4.4 days")
         self.assertEqual(self.headline(), before)
         for row in self.root.all("table row", "8 × H100 SXM5 80GB to use",
                                  inside=TABLE):

@@ -347,6 +347,7 @@ test_result_actions (void)
                                      "win.import-quotes",
                                      "win.show-page",
                                      "win.total-cost",
+                                     "win.compare-published",
                                      "win.models",
                                      "win.new-model",
                                      "win.take-away",

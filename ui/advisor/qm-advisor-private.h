@@ -27,19 +27,20 @@ struct _QmAdvisor
   double budget;
   double deadline;
   double lifetime;
+  double time_factor;
   gboolean as_in_paper;
   gboolean any_price;
   gboolean expired_quotes;
   gboolean total_cost;
   gboolean measured_only;
   QmOwnershipSettings ownership;
-  gboolean naive_settings;
   gboolean desktops;
   gboolean servers;
   gboolean log_axes;
   gboolean portfolio;
   int at_once;
   int times_of;           /* QmTimesOf */
+  int settings;           /* QmSettings */
   int room;               /* QmRoom */
   QmRates *rates;         /* NULL: none */
   GHashTable *gpus_off;   /* char* */

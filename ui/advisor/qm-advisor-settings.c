@@ -8,12 +8,12 @@
 
 #include <math.h>
 
-static const char *const flag_keys[] = { "as-in-paper",    "any-price",
-                                         "expired-quotes", "total-cost",
-                                         "measured-only",  "naive-settings",
-                                         "desktops",       "servers",
-                                         "log-axes",       "portfolio" };
-static const char *const number_keys[] = { "budget", "deadline", "lifetime" };
+static const char *const flag_keys[] = {
+  "as-in-paper", "any-price", "expired-quotes", "total-cost", "measured-only",
+  "desktops",    "servers",   "log-axes",       "portfolio"
+};
+static const char *const number_keys[] = { "budget", "deadline", "lifetime",
+                                           "time-factor" };
 
 static void
 save_runs (QmAdvisor *self, GSettings *settings)
@@ -83,6 +83,17 @@ save_times_of (QmAdvisor *self, GSettings *settings)
 }
 
 static void
+save_settings (QmAdvisor *self, GSettings *settings)
+{
+  int value;
+
+  g_object_get (self, "settings", &value, NULL);
+  g_settings_set_string (settings, "settings",
+                         qm_settings_name ((QmSettings) value));
+  g_settings_reset (settings, "naive-settings");
+}
+
+static void
 save_room (QmAdvisor *self, GSettings *settings)
 {
   int room;
@@ -146,6 +157,7 @@ qm_advisor_save (QmAdvisor *self, GSettings *settings)
   g_settings_set_strv (settings, "models", (const char *const *) models);
   g_settings_set_int (settings, "at-once", at_once);
   save_times_of (self, settings);
+  save_settings (self, settings);
   save_room (self, settings);
   save_ownership (self, settings);
   save_runs (self, settings);
@@ -232,6 +244,23 @@ restore_times_of (QmAdvisor *self, GSettings *settings)
       g_object_set (self, "times-of", i, NULL);
 }
 
+/* An earlier version had two kinds of settings, and a key that says whether
+ * they are the naive ones, which is no longer set. */
+static void
+restore_settings (QmAdvisor *self, GSettings *settings)
+{
+  g_autofree char *name = g_settings_get_string (settings, "settings");
+
+  if (g_settings_get_boolean (settings, "naive-settings"))
+    {
+      g_object_set (self, "settings", QM_SETTINGS_NAIVE, NULL);
+      return;
+    }
+  for (int i = 0; i < QM_N_SETTINGS; i++)
+    if (g_str_equal (name, qm_settings_name ((QmSettings) i)))
+      g_object_set (self, "settings", i, NULL);
+}
+
 static void
 restore_room (QmAdvisor *self, GSettings *settings)
 {
@@ -300,6 +329,7 @@ qm_advisor_restore (QmAdvisor *self, GSettings *settings)
   g_object_set (self, "models", models, "at-once",
                 g_settings_get_int (settings, "at-once"), NULL);
   restore_times_of (self, settings);
+  restore_settings (self, settings);
   restore_room (self, settings);
   restore_ownership (self, settings);
   restore_runs (self, settings);

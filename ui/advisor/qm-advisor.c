@@ -25,15 +25,16 @@ enum
   PROP_ANY_PRICE,
   PROP_EXPIRED_QUOTES,
   PROP_TOTAL_COST,
-  PROP_NAIVE_SETTINGS,
   PROP_DESKTOPS,
   PROP_SERVERS,
   PROP_LOG_AXES,
   PROP_PORTFOLIO,
   PROP_AT_ONCE,
   PROP_TIMES_OF,
+  PROP_SETTINGS,
   PROP_ROOM,
   PROP_MEASURED_ONLY,
+  PROP_TIME_FACTOR,
   N_PROPS
 };
 
@@ -73,9 +74,9 @@ base_question (QmAdvisor *self)
   question->forecasts = qm_forecasts_ref (qm_forecaster_get (self->forecaster));
   question->any_price = self->any_price;
   question->room_watts = qm_room_watts ((QmRoom) self->room);
-  question->settings =
-      self->naive_settings ? QM_SETTINGS_NAIVE : QM_SETTINGS_OPTIMAL;
+  question->settings = (QmSettings) self->settings;
   question->lifetime_years = self->lifetime;
+  question->time_factor = self->time_factor;
   question->kinds = (self->desktops ? QM_KINDS_DESKTOP : 0)
                     | (self->servers ? QM_KINDS_SERVER : 0);
   question->at_once = self->at_once;
@@ -125,17 +126,22 @@ add_topic (QmAdvisor *self, const char *title, QmQuestion *question)
   g_ptr_array_add (self->topics, topic);
 }
 
-/* Has a model predicted where the question wants that. */
+/* Has a model predicted where the question wants that, and where times of it
+ * are to be audited. */
 static void
 forecast (QmAdvisor *self, const QmQuestion *question, const char *model)
 {
   const char *level = qm_question_level (question);
-  g_autofree char *counts = NULL;
+  g_autofree char *counts = qm_predictions_counts (self->catalog, question);
+  g_autofree char *audited_gpus = NULL;
+  g_autofree char *audited_counts = NULL;
 
-  if (level == NULL)
-    return;
-  counts = qm_predictions_counts (self->catalog, question);
-  qm_forecaster_ask (self->forecaster, model, level, "all", counts);
+  if (level != NULL)
+    qm_forecaster_ask (self->forecaster, model, level, "all", counts);
+  if (qm_predictions_to_audit (self->catalog, question, model, &audited_gpus,
+                               &audited_counts))
+    qm_forecaster_ask (self->forecaster, model, QM_FORECAST_LEVELS,
+                       audited_gpus, audited_counts);
 }
 
 static void
@@ -251,7 +257,7 @@ set_number (QmAdvisor *self, double *field, double value, guint property)
   if (*field == value || isnan (value))
     return;
   *field = value;
-  if (property == PROP_LIFETIME)
+  if (property == PROP_LIFETIME || property == PROP_TIME_FACTOR)
     qm_advisor_queue_rebuild (self);
   else
     limits_moved (self);
@@ -294,8 +300,6 @@ flag_of (QmAdvisor *self, guint property)
       return &self->total_cost;
     case PROP_MEASURED_ONLY:
       return &self->measured_only;
-    case PROP_NAIVE_SETTINGS:
-      return &self->naive_settings;
     case PROP_DESKTOPS:
       return &self->desktops;
     case PROP_SERVERS:
@@ -331,11 +335,17 @@ qm_advisor_get_property (GObject *object,
     case PROP_LIFETIME:
       g_value_set_double (value, self->lifetime);
       break;
+    case PROP_TIME_FACTOR:
+      g_value_set_double (value, self->time_factor);
+      break;
     case PROP_AT_ONCE:
       g_value_set_int (value, self->at_once);
       break;
     case PROP_TIMES_OF:
       g_value_set_int (value, self->times_of);
+      break;
+    case PROP_SETTINGS:
+      g_value_set_int (value, self->settings);
       break;
     case PROP_ROOM:
       g_value_set_int (value, self->room);
@@ -370,11 +380,18 @@ qm_advisor_set_property (GObject *object,
     case PROP_LIFETIME:
       set_number (self, &self->lifetime, g_value_get_double (value), property);
       break;
+    case PROP_TIME_FACTOR:
+      set_number (self, &self->time_factor, g_value_get_double (value),
+                  property);
+      break;
     case PROP_AT_ONCE:
       set_whole (self, &self->at_once, g_value_get_int (value), property);
       break;
     case PROP_TIMES_OF:
       set_whole (self, &self->times_of, g_value_get_int (value), property);
+      break;
+    case PROP_SETTINGS:
+      set_whole (self, &self->settings, g_value_get_int (value), property);
       break;
     case PROP_ROOM:
       set_whole (self, &self->room, g_value_get_int (value), property);
@@ -453,12 +470,14 @@ qm_advisor_class_init (QmAdvisorClass *klass)
   properties[PROP_DEADLINE] = number_spec ("deadline", 0, QM_DEADLINE_MAX, 0);
   properties[PROP_LIFETIME] =
       number_spec ("lifetime", LIFETIME_MIN, LIFETIME_MAX, QM_LIFETIME_DEFAULT);
+  properties[PROP_TIME_FACTOR] =
+      number_spec ("time-factor", QM_TIME_FACTOR_MIN, QM_TIME_FACTOR_MAX,
+                   QM_TIME_FACTOR_DEFAULT);
   properties[PROP_AS_IN_PAPER] = flag_spec ("as-in-paper", FALSE);
   properties[PROP_ANY_PRICE] = flag_spec ("any-price", FALSE);
   properties[PROP_EXPIRED_QUOTES] = flag_spec ("expired-quotes", FALSE);
   properties[PROP_TOTAL_COST] = flag_spec ("total-cost", FALSE);
   properties[PROP_MEASURED_ONLY] = flag_spec ("measured-only", FALSE);
-  properties[PROP_NAIVE_SETTINGS] = flag_spec ("naive-settings", FALSE);
   properties[PROP_DESKTOPS] = flag_spec ("desktops", TRUE);
   properties[PROP_SERVERS] = flag_spec ("servers", TRUE);
   properties[PROP_LOG_AXES] = flag_spec ("log-axes", TRUE);
@@ -468,6 +487,9 @@ qm_advisor_class_init (QmAdvisorClass *klass)
   properties[PROP_TIMES_OF] =
       g_param_spec_int ("times-of", NULL, NULL, 0, QM_TIMES_OF_QUARTERMASTER,
                         QM_TIMES_OF_PYTORCH, flags);
+  properties[PROP_SETTINGS] =
+      g_param_spec_int ("settings", NULL, NULL, 0, QM_N_SETTINGS - 1,
+                        QM_SETTINGS_OPTIMAL, flags);
   properties[PROP_ROOM] =
       g_param_spec_int ("room", NULL, NULL, 0, QM_N_ROOMS - 1,
                         QM_ROOM_THREE_PHASES, flags);
@@ -489,6 +511,7 @@ qm_advisor_init (QmAdvisor *self)
 {
   self->budget = DEFAULT_BUDGET;
   self->lifetime = QM_LIFETIME_DEFAULT;
+  self->time_factor = QM_TIME_FACTOR_DEFAULT;
   self->desktops = TRUE;
   self->servers = TRUE;
   self->log_axes = TRUE;

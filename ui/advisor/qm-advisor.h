@@ -41,7 +41,10 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  *   "budget"     double   USD, QM_BUDGET_MIN to QM_BUDGET_MAX
  *   "deadline"   double   days; 0: none
  *   "lifetime"   double   years, 1 to 20
+ *   "time-factor"  double  how many times as long as its steps a training
+ *                          takes, 1 to 10
  *   "times-of"   int      QmTimesOf: whose times
+ *   "settings"   int      QmSettings: how well tuned
  *   "room"       int      QmRoom: what its circuits give
  *   "as-in-paper"      boolean  times, prices and machines of the paper; what
  *                               else is assumed does not count
@@ -49,7 +52,6 @@ G_DECLARE_FINAL_TYPE (QmAdvisor, qm_advisor, QM, ADVISOR, GObject)
  *   "total-cost"       boolean  costs are what owning costs: see
  *                               qm_advisor_get_ownership(); FALSE: the price
  *   "expired-quotes"   boolean  quotes that do not hold today count too
- *   "naive-settings"   boolean  FALSE: the optimal settings
  *   "desktops"   boolean  desktop machines take part
  *   "servers"    boolean  server machines take part
  *   "log-axes"   boolean  both axes of the plots logarithmic

@@ -293,6 +293,9 @@ qm_candidate_column_tooltip (QmCandidateColumn column,
 
   if (column == QM_COLUMN_COST || column == QM_COLUMN_EXPERIMENT)
     return cost_tooltip (candidate, today);
+  if (column == QM_COLUMN_VERDICT && candidate->verdict == QM_VERDICT_POSSIBLE)
+    return g_strdup (_ ("Nothing is predicted there: the cards’ peak alone was "
+                        "held against it"));
   if (column == QM_COLUMN_VERDICT || column == QM_COLUMN_UTILIZATION)
     return qm_prose_verdict (candidate);
   if (candidate->measurement == NULL)

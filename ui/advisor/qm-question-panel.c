@@ -4,14 +4,15 @@
 
 #include "ui/advisor/qm-question-panel.h"
 
+#include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
 #include "ui/advisor/qm-filter-group.h"
 #include "ui/advisor/qm-model-picker.h"
 #include "ui/advisor/qm-portfolio-editor.h"
-#include "ui/advisor/qm-times-of-row.h"
 #include "ui/advisor/qm-uses-editor.h"
 #include "ui/qm-choice-row.h"
 #include "ui/qm-input.h"
+#include "ui/qm-list-row.h"
 #include "ui/qm-log-scale.h"
 
 #include <glib/gi18n-lib.h>
@@ -25,9 +26,9 @@ struct _QmQuestionPanel
   QmLogScale *budget_scale;
   QmLogScale *deadline_scale;
   QmFilterGroup *filter_group;
-  GtkWidget *times_of_row;
+  QmListRow *times_of_row;
   GtkWidget *predictions_row;
-  GtkWidget *settings_row;
+  QmListRow *settings_row;
   GtkWidget *prices_row;
   GtkWidget *paper_switch;
   GtkWidget *room_row;
@@ -38,6 +39,10 @@ struct _QmQuestionPanel
   GtkWidget *expired_row;
   GtkWidget *total_cost_row;
   GtkWidget *lifetime_row;
+  GtkWidget *factor_row;
+  GtkWidget *factor_reset;
+  GtkWidget *factor_spin;
+  GtkAdjustment *factor_adjustment;
   GtkWidget *expired_switch;
   GtkWidget *total_cost_switch;
   GtkWidget *lifetime_reset;
@@ -115,6 +120,27 @@ reset_lifetime_cb (QmQuestionPanel *self)
                 default_number (self->advisor, "lifetime"), NULL);
 }
 
+static void
+factor_changed_cb (QmQuestionPanel *self)
+{
+  double factor;
+
+  g_object_get (self->advisor, "time-factor", &factor, NULL);
+  gtk_widget_set_visible (self->factor_reset,
+                          factor
+                              != default_number (self->advisor, "time-factor"));
+}
+
+static void
+reset_factor_cb (QmQuestionPanel *self)
+{
+  /* The button is about to go, and the focus must not go with it. */
+  if (gtk_widget_has_focus (self->factor_reset))
+    gtk_widget_grab_focus (self->factor_spin);
+  g_object_set (self->advisor, "time-factor",
+                default_number (self->advisor, "time-factor"), NULL);
+}
+
 static int
 default_room (QmAdvisor *advisor)
 {
@@ -190,6 +216,36 @@ bind (QmQuestionPanel *self,
                           G_BINDING_SYNC_CREATE | G_BINDING_BIDIRECTIONAL);
 }
 
+/* Which software the times are of. */
+static void
+set_up_times (QmQuestionPanel *self)
+{
+  const QmListChoice times_of[] = {
+    { QM_TIMES_OF_PYTORCH, qm_prose_times_of_name (QM_TIMES_OF_PYTORCH),
+      _ ("Measured or reported with it, or predicted for it") },
+    { QM_TIMES_OF_QUARTERMASTER,
+      qm_prose_times_of_name (QM_TIMES_OF_QUARTERMASTER),
+      _ ("Measured with its own engine, or predicted for it") },
+  };
+  const QmListChoice settings[] = {
+    { QM_SETTINGS_OPTIMAL, _ ("Optimal"),
+      _ ("The best of all training methods on each machine, PyTorch compiled "
+         "with fused attention") },
+    { QM_SETTINGS_EAGER, _ ("Usual (eager)"),
+      _ ("As most people train today: PyTorch in mixed precision with fused "
+         "attention, not compiled") },
+    { QM_SETTINGS_NAIVE, _ ("Naive"),
+      _ ("Training off the shelf, without any tuning") },
+  };
+
+  qm_list_row_set_choices (self->times_of_row, times_of,
+                           G_N_ELEMENTS (times_of));
+  qm_list_row_set_choices (self->settings_row, settings,
+                           G_N_ELEMENTS (settings));
+  bind (self, "times-of", self->times_of_row, "value");
+  bind (self, "settings", self->settings_row, "value");
+}
+
 static void
 set_up_room (QmQuestionPanel *self)
 {
@@ -205,10 +261,14 @@ set_up_room (QmQuestionPanel *self)
 static void
 set_up_paper (QmQuestionPanel *self)
 {
-  GtkWidget *const rows[] = { self->times_of_row, self->predictions_row,
-                              self->prices_row,   self->room_row,
-                              self->expired_row,  self->total_cost_row,
-                              self->lifetime_row };
+  GtkWidget *const rows[] = { GTK_WIDGET (self->times_of_row),
+                              self->predictions_row,
+                              self->prices_row,
+                              self->room_row,
+                              self->expired_row,
+                              self->total_cost_row,
+                              self->lifetime_row,
+                              self->factor_row };
 
   bind (self, "as-in-paper", self->paper_switch, "active");
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -236,13 +296,13 @@ qm_question_panel_constructed (GObject *object)
                 default_number (self->advisor, "deadline"), NULL);
   bind (self, "budget", self->budget_scale, "value");
   bind (self, "deadline", self->deadline_scale, "value");
-  bind (self, "times-of", self->times_of_row, "times-of");
   bind (self, "measured-only", self->predictions_row, "second");
-  bind (self, "naive-settings", self->settings_row, "second");
   bind (self, "any-price", self->prices_row, "second");
   bind (self, "expired-quotes", self->expired_switch, "active");
   bind (self, "total-cost", self->total_cost_switch, "active");
   bind (self, "lifetime", self->lifetime_adjustment, "value");
+  bind (self, "time-factor", self->factor_adjustment, "value");
+  set_up_times (self);
   set_up_room (self);
   set_up_paper (self);
 
@@ -250,6 +310,10 @@ qm_question_panel_constructed (GObject *object)
                            G_CALLBACK (lifetime_changed_cb), self,
                            G_CONNECT_SWAPPED);
   lifetime_changed_cb (self);
+  g_signal_connect_object (self->advisor, "notify::time-factor",
+                           G_CALLBACK (factor_changed_cb), self,
+                           G_CONNECT_SWAPPED);
+  factor_changed_cb (self);
 }
 
 static void
@@ -344,6 +408,14 @@ bind_children (GtkWidgetClass *widget_class)
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         lifetime_adjustment);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        factor_row);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        factor_reset);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        factor_spin);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
+                                        factor_adjustment);
+  gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         uses_editor);
   gtk_widget_class_bind_template_child (widget_class, QmQuestionPanel,
                                         portfolio_editor);
@@ -368,15 +440,16 @@ qm_question_panel_class_init (QmQuestionPanelClass *klass)
 
   g_type_ensure (QM_TYPE_CHOICE_ROW);
   g_type_ensure (QM_TYPE_FILTER_GROUP);
+  g_type_ensure (QM_TYPE_LIST_ROW);
   g_type_ensure (QM_TYPE_LOG_SCALE);
   g_type_ensure (QM_TYPE_MODEL_PICKER);
   g_type_ensure (QM_TYPE_PORTFOLIO_EDITOR);
-  g_type_ensure (QM_TYPE_TIMES_OF_ROW);
   g_type_ensure (QM_TYPE_USES_EDITOR);
 
   gtk_widget_class_set_template_from_resource (
       widget_class, "/org/quartermaster/Quartermaster/ui/qm-question-panel.ui");
   bind_children (widget_class);
+  gtk_widget_class_bind_template_callback (widget_class, reset_factor_cb);
   gtk_widget_class_bind_template_callback (widget_class, reset_lifetime_cb);
   gtk_widget_class_bind_template_callback (widget_class, reset_room_cb);
 }
@@ -387,4 +460,6 @@ qm_question_panel_init (QmQuestionPanel *self)
   gtk_widget_init_template (GTK_WIDGET (self));
   qm_input_ignore_wheel (self->lifetime_spin);
   qm_input_short_numbers (GTK_SPIN_BUTTON (self->lifetime_spin));
+  qm_input_ignore_wheel (self->factor_spin);
+  qm_input_short_numbers (GTK_SPIN_BUTTON (self->factor_spin));
 }

@@ -237,6 +237,7 @@ describe_question (const QmQuestion *question)
 {
   g_autoptr (GString) text = g_string_new (NULL);
   g_autofree char *years = qm_format_number (question->lifetime_years, 1);
+  g_autofree char *factor = NULL;
 
   if (question->budget_minor >= 0)
     {
@@ -264,6 +265,9 @@ describe_question (const QmQuestion *question)
                                 "prices and machines"));
       return g_string_free (g_steal_pointer (&text), FALSE);
     }
+  factor = qm_format_number (question->time_factor, 2);
+  /* Translators: a number. */
+  g_string_append_printf (text, _ ("time factor %s; "), factor);
   /* Translators: name of software, or "Publication". */
   g_string_append_printf (text, _ ("times of: %s; "),
                           qm_prose_times_of_name (question->times_of));

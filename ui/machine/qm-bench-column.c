@@ -26,7 +26,7 @@ qm_bench_column_title (QmBenchColumn column)
     case QM_BENCH_COLUMN_STEP:
       return _ ("Step (s)");
     case QM_BENCH_COLUMN_DAYS:
-      return _ ("Training time");
+      return _ ("Time of all steps");
     case QM_BENCH_COLUMN_MFU:
       /* Translators: model FLOPs utilisation. */
       return _ ("MFU");

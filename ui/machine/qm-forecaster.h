@@ -18,8 +18,8 @@ G_DECLARE_FINAL_TYPE (QmForecaster, qm_forecaster, QM, FORECASTER, GObject)
 QmForecaster *qm_forecaster_new (void);
 
 /* Asks about a model of the catalog, at a level of software
- * (pricing/advice/qm-forecast.h), on a GPU, or "all", in numbers such as
- * "1,2,4,8". */
+ * (pricing/advice/qm-forecast.h), or several between commas, on a GPU, several
+ * or "all", in numbers such as "1,2,4,8". */
 void qm_forecaster_ask (QmForecaster *self,
                         const char *model,
                         const char *level,

@@ -325,6 +325,6 @@ qm_model_gpus_init (QmModelGpus *self)
                                    _ ("On Each GPU"));
   adw_preferences_group_set_description (
       ADW_PREFERENCES_GROUP (self),
-      _ ("The easiest way that fits, and the days that it would take: "
+      _ ("The easiest way that fits, and the days that its steps would take: "
          "predicted, with their interval."));
 }

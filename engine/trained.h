@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What was trained where somebody told how fast that was: planned again, as a
+ * training that is predicted is, and predicted. */
+
+#ifndef QM_ENGINE_TRAINED_H
+#define QM_ENGINE_TRAINED_H
+
+#include "data/training-rates.h"
+#include "engine/predict.h"
+
+/* A training.  Pointers are those of the rate and of the catalog that it was
+ * read from. */
+typedef struct QmTrained
+{
+  const QmGpu *gpu;
+  int gpus;
+  QmInterconnect link;
+  const char *level; /* of software */
+  QmModelConfig config;
+  QmRecipe recipe;       /* of one GPU's share of the batch */
+  QmPlanOptions options; /* without a micro-batch: the largest that fits */
+  /* What qm_trained_plan() adds. */
+  QmWork *work; /* of one GPU's share; NULL: not planned */
+  bool sharded; /* states are divided over the GPUs */
+  bool fits;    /* into each, so divided; who trained it had other ways */
+} QmTrained;
+
+/* Reads from a rate what was trained, without planning it.  QM_STATUS_INVALID
+ * where the catalog does not know its model or GPU, or nothing its settings. */
+QmStatus qm_trained_read (const QmTrainingRate *rate,
+                          const QmCatalog *catalog,
+                          QmTrained *trained,
+                          QmError *error);
+
+/* Plans it.  Without a micro-batch in the options, or where the GPU is too
+ * small for any, they say afterwards which was taken. */
+QmStatus qm_trained_plan (QmTrained *trained, QmError *error);
+
+/* Frees what was planned. */
+void qm_trained_clear (QmTrained *trained);
+
+/* Predicts the step of what was planned.  QM_STATUS_UNSUPPORTED also where the
+ * calibration does not know the level. */
+QmStatus qm_trained_predict (const QmTrained *trained,
+                             const QmCalibration *calibration,
+                             QmPrediction *prediction,
+                             QmError *error);
+
+/* The share of its GPUs' peak that a rate of so many samples a second of all of
+ * them implies: its floating-point operations (data/flops.h) over those that
+ * the catalog says of its precision; NaN where that is not known. */
+double qm_trained_utilization (const QmTrained *trained, double samples_per_s);
+
+#endif

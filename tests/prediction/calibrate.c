@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "tests/prediction/calibrate.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define COVERED 0.9
+
+void
+set_spreads (const Rates *rates,
+             const LeftOut *left_out,
+             QmCalibration *calibration)
+{
+  for (size_t i = 0; i < calibration->n_levels; i++)
+    {
+      QmLevel *level = &calibration->levels[i];
+
+      level->constants[QM_CONSTANT_SPREAD] =
+          spread_of (rates, left_out->errors[WITHOUT_SOURCE], level->name,
+                     COVERED);
+    }
+}
+
+/* One constant.  What did not move rests on nothing but what it began with. */
+static void
+write_constant (const char *scope,
+                const char *name,
+                const char *constant,
+                double value,
+                double prior)
+{
+  printf ("%s,%s,%s,%.4g,%s\n", scope, name, constant, value,
+          fabs (value / prior - 1) > 1e-3 ? "fit to rates.csv"
+                                          : "assumed: no rate tells more");
+}
+
+static void
+write_levels (const QmCalibration *c, const QmCalibration *prior)
+{
+  for (size_t i = 0; i < c->n_levels; i++)
+    for (int j = 0; j < QM_N_CONSTANTS; j++)
+      write_constant ("level", c->levels[i].name,
+                      qm_constant_name ((QmConstant) j),
+                      c->levels[i].constants[j], prior->levels[i].constants[j]);
+}
+
+static void
+write_generations (const QmCalibration *c, const QmCalibration *prior)
+{
+  for (size_t i = 0; i < c->n_generations; i++)
+    {
+      char name[16];
+
+      snprintf (name, sizeof name, "%d", c->generations[i].architecture);
+      write_constant ("generation", name, "joules-per-flop",
+                      c->generations[i].joules_per_flop,
+                      prior->generations[i].joules_per_flop);
+      write_constant ("generation", name, "clock", c->generations[i].clock,
+                      prior->generations[i].clock);
+    }
+}
+
+void
+write_calibration (const QmCalibration *c, const QmCalibration *prior)
+{
+  const QmPower *power = &c->power, *before = &prior->power;
+
+  puts ("scope,name,constant,value,basis");
+  write_levels (c, prior);
+  write_generations (c, prior);
+  write_constant ("power", "all", "tf32", power->tf32, before->tf32);
+  write_constant ("power", "all", "fp32", power->fp32, before->fp32);
+  write_constant ("power", "all", "joules-per-byte", power->joules_per_byte,
+                  before->joules_per_byte);
+  write_constant ("power", "all", "inner", power->inner, before->inner);
+  write_constant ("power", "all", "exponent", power->exponent,
+                  before->exponent);
+  write_constant ("power", "all", "base", power->base, before->base);
+  write_constant ("link", "all", "nvlink", c->nvlink, prior->nvlink);
+  write_constant ("link", "all", "pcie", c->pcie, prior->pcie);
+  write_constant ("link", "all", "pcie-host", c->pcie_host, prior->pcie_host);
+  write_constant ("link", "all", "latency-s", c->latency, prior->latency);
+  write_constant ("link", "all", "hidden", c->hidden, prior->hidden);
+  write_constant ("host", "all", "copies", c->host.copies, prior->host.copies);
+  write_constant ("host", "all", "add-s", c->host.add, prior->host.add);
+  write_constant ("host", "all", "adam-s", c->host.adam, prior->host.adam);
+  write_constant ("host", "all", "copies-hidden", c->host.hidden,
+                  prior->host.hidden);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#ifndef QM_TESTS_CALIBRATE_H
+#define QM_TESTS_CALIBRATE_H
+
+#include "tests/prediction/left-out.h"
+
+/* Finds the spread of every level, from errors without the source: of what is
+ * not offloaded, since the constants of the host begin at what was read off
+ * those rates, all of one host, and no fit can do without. */
+void set_spreads (const Rates *rates,
+                  const LeftOut *left_out,
+                  QmCalibration *calibration);
+
+/* Writes it as data/calibration.csv is, to standard output. */
+void write_calibration (const QmCalibration *calibration,
+                        const QmCalibration *prior);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Errors of rates that a fit has not seen: each predicted by one without its
+ * source, its type of GPU, or its model. */
+
+#ifndef QM_TESTS_LEFT_OUT_H
+#define QM_TESTS_LEFT_OUT_H
+
+#include "tests/prediction/summary.h"
+
+enum
+{
+  WITHOUT_SOURCE,
+  WITHOUT_GPU,
+  WITHOUT_MODEL,
+  N_WITHOUT
+};
+
+/* "source", "gpu", "model"; static. */
+const char *without_name (int without);
+
+/* By rate; NaN for those with a defect, and those that are held back. */
+typedef struct LeftOut
+{
+  double errors[N_WITHOUT][MAX_RATES];
+} LeftOut;
+
+/* As a calibration predicts them that may have seen them; of those that are
+ * held back, too. */
+void errors_of (const Rates *rates,
+                const QmCalibration *calibration,
+                double errors[MAX_RATES]);
+
+/* Fits without each in turn that has at least so many rates, near `prior` and
+ * from `start`.  NaN for the others. */
+void leave_out (const Rates *rates,
+                const QmCalibration *prior,
+                const QmCalibration *start,
+                int without,
+                size_t at_least,
+                double errors[MAX_RATES]);
+
+/* Writes them, as CSV, to standard output, and reads such a file again; false,
+ * with a word on stderr, where it is not about just these rates. */
+void left_out_write (const Rates *rates, const LeftOut *left_out);
+bool left_out_read (const char *path, const Rates *rates, LeftOut *left_out);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What many errors come to.  An error is the logarithm of predicted / measured;
+ * NaN where there is none. */
+
+#ifndef QM_TESTS_SUMMARY_H
+#define QM_TESTS_SUMMARY_H
+
+#include "tests/prediction/rates.h"
+
+/* What rates have in common: those of a source, a type of GPU, a model. */
+typedef const char *(*KeyOf) (const Rate *rate);
+
+const char *source_of (const Rate *rate);
+const char *gpu_of (const Rate *rate);
+const char *model_of (const Rate *rate);
+const char *level_of (const Rate *rate);
+const char *family_of (const Rate *rate);
+const char *place_of (const Rate *rate); /* "offloaded", "not offloaded" */
+
+/* Whether no rate before that one has its key. */
+bool is_first (const Rates *rates, KeyOf key, size_t index);
+
+/* Which rates are meant. */
+typedef struct Group
+{
+  const char *level; /* NULL: any */
+  KeyOf key;         /* NULL: any */
+  const char *value; /* of the key */
+  bool held;         /* those that are held back, else all others */
+} Group;
+
+typedef struct Summary
+{
+  size_t n, missing;      /* missing: that ought to be predicted and were not */
+  double half, most, all; /* sizes of errors that half, nine of ten and all of
+                             them do not exceed: |predicted / measured - 1| */
+  double bias;            /* mean, as the same */
+  /* The same with each source weighing the same, and what the interval of the
+   * level covers, likewise, which is so many times as high as low. */
+  double half_of_sources, most_of_sources, covered, width;
+} Summary;
+
+Summary summarize (const Rates *rates,
+                   const double *errors,
+                   const QmCalibration *calibration,
+                   const Group *group);
+
+/* The size of an error as a logarithm that so many have a smaller one than,
+ * each source weighing the same, between those that are there. */
+double spread_of (const Rates *rates,
+                  const double *errors,
+                  const char *level,
+                  double share);
+
+/* Of pairs of rates of two types of GPU that are else the same (source, model,
+ * level, GPUs) and differ by more than a tenth, how many there are and how many
+ * are predicted in their order. */
+typedef struct Order
+{
+  size_t pairs, right;
+} Order;
+
+Order order_of (const Rates *rates, const double *errors);
+
+/* Of pairs of rates of a level by one source and of one model, on two types of
+ * GPU or else on one, how many there are, and half the mean square of how their
+ * errors differ: the variance that they do not share.  NaN without any. */
+typedef struct Apart
+{
+  size_t pairs;
+  double variance;
+} Apart;
+
+Apart apart_of (const Rates *rates,
+                const double *errors,
+                const char *level,
+                bool two_gpus);
+
+#endif
