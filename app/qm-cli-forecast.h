@@ -22,8 +22,8 @@ void qm_cli_forecast (QmQuestion *question, const QmCatalog *catalog);
  * predicted.  (transfer full) */
 QmForecasts *qm_cli_forecast_audits (const QmCatalog *catalog);
 
-/* Has predicted what every time of a model in the catalog is to be held against,
- * published ones too, and waits for it. */
+/* Has predicted what every time of a model in the catalog is to be held
+ * against, published ones too, and waits for it. */
 void qm_cli_forecast_audit (QmForecasts *forecasts,
                             const QmCatalog *catalog,
                             const char *model);

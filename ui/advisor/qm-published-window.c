@@ -70,8 +70,7 @@ ask (QmPublishedWindow *self, const QmModel *model)
 {
   const QmCatalog *catalog = qm_advisor_get_catalog (self->advisor);
   g_autoptr (QmQuestion) question = question_about (self, model);
-  g_autofree char *counts =
-      qm_predictions_counts (catalog, question);
+  g_autofree char *counts = qm_predictions_counts (catalog, question);
   g_autofree char *audited_gpus = NULL;
   g_autofree char *audited_counts = NULL;
 
