@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What several devices do together: sums and copies between them.
+ *
+ * A world is the ranks that train together, one device and one thread each; the
+ * ranks of one machine belong to one process.  Every rank calls the same
+ * functions in the same order with the same counts, as it does with NCCL; where
+ * they differ, all fail.  What a rank queues on a stream of its device happens
+ * in the order of that stream, and is recorded between capture begin and end
+ * like an operator.
+ *
+ * Two ways lead from device to device: NCCL, which is loaded when it is first
+ * asked for, and the memory of the host, through which copies go to where a
+ * thread of the host adds them up; between machines it is sockets.  The second
+ * is how CPU devices talk, and GPUs that may not read each other's memory.
+ *
+ * A rank that fails, or is told to stop, ends the waits of all others, which
+ * fail with QM_STATUS_DEVICE and the sentence of the first that failed.
+ */
+
+#ifndef QM_KERNELS_COMMUNICATOR_H
+#define QM_KERNELS_COMMUNICATOR_H
+
+#include "kernels/device.h"
+#include "kernels/tensor.h"
+
+typedef struct QmWorld QmWorld;
+typedef struct QmCommunicator QmCommunicator;
+
+/* How data gets from device to device. */
+typedef enum QmTransport
+{
+  QM_TRANSPORT_AUTO, /* NCCL between GPUs, else the host */
+  QM_TRANSPORT_NCCL,
+  QM_TRANSPORT_HOST
+} QmTransport;
+
+/* "auto", "nccl", "host"; static. */
+const char *qm_transport_name (QmTransport transport);
+/* The other way; false: no such name. */
+bool qm_transport_parse (const char *text, QmTransport *transport);
+
+/* Who takes part. */
+typedef struct QmWorldOptions
+{
+  int ranks; /* of all processes, 1 to QM_WORLD_MAX */
+  int first; /* the first rank of this process */
+  int local; /* and how many it has */
+  /* "HOST:PORT" where the process of rank 0 listens; NULL: there is one
+   * process. */
+  const char *rendezvous;
+  /* Seconds until a rank that does not come, or does not go on, is given up;
+   * 0: 120. */
+  double patience;
+} QmWorldOptions;
+
+enum
+{
+  QM_WORLD_MAX = 1024
+};
+
+/* Makes the world as this process sees it; with several processes, waits until
+ * all have come.  QM_STATUS_INVALID for counts that do not fit each other or
+ * those of another process; QM_STATUS_IO, naming the ranks that did not come,
+ * where some did not.  Any of its threads may use it afterwards. */
+QmStatus
+qm_world_new (const QmWorldOptions *options, QmWorld **world, QmError *error);
+
+/* Once no communicator of it is left; NULL is allowed. */
+void qm_world_free (QmWorld *world);
+
+int qm_world_ranks (const QmWorld *world);
+
+/* Ends the waits of all ranks, of other processes too, now and from now on;
+ * `why` is a sentence, which names the rank.  From any thread; the first call
+ * counts. */
+void qm_world_abort (QmWorld *world, int rank, const char *why);
+
+/* Whether somebody did so, or a process is gone; fills the error with the
+ * sentence. */
+QmStatus qm_world_check (QmWorld *world, QmError *error);
+
+/* Whether NCCL can be used; `note`, of `size` bytes, becomes its version and
+ * file, "NCCL 2.28.3 (/usr/lib/...)", or a sentence why not. */
+bool qm_nccl_find (char *note, size_t size);
+
+/* Brings the ranks together: called by the thread of each, waits until all have
+ * called it.  The device is kept and must outlive it.  QM_STATUS_UNSUPPORTED,
+ * with a sentence why, where this transport cannot be used. */
+QmStatus qm_communicator_new (QmWorld *world,
+                              int rank,
+                              QmDevice *device,
+                              QmTransport transport,
+                              QmCommunicator **communicator,
+                              QmError *error);
+
+/* Waits for the work of its device first, unless the world was aborted; NULL is
+ * allowed. */
+void qm_communicator_free (QmCommunicator *communicator);
+
+int qm_communicator_rank (const QmCommunicator *communicator);
+int qm_communicator_ranks (const QmCommunicator *communicator);
+
+/* What it became: QM_TRANSPORT_NCCL or _HOST. */
+QmTransport qm_communicator_transport (const QmCommunicator *communicator);
+
+/* The type may be QM_TYPE_F32, _F16 or _BF16; `count` of elements may be 0.
+ * Sums through the host are taken in fp32 in the order of the ranks, and
+ * rounded once; those of NCCL are taken in the type of the elements, in an
+ * order of its own.
+ *
+ * Queues the sum of all ranks' `count` elements of `from` into `to` of every
+ * rank; they may be the same memory. */
+QmStatus qm_all_reduce (QmCommunicator *communicator,
+                        QmStream *stream,
+                        const void *from,
+                        void *to,
+                        size_t count,
+                        QmType type,
+                        QmError *error);
+
+/* Queues the sum of all ranks' ranks x `count` elements of `from`; rank r gets
+ * the r-th `count` of them in `to`, which may be that part of `from`. */
+QmStatus qm_reduce_scatter (QmCommunicator *communicator,
+                            QmStream *stream,
+                            const void *from,
+                            void *to,
+                            size_t count,
+                            QmType type,
+                            QmError *error);
+
+/* Queues copying `count` elements of every rank's `from` to the r-th `count` of
+ * `to` of all; `from` may be that part of `to`.  Bytes: any type goes. */
+QmStatus qm_all_gather (QmCommunicator *communicator,
+                        QmStream *stream,
+                        const void *from,
+                        void *to,
+                        size_t count,
+                        QmType type,
+                        QmError *error);
+
+/* Queues copying `count` elements of rank `root` to those of all others. */
+QmStatus qm_broadcast (QmCommunicator *communicator,
+                       QmStream *stream,
+                       void *memory,
+                       size_t count,
+                       QmType type,
+                       int root,
+                       QmError *error);
+
+/* Queues a wait for all ranks to have come here on their streams. */
+QmStatus
+qm_barrier (QmCommunicator *communicator, QmStream *stream, QmError *error);
+
+/* How the values of all ranks become one. */
+typedef enum QmAgreement
+{
+  QM_AGREE_MAXIMUM,
+  QM_AGREE_MINIMUM,
+  QM_AGREE_SUM
+} QmAgreement;
+
+/* Waits until all ranks have brought their `n` values (at most 64), and makes
+ * each the maximum, the minimum or, in the order of the ranks, the sum of
+ * theirs: what all have to decide alike.  Of the host; no device waits. */
+QmStatus qm_communicator_agree (QmCommunicator *communicator,
+                                QmAgreement agreement,
+                                double *values,
+                                size_t n,
+                                QmError *error);
+
+#endif
