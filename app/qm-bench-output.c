@@ -303,6 +303,7 @@ static const char *const phases[] = {
   [QM_PHASE_FORWARD] = "forward",
   [QM_PHASE_BACKWARD] = "backward",
   [QM_PHASE_RECOMPUTE] = "recompute",
+  [QM_PHASE_LAST] = "last",
   [QM_PHASE_UPDATE] = "update",
 };
 

@@ -85,8 +85,8 @@ make_plan (Check *check, QmError *error)
   status = qm_plan_new (&check->config, &check->recipe, &options, &check->plan,
                         error);
   if (status == QM_OK)
-    status = qm_executor_new (check->plan, check->device, 0, &check->executor,
-                              error);
+    status = qm_executor_new (check->plan, check->device, NULL, 0,
+                              &check->executor, error);
   return status;
 }
 
@@ -327,7 +327,7 @@ compute (Check *check, QmError *error)
         status = qm_executor_write_state (check->executor, QM_STATE_LOSS_SCALE,
                                           check->scale, error);
       if (status == QM_OK)
-        status = qm_executor_pass (check->executor, error);
+        status = qm_executor_pass (check->executor, true, error);
       if (status == QM_OK)
         status = qm_executor_synchronize (check->executor, error);
       if (status != QM_OK)

@@ -2,6 +2,7 @@
 
 #include "engine/executor.h"
 
+#include "engine/exchange.h"
 #include "engine/host-side.h"
 #include "engine/initial.h"
 #include "kernels/convert.h"
@@ -15,6 +16,22 @@
 #define SITE_WEIGHTS UINT32_C (0x80000000)
 #define SITE_BATCH   UINT32_C (0x40000000)
 
+/* Calls that are queued together, and what was captured of them. */
+typedef struct QmRow
+{
+  QmOpCall *calls;
+  size_t n;
+  QmCapture *captured;
+} QmRow;
+
+enum
+{
+  ROW_PASS,
+  ROW_LAST, /* a pass that is the last of a step, where that does more */
+  ROW_UPDATE,
+  N_ROWS
+};
+
 struct QmExecutor
 {
   const QmPlan *plan;
@@ -24,10 +41,10 @@ struct QmExecutor
   void *memory[7]; /* what has to be freed */
   size_t n_memory;
   uint64_t allocated;
-  QmOpCall *calls; /* of a pass, and of an update behind them */
-  size_t n_calls, n_pass;
-  QmCapture *captured_pass, *captured_update;
-  QmHostSide *side; /* NULL: nothing is offloaded */
+  QmRow rows[N_ROWS];
+  QmHostSide *side;     /* NULL: nothing is offloaded */
+  QmExchange *exchange; /* NULL: there is one rank */
+  uint64_t seed;
 };
 
 static QmStatus
@@ -73,16 +90,14 @@ allocate_all (QmExecutor *executor, QmError *error)
     status = allocate (executor, wanted[i].bytes, wanted[i].region, error);
   if (status != QM_OK)
     return status;
-  if (executor->plan->options.offload)
+  if (executor->plan->resident != NULL)
     {
       regions->resident = regions->weights;
       regions->weights =
-          qm_sharding_weights (executor->plan->options.sharding)
-              ? NULL
-              : regions->resident + executor->plan->resident_bytes;
+          memory->weights > executor->plan->resident_bytes
+              ? regions->resident + executor->plan->resident_bytes
+              : NULL;
     }
-  else if (regions->master == NULL)
-    regions->master = regions->weights;
   return QM_OK;
 }
 
@@ -121,20 +136,35 @@ clear_all (QmExecutor *executor, QmError *error)
   return status;
 }
 
+static bool
+is_in (int row, QmPhase phase)
+{
+  if (row == ROW_UPDATE)
+    return phase == QM_PHASE_UPDATE;
+  return phase != QM_PHASE_UPDATE
+         && (row == ROW_LAST || phase != QM_PHASE_LAST);
+}
+
 static QmStatus
 prepare_calls (QmExecutor *executor, QmError *error)
 {
   const QmGraph *graph = executor->plan->graph;
 
-  executor->calls = calloc (graph->n_nodes + 1, sizeof *executor->calls);
-  if (executor->calls == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
-  executor->n_calls = graph->n_nodes;
-  executor->n_pass = qm_graph_pass_nodes (graph);
-  for (size_t i = 0; i < graph->n_nodes; i++)
-    qm_plan_call (executor->plan, &executor->regions, &graph->nodes[i],
-                  &executor->calls[i]);
+  for (int r = 0; r < N_ROWS; r++)
+    {
+      QmRow *row = &executor->rows[r];
+
+      if (r == ROW_LAST && !qm_plan_has_last (executor->plan))
+        continue;
+      row->calls = calloc (graph->n_nodes + 1, sizeof *row->calls);
+      if (row->calls == NULL)
+        return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                             "the host is out of memory");
+      for (size_t i = 0; i < graph->n_nodes; i++)
+        if (is_in (r, graph->nodes[i].phase))
+          qm_plan_call (executor->plan, &executor->regions, &graph->nodes[i],
+                        &row->calls[row->n++]);
+    }
   return QM_OK;
 }
 
@@ -173,14 +203,22 @@ write_rotary (QmExecutor *executor, QmError *error)
 }
 
 static QmStatus
-write_state (QmExecutor *executor, uint64_t seed, QmError *error)
+write_rng (QmExecutor *executor, int pass, QmError *error)
+{
+  int32_t rng[QM_RNG_SIZE] = { (int32_t) (uint32_t) executor->seed,
+                               (int32_t) (uint32_t) (executor->seed >> 32),
+                               pass };
+
+  return qm_executor_write_ints (executor, executor->plan->graph->rng, rng,
+                                 error);
+}
+
+static QmStatus
+write_state (QmExecutor *executor, QmError *error)
 {
   const QmPlan *plan = executor->plan;
-  int32_t rng[QM_RNG_SIZE] = { (int32_t) (uint32_t) seed,
-                               (int32_t) (uint32_t) (seed >> 32), 0 };
   float state[QM_STATE_SIZE] = { 0 };
-  QmStatus status =
-      qm_executor_write_ints (executor, plan->graph->rng, rng, error);
+  QmStatus status = write_rng (executor, plan->options.rank, error);
 
   state[QM_STATE_LEARNING_RATE] = (float) plan->recipe.learning_rate;
   state[QM_STATE_LOSS_SCALE] =
@@ -196,8 +234,9 @@ begin (QmExecutor *executor, uint64_t seed, QmError *error)
 {
   QmStatus status = clear_all (executor, error);
 
+  executor->seed = seed;
   if (status == QM_OK)
-    status = write_state (executor, seed, error);
+    status = write_state (executor, error);
   if (status == QM_OK)
     status = write_rotary (executor, error);
   return status;
@@ -217,17 +256,35 @@ qm_executor_restart (QmExecutor *executor, uint64_t seed, QmError *error)
   return begin (executor, seed, error);
 }
 
+static QmStatus
+check_ranks (const QmPlan *plan, QmCommunicator *communicator, QmError *error)
+{
+  int ranks = communicator != NULL ? qm_communicator_ranks (communicator) : 1;
+  int rank = communicator != NULL ? qm_communicator_rank (communicator) : 0;
+
+  if (ranks == plan->options.ranks && rank == plan->options.rank)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                       "the plan is for rank %d of %d, and this is rank %d of "
+                       "%d",
+                       plan->options.rank, plan->options.ranks, rank, ranks);
+}
+
 QmStatus
 qm_executor_new (const QmPlan *plan,
                  QmDevice *device,
+                 QmCommunicator *communicator,
                  uint64_t seed,
                  QmExecutor **executor,
                  QmError *error)
 {
-  QmExecutor *new = calloc (1, sizeof *new);
-  QmStatus status;
+  QmExecutor *new;
+  QmStatus status = check_ranks (plan, communicator, error);
 
   *executor = NULL;
+  if (status != QM_OK)
+    return status;
+  new = calloc (1, sizeof *new);
   if (new == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
@@ -239,6 +296,9 @@ qm_executor_new (const QmPlan *plan,
   if (status == QM_OK && plan->options.offload)
     status = qm_host_side_new (plan, &new->regions, device, new->stream,
                                &new->side, error);
+  if (status == QM_OK && plan->options.ranks > 1)
+    status = qm_exchange_new (plan, &new->regions, device, new->stream,
+                              new->side, communicator, &new->exchange, error);
   if (status == QM_OK)
     status = prepare_calls (new, error);
   if (status == QM_OK)
@@ -257,13 +317,16 @@ qm_executor_free (QmExecutor *executor)
     return;
   if (executor->stream != NULL)
     qm_stream_synchronize (executor->device, executor->stream, NULL);
+  qm_exchange_free (executor->exchange);
   qm_host_side_free (executor->side);
-  qm_capture_free (executor->device, executor->captured_pass);
-  qm_capture_free (executor->device, executor->captured_update);
+  for (int i = 0; i < N_ROWS; i++)
+    {
+      qm_capture_free (executor->device, executor->rows[i].captured);
+      free (executor->rows[i].calls);
+    }
   for (size_t i = 0; i < executor->n_memory; i++)
     qm_device_free (executor->device, executor->memory[i]);
   qm_stream_free (executor->device, executor->stream);
-  free (executor->calls);
   free (executor);
 }
 
@@ -285,24 +348,48 @@ qm_executor_allocated (const QmExecutor *executor)
   return executor->allocated;
 }
 
-/* A tensor at the address of a value, of the master weights for parameters;
- * without one where those are on the host. */
+/* Whether fp32 weights are apart from those that products read, or are these,
+ * of which the device has no more than a rank's part. */
+static bool
+has_master (const QmPlan *plan)
+{
+  return plan->type != QM_TYPE_F32
+         || qm_sharding_weights (qm_plan_sharding (&plan->options));
+}
+
+/* Where the fp32 weights that this rank has begin, on the device or the host;
+ * NULL where they are those that products read. */
+static float *
+master_of (const QmExecutor *executor)
+{
+  const QmPlan *plan = executor->plan;
+  char *region = plan->type != QM_TYPE_F32 ? executor->regions.master
+                                           : executor->regions.weights;
+
+  if (executor->side != NULL)
+    return qm_host_side_master (executor->side);
+  return has_master (plan) ? (float *) (void *) region : NULL;
+}
+
+/* What the rank has of a parameter, or of the gradient of one. */
+static QmPiece
+piece_of (const QmPlan *plan, QmValueId id, size_t n)
+{
+  const QmValue *value = &plan->graph->values[id];
+  int64_t begin = plan->place[value->owner] + value->offset;
+
+  return qm_units_piece (&plan->units, plan->units.of[value->owner],
+                         plan->parts, plan->part, begin, begin + (int64_t) n);
+}
+
+/* A tensor at the address of a value. */
 static QmTensor
 bind (const QmExecutor *executor, QmValueId id)
 {
   const QmPlan *plan = executor->plan;
-  const QmValue *value = &plan->graph->values[id];
-  QmTensor tensor = value->tensor;
+  QmTensor tensor = plan->graph->values[id].tensor;
 
   tensor.data = qm_plan_address (plan, &executor->regions, id);
-  if (value->role == QM_ROLE_PARAMETER)
-    {
-      tensor.type = QM_TYPE_F32;
-      tensor.data = executor->side == NULL
-                        ? executor->regions.master
-                              + (plan->place[value->owner] + value->offset) * 4
-                        : NULL;
-    }
   return tensor;
 }
 
@@ -315,29 +402,21 @@ run (QmExecutor *executor, const QmOpCall *call, QmError *error)
     case QM_OP_FETCHED:
     case QM_OP_SEND:
     case QM_OP_SENT:
+      return executor->exchange != NULL
+                 ? qm_exchange_run (executor->exchange, call, error)
+                 : qm_host_side_run (executor->side, call, error);
     case QM_OP_HOST_SUM_SQUARES:
     case QM_OP_HOST_ADAM:
     case QM_OP_HOST_UPDATED:
       return qm_host_side_run (executor->side, call, error);
+    case QM_OP_ALL_REDUCE:
+    case QM_OP_REDUCE_SCATTER:
+    case QM_OP_ALL_GATHER:
+    case QM_OP_EXCHANGED:
+      return qm_exchange_run (executor->exchange, call, error);
     default:
       return qm_op_run (executor->device, executor->stream, call, error);
     }
-}
-
-/* Sets the weights in the type of products from the master weights. */
-static QmStatus
-round_weights (QmExecutor *executor, QmError *error)
-{
-  const QmPlan *plan = executor->plan;
-  QmOpCall call = { .op = QM_OP_COPY };
-
-  if (plan->type == QM_TYPE_F32)
-    return QM_OK;
-  call.inputs[0] =
-      qm_tensor_dense (QM_TYPE_F32, 1, &plan->slab, executor->regions.master);
-  call.outputs[0] =
-      qm_tensor_dense (plan->type, 1, &plan->slab, executor->regions.weights);
-  return run (executor, &call, error);
 }
 
 static double
@@ -360,52 +439,89 @@ initializer_range (const QmModelConfig *config)
   return 0;
 }
 
-/* What the device cannot draw the host makes of what it drew. */
+/* What the device cannot draw the host makes of what it drew, in place. */
 static QmStatus
 finish_on_host (QmExecutor *executor,
                 const QmParameter *parameter,
+                const QmTensor *drawn,
                 QmError *error)
 {
-  const QmTensor *tensor =
-      qm_graph_tensor (executor->plan->graph, parameter->value);
-  int64_t n = qm_tensor_elements (tensor);
-  float *values = malloc ((size_t) n * sizeof *values);
+  int64_t n = qm_tensor_elements (drawn);
+  size_t bytes = (size_t) n * sizeof (float);
+  float *values;
   QmStatus status;
 
+  if (!qm_initial_needs_host (parameter))
+    return QM_OK;
+  values = malloc (bytes);
   if (values == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
-  status = qm_executor_read_floats (executor, parameter->value, values, error);
+  status = qm_device_read (executor->device, executor->stream, values,
+                           drawn->data, bytes, error);
   if (status == QM_OK)
     {
-      qm_initial_finish (parameter, n, tensor->shape[tensor->rank - 1], values);
-      status =
-          qm_executor_write_floats (executor, parameter->value, values, error);
+      qm_initial_finish (parameter, n, drawn->shape[drawn->rank - 1], values);
+      status = qm_device_write (executor->device, executor->stream, drawn->data,
+                                values, bytes, error);
     }
   free (values);
   return status;
 }
 
-/* Where the device can draw weights that it does not keep: where gradients are
- * fp32, so that the largest parameter has room. */
+/* Where the device can draw a whole parameter in fp32: in the largest of what
+ * holds nothing yet, and is cleared afterwards. */
 static QmStatus
 draw_elsewhere (QmExecutor *executor, QmTensor *tensor, QmError *error)
 {
   const QmMemory *memory = &executor->plan->memory;
-  bool gradients = memory->gradients > 0;
-  uint64_t room = gradients ? memory->gradients : memory->activations;
+  const QmRegions *regions = &executor->regions;
+  const struct
+  {
+    uint64_t bytes;
+    char *region;
+  } rooms[] = {
+    { memory->gradients, regions->gradients },
+    { memory->optimizer, regions->moments },
+    { memory->activations, regions->arena },
+  };
+  uint64_t room = 0;
 
-  tensor->data =
-      gradients ? executor->regions.gradients : executor->regions.arena;
+  for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++)
+    if (rooms[i].bytes > room)
+      {
+        room = rooms[i].bytes;
+        tensor->data = rooms[i].region;
+      }
+  tensor->type = QM_TYPE_F32;
   if ((uint64_t) qm_tensor_elements (tensor) * 4 <= room)
     return QM_OK;
   return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                       "a parameter is larger than all that offloading leaves "
-                       "on the device");
+                       "a parameter is larger than all that there is on the "
+                       "device beside it");
 }
 
-/* Weights that were drawn go to the host, and to where they are read on the
- * device. */
+/* Copies dense elements on the device. */
+static QmStatus
+copy_elements (QmExecutor *executor,
+               QmType from_type,
+               void *from,
+               QmType to_type,
+               void *to,
+               int64_t n,
+               QmError *error)
+{
+  QmOpCall copy = { .op = QM_OP_COPY };
+
+  if (to == NULL || n == 0)
+    return QM_OK;
+  copy.inputs[0] = qm_tensor_dense (from_type, 1, &n, from);
+  copy.outputs[0] = qm_tensor_dense (to_type, 1, &n, to);
+  return run (executor, &copy, error);
+}
+
+/* A parameter that was drawn goes to where it is read on the device, and what
+ * the rank has of it to its fp32 weights. */
 static QmStatus
 put_down (QmExecutor *executor,
           QmValueId id,
@@ -414,18 +530,20 @@ put_down (QmExecutor *executor,
 {
   const QmPlan *plan = executor->plan;
   const QmValue *value = &plan->graph->values[id];
-  QmOpCall copy = { .op = QM_OP_COPY, .inputs[0] = *drawn };
-  QmStatus status = QM_OK;
+  int64_t n = qm_tensor_elements (drawn);
+  QmPiece piece = piece_of (plan, id, (size_t) n);
+  float *from = drawn->data, *master = master_of (executor);
+  QmStatus status =
+      copy_elements (executor, QM_TYPE_F32, from, value->tensor.type,
+                     qm_plan_address (plan, &executor->regions, id), n, error);
 
-  copy.outputs[0] = value->tensor;
-  copy.outputs[0].data = qm_plan_address (plan, &executor->regions, id);
-  if (copy.outputs[0].data != NULL)
-    status = run (executor, &copy, error);
-  if (status == QM_OK)
-    status = qm_host_side_take (executor->side,
-                                plan->place[value->owner] + value->offset,
-                                drawn->data, qm_tensor_elements (drawn), error);
-  return status;
+  from += piece.whole - plan->place[value->owner] - value->offset;
+  if (status != QM_OK || piece.n == 0 || master == NULL)
+    return status;
+  if (executor->side != NULL)
+    return qm_host_side_take (executor->side, piece.own, from, piece.n, error);
+  return copy_elements (executor, QM_TYPE_F32, from, QM_TYPE_F32,
+                        master + piece.own, piece.n, error);
 }
 
 static QmStatus
@@ -435,42 +553,70 @@ draw (QmExecutor *executor, size_t index, QmError *error)
   const QmGraph *graph = plan->graph;
   const QmParameter *parameter = &graph->parameters[index];
   QmOpCall call = { 0 };
-  QmStatus status = QM_OK;
+  QmStatus status;
 
   qm_initial_call (parameter, initializer_range (&plan->config), &call);
-  call.outputs[0] = bind (executor, parameter->value);
+  call.outputs[0] = graph->values[parameter->value].tensor;
   call.attributes.site = SITE_WEIGHTS + (uint32_t) index;
   if (call.op == QM_OP_RANDOM)
     call.inputs[0] = bind (executor, graph->rng);
-  if (executor->side != NULL)
-    status = draw_elsewhere (executor, &call.outputs[0], error);
+  status = draw_elsewhere (executor, &call.outputs[0], error);
   if (status == QM_OK)
     status = run (executor, &call, error);
-  if (status == QM_OK && executor->side != NULL)
-    status = put_down (executor, parameter->value, &call.outputs[0], error);
-  if (status == QM_OK && qm_initial_needs_host (parameter))
-    status = finish_on_host (executor, parameter, error);
-  return status;
+  if (status == QM_OK)
+    status = finish_on_host (executor, parameter, &call.outputs[0], error);
+  return status == QM_OK
+             ? put_down (executor, parameter->value, &call.outputs[0], error)
+             : status;
+}
+
+/* Where weights were drawn. */
+static QmStatus
+clear_up (QmExecutor *executor, QmError *error)
+{
+  const QmMemory *memory = &executor->plan->memory;
+  QmStatus status = clear_region (executor, executor->regions.gradients,
+                                  memory->gradients, error);
+
+  return status == QM_OK ? clear_region (executor, executor->regions.moments,
+                                         memory->optimizer, error)
+                         : status;
+}
+
+/* What stages 3 fetch in 16 bits is made of the fp32 weights. */
+static QmStatus
+round_own (QmExecutor *executor, QmError *error)
+{
+  const QmPlan *plan = executor->plan;
+
+  if (plan->type == QM_TYPE_F32
+      || !qm_sharding_weights (qm_plan_sharding (&plan->options)))
+    return QM_OK;
+  return copy_elements (executor, QM_TYPE_F32, executor->regions.master,
+                        plan->type, executor->regions.weights, plan->own,
+                        error);
 }
 
 QmStatus
 qm_executor_initialise (QmExecutor *executor, QmError *error)
 {
+  const QmPlan *plan = executor->plan;
   QmStatus status = QM_OK;
 
   if (executor->side != NULL)
     status = qm_executor_synchronize (executor, error);
-  for (size_t i = 0; i < executor->plan->graph->n_parameters && status == QM_OK;
-       i++)
+  if (status == QM_OK)
+    status = write_rng (executor, 0, error);
+  for (size_t i = 0; i < plan->graph->n_parameters && status == QM_OK; i++)
     status = draw (executor, i, error);
+  if (status == QM_OK)
+    status = write_rng (executor, plan->options.rank, error);
+  if (status == QM_OK)
+    status = clear_up (executor, error);
   if (status != QM_OK)
     return status;
-  if (executor->side == NULL)
-    return round_weights (executor, error);
-  status = clear_region (executor, executor->regions.gradients,
-                         executor->plan->memory.gradients, error);
-  return status == QM_OK ? qm_host_side_publish (executor->side, error)
-                         : status;
+  return executor->side != NULL ? qm_host_side_publish (executor->side, error)
+                                : round_own (executor, error);
 }
 
 static QmStatus
@@ -546,51 +692,46 @@ write_as (QmExecutor *executor,
   return status;
 }
 
-/* Where the host has a parameter in fp32, or the gradient of one; NULL for all
- * else. */
-static float *
-host_copy (const QmExecutor *executor, QmValueId id)
-{
-  const QmPlan *plan = executor->plan;
-  const QmValue *value = &plan->graph->values[id];
-  float *slab = NULL;
-
-  if (executor->side == NULL)
-    return NULL;
-  if (value->role == QM_ROLE_PARAMETER)
-    slab = qm_host_side_master (executor->side);
-  else if (value->role == QM_ROLE_GRADIENT)
-    slab = qm_host_side_gradients (executor->side);
-  return slab != NULL ? slab + plan->place[value->owner] + value->offset : NULL;
-}
-
-/* Writes a parameter, and what the device and its products read of it. */
+/* Writes what the rank has of a parameter to its fp32 weights, and to those
+ * that are fetched. */
 static QmStatus
-write_on_host (QmExecutor *executor,
-               QmValueId id,
-               const float *from,
-               size_t n,
-               QmError *error)
+write_piece (QmExecutor *executor,
+             QmValueId id,
+             const float *from,
+             size_t n,
+             QmError *error)
 {
   const QmPlan *plan = executor->plan;
   const QmValue *value = &plan->graph->values[id];
-  int64_t place = plan->place[value->owner] + value->offset;
-  char *weights = qm_host_side_weights (executor->side);
-  void *address = qm_plan_address (plan, &executor->regions, id);
-  QmStatus status = qm_executor_synchronize (executor, error);
+  QmPiece piece = piece_of (plan, id, n);
+  size_t size = qm_type_size (plan->type), count = (size_t) piece.n;
+  float *master = master_of (executor);
+  char *fetched = NULL;
+  QmStatus status;
 
-  if (status != QM_OK)
-    return status;
-  memcpy (host_copy (executor, id), from, n * sizeof *from);
-  if (value->role != QM_ROLE_PARAMETER)
+  from += piece.whole - plan->place[value->owner] - value->offset;
+  if (piece.n == 0 || master == NULL)
     return QM_OK;
-  if (weights != NULL)
-    qm_floats_store (plan->type,
-                     weights + (size_t) place * qm_type_size (plan->type), 1,
-                     (int64_t) n, from);
-  return address != NULL
-             ? write_as (executor, value->tensor.type, address, from, n, error)
-             : QM_OK;
+  if (executor->side != NULL)
+    {
+      status = qm_executor_synchronize (executor, error);
+      if (status != QM_OK)
+        return status;
+      memcpy (master + piece.own, from, count * sizeof *from);
+      fetched = qm_host_side_weights (executor->side);
+      if (fetched != NULL)
+        qm_floats_store (plan->type, fetched + (size_t) piece.own * size, 1,
+                         piece.n, from);
+      return QM_OK;
+    }
+  status =
+      write_as (executor, QM_TYPE_F32, master + piece.own, from, count, error);
+  if (status == QM_OK && plan->type != QM_TYPE_F32
+      && qm_plan_is_fetched (plan, value->owner))
+    status = write_as (executor, plan->type,
+                       executor->regions.weights + (size_t) piece.own * size,
+                       from, count, error);
+  return status;
 }
 
 QmStatus
@@ -599,20 +740,96 @@ qm_executor_write_floats (QmExecutor *executor,
                           const float *from,
                           QmError *error)
 {
-  const QmPlan *plan = executor->plan;
   QmTensor tensor = bind (executor, id);
-  QmType type = qm_graph_tensor (plan->graph, id)->type;
   size_t n = elements (executor, id);
+  QmStatus status = QM_OK;
+
+  if (executor->plan->graph->values[id].role == QM_ROLE_PARAMETER)
+    status = write_piece (executor, id, from, n, error);
+  if (status == QM_OK && tensor.data != NULL)
+    status = write_as (executor, tensor.type, tensor.data, from, n, error);
+  return status;
+}
+
+/* Of a parameter or its gradient: where what the rank has of all of them in
+ * fp32 is, from the first element on, and whether on the host; NULL where the
+ * device has the whole of it, or where it is neither. */
+static const float *
+own_floats (const QmExecutor *executor, QmRole role, bool *of_host)
+{
+  const QmPlan *plan = executor->plan;
+
+  *of_host = executor->side != NULL;
+  if (role == QM_ROLE_PARAMETER)
+    return master_of (executor);
+  if (role != QM_ROLE_GRADIENT)
+    return NULL;
+  if (executor->side != NULL && qm_host_side_gradients (executor->side) != NULL)
+    return qm_host_side_gradients (executor->side);
+  *of_host = false;
+  return qm_sharding_gradients (qm_plan_sharding (&plan->options))
+             ? (const float *) (const void *) executor->regions.gradients
+             : NULL;
+}
+
+/* The part of a unit that the rank has, where it is no longer in one piece with
+ * the others: gradients of ZeRO 1 are summed where they are. */
+static const float *
+summed_part (const QmExecutor *executor, const QmUnit *unit)
+{
+  const QmPlan *plan = executor->plan;
+
+  return (const float *) (const void *) executor->regions.gradients
+         + unit->begin + plan->part * qm_unit_part (unit, plan->parts);
+}
+
+static QmStatus
+read_shared (QmExecutor *executor,
+             QmValueId id,
+             const float *own,
+             bool of_host,
+             float *to,
+             QmError *error)
+{
+  const QmPlan *plan = executor->plan;
+  const QmValue *value = &plan->graph->values[id];
+  int32_t index = plan->units.of[value->owner];
+  const QmUnit *unit = &plan->units.list[index];
+  QmStatus status = qm_executor_synchronize (executor, error);
+
+  if (status != QM_OK)
+    return status;
+  return qm_exchange_read (executor->exchange, index,
+                           own != NULL ? own + unit->begin / plan->parts
+                                       : summed_part (executor, unit),
+                           of_host, plan->place[value->owner] + value->offset,
+                           (int64_t) elements (executor, id), to, error);
+}
+
+static QmStatus
+read_as (QmExecutor *executor,
+         QmType type,
+         const void *from,
+         size_t n,
+         float *to,
+         QmError *error)
+{
+  size_t bytes = n * qm_type_size (type);
+  void *raw;
   QmStatus status;
 
-  if (host_copy (executor, id) != NULL)
-    return write_on_host (executor, id, from, n, error);
-  status = write_as (executor, tensor.type, tensor.data, from, n, error);
-
-  if (status == QM_OK && type != tensor.type)
-    status = write_as (executor, type,
-                       qm_plan_address (plan, &executor->regions, id), from, n,
-                       error);
+  if (type == QM_TYPE_F32)
+    return qm_device_read (executor->device, executor->stream, to, from, bytes,
+                           error);
+  raw = malloc (bytes);
+  if (raw == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  status = qm_device_read (executor->device, executor->stream, raw, from, bytes,
+                           error);
+  if (status == QM_OK)
+    qm_floats_load (type, raw, 1, (int64_t) n, to);
+  free (raw);
   return status;
 }
 
@@ -622,31 +839,24 @@ qm_executor_read_floats (QmExecutor *executor,
                          float *to,
                          QmError *error)
 {
+  const QmPlan *plan = executor->plan;
+  const QmValue *value = &plan->graph->values[id];
   QmTensor tensor = bind (executor, id);
-  size_t n = elements (executor, id), bytes = n * qm_type_size (tensor.type);
-  const float *host = host_copy (executor, id);
-  void *raw;
+  size_t n = elements (executor, id);
+  bool of_host;
+  const float *own = own_floats (executor, value->role, &of_host);
   QmStatus status;
 
-  if (host != NULL)
-    {
-      status = qm_executor_synchronize (executor, error);
-      if (status == QM_OK)
-        memcpy (to, host, bytes);
-      return status;
-    }
-  if (tensor.type == QM_TYPE_F32)
-    return qm_device_read (executor->device, executor->stream, to, tensor.data,
-                           bytes, error);
-  raw = malloc (bytes);
-  if (raw == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
-  status = qm_device_read (executor->device, executor->stream, raw, tensor.data,
-                           bytes, error);
+  if (plan->parts > 1 && (own != NULL || value->role == QM_ROLE_GRADIENT))
+    return read_shared (executor, id, own, of_host, to, error);
+  if (own == NULL)
+    return read_as (executor, tensor.type, tensor.data, n, to, error);
+  own += piece_of (plan, id, n).own;
+  if (!of_host)
+    return read_as (executor, QM_TYPE_F32, own, n, to, error);
+  status = qm_executor_synchronize (executor, error);
   if (status == QM_OK)
-    qm_floats_load (tensor.type, raw, 1, (int64_t) n, to);
-  free (raw);
+    memcpy (to, own, n * sizeof *to);
   return status;
 }
 
@@ -702,44 +912,44 @@ queue (QmExecutor *executor, const QmOpCall *calls, size_t n, QmError *error)
 /* Queues calls, through a capture where the plan says so.  The first time they
  * are queued one by one, so that whatever a device sets up lazily is set up. */
 static QmStatus
-queue_captured (QmExecutor *executor,
-                const QmOpCall *calls,
-                size_t n,
-                QmCapture **capture,
-                QmError *error)
+queue_captured (QmExecutor *executor, QmRow *row, QmError *error)
 {
   QmStatus status, ended;
 
   if ((executor->plan->options.methods & QM_METHOD_COMPILE) == 0)
-    return queue (executor, calls, n, error);
-  if (*capture != NULL)
-    return qm_capture_launch (executor->device, executor->stream, *capture,
+    return queue (executor, row->calls, row->n, error);
+  if (row->captured != NULL)
+    return qm_capture_launch (executor->device, executor->stream, row->captured,
                               error);
-  status = queue (executor, calls, n, error);
+  status = queue (executor, row->calls, row->n, error);
   if (status == QM_OK)
     status = qm_capture_begin (executor->device, executor->stream, error);
   if (status != QM_OK)
     return status;
-  status = queue (executor, calls, n, error);
-  ended = qm_capture_end (executor->device, executor->stream, capture,
+  status = queue (executor, row->calls, row->n, error);
+  ended = qm_capture_end (executor->device, executor->stream, &row->captured,
                           status == QM_OK ? error : NULL);
   return status != QM_OK ? status : ended;
 }
 
-QmStatus
-qm_executor_pass (QmExecutor *executor, QmError *error)
+/* The row of a pass. */
+static QmRow *
+pass_row (QmExecutor *executor, bool last)
 {
-  return queue_captured (executor, executor->calls, executor->n_pass,
-                         &executor->captured_pass, error);
+  last = last && executor->rows[ROW_LAST].calls != NULL;
+  return &executor->rows[last ? ROW_LAST : ROW_PASS];
+}
+
+QmStatus
+qm_executor_pass (QmExecutor *executor, bool last, QmError *error)
+{
+  return queue_captured (executor, pass_row (executor, last), error);
 }
 
 QmStatus
 qm_executor_update (QmExecutor *executor, QmError *error)
 {
-  size_t n;
-  const QmOpCall *calls = qm_executor_calls (executor, QM_PHASE_UPDATE, &n);
-
-  return queue_captured (executor, calls, n, &executor->captured_update, error);
+  return queue_captured (executor, &executor->rows[ROW_UPDATE], error);
 }
 
 QmStatus
@@ -760,12 +970,14 @@ qm_executor_clear (QmExecutor *executor, QmError *error)
 }
 
 const QmOpCall *
-qm_executor_calls (const QmExecutor *executor, QmPhase phase, size_t *n)
+qm_executor_calls (QmExecutor *executor, QmPhase phase, size_t *n)
 {
-  bool update = phase == QM_PHASE_UPDATE;
+  const QmRow *row = phase == QM_PHASE_UPDATE
+                         ? &executor->rows[ROW_UPDATE]
+                         : pass_row (executor, phase == QM_PHASE_LAST);
 
-  *n = update ? executor->n_calls - executor->n_pass : executor->n_pass;
-  return update ? executor->calls + executor->n_pass : executor->calls;
+  *n = row->n;
+  return row->calls;
 }
 
 QmStatus

@@ -6,14 +6,20 @@
 #define QM_ENGINE_EXECUTOR_H
 
 #include "engine/plan.h"
+#include "kernels/communicator.h"
 
 typedef struct QmExecutor QmExecutor;
 
 /* Allocates all that the plan needs, at once; nothing is allocated afterwards.
- * Weights are zero, random numbers begin with `seed`.  Plan and device must
- * outlive the executor. */
+ * Weights are zero, random numbers begin with `seed`, which is the same for all
+ * ranks.  Plan, device and communicator must outlive the executor.
+ *
+ * The communicator is that of the plan's rank, NULL where there is one alone.
+ * Of several, all call the same functions of theirs at about the same time:
+ * passes, updates and reading parameters and gradients wait for each other. */
 QmStatus qm_executor_new (const QmPlan *plan,
                           QmDevice *device,
+                          QmCommunicator *communicator,
                           uint64_t seed,
                           QmExecutor **executor,
                           QmError *error);
@@ -33,14 +39,16 @@ QmStream *qm_executor_stream (QmExecutor *executor);
 /* Bytes that were allocated on the device. */
 uint64_t qm_executor_allocated (const QmExecutor *executor);
 
-/* Draws the weights as the configuration says. */
+/* Draws the weights as the configuration says, before anything is trained. */
 QmStatus qm_executor_initialise (QmExecutor *executor, QmError *error);
 
 /* Fills the inputs with random data. */
 QmStatus qm_executor_random_batch (QmExecutor *executor, QmError *error);
 
 /* Sets or gets a dense value of the graph, element by element.  Setting a
- * parameter sets its fp32 master weight as well; getting one gets that. */
+ * parameter sets its fp32 master weight as well; getting one gets that.
+ * Gradients of several ranks are got after the last pass of a step, and are
+ * their sums. */
 QmStatus qm_executor_write_floats (QmExecutor *executor,
                                    QmValueId value,
                                    const float *from,
@@ -65,8 +73,8 @@ QmStatus qm_executor_read_state (QmExecutor *executor,
                                  QmError *error);
 
 /* Queues forward and backward of one micro-batch: adds to the gradients and to
- * the loss. */
-QmStatus qm_executor_pass (QmExecutor *executor, QmError *error);
+ * the loss.  `last`: of those before an update. */
+QmStatus qm_executor_pass (QmExecutor *executor, bool last, QmError *error);
 
 /* Queues an update: the weights change, gradients and loss become zero, and the
  * loss that was is QM_STATE_LOSS. */
@@ -75,11 +83,12 @@ QmStatus qm_executor_update (QmExecutor *executor, QmError *error);
 /* Queues making gradients and loss zero. */
 QmStatus qm_executor_clear (QmExecutor *executor, QmError *error);
 
-/* The calls of a pass, or with QM_PHASE_UPDATE of an update, in their order,
- * and queueing a single one of them as it is: for those who look into a step.
+/* The calls of a pass, with QM_PHASE_LAST of one that is the last of a step, or
+ * with QM_PHASE_UPDATE of an update, in their order, and queueing a single one
+ * of them as it is: for those who look into a step.
  */
 const QmOpCall *
-qm_executor_calls (const QmExecutor *executor, QmPhase phase, size_t *n);
+qm_executor_calls (QmExecutor *executor, QmPhase phase, size_t *n);
 QmStatus
 qm_executor_queue (QmExecutor *executor, const QmOpCall *call, QmError *error);
 

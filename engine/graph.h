@@ -54,6 +54,7 @@ typedef enum QmPhase
   QM_PHASE_FORWARD,
   QM_PHASE_BACKWARD,
   QM_PHASE_RECOMPUTE, /* forward once more, between backward ones */
+  QM_PHASE_LAST,      /* of the last pass of a step alone, between all others */
   QM_PHASE_UPDATE     /* once a step */
 } QmPhase;
 

@@ -15,7 +15,7 @@ typedef struct QmSending
 {
   QmHostSide *side;
   QmHostAdd add;
-  int64_t begin, n; /* elements; the first, of the slab */
+  int64_t begin, n; /* elements; the first, of what the rank has */
   int slot;
 } QmSending;
 
@@ -84,19 +84,33 @@ qm_host_side_bytes (const QmHostSide *side, int64_t elements)
   return (size_t) elements * qm_type_size (side->plan->type);
 }
 
-/* What is queued on `stream` from now on waits for what is queued on the side's
- * own. */
-QmStatus qm_host_side_fork (QmHostSide *side, QmStream *stream, QmError *error);
+/* What is queued on `stream` from now on waits for what is queued on `after`.
+ */
+QmStatus qm_host_side_follow (QmHostSide *side,
+                              QmStream *stream,
+                              QmStream *after,
+                              QmError *error);
 
-/* The other way round; `event` is free for it. */
+/* The stream that everything is queued on waits for `stream`; `event` is free
+ * for it. */
 QmStatus qm_host_side_join (QmHostSide *side,
                             QmStream *stream,
                             QmEvent *event,
                             QmError *error);
 
-/* Copies the parameters that stay on the device by themselves to the staging.
+/* Bytes of what the rank has of the parameters that stay on the device by
+ * themselves. */
+static inline size_t
+qm_host_side_resident (const QmHostSide *side)
+{
+  return (size_t) (side->plan->resident_bytes / (uint64_t) side->plan->parts);
+}
+
+/* Copies that to the staging, and queues copying it from there to the device.
  */
 void qm_host_side_gather (QmHostSide *side);
+QmStatus
+qm_host_side_raise (QmHostSide *side, QmStream *stream, QmError *error);
 
 /* Describes the parts of an update. */
 QmStatus qm_host_side_plan_update (QmHostSide *side, QmError *error);

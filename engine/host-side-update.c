@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Three rows of work that run at the same time, on parts of the slab in their
- * order: gradients go down to the host (ZeRO 1), its threads update weights,
- * weights go up.  The stream `down` starts the threads, `up` waits for them.
+/* Three rows of work that run at the same time, on parts of what the rank has
+ * in their order: gradients go down to the host (ZeRO 1), its threads update
+ * weights, weights go up.  The stream `down` starts the threads, `up` waits for
+ * them.
  *
  * The norm of all gradients is known before: the device has it where it has the
  * gradients, else the host sums their squares; the state of training is always
@@ -22,9 +23,8 @@ qm_host_side_plan_update (QmHostSide *side, QmError *error)
   const QmPlan *plan = side->plan;
   const QmRecipe *recipe = &plan->recipe;
   bool fetched = qm_sharding_weights (plan->options.sharding);
-  int64_t chunk = fetched ? plan->slab : plan->host.chunk;
 
-  side->n_updating = (size_t) ((plan->slab - 1) / chunk + 1);
+  side->n_updating = plan->n_host_parts;
   side->updating = calloc (side->n_updating, sizeof *side->updating);
   if (side->updating == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
@@ -32,12 +32,12 @@ qm_host_side_plan_update (QmHostSide *side, QmError *error)
   for (size_t i = 0; i < side->n_updating; i++)
     {
       QmUpdating *part = &side->updating[i];
-      int64_t begin = (int64_t) i * chunk;
+      int64_t begin = plan->host_parts[i].own;
       QmSlot *slot = &side->slots[i % QM_HOST_SLOTS];
 
       part->side = side;
       part->begin = begin;
-      part->n = plan->slab - begin < chunk ? plan->slab - begin : chunk;
+      part->n = plan->host_parts[i].n;
       part->slot = (int) (i % QM_HOST_SLOTS);
       part->adam = (QmHostAdam){
         .kernel = qm_host_kernel_best (),
@@ -117,7 +117,7 @@ sum_squares (void *data)
 static QmStatus
 give_sum (QmHostSide *side, const QmTensor *sum, QmError *error)
 {
-  QmStatus status = qm_host_side_fork (side, side->down, error);
+  QmStatus status = qm_host_side_follow (side, side->down, side->stream, error);
 
   if (status == QM_OK)
     status =
@@ -172,7 +172,7 @@ give_weights (QmHostSide *side,
 static QmStatus
 begin_update (QmHostSide *side, const QmTensor *state, QmError *error)
 {
-  QmStatus status = qm_host_side_fork (side, side->down, error);
+  QmStatus status = qm_host_side_follow (side, side->down, side->stream, error);
 
   return status == QM_OK
              ? qm_stream_read (side->device, side->down, side->state,
@@ -213,12 +213,8 @@ update_part (QmHostSide *side, const QmOpCall *call, QmError *error)
 static QmStatus
 end_update (QmHostSide *side, QmError *error)
 {
-  uint64_t resident = side->plan->resident_bytes;
-  QmStatus status = QM_OK;
+  QmStatus status = qm_host_side_raise (side, side->up, error);
 
-  if (resident > 0)
-    status = qm_stream_write (side->device, side->up, side->regions->resident,
-                              side->resident, (size_t) resident, error);
   if (status == QM_OK)
     status = qm_host_side_join (side, side->down, side->down_done, error);
   return status == QM_OK

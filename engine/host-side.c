@@ -14,10 +14,12 @@
 #define TOUCHED (INT64_C (1) << 19)
 
 QmStatus
-qm_host_side_fork (QmHostSide *side, QmStream *stream, QmError *error)
+qm_host_side_follow (QmHostSide *side,
+                     QmStream *stream,
+                     QmStream *after,
+                     QmError *error)
 {
-  QmStatus status =
-      qm_event_record (side->device, side->stream, side->ready, error);
+  QmStatus status = qm_event_record (side->device, after, side->ready, error);
 
   return status == QM_OK
              ? qm_stream_wait (side->device, stream, side->ready, error)
@@ -41,15 +43,41 @@ void
 qm_host_side_gather (QmHostSide *side)
 {
   const QmPlan *plan = side->plan;
+  const QmUnits *units = &plan->units;
 
-  for (size_t i = 0; i < plan->units.n_values; i++)
-    if (plan->resident[i] >= 0)
-      {
-        const QmValue *value = &plan->graph->values[i];
+  for (size_t i = units->n_moving; i < units->n; i++)
+    {
+      const QmUnit *unit = &units->list[i];
+      const QmResident *stays = &plan->stays[i - units->n_moving];
 
-        qm_floats_store (value->tensor.type, side->resident + plan->resident[i],
-                         1, value->room, side->master + plan->place[i]);
-      }
+      qm_floats_store (stays->type,
+                       side->resident + stays->begin / (uint64_t) plan->parts,
+                       1, qm_unit_part (unit, plan->parts),
+                       side->master + unit->begin / plan->parts);
+    }
+}
+
+QmStatus
+qm_host_side_raise (QmHostSide *side, QmStream *stream, QmError *error)
+{
+  const QmPlan *plan = side->plan;
+  const QmUnits *units = &plan->units;
+  QmStatus status = QM_OK;
+
+  for (size_t i = units->n_moving; i < units->n && status == QM_OK; i++)
+    {
+      const QmResident *stays = &plan->stays[i - units->n_moving];
+      uint64_t bytes = (uint64_t) qm_unit_part (&units->list[i], plan->parts)
+                       * qm_type_size (stays->type);
+
+      status = qm_stream_write (side->device, stream,
+                                side->regions->resident + stays->begin
+                                    + (uint64_t) plan->part * bytes,
+                                side->resident
+                                    + stays->begin / (uint64_t) plan->parts,
+                                (size_t) bytes, error);
+    }
+  return status;
 }
 
 void
@@ -125,7 +153,7 @@ void
 qm_host_side_clear (QmHostSide *side)
 {
   clear (side);
-  memset (side->resident, 0, (size_t) side->plan->resident_bytes);
+  memset (side->resident, 0, qm_host_side_resident (side));
 }
 
 static void
@@ -140,8 +168,8 @@ qm_host_side_clear_gradients (QmHostSide *side)
   if (side->gradients == NULL)
     return;
   qm_task_start (side->slots[0].task,
-                 &(QmTaskRange){ 0, side->plan->slab, CHUNK, false },
-                 clear_body, side->gradients);
+                 &(QmTaskRange){ 0, side->plan->own, CHUNK, false }, clear_body,
+                 side->gradients);
   qm_task_wait (side->slots[0].task);
 }
 
@@ -159,12 +187,16 @@ arrive (void *data)
     qm_task_wait (next->side->slots[next->slot].task);
 }
 
-static QmStatus
-send_unit (QmHostSide *side, size_t index, const char *from, QmError *error)
+QmStatus
+qm_host_side_send (QmHostSide *side,
+                   size_t index,
+                   const void *from,
+                   QmStream *after,
+                   QmError *error)
 {
   QmUnitSending *unit = &side->sending[index];
-  int64_t begin = side->plan->units.list[index].begin;
-  QmStatus status = qm_host_side_fork (side, side->down, error);
+  const char *bytes = from;
+  QmStatus status = qm_host_side_follow (side, side->down, after, error);
 
   for (size_t i = 0; i <= unit->n && status == QM_OK; i++)
     {
@@ -175,7 +207,9 @@ send_unit (QmHostSide *side, size_t index, const char *from, QmError *error)
       if (status == QM_OK && i < unit->n)
         status = qm_stream_read (
             side->device, side->down, side->slots[sending->slot].gradients,
-            from + qm_host_side_bytes (side, sending->begin - begin),
+            bytes
+                + qm_host_side_bytes (side,
+                                      sending->begin - unit->sendings[0].begin),
             qm_host_side_bytes (side, sending->n), error);
     }
   if (status == QM_OK)
@@ -183,23 +217,41 @@ send_unit (QmHostSide *side, size_t index, const char *from, QmError *error)
   return status;
 }
 
-static QmStatus
-fetch_unit (QmHostSide *side, size_t index, void *to, QmError *error)
+QmStatus
+qm_host_side_fetch (QmHostSide *side, size_t index, void *to, QmError *error)
 {
-  const QmUnit *unit = &side->plan->units.list[index];
+  const QmPlan *plan = side->plan;
+  const QmUnit *unit = &plan->units.list[index];
   const char *from = side->weights != NULL ? side->weights : side->master;
-  QmStatus status = qm_host_side_fork (side, side->up, error);
+  QmStatus status = qm_host_side_follow (side, side->up, side->stream, error);
 
   if (status == QM_OK)
-    status =
-        qm_stream_write (side->device, side->up, to,
-                         from + qm_host_side_bytes (side, unit->begin),
-                         qm_host_side_bytes (side, unit->end - unit->begin),
-                         error);
+    status = qm_stream_write (
+        side->device, side->up, to,
+        from + qm_host_side_bytes (side, unit->begin / plan->parts),
+        qm_host_side_bytes (side, qm_unit_part (unit, plan->parts)), error);
   if (status == QM_OK)
     status =
         qm_event_record (side->device, side->up, side->fetched[index], error);
   return status;
+}
+
+QmStatus
+qm_host_side_await_fetched (QmHostSide *side,
+                            size_t unit,
+                            QmStream *stream,
+                            QmError *error)
+{
+  return qm_stream_wait (side->device, stream, side->fetched[unit], error);
+}
+
+QmStatus
+qm_host_side_await_sent (QmHostSide *side,
+                         size_t unit,
+                         QmStream *stream,
+                         QmError *error)
+{
+  return qm_stream_wait (side->device, stream, side->sending[unit].sent, error);
 }
 
 QmStatus
@@ -210,15 +262,14 @@ qm_host_side_run (QmHostSide *side, const QmOpCall *call, QmError *error)
   switch (call->op)
     {
     case QM_OP_FETCH:
-      return fetch_unit (side, unit, call->outputs[0].data, error);
+      return qm_host_side_fetch (side, unit, call->outputs[0].data, error);
     case QM_OP_SEND:
-      return send_unit (side, unit, call->inputs[0].data, error);
+      return qm_host_side_send (side, unit, call->inputs[0].data, side->stream,
+                                error);
     case QM_OP_FETCHED:
-      return qm_stream_wait (side->device, side->stream, side->fetched[unit],
-                             error);
+      return qm_host_side_await_fetched (side, unit, side->stream, error);
     case QM_OP_SENT:
-      return qm_stream_wait (side->device, side->stream,
-                             side->sending[unit].sent, error);
+      return qm_host_side_await_sent (side, unit, side->stream, error);
     default:
       return qm_host_side_update (side, call, error);
     }
@@ -278,12 +329,12 @@ take_all (QmHostSide *side, QmError *error)
     }
   side->resident = side->staging + host->resident;
   side->state =
-      (float *) (void *) (side->resident + side->plan->resident_bytes);
+      (float *) (void *) (side->resident + qm_host_side_resident (side));
   side->sum = side->state + QM_STATE_SIZE;
   side->squares = (QmHostSquares){ .kernel = qm_host_kernel_best (),
                                    .type = QM_TYPE_F32,
                                    .x = side->gradients,
-                                   .n = side->plan->slab };
+                                   .n = side->plan->own };
   return QM_OK;
 }
 
@@ -353,11 +404,13 @@ make_threads (QmHostSide *side, QmError *error)
 static QmStatus
 plan_sending (QmHostSide *side, size_t index, int *slot, QmError *error)
 {
-  const QmUnit *range = &side->plan->units.list[index];
-  int64_t chunk = side->plan->host.chunk;
+  const QmPlan *plan = side->plan;
+  const QmUnit *range = &plan->units.list[index];
+  int64_t own = range->begin / plan->parts, chunk = plan->host.chunk;
+  int64_t end = own + qm_unit_part (range, plan->parts);
   QmUnitSending *unit = &side->sending[index];
 
-  unit->n = (size_t) ((range->end - range->begin - 1) / chunk + 1);
+  unit->n = (size_t) ((end - own - 1) / chunk + 1);
   unit->sendings = calloc (unit->n + 1, sizeof *unit->sendings);
   unit->arrivals = calloc (unit->n + 1, sizeof *unit->arrivals);
   if (unit->sendings == NULL || unit->arrivals == NULL)
@@ -366,15 +419,15 @@ plan_sending (QmHostSide *side, size_t index, int *slot, QmError *error)
   for (size_t i = 0; i < unit->n; i++)
     {
       QmSending *sending = &unit->sendings[i];
-      int64_t begin = range->begin + (int64_t) i * chunk;
+      int64_t begin = own + (int64_t) i * chunk;
 
       *sending = (QmSending){
         .side = side,
         .begin = begin,
-        .n = range->end - begin < chunk ? range->end - begin : chunk,
+        .n = end - begin < chunk ? end - begin : chunk,
         .slot = *slot,
         .add = { .kernel = qm_host_kernel_best (),
-                 .type = side->plan->type,
+                 .type = plan->type,
                  .x = side->slots[*slot].gradients,
                  .sum = side->gradients + begin },
       };
@@ -533,11 +586,8 @@ copy_body (void *data, int64_t begin, int64_t end)
 }
 
 QmStatus
-qm_host_side_take (QmHostSide *side,
-                   int64_t place,
-                   const void *from,
-                   int64_t n,
-                   QmError *error)
+qm_host_side_take (
+    QmHostSide *side, int64_t own, const void *from, int64_t n, QmError *error)
 {
   int64_t most = (int64_t) (side->plan->host.gradient_slot / 4);
   Copy copies[QM_HOST_SLOTS];
@@ -555,8 +605,7 @@ qm_host_side_take (QmHostSide *side,
                                error);
       if (status == QM_OK)
         status = qm_stream_synchronize (side->device, side->stream, error);
-      *copy =
-          (Copy){ (char *) (side->master + place + begin), slot->gradients };
+      *copy = (Copy){ (char *) (side->master + own + begin), slot->gradients };
       if (status == QM_OK)
         qm_task_start (slot->task, &(QmTaskRange){ 0, now * 4, CHUNK, false },
                        copy_body, copy);
@@ -578,19 +627,15 @@ publish_body (void *data, int64_t begin, int64_t end)
 QmStatus
 qm_host_side_publish (QmHostSide *side, QmError *error)
 {
-  uint64_t resident = side->plan->resident_bytes;
-  QmStatus status = QM_OK;
+  QmStatus status;
 
   if (side->weights != NULL)
     qm_task_start (side->slots[0].task,
-                   &(QmTaskRange){ 0, side->plan->slab, CHUNK, false },
+                   &(QmTaskRange){ 0, side->plan->own, CHUNK, false },
                    publish_body, side);
   qm_host_side_gather (side);
   qm_host_side_wait (side);
-  if (resident > 0)
-    status =
-        qm_stream_write (side->device, side->stream, side->regions->resident,
-                         side->resident, (size_t) resident, error);
+  status = qm_host_side_raise (side, side->stream, error);
   if (status == QM_OK)
     status = qm_stream_synchronize (side->device, side->stream, error);
   return status;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What is in memory of the host while a plan that offloads is executed: its
+/* What is in memory of the host while a plan that offloads is executed, of what
+ * the rank has: its
  * memory, the threads that work on it, and the streams that copies and calls of
  * the host are queued on; only for engine/executor.c.
  *
@@ -48,20 +49,40 @@ void qm_host_side_clear_gradients (QmHostSide *side);
 QmStatus
 qm_host_side_run (QmHostSide *side, const QmOpCall *call, QmError *error);
 
-/* Copies n fp32 weights from the device to those at an element of the slab;
- * returns when the device's can be written again. */
-QmStatus qm_host_side_take (QmHostSide *side,
-                            int64_t place,
+/* The first two of them in parts, where more is to be done between.  Queues
+ * copying what the rank has of a unit's weights to the device ... */
+QmStatus
+qm_host_side_fetch (QmHostSide *side, size_t unit, void *to, QmError *error);
+
+/* ... which `stream` waits for, and copying gradients to the host once what is
+ * queued on `after` is done ... */
+QmStatus qm_host_side_await_fetched (QmHostSide *side,
+                                     size_t unit,
+                                     QmStream *stream,
+                                     QmError *error);
+QmStatus qm_host_side_send (QmHostSide *side,
+                            size_t unit,
                             const void *from,
-                            int64_t n,
+                            QmStream *after,
                             QmError *error);
 
-/* Makes what is fetched, and what stays on the device by itself, from the fp32
- * weights. */
+/* ... which `stream` waits for. */
+QmStatus qm_host_side_await_sent (QmHostSide *side,
+                                  size_t unit,
+                                  QmStream *stream,
+                                  QmError *error);
+
+/* Copies n fp32 weights from the device to those at an element of what the rank
+ * has; returns when the device's can be written again. */
+QmStatus qm_host_side_take (
+    QmHostSide *side, int64_t own, const void *from, int64_t n, QmError *error);
+
+/* Makes what is fetched, and the rank's part of what stays on the device by
+ * itself, from the fp32 weights. */
 QmStatus qm_host_side_publish (QmHostSide *side, QmError *error);
 
 /* The fp32 weights, and sums of gradients (NULL where the device has them),
- * from the first element of the slab on.  Nothing may be under way. */
+ * from the first element on that the rank has.  Nothing may be under way. */
 float *qm_host_side_master (QmHostSide *side);
 float *qm_host_side_gradients (QmHostSide *side);
 

@@ -52,12 +52,46 @@ typedef struct Measurement
   QmEvent *events[N_EVENTS];
   double done, all; /* passes */
   double rest; /* seconds that the host went on after the last timed pass */
-  double pass, update;         /* seconds of the last ones before the clock */
-  int64_t heated;              /* passes that were queued last */
-  int64_t n_passes, n_updates; /* that were timed */
+  double pass, update; /* seconds of the last ones before the clock */
+  int64_t heated;      /* passes that were queued last */
+  int64_t n_passes, n_last, n_updates; /* that were timed */
 } Measurement;
 
 typedef QmStatus (*Work) (QmExecutor *executor, QmError *error);
+
+static QmStatus
+run_pass (QmExecutor *executor, QmError *error)
+{
+  return qm_executor_pass (executor, false, error);
+}
+
+static QmStatus
+run_last (QmExecutor *executor, QmError *error)
+{
+  return qm_executor_pass (executor, true, error);
+}
+
+/* What ranks have to do alike they decide by the slowest of them, whose time is
+ * that of all. */
+static QmStatus
+agree_on_most (Measurement *m, double *values, size_t n, QmError *error)
+{
+  return m->options->communicator != NULL
+             ? qm_communicator_agree (m->options->communicator,
+                                      QM_AGREE_MAXIMUM, values, n, error)
+             : QM_OK;
+}
+
+/* Whether one of them says so. */
+static QmStatus
+any_of_them (Measurement *m, bool *value, QmError *error)
+{
+  double number = *value;
+  QmStatus status = agree_on_most (m, &number, 1, error);
+
+  *value = number > 0;
+  return status;
+}
 
 static QmStatus
 report (Measurement *m, double passes, QmError *error)
@@ -149,6 +183,8 @@ time_samples (Measurement *m,
       status = qm_event_elapsed (m->device, m->events[i], m->events[i + 1],
                                  &seconds, error);
       seconds += more;
+      if (status == QM_OK)
+        status = agree_on_most (m, &seconds, 1, error);
       add_time (times, seconds, (*before)++);
       *mean += seconds / n;
     }
@@ -158,7 +194,7 @@ time_samples (Measurement *m,
 /* Queues pass `index` of a row of them that began with the first event, once
  * few enough are in flight. */
 static QmStatus
-queue_pass (Measurement *m, int64_t index, QmError *error)
+queue_pass (Measurement *m, int64_t index, bool last, QmError *error)
 {
   QmEvent *mine = m->events[2 + index % IN_FLIGHT];
   double seconds;
@@ -167,7 +203,7 @@ queue_pass (Measurement *m, int64_t index, QmError *error)
   if (index >= IN_FLIGHT)
     status = qm_event_elapsed (m->device, m->events[0], mine, &seconds, error);
   if (status == QM_OK)
-    status = qm_executor_pass (m->executor, error);
+    status = qm_executor_pass (m->executor, last, error);
   if (status == QM_OK)
     status = qm_event_record (m->device, qm_executor_stream (m->executor), mine,
                               error);
@@ -187,10 +223,14 @@ warm_up_once (Measurement *m, QmError *error)
   between = now ();
   m->update = between - begin;
   if (status == QM_OK)
-    status = qm_executor_pass (m->executor, error);
+    status = run_last (m->executor, error);
   if (status == QM_OK)
     status = qm_executor_synchronize (m->executor, error);
   m->pass = now () - between;
+  if (status == QM_OK)
+    status = agree_on_most (m, &m->pass, 1, error);
+  if (status == QM_OK)
+    status = agree_on_most (m, &m->update, 1, error);
   return status == QM_OK ? report (m, 1, error) : status;
 }
 
@@ -214,21 +254,28 @@ busy_until (const Measurement *m, double end)
   return now () + (double) whole * m->pass >= end;
 }
 
-/* Keeps a GPU busy with passes until `seconds` after `begin`. */
+/* Keeps a GPU busy with passes until `seconds` after `begin`: none that is the
+ * last of a step, which would add up sums again and again. */
 static QmStatus
 heat (Measurement *m, double begin, double seconds, QmError *error)
 {
   QmStream *stream = qm_executor_stream (m->executor);
+  bool more = !busy_until (m, begin + seconds);
   QmStatus status = QM_OK;
 
   if (qm_device_info (m->device)->target.kind != QM_DEVICE_CUDA)
     return QM_OK;
   status = qm_event_record (m->device, stream, m->events[0], error);
-  while (status == QM_OK && !busy_until (m, begin + seconds))
+  if (status == QM_OK)
+    status = any_of_them (m, &more, error);
+  while (status == QM_OK && more)
     {
-      status = queue_pass (m, m->heated++, error);
+      status = queue_pass (m, m->heated++, false, error);
       if (status == QM_OK)
         status = report (m, 0, error);
+      more = !busy_until (m, begin + seconds);
+      if (status == QM_OK)
+        status = any_of_them (m, &more, error);
     }
   return status;
 }
@@ -240,10 +287,13 @@ warm_up (Measurement *m, QmPhases *phases, QmError *error)
   uint64_t choices = qm_device_choices (m->device);
   QmStatus status = warm_up_once (m, error);
   bool enough = m->options->brief && m->pass > SECONDS_OF_LONG_PASS;
+  bool again = !enough || qm_device_choices (m->device) > choices;
 
   phases->tune = now () - begin;
   busy = now () - (enough ? m->pass : 0);
-  if (!enough || qm_device_choices (m->device) > choices)
+  if (status == QM_OK)
+    status = any_of_them (m, &again, error);
+  if (again)
     for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
       status = warm_up_once (m, error);
   /* While the host updated, the GPU was idle. */
@@ -255,11 +305,42 @@ warm_up (Measurement *m, QmPhases *phases, QmError *error)
   return status;
 }
 
+/* Seconds of the passes of a step, and of the update behind them. */
+typedef struct StepTimes
+{
+  double pass, last, update;
+} StepTimes;
+
+/* Whether the last pass of a step does what the others do not, and whether
+ * there are others. */
+static bool
+has_last (const Measurement *m)
+{
+  return qm_plan_has_last (m->plan);
+}
+
+static bool
+has_others (const Measurement *m)
+{
+  return m->plan->accumulation > 1 || !has_last (m);
+}
+
+/* Those that are the last of a step, from sums of nothing on. */
+static QmStatus
+time_last (Measurement *m, QmTimes *times, double *mean, QmError *error)
+{
+  QmStatus status = qm_executor_clear (m->executor, error);
+
+  return status == QM_OK ? time_samples (m, run_last, sample_count (m, m->pass),
+                                         times, &m->n_last, 0, mean, error)
+                         : status;
+}
+
 /* Times the passes while the monitor watches. */
 static QmStatus
 time_passes (Measurement *m,
              QmMeasureResult *result,
-             double *mean,
+             StepTimes *step,
              QmError *error)
 {
   int n = sample_count (m, m->pass);
@@ -269,8 +350,11 @@ time_passes (Measurement *m,
 
   if (status != QM_OK)
     return status;
-  status = time_samples (m, qm_executor_pass, n, &result->pass, &m->n_passes, 0,
-                         mean, error);
+  if (has_others (m))
+    status = time_samples (m, run_pass, n, &result->pass, &m->n_passes, 0,
+                           &step->pass, error);
+  if (status == QM_OK && has_last (m))
+    status = time_last (m, &result->last, &step->last, error);
   if (monitor == NULL)
     return status;
   qm_monitor_end (monitor, &watch);
@@ -290,7 +374,7 @@ begin_measurement (Measurement *m, int index, QmError *error)
 {
   if (!offloads (m) || index == 0)
     return QM_OK;
-  return qm_executor_pass (m->executor, error);
+  return run_pass (m->executor, error);
 }
 
 /* What the host still has to do after the last pass is part of the update.
@@ -315,17 +399,24 @@ measure_once (Measurement *m,
               QmMeasureResult *result,
               QmError *error)
 {
-  double pass, update;
+  StepTimes step = { 0 };
+  double others = (double) m->plan->accumulation;
   QmStatus status = begin_measurement (m, index, error);
 
   if (status == QM_OK)
-    status = time_passes (m, result, &pass, error);
+    status = time_passes (m, result, &step, error);
   if (status == QM_OK)
     status = report (m, QM_MEASURE_SAMPLES, error);
   if (status == QM_OK)
-    status = time_updates (m, &result->update, &update, error);
+    status = time_updates (m, &result->update, &step.update, error);
+  if (has_last (m))
+    others--;
+  else
+    result->last = result->pass;
+  if (!has_others (m))
+    result->pass = result->last;
   if (status == QM_OK)
-    add_time (&result->step, (double) m->plan->accumulation * pass + update,
+    add_time (&result->step, others * step.pass + step.last + step.update,
               index);
   return status;
 }
@@ -339,7 +430,7 @@ run_step (Measurement *m, double *seconds, QmError *error)
 
   for (int64_t i = 0; i < m->plan->accumulation && status == QM_OK; i++)
     {
-      status = queue_pass (m, i, error);
+      status = queue_pass (m, i, i + 1 == m->plan->accumulation, error);
       if (status == QM_OK)
         status = report (m, 1, error);
     }
@@ -350,7 +441,7 @@ run_step (Measurement *m, double *seconds, QmError *error)
   if (status == QM_OK)
     status = qm_event_elapsed (m->device, m->events[0], m->events[1], seconds,
                                error);
-  return status;
+  return status == QM_OK ? agree_on_most (m, seconds, 1, error) : status;
 }
 
 /* Draws weights and data. */
@@ -393,8 +484,9 @@ static QmStatus
 prepare (Measurement *m, QmPhases *phases, QmError *error)
 {
   double begin = now ();
-  QmStatus status = qm_executor_new (m->plan, m->device, m->options->seed,
-                                     &m->executor, error);
+  QmStatus status =
+      qm_executor_new (m->plan, m->device, m->options->communicator,
+                       m->options->seed, &m->executor, error);
 
   for (int i = 0; i < N_EVENTS && status == QM_OK; i++)
     status = qm_event_create (m->device, &m->events[i], error);
@@ -431,7 +523,7 @@ conclude (Measurement *m, QmMeasureResult *result)
 
   result->total = result->step.mean * (double) plan->recipe.steps;
   result->tflops = qm_plan_pass_flops (plan) * (double) plan->accumulation
-                   / result->step.mean / 1e12;
+                   * plan->options.ranks / result->step.mean / 1e12;
   result->watts = watch->seconds >= SECONDS_OF_ENERGY && watch->joules > 0
                       ? watch->joules / watch->seconds
                       : watch->watts.mean;

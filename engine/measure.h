@@ -4,6 +4,9 @@
  * own clock, and what follows from them.
  *
  *   step = passes in a step x pass + update;  total = steps x step
+ *
+ * Of several ranks, the last pass of a step can take longer than the others,
+ * and the time of the slowest counts.
  */
 
 #ifndef QM_ENGINE_MEASURE_H
@@ -11,6 +14,7 @@
 
 #include "engine/plan.h"
 #include "engine/profile.h"
+#include "kernels/communicator.h"
 #include "kernels/monitor.h"
 
 /* Passes and updates that are timed. */
@@ -30,8 +34,9 @@ typedef struct QmMeasureOptions
   int repeat;       /* measurements; at least 1 */
   int64_t validate; /* whole steps to run for comparison */
   uint64_t seed;
-  QmMonitor *monitor; /* watches the timed passes; may be NULL */
-  bool profile;       /* the operators too, afterwards */
+  QmCommunicator *communicator; /* of the plan's rank; NULL: there is one */
+  QmMonitor *monitor;           /* watches the timed passes; may be NULL */
+  bool profile;                 /* the operators too, afterwards */
   /* When the device was last kept busy by a measurement, which is brought up
    * to date: of several in a row, the later need to warm the device up less.
    * NULL, or 0 in it: it was idle. */
@@ -61,10 +66,12 @@ typedef struct QmPhases
 typedef struct QmMeasureResult
 {
   QmTimes pass, update; /* over all samples of all repetitions */
+  QmTimes last;         /* the same of the last pass of a step */
   QmTimes step;         /* over the repetitions */
   QmTimes validated;    /* whole steps; zero unless asked for */
   double total;         /* of the training */
-  double tflops;        /* 10^12 model FLOPs a second, during a step */
+  double tflops;        /* 10^12 model FLOPs a second, during a step, of all
+                           ranks */
   uint64_t allocated;   /* bytes */
   uint64_t free_bytes;  /* of the device, with everything allocated */
   int64_t used_bytes;   /* of it, by everybody; -1 without a monitor */
@@ -78,7 +85,9 @@ typedef struct QmMeasureResult
 /* Frees what a result owns. */
 void qm_measure_result_clear (QmMeasureResult *result);
 
-/* Measures a plan on a device.  QM_STATUS_UNSUPPORTED for a profile of one that
+/* Measures a plan on a device.  All ranks of a plan do so at once; where one
+ * fails, or its `progress` says no, its world has to be aborted, so that the
+ * others fail too.  QM_STATUS_UNSUPPORTED for a profile of one that
  * offloads.  QM_STATUS_INTERRUPTED where `progress` said so,
  * QM_STATUS_DEVICE where the device failed or was lost.  The result has to be
  * cleared where it succeeds. */

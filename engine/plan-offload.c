@@ -18,74 +18,52 @@ round_up (uint64_t bytes, uint64_t multiple)
   return (bytes + multiple - 1) / multiple * multiple;
 }
 
-static int64_t
-least (int64_t elements, int64_t limit)
+/* Appends elements from `begin` of a unit's part, which begins with element
+ * `whole` of the slab and `own` of what the rank has. */
+static void
+add_parts (QmPlan *plan, int64_t whole, int64_t own, int64_t n)
 {
-  return limit > 0 && limit < elements ? limit : elements;
+  int64_t chunk = plan->host.chunk;
+
+  for (int64_t i = 0; i < n; i += chunk)
+    plan->host_parts[plan->n_host_parts++] = (QmPiece){
+      .whole = whole + i,
+      .own = own + i,
+      .n = n - i < chunk ? n - i : chunk,
+    };
 }
 
+/* The host updates part by part, so that gradients come down and weights go up
+ * meanwhile; in one, where neither does. */
 QmStatus
-qm_plan_units (QmPlan *plan, QmError *error)
+qm_plan_host_parts (QmPlan *plan, QmError *error)
 {
-  QmSharding sharding =
-      plan->options.offload ? plan->options.sharding : QM_SHARDING_NONE;
-  int64_t limit = plan->options.bucket;
-  bool blocks =
-      sharding == QM_SHARDING_FSDP_2 || sharding == QM_SHARDING_FSDP_3;
-  QmUnitRules rules = {
-    .gradients = qm_sharding_gradients (sharding),
-    .weights = qm_sharding_weights (sharding),
-    .blocks = blocks,
-    .cut = sharding != QM_SHARDING_NONE,
-    .elements = least (qm_sharding_weights (sharding) ? QM_BUCKET_WEIGHTS
-                                                      : QM_BUCKET_GRADIENTS,
-                       limit),
-    .parts = 1,
-    .apart = sharding != QM_SHARDING_NONE,
-    .threshold =
-        sharding == QM_SHARDING_ZERO_3 ? least (QM_BUCKET_THRESHOLD, limit) : 0,
-    .type = plan->type,
-  };
-  QmStatus status = qm_units_find (plan->graph, &rules, &plan->units, error);
-
-  plan->host.chunk =
-      (int64_t) round_up ((uint64_t) least (least (QM_HOST_CHUNK, limit),
-                                            plan->units.slab),
-                          QM_SLAB_ALIGNMENT);
-  if (status == QM_OK && rules.gradients)
-    status = qm_pass_offload (plan->graph, &plan->units, plan->type, error);
-  return status;
-}
-
-/* Gives a place to each parameter that is on the device, but not where all
- * weights are. */
-static QmStatus
-place_resident (QmPlan *plan, QmError *error)
-{
-  const QmGraph *graph = plan->graph;
   const QmUnits *units = &plan->units;
-  bool all = !qm_sharding_weights (plan->options.sharding);
-  uint64_t next = 0;
+  int64_t limit = plan->options.bucket, most;
 
-  plan->resident = malloc ((units->n_values + 1) * sizeof *plan->resident);
-  if (plan->resident == NULL)
+  if (limit == 0 || limit > QM_HOST_CHUNK)
+    limit = QM_HOST_CHUNK;
+  if (limit > plan->slab)
+    limit = plan->slab;
+  plan->host.chunk = (int64_t) round_up ((uint64_t) limit, QM_SLAB_ALIGNMENT);
+  most = plan->own / plan->host.chunk + (int64_t) units->n + 1;
+  plan->host_parts = calloc ((size_t) most, sizeof *plan->host_parts);
+  if (plan->host_parts == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
-  for (size_t i = 0; i < units->n_values; i++)
-    {
-      const QmValue *value = &graph->values[i];
+  if (qm_sharding_weights (plan->options.sharding))
+    plan->host_parts[plan->n_host_parts++] = (QmPiece){ 0, 0, plan->own };
+  else if (plan->parts == 1)
+    add_parts (plan, 0, 0, plan->own);
+  else
+    for (size_t i = 0; i < units->n; i++)
+      {
+        const QmUnit *unit = &units->list[i];
+        int64_t n = qm_unit_part (unit, plan->parts);
 
-      plan->resident[i] = -1;
-      if (value->role != QM_ROLE_PARAMETER || value->owner != (QmValueId) i
-          || (all && value->tensor.type == plan->type)
-          || qm_units_fetched (units, graph, (QmValueId) i) != QM_NO_UNIT)
-        continue;
-      plan->resident[i] = (int64_t) next;
-      next +=
-          round_up ((uint64_t) value->room * qm_type_size (value->tensor.type),
-                    QM_MEMORY_ALIGNMENT);
-    }
-  plan->resident_bytes = next;
+        add_parts (plan, unit->begin + plan->part * n,
+                   unit->begin / plan->parts, n);
+      }
   return QM_OK;
 }
 
@@ -103,38 +81,35 @@ size_staging (QmPlan *plan)
   host->weight_slots = QM_HOST_SLOTS * host->gradient_slot;
   host->resident = host->weight_slots + QM_HOST_SLOTS * host->weight_slot;
   host->staging =
-      round_up (host->resident + plan->resident_bytes + SMALL_BYTES, HOST_PAGE);
+      round_up (host->resident + plan->resident_bytes / (uint64_t) plan->parts
+                    + SMALL_BYTES,
+                HOST_PAGE);
 }
 
-QmStatus
-qm_plan_offload (QmPlan *plan, QmError *error)
+void
+qm_plan_offload (QmPlan *plan)
 {
   QmSharding sharding = plan->options.sharding;
-  uint64_t slab = (uint64_t) plan->slab, size = qm_type_size (plan->type);
+  uint64_t own = (uint64_t) plan->own, size = qm_type_size (plan->type);
   QmHostMemory *host = &plan->host;
   QmMemory *memory = &plan->memory;
-  QmStatus status;
 
   if (!plan->options.offload)
-    return QM_OK;
-  status = place_resident (plan, error);
-  if (status != QM_OK)
-    return status;
-  host->states = round_up (slab * 4, HOST_PAGE);
+    return;
+  host->states = round_up (own * 4, HOST_PAGE);
   if (qm_sharding_gradients (sharding))
     {
-      host->gradients = round_up (slab * 4, HOST_PAGE);
+      host->gradients = round_up (own * 4, HOST_PAGE);
       memory->gradients = 0;
     }
   if (qm_sharding_weights (sharding) && size < 4)
-    host->weights = round_up (slab * size, HOST_PAGE);
+    host->weights = round_up (own * size, HOST_PAGE);
   size_staging (plan);
   memory->host =
       3 * host->states + host->gradients + host->weights + host->staging;
-  memory->weights =
-      plan->resident_bytes + (qm_sharding_weights (sharding) ? 0 : slab * size);
+  if (qm_sharding_weights (sharding))
+    memory->weights = plan->resident_bytes;
   memory->master = memory->optimizer = 0;
-  return QM_OK;
 }
 
 bool

@@ -5,48 +5,104 @@
 #include "engine/plan.h"
 
 /* What an update reads and writes: all parameters in one piece, with the gaps
- * between them. */
+ * between them, or what the rank has of each unit of them. */
 typedef struct Slab
 {
   QmValueId gradients; /* fp32 */
   QmValueId weights;   /* as products read them */
   QmValueId master;    /* fp32; `weights` where those are */
   QmValueId first, second;
+  bool all_gradients, all_weights; /* or what the rank has of them */
 } Slab;
 
 static QmValueId
-whole (const QmPlan *plan, QmRole role, QmType type, const char *name)
+whole (const QmPlan *plan, QmRole role, QmType type, bool all, const char *name)
 {
-  return qm_graph_value (plan->graph, role, type, 1, &plan->units.slab, "%s",
-                         name);
+  return qm_graph_value (plan->graph, role, type, 1,
+                         all ? &plan->slab : &plan->own, "%s", name);
 }
 
 static Slab
 make_slab (const QmPlan *plan)
 {
+  QmSharding sharding = qm_plan_sharding (&plan->options);
   Slab slab = {
-    .gradients = whole (plan, QM_ROLE_GRADIENT, QM_TYPE_F32, "all gradients"),
-    .weights = whole (plan, QM_ROLE_PARAMETER, plan->type, "all weights"),
+    .all_gradients = !qm_sharding_gradients (sharding),
+    .all_weights = !qm_sharding_weights (sharding),
   };
 
+  slab.gradients = whole (plan, QM_ROLE_GRADIENT, QM_TYPE_F32,
+                          slab.all_gradients, "all gradients");
+  slab.weights = whole (plan, QM_ROLE_PARAMETER, plan->type, slab.all_weights,
+                        "all weights");
   slab.master = slab.weights;
   if (plan->options.offload)
     return slab;
   if (plan->type != QM_TYPE_F32)
     slab.master =
-        whole (plan, QM_ROLE_PARAMETER, QM_TYPE_F32, "all fp32 weights");
-  slab.first = whole (plan, QM_ROLE_MOMENT, QM_TYPE_F32, "first moments");
-  slab.second = whole (plan, QM_ROLE_MOMENT, QM_TYPE_F32, "second moments");
+        whole (plan, QM_ROLE_PARAMETER, QM_TYPE_F32, false, "all fp32 weights");
+  slab.first =
+      whole (plan, QM_ROLE_MOMENT, QM_TYPE_F32, false, "first moments");
+  slab.second =
+      whole (plan, QM_ROLE_MOMENT, QM_TYPE_F32, false, "second moments");
   return slab;
 }
 
-/* Elements [begin, end) of it. */
+/* `n` elements of it. */
 static QmValueId
-part (const QmPlan *plan, QmValueId slab, int64_t begin, int64_t end)
+part (const QmPlan *plan, QmValueId slab, int64_t begin, int64_t n)
 {
-  const int64_t n = end - begin, one = 1;
+  const int64_t one = 1;
 
   return qm_graph_view (plan->graph, slab, 1, &n, &one, begin);
+}
+
+/* A piece of a slab, which is of all ranks or of this one. */
+static QmValueId
+piece_of (const QmPlan *plan, QmValueId slab, bool all, const QmPiece *piece)
+{
+  return part (plan, slab, all ? piece->whole : piece->own, piece->n);
+}
+
+/* Whether ranks have to tell each other weights, and of how many units from the
+ * first on: stages 3 gather those that move when they are read. */
+static bool
+is_gathered (const QmPlan *plan, size_t unit)
+{
+  return plan->parts > 1
+         && (unit >= plan->units.n_moving
+             || !qm_sharding_weights (plan->options.sharding));
+}
+
+/* All weights of a unit that products read. */
+static QmValueId
+unit_weights (const QmPlan *plan, const Slab *slab, size_t index)
+{
+  const QmUnit *unit = &plan->units.list[index];
+
+  if (plan->resident != NULL && index >= plan->units.n_moving)
+    return plan->stays[index - plan->units.n_moving].all;
+  return part (plan, slab->weights, unit->begin, unit->end - unit->begin);
+}
+
+static void
+append_gather (const QmPlan *plan, const Slab *slab, size_t index)
+{
+  QmValueId weights = unit_weights (plan, slab, index);
+  QmNode *node = qm_graph_append (plan->graph, QM_OP_ALL_GATHER);
+
+  node->outputs[0] = weights;
+  node->attributes.unit = (int64_t) index;
+}
+
+/* A number of all ranks becomes the sum of theirs. */
+static void
+append_sum (const QmPlan *plan, QmValueId number)
+{
+  if (plan->options.ranks == 1)
+    return;
+  qm_graph_append (plan->graph, QM_OP_ALL_REDUCE)->outputs[0] = number;
+  qm_graph_append (plan->graph, QM_OP_EXCHANGED);
 }
 
 /* The loss of the step becomes a part of the state, and begins anew. */
@@ -57,29 +113,77 @@ append_loss (const QmPlan *plan)
   const int64_t one = 1;
   QmValueId last =
       qm_graph_view (graph, graph->state, 1, &one, &one, QM_STATE_LOSS);
-  QmNode *node = qm_graph_append (graph, QM_OP_COPY);
+  QmNode *node;
 
+  append_sum (plan, graph->loss);
+  node = qm_graph_append (graph, QM_OP_COPY);
   node->inputs[0] = graph->loss;
   node->outputs[0] = last;
   qm_graph_append (graph, QM_OP_FILL)->outputs[0] = graph->loss;
 }
 
+/* What the rank with this part has of a unit. */
+static QmPiece
+own_piece (const QmPlan *plan, size_t index)
+{
+  const QmUnit *unit = &plan->units.list[index];
+
+  return qm_units_piece (&plan->units, (int32_t) index, plan->parts, plan->part,
+                         unit->begin, unit->end);
+}
+
+static void
+append_squares (const QmPlan *plan, QmValueId x, QmValueId sum)
+{
+  QmNode *node = qm_graph_append (plan->graph, QM_OP_SUM_SQUARES);
+
+  node->inputs[0] = x;
+  node->outputs[0] = sum;
+}
+
+/* Of the rank's part of each unit, where the device has the others, too. */
+static void
+append_squares_of_parts (const QmPlan *plan, const Slab *slab, QmValueId sum)
+{
+  QmGraph *graph = plan->graph;
+  const int64_t n = (int64_t) plan->units.n, column[2] = { n, 1 };
+  QmValueId sums = qm_graph_value (graph, QM_ROLE_STATE, QM_TYPE_F32, 1, &n,
+                                   "sums of squares");
+  QmValueId rows = qm_graph_reshape (graph, sums, 2, column);
+  QmNode *node;
+
+  for (size_t i = 0; i < plan->units.n; i++)
+    {
+      QmPiece piece = own_piece (plan, i);
+
+      append_squares (plan, piece_of (plan, slab->gradients, true, &piece),
+                      part (plan, sums, (int64_t) i, 1));
+    }
+  qm_graph_append (graph, QM_OP_FILL)->outputs[0] = sum;
+  node = qm_graph_append (graph, QM_OP_COLUMN_SUM);
+  node->attributes.scale = 1;
+  node->inputs[0] = rows;
+  node->outputs[0] = sum;
+}
+
 /* The norm of the gradients, and what follows from it. */
 static void
-append_state (const QmPlan *plan, QmValueId gradients)
+append_state (const QmPlan *plan, const Slab *slab)
 {
   QmGraph *graph = plan->graph;
   const int64_t one = 1;
-  bool on_host =
-      plan->options.offload && qm_sharding_gradients (plan->options.sharding);
   QmValueId sum = qm_graph_value (graph, QM_ROLE_STATE, QM_TYPE_F32, 1, &one,
                                   "sum of squares");
-  QmNode *node = qm_graph_append (graph, on_host ? QM_OP_HOST_SUM_SQUARES
-                                                 : QM_OP_SUM_SQUARES);
+  QmNode *node;
 
-  if (!on_host)
-    node->inputs[0] = gradients;
-  node->outputs[0] = sum;
+  if (plan->options.offload && !slab->all_gradients)
+    qm_graph_append (graph, QM_OP_HOST_SUM_SQUARES)->outputs[0] = sum;
+  else if (plan->parts > 1 && slab->all_gradients)
+    append_squares_of_parts (plan, slab, sum);
+  else
+    append_squares (plan, slab->gradients, sum);
+  if (plan->parts > 1)
+    append_sum (plan, sum);
   node = qm_graph_append (graph, QM_OP_UPDATE_STATE);
   node->attributes.max_norm = plan->recipe.max_grad_norm;
   node->attributes.dynamic = plan->type == QM_TYPE_F16;
@@ -100,62 +204,135 @@ describe_adam (const QmPlan *plan, QmNode *node)
   node->inputs[0] = plan->graph->state;
 }
 
+/* Of `piece`; `weights` are what else has to be told, or QM_NO_VALUE. */
 static void
-append_adam (const QmPlan *plan, const Slab *slab)
+append_adam (const QmPlan *plan,
+             const Slab *slab,
+             const QmPiece *piece,
+             QmValueId weights)
 {
+  bool one = slab->master == slab->weights;
+  QmValueId gradients =
+      piece_of (plan, slab->gradients, slab->all_gradients, piece);
+  QmValueId master =
+      piece_of (plan, slab->master, one && slab->all_weights, piece);
+  QmValueId first = piece_of (plan, slab->first, false, piece);
+  QmValueId second = piece_of (plan, slab->second, false, piece);
   QmNode *node = qm_graph_append (plan->graph, QM_OP_ADAM);
 
   describe_adam (plan, node);
-  node->outputs[0] = slab->gradients;
-  node->outputs[1] = slab->master;
-  node->outputs[2] = slab->first;
-  node->outputs[3] = slab->second;
-  if (slab->weights != slab->master)
-    node->outputs[4] = slab->weights;
+  node->outputs[0] = gradients;
+  node->outputs[1] = master;
+  node->outputs[2] = first;
+  node->outputs[3] = second;
+  node->outputs[4] = weights;
 }
 
-/* The host updates part by part, so that gradients come down and weights go up
- * meanwhile; in one, where neither does. */
+/* Where the weights of a unit go that are updated, besides to the master
+ * weights. */
+static QmValueId
+updated_weights (const QmPlan *plan,
+                 const Slab *slab,
+                 size_t index,
+                 const QmPiece *piece)
+{
+  if (index >= plan->units.n_moving)
+    return part (plan, plan->stays[index - plan->units.n_moving].all,
+                 plan->part * piece->n, piece->n);
+  return slab->weights == slab->master
+             ? QM_NO_VALUE
+             : piece_of (plan, slab->weights, slab->all_weights, piece);
+}
+
+/* Unit by unit, so that what one rank updated goes to the others while it
+ * updates more. */
+static void
+append_adam_of_parts (const QmPlan *plan, const Slab *slab)
+{
+  for (size_t i = 0; i < plan->units.n; i++)
+    {
+      QmPiece piece = own_piece (plan, i);
+
+      append_adam (plan, slab, &piece, updated_weights (plan, slab, i, &piece));
+      if (is_gathered (plan, i))
+        append_gather (plan, slab, i);
+    }
+  qm_graph_append (plan->graph, QM_OP_EXCHANGED);
+}
+
 static void
 append_host_adam (const QmPlan *plan, const Slab *slab)
 {
   QmGraph *graph = plan->graph;
-  QmSharding sharding = plan->options.sharding;
-  int64_t n = plan->units.slab, unit = 0;
-  int64_t chunk = qm_sharding_weights (sharding) ? n : plan->host.chunk;
 
-  for (int64_t begin = 0; begin < n; begin += chunk, unit++)
+  for (size_t i = 0; i < plan->n_host_parts; i++)
     {
-      int64_t end = begin + chunk < n ? begin + chunk : n;
-      QmValueId gradients = qm_sharding_gradients (sharding)
-                                ? QM_NO_VALUE
-                                : part (plan, slab->gradients, begin, end);
-      QmValueId weights = qm_sharding_weights (sharding)
-                              ? QM_NO_VALUE
-                              : part (plan, slab->weights, begin, end);
+      const QmPiece *piece = &plan->host_parts[i];
+      QmValueId gradients = slab->all_gradients
+                                ? piece_of (plan, slab->gradients, true, piece)
+                                : QM_NO_VALUE;
+      QmValueId weights = slab->all_weights
+                              ? piece_of (plan, slab->weights, true, piece)
+                              : QM_NO_VALUE;
       QmNode *node = qm_graph_append (graph, QM_OP_HOST_ADAM);
 
       describe_adam (plan, node);
-      node->attributes.unit = unit;
+      node->attributes.unit = (int64_t) i;
       node->outputs[0] = gradients;
       node->outputs[1] = weights;
     }
   qm_graph_append (graph, QM_OP_HOST_UPDATED);
+  if (plan->parts == 1)
+    return;
+  for (size_t i = 0; i < plan->units.n; i++)
+    if (is_gathered (plan, i))
+      append_gather (plan, slab, i);
+  qm_graph_append (graph, QM_OP_EXCHANGED);
+}
+
+/* Sums of which other ranks have the parts begin anew, too. */
+static void
+append_clear (const QmPlan *plan, const Slab *slab)
+{
+  qm_graph_append (plan->graph, QM_OP_FILL)->outputs[0] = slab->gradients;
+}
+
+/* Names the weights that stay on the device by themselves. */
+static void
+make_resident (QmPlan *plan)
+{
+  const QmUnits *units = &plan->units;
+
+  for (size_t i = units->n_moving; plan->resident != NULL && i < units->n; i++)
+    {
+      const int64_t n = units->list[i].end - units->list[i].begin;
+      QmResident *stays = &plan->stays[i - units->n_moving];
+
+      stays->all = qm_graph_value (plan->graph, QM_ROLE_PARAMETER, stays->type,
+                                   1, &n, "weights that stay");
+    }
 }
 
 QmStatus
 qm_plan_update (QmPlan *plan, QmError *error)
 {
   QmGraph *graph = plan->graph;
+  const QmPiece all = { 0, 0, plan->slab };
   Slab slab;
 
   graph->phase = QM_PHASE_UPDATE;
+  make_resident (plan);
   slab = make_slab (plan);
   append_loss (plan);
-  append_state (plan, slab.gradients);
+  append_state (plan, &slab);
   if (plan->options.offload)
     append_host_adam (plan, &slab);
+  else if (plan->parts > 1)
+    append_adam_of_parts (plan, &slab);
   else
-    append_adam (plan, &slab);
+    append_adam (plan, &slab, &all,
+                 slab.weights != slab.master ? slab.weights : QM_NO_VALUE);
+  if (plan->parts > 1 && slab.all_gradients)
+    append_clear (plan, &slab);
   return qm_graph_status (graph, error);
 }

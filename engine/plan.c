@@ -111,7 +111,7 @@ build_model (QmPlan *plan, QmError *error)
 {
   const QmBuildOptions build = {
     .micro_batch = plan->options.micro_batch,
-    .accumulation = plan->accumulation,
+    .accumulation = plan->accumulation * plan->options.ranks,
     .type = plan->type,
     .residual = plan->options.narrow ? plan->type : QM_TYPE_F32,
     .vocab_multiple = (plan->options.methods & QM_METHOD_COMPILE) != 0 ? 64 : 1,
@@ -158,15 +158,24 @@ differentiate (QmGraph *graph, QmError *error)
   return qm_graph_differentiate (graph, QM_NO_VALUE, QM_NO_VALUE, error);
 }
 
-/* Random numbers go on from pass to pass. */
+/* Random numbers go on from pass to pass; ranks take turns, as one that did all
+ * of their passes would. */
 static QmStatus
-advance (QmGraph *graph, QmError *error)
+advance (QmPlan *plan, QmError *error)
 {
+  QmGraph *graph = plan->graph;
   QmNode *node = qm_graph_append (graph, QM_OP_ADVANCE);
 
+  node->attributes.count = plan->options.ranks;
   node->inputs[0] = graph->rng;
   node->outputs[0] = graph->rng;
   return qm_graph_status (graph, error);
+}
+
+static bool
+wants_reduce (const QmPlanOptions *options)
+{
+  return options->ranks > 1 && !qm_sharding_gradients (options->sharding);
 }
 
 /* From a model to its training, in this order; without `when` always. */
@@ -186,7 +195,8 @@ static const struct
   { "tf32", wants_tf32, qm_pass_tf32, NULL },
   { "checkpoint", wants_checkpoint, qm_pass_checkpoint, NULL },
   { "units", NULL, NULL, qm_plan_units },
-  { "advance", NULL, advance, NULL },
+  { "reduce", wants_reduce, NULL, qm_plan_reduce },
+  { "advance", NULL, NULL, advance },
   { "update", NULL, NULL, qm_plan_update },
   { "deterministic", wants_deterministic, qm_pass_deterministic, NULL },
 };
@@ -282,6 +292,12 @@ largest_workspaces (const QmPlan *plan,
     }
 }
 
+bool
+qm_plan_has_last (const QmPlan *plan)
+{
+  return wants_reduce (&plan->options);
+}
+
 static QmStatus
 plan_memory (QmPlan *plan, QmError *error)
 {
@@ -295,7 +311,6 @@ plan_memory (QmPlan *plan, QmError *error)
                          "the host is out of memory");
   memcpy (plan->place, plan->units.place,
           plan->units.n_values * sizeof *plan->place);
-  plan->slab = plan->units.slab;
   slab = (uint64_t) plan->slab;
   memory->weights = slab * qm_type_size (plan->type);
   memory->master = plan->type != QM_TYPE_F32 ? slab * 4 : 0;
@@ -304,10 +319,10 @@ plan_memory (QmPlan *plan, QmError *error)
   memory->other = place_others (plan);
   largest_workspaces (plan, &plan->options.target, 1, memory);
   memory->reserved = qm_target_reserved (&plan->options.target);
-  status = qm_plan_offload (plan, error);
-  if (status == QM_OK)
-    status = qm_memory_arena (plan->graph, plan->place, &memory->activations,
-                              &memory->live, error);
+  qm_plan_sharded (plan);
+  qm_plan_offload (plan);
+  status = qm_memory_arena (plan->graph, plan->place, &memory->activations,
+                            &memory->live, error);
   memory->total = memory->weights + memory->master + memory->gradients
                   + memory->optimizer + memory->activations + memory->other
                   + memory->workspace + memory->reserved;
@@ -340,6 +355,7 @@ qm_plan_new (const QmModelConfig *config,
              QmPlan **plan,
              QmError *error)
 {
+  int ranks = options->ranks > 0 ? options->ranks : 1;
   QmPlan *new;
   QmStatus status;
 
@@ -353,6 +369,13 @@ qm_plan_new (const QmModelConfig *config,
   if (options->offload && options->sharding == QM_SHARDING_NONE)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "offloading needs a variant of sharding");
+  if (options->rank < 0 || options->rank >= ranks
+      || options->micro_batch > recipe->batch_size / ranks)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "a micro-batch of %lld on each of %d devices is more "
+                         "than the batch size, %lld",
+                         (long long) options->micro_batch, ranks,
+                         (long long) recipe->batch_size);
   new = calloc (1, sizeof *new);
   if (new == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
@@ -360,9 +383,12 @@ qm_plan_new (const QmModelConfig *config,
   new->config = *config;
   new->recipe = *recipe;
   new->options = *options;
+  new->options.ranks = ranks;
   new->type = product_type (recipe->precision);
-  new->accumulation =
-      (recipe->batch_size + options->micro_batch - 1) / options->micro_batch;
+  new->parts = options->sharding != QM_SHARDING_NONE ? ranks : 1;
+  new->part = new->parts > 1 ? options->rank : 0;
+  new->accumulation = (recipe->batch_size + options->micro_batch * ranks - 1)
+                      / (options->micro_batch * ranks);
   status = build_graph (new, error);
   if (status == QM_OK)
     status = plan_memory (new, error);
@@ -381,6 +407,7 @@ qm_plan_free (QmPlan *plan)
   qm_graph_free (plan->graph);
   free (plan->place);
   free (plan->resident);
+  free (plan->host_parts);
   qm_units_clear (&plan->units);
   free (plan);
 }
@@ -435,23 +462,51 @@ qm_plan_largest (const QmModelConfig *config,
   return *plan != NULL ? QM_OK : QM_STATUS_DEVICE_FULL;
 }
 
-static void *
-offloaded_address (const QmPlan *plan,
+/* Byte of the region of weights that stay. */
+static int64_t
+resident_byte (const QmPlan *plan, QmValueId owner)
+{
+  if (plan->resident == NULL)
+    return QM_NOT_RESIDENT;
+  if ((size_t) owner < plan->units.n_values)
+    return plan->resident[owner];
+  for (int i = 0; i < QM_MAX_RESIDENT; i++)
+    if (plan->stays[i].all == owner)
+      return (int64_t) plan->stays[i].begin;
+  return QM_NOT_RESIDENT;
+}
+
+/* Of a parameter: NULL where no device has the whole of it by itself. */
+static char *
+parameter_address (const QmPlan *plan,
                    const QmRegions *regions,
                    const QmValue *value)
 {
   int64_t size = (int64_t) qm_type_size (value->tensor.type);
-  bool one = value->owner < (QmValueId) plan->units.n_values; /* not all */
-  int64_t byte = one ? plan->resident[value->owner] : -1;
+  int64_t place = (plan->place[value->owner] + value->offset) * size;
+  int64_t byte = resident_byte (plan, value->owner);
+  char *region =
+      value->tensor.type == plan->type ? regions->weights : regions->master;
 
-  if (byte >= 0)
+  if (byte != QM_NOT_RESIDENT)
     return regions->resident != NULL
                ? regions->resident + byte + value->offset * size
                : NULL;
-  return regions->weights != NULL
-             ? regions->weights
-                   + (plan->place[value->owner] + value->offset) * size
-             : NULL;
+  if (region == NULL || qm_plan_is_fetched (plan, value->owner))
+    return NULL;
+  return region + place;
+}
+
+/* Of the sum of a gradient, the same. */
+static char *
+gradient_address (const QmPlan *plan,
+                  const QmRegions *regions,
+                  const QmValue *value)
+{
+  if (regions->gradients == NULL
+      || qm_units_sent (&plan->units, plan->graph, value->owner) != QM_NO_UNIT)
+    return NULL;
+  return regions->gradients + (plan->place[value->owner] + value->offset) * 4;
 }
 
 void *
@@ -465,14 +520,9 @@ qm_plan_address (const QmPlan *plan, const QmRegions *regions, QmValueId id)
   switch (value->role)
     {
     case QM_ROLE_PARAMETER:
-      if (plan->resident != NULL)
-        return offloaded_address (plan, regions, value);
-      region = value->tensor.type == QM_TYPE_F32 ? regions->master
-                                                 : regions->weights;
-      break;
+      return parameter_address (plan, regions, value);
     case QM_ROLE_GRADIENT:
-      region = regions->gradients;
-      break;
+      return gradient_address (plan, regions, value);
     case QM_ROLE_MOMENT:
       region = regions->moments;
       break;
@@ -487,8 +537,6 @@ qm_plan_address (const QmPlan *plan, const QmRegions *regions, QmValueId id)
     }
   if (region == NULL)
     return NULL;
-  if (value->role == QM_ROLE_PARAMETER || value->role == QM_ROLE_GRADIENT)
-    place *= (int64_t) size;
   return region + place + value->offset * (int64_t) size;
 }
 

@@ -31,10 +31,11 @@ void qm_methods_format (unsigned methods, char *text, size_t size);
 
 /* What of the states of a training is not on every device all the time: the
  * variants of ZeRO (Rajbhandari et al. 2019) and FSDP (Zhao et al. 2023).
- * Optimizer states, fp32 weights among them, in all of them; stages 3 the
- * weights that products read too.  Where they are instead is another question
- * (QmPlanOptions).  ZeRO moves in buckets of QM_BUCKET_GRADIENTS and
- * QM_BUCKET_WEIGHTS elements, FSDP block by block.
+ * Optimizer states, fp32 weights among them, in all of them; all but ZeRO 1 the
+ * sums of gradients; stages 3 the weights that products read too.  Where they
+ * are instead is another question: each rank has its part, or its host.  ZeRO
+ * moves in buckets of QM_BUCKET_GRADIENTS and QM_BUCKET_WEIGHTS elements, FSDP
+ * block by block.
  *
  * Some weights stay on the device in stages 3 as well: those of fewer elements
  * than QM_BUCKET_THRESHOLD with ZeRO, and what kernels read as fp32 where
@@ -64,13 +65,23 @@ bool qm_sharding_parse (const char *text, QmSharding *sharding);
 #define QM_BUCKET_WEIGHTS   INT64_C (50000000)
 #define QM_BUCKET_THRESHOLD INT64_C (100000)
 
+/* Of a bucket of gradients that are summed over ranks while the backward pass
+ * goes on: so few that little is left when it ends, and enough for a link to be
+ * as fast as it can. */
+#define QM_BUCKET_REDUCED INT64_C (25000000)
+
 typedef struct QmPlanOptions
 {
   QmTarget target;
   int64_t micro_batch;
   unsigned methods;
   bool checkpoint; /* activation checkpointing */
-  QmSharding sharding;
+  /* Devices that train together, each with a micro-batch in every pass, and
+   * which of them this is; 0 ranks: 1.  Gradients are summed over them once a
+   * step, in fp32, or with ZeRO 2 and on with every pass, in the type of the
+   * products. */
+  int ranks, rank;
+  QmSharding sharding; /* changes nothing for one rank that does not offload */
   /* What is sharded is in memory of the host, and the update runs there.  ZeRO
    * 1 moves gradients there once a step, all others with every pass, in the
    * type of the products, and the host adds them up in fp32. */
@@ -123,29 +134,47 @@ typedef struct QmHostMemory
   uint64_t weight_slots, resident, gradient_slot, weight_slot;
 } QmHostMemory;
 
+/* A unit of weights that stay on the device by themselves. */
+typedef struct QmResident
+{
+  QmType type;
+  uint64_t begin; /* byte of their region */
+  QmValueId all;  /* with all gaps; made with the update */
+} QmResident;
+
+/* Those of few elements, and those of another type. */
+#define QM_MAX_RESIDENT 2
+
 typedef struct QmPlan
 {
   QmModelConfig config;
   QmRecipe recipe;
   QmPlanOptions options;
-  int64_t accumulation; /* passes in a step */
+  int64_t accumulation; /* passes of each rank in a step */
   QmType type;          /* of products */
+  int parts;            /* ranks that share states; 1: each has all of them */
+  int part;             /* which of them this one has */
   QmGraph *graph;
   int64_t slab; /* elements of all parameters with the gaps between them */
+  int64_t own;  /* of those, what this rank has the states of */
   /* By value, of owners: element of the slab for parameters and gradients,
    * byte of the region for all others. */
   int64_t *place;
   QmMemory memory;
-  /* Of offloading: */
   QmUnits units;
+  /* Where states are sharded: */
   int64_t *resident; /* by value, of owners of parameters: byte of the region of
                         those that stay on the device by themselves, or -1 */
+  QmResident stays[QM_MAX_RESIDENT]; /* from unit n_moving on */
   uint64_t resident_bytes;
+  /* Where they are offloaded: */
+  QmPiece *host_parts; /* that the host updates one after the other */
+  size_t n_host_parts;
   QmHostMemory host;
 } QmPlan;
 
 /* The most passes that a plan goes through. */
-#define QM_PLAN_PASSES 11
+#define QM_PLAN_PASSES 12
 
 /* The names of those that it does with such options, in their order; static. */
 size_t qm_plan_passes (const QmPlanOptions *options,
@@ -209,6 +238,17 @@ QmStatus qm_plan_largest (const QmModelConfig *config,
                           QmPlan **plan,
                           QmError *error);
 
+/* Where a parameter is in the region of those that stay. */
+#define QM_NOT_RESIDENT (-1)
+
+/* Whether a parameter is nowhere on the device but while it is read; by its
+ * owner. */
+static inline bool
+qm_plan_is_fetched (const QmPlan *plan, QmValueId owner)
+{
+  return qm_units_fetched (&plan->units, plan->graph, owner) != QM_NO_UNIT;
+}
+
 /* Where the regions of a plan are; all NULL while planning. */
 typedef struct QmRegions
 {
@@ -230,13 +270,34 @@ void qm_plan_call (const QmPlan *plan,
 /* FLOPs of one pass that count for the utilisation. */
 double qm_plan_pass_flops (const QmPlan *plan);
 
+/* How states are sharded with such options: QM_SHARDING_NONE where there is
+ * nowhere else for them to be. */
+static inline QmSharding
+qm_plan_sharding (const QmPlanOptions *options)
+{
+  return options->offload || options->ranks > 1 ? options->sharding
+                                                : QM_SHARDING_NONE;
+}
+
+/* Whether nodes have QM_PHASE_LAST. */
+bool qm_plan_has_last (const QmPlan *plan);
+
+/* Cuts the slab into units, has those that move do so, and gives a place to
+ * what stays (plan-units.c). */
+QmStatus qm_plan_units (QmPlan *plan, QmError *error);
+
+/* Has gradients summed over ranks in the last pass (plan-reduce.c). */
+QmStatus qm_plan_reduce (QmPlan *plan, QmError *error);
+
 /* Appends the nodes of the update (plan-update.c). */
 QmStatus qm_plan_update (QmPlan *plan, QmError *error);
 
-/* Parameters that stay on the device while others do not, what the host holds,
- * and the memory of it all (plan-offload.c). */
-QmStatus qm_plan_units (QmPlan *plan, QmError *error);
-QmStatus qm_plan_offload (QmPlan *plan, QmError *error);
+/* Says in `memory` what a rank has of what is sharded (plan-units.c). */
+void qm_plan_sharded (QmPlan *plan);
+
+/* What the host updates, and the memory of it all (plan-offload.c). */
+QmStatus qm_plan_host_parts (QmPlan *plan, QmError *error);
+void qm_plan_offload (QmPlan *plan);
 
 /* Lays out temporaries (memory.c): fills in place[] and returns the size of the
  * arena, and in *live the most that lives at one time. */

@@ -116,7 +116,7 @@ profile_phase (QmExecutor *executor,
       made += status == QM_OK;
     }
   if (status == QM_OK)
-    status = qm_executor_pass (executor, error);
+    status = qm_executor_pass (executor, true, error);
   if (status == QM_OK)
     status = queue (executor, calls, n, device, events, error);
   if (status == QM_OK)

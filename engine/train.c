@@ -67,16 +67,21 @@ run_step (const Training *training, int64_t index, double rate, QmError *error)
 {
   const QmPlan *plan = training->plan;
   int64_t first = index * plan->recipe.batch_size;
+  int64_t all = plan->options.micro_batch * plan->options.ranks;
   QmStatus status =
       qm_executor_write_state (training->executor, QM_STATE_LEARNING_RATE,
                                (float) rate, error);
 
   for (int64_t i = 0; i < plan->accumulation && status == QM_OK; i++)
     {
-      status = qm_samples_load (training->samples, plan, training->executor,
-                                first + i * plan->options.micro_batch, error);
+      status =
+          qm_samples_load (training->samples, plan, training->executor,
+                           first + i * all
+                               + plan->options.rank * plan->options.micro_batch,
+                           error);
       if (status == QM_OK)
-        status = qm_executor_pass (training->executor, error);
+        status = qm_executor_pass (training->executor,
+                                   i + 1 == plan->accumulation, error);
     }
   if (status == QM_OK)
     status = qm_executor_update (training->executor, error);
@@ -156,15 +161,16 @@ qm_train (const QmPlan *plan,
           QmError *error)
 {
   Training training = { plan, samples, options, NULL };
+  int64_t together = plan->options.micro_batch * plan->options.ranks;
   QmStatus status;
 
-  if (plan->recipe.batch_size % plan->options.micro_batch != 0)
+  if (plan->recipe.batch_size % together != 0)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
-                         "the batch size is not a multiple of the "
-                         "micro-batch, %lld",
-                         (long long) plan->options.micro_batch);
-  status =
-      qm_executor_new (plan, device, options->seed, &training.executor, error);
+                         "the batch size is not a multiple of the %lld samples "
+                         "of a pass",
+                         (long long) together);
+  status = qm_executor_new (plan, device, options->communicator, options->seed,
+                            &training.executor, error);
   if (status == QM_OK)
     status = set_weights (&training, error);
   if (status == QM_OK)

@@ -7,6 +7,7 @@
 
 #include "engine/plan.h"
 #include "engine/samples.h"
+#include "kernels/communicator.h"
 
 /* How the learning rate changes, as in Transformers: after the warm-up it
  * stays, or falls to 0 at the last step, on a line or on half a cosine. */
@@ -43,8 +44,9 @@ typedef struct QmTrainOptions
   int64_t steps, warm_up;
   QmSchedule schedule;
   uint64_t seed;
-  const char *weights; /* safetensors to begin with; NULL: drawn */
-  const char *out;     /* safetensors to be written at the end; NULL: none */
+  QmCommunicator *communicator; /* of the plan's rank; NULL: there is one */
+  const char *weights;          /* safetensors to begin with; NULL: drawn */
+  const char *out; /* safetensors to be written at the end; NULL: none */
   /* Called after every step; returns false to stop. */
   bool (*step) (void *data, const QmTrainStep *step);
   void *data;

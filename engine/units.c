@@ -150,12 +150,36 @@ qm_units_find (const QmGraph *graph,
   for (cut.group = GROUP_MOVES; cut.group < N_GROUPS; cut.group++)
     {
       place_group (&cut);
-      if (cut.group == GROUP_MOVES && rules->weights)
-        units->n_fetched = units->n;
+      if (cut.group == GROUP_MOVES)
+        units->n_moving = units->n;
     }
+  units->n_fetched = rules->weights ? units->n_moving : 0;
   units->n_sent = rules->gradients ? units->n : 0;
   place_gradients (graph, units);
   return QM_OK;
+}
+
+QmPiece
+qm_units_piece (const QmUnits *units,
+                int32_t unit,
+                int parts,
+                int part,
+                int64_t begin,
+                int64_t end)
+{
+  const QmUnit *range;
+  int64_t n, first, from, to;
+
+  if (unit == QM_NO_UNIT || parts == 1)
+    return (QmPiece){ begin, begin, end - begin };
+  range = &units->list[unit];
+  n = qm_unit_part (range, parts);
+  first = range->begin + part * n;
+  from = begin > first ? begin : first;
+  to = end < first + n ? end : first + n;
+  if (to <= from)
+    return (QmPiece){ first, range->begin / parts, 0 };
+  return (QmPiece){ from, range->begin / parts + from - first, to - from };
 }
 
 static int32_t

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What of parameters and gradients moves between devices, or a device and its
- * host, at a time, and where they are in the slab; made by plans. */
+ * host, at a time, and where they are in the slab; made by plans.
+ *
+ * Ranks can share what belongs to the parameters: each unit is as many equal
+ * parts as there are ranks, and rank r has the r-th of each.  All that it has
+ * is in one piece, part behind part: element i of its part of a unit is element
+ * begin / parts + i of what it has. */
 
 #ifndef QM_ENGINE_UNITS_H
 #define QM_ENGINE_UNITS_H
@@ -30,8 +35,9 @@ typedef struct QmUnits
   size_t n_values;
   QmUnit *list; /* all of the slab; none where nothing moves */
   size_t n;
-  size_t n_fetched; /* the first of them, whose weights are fetched for what
-                       reads them */
+  size_t n_moving;  /* the first of them; behind are weights that stay */
+  size_t n_fetched; /* whose weights are fetched for what reads them: those that
+                       move, or none */
   size_t n_sent;    /* whose gradients leave with every pass: all or none */
   int32_t *of;      /* by value, of owners of both */
 } QmUnits;
@@ -56,6 +62,31 @@ QmStatus qm_units_find (const QmGraph *graph,
                         QmUnits *units,
                         QmError *error);
 
+/* Elements of each part of a unit. */
+static inline int64_t
+qm_unit_part (const QmUnit *unit, int parts)
+{
+  return (unit->end - unit->begin) / parts;
+}
+
+/* Elements that one rank has and that follow each other everywhere. */
+typedef struct QmPiece
+{
+  int64_t whole; /* the first: element of the slab, */
+  int64_t own;   /* and of what the rank has */
+  int64_t n;
+} QmPiece;
+
+/* What the rank with part `part` of `parts` has of elements [begin, end) of the
+ * slab, which are in one unit (QM_NO_UNIT: of a slab that is not cut, all of
+ * which belongs to everybody). */
+QmPiece qm_units_piece (const QmUnits *units,
+                        int32_t unit,
+                        int parts,
+                        int part,
+                        int64_t begin,
+                        int64_t end);
+
 /* The unit that a weight is fetched with, or that a gradient leaves with, by
  * its owner; QM_NO_UNIT where it is none or stays. */
 int32_t
@@ -72,9 +103,9 @@ void qm_units_clear (QmUnits *units);
  * pass, unless it follows soon.  What moves lives from its QM_OP_FETCH to its
  * last reader, and from its first writer to the QM_OP_SENT behind its
  * QM_OP_SEND, before the next one begins to be sent. */
-QmStatus qm_pass_offload (QmGraph *graph,
-                          const QmUnits *units,
-                          QmType type,
-                          QmError *error);
+QmStatus qm_pass_transfers (QmGraph *graph,
+                            const QmUnits *units,
+                            QmType type,
+                            QmError *error);
 
 #endif

@@ -211,6 +211,26 @@ give_tensor (void *data, size_t index, float *to, QmError *error)
                                   output->parameters[index]->value, to, error);
 }
 
+/* Of a rank that writes nothing: what it has goes to the one that does. */
+static QmStatus
+give_tensors (Output *output, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  for (size_t i = 0; i < output->n && status == QM_OK; i++)
+    {
+      const QmTensor *shape =
+          qm_graph_tensor (output->graph, output->parameters[i]->value);
+      float *values =
+          malloc ((size_t) qm_tensor_elements (shape) * sizeof *values);
+
+      status = values != NULL ? give_tensor (output, i, values, error)
+                              : no_memory (error);
+      free (values);
+    }
+  return status;
+}
+
 QmStatus
 qm_weights_save (const QmPlan *plan,
                  QmExecutor *executor,
@@ -234,8 +254,10 @@ qm_weights_save (const QmPlan *plan,
           if (parameter->both)
             add_tensor (&output, parameter, parameter->alias);
         }
-      status = qm_safetensors_write (path, output.tensors, output.n,
-                                     give_tensor, &output, error);
+      status = plan->options.rank == 0
+                   ? qm_safetensors_write (path, output.tensors, output.n,
+                                           give_tensor, &output, error)
+                   : give_tensors (&output, error);
     }
   else
     status = no_memory (error);

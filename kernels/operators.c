@@ -83,6 +83,10 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_HOST_SUM_SQUARES] = { "host_sum_squares", "", "s#1" },
   [QM_OP_HOST_ADAM] = { "host_adam", "s#8", "s?#n f?#n" },
   [QM_OP_HOST_UPDATED] = { "host_updated", "", "" },
+  [QM_OP_ALL_REDUCE] = { "all_reduce", "", "f#*" },
+  [QM_OP_REDUCE_SCATTER] = { "reduce_scatter", "", "f#*" },
+  [QM_OP_ALL_GATHER] = { "all_gather", "", "f#*" },
+  [QM_OP_EXCHANGED] = { "exchanged", "", "" },
 };
 
 _Static_assert(QM_STATE_SIZE == 8, "the signatures say 8");
@@ -160,6 +164,9 @@ qm_op_accumulates (QmOp op, int output)
     case QM_OP_EMBEDDING_BACKWARD:
     case QM_OP_UPDATE_STATE:
     case QM_OP_ADVANCE:
+    case QM_OP_ALL_REDUCE:
+    case QM_OP_REDUCE_SCATTER:
+    case QM_OP_ALL_GATHER:
       return true;
     case QM_OP_LAYER_NORM_BACKWARD:
       return output >= 1 && output <= 4;

@@ -51,7 +51,7 @@ typedef enum QmOp
    * out: 0 y, dense */
   QM_OP_RANDOM,
 
-  /* The number of the pass goes up by one.
+  /* The number of the pass goes up by `count`.
    * in: 0 rng
    * out: 0 rng, the same tensor */
   QM_OP_ADVANCE,
@@ -326,11 +326,12 @@ typedef enum QmOp
    *      second moment f32 [n], 4 [w [n]]; all but w in and out */
   QM_OP_ADAM,
 
-  /* Transfers of parameters and gradients between device and host, `unit` of
-   * them at a time, and what the host computes of them.  No device runs these:
-   * who has the host's side queues them (engine/host-side.h).
+  /* Transfers of parameters and gradients between a device, its host and other
+   * ranks, `unit` of them at a time, and what the host computes of them.  No
+   * device runs these by itself: who has the other side queues them
+   * (engine/host-side.h, engine/exchange.h).
    *
-   * Begins to fill y from the host.
+   * Begins to fill y from the host, or of the parts of all ranks.
    * in: none
    * out: 0 y, dense */
   QM_OP_FETCH,
@@ -340,7 +341,8 @@ typedef enum QmOp
    * out: none */
   QM_OP_FETCHED,
 
-  /* Begins to send x to the host, which adds it to what it has.
+  /* Begins to send x: its sum over all ranks, of which each takes its part, is
+   * added to what the host has, or the rank itself.
    * in: 0 x, dense
    * out: none */
   QM_OP_SEND,
@@ -366,6 +368,29 @@ typedef enum QmOp
    * in: none
    * out: none */
   QM_OP_HOST_UPDATED,
+
+  /* Between ranks, in place; x is as many equal parts as there are ranks.
+   *
+   * Begins to make x the sum of all ranks' x.
+   * in: none
+   * out: 0 x, dense; in and out */
+  QM_OP_ALL_REDUCE,
+
+  /* Begins to make the rank's own part of x that of the sum; nothing is known
+   * of the other parts afterwards.
+   * in: none
+   * out: 0 x, dense; in and out */
+  QM_OP_REDUCE_SCATTER,
+
+  /* Begins to make every part of x what the rank has whose own it is.
+   * in: none
+   * out: 0 x, dense; in and out */
+  QM_OP_ALL_GATHER,
+
+  /* From here on all three have been done, as often as they were begun.
+   * in: none
+   * out: none */
+  QM_OP_EXCHANGED,
 
   QM_OP_COUNT
 } QmOp;

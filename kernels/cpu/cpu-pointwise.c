@@ -285,6 +285,7 @@ qm_cpu_advance (QmThreads *threads, const QmOpCall *call)
 {
   int32_t *rng = call->outputs[0].data;
 
-  rng[QM_RNG_PASS] = (int32_t) ((uint32_t) rng[QM_RNG_PASS] + 1);
+  rng[QM_RNG_PASS] = (int32_t) ((uint32_t) rng[QM_RNG_PASS]
+                                + (uint32_t) call->attributes.count);
   return true;
 }

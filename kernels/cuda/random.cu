@@ -48,9 +48,9 @@ draw_kernel (const __grid_constant__ Draw draw)
 }
 
 __global__ void
-advance_kernel (int32_t *rng)
+advance_kernel (int32_t *rng, uint32_t count)
 {
-  rng[QM_RNG_PASS] = (int32_t) ((uint32_t) rng[QM_RNG_PASS] + 1);
+  rng[QM_RNG_PASS] = (int32_t) ((uint32_t) rng[QM_RNG_PASS] + count);
 }
 
 } /* namespace */
@@ -83,6 +83,7 @@ qm_cuda_advance (QmCudaContext *context,
                  const QmOpCall *call,
                  QmError *error)
 {
-  advance_kernel<<<1, 1, 0, stream>>> ((int32_t *) call->outputs[0].data);
+  advance_kernel<<<1, 1, 0, stream>>> ((int32_t *) call->outputs[0].data,
+                                       (uint32_t) call->attributes.count);
   return qm_cuda_launched (call, error);
 }

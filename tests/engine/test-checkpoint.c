@@ -86,8 +86,8 @@ begin (Training *training,
   CHECK_INT (qm_plan_new (config, recipe, &options, &training->plan, &error),
              QM_OK);
   if (training->plan != NULL)
-    CHECK_INT (qm_executor_new (training->plan, device, 7, &training->executor,
-                                &error),
+    CHECK_INT (qm_executor_new (training->plan, device, NULL, 7,
+                                &training->executor, &error),
                QM_OK);
   CHECK_STRING (error.message, "");
   return training->executor != NULL;
@@ -110,8 +110,8 @@ train (Training *training)
   CHECK_INT (qm_executor_random_batch (executor, NULL), QM_OK);
   for (int step = 0; step < STEPS; step++)
     {
-      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
-      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_pass (executor, true, NULL), QM_OK);
+      CHECK_INT (qm_executor_pass (executor, true, NULL), QM_OK);
       CHECK_INT (qm_executor_read_floats (executor, training->plan->graph->loss,
                                           &training->losses[step], NULL),
                  QM_OK);

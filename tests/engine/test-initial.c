@@ -32,8 +32,8 @@ begin (Model *model, const char *config, const char *recipe)
              QM_OK);
   CHECK_INT (qm_device_open ("cpu", &model->device, NULL), QM_OK);
   CHECK_INT (qm_plan_new (&parsed, &read, &options, &model->plan, NULL), QM_OK);
-  CHECK_INT (qm_executor_new (model->plan, model->device, 9, &model->executor,
-                              NULL),
+  CHECK_INT (qm_executor_new (model->plan, model->device, NULL, 9,
+                              &model->executor, NULL),
              QM_OK);
   CHECK_INT (qm_executor_initialise (model->executor, NULL), QM_OK);
 }

@@ -128,8 +128,8 @@ begin (Training *training, QmDevice *device, const Setting *setting)
                           &training->plan, &error),
              QM_OK);
   if (training->plan != NULL)
-    CHECK_INT (qm_executor_new (training->plan, device, 7, &training->executor,
-                                &error),
+    CHECK_INT (qm_executor_new (training->plan, device, NULL, 7,
+                                &training->executor, &error),
                QM_OK);
   CHECK_STRING (error.message, "");
   return training->executor != NULL;
@@ -157,7 +157,7 @@ train (Training *training, int passes)
   for (int step = 0; step < STEPS; step++)
     {
       for (int i = 0; i < passes; i++)
-        CHECK_INT (qm_executor_pass (executor, &error), QM_OK);
+        CHECK_INT (qm_executor_pass (executor, true, &error), QM_OK);
       if (step + 1 == STEPS)
         {
           CHECK_INT (qm_executor_read_floats (executor,
@@ -318,13 +318,13 @@ test_overflow (QmDevice *device, Setting *setting, QmSharding sharding)
 
       CHECK_INT (qm_executor_initialise (executor, NULL), QM_OK);
       CHECK_INT (qm_executor_random_batch (executor, NULL), QM_OK);
-      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_pass (executor, true, NULL), QM_OK);
       CHECK_INT (qm_executor_read_floats (executor, id, &loss[0], NULL), QM_OK);
       CHECK_INT (qm_executor_clear (executor, NULL), QM_OK);
       CHECK_INT (qm_executor_write_state (executor, QM_STATE_LOSS_SCALE, 1e30f,
                                           NULL),
                  QM_OK);
-      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_pass (executor, true, NULL), QM_OK);
       CHECK_INT (qm_executor_update (executor, NULL), QM_OK);
       CHECK_INT (qm_executor_read_state (executor, QM_STATE_LOSS_SCALE, &scale,
                                          NULL),
@@ -333,7 +333,7 @@ test_overflow (QmDevice *device, Setting *setting, QmSharding sharding)
       CHECK_INT (qm_executor_write_state (executor, QM_STATE_LOSS_SCALE, SCALE,
                                           NULL),
                  QM_OK);
-      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_pass (executor, true, NULL), QM_OK);
       CHECK_INT (qm_executor_read_floats (executor, id, &loss[1], NULL), QM_OK);
       CHECK_NEAR (loss[1], loss[0], 0);
       CHECK_INT (qm_executor_update (executor, NULL), QM_OK);

@@ -214,7 +214,7 @@ run_steps (QmDevice *device, const QmPlan *plan)
   QmExecutor *executor = NULL;
 
   forget ();
-  CHECK_INT (qm_executor_new (plan, device, 7, &executor, NULL), QM_OK);
+  CHECK_INT (qm_executor_new (plan, device, NULL, 7, &executor, NULL), QM_OK);
   if (executor == NULL)
     return;
   CHECK_INT (qm_executor_initialise (executor, NULL), QM_OK);
@@ -224,8 +224,8 @@ run_steps (QmDevice *device, const QmPlan *plan)
   waits = 0;
   for (int i = 0; i < 2; i++)
     {
-      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
-      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_pass (executor, true, NULL), QM_OK);
+      CHECK_INT (qm_executor_pass (executor, true, NULL), QM_OK);
       CHECK_INT (qm_executor_update (executor, NULL), QM_OK);
     }
   qm_executor_free (executor);

@@ -242,7 +242,8 @@ test_images (void)
   CHECK_INT (qm_device_open ("cpu", &device, NULL), QM_OK);
   if (plan != NULL && larger != NULL && device != NULL)
     {
-      CHECK_INT (qm_executor_new (plan, device, 0, &executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_new (plan, device, NULL, 0, &executor, NULL),
+                 QM_OK);
       CHECK_INT (qm_samples_open_images (path, larger, &samples, NULL),
                  QM_STATUS_INVALID);
       CHECK_INT (qm_samples_open_images (path, plan, &samples, NULL), QM_OK);

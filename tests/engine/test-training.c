@@ -148,7 +148,7 @@ test_scale (const char *folder, QmDevice *device, QmPrecision precision)
   read_config (folder, &config);
   CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, NULL), QM_OK);
   if (plan != NULL)
-    CHECK_INT (qm_executor_new (plan, device, 3, &executor, NULL), QM_OK);
+    CHECK_INT (qm_executor_new (plan, device, NULL, 3, &executor, NULL), QM_OK);
   if (executor != NULL)
     {
       CHECK_INT (qm_executor_initialise (executor, NULL), QM_OK);
@@ -159,7 +159,7 @@ test_scale (const char *folder, QmDevice *device, QmPrecision precision)
       CHECK_INT (qm_executor_read_state (executor, QM_STATE_LOSS_SCALE, &before,
                                          NULL),
                  QM_OK);
-      CHECK_INT (qm_executor_pass (executor, NULL), QM_OK);
+      CHECK_INT (qm_executor_pass (executor, true, NULL), QM_OK);
       CHECK_INT (qm_executor_update (executor, NULL), QM_OK);
       CHECK_INT (qm_executor_read_state (executor, QM_STATE_LOSS_SCALE, &after,
                                          NULL),

@@ -181,7 +181,7 @@ static const Case cases[] = {
   { QM_OP_LABEL_WEIGHT, "ibs:v s8", "s2", { .scale = 0.5, .shift = true } },
   { QM_OP_CROSS_ENTROPY, "ftv ibs:v s2", "ftv st", { .shift = true } },
   { QM_OP_CROSS_ENTROPY, "gtv ibs:v s2", "=0 st", { 0 } },
-  { QM_OP_ADVANCE, "i3:k", "=0", { 0 } },
+  { QM_OP_ADVANCE, "i3:k", "=0", { .count = 3 } },
   { QM_OP_UPDATE_STATE, "s1", "s8", { .max_norm = 1, .dynamic = true } },
   { QM_OP_SUM_SQUARES, "sw", "s1", { 0 } },
   { QM_OP_ADAM,

@@ -638,7 +638,7 @@ random_numbers (Test *test)
                               : any_type (test),
                           n);
   compare_run (&test->compare, &call, 1e-5);
-  call = (QmOpCall){ .op = QM_OP_ADVANCE };
+  call = (QmOpCall){ .op = QM_OP_ADVANCE, .attributes.count = 3 };
   call.inputs[0] = call.outputs[0] = compare_rng (&test->compare);
   compare_run (&test->compare, &call, 0);
 }

@@ -31,7 +31,7 @@ typedef struct Reading
   size_t node;  /* that read it last */
 } Reading;
 
-typedef struct Offloading
+typedef struct Moving
 {
   QmGraph *graph;
   const QmUnits *units;
@@ -46,10 +46,10 @@ typedef struct Offloading
   int32_t sent;          /* the unit that is on its way, or QM_NO_UNIT */
   Span *spans;
   size_t n_spans, capacity, begun, reached;
-} Offloading;
+} Moving;
 
 static QmNode *
-append (Offloading *o, QmOp op, QmPhase phase)
+append (Moving *o, QmOp op, QmPhase phase)
 {
   QmNode *node = qm_graph_append (o->graph, op);
 
@@ -59,7 +59,7 @@ append (Offloading *o, QmOp op, QmPhase phase)
 
 static QmNode *
 append_transfer (
-    Offloading *o, QmOp op, QmPhase phase, QmValueId value, int32_t unit)
+    Moving *o, QmOp op, QmPhase phase, QmValueId value, int32_t unit)
 {
   QmNode *node = append (o, op, phase);
 
@@ -72,7 +72,7 @@ append_transfer (
 }
 
 static QmValueId
-new_buffer (Offloading *o, QmType type, int64_t n, const char *name)
+new_buffer (Moving *o, QmType type, int64_t n, const char *name)
 {
   return qm_graph_value (o->graph, QM_ROLE_TEMPORARY, type, 1, &n, "%s", name);
 }
@@ -80,7 +80,7 @@ new_buffer (Offloading *o, QmType type, int64_t n, const char *name)
 /* The owner that an input or output belongs to, if it is one of those that
  * there were. */
 static QmValueId
-owner_of (const Offloading *o, QmValueId value)
+owner_of (const Moving *o, QmValueId value)
 {
   QmValueId owner =
       value == QM_NO_VALUE ? QM_NO_VALUE : o->graph->values[value].owner;
@@ -89,7 +89,7 @@ owner_of (const Offloading *o, QmValueId value)
 }
 
 static int32_t
-weight_unit (const Offloading *o, QmValueId value)
+weight_unit (const Moving *o, QmValueId value)
 {
   QmValueId owner = owner_of (o, value);
 
@@ -98,7 +98,7 @@ weight_unit (const Offloading *o, QmValueId value)
 }
 
 static int32_t
-gradient_unit (const Offloading *o, QmValueId value)
+gradient_unit (const Moving *o, QmValueId value)
 {
   QmValueId owner = owner_of (o, value);
 
@@ -109,7 +109,7 @@ gradient_unit (const Offloading *o, QmValueId value)
 /* The view of `target` that `value` is of its owner, which is `shift` elements
  * behind its beginning. */
 static QmValueId
-part_of (Offloading *o, QmValueId target, int64_t shift, QmValueId value)
+part_of (Moving *o, QmValueId target, int64_t shift, QmValueId value)
 {
   QmValue view = o->graph->values[value];
 
@@ -118,7 +118,7 @@ part_of (Offloading *o, QmValueId target, int64_t shift, QmValueId value)
 }
 
 static bool
-begin_span (Offloading *o, int32_t unit, size_t node, size_t earliest)
+begin_span (Moving *o, int32_t unit, size_t node, size_t earliest)
 {
   size_t before = o->n_spans > 0 ? o->spans[o->n_spans - 1].first : 0;
 
@@ -142,7 +142,7 @@ begin_span (Offloading *o, int32_t unit, size_t node, size_t earliest)
 }
 
 static bool
-find_spans (Offloading *o)
+find_spans (Moving *o)
 {
   Reading *readings = calloc (o->units->n_fetched + 1, sizeof *readings);
   int32_t before = QM_NO_UNIT;
@@ -176,7 +176,7 @@ find_spans (Offloading *o)
 }
 
 static void
-fetch (Offloading *o, size_t node, QmPhase phase)
+fetch (Moving *o, size_t node, QmPhase phase)
 {
   for (; o->begun < o->n_spans && o->spans[o->begun].begin <= node; o->begun++)
     {
@@ -198,7 +198,7 @@ fetch (Offloading *o, size_t node, QmPhase phase)
 }
 
 static QmValueId
-buffer_of (Offloading *o, int32_t unit)
+buffer_of (Moving *o, int32_t unit)
 {
   const QmUnit *range = &o->units->list[unit];
 
@@ -211,7 +211,7 @@ buffer_of (Offloading *o, int32_t unit)
 /* The part of a unit's buffer where a gradient goes, with the gap after it, so
  * that no gap is undefined. */
 static QmValueId
-place_in_buffer (Offloading *o, QmValueId gradient, int64_t n)
+place_in_buffer (Moving *o, QmValueId gradient, int64_t n)
 {
   int32_t unit = o->units->of[gradient];
   int64_t one = 1;
@@ -222,14 +222,14 @@ place_in_buffer (Offloading *o, QmValueId gradient, int64_t n)
 
 /* Elements of a gradient with the gap after it. */
 static int64_t
-size_of (const Offloading *o, QmValueId gradient)
+size_of (const Moving *o, QmValueId gradient)
 {
   return (o->graph->values[gradient].room + QM_SLAB_ALIGNMENT - 1)
          / QM_SLAB_ALIGNMENT * QM_SLAB_ALIGNMENT;
 }
 
 static void
-append_zero (Offloading *o, QmValueId value, QmPhase phase)
+append_zero (Moving *o, QmValueId value, QmPhase phase)
 {
   append (o, QM_OP_FILL, phase)->outputs[0] = value;
 }
@@ -237,7 +237,7 @@ append_zero (Offloading *o, QmValueId value, QmPhase phase)
 /* Gets a gradient ready to be added to: in the buffer, where that is f32 as
  * well, else in a temporary of its own. */
 static void
-begin_gradient (Offloading *o, QmValueId gradient, QmPhase phase)
+begin_gradient (Moving *o, QmValueId gradient, QmPhase phase)
 {
   int64_t n = size_of (o, gradient);
 
@@ -250,7 +250,7 @@ begin_gradient (Offloading *o, QmValueId gradient, QmPhase phase)
 /* Gradients that nothing adds to are zero, and so is what is behind the last.
  */
 static void
-complete_buffer (Offloading *o, int32_t unit, QmPhase phase)
+complete_buffer (Moving *o, int32_t unit, QmPhase phase)
 {
   const QmUnit *range = &o->units->list[unit];
   int64_t behind = range->end - range->used, one = 1;
@@ -272,7 +272,7 @@ complete_buffer (Offloading *o, int32_t unit, QmPhase phase)
 }
 
 static void
-wait_for_sent (Offloading *o, QmPhase phase)
+wait_for_sent (Moving *o, QmPhase phase)
 {
   if (o->sent != QM_NO_UNIT)
     append_transfer (o, QM_OP_SENT, phase, o->buffer[o->sent], o->sent);
@@ -280,7 +280,7 @@ wait_for_sent (Offloading *o, QmPhase phase)
 }
 
 static void
-end_gradient (Offloading *o, QmValueId gradient, QmPhase phase)
+end_gradient (Moving *o, QmValueId gradient, QmPhase phase)
 {
   int32_t unit = o->units->of[gradient];
 
@@ -301,7 +301,7 @@ end_gradient (Offloading *o, QmValueId gradient, QmPhase phase)
 }
 
 static QmValueId
-input_of (Offloading *o, QmValueId value)
+input_of (Moving *o, QmValueId value)
 {
   int32_t unit = weight_unit (o, value);
   QmValueId owner;
@@ -314,7 +314,7 @@ input_of (Offloading *o, QmValueId value)
 }
 
 static QmValueId
-output_of (Offloading *o, QmValueId value)
+output_of (Moving *o, QmValueId value)
 {
   QmValueId owner;
 
@@ -325,7 +325,7 @@ output_of (Offloading *o, QmValueId value)
 }
 
 static void
-rewrite_node (Offloading *o, size_t index)
+rewrite_node (Moving *o, size_t index)
 {
   QmNode node = o->nodes[index];
   QmNode *appended;
@@ -358,7 +358,7 @@ rewrite_node (Offloading *o, size_t index)
 }
 
 static void
-find_writers (Offloading *o)
+find_writers (Moving *o)
 {
   for (size_t i = 0; i < o->units->n_values; i++)
     o->first[i] = o->last[i] = -1;
@@ -378,11 +378,11 @@ find_writers (Offloading *o)
 }
 
 static bool
-begin (Offloading *o, QmGraph *graph, const QmUnits *units, QmType type)
+begin (Moving *o, QmGraph *graph, const QmUnits *units, QmType type)
 {
   size_t n = units->n_values + 1, n_units = units->n + 1;
 
-  *o = (Offloading){
+  *o = (Moving){
     .graph = graph,
     .units = units,
     .type = type,
@@ -410,7 +410,7 @@ begin (Offloading *o, QmGraph *graph, const QmUnits *units, QmType type)
 }
 
 static void
-end (Offloading *o)
+end (Moving *o)
 {
   free (o->nodes);
   free (o->first);
@@ -423,12 +423,12 @@ end (Offloading *o)
 }
 
 QmStatus
-qm_pass_offload (QmGraph *graph,
-                 const QmUnits *units,
-                 QmType type,
-                 QmError *error)
+qm_pass_transfers (QmGraph *graph,
+                   const QmUnits *units,
+                   QmType type,
+                   QmError *error)
 {
-  Offloading o;
+  Moving o;
 
   if (graph->status != QM_OK)
     return qm_graph_status (graph, error);

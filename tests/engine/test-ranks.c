@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Several ranks train as one does that makes all of their passes: for every
+ * family, way of sharding and precision, with and without offloading.
+ * usage: test-ranks FOLDER [MODEL]... */
+
+#include "data/text.h"
+#include "engine/executor.h"
+#include "tests/data/check.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS     3
+#define RATE      0.01
+#define SEED      7
+#define MAX_RANKS 4
+
+/* So low that no gradient overflows in fp16. */
+#define SCALE 256
+
+/* Few enough elements that there are several units, and several parts of what
+ * the host works on. */
+#define BUCKET 3000
+
+#define MICRO_BATCH 2
+#define LENGTH      16
+
+static void
+read_config (const char *folder, const char *model, QmModelConfig *config)
+{
+  char path[512], *text = NULL;
+  size_t length = 0;
+
+  snprintf (path, sizeof path, "%s/%s.json", folder, model);
+  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
+  if (text != NULL)
+    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
+  free (text);
+  if (config->family == QM_FAMILY_GPT_NEOX)
+    config->gpt_neox.hidden_dropout = 0.1;
+}
+
+static int64_t
+image_size (const QmModelConfig *config)
+{
+  if (config->family == QM_FAMILY_VIT)
+    return config->vit.image_size;
+  return config->family == QM_FAMILY_CONVNEXT ? config->convnext.image_size : 0;
+}
+
+typedef struct Setting
+{
+  const char *model;
+  const QmModelConfig *config;
+  QmPrecision precision;
+  QmPlanOptions options;
+  int passes; /* in a step, of each rank */
+  double max_norm;
+} Setting;
+
+/* What a training left: of all parameters, one behind the other. */
+typedef struct Outcome
+{
+  float losses[STEPS], norms[STEPS];
+  float *weights, *gradients;
+  QmError error;
+} Outcome;
+
+/* One rank of a training. */
+typedef struct Rank
+{
+  const Setting *setting;
+  QmWorld *world;
+  int number;
+  Outcome outcome;
+} Rank;
+
+static uint32_t
+hash (uint32_t x)
+{
+  x = (x ^ (x >> 16)) * UINT32_C (0x45d9f3b);
+  x = (x ^ (x >> 16)) * UINT32_C (0x45d9f3b);
+  return x ^ (x >> 16);
+}
+
+/* Sets an input to whole numbers below `count` that depend on the pass alone.
+ */
+static QmStatus
+write_indices (QmExecutor *executor,
+               const QmGraph *graph,
+               QmValueId id,
+               int64_t count,
+               uint32_t pass,
+               bool ignore,
+               QmError *error)
+{
+  int32_t values[MICRO_BATCH * LENGTH];
+  size_t n;
+
+  if (id == QM_NO_VALUE)
+    return QM_OK;
+  n = (size_t) qm_tensor_elements (qm_graph_tensor (graph, id));
+  for (size_t i = 0; i < n; i++)
+    {
+      uint32_t drawn = hash (pass * 1000 + (uint32_t) i + (ignore ? 500 : 0));
+
+      values[i] = ignore && drawn % 5 == 0
+                      ? QM_IGNORE_LABEL
+                      : (int32_t) ((int64_t) (drawn % 65536) % count);
+    }
+  return qm_executor_write_ints (executor, id, values, error);
+}
+
+static QmStatus
+write_pixels (QmExecutor *executor,
+              const QmGraph *graph,
+              uint32_t pass,
+              QmError *error)
+{
+  size_t n;
+  float *values;
+  QmStatus status;
+
+  if (graph->pixels == QM_NO_VALUE)
+    return QM_OK;
+  n = (size_t) qm_tensor_elements (qm_graph_tensor (graph, graph->pixels));
+  values = malloc (n * sizeof *values);
+  for (size_t i = 0; i < n; i++)
+    values[i] = (float) (hash (pass * 100003 + (uint32_t) i) % 2048) / 1024 - 1;
+  status = qm_executor_write_floats (executor, graph->pixels, values, error);
+  free (values);
+  return status;
+}
+
+/* The micro-batch of one of all passes of all ranks. */
+static QmStatus
+write_batch (QmExecutor *executor,
+             const QmPlan *plan,
+             uint32_t pass,
+             QmError *error)
+{
+  const QmGraph *graph = plan->graph;
+  int64_t classes = qm_graph_tensor (graph, graph->logits)->shape[1];
+  bool tokens = graph->ids != QM_NO_VALUE;
+  QmStatus status =
+      write_indices (executor, graph, graph->ids, classes, pass, false, error);
+
+  if (status == QM_OK)
+    status =
+        write_indices (executor, graph, graph->types, 2, pass, false, error);
+  if (status == QM_OK)
+    status = write_indices (executor, graph, graph->labels, classes, pass,
+                            tokens, error);
+  return status == QM_OK ? write_pixels (executor, graph, pass, error) : status;
+}
+
+/* The passes of one step; the last is not followed by an update. */
+static QmStatus
+run_step (QmExecutor *executor, const QmPlan *plan, int step, Outcome *outcome)
+{
+  int ranks = plan->options.ranks;
+  QmError *error = &outcome->error;
+  QmStatus status = QM_OK;
+  bool last = step + 1 == STEPS;
+
+  for (int64_t i = 0; i < plan->accumulation && status == QM_OK; i++)
+    {
+      uint32_t pass = (uint32_t) ((step * plan->accumulation + i) * ranks)
+                      + (uint32_t) plan->options.rank;
+
+      status = write_batch (executor, plan, pass, error);
+      if (status == QM_OK)
+        status =
+            qm_executor_pass (executor, i + 1 == plan->accumulation, error);
+    }
+  if (status == QM_OK && !last)
+    status = qm_executor_update (executor, error);
+  if (status == QM_OK && !last)
+    status = qm_executor_read_state (executor, QM_STATE_LOSS,
+                                     &outcome->losses[step], error);
+  if (status == QM_OK && !last)
+    status = qm_executor_read_state (executor, QM_STATE_NORM,
+                                     &outcome->norms[step], error);
+  return status;
+}
+
+static size_t
+count (const QmGraph *graph)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < graph->n_parameters; i++)
+    n += (size_t) qm_tensor_elements (
+        qm_graph_tensor (graph, graph->parameters[i].value));
+  return n;
+}
+
+static QmStatus
+read_all (QmExecutor *executor, const QmGraph *graph, Outcome *outcome)
+{
+  QmStatus status = QM_OK;
+  size_t at = 0;
+
+  outcome->weights = calloc (count (graph), sizeof (float));
+  outcome->gradients = calloc (count (graph), sizeof (float));
+  for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
+    {
+      const QmParameter *parameter = &graph->parameters[i];
+
+      status = qm_executor_read_floats (executor, parameter->value,
+                                        outcome->weights + at, &outcome->error);
+      if (status == QM_OK)
+        status =
+            qm_executor_read_floats (executor, parameter->gradient,
+                                     outcome->gradients + at, &outcome->error);
+      at += (size_t) qm_tensor_elements (
+          qm_graph_tensor (graph, parameter->value));
+    }
+  return status;
+}
+
+static QmStatus
+make_plan (const Setting *setting, int rank, QmPlan **plan, QmError *error)
+{
+  int64_t side = image_size (setting->config);
+  int ranks = setting->options.ranks;
+  QmRecipe recipe = { .batch_size = MICRO_BATCH * ranks * setting->passes,
+                      .steps = STEPS,
+                      .sequence_length = side > 0 ? 0 : LENGTH,
+                      .image_size = side,
+                      .precision = setting->precision,
+                      .optimizer = QM_OPTIMIZER_ADAMW,
+                      .learning_rate = RATE,
+                      .beta1 = 0.9,
+                      .beta2 = 0.95,
+                      .epsilon = 1e-8,
+                      .weight_decay = 0.1,
+                      .max_grad_norm = setting->max_norm };
+  QmPlanOptions options = setting->options;
+
+  options.rank = rank;
+  return qm_plan_new (setting->config, &recipe, &options, plan, error);
+}
+
+static QmStatus
+train (Rank *rank, QmDevice *device, QmCommunicator *communicator)
+{
+  Outcome *outcome = &rank->outcome;
+  QmError *error = &outcome->error;
+  QmExecutor *executor = NULL;
+  QmPlan *plan;
+  QmStatus status = make_plan (rank->setting, rank->number, &plan, error);
+
+  if (status == QM_OK)
+    status =
+        qm_executor_new (plan, device, communicator, SEED, &executor, error);
+  if (status == QM_OK)
+    status = qm_executor_initialise (executor, error);
+  if (status == QM_OK && plan->type == QM_TYPE_F16)
+    status =
+        qm_executor_write_state (executor, QM_STATE_LOSS_SCALE, SCALE, error);
+  for (int step = 0; step < STEPS && status == QM_OK; step++)
+    status = run_step (executor, plan, step, outcome);
+  if (status == QM_OK)
+    status = read_all (executor, plan->graph, outcome);
+  qm_executor_free (executor);
+  qm_plan_free (plan);
+  return status;
+}
+
+static void *
+run_rank (void *data)
+{
+  Rank *rank = data;
+  Outcome *outcome = &rank->outcome;
+  QmDevice *device = NULL;
+  QmCommunicator *communicator = NULL;
+  QmStatus status = qm_device_open ("cpu", &device, &outcome->error);
+
+  if (status == QM_OK && rank->setting->options.ranks > 1)
+    status =
+        qm_communicator_new (rank->world, rank->number, device,
+                             QM_TRANSPORT_AUTO, &communicator, &outcome->error);
+  if (status == QM_OK)
+    status = train (rank, device, communicator);
+  if (status != QM_OK && rank->world != NULL)
+    qm_world_abort (rank->world, rank->number, outcome->error.message);
+  qm_communicator_free (communicator);
+  qm_device_close (device);
+  return NULL;
+}
+
+static void
+run (const Setting *setting, Outcome *outcomes)
+{
+  Rank ranks[MAX_RANKS] = { { NULL } };
+  pthread_t threads[MAX_RANKS];
+  int n = setting->options.ranks;
+  QmWorld *world = NULL;
+  QmWorldOptions options = { .ranks = n, .local = n, .patience = 60 };
+
+  if (n > 1)
+    CHECK_INT (qm_world_new (&options, &world, NULL), QM_OK);
+  for (int i = 0; i < n; i++)
+    {
+      ranks[i] = (Rank){ .setting = setting, .world = world, .number = i };
+      CHECK_INT (pthread_create (&threads[i], NULL, run_rank, &ranks[i]), 0);
+    }
+  for (int i = 0; i < n; i++)
+    {
+      pthread_join (threads[i], NULL);
+      outcomes[i] = ranks[i].outcome;
+      CHECK_STRING (outcomes[i].error.message, "");
+    }
+  qm_world_free (world);
+}
+
+static void
+clear (Outcome *outcomes, int n)
+{
+  for (int i = 0; i < n; i++)
+    {
+      free (outcomes[i].weights);
+      free (outcomes[i].gradients);
+      outcomes[i] = (Outcome){ .weights = NULL };
+    }
+}
+
+typedef struct Tolerance
+{
+  double losses;
+  double gradients; /* of each tensor's norm, */
+  double all;       /* or, where that is less, of the norm of all */
+  double weights;   /* absolute */
+} Tolerance;
+
+/* Norms of the gradients of a parameter, and of how they differ. */
+static void
+measure (const float *a, const float *b, size_t n, double *norm, double *off)
+{
+  *norm = *off = 0;
+  for (size_t i = 0; i < n; i++)
+    {
+      *norm += (double) a[i] * a[i];
+      *off += ((double) a[i] - b[i]) * ((double) a[i] - b[i]);
+    }
+  *norm = sqrt (*norm);
+  *off = sqrt (*off);
+}
+
+static void
+compare (const QmPlan *plan,
+         const Outcome *one,
+         const Outcome *other,
+         const Tolerance *tolerance)
+{
+  const QmGraph *graph = plan->graph;
+  size_t at = 0;
+  double all, off;
+
+  if (one->weights == NULL || other->weights == NULL)
+    return;
+  measure (one->gradients, other->gradients, count (graph), &all, &off);
+  CHECK (all > 0 && isfinite (all));
+  for (int i = 0; i + 1 < STEPS; i++)
+    {
+      CHECK_NEAR (other->losses[i], one->losses[i], tolerance->losses);
+      /* Each way adds squares up in another order. */
+      CHECK_NEAR (other->norms[i], one->norms[i],
+                  fmax (tolerance->losses, 1e-6));
+    }
+  CHECK (one->losses[0] != one->losses[1]);
+  for (size_t i = 0; i < graph->n_parameters; i++)
+    {
+      size_t n = (size_t) qm_tensor_elements (
+          qm_graph_tensor (graph, graph->parameters[i].value));
+      double norm, most = 0;
+
+      measure (one->gradients + at, other->gradients + at, n, &norm, &off);
+      CHECK (off <= fmax (tolerance->gradients * norm, tolerance->all * all));
+      for (size_t j = 0; j < n; j++)
+        most = fmax (most, fabs ((double) one->weights[at + j]
+                                 - other->weights[at + j]));
+      /* Of gradients that are zero in exact arithmetic Adam makes whole steps.
+       */
+      CHECK (most <= tolerance->weights || norm < tolerance->all * all);
+      at += n;
+    }
+}
+
+static void
+name_case (const Setting *setting)
+{
+  static char name[200];
+  const QmPlanOptions *options = &setting->options;
+
+  snprintf (name, sizeof name,
+            "%s, %s, methods %u%s, %s%s, %d ranks, %d passes", setting->model,
+            qm_precision_name (setting->precision), options->methods,
+            options->checkpoint ? ", checkpointing" : "",
+            qm_sharding_name (options->sharding),
+            options->offload ? ", offloading" : "", options->ranks,
+            setting->passes);
+  check_case (name);
+}
+
+/* Every rank of a way of sharding, held against the outcome of another one. */
+static void
+try (Setting *setting,
+     QmSharding sharding,
+     bool offload,
+     const Outcome *wanted,
+     const Tolerance *tolerance,
+     Outcome *kept)
+{
+  Outcome outcomes[MAX_RANKS];
+  QmPlan *plan = NULL;
+
+  setting->options.sharding = sharding;
+  setting->options.offload = offload;
+  name_case (setting);
+  run (setting, outcomes);
+  CHECK_INT (make_plan (setting, 0, &plan, NULL), QM_OK);
+  for (int i = 0; i < setting->options.ranks && plan != NULL; i++)
+    compare (plan, wanted, &outcomes[i], tolerance);
+  qm_plan_free (plan);
+  if (kept != NULL)
+    {
+      *kept = outcomes[0];
+      outcomes[0] = (Outcome){ .weights = NULL };
+    }
+  clear (outcomes, setting->options.ranks);
+}
+
+/* One rank that makes all passes. */
+static void
+try_alone (Setting setting, Outcome *outcome)
+{
+  setting.passes *= setting.options.ranks;
+  setting.options.ranks = 1;
+  setting.options.sharding = QM_SHARDING_NONE;
+  setting.options.offload = false;
+  name_case (&setting);
+  run (&setting, outcome);
+}
+
+/* Sums over ranks and over passes differ by their order of roundings, and where
+ * gradients leave with every pass in 16 bits, by that.  Without clipping, which
+ * needs a norm that each way adds up in another order, all ways of fp32 that
+ * sum one pass do the same to the last bit, and so do those that round. */
+static void
+test_setting (Setting *setting)
+{
+  static const Tolerance exact = { 0, 0, 0, 0 };
+  const Tolerance sums = { 1e-6, 1e-6, 1e-5, 2e-5 };
+  const Tolerance rounded = { 0.02, 0.1, 0.02, 2 * STEPS * RATE };
+  bool full = setting->precision == QM_PRECISION_FP32;
+  bool same = setting->max_norm == 0;
+  const Tolerance *near = full ? &sums : &rounded;
+  Outcome alone[1], kept, sent;
+
+  try_alone (*setting, alone);
+  try (setting, QM_SHARDING_NONE, false, alone, near, &kept);
+  for (int offload = 0; offload < 2; offload++)
+    try (setting, QM_SHARDING_ZERO_1, offload != 0, &kept, same ? &exact : near,
+         NULL);
+  try (setting, QM_SHARDING_ZERO_2, false, &kept,
+       same && full && setting->passes == 1 ? &exact : near, &sent);
+  for (int i = QM_SHARDING_ZERO_2; i < QM_N_SHARDINGS; i++)
+    for (int offload = i == QM_SHARDING_ZERO_2; offload < 2; offload++)
+      try (setting, (QmSharding) i, offload != 0, &sent, same ? &exact : near,
+           NULL);
+  clear (alone, 1);
+  clear (&kept, 1);
+  clear (&sent, 1);
+}
+
+static void
+test_model (const char *folder, const char *model, bool all)
+{
+  QmModelConfig config = { 0 };
+
+  read_config (folder, model, &config);
+  for (int i = 0; i < (all ? 6 : 2); i++)
+    {
+      Setting setting = {
+        .model = model,
+        .config = &config,
+        .precision = (QmPrecision) (i % 3),
+        .passes = i < 3 ? 1 : 2,
+        .max_norm = i % 2 == 0 ? 0 : 0.5,
+        .options = { .target = { QM_DEVICE_CPU, 0 },
+                     .deterministic = true,
+                     .micro_batch = MICRO_BATCH,
+                     .ranks = 2 + i % 3,
+                     .methods =
+                         i % 2 == 0 ? QM_METHOD_ALL & ~QM_METHOD_TF32 : 0,
+                     .checkpoint = i % 4 >= 2,
+                     .bucket = BUCKET },
+      };
+
+      test_setting (&setting);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  static const char *const all[] = { "gpt-neox-parallel",
+                                     "gpt-neox-sequential",
+                                     "bert",
+                                     "roberta",
+                                     "vit",
+                                     "convnext",
+                                     "mamba",
+                                     "mamba-biased" };
+  bool full = getenv ("QM_TEST_FULL") != NULL;
+
+  CHECK (argc >= 2);
+  if (argc < 2)
+    return check_report ();
+  for (int i = 2; i < argc; i++)
+    test_model (argv[1], argv[i], true);
+  for (size_t i = 0; argc == 2 && i < sizeof all / sizeof all[0]; i++)
+    test_model (argv[1], all[i], full || i == 0);
+  return check_report ();
+}
