@@ -349,7 +349,7 @@ qm_json_string (QmJsonObject *object, const char *name, bool required)
 static bool
 contains (const char *const *names, size_t n_names, const char *name)
 {
-  for (size_t i = 0; i < n_names && names[i] != NULL; i++)
+  for (size_t i = 0; names != NULL && i < n_names && names[i] != NULL; i++)
     if (strcmp (names[i], name) == 0)
       return true;
   return false;

@@ -105,9 +105,9 @@ const char *
 qm_json_string (QmJsonObject *object, const char *name, bool required);
 
 /* Refuses the first field that was not read and is not among `harmless`, a list
- * that ends with NULL.  Where the object is lax, null is accepted all the same,
- * and false unless the name is nearly one that was read.  Returns the object's
- * status. */
+ * that ends with NULL, or NULL.  Where the object is lax, null is accepted all
+ * the same, and false unless the name is nearly one that was read.  Returns the
+ * object's status. */
 QmStatus qm_json_finish (QmJsonObject *object, const char *const *harmless);
 
 #endif
