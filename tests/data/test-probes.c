@@ -127,7 +127,7 @@ test_broken (void)
     { "0.00675", "\"fast\"", QM_STATUS_INVALID },
     { "\"seconds\"", "\"second\"", QM_STATUS_INVALID },
     { "\"host\"", "\"hosts\"", QM_STATUS_INVALID },
-    { "\"gpu\":", "\"colour\": \"grey\", \"gpu\":", QM_STATUS_INVALID },
+    { "\"gpu\":", "\"colour\": \"grey\", \"gpu\":", QM_STATUS_UNSUPPORTED },
     { "\"copy\": {", "\"copy\": 1, \"more\": {", QM_STATUS_INVALID },
   };
   json_t *json = qm_probes_json (&some);
