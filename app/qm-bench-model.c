@@ -284,14 +284,55 @@ qm_bench_read_offload (const QmBenchOptions *options,
 }
 
 QmStatus
+qm_bench_read_ranks (const QmBenchOptions *options, int *ranks, QmError *error)
+{
+  *ranks = options->n_gpu_counts > 0 ? (int) options->gpus : 1;
+  if (*ranks >= 1 && *ranks <= QM_BENCH_MOST_RANKS)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                       "--gpus is a number from 1 to %d", QM_BENCH_MOST_RANKS);
+}
+
+/* What --sharding and --offload say; each alone says the variant of both. */
+static QmStatus
+read_sharding (const QmBenchOptions *options,
+               QmPlanOptions *plan,
+               QmError *error)
+{
+  QmSharding offload;
+  QmStatus status = qm_bench_read_offload (options, &offload, error);
+
+  if (status != QM_OK)
+    return status;
+  plan->sharding = offload;
+  plan->offload = offload != QM_SHARDING_NONE;
+  if (options->sharding == NULL)
+    return QM_OK;
+  if (!qm_sharding_parse (options->sharding, &plan->sharding))
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--sharding is zero_1, zero_2, zero_3, fsdp_2, fsdp_3 "
+                         "or none, not '%.32s'",
+                         options->sharding);
+  if (plan->ranks == 1 && plan->sharding != QM_SHARDING_NONE)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--sharding needs several GPUs (--gpus)");
+  if (plan->offload && plan->sharding != offload)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--sharding and --offload name two variants");
+  return QM_OK;
+}
+
+QmStatus
 qm_bench_make_plan (const QmBenchOptions *options,
                     const QmBenchModel *model,
                     const QmTarget *target,
+                    int rank,
                     uint64_t bytes,
                     QmPlan **plan,
                     QmError *error)
 {
   QmPlanOptions plan_options = { .target = *target,
+                                 .rank = rank,
                                  .checkpoint = options->checkpoint,
                                  .deterministic = options->deterministic };
   QmStatus status =
@@ -300,10 +341,15 @@ qm_bench_make_plan (const QmBenchOptions *options,
 
   *plan = NULL;
   if (status == QM_OK)
-    status = qm_bench_read_offload (options, &plan_options.sharding, error);
-  plan_options.offload = plan_options.sharding != QM_SHARDING_NONE;
+    status = qm_bench_read_ranks (options, &plan_options.ranks, error);
+  if (status == QM_OK)
+    status = read_sharding (options, &plan_options, error);
   if (status == QM_OK)
     status = read_host_memory (options, &plan_options.host_bytes, error);
+  if (status == QM_OK)
+    plan_options.host_bytes /= (uint64_t) plan_options.ranks;
+  if (status == QM_OK && target->kind == QM_DEVICE_CPU)
+    bytes /= (uint64_t) plan_options.ranks;
   if (status != QM_OK)
     return status;
   if (options->micro_batch == NULL
@@ -402,6 +448,6 @@ qm_bench_prepare (const QmBenchOptions *options,
   if (status != QM_OK)
     return status;
   info = qm_device_info (*device);
-  return qm_bench_make_plan (options, model, &info->target,
+  return qm_bench_make_plan (options, model, &info->target, 0,
                              qm_bench_usable_memory (info), plan, error);
 }

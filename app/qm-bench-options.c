@@ -98,7 +98,8 @@ static const Option known[] = {
     "samples of one pass; auto, the default: the most that fit" },
   { "--device", "ID", TEXT,
     MODEL | CALIBRATE | CHECK | SEARCH | WORKER | FRAMEWORK, FIELD (device),
-    "cpu, cuda:0 (default: the first GPU, else cpu)" },
+    "cpu, cuda:0 (default: the first GPU, else cpu); with --gpus also several, "
+    "joined by commas (default: the first of them)" },
   { "--architecture", "N", TEXT, MODEL | CALIBRATE | CHECK | SEARCH | WORKER,
     FIELD (architecture),
     "of the GPU, as 80 for sm_80; on a newer one: use the kernels for that" },
@@ -163,8 +164,14 @@ static const Option known[] = {
   { "--result", "FILE", TEXT, EXPORT, FIELD (result),
     "take everything from a result in this file" },
   { "--line", "N", COUNT, EXPORT, FIELD (line), "the one in this line" },
-  { "--gpus", "N", COUNTS, EXPORT | PREDICT, FIELD (gpus),
+  { "--gpus", "N", COUNTS, EXPORT | PREDICT | MODEL, FIELD (gpus),
     "how many work together (1); of predict also several, joined by commas" },
+  { "--sharding", "NAME", TEXT, MODEL, FIELD (sharding),
+    "what several GPUs share instead of each having all: optimizer states "
+    "(zero_1), gradients too (zero_2, fsdp_2), weights too (zero_3, fsdp_3)" },
+  { "--no-peer", NULL, FLAG, RUN | TRAIN, FIELD (no_peer),
+    "exchange through the host's memory, as GPUs do that may not read each "
+    "other's" },
   { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
     "to begin with (safetensors, or the index.json of several)" },
   { "--batch", "FILE", TEXT, CHECK, FIELD (batch), "the data (safetensors)" },

@@ -70,13 +70,14 @@ void
 qm_bench_format_settings (const QmPlan *plan, char *text, size_t size)
 {
   const QmPlanOptions *options = &plan->options;
-  bool offload = options->offload;
+  bool shards = qm_plan_sharding (options) != QM_SHARDING_NONE;
   char methods[64];
 
   qm_methods_format (options->methods, methods, sizeof methods);
-  snprintf (text, size, "%s%s%s%s", methods,
-            options->checkpoint ? ", checkpointing" : "", offload ? ", " : "",
-            offload ? qm_sharding_name (options->sharding) : "");
+  snprintf (text, size, "%s%s%s%s%s", methods,
+            options->checkpoint ? ", checkpointing" : "", shards ? ", " : "",
+            shards ? qm_sharding_name (options->sharding) : "",
+            options->offload && options->ranks > 1 ? ", offloading" : "");
 }
 
 /* A line is not longer; two paths and some words fit. */
@@ -202,8 +203,9 @@ qm_bench_json_machine (const QmDeviceInfo *info)
 json_t *
 qm_bench_json_setting (const QmPlanOptions *options, const QmRecipe *recipe)
 {
-  int64_t passes =
-      (recipe->batch_size + options->micro_batch - 1) / options->micro_batch;
+  int ranks = options->ranks > 0 ? options->ranks : 1;
+  int64_t together = options->micro_batch * ranks;
+  int64_t passes = (recipe->batch_size + together - 1) / together;
   json_t *object = json_object ();
   char settings[64];
 
@@ -219,6 +221,8 @@ qm_bench_json_setting (const QmPlanOptions *options, const QmRecipe *recipe)
   json_object_set_new (object, "micro_batch",
                        json_integer (options->micro_batch));
   json_object_set_new (object, "accumulation", json_integer (passes));
+  if (ranks > 1)
+    json_object_set_new (object, "gpus", json_integer (ranks));
   return object;
 }
 
@@ -300,10 +304,8 @@ format_tensor (const QmTensor *tensor, char text[MAX_TENSOR])
 }
 
 static const char *const phases[] = {
-  [QM_PHASE_FORWARD] = "forward",
-  [QM_PHASE_BACKWARD] = "backward",
-  [QM_PHASE_RECOMPUTE] = "recompute",
-  [QM_PHASE_LAST] = "last",
+  [QM_PHASE_FORWARD] = "forward",     [QM_PHASE_BACKWARD] = "backward",
+  [QM_PHASE_RECOMPUTE] = "recompute", [QM_PHASE_LAST] = "last",
   [QM_PHASE_UPDATE] = "update",
 };
 

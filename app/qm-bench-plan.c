@@ -100,7 +100,7 @@ need_of_twice (const QmBenchModel *model, const QmPlan *plan)
   uint64_t bytes;
 
   options.micro_batch *= 2;
-  if (options.micro_batch > model->recipe.batch_size
+  if (options.micro_batch > model->recipe.batch_size / options.ranks
       || qm_plan_new (&model->config, &model->recipe, &options, &twice, NULL)
              != QM_OK)
     return 0;
@@ -150,12 +150,14 @@ print_text (const QmBenchModel *model,
             const QmPlan *plan,
             uint64_t twice)
 {
-  char settings[96];
+  char settings[96], each[32] = "";
 
   qm_bench_format_settings (plan, settings, sizeof settings);
-  qm_bench_print ("%s, %s, %s: micro-batch %lld, %lld passes in a step",
+  if (plan->options.ranks > 1)
+    snprintf (each, sizeof each, " on each of %d GPUs", plan->options.ranks);
+  qm_bench_print ("%s, %s, %s: micro-batch %lld%s, %lld passes in a step",
                   model->name, qm_precision_name (plan->recipe.precision),
-                  settings, (long long) plan->options.micro_batch,
+                  settings, (long long) plan->options.micro_batch, each,
                   (long long) plan->accumulation);
   qm_bench_print_memory (&plan->memory);
   if (goal->bytes == 0)
@@ -188,8 +190,8 @@ qm_bench_plan (const QmBenchOptions *options)
     status = qm_bench_load_model (options, true, &model, &error);
   if (status != QM_OK)
     return qm_bench_fail (&error);
-  status = qm_bench_make_plan (options, &model, &goal.target, goal.bytes, &plan,
-                               &error);
+  status = qm_bench_make_plan (options, &model, &goal.target, 0, goal.bytes,
+                               &plan, &error);
   if (status == QM_OK)
     {
       uint64_t twice = need_of_twice (&model, plan);

@@ -14,10 +14,21 @@
 #define JOULES_PER_KWH  3.6e6
 #define MAX_WORDS       12
 
+/* Of all devices; NaN: not known of each. */
+static double
+watts_of (const QmBenchRun *run)
+{
+  double watts = 0;
+
+  for (int i = 0; i < run->ranks; i++)
+    watts += qm_bench_run_rank (run, i)->result.watts;
+  return watts;
+}
+
 static double
 joules_of_step (const QmBenchRun *run)
 {
-  return run->result.watts * run->result.step.mean;
+  return watts_of (run) * run->result.step.mean;
 }
 
 static double
@@ -78,7 +89,7 @@ add_energy (json_t *object, const QmBenchRun *run)
   double step = joules_of_step (run);
   json_t *inner = json_object ();
 
-  qm_bench_json_number (inner, "watts", run->result.watts);
+  qm_bench_json_number (inner, "watts", watts_of (run));
   qm_bench_json_number (inner, "step_j", step);
   qm_bench_json_number (inner, "training_kwh",
                         step * (double) run->plan->recipe.steps
@@ -179,13 +190,36 @@ add_profile (json_t *object, const QmMeasureResult *result)
   json_object_set_new (object, "profile", inner);
 }
 
+/* Each device of several, and how they exchange. */
+static void
+add_ranks (json_t *object, const QmBenchRun *run)
+{
+  json_t *array = json_array ();
+
+  for (int i = 0; i < run->ranks; i++)
+    {
+      const QmBenchRun *rank = qm_bench_run_rank (run, i);
+      json_t *inner = json_object ();
+
+      json_object_set_new (inner, "device", qm_bench_json_device (&rank->info));
+      add_memory (inner, rank);
+      if (rank->monitor != NULL)
+        add_watch (inner, rank);
+      json_array_append_new (array, inner);
+    }
+  json_object_set_new (object, "ranks", array);
+  json_object_set_new (object, "transport",
+                       json_string (qm_transport_name (
+                           qm_communicator_transport (run->communicator))));
+}
+
 json_t *
 qm_bench_json_result (const QmBenchRun *run)
 {
   const QmMeasureResult *result = &run->result;
   json_t *object = qm_bench_json_plan (run->plan);
 
-  json_object_set_new (object, "model", json_string (run->model.name));
+  json_object_set_new (object, "model", json_string (run->model->name));
   json_object_set_new (object, "gpu",
                        run->gpu[0] != '\0' ? json_string (run->gpu)
                                            : json_null ());
@@ -201,12 +235,16 @@ qm_bench_json_result (const QmBenchRun *run)
   json_object_set_new (object, "allocated_bytes",
                        json_integer ((json_int_t) result->allocated));
   add_times (object, "pass", &result->pass);
+  if (run->ranks > 1)
+    add_times (object, "last_pass", &result->last);
   add_times (object, "update", &result->update);
   add_times (object, "step", &result->step);
   qm_bench_json_number (object, "days", result->total / SECONDS_PER_DAY);
   qm_bench_json_number (object, "model_tflops", result->tflops);
   qm_bench_json_number (object, "mfu", run->mfu);
   add_validated (object, result);
+  if (run->ranks > 1)
+    add_ranks (object, run);
   add_memory (object, run);
   if (run->monitor != NULL)
     {
@@ -325,13 +363,20 @@ qm_bench_print_result (const QmBenchRun *run)
 
   qm_bench_format_settings (plan, settings, sizeof settings);
   qm_bench_print (
-      "%s, %s, %s on %s%s", run->model.name,
+      "%s, %s, %s on %s%s", run->model->name,
       qm_precision_name (plan->recipe.precision), settings, run->info.name,
       strcmp (run->info.products.name, "own") == 0 ? ", without cuBLASLt" : "");
+  if (run->ranks > 1)
+    printf ("  %d devices, %s\n", run->ranks,
+            qm_communicator_transport (run->communicator) == QM_TRANSPORT_NCCL
+                ? "through NCCL"
+                : "through the memory of the host");
   printf ("  micro-batch %lld, %lld passes and one update in a step\n",
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);
   print_times ("pass", &result->pass);
+  if (qm_plan_has_last (plan) && plan->accumulation > 1)
+    print_times ("last", &result->last);
   print_times ("update", &result->update);
   print_times ("step", &result->step);
   printf ("  %.4g model TFLOP/s", result->tflops);

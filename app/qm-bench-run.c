@@ -5,9 +5,11 @@
 #include "app/qm-bench-run.h"
 
 #include "app/qm-bench-progress.h"
+#include "app/qm-bench-ranks.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -22,14 +24,13 @@ now (void)
 
 /* Begins to watch the device, before anything of its memory is used. */
 static void
-open_monitor (const QmBenchOptions *options, QmBenchRun *run)
+open_monitor (const char *device, QmBenchRun *run)
 {
   QmReading reading;
   QmError error = { 0 };
 
   run->used_before = -1;
-  if (qm_device_describe (options->device != NULL ? options->device : "",
-                          &run->info, NULL)
+  if (qm_device_describe (device != NULL ? device : "", &run->info, NULL)
           != QM_OK
       || run->info.bus[0] == '\0')
     return;
@@ -59,7 +60,7 @@ find_utilisation (QmBenchRun *run)
   if (gpu != NULL)
     {
       snprintf (run->gpu, sizeof run->gpu, "%s", gpu->id);
-      run->mfu = run->result.tflops
+      run->mfu = run->result.tflops / run->ranks
                  / qm_gpu_peak_tflops (gpu, run->plan->recipe.precision, tf32);
     }
   qm_catalog_free (catalog);
@@ -87,23 +88,72 @@ find_memory_use (QmBenchRun *run)
     }
 }
 
-QmStatus
-qm_bench_run_open (QmBenchRun *run, QmError *error)
+static QmBenchRun *
+rank_of (QmBenchRun *run, int rank)
 {
-  double begin = now ();
+  return rank == 0 ? run : &run->others[rank - 1];
+}
+
+static QmStatus
+open_rank (void *data, int rank, QmError *error)
+{
+  QmBenchRun *run = rank_of (data, rank);
+  QmBenchOptions options = *run->options;
   QmStatus status;
 
-  run->begin = begin;
-  open_monitor (run->options, run);
-  status = qm_bench_open_device (run->options, &run->device, error);
-  run->open_seconds = now () - begin;
+  if (run->id[0] != '\0')
+    options.device = run->id;
+  open_monitor (options.device, run);
+  status = qm_bench_open_device (&options, &run->device, error);
   if (status == QM_OK)
     run->info = *qm_device_info (run->device);
   return status;
 }
 
-void
-qm_bench_run_clear (QmBenchRun *run)
+/* Makes the ranks of --gpus. */
+static QmStatus
+make_ranks (QmBenchRun *run, QmError *error)
+{
+  char ids[QM_BENCH_MOST_RANKS][32];
+  QmStatus status = qm_bench_read_ranks (run->options, &run->ranks, error);
+
+  if (status != QM_OK || run->ranks == 1)
+    return status;
+  status = qm_bench_rank_devices (run->options, run->ranks, ids, error);
+  if (status != QM_OK)
+    return status;
+  run->others = calloc ((size_t) run->ranks, sizeof *run->others);
+  if (run->others == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  for (int i = 0; i < run->ranks; i++)
+    {
+      QmBenchRun *rank = rank_of (run, i);
+
+      rank->options = run->options;
+      rank->brief = run->brief;
+      rank->rank = i;
+      rank->ranks = run->ranks;
+      memcpy (rank->id, ids[i], sizeof rank->id);
+    }
+  return QM_OK;
+}
+
+QmStatus
+qm_bench_run_open (QmBenchRun *run, QmError *error)
+{
+  double begin = now ();
+  QmStatus status = make_ranks (run, error);
+
+  run->begin = begin;
+  if (status == QM_OK)
+    status = qm_bench_ranks_do (run->ranks, NULL, open_rank, run, error);
+  run->open_seconds = now () - begin;
+  return status;
+}
+
+static void
+clear_rank (QmBenchRun *run)
 {
   qm_measure_result_clear (&run->result);
   qm_plan_free (run->plan);
@@ -111,7 +161,30 @@ qm_bench_run_clear (QmBenchRun *run)
 }
 
 void
-qm_bench_run_close (QmBenchRun *run)
+qm_bench_run_clear (QmBenchRun *run)
+{
+  clear_rank (run);
+  for (int i = 1; i < run->ranks && run->others != NULL; i++)
+    clear_rank (rank_of (run, i));
+}
+
+/* After a failure they have to meet anew. */
+static void
+part (QmBenchRun *run)
+{
+  if (run->world == NULL)
+    return;
+  for (int i = 0; i < run->ranks; i++)
+    {
+      qm_communicator_free (rank_of (run, i)->communicator);
+      rank_of (run, i)->communicator = NULL;
+    }
+  qm_world_free (run->world);
+  run->world = NULL;
+}
+
+static void
+close_rank (QmBenchRun *run)
 {
   qm_monitor_close (run->monitor);
   qm_device_close (run->device);
@@ -119,12 +192,55 @@ qm_bench_run_close (QmBenchRun *run)
   run->device = NULL;
 }
 
-QmStatus
-qm_bench_run_measure (QmBenchRun *run,
-                      QmProgress progress,
-                      void *data,
-                      QmError *error)
+void
+qm_bench_run_close (QmBenchRun *run)
 {
+  part (run);
+  close_rank (run);
+  for (int i = 1; i < run->ranks && run->others != NULL; i++)
+    close_rank (rank_of (run, i));
+  free (run->others);
+  run->others = NULL;
+}
+
+/* What a caller wants to know of a measurement goes through all ranks. */
+typedef struct Measuring
+{
+  QmBenchRun *run;
+  QmProgress progress;
+  void *data;
+} Measuring;
+
+static QmStatus
+meet (QmBenchRun *run, QmWorld *world, QmError *error)
+{
+  QmTransport transport =
+      run->options->no_peer ? QM_TRANSPORT_HOST : QM_TRANSPORT_AUTO;
+
+  if (run->communicator != NULL || run->ranks == 1)
+    return QM_OK;
+  return qm_communicator_new (world, run->rank, run->device, transport,
+                              &run->communicator, error);
+}
+
+/* Bytes of memory that every device has for a plan. */
+static QmStatus
+least_memory (QmBenchRun *run, uint64_t *bytes, QmError *error)
+{
+  double least = (double) qm_bench_usable_memory (&run->info);
+  QmStatus status = run->communicator != NULL ? qm_communicator_agree (
+                        run->communicator, QM_AGREE_MINIMUM, &least, 1, error)
+                                              : QM_OK;
+
+  *bytes = (uint64_t) least;
+  return status;
+}
+
+static QmStatus
+measure_rank (void *data, int rank, QmError *error)
+{
+  const Measuring *measuring = data;
+  QmBenchRun *first = measuring->run, *run = rank_of (first, rank);
   const QmBenchOptions *options = run->options;
   QmMeasureOptions measure = { .repeat = (int) options->repeat,
                                .validate = options->validate,
@@ -133,20 +249,49 @@ qm_bench_run_measure (QmBenchRun *run,
                                .profile = options->profile,
                                .busy = &run->busy,
                                .brief = run->brief,
-                               .progress = progress,
-                               .data = data };
+                               .progress =
+                                   rank == 0 ? measuring->progress : NULL,
+                               .data = measuring->data };
   double begin = now ();
-  QmStatus status = qm_bench_make_plan (options, &run->model, &run->info.target,
-                                        qm_bench_usable_memory (&run->info),
-                                        &run->plan, error);
+  uint64_t bytes = 0;
+  QmStatus status = meet (run, first->world, error);
 
+  run->model = first->model;
+  measure.communicator = run->communicator;
+  if (status == QM_OK)
+    status = least_memory (run, &bytes, error);
+  if (status == QM_OK)
+    status = qm_bench_make_plan (options, run->model, &run->info.target, rank,
+                                 bytes, &run->plan, error);
   run->plan_seconds = now () - begin;
   if (status == QM_OK)
     status = qm_measure (run->plan, run->device, &measure, &run->result, error);
+  if (status == QM_OK)
+    find_memory_use (run);
+  return status;
+}
+
+QmStatus
+qm_bench_run_measure (QmBenchRun *run,
+                      QmProgress progress,
+                      void *data,
+                      QmError *error)
+{
+  Measuring measuring = { run, progress, data };
+  QmWorldOptions world = { .ranks = run->ranks, .local = run->ranks };
+  QmStatus status = QM_OK;
+
+  if (run->ranks > 1 && run->world == NULL)
+    status = qm_world_new (&world, &run->world, error);
+  if (status == QM_OK)
+    status = qm_bench_ranks_do (run->ranks, run->world, measure_rank,
+                                &measuring, error);
   if (status != QM_OK)
-    return status;
+    {
+      part (run);
+      return status;
+    }
   find_utilisation (run);
-  find_memory_use (run);
   run->total_seconds = now () - run->begin;
   return QM_OK;
 }
@@ -180,9 +325,10 @@ int
 qm_bench_run (const QmBenchOptions *options)
 {
   QmBenchMeter meter = qm_bench_meter (options);
-  QmBenchRun run = { .options = options };
+  QmBenchModel model;
+  QmBenchRun run = { .options = options, .model = &model };
   QmError error = { 0 };
-  QmStatus status = qm_bench_load_model (options, true, &run.model, &error);
+  QmStatus status = qm_bench_load_model (options, true, &model, &error);
 
   if (status == QM_OK)
     {
@@ -200,7 +346,7 @@ qm_bench_run (const QmBenchOptions *options)
         status = say_result (&run, meter.events, &error);
       qm_bench_run_clear (&run);
       qm_bench_run_close (&run);
-      qm_bench_clear_model (&run.model);
+      qm_bench_clear_model (&model);
     }
   if (status != QM_OK)
     qm_bench_events_error (meter.events, &error, NULL);

@@ -9,11 +9,19 @@
 #include "app/qm-bench.h"
 
 #include "engine/measure.h"
+#include "kernels/communicator.h"
 
+/* A run on one device, or one rank of a run on several, of which the first has
+ * the others. */
 typedef struct QmBenchRun
 {
   const QmBenchOptions *options;
-  QmBenchModel model;
+  const QmBenchModel *model;
+  char id[32]; /* of the device, where it is one of several; or empty */
+  int rank, ranks;
+  struct QmBenchRun *others; /* of the first rank: 1 to ranks - 1 */
+  QmWorld *world;            /* NULL: they have not met */
+  QmCommunicator *communicator;
   QmDeviceInfo info;
   QmMonitor *monitor; /* NULL: nothing is known of clocks and power */
   char silence[256];  /* why not; empty for a CPU */
@@ -30,20 +38,28 @@ typedef struct QmBenchRun
   double begin, open_seconds, plan_seconds, total_seconds;
 } QmBenchRun;
 
-/* Opens the device, and begins to watch it before anything of its memory is
- * used.  Several runs may follow on it. */
+/* Opens the device, or as many as --gpus says, and begins to watch them before
+ * anything of their memory is used.  Several runs may follow on them. */
 QmStatus qm_bench_run_open (QmBenchRun *run, QmError *error);
 
-/* Plans and measures what the options and the model say. */
+/* Plans and measures what the options and the model say; of several devices,
+ * the first failure ends it for all. */
 QmStatus qm_bench_run_measure (QmBenchRun *run,
                                QmProgress progress,
                                void *data,
                                QmError *error);
 
-/* Frees what was measured; the device stays open. */
+/* The rank with that number. */
+static inline const QmBenchRun *
+qm_bench_run_rank (const QmBenchRun *run, int rank)
+{
+  return rank == 0 ? run : &run->others[rank - 1];
+}
+
+/* Frees what was measured; the devices stay open. */
 void qm_bench_run_clear (QmBenchRun *run);
 
-/* Closes the device. */
+/* Closes the devices. */
 void qm_bench_run_close (QmBenchRun *run);
 
 /* A run that succeeded, as JSON; the fields are in qm-bench(1). */

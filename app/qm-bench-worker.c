@@ -75,6 +75,7 @@ check_key (const QmBenchModel *model, const char *wanted, QmError *error)
 static QmStatus
 measure (const json_t *job, QmBenchRun *run, QmBenchOptions *options)
 {
+  QmBenchModel model;
   const char *key = "";
   int checkpoint = 0;
   QmError error = { 0 };
@@ -90,12 +91,13 @@ measure (const json_t *job, QmBenchRun *run, QmBenchOptions *options)
     status = qm_error_set (&error, QM_STATUS_PARSE, "", 0, 0,
                            "a line is no measurement");
   else
-    status = qm_bench_load_model (options, true, &run->model, &error);
+    status = qm_bench_load_model (options, true, &model, &error);
   if (status != QM_OK)
     return say_error (&error), status;
   options->checkpoint = checkpoint != 0;
-  status = check_key (&run->model, key, &error);
+  status = check_key (&model, key, &error);
   run->begin = now ();
+  run->model = &model;
   if (status == QM_OK)
     status = qm_bench_run_measure (run, on_progress, &said, &error);
   if (status == QM_OK)
@@ -104,7 +106,7 @@ measure (const json_t *job, QmBenchRun *run, QmBenchOptions *options)
   else
     say_error (&error);
   qm_bench_run_clear (run);
-  qm_bench_clear_model (&run->model);
+  qm_bench_clear_model (&model);
   return status;
 }
 

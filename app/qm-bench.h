@@ -37,7 +37,7 @@ typedef struct QmBenchOptions
   const char *model, *config, *recipe, *device, *settings, *micro_batch;
   const char *memory, *gpu, *architecture, *precision, *weights, *batch, *out;
   const char *text, *tokens, *images, *learning_rate, *batch_size;
-  const char *schedule, *mask_token, *offload;
+  const char *schedule, *mask_token, *offload, *sharding;
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
   const char *python, *format, *result, *link, *level, *speeds;
   int64_t repeat, validate, steps, warm_up, seed, patience, line;
@@ -45,7 +45,7 @@ typedef struct QmBenchOptions
   int64_t gpu_counts[QM_BENCH_COUNTS_OF_GPUS]; /* of predict */
   int n_gpu_counts;
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
-  bool events, dry_run, adopt, rates;
+  bool events, dry_run, adopt, rates, no_peer;
   char **files; /* arguments that are no options */
   int n_files;
 } QmBenchOptions;
@@ -113,18 +113,27 @@ QmStatus qm_bench_read_offload (const QmBenchOptions *options,
                                 QmSharding *sharding,
                                 QmError *error);
 
+/* The most devices that work together in one machine. */
+#define QM_BENCH_MOST_RANKS 16
+
+/* Reads --gpus; 1 without it. */
+QmStatus
+qm_bench_read_ranks (const QmBenchOptions *options, int *ranks, QmError *error);
+
 /* Reads a size as "24GiB", "24 GB" or a number of bytes. */
 QmStatus qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error);
 
 /* Reads a time as "25min", "90s", "1.5h" or a number of seconds. */
 QmStatus qm_bench_read_time (const char *text, double *seconds, QmError *error);
 
-/* Makes the plan that --micro-batch asks for: that one, or the largest that
- * fits in `bytes`, and in the memory of the host that --host-memory says or,
- * but where a device that is not here is planned for, that there is. */
+/* Makes the plan that --micro-batch asks for, of one of the devices that --gpus
+ * says: that one, or the largest that fits in `bytes`, and in its part of the
+ * memory of the host that --host-memory says or, but where a device that is not
+ * here is planned for, that there is. */
 QmStatus qm_bench_make_plan (const QmBenchOptions *options,
                              const QmBenchModel *model,
                              const QmTarget *target,
+                             int rank,
                              uint64_t bytes,
                              QmPlan **plan,
                              QmError *error);

@@ -425,7 +425,8 @@ qm_plan_largest (const QmModelConfig *config,
   QmShortage shortage;
 
   *plan = NULL;
-  while (INT64_C (2) << high <= recipe->batch_size)
+  while (INT64_C (2) << high
+         <= recipe->batch_size / (options->ranks > 0 ? options->ranks : 1))
     high++;
   while (low < high)
     {

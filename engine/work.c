@@ -62,18 +62,20 @@ bytes_of (const QmTensor *tensor)
          * (double) qm_type_size (tensor->type);
 }
 
-/* Whether a call moves something to or from the host, waits for that, or is the
- * host's. */
+/* Whether a call moves something to or from the host or between ranks, waits
+ * for that, or is the host's; adds what a host has to do with. */
 static bool
-add_transfer (QmWork *work, const QmOpCall *call)
+add_transfer (QmWork *work, const QmPlan *plan, const QmOpCall *call)
 {
+  double share = plan->options.offload ? 1.0 / plan->parts : 0;
+
   switch (call->op)
     {
     case QM_OP_FETCH:
-      work->up += bytes_of (&call->outputs[0]);
+      work->up += bytes_of (&call->outputs[0]) * share;
       return true;
     case QM_OP_SEND:
-      work->down += bytes_of (&call->inputs[0]);
+      work->down += bytes_of (&call->inputs[0]) * share;
       return true;
     case QM_OP_HOST_ADAM:
       work->update_down += bytes_of (&call->outputs[0]);
@@ -83,6 +85,10 @@ add_transfer (QmWork *work, const QmOpCall *call)
     case QM_OP_SENT:
     case QM_OP_HOST_SUM_SQUARES:
     case QM_OP_HOST_UPDATED:
+    case QM_OP_ALL_REDUCE:
+    case QM_OP_REDUCE_SCATTER:
+    case QM_OP_ALL_GATHER:
+    case QM_OP_EXCHANGED:
       return true;
     default:
       return false;
@@ -90,11 +96,11 @@ add_transfer (QmWork *work, const QmOpCall *call)
 }
 
 static void
-add (QmWork *work, const QmOpCall *call, bool update)
+add (QmWork *work, const QmPlan *plan, const QmOpCall *call, bool update)
 {
   QmWorkRow row;
 
-  if (add_transfer (work, call))
+  if (add_transfer (work, plan, call))
     return;
   row = row_of (call, update);
   if (!update)
@@ -128,7 +134,7 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
       QmOpCall call;
 
       qm_graph_call (graph, &graph->nodes[i], &call);
-      add (new, &call, graph->nodes[i].phase == QM_PHASE_UPDATE);
+      add (new, plan, &call, graph->nodes[i].phase == QM_PHASE_UPDATE);
     }
   new->passes = (double) plan->accumulation;
   new->samples = (double) plan->recipe.batch_size;

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "app/qm-bench-ranks.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_DEVICES 64
+
+/* Takes the names that are joined by commas. */
+static QmStatus
+named_devices (const char *names, int ranks, char ids[][32], QmError *error)
+{
+  int n = 0;
+
+  for (;; names++)
+    {
+      int length = (int) strcspn (names, ",");
+
+      if (n < ranks)
+        snprintf (ids[n], sizeof ids[n], "%.*s", length, names);
+      n++;
+      names += length;
+      if (*names == '\0')
+        break;
+    }
+  if (n == 1 && strcmp (ids[0], "cpu") == 0)
+    for (; n < ranks; n++)
+      snprintf (ids[n], sizeof ids[n], "cpu");
+  if (n == ranks)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                       "--device names %d, and --gpus says %d", n, ranks);
+}
+
+QmStatus
+qm_bench_rank_devices (const QmBenchOptions *options,
+                       int ranks,
+                       char ids[][32],
+                       QmError *error)
+{
+  QmDeviceInfo infos[MOST_DEVICES];
+  char note[192];
+  size_t n;
+  int found = 0;
+
+  if (options->device != NULL)
+    return named_devices (options->device, ranks, ids, error);
+  n = qm_device_list (infos, MOST_DEVICES, note, sizeof note);
+  for (size_t i = 0; i < n && found < ranks; i++)
+    if (infos[i].target.kind == QM_DEVICE_CUDA && infos[i].trouble[0] == '\0')
+      snprintf (ids[found++], sizeof ids[0], "%s", infos[i].id);
+  if (found == 0)
+    return named_devices ("cpu", ranks, ids, error);
+  if (found == ranks)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                       "there %s %d GPU%s here that can be used, and --gpus "
+                       "says %d",
+                       found == 1 ? "is" : "are", found, found == 1 ? "" : "s",
+                       ranks);
+}
+
+/* What all ranks of a call share. */
+typedef struct Together
+{
+  QmWorld *world;
+  QmBenchRankWork work;
+  void *data;
+  pthread_mutex_t lock; /* of what follows */
+  QmStatus status;
+  QmError first;
+} Together;
+
+typedef struct Part
+{
+  Together *together;
+  int rank;
+  pthread_t thread;
+  bool started;
+} Part;
+
+/* Remembers the first failure, and has the others fail. */
+static void
+fail (Together *together, int rank, const QmError *error)
+{
+  char why[256];
+
+  pthread_mutex_lock (&together->lock);
+  if (together->status == QM_OK)
+    {
+      together->status = error->status;
+      together->first = *error;
+      if (error->status != QM_STATUS_INTERRUPTED)
+        snprintf (together->first.message, sizeof together->first.message,
+                  "rank %d: %.230s", rank, error->message);
+    }
+  snprintf (why, sizeof why, "%s", together->first.message);
+  pthread_mutex_unlock (&together->lock);
+  if (together->world != NULL)
+    qm_world_abort (together->world, rank, why);
+}
+
+static void *
+run_part (void *data)
+{
+  Part *part = data;
+  Together *together = part->together;
+  QmError error = { 0 };
+
+  error.status = together->work (together->data, part->rank, &error);
+  if (error.status != QM_OK)
+    fail (together, part->rank, &error);
+  return NULL;
+}
+
+QmStatus
+qm_bench_ranks_do (
+    int ranks, QmWorld *world, QmBenchRankWork work, void *data, QmError *error)
+{
+  Together together = { .world = world, .work = work, .data = data };
+  Part parts[QM_BENCH_MOST_RANKS];
+
+  if (ranks == 1)
+    return work (data, 0, error);
+  pthread_mutex_init (&together.lock, NULL);
+  for (int i = 0; i < ranks; i++)
+    parts[i] = (Part){ .together = &together, .rank = i };
+  for (int i = 1; i < ranks; i++)
+    {
+      parts[i].started =
+          pthread_create (&parts[i].thread, NULL, run_part, &parts[i]) == 0;
+      if (!parts[i].started)
+        {
+          QmError none = { .status = QM_STATUS_NO_MEMORY,
+                           .message = "the host has no thread for it" };
+
+          fail (&together, i, &none);
+        }
+    }
+  run_part (&parts[0]);
+  for (int i = 1; i < ranks; i++)
+    if (parts[i].started)
+      pthread_join (parts[i].thread, NULL);
+  pthread_mutex_destroy (&together.lock);
+  if (together.status != QM_OK && error != NULL)
+    *error = together.first;
+  return together.status;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Doing the same on several devices at once, a thread each. */
+
+#ifndef QM_APP_QM_BENCH_RANKS_H
+#define QM_APP_QM_BENCH_RANKS_H
+
+#include "app/qm-bench.h"
+
+#include "kernels/communicator.h"
+
+/* Fills in the devices that --device and --gpus mean: those that are named,
+ * else the first GPUs that can be used, else the CPU, as often as it takes. */
+QmStatus qm_bench_rank_devices (const QmBenchOptions *options,
+                                int ranks,
+                                char ids[][32],
+                                QmError *error);
+
+/* What one rank does; an error that it returns names no rank. */
+typedef QmStatus (*QmBenchRankWork) (void *data, int rank, QmError *error);
+
+/* Calls it for all ranks of this process at once, the first by the thread that
+ * calls, and waits for them.  The first that fails ends the waits of all others
+ * in their world, where they have one; its error says which it is. */
+QmStatus qm_bench_ranks_do (int ranks,
+                            QmWorld *world,
+                            QmBenchRankWork work,
+                            void *data,
+                            QmError *error);
+
+#endif
