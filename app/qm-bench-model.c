@@ -436,18 +436,24 @@ qm_bench_open_device (const QmBenchOptions *options,
 }
 
 QmStatus
-qm_bench_prepare (const QmBenchOptions *options,
-                  const QmBenchModel *model,
-                  QmDevice **device,
-                  QmPlan **plan,
-                  QmError *error)
+qm_bench_plan_rank (const QmBenchOptions *options,
+                    const QmBenchModel *model,
+                    QmDevice *device,
+                    QmCommunicator *communicator,
+                    QmPlan **plan,
+                    QmError *error)
 {
-  const QmDeviceInfo *info;
-  QmStatus status = qm_bench_open_device (options, device, error);
+  const QmDeviceInfo *info = qm_device_info (device);
+  double least = (double) qm_bench_usable_memory (info);
+  int rank = communicator != NULL ? qm_communicator_rank (communicator) : 0;
+  QmStatus status = QM_OK;
 
-  if (status != QM_OK)
-    return status;
-  info = qm_device_info (*device);
-  return qm_bench_make_plan (options, model, &info->target, 0,
-                             qm_bench_usable_memory (info), plan, error);
+  *plan = NULL;
+  if (communicator != NULL)
+    status = qm_communicator_agree (communicator, QM_AGREE_MINIMUM, &least, 1,
+                                    error);
+  return status == QM_OK
+             ? qm_bench_make_plan (options, model, &info->target, rank,
+                                   (uint64_t) least, plan, error)
+             : status;
 }

@@ -92,7 +92,8 @@ fail (Together *together, int rank, const QmError *error)
     {
       together->status = error->status;
       together->first = *error;
-      if (error->status != QM_STATUS_INTERRUPTED)
+      if (error->status == QM_STATUS_DEVICE
+          || error->status == QM_STATUS_DEVICE_FULL)
         snprintf (together->first.message, sizeof together->first.message,
                   "rank %d: %.230s", rank, error->message);
     }

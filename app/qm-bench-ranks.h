@@ -21,7 +21,8 @@ typedef QmStatus (*QmBenchRankWork) (void *data, int rank, QmError *error);
 
 /* Calls it for all ranks of this process at once, the first by the thread that
  * calls, and waits for them.  The first that fails ends the waits of all others
- * in their world, where they have one; its error says which it is. */
+ * in their world, where they have one; where a device is to blame, its error
+ * says which. */
 QmStatus qm_bench_ranks_do (int ranks,
                             QmWorld *world,
                             QmBenchRankWork work,

@@ -223,19 +223,6 @@ meet (QmBenchRun *run, QmWorld *world, QmError *error)
                               &run->communicator, error);
 }
 
-/* Bytes of memory that every device has for a plan. */
-static QmStatus
-least_memory (QmBenchRun *run, uint64_t *bytes, QmError *error)
-{
-  double least = (double) qm_bench_usable_memory (&run->info);
-  QmStatus status = run->communicator != NULL ? qm_communicator_agree (
-                        run->communicator, QM_AGREE_MINIMUM, &least, 1, error)
-                                              : QM_OK;
-
-  *bytes = (uint64_t) least;
-  return status;
-}
-
 static QmStatus
 measure_rank (void *data, int rank, QmError *error)
 {
@@ -253,16 +240,13 @@ measure_rank (void *data, int rank, QmError *error)
                                    rank == 0 ? measuring->progress : NULL,
                                .data = measuring->data };
   double begin = now ();
-  uint64_t bytes = 0;
   QmStatus status = meet (run, first->world, error);
 
   run->model = first->model;
   measure.communicator = run->communicator;
   if (status == QM_OK)
-    status = least_memory (run, &bytes, error);
-  if (status == QM_OK)
-    status = qm_bench_make_plan (options, run->model, &run->info.target, rank,
-                                 bytes, &run->plan, error);
+    status = qm_bench_plan_rank (options, run->model, run->device,
+                                 run->communicator, &run->plan, error);
   run->plan_seconds = now () - begin;
   if (status == QM_OK)
     status = qm_measure (run->plan, run->device, &measure, &run->result, error);

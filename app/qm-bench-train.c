@@ -5,6 +5,7 @@
 #include "app/qm-bench.h"
 
 #include "app/qm-bench-events.h"
+#include "app/qm-bench-ranks.h"
 #include "data/text.h"
 #include "engine/train.h"
 
@@ -142,6 +143,82 @@ open_samples (const QmBenchOptions *options,
   return status;
 }
 
+/* A training on all of its devices. */
+typedef struct Training
+{
+  const QmBenchOptions *options;
+  const QmBenchModel *model;
+  QmBenchEvents *events;
+  QmTrainOptions training;
+  QmWorld *world; /* NULL: there is one device */
+  char ids[QM_BENCH_MOST_RANKS][32];
+  char part[PATH_MAX]; /* what is written until it is whole */
+} Training;
+
+/* What one of the devices has of it. */
+typedef struct Rank
+{
+  QmDevice *device;
+  QmCommunicator *communicator;
+  QmPlan *plan;
+  QmSamples samples;
+} Rank;
+
+static bool
+on_other_step (void *data, const QmTrainStep *step)
+{
+  return true;
+}
+
+static QmStatus
+prepare_rank (const Training *t, int number, Rank *rank, QmError *error)
+{
+  QmBenchOptions options = *t->options;
+  QmTransport transport =
+      options.no_peer ? QM_TRANSPORT_HOST : QM_TRANSPORT_AUTO;
+  QmStatus status;
+
+  if (t->world != NULL)
+    options.device = t->ids[number];
+  status = qm_bench_open_device (&options, &rank->device, error);
+  if (status == QM_OK && t->world != NULL)
+    status = qm_communicator_new (t->world, number, rank->device, transport,
+                                  &rank->communicator, error);
+  if (status == QM_OK)
+    status = qm_bench_plan_rank (&options, t->model, rank->device,
+                                 rank->communicator, &rank->plan, error);
+  return status == QM_OK ? open_samples (&options, t->model, rank->plan,
+                                         &rank->samples, error)
+                         : status;
+}
+
+/* The first tells the steps and writes the weights. */
+static QmStatus
+train_rank (void *data, int number, QmError *error)
+{
+  Training *t = data;
+  QmTrainOptions training = t->training;
+  Rank rank = { NULL };
+  QmStatus status = prepare_rank (t, number, &rank, error);
+
+  if (number > 0)
+    training.step = on_other_step;
+  training.communicator = rank.communicator;
+  if (status == QM_OK && number == 0 && t->options->out != NULL)
+    qm_bench_remove_if_killed (t->part);
+  if (status == QM_OK && number == 0)
+    qm_bench_events_open (t->events, qm_device_info (rank.device));
+  if (status == QM_OK)
+    status = qm_train (rank.plan, rank.device, &rank.samples, &training, error);
+  if (status != QM_OK && t->world != NULL)
+    qm_world_abort (t->world, number, error->message);
+  qm_communicator_free (rank.communicator);
+  qm_samples_clear (&rank.samples);
+  qm_plan_free (rank.plan);
+  qm_device_close (rank.device);
+  return status;
+}
+
 static QmStatus
 train (const QmBenchOptions *options,
        QmBenchModel *model,
@@ -149,39 +226,36 @@ train (const QmBenchOptions *options,
        QmError *error)
 {
   Listener listener = { options, events };
-  QmTrainOptions training = { .steps = options->steps,
-                              .warm_up = options->warm_up,
-                              .seed = (uint64_t) options->seed,
-                              .weights = options->weights,
-                              .out = options->out,
-                              .step = on_step,
-                              .data = &listener };
-  QmSamples samples = { NULL };
-  QmDevice *device = NULL;
-  QmPlan *plan = NULL;
-  char part[PATH_MAX];
+  Training t = { .options = options,
+                 .model = model,
+                 .events = events,
+                 .training = { .steps = options->steps,
+                               .warm_up = options->warm_up,
+                               .seed = (uint64_t) options->seed,
+                               .weights = options->weights,
+                               .out = options->out,
+                               .step = on_step,
+                               .data = &listener } };
+  QmWorldOptions world = { 0 };
   QmStatus status = override_recipe (options, &model->recipe, error);
 
   if (status == QM_OK)
-    status = read_schedule (options, &training, error);
+    status = read_schedule (options, &t.training, error);
   if (status == QM_OK && options->out != NULL)
-    status = qm_bench_check_out (options->out, part, sizeof part, error);
+    status = qm_bench_check_out (options->out, t.part, sizeof t.part, error);
   if (status == QM_OK)
-    status = qm_bench_prepare (options, model, &device, &plan, error);
+    status = qm_bench_read_ranks (options, &world.ranks, error);
+  world.local = world.ranks;
+  if (status == QM_OK && world.ranks > 1)
+    status = qm_bench_rank_devices (options, world.ranks, t.ids, error);
+  if (status == QM_OK && world.ranks > 1)
+    status = qm_world_new (&world, &t.world, error);
   if (status == QM_OK)
-    status = open_samples (options, model, plan, &samples, error);
-  if (status == QM_OK && options->out != NULL)
-    qm_bench_remove_if_killed (part);
-  if (status == QM_OK)
-    qm_bench_events_open (events, qm_device_info (device));
-  if (status == QM_OK)
-    status = qm_train (plan, device, &samples, &training, error);
+    status = qm_bench_ranks_do (world.ranks, t.world, train_rank, &t, error);
   qm_bench_remove_if_killed (NULL);
   if (status == QM_OK)
     qm_bench_events_end (events, NULL);
-  qm_samples_clear (&samples);
-  qm_plan_free (plan);
-  qm_device_close (device);
+  qm_world_free (t.world);
   return status;
 }
 

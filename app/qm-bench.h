@@ -11,6 +11,7 @@
 #include "data/training-rates.h"
 #include "engine/places.h"
 #include "engine/plan.h"
+#include "kernels/communicator.h"
 #include "kernels/monitor.h"
 
 #include <jansson.h>
@@ -176,13 +177,14 @@ QmStatus qm_bench_open_device (const QmBenchOptions *options,
                                QmDevice **device,
                                QmError *error);
 
-/* Opens that device and makes a plan for it.  What was made is the caller's,
- * also where this fails. */
-QmStatus qm_bench_prepare (const QmBenchOptions *options,
-                           const QmBenchModel *model,
-                           QmDevice **device,
-                           QmPlan **plan,
-                           QmError *error);
+/* Makes a plan for an open device, which is that of a rank where there are
+ * several: what fits in the memory of each of them. */
+QmStatus qm_bench_plan_rank (const QmBenchOptions *options,
+                             const QmBenchModel *model,
+                             QmDevice *device,
+                             QmCommunicator *communicator,
+                             QmPlan **plan,
+                             QmError *error);
 
 /* Loads the shipped catalog and the user's. */
 QmStatus qm_bench_load_catalog (QmCatalog **catalog, QmError *error);

@@ -2,7 +2,7 @@
 
 /* Several ranks train as one does that makes all of their passes: for every
  * family, way of sharding and precision, with and without offloading.
- * usage: test-ranks FOLDER [MODEL]... */
+ * usage: test-ranks FOLDER [DEVICE [MODEL]...]; ranks share the device */
 
 #include "data/text.h"
 #include "engine/executor.h"
@@ -54,6 +54,7 @@ image_size (const QmModelConfig *config)
 
 typedef struct Setting
 {
+  const char *device;
   const char *model;
   const QmModelConfig *config;
   QmPrecision precision;
@@ -279,7 +280,8 @@ run_rank (void *data)
   Outcome *outcome = &rank->outcome;
   QmDevice *device = NULL;
   QmCommunicator *communicator = NULL;
-  QmStatus status = qm_device_open ("cpu", &device, &outcome->error);
+  QmStatus status =
+      qm_device_open (rank->setting->device, &device, &outcome->error);
 
   if (status == QM_OK && rank->setting->options.ranks > 1)
     status =

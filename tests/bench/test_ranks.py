@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""qm-bench on several devices, which are the CPU as often as it takes.
+
+usage: test_ranks.py QM_BENCH
+"""
+
+import json
+import os
+import pathlib
+import random
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from common import RECIPE, TINY, children, read_tensors
+
+BENCH = os.path.abspath(sys.argv[1])
+WAYS = ('zero_1', 'zero_2', 'zero_3', 'fsdp_2', 'fsdp_3')
+# Of several devices and not of one, or the other way round.
+DEEP = TINY | dict(num_hidden_layers=3)
+
+
+class RanksTest(unittest.TestCase):
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+        draw = random.Random(7)
+        self.write('config.json', json.dumps(DEEP).encode())
+        self.write('recipe.json', json.dumps(
+            RECIPE | dict(batch_size=12)).encode())
+        self.write('tokens', b''.join(
+            struct.pack('<H', draw.randrange(256)) for _ in range(4000)))
+
+    def write(self, name, data):
+        (self.path / name).write_bytes(data)
+
+    def command(self, verb, *arguments):
+        return [BENCH, verb, '--config', str(self.path / 'config.json'),
+                '--recipe', str(self.path / 'recipe.json'), *arguments]
+
+    def run_bench(self, verb, *arguments, status=0):
+        done = subprocess.run(self.command(verb, *arguments), text=True,
+                              capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def measure(self, *arguments):
+        return json.loads(self.run_bench(
+            'run', '--device', 'cpu', '--micro-batch', '2', '--json',
+            *arguments).stdout)
+
+    def train(self, *arguments):
+        out = self.path / 'weights.safetensors'
+        lines = self.run_bench(
+            'train', '--device', 'cpu', '--tokens', str(self.path / 'tokens'),
+            '--steps', '3', '--json', '--out', str(out),
+            *arguments).stdout.splitlines()
+        weights = [value for kind, _, data in read_tensors(out).values()
+                   if kind == 'F32' for value, in struct.iter_unpack('<f',
+                                                                     data)]
+        return [json.loads(line)['loss'] for line in lines], weights
+
+    def test_run(self):
+        result = self.measure('--gpus', '3', '--validate', '1')
+        self.assertEqual(result['gpus'], 3)
+        self.assertEqual(result['accumulation'], 2)
+        self.assertEqual(result['sharding'], 'none')
+        self.assertEqual(result['transport'], 'host')
+        self.assertEqual([rank['device']['id'] for rank in result['ranks']],
+                         ['cpu'] * 3)
+        self.assertAlmostEqual(
+            result['step']['mean_s'],
+            result['pass']['mean_s'] + result['last_pass']['mean_s']
+            + result['update']['mean_s'], delta=1e-9)
+        alone = self.measure('--validate', '1')
+        self.assertNotIn('gpus', alone)
+        self.assertNotIn('ranks', alone)
+
+    def test_every_way(self):
+        for way in WAYS:
+            for arguments in (['--sharding', way], ['--offload', way],
+                              ['--sharding', way, '--checkpoint']):
+                with self.subTest(arguments=arguments):
+                    result = self.measure('--gpus', '2', *arguments)
+                    self.assertEqual(result['sharding'], way)
+                    self.assertEqual(result['offloading'],
+                                     '--offload' in arguments)
+                    self.assertGreater(result['step']['mean_s'], 0)
+
+    def test_plan(self):
+        """What is shared takes its part, and all of it in all."""
+        def plan(*arguments):
+            return json.loads(self.run_bench(
+                'plan', '--micro-batch', '1', '--json',
+                *arguments).stdout)['memory_bytes']
+        whole = plan('--gpus', '4')
+        for way, shared in (('zero_1', {'optimizer'}),
+                            ('zero_2', {'optimizer', 'gradients'}),
+                            ('fsdp_3', {'optimizer', 'gradients'})):
+            for n in (2, 3, 4, 8):
+                parts = plan('--gpus', str(n), '--sharding', way)
+                for name in ('optimizer', 'gradients'):
+                    wanted = whole[name] / (n if name in shared else 1)
+                    self.assertGreaterEqual(parts[name] * 1.001, wanted)
+                    # Blocks and types begin anew, each in as many parts.
+                    self.assertLess(parts[name], wanted + 8 * 128 * 8 * 8)
+
+    def test_train(self):
+        """Several learn what one does that makes all of their passes."""
+        losses, weights = self.train('--micro-batch', '4')
+        self.assertEqual(len(losses), 3)
+        for arguments in (['--gpus', '3', '--micro-batch', '4'],
+                          *(['--gpus', '2', '--micro-batch', '2', kind, way]
+                            for way in WAYS
+                            for kind in ('--sharding', '--offload'))):
+            with self.subTest(arguments=arguments):
+                same, others = self.train(*arguments)
+                for a, b in zip(losses, same, strict=True):
+                    self.assertAlmostEqual(a, b, delta=2e-5)
+                self.assertEqual(len(weights), len(others))
+                # Adam makes whole steps of gradients that are but rounding.
+                off = sorted(abs(a - b) for a, b in zip(weights, others))
+                self.assertLess(off[int(0.99 * len(off))], 1e-4)
+
+    def test_wrong(self):
+        for arguments, words, status in (
+                (['--gpus', '0'], '--gpus is a number from 1 to', 2),
+                (['--gpus', '17'], '--gpus is a number from 1 to', 2),
+                (['--gpus', '2', '--sharding', 'zero_4'], '--sharding is', 2),
+                (['--sharding', 'zero_1'], 'needs several GPUs', 2),
+                (['--gpus', '2', '--sharding', 'zero_1', '--offload',
+                  'zero_2'], 'two variants', 2),
+                (['--gpus', '3', '--device', 'cpu,cpu'], '--device names 2', 2),
+                (['--gpus', '2', '--device', 'cpu,cuda:99'], 'rank 1', 4),
+                (['--gpus', '8', '--micro-batch', '2'], 'is more than the', 1)):
+            with self.subTest(arguments=arguments):
+                done = self.run_bench('run', '--device', 'cpu', *arguments,
+                                      status=status)
+                self.assertIn(words, done.stderr)
+                self.assertEqual(len(done.stderr.splitlines()), 1)
+        missing = self.run_bench('train', '--device', 'cpu', '--gpus', '2',
+                                 '--tokens', '/nowhere', '--micro-batch', '2',
+                                 status=1)
+        self.assertIn('/nowhere', missing.stderr)
+
+    def test_ends(self):
+        """A wish to stop is obeyed by all, and nothing is left behind."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            process = subprocess.Popen(
+                self.command('train', '--device', 'cpu', '--gpus', '3',
+                             '--micro-batch', '2', '--tokens',
+                             str(self.path / 'tokens'), '--steps', '1000000'),
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for _ in range(3):
+                self.assertIn('step', process.stdout.readline())
+            below = children(process.pid)
+            process.send_signal(number)
+            begin = time.monotonic()
+            process.communicate(timeout=20)
+            self.assertLess(time.monotonic() - begin, 10)
+            if number == signal.SIGINT:
+                self.assertEqual(process.returncode, 130)
+            else:
+                self.assertNotEqual(process.returncode, 0)
+            self.assertEqual([pid for pid in below
+                              if pathlib.Path(f'/proc/{pid}').exists()], [])
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1], verbosity=2)
