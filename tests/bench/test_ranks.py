@@ -108,7 +108,7 @@ class RanksTest(unittest.TestCase):
                 parts = plan('--gpus', str(n), '--sharding', way)
                 for name in ('optimizer', 'gradients'):
                     wanted = whole[name] / (n if name in shared else 1)
-                    self.assertGreaterEqual(parts[name] * 1.001, wanted)
+                    self.assertGreaterEqual(parts[name] * 1.01, wanted)
                     # Blocks and types begin anew, each in as many parts.
                     self.assertLess(parts[name], wanted + 8 * 128 * 8 * 8)
 
