@@ -39,6 +39,7 @@ make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
   r.version = strcmp (search->info.products.name, "own") == 0
                   ? QM_VERSION QM_RESULT_OWN_PRODUCTS
                   : QM_VERSION;
+  r.gpus = search->gpus;
   r.settings = settings;
   r.checkpointing = entry->config.checkpoint;
   r.sharding = qm_sharding_name (entry->config.sharding);
@@ -208,7 +209,9 @@ plan_entry (QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
                        .checkpoint = config->checkpoint,
                        .sharding = config->sharding,
                        .offload = config->offload,
-                       .host_bytes = search->host_bytes,
+                       .ranks = search->gpus,
+                       .host_bytes =
+                           search->host_bytes / (uint64_t) search->gpus,
                        .deterministic = search->options->deterministic };
   status = qm_search_fit (&model->config, &model->recipe, &entry->options,
                           search->device_bytes, &entry->memory, &entry->fits,
@@ -228,7 +231,7 @@ static QmStatus
 list_model (QmBenchSearch *search, size_t model, QmError *error)
 {
   QmSearchConfig configs[QM_SEARCH_MOST];
-  size_t n = qm_search_configurations (search->methods, 1, configs);
+  size_t n = qm_search_configurations (search->methods, search->gpus, configs);
   QmStatus status = QM_OK;
 
   for (size_t i = 0; i < n && status == QM_OK; i++)
@@ -328,14 +331,20 @@ qm_bench_describe (const QmBenchSearch *search,
                    char *text,
                    size_t size)
 {
-  char settings[64], name[QM_BENCH_CELL];
+  char settings[64], name[QM_BENCH_CELL], gpus[24] = "";
+  const QmSearchConfig *config = &entry->config;
+  bool shards = config->sharding != QM_SHARDING_NONE;
 
-  qm_methods_format (entry->config.methods, settings, sizeof settings);
+  qm_methods_format (config->methods, settings, sizeof settings);
   qm_text_escape (search->models[entry->model].name, name, sizeof name);
-  snprintf (text, size, "%s, %s%s%s%s, micro-batch %lld", name, settings,
-            entry->config.checkpoint ? ", checkpointing" : "",
-            entry->config.offload ? ", offloading " : "",
-            entry->config.offload ? qm_sharding_name (entry->config.sharding)
-                                  : "",
+  if (search->gpus > 1)
+    snprintf (gpus, sizeof gpus, ", %d GPUs", search->gpus);
+  snprintf (text, size, "%s%s, %s%s%s%s%s, micro-batch %lld", name, gpus,
+            settings, config->checkpoint ? ", checkpointing" : "",
+            config->offload ? ", offloading"
+            : shards        ? ","
+                            : "",
+            shards ? " " : "",
+            shards ? qm_sharding_name (config->sharding) : "",
             (long long) entry->options.micro_batch);
 }

@@ -164,8 +164,10 @@ static const Option known[] = {
   { "--result", "FILE", TEXT, EXPORT, FIELD (result),
     "take everything from a result in this file" },
   { "--line", "N", COUNT, EXPORT, FIELD (line), "the one in this line" },
-  { "--gpus", "N", COUNTS, EXPORT | PREDICT | MODEL, FIELD (gpus),
-    "how many work together (1); of predict also several, joined by commas" },
+  { "--gpus", "N", COUNTS, EXPORT | PREDICT | MODEL | SEARCH | WORKER,
+    FIELD (gpus),
+    "how many work together (1); of predict and search also several, joined by "
+    "commas" },
   { "--sharding", "NAME", TEXT, MODEL, FIELD (sharding),
     "what several GPUs share instead of each having all: optimizer states "
     "(zero_1), gradients too (zero_2, fsdp_2), weights too (zero_3, fsdp_3)" },
@@ -314,7 +316,7 @@ qm_bench_read_count (const char *name, const char *text, int64_t *count)
 static bool
 read_counts (const Option *option, const char *text, QmBenchOptions *options)
 {
-  bool several = command_bit (options->command) == PREDICT;
+  bool several = (command_bit (options->command) & (PREDICT | SEARCH)) != 0;
 
   options->n_gpu_counts = 0;
   for (;;)

@@ -130,7 +130,7 @@ complete (const QmBenchSearch *search,
   json_object_set_new (object, "time", json_string (time));
   json_object_set_new (object, "model_key",
                        json_string (search->models[entry->model].key));
-  json_object_set_new (object, "gpus", json_integer (1));
+  json_object_set_new (object, "gpus", json_integer (search->gpus));
   json_object_set_new (object, "engine", json_string ("quartermaster"));
 }
 
@@ -223,9 +223,10 @@ make_job (const QmBenchSearch *search, const QmBenchEntry *entry)
   qm_methods_format (entry->config.methods, settings, sizeof settings);
   snprintf (micro_batch, sizeof micro_batch, "%lld",
             (long long) entry->options.micro_batch);
-  job = json_pack ("{s:s, s:s, s:s, s:b, s:s}", "model_key", model->key,
+  job = json_pack ("{s:s, s:s, s:s, s:b, s:s, s:s}", "model_key", model->key,
                    "settings", settings, "micro_batch", micro_batch,
-                   "checkpoint", (int) entry->config.checkpoint, "offload",
+                   "checkpoint", (int) entry->config.checkpoint, "sharding",
+                   qm_sharding_name (entry->config.sharding), "offload",
                    qm_sharding_name (entry->config.offload
                                          ? entry->config.sharding
                                          : QM_SHARDING_NONE));
@@ -589,6 +590,8 @@ find_memory (QmBenchSearch *search, QmError *error)
   QmStatus status;
 
   search->device_bytes = qm_bench_usable_memory (&search->info);
+  if (search->info.target.kind == QM_DEVICE_CPU)
+    search->device_bytes /= (uint64_t) search->gpus;
   search->host_bytes = qm_bench_usable_host ();
   status = read_limit (search->options->memory, &search->device_bytes,
                        &search->memory_limit, error);
@@ -619,7 +622,8 @@ read_options (QmBenchSearch *search, QmError *error)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--results has to be a file: what is known is read "
                          "from it, too");
-  if (options->time_limit != NULL)
+  status = qm_bench_read_ranks (options, &search->gpus, error);
+  if (status == QM_OK && options->time_limit != NULL)
     status = qm_bench_read_time (options->time_limit, &search->seconds, error);
   if (status == QM_OK && options->time_limit != NULL && !(search->seconds > 0))
     status = qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
@@ -684,19 +688,17 @@ say_what_is_left (const QmBenchSearch *search)
                 n, n > 1 ? "s" : "", time, n > 1 ? "are" : "is");
 }
 
-int
-qm_bench_search (const QmBenchOptions *options)
+/* Searches with one number of devices. */
+static int
+search_one (const QmBenchOptions *options, double begin)
 {
-  QmBenchSearch search = { .options = options, .begin = qm_bench_now () };
+  QmBenchSearch search = { .options = options, .begin = begin };
   QmError error = { 0 };
   bool prepared;
   QmStatus status;
 
   if (options->events && (search.events = qm_bench_events_new ()) == NULL)
     return out_of_memory (&error), qm_bench_fail (&error);
-  /* A disk that is full and a worker that is gone are errors. */
-  signal (SIGXFSZ, SIG_IGN);
-  signal (SIGPIPE, SIG_IGN);
   status = prepare (&search, &error);
   prepared = status == QM_OK;
   if (prepared && !options->dry_run)
@@ -721,4 +723,27 @@ qm_bench_search (const QmBenchOptions *options)
   qm_catalog_free (search.catalog);
   free (search.models);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
+}
+
+/* One number of devices after the other; what was measured stays whatever
+ * becomes of the next. */
+int
+qm_bench_search (const QmBenchOptions *options)
+{
+  QmBenchOptions one = *options;
+  double begin = qm_bench_now ();
+  int status = QM_BENCH_OK;
+
+  /* A disk that is full and a worker that is gone are errors. */
+  signal (SIGXFSZ, SIG_IGN);
+  signal (SIGPIPE, SIG_IGN);
+  if (options->n_gpu_counts <= 1)
+    return search_one (options, begin);
+  one.n_gpu_counts = 1;
+  for (int i = 0; i < options->n_gpu_counts && status == QM_BENCH_OK; i++)
+    {
+      one.gpus = one.gpu_counts[0] = options->gpu_counts[i];
+      status = search_one (&one, begin);
+    }
+  return status;
 }

@@ -54,6 +54,7 @@ typedef struct QmBenchSearch
 {
   const QmBenchOptions *options;
   QmSearchMethods methods;
+  int gpus; /* that work together */
   QmCatalog *catalog;
   const QmGpu *gpu; /* of the catalog, or NULL */
   QmBenchSearched *models;

@@ -244,7 +244,7 @@ take_device (const json_t *said, QmDeviceInfo *info)
 static void
 write_arguments (const QmBenchOptions *options,
                  const char *device,
-                 char numbers[2][24],
+                 char numbers[3][24],
                  const char *arguments[MAX_ARGUMENTS])
 {
   const struct
@@ -258,11 +258,13 @@ write_arguments (const QmBenchOptions *options,
     { "--host-memory", options->host_memory },
     { "--repeat", numbers[0] },
     { "--seed", numbers[1] },
+    { "--gpus", options->n_gpu_counts > 0 ? numbers[2] : NULL },
   };
   int n = 0;
 
   snprintf (numbers[0], sizeof numbers[0], "%lld", (long long) options->repeat);
   snprintf (numbers[1], sizeof numbers[1], "%lld", (long long) options->seed);
+  snprintf (numbers[2], sizeof numbers[2], "%lld", (long long) options->gpus);
   arguments[n++] = "qm-bench";
   arguments[n++] = "worker";
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
@@ -334,7 +336,7 @@ qm_bench_worker_start (const QmBenchOptions *options,
                              .glance = glance,
                              .data = data };
   const char *arguments[MAX_ARGUMENTS];
-  char numbers[2][24];
+  char numbers[3][24];
   json_t *said = NULL;
   QmStatus status;
 

@@ -7,7 +7,8 @@
  * open.  Then each line that it is told is a measurement,
  *
  *   {"model": "pythia-1b", "model_key": "...", "settings": "free-lunch",
- *    "checkpoint": true, "offload": "none", "micro_batch": "32"}
+ *    "checkpoint": true, "sharding": "none", "offload": "none",
+ *    "micro_batch": "32"}
  *
  * (without "model" where the command line has --config), and it says
  * {"event": "progress", "done": 0.5} as it goes on, and at the end
@@ -83,9 +84,10 @@ measure (const json_t *job, QmBenchRun *run, QmBenchOptions *options)
   QmStatus status;
 
   options->model = json_string_value (json_object_get (job, "model"));
-  if (json_unpack ((json_t *) job, "{s:s, s:s, s:s, s:b, s:s}", "model_key",
-                   &key, "settings", &options->settings, "micro_batch",
-                   &options->micro_batch, "checkpoint", &checkpoint, "offload",
+  if (json_unpack ((json_t *) job, "{s:s, s:s, s:s, s:b, s:s, s:s}",
+                   "model_key", &key, "settings", &options->settings,
+                   "micro_batch", &options->micro_batch, "checkpoint",
+                   &checkpoint, "sharding", &options->sharding, "offload",
                    &options->offload)
       != 0)
     status = qm_error_set (&error, QM_STATUS_PARSE, "", 0, 0,
@@ -95,6 +97,8 @@ measure (const json_t *job, QmBenchRun *run, QmBenchOptions *options)
   if (status != QM_OK)
     return say_error (&error), status;
   options->checkpoint = checkpoint != 0;
+  if (run->ranks == 1)
+    options->sharding = NULL; /* which alone changes nothing there */
   status = check_key (&model, key, &error);
   run->begin = now ();
   run->model = &model;

@@ -282,6 +282,104 @@ test_offload (const QmModel *model, unsigned methods, bool checkpoint)
     qm_plan_free (plans[i]);
 }
 
+/* Of every parameter, what ranks have is all of it, each element once, and in
+ * each rank in the order of the slab. */
+static void
+check_pieces (const QmPlan *plan)
+{
+  const QmUnits *units = &plan->units;
+
+  for (size_t i = 0; i < units->n_values; i++)
+    {
+      const QmValue *value = &plan->graph->values[i];
+      int64_t next = units->place[i], end = next + value->room;
+
+      if (value->role != QM_ROLE_PARAMETER || value->owner != (QmValueId) i)
+        continue;
+      for (int part = 0; part < plan->parts; part++)
+        {
+          QmPiece piece = qm_units_piece (units, units->of[i], plan->parts,
+                                          part, next, end);
+
+          CHECK (piece.n == 0 || piece.whole == next);
+          CHECK (piece.own >= 0 && piece.own + piece.n <= plan->own);
+          next += piece.n;
+        }
+      CHECK_INT (next, end);
+    }
+}
+
+/* Ranks share what the way of sharding says, to an element, and the rounding up
+ * to as many parts of each unit costs next to nothing. */
+static void
+check_shared (const QmPlan *plan, const QmPlan *alone)
+{
+  const QmMemory *memory = &plan->memory;
+  const QmPlanOptions *options = &plan->options;
+  QmSharding sharding = options->sharding;
+  uint64_t slab = (uint64_t) plan->slab, own = (uint64_t) plan->own;
+  uint64_t size = plan->type == QM_TYPE_F32 ? 4 : 2;
+  bool offload = options->offload;
+
+  CHECK (plan->slab >= alone->slab);
+  CHECK (plan->slab <= alone->slab + alone->slab / 500);
+  CHECK_INT (plan->own * (sharding != QM_SHARDING_NONE ? options->ranks : 1),
+             plan->slab);
+  for (size_t i = 0; i < plan->units.n; i++)
+    CHECK_INT ((plan->units.list[i].end - plan->units.list[i].begin)
+                   % (QM_SLAB_ALIGNMENT * options->ranks),
+               0);
+  CHECK_INT (memory->optimizer, offload ? 0 : 8 * own);
+  CHECK_INT (memory->master, offload || size == 4 ? 0 : 4 * own);
+  CHECK_INT (memory->gradients, !qm_sharding_gradients (sharding) ? 4 * slab
+                                : offload                         ? 0
+                                                                  : 4 * own);
+  CHECK_INT (memory->weights,
+             plan->resident_bytes
+                 + (!qm_sharding_weights (sharding) ? size * slab
+                    : offload                       ? 0
+                                                    : size * own));
+  CHECK_INT (plan->host.states, offload ? pages (4 * own) : 0);
+  CHECK_INT (plan->accumulation,
+             (plan->recipe.batch_size + options->ranks - 1) / options->ranks);
+}
+
+static void
+test_ranks (const QmModel *model)
+{
+  static const int counts[] = { 2, 3, 4, 8 };
+
+  for (int i = 0; i < 2 * QM_N_SHARDINGS * 4; i++)
+    {
+      QmPlanOptions options = { .target = hopper,
+                                .micro_batch = 1,
+                                .methods = QM_METHOD_ALL,
+                                .ranks = counts[i % 4],
+                                .sharding = (QmSharding) (i / 4 % 6),
+                                .offload = i / 24 == 1 };
+      QmPlanOptions one = options;
+      QmPlan *plan, *alone;
+
+      if (options.offload && options.sharding == QM_SHARDING_NONE)
+        continue;
+      options.rank = options.ranks - 1;
+      one.ranks = 1;
+      CHECK_INT (qm_plan_new (&model->config, &model->recipe, &options, &plan,
+                              NULL),
+                 QM_OK);
+      CHECK_INT (qm_plan_new (&model->config, &model->recipe, &one, &alone,
+                              NULL),
+                 QM_OK);
+      if (plan != NULL && alone != NULL)
+        {
+          check_pieces (plan);
+          check_shared (plan, alone);
+        }
+      qm_plan_free (plan);
+      qm_plan_free (alone);
+    }
+}
+
 /* With ZeRO 3, weights of fewer elements than the threshold stay on the device,
  * and those of as many leave.  The bucket of tests is a threshold as well. */
 static void
@@ -559,6 +657,9 @@ main (void)
   test_report ();
   for (size_t i = 0; i < n; i++)
     test_model (&models[i]);
+  check_case ("ranks");
+  test_ranks (qm_catalog_model (catalog, "pythia-160m"));
+  test_ranks (qm_catalog_model (catalog, "vit-large"));
   test_accumulation (&models[0]);
   test_methods ();
   qm_catalog_free (catalog);
