@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "config.h"
+
+#include "kernels/communicator.h"
+
+#include "kernels/transport.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef QM_HAVE_CUDA
+bool
+qm_nccl_find (char *note, size_t size)
+{
+  snprintf (note, size, "This program was built without CUDA.");
+  return false;
+}
+
+QmStatus
+qm_nccl_transport_open (QmCommunicator *communicator, QmError *error)
+{
+  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                       "this program was built without CUDA");
+}
+#endif
+
+static const char *const transport_names[] = { "auto", "nccl", "host" };
+
+const char *
+qm_transport_name (QmTransport transport)
+{
+  return transport_names[transport];
+}
+
+bool
+qm_transport_parse (const char *text, QmTransport *transport)
+{
+  for (int i = QM_TRANSPORT_AUTO; i <= QM_TRANSPORT_HOST; i++)
+    if (strcmp (text, transport_names[i]) == 0)
+      {
+        *transport = (QmTransport) i;
+        return true;
+      }
+  return false;
+}
+
+/* What every rank tells the others before they choose; what is compared is the
+ * same only for the same. */
+typedef struct Offer
+{
+  uint32_t wish;
+  uint32_t is_gpu;
+  uint32_t has_nccl;
+  uint32_t zero;
+  char host[64];
+  char bus[32]; /* of the GPU */
+  char note[160];
+} Offer;
+
+/* How it went. */
+typedef struct Outcome
+{
+  uint32_t status;
+  char message[252];
+} Outcome;
+
+enum
+{
+  TAG_OFFER = 1000,
+  TAG_OUTCOME
+};
+
+/* Fills `all`, one of each rank, with what all have. */
+static QmStatus
+share (QmCommunicator *communicator,
+       uint32_t tag,
+       const void *own,
+       void *all,
+       size_t bytes,
+       QmError *error)
+{
+  if (qm_host_gather (communicator->world, communicator->rank, tag, own, all,
+                      bytes))
+    return QM_OK;
+  return qm_world_check (communicator->world, error);
+}
+
+static void
+make_offer (const QmCommunicator *communicator,
+            QmTransport transport,
+            Offer *offer)
+{
+  const QmDeviceInfo *info = qm_device_info (communicator->device);
+
+  memset (offer, 0, sizeof *offer);
+  offer->wish = (uint32_t) transport;
+  offer->is_gpu = info->target.kind == QM_DEVICE_CUDA;
+  if (gethostname (offer->host, sizeof offer->host - 1) != 0)
+    offer->host[0] = '\0';
+  snprintf (offer->bus, sizeof offer->bus, "%s", info->bus);
+  if (transport != QM_TRANSPORT_HOST && offer->is_gpu)
+    offer->has_nccl = qm_nccl_find (offer->note, sizeof offer->note);
+}
+
+/* Another rank that has the same GPU, or -1. */
+static int
+find_twin (const Offer *offers, int rank)
+{
+  for (int i = 0; i < rank; i++)
+    if (memcmp (offers[i].host, offers[rank].host, sizeof offers[i].host) == 0
+        && memcmp (offers[i].bus, offers[rank].bus, sizeof offers[i].bus) == 0)
+      return i;
+  return -1;
+}
+
+/* Whether all can use NCCL; says why not. */
+static bool
+can_use_nccl (const Offer *offers, int ranks, char *why, size_t size)
+{
+  for (int i = 0; i < ranks; i++)
+    {
+      int twin = offers[i].is_gpu ? find_twin (offers, i) : -1;
+
+      if (!offers[i].is_gpu)
+        snprintf (why, size, "NCCL is for NVIDIA GPUs, and rank %d has none",
+                  i);
+      else if (!offers[i].has_nccl)
+        snprintf (why, size, "NCCL cannot be used by rank %d: %.*s", i,
+                  (int) sizeof offers[i].note, offers[i].note);
+      else if (twin >= 0)
+        snprintf (why, size,
+                  "ranks %d and %d have the same GPU, and NCCL wants one each",
+                  twin, i);
+      else
+        continue;
+      return false;
+    }
+  return true;
+}
+
+/* All come to the same, as all have the same offers. */
+static QmStatus
+choose (const Offer *offers, int ranks, QmTransport *transport, QmError *error)
+{
+  char why[256] = "";
+  QmTransport wish = (QmTransport) offers[0].wish;
+
+  for (int i = 1; i < ranks; i++)
+    if (offers[i].wish != offers[0].wish || offers[i].wish > QM_TRANSPORT_HOST)
+      return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                           "rank %d asked for another transport than rank 0",
+                           i);
+  *transport = QM_TRANSPORT_HOST;
+  if (wish == QM_TRANSPORT_HOST)
+    return QM_OK;
+  if (can_use_nccl (offers, ranks, why, sizeof why))
+    *transport = QM_TRANSPORT_NCCL;
+  else if (wish == QM_TRANSPORT_NCCL)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0, "%s", why);
+  return QM_OK;
+}
+
+static QmStatus
+agree_on_transport (QmCommunicator *communicator,
+                    QmTransport transport,
+                    QmError *error)
+{
+  int ranks = communicator->world->ranks;
+  Offer *offers = calloc ((size_t) ranks, sizeof *offers);
+  Offer own;
+  QmStatus status;
+
+  if (offers == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  make_offer (communicator, transport, &own);
+  status = share (communicator, TAG_OFFER, &own, offers, sizeof own, error);
+  if (status == QM_OK)
+    status = choose (offers, ranks, &communicator->transport, error);
+  free (offers);
+  return status;
+}
+
+/* Fails everywhere where it failed somewhere. */
+static QmStatus
+agree_on_outcome (QmCommunicator *communicator, QmStatus status, QmError *error)
+{
+  int ranks = communicator->world->ranks;
+  Outcome *all = calloc ((size_t) ranks, sizeof *all);
+  Outcome own = { .status = (uint32_t) status };
+  QmStatus shared;
+
+  if (all == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  if (status != QM_OK)
+    snprintf (own.message, sizeof own.message, "%.250s", error->message);
+  shared = share (communicator, TAG_OUTCOME, &own, all, sizeof own, error);
+  for (int i = 0; i < ranks && shared == QM_OK; i++)
+    if (all[i].status != QM_OK)
+      shared = qm_error_set (error,
+                             all[i].status <= QM_STATUS_USAGE
+                                 ? (QmStatus) all[i].status
+                                 : QM_STATUS_DEVICE,
+                             "", 0, 0, "rank %d: %.*s", i,
+                             (int) sizeof all[i].message, all[i].message);
+  free (all);
+  return shared;
+}
+
+static QmStatus
+open_transport (QmCommunicator *communicator,
+                QmTransport transport,
+                bool staged,
+                QmError *error)
+{
+  QmStatus status = agree_on_transport (communicator, transport, error);
+
+  if (status != QM_OK)
+    return status;
+  if (communicator->transport == QM_TRANSPORT_NCCL)
+    status = qm_nccl_transport_open (communicator, error);
+  else
+    status = qm_host_transport_open (communicator, staged, error);
+  return agree_on_outcome (communicator, status, error);
+}
+
+/* A rank has one communicator: streams meet on one channel. */
+static QmStatus
+take_rank (QmWorld *world, int rank, bool taken, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  if (rank < world->first || rank >= world->first + world->local)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "rank %d is not of this process", rank);
+  pthread_mutex_lock (&world->lock);
+  if (taken && world->taken[rank - world->first])
+    status = qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                           "rank %d has a communicator", rank);
+  else
+    world->taken[rank - world->first] = taken;
+  pthread_mutex_unlock (&world->lock);
+  return status;
+}
+
+static void
+drop (QmCommunicator *communicator)
+{
+  if (communicator->ways != NULL)
+    communicator->ways->close (communicator);
+  take_rank (communicator->world, communicator->rank, false, NULL);
+  free (communicator);
+}
+
+QmStatus
+qm_communicator_new_staged (QmWorld *world,
+                            int rank,
+                            QmDevice *device,
+                            QmTransport transport,
+                            bool staged,
+                            QmCommunicator **communicator,
+                            QmError *error)
+{
+  QmError own = { 0 };
+  QmStatus status = take_rank (world, rank, true, error);
+  QmCommunicator *new;
+
+  *communicator = NULL;
+  if (status != QM_OK)
+    return status;
+  new = calloc (1, sizeof *new);
+  if (new == NULL)
+    {
+      take_rank (world, rank, false, NULL);
+      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                           "the host is out of memory");
+    }
+  new->world = world;
+  new->device = device;
+  new->rank = rank;
+  status =
+      open_transport (new, transport, staged, error != NULL ? error : &own);
+  if (status == QM_OK)
+    *communicator = new;
+  else
+    drop (new);
+  return status;
+}
+
+QmStatus
+qm_communicator_new (QmWorld *world,
+                     int rank,
+                     QmDevice *device,
+                     QmTransport transport,
+                     QmCommunicator **communicator,
+                     QmError *error)
+{
+  return qm_communicator_new_staged (world, rank, device, transport,
+                                     qm_device_info (device)->target.kind
+                                         != QM_DEVICE_CPU,
+                                     communicator, error);
+}
+
+void
+qm_communicator_free (QmCommunicator *communicator)
+{
+  if (communicator != NULL)
+    drop (communicator);
+}
+
+int
+qm_communicator_rank (const QmCommunicator *communicator)
+{
+  return communicator->rank;
+}
+
+int
+qm_communicator_ranks (const QmCommunicator *communicator)
+{
+  return communicator->world->ranks;
+}
+
+QmTransport
+qm_communicator_transport (const QmCommunicator *communicator)
+{
+  return communicator->transport;
+}
+
+static QmStatus
+check_call (const QmCommunicator *communicator,
+            const QmCollective *call,
+            QmError *error)
+{
+  const char *name = qm_collective_name ((uint32_t) call->kind);
+  size_t size = qm_type_size (call->type);
+  bool sums = call->kind == QM_ALL_REDUCE || call->kind == QM_REDUCE_SCATTER;
+
+  if (call->kind == QM_BARRIER)
+    return QM_OK;
+  if (size == 0 || (sums && call->type == QM_TYPE_I32))
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "%s: not for the type %s", name,
+                         qm_type_name (call->type));
+  if (call->count > SIZE_MAX / size / (size_t) communicator->world->ranks)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "%s: there are no %zu elements", name, call->count);
+  if (call->root < 0 || call->root >= communicator->world->ranks)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "%s: there is no rank %d", name, call->root);
+  return QM_OK;
+}
+
+/* A rank that cannot queue a call would be waited for. */
+static QmStatus
+queue (QmCommunicator *communicator,
+       QmStream *stream,
+       const QmCollective *call,
+       QmError *error)
+{
+  QmWorld *world = communicator->world;
+  QmError own = { 0 };
+  QmStatus status = check_call (communicator, call, error);
+
+  if (status == QM_OK)
+    status = qm_world_check (world, error);
+  if (status != QM_OK)
+    return status;
+  status = communicator->ways->queue (communicator, stream, call, &own);
+  if (status != QM_OK)
+    qm_world_fail (world, "rank %d: %s", communicator->rank, own.message);
+  return qm_world_check (world, error);
+}
+
+QmStatus
+qm_all_reduce (QmCommunicator *communicator,
+               QmStream *stream,
+               const void *from,
+               void *to,
+               size_t count,
+               QmType type,
+               QmError *error)
+{
+  const QmCollective call = { QM_ALL_REDUCE, from, to, count, type, 0 };
+
+  return queue (communicator, stream, &call, error);
+}
+
+QmStatus
+qm_reduce_scatter (QmCommunicator *communicator,
+                   QmStream *stream,
+                   const void *from,
+                   void *to,
+                   size_t count,
+                   QmType type,
+                   QmError *error)
+{
+  const QmCollective call = { QM_REDUCE_SCATTER, from, to, count, type, 0 };
+
+  return queue (communicator, stream, &call, error);
+}
+
+QmStatus
+qm_all_gather (QmCommunicator *communicator,
+               QmStream *stream,
+               const void *from,
+               void *to,
+               size_t count,
+               QmType type,
+               QmError *error)
+{
+  const QmCollective call = { QM_ALL_GATHER, from, to, count, type, 0 };
+
+  return queue (communicator, stream, &call, error);
+}
+
+QmStatus
+qm_broadcast (QmCommunicator *communicator,
+              QmStream *stream,
+              void *memory,
+              size_t count,
+              QmType type,
+              int root,
+              QmError *error)
+{
+  const QmCollective call = { QM_BROADCAST, NULL, memory, count, type, root };
+
+  return queue (communicator, stream, &call, error);
+}
+
+QmStatus
+qm_barrier (QmCommunicator *communicator, QmStream *stream, QmError *error)
+{
+  const QmCollective call = { QM_BARRIER, NULL, NULL, 0, QM_TYPE_NONE, 0 };
+
+  return queue (communicator, stream, &call, error);
+}
+
+static double
+join (QmAgreement agreement, double a, double b)
+{
+  switch (agreement)
+    {
+    case QM_AGREE_MAXIMUM:
+      return b > a ? b : a;
+    case QM_AGREE_MINIMUM:
+      return b < a ? b : a;
+    case QM_AGREE_SUM:
+      break;
+    }
+  return a + b;
+}
+
+QmStatus
+qm_communicator_agree (QmCommunicator *communicator,
+                       QmAgreement agreement,
+                       double *values,
+                       size_t n,
+                       QmError *error)
+{
+  const size_t most = 64;
+  size_t ranks = (size_t) communicator->world->ranks;
+  double *all;
+  QmStatus status;
+
+  if (n > most)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "ranks agree on up to %zu numbers, not %zu", most, n);
+  all = calloc (ranks * n + 1, sizeof *all);
+  if (all == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  status = share (communicator, (uint32_t) agreement, values, all,
+                  n * sizeof *all, error);
+  for (size_t i = 0; i < n && status == QM_OK; i++)
+    {
+      values[i] = all[i];
+      for (size_t r = 1; r < ranks; r++)
+        values[i] = join (agreement, values[i], all[r * n + i]);
+    }
+  free (all);
+  return status;
+}
