@@ -239,6 +239,8 @@ make_job (const QmBenchSearch *search, const QmBenchEntry *entry)
 static QmStatus
 start_worker (QmBenchSearch *search, Meter *meter, QmError *error)
 {
+  const char *devices =
+      search->gpus > 1 ? search->options->device : search->info.id;
   QmDeviceInfo info;
   QmStatus status;
 
@@ -247,8 +249,8 @@ start_worker (QmBenchSearch *search, Meter *meter, QmError *error)
   qm_bench_worker_free (search->worker);
   search->worker = NULL;
   search->n_measured = 0;
-  status = qm_bench_worker_start (search->options, search->info.id, on_glance,
-                                  meter, &info, &search->worker, error);
+  status = qm_bench_worker_start (search->options, devices, on_glance, meter,
+                                  &info, &search->worker, error);
   if (status == QM_OK
       && (strcmp (info.name, search->info.name) != 0
           || strcmp (info.driver, search->info.driver) != 0))
