@@ -32,7 +32,8 @@ enum
   RESULTS = 256,
   EXPORT = 512,
   FRAMEWORK = 1024,
-  WORKER = 2048,
+  LINKS = 2048,
+  WORKER = 4096,
   MODEL = PLAN | RUN | TRAIN,
   ELSEWHERE = EXPORT | FRAMEWORK,
   ON_DEVICE = RUN | CHECK | TRAIN | SEARCH | WORKER
@@ -53,6 +54,7 @@ static const struct
   { "results", "list, check and merge what searches found" },
   { "export", "settings for Transformers or DeepSpeed, from a result or not" },
   { "framework", "measure the same in PyTorch and Transformers" },
+  { "links", "how fast devices exchange, with each other and with the host" },
   { "worker", NULL }, /* which users do not call */
 };
 
@@ -97,7 +99,8 @@ static const Option known[] = {
     FIELD (micro_batch),
     "samples of one pass; auto, the default: the most that fit" },
   { "--device", "ID", TEXT,
-    MODEL | CALIBRATE | CHECK | SEARCH | WORKER | FRAMEWORK, FIELD (device),
+    MODEL | CALIBRATE | CHECK | SEARCH | WORKER | FRAMEWORK | LINKS,
+    FIELD (device),
     "cpu, cuda:0 (default: the first GPU, else cpu); with --gpus also several, "
     "joined by commas (default: the first of them)" },
   { "--architecture", "N", TEXT, MODEL | CALIBRATE | CHECK | SEARCH | WORKER,
@@ -164,14 +167,14 @@ static const Option known[] = {
   { "--result", "FILE", TEXT, EXPORT, FIELD (result),
     "take everything from a result in this file" },
   { "--line", "N", COUNT, EXPORT, FIELD (line), "the one in this line" },
-  { "--gpus", "N", COUNTS, EXPORT | PREDICT | MODEL | SEARCH | WORKER,
+  { "--gpus", "N", COUNTS, EXPORT | PREDICT | MODEL | SEARCH | LINKS | WORKER,
     FIELD (gpus),
     "how many work together (1); of predict and search also several, joined by "
     "commas" },
   { "--sharding", "NAME", TEXT, MODEL, FIELD (sharding),
     "what several GPUs share instead of each having all: optimizer states "
     "(zero_1), gradients too (zero_2, fsdp_2), weights too (zero_3, fsdp_3)" },
-  { "--no-peer", NULL, FLAG, RUN | TRAIN, FIELD (no_peer),
+  { "--no-peer", NULL, FLAG, RUN | TRAIN | LINKS, FIELD (no_peer),
     "exchange through the host's memory, as GPUs do that may not read each "
     "other's" },
   { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
@@ -206,8 +209,8 @@ static const Option known[] = {
   { "--deterministic", NULL, FLAG, ON_DEVICE | FRAMEWORK, FIELD (deterministic),
     "equal bits in every run, also where that costs time" },
   { "--json", NULL, FLAG,
-    DEVICES | MODEL | PREDICT | CALIBRATE | CHECK | SEARCH | RESULTS
-        | ELSEWHERE,
+    DEVICES | MODEL | PREDICT | CALIBRATE | CHECK | SEARCH | RESULTS | ELSEWHERE
+        | LINKS,
     FIELD (json), "JSON, one object a line, instead of text" },
 };
 
@@ -410,9 +413,8 @@ qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
     {
       fprintf (stderr,
                "qm-bench: the first word has to be a command: devices, plan, "
-               "predict, calibrate, run, check, train, search, results, export "
-               "or framework; see "
-               "qm-bench --help\n");
+               "predict, calibrate, run, check, train, search, results, "
+               "export, framework or links; see qm-bench --help\n");
       return false;
     }
   options->command = argv[1];

@@ -139,6 +139,20 @@ write_note (const QmBenchSearch *search,
     snprintf (note, QM_BENCH_CELL, "left");
 }
 
+/* What is offloaded on one device, which shares nothing; else what is shared.
+ */
+static void
+write_sharding (const QmBenchSearch *search,
+                const QmSearchConfig *config,
+                char cell[QM_BENCH_CELL])
+{
+  bool any = config->sharding != QM_SHARDING_NONE;
+
+  snprintf (cell, QM_BENCH_CELL, "%s%s",
+            any ? qm_sharding_name (config->sharding) : "no",
+            config->offload && search->gpus > 1 ? ", offloaded" : "");
+}
+
 static void
 add_row (const QmBenchSearch *search,
          const QmBenchEntry *entry,
@@ -153,9 +167,7 @@ add_row (const QmBenchSearch *search,
     return;
   qm_methods_format (entry->config.methods, cells[0], QM_BENCH_CELL);
   strcpy (cells[1], entry->config.checkpoint ? "yes" : "no");
-  snprintf (cells[2], QM_BENCH_CELL, "%s",
-            entry->config.offload ? qm_sharding_name (entry->config.sharding)
-                                  : "no");
+  write_sharding (search, &entry->config, cells[2]);
   if (entry->fits && entry->state != QM_BENCH_NOT_RUN)
     snprintf (cells[3], QM_BENCH_CELL, "%lld",
               (long long) entry->options.micro_batch);
@@ -216,7 +228,7 @@ print_model (const QmBenchSearch *search, size_t model)
   char (*cells)[QM_BENCH_CELL] = qm_bench_table_row (&table);
 
   for (int i = 0; i < columns && cells != NULL; i++)
-    strcpy (cells[i], head[i]);
+    strcpy (cells[i], i == 2 && search->gpus > 1 ? "sharding" : head[i]);
   for (int rank = 0; rank < QM_SEARCH_MOST; rank++)
     for (size_t i = 0; i < search->n_entries; i++)
       if (search->entries[i].model == model
@@ -224,7 +236,11 @@ print_model (const QmBenchSearch *search, size_t model)
         add_row (search, &search->entries[i], s.plain, &table);
   if (model > 0)
     printf ("\n");
-  qm_bench_print ("%s on %s", search->models[model].name, search->info.name);
+  if (search->gpus > 1)
+    qm_bench_print ("%s on %d x %s", search->models[model].name, search->gpus,
+                    search->info.name);
+  else
+    qm_bench_print ("%s on %s", search->models[model].name, search->info.name);
   qm_bench_table_print (&table);
   print_gain (search, &s);
 }

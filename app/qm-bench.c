@@ -148,6 +148,7 @@ run_command (const QmBenchOptions *options)
     { "worker", qm_bench_worker, false },
     { "export", qm_bench_export, false },
     { "framework", qm_bench_framework, false },
+    { "links", qm_bench_links, false },
   };
 
   for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)

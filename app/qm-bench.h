@@ -294,6 +294,7 @@ int qm_bench_check (const QmBenchOptions *options);
 int qm_bench_train (const QmBenchOptions *options);
 int qm_bench_export (const QmBenchOptions *options);
 int qm_bench_framework (const QmBenchOptions *options);
+int qm_bench_links (const QmBenchOptions *options);
 int qm_bench_search (const QmBenchOptions *options);
 int qm_bench_results (const QmBenchOptions *options);
 

@@ -726,7 +726,7 @@ class Bench(unittest.TestCase):
         commands = re.findall(r'(?m)^  ([a-z]+)  ', bench('-h').stdout)
         self.assertEqual(commands, ['devices', 'plan', 'predict', 'calibrate',
                                     'run', 'check', 'train', 'search',
-                                    'results', 'export', 'framework'])
+                                    'results', 'export', 'framework', 'links'])
         for command in commands:
             text = bench(command, '--help').stdout
             self.assertIn('--json', text)

@@ -129,6 +129,58 @@ class RanksTest(unittest.TestCase):
                 off = sorted(abs(a - b) for a, b in zip(weights, others))
                 self.assertLess(off[int(0.99 * len(off))], 1e-4)
 
+    def test_search(self):
+        """All 23 ways on each number of devices, each once."""
+        def search(*arguments):
+            lines = self.run_bench(
+                'search', '--device', 'cpu', '--results',
+                str(self.path / 'results.jsonl'), '--json',
+                *arguments).stdout.splitlines()
+            return [json.loads(line)['configurations'] for line in lines]
+        alone, three = search('--gpus', '1,3')
+        for entries, gpus, ways in ((alone, 1, 13), (three, 3, 23)):
+            self.assertEqual({entry['status'] for entry in entries},
+                             {'measured'})
+            self.assertEqual({entry.get('gpus', 1) for entry in entries},
+                             {gpus})
+            self.assertEqual(ways, len({
+                (entry['settings'], entry['checkpointing'], entry['sharding'],
+                 entry['offloading']) for entry in entries}))
+            self.assertFalse(any(entry['known'] for entry in entries))
+        for line in (self.path / 'results.jsonl').read_text().splitlines():
+            self.assertIn(json.loads(line)['gpus'], (1, 3))
+        # What is known of one number of devices is not of another.
+        again, = search('--gpus', '3')
+        self.assertTrue(all(entry['known'] for entry in again))
+        two, = search('--gpus', '2', '--methods', 'free-lunch')
+        self.assertFalse(any(entry['known'] for entry in two))
+
+    def test_links(self):
+        def links(*arguments):
+            done = subprocess.run([BENCH, 'links', '--json', *arguments],
+                                  capture_output=True, timeout=60, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return json.loads(done.stdout)
+        said = links('--device', 'cpu', '--gpus', '3')
+        self.assertEqual(len(said['devices']), 3)
+        self.assertEqual(said['transport'], 'host')
+        self.assertEqual(len(said['pairs']), 3)
+        for pair in said['pairs']:
+            self.assertFalse(pair['peers'])
+            self.assertGreater(pair['gbs'], 0)
+            self.assertGreater(pair['latency_s'], 0)
+        for name, factor in (('all_reduce', 4 / 3), ('reduce_scatter', 2 / 3),
+                             ('all_gather', 2 / 3)):
+            for row in said['collectives'][name]:
+                self.assertEqual(row['bytes'] % 12, 0)
+                self.assertAlmostEqual(
+                    row['bus_gbs'], row['bytes'] * factor / row['seconds']
+                    / 1e9, delta=1e-6 * row['bus_gbs'])
+        self.assertNotIn('pairs', links('--device', 'cpu', '--gpus', '1'))
+        text = subprocess.run([BENCH, 'links', '--device', 'cpu,cpu'],
+                              capture_output=True, timeout=60, text=True)
+        self.assertIn('All 2, through the memory of the host', text.stdout)
+
     def test_wrong(self):
         for arguments, words, status in (
                 (['--gpus', '0'], '--gpus is a number from 1 to', 2),

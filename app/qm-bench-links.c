@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* qm-bench links: how fast the devices of this machine exchange, each two of
+ * them and all together, and with the host. */
+
+#include "app/qm-bench-ranks.h"
+
+#include "engine/links.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes: of the smallest and the largest exchange of all, which grow by as
+ * much, and of one between two, and of the least there is. */
+#define SMALLEST ((size_t) 64 << 10)
+#define LARGEST  ((size_t) 1 << 30)
+#define GROWTH   16
+#define PAIR     ((size_t) 256 << 20)
+#define LEAST    ((size_t) 4096)
+
+#define N_SIZES 5
+
+/* As much of them on a CPU, whose memory is that of all its ranks. */
+#define CPU_SHARE 64
+
+/* Between two devices, in both directions at once. */
+typedef struct Pair
+{
+  bool peers;       /* the first reads the memory of the second by itself */
+  double bandwidth; /* bytes a second, each way */
+  double latency;   /* seconds of the least exchange */
+} Pair;
+
+/* What a rank has open. */
+typedef struct Rank
+{
+  QmDevice *device;
+  void *memory;
+  QmCommunicator *communicator;
+  QmHostRates host;
+} Rank;
+
+typedef struct Links
+{
+  const QmBenchOptions *options;
+  int ranks;
+  char ids[QM_BENCH_MOST_RANKS][32];
+  QmDeviceInfo infos[QM_BENCH_MOST_RANKS];
+  Rank all[QM_BENCH_MOST_RANKS];
+  QmWorld *world;
+  QmTransport transport;
+  size_t most; /* bytes of an exchange at most */
+  size_t sizes[N_SIZES];
+  double seconds[QM_LINKS_OPS][N_SIZES];
+  Pair pairs[QM_BENCH_MOST_RANKS][QM_BENCH_MOST_RANKS];
+  int pair[2]; /* that is being measured */
+} Links;
+
+static QmTransport
+wanted (const QmBenchOptions *options)
+{
+  return options->no_peer ? QM_TRANSPORT_HOST : QM_TRANSPORT_AUTO;
+}
+
+/* Whole for any number of ranks up to that. */
+static size_t
+fitting (size_t bytes, int ranks)
+{
+  size_t unit = sizeof (float) * (size_t) ranks;
+
+  return bytes / unit * unit;
+}
+
+static QmStatus
+open_rank (void *data, int number, QmError *error)
+{
+  Links *links = data;
+  Rank *rank = &links->all[number];
+  QmBenchOptions options = *links->options;
+  QmStatus status;
+
+  options.device = links->ids[number];
+  status = qm_bench_open_device (&options, &rank->device, error);
+  if (status != QM_OK)
+    return status;
+  links->infos[number] = *qm_device_info (rank->device);
+  return qm_device_allocate (rank->device, links->most, &rank->memory, error);
+}
+
+/* One after the other, since they may share what leads to the host. */
+static QmStatus
+time_hosts (Links *links, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  for (int i = 0; i < links->ranks && status == QM_OK; i++)
+    if (links->infos[i].target.kind == QM_DEVICE_CUDA)
+      status = qm_links_host (links->all[i].device, links->all[i].memory,
+                              links->most / 4, &links->all[i].host, error);
+  return status;
+}
+
+static QmStatus
+time_all (void *data, int number, QmError *error)
+{
+  Links *links = data;
+  Rank *rank = &links->all[number];
+  QmStatus status =
+      qm_communicator_new (links->world, number, rank->device,
+                           wanted (links->options), &rank->communicator, error);
+
+  if (status == QM_OK && number == 0)
+    links->transport = qm_communicator_transport (rank->communicator);
+  for (int c = 0; c < QM_LINKS_OPS && status == QM_OK; c++)
+    for (int i = 0; i < N_SIZES && status == QM_OK; i++)
+      {
+        double seconds;
+
+        status = qm_links_time (rank->communicator, rank->device, (QmLinksOp) c,
+                                rank->memory,
+                                fitting (links->sizes[i], links->ranks),
+                                &seconds, error);
+        if (number == 0)
+          links->seconds[c][i] = seconds;
+      }
+  if (status != QM_OK)
+    qm_world_abort (links->world, number, error->message);
+  qm_communicator_free (rank->communicator);
+  rank->communicator = NULL;
+  return status;
+}
+
+static QmStatus
+time_pair (void *data, int number, QmError *error)
+{
+  Links *links = data;
+  Rank *rank = &links->all[links->pair[number]];
+  Pair *pair = &links->pairs[links->pair[0]][links->pair[1]];
+  size_t bytes = PAIR < links->most ? PAIR : links->most;
+  double seconds = 0, least = 0;
+  QmStatus status =
+      qm_communicator_new (links->world, number, rank->device,
+                           wanted (links->options), &rank->communicator, error);
+
+  if (status == QM_OK)
+    status =
+        qm_links_time (rank->communicator, rank->device, QM_LINKS_ALL_GATHER,
+                       rank->memory, fitting (bytes, 2), &seconds, error);
+  if (status == QM_OK)
+    status =
+        qm_links_time (rank->communicator, rank->device, QM_LINKS_ALL_GATHER,
+                       rank->memory, LEAST, &least, error);
+  if (status == QM_OK && number == 0)
+    {
+      pair->bandwidth = qm_links_bandwidth (QM_LINKS_ALL_GATHER, 2,
+                                            fitting (bytes, 2), seconds);
+      pair->latency = least;
+    }
+  if (status != QM_OK)
+    qm_world_abort (links->world, number, error->message);
+  qm_communicator_free (rank->communicator);
+  rank->communicator = NULL;
+  return status;
+}
+
+/* Has `ranks` do something in a world of their own. */
+static QmStatus
+meet (Links *links, int ranks, QmBenchRankWork work, QmError *error)
+{
+  const QmWorldOptions options = { .ranks = ranks, .local = ranks };
+  QmStatus status = qm_world_new (&options, &links->world, error);
+
+  if (status == QM_OK)
+    status = qm_bench_ranks_do (ranks, links->world, work, links, error);
+  qm_world_free (links->world);
+  links->world = NULL;
+  return status;
+}
+
+static QmStatus
+time_pairs (Links *links, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  for (int i = 0; i < links->ranks; i++)
+    for (int j = i + 1; j < links->ranks && status == QM_OK; j++)
+      {
+        if (qm_bench_interrupted ())
+          return qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
+                               "interrupted");
+        links->pair[0] = i;
+        links->pair[1] = j;
+        links->pairs[i][j].peers =
+            qm_device_peers (links->ids[i], links->ids[j]);
+        status = meet (links, 2, time_pair, error);
+        links->pairs[j][i] = links->pairs[i][j];
+      }
+  return status;
+}
+
+/* All GPUs that can be used, or those that are meant; else the CPU, twice, so
+ * that there is something to see. */
+static QmStatus
+find_devices (Links *links, QmError *error)
+{
+  QmBenchOptions options = *links->options;
+  QmDeviceInfo infos[QM_BENCH_MOST_RANKS];
+  char note[192];
+  size_t n = qm_device_list (infos, QM_BENCH_MOST_RANKS, note, sizeof note);
+  QmStatus status = qm_bench_read_ranks (&options, &links->ranks, error);
+
+  if (status != QM_OK)
+    return status;
+  if (options.n_gpu_counts == 0 && options.device == NULL)
+    {
+      links->ranks = 0;
+      for (size_t i = 0; i < n; i++)
+        links->ranks += infos[i].target.kind == QM_DEVICE_CUDA
+                        && infos[i].trouble[0] == '\0';
+      if (links->ranks == 0)
+        links->ranks = 2;
+    }
+  else if (options.n_gpu_counts == 0 && strcmp (options.device, "cpu") == 0)
+    links->ranks = 2;
+  else if (options.n_gpu_counts == 0)
+    for (const char *c = options.device; *c != '\0'; c++)
+      links->ranks += *c == ',';
+  if (links->ranks > QM_BENCH_MOST_RANKS)
+    links->ranks = QM_BENCH_MOST_RANKS;
+  return qm_bench_rank_devices (&options, links->ranks, links->ids, error);
+}
+
+static QmStatus
+measure (Links *links, QmError *error)
+{
+  bool cpu = strcmp (links->ids[0], "cpu") == 0;
+  QmStatus status;
+
+  links->most = cpu ? LARGEST / CPU_SHARE : LARGEST;
+  for (size_t i = 0, bytes = SMALLEST; i < N_SIZES; i++, bytes *= GROWTH)
+    links->sizes[i] = bytes < links->most ? bytes : links->most;
+  status = qm_bench_ranks_do (links->ranks, NULL, open_rank, links, error);
+  if (status == QM_OK)
+    status = time_hosts (links, error);
+  if (status == QM_OK && links->ranks > 1)
+    status = meet (links, links->ranks, time_all, error);
+  if (status == QM_OK)
+    status = time_pairs (links, error);
+  return status;
+}
+
+static double
+bus (const Links *links, int collective, int size)
+{
+  return qm_links_bandwidth ((QmLinksOp) collective, links->ranks,
+                             fitting (links->sizes[size], links->ranks),
+                             links->seconds[collective][size]);
+}
+
+static json_t *
+json_collective (const Links *links, int collective)
+{
+  json_t *array = json_array ();
+
+  for (int i = 0; i < N_SIZES; i++)
+    {
+      json_t *object = json_object ();
+
+      qm_bench_json_whole (object, "bytes",
+                           (int64_t) fitting (links->sizes[i], links->ranks));
+      qm_bench_json_number (object, "seconds", links->seconds[collective][i]);
+      qm_bench_json_number (object, "bus_gbs",
+                            bus (links, collective, i) / 1e9);
+      json_array_append_new (array, object);
+    }
+  return array;
+}
+
+static json_t *
+json_pairs (const Links *links)
+{
+  json_t *array = json_array ();
+
+  for (int i = 0; i < links->ranks; i++)
+    for (int j = i + 1; j < links->ranks; j++)
+      {
+        const Pair *pair = &links->pairs[i][j];
+        json_t *object = json_pack ("{s:[s, s], s:b}", "devices", links->ids[i],
+                                    links->ids[j], "peers", (int) pair->peers);
+
+        qm_bench_json_number (object, "gbs", pair->bandwidth / 1e9);
+        qm_bench_json_number (object, "latency_s", pair->latency);
+        json_array_append_new (array, object);
+      }
+  return array;
+}
+
+static void
+print_json (const Links *links)
+{
+  json_t *object = json_object (), *devices = json_array ();
+  json_t *collectives = json_object ();
+
+  for (int i = 0; i < links->ranks; i++)
+    {
+      json_t *device = qm_bench_json_device (&links->infos[i]);
+      bool gpu = links->infos[i].target.kind == QM_DEVICE_CUDA;
+
+      qm_bench_json_number (device, "host_up_gbs",
+                            gpu ? links->all[i].host.up / 1e9 : NAN);
+      qm_bench_json_number (device, "host_down_gbs",
+                            gpu ? links->all[i].host.down / 1e9 : NAN);
+      json_array_append_new (devices, device);
+    }
+  json_object_set_new (object, "devices", devices);
+  json_object_set_new (object, "provenance", json_string ("measured"));
+  if (links->ranks > 1)
+    {
+      json_object_set_new (object, "transport",
+                           json_string (qm_transport_name (links->transport)));
+      json_object_set_new (object, "pairs", json_pairs (links));
+      for (int c = 0; c < QM_LINKS_OPS; c++)
+        json_object_set_new (collectives, qm_links_op_name ((QmLinksOp) c),
+                             json_collective (links, c));
+      json_object_set_new (object, "collectives", collectives);
+    }
+  else
+    json_decref (collectives);
+  qm_bench_print_json (object);
+}
+
+/* What leads from each device to each other one, in GB/s; those that read each
+ * other's memory are marked. */
+static void
+print_pairs (const Links *links)
+{
+  bool peers = false;
+
+  printf ("\nEach two, GB/s each way, and microseconds of the least exchange\n"
+          "%8s",
+          "");
+  for (int i = 0; i < links->ranks; i++)
+    printf (" %16s", links->ids[i]);
+  printf ("\n");
+  for (int i = 0; i < links->ranks; i++)
+    {
+      printf ("%-8s", links->ids[i]);
+      for (int j = 0; j < links->ranks; j++)
+        {
+          const Pair *pair = &links->pairs[i][j];
+
+          if (i == j)
+            printf (" %16s", "-");
+          else
+            printf (" %8.1f%s %5.1f", pair->bandwidth / 1e9,
+                    pair->peers ? "*" : " ", pair->latency * 1e6);
+          peers = peers || pair->peers;
+        }
+      printf ("\n");
+    }
+  if (peers)
+    printf ("* can read each other's memory\n");
+}
+
+static void
+print_collectives (const Links *links)
+{
+  char cell[24];
+
+  printf ("\nAll %d, %s: GB/s that each sends\n%10s", links->ranks,
+          links->transport == QM_TRANSPORT_NCCL
+              ? "through NCCL"
+              : "through the memory of the host",
+          "");
+  for (int c = 0; c < QM_LINKS_OPS; c++)
+    printf (" %16s", qm_links_op_name ((QmLinksOp) c));
+  printf ("\n");
+  for (int i = 0; i < N_SIZES; i++)
+    {
+      if (i > 0 && links->sizes[i] == links->sizes[i - 1])
+        continue;
+      snprintf (cell, sizeof cell, "%.4g MiB",
+                (double) links->sizes[i] / 0x1p20);
+      printf ("%10s", cell);
+      for (int c = 0; c < QM_LINKS_OPS; c++)
+        printf (" %16.2f", bus (links, c, i) / 1e9);
+      printf ("\n");
+    }
+}
+
+static void
+print_text (const Links *links)
+{
+  for (int i = 0; i < links->ranks; i++)
+    {
+      const QmHostRates *host = &links->all[i].host;
+
+      qm_bench_print ("%-8s %s", links->ids[i], links->infos[i].name);
+      if (links->infos[i].target.kind == QM_DEVICE_CUDA)
+        printf ("         host: %.1f GB/s up, %.1f GB/s down\n", host->up / 1e9,
+                host->down / 1e9);
+    }
+  if (links->ranks == 1)
+    {
+      printf ("There is no other device to exchange with.\n");
+      return;
+    }
+  print_pairs (links);
+  print_collectives (links);
+}
+
+int
+qm_bench_links (const QmBenchOptions *options)
+{
+  Links *links = calloc (1, sizeof *links);
+  QmError error = { 0 };
+  QmStatus status;
+
+  if (links == NULL)
+    {
+      qm_error_set (&error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                    "the host is out of memory");
+      return qm_bench_fail (&error);
+    }
+  links->options = options;
+  status = find_devices (links, &error);
+  if (status == QM_OK)
+    status = measure (links, &error);
+  if (status == QM_OK && options->json)
+    print_json (links);
+  else if (status == QM_OK)
+    print_text (links);
+  for (int i = 0; i < links->ranks && i < QM_BENCH_MOST_RANKS; i++)
+    {
+      if (links->all[i].device != NULL)
+        qm_device_free (links->all[i].device, links->all[i].memory);
+      qm_device_close (links->all[i].device);
+    }
+  free (links);
+  return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
+}
