@@ -7,13 +7,12 @@
  * hung up on, so a stranger holds up nobody; one of ours whose counts do not
  * fit is an error for all. */
 
+#include "kernels/world-sockets.h"
 #include "kernels/world.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,13 +31,6 @@
 /* Guests that have not said yet who they are. */
 #define GUESTS 256
 
-typedef union Address
-{
-  struct sockaddr any;
-  struct sockaddr_in four;
-  struct sockaddr_in6 six;
-} Address;
-
 typedef struct Hello
 {
   uint32_t ranks, first, local, port;
@@ -54,7 +46,7 @@ typedef struct Refusal
 typedef struct Seat
 {
   uint32_t first, local;
-  unsigned char address[sizeof (Address)]; /* with the port */
+  unsigned char address[sizeof (QmAddress)]; /* with the port */
 } Seat;
 
 /* With the seats behind it. */
@@ -76,7 +68,7 @@ typedef struct Guest
 {
   int fd; /* -1: no more */
   struct timespec until;
-  Address address;
+  QmAddress address;
   unsigned char said[sizeof (QmFrameHead) + sizeof (Link)];
   size_t have;
 } Guest;
@@ -106,145 +98,6 @@ no_memory (Join *join)
 {
   return qm_error_set (join->error, QM_STATUS_NO_MEMORY, "", 0, 0,
                        "the host is out of memory");
-}
-
-static void
-hang_up (int *fd)
-{
-  if (*fd >= 0)
-    close (*fd);
-  *fd = -1;
-}
-
-/* Small messages go at once, and a machine that is switched off is noticed. */
-static void
-set_up_socket (int fd)
-{
-  const int on = 1, idle = 10, interval = 5, probes = 3;
-
-  fcntl (fd, F_SETFD, FD_CLOEXEC);
-  setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  setsockopt (fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-#ifdef TCP_KEEPIDLE
-  setsockopt (fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-  setsockopt (fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-  setsockopt (fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-#endif
-}
-
-/* Waits until the socket can be read or written; false: the deadline. */
-static bool
-wait_for (int fd, short events, const struct timespec *deadline)
-{
-  struct pollfd poll_one = { .fd = fd, .events = events };
-
-  for (;;)
-    {
-      double left = qm_deadline_left (deadline);
-      int wait = left < 1000 ? (int) (left * 1000) + 1 : 1000000;
-      int ready = poll (&poll_one, 1, wait);
-
-      if (ready > 0)
-        return true;
-      if ((ready < 0 && errno != EINTR) || qm_deadline_left (deadline) <= 0)
-        return false;
-    }
-}
-
-/* All of it, or false. */
-static bool
-send_all (int fd,
-          const void *data,
-          size_t bytes,
-          const struct timespec *deadline)
-{
-  const char *at = data;
-
-  while (bytes > 0)
-    {
-      ssize_t sent = send (fd, at, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-      if (sent < 0 && errno != EAGAIN && errno != EINTR)
-        return false;
-      if (sent < 0 && !wait_for (fd, POLLOUT, deadline))
-        return false;
-      at += sent > 0 ? sent : 0;
-      bytes -= sent > 0 ? (size_t) sent : 0;
-    }
-  return true;
-}
-
-static bool
-receive_all (int fd, void *data, size_t bytes, const struct timespec *deadline)
-{
-  char *at = data;
-
-  while (bytes > 0)
-    {
-      ssize_t got = recv (fd, at, bytes, MSG_DONTWAIT);
-
-      if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
-        return false;
-      if (got < 0 && !wait_for (fd, POLLIN, deadline))
-        return false;
-      at += got > 0 ? got : 0;
-      bytes -= got > 0 ? (size_t) got : 0;
-    }
-  return true;
-}
-
-static socklen_t
-address_bytes (const Address *address)
-{
-  return address->any.sa_family == AF_INET6 ? sizeof address->six
-                                            : sizeof address->four;
-}
-
-static void
-set_port (Address *address, uint32_t port)
-{
-  if (address->any.sa_family == AF_INET6)
-    address->six.sin6_port = htons ((uint16_t) port);
-  else
-    address->four.sin_port = htons ((uint16_t) port);
-}
-
-/* One call; the socket or -1, with errno. */
-static int
-call (const struct sockaddr *address,
-      socklen_t bytes,
-      const struct timespec *deadline)
-{
-  int fd = socket (address->sa_family,
-                   SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  int code = fd < 0 ? errno : 0;
-  socklen_t size = sizeof code;
-  Address here, there;
-  socklen_t here_size = sizeof here, there_size = sizeof there;
-
-  if (fd >= 0 && connect (fd, address, bytes) != 0)
-    {
-      code = errno;
-      if (code == EINPROGRESS
-          && (!wait_for (fd, POLLOUT, deadline)
-              || getsockopt (fd, SOL_SOCKET, SO_ERROR, &code, &size) != 0))
-        code = ETIMEDOUT;
-    }
-  /* Where nobody listens, a socket can be given the port that it calls. */
-  if (code == 0
-      && (getsockname (fd, &here.any, &here_size) != 0
-          || getpeername (fd, &there.any, &there_size) != 0
-          || (here_size == there_size
-              && memcmp (&here, &there, here_size) == 0)))
-    code = ECONNREFUSED;
-  if (code != 0)
-    {
-      hang_up (&fd);
-      errno = code;
-      return -1;
-    }
-  set_up_socket (fd);
-  return fd;
 }
 
 /* Reads "HOST:PORT" and asks what it means. */
@@ -278,25 +131,6 @@ look_up (Join *join, bool passive, struct addrinfo **found)
     return fail (join, QM_STATUS_IO,
                  "there is no such host: ", gai_strerror (code));
   return QM_OK;
-}
-
-/* A socket that is called at; -1 with errno. */
-static int
-listen_at (const struct sockaddr *address, socklen_t bytes)
-{
-  int fd = socket (address->sa_family,
-                   SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const int on = 1;
-
-  if (fd < 0)
-    return -1;
-  setsockopt (fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (bind (fd, address, bytes) == 0 && listen (fd, SOMAXCONN) == 0)
-    return fd;
-  bytes = (socklen_t) errno;
-  hang_up (&fd);
-  errno = (int) bytes;
-  return -1;
 }
 
 /* Whether ranks of another process are some of the world and not another's;
@@ -370,7 +204,7 @@ take_call (Join *join)
                      ? fail (join, QM_STATUS_IO,
                              "no more can come: ", strerror (errno))
                      : QM_OK;
-        set_up_socket (fd);
+        qm_socket_set_up (fd);
         guest->fd = fd;
         guest->have = 0;
         guest->until = qm_deadline (SILENCE);
@@ -403,7 +237,7 @@ hear_guest (Guest *guest, QmFrameKind kind, size_t bytes, bool *other)
           && (!qm_frame_check (&head, bytes) || head.kind != (uint32_t) kind
               || head.bytes != bytes)))
     {
-      hang_up (&guest->fd);
+      qm_socket_close (&guest->fd);
       return false;
     }
   return *other || guest->have == sizeof head + bytes;
@@ -424,7 +258,7 @@ serve (Join *join, QmFrameKind kind, size_t bytes, GuestTaker take)
     {
       if (join->guests[i].fd >= 0
           && qm_deadline_left (&join->guests[i].until) <= 0)
-        hang_up (&join->guests[i].fd);
+        qm_socket_close (&join->guests[i].fd);
       room = room || join->guests[i].fd < 0;
       polls[i] = (struct pollfd){ join->guests[i].fd, POLLIN, 0 };
     }
@@ -467,12 +301,12 @@ take_hello (Join *join, Guest *guest, bool other)
   if (other || !check_counts (join, &hello, why, sizeof why))
     {
       refuse (guest->fd, QM_STATUS_INVALID, why);
-      hang_up (&guest->fd);
+      qm_socket_close (&guest->fd);
       return fail (join, QM_STATUS_INVALID, why, "");
     }
   if (hello.port < 1 || hello.port > 65535)
     {
-      hang_up (&guest->fd);
+      qm_socket_close (&guest->fd);
       return QM_OK;
     }
   seats = realloc (join->seats, (size_t) (join->n_seats + 1) * sizeof *seats);
@@ -482,12 +316,12 @@ take_hello (Join *join, Guest *guest, bool other)
   if (!add_peer (world, hello.first, hello.local, guest->fd))
     return no_memory (join);
   guest->fd = -1;
-  set_port (&guest->address, hello.port);
+  qm_address_set_port (&guest->address, hello.port);
   seats = &join->seats[join->n_seats++];
   memset (seats, 0, sizeof *seats);
   seats->first = hello.first;
   seats->local = hello.local;
-  memcpy (seats->address, &guest->address, address_bytes (&guest->address));
+  memcpy (seats->address, &guest->address, qm_address_bytes (&guest->address));
   return QM_OK;
 }
 
@@ -515,7 +349,7 @@ static void
 clear_guests (Join *join)
 {
   for (int i = 0; i < GUESTS; i++)
-    hang_up (&join->guests[i].fd);
+    qm_socket_close (&join->guests[i].fd);
 }
 
 /* Waits for all processes, in that of rank 0. */
@@ -553,9 +387,9 @@ welcome_all (Join *join)
     {
       int fd = world->peers[i].control;
 
-      if (!send_all (fd, &head, sizeof head, &join->deadline)
-          || !send_all (fd, &welcome, sizeof welcome, &join->deadline)
-          || !send_all (fd, join->seats, seats, &join->deadline))
+      if (!qm_socket_send (fd, &head, sizeof head, &join->deadline)
+          || !qm_socket_send (fd, &welcome, sizeof welcome, &join->deadline)
+          || !qm_socket_send (fd, join->seats, seats, &join->deadline))
         {
           qm_ranks_name (world->peers[i].first, world->peers[i].local, names,
                          sizeof names);
@@ -601,7 +435,7 @@ take_link (Join *join, Guest *guest, bool other)
     fd = peer_socket (peer, link.channel);
   if (fd == NULL || *fd >= 0)
     {
-      hang_up (&guest->fd);
+      qm_socket_close (&guest->fd);
       return QM_OK;
     }
   *fd = guest->fd;
@@ -662,7 +496,7 @@ receive (Join *join)
     return status;
   for (const struct addrinfo *one = found; one != NULL && join->listener < 0;
        one = one->ai_next)
-    join->listener = listen_at (one->ai_addr, one->ai_addrlen);
+    join->listener = qm_socket_listen (one->ai_addr, one->ai_addrlen);
   if (join->listener < 0)
     status = fail (join, QM_STATUS_IO,
                    "rank 0 cannot listen there: ", strerror (errno));
@@ -699,7 +533,7 @@ call_rendezvous (Join *join, int *fd)
 
       for (const struct addrinfo *one = found; one != NULL && *fd < 0;
            one = one->ai_next)
-        *fd = call (one->ai_addr, one->ai_addrlen, &one_call);
+        *fd = qm_socket_call (one->ai_addr, one->ai_addrlen, &one_call);
       code = errno;
       if (*fd < 0)
         clock_nanosleep (CLOCK_MONOTONIC, TIMER_ABSTIME, &pause, NULL);
@@ -718,13 +552,13 @@ say_hello (Join *join, int fd)
   Hello hello = { .ranks = (uint32_t) world->ranks,
                   .first = (uint32_t) world->first,
                   .local = (uint32_t) world->local };
-  Address here;
+  QmAddress here;
   socklen_t size = sizeof here;
 
   if (getsockname (fd, &here.any, &size) == 0)
     {
-      set_port (&here, 0);
-      join->listener = listen_at (&here.any, address_bytes (&here));
+      qm_address_set_port (&here, 0);
+      join->listener = qm_socket_listen (&here.any, qm_address_bytes (&here));
     }
   size = sizeof here;
   if (join->listener < 0 || getsockname (join->listener, &here.any, &size) != 0)
@@ -758,7 +592,7 @@ hear_refusal (Join *join, int fd, const QmFrameHead *head)
   QmStatus status;
 
   if (head->bytes != sizeof refusal
-      || !receive_all (fd, &refusal, sizeof refusal, &join->deadline))
+      || !qm_socket_receive (fd, &refusal, sizeof refusal, &join->deadline))
     return no_answer (join);
   refusal.why[sizeof refusal.why - 1] = '\0';
   status =
@@ -816,13 +650,13 @@ hear_welcome (Join *join, int *fd)
   QmFrameHead head;
   Welcome welcome;
 
-  if (!receive_all (*fd, &head, sizeof head, &join->deadline)
+  if (!qm_socket_receive (*fd, &head, sizeof head, &join->deadline)
       || !qm_frame_check (&head, most))
     return no_answer (join);
   if (head.kind == QM_FRAME_REFUSE)
     return hear_refusal (join, *fd, &head);
   if (head.kind != QM_FRAME_WELCOME || head.bytes < sizeof welcome
-      || !receive_all (*fd, &welcome, sizeof welcome, &join->deadline)
+      || !qm_socket_receive (*fd, &welcome, sizeof welcome, &join->deadline)
       || welcome.seats > QM_WORLD_MAX)
     return no_answer (join);
   bytes = welcome.seats * sizeof *join->seats;
@@ -831,7 +665,7 @@ hear_welcome (Join *join, int *fd)
   join->seats = malloc (bytes + 1);
   if (join->seats == NULL)
     return no_memory (join);
-  if (!receive_all (*fd, join->seats, bytes, &join->deadline))
+  if (!qm_socket_receive (*fd, join->seats, bytes, &join->deadline))
     return no_answer (join);
   join->n_seats = (int) welcome.seats;
   join->token = welcome.token;
@@ -844,7 +678,7 @@ hear_welcome (Join *join, int *fd)
 
 /* Calls a process for those sockets that there are not yet. */
 static QmStatus
-call_peer (Join *join, QmPeer *peer, const Address *address)
+call_peer (Join *join, QmPeer *peer, const QmAddress *address)
 {
   Link link = { .token = join->token, .first = (uint32_t) join->world->first };
   char names[64];
@@ -856,7 +690,8 @@ call_peer (Join *join, QmPeer *peer, const Address *address)
       link.channel = channel;
       if (*fd >= 0)
         continue;
-      *fd = call (&address->any, address_bytes (address), &join->deadline);
+      *fd = qm_socket_call (&address->any, qm_address_bytes (address),
+                            &join->deadline);
       if (*fd < 0 || !qm_frame_send (*fd, QM_FRAME_LINK, &link, sizeof link))
         {
           qm_ranks_name (peer->first, peer->local, names, sizeof names);
@@ -875,7 +710,7 @@ call_all (Join *join)
 {
   QmWorld *world = join->world;
   QmPeer *root = find_peer (world, 0), *peer;
-  Address address = { .any = { .sa_family = AF_UNSPEC } };
+  QmAddress address = { .any = { .sa_family = AF_UNSPEC } };
   socklen_t size = sizeof address;
   QmStatus status = QM_OK;
 
@@ -914,7 +749,7 @@ visit (Join *join)
     status = call_all (join);
   if (status == QM_OK)
     status = wait_for_links (join);
-  hang_up (&fd);
+  qm_socket_close (&fd);
   return status;
 }
 
@@ -948,7 +783,7 @@ qm_world_join (QmWorld *world, const char *rendezvous, QmError *error)
     qsort (world->peers, (size_t) world->n_peers, sizeof *world->peers,
            compare_peers);
   clear_guests (join);
-  hang_up (&join->listener);
+  qm_socket_close (&join->listener);
   free (join->seats);
   free (join);
   return status;
