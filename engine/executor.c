@@ -2,9 +2,9 @@
 
 #include "engine/executor.h"
 
-#include "engine/exchange.h"
 #include "engine/host-side.h"
 #include "engine/initial.h"
+#include "engine/rank-side.h"
 #include "kernels/convert.h"
 #include "kernels/random.h"
 
@@ -42,8 +42,8 @@ struct QmExecutor
   size_t n_memory;
   uint64_t allocated;
   QmRow rows[N_ROWS];
-  QmHostSide *side;     /* NULL: nothing is offloaded */
-  QmExchange *exchange; /* NULL: there is one rank */
+  QmHostSide *side;  /* NULL: nothing is offloaded */
+  QmRankSide *ranks; /* NULL: there is one rank */
   uint64_t seed;
 };
 
@@ -297,8 +297,8 @@ qm_executor_new (const QmPlan *plan,
     status = qm_host_side_new (plan, &new->regions, device, new->stream,
                                &new->side, error);
   if (status == QM_OK && plan->options.ranks > 1)
-    status = qm_exchange_new (plan, &new->regions, device, new->stream,
-                              new->side, communicator, &new->exchange, error);
+    status = qm_rank_side_new (plan, &new->regions, device, new->stream,
+                               new->side, communicator, &new->ranks, error);
   if (status == QM_OK)
     status = prepare_calls (new, error);
   if (status == QM_OK)
@@ -317,7 +317,7 @@ qm_executor_free (QmExecutor *executor)
     return;
   if (executor->stream != NULL)
     qm_stream_synchronize (executor->device, executor->stream, NULL);
-  qm_exchange_free (executor->exchange);
+  qm_rank_side_free (executor->ranks);
   qm_host_side_free (executor->side);
   for (int i = 0; i < N_ROWS; i++)
     {
@@ -402,8 +402,8 @@ run (QmExecutor *executor, const QmOpCall *call, QmError *error)
     case QM_OP_FETCHED:
     case QM_OP_SEND:
     case QM_OP_SENT:
-      return executor->exchange != NULL
-                 ? qm_exchange_run (executor->exchange, call, error)
+      return executor->ranks != NULL
+                 ? qm_rank_side_run (executor->ranks, call, error)
                  : qm_host_side_run (executor->side, call, error);
     case QM_OP_HOST_SUM_SQUARES:
     case QM_OP_HOST_ADAM:
@@ -413,7 +413,7 @@ run (QmExecutor *executor, const QmOpCall *call, QmError *error)
     case QM_OP_REDUCE_SCATTER:
     case QM_OP_ALL_GATHER:
     case QM_OP_EXCHANGED:
-      return qm_exchange_run (executor->exchange, call, error);
+      return qm_rank_side_run (executor->ranks, call, error);
     default:
       return qm_op_run (executor->device, executor->stream, call, error);
     }
@@ -799,11 +799,11 @@ read_shared (QmExecutor *executor,
 
   if (status != QM_OK)
     return status;
-  return qm_exchange_read (executor->exchange, index,
-                           own != NULL ? own + unit->begin / plan->parts
-                                       : summed_part (executor, unit),
-                           of_host, plan->place[value->owner] + value->offset,
-                           (int64_t) elements (executor, id), to, error);
+  return qm_rank_side_read (executor->ranks, index,
+                            own != NULL ? own + unit->begin / plan->parts
+                                        : summed_part (executor, unit),
+                            of_host, plan->place[value->owner] + value->offset,
+                            (int64_t) elements (executor, id), to, error);
 }
 
 static QmStatus

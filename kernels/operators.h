@@ -329,7 +329,7 @@ typedef enum QmOp
   /* Transfers of parameters and gradients between a device, its host and other
    * ranks, `unit` of them at a time, and what the host computes of them.  No
    * device runs these by itself: who has the other side queues them
-   * (engine/host-side.h, engine/exchange.h).
+   * (engine/host-side.h, engine/rank-side.h).
    *
    * Begins to fill y from the host, or of the parts of all ranks.
    * in: none

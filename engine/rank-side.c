@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "engine/exchange.h"
+#include "engine/rank-side.h"
 
 #include <stdlib.h>
 
-struct QmExchange
+struct QmRankSide
 {
   const QmPlan *plan;
   const QmRegions *regions;
@@ -21,7 +21,7 @@ struct QmExchange
 
 /* What is queued here from now on waits for what is queued on the stream. */
 static QmStatus
-fork_own (QmExchange *x, QmError *error)
+fork_own (QmRankSide *x, QmError *error)
 {
   QmStatus status = qm_event_record (x->device, x->stream, x->ready, error);
 
@@ -31,14 +31,14 @@ fork_own (QmExchange *x, QmError *error)
 
 /* Elements of this rank's part of a unit. */
 static int64_t
-part_of (const QmExchange *x, size_t unit)
+part_of (const QmRankSide *x, size_t unit)
 {
   return qm_unit_part (&x->plan->units.list[unit], x->plan->parts);
 }
 
 /* Where this rank's part of all of a unit is. */
 static char *
-own_part (const QmExchange *x, size_t unit, void *all)
+own_part (const QmRankSide *x, size_t unit, void *all)
 {
   return (char *) all
          + (size_t) (x->plan->part * part_of (x, unit))
@@ -46,13 +46,13 @@ own_part (const QmExchange *x, size_t unit, void *all)
 }
 
 static int64_t
-own_begin (const QmExchange *x, size_t unit)
+own_begin (const QmRankSide *x, size_t unit)
 {
   return x->plan->units.list[unit].begin / x->plan->parts;
 }
 
 static QmStatus
-fetch (QmExchange *x, size_t unit, void *to, QmError *error)
+fetch (QmRankSide *x, size_t unit, void *to, QmError *error)
 {
   QmType type = x->plan->type;
   const char *from = own_part (x, unit, to);
@@ -81,7 +81,7 @@ fetch (QmExchange *x, size_t unit, void *to, QmError *error)
 
 /* Adds the sum of this rank's part to those of the passes before. */
 static QmStatus
-add_part (QmExchange *x, size_t unit, void *part, QmError *error)
+add_part (QmRankSide *x, size_t unit, void *part, QmError *error)
 {
   int64_t n = part_of (x, unit);
   float *sums = (float *) (void *) x->regions->gradients + own_begin (x, unit);
@@ -94,7 +94,7 @@ add_part (QmExchange *x, size_t unit, void *part, QmError *error)
 }
 
 static QmStatus
-send_unit (QmExchange *x, size_t unit, void *from, QmError *error)
+send_unit (QmRankSide *x, size_t unit, void *from, QmError *error)
 {
   char *part = own_part (x, unit, from);
   QmStatus status = fork_own (x, error);
@@ -114,7 +114,7 @@ send_unit (QmExchange *x, size_t unit, void *from, QmError *error)
 
 /* In place; of parts, this rank's is the rank-th. */
 static QmStatus
-exchange_all (QmExchange *x, const QmOpCall *call, QmError *error)
+exchange_all (QmRankSide *x, const QmOpCall *call, QmError *error)
 {
   const QmTensor *all = &call->outputs[0];
   size_t n = (size_t) qm_tensor_elements (all);
@@ -138,7 +138,7 @@ exchange_all (QmExchange *x, const QmOpCall *call, QmError *error)
 
 /* What is queued on the stream from now on waits for all exchanges. */
 static QmStatus
-await_exchanges (QmExchange *x, QmError *error)
+await_exchanges (QmRankSide *x, QmError *error)
 {
   QmStatus status = qm_event_record (x->device, x->own, x->done, error);
 
@@ -147,7 +147,7 @@ await_exchanges (QmExchange *x, QmError *error)
 }
 
 QmStatus
-qm_exchange_run (QmExchange *x, const QmOpCall *call, QmError *error)
+qm_rank_side_run (QmRankSide *x, const QmOpCall *call, QmError *error)
 {
   size_t unit = (size_t) call->attributes.unit;
 
@@ -192,7 +192,7 @@ has (const Range *range, int rank, int64_t *from, int64_t *to)
 /* Reads what ranks have of the range in elements [from, from + n) of their
  * parts, which were gathered one behind the other. */
 static QmStatus
-read_gathered (QmExchange *x,
+read_gathered (QmRankSide *x,
                const Range *range,
                int64_t from,
                int64_t n,
@@ -221,7 +221,7 @@ read_gathered (QmExchange *x,
 
 static QmStatus
 gather_floats (
-    QmExchange *x, const float *from, bool of_host, int64_t n, QmError *error)
+    QmRankSide *x, const float *from, bool of_host, int64_t n, QmError *error)
 {
   float *all = (float *) (void *) x->regions->arena;
   float *mine = all + x->plan->part * n;
@@ -237,14 +237,14 @@ gather_floats (
 }
 
 QmStatus
-qm_exchange_read (QmExchange *x,
-                  int32_t unit,
-                  const float *part,
-                  bool of_host,
-                  int64_t begin,
-                  int64_t n,
-                  float *to,
-                  QmError *error)
+qm_rank_side_read (QmRankSide *x,
+                   int32_t unit,
+                   const float *part,
+                   bool of_host,
+                   int64_t begin,
+                   int64_t n,
+                   float *to,
+                   QmError *error)
 {
   const QmPlan *plan = x->plan;
   Range range = { &plan->units.list[unit], part_of (x, (size_t) unit), begin,
@@ -275,7 +275,7 @@ qm_exchange_read (QmExchange *x,
 }
 
 static QmStatus
-make_events (QmExchange *x, size_t n, QmEvent ***events, QmError *error)
+make_events (QmRankSide *x, size_t n, QmEvent ***events, QmError *error)
 {
   QmStatus status = QM_OK;
 
@@ -289,19 +289,19 @@ make_events (QmExchange *x, size_t n, QmEvent ***events, QmError *error)
 }
 
 QmStatus
-qm_exchange_new (const QmPlan *plan,
-                 const QmRegions *regions,
-                 QmDevice *device,
-                 QmStream *stream,
-                 QmHostSide *side,
-                 QmCommunicator *communicator,
-                 QmExchange **exchange,
-                 QmError *error)
+qm_rank_side_new (const QmPlan *plan,
+                  const QmRegions *regions,
+                  QmDevice *device,
+                  QmStream *stream,
+                  QmHostSide *side,
+                  QmCommunicator *communicator,
+                  QmRankSide **ranks,
+                  QmError *error)
 {
-  QmExchange *new = calloc (1, sizeof *new);
+  QmRankSide *new = calloc (1, sizeof *new);
   QmStatus status;
 
-  *exchange = NULL;
+  *ranks = NULL;
   if (new == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
@@ -321,14 +321,14 @@ qm_exchange_new (const QmPlan *plan,
   if (status == QM_OK)
     status = make_events (new, plan->units.n_sent, &new->sent, error);
   if (status == QM_OK)
-    *exchange = new;
+    *ranks = new;
   else
-    qm_exchange_free (new);
+    qm_rank_side_free (new);
   return status;
 }
 
 static void
-free_events (QmExchange *x, QmEvent **events, size_t n)
+free_events (QmRankSide *x, QmEvent **events, size_t n)
 {
   for (size_t i = 0; events != NULL && i < n; i++)
     qm_event_free (x->device, events[i]);
@@ -336,7 +336,7 @@ free_events (QmExchange *x, QmEvent **events, size_t n)
 }
 
 void
-qm_exchange_free (QmExchange *x)
+qm_rank_side_free (QmRankSide *x)
 {
   if (x == NULL)
     return;

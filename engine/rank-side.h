@@ -9,42 +9,42 @@
  * sent up; of gradients each rank keeps the sum of its part, or sends it down
  * to its host. */
 
-#ifndef QM_ENGINE_EXCHANGE_H
-#define QM_ENGINE_EXCHANGE_H
+#ifndef QM_ENGINE_RANK_SIDE_H
+#define QM_ENGINE_RANK_SIDE_H
 
 #include "engine/host-side.h"
 #include "kernels/communicator.h"
 
-typedef struct QmExchange QmExchange;
+typedef struct QmRankSide QmRankSide;
 
 /* All that it takes outlives it; `side` is NULL where nothing is offloaded. */
-QmStatus qm_exchange_new (const QmPlan *plan,
-                          const QmRegions *regions,
-                          QmDevice *device,
-                          QmStream *stream,
-                          QmHostSide *side,
-                          QmCommunicator *communicator,
-                          QmExchange **exchange,
-                          QmError *error);
+QmStatus qm_rank_side_new (const QmPlan *plan,
+                           const QmRegions *regions,
+                           QmDevice *device,
+                           QmStream *stream,
+                           QmHostSide *side,
+                           QmCommunicator *communicator,
+                           QmRankSide **ranks,
+                           QmError *error);
 
 /* Waits for all of its work; NULL is allowed. */
-void qm_exchange_free (QmExchange *exchange);
+void qm_rank_side_free (QmRankSide *ranks);
 
 /* Queues one of the operators between ranks, or QM_OP_FETCH to QM_OP_SENT. */
 QmStatus
-qm_exchange_run (QmExchange *exchange, const QmOpCall *call, QmError *error);
+qm_rank_side_run (QmRankSide *ranks, const QmOpCall *call, QmError *error);
 
 /* Reads `n` elements of the slab, from `begin` on, which are in one unit, and
  * of which each rank has a part: its own part of the unit, fp32, is at `part`,
  * on the device or with `of_host` there.  All ranks call it alike; nothing may
  * be under way, and the arena is free for it. */
-QmStatus qm_exchange_read (QmExchange *exchange,
-                           int32_t unit,
-                           const float *part,
-                           bool of_host,
-                           int64_t begin,
-                           int64_t n,
-                           float *to,
-                           QmError *error);
+QmStatus qm_rank_side_read (QmRankSide *ranks,
+                            int32_t unit,
+                            const float *part,
+                            bool of_host,
+                            int64_t begin,
+                            int64_t n,
+                            float *to,
+                            QmError *error);
 
 #endif
