@@ -225,7 +225,9 @@ open_transport (QmCommunicator *communicator,
     status = qm_nccl_transport_open (communicator, error);
   else
     status = qm_host_transport_open (communicator, staged, error);
-  return agree_on_outcome (communicator, status, error);
+  status = agree_on_outcome (communicator, status, error);
+  communicator->complete = status == QM_OK;
+  return status;
 }
 
 /* A rank has one communicator: streams meet on one channel. */

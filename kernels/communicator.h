@@ -4,10 +4,12 @@
  *
  * A world is the ranks that train together, one device and one thread each; the
  * ranks of one machine belong to one process.  Every rank calls the same
- * functions in the same order with the same counts, as it does with NCCL; where
- * they differ, all fail.  What a rank queues on a stream of its device happens
- * in the order of that stream, and is recorded between capture begin and end
- * like an operator.
+ * functions in the same order with the same counts; where they differ, all
+ * fail, unless it is NCCL, which does not notice.  What a rank queues on a
+ * stream of its device happens in the order of that stream, and is recorded
+ * between capture begin and end like an operator.  Where several streams of a
+ * device are used, or captures are launched, one waits for the other, so that a
+ * communicator has one thing to do at a time.
  *
  * Two ways lead from device to device: NCCL, which is loaded when it is first
  * asked for, and the memory of the host, through which copies go to where a
@@ -15,7 +17,10 @@
  * is how CPU devices talk, and GPUs that may not read each other's memory.
  *
  * A rank that fails, or is told to stop, ends the waits of all others, which
- * fail with QM_STATUS_DEVICE and the sentence of the first that failed.
+ * fail with QM_STATUS_DEVICE and the sentence of the first that failed.  What
+ * fails in a stream, after it was queued, is told by the next call and by
+ * qm_world_check(), not by the stream: whoever has waited for one looks there
+ * before using what came of it.
  */
 
 #ifndef QM_KERNELS_COMMUNICATOR_H
@@ -50,7 +55,8 @@ typedef struct QmWorldOptions
    * process. */
   const char *rendezvous;
   /* Seconds until a rank that does not come, or does not go on, is given up;
-   * 0: 120. */
+   * 0: 120.  Not of work that streams do with NCCL, which waits as long as the
+   * ranks are there. */
   double patience;
 } QmWorldOptions;
 
@@ -85,8 +91,10 @@ QmStatus qm_world_check (QmWorld *world, QmError *error);
 bool qm_nccl_find (char *note, size_t size);
 
 /* Brings the ranks together: called by the thread of each, waits until all have
- * called it.  The device is kept and must outlive it.  QM_STATUS_UNSUPPORTED,
- * with a sentence why, where this transport cannot be used. */
+ * called it, with the same transport.  The device is kept and must outlive it.
+ * QM_STATUS_UNSUPPORTED, with a sentence why, where this transport cannot be
+ * used: for all ranks, which can then try another.  A rank has one at a time
+ * (QM_STATUS_INVALID). */
 QmStatus qm_communicator_new (QmWorld *world,
                               int rank,
                               QmDevice *device,
@@ -94,8 +102,9 @@ QmStatus qm_communicator_new (QmWorld *world,
                               QmCommunicator **communicator,
                               QmError *error);
 
-/* Waits for the work of its device first, unless the world was aborted; NULL is
- * allowed. */
+/* Waits for the work of its device first and, of NCCL, for all ranks to free
+ * theirs, unless the world was aborted; NULL is allowed.  Captures with its
+ * calls are not launched any more. */
 void qm_communicator_free (QmCommunicator *communicator);
 
 int qm_communicator_rank (const QmCommunicator *communicator);
@@ -104,10 +113,10 @@ int qm_communicator_ranks (const QmCommunicator *communicator);
 /* What it became: QM_TRANSPORT_NCCL or _HOST. */
 QmTransport qm_communicator_transport (const QmCommunicator *communicator);
 
-/* The type may be QM_TYPE_F32, _F16 or _BF16; `count` of elements may be 0.
- * Sums through the host are taken in fp32 in the order of the ranks, and
- * rounded once; those of NCCL are taken in the type of the elements, in an
- * order of its own.
+/* The type of sums is QM_TYPE_F32, _F16 or _BF16, of copies any; `count` of
+ * elements may be 0. Sums through the host are taken in fp32 in the order of
+ * the ranks, and rounded once; those of NCCL are taken in the type of the
+ * elements, in an order of its own.
  *
  * Queues the sum of all ranks' `count` elements of `from` into `to` of every
  * rank; they may be the same memory. */
@@ -130,7 +139,7 @@ QmStatus qm_reduce_scatter (QmCommunicator *communicator,
                             QmError *error);
 
 /* Queues copying `count` elements of every rank's `from` to the r-th `count` of
- * `to` of all; `from` may be that part of `to`.  Bytes: any type goes. */
+ * `to` of all; `from` may be that part of `to`. */
 QmStatus qm_all_gather (QmCommunicator *communicator,
                         QmStream *stream,
                         const void *from,

@@ -36,6 +36,7 @@ struct QmCommunicator
   QmTransport transport;
   const QmTransportWays *ways; /* NULL: it was not opened */
   void *state;                 /* of the transport */
+  bool complete;               /* all ranks have opened it */
 };
 
 /* As qm_communicator_new(), but with `staged` the host transport takes the way
@@ -53,7 +54,7 @@ QmStatus qm_communicator_new_staged (QmWorld *world,
 #define QM_HOST_TRANSPORT_BYTES ((size_t) 8 << 20)
 
 /* Fill in ways and state; where that fails, there is nothing to close.  All
- * ranks call them together. */
+ * ranks call them together, and close them together if all have opened them. */
 QmStatus qm_host_transport_open (QmCommunicator *communicator,
                                  bool staged,
                                  QmError *error);

@@ -29,8 +29,8 @@ qm_cuda_blas_load (QmCudaBlas *blas, QmError *error)
   char program[PATH_MAX];
 
   memset (blas, 0, sizeof *blas);
-  qm_cuda_places_here (&places, program, sizeof program);
-  return qm_cuda_library_find (&places, symbols,
+  qm_cuda_places_here (&qm_cuda_cublaslt, &places, program, sizeof program);
+  return qm_cuda_library_find (&qm_cuda_cublaslt, &places, symbols,
                                sizeof symbols / sizeof symbols[0],
                                &blas->library, error);
 }

@@ -5,6 +5,7 @@
 #include "kernels/cuda/cuda-choice.h"
 #include "kernels/cuda/cuda-list.h"
 #include "kernels/cuda/cuda-products.h"
+#include "kernels/cuda/cuda-stream.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -116,6 +117,18 @@ enter (QmDevice *device, QmError *error)
 
   return code == cudaSuccess ? QM_OK
                              : qm_cuda_failed (code, device->info.id, error);
+}
+
+QmStatus
+qm_cuda_enter (QmDevice *device, QmError *error)
+{
+  return enter (device, error);
+}
+
+cudaStream_t
+qm_cuda_stream (const QmStream *stream)
+{
+  return stream->stream;
 }
 
 /* The status of a call on a device. */

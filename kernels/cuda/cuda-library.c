@@ -14,15 +14,64 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILES "libcublasLt.so.[0-9]*"
-
 typedef struct Search
 {
+  const QmCudaSought *sought;
   const QmCudaSymbol *symbols;
   size_t n;
   QmCudaLibrary *library;
   char other[PATH_MAX]; /* one of another major version */
 } Search;
+
+static int
+cublaslt_version (void *handle)
+{
+  size_t (*get) (void) = NULL;
+  void *address = dlsym (handle, "cublasLtGetVersion");
+  size_t version;
+
+  if (address == NULL)
+    return 0;
+  memcpy (&get, &address, sizeof address);
+  version = get ();
+  return version < INT_MAX ? (int) version : 0;
+}
+
+/* Up to 2.8 it is 1000 x major + 100 x minor + patch. */
+static int
+nccl_version (void *handle)
+{
+  int (*get) (int *version) = NULL;
+  void *address = dlsym (handle, "ncclGetVersion");
+  int version = 0;
+
+  if (address == NULL)
+    return 0;
+  memcpy (&get, &address, sizeof address);
+  if (get (&version) != 0 || version < 0)
+    return 0;
+  return version < 10000 ? version / 1000 * 10000 + version % 1000 : version;
+}
+
+const QmCudaSought qm_cuda_cublaslt = {
+  .name = "cuBLASLt",
+  .variable = "QUARTERMASTER_CUBLASLT",
+  .file = QM_CUBLASLT_FILE,
+  .files = "libcublasLt.so.[0-9]*",
+  .package = "cublas",
+  .major = 13,
+  .version = cublaslt_version,
+};
+
+const QmCudaSought qm_cuda_nccl = {
+  .name = "NCCL",
+  .variable = "QUARTERMASTER_NCCL",
+  .file = QM_NCCL_FILE,
+  .files = "libnccl.so.[0-9]*",
+  .package = "nccl",
+  .major = 2,
+  .version = nccl_version,
+};
 
 static bool
 present (const char *text)
@@ -39,7 +88,10 @@ variable (const char *name)
 }
 
 void
-qm_cuda_places_here (QmCudaPlaces *places, char *program, size_t size)
+qm_cuda_places_here (const QmCudaSought *sought,
+                     QmCudaPlaces *places,
+                     char *program,
+                     size_t size)
 {
   ssize_t length = readlink ("/proc/self/exe", program, size - 1);
   char *slash;
@@ -49,7 +101,7 @@ qm_cuda_places_here (QmCudaPlaces *places, char *program, size_t size)
   if (slash != NULL)
     *slash = '\0';
   *places = (QmCudaPlaces){
-    .named = variable ("QUARTERMASTER_CUBLASLT"),
+    .named = variable (sought->variable),
     .program = program,
     .loader = true,
     .cuda = { variable ("CUDA_HOME"), variable ("CUDA_PATH") },
@@ -85,21 +137,6 @@ find_symbols (Search *search, void *handle)
   return NULL;
 }
 
-/* 0 where it does not tell. */
-static int
-find_version (void *handle)
-{
-  size_t (*get) (void) = NULL;
-  void *address = dlsym (handle, "cublasLtGetVersion");
-  size_t version;
-
-  if (address == NULL)
-    return 0;
-  memcpy (&get, &address, sizeof address);
-  version = get ();
-  return version < INT_MAX ? (int) version : 0;
-}
-
 /* The file that was loaded, where the loader found it itself. */
 static void
 find_path (void *handle, const char *asked, char *path, size_t size)
@@ -133,15 +170,15 @@ take (Search *search, const char *path)
         pass_over (search, path, problem != NULL ? problem : "not loaded");
       return false;
     }
-  library->version = find_version (handle);
-  if (library->version / 10000 != QM_CUDA_LIBRARY_MAJOR)
+  library->version = search->sought->version (handle);
+  if (library->version / 10000 != search->sought->major)
     {
       if (library->version == 0)
         snprintf (why, sizeof why, "it does not tell its version");
       else
         snprintf (why, sizeof why, "it is version %d.%d, and %d is needed",
                   library->version / 10000, library->version % 10000 / 100,
-                  QM_CUDA_LIBRARY_MAJOR);
+                  search->sought->major);
       pass_over (search, path, why);
       dlclose (handle);
       return false;
@@ -188,7 +225,7 @@ try_pattern (Search *search, const char *folder, const char *pattern)
 
   if (!present (folder) || !escape (folder, start, sizeof start))
     return false;
-  snprintf (all, sizeof all, "%s/%s%s", start, pattern, FILES);
+  snprintf (all, sizeof all, "%s/%s%s", start, pattern, search->sought->files);
   if (glob (all, 0, NULL, &names) != 0)
     return false;
   for (size_t i = names.gl_pathc; i-- > 0 && !found;)
@@ -196,7 +233,7 @@ try_pattern (Search *search, const char *folder, const char *pattern)
       const char *path = names.gl_pathv[i];
       const char *number = strrchr (path, '.') + 1;
 
-      if (strcmp (strrchr (path, '/') + 1, QM_CUDA_LIBRARY_FILE) == 0)
+      if (strcmp (strrchr (path, '/') + 1, search->sought->file) == 0)
         found = take (search, path);
       else if (strlen (number) <= 3 && search->other[0] == '\0'
                && strstr (strrchr (path, '/'), ".so.") + 4 == number)
@@ -224,13 +261,24 @@ try_patterns (Search *search,
                 sizeof ((const char *const[]){ __VA_ARGS__ })         \
                     / sizeof (const char *))
 
+/* Python's packages in a folder that has its libraries. */
+static bool
+try_packages (Search *search, const char *folder, const char *packages)
+{
+  char all[64], own[64];
+
+  snprintf (all, sizeof all, "%s/nvidia/cu13/lib/", packages);
+  snprintf (own, sizeof own, "%s/nvidia/%s/lib/", packages,
+            search->sought->package);
+  return TRY (search, folder, all, own);
+}
+
 /* An environment of Python: conda's library lies in "lib" itself. */
 static bool
 try_python (Search *search, const char *folder)
 {
-  return TRY (search, folder, "lib/",
-              "lib/python3*/site-packages/nvidia/cu13/lib/",
-              "lib/python3*/site-packages/nvidia/cublas/lib/");
+  return TRY (search, folder, "lib/")
+         || try_packages (search, folder, "lib/python3*/site-packages");
 }
 
 static bool
@@ -247,10 +295,9 @@ try_system (Search *search, const QmCudaPlaces *places)
          || try_python (search, places->python[0])
          || try_python (search, places->python[1]) || try_python (search, user)
          || try_python (search, local)
-         || TRY (search, local, "lib/python3*/dist-packages/nvidia/cu13/lib/",
-                 "lib/python3*/dist-packages/nvidia/cublas/lib/")
-         || TRY (search, lib, "python3*/dist-packages/nvidia/cu13/lib/",
-                 "python3*/site-packages/nvidia/cu13/lib/");
+         || try_packages (search, local, "lib/python3*/dist-packages")
+         || try_packages (search, lib, "python3*/dist-packages")
+         || try_packages (search, lib, "python3*/site-packages");
 }
 
 static QmStatus
@@ -267,16 +314,16 @@ take_named (Search *search, const char *named, QmError *error)
     return QM_OK;
   if (search->library->note[0] == '\0')
     snprintf (search->library->note, sizeof search->library->note,
-              "%.240s has no %s.", named, QM_CUDA_LIBRARY_FILE);
-  return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0,
-                       "QUARTERMASTER_CUBLASLT: %.400s", search->library->note);
+              "%.240s has no %s.", named, search->sought->file);
+  return qm_error_set (error, QM_STATUS_NOT_FOUND, "", 0, 0, "%s: %.400s",
+                       search->sought->variable, search->library->note);
 }
 
 static bool
 try_all (Search *search, const QmCudaPlaces *places)
 {
   return TRY (search, places->program, "", "lib/")
-         || (places->loader && take (search, QM_CUDA_LIBRARY_FILE))
+         || (places->loader && take (search, search->sought->file))
          || TRY (search, places->cuda[0], "lib64/", "lib/")
          || TRY (search, places->cuda[1], "lib64/", "lib/")
          || try_system (search, places);
@@ -292,28 +339,31 @@ explain (const Search *search)
     return;
   if (search->other[0] != '\0')
     snprintf (library->note, sizeof library->note,
-              "There is no cuBLASLt %d here; %.300s is another version.",
-              QM_CUDA_LIBRARY_MAJOR, search->other);
+              "There is no %s %d here; %.300s is another version.",
+              search->sought->name, search->sought->major, search->other);
   else
-    snprintf (library->note, sizeof library->note,
-              "There is no cuBLASLt %d here.", QM_CUDA_LIBRARY_MAJOR);
+    snprintf (library->note, sizeof library->note, "There is no %s %d here.",
+              search->sought->name, search->sought->major);
 }
 
 QmStatus
-qm_cuda_library_find (const QmCudaPlaces *places,
+qm_cuda_library_find (const QmCudaSought *sought,
+                      const QmCudaPlaces *places,
                       const QmCudaSymbol *symbols,
                       size_t n,
                       QmCudaLibrary *library,
                       QmError *error)
 {
-  Search search = { .symbols = symbols, .n = n, .library = library };
+  Search search = {
+    .sought = sought, .symbols = symbols, .n = n, .library = library
+  };
 
   memset (library, 0, sizeof *library);
   if (present (places->named) && strcmp (places->named, "none") != 0)
     return take_named (&search, places->named, error);
   if (present (places->named))
-    snprintf (library->note, sizeof library->note,
-              "QUARTERMASTER_CUBLASLT says to use none.");
+    snprintf (library->note, sizeof library->note, "%s says to use none.",
+              sought->variable);
   else if (!try_all (&search, places))
     explain (&search);
   if (library->handle == NULL)
@@ -322,11 +372,14 @@ qm_cuda_library_find (const QmCudaPlaces *places,
 }
 
 void
-qm_cuda_library_name (const QmCudaLibrary *library, char *text, size_t size)
+qm_cuda_library_name (const QmCudaSought *sought,
+                      const QmCudaLibrary *library,
+                      char *text,
+                      size_t size)
 {
   if (library->handle == NULL)
     snprintf (text, size, "own");
   else
-    snprintf (text, size, "cuBLASLt %d.%d.%d", library->version / 10000,
+    snprintf (text, size, "%s %d.%d.%d", sought->name, library->version / 10000,
               library->version % 10000 / 100, library->version % 100);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Where NVIDIA's library of matrix products, cuBLASLt, is: it is looked for
- * when a GPU is opened, so that a program built with CUDA starts on a machine
- * that has nothing but the driver.  Plain C, compiled also where no GPU can be
- * used; only for kernels/cuda/ and its tests.
+/* Where NVIDIA's libraries of matrix products, cuBLASLt, and of collectives,
+ * NCCL, are: they are looked for when they are needed, so that a program built
+ * with CUDA starts on a machine that has nothing but the driver.  Plain C,
+ * compiled also where no GPU can be used; only for kernels/cuda/ and its tests.
  *
  * The places, in this order:
  *
- *   1. the file or folder that QUARTERMASTER_CUBLASLT names; "none": no library
+ *   1. the file or folder that QUARTERMASTER_CUBLASLT or QUARTERMASTER_NCCL
+ *      names; "none": no library
  *   2. the program's folder, and "lib" in it
  *   3. where the loader looks: LD_LIBRARY_PATH, the system's folders
  *   4. CUDA_HOME and CUDA_PATH
@@ -23,9 +24,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The one whose functions we know; another major version may change them. */
-#define QM_CUDA_LIBRARY_MAJOR 13
-#define QM_CUDA_LIBRARY_FILE  "libcublasLt.so.13"
+/* Those whose functions we know; another major version may change them. */
+#define QM_CUBLASLT_FILE "libcublasLt.so.13"
+#define QM_NCCL_FILE     "libnccl.so.2"
+
+/* What is looked for. */
+typedef struct QmCudaSought
+{
+  const char *name;     /* for people */
+  const char *variable; /* of the environment, which names one */
+  const char *file;     /* with the major version at its end */
+  const char *files;    /* a pattern for those of all versions */
+  const char *package;  /* its folder among Python's, besides "cu13" */
+  int major;
+  /* 10000 x major + 100 x minor + patch; 0 where it does not tell. */
+  int (*version) (void *handle);
+} QmCudaSought;
+
+extern const QmCudaSought qm_cuda_cublaslt, qm_cuda_nccl;
 
 /* Where to look; NULL or empty: nowhere. */
 typedef struct QmCudaPlaces
@@ -55,20 +71,26 @@ typedef struct QmCudaLibrary
 } QmCudaLibrary;
 
 /* The places of this process; `program` has room for the folder's name. */
-void qm_cuda_places_here (QmCudaPlaces *places, char *program, size_t size);
+void qm_cuda_places_here (const QmCudaSought *sought,
+                          QmCudaPlaces *places,
+                          char *program,
+                          size_t size);
 
 /* Loads the first library that is of our major version and has all functions,
  * and fills them in.  None is no failure: `library` has no handle then, and
  * says why.  QM_STATUS_NOT_FOUND where one was named that cannot be used.
  * What was loaded stays until the process ends. */
-QmStatus qm_cuda_library_find (const QmCudaPlaces *places,
+QmStatus qm_cuda_library_find (const QmCudaSought *sought,
+                               const QmCudaPlaces *places,
                                const QmCudaSymbol *symbols,
                                size_t n,
                                QmCudaLibrary *library,
                                QmError *error);
 
-/* Writes "cuBLASLt 13.1.0", or "own" where there is none. */
-void
-qm_cuda_library_name (const QmCudaLibrary *library, char *text, size_t size);
+/* Writes "cuBLASLt 13.1.0", or "own" where there is none of products. */
+void qm_cuda_library_name (const QmCudaSought *sought,
+                           const QmCudaLibrary *library,
+                           char *text,
+                           size_t size);
 
 #endif

@@ -100,7 +100,8 @@ qm_cuda_products_find (QmProducts *products, QmError *error)
   QmCudaBlas blas;
   QmStatus status = qm_cuda_blas_load (&blas, error);
 
-  qm_cuda_library_name (&blas.library, products->name, sizeof products->name);
+  qm_cuda_library_name (&qm_cuda_cublaslt, &blas.library, products->name,
+                        sizeof products->name);
   snprintf (products->path, sizeof products->path, "%s", blas.library.path);
   snprintf (products->note, sizeof products->note, "%s", blas.library.note);
   return status;

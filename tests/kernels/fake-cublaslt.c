@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A stand-in for cuBLASLt.  FAKE selects what it is like: 0 as it should be
- * 1 of version 12 2 without a function that is needed 3 of no version. */
+/* A stand-in for cuBLASLt.  FAKE selects what it is like: 0 as it should be,
+ * 1 of version 12, 2 without a function that is needed, 3 of no version; or for
+ * NCCL: 4 as it should be, 5 without a function. */
 
 #include <stddef.h>
 
@@ -31,4 +32,24 @@ cublasLtMatmul (void)
 {
   return 8;
 }
+#endif
+
+#if FAKE >= 4
+EXPORT int ncclGetVersion (int *version);
+EXPORT int ncclStart (void);
+
+int
+ncclGetVersion (int *version)
+{
+  *version = FAKE == 4 ? 22803 : 2804;
+  return 0;
+}
+
+#if FAKE == 4
+int
+ncclStart (void)
+{
+  return 9;
+}
+#endif
 #endif

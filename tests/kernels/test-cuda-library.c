@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Where cuBLASLt is looked for, and which is taken, over stand-ins for it:
+/* Where cuBLASLt and NCCL are looked for, and which is taken, over stand-ins:
  * argv[1 + FAKE], as fake-cublaslt.c numbers them. */
 
 #include "kernels/cuda/cuda-library.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAME  "/" QM_CUDA_LIBRARY_FILE
+#define NAME  "/" QM_CUBLASLT_FILE
 #define WHEEL "/lib/python3.12/site-packages/nvidia/cu13/lib"
 #define DIST  "/lib/python3.11/dist-packages/nvidia/cu13/lib"
 
@@ -68,7 +68,8 @@ find (const QmCudaPlaces *places,
                                    { "cublasLtMatmul", multiply } };
 
   memset (error, 0, sizeof *error);
-  return qm_cuda_library_find (places, symbols, 2, library, error);
+  return qm_cuda_library_find (&qm_cuda_cublaslt, places, symbols, 2, library,
+                               error);
 }
 
 /* Checks that what is found is the file `name` of the scratch directory, and
@@ -82,7 +83,7 @@ check_found (const QmCudaPlaces *places, const char *name)
   QmError error;
 
   CHECK_INT (find (places, &library, &multiply, &error), QM_OK);
-  qm_cuda_library_name (&library, text, sizeof text);
+  qm_cuda_library_name (&qm_cuda_cublaslt, &library, text, sizeof text);
   if (name[0] == '\0')
     {
       CHECK (library.handle == NULL);
@@ -212,7 +213,7 @@ test_named (void)
   scratch_directory ("empty");
   places.named = folder ("empty");
   CHECK_INT (find (&places, &library, &multiply, &error), QM_STATUS_NOT_FOUND);
-  CHECK_CONTAINS (error.message, "has no " QM_CUDA_LIBRARY_FILE);
+  CHECK_CONTAINS (error.message, "has no " QM_CUBLASLT_FILE);
   forget ();
 }
 
@@ -229,21 +230,59 @@ test_here (void)
   unsetenv ("CUDA_PATH");
   setenv ("VIRTUAL_ENV", "", 1);
   setenv ("CONDA_PREFIX", "/c", 1);
-  qm_cuda_places_here (&places, program, sizeof program);
+  qm_cuda_places_here (&qm_cuda_cublaslt, &places, program, sizeof program);
   CHECK_STRING (places.named, "/a");
   CHECK_STRING (places.cuda[0], "/b");
   CHECK (places.cuda[1] == NULL && places.python[0] == NULL);
   CHECK_STRING (places.python[1], "/c");
   CHECK (places.program == program && program[0] == '/' && places.loader);
   CHECK (strstr (program, "test-cuda-library") == NULL);
-  qm_cuda_places_here (&places, small, sizeof small);
+  qm_cuda_places_here (&qm_cuda_cublaslt, &places, small, sizeof small);
   CHECK (strlen (small) < sizeof small);
+}
+
+/* NCCL is looked for in the same places, under its own names. */
+static void
+test_nccl (void)
+{
+  const QmCudaSought *nccl = &qm_cuda_nccl;
+  QmCudaPlaces places = { .python = { folder ("venv") },
+                          .root = folder ("root") };
+  char program[4096], text[32];
+  QmCudaLibrary library;
+  QmError error = { 0 };
+  Function start = NULL;
+  const QmCudaSymbol symbols[] = { { "ncclStart", &start } };
+
+  check_case ("nccl");
+  put ("root/usr/local/cuda/lib64" NAME, fakes[0]);
+  put ("venv/lib/python3.12/site-packages/nvidia/nccl/lib/" QM_NCCL_FILE,
+       fakes[4]);
+  CHECK_INT (qm_cuda_library_find (nccl, &places, symbols, 1, &library, &error),
+             QM_OK);
+  CHECK (library.handle != NULL && start != NULL && start () == 9);
+  qm_cuda_library_name (nccl, &library, text, sizeof text);
+  CHECK_STRING (text, "NCCL 2.28.3");
+  if (library.handle != NULL)
+    dlclose (library.handle);
+  put ("root/usr/local/cuda/lib64/" QM_NCCL_FILE, fakes[5]);
+  CHECK_INT (qm_cuda_library_find (nccl, &places, symbols, 1, &library, &error),
+             QM_OK);
+  CHECK_CONTAINS (library.note, "has no function ncclStart");
+  places.named = folder ("root/usr/local/cuda/lib64/" QM_NCCL_FILE);
+  CHECK_INT (qm_cuda_library_find (nccl, &places, symbols, 1, &library, &error),
+             QM_STATUS_NOT_FOUND);
+  CHECK_CONTAINS (error.message, "QUARTERMASTER_NCCL: ");
+  setenv ("QUARTERMASTER_NCCL", "/n", 1);
+  qm_cuda_places_here (nccl, &places, program, sizeof program);
+  CHECK_STRING (places.named, "/n");
+  forget ();
 }
 
 int
 main (int argc, char **argv)
 {
-  if (argc != 5)
+  if (argc != 7)
     return 2;
   fakes = argv + 1;
   scratch_begin ();
@@ -252,6 +291,7 @@ main (int argc, char **argv)
   test_other_version ();
   test_named ();
   test_here ();
+  test_nccl ();
   scratch_end ();
   return check_report ();
 }

@@ -264,7 +264,7 @@ abort_one (Rank *rank)
 {
   if (rank->rank == 0)
     {
-      pause_for (0.05);
+      pause_for (0.2);
       qm_world_abort (rank->world, 0, "rank 0: the fox came\n\033[2J");
     }
   else if (rank->rank == 1)
@@ -278,7 +278,7 @@ kill_one (Rank *rank)
   EXPECT (rank, reduce_some (rank, 8) == QM_OK);
   if (rank->rank == 1)
     {
-      pause_for (0.05);
+      pause_for (0.2);
       kill (getpid (), SIGKILL);
     }
   if (rank->rank == 0)
@@ -319,6 +319,8 @@ send_nonsense (Rank *rank)
   char nonsense[1000];
 
   memset (nonsense, 0x55, sizeof nonsense);
+  /* All have to have come so far. */
+  pause_for (0.2);
   if (rank->rank == 1)
     EXPECT (rank, write (rank->world->peers[0].data[QM_CHANNEL_STREAM],
                          nonsense, sizeof nonsense)
@@ -334,6 +336,8 @@ control_nonsense (Rank *rank)
   char nonsense[1000];
 
   memset (nonsense, 0x55, sizeof nonsense);
+  /* All have to have come so far. */
+  pause_for (0.2);
   if (rank->rank == 1)
     EXPECT (rank,
             write (rank->world->peers[0].control, nonsense, sizeof nonsense)
