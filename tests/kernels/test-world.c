@@ -308,6 +308,8 @@ stay_away (Rank *rank)
 static void
 differ (Rank *rank)
 {
+  /* The others may be about to hear that all have come. */
+  pause_for (0.2);
   EXPECT (rank,
           reduce_some (rank, rank->rank == 1 ? 7 : 8) == QM_STATUS_DEVICE);
   expect_end (rank, "elements of 4 bytes");
