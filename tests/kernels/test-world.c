@@ -368,7 +368,7 @@ test_ends (void)
 
       processes.killed = cases[i].killed;
       if (cases[i].body == stay_away)
-        processes.patience = 0.3;
+        processes.patience = 1;
       start_all (&processes);
       wait_for_all (&processes);
     }
@@ -388,7 +388,7 @@ test_missing (void)
   double from = now ();
 
   check_case ("missing");
-  processes.patience = 0.5;
+  processes.patience = 1;
   for (int i = 0; i < 3; i++)
     processes.expected[i] = QM_STATUS_IO;
   processes.sentence = "rank 2 did not come within";
@@ -398,7 +398,7 @@ test_missing (void)
   start (&processes, 1);
   wait_for (&processes, 0);
   wait_for (&processes, 1);
-  processes.patience = 0.3;
+  processes.patience = 1;
   processes.sentence = "rank 0 did not come";
   start (&processes, 1);
   wait_for (&processes, 1);
