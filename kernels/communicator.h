@@ -75,6 +75,7 @@ qm_world_new (const QmWorldOptions *options, QmWorld **world, QmError *error);
 /* Once no communicator of it is left; NULL is allowed. */
 void qm_world_free (QmWorld *world);
 
+/* Of all processes. */
 int qm_world_ranks (const QmWorld *world);
 
 /* Ends the waits of all ranks, of other processes too, now and from now on;
@@ -107,6 +108,7 @@ QmStatus qm_communicator_new (QmWorld *world,
  * calls are not launched any more. */
 void qm_communicator_free (QmCommunicator *communicator);
 
+/* Which one this is, and of how many. */
 int qm_communicator_rank (const QmCommunicator *communicator);
 int qm_communicator_ranks (const QmCommunicator *communicator);
 

@@ -99,8 +99,8 @@ number (const Rank *rank, int of, size_t i)
   x ^= x >> 13;
   if (rank->all->whole)
     return (float) ((int) (x % 17) - 8);
-  return ((float) (x & 0xffff) / 32768.0f - 1.0f)
-         * (float) (1 << (x >> 16 & 7));
+  return ((float) (x & 0xffffff) * 0x1p-23f - 1.0f)
+         * (float) (1 << (x * 747796405u >> 28)) * 0x1p-6f;
 }
 
 static void

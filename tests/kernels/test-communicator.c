@@ -247,7 +247,7 @@ stay_away (Rank *rank)
     return;
   EXPECT (rank, qm_barrier (rank->communicator, rank->stream, &error)
                     == QM_STATUS_DEVICE);
-  EXPECT (rank, now () - from > 0.2 && now () - from < 5);
+  EXPECT (rank, now () - from > 0.5 && now () - from < 5);
   expect_sentence (rank, "rank 1 did not come");
 }
 
@@ -337,7 +337,7 @@ test_failures (void)
         ranks.staged = staged != 0;
         ranks.data = memory;
         if (bodies[i] == stay_away)
-          ranks.options.patience = 0.3;
+          ranks.options.patience = 0.7;
         check_run (&ranks, bodies[i]);
       }
 }

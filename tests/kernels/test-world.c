@@ -308,6 +308,8 @@ stay_away (Rank *rank)
 static void
 differ (Rank *rank)
 {
+  /* The others may be about to hear that all have come. */
+  pause_for (0.2);
   EXPECT (rank,
           reduce_some (rank, rank->rank == 1 ? 7 : 8) == QM_STATUS_DEVICE);
   expect_end (rank, "elements of 4 bytes");
@@ -366,7 +368,7 @@ test_ends (void)
 
       processes.killed = cases[i].killed;
       if (cases[i].body == stay_away)
-        processes.patience = 0.3;
+        processes.patience = 1;
       start_all (&processes);
       wait_for_all (&processes);
     }
@@ -386,7 +388,7 @@ test_missing (void)
   double from = now ();
 
   check_case ("missing");
-  processes.patience = 0.5;
+  processes.patience = 1;
   for (int i = 0; i < 3; i++)
     processes.expected[i] = QM_STATUS_IO;
   processes.sentence = "rank 2 did not come within";
@@ -396,7 +398,7 @@ test_missing (void)
   start (&processes, 1);
   wait_for (&processes, 0);
   wait_for (&processes, 1);
-  processes.patience = 0.3;
+  processes.patience = 1;
   processes.sentence = "rank 0 did not come";
   start (&processes, 1);
   wait_for (&processes, 1);
