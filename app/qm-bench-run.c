@@ -168,17 +168,25 @@ qm_bench_run_clear (QmBenchRun *run)
     clear_rank (rank_of (run, i));
 }
 
+static QmStatus
+free_communicator (void *data, int rank, QmError *error)
+{
+  QmBenchRun *run = rank_of (data, rank);
+
+  qm_communicator_free (run->communicator);
+  run->communicator = NULL;
+  return QM_OK;
+}
+
 /* After a failure they have to meet anew. */
 static void
 part (QmBenchRun *run)
 {
+  QmError error;
+
   if (run->world == NULL)
     return;
-  for (int i = 0; i < run->ranks; i++)
-    {
-      qm_communicator_free (rank_of (run, i)->communicator);
-      rank_of (run, i)->communicator = NULL;
-    }
+  qm_bench_ranks_do (run->ranks, NULL, free_communicator, run, &error);
   qm_world_free (run->world);
   run->world = NULL;
 }

@@ -44,6 +44,7 @@ struct QmExecutor
   QmRow rows[N_ROWS];
   QmHostSide *side;  /* NULL: nothing is offloaded */
   QmRankSide *ranks; /* NULL: there is one rank */
+  QmCommunicator *communicator;
   uint64_t seed;
 };
 
@@ -290,6 +291,7 @@ qm_executor_new (const QmPlan *plan,
                          "the host is out of memory");
   new->plan = plan;
   new->device = device;
+  new->communicator = communicator;
   status = qm_stream_create (device, &new->stream, error);
   if (status == QM_OK)
     status = allocate_all (new, error);
@@ -889,14 +891,26 @@ qm_executor_write_state (QmExecutor *executor,
                           error);
 }
 
+/* Whether all ranks are there: what fails between them no stream tells. */
+static QmStatus
+check_others (const QmExecutor *executor, QmError *error)
+{
+  return executor->communicator != NULL
+             ? qm_communicator_check (executor->communicator, error)
+             : QM_OK;
+}
+
 QmStatus
 qm_executor_read_state (QmExecutor *executor,
                         int index,
                         float *value,
                         QmError *error)
 {
-  return qm_device_read (executor->device, executor->stream, value,
-                         state_address (executor, index), sizeof *value, error);
+  QmStatus status =
+      qm_device_read (executor->device, executor->stream, value,
+                      state_address (executor, index), sizeof *value, error);
+
+  return status == QM_OK ? check_others (executor, error) : status;
 }
 
 static QmStatus
@@ -914,8 +928,10 @@ queue (QmExecutor *executor, const QmOpCall *calls, size_t n, QmError *error)
 static QmStatus
 queue_captured (QmExecutor *executor, QmRow *row, QmError *error)
 {
-  QmStatus status, ended;
+  QmStatus status = check_others (executor, error), ended;
 
+  if (status != QM_OK)
+    return status;
   if ((executor->plan->options.methods & QM_METHOD_COMPILE) == 0)
     return queue (executor, row->calls, row->n, error);
   if (row->captured != NULL)
@@ -994,5 +1010,5 @@ qm_executor_synchronize (QmExecutor *executor, QmError *error)
 
   if (executor->side != NULL)
     qm_host_side_wait (executor->side);
-  return status;
+  return status == QM_OK ? check_others (executor, error) : status;
 }

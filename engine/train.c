@@ -116,6 +116,8 @@ run_steps (const Training *training, QmError *error)
         status = qm_executor_read_floats (training->executor,
                                           training->plan->graph->state, state,
                                           error);
+      if (status == QM_OK)
+        status = qm_executor_synchronize (training->executor, error);
       if (status != QM_OK)
         return status;
       step.seconds = now () - begin;

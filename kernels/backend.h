@@ -43,6 +43,9 @@ typedef struct QmBackend
   QmStatus (*stream_wait) (QmDevice *, QmStream *, QmEvent *, QmError *);
   QmStatus (*stream_call) (
       QmDevice *, QmStream *, QmHostFunction, void *, QmError *);
+  /* `until` is whether it is waited for. */
+  QmStatus (*stream_word) (
+      QmDevice *, QmStream *, uint32_t *, uint32_t, bool until, QmError *);
   QmStatus (*capture_begin) (QmDevice *, QmStream *, QmError *);
   QmStatus (*capture_end) (QmDevice *, QmStream *, QmCapture **, QmError *);
   QmStatus (*capture_launch) (QmDevice *, QmStream *, QmCapture *, QmError *);

@@ -314,6 +314,12 @@ qm_communicator_free (QmCommunicator *communicator)
     drop (communicator);
 }
 
+QmStatus
+qm_communicator_check (const QmCommunicator *communicator, QmError *error)
+{
+  return qm_world_check (communicator->world, error);
+}
+
 int
 qm_communicator_rank (const QmCommunicator *communicator)
 {

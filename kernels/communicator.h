@@ -115,6 +115,10 @@ int qm_communicator_ranks (const QmCommunicator *communicator);
 /* What it became: QM_TRANSPORT_NCCL or _HOST. */
 QmTransport qm_communicator_transport (const QmCommunicator *communicator);
 
+/* qm_world_check() of its world. */
+QmStatus qm_communicator_check (const QmCommunicator *communicator,
+                                QmError *error);
+
 /* The type of sums is QM_TYPE_F32, _F16 or _BF16, of copies any; `count` of
  * elements may be 0. Sums through the host are taken in fp32 in the order of
  * the ranks, and rounded once; those of NCCL are taken in the type of the

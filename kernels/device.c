@@ -361,6 +361,28 @@ qm_stream_call (QmDevice *device,
 }
 
 QmStatus
+qm_stream_post (QmDevice *device,
+                QmStream *stream,
+                uint32_t *word,
+                uint32_t value,
+                QmError *error)
+{
+  return device->backend->stream_word (device, stream, word, value, false,
+                                       error);
+}
+
+QmStatus
+qm_stream_until (QmDevice *device,
+                 QmStream *stream,
+                 uint32_t *word,
+                 uint32_t value,
+                 QmError *error)
+{
+  return device->backend->stream_word (device, stream, word, value, true,
+                                       error);
+}
+
+QmStatus
 qm_capture_begin (QmDevice *device, QmStream *stream, QmError *error)
 {
   return device->backend->capture_begin (device, stream, error);

@@ -243,8 +243,24 @@ QmStatus qm_stream_call (QmDevice *device,
                          void *data,
                          QmError *error);
 
+/* Queues writing a word of pinned memory of the host, which a thread of the
+ * host waits for, and waiting until such a word is `value`, which a thread of
+ * the host writes: what has to happen between, several devices of a process can
+ * do at once, which calls of functions of the host need not.  A word has 64
+ * bytes for itself. */
+QmStatus qm_stream_post (QmDevice *device,
+                         QmStream *stream,
+                         uint32_t *word,
+                         uint32_t value,
+                         QmError *error);
+QmStatus qm_stream_until (QmDevice *device,
+                          QmStream *stream,
+                          uint32_t *word,
+                          uint32_t value,
+                          QmError *error);
+
 /* Between begin and end, operators, qm_device_set() and what is queued by the
- * four functions above are not executed but recorded with the addresses that
+ * six functions above are not executed but recorded with the addresses that
  * they were called with; launch queues the whole record.  Another stream takes
  * part from when it waits for an event that was recorded on one that does, and
  * in the end the first stream has to wait for it (QM_STATUS_DEVICE otherwise).

@@ -73,6 +73,9 @@ typedef struct Recorded
   size_t bytes;
   QmHostFunction function;
   void *data;
+  uint32_t *word;
+  uint32_t value; /* of the word */
+  bool until;
 } Recorded;
 
 /* Everything is executed at once, so streams are in the order in which they
@@ -205,11 +208,26 @@ execute_call (QmDevice *device, const QmOpCall *call, QmError *error)
                                                           : no_memory (error);
 }
 
+/* Looks again after a while in which others can work. */
+static void
+execute_word (const Recorded *item)
+{
+  const struct timespec moment = { .tv_nsec = 20000 };
+
+  if (!item->until)
+    __atomic_store_n (item->word, item->value, __ATOMIC_RELEASE);
+  else
+    while (__atomic_load_n (item->word, __ATOMIC_ACQUIRE) != item->value)
+      nanosleep (&moment, NULL);
+}
+
 static QmStatus
 execute (QmDevice *device, const Recorded *item, QmError *error)
 {
   if (item->function != NULL)
     item->function (item->data);
+  else if (item->word != NULL)
+    execute_word (item);
   else if (item->from != NULL)
     memcpy (item->to, item->from, item->bytes);
   else if (item->to != NULL)
@@ -272,6 +290,19 @@ cpu_stream_call (QmDevice *device,
                  QmError *error)
 {
   Recorded item = { .function = function, .data = data };
+
+  return queue (device, stream, &item, error);
+}
+
+static QmStatus
+cpu_stream_word (QmDevice *device,
+                 QmStream *stream,
+                 uint32_t *word,
+                 uint32_t value,
+                 bool until,
+                 QmError *error)
+{
+  Recorded item = { .word = word, .value = value, .until = until };
 
   return queue (device, stream, &item, error);
 }
@@ -466,6 +497,7 @@ static const QmBackend backend = {
   .stream_read = cpu_queue_copy,
   .stream_wait = cpu_stream_wait,
   .stream_call = cpu_stream_call,
+  .stream_word = cpu_stream_word,
   .capture_begin = cpu_capture_begin,
   .capture_end = cpu_capture_end,
   .capture_launch = cpu_capture_launch,

@@ -467,6 +467,23 @@ cuda_stream_call (QmDevice *device,
 }
 
 static QmStatus
+cuda_stream_word (QmDevice *device,
+                  QmStream *stream,
+                  uint32_t *word,
+                  uint32_t value,
+                  bool until,
+                  QmError *error)
+{
+  QmStatus status = enter (device, error);
+
+  if (status != QM_OK)
+    return status;
+  return result (device,
+                 qm_cuda_stream_word (stream->stream, word, value, until),
+                 error);
+}
+
+static QmStatus
 cuda_capture_begin (QmDevice *device, QmStream *stream, QmError *error)
 {
   QmStatus status = enter (device, error);
@@ -572,6 +589,7 @@ static const QmBackend backend = {
   .stream_read = cuda_stream_read,
   .stream_wait = cuda_stream_wait,
   .stream_call = cuda_stream_call,
+  .stream_word = cuda_stream_word,
   .capture_begin = cuda_capture_begin,
   .capture_end = cuda_capture_end,
   .capture_launch = cuda_capture_launch,

@@ -4,7 +4,12 @@
  * what it queues is a call of the exchange.  That of a GPU goes to and fro in
  * pieces through two pinned buffers, by three streams of its own: while one
  * piece is exchanged, the one before goes back to the device, and the one after
- * comes.  All of it is streams and events, so that it can be captured.
+ * comes.  All of it is streams, events and words, so that it can be captured.
+ *
+ * It is a thread of the transport that exchanges: a stream writes the number of
+ * the call into one word, and waits for the answer in another.  Functions of
+ * the host that streams call may all be called by one thread, and would wait
+ * for each other.
  *
  * What a call is about is kept until the communicator is freed, because a
  * capture may be launched as long; calls that are alike share it. */
@@ -12,13 +17,23 @@
 #include "kernels/host/host-adam.h"
 #include "kernels/transport.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum
 {
-  BUFFERS = 2
+  BUFFERS = 2,
+  /* Behind the buffers: two words, each of which has so many bytes. */
+  WORD = 64,
+  STAGING = BUFFERS * QM_HOST_TRANSPORT_BYTES + 2 * WORD
 };
+
+/* How often the thread looks for a call before it sleeps in between, and how
+ * long. */
+#define EAGER_LOOKS 20000
+#define NAP_NS      20000
 
 typedef struct HostCall HostCall;
 typedef struct HostTransport HostTransport;
@@ -28,15 +43,21 @@ struct HostCall
   HostCall *next;
   HostTransport *transport;
   QmExchange exchange;
-  size_t piece; /* elements in one go */
+  size_t piece;    /* elements in one go */
+  uint32_t number; /* from 1 on */
 };
 
 struct HostTransport
 {
   QmCommunicator *communicator;
   HostCall *calls;
+  pthread_mutex_t lock; /* of the calls */
+  uint32_t n_calls;
   bool staged;
-  unsigned char *memory; /* the buffers, one behind the other */
+  pthread_t thread;
+  bool started, closing;
+  uint32_t *asked, *answered; /* the words; 0: nothing */
+  unsigned char *memory;      /* the buffers, one behind the other */
   bool pinned;
   QmStream *down, *host, *up;
   QmEvent *begun, *ended;
@@ -92,13 +113,78 @@ keep_call (HostTransport *transport, const QmExchange *exchange, size_t piece)
   call = malloc (sizeof *call);
   if (call != NULL)
     {
+      pthread_mutex_lock (&transport->lock);
       *call = (HostCall){ .next = transport->calls,
                           .transport = transport,
                           .exchange = *exchange,
-                          .piece = piece };
+                          .piece = piece,
+                          .number = ++transport->n_calls };
       transport->calls = call;
+      pthread_mutex_unlock (&transport->lock);
     }
   return call;
+}
+
+static HostCall *
+find_call (HostTransport *transport, uint32_t number)
+{
+  HostCall *call;
+
+  pthread_mutex_lock (&transport->lock);
+  call = transport->calls;
+  while (call != NULL && call->number != number)
+    call = call->next;
+  pthread_mutex_unlock (&transport->lock);
+  return call;
+}
+
+/* Answers what the stream asks for, until it is closed. */
+static void *
+answer (void *data)
+{
+  HostTransport *transport = data;
+  const struct timespec nap = { .tv_nsec = NAP_NS };
+
+  for (int looks = 0;;)
+    {
+      uint32_t number = __atomic_load_n (transport->asked, __ATOMIC_ACQUIRE);
+      HostCall *call;
+
+      if (number == 0)
+        {
+          if (__atomic_load_n (&transport->closing, __ATOMIC_ACQUIRE))
+            return NULL;
+          if (looks < EAGER_LOOKS)
+            looks++;
+          else
+            nanosleep (&nap, NULL);
+          continue;
+        }
+      looks = 0;
+      __atomic_store_n (transport->asked, 0, __ATOMIC_RELAXED);
+      call = find_call (transport, number);
+      if (call != NULL)
+        run_call (call);
+      __atomic_store_n (transport->answered, 1, __ATOMIC_RELEASE);
+    }
+}
+
+/* Queues a call for the thread. */
+static QmStatus
+queue_answer (HostTransport *transport,
+              QmStream *stream,
+              const HostCall *call,
+              QmError *error)
+{
+  QmDevice *device = transport->communicator->device;
+  QmStatus status =
+      qm_stream_post (device, stream, transport->asked, call->number, error);
+
+  if (status == QM_OK)
+    status = qm_stream_until (device, stream, transport->answered, 1, error);
+  return status == QM_OK
+             ? qm_stream_post (device, stream, transport->answered, 0, error)
+             : status;
 }
 
 static QmStatus
@@ -113,8 +199,9 @@ queue_exchange (HostTransport *transport,
   if (call == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
-  return qm_stream_call (transport->communicator->device, stream, run_call,
-                         call, error);
+  return transport->staged ? queue_answer (transport, stream, call, error)
+                           : qm_stream_call (transport->communicator->device,
+                                             stream, run_call, call, error);
 }
 
 /* Whether every rank has a part of its own in `from` or `to`. */
@@ -404,6 +491,10 @@ close_transport (QmCommunicator *communicator)
   /* Waits for what is under way. */
   if (transport->pinned)
     qm_host_unpin (device, transport->memory);
+  __atomic_store_n (&transport->closing, true, __ATOMIC_RELEASE);
+  if (transport->started)
+    pthread_join (transport->thread, NULL);
+  pthread_mutex_destroy (&transport->lock);
   for (int i = 0; i < BUFFERS; i++)
     {
       qm_event_free (device, transport->full[i]);
@@ -415,7 +506,7 @@ close_transport (QmCommunicator *communicator)
   qm_stream_free (device, transport->down);
   qm_stream_free (device, transport->host);
   qm_stream_free (device, transport->up);
-  qm_host_memory_free (transport->memory, BUFFERS * QM_HOST_TRANSPORT_BYTES);
+  qm_host_memory_free (transport->memory, STAGING);
   while (transport->calls != NULL)
     {
       HostCall *next = transport->calls->next;
@@ -435,20 +526,30 @@ make_staging (HostTransport *transport, QmError *error)
                          &transport->full[0],  &transport->full[1],
                          &transport->ready[0], &transport->ready[1],
                          &transport->empty[0], &transport->empty[1] };
-  const size_t bytes = BUFFERS * QM_HOST_TRANSPORT_BYTES;
+  unsigned char *words;
   QmStatus status = QM_OK;
 
-  transport->memory = qm_host_memory_new (bytes);
+  transport->memory = qm_host_memory_new (STAGING);
   if (transport->memory == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
-  status = qm_host_pin (device, transport->memory, bytes, error);
+  words = transport->memory + BUFFERS * QM_HOST_TRANSPORT_BYTES;
+  memset (words, 0, (size_t) 2 * WORD);
+  transport->asked = (uint32_t *) (void *) words;
+  transport->answered = (uint32_t *) (void *) (words + WORD);
+  status = qm_host_pin (device, transport->memory, STAGING, error);
   transport->pinned = status == QM_OK;
   for (size_t i = 0; i < 3 && status == QM_OK; i++)
     status = qm_stream_create (device, streams[i], error);
   for (size_t i = 0; i < 2 + 3 * BUFFERS && status == QM_OK; i++)
     status = qm_event_create (device, events[i], error);
-  return status;
+  if (status != QM_OK)
+    return status;
+  transport->started =
+      pthread_create (&transport->thread, NULL, answer, transport) == 0;
+  return transport->started ? QM_OK
+                            : qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0,
+                                            0, "the host has no thread for it");
 }
 
 QmStatus
@@ -465,6 +566,7 @@ qm_host_transport_open (QmCommunicator *communicator,
                          "the host is out of memory");
   transport->communicator = communicator;
   transport->staged = staged;
+  pthread_mutex_init (&transport->lock, NULL);
   communicator->state = transport;
   if (staged)
     status = make_staging (transport, error);
