@@ -189,9 +189,9 @@ class RanksTest(unittest.TestCase):
                 (['--sharding', 'zero_1'], 'needs several GPUs', 2),
                 (['--gpus', '2', '--sharding', 'zero_1', '--offload',
                   'zero_2'], 'two variants', 2),
-                (['--gpus', '3', '--device', 'cpu,cpu'], '--device names 2', 2),
+                (['--gpus', '3', '--device', 'cpu,cpu'], 'device names 2', 2),
                 (['--gpus', '2', '--device', 'cpu,cuda:99'], 'rank 1', 4),
-                (['--gpus', '8', '--micro-batch', '2'], 'is more than the', 1)):
+                (['--gpus', '8', '--micro-batch', '2'], 'more than the', 1)):
             with self.subTest(arguments=arguments):
                 done = self.run_bench('run', '--device', 'cpu', *arguments,
                                       status=status)
