@@ -5,10 +5,10 @@
 
 #include "config.h"
 
-#include "app/qm-bench-child.h"
 #include "app/qm-bench-events.h"
 #include "app/qm-bench-export.h"
 #include "app/qm-bench-framework.h"
+#include "app/qm-child.h"
 #include "data/datadir.h"
 #include "data/flops.h"
 #include "data/results-file.h"
@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,12 @@
 
 /* Seconds; compiling a large model takes minutes, in which nothing is said. */
 #define PATIENCE 900
+
+/* Seconds to end in, when it was interrupted. */
+#define MERCY 0.3
+
+/* No line that it says is longer, in bytes. */
+#define MAX_LINE ((size_t) 64 * 1024)
 
 typedef struct Framework
 {
@@ -231,19 +238,59 @@ show_progress (const Framework *f)
            f->answer.progress * 100, note, f->on_terminal ? "" : "\n");
 }
 
+static bool
+is_interrupted (void *data)
+{
+  return qm_bench_interrupted ();
+}
+
+/* What is wrong with what was heard; QM_OK where it is a line, or the end. */
+static QmStatus
+check_news (const Framework *f, QmChildNewsKind kind, QmError *error)
+{
+  switch (kind)
+    {
+    case QM_CHILD_STOPPED:
+      return qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
+                           "interrupted");
+    case QM_CHILD_SILENT:
+      return qm_error_set (error, QM_STATUS_IO, f->python, 0, 0,
+                           "said nothing for %d s and was given up",
+                           f->patience);
+    case QM_CHILD_TOO_LONG:
+      return qm_error_set (error, QM_STATUS_INVALID, f->python, 0, 0,
+                           "said a line of more than %d KiB",
+                           (int) (MAX_LINE / 1024));
+    case QM_CHILD_NO_TEXT:
+      return qm_error_set (error, QM_STATUS_INVALID, f->python, 0, 0,
+                           "said something that is no text");
+    case QM_CHILD_SAID:
+    case QM_CHILD_ENDED:
+    case QM_CHILD_NOBODY:
+      break;
+    }
+  return QM_OK;
+}
+
 /* Listens until the result or the end. */
 static QmStatus
-listen_for_result (Framework *f, QmBenchChild *child, QmError *error)
+listen_for_result (Framework *f, QmChild *child, QmError *error)
 {
+  const QmChildWait wait = { .patience = f->patience,
+                             .stop = is_interrupted,
+                             .glance = on_glance,
+                             .data = f->events };
+
   while (!f->answered)
     {
-      const char *line;
-      QmStatus status = qm_bench_child_line (child, f->patience, &line, error);
+      QmChildNews news = qm_children_hear (&child, 1, &wait);
+      QmStatus status = check_news (f, news.kind, error);
 
-      if (status != QM_OK || line == NULL)
+      if (status != QM_OK || news.kind != QM_CHILD_SAID)
         return status;
-      status = qm_bench_read_answer (line, f->python, &f->question, &f->answer,
-                                     error);
+      qm_child_got_on (child);
+      status = qm_bench_read_answer (news.text, f->python, &f->question,
+                                     &f->answer, error);
       if (status != QM_OK)
         return status;
       if (f->answer.kind == QM_ANSWER_PROGRESS)
@@ -272,43 +319,60 @@ judge (const Framework *f, QmStatus status, const char *how, QmError *error)
                        f->answer.message);
 }
 
+/* Asks a child that was started, and ends it. */
+static QmStatus
+question_child (Framework *f,
+                QmChild *child,
+                const char *question,
+                QmError *error)
+{
+  QmStatus status;
+  char how[128];
+
+  /* PyTorch alone finds out what the device is. */
+  qm_bench_events_begin (f->events, NULL, NULL, f->options->results);
+  qm_child_send (child, question, strlen (question));
+  status = listen_for_result (f, child, error);
+  if (status == QM_STATUS_INTERRUPTED)
+    qm_children_end (&child, 1, &(QmChildMercy){ SIGINT, MERCY, NULL, NULL });
+  else
+    qm_children_end (&child, 1, &(QmChildMercy){ 0, 0, NULL, NULL });
+  qm_child_describe_end (qm_child_end (child), how, sizeof how);
+  status = judge (f, status, how, error);
+  if (f->on_terminal)
+    fputc ('\n', stderr);
+  if (status != QM_OK && status != QM_STATUS_INTERRUPTED
+      && status != QM_STATUS_UNSUPPORTED && status != QM_STATUS_NOT_FOUND)
+    qm_child_print_words (child, "  | ", stderr);
+  return status;
+}
+
 static QmStatus
 ask (Framework *f, QmError *error)
 {
   const char *const arguments[] = { f->python, f->adapter, NULL };
-  QmBenchChild *child = malloc (sizeof *child);
+  const QmChildStart start = {
+    .program = f->python,
+    .arguments = arguments,
+    .pipes = QM_CHILD_IN | QM_CHILD_OUT | QM_CHILD_ERR,
+    .longest = MAX_LINE,
+  };
   char *question = make_question (f);
-  char how[128] = "";
+  QmError ours = { 0 };
+  QmChild *child;
   QmStatus status;
 
-  if (child == NULL || question == NULL)
-    {
-      free (child);
-      free (question);
-      return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                           "the host is out of memory");
-    }
+  if (question == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
   f->on_terminal = f->events == NULL && isatty (STDERR_FILENO);
-  status = qm_bench_child_start (child, arguments, error);
+  status = qm_child_start (&start, &child, &ours);
   if (status == QM_OK)
-    {
-      /* PyTorch alone finds out what the device is. */
-      qm_bench_events_begin (f->events, NULL, NULL, f->options->results);
-      child->glance = on_glance;
-      child->data = f->events;
-      qm_bench_child_send (child, question);
-      status = listen_for_result (f, child, error);
-      qm_bench_child_close (child, status == QM_STATUS_INTERRUPTED, how,
-                            sizeof how);
-      status = judge (f, status, how, error);
-      if (f->on_terminal)
-        fputc ('\n', stderr);
-      if (status != QM_OK && status != QM_STATUS_INTERRUPTED
-          && status != QM_STATUS_UNSUPPORTED && status != QM_STATUS_NOT_FOUND)
-        qm_bench_child_print_words (child);
-    }
+    status = question_child (f, child, question, error);
+  else
+    qm_error_set (error, status, f->python, 0, 0, "%s", ours.message);
+  qm_child_free (child);
   free (question);
-  free (child);
   return status;
 }
 

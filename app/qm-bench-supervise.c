@@ -4,23 +4,15 @@
 
 #include "app/qm-bench-events.h"
 #include "app/qm-bench-worker-process.h"
+#include "app/qm-child.h"
 
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Seconds without an event to give a command up after: opening a GPU for the
  * first time compiles kernels. */
 #define PATIENCE 900.0
-
-/* Milliseconds between two looks at whether the user asked to stop. */
-#define GLANCE 100
 
 /* Seconds to stop in good order, a little more than a command takes itself
  * before it gives that up. */
@@ -28,176 +20,156 @@
 
 typedef struct Supervised
 {
+  const QmBenchOptions *options;
+  int (*command) (const QmBenchOptions *options);
   QmBenchEvents *events;
-  pid_t pid;
-  int from;         /* its standard output */
+  QmChild *child;
   bool within_line; /* what was handed on does not end with a line */
-  double heard;     /* when it said something */
+  bool unheard;     /* nobody listens to what is handed on */
   double stopped;   /* when it was asked to stop; 0: it was not */
-  double patience;  /* seconds */
 } Supervised;
 
-static QmStatus
-fail (QmError *error)
+/* The command's own process.  The terminal's interrupt reaches the one above
+ * alone, which hands it on: twice is at once. */
+static int
+run_command (void *data)
 {
-  return qm_error_set (error, QM_STATUS_IO, "", 0, 0,
-                       "no process can be started: %s", strerror (errno));
-}
+  const Supervised *supervised = data;
 
-/* The command's own process; does not return.  The terminal's interrupt reaches
- * the one above alone, which hands it on: twice is at once. */
-static void
-run_command (const QmBenchOptions *options,
-             int (*command) (const QmBenchOptions *options),
-             pid_t parent,
-             int output)
-{
-  int status = QM_BENCH_FAILED;
-
-  setpgid (0, 0);
-  prctl (PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid () == parent && dup2 (output, STDOUT_FILENO) >= 0)
-    {
-      close (output);
-      status = command (options);
-      if (fflush (stdout) != 0 && status == QM_BENCH_OK)
-        status = QM_BENCH_FAILED;
-    }
-  exit (status);
-}
-
-static QmStatus
-start (Supervised *child,
-       const QmBenchOptions *options,
-       int (*command) (const QmBenchOptions *options),
-       QmError *error)
-{
-  pid_t parent = getpid ();
-  int ends[2];
-
-  if (pipe (ends) != 0)
-    return fail (error);
-  child->pid = fork ();
-  if (child->pid == 0)
-    {
-      close (ends[0]);
-      run_command (options, command, parent, ends[1]);
-    }
-  close (ends[1]);
-  child->from = ends[0];
-  if (child->pid > 0)
-    return QM_OK;
-  close (ends[0]);
-  return fail (error);
-}
-
-/* Hands on what was said; false at its end, and where nobody listens. */
-static bool
-hand_on (Supervised *child)
-{
-  char text[65536];
-  ssize_t n = read (child->from, text, sizeof text);
-
-  if (n < 0 && errno == EINTR)
-    return true;
-  if (n <= 0)
-    return false;
-  child->heard = qm_bench_now ();
-  child->within_line = text[n - 1] != '\n';
-  qm_bench_events_said (child->events);
-  return fwrite (text, 1, (size_t) n, stdout) == (size_t) n
-         && fflush (stdout) == 0;
+  return supervised->command (supervised->options);
 }
 
 /* Asks it to stop, as the user did, and no longer than it may take. */
 static void
-obey (Supervised *child)
+obey (Supervised *supervised)
 {
   double time = qm_bench_now ();
 
-  if (child->stopped <= 0)
+  if (supervised->stopped <= 0)
     {
       alarm (0); /* of our own haste */
-      kill (child->pid, SIGINT);
-      child->stopped = time;
+      qm_child_signal (supervised->child, SIGINT);
+      supervised->stopped = time;
     }
-  else if (time - child->stopped > MERCY)
-    kill (child->pid, SIGKILL);
+  else if (time - supervised->stopped > MERCY)
+    qm_child_signal (supervised->child, SIGKILL);
 }
 
-/* Listens until it has ended or is given up; returns whether it is. */
+static void
+on_glance (void *data)
+{
+  Supervised *supervised = data;
+
+  if (qm_bench_interrupted ())
+    obey (supervised);
+  if (!supervised->within_line)
+    qm_bench_events_alive (supervised->events);
+}
+
+/* Hands on what was said. */
+static void
+hand_on (Supervised *supervised, const QmChildNews *news)
+{
+  qm_child_got_on (supervised->child);
+  supervised->within_line = news->text[news->length - 1] != '\n';
+  qm_bench_events_said (supervised->events);
+  supervised->unheard =
+      fwrite (news->text, 1, news->length, stdout) != news->length
+      || fflush (stdout) != 0;
+}
+
+/* Listens until it has ended, nobody does any more, or it is given up: returns
+ * whether it is. */
 static bool
-listen_to (Supervised *child)
+listen_to (Supervised *supervised)
 {
-  for (;;)
-    {
-      struct pollfd from = { .fd = child->from, .events = POLLIN };
+  const QmChildWait wait = { .patience =
+                                 supervised->options->patience > 0
+                                     ? (double) supervised->options->patience
+                                     : PATIENCE,
+                             .glance = on_glance,
+                             .data = supervised };
 
-      if (poll (&from, 1, GLANCE) > 0)
+  while (!supervised->unheard)
+    {
+      QmChildNews news = qm_children_hear (&supervised->child, 1, &wait);
+
+      if (news.kind == QM_CHILD_SILENT && supervised->stopped > 0)
         {
-          if (!hand_on (child))
-            return false;
-          continue;
+          qm_child_signal (supervised->child, SIGKILL);
+          qm_child_got_on (supervised->child);
         }
-      if (qm_bench_interrupted ())
-        obey (child);
-      else if (qm_bench_now () - child->heard > child->patience)
-        return true;
-      if (!child->within_line)
-        qm_bench_events_alive (child->events);
+      else if (news.kind != QM_CHILD_SAID)
+        return news.kind == QM_CHILD_SILENT;
+      else
+        hand_on (supervised, &news);
     }
+  return false;
 }
 
-/* Waits for its end, which is near unless nobody listens any more. */
+/* Says how a command ended that did not end by itself; returns the exit
+ * status. */
 static int
-reap (Supervised *child)
+conclude (Supervised *supervised, bool given_up, double silence)
 {
-  int end = 0;
+  QmChildEnd end = qm_child_end (supervised->child);
+  QmError error = { 0 };
+  char how[128];
 
-  while (waitpid (child->pid, &end, 0) < 0 && errno == EINTR)
-    ;
-  return end;
+  if (supervised->unheard)
+    return QM_BENCH_OK; /* what could not be written is found in the end */
+  qm_child_describe_end (end, how, sizeof how);
+  if (given_up)
+    qm_error_set (&error, QM_STATUS_DEVICE, "", 0, 0,
+                  "no progress for %.0f s: it was given up", silence);
+  else if (end.kind == QM_CHILD_SIGNAL && !qm_bench_interrupted ())
+    qm_error_set (&error,
+                  end.out_of_memory ? QM_STATUS_NO_MEMORY : QM_STATUS_DEVICE,
+                  "", 0, 0, "the process that measured %s", how);
+  if (!supervised->within_line)
+    qm_bench_events_error (supervised->events, &error,
+                           given_up            ? "silence"
+                           : end.out_of_memory ? "out-of-memory"
+                                               : "signal");
+  if (error.status != QM_OK)
+    return qm_bench_fail (&error);
+  if (end.kind != QM_CHILD_EXIT)
+    return QM_BENCH_INTERRUPTED;
+  return end.number >= 0 ? end.number : QM_BENCH_FAILED;
 }
 
 int
 qm_bench_supervise (const QmBenchOptions *options,
                     int (*command) (const QmBenchOptions *options))
 {
-  Supervised child = { .heard = qm_bench_now (),
-                       .patience = options->patience > 0
-                                       ? (double) options->patience
-                                       : PATIENCE,
-                       .events = qm_bench_events_new () };
-  QmError error = { 0 };
-  bool given_up;
-  int end;
+  Supervised supervised = { .options = options,
+                            .command = command,
+                            .events = qm_bench_events_new () };
+  const QmChildStart start = { .run = run_command,
+                               .data = &supervised,
+                               .pipes = QM_CHILD_OUT };
+  QmError ours = { 0 }, error = { 0 };
+  int status;
 
-  if (child.events == NULL)
+  if (supervised.events == NULL)
     qm_error_set (&error, QM_STATUS_NO_MEMORY, "", 0, 0,
                   "the host is out of memory");
-  if (child.events == NULL || start (&child, options, command, &error) != QM_OK)
-    {
-      qm_bench_events_free (child.events);
-      return qm_bench_fail (&error);
-    }
-  given_up = listen_to (&child);
-  close (child.from);
-  if (given_up)
-    kill (child.pid, SIGKILL);
-  end = reap (&child);
-  if (given_up)
-    qm_error_set (&error, QM_STATUS_DEVICE, "", 0, 0,
-                  "no progress for %.0f s: it was given up",
-                  qm_bench_now () - child.heard);
-  else if (WIFSIGNALED (end) && !qm_bench_interrupted ())
-    qm_error_set (&error, QM_STATUS_DEVICE, "", 0, 0,
-                  "the process that measured was ended by signal %d (%s)",
-                  WTERMSIG (end), strsignal (WTERMSIG (end)));
-  if (!child.within_line)
-    qm_bench_events_error (child.events, &error,
-                           given_up ? "silence" : "signal");
-  qm_bench_events_free (child.events);
+  else if (qm_child_start (&start, &supervised.child, &ours) != QM_OK)
+    qm_error_set (&error, ours.status, "", 0, 0, "a process to measure in %s",
+                  ours.message);
   if (error.status != QM_OK)
-    return qm_bench_fail (&error);
-  return WIFEXITED (end) ? WEXITSTATUS (end) : QM_BENCH_INTERRUPTED;
+    status = qm_bench_fail (&error);
+  else
+    {
+      bool given_up = listen_to (&supervised);
+      double silence = qm_child_silence (supervised.child);
+
+      qm_children_end (&supervised.child, 1,
+                       given_up ? &(QmChildMercy){ 0, 0, NULL, NULL }
+                                : &(QmChildMercy){ SIGINT, MERCY, NULL, NULL });
+      status = conclude (&supervised, given_up, silence);
+    }
+  qm_child_free (supervised.child);
+  qm_bench_events_free (supervised.events);
+  return status;
 }

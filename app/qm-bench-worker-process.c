@@ -2,23 +2,15 @@
 
 #include "app/qm-bench-worker-process.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
+#include "app/qm-child.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 /* No line that a worker says is longer. */
 #define MAX_LINE ((size_t) 4 * 1024 * 1024)
-
-/* Milliseconds after which is looked whether the user asked to stop: a signal
- * can come right before waiting begins. */
-#define GLANCE 100
 
 /* Seconds to open a device in, and to close it. */
 #define OPENING 180.0
@@ -26,10 +18,7 @@
 
 struct QmBenchWorker
 {
-  pid_t pid; /* 0: gone */
-  int to, from;
-  char *text; /* said, and not yet read */
-  size_t used, size;
+  QmChild *child;
   QmBenchEnd end;
 };
 
@@ -42,45 +31,10 @@ qm_bench_now (void)
   return (double) time.tv_sec + (double) time.tv_nsec * 1e-9;
 }
 
-/* Waits for the end of the process, which is near. */
-static int
-reap (QmBenchWorker *worker)
-{
-  int end = 0;
-
-  while (waitpid (worker->pid, &end, 0) < 0 && errno == EINTR)
-    ;
-  worker->pid = 0;
-  return end;
-}
-
 static void
 kill_worker (QmBenchWorker *worker)
 {
-  if (worker->pid == 0)
-    return;
-  kill (worker->pid, SIGKILL);
-  reap (worker);
-}
-
-/* The process ended by itself. */
-static QmStatus
-say_how_it_ended (QmBenchWorker *worker, QmError *error)
-{
-  int end = reap (worker);
-
-  if (WIFSIGNALED (end))
-    worker->end = (QmBenchEnd){ QM_BENCH_END_SIGNAL, WTERMSIG (end) };
-  else
-    worker->end = (QmBenchEnd){ QM_BENCH_END_EXIT, WEXITSTATUS (end) };
-  if (WIFSIGNALED (end))
-    return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
-                         "the process that measured was ended by signal %d "
-                         "(%s)",
-                         WTERMSIG (end), strsignal (WTERMSIG (end)));
-  return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
-                       "the process that measured ended with status %d",
-                       WEXITSTATUS (end));
+  qm_children_end (&worker->child, 1, &(QmChildMercy){ 0, 0, NULL, NULL });
 }
 
 static QmStatus
@@ -90,48 +44,51 @@ out_of_memory (QmError *error)
                        "the host is out of memory");
 }
 
-/* Takes the first whole line that was said; NULL: there is none yet. */
-static char *
-take_line (QmBenchWorker *worker)
+/* The process ended by itself. */
+static QmStatus
+say_how_it_ended (QmBenchWorker *worker, QmError *error)
 {
-  char *end = memchr (worker->text, '\n', worker->used);
-  size_t length;
-  char *line;
+  QmChildEnd end = qm_child_end (worker->child);
+  char how[128];
 
-  if (end == NULL)
-    return NULL;
-  length = (size_t) (end - worker->text) + 1;
-  line = malloc (length);
-  if (line == NULL)
-    return NULL;
-  memcpy (line, worker->text, length);
-  line[length - 1] = '\0';
-  worker->used -= length;
-  memmove (worker->text, worker->text + length, worker->used);
-  return line;
+  qm_child_describe_end (end, how, sizeof how);
+  /* That is for a cause of its own. */
+  if (end.out_of_memory)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the process that measured %s", how);
+  worker->end = (QmBenchEnd){ end.kind == QM_CHILD_SIGNAL ? QM_BENCH_END_SIGNAL
+                                                          : QM_BENCH_END_EXIT,
+                              end.number };
+  return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                       "the process that measured %s", how);
 }
 
-/* Reads what was said; 0 at the end. */
-static ssize_t
-read_more (QmBenchWorker *worker)
+static QmStatus
+give_up (QmBenchWorker *worker, QmError *error)
 {
-  ssize_t n;
+  double silence = qm_child_silence (worker->child);
 
-  if (worker->size - worker->used < 4096)
-    {
-      size_t size = worker->size * 2 + 65536;
-      char *grown = size <= MAX_LINE ? realloc (worker->text, size) : NULL;
+  kill_worker (worker);
+  worker->end = (QmBenchEnd){ QM_BENCH_END_SILENCE, (int) (silence + 0.5) };
+  return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                       "no progress for %.0f s: it was given up", silence);
+}
 
-      if (grown == NULL)
-        return 0;
-      worker->text = grown;
-      worker->size = size;
-    }
-  n = read (worker->from, worker->text + worker->used,
-            worker->size - worker->used);
-  if (n > 0)
-    worker->used += (size_t) n;
-  return n;
+static bool
+is_time_to_stop (void *data)
+{
+  const QmBenchWait *wait = data;
+
+  return qm_bench_interrupted ()
+         || (wait->stop_at > 0 && qm_bench_now () >= wait->stop_at);
+}
+
+static void
+on_glance (void *data)
+{
+  const QmBenchWait *wait = data;
+
+  wait->glance (wait->data);
 }
 
 /* Waits for the next line that is JSON. */
@@ -141,52 +98,46 @@ hear (QmBenchWorker *worker,
       json_t **said,
       QmError *error)
 {
-  double begin = qm_bench_now ();
+  const QmChildWait patience = { .patience = wait->patience,
+                                 .stop = is_time_to_stop,
+                                 .glance = on_glance,
+                                 .data = (void *) wait };
 
-  *said = NULL;
-  for (;;)
+  for (*said = NULL; *said == NULL;)
     {
-      struct pollfd from = { .fd = worker->from, .events = POLLIN };
-      char *line = worker->used > 0 ? take_line (worker) : NULL;
-      double time = qm_bench_now ();
+      QmChildNews news = qm_children_hear (&worker->child, 1, &patience);
 
-      if (line != NULL)
+      switch (news.kind)
         {
-          *said = json_loads (line, 0, NULL);
-          free (line);
-          if (json_is_object (*said))
-            return QM_OK;
-          json_decref (*said);
-          continue;
-        }
-      if (qm_bench_interrupted ()
-          || (wait->stop_at > 0 && time >= wait->stop_at))
-        {
+        case QM_CHILD_SAID:
+          *said = json_loads (news.text, 0, NULL);
+          if (!json_is_object (*said))
+            {
+              json_decref (*said);
+              *said = NULL;
+            }
+          break;
+        case QM_CHILD_NO_TEXT:
+          break;
+        case QM_CHILD_TOO_LONG:
+          kill_worker (worker);
+          return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
+                               "the process that measured said a line of more "
+                               "than %d KiB",
+                               (int) (MAX_LINE / 1024));
+        case QM_CHILD_STOPPED:
           kill_worker (worker);
           return qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
                                "interrupted");
-        }
-      if (time - begin > wait->patience)
-        {
-          kill_worker (worker);
-          worker->end =
-              (QmBenchEnd){ QM_BENCH_END_SILENCE, (int) (time - begin + 0.5) };
-          return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0,
-                               "no progress for %.0f s: it was given up",
-                               time - begin);
-        }
-      wait->glance (wait->data);
-      if (poll (&from, 1, GLANCE) > 0)
-        {
-          ssize_t n = read_more (worker);
-
-          if (n == 0 || (n < 0 && errno != EINTR))
-            {
-              kill (worker->pid, SIGKILL);
-              return say_how_it_ended (worker, error);
-            }
+        case QM_CHILD_SILENT:
+          return give_up (worker, error);
+        case QM_CHILD_ENDED:
+        case QM_CHILD_NOBODY:
+          return say_how_it_ended (worker, error);
         }
     }
+  qm_child_got_on (worker->child);
+  return QM_OK;
 }
 
 /* The error that a worker names. */
@@ -278,48 +229,23 @@ write_arguments (const QmBenchOptions *options,
   arguments[n] = NULL;
 }
 
-/* Runs this program once more, its standard input and output at the pipes. */
-static pid_t
-spawn (const char *const *arguments, int input, int output)
-{
-  pid_t pid = fork ();
-
-  if (pid != 0)
-    return pid;
-  if (dup2 (input, STDIN_FILENO) >= 0 && dup2 (output, STDOUT_FILENO) >= 0)
-    execv ("/proc/self/exe", (char *const *) (const void *) arguments);
-  _exit (127);
-}
-
-/* Ends that are not given away on exec. */
-static bool
-make_pipe (int ends[2])
-{
-  if (pipe (ends) != 0)
-    return false;
-  fcntl (ends[0], F_SETFD, FD_CLOEXEC);
-  fcntl (ends[1], F_SETFD, FD_CLOEXEC);
-  return true;
-}
-
+/* Runs this program once more. */
 static QmStatus
 launch (QmBenchWorker *worker, const char *const *arguments, QmError *error)
 {
-  int to[2] = { -1, -1 }, from[2] = { -1, -1 };
-  pid_t pid = -1;
+  const QmChildStart start = {
+    .program = "/proc/self/exe",
+    .arguments = arguments,
+    .pipes = QM_CHILD_IN | QM_CHILD_OUT,
+    .longest = MAX_LINE,
+  };
+  QmError ours = { 0 };
+  QmStatus status = qm_child_start (&start, &worker->child, &ours);
 
-  if (make_pipe (to) && make_pipe (from))
-    pid = spawn (arguments, to[0], from[1]);
-  if (pid < 0)
-    qm_error_set (error, QM_STATUS_IO, "", 0, 0,
-                  "no process to measure in can be started: %s",
-                  strerror (errno));
-  close (to[0]);
-  close (from[1]);
-  worker->to = to[1];
-  worker->from = from[0];
-  worker->pid = pid > 0 ? pid : 0;
-  return pid > 0 ? QM_OK : QM_STATUS_IO;
+  if (status == QM_OK)
+    return QM_OK;
+  return qm_error_set (error, status, "", 0, 0, "a process to measure in %s",
+                       ours.message);
 }
 
 QmStatus
@@ -343,7 +269,6 @@ qm_bench_worker_start (const QmBenchOptions *options,
   *worker = NULL;
   if (new == NULL)
     return out_of_memory (error);
-  new->to = new->from = -1;
   write_arguments (options, device, numbers, arguments);
   status = launch (new, arguments, error);
   if (status == QM_OK)
@@ -365,24 +290,15 @@ static QmStatus
 say (QmBenchWorker *worker, json_t *object)
 {
   char *text = json_dumps (object, JSON_COMPACT);
-  size_t length = text != NULL ? strlen (text) : 0, done = 0;
+  size_t length = text != NULL ? strlen (text) : 0;
 
   json_decref (object);
   if (text == NULL)
     return QM_STATUS_NO_MEMORY;
-  text[length++] = '\n';
-  while (done < length)
-    {
-      ssize_t n = write (worker->to, text + done, length - done);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n <= 0)
-        break;
-      done += (size_t) n;
-    }
-  free (text);
+  text[length] = '\n';
   /* Where it has ended, that is heard next. */
+  qm_child_send (worker->child, text, length + 1);
+  free (text);
   return QM_OK;
 }
 
@@ -432,30 +348,23 @@ qm_bench_worker_end (const QmBenchWorker *worker)
 bool
 qm_bench_worker_alive (const QmBenchWorker *worker)
 {
-  return worker != NULL && worker->pid != 0;
+  return worker != NULL && qm_child_end (worker->child).kind == QM_CHILD_NO_END;
+}
+
+static bool
+is_interrupted (void *data)
+{
+  return qm_bench_interrupted ();
 }
 
 void
 qm_bench_worker_free (QmBenchWorker *worker)
 {
-  double begin = qm_bench_now ();
-  const struct timespec moment = { .tv_nsec = 2000000 };
-
   if (worker == NULL)
     return;
-  if (worker->to >= 0)
-    close (worker->to);
-  while (worker->pid != 0 && !qm_bench_interrupted ()
-         && qm_bench_now () - begin < CLOSING)
-    {
-      if (waitpid (worker->pid, NULL, WNOHANG) == worker->pid)
-        worker->pid = 0;
-      else
-        nanosleep (&moment, NULL);
-    }
-  kill_worker (worker);
-  if (worker->from >= 0)
-    close (worker->from);
-  free (worker->text);
+  qm_children_end (&worker->child, 1,
+                   &(QmChildMercy){ .seconds = CLOSING,
+                                    .stop = is_interrupted });
+  qm_child_free (worker->child);
   free (worker);
 }

@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -141,8 +140,7 @@ qm_bench_worker (const QmBenchOptions *given)
   QmError error = { 0 };
   QmStatus status;
 
-  /* The search stops it, also where it is killed itself. */
-  prctl (PR_SET_PDEATHSIG, SIGKILL);
+  /* The search stops it. */
   signal (SIGINT, SIG_IGN);
   signal (SIGTERM, SIG_DFL);
   signal (SIGPIPE, SIG_DFL);

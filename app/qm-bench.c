@@ -73,6 +73,7 @@ catch_interrupts (void)
   sigaction (SIGTERM, &action, NULL);
   sigaction (SIGALRM, &late, NULL);
   sigaction (SIGUSR1, &finish_it, NULL);
+  signal (SIGCHLD, SIG_DFL); /* or nobody is told how children end */
 }
 
 bool
