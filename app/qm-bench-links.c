@@ -125,10 +125,6 @@ time_all (void *data, int number, QmError *error)
         if (number == 0)
           links->seconds[c][i] = seconds;
       }
-  if (status != QM_OK)
-    qm_world_abort (links->world, number, error->message);
-  qm_communicator_free (rank->communicator);
-  rank->communicator = NULL;
   return status;
 }
 
@@ -158,22 +154,39 @@ time_pair (void *data, int number, QmError *error)
                                             fitting (bytes, 2), seconds);
       pair->latency = least;
     }
-  if (status != QM_OK)
-    qm_world_abort (links->world, number, error->message);
-  qm_communicator_free (rank->communicator);
-  rank->communicator = NULL;
   return status;
+}
+
+static void
+leave_all (void *data, int number)
+{
+  Links *links = data;
+
+  qm_communicator_free (links->all[number].communicator);
+  links->all[number].communicator = NULL;
+}
+
+static void
+leave_pair (void *data, int number)
+{
+  Links *links = data;
+
+  leave_all (links, links->pair[number]);
 }
 
 /* Has `ranks` do something in a world of their own. */
 static QmStatus
-meet (Links *links, int ranks, QmBenchRankWork work, QmError *error)
+meet (Links *links,
+      int ranks,
+      QmBenchRankWork work,
+      QmBenchRankEnd end,
+      QmError *error)
 {
   const QmWorldOptions options = { .ranks = ranks, .local = ranks };
   QmStatus status = qm_world_new (&options, &links->world, error);
 
   if (status == QM_OK)
-    status = qm_bench_ranks_do (ranks, links->world, work, links, error);
+    status = qm_bench_ranks_do (ranks, links->world, work, end, links, error);
   qm_world_free (links->world);
   links->world = NULL;
   return status;
@@ -194,7 +207,7 @@ time_pairs (Links *links, QmError *error)
         links->pair[1] = j;
         links->pairs[i][j].peers =
             qm_device_peers (links->ids[i], links->ids[j]);
-        status = meet (links, 2, time_pair, error);
+        status = meet (links, 2, time_pair, leave_pair, error);
         links->pairs[j][i] = links->pairs[i][j];
       }
   return status;
@@ -241,11 +254,12 @@ measure (Links *links, QmError *error)
   links->most = cpu ? LARGEST / CPU_SHARE : LARGEST;
   for (size_t i = 0, bytes = SMALLEST; i < N_SIZES; i++, bytes *= GROWTH)
     links->sizes[i] = bytes < links->most ? bytes : links->most;
-  status = qm_bench_ranks_do (links->ranks, NULL, open_rank, links, error);
+  status =
+      qm_bench_ranks_do (links->ranks, NULL, open_rank, NULL, links, error);
   if (status == QM_OK)
     status = time_hosts (links, error);
   if (status == QM_OK && links->ranks > 1)
-    status = meet (links, links->ranks, time_all, error);
+    status = meet (links, links->ranks, time_all, leave_all, error);
   if (status == QM_OK)
     status = time_pairs (links, error);
   return status;

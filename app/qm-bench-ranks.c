@@ -67,9 +67,11 @@ typedef struct Together
 {
   QmWorld *world;
   QmBenchRankWork work;
+  QmBenchRankEnd end;
   void *data;
   pthread_mutex_t lock; /* of what follows */
   QmStatus status;
+  bool echo;
   QmError first;
 } Together;
 
@@ -81,19 +83,34 @@ typedef struct Part
   bool started;
 } Part;
 
-/* Remembers the first failure, and has the others fail. */
+/* Whether an error is what a rank was told of that of another. */
+static bool
+is_echo (const Together *together, const QmError *error)
+{
+  QmError said = { 0 };
+
+  return together->world != NULL && error->status == QM_STATUS_DEVICE
+         && qm_world_check (together->world, &said) != QM_OK
+         && strcmp (said.message, error->message) == 0;
+}
+
+/* Remembers the first failure, or an echo of it where it is not heard of
+ * itself, and has the others fail. */
 static void
 fail (Together *together, int rank, const QmError *error)
 {
+  bool echo = is_echo (together, error);
   char why[256];
 
   pthread_mutex_lock (&together->lock);
-  if (together->status == QM_OK)
+  if (together->status == QM_OK || (together->echo && !echo))
     {
       together->status = error->status;
+      together->echo = echo;
       together->first = *error;
-      if (error->status == QM_STATUS_DEVICE
-          || error->status == QM_STATUS_DEVICE_FULL)
+      if (!echo
+          && (error->status == QM_STATUS_DEVICE
+              || error->status == QM_STATUS_DEVICE_FULL))
         snprintf (together->first.message, sizeof together->first.message,
                   "rank %d: %.230s", rank, error->message);
     }
@@ -113,18 +130,32 @@ run_part (void *data)
   error.status = together->work (together->data, part->rank, &error);
   if (error.status != QM_OK)
     fail (together, part->rank, &error);
+  if (together->end != NULL)
+    together->end (together->data, part->rank);
   return NULL;
 }
 
 QmStatus
-qm_bench_ranks_do (
-    int ranks, QmWorld *world, QmBenchRankWork work, void *data, QmError *error)
+qm_bench_ranks_do (int ranks,
+                   QmWorld *world,
+                   QmBenchRankWork work,
+                   QmBenchRankEnd end,
+                   void *data,
+                   QmError *error)
 {
-  Together together = { .world = world, .work = work, .data = data };
+  Together together = {
+    .world = world, .work = work, .end = end, .data = data
+  };
   Part parts[QM_BENCH_MOST_RANKS];
 
   if (ranks == 1)
-    return work (data, 0, error);
+    {
+      QmStatus status = work (data, 0, error);
+
+      if (end != NULL)
+        end (data, 0);
+      return status;
+    }
   pthread_mutex_init (&together.lock, NULL);
   for (int i = 0; i < ranks; i++)
     parts[i] = (Part){ .together = &together, .rank = i };

@@ -19,13 +19,17 @@ QmStatus qm_bench_rank_devices (const QmBenchOptions *options,
 /* What one rank does; an error that it returns names no rank. */
 typedef QmStatus (*QmBenchRankWork) (void *data, int rank, QmError *error);
 
-/* Calls it for all ranks of this process at once, the first by the thread that
- * calls, and waits for them.  The first that fails ends the waits of all others
- * in their world, where they have one; where a device is to blame, its error
- * says which. */
+/* Frees what it left, once the others know where it failed. */
+typedef void (*QmBenchRankEnd) (void *data, int rank);
+
+/* Calls `work` for all ranks of this process at once, the first by the thread
+ * that calls, and then `end`, which may be NULL, by the same threads, and waits
+ * for them.  The first that fails ends the waits of all others in their world,
+ * where they have one; where a device is to blame, its error says which. */
 QmStatus qm_bench_ranks_do (int ranks,
                             QmWorld *world,
                             QmBenchRankWork work,
+                            QmBenchRankEnd end,
                             void *data,
                             QmError *error);
 

@@ -147,7 +147,7 @@ qm_bench_run_open (QmBenchRun *run, QmError *error)
 
   run->begin = begin;
   if (status == QM_OK)
-    status = qm_bench_ranks_do (run->ranks, NULL, open_rank, run, error);
+    status = qm_bench_ranks_do (run->ranks, NULL, open_rank, NULL, run, error);
   run->open_seconds = now () - begin;
   return status;
 }
@@ -186,7 +186,7 @@ part (QmBenchRun *run)
 
   if (run->world == NULL)
     return;
-  qm_bench_ranks_do (run->ranks, NULL, free_communicator, run, &error);
+  qm_bench_ranks_do (run->ranks, NULL, free_communicator, NULL, run, &error);
   qm_world_free (run->world);
   run->world = NULL;
 }
@@ -276,7 +276,7 @@ qm_bench_run_measure (QmBenchRun *run,
   if (run->ranks > 1 && run->world == NULL)
     status = qm_world_new (&world, &run->world, error);
   if (status == QM_OK)
-    status = qm_bench_ranks_do (run->ranks, run->world, measure_rank,
+    status = qm_bench_ranks_do (run->ranks, run->world, measure_rank, NULL,
                                 &measuring, error);
   if (status != QM_OK)
     {

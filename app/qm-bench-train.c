@@ -143,6 +143,15 @@ open_samples (const QmBenchOptions *options,
   return status;
 }
 
+/* What one device has of a training. */
+typedef struct Rank
+{
+  QmDevice *device;
+  QmCommunicator *communicator;
+  QmPlan *plan;
+  QmSamples samples;
+} Rank;
+
 /* A training on all of its devices. */
 typedef struct Training
 {
@@ -152,17 +161,9 @@ typedef struct Training
   QmTrainOptions training;
   QmWorld *world; /* NULL: there is one device */
   char ids[QM_BENCH_MOST_RANKS][32];
+  Rank ranks[QM_BENCH_MOST_RANKS];
   char part[PATH_MAX]; /* what is written until it is whole */
 } Training;
-
-/* What one of the devices has of it. */
-typedef struct Rank
-{
-  QmDevice *device;
-  QmCommunicator *communicator;
-  QmPlan *plan;
-  QmSamples samples;
-} Rank;
 
 static bool
 on_other_step (void *data, const QmTrainStep *step)
@@ -198,25 +199,30 @@ train_rank (void *data, int number, QmError *error)
 {
   Training *t = data;
   QmTrainOptions training = t->training;
-  Rank rank = { NULL };
-  QmStatus status = prepare_rank (t, number, &rank, error);
+  Rank *rank = &t->ranks[number];
+  QmStatus status = prepare_rank (t, number, rank, error);
 
   if (number > 0)
     training.step = on_other_step;
-  training.communicator = rank.communicator;
+  training.communicator = rank->communicator;
   if (status == QM_OK && number == 0 && t->options->out != NULL)
     qm_bench_remove_if_killed (t->part);
   if (status == QM_OK && number == 0)
-    qm_bench_events_open (t->events, qm_device_info (rank.device));
-  if (status == QM_OK)
-    status = qm_train (rank.plan, rank.device, &rank.samples, &training, error);
-  if (status != QM_OK && t->world != NULL)
-    qm_world_abort (t->world, number, error->message);
-  qm_communicator_free (rank.communicator);
-  qm_samples_clear (&rank.samples);
-  qm_plan_free (rank.plan);
-  qm_device_close (rank.device);
-  return status;
+    qm_bench_events_open (t->events, qm_device_info (rank->device));
+  return status == QM_OK ? qm_train (rank->plan, rank->device, &rank->samples,
+                                     &training, error)
+                         : status;
+}
+
+static void
+end_rank (void *data, int number)
+{
+  Rank *rank = &((Training *) data)->ranks[number];
+
+  qm_communicator_free (rank->communicator);
+  qm_samples_clear (&rank->samples);
+  qm_plan_free (rank->plan);
+  qm_device_close (rank->device);
 }
 
 static QmStatus
@@ -251,7 +257,8 @@ train (const QmBenchOptions *options,
   if (status == QM_OK && world.ranks > 1)
     status = qm_world_new (&world, &t.world, error);
   if (status == QM_OK)
-    status = qm_bench_ranks_do (world.ranks, t.world, train_rank, &t, error);
+    status = qm_bench_ranks_do (world.ranks, t.world, train_rank, end_rank, &t,
+                                error);
   qm_bench_remove_if_killed (NULL);
   if (status == QM_OK)
     qm_bench_events_end (events, NULL);

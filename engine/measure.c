@@ -579,6 +579,9 @@ qm_measure (const QmPlan *plan,
   m.all = WARM_UPS + (double) options->repeat * QM_MEASURE_SAMPLES
           + (double) options->validate * (double) plan->accumulation;
   status = run_all (&m, result, error);
+  /* Before it waits for what others have a part in. */
+  if (status != QM_OK && options->communicator != NULL)
+    qm_communicator_abort (options->communicator, error->message);
   for (int i = 0; i < N_EVENTS; i++)
     qm_event_free (device, m.events[i]);
   qm_executor_free (m.executor);

@@ -86,8 +86,8 @@ typedef struct QmMeasureResult
 void qm_measure_result_clear (QmMeasureResult *result);
 
 /* Measures a plan on a device.  All ranks of a plan do so at once; where one
- * fails, or its `progress` says no, its world has to be aborted, so that the
- * others fail too.  QM_STATUS_UNSUPPORTED for a profile of one that
+ * fails, or its `progress` says no, it aborts their world, so that the others
+ * fail too.  QM_STATUS_UNSUPPORTED for a profile of one that
  * offloads.  QM_STATUS_INTERRUPTED where `progress` said so,
  * QM_STATUS_DEVICE where the device failed or was lost.  The result has to be
  * cleared where it succeeds. */

@@ -179,6 +179,9 @@ qm_train (const QmPlan *plan,
     status = run_steps (&training, error);
   if (status == QM_OK && options->out != NULL)
     status = qm_weights_save (plan, training.executor, options->out, error);
+  /* Before it waits for what others have a part in. */
+  if (status != QM_OK && options->communicator != NULL)
+    qm_communicator_abort (options->communicator, error->message);
   qm_executor_free (training.executor);
   return status;
 }

@@ -314,6 +314,12 @@ qm_communicator_free (QmCommunicator *communicator)
     drop (communicator);
 }
 
+void
+qm_communicator_abort (QmCommunicator *communicator, const char *why)
+{
+  qm_world_abort (communicator->world, communicator->rank, why);
+}
+
 QmStatus
 qm_communicator_check (const QmCommunicator *communicator, QmError *error)
 {

@@ -16,7 +16,7 @@ typedef CUresult (*WordFunction) (CUstream stream,
 static cudaError_t
 find (const char *name, WordFunction *function)
 {
-  cudaDriverEntryPointQueryResult found;
+  enum cudaDriverEntryPointQueryResult found;
   void *entry = NULL;
   cudaError_t code =
       cudaGetDriverEntryPointByVersion (name, &entry, 12000, cudaEnableDefault,
