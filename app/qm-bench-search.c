@@ -604,17 +604,12 @@ read_options (QmBenchSearch *search, QmError *error)
 {
   const QmBenchOptions *options = search->options;
   const char *methods = options->methods != NULL ? options->methods : "all";
-  const char *again = options->again;
   QmStatus status = QM_OK;
 
   if (!qm_search_methods_parse (methods, &search->methods))
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--methods is naive, free-lunch or all, not '%.32s'",
                          methods);
-  if (again != NULL && strcmp (again, "failed") != 0
-      && strcmp (again, "all") != 0)
-    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                         "--again is failed or all, not '%.32s'", again);
   if (options->results != NULL && strcmp (options->results, "-") == 0)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--results has to be a file: what is known is read "
@@ -694,7 +689,7 @@ qm_bench_search (const QmBenchOptions *options)
 
   if (options->events && (search.events = qm_bench_events_new ()) == NULL)
     return out_of_memory (&error), qm_bench_fail (&error);
-  /* A disk that is full and a worker that is gone are errors. */
+  /* A disk that is full, and that nobody listens, are errors. */
   signal (SIGXFSZ, SIG_IGN);
   signal (SIGPIPE, SIG_IGN);
   status = prepare (&search, &error);
