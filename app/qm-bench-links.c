@@ -226,7 +226,7 @@ find_devices (Links *links, QmError *error)
 
   if (status != QM_OK)
     return status;
-  if (options.n_gpu_counts == 0 && options.device == NULL)
+  if (options.gpus == 0 && options.device == NULL)
     {
       links->ranks = 0;
       for (size_t i = 0; i < n; i++)
@@ -235,9 +235,9 @@ find_devices (Links *links, QmError *error)
       if (links->ranks == 0)
         links->ranks = 2;
     }
-  else if (options.n_gpu_counts == 0 && strcmp (options.device, "cpu") == 0)
+  else if (options.gpus == 0 && strcmp (options.device, "cpu") == 0)
     links->ranks = 2;
-  else if (options.n_gpu_counts == 0)
+  else if (options.gpus == 0)
     for (const char *c = options.device; *c != '\0'; c++)
       links->ranks += *c == ',';
   if (links->ranks > QM_BENCH_MOST_RANKS)

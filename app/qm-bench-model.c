@@ -171,47 +171,17 @@ qm_bench_read_methods (const QmBenchOptions *options,
                        text);
 }
 
-typedef struct Unit
-{
-  const char *name;
-  double value;
-} Unit;
-
-/* Reads a number and one of some units behind it; false for anything else, and
- * for `most` or more. */
-static bool
-read_amount (
-    const char *text, const Unit *units, size_t n, double most, double *amount)
-{
-  size_t digits = strspn (text, "0123456789.");
-  const char *unit = text + digits + strspn (text + digits, " ");
-  char number[32];
-
-  if (digits == 0 || digits >= sizeof number)
-    return false;
-  memcpy (number, text, digits);
-  number[digits] = '\0';
-  if (!qm_number_parse (number, amount))
-    return false;
-  for (size_t i = 0; i < n; i++)
-    if (strcmp (units[i].name, unit) == 0)
-      {
-        *amount *= units[i].value;
-        return *amount < most;
-      }
-  return false;
-}
-
 QmStatus
 qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error)
 {
-  static const Unit units[] = { { "", 1 },         { "B", 1 },
-                                { "MB", 1e6 },     { "GB", 1e9 },
-                                { "TB", 1e12 },    { "MiB", 0x1p20 },
-                                { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
+  static const QmOptionUnit units[] = { { "", 1 },         { "B", 1 },
+                                        { "MB", 1e6 },     { "GB", 1e9 },
+                                        { "TB", 1e12 },    { "MiB", 0x1p20 },
+                                        { "GiB", 0x1p30 }, { "TiB", 0x1p40 } };
   double value;
 
-  if (!read_amount (text, units, sizeof units / sizeof units[0], 0x1p60, &value)
+  if (!qm_option_amount (text, units, sizeof units / sizeof units[0], 0x1p60,
+                         &value)
       || value < 1)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "'%.32s' is no size; 24GiB is one", text);
@@ -222,10 +192,12 @@ qm_bench_read_size (const char *text, uint64_t *bytes, QmError *error)
 QmStatus
 qm_bench_read_time (const char *text, double *seconds, QmError *error)
 {
-  static const Unit units[] = { { "", 1 },   { "s", 1 },    { "min", 60 },
-                                { "m", 60 }, { "h", 3600 }, { "d", 86400 } };
+  static const QmOptionUnit units[] = { { "", 1 },     { "s", 1 },
+                                        { "min", 60 }, { "m", 60 },
+                                        { "h", 3600 }, { "d", 86400 } };
 
-  if (read_amount (text, units, sizeof units / sizeof units[0], 1e9, seconds))
+  if (qm_option_amount (text, units, sizeof units / sizeof units[0], 1e9,
+                        seconds))
     return QM_OK;
   return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "'%.32s' is no time; 25min is one", text);
@@ -286,8 +258,8 @@ qm_bench_read_offload (const QmBenchOptions *options,
 QmStatus
 qm_bench_read_ranks (const QmBenchOptions *options, int *ranks, QmError *error)
 {
-  *ranks = options->n_gpu_counts > 0 ? (int) options->gpus : 1;
-  if (*ranks >= 1 && *ranks <= QM_BENCH_MOST_RANKS)
+  *ranks = options->gpus > 0 ? (int) options->gpus : 1;
+  if (*ranks <= QM_BENCH_MOST_RANKS)
     return QM_OK;
   return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "--gpus is a number from 1 to %d", QM_BENCH_MOST_RANKS);

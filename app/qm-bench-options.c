@@ -4,19 +4,12 @@
 
 #include "app/qm-bench.h"
 
-#include <errno.h>
+#include "app/qm-options.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef enum Kind
-{
-  TEXT,
-  COUNT,
-  COUNTS, /* of GPUs, joined by commas */
-  FLAG
-} Kind;
 
 /* Which commands take an option. */
 enum
@@ -64,151 +57,159 @@ typedef struct Option
 {
   const char *name;
   const char *value; /* what stands for it in the help; NULL: a flag */
-  Kind kind;
+  QmOptionKind kind;
   unsigned commands;
   size_t offset;
   const char *help;
+  int64_t least; /* of numbers */
 } Option;
 
 #define FIELD(name) offsetof (QmBenchOptions, name)
 
 static const Option known[] = {
-  { "--model", "ID", TEXT, MODEL | PREDICT | SEARCH | RESULTS | ELSEWHERE,
-    FIELD (model),
+  { "model", "ID", QM_OPTION_TEXT,
+    MODEL | PREDICT | SEARCH | RESULTS | ELSEWHERE, FIELD (model),
     "a model of the catalog, as pythia-1b; of search also several joined by "
     "commas, or all" },
-  { "--config", "FILE", TEXT,
+  { "config", "FILE", QM_OPTION_TEXT,
     MODEL | PREDICT | CHECK | SEARCH | WORKER | ELSEWHERE, FIELD (config),
     "a config.json of Hugging Face" },
-  { "--recipe", "FILE", TEXT, MODEL | PREDICT | SEARCH | WORKER | ELSEWHERE,
-    FIELD (recipe), "batch size, steps, precision, optimizer (JSON)" },
-  { "--methods", "naive|free-lunch|all", TEXT, SEARCH | PLAN, FIELD (methods),
+  { "recipe", "FILE", QM_OPTION_TEXT,
+    MODEL | PREDICT | SEARCH | WORKER | ELSEWHERE, FIELD (recipe),
+    "batch size, steps, precision, optimizer (JSON)" },
+  { "methods", "naive|free-lunch|all", QM_OPTION_CHOICE, SEARCH | PLAN,
+    FIELD (methods),
     "naive settings, free-lunch settings, or both and all that save memory "
     "(of search, all); plan then plans each" },
-  { "--settings", "NAME", TEXT, MODEL | CHECK | ELSEWHERE, FIELD (settings),
+  { "settings", "NAME", QM_OPTION_TEXT, MODEL | CHECK | ELSEWHERE,
+    FIELD (settings),
     "naive, compile, kernels, tf32, several joined by +, or all three: "
     "free-lunch (the default)" },
-  { "--checkpoint", NULL, FLAG, MODEL | PREDICT | CHECK | ELSEWHERE,
+  { "checkpoint", NULL, QM_OPTION_FLAG, MODEL | PREDICT | CHECK | ELSEWHERE,
     FIELD (checkpoint),
     "activation checkpointing: keep the inputs of blocks, make the rest once "
     "more" },
-  { "--offload", "NAME", TEXT, MODEL | ELSEWHERE, FIELD (offload),
+  { "offload", "NAME", QM_OPTION_TEXT, MODEL | ELSEWHERE, FIELD (offload),
     "keep optimizer states in the host's memory: zero_1, zero_2, fsdp_2; "
     "weights too: zero_3, fsdp_3" },
-  { "--micro-batch", "N", TEXT, MODEL | PREDICT | ELSEWHERE,
+  { "micro-batch", "N", QM_OPTION_TEXT, MODEL | PREDICT | ELSEWHERE,
     FIELD (micro_batch),
     "samples of one pass; auto, the default: the most that fit" },
-  { "--device", "ID", TEXT,
+  { "device", "ID", QM_OPTION_TEXT,
     MODEL | CALIBRATE | CHECK | SEARCH | WORKER | FRAMEWORK | LINKS,
     FIELD (device),
     "cpu, cuda:0 (default: the first GPU, else cpu); with --gpus also several, "
     "joined by commas (default: the first of them)" },
-  { "--architecture", "N", TEXT, MODEL | CALIBRATE | CHECK | SEARCH | WORKER,
-    FIELD (architecture),
+  { "architecture", "N", QM_OPTION_TEXT,
+    MODEL | CALIBRATE | CHECK | SEARCH | WORKER, FIELD (architecture),
     "of the GPU, as 80 for sm_80; on a newer one: use the kernels for that" },
-  { "--memory", "SIZE", TEXT, PLAN | SEARCH, FIELD (memory),
+  { "memory", "SIZE", QM_OPTION_TEXT, PLAN | SEARCH, FIELD (memory),
     "of the GPU, as 24GiB; search uses no more" },
-  { "--host-memory", "SIZE", TEXT, MODEL | PREDICT | SEARCH | WORKER,
+  { "host-memory", "SIZE", QM_OPTION_TEXT, MODEL | PREDICT | SEARCH | WORKER,
     FIELD (host_memory),
     "of the host, for what is offloaded (default: what is free; of predict, as "
     "much as it takes)" },
-  { "--results", "FILE", TEXT, SEARCH | FRAMEWORK, FIELD (results),
+  { "results", "FILE", QM_OPTION_TEXT, SEARCH | FRAMEWORK, FIELD (results),
     "where results go, and of search, what is known already "
     "(measurements/HOST.jsonl in the user's folder)" },
-  { "--events", NULL, FLAG,
+  { "events", NULL, QM_OPTION_FLAG,
     CALIBRATE | RUN | CHECK | TRAIN | SEARCH | FRAMEWORK, FIELD (events),
     "say in JSON lines what happens while it does" },
-  { "--dry-run", NULL, FLAG, SEARCH, FIELD (dry_run),
+  { "dry-run", NULL, QM_OPTION_FLAG, SEARCH, FIELD (dry_run),
     "say what would be measured and how long that takes" },
-  { "--time-limit", "TIME", TEXT, SEARCH, FIELD (time_limit),
+  { "time-limit", "TIME", QM_OPTION_TEXT, SEARCH, FIELD (time_limit),
     "to stop after, as 25min, with the most telling measured first" },
-  { "--again", "failed|all", TEXT, SEARCH, FIELD (again),
+  { "again", "failed|all", QM_OPTION_CHOICE, SEARCH, FIELD (again),
     "measure again what failed, or everything" },
-  { "--patience", "N", COUNT,
+  { "patience", "N", QM_OPTION_COUNT,
     CALIBRATE | RUN | CHECK | TRAIN | SEARCH | FRAMEWORK, FIELD (patience),
     "seconds without progress to give a measurement up after (search: two "
     "minutes and five times what it should take; others 900, and all but "
     "framework with --events alone)" },
-  { "--best", NULL, FLAG, RESULTS | EXPORT, FIELD (best),
+  { "best", NULL, QM_OPTION_FLAG, RESULTS | EXPORT, FIELD (best),
     "of each model on each device the fastest alone; the fastest" },
-  { "--merge", "FILE", TEXT, RESULTS, FIELD (merge),
+  { "merge", "FILE", QM_OPTION_TEXT, RESULTS, FIELD (merge),
     "write them all into one file" },
-  { "--adopt", NULL, FLAG, RESULTS, FIELD (adopt),
+  { "adopt", NULL, QM_OPTION_FLAG, RESULTS, FIELD (adopt),
     "say that those are of this machine that do not say of which they are" },
-  { "--gpu", "NAME", TEXT, PLAN | PREDICT, FIELD (gpu),
+  { "gpu", "NAME", QM_OPTION_TEXT, PLAN | PREDICT, FIELD (gpu),
     "a GPU of the catalog, as rtx4090; of predict, and of plan with --methods, "
     "also several, joined by commas, or all" },
-  { "--link", "auto|nvlink|pcie", TEXT, PREDICT, FIELD (link),
+  { "link", "auto|nvlink|pcie", QM_OPTION_CHOICE, PREDICT, FIELD (link),
     "between GPUs (auto: as the GPU has)" },
-  { "--level", "NAME", TEXT, PREDICT, FIELD (level),
+  { "level", "NAME", QM_OPTION_TEXT, PREDICT, FIELD (level),
     "of software: tuned (the default: PyTorch, compiled), eager, naive, engine "
     "(this one), cuda (other engines); also several, joined by commas" },
-  { "--rates", NULL, FLAG, PREDICT, FIELD (rates),
+  { "rates", NULL, QM_OPTION_FLAG, PREDICT, FIELD (rates),
     "instead of a training the rates of the catalog, measured and reported, "
     "each "
     "beside what is predicted of it, and whether it is plausible; predictions "
     "are fitted to these rates: that they agree is no proof" },
-  { "--speeds", "FILE", TEXT, PREDICT, FIELD (speeds),
+  { "speeds", "FILE", QM_OPTION_TEXT, PREDICT, FIELD (speeds),
     "what calibrate found on another machine" },
-  { "--operators", NULL, FLAG, PLAN, FIELD (operators),
+  { "operators", NULL, QM_OPTION_FLAG, PLAN, FIELD (operators),
     "each call of a pass, with types and shapes" },
-  { "--repeat", "N", COUNT, RUN | SEARCH | WORKER, FIELD (repeat),
-    "measurements (1)" },
-  { "--validate", "N", COUNT, RUN, FIELD (validate),
+  { "repeat", "N", QM_OPTION_COUNT, RUN | SEARCH | WORKER, FIELD (repeat),
+    "measurements (1)", 1 },
+  { "validate", "N", QM_OPTION_COUNT, RUN, FIELD (validate),
     "whole steps to compare with (0)" },
-  { "--profile", NULL, FLAG, RUN, FIELD (profile),
+  { "profile", NULL, QM_OPTION_FLAG, RUN, FIELD (profile),
     "time by operator and shape, after the measurement" },
-  { "--verbose", NULL, FLAG, RUN, FIELD (verbose),
+  { "verbose", NULL, QM_OPTION_FLAG, RUN, FIELD (verbose),
     "where the time of the program itself went" },
-  { "--python", "PROGRAM", TEXT, FRAMEWORK, FIELD (python),
+  { "python", "PROGRAM", QM_OPTION_TEXT, FRAMEWORK, FIELD (python),
     "a Python that has PyTorch and Transformers (python3)" },
-  { "--format", "NAME", TEXT, EXPORT, FIELD (format),
+  { "format", "NAME", QM_OPTION_TEXT, EXPORT, FIELD (format),
     "transformers (the default) or deepspeed" },
-  { "--result", "FILE", TEXT, EXPORT, FIELD (result),
+  { "result", "FILE", QM_OPTION_TEXT, EXPORT, FIELD (result),
     "take everything from a result in this file" },
-  { "--line", "N", COUNT, EXPORT, FIELD (line), "the one in this line" },
-  { "--gpus", "N", COUNTS, EXPORT | PREDICT | MODEL | SEARCH | LINKS | WORKER,
-    FIELD (gpus),
-    "how many work together (1); of predict and search also several, joined by "
-    "commas" },
-  { "--sharding", "NAME", TEXT, MODEL, FIELD (sharding),
+  { "line", "N", QM_OPTION_COUNT, EXPORT, FIELD (line),
+    "the one in this line" },
+  { "gpus", "N", QM_OPTION_COUNT, EXPORT | MODEL | LINKS | WORKER, FIELD (gpus),
+    "how many work together (1)", 1 },
+  { "gpus", "N", QM_OPTION_COUNTS, PREDICT | SEARCH, FIELD (gpu_counts),
+    "how many work together (1); also several, joined by commas", 1 },
+  { "sharding", "NAME", QM_OPTION_TEXT, MODEL, FIELD (sharding),
     "what several GPUs share instead of each having all: optimizer states "
     "(zero_1), gradients too (zero_2, fsdp_2), weights too (zero_3, fsdp_3)" },
-  { "--no-peer", NULL, FLAG, RUN | TRAIN | LINKS, FIELD (no_peer),
+  { "no-peer", NULL, QM_OPTION_FLAG, RUN | TRAIN | LINKS, FIELD (no_peer),
     "exchange through the host's memory, as GPUs do that may not read each "
     "other's" },
-  { "--weights", "FILE", TEXT, CHECK | TRAIN, FIELD (weights),
+  { "weights", "FILE", QM_OPTION_TEXT, CHECK | TRAIN, FIELD (weights),
     "to begin with (safetensors, or the index.json of several)" },
-  { "--batch", "FILE", TEXT, CHECK, FIELD (batch), "the data (safetensors)" },
-  { "--out", "FILE", TEXT, CALIBRATE | CHECK | TRAIN | EXPORT, FIELD (out),
+  { "batch", "FILE", QM_OPTION_TEXT, CHECK, FIELD (batch),
+    "the data (safetensors)" },
+  { "out", "FILE", QM_OPTION_TEXT, CALIBRATE | CHECK | TRAIN | EXPORT,
+    FIELD (out),
     "where the result goes: loss and gradients, or the weights at the end "
     "(safetensors), or settings, or what a GPU can do (JSON; without it, "
     "speeds/GPU.json in the user's folder)" },
-  { "--precision", "NAME", TEXT, CHECK, FIELD (precision),
+  { "precision", "NAME", QM_OPTION_TEXT, CHECK, FIELD (precision),
     "fp32 (the default), tf32, fp16 or bf16" },
-  { "--text", "FILE", TEXT, TRAIN, FIELD (text), "every byte a token" },
-  { "--tokens", "FILE", TEXT, TRAIN, FIELD (tokens),
+  { "text", "FILE", QM_OPTION_TEXT, TRAIN, FIELD (text), "every byte a token" },
+  { "tokens", "FILE", QM_OPTION_TEXT, TRAIN, FIELD (tokens),
     "little-endian 16-bit tokens" },
-  { "--images", "FILE", TEXT, TRAIN, FIELD (images),
+  { "images", "FILE", QM_OPTION_TEXT, TRAIN, FIELD (images),
     "pixel_values and labels (safetensors)" },
-  { "--mask-token", "N", TEXT, TRAIN, FIELD (mask_token),
+  { "mask-token", "N", QM_OPTION_TEXT, TRAIN, FIELD (mask_token),
     "that hides what bert and roberta have to tell (the last of the "
     "vocabulary)" },
-  { "--steps", "N", COUNT, TRAIN, FIELD (steps), "to train for (200)" },
-  { "--batch-size", "N", TEXT, TRAIN, FIELD (batch_size),
+  { "steps", "N", QM_OPTION_COUNT, TRAIN, FIELD (steps), "to train for (200)" },
+  { "batch-size", "N", QM_OPTION_TEXT, TRAIN, FIELD (batch_size),
     "instead of the recipe's" },
-  { "--learning-rate", "X", TEXT, TRAIN, FIELD (learning_rate),
+  { "learning-rate", "X", QM_OPTION_TEXT, TRAIN, FIELD (learning_rate),
     "instead of the recipe's" },
-  { "--schedule", "NAME", TEXT, TRAIN, FIELD (schedule),
+  { "schedule", "NAME", QM_OPTION_TEXT, TRAIN, FIELD (schedule),
     "of the learning rate: constant (the default), linear or cosine, down to 0 "
     "at the last step" },
-  { "--warm-up", "N", COUNT, TRAIN, FIELD (warm_up),
+  { "warm-up", "N", QM_OPTION_COUNT, TRAIN, FIELD (warm_up),
     "steps in which it grows from 0 (0)" },
-  { "--seed", "N", COUNT, RUN | TRAIN | SEARCH | WORKER | FRAMEWORK,
+  { "seed", "N", QM_OPTION_COUNT, RUN | TRAIN | SEARCH | WORKER | FRAMEWORK,
     FIELD (seed), "of random numbers (0)" },
-  { "--deterministic", NULL, FLAG, ON_DEVICE | FRAMEWORK, FIELD (deterministic),
+  { "deterministic", NULL, QM_OPTION_FLAG, ON_DEVICE | FRAMEWORK,
+    FIELD (deterministic),
     "equal bits in every run, also where that costs time" },
-  { "--json", NULL, FLAG,
+  { "json", NULL, QM_OPTION_FLAG,
     DEVICES | MODEL | PREDICT | CALIBRATE | CHECK | SEARCH | RESULTS | ELSEWHERE
         | LINKS,
     FIELD (json), "JSON, one object a line, instead of text" },
@@ -225,48 +226,57 @@ command_bit (const char *command)
   return 0;
 }
 
-#define HELP_COLUMN 22
-#define HELP_WIDTH  80
-
-/* Prints words, wrapped, from a column on that the line has reached. */
-static void
-print_wrapped (const char *text)
+/* What the options of a command are, and where their values go.  The table is
+ * the caller's, to be freed with free(). */
+static QmOption *
+list_options (unsigned bit, QmBenchOptions *options, bool *help, size_t *n)
 {
-  int column = HELP_COLUMN;
+  QmOption *list = calloc (N_KNOWN + 1, sizeof *list);
 
-  while (*text != '\0')
+  *n = 0;
+  if (list == NULL)
     {
-      int length = (int) strcspn (text, " ");
-
-      if (column + 1 + length >= HELP_WIDTH)
-        column = printf ("\n%*s", HELP_COLUMN, "") - 1;
-      else if (column > HELP_COLUMN)
-        column += printf (" ");
-      column += printf ("%.*s", length, text);
-      text += length + (text[length] != '\0');
+      qm_bench_say ("the host is out of memory");
+      return NULL;
     }
-  printf ("\n");
+  for (; *n < N_KNOWN; ++*n)
+    {
+      const Option *option = &known[*n];
+
+      list[*n] = (QmOption){ .name = option->name,
+                             .value = option->value,
+                             .kind = option->kind,
+                             .target = (char *) options + option->offset,
+                             .least = option->least,
+                             .elsewhere = (option->commands & bit) == 0,
+                             .help = option->help };
+    }
+  list[(*n)++] = (QmOption){ .name = "help",
+                             .letter = 'h',
+                             .kind = QM_OPTION_FLAG,
+                             .target = help,
+                             .help = "this text" };
+  return list;
 }
 
+/* The help of one command. */
 static void
-print_entry (const char *name, const char *value, const char *help)
+print_command (const char *command, unsigned bit)
 {
-  int column = printf ("  %s%s%s", name, value != NULL ? " " : "",
-                       value != NULL ? value : "");
+  QmBenchOptions options;
+  QmOptionsTable table = { .command = command };
+  bool help;
+  QmOption *list = list_options (bit, &options, &help, &table.n);
 
-  if (column + 2 > HELP_COLUMN)
-    column = printf ("\n") - 1;
-  printf ("%*s", HELP_COLUMN - column, "");
-  print_wrapped (help);
-}
-
-static void
-print_options (unsigned bit)
-{
-  for (size_t i = 0; i < N_KNOWN; i++)
-    if ((known[i].commands & bit) != 0)
-      print_entry (known[i].name, known[i].value, known[i].help);
-  print_entry ("-h, --help", NULL, "this text");
+  table.options = list;
+  printf ("Usage: qm-bench %s [OPTION]...%s\n\n", command,
+          bit == RESULTS ? " [FILE]..." : "");
+  for (size_t i = 0; i < N_COMMANDS; i++)
+    if (bit == 1u << i && commands[i].help != NULL)
+      printf ("%s: %s\n\n", command, commands[i].help);
+  if (list != NULL)
+    qm_options_print_help (&table, stdout);
+  free (list);
 }
 
 void
@@ -276,19 +286,14 @@ qm_bench_print_help (const char *command)
 
   if (bit != 0)
     {
-      printf ("Usage: qm-bench %s [OPTION]...%s\n\n", command,
-              bit == RESULTS ? " [FILE]..." : "");
-      for (size_t i = 0; i < N_COMMANDS; i++)
-        if (bit == 1u << i && commands[i].help != NULL)
-          printf ("%s: %s\n\n", command, commands[i].help);
-      print_options (bit);
+      print_command (command, bit);
       return;
     }
   printf ("Usage: qm-bench COMMAND [OPTION]...\n\n"
           "Runs real pre-training steps and tells how long the whole training "
           "takes.\n\nCommands:\n");
   for (size_t i = 0; i < N_COMMANDS && commands[i].help != NULL; i++)
-    print_entry (commands[i].name, NULL, commands[i].help);
+    qm_options_print_entry (commands[i].name, NULL, commands[i].help, stdout);
   printf ("\n  -h, --help          this text; after a command, its options\n"
           "  --version           the version\n\n"
           "Exit status: 0 done, 1 a file or value is wrong, 2 the command line "
@@ -299,117 +304,31 @@ qm_bench_print_help (const char *command)
 bool
 qm_bench_read_count (const char *name, const char *text, int64_t *count)
 {
-  const long long most = 1000000000;
-  char *end;
-  long long value;
+  QmError error = { 0 };
 
-  errno = 0;
-  value = strtoll (text, &end, 10);
-  if (end == text || *end != '\0' || errno != 0 || value < 0 || value > most)
-    {
-      qm_bench_say ("%s: '%.32s' is no whole number up to %lld", name, text,
-                    most);
-      return false;
-    }
-  *count = value;
-  return true;
-}
-
-/* Reads numbers joined by commas; one where the command takes no more. */
-static bool
-read_counts (const Option *option, const char *text, QmBenchOptions *options)
-{
-  bool several = (command_bit (options->command) & (PREDICT | SEARCH)) != 0;
-
-  options->n_gpu_counts = 0;
-  for (;;)
-    {
-      size_t length = several ? strcspn (text, ",") : strlen (text);
-      char one[32];
-
-      if (options->n_gpu_counts == QM_BENCH_COUNTS_OF_GPUS)
-        {
-          qm_bench_say ("%s: that are more than %d numbers", option->name,
-                        QM_BENCH_COUNTS_OF_GPUS);
-          return false;
-        }
-      snprintf (one, sizeof one, "%.*s",
-                (int) (length < sizeof one ? length : sizeof one - 1), text);
-      if (!qm_bench_read_count (option->name, one,
-                                &options->gpu_counts[options->n_gpu_counts++]))
-        return false;
-      if (text[length] == '\0')
-        break;
-      text += length + 1;
-    }
-  options->gpus = options->gpu_counts[0];
-  return true;
-}
-
-static const Option *
-find_option (const char *argument, size_t length)
-{
-  for (size_t i = 0; i < N_KNOWN; i++)
-    if (strlen (known[i].name) == length
-        && strncmp (known[i].name, argument, length) == 0)
-      return &known[i];
-  return NULL;
-}
-
-/* Handles argv[*at], and moves *at over what it took. */
-static bool
-read_option (int argc, char **argv, int *at, QmBenchOptions *options)
-{
-  const char *argument = argv[*at];
-  size_t length = strcspn (argument, "=");
-  const Option *option = find_option (argument, length);
-  const char *value = NULL;
-  char *field;
-
-  if (option == NULL
-      || (option->commands & command_bit (options->command)) == 0)
-    {
-      qm_bench_say ("%s takes no %.*s; see qm-bench %s --help",
-                    options->command, (int) (length < 48 ? length : 48),
-                    argument, options->command);
-      return false;
-    }
-  field = (char *) options + option->offset;
-  if (option->kind != FLAG)
-    value = argument[length] == '=' ? argument + length + 1
-            : *at + 1 < argc        ? argv[++*at]
-                                    : NULL;
-  if ((value == NULL) != (option->kind == FLAG)
-      || (option->kind == FLAG && argument[length] == '='))
-    {
-      qm_bench_say ("%s %s", option->name,
-                    option->kind == FLAG ? "takes no value" : "needs a value");
-      return false;
-    }
-  switch (option->kind)
-    {
-    case TEXT:
-      *(const char **) (void *) field = value;
-      return true;
-    case COUNT:
-      return qm_bench_read_count (option->name, value,
-                                  (int64_t *) (void *) field);
-    case COUNTS:
-      return read_counts (option, value, options);
-    case FLAG:
-      *(bool *) field = true;
-      return true;
-    }
+  if (qm_option_count (name, text, 0, QM_OPTION_MOST, NULL, count, &error)
+      == QM_OK)
+    return true;
+  qm_bench_say ("%s", error.message);
   return false;
 }
 
 bool
 qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
 {
+  unsigned bit = argc > 1 ? command_bit (argv[1]) : 0;
+  bool takes_files = bit == RESULTS;
+  QmOptionsTable table = { .command = argv[1] };
+  char advice[64];
+  size_t n_files = 0;
+  QmError error = { 0 };
+  QmOption *list;
+  bool help; /* is looked for before */
+
   memset (options, 0, sizeof *options);
   options->repeat = 1;
   options->steps = 200;
-  if (argc < 2 || command_bit (argv[1]) == 0)
+  if (bit == 0)
     {
       fprintf (stderr,
                "qm-bench: the first word has to be a command: devices, plan, "
@@ -419,15 +338,20 @@ qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
     }
   options->command = argv[1];
   options->files = argv + 1;
-  for (int i = 2; i < argc; i++)
-    if (argv[i][0] != '-' && command_bit (options->command) == RESULTS)
-      options->files[options->n_files++] = argv[i];
-    else if (!read_option (argc, argv, &i, options))
-      return false;
-  if (options->repeat < 1)
-    {
-      fprintf (stderr, "qm-bench: --repeat has to be at least 1\n");
-      return false;
-    }
-  return true;
+  list = list_options (bit, options, &help, &table.n);
+  if (list == NULL)
+    return false;
+  snprintf (advice, sizeof advice, "see qm-bench %s --help", argv[1]);
+  table.options = list;
+  table.advice = advice;
+  qm_options_parse (&table, (const char *const *) argv + 2,
+                    takes_files ? (const char **) options->files : NULL,
+                    &n_files, &error);
+  free (list);
+  options->n_files = (int) n_files;
+  if (options->gpu_counts.n > 0)
+    options->gpus = options->gpu_counts.numbers[0];
+  if (error.status != QM_OK)
+    qm_bench_say ("%s", error.message);
+  return error.status == QM_OK;
 }

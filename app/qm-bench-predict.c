@@ -28,7 +28,7 @@ typedef struct Question
   size_t n_gpus;
   bool *asked; /* which of them */
   size_t n_asked;
-  int counts[QM_BENCH_COUNTS_OF_GPUS]; /* ascending */
+  int counts[QM_OPTION_NUMBERS]; /* ascending */
   int n_counts;
   QmInterconnect link;
   QmCalibration calibration;
@@ -92,22 +92,15 @@ read_level (const char *name, Question *question, QmError *error)
                                          : status;
 }
 
-static QmStatus
-read_link (const QmBenchOptions *options, Question *question, QmError *error)
+static QmInterconnect
+read_link (const QmBenchOptions *options)
 {
   static const char *const links[] = { "auto", "nvlink", "pcie" };
-  const char *link = options->link != NULL ? options->link : links[0];
 
-  for (int i = 0; i < 3; i++)
-    if (strcmp (link, links[i]) == 0)
-      {
-        question->link = (QmInterconnect) i;
-        return QM_OK;
-      }
-  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                       "there is no link '%.32s'; there are auto, nvlink and "
-                       "pcie",
-                       link);
+  for (int i = 0; options->link != NULL && i < 3; i++)
+    if (strcmp (options->link, links[i]) == 0)
+      return (QmInterconnect) i;
+  return QM_INTERCONNECT_OF_GPU;
 }
 
 static int
@@ -116,20 +109,16 @@ compare_counts (const void *a, const void *b)
   return *(const int *) a - *(const int *) b;
 }
 
-static QmStatus
-read_counts (const QmBenchOptions *options, Question *question, QmError *error)
+static void
+read_counts (const QmBenchOptions *options, Question *question)
 {
   question->counts[0] = 1;
-  question->n_counts = options->n_gpu_counts > 0 ? 0 : 1;
-  for (int i = 0; i < options->n_gpu_counts; i++)
+  question->n_counts = options->gpu_counts.n > 0 ? 0 : 1;
+  for (int i = 0; i < options->gpu_counts.n; i++)
     {
-      int64_t count = options->gpu_counts[i];
+      int64_t count = options->gpu_counts.numbers[i];
       bool seen = false;
 
-      if (count < 1)
-        return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                             "--gpus is a number from 1 on, or several, joined "
-                             "by commas");
       for (int j = 0; j < question->n_counts; j++)
         seen |= question->counts[j] == count;
       if (!seen)
@@ -137,7 +126,6 @@ read_counts (const QmBenchOptions *options, Question *question, QmError *error)
     }
   qsort (question->counts, (size_t) question->n_counts,
          sizeof *question->counts, compare_counts);
-  return QM_OK;
 }
 
 /* The GPUs between the commas. */
@@ -215,10 +203,8 @@ read_question (const QmBenchOptions *options,
                         : qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                                         "--gpu has to say on which GPU");
 
-  if (status == QM_OK)
-    status = read_link (options, question, error);
-  if (status == QM_OK)
-    status = read_counts (options, question, error);
+  question->link = read_link (options);
+  read_counts (options, question);
   if (status == QM_OK)
     status =
         read_level (options->level != NULL ? options->level : DEFAULT_LEVEL,
@@ -364,7 +350,7 @@ predict_rates (const QmBenchOptions *options,
       || options->recipe != NULL || options->micro_batch != NULL
       || options->link != NULL || options->host_memory != NULL
       || options->speeds != NULL || options->checkpoint
-      || options->n_gpu_counts > 0)
+      || options->gpu_counts.n > 0)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--rates takes --gpu, --level and --json alone; each "
                          "rate says the rest");

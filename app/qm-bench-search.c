@@ -609,17 +609,12 @@ read_options (QmBenchSearch *search, QmError *error)
 {
   const QmBenchOptions *options = search->options;
   const char *methods = options->methods != NULL ? options->methods : "all";
-  const char *again = options->again;
   QmStatus status = QM_OK;
 
   if (!qm_search_methods_parse (methods, &search->methods))
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--methods is naive, free-lunch or all, not '%.32s'",
                          methods);
-  if (again != NULL && strcmp (again, "failed") != 0
-      && strcmp (again, "all") != 0)
-    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                         "--again is failed or all, not '%.32s'", again);
   if (options->results != NULL && strcmp (options->results, "-") == 0)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--results has to be a file: what is known is read "
@@ -736,15 +731,14 @@ qm_bench_search (const QmBenchOptions *options)
   double begin = qm_bench_now ();
   int status = QM_BENCH_OK;
 
-  /* A disk that is full and a worker that is gone are errors. */
+  /* A disk that is full, and that nobody listens, are errors. */
   signal (SIGXFSZ, SIG_IGN);
   signal (SIGPIPE, SIG_IGN);
-  if (options->n_gpu_counts <= 1)
+  if (options->gpu_counts.n == 0)
     return search_one (options, begin);
-  one.n_gpu_counts = 1;
-  for (int i = 0; i < options->n_gpu_counts && status == QM_BENCH_OK; i++)
+  for (int i = 0; i < options->gpu_counts.n && status == QM_BENCH_OK; i++)
     {
-      one.gpus = one.gpu_counts[0] = options->gpu_counts[i];
+      one.gpus = options->gpu_counts.numbers[i];
       status = search_one (&one, begin);
     }
   return status;

@@ -209,7 +209,7 @@ write_arguments (const QmBenchOptions *options,
     { "--host-memory", options->host_memory },
     { "--repeat", numbers[0] },
     { "--seed", numbers[1] },
-    { "--gpus", options->n_gpu_counts > 0 ? numbers[2] : NULL },
+    { "--gpus", options->gpus > 0 ? numbers[2] : NULL },
   };
   int n = 0;
 

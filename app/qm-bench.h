@@ -6,6 +6,7 @@
 #ifndef QM_APP_QM_BENCH_H
 #define QM_APP_QM_BENCH_H
 
+#include "app/qm-options.h"
 #include "data/catalog.h"
 #include "data/model.h"
 #include "data/training-rates.h"
@@ -28,9 +29,6 @@ enum
   QM_BENCH_INTERRUPTED = 130
 };
 
-/* How many numbers of GPUs a command takes at once. */
-#define QM_BENCH_COUNTS_OF_GPUS 16
-
 /* Values of options; NULL or 0 where they were not given. */
 typedef struct QmBenchOptions
 {
@@ -42,9 +40,8 @@ typedef struct QmBenchOptions
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
   const char *python, *format, *result, *link, *level, *speeds;
   int64_t repeat, validate, steps, warm_up, seed, patience, line;
-  int64_t gpus;                                /* the first of these: */
-  int64_t gpu_counts[QM_BENCH_COUNTS_OF_GPUS]; /* of predict */
-  int n_gpu_counts;
+  int64_t gpus;              /* the first of these: */
+  QmOptionCounts gpu_counts; /* of predict and search */
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
   bool events, dry_run, adopt, rates, no_peer;
   char **files; /* arguments that are no options */

@@ -41,8 +41,9 @@ typedef struct QmChildStart
   const char *program;          /* without a slash it is looked for in PATH */
   const char *const *arguments; /* its name first, NULL last */
 
-  /* Runs in a copy of this process, which ends with the status that comes back;
-   * signals are handled there as here. */
+  /* Runs in a copy of this process, which ends with the status that comes back.
+   * Signals are handled there as here, and what leads to other children is open
+   * there too: they do not see the end of their input before it is gone. */
   int (*run) (void *data);
   void *data;
 

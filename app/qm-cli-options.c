@@ -6,18 +6,50 @@
 
 #include "app/qm-cli-options.h"
 #include "app/qm-cli-output.h"
-#include "data/catalog.h"
+#include "app/qm-options.h"
 
 #include <glib/gi18n-lib.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Longer words are not misspelt names. */
-#define WORD_MAX 64
+/* An option, and where its value goes: one of the two. */
+typedef struct
+{
+  QmOption option;
+  gboolean *flag;
+  GStrv *values;
+  bool given;
+  QmOptionTexts texts;
+} Entry;
+
+static const char *
+translate (const char *text)
+{
+  return _ (text);
+}
+
+static void
+set_usage (GError **error, const QmError *problem)
+{
+  g_set_error_literal (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
+                       problem->message);
+}
+
+static void
+clear_entry (gpointer data)
+{
+  Entry *entry = data;
+
+  free (entry->texts.texts);
+}
 
 GArray *
 qm_cli_options_new (void)
 {
-  return g_array_new (TRUE, TRUE, sizeof (GOptionEntry));
+  GArray *options = g_array_new (FALSE, TRUE, sizeof (Entry));
+
+  g_array_set_clear_func (options, clear_entry);
+  return options;
 }
 
 void
@@ -26,11 +58,9 @@ qm_cli_options_add_flag (GArray *options,
                          const char *description,
                          gboolean *target)
 {
-  GOptionEntry entry = {
-    .long_name = name,
-    .arg = G_OPTION_ARG_NONE,
-    .arg_data = target,
-    .description = description,
+  Entry entry = {
+    .option = { .name = name, .kind = QM_OPTION_FLAG, .help = description },
+    .flag = target,
   };
 
   g_array_append_val (options, entry);
@@ -44,13 +74,13 @@ qm_cli_options_add_value (GArray *options,
                           const char *description,
                           GStrv *target)
 {
-  GOptionEntry entry = {
-    .long_name = name,
-    .short_name = short_name,
-    .arg = G_OPTION_ARG_FILENAME_ARRAY,
-    .arg_data = target,
-    .description = description,
-    .arg_description = value_name,
+  Entry entry = {
+    .option = { .name = name,
+                .letter = short_name,
+                .value = value_name,
+                .kind = QM_OPTION_TEXTS,
+                .help = description },
+    .values = target,
   };
 
   g_array_append_val (options, entry);
@@ -64,10 +94,8 @@ qm_cli_set_unknown (GError **error,
                     guint n_names,
                     const char *otherwise)
 {
-  const char *nearest = NULL;
+  const char *nearest = qm_option_nearest (word, names, n_names);
 
-  if (strlen (word) <= WORD_MAX)
-    nearest = qm_nearest_name (word, names, n_names);
   if (nearest != NULL)
     {
       g_autofree char *quoted = qm_cli_quote (nearest);
@@ -81,182 +109,66 @@ qm_cli_set_unknown (GError **error,
                  otherwise);
 }
 
+/* The table of the entries, which stay where they are from now on.  (transfer
+ * full) */
+static QmOption *
+list_options (GArray *entries)
+{
+  QmOption *list = g_new (QmOption, entries->len);
+
+  for (guint i = 0; i < entries->len; i++)
+    {
+      Entry *entry = &g_array_index (entries, Entry, i);
+
+      list[i] = entry->option;
+      list[i].target = entry->option.kind == QM_OPTION_FLAG
+                           ? (void *) &entry->given
+                           : &entry->texts;
+    }
+  return list;
+}
+
+/* Hands on what was given. */
 static void
-set_unknown_option (GError **error,
-                    const QmCliVerb *verb,
-                    const GArray *options,
-                    const char *word)
+take_values (GArray *entries)
 {
-  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  g_autofree char *quoted = qm_cli_quote (word);
-  g_autofree char *problem = g_strdup_printf (_ ("unknown option %s"), quoted);
-  g_autofree char *otherwise =
-      g_strdup_printf (_ ("“quartermaster help %s” lists the options"),
-                       verb->name);
-
-  for (guint i = 0; i < options->len; i++)
-    g_ptr_array_add (
-        names,
-        g_strconcat ("--", g_array_index (options, GOptionEntry, i).long_name,
-                     NULL));
-  qm_cli_set_unknown (error, problem, word, (const char *const *) names->pdata,
-                      names->len, otherwise);
-}
-
-static const GOptionEntry *
-find_long (const GArray *options, const char *name, gsize length)
-{
-  for (guint i = 0; i < options->len; i++)
+  for (guint i = 0; i < entries->len; i++)
     {
-      const GOptionEntry *entry = &g_array_index (options, GOptionEntry, i);
+      const Entry *entry = &g_array_index (entries, Entry, i);
+      g_autoptr (GStrvBuilder) values = NULL;
 
-      if (strlen (entry->long_name) == length
-          && strncmp (entry->long_name, name, length) == 0)
-        return entry;
+      if (entry->given)
+        *entry->flag = TRUE;
+      if (entry->texts.n == 0)
+        continue;
+      values = g_strv_builder_new ();
+      for (gsize j = 0; j < entry->texts.n; j++)
+        g_strv_builder_add (values, entry->texts.texts[j]);
+      *entry->values = g_strv_builder_end (values);
     }
-  return NULL;
-}
-
-static const GOptionEntry *
-find_short (const GArray *options, char name)
-{
-  for (guint i = 0; i < options->len; i++)
-    {
-      const GOptionEntry *entry = &g_array_index (options, GOptionEntry, i);
-
-      if (entry->short_name == name)
-        return entry;
-    }
-  return NULL;
-}
-
-/* Checks one argument that starts with a dash and appends it the way GOption
- * takes it.  *waits tells that its value is the next argument. */
-static gboolean
-normalize_option (const QmCliVerb *verb,
-                  const GArray *options,
-                  const char *argument,
-                  GPtrArray *normalized,
-                  gboolean *waits,
-                  GError **error)
-{
-  gboolean is_long = argument[1] == '-';
-  gsize length = is_long ? strcspn (argument + 2, "=") : 1;
-  const char *value = is_long ? argument + 2 + length : argument + 2;
-  const GOptionEntry *entry = is_long
-                                  ? find_long (options, argument + 2, length)
-                                  : find_short (options, argument[1]);
-  g_autofree char *name = g_strndup (argument, (is_long ? 2 : 1) + length);
-  gboolean flag;
-
-  if (entry == NULL)
-    {
-      set_unknown_option (error, verb, options, name);
-      return FALSE;
-    }
-  flag = entry->arg == G_OPTION_ARG_NONE;
-  if (flag && *value != '\0')
-    {
-      g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
-                   _ ("%s takes no value"), name);
-      return FALSE;
-    }
-  *waits = !flag && *value == '\0';
-  if (is_long || *value == '\0')
-    g_ptr_array_add (normalized, g_strdup (argument));
-  else
-    {
-      g_ptr_array_add (normalized, g_strdup (name));
-      g_ptr_array_add (normalized, g_strdup (value));
-    }
-  return TRUE;
-}
-
-/* GOption names an unknown option but not the one that was meant, so the
- * arguments are looked through first.  (transfer full) */
-static GStrv
-normalize (const QmCliVerb *verb,
-           const GArray *options,
-           const char *const *arguments,
-           GError **error)
-{
-  g_autoptr (GPtrArray) normalized = g_ptr_array_new_with_free_func (g_free);
-  gboolean waits = FALSE;
-  gboolean only_rest = FALSE;
-
-  /* GOption takes the first for the program's name. */
-  g_ptr_array_add (normalized, g_strdup (verb->name));
-  for (guint i = 0; arguments[i] != NULL; i++)
-    {
-      const char *argument = arguments[i];
-
-      if (waits || only_rest || argument[0] != '-' || argument[1] == '\0')
-        {
-          g_ptr_array_add (normalized, g_strdup (argument));
-          waits = FALSE;
-        }
-      else if (g_str_equal (argument, "--"))
-        {
-          g_ptr_array_add (normalized, g_strdup (argument));
-          only_rest = TRUE;
-        }
-      else if (!normalize_option (verb, options, argument, normalized, &waits,
-                                  error))
-        return NULL;
-    }
-  if (waits)
-    {
-      g_set_error (
-          error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE, _ ("%s needs a value"),
-          (char *) g_ptr_array_index (normalized, normalized->len - 1));
-      return NULL;
-    }
-  g_ptr_array_add (normalized, NULL);
-  return (GStrv) g_ptr_array_steal (normalized, NULL);
-}
-
-/* (transfer full) */
-static GOptionContext *
-context_of (const QmCliVerb *verb, const GArray *options)
-{
-  GOptionContext *context = g_option_context_new (verb->parameters);
-  g_autofree char *name = g_strconcat ("quartermaster ", verb->name, NULL);
-
-  /* GOption prints it in the usage line. */
-  g_set_prgname (name);
-  g_option_context_set_help_enabled (context, FALSE);
-  g_option_context_set_summary (context, verb->summary);
-  g_option_context_set_description (context, verb->description);
-  g_option_context_add_main_entries (
-      context, (const GOptionEntry *) (void *) options->data, NULL);
-  return context;
-}
-
-/* What is left behind the program's name.  (transfer full) */
-static GStrv
-take_rest (GStrv parsed)
-{
-  g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
-
-  for (guint i = 1; parsed[0] != NULL && parsed[i] != NULL; i++)
-    if (i > 1 || !g_str_equal (parsed[i], "--"))
-      g_strv_builder_add (builder, parsed[i]);
-  return g_strv_builder_end (builder);
 }
 
 static gboolean
-refuse_rest (GStrv rest, GError **error)
+write_help (const QmCliVerb *verb, const QmOptionsTable *table, GError **error)
 {
-  g_autofree char *quoted = NULL;
+  g_autofree char *written = NULL;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *stream = open_memstream (&text, &size);
 
-  if (rest[0] == NULL)
-    return TRUE;
-  quoted = qm_cli_quote (rest[0]);
-  g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
-               _ ("unexpected argument %s; values belong to options, as in "
-                  "“--model pythia-1b”"),
-               quoted);
-  return FALSE;
+  if (stream == NULL)
+    g_error ("out of memory");
+  fprintf (stream, "%s\n  quartermaster %s [OPTION…]%s%s\n\n%s\n\n%s\n",
+           _ ("Usage:"), verb->name, verb->parameters != NULL ? " " : "",
+           verb->parameters != NULL ? verb->parameters : "", verb->summary,
+           _ ("Options:"));
+  qm_options_print_help (table, stream);
+  fprintf (stream, "\n%s%s", verb->description != NULL ? verb->description : "",
+           verb->description != NULL ? "\n" : "");
+  fclose (stream);
+  written = g_strdup (text);
+  free (text);
+  return qm_cli_write_text (written, error);
 }
 
 QmCliParse
@@ -267,36 +179,42 @@ qm_cli_options_parse (const QmCliVerb *verb,
                       GError **error)
 {
   gboolean help = FALSE;
-  GOptionEntry help_entry = {
-    .long_name = "help",
-    .short_name = 'h',
-    .arg = G_OPTION_ARG_NONE,
-    .arg_data = &help,
-    .description = _ ("Show this help"),
+  const Entry help_entry = {
+    .option = { .name = "help",
+                .letter = 'h',
+                .kind = QM_OPTION_FLAG,
+                .help = _ ("Show this help") },
+    .flag = &help,
   };
-  g_autoptr (GOptionContext) context = NULL;
-  g_auto (GStrv) parsed = NULL;
-  g_auto (GStrv) left = NULL;
+  g_autofree char *advice =
+      g_strdup_printf (_ ("“quartermaster help %s” lists the options"),
+                       verb->name);
+  g_autofree const char **left =
+      g_new0 (const char *, g_strv_length ((GStrv) arguments) + 1);
+  g_autofree QmOption *list = NULL;
+  QmOptionsTable table = { .command = verb->name,
+                           .advice = advice,
+                           .translate = translate };
+  QmError problem = { 0 };
 
   g_array_append_val (options, help_entry);
-  parsed = normalize (verb, options, arguments, error);
-  if (parsed == NULL)
-    return QM_CLI_PARSE_FAILED;
-  context = context_of (verb, options);
-  if (!g_option_context_parse_strv (context, &parsed, error))
-    return QM_CLI_PARSE_FAILED;
-  if (help)
+  list = list_options (options);
+  table.options = list;
+  table.n = options->len;
+  if (qm_options_parse (&table, arguments, left, NULL, &problem) == QM_OK)
+    take_values (options);
+  if (problem.status == QM_OK && help)
+    return write_help (verb, &table, error) ? QM_CLI_PARSE_HELPED
+                                            : QM_CLI_PARSE_FAILED;
+  if (problem.status == QM_OK && rest == NULL && left[0] != NULL)
+    qm_options_refuse (&table, left[0], &problem);
+  if (problem.status != QM_OK)
     {
-      g_autofree char *text = g_option_context_get_help (context, TRUE, NULL);
-
-      return qm_cli_write_text (text, error) ? QM_CLI_PARSE_HELPED
-                                             : QM_CLI_PARSE_FAILED;
+      set_usage (error, &problem);
+      return QM_CLI_PARSE_FAILED;
     }
-  left = take_rest (parsed);
-  if (rest == NULL && !refuse_rest (left, error))
-    return QM_CLI_PARSE_FAILED;
   if (rest != NULL)
-    *rest = g_steal_pointer (&left);
+    *rest = g_strdupv ((GStrv) left);
   return QM_CLI_PARSE_READY;
 }
 
@@ -306,23 +224,16 @@ qm_cli_option_single (const char *name,
                       const char **value,
                       GError **error)
 {
-  *value = NULL;
-  if (values == NULL)
+  g_autofree char *option = g_strconcat ("--", name, NULL);
+  QmError problem = { 0 };
+
+  if (qm_option_single (option, (const char *const *) values,
+                        values != NULL ? g_strv_length (values) : 0, translate,
+                        value, &problem)
+      == QM_OK)
     return TRUE;
-  if (values[1] != NULL)
-    {
-      g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
-                   _ ("--%s is given more than once"), name);
-      return FALSE;
-    }
-  if (*values[0] == '\0')
-    {
-      g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
-                   _ ("--%s has an empty value"), name);
-      return FALSE;
-    }
-  *value = values[0];
-  return TRUE;
+  set_usage (error, &problem);
+  return FALSE;
 }
 
 gboolean
@@ -331,7 +242,9 @@ qm_cli_option_list (const char *name,
                     GStrv *items,
                     GError **error)
 {
+  g_autofree char *option = g_strconcat ("--", name, NULL);
   g_autoptr (GStrvBuilder) builder = NULL;
+  QmError problem = { 0 };
 
   *items = NULL;
   if (values == NULL)
@@ -350,27 +263,13 @@ qm_cli_option_list (const char *name,
         }
       if (empty)
         {
-          g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
-                       _ ("--%s has an empty value"), name);
+          qm_option_refuse_empty (option, translate, &problem);
+          set_usage (error, &problem);
           return FALSE;
         }
     }
   *items = g_strv_builder_end (builder);
   return TRUE;
-}
-
-/* "png, svg or pdf".  (transfer full) */
-static char *
-join_names (const char *const *names, guint n_names)
-{
-  g_autoptr (GString) list = g_string_new (names[0]);
-
-  for (guint i = 1; i + 1 < n_names; i++)
-    g_string_append_printf (list, ", %s", names[i]);
-  if (n_names == 1)
-    return g_string_free (g_steal_pointer (&list), FALSE);
-  /* Translators: the first words of a list, its last word. */
-  return g_strdup_printf (_ ("%s or %s"), list->str, names[n_names - 1]);
 }
 
 gboolean
@@ -381,52 +280,28 @@ qm_cli_option_choice (const char *name,
                       int *index,
                       GError **error)
 {
+  g_autofree char *option = g_strconcat ("--", name, NULL);
   const char *value;
-  g_autofree char *quoted = NULL;
-  g_autofree char *problem = NULL;
-  g_autofree char *all = NULL;
-  g_autofree char *otherwise = NULL;
+  QmError problem = { 0 };
+  size_t found;
 
   if (!qm_cli_option_single (name, values, &value, error))
     return FALSE;
   if (value == NULL)
     return TRUE;
-  for (guint i = 0; i < n_names; i++)
-    if (g_str_equal (value, names[i]))
-      {
-        *index = (int) i;
-        return TRUE;
-      }
-  quoted = qm_cli_quote (value);
-  /* Translators: name of an option, its value in quotes. */
-  problem = g_strdup_printf (_ ("--%s cannot be %s"), name, quoted);
-  all = join_names (names, n_names);
-  /* Translators: a list of words. */
-  otherwise = g_strdup_printf (_ ("choose %s"), all);
-  qm_cli_set_unknown (error, problem, value, names, n_names, otherwise);
-  return FALSE;
+  if (qm_option_choice (option, value, names, n_names, translate, &found,
+                        &problem)
+      != QM_OK)
+    {
+      set_usage (error, &problem);
+      return FALSE;
+    }
+  *index = (int) found;
+  return TRUE;
 }
 
 gboolean
 qm_cli_read_number (const char *text, double max, double *value)
 {
-  gsize whole = strspn (text, "0123456789");
-  gsize fraction = 0;
-  const char *end = text + whole;
-  double number;
-
-  if (*end == '.')
-    {
-      fraction = strspn (end + 1, "0123456789");
-      end += 1 + fraction;
-      if (fraction == 0)
-        return FALSE;
-    }
-  if (whole == 0 || *end != '\0')
-    return FALSE;
-  number = g_ascii_strtod (text, NULL);
-  if (!(number > 0) || number > max)
-    return FALSE;
-  *value = number;
-  return TRUE;
+  return qm_option_number (text, max, value);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The options of a command: GOption underneath, with messages that say what
- * was wrong and what would be right. */
+/* The options of a command of quartermaster, which app/qm-options.h reads, in
+ * the types of GLib and the user's language. */
 
 #pragma once
 
@@ -26,7 +26,7 @@ typedef enum
   QM_CLI_PARSE_READY   /* go on */
 } QmCliParse;
 
-/* An empty list of options.  (transfer full) (element-type GOptionEntry) */
+/* An empty list of options.  (transfer full) */
 GArray *qm_cli_options_new (void);
 
 /* Adds an option without a value. */

@@ -184,7 +184,7 @@ class Bench(unittest.TestCase):
                      'all').stdout
         self.assertIn('free-lunch, checkpointing, zero_3', text)
         arguments = ('plan', '--model', 'pythia-1b', '--methods')
-        self.fails(2, 'is naive, free-lunch or all', *arguments, 'x',
+        self.fails(2, "--methods cannot be 'x'; choose naive", *arguments, 'x',
                    '--memory', '1GiB')
         self.fails(2, '--gpu or --memory', *arguments, 'all')
         self.fails(2, 'many settings', *arguments, 'all', '--checkpoint',

@@ -342,7 +342,13 @@ say(result=result)
 
     def test_refusals(self):
         self.fails(2, '--micro-batch is auto', '', '--micro-batch', 9)
-        self.fails(2, '--device is cpu', '', '--device', 'tpu')
+        self.fails(2, '--device is given more than once', '', '--device',
+                   'tpu')
+        other = subprocess.run(
+            self.command(self.player(''), '--device', 'tpu'), timeout=60,
+            capture_output=True, text=True)
+        self.assertEqual(other.returncode, 2)
+        self.assertIn('--device is cpu', other.stderr)
         self.fails(2, '--settings', '', '--settings', 'fast')
         self.fails(2, 'exactly one', '', '--model', 'pythia-160m', '--config',
                    'x')

@@ -184,11 +184,12 @@ class Predict(unittest.TestCase):
         for status, complaint, words in (
                 (2, '--gpu has to say', base[:2]),
                 (2, 'there is no level', (*base, '--level', 'best')),
-                (2, 'there is no link', (*base, '--link', 'rope')),
+                (2, "--link cannot be 'rope'; choose auto, nvlink or "
+                 'pcie', (*base, '--link', 'rope')),
                 (2, 'no GPU', (*base[:3], 'voodoo', *ALL[2:])),
                 (2, 'no GPU', (*base[:3], 'rtx4090,', *ALL[2:])),
                 (2, 'no model', ('--model', 'gpt-9', *ALL)),
-                (2, 'from 1 on', (*base, '--gpus', '1,0')),
+                (2, '--gpus has to be at least 1', (*base, '--gpus', '1,0')),
                 (2, 'no whole number', (*base, '--gpus', '1,,2')),
                 (2, 'no whole number', (*base, '--gpus', '2x')),
                 (2, 'more than 16', (*base, '--gpus', ','.join(['1'] * 17))),

@@ -671,18 +671,24 @@ class Search(unittest.TestCase):
 
     def test_refusals(self):
         for status, message, more in (
-                (2, '--results', ('--results', '-')),
                 (2, '--methods', ('--methods', 'most')),
                 (2, '--again', ('--again', 'some')),
                 (2, 'no time', ('--time-limit', 'soon')),
                 (2, 'no size', ('--memory', '1 furlong')),
-                (1, 'regular file', ('--results', '/dev/full')),
-                (1, 'cannot be opened', ('--results',
-                                         self.path('absent/r.jsonl')))):
+                (2, 'more than once', ('--device', 'cpu'))):
             result = self.search(*more, status=status)
             self.assertIn(message, result.stderr)
             self.assertEqual(result.stdout, '')
-        self.search('--device', 'tpu', status=4)
+        for status, message, results in (
+                (2, '--results has to be a file', '-'),
+                (1, 'regular file', '/dev/full'),
+                (1, 'cannot be opened', self.path('absent/r.jsonl'))):
+            result = self.search(results=results, status=status)
+            self.assertIn(message, result.stderr)
+            self.assertEqual(result.stdout, '')
+        command = self.command()
+        command[command.index('cpu')] = 'tpu'
+        self.assertEqual(self.run_command(command).returncode, 4)
         result = self.run_command([BENCH, 'search', '--device', 'cpu',
                                    '--results', self.results])
         self.assertEqual(result.returncode, 2)
