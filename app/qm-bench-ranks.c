@@ -8,6 +8,19 @@
 
 #define MOST_DEVICES 64
 
+/* Two ranks of one GPU would wait for each other for ever: what one of them
+ * waits for, the other cannot begin. */
+static QmStatus
+refuse_twice (int ranks, char ids[][32], QmError *error)
+{
+  for (int i = 0; i < ranks; i++)
+    for (int j = 0; j < i; j++)
+      if (strcmp (ids[i], "cpu") != 0 && strcmp (ids[i], ids[j]) == 0)
+        return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                             "--device names %s twice", ids[i]);
+  return QM_OK;
+}
+
 /* Takes the names that are joined by commas. */
 static QmStatus
 named_devices (const char *names, int ranks, char ids[][32], QmError *error)
@@ -29,7 +42,7 @@ named_devices (const char *names, int ranks, char ids[][32], QmError *error)
     for (; n < ranks; n++)
       snprintf (ids[n], sizeof ids[n], "cpu");
   if (n == ranks)
-    return QM_OK;
+    return refuse_twice (ranks, ids, error);
   return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "--device names %d, and --gpus says %d", n, ranks);
 }

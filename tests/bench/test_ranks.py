@@ -191,6 +191,7 @@ class RanksTest(unittest.TestCase):
                   'zero_2'], 'two variants', 2),
                 (['--gpus', '3', '--device', 'cpu,cpu'], 'device names 2', 2),
                 (['--gpus', '2', '--device', 'cpu,cuda:99'], 'rank 1', 4),
+                (['--gpus', '2', '--device', 'cuda:0,cuda:0'], 'twice', 2),
                 (['--gpus', '8', '--micro-batch', '2'], 'more than the', 1)):
             with self.subTest(arguments=arguments):
                 if '--device' not in arguments:
