@@ -31,6 +31,7 @@ rotate (QmBuilder *builder, QmValueId packed, const QmGptNeoxConfig *config)
   packed = qm_graph_view (graph, packed, 5, sizes, strides, 0);
   node = qm_graph_append (graph, QM_OP_ROTARY);
   node->attributes.rotary = rotated (config);
+  node->attributes.count = 2; /* of queries, keys and values */
   node->inputs[0] = packed;
   node->inputs[1] = graph->rotary;
   node->outputs[0] = qm_graph_view (graph, turned, 5, sizes, strides, 0);

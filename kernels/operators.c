@@ -29,6 +29,8 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_COLUMN_SUM] = { "column_sum", "frc", "s#c" },
   [QM_OP_ACTIVATION] = { "activation", "f#*", "f#*" },
   [QM_OP_ACTIVATION_BACKWARD] = { "activation_backward", "f#* f#*", "f#*" },
+  [QM_OP_GATE] = { "gate", "frc frc", "frc" },
+  [QM_OP_GATE_BACKWARD] = { "gate_backward", "frc frc frc", "frc frc" },
   [QM_OP_DROPOUT] = { "dropout", "f#* i#3", "f#*" },
   [QM_OP_LINEAR] = { "linear", "fri foi f?o", "fro f?ro" },
   [QM_OP_LINEAR_INPUT_GRAD] = { "linear_input_grad", "fro foi f?ri f?ri",
@@ -37,16 +39,18 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_MATMUL] = { "matmul", "f~bhmk f~bhkn", "f~bhmn" },
   [QM_OP_SOFTMAX] = { "softmax", "f#bhss", "f#bhss" },
   [QM_OP_SOFTMAX_BACKWARD] = { "softmax_backward", "f#bhss f#bhss", "f#bhss" },
-  [QM_OP_ATTENTION] = { "attention", "fbhsd fbhsd fbhsd i?3", "fbhsd s#bhs" },
+  [QM_OP_REPEAT_HEADS] = { "repeat_heads", "fbgsd", "fbhsd" },
+  [QM_OP_REPEAT_HEADS_BACKWARD] = { "repeat_heads_backward", "fbhsd", "fbgsd" },
+  [QM_OP_ATTENTION] = { "attention", "fbhsd fbgsd fbgsd i?3", "fbhsd s#bhs" },
   [QM_OP_ATTENTION_BACKWARD] = { "attention_backward",
-                                 "fbhsd fbhsd fbhsd fbhsd fbhsd s#bhs i?3",
-                                 "fbhsd fbhsd fbhsd" },
+                                 "fbhsd fbhsd fbgsd fbgsd fbhsd s#bhs i?3",
+                                 "fbhsd fbgsd fbgsd" },
   [QM_OP_LAYER_NORM] = { "layer_norm", "frc fc f?c f?rc f?rc f?c f?c i?3",
                          "frc s?#r s#r f?rc f?rc" },
   [QM_OP_LAYER_NORM_BACKWARD] = { "layer_norm_backward",
                                   "frc frc fc s?#r s#r f?rc f?rc f?c i?3",
                                   "frc s#c s?#c s?#c s?#c f?rc f?rc" },
-  [QM_OP_ROTARY] = { "rotary", "fbs3hd s#sr", "fbs3hd" },
+  [QM_OP_ROTARY] = { "rotary", "fbsphd s#sr", "fbsphd" },
   [QM_OP_EMBEDDING] = { "embedding", "i#bs fvc", "ftc" },
   [QM_OP_EMBEDDING_BACKWARD] = { "embedding_backward", "ftc i#bs", "svc" },
   [QM_OP_POSITIONS] = { "positions", "i#bs", "i#bs" },
@@ -127,6 +131,8 @@ qm_op_may_alias (QmOp op, int output, int input)
     {
     case QM_OP_ADD:
     case QM_OP_ACTIVATION_BACKWARD:
+    case QM_OP_GATE:
+    case QM_OP_GATE_BACKWARD:
     case QM_OP_SOFTMAX_BACKWARD:
       return true;
     case QM_OP_ACTIVATION:
@@ -189,13 +195,25 @@ qm_dropout_is_on (double dropout)
   return qm_dropout_threshold (dropout) > 0;
 }
 
+/* The share of a square of n by n that a mask leaves, of a large one: half
+ * where only earlier columns count. */
+static double
+seen (const QmAttributes *attributes, int64_t n)
+{
+  double sides = attributes->causal != QM_CAUSAL_NONE ? 1 : 2;
+  double window = 1;
+
+  if (attributes->window > 0 && attributes->window < n)
+    window = (double) attributes->window / (double) n;
+  return sides * window * (1 - window / 2);
+}
+
 double
 qm_op_flops (const QmOpCall *call)
 {
   const int64_t *a = call->inputs[0].shape;
   const int64_t *b = call->inputs[1].shape;
   const int64_t *c = call->inputs[2].shape;
-  double half = call->attributes.causal != QM_CAUSAL_NONE ? 0.5 : 1;
 
   switch (call->op)
     {
@@ -205,14 +223,15 @@ qm_op_flops (const QmOpCall *call)
     case QM_OP_LINEAR_WEIGHT_GRAD:
       return 2.0 * (double) a[0] * (double) a[1] * (double) b[1];
     case QM_OP_MATMUL:
-      return half * 2 * (double) (a[0] * a[1]) * (double) a[2] * (double) a[3]
+      return (call->attributes.causal != QM_CAUSAL_NONE ? 1 : 2)
+             * (double) (a[0] * a[1]) * (double) a[2] * (double) a[3]
              * (double) b[3];
     case QM_OP_ATTENTION:
-      return half * 4 * (double) (a[0] * a[1]) * (double) a[2] * (double) a[2]
-             * (double) a[3];
+      return seen (&call->attributes, a[2]) * 4 * (double) (a[0] * a[1])
+             * (double) a[2] * (double) a[2] * (double) a[3];
     case QM_OP_ATTENTION_BACKWARD:
-      return half * 8 * (double) (a[0] * a[1]) * (double) a[2] * (double) a[2]
-             * (double) a[3];
+      return seen (&call->attributes, a[2]) * 8 * (double) (a[0] * a[1])
+             * (double) a[2] * (double) a[2] * (double) a[3];
     case QM_OP_DEPTHWISE_CONV:
       return 2.0 * (double) (a[0] * a[1]) * (double) (b[1] * b[2]);
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
@@ -262,12 +281,14 @@ qm_op_bytes (const QmOpCall *call)
       return bytes - 2 * size_of (&out[0])
              + 2 * touched (&out[0], in[0].shape[0]);
     case QM_OP_ROTARY:
-      /* In place, only what turns of query and key. */
+      /* In place, only what turns. */
       if (in[0].data == out[0].data)
         return bytes
                - 2 * size_of (&in[0])
                      * (1
-                        - 2.0 / 3 * (double) call->attributes.rotary
+                        - (double) call->attributes.count
+                              / (double) in[0].shape[2]
+                              * (double) call->attributes.rotary
                               / (double) in[0].shape[4]);
       return bytes;
     default:
@@ -436,6 +457,17 @@ norm_backward_holds (const QmOpCall *call)
 }
 
 static bool
+attention_holds (const Check *check, int rng)
+{
+  const QmOpCall *call = check->call;
+
+  return check->size['h'] % check->size['g'] == 0
+         && call->attributes.window >= 0
+         && (!qm_dropout_is_on (call->attributes.dropout)
+             || qm_tensor_present (&call->inputs[rng]));
+}
+
+static bool
 scan_holds (const Check *check)
 {
   int64_t rows = check->size['r'], width = check->call->attributes.width;
@@ -473,13 +505,16 @@ relations_hold (const Check *check)
                     == size['b'] * (size['m'] / patch) * (size['n'] / patch);
     case QM_OP_ROTARY:
       return attributes->rotary == size['r'] && size['r'] % 2 == 0
-             && size['r'] <= size['d'];
+             && size['r'] <= size['d'] && attributes->count >= 1
+             && attributes->count <= size['p'];
+    case QM_OP_SOFTMAX:
+      return attributes->window >= 0;
+    case QM_OP_REPEAT_HEADS:
+    case QM_OP_REPEAT_HEADS_BACKWARD:
+      return size['h'] % size['g'] == 0;
     case QM_OP_ATTENTION:
-      return !qm_dropout_is_on (attributes->dropout)
-             || qm_tensor_present (&call->inputs[3]);
     case QM_OP_ATTENTION_BACKWARD:
-      return !qm_dropout_is_on (attributes->dropout)
-             || qm_tensor_present (&call->inputs[6]);
+      return attention_holds (check, call->op == QM_OP_ATTENTION ? 3 : 6);
     case QM_OP_LAYER_NORM:
       return norm_holds (call);
     case QM_OP_LAYER_NORM_BACKWARD:

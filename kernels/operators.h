@@ -82,6 +82,17 @@ typedef enum QmOp
    * out: 0 dx */
   QM_OP_ACTIVATION_BACKWARD,
 
+  /* y = activation(gate) x up: half of a feed-forward layer with gates (Shazeer
+   * 2020).
+   * in: 0 gate [rows, features], 1 up [rows, features]
+   * out: 0 y [rows, features] */
+  QM_OP_GATE,
+
+  /* dgate = dy up activation'(gate), dup = dy activation(gate).
+   * in: 0 dy, 1 gate, 2 up
+   * out: 0 dgate, 1 dup, all [rows, features] */
+  QM_OP_GATE_BACKWARD,
+
   /* y = x / (1 - dropout) where kept, else 0. Dense. Positions are counted
    * by rows of the whole tensor, or, with `tiled`, as in attention: x is
    * then [B, H, S, S]. The gradient is the same operator on dy.
@@ -125,7 +136,8 @@ typedef enum QmOp
   QM_OP_MATMUL,
 
   /* p = softmax over the last dimension; with `causal`, of the elements j
-   * <= i, all others being 0. Dense.
+   * <= i, with `window` of those with |i - j| < window, all others being 0.
+   * Dense.
    * in: 0 x [B, H, S, S]
    * out: 0 p */
   QM_OP_SOFTMAX,
@@ -135,16 +147,28 @@ typedef enum QmOp
    * out: 0 dx */
   QM_OP_SOFTMAX_BACKWARD,
 
-  /* o = dropout(softmax(scale x q k')) v, with `causal` as above. lse[b,
-   * h, i] = log of the sum over j of exp(scale x q_i k_j), natural. All of
-   * q, k, v, o have any strides over B, H and S and dense rows of D: q, k,
-   * v may be parts of one packed tensor.
-   * in: 0 q, 1 k, 2 v, each [B, H, S, D], 3 [rng] where dropout > 0
+  /* y[b, h] = x[b, h / (H / G)]: heads of keys or values for all the heads of
+   * queries that share them (Ainslie et al. 2023). Any strides but a dense
+   * last. in: 0 x [B, G, S, D] out: 0 y [B, H, S, D], H a multiple of G */
+  QM_OP_REPEAT_HEADS,
+
+  /* dx[b, g] = sum of dy[b, h] over the heads h that g was repeated for.
+   * in: 0 dy [B, H, S, D]
+   * out: 0 dx [B, G, S, D] */
+  QM_OP_REPEAT_HEADS_BACKWARD,
+
+  /* o = dropout(softmax(scale x q k')) v, with `causal` and `window` as above;
+   * head h of q meets head h / (H / G) of k and v. lse[b, h, i] = log of the
+   * sum over j of exp(scale x q_i k_j), natural. All of q, k, v, o have any
+   * strides over B, H and S and dense rows of D: q, k, v may be parts of one
+   * packed tensor.
+   * in: 0 q [B, H, S, D], 1 k, 2 v, each [B, G, S, D], H a multiple of G, 3
+   *      [rng] where dropout > 0
    * out: 0 o [B, H, S, D], 1 lse f32 [B, H, S], dense */
   QM_OP_ATTENTION,
 
   /* in: 0 do, 1 q, 2 k, 3 v, 4 o, 5 lse, 6 [rng]
-   * out: 0 dq, 1 dk, 2 dv, each [B, H, S, D] with strides as q, k, v have */
+   * out: 0 dq, 1 dk, 2 dv, with shapes and strides as q, k, v have */
   QM_OP_ATTENTION_BACKWARD,
 
   /* sum = x + dropout(a) + dropout(b); n = (sum - mean) rstd; y = n gamma
@@ -169,12 +193,13 @@ typedef enum QmOp
    *      +=], 5 [dbranch], 6 [dbranch2] */
   QM_OP_LAYER_NORM_BACKWARD,
 
-  /* Rotates the first `rotary` elements of the heads of the first two
-   * parts (query and key), and leaves the third (value) as it is: element
-   * j < r/2 and j + r/2 of a head at position s turn by the angle table[s,
-   * j], backwards with `inverse`. Where y is x, nothing else is written.
+  /* Rotates the first `rotary` elements of the heads of the first `count`
+   * parts (queries and keys), and leaves the others (values) as they are:
+   * element j < r/2 and j + r/2 of a head at position s turn by the angle
+   * table[s, j], backwards with `inverse`. Where y is x, nothing else is
+   * written.
    * in: 0 x, 1 table f32 [S, rotary] (r/2 cosines, then r/2 sines, a row)
-   * out: 0 y; x and y are [B, S, 3, H, D] with any strides but a dense
+   * out: 0 y; x and y are [B, S, P, H, D] with any strides but a dense
    *      last */
   QM_OP_ROTARY,
 
@@ -453,7 +478,7 @@ typedef struct QmAttributes
   bool deterministic; /* equal bits in every run, where that costs time */
   uint32_t site, site2;
   int64_t count, padded, padding, patch, rotary;
-  int64_t height, width, chunk, unit;
+  int64_t height, width, chunk, unit, window;
   double value, scale, epsilon, dropout;
   double beta1, beta2, weight_decay, max_norm;
 } QmAttributes;
@@ -491,8 +516,8 @@ bool qm_op_accumulates (QmOp op, int output);
 bool qm_dropout_is_on (double dropout);
 
 /* Floating point operations of the call as data/flops.h counts: of products,
- * convolutions, scans and attention, causal attention half, recomputation not.
- */
+ * convolutions, scans and attention, of this only what a mask leaves,
+ * recomputation not. */
 double qm_op_flops (const QmOpCall *call);
 
 /* Bytes of memory that the call has to move at the least: inputs read once,

@@ -6,10 +6,25 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t
-visible (const QmOpCall *call, int64_t row, int64_t columns)
+/* Columns begin .. end - 1 are those that a row sees. */
+typedef struct Seen
 {
-  return call->attributes.causal != QM_CAUSAL_NONE ? row + 1 : columns;
+  int64_t begin, end;
+} Seen;
+
+static Seen
+seen (const QmOpCall *call, int64_t row, int64_t columns)
+{
+  int64_t window = call->attributes.window;
+  Seen range = { 0, columns };
+
+  if (window > 0 && row - window + 1 > 0)
+    range.begin = row - window + 1;
+  if (window > 0 && row + window < columns)
+    range.end = row + window;
+  if (call->attributes.causal != QM_CAUSAL_NONE)
+    range.end = row + 1;
+  return range;
 }
 
 bool
@@ -23,17 +38,17 @@ qm_cpu_softmax (QmThreads *threads, const QmOpCall *call)
     return false;
   for (int64_t r = 0; r < rows; r++)
     {
-      int64_t limit = visible (call, r % n, n);
+      Seen range = seen (call, r % n, n);
       float largest = -INFINITY;
       double sum = 0;
 
       qm_cpu_load (x, r * n, n, row);
-      for (int64_t j = 0; j < limit; j++)
+      for (int64_t j = range.begin; j < range.end; j++)
         largest = fmaxf (largest, row[j]);
-      for (int64_t j = 0; j < limit; j++)
+      for (int64_t j = range.begin; j < range.end; j++)
         sum += row[j] = expf (row[j] - largest);
       for (int64_t j = 0; j < n; j++)
-        row[j] = j < limit ? (float) (row[j] / sum) : 0;
+        row[j] = j >= range.begin && j < range.end ? (float) (row[j] / sum) : 0;
       qm_cpu_store (&call->outputs[0], r * n, n, row);
     }
   free (row);
@@ -126,22 +141,22 @@ static float
 attend (const QmOpCall *call,
         const float *q,
         const float *k,
-        int64_t limit,
+        Seen range,
         int64_t width,
         float *weights)
 {
   float largest = -INFINITY;
   double sum = 0;
 
-  for (int64_t j = 0; j < limit; j++)
+  for (int64_t j = range.begin; j < range.end; j++)
     {
       weights[j] =
           (float) call->attributes.scale * dot (q, k + j * width, width);
       largest = fmaxf (largest, weights[j]);
     }
-  for (int64_t j = 0; j < limit; j++)
+  for (int64_t j = range.begin; j < range.end; j++)
     sum += weights[j] = expf (weights[j] - largest);
-  for (int64_t j = 0; j < limit; j++)
+  for (int64_t j = range.begin; j < range.end; j++)
     weights[j] = (float) (weights[j] / sum);
   return largest + (float) log (sum);
 }
@@ -152,6 +167,7 @@ attention_heads (void *data, int64_t begin, int64_t end)
   const QmOpCall *call = data;
   const QmTensor *shape = &call->inputs[0];
   int64_t rows = shape->shape[2], width = shape->shape[3], size = rows * width;
+  int64_t shared = shape->shape[1] / call->inputs[1].shape[1];
   float *memory = qm_cpu_floats (4 * size + rows);
   float *q = memory, *k = q + size, *v = k + size, *o = v + size;
   float *weights = o + size;
@@ -162,16 +178,16 @@ attention_heads (void *data, int64_t begin, int64_t end)
   for (int64_t head = begin; head < end; head++)
     {
       load_head (&call->inputs[0], head, q);
-      load_head (&call->inputs[1], head, k);
-      load_head (&call->inputs[2], head, v);
+      load_head (&call->inputs[1], head / shared, k);
+      load_head (&call->inputs[2], head / shared, v);
       memset (o, 0, (size_t) size * sizeof *o);
       for (int64_t i = 0; i < rows; i++)
         {
-          int64_t limit = visible (call, i, rows);
+          Seen range = seen (call, i, rows);
 
           lse[head * rows + i] =
-              attend (call, q + i * width, k, limit, width, weights);
-          for (int64_t j = 0; j < limit; j++)
+              attend (call, q + i * width, k, range, width, weights);
+          for (int64_t j = range.begin; j < range.end; j++)
             add_scaled (o + i * width,
                         weights[j]
                             * keep (call, &call->inputs[3], head, rows, i, j),
@@ -203,13 +219,13 @@ attention_row_backward (
     const QmOpCall *call, const Head *h, int64_t head, int64_t rows, int64_t i)
 {
   int64_t width = call->inputs[1].shape[3];
-  int64_t limit = visible (call, i, rows);
+  Seen range = seen (call, i, rows);
   float scale = (float) call->attributes.scale;
   float lse = ((const float *) call->inputs[5].data)[head * rows + i];
   const float *q = h->q + i * width, *dout = h->dout + i * width;
   float sum = dot (dout, h->o + i * width, width);
 
-  for (int64_t j = 0; j < limit; j++)
+  for (int64_t j = range.begin; j < range.end; j++)
     {
       const float *k = h->k + j * width;
       float weight = expf (scale * dot (q, k, width) - lse);
@@ -223,12 +239,14 @@ attention_row_backward (
     }
 }
 
+/* Of heads of keys, with all heads of queries that share them. */
 static bool
 attention_heads_backward (void *data, int64_t begin, int64_t end)
 {
   const QmOpCall *call = data;
   const QmTensor *shape = &call->inputs[1];
   int64_t rows = shape->shape[2], size = rows * shape->shape[3];
+  int64_t shared = shape->shape[1] / call->inputs[2].shape[1];
   float *memory = qm_cpu_floats (8 * size);
   Head h = { memory,
              memory + size,
@@ -241,19 +259,23 @@ attention_heads_backward (void *data, int64_t begin, int64_t end)
 
   if (memory == NULL)
     return false;
-  for (int64_t head = begin; head < end; head++)
+  for (int64_t group = begin; group < end; group++)
     {
-      load_head (&call->inputs[0], head, h.dout);
-      load_head (&call->inputs[1], head, h.q);
-      load_head (&call->inputs[2], head, h.k);
-      load_head (&call->inputs[3], head, h.v);
-      load_head (&call->inputs[4], head, h.o);
-      memset (h.dq, 0, (size_t) (3 * size) * sizeof (float));
-      for (int64_t i = 0; i < rows; i++)
-        attention_row_backward (call, &h, head, rows, i);
-      store_head (&call->outputs[0], head, h.dq);
-      store_head (&call->outputs[1], head, h.dk);
-      store_head (&call->outputs[2], head, h.dv);
+      load_head (&call->inputs[2], group, h.k);
+      load_head (&call->inputs[3], group, h.v);
+      memset (h.dk, 0, (size_t) (2 * size) * sizeof (float));
+      for (int64_t head = group * shared; head < (group + 1) * shared; head++)
+        {
+          load_head (&call->inputs[0], head, h.dout);
+          load_head (&call->inputs[1], head, h.q);
+          load_head (&call->inputs[4], head, h.o);
+          memset (h.dq, 0, (size_t) size * sizeof (float));
+          for (int64_t i = 0; i < rows; i++)
+            attention_row_backward (call, &h, head, rows, i);
+          store_head (&call->outputs[0], head, h.dq);
+        }
+      store_head (&call->outputs[1], group, h.dk);
+      store_head (&call->outputs[2], group, h.dv);
     }
   free (memory);
   return true;
@@ -262,11 +284,55 @@ attention_heads_backward (void *data, int64_t begin, int64_t end)
 bool
 qm_cpu_attention_backward (QmThreads *threads, const QmOpCall *call)
 {
-  const QmTensor *q = &call->inputs[1];
+  const QmTensor *k = &call->inputs[2];
 
-  return qm_cpu_parallel (threads, q->shape[0] * q->shape[1],
+  return qm_cpu_parallel (threads, k->shape[0] * k->shape[1],
                           qm_op_flops (call), attention_heads_backward,
                           (void *) call);
+}
+
+bool
+qm_cpu_repeat_heads (QmThreads *threads, const QmOpCall *call)
+{
+  const QmTensor *x = &call->inputs[0], *y = &call->outputs[0];
+  int64_t heads = y->shape[0] * y->shape[1];
+  int64_t shared = y->shape[1] / x->shape[1];
+  float *memory = qm_cpu_floats (x->shape[2] * x->shape[3]);
+
+  if (memory == NULL)
+    return false;
+  for (int64_t head = 0; head < heads; head++)
+    {
+      load_head (x, head / shared, memory);
+      store_head (y, head, memory);
+    }
+  free (memory);
+  return true;
+}
+
+bool
+qm_cpu_repeat_heads_backward (QmThreads *threads, const QmOpCall *call)
+{
+  const QmTensor *dy = &call->inputs[0], *dx = &call->outputs[0];
+  int64_t groups = dx->shape[0] * dx->shape[1];
+  int64_t shared = dy->shape[1] / dx->shape[1];
+  int64_t size = dx->shape[2] * dx->shape[3];
+  float *one = qm_cpu_floats (2 * size), *sum = one != NULL ? one + size : NULL;
+
+  if (one == NULL)
+    return false;
+  for (int64_t group = 0; group < groups; group++)
+    {
+      memset (sum, 0, (size_t) size * sizeof *sum);
+      for (int64_t i = 0; i < shared; i++)
+        {
+          load_head (dy, group * shared + i, one);
+          add_scaled (sum, 1, one, size);
+        }
+      store_head (dx, group, sum);
+    }
+  free (one);
+  return true;
 }
 
 /* Turns the pairs (j, j + r/2) of one head. */
@@ -297,7 +363,7 @@ qm_cpu_rotary (QmThreads *threads, const QmOpCall *call)
   if (row == NULL)
     return false;
   for (int64_t r = 0; r < rows; r++)
-    for (int64_t ph = 0; ph < 3 * heads; ph++)
+    for (int64_t ph = 0; ph < x->shape[2] * heads; ph++)
       {
         int64_t b = r / x->shape[1], s = r % x->shape[1];
         int64_t part = ph / heads, h = ph % heads;
@@ -308,7 +374,7 @@ qm_cpu_rotary (QmThreads *threads, const QmOpCall *call)
                      b * x->stride[0] + s * x->stride[1] + part * x->stride[2]
                          + h * x->stride[3],
                      width, row);
-        if (part < 2)
+        if (part < call->attributes.count)
           rotate (row, table, rotary, call->attributes.inverse);
         qm_cpu_store (y,
                       b * y->stride[0] + s * y->stride[1] + part * y->stride[2]

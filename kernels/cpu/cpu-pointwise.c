@@ -108,6 +108,56 @@ qm_cpu_activation_backward (QmThreads *threads, const QmOpCall *call)
   return true;
 }
 
+bool
+qm_cpu_gate (QmThreads *threads, const QmOpCall *call)
+{
+  const QmTensor *gate = &call->inputs[0], *up = &call->inputs[1];
+  int64_t n = gate->shape[1];
+  float *g = qm_cpu_floats (2 * n), *u = g != NULL ? g + n : NULL;
+
+  if (g == NULL)
+    return false;
+  for (int64_t row = 0; row < gate->shape[0]; row++)
+    {
+      qm_cpu_load (gate, row * gate->stride[0], n, g);
+      qm_cpu_load (up, row * up->stride[0], n, u);
+      for (int64_t j = 0; j < n; j++)
+        u[j] *= qm_cpu_function (call->attributes.activation, g[j]);
+      qm_cpu_store (&call->outputs[0], row * call->outputs[0].stride[0], n, u);
+    }
+  free (g);
+  return true;
+}
+
+bool
+qm_cpu_gate_backward (QmThreads *threads, const QmOpCall *call)
+{
+  const QmTensor *dy = &call->inputs[0], *gate = &call->inputs[1];
+  const QmTensor *up = &call->inputs[2], *out = call->outputs;
+  QmFunction function = call->attributes.activation;
+  int64_t n = dy->shape[1];
+  float *d = qm_cpu_floats (3 * n);
+  float *g = d != NULL ? d + n : NULL, *u = d != NULL ? g + n : NULL;
+
+  if (d == NULL)
+    return false;
+  for (int64_t row = 0; row < dy->shape[0]; row++)
+    {
+      qm_cpu_load (dy, row * dy->stride[0], n, d);
+      qm_cpu_load (gate, row * gate->stride[0], n, g);
+      qm_cpu_load (up, row * up->stride[0], n, u);
+      for (int64_t j = 0; j < n; j++)
+        {
+          u[j] *= d[j] * qm_cpu_function_slope (function, g[j]);
+          d[j] *= qm_cpu_function (function, g[j]);
+        }
+      qm_cpu_store (&out[0], row * out[0].stride[0], n, u);
+      qm_cpu_store (&out[1], row * out[1].stride[0], n, d);
+    }
+  free (d);
+  return true;
+}
+
 float
 qm_cpu_dropout (const QmAttributes *attributes,
                 uint32_t site,

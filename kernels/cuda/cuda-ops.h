@@ -71,6 +71,10 @@ extern "C"
   QM_CUDA_OPERATOR (linear_input_grad);
   QM_CUDA_OPERATOR (linear_weight_grad);
   QM_CUDA_OPERATOR (matmul);
+  QM_CUDA_OPERATOR (gate);
+  QM_CUDA_OPERATOR (gate_backward);
+  QM_CUDA_OPERATOR (repeat_heads);
+  QM_CUDA_OPERATOR (repeat_heads_backward);
   QM_CUDA_OPERATOR (softmax);
   QM_CUDA_OPERATOR (softmax_backward);
   QM_CUDA_OPERATOR (attention);

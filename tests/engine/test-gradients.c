@@ -562,6 +562,7 @@ test_rotary (void)
   node->outputs[0] = table;
   node = append (&bench, QM_OP_ROTARY);
   node->attributes.rotary = 4;
+  node->attributes.count = 2;
   node->inputs[0] = x;
   node->inputs[1] = table;
   node->outputs[0] = bench.output;

@@ -255,6 +255,7 @@ bench_rotary (Bench *bench, const Model *model)
         call.outputs[0] = x;
     }
   call.attributes.rotary = model->rotary;
+  call.attributes.count = 2;
   call.inputs[1] = matrix (bench, QM_TYPE_F32, model->length, model->rotary);
   report (bench, model->name, "rotary", &call, 0);
   call.inputs[0] =

@@ -39,6 +39,8 @@ typedef struct Case
 
 #define DROP .dropout = 0.2, .site = 3, .site2 = 4
 
+#define GROUPED .scale = 0.3, .window = 20
+
 /* What a sample of size['f'] rows is. */
 #define ROWS      240
 #define IMAGES    .height = 15, .width = 16
@@ -70,6 +72,16 @@ static const Case cases[] = {
     "fmn fmn",
     "=0",
     { .activation = QM_FUNCTION_SILU } },
+  { QM_OP_GATE, "gmn fmn", "gmn", { .activation = QM_FUNCTION_SILU } },
+  { QM_OP_GATE, "gmn gmn", "=1", { .activation = QM_FUNCTION_GELU_TANH } },
+  { QM_OP_GATE_BACKWARD,
+    "fmn gmn gmn",
+    "gmn gmn",
+    { .activation = QM_FUNCTION_SILU } },
+  { QM_OP_GATE_BACKWARD,
+    "fmn gmn fmn",
+    "=1 =2",
+    { .activation = QM_FUNCTION_GELU } },
   { QM_OP_DROPOUT, "fmn i3:k", "fmn", { DROP } },
   { QM_OP_DROPOUT, "fbhss i3:k", "fbhss", { DROP, .tiled = true } },
   { QM_OP_LINEAR, "gmk fnk fn", "gmn", { 0 } },
@@ -88,6 +100,8 @@ static const Case cases[] = {
   { QM_OP_MATMUL, "fbhss pbhsd", "obhsd", { .scale = 1 } },
   { QM_OP_SOFTMAX, "fbhss", "fbhss", { 0 } },
   { QM_OP_SOFTMAX, "fbhss", "=0", { .causal = QM_CAUSAL_RESULT } },
+  { QM_OP_SOFTMAX, "fbhss", "fbhss", { .window = 5 } },
+  { QM_OP_SOFTMAX, "fbhss", "=0", { .causal = QM_CAUSAL_RESULT, .window = 9 } },
   { QM_OP_SOFTMAX_BACKWARD, "fbhss fbhss", "=0", { 0 } },
   { QM_OP_ATTENTION, "pbhsd pbhsd pbhsd", "obhsd sbhs", { .scale = 0.3 } },
   { QM_OP_ATTENTION,
@@ -98,6 +112,13 @@ static const Case cases[] = {
     "obhsd obhsd obhsd i3:k",
     "obhsd sbhs",
     { .scale = 0.3, DROP } },
+  { QM_OP_ATTENTION,
+    "obHsd pbhsd pbhsd i3:k",
+    "obHsd sbHs",
+    { .scale = 0.3, .causal = QM_CAUSAL_RESULT, .window = 7, DROP } },
+  { QM_OP_ATTENTION, "pbHsd obhsd obhsd", "obHsd sbHs", { GROUPED } },
+  { QM_OP_REPEAT_HEADS, "pbhsd", "fbHsd", { 0 } },
+  { QM_OP_REPEAT_HEADS_BACKWARD, "fbHsd", "pbhsd", { 0 } },
   { QM_OP_LAYER_NORM, "gmn sn sn", "gmn sm sm", { .epsilon = 1e-5 } },
   { QM_OP_LAYER_NORM,
     "smn sn sn fmn fmn sn sn i3:k",
@@ -124,8 +145,14 @@ static const Case cases[] = {
     "fmn smn sn - sm smn",
     "smn sn - - - fmn",
     { .rms = true } },
-  { QM_OP_ROTARY, "fbs3hd ssr", "fbs3hd", { .rotary = 4 } },
-  { QM_OP_ROTARY, "fbs3hd ssr", "=0", { .rotary = 4, .inverse = true } },
+  { QM_OP_ROTARY, "fbs3hd ssr", "fbs3hd", { .rotary = 4, .count = 2 } },
+  { QM_OP_ROTARY,
+    "fbs3hd ssr",
+    "=0",
+    { .rotary = 4, .count = 2, .inverse = true } },
+  { QM_OP_ROTARY, "fbs1hd ssr", "fbs1hd", { .rotary = 4, .count = 1 } },
+  { QM_OP_ROTARY, "fbs6hd ssr", "=0", { .rotary = 4, .count = 5 } },
+  { QM_OP_ROTARY, "fbs5hd ssr", "fbs5hd", { .rotary = 4, .count = 3 } },
   { QM_OP_EMBEDDING, "ibs:v fvn", "stn", { 0 } },
   { QM_OP_EMBEDDING_BACKWARD, "ftn ibs:v", "svn", { .padding = 1 } },
   { QM_OP_EMBEDDING_BACKWARD, "ftn ibs:1", "s1n", { .padding = -1 } },
@@ -236,6 +263,7 @@ set_sizes (Compare *compare, size_t index)
   size['k'] = shapes[index].k;
   size['b'] = shapes[index].b;
   size['h'] = shapes[index].h;
+  size['H'] = 3 * shapes[index].h;
   size['s'] = shapes[index].s;
   size['d'] = shapes[index].d;
   size['v'] = shapes[index].v;

@@ -343,6 +343,7 @@ test_bytes (void)
   /* In place, a quarter of query and key. */
   call = (QmOpCall){ .op = QM_OP_ROTARY };
   call.attributes.rotary = 2;
+  call.attributes.count = 2;
   call.inputs[0] = qm_tensor_dense (QM_TYPE_F32, 5, packed, memory);
   call.inputs[1] = tensor2 (QM_TYPE_F32, 4, 2, NULL);
   call.outputs[0] = call.inputs[0];
