@@ -561,8 +561,7 @@ test_rotary (void)
   node->attributes.value = 0.7;
   node->outputs[0] = table;
   node = append (&bench, QM_OP_ROTARY);
-  node->attributes.rotary = 4;
-  node->attributes.count = 2;
+  node->attributes = (QmAttributes){ .rotary = 4, .count = 2 };
   node->inputs[0] = x;
   node->inputs[1] = table;
   node->outputs[0] = bench.output;
