@@ -19,6 +19,9 @@ namespace qm_attention
 /* Rows that the workspace arrays are padded to per (batch, head). */
 constexpr int ROW_PAD = 128;
 
+/* More than any sequence. */
+constexpr int NO_WINDOW = 1 << 25;
+
 struct Params
 {
   QmAttentionTensor q, k, v, o, dout, dq, dk, dv;
@@ -30,6 +33,10 @@ struct Params
   int *semaphore;  /* [batch * heads][padded_seq / 16], zeroed */
   const int32_t *rng;
   int batch, heads, seq, head_dim, padded_seq;
+  int groups; /* heads of k and v */
+  int shared; /* heads of q that share one of these */
+  /* Row i sees columns i - before .. i + after. */
+  int before, after;
   float scale;
   float scale_log2; /* scale * log2 (e) */
   float keep_scale; /* 1 / probability to keep */
@@ -194,6 +201,40 @@ head_base (const QmAttentionTensor &t, int bh, int heads)
 {
   return static_cast<T *> (t.data) + (bh / heads) * t.batch_stride
          + (bh % heads) * t.head_stride;
+}
+
+/* Whether row r sees column c, both being there. */
+__device__ __forceinline__ bool
+sees (const Params &p, int r, int c)
+{
+  return c <= r + p.after && c >= r - p.before;
+}
+
+/* The columns, or rows, that a range [first, last] of rows, or columns, meets:
+ * those from here on ... */
+__device__ __forceinline__ int
+first_column (const Params &p, int first_row)
+{
+  return max (0, first_row - p.before);
+}
+
+__device__ __forceinline__ int
+first_row (const Params &p, int first_column)
+{
+  return max (0, first_column - p.after);
+}
+
+/* ... and up to these, which do not count. */
+__device__ __forceinline__ int
+end_column (const Params &p, int last_row)
+{
+  return min (p.seq, last_row + p.after + 1);
+}
+
+__device__ __forceinline__ int
+end_row (const Params &p, int last_column)
+{
+  return min (p.seq, last_column + p.before + 1);
 }
 
 /* Entry points of the paths, each compiled for one element type and head

@@ -30,7 +30,7 @@ struct HopperBackwardParams
   Params p;
   int column_tiles;
   int tiles;
-  int group; /* heads whose Q, dO and dQ fit into the L2 cache */
+  int group; /* heads of K whose Q, dO and dQ fit into the L2 cache */
   CUtensorMap q, k, v, dout;
 };
 
@@ -73,10 +73,11 @@ template <class Tiles, int D> struct alignas (1024) HopperBackwardShared
   uint32_t sink;
 };
 
-/* Which columns of which head a tile is, and its range of row blocks. */
+/* Which columns of which head of K a tile is, and its range of row blocks in
+ * each of the heads of Q that share it. */
 struct ColumnTile
 {
-  int place, column0, bh, first, last;
+  int place, column0, bh, first, last; /* bh: of K */
 
   template <int M, int N>
   static __device__ __forceinline__ ColumnTile
@@ -86,7 +87,7 @@ struct ColumnTile
     int in_group = h.group * h.column_tiles;
     int group = index / in_group;
     int rest = index - group * in_group;
-    int heads = min (h.group, h.p.batch * h.p.heads - group * h.group);
+    int heads = min (h.group, h.p.batch * h.p.groups - group * h.group);
 
     t.place = rest / heads;
     /* A fixed order of sums costs no time where the tiles of the last columns
@@ -95,8 +96,8 @@ struct ColumnTile
       t.place = h.column_tiles - 1 - t.place;
     t.column0 = t.place * N;
     t.bh = group * h.group + rest % heads;
-    t.first = h.p.causal ? t.column0 / M : 0;
-    t.last = (h.p.seq + M - 1) / M;
+    t.first = first_row (h.p, t.column0) / M;
+    t.last = (end_row (h.p, t.column0 + N - 1) + M - 1) / M;
     return t;
   }
 };
@@ -115,24 +116,31 @@ backward_producer (const HopperBackwardParams &h,
   while (index < h.tiles)
     {
       const ColumnTile t = ColumnTile::at<M, N> (h, index);
-      const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
-      const float *lse = h.p.lse_log2 + (int64_t) t.bh * h.p.padded_seq;
+      const int key_head = t.bh % h.p.groups, batch = t.bh / h.p.groups;
 
       index = gridDim.x + atomicAdd (h.p.queue, 1);
       barrier_wait (&s.kv_empty, kv_parity);
       kv_parity ^= 1;
       barrier_expect (&s.kv_full, sizeof s.k + sizeof s.v);
-      load_rows (s.k, &h.k, &s.kv_full, t.column0, head, batch);
-      load_rows (s.v, &h.v, &s.kv_full, t.column0, head, batch);
-      for (int m = t.first; m < t.last; m++)
+      load_rows (s.k, &h.k, &s.kv_full, t.column0, key_head, batch);
+      load_rows (s.v, &h.v, &s.kv_full, t.column0, key_head, batch);
+      for (int i = 0; i < h.p.shared; i++)
         {
-          barrier_wait (&s.q_empty[ring.index], ring.parity ^ 1);
-          barrier_expect (&s.q_full[ring.index], sizeof s.q[0] + M * 4);
-          load_rows (s.q[ring.index], &h.q, &s.q_full[ring.index], m * M, head,
-                     batch);
-          load_bytes (s.lse[ring.index], lse + m * M, M * 4,
-                      &s.q_full[ring.index]);
-          ring.advance ();
+          const int head = key_head * h.p.shared + i;
+          const float *lse =
+              h.p.lse_log2
+              + ((int64_t) t.bh * h.p.shared + i) * h.p.padded_seq;
+
+          for (int m = t.first; m < t.last; m++)
+            {
+              barrier_wait (&s.q_empty[ring.index], ring.parity ^ 1);
+              barrier_expect (&s.q_full[ring.index], sizeof s.q[0] + M * 4);
+              load_rows (s.q[ring.index], &h.q, &s.q_full[ring.index], m * M,
+                         head, batch);
+              load_bytes (s.lse[ring.index], lse + m * M, M * 4,
+                          &s.q_full[ring.index]);
+              ring.advance ();
+            }
         }
       place.publish (s.queue, index);
     }
@@ -152,21 +160,37 @@ backward_dout_producer (const HopperBackwardParams &h,
   while (index < h.tiles)
     {
       const ColumnTile t = ColumnTile::at<M, N> (h, index);
-      const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
-      const float *delta = h.p.delta + (int64_t) t.bh * h.p.padded_seq;
+      const int key_head = t.bh % h.p.groups, batch = t.bh / h.p.groups;
 
-      for (int m = t.first; m < t.last; m++)
+      for (int i = 0; i < h.p.shared; i++)
         {
-          barrier_wait (&s.o_empty[ring.index], ring.parity ^ 1);
-          barrier_expect (&s.o_full[ring.index], sizeof s.dout[0] + M * 4);
-          load_rows (s.dout[ring.index], &h.dout, &s.o_full[ring.index], m * M,
-                     head, batch);
-          load_bytes (s.delta[ring.index], delta + m * M, M * 4,
-                      &s.o_full[ring.index]);
-          ring.advance ();
+          const int head = key_head * h.p.shared + i;
+          const float *delta =
+              h.p.delta + ((int64_t) t.bh * h.p.shared + i) * h.p.padded_seq;
+
+          for (int m = t.first; m < t.last; m++)
+            {
+              barrier_wait (&s.o_empty[ring.index], ring.parity ^ 1);
+              barrier_expect (&s.o_full[ring.index], sizeof s.dout[0] + M * 4);
+              load_rows (s.dout[ring.index], &h.dout, &s.o_full[ring.index],
+                         m * M, head, batch);
+              load_bytes (s.delta[ring.index], delta + m * M, M * 4,
+                          &s.o_full[ring.index]);
+              ring.advance ();
+            }
         }
       index = place.next (s.queue);
     }
+}
+
+/* How many tiles add to row block m before tile t, where the order is fixed:
+ * that in which the queue has them. */
+template <int M, int N>
+__device__ __forceinline__ int
+turn_of (const HopperBackwardParams &h, const ColumnTile &t, int m)
+{
+  return h.p.causal ? (end_column (h.p, m * M + M - 1) - 1) / N - t.place
+                    : t.place - first_column (h.p, m * M) / N;
 }
 
 /* Adds what warpgroup `group` has of dQ to the sum of all tiles, in the order
@@ -190,31 +214,33 @@ backward_dq_adder (const HopperBackwardParams &h,
     {
       const ColumnTile t = ColumnTile::at<M, N> (h, index);
 
-      for (int m = t.first; m < t.last; m++)
-        {
-          const int64_t row = (int64_t) t.bh * h.p.padded_seq + m * M
-                              + (WHOLE_ROWS ? group * 64 : 0);
-          int *semaphore = h.p.semaphore + row / 16 + (WHOLE_ROWS ? 0 : group);
-          const int last = min (h.column_tiles - 1, (m * M + M - 1) / N);
-          const int turn = h.p.causal ? last - t.place : t.place;
+      for (int i = 0; i < h.p.shared; i++)
+        for (int m = t.first; m < t.last; m++)
+          {
+            const int64_t row =
+                ((int64_t) t.bh * h.p.shared + i) * h.p.padded_seq + m * M
+                + (WHOLE_ROWS ? group * 64 : 0);
+            int *semaphore =
+                h.p.semaphore + row / 16 + (WHOLE_ROWS ? 0 : group);
+            const int turn = turn_of<M, N> (h, t, m);
 
-          barrier_wait (&s.dq_full[group], parity);
-          parity ^= 1;
-          if (h.p.deterministic)
-            poll (semaphore, turn);
-          add_floats (h.p.dq_acc + row * D + column * 64,
-                      s.dq[group] + skip * 64, bytes);
-          bulk_commit ();
-          if (h.p.deterministic)
-            {
-              bulk_wait<0> ();
-              __threadfence ();
-              publish (semaphore, turn + 1);
-            }
-          else
-            bulk_wait_read<0> ();
-          barrier_arrive (&s.dq_empty[group]);
-        }
+            barrier_wait (&s.dq_full[group], parity);
+            parity ^= 1;
+            if (h.p.deterministic)
+              poll (semaphore, turn);
+            add_floats (h.p.dq_acc + row * D + column * 64,
+                        s.dq[group] + skip * 64, bytes);
+            bulk_commit ();
+            if (h.p.deterministic)
+              {
+                bulk_wait<0> ();
+                __threadfence ();
+                publish (semaphore, turn + 1);
+              }
+            else
+              bulk_wait_read<0> ();
+            barrier_arrive (&s.dq_empty[group]);
+          }
       index = place.next (s.queue);
     }
 }
@@ -372,7 +398,7 @@ template <class T, int D, bool DROP> struct BackwardConsumer
                 const int c = column + e / 2 * 8;
                 const int r = row0 + n * 8 + lane % 4 * 2 + e % 2;
 
-                if (c >= h.p.seq || (h.p.causal && r < c))
+                if (c >= h.p.seq || !sees (h.p, r, c))
                   y[e] = 0;
               }
           }
@@ -513,8 +539,8 @@ template <class T, int D, bool DROP> struct BackwardConsumer
   __device__ __forceinline__ void
   store (const ColumnTile &t)
   {
-    T *dk_head = head_base<T> (h.p.dk, t.bh, h.p.heads);
-    T *dv_head = head_base<T> (h.p.dv, t.bh, h.p.heads);
+    T *dk_head = head_base<T> (h.p.dk, t.bh, h.p.groups);
+    T *dv_head = head_base<T> (h.p.dv, t.bh, h.p.groups);
     const float v_factor = DROP ? h.p.keep_scale : 1.0f;
 
 #pragma unroll
@@ -543,10 +569,11 @@ template <class T, int D, bool DROP> struct BackwardConsumer
   __device__ __forceinline__ void
   tile (const ColumnTile &t, int kv_parity)
   {
-    /* row blocks from here on need no mask */
-    const int whole = t.column0 + N > h.p.seq ? t.last
-                      : h.p.causal            ? (t.column0 + N + M - 2) / M
-                                              : t.first;
+    /* row blocks from `whole` on and below `end` need no mask */
+    const int whole = t.column0 + N > h.p.seq
+                          ? t.last
+                          : (first_row (h.p, t.column0 + N - 1) + M - 1) / M;
+    const int end = (t.column0 + h.p.before + 1) / M;
     int m = t.first;
 
     column = t.column0 + group * 64 + warp * 16 + lane / 4;
@@ -554,13 +581,23 @@ template <class T, int D, bool DROP> struct BackwardConsumer
     for (int i = 0; i < D / 2; i++)
       dk[i] = dv[i] = 0;
     if (DROP)
-      drop.init (h.p, t.bh);
+      drop.init (h.p, t.bh * h.p.shared);
     barrier_wait (&s.kv_full, kv_parity);
     step<true, true> (m);
-    for (m++; m < whole && m < t.last; m++)
-      step<false, true> (m);
-    for (; m < t.last; m++)
-      step<false, false> (m);
+    m++;
+    for (int i = 1;; i++)
+      {
+        for (; m < t.last; m++)
+          if (m < whole || m >= end)
+            step<false, true> (m);
+          else
+            step<false, false> (m);
+        if (i == h.p.shared)
+          break;
+        if (DROP)
+          drop.init (h.p, t.bh * h.p.shared + i);
+        m = t.first;
+      }
     multiply_last ();
     products_wait<1> ();
     pin (dq);
@@ -691,7 +728,8 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
   using Tiles = HopperBackwardTiles<D, DROP>;
   constexpr int SHARED = sizeof (HopperBackwardShared<Tiles, D>) + 1024;
   constexpr bool BF16 = __is_same(T, __nv_bfloat16);
-  const int64_t head_bytes = (int64_t) p.seq * D * (2 * sizeof (T) + 4);
+  const int64_t head_bytes =
+      (int64_t) p.seq * p.shared * D * (2 * sizeof (T) + 4);
   const int64_t threads =
       (int64_t) p.batch * p.heads * p.padded_seq / 2 * (D / 8);
   const auto kernel = hopper_backward<T, D, DROP>;
@@ -701,15 +739,15 @@ launch_hopper_backward (const Params &p, cudaStream_t stream)
   static_assert (SHARED <= 232448, "shared memory");
   h.p = p;
   h.column_tiles = (p.seq + Tiles::N - 1) / Tiles::N;
-  h.tiles = h.column_tiles * p.batch * p.heads;
+  h.tiles = h.column_tiles * p.batch * p.groups;
   h.group = (int) max ((int64_t) 1, BACKWARD_L2_SHARE / head_bytes);
-  status = make_map<D> (&h.q, p, p.q, Tiles::M, BF16);
+  status = make_map<D> (&h.q, p, p.q, p.heads, Tiles::M, BF16);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.k, p, p.k, Tiles::N, BF16);
+    status = make_map<D> (&h.k, p, p.k, p.groups, Tiles::N, BF16);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.v, p, p.v, Tiles::N, BF16);
+    status = make_map<D> (&h.v, p, p.v, p.groups, Tiles::N, BF16);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.dout, p, p.dout, Tiles::M, BF16);
+    status = make_map<D> (&h.dout, p, p.dout, p.heads, Tiles::M, BF16);
   if (status == cudaSuccess)
     status = cudaFuncSetAttribute (kernel,
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,

@@ -26,6 +26,30 @@ template <int D> struct alignas (1024) SplitColumnsShared
   TileQueue queue;
 };
 
+/* The rows that 64 columns meet, in blocks, and those of these that need a
+ * mask: all but those from `whole` on and below `unmasked`. */
+struct ColumnRows
+{
+  int first, end, whole, unmasked;
+
+  __device__ __forceinline__
+  ColumnRows (const Params &p, int column0, int block)
+  {
+    const int last = column0 + block - 1;
+
+    first = first_row (p, column0) / block * block;
+    end = end_row (p, last);
+    whole = last < p.seq ? first_row (p, last) : p.seq;
+    unmasked = column0 + p.before + 2 - block;
+  }
+
+  __device__ __forceinline__ bool
+  masked (int row0) const
+  {
+    return row0 < whole || row0 >= unmasked;
+  }
+};
+
 template <int D>
 __device__ __forceinline__ void
 split_columns_producer (const HopperSplitParams &h, SplitColumnsShared<D> &s)
@@ -38,24 +62,32 @@ split_columns_producer (const HopperSplitParams &h, SplitColumnsShared<D> &s)
   while (index < h.tiles)
     {
       const SplitTile t = SplitTile::at (h, index);
-      const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
-      const float *lse = h.p.lse_log2 + (int64_t) t.bh * h.p.padded_seq;
+      const int key_head = t.bh % h.p.groups, batch = t.bh / h.p.groups;
+      const ColumnRows rows (h.p, t.place * N, M);
 
       index = gridDim.x + atomicAdd (h.p.queue, 1);
       barrier_wait (&s.kv_empty, kv_parity);
       kv_parity ^= 1;
       barrier_expect (&s.kv_full, sizeof s.k + sizeof s.v);
-      load_rows (s.k, &h.k, &s.kv_full, t.place * N, head, batch);
-      load_rows (s.v, &h.v, &s.kv_full, t.place * N, head, batch);
-      for (int row = h.p.causal ? t.place * N : 0; row < h.p.seq; row += M)
+      load_rows (s.k, &h.k, &s.kv_full, t.place * N, key_head, batch);
+      load_rows (s.v, &h.v, &s.kv_full, t.place * N, key_head, batch);
+      for (int i = 0; i < h.p.shared; i++)
         {
-          barrier_wait (&s.q_empty[ring.index], ring.parity ^ 1);
-          barrier_expect (&s.q_full[ring.index], sizeof s.q[0] + M * 4);
-          load_rows (s.q[ring.index], &h.q, &s.q_full[ring.index], row, head,
-                     batch);
-          load_bytes (s.lse[ring.index], lse + row, M * 4,
-                      &s.q_full[ring.index]);
-          ring.advance ();
+          const int head = key_head * h.p.shared + i;
+          const float *lse =
+              h.p.lse_log2
+              + ((int64_t) t.bh * h.p.shared + i) * h.p.padded_seq;
+
+          for (int row = rows.first; row < rows.end; row += M)
+            {
+              barrier_wait (&s.q_empty[ring.index], ring.parity ^ 1);
+              barrier_expect (&s.q_full[ring.index], sizeof s.q[0] + M * 4);
+              load_rows (s.q[ring.index], &h.q, &s.q_full[ring.index], row,
+                         head, batch);
+              load_bytes (s.lse[ring.index], lse + row, M * 4,
+                          &s.q_full[ring.index]);
+              ring.advance ();
+            }
         }
       place.publish (s.queue, index);
     }
@@ -74,18 +106,25 @@ split_columns_dout_producer (const HopperSplitParams &h,
   while (index < h.tiles)
     {
       const SplitTile t = SplitTile::at (h, index);
-      const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
-      const float *delta = h.p.delta + (int64_t) t.bh * h.p.padded_seq;
+      const int key_head = t.bh % h.p.groups, batch = t.bh / h.p.groups;
+      const ColumnRows rows (h.p, t.place * N, M);
 
-      for (int row = h.p.causal ? t.place * N : 0; row < h.p.seq; row += M)
+      for (int i = 0; i < h.p.shared; i++)
         {
-          barrier_wait (&s.o_empty[ring.index], ring.parity ^ 1);
-          barrier_expect (&s.o_full[ring.index], sizeof s.dout[0] + M * 4);
-          load_rows (s.dout[ring.index], &h.dout, &s.o_full[ring.index], row,
-                     head, batch);
-          load_bytes (s.delta[ring.index], delta + row, M * 4,
-                      &s.o_full[ring.index]);
-          ring.advance ();
+          const int head = key_head * h.p.shared + i;
+          const float *delta =
+              h.p.delta + ((int64_t) t.bh * h.p.shared + i) * h.p.padded_seq;
+
+          for (int row = rows.first; row < rows.end; row += M)
+            {
+              barrier_wait (&s.o_empty[ring.index], ring.parity ^ 1);
+              barrier_expect (&s.o_full[ring.index], sizeof s.dout[0] + M * 4);
+              load_rows (s.dout[ring.index], &h.dout, &s.o_full[ring.index],
+                         row, head, batch);
+              load_bytes (s.delta[ring.index], delta + row, M * 4,
+                          &s.o_full[ring.index]);
+              ring.advance ();
+            }
         }
       index = place.next (s.queue);
     }
@@ -151,7 +190,7 @@ template <class T, int D> struct SplitColumns
   __device__ __forceinline__ void
   store (const QmAttentionTensor &to, const SplitTile &t, float factor)
   {
-    T *head = head_base<T> (to, t.bh, h.p.heads);
+    T *head = head_base<T> (to, t.bh, h.p.groups);
 
 #pragma unroll
     for (int i = 0; i < 2; i++)
@@ -208,7 +247,7 @@ struct SplitValues : public SplitColumns<T, D>
                 const int c = column + e / 2 * 8;
                 const int r = row0 + n * 8 + lane % 4 * 2 + e % 2;
 
-                if (c >= h.p.seq || (h.p.causal && r < c))
+                if (c >= h.p.seq || !sees (h.p, r, c))
                   y[e] = 0;
               }
           }
@@ -279,20 +318,28 @@ struct SplitValues : public SplitColumns<T, D>
   __device__ __forceinline__ void
   tile (const SplitTile &t)
   {
-    const int column0 = t.place * N;
-    const bool tail = column0 + N > h.p.seq;
-    int row0 = h.p.causal ? column0 : 0;
+    const ColumnRows rows (h.p, t.place * N, M);
+    int row0 = rows.first;
 
     this->clear ();
     if (DROP)
-      drop.init (h.p, t.bh);
+      drop.init (h.p, t.bh * h.p.shared);
     barrier_wait (&s.kv_full, this->kv_parity);
     step<true> (t, row0, true);
-    for (row0 += M; row0 < h.p.seq; row0 += M)
-      if (tail)
-        step<true> (t, row0, false);
-      else
-        step<false> (t, row0, false);
+    row0 += M;
+    for (int i = 1;; i++)
+      {
+        for (; row0 < rows.end; row0 += M)
+          if (rows.masked (row0))
+            step<true> (t, row0, false);
+          else
+            step<false> (t, row0, false);
+        if (i == h.p.shared)
+          break;
+        if (DROP)
+          drop.init (h.p, t.bh * h.p.shared + i);
+        row0 = rows.first;
+      }
     warp_arrive (&s.kv_empty, lane);
     barrier_wait (&s.o_full[o_ring.index], o_ring.parity);
     this->multiply_columns (s.dout[o_ring.index]);
@@ -389,12 +436,13 @@ struct SplitKeys : public SplitColumns<T, D>
   __device__ __forceinline__ void
   tile (const SplitTile &t)
   {
-    int row0 = h.p.causal ? t.place * N : 0;
+    const ColumnRows rows (h.p, t.place * N, M);
+    const int blocks = (rows.end - rows.first + M - 1) / M * h.p.shared;
 
     this->clear ();
     barrier_wait (&s.kv_full, this->kv_parity);
     step (true);
-    for (row0 += M; row0 < h.p.seq; row0 += M)
+    for (int i = 1; i < blocks; i++)
       step (false);
     warp_arrive (&s.kv_empty, lane);
     barrier_wait (&s.q_full[q_ring.index], q_ring.parity);

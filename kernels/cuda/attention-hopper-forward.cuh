@@ -30,7 +30,7 @@ struct HopperForwardParams
   Params p;
   int row_tiles;
   int tiles;
-  int group; /* heads whose K and V fit into the L2 cache */
+  int group; /* heads of Q whose K and V fit into the L2 cache */
   CUtensorMap q, k, v;
 };
 
@@ -57,10 +57,10 @@ template <class Tiles, int D> struct alignas (1024) HopperForwardShared
   TileQueue queue;
 };
 
-/* Which rows of which head a tile is. */
+/* Which rows of which head a tile is, and its blocks of columns. */
 struct Tile
 {
-  int row0, bh, blocks;
+  int row0, bh, first, blocks; /* blocks: behind the last */
 
   template <int BM, int BN>
   static __device__ __forceinline__ Tile
@@ -71,12 +71,11 @@ struct Tile
     int group = index / in_group;
     int rest = index - group * in_group;
     int heads = min (h.group, h.p.batch * h.p.heads - group * h.group);
-    int columns;
 
     t.row0 = (h.row_tiles - 1 - rest / heads) * BM;
     t.bh = group * h.group + rest % heads;
-    columns = h.p.causal ? min (h.p.seq, t.row0 + BM) : h.p.seq;
-    t.blocks = (columns + BN - 1) / BN;
+    t.first = first_column (h.p, t.row0) / BN;
+    t.blocks = (end_column (h.p, t.row0 + BM - 1) + BN - 1) / BN;
     return t;
   }
 };
@@ -95,22 +94,23 @@ forward_producer (const HopperForwardParams &h,
     {
       const Tile t = Tile::at<BM, BN> (h, index);
       const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
+      const int key_head = head / h.p.shared;
 
       index = gridDim.x + atomicAdd (h.p.queue, 1);
       barrier_wait (&s.q_empty, q_parity);
       q_parity ^= 1;
       barrier_expect (&s.q_full, sizeof s.q);
       load_rows (s.q, &h.q, &s.q_full, t.row0, head, batch);
-      for (int block = t.blocks - 1; block >= 0; block--)
+      for (int block = t.blocks - 1; block >= t.first; block--)
         {
           barrier_wait (&s.k_empty[ring.index], ring.parity ^ 1);
           barrier_expect (&s.k_full[ring.index], sizeof s.k[0]);
           load_rows (s.k[ring.index], &h.k, &s.k_full[ring.index], block * BN,
-                     head, batch);
+                     key_head, batch);
           barrier_wait (&s.v_empty[ring.index], ring.parity ^ 1);
           barrier_expect (&s.v_full[ring.index], sizeof s.v[0]);
           load_rows (s.v[ring.index], &h.v, &s.v_full[ring.index], block * BN,
-                     head, batch);
+                     key_head, batch);
           ring.advance ();
         }
       place.publish (s.queue, index);
@@ -198,14 +198,14 @@ template <class T, int D, bool DROP> struct ForwardConsumer
         for (int i = 0; i < 2; i++)
           {
             const int limit =
-                (h.p.causal ? min (row + 8 * i, h.p.seq - 1) : h.p.seq - 1)
-                - column0;
+                min (row + 8 * i + h.p.after, h.p.seq - 1) - column0;
+            const int least = row + 8 * i - h.p.before - column0;
 
 #pragma unroll
             for (int n = 0; n < BN / 8; n++)
 #pragma unroll
               for (int e = 0; e < 2; e++)
-                if (n * 8 + e > limit)
+                if (n * 8 + e > limit || n * 8 + e < least)
                   scores[n * 4 + i * 2 + e] = -INFINITY;
           }
       }
@@ -352,15 +352,15 @@ template <class T, int D, bool DROP> struct ForwardConsumer
   tile (const Tile &t, int q_parity)
   {
     const int first_row = t.row0 + group * 64;
-    const int columns = h.p.causal ? min (h.p.seq, first_row + 64) : h.p.seq;
+    const int columns = end_column (h.p, first_row + 63);
     const int needed = first_row < h.p.seq ? (columns + BN - 1) / BN : 0;
-    /* blocks below this one need no mask */
-    const int whole =
-        min (h.p.causal ? (first_row + 1) / BN : h.p.seq / BN, h.p.seq / BN);
+    /* blocks from `least` on and below `whole` need no mask */
+    const int whole = end_column (h.p, first_row) / BN;
+    const int least = (first_column (h.p, first_row + 63) + BN - 1) / BN;
     int block = t.blocks - 1;
 
     row = first_row + warp * 16 + lane / 4;
-    for (; block >= needed; block--)
+    for (; block >= max (needed, t.first); block--)
       skip (block == t.blocks - 1);
     barrier_wait (&s.q_full, q_parity);
     if (needed == 0)
@@ -388,10 +388,11 @@ template <class T, int D, bool DROP> struct ForwardConsumer
     for (int i = 0; i < D / 2; i++)
       o[i] = 0;
 
-    for (block--; block >= whole; block--)
-      step<true> (block);
-    for (; block >= 0; block--)
-      step<false> (block);
+    for (block--; block >= t.first; block--)
+      if (block >= whole || block < least)
+        step<true> (block);
+      else
+        step<false> (block);
     warp_arrive (&s.q_empty, lane);
 
     barrier_wait (&s.v_full[v_ring.index], v_ring.parity);
@@ -479,12 +480,13 @@ launch_hopper_forward (const Params &p, cudaStream_t stream)
   h.p = p;
   h.row_tiles = (p.seq + Tiles::BM - 1) / Tiles::BM;
   h.tiles = h.row_tiles * p.batch * p.heads;
-  h.group = (int) max ((int64_t) 1, L2_SHARE / head_bytes);
-  status = make_map<D> (&h.q, p, p.q, Tiles::BM, BF16);
+  h.group =
+      (int) max ((int64_t) 1, L2_SHARE / head_bytes) * p.shared;
+  status = make_map<D> (&h.q, p, p.q, p.heads, Tiles::BM, BF16);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.k, p, p.k, Tiles::BN, BF16);
+    status = make_map<D> (&h.k, p, p.k, p.groups, Tiles::BN, BF16);
   if (status == cudaSuccess)
-    status = make_map<D> (&h.v, p, p.v, Tiles::BN, BF16);
+    status = make_map<D> (&h.v, p, p.v, p.groups, Tiles::BN, BF16);
   if (status == cudaSuccess)
     status = cudaFuncSetAttribute (kernel,
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,

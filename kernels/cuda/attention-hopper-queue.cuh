@@ -21,6 +21,7 @@ struct HopperSplitParams
   Params p;
   int per_head; /* tiles */
   int tiles;
+  int heads; /* whose tiles they are: those of Q or those of K */
   int group; /* heads in work at a time */
   CUtensorMap q, k, v, dout;
 };
@@ -37,7 +38,7 @@ struct SplitTile
     int in_group = h.group * h.per_head;
     int group = index / in_group;
     int rest = index - group * in_group;
-    int heads = min (h.group, h.p.batch * h.p.heads - group * h.group);
+    int heads = min (h.group, h.p.batch * h.heads - group * h.group);
 
     t.place = rest / heads;
     t.bh = group * h.group + rest % heads;

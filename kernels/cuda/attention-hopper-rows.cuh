@@ -39,8 +39,10 @@ split_rows_producer (const HopperSplitParams &h, SplitRowsShared<D> &s)
     {
       const SplitTile t = SplitTile::at (h, index);
       const int head = t.bh % h.p.heads, batch = t.bh / h.p.heads;
+      const int key_head = head / h.p.shared;
       const int row0 = (h.per_head - 1 - t.place) * M;
-      const int columns = h.p.causal ? min (h.p.seq, row0 + M) : h.p.seq;
+      const int first = first_column (h.p, row0) / N;
+      const int columns = end_column (h.p, row0 + M - 1);
 
       index = gridDim.x + atomicAdd (h.p.queue + 1, 1);
       barrier_wait (&s.rows_empty, rows_parity);
@@ -48,17 +50,17 @@ split_rows_producer (const HopperSplitParams &h, SplitRowsShared<D> &s)
       barrier_expect (&s.rows_full, sizeof s.q + sizeof s.dout);
       load_rows (s.q, &h.q, &s.rows_full, row0, head, batch);
       load_rows (s.dout, &h.dout, &s.rows_full, row0, head, batch);
-      for (int block = (columns + N - 1) / N - 1; block >= 0; block--)
+      for (int block = (columns + N - 1) / N - 1; block >= first; block--)
         {
           barrier_wait (&s.k_empty[k_ring.index], k_ring.parity ^ 1);
           barrier_expect (&s.k_full[k_ring.index], sizeof s.k[0]);
           load_rows (s.k[k_ring.index], &h.k, &s.k_full[k_ring.index],
-                     block * N, head, batch);
+                     block * N, key_head, batch);
           k_ring.advance ();
           barrier_wait (&s.v_empty, v_parity);
           v_parity ^= 1;
           barrier_expect (&s.v_full, sizeof s.v);
-          load_rows (s.v, &h.v, &s.v_full, block * N, head, batch);
+          load_rows (s.v, &h.v, &s.v_full, block * N, key_head, batch);
         }
       place.publish (s.queue, index);
     }
@@ -132,7 +134,7 @@ template <class T, int D, bool DROP> struct SplitRows
             {
               const int c = block * N + n * 8 + lane % 4 * 2 + e % 2;
 
-              if (c >= h.p.seq || (h.p.causal && c > row + e / 2 * 8))
+              if (c >= h.p.seq || !sees (h.p, row + e / 2 * 8, c))
                 y = 0;
             }
         }
@@ -235,9 +237,11 @@ template <class T, int D, bool DROP> struct SplitRows
   tile (const SplitTile &t)
   {
     const int row0 = (h.per_head - 1 - t.place) * M;
-    const int columns = h.p.causal ? min (h.p.seq, row0 + M) : h.p.seq;
-    /* blocks below this one need no mask */
-    const int whole = h.p.causal ? min (row0, h.p.seq) / N : h.p.seq / N;
+    const int first = first_column (h.p, row0) / N;
+    const int columns = end_column (h.p, row0 + M - 1);
+    /* blocks from `least` on and below `whole` need no mask */
+    const int whole = end_column (h.p, row0) / N;
+    const int least = (first_column (h.p, row0 + M - 1) + N - 1) / N;
     const int64_t at = (int64_t) t.bh * h.p.padded_seq;
     int block = (columns + N - 1) / N - 1;
 
@@ -256,10 +260,11 @@ template <class T, int D, bool DROP> struct SplitRows
     barrier_wait (&s.rows_full, rows_parity);
     rows_parity ^= 1;
     step<true> (block, true);
-    for (block--; block >= whole; block--)
-      step<true> (block, false);
-    for (; block >= 0; block--)
-      step<false> (block, false);
+    for (block--; block >= first; block--)
+      if (block >= whole || block < least)
+        step<true> (block, false);
+      else
+        step<false> (block, false);
     warp_arrive (&s.rows_empty, lane);
     multiply_dq ();
     products_wait<0> ();

@@ -26,25 +26,27 @@ template <int D>
 cudaError_t
 split_params (HopperSplitParams *h,
               const Params &p,
+              int heads,
               int rows,
               int columns,
               int per_tile,
               bool bf16)
 {
-  const int64_t head_bytes = (int64_t) p.seq * D * 4;
+  const int64_t head_bytes = (int64_t) p.seq * D * 4 * (p.heads / heads);
   cudaError_t status;
 
   h->p = p;
   h->per_head = (p.seq + per_tile - 1) / per_tile;
-  h->tiles = h->per_head * p.batch * p.heads;
+  h->tiles = h->per_head * p.batch * heads;
+  h->heads = heads;
   h->group = (int) max ((int64_t) 1, SPLIT_L2_SHARE / head_bytes);
-  status = make_map<D> (&h->q, p, p.q, rows, bf16);
+  status = make_map<D> (&h->q, p, p.q, p.heads, rows, bf16);
   if (status == cudaSuccess)
-    status = make_map<D> (&h->dout, p, p.dout, rows, bf16);
+    status = make_map<D> (&h->dout, p, p.dout, p.heads, rows, bf16);
   if (status == cudaSuccess)
-    status = make_map<D> (&h->k, p, p.k, columns, bf16);
+    status = make_map<D> (&h->k, p, p.k, p.groups, columns, bf16);
   if (status == cudaSuccess)
-    status = make_map<D> (&h->v, p, p.v, columns, bf16);
+    status = make_map<D> (&h->v, p, p.v, p.groups, columns, bf16);
   return status;
 }
 
@@ -71,14 +73,14 @@ launch_hopper_split (const Params &p, cudaStream_t stream)
         cudaFuncSetAttribute (rows, cudaFuncAttributeMaxDynamicSharedMemorySize,
                               ROWS_SHARED);
   if (status == cudaSuccess)
-    status = split_params<D> (&h, p, 64, 64, 64, BF16);
+    status = split_params<D> (&h, p, p.groups, 64, 64, 64, BF16);
   if (status != cudaSuccess)
     return status;
   columns<<<min (h.tiles, p.sm_count), SPLIT_THREADS, COLUMNS_SHARED,
             stream>>> (h);
   status = cudaGetLastError ();
   if (status == cudaSuccess)
-    status = split_params<D> (&h, p, 128, 64, 128, BF16);
+    status = split_params<D> (&h, p, p.heads, 128, 64, 128, BF16);
   if (status != cudaSuccess)
     return status;
   rows<<<min (h.tiles, p.sm_count), SPLIT_THREADS, ROWS_SHARED, stream>>> (h);

@@ -11,11 +11,13 @@
 namespace qm_attention
 {
 
+/* `heads` of t, that are fetched `rows` at a time. */
 template <int D>
 cudaError_t
 make_map (CUtensorMap *map,
           const Params &p,
           const QmAttentionTensor &t,
+          int heads,
           int rows,
           bool bf16)
 {
@@ -29,10 +31,10 @@ make_map (CUtensorMap *map,
    * that the encoder takes */
   const cuuint64_t sizes[5] = { C::ELEMENTS, (cuuint64_t) p.seq,
                                 (cuuint64_t) p.head_dim / C::ELEMENTS,
-                                (cuuint64_t) p.heads, (cuuint64_t) p.batch };
+                                (cuuint64_t) heads, (cuuint64_t) p.batch };
   const cuuint64_t strides[4] = {
     p.seq > 1 ? (cuuint64_t) t.seq_stride * 2 : 16, C::BYTES,
-    p.heads > 1 ? (cuuint64_t) t.head_stride * 2 : 16,
+    heads > 1 ? (cuuint64_t) t.head_stride * 2 : 16,
     p.batch > 1 ? (cuuint64_t) t.batch_stride * 2 : 16
   };
   const cuuint32_t box[5] = { C::ELEMENTS, (cuuint32_t) rows, C::COUNT, 1, 1 };

@@ -97,25 +97,32 @@ __launch_bounds__ (BackwardTiles<T, D>::WARPS * 32)
   float *s_delta = s_lse + M;
 
   const int column_blocks = (p.seq + N - 1) / N;
-  const int bh = blockIdx.x / column_blocks;
+  const int key_bh = blockIdx.x / column_blocks;
   const int block = blockIdx.x % column_blocks;
   const int column0 = block * N;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int wk = warp % WK, wq = warp / WK;
   const int g = lane / 4, t = lane % 4;
-  const T *q_head = head_base<T> (p.q, bh, p.heads);
-  const T *o_head = head_base<T> (p.dout, bh, p.heads);
-  const float *lse = p.lse + (int64_t) bh * p.seq;
-  const float *delta = p.delta + (int64_t) bh * p.padded_seq;
-  float *dq_acc = p.dq_acc + (int64_t) bh * p.padded_seq * D;
-  int *semaphore = p.semaphore + (int64_t) bh * (p.padded_seq / 16);
-  const int first = p.causal ? column0 / M : 0;
-  const int last = (p.seq + M - 1) / M;
+  const int first = first_row (p, column0) / M;
+  const int last = (end_row (p, column0 + N - 1) + M - 1) / M;
+  const int steps = (last - first) * p.shared;
+  int bh = key_bh * p.shared; /* of the rows in work */
+  /* Of the rows that are fetched, which are one block ahead. */
+  const T *q_head, *o_head;
+  const float *lse, *delta;
 
-  load_tile_async<T, D, N, THREADS> (sk, head_base<T> (p.k, bh, p.heads),
+  auto take_head = [&] (int head) {
+    q_head = head_base<T> (p.q, head, p.heads);
+    o_head = head_base<T> (p.dout, head, p.heads);
+    lse = p.lse + (int64_t) head * p.seq;
+    delta = p.delta + (int64_t) head * p.padded_seq;
+  };
+
+  take_head (bh);
+  load_tile_async<T, D, N, THREADS> (sk, head_base<T> (p.k, key_bh, p.groups),
                                      p.k.seq_stride, column0, p.seq,
                                      p.head_dim);
-  load_tile_async<T, D, N, THREADS> (sv, head_base<T> (p.v, bh, p.heads),
+  load_tile_async<T, D, N, THREADS> (sv, head_base<T> (p.v, key_bh, p.groups),
                                      p.v.seq_stride, column0, p.seq,
                                      p.head_dim);
   load_tile_async<T, D, M, THREADS> (sq_base, q_head, p.q.seq_stride, first * M,
@@ -141,10 +148,12 @@ __launch_bounds__ (BackwardTiles<T, D>::WARPS * 32)
   if (DROP)
     drop.init (p, bh);
 
-  for (int m = first; m < last; m++)
+  for (int i = 0, m = first; i < steps; i++)
     {
       const int row0 = m * M;
-      const int stage = STAGES == 2 ? (m - first) % 2 : 0;
+      const bool head_ends = m + 1 == last;
+      const int next_row0 = head_ends ? first * M : row0 + M;
+      const int stage = STAGES == 2 ? i % 2 : 0;
       const T *sq = sq_base + stage * M * LD;
       const T *so = so_base + stage * M * LD;
       float s[MS / 8][4] = {}, dp[MS / 8][4] = {};
@@ -156,17 +165,19 @@ __launch_bounds__ (BackwardTiles<T, D>::WARPS * 32)
         }
       copy_wait<0> ();
       __syncthreads ();
-      if (m + 1 < last)
+      if (i + 1 < steps)
         {
-          load_row (row0 + M);
+          if (head_ends)
+            take_head (bh + 1);
+          load_row (next_row0);
           if (STAGES == 2)
             {
               load_tile_async<T, D, M, THREADS> (sq_base + (stage ^ 1) * M * LD,
                                                  q_head, p.q.seq_stride,
-                                                 row0 + M, p.seq, p.head_dim);
+                                                 next_row0, p.seq, p.head_dim);
               load_tile_async<T, D, M, THREADS> (so_base + (stage ^ 1) * M * LD,
                                                  o_head, p.dout.seq_stride,
-                                                 row0 + M, p.seq, p.head_dim);
+                                                 next_row0, p.seq, p.head_dim);
               copy_commit ();
             }
         }
@@ -221,8 +232,9 @@ __launch_bounds__ (BackwardTiles<T, D>::WARPS * 32)
             }
         }
 
-      const bool masked =
-          column0 + N > p.seq || (p.causal && row0 < column0 + N - 1);
+      const bool masked = column0 + N > p.seq
+                          || row0 < first_row (p, column0 + N - 1)
+                          || row0 + M > column0 + p.before + 1;
       uint32_t bits[4];
 
 #pragma unroll
@@ -250,11 +262,9 @@ __launch_bounds__ (BackwardTiles<T, D>::WARPS * 32)
               const float l = s_lse[r + e % 2], d = s_delta[r + e % 2];
               float x = exp2_approx (fmaf (s[n][e], p.scale_log2, -l));
 
-              if (masked
-                  && (column0 + wk * 16 + g + e / 2 * 8 >= p.seq
-                      || (p.causal
-                          && row0 + r + e % 2
-                                 < column0 + wk * 16 + g + e / 2 * 8)))
+              const int c = column0 + wk * 16 + g + e / 2 * 8;
+
+              if (masked && (c >= p.seq || !sees (p, row0 + r + e % 2, c)))
                 x = 0;
               if (DROP)
                 {
@@ -299,17 +309,20 @@ __launch_bounds__ (BackwardTiles<T, D>::WARPS * 32)
           multiply_trans<T, DC> (dk, a, sq, LD, wq * DC, k, lane);
         }
       __syncthreads ();
-      if (STAGES == 1 && m + 1 < last)
+      if (STAGES == 1 && i + 1 < steps)
         {
           load_tile_async<T, D, M, THREADS> (sq_base, q_head, p.q.seq_stride,
-                                             row0 + M, p.seq, p.head_dim);
+                                             next_row0, p.seq, p.head_dim);
           load_tile_async<T, D, M, THREADS> (so_base, o_head, p.dout.seq_stride,
-                                             row0 + M, p.seq, p.head_dim);
+                                             next_row0, p.seq, p.head_dim);
           copy_commit ();
         }
 
       {
         float dq[QC / 8][4] = {};
+        float *dq_acc = p.dq_acc + (int64_t) bh * p.padded_seq * D;
+        int *semaphore = p.semaphore + (int64_t) bh * (p.padded_seq / 16) + m;
+        const int turn = block - first_column (p, row0) / N;
         const int r = warp % (M / 16) * 16, c = warp / (M / 16) * QC;
 
 #pragma unroll
@@ -321,7 +334,7 @@ __launch_bounds__ (BackwardTiles<T, D>::WARPS * 32)
             multiply_trans<T, QC> (dq, a, sk, LD, c, k, lane);
           }
         if (p.deterministic)
-          wait_turn (semaphore + m, block);
+          wait_turn (semaphore, turn);
 #pragma unroll
         for (int n = 0; n < QC / 8; n++)
           {
@@ -331,12 +344,19 @@ __launch_bounds__ (BackwardTiles<T, D>::WARPS * 32)
             add2 (to + 8 * D, dq[n][2], dq[n][3]);
           }
         if (p.deterministic)
-          pass_turn (semaphore + m, block);
+          pass_turn (semaphore, turn);
       }
+      if (head_ends)
+        {
+          bh++;
+          if (DROP && i + 1 < steps)
+            drop.init (p, bh);
+        }
+      m = head_ends ? first : m + 1;
     }
 
-  T *dk_head = head_base<T> (p.dk, bh, p.heads);
-  T *dv_head = head_base<T> (p.dv, bh, p.heads);
+  T *dk_head = head_base<T> (p.dk, key_bh, p.groups);
+  T *dv_head = head_base<T> (p.dv, key_bh, p.groups);
   const float v_factor = DROP ? p.keep_scale : 1.0f;
 
 #pragma unroll
@@ -370,7 +390,7 @@ launch_portable_backward (const Params &p, cudaStream_t stream)
   auto kernel = p.threshold ? portable_backward<T, D, true>
                             : portable_backward<T, D, false>;
   unsigned blocks =
-      (unsigned) p.batch * p.heads * ((p.seq + Tiles::N - 1) / Tiles::N);
+      (unsigned) p.batch * p.groups * ((p.seq + Tiles::N - 1) / Tiles::N);
   cudaError_t status;
 
   status =

@@ -50,15 +50,15 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
   const int row0 = (row_blocks - 1 - blockIdx.x % row_blocks) * BM;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int g = lane / 4, t = lane % 4;
-  const T *k_head = head_base<T> (p.k, bh, p.heads);
-  const T *v_head = head_base<T> (p.v, bh, p.heads);
-  const int columns = p.causal ? min (p.seq, row0 + BM) : p.seq;
-  const int blocks = (columns + BN - 1) / BN;
+  const T *k_head = head_base<T> (p.k, bh / p.shared, p.groups);
+  const T *v_head = head_base<T> (p.v, bh / p.shared, p.groups);
+  const int first = first_column (p, row0) / BN;
+  const int blocks = (end_column (p, row0 + BM - 1) + BN - 1) / BN;
 
   load_tile_async<T, D, BM, THREADS> (sq, head_base<T> (p.q, bh, p.heads),
                                       p.q.seq_stride, row0, p.seq, p.head_dim);
-  load_tile_async<T, D, BN, THREADS> (sk, k_head, p.k.seq_stride, 0, p.seq,
-                                      p.head_dim);
+  load_tile_async<T, D, BN, THREADS> (sk, k_head, p.k.seq_stride, first * BN,
+                                      p.seq, p.head_dim);
   copy_commit ();
 
   float acc[MI][NO][4] = {};
@@ -74,7 +74,7 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
   if (DROP)
     drop.init (p, bh);
 
-  for (int block = 0; block < blocks; block++)
+  for (int block = first; block < blocks; block++)
     {
       const int column0 = block * BN;
       float s[MI][NS][4] = {};
@@ -108,8 +108,8 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
             }
         }
 
-      const bool masked =
-          column0 + BN > p.seq || (p.causal && column0 + BN > row0 + 1);
+      const bool masked = column0 + BN > end_column (p, row0)
+                          || column0 < first_column (p, row0 + BM - 1);
 
 #pragma unroll
       for (int i = 0; i < MI; i++)
@@ -125,8 +125,7 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
                   {
                     int column = column0 + n * 8 + t * 2 + e % 2;
 
-                    if (column >= p.seq
-                        || (p.causal && column > row + e / 2 * 8))
+                    if (column >= p.seq || !sees (p, row + e / 2 * 8, column))
                       s[i][n][e] = -INFINITY;
                   }
             }
@@ -142,9 +141,11 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
               m = fmaxf (m, __shfl_xor_sync (0xffffffffu, m, 1));
               m = fmaxf (m, __shfl_xor_sync (0xffffffffu, m, 2));
 
-              /* column 0 is in the first block, so m is finite */
-              float rescale = exp2_approx ((row_max[i][h] - m) * p.scale_log2);
-              float shift = m * p.scale_log2;
+              /* a row may have seen no column yet */
+              const float base = m == -INFINITY ? 0.0f : m;
+              float rescale =
+                  exp2_approx ((row_max[i][h] - base) * p.scale_log2);
+              float shift = base * p.scale_log2;
               float sum = 0;
 
               row_max[i][h] = m;

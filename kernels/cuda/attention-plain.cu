@@ -11,6 +11,7 @@ struct Heads
 {
   QmArray array;
   int64_t batch, head, row;
+  int heads;
 };
 
 struct Attention
@@ -18,15 +19,16 @@ struct Attention
   Heads q, k, v, o, dout, dq, dk, dv;
   float *lse, *delta;
   QmDropout dropout;
-  int heads, rows, width;
+  int rows, width;
+  int shared;        /* heads of q that share one of k and v */
+  int before, after; /* row i sees columns i - before .. i + after */
   float scale;
-  bool causal;
 };
 
 static __device__ __forceinline__ int64_t
-row_of (const Heads &tensor, const Attention &a, int head, int row)
+row_of (const Heads &tensor, int head, int row)
 {
-  return head / a.heads * tensor.batch + head % a.heads * tensor.head
+  return head / tensor.heads * tensor.batch + head % tensor.heads * tensor.head
          + row * tensor.row;
 }
 
@@ -46,7 +48,7 @@ load_rows (const Attention &a,
 
       to[i / WIDTH][column] =
           inside
-              ? qm_load (tensor.array, row_of (tensor, a, head, row) + column)
+              ? qm_load (tensor.array, row_of (tensor, head, row) + column)
               : 0;
     }
 }
@@ -105,7 +107,25 @@ row_max (float x)
 static __device__ __forceinline__ bool
 visible (const Attention &a, int row, int column)
 {
-  return row < a.rows && column < a.rows && (!a.causal || column <= row);
+  return row < a.rows && column < a.rows && column <= row + a.after
+         && column >= row - a.before;
+}
+
+/* The tile that has the first column that rows from `row` on see, or the first
+ * row that sees columns from `column` on. */
+template <int TILE>
+static __device__ __forceinline__ int
+first_tile (int at, int reach)
+{
+  return at > reach ? (at - reach) / TILE * TILE : 0;
+}
+
+/* Behind the last that the TILE ones from `at` on see or are seen by. */
+template <int TILE>
+static __device__ __forceinline__ int
+end_of (const Attention &a, int at, int reach)
+{
+  return at + TILE + reach < a.rows ? at + TILE + reach : a.rows;
 }
 
 /* One block makes TILE rows of the output; LANES threads share a row. */
@@ -120,17 +140,18 @@ __launch_bounds__ (THREADS) forward_kernel (Attention a)
   float (*p)[TILE + 1] = (float (*)[TILE + 1]) (v + TILE);
   int head = blockIdx.y, first = blockIdx.x * TILE;
   int r = threadIdx.x / LANES, lane = threadIdx.x % LANES, row = first + r;
-  int end = a.causal && first + TILE < a.rows ? first + TILE : a.rows;
+  int end = end_of<TILE> (a, first, a.after);
   float out[WIDTH / LANES] = {}, most = -INFINITY, sum = 0;
 
   load_rows<TILE, WIDTH> (a, a.q, head, first, q);
-  for (int begin = 0; begin < end; begin += TILE)
+  for (int begin = first_tile<TILE> (first, a.before); begin < end;
+       begin += TILE)
     {
       float s[TILE / LANES], tile_most = most, factor;
 
       __syncthreads ();
-      load_rows<TILE, WIDTH> (a, a.k, head, begin, k);
-      load_rows<TILE, WIDTH> (a, a.v, head, begin, v);
+      load_rows<TILE, WIDTH> (a, a.k, head / a.shared, begin, k);
+      load_rows<TILE, WIDTH> (a, a.v, head / a.shared, begin, v);
       __syncthreads ();
 #pragma unroll
       for (int i = 0; i < TILE / LANES; i++)
@@ -168,7 +189,7 @@ __launch_bounds__ (THREADS) forward_kernel (Attention a)
     return;
   for (int i = 0; i < WIDTH / LANES; i++)
     if (lane + i * LANES < a.width)
-      qm_store (a.o.array, row_of (a.o, a, head, row) + lane + i * LANES,
+      qm_store (a.o.array, row_of (a.o, head, row) + lane + i * LANES,
                 out[i] / sum);
   if (lane == 0)
     a.lse[(int64_t) head * a.rows + row] = most + logf (sum);
@@ -186,8 +207,8 @@ delta_kernel (Attention a, int64_t count)
   int head = (int) (index / a.rows), row = (int) (index % a.rows);
 
   for (int i = threadIdx.x % 32; i < a.width; i += 32)
-    sum += qm_load (a.o.array, row_of (a.o, a, head, row) + i)
-           * qm_load (a.dout.array, row_of (a.dout, a, head, row) + i);
+    sum += qm_load (a.o.array, row_of (a.o, head, row) + i)
+           * qm_load (a.dout.array, row_of (a.dout, head, row) + i);
   sum = qm_warp_sum (sum);
   if (threadIdx.x % 32 == 0)
     a.delta[index] = sum;
@@ -229,16 +250,17 @@ __launch_bounds__ (THREADS) query_gradient_kernel (Attention a)
   float (*ds)[TILE + 1] = (float (*)[TILE + 1]) (v + TILE);
   int head = blockIdx.y, first = blockIdx.x * TILE;
   int r = threadIdx.x / LANES, lane = threadIdx.x % LANES, row = first + r;
-  int end = a.causal && first + TILE < a.rows ? first + TILE : a.rows;
+  int end = end_of<TILE> (a, first, a.after);
   float dq[WIDTH / LANES] = {};
 
   load_rows<TILE, WIDTH> (a, a.q, head, first, q);
   load_rows<TILE, WIDTH> (a, a.dout, head, first, dout);
-  for (int begin = 0; begin < end; begin += TILE)
+  for (int begin = first_tile<TILE> (first, a.before); begin < end;
+       begin += TILE)
     {
       __syncthreads ();
-      load_rows<TILE, WIDTH> (a, a.k, head, begin, k);
-      load_rows<TILE, WIDTH> (a, a.v, head, begin, v);
+      load_rows<TILE, WIDTH> (a, a.k, head / a.shared, begin, k);
+      load_rows<TILE, WIDTH> (a, a.v, head / a.shared, begin, v);
       __syncthreads ();
       for (int j = lane; j < TILE; j += LANES)
         {
@@ -257,11 +279,11 @@ __launch_bounds__ (THREADS) query_gradient_kernel (Attention a)
     return;
   for (int i = 0; i < WIDTH / LANES; i++)
     if (lane + i * LANES < a.width)
-      qm_store (a.dq.array, row_of (a.dq, a, head, row) + lane + i * LANES,
+      qm_store (a.dq.array, row_of (a.dq, head, row) + lane + i * LANES,
                 dq[i]);
 }
 
-/* dk and dv of TILE columns. */
+/* dk and dv of TILE columns, of all heads of queries that share them. */
 template <int WIDTH, int TILE>
 __global__ void
 __launch_bounds__ (THREADS) key_gradient_kernel (Attention a)
@@ -279,32 +301,36 @@ __launch_bounds__ (THREADS) key_gradient_kernel (Attention a)
 
   load_rows<TILE, WIDTH> (a, a.k, head, first, k);
   load_rows<TILE, WIDTH> (a, a.v, head, first, v);
-  for (int begin = a.causal ? first : 0; begin < a.rows; begin += TILE)
-    {
-      __syncthreads ();
-      load_rows<TILE, WIDTH> (a, a.q, head, begin, q);
-      load_rows<TILE, WIDTH> (a, a.dout, head, begin, dout);
-      __syncthreads ();
-      for (int j = lane; j < TILE; j += LANES)
-        score_gradient (a, head, begin + j, column, dot<WIDTH> (q[j], k[c]),
-                        dot<WIDTH> (dout[j], v[c]), p[c][j], ds[c][j]);
-      __syncwarp ();
-      for (int j = 0; j < TILE; j++)
+  int begin_of_head = first_tile<TILE> (first, a.after);
+  int end = end_of<TILE> (a, first, a.before);
+
+  for (int query = head * a.shared; query < (head + 1) * a.shared; query++)
+    for (int begin = begin_of_head; begin < end; begin += TILE)
+      {
+        __syncthreads ();
+        load_rows<TILE, WIDTH> (a, a.q, query, begin, q);
+        load_rows<TILE, WIDTH> (a, a.dout, query, begin, dout);
+        __syncthreads ();
+        for (int j = lane; j < TILE; j += LANES)
+          score_gradient (a, query, begin + j, column, dot<WIDTH> (q[j], k[c]),
+                          dot<WIDTH> (dout[j], v[c]), p[c][j], ds[c][j]);
+        __syncwarp ();
+        for (int j = 0; j < TILE; j++)
 #pragma unroll
-        for (int i = 0; i < WIDTH / LANES; i++)
-          {
-            dk[i] += ds[c][j] * q[j][lane + i * LANES];
-            dv[i] += p[c][j] * dout[j][lane + i * LANES];
-          }
-    }
+          for (int i = 0; i < WIDTH / LANES; i++)
+            {
+              dk[i] += ds[c][j] * q[j][lane + i * LANES];
+              dv[i] += p[c][j] * dout[j][lane + i * LANES];
+            }
+      }
   if (column >= a.rows)
     return;
   for (int i = 0; i < WIDTH / LANES; i++)
     if (lane + i * LANES < a.width)
       {
-        qm_store (a.dk.array, row_of (a.dk, a, head, column) + lane + i * LANES,
+        qm_store (a.dk.array, row_of (a.dk, head, column) + lane + i * LANES,
                   dk[i]);
-        qm_store (a.dv.array, row_of (a.dv, a, head, column) + lane + i * LANES,
+        qm_store (a.dv.array, row_of (a.dv, head, column) + lane + i * LANES,
                   dv[i]);
       }
 }
@@ -313,7 +339,7 @@ static Heads
 heads (const QmTensor &tensor)
 {
   return { qm_array (tensor), tensor.stride[0], tensor.stride[1],
-           tensor.stride[2] };
+           tensor.stride[2], (int) tensor.shape[1] };
 }
 
 template <int WIDTH, int TILE>
@@ -347,6 +373,7 @@ launch (const Attention &a, int64_t count, bool backward, cudaStream_t stream)
       delta_kernel<<<(unsigned) ((rows + 3) / 4), THREADS, 0, stream>>> (a,
                                                                          rows);
       query_gradient_kernel<WIDTH, TILE><<<grid, THREADS, bytes, stream>>> (a);
+      grid.y /= (unsigned) a.shared;
       key_gradient_kernel<WIDTH, TILE><<<grid, THREADS, bytes, stream>>> (a);
     }
   return cudaGetLastError ();
@@ -368,11 +395,14 @@ run (Attention &a,
                          "%s: sizes are too large for kernels without tensor "
                          "cores",
                          qm_op_name (call->op));
-  a.heads = (int) q.shape[1];
   a.rows = (int) q.shape[2];
   a.width = (int) q.shape[3];
   a.scale = (float) call->attributes.scale;
-  a.causal = call->attributes.causal != QM_CAUSAL_NONE;
+  a.shared = (int) (q.shape[1] / a.k.heads);
+  a.before = a.rows;
+  if (call->attributes.window > 0 && call->attributes.window < a.rows)
+    a.before = (int) call->attributes.window - 1;
+  a.after = call->attributes.causal != QM_CAUSAL_NONE ? 0 : a.before;
   if (a.width <= 64)
     code = launch<64, 32> (a, count, backward, stream);
   else if (a.width <= 128)

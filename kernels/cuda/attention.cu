@@ -44,6 +44,7 @@ fits_hopper (const QmAttention *a)
 {
   if (a->type == QM_ATTENTION_TF32)
     return a->head_dim == 64 && !a->causal && a->dropout == 0
+           && a->groups == a->heads && a->window == 0
            && a->seq <= TF32_MAX_SEQ;
   return a->head_dim == 64 || a->head_dim == 80 || a->head_dim == 96
          || a->head_dim == 128 || a->head_dim == 192 || a->head_dim == 256;
@@ -105,8 +106,12 @@ check (const QmAttention *a, QmError *error)
   if (a->type != QM_ATTENTION_FP16 && a->type != QM_ATTENTION_BF16
       && a->type != QM_ATTENTION_TF32)
     return invalid (error, "the element type is unknown");
-  if (a->batch < 1 || a->heads < 1 || a->seq < 1)
+  if (a->batch < 1 || a->heads < 1 || a->groups < 1 || a->seq < 1)
     return invalid (error, "batch, heads and sequence must be positive");
+  if (a->heads % a->groups != 0)
+    return invalid (error, "heads must be a multiple of those of keys");
+  if (a->window < 0)
+    return invalid (error, "a window has at least one column");
   if (a->head_dim < 8 || a->head_dim > 256 || a->head_dim % 8 != 0)
     return invalid (error, "the head size must be a multiple of 8 up to 256");
   if (a->seq > 1 << 24
@@ -155,7 +160,8 @@ pick_path (const QmAttention *a, Params *p, bool *hopper, QmError *error)
                          "The Hopper attention kernels need a GPU of compute "
                          "capability 9.0 and a head size of 64, 80, 96, 128, "
                          "192 or 256; in TF32, a head size of 64, at most %d "
-                         "tokens, no causal mask and no dropout.",
+                         "tokens, as many keys as queries, no mask and no "
+                         "dropout.",
                          TF32_MAX_SEQ);
   return QM_OK;
 }
@@ -165,6 +171,8 @@ fill_params (const QmAttention *a, Params *p)
 {
   p->batch = a->batch;
   p->heads = a->heads;
+  p->groups = a->groups;
+  p->shared = a->heads / a->groups;
   p->seq = a->seq;
   p->head_dim = a->head_dim;
   p->padded_seq = (int) round_up (a->seq, ROW_PAD);
@@ -175,6 +183,9 @@ fill_params (const QmAttention *a, Params *p)
   p->grad_scale = p->scale * p->keep_scale;
   p->rng = a->rng;
   p->site = a->site;
+  p->before =
+      a->window > 0 && a->window < a->seq ? a->window - 1 : NO_WINDOW;
+  p->after = a->causal ? 0 : p->before;
   p->causal = a->causal;
   p->deterministic = a->deterministic;
 }

@@ -47,7 +47,8 @@ extern "C"
    * count elements; the last dimension is contiguous.  `data` and the strides
    * in bytes must be multiples of 16, so that packed projections, for instance
    * (batch, seq, heads, 3, head_dim) or (batch, seq, 3, heads, head_dim), can
-   * be read and written in place. */
+   * be read and written in place.  k and v may have fewer heads, see `groups`.
+   */
   typedef struct QmAttentionTensor
   {
     void *data;
@@ -67,10 +68,12 @@ extern "C"
     QmAttentionPath path;
     int batch;
     int heads;
+    int groups; /* heads of k and v; head h meets h / (heads / groups) */
     int seq;
     int head_dim;
     float scale;        /* usually 1 / sqrt (head_dim) */
     bool causal;        /* row i sees columns 0 .. i */
+    int window;         /* > 0: only those with |i - j| < window */
     bool deterministic; /* backward: dq is summed in one fixed order */
     double dropout;     /* probability in [0, 1) */
     uint32_t site;      /* tells apart the layers that share a seed */

@@ -47,6 +47,7 @@ static QmAttention
 describe (const QmCudaContext *context,
           const QmOpCall *call,
           const QmTensor *q,
+          const QmTensor *k,
           const QmTensor *rng)
 {
   const QmAttributes *attributes = &call->attributes;
@@ -58,10 +59,12 @@ describe (const QmCudaContext *context,
                                          : QM_ATTENTION_PATH_PORTABLE,
     .batch = (int) q->shape[0],
     .heads = (int) q->shape[1],
+    .groups = (int) k->shape[1],
     .seq = (int) q->shape[2],
     .head_dim = (int) q->shape[3],
     .scale = (float) attributes->scale,
     .causal = attributes->causal != QM_CAUSAL_NONE,
+    .window = attributes->window < q->shape[2] ? (int) attributes->window : 0,
     .deterministic = attributes->deterministic,
   };
 
@@ -87,7 +90,8 @@ qm_cuda_attention (QmCudaContext *context,
 
   if (!on_tensor_cores (call, tensors, 4))
     return qm_cuda_attention_plain (stream, call, error);
-  attention = describe (context, call, tensors[0], &call->inputs[3]);
+  attention =
+      describe (context, call, tensors[0], tensors[1], &call->inputs[3]);
   for (size_t i = 0; i < 4; i++)
     parts[i] = heads (tensors[i]);
   return qm_attention_forward (&attention, &parts[0], &parts[1], &parts[2],
@@ -110,7 +114,8 @@ qm_cuda_attention_backward (QmCudaContext *context,
 
   if (!on_tensor_cores (call, tensors, 8))
     return qm_cuda_attention_plain_backward (stream, call, error);
-  attention = describe (context, call, tensors[0], &call->inputs[6]);
+  attention =
+      describe (context, call, tensors[0], tensors[1], &call->inputs[6]);
   if (qm_attention_backward_workspace (&attention) > call->workspace_bytes)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "%s: the workspace is too small",

@@ -13,9 +13,10 @@ struct Rotary
 {
   QmArray x, y;
   const float *table;
-  int64_t x_stride[4], y_stride[4]; /* of B, S, 3 and H */
+  int64_t x_stride[4], y_stride[4]; /* of B, S, P and H */
   int64_t table_stride;
   QmDivisor units, heads, parts, length;
+  uint32_t turning;      /* parts that turn */
   uint32_t first, items; /* first: sequence and position, counted by rows */
   int half, turned;      /* units that turn come first */
   float sign;
@@ -83,14 +84,15 @@ __global__ void __launch_bounds__ (256)
          + part * rotary.x_stride[2] + h * rotary.x_stride[3];
   to = b * rotary.y_stride[0] + s * rotary.y_stride[1]
        + part * rotary.y_stride[2] + h * rotary.y_stride[3];
-  if (part < 2 && unit < (uint32_t) rotary.turned)
+  if (part < rotary.turning && unit < (uint32_t) rotary.turned)
     {
       turn<N> (rotary, from, to, (int) s, (int) unit * N);
       return;
     }
   /* Units that turn are two of those that are copied. */
-  copy<N> (rotary, from, to, unit + (part < 2 ? rotary.turned : 0));
-  if (part == 2 && unit < (uint32_t) rotary.turned)
+  copy<N> (rotary, from, to,
+           unit + (part < rotary.turning ? rotary.turned : 0));
+  if (part >= rotary.turning && unit < (uint32_t) rotary.turned)
     copy<N> (rotary, from, to, rotary.units.divisor + unit);
 }
 
@@ -126,7 +128,8 @@ struct Heads
   int64_t batch, position, part, head; /* strides in bytes */
   int64_t table_stride;
   QmDivisor spread, length; /* spread: threads for one place of a position */
-  uint32_t first, items, heads;
+  QmDivisor parts;          /* that turn */
+  uint32_t first, items, turning; /* turning: heads of all parts */
   int turned, vectors_shift; /* vectors of a head: 2 x turned = 2^shift */
   float sign;
 };
@@ -147,7 +150,7 @@ __global__ void __launch_bounds__ (256)
   char *at;
 
   if (i >= rotary.items)
-    place = 2 * rotary.heads;
+    place = rotary.turning;
   b = rotary.length.quotient (row + rotary.first, s);
   at = rotary.data + b * rotary.batch + s * rotary.position + vector * 16;
   table = rotary.table + s * rotary.table_stride
@@ -157,11 +160,15 @@ __global__ void __launch_bounds__ (256)
     {
       uint32_t item = place + k * rotary.spread.divisor;
 
-      if (item < 2 * rotary.heads)
-        raw[k] = *(const uint4 *) (at + item / 2 * rotary.head
-                                   + item % 2 * rotary.part);
+      if (item < rotary.turning)
+        {
+          uint32_t part, head = rotary.parts.quotient (item, part);
+
+          raw[k] = *(const uint4 *) (at + head * rotary.head
+                                     + part * rotary.part);
+        }
     }
-  if (place < 2 * rotary.heads)
+  if (place < rotary.turning)
     {
       qm_load_as<float, QM_GROUP> (table, 0, cosines);
       qm_load_as<float, QM_GROUP> (table, rotary.turned * QM_GROUP, sines);
@@ -183,9 +190,13 @@ __global__ void __launch_bounds__ (256)
 #pragma unroll
       for (int e = 0; e < QM_GROUP; e++)
         x[e] = x[e] * cosines[e] + y[e] * (sign * sines[e]);
-      if (item < 2 * rotary.heads)
-        *(uint4 *) (at + item / 2 * rotary.head + item % 2 * rotary.part) =
-            qm_pack (x, type).low;
+      if (item < rotary.turning)
+        {
+          uint32_t part, head = rotary.parts.quotient (item, part);
+
+          *(uint4 *) (at + head * rotary.head + part * rotary.part) =
+              qm_pack (x, type).low;
+        }
     }
 }
 
@@ -204,7 +215,8 @@ launch_heads (cudaStream_t stream, const Rotary &rotary, const QmTensor &x)
 {
   const int64_t size = 2;
   int64_t heads = x.shape[3], rows = x.shape[0] * x.shape[1];
-  int64_t spread = (2 * heads + heads_each - 1) / heads_each, each;
+  int64_t turning = rotary.turning * heads;
+  int64_t spread = (turning + heads_each - 1) / heads_each, each;
   auto kernel = x.type == QM_TYPE_F16 ? heads_kernel<QM_TYPE_F16>
                                       : heads_kernel<QM_TYPE_BF16>;
   Heads work = { .data = (char *) x.data,
@@ -216,7 +228,8 @@ launch_heads (cudaStream_t stream, const Rotary &rotary, const QmTensor &x)
                  .table_stride = rotary.table_stride,
                  .spread = qm_divisor (spread),
                  .length = rotary.length,
-                 .heads = (uint32_t) heads,
+                 .parts = qm_divisor (rotary.turning),
+                 .turning = (uint32_t) turning,
                  .turned = rotary.half / QM_GROUP,
                  .vectors_shift = 1,
                  .sign = rotary.sign };
@@ -264,8 +277,10 @@ qm_cuda_rotary (QmCudaContext *context,
                     .table = (const float *) table.data,
                     .table_stride = table.stride[0],
                     .heads = qm_divisor (x.shape[3]),
-                    .parts = qm_divisor (in_place ? 2 : 3),
+                    .parts = qm_divisor (in_place ? call->attributes.count
+                                                  : x.shape[2]),
                     .length = qm_divisor (x.shape[1]),
+                    .turning = (uint32_t) call->attributes.count,
                     .half = (int) half,
                     .sign = call->attributes.inverse ? -1.0f : 1.0f };
 

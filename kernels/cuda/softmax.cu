@@ -14,7 +14,8 @@ struct Softmax
   QmRows x, p, out; /* p: of the gradient, else NULL */
   int64_t rows;
   int columns;
-  bool causal, aligned;
+  int before, after; /* row i sees columns i - before .. i + after */
+  bool aligned;
 
   __device__ __forceinline__ QmRaw
   fetch (const QmRows &from, int64_t row, int column, int limit) const
@@ -58,7 +59,8 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
        row < softmax.rows; row += (int64_t) gridDim.x * each)
     {
       int n = softmax.columns, first = softmax.first (row, lane);
-      int limit = softmax.causal ? (int) (row % n) + 1 : n;
+      int at = (int) (row % n), begin = max (at - softmax.before, 0);
+      int limit = min (at + softmax.after + 1, n);
       float x[groups][QM_GROUP], most = -INFINITY, sum = 0;
       QmRaw raw[groups];
 
@@ -74,10 +76,10 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
           if (column >= limit)
             break;
           qm_unpack (raw[g], softmax.x.type, x[g]);
-          if (column < 0 || column + QM_GROUP > limit)
+          if (column < begin || column + QM_GROUP > limit)
 #pragma unroll
             for (int i = 0; i < QM_GROUP; i++)
-              if (column + i < 0 || column + i >= limit)
+              if (column + i < begin || column + i >= limit)
                 x[g][i] = -INFINITY;
 #pragma unroll
           for (int i = 0; i < QM_GROUP; i++)
@@ -92,7 +94,7 @@ __launch_bounds__ (threads == 32 ? 128 : threads)
             int column = first + g * threads * QM_GROUP + i;
 
             x[g][i] =
-                column >= 0 && column < limit ? __expf (x[g][i] - most) : 0;
+                column >= begin && column < limit ? __expf (x[g][i] - most) : 0;
             sum += x[g][i];
           }
       sum = 1 / qm_row_sum<threads> (sum, shared[1]);
@@ -179,13 +181,15 @@ run (const QmCudaContext *context,
      const QmTensor *p,
      QmError *error)
 {
-  int64_t n = call->inputs[0].shape[3];
+  int64_t n = call->inputs[0].shape[3], window = call->attributes.window;
+  int reach = (int) (window > 0 && window < n ? window - 1 : n);
   Softmax softmax = {
     .x = qm_dense_rows (call->inputs[0], n),
     .out = qm_dense_rows (call->outputs[0], n),
     .rows = qm_tensor_elements (&call->inputs[0]) / n,
     .columns = (int) n,
-    .causal = call->attributes.causal != QM_CAUSAL_NONE,
+    .before = reach,
+    .after = call->attributes.causal != QM_CAUSAL_NONE ? 0 : reach,
   };
   /* With the part of a group that may be before the row. */
   int64_t room = n % QM_GROUP == 0 ? n : n + QM_GROUP - 1;

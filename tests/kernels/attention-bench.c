@@ -25,15 +25,27 @@ typedef struct Shape
 {
   int batch, heads, seq, head_dim;
   bool causal, fp32;
+  int groups, window; /* 0: as many as heads; none */
 } Shape;
 
 static const Shape shapes[] = {
-  { 64, 12, 2049, 64, true, false },  { 32, 16, 2049, 64, true, false },
-  { 32, 8, 2049, 256, true, false },  { 8, 32, 2049, 80, true, false },
-  { 2, 32, 2049, 128, true, false },  { 64, 16, 512, 64, false, false },
-  { 256, 16, 197, 64, false, true },  { 32, 16, 2048, 64, true, false },
-  { 16, 16, 2048, 128, true, false }, { 16, 16, 2048, 128, false, false },
+  { 64, 12, 2049, 64, true, false },
+  { 32, 16, 2049, 64, true, false },
+  { 32, 8, 2049, 256, true, false },
+  { 8, 32, 2049, 80, true, false },
+  { 2, 32, 2049, 128, true, false },
+  { 64, 16, 512, 64, false, false },
+  { 256, 16, 197, 64, false, true },
+  { 32, 16, 2048, 64, true, false },
+  { 16, 16, 2048, 128, true, false },
+  { 16, 16, 2048, 128, false, false },
   { 4, 16, 8192, 128, true, false },
+  /* Llama 3.2 1B, Qwen3 0.6B, Llama 3.1 8B, ModernBERT large, Gemma 3 1B */
+  { 8, 32, 4096, 64, true, false, 8 },
+  { 8, 16, 4096, 128, true, false, 8 },
+  { 2, 32, 4096, 128, true, false, 8 },
+  { 32, 16, 1024, 64, false, false, 0, 65 },
+  { 8, 4, 4096, 256, true, false, 1, 512 },
 };
 #define SHAPES (sizeof shapes / sizeof *shapes)
 
@@ -235,6 +247,8 @@ run_shape (const Shape *s, const Options *o, QmAttentionPath path)
                     .path = path,
                     .batch = s->batch,
                     .heads = s->heads,
+                    .groups = s->groups > 0 ? s->groups : s->heads,
+                    .window = s->window,
                     .seq = s->seq,
                     .head_dim = s->head_dim,
                     .scale = 1.0f / sqrtf ((float) s->head_dim),
@@ -242,19 +256,22 @@ run_shape (const Shape *s, const Options *o, QmAttentionPath path)
                     .deterministic = o->deterministic,
                     .dropout = o->dropout };
   Buffers b;
+  double share = s->window > 0 ? (double) s->window / s->seq : 1;
   double flops = 4.0 * s->batch * s->heads * s->seq * s->seq * s->head_dim
-                 * (s->causal ? 0.5 : 1.0);
+                 * share * (1 - share / 2) * (s->causal ? 1 : 2);
   float forward, backward = INFINITY;
 
   allocate (&a, o, &b);
   forward = time_launch (&a, &b, false, o->repeat);
   if (!o->forward_only)
     backward = time_launch (&a, &b, true, o->repeat);
-  printf ("%s%3dx%2dx%4dx%3d %-4s %-7s %-8s  fwd %7.3f ms %4.0f TF  bwd %7.3f "
+  printf ("%s%3dx%2d/%-2dx%4dx%3d/%-4d %-4s %-7s %-8s  fwd %7.3f ms %4.0f TF  "
+          "bwd %7.3f "
           "ms %4.0f TF\n",
-          o->label, s->batch, s->heads, s->seq, s->head_dim, type_name (a.type),
-          s->causal ? "causal" : "full", path_name (a.path), forward,
-          flops / forward * 1e-9, backward, 2.5 * flops / backward * 1e-9);
+          o->label, s->batch, s->heads, a.groups, s->seq, s->head_dim,
+          s->window, type_name (a.type), s->causal ? "causal" : "full",
+          path_name (a.path), forward, flops / forward * 1e-9, backward,
+          2.5 * flops / backward * 1e-9);
   fflush (stdout);
   if (o->check)
     check (a, &b);

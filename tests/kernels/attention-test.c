@@ -64,13 +64,25 @@ element (const QmAttentionTensor *t, int b, int h, int s)
                    + s * t->seq_stride);
 }
 
+/* Heads of q, k, v and what has their shape.  Where k and v have fewer, their
+ * layout has room for as many as q has. */
+static int
+heads_of (const QmAttention *a, int which)
+{
+  return which == 0 ? a->heads : a->groups;
+}
+
 /* Fills one tensor with random elements and keeps what they became after
  * rounding to the type. */
 static void
-fill (const QmAttention *a, QmAttentionTensor t, double *kept, uint64_t *state)
+fill (const QmAttention *a,
+      int heads,
+      QmAttentionTensor t,
+      double *kept,
+      uint64_t *state)
 {
   for (int b = 0; b < a->batch; b++)
-    for (int h = 0; h < a->heads; h++)
+    for (int h = 0; h < heads; h++)
       for (int s = 0; s < a->seq; s++)
         for (int d = 0; d < a->head_dim; d++)
           {
@@ -115,28 +127,36 @@ static void
 reference_row (const Case *c, Run *r, size_t head, int row, double *p)
 {
   const QmAttention *a = &c->a;
-  const int n = a->head_dim, columns = a->causal ? row + 1 : a->seq;
+  const int n = a->head_dim, reach = a->window > 0 ? a->window : a->seq;
+  const int first = row - reach + 1 > 0 ? row - reach + 1 : 0;
+  const int columns = a->causal              ? row + 1
+                      : row + reach < a->seq ? row + reach
+                                             : a->seq;
   const size_t base = head * (size_t) a->seq;
+  const size_t key_base =
+      head / (size_t) (a->heads / a->groups) * (size_t) a->seq;
   const double *q = r->q + (base + (size_t) row) * (size_t) n;
   const double *dout = r->dout + (base + (size_t) row) * (size_t) n;
-  const double *k = r->k + base * (size_t) n, *v = r->v + base * (size_t) n;
+  const double *k = r->k + key_base * (size_t) n;
+  const double *v = r->v + key_base * (size_t) n;
   double *o = r->o + (base + (size_t) row) * (size_t) n;
   double *dq = r->dq + (base + (size_t) row) * (size_t) n;
-  double *dk = r->dk + base * (size_t) n, *dv = r->dv + base * (size_t) n;
+  double *dk = r->dk + key_base * (size_t) n;
+  double *dv = r->dv + key_base * (size_t) n;
   double max = -INFINITY, sum = 0, delta;
   double keep = 1 - lrintf (a->dropout * 65536) / 65536.0;
 
-  for (int j = 0; j < columns; j++)
+  for (int j = first; j < columns; j++)
     {
       p[j] = a->scale * dot (q, k + (size_t) j * (size_t) n, n);
       max = p[j] > max ? p[j] : max;
     }
-  for (int j = 0; j < columns; j++)
+  for (int j = first; j < columns; j++)
     sum += p[j] = exp (p[j] - max);
   r->lse[base + (size_t) row] = max + log (sum);
   memset (o, 0, (size_t) n * sizeof *o);
   memset (dq, 0, (size_t) n * sizeof *dq);
-  for (int j = 0; j < columns; j++)
+  for (int j = first; j < columns; j++)
     {
       bool kept = a->dropout == 0 || keeps (c, head, row, j);
 
@@ -151,7 +171,7 @@ reference_row (const Case *c, Run *r, size_t head, int row, double *p)
         p[j] = -p[j];
     }
   delta = dot (o, dout, n);
-  for (int j = 0; j < columns; j++)
+  for (int j = first; j < columns; j++)
     {
       double dp = signbit (p[j])
                       ? 0
@@ -178,14 +198,17 @@ reference (const Case *c, Run *r)
 /* Against the inputs' own size, 1, where rows are so short that dq and dk are
  * differences which cancel: with one column both are zero. */
 static double
-relative_error (const QmAttention *a, QmAttentionTensor t, const double *want)
+relative_error (const QmAttention *a,
+                int heads,
+                QmAttentionTensor t,
+                const double *want)
 {
+  const bool few = a->seq < 16 || (a->window > 0 && a->window < 16);
   double difference = 0, norm = 0;
-  double least =
-      a->seq < 16 ? (double) a->batch * a->heads * a->seq * a->head_dim : 0;
+  double least = few ? (double) a->batch * heads * a->seq * a->head_dim : 0;
 
   for (int b = 0; b < a->batch; b++)
-    for (int h = 0; h < a->heads; h++)
+    for (int h = 0; h < heads; h++)
       for (int s = 0; s < a->seq; s++)
         for (int d = 0; d < a->head_dim; d++)
           {
@@ -201,12 +224,12 @@ relative_error (const QmAttention *a, QmAttentionTensor t, const double *want)
 
 /* Whether the elements past the head size kept the bytes they had. */
 static bool
-gaps_untouched (const QmAttention *a, QmAttentionTensor t)
+gaps_untouched (const QmAttention *a, int heads, QmAttentionTensor t)
 {
   const size_t size = type_size (a->type);
 
   for (int b = 0; b < a->batch; b++)
-    for (int h = 0; h < a->heads; h++)
+    for (int h = 0; h < heads; h++)
       for (int s = 0; s < a->seq; s++)
         {
           const unsigned char *p =
@@ -247,10 +270,10 @@ prepare (const Case *c, Run *r)
   for (int i = 0; i < 3; i++)
     {
       host_tensor (a, c->layout, i, 3, r->host_qkv, &t);
-      fill (a, t, *arrays[i], &state);
+      fill (a, heads_of (a, i), t, *arrays[i], &state);
     }
   host_tensor (a, c->layout, 0, 1, r->host_dout, &t);
-  fill (a, t, r->dout, &state);
+  fill (a, a->heads, t, r->dout, &state);
 
   r->qkv = allocate_device (r->qkv_count * size);
   r->dout_dev = allocate_device (r->o_count * size);
@@ -351,8 +374,9 @@ compare (const Case *c, const Run *r)
         host_tensor (a, c->layout, 0, 1, r->host_o, &t);
       else
         host_tensor (a, c->layout, i - 1, 3, r->host_dqkv, &t);
-      errors[i] = relative_error (a, t, want[i]);
-      if (c->layout == LAYOUT_GAPS && !gaps_untouched (a, t))
+      errors[i] = relative_error (a, heads_of (a, i > 1), t, want[i]);
+      if (c->layout == LAYOUT_GAPS
+          && !gaps_untouched (a, heads_of (a, i > 1), t))
         {
           printf ("  %s: wrote past the head size\n", names[i]);
           good = false;
@@ -405,10 +429,10 @@ run_case (const Case *c)
   Run r = { 0 };
   bool good;
 
-  printf ("%s %s b%d h%d s%d d%d layout %d%s%s dropout %.2f\n",
-          path_name (a->path), type_name (a->type), a->batch, a->heads, a->seq,
-          a->head_dim, c->layout, a->causal ? " causal" : "",
-          a->deterministic ? " deterministic" : "", a->dropout);
+  printf ("%s %s b%d h%d/%d s%d d%d layout %d%s window %d%s dropout %.2f\n",
+          path_name (a->path), type_name (a->type), a->batch, a->heads,
+          a->groups, a->seq, a->head_dim, c->layout, a->causal ? " causal" : "",
+          a->window, a->deterministic ? " deterministic" : "", a->dropout);
   fflush (stdout);
   prepare (c, &r);
   good = launch (c, &r);
@@ -433,6 +457,7 @@ random_case (
     1,   2,   15,  16,  17,  63,  64,  65,  127, 128,
     129, 197, 200, 255, 257, 300, 383, 385, 512, 513
   };
+  static const int ratios[] = { 1, 1, 1, 1, 2, 3, 4, 8 };
   Case c = { 0 };
   int type = random_int (state, 3);
 
@@ -446,7 +471,9 @@ random_case (
   c.a.seq = random_int (state, 2) ? seqs[random_int (state, small ? 12 : 20)]
                                   : 1 + random_int (state, small ? 150 : 600);
   c.a.batch = 1 + random_int (state, 2);
-  c.a.heads = 1 + random_int (state, 3);
+  c.a.groups = 1 + random_int (state, 3);
+  c.a.heads = c.a.groups * ratios[random_int (state, 8)];
+  c.a.window = random_int (state, 3) ? 0 : 1 + random_int (state, c.a.seq + 20);
   c.a.scale = 1.0f / sqrtf ((float) c.a.head_dim);
   c.a.causal = random_int (state, 2);
   c.a.deterministic = random_int (state, 2);
@@ -457,6 +484,8 @@ random_case (
       && (path == QM_ATTENTION_PATH_HOPPER || random_int (state, 2)))
     {
       c.a.head_dim = 64;
+      c.a.heads = c.a.groups;
+      c.a.window = 0;
       c.a.seq = (c.a.seq - 1) % 256 + 1;
       c.a.scale = 0.125f;
       c.a.causal = false;

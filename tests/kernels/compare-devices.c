@@ -547,18 +547,30 @@ compare_case (Compare *compare, const Case *item)
 
 /* The gradient of attention needs what attention made. */
 static void
-compare_attention_backward (Compare *compare, QmCausal causal, double dropout)
+compare_attention_backward (
+    Compare *compare, QmCausal causal, double dropout, bool shared, int window)
 {
-  static const char *const words[MAX_TENSORS] = {
+  static const char *const alike[MAX_TENSORS] = {
     "obhsd", "pbhsd", "pbhsd", "pbhsd",
     "obhsd", "sbhs",  "i3:k",  [QM_OP_MAX_INPUTS] = "pbhsd",
     "pbhsd", "pbhsd",
   };
+  /* Heads of keys that three of queries share. */
+  static const char *const fewer[MAX_TENSORS] = {
+    "obHsd", "obHsd", "pbhsd", "pbhsd",
+    "obHsd", "sbHs",  "i3:k",  [QM_OP_MAX_INPUTS] = "obHsd",
+    "pbhsd", "pbhsd",
+  };
+  const char *const *words = shared ? fewer : alike;
   Operand operands[MAX_TENSORS], forward[MAX_TENSORS] = { 0 };
   QmOpCall call = { .op = QM_OP_ATTENTION };
 
   call.attributes = (QmAttributes){
-    .causal = causal, .scale = 0.2, .dropout = dropout, .site = 5
+    .causal = causal,
+    .scale = 0.2,
+    .dropout = dropout,
+    .site = 5,
+    .window = window,
   };
   for (int i = 0; i < MAX_TENSORS; i++)
     make (compare, words[i] != NULL ? words[i] : "-", &operands[i]);
@@ -597,17 +609,16 @@ compare_all (Compare *compare, size_t shape, const char *only)
         check_case (name);
         compare_case (compare, &cases[i]);
       }
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 16; i++)
     if (only == NULL
         || strcmp (only, qm_op_name (QM_OP_ATTENTION_BACKWARD)) == 0)
       {
         snprintf (name, sizeof name, "attention_backward %d, %s, shape %zu", i,
                   qm_type_name (compare->type), shape);
         check_case (name);
-        compare_attention_backward (compare,
-                                    i % 2 == 0 ? QM_CAUSAL_NONE
-                                               : QM_CAUSAL_RESULT,
-                                    i < 2 ? 0 : 0.2);
+        compare_attention_backward (
+            compare, i % 2 == 0 ? QM_CAUSAL_NONE : QM_CAUSAL_RESULT,
+            i / 2 % 2 == 0 ? 0 : 0.2, i / 4 % 2 == 1, i / 8 == 0 ? 0 : 6);
       }
 }
 

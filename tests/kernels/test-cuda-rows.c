@@ -416,23 +416,25 @@ rotary (Test *test)
   int64_t width = PICK (test, 64, 80, 96, 128, 256, 10, 7, 12);
   int64_t length = between (test, 1, 30), heads = between (test, 1, 5);
   int64_t turned = PICK (test, 16, 20, 64, 6, 2, 32) % width / 2 * 2;
+  int64_t parts = PICK (test, 1, 3, 3, 4, 6);
   bool interleaved = between (test, 0, 1) == 1;
   QmOpCall call = { .op = QM_OP_ROTARY };
   QmTensor whole;
 
   turned = turned > 0 ? turned : 2;
   call.attributes.rotary = turned;
+  call.attributes.count = between (test, 1, parts);
   call.attributes.inverse = between (test, 0, 1) == 1;
   for (int i = 0; i < 2; i++)
     {
       whole = dense (test, i == 0 ? any_type (test) : call.inputs[0].type, 5,
-                     interleaved ? SHAPE (2, length, heads, 3, width)
-                                 : SHAPE (2, length, 3, heads, width));
+                     interleaved ? SHAPE (2, length, heads, parts, width)
+                                 : SHAPE (2, length, parts, heads, width));
       if (interleaved)
         {
           int64_t stride = whole.stride[2];
 
-          whole.shape[2] = 3;
+          whole.shape[2] = parts;
           whole.shape[3] = heads;
           whole.stride[2] = whole.stride[3];
           whole.stride[3] = stride;
