@@ -8,10 +8,12 @@
  * level of software hides it, and a little for being started:
  *
  *   t = (a^p + m^p)^(1/p) + launch
- *   a = flops / (rate f e),   m = bytes b / (bandwidth e')
+ *   a = flops q / (rate f e),   m = bytes b / (bandwidth e')
  *
- * with e, e', b, p of the level of software (QmConstant), and f the clock that
- * the limit of power leaves, as a share of the rated one.  What is drawn is
+ * with e, e', b, p of the level of software (QmConstant), q of a product how
+ * much longer its last wave of tiles makes it, in which some multiprocessors
+ * have nothing left to do, and f the clock that the limit of power leaves, as a
+ * share of the rated one.  What is drawn is
  *
  *   watts (f) = base + (sum of flops j f^g + sum of bytes j') / time (f)
  *
@@ -133,6 +135,7 @@ typedef struct QmSpeeds
 {
   double rates[QM_N_ARITHMETICS]; /* FLOP/s at the rated clock */
   double bandwidth;               /* bytes/s of the GPU's memory */
+  double multiprocessors;         /* NaN: not known */
   int architecture;               /* compute capability; 0: not known */
   double watts;                   /* that the board may draw; NaN: any */
   QmPower power;

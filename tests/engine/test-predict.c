@@ -192,7 +192,9 @@ is_no_worse (const QmGpu *a, const QmGpu *b)
          && a->fp16_tflops >= b->fp16_tflops && a->tf32_tflops >= b->tf32_tflops
          && a->fp32_tflops >= b->fp32_tflops
          && a->memory_bandwidth_gbs >= b->memory_bandwidth_gbs
-         && a->tdp_w >= b->tdp_w;
+         && a->tdp_w >= b->tdp_w && a->multiprocessors >= b->multiprocessors
+         && a->fp16_tflops / a->multiprocessors
+                >= b->fp16_tflops / b->multiprocessors;
 }
 
 /* As it would be trained with that software. */
@@ -265,6 +267,46 @@ test_order_of_gpus (void)
         qm_work_free (work);
       }
   free (steps);
+}
+
+/* A product takes as many rounds as its tiles need: one tile more than there
+ * are multiprocessors takes as long as nearly twice as many; fewer than half
+ * are shared.  Where it is not known how many there are, none is left idle. */
+static void
+test_waves (void)
+{
+  static const struct
+  {
+    double rows, columns, inner, multiprocessors;
+    double waves, tiles; /* rounds, and what they would be if all had work */
+  } cases[] = {
+    { 1280, 1280, 4096, 100, 1, 1 },     { 1280, 1281, 4096, 100, 2, 1.1 },
+    { 1280, 2560, 4096, 100, 2, 2 },     { 640, 1280, 4096, 100, 1, 1 },
+    { 640, 1280, 1000, 100, 1, 0.5 },    { 128, 128, 65536, 100, 1, 0.64 },
+    { 1280, 1281, 4096, NAN, 1.1, 1.1 },
+  };
+  const QmLevel *level = qm_calibration_level (&calibration, "engine");
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      QmWorkRow row = { .op = QM_OP_LINEAR,
+                        .count = 1,
+                        .flops = 1e15,
+                        .inner = cases[i].inner,
+                        .rows = cases[i].rows,
+                        .columns = cases[i].columns };
+      QmWork work = { .rows = &row, .n = 1, .passes = 1, .steps = 1 };
+      QmGpu gpu = *qm_catalog_gpu (catalog, "h200-141gb-sxm");
+      double full;
+
+      gpu.tdp_w = 1e5;
+      gpu.multiprocessors = NAN;
+      full = step_of (&work, &gpu, 1, level);
+      gpu.multiprocessors = cases[i].multiprocessors;
+      CHECK (fabs (step_of (&work, &gpu, 1, level) / full
+                   - cases[i].waves / cases[i].tiles)
+             < 1e-3);
+    }
 }
 
 /* A board that may draw less runs slower, and never faster than it may. */
@@ -480,6 +522,7 @@ main (void)
   test_work ();
   test_better_is_faster ();
   test_order_of_gpus ();
+  test_waves ();
   test_power ();
   test_ways_to_exchange ();
   test_what_moves ();

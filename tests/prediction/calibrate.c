@@ -5,7 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 
+/* What intervals ought to cover, and the least that they may. */
 #define COVERED 0.9
+#define LEAST   0.85
 
 void
 set_spreads (const Rates *rates,
@@ -18,7 +20,7 @@ set_spreads (const Rates *rates,
 
       level->constants[QM_CONSTANT_SPREAD] =
           spread_of (rates, left_out->errors[WITHOUT_SOURCE], level->name,
-                     COVERED);
+                     COVERED, LEAST);
     }
 }
 

@@ -175,7 +175,10 @@ list_parameters (Fit *fit, QmCalibration *c)
 static double
 sigma_of (const Rate *rate)
 {
-  return rate->measured ? SIGMA_MEASURED : SIGMA_REPORTED;
+  double sigma = rate->measured ? SIGMA_MEASURED : SIGMA_REPORTED;
+
+  /* What is rounded is anywhere within. */
+  return sqrt (sigma * sigma + rate->rounding * rate->rounding / 3);
 }
 
 static void

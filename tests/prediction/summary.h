@@ -47,11 +47,15 @@ Summary summarize (const Rates *rates,
                    const Group *group);
 
 /* The size of an error as a logarithm that so many have a smaller one than,
- * each source weighing the same, between those that are there. */
+ * each source weighing the same, between those that are there, but no less than
+ * what so few do not exceed: a single rate of a source may weigh more than lies
+ * between both.  An error counts from what a source has left open by rounding.
+ */
 double spread_of (const Rates *rates,
                   const double *errors,
                   const char *level,
-                  double share);
+                  double share,
+                  double least);
 
 /* Of pairs of rates of two types of GPU that are else the same (source, model,
  * level, GPUs) and differ by more than a tenth, how many there are and how many
