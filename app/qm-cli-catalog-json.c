@@ -152,6 +152,11 @@ machines_json (const QmCatalog *catalog)
       json_object_set_new (object, "kind",
                            json_string (qm_machine_kind_name (machine->kind)));
       json_object_set_new (object, "gpus", json_integer (machine->gpus));
+      json_object_set_new (object, "memory_gib", exact (machine->memory_gib));
+      json_object_set_new (object, "cpu_cores", exact (machine->cpu_cores));
+      json_object_set_new (object, "pcie_generation",
+                           exact (machine->pcie_generation));
+      json_object_set_new (object, "pcie_lanes", exact (machine->pcie_lanes));
       json_object_set_new (object, "parts", parts_json (machine));
       json_object_set_new (object, "prices", prices_of (catalog, machine->id));
       json_object_set_new (object, "source",

@@ -126,6 +126,10 @@ typedef struct QmMachine
   const char *name;
   QmMachineKind kind;
   int gpus; /* the most that it carries */
+  double memory_gib;
+  double cpu_cores;
+  double pcie_generation; /* of each GPU's place, with all of them taken */
+  double pcie_lanes;
   const QmMachinePart *parts;
   size_t n_parts;
   const char *source;

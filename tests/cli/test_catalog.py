@@ -74,6 +74,9 @@ class CatalogTest(harness.CommandLineTest):
         for one, row in zip(entries, self.catalog.machines):
             self.assertEqual(one["kind"], row["kind"])
             self.assertEqual(one["gpus"], int(row["gpus"]))
+            for key in ("memory_gib", "cpu_cores", "pcie_generation",
+                        "pcie_lanes"):
+                self.same_number(one[key], row.get(key, ""), (key, one))
             self.assertEqual(one["source"], row["source"])
             self.assertTrue(one["parts"])
             self.assertIn(self.catalog.published_price(one["id"]),

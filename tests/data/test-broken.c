@@ -217,10 +217,17 @@ static const Broken broken[] = {
   { "platform with the id of memory", "platforms.csv",
     PLATFORMS "memory-ddr5-rdimm,P,rack,4,,open,,,,,,t\n", 2, 1,
     QM_STATUS_INVALID, "is the name of a kind of memory" },
+  { "part with memory of a host", "machines.csv",
+    "machine,name,kind,gpus,memory_gib,part,source\n"
+    "m1,M,server,4,512,,t\nm1,,,,512,CPU,\n",
+    3, 7, QM_STATUS_INVALID, "belongs into the machine's own row" },
+  { "host of no cores", "machines.csv",
+    "machine,name,kind,gpus,cpu_cores,source\nm1,M,server,4,0,t\n", 2, 15,
+    QM_STATUS_INVALID, "cpu_cores: '0' is not between" },
   { "copies faster than the memory", "gpus.csv",
     "id,name,memory_gib,fp16_tflops,source,memory_bandwidth_gbs,"
     "measured_bandwidth_gbs\nx1,X,24,71,t,936,936.5\n",
-    2, 20, QM_STATUS_INVALID, "is more than the memory's 936 GB/s" },
+    2, 18, QM_STATUS_INVALID, "is more than the memory's 936 GB/s" },
   { "part of a multiprocessor", "gpus.csv",
     "id,name,memory_gib,fp16_tflops,source,multiprocessors\n"
     "x1,X,24,71,t,81.5\n",
