@@ -398,7 +398,7 @@ qm_predict_step (const QmWork *work,
                  QmPrediction *prediction,
                  QmError *error)
 {
-  double spread = exp (level->constants[QM_CONSTANT_SPREAD]);
+  double spread = exp (level->constants[speeds->spread]);
   double alone = prediction->alone, beside = 0;
 
   prediction->update =

@@ -77,13 +77,18 @@ typedef enum QmConstant
   QM_CONSTANT_UPDATE,
   QM_CONSTANT_OTHER,
   /* Not of the model: nine of ten rates that a fit did not know are predicted
-   * within a factor of exp (spread). */
+   * within a factor of exp (spread); on boards, and on cards, which differ by
+   * who makes and cools them and what they are put into. */
   QM_CONSTANT_SPREAD,
+  QM_CONSTANT_SPREAD_CARDS,
   QM_N_CONSTANTS
 } QmConstant;
 
 /* As files have it: "product-16"; static. */
 const char *qm_constant_name (QmConstant constant);
+
+/* Which of both spreads is that of a GPU. */
+QmConstant qm_constant_spread (const QmGpu *gpu);
 
 /* Software that trains, as engine, tuned, eager and naive. */
 typedef struct QmLevel
@@ -136,6 +141,7 @@ typedef struct QmSpeeds
   double rates[QM_N_ARITHMETICS]; /* FLOP/s at the rated clock */
   double bandwidth;               /* bytes/s of the GPU's memory */
   double multiprocessors;         /* NaN: not known */
+  QmConstant spread;              /* which is its interval's */
   int architecture;               /* compute capability; 0: not known */
   double watts;                   /* that the board may draw; NaN: any */
   QmPower power;

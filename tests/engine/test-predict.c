@@ -309,6 +309,41 @@ test_waves (void)
     }
 }
 
+/* A card's interval is wider than a board's, of every level. */
+static void
+test_spreads (void)
+{
+  const QmGpu *board = qm_catalog_gpu (catalog, "a100-80gb-sxm");
+  const QmGpu *card = qm_catalog_gpu (catalog, "a100-80gb-pcie");
+  QmGpu unstated = *board;
+
+  unstated.cooling = QM_GPU_COOLING_UNSTATED;
+  CHECK_INT (qm_constant_spread (board), QM_CONSTANT_SPREAD);
+  CHECK_INT (qm_constant_spread (card), QM_CONSTANT_SPREAD_CARDS);
+  CHECK_INT (qm_constant_spread (&unstated), QM_CONSTANT_SPREAD_CARDS);
+  for (size_t i = 0; i < calibration.n_levels; i++)
+    {
+      const double *constants = calibration.levels[i].constants;
+      QmWork *work = work_of ("pythia-1b", 8);
+      QmSpeeds speeds;
+      QmPrediction prediction;
+      QmError error = { 0 };
+
+      CHECK (constants[QM_CONSTANT_SPREAD_CARDS]
+             > constants[QM_CONSTANT_SPREAD]);
+      CHECK_INT (qm_speeds_of_gpu (&calibration, card, 1,
+                                   QM_INTERCONNECT_OF_GPU, &speeds, &error),
+                 QM_OK);
+      CHECK_INT (qm_predict (work, &speeds, &calibration.levels[i], &prediction,
+                             &error),
+                 QM_OK);
+      CHECK (fabs (log (prediction.days_high / prediction.days)
+                   - constants[QM_CONSTANT_SPREAD_CARDS])
+             < 1e-9);
+      qm_work_free (work);
+    }
+}
+
 /* A board that may draw less runs slower, and never faster than it may. */
 static void
 test_power (void)
@@ -523,6 +558,7 @@ main (void)
   test_better_is_faster ();
   test_order_of_gpus ();
   test_waves ();
+  test_spreads ();
   test_power ();
   test_ways_to_exchange ();
   test_what_moves ();

@@ -98,6 +98,7 @@ freedom_of (const char *level, QmConstant constant)
     case QM_CONSTANT_MATMUL:
       return ours ? 0.1 : follows ? 0.2 : 0.4;
     case QM_CONSTANT_SPREAD:
+    case QM_CONSTANT_SPREAD_CARDS:
       return 0;
     case QM_CONSTANT_SATURATION:
       return ours ? 0 : follows ? 0.2 : 1;

@@ -9,6 +9,10 @@
 /* Rates of two GPUs are told apart where they differ by more. */
 #define APART 1.1
 
+/* Nine of ten of a normal distribution are within so many of its standard
+ * deviations. */
+#define NINE_OF_TEN 1.645
+
 const char *
 source_of (const Rate *rate)
 {
@@ -45,6 +49,22 @@ const char *
 place_of (const Rate *rate)
 {
   return is_offloaded (rate) ? "offloaded" : "not offloaded";
+}
+
+const char *
+carrier_of (const Rate *rate)
+{
+  if (is_offloaded (rate))
+    return "offloaded";
+  return rate->trained.gpu->cooling == QM_GPU_COOLING_BOARD ? "board" : "card";
+}
+
+/* What the interval of a rate is, by its level and GPU. */
+static double
+spread_at (const QmCalibration *calibration, const Rate *rate)
+{
+  return qm_calibration_level (calibration, rate->trained.level)
+      ->constants[qm_constant_spread (rate->trained.gpu)];
 }
 
 bool
@@ -185,9 +205,7 @@ covered (const Rates *rates,
 
   for (size_t i = 0; i < rates->n; i++)
     {
-      const QmLevel *level =
-          qm_calibration_level (calibration, rates->rates[i].trained.level);
-      double spread = level->constants[QM_CONSTANT_SPREAD];
+      double spread = spread_at (calibration, &rates->rates[i]);
       double weight = weight_of (rates, errors, group, i);
 
       if (weight <= 0)
@@ -257,12 +275,11 @@ double
 spread_of (const Rates *rates,
            const double *errors,
            const char *level,
+           const char *carrier,
            double share,
            double least)
 {
-  const Group group = { .level = level,
-                        .key = place_of,
-                        .value = "not offloaded" };
+  const Group group = { .level = level, .key = carrier_of, .value = carrier };
   Size sizes[MAX_RATES];
   size_t n = list_sizes (rates, errors, &group, beyond_rounding, sizes);
 
@@ -302,6 +319,7 @@ order_of (const Rates *rates, const double *errors)
 Apart
 apart_of (const Rates *rates,
           const double *errors,
+          const QmCalibration *calibration,
           const char *level,
           bool two_gpus)
 {
@@ -320,9 +338,10 @@ apart_of (const Rates *rates,
             || strcmp (model_of (a), model_of (b)) != 0
             || (strcmp (gpu_of (a), gpu_of (b)) != 0) != two_gpus)
           continue;
-        squares += (errors[i] - errors[j]) * (errors[i] - errors[j]) / 2;
+        squares += (errors[i] - errors[j]) * (errors[i] - errors[j]) / 2
+                   / (spread_at (calibration, a) * spread_at (calibration, b));
         apart.pairs++;
       }
-  apart.variance = squares / (double) apart.pairs;
+  apart.share = squares * NINE_OF_TEN * NINE_OF_TEN / (double) apart.pairs;
   return apart;
 }
