@@ -151,7 +151,7 @@ check_intervals (const Everything *all)
                      &all->calibration, &group);
 
       if (is.covered >= 0.85 && (is.covered <= 0.98 || is.n < 20)
-          && is.width <= 2.4)
+          && is.width <= (is.n < 20 ? 2.4 : 1.6))
         continue;
       fprintf (stderr, "%s: intervals cover %.0f %% and are %.2f wide\n",
                group.level, 100 * is.covered, is.width);
