@@ -37,7 +37,7 @@ predict (Audited *audited, const QmCalibration *calibration)
       != QM_OK)
     return;
   level = qm_calibration_level (calibration, trained->level);
-  spread = exp (level->constants[QM_CONSTANT_SPREAD]);
+  spread = exp (level->constants[qm_constant_spread (trained->gpu)]);
   audited->predicted = trained->work->samples * trained->gpus / prediction.step;
   audited->low = audited->predicted / spread;
   audited->high = audited->predicted * spread;

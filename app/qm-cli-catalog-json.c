@@ -40,11 +40,15 @@ gpu_json (const QmGpu *gpu)
   } numbers[] = {
     { "memory_gib", gpu->memory_gib },
     { "memory_bandwidth_gbs", gpu->memory_bandwidth_gbs },
+    { "measured_bandwidth_gbs", gpu->measured_bandwidth_gbs },
     { "fp16_tflops", gpu->fp16_tflops },
     { "tf32_tflops", gpu->tf32_tflops },
     { "fp32_tflops", gpu->fp32_tflops },
     { "measured_fp16_tflops", gpu->measured_fp16_tflops },
     { "tdp_w", gpu->tdp_w },
+    { "multiprocessors", gpu->multiprocessors },
+    { "boost_mhz", gpu->boost_mhz },
+    { "l2_mib", gpu->l2_mib },
     { "nvlink_gbs", gpu->nvlink_gbs },
     { "nvlink_gpus", gpu->nvlink_gpus },
     { "pcie_generation", gpu->pcie_generation },
@@ -148,6 +152,11 @@ machines_json (const QmCatalog *catalog)
       json_object_set_new (object, "kind",
                            json_string (qm_machine_kind_name (machine->kind)));
       json_object_set_new (object, "gpus", json_integer (machine->gpus));
+      json_object_set_new (object, "memory_gib", exact (machine->memory_gib));
+      json_object_set_new (object, "cpu_cores", exact (machine->cpu_cores));
+      json_object_set_new (object, "pcie_generation",
+                           exact (machine->pcie_generation));
+      json_object_set_new (object, "pcie_lanes", exact (machine->pcie_lanes));
       json_object_set_new (object, "parts", parts_json (machine));
       json_object_set_new (object, "prices", prices_of (catalog, machine->id));
       json_object_set_new (object, "source",

@@ -180,6 +180,11 @@ gpus_table (const Context *context)
     { _ ("TF32"), QM_CLI_RIGHT, .drop = 5 },
     { _ ("fp32"), QM_CLI_RIGHT, .drop = 6 },
     { _ ("Watt"), QM_CLI_RIGHT, .drop = 2 },
+    /* Translators: how many multiprocessors a GPU has. */
+    { _ ("SMs"), QM_CLI_RIGHT, .drop = 10 },
+    { _ ("MHz"), QM_CLI_RIGHT, .drop = 11 },
+    /* Translators: the size of its second level of cache. */
+    { _ ("L2 MiB"), QM_CLI_RIGHT, .drop = 12 },
     { _ ("NVLink GB/s"), QM_CLI_RIGHT, .drop = 7 },
     { _ ("Released"), .drop = 8 },
     { _ ("Launch price"), QM_CLI_RIGHT, .drop = 9 },
@@ -200,6 +205,9 @@ gpus_table (const Context *context)
       g_autofree char *tf32 = rate_text (gpu->tf32_tflops);
       g_autofree char *fp32 = number_text (gpu->fp32_tflops);
       g_autofree char *watt = number_text (gpu->tdp_w);
+      g_autofree char *multiprocessors = number_text (gpu->multiprocessors);
+      g_autofree char *clock = number_text (gpu->boost_mhz);
+      g_autofree char *l2 = number_text (gpu->l2_mib);
       g_autofree char *nvlink = rate_text (gpu->nvlink_gbs);
       g_autofree char *released = qm_cli_date_text (gpu->released_on);
       g_autofree char *launch =
@@ -209,10 +217,10 @@ gpus_table (const Context *context)
       g_autofree char *price = price_of_gpu (context, gpu->id);
 
       qm_cli_table_add_row (table, QM_CLI_PLAIN,
-                            (const char *[]){ gpu->id, gpu->name, memory,
-                                              bandwidth, fp16, tf32, fp32, watt,
-                                              nvlink, released, launch, price,
-                                              gpu->source });
+                            (const char *[]){
+                                gpu->id, gpu->name, memory, bandwidth, fp16,
+                                tf32, fp32, watt, multiprocessors, clock, l2,
+                                nvlink, released, launch, price, gpu->source });
     }
   return table;
 }

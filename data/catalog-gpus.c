@@ -16,12 +16,16 @@ enum
   COLUMN_COOLING,
   COLUMN_MEMORY_GIB,
   COLUMN_MEMORY_BANDWIDTH_GBS,
+  COLUMN_MEASURED_BANDWIDTH_GBS,
   COLUMN_FP16_TFLOPS,
   COLUMN_BF16,
   COLUMN_TF32_TFLOPS,
   COLUMN_FP32_TFLOPS,
   COLUMN_MEASURED_FP16_TFLOPS,
   COLUMN_TDP_W,
+  COLUMN_MULTIPROCESSORS,
+  COLUMN_BOOST_MHZ,
+  COLUMN_L2_MIB,
   COLUMN_NVLINK_GBS,
   COLUMN_NVLINK_GPUS,
   COLUMN_PCIE_GENERATION,
@@ -46,12 +50,16 @@ static const QmCsvColumn columns[N_COLUMNS] = {
   [COLUMN_COOLING] = { "cooling", false },
   [COLUMN_MEMORY_GIB] = { "memory_gib", true },
   [COLUMN_MEMORY_BANDWIDTH_GBS] = { "memory_bandwidth_gbs", false },
+  [COLUMN_MEASURED_BANDWIDTH_GBS] = { "measured_bandwidth_gbs", false },
   [COLUMN_FP16_TFLOPS] = { "fp16_tflops", true },
   [COLUMN_BF16] = { "bf16", false },
   [COLUMN_TF32_TFLOPS] = { "tf32_tflops", false },
   [COLUMN_FP32_TFLOPS] = { "fp32_tflops", false },
   [COLUMN_MEASURED_FP16_TFLOPS] = { "measured_fp16_tflops", false },
   [COLUMN_TDP_W] = { "tdp_w", false },
+  [COLUMN_MULTIPROCESSORS] = { "multiprocessors", false },
+  [COLUMN_BOOST_MHZ] = { "boost_mhz", false },
+  [COLUMN_L2_MIB] = { "l2_mib", false },
   [COLUMN_NVLINK_GBS] = { "nvlink_gbs", false },
   [COLUMN_NVLINK_GPUS] = { "nvlink_gpus", false },
   [COLUMN_PCIE_GENERATION] = { "pcie_generation", false },
@@ -69,6 +77,12 @@ static const QmCsvColumn columns[N_COLUMNS] = {
 /* A rate, power or size that is neither zero nor absurd. */
 #define LEAST 1e-3
 #define MOST  1e7
+
+/* Megahertz of a processor that works, and how much of it there may be. */
+#define SLOWEST         100
+#define FASTEST         10000
+#define MULTIPROCESSORS 4096
+#define LARGEST_L2      65536
 
 /* Slots that a card may take. */
 #define WIDEST 8
@@ -123,12 +137,30 @@ read_yes_or_no (QmCsvRow *row, size_t column)
   return qm_csv_word (row, column, words, 2, 0) == 1 ? QM_YES : QM_NO;
 }
 
+/* What the processor is made of. */
+static void
+read_processor (QmCsvRow *row, QmGpu *gpu)
+{
+  int64_t multiprocessors =
+      qm_csv_integer (row, COLUMN_MULTIPROCESSORS, 1, MULTIPROCESSORS, 0);
+
+  gpu->multiprocessors = multiprocessors > 0 ? (double) multiprocessors : NAN;
+  gpu->boost_mhz = qm_csv_number (row, COLUMN_BOOST_MHZ, SLOWEST, FASTEST);
+  gpu->l2_mib = qm_csv_number (row, COLUMN_L2_MIB, LEAST, LARGEST_L2);
+}
+
 static void
 read_rates (QmCsvRow *row, QmGpu *gpu)
 {
   gpu->memory_gib = qm_csv_number (row, COLUMN_MEMORY_GIB, LEAST, MOST);
   gpu->memory_bandwidth_gbs =
       qm_csv_number (row, COLUMN_MEMORY_BANDWIDTH_GBS, LEAST, MOST);
+  gpu->measured_bandwidth_gbs =
+      qm_csv_number (row, COLUMN_MEASURED_BANDWIDTH_GBS, LEAST, MOST);
+  if (gpu->measured_bandwidth_gbs > gpu->memory_bandwidth_gbs)
+    qm_csv_fail (row, COLUMN_MEASURED_BANDWIDTH_GBS, QM_STATUS_INVALID,
+                 "is more than the memory's %g GB/s",
+                 gpu->memory_bandwidth_gbs);
   gpu->fp16_tflops = qm_csv_number (row, COLUMN_FP16_TFLOPS, LEAST, MOST);
   gpu->bf16 = read_yes_or_no (row, COLUMN_BF16);
   gpu->tf32_tflops =
@@ -167,6 +199,7 @@ read_gpu (QmCsvRow *row, void *data)
                     : (QmGpuCooling) qm_csv_word (row, COLUMN_COOLING,
                                                   cooling_words, N_COOLINGS, 0);
   read_rates (row, &gpu);
+  read_processor (row, &gpu);
   gpu.peer_to_peer = qm_csv_text (row, COLUMN_PEER_TO_PEER, false);
   gpu.released_on = qm_csv_date (row, COLUMN_RELEASED_ON);
   gpu.launch_price_usd = qm_csv_number (row, COLUMN_LAUNCH_PRICE_USD, 0, 1e9);

@@ -10,6 +10,10 @@ enum
   COLUMN_NAME,
   COLUMN_KIND,
   COLUMN_GPUS,
+  COLUMN_MEMORY_GIB,
+  COLUMN_CPU_CORES,
+  COLUMN_PCIE_GENERATION,
+  COLUMN_PCIE_LANES,
   COLUMN_PART,
   COLUMN_DETAIL,
   COLUMN_PRICE,
@@ -24,6 +28,10 @@ static const QmCsvColumn columns[N_COLUMNS] = {
   [COLUMN_NAME] = { "name", true },
   [COLUMN_KIND] = { "kind", true },
   [COLUMN_GPUS] = { "gpus", true },
+  [COLUMN_MEMORY_GIB] = { "memory_gib", false },
+  [COLUMN_CPU_CORES] = { "cpu_cores", false },
+  [COLUMN_PCIE_GENERATION] = { "pcie_generation", false },
+  [COLUMN_PCIE_LANES] = { "pcie_lanes", false },
   [COLUMN_PART] = { "part", false },
   [COLUMN_DETAIL] = { "detail", false },
   [COLUMN_PRICE] = { "price", false },
@@ -35,7 +43,9 @@ static const QmCsvColumn columns[N_COLUMNS] = {
 static const char *const kind_words[] = { "desktop", "server" };
 
 /* More than any machine carries. */
-#define MAX_GPUS 1024
+#define MAX_GPUS  1024
+#define MAX_GIB   1e6
+#define MAX_CORES 1e5
 
 /* A part, and which of the batch's machines it belongs to. */
 typedef struct PartEntry
@@ -91,6 +101,17 @@ read_quote (MachinesReader *reader, QmCsvRow *row, const QmMachine *machine)
     qm_batch_add_price (reader->batch, &price, row, COLUMN_PRICE);
 }
 
+/* What a training sees of the host. */
+static void
+read_host (QmCsvRow *row, QmMachine *machine)
+{
+  machine->memory_gib = qm_csv_number (row, COLUMN_MEMORY_GIB, 1, MAX_GIB);
+  machine->cpu_cores = qm_csv_number (row, COLUMN_CPU_CORES, 1, MAX_CORES);
+  machine->pcie_generation =
+      qm_csv_number (row, COLUMN_PCIE_GENERATION, 1, 100);
+  machine->pcie_lanes = qm_csv_number (row, COLUMN_PCIE_LANES, 1, 1024);
+}
+
 static void
 read_machine (MachinesReader *reader, QmCsvRow *row)
 {
@@ -109,6 +130,7 @@ read_machine (MachinesReader *reader, QmCsvRow *row)
   machine.kind =
       (QmMachineKind) qm_csv_word (row, COLUMN_KIND, kind_words, 2, -1);
   machine.gpus = (int) qm_csv_integer (row, COLUMN_GPUS, 1, MAX_GPUS, -1);
+  read_host (row, &machine);
   require_empty (row, COLUMN_DETAIL, "only a part has a detail");
   machine.source = qm_csv_text (row, COLUMN_SOURCE, true);
   entry = qm_batch_add (&reader->batch->entries.machines, machine.id, row,
@@ -134,7 +156,8 @@ read_part (MachinesReader *reader, QmCsvRow *row)
                  "'%s' has no row of its own above this part", id);
   require_empty (row, COLUMN_NAME, whole);
   require_empty (row, COLUMN_KIND, whole);
-  require_empty (row, COLUMN_GPUS, whole);
+  for (size_t i = COLUMN_GPUS; i <= COLUMN_PCIE_LANES; i++)
+    require_empty (row, i, whole);
   require_empty (row, COLUMN_QUOTED_ON, whole);
   require_empty (row, COLUMN_SOURCE, whole);
   entry.part.part = qm_csv_text (row, COLUMN_PART, true);

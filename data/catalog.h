@@ -80,12 +80,16 @@ typedef struct QmGpu
   QmGpuCooling cooling;
   double memory_gib;
   double memory_bandwidth_gbs;
+  double measured_bandwidth_gbs; /* the best copy that was seen */
   double fp16_tflops;
   QmTristate bf16;
   double tf32_tflops;
   double fp32_tflops;
   double measured_fp16_tflops;
   double tdp_w;
+  double multiprocessors; /* NVIDIA's SM, AMD's compute unit, Intel's Xe core */
+  double boost_mhz;       /* the clock that rated rates are of, or above it */
+  double l2_mib;          /* the cache that all of them share */
   double nvlink_gbs;
   double nvlink_gpus; /* that it connects at most; NaN where not known */
   double pcie_generation;
@@ -122,6 +126,10 @@ typedef struct QmMachine
   const char *name;
   QmMachineKind kind;
   int gpus; /* the most that it carries */
+  double memory_gib;
+  double cpu_cores;
+  double pcie_generation; /* of each GPU's place, with all of them taken */
+  double pcie_lanes;
   const QmMachinePart *parts;
   size_t n_parts;
   const char *source;

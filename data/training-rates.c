@@ -30,6 +30,7 @@ enum
   COLUMN_MICRO_BATCH,
   COLUMN_CHECKPOINTING,
   COLUMN_SAMPLES_PER_S,
+  COLUMN_ROUNDING,
   COLUMN_SM_MHZ,
   COLUMN_SOURCE,
   COLUMN_DEFECT,
@@ -55,6 +56,7 @@ static const QmCsvColumn columns[N_COLUMNS] = {
   { "micro_batch", true },
   { "checkpointing", true },
   { "samples_per_s", true },
+  { "rounding", false },
   { "sm_mhz", true },
   { "source", true },
   { "defect", true },
@@ -131,6 +133,9 @@ read_rate (QmCsvRow *row, void *data)
     qm_csv_fail (row, COLUMN_SAMPLES_PER_S, QM_STATUS_INVALID,
                  "must not be empty");
   rate->samples_per_s = qm_csv_number (row, COLUMN_SAMPLES_PER_S, 1e-9, 1e9);
+  rate->rounding = qm_csv_number (row, COLUMN_ROUNDING, 0, 0.5);
+  if (!(rate->rounding > 0))
+    rate->rounding = 0;
   rate->sm_mhz = qm_csv_number (row, COLUMN_SM_MHZ, 100, 10000);
   rate->source = qm_csv_text (row, COLUMN_SOURCE, true);
   rate->defect = qm_csv_text (row, COLUMN_DEFECT, false);

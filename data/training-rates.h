@@ -35,6 +35,8 @@ typedef struct QmTrainingRate
   int64_t micro_batch;  /* 0: the largest that fits */
   bool checkpointing;
   double samples_per_s; /* of all GPUs */
+  double rounding;      /* the share by which the rate may be another, since the
+                           source has so few digits; 0: none to speak of */
   double sm_mhz;        /* that they ran at; NaN: not known */
   const char *source;
   const char *defect; /* why it counts for nothing; empty: it does */

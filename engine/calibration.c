@@ -73,6 +73,7 @@ static const char *const constants[QM_N_CONSTANTS] = {
   [QM_CONSTANT_UPDATE] = "update",
   [QM_CONSTANT_OTHER] = "other",
   [QM_CONSTANT_SPREAD] = "spread",
+  [QM_CONSTANT_SPREAD_CARDS] = "spread-cards",
 };
 
 static const struct
@@ -103,6 +104,13 @@ const char *
 qm_constant_name (QmConstant constant)
 {
   return constants[constant];
+}
+
+QmConstant
+qm_constant_spread (const QmGpu *gpu)
+{
+  return gpu->cooling == QM_GPU_COOLING_BOARD ? QM_CONSTANT_SPREAD
+                                              : QM_CONSTANT_SPREAD_CARDS;
 }
 
 static QmLevel *

@@ -13,6 +13,15 @@
 /* Clocks below are those of a board that is not at work. */
 #define LOWEST_CLOCK 0.2
 
+/* Each multiprocessor computes one tile of a product's result after the other
+ * (NVIDIA, Matrix Multiplication Background User's Guide: tile and wave
+ * quantization).  Libraries choose tiles of many sizes; with these the rates
+ * are predicted best, of 128 or 256 a side.  A result of fewer tiles than
+ * multiprocessors is computed in parts, of no less than so much of what is
+ * added up each (256 to 4096 make no difference). */
+#define TILE 128.0
+#define PART 1024.0
+
 /* How near to the limit of power a clock is looked for, and how often. */
 #define NEAR   1e-10
 #define LOOKED 60
@@ -83,6 +92,24 @@ traffic (const double *constants, const QmWorkRow *row)
     }
 }
 
+/* How much longer a product takes than if all multiprocessors were at work
+ * until its end: 1 or more. */
+static double
+waves_of (const QmSpeeds *speeds, const QmWorkRow *row)
+{
+  double tiles = ceil (row->rows / TILE) * ceil (row->columns / TILE);
+  double waves;
+
+  if (!(speeds->multiprocessors > 0) || !(tiles > 0))
+    return 1;
+  if (tiles < speeds->multiprocessors)
+    tiles *=
+        fmax (floor (fmin (row->inner / PART, speeds->multiprocessors / tiles)),
+              1);
+  waves = tiles / speeds->multiprocessors;
+  return ceil (waves) / waves;
+}
+
 /* The share of the rated rate that a call's arithmetic reaches. */
 static double
 efficiency (const Machine *machine, const QmWorkRow *row)
@@ -92,7 +119,8 @@ efficiency (const Machine *machine, const QmWorkRow *row)
   double inner = row->inner / (row->inner + constants[QM_CONSTANT_INNER]);
 
   if (is_product (row->op))
-    return constants[QM_CONSTANT_PRODUCT_16 + row->arithmetic] * inner;
+    return constants[QM_CONSTANT_PRODUCT_16 + row->arithmetic] * inner
+           / waves_of (machine->speeds, row);
   if (row->op == QM_OP_MATMUL)
     return constants[QM_CONSTANT_MATMUL] * inner;
   inner = row->inner / (row->inner + constants[QM_CONSTANT_HEAD])
@@ -370,7 +398,7 @@ qm_predict_step (const QmWork *work,
                  QmPrediction *prediction,
                  QmError *error)
 {
-  double spread = exp (level->constants[QM_CONSTANT_SPREAD]);
+  double spread = exp (level->constants[speeds->spread]);
   double alone = prediction->alone, beside = 0;
 
   prediction->update =

@@ -8,10 +8,12 @@
  * level of software hides it, and a little for being started:
  *
  *   t = (a^p + m^p)^(1/p) + launch
- *   a = flops / (rate f e),   m = bytes b / (bandwidth e')
+ *   a = flops q / (rate f e),   m = bytes b / (bandwidth e')
  *
- * with e, e', b, p of the level of software (QmConstant), and f the clock that
- * the limit of power leaves, as a share of the rated one.  What is drawn is
+ * with e, e', b, p of the level of software (QmConstant), q of a product how
+ * much longer its last wave of tiles makes it, in which some multiprocessors
+ * have nothing left to do, and f the clock that the limit of power leaves, as a
+ * share of the rated one.  What is drawn is
  *
  *   watts (f) = base + (sum of flops j f^g + sum of bytes j') / time (f)
  *
@@ -75,13 +77,18 @@ typedef enum QmConstant
   QM_CONSTANT_UPDATE,
   QM_CONSTANT_OTHER,
   /* Not of the model: nine of ten rates that a fit did not know are predicted
-   * within a factor of exp (spread). */
+   * within a factor of exp (spread); on boards, and on cards, which differ by
+   * who makes and cools them and what they are put into. */
   QM_CONSTANT_SPREAD,
+  QM_CONSTANT_SPREAD_CARDS,
   QM_N_CONSTANTS
 } QmConstant;
 
 /* As files have it: "product-16"; static. */
 const char *qm_constant_name (QmConstant constant);
+
+/* Which of both spreads is that of a GPU. */
+QmConstant qm_constant_spread (const QmGpu *gpu);
 
 /* Software that trains, as engine, tuned, eager and naive. */
 typedef struct QmLevel
@@ -133,6 +140,8 @@ typedef struct QmSpeeds
 {
   double rates[QM_N_ARITHMETICS]; /* FLOP/s at the rated clock */
   double bandwidth;               /* bytes/s of the GPU's memory */
+  double multiprocessors;         /* NaN: not known */
+  QmConstant spread;              /* which is its interval's */
   int architecture;               /* compute capability; 0: not known */
   double watts;                   /* that the board may draw; NaN: any */
   QmPower power;

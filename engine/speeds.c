@@ -121,6 +121,8 @@ qm_speeds_of_sheet (const QmCalibration *calibration,
   speeds->rates[QM_ARITHMETIC_TF32] = gpu->tf32_tflops > 0
                                           ? gpu->tf32_tflops * 1e12
                                           : speeds->rates[QM_ARITHMETIC_FP32];
+  speeds->spread = qm_constant_spread (gpu);
+  speeds->multiprocessors = gpu->multiprocessors;
   speeds->bandwidth = gpu->memory_bandwidth_gbs * 1e9;
   set_power (calibration, gpu, speeds);
   speeds->gpus = gpus;

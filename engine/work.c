@@ -43,6 +43,12 @@ row_of (const QmOpCall *call, bool update)
     default:
       break;
     }
+  if (call->op == QM_OP_LINEAR || call->op == QM_OP_LINEAR_INPUT_GRAD
+      || call->op == QM_OP_LINEAR_WEIGHT_GRAD)
+    {
+      row.rows = (double) call->outputs[0].shape[0];
+      row.columns = (double) call->outputs[0].shape[1];
+    }
   return row;
 }
 
@@ -51,8 +57,8 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
 {
   return a->op == b->op && a->update == b->update
          && a->arithmetic == b->arithmetic && a->flops == b->flops
-         && a->bytes == b->bytes && a->inner == b->inner
-         && a->length == b->length;
+         && a->bytes == b->bytes && a->inner == b->inner && a->rows == b->rows
+         && a->columns == b->columns && a->length == b->length;
 }
 
 static double

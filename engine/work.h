@@ -25,10 +25,11 @@ typedef struct QmWorkRow
   bool update; /* of an update, not of a pass */
   QmArithmetic arithmetic;
   double count;
-  double flops, bytes; /* of one call: qm_op_flops(), qm_op_bytes() */
-  double inner;        /* of a product: what is added up for one element of its
-                          result; of attention: size of a head; else 0 */
-  double length;       /* of attention: of the sequence; else 0 */
+  double flops, bytes;  /* of one call: qm_op_flops(), qm_op_bytes() */
+  double inner;         /* of a product: what is added up for one element of its
+                           result; of attention: size of a head; else 0 */
+  double rows, columns; /* of what a product with weights results in; else 0 */
+  double length;        /* of attention: of the sequence; else 0 */
 } QmWorkRow;
 
 typedef struct QmWork

@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-#define OF_ALL 0.40
-#define OF_GPU 0.35
-#define OF_OWN (1 - OF_ALL - OF_GPU)
+#define OF_GPU 0.60
+#define OF_OWN (1 - OF_GPU)
 
 /* Between which nine of ten of a normal distribution are, in standard
  * deviations. */
@@ -104,7 +103,6 @@ find_contenders (const QmAdvice *advice, gint64 budget_minor, int best)
 static int
 find_fastest (const GArray *contenders, double deadline_days, guint draw)
 {
-  double all = sqrt (OF_ALL) * normal (1, draw);
   double shortest = qm_known (deadline_days) ? deadline_days : INFINITY;
   int fastest = -1;
 
@@ -116,7 +114,7 @@ find_fastest (const GArray *contenders, double deadline_days, guint draw)
 
       if (one->deviation > 0)
         error = one->deviation
-                * (all + sqrt (OF_GPU) * normal (one->gpu, draw)
+                * (sqrt (OF_GPU) * normal (one->gpu, draw)
                    + sqrt (OF_OWN) * normal (one->own, draw));
       days = one->days * exp (error);
       if (days > shortest || (days == shortest && fastest >= 0))

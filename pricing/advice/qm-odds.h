@@ -7,12 +7,12 @@
  *
  *   s = log (high / low) / (2 x 1.645).
  *
- * Errors of one advice are not independent: they are all of one model and one
- * level of software.  The error of a candidate is taken to be
+ * Errors of one advice are not independent: what is left of them by boards' and
+ * cards' own intervals is one type's.  The error of a candidate is taken to be
  *
- *   s (sqrt (0.4) of all + sqrt (0.35) of its type + sqrt (0.25) of its own)
+ *   s (sqrt (0.6) of its type + sqrt (0.4) of its own)
  *
- * with three draws from a normal distribution.  The shares are rounded from
+ * with two draws from a normal distribution.  The shares are rounded from
  * what errors of rates by one source do not share on two types of GPU, and on
  * one: pricing/PREDICTION.md, "What errors share".
  *

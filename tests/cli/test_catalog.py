@@ -43,10 +43,12 @@ class CatalogTest(harness.CommandLineTest):
                 self.assertEqual(one[key], row[key] or None, one)
             for key in ("memory_gib", "memory_bandwidth_gbs", "fp16_tflops",
                         "tf32_tflops", "fp32_tflops", "measured_fp16_tflops",
-                        "tdp_w", "nvlink_gbs", "pcie_generation",
+                        "measured_bandwidth_gbs", "tdp_w",
+                        "multiprocessors", "boost_mhz", "l2_mib",
+                        "nvlink_gbs", "pcie_generation",
                         "launch_price_usd"):
-                self.same_number(one[key], row[key], (key, one))
-                if row[key] == "":
+                self.same_number(one[key], row.get(key, ""), (key, one))
+                if row.get(key, "") == "":
                     self.assertIsNone(one[key], (key, one))
             self.assertEqual(one["released_on"], row["released_on"] or None)
         lines = self.table("gpus")
@@ -72,6 +74,9 @@ class CatalogTest(harness.CommandLineTest):
         for one, row in zip(entries, self.catalog.machines):
             self.assertEqual(one["kind"], row["kind"])
             self.assertEqual(one["gpus"], int(row["gpus"]))
+            for key in ("memory_gib", "cpu_cores", "pcie_generation",
+                        "pcie_lanes"):
+                self.same_number(one[key], row.get(key, ""), (key, one))
             self.assertEqual(one["source"], row["source"])
             self.assertTrue(one["parts"])
             self.assertIn(self.catalog.published_price(one["id"]),

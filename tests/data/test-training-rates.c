@@ -12,14 +12,16 @@
 
 #define HEADER                                                               \
   "id,provenance,model,config,sequence,image,batch,precision,gpu,gpus,link," \
-  "software,level,settings,micro_batch,checkpointing,samples_per_s,sm_mhz,"  \
-  "source,defect,notes\n"
+  "software,level,settings,micro_batch,checkpointing,samples_per_s,"         \
+  "rounding,sm_mhz,source,defect,notes\n"
 
 /* A row that says all that one can say, and one that says the least. */
 #define FULL                                                                  \
   "r1,reported,Own,\"{\"\"a\"\": 1}\",512,224,64,bf16,a40,8,pcie,Theirs 1.2," \
-  "tuned,narrow+zero_2,4,yes,12.5,1400,https://example.org/a,too warm,seen\n"
-#define BARE "m1,measured,vit-large,,,,64,fp32,a40,1,,,engine,,,,0.25,,here,,\n"
+  "tuned,narrow+zero_2,4,yes,12.5,0.125,1400,https://example.org/a,too "      \
+  "warm,seen\n"
+#define BARE \
+  "m1,measured,vit-large,,,,64,fp32,a40,1,,,engine,,,,0.25,,,here,,\n"
 
 static void
 test_read (void)
@@ -51,6 +53,8 @@ test_read (void)
   CHECK_STRING (list[0].settings, "narrow+zero_2");
   CHECK_INT (list[0].micro_batch, 4);
   CHECK_NEAR (list[0].samples_per_s, 12.5, 1e-12);
+  CHECK_NEAR (list[0].rounding, 0.125, 1e-12);
+  CHECK (list[1].rounding == 0);
   CHECK_NEAR (list[0].sm_mhz, 1400, 1e-12);
   CHECK_STRING (list[0].source, "https://example.org/a");
   CHECK_STRING (list[0].defect, "too warm");

@@ -192,7 +192,9 @@ is_no_worse (const QmGpu *a, const QmGpu *b)
          && a->fp16_tflops >= b->fp16_tflops && a->tf32_tflops >= b->tf32_tflops
          && a->fp32_tflops >= b->fp32_tflops
          && a->memory_bandwidth_gbs >= b->memory_bandwidth_gbs
-         && a->tdp_w >= b->tdp_w;
+         && a->tdp_w >= b->tdp_w && a->multiprocessors >= b->multiprocessors
+         && a->fp16_tflops / a->multiprocessors
+                >= b->fp16_tflops / b->multiprocessors;
 }
 
 /* As it would be trained with that software. */
@@ -265,6 +267,81 @@ test_order_of_gpus (void)
         qm_work_free (work);
       }
   free (steps);
+}
+
+/* A product takes as many rounds as its tiles need: one tile more than there
+ * are multiprocessors takes as long as nearly twice as many; fewer than half
+ * are shared.  Where it is not known how many there are, none is left idle. */
+static void
+test_waves (void)
+{
+  static const struct
+  {
+    double rows, columns, inner, multiprocessors;
+    double waves, tiles; /* rounds, and what they would be if all had work */
+  } cases[] = {
+    { 1280, 1280, 4096, 100, 1, 1 },     { 1280, 1281, 4096, 100, 2, 1.1 },
+    { 1280, 2560, 4096, 100, 2, 2 },     { 640, 1280, 4096, 100, 1, 1 },
+    { 640, 1280, 1000, 100, 1, 0.5 },    { 128, 128, 65536, 100, 1, 0.64 },
+    { 1280, 1281, 4096, NAN, 1.1, 1.1 },
+  };
+  const QmLevel *level = qm_calibration_level (&calibration, "engine");
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      QmWorkRow row = { .op = QM_OP_LINEAR,
+                        .count = 1,
+                        .flops = 1e15,
+                        .inner = cases[i].inner,
+                        .rows = cases[i].rows,
+                        .columns = cases[i].columns };
+      QmWork work = { .rows = &row, .n = 1, .passes = 1, .steps = 1 };
+      QmGpu gpu = *qm_catalog_gpu (catalog, "h200-141gb-sxm");
+      double full;
+
+      gpu.tdp_w = 1e5;
+      gpu.multiprocessors = NAN;
+      full = step_of (&work, &gpu, 1, level);
+      gpu.multiprocessors = cases[i].multiprocessors;
+      CHECK (fabs (step_of (&work, &gpu, 1, level) / full
+                   - cases[i].waves / cases[i].tiles)
+             < 1e-3);
+    }
+}
+
+/* A card's interval is wider than a board's, of every level. */
+static void
+test_spreads (void)
+{
+  const QmGpu *board = qm_catalog_gpu (catalog, "a100-80gb-sxm");
+  const QmGpu *card = qm_catalog_gpu (catalog, "a100-80gb-pcie");
+  QmGpu unstated = *board;
+
+  unstated.cooling = QM_GPU_COOLING_UNSTATED;
+  CHECK_INT (qm_constant_spread (board), QM_CONSTANT_SPREAD);
+  CHECK_INT (qm_constant_spread (card), QM_CONSTANT_SPREAD_CARDS);
+  CHECK_INT (qm_constant_spread (&unstated), QM_CONSTANT_SPREAD_CARDS);
+  for (size_t i = 0; i < calibration.n_levels; i++)
+    {
+      const double *constants = calibration.levels[i].constants;
+      QmWork *work = work_of ("pythia-1b", 8);
+      QmSpeeds speeds;
+      QmPrediction prediction;
+      QmError error = { 0 };
+
+      CHECK (constants[QM_CONSTANT_SPREAD_CARDS]
+             > constants[QM_CONSTANT_SPREAD]);
+      CHECK_INT (qm_speeds_of_gpu (&calibration, card, 1,
+                                   QM_INTERCONNECT_OF_GPU, &speeds, &error),
+                 QM_OK);
+      CHECK_INT (qm_predict (work, &speeds, &calibration.levels[i], &prediction,
+                             &error),
+                 QM_OK);
+      CHECK (fabs (log (prediction.days_high / prediction.days)
+                   - constants[QM_CONSTANT_SPREAD_CARDS])
+             < 1e-9);
+      qm_work_free (work);
+    }
 }
 
 /* A board that may draw less runs slower, and never faster than it may. */
@@ -480,6 +557,8 @@ main (void)
   test_work ();
   test_better_is_faster ();
   test_order_of_gpus ();
+  test_waves ();
+  test_spreads ();
   test_power ();
   test_ways_to_exchange ();
   test_what_moves ();

@@ -60,6 +60,9 @@ check_gpus (const QmEntries *entries)
       require (qm_list_find (&entries->gpus, gpu->id) == i);
       require (gpu->name[0] != '\0' && gpu->source[0] != '\0');
       require (!(gpu->memory_gib <= 0) && !(gpu->fp16_tflops <= 0));
+      require (!(gpu->measured_bandwidth_gbs > gpu->memory_bandwidth_gbs));
+      require (!(gpu->multiprocessors < 1) && !(gpu->boost_mhz <= 0)
+               && !(gpu->l2_mib <= 0) && !isinf (gpu->l2_mib));
       require (!isinf (gpu->memory_gib) && !isinf (gpu->fp16_tflops));
     }
 }

@@ -4,21 +4,56 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
+/* What intervals ought to cover, and the least that they may. */
 #define COVERED 0.9
+#define LEAST   0.85
+
+/* Fewer rates on cards tell nothing of how far they are off. */
+#define MANY 8
+
+static size_t
+count_cards (const Rates *rates, const char *level)
+{
+  size_t n = 0;
+
+  for (size_t i = 0; i < rates->n; i++)
+    n += !rates->rates[i].held && rates->rates[i].defect[0] == '\0'
+         && strcmp (level_of (&rates->rates[i]), level) == 0
+         && strcmp (carrier_of (&rates->rates[i]), "card") == 0;
+  return n;
+}
 
 void
 set_spreads (const Rates *rates,
              const LeftOut *left_out,
              QmCalibration *calibration)
 {
+  const double *errors = left_out->errors[WITHOUT_SOURCE];
+  double wider = 0, levels = 0;
+
   for (size_t i = 0; i < calibration->n_levels; i++)
     {
       QmLevel *level = &calibration->levels[i];
+      double *spread = &level->constants[QM_CONSTANT_SPREAD];
+      double *cards = &level->constants[QM_CONSTANT_SPREAD_CARDS];
 
-      level->constants[QM_CONSTANT_SPREAD] =
-          spread_of (rates, left_out->errors[WITHOUT_SOURCE], level->name,
-                     COVERED);
+      *spread = spread_of (rates, errors, level->name, "board", COVERED, LEAST);
+      if (count_cards (rates, level->name) < MANY)
+        continue;
+      *cards = spread_of (rates, errors, level->name, "card", COVERED, LEAST);
+      wider += log (*cards / *spread);
+      levels++;
+    }
+  wider = levels > 0 ? exp (wider / levels) : 1;
+  for (size_t i = 0; i < calibration->n_levels; i++)
+    {
+      double *constants = calibration->levels[i].constants;
+
+      if (count_cards (rates, calibration->levels[i].name) < MANY)
+        constants[QM_CONSTANT_SPREAD_CARDS] =
+            constants[QM_CONSTANT_SPREAD] * wider;
     }
 }
 

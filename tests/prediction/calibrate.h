@@ -7,7 +7,9 @@
 
 /* Finds the spread of every level, from errors without the source: of what is
  * not offloaded, since the constants of the host begin at what was read off
- * those rates, all of one host, and no fit can do without. */
+ * those rates, all of one host, and no fit can do without.  A level with few
+ * rates on cards has the spread of boards there, and as much more as levels
+ * with many. */
 void set_spreads (const Rates *rates,
                   const LeftOut *left_out,
                   QmCalibration *calibration);

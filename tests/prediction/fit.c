@@ -98,6 +98,7 @@ freedom_of (const char *level, QmConstant constant)
     case QM_CONSTANT_MATMUL:
       return ours ? 0.1 : follows ? 0.2 : 0.4;
     case QM_CONSTANT_SPREAD:
+    case QM_CONSTANT_SPREAD_CARDS:
       return 0;
     case QM_CONSTANT_SATURATION:
       return ours ? 0 : follows ? 0.2 : 1;
@@ -175,7 +176,10 @@ list_parameters (Fit *fit, QmCalibration *c)
 static double
 sigma_of (const Rate *rate)
 {
-  return rate->measured ? SIGMA_MEASURED : SIGMA_REPORTED;
+  double sigma = rate->measured ? SIGMA_MEASURED : SIGMA_REPORTED;
+
+  /* What is rounded is anywhere within. */
+  return sqrt (sigma * sigma + rate->rounding * rate->rounding / 3);
 }
 
 static void

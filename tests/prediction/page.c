@@ -98,25 +98,27 @@ write_order (FILE *out, const Page *page)
 static void
 write_common (FILE *out, const Page *page)
 {
-  fputs ("| level | variance | two types of GPU (pairs) | one type (pairs) |\n"
+  fputs ("| level | variance, boards and cards | two types of GPU (pairs) | "
+         "one type (pairs) |\n"
          "| --- | --- | --- | --- |\n",
          out);
   for (size_t i = 0; i < page->calibration->n_levels; i++)
     {
       const QmLevel *level = &page->calibration->levels[i];
-      double s = level->constants[QM_CONSTANT_SPREAD] / NINE_OF_TEN;
+      double boards = level->constants[QM_CONSTANT_SPREAD] / NINE_OF_TEN;
+      double cards = level->constants[QM_CONSTANT_SPREAD_CARDS] / NINE_OF_TEN;
 
       for (int two = 1; two >= 0; two--)
         {
           Apart apart =
               apart_of (page->rates, page->left_out->errors[WITHOUT_SOURCE],
-                        level->name, two == 1);
+                        page->calibration, level->name, two == 1);
 
           if (two == 1)
-            fprintf (out, "| %s | %.4f |", level->name, s * s);
+            fprintf (out, "| %s | %.4f, %.4f |", level->name, boards * boards,
+                     cards * cards);
           if (apart.pairs > 0)
-            fprintf (out, " %.2f (%zu) |", apart.variance / (s * s),
-                     apart.pairs);
+            fprintf (out, " %.2f (%zu) |", apart.share, apart.pairs);
           else
             fputs (" |", out);
         }
@@ -233,6 +235,7 @@ static const char *const meanings[QM_N_CONSTANTS] = {
   [QM_CONSTANT_UPDATE] = "… of updates",
   [QM_CONSTANT_OTHER] = "… of all else",
   [QM_CONSTANT_SPREAD] = "interval: times or divided by exp of it",
+  [QM_CONSTANT_SPREAD_CARDS] = "… on cards",
 };
 
 static void

@@ -37,6 +37,7 @@ add_row (Rates *rates, const QmTrainingRate *row)
   rate->defect = row->defect;
   rate->measured = !row->reported;
   rate->samples_per_s = row->samples_per_s;
+  rate->rounding = row->rounding;
   rate->clock = row->sm_mhz;
   qm_trained_plan (&rate->trained, &rate->problem);
   rates->n++;

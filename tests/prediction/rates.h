@@ -17,6 +17,7 @@ typedef struct Rate
   bool measured;        /* here, not reported by others */
   bool held;            /* never fitted to */
   double samples_per_s; /* of all GPUs */
+  double rounding;      /* share of it that the source leaves open */
   double clock;         /* MHz that the GPU ran at; NaN: not known */
   QmTrained trained;    /* without work: it cannot be planned */
   QmError problem;      /* why it cannot */

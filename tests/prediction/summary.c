@@ -9,6 +9,10 @@
 /* Rates of two GPUs are told apart where they differ by more. */
 #define APART 1.1
 
+/* Nine of ten of a normal distribution are within so many of its standard
+ * deviations. */
+#define NINE_OF_TEN 1.645
+
 const char *
 source_of (const Rate *rate)
 {
@@ -45,6 +49,22 @@ const char *
 place_of (const Rate *rate)
 {
   return is_offloaded (rate) ? "offloaded" : "not offloaded";
+}
+
+const char *
+carrier_of (const Rate *rate)
+{
+  if (is_offloaded (rate))
+    return "offloaded";
+  return rate->trained.gpu->cooling == QM_GPU_COOLING_BOARD ? "board" : "card";
+}
+
+/* What the interval of a rate is, by its level and GPU. */
+static double
+spread_at (const QmCalibration *calibration, const Rate *rate)
+{
+  return qm_calibration_level (calibration, rate->trained.level)
+      ->constants[qm_constant_spread (rate->trained.gpu)];
 }
 
 bool
@@ -105,12 +125,27 @@ share_off (double error)
   return fabs (expm1 (error));
 }
 
+static double
+as_share (const Rate *rate, double error)
+{
+  (void) rate;
+  return share_off (error);
+}
+
+/* How far a rate is from an interval around its prediction without width: a
+ * source that has rounded leaves open where it is, by so much on both sides. */
+static double
+beyond_rounding (const Rate *rate, double error)
+{
+  return fmax (fabs (error) + log1p (-rate->rounding), 0);
+}
+
 /* Sizes of a group in their order. */
 static size_t
 list_sizes (const Rates *rates,
             const double *errors,
             const Group *group,
-            double (*size_of) (double),
+            double (*size_of) (const Rate *, double),
             Size *sizes)
 {
   size_t n = 0;
@@ -120,7 +155,7 @@ list_sizes (const Rates *rates,
       double weight = weight_of (rates, errors, group, i);
 
       if (weight > 0)
-        sizes[n++] = (Size){ size_of (errors[i]), weight };
+        sizes[n++] = (Size){ size_of (&rates->rates[i], errors[i]), weight };
     }
   qsort (sizes, n, sizeof *sizes, compare);
   return n;
@@ -170,15 +205,14 @@ covered (const Rates *rates,
 
   for (size_t i = 0; i < rates->n; i++)
     {
-      const QmLevel *level =
-          qm_calibration_level (calibration, rates->rates[i].trained.level);
-      double spread = level->constants[QM_CONSTANT_SPREAD];
+      double spread = spread_at (calibration, &rates->rates[i]);
       double weight = weight_of (rates, errors, group, i);
 
       if (weight <= 0)
         continue;
       all += weight;
-      within += fabs (errors[i]) <= spread ? weight : 0;
+      within +=
+          beyond_rounding (&rates->rates[i], errors[i]) <= spread ? weight : 0;
       widths[n++] = exp (2 * spread);
     }
   qsort (widths, n, sizeof *widths, compare_doubles);
@@ -203,7 +237,7 @@ summarize (const Rates *rates,
         summary.missing += isnan (errors[i]);
         summary.bias += isnan (errors[i]) ? 0 : errors[i];
       }
-  n = list_sizes (rates, errors, group, share_off, sizes);
+  n = list_sizes (rates, errors, group, as_share, sizes);
   summary.bias = expm1 (summary.bias / (double) n);
   summary.covered = covered (rates, errors, calibration, group, &summary.width);
   summary.half = plain_quantile (sizes, n, 0.5);
@@ -214,22 +248,15 @@ summarize (const Rates *rates,
   return summary;
 }
 
-double
-spread_of (const Rates *rates,
-           const double *errors,
-           const char *level,
-           double share)
+/* The size that so much of the weight has less than, between those that are
+ * there: each stands in the middle of its weight. */
+static double
+middle_quantile (const Size *sizes, size_t n, double share)
 {
-  const Group group = { .level = level,
-                        .key = place_of,
-                        .value = "not offloaded" };
-  Size sizes[MAX_RATES];
-  size_t n = list_sizes (rates, errors, &group, fabs, sizes);
   double all = 0, middle = 0, before = 0, size = 0;
 
   for (size_t i = 0; i < n; i++)
     all += sizes[i].weight;
-  /* Each stands in the middle of its weight. */
   for (size_t i = 0; i < n; i++)
     {
       middle += sizes[i].weight / 2;
@@ -242,6 +269,21 @@ spread_of (const Rates *rates,
       middle += sizes[i].weight / 2;
     }
   return size;
+}
+
+double
+spread_of (const Rates *rates,
+           const double *errors,
+           const char *level,
+           const char *carrier,
+           double share,
+           double least)
+{
+  const Group group = { .level = level, .key = carrier_of, .value = carrier };
+  Size sizes[MAX_RATES];
+  size_t n = list_sizes (rates, errors, &group, beyond_rounding, sizes);
+
+  return fmax (middle_quantile (sizes, n, share), quantile (sizes, n, least));
 }
 
 static bool
@@ -277,6 +319,7 @@ order_of (const Rates *rates, const double *errors)
 Apart
 apart_of (const Rates *rates,
           const double *errors,
+          const QmCalibration *calibration,
           const char *level,
           bool two_gpus)
 {
@@ -295,9 +338,10 @@ apart_of (const Rates *rates,
             || strcmp (model_of (a), model_of (b)) != 0
             || (strcmp (gpu_of (a), gpu_of (b)) != 0) != two_gpus)
           continue;
-        squares += (errors[i] - errors[j]) * (errors[i] - errors[j]) / 2;
+        squares += (errors[i] - errors[j]) * (errors[i] - errors[j]) / 2
+                   / (spread_at (calibration, a) * spread_at (calibration, b));
         apart.pairs++;
       }
-  apart.variance = squares / (double) apart.pairs;
+  apart.share = squares * NINE_OF_TEN * NINE_OF_TEN / (double) apart.pairs;
   return apart;
 }

@@ -16,7 +16,8 @@ const char *gpu_of (const Rate *rate);
 const char *model_of (const Rate *rate);
 const char *level_of (const Rate *rate);
 const char *family_of (const Rate *rate);
-const char *place_of (const Rate *rate); /* "offloaded", "not offloaded" */
+const char *place_of (const Rate *rate);   /* "offloaded", "not offloaded" */
+const char *carrier_of (const Rate *rate); /* "offloaded", "board", "card" */
 
 /* Whether no rate before that one has its key. */
 bool is_first (const Rates *rates, KeyOf key, size_t index);
@@ -47,11 +48,16 @@ Summary summarize (const Rates *rates,
                    const Group *group);
 
 /* The size of an error as a logarithm that so many have a smaller one than,
- * each source weighing the same, between those that are there. */
+ * each source weighing the same, between those that are there, but no less than
+ * what so few do not exceed: a single rate of a source may weigh more than lies
+ * between both.  An error counts from what a source has left open by rounding.
+ */
 double spread_of (const Rates *rates,
                   const double *errors,
                   const char *level,
-                  double share);
+                  const char *carrier,
+                  double share,
+                  double least);
 
 /* Of pairs of rates of two types of GPU that are else the same (source, model,
  * level, GPUs) and differ by more than a tenth, how many there are and how many
@@ -65,15 +71,17 @@ Order order_of (const Rates *rates, const double *errors);
 
 /* Of pairs of rates of a level by one source and of one model, on two types of
  * GPU or else on one, how many there are, and half the mean square of how their
- * errors differ: the variance that they do not share.  NaN without any. */
+ * errors differ, as a share of the variance that their intervals are for: what
+ * they do not share.  NaN without any. */
 typedef struct Apart
 {
   size_t pairs;
-  double variance;
+  double share;
 } Apart;
 
 Apart apart_of (const Rates *rates,
                 const double *errors,
+                const QmCalibration *calibration,
                 const char *level,
                 bool two_gpus);
 
