@@ -34,6 +34,7 @@
 typedef struct Hello
 {
   uint32_t ranks, first, local, port;
+  QmWorldPass pass;
 } Hello;
 
 typedef struct Refusal
@@ -69,7 +70,7 @@ typedef struct Guest
   int fd; /* -1: no more */
   struct timespec until;
   QmAddress address;
-  unsigned char said[sizeof (QmFrameHead) + sizeof (Link)];
+  unsigned char said[sizeof (QmFrameHead) + sizeof (Hello)];
   size_t have;
 } Guest;
 
@@ -83,6 +84,7 @@ typedef struct Join
   Guest guests[GUESTS];
   Seat *seats;
   int n_seats;
+  int strangers; /* that were sent away */
   QmError *error;
 } Join;
 
@@ -287,6 +289,41 @@ refuse (int fd, QmStatus status, const char *why)
   qm_frame_send (fd, QM_FRAME_REFUSE, &refusal, sizeof refusal);
 }
 
+/* Whether a process knows what those of this world know, in a time that tells
+ * nothing of it. */
+static bool
+is_ours (const QmWorldPass *ours, const QmWorldPass *theirs)
+{
+  unsigned char differs = 0;
+
+  for (size_t i = 0; i < sizeof ours->secret; i++)
+    differs |= (unsigned char) (ours->secret[i] ^ theirs->secret[i]);
+  return differs == 0;
+}
+
+/* Whether it is of the same program and about the same; says why not. */
+static bool
+check_pass (const Join *join, Hello *hello, char *why, size_t size)
+{
+  const QmWorldPass *ours = &join->world->pass;
+  QmWorldPass *theirs = &hello->pass;
+
+  theirs->version[sizeof theirs->version - 1] = '\0';
+  if (strcmp (ours->version, theirs->version) != 0)
+    snprintf (why, size,
+              "rank %u comes with version %s of this program, and rank 0 has "
+              "%s",
+              (unsigned) hello->first, theirs->version, ours->version);
+  else if (memcmp (ours->purpose, theirs->purpose, sizeof ours->purpose) != 0)
+    snprintf (why, size,
+              "rank %u comes with another command, model or options than rank "
+              "0",
+              (unsigned) hello->first);
+  else
+    return true;
+  return false;
+}
+
 /* Somebody of ours has come to the process of rank 0. */
 static QmStatus
 take_hello (Join *join, Guest *guest, bool other)
@@ -298,7 +335,17 @@ take_hello (Join *join, Guest *guest, bool other)
   Hello hello;
 
   memcpy (&hello, guest->said + sizeof (QmFrameHead), sizeof hello);
-  if (other || !check_counts (join, &hello, why, sizeof why))
+  if (!other && !is_ours (&world->pass, &hello.pass))
+    {
+      snprintf (why, sizeof why, "%.80s: rank 0 has another secret",
+                join->rendezvous);
+      refuse (guest->fd, QM_STATUS_INVALID, why);
+      qm_socket_close (&guest->fd);
+      join->strangers++;
+      return QM_OK;
+    }
+  if (other || !check_counts (join, &hello, why, sizeof why)
+      || !check_pass (join, &hello, why, sizeof why))
     {
       refuse (guest->fd, QM_STATUS_INVALID, why);
       qm_socket_close (&guest->fd);
@@ -340,8 +387,11 @@ fail_missing (Join *join)
       come[world->peers[i].first + j] = true;
   qm_ranks_missing (come, 0, world->ranks, names, sizeof names);
   return qm_error_set (join->error, QM_STATUS_IO, "", 0, 0,
-                       "%.80s: %s did not come within %g s", join->rendezvous,
-                       names, world->patience);
+                       "%.80s: %s did not come within %g s%s", join->rendezvous,
+                       names, world->coming,
+                       join->strangers > 0
+                           ? ", but somebody with another secret"
+                           : "");
 }
 
 /* Hangs up on all that have not said who they are. */
@@ -551,7 +601,8 @@ say_hello (Join *join, int fd)
   const QmWorld *world = join->world;
   Hello hello = { .ranks = (uint32_t) world->ranks,
                   .first = (uint32_t) world->first,
-                  .local = (uint32_t) world->local };
+                  .local = (uint32_t) world->local,
+                  .pass = world->pass };
   QmAddress here;
   socklen_t size = sizeof here;
 
@@ -578,7 +629,7 @@ no_answer (Join *join)
   if (qm_deadline_left (&join->deadline) <= 0)
     return qm_error_set (join->error, QM_STATUS_IO, "", 0, 0,
                          "%.80s: the ranks did not all come within %g s",
-                         join->rendezvous, join->world->patience);
+                         join->rendezvous, join->world->coming);
   return fail (join, QM_STATUS_IO,
                "what answers is not rank 0 of this version of this program, or "
                "it went again",
@@ -773,7 +824,7 @@ qm_world_join (QmWorld *world, const char *rendezvous, QmError *error)
                          "the host is out of memory");
   join->world = world;
   join->rendezvous = rendezvous;
-  join->deadline = qm_deadline (world->patience);
+  join->deadline = qm_deadline (world->coming);
   join->listener = -1;
   join->error = error != NULL ? error : &own;
   for (int i = 0; i < GUESTS; i++)
