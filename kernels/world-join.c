@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -289,41 +288,6 @@ refuse (int fd, QmStatus status, const char *why)
   qm_frame_send (fd, QM_FRAME_REFUSE, &refusal, sizeof refusal);
 }
 
-/* Whether a process knows what those of this world know, in a time that tells
- * nothing of it. */
-static bool
-is_ours (const QmWorldPass *ours, const QmWorldPass *theirs)
-{
-  unsigned char differs = 0;
-
-  for (size_t i = 0; i < sizeof ours->secret; i++)
-    differs |= (unsigned char) (ours->secret[i] ^ theirs->secret[i]);
-  return differs == 0;
-}
-
-/* Whether it is of the same program and about the same; says why not. */
-static bool
-check_pass (const Join *join, Hello *hello, char *why, size_t size)
-{
-  const QmWorldPass *ours = &join->world->pass;
-  QmWorldPass *theirs = &hello->pass;
-
-  theirs->version[sizeof theirs->version - 1] = '\0';
-  if (strcmp (ours->version, theirs->version) != 0)
-    snprintf (why, size,
-              "rank %u comes with version %s of this program, and rank 0 has "
-              "%s",
-              (unsigned) hello->first, theirs->version, ours->version);
-  else if (memcmp (ours->purpose, theirs->purpose, sizeof ours->purpose) != 0)
-    snprintf (why, size,
-              "rank %u comes with another command, model or options than rank "
-              "0",
-              (unsigned) hello->first);
-  else
-    return true;
-  return false;
-}
-
 /* Somebody of ours has come to the process of rank 0. */
 static QmStatus
 take_hello (Join *join, Guest *guest, bool other)
@@ -335,7 +299,7 @@ take_hello (Join *join, Guest *guest, bool other)
   Hello hello;
 
   memcpy (&hello, guest->said + sizeof (QmFrameHead), sizeof hello);
-  if (!other && !is_ours (&world->pass, &hello.pass))
+  if (!other && !qm_pass_is_ours (&world->pass, &hello.pass))
     {
       snprintf (why, sizeof why, "%.80s: rank 0 has another secret",
                 join->rendezvous);
@@ -345,7 +309,8 @@ take_hello (Join *join, Guest *guest, bool other)
       return QM_OK;
     }
   if (other || !check_counts (join, &hello, why, sizeof why)
-      || !check_pass (join, &hello, why, sizeof why))
+      || !qm_pass_check (&world->pass, &hello.pass, (int) hello.first, why,
+                         sizeof why))
     {
       refuse (guest->fd, QM_STATUS_INVALID, why);
       qm_socket_close (&guest->fd);
@@ -449,12 +414,6 @@ welcome_all (Join *join)
   return QM_OK;
 }
 
-static bool
-make_token (uint64_t *token)
-{
-  return getrandom (token, sizeof *token, 0) == sizeof *token;
-}
-
 static QmPeer *
 find_peer (QmWorld *world, uint32_t first)
 {
@@ -551,7 +510,7 @@ receive (Join *join)
     status = fail (join, QM_STATUS_IO,
                    "rank 0 cannot listen there: ", strerror (errno));
   freeaddrinfo (found);
-  if (status == QM_OK && !make_token (&join->token))
+  if (status == QM_OK && !qm_pass_token (&join->token))
     status = fail (join, QM_STATUS_IO, "the system has no random numbers", "");
   if (status == QM_OK)
     status = wait_for_all (join);

@@ -349,27 +349,6 @@ check_options (const QmWorldOptions *options, QmError *error)
   return QM_OK;
 }
 
-/* What this process knows, as others are told it. */
-static void
-make_pass (const QmWorldOptions *options, QmWorldPass *pass)
-{
-  char digest[QM_SHA256_HEX];
-
-  memset (pass, 0, sizeof *pass);
-  if (options->secret != NULL)
-    {
-      qm_sha256 (options->secret, strlen (options->secret), digest);
-      memcpy (pass->secret, digest, sizeof pass->secret);
-    }
-  if (options->purpose != NULL)
-    {
-      qm_sha256 (options->purpose, strlen (options->purpose), digest);
-      memcpy (pass->purpose, digest, sizeof pass->purpose);
-    }
-  if (options->version != NULL)
-    snprintf (pass->version, sizeof pass->version, "%s", options->version);
-}
-
 static QmStatus
 make_world (const QmWorldOptions *options, QmWorld **world, QmError *error)
 {
@@ -385,7 +364,7 @@ make_world (const QmWorldOptions *options, QmWorld **world, QmError *error)
       new->patience = options->patience > 0 ? options->patience : PATIENCE;
       new->coming = options->coming > 0 ? options->coming : new->patience;
       new->silence = options->silence > 0 ? options->silence : SILENCE;
-      make_pass (options, &new->pass);
+      qm_pass_make (options, &new->pass);
       new->alarm = -1;
       pthread_mutex_init (&new->lock, NULL);
       made = qm_condition_init (&new->changed);

@@ -208,6 +208,21 @@ bool qm_frame_check (const QmFrameHead *head, size_t most);
 /* Sends a short message at once, as far as the socket takes it. */
 bool qm_frame_send (int fd, QmFrameKind kind, const void *data, size_t bytes);
 
+/* What this process knows, as others are told it. */
+void qm_pass_make (const QmWorldOptions *options, QmWorldPass *pass);
+/* Whether another knows the secret, in a time that tells nothing of it. */
+bool qm_pass_is_ours (const QmWorldPass *ours, const QmWorldPass *theirs);
+/* Whether one from rank `first` on is of the same program and about the same;
+ * says why not. */
+bool qm_pass_check (const QmWorldPass *ours,
+                    const QmWorldPass *theirs,
+                    int first,
+                    char *why,
+                    size_t size);
+
+/* Draws a number that nobody guesses; false: the system has none. */
+bool qm_pass_token (uint64_t *token);
+
 /* Connects the processes of a world; what was connected is in world->peers,
  * also where it fails. */
 QmStatus qm_world_join (QmWorld *world, const char *rendezvous, QmError *error);
