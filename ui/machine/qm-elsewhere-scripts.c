@@ -283,9 +283,9 @@ append_srun (GString *text, int nodes, int processors)
       "# The processes on the machines meet with a word that nobody guesses.\n"
       "QUARTERMASTER_SECRET=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')\n"
       "export QUARTERMASTER_SECRET\n"
-      "exec srun --nodes=%d --ntasks=%d --ntasks-per-node=1 "
-      "--cpus-per-task=%d \\\n"
-      "  --kill-on-bad-exit=1 \"$run\"\n",
+      "exec srun --nodes=%d --ntasks=%d --ntasks-per-node=1 \\\n"
+      "  --cpus-per-task=\"${SLURM_CPUS_PER_TASK:-%d}\" --kill-on-bad-exit=1 "
+      "\"$run\"\n",
       nodes, nodes, processors);
 }
 
