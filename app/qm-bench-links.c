@@ -3,6 +3,7 @@
 /* qm-bench links: how fast the devices of this machine exchange, each two of
  * them and all together, and with the host. */
 
+#include "app/qm-bench-nodes.h"
 #include "app/qm-bench-ranks.h"
 
 #include "engine/links.h"
@@ -45,7 +46,8 @@ typedef struct Rank
 typedef struct Links
 {
   const QmBenchOptions *options;
-  int ranks;
+  int ranks; /* of this machine */
+  int total, first;
   char ids[QM_BENCH_MOST_RANKS][32];
   QmDeviceInfo infos[QM_BENCH_MOST_RANKS];
   Rank all[QM_BENCH_MOST_RANKS];
@@ -108,7 +110,7 @@ time_all (void *data, int number, QmError *error)
   Links *links = data;
   Rank *rank = &links->all[number];
   QmStatus status =
-      qm_communicator_new (links->world, number, rank->device,
+      qm_communicator_new (links->world, links->first + number, rank->device,
                            wanted (links->options), &rank->communicator, error);
 
   if (status == QM_OK && number == 0)
@@ -120,7 +122,7 @@ time_all (void *data, int number, QmError *error)
 
         status = qm_links_time (rank->communicator, rank->device, (QmLinksOp) c,
                                 rank->memory,
-                                fitting (links->sizes[i], links->ranks),
+                                fitting (links->sizes[i], links->total),
                                 &seconds, error);
         if (number == 0)
           links->seconds[c][i] = seconds;
@@ -174,19 +176,31 @@ leave_pair (void *data, int number)
   leave_all (links, links->pair[number]);
 }
 
-/* Has `ranks` do something in a world of their own. */
+/* All of all machines. */
 static QmStatus
-meet (Links *links,
-      int ranks,
-      QmBenchRankWork work,
-      QmBenchRankEnd end,
-      QmError *error)
+meet_all (Links *links, QmError *error)
 {
-  const QmWorldOptions options = { .ranks = ranks, .local = ranks };
+  QmStatus status = qm_bench_join (links->options, NULL, links->ranks, 0,
+                                   &links->world, error);
+
+  if (status == QM_OK)
+    status = qm_bench_ranks_do (links->first, links->ranks, links->world,
+                                time_all, leave_all, links, error);
+  qm_world_free (links->world);
+  links->world = NULL;
+  return status;
+}
+
+/* Two of this machine, in a world of their own. */
+static QmStatus
+meet_pair (Links *links, QmError *error)
+{
+  const QmWorldOptions options = { .ranks = 2, .local = 2 };
   QmStatus status = qm_world_new (&options, &links->world, error);
 
   if (status == QM_OK)
-    status = qm_bench_ranks_do (ranks, links->world, work, end, links, error);
+    status = qm_bench_ranks_do (0, 2, links->world, time_pair, leave_pair,
+                                links, error);
   qm_world_free (links->world);
   links->world = NULL;
   return status;
@@ -207,7 +221,7 @@ time_pairs (Links *links, QmError *error)
         links->pair[1] = j;
         links->pairs[i][j].peers =
             qm_device_peers (links->ids[i], links->ids[j]);
-        status = meet (links, 2, time_pair, leave_pair, error);
+        status = meet_pair (links, error);
         links->pairs[j][i] = links->pairs[i][j];
       }
   return status;
@@ -242,6 +256,12 @@ find_devices (Links *links, QmError *error)
       links->ranks += *c == ',';
   if (links->ranks > QM_BENCH_MOST_RANKS)
     links->ranks = QM_BENCH_MOST_RANKS;
+  links->total = links->ranks * qm_bench_nodes (&options);
+  links->first = links->ranks * options.nodes.self;
+  if (links->total > QM_WORLD_MAX)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "%d devices are more than can work together",
+                         links->total);
   return qm_bench_rank_devices (&options, links->ranks, links->ids, error);
 }
 
@@ -254,13 +274,13 @@ measure (Links *links, QmError *error)
   links->most = cpu ? LARGEST / CPU_SHARE : LARGEST;
   for (size_t i = 0, bytes = SMALLEST; i < N_SIZES; i++, bytes *= GROWTH)
     links->sizes[i] = bytes < links->most ? bytes : links->most;
-  status =
-      qm_bench_ranks_do (links->ranks, NULL, open_rank, NULL, links, error);
-  if (status == QM_OK)
+  status = qm_bench_ranks_do (links->first, links->ranks, NULL, open_rank, NULL,
+                              links, error);
+  if (status == QM_OK && !qm_bench_follows (links->options))
     status = time_hosts (links, error);
-  if (status == QM_OK && links->ranks > 1)
-    status = meet (links, links->ranks, time_all, leave_all, error);
-  if (status == QM_OK)
+  if (status == QM_OK && links->total > 1)
+    status = meet_all (links, error);
+  if (status == QM_OK && !qm_bench_follows (links->options))
     status = time_pairs (links, error);
   return status;
 }
@@ -268,8 +288,8 @@ measure (Links *links, QmError *error)
 static double
 bus (const Links *links, int collective, int size)
 {
-  return qm_links_bandwidth ((QmLinksOp) collective, links->ranks,
-                             fitting (links->sizes[size], links->ranks),
+  return qm_links_bandwidth ((QmLinksOp) collective, links->total,
+                             fitting (links->sizes[size], links->total),
                              links->seconds[collective][size]);
 }
 
@@ -283,7 +303,7 @@ json_collective (const Links *links, int collective)
       json_t *object = json_object ();
 
       qm_bench_json_whole (object, "bytes",
-                           (int64_t) fitting (links->sizes[i], links->ranks));
+                           (int64_t) fitting (links->sizes[i], links->total));
       qm_bench_json_number (object, "seconds", links->seconds[collective][i]);
       qm_bench_json_number (object, "bus_gbs",
                             bus (links, collective, i) / 1e9);
@@ -330,10 +350,14 @@ print_json (const Links *links)
     }
   json_object_set_new (object, "devices", devices);
   json_object_set_new (object, "provenance", json_string ("measured"));
-  if (links->ranks > 1)
+  if (links->total > 1)
     {
       json_object_set_new (object, "transport",
-                           json_string (qm_transport_name (links->transport)));
+                           json_string (qm_bench_transport (links->options,
+                                                            links->transport)));
+      qm_bench_json_nodes (object, links->options);
+      if (qm_bench_nodes (links->options) > 1)
+        json_object_set_new (object, "gpus", json_integer (links->total));
       json_object_set_new (object, "pairs", json_pairs (links));
       for (int c = 0; c < QM_LINKS_OPS; c++)
         json_object_set_new (collectives, qm_links_op_name ((QmLinksOp) c),
@@ -383,11 +407,8 @@ print_collectives (const Links *links)
 {
   char cell[24];
 
-  printf ("\nAll %d, %s: GB/s that each sends\n%10s", links->ranks,
-          links->transport == QM_TRANSPORT_NCCL
-              ? "through NCCL"
-              : "through the memory of the host",
-          "");
+  printf ("\nAll %d, %s: GB/s that each sends\n%10s", links->total,
+          qm_bench_transport_words (links->options, links->transport), "");
   for (int c = 0; c < QM_LINKS_OPS; c++)
     printf (" %16s", qm_links_op_name ((QmLinksOp) c));
   printf ("\n");
@@ -416,12 +437,13 @@ print_text (const Links *links)
         printf ("         host: %.1f GB/s up, %.1f GB/s down\n", host->up / 1e9,
                 host->down / 1e9);
     }
-  if (links->ranks == 1)
+  if (links->total == 1)
     {
       printf ("There is no other device to exchange with.\n");
       return;
     }
-  print_pairs (links);
+  if (links->ranks > 1)
+    print_pairs (links);
   print_collectives (links);
 }
 
@@ -442,7 +464,9 @@ qm_bench_links (const QmBenchOptions *options)
   status = find_devices (links, &error);
   if (status == QM_OK)
     status = measure (links, &error);
-  if (status == QM_OK && options->json)
+  if (status == QM_OK && qm_bench_follows (options))
+    ;
+  else if (status == QM_OK && options->json)
     print_json (links);
   else if (status == QM_OK)
     print_text (links);

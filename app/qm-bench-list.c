@@ -5,6 +5,7 @@
 
 #include "config.h"
 
+#include "app/qm-bench-nodes.h"
 #include "app/qm-bench-search.h"
 #include "data/results-adopt.h"
 #include "data/text.h"
@@ -40,6 +41,7 @@ make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
                   ? QM_VERSION QM_RESULT_OWN_PRODUCTS
                   : QM_VERSION;
   r.gpus = search->gpus;
+  r.nodes = qm_bench_nodes (search->options);
   r.settings = settings;
   r.checkpointing = entry->config.checkpoint;
   r.sharding = qm_sharding_name (entry->config.sharding);
@@ -202,17 +204,19 @@ plan_entry (QmBenchSearch *search, QmBenchEntry *entry, QmError *error)
   const QmSearchConfig *config = &entry->config;
   QmStatus status;
 
-  entry->options =
-      (QmPlanOptions){ .target = search->info.target,
-                       .micro_batch = 1,
-                       .methods = config->methods,
-                       .checkpoint = config->checkpoint,
-                       .sharding = config->sharding,
-                       .offload = config->offload,
-                       .ranks = search->gpus,
-                       .host_bytes =
-                           search->host_bytes / (uint64_t) search->gpus,
-                       .deterministic = search->options->deterministic };
+  entry->options = (QmPlanOptions){
+    .target = search->info.target,
+    .micro_batch = 1,
+    .methods = config->methods,
+    .checkpoint = config->checkpoint,
+    .sharding = config->sharding,
+    .offload = config->offload,
+    .ranks = search->gpus,
+    .host_bytes =
+        search->host_bytes
+        / (uint64_t) (search->gpus / qm_bench_nodes (search->options)),
+    .deterministic = search->options->deterministic
+  };
   status = qm_search_fit (&model->config, &model->recipe, &entry->options,
                           search->device_bytes, &entry->memory, &entry->fits,
                           &entry->shortage, error);

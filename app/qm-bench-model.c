@@ -4,6 +4,8 @@
 
 #include "app/qm-bench.h"
 
+#include "app/qm-bench-nodes.h"
+
 #include "kernels/host/host-limit.h"
 
 #include "data/datadir.h"
@@ -310,18 +312,19 @@ qm_bench_make_plan (const QmBenchOptions *options,
   QmStatus status =
       qm_bench_read_methods (options, &plan_options.methods, error);
   int64_t size;
+  int local = 1;
 
   *plan = NULL;
   if (status == QM_OK)
-    status = qm_bench_read_ranks (options, &plan_options.ranks, error);
+    status = qm_bench_read_total (options, &local, &plan_options.ranks, error);
   if (status == QM_OK)
     status = read_sharding (options, &plan_options, error);
   if (status == QM_OK)
     status = read_host_memory (options, &plan_options.host_bytes, error);
   if (status == QM_OK)
-    plan_options.host_bytes /= (uint64_t) plan_options.ranks;
+    plan_options.host_bytes /= (uint64_t) local;
   if (status == QM_OK && target->kind == QM_DEVICE_CPU)
-    bytes /= (uint64_t) plan_options.ranks;
+    bytes /= (uint64_t) local;
   if (status != QM_OK)
     return status;
   if (options->micro_batch == NULL

@@ -29,6 +29,7 @@ enum
   WORKER = 4096,
   MODEL = PLAN | RUN | TRAIN,
   ELSEWHERE = EXPORT | FRAMEWORK,
+  TOGETHER = RUN | TRAIN | SEARCH | LINKS | WORKER,
   ON_DEVICE = RUN | CHECK | TRAIN | SEARCH | WORKER
 };
 
@@ -166,9 +167,21 @@ static const Option known[] = {
   { "line", "N", QM_OPTION_COUNT, EXPORT, FIELD (line),
     "the one in this line" },
   { "gpus", "N", QM_OPTION_COUNT, EXPORT | MODEL | LINKS | WORKER, FIELD (gpus),
-    "how many work together (1)", 1 },
+    "how many work together (1), on each machine where there are several", 1 },
   { "gpus", "N", QM_OPTION_COUNTS, PREDICT | SEARCH, FIELD (gpu_counts),
-    "how many work together (1); also several, joined by commas", 1 },
+    "how many work together (1), on each machine where there are several; also "
+    "several numbers, joined by commas",
+    1 },
+  { "nodes", "N", QM_OPTION_COUNT, TOGETHER, FIELD (n_nodes),
+    "how many machines work together, each with a process of its own (those "
+    "that srun started, else 1)",
+    1 },
+  { "node", "I", QM_OPTION_COUNT, TOGETHER, FIELD (node),
+    "which of them this is, from 0 on, which tells what comes of it" },
+  { "rendezvous", "HOST:PORT", QM_OPTION_TEXT, TOGETHER, FIELD (rendezvous),
+    "where that of node 0 waits for the others" },
+  { "wait", "N", QM_OPTION_COUNT, TOGETHER, FIELD (wait),
+    "seconds to wait for the others (120)", 1 },
   { "sharding", "NAME", QM_OPTION_TEXT, MODEL, FIELD (sharding),
     "what several GPUs share instead of each having all: optimizer states "
     "(zero_1), gradients too (zero_2, fsdp_2), weights too (zero_3, fsdp_3)" },
@@ -328,6 +341,7 @@ qm_bench_parse (int argc, char **argv, QmBenchOptions *options)
   memset (options, 0, sizeof *options);
   options->repeat = 1;
   options->steps = 200;
+  options->node = -1;
   if (bit == 0)
     {
       fprintf (stderr,

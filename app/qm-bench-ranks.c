@@ -5,8 +5,16 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #define MOST_DEVICES 64
+
+/* Seconds to come back after others have failed. */
+#define HURRY 7
+
+/* How often in a second that is looked at. */
+#define LOOKS 10
 
 /* Two ranks of one GPU would wait for each other for ever: what one of them
  * waits for, the other cannot begin. */
@@ -82,9 +90,11 @@ typedef struct Together
   QmBenchRankWork work;
   QmBenchRankEnd end;
   void *data;
+  int offset;           /* of the first in the world */
   pthread_mutex_t lock; /* of what follows */
   QmStatus status;
-  bool echo;
+  bool echo, over;
+  pthread_cond_t ended;
   QmError first;
 } Together;
 
@@ -125,12 +135,12 @@ fail (Together *together, int rank, const QmError *error)
           && (error->status == QM_STATUS_DEVICE
               || error->status == QM_STATUS_DEVICE_FULL))
         snprintf (together->first.message, sizeof together->first.message,
-                  "rank %d: %.230s", rank, error->message);
+                  "rank %d: %.230s", together->offset + rank, error->message);
     }
   snprintf (why, sizeof why, "%s", together->first.message);
   pthread_mutex_unlock (&together->lock);
   if (together->world != NULL)
-    qm_world_abort (together->world, rank, why);
+    qm_world_abort (together->world, together->offset + rank, why);
 }
 
 static void *
@@ -148,30 +158,40 @@ run_part (void *data)
   return NULL;
 }
 
-QmStatus
-qm_bench_ranks_do (int ranks,
-                   QmWorld *world,
-                   QmBenchRankWork work,
-                   QmBenchRankEnd end,
-                   void *data,
-                   QmError *error)
+/* Ends the program where the world has failed and somebody does not hear. */
+static void *
+watch (void *data)
 {
-  Together together = {
-    .world = world, .work = work, .end = end, .data = data
-  };
-  Part parts[QM_BENCH_MOST_RANKS];
+  Together *together = data;
+  QmError error = { 0 };
+  bool over = false;
 
-  if (ranks == 1)
+  for (int failed = 0; !over && failed < HURRY * LOOKS;)
     {
-      QmStatus status = work (data, 0, error);
+      struct timespec until = { 0 };
 
-      if (end != NULL)
-        end (data, 0);
-      return status;
+      clock_gettime (CLOCK_REALTIME, &until);
+      until.tv_nsec += 1000000000L / LOOKS;
+      until.tv_sec += until.tv_nsec / 1000000000L;
+      until.tv_nsec %= 1000000000L;
+      pthread_mutex_lock (&together->lock);
+      if (!together->over)
+        pthread_cond_timedwait (&together->ended, &together->lock, &until);
+      over = together->over;
+      pthread_mutex_unlock (&together->lock);
+      failed += qm_world_check (together->world, &error) != QM_OK;
     }
-  pthread_mutex_init (&together.lock, NULL);
+  if (!over)
+    _exit (qm_bench_fail (&error));
+  return NULL;
+}
+
+/* The calling thread is the first part. */
+static void
+run_all (Together *together, Part *parts, int ranks)
+{
   for (int i = 0; i < ranks; i++)
-    parts[i] = (Part){ .together = &together, .rank = i };
+    parts[i] = (Part){ .together = together, .rank = i };
   for (int i = 1; i < ranks; i++)
     {
       parts[i].started =
@@ -181,13 +201,50 @@ qm_bench_ranks_do (int ranks,
           QmError none = { .status = QM_STATUS_NO_MEMORY,
                            .message = "the host has no thread for it" };
 
-          fail (&together, i, &none);
+          fail (together, i, &none);
         }
     }
   run_part (&parts[0]);
   for (int i = 1; i < ranks; i++)
     if (parts[i].started)
       pthread_join (parts[i].thread, NULL);
+}
+
+QmStatus
+qm_bench_ranks_do (int first,
+                   int ranks,
+                   QmWorld *world,
+                   QmBenchRankWork work,
+                   QmBenchRankEnd end,
+                   void *data,
+                   QmError *error)
+{
+  Together together = {
+    .world = world, .work = work, .end = end, .data = data, .offset = first
+  };
+  bool others = world != NULL && qm_world_ranks (world) > ranks, watching;
+  pthread_t watcher;
+  Part parts[QM_BENCH_MOST_RANKS];
+
+  if (ranks == 1 && !others)
+    {
+      QmStatus status = work (data, 0, error);
+
+      if (end != NULL)
+        end (data, 0);
+      return status;
+    }
+  pthread_mutex_init (&together.lock, NULL);
+  pthread_cond_init (&together.ended, NULL);
+  watching = others && pthread_create (&watcher, NULL, watch, &together) == 0;
+  run_all (&together, parts, ranks);
+  pthread_mutex_lock (&together.lock);
+  together.over = true;
+  pthread_cond_signal (&together.ended);
+  pthread_mutex_unlock (&together.lock);
+  if (watching)
+    pthread_join (watcher, NULL);
+  pthread_cond_destroy (&together.ended);
   pthread_mutex_destroy (&together.lock);
   if (together.status != QM_OK && error != NULL)
     *error = together.first;

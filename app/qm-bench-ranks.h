@@ -22,11 +22,15 @@ typedef QmStatus (*QmBenchRankWork) (void *data, int rank, QmError *error);
 /* Frees what it left, once the others know where it failed. */
 typedef void (*QmBenchRankEnd) (void *data, int rank);
 
-/* Calls `work` for all ranks of this process at once, the first by the thread
- * that calls, and then `end`, which may be NULL, by the same threads, and waits
+/* Calls `work` for all `ranks` of this process, which are those from `first` on
+ * of all and are numbered from 0 here, at once, the first by the thread that
+ * calls, and then `end`, which may be NULL, by the same threads, and waits
  * for them.  The first that fails ends the waits of all others in their world,
- * where they have one; where a device is to blame, its error says which. */
-QmStatus qm_bench_ranks_do (int ranks,
+ * where they have one; where a device is to blame, its error says which.  Where
+ * the world has other processes and has failed, and a rank does not come back
+ * within 7 s, the program says why and exits. */
+QmStatus qm_bench_ranks_do (int first,
+                            int ranks,
                             QmWorld *world,
                             QmBenchRankWork work,
                             QmBenchRankEnd end,

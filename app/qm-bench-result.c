@@ -4,6 +4,7 @@
 
 #include "config.h"
 
+#include "app/qm-bench-nodes.h"
 #include "app/qm-bench-run.h"
 
 #include <math.h>
@@ -14,13 +15,13 @@
 #define JOULES_PER_KWH  3.6e6
 #define MAX_WORDS       12
 
-/* Of all devices; NaN: not known of each. */
+/* Of all devices; NaN: not known of each, as of other machines'. */
 static double
 watts_of (const QmBenchRun *run)
 {
-  double watts = 0;
+  double watts = run->local == run->ranks ? 0 : NAN;
 
-  for (int i = 0; i < run->ranks; i++)
+  for (int i = 0; i < run->local; i++)
     watts += qm_bench_run_rank (run, i)->result.watts;
   return watts;
 }
@@ -196,7 +197,7 @@ add_ranks (json_t *object, const QmBenchRun *run)
 {
   json_t *array = json_array ();
 
-  for (int i = 0; i < run->ranks; i++)
+  for (int i = 0; i < run->local; i++)
     {
       const QmBenchRun *rank = qm_bench_run_rank (run, i);
       json_t *inner = json_object ();
@@ -208,9 +209,11 @@ add_ranks (json_t *object, const QmBenchRun *run)
       json_array_append_new (array, inner);
     }
   json_object_set_new (object, "ranks", array);
-  json_object_set_new (object, "transport",
-                       json_string (qm_transport_name (
-                           qm_communicator_transport (run->communicator))));
+  json_object_set_new (
+      object, "transport",
+      json_string (qm_bench_transport (run->options, qm_communicator_transport (
+                                                         run->communicator))));
+  qm_bench_json_nodes (object, run->options);
 }
 
 json_t *
@@ -354,6 +357,21 @@ print_profile (const QmMeasureResult *result)
     }
 }
 
+/* How many there are, and how they exchange. */
+static void
+print_devices (const QmBenchRun *run)
+{
+  const char *through =
+      qm_bench_transport_words (run->options,
+                                qm_communicator_transport (run->communicator));
+
+  if (qm_bench_nodes (run->options) > 1)
+    printf ("  %d machines of %d, %s\n", qm_bench_nodes (run->options),
+            run->local, through);
+  else
+    printf ("  %d devices, %s\n", run->ranks, through);
+}
+
 void
 qm_bench_print_result (const QmBenchRun *run)
 {
@@ -367,10 +385,7 @@ qm_bench_print_result (const QmBenchRun *run)
       qm_precision_name (plan->recipe.precision), settings, run->info.name,
       strcmp (run->info.products.name, "own") == 0 ? ", without cuBLASLt" : "");
   if (run->ranks > 1)
-    printf ("  %d devices, %s\n", run->ranks,
-            qm_communicator_transport (run->communicator) == QM_TRANSPORT_NCCL
-                ? "through NCCL"
-                : "through the memory of the host");
+    print_devices (run);
   printf ("  micro-batch %lld, %lld passes and one update in a step\n",
           (long long) plan->options.micro_batch,
           (long long) plan->accumulation);

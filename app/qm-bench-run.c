@@ -4,6 +4,7 @@
 
 #include "app/qm-bench-run.h"
 
+#include "app/qm-bench-nodes.h"
 #include "app/qm-bench-progress.h"
 #include "app/qm-bench-ranks.h"
 
@@ -110,29 +111,31 @@ open_rank (void *data, int rank, QmError *error)
   return status;
 }
 
-/* Makes the ranks of --gpus. */
+/* Makes the ranks of --gpus, as far as they are this machine's. */
 static QmStatus
 make_ranks (QmBenchRun *run, QmError *error)
 {
   char ids[QM_BENCH_MOST_RANKS][32];
-  QmStatus status = qm_bench_read_ranks (run->options, &run->ranks, error);
+  QmStatus status =
+      qm_bench_read_total (run->options, &run->local, &run->ranks, error);
 
   if (status != QM_OK || run->ranks == 1)
     return status;
-  status = qm_bench_rank_devices (run->options, run->ranks, ids, error);
+  run->rank = run->options->nodes.self * run->local;
+  status = qm_bench_rank_devices (run->options, run->local, ids, error);
   if (status != QM_OK)
     return status;
-  run->others = calloc ((size_t) run->ranks, sizeof *run->others);
+  run->others = calloc ((size_t) run->local, sizeof *run->others);
   if (run->others == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
-  for (int i = 0; i < run->ranks; i++)
+  for (int i = 0; i < run->local; i++)
     {
       QmBenchRun *rank = rank_of (run, i);
 
       rank->options = run->options;
       rank->brief = run->brief;
-      rank->rank = i;
+      rank->rank = run->options->nodes.self * run->local + i;
       rank->ranks = run->ranks;
       memcpy (rank->id, ids[i], sizeof rank->id);
     }
@@ -147,7 +150,8 @@ qm_bench_run_open (QmBenchRun *run, QmError *error)
 
   run->begin = begin;
   if (status == QM_OK)
-    status = qm_bench_ranks_do (run->ranks, NULL, open_rank, NULL, run, error);
+    status = qm_bench_ranks_do (run->rank, run->local, NULL, open_rank, NULL,
+                                run, error);
   run->open_seconds = now () - begin;
   return status;
 }
@@ -164,7 +168,7 @@ void
 qm_bench_run_clear (QmBenchRun *run)
 {
   clear_rank (run);
-  for (int i = 1; i < run->ranks && run->others != NULL; i++)
+  for (int i = 1; i < run->local && run->others != NULL; i++)
     clear_rank (rank_of (run, i));
 }
 
@@ -178,15 +182,18 @@ free_communicator (void *data, int rank, QmError *error)
   return QM_OK;
 }
 
-/* After a failure they have to meet anew. */
-static void
-part (QmBenchRun *run)
+void
+qm_bench_run_part (QmBenchRun *run, const char *why)
 {
   QmError error;
 
   if (run->world == NULL)
     return;
-  qm_bench_ranks_do (run->ranks, NULL, free_communicator, NULL, run, &error);
+  if (why != NULL)
+    qm_world_abort (run->world, run->rank, why);
+  run->lost = qm_world_lost (run->world);
+  qm_bench_ranks_do (run->rank, run->local, NULL, free_communicator, NULL, run,
+                     &error);
   qm_world_free (run->world);
   run->world = NULL;
 }
@@ -203,9 +210,9 @@ close_rank (QmBenchRun *run)
 void
 qm_bench_run_close (QmBenchRun *run)
 {
-  part (run);
+  qm_bench_run_part (run, NULL);
   close_rank (run);
-  for (int i = 1; i < run->ranks && run->others != NULL; i++)
+  for (int i = 1; i < run->local && run->others != NULL; i++)
     close_rank (rank_of (run, i));
   free (run->others);
   run->others = NULL;
@@ -220,15 +227,73 @@ typedef struct Measuring
 } Measuring;
 
 static QmStatus
-meet (QmBenchRun *run, QmWorld *world, QmError *error)
+meet_rank (void *data, int number, QmError *error)
 {
+  QmBenchRun *first = data, *run = rank_of (first, number);
   QmTransport transport =
       run->options->no_peer ? QM_TRANSPORT_HOST : QM_TRANSPORT_AUTO;
 
-  if (run->communicator != NULL || run->ranks == 1)
+  if (run->communicator != NULL)
     return QM_OK;
-  return qm_communicator_new (world, run->rank, run->device, transport,
+  return qm_communicator_new (first->world, run->rank, run->device, transport,
                               &run->communicator, error);
+}
+
+QmStatus
+qm_bench_run_meet (QmBenchRun *run, double wait, QmError *error)
+{
+  QmStatus status = QM_OK;
+
+  if (run->ranks == 1)
+    return QM_OK;
+  if (run->world == NULL)
+    status = qm_bench_join (run->options, run->brief ? NULL : run->model,
+                            run->local, wait, &run->world, error);
+  if (status == QM_OK)
+    status = qm_bench_ranks_do (run->rank, run->local, run->world, meet_rank,
+                                NULL, run, error);
+  if (status != QM_OK)
+    qm_bench_run_part (run, NULL);
+  return status;
+}
+
+/* What is told; each rank has a copy until all have it. */
+typedef struct Telling
+{
+  QmBenchRun *run;
+  char *text;
+  size_t size;
+} Telling;
+
+static QmStatus
+tell_rank (void *data, int number, QmError *error)
+{
+  const Telling *telling = data;
+  char *copy = malloc (telling->size);
+  QmStatus status;
+
+  if (copy == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  memcpy (copy, telling->text, telling->size);
+  status = qm_communicator_tell (rank_of (telling->run, number)->communicator,
+                                 copy, telling->size, error);
+  if (status == QM_OK && number == 0)
+    memcpy (telling->text, copy, telling->size);
+  free (copy);
+  return status;
+}
+
+QmStatus
+qm_bench_run_tell (QmBenchRun *run, char *text, size_t size, QmError *error)
+{
+  Telling telling = { run, text, size };
+  QmStatus status = qm_bench_ranks_do (run->rank, run->local, run->world,
+                                       tell_rank, NULL, &telling, error);
+
+  if (status != QM_OK)
+    qm_bench_run_part (run, NULL);
+  return status;
 }
 
 static QmStatus
@@ -245,10 +310,10 @@ measure_rank (void *data, int rank, QmError *error)
                                .busy = &run->busy,
                                .brief = run->brief,
                                .progress =
-                                   rank == 0 ? measuring->progress : NULL,
+                                   run->rank == 0 ? measuring->progress : NULL,
                                .data = measuring->data };
   double begin = now ();
-  QmStatus status = meet (run, first->world, error);
+  QmStatus status = QM_OK;
 
   run->model = first->model;
   measure.communicator = run->communicator;
@@ -260,6 +325,10 @@ measure_rank (void *data, int rank, QmError *error)
     status = qm_measure (run->plan, run->device, &measure, &run->result, error);
   if (status == QM_OK)
     find_memory_use (run);
+  /* What others said is no fault of this device. */
+  if (status == QM_STATUS_DEVICE
+      && (first->world == NULL || qm_world_check (first->world, NULL) == QM_OK))
+    run->broken = true;
   return status;
 }
 
@@ -270,17 +339,14 @@ qm_bench_run_measure (QmBenchRun *run,
                       QmError *error)
 {
   Measuring measuring = { run, progress, data };
-  QmWorldOptions world = { .ranks = run->ranks, .local = run->ranks };
-  QmStatus status = QM_OK;
+  QmStatus status = qm_bench_run_meet (run, 0, error);
 
-  if (run->ranks > 1 && run->world == NULL)
-    status = qm_world_new (&world, &run->world, error);
   if (status == QM_OK)
-    status = qm_bench_ranks_do (run->ranks, run->world, measure_rank, NULL,
-                                &measuring, error);
+    status = qm_bench_ranks_do (run->rank, run->local, run->world, measure_rank,
+                                NULL, &measuring, error);
   if (status != QM_OK)
     {
-      part (run);
+      qm_bench_run_part (run, NULL);
       return status;
     }
   find_utilisation (run);
@@ -294,6 +360,8 @@ say_result (const QmBenchRun *run, QmBenchEvents *events, QmError *error)
 {
   QmStatus status = QM_OK;
 
+  if (qm_bench_follows (run->options))
+    return QM_OK;
   if (run->options->validate > 0 && !isfinite (run->result.loss))
     status =
         qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
@@ -327,7 +395,8 @@ qm_bench_run (const QmBenchOptions *options)
       status = qm_bench_run_open (&run, &error);
       if (status == QM_OK)
         {
-          qm_bench_say_products (&run.info);
+          if (!qm_bench_follows (options))
+            qm_bench_say_products (&run.info);
           qm_bench_events_open (meter.events, &run.info);
           status =
               qm_bench_run_measure (&run, qm_bench_meter_move, &meter, &error);

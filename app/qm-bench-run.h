@@ -17,9 +17,12 @@ typedef struct QmBenchRun
 {
   const QmBenchOptions *options;
   const QmBenchModel *model;
-  char id[32]; /* of the device, where it is one of several; or empty */
-  int rank, ranks;
-  struct QmBenchRun *others; /* of the first rank: 1 to ranks - 1 */
+  char id[32];     /* of the device, where it is one of several; or empty */
+  int rank, ranks; /* of all machines */
+  int local;       /* how many this process has */
+  bool broken;     /* its device failed */
+  bool lost;       /* another machine is gone, after a failure */
+  struct QmBenchRun *others; /* of the first rank: 1 to local - 1 */
   QmWorld *world;            /* NULL: they have not met */
   QmCommunicator *communicator;
   QmDeviceInfo info;
@@ -42,6 +45,17 @@ typedef struct QmBenchRun
  * anything of their memory is used.  Several runs may follow on them. */
 QmStatus qm_bench_run_open (QmBenchRun *run, QmError *error);
 
+/* Brings the ranks of all machines together, where they are not; waits `wait`
+ * seconds for those of others, or as long as --wait says where it is 0. */
+QmStatus qm_bench_run_meet (QmBenchRun *run, double wait, QmError *error);
+
+/* Tells all ranks what the first machine's process says: up to 4096 bytes. */
+QmStatus
+qm_bench_run_tell (QmBenchRun *run, char *text, size_t size, QmError *error);
+
+/* Ends the waits of the others with a sentence, and forgets them. */
+void qm_bench_run_part (QmBenchRun *run, const char *why);
+
 /* Plans and measures what the options and the model say; of several devices,
  * the first failure ends it for all. */
 QmStatus qm_bench_run_measure (QmBenchRun *run,
@@ -49,7 +63,7 @@ QmStatus qm_bench_run_measure (QmBenchRun *run,
                                void *data,
                                QmError *error);
 
-/* The rank with that number. */
+/* The one with that number of this process. */
 static inline const QmBenchRun *
 qm_bench_run_rank (const QmBenchRun *run, int rank)
 {

@@ -7,6 +7,7 @@
 #include "config.h"
 
 #include "app/qm-bench-cause.h"
+#include "app/qm-bench-nodes.h"
 #include "app/qm-bench-search.h"
 
 #include <errno.h>
@@ -131,6 +132,7 @@ complete (const QmBenchSearch *search,
   json_object_set_new (object, "model_key",
                        json_string (search->models[entry->model].key));
   json_object_set_new (object, "gpus", json_integer (search->gpus));
+  qm_bench_json_nodes (object, search->options);
   json_object_set_new (object, "engine", json_string ("quartermaster"));
 }
 
@@ -317,7 +319,8 @@ measure (QmBenchSearch *search,
 {
   QmStatus status = measure_once (search, entry, meter, result, error);
 
-  if (is_out_of_memory (status) && search->n_measured > 0)
+  if (is_out_of_memory (status) && search->n_measured > 0
+      && qm_bench_nodes (search->options) == 1)
     {
       qm_bench_worker_free (search->worker);
       search->worker = NULL;
@@ -347,6 +350,10 @@ keep_failure (QmBenchSearch *search,
   status = keep (search, entry, "failed", object, error);
   if (status == QM_OK)
     status = qm_bench_add_half (search, index, error);
+  if (status == QM_OK && qm_bench_nodes (search->options) > 1
+      && !qm_bench_worker_alive (search->worker))
+    /* The other machines have ended with it. */
+    return qm_error_set (error, QM_STATUS_DEVICE, "", 0, 0, "%s", reason);
   if (status != QM_OK || ++search->failures < MOST_FAILURES)
     return status;
   search->cause = "failures";
@@ -593,7 +600,8 @@ find_memory (QmBenchSearch *search, QmError *error)
 
   search->device_bytes = qm_bench_usable_memory (&search->info);
   if (search->info.target.kind == QM_DEVICE_CPU)
-    search->device_bytes /= (uint64_t) search->gpus;
+    search->device_bytes /=
+        (uint64_t) (search->gpus / qm_bench_nodes (search->options));
   search->host_bytes = qm_bench_usable_host ();
   status = read_limit (search->options->memory, &search->device_bytes,
                        &search->memory_limit, error);
@@ -610,6 +618,7 @@ read_options (QmBenchSearch *search, QmError *error)
   const QmBenchOptions *options = search->options;
   const char *methods = options->methods != NULL ? options->methods : "all";
   QmStatus status = QM_OK;
+  int local;
 
   if (!qm_search_methods_parse (methods, &search->methods))
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
@@ -619,7 +628,7 @@ read_options (QmBenchSearch *search, QmError *error)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--results has to be a file: what is known is read "
                          "from it, too");
-  status = qm_bench_read_ranks (options, &search->gpus, error);
+  status = qm_bench_read_total (options, &local, &search->gpus, error);
   if (status == QM_OK && options->time_limit != NULL)
     status = qm_bench_read_time (options->time_limit, &search->seconds, error);
   if (status == QM_OK && options->time_limit != NULL && !(search->seconds > 0))
@@ -735,11 +744,13 @@ qm_bench_search (const QmBenchOptions *options)
   signal (SIGXFSZ, SIG_IGN);
   signal (SIGPIPE, SIG_IGN);
   if (options->gpu_counts.n == 0)
-    return search_one (options, begin);
+    return qm_bench_follows (options) ? qm_bench_follow (options)
+                                      : search_one (options, begin);
   for (int i = 0; i < options->gpu_counts.n && status == QM_BENCH_OK; i++)
     {
       one.gpus = options->gpu_counts.numbers[i];
-      status = search_one (&one, begin);
+      status = qm_bench_follows (options) ? qm_bench_follow (&one)
+                                          : search_one (&one, begin);
     }
   return status;
 }

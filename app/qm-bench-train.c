@@ -5,6 +5,7 @@
 #include "app/qm-bench.h"
 
 #include "app/qm-bench-events.h"
+#include "app/qm-bench-nodes.h"
 #include "app/qm-bench-ranks.h"
 #include "data/text.h"
 #include "engine/train.h"
@@ -160,6 +161,7 @@ typedef struct Training
   QmBenchEvents *events;
   QmTrainOptions training;
   QmWorld *world; /* NULL: there is one device */
+  int first;      /* of this process */
   char ids[QM_BENCH_MOST_RANKS][32];
   Rank ranks[QM_BENCH_MOST_RANKS];
   char part[PATH_MAX]; /* what is written until it is whole */
@@ -183,8 +185,8 @@ prepare_rank (const Training *t, int number, Rank *rank, QmError *error)
     options.device = t->ids[number];
   status = qm_bench_open_device (&options, &rank->device, error);
   if (status == QM_OK && t->world != NULL)
-    status = qm_communicator_new (t->world, number, rank->device, transport,
-                                  &rank->communicator, error);
+    status = qm_communicator_new (t->world, t->first + number, rank->device,
+                                  transport, &rank->communicator, error);
   if (status == QM_OK)
     status = qm_bench_plan_rank (&options, t->model, rank->device,
                                  rank->communicator, &rank->plan, error);
@@ -200,14 +202,15 @@ train_rank (void *data, int number, QmError *error)
   Training *t = data;
   QmTrainOptions training = t->training;
   Rank *rank = &t->ranks[number];
+  bool tells = t->first + number == 0;
   QmStatus status = prepare_rank (t, number, rank, error);
 
-  if (number > 0)
+  if (!tells)
     training.step = on_other_step;
   training.communicator = rank->communicator;
-  if (status == QM_OK && number == 0 && t->options->out != NULL)
+  if (status == QM_OK && tells && t->options->out != NULL)
     qm_bench_remove_if_killed (t->part);
-  if (status == QM_OK && number == 0)
+  if (status == QM_OK && tells)
     qm_bench_events_open (t->events, qm_device_info (rank->device));
   return status == QM_OK ? qm_train (rank->plan, rank->device, &rank->samples,
                                      &training, error)
@@ -242,23 +245,23 @@ train (const QmBenchOptions *options,
                                .out = options->out,
                                .step = on_step,
                                .data = &listener } };
-  QmWorldOptions world = { 0 };
+  int local = 1, total = 1;
   QmStatus status = override_recipe (options, &model->recipe, error);
 
   if (status == QM_OK)
     status = read_schedule (options, &t.training, error);
-  if (status == QM_OK && options->out != NULL)
+  if (status == QM_OK && options->out != NULL && !qm_bench_follows (options))
     status = qm_bench_check_out (options->out, t.part, sizeof t.part, error);
   if (status == QM_OK)
-    status = qm_bench_read_ranks (options, &world.ranks, error);
-  world.local = world.ranks;
-  if (status == QM_OK && world.ranks > 1)
-    status = qm_bench_rank_devices (options, world.ranks, t.ids, error);
-  if (status == QM_OK && world.ranks > 1)
-    status = qm_world_new (&world, &t.world, error);
+    status = qm_bench_read_total (options, &local, &total, error);
+  t.first = local * options->nodes.self;
+  if (status == QM_OK && total > 1)
+    status = qm_bench_rank_devices (options, local, t.ids, error);
+  if (status == QM_OK && total > 1)
+    status = qm_bench_join (options, model, local, 0, &t.world, error);
   if (status == QM_OK)
-    status = qm_bench_ranks_do (world.ranks, t.world, train_rank, end_rank, &t,
-                                error);
+    status = qm_bench_ranks_do (t.first, local, t.world, train_rank, end_rank,
+                                &t, error);
   qm_bench_remove_if_killed (NULL);
   if (status == QM_OK)
     qm_bench_events_end (events, NULL);

@@ -2,8 +2,10 @@
 
 #include "app/qm-bench-worker-process.h"
 
+#include "app/qm-bench-nodes.h"
 #include "app/qm-child.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -189,13 +191,14 @@ take_device (const json_t *said, QmDeviceInfo *info)
   info->runtime_cuda = (int) take_whole (device, "runtime_cuda");
 }
 
-#define MAX_ARGUMENTS 20
+#define MAX_ARGUMENTS 40
+#define N_NUMBERS     6
 
 /* The command line of a worker. */
 static void
 write_arguments (const QmBenchOptions *options,
                  const char *device,
-                 char numbers[3][24],
+                 char numbers[N_NUMBERS][24],
                  const char *arguments[MAX_ARGUMENTS])
 {
   const struct
@@ -210,12 +213,20 @@ write_arguments (const QmBenchOptions *options,
     { "--repeat", numbers[0] },
     { "--seed", numbers[1] },
     { "--gpus", options->gpus > 0 ? numbers[2] : NULL },
+    { "--nodes", numbers[3] },
+    { "--node", options->nodes.count > 1 ? numbers[4] : NULL },
+    { "--rendezvous",
+      options->nodes.count > 1 ? options->nodes.rendezvous : NULL },
+    { "--wait", options->wait > 0 ? numbers[5] : NULL },
   };
   int n = 0;
 
   snprintf (numbers[0], sizeof numbers[0], "%lld", (long long) options->repeat);
   snprintf (numbers[1], sizeof numbers[1], "%lld", (long long) options->seed);
   snprintf (numbers[2], sizeof numbers[2], "%lld", (long long) options->gpus);
+  snprintf (numbers[3], sizeof numbers[3], "%d", qm_bench_nodes (options));
+  snprintf (numbers[4], sizeof numbers[4], "%d", options->nodes.self);
+  snprintf (numbers[5], sizeof numbers[5], "%lld", (long long) options->wait);
   arguments[n++] = "qm-bench";
   arguments[n++] = "worker";
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
@@ -258,11 +269,13 @@ qm_bench_worker_start (const QmBenchOptions *options,
                        QmError *error)
 {
   QmBenchWorker *new = calloc (1, sizeof *new);
-  const QmBenchWait wait = { .patience = OPENING,
-                             .glance = glance,
-                             .data = data };
+  const QmBenchWait wait = {
+    .patience = OPENING + fmax ((double) options->wait, QM_BENCH_WAIT),
+    .glance = glance,
+    .data = data
+  };
   const char *arguments[MAX_ARGUMENTS];
-  char numbers[3][24];
+  char numbers[N_NUMBERS][24];
   json_t *said = NULL;
   QmStatus status;
 
@@ -331,9 +344,10 @@ qm_bench_worker_measure (QmBenchWorker *worker,
         *result = json_incref (got);
       else
         status = take_error (said, error);
-      json_decref (said);
-      if (status == QM_STATUS_DEVICE)
+      if (status == QM_STATUS_DEVICE
+          && !json_is_true (json_object_get (said, "alive")))
         kill_worker (worker);
+      json_decref (said);
       if (status != QM_OK || *result != NULL)
         return status;
     }

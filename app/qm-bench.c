@@ -6,6 +6,7 @@
 
 #include "app/qm-bench.h"
 
+#include "app/qm-bench-nodes.h"
 #include "app/qm-bench-supervise.h"
 #include "app/qm-streams.h"
 
@@ -161,6 +162,19 @@ run_command (const QmBenchOptions *options)
   return QM_BENCH_USAGE;
 }
 
+/* Of the commands that several machines can work on. */
+static QmStatus
+find_others (QmBenchOptions *options, QmError *error)
+{
+  static const char *const commands[] = { "run", "train", "search", "links",
+                                          "worker" };
+
+  for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+    if (strcmp (options->command, commands[i]) == 0)
+      return qm_bench_find_nodes (options, error);
+  return QM_OK;
+}
+
 /* The exit status, once what was printed has arrived. */
 static int
 finish (int status)
@@ -176,6 +190,7 @@ int
 main (int argc, char **argv)
 {
   QmBenchOptions options;
+  QmError error = { 0 };
 
   qm_streams_keep ();
   for (int i = 1; i < argc; i++)
@@ -194,5 +209,7 @@ main (int argc, char **argv)
   if (!qm_bench_parse (argc, argv, &options))
     return QM_BENCH_USAGE;
   catch_interrupts ();
+  if (find_others (&options, &error) != QM_OK)
+    return qm_bench_fail (&error);
   return finish (run_command (&options));
 }

@@ -29,6 +29,14 @@ enum
   QM_BENCH_INTERRUPTED = 130
 };
 
+/* Which of several processes this is, one on each machine (--nodes). */
+typedef struct QmBenchNodes
+{
+  int count, self; /* 0 and 0 or 1 and 0: there are no others */
+  char rendezvous[300];
+  char secret[1024]; /* what only they know */
+} QmBenchNodes;
+
 /* Values of options; NULL or 0 where they were not given. */
 typedef struct QmBenchOptions
 {
@@ -39,9 +47,12 @@ typedef struct QmBenchOptions
   const char *schedule, *mask_token, *offload, *sharding;
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
   const char *python, *format, *result, *link, *level, *speeds;
+  const char *rendezvous;
   int64_t repeat, validate, steps, warm_up, seed, patience, line;
-  int64_t gpus;              /* the first of these: */
-  QmOptionCounts gpu_counts; /* of predict and search */
+  int64_t n_nodes, node, wait; /* node: -1 where it is not given */
+  QmBenchNodes nodes;          /* qm_bench_find_nodes() */
+  int64_t gpus;                /* the first of these: */
+  QmOptionCounts gpu_counts;   /* of predict and search */
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
   bool events, dry_run, adopt, rates, no_peer;
   char **files; /* arguments that are no options */
@@ -297,5 +308,8 @@ int qm_bench_results (const QmBenchOptions *options);
 
 /* What `search` starts to measure in; speaks JSON lines with it. */
 int qm_bench_worker (const QmBenchOptions *options);
+
+/* What `search` does on all machines but the first: measures along. */
+int qm_bench_follow (const QmBenchOptions *options);
 
 #endif

@@ -18,6 +18,7 @@ qm_result_nothing (void)
                      .engine = "",
                      .version = "",
                      .gpus = 1,
+                     .nodes = 1,
                      .settings = "",
                      .sharding = "none",
                      .micro_batch = 1,
@@ -58,12 +59,12 @@ qm_result_key (const QmResult *r, char key[QM_RESULT_KEY_BYTES])
   int length =
       snprintf (key, QM_RESULT_KEY_BYTES,
                 "%s\x1f%s\x1f%s\x1f%s\x1f%d\x1f%s\x1f%s\x1f%d\x1f%s\x1f%d\x1f%s"
-                "\x1f%d\x1f%lld\x1f%d\x1f%lld\x1f%lld",
+                "\x1f%d\x1f%lld\x1f%d\x1f%lld\x1f%lld\x1f%d",
                 r->model, r->model_key, r->device, r->driver, r->architecture,
                 r->engine, r->version, r->gpus, r->settings, r->checkpointing,
                 r->sharding, r->offloading, (long long) r->micro_batch,
                 r->deterministic, (long long) r->memory_limit,
-                (long long) r->host_limit);
+                (long long) r->host_limit, r->nodes);
 
   return length >= 0 && length < QM_RESULT_KEY_BYTES;
 }

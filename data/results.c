@@ -340,6 +340,7 @@ read_method (Line *line)
   QmResult *r = line->result;
 
   r->gpus = (int) qm_json_integer (object, "gpus", 1, MAX_GPUS);
+  r->nodes = (int) qm_json_integer_or (object, "nodes", 1, MAX_GPUS, 1);
   r->settings = read_name (line, object, "settings");
   if (r->settings[strspn (r->settings, letters)] != '\0')
     qm_json_fail (object, "settings", QM_STATUS_INVALID,

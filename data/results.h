@@ -62,7 +62,8 @@ typedef struct QmResult
   const char *engine;    /* "quartermaster" or "pytorch" */
   const char
       *version; /* of the engine; else "torch 2.11.0, transformers ..." */
-  int gpus;
+  int gpus;     /* of all machines */
+  int nodes;    /* how many machines; 1 in lines without */
   const char *settings; /* "naive", "free-lunch", or methods joined by '+' */
   bool checkpointing, offloading;
   const char *sharding; /* "none", "zero_1".. "zero_3", "fsdp_2", "fsdp_3" */

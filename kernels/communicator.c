@@ -70,7 +70,8 @@ typedef struct Outcome
 enum
 {
   TAG_OFFER = 1000,
-  TAG_OUTCOME
+  TAG_OUTCOME,
+  TAG_TELL
 };
 
 /* Fills `all`, one of each rank, with what all have. */
@@ -495,6 +496,31 @@ qm_communicator_agree (QmCommunicator *communicator,
       for (size_t r = 1; r < ranks; r++)
         values[i] = join (agreement, values[i], all[r * n + i]);
     }
+  free (all);
+  return status;
+}
+
+QmStatus
+qm_communicator_tell (QmCommunicator *communicator,
+                      void *data,
+                      size_t bytes,
+                      QmError *error)
+{
+  const size_t most = 4096;
+  unsigned char *all;
+  QmStatus status;
+
+  if (bytes > most)
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "ranks are told up to %zu bytes, not %zu", most,
+                         bytes);
+  all = calloc ((size_t) communicator->world->ranks + 1, bytes + 1);
+  if (all == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  status = share (communicator, TAG_TELL, data, all, bytes, error);
+  if (status == QM_OK)
+    memcpy (data, all, bytes);
   free (all);
   return status;
 }

@@ -58,6 +58,18 @@ typedef struct QmWorldOptions
    * 0: 120.  Not of work that streams do with NCCL, which waits as long as the
    * ranks are there. */
   double patience;
+  /* Seconds to wait for all processes to come; 0: as `patience`. */
+  double coming;
+  /* What only processes of this world know, of any length; NULL: nothing.  Who
+   * comes with another is sent away, and the others go on waiting.  A digest of
+   * it goes over the network: it keeps out who cannot listen there. */
+  const char *secret;
+  /* The version of the program and what it is about to do, which have to be
+   * equal in all processes; NULL: not compared. */
+  const char *version, *purpose;
+  /* Seconds that another process may be silent, which says twice a second that
+   * it lives, before it is taken for lost; 0: 8. */
+  double silence;
 } QmWorldOptions;
 
 enum
@@ -74,6 +86,10 @@ qm_world_new (const QmWorldOptions *options, QmWorld **world, QmError *error);
 
 /* Once no communicator of it is left; NULL is allowed. */
 void qm_world_free (QmWorld *world);
+
+/* Whether it failed because a process of it is gone, or silent: where nobody
+ * can be met again.  Only after it failed. */
+bool qm_world_lost (QmWorld *world);
 
 /* Of all processes. */
 int qm_world_ranks (const QmWorld *world);
@@ -184,5 +200,12 @@ QmStatus qm_communicator_agree (QmCommunicator *communicator,
                                 double *values,
                                 size_t n,
                                 QmError *error);
+
+/* Waits until all ranks have come, and fills the `bytes` (at most 4096) of each
+ * with those of rank 0. */
+QmStatus qm_communicator_tell (QmCommunicator *communicator,
+                               void *data,
+                               size_t bytes,
+                               QmError *error);
 
 #endif

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,6 +33,7 @@
 typedef struct Hello
 {
   uint32_t ranks, first, local, port;
+  QmWorldPass pass;
 } Hello;
 
 typedef struct Refusal
@@ -69,7 +69,7 @@ typedef struct Guest
   int fd; /* -1: no more */
   struct timespec until;
   QmAddress address;
-  unsigned char said[sizeof (QmFrameHead) + sizeof (Link)];
+  unsigned char said[sizeof (QmFrameHead) + sizeof (Hello)];
   size_t have;
 } Guest;
 
@@ -83,6 +83,7 @@ typedef struct Join
   Guest guests[GUESTS];
   Seat *seats;
   int n_seats;
+  int strangers; /* that were sent away */
   QmError *error;
 } Join;
 
@@ -298,7 +299,18 @@ take_hello (Join *join, Guest *guest, bool other)
   Hello hello;
 
   memcpy (&hello, guest->said + sizeof (QmFrameHead), sizeof hello);
-  if (other || !check_counts (join, &hello, why, sizeof why))
+  if (!other && !qm_pass_is_ours (&world->pass, &hello.pass))
+    {
+      snprintf (why, sizeof why, "%.80s: rank 0 has another secret",
+                join->rendezvous);
+      refuse (guest->fd, QM_STATUS_INVALID, why);
+      qm_socket_close (&guest->fd);
+      join->strangers++;
+      return QM_OK;
+    }
+  if (other || !check_counts (join, &hello, why, sizeof why)
+      || !qm_pass_check (&world->pass, &hello.pass, (int) hello.first, why,
+                         sizeof why))
     {
       refuse (guest->fd, QM_STATUS_INVALID, why);
       qm_socket_close (&guest->fd);
@@ -340,8 +352,11 @@ fail_missing (Join *join)
       come[world->peers[i].first + j] = true;
   qm_ranks_missing (come, 0, world->ranks, names, sizeof names);
   return qm_error_set (join->error, QM_STATUS_IO, "", 0, 0,
-                       "%.80s: %s did not come within %g s", join->rendezvous,
-                       names, world->patience);
+                       "%.80s: %s did not come within %g s%s", join->rendezvous,
+                       names, world->coming,
+                       join->strangers > 0
+                           ? ", but somebody with another secret"
+                           : "");
 }
 
 /* Hangs up on all that have not said who they are. */
@@ -397,12 +412,6 @@ welcome_all (Join *join)
         }
     }
   return QM_OK;
-}
-
-static bool
-make_token (uint64_t *token)
-{
-  return getrandom (token, sizeof *token, 0) == sizeof *token;
 }
 
 static QmPeer *
@@ -501,7 +510,7 @@ receive (Join *join)
     status = fail (join, QM_STATUS_IO,
                    "rank 0 cannot listen there: ", strerror (errno));
   freeaddrinfo (found);
-  if (status == QM_OK && !make_token (&join->token))
+  if (status == QM_OK && !qm_pass_token (&join->token))
     status = fail (join, QM_STATUS_IO, "the system has no random numbers", "");
   if (status == QM_OK)
     status = wait_for_all (join);
@@ -551,7 +560,8 @@ say_hello (Join *join, int fd)
   const QmWorld *world = join->world;
   Hello hello = { .ranks = (uint32_t) world->ranks,
                   .first = (uint32_t) world->first,
-                  .local = (uint32_t) world->local };
+                  .local = (uint32_t) world->local,
+                  .pass = world->pass };
   QmAddress here;
   socklen_t size = sizeof here;
 
@@ -578,7 +588,7 @@ no_answer (Join *join)
   if (qm_deadline_left (&join->deadline) <= 0)
     return qm_error_set (join->error, QM_STATUS_IO, "", 0, 0,
                          "%.80s: the ranks did not all come within %g s",
-                         join->rendezvous, join->world->patience);
+                         join->rendezvous, join->world->coming);
   return fail (join, QM_STATUS_IO,
                "what answers is not rank 0 of this version of this program, or "
                "it went again",
@@ -773,7 +783,7 @@ qm_world_join (QmWorld *world, const char *rendezvous, QmError *error)
                          "the host is out of memory");
   join->world = world;
   join->rendezvous = rendezvous;
-  join->deadline = qm_deadline (world->patience);
+  join->deadline = qm_deadline (world->coming);
   join->listener = -1;
   join->error = error != NULL ? error : &own;
   for (int i = 0; i < GUESTS; i++)

@@ -18,6 +18,9 @@
 /* How long the sentence of a process may take that is gone. */
 #define LAST_WORDS 0.5
 
+/* Milliseconds between two words of life. */
+#define PULSE 500
+
 QmFrameHead
 qm_frame_head (QmFrameKind kind, size_t bytes)
 {
@@ -154,7 +157,7 @@ lost (QmWorld *world, const QmPeer *peer)
     ;
   left = peer->left;
   pthread_mutex_unlock (&world->lock);
-  qm_world_fail (world,
+  qm_world_lose (world,
                  left ? "the process of %s has ended before the others"
                       : "the process of %s is gone",
                  names);
@@ -394,7 +397,8 @@ qm_links_tell (QmWorld *world)
 
   for (int i = 0; i < world->n_peers; i++)
     if (world->peers[i].control >= 0)
-      qm_frame_send (world->peers[i].control, QM_FRAME_ABORT, world->why,
+      qm_frame_send (world->peers[i].control,
+                     world->lost ? QM_FRAME_LOST : QM_FRAME_ABORT, world->why,
                      strlen (world->why));
   if (world->alarm >= 0 && write (world->alarm, &one, sizeof one) < 0)
     return; /* it is readable already */
@@ -415,6 +419,8 @@ take_frame (QmWorld *world, QmPeer *peer, const QmFrameHead *head)
     }
   else if (head->kind == QM_FRAME_ABORT && head->bytes > 0)
     qm_world_fail (world, "%.*s", (int) head->bytes, (const char *) text);
+  else if (head->kind == QM_FRAME_LOST && head->bytes > 0)
+    qm_world_lose (world, "%.*s", (int) head->bytes, (const char *) text);
 }
 
 /* Reads a message, or a part of one; false: nothing will come any more. */
@@ -434,6 +440,7 @@ listen_to (QmWorld *world, QmPeer *peer)
               MSG_DONTWAIT);
   if (got <= 0)
     return again (got);
+  peer->until = qm_deadline (world->silence);
   peer->have += (size_t) got;
   if (peer->have < sizeof head)
     return true;
@@ -456,7 +463,36 @@ hear_no_more (QmWorld *world, const QmPeer *peer)
   if (peer->left)
     return;
   qm_ranks_name (peer->first, peer->local, names, sizeof names);
-  qm_world_fail (world, "the process of %s is gone", names);
+  qm_world_lose (world, "the process of %s is gone", names);
+}
+
+/* Says that this process lives, and looks for those that do not say so. */
+static void
+beat (QmWorld *world, struct timespec *next)
+{
+  char names[64];
+
+  if (qm_deadline_left (next) > 0)
+    return;
+  /* Who was stopped and goes on knows nothing of the time between. */
+  if (qm_deadline_left (&world->slept) <= 0)
+    for (int i = 0; i < world->n_peers; i++)
+      world->peers[i].until = qm_deadline (world->silence);
+  world->slept = qm_deadline (world->silence / 2);
+  *next = qm_deadline (PULSE * 1e-3);
+  for (int i = 0; i < world->n_peers; i++)
+    {
+      const QmPeer *peer = &world->peers[i];
+
+      if (peer->left)
+        continue;
+      qm_frame_send (peer->control, QM_FRAME_ALIVE, NULL, 0);
+      if (qm_deadline_left (&peer->until) > 0)
+        continue;
+      qm_ranks_name (peer->first, peer->local, names, sizeof names);
+      qm_world_lose (world, "the process of %s says nothing for %g s", names,
+                     world->silence);
+    }
 }
 
 /* Listens until the world fails or ends. */
@@ -466,25 +502,35 @@ listen_to_all (void *data)
   QmWorld *world = data;
   nfds_t n = (nfds_t) world->n_peers;
   struct pollfd *polls = calloc (n + 1, sizeof *polls);
+  struct timespec next = qm_deadline (0);
 
+  world->slept = qm_deadline (world->silence);
   if (polls == NULL)
     {
       qm_world_fail (world, "the host is out of memory");
       return NULL;
     }
   for (nfds_t i = 0; i < n; i++)
-    polls[i] =
-        (struct pollfd){ .fd = world->peers[i].control, .events = POLLIN };
+    {
+      polls[i] =
+          (struct pollfd){ .fd = world->peers[i].control, .events = POLLIN };
+      world->peers[i].until = qm_deadline (world->silence);
+    }
   polls[n] = (struct pollfd){ .fd = world->alarm, .events = POLLIN };
   while (polls[n].revents == 0)
-    if (poll (polls, n + 1, -1) > 0)
-      for (nfds_t i = 0; i < n; i++)
+    {
+      int ready = poll (polls, n + 1, PULSE);
+
+      for (nfds_t i = 0; i < n && ready > 0; i++)
         if (polls[i].fd >= 0 && polls[i].revents != 0
             && !listen_to (world, &world->peers[i]))
           {
             hear_no_more (world, &world->peers[i]);
             polls[i].fd = -1;
           }
+      if (polls[n].revents == 0)
+        beat (world, &next);
+    }
   free (polls);
   return NULL;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define PATIENCE 120
+#define SILENCE  8
 
 /* More than a day is as good as no end, and what a wait can be asked for. */
 #define MOST_PATIENCE 1e6
@@ -99,11 +100,12 @@ qm_ranks_missing (
 
 /* The lock is held. */
 static void
-fail_locked (QmWorld *world, const char *why)
+fail_locked (QmWorld *world, bool lost, const char *why)
 {
   if (world->failed)
     return;
   world->failed = true;
+  world->lost = lost;
   snprintf (world->why, sizeof world->why, "%s", why);
   qm_text_trim (world->why);
   pthread_cond_broadcast (&world->changed);
@@ -122,8 +124,33 @@ qm_world_fail (QmWorld *world, const char *format, ...)
   vsnprintf (why, sizeof why, format, arguments);
   va_end (arguments);
   pthread_mutex_lock (&world->lock);
-  fail_locked (world, why);
+  fail_locked (world, false, why);
   pthread_mutex_unlock (&world->lock);
+}
+
+void
+qm_world_lose (QmWorld *world, const char *format, ...)
+{
+  char why[QM_WORLD_WHY];
+  va_list arguments;
+
+  va_start (arguments, format);
+  vsnprintf (why, sizeof why, format, arguments);
+  va_end (arguments);
+  pthread_mutex_lock (&world->lock);
+  fail_locked (world, true, why);
+  pthread_mutex_unlock (&world->lock);
+}
+
+bool
+qm_world_lost (QmWorld *world)
+{
+  bool lost;
+
+  pthread_mutex_lock (&world->lock);
+  lost = world->lost;
+  pthread_mutex_unlock (&world->lock);
+  return lost;
 }
 
 void
@@ -163,7 +190,7 @@ fail_missing (QmWorld *world, const QmMeeting *meeting)
                     sizeof names);
   snprintf (why, sizeof why, "%s did not come to the others within %g s", names,
             world->patience);
-  fail_locked (world, why);
+  fail_locked (world, false, why);
 }
 
 /* Waits for the others; the lock is held. */
@@ -316,6 +343,9 @@ check_options (const QmWorldOptions *options, QmError *error)
   if (!(options->patience >= 0 && options->patience <= MOST_PATIENCE))
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "nobody waits %g s for a rank", options->patience);
+  if (!(options->coming >= 0 && options->coming <= MOST_PATIENCE))
+    return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
+                         "nobody waits %g s for a rank", options->coming);
   return QM_OK;
 }
 
@@ -332,6 +362,9 @@ make_world (const QmWorldOptions *options, QmWorld **world, QmError *error)
       new->first = options->first;
       new->local = options->local;
       new->patience = options->patience > 0 ? options->patience : PATIENCE;
+      new->coming = options->coming > 0 ? options->coming : new->patience;
+      new->silence = options->silence > 0 ? options->silence : SILENCE;
+      qm_pass_make (options, &new->pass);
       new->alarm = -1;
       pthread_mutex_init (&new->lock, NULL);
       made = qm_condition_init (&new->changed);

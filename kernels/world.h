@@ -15,6 +15,7 @@
 #ifndef QM_KERNELS_WORLD_H
 #define QM_KERNELS_WORLD_H
 
+#include "data/sha256.h"
 #include "kernels/communicator.h"
 
 #include <pthread.h>
@@ -70,17 +71,32 @@ typedef struct QmPeer
   int first, local;
   int control, data[QM_CHANNELS]; /* sockets; -1: none */
   bool left;                      /* it said that it goes */
+  struct timespec until;          /* it is taken for lost, if it says nothing */
   unsigned char frame[64 + QM_WORLD_WHY];
   size_t have; /* bytes of the frame */
 } QmPeer;
 
+enum
+{
+  QM_WORLD_WORD = 40 /* bytes of a version, with a zero at the end */
+};
+
+/* What processes of a world have to have alike, besides its size. */
+typedef struct QmWorldPass
+{
+  char secret[QM_SHA256_HEX - 1]; /* digests; zeros: none */
+  char purpose[QM_SHA256_HEX - 1];
+  char version[QM_WORLD_WORD];
+} QmWorldPass;
+
 struct QmWorld
 {
   int ranks, first, local;
-  double patience;
+  double patience, coming, silence;
+  QmWorldPass pass;
   pthread_mutex_t lock;
   pthread_cond_t changed; /* it failed, or somebody wants to be looked at */
-  bool failed;
+  bool failed, lost;      /* lost: since a process is gone */
   char why[QM_WORLD_WHY];
   QmMeeting meetings[QM_CHANNELS];
   bool *taken; /* of each rank of this process: it has a communicator */
@@ -89,6 +105,7 @@ struct QmWorld
   int alarm; /* readable when the world failed or ends; -1: one process */
   pthread_t listener;
   bool listening;
+  struct timespec slept; /* if this is over, the listener was stopped */
 };
 
 /* Seconds of the monotonic clock from now, as waits take it. */
@@ -108,6 +125,10 @@ const char *qm_ranks_missing (
 
 /* Ends the world as qm_world_abort() does, with a sentence of its own. */
 void qm_world_fail (QmWorld *world, const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
+/* The same where a process cannot be reached any more. */
+void qm_world_lose (QmWorld *world, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
 /* Does something for all ranks of the process, in the thread of the last that
@@ -159,11 +180,13 @@ typedef enum QmFrameKind
   QM_FRAME_REFUSE,    /* from there: a sentence why not */
   QM_FRAME_LINK,      /* from one of the others, on a new socket */
   QM_FRAME_ABORT,     /* a sentence */
-  QM_FRAME_GOODBYE
+  QM_FRAME_GOODBYE,
+  QM_FRAME_LOST, /* as abort: a process is gone */
+  QM_FRAME_ALIVE
 } QmFrameKind;
 
 #define QM_FRAME_MAGIC   "qm-world"
-#define QM_FRAME_VERSION 1
+#define QM_FRAME_VERSION 2
 
 /* Before every message.  Numbers are in the order of the machine; one with
  * another order sees another version. */
@@ -184,6 +207,21 @@ bool qm_frame_check (const QmFrameHead *head, size_t most);
 
 /* Sends a short message at once, as far as the socket takes it. */
 bool qm_frame_send (int fd, QmFrameKind kind, const void *data, size_t bytes);
+
+/* What this process knows, as others are told it. */
+void qm_pass_make (const QmWorldOptions *options, QmWorldPass *pass);
+/* Whether another knows the secret, in a time that tells nothing of it. */
+bool qm_pass_is_ours (const QmWorldPass *ours, const QmWorldPass *theirs);
+/* Whether one from rank `first` on is of the same program and about the same;
+ * says why not. */
+bool qm_pass_check (const QmWorldPass *ours,
+                    const QmWorldPass *theirs,
+                    int first,
+                    char *why,
+                    size_t size);
+
+/* Draws a number that nobody guesses; false: the system has none. */
+bool qm_pass_token (uint64_t *token);
 
 /* Connects the processes of a world; what was connected is in world->peers,
  * also where it fails. */

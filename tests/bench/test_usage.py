@@ -40,11 +40,14 @@ WORDS = {
     '--time-limit': ['', '0', '0min', '-1h', '3 parsecs', NASTY],
     '--again': ['', 'some', NASTY],
     '--format': ['', 'yaml', NASTY],
+    '--rendezvous': ['', 'here', ':1', NASTY],
 }
 COUNTS = ('--repeat', '--validate', '--steps', '--warm-up', '--seed',
-          '--patience', '--gpus', '--line')
+          '--patience', '--gpus', '--line', '--nodes', '--node', '--wait')
 for option in COUNTS:
     WORDS[option] = ['', '-1', '1.5', 'x', '99999999999', NASTY]
+
+NODES = ['--nodes', '--node', '--wait', '--rendezvous']
 
 # What each command takes of these, and what it needs besides.
 COMMANDS = {
@@ -54,16 +57,18 @@ COMMANDS = {
              ['--memory', '8GiB']),
     'run': (['--settings', '--offload', '--sharding', '--gpus',
              '--micro-batch', '--host-memory', '--architecture', '--model',
-             '--repeat', '--validate', '--seed', '--patience'], ['--device', 'cpu']),
+             '--repeat', '--validate', '--seed', '--patience', *NODES],
+            ['--device', 'cpu']),
     'train': (['--settings', '--offload', '--sharding', '--gpus',
                '--micro-batch', '--host-memory', '--architecture', '--model',
                '--schedule', '--learning-rate', '--batch-size', '--mask-token', '--steps', '--warm-up',
-               '--seed', '--patience'], ['--device', 'cpu', '--text', BENCH]),
+               '--seed', '--patience', *NODES],
+              ['--device', 'cpu', '--text', BENCH]),
     'check': (['--settings', '--architecture', '--precision', '--patience'],
               ['--device', 'cpu']),
     'search': (['--methods', '--gpus', '--architecture', '--memory',
                 '--host-memory', '--time-limit', '--again', '--model', '--repeat',
-                '--seed', '--patience'], ['--device', 'cpu']),
+                '--seed', '--patience', *NODES], ['--device', 'cpu']),
     'export': (['--settings', '--offload', '--micro-batch', '--model',
                 '--format', '--gpus', '--line'], ['--micro-batch', '1']),
     'framework': (['--settings', '--offload', '--micro-batch', '--model',

@@ -492,7 +492,7 @@ stranger (int which)
                                    "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
       break;
     case 3: /* truncated */
-      add_head (&bytes, QM_FRAME_HELLO, 16);
+      add_head (&bytes, QM_FRAME_HELLO, 16 + sizeof (QmWorldPass));
       NUMBERS (&bytes, 2, 1);
       break;
     case 4: /* oversize */
@@ -503,7 +503,7 @@ stranger (int which)
       NUMBERS (&bytes, 2, 1, 1, 0);
       break;
     default: /* no port */
-      add_head (&bytes, QM_FRAME_HELLO, 16);
+      add_head (&bytes, QM_FRAME_HELLO, 16 + sizeof (QmWorldPass));
       NUMBERS (&bytes, 2, 1, 1, 0);
       break;
     }
@@ -558,7 +558,8 @@ test_wrong_counts (void)
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
     {
       Processes processes = some_processes (2, nothing);
-      QmFrameHead head = qm_frame_head (QM_FRAME_HELLO, 16);
+      const QmWorldPass pass = { .version = "" };
+      QmFrameHead head = qm_frame_head (QM_FRAME_HELLO, 16 + sizeof pass);
       Bytes bytes = { .n = 0 };
       char answer[600] = "";
       ssize_t got;
@@ -571,6 +572,7 @@ test_wrong_counts (void)
       fd = call_port (processes.port);
       add_bytes (&bytes, &head, sizeof head);
       add_numbers (&bytes, cases[i].counts, 4);
+      add_bytes (&bytes, &pass, sizeof pass);
       CHECK (send (fd, bytes.data, bytes.n, MSG_NOSIGNAL) == (ssize_t) bytes.n);
       got = recv (fd, answer, sizeof answer - 1, MSG_WAITALL);
       CHECK (got > 28);

@@ -238,6 +238,9 @@ test_scripts (void)
   g_autofree char *bare = NULL;
   g_autofree char *job = NULL;
   g_autofree char *script = NULL;
+  g_autofree char *several = NULL;
+  g_autofree char *measures = NULL;
+  g_autofree char *readme = NULL;
 
   elsewhere->slurm = TRUE;
   bare = qm_elsewhere_job (elsewhere, &needs);
@@ -250,6 +253,8 @@ test_scripts (void)
   elsewhere->gpus = g_strdup ("a100:1");
   elsewhere->time_limit_s = 5400;
   job = qm_elsewhere_job (elsewhere, &needs);
+  g_assert_nonnull (strstr (job, "\n#SBATCH --nodes=1\n"));
+  g_assert_null (strstr (job, "srun"));
   g_assert_nonnull (strstr (job, "\n#SBATCH --partition=gpu-a100\n"));
   g_assert_nonnull (strstr (job, "\n#SBATCH --account=ab_123\n"));
   g_assert_nonnull (strstr (job, "\n#SBATCH --gpus-per-node=a100:1\n"));
@@ -262,6 +267,25 @@ test_scripts (void)
   check_shell (job);
   check_shell (script);
   check_shell (bare);
+
+  /* On several machines a process each, with all of their GPUs. */
+  elsewhere->nodes = 3;
+  g_free (elsewhere->gpus);
+  elsewhere->gpus = g_strdup ("a100:4");
+  several = qm_elsewhere_job (elsewhere, &needs);
+  g_assert_nonnull (strstr (several, "\n#SBATCH --nodes=3\n"));
+  g_assert_nonnull (strstr (several, "\n#SBATCH --ntasks=3\n"));
+  g_assert_nonnull (strstr (several, "\n#SBATCH --gpus-per-node=a100:4\n"));
+  g_assert_nonnull (
+      strstr (several, "srun --nodes=3 --ntasks=3 --ntasks-per-node=1 "));
+  g_assert_nonnull (strstr (several, "\nexport QUARTERMASTER_SECRET\n"));
+  measures = qm_elsewhere_script (elsewhere, &needs);
+  g_assert_nonnull (strstr (measures, "--gpus '4'"));
+  g_assert_null (strstr (script, "--gpus"));
+  readme = qm_elsewhere_readme (elsewhere, &needs);
+  g_assert_nonnull (strstr (readme, "3 machines that work together"));
+  check_shell (several);
+  check_shell (measures);
 }
 
 /* A stand-in for a program that run.sh calls; NULL: there is none. */

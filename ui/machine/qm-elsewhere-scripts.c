@@ -9,6 +9,8 @@
 
 #include "ui/machine/qm-bench-process.h"
 
+#include <string.h>
+
 /* Seconds that a job needs to begin and to end in order. */
 #define SLACK 120
 
@@ -182,6 +184,27 @@ append_disk_check (GString *text)
       DISK_KIB / 1024);
 }
 
+/* Whether several machines work together. */
+static gboolean
+is_cluster (const QmElsewhere *self)
+{
+  return self->slurm && self->nodes > 1;
+}
+
+/* How many GPUs there are on each of several machines, "4" or "a100:4". */
+static int
+count_gpus (const QmElsewhere *self)
+{
+  const char *colon = self->gpus ? strrchr (self->gpus, ':') : NULL;
+  guint64 count = 0;
+
+  if (self->gpus == NULL
+      || !g_ascii_string_to_unsigned (colon != NULL ? colon + 1 : self->gpus,
+                                      10, 1, 16, &count, NULL))
+    return 1;
+  return (int) count;
+}
+
 static void
 append_search (GString *text, const QmElsewhere *self)
 {
@@ -194,6 +217,12 @@ append_search (GString *text, const QmElsewhere *self)
                          "  --results \"$here/results/$host.jsonl\"");
   append_option (text, "--model", models);
   append_option (text, "--methods", self->methods ? self->methods : "all");
+  if (is_cluster (self))
+    {
+      g_autofree char *gpus = g_strdup_printf ("%d", count_gpus (self));
+
+      append_option (text, "--gpus", gpus);
+    }
   if (self->device != NULL)
     append_option (text, "--device", self->device);
   if (self->time_limit_s > 0)
@@ -244,19 +273,40 @@ memory_gib (const QmElsewhereNeeds *needs)
   return (int) ((needs->host_bytes + GIB - 1) / GIB) + SPARE_GIB;
 }
 
+/* A process on each machine; what only they know keeps others out. */
+static void
+append_srun (GString *text, int nodes, int processors)
+{
+  g_string_append_printf (
+      text,
+      "\n"
+      "# The processes on the machines meet with a word that nobody guesses.\n"
+      "QUARTERMASTER_SECRET=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')\n"
+      "export QUARTERMASTER_SECRET\n"
+      "exec srun --nodes=%d --ntasks=%d --ntasks-per-node=1 \\\n"
+      "  --cpus-per-task=\"${SLURM_CPUS_PER_TASK:-%d}\" --kill-on-bad-exit=1 "
+      "\"$run\"\n",
+      nodes, nodes, processors);
+}
+
 char *
 qm_elsewhere_job (const QmElsewhere *self, const QmElsewhereNeeds *needs)
 {
   g_autofree char *limit = NULL;
+  int nodes = is_cluster (self) ? self->nodes : 1;
   GString *text;
 
   g_return_val_if_fail (self != NULL && needs != NULL, NULL);
 
   text = g_string_new ("#!/bin/sh\n"
                        "#SBATCH --job-name=quartermaster\n"
-                       "#SBATCH --nodes=1\n"
-                       "#SBATCH --ntasks=1\n"
                        "#SBATCH --output=job-%j.log\n");
+  g_string_append_printf (text,
+                          "#SBATCH --nodes=%d\n"
+                          "#SBATCH --ntasks=%d\n",
+                          nodes, nodes);
+  if (is_cluster (self))
+    g_string_append (text, "#SBATCH --ntasks-per-node=1\n");
   append_directive (text, "partition", self->partition);
   append_directive (text, "account", self->account);
   append_directive (text, "gpus-per-node", self->gpus);
@@ -278,7 +328,11 @@ qm_elsewhere_job (const QmElsewhere *self, const QmElsewhereNeeds *needs)
             "# Slurm runs a copy of this file from elsewhere: the others "
             "are where it was\n"
             "# submitted.\n"
-            "exec \"${SLURM_SUBMIT_DIR:?submit it with sbatch}/run.sh\"\n");
+            "run=\"${SLURM_SUBMIT_DIR:?submit it with sbatch}/run.sh\"\n");
+  if (is_cluster (self))
+    append_srun (text, nodes, MAX (needs->processors, 1));
+  else
+    g_string_append (text, "exec \"$run\"\n");
   return g_string_free (text, FALSE);
 }
 
@@ -299,6 +353,21 @@ append_how (GString *text, const QmElsewhere *self)
   else
     g_string_append (text, "2. Go into the folder there and start it:\n\n"
                            "       ./run.sh\n\n");
+  if (is_cluster (self))
+    g_string_append_printf (
+        text,
+        "   It asks for %d machines that work together, and srun starts run.sh "
+        "on each of\n"
+        "   them; the folder has to be on a disk that all of them see.  The "
+        "first writes\n"
+        "   results and log.  They meet at a port of the first, between 16384 "
+        "and 32767,\n"
+        "   which QUARTERMASTER_RENDEZVOUS=HOST:PORT says otherwise; GPUs "
+        "exchange through\n"
+        "   NCCL, where the machines have it, and as its variables say, else "
+        "through sockets.\n"
+        "   Where one fails, all end within seconds: submit the job again.\n",
+        self->nodes);
   g_string_append (
       text,
       "   Stopped, it goes on where it was when it is started again.\n"

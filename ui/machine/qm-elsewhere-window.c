@@ -15,6 +15,9 @@
 #define FOLDER_NAME "quartermaster-benchmark"
 #define MOST_HOURS  8760
 
+/* As qm-bench has it of all GPUs. */
+#define MOST_NODES 1024
+
 /* Milliseconds between two looks at how far the writing is, and how many such
  * looks later that is shown. */
 #define LOOK        100
@@ -40,7 +43,7 @@ struct _QmElsewhereWindow
   AdwPreferencesGroup *models;
   QmFieldRow *partition_row;
   QmFieldRow *account_row;
-  QmFieldRow *gpus_row;
+  QmFieldRow *gpus_row, *nodes_row;
   QmFieldRow *limit_row;
   GPtrArray *checks; /* of GtkCheckButton, one for each model */
   GPtrArray *rows;   /* of GtkWidget, that they are in */
@@ -126,6 +129,18 @@ read_limit (QmElsewhereWindow *self, gint64 *seconds)
   return TRUE;
 }
 
+/* Reads how many machines work together; nothing is one. */
+static gboolean
+read_nodes (QmElsewhereWindow *self, int *nodes)
+{
+  double count = 1;
+
+  if (!qm_field_row_read_number (self->nodes_row, 1, MOST_NODES, TRUE, &count))
+    return FALSE;
+  *nodes = count > 1 ? (int) count : 1;
+  return TRUE;
+}
+
 /* (transfer full) */
 static GStrv
 ticked_models (QmElsewhereWindow *self)
@@ -162,6 +177,7 @@ read_form (QmElsewhereWindow *self)
       good = read_word (self->partition_row, TRUE, &asked->partition) && good;
       good = read_word (self->account_row, TRUE, &asked->account) && good;
       good = read_word (self->gpus_row, FALSE, &asked->gpus) && good;
+      good = read_nodes (self, &asked->nodes) && good;
     }
   return good && asked->models[0] != NULL ? g_steal_pointer (&asked) : NULL;
 }
@@ -579,6 +595,10 @@ qm_elsewhere_window_init (QmElsewhereWindow *self)
   self->gpus_row =
       add_field (self, self->slurm, _ ("GPUs of the node"),
                  _ ("As 1 or a100:1: the benchmark measures on one of them"));
+  self->nodes_row =
+      add_field (self, self->slurm, _ ("Nodes"),
+                 _ ("1 if empty; more of them work together, with all of these "
+                    "GPUs"));
   self->limit_row =
       add_field (self, self->what, _ ("Time limit"),
                  _ ("Hours; what is most telling is measured first"));

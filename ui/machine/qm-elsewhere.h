@@ -23,7 +23,8 @@ typedef struct
   gboolean slurm;      /* for a cluster; of that alone: */
   char *partition;     /* NULL: the cluster's default */
   char *account;       /* NULL: the user's default */
-  char *gpus;          /* "1", "a100:1" */
+  char *gpus;          /* of each machine: "1", "a100:1" */
+  int nodes;           /* machines that work together; 0: one */
 } QmElsewhere;
 
 QmElsewhere *qm_elsewhere_new (void);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A command in several processes at once, one on each machine ("node"): which
+ * of them this is, and where they meet. */
+
+#ifndef QM_APP_QM_BENCH_NODES_H
+#define QM_APP_QM_BENCH_NODES_H
+
+#include "app/qm-bench.h"
+
+#include "kernels/communicator.h"
+
+/* Seconds that the others are waited for, without --wait. */
+#define QM_BENCH_WAIT 120
+
+/* Fills in options->nodes: what --nodes, --node and --rendezvous say, else
+ * Slurm's variables of a step, else PMIx's; else one machine.
+ * QM_STATUS_USAGE where they contradict each other or do not suffice. */
+QmStatus qm_bench_find_nodes (QmBenchOptions *options, QmError *error);
+
+/* The first machine of a list as Slurm writes it, "gpu[01-03,7],login":
+ * "gpu01"; false: it is no such list, or longer than `size`. */
+bool qm_bench_first_host (const char *list, char *host, size_t size);
+
+/* How many machines work together, 1 without others. */
+int qm_bench_nodes (const QmBenchOptions *options);
+
+/* Whether another process prints and writes what comes of it. */
+bool qm_bench_follows (const QmBenchOptions *options);
+
+/* Reads --gpus, which are those of each machine, and how many devices there are
+ * in all. */
+QmStatus qm_bench_read_total (const QmBenchOptions *options,
+                              int *local,
+                              int *total,
+                              QmError *error);
+
+/* Makes the world of the ranks of all machines, of which this process has
+ * `local`.  `model`, which may be NULL, and the options have to be the same in
+ * all; others are waited for `wait` seconds, or as --wait says where it is 0.
+ */
+QmStatus qm_bench_join (const QmBenchOptions *options,
+                        const QmBenchModel *model,
+                        int local,
+                        double wait,
+                        QmWorld **world,
+                        QmError *error);
+
+/* How devices exchange, in a word for results: "nccl", "host", "sockets". */
+const char *qm_bench_transport (const QmBenchOptions *options,
+                                QmTransport transport);
+/* And in words for people. */
+const char *qm_bench_transport_words (const QmBenchOptions *options,
+                                      QmTransport transport);
+
+/* Adds "nodes", where there are several, and "nccl", the variables of NCCL that
+ * the environment has, where there are any. */
+void qm_bench_json_nodes (json_t *object, const QmBenchOptions *options);
+
+#endif
