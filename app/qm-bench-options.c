@@ -77,10 +77,10 @@ static const Option known[] = {
   { "recipe", "FILE", QM_OPTION_TEXT,
     MODEL | PREDICT | SEARCH | WORKER | ELSEWHERE, FIELD (recipe),
     "batch size, steps, precision, optimizer (JSON)" },
-  { "methods", "naive|free-lunch|all", QM_OPTION_CHOICE, SEARCH | PLAN,
-    FIELD (methods),
+  { "methods", "naive|free-lunch|all", QM_OPTION_CHOICE,
+    SEARCH | PLAN | PREDICT, FIELD (methods),
     "naive settings, free-lunch settings, or both and all that save memory "
-    "(of search, all); plan then plans each" },
+    "(of search, all); plan and predict then do each" },
   { "settings", "NAME", QM_OPTION_TEXT, MODEL | CHECK | ELSEWHERE,
     FIELD (settings),
     "naive, compile, kernels, tf32, several joined by +, or all three: "
@@ -89,7 +89,8 @@ static const Option known[] = {
     FIELD (checkpoint),
     "activation checkpointing: keep the inputs of blocks, make the rest once "
     "more" },
-  { "offload", "NAME", QM_OPTION_TEXT, MODEL | ELSEWHERE, FIELD (offload),
+  { "offload", "NAME", QM_OPTION_TEXT, MODEL | PREDICT | ELSEWHERE,
+    FIELD (offload),
     "keep optimizer states in the host's memory: zero_1, zero_2, fsdp_2; "
     "weights too: zero_3, fsdp_3" },
   { "micro-batch", "N", QM_OPTION_TEXT, MODEL | PREDICT | ELSEWHERE,
@@ -137,6 +138,9 @@ static const Option known[] = {
     "also several, joined by commas, or all" },
   { "link", "auto|nvlink|pcie", QM_OPTION_CHOICE, PREDICT, FIELD (link),
     "between GPUs (auto: as the GPU has)" },
+  { "links", "FILE", QM_OPTION_TEXT, PREDICT, FIELD (links),
+    "how fast GPUs exchange, as links --json measured it, for ways that "
+    "--sharding, --offload or --methods name" },
   { "level", "NAME", QM_OPTION_TEXT, PREDICT, FIELD (level),
     "of software: tuned (the default: PyTorch, compiled), eager, naive, engine "
     "(this one), cuda (other engines); also several, joined by commas" },
@@ -169,7 +173,7 @@ static const Option known[] = {
     "how many work together (1)", 1 },
   { "gpus", "N", QM_OPTION_COUNTS, PREDICT | SEARCH, FIELD (gpu_counts),
     "how many work together (1); also several, joined by commas", 1 },
-  { "sharding", "NAME", QM_OPTION_TEXT, MODEL, FIELD (sharding),
+  { "sharding", "NAME", QM_OPTION_TEXT, MODEL | PREDICT, FIELD (sharding),
     "what several GPUs share instead of each having all: optimizer states "
     "(zero_1), gradients too (zero_2, fsdp_2), weights too (zero_3, fsdp_3)" },
   { "no-peer", NULL, QM_OPTION_FLAG, RUN | TRAIN | LINKS, FIELD (no_peer),

@@ -38,7 +38,7 @@ typedef struct QmBenchOptions
   const char *text, *tokens, *images, *learning_rate, *batch_size;
   const char *schedule, *mask_token, *offload, *sharding;
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
-  const char *python, *format, *result, *link, *level, *speeds;
+  const char *python, *format, *result, *link, *level, *speeds, *links;
   int64_t repeat, validate, steps, warm_up, seed, patience, line;
   int64_t gpus;              /* the first of these: */
   QmOptionCounts gpu_counts; /* of predict and search */
@@ -110,6 +110,12 @@ QmStatus qm_bench_read_methods (const QmBenchOptions *options,
 QmStatus qm_bench_read_offload (const QmBenchOptions *options,
                                 QmSharding *sharding,
                                 QmError *error);
+
+/* Fills in what --sharding and --offload say, of the ranks that `plan` has;
+ * each alone says the variant of both. */
+QmStatus qm_bench_read_sharding (const QmBenchOptions *options,
+                                 QmPlanOptions *plan,
+                                 QmError *error);
 
 /* The most devices that work together in one machine. */
 #define QM_BENCH_MOST_RANKS 16
