@@ -119,7 +119,11 @@ static const Option known[] = {
   { "dry-run", NULL, QM_OPTION_FLAG, SEARCH, FIELD (dry_run),
     "say what would be measured and how long that takes" },
   { "time-limit", "TIME", QM_OPTION_TEXT, SEARCH, FIELD (time_limit),
-    "to stop after, as 25min, with the most telling measured first" },
+    "to stop after, as 25min, with the most telling measured first (of several "
+    "GPUs, 90 seconds for each model)" },
+  { "no-cut", NULL, QM_OPTION_FLAG, SEARCH, FIELD (no_cut),
+    "of several GPUs, measure also ways that one pass shows to be much slower "
+    "than the fastest so far" },
   { "again", "failed|all", QM_OPTION_CHOICE, SEARCH, FIELD (again),
     "measure again what failed, or everything" },
   { "patience", "N", QM_OPTION_COUNT,
@@ -138,9 +142,10 @@ static const Option known[] = {
     "also several, joined by commas, or all" },
   { "link", "auto|nvlink|pcie", QM_OPTION_CHOICE, PREDICT, FIELD (link),
     "between GPUs (auto: as the GPU has)" },
-  { "links", "FILE", QM_OPTION_TEXT, PREDICT, FIELD (links),
+  { "links", "FILE", QM_OPTION_TEXT, PREDICT | SEARCH, FIELD (links),
     "how fast GPUs exchange, as links --json measured it, for ways that "
-    "--sharding, --offload or --methods name" },
+    "--sharding, --offload or --methods name; search begins with those that "
+    "are the fastest by it" },
   { "level", "NAME", QM_OPTION_TEXT, PREDICT, FIELD (level),
     "of software: tuned (the default: PyTorch, compiled), eager, naive, engine "
     "(this one), cuda (other engines); also several, joined by commas" },

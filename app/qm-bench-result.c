@@ -234,6 +234,15 @@ qm_bench_json_result (const QmBenchRun *run)
   json_object_set_new (object, "steps", json_integer (run->plan->recipe.steps));
   json_object_set_new (object, "allocated_bytes",
                        json_integer ((json_int_t) result->allocated));
+  if (result->cut)
+    {
+      qm_bench_json_number (object, "cut_pass_s", result->pass.mean);
+      qm_bench_json_number (object, "cut_step_s", result->step.mean);
+      if (run->ranks > 1)
+        add_ranks (object, run);
+      add_phases (object, run);
+      return object;
+    }
   add_times (object, "pass", &result->pass);
   if (run->ranks > 1)
     add_times (object, "last_pass", &result->last);

@@ -43,7 +43,7 @@ typedef struct QmBenchOptions
   int64_t gpus;              /* the first of these: */
   QmOptionCounts gpu_counts; /* of predict and search */
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
-  bool events, dry_run, adopt, rates, no_peer;
+  bool events, dry_run, adopt, rates, no_peer, no_cut;
   char **files; /* arguments that are no options */
   int n_files;
 } QmBenchOptions;

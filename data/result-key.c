@@ -118,7 +118,8 @@ qm_result_compare (const QmResult *a, const QmResult *b)
 const char *
 qm_result_status_name (QmResultStatus status)
 {
-  static const char *const names[] = { "measured", "infeasible", "failed" };
+  static const char *const names[] = { "measured", "infeasible", "failed",
+                                       "cut" };
 
   return names[status];
 }

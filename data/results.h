@@ -43,7 +43,9 @@ typedef enum QmResultStatus
 {
   QM_RESULT_MEASURED,
   QM_RESULT_INFEASIBLE, /* does not fit, even with a micro-batch of 1 */
-  QM_RESULT_FAILED      /* was tried, and something went wrong */
+  QM_RESULT_FAILED,     /* was tried, and something went wrong */
+  QM_RESULT_CUT         /* was seen to be much slower than another way after one
+                           pass, and not measured any further: has no times */
 } QmResultStatus;
 
 /* One result.  Strings belong to the QmResults that it is in, have no control
@@ -96,7 +98,7 @@ typedef struct QmResult
   int64_t used_bytes;    /* of the device's, as seen */
   int64_t memory_bytes;  /* that the device has */
 
-  /* Infeasible and failed ones. */
+  /* Infeasible, failed and cut ones. */
   const char *reason; /* a sentence */
 
   /* Infeasible ones: which memory is short, and how much it would take. */
@@ -109,7 +111,7 @@ typedef struct QmResult
   const char *key;  /* qm_result_key() */
 } QmResult;
 
-/* "measured", "infeasible", "failed"; static. */
+/* "measured", "infeasible", "failed", "cut"; static. */
 const char *qm_result_status_name (QmResultStatus status);
 
 #define QM_RESULT_KEY_BYTES 4096

@@ -280,8 +280,22 @@ heat (Measurement *m, double begin, double seconds, QmError *error)
   return status;
 }
 
+/* Whether a step takes longer than anybody wants to know; by one pass and one
+ * update, of which ranks have agreed on the longest.  A single pass while
+ * offloading waits for the host, whose work those of a step hide, or the other
+ * way round: in a row they may take half of that. */
+static bool
+is_cut (const Measurement *m)
+{
+  double pass = offloads (m) ? m->pass / 2 : m->pass;
+
+  return m->options->cut_above > 0
+         && pass * (double) m->plan->accumulation + m->update
+                > m->options->cut_above;
+}
+
 static QmStatus
-warm_up (Measurement *m, QmPhases *phases, QmError *error)
+warm_up (Measurement *m, QmPhases *phases, bool *cut, QmError *error)
 {
   double begin = now (), seconds = seconds_of_heat (m, begin), busy;
   uint64_t choices = qm_device_choices (m->device);
@@ -296,10 +310,11 @@ warm_up (Measurement *m, QmPhases *phases, QmError *error)
   if (again)
     for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
       status = warm_up_once (m, error);
+  *cut = status == QM_OK && is_cut (m);
   /* While the host updated, the GPU was idle. */
   if (offloads (m))
     busy = now () - m->pass;
-  if (status == QM_OK)
+  if (status == QM_OK && !*cut)
     status = heat (m, busy, seconds, error);
   phases->warm_up = now () - begin - phases->tune;
   return status;
@@ -529,6 +544,25 @@ conclude (Measurement *m, QmMeasureResult *result)
                       : watch->watts.mean;
 }
 
+/* What is known of what was cut. */
+static QmStatus
+conclude_cut (Measurement *m, QmMeasureResult *result)
+{
+  double step = m->pass * (double) m->plan->accumulation + m->update;
+
+  add_time (&result->pass, m->pass, 0);
+  add_time (&result->last, m->pass, 0);
+  add_time (&result->update, m->update, 0);
+  add_time (&result->step, step, 0);
+  result->watts = NAN;
+  result->loss = NAN;
+  result->used_bytes = -1;
+  result->allocated = qm_executor_allocated (m->executor);
+  result->total = step * (double) m->plan->recipe.steps;
+  result->tflops = NAN;
+  return QM_OK;
+}
+
 static QmStatus
 run_all (Measurement *m, QmMeasureResult *result, QmError *error)
 {
@@ -537,7 +571,9 @@ run_all (Measurement *m, QmMeasureResult *result, QmError *error)
   double begin;
 
   if (status == QM_OK)
-    status = warm_up (m, phases, error);
+    status = warm_up (m, phases, &result->cut, error);
+  if (status == QM_OK && result->cut)
+    return conclude_cut (m, result);
   begin = now ();
   for (int i = 0; i < m->options->repeat && status == QM_OK; i++)
     status = measure_once (m, i, result, error);

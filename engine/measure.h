@@ -41,7 +41,9 @@ typedef struct QmMeasureOptions
    * to date: of several in a row, the later need to warm the device up less.
    * NULL, or 0 in it: it was idle. */
   double *busy;
-  bool brief;          /* time what takes long less often */
+  bool brief;       /* time what takes long less often */
+  double cut_above; /* seconds of a step: where one pass and update say that it
+                       takes longer, nothing more is measured; 0: no limit */
   QmProgress progress; /* may be NULL */
   void *data;
 } QmMeasureOptions;
@@ -78,6 +80,8 @@ typedef struct QmMeasureResult
   double loss;          /* of the last validated step, else NaN */
   QmWatch watch;        /* of the timed passes */
   double watts;         /* mean over the timed passes; NaN: not known */
+  bool cut; /* by cut_above; `pass`, `update` and `step` are then rough, and
+               all else is not known */
   QmPhases phases;
   QmProfile profile; /* empty unless asked for */
 } QmMeasureResult;

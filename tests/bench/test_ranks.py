@@ -133,7 +133,7 @@ class RanksTest(unittest.TestCase):
         """All 23 ways on each number of devices, each once."""
         def search(*arguments):
             lines = self.run_bench(
-                'search', '--device', 'cpu', '--results',
+                'search', '--device', 'cpu', '--no-cut', '--results',
                 str(self.path / 'results.jsonl'), '--json',
                 *arguments).stdout.splitlines()
             return [json.loads(line)['configurations'] for line in lines]
