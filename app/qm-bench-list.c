@@ -40,6 +40,7 @@ make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
                   ? QM_VERSION QM_RESULT_OWN_PRODUCTS
                   : QM_VERSION;
   r.gpus = search->gpus;
+  r.transport = qm_bench_transport (search);
   r.settings = settings;
   r.checkpointing = entry->config.checkpoint;
   r.sharding = qm_sharding_name (entry->config.sharding);
@@ -52,6 +53,19 @@ make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
       r.host_limit = search->host_limit;
     }
   return qm_result_key (&r, key) ? strdup (key) : NULL;
+}
+
+const char *
+qm_bench_transport (const QmBenchSearch *search)
+{
+  char note[192];
+  bool gpu = search->info.target.kind == QM_DEVICE_CUDA;
+
+  if (search->gpus == 1)
+    return "";
+  return gpu && !search->options->no_peer && qm_nccl_find (note, sizeof note)
+             ? "nccl"
+             : "host";
 }
 
 static double

@@ -181,7 +181,8 @@ static const Option known[] = {
   { "sharding", "NAME", QM_OPTION_TEXT, MODEL | PREDICT, FIELD (sharding),
     "what several GPUs share instead of each having all: optimizer states "
     "(zero_1), gradients too (zero_2, fsdp_2), weights too (zero_3, fsdp_3)" },
-  { "no-peer", NULL, QM_OPTION_FLAG, RUN | TRAIN | LINKS, FIELD (no_peer),
+  { "no-peer", NULL, QM_OPTION_FLAG, RUN | TRAIN | LINKS | SEARCH | WORKER,
+    FIELD (no_peer),
     "exchange through the host's memory, as GPUs do that may not read each "
     "other's" },
   { "weights", "FILE", QM_OPTION_TEXT, CHECK | TRAIN, FIELD (weights),

@@ -155,6 +155,9 @@ describe_failure (const QmBenchSearch *search,
                        qm_bench_json_machine (&search->info));
   json_object_set_new (object, "deterministic",
                        json_boolean (search->options->deterministic));
+  if (search->gpus > 1)
+    json_object_set_new (object, "transport",
+                         json_string (qm_bench_transport (search)));
   json_object_set_new (object, "reason", json_string (reason));
   return object;
 }

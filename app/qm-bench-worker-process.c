@@ -189,7 +189,7 @@ take_device (const json_t *said, QmDeviceInfo *info)
   info->runtime_cuda = (int) take_whole (device, "runtime_cuda");
 }
 
-#define MAX_ARGUMENTS 20
+#define MAX_ARGUMENTS 24
 
 /* The command line of a worker. */
 static void
@@ -226,6 +226,8 @@ write_arguments (const QmBenchOptions *options,
       }
   if (options->deterministic)
     arguments[n++] = "--deterministic";
+  if (options->no_peer)
+    arguments[n++] = "--no-peer";
   arguments[n] = NULL;
 }
 

@@ -35,6 +35,7 @@ typedef struct Line
 
 static const char *const status_words[] = { "measured", "infeasible", "failed",
                                             "cut" };
+static const char *const transport_words[] = { "nccl", "host" };
 static const char *const sharding_words[] = { "none",   "zero_1", "zero_2",
                                               "zero_3", "fsdp_2", "fsdp_3" };
 static const char *const precision_words[] = { "fp32", "fp16", "bf16" };
@@ -340,6 +341,10 @@ read_method (Line *line)
   QmResult *r = line->result;
 
   r->gpus = (int) qm_json_integer (object, "gpus", 1, MAX_GPUS);
+  if (qm_json_has (object, "transport"))
+    r->transport =
+        transport_words[read_word (object, "transport", transport_words,
+                                   N_WORDS (transport_words))];
   r->settings = read_name (line, object, "settings");
   if (r->settings[strspn (r->settings, letters)] != '\0')
     qm_json_fail (object, "settings", QM_STATUS_INVALID,

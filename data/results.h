@@ -65,7 +65,10 @@ typedef struct QmResult
   const char
       *version; /* of the engine; else "torch 2.11.0, transformers ..." */
   int gpus;
-  const char *settings; /* "naive", "free-lunch", or methods joined by '+' */
+  const char *transport; /* between several: "nccl", "host"; "" of one, and of
+                            older lines and of frameworks; "host" of GPUs, which
+                            takes longer, is of the key */
+  const char *settings;  /* "naive", "free-lunch", or methods joined by '+' */
   bool checkpointing, offloading;
   const char *sharding; /* "none", "zero_1".. "zero_3", "fsdp_2", "fsdp_3" */
   int64_t micro_batch;  /* of one GPU; 1 where it is infeasible */

@@ -311,6 +311,8 @@ warm_up (Measurement *m, QmPhases *phases, bool *cut, QmError *error)
     for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
       status = warm_up_once (m, error);
   *cut = status == QM_OK && is_cut (m);
+  if (status == QM_OK && m->options->communicator != NULL)
+    status = any_of_them (m, cut, error);
   /* While the host updated, the GPU was idle. */
   if (offloads (m))
     busy = now () - m->pass;
@@ -544,6 +546,30 @@ conclude (Measurement *m, QmMeasureResult *result)
                       : watch->watts.mean;
 }
 
+/* What of a step is exchange that nothing hides: of the rank that waits least,
+ * since others wait for it, too. */
+static QmStatus
+measure_waits (Measurement *m, QmMeasureResult *result, QmError *error)
+{
+  double others = (double) m->plan->accumulation - has_last (m);
+  double all[3];
+  QmStatus status;
+
+  result->exchange = NAN;
+  if (m->options->communicator == NULL || offloads (m))
+    return QM_OK;
+  status = qm_waits (m->executor, has_last (m), &result->waits, error);
+  all[0] = result->waits.pass;
+  all[1] = result->waits.last;
+  all[2] = result->waits.update;
+  if (status == QM_OK)
+    status = qm_communicator_agree (m->options->communicator, QM_AGREE_MINIMUM,
+                                    all, 3, error);
+  if (status == QM_OK)
+    result->exchange = others * all[0] + (has_last (m) ? all[1] : 0) + all[2];
+  return status;
+}
+
 /* What is known of what was cut. */
 static QmStatus
 conclude_cut (Measurement *m, QmMeasureResult *result)
@@ -556,6 +582,7 @@ conclude_cut (Measurement *m, QmMeasureResult *result)
   add_time (&result->step, step, 0);
   result->watts = NAN;
   result->loss = NAN;
+  result->exchange = NAN;
   result->used_bytes = -1;
   result->allocated = qm_executor_allocated (m->executor);
   result->total = step * (double) m->plan->recipe.steps;
@@ -580,6 +607,8 @@ run_all (Measurement *m, QmMeasureResult *result, QmError *error)
   phases->measure = now () - begin;
   if (m->options->busy != NULL)
     *m->options->busy = now ();
+  if (status == QM_OK)
+    status = measure_waits (m, result, error);
   if (status == QM_OK)
     status = validate (m, result, error);
   phases->validate = now () - begin - phases->measure;
