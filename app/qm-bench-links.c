@@ -4,6 +4,7 @@
  * them and all together, and with the host. */
 
 #include "app/qm-bench-ranks.h"
+#include "app/qm-bench-scaling.h"
 
 #include "engine/links.h"
 
@@ -55,7 +56,8 @@ typedef struct Links
   size_t sizes[N_SIZES];
   double seconds[QM_LINKS_OPS][N_SIZES];
   Pair pairs[QM_BENCH_MOST_RANKS][QM_BENCH_MOST_RANKS];
-  int pair[2]; /* that is being measured */
+  int pair[2];     /* that is being measured */
+  json_t *scaling; /* of models; NULL of one device */
 } Links;
 
 static QmTransport
@@ -273,6 +275,33 @@ bus (const Links *links, int collective, int size)
                              links->seconds[collective][size]);
 }
 
+/* What was measured, for what is predicted from it; sizes that are there twice
+ * are taken once. */
+static void
+take_times (const Links *links, QmLinkTimes *times)
+{
+  *times = (QmLinkTimes){ .ranks = links->ranks };
+  snprintf (times->transport, sizeof times->transport, "%s",
+            qm_transport_name (links->transport));
+  for (int c = 0; c < QM_LINKS_OPS; c++)
+    for (int i = 0; i < N_SIZES; i++)
+      qm_link_times_add (times, (QmLinksOp) c,
+                         (double) fitting (links->sizes[i], links->ranks),
+                         links->seconds[c][i]);
+}
+
+static QmStatus
+predict_scaling (Links *links, QmError *error)
+{
+  QmLinkTimes times;
+
+  if (links->ranks == 1)
+    return QM_OK;
+  take_times (links, &times);
+  return qm_bench_scaling (links->options, &links->infos[0], &times,
+                           &links->scaling, error);
+}
+
 static json_t *
 json_collective (const Links *links, int collective)
 {
@@ -339,6 +368,7 @@ print_json (const Links *links)
         json_object_set_new (collectives, qm_links_op_name ((QmLinksOp) c),
                              json_collective (links, c));
       json_object_set_new (object, "collectives", collectives);
+      json_object_set (object, "scaling", links->scaling);
     }
   else
     json_decref (collectives);
@@ -423,6 +453,7 @@ print_text (const Links *links)
     }
   print_pairs (links);
   print_collectives (links);
+  qm_bench_print_scaling (links->scaling, links->ranks);
 }
 
 int
@@ -442,6 +473,8 @@ qm_bench_links (const QmBenchOptions *options)
   status = find_devices (links, &error);
   if (status == QM_OK)
     status = measure (links, &error);
+  if (status == QM_OK)
+    status = predict_scaling (links, &error);
   if (status == QM_OK && options->json)
     print_json (links);
   else if (status == QM_OK)
@@ -452,6 +485,7 @@ qm_bench_links (const QmBenchOptions *options)
         qm_device_free (links->all[i].device, links->all[i].memory);
       qm_device_close (links->all[i].device);
     }
+  json_decref (links->scaling);
   free (links);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
 }

@@ -68,7 +68,7 @@ typedef struct Option
 
 static const Option known[] = {
   { "model", "ID", QM_OPTION_TEXT,
-    MODEL | PREDICT | SEARCH | RESULTS | ELSEWHERE, FIELD (model),
+    MODEL | PREDICT | SEARCH | RESULTS | ELSEWHERE | LINKS, FIELD (model),
     "a model of the catalog, as pythia-1b; of search also several joined by "
     "commas, or all" },
   { "config", "FILE", QM_OPTION_TEXT,
@@ -137,8 +137,10 @@ static const Option known[] = {
     "write them all into one file" },
   { "adopt", NULL, QM_OPTION_FLAG, RESULTS, FIELD (adopt),
     "say that those are of this machine that do not say of which they are" },
-  { "gpu", "NAME", QM_OPTION_TEXT, PLAN | PREDICT, FIELD (gpu),
-    "a GPU of the catalog, as rtx4090; of predict, and of plan with --methods, "
+  { "gpu", "NAME", QM_OPTION_TEXT, PLAN | PREDICT | LINKS, FIELD (gpu),
+    "a GPU of the catalog, as rtx4090 (of links, that it predicts for; "
+    "default: "
+    "the one at hand); of predict, and of plan with --methods, "
     "also several, joined by commas, or all" },
   { "link", "auto|nvlink|pcie", QM_OPTION_CHOICE, PREDICT, FIELD (link),
     "between GPUs (auto: as the GPU has)" },

@@ -222,6 +222,21 @@ predict_way (const QmBenchWays *ways,
   return QM_OK;
 }
 
+/* What no plan knows of. */
+static QmStatus
+refuse (const QmBenchWays *ways, QmError *error)
+{
+  const QmGpu *gpu = ways->gpu;
+
+  if (ways->gpus > 1 && !qm_gpu_is_card (gpu) && !qm_gpu_is_mezzanine (gpu))
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "%s is part of a machine of its own", gpu->name);
+  if (ways->model->recipe.precision == QM_PRECISION_BF16 && gpu->bf16 == QM_NO)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "%s has no rate of bf16", gpu->name);
+  return QM_OK;
+}
+
 QmStatus
 qm_bench_predict_ways (const QmBenchWays *ways, QmError *error)
 {
@@ -231,6 +246,8 @@ qm_bench_predict_ways (const QmBenchWays *ways, QmError *error)
   QmStatus status = qm_speeds_of_gpu (ways->calibration, ways->gpu, ways->gpus,
                                       ways->link, &speeds, error);
 
+  if (status == QM_OK)
+    status = refuse (ways, error);
   if (status != QM_OK)
     return status;
   exchange = qm_exchange_of (&speeds, ways->level, ways->measured);

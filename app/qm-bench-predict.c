@@ -319,7 +319,21 @@ predict_ways (const Question *question,
 
   if (status == QM_OK && ways.level->own && qm_gpu_architecture (gpu) > 0)
     status = qm_bench_can_use (qm_gpu_architecture (gpu), error);
-  return status == QM_OK ? qm_bench_predict_ways (&ways, error) : status;
+  if (status == QM_OK)
+    status = qm_bench_predict_ways (&ways, error);
+  if (status == QM_STATUS_UNSUPPORTED
+      && (question->json || question->n_asked > 1 || question->n_counts > 1))
+    {
+      const QmBenchPlace place = { &question->model, gpu,  gpus,
+                                   ways.level->name, NULL, error };
+
+      if (question->json)
+        qm_bench_print_place_json (&place);
+      else
+        qm_bench_print_place_line (&place, question->n_levels > 1);
+      return QM_OK;
+    }
+  return status;
 }
 
 /* In every place, at the level of the options. */

@@ -70,7 +70,9 @@ take_all (QmJsonObject *top, QmLinkTimes *times)
 {
   json_t *devices = qm_json_take (top, "devices");
   const char *transport = qm_json_string (top, "transport", false);
-  size_t n = json_array_size (devices); /* 0 of what is none */
+  /* 0 of what is none; of several machines it is said how many there are. */
+  int64_t n = qm_json_integer_or (top, "gpus", 1, MOST_RANKS,
+                                  (int64_t) json_array_size (devices));
   QmJsonObject all;
 
   if (n < 2 || n > MOST_RANKS || !qm_json_has (top, "collectives"))
