@@ -771,35 +771,6 @@ check_paths (void)
   CHECK (now[10] == 'T' && now[19] == 'Z');
 }
 
-/* GPUs that exchange through the host are another measurement, CPUs are not;
- * what was cut takes the place of nothing that was measured. */
-static void
-test_transport_and_cut (void)
-{
-  QmResult a = qm_result_nothing (), b = qm_result_nothing ();
-  char keys[2][QM_RESULT_KEY_BYTES];
-
-  a.gpus = b.gpus = 2;
-  a.transport = "nccl";
-  b.transport = "host";
-  for (int architecture = 0; architecture < 100; architecture += 90)
-    {
-      a.architecture = b.architecture = architecture;
-      CHECK (qm_result_key (&a, keys[0]) && qm_result_key (&b, keys[1]));
-      CHECK ((strcmp (keys[0], keys[1]) == 0) == (architecture == 0));
-    }
-  a.transport = "";
-  b.transport = "nccl";
-  CHECK (qm_result_key (&a, keys[0]) && qm_result_key (&b, keys[1]));
-  CHECK_STRING (keys[0], keys[1]);
-  a.status = QM_RESULT_CUT;
-  b.status = QM_RESULT_MEASURED;
-  a.time = "2026-11-22T00:00:00Z";
-  b.time = "2026-11-21T00:00:00Z";
-  CHECK (!qm_result_replaces (&a, &b));
-  CHECK (qm_result_replaces (&b, &a));
-}
-
 int
 main (void)
 {
@@ -820,6 +791,5 @@ main (void)
   check_model_key ();
   check_paths ();
   scratch_end ();
-  test_transport_and_cut ();
   return check_report ();
 }
