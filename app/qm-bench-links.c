@@ -5,6 +5,7 @@
 
 #include "app/qm-bench-nodes.h"
 #include "app/qm-bench-ranks.h"
+#include "app/qm-bench-scaling.h"
 
 #include "engine/links.h"
 
@@ -57,7 +58,8 @@ typedef struct Links
   size_t sizes[N_SIZES];
   double seconds[QM_LINKS_OPS][N_SIZES];
   Pair pairs[QM_BENCH_MOST_RANKS][QM_BENCH_MOST_RANKS];
-  int pair[2]; /* that is being measured */
+  int pair[2];     /* that is being measured */
+  json_t *scaling; /* of models; NULL of one device */
 } Links;
 
 static QmTransport
@@ -293,6 +295,33 @@ bus (const Links *links, int collective, int size)
                              links->seconds[collective][size]);
 }
 
+/* What was measured, for what is predicted from it; sizes that are there twice
+ * are taken once. */
+static void
+take_times (const Links *links, QmLinkTimes *times)
+{
+  *times = (QmLinkTimes){ .ranks = links->ranks };
+  snprintf (times->transport, sizeof times->transport, "%s",
+            qm_transport_name (links->transport));
+  for (int c = 0; c < QM_LINKS_OPS; c++)
+    for (int i = 0; i < N_SIZES; i++)
+      qm_link_times_add (times, (QmLinksOp) c,
+                         (double) fitting (links->sizes[i], links->ranks),
+                         links->seconds[c][i]);
+}
+
+static QmStatus
+predict_scaling (Links *links, QmError *error)
+{
+  QmLinkTimes times;
+
+  if (links->ranks == 1)
+    return QM_OK;
+  take_times (links, &times);
+  return qm_bench_scaling (links->options, &links->infos[0], &times,
+                           &links->scaling, error);
+}
+
 static json_t *
 json_collective (const Links *links, int collective)
 {
@@ -363,6 +392,7 @@ print_json (const Links *links)
         json_object_set_new (collectives, qm_links_op_name ((QmLinksOp) c),
                              json_collective (links, c));
       json_object_set_new (object, "collectives", collectives);
+      json_object_set (object, "scaling", links->scaling);
     }
   else
     json_decref (collectives);
@@ -445,6 +475,7 @@ print_text (const Links *links)
   if (links->ranks > 1)
     print_pairs (links);
   print_collectives (links);
+  qm_bench_print_scaling (links->scaling, links->ranks);
 }
 
 int
@@ -464,6 +495,8 @@ qm_bench_links (const QmBenchOptions *options)
   status = find_devices (links, &error);
   if (status == QM_OK)
     status = measure (links, &error);
+  if (status == QM_OK && !qm_bench_follows (options))
+    status = predict_scaling (links, &error);
   if (status == QM_OK && qm_bench_follows (options))
     ;
   else if (status == QM_OK && options->json)
@@ -476,6 +509,7 @@ qm_bench_links (const QmBenchOptions *options)
         qm_device_free (links->all[i].device, links->all[i].memory);
       qm_device_close (links->all[i].device);
     }
+  json_decref (links->scaling);
   free (links);
   return status == QM_OK ? QM_BENCH_OK : qm_bench_fail (&error);
 }

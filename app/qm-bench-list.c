@@ -42,6 +42,7 @@ make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
                   : QM_VERSION;
   r.gpus = search->gpus;
   r.nodes = qm_bench_nodes (search->options);
+  r.transport = qm_bench_transport (search);
   r.settings = settings;
   r.checkpointing = entry->config.checkpoint;
   r.sharding = qm_sharding_name (entry->config.sharding);
@@ -54,6 +55,19 @@ make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
       r.host_limit = search->host_limit;
     }
   return qm_result_key (&r, key) ? strdup (key) : NULL;
+}
+
+const char *
+qm_bench_transport (const QmBenchSearch *search)
+{
+  char note[192];
+  bool gpu = search->info.target.kind == QM_DEVICE_CUDA;
+
+  if (search->gpus == 1)
+    return "";
+  return gpu && !search->options->no_peer && qm_nccl_find (note, sizeof note)
+             ? "nccl"
+             : "host";
 }
 
 static double
@@ -110,13 +124,15 @@ is_known (const QmBenchSearch *search, const QmBenchEntry *entry)
   const QmResult *result = qm_bench_entry_result (search, entry);
   const char *again = search->options->again;
 
-  if (result == NULL)
+  if (result == NULL
+      || (result->status == QM_RESULT_CUT && search->options->no_cut))
     return false;
   if (again == NULL)
     return entry->fits ? result->status != QM_RESULT_INFEASIBLE
                        : result->status != QM_RESULT_FAILED;
   return strcmp (again, "failed") == 0 && result->status != QM_RESULT_FAILED
-         && (result->status == QM_RESULT_MEASURED || !entry->fits);
+         && (result->status == QM_RESULT_MEASURED
+             || result->status == QM_RESULT_CUT || !entry->fits);
 }
 
 /* Takes over the entry, and its key. */
@@ -277,6 +293,24 @@ qm_bench_learn (QmBenchSearch *search, const QmBenchEntry *entry)
                         result->cost, (int) search->options->repeat);
 }
 
+/* How many of its model's are forecast to be faster than an entry. */
+static int
+place_of (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  int place = 0;
+
+  for (size_t i = 0; i < search->n_entries; i++)
+    {
+      const QmBenchEntry *other = &search->entries[i];
+
+      place +=
+          other->model == entry->model && other->fits
+          && (other->step < entry->step
+              || (other->step <= entry->step && other->rank < entry->rank));
+    }
+  return place;
+}
+
 static QmStatus
 put_in_order (QmBenchSearch *search, QmError *error)
 {
@@ -293,7 +327,9 @@ put_in_order (QmBenchSearch *search, QmError *error)
   for (size_t i = 0; i < search->n_entries; i++)
     ranks[i] =
         (QmSearchRank){ .free = !search->entries[i].fits,
-                        .rank = search->entries[i].rank,
+                        .rank = search->gpus > 1
+                                    ? place_of (search, &search->entries[i])
+                                    : search->entries[i].rank,
                         .cost = qm_bench_forecast (search, &search->entries[i]),
                         .index = i };
   qm_search_order (ranks, search->n_entries);
@@ -316,6 +352,8 @@ qm_bench_list_work (QmBenchSearch *search, QmError *error)
   for (size_t i = 0; i < search->n_entries && status == QM_OK; i++)
     if (search->entries[i].state == QM_BENCH_KNOWN)
       qm_bench_learn (search, &search->entries[i]);
+  if (status == QM_OK && search->gpus > 1)
+    status = qm_bench_forecast_steps (search, error);
   return status == QM_OK ? put_in_order (search, error) : status;
 }
 

@@ -267,11 +267,10 @@ qm_bench_read_ranks (const QmBenchOptions *options, int *ranks, QmError *error)
                        "--gpus is a number from 1 to %d", QM_BENCH_MOST_RANKS);
 }
 
-/* What --sharding and --offload say; each alone says the variant of both. */
-static QmStatus
-read_sharding (const QmBenchOptions *options,
-               QmPlanOptions *plan,
-               QmError *error)
+QmStatus
+qm_bench_read_sharding (const QmBenchOptions *options,
+                        QmPlanOptions *plan,
+                        QmError *error)
 {
   QmSharding offload;
   QmStatus status = qm_bench_read_offload (options, &offload, error);
@@ -318,7 +317,7 @@ qm_bench_make_plan (const QmBenchOptions *options,
   if (status == QM_OK)
     status = qm_bench_read_total (options, &local, &plan_options.ranks, error);
   if (status == QM_OK)
-    status = read_sharding (options, &plan_options, error);
+    status = qm_bench_read_sharding (options, &plan_options, error);
   if (status == QM_OK)
     status = read_host_memory (options, &plan_options.host_bytes, error);
   if (status == QM_OK)

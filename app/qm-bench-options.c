@@ -69,7 +69,7 @@ typedef struct Option
 
 static const Option known[] = {
   { "model", "ID", QM_OPTION_TEXT,
-    MODEL | PREDICT | SEARCH | RESULTS | ELSEWHERE, FIELD (model),
+    MODEL | PREDICT | SEARCH | RESULTS | ELSEWHERE | LINKS, FIELD (model),
     "a model of the catalog, as pythia-1b; of search also several joined by "
     "commas, or all" },
   { "config", "FILE", QM_OPTION_TEXT,
@@ -78,10 +78,10 @@ static const Option known[] = {
   { "recipe", "FILE", QM_OPTION_TEXT,
     MODEL | PREDICT | SEARCH | WORKER | ELSEWHERE, FIELD (recipe),
     "batch size, steps, precision, optimizer (JSON)" },
-  { "methods", "naive|free-lunch|all", QM_OPTION_CHOICE, SEARCH | PLAN,
-    FIELD (methods),
+  { "methods", "naive|free-lunch|all", QM_OPTION_CHOICE,
+    SEARCH | PLAN | PREDICT, FIELD (methods),
     "naive settings, free-lunch settings, or both and all that save memory "
-    "(of search, all); plan then plans each" },
+    "(of search, all); plan and predict then do each" },
   { "settings", "NAME", QM_OPTION_TEXT, MODEL | CHECK | ELSEWHERE,
     FIELD (settings),
     "naive, compile, kernels, tf32, several joined by +, or all three: "
@@ -90,7 +90,8 @@ static const Option known[] = {
     FIELD (checkpoint),
     "activation checkpointing: keep the inputs of blocks, make the rest once "
     "more" },
-  { "offload", "NAME", QM_OPTION_TEXT, MODEL | ELSEWHERE, FIELD (offload),
+  { "offload", "NAME", QM_OPTION_TEXT, MODEL | PREDICT | ELSEWHERE,
+    FIELD (offload),
     "keep optimizer states in the host's memory: zero_1, zero_2, fsdp_2; "
     "weights too: zero_3, fsdp_3" },
   { "micro-batch", "N", QM_OPTION_TEXT, MODEL | PREDICT | ELSEWHERE,
@@ -119,7 +120,11 @@ static const Option known[] = {
   { "dry-run", NULL, QM_OPTION_FLAG, SEARCH, FIELD (dry_run),
     "say what would be measured and how long that takes" },
   { "time-limit", "TIME", QM_OPTION_TEXT, SEARCH, FIELD (time_limit),
-    "to stop after, as 25min, with the most telling measured first" },
+    "to stop after, as 25min, with the most telling measured first (of several "
+    "GPUs, 90 seconds for each model)" },
+  { "no-cut", NULL, QM_OPTION_FLAG, SEARCH, FIELD (no_cut),
+    "of several GPUs, measure also ways that one pass shows to be much slower "
+    "than the fastest so far" },
   { "again", "failed|all", QM_OPTION_CHOICE, SEARCH, FIELD (again),
     "measure again what failed, or everything" },
   { "patience", "N", QM_OPTION_COUNT,
@@ -133,11 +138,17 @@ static const Option known[] = {
     "write them all into one file" },
   { "adopt", NULL, QM_OPTION_FLAG, RESULTS, FIELD (adopt),
     "say that those are of this machine that do not say of which they are" },
-  { "gpu", "NAME", QM_OPTION_TEXT, PLAN | PREDICT, FIELD (gpu),
-    "a GPU of the catalog, as rtx4090; of predict, and of plan with --methods, "
+  { "gpu", "NAME", QM_OPTION_TEXT, PLAN | PREDICT | LINKS, FIELD (gpu),
+    "a GPU of the catalog, as rtx4090 (of links, that it predicts for; "
+    "default: "
+    "the one at hand); of predict, and of plan with --methods, "
     "also several, joined by commas, or all" },
   { "link", "auto|nvlink|pcie", QM_OPTION_CHOICE, PREDICT, FIELD (link),
     "between GPUs (auto: as the GPU has)" },
+  { "links", "FILE", QM_OPTION_TEXT, PREDICT | SEARCH, FIELD (links),
+    "how fast GPUs exchange, as links --json measured it, for ways that "
+    "--sharding, --offload or --methods name; search begins with those that "
+    "are the fastest by it" },
   { "level", "NAME", QM_OPTION_TEXT, PREDICT, FIELD (level),
     "of software: tuned (the default: PyTorch, compiled), eager, naive, engine "
     "(this one), cuda (other engines); also several, joined by commas" },
@@ -182,10 +193,11 @@ static const Option known[] = {
     "where that of node 0 waits for the others" },
   { "wait", "N", QM_OPTION_COUNT, TOGETHER, FIELD (wait),
     "seconds to wait for the others (120)", 1 },
-  { "sharding", "NAME", QM_OPTION_TEXT, MODEL, FIELD (sharding),
+  { "sharding", "NAME", QM_OPTION_TEXT, MODEL | PREDICT, FIELD (sharding),
     "what several GPUs share instead of each having all: optimizer states "
     "(zero_1), gradients too (zero_2, fsdp_2), weights too (zero_3, fsdp_3)" },
-  { "no-peer", NULL, QM_OPTION_FLAG, RUN | TRAIN | LINKS, FIELD (no_peer),
+  { "no-peer", NULL, QM_OPTION_FLAG, RUN | TRAIN | LINKS | SEARCH | WORKER,
+    FIELD (no_peer),
     "exchange through the host's memory, as GPUs do that may not read each "
     "other's" },
   { "weights", "FILE", QM_OPTION_TEXT, CHECK | TRAIN, FIELD (weights),

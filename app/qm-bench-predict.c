@@ -6,6 +6,7 @@
 #include "app/qm-bench.h"
 
 #include "app/qm-bench-probes.h"
+#include "app/qm-bench-ways.h"
 #include "data/architecture.h"
 #include "data/datadir.h"
 #include "engine/places.h"
@@ -36,6 +37,8 @@ typedef struct Question
   const QmLevel *levels[LEVELS]; /* of it, in the order that was asked */
   size_t n_levels;
   QmPlacesOptions options;
+  const QmBenchOptions *ways; /* NULL: none are named */
+  QmLinkTimes links;          /* of --links; of no ranks without it */
 } Question;
 
 static QmStatus
@@ -217,6 +220,9 @@ read_question (const QmBenchOptions *options,
     status = qm_bench_load_model (options, true, &question->model, error);
   if (status == QM_OK)
     status = read_limits (options, question, error);
+  question->ways = qm_bench_names_ways (options) ? options : NULL;
+  if (status == QM_OK && options->links != NULL)
+    status = qm_link_times_load (options->links, &question->links, error);
   question->options.config = &question->model.config;
   question->options.recipe = &question->model.recipe;
   question->options.calibration = &question->calibration;
@@ -290,6 +296,46 @@ predict_place (const Question *question,
   return status;
 }
 
+/* The ways that are named, in one place. */
+static QmStatus
+predict_ways (const Question *question,
+              const QmGpu *gpu,
+              int gpus,
+              QmError *error)
+{
+  QmBenchWays ways = {
+    .model = &question->model,
+    .calibration = &question->calibration,
+    .level = question->options.level,
+    .gpu = gpu,
+    .gpus = gpus,
+    .link = question->link,
+    .measured = question->links.ranks > 0 ? &question->links : NULL,
+    .micro_batch = question->options.micro_batch,
+    .host_bytes = question->options.host_bytes,
+    .json = question->json,
+  };
+  QmStatus status = qm_bench_read_ways (question->ways, &ways, error);
+
+  if (status == QM_OK && ways.level->own && qm_gpu_architecture (gpu) > 0)
+    status = qm_bench_can_use (qm_gpu_architecture (gpu), error);
+  if (status == QM_OK)
+    status = qm_bench_predict_ways (&ways, error);
+  if (status == QM_STATUS_UNSUPPORTED
+      && (question->json || question->n_asked > 1 || question->n_counts > 1))
+    {
+      const QmBenchPlace place = { &question->model, gpu,  gpus,
+                                   ways.level->name, NULL, error };
+
+      if (question->json)
+        qm_bench_print_place_json (&place);
+      else
+        qm_bench_print_place_line (&place, question->n_levels > 1);
+      return QM_OK;
+    }
+  return status;
+}
+
 /* In every place, at the level of the options. */
 static QmStatus
 predict_places (const Question *question, QmError *error)
@@ -316,6 +362,9 @@ predict_places (const Question *question, QmError *error)
       status = qm_bench_interrupted ()
                    ? qm_error_set (error, QM_STATUS_INTERRUPTED, "", 0, 0,
                                    "interrupted")
+               : question->ways != NULL
+                   ? predict_ways (question, &question->gpus[i],
+                                   question->counts[j], error)
                    : predict_place (question, places, &question->gpus[i],
                                     question->counts[j], error);
   qm_places_free (places);
@@ -349,8 +398,8 @@ predict_rates (const QmBenchOptions *options,
   if (options->model != NULL || options->config != NULL
       || options->recipe != NULL || options->micro_batch != NULL
       || options->link != NULL || options->host_memory != NULL
-      || options->speeds != NULL || options->checkpoint
-      || options->gpu_counts.n > 0)
+      || qm_bench_names_ways (options) || options->speeds != NULL
+      || options->checkpoint || options->gpu_counts.n > 0)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--rates takes --gpu, --level and --json alone; each "
                          "rate says the rest");

@@ -131,8 +131,8 @@ write_note (const QmBenchSearch *search,
       snprintf (note, QM_BENCH_CELL, "infeasible: needs %.20s%s, %.20s short",
                 need, result->host_is_short ? " of the host" : "", lack);
     }
-  else if (strcmp (state, "failed") == 0)
-    snprintf (note, QM_BENCH_CELL, "failed: %.100s", result->reason);
+  else if (strcmp (state, "failed") == 0 || strcmp (state, "cut") == 0)
+    snprintf (note, QM_BENCH_CELL, "%s: %.100s", state, result->reason);
   else if (strcmp (state, "not run") == 0)
     snprintf (note, QM_BENCH_CELL, "not run: %.100s", entry->reason);
   else if (strcmp (state, "left") == 0)
@@ -276,7 +276,8 @@ json_of_entry (const QmBenchSearch *search,
       qm_bench_json_number (object, "speedup",
                             days_of (search, plain) / result->days);
     }
-  if (strcmp (state, "infeasible") == 0 || strcmp (state, "failed") == 0)
+  if (strcmp (state, "infeasible") == 0 || strcmp (state, "failed") == 0
+      || strcmp (state, "cut") == 0)
     json_object_set_new (object, "reason", json_string (result->reason));
   if (strcmp (state, "infeasible") == 0)
     {

@@ -191,6 +191,28 @@ add_profile (json_t *object, const QmMeasureResult *result)
   json_object_set_new (object, "profile", inner);
 }
 
+static void
+add_waits (json_t *object, const QmWaits *waits)
+{
+  json_t *inner = json_object ();
+
+  qm_bench_json_number (inner, "pass_s", waits->pass);
+  qm_bench_json_number (inner, "last_pass_s", waits->last);
+  qm_bench_json_number (inner, "update_s", waits->update);
+  json_object_set_new (object, "waits", inner);
+}
+
+/* What of a step is exchange that nothing hides. */
+static void
+add_exchange (json_t *object, const QmMeasureResult *result)
+{
+  json_t *inner = json_object ();
+
+  qm_bench_json_number (inner, "exposed_s", result->exchange);
+  qm_bench_json_number (inner, "share", result->exchange / result->step.mean);
+  json_object_set_new (object, "exchange", inner);
+}
+
 /* Each device of several, and how they exchange. */
 static void
 add_ranks (json_t *object, const QmBenchRun *run)
@@ -204,6 +226,8 @@ add_ranks (json_t *object, const QmBenchRun *run)
 
       json_object_set_new (inner, "device", qm_bench_json_device (&rank->info));
       add_memory (inner, rank);
+      if (isfinite (run->result.exchange))
+        add_waits (inner, &rank->result.waits);
       if (rank->monitor != NULL)
         add_watch (inner, rank);
       json_array_append_new (array, inner);
@@ -237,6 +261,15 @@ qm_bench_json_result (const QmBenchRun *run)
   json_object_set_new (object, "steps", json_integer (run->plan->recipe.steps));
   json_object_set_new (object, "allocated_bytes",
                        json_integer ((json_int_t) result->allocated));
+  if (result->cut)
+    {
+      qm_bench_json_number (object, "cut_pass_s", result->pass.mean);
+      qm_bench_json_number (object, "cut_step_s", result->step.mean);
+      if (run->ranks > 1)
+        add_ranks (object, run);
+      add_phases (object, run);
+      return object;
+    }
   add_times (object, "pass", &result->pass);
   if (run->ranks > 1)
     add_times (object, "last_pass", &result->last);
@@ -248,6 +281,8 @@ qm_bench_json_result (const QmBenchRun *run)
   add_validated (object, result);
   if (run->ranks > 1)
     add_ranks (object, run);
+  if (isfinite (result->exchange) && run->ranks > 1)
+    add_exchange (object, result);
   add_memory (object, run);
   if (run->monitor != NULL)
     {
@@ -347,7 +382,7 @@ print_profile (const QmMeasureResult *result)
                   "%10s %6s %6s %9s\n",
                   update ? "Update" : "Pass",
                   (update ? profile->update : profile->pass) * 1e3,
-                  (update ? result->update.mean : result->pass.mean) * 1e3,
+                  (update ? result->update.mean : result->last.mean) * 1e3,
                   "ms", "share", "calls", "rate");
         }
       printf ("%10.3f %5.1f%% %6lld %8.4g %s %s %s\n", row->seconds * 1e3,
@@ -403,8 +438,17 @@ qm_bench_print_result (const QmBenchRun *run)
             result->validated.mean,
             100 * (result->validated.mean / result->step.mean - 1),
             result->loss);
+  if (run->ranks > 1 && isfinite (result->exchange))
+    printf ("  of it %10.3f ms exchange that nothing hides (%.1f %%)\n",
+            result->exchange * 1e3, 100 * result->exchange / result->step.mean);
   print_memory_use (run);
   print_watch (run);
+  for (int i = 1; i < run->ranks; i++)
+    if (qm_bench_run_rank (run, i)->monitor != NULL)
+      {
+        qm_bench_print ("  %s:", qm_bench_run_rank (run, i)->id);
+        print_watch (qm_bench_run_rank (run, i));
+      }
   if (run->options->verbose)
     print_phases (run);
   if (run->options->profile)

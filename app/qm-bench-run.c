@@ -309,6 +309,7 @@ measure_rank (void *data, int rank, QmError *error)
                                .profile = options->profile,
                                .busy = &run->busy,
                                .brief = run->brief,
+                               .cut_above = first->cut_above,
                                .progress =
                                    run->rank == 0 ? measuring->progress : NULL,
                                .data = measuring->data };

@@ -30,8 +30,9 @@ typedef struct QmBenchRun
   char silence[256];  /* why not; empty for a CPU */
   QmFacts facts;
   QmDevice *device;
-  bool brief;  /* as QmMeasureOptions has it */
-  double busy; /* when the device was last kept busy by a measurement */
+  bool brief;       /* as QmMeasureOptions has it */
+  double cut_above; /* as QmMeasureOptions has it */
+  double busy;      /* when the device was last kept busy by a measurement */
   QmPlan *plan;
   QmMeasureResult result;
   char gpu[64];                    /* id in the catalog, or empty */

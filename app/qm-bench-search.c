@@ -157,6 +157,9 @@ describe_failure (const QmBenchSearch *search,
                        qm_bench_json_machine (&search->info));
   json_object_set_new (object, "deterministic",
                        json_boolean (search->options->deterministic));
+  if (search->gpus > 1)
+    json_object_set_new (object, "transport",
+                         json_string (qm_bench_transport (search)));
   json_object_set_new (object, "reason", json_string (reason));
   return object;
 }
@@ -234,6 +237,9 @@ make_job (const QmBenchSearch *search, const QmBenchEntry *entry)
                                          : QM_SHARDING_NONE));
   if (search->options->config == NULL)
     json_object_set_new (job, "model", json_string (model->name));
+  if (qm_bench_cut_above (search, entry) > 0)
+    json_object_set_new (job, "cut_above",
+                         json_real (qm_bench_cut_above (search, entry)));
   return job;
 }
 
@@ -363,6 +369,26 @@ keep_failure (QmBenchSearch *search,
                        search->failures, reason);
 }
 
+/* Takes down that an entry is slower than what is known. */
+static QmStatus
+keep_cut (QmBenchSearch *search,
+          QmBenchEntry *entry,
+          const Meter *meter,
+          json_t *object,
+          QmError *error)
+{
+  double step = json_number_value (json_object_get (object, "cut_step_s"));
+  char reason[128];
+
+  snprintf (reason, sizeof reason,
+            "by one pass a step takes about %.3g s, and the fastest way %.3g s",
+            step, qm_bench_cut_above (search, entry) / search->interval);
+  json_object_set_new (object, "cut", json_true ());
+  json_object_set_new (object, "reason", json_string (reason));
+  conclude_line (meter, "cut: %s", reason);
+  return keep (search, entry, "cut", object, error);
+}
+
 /* Does what has to be done for one entry. */
 static QmStatus
 work_on (QmBenchSearch *search, size_t index, Meter *meter, QmError *error)
@@ -394,10 +420,13 @@ work_on (QmBenchSearch *search, size_t index, Meter *meter, QmError *error)
     return keep_failure (search, index, meter, error);
   if (status != QM_OK)
     return status;
+  search->failures = 0;
+  search->models[entry->model].n_measured++;
+  if (json_object_get (result, "cut_step_s") != NULL)
+    return keep_cut (search, entry, meter, result, error);
   status = keep (search, entry, "measured", result, error);
   if (status != QM_OK)
     return status;
-  search->failures = 0;
   qm_bench_learn (search, entry);
   conclude_line (meter, "%.4g days",
                  qm_bench_entry_result (search, entry)->days);
@@ -448,6 +477,20 @@ work_and_tell (QmBenchSearch *search,
   return status;
 }
 
+/* Whether a model has had its time: several GPUs are dear, and what is forecast
+ * to be the fastest was measured first.  The first way is always measured. */
+static bool
+is_over_budget (const QmBenchSearch *search,
+                const QmBenchEntry *entry,
+                double seconds)
+{
+  const QmBenchSearched *model = &search->models[entry->model];
+
+  return search->gpus > 1 && search->options->time_limit == NULL
+         && model->n_measured > 0
+         && model->spent + seconds > QM_BENCH_SEARCH_SECONDS;
+}
+
 /* Works through the entries; there may come more. */
 static QmStatus
 work (QmBenchSearch *search, QmError *error)
@@ -458,6 +501,8 @@ work (QmBenchSearch *search, QmError *error)
   for (size_t i = 0; i < search->n_entries && status == QM_OK; i++)
     {
       QmBenchEntry *entry = &search->entries[i];
+
+      size_t model = entry->model;
 
       if (entry->state != QM_BENCH_LEFT)
         continue;
@@ -473,13 +518,16 @@ work (QmBenchSearch *search, QmError *error)
       meter.done = 0;
       meter.entry = i;
       qm_bench_describe (search, entry, meter.what, sizeof meter.what);
-      if (entry->fits && meter.predicted > time_left (search))
+      if (entry->fits
+          && (meter.predicted > time_left (search)
+              || is_over_budget (search, entry, meter.predicted)))
         {
           entry->state = QM_BENCH_NO_TIME;
           meter.number--;
           continue;
         }
       status = work_and_tell (search, i, &meter, error);
+      search->models[model].spent += qm_bench_now () - meter.begin;
     }
   return status;
 }

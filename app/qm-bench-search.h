@@ -36,6 +36,7 @@ typedef struct QmBenchEntry
   bool fits;
   QmShortage shortage; /* where it does not */
   QmSearchGuess guess;
+  double step; /* seconds, as forecast, of several GPUs; else 0 */
   QmBenchState state;
   char *key;        /* of its result */
   char reason[256]; /* why it is not run */
@@ -48,6 +49,8 @@ typedef struct QmBenchSearched
   QmRecipe recipe;
   char key[QM_MODEL_KEY_BYTES];
   QmSearchPace pace;
+  double spent;   /* seconds of this search, on several GPUs */
+  int n_measured; /* in it */
 } QmBenchSearched;
 
 typedef struct QmBenchSearch
@@ -73,10 +76,27 @@ typedef struct QmBenchSearch
   QmBenchEvents *events; /* NULL: nobody wants to hear of them */
   QmSearchPace pace;
   double begin, seconds; /* of qm_bench_now(), and the limit; 0: none */
-  int failures;          /* in a row */
-  const char *cause;     /* of the error that ends it, where there is a word for
-                            it; static */
+  double interval;   /* a way that takes so many times as long as the fastest is
+                        cut; 0: none is */
+  int failures;      /* in a row */
+  const char *cause; /* of the error that ends it, where there is a word for
+                        it; static */
 } QmBenchSearch;
+
+/* How the devices of a search exchange, as results have it. */
+const char *qm_bench_transport (const QmBenchSearch *search);
+
+/* Seconds for a model on one number of several GPUs, where nothing was said. */
+#define QM_BENCH_SEARCH_SECONDS 90.0
+
+/* Forecasts a step of each entry of a search on several GPUs, and which are
+ * clear losers: from the catalog and its plan where the GPU is known there,
+ * else from operations alone. */
+QmStatus qm_bench_forecast_steps (QmBenchSearch *search, QmError *error);
+
+/* Seconds of a step above which measuring an entry is cut; 0: never. */
+double qm_bench_cut_above (const QmBenchSearch *search,
+                           const QmBenchEntry *entry);
 
 /* Opens the file that --results names, or the user's own, once no other search
  * writes to it; none where nothing is to be measured and there is none. */

@@ -237,6 +237,8 @@ write_arguments (const QmBenchOptions *options,
       }
   if (options->deterministic)
     arguments[n++] = "--deterministic";
+  if (options->no_peer)
+    arguments[n++] = "--no-peer";
   arguments[n] = NULL;
 }
 

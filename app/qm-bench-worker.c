@@ -10,7 +10,9 @@
  *    "checkpoint": true, "sharding": "none", "offload": "none",
  *    "micro_batch": "32"}
  *
- * (without "model" where the command line has --config), and it says
+ * (without "model" where the command line has --config; with "cut_above" it is
+ * given up after a pass where a step takes longer than that, in seconds), and
+ * it says
  * {"event": "progress", "done": 0.5} as it goes on, and at the end
  * {"event": "result", "result": {...}} or
  * {"event": "error", "status": N, "message": "..."}.  The device stays open in
@@ -122,6 +124,7 @@ measure (const json_t *job,
     status = qm_bench_load_model (options, true, &model, error);
   if (status != QM_OK)
     return status;
+  run->cut_above = json_number_value (json_object_get (job, "cut_above"));
   if (run->ranks == 1)
     options->sharding = NULL; /* which alone changes nothing there */
   status = check_key (&model, key, error);

@@ -46,7 +46,7 @@ typedef struct QmBenchOptions
   const char *text, *tokens, *images, *learning_rate, *batch_size;
   const char *schedule, *mask_token, *offload, *sharding;
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
-  const char *python, *format, *result, *link, *level, *speeds;
+  const char *python, *format, *result, *link, *level, *speeds, *links;
   const char *rendezvous;
   int64_t repeat, validate, steps, warm_up, seed, patience, line;
   int64_t n_nodes, node, wait; /* node: -1 where it is not given */
@@ -54,7 +54,7 @@ typedef struct QmBenchOptions
   int64_t gpus;                /* the first of these: */
   QmOptionCounts gpu_counts;   /* of predict and search */
   bool json, operators, checkpoint, profile, verbose, deterministic, best;
-  bool events, dry_run, adopt, rates, no_peer;
+  bool events, dry_run, adopt, rates, no_peer, no_cut;
   char **files; /* arguments that are no options */
   int n_files;
 } QmBenchOptions;
@@ -121,6 +121,12 @@ QmStatus qm_bench_read_methods (const QmBenchOptions *options,
 QmStatus qm_bench_read_offload (const QmBenchOptions *options,
                                 QmSharding *sharding,
                                 QmError *error);
+
+/* Fills in what --sharding and --offload say, of the ranks that `plan` has;
+ * each alone says the variant of both. */
+QmStatus qm_bench_read_sharding (const QmBenchOptions *options,
+                                 QmPlanOptions *plan,
+                                 QmError *error);
 
 /* The most devices that work together in one machine. */
 #define QM_BENCH_MOST_RANKS 16

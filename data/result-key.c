@@ -19,6 +19,7 @@ qm_result_nothing (void)
                      .version = "",
                      .gpus = 1,
                      .nodes = 1,
+                     .transport = "",
                      .settings = "",
                      .sharding = "none",
                      .micro_batch = 1,
@@ -51,6 +52,15 @@ qm_result_nothing (void)
                      .key = "" };
 }
 
+/* Whether GPUs exchanged through the host, where others have a way of their
+ * own: it takes longer.  CPUs always do. */
+static bool
+through_host (const QmResult *r)
+{
+  return r->gpus > 1 && r->architecture > 0
+         && strcmp (r->transport, "host") == 0;
+}
+
 /* The strings have no control characters, so that one may stand between them.
  */
 bool
@@ -59,12 +69,13 @@ qm_result_key (const QmResult *r, char key[QM_RESULT_KEY_BYTES])
   int length =
       snprintf (key, QM_RESULT_KEY_BYTES,
                 "%s\x1f%s\x1f%s\x1f%s\x1f%d\x1f%s\x1f%s\x1f%d\x1f%s\x1f%d\x1f%s"
-                "\x1f%d\x1f%lld\x1f%d\x1f%lld\x1f%lld\x1f%d",
+                "\x1f%d\x1f%lld\x1f%d\x1f%lld\x1f%lld\x1f%d%s",
                 r->model, r->model_key, r->device, r->driver, r->architecture,
                 r->engine, r->version, r->gpus, r->settings, r->checkpointing,
                 r->sharding, r->offloading, (long long) r->micro_batch,
                 r->deterministic, (long long) r->memory_limit,
-                (long long) r->host_limit, r->nodes);
+                (long long) r->host_limit, r->nodes,
+                through_host (r) ? "\x1fthrough the host" : "");
 
   return length >= 0 && length < QM_RESULT_KEY_BYTES;
 }
@@ -119,7 +130,8 @@ qm_result_compare (const QmResult *a, const QmResult *b)
 const char *
 qm_result_status_name (QmResultStatus status)
 {
-  static const char *const names[] = { "measured", "infeasible", "failed" };
+  static const char *const names[] = { "measured", "infeasible", "failed",
+                                       "cut" };
 
   return names[status];
 }

@@ -33,8 +33,9 @@ typedef struct Line
   QmResult *result;
 } Line;
 
-static const char *const status_words[] = { "measured", "infeasible",
-                                            "failed" };
+static const char *const status_words[] = { "measured", "infeasible", "failed",
+                                            "cut" };
+static const char *const transport_words[] = { "nccl", "host", "sockets" };
 static const char *const sharding_words[] = { "none",   "zero_1", "zero_2",
                                               "zero_3", "fsdp_2", "fsdp_3" };
 static const char *const precision_words[] = { "fp32", "fp16", "bf16" };
@@ -341,6 +342,10 @@ read_method (Line *line)
 
   r->gpus = (int) qm_json_integer (object, "gpus", 1, MAX_GPUS);
   r->nodes = (int) qm_json_integer_or (object, "nodes", 1, MAX_GPUS, 1);
+  if (qm_json_has (object, "transport"))
+    r->transport =
+        transport_words[read_word (object, "transport", transport_words,
+                                   N_WORDS (transport_words))];
   r->settings = read_name (line, object, "settings");
   if (r->settings[strspn (r->settings, letters)] != '\0')
     qm_json_fail (object, "settings", QM_STATUS_INVALID,
@@ -480,12 +485,19 @@ read_line (QmPool *pool,
   return QM_OK;
 }
 
+/* What tells nothing about a training that a measurement does not. */
+static bool
+says_less (const QmResult *result)
+{
+  return result->status == QM_RESULT_FAILED || result->status == QM_RESULT_CUT;
+}
+
 bool
 qm_result_replaces (const QmResult *result, const QmResult *known)
 {
-  if (result->status == QM_RESULT_FAILED && known->status == QM_RESULT_MEASURED)
+  if (says_less (result) && known->status == QM_RESULT_MEASURED)
     return false;
-  if (known->status == QM_RESULT_FAILED && result->status == QM_RESULT_MEASURED)
+  if (says_less (known) && result->status == QM_RESULT_MEASURED)
     return true;
   /* A file is written from its beginning to its end, whatever clocks say. */
   if (strcmp (result->file, known->file) == 0)

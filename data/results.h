@@ -43,7 +43,9 @@ typedef enum QmResultStatus
 {
   QM_RESULT_MEASURED,
   QM_RESULT_INFEASIBLE, /* does not fit, even with a micro-batch of 1 */
-  QM_RESULT_FAILED      /* was tried, and something went wrong */
+  QM_RESULT_FAILED,     /* was tried, and something went wrong */
+  QM_RESULT_CUT         /* was seen to be much slower than another way after one
+                           pass, and not measured any further: has no times */
 } QmResultStatus;
 
 /* One result.  Strings belong to the QmResults that it is in, have no control
@@ -64,7 +66,10 @@ typedef struct QmResult
       *version; /* of the engine; else "torch 2.11.0, transformers ..." */
   int gpus;     /* of all machines */
   int nodes;    /* how many machines; 1 in lines without */
-  const char *settings; /* "naive", "free-lunch", or methods joined by '+' */
+  const char *transport; /* between several: "nccl", "host", "sockets"; "" of
+                            one, and of older lines and of frameworks; "host" of
+                            GPUs, which takes longer, is of the key */
+  const char *settings;  /* "naive", "free-lunch", or methods joined by '+' */
   bool checkpointing, offloading;
   const char *sharding; /* "none", "zero_1".. "zero_3", "fsdp_2", "fsdp_3" */
   int64_t micro_batch;  /* of one GPU; 1 where it is infeasible */
@@ -97,7 +102,7 @@ typedef struct QmResult
   int64_t used_bytes;    /* of the device's, as seen */
   int64_t memory_bytes;  /* that the device has */
 
-  /* Infeasible and failed ones. */
+  /* Infeasible, failed and cut ones. */
   const char *reason; /* a sentence */
 
   /* Infeasible ones: which memory is short, and how much it would take. */
@@ -110,7 +115,7 @@ typedef struct QmResult
   const char *key;  /* qm_result_key() */
 } QmResult;
 
-/* "measured", "infeasible", "failed"; static. */
+/* "measured", "infeasible", "failed", "cut"; static. */
 const char *qm_result_status_name (QmResultStatus status);
 
 #define QM_RESULT_KEY_BYTES 4096

@@ -280,8 +280,22 @@ heat (Measurement *m, double begin, double seconds, QmError *error)
   return status;
 }
 
+/* Whether a step takes longer than anybody wants to know; by one pass and one
+ * update, of which ranks have agreed on the longest.  A single pass while
+ * offloading waits for the host, whose work those of a step hide, or the other
+ * way round: in a row they may take half of that. */
+static bool
+is_cut (const Measurement *m)
+{
+  double pass = offloads (m) ? m->pass / 2 : m->pass;
+
+  return m->options->cut_above > 0
+         && pass * (double) m->plan->accumulation + m->update
+                > m->options->cut_above;
+}
+
 static QmStatus
-warm_up (Measurement *m, QmPhases *phases, QmError *error)
+warm_up (Measurement *m, QmPhases *phases, bool *cut, QmError *error)
 {
   double begin = now (), seconds = seconds_of_heat (m, begin), busy;
   uint64_t choices = qm_device_choices (m->device);
@@ -296,10 +310,13 @@ warm_up (Measurement *m, QmPhases *phases, QmError *error)
   if (again)
     for (int i = 1; i < WARM_UPS && status == QM_OK; i++)
       status = warm_up_once (m, error);
+  *cut = status == QM_OK && is_cut (m);
+  if (status == QM_OK && m->options->communicator != NULL)
+    status = any_of_them (m, cut, error);
   /* While the host updated, the GPU was idle. */
   if (offloads (m))
     busy = now () - m->pass;
-  if (status == QM_OK)
+  if (status == QM_OK && !*cut)
     status = heat (m, busy, seconds, error);
   phases->warm_up = now () - begin - phases->tune;
   return status;
@@ -529,6 +546,50 @@ conclude (Measurement *m, QmMeasureResult *result)
                       : watch->watts.mean;
 }
 
+/* What of a step is exchange that nothing hides: of the rank that waits least,
+ * since others wait for it, too. */
+static QmStatus
+measure_waits (Measurement *m, QmMeasureResult *result, QmError *error)
+{
+  double others = (double) m->plan->accumulation - has_last (m);
+  double all[3];
+  QmStatus status;
+
+  result->exchange = NAN;
+  if (m->options->communicator == NULL || offloads (m))
+    return QM_OK;
+  status = qm_waits (m->executor, has_last (m), &result->waits, error);
+  all[0] = result->waits.pass;
+  all[1] = result->waits.last;
+  all[2] = result->waits.update;
+  if (status == QM_OK)
+    status = qm_communicator_agree (m->options->communicator, QM_AGREE_MINIMUM,
+                                    all, 3, error);
+  if (status == QM_OK)
+    result->exchange = others * all[0] + (has_last (m) ? all[1] : 0) + all[2];
+  return status;
+}
+
+/* What is known of what was cut. */
+static QmStatus
+conclude_cut (Measurement *m, QmMeasureResult *result)
+{
+  double step = m->pass * (double) m->plan->accumulation + m->update;
+
+  add_time (&result->pass, m->pass, 0);
+  add_time (&result->last, m->pass, 0);
+  add_time (&result->update, m->update, 0);
+  add_time (&result->step, step, 0);
+  result->watts = NAN;
+  result->loss = NAN;
+  result->exchange = NAN;
+  result->used_bytes = -1;
+  result->allocated = qm_executor_allocated (m->executor);
+  result->total = step * (double) m->plan->recipe.steps;
+  result->tflops = NAN;
+  return QM_OK;
+}
+
 static QmStatus
 run_all (Measurement *m, QmMeasureResult *result, QmError *error)
 {
@@ -537,13 +598,17 @@ run_all (Measurement *m, QmMeasureResult *result, QmError *error)
   double begin;
 
   if (status == QM_OK)
-    status = warm_up (m, phases, error);
+    status = warm_up (m, phases, &result->cut, error);
+  if (status == QM_OK && result->cut)
+    return conclude_cut (m, result);
   begin = now ();
   for (int i = 0; i < m->options->repeat && status == QM_OK; i++)
     status = measure_once (m, i, result, error);
   phases->measure = now () - begin;
   if (m->options->busy != NULL)
     *m->options->busy = now ();
+  if (status == QM_OK)
+    status = measure_waits (m, result, error);
   if (status == QM_OK)
     status = validate (m, result, error);
   phases->validate = now () - begin - phases->measure;

@@ -14,6 +14,7 @@
 
 #include "engine/plan.h"
 #include "engine/profile.h"
+#include "engine/waits.h"
 #include "kernels/communicator.h"
 #include "kernels/monitor.h"
 
@@ -41,7 +42,9 @@ typedef struct QmMeasureOptions
    * to date: of several in a row, the later need to warm the device up less.
    * NULL, or 0 in it: it was idle. */
   double *busy;
-  bool brief;          /* time what takes long less often */
+  bool brief;       /* time what takes long less often */
+  double cut_above; /* seconds of a step: where one pass and update say that it
+                       takes longer, nothing more is measured; 0: no limit */
   QmProgress progress; /* may be NULL */
   void *data;
 } QmMeasureOptions;
@@ -76,8 +79,13 @@ typedef struct QmMeasureResult
   uint64_t free_bytes;  /* of the device, with everything allocated */
   int64_t used_bytes;   /* of it, by everybody; -1 without a monitor */
   double loss;          /* of the last validated step, else NaN */
+  QmWaits waits;        /* of this rank, of several that do not offload */
+  double exchange;      /* seconds of a step that is exchange which nothing
+                           hides, of the rank that waits least; NaN: not known */
   QmWatch watch;        /* of the timed passes */
   double watts;         /* mean over the timed passes; NaN: not known */
+  bool cut; /* by cut_above; `pass`, `update` and `step` are then rough, and
+               all else is not known */
   QmPhases phases;
   QmProfile profile; /* empty unless asked for */
 } QmMeasureResult;

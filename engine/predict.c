@@ -441,6 +441,34 @@ qm_predict (const QmWork *work,
              : status;
 }
 
+QmStatus
+qm_predict_rows (const QmWork *work,
+                 const QmSpeeds *speeds,
+                 const QmLevel *level,
+                 double *seconds,
+                 QmError *error)
+{
+  const Machine machine = { speeds, level->constants, level->own };
+  Part part = { .costs = calloc (work->n + 1, sizeof *part.costs) };
+
+  if (part.costs == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  for (int update = 0; update < 2; update++)
+    {
+      double clock;
+      size_t n = 0;
+
+      add_costs (&machine, work, update, &part);
+      clock = clock_of (&machine, &part);
+      for (size_t i = 0; i < work->n; i++)
+        if (work->rows[i].update == update)
+          seconds[i] = seconds_of (&machine, &part.costs[n++], clock);
+    }
+  free (part.costs);
+  return QM_OK;
+}
+
 const char *
 qm_bound_name (QmBound bound)
 {

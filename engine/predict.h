@@ -282,4 +282,12 @@ QmStatus qm_predict_step (const QmWork *work,
                           QmPrediction *prediction,
                           QmError *error);
 
+/* Seconds that one call of each row takes of the GPU alone, at the clock of its
+ * part: `seconds` has room for all rows. */
+QmStatus qm_predict_rows (const QmWork *work,
+                          const QmSpeeds *speeds,
+                          const QmLevel *level,
+                          double *seconds,
+                          QmError *error);
+
 #endif

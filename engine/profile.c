@@ -2,6 +2,8 @@
 
 #include "engine/profile.h"
 
+#include "engine/waits.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,12 +88,16 @@ queue (QmExecutor *executor,
        QmEvent **events,
        QmError *error)
 {
+  const QmOpCall wait = { .op = QM_OP_EXCHANGED };
   QmStream *stream = qm_executor_stream (executor);
   QmStatus status = qm_event_record (device, stream, events[0], error);
 
   for (size_t i = 0; i < n && status == QM_OK; i++)
     {
       status = qm_executor_queue (executor, &calls[i], error);
+      /* By itself, as everything here. */
+      if (status == QM_OK && qm_is_exchange (calls[i].op))
+        status = qm_executor_queue (executor, &wait, error);
       if (status == QM_OK)
         status = qm_event_record (device, stream, events[i + 1], error);
     }
@@ -152,12 +158,12 @@ qm_profile (QmExecutor *executor, QmProfile *profile, QmError *error)
   QmStatus status;
 
   *profile = (QmProfile){ NULL };
-  qm_executor_calls (executor, QM_PHASE_FORWARD, &pass);
+  qm_executor_calls (executor, QM_PHASE_LAST, &pass);
   qm_executor_calls (executor, QM_PHASE_UPDATE, &update);
   profile->rows = calloc (pass + update, sizeof *profile->rows);
   if (profile->rows == NULL)
     return no_memory (error);
-  status = profile_phase (executor, QM_PHASE_FORWARD, profile, error);
+  status = profile_phase (executor, QM_PHASE_LAST, profile, error);
   if (status == QM_OK)
     status = profile_phase (executor, QM_PHASE_UPDATE, profile, error);
   if (status != QM_OK)

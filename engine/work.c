@@ -101,13 +101,14 @@ add_transfer (QmWork *work, const QmPlan *plan, const QmOpCall *call)
     }
 }
 
-static void
+/* The row that the call is in, or -1. */
+static int32_t
 add (QmWork *work, const QmPlan *plan, const QmOpCall *call, bool update)
 {
   QmWorkRow row;
 
   if (add_transfer (work, plan, call))
-    return;
+    return -1;
   row = row_of (call, update);
   if (!update)
     work->calls++;
@@ -115,9 +116,35 @@ add (QmWork *work, const QmPlan *plan, const QmOpCall *call, bool update)
     if (asks_the_same (&work->rows[i], &row))
       {
         work->rows[i].count++;
-        return;
+        return (int32_t) i;
       }
-  work->rows[work->n++] = row;
+  work->rows[work->n] = row;
+  return (int32_t) work->n++;
+}
+
+static bool
+has_unit (QmOp op)
+{
+  return op == QM_OP_FETCH || op == QM_OP_FETCHED || op == QM_OP_SEND
+         || op == QM_OP_SENT;
+}
+
+/* What ranks exchange with a call. */
+static double
+exchanged_by (const QmOpCall *call)
+{
+  switch (call->op)
+    {
+    case QM_OP_SEND:
+      return bytes_of (&call->inputs[0]);
+    case QM_OP_FETCH:
+    case QM_OP_ALL_REDUCE:
+    case QM_OP_REDUCE_SCATTER:
+    case QM_OP_ALL_GATHER:
+      return bytes_of (&call->outputs[0]);
+    default:
+      return 0;
+    }
 }
 
 QmStatus
@@ -129,19 +156,34 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
   *work = NULL;
   if (new != NULL)
     new->rows = calloc (graph->n_nodes + 1, sizeof *new->rows);
-  if (new == NULL || new->rows == NULL)
+  if (new != NULL && plan->options.ranks > 1)
+    new->order = calloc (graph->n_nodes + 1, sizeof *new->order);
+  if (new == NULL || new->rows == NULL
+      || (new->order == NULL && plan->options.ranks > 1))
     {
-      free (new);
+      qm_work_free (new);
       return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                            "the host is out of memory");
     }
   for (size_t i = 0; i < graph->n_nodes; i++)
     {
+      QmPhase phase = graph->nodes[i].phase;
       QmOpCall call;
+      int32_t row;
 
       qm_graph_call (graph, &graph->nodes[i], &call);
-      add (new, plan, &call, graph->nodes[i].phase == QM_PHASE_UPDATE);
+      row = add (new, plan, &call, phase == QM_PHASE_UPDATE);
+      if (new->order != NULL)
+        new->order[new->n_order++] = (QmWorkCall){
+          .op = call.op,
+          .phase = phase,
+          .row = row,
+          .unit = has_unit (call.op) ? (int32_t) call.attributes.unit : -1,
+          .bytes = exchanged_by (&call)
+        };
     }
+  new->ranks = plan->options.ranks > 1 ? plan->options.ranks : 1;
+  new->parts = plan->parts > 1 ? plan->parts : 1;
   new->passes = (double) plan->accumulation;
   new->samples = (double) plan->recipe.batch_size;
   new->steps = (double) plan->recipe.steps;
@@ -158,5 +200,6 @@ qm_work_free (QmWork *work)
   if (work == NULL)
     return;
   free (work->rows);
+  free (work->order);
   free (work);
 }

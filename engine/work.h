@@ -32,10 +32,23 @@ typedef struct QmWorkRow
   double length;        /* of attention: of the sequence; else 0 */
 } QmWorkRow;
 
+/* One call of a plan with several ranks, in its order. */
+typedef struct QmWorkCall
+{
+  QmOp op;
+  QmPhase phase;
+  int32_t row;  /* of one that computes; -1: it moves something, or waits */
+  int32_t unit; /* that it fetches, sends or waits for; else -1 */
+  double bytes; /* of one between ranks: the whole of what they exchange */
+} QmWorkCall;
+
 typedef struct QmWork
 {
   QmWorkRow *rows; /* in the order of their first call */
   size_t n;
+  QmWorkCall *order; /* all calls, where there are several ranks, else NULL */
+  size_t n_order;
+  int ranks, parts;  /* of the plan */
   double passes;     /* in a step */
   double samples;    /* in a step */
   double steps;      /* in the training */

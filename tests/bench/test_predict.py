@@ -525,5 +525,62 @@ class Rates(unittest.TestCase):
             self.assertEqual(bench('predict', '--rates', *words).returncode, 2)
 
 
+class Ways(unittest.TestCase):
+    """Ways that are said instead of looked for."""
+
+    QUESTION = ('--model', 'pythia-1b', '--gpu', 'rtx4090', '--gpus', '4',
+                '--level', 'engine')
+
+    def test_all(self):
+        lines = predict(*self.QUESTION, '--methods', 'all')
+        self.assertEqual(len(lines), 23)
+        ways = {(line['settings'], line['checkpointing'], line['sharding'],
+                 line['offloading']) for line in lines}
+        self.assertEqual(len(ways), 23)
+        days = [line['days'] for line in lines if line['fits']]
+        self.assertEqual(days, sorted(days))
+        self.assertGreater(len(days), 20)
+        for line in lines:
+            if line['fits']:
+                self.assertEqual(line['link'], 'host')
+                self.assertGreater(line['exchange_s'], 0)
+                self.assertLess(line['exchange_s'], line['step_s'])
+                self.assertLessEqual(line['exchange_s'],
+                                     line['exchange_total_s'] * 1.001)
+
+    def test_one(self):
+        """Each as it is among all."""
+        every = predict(*self.QUESTION, '--methods', 'all')
+        for way in ('zero_1', 'zero_2', 'zero_3', 'fsdp_2', 'fsdp_3'):
+            for more in ((), ('--checkpoint',)):
+                for kind in ('--sharding', '--offload'):
+                    one, = predict(*self.QUESTION, kind, way, *more)
+                    self.assertIn(one, every)
+
+    def test_everywhere(self):
+        """Every GPU of the catalog is a line, whatever is known of it."""
+        lines = predict('--model', 'pythia-160m', '--gpu', 'all', '--gpus',
+                        '2,4', '--sharding', 'fsdp_2')
+        self.assertEqual(len(lines), 2 * len(GPUS))
+        self.assertGreater(sum(line.get('fits', False) for line in lines),
+                           len(GPUS))
+
+    def test_boards(self):
+        """Half of an H200's step is not exchange, and cards are worse off."""
+        for gpu, most in (('h200-141gb-sxm', 0.1), ('rtx4090', 0.7)):
+            one, = predict('--model', 'pythia-160m', '--gpu', gpu, '--gpus',
+                           '8', '--sharding', 'none')
+            self.assertLess(one['exchange_s'] / one['step_s'], most)
+
+    def test_wrong(self):
+        for arguments in (('--sharding', 'zero_9'),
+                          ('--methods', 'all', '--sharding', 'zero_1'),
+                          ('--sharding', 'zero_1', '--offload', 'zero_2')):
+            result = bench('predict', *self.QUESTION, *arguments)
+            self.assertEqual(result.returncode, 2, result.stderr)
+        result = bench('predict', *self.QUESTION, '--links', '/nowhere')
+        self.assertNotEqual(result.returncode, 0)
+
+
 if __name__ == '__main__':
     unittest.main(argv=sys.argv[:1])

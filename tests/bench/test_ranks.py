@@ -133,7 +133,7 @@ class RanksTest(unittest.TestCase):
         """All 23 ways on each number of devices, each once."""
         def search(*arguments):
             lines = self.run_bench(
-                'search', '--device', 'cpu', '--results',
+                'search', '--device', 'cpu', '--no-cut', '--results',
                 str(self.path / 'results.jsonl'), '--json',
                 *arguments).stdout.splitlines()
             return [json.loads(line)['configurations'] for line in lines]
@@ -154,6 +154,109 @@ class RanksTest(unittest.TestCase):
         self.assertTrue(all(entry['known'] for entry in again))
         two, = search('--gpus', '2', '--methods', 'free-lunch')
         self.assertFalse(any(entry['known'] for entry in two))
+
+    def test_cut(self):
+        """What one pass shows to be slow is marked, and has no times."""
+        path = self.path / 'results.jsonl'
+
+        def search(*arguments):
+            lines = self.run_bench(
+                'search', '--device', 'cpu', '--gpus', '2', '--results',
+                str(path), '--json', *arguments).stdout.splitlines()
+            return json.loads(lines[-1])['configurations']
+        everything = search('--no-cut')
+        self.assertEqual({entry['status'] for entry in everything},
+                         {'measured'})
+        # As if one had been faster than any can be.
+        first = json.loads(path.read_text().splitlines()[0])
+        first['step'] = {key: 1e-7 for key in first['step']}
+        path.write_text(json.dumps(first) + '\n')
+        entries = search()
+        self.assertEqual(len(entries), len(everything))
+        self.assertEqual(sorted({entry['status'] for entry in entries}),
+                         ['cut', 'measured'])
+        for entry in entries:
+            if entry['status'] == 'cut':
+                self.assertFalse(entry['known'])
+                self.assertIn('by one pass a step takes', entry['reason'])
+                self.assertNotIn('step_s', entry)
+            else:
+                self.assertTrue(entry['known'])
+        lines = [json.loads(line) for line in path.read_text().splitlines()]
+        self.assertEqual(len(lines), len(entries))
+        for line in lines[1:]:
+            self.assertIs(line['cut'], True)
+            self.assertEqual(line['transport'], 'host')
+            self.assertGreater(line['cut_step_s'], 0)
+            self.assertNotIn('days', line)
+            self.assertNotIn('step', line)
+        self.assertTrue(all(entry['known'] for entry in search()))
+        listed = subprocess.run([BENCH, 'results', '--best', '--json', path],
+                                capture_output=True, timeout=60, text=True)
+        self.assertEqual(
+            {json.loads(line)['status'] for line in
+             listed.stdout.splitlines()}, {'measured'})
+        again = search('--no-cut')
+        self.assertEqual({entry['status'] for entry in again}, {'measured'})
+        self.assertEqual(sum(entry['known'] for entry in again), 1)
+
+    def test_exchange(self):
+        """What of a step is exchange that nothing hides, of each rank."""
+        def run(*arguments):
+            return json.loads(self.run_bench(
+                'run', '--device', 'cpu', '--gpus', '2', '--json',
+                *arguments).stdout)
+        for arguments in ([], ['--sharding', 'zero_2'],
+                          ['--sharding', 'fsdp_3']):
+            said = run(*arguments, '--profile', '--micro-batch', '2')
+            exposed = said['exchange']['exposed_s']
+            self.assertGreater(exposed, 0)
+            self.assertAlmostEqual(said['exchange']['share'],
+                                   exposed / said['step']['mean_s'])
+            passes = said['accumulation']
+            bound = min(
+                max(passes - 1, 1) * rank['waits']['pass_s']
+                + rank['waits']['last_pass_s'] + rank['waits']['update_s']
+                for rank in said['ranks'])
+            self.assertLessEqual(exposed, bound * passes * 1.001)
+            operators = {row['operator'] for row in said['profile']['rows']}
+            self.assertIn('all_reduce', operators)
+            self.assertEqual('fetch' in operators, 'fsdp_3' in arguments)
+        self.assertNotIn('exchange', run('--offload', 'zero_2'))
+
+    def test_scaling(self):
+        """What measured links cost models, and predictions with them."""
+        def bench(*arguments, status=0):
+            done = subprocess.run([BENCH, *arguments], capture_output=True,
+                                  timeout=60, text=True)
+            self.assertEqual(done.returncode, status, done.stderr)
+            return done.stdout
+        text = bench('links', '--device', 'cpu', '--gpus', '2', '--gpu',
+                     'rtx4090', '--model', 'pythia-160m', '--json')
+        said, = json.loads(text)['scaling']
+        self.assertEqual(said['model'], 'pythia-160m')
+        for name in ('data_parallel', 'best', 'nvlink'):
+            self.assertGreater(said[name], 0.2)
+            self.assertLess(said[name], 1.2)
+        self.assertLessEqual(said['data_parallel'], said['best'])
+        path = self.path / 'links.json'
+        question = ('predict', '--model', 'pythia-160m', '--gpu', 'rtx4090',
+                    '--gpus', '2', '--level', 'engine', '--sharding', 'none',
+                    '--json', '--links', str(path))
+        path.write_text(text)
+        fast = json.loads(bench(*question))
+        slow = json.loads(text)
+        for rows in slow['collectives'].values():
+            for row in rows:
+                row['seconds'] *= 50
+        path.write_text(json.dumps(slow))
+        slow = json.loads(bench(*question))
+        self.assertEqual(slow['link'], 'measured')
+        self.assertGreater(slow['exchange_s'], fast['exchange_s'])
+        self.assertGreater(slow['exchange_total_s'],
+                           20 * fast['exchange_total_s'])
+        path.write_text('{}')
+        bench(*question, status=1)
 
     def test_links(self):
         def links(*arguments):

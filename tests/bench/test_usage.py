@@ -147,7 +147,7 @@ class Usage(unittest.TestCase):
     def test_every_option_is_tried(self):
         """No option with a value that can be wrong is missing above."""
         files = {'--config', '--recipe', '--device', '--results', '--python',
-                 '--merge', '--result', '--weights', '--batch', '--out',
+                 '--merge', '--result', '--links', '--weights', '--batch', '--out',
                  '--text', '--tokens', '--images'}
         for command, (options, _) in COMMANDS.items():
             out, _ = self.bench(command, '--help', status=0)

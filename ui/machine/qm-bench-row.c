@@ -91,6 +91,8 @@ state_of (const json_t *line)
     { "infeasible", QM_BENCH_ROW_INFEASIBLE },
     { "failed", QM_BENCH_ROW_FAILED },
     { "not run", QM_BENCH_ROW_NOT_RUN },
+    /* Seen to be slow, and not timed: its reason says so. */
+    { "cut", QM_BENCH_ROW_NOT_RUN },
   };
   const char *status = text_of (line, "status");
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Which ways on several GPUs are measured first, and which not to the end. */
+
+#include "app/qm-bench-probes.h"
+#include "app/qm-bench-search.h"
+#include "data/datadir.h"
+#include "engine/ways.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Of a device that the catalog does not know, and of a CPU, whose times differ
+ * from pass to pass: what takes so many times as long is no near miss. */
+#define INTERVAL_UNKNOWN 2.0
+
+/* What a forecast is made from. */
+typedef struct Basis
+{
+  QmCalibration calibration;
+  QmBenchProbes probes;
+  QmLinkTimes links;
+  QmSpeeds speeds;
+  const QmLevel *level;
+} Basis;
+
+/* False where nothing is known of the GPU; a file that was named has to be
+ * good. */
+static QmStatus
+find_basis (QmBenchSearch *search, Basis *basis, bool *known, QmError *error)
+{
+  const QmBenchOptions *options = search->options;
+  char folder[PATH_MAX], path[PATH_MAX + 32];
+  QmStatus status = QM_OK;
+
+  *known = false;
+  if (options->links != NULL)
+    status = qm_link_times_load (options->links, &basis->links, error);
+  if (status != QM_OK || search->gpu == NULL)
+    return status;
+  qm_data_dir (folder, sizeof folder);
+  snprintf (path, sizeof path, "%s/calibration.csv", folder);
+  if (qm_calibration_load (path, &basis->calibration, NULL) != QM_OK)
+    return QM_OK;
+  status = qm_bench_read_probes (search->catalog, NULL, &basis->probes,
+                                 &basis->calibration, error);
+  basis->level = qm_calibration_level (&basis->calibration, "engine");
+  *known = status == QM_OK && basis->level != NULL
+           && qm_speeds_of_gpu (&basis->calibration, search->gpu, search->gpus,
+                                QM_INTERCONNECT_OF_GPU, &basis->speeds, NULL)
+                  == QM_OK;
+  return status;
+}
+
+/* The operations of all passes alone. */
+static double
+guess_step (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  const QmRecipe *recipe = &search->models[entry->model].recipe;
+  double each = (double) entry->options.micro_batch * search->gpus;
+
+  return entry->guess.pass * ceil ((double) recipe->batch_size / each);
+}
+
+static QmStatus
+forecast_entry (const QmBenchSearch *search,
+                const Basis *basis,
+                const QmExchange *exchange,
+                QmBenchEntry *entry,
+                QmError *error)
+{
+  const QmBenchSearched *model = &search->models[entry->model];
+  QmWayFound found;
+  QmStatus status =
+      qm_way_find (&model->config, &model->recipe, &entry->options,
+                   search->device_bytes, exchange, basis->level, &found, error);
+
+  if (status == QM_OK && found.fits)
+    entry->step = found.prediction.step;
+  return status == QM_STATUS_UNSUPPORTED ? QM_OK : status;
+}
+
+QmStatus
+qm_bench_forecast_steps (QmBenchSearch *search, QmError *error)
+{
+  Basis basis = { 0 };
+  QmExchange exchange;
+  bool known;
+  QmStatus status = find_basis (search, &basis, &known, error);
+
+  search->interval = INTERVAL_UNKNOWN;
+  if (status == QM_OK && known)
+    {
+      exchange = qm_exchange_of (&basis.speeds, basis.level,
+                                 basis.links.ranks > 0 ? &basis.links : NULL);
+      search->interval = exp (basis.level->constants[QM_CONSTANT_SPREAD]);
+    }
+  for (size_t i = 0; i < search->n_entries && status == QM_OK; i++)
+    {
+      QmBenchEntry *entry = &search->entries[i];
+
+      entry->step = guess_step (search, entry);
+      if (known && entry->fits && entry->state != QM_BENCH_NOT_RUN)
+        status = forecast_entry (search, &basis, &exchange, entry, error);
+    }
+  qm_bench_clear_probes (&basis.probes);
+  if (search->options->no_cut)
+    search->interval = 0;
+  return status;
+}
+
+double
+qm_bench_cut_above (const QmBenchSearch *search, const QmBenchEntry *entry)
+{
+  double best = INFINITY;
+
+  for (size_t i = 0; i < search->n_entries && search->interval > 0; i++)
+    {
+      const QmResult *result =
+          search->entries[i].model == entry->model
+              ? qm_bench_entry_result (search, &search->entries[i])
+              : NULL;
+
+      if (result != NULL && result->status == QM_RESULT_MEASURED)
+        best = fmin (best, result->step);
+    }
+  return isfinite (best) ? best * search->interval : 0;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How long a step of several GPUs takes, from a plan that has their exchange:
+ * two rows of work, what a GPU computes and what it exchanges, in the order of
+ * the plan, each waiting for the other where engine/rank-side.c has it wait.
+ *
+ *   An exchange begins when the one before it has ended, and what was computed
+ *   before it in the plan.  What is computed goes on beside it, more slowly
+ *   (QmExchange.taken), until the plan waits for what was exchanged.
+ *
+ * A collective of n GPUs over B bytes takes
+ *
+ *   latency + f B / bandwidth,  f = 2 (n - 1) / n for a sum,
+ *                               f = (n - 1) / n for each of its halves
+ *
+ * (a ring: Patarasuk and Yuan 2009), or what was measured of the links. */
+
+#ifndef QM_ENGINE_PREDICT_EXCHANGE_H
+#define QM_ENGINE_PREDICT_EXCHANGE_H
+
+#include "engine/links.h"
+#include "engine/predict.h"
+
+/* No file of links has more sizes. */
+#define QM_LINK_TIMES_MOST 32
+
+/* What collectives were measured to take, of fp32 of so many bytes in all. */
+typedef struct QmLinkTimes
+{
+  int ranks;
+  char transport[16]; /* "nccl", "host" */
+  size_t n[QM_LINKS_OPS];
+  struct
+  {
+    double bytes, seconds; /* of ascending bytes */
+  } times[QM_LINKS_OPS][QM_LINK_TIMES_MOST];
+} QmLinkTimes;
+
+/* Reads what `qm-bench links --json` wrote; QM_STATUS_INVALID where it has no
+ * collectives. */
+QmStatus
+qm_link_times_load (const char *path, QmLinkTimes *times, QmError *error);
+
+/* Adds a time; of bytes that rise.  False where there is no room, or it makes
+ * no sense. */
+bool qm_link_times_add (QmLinkTimes *times,
+                        QmLinksOp collective,
+                        double bytes,
+                        double seconds);
+
+/* How GPUs exchange. */
+typedef struct QmExchange
+{
+  const QmSpeeds *speeds; /* how many, and what the catalog says of the link */
+  const QmLinkTimes *measured; /* instead; may be NULL */
+  double taken; /* share of what a GPU computes that an exchange takes from it
+                   while it goes on */
+} QmExchange;
+
+/* Exchange as speeds and level have it.  `taken` is assumed: all through
+ * NVLink with other software, half with ours, a fifth through PCIe.
+ *
+ * PyTorch's DistributedDataParallel on 8 x H200 took 1.38 to 1.40 times as much
+ * longer for a pass with reduction as the reduction takes by itself, over three
+ * models: nothing was hidden.  Through PCIe an exchange of the same bytes takes
+ * ten times as long, and as much of the GPU in all. */
+QmExchange qm_exchange_of (const QmSpeeds *speeds,
+                           const QmLevel *level,
+                           const QmLinkTimes *measured);
+
+/* Seconds of one collective over `bytes`, which is 0 of one GPU. */
+double qm_exchange_seconds (const QmExchange *exchange,
+                            QmLinksOp collective,
+                            double bytes);
+
+/* Predicts a step of work that was planned for the ranks of `exchange`, of
+ * which each has its own part of what is divided; else as qm_predict().
+ * prediction->pass is of one that is not the last of a step, where there are
+ * others; prediction->exchange is what of a step is exchange that nothing
+ * hides; *total, which may be NULL, the seconds that a step's exchanges take.
+ * QM_STATUS_INVALID where the work has other ranks than the machine. */
+QmStatus qm_predict_ranks (const QmWork *work,
+                           const QmExchange *exchange,
+                           const QmLevel *level,
+                           QmPrediction *prediction,
+                           double *total,
+                           QmError *error);
+
+#endif

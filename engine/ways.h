@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* How long one way to train takes on several GPUs that exchange, as predicted
+ * from its plan: at the micro-batch that is the fastest of those that fit, the
+ * largest first and its halves as long as they are faster. */
+
+#ifndef QM_ENGINE_WAYS_H
+#define QM_ENGINE_WAYS_H
+
+#include "engine/predict-exchange.h"
+
+typedef struct QmWayFound
+{
+  bool fits;           /* else only `shortage` and `memory` are said */
+  QmShortage shortage; /* of a micro-batch of 1 */
+  int64_t micro_batch, accumulation;
+  QmMemory memory; /* of each GPU */
+  QmPrediction prediction;
+  double total; /* seconds that a step's exchanges take, hidden or not */
+} QmWayFound;
+
+/* Finds it for a way, `options`, of which ranks are those of the exchange, on
+ * GPUs with so many bytes that can be used each.  With options->micro_batch
+ * above 0 that one alone is looked at.  QM_STATUS_UNSUPPORTED where it cannot
+ * be planned or predicted. */
+QmStatus qm_way_find (const QmModelConfig *config,
+                      const QmRecipe *recipe,
+                      const QmPlanOptions *options,
+                      uint64_t bytes,
+                      const QmExchange *exchange,
+                      const QmLevel *level,
+                      QmWayFound *found,
+                      QmError *error);
+
+/* Which of the methods a level of software has, as places.h looks at it. */
+unsigned qm_level_methods (const QmLevel *level);
+
+#endif
