@@ -42,7 +42,7 @@ make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
                   : QM_VERSION;
   r.gpus = search->gpus;
   r.nodes = qm_bench_nodes (search->options);
-  r.transport = qm_bench_transport (search);
+  r.transport = qm_bench_search_transport (search);
   r.settings = settings;
   r.checkpointing = entry->config.checkpoint;
   r.sharding = qm_sharding_name (entry->config.sharding);
@@ -58,16 +58,18 @@ make_key (const QmBenchSearch *search, const QmBenchEntry *entry)
 }
 
 const char *
-qm_bench_transport (const QmBenchSearch *search)
+qm_bench_search_transport (const QmBenchSearch *search)
 {
   char note[192];
   bool gpu = search->info.target.kind == QM_DEVICE_CUDA;
 
   if (search->gpus == 1)
     return "";
-  return gpu && !search->options->no_peer && qm_nccl_find (note, sizeof note)
-             ? "nccl"
-             : "host";
+  return qm_bench_transport (search->options,
+                             gpu && !search->options->no_peer
+                                     && qm_nccl_find (note, sizeof note)
+                                 ? QM_TRANSPORT_NCCL
+                                 : QM_TRANSPORT_HOST);
 }
 
 static double

@@ -159,7 +159,7 @@ describe_failure (const QmBenchSearch *search,
                        json_boolean (search->options->deterministic));
   if (search->gpus > 1)
     json_object_set_new (object, "transport",
-                         json_string (qm_bench_transport (search)));
+                         json_string (qm_bench_search_transport (search)));
   json_object_set_new (object, "reason", json_string (reason));
   return object;
 }

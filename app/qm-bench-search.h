@@ -84,7 +84,7 @@ typedef struct QmBenchSearch
 } QmBenchSearch;
 
 /* How the devices of a search exchange, as results have it. */
-const char *qm_bench_transport (const QmBenchSearch *search);
+const char *qm_bench_search_transport (const QmBenchSearch *search);
 
 /* Seconds for a model on one number of several GPUs, where nothing was said. */
 #define QM_BENCH_SEARCH_SECONDS 90.0

@@ -58,7 +58,8 @@ static bool
 through_host (const QmResult *r)
 {
   return r->gpus > 1 && r->architecture > 0
-         && strcmp (r->transport, "host") == 0;
+         && (strcmp (r->transport, "host") == 0
+             || strcmp (r->transport, "sockets") == 0);
 }
 
 /* The strings have no control characters, so that one may stand between them.

@@ -67,8 +67,9 @@ typedef struct QmResult
   int gpus;     /* of all machines */
   int nodes;    /* how many machines; 1 in lines without */
   const char *transport; /* between several: "nccl", "host", "sockets"; "" of
-                            one, and of older lines and of frameworks; "host" of
-                            GPUs, which takes longer, is of the key */
+                            one, and of older lines and of frameworks; that
+                            of GPUs is of the key where it is not "nccl" and
+                            takes longer */
   const char *settings;  /* "naive", "free-lunch", or methods joined by '+' */
   bool checkpointing, offloading;
   const char *sharding; /* "none", "zero_1".. "zero_3", "fsdp_2", "fsdp_3" */
