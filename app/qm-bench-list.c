@@ -72,6 +72,19 @@ qm_bench_search_transport (const QmBenchSearch *search)
                                  : QM_TRANSPORT_HOST);
 }
 
+void
+qm_bench_format_shortage (const QmBenchEntry *entry, char *text, size_t size)
+{
+  const QmShortage *shortage = &entry->shortage;
+  char needs[QM_BENCH_CELL], available[QM_BENCH_CELL];
+
+  qm_bench_format_bytes ((double) shortage->needs, needs);
+  qm_bench_format_bytes ((double) shortage->available, available);
+  snprintf (text, size,
+            "a micro-batch of 1 needs %s of %s memory, and there are %s", needs,
+            shortage->host ? "the host's" : "the device's", available);
+}
+
 static double
 peak_of (const QmBenchSearch *search, const QmBenchEntry *entry)
 {

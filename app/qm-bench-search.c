@@ -164,19 +164,6 @@ describe_failure (const QmBenchSearch *search,
   return object;
 }
 
-void
-qm_bench_format_shortage (const QmBenchEntry *entry, char *text, size_t size)
-{
-  const QmShortage *shortage = &entry->shortage;
-  char needs[QM_BENCH_CELL], available[QM_BENCH_CELL];
-
-  qm_bench_format_bytes ((double) shortage->needs, needs);
-  qm_bench_format_bytes ((double) shortage->available, available);
-  snprintf (text, size,
-            "a micro-batch of 1 needs %s of %s memory, and there are %s", needs,
-            shortage->host ? "the host's" : "the device's", available);
-}
-
 /* Adds which memory is short, and by how much. */
 static json_t *
 describe_shortage (const QmBenchSearch *search, const QmBenchEntry *entry)
