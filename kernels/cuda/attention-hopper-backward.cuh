@@ -128,8 +128,7 @@ backward_producer (const HopperBackwardParams &h,
         {
           const int head = key_head * h.p.shared + i;
           const float *lse =
-              h.p.lse_log2
-              + ((int64_t) t.bh * h.p.shared + i) * h.p.padded_seq;
+              h.p.lse_log2 + ((int64_t) t.bh * h.p.shared + i) * h.p.padded_seq;
 
           for (int m = t.first; m < t.last; m++)
             {

@@ -75,8 +75,7 @@ split_columns_producer (const HopperSplitParams &h, SplitColumnsShared<D> &s)
         {
           const int head = key_head * h.p.shared + i;
           const float *lse =
-              h.p.lse_log2
-              + ((int64_t) t.bh * h.p.shared + i) * h.p.padded_seq;
+              h.p.lse_log2 + ((int64_t) t.bh * h.p.shared + i) * h.p.padded_seq;
 
           for (int row = rows.first; row < rows.end; row += M)
             {

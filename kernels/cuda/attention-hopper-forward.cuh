@@ -480,8 +480,7 @@ launch_hopper_forward (const Params &p, cudaStream_t stream)
   h.p = p;
   h.row_tiles = (p.seq + Tiles::BM - 1) / Tiles::BM;
   h.tiles = h.row_tiles * p.batch * p.heads;
-  h.group =
-      (int) max ((int64_t) 1, L2_SHARE / head_bytes) * p.shared;
+  h.group = (int) max ((int64_t) 1, L2_SHARE / head_bytes) * p.shared;
   status = make_map<D> (&h.q, p, p.q, p.heads, Tiles::BM, BF16);
   if (status == cudaSuccess)
     status = make_map<D> (&h.k, p, p.k, p.groups, Tiles::BN, BF16);

@@ -47,9 +47,8 @@ load_rows (const Attention &a,
       bool inside = row < a.rows && column < a.width;
 
       to[i / WIDTH][column] =
-          inside
-              ? qm_load (tensor.array, row_of (tensor, head, row) + column)
-              : 0;
+          inside ? qm_load (tensor.array, row_of (tensor, head, row) + column)
+                 : 0;
     }
 }
 
@@ -279,8 +278,7 @@ __launch_bounds__ (THREADS) query_gradient_kernel (Attention a)
     return;
   for (int i = 0; i < WIDTH / LANES; i++)
     if (lane + i * LANES < a.width)
-      qm_store (a.dq.array, row_of (a.dq, head, row) + lane + i * LANES,
-                dq[i]);
+      qm_store (a.dq.array, row_of (a.dq, head, row) + lane + i * LANES, dq[i]);
 }
 
 /* dk and dv of TILE columns, of all heads of queries that share them. */

@@ -44,8 +44,7 @@ fits_hopper (const QmAttention *a)
 {
   if (a->type == QM_ATTENTION_TF32)
     return a->head_dim == 64 && !a->causal && a->dropout == 0
-           && a->groups == a->heads && a->window == 0
-           && a->seq <= TF32_MAX_SEQ;
+           && a->groups == a->heads && a->window == 0 && a->seq <= TF32_MAX_SEQ;
   return a->head_dim == 64 || a->head_dim == 80 || a->head_dim == 96
          || a->head_dim == 128 || a->head_dim == 192 || a->head_dim == 256;
 }
@@ -183,8 +182,7 @@ fill_params (const QmAttention *a, Params *p)
   p->grad_scale = p->scale * p->keep_scale;
   p->rng = a->rng;
   p->site = a->site;
-  p->before =
-      a->window > 0 && a->window < a->seq ? a->window - 1 : NO_WINDOW;
+  p->before = a->window > 0 && a->window < a->seq ? a->window - 1 : NO_WINDOW;
   p->after = a->causal ? 0 : p->before;
   p->causal = a->causal;
   p->deterministic = a->deterministic;

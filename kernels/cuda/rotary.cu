@@ -130,7 +130,7 @@ struct Heads
   QmDivisor spread, length; /* spread: threads for one place of a position */
   QmDivisor parts;          /* that turn */
   uint32_t first, items, turning; /* turning: heads of all parts */
-  int turned, vectors_shift; /* vectors of a head: 2 x turned = 2^shift */
+  int turned, vectors_shift;      /* vectors of a head: 2 x turned = 2^shift */
   float sign;
 };
 
@@ -164,8 +164,8 @@ __global__ void __launch_bounds__ (256)
         {
           uint32_t part, head = rotary.parts.quotient (item, part);
 
-          raw[k] = *(const uint4 *) (at + head * rotary.head
-                                     + part * rotary.part);
+          raw[k] =
+              *(const uint4 *) (at + head * rotary.head + part * rotary.part);
         }
     }
   if (place < rotary.turning)
