@@ -196,11 +196,15 @@ show_size (QmElsewhereWindow *self)
   gtk_label_set_text (self->size, text);
 }
 
+/* Nothing any more once the window goes away: its widgets go before it. */
 static void
 refresh (QmElsewhereWindow *self)
 {
-  g_autoptr (QmElsewhere) asked = read_form (self);
+  g_autoptr (QmElsewhere) asked = NULL;
 
+  if (self->keeper == NULL)
+    return;
+  asked = read_form (self);
   show_size (self);
 
   gtk_widget_set_visible (GTK_WIDGET (self->slurm), is_slurm (self));
@@ -274,7 +278,7 @@ answered_cb (GObject *source, GAsyncResult *result, gpointer data)
   const char *cause = NULL;
 
   g_clear_object (&self->asking);
-  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+  if (self->keeper == NULL) /* the answer was there when it was cancelled */
     return;
   for (guint i = 0; answers != NULL && i < answers->len; i++)
     read_answer (self, g_ptr_array_index (answers, i), &cause);
