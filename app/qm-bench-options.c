@@ -234,6 +234,11 @@ static const Option known[] = {
   { "deterministic", NULL, QM_OPTION_FLAG, ON_DEVICE | FRAMEWORK,
     FIELD (deterministic),
     "equal bits in every run, also where that costs time" },
+  { "loss-rows", "N", QM_OPTION_COUNT, MODEL | CHECK, FIELD (loss_rows),
+    "rows of logits in memory at a time (of more than 65536 words, but in "
+    "naive "
+    "settings, 4096; else all)",
+    1 },
   { "json", NULL, QM_OPTION_FLAG,
     DEVICES | MODEL | PREDICT | CALIBRATE | CHECK | SEARCH | RESULTS | ELSEWHERE
         | LINKS,

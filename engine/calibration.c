@@ -271,6 +271,12 @@ qm_calibration_load (const char *path,
   return status == QM_OK ? check (calibration, path, error) : status;
 }
 
+int64_t
+qm_level_loss_rows (const char *level)
+{
+  return strcmp (level, "engine") == 0 ? 0 : QM_LOSS_ROWS_ALL;
+}
+
 const QmLevel *
 qm_calibration_level (const QmCalibration *calibration, const char *name)
 {

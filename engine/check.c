@@ -77,6 +77,7 @@ make_plan (Check *check, QmError *error)
     .checkpoint = check->options->checkpoint,
     .no_dropout = true,
     .deterministic = check->options->deterministic,
+    .loss_rows = check->options->loss_rows,
   };
   QmStatus status;
 

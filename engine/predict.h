@@ -198,6 +198,11 @@ QmStatus qm_calibration_load (const char *path,
 const QmLevel *qm_calibration_level (const QmCalibration *calibration,
                                      const char *name);
 
+/* QmPlanOptions.loss_rows of software of a level: PyTorch has all logits in
+ * memory, in Transformers' models at least.  Of other engines in CUDA it is not
+ * known of each; the rates that they were fitted to are planned with all. */
+int64_t qm_level_loss_rows (const char *level);
+
 /* Says what the reference's probes found, and what it is in the catalog; both
  * outlive the calibration. */
 void qm_calibration_set_reference (QmCalibration *calibration,

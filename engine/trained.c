@@ -114,7 +114,8 @@ qm_trained_read (const QmTrainingRate *rate,
                                                : QM_INTERCONNECT_OF_GPU,
     .level = rate->level,
     .options = { .micro_batch = rate->micro_batch,
-                 .checkpoint = rate->checkpointing },
+                 .checkpoint = rate->checkpointing,
+                 .loss_rows = qm_level_loss_rows (rate->level) },
   };
   if (trained->gpu == NULL)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,

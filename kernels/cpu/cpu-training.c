@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The label that row `t` of the logits has to predict. */
+/* The label that row `t` of all logits has to predict. */
 static int32_t
 label_of (const QmOpCall *call, const QmTensor *labels, int64_t t)
 {
@@ -69,7 +69,8 @@ qm_cpu_cross_entropy (QmThreads *threads, const QmOpCall *call)
     return false;
   for (int64_t t = 0; t < logits->shape[0]; t++)
     {
-      int32_t label = label_of (call, &call->inputs[1], t);
+      int32_t label =
+          label_of (call, &call->inputs[1], call->attributes.first + t);
 
       losses[t] = 0;
       if (label == QM_IGNORE_LABEL)

@@ -16,7 +16,7 @@ Labels
 labels_of (const QmOpCall *call, const QmTensor &labels)
 {
   return { (const int32_t *) labels.data, labels.shape[1],
-           call->attributes.shift };
+           call->attributes.first, call->attributes.shift };
 }
 
 /* One block.  With `shift` the labels that count are those that are not the

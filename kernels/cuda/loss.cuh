@@ -18,7 +18,7 @@ const float log2_e = 1.44269504088896341f;
 struct Labels
 {
   const int32_t *labels;
-  int64_t length;
+  int64_t length, first; /* the row of all that row 0 of the logits is */
   bool shift;
 
   /* What row t of the logits has to predict. */
@@ -27,6 +27,7 @@ struct Labels
   {
     int64_t s;
 
+    t += first;
     if (!shift)
       return labels[t];
     s = (t | length) >> 32 == 0 ? (uint32_t) t % (uint32_t) length : t % length;

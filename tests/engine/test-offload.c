@@ -364,6 +364,7 @@ test_model (const char *folder, const char *model, QmDevice *device)
                               .micro_batch = 2,
                               .methods = i % 2 == 0 ? QM_METHOD_ALL : 0,
                               .checkpoint = i % 4 >= 2,
+                              .loss_rows = i % 2 == 0 ? 13 : 0,
                               .bucket = BUCKET } };
 
       test_setting (device, &setting);

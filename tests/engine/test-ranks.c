@@ -446,6 +446,7 @@ try_alone (Setting setting, Outcome *outcome)
   setting.options.ranks = 1;
   setting.options.sharding = QM_SHARDING_NONE;
   setting.options.offload = false;
+  setting.options.loss_rows = 0;
   name_case (&setting);
   run (&setting, outcome);
 }
@@ -507,6 +508,7 @@ test_model (const char *folder, const char *device, const char *model, bool all)
                      .methods =
                          i % 2 == 0 ? QM_METHOD_ALL & ~QM_METHOD_TF32 : 0,
                      .checkpoint = i % 4 >= 2,
+                     .loss_rows = i % 2 == 0 ? 13 : 0,
                      .bucket = BUCKET },
       };
 
