@@ -551,6 +551,8 @@ append_cross_entropy (QmBuilder *builder,
   node->outputs[0] = weight;
   node = qm_graph_append (graph, QM_OP_CROSS_ENTROPY);
   node->attributes.shift = shift;
+  node->attributes.cap = builder->logit_cap;
+  node->attributes.z_loss = builder->options->z_loss;
   node->attributes.padded = padded > classes ? padded : 0;
   node->inputs[0] = logits;
   node->inputs[1] = graph->labels;

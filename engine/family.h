@@ -21,6 +21,7 @@ typedef struct QmBuildOptions
    * with: 50265 columns of fp16 cannot be read in aligned vectors. */
   int64_t vocab_multiple;
   bool dropout;
+  double z_loss; /* as recipes have it */
 } QmBuildOptions;
 
 /* Builds the forward pass with loss.  QM_STATUS_UNSUPPORTED for a family or a
@@ -37,6 +38,7 @@ typedef struct QmBuilder
 {
   QmGraph *graph;
   const QmBuildOptions *options;
+  double logit_cap;      /* what logits are capped to; 0: they are not */
   int64_t batch, length; /* length in tokens, class token and all */
   double initializer_range;
 } QmBuilder;
@@ -173,8 +175,8 @@ QmValueId qm_build_vocab_bias (QmBuilder *builder,
                                const char *name,
                                const char *alias);
 
-/* Logits and their loss; `bias` may be QM_NO_VALUE.  With `shift`, every token
- * predicts the next. */
+/* Logits, capped as the builder says, and their loss; `bias` may be
+ * QM_NO_VALUE.  With `shift`, every token predicts the next. */
 void qm_build_loss (QmBuilder *builder,
                     QmValueId x,
                     QmValueId weight,

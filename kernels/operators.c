@@ -496,7 +496,8 @@ relations_hold (const Check *check)
     case QM_OP_EMBEDDING_BACKWARD:
       return size['t'] == size['b'] * size['s'];
     case QM_OP_CROSS_ENTROPY:
-      return attributes->first >= 0
+      return attributes->first >= 0 && attributes->cap >= 0
+             && attributes->z_loss >= 0
              && size['t'] <= size['b'] * size['s'] - attributes->first;
     case QM_OP_CLASS_TOKEN:
     case QM_OP_CLASS_TOKEN_BACKWARD:

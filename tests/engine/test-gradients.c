@@ -493,7 +493,7 @@ test_layer_norm_twice (void)
 /* The gradient of the logits that the operator writes beside the losses is that
  * of their sum. */
 static void
-test_cross_entropy (bool shift)
+test_cross_entropy (bool shift, double cap, double z_loss)
 {
   Bench bench;
   QmNode *node;
@@ -524,6 +524,8 @@ test_cross_entropy (bool shift)
   node->outputs[0] = logits;
   node = append (&bench, QM_OP_CROSS_ENTROPY);
   node->attributes.shift = shift;
+  node->attributes.cap = cap;
+  node->attributes.z_loss = z_loss;
   node->inputs[0] = logits;
   node->inputs[1] = labels;
   node->inputs[2] = weight;
@@ -773,8 +775,11 @@ main (void)
         for (int rms = 0; rms < 2; rms++)
           test_layer_norm (branches, i % 2 == 1, i < 2 ? 0 : 0.25, rms == 1);
   test_layer_norm_twice ();
-  test_cross_entropy (false);
-  test_cross_entropy (true);
+  test_cross_entropy (false, 0, 0);
+  test_cross_entropy (true, 0, 0);
+  test_cross_entropy (true, 1.5, 0);
+  test_cross_entropy (false, 0, 0.1);
+  test_cross_entropy (true, 2, 0.1);
   test_rotary ();
   test_embedding (-1);
   test_class_token ();

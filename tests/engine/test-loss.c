@@ -260,22 +260,12 @@ make_plan (const QmModelConfig *config,
 static void
 set_classes (QmModelConfig *config, int64_t classes)
 {
-  switch (config->family)
-    {
-    case QM_FAMILY_GPT_NEOX:
-      config->gpt_neox.vocab_size = classes;
-      return;
-    case QM_FAMILY_BERT:
-    case QM_FAMILY_ROBERTA:
-      config->bert.vocab_size = classes;
-      return;
-    case QM_FAMILY_MAMBA:
-      config->mamba.vocab_size = classes;
-      return;
-    case QM_FAMILY_VIT:
-    case QM_FAMILY_CONVNEXT:
-      return;
-    }
+  if (config->family == QM_FAMILY_GPT_NEOX)
+    config->gpt_neox.vocab_size = classes;
+  else if (config->family == QM_FAMILY_MAMBA)
+    config->mamba.vocab_size = classes;
+  else
+    config->bert.vocab_size = classes;
 }
 
 /* Which sizes are cut, and into what. */

@@ -212,6 +212,8 @@ static const Case cases[] = {
     "guv ibs:v s2",
     "=0 su",
     { .shift = true, .first = 1 } },
+  { QM_OP_CROSS_ENTROPY, "gtv ibs:v s2", "=0 st", { .cap = 1.5 } },
+  { QM_OP_CROSS_ENTROPY, "ftv ibs:v s2", "ftv st", { .z_loss = 0.1 } },
   { QM_OP_ADVANCE, "i3:k", "=0", { .count = 3 } },
   { QM_OP_UPDATE_STATE, "s1", "s8", { .max_norm = 1, .dynamic = true } },
   { QM_OP_SUM_SQUARES, "sw", "s1", { 0 } },

@@ -605,6 +605,10 @@ cross_entropy (Test *test)
   call.attributes.first = first;
   call.attributes.shift = between (test, 0, 1) == 1;
   call.attributes.padded = pad ? padded : 0;
+  if (between (test, 0, 2) == 0)
+    call.attributes.cap = 2.5;
+  if (between (test, 0, 2) == 0)
+    call.attributes.z_loss = 0.01;
   for (int i = 0; i < 2; i++)
     {
       QmTensor *tensor = i == 0 ? &call.inputs[0] : &call.outputs[0];
