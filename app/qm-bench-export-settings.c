@@ -127,6 +127,11 @@ add_notes_of_model (const QmExport *s, json_t *notes)
               "the dropout of hidden states in the model's "
               "configuration has to be %g",
               s->recipe->dropout);
+  if (s->recipe->z_loss > 0)
+    add_note (notes,
+              "the recipe has a z-loss, which models of Transformers do not: "
+              "add %g times the mean of logsumexp(logits)^2 to the loss",
+              s->recipe->z_loss);
   if (batch != s->recipe->batch_size)
     add_note (notes, "a step is %lld samples, the recipe says %lld",
               (long long) batch, (long long) s->recipe->batch_size);

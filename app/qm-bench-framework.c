@@ -110,6 +110,11 @@ prepare (Framework *f, QmError *error)
   f->python = options->python != NULL ? options->python : "python3";
   if (status == QM_OK)
     status = qm_bench_load_model (options, true, &f->model, error);
+  if (status == QM_OK && f->model.recipe.z_loss > 0)
+    status =
+        qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                      "models of Transformers have no z_loss, as the recipe "
+                      "has one");
   if (status == QM_OK)
     status = qm_bench_read_methods (options, &f->methods, error);
   if (status == QM_OK)

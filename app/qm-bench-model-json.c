@@ -194,5 +194,7 @@ qm_bench_json_recipe (const QmRecipe *recipe)
   add_number (object, "epsilon", recipe->epsilon);
   add_number (object, "weight_decay", recipe->weight_decay);
   add_number (object, "max_grad_norm", recipe->max_grad_norm);
+  if (recipe->z_loss > 0)
+    add_number (object, "z_loss", recipe->z_loss);
   return object;
 }

@@ -205,6 +205,8 @@ recipe_json (const QmRecipe *recipe)
   json_object_set_new (object, "weight_decay", exact (recipe->weight_decay));
   json_object_set_new (object, "max_grad_norm", exact (recipe->max_grad_norm));
   json_object_set_new (object, "dropout", exact (recipe->dropout));
+  if (recipe->z_loss > 0)
+    json_object_set_new (object, "z_loss", exact (recipe->z_loss));
   return object;
 }
 

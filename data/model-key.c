@@ -182,6 +182,9 @@ add_recipe (uint64_t *hash, const QmRecipe *recipe)
     add_whole (hash, whole[i]);
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
     add_number (hash, numbers[i]);
+  /* Keys of recipes without it are older. */
+  if (recipe->z_loss > 0)
+    add_number (hash, recipe->z_loss);
 }
 
 void

@@ -135,6 +135,8 @@ qm_recipe_read (QmJsonObject *object, QmRecipe *recipe)
   recipe->max_grad_norm = qm_json_number_or (object, "max_grad_norm", 0,
                                              QM_RECIPE_MAX_GRAD_NORM, 0);
   recipe->dropout = qm_json_number_or (object, "dropout", 0, 1, NAN);
+  recipe->z_loss =
+      qm_json_number_or (object, "z_loss", 0, QM_RECIPE_MAX_Z_LOSS, 0);
   if (recipe->dropout >= 1)
     qm_json_fail (object, "dropout", QM_STATUS_INVALID,
                   "a probability of 1 leaves nothing");

@@ -16,7 +16,8 @@
  * by name; fields that only label the model (torch_dtype, token ids, ...) are
  * accepted and ignored, as are unknown ones that are null or false.  Absent
  * fields have the default of Transformers.  "dropout" is optional; where it
- * stands, it replaces the configuration's dropout of hidden states.
+ * stands, it replaces the configuration's dropout of hidden states.  "z_loss"
+ * is optional, too.
  */
 
 #ifndef QM_DATA_MODEL_H
@@ -148,6 +149,7 @@ typedef struct QmModelConfig
 #define QM_RECIPE_MAX_LEARNING_RATE 1e6
 #define QM_RECIPE_MAX_WEIGHT_DECAY  1e6
 #define QM_RECIPE_MAX_GRAD_NORM     1e12
+#define QM_RECIPE_MAX_Z_LOSS        1
 
 typedef struct QmRecipe
 {
@@ -160,6 +162,8 @@ typedef struct QmRecipe
   double learning_rate, beta1, beta2, epsilon, weight_decay;
   double max_grad_norm; /* 0: gradients are not clipped */
   double dropout;       /* of hidden states; NaN: as the configuration says */
+  double z_loss; /* times log(sum of exp(logits))^2, added to the loss of every
+                    label that counts (PaLM, Chowdhery et al. 2022); 0: none */
 } QmRecipe;
 
 /* One model of the catalog.  Strings belong to the catalog. */

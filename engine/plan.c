@@ -116,6 +116,7 @@ build_model (QmPlan *plan, QmError *error)
     .residual = plan->options.narrow ? plan->type : QM_TYPE_F32,
     .vocab_multiple = (plan->options.methods & QM_METHOD_COMPILE) != 0 ? 64 : 1,
     .dropout = !plan->options.no_dropout,
+    .z_loss = plan->recipe.z_loss,
   };
 
   return qm_build_model (&plan->config, &plan->recipe, &build, &plan->graph,

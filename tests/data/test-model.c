@@ -428,6 +428,8 @@ static const Refused refused_recipes[] = {
     1, "dropout: a probability" },
   { RECIPE ("\"sequence_length\": 9,\n\"max_grad_norm\": -1,"),
     QM_STATUS_INVALID, 2, 1, "max_grad_norm: -1 is not between" },
+  { RECIPE ("\"sequence_length\": 9,\n\"z_loss\": -1,"), QM_STATUS_INVALID, 2,
+    1, "z_loss: -1 is not between" },
   { RECIPE ("\"sequence_length\": 9,\n\"momentum\": 0.9,"),
     QM_STATUS_UNSUPPORTED, 2, 1, "momentum: unsupported field" },
   { RECIPE ("\n\"sequence_length\": 9000000000,"), QM_STATUS_INVALID, 2, 1,

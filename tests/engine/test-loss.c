@@ -72,7 +72,8 @@ recipe_of (const QmModelConfig *config, QmPrecision precision, int64_t length)
                      .beta1 = 0.9,
                      .beta2 = 0.95,
                      .epsilon = 1e-8,
-                     .max_grad_norm = 1 };
+                     .max_grad_norm = 1,
+                     .z_loss = precision == QM_PRECISION_BF16 ? 0.01 : 0 };
 }
 
 /* A way to compute loss and gradients, and what it gave. */
@@ -319,9 +320,10 @@ test_rule (const char *folder)
     }
 }
 
-/* Rows of all pieces follow each other, and nothing is left out. */
+/* Rows of all pieces follow each other, and nothing is left out; each has the
+ * recipe's z-loss. */
 static void
-check_pieces (const QmGraph *graph, int64_t rows)
+check_pieces (const QmGraph *graph, int64_t rows, double z_loss)
 {
   int64_t next = 0;
 
@@ -329,6 +331,7 @@ check_pieces (const QmGraph *graph, int64_t rows)
     if (graph->nodes[i].op == QM_OP_CROSS_ENTROPY)
       {
         CHECK_INT (graph->nodes[i].attributes.first, next);
+        CHECK_NEAR (graph->nodes[i].attributes.z_loss, z_loss, 0);
         next += qm_graph_tensor (graph, graph->nodes[i].inputs[0])->shape[0];
       }
   CHECK_INT (next, rows);
@@ -363,7 +366,8 @@ test_memory (const char *folder, const char *model, bool checkpoint)
   if (whole != NULL && cut != NULL)
     {
       CHECK_INT (count (cut->graph, QM_OP_CROSS_ENTROPY), 4);
-      check_pieces (cut->graph, rows);
+      check_pieces (cut->graph, rows, cut->recipe.z_loss);
+      CHECK (cut->recipe.z_loss > 0);
       saved = (uint64_t) ((rows - 4096) * padded * 2);
       needed = cut->memory.activations + saved;
       CHECK (whole->memory.live >= (uint64_t) (rows * padded * 2));

@@ -20,6 +20,7 @@ typedef enum
   FIELD_BETA2,
   FIELD_EPSILON,
   FIELD_DROPOUT,
+  FIELD_Z_LOSS,
   N_FIELDS
 } Field;
 
@@ -49,6 +50,11 @@ static const struct
                       G_STRUCT_OFFSET (QmRecipe, epsilon), FALSE },
   [FIELD_DROPOUT] = { N_ ("Dropout"), N_ ("Nothing: as the configuration says"),
                       0.999, G_STRUCT_OFFSET (QmRecipe, dropout), TRUE },
+  [FIELD_Z_LOSS] = { N_ ("Z-loss"),
+                     N_ ("Times the square of the logarithm of the sum of "
+                         "exponentials; 0: none"),
+                     QM_RECIPE_MAX_Z_LOSS, G_STRUCT_OFFSET (QmRecipe, z_loss),
+                     FALSE },
 };
 
 /* How the length of the training is told. */
