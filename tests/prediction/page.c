@@ -18,7 +18,7 @@ typedef struct Page
 {
   const Rates *rates;
   const QmCalibration *calibration, *prior;
-  const double *fitted;
+  const double *fitted, *calibrated;
   const LeftOut *left_out;
 } Page;
 
@@ -173,8 +173,9 @@ write_families (FILE *out, const Page *page)
 static void
 write_held (FILE *out, const Page *page)
 {
-  fputs ("| on an H100 | level | results | half | worst | mean |\n"
-         "| --- | --- | --- | --- | --- | --- |\n",
+  fputs ("| on an H100 | level | results | half | worst | mean | calibrated: "
+         "half | worst | mean |\n"
+         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
          out);
   for (size_t j = 0; j < page->calibration->n_levels; j++)
     for (size_t i = 0; i <= page->rates->n; i++)
@@ -185,15 +186,19 @@ write_held (FILE *out, const Page *page)
                               .value =
                                   all ? "all" : page->rates->rates[i].model,
                               .held = true };
-        Summary is;
+        Summary is, known;
 
         if (!all && !is_first (page->rates, model_of, i))
           continue;
         is = summary_of (page, page->fitted, &group);
+        known = summary_of (page, page->calibrated, &group);
         if (is.n > 0)
-          fprintf (out, "| %s | %s | %zu | %.1f | %.1f | %+.1f |\n",
+          fprintf (out,
+                   "| %s | %s | %zu | %.1f | %.1f | %+.1f | %.1f | %.1f | "
+                   "%+.1f |\n",
                    group.value, group.level, is.n, 100 * is.half, 100 * is.all,
-                   100 * is.bias);
+                   100 * is.bias, 100 * known.half, 100 * known.all,
+                   100 * known.bias);
       }
 }
 
@@ -410,12 +415,13 @@ page_make (const Rates *rates,
            const QmCalibration *calibration,
            const QmCalibration *prior,
            const double *fitted,
+           const double *calibrated,
            const LeftOut *left_out,
            const char *page,
            const char *plot,
            bool check)
 {
-  const Page now = { rates, calibration, prior, fitted, left_out };
+  const Page now = { rates, calibration, prior, fitted, calibrated, left_out };
   QmError error = { 0 };
   char *text = NULL, *made = NULL, *drawn = NULL;
   size_t length, n = 0;
