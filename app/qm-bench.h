@@ -278,6 +278,9 @@ typedef struct QmBenchPlace
   const char *level;
   const QmPlaceFound *found;
   const QmError *problem;
+  const QmPlaceFound *bridged; /* the same with NVLink bridges between the
+                                  cards; NULL: there are none for so many, or
+                                  they are what was found */
 } QmBenchPlace;
 
 /* Says it: as a line of JSON, as a line for people, or to them in full. */
