@@ -152,6 +152,13 @@ class Export(unittest.TestCase):
         self.assertTrue(got['fsdp_config']['reshard_after_forward'])
         self.assertTrue(got['fsdp_config']['activation_checkpointing'])
         self.assertNotIn('gradient_checkpointing', got)
+        # What GPUs share is not offloaded.
+        got = get('--gpus', 4, '--sharding', 'fsdp_2')['arguments']
+        self.assertFalse(got['fsdp_config']['cpu_offload'])
+        got = get('--gpus', 4, '--sharding', 'zero_3')['arguments']
+        zero = got['deepspeed']['zero_optimization']
+        self.assertNotIn('offload_optimizer', zero)
+        self.assertNotIn('offload_param', zero)
         got = get('--gpus', 4)['arguments']
         self.assertEqual(got['gradient_accumulation_steps'], 1024 // 8 // 4)
 

@@ -72,10 +72,10 @@ COMMANDS = {
     'search': (['--methods', '--gpus', '--architecture', '--memory',
                 '--host-memory', '--time-limit', '--again', '--model', '--repeat',
                 '--seed', '--patience', *NODES], ['--device', 'cpu']),
-    'export': (['--settings', '--offload', '--micro-batch', '--model',
+    'export': (['--settings', '--offload', '--sharding', '--micro-batch', '--model',
                 '--format', '--gpus', '--line'], ['--micro-batch', '1']),
-    'framework': (['--settings', '--offload', '--micro-batch', '--model',
-                   '--seed', '--patience'], ['--python', '/bin/false']),
+    'framework': (['--settings', '--offload', '--sharding', '--gpus',
+                   '--micro-batch', '--model', '--seed', '--patience'], ['--python', '/bin/false']),
 }
 # These lead to the family that has them.
 BERT = dict(model_type='bert', vocab_size=256, hidden_size=32,
