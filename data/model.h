@@ -35,7 +35,8 @@ typedef enum QmFamily
   QM_FAMILY_ROBERTA,
   QM_FAMILY_VIT,
   QM_FAMILY_CONVNEXT,
-  QM_FAMILY_MAMBA
+  QM_FAMILY_MAMBA,
+  QM_FAMILY_COUNT
 } QmFamily;
 
 typedef enum QmPrecision
@@ -58,6 +59,9 @@ typedef enum QmActivation
   QM_ACTIVATION_RELU,
   QM_ACTIVATION_SILU
 } QmActivation;
+
+/* The largest number of layers. */
+#define QM_CONFIG_MAX_LAYERS (INT64_C (1) << 12)
 
 /* gpt_neox: decoder with rotary positions. */
 typedef struct QmGptNeoxConfig
@@ -202,6 +206,15 @@ bool qm_family_has_images (QmFamily family);
 
 /* Whether a family has dropout of hidden states. */
 bool qm_family_has_dropout (QmFamily family);
+
+/* The most tokens that a sample may have; 0: there is no limit. */
+int64_t qm_model_positions (const QmModelConfig *config);
+
+/* The only size that images may have, pixels a side; 0: the recipe says. */
+int64_t qm_model_image_size (const QmModelConfig *config);
+
+/* The standard deviation of new weights. */
+double qm_model_initializer_range (const QmModelConfig *config);
 
 /* Puts the recipe's dropout into the configuration and refuses a recipe that
  * the model cannot be trained with: a text's for a model of images, more tokens

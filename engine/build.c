@@ -596,33 +596,13 @@ build_state (QmBuilder *builder)
                                 (int64_t[]){ 1 }, "loss");
 }
 
-static void
-build_family (QmBuilder *builder,
-              const QmModelConfig *config,
-              const QmRecipe *recipe)
-{
-  builder->length = recipe->sequence_length;
-  switch (config->family)
-    {
-    case QM_FAMILY_GPT_NEOX:
-      qm_build_gpt_neox (builder, &config->gpt_neox);
-      return;
-    case QM_FAMILY_BERT:
-    case QM_FAMILY_ROBERTA:
-      qm_build_bert (builder, &config->bert,
-                     config->family == QM_FAMILY_ROBERTA);
-      return;
-    case QM_FAMILY_VIT:
-      qm_build_vit (builder, &config->vit);
-      return;
-    case QM_FAMILY_CONVNEXT:
-      qm_build_convnext (builder, &config->convnext, recipe->image_size);
-      return;
-    case QM_FAMILY_MAMBA:
-      qm_build_mamba (builder, &config->mamba);
-      return;
-    }
-}
+typedef void (*Build) (QmBuilder *builder, const QmModelConfig *config);
+
+static const Build builders[QM_FAMILY_COUNT] = {
+  [QM_FAMILY_GPT_NEOX] = qm_build_gpt_neox, [QM_FAMILY_BERT] = qm_build_bert,
+  [QM_FAMILY_ROBERTA] = qm_build_bert,      [QM_FAMILY_VIT] = qm_build_vit,
+  [QM_FAMILY_CONVNEXT] = qm_build_convnext, [QM_FAMILY_MAMBA] = qm_build_mamba,
+};
 
 QmStatus
 qm_build_model (const QmModelConfig *config,
@@ -631,7 +611,10 @@ qm_build_model (const QmModelConfig *config,
                 QmGraph **graph,
                 QmError *error)
 {
-  QmBuilder builder = { .options = options, .batch = options->micro_batch };
+  QmBuilder builder = { .options = options,
+                        .batch = options->micro_batch,
+                        .length = recipe->sequence_length,
+                        .image_size = recipe->image_size };
   QmStatus status;
 
   builder.graph = *graph = qm_graph_new ();
@@ -639,7 +622,7 @@ qm_build_model (const QmModelConfig *config,
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
   build_state (&builder);
-  build_family (&builder, config, recipe);
+  builders[config->family](&builder, config);
   (*graph)->block = QM_BLOCK_OF_WRITER;
   status = qm_graph_status (*graph, error);
   if (status != QM_OK)

@@ -386,26 +386,6 @@ run (QmExecutor *executor, const QmOpCall *call, QmError *error)
     }
 }
 
-static double
-initializer_range (const QmModelConfig *config)
-{
-  switch (config->family)
-    {
-    case QM_FAMILY_GPT_NEOX:
-      return config->gpt_neox.initializer_range;
-    case QM_FAMILY_BERT:
-    case QM_FAMILY_ROBERTA:
-      return config->bert.initializer_range;
-    case QM_FAMILY_VIT:
-      return config->vit.initializer_range;
-    case QM_FAMILY_CONVNEXT:
-      return config->convnext.initializer_range;
-    case QM_FAMILY_MAMBA:
-      return config->mamba.initializer_range;
-    }
-  return 0;
-}
-
 /* What the device cannot draw the host makes of what it drew, in place. */
 static QmStatus
 finish_on_host (QmExecutor *executor,
@@ -522,7 +502,8 @@ draw (QmExecutor *executor, size_t index, QmError *error)
   QmOpCall call = { 0 };
   QmStatus status;
 
-  qm_initial_call (parameter, initializer_range (&plan->config), &call);
+  qm_initial_call (parameter, qm_model_initializer_range (&plan->config),
+                   &call);
   call.outputs[0] = graph->values[parameter->value].tensor;
   call.attributes.site = SITE_WEIGHTS + (uint32_t) index;
   if (call.op == QM_OP_RANDOM)

@@ -120,14 +120,14 @@ layer (QmBuilder *builder,
 }
 
 void
-qm_build_gpt_neox (QmBuilder *builder, const QmGptNeoxConfig *config)
+qm_build_gpt_neox (QmBuilder *builder, const QmModelConfig *model)
 {
+  const QmGptNeoxConfig *config = &model->gpt_neox;
   QmGraph *graph = builder->graph;
   int64_t tokens[2] = { builder->batch, builder->length };
   QmValueId embed, x, head;
   QmAffine norm;
 
-  builder->initializer_range = config->initializer_range;
   graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
                                "input_ids");
   graph->labels =

@@ -38,17 +38,14 @@ typedef struct QmBuilder
   QmGraph *graph;
   const QmBuildOptions *options;
   int64_t batch, length; /* length in tokens, class token and all */
-  double initializer_range;
+  int64_t image_size;    /* pixels a side */
 } QmBuilder;
 
-void qm_build_gpt_neox (QmBuilder *builder, const QmGptNeoxConfig *config);
-void
-qm_build_bert (QmBuilder *builder, const QmBertConfig *config, bool roberta);
-void qm_build_vit (QmBuilder *builder, const QmVitConfig *config);
-void qm_build_convnext (QmBuilder *builder,
-                        const QmConvnextConfig *config,
-                        int64_t image_size);
-void qm_build_mamba (QmBuilder *builder, const QmMambaConfig *config);
+void qm_build_gpt_neox (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_bert (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_vit (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_convnext (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_mamba (QmBuilder *builder, const QmModelConfig *model);
 
 /* Declares a parameter of any shape and type. */
 QmValueId qm_build_parameter (QmBuilder *builder,
