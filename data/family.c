@@ -11,6 +11,15 @@ static const QmFamilyInfo *const families[QM_FAMILY_COUNT] = {
   [QM_FAMILY_VIT] = &qm_vit_family,
   [QM_FAMILY_CONVNEXT] = &qm_convnext_family,
   [QM_FAMILY_MAMBA] = &qm_mamba_family,
+  [QM_FAMILY_LLAMA] = &qm_llama_family,
+  [QM_FAMILY_MISTRAL] = &qm_mistral_family,
+  [QM_FAMILY_QWEN2] = &qm_qwen2_family,
+  [QM_FAMILY_QWEN3] = &qm_qwen3_family,
+  [QM_FAMILY_OLMO2] = &qm_olmo2_family,
+  [QM_FAMILY_OLMO3] = &qm_olmo3_family,
+  [QM_FAMILY_SMOLLM3] = &qm_smollm3_family,
+  [QM_FAMILY_GEMMA3_TEXT] = &qm_gemma3_text_family,
+  [QM_FAMILY_GPT2] = &qm_gpt2_family,
 };
 
 const QmFamilyInfo *

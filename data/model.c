@@ -146,13 +146,21 @@ check_image (QmJsonObject *object,
                   (long long) recipe->image_size);
 }
 
+static bool
+set_number (QmModelConfig *config, const char *name, double value)
+{
+  const QmField *field = qm_family_field (config->family, name);
+
+  if (field != NULL)
+    *(double *) (void *) ((char *) config + field->offset) = value;
+  return field != NULL;
+}
+
 QmStatus
 qm_recipe_apply (QmJsonObject *object,
                  const QmRecipe *recipe,
                  QmModelConfig *config)
 {
-  const QmField *dropout = qm_family_field (config->family, "hidden_dropout");
-
   if (qm_family_has_images (config->family))
     check_image (object, config, recipe);
   else
@@ -160,8 +168,8 @@ qm_recipe_apply (QmJsonObject *object,
 
   if (isnan (recipe->dropout))
     return object->status;
-  if (dropout != NULL)
-    *(double *) (void *) ((char *) config + dropout->offset) = recipe->dropout;
+  if (set_number (config, "hidden_dropout", recipe->dropout))
+    set_number (config, "embedding_dropout", recipe->dropout);
   else if (recipe->dropout != 0)
     qm_json_fail (object, "dropout", QM_STATUS_UNSUPPORTED,
                   "a %s model has no dropout of hidden states",

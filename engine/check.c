@@ -366,6 +366,10 @@ give_tensor (void *data, size_t index, float *to, QmError *error)
   status = qm_executor_read_floats (check->executor,
                                     graph->parameters[index - 1].gradient, to,
                                     error);
+  if (status == QM_OK && graph->parameters[index - 1].transposed)
+    status =
+        qm_weights_transpose (check->stored[index - 1]->shape[1],
+                              check->stored[index - 1]->shape[0], to, error);
   for (int64_t i = 0; i < check->stored[index - 1]->elements; i++)
     {
       to[i] /= check->scale;
