@@ -57,8 +57,7 @@ test_counts (const QmModel *model, unsigned methods)
   backward = qm_graph_flops (plan->graph, QM_PHASE_BACKWARD);
   CHECK_NEAR (forward,
               2 * qm_flops_forward_sample (&model->config, &model->recipe), 0);
-  if (model->config.family == QM_FAMILY_VIT
-      || model->config.family == QM_FAMILY_CONVNEXT)
+  if (qm_family_has_images (model->config.family))
     CHECK (backward < 2 * forward && backward > 1.99 * forward);
   else
     CHECK_NEAR (backward, 2 * forward, 0);
