@@ -11,6 +11,7 @@
 #include "ui/models/qm-model-gpus.h"
 #include "ui/models/qm-model-memory.h"
 #include "ui/models/qm-recipe-form.h"
+#include "ui/qm-dialog.h"
 #include "ui/qm-field-row.h"
 #include "ui/qm-spinner.h"
 
@@ -652,8 +653,8 @@ qm_model_editor_new (GtkWindow *parent, QmCatalogKeeper *keeper)
   g_return_val_if_fail (parent == NULL || GTK_IS_WINDOW (parent), NULL);
   g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
 
-  self = g_object_new (QM_TYPE_MODEL_EDITOR, "transient-for", parent,
-                       "destroy-with-parent", TRUE, NULL);
+  self = g_object_new (QM_TYPE_MODEL_EDITOR, NULL);
+  qm_dialog_follow (GTK_WINDOW (self), parent);
   self->keeper = g_object_ref (keeper);
   add_host (self);
   memory = qm_model_memory_new (keeper, self->plans);
