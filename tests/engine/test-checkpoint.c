@@ -333,7 +333,8 @@ find_largest (const QmModel *model, bool checkpoint)
   return size;
 }
 
-/* An H200 takes at least twice the micro-batch. */
+/* An H200 takes at least twice the micro-batch, if there are so many samples.
+ */
 static void
 test_largest (const QmModel *model)
 {
@@ -341,7 +342,8 @@ test_largest (const QmModel *model)
 
   check_case (model->id);
   CHECK (plain > 0);
-  CHECK (find_largest (model, true) >= 2 * plain);
+  CHECK (find_largest (model, true) >= 2 * plain
+         || 2 * plain > model->recipe.batch_size);
 }
 
 static void
