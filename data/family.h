@@ -100,8 +100,7 @@ const QmFamilyInfo *qm_family_info (QmFamily family);
 /* The field of that name in listings, or NULL. */
 const QmField *qm_family_field (QmFamily family, const char *name);
 
-/* Whether a value is how `kind` stores it, at its place in the configuration.
- */
+/* Where the configuration has a field, of the type that its kind says. */
 static inline const void *
 qm_field_at (const QmModelConfig *config, const QmField *field)
 {

@@ -25,6 +25,7 @@
 /* Radians between neighbouring tokens of element `j`, of `rotated` / 2. */
 double qm_rope_turn (const QmRope *rope, int64_t rotated, int64_t j);
 
+/* Whether all angles and amplitudes are the same. */
 bool qm_rope_is_same (const QmRope *a, const QmRope *b);
 
 /* "default", "linear", ..., ends with NULL. */
