@@ -52,6 +52,15 @@ CLASSES = {
     'vit': 'ViTForImageClassification',
     'convnext': 'ConvNextForImageClassification',
     'mamba': 'MambaForCausalLM',
+    'llama': 'LlamaForCausalLM',
+    'mistral': 'MistralForCausalLM',
+    'qwen2': 'Qwen2ForCausalLM',
+    'qwen3': 'Qwen3ForCausalLM',
+    'olmo2': 'Olmo2ForCausalLM',
+    'olmo3': 'Olmo3ForCausalLM',
+    'smollm3': 'SmolLM3ForCausalLM',
+    'gemma3_text': 'Gemma3ForCausalLM',
+    'gpt2': 'GPT2LMHeadModel',
 }
 WITHOUT_ATTENTION = ('convnext', 'mamba')
 # What a faster Mamba needs; hidden where the settings have no kernels.

@@ -296,8 +296,8 @@ propose_recipe (QmModelEditor *self)
   if (like == NULL)
     return;
   recipe = like->recipe;
-  if (self->config.family == QM_FAMILY_VIT)
-    recipe.image_size = self->config.vit.image_size;
+  if (qm_model_image_size (&self->config) > 0)
+    recipe.image_size = qm_model_image_size (&self->config);
   qm_recipe_form_set_recipe (self->form, &recipe);
   /* Translators: name of a model. */
   text = g_strdup_printf (_ ("Filled in as for %s: change what differs."),
@@ -335,7 +335,7 @@ refuse (QmModelEditor *self, const char *name, const QmError *error)
   g_autofree char *text = NULL;
   g_autofree char *markup = NULL;
 
-  for (int i = QM_FAMILY_GPT_NEOX; i <= QM_FAMILY_MAMBA; i++)
+  for (int i = 0; i < QM_FAMILY_COUNT; i++)
     g_string_append_printf (families, "%s%s", i > 0 ? ", " : "",
                             qm_family_name ((QmFamily) i));
   /* Translators: file name, what is wrong, names of architectures. */
