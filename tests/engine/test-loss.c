@@ -188,6 +188,9 @@ compare (Run *whole, Run *cut, Ignored ignored)
 
       differ (whole, cut, i, &largest, &most);
       CHECK (most <= tolerance * largest);
+      if (!(most <= tolerance * largest))
+        fprintf (stderr, "  %s: off by %g of %g\n",
+                 whole->plan->graph->parameters[i].name, most, largest);
       CHECK (isfinite (largest) && (ignored != ALL || largest == 0));
     }
 }

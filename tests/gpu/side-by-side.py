@@ -97,13 +97,17 @@ def measure(model, peer, options):
     before, note = ours(model, options)
     torch = peer.measure()
     after, note = ours(model, options)
-    if before is None or after is None or torch is None:
+    if before is None or after is None:
         return dict(model=model, good=False,
-                    text=f'| {model} | {size} | {before} | {after} | {torch} |'
-                         f' failed: {note} |')
+                    text=f'| {model} | {size} | failed: {note} | {torch} | | '
+                         f'{bar:.2f} | |')
     mean = (before + after) / 2
-    ratio = mean / torch
     mfu = f'{100 * note:.1f} %' if note is not None else ''
+    if torch is None:  # more memory than there is, with whole logits
+        return dict(model=model, good=False,
+                    text=f'| {model} | {size} | {mean:.1f} | failed | | '
+                         f'{bar:.2f} | {mfu} |')
+    ratio = mean / torch
     return dict(
         model=model, good=ratio <= bar, ours_ms=[before, after],
         torch_ms=torch, ratio=ratio, bar=bar,
