@@ -154,20 +154,32 @@ template <>
 __device__ __forceinline__ uint32_t
 pack2<__half> (float lo, float hi)
 {
+#if __CUDA_ARCH__ >= 800
   uint32_t r;
 
   asm("cvt.rn.f16x2.f32 %0, %1, %2;\n" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
+#else
+  __half2 pair = __floats2half2_rn (lo, hi);
+
+  return *reinterpret_cast<uint32_t *> (&pair);
+#endif
 }
 
 template <>
 __device__ __forceinline__ uint32_t
 pack2<__nv_bfloat16> (float lo, float hi)
 {
+#if __CUDA_ARCH__ >= 800
   uint32_t r;
 
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;\n" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
+#else
+  __nv_bfloat162 pair = __floats2bfloat162_rn (lo, hi);
+
+  return *reinterpret_cast<uint32_t *> (&pair);
+#endif
 }
 
 /* Halves with their sign set become zero. */

@@ -12,37 +12,39 @@
 namespace qm_attention
 {
 
-template <class T, int D> struct ForwardTiles
+/* How a block divides its work: rows, columns at a time, warps (each has
+ * rows of its own), buffers of K and V, and blocks that a multiprocessor is to
+ * have. */
+template <int BM_, int BN_, int WARPS_, int STAGES_, int BLOCKS_ = 1>
+struct ForwardShape
 {
-  static constexpr bool WIDE = sizeof (T) == 4;
-  static constexpr int WARPS = 4;
-  static constexpr int BM = WIDE ? 64 : D <= 128 ? 128 : 64;
-  static constexpr int BN = WIDE ? (D <= 64    ? 64
-                                    : D <= 128 ? 32
-                                               : 16)
-                                 : (D <= 96    ? 64
-                                    : D <= 128 ? 32
-                                               : 64);
-  static constexpr int LD = D + 16 / (int) sizeof (T);
-  static constexpr int SHARED = (BM + 2 * BN) * LD * (int) sizeof (T);
+  static constexpr int BM = BM_, BN = BN_, WARPS = WARPS_, STAGES = STAGES_;
+  static constexpr int BLOCKS = BLOCKS_;
 };
 
-template <class T, int D, bool DROP>
+template <class T, int D, class Shape> struct ForwardTiles
+{
+  static constexpr int LD = D + 16 / (int) sizeof (T);
+  static constexpr int SHARED =
+      (Shape::BM + 2 * Shape::STAGES * Shape::BN) * LD * (int) sizeof (T);
+};
+
+template <class T, int D, class Shape, bool DROP>
 __global__ void
-__launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
+__launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
     portable_forward (const __grid_constant__ Params p)
 {
   using M = Mma<T>;
-  using Tiles = ForwardTiles<T, D>;
-  constexpr int BM = Tiles::BM, BN = Tiles::BN, LD = Tiles::LD;
-  constexpr int THREADS = Tiles::WARPS * 32;
-  constexpr int MI = BM / (Tiles::WARPS * 16); /* 16-row tiles a warp */
+  constexpr int BM = Shape::BM, BN = Shape::BN, WARPS = Shape::WARPS;
+  constexpr int LD = ForwardTiles<T, D, Shape>::LD, STAGES = Shape::STAGES;
+  constexpr int THREADS = WARPS * 32;
+  constexpr int MI = BM / (WARPS * 16); /* 16-row tiles a warp */
   constexpr int NS = BN / 8, NO = D / 8;
 
   extern __shared__ __align__ (128) char shared[];
   T *sq = reinterpret_cast<T *> (shared);
-  T *sk = sq + BM * LD;
-  T *sv = sk + BN * LD;
+  T *sk_base = sq + BM * LD;
+  T *sv_base = sk_base + STAGES * BN * LD;
 
   const int row_blocks = (p.seq + BM - 1) / BM;
   const int bh = blockIdx.x / row_blocks;
@@ -57,8 +59,11 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
 
   load_tile_async<T, D, BM, THREADS> (sq, head_base<T> (p.q, bh, p.heads),
                                       p.q.seq_stride, row0, p.seq, p.head_dim);
-  load_tile_async<T, D, BN, THREADS> (sk, k_head, p.k.seq_stride, first * BN,
-                                      p.seq, p.head_dim);
+  load_tile_async<T, D, BN, THREADS> (sk_base, k_head, p.k.seq_stride,
+                                      first * BN, p.seq, p.head_dim);
+  if (STAGES > 1)
+    load_tile_async<T, D, BN, THREADS> (sv_base, v_head, p.v.seq_stride,
+                                        first * BN, p.seq, p.head_dim);
   copy_commit ();
 
   float acc[MI][NO][4] = {};
@@ -77,12 +82,25 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
   for (int block = first; block < blocks; block++)
     {
       const int column0 = block * BN;
+      const int stage = STAGES > 1 ? (block - first) % 2 * BN * LD : 0;
+      const int other = STAGES > 1 ? BN * LD - stage : 0;
+      const T *sk = sk_base + stage, *sv = sv_base + stage;
       float s[MI][NS][4] = {};
 
       copy_wait<0> ();
       __syncthreads ();
-      load_tile_async<T, D, BN, THREADS> (sv, v_head, p.v.seq_stride, column0,
-                                          p.seq, p.head_dim);
+      if (STAGES == 1)
+        load_tile_async<T, D, BN, THREADS> (sv_base, v_head, p.v.seq_stride,
+                                            column0, p.seq, p.head_dim);
+      else if (block + 1 < blocks)
+        {
+          load_tile_async<T, D, BN, THREADS> (sk_base + other, k_head,
+                                              p.k.seq_stride, column0 + BN,
+                                              p.seq, p.head_dim);
+          load_tile_async<T, D, BN, THREADS> (sv_base + other, v_head,
+                                              p.v.seq_stride, column0 + BN,
+                                              p.seq, p.head_dim);
+        }
       copy_commit ();
 
 #pragma unroll
@@ -188,12 +206,16 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
             }
         }
 
-      copy_wait<0> ();
-      __syncthreads ();
-      if (block + 1 < blocks)
-        load_tile_async<T, D, BN, THREADS> (sk, k_head, p.k.seq_stride,
-                                            column0 + BN, p.seq, p.head_dim);
-      copy_commit ();
+      if (STAGES == 1)
+        {
+          copy_wait<0> ();
+          __syncthreads ();
+          if (block + 1 < blocks)
+            load_tile_async<T, D, BN, THREADS> (sk_base, k_head, p.k.seq_stride,
+                                                column0 + BN, p.seq,
+                                                p.head_dim);
+          copy_commit ();
+        }
 
 #pragma unroll
       for (int k = 0; k < BN; k += M::K)
@@ -248,23 +270,129 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
       }
 }
 
+template <class T, int D, class Shape>
+cudaError_t
+launch_forward_shape (const Params &p, cudaStream_t stream)
+{
+  constexpr int SHARED = ForwardTiles<T, D, Shape>::SHARED;
+#ifdef QM_ATTENTION_TRY
+  auto kernel = portable_forward<T, D, Shape, false>;
+#else
+  auto kernel = p.threshold ? portable_forward<T, D, Shape, true>
+                            : portable_forward<T, D, Shape, false>;
+#endif
+  unsigned blocks =
+      (unsigned) p.batch * p.heads * ((p.seq + Shape::BM - 1) / Shape::BM);
+  cudaError_t status =
+      cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                            SHARED);
+
+  if (status != cudaSuccess)
+    return status;
+  kernel<<<blocks, Shape::WARPS * 32, SHARED, stream>>> (p);
+  return cudaGetLastError ();
+}
+
+/* The first of the shapes that a block has enough shared memory for. */
+template <class T, int D, class Shape, class... Others>
+cudaError_t
+launch_forward_fitting (const Params &p, cudaStream_t stream)
+{
+  if constexpr (sizeof...(Others) > 0)
+    if (ForwardTiles<T, D, Shape>::SHARED > p.smem_limit)
+      return launch_forward_fitting<T, D, Others...> (p, stream);
+  return launch_forward_shape<T, D, Shape> (p, stream);
+}
+
+#ifdef QM_ATTENTION_TRY
+/* Shapes to compare, by number. */
+template <class T, int D>
+cudaError_t
+try_forward (const Params &p, cudaStream_t stream, int number)
+{
+#define TRY(N, ...) \
+  if (number == N)  \
+  return launch_forward_shape<T, D, ForwardShape<__VA_ARGS__>> (p, stream)
+  if constexpr (sizeof (T) == 4)
+    {
+      TRY (0, 64, (D <= 64 ? 64 : D <= 128 ? 32 : 16), 4, 1);
+      if constexpr (D <= 64)
+        {
+          TRY (1, 64, 32, 4, 2);
+          TRY (2, 128, 32, 8, 1);
+          TRY (3, 128, 32, 4, 1);
+        }
+      else if constexpr (D <= 128)
+        {
+          TRY (1, 64, 32, 4, 2);
+          TRY (2, 128, 32, 8, 1);
+          TRY (3, 64, 64, 4, 1);
+        }
+      else
+        {
+          TRY (1, 128, 32, 8, 1);
+          TRY (2, 64, 32, 4, 1);
+          TRY (3, 64, 32, 4, 2);
+        }
+    }
+  else if constexpr (D <= 64)
+    {
+      TRY (0, 128, 64, 4, 1);
+      TRY (1, 128, 64, 4, 2);
+      TRY (2, 128, 32, 4, 2);
+      TRY (4, 128, 64, 8, 2, 2);
+    }
+  else if constexpr (D <= 96)
+    {
+      TRY (0, 128, 64, 4, 1);
+      TRY (1, 128, 32, 4, 2);
+      TRY (2, 128, 64, 8, 2);
+      TRY (3, 64, 64, 4, 1, 3);
+    }
+  else if constexpr (D <= 128)
+    {
+      TRY (0, 128, 32, 4, 1);
+      TRY (1, 128, 32, 4, 2);
+      TRY (3, 128, 64, 8, 2);
+      TRY (4, 64, 64, 4, 1, 2);
+    }
+  else
+    {
+      TRY (0, 64, 64, 4, 1);
+      TRY (1, 128, 64, 8, 1);
+      TRY (2, 128, 64, 8, 2);
+      TRY (3, 128, 32, 8, 2);
+    }
+#undef TRY
+  return cudaErrorNotSupported;
+}
+#endif
+
+/* Heads of 256 need a whole multiprocessor for 128 rows, or K and V are read so
+ * often that the L2 cache cannot give them.  GPUs with less shared memory do
+ * with 64: 99 KiB since 8.6, 64 KiB of 7.5. */
 template <class T, int D>
 cudaError_t
 launch_portable_forward (const Params &p, cudaStream_t stream)
 {
-  using Tiles = ForwardTiles<T, D>;
-  auto kernel = p.threshold ? portable_forward<T, D, true>
-                            : portable_forward<T, D, false>;
-  unsigned blocks =
-      (unsigned) p.batch * p.heads * ((p.seq + Tiles::BM - 1) / Tiles::BM);
-  cudaError_t status =
-      cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                            Tiles::SHARED);
-
-  if (status != cudaSuccess)
-    return status;
-  kernel<<<blocks, Tiles::WARPS * 32, Tiles::SHARED, stream>>> (p);
-  return cudaGetLastError ();
+#ifdef QM_ATTENTION_TRY
+  if (getenv ("QM_FORWARD"))
+    return try_forward<T, D> (p, stream, atoi (getenv ("QM_FORWARD")));
+#endif
+  if constexpr (sizeof (T) == 4)
+    return launch_forward_fitting<T, D,
+                                  ForwardShape<64,
+                                               (D <= 64    ? 64
+                                                : D <= 128 ? 32
+                                                           : 16),
+                                               4, 1>> (p, stream);
+  else if constexpr (D <= 128)
+    return launch_forward_fitting<
+        T, D, ForwardShape<128, (D <= 96 ? 64 : 32), 4, 1>> (p, stream);
+  else
+    return launch_forward_fitting<T, D, ForwardShape<128, 64, 8, 1>,
+                                  ForwardShape<64, 64, 4, 1>,
+                                  ForwardShape<64, 16, 4, 1>> (p, stream);
 }
 
 }
