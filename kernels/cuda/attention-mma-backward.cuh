@@ -298,15 +298,22 @@ differentiate (const Params &p,
     }
   if (masked)
 #pragma unroll
-    for (int n = 0; n < C / 8; n++)
-#pragma unroll
-      for (int e = 0; e < 4; e++)
-        {
-          const int c = column + g + e / 2 * 8;
+    for (int h = 0; h < 2; h++)
+      {
+        /* the rows that see the column, from the lane's first on */
+        const int c = column + g + 8 * h, origin = row + t * 2;
+        const int least = c < p.seq ? c - p.after - origin : NO_WINDOW;
+        const int most = c + p.before - origin;
 
-          if (c >= p.seq || !sees (p, row + n * 8 + t * 2 + e % 2, c))
-            s[n][e] = 0;
-        }
+#pragma unroll
+        for (int n = 0; n < C / 4; n++)
+          {
+            const int r = n / 2 * 8 + n % 2;
+
+            if ((r < least) | (r > most))
+              s[n / 2][2 * h + n % 2] = 0;
+          }
+      }
 #pragma unroll
   for (int n = 0; n < C / 8; n++)
     {
@@ -400,7 +407,7 @@ __launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
     load_tile_async<T, D, M, THREADS> (so_base + stage * M * LD, o_head,
                                        p.dout.seq_stride, row0, p.seq,
                                        p.head_dim);
-    copy_commit ();
+    qm_async_commit ();
   };
 
   take_head (bh);
@@ -431,7 +438,7 @@ __launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
     drop.init (p, bh);
   if constexpr (KEEP)
     {
-      copy_wait<0> ();
+      qm_async_wait<0> ();
       __syncthreads ();
 #pragma unroll
       for (int k = 0; k < D; k += MM::K)
@@ -458,7 +465,7 @@ __launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
           s_lse[threadIdx.x] = my_lse;
           s_delta[threadIdx.x] = my_delta;
         }
-      copy_wait<0> ();
+      qm_async_wait<0> ();
       __syncthreads ();
       if (step + 1 < steps)
         {
@@ -659,6 +666,7 @@ try_backward (const Params &p, cudaStream_t stream, int number)
       TRY (1, 128, 64, 8, 8, 8, 4, 2, true);
       TRY (2, 128, 32, 4, 4, 4, 2, 2, false, 2);
       TRY (3, 128, 128, 8, 4, 4, 4, 1);
+      TRY (4, 128, 128, 8, 8, 8, 4, 1);
     }
   else if constexpr (D <= 96)
     {

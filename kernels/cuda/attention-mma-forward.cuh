@@ -64,7 +64,7 @@ __launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
   if (STAGES > 1)
     load_tile_async<T, D, BN, THREADS> (sv_base, v_head, p.v.seq_stride,
                                         first * BN, p.seq, p.head_dim);
-  copy_commit ();
+  qm_async_commit ();
 
   float acc[MI][NO][4] = {};
   float row_max[MI][2], row_sum[MI][2];
@@ -87,7 +87,7 @@ __launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
       const T *sk = sk_base + stage, *sv = sv_base + stage;
       float s[MI][NS][4] = {};
 
-      copy_wait<0> ();
+      qm_async_wait<0> ();
       __syncthreads ();
       if (STAGES == 1)
         load_tile_async<T, D, BN, THREADS> (sv_base, v_head, p.v.seq_stride,
@@ -101,7 +101,7 @@ __launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
                                               p.v.seq_stride, column0 + BN,
                                               p.seq, p.head_dim);
         }
-      copy_commit ();
+      qm_async_commit ();
 
 #pragma unroll
       for (int k = 0; k < D; k += M::K)
@@ -137,15 +137,22 @@ __launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
           if (masked)
             {
 #pragma unroll
-              for (int n = 0; n < NS; n++)
-#pragma unroll
-                for (int e = 0; e < 4; e++)
-                  {
-                    int column = column0 + n * 8 + t * 2 + e % 2;
+              for (int h = 0; h < 2; h++)
+                {
+                  /* what the row sees, from the lane's first column on */
+                  const int r = row + 8 * h, origin = column0 + t * 2;
+                  const int least = r - p.before - origin;
+                  const int most = min (p.seq - 1, r + p.after) - origin;
 
-                    if (column >= p.seq || !sees (p, row + e / 2 * 8, column))
-                      s[i][n][e] = -INFINITY;
-                  }
+#pragma unroll
+                  for (int n = 0; n < 2 * NS; n++)
+                    {
+                      const int column = n / 2 * 8 + n % 2;
+
+                      if ((column < least) | (column > most))
+                        s[i][n / 2][2 * h + n % 2] = -INFINITY;
+                    }
+                }
             }
 
 #pragma unroll
@@ -208,13 +215,13 @@ __launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
 
       if (STAGES == 1)
         {
-          copy_wait<0> ();
+          qm_async_wait<0> ();
           __syncthreads ();
           if (block + 1 < blocks)
             load_tile_async<T, D, BN, THREADS> (sk_base, k_head, p.k.seq_stride,
                                                 column0 + BN, p.seq,
                                                 p.head_dim);
-          copy_commit ();
+          qm_async_commit ();
         }
 
 #pragma unroll

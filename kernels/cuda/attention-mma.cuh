@@ -14,6 +14,7 @@
 #ifndef QM_KERNELS_CUDA_ATTENTION_MMA_CUH
 #define QM_KERNELS_CUDA_ATTENTION_MMA_CUH
 
+#include "kernels/cuda/async-copy.cuh"
 #include "kernels/cuda/attention-common.cuh"
 
 #ifdef QM_ATTENTION_TRY
@@ -27,38 +28,6 @@ __device__ __forceinline__ uint32_t
 shared_address (const void *p)
 {
   return static_cast<uint32_t> (__cvta_generic_to_shared (p));
-}
-
-/* 16 bytes from global to shared memory; zeros unless `valid`. */
-__device__ __forceinline__ void
-copy16_async (void *shared, const void *global, bool valid)
-{
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(
-                   shared_address (shared)),
-               "l"(global), "r"(valid ? 16 : 0)
-               : "memory");
-#else
-  *static_cast<uint4 *> (shared) =
-      valid ? *static_cast<const uint4 *> (global) : make_uint4 (0, 0, 0, 0);
-#endif
-}
-
-__device__ __forceinline__ void
-copy_commit ()
-{
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.commit_group;\n" ::: "memory");
-#endif
-}
-
-template <int N>
-__device__ __forceinline__ void
-copy_wait ()
-{
-#if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.wait_group %0;\n" ::"n"(N) : "memory");
-#endif
 }
 
 __device__ __forceinline__ void
@@ -383,7 +352,8 @@ load_tile_async (T *tile,
 #pragma unroll
       for (int i = 0; i < ROWS; i += STEP)
         {
-          copy16_async (to + i * LD, i < left ? from : head, i < left);
+          qm_async_copy<16> (to + i * LD, i < left ? from : head,
+                             i < left ? 16 : 0);
           from += STEP * seq_stride;
         }
     }
@@ -397,7 +367,7 @@ load_tile_async (T *tile,
         const T *from =
             head + (valid ? (first + row) * seq_stride + column : 0);
 
-        copy16_async (tile + row * LD + column, from, valid);
+        qm_async_copy<16> (tile + row * LD + column, from, valid ? 16 : 0);
       }
 }
 

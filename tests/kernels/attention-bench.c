@@ -375,7 +375,7 @@ print_rates (const QmAttention *a,
 }
 
 static void
-print_table (const Options *o)
+print_table (const Options *o, bool hopper)
 {
   static const int sizes[] = { 32, 64, 80, 96, 128, 256 };
   const int tokens = 16384, seq = 2048, hidden = 2048;
@@ -385,8 +385,8 @@ print_table (const Options *o)
           o->label, type_name (o->type), tokens, seq, hidden,
           o->deterministic ? ", deterministic" : "");
   printf ("portable products: %.0f\n", product);
-  printf ("head mask       portable forward, backward  hopper forward, "
-          "backward\n");
+  printf ("head mask       portable forward, backward%s\n",
+          hopper ? "  hopper forward, backward" : "");
   for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++)
     {
       QmAttention a = { .type = o->type,
@@ -408,7 +408,8 @@ print_table (const Options *o)
       a.path = QM_ATTENTION_PATH_PORTABLE;
       print_rates (&a, &b, flops, product, o->repeat);
       a.path = QM_ATTENTION_PATH_HOPPER;
-      print_rates (&a, &b, flops, product, o->repeat);
+      if (hopper)
+        print_rates (&a, &b, flops, product, o->repeat);
       printf ("\n");
       fflush (stdout);
       release (&b);
@@ -478,7 +479,7 @@ main (int argc, char **argv)
       return 77;
     }
   if (table)
-    print_table (&o);
+    print_table (&o, path != QM_ATTENTION_PATH_PORTABLE);
   for (size_t i = 0; i < SHAPES && !table; i++)
     if (only < 0 || (size_t) only == i)
       {
