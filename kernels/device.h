@@ -15,6 +15,7 @@
 #define QM_KERNELS_DEVICE_H
 
 #include "data/error.h"
+#include "kernels/tensor.h"
 
 #include <stdbool.h>
 #include <stddef.h>
