@@ -69,7 +69,8 @@ qm_bench_check (const QmBenchOptions *options)
                            .batch = options->batch,
                            .out = options->out,
                            .checkpoint = options->checkpoint,
-                           .deterministic = options->deterministic };
+                           .deterministic = options->deterministic,
+                           .loss_rows = options->loss_rows };
   QmCheckResult result;
   QmBenchModel model = { NULL };
   QmDevice *device = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 #include "app/qm-bench-export.h"
+#include "data/family.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -88,18 +89,13 @@ zero_stage (const QmExport *s)
 const char *
 qm_export_block_class (QmFamily family)
 {
-  static const char *const names[] = { "GPTNeoXLayer",  "BertLayer",
-                                       "RobertaLayer",  "ViTLayer",
-                                       "ConvNextLayer", "MambaBlock" };
-
-  return names[family];
+  return qm_family_info (family)->block;
 }
 
 static bool
 has_attention (const QmExport *s)
 {
-  return s->config->family != QM_FAMILY_CONVNEXT
-         && s->config->family != QM_FAMILY_MAMBA;
+  return qm_family_info (s->config->family)->has_attention;
 }
 
 /* What has to be right in the program that is told these settings. */
@@ -127,6 +123,11 @@ add_notes_of_model (const QmExport *s, json_t *notes)
               "the dropout of hidden states in the model's "
               "configuration has to be %g",
               s->recipe->dropout);
+  if (s->recipe->z_loss > 0)
+    add_note (notes,
+              "the recipe has a z-loss, which models of Transformers do not: "
+              "add %g times the mean of logsumexp(logits)^2 to the loss",
+              s->recipe->z_loss);
   if (batch != s->recipe->batch_size)
     add_note (notes, "a step is %lld samples, the recipe says %lld",
               (long long) batch, (long long) s->recipe->batch_size);

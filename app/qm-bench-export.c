@@ -142,17 +142,19 @@ read_options (Export *export, QmError *error)
 {
   const QmBenchOptions *options = export->options;
   QmExport *settings = &export->settings;
+  QmPlanOptions plan = { .ranks = options->gpus > 1 ? (int) options->gpus : 1 };
   QmStatus status = qm_bench_load_model (options, true, &export->model, error);
 
   if (status == QM_OK)
     status = qm_bench_read_methods (options, &settings->methods, error);
   if (status == QM_OK)
-    status = qm_bench_read_offload (options, &settings->sharding, error);
+    status = qm_bench_read_sharding (options, &plan, error);
   if (status != QM_OK)
     return status;
   settings->checkpoint = options->checkpoint;
-  settings->offloading = settings->sharding != QM_SHARDING_NONE;
-  settings->gpus = options->gpus > 0 ? options->gpus : 1;
+  settings->sharding = plan.sharding;
+  settings->offloading = plan.offload;
+  settings->gpus = plan.ranks;
   if (!qm_bench_read_count ("--micro-batch", options->micro_batch,
                             &settings->micro_batch)
       || settings->micro_batch < 1)

@@ -174,7 +174,8 @@ read_micro_batch (QmJsonObject *object,
                   const QmQuestion *question,
                   QmAnswer *answer)
 {
-  int64_t n = qm_json_integer (object, "micro_batch", 1, question->batch_size);
+  int64_t n = qm_json_integer (object, "micro_batch", 1,
+                               question->batch_size / question->gpus);
 
   answer->micro_batch = n;
   if (object->status == QM_OK

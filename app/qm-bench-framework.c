@@ -8,6 +8,8 @@
 #include "app/qm-bench-events.h"
 #include "app/qm-bench-export.h"
 #include "app/qm-bench-framework.h"
+#include "app/qm-bench-nodes.h"
+#include "app/qm-bench-ranks.h"
 #include "app/qm-child.h"
 #include "data/datadir.h"
 #include "data/flops.h"
@@ -45,7 +47,8 @@ typedef struct Framework
   char adapter[PATH_MAX];
   QmBenchModel model;
   unsigned methods;
-  QmSharding offload;
+  QmPlanOptions plan; /* ranks, sharding, offload */
+  char devices[QM_BENCH_MOST_RANKS][32];
   QmQuestion question;
   QmAnswer answer;
   QmBenchEvents *events; /* NULL: for people */
@@ -70,9 +73,13 @@ static QmStatus
 read_micro_batch (Framework *f, QmError *error)
 {
   const char *text = f->options->micro_batch;
-  int64_t most = f->model.recipe.batch_size;
+  int64_t most = f->model.recipe.batch_size / f->plan.ranks;
 
-  f->question.batch_size = most;
+  f->question.batch_size = f->model.recipe.batch_size;
+  if (most == 0)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--gpus is %d, and a step has %lld samples",
+                         f->plan.ranks, (long long) f->model.recipe.batch_size);
   if (text == NULL || strcmp (text, "auto") == 0)
     return QM_OK;
   if (qm_bench_read_count ("--micro-batch", text, &f->question.micro_batch)
@@ -80,25 +87,49 @@ read_micro_batch (Framework *f, QmError *error)
     return QM_OK;
   return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                        "--micro-batch is auto or a number up to %lld, the "
-                       "samples of a step",
-                       (long long) most);
+                       "samples of a step%s",
+                       (long long) most,
+                       f->plan.ranks > 1 ? " on each GPU" : "");
 }
 
+/* Whether PyTorch has such a device may be found out by PyTorch. */
+static bool
+is_device (const char *text)
+{
+  size_t digits =
+      strncmp (text, "cuda:", 5) == 0 ? strspn (text + 5, "0123456789") : 0;
+
+  return strcmp (text, "cpu") == 0
+         || (digits > 0 && digits < 5 && text[5 + digits] == '\0');
+}
+
+/* One device, or as many as work together; without any PyTorch takes the first
+ * ones. */
 static QmStatus
 read_device (Framework *f, QmError *error)
 {
   const char *text = f->options->device;
-  size_t digits;
+  int ranks = f->plan.ranks;
 
-  f->question.device = text;
-  if (text == NULL || strcmp (text, "cpu") == 0)
+  f->question.gpus = ranks;
+  if (text == NULL)
     return QM_OK;
-  digits =
-      strncmp (text, "cuda:", 5) == 0 ? strspn (text + 5, "0123456789") : 0;
-  if (digits > 0 && digits < 5 && text[5 + digits] == '\0')
-    return QM_OK;
-  return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
-                       "--device is cpu or cuda:0, not '%.32s'", text);
+  if (ranks > 1)
+    {
+      QmStatus status =
+          qm_bench_rank_devices (f->options, ranks, f->devices, error);
+
+      if (status != QM_OK)
+        return status;
+    }
+  else
+    snprintf (f->devices[0], sizeof f->devices[0], "%s", text);
+  for (int i = 0; i < ranks; i++)
+    if (!is_device (f->devices[i]))
+      return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                           "--device is cpu or cuda:0, not '%.32s'", text);
+  f->question.device = f->devices[0];
+  return QM_OK;
 }
 
 static QmStatus
@@ -110,10 +141,17 @@ prepare (Framework *f, QmError *error)
   f->python = options->python != NULL ? options->python : "python3";
   if (status == QM_OK)
     status = qm_bench_load_model (options, true, &f->model, error);
+  if (status == QM_OK && f->model.recipe.z_loss > 0)
+    status =
+        qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                      "models of Transformers have no z_loss, as the recipe "
+                      "has one");
   if (status == QM_OK)
     status = qm_bench_read_methods (options, &f->methods, error);
   if (status == QM_OK)
-    status = qm_bench_read_offload (options, &f->offload, error);
+    status = qm_bench_read_ranks (options, &f->plan.ranks, error);
+  if (status == QM_OK)
+    status = qm_bench_read_sharding (options, &f->plan, error);
   if (status == QM_OK)
     status = read_micro_batch (f, error);
   if (status == QM_OK)
@@ -145,15 +183,16 @@ deepspeed_template (const Framework *f)
   QmExport settings = { .name = "",
                         .config = &f->model.config,
                         .recipe = &f->model.recipe,
-                        .sharding = f->offload,
-                        .offloading = true,
+                        .sharding = f->plan.sharding,
+                        .offloading = f->plan.offload,
                         .micro_batch = 1,
                         .accumulation = 1,
-                        .gpus = 1 };
+                        .gpus = f->plan.ranks };
   json_t *notes, *object;
 
-  if (f->offload != QM_SHARDING_ZERO_1 && f->offload != QM_SHARDING_ZERO_2
-      && f->offload != QM_SHARDING_ZERO_3)
+  if (f->plan.sharding != QM_SHARDING_ZERO_1
+      && f->plan.sharding != QM_SHARDING_ZERO_2
+      && f->plan.sharding != QM_SHARDING_ZERO_3)
     return json_null ();
   notes = json_array ();
   object = qm_export_deepspeed (&settings, notes);
@@ -168,6 +207,17 @@ json_settings (unsigned methods)
                     (methods & QM_METHOD_COMPILE) != 0, "kernels",
                     (methods & QM_METHOD_KERNELS) != 0, "tf32",
                     (methods & QM_METHOD_TF32) != 0);
+}
+
+/* Of each rank; none where PyTorch is to choose. */
+static json_t *
+json_devices (const Framework *f)
+{
+  json_t *array = json_array ();
+
+  for (int i = 0; f->question.device != NULL && i < f->plan.ranks; i++)
+    json_array_append_new (array, json_string (f->devices[i]));
+  return array;
 }
 
 /* The line that is sent. */
@@ -190,17 +240,17 @@ make_question (const Framework *f)
                        json_boolean (f->methods == QM_METHOD_ALL));
   json_object_set_new (object, "checkpoint",
                        json_boolean (options->checkpoint));
-  json_object_set_new (object, "offload",
-                       json_string (qm_sharding_name (f->offload)));
+  json_object_set_new (object, "sharding",
+                       json_string (qm_sharding_name (f->plan.sharding)));
+  json_object_set_new (object, "offload", json_boolean (f->plan.offload));
+  json_object_set_new (object, "gpus", json_integer (f->plan.ranks));
   json_object_set_new (object, "deepspeed", deepspeed_template (f));
   json_object_set_new (object, "block",
                        json_string (
                            qm_export_block_class (f->model.config.family)));
   json_object_set_new (object, "micro_batch",
                        json_integer ((json_int_t) f->question.micro_batch));
-  json_object_set_new (
-      object, "device",
-      json_string (f->question.device != NULL ? f->question.device : ""));
+  json_object_set_new (object, "devices", json_devices (f));
   json_object_set_new (object, "deterministic",
                        json_boolean (options->deterministic));
   json_object_set_new (object, "seed", json_integer (options->seed));
@@ -478,9 +528,8 @@ add_method (const Framework *f, json_t *object, int64_t accumulation)
   json_object_set_new (object, "checkpointing",
                        json_boolean (f->options->checkpoint));
   json_object_set_new (object, "sharding",
-                       json_string (qm_sharding_name (f->offload)));
-  json_object_set_new (object, "offloading",
-                       json_boolean (f->offload != QM_SHARDING_NONE));
+                       json_string (qm_sharding_name (f->plan.sharding)));
+  json_object_set_new (object, "offloading", json_boolean (f->plan.offload));
   json_object_set_new (object, "precision",
                        json_string (
                            qm_precision_name (f->model.recipe.precision)));
@@ -489,7 +538,9 @@ add_method (const Framework *f, json_t *object, int64_t accumulation)
   json_object_set_new (object, "deterministic",
                        json_boolean (f->options->deterministic));
   qm_bench_json_whole (object, "seed", f->options->seed);
-  qm_bench_json_whole (object, "gpus", 1);
+  qm_bench_json_whole (object, "gpus", f->plan.ranks);
+  if (f->plan.ranks > 1)
+    qm_bench_json_nodes (object, f->options);
 }
 
 static void
@@ -532,8 +583,8 @@ static json_t *
 make_result (const Framework *f)
 {
   const QmAnswer *answer = &f->answer;
-  int64_t accumulation =
-      (f->question.batch_size + answer->micro_batch - 1) / answer->micro_batch;
+  int64_t samples = answer->micro_batch * f->plan.ranks;
+  int64_t accumulation = (f->question.batch_size + samples - 1) / samples;
   bool measured = answer->kind == QM_ANSWER_MEASURED;
   char key[QM_MODEL_KEY_BYTES], time[QM_RESULTS_TIME_BYTES];
   json_t *object = json_object (), *inner;
@@ -594,15 +645,19 @@ static void
 print_result (const Framework *f, const json_t *object)
 {
   const QmAnswer *answer = &f->answer;
-  char settings[64];
+  bool variant = f->plan.sharding != QM_SHARDING_NONE;
+  char settings[64], times[16] = "";
 
   qm_methods_format (f->methods, settings, sizeof settings);
-  qm_bench_print ("%s, %s, %s%s%s%s on %s", f->model.name,
+  if (f->plan.ranks > 1)
+    snprintf (times, sizeof times, "%d x ", f->plan.ranks);
+  qm_bench_print ("%s, %s, %s%s%s%s on %s%s", f->model.name,
                   qm_precision_name (f->model.recipe.precision), settings,
                   f->options->checkpoint ? ", checkpointing" : "",
-                  f->offload != QM_SHARDING_NONE ? ", offloading " : "",
-                  f->offload != QM_SHARDING_NONE ? qm_sharding_name (f->offload)
-                                                 : "",
+                  f->plan.offload ? ", offloading "
+                  : variant       ? ", "
+                                  : "",
+                  variant ? qm_sharding_name (f->plan.sharding) : "", times,
                   answer->device.name);
   qm_bench_print ("  PyTorch %s, Transformers %s", answer->torch,
                   answer->transformers);

@@ -14,7 +14,8 @@
 /* What was asked, as far as an answer has to agree with it. */
 typedef struct QmQuestion
 {
-  const char *device;  /* NULL: any */
+  const char *device;  /* NULL: any; of several GPUs the first */
+  int gpus;            /* that work together */
   int64_t micro_batch; /* 0: the largest */
   int64_t batch_size;
 } QmQuestion;

@@ -307,7 +307,8 @@ qm_bench_make_plan (const QmBenchOptions *options,
   QmPlanOptions plan_options = { .target = *target,
                                  .rank = rank,
                                  .checkpoint = options->checkpoint,
-                                 .deterministic = options->deterministic };
+                                 .deterministic = options->deterministic,
+                                 .loss_rows = options->loss_rows };
   QmStatus status =
       qm_bench_read_methods (options, &plan_options.methods, error);
   int64_t size;

@@ -177,7 +177,8 @@ static const Option known[] = {
     "take everything from a result in this file" },
   { "line", "N", QM_OPTION_COUNT, EXPORT, FIELD (line),
     "the one in this line" },
-  { "gpus", "N", QM_OPTION_COUNT, EXPORT | MODEL | LINKS | WORKER, FIELD (gpus),
+  { "gpus", "N", QM_OPTION_COUNT, ELSEWHERE | MODEL | LINKS | WORKER,
+    FIELD (gpus),
     "how many work together (1), on each machine where there are several", 1 },
   { "gpus", "N", QM_OPTION_COUNTS, PREDICT | SEARCH, FIELD (gpu_counts),
     "how many work together (1), on each machine where there are several; also "
@@ -193,7 +194,8 @@ static const Option known[] = {
     "where that of node 0 waits for the others" },
   { "wait", "N", QM_OPTION_COUNT, TOGETHER, FIELD (wait),
     "seconds to wait for the others (120)", 1 },
-  { "sharding", "NAME", QM_OPTION_TEXT, MODEL | PREDICT, FIELD (sharding),
+  { "sharding", "NAME", QM_OPTION_TEXT, MODEL | PREDICT | ELSEWHERE,
+    FIELD (sharding),
     "what several GPUs share instead of each having all: optimizer states "
     "(zero_1), gradients too (zero_2, fsdp_2), weights too (zero_3, fsdp_3)" },
   { "no-peer", NULL, QM_OPTION_FLAG, RUN | TRAIN | LINKS | SEARCH | WORKER,
@@ -234,6 +236,11 @@ static const Option known[] = {
   { "deterministic", NULL, QM_OPTION_FLAG, ON_DEVICE | FRAMEWORK,
     FIELD (deterministic),
     "equal bits in every run, also where that costs time" },
+  { "loss-rows", "N", QM_OPTION_COUNT, MODEL | CHECK, FIELD (loss_rows),
+    "rows of logits in memory at a time (of more than 65536 words, but in "
+    "naive "
+    "settings, 4096; else all)",
+    1 },
   { "json", NULL, QM_OPTION_FLAG,
     DEVICES | MODEL | PREDICT | CALIBRATE | CHECK | SEARCH | RESULTS | ELSEWHERE
         | LINKS,

@@ -251,6 +251,9 @@ qm_bench_json_plan (const QmPlan *plan)
 
   json_object_set_new (object, "memory_bytes",
                        qm_bench_json_memory (&plan->memory));
+  if (qm_plan_loss_rows (plan) < qm_plan_all_rows (plan))
+    json_object_set_new (object, "loss_rows",
+                         json_integer (qm_plan_loss_rows (plan)));
   return object;
 }
 

@@ -17,6 +17,38 @@ link_of (const QmBenchPlace *place)
   return qm_way_name (place->found->way);
 }
 
+/* The same, to people. */
+static const char *
+link_text (const QmPlaceFound *found)
+{
+  switch (found->way)
+    {
+    case QM_WAY_NVLINK:
+      return "through NVLink";
+    case QM_WAY_PCIE:
+      return "through PCIe, from GPU to GPU";
+    case QM_WAY_HOST:
+    default:
+      return "through PCIe and the memory of the host";
+    }
+}
+
+/* Null where there are no bridges to be put on. */
+static json_t *
+bridged_json (const QmPlaceFound *bridged)
+{
+  json_t *object = bridged != NULL ? json_object () : json_null ();
+
+  if (bridged == NULL)
+    return object;
+  json_object_set_new (object, "days", json_real (bridged->prediction.days));
+  json_object_set_new (object, "days_low",
+                       json_real (bridged->prediction.days_low));
+  json_object_set_new (object, "days_high",
+                       json_real (bridged->prediction.days_high));
+  return object;
+}
+
 static json_t *
 shares_json (const QmPrediction *prediction)
 {
@@ -63,6 +95,7 @@ add_found (json_t *object, const QmBenchPlace *place)
   const QmPlaceFound *found = place->found;
 
   json_object_set_new (object, "link", json_string (link_of (place)));
+  json_object_set_new (object, "bridged", bridged_json (place->bridged));
   json_object_set_new (object, "provenance", json_string ("predicted"));
   json_object_set_new (object, "calibrated",
                        found->measured != NULL
@@ -189,8 +222,11 @@ qm_bench_print_place_text (const QmBenchPlace *place)
                   qm_bound_name (prediction->bound));
   qm_bench_print ("  update   %10.4f s", prediction->update);
   if (place->gpus > 1)
-    qm_bench_print ("  exchange %10.4f s that no pass hides",
-                    prediction->exchange);
+    qm_bench_print ("  exchange %10.4f s that no pass hides, %s",
+                    prediction->exchange, link_text (found));
+  if (place->bridged != NULL)
+    qm_bench_print ("  with NVLink bridges between the cards: %s",
+                    format_days (&place->bridged->prediction, 1, days));
   for (int i = 0; i < QM_OP_COUNT; i++)
     if (prediction->by_op[i] >= prediction->alone / 100)
       qm_bench_print ("  %5.1f %%  %s",

@@ -160,6 +160,10 @@ print_text (const QmBenchModel *model,
                   settings, (long long) plan->options.micro_batch, each,
                   (long long) plan->accumulation);
   qm_bench_print_memory (&plan->memory);
+  if (qm_plan_loss_rows (plan) < qm_plan_all_rows (plan))
+    qm_bench_print ("%lld of %lld rows of logits at a time",
+                    (long long) qm_plan_loss_rows (plan),
+                    (long long) qm_plan_all_rows (plan));
   if (goal->bytes == 0)
     return;
   printf ("%s in the %.1f GiB%s%s", fits (goal, plan) ? "fits" : "does not fit",

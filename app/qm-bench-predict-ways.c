@@ -209,7 +209,8 @@ predict_way (const QmBenchWays *ways,
     .ranks = ways->gpus,
     .sharding = line->config.sharding,
     .offload = line->config.offload,
-    .host_bytes = ways->host_bytes / (uint64_t) ways->gpus
+    .host_bytes = ways->host_bytes / (uint64_t) ways->gpus,
+    .loss_rows = qm_level_loss_rows (ways->level->name)
   };
   QmStatus status = qm_way_find (&ways->model->config, &ways->model->recipe,
                                  &options, qm_bench_gpu_memory (ways->gpu),

@@ -256,6 +256,30 @@ report_shortage (const Question *question,
   return qm_shortage_report (&shortage, asked > 0 ? asked : 1, error);
 }
 
+/* What bridges between cards change, of which there may be some: whether there
+ * are, is not known. */
+static QmStatus
+find_bridged (const Question *question,
+              QmPlaces *places,
+              QmBenchPlace *place,
+              QmPlaceFound *bridged,
+              QmError *error)
+{
+  uint64_t bytes = qm_bench_gpu_memory (place->gpu);
+  QmStatus status;
+
+  if (place->problem != NULL || !place->found->fits || place->gpus == 1
+      || place->found->way == QM_WAY_NVLINK
+      || question->link != QM_INTERCONNECT_OF_GPU
+      || !(place->gpu->nvlink_gbs > 0))
+    return QM_OK;
+  status = qm_places_find (places, place->gpu, place->gpus,
+                           QM_INTERCONNECT_NVLINK, bytes, bridged, error);
+  if (status == QM_OK && bridged->fits && bridged->way == QM_WAY_NVLINK)
+    place->bridged = bridged;
+  return status;
+}
+
 /* Predicts one place, and says so.  What cannot be predicted or does not fit is
  * an answer among many, and for people who ask for one an error. */
 static QmStatus
@@ -269,8 +293,12 @@ predict_place (const Question *question,
   uint64_t bytes = qm_bench_gpu_memory (gpu);
   bool one = question->n_asked == 1 && question->n_counts == 1
              && question->n_levels == 1;
-  QmPlaceFound found = { 0 };
-  QmBenchPlace place = { &question->model, gpu, gpus, level, &found, NULL };
+  QmPlaceFound found = { 0 }, bridged;
+  QmBenchPlace place = { .model = &question->model,
+                         .gpu = gpu,
+                         .gpus = gpus,
+                         .level = level,
+                         .found = &found };
   QmStatus status = QM_OK;
 
   if (strcmp (level, "engine") == 0 && qm_gpu_architecture (gpu) > 0)
@@ -283,6 +311,8 @@ predict_place (const Question *question,
       place.problem = error;
       status = QM_OK;
     }
+  if (status == QM_OK)
+    status = find_bridged (question, places, &place, &bridged, error);
   if (status != QM_OK)
     return status;
   if (question->json)
@@ -324,8 +354,11 @@ predict_ways (const Question *question,
   if (status == QM_STATUS_UNSUPPORTED
       && (question->json || question->n_asked > 1 || question->n_counts > 1))
     {
-      const QmBenchPlace place = { &question->model, gpu,  gpus,
-                                   ways.level->name, NULL, error };
+      const QmBenchPlace place = { .model = &question->model,
+                                   .gpu = gpu,
+                                   .gpus = gpus,
+                                   .level = ways.level->name,
+                                   .problem = error };
 
       if (question->json)
         qm_bench_print_place_json (&place);

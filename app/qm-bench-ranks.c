@@ -55,6 +55,19 @@ named_devices (const char *names, int ranks, char ids[][32], QmError *error)
                        "--device names %d, and --gpus says %d", n, ranks);
 }
 
+void
+qm_bench_first_devices (const char *names, int n, char *text, size_t size)
+{
+  size_t length = 0;
+
+  for (; n > 0 && names[length] != '\0'; n--)
+    {
+      length += names[length] == ',';
+      length += strcspn (names + length, ",");
+    }
+  snprintf (text, size, "%.*s", (int) length, names);
+}
+
 QmStatus
 qm_bench_rank_devices (const QmBenchOptions *options,
                        int ranks,

@@ -9,6 +9,9 @@
 
 #include "kernels/communicator.h"
 
+/* Writes the first `n` of names that are joined by commas, or all of fewer. */
+void qm_bench_first_devices (const char *names, int n, char *text, size_t size);
+
 /* Fills in the devices that --device and --gpus mean: those that are named,
  * else the first GPUs that can be used, else the CPU, as often as it takes. */
 QmStatus qm_bench_rank_devices (const QmBenchOptions *options,

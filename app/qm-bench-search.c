@@ -8,6 +8,7 @@
 
 #include "app/qm-bench-cause.h"
 #include "app/qm-bench-nodes.h"
+#include "app/qm-bench-ranks.h"
 #include "app/qm-bench-search.h"
 
 #include <errno.h>
@@ -771,6 +772,7 @@ search_one (const QmBenchOptions *options, double begin)
 int
 qm_bench_search (const QmBenchOptions *options)
 {
+  char devices[512];
   QmBenchOptions one = *options;
   double begin = qm_bench_now ();
   int status = QM_BENCH_OK;
@@ -784,6 +786,12 @@ qm_bench_search (const QmBenchOptions *options)
   for (int i = 0; i < options->gpu_counts.n && status == QM_BENCH_OK; i++)
     {
       one.gpus = options->gpu_counts.numbers[i];
+      if (options->device != NULL && options->gpu_counts.n > 1)
+        {
+          qm_bench_first_devices (options->device, one.gpus, devices,
+                                  sizeof devices);
+          one.device = devices;
+        }
       status = qm_bench_follows (options) ? qm_bench_follow (&one)
                                           : search_one (&one, begin);
     }

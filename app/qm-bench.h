@@ -48,7 +48,7 @@ typedef struct QmBenchOptions
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
   const char *python, *format, *result, *link, *level, *speeds, *links;
   const char *rendezvous;
-  int64_t repeat, validate, steps, warm_up, seed, patience, line;
+  int64_t repeat, validate, steps, warm_up, seed, patience, line, loss_rows;
   int64_t n_nodes, node, wait; /* node: -1 where it is not given */
   QmBenchNodes nodes;          /* qm_bench_find_nodes() */
   int64_t gpus;                /* the first of these: */
@@ -278,6 +278,9 @@ typedef struct QmBenchPlace
   const char *level;
   const QmPlaceFound *found;
   const QmError *problem;
+  const QmPlaceFound *bridged; /* the same with NVLink bridges between the
+                                  cards; NULL: there are none for so many, or
+                                  they are what was found */
 } QmBenchPlace;
 
 /* Says it: as a line of JSON, as a line for people, or to them in full. */

@@ -7,6 +7,7 @@
 #include "app/qm-cli-catalog.h"
 #include "app/qm-cli-forecast.h"
 #include "app/qm-cli-json.h"
+#include "data/family.h"
 #include "data/flops.h"
 #include "pricing/advice/qm-advice.h"
 
@@ -205,6 +206,8 @@ recipe_json (const QmRecipe *recipe)
   json_object_set_new (object, "weight_decay", exact (recipe->weight_decay));
   json_object_set_new (object, "max_grad_norm", exact (recipe->max_grad_norm));
   json_object_set_new (object, "dropout", exact (recipe->dropout));
+  if (recipe->z_loss > 0)
+    json_object_set_new (object, "z_loss", exact (recipe->z_loss));
   return object;
 }
 
@@ -233,7 +236,7 @@ models_json (const QmCatalog *catalog)
                            exact (qm_flops_train_sample (&model->config,
                                                          &model->recipe)));
       json_object_set_new (object, "config",
-                           qm_cli_catalog_config_json (&model->config));
+                           qm_model_config_json (&model->config, FALSE));
       json_object_set_new (object, "recipe", recipe_json (&model->recipe));
       json_object_set_new (object, "source", qm_cli_json_text (model->source));
       json_array_append_new (array, object);

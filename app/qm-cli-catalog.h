@@ -65,9 +65,6 @@ json_t *qm_cli_trained_json (const QmCliTrained *trained);
 json_t *qm_cli_catalog_platform_json (const QmPlatform *platform,
                                       const QmCliLoad *load);
 
-/* Every field of a model's configuration, by the names of data/model.h. */
-json_t *qm_cli_catalog_config_json (const QmModelConfig *config);
-
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (QmCliTrained, qm_cli_trained_free)
 
 G_END_DECLS

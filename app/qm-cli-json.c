@@ -269,6 +269,9 @@ prediction_json (const QmForecast *forecast)
   json_object_set_new (object, "fits",
                        json_string (qm_fit_name (forecast->fit)));
   json_object_set_new (object, "bound", qm_cli_json_text (forecast->bound));
+  json_object_set_new (object, "link", qm_cli_json_text (forecast->link));
+  json_object_set_new (object, "bridged_days",
+                       qm_cli_json_number (forecast->bridged, 6));
   json_object_set_new (object, "host_bytes",
                        json_integer (forecast->host_bytes));
   return object;

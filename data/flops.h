@@ -14,6 +14,14 @@
  *   attention            A = 4s^2 h                  scores, and their product
  *                                                    with the values
  *   gpt_neox             L (T + A/2) + 2shV          Black et al. 2022, 2
+ *   gpt2                 L (T + A/2) + 2shV          Radford et al. 2019, 2.3
+ *   llama and its like   L 2s (2hq + 2hk + 3hi) + 2shV      Touvron et al.
+ *                        + sum over layers of 4s^2 q        2023, 2.2; Ainslie
+ *                          w (1 - w/2)                      et al. 2023, 2.2;
+ *                        q is the width of all heads of     Beltagy et al.
+ *                        queries, k that of keys, w the     2020, 3.1
+ *                        share of the tokens that the layer's window has, 1
+ *                        without
  *   bert, roberta        L (T + A) + 2sh^2 + 2shV    Devlin et al. 2019, 3; the
  *                                                    head has a dense layer and
  *                                                    looks at every token

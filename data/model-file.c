@@ -167,6 +167,7 @@ write_recipe (FILE *out, const QmRecipe *recipe, const char *indent)
     { "weight_decay", recipe->weight_decay },
     { "max_grad_norm", recipe->max_grad_norm },
     { "dropout", recipe->dropout },
+    { "z_loss", recipe->z_loss > 0 ? recipe->z_loss : NAN },
   };
   bool image = recipe->image_size > 0;
 

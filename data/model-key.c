@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include "data/model.h"
+#include "data/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -37,132 +37,73 @@ add_number (uint64_t *hash, double value)
 }
 
 static void
-add_gpt_neox (uint64_t *hash, const QmGptNeoxConfig *c)
+add_field (uint64_t *hash, const QmModelConfig *config, const QmField *field)
 {
-  const int64_t whole[] = { c->vocab_size,
-                            c->hidden_size,
-                            c->layers,
-                            c->heads,
-                            c->intermediate_size,
-                            c->max_positions,
-                            (int64_t) c->activation,
-                            c->parallel_residual,
-                            c->attention_bias,
-                            c->tie_word_embeddings };
-  const double numbers[] = { c->rotary_pct,        c->rotary_base,
-                             c->layer_norm_eps,    c->hidden_dropout,
-                             c->attention_dropout, c->initializer_range };
+  const void *value = qm_field_at (config, field);
 
-  for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
-    add_whole (hash, whole[i]);
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-    add_number (hash, numbers[i]);
-}
-
-static void
-add_bert (uint64_t *hash, const QmBertConfig *c)
-{
-  const int64_t whole[] = { c->vocab_size,
-                            c->hidden_size,
-                            c->layers,
-                            c->heads,
-                            c->intermediate_size,
-                            c->max_positions,
-                            c->type_vocab_size,
-                            c->pad_token_id,
-                            (int64_t) c->activation,
-                            c->tie_word_embeddings };
-  const double numbers[] = { c->layer_norm_eps, c->hidden_dropout,
-                             c->attention_dropout, c->initializer_range };
-
-  for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
-    add_whole (hash, whole[i]);
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-    add_number (hash, numbers[i]);
-}
-
-static void
-add_vit (uint64_t *hash, const QmVitConfig *c)
-{
-  const int64_t whole[] = {
-    c->hidden_size,          c->layers,     c->heads,    c->intermediate_size,
-    c->image_size,           c->patch_size, c->channels, c->classes,
-    (int64_t) c->activation, c->qkv_bias
-  };
-  const double numbers[] = { c->layer_norm_eps, c->hidden_dropout,
-                             c->attention_dropout, c->initializer_range };
-
-  for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
-    add_whole (hash, whole[i]);
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-    add_number (hash, numbers[i]);
-}
-
-static void
-add_convnext (uint64_t *hash, const QmConvnextConfig *c)
-{
-  const int64_t whole[] = { c->stages,   c->patch_size,
-                            c->channels, c->image_size,
-                            c->classes,  (int64_t) c->activation };
-  const double numbers[] = { c->layer_norm_eps, c->layer_scale_init,
-                             c->drop_path_rate, c->initializer_range };
-
-  for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
-    add_whole (hash, whole[i]);
-  for (int64_t i = 0; i < c->stages && i < QM_CONVNEXT_MAX_STAGES; i++)
+  switch (field->kind)
     {
-      add_whole (hash, c->depths[i]);
-      add_whole (hash, c->hidden_sizes[i]);
+    case QM_FIELD_WHOLE:
+      add_whole (hash, *(const int64_t *) value);
+      break;
+    case QM_FIELD_SWITCH:
+      add_whole (hash, *(const bool *) value);
+      break;
+    case QM_FIELD_ACTIVATION:
+      add_whole (hash, (int64_t) * (const QmActivation *) value);
+      break;
+    case QM_FIELD_WORD:
+      add_whole (hash, *(const int *) value);
+      break;
+    case QM_FIELD_LAYERS:
+      for (int64_t i = 0; i < qm_field_count (config, field); i += 64)
+        add_whole (hash, (int64_t) ((const uint64_t *) value)[i / 64]);
+      break;
+    case QM_FIELD_NUMBER:
+    case QM_FIELD_PROBABILITY:
+    case QM_FIELD_STAGES:
+      break; /* after these */
     }
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-    add_number (hash, numbers[i]);
 }
 
+/* Fields of all stages, stage by stage. */
 static void
-add_mamba (uint64_t *hash, const QmMambaConfig *c)
+add_stages (uint64_t *hash,
+            const QmModelConfig *config,
+            const QmFamilyInfo *info)
 {
-  const int64_t whole[] = {
-    c->vocab_size,         c->hidden_size,      c->layers,
-    c->state_size,         c->inner_size,       c->conv_kernel,
-    c->time_step_rank,     c->time_step_random, c->rescale_prenorm_residual,
-    c->use_bias,           c->use_conv_bias,    c->residual_in_fp32,
-    c->tie_word_embeddings
-  };
-  const double numbers[] = { c->norm_eps,        c->initializer_range,
-                             c->time_step_min,   c->time_step_max,
-                             c->time_step_floor, c->time_step_scale };
+  bool more = true;
 
-  for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++)
-    add_whole (hash, whole[i]);
-  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-    add_number (hash, numbers[i]);
+  for (int64_t i = 0; more; i++)
+    {
+      more = false;
+      for (size_t j = 0; j < info->n_fields; j++)
+        if (info->fields[j].kind == QM_FIELD_STAGES
+            && i < qm_field_count (config, &info->fields[j]))
+          {
+            const int64_t *values = qm_field_at (config, &info->fields[j]);
+
+            more = true;
+            add_whole (hash, values[i]);
+          }
+    }
 }
 
 static void
 add_config (uint64_t *hash, const QmModelConfig *config)
 {
-  for (const char *name = qm_family_name (config->family); *name != '\0';
-       name++)
+  const QmFamilyInfo *info = qm_family_info (config->family);
+
+  for (const char *name = info->name; *name != '\0'; name++)
     add_byte (hash, (unsigned char) *name);
-  switch (config->family)
-    {
-    case QM_FAMILY_GPT_NEOX:
-      add_gpt_neox (hash, &config->gpt_neox);
-      break;
-    case QM_FAMILY_BERT:
-    case QM_FAMILY_ROBERTA:
-      add_bert (hash, &config->bert);
-      break;
-    case QM_FAMILY_VIT:
-      add_vit (hash, &config->vit);
-      break;
-    case QM_FAMILY_CONVNEXT:
-      add_convnext (hash, &config->convnext);
-      break;
-    case QM_FAMILY_MAMBA:
-      add_mamba (hash, &config->mamba);
-      break;
-    }
+  for (size_t i = 0; i < info->n_fields; i++)
+    add_field (hash, config, &info->fields[i]);
+  add_stages (hash, config, info);
+  for (size_t i = 0; i < info->n_fields; i++)
+    if (info->fields[i].kind == QM_FIELD_NUMBER
+        || info->fields[i].kind == QM_FIELD_PROBABILITY)
+      add_number (hash,
+                  *(const double *) qm_field_at (config, &info->fields[i]));
 }
 
 static void
@@ -182,6 +123,9 @@ add_recipe (uint64_t *hash, const QmRecipe *recipe)
     add_whole (hash, whole[i]);
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
     add_number (hash, numbers[i]);
+  /* Keys of recipes without it are older. */
+  if (recipe->z_loss > 0)
+    add_number (hash, recipe->z_loss);
 }
 
 void

@@ -2,53 +2,12 @@
 
 #include "data/model.h"
 
+#include "data/family.h"
 #include "data/model-config.h"
 #include "data/text.h"
 
 #include <math.h>
 #include <string.h>
-
-const char *
-qm_family_architecture (QmFamily family)
-{
-  switch (family)
-    {
-    case QM_FAMILY_GPT_NEOX:
-      return "GPTNeoXForCausalLM";
-    case QM_FAMILY_BERT:
-      return "BertForMaskedLM";
-    case QM_FAMILY_ROBERTA:
-      return "RobertaForMaskedLM";
-    case QM_FAMILY_VIT:
-      return "ViTForImageClassification";
-    case QM_FAMILY_CONVNEXT:
-      return "ConvNextForImageClassification";
-    case QM_FAMILY_MAMBA:
-      return "MambaForCausalLM";
-    }
-  return "";
-}
-
-const char *
-qm_family_name (QmFamily family)
-{
-  switch (family)
-    {
-    case QM_FAMILY_GPT_NEOX:
-      return "gpt_neox";
-    case QM_FAMILY_BERT:
-      return "bert";
-    case QM_FAMILY_ROBERTA:
-      return "roberta";
-    case QM_FAMILY_VIT:
-      return "vit";
-    case QM_FAMILY_CONVNEXT:
-      return "convnext";
-    case QM_FAMILY_MAMBA:
-      return "mamba";
-    }
-  return "";
-}
 
 const char *
 qm_precision_name (QmPrecision precision)
@@ -135,6 +94,8 @@ qm_recipe_read (QmJsonObject *object, QmRecipe *recipe)
   recipe->max_grad_norm = qm_json_number_or (object, "max_grad_norm", 0,
                                              QM_RECIPE_MAX_GRAD_NORM, 0);
   recipe->dropout = qm_json_number_or (object, "dropout", 0, 1, NAN);
+  recipe->z_loss =
+      qm_json_number_or (object, "z_loss", 0, QM_RECIPE_MAX_Z_LOSS, 0);
   if (recipe->dropout >= 1)
     qm_json_fail (object, "dropout", QM_STATUS_INVALID,
                   "a probability of 1 leaves nothing");
@@ -145,75 +106,23 @@ qm_recipe_read (QmJsonObject *object, QmRecipe *recipe)
   return qm_json_finish (object, none);
 }
 
-bool
-qm_family_has_images (QmFamily family)
-{
-  return family == QM_FAMILY_VIT || family == QM_FAMILY_CONVNEXT;
-}
-
-bool
-qm_family_has_dropout (QmFamily family)
-{
-  return family != QM_FAMILY_CONVNEXT && family != QM_FAMILY_MAMBA;
-}
-
-static double *
-hidden_dropout (QmModelConfig *config)
-{
-  switch (config->family)
-    {
-    case QM_FAMILY_GPT_NEOX:
-      return &config->gpt_neox.hidden_dropout;
-    case QM_FAMILY_BERT:
-    case QM_FAMILY_ROBERTA:
-      return &config->bert.hidden_dropout;
-    case QM_FAMILY_VIT:
-      return &config->vit.hidden_dropout;
-    case QM_FAMILY_CONVNEXT:
-    case QM_FAMILY_MAMBA:
-      break;
-    }
-  return NULL;
-}
-
 static void
 check_text (QmJsonObject *object,
             const QmModelConfig *config,
             const QmRecipe *recipe)
 {
-  int64_t positions;
+  int64_t positions = qm_model_positions (config);
 
   if (recipe->sequence_length == 0)
-    {
-      qm_json_fail (object, "image_size", QM_STATUS_INVALID,
-                    "a %s model is trained on text and needs a "
-                    "sequence_length",
-                    qm_family_name (config->family));
-      return;
-    }
-  if (config->family != QM_FAMILY_BERT && config->family != QM_FAMILY_ROBERTA)
-    return;
-
-  /* RoBERTa counts positions from the one after the padding token's. */
-  positions = config->bert.max_positions;
-  if (config->family == QM_FAMILY_ROBERTA)
-    positions -= config->bert.pad_token_id + 1;
-  if (recipe->sequence_length > positions)
+    qm_json_fail (object, "image_size", QM_STATUS_INVALID,
+                  "a %s model is trained on text and needs a "
+                  "sequence_length",
+                  qm_family_name (config->family));
+  else if (qm_family_info (config->family)->positions != NULL
+           && recipe->sequence_length > positions)
     qm_json_fail (object, "sequence_length", QM_STATUS_INVALID,
                   "%lld is more than the model's %lld positions",
                   (long long) recipe->sequence_length, (long long) positions);
-}
-
-/* The side of the image after a convolution network's last stage; 0 where
- * nothing is left of it. */
-static int64_t
-last_stage_side (const QmConvnextConfig *config, int64_t image_size)
-{
-  int64_t side = image_size / config->patch_size;
-
-  for (int64_t i = 1; i < config->stages; i++)
-    side /= 2;
-  return side;
 }
 
 static void
@@ -221,21 +130,32 @@ check_image (QmJsonObject *object,
              const QmModelConfig *config,
              const QmRecipe *recipe)
 {
+  const QmFamilyInfo *info = qm_family_info (config->family);
+  int64_t only = qm_model_image_size (config);
+
   if (recipe->image_size == 0)
     qm_json_fail (object, "sequence_length", QM_STATUS_INVALID,
                   "a %s model is trained on images and needs an image_size",
-                  qm_family_name (config->family));
-  else if (config->family == QM_FAMILY_VIT
-           && recipe->image_size != config->vit.image_size)
+                  info->name);
+  else if (only != 0 && recipe->image_size != only)
     qm_json_fail (object, "image_size", QM_STATUS_INVALID,
                   "%lld is not the configuration's image_size, %lld",
-                  (long long) recipe->image_size,
-                  (long long) config->vit.image_size);
-  else if (config->family == QM_FAMILY_CONVNEXT
-           && last_stage_side (&config->convnext, recipe->image_size) == 0)
+                  (long long) recipe->image_size, (long long) only);
+  else if (info->image_fits != NULL
+           && !info->image_fits (config, recipe->image_size))
     qm_json_fail (object, "image_size", QM_STATUS_INVALID,
                   "%lld is too small for the model's stages",
                   (long long) recipe->image_size);
+}
+
+static bool
+set_number (QmModelConfig *config, const char *name, double value)
+{
+  const QmField *field = qm_family_field (config->family, name);
+
+  if (field != NULL)
+    *(double *) (void *) ((char *) config + field->offset) = value;
+  return field != NULL;
 }
 
 QmStatus
@@ -243,8 +163,6 @@ qm_recipe_apply (QmJsonObject *object,
                  const QmRecipe *recipe,
                  QmModelConfig *config)
 {
-  double *dropout = hidden_dropout (config);
-
   if (qm_family_has_images (config->family))
     check_image (object, config, recipe);
   else
@@ -252,8 +170,8 @@ qm_recipe_apply (QmJsonObject *object,
 
   if (isnan (recipe->dropout))
     return object->status;
-  if (dropout != NULL)
-    *dropout = recipe->dropout;
+  if (set_number (config, "hidden_dropout", recipe->dropout))
+    set_number (config, "embedding_dropout", recipe->dropout);
   else if (recipe->dropout != 0)
     qm_json_fail (object, "dropout", QM_STATUS_UNSUPPORTED,
                   "a %s model has no dropout of hidden states",

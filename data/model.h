@@ -16,7 +16,8 @@
  * by name; fields that only label the model (torch_dtype, token ids, ...) are
  * accepted and ignored, as are unknown ones that are null or false.  Absent
  * fields have the default of Transformers.  "dropout" is optional; where it
- * stands, it replaces the configuration's dropout of hidden states.
+ * stands, it replaces the configuration's dropout of hidden states.  "z_loss"
+ * is optional, too.
  */
 
 #ifndef QM_DATA_MODEL_H
@@ -35,7 +36,17 @@ typedef enum QmFamily
   QM_FAMILY_ROBERTA,
   QM_FAMILY_VIT,
   QM_FAMILY_CONVNEXT,
-  QM_FAMILY_MAMBA
+  QM_FAMILY_MAMBA,
+  QM_FAMILY_LLAMA,
+  QM_FAMILY_MISTRAL,
+  QM_FAMILY_QWEN2,
+  QM_FAMILY_QWEN3,
+  QM_FAMILY_OLMO2,
+  QM_FAMILY_OLMO3,
+  QM_FAMILY_SMOLLM3,
+  QM_FAMILY_GEMMA3_TEXT,
+  QM_FAMILY_GPT2,
+  QM_FAMILY_COUNT
 } QmFamily;
 
 typedef enum QmPrecision
@@ -58,6 +69,31 @@ typedef enum QmActivation
   QM_ACTIVATION_RELU,
   QM_ACTIVATION_SILU
 } QmActivation;
+
+/* How the angles of rotary positions are stretched for texts that are longer
+ * than those of the first training; see data/rope.h. */
+typedef enum QmRopeKind
+{
+  QM_ROPE_DEFAULT,
+  QM_ROPE_LINEAR,
+  QM_ROPE_LLAMA3,
+  QM_ROPE_YARN
+} QmRopeKind;
+
+/* What a kind does not have is zero. */
+typedef struct QmRope
+{
+  int kind; /* QmRopeKind */
+  bool truncate;
+  double theta; /* base of the wave lengths */
+  double factor, original_positions;
+  double low_frequency, high_frequency; /* of llama3 */
+  double beta_fast, beta_slow;          /* of yarn */
+  double amplitude; /* of cosines and sines, 1 but for yarn */
+} QmRope;
+
+/* The largest number of layers. */
+#define QM_CONFIG_MAX_LAYERS (INT64_C (1) << 12)
 
 /* gpt_neox: decoder with rotary positions. */
 typedef struct QmGptNeoxConfig
@@ -122,6 +158,61 @@ typedef struct QmMambaConfig
   bool use_bias, use_conv_bias, residual_in_fp32, tie_word_embeddings;
 } QmMambaConfig;
 
+/* Where a layer of a Llama-like decoder has its norms. */
+typedef enum QmNorms
+{
+  QM_NORMS_BEFORE, /* of what goes into attention and MLP */
+  QM_NORMS_AFTER,  /* of what comes out of them */
+  QM_NORMS_AROUND  /* both */
+} QmNorms;
+
+/* What of queries and keys is normed. */
+typedef enum QmQueryNorms
+{
+  QM_QUERY_NORMS_NONE,
+  QM_QUERY_NORMS_HEAD,      /* every head, with weights of one head */
+  QM_QUERY_NORMS_PROJECTION /* all heads together */
+} QmQueryNorms;
+
+/* llama, mistral, qwen2, qwen3, olmo2, olmo3, smollm3 and gemma3_text: decoders
+ * with rotary positions, RMS norms and gates. */
+typedef struct QmLlamaConfig
+{
+  int64_t vocab_size, hidden_size, layers, heads, intermediate_size;
+  int64_t key_heads; /* of keys and values, each for as many of queries */
+  int64_t head_size;
+  int64_t max_positions;
+  int64_t pad_token_id; /* -1: none */
+  int64_t window;       /* tokens that a layer with a window sees; 0: none */
+  double norm_eps, attention_dropout, initializer_range;
+  double query_scalar; /* scores are divided by its square root */
+  QmRope rope;         /* of layers without a window */
+  QmRope local_rope;   /* of those with */
+  QmActivation activation;
+  bool attention_bias; /* of queries, keys and values */
+  bool output_bias, mlp_bias, tie_word_embeddings;
+  uint64_t windowed[QM_CONFIG_MAX_LAYERS / 64];
+  uint64_t unrotated[QM_CONFIG_MAX_LAYERS / 64]; /* without positions */
+  /* Of the family. */
+  QmNorms norms;
+  QmQueryNorms query_norms;
+  bool unit_norms;        /* weights of norms are what is added to 1 */
+  bool scaled_embeddings; /* by the square root of the hidden size */
+} QmLlamaConfig;
+
+/* gpt2: decoder with learned positions. */
+typedef struct QmGpt2Config
+{
+  int64_t vocab_size, hidden_size, layers, heads, intermediate_size;
+  int64_t max_positions;
+  double layer_norm_eps, embedding_dropout, hidden_dropout, attention_dropout;
+  double initializer_range;
+  QmActivation activation;
+  bool scale_attention; /* by the square root of the head's size */
+  bool scale_by_layer;  /* and by the number of the layer, from 1 */
+  bool tie_word_embeddings;
+} QmGpt2Config;
+
 #define QM_ARCHITECTURE_BYTES 64
 
 typedef struct QmModelConfig
@@ -137,6 +228,8 @@ typedef struct QmModelConfig
     QmVitConfig vit;
     QmConvnextConfig convnext;
     QmMambaConfig mamba;
+    QmLlamaConfig llama; /* QM_FAMILY_LLAMA to QM_FAMILY_GEMMA3_TEXT */
+    QmGpt2Config gpt2;
   };
 } QmModelConfig;
 
@@ -148,6 +241,7 @@ typedef struct QmModelConfig
 #define QM_RECIPE_MAX_LEARNING_RATE 1e6
 #define QM_RECIPE_MAX_WEIGHT_DECAY  1e6
 #define QM_RECIPE_MAX_GRAD_NORM     1e12
+#define QM_RECIPE_MAX_Z_LOSS        1
 
 typedef struct QmRecipe
 {
@@ -160,6 +254,8 @@ typedef struct QmRecipe
   double learning_rate, beta1, beta2, epsilon, weight_decay;
   double max_grad_norm; /* 0: gradients are not clipped */
   double dropout;       /* of hidden states; NaN: as the configuration says */
+  double z_loss; /* times log(sum of exp(logits))^2, added to the loss of every
+                    label that counts (PaLM, Chowdhery et al. 2022); 0: none */
 } QmRecipe;
 
 /* One model of the catalog.  Strings belong to the catalog. */
@@ -202,6 +298,15 @@ bool qm_family_has_images (QmFamily family);
 
 /* Whether a family has dropout of hidden states. */
 bool qm_family_has_dropout (QmFamily family);
+
+/* The most tokens that a sample may have; 0: there is no limit. */
+int64_t qm_model_positions (const QmModelConfig *config);
+
+/* The only size that images may have, pixels a side; 0: the recipe says. */
+int64_t qm_model_image_size (const QmModelConfig *config);
+
+/* The standard deviation of new weights. */
+double qm_model_initializer_range (const QmModelConfig *config);
 
 /* Puts the recipe's dropout into the configuration and refuses a recipe that
  * the model cannot be trained with: a text's for a model of images, more tokens

@@ -2,6 +2,8 @@
 
 #include "engine/family.h"
 
+#include "data/rope.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -130,21 +132,48 @@ qm_build_linear (QmBuilder *builder, QmValueId x, const QmAffine *weights)
   return y;
 }
 
+static const QmFunction functions[] = {
+  [QM_ACTIVATION_GELU] = QM_FUNCTION_GELU,
+  [QM_ACTIVATION_GELU_TANH] = QM_FUNCTION_GELU_TANH,
+  [QM_ACTIVATION_RELU] = QM_FUNCTION_RELU,
+  [QM_ACTIVATION_SILU] = QM_FUNCTION_SILU,
+};
+
 QmValueId
 qm_build_activation (QmBuilder *builder, QmValueId x, QmActivation activation)
 {
-  static const QmFunction functions[] = {
-    [QM_ACTIVATION_GELU] = QM_FUNCTION_GELU,
-    [QM_ACTIVATION_GELU_TANH] = QM_FUNCTION_GELU_TANH,
-    [QM_ACTIVATION_RELU] = QM_FUNCTION_RELU,
-    [QM_ACTIVATION_SILU] = QM_FUNCTION_SILU,
-  };
   QmValueId y = qm_graph_like (builder->graph, x, QM_ROLE_TEMPORARY,
                                builder->options->type, "activation");
   QmNode *node = qm_graph_append (builder->graph, QM_OP_ACTIVATION);
 
   node->attributes.activation = functions[activation];
   node->inputs[0] = x;
+  node->outputs[0] = y;
+  return y;
+}
+
+QmValueId
+qm_build_gate (QmBuilder *builder, QmValueId x, QmActivation activation)
+{
+  QmGraph *graph = builder->graph;
+  int64_t shape[2], stride[2];
+  QmValueId y, parts[2];
+  QmNode *node;
+
+  if (graph->status != QM_OK)
+    return QM_NO_VALUE;
+  stride[0] = tensor_of (builder, x)->stride[0];
+  stride[1] = 1;
+  shape[0] = tensor_of (builder, x)->shape[0];
+  shape[1] = tensor_of (builder, x)->shape[1] / 2;
+  y = qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->type, 2,
+                      shape, "gated");
+  for (int i = 0; i < 2; i++)
+    parts[i] = qm_graph_view (graph, x, 2, shape, stride, i * shape[1]);
+  node = qm_graph_append (graph, QM_OP_GATE);
+  node->attributes.activation = functions[activation];
+  node->inputs[0] = parts[0];
+  node->inputs[1] = parts[1];
   node->outputs[0] = y;
   return y;
 }
@@ -323,29 +352,21 @@ qm_build_convolution (QmBuilder *builder,
   return y;
 }
 
-/* Part 0, 1 or 2 of packed queries, keys and values, as [B, H, S, D], or, with
- * `across`, [B, H, D, S]. */
+/* Part 0, 1 or 2 of packed queries, keys and values, as [B, H, S, D]. */
 static QmValueId
 packed_part (QmBuilder *builder,
              QmValueId packed,
              const QmAttentionShape *shape,
-             int part,
-             bool across)
+             int part)
 {
   int64_t width = shape->hidden / shape->heads, row = 3 * shape->hidden;
-  int64_t sizes[4] = { builder->batch, shape->heads, builder->length, width };
-  int64_t strides[4] = { builder->length * row,
-                         shape->interleaved ? 3 * width : width, row, 1 };
 
-  if (across)
-    {
-      sizes[2] = width;
-      sizes[3] = builder->length;
-      strides[2] = 1;
-      strides[3] = row;
-    }
-  return qm_graph_view (builder->graph, packed, 4, sizes, strides,
-                        part * (shape->interleaved ? width : shape->hidden));
+  return qm_graph_view (
+      builder->graph, packed, 4,
+      (int64_t[]){ builder->batch, shape->heads, builder->length, width },
+      (int64_t[]){ builder->length * row,
+                   shape->interleaved ? 3 * width : width, row, 1 },
+      part * (shape->interleaved ? width : shape->hidden));
 }
 
 static QmValueId
@@ -371,62 +392,181 @@ qm_build_attention (QmBuilder *builder,
                     QmValueId packed,
                     const QmAttentionShape *shape)
 {
-  QmGraph *graph = builder->graph;
-  QmType type = builder->options->type;
-  int64_t n = builder->length, width = shape->hidden / shape->heads;
-  int64_t square[4] = { builder->batch, shape->heads, n, n };
-  int64_t sizes[4] = { builder->batch, shape->heads, n, width };
-  int64_t strides[4] = { n * shape->hidden, width, shape->hidden, 1 };
-  QmValueId scores = qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 4, square,
-                                     "attention scores");
-  QmValueId weights = qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 4, square,
-                                      "attention weights");
-  QmValueId output =
-      qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 2,
-                      (int64_t[]){ builder->batch * n, shape->hidden },
-                      "attention output");
+  int64_t width = shape->hidden / shape->heads;
+  QmHeads heads = { .q = packed_part (builder, packed, shape, 0),
+                    .k = packed_part (builder, packed, shape, 1),
+                    .v = packed_part (builder, packed, shape, 2),
+                    .scale = 1 / sqrt ((double) width),
+                    .causal = shape->causal,
+                    .dropout = shape->dropout };
+
+  return qm_build_heads (builder, &heads);
+}
+
+/* Heads of keys or values for each head of the queries. */
+static QmValueId
+repeat (QmBuilder *builder, QmValueId x, int64_t heads)
+{
+  QmTensor t = *tensor_of (builder, x);
+  QmValueId y;
   QmNode *node;
 
-  append_matmul (builder, packed_part (builder, packed, shape, 0, false),
-                 packed_part (builder, packed, shape, 1, true), scores,
-                 1 / sqrt ((double) width),
-                 shape->causal ? QM_CAUSAL_RESULT : QM_CAUSAL_NONE);
+  if (t.shape[1] == heads)
+    return x;
+  y = qm_graph_value (builder->graph, QM_ROLE_TEMPORARY, builder->options->type,
+                      4,
+                      (int64_t[]){ t.shape[0], heads, t.shape[2], t.shape[3] },
+                      "repeated");
+  node = qm_graph_append (builder->graph, QM_OP_REPEAT_HEADS);
+  node->inputs[0] = x;
+  node->outputs[0] = y;
+  return y;
+}
+
+static QmValueId
+transpose (QmBuilder *builder, QmValueId x)
+{
+  QmTensor t = *tensor_of (builder, x);
+
+  return qm_graph_view (
+      builder->graph, x, 4,
+      (int64_t[]){ t.shape[0], t.shape[1], t.shape[3], t.shape[2] },
+      (int64_t[]){ t.stride[0], t.stride[1], t.stride[3], t.stride[2] }, 0);
+}
+
+QmValueId
+qm_build_heads (QmBuilder *builder, const QmHeads *heads)
+{
+  QmGraph *graph = builder->graph;
+  QmType type = builder->options->type;
+  QmCausal causal = heads->causal ? QM_CAUSAL_RESULT : QM_CAUSAL_NONE;
+  QmValueId scores, weights, output, keys;
+  QmNode *node;
+  QmTensor q;
+
+  if (graph->status != QM_OK)
+    return QM_NO_VALUE;
+  q = *tensor_of (builder, heads->q);
+  scores = qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 4,
+                           (int64_t[]){ q.shape[0], q.shape[1], q.shape[2],
+                                        q.shape[2] },
+                           "attention scores");
+  weights = qm_graph_like (graph, scores, QM_ROLE_TEMPORARY, type,
+                           "attention weights");
+  output = qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 2,
+                           (int64_t[]){ q.shape[0] * q.shape[2],
+                                        q.shape[1] * q.shape[3] },
+                           "attention output");
+  keys = repeat (builder, heads->k, q.shape[1]);
+  if (graph->status != QM_OK)
+    return QM_NO_VALUE;
+  append_matmul (builder, heads->q, transpose (builder, keys), scores,
+                 heads->scale, causal);
   node = qm_graph_append (graph, QM_OP_SOFTMAX);
-  node->attributes.causal = shape->causal ? QM_CAUSAL_RESULT : QM_CAUSAL_NONE;
+  node->attributes.causal = causal;
+  node->attributes.window = heads->window;
   node->inputs[0] = scores;
   node->outputs[0] = weights;
-  append_matmul (builder,
-                 build_dropout (builder, weights, shape->dropout, true),
-                 packed_part (builder, packed, shape, 2, false),
-                 qm_graph_view (graph, output, 4, sizes, strides, 0), 1,
-                 shape->causal ? QM_CAUSAL_LOWER : QM_CAUSAL_NONE);
+  weights = build_dropout (builder, weights, heads->dropout, true);
+  append_matmul (builder, weights, repeat (builder, heads->v, q.shape[1]),
+                 qm_graph_view (graph, output, 4, q.shape,
+                                (int64_t[]){
+                                    q.shape[2] * q.shape[1] * q.shape[3],
+                                    q.shape[3], q.shape[1] * q.shape[3], 1 },
+                                0),
+                 1, heads->causal ? QM_CAUSAL_LOWER : QM_CAUSAL_NONE);
   return output;
 }
 
-/* Rows of a parameter of three layers, known under the name of one of them. */
+QmValueId
+qm_build_rotary (QmBuilder *builder, const QmRope *rope, int64_t rotated)
+{
+  QmGraph *graph = builder->graph;
+
+  for (int i = 0; i < QM_GRAPH_ROTARIES; i++)
+    {
+      QmRotary *rotary = &graph->rotary[i];
+
+      if (rotary->value == QM_NO_VALUE)
+        *rotary =
+            (QmRotary){ qm_graph_value (graph, QM_ROLE_CONSTANT, QM_TYPE_F32, 2,
+                                        (int64_t[]){ builder->length, rotated },
+                                        "rotary angles"),
+                        *rope };
+      if (qm_rope_is_same (&rotary->rope, rope))
+        return rotary->value;
+    }
+  qm_graph_fail (graph, QM_STATUS_UNSUPPORTED,
+                 "more than %d kinds of rotary positions", QM_GRAPH_ROTARIES);
+  return QM_NO_VALUE;
+}
+
+/* Rows of a parameter of several layers, from `first` on. */
 static QmValueId
-packed_rows (QmBuilder *builder,
-             QmValueId packed,
-             int part,
-             int64_t rows,
-             int64_t columns,
-             const char *name,
-             const char *alias,
-             const char *suffix)
+stack_rows (QmBuilder *builder,
+            QmValueId stack,
+            int64_t first,
+            int64_t columns,
+            const QmStackPart *part,
+            const char *suffix)
 {
   char text[192], other[192];
-  int64_t offset = part * rows * (columns > 0 ? columns : 1);
-  QmValueId value =
-      qm_graph_view (builder->graph, packed, columns > 0 ? 2 : 1,
-                     (int64_t[]){ rows, columns },
-                     (int64_t[]){ columns > 0 ? columns : 1, 1 }, offset);
+  int64_t width = columns > 0 ? columns : 1;
+  QmValueId value = qm_graph_view (builder->graph, stack, columns > 0 ? 2 : 1,
+                                   (int64_t[]){ part->rows, columns },
+                                   (int64_t[]){ width, 1 }, first * width);
 
-  snprintf (text, sizeof text, "%s.%s", name, suffix);
-  snprintf (other, sizeof other, "%s.%s", alias != NULL ? alias : "", suffix);
+  snprintf (text, sizeof text, "%s.%s", part->name, suffix);
+  snprintf (other, sizeof other, "%s.%s",
+            part->alias != NULL ? part->alias : "", suffix);
   qm_graph_parameter (builder->graph, value,
                       columns > 0 ? QM_INITIAL_NORMAL : QM_INITIAL_ZERO, text,
-                      alias != NULL ? other : NULL);
+                      part->alias != NULL ? other : NULL);
   return value;
+}
+
+QmValueId
+qm_build_stack (QmBuilder *builder,
+                QmValueId x,
+                bool bias,
+                const QmStackPart *parts,
+                int n,
+                const char *what)
+{
+  QmGraph *graph = builder->graph;
+  QmType type = builder->options->type;
+  QmValueId weight, offsets = QM_NO_VALUE, packed;
+  int64_t in, tokens, rows = 0, first = 0;
+
+  if (graph->status != QM_OK)
+    return QM_NO_VALUE;
+  tokens = tensor_of (builder, x)->shape[0];
+  in = tensor_of (builder, x)->shape[1];
+  for (int i = 0; i < n; i++)
+    rows += parts[i].rows;
+  weight = qm_graph_value (graph, QM_ROLE_PARAMETER, type, 2,
+                           (int64_t[]){ rows, in }, "%s", what);
+  packed = qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 2,
+                           (int64_t[]){ tokens, rows }, "%s", what);
+  if (bias)
+    offsets = qm_graph_value (graph, QM_ROLE_PARAMETER, type, 1, &rows,
+                              "%s bias", what);
+  for (int i = 0; i < n; i++)
+    {
+      QmValueId w =
+          stack_rows (builder, weight, first, in, &parts[i], "weight");
+      QmValueId b =
+          bias ? stack_rows (builder, offsets, first, 0, &parts[i], "bias")
+               : QM_NO_VALUE;
+
+      append_linear (builder, x, w, b,
+                     qm_graph_view (graph, packed, 2,
+                                    (int64_t[]){ tokens, parts[i].rows },
+                                    (int64_t[]){ rows, 1 }, first),
+                     0);
+      first += parts[i].rows;
+    }
+  return packed;
 }
 
 QmValueId
@@ -437,37 +577,12 @@ qm_build_qkv (QmBuilder *builder,
               const char *const names[3],
               const char *const aliases[3])
 {
-  QmGraph *graph = builder->graph;
-  QmType type = builder->options->type;
-  int64_t rows = builder->batch * builder->length;
-  QmValueId weight =
-      qm_graph_value (graph, QM_ROLE_PARAMETER, type, 2,
-                      (int64_t[]){ 3 * hidden, hidden }, "query, key, value");
-  QmValueId offsets = QM_NO_VALUE;
-  QmValueId packed =
-      qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 2,
-                      (int64_t[]){ rows, 3 * hidden }, "query, key, value");
+  QmStackPart parts[3];
 
-  if (bias)
-    offsets =
-        qm_graph_value (graph, QM_ROLE_PARAMETER, type, 1,
-                        (int64_t[]){ 3 * hidden }, "query, key, value bias");
   for (int i = 0; i < 3; i++)
-    {
-      const char *alias = aliases != NULL ? aliases[i] : NULL;
-      QmValueId w = packed_rows (builder, weight, i, hidden, hidden, names[i],
-                                 alias, "weight");
-      QmValueId b = bias ? packed_rows (builder, offsets, i, hidden, 0,
-                                        names[i], alias, "bias")
-                         : QM_NO_VALUE;
-
-      append_linear (builder, x, w, b,
-                     qm_graph_view (graph, packed, 2,
-                                    (int64_t[]){ rows, hidden },
-                                    (int64_t[]){ 3 * hidden, 1 }, i * hidden),
-                     0);
-    }
-  return packed;
+    parts[i] =
+        (QmStackPart){ names[i], aliases != NULL ? aliases[i] : NULL, hidden };
+  return qm_build_stack (builder, x, bias, parts, 3, "query, key, value");
 }
 
 QmValueId
@@ -551,6 +666,8 @@ append_cross_entropy (QmBuilder *builder,
   node->outputs[0] = weight;
   node = qm_graph_append (graph, QM_OP_CROSS_ENTROPY);
   node->attributes.shift = shift;
+  node->attributes.cap = builder->logit_cap;
+  node->attributes.z_loss = builder->options->z_loss;
   node->attributes.padded = padded > classes ? padded : 0;
   node->inputs[0] = logits;
   node->inputs[1] = graph->labels;
@@ -596,33 +713,26 @@ build_state (QmBuilder *builder)
                                 (int64_t[]){ 1 }, "loss");
 }
 
-static void
-build_family (QmBuilder *builder,
-              const QmModelConfig *config,
-              const QmRecipe *recipe)
-{
-  builder->length = recipe->sequence_length;
-  switch (config->family)
-    {
-    case QM_FAMILY_GPT_NEOX:
-      qm_build_gpt_neox (builder, &config->gpt_neox);
-      return;
-    case QM_FAMILY_BERT:
-    case QM_FAMILY_ROBERTA:
-      qm_build_bert (builder, &config->bert,
-                     config->family == QM_FAMILY_ROBERTA);
-      return;
-    case QM_FAMILY_VIT:
-      qm_build_vit (builder, &config->vit);
-      return;
-    case QM_FAMILY_CONVNEXT:
-      qm_build_convnext (builder, &config->convnext, recipe->image_size);
-      return;
-    case QM_FAMILY_MAMBA:
-      qm_build_mamba (builder, &config->mamba);
-      return;
-    }
-}
+typedef void (*Build) (QmBuilder *builder, const QmModelConfig *config);
+
+static const Build builders[QM_FAMILY_COUNT] = {
+  [QM_FAMILY_GPT_NEOX] = qm_build_gpt_neox,
+  [QM_FAMILY_BERT] = qm_build_bert,
+  [QM_FAMILY_ROBERTA] = qm_build_bert,
+  [QM_FAMILY_VIT] = qm_build_vit,
+  [QM_FAMILY_CONVNEXT] = qm_build_convnext,
+  [QM_FAMILY_MAMBA] = qm_build_mamba,
+  [QM_FAMILY_LLAMA] = qm_build_llama,
+  [QM_FAMILY_MISTRAL] = qm_build_llama,
+  [QM_FAMILY_QWEN2] = qm_build_llama,
+  [QM_FAMILY_QWEN3] = qm_build_llama,
+  [QM_FAMILY_OLMO2] = qm_build_llama,
+  [QM_FAMILY_OLMO3] = qm_build_llama,
+  [QM_FAMILY_SMOLLM3] = qm_build_llama,
+  [QM_FAMILY_GEMMA3_TEXT] = qm_build_llama,
+  [QM_FAMILY_GPT2] = qm_build_gpt2,
+
+};
 
 QmStatus
 qm_build_model (const QmModelConfig *config,
@@ -631,7 +741,10 @@ qm_build_model (const QmModelConfig *config,
                 QmGraph **graph,
                 QmError *error)
 {
-  QmBuilder builder = { .options = options, .batch = options->micro_batch };
+  QmBuilder builder = { .options = options,
+                        .batch = options->micro_batch,
+                        .length = recipe->sequence_length,
+                        .image_size = recipe->image_size };
   QmStatus status;
 
   builder.graph = *graph = qm_graph_new ();
@@ -639,7 +752,7 @@ qm_build_model (const QmModelConfig *config,
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
   build_state (&builder);
-  build_family (&builder, config, recipe);
+  builders[config->family](&builder, config);
   (*graph)->block = QM_BLOCK_OF_WRITER;
   status = qm_graph_status (*graph, error);
   if (status != QM_OK)

@@ -37,12 +37,13 @@ enum
   SCOPE_LEVEL,
   SCOPE_GENERATION,
   SCOPE_POWER,
+  SCOPE_PRODUCTS,
   SCOPE_LINK,
   SCOPE_HOST
 };
 
-static const char *const scopes[] = { "level", "generation", "power", "link",
-                                      "host" };
+static const char *const scopes[] = { "level",    "generation", "power",
+                                      "products", "link",       "host" };
 
 static const char *const constants[QM_N_CONSTANTS] = {
   [QM_CONSTANT_PRODUCT_16] = "product-16",
@@ -62,6 +63,8 @@ static const char *const constants[QM_N_CONSTANTS] = {
   [QM_CONSTANT_DISPATCH] = "dispatch-s",
   [QM_CONSTANT_CAST] = "cast-bytes",
   [QM_CONSTANT_NORM_BACKWARD] = "norm-backward",
+  [QM_CONSTANT_RMS_NORM] = "rms-norm",
+  [QM_CONSTANT_GATE] = "gate",
   [QM_CONSTANT_SOFTMAX] = "softmax",
   [QM_CONSTANT_CROSS_ENTROPY] = "cross-entropy",
   [QM_CONSTANT_ROTARY] = "rotary",
@@ -70,6 +73,8 @@ static const char *const constants[QM_N_CONSTANTS] = {
   [QM_CONSTANT_CONVOLUTION_FP32] = "convolution-fp32",
   [QM_CONSTANT_SCAN] = "scan",
   [QM_CONSTANT_SCAN_BACKWARD] = "scan-backward",
+  [QM_CONSTANT_EXPONENTIALS] = "exponentials",
+  [QM_CONSTANT_EXPONENTIALS_BACKWARD] = "exponentials-backward",
   [QM_CONSTANT_UPDATE] = "update",
   [QM_CONSTANT_OTHER] = "other",
   [QM_CONSTANT_SPREAD] = "spread",
@@ -87,6 +92,7 @@ static const struct
   { "inner", offsetof (QmCalibration, power.inner) },
   { "exponent", offsetof (QmCalibration, power.exponent) },
   { "base", offsetof (QmCalibration, power.base) },
+  { "half-rate", offsetof (QmCalibration, half_rate) },
   { "nvlink", offsetof (QmCalibration, nvlink) },
   { "pcie", offsetof (QmCalibration, pcie) },
   { "pcie-host", offsetof (QmCalibration, pcie_host) },
@@ -269,6 +275,12 @@ qm_calibration_load (const char *path,
   qm_pool_clear (&pool);
   free (text);
   return status == QM_OK ? check (calibration, path, error) : status;
+}
+
+int64_t
+qm_level_loss_rows (const char *level)
+{
+  return strcmp (level, "engine") == 0 ? 0 : QM_LOSS_ROWS_ALL;
 }
 
 const QmLevel *

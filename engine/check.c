@@ -2,6 +2,7 @@
 
 #include "engine/check.h"
 
+#include "data/family.h"
 #include "engine/executor.h"
 #include "engine/safetensors.h"
 #include "engine/weights.h"
@@ -40,8 +41,7 @@ static QmStatus
 describe_batch (Check *check, QmError *error)
 {
   const char *file = check->options->batch;
-  bool images = check->config.family == QM_FAMILY_VIT
-                || check->config.family == QM_FAMILY_CONVNEXT;
+  bool images = qm_family_has_images (check->config.family);
   const char *name = images ? "pixel_values" : "input_ids";
   const QmStoredTensor *data = qm_safetensors_find (check->batch, name);
 
@@ -77,6 +77,7 @@ make_plan (Check *check, QmError *error)
     .checkpoint = check->options->checkpoint,
     .no_dropout = true,
     .deterministic = check->options->deterministic,
+    .loss_rows = check->options->loss_rows,
   };
   QmStatus status;
 
@@ -156,8 +157,8 @@ check_labels (const Check *check,
               const int32_t *labels,
               QmError *error)
 {
-  QmFamily family = check->config.family;
-  bool shifted = family == QM_FAMILY_GPT_NEOX || family == QM_FAMILY_MAMBA;
+  bool shifted = qm_family_info (check->config.family)->objective
+                 == QM_OBJECTIVE_NEXT_TOKEN;
   int64_t length = stored->rank > 1 ? stored->shape[1] : 1;
 
   for (int64_t i = 0; i < stored->elements; i++)
@@ -366,6 +367,10 @@ give_tensor (void *data, size_t index, float *to, QmError *error)
   status = qm_executor_read_floats (check->executor,
                                     graph->parameters[index - 1].gradient, to,
                                     error);
+  if (status == QM_OK && graph->parameters[index - 1].transposed)
+    status =
+        qm_weights_transpose (check->stored[index - 1]->shape[1],
+                              check->stored[index - 1]->shape[0], to, error);
   for (int64_t i = 0; i < check->stored[index - 1]->elements; i++)
     {
       to[i] /= check->scale;

@@ -17,6 +17,7 @@ typedef struct QmCheckOptions
   unsigned methods;
   bool deterministic;  /* equal bits in every run */
   bool checkpoint;     /* activation checkpointing */
+  int64_t loss_rows;   /* as in QmPlanOptions */
   const char *weights; /* safetensors, with the names of Hugging Face */
   /* safetensors: input_ids [B, S] or pixel_values [B, C, H, W]; labels [B, S]
    * or [B]; for BERT and RoBERTa perhaps token_type_ids; attention_mask if it

@@ -2,6 +2,7 @@
 
 #include "engine/executor-private.h"
 
+#include "data/rope.h"
 #include "engine/initial.h"
 #include "kernels/random.h"
 
@@ -134,37 +135,47 @@ prepare_calls (QmExecutor *executor, QmError *error)
   return QM_OK;
 }
 
-/* Angles of the rotary embedding: cosines, then sines, of s base^(-2j/r). */
+/* Angles of the rotary embedding: cosines, then sines. */
 static QmStatus
-write_rotary (QmExecutor *executor, QmError *error)
+write_rotary (QmExecutor *executor, const QmRotary *rotary, QmError *error)
 {
-  const QmGraph *graph = executor->plan->graph;
-  const QmTensor *shape;
-  int64_t rows, half;
-  float *table;
+  const QmTensor *shape =
+      qm_graph_tensor (executor->plan->graph, rotary->value);
+  int64_t rows = shape->shape[0], half = shape->shape[1] / 2;
+  float *table = malloc ((size_t) (rows * half * 2) * sizeof *table);
   QmStatus status;
 
-  if (graph->rotary == QM_NO_VALUE)
-    return QM_OK;
-  shape = qm_graph_tensor (graph, graph->rotary);
-  rows = shape->shape[0];
-  half = shape->shape[1] / 2;
-  table = malloc ((size_t) (rows * half * 2) * sizeof *table);
   if (table == NULL)
     return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
                          "the host is out of memory");
-  for (int64_t s = 0; s < rows; s++)
-    for (int64_t j = 0; j < half; j++)
-      {
-        double angle =
-            (double) s
-            * pow (graph->rotary_base, -(double) (2 * j) / (double) (2 * half));
+  for (int64_t j = 0; j < half; j++)
+    {
+      double turn = qm_rope_turn (&rotary->rope, 2 * half, j);
 
-        table[s * half * 2 + j] = (float) cos (angle);
-        table[s * half * 2 + half + j] = (float) sin (angle);
-      }
-  status = qm_executor_write_floats (executor, graph->rotary, table, error);
+      for (int64_t s = 0; s < rows; s++)
+        {
+          double angle = (double) s * turn;
+
+          table[s * half * 2 + j] =
+              (float) (rotary->rope.amplitude * cos (angle));
+          table[s * half * 2 + half + j] =
+              (float) (rotary->rope.amplitude * sin (angle));
+        }
+    }
+  status = qm_executor_write_floats (executor, rotary->value, table, error);
   free (table);
+  return status;
+}
+
+static QmStatus
+write_rotaries (QmExecutor *executor, QmError *error)
+{
+  const QmGraph *graph = executor->plan->graph;
+  QmStatus status = QM_OK;
+
+  for (int i = 0; i < QM_GRAPH_ROTARIES && status == QM_OK; i++)
+    if (graph->rotary[i].value != QM_NO_VALUE)
+      status = write_rotary (executor, &graph->rotary[i], error);
   return status;
 }
 
@@ -204,7 +215,7 @@ begin (QmExecutor *executor, uint64_t seed, QmError *error)
   if (status == QM_OK)
     status = write_state (executor, error);
   if (status == QM_OK)
-    status = write_rotary (executor, error);
+    status = write_rotaries (executor, error);
   return status;
 }
 
@@ -386,26 +397,6 @@ run (QmExecutor *executor, const QmOpCall *call, QmError *error)
     }
 }
 
-static double
-initializer_range (const QmModelConfig *config)
-{
-  switch (config->family)
-    {
-    case QM_FAMILY_GPT_NEOX:
-      return config->gpt_neox.initializer_range;
-    case QM_FAMILY_BERT:
-    case QM_FAMILY_ROBERTA:
-      return config->bert.initializer_range;
-    case QM_FAMILY_VIT:
-      return config->vit.initializer_range;
-    case QM_FAMILY_CONVNEXT:
-      return config->convnext.initializer_range;
-    case QM_FAMILY_MAMBA:
-      return config->mamba.initializer_range;
-    }
-  return 0;
-}
-
 /* What the device cannot draw the host makes of what it drew, in place. */
 static QmStatus
 finish_on_host (QmExecutor *executor,
@@ -522,7 +513,8 @@ draw (QmExecutor *executor, size_t index, QmError *error)
   QmOpCall call = { 0 };
   QmStatus status;
 
-  qm_initial_call (parameter, initializer_range (&plan->config), &call);
+  qm_initial_call (parameter, qm_model_initializer_range (&plan->config),
+                   &call);
   call.outputs[0] = graph->values[parameter->value].tensor;
   call.attributes.site = SITE_WEIGHTS + (uint32_t) index;
   if (call.op == QM_OP_RANDOM)

@@ -167,8 +167,10 @@ head (QmBuilder *builder,
 }
 
 void
-qm_build_bert (QmBuilder *builder, const QmBertConfig *config, bool roberta)
+qm_build_bert (QmBuilder *builder, const QmModelConfig *model)
 {
+  const QmBertConfig *config = &model->bert;
+  bool roberta = model->family == QM_FAMILY_ROBERTA;
   const Names *names = roberta ? &roberta_names : &bert_names;
   QmGraph *graph = builder->graph;
   int64_t tokens[2] = { builder->batch, builder->length };
@@ -176,7 +178,6 @@ qm_build_bert (QmBuilder *builder, const QmBertConfig *config, bool roberta)
   QmAffine norm;
   QmValueId words, x;
 
-  builder->initializer_range = config->initializer_range;
   graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
                                "input_ids");
   graph->types = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,

@@ -236,10 +236,9 @@ build_stages (QmBuilder *builder,
 }
 
 void
-qm_build_convnext (QmBuilder *builder,
-                   const QmConvnextConfig *config,
-                   int64_t image_size)
+qm_build_convnext (QmBuilder *builder, const QmModelConfig *model)
 {
+  const QmConvnextConfig *config = &model->convnext;
   QmGraph *graph = builder->graph;
   Features features;
   QmAffine norm, classifier;
@@ -249,14 +248,14 @@ qm_build_convnext (QmBuilder *builder,
     qm_graph_fail (graph, QM_STATUS_UNSUPPORTED,
                    "num_labels: 1 means regression, which is not supported");
   builder->length = 1;
-  builder->initializer_range = config->initializer_range;
-  graph->pixels = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 4,
-                                  (int64_t[]){ builder->batch, config->channels,
-                                               image_size, image_size },
-                                  "pixel_values");
+  graph->pixels =
+      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 4,
+                      (int64_t[]){ builder->batch, config->channels,
+                                   builder->image_size, builder->image_size },
+                      "pixel_values");
   graph->labels = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2,
                                   (int64_t[]){ builder->batch, 1 }, "labels");
-  features = build_stages (builder, config, image_size);
+  features = build_stages (builder, config, builder->image_size);
   norm =
       qm_build_norm_weights (builder, features.width, "convnext.", "layernorm");
   x = qm_build_norm (builder, pool (builder, &features), &norm,

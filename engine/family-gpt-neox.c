@@ -21,11 +21,13 @@ rotate (QmBuilder *builder, QmValueId packed, const QmGptNeoxConfig *config)
   int64_t sizes[5] = { builder->batch, builder->length, 3, config->heads,
                        width };
   int64_t strides[5] = { builder->length * row, row, width, 3 * width, 1 };
-  QmValueId turned;
+  const QmRope rope = { .theta = config->rotary_base, .amplitude = 1 };
+  QmValueId turned, table;
   QmNode *node;
 
   if (rotated (config) == 0 || graph->status != QM_OK)
     return packed;
+  table = qm_build_rotary (builder, &rope, rotated (config));
   turned = qm_graph_like (graph, packed, QM_ROLE_TEMPORARY,
                           builder->options->type, "rotated");
   packed = qm_graph_view (graph, packed, 5, sizes, strides, 0);
@@ -33,7 +35,7 @@ rotate (QmBuilder *builder, QmValueId packed, const QmGptNeoxConfig *config)
   node->attributes.rotary = rotated (config);
   node->attributes.count = 2; /* of queries, keys and values */
   node->inputs[0] = packed;
-  node->inputs[1] = graph->rotary;
+  node->inputs[1] = table;
   node->outputs[0] = qm_graph_view (graph, turned, 5, sizes, strides, 0);
   return turned;
 }
@@ -120,25 +122,18 @@ layer (QmBuilder *builder,
 }
 
 void
-qm_build_gpt_neox (QmBuilder *builder, const QmGptNeoxConfig *config)
+qm_build_gpt_neox (QmBuilder *builder, const QmModelConfig *model)
 {
+  const QmGptNeoxConfig *config = &model->gpt_neox;
   QmGraph *graph = builder->graph;
   int64_t tokens[2] = { builder->batch, builder->length };
   QmValueId embed, x, head;
   QmAffine norm;
 
-  builder->initializer_range = config->initializer_range;
   graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
                                "input_ids");
   graph->labels =
       qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
-  if (rotated (config) > 0)
-    graph->rotary =
-        qm_graph_value (graph, QM_ROLE_CONSTANT, QM_TYPE_F32, 2,
-                        (int64_t[]){ builder->length, rotated (config) },
-                        "rotary angles");
-  graph->rotary_base = config->rotary_base;
-
   embed =
       qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
                              "gpt_neox.embed_in.weight", NULL);

@@ -203,15 +203,15 @@ embedding_weights (QmBuilder *builder, const QmMambaConfig *config)
 }
 
 void
-qm_build_mamba (QmBuilder *builder, const QmMambaConfig *config)
+qm_build_mamba (QmBuilder *builder, const QmModelConfig *model)
 {
+  const QmMambaConfig *config = &model->mamba;
   QmGraph *graph = builder->graph;
   QmType type = builder->options->residual;
   int64_t tokens[2] = { builder->batch, builder->length };
   QmValueId embed, x, head;
   QmAffine norm;
 
-  builder->initializer_range = config->initializer_range;
   graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
                                "input_ids");
   graph->labels =

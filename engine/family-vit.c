@@ -181,8 +181,9 @@ embed (QmBuilder *builder, const QmVitConfig *config)
 }
 
 void
-qm_build_vit (QmBuilder *builder, const QmVitConfig *config)
+qm_build_vit (QmBuilder *builder, const QmModelConfig *model)
 {
+  const QmVitConfig *config = &model->vit;
   QmGraph *graph = builder->graph;
   int64_t side = config->image_size / config->patch_size;
   int64_t hidden = config->hidden_size;
@@ -193,7 +194,6 @@ qm_build_vit (QmBuilder *builder, const QmVitConfig *config)
     qm_graph_fail (graph, QM_STATUS_UNSUPPORTED,
                    "num_labels: 1 means regression, which is not supported");
   builder->length = side * side + 1;
-  builder->initializer_range = config->initializer_range;
   graph->pixels =
       qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 4,
                       (int64_t[]){ builder->batch, config->channels,

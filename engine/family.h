@@ -21,6 +21,7 @@ typedef struct QmBuildOptions
    * with: 50265 columns of fp16 cannot be read in aligned vectors. */
   int64_t vocab_multiple;
   bool dropout;
+  double z_loss; /* as recipes have it */
 } QmBuildOptions;
 
 /* Builds the forward pass with loss.  QM_STATUS_UNSUPPORTED for a family or a
@@ -37,18 +38,18 @@ typedef struct QmBuilder
 {
   QmGraph *graph;
   const QmBuildOptions *options;
+  double logit_cap;      /* what logits are capped to; 0: they are not */
   int64_t batch, length; /* length in tokens, class token and all */
-  double initializer_range;
+  int64_t image_size;    /* pixels a side */
 } QmBuilder;
 
-void qm_build_gpt_neox (QmBuilder *builder, const QmGptNeoxConfig *config);
-void
-qm_build_bert (QmBuilder *builder, const QmBertConfig *config, bool roberta);
-void qm_build_vit (QmBuilder *builder, const QmVitConfig *config);
-void qm_build_convnext (QmBuilder *builder,
-                        const QmConvnextConfig *config,
-                        int64_t image_size);
-void qm_build_mamba (QmBuilder *builder, const QmMambaConfig *config);
+void qm_build_gpt_neox (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_bert (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_vit (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_convnext (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_mamba (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_llama (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_gpt2 (QmBuilder *builder, const QmModelConfig *model);
 
 /* Declares a parameter of any shape and type. */
 QmValueId qm_build_parameter (QmBuilder *builder,
@@ -90,6 +91,9 @@ QmValueId
 qm_build_linear (QmBuilder *builder, QmValueId x, const QmAffine *weights);
 QmValueId
 qm_build_activation (QmBuilder *builder, QmValueId x, QmActivation activation);
+/* activation (first half of the columns) x second half. */
+QmValueId
+qm_build_gate (QmBuilder *builder, QmValueId x, QmActivation activation);
 /* A layer norm, or, where the weights have no bias, an RMS norm. */
 QmValueId qm_build_norm (QmBuilder *builder,
                          QmValueId x,
@@ -151,6 +155,43 @@ QmValueId qm_build_attention (QmBuilder *builder,
                               QmValueId packed,
                               const QmAttentionShape *shape);
 
+/* The same between heads that are views [B, H, S, D] of any value, those of
+ * keys and values [B, G, S, D] with as many or fewer heads, a divisor of H. */
+typedef struct QmHeads
+{
+  QmValueId q, k, v;
+  double scale;
+  bool causal;
+  int64_t window; /* tokens that are seen, to one side; 0: all */
+  double dropout;
+} QmHeads;
+
+/* Returns [B S, H D]. */
+QmValueId qm_build_heads (QmBuilder *builder, const QmHeads *heads);
+
+/* The table of angles of positions; `rotated` elements of a head turn. */
+QmValueId
+qm_build_rotary (QmBuilder *builder, const QmRope *rope, int64_t rotated);
+
+/* One of several linear layers of the same input whose weights are neighbours.
+ */
+typedef struct QmStackPart
+{
+  const char *name, *alias; /* alias may be NULL */
+  int64_t rows;
+} QmStackPart;
+
+#define QM_STACK_MAX 3
+
+/* Their results side by side, as one value [tokens, all rows]; a pass can make
+ * one product of them.  `what` is for people. */
+QmValueId qm_build_stack (QmBuilder *builder,
+                          QmValueId x,
+                          bool bias,
+                          const QmStackPart *parts,
+                          int n,
+                          const char *what);
+
 /* Query, key and value of separate layers, as one value that
  * qm_build_attention() takes.  Names are those of the three layers, `aliases`
  * may be NULL. */
@@ -173,8 +214,8 @@ QmValueId qm_build_vocab_bias (QmBuilder *builder,
                                const char *name,
                                const char *alias);
 
-/* Logits and their loss; `bias` may be QM_NO_VALUE.  With `shift`, every token
- * predicts the next. */
+/* Logits, capped as the builder says, and their loss; `bias` may be
+ * QM_NO_VALUE.  With `shift`, every token predicts the next. */
 void qm_build_loss (QmBuilder *builder,
                     QmValueId x,
                     QmValueId weight,

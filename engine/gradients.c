@@ -126,6 +126,35 @@ linear_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   backward->outputs[0] = dx;
 }
 
+static void
+gate_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dgate = qm_gradient_place_or_scratch (g, node->inputs[0]);
+  QmValueId dup = qm_gradient_place_or_scratch (g, node->inputs[1]);
+  QmNode *backward = append (graph, QM_OP_GATE_BACKWARD, node);
+
+  backward->inputs[0] = dy;
+  backward->inputs[1] = node->inputs[0];
+  backward->inputs[2] = node->inputs[1];
+  backward->outputs[0] = dgate;
+  backward->outputs[1] = dup;
+}
+
+static void
+repeat_heads_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
+  QmNode *backward;
+
+  if (dx == QM_NO_VALUE)
+    return;
+  backward = append (graph, QM_OP_REPEAT_HEADS_BACKWARD, node);
+  backward->inputs[0] = dy;
+  backward->outputs[0] = dx;
+}
+
 /* The same matrices, transposed. */
 static QmValueId
 transposed (QmGraph *graph, QmValueId id)
@@ -265,6 +294,23 @@ give_branches (QmGradients *g,
     }
 }
 
+/* Where the gradient of weights is added: that of a parameter, or, of weights
+ * that are made of something, one that begins with zero. */
+static QmValueId
+gradient_of_weights (QmGradients *g, QmGraph *graph, QmValueId weights)
+{
+  QmValueId place;
+  QmNode *node;
+
+  if (weights == QM_NO_VALUE || graph->status != QM_OK
+      || graph->values[graph->values[weights].owner].role == QM_ROLE_PARAMETER)
+    return qm_gradient_of_parameter (g, weights);
+  place = qm_gradient_place_or_scratch (g, weights);
+  node = qm_graph_append (graph, QM_OP_FILL);
+  node->outputs[0] = place;
+  return place;
+}
+
 static void
 layer_norm_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
@@ -280,7 +326,7 @@ layer_norm_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 
   place_branches (g, graph, node, branches);
   for (int i = 0; i < 4; i++)
-    weights[i] = qm_gradient_of_parameter (g, node->inputs[slots[i]]);
+    weights[i] = gradient_of_weights (g, graph, node->inputs[slots[i]]);
   backward = append (graph, QM_OP_LAYER_NORM_BACKWARD, node);
   backward->inputs[0] = dy;
   backward->inputs[1] = x;
@@ -365,7 +411,7 @@ layer_scale_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 
   qm_gradient_give (g, node->inputs[2], dy);
   dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
-  dgamma = qm_gradient_of_parameter (g, node->inputs[1]);
+  dgamma = gradient_of_weights (g, graph, node->inputs[1]);
   backward = append (graph, QM_OP_LAYER_SCALE_BACKWARD, node);
   backward->inputs[0] = dy;
   backward->inputs[1] = node->inputs[0];
@@ -429,6 +475,10 @@ qm_gradient_rule (QmOp op)
       return add_rule;
     case QM_OP_ACTIVATION:
       return activation_rule;
+    case QM_OP_GATE:
+      return gate_rule;
+    case QM_OP_REPEAT_HEADS:
+      return repeat_heads_rule;
     case QM_OP_DROPOUT:
       return dropout_rule;
     case QM_OP_LINEAR:

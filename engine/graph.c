@@ -23,7 +23,9 @@ qm_graph_new (void)
   if (graph == NULL)
     return NULL;
   graph->ids = graph->types = graph->labels = graph->pixels = QM_NO_VALUE;
-  graph->rotary = graph->rng = graph->state = QM_NO_VALUE;
+  for (int i = 0; i < QM_GRAPH_ROTARIES; i++)
+    graph->rotary[i].value = QM_NO_VALUE;
+  graph->rng = graph->state = QM_NO_VALUE;
   graph->loss = graph->logits = QM_NO_VALUE;
   return graph;
 }
@@ -298,6 +300,13 @@ qm_graph_both_names (QmGraph *graph)
 {
   if (graph->status == QM_OK)
     graph->parameters[graph->n_parameters - 1].both = true;
+}
+
+void
+qm_graph_transposed (QmGraph *graph)
+{
+  if (graph->status == QM_OK)
+    graph->parameters[graph->n_parameters - 1].transposed = true;
 }
 
 void

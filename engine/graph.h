@@ -17,6 +17,7 @@
 #define QM_ENGINE_GRAPH_H
 
 #include "data/error.h"
+#include "data/model.h"
 #include "data/pool.h"
 #include "kernels/operators.h"
 
@@ -88,11 +89,22 @@ typedef struct QmParameter
   const char *name;
   const char *alias;  /* another name that files use; NULL: none */
   bool both;          /* it is written under both */
-  QmValueId value;    /* of the shape that files have */
+  bool transposed;    /* files have rows and columns the other way round */
+  QmValueId value;    /* else of the shape that files have */
   QmValueId gradient; /* f32, of the same shape */
   QmInitial initial;
   double amounts[QM_INITIAL_AMOUNTS];
 } QmParameter;
+
+/* A constant: cosines and sines of angles, for every token. */
+typedef struct QmRotary
+{
+  QmValueId value; /* f32 [length, rotated elements]; QM_NO_VALUE: none */
+  QmRope rope;
+} QmRotary;
+
+/* Layers with windows may have angles of their own. */
+#define QM_GRAPH_ROTARIES 2
 
 typedef struct QmGraph
 {
@@ -110,9 +122,7 @@ typedef struct QmGraph
 
   /* Inputs; QM_NO_VALUE where the family has none. */
   QmValueId ids, types, labels, pixels;
-  /* Constants. */
-  QmValueId rotary;
-  double rotary_base;
+  QmRotary rotary[QM_GRAPH_ROTARIES]; /* from the first on */
   /* State. */
   QmValueId rng, state, loss;
   QmValueId logits;
@@ -185,6 +195,9 @@ void qm_graph_parameter (QmGraph *graph,
 
 /* Has the newest parameter, which has an alias, written under both names. */
 void qm_graph_both_names (QmGraph *graph);
+
+/* Says that files have the newest parameter, of two dimensions, transposed. */
+void qm_graph_transposed (QmGraph *graph);
 
 /* Says how the newest parameter begins, where that needs numbers. */
 void qm_graph_initial (QmGraph *graph,

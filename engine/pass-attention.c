@@ -6,7 +6,16 @@
 typedef struct Pattern
 {
   QmNode *scores, *softmax, *dropout, *product;
+  QmNode *keys, *values; /* that are repeated, both or none */
 } Pattern;
+
+/* Keys or values as they were before each was repeated for the heads of queries
+ * that share it; NULL: they were not. */
+static QmNode *
+repetition (const QmUses *uses, QmGraph *graph, QmValueId heads)
+{
+  return qm_uses_maker (uses, graph, heads, QM_OP_REPEAT_HEADS, true);
+}
 
 static bool
 match (const QmUses *uses, QmGraph *graph, QmNode *last, Pattern *pattern)
@@ -29,7 +38,11 @@ match (const QmUses *uses, QmGraph *graph, QmNode *last, Pattern *pattern)
     return false;
   pattern->scores = qm_uses_maker (uses, graph, pattern->softmax->inputs[0],
                                    QM_OP_MATMUL, true);
-  return pattern->scores != NULL;
+  if (pattern->scores == NULL)
+    return false;
+  pattern->keys = repetition (uses, graph, pattern->scores->inputs[1]);
+  pattern->values = repetition (uses, graph, last->inputs[1]);
+  return (pattern->keys == NULL) == (pattern->values == NULL);
 }
 
 /* Keys as rows, from keys as columns. */
@@ -57,10 +70,21 @@ rewrite (QmGraph *graph, const Pattern *pattern)
   node.attributes = (QmAttributes){
     .scale = pattern->scores->attributes.scale,
     .causal = pattern->softmax->attributes.causal,
+    .window = pattern->softmax->attributes.window,
   };
   node.inputs[0] = q;
-  node.inputs[1] = key_rows (graph, pattern->scores->inputs[1]);
-  node.inputs[2] = pattern->product->inputs[1];
+  if (pattern->keys != NULL)
+    {
+      node.inputs[1] = pattern->keys->inputs[0];
+      node.inputs[2] = pattern->values->inputs[0];
+      qm_node_remove (pattern->keys);
+      qm_node_remove (pattern->values);
+    }
+  else
+    {
+      node.inputs[1] = key_rows (graph, pattern->scores->inputs[1]);
+      node.inputs[2] = pattern->product->inputs[1];
+    }
   if (pattern->dropout != NULL)
     {
       node.attributes.dropout = pattern->dropout->attributes.dropout;

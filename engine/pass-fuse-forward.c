@@ -2,11 +2,10 @@
 
 #include "engine/passes.h"
 
-/* Whether the three layers at `nodes` make three neighbouring parts of one
- * value from one input, with three neighbouring parts of one weight, which are
- * all of it. */
+/* Whether the `n` layers at `nodes` make neighbouring parts of one value from
+ * one input, with neighbouring parts of one weight, which are all of it. */
 static bool
-are_thirds (const QmGraph *graph, const QmNode *nodes)
+are_parts (const QmGraph *graph, const QmNode *nodes, int n)
 {
   static const struct
   {
@@ -14,17 +13,19 @@ are_thirds (const QmGraph *graph, const QmNode *nodes)
     int slot;
   } sides[3] = { { false, 1 }, { false, 2 }, { true, 0 } };
 
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < n; i++)
     if (nodes[i].op != QM_OP_LINEAR || nodes[i].inputs[0] != nodes[0].inputs[0]
         || nodes[i].outputs[1] != QM_NO_VALUE || nodes[i].attributes.padded != 0
-        || nodes[i].attributes.activation != QM_FUNCTION_NONE)
+        || nodes[i].attributes.activation != QM_FUNCTION_NONE
+        || (nodes[i].inputs[2] == QM_NO_VALUE)
+               != (nodes[0].inputs[2] == QM_NO_VALUE))
       return false;
   for (int s = 0; s < 3; s++)
     {
       int64_t covered = 0, last = -1;
       QmValueId owner = QM_NO_VALUE;
 
-      for (int i = 0; i < 3; i++)
+      for (int i = 0; i < n; i++)
         {
           QmValueId id = sides[s].output ? nodes[i].outputs[sides[s].slot]
                                          : nodes[i].inputs[sides[s].slot];
@@ -44,10 +45,7 @@ are_thirds (const QmGraph *graph, const QmNode *nodes)
           && covered != qm_tensor_elements (&graph->values[owner].tensor))
         return false;
     }
-  return (nodes[0].inputs[2] == QM_NO_VALUE)
-             == (nodes[1].inputs[2] == QM_NO_VALUE)
-         && (nodes[0].inputs[2] == QM_NO_VALUE)
-                == (nodes[2].inputs[2] == QM_NO_VALUE);
+  return true;
 }
 
 static QmValueId
@@ -56,21 +54,26 @@ owner_of (const QmGraph *graph, QmValueId id)
   return id == QM_NO_VALUE ? QM_NO_VALUE : graph->values[id].owner;
 }
 
-static void
-merge_thirds (QmGraph *graph)
-{
-  for (size_t i = 0; i + 2 < graph->n_nodes; i++)
-    {
-      QmNode *nodes = &graph->nodes[i];
+/* The most layers that become one: queries, keys and values. */
+#define MOST_PARTS 3
 
-      if (!are_thirds (graph, nodes))
-        continue;
-      nodes[0].inputs[1] = owner_of (graph, nodes[0].inputs[1]);
-      nodes[0].inputs[2] = owner_of (graph, nodes[0].inputs[2]);
-      nodes[0].outputs[0] = owner_of (graph, nodes[0].outputs[0]);
-      qm_node_remove (&nodes[1]);
-      qm_node_remove (&nodes[2]);
-    }
+static void
+merge_parts (QmGraph *graph)
+{
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    for (int n = MOST_PARTS; n > 1; n--)
+      {
+        QmNode *nodes = &graph->nodes[i];
+
+        if (i + (size_t) n > graph->n_nodes || !are_parts (graph, nodes, n))
+          continue;
+        nodes[0].inputs[1] = owner_of (graph, nodes[0].inputs[1]);
+        nodes[0].inputs[2] = owner_of (graph, nodes[0].inputs[2]);
+        nodes[0].outputs[0] = owner_of (graph, nodes[0].outputs[0]);
+        for (int j = 1; j < n; j++)
+          qm_node_remove (&nodes[j]);
+        break;
+      }
   qm_graph_sweep (graph);
 }
 
@@ -238,14 +241,40 @@ match_sum (const QmUses *uses, QmGraph *graph, const QmNode *norm, Sum *sum)
   return true;
 }
 
-/* The norm moves to where the sum was. */
+/* Whether a node between two others writes a value of `owner`, or, with
+ * `reads`, reads one. */
+static bool
+is_used_between (const QmGraph *graph,
+                 const QmNode *from,
+                 const QmNode *to,
+                 QmValueId owner,
+                 bool reads)
+{
+  for (const QmNode *node = from + 1; node < to; node++)
+    for (int i = 0; i < (reads ? QM_OP_MAX_INPUTS : QM_OP_MAX_OUTPUTS); i++)
+      if (!qm_node_removed (node)
+          && owner_of (graph, reads ? node->inputs[i] : node->outputs[i])
+                 == owner)
+        return true;
+  return false;
+}
+
+/* The norm moves to where the sum was, or, where its weights are made between
+ * them, the sum to where the norm is. */
 static void
 fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
 {
   Sum sum;
   QmNode fused = *norm;
+  bool late;
 
   if (!match_sum (uses, graph, norm, &sum))
+    return;
+  late = is_used_between (graph, sum.add, norm,
+                          owner_of (graph, norm->inputs[1]), false);
+  if (late
+      && is_used_between (graph, sum.add, norm,
+                          owner_of (graph, norm->inputs[0]), true))
     return;
   fused.inputs[0] = sum.x;
   fused.inputs[3] = sum.branch[0];
@@ -265,8 +294,8 @@ fuse_sum (const QmUses *uses, QmGraph *graph, QmNode *norm)
     }
   if (sum.inner != NULL)
     qm_node_remove (sum.inner);
-  qm_node_remove (norm);
-  *sum.add = fused;
+  qm_node_remove (late ? sum.add : norm);
+  *(late ? norm : sum.add) = fused;
   /* Read by the norm's gradient alone, the sum need not be exact. */
   if (uses->readers[fused.outputs[3]] == 1)
     graph->values[fused.outputs[3]].tensor.type =
@@ -293,7 +322,7 @@ qm_pass_fuse_forward (QmGraph *graph, QmError *error)
 {
   QmStatus status;
 
-  merge_thirds (graph);
+  merge_parts (graph);
   for (size_t i = 0; i < graph->n_nodes; i++)
     fuse_second_norm (graph, graph->nodes, i);
   qm_graph_sweep (graph);

@@ -27,6 +27,25 @@ QmStatus qm_pass_fuse_forward (QmGraph *graph, QmError *error);
  * convolution or norm before them. */
 QmStatus qm_pass_fuse_backward (QmGraph *graph, QmError *error);
 
+/* After differentiation: a head's logits, their loss and what their gradient is
+ * read for are done for some rows, then for the next, so that logits are never
+ * whole in memory; several losses each.  `rows`, at most, at a time; 0: where
+ * there are more than QM_LOSS_WHOLE_CLASSES classes QM_LOSS_ROWS, else all.
+ *
+ * With fewer classes the logits of a token take no more than 128 KiB in 16
+ * bits, what some layers keep of it for the backward pass, and whole ones are a
+ * bit faster.  With QM_LOSS_ROWS a piece of 128256 classes takes 1 GiB, of
+ * 262144 2 GiB, a quarter of what weights, gradient and states of such a head
+ * of width 2048 take. Fewer would cost: adding a tile to the gradient of the
+ * weights takes a GPU as long as about three of the steps of 64 rows that its
+ * product has, so that of a piece 5 %, a third of which the head's three
+ * products notice; and the product with 4096 rows and a width of 2048 has 128
+ * tiles for 66 pairs of multiprocessors of an H100, just two rounds. */
+#define QM_LOSS_WHOLE_CLASSES 65536
+#define QM_LOSS_ROWS          4096
+
+QmStatus qm_pass_loss (QmGraph *graph, int64_t rows, QmError *error);
+
 /* After all others: activation checkpointing (Chen et al. 2016).  Of what the
  * forward nodes make, only what is outside of blocks lives until the backward
  * pass, the outputs of blocks among it.  Everything else that the backward pass

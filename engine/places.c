@@ -140,6 +140,8 @@ options_of (const QmPlaces *places, size_t way, int at)
                           .micro_batch = micro_batch_at (places, at),
                           .methods = places->methods,
                           .checkpoint = ways[way].checkpoint,
+                          .loss_rows =
+                              qm_level_loss_rows (places->options->level->name),
                           .sharding = ways[way].offload,
                           .offload = ways[way].offload != QM_SHARDING_NONE };
 }

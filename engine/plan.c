@@ -116,6 +116,7 @@ build_model (QmPlan *plan, QmError *error)
     .residual = plan->options.narrow ? plan->type : QM_TYPE_F32,
     .vocab_multiple = (plan->options.methods & QM_METHOD_COMPILE) != 0 ? 64 : 1,
     .dropout = !plan->options.no_dropout,
+    .z_loss = plan->recipe.z_loss,
   };
 
   return qm_build_model (&plan->config, &plan->recipe, &build, &plan->graph,
@@ -174,6 +175,18 @@ advance (QmPlan *plan, QmError *error)
 }
 
 static bool
+wants_loss (const QmPlanOptions *options)
+{
+  return wants_kernels (options) || options->loss_rows > 0;
+}
+
+static QmStatus
+cut_loss (QmPlan *plan, QmError *error)
+{
+  return qm_pass_loss (plan->graph, plan->options.loss_rows, error);
+}
+
+static bool
 wants_reduce (const QmPlanOptions *options)
 {
   return options->ranks > 1 && !qm_sharding_gradients (options->sharding);
@@ -193,6 +206,7 @@ static const struct
   { "fuse-forward", wants_compile, qm_pass_fuse_forward, NULL },
   { "differentiate", NULL, differentiate, NULL },
   { "fuse-backward", wants_compile, qm_pass_fuse_backward, NULL },
+  { "loss", wants_loss, NULL, cut_loss },
   { "tf32", wants_tf32, qm_pass_tf32, NULL },
   { "checkpoint", wants_checkpoint, qm_pass_checkpoint, NULL },
   { "units", NULL, NULL, qm_plan_units },
@@ -564,6 +578,19 @@ qm_plan_call (const QmPlan *plan,
       call->outputs[i].data = qm_plan_address (plan, regions, node->outputs[i]);
   call->workspace = regions->workspace;
   call->workspace_bytes = plan->memory.workspace;
+}
+
+int64_t
+qm_plan_loss_rows (const QmPlan *plan)
+{
+  return qm_graph_tensor (plan->graph, plan->graph->logits)->shape[0];
+}
+
+int64_t
+qm_plan_all_rows (const QmPlan *plan)
+{
+  return qm_tensor_elements (
+      qm_graph_tensor (plan->graph, plan->graph->labels));
 }
 
 double

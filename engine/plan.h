@@ -17,7 +17,8 @@ enum
 {
   QM_METHOD_COMPILE = 1 << 0, /* fusion, and the pass captured as a whole */
   QM_METHOD_KERNELS = 1 << 1, /* attention that does not store its scores, scans
-                                 that do not store their states */
+                                 that do not store their states, losses of many
+                                 classes that do not store all logits */
   QM_METHOD_TF32 = 1 << 2,    /* products of fp32 on tensor cores */
   QM_METHOD_ALL = (1 << 3) - 1
 };
@@ -89,7 +90,10 @@ typedef struct QmPlanOptions
   bool no_dropout;
   bool narrow; /* sums that run through the model are of the type of products,
                   too, as where all weights are of 16 bits; only planned */
-  bool deterministic;  /* equal bits in every run, also where that costs time */
+  bool deterministic; /* equal bits in every run, also where that costs time */
+  /* Rows of logits at a time, at most; 0: as qm_pass_loss() has it with
+   * QM_METHOD_KERNELS, and without all. */
+  int64_t loss_rows;
   uint64_t host_bytes; /* of the host's memory that can be used; 0: not known */
   int64_t bucket; /* for tests: elements, at most, of buckets and of what the
                      host works on at a time; 0: as above */
@@ -174,11 +178,15 @@ typedef struct QmPlan
 } QmPlan;
 
 /* The most passes that a plan goes through. */
-#define QM_PLAN_PASSES 12
+#define QM_PLAN_PASSES 13
 
 /* The names of those that it does with such options, in their order; static. */
 size_t qm_plan_passes (const QmPlanOptions *options,
                        const char *names[QM_PLAN_PASSES]);
+
+/* Of a plan without pieces of logits, as the loss of other software has them.
+ */
+#define QM_LOSS_ROWS_ALL INT64_MAX
 
 /* Plans a recipe that was applied to its configuration. */
 QmStatus qm_plan_new (const QmModelConfig *config,
@@ -269,6 +277,10 @@ void qm_plan_call (const QmPlan *plan,
 
 /* FLOPs of one pass that count for the utilisation. */
 double qm_plan_pass_flops (const QmPlan *plan);
+
+/* Rows of logits that are in memory at a time, and of all of them. */
+int64_t qm_plan_loss_rows (const QmPlan *plan);
+int64_t qm_plan_all_rows (const QmPlan *plan);
 
 /* How states are sharded with such options: QM_SHARDING_NONE where there is
  * nowhere else for them to be. */

@@ -2,6 +2,8 @@
 
 #include "engine/predict.h"
 
+#include "data/flops.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +52,12 @@ is_product (QmOp op)
          || op == QM_OP_LINEAR_WEIGHT_GRAD;
 }
 
+static bool
+is_scan (QmOp op)
+{
+  return op == QM_OP_SELECTIVE_SCAN || op == QM_OP_SELECTIVE_SCAN_BACKWARD;
+}
+
 /* Bytes that an operator moves, as a multiple of those that it has to. */
 static double
 traffic (const double *constants, const QmWorkRow *row)
@@ -67,8 +75,15 @@ traffic (const double *constants, const QmWorkRow *row)
     case QM_OP_ATTENTION:
     case QM_OP_ATTENTION_BACKWARD:
       return 1;
+    case QM_OP_LAYER_NORM:
+      return constants[QM_CONSTANT_OTHER]
+             * (row->rms ? constants[QM_CONSTANT_RMS_NORM] : 1);
     case QM_OP_LAYER_NORM_BACKWARD:
-      return constants[QM_CONSTANT_NORM_BACKWARD];
+      return fmax (constants[QM_CONSTANT_NORM_BACKWARD],
+                   row->rms ? constants[QM_CONSTANT_RMS_NORM] : 0);
+    case QM_OP_GATE:
+    case QM_OP_GATE_BACKWARD:
+      return constants[QM_CONSTANT_OTHER] * constants[QM_CONSTANT_GATE];
     case QM_OP_SOFTMAX:
     case QM_OP_SOFTMAX_BACKWARD:
       return constants[QM_CONSTANT_SOFTMAX];
@@ -120,6 +135,9 @@ efficiency (const Machine *machine, const QmWorkRow *row)
 
   if (is_product (row->op))
     return constants[QM_CONSTANT_PRODUCT_16 + row->arithmetic] * inner
+           * (row->arithmetic == QM_ARITHMETIC_FP32
+                  ? 1
+                  : machine->speeds->half_rate)
            / waves_of (machine->speeds, row);
   if (row->op == QM_OP_MATMUL)
     return constants[QM_CONSTANT_MATMUL] * inner;
@@ -151,6 +169,23 @@ joules_per_flop (const QmPower *power, QmArithmetic arithmetic)
     }
 }
 
+/* States that a scan updates, forward, as its operations are counted. */
+static double
+updates_of (const QmWorkRow *row)
+{
+  return row->flops / QM_MAMBA_SCAN_FLOPS
+         / (row->op == QM_OP_SELECTIVE_SCAN ? 1 : 2);
+}
+
+/* What takes as long for each of them. */
+static double
+exponentials_of (const Machine *machine, QmOp op)
+{
+  return machine->constants[op == QM_OP_SELECTIVE_SCAN
+                                ? QM_CONSTANT_EXPONENTIALS
+                                : QM_CONSTANT_EXPONENTIALS_BACKWARD];
+}
+
 static double
 seconds_of_byte (const Machine *machine)
 {
@@ -167,8 +202,10 @@ cost_of (const Machine *machine, const QmWorkRow *row)
   Cost cost = { .bytes = row->bytes * traffic (machine->constants, row) };
 
   cost.memory = cost.bytes * seconds_of_byte (machine);
-  /* Scans and convolutions count operations, and are bound by what they
-   * move. */
+  if (is_scan (row->op))
+    cost.arithmetic = updates_of (row) * exponentials_of (machine, row->op)
+                      / speeds->exponentials;
+  /* Convolutions count operations, too, and are bound by what they move. */
   if (!is_product (row->op) && row->op != QM_OP_MATMUL && row->length == 0)
     return cost;
   cost.arithmetic =

@@ -66,6 +66,9 @@ typedef enum QmConstant
   QM_CONSTANT_CAST,       /* bytes a parameter that a pass moves besides */
   /* What an operator moves, as a multiple of what it would have to. */
   QM_CONSTANT_NORM_BACKWARD,
+  QM_CONSTANT_RMS_NORM, /* forward and backward, where norms over squares have
+                           no kernel of their own; 1: they have */
+  QM_CONSTANT_GATE,     /* of gated activations, likewise */
   QM_CONSTANT_SOFTMAX,
   QM_CONSTANT_CROSS_ENTROPY,
   QM_CONSTANT_ROTARY,
@@ -74,6 +77,10 @@ typedef enum QmConstant
   QM_CONSTANT_CONVOLUTION_FP32, /* and as many times more in fp32 */
   QM_CONSTANT_SCAN,
   QM_CONSTANT_SCAN_BACKWARD,
+  /* Exponentials, or what takes as long as so many, for a state that a scan
+   * updates; 0: only what it moves is known to bind it. */
+  QM_CONSTANT_EXPONENTIALS,
+  QM_CONSTANT_EXPONENTIALS_BACKWARD,
   QM_CONSTANT_UPDATE,
   QM_CONSTANT_OTHER,
   /* Not of the model: nine of ten rates that a fit did not know are predicted
@@ -141,9 +148,12 @@ typedef struct QmSpeeds
   double rates[QM_N_ARITHMETICS]; /* FLOP/s at the rated clock */
   double bandwidth;               /* bytes/s of the GPU's memory */
   double multiprocessors;         /* NaN: not known */
-  QmConstant spread;              /* which is its interval's */
-  int architecture;               /* compute capability; 0: not known */
-  double watts;                   /* that the board may draw; NaN: any */
+  double exponentials;            /* a second, at the rated clock */
+  double half_rate;  /* how much more of their rate products reach here than
+                        others do, as QmCalibration has it */
+  QmConstant spread; /* which is its interval's */
+  int architecture;  /* compute capability; 0: not known */
+  double watts;      /* that the board may draw; NaN: any */
   QmPower power;
   QmHostSpeeds host;
   int gpus;
@@ -178,6 +188,10 @@ typedef struct QmCalibration
    * hides. */
   double nvlink, pcie, pcie_host, latency, hidden;
   QmHostSpeeds host;
+  /* How much more of the rated rate products reach on GPUs whose tensor cores
+   * add up in fp32 at half their speed (GeForce), so that what brings them
+   * their factors has twice the time. */
+  double half_rate;
   /* Machines that were measured; see qm_calibration_add_probes(). */
   const QmProbes *reference;
   const QmGpu *reference_gpu;
@@ -197,6 +211,11 @@ QmStatus qm_calibration_load (const char *path,
 /* The level of that name, or NULL. */
 const QmLevel *qm_calibration_level (const QmCalibration *calibration,
                                      const char *name);
+
+/* QmPlanOptions.loss_rows of software of a level: PyTorch has all logits in
+ * memory, in Transformers' models at least.  Of other engines in CUDA it is not
+ * known of each; the rates that they were fitted to are planned with all. */
+int64_t qm_level_loss_rows (const char *level);
 
 /* Says what the reference's probes found, and what it is in the catalog; both
  * outlive the calibration. */

@@ -2,6 +2,7 @@
 
 #include "engine/samples.h"
 
+#include "data/family.h"
 #include "data/file.h"
 #include "kernels/random.h"
 
@@ -224,8 +225,8 @@ load_tokens (const QmSamples *samples,
   const QmGraph *graph = plan->graph;
   int64_t length = plan->recipe.sequence_length, n = plan->options.micro_batch;
   int64_t vocab = qm_graph_tensor (graph, graph->logits)->shape[1];
-  bool masked = plan->config.family == QM_FAMILY_BERT
-                || plan->config.family == QM_FAMILY_ROBERTA;
+  bool masked = qm_family_info (plan->config.family)->objective
+                == QM_OBJECTIVE_MASKED_TOKENS;
   int32_t *ids = malloc ((size_t) (2 * n * length) * sizeof *ids);
   int32_t *labels = ids != NULL && masked ? ids + n * length : ids;
   QmStatus status = ids != NULL ? QM_OK : no_memory (error);

@@ -143,6 +143,7 @@ set_measured (const QmCalibration *calibration,
          reference->rates[QM_ARITHMETIC_TF32], ratios[QM_PROBE_PRODUCT_TF32]);
   scale (&speeds->rates[QM_ARITHMETIC_FP32],
          reference->rates[QM_ARITHMETIC_FP32], ratios[QM_PROBE_PRODUCT_FP32]);
+  speeds->half_rate = 1; /* is part of what was measured */
   scale (&speeds->bandwidth, reference->bandwidth, ratios[QM_PROBE_BYTES]);
   scale (&speeds->attention, 1,
          ratios[QM_PROBE_ATTENTION] / ratios[QM_PROBE_PRODUCT_16]);

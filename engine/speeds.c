@@ -86,6 +86,26 @@ qm_way_name (QmWay way)
   return names[way];
 }
 
+/* Multiply-adds in 16 bits of a multiprocessor in a clock: 512 or more, but of
+ * GeForce cards 256 (NVIDIA's papers on GA102, AD102 and GB202). */
+#define HALF_RATE 400
+
+static bool
+has_half_rate (const QmGpu *gpu)
+{
+  return gpu->fp16_tflops * 1e6 / (2 * gpu->multiprocessors * gpu->boost_mhz)
+         < HALF_RATE;
+}
+
+/* Of fp32, while a multiprocessor computes one exponential: it has 16 units for
+ * those, and 64 or 128 for the others (CUDA C++ Programming Guide, "Arithmetic
+ * Instructions"). */
+static double
+multiply_adds_of (int architecture)
+{
+  return architecture <= 80 ? 64 / 16 : 128 / 16;
+}
+
 static void
 set_host (const QmCalibration *calibration, const QmGpu *gpu, QmSpeeds *speeds)
 {
@@ -123,6 +143,9 @@ qm_speeds_of_sheet (const QmCalibration *calibration,
                                           : speeds->rates[QM_ARITHMETIC_FP32];
   speeds->spread = qm_constant_spread (gpu);
   speeds->multiprocessors = gpu->multiprocessors;
+  speeds->half_rate = has_half_rate (gpu) ? calibration->half_rate : 1;
+  speeds->exponentials = speeds->rates[QM_ARITHMETIC_FP32]
+                         / (2 * multiply_adds_of (speeds->architecture));
   speeds->bandwidth = gpu->memory_bandwidth_gbs * 1e9;
   set_power (calibration, gpu, speeds);
   speeds->gpus = gpus;

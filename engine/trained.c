@@ -57,6 +57,17 @@ read_settings (const QmTrainingRate *rate,
   return QM_OK;
 }
 
+/* Whether rates are predicted from the models that were trained, or from what
+ * stands for them as long as the families of these are missing.  After a change
+ * everything that is fitted is to be made anew: tests/prediction/errors.c. */
+#define ORIGINALS false
+
+static const char *
+config_of (const QmTrainingRate *rate)
+{
+  return ORIGINALS && rate->original[0] != '\0' ? rate->original : rate->config;
+}
+
 /* The model and how it is trained. */
 static QmStatus
 read_model (const QmTrainingRate *rate,
@@ -68,7 +79,7 @@ read_model (const QmTrainingRate *rate,
   const QmModel *model = qm_catalog_model (catalog, rate->model);
   QmStatus status = QM_OK;
 
-  if (rate->config[0] != '\0')
+  if (config_of (rate)[0] != '\0')
     {
       *recipe = (QmRecipe){ .steps = 1,
                             .optimizer = QM_OPTIMIZER_ADAMW,
@@ -78,8 +89,9 @@ read_model (const QmTrainingRate *rate,
                             .epsilon = 1e-8,
                             .max_grad_norm = 1,
                             .dropout = NAN };
-      status = qm_model_config_parse (rate->config, strlen (rate->config),
-                                      "config", config, error);
+      status =
+          qm_model_config_parse (config_of (rate), strlen (config_of (rate)),
+                                 "config", config, error);
     }
   else if (model == NULL)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
@@ -114,7 +126,8 @@ qm_trained_read (const QmTrainingRate *rate,
                                                : QM_INTERCONNECT_OF_GPU,
     .level = rate->level,
     .options = { .micro_batch = rate->micro_batch,
-                 .checkpoint = rate->checkpointing },
+                 .checkpoint = rate->checkpointing,
+                 .loss_rows = qm_level_loss_rows (rate->level) },
   };
   if (trained->gpu == NULL)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,

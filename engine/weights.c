@@ -50,6 +50,52 @@ find_old_norm (const QmSafetensors *file, const char *name)
   return NULL;
 }
 
+/* GPT-2's files of old do not have the name of what is around the model. */
+static const QmStoredTensor *
+find_bare (const QmSafetensors *file, const char *name)
+{
+  static const char prefix[] = "transformer.";
+  size_t length = sizeof prefix - 1;
+
+  return strncmp (name, prefix, length) == 0
+             ? qm_safetensors_find (file, name + length)
+             : NULL;
+}
+
+/* The shape of a parameter in files. */
+static QmTensor
+shape_in_files (const QmGraph *graph, const QmParameter *parameter)
+{
+  QmTensor shape = *qm_graph_tensor (graph, parameter->value);
+  int64_t rows = shape.shape[0];
+
+  if (parameter->transposed)
+    {
+      shape.shape[0] = shape.shape[1];
+      shape.shape[1] = rows;
+    }
+  return shape;
+}
+
+QmStatus
+qm_weights_transpose (int64_t rows,
+                      int64_t columns,
+                      float *values,
+                      QmError *error)
+{
+  size_t bytes = (size_t) (rows * columns) * sizeof *values;
+  float *copy = malloc (bytes);
+
+  if (copy == NULL)
+    return no_memory (error);
+  memcpy (copy, values, bytes);
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < columns; j++)
+      values[j * rows + i] = copy[i * columns + j];
+  free (copy);
+  return QM_OK;
+}
+
 static QmStatus
 find (const QmGraph *graph,
       const QmParameter *parameter,
@@ -58,12 +104,13 @@ find (const QmGraph *graph,
       Source *source,
       QmError *error)
 {
-  const QmTensor *shape = qm_graph_tensor (graph, parameter->value);
+  QmTensor shape = shape_in_files (graph, parameter);
   const QmStoredTensor *found[] = {
     qm_safetensors_find (file, parameter->name),
     parameter->alias != NULL ? qm_safetensors_find (file, parameter->alias)
                              : NULL,
     find_old_norm (file, parameter->name),
+    find_bare (file, parameter->name),
   };
 
   *source = (Source){ NULL, NULL };
@@ -75,9 +122,9 @@ find (const QmGraph *graph,
   if (source->stored == NULL)
     return qm_error_set (error, QM_STATUS_NOT_FOUND, path, 0, 0,
                          "there is no tensor '%s'", parameter->name);
-  if (!qm_stored_has_shape (source->stored, shape->rank, shape->shape)
+  if (!qm_stored_has_shape (source->stored, shape.rank, shape.shape)
       || (source->other != NULL
-          && !qm_stored_has_shape (source->other, shape->rank, shape->shape)))
+          && !qm_stored_has_shape (source->other, shape.rank, shape.shape)))
     return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
                          "tensor '%.100s' does not have the shape that the "
                          "configuration says",
@@ -146,6 +193,9 @@ load (const QmParameter *parameter,
    * one that is read counts. */
   if (status == QM_OK && source->other != NULL && !parameter->both)
     status = check_other (file, source, values, path, error);
+  if (status == QM_OK && parameter->transposed)
+    status = qm_weights_transpose (source->stored->shape[0],
+                                   source->stored->shape[1], values, error);
   if (status == QM_OK)
     status =
         qm_executor_write_floats (executor, parameter->value, values, error);
@@ -192,13 +242,13 @@ typedef struct Output
 static void
 add_tensor (Output *output, const QmParameter *parameter, const char *name)
 {
-  const QmTensor *shape = qm_graph_tensor (output->graph, parameter->value);
+  QmTensor shape = shape_in_files (output->graph, parameter);
   QmTensorToStore *tensor = &output->tensors[output->n];
 
   tensor->name = name;
-  tensor->rank = shape->rank;
-  memcpy (tensor->shape, shape->shape,
-          (size_t) shape->rank * sizeof *shape->shape);
+  tensor->rank = shape.rank;
+  memcpy (tensor->shape, shape.shape,
+          (size_t) shape.rank * sizeof shape.shape[0]);
   output->parameters[output->n++] = parameter;
 }
 
@@ -206,9 +256,15 @@ static QmStatus
 give_tensor (void *data, size_t index, float *to, QmError *error)
 {
   const Output *output = data;
+  const QmParameter *parameter = output->parameters[index];
+  const QmTensor *shape = qm_graph_tensor (output->graph, parameter->value);
+  QmStatus status =
+      qm_executor_read_floats (output->executor, parameter->value, to, error);
 
-  return qm_executor_read_floats (output->executor,
-                                  output->parameters[index]->value, to, error);
+  return status == QM_OK && parameter->transposed
+             ? qm_weights_transpose (shape->shape[0], shape->shape[1], to,
+                                     error)
+             : status;
 }
 
 /* Of a rank that writes nothing: what it has goes to the one that does. */

@@ -27,4 +27,10 @@ QmStatus qm_weights_save (const QmPlan *plan,
                           const char *path,
                           QmError *error);
 
+/* Makes columns of rows, in place. */
+QmStatus qm_weights_transpose (int64_t rows,
+                               int64_t columns,
+                               float *values,
+                               QmError *error);
+
 #endif

@@ -12,6 +12,15 @@ arithmetic_of (const QmOpCall *call)
   return call->attributes.tf32 ? QM_ARITHMETIC_TF32 : QM_ARITHMETIC_FP32;
 }
 
+static double
+length_of (const QmOpCall *call)
+{
+  double length = (double) call->inputs[0].shape[2];
+  double share = (double) call->attributes.window / length;
+
+  return share > 0 && share < 1 ? length * share * (2 - share) : length;
+}
+
 static QmWorkRow
 row_of (const QmOpCall *call, bool update)
 {
@@ -20,6 +29,7 @@ row_of (const QmOpCall *call, bool update)
                     .update = update,
                     .arithmetic = arithmetic_of (call),
                     .count = 1,
+                    .rms = call->attributes.rms,
                     .flops = qm_op_flops (call),
                     .bytes = qm_op_bytes (call) };
 
@@ -37,7 +47,7 @@ row_of (const QmOpCall *call, bool update)
       break;
     case QM_OP_ATTENTION:
     case QM_OP_ATTENTION_BACKWARD:
-      row.length = (double) first[2];
+      row.length = length_of (call);
       row.inner = (double) first[3];
       break;
     default:
@@ -58,7 +68,8 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
   return a->op == b->op && a->update == b->update
          && a->arithmetic == b->arithmetic && a->flops == b->flops
          && a->bytes == b->bytes && a->inner == b->inner && a->rows == b->rows
-         && a->columns == b->columns && a->length == b->length;
+         && a->columns == b->columns && a->length == b->length
+         && a->rms == b->rms;
 }
 
 static double

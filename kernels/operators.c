@@ -280,6 +280,9 @@ qm_op_bytes (const QmOpCall *call)
     case QM_OP_EMBEDDING_BACKWARD:
       return bytes - 2 * size_of (&out[0])
              + 2 * touched (&out[0], in[0].shape[0]);
+    case QM_OP_CROSS_ENTROPY:
+      /* Of the labels, those of its rows. */
+      return bytes - size_of (&in[1]) + 4.0 * (double) in[0].shape[0];
     case QM_OP_ROTARY:
       /* In place, only what turns. */
       if (in[0].data == out[0].data)
@@ -491,8 +494,11 @@ relations_hold (const Check *check)
     {
     case QM_OP_EMBEDDING:
     case QM_OP_EMBEDDING_BACKWARD:
-    case QM_OP_CROSS_ENTROPY:
       return size['t'] == size['b'] * size['s'];
+    case QM_OP_CROSS_ENTROPY:
+      return attributes->first >= 0 && attributes->cap >= 0
+             && attributes->z_loss >= 0
+             && size['t'] <= size['b'] * size['s'] - attributes->first;
     case QM_OP_CLASS_TOKEN:
     case QM_OP_CLASS_TOKEN_BACKWARD:
       return size['s'] > 1 && size['r'] % size['s'] == 0

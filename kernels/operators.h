@@ -317,14 +317,18 @@ typedef enum QmOp
    * out: 0 weight f32 [2] */
   QM_OP_LABEL_WEIGHT,
 
-  /* Row t of the logits belongs to label t, with `shift` to label t + 1 of
-   * the same sequence (the last of a sequence to none). losses[t] =
-   * -weight[0] x log softmax(logits[t])[label], 0 where ignored; dlogits =
-   * weight[1] x its gradient. With `padded`, columns classes..padded-1 of
-   * dlogits are set to zero. A label outside of [0, classes) other than
-   * QM_IGNORE_LABEL makes the loss NaN.
-   * in: 0 logits [B S, classes], 1 labels i32 [B, S], 2 weight f32 [2]
-   * out: 0 dlogits, 1 losses f32 [B S] */
+  /* Row t of the logits is row first + t of all and belongs to that label, with
+   * `shift` to the next one of the same sequence (the last of a sequence to
+   * none). With c = cap x tanh(logits / cap), where `cap` is not 0 (Gemma Team
+   * 2024), else the logits, and L = log of the sum of exp(c[t]): losses[t] =
+   * weight[0] x (L - c[t, label] + z_loss x L^2), 0 where ignored; the second
+   * term, which keeps L near 0, is that of PaLM (Chowdhery et al. 2022).
+   * dlogits = weight[1] x its gradient. With `padded`, columns
+   * classes..padded-1 of dlogits are set to zero. A label outside of [0,
+   * classes) other than QM_IGNORE_LABEL makes the loss NaN.
+   * in: 0 logits [rows, classes], rows <= B S - first, 1 labels i32 [B, S],
+   *      2 weight f32 [2]
+   * out: 0 dlogits, 1 losses f32 [rows] */
   QM_OP_CROSS_ENTROPY,
 
   /* sum[0] = sum of x^2.
@@ -478,8 +482,8 @@ typedef struct QmAttributes
   bool deterministic; /* equal bits in every run, where that costs time */
   uint32_t site, site2;
   int64_t count, padded, padding, patch, rotary;
-  int64_t height, width, chunk, unit, window;
-  double value, scale, epsilon, dropout;
+  int64_t height, width, chunk, unit, window, first;
+  double value, scale, epsilon, dropout, cap, z_loss;
   double beta1, beta2, weight_decay, max_norm;
 } QmAttributes;
 

@@ -13,6 +13,11 @@ Everything that libraries print goes to the standard error.  A pass is forward
 and backward of one micro-batch, an update all that comes after the last pass of
 a step; both are timed between events of the device that are waited for.
 
+On several GPUs the program becomes torchrun, which starts it once for each; they
+have the question in their environment, and the first of them answers.  The
+slowest counts, and what the last pass of a step takes longer than others, as
+gradients are summed in it, is a part of the update.
+
 Python 3.9, PyTorch 2.1, Transformers 4.40, or newer.
 """
 
@@ -28,6 +33,12 @@ import threading
 import time
 import warnings
 
+# Beside an installed program nothing is written.
+sys.dont_write_bytecode = True
+
+import host  # noqa: E402
+import together  # noqa: E402
+
 SAMPLES = 3
 WARM_UPS = 2
 # A loss scale that is too large is halved, and the update left out; more often
@@ -41,6 +52,15 @@ CLASSES = {
     'vit': 'ViTForImageClassification',
     'convnext': 'ConvNextForImageClassification',
     'mamba': 'MambaForCausalLM',
+    'llama': 'LlamaForCausalLM',
+    'mistral': 'MistralForCausalLM',
+    'qwen2': 'Qwen2ForCausalLM',
+    'qwen3': 'Qwen3ForCausalLM',
+    'olmo2': 'Olmo2ForCausalLM',
+    'olmo3': 'Olmo3ForCausalLM',
+    'smollm3': 'SmolLM3ForCausalLM',
+    'gemma3_text': 'Gemma3ForCausalLM',
+    'gpt2': 'GPT2LMHeadModel',
 }
 WITHOUT_ATTENTION = ('convnext', 'mamba')
 # What a faster Mamba needs; hidden where the settings have no kernels.
@@ -123,37 +143,6 @@ def installed(name):
     return importlib.util.find_spec(name) is not None
 
 
-def cpu_available():
-    """Bytes that the host can still give, or None."""
-    with contextlib.suppress(OSError, ValueError):
-        with open('/proc/meminfo', encoding='ascii') as file:
-            for line in file:
-                if line.startswith('MemAvailable:'):
-                    return int(line.split()[1]) * 1024
-    return None
-
-
-def cpu_name():
-    with contextlib.suppress(OSError):
-        with open('/proc/cpuinfo', encoding='utf-8') as file:
-            for line in file:
-                if line.startswith('model name'):
-                    return line.split(':', 1)[1].strip()
-    return 'CPU'
-
-
-def driver_version():
-    """Of NVIDIA's driver, as its own library says it; '' without."""
-    import ctypes
-    with contextlib.suppress(OSError, AttributeError):
-        library = ctypes.CDLL('libnvidia-ml.so.1')
-        text = ctypes.create_string_buffer(80)
-        if (library.nvmlInit_v2() == 0
-                and library.nvmlSystemGetDriverVersion(text, 80) == 0):
-            return text.value.decode('ascii', 'replace')
-    return ''
-
-
 def end_with_parent():
     """Ends the program when nobody waits for it any more."""
     def watch():
@@ -207,13 +196,13 @@ def choose_device(name):
 
 def describe(device):
     if device.type == 'cpu':
-        return dict(id='cpu', name=cpu_name(), driver='',
+        return dict(id='cpu', name=host.cpu_name(), driver='',
                     processors=os.cpu_count() or 1, architecture=0,
                     memory_bytes=os.sysconf('SC_PAGE_SIZE')
                     * os.sysconf('SC_PHYS_PAGES'))
     facts = torch.cuda.get_device_properties(device)
     return dict(id=f'cuda:{device.index}', name=facts.name,
-                driver=driver_version(), processors=facts.multi_processor_count,
+                driver=host.driver_version(), processors=facts.multi_processor_count,
                 architecture=10 * facts.major + facts.minor,
                 memory_bytes=facts.total_memory)
 
@@ -226,8 +215,11 @@ class Task:
         self.recipe = request['recipe']
         self.family = request['config']['model_type']
         self.settings = dict(request['settings'])
+        self.sharding = request['sharding']
         self.offload = request['offload']
-        self.device = choose_device(request['device'])
+        self.world = together.World(request)
+        self.device = choose_device(self.world.device(request['devices']))
+        self.world.join(self.device)
         self.type = dict(fp16=torch.float16, bf16=torch.bfloat16,
                          fp32=None)[self.recipe['precision']]
         self.notes = []
@@ -271,7 +263,7 @@ class Task:
     def choose_compilation(self):
         if not self.settings['compile']:
             return
-        if self.offload.startswith('zero'):
+        if self.sharding.startswith('zero'):
             self.without('compile', 'ZeRO is not compiled')
         elif self.family == 'mamba':
             self.without('compile', 'Mamba is not compiled: its scan is a loop '
@@ -289,7 +281,7 @@ class Task:
         torch.backends.cudnn.allow_tf32 = on
 
     def accumulation(self, n):
-        return -(-self.recipe['batch_size'] // n)
+        return -(-self.recipe['batch_size'] // (n * self.world.size))
 
     def build(self, device):
         """The model, with random weights."""
@@ -380,16 +372,6 @@ def loss_scaler(device, enabled):
     return torch.cuda.amp.GradScaler(enabled=enabled and device.type == 'cuda')
 
 
-def init_distributed(device):
-    """A group of one process, without a network."""
-    import torch.distributed as dist
-    for name, value in dict(RANK=0, LOCAL_RANK=0, WORLD_SIZE=1).items():
-        os.environ[name] = str(value)
-    if not dist.is_initialized():
-        dist.init_process_group('nccl' if device.type == 'cuda' else 'gloo',
-                                store=dist.HashStore(), rank=0, world_size=1)
-
-
 class Plain:
     """Everything on one device, as the Trainer does it."""
 
@@ -433,15 +415,35 @@ class Plain:
         self.__dict__.clear()
 
 
+class Replicated(Plain):
+    """The whole model on each device; gradients are summed in the last pass of
+    a step, as Accelerate has it done."""
+
+    def prepare(self, fused, compiled):
+        devices = ([self.task.device.index]
+                   if self.task.device.type == 'cuda' else None)
+        self.inner = self.model
+        self.model = torch.nn.parallel.DistributedDataParallel(
+            self.inner, device_ids=devices, gradient_as_bucket_view=True)
+        super().prepare(fused, compiled)
+
+    def forward_backward(self, batch, last):
+        with contextlib.nullcontext() if last else self.model.no_sync():
+            super().forward_backward(batch, last)
+
+
 class Sharded(Plain):
-    """FSDP with everything of an update in the memory of the host."""
+    """FSDP, where it offloads with everything of an update in the memory of the
+    host.  Gradients are summed with every pass, or they would not be shared."""
 
     def __init__(self, task, micro_batch, compiled):
         self.task = task
-        init_distributed(task.device)
-        self.model = task.build(torch.device('cpu'))
+        together.init_distributed(task.device)
+        self.model = task.build(torch.device('cpu') if task.offload
+                                else task.device)
         self.shard()
-        self.prepare(False, compiled)
+        self.prepare(task.device.type == 'cuda' and task.settings['kernels']
+                     and not task.offload, compiled)
         self.forget = task.accumulation(micro_batch) == 1
 
     def shard(self):
@@ -450,11 +452,12 @@ class Sharded(Plain):
         if not hasattr(module, 'fully_shard'):
             from torch.distributed._composable import fsdp as module
         mesh = torch.distributed.device_mesh.init_device_mesh(
-            task.device.type, (1,))
-        options = dict(
-            mesh=mesh, reshard_after_forward=task.offload == 'fsdp_3',
-            offload_policy=module.CPUOffloadPolicy(
-                pin_memory=task.device.type == 'cuda'))
+            task.device.type, (task.world.size,))
+        options = dict(mesh=mesh,
+                       reshard_after_forward=task.sharding == 'fsdp_3')
+        if task.offload:
+            options['offload_policy'] = module.CPUOffloadPolicy(
+                pin_memory=task.device.type == 'cuda')
         if task.type is not None:
             options['mp_policy'] = module.MixedPrecisionPolicy(
                 param_dtype=task.type, reduce_dtype=torch.float32)
@@ -472,8 +475,9 @@ class Zero:
 
     def __init__(self, task, micro_batch, compiled):
         import deepspeed
-        init_distributed(task.device)
-        model = task.build(torch.device('cpu'))
+        together.init_distributed(task.device)
+        model = task.build(torch.device('cpu') if task.offload
+                           else task.device)
         self.engine = deepspeed.initialize(
             model=model, model_parameters=model.parameters(),
             config=deepspeed_config(task.request['deepspeed'], micro_batch,
@@ -498,10 +502,10 @@ class Zero:
         self.__dict__.clear()
 
 
-def kind_of_step(offload):
-    if offload == 'none':
-        return Plain
-    if offload.startswith('zero'):
+def kind_of_step(sharding, gpus):
+    if sharding == 'none':
+        return Plain if gpus == 1 else Replicated
+    if sharding.startswith('zero'):
         if not installed('deepspeed'):
             raise Refusal('unsupported', 'DeepSpeed is not installed')
         return Zero
@@ -512,12 +516,17 @@ def kind_of_step(offload):
 
 
 class Clock:
-    """Seconds that a call takes of the device and all that it waits for."""
+    """Seconds that a call takes of the device and all that it waits for; of
+    several, which begin together, those of the slowest."""
 
-    def __init__(self, device):
-        self.device = device
+    def __init__(self, device, world):
+        self.device, self.world = device, world
 
     def time(self, call):
+        self.world.largest(0)
+        return self.world.largest(self.time_here(call))
+
+    def time_here(self, call):
         if self.device.type == 'cpu':
             begin = time.perf_counter()
             call()
@@ -537,7 +546,7 @@ class Meter:
 
     def __init__(self, task, answers):
         self.task, self.answers = task, answers
-        self.kind = kind_of_step(task.offload)
+        self.kind = kind_of_step(task.sharding, task.world.size)
         self.step = None
         self.shortage = None
         self.peak = None
@@ -566,7 +575,7 @@ class Meter:
                 available = torch.cuda.get_device_properties(
                     device).total_memory
             else:
-                needs, available = 0, cpu_available() or 0
+                needs, available = 0, host.cpu_available() or 0
             raise TooLarge(needs + requested_bytes(str(error)),
                            available) from None
         if device.type == 'cuda':
@@ -578,37 +587,47 @@ class Meter:
 
     def fits(self, n):
         """Whether passes of n samples do, with the states of the optimizer."""
-        limit = self.task.recipe['batch_size']
+        limit = self.task.recipe['batch_size'] // self.task.world.size
         self.answers.progress(
             0.1 + 0.3 * math.log2(2 * n) / math.log2(4 * limit),
             f'trying a micro-batch of {n}')
+        before = None
         try:
             if self.step is None:
                 self.open(n)
-            before = cpu_available()
+            before = host.cpu_available()
             with self.watch_memory():
                 batch = self.task.batch(n)
-                self.step.forward_backward(batch, True)
+                # DeepSpeed wants an update after the last pass of a step.
+                self.step.forward_backward(batch, n == 1)
                 if n == 1:
                     self.make_states(batch)
                 if self.task.device.type == 'cuda':
                     torch.cuda.synchronize(self.task.device)
         except TooLarge as error:
             self.remember(error)
-            return False
+            return self.agree(False)
         if self.task.device.type != 'cuda' and before is not None:
-            needs = self.host_needs()
+            needs = self.host_needs() * self.task.world.size
             if needs >= before:
                 self.remember(TooLarge(needs, before))
-                return False
-        return True
+                return self.agree(False)
+        return self.agree(True)
+
+    def agree(self, fits):
+        """Whether it fits all; of those where it does, what another lacks is
+        not known."""
+        if self.task.world.any(not fits) and fits:
+            self.remember(TooLarge(0, 0))
+            return False
+        return fits
 
     def make_states(self, batch):
         """Updates once, so that there are the states of the optimizer."""
         self.step.update()
         for _ in range(MOST_OVERFLOWS):
             overflowed = self.step.overflowed()
-            self.step.forward_backward(batch, True)
+            self.step.forward_backward(batch, overflowed)
             if not overflowed:
                 return
             self.step.update()
@@ -622,7 +641,8 @@ class Meter:
         return 2 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
     def search(self):
-        found = largest(self.fits, self.task.recipe['batch_size'])
+        found = largest(self.fits, self.task.recipe['batch_size']
+                        // self.task.world.size)
         self.close()
         return found
 
@@ -674,7 +694,7 @@ class Meter:
         """Seconds of a pass and of an update; with `more`, of a pass that adds
         to what is there, as most of a step are.  The last pass of a step may
         have more to do, which then counts as the update."""
-        clock = Clock(self.task.device)
+        clock = Clock(self.task.device, self.task.world)
 
         def run(last):
             return clock.time(lambda: self.step.forward_backward(batch, last))
@@ -684,7 +704,7 @@ class Meter:
         update = clock.time(self.step.update)
         if first is None:
             return last, update
-        if self.kind is Zero:
+        if self.kind is Zero or self.task.world.size > 1:
             return first, update + max(0.0, last - first)
         return (first + last) / 2, update
 
@@ -694,10 +714,17 @@ def versions(task):
                  transformers=transformers.__version__,
                  cuda=torch.version.cuda or '',
                  python='.'.join(map(str, sys.version_info[:3])))
-    if task.offload.startswith('zero'):
+    if task.sharding.startswith('zero'):
         import deepspeed
         found['deepspeed'] = deepspeed.__version__
     return found
+
+
+def most_used(task, meter):
+    """Bytes of the device that has most of them in use."""
+    if meter.peak is None:
+        return None
+    return int(task.world.largest(meter.peak))
 
 
 def answer(request, answers):
@@ -722,7 +749,7 @@ def answer(request, answers):
             raise meter.shortage
         n, passes, updates = meter.measure(n)
         result.update(status='measured', micro_batch=n, pass_s=passes,
-                      update_s=updates, used_bytes=meter.peak)
+                      update_s=updates, used_bytes=most_used(task, meter))
     except TooLarge as error:
         result.update(status='infeasible', needs_bytes=error.needs,
                       available_bytes=error.available,
@@ -738,13 +765,29 @@ def answer(request, answers):
     answers.send(result=result)
 
 
+def take_question(answers):
+    """The question, and where this process puts its answers; of several, the
+    process that was asked becomes the one that starts them."""
+    line = os.environ.get(together.QUESTION) or sys.stdin.readline()
+    request = json.loads(line)
+    if request['gpus'] == 1:
+        return request, answers
+    if together.QUESTION not in os.environ:
+        os.dup2(answers.file.fileno(), 1)
+        together.become_torchrun(os.path.abspath(__file__), line,
+                                 request['gpus'])
+        raise Refusal('missing', "No module named 'torch'")
+    rank = int(os.environ['RANK'])
+    return request, together.Silence(answers, rank) if rank > 0 else answers
+
+
 def main():
     answers = Answers(os.dup(1))
     os.dup2(2, 1)
-    request = json.loads(sys.stdin.readline())
-    end_with_parent()
     status = 0
     try:
+        request, answers = take_question(answers)
+        end_with_parent()
         answer(request, answers)
     except Refusal as error:
         answers.send(error=dict(kind=error.kind, message=one_line(str(error))))

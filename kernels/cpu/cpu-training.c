@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The label that row `t` of the logits has to predict. */
+/* The label that row `t` of all logits has to predict. */
 static int32_t
 label_of (const QmOpCall *call, const QmTensor *labels, int64_t t)
 {
@@ -33,12 +33,26 @@ qm_cpu_label_weight (QmThreads *threads, const QmOpCall *call)
   return true;
 }
 
-/* Turns a row of logits into its gradient; returns -log softmax[label]. */
+/* Caps a row of logits, and leaves in `slope` what their gradient then has to
+ * be multiplied by. */
+static void
+cap_row (float *row, float *slope, int64_t n, double cap)
+{
+  for (int64_t j = 0; j < n; j++)
+    {
+      double t = tanh (row[j] / cap);
+
+      row[j] = (float) (cap * t);
+      slope[j] = (float) (1 - t * t);
+    }
+}
+
+/* Turns a row of logits into its gradient; returns their loss. */
 static float
-row_loss (float *row, int64_t n, int32_t label, float weight)
+row_loss (float *row, int64_t n, int32_t label, float weight, double z_loss)
 {
   float largest = -INFINITY, wanted;
-  double sum = 0;
+  double sum = 0, all, share;
 
   if (label < 0 || label >= n)
     {
@@ -51,9 +65,11 @@ row_loss (float *row, int64_t n, int32_t label, float weight)
     largest = fmaxf (largest, row[j]);
   for (int64_t j = 0; j < n; j++)
     sum += row[j] = expf (row[j] - largest);
+  all = log (sum) + largest;
+  share = (1 + 2 * z_loss * all) / sum;
   for (int64_t j = 0; j < n; j++)
-    row[j] = weight * ((float) (row[j] / sum) - (j == label ? 1 : 0));
-  return (float) (log (sum) + largest - wanted);
+    row[j] = weight * ((float) (row[j] * share) - (j == label ? 1 : 0));
+  return (float) (all - wanted + z_loss * all * all);
 }
 
 bool
@@ -62,14 +78,17 @@ qm_cpu_cross_entropy (QmThreads *threads, const QmOpCall *call)
   const QmTensor *logits = &call->inputs[0], *dlogits = &call->outputs[0];
   const float *weight = call->inputs[2].data;
   float *losses = call->outputs[1].data;
-  int64_t n = logits->shape[1], padded = call->attributes.padded;
-  float *row = calloc ((size_t) (padded > n ? padded : n), sizeof *row);
+  const QmAttributes *attributes = &call->attributes;
+  int64_t n = logits->shape[1];
+  size_t room = (size_t) (attributes->padded > n ? attributes->padded : n);
+  float *row = calloc (2 * room, sizeof *row);
+  float *slope = row + room;
 
   if (row == NULL)
     return false;
   for (int64_t t = 0; t < logits->shape[0]; t++)
     {
-      int32_t label = label_of (call, &call->inputs[1], t);
+      int32_t label = label_of (call, &call->inputs[1], attributes->first + t);
 
       losses[t] = 0;
       if (label == QM_IGNORE_LABEL)
@@ -77,10 +96,14 @@ qm_cpu_cross_entropy (QmThreads *threads, const QmOpCall *call)
       else
         {
           qm_cpu_load (logits, t * logits->stride[0], n, row);
-          losses[t] = weight[0] * row_loss (row, n, label, weight[1]);
+          if (attributes->cap > 0)
+            cap_row (row, slope, n, attributes->cap);
+          losses[t] = weight[0]
+                      * row_loss (row, n, label, weight[1], attributes->z_loss);
+          for (int64_t j = 0; attributes->cap > 0 && j < n; j++)
+            row[j] *= slope[j];
         }
-      qm_cpu_store (dlogits, t * dlogits->stride[0], padded > n ? padded : n,
-                    row);
+      qm_cpu_store (dlogits, t * dlogits->stride[0], (int64_t) room, row);
     }
   free (row);
   return true;

@@ -381,13 +381,14 @@ __launch_bounds__ (stream_threads + 32, 1)
 }
 
 /* Whether rows are such as the copy engine takes, long enough to be worth it,
- * and two fit. */
+ * and two fit; and the loss is nothing but cross entropy. */
 static inline bool
 can_stream (const QmCudaContext *context, const Loss &loss)
 {
   size_t bytes = 2 * (size_t) copied_groups (loss) * 16;
 
   return context->architecture >= 90 && loss.aligned && loss.classes > 4096
+         && loss.cap == 0 && loss.z_loss == 0
          && loss.columns <= kept_rounds * stream_threads * QM_GROUP
          && loss.logits.type == loss.dlogits.type
          && loss.logits.type != QM_TYPE_F32 && loss.logits.stride % 16 == 0

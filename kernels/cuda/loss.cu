@@ -16,7 +16,7 @@ Labels
 labels_of (const QmOpCall *call, const QmTensor &labels)
 {
   return { (const int32_t *) labels.data, labels.shape[1],
-           call->attributes.shift };
+           call->attributes.first, call->attributes.shift };
 }
 
 /* One block.  With `shift` the labels that count are those that are not the
@@ -143,7 +143,7 @@ find (const Loss &loss, const char *row, int column)
 }
 
 /* Over the block. */
-template <int threads>
+template <int threads, bool capped>
 __device__ __forceinline__ Exponentials
 sum_row (const Loss &loss, const char *row, int first)
 {
@@ -170,6 +170,10 @@ sum_row (const Loss &loss, const char *row, int first)
             if (loss.kept)
               keep (loss, column + i * threads * QM_GROUP, raw[i]);
             qm_unpack (raw[i], loss.logits.type, x);
+            if (capped)
+#pragma unroll
+              for (int j = 0; j < QM_GROUP; j++)
+                x[j] = loss.cap * cap_share (loss, x[j]);
             all.add (x, column + i * threads * QM_GROUP, loss.classes);
           }
     }
@@ -179,7 +183,9 @@ sum_row (const Loss &loss, const char *row, int first)
   return all;
 }
 
-/* weight x (softmax - 1 at the label), for one group. */
+/* weight x (softmax - 1 at the label), for one group; of capped logits, times
+ * the slope of that. */
+template <bool capped>
 __device__ __forceinline__ void
 gradients (const Loss &loss,
            float (&x)[QM_GROUP],
@@ -189,20 +195,35 @@ gradients (const Loss &loss,
            float factor,
            float weight)
 {
+  float slope[QM_GROUP];
+
 #pragma unroll
   for (int i = 0; i < QM_GROUP; i++)
-    x[i] = factor * qm_power_of_2 (fmaf (x[i], log2_e, offset));
+    {
+      if (capped)
+        {
+          float share = cap_share (loss, x[i]);
+
+          slope[i] = fmaf (-share, share, 1);
+          x[i] = loss.cap * share;
+        }
+      x[i] = factor * qm_power_of_2 (fmaf (x[i], log2_e, offset));
+    }
   if (label >= column && label < column + QM_GROUP)
 #pragma unroll
     for (int i = 0; i < QM_GROUP; i++)
       x[i] -= column + i == label ? weight : 0;
+  if (capped)
+#pragma unroll
+    for (int i = 0; i < QM_GROUP; i++)
+      x[i] *= slope[i];
   if (column + QM_GROUP > loss.classes)
 #pragma unroll
     for (int i = 0; i < QM_GROUP; i++)
       x[i] = column + i < loss.classes ? x[i] : 0;
 }
 
-template <int threads>
+template <int threads, bool capped>
 __global__ void
 __launch_bounds__ (threads, threads == 128 ? 8 : 2)
     loss_kernel (const __grid_constant__ Loss loss)
@@ -217,7 +238,7 @@ __launch_bounds__ (threads, threads == 128 ? 8 : 2)
                    : 0;
   int first = (int) threadIdx.x * QM_GROUP - before;
   int32_t label = loss.labels.at (t);
-  float weight = loss.weight[1], wanted, offset, factor;
+  float weight = loss.weight[1], wanted, offset, factor, total;
   Exponentials all;
 
   if (label < 0 || label >= loss.classes)
@@ -226,11 +247,16 @@ __launch_bounds__ (threads, threads == 128 ? 8 : 2)
       return;
     }
   wanted = qm_load ({ (void *) row, loss.logits.type }, label);
-  all = sum_row<threads> (loss, row, first);
+  if (capped)
+    wanted = loss.cap * cap_share (loss, wanted);
+  all = sum_row<threads, capped> (loss, row, first);
+  total = logf (all.sum) + all.largest;
   if (threadIdx.x == 0)
-    loss.losses[t] = loss.weight[0] * (logf (all.sum) + (all.largest - wanted));
+    loss.losses[t] = loss.weight[0]
+                     * (logf (all.sum) + (all.largest - wanted)
+                        + loss.z_loss * total * total);
   offset = -all.largest * log2_e;
-  factor = weight / all.sum;
+  factor = weight / all.sum * fmaf (2 * loss.z_loss, total, 1);
   for (int column = first; column < loss.columns;
        column += ahead * threads * QM_GROUP)
     {
@@ -247,18 +273,18 @@ __launch_bounds__ (threads, threads == 128 ? 8 : 2)
             int at = column + i * threads * QM_GROUP;
 
             qm_unpack (raw[i], loss.logits.type, x);
-            gradients (loss, x, at, label, offset, factor, weight);
+            gradients<capped> (loss, x, at, label, offset, factor, weight);
             put_gradients (loss, to, at, x);
           }
     }
 }
 
-template <int threads>
+template <int threads, bool capped>
 void
-launch (const QmCudaContext *context,
-        cudaStream_t stream,
-        Loss loss,
-        unsigned rows)
+launch_kernel (const QmCudaContext *context,
+               cudaStream_t stream,
+               Loss loss,
+               unsigned rows)
 {
   size_t bytes = (size_t) kept_groups (loss.classes) * QM_GROUP
                  * (loss.logits.type == QM_TYPE_F32 ? 4 : 2);
@@ -268,11 +294,25 @@ launch (const QmCudaContext *context,
 
   loss.kept =
       bytes <= room
-      && cudaFuncSetAttribute (loss_kernel<threads>,
+      && cudaFuncSetAttribute (loss_kernel<threads, capped>,
                                cudaFuncAttributeMaxDynamicSharedMemorySize,
                                (int) room)
              == cudaSuccess;
-  loss_kernel<threads><<<rows, threads, loss.kept ? bytes : 0, stream>>> (loss);
+  loss_kernel<threads, capped>
+      <<<rows, threads, loss.kept ? bytes : 0, stream>>> (loss);
+}
+
+template <int threads>
+void
+launch (const QmCudaContext *context,
+        cudaStream_t stream,
+        const Loss &loss,
+        unsigned rows)
+{
+  if (loss.cap > 0)
+    launch_kernel<threads, true> (context, stream, loss, rows);
+  else
+    launch_kernel<threads, false> (context, stream, loss, rows);
 }
 
 /* Whether groups can be accessed at once: both rows are aligned to a group in
@@ -320,7 +360,10 @@ qm_cuda_cross_entropy (QmCudaContext *context,
                 .losses = (float *) call->outputs[1].data,
                 .classes = (int) classes,
                 .columns = (int) (padded > classes ? padded : classes),
-                .aligned = is_aligned (logits, dlogits) };
+                .aligned = is_aligned (logits, dlogits),
+                .kept = false,
+                .cap = (float) call->attributes.cap,
+                .z_loss = (float) call->attributes.z_loss };
   unsigned rows = (unsigned) logits.shape[0];
 
   if (can_stream (context, loss))

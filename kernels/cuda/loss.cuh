@@ -5,8 +5,7 @@
 #ifndef QM_KERNELS_CUDA_LOSS_CUH
 #define QM_KERNELS_CUDA_LOSS_CUH
 
-#include "kernels/cuda/cuda-rows.cuh"
-#include "kernels/cuda/gelu.cuh"
+#include "kernels/cuda/activation.cuh"
 
 #include <float.h>
 
@@ -18,7 +17,7 @@ const float log2_e = 1.44269504088896341f;
 struct Labels
 {
   const int32_t *labels;
-  int64_t length;
+  int64_t length, first; /* the row of all that row 0 of the logits is */
   bool shift;
 
   /* What row t of the logits has to predict. */
@@ -27,6 +26,7 @@ struct Labels
   {
     int64_t s;
 
+    t += first;
     if (!shift)
       return labels[t];
     s = (t | length) >> 32 == 0 ? (uint32_t) t % (uint32_t) length : t % length;
@@ -42,7 +42,17 @@ struct Loss
   float *losses;
   int classes, columns; /* columns: with padding */
   bool aligned, kept;
+  float cap, z_loss;
 };
+
+/* tanh (x / cap) of a logit.  Errors of the fast one are far below the rounding
+ * of logits to 16 bits. */
+__device__ __forceinline__ float
+cap_share (const Loss &loss, float x)
+{
+  return loss.logits.type == QM_TYPE_F32 ? tanhf (x / loss.cap)
+                                         : qm_tanh (__fdividef (x, loss.cap));
+}
 
 __device__ __forceinline__ void
 put_gradients (const Loss &loss,

@@ -90,12 +90,23 @@ take_count (const json_t *object, const char *name, gint64 *count)
   return json_is_integer (value) && *count >= 0;
 }
 
+/* What bridges between cards make of it, where there may be some. */
+static gboolean
+take_bridged (const json_t *line, QmForecast *forecast)
+{
+  const json_t *bridged = json_object_get (line, "bridged");
+
+  return bridged == NULL || json_is_null (bridged)
+         || take_number (bridged, "days", &forecast->bridged);
+}
+
 /* The days of a training that fits. */
 static gboolean
 take_time (const json_t *line, QmForecast *forecast)
 {
   const char *sharding = json_string_value (json_object_get (line, "sharding"));
   const char *bound = json_string_value (json_object_get (line, "bound"));
+  const char *way = json_string_value (json_object_get (line, "link"));
 
   if (!take_number (line, "days", &forecast->days)
       || !take_number (line, "days_low", &forecast->low)
@@ -103,7 +114,7 @@ take_time (const json_t *line, QmForecast *forecast)
       || forecast->low > forecast->days || forecast->days > forecast->high
       || !take_count (line, "host_bytes", &forecast->host_bytes)
       || !take_count (line, "micro_batch", &forecast->micro_batch)
-      || sharding == NULL)
+      || sharding == NULL || !take_bridged (line, forecast))
     return FALSE;
   forecast->checkpointing =
       json_is_true (json_object_get (line, "checkpointing"));
@@ -112,6 +123,7 @@ take_time (const json_t *line, QmForecast *forecast)
                       : QM_FIT_WELL;
   forecast->sharding = g_intern_string (sharding);
   forecast->bound = g_intern_string (bound);
+  forecast->link = g_intern_string (way);
   return TRUE;
 }
 
@@ -123,6 +135,7 @@ take (const json_t *line, QmForecast *forecast)
       json_string_value (json_object_get (line, "unsupported"));
 
   forecast->days = forecast->low = forecast->high = NAN;
+  forecast->bridged = NAN;
   forecast->sharding = "none";
   if (unsupported != NULL)
     {

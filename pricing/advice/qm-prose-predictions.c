@@ -44,6 +44,50 @@ qm_prose_interval (const QmCandidate *candidate)
   return format_interval (candidate->days_low, candidate->days_high);
 }
 
+/* Less than that is no reason to buy a bridge. */
+#define WORTH_A_BRIDGE 0.01
+
+/* The share of its time that bridges between cards would save; 0: none. */
+static double
+saved_by_bridges (const QmForecast *forecast)
+{
+  double saved = 1 - forecast->bridged / forecast->days;
+
+  return saved >= WORTH_A_BRIDGE ? saved : 0;
+}
+
+char *
+qm_prose_link (const QmCandidate *candidate)
+{
+  const QmForecast *forecast;
+  g_autofree char *saved = NULL;
+
+  g_return_val_if_fail (candidate != NULL, NULL);
+
+  if (candidate->prediction == NULL || candidate->gpus < 2)
+    return NULL;
+  forecast = &candidate->prediction->forecast;
+  if (g_strcmp0 (forecast->link, "nvlink") == 0)
+    return g_strdup (_ ("Its GPUs exchange through NVLink."));
+  if (g_strcmp0 (forecast->link, "host") != 0
+      && g_strcmp0 (forecast->link, "pcie") != 0)
+    return NULL;
+  if (saved_by_bridges (forecast) > 0)
+    {
+      saved = qm_format_percent (saved_by_bridges (forecast));
+      /* Translators: a percentage. */
+      return g_strdup_printf (_ ("Its cards exchange through PCIe; NVLink "
+                                 "bridges between them, which are not counted, "
+                                 "would save %s of the time."),
+                              saved);
+    }
+  return g_strdup (forecast->link[0] == 'p'
+                       ? _ ("Its cards exchange through PCIe, from card to "
+                            "card.")
+                       : _ ("Its cards exchange through PCIe and the memory "
+                            "of the host, since none reads that of another."));
+}
+
 /* How sure it is, and what else it may be. */
 static char *
 describe_odds (const QmAdvice *advice, const QmOdds *odds)

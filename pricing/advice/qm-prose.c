@@ -282,13 +282,15 @@ reason_found (const QmAdvice *advice,
                           training);
 }
 
-/* Three sentences, of which any may be NULL; NULL of none. */
+#define N_SENTENCES 4
+
+/* Sentences of which any may be NULL; NULL of none. */
 static char *
-join_sentences (const char *sentences[3])
+join_sentences (const char *const sentences[N_SENTENCES])
 {
   GString *text = g_string_new (NULL);
 
-  for (guint i = 0; i < 3; i++)
+  for (guint i = 0; i < N_SENTENCES; i++)
     if (sentences[i] != NULL)
       g_string_append_printf (text, "%s%s", text->len > 0 ? " " : "",
                               sentences[i]);
@@ -299,15 +301,18 @@ char *
 qm_prose_about_machine (const QmCandidate *candidate)
 {
   g_autofree char *carrier = NULL;
+  g_autofree char *link = NULL;
   g_autofree char *interval = NULL;
   g_autofree char *basis = NULL;
 
   g_return_val_if_fail (candidate != NULL, NULL);
 
   carrier = qm_prose_carrier (candidate);
+  link = qm_prose_link (candidate);
   interval = qm_prose_cost_interval (candidate);
   basis = qm_prose_price_basis (candidate);
-  return join_sentences ((const char *[]){ carrier, interval, basis });
+  return join_sentences (
+      (const char *[N_SENTENCES]){ carrier, link, interval, basis });
 }
 
 char *
@@ -356,7 +361,7 @@ qm_prose_reason (const QmAdvice *advice,
 
   if (recommendation->outcome == QM_OUTCOME_FOUND)
     machine = qm_prose_about_machine (nth (advice, recommendation->best));
-  return join_sentences ((const char *[]){ why, machine, NULL });
+  return join_sentences ((const char *[N_SENTENCES]){ why, machine });
 }
 
 static char *

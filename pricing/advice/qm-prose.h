@@ -63,7 +63,12 @@ char *qm_prose_headline (const QmAdvice *advice,
 /* What a level of software (pricing/advice/qm-forecast.h) is called; static. */
 const char *qm_prose_level_name (const char *level);
 
-/* Sentences about the machine of a candidate: qm_prose_carrier,
+/* How the GPUs of a candidate whose time is predicted exchange what they have
+ * computed, and what bridges between its cards would change; NULL where that is
+ * not known, or there is one GPU.  (transfer full) (nullable) */
+char *qm_prose_link (const QmCandidate *candidate);
+
+/* Sentences about the machine of a candidate: qm_prose_carrier, qm_prose_link,
  * qm_prose_cost_interval and the quotes that its price rests on; NULL where
  * there is nothing to tell.  (transfer full) (nullable) */
 char *qm_prose_about_machine (const QmCandidate *candidate);

@@ -208,13 +208,43 @@ class Bench(unittest.TestCase):
         self.assertEqual(phases.count('update'), 5)
         self.assertEqual(plan['passes'], [
             'attention', 'scan', 'fuse-forward', 'differentiate',
-            'fuse-backward', 'tf32', 'units', 'advance', 'update'])
+            'fuse-backward', 'loss', 'tf32', 'units', 'advance', 'update'])
         naive = self.line(bench(*arguments, '--settings', 'naive',
                                 '--checkpoint', '--json'))
         self.assertEqual(naive['passes'], [
             'differentiate', 'checkpoint', 'units', 'advance', 'update'])
         phases = [call['phase'] for call in naive['operators']]
         self.assertIn('recompute', phases)
+
+    def test_loss_rows(self):
+        """Logits of many words in pieces, by itself and where it is asked."""
+        recipe = dict(RECIPE, batch_size=1024, precision='bf16')
+        arguments = ('plan', *self.tiny(recipe, vocab_size=70000),
+                     '--micro-batch', 1024, '--operators')
+        losses = [line for line in bench(*arguments).stdout.splitlines()
+                  if ' cross_entropy: ' in line]
+        self.assertEqual(len(losses), 4)
+        self.assertIn('4096 of 16384 rows of logits at a time\n',
+                      bench(*arguments).stdout)
+        plan = self.line(bench(*arguments, '--json'))
+        self.documented(plan)
+        self.assertEqual(plan['loss_rows'], 4096)
+        whole = self.line(bench(*arguments, '--json', '--loss-rows', 16384))
+        self.assertNotIn('loss_rows', whole)
+        self.assertNotIn('of logits',
+                         bench(*arguments, '--loss-rows', 16384).stdout)
+        self.assertEqual(
+            len([call for call in whole['operators']
+                 if call['operator'] == 'cross_entropy']), 1)
+        saved = (whole['memory_bytes']['activations']
+                 - plan['memory_bytes']['activations'])
+        self.assertAlmostEqual(saved / (3 * 4096 * 70016 * 2), 1, delta=0.01)
+        run = self.line(bench('run', *self.tiny(), '--device', 'cpu',
+                              '--micro-batch', 2, '--loss-rows', 20, '--json'))
+        self.documented(run)
+        self.assertEqual(run['loss_rows'], 20)
+        self.fails(2, 'many settings', *arguments[:-1], '--methods', 'all',
+                   '--memory', '1GiB', '--loss-rows', 5)
 
     def test_plan_of_many_layers(self):
         begin = os.times().children_user

@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -117,6 +118,30 @@ class Framework(unittest.TestCase):
         self.assertIn('PyTorch 2.11.0, Transformers 5.17.0', text)
         self.assertIn('100 steps take', text)
 
+    def test_several(self):
+        """A step of several GPUs has as many samples as one of one."""
+        got = self.get('result["micro_batch"] = 2\nsay(result=result)',
+                       '--gpus', 2, '--sharding', 'fsdp_3')
+        self.documented(got)
+        self.assertEqual((got['gpus'], got['accumulation']), (2, 2))
+        self.assertEqual((got['sharding'], got['offloading']),
+                         ('fsdp_3', False))
+        self.assertEqual(got['step']['mean_s'], 2 * 0.5 + 0.125)
+        text = self.run_with('say(result=result)', '--gpus', 2).stdout
+        self.assertIn('on 2 x Test CPU', text)
+        # More than a half of the batch does not fit two of them.
+        self.fails(1, 'micro_batch', 'result["micro_batch"] = 8\n'
+                   'say(result=result)', '--gpus', 2)
+        self.fails(2, 'a number up to 4, the samples of a step on each GPU',
+                   '', '--gpus', 2, '--micro-batch', 8)
+        self.fails(2, 'a step has 8 samples', '', '--gpus', 9)
+        self.fails(2, 'needs several GPUs', '', '--sharding', 'zero_1')
+        named = subprocess.run(
+            self.command(self.player('say(result=result)'), '--device',
+                         'cuda:1,cuda:0', '--gpus', 2), capture_output=True,
+            text=True, timeout=60)
+        self.assertIn('is not the device that was asked for', named.stderr)
+
     def test_events(self):
         """It lives while Python works, and tells what it hears."""
         lines = list(map(json.loads, self.run_with(
@@ -150,6 +175,8 @@ class Framework(unittest.TestCase):
         self.assertFalse(got['lenient'])
         self.assertTrue(got['checkpoint'])
         self.assertEqual((got['seed'], got['micro_batch']), (3, 2))
+        self.assertEqual((got['gpus'], got['devices'], got['sharding'],
+                          got['offload']), (1, ['cpu'], 'none', False))
         for name, value in CONFIG.items():
             self.assertEqual(got['config'][name], value, name)
         self.assertEqual(got['config']['hidden_dropout'], RECIPE['dropout'])
@@ -160,6 +187,13 @@ class Framework(unittest.TestCase):
         self.assertTrue(got['lenient'])
         self.assertEqual(got['deepspeed']['zero_optimization']['stage'], 3)
         self.assertEqual(got['micro_batch'], 0)
+        self.assertTrue(got['offload'])
+        got = question('--gpus', 2, '--sharding', 'zero_2')
+        self.assertEqual((got['gpus'], got['devices'], got['sharding'],
+                          got['offload']), (2, ['cpu'] * 2, 'zero_2', False))
+        zero = got['deepspeed']['zero_optimization']
+        self.assertEqual(zero['stage'], 2)
+        self.assertNotIn('offload_optimizer', zero)
         # What is sent is what the catalog has.
         models = ADAPTER.parents[1] / 'models'
         for path in models.glob('*.json'):
@@ -378,10 +412,71 @@ say(result=result)
         self.assertIn('| RuntimeError: odd', text)
 
 
+    def torchrun(self, torch):
+        """Packages in which torchrun starts two processes, one after the
+        other, and waits for them."""
+        self.packages(torch=torch)
+        os.makedirs(self.path('packages/torch/distributed'))
+        self.write('packages/torch/distributed/__init__.py', '')
+        self.write('packages/torch/distributed/run.py', f'''
+import os, subprocess, sys
+assert sys.argv[1:6] == ['--standalone', '--max-restarts', '0',
+                         '--nproc-per-node', '2'], sys.argv
+ranks = [subprocess.Popen(
+    [sys.executable, *sys.argv[6:]], start_new_session=True,
+    env=dict(os.environ, RANK=str(n))) for n in range(2)]
+with open({self.path('pids')!r}, 'w') as file:
+    file.write(' '.join(str(rank.pid) for rank in ranks))
+sys.exit(max(rank.wait() for rank in ranks))
+''')
+        return {**os.environ, 'PYTHONPATH': self.path('packages')}
+
+    def all_gone(self):
+        with open(self.path('pids')) as file:
+            for pid in map(int, file.read().split()):
+                self.gone(pid)
+
+    def test_ranks_of_the_real_adapter(self):
+        """Whichever rank fails, it is named, and the others end."""
+        wait = ('import os, time\n'
+                'if os.environ.get("RANK") == "{}":\n'
+                '    raise {}\n'
+                'if "RANK" in os.environ:\n    time.sleep(300)\n')
+        for rank, error, status, text in (
+                (1, 'ImportError("no libtorch here")', 1,
+                 'rank 1: no libtorch here'),
+                (1, 'RuntimeError("odd")', 1, 'rank 1: RuntimeError: odd'),
+                (0, 'RuntimeError("odd")', 1, 'RuntimeError: odd'),
+                (1, 'SystemExit(7)', 1, 'said nothing for 2 s')):
+            env = self.torchrun(wait.format(rank, error))
+            begin = time.monotonic()
+            self.fails(status, text, None, '--gpus', 2, '--patience', 2,
+                       env=env)
+            self.assertLess(time.monotonic() - begin, 10)
+            self.all_gone()
+            shutil.rmtree(self.path('packages'))
+
+    def test_ranks_end_with_their_parent(self):
+        env = self.torchrun('import os, time\nif "RANK" in os.environ:\n'
+                            '    time.sleep(300)\n')
+        process = subprocess.Popen(
+            self.command(sys.executable, '--device', 'cpu', '--gpus', 2),
+            env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(200):
+            if os.path.exists(self.path('pids')):
+                break
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.kill()
+        process.communicate()
+        self.all_gone()
+
+
 class Adapter(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         sys.dont_write_bytecode = True
+        sys.path.insert(0, str(ADAPTER.parent))
         spec = importlib.util.spec_from_file_location('adapter', ADAPTER)
         cls.adapter = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(cls.adapter)
@@ -435,7 +530,7 @@ class Adapter(unittest.TestCase):
         self.assertEqual(got['gradient_accumulation_steps'], 256)
         self.assertEqual(template['gradient_accumulation_steps'], 1)
 
-    def meter(self, most, asked=0, batch_size=64, overflows=0):
+    def meter(self, most, asked=0, batch_size=64, overflows=0, world=None):
         """A meter of steps that have memory for `most` samples."""
         class Step:
             def __init__(self, task, micro_batch, compiled):
@@ -461,9 +556,11 @@ class Adapter(unittest.TestCase):
         task = types.SimpleNamespace(
             device=types.SimpleNamespace(type='cpu'),
             recipe=dict(batch_size=batch_size), settings=dict(compile=False),
-            request=dict(micro_batch=asked), offload='none',
+            request=dict(micro_batch=asked), sharding='none', offload=False,
+            world=world or types.SimpleNamespace(
+                size=1, largest=lambda value: value, any=lambda value: value),
             batch=lambda n: n, accumulation=lambda n: -(-batch_size // n))
-        self.adapter.kind_of_step, kind = (lambda offload: Step,
+        self.adapter.kind_of_step, kind = (lambda *_: Step,
                                            self.adapter.kind_of_step)
         try:
             answers = types.SimpleNamespace(progress=lambda *_: None)
@@ -494,6 +591,22 @@ class Adapter(unittest.TestCase):
             meter.measure(32)
         meter, _ = self.meter(most=0)
         self.assertEqual(meter.search(), 0)
+
+    def test_ranks_agree(self):
+        """The slowest rank counts, and what one has no memory for fits none."""
+        slower = types.SimpleNamespace(
+            size=2, largest=lambda value: value + 1, any=lambda value: value)
+        meter, steps = self.meter(most=64, world=slower)
+        meter.host_needs = lambda: 0
+        self.assertEqual(meter.search(), 32)
+        passes, updates = meter.measure(16)[1:]
+        self.assertTrue(all(1 < value < 3 for value in passes + updates))
+        smaller = types.SimpleNamespace(
+            size=2, largest=lambda value: value, any=lambda value: True)
+        meter, _ = self.meter(most=64, world=smaller)
+        meter.host_needs = lambda: 0
+        self.assertEqual(meter.search(), 0)
+        self.assertIsNotNone(meter.shortage)
 
     def test_a_host_without_room(self):
         meter, _ = self.meter(most=20)
@@ -551,7 +664,7 @@ class Adapter(unittest.TestCase):
                 [sys.executable, ADAPTER], stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE, text=True,
                 env={**os.environ, 'PYTHONPATH': folder})
-            process.stdin.write('{"settings": {"kernels": true}}\n')
+            process.stdin.write('{"settings": {"kernels": true}, "gpus": 1}\n')
             process.stdin.flush()
             self.assertIn('loading', process.stdout.readline())
             self.assertIsNone(process.poll())

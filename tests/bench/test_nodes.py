@@ -157,7 +157,11 @@ class NodesTest(unittest.TestCase):
         self.assertEqual({line['gpus'] for line in lines}, {2, 4})
         for line in lines:
             self.assertEqual(line['nodes'], 2)
-            self.assertEqual(line['status'], 'measured')
+            # A busy machine may be slow enough for one to be cut.
+            self.assertIn(line['status'], ('measured', 'cut'))
+        for gpus in (2, 4):
+            self.assertIn('measured', {line['status'] for line in lines
+                                       if line['gpus'] == gpus})
         # They are known, and nothing is measured twice.
         for process in self.search('1,2'):
             self.finish(process)

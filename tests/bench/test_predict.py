@@ -27,7 +27,7 @@ ALL = ('--gpu', 'all', '--gpus', '1,2,4,8')
 
 PLACE = {'model', 'gpu', 'gpu_id', 'gpus', 'level'}
 FITS = PLACE | {
-    'fits', 'link', 'provenance', 'settings', 'precision', 'micro_batch',
+    'fits', 'link', 'bridged', 'provenance', 'settings', 'precision', 'micro_batch',
     'accumulation', 'checkpointing', 'sharding', 'offloading', 'memory_bytes',
     'host_bytes', 'pass_s', 'update_s', 'exchange_s', 'step_s', 'days',
     'days_low', 'days_high', 'clock', 'bound', 'shares', 'calibrated'}
@@ -171,7 +171,10 @@ class Predict(unittest.TestCase):
         self.assertEqual((one['link'], eight['link'], slow['link']),
                          ('none', 'nvlink', 'pcie'))
         self.assertLessEqual(eight['step_s'], slow['step_s'])
+        self.assertEqual((one['bridged'], eight['bridged'], slow['bridged']),
+                         (None, None, None))
         text = bench('predict', *base, '--gpus', 8).stdout
+        self.assertIn('hides, through NVLink', text)
         self.assertRegex(text, r'predicted: [0-9.]+ days \([0-9.]+ to ')
         self.assertNotIn('host', text)
         text = bench('predict', '--model', 'pythia-6.9b', '--gpu',

@@ -149,6 +149,17 @@ class RanksTest(unittest.TestCase):
             self.assertFalse(any(entry['known'] for entry in entries))
         for line in (self.path / 'results.jsonl').read_text().splitlines():
             self.assertIn(json.loads(line)['gpus'], (1, 3))
+        # Of devices that are named each number takes the first.
+        named = subprocess.run(
+            self.command('search', '--device', 'cpu,cpu,cpu', '--gpus',
+                         '1,2,3', '--dry-run', '--results',
+                         str(self.path / 'results.jsonl'), '--events'),
+            text=True, capture_output=True, timeout=60)
+        self.assertEqual(named.returncode, 0, named.stderr)
+        begun = [json.loads(line)['device']['id']
+                 for line in named.stdout.splitlines()
+                 if '"begin"' in line]
+        self.assertEqual(begun, ['cpu'] * 3)
         # What is known of one number of devices is not of another.
         again, = search('--gpus', '3')
         self.assertTrue(all(entry['known'] for entry in again))

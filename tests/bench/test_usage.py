@@ -43,7 +43,8 @@ WORDS = {
     '--rendezvous': ['', 'here', ':1', NASTY],
 }
 COUNTS = ('--repeat', '--validate', '--steps', '--warm-up', '--seed',
-          '--patience', '--gpus', '--line', '--nodes', '--node', '--wait')
+          '--patience', '--gpus', '--line', '--nodes', '--node', '--wait',
+          '--loss-rows')
 for option in COUNTS:
     WORDS[option] = ['', '-1', '1.5', 'x', '99999999999', NASTY]
 
@@ -53,26 +54,28 @@ NODES = ['--nodes', '--node', '--wait', '--rendezvous']
 COMMANDS = {
     'plan': (['--settings', '--offload', '--sharding', '--gpus',
               '--micro-batch', '--host-memory', '--memory', '--architecture',
-              '--gpu', '--methods', '--model'],
+              '--gpu', '--methods', '--model', '--loss-rows'],
              ['--memory', '8GiB']),
     'run': (['--settings', '--offload', '--sharding', '--gpus',
              '--micro-batch', '--host-memory', '--architecture', '--model',
-             '--repeat', '--validate', '--seed', '--patience', *NODES],
+             '--repeat', '--validate', '--seed', '--patience', '--loss-rows',
+             *NODES],
             ['--device', 'cpu']),
     'train': (['--settings', '--offload', '--sharding', '--gpus',
                '--micro-batch', '--host-memory', '--architecture', '--model',
                '--schedule', '--learning-rate', '--batch-size', '--mask-token', '--steps', '--warm-up',
-               '--seed', '--patience', *NODES],
+               '--seed', '--patience', '--loss-rows', *NODES],
               ['--device', 'cpu', '--text', BENCH]),
-    'check': (['--settings', '--architecture', '--precision', '--patience'],
+    'check': (['--settings', '--architecture', '--precision', '--patience',
+               '--loss-rows'],
               ['--device', 'cpu']),
     'search': (['--methods', '--gpus', '--architecture', '--memory',
                 '--host-memory', '--time-limit', '--again', '--model', '--repeat',
                 '--seed', '--patience', *NODES], ['--device', 'cpu']),
-    'export': (['--settings', '--offload', '--micro-batch', '--model',
+    'export': (['--settings', '--offload', '--sharding', '--micro-batch', '--model',
                 '--format', '--gpus', '--line'], ['--micro-batch', '1']),
-    'framework': (['--settings', '--offload', '--micro-batch', '--model',
-                   '--seed', '--patience'], ['--python', '/bin/false']),
+    'framework': (['--settings', '--offload', '--sharding', '--gpus',
+                   '--micro-batch', '--model', '--seed', '--patience'], ['--python', '/bin/false']),
 }
 # These lead to the family that has them.
 BERT = dict(model_type='bert', vocab_size=256, hidden_size=32,

@@ -100,6 +100,9 @@ BENCH_INPUTS = {
     ("predict", "speeds"):
         ("predict", "--model", "pythia-160m", "--gpu", "rtx4090", "--speeds",
          "{}"),
+    ("predict", "links"):
+        ("predict", "--model", "pythia-160m", "--gpu", "rtx4090", "--gpus", "2",
+         "--links", "{}"),
     ("run", "config"): ("run", "--config", "{}", "--recipe",
                         "{own}/recipe.json", "--device", "cpu"),
     ("run", "recipe"): ("run", "--config", "{own}/config.json", "--recipe",
@@ -131,6 +134,9 @@ BENCH_INPUTS = {
     ("search", "recipe"):
         ("search", "--config", "{own}/config.json", "--recipe", "{}",
          "--device", "cpu", "--dry-run", "--results", "{own}/new.jsonl"),
+    ("search", "links"):
+        ("search", *SMALL, "--gpus", "2", "--links", "{}", "--dry-run",
+         "--results", "{own}/new.jsonl"),
     ("results", "FILE"): ("results", "{}"),
     ("export", "config"):
         ("export", "--config", "{}", "--recipe", "{own}/recipe.json"),

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* FLOPs and parameters of small models, counted by hand and by Transformers
- * 5.23 (parameters). */
+ * 5.23 (parameters).  torch.utils.flop_counter counts the same products, and
+ * the whole of attention, in the models of tests/golden. */
 
+#include "data/catalog.h"
 #include "data/flops.h"
 #include "tests/data/check.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void
@@ -133,6 +136,99 @@ test_convnext (void)
                 RECIPE ("\"image_size\": 32"), forward, 3069);
 }
 
+#define LLAMA_SIZES                                        \
+  "\"hidden_size\": 8, \"num_hidden_layers\": 3,"          \
+  "\"num_attention_heads\": 4, \"intermediate_size\": 20," \
+  "\"num_key_value_heads\": 2, \"head_dim\": 6, \"vocab_size\": 50"
+
+/* Of 5 tokens: queries are 24 wide, keys and values 12.  Products of a layer
+ * 2 x 5 x (8 x 48 + 24 x 8 + 3 x 8 x 20) = 10560, attention half of
+ * 4 x 25 x 24 = 1200; with a window of 2, 2/5 (1 - 1/5) x 2400 = 768. */
+static void
+test_llama (void)
+{
+  const double head = 2 * 5 * 8 * 50;
+
+  check_counts ("llama", "{\"model_type\": \"llama\", " LLAMA_SIZES "}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (10560 + 1200) + head,
+                4024);
+  check_counts ("llama, tied, with biases",
+                "{\"model_type\": \"llama\", " LLAMA_SIZES
+                ", \"tie_word_embeddings\": true, \"attention_bias\": true,"
+                "\"mlp_bias\": true}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (10560 + 1200) + head,
+                3936);
+  check_counts ("qwen3", "{\"model_type\": \"qwen3\", " LLAMA_SIZES "}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (10560 + 1200) + head,
+                4060);
+  check_counts ("olmo2", "{\"model_type\": \"olmo2\", " LLAMA_SIZES "}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (10560 + 1200) + head,
+                4132);
+  check_counts ("gemma3, two layers with a window",
+                "{\"model_type\": \"gemma3_text\", " LLAMA_SIZES
+                ", \"sliding_window\": 2, \"sliding_window_pattern\": 3}",
+                RECIPE ("\"sequence_length\": 5"),
+                3 * 10560 + 2 * 768 + 1200 + head, 3708);
+}
+
+/* As bert has them, without its head, with half the attention. */
+static void
+test_gpt2 (void)
+{
+  const double head = 2 * 5 * 8 * 50;
+
+  check_counts ("gpt2",
+                "{\"model_type\": \"gpt2\", \"n_embd\": 8, \"n_layer\": 3,"
+                "\"n_head\": 2, \"n_inner\": 20, \"vocab_size\": 50,"
+                "\"n_positions\": 16}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (5760 + 400) + head,
+                2548);
+}
+
+/* The models of the catalog that were not in the publication: parameters as
+ * Transformers 5.23 counts them, FLOPs of the whole training, to four digits,
+ * by the formula of data/flops.h in a program of its own. */
+static void
+test_catalog (void)
+{
+  static const struct
+  {
+    const char *id;
+    int64_t parameters;
+    double flops;
+  } expected[] = {
+    { "llama-3.2-1b", 1235814400, 7.398e22 },
+    { "qwen3-0.6b", 596049920, 1.795e23 },
+    { "olmo-2-1b", 1484916736, 3.392e22 },
+    { "smollm3-3b", 3075098624, 2.269e23 },
+    { "gpt2-124m", 124439808, 2.353e20 },
+  };
+  QmCatalog *catalog = NULL;
+  size_t n;
+
+  CHECK_INT (qm_catalog_load (getenv ("QM_SHIPPED_DATA_DIR"), NULL, &catalog,
+                              NULL),
+             QM_OK);
+  if (catalog == NULL)
+    return;
+  qm_catalog_models (catalog, &n);
+  CHECK_INT ((int64_t) n, 9 + 5);
+  for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+    {
+      const QmModel *model = qm_catalog_model (catalog, expected[i].id);
+
+      check_case (expected[i].id);
+      CHECK (model != NULL);
+      if (model == NULL)
+        continue;
+      CHECK_INT (qm_parameter_count (&model->config), expected[i].parameters);
+      CHECK_NEAR (qm_flops_train (&model->config, &model->recipe),
+                  expected[i].flops, 1e-3);
+    }
+  check_case ("");
+  qm_catalog_free (catalog);
+}
+
 /* The largest configuration that is read. */
 static void
 test_no_overflow (void)
@@ -161,6 +257,9 @@ main (void)
   test_mamba ();
   test_vit ();
   test_convnext ();
+  test_llama ();
+  test_gpt2 ();
+  test_catalog ();
   test_no_overflow ();
   return check_report ();
 }

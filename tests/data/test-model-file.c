@@ -50,6 +50,7 @@ check_recipe (const QmRecipe *recipe)
   CHECK (back.learning_rate == recipe->learning_rate);
   CHECK (back.epsilon == recipe->epsilon);
   CHECK (isnan (back.dropout) == isnan (recipe->dropout));
+  CHECK (back.z_loss == recipe->z_loss);
   free (text);
 }
 
@@ -84,6 +85,7 @@ test_shipped (void)
       check_recipe (&model.recipe);
       model.recipe.dropout = NAN;
       model.recipe.learning_rate = 1.0 / 3;
+      model.recipe.z_loss = 1e-4;
       model.recipe.epsilon = 1.2345678901234567e-12;
       check_recipe (&model.recipe);
       qm_model_file_clear (&model);

@@ -744,6 +744,10 @@ check_model_key (void)
   qm_model_key (&config, &recipe, second);
   CHECK (strcmp (first, second) != 0);
   recipe.steps = 10;
+  recipe.z_loss = 1e-4;
+  qm_model_key (&config, &recipe, second);
+  CHECK (strcmp (first, second) != 0);
+  recipe.z_loss = 0;
   config.mamba.tie_word_embeddings = !config.mamba.tie_word_embeddings;
   qm_model_key (&config, &recipe, second);
   CHECK (strcmp (first, second) != 0);

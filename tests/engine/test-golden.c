@@ -233,7 +233,21 @@ main (int argc, char **argv)
                                         "vit",
                                         "convnext",
                                         "mamba",
-                                        "mamba-biased" };
+                                        "mamba-biased",
+                                        "llama",
+                                        "llama-linear",
+                                        "mistral",
+                                        "mistral-wide",
+                                        "qwen2",
+                                        "qwen2-yarn",
+                                        "qwen3",
+                                        "qwen3-grouped",
+                                        "olmo2",
+                                        "olmo3",
+                                        "smollm3",
+                                        "gemma3",
+                                        "gpt2",
+                                        "gpt2-scaled" };
   static const char *const settings[] = { "naive", "kernels", "compile", "tf32",
                                           "free-lunch" };
   QmDevice *device = NULL;

@@ -493,7 +493,7 @@ test_layer_norm_twice (void)
 /* The gradient of the logits that the operator writes beside the losses is that
  * of their sum. */
 static void
-test_cross_entropy (bool shift)
+test_cross_entropy (bool shift, double cap, double z_loss)
 {
   Bench bench;
   QmNode *node;
@@ -524,6 +524,8 @@ test_cross_entropy (bool shift)
   node->outputs[0] = logits;
   node = append (&bench, QM_OP_CROSS_ENTROPY);
   node->attributes.shift = shift;
+  node->attributes.cap = cap;
+  node->attributes.z_loss = z_loss;
   node->inputs[0] = logits;
   node->inputs[1] = labels;
   node->inputs[2] = weight;
@@ -773,8 +775,8 @@ main (void)
         for (int rms = 0; rms < 2; rms++)
           test_layer_norm (branches, i % 2 == 1, i < 2 ? 0 : 0.25, rms == 1);
   test_layer_norm_twice ();
-  test_cross_entropy (false);
-  test_cross_entropy (true);
+  for (int i = 0; i < 8; i++)
+    test_cross_entropy (i % 2 != 0, i / 2 % 2 * 1.5, i / 4 * 0.1);
   test_rotary ();
   test_embedding (-1);
   test_class_token ();
@@ -789,12 +791,10 @@ main (void)
       for (int j = 0; j < 4; j++)
         if (i > 0 || j % 2 == 1)
           test_layer_scale (i == 0, j < 2, j % 2 == 0 ? 0 : 0.4);
+      test_layer_scale (true, i == 0, 0);
     }
-  test_layer_scale (true, true, 0);
-  test_layer_scale (true, false, 0);
   test_pool ();
-  for (int64_t chunk = 1; chunk < 8; chunk += 3)
-    for (int i = 0; i < 2; i++)
-      test_selective_scan (chunk, i == 0, chunk == 4 || i == 1);
+  for (int i = 0; i < 6; i++)
+    test_selective_scan (1 + i / 2 * 3, i % 2 == 0, i / 2 == 1 || i % 2 == 1);
   return check_report ();
 }

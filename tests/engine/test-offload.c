@@ -7,6 +7,7 @@
 #include "data/text.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/vary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,46 +26,19 @@
 static void
 change_config (QmModelConfig *config)
 {
-  switch (config->family)
-    {
-    case QM_FAMILY_GPT_NEOX:
-      config->gpt_neox.layers = 3;
-      config->gpt_neox.hidden_dropout = 0.1;
-      return;
-    case QM_FAMILY_BERT:
-    case QM_FAMILY_ROBERTA:
-      config->bert.layers = 3;
-      return;
-    case QM_FAMILY_VIT:
-      config->vit.layers = 3;
-      return;
-    case QM_FAMILY_CONVNEXT:
-    case QM_FAMILY_MAMBA:
-      return;
-    }
+  if (config->family != QM_FAMILY_MAMBA)
+    vary_whole (config, "layers", 3);
+  if (config->family == QM_FAMILY_GPT_NEOX)
+    config->gpt_neox.hidden_dropout = 0.1;
 }
 
 /* Whether two passes draw other random numbers. */
 static bool
 config_drops (const QmModelConfig *config)
 {
-  switch (config->family)
-    {
-    case QM_FAMILY_GPT_NEOX:
-      return config->gpt_neox.hidden_dropout > 0;
-    case QM_FAMILY_BERT:
-    case QM_FAMILY_ROBERTA:
-      return config->bert.hidden_dropout > 0
-             || config->bert.attention_dropout > 0;
-    case QM_FAMILY_VIT:
-      return config->vit.hidden_dropout > 0
-             || config->vit.attention_dropout > 0;
-    case QM_FAMILY_CONVNEXT:
-      return true;
-    case QM_FAMILY_MAMBA:
-      break;
-    }
-  return false;
+  return vary_get_number (config, "hidden_dropout") > 0
+         || vary_get_number (config, "attention_dropout") > 0
+         || config->family == QM_FAMILY_CONVNEXT;
 }
 
 static void
@@ -83,9 +57,7 @@ read_config (const char *folder, const char *model, QmModelConfig *config)
 static int64_t
 image_size (const QmModelConfig *config)
 {
-  if (config->family == QM_FAMILY_VIT)
-    return config->vit.image_size;
-  return config->family == QM_FAMILY_CONVNEXT ? config->convnext.image_size : 0;
+  return vary_get_whole (config, "image_size");
 }
 
 /* One training, and what it left. */
@@ -364,6 +336,7 @@ test_model (const char *folder, const char *model, QmDevice *device)
                               .micro_batch = 2,
                               .methods = i % 2 == 0 ? QM_METHOD_ALL : 0,
                               .checkpoint = i % 4 >= 2,
+                              .loss_rows = i % 2 == 0 ? 13 : 0,
                               .bucket = BUCKET } };
 
       test_setting (device, &setting);
@@ -383,7 +356,14 @@ main (int argc, char **argv)
                                      "vit",
                                      "convnext",
                                      "mamba",
-                                     "mamba-biased" };
+                                     "mamba-biased",
+                                     "llama",
+                                     "qwen2-yarn",
+                                     "qwen3-grouped",
+                                     "olmo3",
+                                     "smollm3",
+                                     "gemma3",
+                                     "gpt2" };
   const char *const *models = all;
   size_t n = sizeof all / sizeof all[0];
   QmDevice *device = NULL;

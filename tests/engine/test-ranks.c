@@ -7,6 +7,7 @@
 #include "data/text.h"
 #include "engine/executor.h"
 #include "tests/data/check.h"
+#include "tests/engine/vary.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -47,9 +48,7 @@ read_config (const char *folder, const char *model, QmModelConfig *config)
 static int64_t
 image_size (const QmModelConfig *config)
 {
-  if (config->family == QM_FAMILY_VIT)
-    return config->vit.image_size;
-  return config->family == QM_FAMILY_CONVNEXT ? config->convnext.image_size : 0;
+  return vary_get_whole (config, "image_size");
 }
 
 typedef struct Setting
@@ -446,6 +445,7 @@ try_alone (Setting setting, Outcome *outcome)
   setting.options.ranks = 1;
   setting.options.sharding = QM_SHARDING_NONE;
   setting.options.offload = false;
+  setting.options.loss_rows = 0;
   name_case (&setting);
   run (&setting, outcome);
 }
@@ -507,6 +507,7 @@ test_model (const char *folder, const char *device, const char *model, bool all)
                      .methods =
                          i % 2 == 0 ? QM_METHOD_ALL & ~QM_METHOD_TF32 : 0,
                      .checkpoint = i % 4 >= 2,
+                     .loss_rows = i % 2 == 0 ? 13 : 0,
                      .bucket = BUCKET },
       };
 
@@ -524,7 +525,14 @@ main (int argc, char **argv)
                                      "vit",
                                      "convnext",
                                      "mamba",
-                                     "mamba-biased" };
+                                     "mamba-biased",
+                                     "llama",
+                                     "qwen2-yarn",
+                                     "qwen3-grouped",
+                                     "olmo3",
+                                     "smollm3",
+                                     "gemma3",
+                                     "gpt2" };
   bool full = getenv ("QM_TEST_FULL") != NULL;
 
   CHECK (argc >= 2);

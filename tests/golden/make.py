@@ -23,12 +23,30 @@ from transformers import (
     BertForMaskedLM,
     ConvNextConfig,
     ConvNextForImageClassification,
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
+    GPT2Config,
+    GPT2LMHeadModel,
     GPTNeoXConfig,
     GPTNeoXForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
     MambaConfig,
     MambaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
+    Olmo2Config,
+    Olmo2ForCausalLM,
+    Olmo3Config,
+    Olmo3ForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
     RobertaConfig,
     RobertaForMaskedLM,
+    SmolLM3Config,
+    SmolLM3ForCausalLM,
     ViTConfig,
     ViTForImageClassification,
 )
@@ -86,7 +104,86 @@ def mamba(**changes):
     return MambaForCausalLM, MambaConfig, fields
 
 
+LLAMA_LIKE = {
+    "llama": (LlamaForCausalLM, LlamaConfig),
+    "mistral": (MistralForCausalLM, MistralConfig),
+    "qwen2": (Qwen2ForCausalLM, Qwen2Config),
+    "qwen3": (Qwen3ForCausalLM, Qwen3Config),
+    "olmo2": (Olmo2ForCausalLM, Olmo2Config),
+    "olmo3": (Olmo3ForCausalLM, Olmo3Config),
+    "smollm3": (SmolLM3ForCausalLM, SmolLM3Config),
+    "gemma3": (Gemma3ForCausalLM, Gemma3TextConfig),
+}
+
+
+def llama_like(kind, heads, key_heads, **changes):
+    """Where a token is padded with, its embedding has no gradient."""
+    fields = dict(vocab_size=29, hidden_size=12, num_hidden_layers=2,
+                  num_attention_heads=heads, num_key_value_heads=key_heads,
+                  intermediate_size=16, max_position_embeddings=64,
+                  pad_token_id=None, bos_token_id=1, eos_token_id=2)
+    fields.update(changes)
+    return (*LLAMA_LIKE[kind], fields)
+
+
+def gpt2(**changes):
+    fields = dict(vocab_size=31, n_embd=12, n_layer=2, n_head=3,
+                  n_positions=32, bos_token_id=1, eos_token_id=2)
+    fields.update(changes)
+    return GPT2LMHeadModel, GPT2Config, fields
+
+
+# Of models of text that are not 19 tokens long; no part of the configuration.
+LENGTHS = {"llama-linear": 129, "mistral": 17, "qwen2-yarn": 129,
+           "qwen3": 17, "olmo3": 17, "gemma3": 17}
+
 MODELS = {
+    "llama": llama_like(
+        "llama", 4, 1, head_dim=6, attention_bias=True, mlp_bias=True,
+        tie_word_embeddings=True, rope_theta=300.0, rope_scaling=dict(
+            rope_type="llama3", factor=4.0, low_freq_factor=1.0,
+            high_freq_factor=4.0, original_max_position_embeddings=32)),
+    "llama-linear": llama_like(
+        "llama", 3, 3, pad_token_id=7, hidden_act="gelu", rope_parameters=dict(
+            rope_type="linear", rope_theta=500.0, factor=2.0)),
+    "mistral": llama_like("mistral", 4, 2, head_dim=4, sliding_window=6,
+                          rms_norm_eps=1e-5),
+    "mistral-wide": llama_like("mistral", 4, 4, head_dim=6,
+                               sliding_window=50, tie_word_embeddings=True),
+    "qwen2": llama_like("qwen2", 2, 2, use_sliding_window=False,
+                        sliding_window=5, max_window_layers=1),
+    "qwen2-yarn": llama_like(
+        "qwen2", 6, 3, use_sliding_window=True, sliding_window=40,
+        max_window_layers=1, rope_parameters=dict(
+            rope_type="yarn", rope_theta=100.0, factor=2.0,
+            original_max_position_embeddings=64, truncate=False)),
+    "qwen3": llama_like("qwen3", 7, 7, head_dim=4,
+                        attention_bias=True, tie_word_embeddings=True),
+    "qwen3-grouped": llama_like(
+        "qwen3", 6, 3, head_dim=6, use_sliding_window=True,
+        sliding_window=9, layer_types=["sliding_attention", "full_attention"]),
+    "olmo2": llama_like("olmo2", 5, 1, hidden_size=20, rms_norm_eps=1e-6),
+    "olmo3": llama_like(
+        "olmo3", 6, 2, hidden_size=24, num_hidden_layers=3,
+        sliding_window=5, attention_bias=True, pad_token_id=1,
+        layer_types=["sliding_attention", "full_attention",
+                     "sliding_attention"],
+        rope_scaling=dict(rope_type="yarn", factor=8.0, beta_fast=2.0,
+                          beta_slow=0.5, attention_factor=1.3,
+                          original_max_position_embeddings=8)),
+    "smollm3": llama_like(
+        "smollm3", 4, 2, hidden_size=16, num_hidden_layers=3,
+        no_rope_layers=[1, 0, 1], use_sliding_window=True, sliding_window=7,
+        attention_bias=True, mlp_bias=True),
+    "gemma3": llama_like(
+        "gemma3", 4, 2, head_dim=6, query_pre_attn_scalar=11,
+        sliding_window=6, layer_types=["sliding_attention", "full_attention"],
+        pad_token_id=3, rope_theta=1000.0, rope_local_base_freq=50.0,
+        rope_scaling=dict(rope_type="linear", factor=8.0)),
+    "gpt2": gpt2(),
+    "gpt2-scaled": gpt2(n_inner=20, activation_function="relu",
+                        scale_attn_by_inverse_layer_idx=True,
+                        tie_word_embeddings=False, layer_norm_epsilon=1e-6),
     "gpt-neox-parallel": gpt_neox(use_parallel_residual=True),
     "gpt-neox-sequential": gpt_neox(
         use_parallel_residual=False, hidden_act="gelu_new", rotary_pct=0.5,
@@ -101,15 +198,16 @@ MODELS = {
 }
 
 
-def batch_of(model, fields):
+def batch_of(name, model, fields):
     if "image_size" in fields:
         side = fields["image_size"]
         return dict(pixel_values=torch.rand(3, 3, side, side),
                     labels=torch.randint(0, fields["num_labels"], (3,)))
     # Mamba's states are kept every 64 tokens.
     length = 81 if isinstance(model, MambaForCausalLM) else 19
+    length = LENGTHS.get(name, length)
     ids = torch.randint(0, fields["vocab_size"], (3, length))
-    if isinstance(model, (GPTNeoXForCausalLM, MambaForCausalLM)):
+    if not isinstance(model, (BertForMaskedLM, RobertaForMaskedLM)):
         labels = ids.clone()
         labels[0, 5:8] = -100
         return dict(input_ids=ids, labels=labels)
@@ -135,7 +233,7 @@ def make(name, folder):
         torch.nn.init.normal_(parameter, 1.0 if norm else 0.05, 0.2)
     # Computed in double precision, from weights that fit in fp32.
     model.double()
-    batch = batch_of(model, fields)
+    batch = batch_of(name, model, fields)
     if "pixel_values" in batch:
         batch["pixel_values"] = batch["pixel_values"].double()
     loss = model(**batch).loss

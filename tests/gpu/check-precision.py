@@ -75,6 +75,56 @@ def mamba(hidden, length, batch, **changes):
             **changes}, length, batch
 
 
+def llama_like(kind, hidden, heads, key_heads, length, batch, **changes):
+    return dict(model_type=kind, hidden_size=hidden, num_hidden_layers=4,
+                num_attention_heads=heads, num_key_value_heads=key_heads,
+                intermediate_size=3 * hidden - 8, vocab_size=5027,
+                max_position_embeddings=4096, pad_token_id=0, bos_token_id=1,
+                eos_token_id=2, **changes), length, batch
+
+
+def gpt2(hidden, heads, length, batch, **changes):
+    return dict(model_type='gpt2', n_embd=hidden, n_layer=4, n_head=heads,
+                vocab_size=5027, n_positions=2049, resid_pdrop=0,
+                embd_pdrop=0, attn_pdrop=0, bos_token_id=1, eos_token_id=2,
+                **changes), length, batch
+
+
+LLAMA3 = dict(rope_type='llama3', factor=8.0, low_freq_factor=1.0,
+              high_freq_factor=4.0, original_max_position_embeddings=512)
+YARN = dict(rope_type='yarn', factor=4.0, original_max_position_embeddings=512)
+
+# Heads for each of keys: 1, 2, 4, 8; windows below and above the length.
+LLAMA_CASES = {
+    'llama-64-17': llama_like('llama', 256, 4, 4, 17, 5),
+    'llama-64-2049-of-4': llama_like(
+        'llama', 512, 8, 2, 2049, 2, rope_theta=5e5, rope_scaling=LLAMA3,
+        tie_word_embeddings=True),
+    'llama-128-129-of-8': llama_like('llama', 512, 8, 1, 129, 3, head_dim=128,
+                                     attention_bias=True, mlp_bias=True),
+    'mistral-80-1023-of-2': llama_like('mistral', 320, 4, 2, 1023, 2,
+                                       sliding_window=200),
+    'mistral-128-257': llama_like('mistral', 384, 3, 3, 257, 3,
+                                  sliding_window=4096),
+    'qwen2-64-513-of-2': llama_like(
+        'qwen2', 384, 6, 3, 513, 2, use_sliding_window=True,
+        sliding_window=129, max_window_layers=2, rope_scaling=YARN),
+    'qwen3-128-2049-of-2': llama_like('qwen3', 512, 4, 2, 2049, 1,
+                                      head_dim=128, tie_word_embeddings=True),
+    'qwen3-128-129-prime': llama_like('qwen3', 256, 7, 7, 129, 3),
+    'olmo2-128-513': llama_like('olmo2', 512, 4, 4, 513, 2),
+    'olmo2-64-129-of-5': llama_like('olmo2', 320, 5, 1, 129, 3),
+    'olmo3-64-1023-of-4': llama_like('olmo3', 512, 8, 2, 1023, 2,
+                                     sliding_window=257, rope_scaling=YARN),
+    'smollm3-64-513-of-4': llama_like('smollm3', 512, 8, 2, 513, 2),
+    'gemma3-256-513-of-4': llama_like(
+        'gemma3_text', 640, 4, 1, 513, 2, sliding_window=100,
+        sliding_window_pattern=2),
+    'gpt2-64-1024': gpt2(512, 8, 1024, 2),
+    'gpt2-80-333': gpt2(320, 4, 333, 3, tie_word_embeddings=False,
+                        scale_attn_by_inverse_layer_idx=True),
+}
+
 CASES = {
     'neox-64-257': gpt_neox(256, 4, 257, 3, use_parallel_residual=True),
     'neox-64-2049': gpt_neox(512, 8, 2049, 2, use_parallel_residual=True),
@@ -95,6 +145,7 @@ CASES = {
     # Rows of the products that no vector of four floats divides.
     'mamba-narrow-200': mamba(256, 200, 2, state_size=5, conv_kernel=3),
     'mamba-tiny-200': mamba(24, 200, 2, state_size=5, conv_kernel=3),
+    **LLAMA_CASES,
 }
 
 
@@ -123,7 +174,7 @@ def make_batch(config, length, batch):
     vocab = config['vocab_size']
     # No padding tokens, which have positions of their own.
     ids = torch.randint(2, vocab, (batch, length))
-    if config['model_type'] in ('gpt_neox', 'mamba'):
+    if config['model_type'] not in ('bert', 'roberta'):
         return dict(input_ids=ids, labels=ids.clone())
     result = dict(input_ids=ids, labels=torch.where(
         torch.rand(batch, length) < 0.15,

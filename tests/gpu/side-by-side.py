@@ -33,7 +33,7 @@ class Compiled:
         self.model, self.options = model, options
         self.process = subprocess.Popen(
             [sys.executable, pathlib.Path(__file__).with_name('torch-pass.py'),
-             model, str(common.MODELS[model][0]), '--wait'],
+             model, str(common.SIZES[model][0]), '--wait'],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=open(options.logs / f'torch-{model}.log', 'wb'), text=True,
             env={**os.environ, 'TORCHINDUCTOR_COMPILE_THREADS': '4'})
@@ -64,7 +64,7 @@ class Peer:
         return {'seconds': 0}
 
     def measure(self):
-        size = common.MODELS[self.model][0]
+        size = common.SIZES[self.model][0]
         result = subprocess.run(
             [sys.executable, self.options.peer,
              PEER_NAMES.get(self.model, self.model), 'free', str(size)],
@@ -82,7 +82,7 @@ def ours(model, options):
     """Milliseconds of a pass and MFU, or None and a message."""
     status, lines, message = common.bench(
         options.bench, 'run', '--model', model, '--micro-batch',
-        common.MODELS[model][0], '--repeat', options.repeat, '--device',
+        common.SIZES[model][0], '--repeat', options.repeat, '--device',
         options.device, '--json')
     if status != 0:
         return None, message
@@ -93,7 +93,7 @@ def ours(model, options):
 
 def measure(model, peer, options):
     """A row of the table."""
-    size, bar = common.MODELS[model]
+    size, bar = common.SIZES[model]
     before, note = ours(model, options)
     torch = peer.measure()
     after, note = ours(model, options)

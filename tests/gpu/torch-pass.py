@@ -28,6 +28,8 @@ import common
 
 SAMPLES = 3
 WARM_UPS = 2
+# Fields that a recipe's dropout stands for.
+DROPOUTS = dict(gpt_neox=('hidden_dropout',), gpt2=('resid_pdrop', 'embd_pdrop'))
 
 
 class Gate:
@@ -82,11 +84,13 @@ class Step:
         config, recipe = common.catalog(options.model)
         config = dict(config)
         if 'dropout' in recipe:
-            config['hidden_dropout' if config['model_type'] == 'gpt_neox'
-                   else 'hidden_dropout_prob'] = recipe['dropout']
+            for name in DROPOUTS.get(config['model_type'],
+                                     ('hidden_dropout_prob',)):
+                config[name] = recipe['dropout']
         for name, value in options.set:
             config[name] = recipe[name] = json.loads(value)
-        if config['model_type'] == 'gpt_neox':
+        if 'vocab_size' in config and config['model_type'] not in (
+                'bert', 'roberta', 'mamba'):
             config['use_cache'] = False
         with DEVICE:
             self.model = common.build(config)

@@ -589,18 +589,26 @@ label_weight (Test *test)
 static void
 cross_entropy (Test *test)
 {
-  int64_t classes = PICK (test, 2, 10, 256, 1000, 1001, 4100, 50257);
+  int64_t classes = PICK (test, 2, 10, 256, 1000, 1001, 4100, 50257, 131072);
   int64_t batch = between (test, 1, 4), length = between (test, 1, 12), rows;
-  int64_t padded = (classes + 63) / 64 * 64;
+  int64_t padded = (classes + 63) / 64 * 64, first;
   QmOpCall call = { .op = QM_OP_CROSS_ENTROPY };
   bool pad = between (test, 0, 1) == 1;
 
   /* Some rows for each processor. */
   if (!test->small && classes == 4100)
     length *= 16;
+  /* All rows, or some of them. */
   rows = batch * length;
+  first = between (test, 0, 1) == 1 ? between (test, 0, rows - 1) : 0;
+  rows = first > 0 ? between (test, 1, rows - first) : rows;
+  call.attributes.first = first;
   call.attributes.shift = between (test, 0, 1) == 1;
   call.attributes.padded = pad ? padded : 0;
+  if (between (test, 0, 2) == 0)
+    call.attributes.cap = 2.5;
+  if (between (test, 0, 2) == 0)
+    call.attributes.z_loss = 0.01;
   for (int i = 0; i < 2; i++)
     {
       QmTensor *tensor = i == 0 ? &call.inputs[0] : &call.outputs[0];

@@ -108,6 +108,76 @@ test_shift (const Bench *bench)
   CHECK_NEAR (logits[1][0], 0, 0);
 }
 
+/* Some rows alone are as they are among all. */
+static void
+test_some_rows (const Bench *bench)
+{
+  const float all[6][2] = { { 3, 0 },  { 1, 0 }, { 2, 1 },
+                            { -3, 0 }, { 0, 4 }, { 1, 1 } };
+  int32_t labels[6] = { 0, 1, 1, 0, QM_IGNORE_LABEL, 1 };
+  float whole[6][2], some[6][2], weight[2] = { 0.25f, 2 };
+  float whole_losses[6], losses[6];
+  QmOpCall call = { .op = QM_OP_CROSS_ENTROPY };
+
+  check_case ("some rows of logits");
+  memcpy (whole, all, sizeof all);
+  memcpy (some, all, sizeof all);
+  call.attributes.shift = true;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 6, 2, whole);
+  call.inputs[1] = tensor2 (QM_TYPE_I32, 2, 3, labels);
+  call.inputs[2] = tensor1 (QM_TYPE_F32, 2, weight);
+  call.outputs[0] = call.inputs[0];
+  call.outputs[1] = tensor1 (QM_TYPE_F32, 6, whole_losses);
+  run (bench, &call);
+  for (int64_t i = 0; i < 6; i += 4)
+    {
+      int64_t rows = i + 4 < 6 ? 4 : 6 - i;
+
+      call.attributes.first = i;
+      call.inputs[0] = call.outputs[0] =
+          tensor2 (QM_TYPE_F32, rows, 2, some[i]);
+      call.outputs[1] = tensor1 (QM_TYPE_F32, rows, &losses[i]);
+      run (bench, &call);
+    }
+  for (int i = 0; i < 6; i++)
+    {
+      CHECK_NEAR (losses[i], whole_losses[i], 0);
+      CHECK_NEAR (some[i][0], whole[i][0], 0);
+      CHECK_NEAR (some[i][1], whole[i][1], 0);
+    }
+  CHECK (whole_losses[4] > 0);
+  call.attributes.first = 5;
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+}
+
+/* Logits of 3 and 0, capped to 2, with a z-loss. */
+static void
+test_cap (const Bench *bench)
+{
+  float logits[2] = { 3, 0 }, weight[2] = { 0.5f, 4 }, loss = 0;
+  int32_t label = 1;
+  double c = 2 * tanh (1.5), all = log (exp (c) + 1), p = exp (c - all);
+  double slope = 1 - tanh (1.5) * tanh (1.5), z = 0.25;
+  QmOpCall call = { .op = QM_OP_CROSS_ENTROPY };
+
+  check_case ("capped logits, z-loss");
+  call.attributes.cap = 2;
+  call.attributes.z_loss = z;
+  call.inputs[0] = call.outputs[0] = tensor2 (QM_TYPE_F32, 1, 2, logits);
+  call.inputs[1] = tensor2 (QM_TYPE_I32, 1, 1, &label);
+  call.inputs[2] = tensor1 (QM_TYPE_F32, 2, weight);
+  call.outputs[1] = tensor1 (QM_TYPE_F32, 1, &loss);
+  run (bench, &call);
+  CHECK_NEAR (loss, 0.5 * (all + z * all * all), 1e-6);
+  CHECK_NEAR (logits[0], 4 * p * (1 + 2 * z * all) * slope, 1e-6);
+  CHECK_NEAR (logits[1], 4 * ((1 - p) * (1 + 2 * z * all) - 1), 1e-6);
+  call.attributes.cap = -1;
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+  call.attributes.cap = 0;
+  call.attributes.z_loss = -1;
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+}
+
 static void
 update_state (
     const Bench *bench, float sum, double max_norm, bool dynamic, float *state)
@@ -361,6 +431,8 @@ main (void)
   CHECK_INT (qm_stream_create (bench.device, &bench.stream, NULL), QM_OK);
   test_cross_entropy (&bench);
   test_shift (&bench);
+  test_some_rows (&bench);
+  test_cap (&bench);
   test_update_state (&bench);
   test_adam (&bench, false);
   test_adam (&bench, true);

@@ -111,9 +111,13 @@ freedom_of (const char *level, QmConstant constant)
     case QM_CONSTANT_UPDATE:
     case QM_CONSTANT_OTHER:
     case QM_CONSTANT_NORM_BACKWARD:
+    case QM_CONSTANT_RMS_NORM:
+    case QM_CONSTANT_GATE:
     case QM_CONSTANT_SOFTMAX:
     case QM_CONSTANT_SCAN:
     case QM_CONSTANT_SCAN_BACKWARD:
+    case QM_CONSTANT_EXPONENTIALS:
+    case QM_CONSTANT_EXPONENTIALS_BACKWARD:
     case QM_CONSTANT_CONVOLUTION:
     case QM_CONSTANT_CONVOLUTION_BACKWARD:
       return ours ? 0.2 : 0.5;
@@ -162,6 +166,7 @@ list_parameters (Fit *fit, QmCalibration *c)
   add (fit, c, &c->power.joules_per_byte, NULL, 0.1);
   add (fit, c, &c->power.exponent, NULL, 0.1);
   add (fit, c, &c->power.base, NULL, 0.05);
+  add (fit, c, &c->half_rate, NULL, 0.07);
   add (fit, c, &c->nvlink, NULL, 0.15);
   add (fit, c, &c->pcie, NULL, 0.3);
   add (fit, c, &c->pcie_host, NULL, 0.3);

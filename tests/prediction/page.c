@@ -18,7 +18,7 @@ typedef struct Page
 {
   const Rates *rates;
   const QmCalibration *calibration, *prior;
-  const double *fitted;
+  const double *fitted, *calibrated;
   const LeftOut *left_out;
 } Page;
 
@@ -173,8 +173,9 @@ write_families (FILE *out, const Page *page)
 static void
 write_held (FILE *out, const Page *page)
 {
-  fputs ("| on an H100 | level | results | half | worst | mean |\n"
-         "| --- | --- | --- | --- | --- | --- |\n",
+  fputs ("| on an H100 | level | results | half | worst | mean | calibrated: "
+         "half | worst | mean |\n"
+         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
          out);
   for (size_t j = 0; j < page->calibration->n_levels; j++)
     for (size_t i = 0; i <= page->rates->n; i++)
@@ -185,15 +186,19 @@ write_held (FILE *out, const Page *page)
                               .value =
                                   all ? "all" : page->rates->rates[i].model,
                               .held = true };
-        Summary is;
+        Summary is, known;
 
         if (!all && !is_first (page->rates, model_of, i))
           continue;
         is = summary_of (page, page->fitted, &group);
+        known = summary_of (page, page->calibrated, &group);
         if (is.n > 0)
-          fprintf (out, "| %s | %s | %zu | %.1f | %.1f | %+.1f |\n",
+          fprintf (out,
+                   "| %s | %s | %zu | %.1f | %.1f | %+.1f | %.1f | %.1f | "
+                   "%+.1f |\n",
                    group.value, group.level, is.n, 100 * is.half, 100 * is.all,
-                   100 * is.bias);
+                   100 * is.bias, 100 * known.half, 100 * known.all,
+                   100 * known.bias);
       }
 }
 
@@ -224,6 +229,8 @@ static const char *const meanings[QM_N_CONSTANTS] = {
   [QM_CONSTANT_DISPATCH] = "s of the host for a call",
   [QM_CONSTANT_CAST] = "bytes a parameter and pass for casts",
   [QM_CONSTANT_NORM_BACKWARD] = "bytes of norms backward, times",
+  [QM_CONSTANT_RMS_NORM] = "… of norms over squares, without a kernel",
+  [QM_CONSTANT_GATE] = "… of gates, without a kernel",
   [QM_CONSTANT_SOFTMAX] = "… of unfused softmax",
   [QM_CONSTANT_CROSS_ENTROPY] = "… of the loss",
   [QM_CONSTANT_ROTARY] = "… of rotary embeddings",
@@ -232,6 +239,8 @@ static const char *const meanings[QM_N_CONSTANTS] = {
   [QM_CONSTANT_CONVOLUTION_FP32] = "… in fp32, times that",
   [QM_CONSTANT_SCAN] = "… of scans",
   [QM_CONSTANT_SCAN_BACKWARD] = "… backward",
+  [QM_CONSTANT_EXPONENTIALS] = "exponentials of a scan, for a state",
+  [QM_CONSTANT_EXPONENTIALS_BACKWARD] = "… backward",
   [QM_CONSTANT_UPDATE] = "… of updates",
   [QM_CONSTANT_OTHER] = "… of all else",
   [QM_CONSTANT_SPREAD] = "interval: times or divided by exp of it",
@@ -301,6 +310,8 @@ write_others (FILE *out, const Page *page)
       was->power.exponent },
     { "base, share of the limit without any work", is->power.base,
       was->power.base },
+    { "products of GPUs with half a rate, of others'", is->half_rate,
+      was->half_rate },
     { "share of NVLink's rate that collectives reach", is->nvlink,
       was->nvlink },
     { "share of PCIe's rate that collectives reach, GPU to GPU", is->pcie,
@@ -404,12 +415,13 @@ page_make (const Rates *rates,
            const QmCalibration *calibration,
            const QmCalibration *prior,
            const double *fitted,
+           const double *calibrated,
            const LeftOut *left_out,
            const char *page,
            const char *plot,
            bool check)
 {
-  const Page now = { rates, calibration, prior, fitted, left_out };
+  const Page now = { rates, calibration, prior, fitted, calibrated, left_out };
   QmError error = { 0 };
   char *text = NULL, *made = NULL, *drawn = NULL;
   size_t length, n = 0;

@@ -58,6 +58,33 @@ test_places (void)
   g_assert_cmpfloat (one->days, ==, 20);
 }
 
+/* What GPUs exchange through is known where it is said, and what bridges
+ * change.
+ */
+static void
+test_links (void)
+{
+  g_autoptr (QmForecasts) forecasts = qm_forecasts_new ();
+  json_t *line = forecast_line ("tuned", "g", 2, 6, 0);
+  const QmForecast *known;
+
+  json_object_set_new (line, "link", json_string ("pcie"));
+  json_object_set_new (line, "bridged",
+                       json_pack ("{s:f, s:f, s:f}", "days", 5.0, "days_low",
+                                  4.0, "days_high", 6.0));
+  g_assert_true (add (forecasts, line));
+  known = qm_forecasts_look (forecasts, "m", "tuned", &gpu, 2);
+  g_assert_cmpstr (known->link, ==, "pcie");
+  g_assert_cmpfloat (known->bridged, ==, 5);
+
+  line = forecast_line ("tuned", "g", 2, 6, 0);
+  json_object_set_new (line, "bridged", json_null ());
+  g_assert_true (add (forecasts, line));
+  known = qm_forecasts_look (forecasts, "m", "tuned", &gpu, 2);
+  g_assert_null (known->link);
+  g_assert_true (isnan (known->bridged));
+}
+
 static void
 test_misfit (void)
 {
@@ -93,7 +120,7 @@ test_hostile (void)
     { "days", "-3" },       { "days", "\"1\"" },      { "days_low", "11" },
     { "days_high", "9" },   { "days_low", NULL },     { "days_high", "[]" },
     { "host_bytes", "-1" }, { "host_bytes", NULL },   { "micro_batch", NULL },
-    { "sharding", NULL },
+    { "sharding", NULL },   { "bridged", "7" },       { "bridged", "{}" },
   };
   g_autoptr (QmForecasts) forecasts = qm_forecasts_new ();
 
@@ -138,6 +165,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/forecast/places", test_places);
+  g_test_add_func ("/forecast/links", test_links);
   g_test_add_func ("/forecast/misfit", test_misfit);
   g_test_add_func ("/forecast/hostile", test_hostile);
   g_test_add_func ("/forecast/state", test_state);

@@ -373,6 +373,52 @@ test_foreign (void)
 }
 
 /* Writes the user's model: one of the catalog's under another name. */
+/* What is said of a candidate of which `link`, and `bridged` days if any, are
+ * predicted.  (transfer full) */
+static char *
+link_of (const char *id, int gpus, const char *link, double bridged)
+{
+  g_autoptr (QmQuestion) question = ask ("pythia-1b", QM_PREDICTIONS_ALL);
+  json_t *line = forecast_line ("tuned", id, gpus, 20, 0);
+  g_autoptr (QmAdvice) advice = NULL;
+  g_autofree char *about = NULL;
+  char *said;
+
+  json_object_set_new (line, "link", json_string (link));
+  if (bridged > 0)
+    json_object_set_new (line, "bridged", json_pack ("{s:f}", "days", bridged));
+  g_assert_true (qm_forecasts_add (question->forecasts, "pythia-1b", line));
+  json_decref (line);
+  advice = answer (question);
+  g_assert_nonnull (find (advice, id, gpus));
+  said = qm_prose_link (find (advice, id, gpus));
+  about = qm_prose_about_machine (find (advice, id, gpus));
+  g_assert_true (said == NULL || strstr (about, said) != NULL);
+  return said;
+}
+
+/* A board, cards that read their neighbours' memory, cards that do not, and
+ * cards that a bridge would join are told apart. */
+static void
+test_links (void)
+{
+  g_autofree char *board = link_of ("h200-141gb-sxm", 8, "nvlink", 0);
+  g_autofree char *peers = link_of ("rtxpro6000-ws", 4, "pcie", 0);
+  g_autofree char *host = link_of ("rtx4090", 4, "host", 0);
+  g_autofree char *bridge = link_of ("a5000", 2, "pcie", 15);
+  g_autofree char *useless = link_of ("a5000", 2, "pcie", 19.9);
+  g_autofree char *one = link_of ("rtx4090", 1, "none", 0);
+  g_autofree char *unsaid = link_of ("rtx4090", 4, "somehow", 0);
+
+  g_assert_nonnull (strstr (board, "NVLink"));
+  g_assert_nonnull (strstr (peers, "from card to card"));
+  g_assert_nonnull (strstr (host, "the memory of the host"));
+  g_assert_nonnull (strstr (bridge, "would save 25 %"));
+  g_assert_cmpstr (useless, ==, peers);
+  g_assert_null (one);
+  g_assert_null (unsaid);
+}
+
 static void
 write_own_model (const char *folder)
 {
@@ -441,6 +487,7 @@ main (int argc, char **argv)
   g_test_add_func ("/predictions/illegible", test_illegible);
   g_test_add_func ("/predictions/own-model", test_own_model);
   g_test_add_func ("/predictions/odds", test_odds);
+  g_test_add_func ("/predictions/links", test_links);
   g_test_add_func ("/predictions/memory", test_memory);
   g_test_add_func ("/predictions/lack", test_lack);
   g_test_add_func ("/predictions/portfolio", test_portfolio);

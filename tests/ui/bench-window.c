@@ -217,7 +217,8 @@ bench_search (const char *data_dir, const char *device, const char *model)
   gtk_window_present (GTK_WINDOW (window));
   while (qm_local_machine_get_state (machine) == QM_MACHINE_ASKING)
     g_main_context_iteration (NULL, TRUE);
-  qm_bench_session_estimate (session, device, models, QM_BENCH_METHODS_ALL);
+  qm_bench_session_estimate (session, device, NULL, models,
+                             QM_BENCH_METHODS_ALL);
   wait_for_state (session, QM_BENCH_SESSION_READY);
   turns = g_array_new (FALSE, FALSE, sizeof (double));
   real_poll = g_main_context_get_poll_func (NULL);

@@ -33,6 +33,17 @@ measured_row (void)
                    " \"total_bytes\": 34359738368}");
 }
 
+/* Four GPUs that share what one keeps in the memory of the host. */
+static QmBenchRow *
+shared_row (void)
+{
+  return make_row ("{\"model\": \"tiny\", \"settings\": \"free-lunch\","
+                   " \"checkpointing\": false, \"sharding\": \"zero_3\","
+                   " \"offloading\": false, \"gpus\": 4,"
+                   " \"micro_batch\": 8, \"status\": \"measured\","
+                   " \"days\": 9.5, \"step_s\": 0.4}");
+}
+
 static QmBenchRow *
 waiting_row (void)
 {
@@ -78,6 +89,34 @@ test_texts (void)
   g_assert_false (qm_bench_column_is_failure (QM_BENCH_COLUMN_DAYS, failed));
 }
 
+/* How many GPUs there are is a part of what a row is. */
+static void
+test_several (void)
+{
+  g_autoptr (QmBenchRow) one = measured_row ();
+  g_autoptr (QmBenchRow) four = shared_row ();
+  g_autofree char *what = qm_bench_column_describe (four);
+  g_autofree char *place = qm_bench_column_place (one);
+  json_t *line = json_pack ("{s:s, s:s, s:b, s:i}", "model", "tiny", "sharding",
+                            "zero_3", "offloading", 0, "micro_batch", 8);
+  g_autofree char *key = qm_bench_row_key (line);
+  g_autofree char *others = NULL;
+
+  assert_text (one, QM_BENCH_COLUMN_GPUS, "1");
+  assert_text (four, QM_BENCH_COLUMN_GPUS, "4");
+  assert_text (four, QM_BENCH_COLUMN_METHOD, "Free lunch, ZeRO 3");
+  g_assert_cmpstr (qm_bench_row_get_offloading (four), ==, "none");
+  g_assert_cmpstr (qm_bench_row_get_sharding (one), ==, "none");
+  g_assert_nonnull (strstr (what, "4 GPUs, Free lunch, ZeRO 3"));
+  g_assert_null (strstr (place, "GPU"));
+  g_assert_cmpint (
+      qm_bench_column_compare (QM_BENCH_COLUMN_GPUS, one, four, FALSE), <, 0);
+  json_object_set_new (line, "gpus", json_integer (4));
+  others = qm_bench_row_key (line);
+  g_assert_cmpstr (key, !=, others);
+  json_decref (line);
+}
+
 /* Empty cells come last, whichever way it is sorted. */
 static void
 test_sorting (void)
@@ -113,6 +152,7 @@ test_csv (void)
 {
   g_autoptr (GListStore) rows = g_list_store_new (QM_TYPE_BENCH_ROW);
   g_autoptr (QmBenchRow) row = measured_row ();
+  g_autoptr (QmBenchRow) four = shared_row ();
   g_autoptr (QmBenchRow) bad =
       make_row ("{\"model\": \"=cmd\", \"settings\": \"naive\","
                 " \"status\": \"failed\", \"reason\": \"a, \\\"b\\\"\"}");
@@ -121,16 +161,20 @@ test_csv (void)
 
   g_list_store_append (rows, row);
   g_list_store_append (rows, bad);
+  g_list_store_append (rows, four);
   csv = qm_bench_column_csv (G_LIST_MODEL (rows));
   lines = g_strsplit (csv, "\r\n", -1);
-  g_assert_cmpuint (g_strv_length (lines), ==, 4);
+  g_assert_cmpuint (g_strv_length (lines), ==, 5);
   g_assert_true (g_str_has_prefix (lines[0], "model,settings,"));
-  g_assert_cmpstr (lines[1], ==,
-                   "tiny,free-lunch,yes,zero_3,8,measured,measured,1.5,,,34.25,"
-                   ",,0.5900,34359738368,");
+  g_assert_cmpstr (
+      lines[1], ==,
+      "tiny,free-lunch,yes,none,zero_3,1,8,measured,measured,1.5,,,"
+      "34.25,,,0.5900,34359738368,");
   g_assert_true (g_str_has_prefix (lines[2], "\"'=cmd\",naive,no,"));
   g_assert_true (g_str_has_suffix (lines[2], ",\"a, \"\"b\"\"\""));
-  g_assert_cmpstr (lines[3], ==, "");
+  g_assert_true (
+      g_str_has_prefix (lines[3], "tiny,free-lunch,no,zero_3,none,4,8,"));
+  g_assert_cmpstr (lines[4], ==, "");
 }
 
 static void
@@ -152,6 +196,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/bench-column/texts", test_texts);
+  g_test_add_func ("/bench-column/several", test_several);
   g_test_add_func ("/bench-column/sorting", test_sorting);
   g_test_add_func ("/bench-column/csv", test_csv);
   g_test_add_func ("/bench-column/csv-locale", test_csv_locale);

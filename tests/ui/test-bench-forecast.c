@@ -92,7 +92,8 @@ wait_for (Fixture *f, gboolean (*done) (Fixture *f))
 static void
 plan (Fixture *f, const char *const *of)
 {
-  qm_bench_session_estimate (f->session, "cuda:0", of, QM_BENCH_METHODS_ALL);
+  qm_bench_session_estimate (f->session, "cuda:0", NULL, of,
+                             QM_BENCH_METHODS_ALL);
   wait_for (f, is_planned);
   g_assert_cmpstr (qm_bench_session_get_gpu (f->session), ==, "h200-141gb-sxm");
   g_assert_cmpuint (g_list_model_get_n_items (

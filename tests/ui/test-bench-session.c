@@ -216,7 +216,7 @@ is_kept (gboolean wanted)
 static void
 plan (Fixture *f, QmBenchMethods methods)
 {
-  qm_bench_session_estimate (f->session, "cpu", models, methods);
+  qm_bench_session_estimate (f->session, "cpu", NULL, models, methods);
   g_assert_cmpint (qm_bench_session_get_state (f->session), ==,
                    QM_BENCH_SESSION_ESTIMATING);
   wait_for (f, QM_BENCH_SESSION_READY);
@@ -454,18 +454,93 @@ test_wrong (Fixture *f, gconstpointer data)
 {
   const char *const absent[] = { "no-such-model", NULL };
 
-  qm_bench_session_estimate (f->session, "cpu", absent, QM_BENCH_METHODS_ALL);
+  qm_bench_session_estimate (f->session, "cpu", NULL, absent,
+                             QM_BENCH_METHODS_ALL);
   wait_for (f, QM_BENCH_SESSION_IDLE);
   g_assert_nonnull (qm_bench_session_get_failure (f->session));
   qm_bench_session_start (f->session);
   g_assert_cmpint (qm_bench_session_get_state (f->session), ==,
                    QM_BENCH_SESSION_IDLE);
-  qm_bench_session_estimate (f->session, NULL, NULL, QM_BENCH_METHODS_ALL);
+  qm_bench_session_estimate (f->session, NULL, NULL, NULL,
+                             QM_BENCH_METHODS_ALL);
   g_assert_null (qm_bench_session_get_failure (f->session));
-  qm_bench_session_estimate (f->session, "cuda:77", models,
+  qm_bench_session_estimate (f->session, "cuda:77", NULL, models,
                              QM_BENCH_METHODS_ALL);
   wait_for (f, QM_BENCH_SESSION_IDLE);
   g_assert_nonnull (qm_bench_session_get_failure (f->session));
+}
+
+/* The rows of so many GPUs. */
+static guint
+n_of (Fixture *f, int gpus)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < n_rows (f); i++)
+    n += qm_bench_row_get_gpus (row_at (f, i)) == gpus;
+  return n;
+}
+
+static void
+assert_ordered (Fixture *f)
+{
+  for (guint i = 1; i < n_rows (f); i++)
+    g_assert_cmpint (qm_bench_row_get_gpus (row_at (f, i - 1)), <=,
+                     qm_bench_row_get_gpus (row_at (f, i)));
+}
+
+/* One number of devices after the other, in one table. */
+static void
+test_several (Fixture *f, gconstpointer data)
+{
+  QmBenchRow *first, *last;
+  guint ones, twos;
+
+  qm_bench_session_estimate (f->session, "cpu", "1,2", models,
+                             QM_BENCH_METHODS_FREE_LUNCH);
+  wait_for (f, QM_BENCH_SESSION_READY);
+  g_assert_cmpstr (qm_bench_session_get_gpus (f->session), ==, "1,2");
+  ones = n_of (f, 1);
+  twos = n_of (f, 2);
+  g_assert_cmpuint (ones, ==, 2);
+  g_assert_cmpuint (twos, ==, 2);
+  assert_ordered (f);
+  first = row_at (f, 0);
+  last = row_at (f, ones);
+  g_assert_cmpfloat_with_epsilon (
+      qm_bench_session_get_seconds_left (f->session),
+      qm_bench_row_get_cost (first) + qm_bench_row_get_cost (row_at (f, 1))
+          + qm_bench_row_get_cost (last)
+          + qm_bench_row_get_cost (row_at (f, ones + 1)),
+      1e-6);
+
+  /* Stopped while it measures the first number, it goes on with the others. */
+  qm_bench_session_start (f->session);
+  wait_until_it_measures (f, 0);
+  qm_bench_session_pause_after (f->session);
+  wait_for (f, QM_BENCH_SESSION_PAUSED);
+  g_assert_cmpuint (n_results (), ==, 1);
+  g_assert_finalize_object (f->session);
+  open_session (f);
+  g_assert_true (qm_bench_session_restore (f->session));
+  wait_for (f, QM_BENCH_SESSION_PAUSED);
+  g_assert_cmpstr (qm_bench_session_get_gpus (f->session), ==, "1,2");
+  g_assert_cmpuint (n_rows (f), ==, ones + twos);
+  last = row_at (f, ones);
+  qm_bench_session_start (f->session);
+  wait_for (f, QM_BENCH_SESSION_FINISHED);
+  assert_ordered (f);
+  g_assert_cmpuint (n_rows (f), ==, ones + twos);
+  g_assert_cmpuint (n_in_state (f, QM_BENCH_ROW_WAITING), ==, 0);
+  g_assert_cmpuint (n_results (), ==, ones + twos);
+  g_assert_true (last == row_at (f, ones));
+  g_assert_cmpint (qm_bench_row_get_gpus (last), ==, 2);
+  g_assert_cmpint (qm_bench_row_get_state (last), ==, QM_BENCH_ROW_MEASURED);
+
+  /* Another question has rows of its own alone. */
+  plan (f, QM_BENCH_METHODS_FREE_LUNCH);
+  g_assert_cmpuint (n_of (f, 2), ==, 0);
+  g_assert_cmpuint (n_rows (f), ==, 2);
 }
 
 static void
@@ -519,6 +594,7 @@ main (int argc, char **argv)
   ADD ("stop", test_stop);
   ADD ("killed", test_killed);
   ADD ("wrong", test_wrong);
+  ADD ("several", test_several);
   ADD ("machine", test_machine);
 #undef ADD
   status = g_test_run ();

@@ -42,17 +42,22 @@ test_figures (void)
 static void
 test_methods (void)
 {
-  assert_text (qm_machine_text_method ("naive", FALSE, "none"), "Naive");
-  assert_text (qm_machine_text_method ("free-lunch", TRUE, NULL),
+  assert_text (qm_machine_text_method ("naive", FALSE, NULL, "none"), "Naive");
+  assert_text (qm_machine_text_method ("free-lunch", TRUE, NULL, NULL),
                "Free lunch, checkpointing");
-  assert_text (qm_machine_text_method ("free-lunch", TRUE, "zero_3"),
+  assert_text (qm_machine_text_method ("free-lunch", TRUE, NULL, "zero_3"),
                "Free lunch, checkpointing, ZeRO 3 offloading");
-  assert_text (qm_machine_text_method ("free-lunch", FALSE, "fsdp_2"),
+  assert_text (qm_machine_text_method ("free-lunch", FALSE, NULL, "fsdp_2"),
                "Free lunch, FSDP 2 offloading");
   /* What is not known is said as it is. */
-  assert_text (qm_machine_text_method ("tf32+compile", FALSE, "else"),
+  assert_text (qm_machine_text_method ("tf32+compile", FALSE, NULL, "else"),
                "tf32+compile, else");
-  assert_text (qm_machine_text_method (NULL, FALSE, ""), "");
+  assert_text (qm_machine_text_method (NULL, FALSE, NULL, ""), "");
+  /* What GPUs share is not offloaded. */
+  assert_text (qm_machine_text_method ("free-lunch", TRUE, "zero_3", "none"),
+               "Free lunch, checkpointing, ZeRO 3");
+  assert_text (qm_machine_text_method ("naive", FALSE, "fsdp_2", NULL),
+               "Naive, FSDP 2");
 }
 
 /* What a function says of a line. */

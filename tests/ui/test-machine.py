@@ -3,8 +3,9 @@
 """The page of this machine as somebody uses it who cannot see it: real
 benchmarks of tiny models on the processor, and qm-bench misbehaving.
 
-test-machine.py PROGRAM QM_BENCH STAND_IN RESULTS, on a display and a session
-bus of its own; RESULTS is the shipped file of an H200.
+test-machine.py PROGRAM QM_BENCH STAND_IN GPUS RESULTS, on a display and a
+session bus of its own; STAND_IN misbehaves, GPUS stands in for qm-bench on a
+machine of four, and RESULTS is the shipped file of an H200.
 """
 
 import csv
@@ -21,7 +22,7 @@ import unittest
 
 import driver
 
-PROGRAM = QM_BENCH = STAND_IN = MEASURED = None
+PROGRAM = QM_BENCH = STAND_IN = GPUS = MEASURED = None
 
 MACHINE_ID = '0123456789abcdef0123456789abcdef'
 MACHINE = {'id': hashlib.sha256(b'quartermaster machine '
@@ -109,14 +110,15 @@ class MachineTest(unittest.TestCase):
             json.dump(dict(id=name, name=title, source='a test',
                            config=config, recipe=recipe), file)
 
-    def keep(self, methods):
+    def keep(self, methods, gpus=''):
         """What was chosen last, as the window finds it."""
         folder = os.path.join(self.home, 'config', 'glib-2.0', 'settings')
         os.makedirs(folder, exist_ok=True)
         with open(os.path.join(folder, 'keyfile'), 'w',
                   encoding='ascii') as file:
             file.write('[org/quartermaster/Quartermaster]\n'
-                       f"bench-models=@as []\nbench-methods='{methods}'\n")
+                       f"bench-models=@as []\nbench-methods='{methods}'\n"
+                       f"bench-gpus='{gpus}'\n")
 
     def start(self, **environment):
         environment.setdefault('QUARTERMASTER_BENCH', QM_BENCH)
@@ -374,6 +376,79 @@ class RealTest(MachineTest):
             'this machine selected in the table')
 
 
+class SeveralTest(MachineTest):
+    """A machine of four GPUs, which are the processor."""
+
+    def start_four(self, **environment):
+        self.start(QUARTERMASTER_BENCH=GPUS, QM_REAL_BENCH=QM_BENCH,
+                   **environment)
+
+    def test_counts(self):
+        """Each number that there is, in one table, and in one file."""
+        self.start_four()
+        self.choose('Tiny')
+        self.root.find('label', contains='1, 2 and 4, one')
+        self.button('Benchmark').press()
+        self.headline('The benchmark is done', 120)
+        rows = self.expect_rows('Measured', 6)
+        for words in ('Tiny, Free lunch', 'Tiny, 2 GPUs, Free lunch',
+                      'Tiny, 4 GPUs, Free lunch'):
+            self.assertTrue([row for row in rows if words in row], rows)
+        self.assertEqual({line['gpus'] for line in self.results()}, {1, 2, 4})
+        self.expect_no_children()
+
+    def test_all_ways(self):
+        """What is shared is not called offloaded."""
+        self.keep('all', gpus='2')
+        self.start_four()
+        self.choose('Tiny')
+        self.root.find('label', contains='GPUs together')
+        self.button('Benchmark').press()
+        self.headline('The benchmark is done', 120)
+        rows = self.expect_rows('2 GPUs', 23)
+        for words in ('Free lunch, ZeRO 1:', 'Free lunch, FSDP 3:',
+                      'checkpointing, ZeRO 3:',
+                      'checkpointing, ZeRO 3 offloading:'):
+            self.assertTrue([row for row in rows if words in row],
+                            (words, rows))
+        self.assertEqual({line['gpus'] for line in self.results()}, {2})
+
+    def test_links(self):
+        self.start_four(QM_LINKS='slow')
+        self.choose('Tiny')
+        self.root.find('label', contains='Not measured')
+        self.button('Measure').press()
+        # Nothing else is measured beside it.
+        driver.wait_for(lambda: not self.button('Benchmark').has_sensitive(),
+                        'a benchmark that has to wait')
+        self.root.find('label', contains='All 4, through NCCL')
+        self.root.find('label', contains='Each sends 18.2 GB/s while 256 MiB')
+        self.root.find(None, contains='cuda:0 and cuda:1: 52.5 GB/s each way')
+        self.root.find('label', contains='3.24 times as fast on 4')
+        self.root.find('label', contains='3.84 if they had NVLink')
+        driver.wait_for(lambda: self.button('Benchmark').has_sensitive(),
+                        'a benchmark that can be started again')
+
+    def test_links_that_fail(self):
+        self.start_four(QM_LINKS='fail')
+        self.root.tab_to('push button', 'Measure')
+        driver.press_keys('space')
+        self.root.find('label', contains='device failed')
+        self.button('Measure')
+        self.stop()
+        self.start_four(QM_LINKS='odd')
+        self.button('Measure').press()
+        self.root.find('label', contains='Measured just now')
+        self.stop()
+        self.start_four(QM_LINKS='hang')
+        self.button('Measure').press()
+        self.root.find('label', contains='Measuring, for')
+        below = children(self.program.process.pid)
+        self.stop()
+        driver.wait_for(lambda: not any(map(is_alive, below)),
+                        'that no child is left')
+
+
 class BadBenchTest(MachineTest):
     """Each way to misbehave costs the run only."""
 
@@ -429,6 +504,6 @@ class BadBenchTest(MachineTest):
 
 
 if __name__ == '__main__':
-    PROGRAM, QM_BENCH, STAND_IN, MEASURED = map(os.path.abspath,
-                                                sys.argv[1:5])
-    unittest.main(argv=sys.argv[:1] + sys.argv[5:], verbosity=2)
+    PROGRAM, QM_BENCH, STAND_IN, GPUS, MEASURED = map(os.path.abspath,
+                                                      sys.argv[1:6])
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:], verbosity=2)

@@ -154,11 +154,11 @@ class ModelsTest(ModelsCase):
                         "Save to be on")
 
     def test_unsupported_is_named(self):
-        editor = self.open_config(self.write("llama.json",
-                                             {"model_type": "llama"}))
+        editor = self.open_config(self.write("t5.json",
+                                             {"model_type": "t5"}))
         editor.find("label", "Not Supported Yet")
-        text = editor.find("label", contains="llama.json").name
-        self.assertIn("'llama' is not supported", text)
+        text = editor.find("label", contains="t5.json").name
+        self.assertIn("'t5' is not supported", text)
         self.assertIn("gpt_neox, bert, roberta, vit, convnext, mamba", text)
         with open(os.path.join(self.home, "broken.json"), "w",
                   encoding="utf-8") as file:

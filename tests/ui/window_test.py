@@ -36,6 +36,7 @@ class WindowTest(Headline, unittest.TestCase):
 
     BENCH = None  # qm-bench, where the test has it beside the program
     PROGRAM = None
+    maxDiff = None
 
     def setUp(self):
         self.home = tempfile.mkdtemp(prefix="qm-test-")

@@ -284,6 +284,18 @@ times_of_tooltip (const QmCandidate *candidate)
   return g_steal_pointer (&source);
 }
 
+/* The interval of a time that is predicted, and what GPUs exchange through. */
+static char *
+days_tooltip (const QmCandidate *candidate)
+{
+  g_autofree char *interval = qm_prose_interval (candidate);
+  g_autofree char *link = qm_prose_link (candidate);
+
+  if (interval == NULL || link == NULL)
+    return g_strdup (interval != NULL ? interval : link);
+  return g_strdup_printf ("%s\n%s", interval, link);
+}
+
 char *
 qm_candidate_column_tooltip (QmCandidateColumn column,
                              const QmCandidate *candidate,
@@ -301,7 +313,7 @@ qm_candidate_column_tooltip (QmCandidateColumn column,
   if (candidate->measurement == NULL)
     return NULL;
   if (column == QM_COLUMN_DAYS)
-    return qm_prose_interval (candidate);
+    return days_tooltip (candidate);
   if (column == QM_COLUMN_TIMES_OF)
     return times_of_tooltip (candidate);
   return NULL;

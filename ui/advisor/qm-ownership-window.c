@@ -7,6 +7,7 @@
 #include "pricing/advice/qm-ownership.h"
 #include "pricing/advice/qm-prose.h"
 #include "pricing/qm-format.h"
+#include "ui/qm-dialog.h"
 
 #include <glib/gi18n-lib.h>
 #include <string.h>
@@ -489,8 +490,8 @@ qm_ownership_window_new (GtkWindow *parent, QmAdvisor *advisor)
   g_return_val_if_fail (parent == NULL || GTK_IS_WINDOW (parent), NULL);
   g_return_val_if_fail (QM_IS_ADVISOR (advisor), NULL);
 
-  self = g_object_new (QM_TYPE_OWNERSHIP_WINDOW, "transient-for", parent,
-                       "destroy-with-parent", TRUE, NULL);
+  self = g_object_new (QM_TYPE_OWNERSHIP_WINDOW, NULL);
+  qm_dialog_follow (GTK_WINDOW (self), parent);
   self->advisor = g_object_ref (advisor);
   self->settings = *qm_advisor_get_ownership (advisor);
   g_object_bind_property (advisor, "total-cost", self->count_switch, "active",

@@ -8,6 +8,7 @@
 #include "pricing/advice/qm-prose-comparison.h"
 #include "ui/advisor/qm-published-table.h"
 #include "ui/machine/qm-forecaster.h"
+#include "ui/qm-dialog.h"
 #include "ui/qm-input.h"
 
 #include <glib/gi18n-lib.h>
@@ -283,8 +284,8 @@ qm_published_window_new (GtkWindow *parent, QmAdvisor *advisor)
   g_return_val_if_fail (parent == NULL || GTK_IS_WINDOW (parent), NULL);
   g_return_val_if_fail (QM_IS_ADVISOR (advisor), NULL);
 
-  self = g_object_new (QM_TYPE_PUBLISHED_WINDOW, "transient-for", parent,
-                       "destroy-with-parent", TRUE, NULL);
+  self = g_object_new (QM_TYPE_PUBLISHED_WINDOW, NULL);
+  qm_dialog_follow (GTK_WINDOW (self), parent);
   g_set_object (&self->advisor, advisor);
   find_models (self);
   g_signal_handlers_block_by_func (self->model_list, model_chosen_cb, self);

@@ -9,6 +9,7 @@
 #include "ui/advisor/qm-report.h"
 #include "ui/advisor/qm-results-files.h"
 #include "ui/machine/qm-bench-process.h"
+#include "ui/qm-dialog.h"
 #include "ui/qm-field-row.h"
 
 #include <glib/gi18n-lib.h>
@@ -321,8 +322,8 @@ qm_take_away_window_new (GtkWindow *parent, QmAdvisor *advisor)
   g_return_val_if_fail (parent == NULL || GTK_IS_WINDOW (parent), NULL);
   g_return_val_if_fail (QM_IS_ADVISOR (advisor), NULL);
 
-  self = g_object_new (QM_TYPE_TAKE_AWAY_WINDOW, "transient-for", parent,
-                       "destroy-with-parent", TRUE, NULL);
+  self = g_object_new (QM_TYPE_TAKE_AWAY_WINDOW, NULL);
+  qm_dialog_follow (GTK_WINDOW (self), parent);
   self->advisor = g_object_ref (advisor);
   if (!find_candidate (self))
     {

@@ -21,6 +21,8 @@ qm_bench_column_title (QmBenchColumn column)
       return _ ("Model");
     case QM_BENCH_COLUMN_METHOD:
       return _ ("Method");
+    case QM_BENCH_COLUMN_GPUS:
+      return _ ("GPUs");
     case QM_BENCH_COLUMN_MICRO_BATCH:
       return _ ("Micro-batch");
     case QM_BENCH_COLUMN_STEP:
@@ -42,8 +44,7 @@ qm_bench_column_title (QmBenchColumn column)
 gboolean
 qm_bench_column_is_number (QmBenchColumn column)
 {
-  return column >= QM_BENCH_COLUMN_MICRO_BATCH
-         && column <= QM_BENCH_COLUMN_MEMORY;
+  return column >= QM_BENCH_COLUMN_GPUS && column <= QM_BENCH_COLUMN_MEMORY;
 }
 
 static gboolean
@@ -123,7 +124,10 @@ qm_bench_column_text (QmBenchColumn column, QmBenchRow *row)
     case QM_BENCH_COLUMN_METHOD:
       return qm_machine_text_method (qm_bench_row_get_settings (row),
                                      qm_bench_row_get_checkpointing (row),
+                                     qm_bench_row_get_sharding (row),
                                      qm_bench_row_get_offloading (row));
+    case QM_BENCH_COLUMN_GPUS:
+      return qm_format_number (qm_bench_row_get_gpus (row), 0);
     case QM_BENCH_COLUMN_MICRO_BATCH:
       return qm_bench_row_get_micro_batch (row) > 0
                  ? qm_format_number (qm_bench_row_get_micro_batch (row), 0)
@@ -146,9 +150,21 @@ qm_bench_column_text (QmBenchColumn column, QmBenchRow *row)
 }
 
 char *
-qm_bench_column_describe (QmBenchRow *row)
+qm_bench_column_place (QmBenchRow *row)
 {
   g_autofree char *method = qm_bench_column_text (QM_BENCH_COLUMN_METHOD, row);
+  int gpus = qm_bench_row_get_gpus (row);
+
+  if (gpus == 1)
+    return g_steal_pointer (&method);
+  /* Translators: a number of more than one, and how they train. */
+  return g_strdup_printf (_ ("%d GPUs, %s"), gpus, method);
+}
+
+char *
+qm_bench_column_describe (QmBenchRow *row)
+{
+  g_autofree char *method = qm_bench_column_place (row);
   g_autofree char *days = qm_bench_column_text (QM_BENCH_COLUMN_DAYS, row);
   g_autofree char *state = describe_state (row);
 
@@ -166,6 +182,8 @@ number_of (QmBenchColumn column, QmBenchRow *row)
 {
   switch (column)
     {
+    case QM_BENCH_COLUMN_GPUS:
+      return qm_bench_row_get_gpus (row);
     case QM_BENCH_COLUMN_MICRO_BATCH:
       return qm_bench_row_get_micro_batch (row) > 0
                  ? (double) qm_bench_row_get_micro_batch (row)
@@ -262,14 +280,14 @@ append_figure (GString *csv, QmBenchFigure figure)
 static void
 append_row (GString *csv, QmBenchRow *row)
 {
-  const char *offloading = qm_bench_row_get_offloading (row);
-
   qm_csv_append_text (csv, qm_bench_row_get_model (row));
   g_string_append_c (csv, ',');
   qm_csv_append_text (csv, qm_bench_row_get_settings (row));
-  g_string_append_printf (csv, ",%s,%s,",
+  g_string_append_printf (csv, ",%s,%s,%s,%d,",
                           qm_bench_row_get_checkpointing (row) ? "yes" : "no",
-                          offloading != NULL ? offloading : "none");
+                          qm_bench_row_get_sharding (row),
+                          qm_bench_row_get_offloading (row),
+                          qm_bench_row_get_gpus (row));
   qm_csv_append_number (csv, "%.0f",
                         number_of (QM_BENCH_COLUMN_MICRO_BATCH, row));
   g_string_append_printf (csv, ",%s,%s", state_name (row), provenance_of (row));
@@ -284,10 +302,10 @@ append_row (GString *csv, QmBenchRow *row)
   g_string_append (csv, "\r\n");
 }
 
-#define HEADER                                                            \
-  "model,settings,checkpointing,offloading,micro_batch,state,provenance," \
-  "step_s,step_low_s,step_high_s,days,days_low,days_high,mfu,"            \
-  "memory_bytes,reason\r\n"
+#define HEADER                                                         \
+  "model,settings,checkpointing,sharding,offloading,gpus,micro_batch," \
+  "state,provenance,step_s,step_low_s,step_high_s,days,days_low,"      \
+  "days_high,mfu,memory_bytes,reason\r\n"
 
 char *
 qm_bench_column_csv (GListModel *rows)

@@ -13,6 +13,7 @@ typedef enum
 {
   QM_BENCH_COLUMN_MODEL,
   QM_BENCH_COLUMN_METHOD,
+  QM_BENCH_COLUMN_GPUS,
   QM_BENCH_COLUMN_MICRO_BATCH,
   QM_BENCH_COLUMN_STEP,
   QM_BENCH_COLUMN_DAYS,
@@ -36,6 +37,10 @@ gboolean qm_bench_column_is_predicted (QmBenchRow *row);
 
 /* Whether it tells of a failure. */
 gboolean qm_bench_column_is_failure (QmBenchColumn column, QmBenchRow *row);
+
+/* On how many GPUs, if they are several, and by which method.
+ * (transfer full) */
+char *qm_bench_column_place (QmBenchRow *row);
 
 /* What a screen reader says of a row.  (transfer full) */
 char *qm_bench_column_describe (QmBenchRow *row);

@@ -15,7 +15,9 @@ struct _QmBenchRow
   char *model;
   char *title;
   char *settings;
-  char *offloading;
+  char *variant; /* of sharding or of offloading */
+  gboolean offloads;
+  int gpus;
   gboolean checkpointing;
   gboolean half;
   gboolean known;
@@ -70,6 +72,13 @@ whole_of (const json_t *line, const char *name)
   const json_t *value = json_object_get (line, name);
 
   return json_is_integer (value) ? json_integer_value (value) : -1;
+}
+
+/* Of one GPU nothing is said. */
+static int
+gpus_of (const json_t *line)
+{
+  return (int) CLAMP (whole_of (line, "gpus"), 1, 4096);
 }
 
 static gboolean
@@ -139,11 +148,11 @@ qm_bench_row_key (const json_t *line)
 {
   g_return_val_if_fail (line != NULL, NULL);
 
-  return g_strdup_printf ("%s\x1f%s\x1f%d\x1f%s\x1f%" G_GINT64_FORMAT,
-                          text_of (line, "model"), text_of (line, "settings"),
-                          is_set (line, "checkpointing"),
-                          text_of (line, "sharding"),
-                          whole_of (line, "micro_batch"));
+  return g_strdup_printf (
+      "%s\x1f%d\x1f%s\x1f%d\x1f%s\x1f%d\x1f%" G_GINT64_FORMAT,
+      text_of (line, "model"), gpus_of (line), text_of (line, "settings"),
+      is_set (line, "checkpointing"), text_of (line, "sharding"),
+      is_set (line, "offloading"), whole_of (line, "micro_batch"));
 }
 
 void
@@ -183,7 +192,9 @@ qm_bench_row_new (const json_t *line, const char *title)
   self->model = g_strdup (text_of (line, "model"));
   self->title = g_strdup (title);
   self->settings = g_strdup (text_of (line, "settings"));
-  self->offloading = g_strdup (text_of (line, "sharding"));
+  self->variant = g_strdup (text_of (line, "sharding"));
+  self->offloads = !json_is_false (json_object_get (line, "offloading"));
+  self->gpus = gpus_of (line);
   self->checkpointing = is_set (line, "checkpointing");
   self->micro_batch = whole_of (line, "micro_batch");
   qm_bench_row_update (self, line);
@@ -278,12 +289,28 @@ qm_bench_row_get_checkpointing (QmBenchRow *self)
   return self->checkpointing;
 }
 
+int
+qm_bench_row_get_gpus (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), 1);
+
+  return self->gpus;
+}
+
+const char *
+qm_bench_row_get_sharding (QmBenchRow *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_ROW (self), NULL);
+
+  return self->offloads ? "none" : self->variant;
+}
+
 const char *
 qm_bench_row_get_offloading (QmBenchRow *self)
 {
   g_return_val_if_fail (QM_IS_BENCH_ROW (self), NULL);
 
-  return self->offloading;
+  return self->offloads ? self->variant : "none";
 }
 
 gint64
@@ -417,7 +444,7 @@ qm_bench_row_finalize (GObject *object)
   g_free (self->model);
   g_free (self->title);
   g_free (self->settings);
-  g_free (self->offloading);
+  g_free (self->variant);
   g_free (self->reason);
   g_free (self->words);
   g_free (self->log);

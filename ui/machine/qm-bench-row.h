@@ -48,8 +48,8 @@ QmBenchRow *qm_bench_row_new (const json_t *line, const char *title);
 /* Takes over what a later line says about the same configuration. */
 void qm_bench_row_update (QmBenchRow *self, const json_t *line);
 
-/* What tells it from all others: model, settings, methods, micro-batch, as the
- * line has them.  (transfer full) */
+/* What tells it from all others: model, GPUs, settings, methods, micro-batch,
+ * as the line has them.  (transfer full) */
 char *qm_bench_row_key (const json_t *line);
 
 /* Of a row that is running. */
@@ -78,7 +78,12 @@ const char *qm_bench_row_get_title (QmBenchRow *self);
 const char *qm_bench_row_get_settings (QmBenchRow *self);
 gboolean qm_bench_row_get_checkpointing (QmBenchRow *self);
 
-/* "zero_1" .. "zero_3", "fsdp_2", "fsdp_3", or "none". */
+/* How many work together. */
+int qm_bench_row_get_gpus (QmBenchRow *self);
+
+/* What they share among each other, and what is kept in the memory of the host:
+ * "zero_1" .. "zero_3", "fsdp_2", "fsdp_3", or "none". */
+const char *qm_bench_row_get_sharding (QmBenchRow *self);
 const char *qm_bench_row_get_offloading (QmBenchRow *self);
 
 /* Samples of one pass, and passes of a step. */

@@ -18,6 +18,8 @@ figure_of (QmBenchSession *self, QmBenchRow *row)
   const QmBenchFigure unknown = { NAN, NAN, NAN };
   const QmCatalog *catalog = qm_catalog_keeper_get (self->keeper);
   const char *model = qm_bench_row_get_model (row);
+  int gpus = qm_bench_row_get_gpus (row);
+  g_autofree char *count = g_strdup_printf ("%d", gpus);
   const QmGpu *gpu =
       self->gpu != NULL ? qm_catalog_gpu (catalog, self->gpu) : NULL;
   const QmForecast *forecast;
@@ -27,11 +29,12 @@ figure_of (QmBenchSession *self, QmBenchRow *row)
       || !g_str_equal (qm_bench_row_get_offloading (row), "none")
       || g_str_equal (qm_bench_row_get_settings (row), "naive"))
     return unknown;
-  qm_forecaster_ask (self->forecaster, model, LEVEL, gpu->id, "1");
+  qm_forecaster_ask (self->forecaster, model, LEVEL, gpu->id, count);
   forecast = qm_forecasts_look (qm_forecaster_get (self->forecaster), model,
-                                LEVEL, gpu, 1);
+                                LEVEL, gpu, gpus);
   if (forecast == NULL || forecast->fit != QM_FIT_WELL
-      || forecast->checkpointing)
+      || forecast->checkpointing
+      || !g_str_equal (forecast->sharding, qm_bench_row_get_sharding (row)))
     return unknown;
   return (QmBenchFigure){ forecast->days, forecast->low, forecast->high };
 }

@@ -50,6 +50,8 @@ describe (QmBenchSession *self)
     json_array_append_new (models, json_string (question->models[i]));
   json_object_set_new (object, "schema", json_integer (SCHEMA));
   json_object_set_new (object, "device", json_string (question->device));
+  if (question->gpus != NULL)
+    json_object_set_new (object, "gpus", json_string (question->gpus));
   json_object_set_new (object, "models", models);
   if (question->config != NULL)
     {
@@ -152,6 +154,7 @@ read_question (QmBenchSession *self, const json_t *object)
 {
   QmBenchQuestion *question = &self->question;
   const char *device = json_string_value (json_object_get (object, "device"));
+  const char *gpus = json_string_value (json_object_get (object, "gpus"));
   const char *config = json_string_value (json_object_get (object, "config"));
   const char *recipe = json_string_value (json_object_get (object, "recipe"));
   const char *way = json_string_value (json_object_get (object, "methods"));
@@ -165,6 +168,7 @@ read_question (QmBenchSession *self, const json_t *object)
       || device == NULL || found < 0)
     return FALSE;
   question->device = g_strdup (device);
+  question->gpus = g_strdup (gpus);
   question->methods = (QmBenchMethods) found;
   if (config != NULL && recipe != NULL)
     {

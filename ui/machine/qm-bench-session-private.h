@@ -14,7 +14,8 @@ G_BEGIN_DECLS
 /* What is to be measured. */
 typedef struct
 {
-  char *device;
+  char *device; /* or several, joined by commas */
+  char *gpus;   /* numbers of them; NULL: one */
   GStrv models; /* ids; NULL where files are meant */
   char *config, *recipe;
   QmBenchMethods methods;
@@ -34,13 +35,17 @@ struct _QmBenchSession
   GPtrArray *waiting;       /* GTask: for the end of the run */
 
   QmBenchProcess *process;
-  gboolean listing;   /* configurations are told the first time */
-  GPtrArray *listed;  /* QmBenchRow, while that lasts */
-  GListStore *rows;   /* by their numbers */
-  GHashTable *by_key; /* of these; owns keys and rows */
+  gboolean measures;   /* it does not only plan */
+  gboolean listing;    /* configurations are told the first time */
+  GPtrArray *listed;   /* QmBenchRow, while that lasts; of all numbers of GPUs
+                          where it only plans */
+  GPtrArray *numbered; /* QmBenchRow: those of the number of GPUs that is worked
+                          on, by their numbers */
+  GListStore *rows;    /* by the number of GPUs, then by their numbers */
+  GHashTable *by_key;  /* of these; owns keys and rows */
   QmBenchRow *current;
-  gboolean is_over; /* it said that nothing more comes */
-  gint64 left;      /* configurations */
+  guint n_over; /* numbers of GPUs of which it said that nothing more comes */
+  gint64 left;  /* configurations, of these */
   double seconds_left;
   double elapsed; /* of measuring, before `began` */
   gint64 began;   /* monotonic time; 0: does not measure */
@@ -72,6 +77,9 @@ void qm_bench_session_set_state (QmBenchSession *self,
                                  QmBenchSessionState state);
 void qm_bench_session_tell (QmBenchSession *self);
 void qm_bench_session_tell_measured (QmBenchSession *self, QmBenchRow *row);
+
+/* How many numbers of GPUs are asked for. */
+guint qm_bench_session_n_counts (QmBenchSession *self);
 
 /* Seconds that were spent measuring. */
 double qm_bench_session_elapsed (QmBenchSession *self);

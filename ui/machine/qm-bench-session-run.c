@@ -60,38 +60,83 @@ find_row (QmBenchSession *self, const json_t *line)
 }
 
 static gboolean
-has_same_rows (QmBenchSession *self)
+has_same_rows (QmBenchSession *self, const GPtrArray *wanted)
 {
   GListModel *rows = G_LIST_MODEL (self->rows);
 
-  if (g_list_model_get_n_items (rows) != self->listed->len)
+  if (g_list_model_get_n_items (rows) != wanted->len)
     return FALSE;
-  for (guint i = 0; i < self->listed->len; i++)
+  for (guint i = 0; i < wanted->len; i++)
     {
       g_autoptr (QmBenchRow) row = g_list_model_get_item (rows, i);
 
-      if (row != g_ptr_array_index (self->listed, i))
+      if (row != g_ptr_array_index (wanted, i))
         return FALSE;
     }
   return TRUE;
 }
 
-/* Shows the rows that were listed; those that are the same stay. */
+/* Appends the rows of fewer GPUs than so many, or of more. */
 static void
-show_rows (QmBenchSession *self)
+add_others (QmBenchSession *self, GPtrArray *rows, int gpus, gboolean more)
+{
+  guint n = g_list_model_get_n_items (G_LIST_MODEL (self->rows));
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (QmBenchRow) row =
+          g_list_model_get_item (G_LIST_MODEL (self->rows), i);
+      int its = qm_bench_row_get_gpus (row);
+
+      if (more ? its > gpus : its < gpus)
+        g_ptr_array_add (rows, row);
+    }
+}
+
+/* Shows these rows and no others; those that are the same stay. */
+static void
+show_all (QmBenchSession *self, GPtrArray *wanted)
 {
   GHashTableIter iter;
   gpointer row;
 
-  self->listing = FALSE;
-  if (!has_same_rows (self))
+  if (!has_same_rows (self, wanted))
     g_list_store_splice (self->rows, 0,
                          g_list_model_get_n_items (G_LIST_MODEL (self->rows)),
-                         self->listed->pdata, self->listed->len);
+                         wanted->pdata, wanted->len);
   g_hash_table_iter_init (&iter, self->by_key);
   while (g_hash_table_iter_next (&iter, NULL, &row))
-    if (!g_ptr_array_find (self->listed, row, NULL))
+    if (!g_ptr_array_find (wanted, row, NULL))
       g_hash_table_iter_remove (&iter);
+}
+
+static gpointer
+take_row (gconstpointer row, gpointer data)
+{
+  return g_object_ref ((gpointer) row);
+}
+
+/* Shows the rows that were listed: of a plan all, once it has ended, else those
+ * of the number of GPUs that is worked on, beside those of the others. */
+static void
+show_rows (QmBenchSession *self)
+{
+  g_autoptr (GPtrArray) wanted = g_ptr_array_new ();
+  int gpus;
+
+  self->listing = FALSE;
+  if (self->listed->len > 0 && self->measures)
+    {
+      gpus = qm_bench_row_get_gpus (g_ptr_array_index (self->listed, 0));
+      add_others (self, wanted, gpus, FALSE);
+      g_ptr_array_extend (wanted, self->listed, NULL, NULL);
+      add_others (self, wanted, gpus, TRUE);
+      g_ptr_array_set_size (self->numbered, 0);
+      g_ptr_array_extend (self->numbered, self->listed, take_row, NULL);
+    }
+  else
+    g_ptr_array_extend (wanted, self->listed, NULL, NULL);
+  show_all (self, wanted);
   g_ptr_array_set_size (self->listed, 0);
 }
 
@@ -101,9 +146,44 @@ row_at (QmBenchSession *self, const json_t *line)
   json_t *number = json_object_get (line, "number");
   json_int_t at = json_integer_value (number);
 
-  if (!json_is_integer (number) || at < 0 || at >= MAX_ROWS)
+  if (!json_is_integer (number) || at < 0
+      || at >= (json_int_t) self->numbered->len)
     return NULL;
-  return g_list_model_get_item (G_LIST_MODEL (self->rows), (guint) at);
+  return g_object_ref (g_ptr_array_index (self->numbered, (guint) at));
+}
+
+/* Where a row of so many GPUs is put, behind those that are there. */
+static guint
+place_of (QmBenchSession *self, int gpus)
+{
+  guint at = g_list_model_get_n_items (G_LIST_MODEL (self->rows));
+
+  for (; at > 0; at--)
+    {
+      g_autoptr (QmBenchRow) row =
+          g_list_model_get_item (G_LIST_MODEL (self->rows), at - 1);
+
+      if (qm_bench_row_get_gpus (row) <= gpus)
+        break;
+    }
+  return at;
+}
+
+/* Takes a configuration that has come. */
+static void
+take_new (QmBenchSession *self, const json_t *line)
+{
+  QmBenchRow *row;
+
+  if (g_list_model_get_n_items (G_LIST_MODEL (self->rows)) >= MAX_ROWS)
+    return;
+  row = find_row (self, line);
+  if (!g_ptr_array_find (self->numbered, row, NULL))
+    {
+      g_ptr_array_add (self->numbered, g_object_ref (row));
+      g_list_store_insert (self->rows,
+                           place_of (self, qm_bench_row_get_gpus (row)), row);
+    }
 }
 
 /* Takes a configuration that becomes another, or that has come. */
@@ -115,8 +195,7 @@ take_change (QmBenchSession *self, const json_t *line)
 
   if (row == NULL)
     {
-      if (g_list_model_get_n_items (G_LIST_MODEL (self->rows)) < MAX_ROWS)
-        g_list_store_append (self->rows, find_row (self, line));
+      take_new (self, line);
       return;
     }
   before = qm_bench_row_get_state (row);
@@ -162,24 +241,55 @@ take_reading (QmBenchSession *self, const json_t *line)
   self->throttle = g_strdup (text->str);
 }
 
+/* Seconds that what is left on other numbers of GPUs than the one that is
+ * worked on will take, as they were planned. */
+static double
+seconds_of_others (QmBenchSession *self)
+{
+  guint n = g_list_model_get_n_items (G_LIST_MODEL (self->rows));
+  double seconds = 0;
+
+  if (self->numbered->len == 0 || qm_bench_session_n_counts (self) == 1)
+    return 0;
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (QmBenchRow) row =
+          g_list_model_get_item (G_LIST_MODEL (self->rows), i);
+
+      if (qm_bench_row_get_gpus (row)
+              != qm_bench_row_get_gpus (g_ptr_array_index (self->numbered, 0))
+          && qm_bench_row_get_state (row) == QM_BENCH_ROW_WAITING
+          && isfinite (qm_bench_row_get_cost (row)))
+        seconds += qm_bench_row_get_cost (row);
+    }
+  return seconds;
+}
+
 static void
 take_progress (QmBenchSession *self, const json_t *line)
 {
   g_autoptr (QmBenchRow) row = row_at (self, line);
   double done = number_of (line, "done");
 
-  self->seconds_left = number_of (line, "left_s");
+  self->seconds_left = number_of (line, "left_s") + seconds_of_others (self);
   take_reading (self, line);
   if (row != NULL && isfinite (done))
     qm_bench_row_set_progress (row, done);
   qm_bench_session_tell (self);
 }
 
+/* What is left of one number of GPUs; of a plan, of all so far. */
 static void
 take_left (QmBenchSession *self, const json_t *line)
 {
-  self->left = json_integer_value (json_object_get (line, "left"));
-  self->seconds_left = number_of (line, "left_s");
+  double seconds = number_of (line, "left_s");
+
+  if (self->measures)
+    self->seconds_left = seconds + seconds_of_others (self);
+  else if (isfinite (self->seconds_left))
+    self->seconds_left += seconds;
+  else
+    self->seconds_left = seconds;
 }
 
 static void
@@ -191,15 +301,18 @@ line_cb (QmBenchSession *self, json_t *line)
     {
       take_text (&self->results, line, "results");
       take_text (&self->gpu, line, "gpu");
-      qm_forecaster_forget (self->forecaster);
+      if (self->n_over == 0)
+        qm_forecaster_forget (self->forecaster);
       self->listing = TRUE;
     }
   else if (g_strcmp0 (event, "configuration") == 0)
     take_configuration (self, line);
   else if (g_strcmp0 (event, "listed") == 0)
     {
+      if (self->measures)
+        show_rows (self);
+      self->listing = !self->measures;
       take_left (self, line);
-      show_rows (self);
       qm_bench_session_tell (self);
     }
   else if (g_strcmp0 (event, "progress") == 0)
@@ -211,9 +324,17 @@ line_cb (QmBenchSession *self, json_t *line)
     }
   else if (g_strcmp0 (event, "end") == 0)
     {
-      take_left (self, line);
-      self->is_over = TRUE;
+      if (self->measures)
+        take_left (self, line);
+      self->left += json_integer_value (json_object_get (line, "left"));
+      self->n_over++;
     }
+}
+
+static gboolean
+is_over (QmBenchSession *self)
+{
+  return self->n_over >= qm_bench_session_n_counts (self);
 }
 
 /* What a run that measured comes to. */
@@ -221,15 +342,15 @@ static QmBenchSessionState
 conclude (QmBenchSession *self, const GError *error)
 {
   if (self->state == QM_BENCH_SESSION_STOPPING && error == NULL)
-    return self->left == 0 && self->is_over ? QM_BENCH_SESSION_FINISHED
-                                            : self->next;
+    return self->left == 0 && is_over (self) ? QM_BENCH_SESSION_FINISHED
+                                             : self->next;
   if (error != NULL)
     {
       if (self->current != NULL)
         qm_bench_row_fail (self->current, error->message, self->log);
       return QM_BENCH_SESSION_FAILED;
     }
-  if (!self->is_over)
+  if (!is_over (self))
     {
       self->failure =
           g_strdup (_ ("The benchmark ended before it was finished."));
@@ -301,6 +422,8 @@ make_arguments (QmBenchSession *self, gboolean measure)
   if (!measure)
     g_ptr_array_add (words, g_strdup ("--dry-run"));
   add_option (words, "--device", question->device);
+  if (question->gpus != NULL)
+    add_option (words, "--gpus", question->gpus);
   add_option (words, "--methods", methods[question->methods]);
   if (question->config != NULL)
     {
@@ -329,8 +452,12 @@ qm_bench_session_run (QmBenchSession *self, gboolean measure)
   g_clear_pointer (&self->log, g_free);
   g_ptr_array_set_size (self->listed, 0);
   self->listing = FALSE;
-  self->is_over = FALSE;
+  g_ptr_array_set_size (self->numbered, 0);
+  self->measures = measure;
+  self->n_over = 0;
   self->left = 0;
+  if (!measure)
+    self->seconds_left = NAN;
   self->began = measure ? g_get_monotonic_time () : 0;
   self->process = qm_bench_process_new ((const char *const *) words->pdata);
   g_signal_connect_object (self->process, "line", G_CALLBACK (line_cb), self,

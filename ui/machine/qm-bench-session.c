@@ -27,6 +27,7 @@ static void
 question_clear (QmBenchQuestion *question)
 {
   g_clear_pointer (&question->device, g_free);
+  g_clear_pointer (&question->gpus, g_free);
   g_clear_pointer (&question->models, g_strfreev);
   g_clear_pointer (&question->config, g_free);
   g_clear_pointer (&question->recipe, g_free);
@@ -105,6 +106,7 @@ be_idle (QmBenchSession *self)
 {
   qm_bench_session_drop (self);
   g_list_store_remove_all (self->rows);
+  g_ptr_array_set_size (self->numbered, 0);
   g_hash_table_remove_all (self->by_key);
   g_clear_pointer (&self->failure, g_free);
   self->seconds_left = NAN;
@@ -114,6 +116,7 @@ be_idle (QmBenchSession *self)
 void
 qm_bench_session_estimate (QmBenchSession *self,
                            const char *device,
+                           const char *gpus,
                            const char *const *models,
                            QmBenchMethods methods)
 {
@@ -128,6 +131,7 @@ qm_bench_session_estimate (QmBenchSession *self,
       return;
     }
   self->question.device = g_strdup (device);
+  self->question.gpus = g_strdup (gpus);
   self->question.models = g_strdupv ((char **) models);
   self->question.methods = methods;
   plan (self, QM_BENCH_SESSION_READY);
@@ -300,6 +304,24 @@ qm_bench_session_get_device (QmBenchSession *self)
   g_return_val_if_fail (QM_IS_BENCH_SESSION (self), NULL);
 
   return self->question.device;
+}
+
+const char *
+qm_bench_session_get_gpus (QmBenchSession *self)
+{
+  g_return_val_if_fail (QM_IS_BENCH_SESSION (self), NULL);
+
+  return self->question.gpus;
+}
+
+guint
+qm_bench_session_n_counts (QmBenchSession *self)
+{
+  guint n = 1;
+
+  for (const char *c = self->question.gpus; c != NULL && *c != '\0'; c++)
+    n += *c == ',';
+  return n;
 }
 
 const char *
@@ -479,6 +501,7 @@ qm_bench_session_finalize (GObject *object)
   question_clear (&self->question);
   g_ptr_array_unref (self->waiting);
   g_ptr_array_unref (self->listed);
+  g_ptr_array_unref (self->numbered);
   g_object_unref (self->rows);
   g_hash_table_unref (self->by_key);
   g_free (self->gpu);
@@ -515,6 +538,7 @@ qm_bench_session_init (QmBenchSession *self)
   self->by_key =
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_object_unref);
   self->listed = g_ptr_array_new ();
+  self->numbered = g_ptr_array_new_with_free_func (g_object_unref);
   self->forecaster = qm_forecaster_new ();
   g_signal_connect_object (self->forecaster, "changed",
                            G_CALLBACK (qm_bench_session_predict_rows), self,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* A benchmark of this machine: a search of qm-bench over models and methods on
- * one device, from its estimate to its end.
+ * one device or several together, from its estimate to its end.
  *
  *   IDLE --estimate--> ESTIMATING --> READY --start--> RUNNING --> FINISHED
  *                                       ^     |  ^         |
@@ -66,9 +66,14 @@ QmBenchSession *qm_bench_session_new (QmCatalogKeeper *keeper);
 
 /* Plans a benchmark: rows, the time that it will take, and what is known
  * already.  An estimate that is under way is given up for this one; nothing
- * happens while it is busy.  Without `device` or models it is IDLE. */
+ * happens while it is busy.  Without `device` or models it is IDLE.
+ *
+ * `gpus` says how many devices work together: numbers that are joined by commas
+ * and measured one after the other, "1,2,4"; `device` then names as many
+ * devices as the largest, joined the same way.  NULL: one. */
 void qm_bench_session_estimate (QmBenchSession *self,
                                 const char *device,
+                                const char *gpus,
                                 const char *const *models,
                                 QmBenchMethods methods);
 
@@ -91,6 +96,7 @@ const char *qm_bench_session_get_gpu (QmBenchSession *self);
 
 /* What it is about; NULL or empty while it is IDLE.  (transfer none) */
 const char *qm_bench_session_get_device (QmBenchSession *self);
+const char *qm_bench_session_get_gpus (QmBenchSession *self);
 const char *const *qm_bench_session_get_models (QmBenchSession *self);
 QmBenchMethods qm_bench_session_get_methods (QmBenchSession *self);
 

@@ -230,6 +230,15 @@ qm_bench_table_get_selected (QmBenchTable *self)
 }
 
 void
+qm_bench_table_set_several (QmBenchTable *self, gboolean several)
+{
+  g_return_if_fail (QM_IS_BENCH_TABLE (self));
+
+  gtk_column_view_column_set_visible (
+      self->columns[QM_BENCH_COLUMN_GPUS].column, several);
+}
+
+void
 qm_bench_table_set_narrow (QmBenchTable *self, gboolean narrow)
 {
   static const QmBenchColumn spare[] = { QM_BENCH_COLUMN_MICRO_BATCH,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The table of configurations of a benchmark, which fills while it runs: it
- * sorts by any column, also by Ctrl+1 to Ctrl+8. */
+ * sorts by any column, also by Ctrl+1 to Ctrl+9. */
 
 #pragma once
 
@@ -24,6 +24,9 @@ GListModel *qm_bench_table_get_rows (QmBenchTable *self);
 
 /* The selected row, or NULL.  (transfer none) */
 QmBenchRow *qm_bench_table_get_selected (QmBenchTable *self);
+
+/* Whether it tells how many GPUs work together. */
+void qm_bench_table_set_several (QmBenchTable *self, gboolean several);
 
 /* Leaves out what there is no room for on a narrow screen. */
 void qm_bench_table_set_narrow (QmBenchTable *self, gboolean narrow);

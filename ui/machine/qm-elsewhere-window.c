@@ -6,6 +6,7 @@
 
 #include "ui/machine/qm-bench-process.h"
 #include "ui/machine/qm-elsewhere.h"
+#include "ui/qm-dialog.h"
 #include "ui/qm-field-row.h"
 #include "ui/qm-spinner.h"
 
@@ -489,8 +490,8 @@ qm_elsewhere_window_new (GtkWindow *parent,
   g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
   g_return_val_if_fail (chosen != NULL, NULL);
 
-  self = g_object_new (QM_TYPE_ELSEWHERE_WINDOW, "transient-for", parent,
-                       "destroy-with-parent", TRUE, NULL);
+  self = g_object_new (QM_TYPE_ELSEWHERE_WINDOW, NULL);
+  qm_dialog_follow (GTK_WINDOW (self), parent);
   self->keeper = g_object_ref (keeper);
   fill_models (self, chosen);
   g_signal_connect_object (keeper, "changed", G_CALLBACK (catalog_changed_cb),

@@ -101,7 +101,7 @@ describe_current (QmBenchSession *session)
 
   if (row == NULL)
     return NULL;
-  method = qm_bench_column_text (QM_BENCH_COLUMN_METHOD, row);
+  method = qm_bench_column_place (row);
   batch = qm_bench_column_text (QM_BENCH_COLUMN_MICRO_BATCH, row);
   if (*batch == '\0')
     return g_strdup_printf ("%s, %s", qm_bench_row_get_title (row), method);
@@ -216,20 +216,29 @@ find_outlooks (GListModel *rows)
   return outlooks;
 }
 
+/* A text about several GPUs says so.  Takes it.  (transfer full) */
 static char *
-describe_outlook (const Outlook *outlook)
+of_gpus (int gpus, char *text)
 {
-  QmBenchFigure days;
+  char *several;
+
+  if (gpus == 1)
+    return text;
+  /* Translators: a number of more than one, what is said of so many. */
+  several = g_strdup_printf (_ ("%d GPUs: %s"), gpus, text);
+  g_free (text);
+  return several;
+}
+
+static char *
+describe_days (QmBenchRow *row)
+{
+  QmBenchFigure days = qm_bench_row_get_days (row);
   g_autofree char *figure = NULL;
 
-  if (outlook->best == NULL && outlook->reason != NULL)
-    return qm_bench_column_text (QM_BENCH_COLUMN_STATE, outlook->reason);
-  if (outlook->best == NULL)
-    return g_strdup ("");
-  days = qm_bench_row_get_days (outlook->best);
   if (!isfinite (days.value))
     return g_strdup (_ ("Fits"));
-  if (qm_bench_row_get_state (outlook->best) == QM_BENCH_ROW_MEASURED)
+  if (qm_bench_row_get_state (row) == QM_BENCH_ROW_MEASURED)
     {
       figure = qm_format_days (days.value);
       /* Translators: a time, like "34 days". */
@@ -238,6 +247,17 @@ describe_outlook (const Outlook *outlook)
   figure = qm_format_days_range (days.value, days.low, days.high);
   /* Translators: a time or an interval, like "28 to 45 days". */
   return g_strdup_printf (_ ("Fits, predicted: %s"), figure);
+}
+
+static char *
+describe_outlook (const Outlook *outlook)
+{
+  if (outlook->best == NULL && outlook->reason != NULL)
+    return qm_bench_column_text (QM_BENCH_COLUMN_STATE, outlook->reason);
+  if (outlook->best == NULL)
+    return g_strdup ("");
+  return of_gpus (qm_bench_row_get_gpus (outlook->best),
+                  describe_days (outlook->best));
 }
 
 void
@@ -335,5 +355,6 @@ gboolean
 qm_machine_page_can_start (QmMachinePage *self)
 {
   return qm_bench_session_get_state (self->session) == QM_BENCH_SESSION_READY
+         && !qm_bench_setup_is_measuring (self->setup)
          && qm_machine_page_count (self->session, QM_BENCH_ROW_WAITING) > 0;
 }

@@ -61,6 +61,8 @@ update_actions (QmMachinePage *self)
                                  qm_bench_table_get_selected (self->table)
                                      != NULL);
   qm_bench_setup_set_locked (self->setup, is_locked (self));
+  qm_bench_setup_set_busy (self->setup,
+                           qm_bench_session_is_busy (self->session));
 }
 
 static void
@@ -93,21 +95,24 @@ static void
 plan_overview (QmMachinePage *self)
 {
   const char *device = qm_bench_setup_get_device (self->setup);
+  const char *gpus = qm_bench_setup_get_gpus (self->setup);
   QmBenchMethods methods = qm_bench_setup_get_methods (self->setup);
   QmBenchSessionState state = qm_bench_session_get_state (self->overview);
   g_auto (GStrv) all = NULL;
 
-  if (device == NULL || qm_bench_session_is_busy (self->session))
+  if (device == NULL || qm_bench_session_is_busy (self->session)
+      || qm_bench_setup_is_measuring (self->setup))
     return;
   if (!self->stale
       && g_strcmp0 (device, qm_bench_session_get_device (self->overview)) == 0
+      && g_strcmp0 (gpus, qm_bench_session_get_gpus (self->overview)) == 0
       && methods == qm_bench_session_get_methods (self->overview)
       && state != QM_BENCH_SESSION_IDLE)
     return;
   all = list_models (qm_catalog_keeper_get (self->keeper));
   self->stale = FALSE;
-  qm_bench_session_estimate (self->overview, device, (const char *const *) all,
-                             methods);
+  qm_bench_session_estimate (self->overview, device, gpus,
+                             (const char *const *) all, methods);
 }
 
 static void
@@ -124,6 +129,8 @@ session_changed_cb (QmMachinePage *self)
   self->busy = busy;
   qm_machine_page_show_watch (self);
   qm_machine_page_show_estimate (self);
+  qm_bench_table_set_several (
+      self->table, qm_bench_session_get_gpus (self->session) != NULL);
   selected_cb (self);
   gtk_stack_set_visible_child_name (self->stack, n > 0 ? "table" : "empty");
   update_actions (self);
@@ -132,11 +139,16 @@ session_changed_cb (QmMachinePage *self)
 static void
 save_choice (QmMachinePage *self, const char *const *models)
 {
+  const char *gpus = qm_bench_setup_get_gpus (self->setup);
+
   if (self->settings == NULL)
     return;
   g_settings_set_strv (self->settings, "bench-models", models);
   g_settings_set_enum (self->settings, "bench-methods",
                        (int) qm_bench_setup_get_methods (self->setup));
+  if (qm_bench_setup_get_device (self->setup) != NULL)
+    g_settings_set_string (self->settings, "bench-gpus",
+                           gpus != NULL ? gpus : "1");
 }
 
 static void
@@ -150,7 +162,9 @@ setup_changed_cb (QmMachinePage *self)
   if (is_locked (self))
     return;
   save_choice (self, models);
-  qm_bench_session_estimate (self->session, device, models, methods);
+  qm_bench_session_estimate (self->session, device,
+                             qm_bench_setup_get_gpus (self->setup), models,
+                             methods);
 }
 
 /* Other models, or the same with another recipe.  The setup has followed. */
@@ -164,6 +178,15 @@ catalog_changed_cb (QmMachinePage *self)
   if (state == QM_BENCH_SESSION_IDLE || state == QM_BENCH_SESSION_READY)
     setup_changed_cb (self);
   else
+    plan_overview (self);
+}
+
+/* Nothing is planned or measured beside it. */
+static void
+links_cb (QmMachinePage *self)
+{
+  update_actions (self);
+  if (!qm_bench_setup_is_measuring (self->setup))
     plan_overview (self);
 }
 
@@ -260,6 +283,7 @@ static void
 open_setup (QmMachinePage *self)
 {
   g_auto (GStrv) chosen = NULL;
+  g_autofree char *gpus = NULL;
   QmBenchMethods methods = QM_BENCH_METHODS_FREE_LUNCH;
 
   self->restoring = qm_bench_session_restore (self->session);
@@ -268,15 +292,21 @@ open_setup (QmMachinePage *self)
       chosen =
           g_strdupv ((char **) qm_bench_session_get_models (self->session));
       methods = qm_bench_session_get_methods (self->session);
+      gpus = g_strdup (qm_bench_session_get_gpus (self->session));
+      if (gpus == NULL)
+        gpus = g_strdup ("1");
     }
   else if (self->settings != NULL)
     {
       chosen = g_settings_get_strv (self->settings, "bench-models");
       methods = (QmBenchMethods) g_settings_get_enum (self->settings,
                                                       "bench-methods");
+      gpus = g_settings_get_string (self->settings, "bench-gpus");
     }
+  if (gpus != NULL && *gpus == '\0')
+    g_clear_pointer (&gpus, g_free);
   qm_bench_setup_open (self->setup, self->keeper, self->machine,
-                       qm_bench_session_get_device (self->session),
+                       qm_bench_session_get_device (self->session), gpus,
                        (const char *const *) chosen, methods);
   session_changed_cb (self);
 }
@@ -416,6 +446,7 @@ qm_machine_page_class_init (QmMachinePageClass *klass)
   gtk_widget_class_bind_template_callback (widget_class, back_cb);
   gtk_widget_class_bind_template_callback (widget_class, folded_cb);
   gtk_widget_class_bind_template_callback (widget_class, setup_changed_cb);
+  gtk_widget_class_bind_template_callback (widget_class, links_cb);
   gtk_widget_class_bind_template_callback (widget_class, selected_cb);
   install_actions (widget_class);
 }

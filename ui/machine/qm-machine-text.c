@@ -67,6 +67,25 @@ name_settings (const char *settings)
   return settings;
 }
 
+static gboolean
+is_variant (const char *name)
+{
+  return name != NULL && *name != '\0' && strcmp (name, "none") != 0;
+}
+
+/* A name that both of their authors use as it is. */
+static char *
+name_sharding (const char *sharding)
+{
+  const char *digit = strrchr (sharding, '_');
+
+  if (g_str_has_prefix (sharding, "zero_"))
+    return g_strdup_printf ("ZeRO %s", digit + 1);
+  if (g_str_has_prefix (sharding, "fsdp_"))
+    return g_strdup_printf ("FSDP %s", digit + 1);
+  return g_strdup (sharding);
+}
+
 static char *
 name_offloading (const char *offloading)
 {
@@ -84,6 +103,7 @@ name_offloading (const char *offloading)
 char *
 qm_machine_text_method (const char *settings,
                         gboolean checkpointing,
+                        const char *sharding,
                         const char *offloading)
 {
   GString *text = g_string_new (name_settings (settings));
@@ -93,8 +113,14 @@ qm_machine_text_method (const char *settings,
       g_string_append (text, ", ");
       g_string_append (text, _ ("checkpointing"));
     }
-  if (offloading != NULL && *offloading != '\0'
-      && strcmp (offloading, "none") != 0)
+  if (is_variant (sharding))
+    {
+      g_autofree char *name = name_sharding (sharding);
+
+      g_string_append (text, ", ");
+      g_string_append (text, name);
+    }
+  if (is_variant (offloading))
     {
       g_autofree char *name = name_offloading (offloading);
 

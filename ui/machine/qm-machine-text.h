@@ -23,10 +23,12 @@ char *qm_machine_text_figure (double value);
 char *qm_machine_text_interval (double value, double low, double high);
 
 /* "Free lunch, checkpointing, ZeRO 3 offloading" of the names that results
- * have: `settings` like "naive" or "free-lunch", `offloading` like "zero_3",
- * NULL or "none" for none.  (transfer full) */
+ * have: `settings` like "naive" or "free-lunch", `sharding` (what several GPUs
+ * share) and `offloading` like "zero_3", NULL or "none" for none.
+ * (transfer full) */
 char *qm_machine_text_method (const char *settings,
                               gboolean checkpointing,
+                              const char *sharding,
                               const char *offloading);
 
 /* What qm-bench says in English it says with a "cause", too, a word that does

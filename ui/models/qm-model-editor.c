@@ -11,6 +11,7 @@
 #include "ui/models/qm-model-gpus.h"
 #include "ui/models/qm-model-memory.h"
 #include "ui/models/qm-recipe-form.h"
+#include "ui/qm-dialog.h"
 #include "ui/qm-field-row.h"
 #include "ui/qm-spinner.h"
 
@@ -295,8 +296,8 @@ propose_recipe (QmModelEditor *self)
   if (like == NULL)
     return;
   recipe = like->recipe;
-  if (self->config.family == QM_FAMILY_VIT)
-    recipe.image_size = self->config.vit.image_size;
+  if (qm_model_image_size (&self->config) > 0)
+    recipe.image_size = qm_model_image_size (&self->config);
   qm_recipe_form_set_recipe (self->form, &recipe);
   /* Translators: name of a model. */
   text = g_strdup_printf (_ ("Filled in as for %s: change what differs."),
@@ -334,7 +335,7 @@ refuse (QmModelEditor *self, const char *name, const QmError *error)
   g_autofree char *text = NULL;
   g_autofree char *markup = NULL;
 
-  for (int i = QM_FAMILY_GPT_NEOX; i <= QM_FAMILY_MAMBA; i++)
+  for (int i = 0; i < QM_FAMILY_COUNT; i++)
     g_string_append_printf (families, "%s%s", i > 0 ? ", " : "",
                             qm_family_name ((QmFamily) i));
   /* Translators: file name, what is wrong, names of architectures. */
@@ -652,8 +653,8 @@ qm_model_editor_new (GtkWindow *parent, QmCatalogKeeper *keeper)
   g_return_val_if_fail (parent == NULL || GTK_IS_WINDOW (parent), NULL);
   g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
 
-  self = g_object_new (QM_TYPE_MODEL_EDITOR, "transient-for", parent,
-                       "destroy-with-parent", TRUE, NULL);
+  self = g_object_new (QM_TYPE_MODEL_EDITOR, NULL);
+  qm_dialog_follow (GTK_WINDOW (self), parent);
   self->keeper = g_object_ref (keeper);
   add_host (self);
   memory = qm_model_memory_new (keeper, self->plans);

@@ -110,7 +110,7 @@ describe_one (const Summary *summary)
     {
       size = qm_format_number ((double) summary->easiest->micro_batch, 0);
       way = qm_machine_text_method (summary->easiest->settings,
-                                    summary->easiest->checkpointing,
+                                    summary->easiest->checkpointing, NULL,
                                     summary->easiest->offloading);
       /* Translators: a way to train, the largest micro-batch that fits. */
       return g_strdup_printf (_ ("Fits: %s, micro-batch %s"), way, size);

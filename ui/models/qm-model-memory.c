@@ -84,7 +84,7 @@ show_plan (QmModelMemory *self, guint index, const QmModelPlan *plan)
   AdwActionRow *row = row_at (self, index);
   g_autofree char *way =
       plan->settings != NULL
-          ? qm_machine_text_method (plan->settings, plan->checkpointing,
+          ? qm_machine_text_method (plan->settings, plan->checkpointing, NULL,
                                     plan->offloading)
           : g_strdup (_ ("Not supported"));
   g_autofree char *text = describe_plan (plan);

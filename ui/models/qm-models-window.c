@@ -7,6 +7,7 @@
 #include "data/flops.h"
 #include "pricing/qm-format.h"
 #include "ui/models/qm-model-editor.h"
+#include "ui/qm-dialog.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -269,8 +270,8 @@ qm_models_window_new (GtkWindow *parent, QmCatalogKeeper *keeper)
   g_return_val_if_fail (parent == NULL || GTK_IS_WINDOW (parent), NULL);
   g_return_val_if_fail (QM_IS_CATALOG_KEEPER (keeper), NULL);
 
-  self = g_object_new (QM_TYPE_MODELS_WINDOW, "transient-for", parent,
-                       "destroy-with-parent", TRUE, NULL);
+  self = g_object_new (QM_TYPE_MODELS_WINDOW, NULL);
+  qm_dialog_follow (GTK_WINDOW (self), parent);
   self->keeper = g_object_ref (keeper);
   list_models (self);
   g_signal_connect_object (keeper, "changed", G_CALLBACK (list_models), self,

@@ -20,6 +20,7 @@ typedef enum
   FIELD_BETA2,
   FIELD_EPSILON,
   FIELD_DROPOUT,
+  FIELD_Z_LOSS,
   N_FIELDS
 } Field;
 
@@ -49,6 +50,11 @@ static const struct
                       G_STRUCT_OFFSET (QmRecipe, epsilon), FALSE },
   [FIELD_DROPOUT] = { N_ ("Dropout"), N_ ("Nothing: as the configuration says"),
                       0.999, G_STRUCT_OFFSET (QmRecipe, dropout), TRUE },
+  [FIELD_Z_LOSS] = { N_ ("Z-loss"),
+                     N_ ("Times the square of the logarithm of the sum of "
+                         "exponentials; 0: none"),
+                     QM_RECIPE_MAX_Z_LOSS, G_STRUCT_OFFSET (QmRecipe, z_loss),
+                     FALSE },
 };
 
 /* How the length of the training is told. */
@@ -178,31 +184,21 @@ static char *
 describe_refusal (QmRecipeForm *self, const QmError *error)
 {
   const QmModelConfig *config = &self->config;
-  g_autofree char *number = NULL;
-  gint64 positions;
+  const gint64 positions = qm_model_positions (config);
+  const gint64 pixels = qm_model_image_size (config);
+  g_autofree char *number =
+      qm_format_number ((double) MAX (positions, pixels), 0);
 
-  switch (config->family)
-    {
-    case QM_FAMILY_BERT:
-    case QM_FAMILY_ROBERTA:
-      positions = config->bert.max_positions;
-      if (config->family == QM_FAMILY_ROBERTA)
-        positions -= config->bert.pad_token_id + 1;
-      number = qm_format_number ((double) positions, 0);
-      /* Translators: number of tokens. */
-      return g_strdup_printf (_ ("The model has positions for %s tokens"),
-                              number);
-    case QM_FAMILY_VIT:
-      number = qm_format_number ((double) config->vit.image_size, 0);
-      /* Translators: pixels. */
-      return g_strdup_printf (_ ("The configuration’s images have %s"), number);
-    case QM_FAMILY_CONVNEXT:
-      return g_strdup (_ ("Too small for the stages of the model"));
-    case QM_FAMILY_GPT_NEOX:
-    case QM_FAMILY_MAMBA:
-    default:
-      return g_strdup (error->message);
-    }
+  if (positions > 0)
+    /* Translators: number of tokens. */
+    return g_strdup_printf (_ ("The model has positions for %s tokens"),
+                            number);
+  if (pixels > 0)
+    /* Translators: pixels. */
+    return g_strdup_printf (_ ("The configuration’s images have %s"), number);
+  if (qm_family_has_images (config->family))
+    return g_strdup (_ ("Too small for the stages of the model"));
+  return g_strdup (error->message);
 }
 
 static gboolean

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* For the files of families: the limits of what they may be, and reading what a
+ * table does not say. */
+
+#ifndef QM_DATA_FAMILY_READ_H
+#define QM_DATA_FAMILY_READ_H
+
+#include "data/family.h"
+
+#include <math.h>
+#include <stddef.h>
+
+/* Larger than anything that was built, and so small that a count of parameters
+ * fits in an int64_t: 2^12 layers of products of 2^17 x 2^20. */
+#define QM_MAX_LAYERS    QM_CONFIG_MAX_LAYERS
+#define QM_MAX_HIDDEN    (INT64_C (1) << 17)
+#define QM_MAX_INNER     (INT64_C (1) << 20)
+#define QM_MAX_VOCAB     (INT64_C (1) << 24)
+#define QM_MAX_POSITIONS (INT64_C (1) << 24)
+#define QM_MAX_HEADS     (INT64_C (1) << 12)
+#define QM_MAX_STATE     (INT64_C (1) << 12)
+#define QM_MAX_KERNEL    (INT64_C (1) << 8)
+#define QM_MAX_CHANNELS  (INT64_C (1) << 12)
+#define QM_MAX_IMAGE     (INT64_C (1) << 14)
+
+/* Rows of a table, of a member `part` of QmModelConfig. */
+#define QM_ROW(part, member, json, its_kind, least, most, default_value)      \
+  .name = #member, .key = json, .kind = its_kind,                             \
+  .offset = offsetof (QmModelConfig, part.member), .min = least, .max = most, \
+  .absent = default_value
+
+#define QM_REQUIRED NAN
+
+/* Refuses a value that is there. */
+void qm_config_refuse (QmJsonObject *object, const char *name);
+
+/* Refuses a switch that we cannot honour in any other position. */
+void
+qm_config_require_switch (QmJsonObject *object, const char *name, bool only);
+
+/* Refuses a field unless it is null or an empty collection. */
+void qm_config_require_empty (QmJsonObject *object, const char *name);
+
+/* Refuses any other word. */
+void qm_config_require_word (QmJsonObject *object,
+                             const char *name,
+                             const char *only);
+
+/* Refuses any other number; null is as good. */
+void
+qm_config_require_number (QmJsonObject *object, const char *name, double only);
+
+/* Refuses null in fields that were read and may not be null, but for those of
+ * a list that ends with NULL, or is NULL. */
+void qm_config_refuse_nulls (QmJsonObject *object, const char *const *except);
+
+bool qm_config_is_null (const QmJsonObject *object, const char *name);
+
+QmActivation qm_config_activation (QmJsonObject *object,
+                                   const char *name,
+                                   QmActivation absent);
+
+/* Refuses heads that do not divide the hidden size. */
+void qm_config_check_heads (QmJsonObject *object,
+                            int64_t hidden_size,
+                            int64_t heads);
+
+/* How many classes an image may be of. */
+int64_t qm_config_classes (QmJsonObject *object);
+
+/* What the labels are of a head that classifies: where there is nothing said
+ * and more than one, Transformers takes whole numbers for classes, too. */
+void qm_config_problem (QmJsonObject *object);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+#include "data/family-counts.h"
+#include "data/family-read.h"
+
+#define ROW(member, key, kind, min, max, absent) \
+  QM_ROW (vit, member, key, kind, min, max, absent)
+
+static const QmField fields[] = {
+  { ROW (hidden_size,
+         "hidden_size",
+         QM_FIELD_WHOLE,
+         1,
+         QM_MAX_HIDDEN,
+         QM_REQUIRED) },
+  { ROW (layers,
+         "num_hidden_layers",
+         QM_FIELD_WHOLE,
+         1,
+         QM_MAX_LAYERS,
+         QM_REQUIRED) },
+  { ROW (heads,
+         "num_attention_heads",
+         QM_FIELD_WHOLE,
+         1,
+         QM_MAX_HEADS,
+         QM_REQUIRED) },
+  { ROW (intermediate_size,
+         "intermediate_size",
+         QM_FIELD_WHOLE,
+         1,
+         QM_MAX_INNER,
+         QM_REQUIRED) },
+  { ROW (image_size, "image_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 224) },
+  { ROW (patch_size, "patch_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 16) },
+  { ROW (channels, "num_channels", QM_FIELD_WHOLE, 1, QM_MAX_CHANNELS, 3) },
+  { ROW (classes, "num_labels", QM_FIELD_WHOLE, 1, QM_MAX_VOCAB, 2),
+    .apart = QM_FIELD_READ_APART },
+  { ROW (layer_norm_eps, "layer_norm_eps", QM_FIELD_NUMBER, 0, 1, 1e-12) },
+  { ROW (
+      hidden_dropout, "hidden_dropout_prob", QM_FIELD_PROBABILITY, 0, 1, 0) },
+  { ROW (attention_dropout,
+         "attention_probs_dropout_prob",
+         QM_FIELD_PROBABILITY,
+         0,
+         1,
+         0) },
+  { ROW (
+      initializer_range, "initializer_range", QM_FIELD_NUMBER, 0, 10, 0.02) },
+  { ROW (activation,
+         "hidden_act",
+         QM_FIELD_ACTIVATION,
+         0,
+         0,
+         QM_ACTIVATION_GELU) },
+  { ROW (qkv_bias, "qkv_bias", QM_FIELD_SWITCH, 0, 1, true) },
+};
+
+static const char *const nullable[] = { "tie_word_embeddings", NULL };
+
+static void
+read (QmJsonObject *object, QmModelConfig *model)
+{
+  QmVitConfig *config = &model->vit;
+
+  config->classes = qm_config_classes (object);
+  qm_config_problem (object);
+  /* Of the heads for other tasks and of models of text. */
+  qm_json_take (object, "encoder_stride");
+  qm_json_take (object, "pooler_output_size");
+  qm_json_take (object, "pooler_act");
+  qm_json_take (object, "tie_word_embeddings");
+  qm_config_check_heads (object, config->hidden_size, config->heads);
+  if (object->status == QM_OK && config->image_size < config->patch_size)
+    qm_json_fail (object, "patch_size", QM_STATUS_INVALID,
+                  "is larger than the image");
+}
+
+static int64_t
+image_size (const QmModelConfig *model)
+{
+  return model->vit.image_size;
+}
+
+static int64_t
+patches (const QmVitConfig *config)
+{
+  int64_t side = config->image_size / config->patch_size;
+
+  return side * side;
+}
+
+static double
+flops (const QmModelConfig *model, const QmRecipe *recipe)
+{
+  const QmVitConfig *config = &model->vit;
+  double hidden = (double) config->hidden_size;
+  double n = (double) patches (config);
+  double tokens = n + 1;
+  double patch_elements =
+      (double) (config->channels * config->patch_size * config->patch_size);
+  double layer =
+      qm_count_transformer (tokens, hidden, (double) config->intermediate_size)
+      + qm_count_attention (tokens, hidden);
+
+  (void) recipe;
+  return qm_count_product (n, patch_elements, hidden)
+         + (double) config->layers * layer
+         + qm_count_product (1, hidden, (double) config->classes);
+}
+
+static int64_t
+parameters (const QmModelConfig *model)
+{
+  const QmVitConfig *config = &model->vit;
+  int64_t hidden = config->hidden_size;
+  int64_t patch_elements =
+      config->channels * config->patch_size * config->patch_size;
+
+  return hidden + (patches (config) + 1) * hidden
+         + qm_count_linear (patch_elements, hidden, true)
+         + config->layers
+               * qm_count_transformer_layer (hidden, config->intermediate_size,
+                                             config->qkv_bias, true)
+         + qm_count_layer_norm (hidden)
+         + qm_count_linear (hidden, config->classes, true);
+}
+
+const QmFamilyInfo qm_vit_family = {
+  .name = "vit",
+  .architecture = "ViTForImageClassification",
+  .block = "ViTLayer",
+  .objective = QM_OBJECTIVE_CLASS_OF_IMAGE,
+  .has_attention = true,
+  .fields = fields,
+  .n_fields = sizeof fields / sizeof fields[0],
+  .nullable = nullable,
+  .read = read,
+  .image_size = image_size,
+  .flops = flops,
+  .parameters = parameters,
+};

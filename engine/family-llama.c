@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Decoders that are built like Llama. */
+
+#include "data/family.h"
+#include "engine/family.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static QmValueId
+filled (QmBuilder *builder, int64_t size, double value, const char *name)
+{
+  QmValueId y = qm_graph_value (builder->graph, QM_ROLE_TEMPORARY, QM_TYPE_F32,
+                                1, &size, "%s", name);
+  QmNode *node = qm_graph_append (builder->graph, QM_OP_FILL);
+
+  node->attributes.value = value;
+  node->outputs[0] = y;
+  return y;
+}
+
+/* The weights of a norm.  Those of Gemma are kept without the 1 that is added
+ * to them, so that weight decay draws to that. */
+static QmAffine
+norm_weights (QmBuilder *builder,
+              const QmLlamaConfig *config,
+              int64_t size,
+              const char *prefix,
+              const char *name)
+{
+  QmAffine weights = { .bias = QM_NO_VALUE };
+  char text[160];
+
+  snprintf (text, sizeof text, "%s%s.weight", prefix, name);
+  weights.weight =
+      qm_build_parameter (builder,
+                          config->unit_norms ? QM_INITIAL_ZERO : QM_INITIAL_ONE,
+                          QM_TYPE_F32, 1, &size, text);
+  if (config->unit_norms)
+    weights.weight =
+        qm_build_add (builder, weights.weight,
+                      filled (builder, size, 1, "ones"), QM_TYPE_F32);
+  return weights;
+}
+
+static QmValueId
+norm (QmBuilder *builder,
+      QmValueId x,
+      const QmLlamaConfig *config,
+      const char *prefix,
+      const char *name)
+{
+  QmAffine weights =
+      norm_weights (builder, config, config->hidden_size, prefix, name);
+
+  return qm_build_norm (builder, x, &weights, config->norm_eps);
+}
+
+/* Turns the first `count` of `heads` heads of every token, which are side by
+ * side in rows of their own. */
+static QmValueId
+rotate (QmBuilder *builder,
+        QmValueId x,
+        QmValueId table,
+        int64_t heads,
+        int64_t count,
+        int64_t width)
+{
+  QmGraph *graph = builder->graph;
+  int64_t row = heads * width;
+  int64_t sizes[5] = { builder->batch, builder->length, heads, 1, width };
+  int64_t strides[5] = { builder->length * row, row, width, width, 1 };
+  QmValueId turned;
+  QmNode *node;
+
+  if (table == QM_NO_VALUE || graph->status != QM_OK)
+    return x;
+  turned = qm_graph_like (graph, x, QM_ROLE_TEMPORARY, builder->options->type,
+                          "rotated");
+  x = qm_graph_view (graph, x, 5, sizes, strides, 0);
+  node = qm_graph_append (graph, QM_OP_ROTARY);
+  node->attributes.rotary = width;
+  node->attributes.count = count;
+  node->inputs[0] = x;
+  node->inputs[1] = table;
+  node->outputs[0] = qm_graph_view (graph, turned, 5, sizes, strides, 0);
+  return turned;
+}
+
+/* Of rows of `row` elements, `heads` heads from element `first` on, as
+ * [B, H, S, D]. */
+static QmValueId
+heads_of (QmBuilder *builder,
+          QmValueId x,
+          int64_t row,
+          int64_t first,
+          int64_t heads,
+          int64_t width)
+{
+  return qm_graph_view (
+      builder->graph, x, 4,
+      (int64_t[]){ builder->batch, heads, builder->length, width },
+      (int64_t[]){ builder->length * row, width, row, 1 }, first);
+}
+
+/* Names of the three products. */
+typedef char Names[3][96];
+
+static void
+make_names (const char *prefix, Names names)
+{
+  static const char *const parts[3] = { "q_proj", "k_proj", "v_proj" };
+
+  for (int i = 0; i < 3; i++)
+    snprintf (names[i], sizeof names[i], "%sself_attn.%s", prefix, parts[i]);
+}
+
+/* Queries and keys as they come from the product, side by side with values. */
+static void
+build_packed (QmBuilder *builder,
+              QmValueId x,
+              const QmLlamaConfig *config,
+              const char *prefix,
+              QmValueId table,
+              QmHeads *heads)
+{
+  int64_t width = config->head_size;
+  int64_t q = config->heads, k = config->key_heads, row = (q + 2 * k) * width;
+  QmStackPart parts[3];
+  Names names;
+
+  make_names (prefix, names);
+  for (int i = 0; i < 3; i++)
+    parts[i] = (QmStackPart){ names[i], NULL, (i == 0 ? q : k) * width };
+  x = qm_build_stack (builder, x, config->attention_bias, parts, 3,
+                      "query, key, value");
+  x = rotate (builder, x, table, q + 2 * k, q + k, width);
+  heads->q = heads_of (builder, x, row, 0, q, width);
+  heads->k = heads_of (builder, x, row, q * width, k, width);
+  heads->v = heads_of (builder, x, row, (q + k) * width, k, width);
+}
+
+/* Queries or keys of a product of their own, normed, then turned. */
+static QmValueId
+build_normed (QmBuilder *builder,
+              QmValueId x,
+              const QmLlamaConfig *config,
+              const char *prefix,
+              const char *name,
+              QmValueId table,
+              int64_t heads)
+{
+  QmGraph *graph = builder->graph;
+  int64_t width = config->head_size, row = heads * width;
+  int64_t size =
+      config->query_norms == QM_QUERY_NORMS_HEAD ? width : heads * width;
+  char text[96];
+  QmAffine linear, weights;
+
+  snprintf (text, sizeof text, "self_attn.%s_proj", name);
+  linear = qm_build_linear_weights (builder, row, config->hidden_size,
+                                    config->attention_bias, prefix, text);
+  snprintf (text, sizeof text, "self_attn.%s_norm", name);
+  weights = norm_weights (builder, config, size, prefix, text);
+  x = qm_build_linear (builder, x, &linear);
+  x = qm_graph_reshape (
+      graph, x, 2,
+      (int64_t[]){ builder->batch * builder->length * (row / size), size });
+  x = qm_build_norm (builder, x, &weights, config->norm_eps);
+  x = rotate (builder, x, table, heads, heads, width);
+  return heads_of (builder, x, row, 0, heads, width);
+}
+
+static QmValueId
+attend (QmBuilder *builder,
+        QmValueId x,
+        const QmLlamaConfig *config,
+        int64_t index,
+        const char *prefix)
+{
+  bool windowed = qm_layers_have (config->windowed, index);
+  int64_t width = config->head_size;
+  QmHeads heads = { .scale = 1 / sqrt (config->query_scalar),
+                    .causal = true,
+                    .window = windowed && config->window < builder->length
+                                  ? config->window
+                                  : 0,
+                    .dropout = config->attention_dropout };
+  QmValueId table = QM_NO_VALUE;
+  QmAffine linear;
+
+  if (!qm_layers_have (config->unrotated, index))
+    table =
+        qm_build_rotary (builder,
+                         windowed ? &config->local_rope : &config->rope, width);
+  if (config->query_norms == QM_QUERY_NORMS_NONE)
+    build_packed (builder, x, config, prefix, table, &heads);
+  else
+    {
+      heads.q =
+          build_normed (builder, x, config, prefix, "q", table, config->heads);
+      heads.k = build_normed (builder, x, config, prefix, "k", table,
+                              config->key_heads);
+      linear =
+          qm_build_linear_weights (builder, config->key_heads * width,
+                                   config->hidden_size, config->attention_bias,
+                                   prefix, "self_attn.v_proj");
+      heads.v =
+          heads_of (builder, qm_build_linear (builder, x, &linear),
+                    config->key_heads * width, 0, config->key_heads, width);
+    }
+  linear = qm_build_linear_weights (builder, config->hidden_size,
+                                    config->heads * width, config->output_bias,
+                                    prefix, "self_attn.o_proj");
+  return qm_build_linear (builder, qm_build_heads (builder, &heads), &linear);
+}
+
+static QmValueId
+feed_forward (QmBuilder *builder,
+              QmValueId x,
+              const QmLlamaConfig *config,
+              const char *prefix)
+{
+  int64_t inner = config->intermediate_size;
+  char gate[96], up[96];
+  QmStackPart parts[2] = { { gate, NULL, inner }, { up, NULL, inner } };
+  QmAffine down;
+
+  snprintf (gate, sizeof gate, "%smlp.gate_proj", prefix);
+  snprintf (up, sizeof up, "%smlp.up_proj", prefix);
+  x = qm_build_stack (builder, x, config->mlp_bias, parts, 2, "gate, up");
+  down = qm_build_linear_weights (builder, config->hidden_size, inner,
+                                  config->mlp_bias, prefix, "mlp.down_proj");
+  x = qm_build_gate (builder, x, config->activation);
+  return qm_build_linear (builder, x, &down);
+}
+
+/* x + what one half of a layer makes of it. */
+typedef struct Half
+{
+  const char *before, *after; /* names of norms; NULL: there is none */
+} Half;
+
+static QmValueId
+enter (QmBuilder *builder,
+       QmValueId x,
+       const QmLlamaConfig *config,
+       const char *prefix,
+       const Half *half)
+{
+  return half->before != NULL
+             ? norm (builder, x, config, prefix, half->before)
+             : qm_build_cast (builder, x, builder->options->type);
+}
+
+static QmValueId
+leave (QmBuilder *builder,
+       QmValueId x,
+       QmValueId y,
+       const QmLlamaConfig *config,
+       const char *prefix,
+       const Half *half)
+{
+  if (half->after != NULL)
+    y = norm (builder, y, config, prefix, half->after);
+  return qm_build_add (builder, x, y, builder->options->residual);
+}
+
+static QmValueId
+layer (QmBuilder *builder,
+       QmValueId x,
+       const QmLlamaConfig *config,
+       int64_t index,
+       const char *prefix)
+{
+  static const Half halves[][2] = {
+    [QM_NORMS_BEFORE] = { { "input_layernorm", NULL },
+                          { "post_attention_layernorm", NULL } },
+    [QM_NORMS_AFTER] = { { NULL, "post_attention_layernorm" },
+                         { NULL, "post_feedforward_layernorm" } },
+    [QM_NORMS_AROUND] = { { "input_layernorm", "post_attention_layernorm" },
+                          { "pre_feedforward_layernorm",
+                            "post_feedforward_layernorm" } },
+  };
+  const Half *half = halves[config->norms];
+  QmValueId y = enter (builder, x, config, prefix, &half[0]);
+
+  y = attend (builder, y, config, index, prefix);
+  x = leave (builder, x, y, config, prefix, &half[0]);
+  y = enter (builder, x, config, prefix, &half[1]);
+  y = feed_forward (builder, y, config, prefix);
+  return leave (builder, x, y, config, prefix, &half[1]);
+}
+
+static QmValueId
+scale (QmBuilder *builder, QmValueId x, int64_t hidden)
+{
+  QmValueId factor = filled (builder, hidden, sqrt ((double) hidden), "scale");
+  QmValueId y = qm_graph_like (builder->graph, x, QM_ROLE_TEMPORARY,
+                               builder->options->residual, "scaled");
+  QmNode *node = qm_graph_append (builder->graph, QM_OP_LAYER_SCALE);
+
+  node->attributes.height = 1;
+  node->attributes.width = builder->length;
+  node->inputs[0] = x;
+  node->inputs[1] = factor;
+  node->outputs[0] = y;
+  return y;
+}
+
+void
+qm_build_llama (QmBuilder *builder, const QmModelConfig *model)
+{
+  const QmLlamaConfig *config = &model->llama;
+  QmGraph *graph = builder->graph;
+  int64_t tokens[2] = { builder->batch, builder->length };
+  QmValueId words, x, head;
+
+  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
+                               "input_ids");
+  graph->labels =
+      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
+  words =
+      qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
+                             "model.embed_tokens.weight", NULL);
+  x = qm_build_embedding (builder, graph->ids, words, config->pad_token_id,
+                          builder->options->residual);
+  if (config->scaled_embeddings)
+    x = scale (builder, x, config->hidden_size);
+  for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
+    {
+      char prefix[64];
+
+      snprintf (prefix, sizeof prefix, "model.layers.%lld.", (long long) i);
+      qm_graph_begin_block (graph);
+      x = layer (builder, x, config, i, prefix);
+      qm_graph_end_block (graph, x);
+    }
+  x = norm (builder, x, config, "model.", "norm");
+  head =
+      config->tie_word_embeddings
+          ? words
+          : qm_build_vocab_weight (builder, config->vocab_size,
+                                   config->hidden_size, "lm_head.weight", NULL);
+  qm_build_loss (builder, x, head, QM_NO_VALUE, true);
+}

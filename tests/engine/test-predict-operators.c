@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Every operator has a time; those that no family of the catalog has yet, in a
+ * layer of a decoder made by hand: heads of queries that share keys, windows,
+ * gates, norms over squares. */
+
+#include "data/flops.h"
+#include "engine/predict.h"
+#include "tests/data/check.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A layer's shapes: of Llama 3 8B (Grattafiori et al. 2024), of one sequence.
+ */
+#define SEQUENCE   4096
+#define HIDDEN     4096
+#define HEADS      32
+#define GROUPS     8
+#define HEAD       128
+#define BETWEEN    14336
+#define VOCABULARY 128256
+
+static QmCatalog *catalog;
+static QmCalibration calibration;
+
+static QmValueId
+value (QmGraph *graph, QmType type, int64_t rows, int64_t columns)
+{
+  return qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 2,
+                         (int64_t[]){ rows, columns }, "value");
+}
+
+static QmValueId
+heads (QmGraph *graph, int64_t n)
+{
+  return qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_BF16, 4,
+                         (int64_t[]){ 1, n, SEQUENCE, HEAD }, "heads");
+}
+
+static QmValueId
+row_of (QmGraph *graph, int64_t n)
+{
+  return qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
+                         (int64_t[]){ n }, "row");
+}
+
+static void
+add_product (QmGraph *graph, int64_t out, int64_t in)
+{
+  QmValueId x = value (graph, QM_TYPE_BF16, SEQUENCE, in);
+  QmValueId y = value (graph, QM_TYPE_BF16, SEQUENCE, out);
+  QmValueId weight = value (graph, QM_TYPE_BF16, out, in);
+  QmNode *node = qm_graph_append (graph, QM_OP_LINEAR);
+
+  node->inputs[0] = x;
+  node->inputs[1] = weight;
+  node->outputs[0] = y;
+  node = qm_graph_append (graph, QM_OP_LINEAR_INPUT_GRAD);
+  node->inputs[0] = y;
+  node->inputs[1] = weight;
+  node->outputs[0] = value (graph, QM_TYPE_BF16, SEQUENCE, in);
+  node = qm_graph_append (graph, QM_OP_LINEAR_WEIGHT_GRAD);
+  node->inputs[0] = y;
+  node->inputs[1] = x;
+  node->outputs[0] = value (graph, QM_TYPE_F32, out, in);
+}
+
+static void
+add_attention (QmGraph *graph, int64_t groups, int64_t window)
+{
+  QmValueId q = heads (graph, HEADS), k = heads (graph, groups);
+  QmValueId v = heads (graph, groups), o = heads (graph, HEADS);
+  QmValueId lse = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 3,
+                                  (int64_t[]){ 1, HEADS, SEQUENCE }, "lse");
+  QmNode *node = qm_graph_append (graph, QM_OP_ATTENTION);
+  const QmAttributes attributes = { .causal = QM_CAUSAL_RESULT,
+                                    .window = window,
+                                    .scale = 1 };
+
+  node->attributes = attributes;
+  node->inputs[0] = q;
+  node->inputs[1] = k;
+  node->inputs[2] = v;
+  node->outputs[0] = o;
+  node->outputs[1] = lse;
+  node = qm_graph_append (graph, QM_OP_ATTENTION_BACKWARD);
+  node->attributes = attributes;
+  node->inputs[0] = heads (graph, HEADS);
+  node->inputs[1] = q;
+  node->inputs[2] = k;
+  node->inputs[3] = v;
+  node->inputs[4] = o;
+  node->inputs[5] = lse;
+  node->outputs[0] = heads (graph, HEADS);
+  node->outputs[1] = heads (graph, groups);
+  node->outputs[2] = heads (graph, groups);
+}
+
+/* Of sums of fp32, with `rms` or with a mean. */
+static void
+add_norm (QmGraph *graph, bool rms)
+{
+  QmValueId sum = value (graph, QM_TYPE_F32, SEQUENCE, HIDDEN);
+  QmValueId gamma = row_of (graph, HIDDEN), rstd = row_of (graph, SEQUENCE);
+  QmValueId mean = rms ? QM_NO_VALUE : row_of (graph, SEQUENCE);
+  QmNode *node = qm_graph_append (graph, QM_OP_LAYER_NORM);
+
+  node->attributes.rms = rms;
+  node->inputs[0] = sum;
+  node->inputs[1] = gamma;
+  node->inputs[2] = rms ? QM_NO_VALUE : row_of (graph, HIDDEN);
+  node->outputs[0] = value (graph, QM_TYPE_BF16, SEQUENCE, HIDDEN);
+  node->outputs[1] = mean;
+  node->outputs[2] = rstd;
+  node = qm_graph_append (graph, QM_OP_LAYER_NORM_BACKWARD);
+  node->attributes.rms = rms;
+  node->inputs[0] = value (graph, QM_TYPE_BF16, SEQUENCE, HIDDEN);
+  node->inputs[1] = sum;
+  node->inputs[2] = gamma;
+  node->inputs[3] = mean;
+  node->inputs[4] = rstd;
+  node->outputs[0] = value (graph, QM_TYPE_F32, SEQUENCE, HIDDEN);
+  node->outputs[1] = row_of (graph, HIDDEN);
+  node->outputs[2] = rms ? QM_NO_VALUE : row_of (graph, HIDDEN);
+}
+
+static void
+add_gate (QmGraph *graph)
+{
+  QmValueId values[6];
+  QmNode *node;
+
+  for (int i = 0; i < 6; i++)
+    values[i] = value (graph, QM_TYPE_BF16, SEQUENCE, BETWEEN);
+  node = qm_graph_append (graph, QM_OP_GATE);
+  node->attributes.activation = QM_FUNCTION_SILU;
+  node->inputs[0] = values[0];
+  node->inputs[1] = values[1];
+  node->outputs[0] = values[2];
+  node = qm_graph_append (graph, QM_OP_GATE_BACKWARD);
+  node->attributes.activation = QM_FUNCTION_SILU;
+  node->inputs[0] = values[3];
+  node->inputs[1] = values[0];
+  node->inputs[2] = values[1];
+  node->outputs[0] = values[4];
+  node->outputs[1] = values[5];
+}
+
+static void
+add_repeats (QmGraph *graph)
+{
+  QmNode *node = qm_graph_append (graph, QM_OP_REPEAT_HEADS);
+
+  node->inputs[0] = heads (graph, GROUPS);
+  node->outputs[0] = heads (graph, HEADS);
+  node = qm_graph_append (graph, QM_OP_REPEAT_HEADS_BACKWARD);
+  node->inputs[0] = heads (graph, HEADS);
+  node->outputs[0] = heads (graph, GROUPS);
+}
+
+static void
+add_loss (QmGraph *graph)
+{
+  QmValueId labels = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2,
+                                     (int64_t[]){ 1, SEQUENCE }, "labels");
+  QmNode *node;
+
+  add_product (graph, VOCABULARY, HIDDEN);
+  node = qm_graph_append (graph, QM_OP_CROSS_ENTROPY);
+  node->inputs[0] = value (graph, QM_TYPE_BF16, SEQUENCE, VOCABULARY);
+  node->inputs[1] = labels;
+  node->inputs[2] = row_of (graph, 2);
+  node->outputs[0] = value (graph, QM_TYPE_BF16, SEQUENCE, VOCABULARY);
+  node->outputs[1] = row_of (graph, SEQUENCE);
+}
+
+/* The work of a graph, which it frees; every call of it is one that kernels
+ * take. */
+static QmWork *
+work_of (QmGraph *graph)
+{
+  const QmPlan plan = {
+    .recipe = { .batch_size = 1, .steps = 1 },
+    .accumulation = 1,
+    .type = QM_TYPE_BF16,
+    .parts = 1,
+    .graph = graph,
+  };
+  QmWork *work = NULL;
+  QmError error = { 0 };
+
+  CHECK_INT (qm_graph_status (graph, &error), QM_OK);
+  for (size_t i = 0; i < graph->n_nodes; i++)
+    {
+      QmOpCall call;
+
+      qm_graph_call (graph, &graph->nodes[i], &call);
+      CHECK_INT (qm_op_check (&call, &error), QM_OK);
+      CHECK_STRING (error.message, "");
+    }
+  CHECK_INT (qm_work_new (&plan, &work, &error), QM_OK);
+  qm_graph_free (graph);
+  return work;
+}
+
+static double
+pass_of (const QmWork *work, const char *level, double *by_op)
+{
+  QmSpeeds speeds;
+  QmPrediction prediction;
+  QmError error = { 0 };
+
+  CHECK_INT (qm_speeds_of_gpu (&calibration,
+                               qm_catalog_gpu (catalog, "h100-80gb-sxm"), 1,
+                               QM_INTERCONNECT_OF_GPU, &speeds, &error),
+             QM_OK);
+  CHECK_INT (qm_predict (work, &speeds,
+                         qm_calibration_level (&calibration, level),
+                         &prediction, &error),
+             QM_OK);
+  if (by_op != NULL)
+    memcpy (by_op, prediction.by_op, sizeof prediction.by_op);
+  return prediction.pass;
+}
+
+/* What one kind of call takes forward and backward, made by `add`. */
+static double
+pair_of (void (*add) (QmGraph *), const char *level)
+{
+  QmGraph *graph = qm_graph_new ();
+  QmWork *work;
+  double pass;
+
+  add (graph);
+  work = work_of (graph);
+  pass = pass_of (work, level, NULL);
+  qm_work_free (work);
+  return pass;
+}
+
+/* A layer and the loss: its operations are those that a formula has, it takes
+ * what the peak allows and no more than some times that, and every operator of
+ * it counts. */
+static void
+test_layer (void)
+{
+  static const QmOp ops[] = { QM_OP_LINEAR,
+                              QM_OP_LINEAR_INPUT_GRAD,
+                              QM_OP_LINEAR_WEIGHT_GRAD,
+                              QM_OP_ATTENTION,
+                              QM_OP_ATTENTION_BACKWARD,
+                              QM_OP_LAYER_NORM,
+                              QM_OP_LAYER_NORM_BACKWARD,
+                              QM_OP_GATE,
+                              QM_OP_GATE_BACKWARD,
+                              QM_OP_CROSS_ENTROPY };
+  const double kv = GROUPS * HEAD;
+  const double weights = HIDDEN * (2.0 * HIDDEN + 2 * kv)
+                         + 3.0 * HIDDEN * BETWEEN + HIDDEN * VOCABULARY;
+  const double flops =
+      6 * weights * SEQUENCE
+      + 3 * 2.0 * HEADS * HEAD * SEQUENCE * SEQUENCE; /* causal: half of 4 */
+  QmGraph *graph = qm_graph_new ();
+  QmWork *work;
+  double counted = 0;
+
+  add_norm (graph, true);
+  add_product (graph, HIDDEN + 2 * (int64_t) kv, HIDDEN);
+  add_attention (graph, GROUPS, 0);
+  add_product (graph, HIDDEN, HIDDEN);
+  add_norm (graph, true);
+  add_product (graph, BETWEEN, HIDDEN);
+  add_product (graph, BETWEEN, HIDDEN);
+  add_gate (graph);
+  add_product (graph, HIDDEN, BETWEEN);
+  add_loss (graph);
+  work = work_of (graph);
+  for (size_t i = 0; i < work->n; i++)
+    counted += work->rows[i].count * work->rows[i].flops;
+  CHECK_NEAR (counted / flops, 1, 1e-12);
+  for (size_t i = 0; i < calibration.n_levels; i++)
+    {
+      double by_op[QM_OP_COUNT], sum = 0;
+      double pass = pass_of (work, calibration.levels[i].name, by_op);
+
+      for (int op = 0; op < QM_OP_COUNT; op++)
+        sum += by_op[op];
+      for (size_t j = 0; j < sizeof ops / sizeof ops[0]; j++)
+        CHECK (by_op[ops[j]] > 0);
+      CHECK (sum <= pass * (1 + 1e-9));
+      CHECK (pass > flops / 989.4e12 && pass < 6 * flops / 989.4e12);
+    }
+  qm_work_free (work);
+}
+
+/* Attention by itself: forward and backward. */
+static double
+attention_of (int64_t groups, int64_t window, double *length)
+{
+  QmGraph *graph = qm_graph_new ();
+  QmWork *work;
+  double pass;
+
+  add_attention (graph, groups, window);
+  work = work_of (graph);
+  CHECK_INT (work->n, 2);
+  *length = work->rows[0].length;
+  pass = pass_of (work, "engine", NULL);
+  qm_work_free (work);
+  return pass;
+}
+
+/* Keys that heads share are fewer bytes and no fewer operations.  A window of
+ * the whole sequence is none; a small one takes as much less as there is less
+ * to do, and somewhat more than that, as short sequences do. */
+static void
+test_attention (void)
+{
+  double length, whole = attention_of (HEADS, 0, &length), last = 0;
+
+  CHECK_NEAR (length, SEQUENCE, 0);
+  CHECK (attention_of (GROUPS, 0, &length) < whole);
+  CHECK (attention_of (GROUPS, 0, &length) > 0.8 * whole);
+  CHECK_NEAR (attention_of (HEADS, SEQUENCE, &length), whole, 1e-12);
+  for (int64_t window = 64; window <= SEQUENCE; window *= 2)
+    {
+      double share = (double) window / SEQUENCE;
+      double pass = attention_of (HEADS, window, &length);
+
+      CHECK_NEAR (length, SEQUENCE * share * (2 - share), 1e-9);
+      CHECK (pass > last && pass <= whole);
+      CHECK (pass >= whole * share * (2 - share));
+      last = pass;
+    }
+  CHECK (attention_of (HEADS, 256, &length) < whole / 3);
+}
+
+static void
+add_rms (QmGraph *graph)
+{
+  add_norm (graph, true);
+}
+
+static void
+add_mean (QmGraph *graph)
+{
+  add_norm (graph, false);
+}
+
+/* Norms over squares and gates that software makes of simple operators take
+ * some times as long as those that have a kernel, which take no longer than
+ * norms with a mean. */
+static void
+test_without_kernels (void)
+{
+  static const char *const fused[] = { "engine", "tuned", "cuda" };
+  static const char *const unfused[] = { "eager", "naive" };
+
+  for (size_t i = 0; i < sizeof fused / sizeof fused[0]; i++)
+    {
+      double rms = pair_of (add_rms, fused[i]);
+
+      CHECK (rms <= pair_of (add_mean, fused[i]) * 1.01);
+      CHECK (rms > pair_of (add_mean, fused[i]) * 0.9);
+    }
+  for (size_t i = 0; i < sizeof unfused / sizeof unfused[0]; i++)
+    CHECK (pair_of (add_rms, unfused[i])
+           > 1.5 * pair_of (add_mean, unfused[i]));
+  CHECK (pair_of (add_gate, "eager") > 1.2 * pair_of (add_gate, "tuned"));
+  CHECK (pair_of (add_repeats, "naive") > 0);
+}
+
+/* Of whatever a pass consists: what moves a gigabyte takes some time, and what
+ * computes besides no less. */
+static void
+test_every_operator (void)
+{
+  for (size_t i = 0; i < calibration.n_levels; i++)
+    for (int op = 0; op < QM_OP_COUNT; op++)
+      {
+        QmWorkRow row = { .op = (QmOp) op,
+                          .count = 1,
+                          .bytes = 1e9,
+                          .inner = 128,
+                          .rows = 4096,
+                          .columns = 4096 };
+        const QmWork work = { .rows = &row, .n = 1, .passes = 1, .steps = 1 };
+        double moved = pass_of (&work, calibration.levels[i].name, NULL);
+
+        CHECK (moved > 0.2 * 1e9 / 3.35e12 && moved < 100 * 1e9 / 3.35e12);
+        row.length =
+            op == QM_OP_ATTENTION || op == QM_OP_ATTENTION_BACKWARD ? 4096 : 0;
+        row.flops = 1e13;
+        CHECK (pass_of (&work, calibration.levels[i].name, NULL) >= moved);
+      }
+}
+
+/* Of a scan that exponentials bind, a faster memory changes little; where only
+ * its bytes are known, it changes all. */
+static void
+test_scan (void)
+{
+  QmWorkRow row = { .op = QM_OP_SELECTIVE_SCAN,
+                    .count = 1,
+                    .flops = 1e9 * QM_MAMBA_SCAN_FLOPS,
+                    .bytes = 5e8 };
+  const QmWork work = { .rows = &row, .n = 1, .passes = 1, .steps = 1 };
+  QmGpu gpu = *qm_catalog_gpu (catalog, "h100-80gb-sxm");
+  const char *const levels[] = { "engine", "tuned" };
+  double steps[2][2];
+
+  for (int faster = 0; faster < 2; faster++)
+    for (int i = 0; i < 2; i++)
+      {
+        QmSpeeds speeds;
+        QmPrediction prediction;
+
+        gpu.memory_bandwidth_gbs = faster ? 1e6 : 3350;
+        CHECK_INT (qm_speeds_of_gpu (&calibration, &gpu, 1,
+                                     QM_INTERCONNECT_OF_GPU, &speeds, NULL),
+                   QM_OK);
+        CHECK_INT (qm_predict (&work, &speeds,
+                               qm_calibration_level (&calibration, levels[i]),
+                               &prediction, NULL),
+                   QM_OK);
+        steps[i][faster] = prediction.pass;
+      }
+  CHECK (steps[0][1] > 0.5 * steps[0][0]);
+  CHECK (steps[1][1] < 0.5 * steps[1][0]);
+}
+
+/* Products of cards that add up at half their speed reach more of it. */
+static void
+test_half_rate (void)
+{
+  static const struct
+  {
+    const char *gpu;
+    bool half;
+  } cases[] = { { "rtx3090", true },        { "rtx4090", true },
+                { "rtx5090", true },        { "a6000", false },
+                { "l40s", false },          { "rtxpro6000-ws", false },
+                { "a100-80gb-sxm", false }, { "h200-141gb-sxm", false } };
+
+  CHECK (calibration.half_rate > 1 && calibration.half_rate < 1.3);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      QmSpeeds speeds;
+
+      CHECK_INT (qm_speeds_of_gpu (&calibration,
+                                   qm_catalog_gpu (catalog, cases[i].gpu), 1,
+                                   QM_INTERCONNECT_OF_GPU, &speeds, NULL),
+                 QM_OK);
+      CHECK_NEAR (speeds.half_rate, cases[i].half ? calibration.half_rate : 1,
+                  0);
+    }
+}
+
+int
+main (void)
+{
+  const char *folder = getenv ("QM_TEST_DATA_DIR");
+  char path[PATH_MAX];
+  QmError error = { 0 };
+
+  snprintf (path, sizeof path, "%s/calibration.csv", folder);
+  CHECK_INT (qm_catalog_load (folder, NULL, &catalog, &error), QM_OK);
+  CHECK_INT (qm_calibration_load (path, &calibration, &error), QM_OK);
+  test_layer ();
+  test_attention ();
+  test_without_kernels ();
+  test_every_operator ();
+  test_scan ();
+  test_half_rate ();
+  qm_catalog_free (catalog);
+  return check_report ();
+}
