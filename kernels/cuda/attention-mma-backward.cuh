@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Backward attention on compute capability 8.0 and above.  One block keeps N
+/* Backward attention on compute capability 7.5 and above.  One block keeps N
  * columns (K and V) of one head and walks over the rows, M at a time.  Scores
  * are computed transposed, S' = K Q', so that P' and dS' are left operands of
  * dV += P' dO and dK += dS' Q as they come, or through shared memory where
@@ -348,9 +348,8 @@ differentiate (const Params &p,
 }
 
 template <class T, int D, class Shape, bool DROP>
-__global__ void
-__launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
-    portable_backward (const __grid_constant__ Params p)
+__device__ __forceinline__ void
+backward_block (const Params &p)
 {
   using MM = Mma<T>;
   using Tiles = BackwardTiles<T, D, Shape>;
@@ -577,17 +576,24 @@ __launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
     }
 }
 
+template <class T, int D, class Shape, bool DROP>
+__global__ void
+__launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
+    portable_backward (const __grid_constant__ Params p)
+{
+  if constexpr (is_started<T> (BackwardTiles<T, D, Shape>::SHARED))
+    backward_block<T, D, Shape, DROP> (p);
+  else
+    __trap ();
+}
+
 template <class T, int D, class Shape>
 cudaError_t
 launch_backward_shape (const Params &p, cudaStream_t stream)
 {
   constexpr int SHARED = BackwardTiles<T, D, Shape>::SHARED;
-#ifdef QM_ATTENTION_TRY
-  auto kernel = portable_backward<T, D, Shape, false>;
-#else
   auto kernel = p.threshold ? portable_backward<T, D, Shape, true>
                             : portable_backward<T, D, Shape, false>;
-#endif
   unsigned blocks =
       (unsigned) p.batch * p.groups * ((p.seq + Shape::N - 1) / Shape::N);
   int64_t pieces =
@@ -610,121 +616,60 @@ launch_backward_shape (const Params &p, cudaStream_t stream)
   return cudaGetLastError ();
 }
 
-/* The first of the shapes that a block has enough shared memory for. */
+/* The first of the shapes whose blocks have enough shared memory. */
 template <class T, int D, class Shape, class... Others>
 cudaError_t
 launch_backward_fitting (const Params &p, cudaStream_t stream)
 {
   if constexpr (sizeof...(Others) > 0)
-    if (BackwardTiles<T, D, Shape>::SHARED > p.smem_limit)
+    if (Shape::BLOCKS * BackwardTiles<T, D, Shape>::SHARED > p.smem_limit)
       return launch_backward_fitting<T, D, Others...> (p, stream);
   return launch_backward_shape<T, D, Shape> (p, stream);
 }
 
-#ifdef QM_ATTENTION_TRY
-/* Shapes to compare, by number. */
-template <class T, int D>
-cudaError_t
-try_backward (const Params &p, cudaStream_t stream, int number)
-{
-#define TRY(I, ...) \
-  if (number == I)  \
-  return launch_backward_shape<T, D, BackwardShape<__VA_ARGS__>> (p, stream)
-  if constexpr (sizeof (T) == 4)
-    {
-      if constexpr (D <= 64)
-        {
-          TRY (0, 64, 64, 4, 4, 4, 4, 1);
-          TRY (1, 64, 64, 4, 4, 4, 4, 2);
-          TRY (2, 128, 64, 8, 4, 4, 4, 1);
-          TRY (3, 64, 64, 8, 4, 4, 4, 1);
-        }
-      else if constexpr (D <= 128)
-        {
-          TRY (0, 32, 32, 4, 2, 2, 2, 1);
-          TRY (1, 64, 32, 4, 4, 4, 2, 1);
-          TRY (2, 64, 32, 8, 4, 4, 2, 1);
-          TRY (3, 64, 64, 8, 4, 4, 4, 1);
-        }
-      else
-        {
-          TRY (0, 16, 16, 2, 1, 1, 1, 1);
-          TRY (1, 32, 32, 8, 2, 2, 2, 1);
-          TRY (2, 32, 32, 4, 2, 2, 2, 1);
-        }
-    }
-  else if constexpr (D <= 32)
-    {
-      TRY (0, 128, 64, 8, 8, 8, 4, 2);
-      TRY (1, 128, 64, 8, 8, 8, 4, 2, true);
-      TRY (3, 128, 64, 8, 8, 8, 4, 2, true, 2);
-      TRY (4, 128, 32, 4, 4, 4, 2, 2, true, 2);
-    }
-  else if constexpr (D <= 64)
-    {
-      TRY (0, 128, 64, 8, 8, 8, 4, 2);
-      TRY (1, 128, 64, 8, 8, 8, 4, 2, true);
-      TRY (2, 128, 32, 4, 4, 4, 2, 2, false, 2);
-      TRY (3, 128, 128, 8, 4, 4, 4, 1);
-      TRY (4, 128, 128, 8, 8, 8, 4, 1);
-    }
-  else if constexpr (D <= 96)
-    {
-      TRY (0, 128, 64, 8, 8, 8, 4, 1);
-      TRY (2, 128, 64, 8, 4, 4, 4, 1);
-      TRY (3, 128, 64, 8, 4, 4, 4, 2);
-      TRY (4, 64, 64, 8, 4, 4, 4, 1, false, 2);
-    }
-  else if constexpr (D <= 128)
-    {
-      TRY (0, 64, 64, 4, 4, 4, 4, 1);
-      TRY (1, 128, 64, 8, 8, 8, 4, 1);
-      TRY (2, 128, 64, 8, 4, 4, 2, 1);
-      TRY (3, 128, 64, 8, 4, 4, 2, 2);
-      TRY (4, 64, 64, 8, 4, 4, 4, 1, false, 2);
-    }
-  else
-    {
-      TRY (0, 32, 32, 4, 2, 2, 2, 1);
-      TRY (1, 64, 64, 8, 4, 2, 2, 1);
-      TRY (2, 64, 64, 8, 4, 2, 2, 2);
-      TRY (4, 64, 64, 16, 4, 2, 2, 1);
-    }
-#undef TRY
-  return cudaErrorNotSupported;
-}
-#endif
-
+/* The fastest on an H100 of the shapes that fit, as forward has it; but heads
+ * of 64, 80 and 96 in 16 bits take `Small` for want of a wider one that fits
+ * (of 64: as often as it is to), not by a comparison. */
 template <class T, int D>
 cudaError_t
 launch_portable_backward (const Params &p, cudaStream_t stream)
 {
-#ifdef QM_ATTENTION_TRY
-  if (getenv ("QM_BACKWARD"))
-    return try_backward<T, D> (p, stream, atoi (getenv ("QM_BACKWARD")));
-#endif
+  using Small = BackwardShape<64, 64, 4, 4, 4, 4, 1>;
+
   if constexpr (sizeof (T) == 4)
     {
-      constexpr int SIDE = D <= 64 ? 64 : D <= 128 ? 32 : 16, ALONG = SIDE / 16;
+      using Fp32 = BackwardShape<32, 32, 4, 2, 2, 2, 1>;
 
-      return launch_backward_fitting<
-          T, D,
-          BackwardShape<SIDE, SIDE, D <= 64 ? 4 : 2 * ALONG, ALONG, ALONG,
-                        ALONG, 1>> (p, stream);
+      if constexpr (D <= 64)
+        return launch_backward_fitting<T, D, Small> (p, stream);
+      else if constexpr (D <= 96)
+        return launch_backward_fitting<T, D, Fp32> (p, stream);
+      else if constexpr (D <= 128)
+        return launch_backward_fitting<
+            T, D, BackwardShape<64, 32, 4, 4, 4, 2, 1>, Fp32> (p, stream);
+      else
+        return launch_backward_fitting<
+            T, D, Fp32, BackwardShape<16, 16, 2, 1, 1, 1, 1>> (p, stream);
     }
   else if constexpr (D <= 32)
     return launch_backward_fitting<
-        T, D, BackwardShape<128, 64, 8, 8, 8, 4, 2>> (p, stream);
-  else if constexpr (D <= 96)
+        T, D, BackwardShape<128, 32, 4, 4, 4, 2, 2, true, 2>> (p, stream);
+  else if constexpr (D <= 64)
     return launch_backward_fitting<
-        T, D, BackwardShape<128, 64, 8, 8, 8, 4, (D <= 64 ? 2 : 1)>,
-        BackwardShape<64, 64, 4, 4, 4, 4, 1>> (p, stream);
+        T, D, BackwardShape<128, 32, 4, 4, 4, 2, 2, false, 2>, Small> (p,
+                                                                       stream);
+  else if constexpr (D <= 96)
+    return launch_backward_fitting<T, D, BackwardShape<128, 64, 8, 4, 4, 4, 2>,
+                                   BackwardShape<128, 64, 8, 8, 8, 4, 1>,
+                                   Small> (p, stream);
   else if constexpr (D <= 128)
-    return launch_backward_fitting<T, D, BackwardShape<64, 64, 4, 4, 4, 4, 1>,
+    return launch_backward_fitting<T, D, BackwardShape<128, 64, 8, 4, 4, 2, 2>,
+                                   BackwardShape<128, 64, 8, 4, 4, 2, 1>, Small,
                                    BackwardShape<64, 32, 4, 4, 4, 2, 1>> (
         p, stream);
   else
-    return launch_backward_fitting<T, D, BackwardShape<64, 64, 8, 4, 2, 2, 1>,
+    return launch_backward_fitting<T, D, BackwardShape<64, 64, 8, 4, 2, 2, 2>,
+                                   BackwardShape<64, 64, 8, 4, 2, 2, 1>,
                                    BackwardShape<32, 32, 4, 2, 2, 2, 1>,
                                    BackwardShape<32, 16, 4, 2, 2, 1, 1>> (
         p, stream);

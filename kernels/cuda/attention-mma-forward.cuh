@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Forward attention on compute capability 8.0 and above.  One block takes BM
- * rows of one head and walks over its columns, BN at a time; K and V have one
- * buffer each, and each is filled while the other is used. */
+/* Forward attention on compute capability 7.5 and above.  One block takes BM
+ * rows of one head and walks over its columns, BN at a time.  Where K and V
+ * have one buffer each, each is filled while the other is used. */
 
 #ifndef QM_KERNELS_CUDA_ATTENTION_MMA_FORWARD_CUH
 #define QM_KERNELS_CUDA_ATTENTION_MMA_FORWARD_CUH
@@ -13,13 +13,10 @@ namespace qm_attention
 {
 
 /* How a block divides its work: rows, columns at a time, warps (each has
- * rows of its own), buffers of K and V, and blocks that a multiprocessor is to
- * have. */
-template <int BM_, int BN_, int WARPS_, int STAGES_, int BLOCKS_ = 1>
-struct ForwardShape
+ * rows of its own), and buffers of K and V. */
+template <int BM_, int BN_, int WARPS_, int STAGES_> struct ForwardShape
 {
   static constexpr int BM = BM_, BN = BN_, WARPS = WARPS_, STAGES = STAGES_;
-  static constexpr int BLOCKS = BLOCKS_;
 };
 
 template <class T, int D, class Shape> struct ForwardTiles
@@ -30,9 +27,8 @@ template <class T, int D, class Shape> struct ForwardTiles
 };
 
 template <class T, int D, class Shape, bool DROP>
-__global__ void
-__launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
-    portable_forward (const __grid_constant__ Params p)
+__device__ __forceinline__ void
+forward_block (const Params &p)
 {
   using M = Mma<T>;
   constexpr int BM = Shape::BM, BN = Shape::BN, WARPS = Shape::WARPS;
@@ -277,17 +273,24 @@ __launch_bounds__ (Shape::WARPS * 32, Shape::BLOCKS)
       }
 }
 
+template <class T, int D, class Shape, bool DROP>
+__global__ void
+__launch_bounds__ (Shape::WARPS * 32, 1)
+    portable_forward (const __grid_constant__ Params p)
+{
+  if constexpr (is_started<T> (ForwardTiles<T, D, Shape>::SHARED))
+    forward_block<T, D, Shape, DROP> (p);
+  else
+    __trap ();
+}
+
 template <class T, int D, class Shape>
 cudaError_t
 launch_forward_shape (const Params &p, cudaStream_t stream)
 {
   constexpr int SHARED = ForwardTiles<T, D, Shape>::SHARED;
-#ifdef QM_ATTENTION_TRY
-  auto kernel = portable_forward<T, D, Shape, false>;
-#else
   auto kernel = p.threshold ? portable_forward<T, D, Shape, true>
                             : portable_forward<T, D, Shape, false>;
-#endif
   unsigned blocks =
       (unsigned) p.batch * p.heads * ((p.seq + Shape::BM - 1) / Shape::BM);
   cudaError_t status =
@@ -311,94 +314,26 @@ launch_forward_fitting (const Params &p, cudaStream_t stream)
   return launch_forward_shape<T, D, Shape> (p, stream);
 }
 
-#ifdef QM_ATTENTION_TRY
-/* Shapes to compare, by number. */
-template <class T, int D>
-cudaError_t
-try_forward (const Params &p, cudaStream_t stream, int number)
-{
-#define TRY(N, ...) \
-  if (number == N)  \
-  return launch_forward_shape<T, D, ForwardShape<__VA_ARGS__>> (p, stream)
-  if constexpr (sizeof (T) == 4)
-    {
-      TRY (0, 64, (D <= 64 ? 64 : D <= 128 ? 32 : 16), 4, 1);
-      if constexpr (D <= 64)
-        {
-          TRY (1, 64, 32, 4, 2);
-          TRY (2, 128, 32, 8, 1);
-          TRY (3, 128, 32, 4, 1);
-        }
-      else if constexpr (D <= 128)
-        {
-          TRY (1, 64, 32, 4, 2);
-          TRY (2, 128, 32, 8, 1);
-          TRY (3, 64, 64, 4, 1);
-        }
-      else
-        {
-          TRY (1, 128, 32, 8, 1);
-          TRY (2, 64, 32, 4, 1);
-          TRY (3, 64, 32, 4, 2);
-        }
-    }
-  else if constexpr (D <= 64)
-    {
-      TRY (0, 128, 64, 4, 1);
-      TRY (1, 128, 64, 4, 2);
-      TRY (2, 128, 32, 4, 2);
-      TRY (4, 128, 64, 8, 2, 2);
-    }
-  else if constexpr (D <= 96)
-    {
-      TRY (0, 128, 64, 4, 1);
-      TRY (1, 128, 32, 4, 2);
-      TRY (2, 128, 64, 8, 2);
-      TRY (3, 64, 64, 4, 1, 3);
-    }
-  else if constexpr (D <= 128)
-    {
-      TRY (0, 128, 32, 4, 1);
-      TRY (1, 128, 32, 4, 2);
-      TRY (3, 128, 64, 8, 2);
-      TRY (4, 64, 64, 4, 1, 2);
-    }
-  else
-    {
-      TRY (0, 64, 64, 4, 1);
-      TRY (1, 128, 64, 8, 1);
-      TRY (2, 128, 64, 8, 2);
-      TRY (3, 128, 32, 8, 2);
-    }
-#undef TRY
-  return cudaErrorNotSupported;
-}
-#endif
-
-/* Heads of 256 need a whole multiprocessor for 128 rows, or K and V are read so
- * often that the L2 cache cannot give them.  GPUs with less shared memory do
- * with 64: 99 KiB since 8.6, 64 KiB of 7.5. */
+/* The fastest on an H100 of the shapes that fit: 227 KiB there, 163 of 8.0, 99
+ * since 8.6, 64 of 7.5 (which has no TF32). */
 template <class T, int D>
 cudaError_t
 launch_portable_forward (const Params &p, cudaStream_t stream)
 {
-#ifdef QM_ATTENTION_TRY
-  if (getenv ("QM_FORWARD"))
-    return try_forward<T, D> (p, stream, atoi (getenv ("QM_FORWARD")));
-#endif
-  if constexpr (sizeof (T) == 4)
-    return launch_forward_fitting<T, D,
-                                  ForwardShape<64,
-                                               (D <= 64    ? 64
-                                                : D <= 128 ? 32
-                                                           : 16),
-                                               4, 1>> (p, stream);
-  else if constexpr (D <= 128)
+  if constexpr (sizeof (T) == 4 && D <= 128)
     return launch_forward_fitting<
-        T, D, ForwardShape<128, (D <= 96 ? 64 : 32), 4, 1>> (p, stream);
+        T, D, ForwardShape<64, (D <= 64 ? 64 : 32), 4, 1>> (p, stream);
+  else if constexpr (sizeof (T) == 4)
+    return launch_forward_fitting<T, D, ForwardShape<128, 32, 8, 1>,
+                                  ForwardShape<64, 16, 4, 1>> (p, stream);
+  else if constexpr (D <= 96)
+    return launch_forward_fitting<
+        T, D, ForwardShape<128, 64, 4, (D <= 32 ? 2 : 1)>> (p, stream);
+  else if constexpr (D <= 128)
+    return launch_forward_fitting<T, D, ForwardShape<128, 32, 4, 2>,
+                                  ForwardShape<128, 32, 4, 1>> (p, stream);
   else
-    return launch_forward_fitting<T, D, ForwardShape<128, 64, 8, 1>,
-                                  ForwardShape<64, 64, 4, 1>,
+    return launch_forward_fitting<T, D, ForwardShape<64, 64, 4, 1>,
                                   ForwardShape<64, 16, 4, 1>> (p, stream);
 }
 

@@ -17,12 +17,22 @@
 #include "kernels/cuda/async-copy.cuh"
 #include "kernels/cuda/attention-common.cuh"
 
-#ifdef QM_ATTENTION_TRY
-#include <stdlib.h>
-#endif
-
 namespace qm_attention
 {
+
+/* Whether code for this architecture is ever started for type T with so much
+ * shared memory: kernels that are not need not be compiled. */
+template <class T>
+__device__ constexpr bool
+is_started (int shared_bytes)
+{
+#ifdef __CUDA_ARCH__
+  return shared_bytes <= shared_limit (__CUDA_ARCH__ / 10)
+         && (__CUDA_ARCH__ >= 800 || __is_same(T, __half));
+#else
+  return true;
+#endif
+}
 
 __device__ __forceinline__ uint32_t
 shared_address (const void *p)

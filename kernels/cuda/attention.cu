@@ -126,28 +126,6 @@ check (const QmAttention *a, QmError *error)
   return QM_OK;
 }
 
-/* Bytes of shared memory that a block may have at most, by capability (CUDA C++
- * Programming Guide, "Technical Specifications per Compute Capability"). */
-int
-shared_limit (int architecture)
-{
-  switch (architecture)
-    {
-    case 75:
-      return 64 << 10;
-    case 80:
-    case 87:
-      return 163 << 10;
-    case 86:
-    case 89:
-    case 120:
-    case 121:
-      return 99 << 10;
-    default:
-      return 227 << 10;
-    }
-}
-
 /* What the device can do, and whether it is the Hopper path's turn. */
 QmStatus
 pick_path (const QmAttention *a, Params *p, bool *hopper, QmError *error)

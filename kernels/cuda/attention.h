@@ -79,8 +79,8 @@ extern "C"
     uint32_t site;      /* tells apart the layers that share a seed */
     const int32_t *rng; /* on the device; read only where dropout > 0 */
     /* > 0: portable kernels take no more shared memory than a block of such a
-     * GPU has, 86 being capability 8.6; for trying out what an older GPU runs
-     */
+     * GPU has, 86 being capability 8.6: what kernels were compiled for, where
+     * that is older than the GPU, or to try out what an older GPU runs */
     int architecture;
   } QmAttention;
 
