@@ -367,8 +367,8 @@ qm_bench_can_use (int architecture, QmError *error)
   if (architecture >= QM_BENCH_OLDEST)
     return QM_OK;
   return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                       "compute capability %d.%d is too old: 8.0 or newer is "
-                       "needed (Ampere, Ada, Hopper or later)",
+                       "compute capability %d.%d is too old: 7.5 or newer is "
+                       "needed (Turing, Ampere, Ada, Hopper or later)",
                        architecture / 10, architecture % 10);
 }
 

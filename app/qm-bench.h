@@ -175,7 +175,7 @@ qm_bench_gpu_architecture (const QmGpu *gpu, int *architecture, QmError *error);
 uint64_t qm_bench_gpu_memory (const QmGpu *gpu);
 
 /* The oldest compute capability that there are kernels for. */
-#define QM_BENCH_OLDEST 80
+#define QM_BENCH_OLDEST 75
 
 /* Refuses older ones with a sentence. */
 QmStatus qm_bench_can_use (int architecture, QmError *error);

@@ -138,7 +138,8 @@ wants_compile (const QmPlanOptions *options)
 static bool
 wants_tf32 (const QmPlanOptions *options)
 {
-  return (options->methods & QM_METHOD_TF32) != 0;
+  return (options->methods & QM_METHOD_TF32) != 0
+         && qm_target_multiplies (&options->target, QM_TYPE_F32, true);
 }
 
 static bool
@@ -380,6 +381,13 @@ qm_plan_new (const QmModelConfig *config,
                          "batch size, %lld",
                          (long long) options->micro_batch,
                          (long long) recipe->batch_size);
+  if (!qm_target_multiplies (&options->target, product_type (recipe->precision),
+                             false))
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "a GPU of compute capability %d.%d has no bf16; "
+                         "fp16 and fp32 can be trained on it",
+                         options->target.architecture / 10,
+                         options->target.architecture % 10);
   if (options->offload && options->sharding == QM_SHARDING_NONE)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "offloading needs a variant of sharding");

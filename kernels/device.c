@@ -5,6 +5,7 @@
 #include "kernels/device.h"
 
 #include "kernels/backend.h"
+#include "kernels/cuda/cuda-support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -411,6 +412,13 @@ qm_capture_free (QmDevice *device, QmCapture *capture)
 {
   if (capture != NULL)
     device->backend->capture_free (device, capture);
+}
+
+bool
+qm_target_multiplies (const QmTarget *target, QmType type, bool tf32)
+{
+  return target->kind != QM_DEVICE_CUDA
+         || qm_cuda_multiplies (target->architecture, type, tf32);
 }
 
 uint64_t

@@ -15,6 +15,7 @@
 #define QM_KERNELS_DEVICE_H
 
 #include "data/error.h"
+#include "kernels/tensor.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,6 +38,10 @@ typedef struct QmTarget
   QmDeviceKind kind;
   int architecture; /* of CUDA: 10 x major + minor, as in sm_90; else 0 */
 } QmTarget;
+
+/* Whether the device multiplies numbers of a type, fp32 rounded to TF32 or as
+ * it is.  GPUs before compute capability 8.0 do so in fp16 and fp32 alone. */
+bool qm_target_multiplies (const QmTarget *target, QmType type, bool tf32);
 
 /* Why there is no GPU, or one cannot be used. */
 typedef enum QmTrouble

@@ -16,6 +16,28 @@
 namespace qm_attention
 {
 
+/* Bytes of shared memory that a block may have at most, by capability (CUDA C++
+ * Programming Guide, "Technical Specifications per Compute Capability"). */
+__host__ __device__ constexpr int
+shared_limit (int architecture)
+{
+  switch (architecture)
+    {
+    case 75:
+      return 64 << 10;
+    case 80:
+    case 87:
+      return 163 << 10;
+    case 86:
+    case 89:
+    case 120:
+    case 121:
+      return 99 << 10;
+    default:
+      return 227 << 10;
+    }
+}
+
 /* Rows that the workspace arrays are padded to per (batch, head). */
 constexpr int ROW_PAD = 128;
 
@@ -154,20 +176,32 @@ template <>
 __device__ __forceinline__ uint32_t
 pack2<__half> (float lo, float hi)
 {
+#if __CUDA_ARCH__ >= 800
   uint32_t r;
 
   asm("cvt.rn.f16x2.f32 %0, %1, %2;\n" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
+#else
+  __half2 pair = __floats2half2_rn (lo, hi);
+
+  return *reinterpret_cast<uint32_t *> (&pair);
+#endif
 }
 
 template <>
 __device__ __forceinline__ uint32_t
 pack2<__nv_bfloat16> (float lo, float hi)
 {
+#if __CUDA_ARCH__ >= 800
   uint32_t r;
 
   asm("cvt.rn.bf16x2.f32 %0, %1, %2;\n" : "=r"(r) : "f"(hi), "f"(lo));
   return r;
+#else
+  __nv_bfloat162 pair = __floats2bfloat162_rn (lo, hi);
+
+  return *reinterpret_cast<uint32_t *> (&pair);
+#endif
 }
 
 /* Halves with their sign set become zero. */

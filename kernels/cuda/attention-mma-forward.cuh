@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Forward attention on compute capability 8.0 and above.  One block takes BM
- * rows of one head and walks over its columns, BN at a time; K and V have one
- * buffer each, and each is filled while the other is used. */
+/* Forward attention on compute capability 7.5 and above.  One block takes BM
+ * rows of one head and walks over its columns, BN at a time.  Where K and V
+ * have one buffer each, each is filled while the other is used. */
 
 #ifndef QM_KERNELS_CUDA_ATTENTION_MMA_FORWARD_CUH
 #define QM_KERNELS_CUDA_ATTENTION_MMA_FORWARD_CUH
@@ -12,37 +12,35 @@
 namespace qm_attention
 {
 
-template <class T, int D> struct ForwardTiles
+/* How a block divides its work: rows, columns at a time, warps (each has
+ * rows of its own), and buffers of K and V. */
+template <int BM_, int BN_, int WARPS_, int STAGES_> struct ForwardShape
 {
-  static constexpr bool WIDE = sizeof (T) == 4;
-  static constexpr int WARPS = 4;
-  static constexpr int BM = WIDE ? 64 : D <= 128 ? 128 : 64;
-  static constexpr int BN = WIDE ? (D <= 64    ? 64
-                                    : D <= 128 ? 32
-                                               : 16)
-                                 : (D <= 96    ? 64
-                                    : D <= 128 ? 32
-                                               : 64);
-  static constexpr int LD = D + 16 / (int) sizeof (T);
-  static constexpr int SHARED = (BM + 2 * BN) * LD * (int) sizeof (T);
+  static constexpr int BM = BM_, BN = BN_, WARPS = WARPS_, STAGES = STAGES_;
 };
 
-template <class T, int D, bool DROP>
-__global__ void
-__launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
-    portable_forward (const __grid_constant__ Params p)
+template <class T, int D, class Shape> struct ForwardTiles
+{
+  static constexpr int LD = D + 16 / (int) sizeof (T);
+  static constexpr int SHARED =
+      (Shape::BM + 2 * Shape::STAGES * Shape::BN) * LD * (int) sizeof (T);
+};
+
+template <class T, int D, class Shape, bool DROP>
+__device__ __forceinline__ void
+forward_block (const Params &p)
 {
   using M = Mma<T>;
-  using Tiles = ForwardTiles<T, D>;
-  constexpr int BM = Tiles::BM, BN = Tiles::BN, LD = Tiles::LD;
-  constexpr int THREADS = Tiles::WARPS * 32;
-  constexpr int MI = BM / (Tiles::WARPS * 16); /* 16-row tiles a warp */
+  constexpr int BM = Shape::BM, BN = Shape::BN, WARPS = Shape::WARPS;
+  constexpr int LD = ForwardTiles<T, D, Shape>::LD, STAGES = Shape::STAGES;
+  constexpr int THREADS = WARPS * 32;
+  constexpr int MI = BM / (WARPS * 16); /* 16-row tiles a warp */
   constexpr int NS = BN / 8, NO = D / 8;
 
   extern __shared__ __align__ (128) char shared[];
   T *sq = reinterpret_cast<T *> (shared);
-  T *sk = sq + BM * LD;
-  T *sv = sk + BN * LD;
+  T *sk_base = sq + BM * LD;
+  T *sv_base = sk_base + STAGES * BN * LD;
 
   const int row_blocks = (p.seq + BM - 1) / BM;
   const int bh = blockIdx.x / row_blocks;
@@ -57,9 +55,12 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
 
   load_tile_async<T, D, BM, THREADS> (sq, head_base<T> (p.q, bh, p.heads),
                                       p.q.seq_stride, row0, p.seq, p.head_dim);
-  load_tile_async<T, D, BN, THREADS> (sk, k_head, p.k.seq_stride, first * BN,
-                                      p.seq, p.head_dim);
-  copy_commit ();
+  load_tile_async<T, D, BN, THREADS> (sk_base, k_head, p.k.seq_stride,
+                                      first * BN, p.seq, p.head_dim);
+  if (STAGES > 1)
+    load_tile_async<T, D, BN, THREADS> (sv_base, v_head, p.v.seq_stride,
+                                        first * BN, p.seq, p.head_dim);
+  qm_async_commit ();
 
   float acc[MI][NO][4] = {};
   float row_max[MI][2], row_sum[MI][2];
@@ -77,13 +78,26 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
   for (int block = first; block < blocks; block++)
     {
       const int column0 = block * BN;
+      const int stage = STAGES > 1 ? (block - first) % 2 * BN * LD : 0;
+      const int other = STAGES > 1 ? BN * LD - stage : 0;
+      const T *sk = sk_base + stage, *sv = sv_base + stage;
       float s[MI][NS][4] = {};
 
-      copy_wait<0> ();
+      qm_async_wait<0> ();
       __syncthreads ();
-      load_tile_async<T, D, BN, THREADS> (sv, v_head, p.v.seq_stride, column0,
-                                          p.seq, p.head_dim);
-      copy_commit ();
+      if (STAGES == 1)
+        load_tile_async<T, D, BN, THREADS> (sv_base, v_head, p.v.seq_stride,
+                                            column0, p.seq, p.head_dim);
+      else if (block + 1 < blocks)
+        {
+          load_tile_async<T, D, BN, THREADS> (sk_base + other, k_head,
+                                              p.k.seq_stride, column0 + BN,
+                                              p.seq, p.head_dim);
+          load_tile_async<T, D, BN, THREADS> (sv_base + other, v_head,
+                                              p.v.seq_stride, column0 + BN,
+                                              p.seq, p.head_dim);
+        }
+      qm_async_commit ();
 
 #pragma unroll
       for (int k = 0; k < D; k += M::K)
@@ -119,15 +133,22 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
           if (masked)
             {
 #pragma unroll
-              for (int n = 0; n < NS; n++)
-#pragma unroll
-                for (int e = 0; e < 4; e++)
-                  {
-                    int column = column0 + n * 8 + t * 2 + e % 2;
+              for (int h = 0; h < 2; h++)
+                {
+                  /* what the row sees, from the lane's first column on */
+                  const int r = row + 8 * h, origin = column0 + t * 2;
+                  const int least = r - p.before - origin;
+                  const int most = min (p.seq - 1, r + p.after) - origin;
 
-                    if (column >= p.seq || !sees (p, row + e / 2 * 8, column))
-                      s[i][n][e] = -INFINITY;
-                  }
+#pragma unroll
+                  for (int n = 0; n < 2 * NS; n++)
+                    {
+                      const int column = n / 2 * 8 + n % 2;
+
+                      if ((column < least) | (column > most))
+                        s[i][n / 2][2 * h + n % 2] = -INFINITY;
+                    }
+                }
             }
 
 #pragma unroll
@@ -188,12 +209,16 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
             }
         }
 
-      copy_wait<0> ();
-      __syncthreads ();
-      if (block + 1 < blocks)
-        load_tile_async<T, D, BN, THREADS> (sk, k_head, p.k.seq_stride,
-                                            column0 + BN, p.seq, p.head_dim);
-      copy_commit ();
+      if (STAGES == 1)
+        {
+          qm_async_wait<0> ();
+          __syncthreads ();
+          if (block + 1 < blocks)
+            load_tile_async<T, D, BN, THREADS> (sk_base, k_head, p.k.seq_stride,
+                                                column0 + BN, p.seq,
+                                                p.head_dim);
+          qm_async_commit ();
+        }
 
 #pragma unroll
       for (int k = 0; k < BN; k += M::K)
@@ -248,23 +273,68 @@ __launch_bounds__ (ForwardTiles<T, D>::WARPS * 32)
       }
 }
 
+template <class T, int D, class Shape, bool DROP>
+__global__ void
+__launch_bounds__ (Shape::WARPS * 32, 1)
+    portable_forward (const __grid_constant__ Params p)
+{
+  if constexpr (is_started<T> (ForwardTiles<T, D, Shape>::SHARED))
+    forward_block<T, D, Shape, DROP> (p);
+  else
+    __trap ();
+}
+
+template <class T, int D, class Shape>
+cudaError_t
+launch_forward_shape (const Params &p, cudaStream_t stream)
+{
+  constexpr int SHARED = ForwardTiles<T, D, Shape>::SHARED;
+  auto kernel = p.threshold ? portable_forward<T, D, Shape, true>
+                            : portable_forward<T, D, Shape, false>;
+  unsigned blocks =
+      (unsigned) p.batch * p.heads * ((p.seq + Shape::BM - 1) / Shape::BM);
+  cudaError_t status =
+      cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                            SHARED);
+
+  if (status != cudaSuccess)
+    return status;
+  kernel<<<blocks, Shape::WARPS * 32, SHARED, stream>>> (p);
+  return cudaGetLastError ();
+}
+
+/* The first of the shapes that a block has enough shared memory for. */
+template <class T, int D, class Shape, class... Others>
+cudaError_t
+launch_forward_fitting (const Params &p, cudaStream_t stream)
+{
+  if constexpr (sizeof...(Others) > 0)
+    if (ForwardTiles<T, D, Shape>::SHARED > p.smem_limit)
+      return launch_forward_fitting<T, D, Others...> (p, stream);
+  return launch_forward_shape<T, D, Shape> (p, stream);
+}
+
+/* The fastest on an H100 of the shapes that fit: 227 KiB there, 163 of 8.0, 99
+ * since 8.6, 64 of 7.5 (which has no TF32). */
 template <class T, int D>
 cudaError_t
 launch_portable_forward (const Params &p, cudaStream_t stream)
 {
-  using Tiles = ForwardTiles<T, D>;
-  auto kernel = p.threshold ? portable_forward<T, D, true>
-                            : portable_forward<T, D, false>;
-  unsigned blocks =
-      (unsigned) p.batch * p.heads * ((p.seq + Tiles::BM - 1) / Tiles::BM);
-  cudaError_t status =
-      cudaFuncSetAttribute (kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                            Tiles::SHARED);
-
-  if (status != cudaSuccess)
-    return status;
-  kernel<<<blocks, Tiles::WARPS * 32, Tiles::SHARED, stream>>> (p);
-  return cudaGetLastError ();
+  if constexpr (sizeof (T) == 4 && D <= 128)
+    return launch_forward_fitting<
+        T, D, ForwardShape<64, (D <= 64 ? 64 : 32), 4, 1>> (p, stream);
+  else if constexpr (sizeof (T) == 4)
+    return launch_forward_fitting<T, D, ForwardShape<128, 32, 8, 1>,
+                                  ForwardShape<64, 16, 4, 1>> (p, stream);
+  else if constexpr (D <= 96)
+    return launch_forward_fitting<
+        T, D, ForwardShape<128, 64, 4, (D <= 32 ? 2 : 1)>> (p, stream);
+  else if constexpr (D <= 128)
+    return launch_forward_fitting<T, D, ForwardShape<128, 32, 4, 2>,
+                                  ForwardShape<128, 32, 4, 1>> (p, stream);
+  else
+    return launch_forward_fitting<T, D, ForwardShape<64, 64, 4, 1>,
+                                  ForwardShape<64, 16, 4, 1>> (p, stream);
 }
 
 }

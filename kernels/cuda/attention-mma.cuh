@@ -2,6 +2,9 @@
 
 /* Warp-wide matrix instructions of compute capability 8.0 (mma.sync,
  * ldmatrix, cp.async), behind one interface for 16-bit types and TF32.
+ * Capability 7.5 multiplies half as much of fp16 at once, copies through
+ * registers, and has neither bf16 nor TF32: kernels for these are never
+ * started there.
  *
  * In a warp, lane = 4 g + t.  An accumulator of 16 x 8 holds {(g, 2t),
  * (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1)}.  Operands come from shared
@@ -11,38 +14,30 @@
 #ifndef QM_KERNELS_CUDA_ATTENTION_MMA_CUH
 #define QM_KERNELS_CUDA_ATTENTION_MMA_CUH
 
+#include "kernels/cuda/async-copy.cuh"
 #include "kernels/cuda/attention-common.cuh"
 
 namespace qm_attention
 {
 
+/* Whether code for this architecture is ever started for type T with so much
+ * shared memory: kernels that are not need not be compiled. */
+template <class T>
+__device__ constexpr bool
+is_started (int shared_bytes)
+{
+#ifdef __CUDA_ARCH__
+  return shared_bytes <= shared_limit (__CUDA_ARCH__ / 10)
+         && (__CUDA_ARCH__ >= 800 || __is_same(T, __half));
+#else
+  return true;
+#endif
+}
+
 __device__ __forceinline__ uint32_t
 shared_address (const void *p)
 {
   return static_cast<uint32_t> (__cvta_generic_to_shared (p));
-}
-
-/* 16 bytes from global to shared memory; zeros unless `valid`. */
-__device__ __forceinline__ void
-copy16_async (void *shared, const void *global, bool valid)
-{
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(
-                   shared_address (shared)),
-               "l"(global), "r"(valid ? 16 : 0)
-               : "memory");
-}
-
-__device__ __forceinline__ void
-copy_commit ()
-{
-  asm volatile("cp.async.commit_group;\n" ::: "memory");
-}
-
-template <int N>
-__device__ __forceinline__ void
-copy_wait ()
-{
-  asm volatile("cp.async.wait_group %0;\n" ::"n"(N) : "memory");
 }
 
 __device__ __forceinline__ void
@@ -86,7 +81,8 @@ template <class T> struct Mma
   static __device__ __forceinline__ void
   multiply (float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
   {
-    if constexpr (sizeof (T) == 2 && __is_same(T, __half))
+#if __CUDA_ARCH__ >= 800
+    if constexpr (__is_same(T, __half))
       asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
                    "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
                    "{%0, %1, %2, %3};\n"
@@ -100,6 +96,17 @@ template <class T> struct Mma
                    : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                    : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]),
                      "r"(b[1]));
+#else
+    if constexpr (__is_same(T, __half))
+#pragma unroll
+      for (int i = 0; i < 2; i++)
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+                     "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};\n"
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "r"(a[2 * i]), "r"(a[2 * i + 1]), "r"(b[i]));
+    else
+      __trap ();
+#endif
   }
 
   /* A = s[row .. row + 16][k .. k + K] */
@@ -219,12 +226,16 @@ template <> struct Mma<float>
   static __device__ __forceinline__ void
   multiply (float (&c)[4], const uint32_t (&a)[4], const uint32_t (&b)[2])
   {
+#if __CUDA_ARCH__ >= 800
     asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
                  "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
                  "{%0, %1, %2, %3};\n"
                  : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]),
                    "r"(b[1]));
+#else
+    __trap ();
+#endif
   }
 
   static __device__ __forceinline__ void
@@ -338,16 +349,36 @@ load_tile_async (T *tile,
   constexpr int CHUNKS = D / PER;
   constexpr int LD = D + PER;
 
-#pragma unroll
-  for (int i = threadIdx.x; i < ROWS * CHUNKS; i += THREADS)
+  if constexpr (THREADS % CHUNKS == 0 && ROWS % (THREADS / CHUNKS) == 0)
     {
-      int row = i / CHUNKS;
-      int column = i % CHUNKS * PER;
-      bool valid = first + row < seq && column < head_dim;
-      const T *from = head + (valid ? (first + row) * seq_stride + column : 0);
+      /* a thread has one column of chunks, and rows STEP apart */
+      constexpr int STEP = THREADS / CHUNKS;
+      const int row = threadIdx.x / CHUNKS;
+      const int column = threadIdx.x % CHUNKS * PER;
+      const int left = column < head_dim ? seq - first - row : 0;
+      const T *from = head + (first + row) * seq_stride + column;
+      T *to = tile + row * LD + column;
 
-      copy16_async (tile + row * LD + column, from, valid);
+#pragma unroll
+      for (int i = 0; i < ROWS; i += STEP)
+        {
+          qm_async_copy<16> (to + i * LD, i < left ? from : head,
+                             i < left ? 16 : 0);
+          from += STEP * seq_stride;
+        }
     }
+  else
+#pragma unroll
+    for (int i = threadIdx.x; i < ROWS * CHUNKS; i += THREADS)
+      {
+        int row = i / CHUNKS;
+        int column = i % CHUNKS * PER;
+        bool valid = first + row < seq && column < head_dim;
+        const T *from =
+            head + (valid ? (first + row) * seq_stride + column : 0);
+
+        qm_async_copy<16> (tile + row * LD + column, from, valid ? 16 : 0);
+      }
 }
 
 }

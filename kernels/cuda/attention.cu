@@ -4,6 +4,7 @@
 
 #include "kernels/cuda/attention.h"
 
+#include <algorithm>
 #include <math.h>
 
 #include "kernels/cuda/attention-common.cuh"
@@ -29,7 +30,7 @@ round_up (size_t x, size_t to)
 int
 kernel_head_dim (int head_dim)
 {
-  const int dims[] = { 64, 80, 96, 128, 256 };
+  const int dims[] = { 32, 64, 80, 96, 128, 256 };
 
   for (int dim : dims)
     if (head_dim <= dim)
@@ -147,10 +148,13 @@ pick_path (const QmAttention *a, Params *p, bool *hopper, QmError *error)
                                      device);
   if (status != cudaSuccess)
     return launch_failed (error, status);
-  if (major < 8)
+  if (a->architecture > 0)
+    p->smem_limit = std::min (p->smem_limit, shared_limit (a->architecture));
+  if (10 * major + minor < (a->type == QM_ATTENTION_FP16 ? 75 : 80))
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
-                         "Attention needs a GPU of compute capability 8.0 or "
-                         "newer; this one has %d.%d.",
+                         "Attention on tensor cores needs a GPU of compute "
+                         "capability 8.0 or newer, 7.5 in fp16; this one has "
+                         "%d.%d.",
                          major, minor);
   *hopper = major == 9 && minor == 0 && a->path != QM_ATTENTION_PATH_PORTABLE
             && fits_hopper (a);
@@ -192,13 +196,13 @@ template <class T, int D>
 cudaError_t
 launch (const Params &p, bool hopper, bool backward, cudaStream_t stream)
 {
-  if constexpr (sizeof (T) == 2)
+  if constexpr (sizeof (T) == 2 && D > 32)
     {
       if (hopper)
         return backward ? launch_hopper_backward<T, D> (p, stream)
                         : launch_hopper_forward<T, D> (p, stream);
     }
-  else if (hopper)
+  else if (sizeof (T) == 4 && hopper)
     return backward ? launch_tf32_backward (p, stream)
                     : launch_tf32_forward (p, stream);
   if (backward)
@@ -212,6 +216,8 @@ launch_dim (const Params &p, bool hopper, bool backward, cudaStream_t stream)
 {
   switch (kernel_head_dim (p.head_dim))
     {
+    case 32:
+      return launch<T, 32> (p, hopper, backward, stream);
     case 64:
       return launch<T, 64> (p, hopper, backward, stream);
     case 80:

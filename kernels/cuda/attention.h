@@ -57,8 +57,8 @@ extern "C"
     int64_t head_stride;
   } QmAttentionTensor;
 
-  /* What is asked for.  head_dim is a multiple of 8 up to 256; 64, 80, 96, 128
-   * and 256 have code of their own, others run as the next larger of these.
+  /* What is asked for.  head_dim is a multiple of 8 up to 256; 32, 64, 80, 96,
+   * 128 and 256 have code of their own, others run as the next larger of these.
    *
    * Dropout: which elements are kept is what kernels/random.h says of tiled
    * dropout. */
@@ -78,6 +78,10 @@ extern "C"
     double dropout;     /* probability in [0, 1) */
     uint32_t site;      /* tells apart the layers that share a seed */
     const int32_t *rng; /* on the device; read only where dropout > 0 */
+    /* > 0: portable kernels take no more shared memory than a block of such a
+     * GPU has, 86 being capability 8.6: what kernels were compiled for, where
+     * that is older than the GPU, or to try out what an older GPU runs */
+    int architecture;
   } QmAttention;
 
   /* Bytes of scratch memory that a call on `a` needs; no device is asked, so

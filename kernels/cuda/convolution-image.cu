@@ -9,6 +9,7 @@
  * other factor) are in registers.  Copies into shared memory run some rows
  * ahead, also from one image to the next. */
 
+#include "kernels/cuda/async-copy.cuh"
 #include "kernels/cuda/convolution.cuh"
 #include "kernels/cuda/cuda-workspace.h"
 
@@ -40,9 +41,13 @@ struct Planes
 __device__ __forceinline__ void
 copy_async (uint32_t to, const char *from, bool there)
 {
+#if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(to),
                "l"(from), "r"(there ? 16 : 0)
                : "memory");
+#else
+  qm_async_copy<16> (__cvta_shared_to_generic (to), from, there ? 16 : 0);
+#endif
 }
 
 /* What a block has: 4 warps, `strips` of them beside each other and the others
@@ -112,7 +117,7 @@ template <int size, int strips, bool both> struct Loader
           }
       }
     slot = slot == (stages - 1) * stage ? 0 : slot + stage;
-    asm volatile("cp.async.commit_group;\n" ::: "memory");
+    qm_async_commit ();
   }
 
   __device__ __forceinline__ void
@@ -160,7 +165,7 @@ template <int size, int strips, bool both> struct Loader
 __device__ __forceinline__ void
 wait_for_row ()
 {
-  asm volatile("cp.async.wait_group %0;\n" ::"n"(stages - 2) : "memory");
+  qm_async_wait<stages - 2> ();
   __syncthreads ();
 }
 
@@ -470,7 +475,7 @@ __launch_bounds__ (threads, 4)
           slot = slot == (stages - 1) * L::stage ? 0 : slot + L::stage;
         }
     }
-  asm volatile("cp.async.wait_group 0;\n" ::: "memory");
+  qm_async_wait<0> ();
   write_parts<strips> (planes, (float *) shared, sums, bias);
 }
 

@@ -66,6 +66,7 @@ describe (const QmCudaContext *context,
     .causal = attributes->causal != QM_CAUSAL_NONE,
     .window = attributes->window < q->shape[2] ? (int) attributes->window : 0,
     .deterministic = attributes->deterministic,
+    .architecture = context->architecture,
   };
 
   if (qm_dropout_is_on (attributes->dropout))

@@ -6,6 +6,7 @@
 #include "kernels/cuda/cuda-list.h"
 #include "kernels/cuda/cuda-products.h"
 #include "kernels/cuda/cuda-stream.h"
+#include "kernels/cuda/cuda-support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -553,6 +554,34 @@ cuda_capture_free (QmDevice *device, QmCapture *capture)
   free (capture);
 }
 
+/* On GPUs that have neither bf16 nor TF32: the former is refused, instead of
+ * the latter it is fp32. */
+static QmStatus
+run_without_bf16 (CudaDevice *cuda,
+                  cudaStream_t stream,
+                  const QmOpCall *call,
+                  QmError *error)
+{
+  QmOpCall plain = *call;
+  bool bf16 = false;
+
+  for (int i = 0; i < QM_OP_MAX_INPUTS; i++)
+    bf16 = bf16
+           || (qm_tensor_present (&call->inputs[i])
+               && call->inputs[i].type == QM_TYPE_BF16);
+  for (int i = 0; i < QM_OP_MAX_OUTPUTS; i++)
+    bf16 = bf16
+           || (qm_tensor_present (&call->outputs[i])
+               && call->outputs[i].type == QM_TYPE_BF16);
+  if (bf16)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "a GPU of compute capability %d.%d has no bf16",
+                         cuda->context.architecture / 10,
+                         cuda->context.architecture % 10);
+  plain.attributes.tf32 = false;
+  return operators[call->op](&cuda->context, stream, &plain, error);
+}
+
 static QmStatus
 cuda_run (QmDevice *device,
           QmStream *stream,
@@ -568,6 +597,8 @@ cuda_run (QmDevice *device,
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "NVIDIA GPUs have no operator %s yet",
                          qm_op_name (call->op));
+  if (!qm_cuda_multiplies (cuda->context.architecture, QM_TYPE_BF16, false))
+    return run_without_bf16 (cuda, stream->stream, call, error);
   return operators[call->op](&cuda->context, stream->stream, call, error);
 }
 

@@ -131,7 +131,8 @@ qm_cuda_describe (int ordinal, QmDeviceInfo *info)
     return code;
   info->target.kind = QM_DEVICE_CUDA;
   info->capability = 10 * properties.major + properties.minor;
-  info->target.architecture = info->capability;
+  info->target.architecture =
+      qm_cuda_architecture (info->capability, QM_CUDA_ARCHITECTURES);
   snprintf (info->id, sizeof info->id, "cuda:%d", ordinal);
   snprintf (info->name, sizeof info->name, "%.*s", (int) sizeof info->name - 1,
             properties.name);

@@ -6,31 +6,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The oldest GPUs that the operators are written for: bf16, asynchronous copies
- * to shared memory. */
-#define OLDEST_ARCHITECTURE 80
+/* The oldest GPUs that the operators are written for. */
+#define OLDEST_ARCHITECTURE 75
 
-/* Whether code for one of the architectures that kernels were compiled for, as
- * "80 86 90a", runs on a GPU: machine code within the same major version,
+/* The first with bf16, TF32 and asynchronous copies to shared memory. */
+#define FULL_ARCHITECTURE 80
+
+/* Which of the architectures that kernels were compiled for, as "80 86 90a", a
+ * GPU takes its code from, or 0: machine code within the same major version,
  * unless it is for one architecture alone; the last is there in a form for all
  * newer ones as well. */
-static bool
-has_code (const char *compiled, int capability)
+static int
+code_for (const char *compiled, int capability)
 {
-  int newest = 0;
+  int newest = 0, found = 0;
 
   while (*compiled != '\0')
     {
       char *end;
       int code = (int) strtol (compiled, &end, 10);
 
-      if (*end == 'a' ? code == capability
-                      : code / 10 == capability / 10 && code <= capability)
-        return true;
+      if (code > found
+          && (*end == 'a' ? code == capability
+                          : code / 10 == capability / 10 && code <= capability))
+        found = code;
       newest = code;
       compiled = end + strspn (end, "a ");
     }
-  return capability >= newest;
+  return found > 0 ? found : capability >= newest ? newest : 0;
+}
+
+int
+qm_cuda_architecture (int capability, const char *compiled)
+{
+  int code = code_for (compiled, capability);
+
+  return code > 0 && code < FULL_ARCHITECTURE ? code : capability;
+}
+
+bool
+qm_cuda_multiplies (int architecture, QmType type, bool tf32)
+{
+  return architecture >= FULL_ARCHITECTURE
+         || (type != QM_TYPE_BF16 && !(type == QM_TYPE_F32 && tf32));
 }
 
 void
@@ -39,13 +57,14 @@ qm_cuda_find_trouble (QmDeviceInfo *info, const char *compiled)
   int major = info->capability / 10, minor = info->capability % 10;
 
   info->trouble[0] = '\0';
-  info->cause = info->capability < OLDEST_ARCHITECTURE   ? QM_TROUBLE_OLD_GPU
-                : !has_code (compiled, info->capability) ? QM_TROUBLE_NO_CODE
-                                                         : QM_TROUBLE_NONE;
+  info->cause = info->capability < OLDEST_ARCHITECTURE ? QM_TROUBLE_OLD_GPU
+                : code_for (compiled, info->capability) == 0
+                    ? QM_TROUBLE_NO_CODE
+                    : QM_TROUBLE_NONE;
   if (info->cause == QM_TROUBLE_OLD_GPU)
     snprintf (info->trouble, sizeof info->trouble,
-              "%s, an %.60s, has compute capability %d.%d; 8.0 or newer is "
-              "needed (Ampere, Ada, Hopper or later).",
+              "%s, an %.60s, has compute capability %d.%d; 7.5 or newer is "
+              "needed (Turing, Ampere, Ada, Hopper or later).",
               info->id, info->name, major, minor);
   else if (info->cause == QM_TROUBLE_NO_CODE)
     snprintf (info->trouble, sizeof info->trouble,

@@ -13,4 +13,11 @@
  * as "80 86 90a". */
 void qm_cuda_find_trouble (QmDeviceInfo *info, const char *compiled);
 
+/* As what a GPU of that capability runs: itself, but 75 where its code is made
+ * from that for 7.5, which has no bf16. */
+int qm_cuda_architecture (int capability, const char *compiled);
+
+/* Whether such a GPU multiplies numbers of a type, fp32 as TF32 or not. */
+bool qm_cuda_multiplies (int architecture, QmType type, bool tf32);
+
 #endif

@@ -27,7 +27,7 @@ floats (int64_t count)
 static size_t
 attention_backward_workspace (const QmTensor *q)
 {
-  static const int64_t sizes[] = { 64, 80, 96, 128, 256 };
+  static const int64_t sizes[] = { 32, 64, 80, 96, 128, 256 };
   int64_t rows = q->shape[0] * q->shape[1] * ((q->shape[2] + 127) / 128 * 128);
   int64_t size = q->shape[3];
 

@@ -59,15 +59,6 @@ template <class T, bool ALONG> struct Layout
   static constexpr int SIZE = ROWS * LD;
 };
 
-__device__ __forceinline__ void
-copy_bytes_async (void *shared, const void *global, int bytes)
-{
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;\n" ::"r"(
-                   qm_attention::shared_address (shared)),
-               "l"(global), "r"(bytes)
-               : "memory");
-}
-
 /* Starts to bring a tile of a factor, `outer` and `inner` being where it
  * begins; what is outside of the matrix, or from `end` of the sum on, is 0. */
 template <class T, bool ALONG>
@@ -96,8 +87,9 @@ bring (T *tile,
       int n = there < 0 ? 0 : there < L::EACH ? (int) there : L::EACH;
 
       if (factor.vectors)
-        copy_bytes_async (to, n > 0 ? from + row * factor.step + column : data,
-                          n * (int) sizeof (T));
+        qm_async_copy<CHUNK> (to,
+                              n > 0 ? from + row * factor.step + column : data,
+                              n * (int) sizeof (T));
       else
 #pragma unroll
         for (int j = 0; j < L::EACH; j++)
@@ -338,7 +330,7 @@ __launch_bounds__ (THREADS) multiply (const Work work)
         bring<T, ALONG_B> (tiles_b + stage * LB::SIZE, work.b, b, column, inner,
                            end);
       }
-    qm_attention::copy_commit ();
+    qm_async_commit ();
   };
 
 #pragma unroll
@@ -346,7 +338,7 @@ __launch_bounds__ (THREADS) multiply (const Work work)
     bring_step (step);
   for (int step = 0; step < steps; step++)
     {
-      qm_attention::copy_wait<STAGES - 2> ();
+      qm_async_wait<STAGES - 2> ();
       /* Also: nobody reads any longer what is overwritten now. */
       __syncthreads ();
       bring_step (step + STAGES - 1);

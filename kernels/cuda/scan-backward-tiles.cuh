@@ -7,6 +7,7 @@
 #ifndef QM_KERNELS_CUDA_SCAN_BACKWARD_TILES_CUH
 #define QM_KERNELS_CUDA_SCAN_BACKWARD_TILES_CUH
 
+#include "kernels/cuda/async-copy.cuh"
 #include "kernels/cuda/scan-states.cuh"
 
 namespace qm_scan
@@ -111,18 +112,7 @@ template <int bytes>
 __device__ __forceinline__ void
 copy_async (void *to, const void *from, bool real)
 {
-  unsigned at = (unsigned) __cvta_generic_to_shared (to);
-
-  if constexpr (bytes == 16)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                 :
-                 : "r"(at), "l"(from), "r"(real ? 16 : 0)
-                 : "memory");
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %3, %2;"
-                 :
-                 : "r"(at), "l"(from), "r"(real ? bytes : 0), "n"(bytes)
-                 : "memory");
+  qm_async_copy<bytes> (to, from, real ? bytes : 0);
 }
 
 /* A tile of the block's sequence. */

@@ -76,11 +76,29 @@ struct Lane
 __device__ __forceinline__ void
 add_lanes (float (&sum)[4], float one, float upper, float lower)
 {
+#if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
       "{%0, %1, %2, %3}, {%4, %5, %5, %4}, {%6, %7}, {%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(__float_as_uint (one)), "r"(0), "r"(__float_as_uint (upper)),
         "r"(__float_as_uint (lower)));
+#else
+  /* a lane has columns 2 (lane % 4) and the next */
+  const int column = (int) threadIdx.x % 4 * 8;
+
+#pragma unroll
+  for (int mask = 1; mask < 4; mask *= 2)
+    {
+      upper += __shfl_xor_sync (0xffffffffu, upper, mask);
+      lower += __shfl_xor_sync (0xffffffffu, lower, mask);
+    }
+#pragma unroll
+  for (int i = 0; i < 2; i++)
+    {
+      sum[i] += one * __shfl_sync (0xffffffffu, upper, column + 4 * i);
+      sum[2 + i] += one * __shfl_sync (0xffffffffu, lower, column + 4 * i);
+    }
+#endif
 }
 
 /* What TF32 has of a number. */

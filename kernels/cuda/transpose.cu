@@ -29,10 +29,14 @@ struct Transpose
 __device__ __forceinline__ float
 round_to_tf32 (float x)
 {
+#if __CUDA_ARCH__ >= 800
   uint32_t bits;
 
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
   return __uint_as_float (bits);
+#else
+  return x; /* such a GPU has no TF32, and nothing calls for it */
+#endif
 }
 
 __device__ __forceinline__ void

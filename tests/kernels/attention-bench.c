@@ -7,16 +7,23 @@
  *                   [--dropout P] [--deterministic] [--check] [--shape I]
  *                   [--type fp16|bf16|tf32] [--forward] [--label TEXT]
  *                   [--layout heads-3|3-heads|separate] [--spread X]
+ *                   [--table]
  *
  * Elements are normal with standard deviation --spread (1).  Many repeats show
  * what the clock is worth once the GPU is warm.
  *
  * TFLOP/s count two operations a multiply-add, half of them where causal, and
  * backward as 2.5 times forward, as everybody does.  With --check the results
- * of both paths are compared, at the timed size. */
+ * of both paths are compared, at the timed size.
+ *
+ * --table goes over the head sizes that have code of their own, with and
+ * without a mask, by the portable kernels and, where the GPU has them, by those
+ * for Hopper: how fast each is, and what part that is of a large product by our
+ * own portable kernel, timed before and after. */
 
 #include <stdbool.h>
 
+#include "kernels/cuda/portable-product.h"
 #include "kernels/random.h"
 
 #include "attention-host.h"
@@ -131,13 +138,14 @@ release (Buffers *b)
     CUDA_OK (cudaFree (all[i]));
 }
 
-static void
-launch (const QmAttention *given, const Buffers *b, bool backward)
+static QmStatus
+launch (const QmAttention *given,
+        const Buffers *b,
+        bool backward,
+        QmError *error)
 {
   QmAttention a = *given;
   QmAttentionTensor q, k, v, o, dout, dq, dk, dv;
-  QmError error = { 0 };
-  QmStatus status;
 
   a.rng = b->rng;
   host_tensor (&a, b->layout, 0, 3, b->qkv, &q);
@@ -148,12 +156,20 @@ launch (const QmAttention *given, const Buffers *b, bool backward)
   host_tensor (&a, b->layout, 2, 3, b->dqkv, &dv);
   host_tensor (&a, b->layout, 0, 1, b->o, &o);
   host_tensor (&a, b->layout, 0, 1, b->dout, &dout);
-  status = backward
-               ? qm_attention_backward (&a, &q, &k, &v, &o, b->lse, &dout, &dq,
-                                        &dk, &dv, b->workspace, NULL, &error)
-               : qm_attention_forward (&a, &q, &k, &v, &o, b->lse, b->workspace,
-                                       NULL, &error);
-  if (status != QM_OK)
+  return backward
+             ? qm_attention_backward (&a, &q, &k, &v, &o, b->lse, &dout, &dq,
+                                      &dk, &dv, b->workspace, NULL, error)
+             : qm_attention_forward (&a, &q, &k, &v, &o, b->lse, b->workspace,
+                                     NULL, error);
+}
+
+/* The same, where it has to work. */
+static void
+must_launch (const QmAttention *a, const Buffers *b, bool backward)
+{
+  QmError error = { 0 };
+
+  if (launch (a, b, backward, &error) != QM_OK)
     {
       fprintf (stderr, "%s\n", error.message);
       exit (1);
@@ -173,11 +189,11 @@ time_launch (const QmAttention *a, const Buffers *b, bool backward, int repeat)
   CUDA_OK (cudaEventCreate (&start));
   CUDA_OK (cudaEventCreate (&stop));
   for (int i = 0; i < 3; i++)
-    launch (a, b, backward);
+    must_launch (a, b, backward);
   for (int i = 0; i < repeat; i++)
     {
       CUDA_OK (cudaEventRecord (start, NULL));
-      launch (a, b, backward);
+      must_launch (a, b, backward);
       CUDA_OK (cudaEventRecord (stop, NULL));
       CUDA_OK (cudaEventSynchronize (stop));
       CUDA_OK (cudaEventElapsedTime (&times[i], start, stop));
@@ -224,8 +240,8 @@ check (QmAttention a, const Buffers *b)
       a.path = i ? QM_ATTENTION_PATH_PORTABLE : QM_ATTENTION_PATH_AUTO;
       CUDA_OK (cudaMemset (b->o, 0xff, b->o_bytes));
       CUDA_OK (cudaMemset (b->dqkv, 0xff, b->qkv_bytes));
-      launch (&a, b, false);
-      launch (&a, b, true);
+      must_launch (&a, b, false);
+      must_launch (&a, b, true);
       CUDA_OK (cudaMemcpy (to[0], b->o, b->o_bytes, cudaMemcpyDeviceToHost));
       CUDA_OK (
           cudaMemcpy (to[1], b->dqkv, b->qkv_bytes, cudaMemcpyDeviceToHost));
@@ -278,6 +294,129 @@ run_shape (const Shape *s, const Options *o, QmAttentionPath path)
   release (&b);
 }
 
+/* TFLOP/s of a product of square matrices by our own portable kernel, the
+ * median of `repeat`. */
+static double
+product_rate (QmAttentionType type, int repeat)
+{
+  const int64_t n = 8192;
+  const size_t bytes = (size_t) (n * n) * type_size (type);
+  const QmType types[] = { QM_TYPE_F16, QM_TYPE_BF16, QM_TYPE_F32 };
+  void *a = random_device (type, bytes, 1, 3);
+  void *b = random_device (type, bytes, 1, 4), *d = NULL;
+  float *times = malloc ((size_t) repeat * sizeof *times);
+  struct cudaDeviceProp properties;
+  cudaEvent_t start, stop;
+  QmCudaProduct product = { .a = { a, types[type], false, n, n, n, 0 },
+                            .b = { b, types[type], true, n, n, n, 0 },
+                            .batch = 1,
+                            .alpha = 1,
+                            .tf32 = true };
+  QmError error = { 0 };
+  double rate;
+
+  if (!times)
+    exit (1);
+  CUDA_OK (cudaMalloc (&d, bytes));
+  product.d = (QmCudaMatrix){ d, types[type], false, n, n, n, 0 };
+  CUDA_OK (cudaGetDeviceProperties (&properties, 0));
+  CUDA_OK (cudaEventCreate (&start));
+  CUDA_OK (cudaEventCreate (&stop));
+  for (int i = -2; i < repeat; i++)
+    {
+      CUDA_OK (cudaEventRecord (start, NULL));
+      if (qm_cuda_portable_product (properties.multiProcessorCount, NULL,
+                                    &product, &error)
+          != QM_OK)
+        {
+          fprintf (stderr, "%s\n", error.message);
+          exit (1);
+        }
+      CUDA_OK (cudaEventRecord (stop, NULL));
+      CUDA_OK (cudaEventSynchronize (stop));
+      if (i >= 0)
+        CUDA_OK (cudaEventElapsedTime (&times[i], start, stop));
+    }
+  qsort (times, (size_t) repeat, sizeof *times, by_value);
+  rate = 2e-9 * (double) (n * n * n) / times[repeat / 2];
+  CUDA_OK (cudaEventDestroy (start));
+  CUDA_OK (cudaEventDestroy (stop));
+  CUDA_OK (cudaFree (a));
+  CUDA_OK (cudaFree (b));
+  CUDA_OK (cudaFree (d));
+  free (times);
+  return rate;
+}
+
+/* What a line of the table says of one path: TFLOP/s and the part of a
+ * product's rate, forward and backward. */
+static void
+print_rates (const QmAttention *a,
+             const Buffers *b,
+             double flops,
+             double product,
+             int repeat)
+{
+  for (int backward = 0; backward < 2; backward++)
+    {
+      QmError error = { 0 };
+      double rate;
+
+      if (launch (a, b, backward, &error) != QM_OK)
+        {
+          cudaGetLastError ();
+          printf ("      -     ");
+          continue;
+        }
+      rate = (backward ? 2.5e-9 : 1e-9) * flops
+             / time_launch (a, b, backward, repeat);
+      printf ("  %4.0f (%3.0f%%)", rate, 100 * rate / product);
+    }
+}
+
+static void
+print_table (const Options *o, bool hopper)
+{
+  static const int sizes[] = { 32, 64, 80, 96, 128, 256 };
+  const int tokens = 16384, seq = 2048, hidden = 2048;
+  double product = product_rate (o->type, o->repeat);
+
+  printf ("%s%s, %d tokens of sequences of %d, hidden about %d%s: TFLOP/s\n",
+          o->label, type_name (o->type), tokens, seq, hidden,
+          o->deterministic ? ", deterministic" : "");
+  printf ("portable products: %.0f\n", product);
+  printf ("head mask       portable forward, backward%s\n",
+          hopper ? "  hopper forward, backward" : "");
+  for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++)
+    {
+      QmAttention a = { .type = o->type,
+                        .batch = tokens / seq,
+                        .heads = hidden / sizes[i / 2],
+                        .groups = hidden / sizes[i / 2],
+                        .seq = seq,
+                        .head_dim = sizes[i / 2],
+                        .scale = 1.0f / sqrtf ((float) sizes[i / 2]),
+                        .causal = i % 2,
+                        .deterministic = o->deterministic,
+                        .dropout = o->dropout };
+      double flops = 4.0 * a.batch * a.heads * a.seq * a.seq * a.head_dim
+                     / (a.causal ? 2 : 1);
+      Buffers b;
+
+      allocate (&a, o, &b);
+      printf ("%4d %-6s  ", a.head_dim, a.causal ? "causal" : "none");
+      a.path = QM_ATTENTION_PATH_PORTABLE;
+      print_rates (&a, &b, flops, product, o->repeat);
+      a.path = QM_ATTENTION_PATH_HOPPER;
+      if (hopper)
+        print_rates (&a, &b, flops, product, o->repeat);
+      printf ("\n");
+      fflush (stdout);
+      release (&b);
+    }
+  printf ("portable products: %.0f\n", product_rate (o->type, o->repeat));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -285,7 +424,7 @@ main (int argc, char **argv)
     .repeat = 20, .type = QM_ATTENTION_BF16, .spread = 1, .label = ""
   };
   QmAttentionPath path = QM_ATTENTION_PATH_AUTO;
-  bool both = false;
+  bool both = false, table = false;
   int only = -1, devices = 0;
 
   for (int i = 1; i < argc; i++)
@@ -293,6 +432,8 @@ main (int argc, char **argv)
       o.deterministic = true;
     else if (!strcmp (argv[i], "--check"))
       o.check = true;
+    else if (!strcmp (argv[i], "--table"))
+      table = true;
     else if (!strcmp (argv[i], "--forward"))
       o.forward_only = true;
     else if (i + 1 == argc)
@@ -337,7 +478,9 @@ main (int argc, char **argv)
       printf ("no GPU\n");
       return 77;
     }
-  for (size_t i = 0; i < SHAPES; i++)
+  if (table)
+    print_table (&o, path != QM_ATTENTION_PATH_PORTABLE);
+  for (size_t i = 0; i < SHAPES && !table; i++)
     if (only < 0 || (size_t) only == i)
       {
         run_shape (&shapes[i], &o, path);

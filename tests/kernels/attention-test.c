@@ -4,7 +4,7 @@
  * over random shapes, layouts, types and dropout.
  *
  *   attention-test [--path portable|hopper|auto] [--cases N] [--seed S]
- *                  [--small] [--dim D]
+ *                  [--small] [--dim D] [--no-dropout] [--architecture N]
  *
  * Leaves with 77 ("skipped") where there is no GPU. */
 
@@ -452,7 +452,9 @@ static Case
 random_case (
     uint64_t *state, QmAttentionPath path, int dim, int only, bool small)
 {
-  static const int dims[] = { 64, 80, 96, 128, 256, 64, 128, 192, 40, 72 };
+  static const int dims[] = {
+    64, 80, 96, 128, 256, 64, 128, 192, 32, 40, 72, 16
+  };
   static const int seqs[] = {
     1,   2,   15,  16,  17,  63,  64,  65,  127, 128,
     129, 197, 200, 255, 257, 300, 383, 385, 512, 513
@@ -467,7 +469,7 @@ random_case (
   c.a.path = path;
   c.a.head_dim =
       dim ? dim
-          : dims[random_int (state, path == QM_ATTENTION_PATH_HOPPER ? 8 : 10)];
+          : dims[random_int (state, path == QM_ATTENTION_PATH_HOPPER ? 8 : 12)];
   c.a.seq = random_int (state, 2) ? seqs[random_int (state, small ? 12 : 20)]
                                   : 1 + random_int (state, small ? 150 : 600);
   c.a.batch = 1 + random_int (state, 2);
@@ -504,12 +506,14 @@ main (int argc, char **argv)
   QmAttentionPath path = QM_ATTENTION_PATH_AUTO;
   int cases = 100, failed = 0, devices = 0, dim = 0;
   uint64_t state = 1;
-  bool small = false;
-  int only = -1;
+  bool small = false, no_dropout = false;
+  int only = -1, architecture = 0;
 
   for (int i = 1; i < argc; i++)
     if (!strcmp (argv[i], "--small"))
       small = true;
+    else if (!strcmp (argv[i], "--no-dropout"))
+      no_dropout = true;
     else if (i + 1 == argc)
       return 2;
     else if (!strcmp (argv[i], "--path"))
@@ -521,6 +525,8 @@ main (int argc, char **argv)
       }
     else if (!strcmp (argv[i], "--cases"))
       cases = atoi (argv[++i]);
+    else if (!strcmp (argv[i], "--architecture"))
+      architecture = atoi (argv[++i]);
     else if (!strcmp (argv[i], "--dim"))
       dim = atoi (argv[++i]);
     else if (!strcmp (argv[i], "--type"))
@@ -543,6 +549,10 @@ main (int argc, char **argv)
   for (int i = 0; i < cases; i++)
     {
       Case c = random_case (&state, path, dim, only, small);
+
+      c.a.architecture = architecture;
+      if (no_dropout)
+        c.a.dropout = 0;
 
       if (!run_case (&c))
         failed++;

@@ -67,8 +67,10 @@ QmType
 compare_type (Compare *compare)
 {
   static const QmType types[] = { QM_TYPE_F32, QM_TYPE_F16, QM_TYPE_BF16 };
+  const QmTarget *target = &qm_device_info (compare->gpu)->target;
+  bool bf16 = qm_target_multiplies (target, QM_TYPE_BF16, false);
 
-  return types[draw (compare) % 3];
+  return types[draw (compare) % (bf16 ? 3 : 2)];
 }
 
 /* About normal. */

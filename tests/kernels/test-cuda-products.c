@@ -394,7 +394,7 @@ joined (Test *test, QmType type, const int64_t *shape)
 static void
 test_attention (Test *test)
 {
-  static const int64_t widths[] = { 64, 80, 96, 128, 256, 8, 12, 130 };
+  static const int64_t widths[] = { 64, 80, 96, 128, 256, 8, 12, 32 };
   QmType type = compare_type (&test->compare);
   int64_t shape[] = { between (test, 1, 2), between (test, 1, 3), size (test),
                       widths[between (test, 0, 7)] };

@@ -62,7 +62,12 @@ choose (Test *test)
     test->chunk = test->width;
   test->type = chance (test) ? compare_type (compare) : QM_TYPE_NONE;
   if (test->fits)
-    test->type = chance (test) ? QM_TYPE_BF16 : compare_type (compare);
+    test->type =
+        chance (test)
+                && qm_target_multiplies (&qm_device_info (compare->gpu)->target,
+                                         QM_TYPE_BF16, false)
+            ? QM_TYPE_BF16
+            : compare_type (compare);
 }
 
 static QmType

@@ -246,8 +246,11 @@ test_support (void)
     int capability;
     const char *trouble;
   } cases[] = {
-    { "80 86 89 90a", 70, "capability 7.0; 8.0 or newer" },
-    { "80 86 89 90a", 75, "an Old GPU, has" },
+    { "75 80 86 89 90a", 70, "capability 7.0; 7.5 or newer" },
+    { "70 80 86 89 90a", 72, "an Old GPU, has" },
+    { "75 80 86 89 90a", 75, "" },
+    { "80 86 89 90a", 75, "without code for compute capability 7.5" },
+    { "75", 90, "" },
     { "80 86 89 90a", 80, "" },
     { "80 86 89 90a", 86, "" },
     { "80 86 89 90a", 87, "" },
@@ -274,9 +277,48 @@ test_support (void)
       CHECK ((info.trouble[0] == '\0') == (cases[i].trouble[0] == '\0'));
       CHECK_STRING (qm_trouble_name (info.cause),
                     cases[i].trouble[0] == '\0' ? "none"
-                    : cases[i].capability < 80  ? "old-gpu"
+                    : cases[i].capability < 75  ? "old-gpu"
                                                 : "no-code");
     }
+}
+
+/* What a GPU runs as, and what it multiplies. */
+static void
+test_architecture (void)
+{
+  static const struct
+  {
+    const char *compiled;
+    int capability, architecture;
+  } cases[] = {
+    { "75 80 86 89 90a", 75, 75 },
+    { "75 80 86 89 90a", 80, 80 },
+    { "75 80 86 89 90a", 87, 87 },
+    { "75 80 86 89 90a", 90, 90 },
+    { "75 80 86 89 90a", 120, 120 },
+    { "75", 75, 75 },
+    { "75", 86, 75 },
+    { "75", 90, 75 },
+    { "75 80", 90, 90 },
+    { "80 75", 90, 75 },
+  };
+  QmTarget cpu = { QM_DEVICE_CPU, 0 };
+
+  check_case ("architecture");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      QmTarget target = { QM_DEVICE_CUDA,
+                          qm_cuda_architecture (cases[i].capability,
+                                                cases[i].compiled) };
+      bool full = cases[i].architecture >= 80;
+
+      CHECK_INT (target.architecture, cases[i].architecture);
+      CHECK (qm_target_multiplies (&target, QM_TYPE_F16, false));
+      CHECK (qm_target_multiplies (&target, QM_TYPE_F32, false));
+      CHECK (qm_target_multiplies (&target, QM_TYPE_F32, true) == full);
+      CHECK (qm_target_multiplies (&target, QM_TYPE_BF16, false) == full);
+    }
+  CHECK (qm_target_multiplies (&cpu, QM_TYPE_BF16, false));
 }
 
 int
@@ -288,6 +330,7 @@ main (void)
 
   test_names ();
   test_support ();
+  test_architecture ();
   CHECK_INT (qm_device_open ("cpu", &bench.device, NULL), QM_OK);
   CHECK_INT (qm_stream_create (bench.device, &bench.stream, NULL), QM_OK);
   CHECK_INT (qm_device_allocate (bench.device, N * 4, &x, NULL), QM_OK);

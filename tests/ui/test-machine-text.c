@@ -151,8 +151,9 @@ test_troubles (void)
   } cases[] = {
     { "{}", "" },
     { "{\"trouble\": \"odd\", \"cause\": \"new\"}", "odd" },
-    { "{\"trouble\": \"x\", \"cause\": \"old-gpu\", \"capability\": 75}",
-      "Its compute capability is 7.5; 8.0 or newer is needed (Ampere, Ada, "
+    { "{\"trouble\": \"x\", \"cause\": \"old-gpu\", \"capability\": 70}",
+      "Its compute capability is 7.0; 7.5 or newer is needed (Turing, Ampere, "
+      "Ada, "
       "Hopper or later)." },
     { "{\"trouble\": \"x\", \"cause\": \"old-gpu\"}", "x" },
     { "{\"trouble\": \"x\", \"cause\": \"no-code\", \"capability\": 90}",

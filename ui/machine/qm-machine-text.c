@@ -280,9 +280,10 @@ qm_machine_text_trouble (const json_t *device)
       g_strdup_printf ("%d.%d", capability / 10, capability % 10);
 
   if (is_cause (device, "old-gpu") && capability >= 0)
-    /* Translators: a version as "7.5". */
-    return g_strdup_printf (_ ("Its compute capability is %s; 8.0 or newer is "
-                               "needed (Ampere, Ada, Hopper or later)."),
+    /* Translators: a version as "7.0". */
+    return g_strdup_printf (_ ("Its compute capability is %s; 7.5 or newer is "
+                               "needed (Turing, Ampere, Ada, Hopper or "
+                               "later)."),
                             number);
   if (is_cause (device, "no-code") && capability >= 0)
     /* Translators: a version as "7.5". */
