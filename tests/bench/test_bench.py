@@ -133,10 +133,14 @@ class Bench(unittest.TestCase):
         arguments = ('plan', '--model', 'pythia-160m', '--gpu')
         self.fails(2, 'h100-80gb-pcie, h100-80gb-sxm', *arguments, 'h100')
         self.fails(2, "no GPU 'voodoo'", *arguments, 'voodoo')
-        self.fails(5, 'too old', *arguments, 't4')
+        self.fails(5, 'too old', *arguments, 'v100-16gb-pcie')
         self.fails(5, 'AMD', *arguments, 'mi300x')
         self.fails(5, 'too old', 'plan', '--model', 'pythia-160m', '--memory',
-                   '24GiB', '--architecture', 75)
+                   '24GiB', '--architecture', 70)
+        plan = self.line(bench(*arguments, 't4', '--json'))
+        self.assertEqual(plan['architecture'], 75)
+        self.fails(5, 'has no bf16', 'plan', '--model', 'pythia-1b', '--gpu',
+                   't4')
         text = bench(*arguments, 'h200-141gb-sxm').stdout
         self.assertIn('fits in the 138.2 GiB of H200 SXM 141GB', text)
 
