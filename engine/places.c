@@ -84,6 +84,22 @@ target_of (const QmPlaces *places, int architecture)
   return i;
 }
 
+/* The newest comes first: plans are made for it, since older ones may have no
+ * products in the type of a recipe. */
+static void
+add_target (QmPlaces *places, int architecture)
+{
+  QmTarget *targets = places->targets;
+  size_t last = places->n_targets++;
+
+  targets[last] = (QmTarget){ QM_DEVICE_CUDA, architecture };
+  if (architecture > targets[0].architecture)
+    {
+      targets[last] = targets[0];
+      targets[0].architecture = architecture;
+    }
+}
+
 QmStatus
 qm_places_new (const QmPlacesOptions *options,
                const int *architectures,
@@ -105,8 +121,7 @@ qm_places_new (const QmPlacesOptions *options,
   for (size_t i = 0; i < n; i++)
     if (target_of (new, architectures[i]) == new->n_targets
         && architectures[i] > 0 && new->n_targets < QM_PLACES_ARCHITECTURES)
-      new->targets[new->n_targets++] =
-          (QmTarget){ QM_DEVICE_CUDA, architectures[i] };
+      add_target (new, architectures[i]);
   return QM_OK;
 }
 

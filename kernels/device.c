@@ -417,7 +417,7 @@ qm_capture_free (QmDevice *device, QmCapture *capture)
 bool
 qm_target_multiplies (const QmTarget *target, QmType type, bool tf32)
 {
-  return target->kind != QM_DEVICE_CUDA
+  return target->kind != QM_DEVICE_CUDA || target->architecture == 0
          || qm_cuda_multiplies (target->architecture, type, tf32);
 }
 

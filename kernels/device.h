@@ -40,7 +40,8 @@ typedef struct QmTarget
 } QmTarget;
 
 /* Whether the device multiplies numbers of a type, fp32 rounded to TF32 or as
- * it is.  GPUs before compute capability 8.0 do so in fp16 and fp32 alone. */
+ * it is.  GPUs before compute capability 8.0 do so in fp16 and fp32 alone; of
+ * one whose architecture is not known, 0, nothing is denied. */
 bool qm_target_multiplies (const QmTarget *target, QmType type, bool tf32);
 
 /* Why there is no GPU, or one cannot be used. */

@@ -30,22 +30,25 @@ NOT_OURS = ('g_variant_is_object_path:', 'g_variant_new_object_path:',
 
 
 # Before a popover of GTK 4.8 knows its size on a busy display, it lays out its
-# contents in none: two complaints of one moment, of them and of the box inside.
+# contents in none: two complaints of one moment, of them and of what is inside, a
+# box or, of a list to drop down, what scrolls it.
 POPOVER = 'attempt to allocate GtkPopoverContent'
-INSIDE = 'attempt to allocate GtkBox box'
+INSIDE = ('attempt to allocate GtkBox box',
+          'attempt to allocate GtkScrolledWindow scrolledwindow')
 
 
 def complaints(text):
     """The warnings and worse in a program's log that tell of a mistake."""
     lines = text.splitlines()
-    moments = {line.split('**: ')[1].split()[0] for line in lines
+    # To the second: the two may be a millisecond apart.
+    moments = {line.split('**: ')[1].split('.')[0] for line in lines
                if POPOVER in line and '**: ' in line}
     return [line for line in lines
             if any(word in line for word in ('WARNING', 'CRITICAL',
                                              'Sanitizer', 'runtime error'))
             and not any(own in line for own in NOT_OURS)
             and POPOVER not in line
-            and not (INSIDE in line
+            and not (any(inside in line for inside in INSIDE)
                      and any(moment in line for moment in moments))]
 
 
