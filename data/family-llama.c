@@ -159,10 +159,10 @@ traits_of (QmFamily family)
     case QM_FAMILY_QWEN2:
       traits.key_heads = 32;
       break;
-    case QM_FAMILY_OLMO3:
-      traits.theta = traits.local_theta = 500000;
-      /* fall through */
     case QM_FAMILY_OLMO2:
+    case QM_FAMILY_OLMO3:
+      if (family == QM_FAMILY_OLMO3)
+        traits.theta = traits.local_theta = 500000;
       traits.norms = QM_NORMS_AFTER;
       traits.query_norms = QM_QUERY_NORMS_PROJECTION;
       traits.attention_bias = true;
