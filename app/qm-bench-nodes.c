@@ -346,8 +346,10 @@ qm_bench_json_nodes (json_t *object, const QmBenchOptions *options)
       size_t length = strcspn (*one, "=");
       char name[64], value[LONGEST_VALUE], safe[2 * LONGEST_VALUE];
 
+      /* Images say by NCCL_VERSION what is in them; NCCL does not read it. */
       if (strncmp (*one, "NCCL_", 5) != 0 || (*one)[length] != '='
-          || length >= sizeof name)
+          || length >= sizeof name
+          || strncmp (*one, "NCCL_VERSION=", strlen ("NCCL_VERSION=")) == 0)
         continue;
       snprintf (name, sizeof name, "%.*s", (int) length, *one);
       snprintf (value, sizeof value, "%s", *one + length + 1);

@@ -193,7 +193,7 @@ class NodesTest(unittest.TestCase):
                 'run', '--micro-batch', '2', '--json', environment=step | dict(
                     SLURM_PROCID=str(i), SLURM_STEP_NODELIST=nodes,
                     SLURM_LAUNCH_NODE_IPADDR='127.0.0.1',
-                    NCCL_DEBUG='a\033b')) for i in range(2)]
+                    NCCL_DEBUG='a\033b', NCCL_VERSION='2.28')) for i in range(2)]
             said = json.loads(self.finish(processes[0])[0])
             self.assertEqual(said['nodes'], 2)
             self.assertEqual(said['nccl'], {'NCCL_DEBUG': 'a\\x1bb'})
