@@ -10,6 +10,7 @@ machine of four, and RESULTS is the shipped file of an H200.
 
 import csv
 import hashlib
+import io
 import json
 import os
 import pathlib
@@ -234,9 +235,11 @@ class RealTest(MachineTest):
         driver.wait_for(lambda: os.path.exists(path) and os.path.getsize(path),
                         'the table in a file')
         with open(path, encoding='utf-8', newline='') as file:
-            table = list(csv.DictReader(file))
+            text = file.read()
+        table = list(csv.DictReader(io.StringIO(text)))
         measured = {line['micro_batch']: line for line in self.results()}
-        self.assertEqual({row['provenance'] for row in table}, {'measured'})
+        self.assertEqual({row['provenance'] for row in table}, {'measured'},
+                         (text, os.path.getsize(path), self.rows()))
         for row in table:
             self.assertAlmostEqual(
                 float(row['days']) / measured[int(row['micro_batch'])]['days'],
