@@ -97,10 +97,10 @@ layer (QmBuilder *builder,
 {
   QmType type = builder->options->residual;
   double epsilon = config->layer_norm_eps;
-  QmAffine before = qm_build_norm_weights (builder, config->hidden_size, prefix,
-                                           "input_layernorm");
-  QmAffine after = qm_build_norm_weights (builder, config->hidden_size, prefix,
-                                          "post_attention_layernorm");
+  QmAffine before = qm_build_norm_weights (builder, config->hidden_size, true,
+                                           prefix, "input_layernorm");
+  QmAffine after = qm_build_norm_weights (builder, config->hidden_size, true,
+                                          prefix, "post_attention_layernorm");
   QmValueId attended =
       attend (builder, qm_build_norm (builder, x, &before, epsilon), config,
               prefix);
@@ -150,7 +150,7 @@ qm_build_gpt_neox (QmBuilder *builder, const QmModelConfig *model)
       x = layer (builder, x, config, prefix);
       qm_graph_end_block (graph, x);
     }
-  norm = qm_build_norm_weights (builder, config->hidden_size, "gpt_neox.",
+  norm = qm_build_norm_weights (builder, config->hidden_size, true, "gpt_neox.",
                                 "final_layer_norm");
   x = qm_build_norm (builder, x, &norm, config->layer_norm_eps);
   /* As files have it; Transformers 5 calls it lm_head once it is loaded. */

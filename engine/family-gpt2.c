@@ -13,7 +13,7 @@ linear_weights (QmBuilder *builder,
                 const char *prefix,
                 const char *name)
 {
-  QmAffine weights = { QM_NO_VALUE, QM_NO_VALUE };
+  QmAffine weights = { .bias = QM_NO_VALUE };
   char text[160];
 
   snprintf (text, sizeof text, "%s%s", prefix, name);
@@ -33,7 +33,7 @@ norm (QmBuilder *builder,
       const char *name)
 {
   QmAffine weights =
-      qm_build_norm_weights (builder, config->hidden_size, prefix, name);
+      qm_build_norm_weights (builder, config->hidden_size, true, prefix, name);
 
   return qm_build_norm (builder, x, &weights, config->layer_norm_eps);
 }

@@ -441,10 +441,10 @@ norm_holds (const QmOpCall *call)
 
   return (qm_tensor_present (&in[3]) || !qm_tensor_present (&in[4]))
          && both_or_none (&in[3], &out[3])
-         && qm_tensor_present (&in[2]) != call->attributes.rms
+         && !(qm_tensor_present (&in[2]) && call->attributes.rms)
          && qm_tensor_present (&out[1]) != call->attributes.rms
          && qm_tensor_present (&in[6])
-                == (qm_tensor_present (&in[5]) && !call->attributes.rms);
+                == (qm_tensor_present (&in[5]) && qm_tensor_present (&in[2]));
 }
 
 static bool
@@ -453,10 +453,10 @@ norm_backward_holds (const QmOpCall *call)
   const QmTensor *in = call->inputs, *out = call->outputs;
 
   return qm_tensor_present (&in[3]) != call->attributes.rms
-         && qm_tensor_present (&out[2]) != call->attributes.rms
+         && !(qm_tensor_present (&out[2]) && call->attributes.rms)
          && both_or_none (&in[7], &out[3])
          && qm_tensor_present (&out[4])
-                == (qm_tensor_present (&in[7]) && !call->attributes.rms);
+                == (qm_tensor_present (&in[7]) && qm_tensor_present (&out[2]));
 }
 
 static bool
