@@ -46,6 +46,7 @@ typedef enum QmFamily
   QM_FAMILY_SMOLLM3,
   QM_FAMILY_GEMMA3_TEXT,
   QM_FAMILY_GPT2,
+  QM_FAMILY_MODERNBERT,
   QM_FAMILY_COUNT
 } QmFamily;
 
@@ -213,6 +214,26 @@ typedef struct QmGpt2Config
   bool tie_word_embeddings;
 } QmGpt2Config;
 
+/* modernbert: encoder with rotary positions and gates, of whose layers some see
+ * all tokens and some those around them. */
+typedef struct QmModernBertConfig
+{
+  int64_t vocab_size, hidden_size, layers, heads, intermediate_size;
+  int64_t max_positions;
+  int64_t pad_token_id; /* -1: none */
+  int64_t window; /* of local layers: half of it, rounded down, is to each side
+                     of a token; 0: there are none */
+  double norm_eps, embedding_dropout, mlp_dropout;
+  double attention_dropout; /* of weights, and of what comes out */
+  double initializer_range;
+  QmRope rope;       /* of layers that see all tokens */
+  QmRope local_rope; /* of the others */
+  QmActivation activation, head_activation;
+  bool norm_bias, attention_bias, mlp_bias, head_bias, decoder_bias;
+  bool tie_word_embeddings;
+  uint64_t windowed[QM_CONFIG_MAX_LAYERS / 64];
+} QmModernBertConfig;
+
 #define QM_ARCHITECTURE_BYTES 64
 
 typedef struct QmModelConfig
@@ -230,6 +251,7 @@ typedef struct QmModelConfig
     QmMambaConfig mamba;
     QmLlamaConfig llama; /* QM_FAMILY_LLAMA to QM_FAMILY_GEMMA3_TEXT */
     QmGpt2Config gpt2;
+    QmModernBertConfig modernbert;
   };
 } QmModelConfig;
 

@@ -185,6 +185,31 @@ test_gpt2 (void)
                 2548);
 }
 
+/* Of 5 tokens: products of a layer 2 x 5 x (4 x 64 + 3 x 8 x 20) = 7360,
+ * attention 800; the second and third layer see 2 tokens to each side, itself
+ * among them: 2/5 (2 - 2/5) x 800 = 512.  The head has 2 x 5 x 64 more. */
+static void
+test_modernbert (void)
+{
+  const double head = 2 * 5 * 8 * 8 + 2 * 5 * 8 * 50;
+
+  check_counts ("modernbert",
+                "{\"model_type\": \"modernbert\", " BERT_SIZES
+                "\"vocab_size\": 50, \"pad_token_id\": 0,"
+                "\"local_attention\": 3}",
+                RECIPE ("\"sequence_length\": 5"),
+                3 * 7360 + 800 + 2 * 512 + head, 2786);
+  check_counts ("modernbert, untied, with biases, windows that see all",
+                "{\"model_type\": \"modernbert\", " BERT_SIZES
+                "\"vocab_size\": 50, \"pad_token_id\": null,"
+                "\"local_attention\": 9, \"norm_bias\": true,"
+                "\"attention_bias\": true, \"mlp_bias\": true,"
+                "\"classifier_bias\": true, \"decoder_bias\": false,"
+                "\"tie_word_embeddings\": false}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (7360 + 800) + head,
+                3448);
+}
+
 /* The models of the catalog that were not in the publication: parameters as
  * Transformers 5.23 counts them, FLOPs of the whole training, to four digits,
  * by the formula of data/flops.h in a program of its own. */
@@ -202,6 +227,7 @@ test_catalog (void)
     { "olmo-2-1b", 1484916736, 3.392e22 },
     { "smollm3-3b", 3075098624, 2.269e23 },
     { "gpt2-124m", 124439808, 2.353e20 },
+    { "modernbert-large", 395881664, 4.346e21 },
   };
   QmCatalog *catalog = NULL;
   size_t n;
@@ -212,7 +238,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 9 + 5);
+  CHECK_INT ((int64_t) n, 9 + 6);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -259,6 +285,7 @@ main (void)
   test_convnext ();
   test_llama ();
   test_gpt2 ();
+  test_modernbert ();
   test_catalog ();
   test_no_overflow ();
   return check_report ();

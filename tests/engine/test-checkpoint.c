@@ -385,7 +385,8 @@ main (int argc, char **argv)
                                         "olmo3",
                                         "smollm3",
                                         "gemma3",
-                                        "gpt2" };
+                                        "gpt2",
+                                        "modernbert" };
   QmDevice *device = NULL;
 
   CHECK_INT (argc, 2);

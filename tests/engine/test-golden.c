@@ -247,7 +247,10 @@ main (int argc, char **argv)
                                         "smollm3",
                                         "gemma3",
                                         "gpt2",
-                                        "gpt2-scaled" };
+                                        "gpt2-scaled",
+                                        "modernbert",
+                                        "modernbert-long",
+                                        "modernbert-wide" };
   static const char *const settings[] = { "naive", "kernels", "compile", "tf32",
                                           "free-lunch" };
   QmDevice *device = NULL;

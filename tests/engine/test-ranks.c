@@ -532,7 +532,8 @@ main (int argc, char **argv)
                                      "olmo3",
                                      "smollm3",
                                      "gemma3",
-                                     "gpt2" };
+                                     "gpt2",
+                                     "modernbert" };
   bool full = getenv ("QM_TEST_FULL") != NULL;
 
   CHECK (argc >= 2);

@@ -90,6 +90,14 @@ def gpt2(hidden, heads, length, batch, **changes):
                 **changes), length, batch
 
 
+def modernbert(hidden, heads, length, batch, **changes):
+    return dict(model_type='modernbert', hidden_size=hidden,
+                num_hidden_layers=4, num_attention_heads=heads,
+                intermediate_size=3 * hidden - 8, vocab_size=5027,
+                pad_token_id=0, bos_token_id=1, eos_token_id=2,
+                cls_token_id=1, sep_token_id=2, **changes), length, batch
+
+
 LLAMA3 = dict(rope_type='llama3', factor=8.0, low_freq_factor=1.0,
               high_freq_factor=4.0, original_max_position_embeddings=512)
 YARN = dict(rope_type='yarn', factor=4.0, original_max_position_embeddings=512)
@@ -125,6 +133,20 @@ LLAMA_CASES = {
                         scale_attn_by_inverse_layer_idx=True),
 }
 
+# Local layers that see all, few, and nothing but the token itself.
+ENCODER_CASES = {
+    'modernbert-64-1023': modernbert(512, 8, 1023, 2),
+    'modernbert-64-2049': modernbert(256, 4, 2049, 1, local_attention=300),
+    'modernbert-64-129-wide': modernbert(448, 7, 129, 3, local_attention=500),
+    'modernbert-80-513': modernbert(320, 4, 513, 2, local_attention=1,
+                                    global_attn_every_n_layers=2),
+    'modernbert-128-257': modernbert(
+        384, 3, 257, 3, local_attention=20, norm_bias=True,
+        attention_bias=True, mlp_bias=True, classifier_bias=True,
+        decoder_bias=False, tie_word_embeddings=False),
+    'modernbert-32-17': modernbert(256, 8, 17, 5, local_attention=6),
+}
+
 CASES = {
     'neox-64-257': gpt_neox(256, 4, 257, 3, use_parallel_residual=True),
     'neox-64-2049': gpt_neox(512, 8, 2049, 2, use_parallel_residual=True),
@@ -146,6 +168,7 @@ CASES = {
     'mamba-narrow-200': mamba(256, 200, 2, state_size=5, conv_kernel=3),
     'mamba-tiny-200': mamba(24, 200, 2, state_size=5, conv_kernel=3),
     **LLAMA_CASES,
+    **ENCODER_CASES,
 }
 
 
@@ -174,12 +197,12 @@ def make_batch(config, length, batch):
     vocab = config['vocab_size']
     # No padding tokens, which have positions of their own.
     ids = torch.randint(2, vocab, (batch, length))
-    if config['model_type'] not in ('bert', 'roberta'):
+    if config['model_type'] not in ('bert', 'roberta', 'modernbert'):
         return dict(input_ids=ids, labels=ids.clone())
     result = dict(input_ids=ids, labels=torch.where(
         torch.rand(batch, length) < 0.15,
         torch.randint(2, vocab, (batch, length)), -100))
-    if config['type_vocab_size'] > 1:
+    if config.get('type_vocab_size', 1) > 1:
         result['token_type_ids'] = torch.randint(0, 2, (batch, length))
     return result
 
