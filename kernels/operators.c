@@ -54,6 +54,7 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_EMBEDDING] = { "embedding", "i#bs fvc", "ftc" },
   [QM_OP_EMBEDDING_BACKWARD] = { "embedding_backward", "ftc i#bs", "svc" },
   [QM_OP_POSITIONS] = { "positions", "i#bs", "i#bs" },
+  [QM_OP_TOKEN_DROPOUT] = { "token_dropout", "ftc i#bs", "ftc" },
   [QM_OP_PATCHIFY] = { "patchify", "f~bcmn", "frk" },
   [QM_OP_UNPATCHIFY] = { "unpatchify", "frk", "f~bcmn" },
   [QM_OP_DEPTHWISE_CONV] = { "depthwise_conv", "frc f#cmn f?c", "frc" },
@@ -140,6 +141,7 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_SOFTMAX:
     case QM_OP_ROTARY:
     case QM_OP_CROSS_ENTROPY:
+    case QM_OP_TOKEN_DROPOUT:
     case QM_OP_ADVANCE:
       return output == 0 && input == 0;
     case QM_OP_LINEAR_INPUT_GRAD:
@@ -494,6 +496,7 @@ relations_hold (const Check *check)
     {
     case QM_OP_EMBEDDING:
     case QM_OP_EMBEDDING_BACKWARD:
+    case QM_OP_TOKEN_DROPOUT:
       return size['t'] == size['b'] * size['s'];
     case QM_OP_CROSS_ENTROPY:
       return attributes->first >= 0 && attributes->cap >= 0

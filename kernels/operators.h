@@ -222,6 +222,14 @@ typedef enum QmOp
    * out: 0 y i32 [B, S] */
   QM_OP_POSITIONS,
 
+  /* y[b, s] = x[b, s] x value / (1 - the share of ids of that sequence that are
+   * `padding`), or 0 where the id is that: tokens that are hidden count as
+   * dropped, and those that are not make up for it (facebookresearch/esm,
+   * esm/model/esm2.py). The gradient is the same operator on dy.
+   * in: 0 x [B S, features], 1 ids i32 [B, S]
+   * out: 0 y [B S, features] */
+  QM_OP_TOKEN_DROPOUT,
+
   /* y[b, i n + j] = pixels of the patch in row i and column j, ordered
    * channel, row, column, as the weights of a convolution are. Rows and
    * columns of pixels that fill no patch are left out.

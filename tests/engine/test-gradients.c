@@ -373,6 +373,32 @@ test_embedding (int64_t padding)
 }
 
 static void
+test_token_dropout (void)
+{
+  GradientBench bench;
+  QmNode *node;
+  QmValueId x, ids;
+
+  gradient_begin (&bench, "token dropout");
+  x = gradient_input2 (&bench, 10, 4);
+  ids = qm_graph_value (bench.graph, QM_ROLE_TEMPORARY, QM_TYPE_I32, 2,
+                        (int64_t[]){ 2, 5 }, "ids");
+  bench.output = gradient_value (&bench, 2, (int64_t[]){ 10, 4 });
+  node = gradient_append (&bench, QM_OP_RANDOM);
+  node->attributes.distribution = QM_DISTRIBUTION_INDEX;
+  node->attributes.count = 3;
+  node->inputs[0] = bench.graph->rng;
+  node->outputs[0] = ids;
+  node = gradient_append (&bench, QM_OP_TOKEN_DROPOUT);
+  node->attributes.padding = 1;
+  node->attributes.value = 0.75;
+  node->inputs[0] = x;
+  node->inputs[1] = ids;
+  node->outputs[0] = bench.output;
+  gradient_end (&bench);
+}
+
+static void
 test_class_token (void)
 {
   GradientBench bench;
@@ -555,6 +581,7 @@ main (void)
     test_cross_entropy (i % 2 != 0, i / 2 % 2 * 1.5, i / 4 * 0.1);
   test_rotary ();
   test_embedding (-1);
+  test_token_dropout ();
   test_class_token ();
   test_part ();
   test_patchify ();

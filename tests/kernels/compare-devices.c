@@ -165,6 +165,8 @@ static const Case cases[] = {
   { QM_OP_EMBEDDING_BACKWARD, "ftn ibs:v", "svn", { .padding = 1 } },
   { QM_OP_EMBEDDING_BACKWARD, "ftn ibs:1", "s1n", { .padding = -1 } },
   { QM_OP_POSITIONS, "ibs:3", "ibs:3", { .padding = 1 } },
+  { QM_OP_TOKEN_DROPOUT, "stn ibs:3", "ftn", { .padding = 1, .value = 0.9 } },
+  { QM_OP_TOKEN_DROPOUT, "ftn ibs:3", "=0", { .padding = 2, .value = 0.9 } },
   { QM_OP_PATCHIFY, "sbcyx", "fqw", { .patch = 3 } },
   { QM_OP_PATCHIFY, "lbnij", "fzl", { .patch = 2 } },
   { QM_OP_UNPATCHIFY, "fzl", "lbnij", { .patch = 2 } },

@@ -497,6 +497,24 @@ positions (Test *test)
 }
 
 static void
+token_dropout (Test *test)
+{
+  int64_t batch = between (test, 1, 7), length = between (test, 1, 400);
+  int64_t n = some_columns (test);
+  QmOpCall call = { .op = QM_OP_TOKEN_DROPOUT };
+
+  call.attributes.padding = 2;
+  call.attributes.value = 0.88;
+  call.inputs[0] = matrix (test, any_type (test), batch * length, n);
+  call.inputs[1] = dense (test, QM_TYPE_I32, 2, SHAPE (batch, length));
+  set_ids (test, &call.inputs[1], 0, between (test, 1, 12));
+  call.outputs[0] = between (test, 0, 1)
+                        ? call.inputs[0]
+                        : matrix (test, any_type (test), batch * length, n);
+  compare_run (&test->compare, &call, 1e-6);
+}
+
+static void
 patchify (Test *test)
 {
   int64_t patch = PICK (test, 1, 2, 2, 4, 5, 8, 14, 16);
@@ -723,6 +741,7 @@ static const struct
   { "layer norm", layer_norm },
   { "layer norm backward", layer_norm_backward },
   { "norm without bias", norm_without_bias },
+  { "token dropout", token_dropout },
   { "convolution", convolution },
   { "layer scale", layer_scale },
   { "mean of rows", pool },
