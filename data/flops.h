@@ -27,7 +27,7 @@
  *                          w (2 - w)                        the tokens that the
  *                                                           layer sees to one
  *                                                           side, 1 at most
- *   bert, roberta        L (T + A) + 2sh^2 + 2shV    Devlin et al. 2019, 3; the
+ *   bert, roberta, esm   L (T + A) + 2sh^2 + 2shV    Devlin et al. 2019, 3; the
  *                                                    head has a dense layer and
  *                                                    looks at every token
  *   vit                  2p (c P^2) h + L (T + A) + 2hC     Dosovitskiy et al.

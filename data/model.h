@@ -47,6 +47,7 @@ typedef enum QmFamily
   QM_FAMILY_GEMMA3_TEXT,
   QM_FAMILY_GPT2,
   QM_FAMILY_MODERNBERT,
+  QM_FAMILY_ESM,
   QM_FAMILY_COUNT
 } QmFamily;
 
@@ -234,6 +235,18 @@ typedef struct QmModernBertConfig
   uint64_t windowed[QM_CONFIG_MAX_LAYERS / 64];
 } QmModernBertConfig;
 
+/* esm: encoder of proteins with rotary positions. */
+typedef struct QmEsmConfig
+{
+  int64_t vocab_size, hidden_size, layers, heads, intermediate_size;
+  int64_t max_positions, pad_token_id;
+  int64_t mask_token_id; /* of `token_dropout`; -1 without */
+  double layer_norm_eps, hidden_dropout, attention_dropout;
+  double initializer_range, rope_theta;
+  bool token_dropout; /* embeddings of hidden tokens are 0, the others scaled */
+  bool norm_embeddings, tie_word_embeddings;
+} QmEsmConfig;
+
 #define QM_ARCHITECTURE_BYTES 64
 
 typedef struct QmModelConfig
@@ -252,6 +265,7 @@ typedef struct QmModelConfig
     QmLlamaConfig llama; /* QM_FAMILY_LLAMA to QM_FAMILY_GEMMA3_TEXT */
     QmGpt2Config gpt2;
     QmModernBertConfig modernbert;
+    QmEsmConfig esm;
   };
 } QmModelConfig;
 

@@ -582,6 +582,7 @@ static const Build builders[QM_FAMILY_COUNT] = {
   [QM_FAMILY_GEMMA3_TEXT] = qm_build_llama,
   [QM_FAMILY_GPT2] = qm_build_gpt2,
   [QM_FAMILY_MODERNBERT] = qm_build_modernbert,
+  [QM_FAMILY_ESM] = qm_build_esm,
 };
 
 QmStatus

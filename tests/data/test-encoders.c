@@ -15,6 +15,11 @@ parse (const char *text, QmModelConfig *config, QmError *error)
                                 error);
 }
 
+#define ESM                                               \
+  "\"model_type\": \"esm\", \"hidden_size\": 64,"         \
+  "\"num_hidden_layers\": 4, \"num_attention_heads\": 8," \
+  "\"intermediate_size\": 128, \"vocab_size\": 33, \"pad_token_id\": 1"
+
 #define MODERNBERT                                        \
   "\"model_type\": \"modernbert\", \"hidden_size\": 64,"  \
   "\"num_hidden_layers\": 4, \"num_attention_heads\": 8," \
@@ -84,6 +89,35 @@ test_modernbert (void)
   check_case ("");
 }
 
+/* As facebook/esm2_t33_650M_UR50D has it. */
+static void
+test_esm (void)
+{
+  QmModelConfig config;
+  QmError error;
+
+  CHECK_INT (parse ("{" ESM ", \"position_embedding_type\": \"rotary\","
+                    "\"token_dropout\": true, \"mask_token_id\": 32,"
+                    "\"emb_layer_norm_before\": null, \"hidden_act\": \"x\","
+                    "\"esmfold_config\": null, \"vocab_list\": null,"
+                    "\"is_folding_model\": false}",
+                    &config, &error),
+             QM_OK);
+  CHECK_STRING (error.message, "");
+  CHECK_INT (config.esm.mask_token_id, 32);
+  CHECK_INT (config.esm.pad_token_id, 1);
+  CHECK (config.esm.token_dropout && !config.esm.norm_embeddings);
+  CHECK (config.esm.tie_word_embeddings);
+  CHECK_NEAR (config.esm.rope_theta, 10000, 0);
+  CHECK_NEAR (config.esm.layer_norm_eps, 1e-12, 0);
+  CHECK_NEAR (config.esm.hidden_dropout, 0.1, 0);
+  CHECK_INT (parse ("{" ESM ", \"position_embedding_type\": \"rotary\","
+                    "\"mask_token_id\": 32}",
+                    &config, &error),
+             QM_OK);
+  CHECK_INT (config.esm.mask_token_id, -1);
+}
+
 typedef struct Refused
 {
   const char *text;
@@ -119,6 +153,27 @@ static const Refused refused[] = {
     "\"num_hidden_layers\": 1,\n\"num_attention_heads\": 2,"
     "\"intermediate_size\": 8}",
     QM_STATUS_INVALID, 2, 1, "num_attention_heads: heads of 3 elements" },
+  { "{\n" ESM "}", QM_STATUS_INVALID, 1, 1,
+    "position_embedding_type: is missing" },
+  { "{" ESM ",\n \"position_embedding_type\": \"absolute\"}",
+    QM_STATUS_UNSUPPORTED, 2, 2,
+    "position_embedding_type: 'absolute' is not supported, only 'rotary'" },
+  { "{" ESM ", \"position_embedding_type\": \"rotary\","
+    "\n \"token_dropout\": true}",
+    QM_STATUS_INVALID, 1, 1, "mask_token_id: is missing" },
+  { "{" ESM ", \"position_embedding_type\": \"rotary\","
+    "\"token_dropout\": true,\n \"mask_token_id\": 33}",
+    QM_STATUS_INVALID, 2, 2, "mask_token_id: 33 is not between 0 and 32" },
+  { "{" ESM ", \"position_embedding_type\": \"rotary\","
+    "\n \"is_folding_model\": true}",
+    QM_STATUS_UNSUPPORTED, 2, 2, "is_folding_model: only false" },
+  { "{" ESM ", \"position_embedding_type\": \"rotary\","
+    "\n \"rope_parameters\": {\"rope_theta\": 5}}",
+    QM_STATUS_UNSUPPORTED, 2, 2, "rope_parameters: has a value" },
+  { "{\"model_type\": \"esm\", \"hidden_size\": 64,"
+    "\"num_hidden_layers\": 4, \"num_attention_heads\": 8,"
+    "\"intermediate_size\": 128, \"vocab_size\": 33}",
+    QM_STATUS_INVALID, 1, 1, "pad_token_id: is missing" },
 };
 
 static void
@@ -142,6 +197,7 @@ int
 main (void)
 {
   test_modernbert ();
+  test_esm ();
   test_refused ();
   return check_report ();
 }

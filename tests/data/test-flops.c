@@ -210,6 +210,26 @@ test_modernbert (void)
                 3448);
 }
 
+/* The products of bert; parameters without the head for contacts. */
+static void
+test_esm (void)
+{
+  const double forward = 3 * (5760 + 800) + 2 * 5 * 8 * 8 + 2 * 5 * 8 * 50;
+
+  check_counts ("esm",
+                "{\"model_type\": \"esm\", " BERT_SIZES
+                "\"vocab_size\": 50, \"pad_token_id\": 1,"
+                "\"position_embedding_type\": \"rotary\"}",
+                RECIPE ("\"sequence_length\": 5"), forward, 2558);
+  check_counts ("esm, untied, with a norm of its embeddings",
+                "{\"model_type\": \"esm\", " BERT_SIZES
+                "\"vocab_size\": 50, \"pad_token_id\": 1,"
+                "\"emb_layer_norm_before\": true,"
+                "\"tie_word_embeddings\": false,"
+                "\"position_embedding_type\": \"rotary\"}",
+                RECIPE ("\"sequence_length\": 5"), forward, 2974);
+}
+
 /* The models of the catalog that were not in the publication: parameters as
  * Transformers 5.23 counts them, FLOPs of the whole training, to four digits,
  * by the formula of data/flops.h in a program of its own. */
@@ -228,6 +248,7 @@ test_catalog (void)
     { "smollm3-3b", 3075098624, 2.269e23 },
     { "gpt2-124m", 124439808, 2.353e20 },
     { "modernbert-large", 395881664, 4.346e21 },
+    { "esm-2-650m", 651042593, 4.422e21 },
   };
   QmCatalog *catalog = NULL;
   size_t n;
@@ -238,7 +259,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 9 + 6);
+  CHECK_INT ((int64_t) n, 9 + 7);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -286,6 +307,7 @@ main (void)
   test_llama ();
   test_gpt2 ();
   test_modernbert ();
+  test_esm ();
   test_catalog ();
   test_no_overflow ();
   return check_report ();

@@ -386,7 +386,8 @@ main (int argc, char **argv)
                                         "smollm3",
                                         "gemma3",
                                         "gpt2",
-                                        "modernbert" };
+                                        "modernbert",
+                                        "esm" };
   QmDevice *device = NULL;
 
   CHECK_INT (argc, 2);

@@ -250,7 +250,9 @@ main (int argc, char **argv)
                                         "gpt2-scaled",
                                         "modernbert",
                                         "modernbert-long",
-                                        "modernbert-wide" };
+                                        "modernbert-wide",
+                                        "esm",
+                                        "esm-normed" };
   static const char *const settings[] = { "naive", "kernels", "compile", "tf32",
                                           "free-lunch" };
   QmDevice *device = NULL;

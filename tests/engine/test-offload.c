@@ -364,7 +364,8 @@ main (int argc, char **argv)
                                      "smollm3",
                                      "gemma3",
                                      "gpt2",
-                                     "modernbert" };
+                                     "modernbert",
+                                     "esm" };
   const char *const *models = all;
   size_t n = sizeof all / sizeof all[0];
   QmDevice *device = NULL;

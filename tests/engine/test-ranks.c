@@ -533,7 +533,8 @@ main (int argc, char **argv)
                                      "smollm3",
                                      "gemma3",
                                      "gpt2",
-                                     "modernbert" };
+                                     "modernbert",
+                                     "esm" };
   bool full = getenv ("QM_TEST_FULL") != NULL;
 
   CHECK (argc >= 2);

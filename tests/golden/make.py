@@ -23,6 +23,8 @@ from transformers import (
     BertForMaskedLM,
     ConvNextConfig,
     ConvNextForImageClassification,
+    EsmConfig,
+    EsmForMaskedLM,
     Gemma3ForCausalLM,
     Gemma3TextConfig,
     GPT2Config,
@@ -144,12 +146,23 @@ def modernbert(**changes):
     return ModernBertForMaskedLM, ModernBertConfig, fields
 
 
-MASKED = (BertForMaskedLM, RobertaForMaskedLM, ModernBertForMaskedLM)
+def esm(**changes):
+    fields = dict(vocab_size=23, hidden_size=12, num_hidden_layers=2,
+                  num_attention_heads=3, intermediate_size=20,
+                  max_position_embeddings=40, mask_token_id=7, pad_token_id=1,
+                  position_embedding_type="rotary", hidden_dropout_prob=0.1,
+                  attention_probs_dropout_prob=0.1)
+    fields.update(changes)
+    return EsmForMaskedLM, EsmConfig, fields
+
+
+MASKED = (BertForMaskedLM, RobertaForMaskedLM, ModernBertForMaskedLM,
+          EsmForMaskedLM)
 
 # Of models of text that are not 19 tokens long; no part of the configuration.
 LENGTHS = {"llama-linear": 129, "mistral": 17, "qwen2-yarn": 129,
            "qwen3": 17, "olmo3": 17, "gemma3": 17, "modernbert": 17,
-           "modernbert-long": 129}
+           "modernbert-long": 129, "esm": 17}
 
 MODELS = {
     "llama": llama_like(
@@ -215,6 +228,10 @@ MODELS = {
     "modernbert-wide": modernbert(
         num_hidden_layers=3, num_attention_heads=1, local_attention=40,
         global_attn_every_n_layers=2, hidden_activation="gelu_pytorch_tanh"),
+    "esm": esm(token_dropout=True, emb_layer_norm_before=False,
+               layer_norm_eps=1e-5),
+    "esm-normed": esm(emb_layer_norm_before=True, num_attention_heads=2,
+                      rope_theta=200.0, tie_word_embeddings=False),
     "gpt-neox-parallel": gpt_neox(use_parallel_residual=True),
     "gpt-neox-sequential": gpt_neox(
         use_parallel_residual=False, hidden_act="gelu_new", rotary_pct=0.5,
@@ -248,6 +265,8 @@ def batch_of(name, model, fields):
     labels = torch.where(torch.rand(3, length) < 0.3,
                          torch.randint(0, fields["vocab_size"], (3, length)),
                          -100)
+    if fields.get("token_dropout"):
+        ids[labels != -100] = fields["mask_token_id"]
     batch = dict(input_ids=ids, labels=labels)
     if fields.get("type_vocab_size", 1) > 1:
         batch["token_type_ids"] = torch.randint(
@@ -275,6 +294,8 @@ def make(name, folder):
     golden = {"loss": loss.detach().float()}
     weights = {}
     for key, parameter in model.named_parameters():
+        if parameter.grad is None:
+            continue  # ESM's head for contacts is no part of the loss
         weights[key] = parameter.detach().float().contiguous()
         golden["grad." + key] = parameter.grad.float().contiguous()
     text = dict(fields, model_type=config.model_type)

@@ -32,6 +32,7 @@ MODERN = {
     'qwen3-0.6b': (8, 0.54),
     'gpt2-124m': (64, 0.70),
     'modernbert-large': (32, 0.55),
+    'esm-2-650m': (32, 0.70),
 }
 SIZES = {**MODELS, **MODERN}
 
@@ -87,7 +88,8 @@ def build(config):
                    qwen3='Qwen3ForCausalLM', olmo2='Olmo2ForCausalLM',
                    olmo3='Olmo3ForCausalLM', smollm3='SmolLM3ForCausalLM',
                    gemma3_text='Gemma3ForCausalLM', gpt2='GPT2LMHeadModel',
-                   modernbert='ModernBertForMaskedLM')
+                   modernbert='ModernBertForMaskedLM',
+                   esm='EsmForMaskedLM')
     return getattr(transformers, classes[kind])(made)
 
 
