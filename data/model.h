@@ -4,7 +4,8 @@
  *
  * A model file is JSON:
  *
- *   { "id": "pythia-1b", "name": "Pythia (1B)", "source": "...",
+ *   { "id": "pythia-1b", "name": "Pythia (1B)", "group": "publication",
+ *     "source": "...",
  *     "config": { ... the fields of the Hugging Face config.json ... },
  *     "recipe": { "batch_size": 1024, "steps": 143000, "sequence_length": 2049,
  *                 "precision": "bf16", "optimizer": "adam",
@@ -17,7 +18,8 @@
  * accepted and ignored, as are unknown ones that are null or false.  Absent
  * fields have the default of Transformers.  "dropout" is optional; where it
  * stands, it replaces the configuration's dropout of hidden states.  "z_loss"
- * is optional, too.
+ * is optional, too, and so is "group", "today" or "publication": where lists
+ * show the model; without, it is somebody's own.
  */
 
 #ifndef QM_DATA_MODEL_H
@@ -294,15 +296,31 @@ typedef struct QmRecipe
                     label that counts (PaLM, Chowdhery et al. 2022); 0: none */
 } QmRecipe;
 
+/* Where a model stands in lists. */
+typedef enum QmModelGroup
+{
+  QM_MODEL_GROUP_OWN,        /* its file says nothing: somebody's own */
+  QM_MODEL_GROUP_TODAY,      /* that labs train today */
+  QM_MODEL_GROUP_PUBLICATION /* of arXiv 2410.23261 */
+} QmModelGroup;
+
 /* One model of the catalog.  Strings belong to the catalog. */
 typedef struct QmModel
 {
   const char *id;
   const char *name;
   const char *source;
+  QmModelGroup group;
   QmModelConfig config;
   QmRecipe recipe;
 } QmModel;
+
+/* The order in which lists show models: by group, family, number of parameters
+ * and id.  Negative where `a` is before `b`. */
+int qm_model_compare (const QmModel *a, const QmModel *b);
+
+/* "today" and "publication", as written in files; "" of one's own; static. */
+const char *qm_model_group_name (QmModelGroup group);
 
 /* "gpt_neox", "fp16", "adamw" and so on, as written in files; static. */
 const char *qm_family_name (QmFamily family);

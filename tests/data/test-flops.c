@@ -276,6 +276,45 @@ test_catalog (void)
   qm_catalog_free (catalog);
 }
 
+/* Models of today are before those of the publication, one's own before all;
+ * then by family and size. */
+static void
+test_order (void)
+{
+  static const char *const first[] = {
+    "llama-3.2-1b",     "qwen3-0.6b", "olmo-2-1b",   "smollm3-3b", "gpt2-124m",
+    "modernbert-large", "esm-2-650m", "pythia-160m", "pythia-410m"
+  };
+  QmCatalog *catalog = NULL;
+  const QmModel **models;
+  QmModel own;
+  size_t n;
+
+  check_case ("order");
+  CHECK_INT (qm_catalog_load (getenv ("QM_SHIPPED_DATA_DIR"), NULL, &catalog,
+                              NULL),
+             QM_OK);
+  if (catalog == NULL)
+    return;
+  models = qm_catalog_models_sorted (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    CHECK_INT (models[i]->group,
+               i < 7 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
+  for (size_t i = 0; i < sizeof first / sizeof first[0] && i < n; i++)
+    CHECK_STRING (models[i]->id, first[i]);
+  CHECK_STRING (models[n - 1]->id, "mamba-2.8b");
+  own = *models[n - 1];
+  own.group = QM_MODEL_GROUP_OWN;
+  CHECK (qm_model_compare (&own, models[0]) < 0);
+  own = *models[0];
+  own.id = "llama-3.2-1c";
+  CHECK (qm_model_compare (models[0], &own) < 0);
+  CHECK (qm_model_compare (&own, models[0]) > 0);
+  free (models);
+  qm_catalog_free (catalog);
+  check_case ("");
+}
+
 /* The largest configuration that is read. */
 static void
 test_no_overflow (void)
@@ -309,6 +348,7 @@ main (void)
   test_modernbert ();
   test_esm ();
   test_catalog ();
+  test_order ();
   test_no_overflow ();
   return check_report ();
 }
