@@ -198,7 +198,8 @@ class RanksTest(unittest.TestCase):
         for line in lines[1:]:
             self.assertIs(line['cut'], True)
             self.assertEqual(line['transport'], 'host')
-            self.assertGreater(line['cut_step_s'], 0)
+            self.assertEqual(line['cause'], 'slower')
+            self.assertGreater(line['cut_step_s'], line['fastest_step_s'])
             self.assertNotIn('days', line)
             self.assertNotIn('step', line)
         self.assertTrue(all(entry['known'] for entry in search()))
