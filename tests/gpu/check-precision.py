@@ -103,7 +103,7 @@ def esm(hidden, heads, length, batch, **changes):
                 num_attention_heads=heads, intermediate_size=4 * hidden,
                 vocab_size=33, mask_token_id=32, pad_token_id=1,
                 position_embedding_type='rotary', layer_norm_eps=1e-5,
-                hidden_dropout_prob=0, attention_probs_dropout_prob=0,
+                hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
                 **changes), length, batch
 
 
