@@ -550,6 +550,59 @@ qm_build_loss (QmBuilder *builder,
     append_cross_entropy (builder, graph->logits, padded, shift);
 }
 
+void
+qm_build_text_inputs (QmBuilder *builder)
+{
+  QmGraph *graph = builder->graph;
+  int64_t tokens[2] = { builder->batch, builder->length };
+
+  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
+                               "input_ids");
+  graph->labels =
+      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
+}
+
+QmValueId
+qm_build_layers (QmBuilder *builder,
+                 QmValueId x,
+                 const QmModelConfig *model,
+                 int64_t n,
+                 const char *prefix,
+                 QmBuildLayer layer)
+{
+  QmGraph *graph = builder->graph;
+
+  for (int64_t i = 0; i < n && graph->status == QM_OK; i++)
+    {
+      char name[64];
+
+      snprintf (name, sizeof name, "%s%lld.", prefix, (long long) i);
+      qm_graph_begin_block (graph);
+      x = layer (builder, x, model, i, name);
+      qm_graph_end_block (graph, x);
+    }
+  return x;
+}
+
+void
+qm_build_next_token (QmBuilder *builder,
+                     QmValueId x,
+                     QmValueId words,
+                     bool tied,
+                     const char *name,
+                     const char *alias)
+{
+  QmTensor table;
+
+  if (builder->graph->status != QM_OK)
+    return;
+  table = *tensor_of (builder, words);
+  if (!tied)
+    words = qm_build_vocab_weight (builder, table.shape[0], table.shape[1],
+                                   name, alias);
+  qm_build_loss (builder, x, words, QM_NO_VALUE, true);
+}
+
 static void
 build_state (QmBuilder *builder)
 {

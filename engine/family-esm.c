@@ -100,9 +100,11 @@ feed_forward (QmBuilder *builder,
 static QmValueId
 layer (QmBuilder *builder,
        QmValueId x,
-       const QmEsmConfig *config,
+       const QmModelConfig *model,
+       int64_t index,
        const char *prefix)
 {
+  const QmEsmConfig *config = &model->esm;
   QmType product = builder->options->type, sum = builder->options->residual;
   QmValueId y =
       norm (builder, x, config, prefix, "attention.LayerNorm", product);
@@ -138,28 +140,15 @@ void
 qm_build_esm (QmBuilder *builder, const QmModelConfig *model)
 {
   const QmEsmConfig *config = &model->esm;
-  QmGraph *graph = builder->graph;
-  int64_t tokens[2] = { builder->batch, builder->length };
   QmValueId words, x;
 
-  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
-                               "input_ids");
-  graph->labels =
-      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
+  qm_build_text_inputs (builder);
   words =
       qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
                              "esm.embeddings.word_embeddings.weight", NULL);
   x = embed (builder, config, words);
-  for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
-    {
-      char prefix[64];
-
-      snprintf (prefix, sizeof prefix, "esm.encoder.layer.%lld.",
-                (long long) i);
-      qm_graph_begin_block (graph);
-      x = layer (builder, x, config, prefix);
-      qm_graph_end_block (graph, x);
-    }
+  x = qm_build_layers (builder, x, model, config->layers, "esm.encoder.layer.",
+                       layer);
   x = norm (builder, x, config, "esm.encoder.", "emb_layer_norm_after",
             builder->options->type);
   head (builder, x, config, words);

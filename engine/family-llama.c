@@ -224,10 +224,11 @@ leave (QmBuilder *builder,
 static QmValueId
 layer (QmBuilder *builder,
        QmValueId x,
-       const QmLlamaConfig *config,
+       const QmModelConfig *model,
        int64_t index,
        const char *prefix)
 {
+  const QmLlamaConfig *config = &model->llama;
   static const Half halves[][2] = {
     [QM_NORMS_BEFORE] = { { "input_layernorm", NULL },
                           { "post_attention_layernorm", NULL } },
@@ -268,13 +269,9 @@ qm_build_llama (QmBuilder *builder, const QmModelConfig *model)
 {
   const QmLlamaConfig *config = &model->llama;
   QmGraph *graph = builder->graph;
-  int64_t tokens[2] = { builder->batch, builder->length };
-  QmValueId words, x, head;
+  QmValueId words, x;
 
-  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
-                               "input_ids");
-  graph->labels =
-      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
+  qm_build_text_inputs (builder);
   words =
       qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
                              "model.embed_tokens.weight", NULL);
@@ -282,20 +279,9 @@ qm_build_llama (QmBuilder *builder, const QmModelConfig *model)
                           builder->options->residual);
   if (config->scaled_embeddings)
     x = scale (builder, x, config->hidden_size);
-  for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
-    {
-      char prefix[64];
-
-      snprintf (prefix, sizeof prefix, "model.layers.%lld.", (long long) i);
-      qm_graph_begin_block (graph);
-      x = layer (builder, x, config, i, prefix);
-      qm_graph_end_block (graph, x);
-    }
+  x = qm_build_layers (builder, x, model, config->layers, "model.layers.",
+                       layer);
   x = norm (builder, x, config, "model.", "norm");
-  head =
-      config->tie_word_embeddings
-          ? words
-          : qm_build_vocab_weight (builder, config->vocab_size,
-                                   config->hidden_size, "lm_head.weight", NULL);
-  qm_build_loss (builder, x, head, QM_NO_VALUE, true);
+  qm_build_next_token (builder, x, words, config->tie_word_embeddings,
+                       "lm_head.weight", NULL);
 }

@@ -76,10 +76,11 @@ feed_forward (QmBuilder *builder,
 static QmValueId
 layer (QmBuilder *builder,
        QmValueId x,
-       const QmModernBertConfig *config,
+       const QmModelConfig *model,
        int64_t index,
        const char *prefix)
 {
+  const QmModernBertConfig *config = &model->modernbert;
   QmType product = builder->options->type, sum = builder->options->residual;
   QmValueId y = index == 0
                     ? qm_build_cast (builder, x, product)
@@ -122,13 +123,9 @@ qm_build_modernbert (QmBuilder *builder, const QmModelConfig *model)
   const QmModernBertConfig *config = &model->modernbert;
   QmGraph *graph = builder->graph;
   QmType type = builder->options->residual;
-  int64_t tokens[2] = { builder->batch, builder->length };
   QmValueId words, x;
 
-  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
-                               "input_ids");
-  graph->labels =
-      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
+  qm_build_text_inputs (builder);
   words =
       qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
                              "model.embeddings.tok_embeddings.weight", NULL);
@@ -136,15 +133,8 @@ qm_build_modernbert (QmBuilder *builder, const QmModelConfig *model)
                           type);
   x = norm (builder, x, config, "model.embeddings.", "norm", type);
   x = qm_build_dropout (builder, x, config->embedding_dropout);
-  for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
-    {
-      char prefix[64];
-
-      snprintf (prefix, sizeof prefix, "model.layers.%lld.", (long long) i);
-      qm_graph_begin_block (graph);
-      x = layer (builder, x, config, i, prefix);
-      qm_graph_end_block (graph, x);
-    }
+  x = qm_build_layers (builder, x, model, config->layers, "model.layers.",
+                       layer);
   x = norm (builder, x, config, "model.", "final_norm", builder->options->type);
   head (builder, x, config, words);
 }

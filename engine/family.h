@@ -240,6 +240,35 @@ QmValueId qm_build_vocab_bias (QmBuilder *builder,
                                const char *name,
                                const char *alias);
 
+/* Declares the inputs of a model of text: ids, and labels. */
+void qm_build_text_inputs (QmBuilder *builder);
+
+/* What one layer makes of `x`; names begin with `prefix`. */
+typedef QmValueId (*QmBuildLayer) (QmBuilder *builder,
+                                   QmValueId x,
+                                   const QmModelConfig *model,
+                                   int64_t index,
+                                   const char *prefix);
+
+/* `n` layers, each a block of its own, under names that begin with `prefix` and
+ * its number. */
+QmValueId qm_build_layers (QmBuilder *builder,
+                           QmValueId x,
+                           const QmModelConfig *model,
+                           int64_t n,
+                           const char *prefix,
+                           QmBuildLayer layer);
+
+/* The end of a decoder: `x`, normed, tells the next token with the weights of
+ * its `words`, or with its own, [vocab, hidden], of that name; `alias` may be
+ * NULL. */
+void qm_build_next_token (QmBuilder *builder,
+                          QmValueId x,
+                          QmValueId words,
+                          bool tied,
+                          const char *name,
+                          const char *alias);
+
 /* Logits, capped as the builder says, and their loss; `bias` may be
  * QM_NO_VALUE.  With `shift`, every token predicts the next. */
 void qm_build_loss (QmBuilder *builder,
