@@ -67,7 +67,8 @@ typedef enum QmActivation
   QM_ACTIVATION_GELU,      /* exact, with erf */
   QM_ACTIVATION_GELU_TANH, /* gelu_new, gelu_pytorch_tanh, gelu_fast */
   QM_ACTIVATION_RELU,
-  QM_ACTIVATION_SILU
+  QM_ACTIVATION_SILU,
+  QM_ACTIVATION_RELU2 /* relu2: the square of relu (So et al. 2021) */
 } QmActivation;
 
 /* How the angles of rotary positions are stretched for texts that are longer

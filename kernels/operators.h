@@ -453,7 +453,8 @@ typedef enum QmFunction
   QM_FUNCTION_GELU_TANH, /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
   QM_FUNCTION_RELU,
   QM_FUNCTION_SILU,
-  QM_FUNCTION_TANH
+  QM_FUNCTION_TANH,
+  QM_FUNCTION_RELU2 /* the square of x where that is more than 0 */
 } QmFunction;
 
 typedef enum QmDistribution

@@ -182,6 +182,7 @@ MODELS = {
         rope_scaling=dict(rope_type="linear", factor=8.0)),
     "gpt2": gpt2(),
     "gpt2-scaled": gpt2(n_inner=20, activation_function="relu",
+    "gpt2-relu2": gpt2(activation_function="relu2"),
                         scale_attn_by_inverse_layer_idx=True,
                         tie_word_embeddings=False, layer_norm_epsilon=1e-6),
     "gpt-neox-parallel": gpt_neox(use_parallel_residual=True),
