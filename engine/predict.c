@@ -100,6 +100,11 @@ traffic (const double *constants, const QmWorkRow *row)
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
       return constants[QM_CONSTANT_SCAN_BACKWARD];
     case QM_OP_ADAM:
+    case QM_OP_LAMB_DIRECTION:
+    case QM_OP_LAMB_UPDATE:
+    case QM_OP_MUON_MOMENTUM:
+    case QM_OP_MUON_NORMALIZE:
+    case QM_OP_MUON_UPDATE:
     case QM_OP_SUM_SQUARES:
       return constants[QM_CONSTANT_UPDATE];
     default:

@@ -272,6 +272,20 @@ class Export(unittest.TestCase):
         self.fails(1, 'cannot be written', *options, '--out',
                    self.path('absent/file'))
 
+    def test_optimizers(self):
+        """Settings can name Adam and AdamW alone."""
+        model = MODELS['vit-large']
+        for optimizer in 'lamb', 'muon':
+            recipe = dict(model['recipe'], optimizer=optimizer)
+            if optimizer == 'muon':
+                recipe.update(muon_learning_rate=0.02, muon_momentum=0.95,
+                              muon_weight_decay=0, muon_scale='moonshot')
+            for name, value in ('config', model['config']), ('recipe', recipe):
+                pathlib.Path(self.path(name)).write_text(json.dumps(value))
+            self.fails(5, f'optimizer, {optimizer}, is none', '--config',
+                       self.path('config'), '--recipe', self.path('recipe'),
+                       '--micro-batch', 8)
+
     def test_refusals(self):
         self.fails(2, '--format', '--model', 'vit-large', '--micro-batch', 1,
                    '--format', 'jax')
