@@ -220,6 +220,8 @@ class Framework(unittest.TestCase):
         models = ADAPTER.parents[1] / 'models'
         for path in models.glob('*.json'):
             entry = json.loads(path.read_text())
+            if entry['recipe']['optimizer'] == 'lamb':
+                continue
             got = question('--model', path.stem)
             for name, value in got['config'].items():
                 if 'dropout' not in name:
