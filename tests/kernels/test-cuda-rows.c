@@ -8,7 +8,6 @@
  * --small is for tools under which everything is slow.  Leaves with 77 where
  * there is no GPU. */
 
-#include "kernels/convert.h"
 #include "tests/data/check.h"
 #include "tests/kernels/compare.h"
 
@@ -69,13 +68,6 @@ static QmType
 any_type (Test *test)
 {
   return compare_type (&test->compare);
-}
-
-static void
-set_floats (const QmTensor *tensor, const float *values)
-{
-  qm_floats_store (tensor->type, tensor->data, 1, qm_tensor_elements (tensor),
-                   values);
 }
 
 static void
