@@ -494,19 +494,22 @@ test_setting (Setting *setting)
 }
 
 /* The ways that other optimizers can be divided in.  The norms of LAMB are sums
- * over ranks, and Muon is every rank's own. */
+ * over ranks, and Muon is every rank's own; GPUs iterate in bf16, where sums in
+ * another order may round otherwise. */
 static void
 test_optimizer (const char *folder,
                 const char *device,
                 const char *model,
                 QmOptimizer optimizer)
 {
-  const Tolerance sums = { 2e-6, 1e-5, 1e-5, 1e-4 };
+  Tolerance sums = { 2e-6, 1e-5, 1e-5, 1e-4 };
   const Tolerance rounded = { 0.02, 0.15, 0.03, 2 * STEPS * RATE };
   QmModelConfig config = { 0 };
   QmDeviceInfo info = { .id = "" };
 
   CHECK_INT (qm_device_describe (device, &info, NULL), QM_OK);
+  if (optimizer == QM_OPTIMIZER_MUON && info.target.kind == QM_DEVICE_CUDA)
+    sums = (Tolerance){ 1e-4, 1e-3, 1e-3, 0.1 * STEPS * RATE };
   read_config (folder, model, &config);
   for (int i = 0; i < 3; i++)
     {
@@ -566,6 +569,13 @@ test_model (const char *folder, const char *device, const char *model, bool all)
     }
 }
 
+static void
+test_optimizers (const char *folder, const char *device, const char *model)
+{
+  for (int i = QM_OPTIMIZER_LAMB; i < QM_N_OPTIMIZERS; i++)
+    test_optimizer (folder, device, model, (QmOptimizer) i);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -590,12 +600,14 @@ main (int argc, char **argv)
   if (argc < 2)
     return check_report ();
   for (int i = 3; i < argc; i++)
-    test_model (argv[1], argv[2], argv[i], true);
+    {
+      test_model (argv[1], argv[2], argv[i], true);
+      test_optimizers (argv[1], argv[2], argv[i]);
+    }
   for (size_t i = 0; argc <= 3 && i < sizeof all / sizeof all[0]; i++)
     test_model (argv[1], argc == 3 ? argv[2] : "cpu", all[i], full || i == 0);
-  for (int i = QM_OPTIMIZER_LAMB; argc <= 3 && i < QM_N_OPTIMIZERS; i++)
-    for (int j = 0; j < 2; j++)
-      test_optimizer (argv[1], argc == 3 ? argv[2] : "cpu",
-                      j == 0 ? "gpt-neox-parallel" : "llama", (QmOptimizer) i);
+  for (int i = 0; argc <= 3 && i < 2; i++)
+    test_optimizers (argv[1], argc == 3 ? argv[2] : "cpu",
+                     i == 0 ? "gpt-neox-parallel" : "llama");
   return check_report ();
 }
