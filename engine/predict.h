@@ -71,7 +71,9 @@ typedef enum QmConstant
   QM_CONSTANT_GATE,     /* of gated activations, likewise */
   QM_CONSTANT_SOFTMAX,
   QM_CONSTANT_CROSS_ENTROPY,
-  QM_CONSTANT_ROTARY,
+  QM_CONSTANT_ROTARY,       /* of what turns */
+  QM_CONSTANT_ROTARY_WHOLE, /* of the whole of a head besides, where a part of
+                               it turns: cut off and joined again */
   QM_CONSTANT_CONVOLUTION,
   QM_CONSTANT_CONVOLUTION_BACKWARD,
   QM_CONSTANT_CONVOLUTION_FP32, /* and as many times more in fp32 */
