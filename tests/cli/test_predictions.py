@@ -213,6 +213,36 @@ class PredictionsTest(harness.CommandLineTest):
         self.assertIn("times are predicted for compiled PyTorch, operator by "
                       "operator", " ".join(text.split()))
 
+    def test_link(self):
+        """Bridges make cards faster where little hides what they exchange, and
+        boards without NVLink are slower."""
+        path = os.path.join(harness.CATALOG, "models", "pythia-1b.json")
+        with open(path, encoding="utf-8") as file:
+            model = json.load(file)
+        model.update(id="own", name="My Own")
+        model["recipe"]["batch_size"] = 2
+        self.user_file("models/own.json", json.dumps(model))
+        days, links = {}, {}
+        for link in ("auto", "nvlink", "pcie"):
+            answer = self.ask("--model", "own", "--budget", "2M", "--gpu",
+                              "a6000,h200-141gb-sxm", "--link", link)
+            self.assertEqual(answer["question"]["link"], link)
+            for gpu, gpus in (("a6000", 2), ("h200-141gb-sxm", 2)):
+                one = self.candidate(answer, gpu, gpus)
+                days[gpu, link] = one["days"]
+                links[gpu, link] = one["prediction"]["link"]
+        self.assertEqual(
+            links, {("a6000", "auto"): "pcie", ("a6000", "nvlink"): "nvlink",
+                    ("a6000", "pcie"): "pcie",
+                    ("h200-141gb-sxm", "auto"): "nvlink",
+                    ("h200-141gb-sxm", "nvlink"): "nvlink",
+                    ("h200-141gb-sxm", "pcie"): "pcie"})
+        self.assertLess(days["a6000", "nvlink"], days["a6000", "auto"])
+        self.assertGreater(days["h200-141gb-sxm", "pcie"],
+                           days["h200-141gb-sxm", "auto"])
+        self.refuse("advise", "--model", "own", "--link", "string",
+                    says=("--link", "nvlink"))
+
     def test_none(self):
         self.own_model()
         answer = self.ask("--model", "own", "--predictions", "none", expect=1)
