@@ -42,6 +42,7 @@ typedef struct Everything
   QmProbes reference, probes;
   QmCalibration known;
   double calibrated[MAX_RATES];
+  Clusters clusters;
 } Everything;
 
 #define HELD_GPU "h100-80gb-sxm"
@@ -100,7 +101,9 @@ load (const char *data, const char *here, bool left_out, Everything *all)
       return false;
     }
   errors_of (&all->rates, &all->calibration, all->fitted);
-  if (!load_probes (data, all))
+  if (!load_probes (data, all)
+      || !clusters_load (here, all->rates.catalog, &all->calibration,
+                         &all->clusters))
     return false;
   snprintf (path, sizeof path, "%s/left-out.csv", here);
   return !left_out || left_out_read (path, &all->rates, &all->left_out);
@@ -252,6 +255,32 @@ check_held (const Everything *all)
   return good;
 }
 
+/* Of several machines, which nothing was fitted to: by themselves, and beside
+ * one machine, which leaves what a network costs. */
+static bool
+check_clusters (const Everything *all)
+{
+  static const struct
+  {
+    bool beside;
+    double half, most;
+  } sizes[] = { { false, 0.08, 0.24 }, { true, 0.06, 0.22 } };
+  bool good = all->clusters.n >= 35;
+
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+    {
+      double half, most;
+
+      clusters_summarize (&all->clusters, sizes[i].beside, &half, &most);
+      if (half <= sizes[i].half && most <= sizes[i].most)
+        continue;
+      fprintf (stderr, "several machines%s: %.1f and %.1f %%\n",
+               sizes[i].beside ? ", beside one" : "", 100 * half, 100 * most);
+      good = false;
+    }
+  return good;
+}
+
 static int
 check (const Everything *all)
 {
@@ -267,6 +296,7 @@ check (const Everything *all)
     }
   good = check_held (all) && good;
   good = check_fits (all) && good;
+  good = check_clusters (all) && good;
   if (order.pairs < 45 || (double) order.right < 0.97 * (double) order.pairs)
     {
       fprintf (stderr, "of %zu pairs of GPUs %zu are in their order\n",
@@ -348,8 +378,8 @@ run (Everything *all, const char *what, char **files)
     return check_left_out (all);
   if (strncmp (what, "page", 4) == 0 && files[0] != NULL && files[1] != NULL)
     return page_make (&all->rates, &all->calibration, &all->prior, all->fitted,
-                      all->calibrated, &all->left_out, files[0], files[1],
-                      strcmp (what, "page-check") == 0)
+                      all->calibrated, &all->left_out, &all->clusters, files[0],
+                      files[1], strcmp (what, "page-check") == 0)
                ? 0
                : 1;
   fprintf (stderr, "what is %s?\n", what);
@@ -369,6 +399,7 @@ main (int argc, char **argv)
                 &all))
     return 1;
   result = run (&all, what, argc > 4 ? argv + 4 : argv + argc);
+  clusters_clear (&all.clusters);
   rates_clear (&all.rates);
   return result;
 }

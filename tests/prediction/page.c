@@ -20,6 +20,7 @@ typedef struct Page
   const QmCalibration *calibration, *prior;
   const double *fitted, *calibrated;
   const LeftOut *left_out;
+  const Clusters *clusters;
 } Page;
 
 static Summary
@@ -339,6 +340,18 @@ write_others (FILE *out, const Page *page)
     }
 }
 
+static void
+write_clusters (FILE *out, const Page *page)
+{
+  clusters_write (out, page->clusters);
+}
+
+static void
+write_bert (FILE *out, const Page *page)
+{
+  clusters_write_bert (out, page->rates->catalog, page->calibration);
+}
+
 static const struct
 {
   const char *name;
@@ -351,6 +364,8 @@ static const struct
   { "gpus", write_gpus },
   { "families", write_families },
   { "held", write_held },
+  { "clusters", write_clusters },
+  { "bert", write_bert },
   { "constants", write_constants },
   { "generations", write_generations },
   { "others", write_others },
@@ -418,11 +433,13 @@ page_make (const Rates *rates,
            const double *fitted,
            const double *calibrated,
            const LeftOut *left_out,
+           const Clusters *clusters,
            const char *page,
            const char *plot,
            bool check)
 {
-  const Page now = { rates, calibration, prior, fitted, calibrated, left_out };
+  const Page now = { rates,      calibration, prior,   fitted,
+                     calibrated, left_out,    clusters };
   QmError error = { 0 };
   char *text = NULL, *made = NULL, *drawn = NULL;
   size_t length, n = 0;
