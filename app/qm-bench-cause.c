@@ -2,11 +2,13 @@
 
 #include "app/qm-bench-cause.h"
 
+#include "app/qm-bench.h"
+
 /* What a cause can be about. */
-static const char *const fields[] = { "cause",       "memory",
-                                      "needs_bytes", "available_bytes",
-                                      "signal",      "exit_status",
-                                      "silence_s" };
+static const char *const fields[] = {
+  "cause",       "memory",    "needs_bytes", "available_bytes", "signal",
+  "exit_status", "silence_s", "cut_step_s",  "fastest_step_s"
+};
 
 static void
 set_cause (json_t *object, const char *cause)
@@ -62,6 +64,13 @@ void
 qm_bench_cause_unsupported (json_t *object)
 {
   set_cause (object, "unsupported");
+}
+
+void
+qm_bench_cause_slower (json_t *object, double fastest_step)
+{
+  set_cause (object, "slower");
+  qm_bench_json_number (object, "fastest_step_s", fastest_step);
 }
 
 void

@@ -22,6 +22,10 @@ void qm_bench_cause_failure (json_t *object,
 /* Adds that it is nothing that the engine can do. */
 void qm_bench_cause_unsupported (json_t *object);
 
+/* Adds that it was cut: its step, which `cut_step_s` of the object says, takes
+ * longer than `fastest_step` seconds, those of the fastest way that is known. */
+void qm_bench_cause_slower (json_t *object, double fastest_step);
+
 /* Adds what a line of a results file says of it. */
 void qm_bench_cause_of_result (json_t *object, const char *line);
 

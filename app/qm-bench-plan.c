@@ -120,6 +120,8 @@ print_json (const QmBenchOptions *options,
 
   json_object_set_new (object, "model", json_string (model->name));
   json_object_set_new (object, "provenance", json_string ("predicted"));
+  json_object_set_new (object, "verified",
+                       json_boolean (qm_plan_is_verified (&plan->options)));
   if (goal->target.kind == QM_DEVICE_CUDA)
     json_object_set_new (object, "architecture",
                          json_integer (goal->target.architecture));
@@ -164,6 +166,9 @@ print_text (const QmBenchModel *model,
     qm_bench_print ("%lld of %lld rows of logits at a time",
                     (long long) qm_plan_loss_rows (plan),
                     (long long) qm_plan_all_rows (plan));
+  if (!qm_plan_is_verified (&plan->options))
+    qm_bench_print (
+        "not verified on several GPUs; what NCCL takes is left out");
   if (goal->bytes == 0)
     return;
   printf ("%s in the %.1f GiB%s%s", fits (goal, plan) ? "fits" : "does not fit",

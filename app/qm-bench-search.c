@@ -366,13 +366,15 @@ keep_cut (QmBenchSearch *search,
           QmError *error)
 {
   double step = json_number_value (json_object_get (object, "cut_step_s"));
+  double fastest = qm_bench_cut_above (search, entry) / search->interval;
   char reason[128];
 
   snprintf (reason, sizeof reason,
             "by one pass a step takes about %.3g s, and the fastest way %.3g s",
-            step, qm_bench_cut_above (search, entry) / search->interval);
+            step, fastest);
   json_object_set_new (object, "cut", json_true ());
   json_object_set_new (object, "reason", json_string (reason));
+  qm_bench_cause_slower (object, fastest);
   conclude_line (meter, "cut: %s", reason);
   return keep (search, entry, "cut", object, error);
 }

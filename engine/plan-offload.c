@@ -113,6 +113,12 @@ qm_plan_offload (QmPlan *plan)
 }
 
 bool
+qm_plan_is_verified (const QmPlanOptions *options)
+{
+  return options->ranks <= 1;
+}
+
+bool
 qm_plan_is_short (const QmPlan *plan, uint64_t bytes, QmShortage *shortage)
 {
   const QmMemory *memory = &plan->memory;

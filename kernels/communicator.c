@@ -318,7 +318,10 @@ qm_communicator_free (QmCommunicator *communicator)
 void
 qm_communicator_abort (QmCommunicator *communicator, const char *why)
 {
-  qm_world_abort (communicator->world, communicator->rank, why);
+  char sentence[QM_WORLD_WHY];
+
+  snprintf (sentence, sizeof sentence, "rank %d: %s", communicator->rank, why);
+  qm_world_abort (communicator->world, communicator->rank, sentence);
 }
 
 QmStatus

@@ -131,7 +131,8 @@ int qm_communicator_ranks (const QmCommunicator *communicator);
 /* What it became: QM_TRANSPORT_NCCL or _HOST. */
 QmTransport qm_communicator_transport (const QmCommunicator *communicator);
 
-/* qm_world_abort() of its world by this rank, and qm_world_check(). */
+/* qm_world_abort() of its world by this rank, whose number `why` gets before
+ * it, and qm_world_check(). */
 void qm_communicator_abort (QmCommunicator *communicator, const char *why);
 QmStatus qm_communicator_check (const QmCommunicator *communicator,
                                 QmError *error);

@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -32,6 +33,59 @@ CLEAN = {name: value for name, value in os.environ.items()
 def free_port():
     with socket.create_server(('127.0.0.1', 0)) as server:
         return server.getsockname()[1]
+
+
+class Link:
+    """A wire to a process that listens at a place, which can be cut."""
+
+    def __init__(self, place):
+        host, port = place.split(':')
+        self.target = host, int(port)
+        self.server = socket.create_server(('127.0.0.1', 0))
+        self.place = f'127.0.0.1:{self.server.getsockname()[1]}'
+        self.ends = []
+        self.silent = False
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                here, _ = self.server.accept()
+            except OSError:
+                return
+            there = None
+            while there is None:
+                try:
+                    there = socket.create_connection(self.target)
+                except OSError:
+                    time.sleep(0.05)
+            self.ends += here, there
+            for pair in ((here, there), (there, here)):
+                threading.Thread(target=self.carry, args=pair,
+                                 daemon=True).start()
+
+    def carry(self, source, sink):
+        try:
+            while data := source.recv(65536):
+                if not self.silent:
+                    sink.sendall(data)
+        except OSError:
+            pass
+
+    def cut(self, silently):
+        if silently:
+            self.silent = True
+            return
+        for end in self.ends:
+            end.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *what):
+        self.server.close()
+        for end in self.ends:
+            end.close()
 
 
 class NodesTest(unittest.TestCase):
@@ -301,10 +355,15 @@ class NodesTest(unittest.TestCase):
         other.close()
         self.refused(first, 'another version')
 
-    def train(self):
-        processes = [self.node('train', i, '--tokens',
-                               str(self.path / 'tokens'), '--micro-batch', '2',
-                               '--steps', '10000000') for i in range(2)]
+    def train(self, other=None):
+        """Two that train; the second finds the first at the other place."""
+        processes = []
+        for place in (self.place, other or self.place):
+            self.place, own = place, self.place
+            processes.append(self.node(
+                'train', len(processes), '--tokens', str(self.path / 'tokens'),
+                '--micro-batch', '2', '--steps', '10000000'))
+            self.place = own
         for _ in range(3):
             self.assertIn('step', processes[0].stdout.readline())
         return processes
@@ -331,6 +390,19 @@ class NodesTest(unittest.TestCase):
         for process in processes:
             process.communicate(timeout=10)
             self.assertNotEqual(process.returncode, 0)
+
+    def test_lost_link(self):
+        """The network between them goes, with a word or without."""
+        for silently in (False, True):
+            with Link(self.place) as link:
+                processes = self.train(link.place)
+                begin = time.monotonic()
+                link.cut(silently)
+                for rank, process in enumerate(processes):
+                    self.refused(process, f'the process of rank {1 - rank}',
+                                 'says nothing' if silently else 'is gone',
+                                 status=4)
+                self.assertLess(time.monotonic() - begin, 10)
 
     def test_kills(self):
         """Whatever ends when, nothing is left, and the same command goes on."""

@@ -158,36 +158,6 @@ write_batch (QmExecutor *executor,
   return status == QM_OK ? write_pixels (executor, graph, pass, error) : status;
 }
 
-/* The passes of one step; the last is not followed by an update. */
-static QmStatus
-run_step (QmExecutor *executor, const QmPlan *plan, int step, Outcome *outcome)
-{
-  int ranks = plan->options.ranks;
-  QmError *error = &outcome->error;
-  QmStatus status = QM_OK;
-  bool last = step + 1 == STEPS;
-
-  for (int64_t i = 0; i < plan->accumulation && status == QM_OK; i++)
-    {
-      uint32_t pass = (uint32_t) ((step * plan->accumulation + i) * ranks)
-                      + (uint32_t) plan->options.rank;
-
-      status = write_batch (executor, plan, pass, error);
-      if (status == QM_OK)
-        status =
-            qm_executor_pass (executor, i + 1 == plan->accumulation, error);
-    }
-  if (status == QM_OK && !last)
-    status = qm_executor_update (executor, error);
-  if (status == QM_OK && !last)
-    status = qm_executor_read_state (executor, QM_STATE_LOSS,
-                                     &outcome->losses[step], error);
-  if (status == QM_OK && !last)
-    status = qm_executor_read_state (executor, QM_STATE_NORM,
-                                     &outcome->norms[step], error);
-  return status;
-}
-
 static size_t
 count (const QmGraph *graph)
 {
@@ -199,27 +169,61 @@ count (const QmGraph *graph)
   return n;
 }
 
+/* The weights, or the gradients, of all parameters, one behind the other. */
 static QmStatus
-read_all (QmExecutor *executor, const QmGraph *graph, Outcome *outcome)
+read_all (QmExecutor *executor,
+          const QmGraph *graph,
+          bool gradients,
+          float **values,
+          QmError *error)
 {
   QmStatus status = QM_OK;
   size_t at = 0;
 
-  outcome->weights = calloc (count (graph), sizeof (float));
-  outcome->gradients = calloc (count (graph), sizeof (float));
+  *values = calloc (count (graph), sizeof **values);
   for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
     {
       const QmParameter *parameter = &graph->parameters[i];
 
-      status = qm_executor_read_floats (executor, parameter->value,
-                                        outcome->weights + at, &outcome->error);
-      if (status == QM_OK)
-        status =
-            qm_executor_read_floats (executor, parameter->gradient,
-                                     outcome->gradients + at, &outcome->error);
+      status = qm_executor_read_floats (executor,
+                                        gradients ? parameter->gradient
+                                                  : parameter->value,
+                                        *values + at, error);
       at += (size_t) qm_tensor_elements (
           qm_graph_tensor (graph, parameter->value));
     }
+  return status;
+}
+
+/* The passes of one step, and the update.  Gradients are those of the first, of
+ * the same weights in every way. */
+static QmStatus
+run_step (QmExecutor *executor, const QmPlan *plan, int step, Outcome *outcome)
+{
+  int ranks = plan->options.ranks;
+  QmError *error = &outcome->error;
+  QmStatus status = QM_OK;
+
+  for (int64_t i = 0; i < plan->accumulation && status == QM_OK; i++)
+    {
+      uint32_t pass = (uint32_t) ((step * plan->accumulation + i) * ranks)
+                      + (uint32_t) plan->options.rank;
+
+      status = write_batch (executor, plan, pass, error);
+      if (status == QM_OK)
+        status =
+            qm_executor_pass (executor, i + 1 == plan->accumulation, error);
+    }
+  if (status == QM_OK && step == 0)
+    status = read_all (executor, plan->graph, true, &outcome->gradients, error);
+  if (status == QM_OK)
+    status = qm_executor_update (executor, error);
+  if (status == QM_OK)
+    status = qm_executor_read_state (executor, QM_STATE_LOSS,
+                                     &outcome->losses[step], error);
+  if (status == QM_OK)
+    status = qm_executor_read_state (executor, QM_STATE_NORM,
+                                     &outcome->norms[step], error);
   return status;
 }
 
@@ -266,7 +270,7 @@ train (Rank *rank, QmDevice *device, QmCommunicator *communicator)
   for (int step = 0; step < STEPS && status == QM_OK; step++)
     status = run_step (executor, plan, step, outcome);
   if (status == QM_OK)
-    status = read_all (executor, plan->graph, outcome);
+    status = read_all (executor, plan->graph, false, &outcome->weights, error);
   qm_executor_free (executor);
   qm_plan_free (plan);
   return status;
@@ -336,7 +340,7 @@ typedef struct Tolerance
   double losses;
   double gradients; /* of each tensor's norm, */
   double all;       /* or, where that is less, of the norm of all */
-  double weights;   /* absolute */
+  double weights;   /* root mean square */
 } Tolerance;
 
 /* Norms of the gradients of a parameter, and of how they differ. */
@@ -367,28 +371,29 @@ compare (const QmPlan *plan,
     return;
   measure (one->gradients, other->gradients, count (graph), &all, &off);
   CHECK (all > 0 && isfinite (all));
-  for (int i = 0; i + 1 < STEPS; i++)
+  for (int i = 0; i < STEPS; i++)
     {
       CHECK_NEAR (other->losses[i], one->losses[i], tolerance->losses);
       /* Each way adds squares up in another order. */
       CHECK_NEAR (other->norms[i], one->norms[i],
-                  fmax (tolerance->losses, 1e-6));
+                  fmax (tolerance->losses, i == 0 ? 1e-6 : 1e-5));
     }
   CHECK (one->losses[0] != one->losses[1]);
   for (size_t i = 0; i < graph->n_parameters; i++)
     {
       size_t n = (size_t) qm_tensor_elements (
           qm_graph_tensor (graph, graph->parameters[i].value));
-      double norm, most = 0;
+      double norm;
 
       measure (one->gradients + at, other->gradients + at, n, &norm, &off);
       CHECK (off <= fmax (tolerance->gradients * norm, tolerance->all * all));
-      for (size_t j = 0; j < n; j++)
-        most = fmax (most, fabs ((double) one->weights[at + j]
-                                 - other->weights[at + j]));
       /* Of gradients that are zero in exact arithmetic Adam makes whole steps.
        */
-      CHECK (most <= tolerance->weights || norm < tolerance->all * all);
+      if (norm >= tolerance->all * all)
+        {
+          measure (one->weights + at, other->weights + at, n, &norm, &off);
+          CHECK (off <= tolerance->weights * sqrt ((double) n));
+        }
       at += n;
     }
 }
@@ -458,8 +463,8 @@ static void
 test_setting (Setting *setting)
 {
   static const Tolerance exact = { 0, 0, 0, 0 };
-  const Tolerance sums = { 1e-6, 1e-6, 1e-5, 2e-5 };
-  const Tolerance rounded = { 0.02, 0.1, 0.02, 2 * STEPS * RATE };
+  const Tolerance sums = { 1e-6, 1e-6, 1e-7, 5e-6 };
+  const Tolerance rounded = { 0.02, 0.02, 0.002, STEPS * RATE / 4 };
   bool full = setting->precision == QM_PRECISION_FP32;
   /* Of a GPU, square roots and quotients may be others than of the host. */
   bool same =

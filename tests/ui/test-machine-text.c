@@ -99,6 +99,9 @@ test_reasons (void)
     { "{\"cause\": \"device\", \"reason\": \"lost\"}",
       "the device failed (lost)" },
     { "{\"cause\": \"unsupported\"}", "the engine cannot do it" },
+    { "{\"cause\": \"slower\", \"cut_step_s\": 12.345,"
+      " \"fastest_step_s\": 3, \"reason\": \"x\"}",
+      "by one pass a step takes about 12.3 s, and the fastest way 3 s" },
     /* Something is missing, of another kind, absurd or new. */
     { "{\"cause\": \"memory\", \"memory\": \"device\", \"reason\": \"x\","
       " \"needs_bytes\": 1}",
@@ -111,6 +114,10 @@ test_reasons (void)
       "x" },
     { "{\"cause\": \"signal\", \"signal\": 0, \"reason\": \"x\"}", "x" },
     { "{\"cause\": \"exit\", \"reason\": \"x\"}", "x" },
+    { "{\"cause\": \"slower\", \"cut_step_s\": -1, \"fastest_step_s\": 3,"
+      " \"reason\": \"x\"}",
+      "x" },
+    { "{\"cause\": \"slower\", \"cut_step_s\": 1, \"reason\": \"x\"}", "x" },
     { "{\"cause\": \"something new\", \"reason\": \"x\"}", "x" },
     { "{\"cause\": [1], \"reason\": \"x\"}", "x" },
     { "{\"cause\": \"device\", \"reason\": 7}", "the device failed" },

@@ -213,6 +213,43 @@ say_end (const json_t *line)
   return NULL;
 }
 
+static double
+seconds_of (const json_t *line, const char *name)
+{
+  const json_t *value = json_object_get (line, name);
+  double seconds = json_is_number (value) ? json_number_value (value) : NAN;
+
+  return seconds > 0 ? seconds : NAN;
+}
+
+/* What was cut, and by what. */
+static char *
+say_slower (const json_t *line)
+{
+  double step = seconds_of (line, "cut_step_s");
+  double fastest = seconds_of (line, "fastest_step_s");
+  g_autofree char *its = qm_machine_text_figure (step);
+  g_autofree char *least = qm_machine_text_figure (fastest);
+
+  if (!isfinite (step) || !isfinite (fastest))
+    return NULL;
+  /* Translators: two numbers of seconds. */
+  return g_strdup_printf (_ ("by one pass a step takes about %s s, and the "
+                             "fastest way %s s"),
+                          its, least);
+}
+
+/* In words of our own; NULL: there are none. */
+static char *
+say_cause (const json_t *line)
+{
+  if (is_cause (line, "memory"))
+    return say_shortage (line);
+  if (is_cause (line, "slower"))
+    return say_slower (line);
+  return say_end (line);
+}
+
 /* What is known of it in short, before what the driver or the engine says. */
 static const char *
 head_of (const json_t *line)
@@ -231,7 +268,7 @@ qm_machine_text_reason (const json_t *line)
 {
   const char *given = text_of (line, "reason");
   const char *head = head_of (line);
-  char *text = is_cause (line, "memory") ? say_shortage (line) : say_end (line);
+  char *text = say_cause (line);
 
   if (text != NULL)
     return text;
