@@ -240,6 +240,11 @@ class PredictionsTest(harness.CommandLineTest):
         self.assertLess(days["a6000", "nvlink"], days["a6000", "auto"])
         self.assertGreater(days["h200-141gb-sxm", "pcie"],
                            days["h200-141gb-sxm", "auto"])
+        text = self.run_program("advise", "--model", "own", "--budget", "2M",
+                                "--gpu", "a6000", "--gpus", "2", "--link",
+                                "nvlink", expect=0).text
+        self.assertIn("NVLink bridges, which are not in the price",
+                      " ".join(text.split()))
         self.refuse("advise", "--model", "own", "--link", "string",
                     says=("--link", "nvlink"))
 
