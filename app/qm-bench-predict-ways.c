@@ -230,7 +230,10 @@ refuse (const QmBenchWays *ways, QmError *error)
 {
   const QmGpu *gpu = ways->gpu;
 
-  if (ways->gpus > 1 && !qm_gpu_is_card (gpu) && !qm_gpu_is_mezzanine (gpu))
+  int machines = ways->places->machines > 1 ? ways->places->machines : 1;
+
+  if (ways->gpus > machines && !qm_gpu_is_card (gpu)
+      && !qm_gpu_is_mezzanine (gpu))
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "%s is part of a machine of its own", gpu->name);
   if (ways->model->recipe.precision == QM_PRECISION_BF16 && gpu->bf16 == QM_NO)

@@ -411,9 +411,10 @@ refuse (const QmPlacesOptions *options,
         QmError *error)
 {
   const QmRecipe *recipe = options->recipe;
+  int machines = options->machines > 1 ? options->machines : 1;
   int64_t share = (recipe->batch_size + gpus - 1) / gpus;
 
-  if (gpus > 1 && !qm_gpu_is_card (gpu) && !qm_gpu_is_mezzanine (gpu))
+  if (gpus > machines && !qm_gpu_is_card (gpu) && !qm_gpu_is_mezzanine (gpu))
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "%s is part of a machine of its own", gpu->name);
   if (gpus > recipe->batch_size)

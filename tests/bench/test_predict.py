@@ -616,6 +616,15 @@ class Machines(unittest.TestCase):
                         '2', '--between', '10gbe')
         self.assertEqual((line['gpus'], line['link']), (2, 'none'))
 
+    def test_machine_of_its_own(self):
+        """It has no second GPU, and may have a neighbour."""
+        ask = ('--model', 'pythia-160m', '--gpu', 'gb10')
+        line, = predict(*ask, '--nodes', '2', '--between', '200gbe-roce')
+        self.assertTrue(line['fits'])
+        line, = predict(*ask, '--gpus', '2', '--nodes', '2', '--between',
+                        '200gbe-roce')
+        self.assertIn('machine of its own', line['unsupported'])
+
     def test_ways(self):
         lines = self.machines('10gbe', '--methods', 'all', nodes=2)
         self.assertEqual({line['gpus'] for line in lines}, {16})
