@@ -69,6 +69,7 @@ qm_bench_cause_unsupported (json_t *object)
 void
 qm_bench_cause_slower (json_t *object, double fastest_step)
 {
+  json_object_set_new (object, "cut", json_true ());
   set_cause (object, "slower");
   qm_bench_json_number (object, "fastest_step_s", fastest_step);
 }

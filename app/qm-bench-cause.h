@@ -23,7 +23,8 @@ void qm_bench_cause_failure (json_t *object,
 void qm_bench_cause_unsupported (json_t *object);
 
 /* Adds that it was cut: its step, which `cut_step_s` of the object says, takes
- * longer than `fastest_step` seconds, those of the fastest way that is known. */
+ * longer than `fastest_step` seconds, those of the fastest way that is known.
+ */
 void qm_bench_cause_slower (json_t *object, double fastest_step);
 
 /* Adds what a line of a results file says of it. */

@@ -372,7 +372,6 @@ keep_cut (QmBenchSearch *search,
   snprintf (reason, sizeof reason,
             "by one pass a step takes about %.3g s, and the fastest way %.3g s",
             step, fastest);
-  json_object_set_new (object, "cut", json_true ());
   json_object_set_new (object, "reason", json_string (reason));
   qm_bench_cause_slower (object, fastest);
   conclude_line (meter, "cut: %s", reason);

@@ -369,6 +369,8 @@ kind_name (QmDocumentKind kind)
       return "json";
     case QM_DOCUMENT_PAGE:
       return "page";
+    case QM_DOCUMENT_WORKBOOK:
+      return "workbook";
     case QM_DOCUMENT_CSV:
     case QM_DOCUMENT_OTHER:
     default:
@@ -467,6 +469,8 @@ kind_text (QmDocumentKind kind)
       return _ ("quotes in the project’s own format");
     case QM_DOCUMENT_PAGE:
       return _ ("a web page");
+    case QM_DOCUMENT_WORKBOOK:
+      return _ ("a workbook");
     case QM_DOCUMENT_CSV:
     case QM_DOCUMENT_OTHER:
     default:

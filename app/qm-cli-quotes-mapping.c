@@ -216,17 +216,28 @@ qm_cli_mapping_read (const QmCliMapping *typed,
                      const char *mappings,
                      GError **error)
 {
-  gsize size;
-  const char *data = g_bytes_get_data (bytes, &size);
+  g_autoptr (GBytes) table = g_bytes_ref (bytes);
   g_autoptr (QmCsvMapping) mapping = NULL;
   g_autoptr (QmSheet) sheet = NULL;
   g_autofree char *text = NULL;
-  g_autofree char *quoted = NULL;
-  gsize length;
+  gsize size, length;
+  const char *data = g_bytes_get_data (bytes, &size);
+  QmDocumentKind kind = size > 0
+                            ? qm_document_kind (data, size, name, media_type)
+                            : QM_DOCUMENT_OTHER;
 
-  if (size == 0
-      || qm_document_kind (data, size, name, media_type) != QM_DOCUMENT_CSV)
+  if (kind == QM_DOCUMENT_WORKBOOK)
     {
+      g_bytes_unref (table);
+      table = qm_import_sheet (bytes, NULL, NULL, NULL, error);
+      if (table == NULL)
+        return NULL;
+      data = g_bytes_get_data (table, &size);
+    }
+  else if (kind != QM_DOCUMENT_CSV)
+    {
+      g_autofree char *quoted = NULL;
+
       quoted = qm_cli_quote (name);
       g_set_error (error, QM_CLI_ERROR, QM_CLI_ERROR_USAGE,
                    _ ("%s is no table; --map, --decimal, --dates and "

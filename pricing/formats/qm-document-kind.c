@@ -4,6 +4,8 @@
 
 #include "pricing/formats/qm-quote-import.h"
 
+#include "pricing/formats/qm-workbook.h"
+
 #include <string.h>
 
 /* So much is looked at. */
@@ -94,7 +96,6 @@ is_binary (const char *data, gsize size)
     const char *mark;
     gsize length;
   } marks[] = {
-    { "PK\x03\x04", 4 },
     { "PK\x05\x06", 4 },
     { "%PDF", 4 },
     { "\xd0\xcf\x11\xe0", 4 },
@@ -136,6 +137,8 @@ qm_document_kind (const char *data,
 
   g_return_val_if_fail (data != NULL || size == 0, QM_DOCUMENT_OTHER);
 
+  if (size > 0 && qm_workbook_may_be (data, size))
+    return QM_DOCUMENT_WORKBOOK;
   if (size == 0 || is_binary (data, size))
     return QM_DOCUMENT_OTHER;
   text = get_beginning (data, size);

@@ -49,11 +49,10 @@ refuse_other (const Document *document, GError **error)
 
   if (document->size == 0)
     message = _ ("The document is empty.");
-  else if (memcmp (data, "PK", MIN (document->size, 2)) == 0
-           || memcmp (data, "\xd0\xcf", MIN (document->size, 2)) == 0)
-    message = _ ("This is an archive, or a file of a spreadsheet or word "
-                 "processor. Open it there, save the table as CSV, and import "
-                 "that.");
+  else if (memcmp (data, "\xd0\xcf", MIN (document->size, 2)) == 0)
+    message = _ ("This is a file of an old spreadsheet or word processor, or "
+                 "one with a password. Open it there, save it without a "
+                 "password as XLSX, ODS or CSV, and import that.");
   else if (memcmp (data, "%PDF", MIN (document->size, 4)) == 0)
     message = _ ("This is a PDF, from which prices cannot be read reliably. "
                  "Ask the vendor for the quote as CSV or UBL, copy its table "
@@ -196,6 +195,39 @@ read_table (QmImport *import, const Document *document, GError **error)
                                                  document->cancellable, error));
 }
 
+/* Says which sheet was read, where another could have been. */
+static void
+tell_others (QmImport *import, const char *sheet, const char *others)
+{
+  for (guint i = 0; i < import->quotes->len && others != NULL; i++)
+    qm_read_find (g_ptr_array_index (import->quotes, i), QM_FINDING_WARNING,
+                  NULL,
+                  /* Translators: names of sheets. */
+                  _ ("Only the sheet “%s” was read. There may be quotes in "
+                     "others: %s."),
+                  sheet, others);
+}
+
+static gboolean
+read_workbook (QmImport *import, const Document *document, GError **error)
+{
+  g_autoptr (GBytes) bytes =
+      g_bytes_new_static (document->data, document->size);
+  g_autofree char *sheet = NULL;
+  g_autofree char *others = NULL;
+  g_autoptr (GBytes) table =
+      qm_import_sheet (bytes, &sheet, &others, document->cancellable, error);
+  Document inner = *document;
+
+  if (table == NULL)
+    return FALSE;
+  inner.data = g_bytes_get_data (table, &inner.size);
+  if (!read_table (import, &inner, error))
+    return FALSE;
+  tell_others (import, sheet, others);
+  return TRUE;
+}
+
 static gboolean
 read_kind (QmImport *import, const Document *document, GError **error)
 {
@@ -212,6 +244,8 @@ read_kind (QmImport *import, const Document *document, GError **error)
       return read_page (import, document, error);
     case QM_DOCUMENT_CSV:
       return read_table (import, document, error);
+    case QM_DOCUMENT_WORKBOOK:
+      return read_workbook (import, document, error);
     case QM_DOCUMENT_OTHER:
     default:
       return refuse_other (document, error);

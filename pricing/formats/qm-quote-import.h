@@ -26,7 +26,8 @@ typedef enum
   QM_DOCUMENT_JSON, /* the project's own */
   QM_DOCUMENT_PAGE, /* HTML */
   QM_DOCUMENT_CSV,
-  QM_DOCUMENT_OTHER /* nothing that is read */
+  QM_DOCUMENT_WORKBOOK, /* XLSX or ODS, or else refused by what it has */
+  QM_DOCUMENT_OTHER     /* nothing that is read */
 } QmDocumentKind;
 
 /* Reads a web page; what it says its product costs is a quote.  One that does
@@ -89,6 +90,21 @@ QmDocumentKind qm_document_kind (const char *data,
                                  gsize size,
                                  const char *name,
                                  const char *media_type);
+
+/* The table of a workbook: its first sheet that can be read as quotes, else its
+ * first one, as CSV.
+ *
+ * sheet: (out) (optional) (transfer full): the name of that sheet.
+ * others: (out) (optional) (transfer full): the names of others that could be
+ *   read as quotes, joined for people; NULL: there are none.
+ *
+ * Returns: (transfer full): the table; or NULL with an error, as
+ *   qm_workbook_read(). */
+GBytes *qm_import_sheet (GBytes *bytes,
+                         char **sheet,
+                         char **others,
+                         GCancellable *cancellable,
+                         GError **error);
 
 /* Reads a document.
  *

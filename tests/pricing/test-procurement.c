@@ -14,7 +14,7 @@
 
 typedef struct
 {
-  const char *name;
+  const char *file, *name; /* with its ending, and without */
   GKeyFile *expected;
   GPtrArray *quotes; /* of QmQuote */
   GError *error;     /* where it was refused */
@@ -30,15 +30,12 @@ folder (void)
   return g_getenv ("QM_PROCUREMENT_DIR");
 }
 
-/* The table's bytes as its vendor would have sent them. */
+/* The bytes of a text as its vendor would have sent them. */
 static GBytes *
-load_table (const Case *test)
+encode (const Case *test, const char *text)
 {
-  g_autofree char *file = g_strconcat (test->name, ".csv", NULL);
-  g_autofree char *path = g_build_filename (folder (), file, NULL);
   g_autofree char *encoding =
       g_key_file_get_string (test->expected, "file", "encoding", NULL);
-  g_autofree char *text = NULL;
   g_auto (GStrv) lines = NULL;
   g_autofree char *whole = NULL;
   g_autofree char *marked = NULL;
@@ -46,7 +43,6 @@ load_table (const Case *test)
   gsize size;
   char *bytes;
 
-  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
   lines = g_strsplit (text, "\n", -1);
   whole = g_strjoinv ("\r\n", lines);
   marked =
@@ -59,6 +55,19 @@ load_table (const Case *test)
   return g_bytes_new_take (bytes, size);
 }
 
+static GBytes *
+load_table (const Case *test)
+{
+  g_autofree char *path = g_build_filename (folder (), test->file, NULL);
+  g_autofree char *text = NULL;
+  gsize size;
+
+  g_assert_true (g_file_get_contents (path, &text, &size, NULL));
+  return g_str_has_suffix (path, ".csv")
+             ? encode (test, text)
+             : g_bytes_new_take (g_steal_pointer (&text), size);
+}
+
 static void
 read_table (Case *test)
 {
@@ -66,9 +75,8 @@ read_table (Case *test)
   QmImportOptions options = { .matcher = matcher,
                               .rates = rates,
                               .now = 1795000000 };
-  g_autofree char *file = g_strconcat (test->name, ".csv", NULL);
   g_autoptr (QmImport) import =
-      qm_import_bytes (bytes, file, NULL, &options, NULL, &test->error);
+      qm_import_bytes (bytes, test->file, NULL, &options, NULL, &test->error);
 
   if (import != NULL)
     {
@@ -368,8 +376,10 @@ check_warnings (const Case *test)
 static void
 test_table (gconstpointer data)
 {
-  Case test = { .name = data, .expected = g_key_file_new () };
-  g_autofree char *file = g_strconcat (test.name, ".ini", NULL);
+  const char *ending = strrchr (data, '.');
+  g_autofree char *name = g_strndup (data, (gsize) (ending - (char *) data));
+  Case test = { .file = data, .name = name, .expected = g_key_file_new () };
+  g_autofree char *file = g_strconcat (name, ".ini", NULL);
   g_autofree char *path = g_build_filename (folder (), file, NULL);
   g_autofree char *words = NULL;
 
@@ -401,7 +411,7 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) a, *(const char *const *) b);
 }
 
-/* A test for each table that has its reading beside it. */
+/* A test for each table; its reading stands beside it. */
 static void
 add_tables (GPtrArray *names)
 {
@@ -410,10 +420,11 @@ add_tables (GPtrArray *names)
 
   g_assert_nonnull (dir);
   while ((file = g_dir_read_name (dir)) != NULL)
-    if (g_str_has_suffix (file, ".ini"))
-      g_ptr_array_add (names, g_strndup (file, strlen (file) - 4));
+    if (g_str_has_suffix (file, ".csv") || g_str_has_suffix (file, ".xlsx")
+        || g_str_has_suffix (file, ".ods"))
+      g_ptr_array_add (names, g_strdup (file));
   g_ptr_array_sort (names, compare_names);
-  g_assert_cmpuint (names->len, >=, 20);
+  g_assert_cmpuint (names->len, >=, 74);
   for (guint i = 0; i < names->len; i++)
     {
       const char *name = g_ptr_array_index (names, i);

@@ -46,7 +46,8 @@ test_kinds (void)
     { " [ {} ]", 0, NULL, QM_DOCUMENT_JSON },
     { "a,b\n1,2\n", 0, NULL, QM_DOCUMENT_CSV },
     { "a,b\n1,2\n", 0, "text/html", QM_DOCUMENT_PAGE },
-    { "PK\x03\x04", 0, NULL, QM_DOCUMENT_OTHER },
+    { "PK\x03\x04", 0, NULL, QM_DOCUMENT_WORKBOOK },
+    { "PK\x05\x06", 0, NULL, QM_DOCUMENT_OTHER },
     { "%PDF-1.7", 0, "text/csv", QM_DOCUMENT_OTHER },
     { "\xd0\xcf\x11\xe0", 0, NULL, QM_DOCUMENT_OTHER },
     { "\x89PNG\r\n", 0, NULL, QM_DOCUMENT_OTHER },
@@ -73,8 +74,8 @@ test_refused (void)
     int code;
     const char *words;
   } cases[] = {
-    { "PK\x03\x04...", QM_READ_ERROR_KIND, "as CSV" },
-    { "\xd0\xcf\x11\xe0...", QM_READ_ERROR_KIND, "as CSV" },
+    { "PK\x03\x04...", QM_READ_ERROR_MALFORMED, "cut off" },
+    { "\xd0\xcf\x11\xe0", QM_READ_ERROR_KIND, "XLSX" },
     { "%PDF-1.7", QM_READ_ERROR_KIND, "PDF" },
     { "\x89PNG\r\n", QM_READ_ERROR_KIND, "picture" },
     { "", QM_READ_ERROR_KIND, "empty" },

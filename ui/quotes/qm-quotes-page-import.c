@@ -105,7 +105,8 @@ import_cb (GtkWidget *widget, const char *name, GVariant *parameter)
   QmQuotesPage *self = QM_QUOTES_PAGE (widget);
   g_autoptr (GtkFileFilter) usual = gtk_file_filter_new ();
   g_autoptr (GtkFileFilter) all = gtk_file_filter_new ();
-  static const char *const patterns[] = { "*.xml",  "*.csv", "*.tsv", "*.txt",
+  static const char *const patterns[] = { "*.xlsx", "*.ods", "*.csv",
+                                          "*.tsv",  "*.txt", "*.xml",
                                           "*.html", "*.htm", "*.json" };
   GtkFileChooser *chooser;
 
