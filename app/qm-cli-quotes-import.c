@@ -679,10 +679,10 @@ qm_cli_quotes_import (const char *const *arguments, GError **error)
   const QmCliVerb verb = {
     .name = "quotes import",
     .parameters = _ ("FILE|ADDRESS|-…"),
-    .summary = _ ("Reads quotes and stores them: UBL quotations, tables as "
-                  "CSV, web pages, and the\nproject’s own format, told apart "
-                  "by their content.  Where one document cannot be\nread, "
-                  "nothing is stored of any."),
+    .summary = _ ("Reads quotes and stores them: workbooks (XLSX and ODS), "
+                  "tables as CSV, UBL\nquotations, web pages, and the "
+                  "project’s own format, told apart by their content.\nWhere "
+                  "one document cannot be read, nothing is stored of any."),
     .description = _ ("What a table’s columns hold is found out by their "
                       "names, asked for where that is\nnot enough, and "
                       "remembered for the next table like it."),

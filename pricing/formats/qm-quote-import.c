@@ -55,8 +55,9 @@ refuse_other (const Document *document, GError **error)
                  "password as XLSX, ODS or CSV, and import that.");
   else if (memcmp (data, "%PDF", MIN (document->size, 4)) == 0)
     message = _ ("This is a PDF, from which prices cannot be read reliably. "
-                 "Ask the vendor for the quote as CSV or UBL, copy its table "
-                 "into a spreadsheet and save that as CSV, or type it in.");
+                 "Ask the vendor for the quote as a spreadsheet or UBL, copy "
+                 "its table into a spreadsheet and import that, or type it "
+                 "in.");
   else
     message = _ ("This is neither a table nor a quotation, but perhaps a "
                  "picture or something compressed. Save it as CSV, or type "

@@ -14,7 +14,28 @@ from loopback import PAGE, RATES, Site
 from quotes import EARLIER, LATER, OFFER, SAMPLES, TODAY, QuotesTest
 
 
+BOOKS = "de-miete.ods", "de-projektnachlass.ods", "us-packs.xlsx"
+
+
 class ImportTest(QuotesTest):
+    def test_workbook(self):
+        """As CSV, XLSX and ODS the same offer comes to the same."""
+        folder = os.path.join(SAMPLES, os.pardir, "procurement")
+        for path in (os.path.join(folder, name) for name in BOOKS):
+            books = [self.ask_json("import", "--dry-run", file)["documents"][0]
+                     for file in (path, os.path.splitext(path)[0] + ".csv")]
+            self.assertEqual([book["kind"] for book in books],
+                             ["workbook", "csv"])
+            book, table = [[(quote["currency"], quote["computed"],
+                             [(line["description"], line["total"])
+                              for line in quote["lines"]])
+                            for quote in document["quotes"]]
+                           for document in books]
+            self.assertEqual(book, table)
+            # What a column holds can be said, as of a table.
+            self.refuse_quotes("import", "--map", "A=nonsense", path,
+                               says="nonsense")
+
     def test_ubl(self):
         answer = self.ask_json("import",
                                os.path.join(SAMPLES, "four-lines.xml"))
