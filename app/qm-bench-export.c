@@ -242,6 +242,20 @@ print_settings (const Export *export,
   return QM_OK;
 }
 
+/* Settings can say no more than Adam and AdamW: those of DeepSpeed for its LAMB
+ * limit the trust ratio, which the recipe's does not. */
+static QmStatus
+check_optimizer (const QmRecipe *recipe, QmError *error)
+{
+  if (recipe->optimizer == QM_OPTIMIZER_ADAM
+      || recipe->optimizer == QM_OPTIMIZER_ADAMW)
+    return QM_OK;
+  return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                       "the recipe's optimizer, %s, is none that the settings "
+                       "of Transformers or DeepSpeed can name",
+                       qm_optimizer_name (recipe->optimizer));
+}
+
 static QmStatus
 run_export (Export *export, const char *format, QmError *error)
 {
@@ -251,6 +265,8 @@ run_export (Export *export, const char *format, QmError *error)
 
   status = export->options->result != NULL ? read_result (export, error)
                                            : read_options (export, error);
+  if (status == QM_OK)
+    status = check_optimizer (&export->model.recipe, error);
   if (status == QM_OK)
     status = find_accumulation (export, error);
   if (status != QM_OK)

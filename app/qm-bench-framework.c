@@ -132,6 +132,24 @@ read_device (Framework *f, QmError *error)
   return QM_OK;
 }
 
+/* PyTorch has no LAMB, and its Muon wants whole matrices. */
+static QmStatus
+check_optimizer (const Framework *f, QmError *error)
+{
+  QmOptimizer optimizer = f->model.recipe.optimizer;
+
+  if (optimizer == QM_OPTIMIZER_LAMB)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "PyTorch has no lamb, the recipe's optimizer");
+  if (optimizer == QM_OPTIMIZER_MUON
+      && (f->plan.offload || f->plan.sharding != QM_SHARDING_NONE))
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "the muon of PyTorch updates whole matrices, which "
+                         "%s divides",
+                         qm_sharding_name (f->plan.sharding));
+  return QM_OK;
+}
+
 static QmStatus
 prepare (Framework *f, QmError *error)
 {
@@ -152,6 +170,8 @@ prepare (Framework *f, QmError *error)
     status = qm_bench_read_ranks (options, &f->plan.ranks, error);
   if (status == QM_OK)
     status = qm_bench_read_sharding (options, &f->plan, error);
+  if (status == QM_OK)
+    status = check_optimizer (f, error);
   if (status == QM_OK)
     status = read_micro_batch (f, error);
   if (status == QM_OK)

@@ -44,5 +44,12 @@ qm_bench_json_recipe (const QmRecipe *recipe)
   add_number (object, "max_grad_norm", recipe->max_grad_norm);
   if (recipe->z_loss > 0)
     add_number (object, "z_loss", recipe->z_loss);
+  if (recipe->optimizer != QM_OPTIMIZER_MUON)
+    return object;
+  add_number (object, "muon_learning_rate", recipe->muon_learning_rate);
+  add_number (object, "muon_momentum", recipe->muon_momentum);
+  add_number (object, "muon_weight_decay", recipe->muon_weight_decay);
+  json_object_set_new (object, "muon_scale",
+                       json_string (qm_muon_scale_name (recipe->muon_scale)));
   return object;
 }

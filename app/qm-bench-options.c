@@ -188,6 +188,11 @@ static const Option known[] = {
     "how many machines work together, each with a process of its own (those "
     "that srun started, else 1)",
     1 },
+  { "nodes", "N", QM_OPTION_COUNT, PREDICT, FIELD (n_nodes),
+    "how many machines like that work together (1), through --between", 1 },
+  { "between", "NAME", QM_OPTION_TEXT, PREDICT, FIELD (between),
+    "machines: 1gbe, 10gbe, 25gbe, 100gbe, edr, hdr, 200gbe-roce or ndr; where "
+    "each has several adapters, as 8xhdr" },
   { "node", "I", QM_OPTION_COUNT, TOGETHER, FIELD (node),
     "which of them this is, from 0 on, which tells what comes of it" },
   { "rendezvous", "HOST:PORT", QM_OPTION_TEXT, TOGETHER, FIELD (rendezvous),

@@ -9,6 +9,33 @@
 /* How states are divided over GPUs that do not offload. */
 #define DIVIDED QM_SHARDING_ZERO_3
 
+static int
+machines_of (const QmBenchPlace *place)
+{
+  return place->machines > 1 ? place->machines : 1;
+}
+
+void
+qm_bench_json_machines (json_t *object, int machines, const char *between)
+{
+  if (machines < 2)
+    return;
+  json_object_set_new (object, "nodes", json_integer (machines));
+  json_object_set_new (object, "between", json_string (between));
+}
+
+/* "8 x H100", or "4 x 8 x H100" of several machines. */
+static const char *
+format_gpus (const QmBenchPlace *place, char text[64])
+{
+  if (machines_of (place) > 1)
+    snprintf (text, 64, "%d x %d x %.40s", place->machines, place->gpus,
+              place->gpu->name);
+  else
+    snprintf (text, 64, "%d x %.48s", place->gpus, place->gpu->name);
+  return text;
+}
+
 static const char *
 link_of (const QmBenchPlace *place)
 {
@@ -123,7 +150,9 @@ qm_bench_print_place_json (const QmBenchPlace *place)
   json_object_set_new (object, "model", json_string (place->model->name));
   json_object_set_new (object, "gpu", json_string (place->gpu->name));
   json_object_set_new (object, "gpu_id", json_string (place->gpu->id));
-  json_object_set_new (object, "gpus", json_integer (place->gpus));
+  json_object_set_new (object, "gpus",
+                       json_integer (place->gpus * machines_of (place)));
+  qm_bench_json_machines (object, place->machines, place->between);
   json_object_set_new (object, "level", json_string (place->level));
   if (place->problem != NULL)
     json_object_set_new (object, "unsupported",
@@ -175,25 +204,25 @@ void
 qm_bench_print_place_line (const QmBenchPlace *place, bool with_level)
 {
   const QmPlaceFound *found = place->found;
-  char way[96], days[64], level[40] = "";
+  char way[96], days[64], level[40] = "", gpus[64];
 
+  format_gpus (place, gpus);
   if (with_level)
     snprintf (level, sizeof level, "%-8.20s", place->level);
 
   if (place->problem != NULL)
     {
-      qm_bench_print ("%s%d x %-28s %s", level, place->gpus, place->gpu->name,
-                      place->problem->message);
+      qm_bench_print ("%s%-32s %s", level, gpus, place->problem->message);
       return;
     }
   if (!found->fits)
     {
-      qm_bench_print ("%s%d x %-28s does not fit: %.1f GiB", level, place->gpus,
-                      place->gpu->name, (double) found->smallest / 0x1p30);
+      qm_bench_print ("%s%-32s does not fit: %.1f GiB", level, gpus,
+                      (double) found->smallest / 0x1p30);
       return;
     }
   format_way (found, way, sizeof way);
-  qm_bench_print ("%s%d x %-28s %s  %s", level, place->gpus, place->gpu->name,
+  qm_bench_print ("%s%-32s %s  %s", level, gpus,
                   format_days (&found->prediction, 8, days), way);
 }
 
@@ -202,11 +231,11 @@ qm_bench_print_place_text (const QmBenchPlace *place)
 {
   const QmPlaceFound *found = place->found;
   const QmPrediction *prediction = &found->prediction;
-  char way[96], days[64];
+  char way[96], days[64], gpus[64];
 
   format_way (found, way, sizeof way);
-  qm_bench_print ("%s on %d x %s, %s, predicted: %s", place->model->name,
-                  place->gpus, place->gpu->name, place->level,
+  qm_bench_print ("%s on %s, %s, predicted: %s", place->model->name,
+                  format_gpus (place, gpus), place->level,
                   format_days (prediction, 1, days));
   qm_bench_print ("  %s", way);
   if (found->measured != NULL)
@@ -221,9 +250,12 @@ qm_bench_print_place_text (const QmBenchPlace *place)
   qm_bench_print ("  pass     %10.4f s, bound by %s", prediction->pass,
                   qm_bound_name (prediction->bound));
   qm_bench_print ("  update   %10.4f s", prediction->update);
-  if (place->gpus > 1)
-    qm_bench_print ("  exchange %10.4f s that no pass hides, %s",
-                    prediction->exchange, link_text (found));
+  if (place->gpus * machines_of (place) > 1)
+    qm_bench_print ("  exchange %10.4f s that no pass hides, %s%s%s",
+                    prediction->exchange,
+                    place->gpus > 1 ? link_text (found) : "through the network",
+                    machines_of (place) > 1 ? "; between machines: " : "",
+                    machines_of (place) > 1 ? place->between : "");
   if (place->bridged != NULL)
     qm_bench_print ("  with NVLink bridges between the cards: %s",
                     format_days (&place->bridged->prediction, 1, days));

@@ -149,6 +149,7 @@ print_json (const QmBenchWays *ways,
   json_object_set_new (object, "gpu", json_string (ways->gpu->name));
   json_object_set_new (object, "gpu_id", json_string (ways->gpu->id));
   json_object_set_new (object, "gpus", json_integer (ways->gpus));
+  qm_bench_json_machines (object, ways->places->machines, ways->between);
   json_object_set_new (object, "level", json_string (ways->level->name));
   json_object_set_new (object, "settings", json_string (settings));
   json_object_set_new (object, "checkpointing",
@@ -229,7 +230,10 @@ refuse (const QmBenchWays *ways, QmError *error)
 {
   const QmGpu *gpu = ways->gpu;
 
-  if (ways->gpus > 1 && !qm_gpu_is_card (gpu) && !qm_gpu_is_mezzanine (gpu))
+  int machines = ways->places->machines > 1 ? ways->places->machines : 1;
+
+  if (ways->gpus > machines && !qm_gpu_is_card (gpu)
+      && !qm_gpu_is_mezzanine (gpu))
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "%s is part of a machine of its own", gpu->name);
   if (ways->model->recipe.precision == QM_PRECISION_BF16 && gpu->bf16 == QM_NO)
@@ -244,13 +248,18 @@ qm_bench_predict_ways (const QmBenchWays *ways, QmError *error)
   Line lines[QM_SEARCH_MOST];
   QmSpeeds speeds;
   QmExchange exchange;
-  QmStatus status = qm_speeds_of_gpu (ways->calibration, ways->gpu, ways->gpus,
-                                      ways->link, &speeds, error);
+  int machines = ways->places->machines > 1 ? ways->places->machines : 1;
+  QmStatus status =
+      qm_speeds_of_gpu (ways->calibration, ways->gpu, ways->gpus / machines,
+                        ways->link, &speeds, error);
 
   if (status == QM_OK)
     status = refuse (ways, error);
   if (status != QM_OK)
     return status;
+  if (machines > 1)
+    qm_speeds_join (&speeds, machines, ways->places->network,
+                    ways->places->adapters);
   exchange = qm_exchange_of (&speeds, ways->level, ways->measured);
   for (size_t i = 0; i < ways->n && status == QM_OK; i++)
     {
@@ -265,12 +274,14 @@ qm_bench_predict_ways (const QmBenchWays *ways, QmError *error)
   if (ways->n > 1)
     qsort (lines, ways->n, sizeof lines[0], compare_lines);
   if (!ways->json)
-    qm_bench_print ("%s on %d x %s, %s, predicted%s%s", ways->model->name,
+    qm_bench_print ("%s on %d x %s, %s, predicted%s%s%s%s", ways->model->name,
                     ways->gpus, ways->gpu->name, ways->level->name,
                     ways->gpus == 1 ? "" : "; exchange through ",
                     ways->gpus == 1          ? ""
                     : ways->measured != NULL ? "links as measured"
-                                             : qm_way_name (speeds.way));
+                                             : qm_way_name (speeds.way),
+                    machines > 1 ? " and " : "",
+                    machines > 1 ? ways->between : "");
   for (size_t i = 0; i < ways->n; i++)
     if (ways->json)
       print_json (ways, &exchange, &lines[i]);

@@ -19,6 +19,8 @@
 #define DEFAULT_LEVEL "tuned"
 #define LEVELS        8
 
+#define MOST_MACHINES 4096
+
 /* What is asked. */
 typedef struct Question
 {
@@ -39,6 +41,7 @@ typedef struct Question
   QmPlacesOptions options;
   const QmBenchOptions *ways; /* NULL: none are named */
   QmLinkTimes links;          /* of --links; of no ranks without it */
+  const char *between;        /* machines, of which options has how many */
 } Question;
 
 static QmStatus
@@ -104,6 +107,43 @@ read_link (const QmBenchOptions *options)
     if (strcmp (options->link, links[i]) == 0)
       return (QmInterconnect) i;
   return QM_INTERCONNECT_OF_GPU;
+}
+
+/* "hdr", or "8xhdr" where each machine has 8 adapters. */
+static QmStatus
+read_network (const QmBenchOptions *options, Question *question, QmError *error)
+{
+  QmPlacesOptions *places = &question->options;
+  const char *name = options->between;
+  char list[160] = "";
+  size_t n;
+  const QmNetwork *networks = qm_networks (&n);
+
+  if ((options->n_nodes > 1) != (name != NULL))
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--nodes says how many machines there are, and "
+                         "--between what is between them: both or none");
+  if (name == NULL)
+    return QM_OK;
+  if (options->links != NULL)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--links was measured, with the network if there is "
+                         "one; --between does not go with it");
+  places->machines = (int) options->n_nodes;
+  places->network = qm_network_parse (name, &places->adapters);
+  question->between = name;
+  for (size_t i = 0; i < n; i++)
+    snprintf (list + strlen (list), sizeof list - strlen (list), "%s%s",
+              i > 0 ? ", " : "", networks[i].id);
+  if (options->n_nodes > MOST_MACHINES)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "--nodes is up to %d", MOST_MACHINES);
+  if (places->network == NULL)
+    return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
+                         "'%.32s' is no network; there are %s, and up to %d "
+                         "adapters of a machine, as 8xhdr",
+                         name, list, QM_NETWORK_ADAPTERS);
+  return QM_OK;
 }
 
 static int
@@ -209,6 +249,8 @@ read_question (const QmBenchOptions *options,
   question->link = read_link (options);
   read_counts (options, question);
   if (status == QM_OK)
+    status = read_network (options, question, error);
+  if (status == QM_OK)
     status =
         read_level (options->level != NULL ? options->level : DEFAULT_LEVEL,
                     question, error);
@@ -297,6 +339,8 @@ predict_place (const Question *question,
   QmBenchPlace place = { .model = &question->model,
                          .gpu = gpu,
                          .gpus = gpus,
+                         .machines = question->options.machines,
+                         .between = question->between,
                          .level = level,
                          .found = &found };
   QmStatus status = QM_OK;
@@ -333,12 +377,16 @@ predict_ways (const Question *question,
               int gpus,
               QmError *error)
 {
+  int machines =
+      question->options.machines > 1 ? question->options.machines : 1;
   QmBenchWays ways = {
     .model = &question->model,
     .calibration = &question->calibration,
     .level = question->options.level,
     .gpu = gpu,
-    .gpus = gpus,
+    .gpus = gpus * machines,
+    .places = &question->options,
+    .between = question->between,
     .link = question->link,
     .measured = question->links.ranks > 0 ? &question->links : NULL,
     .micro_batch = question->options.micro_batch,
@@ -357,6 +405,8 @@ predict_ways (const Question *question,
       const QmBenchPlace place = { .model = &question->model,
                                    .gpu = gpu,
                                    .gpus = gpus,
+                                   .machines = question->options.machines,
+                                   .between = question->between,
                                    .level = ways.level->name,
                                    .problem = error };
 
@@ -432,7 +482,8 @@ predict_rates (const QmBenchOptions *options,
       || options->recipe != NULL || options->micro_batch != NULL
       || options->link != NULL || options->host_memory != NULL
       || qm_bench_names_ways (options) || options->speeds != NULL
-      || options->checkpoint || options->gpu_counts.n > 0)
+      || options->checkpoint || options->gpu_counts.n > 0
+      || options->n_nodes > 0 || options->between != NULL)
     return qm_error_set (error, QM_STATUS_USAGE, "", 0, 0,
                          "--rates takes --gpu, --level and --json alone; each "
                          "rate says the rest");

@@ -6,6 +6,7 @@
 #define QM_APP_QM_BENCH_WAYS_H
 
 #include "app/qm-bench.h"
+#include "engine/places.h"
 #include "engine/search.h"
 #include "engine/ways.h"
 
@@ -15,7 +16,9 @@ typedef struct QmBenchWays
   const QmCalibration *calibration;
   const QmLevel *level;
   const QmGpu *gpu;
-  int gpus;
+  int gpus;                      /* of all machines */
+  const QmPlacesOptions *places; /* how many machines, and their network */
+  const char *between;           /* the same, as --between has it */
   QmInterconnect link;
   const QmLinkTimes *measured; /* of --links, or NULL */
   QmSearchConfig configs[QM_SEARCH_MOST];

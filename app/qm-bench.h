@@ -47,6 +47,7 @@ typedef struct QmBenchOptions
   const char *schedule, *mask_token, *offload, *sharding;
   const char *methods, *results, *time_limit, *host_memory, *again, *merge;
   const char *python, *format, *result, *link, *level, *speeds, *links;
+  const char *between;
   const char *rendezvous;
   int64_t repeat, validate, steps, warm_up, seed, patience, line, loss_rows;
   int64_t n_nodes, node, wait; /* node: -1 where it is not given */
@@ -274,7 +275,9 @@ typedef struct QmBenchPlace
 {
   const QmBenchModel *model;
   const QmGpu *gpu;
-  int gpus;
+  int gpus;            /* of each machine */
+  int machines;        /* 0 or 1: one */
+  const char *between; /* them, as --between has it */
   const char *level;
   const QmPlaceFound *found;
   const QmError *problem;
@@ -282,6 +285,10 @@ typedef struct QmBenchPlace
                                   cards; NULL: there are none for so many, or
                                   they are what was found */
 } QmBenchPlace;
+
+/* Adds how many machines there are and what is between them, where there are
+ * several. */
+void qm_bench_json_machines (json_t *object, int machines, const char *between);
 
 /* Says it: as a line of JSON, as a line for people, or to them in full. */
 void qm_bench_print_place_json (const QmBenchPlace *place);

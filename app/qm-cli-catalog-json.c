@@ -208,6 +208,15 @@ recipe_json (const QmRecipe *recipe)
   json_object_set_new (object, "dropout", exact (recipe->dropout));
   if (recipe->z_loss > 0)
     json_object_set_new (object, "z_loss", exact (recipe->z_loss));
+  if (recipe->optimizer != QM_OPTIMIZER_MUON)
+    return object;
+  json_object_set_new (object, "muon_learning_rate",
+                       exact (recipe->muon_learning_rate));
+  json_object_set_new (object, "muon_momentum", exact (recipe->muon_momentum));
+  json_object_set_new (object, "muon_weight_decay",
+                       exact (recipe->muon_weight_decay));
+  json_object_set_new (object, "muon_scale",
+                       json_string (qm_muon_scale_name (recipe->muon_scale)));
   return object;
 }
 

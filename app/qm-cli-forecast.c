@@ -39,16 +39,17 @@ predict (QmForecasts *forecasts,
          const char *model,
          const char *level,
          const char *gpus,
-         const char *counts)
+         const char *counts,
+         QmGpuLink link)
 {
   /* What goes wrong is told in files, too. */
   g_autoptr (QmCliCLocale) locale = qm_cli_c_locale_enter ();
   g_autoptr (GError) error = NULL;
-  g_autoptr (GPtrArray) lines =
-      qm_cli_forecast_ask ((const char *[]){ "predict", "--model", model,
-                                             "--gpu", gpus, "--gpus", counts,
-                                             "--level", level, "--json", NULL },
-                           &error);
+  g_autoptr (GPtrArray) lines = qm_cli_forecast_ask (
+      (const char *[]){ "predict", "--model", model, "--gpu", gpus, "--gpus",
+                        counts, "--level", level, "--link",
+                        qm_gpu_link_name (link), "--json", NULL },
+      &error);
 
   if (lines == NULL)
     qm_forecasts_set_problem (forecasts, model, level, error->message);
@@ -60,21 +61,23 @@ static void
 predict_audits (const QmQuestion *question,
                 QmForecasts *forecasts,
                 const QmCatalog *catalog,
-                const char *model)
+                const char *model,
+                QmGpuLink link)
 {
   g_autofree char *gpus = NULL;
   g_autofree char *counts = NULL;
 
   if (qm_predictions_to_audit (catalog, question, model, &gpus, &counts))
-    predict (forecasts, model, QM_FORECAST_LEVELS, gpus, counts);
+    predict (forecasts, model, QM_FORECAST_LEVELS, gpus, counts, link);
 }
 
 void
 qm_cli_forecast_audit (QmForecasts *forecasts,
                        const QmCatalog *catalog,
-                       const char *model)
+                       const char *model,
+                       QmGpuLink link)
 {
-  predict_audits (NULL, forecasts, catalog, model);
+  predict_audits (NULL, forecasts, catalog, model, link);
 }
 
 /* What may be bought where nobody measured it, and what is to be held against
@@ -88,8 +91,9 @@ predict_model (QmQuestion *question,
   g_autofree char *counts = qm_predictions_counts (catalog, question);
 
   if (level != NULL)
-    predict (question->forecasts, model, level, "all", counts);
-  predict_audits (question, question->forecasts, catalog, model);
+    predict (question->forecasts, model, level, "all", counts, question->link);
+  predict_audits (question, question->forecasts, catalog, model,
+                  question->link);
 }
 
 void

@@ -26,6 +26,7 @@ QmForecasts *qm_cli_forecast_audits (const QmCatalog *catalog);
  * against, published ones too, and waits for it. */
 void qm_cli_forecast_audit (QmForecasts *forecasts,
                             const QmCatalog *catalog,
-                            const char *model);
+                            const char *model,
+                            QmGpuLink link);
 
 G_END_DECLS

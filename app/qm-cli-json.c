@@ -189,6 +189,8 @@ qm_cli_json_question (const QmQuestion *question)
   json_object_set_new (object, "predictions",
                        json_string (
                            qm_predictions_name (question->predictions)));
+  json_object_set_new (object, "link",
+                       json_string (qm_gpu_link_name (question->link)));
   json_object_set_new (object, "uses", uses_json (question->uses));
   json_object_set_new (object, "any_price", json_boolean (question->any_price));
   json_object_set_new (object, "room_watts",

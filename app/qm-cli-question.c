@@ -65,6 +65,7 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
       options, "predictions", 0, _ ("WHICH"),
       _ ("Predict what nobody measured: all (the default) or none"),
       &typed->predictions);
+  qm_cli_question_add_link (typed, options);
   qm_cli_options_add_flag (
       options, "any-price",
       _ ("Used, claimed and undated prices compete with those of dealers"),
@@ -104,6 +105,15 @@ qm_cli_question_add_options (QmCliQuestion *typed, GArray *options)
 }
 
 void
+qm_cli_question_add_link (QmCliQuestion *typed, GArray *options)
+{
+  qm_cli_options_add_value (
+      options, "link", 0, "auto|nvlink|pcie",
+      _ ("Between GPUs, of predicted times; auto: as they are sold"),
+      &typed->link);
+}
+
+void
 qm_cli_question_clear (QmCliQuestion *typed)
 {
   g_clear_pointer (&typed->model, g_strfreev);
@@ -116,6 +126,7 @@ qm_cli_question_clear (QmCliQuestion *typed)
   g_clear_pointer (&typed->machine, g_strfreev);
   g_clear_pointer (&typed->times_of, g_strfreev);
   g_clear_pointer (&typed->predictions, g_strfreev);
+  g_clear_pointer (&typed->link, g_strfreev);
   g_clear_pointer (&typed->room, g_strfreev);
   g_clear_pointer (&typed->use, g_strfreev);
   g_clear_pointer (&typed->settings, g_strfreev);
@@ -380,8 +391,10 @@ read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
                                           QM_KINDS_SERVER };
   const char *times_of[QM_TIMES_OF_PUBLICATION];
   const char *predictions[QM_N_PREDICTIONS];
+  const char *links[QM_N_GPU_LINKS];
   const char *settings[QM_N_SETTINGS];
   int machine = 0;
+  int link = QM_GPU_LINK_AUTO;
   int whose = QM_TIMES_OF_PYTORCH;
   int predicted = QM_PREDICTIONS_ALL;
   int setting = QM_SETTINGS_OPTIMAL;
@@ -390,6 +403,8 @@ read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
     times_of[i] = qm_times_of_name ((QmTimesOf) i);
   for (int i = 0; i < QM_N_PREDICTIONS; i++)
     predictions[i] = qm_predictions_name ((QmPredictions) i);
+  for (int i = 0; i < QM_N_GPU_LINKS; i++)
+    links[i] = qm_gpu_link_name ((QmGpuLink) i);
   for (int i = 0; i < QM_N_SETTINGS; i++)
     settings[i] = qm_settings_name ((QmSettings) i);
   if (!qm_cli_option_choice ("machine", typed->machine, machines,
@@ -398,12 +413,15 @@ read_choices (const QmCliQuestion *typed, QmQuestion *question, GError **error)
                                 G_N_ELEMENTS (times_of), &whose, error)
       || !qm_cli_option_choice ("predictions", typed->predictions, predictions,
                                 G_N_ELEMENTS (predictions), &predicted, error)
+      || !qm_cli_option_choice ("link", typed->link, links,
+                                G_N_ELEMENTS (links), &link, error)
       || !qm_cli_option_choice ("settings", typed->settings, settings,
                                 G_N_ELEMENTS (settings), &setting, error))
     return FALSE;
   question->kinds = kinds[machine];
   question->times_of = (QmTimesOf) whose;
   question->predictions = (QmPredictions) predicted;
+  question->link = (QmGpuLink) link;
   question->any_price = typed->any_price;
   question->settings = (QmSettings) setting;
   return TRUE;
@@ -494,14 +512,14 @@ read_paper (const QmCliQuestion *typed, QmQuestion *question, GError **error)
 {
   if (!typed->as_in_paper)
     return TRUE;
-  if (typed->times_of != NULL || typed->predictions != NULL || typed->any_price
-      || typed->room != NULL || typed->lifetime != NULL
-      || typed->time_factor != NULL || typed->costs != NULL
-      || typed->expired_quotes || typed->store != NULL
+  if (typed->times_of != NULL || typed->predictions != NULL
+      || typed->link != NULL || typed->any_price || typed->room != NULL
+      || typed->lifetime != NULL || typed->time_factor != NULL
+      || typed->costs != NULL || typed->expired_quotes || typed->store != NULL
       || qm_cli_ownership_is_asked (&typed->ownership))
     return set_usage_error (
         error, _ ("--as-in-the-paper has times, prices, machines and a "
-                  "lifetime of its own: --times-of, --predictions, "
+                  "lifetime of its own: --times-of, --predictions, --link, "
                   "--any-price, --room, --lifetime, --time-factor, --costs, "
                   "--ownership, --expired-quotes and --store do not go with "
                   "it"));

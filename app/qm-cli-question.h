@@ -22,6 +22,7 @@ typedef struct
   GStrv machine;
   GStrv times_of;
   GStrv predictions;
+  GStrv link;
   GStrv room;
   GStrv use;
   GStrv settings;
@@ -41,6 +42,9 @@ typedef struct
 
 /* Adds the options of a question to a list of qm_cli_options_new(). */
 void qm_cli_question_add_options (QmCliQuestion *typed, GArray *options);
+
+/* Adds "--link" alone, which that has, too. */
+void qm_cli_question_add_link (QmCliQuestion *typed, GArray *options);
 
 void qm_cli_question_clear (QmCliQuestion *typed);
 

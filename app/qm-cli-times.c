@@ -333,7 +333,8 @@ add_model (Told *told, const QmModel *model, GError **error)
 
       qm_cli_forecast (asked, told->catalog);
     }
-  qm_cli_forecast_audit (question->forecasts, told->catalog, model->id);
+  qm_cli_forecast_audit (question->forecasts, told->catalog, model->id,
+                         question->link);
   both.as_in_paper =
       qm_compared_answer_new (told->catalog, question, TRUE, error);
   both.yardstick =
@@ -414,6 +415,7 @@ add_options (QmCliQuestion *typed, GArray *options)
       options, "predictions", 0, _ ("WHICH"),
       _ ("Predict what nobody measured: all (the default) or none"),
       &typed->predictions);
+  qm_cli_question_add_link (typed, options);
   qm_cli_options_add_flag (options, "no-quotes",
                            _ ("Leave your quotes out of account"),
                            &typed->no_quotes);

@@ -388,6 +388,7 @@ write (json_t *object, const QmModelConfig *model)
     [QM_ACTIVATION_GELU_TANH] = "gelu_pytorch_tanh",
     [QM_ACTIVATION_RELU] = "relu",
     [QM_ACTIVATION_SILU] = "silu",
+    [QM_ACTIVATION_RELU2] = "relu2",
   };
 
   json_object_set_new (object, gemma ? "hidden_activation" : "hidden_act",

@@ -109,6 +109,8 @@ activation_name (QmActivation activation, bool keys)
       return keys ? "gelu_new" : "gelu_pytorch_tanh";
     case QM_ACTIVATION_RELU:
       return "relu";
+    case QM_ACTIVATION_RELU2:
+      return "relu2";
     case QM_ACTIVATION_SILU:
       break;
     }

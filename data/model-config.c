@@ -265,6 +265,7 @@ qm_config_activation (QmJsonObject *object,
     { "gelu_fast", QM_ACTIVATION_GELU_TANH },
     { "gelu_pytorch_tanh", QM_ACTIVATION_GELU_TANH },
     { "relu", QM_ACTIVATION_RELU },
+    { "relu2", QM_ACTIVATION_RELU2 },
     { "silu", QM_ACTIVATION_SILU },
     { "swish", QM_ACTIVATION_SILU },
   };
@@ -277,7 +278,7 @@ qm_config_activation (QmJsonObject *object,
     if (strcmp (known[i].name, word) == 0)
       return known[i].activation;
   qm_json_fail (object, name, QM_STATUS_UNSUPPORTED,
-                "%s is not supported; gelu, gelu_new, relu and silu are",
+                "%s is not supported; gelu, gelu_new, relu, relu2 and silu are",
                 qm_text_quote (word, quoted));
   return QM_ACTIVATION_GELU;
 }

@@ -173,6 +173,7 @@ write_number (FILE *out, double value)
 static void
 write_recipe (FILE *out, const QmRecipe *recipe, const char *indent)
 {
+  const bool muon = recipe->optimizer == QM_OPTIMIZER_MUON;
   const struct
   {
     const char *name;
@@ -186,6 +187,9 @@ write_recipe (FILE *out, const QmRecipe *recipe, const char *indent)
     { "max_grad_norm", recipe->max_grad_norm },
     { "dropout", recipe->dropout },
     { "z_loss", recipe->z_loss > 0 ? recipe->z_loss : NAN },
+    { "muon_learning_rate", muon ? recipe->muon_learning_rate : NAN },
+    { "muon_momentum", muon ? recipe->muon_momentum : NAN },
+    { "muon_weight_decay", muon ? recipe->muon_weight_decay : NAN },
   };
   bool image = recipe->image_size > 0;
 
@@ -205,6 +209,9 @@ write_recipe (FILE *out, const QmRecipe *recipe, const char *indent)
         fprintf (out, ",\n%s  \"%s\": ", indent, numbers[i].name);
         write_number (out, numbers[i].value);
       }
+  if (muon)
+    fprintf (out, ",\n%s  \"muon_scale\": \"%s\"", indent,
+             qm_muon_scale_name (recipe->muon_scale));
   fprintf (out, "\n%s}", indent);
 }
 

@@ -126,6 +126,12 @@ add_recipe (uint64_t *hash, const QmRecipe *recipe)
   /* Keys of recipes without it are older. */
   if (recipe->z_loss > 0)
     add_number (hash, recipe->z_loss);
+  if (recipe->optimizer != QM_OPTIMIZER_MUON)
+    return;
+  add_number (hash, recipe->muon_learning_rate);
+  add_number (hash, recipe->muon_momentum);
+  add_number (hash, recipe->muon_weight_decay);
+  add_whole (hash, (int64_t) recipe->muon_scale);
 }
 
 void

@@ -65,8 +65,18 @@ qm_optimizer_name (QmOptimizer optimizer)
       return "adam";
     case QM_OPTIMIZER_ADAMW:
       return "adamw";
+    case QM_OPTIMIZER_LAMB:
+      return "lamb";
+    case QM_OPTIMIZER_MUON:
+      return "muon";
     }
   return "";
+}
+
+const char *
+qm_muon_scale_name (QmMuonScale scale)
+{
+  return scale == QM_MUON_SCALE_MOONSHOT ? "moonshot" : "jordan";
 }
 
 static QmPrecision
@@ -94,12 +104,40 @@ read_optimizer (QmJsonObject *object)
 
   if (word == NULL)
     return QM_OPTIMIZER_ADAM;
-  for (int i = QM_OPTIMIZER_ADAM; i <= QM_OPTIMIZER_ADAMW; i++)
+  for (int i = 0; i < QM_N_OPTIMIZERS; i++)
     if (strcmp (word, qm_optimizer_name ((QmOptimizer) i)) == 0)
       return (QmOptimizer) i;
   qm_json_fail (object, "optimizer", QM_STATUS_UNSUPPORTED,
-                "%s is not 'adam' or 'adamw'", qm_text_quote (word, quoted));
+                "%s is not 'adam', 'adamw', 'lamb' or 'muon'",
+                qm_text_quote (word, quoted));
   return QM_OPTIMIZER_ADAM;
+}
+
+static QmMuonScale
+read_muon_scale (QmJsonObject *object)
+{
+  const char *word = qm_json_string (object, "muon_scale", true);
+  char quoted[QM_QUOTE_BYTES];
+
+  for (int i = 0; word != NULL && i < QM_N_MUON_SCALES; i++)
+    if (strcmp (word, qm_muon_scale_name ((QmMuonScale) i)) == 0)
+      return (QmMuonScale) i;
+  if (word != NULL)
+    qm_json_fail (object, "muon_scale", QM_STATUS_UNSUPPORTED,
+                  "%s is not 'jordan' or 'moonshot'",
+                  qm_text_quote (word, quoted));
+  return QM_MUON_SCALE_JORDAN;
+}
+
+static void
+read_muon (QmJsonObject *object, QmRecipe *recipe)
+{
+  recipe->muon_learning_rate = qm_json_number (object, "muon_learning_rate", 0,
+                                               QM_RECIPE_MAX_LEARNING_RATE);
+  recipe->muon_momentum = qm_json_number (object, "muon_momentum", 0, 1);
+  recipe->muon_weight_decay = qm_json_number (object, "muon_weight_decay", 0,
+                                              QM_RECIPE_MAX_WEIGHT_DECAY);
+  recipe->muon_scale = read_muon_scale (object);
 }
 
 QmStatus
@@ -128,6 +166,11 @@ qm_recipe_read (QmJsonObject *object, QmRecipe *recipe)
   recipe->dropout = qm_json_number_or (object, "dropout", 0, 1, NAN);
   recipe->z_loss =
       qm_json_number_or (object, "z_loss", 0, QM_RECIPE_MAX_Z_LOSS, 0);
+  recipe->muon_learning_rate = recipe->muon_momentum = 0;
+  recipe->muon_weight_decay = 0;
+  recipe->muon_scale = QM_MUON_SCALE_JORDAN;
+  if (recipe->optimizer == QM_OPTIMIZER_MUON)
+    read_muon (object, recipe);
   if (recipe->dropout >= 1)
     qm_json_fail (object, "dropout", QM_STATUS_INVALID,
                   "a probability of 1 leaves nothing");

@@ -20,6 +20,13 @@
  * stands, it replaces the configuration's dropout of hidden states.  "z_loss"
  * is optional, too, and so is "group", "today" or "publication": where lists
  * show the model; without, it is somebody's own.
+ *
+ * "optimizer" is "adam", "adamw", "lamb" or "muon"; the last
+ * has, and needs, these as well, while all others are of the AdamW that it
+ * leaves the other parameters to:
+ *
+ *                 "muon_learning_rate": 0.02, "muon_momentum": 0.95,
+ *                 "muon_weight_decay": 0.0, "muon_scale": "jordan"
  */
 
 #ifndef QM_DATA_MODEL_H
@@ -62,16 +69,39 @@ typedef enum QmPrecision
 
 typedef enum QmOptimizer
 {
-  QM_OPTIMIZER_ADAM, /* weight decay added to the gradient */
-  QM_OPTIMIZER_ADAMW /* weight decay decoupled */
+  QM_OPTIMIZER_ADAM,  /* weight decay added to the gradient */
+  QM_OPTIMIZER_ADAMW, /* weight decay decoupled */
+  /* AdamW's direction, times the norm of a tensor's weights over that of its
+   * direction (You et al. 2020, arXiv 1904.00962, algorithm 2); of all tensors,
+   * with decay of all. */
+  QM_OPTIMIZER_LAMB,
+  /* Momentum (Nesterov's), of hidden matrices, whose singular values are made
+   * alike by five steps of a Newton-Schulz iteration (Jordan et al. 2024,
+   * https://kellerjordan.github.io/posts/muon/); AdamW of all others. */
+  QM_OPTIMIZER_MUON
 } QmOptimizer;
+
+#define QM_N_OPTIMIZERS 4
+
+/* What Muon's learning rate is multiplied by, for a matrix of so many rows
+ * (outputs) and columns (inputs). */
+typedef enum QmMuonScale
+{
+  QM_MUON_SCALE_JORDAN,  /* sqrt (max (1, rows / columns)): Jordan et al. */
+  QM_MUON_SCALE_MOONSHOT /* 0.2 sqrt (max (rows, columns)), so that an update is
+                            about as large as one of AdamW: Liu et al. 2025,
+                            arXiv 2502.16982 */
+} QmMuonScale;
+
+#define QM_N_MUON_SCALES 2
 
 typedef enum QmActivation
 {
   QM_ACTIVATION_GELU,      /* exact, with erf */
   QM_ACTIVATION_GELU_TANH, /* gelu_new, gelu_pytorch_tanh, gelu_fast */
   QM_ACTIVATION_RELU,
-  QM_ACTIVATION_SILU
+  QM_ACTIVATION_SILU,
+  QM_ACTIVATION_RELU2 /* relu2: the square of relu (So et al. 2021) */
 } QmActivation;
 
 /* How the angles of rotary positions are stretched for texts that are longer
@@ -294,6 +324,9 @@ typedef struct QmRecipe
   double dropout;       /* of hidden states; NaN: as the configuration says */
   double z_loss; /* times log(sum of exp(logits))^2, added to the loss of every
                     label that counts (PaLM, Chowdhery et al. 2022); 0: none */
+  /* Of hidden matrices, with QM_OPTIMIZER_MUON, else all zero: */
+  double muon_learning_rate, muon_momentum, muon_weight_decay;
+  QmMuonScale muon_scale;
 } QmRecipe;
 
 /* Where a model stands in lists. */
@@ -326,6 +359,7 @@ const char *qm_model_group_name (QmModelGroup group);
 const char *qm_family_name (QmFamily family);
 const char *qm_precision_name (QmPrecision precision);
 const char *qm_optimizer_name (QmOptimizer optimizer);
+const char *qm_muon_scale_name (QmMuonScale scale);
 
 /* Reads a Hugging Face config.json from `length` bytes of `text`; `file` names
  * it in messages.  QM_STATUS_UNSUPPORTED names the model type or the field that

@@ -35,7 +35,6 @@ enum
   COLUMN_SOURCE,
   COLUMN_DEFECT,
   COLUMN_NOTES,
-  COLUMN_ORIGINAL,
   N_COLUMNS
 };
 
@@ -62,7 +61,6 @@ static const QmCsvColumn columns[N_COLUMNS] = {
   { "source", true },
   { "defect", true },
   { "notes", true },
-  { "original", false },
 };
 
 static const char *const provenances[] = { "measured", "reported" };
@@ -85,7 +83,6 @@ read_training (QmCsvRow *row, QmTrainingRate *rate)
 {
   rate->model = qm_csv_text (row, COLUMN_MODEL, true);
   rate->config = qm_csv_text (row, COLUMN_CONFIG, false);
-  rate->original = qm_csv_text (row, COLUMN_ORIGINAL, false);
   rate->sequence = qm_csv_integer (row, COLUMN_SEQUENCE, 1, 1 << 20, 0);
   rate->image = qm_csv_integer (row, COLUMN_IMAGE, 1, 1 << 12, 0);
   rate->batch = qm_csv_integer (row, COLUMN_BATCH, 1, 1 << 20, -1);

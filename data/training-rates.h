@@ -22,12 +22,9 @@ typedef struct QmTrainingRate
   const char *model; /* of the catalog, or what it is called where it is from */
   const char *config; /* of the model, as Hugging Face has it; empty: `model` is
                          an id in the catalog */
-  const char
-      *original;    /* that `config` stands for, with another family's layers
-                       of equal operations; empty: it is the model's own */
-  int64_t sequence; /* tokens; 0: of images, or as the catalog has it */
-  int64_t image;    /* pixels a side; 0: the same */
-  int64_t batch;    /* samples of a step, of all GPUs */
+  int64_t sequence;   /* tokens; 0: of images, or as the catalog has it */
+  int64_t image;      /* pixels a side; 0: the same */
+  int64_t batch;      /* samples of a step, of all GPUs */
   QmPrecision precision;
   const char *gpu; /* id in the catalog */
   int gpus;

@@ -68,6 +68,7 @@ static const char *const constants[QM_N_CONSTANTS] = {
   [QM_CONSTANT_SOFTMAX] = "softmax",
   [QM_CONSTANT_CROSS_ENTROPY] = "cross-entropy",
   [QM_CONSTANT_ROTARY] = "rotary",
+  [QM_CONSTANT_ROTARY_WHOLE] = "rotary-whole",
   [QM_CONSTANT_CONVOLUTION] = "convolution",
   [QM_CONSTANT_CONVOLUTION_BACKWARD] = "convolution-backward",
   [QM_CONSTANT_CONVOLUTION_FP32] = "convolution-fp32",

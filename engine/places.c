@@ -215,8 +215,15 @@ divide (uint64_t *bytes, int parts)
   return whole - *bytes;
 }
 
-/* What each GPU needs while states are divided; in *host, what all of them need
- * of the host. */
+static uint64_t
+machines_of (const QmPlaces *places)
+{
+  return places->options->machines > 1 ? (uint64_t) places->options->machines
+                                       : 1;
+}
+
+/* What each GPU needs while states are divided; in *host, what those of a
+ * machine need of its host. */
 static QmMemory
 memory_of (const Search *search, const Need *need, uint64_t *host)
 {
@@ -235,7 +242,8 @@ memory_of (const Search *search, const Need *need, uint64_t *host)
       divided = memory.host - need->staging;
       divide (&divided, search->parts);
       memory.host = divided + need->staging;
-      *host = memory.host * (uint64_t) search->parts;
+      *host =
+          memory.host * (uint64_t) search->parts / machines_of (search->places);
     }
   return memory;
 }
@@ -387,7 +395,10 @@ try_ways (Search *search, bool sharded, bool offload, QmError *error)
     {
       if ((ways[i].offload != QM_SHARDING_NONE) != offload
           || (search->places->options->checkpoint && !ways[i].checkpoint)
-          || (search->places->naive && i > 0))
+          || (search->places->naive && i > 0)
+          || !qm_plan_takes (search->places->options->recipe,
+                             sharded ? QM_SHARDING_ZERO_1 : ways[i].offload,
+                             offload, sharded ? search->parts : 1))
         continue;
       status = try_way (search, i, error);
       if (status == QM_OK)
@@ -403,9 +414,10 @@ refuse (const QmPlacesOptions *options,
         QmError *error)
 {
   const QmRecipe *recipe = options->recipe;
+  int machines = options->machines > 1 ? options->machines : 1;
   int64_t share = (recipe->batch_size + gpus - 1) / gpus;
 
-  if (gpus > 1 && !qm_gpu_is_card (gpu) && !qm_gpu_is_mezzanine (gpu))
+  if (gpus > machines && !qm_gpu_is_card (gpu) && !qm_gpu_is_mezzanine (gpu))
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "%s is part of a machine of its own", gpu->name);
   if (gpus > recipe->batch_size)
@@ -435,16 +447,21 @@ qm_places_find (QmPlaces *places,
   Search search = {
     .places = places, .gpu = gpu, .bytes = bytes, .found = found, .parts = 1
   };
+  int machines = (int) machines_of (places);
   QmStatus status;
 
   memset (found, 0, sizeof *found);
-  status = refuse (places->options, gpu, gpus, error);
+  status = refuse (places->options, gpu, gpus * machines, error);
   if (status == QM_OK)
     status = qm_speeds_of_gpu (places->options->calibration, gpu, gpus, link,
                                &search.speeds, error);
   if (status != QM_OK)
     return status;
+  if (machines > 1)
+    qm_speeds_join (&search.speeds, machines, places->options->network,
+                    places->options->adapters);
   found->measured = search.speeds.measured;
+  gpus *= machines;
   search.share = (places->options->recipe->batch_size + gpus - 1) / gpus;
   search.target = target_of (places, search.speeds.architecture);
   if (search.target == places->n_targets)

@@ -44,6 +44,9 @@ typedef struct QmPlacesOptions
   int64_t micro_batch;  /* 0: the fastest */
   bool checkpoint;      /* only with activation checkpointing */
   uint64_t host_bytes;  /* of a machine's host that can be used; 0: enough */
+  int machines;         /* that work together; 0 or 1: one */
+  const QmNetwork *network; /* between them */
+  int adapters;             /* to it, of each */
 } QmPlacesOptions;
 
 typedef struct QmPlaces QmPlaces;
@@ -67,12 +70,13 @@ typedef struct QmPlaceFound
   bool sharded;             /* states are divided */
   QmWay way;                /* between several GPUs */
   QmMemory memory;          /* of each GPU, with its part of the host's */
-  uint64_t host_bytes;      /* of the host for all GPUs */
+  uint64_t host_bytes;      /* of a machine's host for its GPUs */
   const QmProbes *measured; /* of the GPU; NULL: its rates are the catalog's */
   QmPrediction prediction;
 } QmPlaceFound;
 
-/* Finds it for so many GPUs with so many bytes that can be used each.
+/* Finds it for so many GPUs of each machine with so many bytes that can be used
+ * each.
  * QM_STATUS_UNSUPPORTED, with the reason, where it cannot be predicted.  Asking
  * for the numbers of one GPU after another takes least. */
 QmStatus qm_places_find (QmPlaces *places,

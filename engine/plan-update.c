@@ -2,18 +2,7 @@
 
 /* The update of a step, as nodes behind those of a pass. */
 
-#include "engine/plan.h"
-
-/* What an update reads and writes: all parameters in one piece, with the gaps
- * between them, or what the rank has of each unit of them. */
-typedef struct Slab
-{
-  QmValueId gradients; /* fp32 */
-  QmValueId weights;   /* as products read them */
-  QmValueId master;    /* fp32; `weights` where those are */
-  QmValueId first, second;
-  bool all_gradients, all_weights; /* or what the rank has of them */
-} Slab;
+#include "engine/plan-update.h"
 
 static QmValueId
 whole (const QmPlan *plan, QmRole role, QmType type, bool all, const char *name)
@@ -22,13 +11,14 @@ whole (const QmPlan *plan, QmRole role, QmType type, bool all, const char *name)
                          all ? &plan->slab : &plan->own, "%s", name);
 }
 
-static Slab
+static QmSlab
 make_slab (const QmPlan *plan)
 {
   QmSharding sharding = qm_plan_sharding (&plan->options);
-  Slab slab = {
+  QmSlab slab = {
     .all_gradients = !qm_sharding_gradients (sharding),
     .all_weights = !qm_sharding_weights (sharding),
+    .second = QM_NO_VALUE,
   };
 
   slab.gradients = whole (plan, QM_ROLE_GRADIENT, QM_TYPE_F32,
@@ -43,31 +33,32 @@ make_slab (const QmPlan *plan)
         whole (plan, QM_ROLE_PARAMETER, QM_TYPE_F32, false, "all fp32 weights");
   slab.first =
       whole (plan, QM_ROLE_MOMENT, QM_TYPE_F32, false, "first moments");
-  slab.second =
-      whole (plan, QM_ROLE_MOMENT, QM_TYPE_F32, false, "second moments");
+  /* Muon's are of fewer parameters. */
+  if (plan->recipe.optimizer != QM_OPTIMIZER_MUON)
+    slab.second =
+        whole (plan, QM_ROLE_MOMENT, QM_TYPE_F32, false, "second moments");
   return slab;
 }
 
-/* `n` elements of it. */
-static QmValueId
-part (const QmPlan *plan, QmValueId slab, int64_t begin, int64_t n)
+QmValueId
+qm_slab_part (const QmPlan *plan, QmValueId slab, int64_t begin, int64_t n)
 {
   const int64_t one = 1;
 
   return qm_graph_view (plan->graph, slab, 1, &n, &one, begin);
 }
 
-/* A piece of a slab, which is of all ranks or of this one. */
-static QmValueId
-piece_of (const QmPlan *plan, QmValueId slab, bool all, const QmPiece *piece)
+QmValueId
+qm_slab_piece (const QmPlan *plan,
+               QmValueId slab,
+               bool all,
+               const QmPiece *piece)
 {
-  return part (plan, slab, all ? piece->whole : piece->own, piece->n);
+  return qm_slab_part (plan, slab, all ? piece->whole : piece->own, piece->n);
 }
 
-/* Whether ranks have to tell each other weights, and of how many units from the
- * first on: stages 3 gather those that move when they are read. */
-static bool
-is_gathered (const QmPlan *plan, size_t unit)
+bool
+qm_update_is_gathered (const QmPlan *plan, size_t unit)
 {
   return plan->parts > 1
          && (unit >= plan->units.n_moving
@@ -76,17 +67,18 @@ is_gathered (const QmPlan *plan, size_t unit)
 
 /* All weights of a unit that products read. */
 static QmValueId
-unit_weights (const QmPlan *plan, const Slab *slab, size_t index)
+unit_weights (const QmPlan *plan, const QmSlab *slab, size_t index)
 {
   const QmUnit *unit = &plan->units.list[index];
 
   if (plan->resident != NULL && index >= plan->units.n_moving)
     return plan->stays[index - plan->units.n_moving].all;
-  return part (plan, slab->weights, unit->begin, unit->end - unit->begin);
+  return qm_slab_part (plan, slab->weights, unit->begin,
+                       unit->end - unit->begin);
 }
 
-static void
-append_gather (const QmPlan *plan, const Slab *slab, size_t index)
+void
+qm_update_gather (const QmPlan *plan, const QmSlab *slab, size_t index)
 {
   QmValueId weights = unit_weights (plan, slab, index);
   QmNode *node = qm_graph_append (plan->graph, QM_OP_ALL_GATHER);
@@ -95,9 +87,8 @@ append_gather (const QmPlan *plan, const Slab *slab, size_t index)
   node->attributes.unit = (int64_t) index;
 }
 
-/* A number of all ranks becomes the sum of theirs. */
-static void
-append_sum (const QmPlan *plan, QmValueId number)
+void
+qm_update_sum (const QmPlan *plan, QmValueId number)
 {
   if (plan->options.ranks == 1)
     return;
@@ -115,16 +106,15 @@ append_loss (const QmPlan *plan)
       qm_graph_view (graph, graph->state, 1, &one, &one, QM_STATE_LOSS);
   QmNode *node;
 
-  append_sum (plan, graph->loss);
+  qm_update_sum (plan, graph->loss);
   node = qm_graph_append (graph, QM_OP_COPY);
   node->inputs[0] = graph->loss;
   node->outputs[0] = last;
   qm_graph_append (graph, QM_OP_FILL)->outputs[0] = graph->loss;
 }
 
-/* What the rank with this part has of a unit. */
-static QmPiece
-own_piece (const QmPlan *plan, size_t index)
+QmPiece
+qm_update_own_piece (const QmPlan *plan, size_t index)
 {
   const QmUnit *unit = &plan->units.list[index];
 
@@ -132,8 +122,8 @@ own_piece (const QmPlan *plan, size_t index)
                          unit->begin, unit->end);
 }
 
-static void
-append_squares (const QmPlan *plan, QmValueId x, QmValueId sum)
+void
+qm_update_squares (const QmPlan *plan, QmValueId x, QmValueId sum)
 {
   QmNode *node = qm_graph_append (plan->graph, QM_OP_SUM_SQUARES);
 
@@ -143,7 +133,7 @@ append_squares (const QmPlan *plan, QmValueId x, QmValueId sum)
 
 /* Of the rank's part of each unit, where the device has the others, too. */
 static void
-append_squares_of_parts (const QmPlan *plan, const Slab *slab, QmValueId sum)
+append_squares_of_parts (const QmPlan *plan, const QmSlab *slab, QmValueId sum)
 {
   QmGraph *graph = plan->graph;
   const int64_t n = (int64_t) plan->units.n, column[2] = { n, 1 };
@@ -154,10 +144,11 @@ append_squares_of_parts (const QmPlan *plan, const Slab *slab, QmValueId sum)
 
   for (size_t i = 0; i < plan->units.n; i++)
     {
-      QmPiece piece = own_piece (plan, i);
+      QmPiece piece = qm_update_own_piece (plan, i);
 
-      append_squares (plan, piece_of (plan, slab->gradients, true, &piece),
-                      part (plan, sums, (int64_t) i, 1));
+      qm_update_squares (plan,
+                         qm_slab_piece (plan, slab->gradients, true, &piece),
+                         qm_slab_part (plan, sums, (int64_t) i, 1));
     }
   qm_graph_append (graph, QM_OP_FILL)->outputs[0] = sum;
   node = qm_graph_append (graph, QM_OP_COLUMN_SUM);
@@ -168,7 +159,7 @@ append_squares_of_parts (const QmPlan *plan, const Slab *slab, QmValueId sum)
 
 /* The norm of the gradients, and what follows from it. */
 static void
-append_state (const QmPlan *plan, const Slab *slab)
+append_state (const QmPlan *plan, const QmSlab *slab)
 {
   QmGraph *graph = plan->graph;
   const int64_t one = 1;
@@ -181,9 +172,9 @@ append_state (const QmPlan *plan, const Slab *slab)
   else if (plan->parts > 1 && slab->all_gradients)
     append_squares_of_parts (plan, slab, sum);
   else
-    append_squares (plan, slab->gradients, sum);
+    qm_update_squares (plan, slab->gradients, sum);
   if (plan->parts > 1)
-    append_sum (plan, sum);
+    qm_update_sum (plan, sum);
   node = qm_graph_append (graph, QM_OP_UPDATE_STATE);
   node->attributes.max_norm = plan->recipe.max_grad_norm;
   node->attributes.dynamic = plan->type == QM_TYPE_F16;
@@ -200,24 +191,30 @@ describe_adam (const QmPlan *plan, QmNode *node)
   node->attributes.beta2 = recipe->beta2;
   node->attributes.epsilon = recipe->epsilon;
   node->attributes.weight_decay = recipe->weight_decay;
-  node->attributes.decoupled = recipe->optimizer == QM_OPTIMIZER_ADAMW;
+  node->attributes.decoupled = recipe->optimizer != QM_OPTIMIZER_ADAM;
   node->inputs[0] = plan->graph->state;
 }
 
-/* Of `piece`; `weights` are what else has to be told, or QM_NO_VALUE. */
-static void
-append_adam (const QmPlan *plan,
-             const Slab *slab,
-             const QmPiece *piece,
-             QmValueId weights)
+QmValueId
+qm_update_master (const QmPlan *plan, const QmSlab *slab, const QmPiece *piece)
 {
   bool one = slab->master == slab->weights;
+
+  return qm_slab_piece (plan, slab->master, one && slab->all_weights, piece);
+}
+
+/* Of `piece`; `weights` are what else has to be told, or QM_NO_VALUE. */
+void
+qm_update_adam (const QmPlan *plan,
+                const QmSlab *slab,
+                const QmPiece *piece,
+                QmValueId second,
+                QmValueId weights)
+{
   QmValueId gradients =
-      piece_of (plan, slab->gradients, slab->all_gradients, piece);
-  QmValueId master =
-      piece_of (plan, slab->master, one && slab->all_weights, piece);
-  QmValueId first = piece_of (plan, slab->first, false, piece);
-  QmValueId second = piece_of (plan, slab->second, false, piece);
+      qm_slab_piece (plan, slab->gradients, slab->all_gradients, piece);
+  QmValueId master = qm_update_master (plan, slab, piece);
+  QmValueId first = qm_slab_piece (plan, slab->first, false, piece);
   QmNode *node = qm_graph_append (plan->graph, QM_OP_ADAM);
 
   describe_adam (plan, node);
@@ -228,51 +225,53 @@ append_adam (const QmPlan *plan,
   node->outputs[4] = weights;
 }
 
-/* Where the weights of a unit go that are updated, besides to the master
- * weights. */
-static QmValueId
-updated_weights (const QmPlan *plan,
-                 const Slab *slab,
-                 size_t index,
-                 const QmPiece *piece)
+QmValueId
+qm_update_weights (const QmPlan *plan,
+                   const QmSlab *slab,
+                   size_t index,
+                   const QmPiece *piece)
 {
-  if (index >= plan->units.n_moving)
-    return part (plan, plan->stays[index - plan->units.n_moving].all,
-                 plan->part * piece->n, piece->n);
+  if (plan->parts > 1 && index >= plan->units.n_moving)
+    return qm_slab_part (plan, plan->stays[index - plan->units.n_moving].all,
+                         piece->whole - plan->units.list[index].begin,
+                         piece->n);
   return slab->weights == slab->master
              ? QM_NO_VALUE
-             : piece_of (plan, slab->weights, slab->all_weights, piece);
+             : qm_slab_piece (plan, slab->weights, slab->all_weights, piece);
 }
 
 /* Unit by unit, so that what one rank updated goes to the others while it
  * updates more. */
 static void
-append_adam_of_parts (const QmPlan *plan, const Slab *slab)
+append_adam_of_parts (const QmPlan *plan, const QmSlab *slab)
 {
   for (size_t i = 0; i < plan->units.n; i++)
     {
-      QmPiece piece = own_piece (plan, i);
+      QmPiece piece = qm_update_own_piece (plan, i);
 
-      append_adam (plan, slab, &piece, updated_weights (plan, slab, i, &piece));
-      if (is_gathered (plan, i))
-        append_gather (plan, slab, i);
+      qm_update_adam (plan, slab, &piece,
+                      qm_slab_piece (plan, slab->second, false, &piece),
+                      qm_update_weights (plan, slab, i, &piece));
+      if (qm_update_is_gathered (plan, i))
+        qm_update_gather (plan, slab, i);
     }
   qm_graph_append (plan->graph, QM_OP_EXCHANGED);
 }
 
 static void
-append_host_adam (const QmPlan *plan, const Slab *slab)
+append_host_adam (const QmPlan *plan, const QmSlab *slab)
 {
   QmGraph *graph = plan->graph;
 
   for (size_t i = 0; i < plan->n_host_parts; i++)
     {
       const QmPiece *piece = &plan->host_parts[i];
-      QmValueId gradients = slab->all_gradients
-                                ? piece_of (plan, slab->gradients, true, piece)
-                                : QM_NO_VALUE;
+      QmValueId gradients =
+          slab->all_gradients
+              ? qm_slab_piece (plan, slab->gradients, true, piece)
+              : QM_NO_VALUE;
       QmValueId weights = slab->all_weights
-                              ? piece_of (plan, slab->weights, true, piece)
+                              ? qm_slab_piece (plan, slab->weights, true, piece)
                               : QM_NO_VALUE;
       QmNode *node = qm_graph_append (graph, QM_OP_HOST_ADAM);
 
@@ -285,14 +284,14 @@ append_host_adam (const QmPlan *plan, const Slab *slab)
   if (plan->parts == 1)
     return;
   for (size_t i = 0; i < plan->units.n; i++)
-    if (is_gathered (plan, i))
-      append_gather (plan, slab, i);
+    if (qm_update_is_gathered (plan, i))
+      qm_update_gather (plan, slab, i);
   qm_graph_append (graph, QM_OP_EXCHANGED);
 }
 
 /* Sums of which other ranks have the parts begin anew, too. */
 static void
-append_clear (const QmPlan *plan, const Slab *slab)
+append_clear (const QmPlan *plan, const QmSlab *slab)
 {
   qm_graph_append (plan->graph, QM_OP_FILL)->outputs[0] = slab->gradients;
 }
@@ -313,25 +312,36 @@ make_resident (QmPlan *plan)
     }
 }
 
+static void
+append_optimizer (const QmPlan *plan, const QmSlab *slab)
+{
+  const QmPiece all = { 0, 0, plan->slab };
+
+  if (plan->options.offload)
+    append_host_adam (plan, slab);
+  else if (plan->recipe.optimizer == QM_OPTIMIZER_LAMB)
+    qm_update_lamb (plan, slab);
+  else if (plan->recipe.optimizer == QM_OPTIMIZER_MUON)
+    qm_update_muon (plan, slab);
+  else if (plan->parts > 1)
+    append_adam_of_parts (plan, slab);
+  else
+    qm_update_adam (plan, slab, &all, slab->second,
+                    qm_update_weights (plan, slab, 0, &all));
+}
+
 QmStatus
 qm_plan_update (QmPlan *plan, QmError *error)
 {
   QmGraph *graph = plan->graph;
-  const QmPiece all = { 0, 0, plan->slab };
-  Slab slab;
+  QmSlab slab;
 
   graph->phase = QM_PHASE_UPDATE;
   make_resident (plan);
   slab = make_slab (plan);
   append_loss (plan);
   append_state (plan, &slab);
-  if (plan->options.offload)
-    append_host_adam (plan, &slab);
-  else if (plan->parts > 1)
-    append_adam_of_parts (plan, &slab);
-  else
-    append_adam (plan, &slab, &all,
-                 slab.weights != slab.master ? slab.weights : QM_NO_VALUE);
+  append_optimizer (plan, &slab);
   if (plan->parts > 1 && slab.all_gradients)
     append_clear (plan, &slab);
   return qm_graph_status (graph, error);

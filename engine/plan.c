@@ -254,9 +254,9 @@ round_up (int64_t value, int64_t multiple)
   return (value + multiple - 1) / multiple * multiple;
 }
 
-/* What is no parameter, gradient or temporary. */
+/* What is no parameter, gradient or temporary; in *moments, bytes of those. */
 static uint64_t
-place_others (QmPlan *plan)
+place_others (QmPlan *plan, uint64_t *moments)
 {
   const QmGraph *graph = plan->graph;
   int64_t next = 0, moment = 0;
@@ -280,6 +280,7 @@ place_others (QmPlan *plan)
           moment += bytes;
         }
     }
+  *moments = (uint64_t) moment;
   return (uint64_t) next;
 }
 
@@ -330,8 +331,7 @@ plan_memory (QmPlan *plan, QmError *error)
   memory->weights = slab * qm_type_size (plan->type);
   memory->master = plan->type != QM_TYPE_F32 ? slab * 4 : 0;
   memory->gradients = slab * 4;
-  memory->optimizer = slab * 8;
-  memory->other = place_others (plan);
+  memory->other = place_others (plan, &memory->optimizer);
   largest_workspaces (plan, &plan->options.target, 1, memory);
   memory->reserved = qm_target_reserved (&plan->options.target);
   qm_plan_sharded (plan);
@@ -363,6 +363,48 @@ qm_plan_memories (const QmPlan *plan,
     }
 }
 
+/* What cannot be done with it. */
+static QmStatus
+check_optimizer (const QmRecipe *recipe,
+                 const QmPlanOptions *options,
+                 QmError *error)
+{
+  const char *name = qm_optimizer_name (recipe->optimizer);
+
+  if (!qm_plan_takes (recipe, options->sharding, options->offload,
+                      options->ranks))
+    return options->offload
+               ? qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                               "the update of a host is Adam's: states of "
+                               "%s cannot be offloaded, as %s would",
+                               name, qm_sharding_name (options->sharding))
+               : qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                               "%s updates whole matrices, which %s would "
+                               "divide between GPUs; without sharding, each "
+                               "GPU updates all of them",
+                               name, qm_sharding_name (options->sharding));
+  return QM_OK;
+}
+
+bool
+qm_plan_takes (const QmRecipe *recipe,
+               QmSharding sharding,
+               bool offload,
+               int ranks)
+{
+  switch (recipe->optimizer)
+    {
+    case QM_OPTIMIZER_LAMB:
+      return !offload;
+    case QM_OPTIMIZER_MUON:
+      return !offload && (sharding == QM_SHARDING_NONE || ranks <= 1);
+    case QM_OPTIMIZER_ADAM:
+    case QM_OPTIMIZER_ADAMW:
+    default:
+      return true;
+    }
+}
+
 QmStatus
 qm_plan_new (const QmModelConfig *config,
              const QmRecipe *recipe,
@@ -391,6 +433,9 @@ qm_plan_new (const QmModelConfig *config,
   if (options->offload && options->sharding == QM_SHARDING_NONE)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,
                          "offloading needs a variant of sharding");
+  status = check_optimizer (recipe, options, error);
+  if (status != QM_OK)
+    return status;
   if (options->rank < 0 || options->rank >= ranks
       || options->micro_batch > recipe->batch_size / ranks)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,

@@ -105,7 +105,8 @@ typedef struct QmMemory
   uint64_t weights;   /* as products read them */
   uint64_t master;    /* fp32 weights; 0 where `weights` are fp32 */
   uint64_t gradients; /* fp32 */
-  uint64_t optimizer; /* first and second moments, fp32 */
+  uint64_t optimizer; /* first and second moments, fp32; of Muon's matrices only
+                         the first */
   uint64_t activations;
   uint64_t other; /* inputs, constants, state */
   uint64_t workspace;
@@ -188,7 +189,15 @@ size_t qm_plan_passes (const QmPlanOptions *options,
  */
 #define QM_LOSS_ROWS_ALL INT64_MAX
 
-/* Plans a recipe that was applied to its configuration. */
+/* Whether states of a recipe's optimizer can be there: hosts have Adam and
+ * AdamW alone, and Muon needs whole matrices. */
+bool qm_plan_takes (const QmRecipe *recipe,
+                    QmSharding sharding,
+                    bool offload,
+                    int ranks);
+
+/* Plans a recipe that was applied to its configuration; QM_STATUS_UNSUPPORTED
+ * for what qm_plan_takes() refuses. */
 QmStatus qm_plan_new (const QmModelConfig *config,
                       const QmRecipe *recipe,
                       const QmPlanOptions *options,

@@ -25,7 +25,7 @@ qm_exchange_of (const QmSpeeds *speeds,
 
   if (speeds->way == QM_WAY_NVLINK)
     taken = level->own ? TAKEN_NVLINK_OWN : TAKEN_NVLINK_OTHERS;
-  return (QmExchange){ speeds, measured, taken };
+  return (QmExchange){ speeds, measured, taken * speeds->thinned };
 }
 
 /* Of what a collective is over, what each of n sends. */

@@ -63,7 +63,8 @@ typedef struct QmExchange
  * PyTorch's DistributedDataParallel on 8 x H200 took 1.38 to 1.40 times as much
  * longer for a pass with reduction as the reduction takes by itself, over three
  * models: nothing was hidden.  Through PCIe an exchange of the same bytes takes
- * ten times as long, and as much of the GPU in all. */
+ * ten times as long, and as much of the GPU in all; so does one through a
+ * network, as many times longer as that is slower. */
 QmExchange qm_exchange_of (const QmSpeeds *speeds,
                            const QmLevel *level,
                            const QmLinkTimes *measured);

@@ -90,7 +90,8 @@ traffic (const double *constants, const QmWorkRow *row)
     case QM_OP_CROSS_ENTROPY:
       return constants[QM_CONSTANT_CROSS_ENTROPY];
     case QM_OP_ROTARY:
-      return constants[QM_CONSTANT_ROTARY];
+      return constants[QM_CONSTANT_ROTARY]
+             + constants[QM_CONSTANT_ROTARY_WHOLE] * row->whole / row->bytes;
     case QM_OP_DEPTHWISE_CONV:
       return constants[QM_CONSTANT_CONVOLUTION] * wide;
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
@@ -100,6 +101,11 @@ traffic (const double *constants, const QmWorkRow *row)
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
       return constants[QM_CONSTANT_SCAN_BACKWARD];
     case QM_OP_ADAM:
+    case QM_OP_LAMB_DIRECTION:
+    case QM_OP_LAMB_UPDATE:
+    case QM_OP_MUON_MOMENTUM:
+    case QM_OP_MUON_NORMALIZE:
+    case QM_OP_MUON_UPDATE:
     case QM_OP_SUM_SQUARES:
       return constants[QM_CONSTANT_UPDATE];
     default:
@@ -195,6 +201,25 @@ seconds_of_byte (const Machine *machine)
          + machine->constants[QM_CONSTANT_SATURATION];
 }
 
+/* Whether an operator's bytes are those of streams through memory, which none
+ * is faster than.  A part of what others move stays in a cache. */
+static bool
+is_stream (QmOp op)
+{
+  switch (op)
+    {
+    case QM_OP_ROTARY:
+    case QM_OP_DEPTHWISE_CONV:
+    case QM_OP_DEPTHWISE_CONV_BACKWARD:
+    case QM_OP_MATMUL:
+    case QM_OP_ATTENTION:
+    case QM_OP_ATTENTION_BACKWARD:
+      return false;
+    default:
+      return !is_product (op) && !is_scan (op);
+    }
+}
+
 static Cost
 cost_of (const Machine *machine, const QmWorkRow *row)
 {
@@ -202,6 +227,9 @@ cost_of (const Machine *machine, const QmWorkRow *row)
   Cost cost = { .bytes = row->bytes * traffic (machine->constants, row) };
 
   cost.memory = cost.bytes * seconds_of_byte (machine);
+  /* Factors were fitted where memory is fast. */
+  if (is_stream (row->op))
+    cost.memory = fmax (cost.memory, row->bytes / speeds->bandwidth);
   if (is_scan (row->op))
     cost.arithmetic = updates_of (row) * exponentials_of (machine, row->op)
                       / speeds->exponentials;

@@ -35,6 +35,7 @@
 #define QM_ENGINE_PREDICT_H
 
 #include "data/catalog.h"
+#include "data/network.h"
 #include "data/probes.h"
 #include "engine/work.h"
 
@@ -71,7 +72,9 @@ typedef enum QmConstant
   QM_CONSTANT_GATE,     /* of gated activations, likewise */
   QM_CONSTANT_SOFTMAX,
   QM_CONSTANT_CROSS_ENTROPY,
-  QM_CONSTANT_ROTARY,
+  QM_CONSTANT_ROTARY,       /* of what turns */
+  QM_CONSTANT_ROTARY_WHOLE, /* of the whole of a head besides, where a part of
+                               it turns: cut off and joined again */
   QM_CONSTANT_CONVOLUTION,
   QM_CONSTANT_CONVOLUTION_BACKWARD,
   QM_CONSTANT_CONVOLUTION_FP32, /* and as many times more in fp32 */
@@ -156,11 +159,14 @@ typedef struct QmSpeeds
   double watts;      /* that the board may draw; NaN: any */
   QmPower power;
   QmHostSpeeds host;
-  int gpus;
-  QmWay way;       /* between several */
+  int gpus;        /* of all machines */
+  int machines;    /* 0 or 1: there are no others */
+  QmWay way;       /* between several of one machine */
   double exchange; /* bytes/s that each GPU sends while all reduce together */
   double latency;  /* s of a collective */
-  double hidden;   /* share of a pass during which exchanges go on unnoticed */
+  double
+      thinned;   /* rate of exchange, as a share of that of one machine alone */
+  double hidden; /* share of a pass during which exchanges go on unnoticed */
   double attention, attention_backward; /* of our kernels here, as a multiple of
                                            what the level says; 1: not measured
                                            */
@@ -247,6 +253,17 @@ QmStatus qm_speeds_of_gpu (const QmCalibration *calibration,
                            QmInterconnect link,
                            QmSpeeds *speeds,
                            QmError *error);
+
+/* Makes of one machine's speeds those of several like it, each with so many
+ * adapters to a network.  Rings go through all GPUs, from one machine to the
+ * next by all adapters together (NCCL's do), so each GPU sends no faster than
+ * the slower of both, and a collective takes a step from machine to machine
+ * 2 (n - 1) times.  Switches are taken to be no bottleneck; what a network
+ * really reaches is no more than that.  Called once. */
+void qm_speeds_join (QmSpeeds *speeds,
+                     int machines,
+                     const QmNetwork *network,
+                     int adapters);
 
 /* What bounds a training. */
 typedef enum QmBound

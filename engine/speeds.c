@@ -74,6 +74,7 @@ set_exchange (const QmCalibration *calibration,
     speeds->exchange = lane_of (generation) * lanes
                        * (speeds->way == QM_WAY_PCIE ? calibration->pcie
                                                      : calibration->pcie_host);
+  speeds->thinned = 1;
   speeds->latency = calibration->latency;
   speeds->hidden = calibration->hidden;
 }

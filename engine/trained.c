@@ -57,17 +57,6 @@ read_settings (const QmTrainingRate *rate,
   return QM_OK;
 }
 
-/* Whether rates are predicted from the models that were trained, or from what
- * stands for them as long as the families of these are missing.  After a change
- * everything that is fitted is to be made anew: tests/prediction/errors.c. */
-#define ORIGINALS false
-
-static const char *
-config_of (const QmTrainingRate *rate)
-{
-  return ORIGINALS && rate->original[0] != '\0' ? rate->original : rate->config;
-}
-
 /* The model and how it is trained. */
 static QmStatus
 read_model (const QmTrainingRate *rate,
@@ -79,7 +68,7 @@ read_model (const QmTrainingRate *rate,
   const QmModel *model = qm_catalog_model (catalog, rate->model);
   QmStatus status = QM_OK;
 
-  if (config_of (rate)[0] != '\0')
+  if (rate->config[0] != '\0')
     {
       *recipe = (QmRecipe){ .steps = 1,
                             .optimizer = QM_OPTIMIZER_ADAMW,
@@ -89,9 +78,8 @@ read_model (const QmTrainingRate *rate,
                             .epsilon = 1e-8,
                             .max_grad_norm = 1,
                             .dropout = NAN };
-      status =
-          qm_model_config_parse (config_of (rate), strlen (config_of (rate)),
-                                 "config", config, error);
+      status = qm_model_config_parse (rate->config, strlen (rate->config),
+                                      "config", config, error);
     }
   else if (model == NULL)
     return qm_error_set (error, QM_STATUS_INVALID, "", 0, 0,

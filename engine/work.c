@@ -21,6 +21,20 @@ length_of (const QmOpCall *call)
   return share > 0 && share < 1 ? length * share * (2 - share) : length;
 }
 
+static double
+whole_of (const QmOpCall *call)
+{
+  const QmTensor *heads = &call->inputs[0];
+
+  /* Otherwise its bytes are those of all. */
+  return call->attributes.rotary < heads->shape[4]
+                 && heads->data == call->outputs[0].data
+             ? 2 * (double) qm_tensor_elements (heads)
+                   * (double) qm_type_size (heads->type)
+                   * (double) call->attributes.count / (double) heads->shape[2]
+             : 0;
+}
+
 static QmWorkRow
 row_of (const QmOpCall *call, bool update)
 {
@@ -50,6 +64,9 @@ row_of (const QmOpCall *call, bool update)
       row.length = length_of (call);
       row.inner = (double) first[3];
       break;
+    case QM_OP_ROTARY:
+      row.whole = whole_of (call);
+      break;
     default:
       break;
     }
@@ -69,7 +86,7 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
          && a->arithmetic == b->arithmetic && a->flops == b->flops
          && a->bytes == b->bytes && a->inner == b->inner && a->rows == b->rows
          && a->columns == b->columns && a->length == b->length
-         && a->rms == b->rms;
+         && a->whole == b->whole && a->rms == b->rms;
 }
 
 static double

@@ -81,6 +81,12 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_SUM_SQUARES] = { "sum_squares", "s#n", "s#1" },
   [QM_OP_UPDATE_STATE] = { "update_state", "s#1", "s#8" },
   [QM_OP_ADAM] = { "adam", "s#8", "s#n s#n s#n s#n f?#n" },
+  [QM_OP_LAMB_DIRECTION] = { "lamb_direction", "s#8 s#n", "s#n s#n s#n" },
+  [QM_OP_LAMB_UPDATE] = { "lamb_update", "s#8 s#2", "s#n s#n f?#n" },
+  [QM_OP_MUON_MOMENTUM] = { "muon_momentum", "s#8", "s#n s#n" },
+  [QM_OP_MUON_NORMALIZE] = { "muon_normalize", "s#1", "s#n f#n" },
+  [QM_OP_MUON_POLYNOMIAL] = { "muon_polynomial", "f#nn f#nn", "f#nn" },
+  [QM_OP_MUON_UPDATE] = { "muon_update", "s#8 f#n", "s#n f?#n" },
   [QM_OP_FETCH] = { "fetch", "", "f#*" },
   [QM_OP_FETCHED] = { "fetched", "f#*", "" },
   [QM_OP_SEND] = { "send", "f#*", "" },
@@ -135,6 +141,7 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_GATE:
     case QM_OP_GATE_BACKWARD:
     case QM_OP_SOFTMAX_BACKWARD:
+    case QM_OP_MUON_POLYNOMIAL:
       return true;
     case QM_OP_ACTIVATION:
     case QM_OP_DROPOUT:
@@ -186,6 +193,14 @@ qm_op_accumulates (QmOp op, int output)
       return output == 2 || output == 5 || output == 6;
     case QM_OP_ADAM:
       return output <= 3;
+    case QM_OP_LAMB_DIRECTION:
+      return true;
+    case QM_OP_LAMB_UPDATE:
+    case QM_OP_MUON_MOMENTUM:
+      return output <= 1;
+    case QM_OP_MUON_NORMALIZE:
+    case QM_OP_MUON_UPDATE:
+      return output == 0;
     default:
       return false;
     }

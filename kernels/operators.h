@@ -364,6 +364,48 @@ typedef enum QmOp
    *      second moment f32 [n], 4 [w [n]]; all but w in and out */
   QM_OP_ADAM,
 
+  /* The direction of LAMB (You et al. 2020, algorithm 2), which takes the place
+   * of the gradient: with moments m and v as Adam's, corrected for their bias,
+   * u = m / (sqrt(v) + epsilon) + weight_decay x master.  All 0, and the
+   * moments as they were, where the state says that a gradient was not finite.
+   * in: 0 state, 1 master f32 [n], dense
+   * out: 0 gradient f32 [n], 1 first moment f32 [n], 2 second moment f32 [n],
+   *      all in and out */
+  QM_OP_LAMB_DIRECTION,
+
+  /* master -= rate x trust x u, with the trust of a tensor as the ratio of its
+   * norms, 1 where one of them is 0; u is set to zero, and that is all that is
+   * done where a gradient was not finite.
+   * in: 0 state, 1 norms f32 [2]: sums of the squares of the tensor's weights
+   *      and of its direction
+   * out: 0 u f32 [n], 1 master f32 [n], in and out, 2 [w [n]] */
+  QM_OP_LAMB_UPDATE,
+
+  /* The momentum of Muon (Jordan et al. 2024): with the gradient g as the state
+   * scales it, m = beta1 m + (1 - beta1) g; then (1 - beta1) g + beta1 m, as
+   * Nesterov has it, takes the place of the gradient.  All of that is 0, and m
+   * as it was, where a gradient was not finite.
+   * in: 0 state
+   * out: 0 gradient f32 [n], 1 moment f32 [n], both in and out */
+  QM_OP_MUON_MOMENTUM,
+
+  /* y = x / max(sqrt(sum), epsilon); x is set to zero.
+   * in: 0 sum f32 [1]: of the squares of x
+   * out: 0 x f32 [n], in and out, 1 y [n] */
+  QM_OP_MUON_NORMALIZE,
+
+  /* y = 3.4445 - 4.7750 a + 2.0315 a2, the first on the diagonal alone: what a
+   * step of Muon's iteration multiplies x by, with a = x x' and a2 = a a.
+   * in: 0 a [n, n], 1 a2 [n, n], dense
+   * out: 0 y [n, n], dense */
+  QM_OP_MUON_POLYNOMIAL,
+
+  /* master -= value x weight_decay x master, then master -= value x scale x x,
+   * unless a gradient was not finite; `value` is a learning rate.
+   * in: 0 state, 1 x [n], dense
+   * out: 0 master f32 [n], in and out, 1 [w [n]] */
+  QM_OP_MUON_UPDATE,
+
   /* Transfers of parameters and gradients between a device, its host and other
    * ranks, `unit` of them at a time, and what the host computes of them.  No
    * device runs these by itself: who has the other side queues them
@@ -455,6 +497,15 @@ enum
 #define QM_SCALE_GROWTH 2000
 #define QM_SCALE_FIRST  65536.0f
 
+/* Of the polynomial by which Muon's iteration drives singular values to about
+ * 1, of each step; five are made (Jordan et al. 2024). */
+#define QM_MUON_CONSTANT  3.4445
+#define QM_MUON_LINEAR    (-4.7750)
+#define QM_MUON_QUADRATIC 2.0315
+#define QM_MUON_STEPS     5
+/* Least norm that a matrix is divided by. */
+#define QM_MUON_EPSILON 1e-7
+
 typedef enum QmFunction
 {
   QM_FUNCTION_NONE,
@@ -462,7 +513,8 @@ typedef enum QmFunction
   QM_FUNCTION_GELU_TANH, /* x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
   QM_FUNCTION_RELU,
   QM_FUNCTION_SILU,
-  QM_FUNCTION_TANH
+  QM_FUNCTION_TANH,
+  QM_FUNCTION_RELU2 /* the square of x where that is more than 0 */
 } QmFunction;
 
 typedef enum QmDistribution

@@ -209,6 +209,18 @@ def describe(device):
                 memory_bytes=facts.total_memory)
 
 
+def both(*parts):
+    """Several optimizers, of different parameters, as one."""
+
+    class Both(torch.optim.Optimizer):
+        def step(self, closure=None):
+            for part in parts:
+                part.step()
+
+    return Both([dict(params=group['params']) for part in parts
+                 for group in part.param_groups], {})
+
+
 class Task:
     """What is measured, and how it is done here."""
 
@@ -329,6 +341,8 @@ class Task:
                 if type(module).__name__ == self.request['block']]
 
     def optimizer(self, model, fused):
+        if self.recipe['optimizer'] == 'muon':
+            return self.muon(model, fused)
         kind = dict(adam=torch.optim.Adam,
                     adamw=torch.optim.AdamW)[self.recipe['optimizer']]
         recipe = self.recipe
@@ -336,6 +350,31 @@ class Task:
                     betas=(recipe['beta1'], recipe['beta2']),
                     eps=recipe['epsilon'],
                     weight_decay=recipe['weight_decay'], fused=fused or None)
+
+    def muon(self, model, fused):
+        """PyTorch's of the matrices of blocks, and AdamW of all others."""
+        if not hasattr(torch.optim, 'Muon'):
+            raise Refusal('unsupported', f'PyTorch {torch.__version__} has no '
+                          'Muon; 2.9 has')
+        recipe = self.recipe
+        hidden = {id(weight): weight for block in self.blocks(model)
+                  for name, weight in block.named_parameters()
+                  if weight.ndim == 2 and not name.endswith('A_log')}
+        others = [weight for weight in model.parameters()
+                  if id(weight) not in hidden]
+        return both(
+            torch.optim.Muon(
+                list(hidden.values()), lr=recipe['muon_learning_rate'],
+                weight_decay=recipe['muon_weight_decay'],
+                momentum=recipe['muon_momentum'],
+                adjust_lr_fn=dict(jordan='original',
+                                  moonshot='match_rms_adamw')[
+                                      recipe['muon_scale']]),
+            torch.optim.AdamW(
+                others, lr=recipe['learning_rate'],
+                betas=(recipe['beta1'], recipe['beta2']),
+                eps=recipe['epsilon'], weight_decay=recipe['weight_decay'],
+                fused=fused or None))
 
     def batch(self, n):
         """Random samples."""

@@ -59,6 +59,12 @@ static const QmCpuOperator operators[QM_OP_COUNT] = {
   [QM_OP_SUM_SQUARES] = qm_cpu_sum_squares,
   [QM_OP_UPDATE_STATE] = qm_cpu_update_state,
   [QM_OP_ADAM] = qm_cpu_adam,
+  [QM_OP_LAMB_DIRECTION] = qm_cpu_lamb_direction,
+  [QM_OP_LAMB_UPDATE] = qm_cpu_lamb_update,
+  [QM_OP_MUON_MOMENTUM] = qm_cpu_muon_momentum,
+  [QM_OP_MUON_NORMALIZE] = qm_cpu_muon_normalize,
+  [QM_OP_MUON_POLYNOMIAL] = qm_cpu_muon_polynomial,
+  [QM_OP_MUON_UPDATE] = qm_cpu_muon_update,
 };
 
 typedef struct QmCpuDevice

@@ -30,6 +30,8 @@ qm_cpu_function (QmFunction function, float x)
       return x / (1 + expf (-x));
     case QM_FUNCTION_TANH:
       return tanhf (x);
+    case QM_FUNCTION_RELU2:
+      return x > 0 ? x * x : 0;
     case QM_FUNCTION_NONE:
       break;
     }
@@ -65,6 +67,8 @@ qm_cpu_function_slope (QmFunction function, float x)
     case QM_FUNCTION_TANH:
       t = tanhf (x);
       return 1 - t * t;
+    case QM_FUNCTION_RELU2:
+      return x > 0 ? 2 * x : 0;
     case QM_FUNCTION_NONE:
       break;
     }

@@ -128,5 +128,11 @@ bool qm_cpu_cross_entropy (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_sum_squares (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_update_state (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_adam (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_lamb_direction (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_lamb_update (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_muon_momentum (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_muon_normalize (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_muon_polynomial (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_muon_update (QmThreads *threads, const QmOpCall *call);
 
 #endif

@@ -38,6 +38,8 @@ qm_activation (QmFunction function, float x)
       return x * qm_sigmoid (x);
     case QM_FUNCTION_TANH:
       return qm_tanh (x);
+    case QM_FUNCTION_RELU2:
+      return x > 0 ? x * x : 0;
     default:
       return x;
     }
@@ -63,6 +65,8 @@ qm_activation_slope (QmFunction function, float x)
     case QM_FUNCTION_TANH:
       t = qm_tanh (x);
       return 1 - t * t;
+    case QM_FUNCTION_RELU2:
+      return x > 0 ? 2 * x : 0;
     default:
       return 1;
     }
@@ -106,6 +110,9 @@ qm_activate (QmFunction function,
       break;
     case QM_FUNCTION_TANH:
       qm_activate_group<backward, false, QM_FUNCTION_TANH> (x, y);
+      break;
+    case QM_FUNCTION_RELU2:
+      qm_activate_group<backward, false, QM_FUNCTION_RELU2> (x, y);
       break;
     case QM_FUNCTION_NONE:
       qm_activate_group<backward, false, QM_FUNCTION_NONE> (x, y);

@@ -80,6 +80,12 @@ static const QmCudaOperator operators[QM_OP_COUNT] = {
   [QM_OP_SUM_SQUARES] = qm_cuda_sum_squares,
   [QM_OP_UPDATE_STATE] = qm_cuda_update_state,
   [QM_OP_ADAM] = qm_cuda_adam,
+  [QM_OP_LAMB_DIRECTION] = qm_cuda_lamb_direction,
+  [QM_OP_LAMB_UPDATE] = qm_cuda_lamb_update,
+  [QM_OP_MUON_MOMENTUM] = qm_cuda_muon_momentum,
+  [QM_OP_MUON_NORMALIZE] = qm_cuda_muon_normalize,
+  [QM_OP_MUON_POLYNOMIAL] = qm_cuda_muon_polynomial,
+  [QM_OP_MUON_UPDATE] = qm_cuda_muon_update,
 };
 
 static QmStatus

@@ -103,6 +103,12 @@ extern "C"
   QM_CUDA_OPERATOR (sum_squares);
   QM_CUDA_OPERATOR (update_state);
   QM_CUDA_OPERATOR (adam);
+  QM_CUDA_OPERATOR (lamb_direction);
+  QM_CUDA_OPERATOR (lamb_update);
+  QM_CUDA_OPERATOR (muon_momentum);
+  QM_CUDA_OPERATOR (muon_normalize);
+  QM_CUDA_OPERATOR (muon_polynomial);
+  QM_CUDA_OPERATOR (muon_update);
 
   /* Whether this program has code that the current device can run. */
   cudaError_t qm_cuda_probe (void);

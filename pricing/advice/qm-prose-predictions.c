@@ -68,7 +68,10 @@ qm_prose_link (const QmCandidate *candidate)
     return NULL;
   forecast = &candidate->prediction->forecast;
   if (g_strcmp0 (forecast->link, "nvlink") == 0)
-    return g_strdup (_ ("Its GPUs exchange through NVLink."));
+    return g_strdup (qm_gpu_is_card (candidate->gpu)
+                         ? _ ("Its cards exchange through NVLink bridges, "
+                              "which are not in the price.")
+                         : _ ("Its GPUs exchange through NVLink."));
   if (g_strcmp0 (forecast->link, "host") != 0
       && g_strcmp0 (forecast->link, "pcie") != 0)
     return NULL;

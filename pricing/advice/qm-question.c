@@ -27,6 +27,16 @@ qm_predictions_name (QmPredictions predictions)
 }
 
 const char *
+qm_gpu_link_name (QmGpuLink link)
+{
+  static const char *const names[QM_N_GPU_LINKS] = { "auto", "nvlink", "pcie" };
+
+  g_return_val_if_fail (link < QM_N_GPU_LINKS, NULL);
+
+  return names[link];
+}
+
+const char *
 qm_room_name (QmRoom room)
 {
   static const char *const names[QM_N_ROOMS] = { "one-circuit", "two-circuits",
@@ -140,6 +150,7 @@ qm_question_set_as_in_paper (QmQuestion *question)
   question->as_in_paper = TRUE;
   question->times_of = QM_TIMES_OF_PUBLICATION;
   question->predictions = QM_PREDICTIONS_NONE;
+  question->link = QM_GPU_LINK_AUTO;
   question->any_price = FALSE;
   question->room_watts = INFINITY;
   question->today = (QmDate){ 0 };

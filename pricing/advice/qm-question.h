@@ -38,6 +38,19 @@ typedef enum
 /* "all" or "none", as files and options have it; static. */
 const char *qm_predictions_name (QmPredictions predictions);
 
+/* How GPUs of one machine are taken to exchange where their times are
+ * predicted, as `qm-bench predict --link` has it. */
+typedef enum
+{
+  QM_GPU_LINK_AUTO, /* as they are sold: NVLink on boards, none between cards */
+  QM_GPU_LINK_NVLINK, /* with bridges on cards, too, that can have them */
+  QM_GPU_LINK_PCIE,   /* without NVLink */
+  QM_N_GPU_LINKS
+} QmGpuLink;
+
+/* "auto", "nvlink" or "pcie", as files and options have it; static. */
+const char *qm_gpu_link_name (QmGpuLink link);
+
 /* One line of a portfolio. */
 typedef struct
 {
@@ -109,6 +122,7 @@ typedef struct
   gboolean as_in_paper; /* set by qm_question_set_as_in_paper() */
   QmTimesOf times_of;
   QmPredictions predictions;
+  QmGpuLink link;     /* of predicted times; bridges are not in any price */
   gboolean any_price; /* used, claimed and undated prices compete, too */
   double room_watts;  /* for all machines; INFINITY: enough */
   QmDate today;       /* for the age of prices; year 0: it does not count */

@@ -17,6 +17,9 @@ BENCH = sys.argv[1]
 FIELDS = json.loads(pathlib.Path(sys.argv[2]).read_text())
 MODELS = {path.stem: json.loads(path.read_text())
           for path in pathlib.Path(sys.argv[3]).glob('*.json')}
+# Those whose optimizer settings can name.
+NAMED = {model: entry for model, entry in MODELS.items()
+         if entry['recipe']['optimizer'] in ('adam', 'adamw')}
 SHARDINGS = 'none', 'zero_1', 'zero_2', 'zero_3', 'fsdp_2', 'fsdp_3'
 
 
@@ -94,8 +97,8 @@ class Export(unittest.TestCase):
             self.assertEqual(arguments[mine], its, mine)
 
     def test_every_field_is_known(self):
-        self.assertEqual(len(MODELS), 16)
-        for model, entry in MODELS.items():
+        self.assertEqual((len(MODELS), len(NAMED)), (18, 16))
+        for model, entry in NAMED.items():
             for sharding in SHARDINGS:
                 for more in ((), ('--checkpoint', '--settings', 'naive')):
                     options = ('--model', model, '--micro-batch', 2,
@@ -113,7 +116,7 @@ class Export(unittest.TestCase):
                         self.agree(got)
 
     def test_recipe(self):
-        for model, entry in MODELS.items():
+        for model, entry in NAMED.items():
             recipe = entry['recipe']
             got = self.get('--model', model, '--micro-batch', 4)['arguments']
             for mine, its in (('learning_rate', 'learning_rate'),
@@ -271,6 +274,23 @@ class Export(unittest.TestCase):
         self.assertEqual(os.listdir(self.folder.name), ['arguments.json'])
         self.fails(1, 'cannot be written', *options, '--out',
                    self.path('absent/file'))
+
+    def test_optimizers(self):
+        """Settings can name Adam and AdamW alone."""
+        for name in set(MODELS) - set(NAMED):
+            self.fails(5, 'optimizer, lamb, is none', '--model', name,
+                       '--micro-batch', 8)
+        model = MODELS['vit-large']
+        for optimizer in 'lamb', 'muon':
+            recipe = dict(model['recipe'], optimizer=optimizer)
+            if optimizer == 'muon':
+                recipe.update(muon_learning_rate=0.02, muon_momentum=0.95,
+                              muon_weight_decay=0, muon_scale='moonshot')
+            for name, value in ('config', model['config']), ('recipe', recipe):
+                pathlib.Path(self.path(name)).write_text(json.dumps(value))
+            self.fails(5, f'optimizer, {optimizer}, is none', '--config',
+                       self.path('config'), '--recipe', self.path('recipe'),
+                       '--micro-batch', 8)
 
     def test_refusals(self):
         self.fails(2, '--format', '--model', 'vit-large', '--micro-batch', 1,

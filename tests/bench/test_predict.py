@@ -586,5 +586,82 @@ class Ways(unittest.TestCase):
         self.assertNotEqual(result.returncode, 0)
 
 
+class Machines(unittest.TestCase):
+    """--nodes and --between."""
+
+    ONE = ('--model', 'pythia-1b', '--gpu', 'h100-80gb-sxm', '--gpus', '8')
+
+    def machines(self, between, *arguments, nodes=4):
+        return predict(*self.ONE, '--nodes', str(nodes), '--between', between,
+                       *arguments)
+
+    def test_place(self):
+        one, = predict(*self.ONE)
+        self.assertNotIn('nodes', one)
+        days = []
+        for between in ('1gbe', '10gbe', '100gbe', 'edr', 'hdr', '8xndr'):
+            line, = self.machines(between)
+            self.assertEqual(set(line), FITS | {'nodes', 'between'})
+            self.assertEqual((line['nodes'], line['between'], line['gpus']),
+                             (4, between, 32))
+            days.append(line['days'])
+        self.assertEqual(days, sorted(days, reverse=True))
+        self.assertGreater(days[0], one['days'])
+        self.assertGreater(days[-1], one['days'] / 4.2)
+        self.assertLess(days[-1], one['days'] / 3.8)
+
+    def test_one_gpu_each(self):
+        """There is no link but the network."""
+        line, = predict('--model', 'pythia-160m', '--gpu', 'rtx3090', '--nodes',
+                        '2', '--between', '10gbe')
+        self.assertEqual((line['gpus'], line['link']), (2, 'none'))
+
+    def test_machine_of_its_own(self):
+        """It has no second GPU, and may have a neighbour."""
+        ask = ('--model', 'pythia-160m', '--gpu', 'gb10')
+        line, = predict(*ask, '--nodes', '2', '--between', '200gbe-roce')
+        self.assertTrue(line['fits'])
+        line, = predict(*ask, '--gpus', '2', '--nodes', '2', '--between',
+                        '200gbe-roce')
+        self.assertIn('machine of its own', line['unsupported'])
+
+    def test_ways(self):
+        lines = self.machines('10gbe', '--methods', 'all', nodes=2)
+        self.assertEqual({line['gpus'] for line in lines}, {16})
+        slow = {(line['sharding'], line['checkpointing'], line['offloading'],
+                 line['settings']): line['exchange_total_s']
+                for line in lines if line.get('fits')}
+        self.assertGreater(len(slow), 10)
+        for line in self.machines('8xhdr', '--methods', 'all', nodes=2):
+            if line.get('fits') and line['exchange_total_s'] > 0:
+                way = (line['sharding'], line['checkpointing'],
+                       line['offloading'], line['settings'])
+                self.assertLess(line['exchange_total_s'], slow[way])
+
+    def test_text(self):
+        result = bench('predict', *self.ONE, '--nodes', '4', '--between', 'hdr')
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn('4 x 8 x H100', result.stdout)
+        self.assertIn('between machines: hdr', result.stdout)
+
+    def test_wrong(self):
+        for arguments, word in (
+                (('--nodes', '4'), '--between'),
+                (('--between', 'hdr'), '--nodes'),
+                (('--nodes', '4', '--between', 'wifi'), 'no network'),
+                (('--nodes', '4', '--between', '17xhdr'), 'no network'),
+                (('--nodes', '4', '--between', '0xhdr'), 'no network'),
+                (('--nodes', '4', '--between', 'xhdr'), 'no network'),
+                (('--nodes', '99999', '--between', 'hdr'), '--nodes'),
+                (('--nodes', '4', '--between', 'hdr', '--links', '/nowhere'),
+                 '--links')):
+            result = bench('predict', *self.ONE, *arguments)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn(word, result.stderr)
+        result = bench('predict', *self.ONE, '--nodes', '4096', '--between',
+                       'hdr')
+        self.assertIn('no share for each', result.stderr)
+
+
 if __name__ == '__main__':
     unittest.main(argv=sys.argv[:1])

@@ -31,7 +31,7 @@ PRICE_KEYS = ["item", "amount", "amount_low", "amount_high", "currency",
 QUOTE_KEYS = ["quote", "quote_holds"]
 QUESTION_KEYS = ["model", "runs", "at_once", "budget_usd", "deadline_days",
                  "gpu", "gpus", "machine", "as_in_the_paper", "times_of",
-                 "predictions", "uses", "any_price", "room_watts", "settings",
+                 "predictions", "link", "uses", "any_price", "room_watts", "settings",
                  "lifetime_years", "time_factor", "costs"]
 
 

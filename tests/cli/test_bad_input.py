@@ -157,7 +157,7 @@ class QuestionTest(harness.CommandLineTest):
     def test_paper(self):
         """What the paper settles cannot be asked for beside it."""
         for more in (("--times-of", "pytorch"), ("--predictions", "all"),
-                     ("--any-price",), ("--room", "any"), ("--lifetime", "3"),
+                     ("--link", "pcie"), ("--any-price",), ("--room", "any"), ("--lifetime", "3"),
                      ("--time-factor", "1"),
                      ("--costs", "total"), ("--ownership", "none"),
                      ("--expired-quotes",), ("--store", "quotes.db")):

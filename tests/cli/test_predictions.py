@@ -62,7 +62,8 @@ class PredictionsTest(harness.CommandLineTest):
     # Of the published times with the best methods.
     DOUBTFUL = {
         ("pythia-1b", "a100-80gb-sxm", 1), ("pythia-1b", "a100-80gb-sxm", 2),
-        ("pythia-1b", "a100-80gb-sxm", 4), ("convnext-xlarge", "rtx3090", 1),
+        ("pythia-1b", "a100-80gb-sxm", 4), ("pythia-1b", "a6000", 2),
+        ("convnext-xlarge", "rtx3090", 1),
         ("vit-large", "rtx3090", 1), ("vit-large", "a100-80gb-sxm", 1),
         ("vit-large", "a100-80gb-sxm", 2)}
     IMPOSSIBLE = {
@@ -211,6 +212,41 @@ class PredictionsTest(harness.CommandLineTest):
         self.assertIn("PyTorch, predicted", text)
         self.assertIn("times are predicted for compiled PyTorch, operator by "
                       "operator", " ".join(text.split()))
+
+    def test_link(self):
+        """Bridges make cards faster where little hides what they exchange, and
+        boards without NVLink are slower."""
+        path = os.path.join(harness.CATALOG, "models", "pythia-1b.json")
+        with open(path, encoding="utf-8") as file:
+            model = json.load(file)
+        model.update(id="own", name="My Own")
+        model["recipe"]["batch_size"] = 2
+        self.user_file("models/own.json", json.dumps(model))
+        days, links = {}, {}
+        for link in ("auto", "nvlink", "pcie"):
+            answer = self.ask("--model", "own", "--budget", "2M", "--gpu",
+                              "a6000,h200-141gb-sxm", "--link", link)
+            self.assertEqual(answer["question"]["link"], link)
+            for gpu, gpus in (("a6000", 2), ("h200-141gb-sxm", 2)):
+                one = self.candidate(answer, gpu, gpus)
+                days[gpu, link] = one["days"]
+                links[gpu, link] = one["prediction"]["link"]
+        self.assertEqual(
+            links, {("a6000", "auto"): "pcie", ("a6000", "nvlink"): "nvlink",
+                    ("a6000", "pcie"): "pcie",
+                    ("h200-141gb-sxm", "auto"): "nvlink",
+                    ("h200-141gb-sxm", "nvlink"): "nvlink",
+                    ("h200-141gb-sxm", "pcie"): "pcie"})
+        self.assertLess(days["a6000", "nvlink"], days["a6000", "auto"])
+        self.assertGreater(days["h200-141gb-sxm", "pcie"],
+                           days["h200-141gb-sxm", "auto"])
+        text = self.run_program("advise", "--model", "own", "--budget", "2M",
+                                "--gpu", "a6000", "--gpus", "2", "--link",
+                                "nvlink", expect=0).text
+        self.assertIn("NVLink bridges, which are not in the price",
+                      " ".join(text.split()))
+        self.refuse("advise", "--model", "own", "--link", "string",
+                    says=("--link", "nvlink"))
 
     def test_none(self):
         self.own_model()

@@ -51,6 +51,11 @@ check_recipe (const QmRecipe *recipe)
   CHECK (back.epsilon == recipe->epsilon);
   CHECK (isnan (back.dropout) == isnan (recipe->dropout));
   CHECK (back.z_loss == recipe->z_loss);
+  CHECK_INT (back.optimizer, recipe->optimizer);
+  CHECK_INT (back.muon_scale, recipe->muon_scale);
+  CHECK (back.muon_learning_rate == recipe->muon_learning_rate);
+  CHECK (back.muon_momentum == recipe->muon_momentum);
+  CHECK (back.muon_weight_decay == recipe->muon_weight_decay);
   free (text);
 }
 
@@ -87,6 +92,12 @@ test_shipped (void)
       model.recipe.learning_rate = 1.0 / 3;
       model.recipe.z_loss = 1e-4;
       model.recipe.epsilon = 1.2345678901234567e-12;
+      check_recipe (&model.recipe);
+      model.recipe.optimizer = QM_OPTIMIZER_MUON;
+      model.recipe.muon_learning_rate = 1.0 / 30;
+      model.recipe.muon_momentum = 0.95;
+      model.recipe.muon_weight_decay = 0.25;
+      model.recipe.muon_scale = QM_MUON_SCALE_MOONSHOT;
       check_recipe (&model.recipe);
       qm_model_file_clear (&model);
       free (text);

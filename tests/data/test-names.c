@@ -81,6 +81,10 @@ test_words (void)
   CHECK_STRING (qm_family_name (QM_FAMILY_MAMBA), "mamba");
   CHECK_STRING (qm_precision_name (QM_PRECISION_BF16), "bf16");
   CHECK_STRING (qm_optimizer_name (QM_OPTIMIZER_ADAMW), "adamw");
+  CHECK_STRING (qm_optimizer_name (QM_OPTIMIZER_LAMB), "lamb");
+  CHECK_STRING (qm_optimizer_name (QM_OPTIMIZER_MUON), "muon");
+  CHECK_STRING (qm_muon_scale_name (QM_MUON_SCALE_JORDAN), "jordan");
+  CHECK_STRING (qm_muon_scale_name (QM_MUON_SCALE_MOONSHOT), "moonshot");
 }
 
 int

@@ -247,6 +247,7 @@ main (int argc, char **argv)
                                         "smollm3",
                                         "gemma3",
                                         "gpt2",
+                                        "gpt2-relu2",
                                         "gpt2-scaled",
                                         "modernbert",
                                         "modernbert-long",

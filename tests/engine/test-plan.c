@@ -606,6 +606,7 @@ test_refused (const QmModel *model)
 static void
 test_model (const QmModel *model)
 {
+  bool offloads = qm_plan_takes (&model->recipe, QM_SHARDING_ZERO_1, true, 1);
   char name[96];
 
   for (unsigned methods = 0; methods <= QM_METHOD_ALL; methods++)
@@ -616,13 +617,14 @@ test_model (const QmModel *model)
       if (methods == 0 || methods == QM_METHOD_ALL)
         test_memory (model, methods);
     }
-  for (int i = 0; i < 4; i++)
+  for (int i = 0; i < 4 && offloads; i++)
     {
       snprintf (name, sizeof name, "%s, offloading %d", model->id, i);
       check_case (name);
       test_offload (model, i % 2 == 0 ? QM_METHOD_ALL : 0, i >= 2);
     }
-  test_short_host (model);
+  if (offloads)
+    test_short_host (model);
   test_largest (model, 24);
   test_largest (model, 80);
   test_refused (model);

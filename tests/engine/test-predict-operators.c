@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Every operator has a time; those that no family of the catalog has yet, in a
+/* Every operator has a time; those of decoders like Llama, in a
  * layer of a decoder made by hand: heads of queries that share keys, windows,
  * gates, norms over squares. */
 
@@ -399,6 +399,79 @@ test_every_operator (void)
       }
 }
 
+/* In place, of heads of which so many elements turn. */
+static QmWork *
+rotary_of (int64_t turned)
+{
+  QmGraph *graph = qm_graph_new ();
+  QmValueId fused =
+      qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_BF16, 5,
+                      (int64_t[]){ 1, SEQUENCE, 3, HEADS, HEAD }, "fused");
+  QmValueId angles = qm_graph_value (graph, QM_ROLE_STATE, QM_TYPE_F32, 2,
+                                     (int64_t[]){ SEQUENCE, turned }, "angles");
+  QmNode *node = qm_graph_append (graph, QM_OP_ROTARY);
+
+  node->attributes = (QmAttributes){ .rotary = turned, .count = 2 };
+  node->inputs[0] = node->outputs[0] = fused;
+  node->inputs[1] = angles;
+  return work_of (graph);
+}
+
+/* Where a quarter of heads turns, our kernels leave the rest alone, compiled
+ * software moves it, too, and simple operators copy it again and again. */
+static void
+test_rotary (void)
+{
+  static const struct
+  {
+    const char *level;
+    double low, high; /* of a quarter, as a share of all */
+  } cases[] = { { "engine", 0.2, 0.5 },
+                { "cuda", 0.2, 0.5 },
+                { "tuned", 0.9, 1.1 },
+                { "eager", 0.5, 0.75 } };
+  QmWork *part = rotary_of (HEAD / 4), *all = rotary_of (HEAD);
+  const double heads = 2.0 * SEQUENCE * HEADS * HEAD * 2;
+
+  CHECK_NEAR (part->rows[0].whole, 2 * heads, 1e-12);
+  CHECK (all->rows[0].whole == 0);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      double share = pass_of (part, cases[i].level, NULL)
+                     / pass_of (all, cases[i].level, NULL);
+
+      CHECK (share > cases[i].low && share < cases[i].high);
+    }
+  CHECK (pass_of (all, "eager", NULL) > 4 * pass_of (all, "tuned", NULL));
+  qm_work_free (part);
+  qm_work_free (all);
+}
+
+/* Nothing streams faster than memory is rated, where it is slow, too. */
+static void
+test_streams (void)
+{
+  static const char *const gpus[] = { "rtx3090", "l4", "h200-141gb-sxm" };
+  QmWorkRow row = { .op = QM_OP_ADD, .count = 1, .bytes = 1e9 };
+  const QmWork work = { .rows = &row, .n = 1, .passes = 1, .steps = 1 };
+
+  for (size_t i = 0; i < sizeof gpus / sizeof gpus[0]; i++)
+    for (size_t j = 0; j < calibration.n_levels; j++)
+      {
+        QmSpeeds speeds;
+        QmPrediction prediction;
+
+        CHECK_INT (qm_speeds_of_gpu (&calibration,
+                                     qm_catalog_gpu (catalog, gpus[i]), 1,
+                                     QM_INTERCONNECT_OF_GPU, &speeds, NULL),
+                   QM_OK);
+        CHECK_INT (qm_predict (&work, &speeds, &calibration.levels[j],
+                               &prediction, NULL),
+                   QM_OK);
+        CHECK (prediction.pass >= 1e9 / speeds.bandwidth);
+      }
+}
+
 /* Of a scan that exponentials bind, a faster memory changes little; where only
  * its bytes are known, it changes all. */
 static void
@@ -474,6 +547,8 @@ main (void)
   test_attention ();
   test_without_kernels ();
   test_every_operator ();
+  test_rotary ();
+  test_streams ();
   test_scan ();
   test_half_rate ();
   qm_catalog_free (catalog);

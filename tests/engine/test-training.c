@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define STEPS  20
 #define LENGTH 16
@@ -67,6 +68,22 @@ read_losses (const char *folder, const char *name, float losses[STEPS])
   qm_safetensors_close (file);
 }
 
+/* That the name of a golden list begins with. */
+static QmOptimizer
+optimizer_of (const char *text)
+{
+  QmOptimizer found = QM_OPTIMIZER_ADAM;
+
+  for (int i = 0; i < QM_N_OPTIMIZERS; i++)
+    {
+      const char *name = qm_optimizer_name ((QmOptimizer) i);
+
+      if (strncmp (text, name, strlen (name)) == 0)
+        found = (QmOptimizer) i;
+    }
+  return found;
+}
+
 static void
 test_run (const char *folder,
           QmDevice *device,
@@ -84,15 +101,20 @@ test_run (const char *folder,
                       .steps = STEPS,
                       .sequence_length = LENGTH,
                       .precision = precision,
-                      .optimizer = optimizer[4] == 'w' ? QM_OPTIMIZER_ADAMW
-                                                       : QM_OPTIMIZER_ADAM,
+                      .optimizer = optimizer_of (optimizer),
                       .learning_rate = 0.01,
                       .beta1 = 0.9,
                       .beta2 = 0.95,
                       .epsilon = 1e-8,
                       .weight_decay = 0.1,
                       .max_grad_norm = 0.5,
-                      .dropout = NAN };
+                      .dropout = NAN,
+                      .muon_learning_rate = 0.02,
+                      .muon_momentum = 0.9,
+                      .muon_weight_decay = 0.05,
+                      .muon_scale = strcmp (optimizer, "muon_moonshot") == 0
+                                        ? QM_MUON_SCALE_MOONSHOT
+                                        : QM_MUON_SCALE_JORDAN };
   QmPlanOptions options = { .micro_batch = micro_batch,
                             .methods = methods,
                             .sharding = sharding,
@@ -171,6 +193,28 @@ test_scale (const char *folder, QmDevice *device, QmPrecision precision)
   qm_plan_free (plan);
 }
 
+/* Those that hosts do not have. */
+static void
+test_others (const char *folder, QmDevice *device)
+{
+  const char *const optimizers[] = { "lamb", "muon_jordan", "muon_moonshot" };
+
+  for (size_t i = 0; i < sizeof optimizers / sizeof optimizers[0]; i++)
+    {
+      test_run (folder, device, optimizers[i], QM_PRECISION_FP32, 0, 4,
+                QM_SHARDING_NONE, 1e-4);
+      test_run (folder, device, optimizers[i], QM_PRECISION_FP32, QM_METHOD_ALL,
+                1, QM_SHARDING_NONE, 1e-4);
+      test_run (folder, device, optimizers[i], QM_PRECISION_FP16, QM_METHOD_ALL,
+                2, QM_SHARDING_NONE, 0.01);
+      test_run (folder, device, optimizers[i], QM_PRECISION_BF16, QM_METHOD_ALL,
+                4, QM_SHARDING_NONE, 0.05);
+    }
+  /* What rounding to bf16 changes, as PyTorch does it. */
+  test_run (folder, device, "muon_bf16", QM_PRECISION_FP32, 0, 4,
+            QM_SHARDING_NONE, 1e-3);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -200,6 +244,7 @@ main (int argc, char **argv)
                     QM_METHOD_ALL, 4, sharding, 0.05);
         }
     }
+  test_others (argv[1], device);
   qm_device_close (device);
   return check_report ();
 }

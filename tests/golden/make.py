@@ -7,7 +7,8 @@ usage: make.py FOLDER [NAME...]
 Writes for each model NAME.json, its config.json; NAME.weights.safetensors;
 NAME.batch.safetensors; and NAME.golden.safetensors with `loss` and
 `grad.PARAMETER`.  Writes training.safetensors with the losses of a few steps
-from the weights of gpt-neox-parallel, by optimizer.  NAMEs: only these models.
+from the weights of gpt-neox-parallel, by optimizer (PyTorch 2.9 has Muon).
+NAMEs: only these models, or training.
 
 Mamba computes parts of itself in fp32 whatever the weights are.
 """
@@ -208,6 +209,7 @@ MODELS = {
         pad_token_id=3, rope_theta=1000.0, rope_local_base_freq=50.0,
         rope_scaling=dict(rope_type="linear", factor=8.0)),
     "gpt2": gpt2(),
+    "gpt2-relu2": gpt2(activation_function="relu2"),
     "gpt2-scaled": gpt2(n_inner=20, activation_function="relu",
                         scale_attn_by_inverse_layer_idx=True,
                         tie_word_embeddings=False, layer_norm_epsilon=1e-6),
@@ -313,14 +315,82 @@ def token(i):
     return (7 * i + i // 5) % 67
 
 
-def train(folder, optimizer_class):
+class Lamb(torch.optim.Optimizer):
+    """Algorithm 2 of arXiv 1904.00962, as it is written there."""
+
+    def __init__(self, parameters, lr, betas, eps, weight_decay):
+        super().__init__(parameters, dict(lr=lr, betas=betas, eps=eps,
+                                          weight_decay=weight_decay))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            beta1, beta2 = group["betas"]
+            for x in group["params"]:
+                state = self.state[x]
+                t = state["t"] = state.get("t", 0) + 1
+                m = state["m"] = (beta1 * state.get("m", 0)
+                                  + (1 - beta1) * x.grad)
+                v = state["v"] = (beta2 * state.get("v", 0)
+                                  + (1 - beta2) * x.grad ** 2)
+                r = m / (1 - beta1 ** t) / ((v / (1 - beta2 ** t)).sqrt()
+                                            + group["eps"])
+                u = r + group["weight_decay"] * x
+                trust = x.norm() / u.norm() if x.norm() > 0 and u.norm() > 0 else 1
+                x -= group["lr"] * trust * u
+
+
+class Muon:
+    """PyTorch's own for matrices of layers, without its rounding to bf16 unless
+    that is asked for; AdamW for all others."""
+
+    def __init__(self, model, adjust, rounds=False):
+        hidden = [p for name, p in model.named_parameters()
+                  if ".layers." in name and p.ndim == 2]
+        others = [p for p in model.parameters()
+                  if all(p is not q for q in hidden)]
+        self.rounds = rounds
+        self.parts = [
+            torch.optim.Muon(hidden, lr=0.02, weight_decay=0.05, momentum=0.9,
+                             adjust_lr_fn=adjust),
+            torch.optim.AdamW(others, lr=0.01, betas=(0.9, 0.95), eps=1e-8,
+                              weight_decay=0.1)]
+
+    def zero_grad(self):
+        for part in self.parts:
+            part.zero_grad()
+
+    def step(self):
+        kept = torch.bfloat16
+        if not self.rounds:
+            torch.bfloat16 = torch.float64
+        for part in self.parts:
+            part.step()
+        torch.bfloat16 = kept
+
+
+def of_all(optimizer_class):
+    return lambda model: optimizer_class(
+        model.parameters(), lr=0.01, betas=(0.9, 0.95), eps=1e-8,
+        weight_decay=0.1)
+
+
+OPTIMIZERS = dict(
+    adam=of_all(torch.optim.Adam),
+    adamw=of_all(torch.optim.AdamW),
+    lamb=of_all(Lamb),
+    muon_jordan=lambda model: Muon(model, "original"),
+    muon_moonshot=lambda model: Muon(model, "match_rms_adamw"),
+    muon_bf16=lambda model: Muon(model, "original", rounds=True))
+
+
+def train(folder, make_optimizer):
     """Twenty steps of four samples of sixteen tokens."""
     model_class, config_class, fields = MODELS["gpt-neox-parallel"]
     model = model_class(config_class(**fields, attn_implementation="eager"))
     model.load_state_dict(load_file(folder / "gpt-neox-parallel.weights.safetensors"))
     model.eval().double()
-    optimizer = optimizer_class(model.parameters(), lr=0.01, betas=(0.9, 0.95),
-                                eps=1e-8, weight_decay=0.1)
+    optimizer = make_optimizer(model)
     losses = []
     for step in range(20):
         ids = torch.tensor([[token((step * 4 + sample) * 16 + i)
@@ -338,12 +408,12 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     names = sys.argv[2:]
     for name in names or MODELS:
-        make(name, folder)
-    if names:
-        return
-    save_file(dict(adam=train(folder, torch.optim.Adam),
-                   adamw=train(folder, torch.optim.AdamW)),
-              folder / "training.safetensors")
+        if name != "training":
+            make(name, folder)
+    if not names or "training" in names:
+        save_file({name: train(folder, make_optimizer)
+                   for name, make_optimizer in OPTIMIZERS.items()},
+                  folder / "training.safetensors")
 
 
 main()

@@ -39,6 +39,7 @@ TESTS = (
     ('attention-test', ('--cases', '12', '--path', 'portable')),
     ('attention-test', ('--cases', '12', '--path', 'hopper')),
     ('test-cuda-rows', ('--cases', '3')),
+    ('test-cuda-updates', ('--cases', '3')),
     ('test-cuda-products', ('--cases', '3')),
     ('test-cuda-scan', ('--small', '--cases', '4')),
 )

@@ -8,7 +8,6 @@
  * --small is for tools under which everything is slow.  Leaves with 77 where
  * there is no GPU. */
 
-#include "kernels/convert.h"
 #include "tests/data/check.h"
 #include "tests/kernels/compare.h"
 
@@ -69,13 +68,6 @@ static QmType
 any_type (Test *test)
 {
   return compare_type (&test->compare);
-}
-
-static void
-set_floats (const QmTensor *tensor, const float *values)
-{
-  qm_floats_store (tensor->type, tensor->data, 1, qm_tensor_elements (tensor),
-                   values);
 }
 
 static void
@@ -257,7 +249,7 @@ some_window (Test *test, int64_t *down, int64_t *across)
     }
   if (between (test, 0, 3) == 0)
     attributes.activation =
-        (QmFunction) between (test, QM_FUNCTION_NONE, QM_FUNCTION_TANH);
+        (QmFunction) between (test, QM_FUNCTION_NONE, QM_FUNCTION_RELU2);
   return attributes;
 }
 
@@ -386,7 +378,7 @@ pointwise (Test *test)
   QmOpCall call = { .op = QM_OP_ACTIVATION };
 
   call.attributes.activation =
-      (QmFunction) between (test, QM_FUNCTION_NONE, QM_FUNCTION_TANH);
+      (QmFunction) between (test, QM_FUNCTION_NONE, QM_FUNCTION_RELU2);
   call.inputs[0] = line (test, any_type (test), n);
   if (between (test, 0, 1))
     {
@@ -677,62 +669,6 @@ random_numbers (Test *test)
   compare_run (&test->compare, &call, 0);
 }
 
-static void
-sum_squares (Test *test)
-{
-  QmOpCall call = { .op = QM_OP_SUM_SQUARES };
-
-  call.inputs[0] =
-      line (test, QM_TYPE_F32, between (test, 1, test->small ? 5000 : 3000000));
-  call.outputs[0] = line (test, QM_TYPE_F32, 1);
-  compare_run (&test->compare, &call, 1e-6);
-}
-
-static void
-update_state (Test *test)
-{
-  const float squares[] = { 1e6f, 3, INFINITY, NAN };
-  float sum = squares[between (test, 0, 3)];
-  float state[QM_STATE_SIZE] = { 0 };
-  QmOpCall call = { .op = QM_OP_UPDATE_STATE };
-
-  state[QM_STATE_LOSS_SCALE] = 1024;
-  state[QM_STATE_GROWTH] = (float) PICK (test, 5, QM_SCALE_GROWTH - 1);
-  call.attributes.max_norm = (double) between (test, 0, 1);
-  call.attributes.dynamic = between (test, 0, 1) == 1;
-  call.inputs[0] = line (test, QM_TYPE_F32, 1);
-  call.outputs[0] = line (test, QM_TYPE_F32, QM_STATE_SIZE);
-  set_floats (&call.inputs[0], &sum);
-  set_floats (&call.outputs[0], state);
-  compare_run (&test->compare, &call, 1e-6);
-}
-
-static void
-adam (Test *test)
-{
-  int64_t n = between (test, 1, test->small ? 3000 : 300000);
-  float state[QM_STATE_SIZE] = { 1e-3f, 7, 4, 0, 0, 0, 0.25f, 0 };
-  QmOpCall call = { .op = QM_OP_ADAM };
-  float *v;
-
-  state[QM_STATE_NOT_FINITE] = between (test, 0, 4) == 0;
-  call.attributes.beta1 = 0.9;
-  call.attributes.beta2 = 0.95;
-  call.attributes.epsilon = 1e-8;
-  call.attributes.weight_decay = 0.1;
-  call.attributes.decoupled = between (test, 0, 1) == 1;
-  call.inputs[0] = line (test, QM_TYPE_F32, QM_STATE_SIZE);
-  set_floats (&call.inputs[0], state);
-  for (int i = 0; i < 4; i++)
-    call.outputs[i] = line (test, QM_TYPE_F32, n);
-  v = call.outputs[3].data;
-  for (int64_t i = 0; i < n; i++)
-    v[i] = fabsf (v[i]);
-  if (between (test, 0, 1))
-    call.outputs[4] = line (test, any_type (test), n);
-  compare_run (&test->compare, &call, 1e-5);
-}
-
 static const struct
 {
   const char *name;
@@ -756,9 +692,6 @@ static const struct
   { "label weight", label_weight },
   { "cross entropy", cross_entropy },
   { "random", random_numbers },
-  { "sum of squares", sum_squares },
-  { "update of the state", update_state },
-  { "adam", adam },
 };
 
 int

@@ -68,22 +68,35 @@ leave_out (const Rates *rates,
            const QmCalibration *start,
            int without,
            size_t at_least,
-           double errors[MAX_RATES])
+           double errors[MAX_RATES],
+           LeftOutFitted fitted,
+           void *data)
 {
   for (size_t i = 0; i < rates->n; i++)
     errors[i] = NAN;
   for (size_t i = 0; i < rates->n; i++)
     {
       const Key out = { keys[without], keys[without](&rates->rates[i]) };
-      QmCalibration fitted = *start;
+      QmCalibration calibration = *start;
+      double seen[MAX_RATES], unseen[MAX_RATES];
 
       if (rates->rates[i].held || !is_first (rates, keys[without], i)
           || count_of (rates, &out) < at_least)
         continue;
-      fit (rates, is_another, &out, prior, &fitted);
+      fit (rates, is_another, &out, prior, &calibration);
       for (size_t j = 0; j < rates->n; j++)
-        if (!rates->rates[j].held && !is_another (&rates->rates[j], &out))
-          errors[j] = error_of (&rates->rates[j], &fitted);
+        {
+          bool known = is_another (&rates->rates[j], &out);
+          double error = rates->rates[j].held
+                             ? NAN
+                             : error_of (&rates->rates[j], &calibration);
+
+          seen[j] = known ? error : NAN;
+          unseen[j] = known ? NAN : error;
+          errors[j] = known ? errors[j] : error;
+        }
+      if (fitted != NULL)
+        fitted (rates, seen, unseen, data);
     }
 }
 

@@ -31,14 +31,23 @@ void errors_of (const Rates *rates,
                 const QmCalibration *calibration,
                 double errors[MAX_RATES]);
 
+/* Told after each fit: errors of what it has seen, and of what it has not; NaN
+ * of all else. */
+typedef void (*LeftOutFitted) (const Rates *rates,
+                               const double seen[MAX_RATES],
+                               const double unseen[MAX_RATES],
+                               void *data);
+
 /* Fits without each in turn that has at least so many rates, near `prior` and
- * from `start`.  NaN for the others. */
+ * from `start`.  NaN for the others.  `fitted` may be NULL. */
 void leave_out (const Rates *rates,
                 const QmCalibration *prior,
                 const QmCalibration *start,
                 int without,
                 size_t at_least,
-                double errors[MAX_RATES]);
+                double errors[MAX_RATES],
+                LeftOutFitted fitted,
+                void *data);
 
 /* Writes them, as CSV, to standard output, and reads such a file again; false,
  * with a word on stderr, where it is not about just these rates. */

@@ -20,6 +20,7 @@ typedef struct Page
   const QmCalibration *calibration, *prior;
   const double *fitted, *calibrated;
   const LeftOut *left_out;
+  const Clusters *clusters;
 } Page;
 
 static Summary
@@ -233,7 +234,8 @@ static const char *const meanings[QM_N_CONSTANTS] = {
   [QM_CONSTANT_GATE] = "… of gates, without a kernel",
   [QM_CONSTANT_SOFTMAX] = "… of unfused softmax",
   [QM_CONSTANT_CROSS_ENTROPY] = "… of the loss",
-  [QM_CONSTANT_ROTARY] = "… of rotary embeddings",
+  [QM_CONSTANT_ROTARY] = "… of rotary embeddings, of what turns",
+  [QM_CONSTANT_ROTARY_WHOLE] = "… of whole heads of which a part turns",
   [QM_CONSTANT_CONVOLUTION] = "… of depthwise convolutions",
   [QM_CONSTANT_CONVOLUTION_BACKWARD] = "… backward",
   [QM_CONSTANT_CONVOLUTION_FP32] = "… in fp32, times that",
@@ -338,6 +340,18 @@ write_others (FILE *out, const Page *page)
     }
 }
 
+static void
+write_clusters (FILE *out, const Page *page)
+{
+  clusters_write (out, page->clusters);
+}
+
+static void
+write_bert (FILE *out, const Page *page)
+{
+  clusters_write_bert (out, page->rates->catalog, page->calibration);
+}
+
 static const struct
 {
   const char *name;
@@ -350,6 +364,8 @@ static const struct
   { "gpus", write_gpus },
   { "families", write_families },
   { "held", write_held },
+  { "clusters", write_clusters },
+  { "bert", write_bert },
   { "constants", write_constants },
   { "generations", write_generations },
   { "others", write_others },
@@ -417,11 +433,13 @@ page_make (const Rates *rates,
            const double *fitted,
            const double *calibrated,
            const LeftOut *left_out,
+           const Clusters *clusters,
            const char *page,
            const char *plot,
            bool check)
 {
-  const Page now = { rates, calibration, prior, fitted, calibrated, left_out };
+  const Page now = { rates,      calibration, prior,   fitted,
+                     calibrated, left_out,    clusters };
   QmError error = { 0 };
   char *text = NULL, *made = NULL, *drawn = NULL;
   size_t length, n = 0;

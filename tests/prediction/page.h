@@ -5,6 +5,7 @@
 #ifndef QM_TESTS_PAGE_H
 #define QM_TESTS_PAGE_H
 
+#include "tests/prediction/clusters.h"
 #include "tests/prediction/left-out.h"
 
 #include <stdio.h>
@@ -20,6 +21,7 @@ bool page_make (const Rates *rates,
                 const double *fitted,
                 const double *calibrated,
                 const LeftOut *left_out,
+                const Clusters *clusters,
                 const char *page,
                 const char *plot,
                 bool check);

@@ -10,7 +10,7 @@ BYTES_MAX = 1 << 20
 LINES_MAX = 800
 
 SOURCES = ('.c', '.h', '.cu', '.cuh')
-BINARIES = ('.png', '.pdf', '.gz', '.safetensors')
+BINARIES = ('.png', '.pdf', '.gz', '.ods', '.safetensors', '.xlsx')
 CORPUS = 'tests/fuzz/corpus/'
 SPDX = 'SPDX-License-Identifier: Apache-2.0'
 OPEN_ENDS = re.compile(r'\b(TO' r'DO|FIX' r'ME|X' r'XX)\b')

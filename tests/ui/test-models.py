@@ -153,6 +153,26 @@ class ModelsTest(ModelsCase):
         driver.wait_for(lambda: save.has(driver.Atspi.StateType.SENSITIVE),
                         "Save to be on")
 
+    def test_muon(self):
+        """What only Muon has is asked for with it alone, and kept."""
+        editor = self.make_model()
+        self.assertFalse(editor.all("combo box", "Updates of matrices"))
+        editor.tab_to("combo box", "Optimizer")
+        driver.press_keys("space")
+        driver.press_keys("End", "Return")
+        editor.find("combo box", "Updates of matrices")
+        editor.find("label", contains="Fits: Free lunch, micro-batch")
+        self.save(editor)
+        driver.wait_for(lambda: os.path.exists(self.saved("tiny-one.json")),
+                        "the file")
+        with open(self.saved("tiny-one.json"), encoding="utf-8") as file:
+            recipe = json.load(file)["recipe"]
+        self.assertEqual({name: recipe[name] for name in recipe
+                          if name.startswith(("optimizer", "muon"))},
+                         {"optimizer": "muon", "muon_learning_rate": 0.02,
+                          "muon_momentum": 0.95, "muon_weight_decay": 0,
+                          "muon_scale": "jordan"})
+
     def test_unsupported_is_named(self):
         editor = self.open_config(self.write("t5.json",
                                              {"model_type": "t5"}))

@@ -21,6 +21,9 @@ typedef enum
   FIELD_EPSILON,
   FIELD_DROPOUT,
   FIELD_Z_LOSS,
+  FIELD_MUON_LEARNING_RATE,
+  FIELD_MUON_MOMENTUM,
+  FIELD_MUON_WEIGHT_DECAY,
   N_FIELDS
 } Field;
 
@@ -31,6 +34,7 @@ static const struct
   double max;
   gsize offset;
   gboolean optional;
+  double usual; /* of Muon, in recipes that do not have it */
 } fields[N_FIELDS] = {
   [FIELD_LEARNING_RATE] = { N_ ("Learning rate"), N_ ("At its greatest"),
                             QM_RECIPE_MAX_LEARNING_RATE,
@@ -55,7 +59,25 @@ static const struct
                          "exponentials; 0: none"),
                      QM_RECIPE_MAX_Z_LOSS, G_STRUCT_OFFSET (QmRecipe, z_loss),
                      FALSE },
+  /* As in https://kellerjordan.github.io/posts/muon/. */
+  [FIELD_MUON_LEARNING_RATE] = { N_ ("Learning rate of matrices"), NULL,
+                                 QM_RECIPE_MAX_LEARNING_RATE,
+                                 G_STRUCT_OFFSET (QmRecipe, muon_learning_rate),
+                                 FALSE, 0.02 },
+  [FIELD_MUON_MOMENTUM] = { N_ ("Momentum of matrices"), NULL, 1,
+                            G_STRUCT_OFFSET (QmRecipe, muon_momentum), FALSE,
+                            0.95 },
+  [FIELD_MUON_WEIGHT_DECAY] = { N_ ("Weight decay of matrices"), NULL,
+                                QM_RECIPE_MAX_WEIGHT_DECAY,
+                                G_STRUCT_OFFSET (QmRecipe, muon_weight_decay),
+                                FALSE, 0 },
 };
+
+static gboolean
+is_of_muon (Field field)
+{
+  return field >= FIELD_MUON_LEARNING_RATE;
+}
 
 /* How the length of the training is told. */
 typedef enum
@@ -74,6 +96,7 @@ struct _QmRecipeForm
   QmFieldRow *length_row;
   AdwComboRow *precision_row;
   AdwComboRow *optimizer_row;
+  AdwComboRow *scale_row;
   QmFieldRow *rows[N_FIELDS];
 
   QmModelConfig config;
@@ -94,6 +117,23 @@ static gboolean
 has_images (QmRecipeForm *self)
 {
   return qm_family_has_images (self->config.family);
+}
+
+static gboolean
+has_muon (QmRecipeForm *self)
+{
+  return adw_combo_row_get_selected (self->optimizer_row) == QM_OPTIMIZER_MUON;
+}
+
+static void
+show_muon (QmRecipeForm *self)
+{
+  const gboolean muon = has_muon (self);
+
+  gtk_widget_set_visible (GTK_WIDGET (self->scale_row), muon);
+  for (Field i = 0; i < N_FIELDS; i++)
+    if (is_of_muon (i))
+      gtk_widget_set_visible (GTK_WIDGET (self->rows[i]), muon);
 }
 
 /* Words that depend on what is trained on. */
@@ -144,9 +184,14 @@ qm_recipe_form_set_recipe (QmRecipeForm *self, const QmRecipe *recipe)
   qm_field_row_set_number (self->length_row, (double) recipe->steps);
   adw_combo_row_set_selected (self->precision_row, recipe->precision);
   adw_combo_row_set_selected (self->optimizer_row, recipe->optimizer);
-  for (guint i = 0; i < N_FIELDS; i++)
-    qm_field_row_set_number (self->rows[i], G_STRUCT_MEMBER (double, recipe,
-                                                             fields[i].offset));
+  adw_combo_row_set_selected (self->scale_row, recipe->muon_scale);
+  for (Field i = 0; i < N_FIELDS; i++)
+    qm_field_row_set_number (
+        self->rows[i],
+        is_of_muon (i) && recipe->optimizer != QM_OPTIMIZER_MUON
+            ? fields[i].usual
+            : G_STRUCT_MEMBER (double, recipe, fields[i].offset));
+  show_muon (self);
   self->updating = FALSE;
 }
 
@@ -233,11 +278,14 @@ qm_recipe_form_read (QmRecipeForm *self,
     .optimizer = adw_combo_row_get_selected (self->optimizer_row),
   };
   good = read_sizes (self, recipe);
-  for (guint i = 0; i < N_FIELDS; i++)
-    good = qm_field_row_read_number (
-               self->rows[i], 0, fields[i].max, fields[i].optional,
-               &G_STRUCT_MEMBER (double, recipe, fields[i].offset))
-           && good;
+  if (has_muon (self))
+    recipe->muon_scale = adw_combo_row_get_selected (self->scale_row);
+  for (Field i = 0; i < N_FIELDS; i++)
+    if (!is_of_muon (i) || has_muon (self))
+      good = qm_field_row_read_number (
+                 self->rows[i], 0, fields[i].max, fields[i].optional,
+                 &G_STRUCT_MEMBER (double, recipe, fields[i].offset))
+             && good;
   if (!qm_family_has_dropout (self->config.family))
     recipe->dropout = NAN;
   if (good && qm_model_apply_recipe (config, recipe, "", &error) != QM_OK)
@@ -253,6 +301,9 @@ qm_recipe_form_read (QmRecipeForm *self,
 static void
 changed_cb (QmRecipeForm *self)
 {
+  /* Not while rows are made. */
+  if (self->rows[N_FIELDS - 1] != NULL)
+    show_muon (self);
   if (!self->updating)
     g_signal_emit (self, signals[CHANGED], 0);
 }
@@ -328,7 +379,10 @@ qm_recipe_form_init (QmRecipeForm *self)
   const char *units[] = { _ ("Steps"), _ ("Tokens"), NULL };
   const char *precisions[] = { _ ("fp32"), _ ("fp16, mixed"), _ ("bf16, mixed"),
                                NULL };
-  const char *optimizers[] = { _ ("Adam"), _ ("AdamW"), NULL };
+  const char *optimizers[] = { _ ("Adam"), _ ("AdamW"), _ ("LAMB"), _ ("Muon"),
+                               NULL };
+  const char *scales[] = { _ ("By outputs over inputs (Jordan)"),
+                           _ ("As large as of AdamW (Moonshot)"), NULL };
 
   adw_preferences_group_set_title (ADW_PREFERENCES_GROUP (self), _ ("Recipe"));
   self->batch_row = add_field (self, NULL, _ ("Batch size"), NULL);
@@ -337,5 +391,7 @@ qm_recipe_form_init (QmRecipeForm *self)
   self->length_row = add_field (self, NULL, _ ("Length of training"), NULL);
   self->precision_row = add_choice (self, _ ("Precision"), precisions);
   self->optimizer_row = add_choice (self, _ ("Optimizer"), optimizers);
+  self->scale_row = add_choice (self, _ ("Updates of matrices"), scales);
   add_numbers (self);
+  show_muon (self);
 }

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Muon's part of an update (Jordan et al. 2024): momentum of each hidden
+ * matrix, whose singular values five steps of a Newton-Schulz iteration then
+ * drive to about 1, by products; AdamW of what is between these matrices. Every
+ * rank does all of it. */
+
+#include "engine/plan-update.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Of all nodes that make one. */
+static QmValueId
+matrix (const QmPlan *plan, QmType type, int64_t rows, int64_t columns)
+{
+  return qm_graph_value (plan->graph, QM_ROLE_TEMPORARY, type, 2,
+                         (int64_t[]){ rows, columns }, "%s", "Muon's matrix");
+}
+
+/* In bf16, as its authors have it, where the device multiplies that, else in
+ * fp32. */
+static QmType
+iteration_type (const QmPlan *plan)
+{
+  const QmTarget *target = &plan->options.target;
+
+  return target->kind == QM_DEVICE_CUDA
+                 && qm_target_multiplies (target, QM_TYPE_BF16, false)
+             ? QM_TYPE_BF16
+             : QM_TYPE_F32;
+}
+
+/* The momentum, divided by its norm. */
+static QmValueId
+append_direction (const QmPlan *plan,
+                  const QmSlab *slab,
+                  const QmSlabTensor *tensor)
+{
+  const int64_t one = 1;
+  QmGraph *graph = plan->graph;
+  QmValueId gradient =
+      qm_slab_part (plan, slab->gradients, tensor->begin, tensor->n);
+  QmValueId moment = qm_slab_part (plan, slab->first, tensor->begin, tensor->n);
+  QmValueId sum = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
+                                  &one, "%s", "sum of squares");
+  QmValueId x =
+      matrix (plan, iteration_type (plan), tensor->rows, tensor->columns);
+  QmValueId flat = qm_graph_reshape (graph, x, 1, &tensor->n);
+  QmNode *node = qm_graph_append (graph, QM_OP_MUON_MOMENTUM);
+
+  node->attributes.beta1 = plan->recipe.muon_momentum;
+  node->inputs[0] = graph->state;
+  node->outputs[0] = gradient;
+  node->outputs[1] = moment;
+  qm_update_squares (plan, gradient, sum);
+  node = qm_graph_append (graph, QM_OP_MUON_NORMALIZE);
+  node->attributes.epsilon = QM_MUON_EPSILON;
+  node->inputs[0] = sum;
+  node->outputs[0] = gradient;
+  node->outputs[1] = flat;
+  return x;
+}
+
+static QmValueId
+append_transpose (const QmPlan *plan, QmValueId x)
+{
+  QmGraph *graph = plan->graph;
+  QmTensor t;
+  QmValueId turned, y;
+  QmNode *node;
+
+  if (graph->status != QM_OK)
+    return QM_NO_VALUE;
+  t = *qm_graph_tensor (graph, x);
+  turned = qm_graph_view (graph, x, 2, (int64_t[]){ t.shape[1], t.shape[0] },
+                          (int64_t[]){ 1, t.shape[1] }, 0);
+  y = matrix (plan, t.type, t.shape[1], t.shape[0]);
+  node = qm_graph_append (graph, QM_OP_COPY);
+  node->inputs[0] = turned;
+  node->outputs[0] = y;
+  return y;
+}
+
+/* `op` of two matrices, with a result of that many rows and columns. */
+static QmValueId
+append_product (const QmPlan *plan,
+                QmOp op,
+                QmValueId a,
+                QmValueId b,
+                int64_t rows,
+                int64_t columns)
+{
+  QmValueId y = matrix (plan, iteration_type (plan), rows, columns);
+  QmNode *node = qm_graph_append (plan->graph, op);
+
+  node->inputs[0] = a;
+  node->inputs[1] = b;
+  node->outputs[0] = y;
+  return y;
+}
+
+/* x becomes (c + b a + d a a) x with a = x x', which is symmetric, so that its
+ * square is a a'.  x has no more rows than columns. */
+static QmValueId
+append_step (const QmPlan *plan, QmValueId x, int64_t rows, int64_t columns)
+{
+  QmValueId a = append_product (plan, QM_OP_LINEAR, x, x, rows, rows);
+  QmValueId square = append_product (plan, QM_OP_LINEAR, a, a, rows, rows);
+  QmValueId polynomial =
+      append_product (plan, QM_OP_MUON_POLYNOMIAL, a, square, rows, rows);
+
+  return append_product (plan, QM_OP_LINEAR_INPUT_GRAD, polynomial, x, rows,
+                         columns);
+}
+
+static double
+scale_of (const QmPlan *plan, const QmSlabTensor *tensor)
+{
+  double rows = (double) tensor->rows, columns = (double) tensor->columns;
+
+  return plan->recipe.muon_scale == QM_MUON_SCALE_MOONSHOT
+             ? 0.2 * sqrt (fmax (rows, columns))
+             : sqrt (fmax (1, rows / columns));
+}
+
+static void
+append_update (const QmPlan *plan,
+               const QmSlab *slab,
+               const QmSlabTensor *tensor,
+               QmValueId x)
+{
+  const QmPiece piece = { tensor->begin, tensor->begin, tensor->n };
+  QmGraph *graph = plan->graph;
+  QmValueId flat = qm_graph_reshape (graph, x, 1, &tensor->n);
+  QmValueId master = qm_update_master (plan, slab, &piece);
+  QmValueId weights = qm_update_weights (plan, slab, 0, &piece);
+  QmNode *node = qm_graph_append (graph, QM_OP_MUON_UPDATE);
+
+  node->attributes.value = plan->recipe.muon_learning_rate;
+  node->attributes.weight_decay = plan->recipe.muon_weight_decay;
+  node->attributes.scale = scale_of (plan, tensor);
+  node->inputs[0] = graph->state;
+  node->inputs[1] = flat;
+  node->outputs[0] = master;
+  node->outputs[1] = weights;
+}
+
+static void
+append_matrix (const QmPlan *plan,
+               const QmSlab *slab,
+               const QmSlabTensor *tensor)
+{
+  bool tall = tensor->rows > tensor->columns;
+  int64_t rows = tall ? tensor->columns : tensor->rows;
+  QmValueId x = append_direction (plan, slab, tensor);
+
+  if (tall)
+    x = append_transpose (plan, x);
+  for (int i = 0; i < QM_MUON_STEPS; i++)
+    x = append_step (plan, x, rows, tensor->n / rows);
+  if (tall)
+    x = append_transpose (plan, x);
+  append_update (plan, slab, tensor, x);
+}
+
+/* What AdamW has of the slab. */
+typedef struct Rest
+{
+  QmPiece *pieces;
+  size_t n;
+  int64_t elements;
+} Rest;
+
+/* Parameters begin at multiples of QM_SLAB_ALIGNMENT, and nothing else is
+ * between the end of a matrix and the next of these. */
+static void
+add_rest (Rest *rest, int64_t end, int64_t begin)
+{
+  int64_t from =
+      (end + QM_SLAB_ALIGNMENT - 1) / QM_SLAB_ALIGNMENT * QM_SLAB_ALIGNMENT;
+
+  if (from >= begin)
+    return;
+  rest->pieces[rest->n++] = (QmPiece){ from, from, begin - from };
+  rest->elements += begin - from;
+}
+
+static void
+append_rest (const QmPlan *plan, const QmSlab *slab, const Rest *rest)
+{
+  QmValueId seconds;
+  int64_t at = 0;
+
+  if (rest->n == 0)
+    return;
+  seconds = qm_graph_value (plan->graph, QM_ROLE_MOMENT, QM_TYPE_F32, 1,
+                            &rest->elements, "%s", "second moments");
+  for (size_t i = 0; i < rest->n; i++)
+    {
+      const QmPiece *piece = &rest->pieces[i];
+
+      qm_update_adam (plan, slab, piece,
+                      qm_slab_part (plan, seconds, at, piece->n),
+                      qm_update_weights (plan, slab, 0, piece));
+      at += piece->n;
+    }
+}
+
+void
+qm_update_muon (const QmPlan *plan, const QmSlab *slab)
+{
+  size_t n;
+  int64_t end = 0;
+  QmSlabTensor *tensors = qm_slab_tensors (plan, &n);
+  Rest rest = { .pieces = calloc (n + 1, sizeof *rest.pieces) };
+
+  if (rest.pieces == NULL)
+    qm_graph_fail (plan->graph, QM_STATUS_NO_MEMORY,
+                   "the host is out of memory");
+  for (size_t i = 0; tensors != NULL && rest.pieces != NULL && i < n; i++)
+    if (qm_tensor_is_hidden_matrix (plan, &tensors[i]))
+      {
+        add_rest (&rest, end, tensors[i].begin);
+        end = tensors[i].begin + tensors[i].n;
+        append_matrix (plan, slab, &tensors[i]);
+      }
+  if (tensors != NULL && rest.pieces != NULL)
+    {
+      add_rest (&rest, end, plan->slab);
+      append_rest (plan, slab, &rest);
+    }
+  free (tensors);
+  free (rest.pieces);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Recipes: what is read, refused, and part of a key. */
+
+#include "data/model.h"
+#include "tests/data/check.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct Refused
+{
+  const char *text;
+  QmStatus status;
+  int line, column;
+  const char *message;
+} Refused;
+
+#define RECIPE(more)                                           \
+  "{\"batch_size\": 8, \"steps\": 10, " more                   \
+  "\"precision\": \"bf16\", \"optimizer\": \"adamw\","         \
+  "\"learning_rate\": 1e-4, \"beta1\": 0.9, \"beta2\": 0.999," \
+  "\"epsilon\": 1e-8, \"weight_decay\": 0.1}"
+
+#define MUON(more)                                                     \
+  "{\"batch_size\": 8, \"steps\": 10, \"sequence_length\": 9, "        \
+  "\"precision\": \"bf16\", \"optimizer\": \"muon\","                  \
+  "\"learning_rate\": 1e-4, \"beta1\": 0.9, \"beta2\": 0.999,"         \
+  "\"epsilon\": 1e-8, \"weight_decay\": 0.1, \"muon_momentum\": 0.95," \
+  "\"muon_learning_rate\": 0.02, \"muon_weight_decay\": 0" more "}"
+
+static const Refused refused_recipes[] = {
+  { "{\n}", QM_STATUS_INVALID, 1, 1, "batch_size: is missing" },
+  { RECIPE (""), QM_STATUS_INVALID, 1, 1, "exactly one of sequence_length" },
+  { RECIPE ("\n\"sequence_length\": 9, \"image_size\": 9,"), QM_STATUS_INVALID,
+    2, 1, "exactly one of sequence_length" },
+  { RECIPE ("\"sequence_length\": 9,\n\"dropout\": 1,"), QM_STATUS_INVALID, 2,
+    1, "dropout: a probability" },
+  { RECIPE ("\"sequence_length\": 9,\n\"max_grad_norm\": -1,"),
+    QM_STATUS_INVALID, 2, 1, "max_grad_norm: -1 is not between" },
+  { RECIPE ("\"sequence_length\": 9,\n\"z_loss\": -1,"), QM_STATUS_INVALID, 2,
+    1, "z_loss: -1 is not between" },
+  { RECIPE ("\"sequence_length\": 9,\n\"momentum\": 0.9,"),
+    QM_STATUS_UNSUPPORTED, 2, 1, "momentum: unsupported field" },
+  { RECIPE ("\n\"sequence_length\": 9000000000,"), QM_STATUS_INVALID, 2, 1,
+    "sequence_length: 9000000000 is not between 1 and 16777216" },
+  { "{\"batch_size\": 8, \"steps\": 10, \"sequence_length\": 9,\n"
+    "\"precision\": \"fp8\"}",
+    QM_STATUS_UNSUPPORTED, 2, 1, "precision: 'fp8' is not 'fp32'" },
+  { "{\"batch_size\": 8, \"steps\": 10, \"sequence_length\": 9,\n"
+    "\"precision\": \"fp16\", \"optimizer\": \"sgd\"}",
+    QM_STATUS_UNSUPPORTED, 2, 22, "optimizer: 'sgd' is not 'adam'" },
+  { RECIPE ("\"sequence_length\": 9,\n\"muon_momentum\": 0.9,"),
+    QM_STATUS_UNSUPPORTED, 2, 1, "muon_momentum: unsupported field" },
+  { MUON (""), QM_STATUS_INVALID, 1, 1, "muon_scale: is missing" },
+  { MUON (",\n\"muon_scale\": \"spectral\""), QM_STATUS_UNSUPPORTED, 2, 1,
+    "muon_scale: 'spectral' is not 'jordan' or 'moonshot'" },
+};
+
+static void
+test_recipes (void)
+{
+  static const char good[] = RECIPE ("\"sequence_length\": 512,");
+  static const char muon[] = MUON (", \"muon_scale\": \"moonshot\"");
+  QmRecipe recipe;
+  QmError error;
+
+  for (size_t i = 0; i < sizeof refused_recipes / sizeof refused_recipes[0];
+       i++)
+    {
+      const Refused *r = &refused_recipes[i];
+
+      check_case (r->message);
+      CHECK_INT (qm_recipe_parse (r->text, strlen (r->text), "recipe.json",
+                                  &recipe, &error),
+                 r->status);
+      CHECK_INT (error.line, r->line);
+      CHECK_INT (error.column, r->column);
+      CHECK_CONTAINS (error.message, r->message);
+    }
+  check_case ("");
+  CHECK (qm_recipe_parse (good, strlen (good), "", &recipe, &error) == QM_OK);
+  CHECK_INT (recipe.sequence_length, 512);
+  CHECK_INT (recipe.image_size, 0);
+  CHECK_INT (recipe.precision, QM_PRECISION_BF16);
+  CHECK_INT (recipe.optimizer, QM_OPTIMIZER_ADAMW);
+  CHECK_NEAR (recipe.weight_decay, 0.1, 0);
+  CHECK (isnan (recipe.dropout));
+  CHECK_NEAR (recipe.muon_momentum, 0, 0);
+  CHECK (qm_recipe_parse (muon, strlen (muon), "", &recipe, &error) == QM_OK);
+  CHECK_INT (recipe.optimizer, QM_OPTIMIZER_MUON);
+  CHECK_INT (recipe.muon_scale, QM_MUON_SCALE_MOONSHOT);
+  CHECK_NEAR (recipe.muon_momentum, 0.95, 0);
+  CHECK_NEAR (recipe.muon_learning_rate, 0.02, 0);
+}
+
+/* What only Muon has is of no weight for others. */
+static void
+test_key (void)
+{
+  static const char json[] = "{\"model_type\": \"mamba\", \"hidden_size\": 16,"
+                             "\"num_hidden_layers\": 2, \"vocab_size\": 50}";
+  QmRecipe recipe = { .batch_size = 4, .steps = 10, .dropout = NAN };
+  QmModelConfig config;
+  char first[QM_MODEL_KEY_BYTES], second[QM_MODEL_KEY_BYTES];
+
+  check_case ("model key");
+  CHECK_INT (qm_model_config_parse (json, sizeof json - 1, "", &config, NULL),
+             QM_OK);
+  qm_model_key (&config, &recipe, first);
+  recipe.optimizer = QM_OPTIMIZER_MUON;
+  qm_model_key (&config, &recipe, second);
+  CHECK (strcmp (first, second) != 0);
+  recipe.muon_scale = QM_MUON_SCALE_MOONSHOT;
+  qm_model_key (&config, &recipe, first);
+  CHECK (strcmp (first, second) != 0);
+  recipe.muon_momentum = 0.9;
+  qm_model_key (&config, &recipe, second);
+  CHECK (strcmp (first, second) != 0);
+  recipe.optimizer = QM_OPTIMIZER_LAMB;
+  qm_model_key (&config, &recipe, first);
+  recipe.muon_momentum = 0.5;
+  qm_model_key (&config, &recipe, second);
+  CHECK_STRING (second, first);
+}
+
+int
+main (void)
+{
+  test_recipes ();
+  test_key ();
+  return check_report ();
+}
