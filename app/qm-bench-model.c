@@ -55,7 +55,7 @@ load_from_catalog (const QmBenchOptions *options,
     {
       size_t n;
       const QmModel *models = qm_catalog_models (model->catalog, &n);
-      char list[160] = "";
+      char list[240] = "";
 
       for (size_t i = 0; i < n; i++)
         snprintf (list + strlen (list), sizeof list - strlen (list), "%s%s",

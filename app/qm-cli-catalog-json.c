@@ -225,15 +225,17 @@ models_json (const QmCatalog *catalog)
 {
   json_t *array = json_array ();
   size_t n;
-  const QmModel *models = qm_catalog_models (catalog, &n);
+  g_autofree const QmModel **models = qm_catalog_models_sorted (catalog, &n);
 
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; models != NULL && i < n; i++)
     {
-      const QmModel *model = &models[i];
+      const QmModel *model = models[i];
       json_t *object = json_object ();
 
       json_object_set_new (object, "id", qm_cli_json_text (model->id));
       json_object_set_new (object, "name", qm_cli_json_text (model->name));
+      json_object_set_new (object, "group",
+                           json_string (qm_model_group_name (model->group)));
       json_object_set_new (object, "family",
                            json_string (qm_family_name (model->config.family)));
       json_object_set_new (object, "parameters",

@@ -340,11 +340,12 @@ models_table (const Context *context)
   QmCliTable *table =
       qm_cli_table_new (columns, G_N_ELEMENTS (columns) - !context->sources);
   size_t n;
-  const QmModel *models = qm_catalog_models (context->catalog, &n);
+  g_autofree const QmModel **models =
+      qm_catalog_models_sorted (context->catalog, &n);
 
-  for (size_t i = 0; i < n; i++)
+  for (size_t i = 0; models != NULL && i < n; i++)
     {
-      const QmModel *model = &models[i];
+      const QmModel *model = models[i];
       const QmRecipe *recipe = &model->recipe;
       g_autofree char *parameters =
           count_text (qm_parameter_count (&model->config));

@@ -4,6 +4,8 @@
 
 #include "data/model-file.h"
 
+#include <stdlib.h>
+
 /* Adds the model to the batch, with copies of its names. */
 static QmStatus
 add (QmBatch *batch, const QmModelFile *file, QmError *error)
@@ -12,6 +14,7 @@ add (QmBatch *batch, const QmModelFile *file, QmError *error)
   QmModel model = { .id = qm_pool_string (pool, file->id),
                     .name = qm_pool_string (pool, file->name),
                     .source = qm_pool_string (pool, file->source),
+                    .group = file->group,
                     .config = file->config,
                     .recipe = file->recipe };
   QmModel *entry = NULL;
@@ -40,4 +43,25 @@ qm_batch_read_model (QmBatch *batch,
   status = add (batch, &file, error);
   qm_model_file_clear (&file);
   return status;
+}
+
+static int
+compare_models (const void *a, const void *b)
+{
+  return qm_model_compare (*(const QmModel *const *) a,
+                           *(const QmModel *const *) b);
+}
+
+const QmModel **
+qm_catalog_models_sorted (const QmCatalog *catalog, size_t *n)
+{
+  const QmModel *models = qm_catalog_models (catalog, n);
+  const QmModel **sorted = malloc ((*n + 1) * sizeof *sorted);
+
+  if (sorted == NULL)
+    return NULL;
+  for (size_t i = 0; i < *n; i++)
+    sorted[i] = &models[i];
+  qsort (sorted, *n, sizeof *sorted, compare_models);
+  return sorted;
 }

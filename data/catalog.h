@@ -334,6 +334,10 @@ const QmGpu *qm_catalog_gpus (const QmCatalog *catalog, size_t *n);
 const QmMachine *qm_catalog_machines (const QmCatalog *catalog, size_t *n);
 const QmPlatform *qm_catalog_platforms (const QmCatalog *catalog, size_t *n);
 const QmModel *qm_catalog_models (const QmCatalog *catalog, size_t *n);
+
+/* The same as lists show them, in the order of qm_model_compare().  The caller
+ * frees the array with free(); NULL where memory is out. */
+const QmModel **qm_catalog_models_sorted (const QmCatalog *catalog, size_t *n);
 const QmPrice *qm_catalog_prices (const QmCatalog *catalog, size_t *n);
 const QmMeasurement *qm_catalog_measurements (const QmCatalog *catalog,
                                               size_t *n);

@@ -109,15 +109,11 @@ static double
 flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
   const QmBertConfig *config = &model->bert;
-  double tokens = (double) recipe->sequence_length;
-  double hidden = (double) config->hidden_size;
-  double layer =
-      qm_count_transformer (tokens, hidden, (double) config->intermediate_size)
-      + qm_count_attention (tokens, hidden);
 
-  return (double) config->layers * layer
-         + qm_count_product (tokens, hidden, hidden)
-         + qm_count_product (tokens, hidden, (double) config->vocab_size);
+  return qm_count_encoder ((double) recipe->sequence_length, config->layers,
+                           (double) config->hidden_size,
+                           (double) config->intermediate_size,
+                           (double) config->vocab_size);
 }
 
 static int64_t

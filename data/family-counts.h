@@ -35,6 +35,22 @@ qm_count_attention (double tokens, double hidden)
          + qm_count_product (tokens, tokens, hidden);
 }
 
+/* Forward FLOPs of an encoder that sees everything, with the head that tells
+ * hidden tokens: a dense layer, and words. */
+static inline double
+qm_count_encoder (double tokens,
+                  int64_t layers,
+                  double hidden,
+                  double intermediate,
+                  double vocab)
+{
+  return (double) layers
+             * (qm_count_transformer (tokens, hidden, intermediate)
+                + qm_count_attention (tokens, hidden))
+         + qm_count_product (tokens, hidden, hidden)
+         + qm_count_product (tokens, hidden, vocab);
+}
+
 /* Weights and, where there are, biases of a linear layer. */
 static inline int64_t
 qm_count_linear (int64_t in, int64_t out, bool bias)

@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-#define FULL    "full_attention"
-#define SLIDING "sliding_attention"
-
 /* Gemma 3: every sixth layer sees everything; OLMo 3: every fourth. */
 #define GEMMA3_PATTERN 6
 #define OLMO3_PATTERN  4
@@ -83,38 +80,21 @@ set_windows (QmJsonObject *object, QmFamily family, QmLlamaConfig *config)
     }
 }
 
-/* `layer_types`: a word a layer. */
+/* Where a list says it; of models that have none, it may say nothing else. */
 static void
 read_types (QmJsonObject *object, QmFamily family, QmLlamaConfig *config)
 {
-  json_t *list = qm_json_take (object, "layer_types");
+  uint64_t types[QM_CONFIG_MAX_LAYERS / 64] = { 0 };
 
-  if (list == NULL)
+  if (!qm_config_layer_types (object, config->layers, types))
     return;
-  if (!json_is_array (list)
-      || (int64_t) json_array_size (list) != config->layers)
-    {
-      qm_json_fail (object, "layer_types", QM_STATUS_INVALID,
-                    "is not a list of a word for each of the %lld layers",
-                    (long long) config->layers);
-      return;
-    }
   for (int64_t i = 0; i < config->layers; i++)
-    {
-      const char *word = json_string_value (json_array_get (list, (size_t) i));
-      bool sliding = word != NULL && strcmp (word, SLIDING) == 0;
-
-      if (!sliding && (word == NULL || strcmp (word, FULL) != 0))
-        qm_json_fail (object, "layer_types", QM_STATUS_UNSUPPORTED,
-                      "only " FULL " and " SLIDING " are supported");
-      else if (!has_types (family)
-               && sliding != qm_layers_have (config->windowed, i))
-        qm_json_fail (object, "layer_types", QM_STATUS_UNSUPPORTED,
-                      "all layers of a %s model are alike",
-                      qm_family_name (family));
-      else
-        qm_layers_set (config->windowed, i, sliding);
-    }
+    if (!has_types (family)
+        && qm_layers_have (types, i) != qm_layers_have (config->windowed, i))
+      qm_json_fail (object, "layer_types", QM_STATUS_UNSUPPORTED,
+                    "all layers of a %s model are alike",
+                    qm_family_name (family));
+  memcpy (config->windowed, types, sizeof types);
 }
 
 static int64_t
@@ -202,18 +182,6 @@ qm_llama_read_layers (QmJsonObject *object, QmModelConfig *model)
 }
 
 static json_t *
-types_json (const QmLlamaConfig *config)
-{
-  json_t *list = json_array ();
-
-  for (int64_t i = 0; i < config->layers; i++)
-    json_array_append_new (
-        list,
-        json_string (qm_layers_have (config->windowed, i) ? SLIDING : FULL));
-  return list;
-}
-
-static json_t *
 unrotated_json (const QmLlamaConfig *config)
 {
   json_t *list = json_array ();
@@ -254,7 +222,9 @@ qm_llama_write_layers (json_t *object, const QmModelConfig *model)
     json_object_set_new (object, "max_window_layers",
                          json_integer ((json_int_t) first_windowed (config)));
   if (has_types (family))
-    json_object_set_new (object, "layer_types", types_json (config));
+    json_object_set_new (object, "layer_types",
+                         qm_config_layer_types_json (config->layers,
+                                                     config->windowed));
   if (family == QM_FAMILY_SMOLLM3)
     json_object_set_new (object, "no_rope_layers", unrotated_json (config));
 }

@@ -66,6 +66,14 @@ void qm_config_check_heads (QmJsonObject *object,
                             int64_t hidden_size,
                             int64_t heads);
 
+/* `layer_types`, a word a layer: sets a bit for each layer that slides, and
+ * clears that of one that sees everything.  False where there is none. */
+bool
+qm_config_layer_types (QmJsonObject *object, int64_t layers, uint64_t *sliding);
+
+/* The list again. */
+json_t *qm_config_layer_types_json (int64_t layers, const uint64_t *sliding);
+
 /* How many classes an image may be of. */
 int64_t qm_config_classes (QmJsonObject *object);
 

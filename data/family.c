@@ -20,6 +20,8 @@ static const QmFamilyInfo *const families[QM_FAMILY_COUNT] = {
   [QM_FAMILY_SMOLLM3] = &qm_smollm3_family,
   [QM_FAMILY_GEMMA3_TEXT] = &qm_gemma3_text_family,
   [QM_FAMILY_GPT2] = &qm_gpt2_family,
+  [QM_FAMILY_MODERNBERT] = &qm_modernbert_family,
+  [QM_FAMILY_ESM] = &qm_esm_family,
 };
 
 const QmFamilyInfo *

@@ -22,7 +22,12 @@
  *                        queries, k that of keys, w the     2020, 3.1
  *                        share of the tokens that the layer's window has, 1
  *                        without
- *   bert, roberta        L (T + A) + 2sh^2 + 2shV    Devlin et al. 2019, 3; the
+ *   modernbert           L 2s (4h^2 + 3hi) + 2sh^2 + 2shV   Warner et al. 2024,
+ *                        + sum over layers of 4s^2 h        2.1; w the share of
+ *                          w (2 - w)                        the tokens that the
+ *                                                           layer sees to one
+ *                                                           side, 1 at most
+ *   bert, roberta, esm   L (T + A) + 2sh^2 + 2shV    Devlin et al. 2019, 3; the
  *                                                    head has a dense layer and
  *                                                    looks at every token
  *   vit                  2p (c P^2) h + L (T + A) + 2hC     Dosovitskiy et al.

@@ -58,6 +58,23 @@ copy_text (const char *text, size_t length)
   return copy;
 }
 
+static QmModelGroup
+read_group (QmJsonObject *object)
+{
+  const char *word = qm_json_string (object, "group", false);
+  char quoted[QM_QUOTE_BYTES];
+
+  if (word == NULL)
+    return QM_MODEL_GROUP_OWN;
+  for (int i = QM_MODEL_GROUP_TODAY; i <= QM_MODEL_GROUP_PUBLICATION; i++)
+    if (strcmp (word, qm_model_group_name ((QmModelGroup) i)) == 0)
+      return (QmModelGroup) i;
+  qm_json_fail (object, "group", QM_STATUS_INVALID,
+                "%s is not 'today' or 'publication'",
+                qm_text_quote (word, quoted));
+  return QM_MODEL_GROUP_OWN;
+}
+
 static void
 read_model (QmJsonObject *top, QmModelFile *model)
 {
@@ -69,6 +86,7 @@ read_model (QmJsonObject *top, QmModelFile *model)
   model->id = read_id (top);
   model->name = read_text (top, "name");
   model->source = read_text (top, "source");
+  model->group = read_group (top);
   qm_json_enter (top, "config", &config);
   if (top->status == QM_OK)
     top->status = qm_model_config_read (&config, &model->config);

@@ -14,6 +14,7 @@ typedef struct QmModelFile
   char *id;
   char *name;
   char *source;
+  QmModelGroup group;
   char *config_text; /* the configuration as it stands in the file */
   QmModelConfig config;
   QmRecipe recipe;

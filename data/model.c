@@ -3,11 +3,43 @@
 #include "data/model.h"
 
 #include "data/family.h"
+#include "data/flops.h"
 #include "data/model-config.h"
 #include "data/text.h"
 
 #include <math.h>
 #include <string.h>
+
+const char *
+qm_model_group_name (QmModelGroup group)
+{
+  switch (group)
+    {
+    case QM_MODEL_GROUP_TODAY:
+      return "today";
+    case QM_MODEL_GROUP_PUBLICATION:
+      return "publication";
+    case QM_MODEL_GROUP_OWN:
+      break;
+    }
+  return "";
+}
+
+int
+qm_model_compare (const QmModel *a, const QmModel *b)
+{
+  int64_t n_a, n_b;
+
+  if (a->group != b->group)
+    return (int) a->group - (int) b->group;
+  if (a->config.family != b->config.family)
+    return (int) a->config.family - (int) b->config.family;
+  n_a = qm_parameter_count (&a->config);
+  n_b = qm_parameter_count (&b->config);
+  if (n_a != n_b)
+    return n_a < n_b ? -1 : 1;
+  return strcmp (a->id, b->id);
+}
 
 const char *
 qm_precision_name (QmPrecision precision)

@@ -4,7 +4,8 @@
  *
  * A model file is JSON:
  *
- *   { "id": "pythia-1b", "name": "Pythia (1B)", "source": "...",
+ *   { "id": "pythia-1b", "name": "Pythia (1B)", "group": "publication",
+ *     "source": "...",
  *     "config": { ... the fields of the Hugging Face config.json ... },
  *     "recipe": { "batch_size": 1024, "steps": 143000, "sequence_length": 2049,
  *                 "precision": "bf16", "optimizer": "adam",
@@ -17,7 +18,10 @@
  * accepted and ignored, as are unknown ones that are null or false.  Absent
  * fields have the default of Transformers.  "dropout" is optional; where it
  * stands, it replaces the configuration's dropout of hidden states.  "z_loss"
- * is optional, too.  "optimizer" is "adam", "adamw", "lamb" or "muon"; the last
+ * is optional, too, and so is "group", "today" or "publication": where lists
+ * show the model; without, it is somebody's own.
+ *
+ * "optimizer" is "adam", "adamw", "lamb" or "muon"; the last
  * has, and needs, these as well, while all others are of the AdamW that it
  * leaves the other parameters to:
  *
@@ -51,6 +55,8 @@ typedef enum QmFamily
   QM_FAMILY_SMOLLM3,
   QM_FAMILY_GEMMA3_TEXT,
   QM_FAMILY_GPT2,
+  QM_FAMILY_MODERNBERT,
+  QM_FAMILY_ESM,
   QM_FAMILY_COUNT
 } QmFamily;
 
@@ -241,6 +247,38 @@ typedef struct QmGpt2Config
   bool tie_word_embeddings;
 } QmGpt2Config;
 
+/* modernbert: encoder with rotary positions and gates, of whose layers some see
+ * all tokens and some those around them. */
+typedef struct QmModernBertConfig
+{
+  int64_t vocab_size, hidden_size, layers, heads, intermediate_size;
+  int64_t max_positions;
+  int64_t pad_token_id; /* -1: none */
+  int64_t window; /* of local layers: half of it, rounded down, is to each side
+                     of a token; 0: there are none */
+  double norm_eps, embedding_dropout, mlp_dropout;
+  double attention_dropout; /* of weights, and of what comes out */
+  double initializer_range;
+  QmRope rope;       /* of layers that see all tokens */
+  QmRope local_rope; /* of the others */
+  QmActivation activation, head_activation;
+  bool norm_bias, attention_bias, mlp_bias, head_bias, decoder_bias;
+  bool tie_word_embeddings;
+  uint64_t windowed[QM_CONFIG_MAX_LAYERS / 64];
+} QmModernBertConfig;
+
+/* esm: encoder of proteins with rotary positions. */
+typedef struct QmEsmConfig
+{
+  int64_t vocab_size, hidden_size, layers, heads, intermediate_size;
+  int64_t max_positions, pad_token_id;
+  int64_t mask_token_id; /* of `token_dropout`; -1 without */
+  double layer_norm_eps, hidden_dropout, attention_dropout;
+  double initializer_range, rope_theta;
+  bool token_dropout; /* embeddings of hidden tokens are 0, the others scaled */
+  bool norm_embeddings, tie_word_embeddings;
+} QmEsmConfig;
+
 #define QM_ARCHITECTURE_BYTES 64
 
 typedef struct QmModelConfig
@@ -258,6 +296,8 @@ typedef struct QmModelConfig
     QmMambaConfig mamba;
     QmLlamaConfig llama; /* QM_FAMILY_LLAMA to QM_FAMILY_GEMMA3_TEXT */
     QmGpt2Config gpt2;
+    QmModernBertConfig modernbert;
+    QmEsmConfig esm;
   };
 } QmModelConfig;
 
@@ -289,15 +329,31 @@ typedef struct QmRecipe
   QmMuonScale muon_scale;
 } QmRecipe;
 
+/* Where a model stands in lists. */
+typedef enum QmModelGroup
+{
+  QM_MODEL_GROUP_OWN,        /* its file says nothing: somebody's own */
+  QM_MODEL_GROUP_TODAY,      /* that labs train today */
+  QM_MODEL_GROUP_PUBLICATION /* of arXiv 2410.23261 */
+} QmModelGroup;
+
 /* One model of the catalog.  Strings belong to the catalog. */
 typedef struct QmModel
 {
   const char *id;
   const char *name;
   const char *source;
+  QmModelGroup group;
   QmModelConfig config;
   QmRecipe recipe;
 } QmModel;
+
+/* The order in which lists show models: by group, family, number of parameters
+ * and id.  Negative where `a` is before `b`. */
+int qm_model_compare (const QmModel *a, const QmModel *b);
+
+/* "today" and "publication", as written in files; "" of one's own; static. */
+const char *qm_model_group_name (QmModelGroup group);
 
 /* "gpt_neox", "fp16", "adamw" and so on, as written in files; static. */
 const char *qm_family_name (QmFamily family);

@@ -2,9 +2,6 @@
 
 #include "engine/family.h"
 
-#include "data/rope.h"
-
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,7 +61,7 @@ qm_build_linear_weights (QmBuilder *builder,
                          const char *prefix,
                          const char *name)
 {
-  QmAffine affine = { QM_NO_VALUE, QM_NO_VALUE };
+  QmAffine affine = { .bias = QM_NO_VALUE };
   char text[160];
 
   snprintf (text, sizeof text, "%s%s", prefix, name);
@@ -79,24 +76,21 @@ qm_build_linear_weights (QmBuilder *builder,
 QmAffine
 qm_build_norm_weights (QmBuilder *builder,
                        int64_t size,
+                       bool bias,
                        const char *prefix,
                        const char *name)
 {
-  static const char *const suffixes[2] = { "weight", "bias" };
-  QmValueId values[2];
+  QmAffine weights = { .bias = QM_NO_VALUE };
+  char text[192];
 
-  for (int i = 0; i < 2; i++)
-    {
-      char text[192];
-
-      snprintf (text, sizeof text, "%s%s.%s", prefix, name, suffixes[i]);
-      values[i] = qm_graph_value (builder->graph, QM_ROLE_PARAMETER,
-                                  QM_TYPE_F32, 1, &size, "%s", text);
-      qm_graph_parameter (builder->graph, values[i],
-                          i == 0 ? QM_INITIAL_ONE : QM_INITIAL_ZERO, text,
-                          NULL);
-    }
-  return (QmAffine){ values[0], values[1] };
+  snprintf (text, sizeof text, "%s%s.weight", prefix, name);
+  weights.weight =
+      qm_build_parameter (builder, QM_INITIAL_ONE, QM_TYPE_F32, 1, &size, text);
+  snprintf (text, sizeof text, "%s%s.bias", prefix, name);
+  if (bias)
+    weights.bias = qm_build_parameter (builder, QM_INITIAL_ZERO, QM_TYPE_F32, 1,
+                                       &size, text);
+  return weights;
 }
 
 static void
@@ -199,19 +193,18 @@ qm_build_norm_as (QmBuilder *builder,
   QmGraph *graph = builder->graph;
   QmValueId y = qm_graph_like (graph, x, QM_ROLE_TEMPORARY, type, "norm");
   QmValueId mean = QM_NO_VALUE, rstd;
-  bool rms = weights->bias == QM_NO_VALUE;
   QmNode *node;
 
   if (graph->status != QM_OK)
     return QM_NO_VALUE;
-  if (!rms)
+  if (!weights->rms)
     mean = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
                            tensor_of (builder, x)->shape, "mean");
   rstd = qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 1,
                          tensor_of (builder, x)->shape, "rstd");
   node = qm_graph_append (graph, QM_OP_LAYER_NORM);
   node->attributes.epsilon = epsilon;
-  node->attributes.rms = rms;
+  node->attributes.rms = weights->rms;
   node->inputs[0] = x;
   node->inputs[1] = weights->weight;
   node->inputs[2] = weights->bias;
@@ -262,6 +255,12 @@ QmValueId
 qm_build_dropout (QmBuilder *builder, QmValueId x, double dropout)
 {
   return build_dropout (builder, x, dropout, false);
+}
+
+QmValueId
+qm_build_dropout_of_weights (QmBuilder *builder, QmValueId x, double dropout)
+{
+  return build_dropout (builder, x, dropout, true);
 }
 
 QmValueId
@@ -351,155 +350,6 @@ qm_build_convolution (QmBuilder *builder,
   node->inputs[2] = bias;
   node->outputs[0] = y;
   return y;
-}
-
-/* Part 0, 1 or 2 of packed queries, keys and values, as [B, H, S, D]. */
-static QmValueId
-packed_part (QmBuilder *builder,
-             QmValueId packed,
-             const QmAttentionShape *shape,
-             int part)
-{
-  int64_t width = shape->hidden / shape->heads, row = 3 * shape->hidden;
-
-  return qm_graph_view (
-      builder->graph, packed, 4,
-      (int64_t[]){ builder->batch, shape->heads, builder->length, width },
-      (int64_t[]){ builder->length * row,
-                   shape->interleaved ? 3 * width : width, row, 1 },
-      part * (shape->interleaved ? width : shape->hidden));
-}
-
-static QmValueId
-append_matmul (QmBuilder *builder,
-               QmValueId a,
-               QmValueId b,
-               QmValueId c,
-               double scale,
-               QmCausal causal)
-{
-  QmNode *node = qm_graph_append (builder->graph, QM_OP_MATMUL);
-
-  node->attributes.scale = scale;
-  node->attributes.causal = causal;
-  node->inputs[0] = a;
-  node->inputs[1] = b;
-  node->outputs[0] = c;
-  return c;
-}
-
-QmValueId
-qm_build_attention (QmBuilder *builder,
-                    QmValueId packed,
-                    const QmAttentionShape *shape)
-{
-  int64_t width = shape->hidden / shape->heads;
-  QmHeads heads = { .q = packed_part (builder, packed, shape, 0),
-                    .k = packed_part (builder, packed, shape, 1),
-                    .v = packed_part (builder, packed, shape, 2),
-                    .scale = 1 / sqrt ((double) width),
-                    .causal = shape->causal,
-                    .dropout = shape->dropout };
-
-  return qm_build_heads (builder, &heads);
-}
-
-/* Heads of keys or values for each head of the queries. */
-static QmValueId
-repeat (QmBuilder *builder, QmValueId x, int64_t heads)
-{
-  QmTensor t = *tensor_of (builder, x);
-  QmValueId y;
-  QmNode *node;
-
-  if (t.shape[1] == heads)
-    return x;
-  y = qm_graph_value (builder->graph, QM_ROLE_TEMPORARY, builder->options->type,
-                      4,
-                      (int64_t[]){ t.shape[0], heads, t.shape[2], t.shape[3] },
-                      "repeated");
-  node = qm_graph_append (builder->graph, QM_OP_REPEAT_HEADS);
-  node->inputs[0] = x;
-  node->outputs[0] = y;
-  return y;
-}
-
-static QmValueId
-transpose (QmBuilder *builder, QmValueId x)
-{
-  QmTensor t = *tensor_of (builder, x);
-
-  return qm_graph_view (
-      builder->graph, x, 4,
-      (int64_t[]){ t.shape[0], t.shape[1], t.shape[3], t.shape[2] },
-      (int64_t[]){ t.stride[0], t.stride[1], t.stride[3], t.stride[2] }, 0);
-}
-
-QmValueId
-qm_build_heads (QmBuilder *builder, const QmHeads *heads)
-{
-  QmGraph *graph = builder->graph;
-  QmType type = builder->options->type;
-  QmCausal causal = heads->causal ? QM_CAUSAL_RESULT : QM_CAUSAL_NONE;
-  QmValueId scores, weights, output, keys;
-  QmNode *node;
-  QmTensor q;
-
-  if (graph->status != QM_OK)
-    return QM_NO_VALUE;
-  q = *tensor_of (builder, heads->q);
-  scores = qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 4,
-                           (int64_t[]){ q.shape[0], q.shape[1], q.shape[2],
-                                        q.shape[2] },
-                           "attention scores");
-  weights = qm_graph_like (graph, scores, QM_ROLE_TEMPORARY, type,
-                           "attention weights");
-  output = qm_graph_value (graph, QM_ROLE_TEMPORARY, type, 2,
-                           (int64_t[]){ q.shape[0] * q.shape[2],
-                                        q.shape[1] * q.shape[3] },
-                           "attention output");
-  keys = repeat (builder, heads->k, q.shape[1]);
-  if (graph->status != QM_OK)
-    return QM_NO_VALUE;
-  append_matmul (builder, heads->q, transpose (builder, keys), scores,
-                 heads->scale, causal);
-  node = qm_graph_append (graph, QM_OP_SOFTMAX);
-  node->attributes.causal = causal;
-  node->attributes.window = heads->window;
-  node->inputs[0] = scores;
-  node->outputs[0] = weights;
-  weights = build_dropout (builder, weights, heads->dropout, true);
-  append_matmul (builder, weights, repeat (builder, heads->v, q.shape[1]),
-                 qm_graph_view (graph, output, 4, q.shape,
-                                (int64_t[]){
-                                    q.shape[2] * q.shape[1] * q.shape[3],
-                                    q.shape[3], q.shape[1] * q.shape[3], 1 },
-                                0),
-                 1, heads->causal ? QM_CAUSAL_LOWER : QM_CAUSAL_NONE);
-  return output;
-}
-
-QmValueId
-qm_build_rotary (QmBuilder *builder, const QmRope *rope, int64_t rotated)
-{
-  QmGraph *graph = builder->graph;
-
-  for (int i = 0; i < QM_GRAPH_ROTARIES; i++)
-    {
-      QmRotary *rotary = &graph->rotary[i];
-
-      if (rotary->value == QM_NO_VALUE)
-        *rotary =
-            (QmRotary){ qm_graph_value (graph, QM_ROLE_CONSTANT, QM_TYPE_F32, 2,
-                                        (int64_t[]){ builder->length, rotated },
-                                        "rotary angles"),
-                        *rope };
-      if (qm_rope_is_same (&rotary->rope, rope))
-        return rotary->value;
-    }
-  qm_graph_fail (graph, QM_STATUS_UNSUPPORTED,
-                 "more than %d kinds of rotary positions", QM_GRAPH_ROTARIES);
-  return QM_NO_VALUE;
 }
 
 /* Rows of a parameter of several layers, from `first` on. */
@@ -701,6 +551,59 @@ qm_build_loss (QmBuilder *builder,
     append_cross_entropy (builder, graph->logits, padded, shift);
 }
 
+void
+qm_build_text_inputs (QmBuilder *builder)
+{
+  QmGraph *graph = builder->graph;
+  int64_t tokens[2] = { builder->batch, builder->length };
+
+  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
+                               "input_ids");
+  graph->labels =
+      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
+}
+
+QmValueId
+qm_build_layers (QmBuilder *builder,
+                 QmValueId x,
+                 const QmModelConfig *model,
+                 int64_t n,
+                 const char *prefix,
+                 QmBuildLayer layer)
+{
+  QmGraph *graph = builder->graph;
+
+  for (int64_t i = 0; i < n && graph->status == QM_OK; i++)
+    {
+      char name[64];
+
+      snprintf (name, sizeof name, "%s%lld.", prefix, (long long) i);
+      qm_graph_begin_block (graph);
+      x = layer (builder, x, model, i, name);
+      qm_graph_end_block (graph, x);
+    }
+  return x;
+}
+
+void
+qm_build_next_token (QmBuilder *builder,
+                     QmValueId x,
+                     QmValueId words,
+                     bool tied,
+                     const char *name,
+                     const char *alias)
+{
+  QmTensor table;
+
+  if (builder->graph->status != QM_OK)
+    return;
+  table = *tensor_of (builder, words);
+  if (!tied)
+    words = qm_build_vocab_weight (builder, table.shape[0], table.shape[1],
+                                   name, alias);
+  qm_build_loss (builder, x, words, QM_NO_VALUE, true);
+}
+
 static void
 build_state (QmBuilder *builder)
 {
@@ -732,7 +635,8 @@ static const Build builders[QM_FAMILY_COUNT] = {
   [QM_FAMILY_SMOLLM3] = qm_build_llama,
   [QM_FAMILY_GEMMA3_TEXT] = qm_build_llama,
   [QM_FAMILY_GPT2] = qm_build_gpt2,
-
+  [QM_FAMILY_MODERNBERT] = qm_build_modernbert,
+  [QM_FAMILY_ESM] = qm_build_esm,
 };
 
 QmStatus

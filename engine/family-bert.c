@@ -115,14 +115,14 @@ layer (QmBuilder *builder,
   int64_t hidden = config->hidden_size, inner = config->intermediate_size;
   QmValueId y =
       attend (builder, qm_build_cast (builder, x, product), config, prefix);
-  QmAffine norm = qm_build_norm_weights (builder, hidden, prefix,
+  QmAffine norm = qm_build_norm_weights (builder, hidden, true, prefix,
                                          "attention.output.LayerNorm");
   QmAffine up = qm_build_linear_weights (builder, inner, hidden, true, prefix,
                                          "intermediate.dense");
   QmAffine down = qm_build_linear_weights (builder, hidden, inner, true, prefix,
                                            "output.dense");
   QmAffine last =
-      qm_build_norm_weights (builder, hidden, prefix, "output.LayerNorm");
+      qm_build_norm_weights (builder, hidden, true, prefix, "output.LayerNorm");
 
   x = qm_build_norm_as (builder, qm_build_add (builder, x, y, type), &norm,
                         config->layer_norm_eps, type);
@@ -146,7 +146,8 @@ head (QmBuilder *builder,
   bool tied = config->tie_word_embeddings;
   QmAffine dense =
       qm_build_linear_weights (builder, hidden, hidden, true, "", names->dense);
-  QmAffine norm = qm_build_norm_weights (builder, hidden, "", names->norm);
+  QmAffine norm =
+      qm_build_norm_weights (builder, hidden, true, "", names->norm);
   QmValueId bias =
       qm_build_vocab_bias (builder, vocab,
                            tied ? names->bias : names->decoder_bias,
@@ -186,8 +187,8 @@ qm_build_bert (QmBuilder *builder, const QmModelConfig *model)
       qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
   snprintf (prefix, sizeof prefix, "%sembeddings.", names->model);
   x = embed (builder, config, roberta, prefix, &words);
-  norm =
-      qm_build_norm_weights (builder, config->hidden_size, prefix, "LayerNorm");
+  norm = qm_build_norm_weights (builder, config->hidden_size, true, prefix,
+                                "LayerNorm");
   x = qm_build_dropout (builder,
                         qm_build_norm_as (builder, x, &norm,
                                           config->layer_norm_eps,

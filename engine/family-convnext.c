@@ -52,7 +52,7 @@ stem (QmBuilder *builder, const QmConvnextConfig *config, int64_t image_size)
   QmAffine weights =
       patch_weights (builder, features.width, config->channels, patch,
                      "convnext.embeddings.patch_embeddings.");
-  QmAffine norm = qm_build_norm_weights (builder, features.width,
+  QmAffine norm = qm_build_norm_weights (builder, features.width, true,
                                          "convnext.embeddings.", "layernorm");
 
   features.x = qm_build_linear (
@@ -78,7 +78,7 @@ downsample (QmBuilder *builder,
   snprintf (prefix, sizeof prefix,
             "convnext.encoder.stages.%lld.downsampling_layer.",
             (long long) stage);
-  norm = qm_build_norm_weights (builder, channels, prefix, "0");
+  norm = qm_build_norm_weights (builder, channels, true, prefix, "0");
   snprintf (prefix, sizeof prefix,
             "convnext.encoder.stages.%lld.downsampling_layer.1.",
             (long long) stage);
@@ -163,7 +163,8 @@ block (QmBuilder *builder,
 {
   int64_t width = features->width, inner = EXPANSION * width;
   QmValueId y = convolve (builder, features, prefix);
-  QmAffine norm = qm_build_norm_weights (builder, width, prefix, "layernorm");
+  QmAffine norm =
+      qm_build_norm_weights (builder, width, true, prefix, "layernorm");
   QmAffine up =
       qm_build_linear_weights (builder, inner, width, true, prefix, "pwconv1");
   QmAffine down =
@@ -256,8 +257,8 @@ qm_build_convnext (QmBuilder *builder, const QmModelConfig *model)
   graph->labels = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2,
                                   (int64_t[]){ builder->batch, 1 }, "labels");
   features = build_stages (builder, config, builder->image_size);
-  norm =
-      qm_build_norm_weights (builder, features.width, "convnext.", "layernorm");
+  norm = qm_build_norm_weights (builder, features.width, true, "convnext.",
+                                "layernorm");
   x = qm_build_norm (builder, pool (builder, &features), &norm,
                      config->layer_norm_eps);
   classifier.weight =

@@ -92,15 +92,17 @@ feed_forward (QmBuilder *builder,
 static QmValueId
 layer (QmBuilder *builder,
        QmValueId x,
-       const QmGptNeoxConfig *config,
+       const QmModelConfig *model,
+       int64_t index,
        const char *prefix)
 {
+  const QmGptNeoxConfig *config = &model->gpt_neox;
   QmType type = builder->options->residual;
   double epsilon = config->layer_norm_eps;
-  QmAffine before = qm_build_norm_weights (builder, config->hidden_size, prefix,
-                                           "input_layernorm");
-  QmAffine after = qm_build_norm_weights (builder, config->hidden_size, prefix,
-                                          "post_attention_layernorm");
+  QmAffine before = qm_build_norm_weights (builder, config->hidden_size, true,
+                                           prefix, "input_layernorm");
+  QmAffine after = qm_build_norm_weights (builder, config->hidden_size, true,
+                                          prefix, "post_attention_layernorm");
   QmValueId attended =
       attend (builder, qm_build_norm (builder, x, &before, epsilon), config,
               prefix);
@@ -126,14 +128,10 @@ qm_build_gpt_neox (QmBuilder *builder, const QmModelConfig *model)
 {
   const QmGptNeoxConfig *config = &model->gpt_neox;
   QmGraph *graph = builder->graph;
-  int64_t tokens[2] = { builder->batch, builder->length };
-  QmValueId embed, x, head;
+  QmValueId embed, x;
   QmAffine norm;
 
-  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
-                               "input_ids");
-  graph->labels =
-      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
+  qm_build_text_inputs (builder);
   embed =
       qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
                              "gpt_neox.embed_in.weight", NULL);
@@ -141,23 +139,12 @@ qm_build_gpt_neox (QmBuilder *builder, const QmModelConfig *model)
                         qm_build_embedding (builder, graph->ids, embed, -1,
                                             builder->options->residual),
                         config->hidden_dropout);
-  for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
-    {
-      char prefix[64];
-
-      snprintf (prefix, sizeof prefix, "gpt_neox.layers.%lld.", (long long) i);
-      qm_graph_begin_block (graph);
-      x = layer (builder, x, config, prefix);
-      qm_graph_end_block (graph, x);
-    }
-  norm = qm_build_norm_weights (builder, config->hidden_size, "gpt_neox.",
+  x = qm_build_layers (builder, x, model, config->layers, "gpt_neox.layers.",
+                       layer);
+  norm = qm_build_norm_weights (builder, config->hidden_size, true, "gpt_neox.",
                                 "final_layer_norm");
   x = qm_build_norm (builder, x, &norm, config->layer_norm_eps);
   /* As files have it; Transformers 5 calls it lm_head once it is loaded. */
-  head = config->tie_word_embeddings
-             ? embed
-             : qm_build_vocab_weight (builder, config->vocab_size,
-                                      config->hidden_size, "embed_out.weight",
-                                      "lm_head.weight");
-  qm_build_loss (builder, x, head, QM_NO_VALUE, true);
+  qm_build_next_token (builder, x, embed, config->tie_word_embeddings,
+                       "embed_out.weight", "lm_head.weight");
 }

@@ -13,7 +13,7 @@ linear_weights (QmBuilder *builder,
                 const char *prefix,
                 const char *name)
 {
-  QmAffine weights = { QM_NO_VALUE, QM_NO_VALUE };
+  QmAffine weights = { .bias = QM_NO_VALUE };
   char text[160];
 
   snprintf (text, sizeof text, "%s%s", prefix, name);
@@ -33,7 +33,7 @@ norm (QmBuilder *builder,
       const char *name)
 {
   QmAffine weights =
-      qm_build_norm_weights (builder, config->hidden_size, prefix, name);
+      qm_build_norm_weights (builder, config->hidden_size, true, prefix, name);
 
   return qm_build_norm (builder, x, &weights, config->layer_norm_eps);
 }
@@ -115,10 +115,11 @@ feed_forward (QmBuilder *builder,
 static QmValueId
 layer (QmBuilder *builder,
        QmValueId x,
-       const QmGpt2Config *config,
+       const QmModelConfig *model,
        int64_t index,
        const char *prefix)
 {
+  const QmGpt2Config *config = &model->gpt2;
   QmType type = builder->options->residual;
   QmValueId y = norm (builder, x, config, prefix, "ln_1");
 
@@ -135,13 +136,9 @@ qm_build_gpt2 (QmBuilder *builder, const QmModelConfig *model)
   const QmGpt2Config *config = &model->gpt2;
   QmGraph *graph = builder->graph;
   QmType type = builder->options->residual;
-  int64_t tokens[2] = { builder->batch, builder->length };
-  QmValueId words, places, x, head;
+  QmValueId words, places, x;
 
-  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
-                               "input_ids");
-  graph->labels =
-      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
+  qm_build_text_inputs (builder);
   words =
       qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
                              "transformer.wte.weight", NULL);
@@ -153,20 +150,9 @@ qm_build_gpt2 (QmBuilder *builder, const QmModelConfig *model)
                                         -1, type),
                     type);
   x = qm_build_dropout (builder, x, config->embedding_dropout);
-  for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
-    {
-      char prefix[64];
-
-      snprintf (prefix, sizeof prefix, "transformer.h.%lld.", (long long) i);
-      qm_graph_begin_block (graph);
-      x = layer (builder, x, config, i, prefix);
-      qm_graph_end_block (graph, x);
-    }
+  x = qm_build_layers (builder, x, model, config->layers, "transformer.h.",
+                       layer);
   x = norm (builder, x, config, "transformer.", "ln_f");
-  head =
-      config->tie_word_embeddings
-          ? words
-          : qm_build_vocab_weight (builder, config->vocab_size,
-                                   config->hidden_size, "lm_head.weight", NULL);
-  qm_build_loss (builder, x, head, QM_NO_VALUE, true);
+  qm_build_next_token (builder, x, words, config->tie_word_embeddings,
+                       "lm_head.weight", NULL);
 }

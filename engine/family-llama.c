@@ -29,7 +29,7 @@ norm_weights (QmBuilder *builder,
               const char *prefix,
               const char *name)
 {
-  QmAffine weights = { .bias = QM_NO_VALUE };
+  QmAffine weights = { .bias = QM_NO_VALUE, .rms = true };
   char text[160];
 
   snprintf (text, sizeof text, "%s%s.weight", prefix, name);
@@ -55,53 +55,6 @@ norm (QmBuilder *builder,
       norm_weights (builder, config, config->hidden_size, prefix, name);
 
   return qm_build_norm (builder, x, &weights, config->norm_eps);
-}
-
-/* Turns the first `count` of `heads` heads of every token, which are side by
- * side in rows of their own. */
-static QmValueId
-rotate (QmBuilder *builder,
-        QmValueId x,
-        QmValueId table,
-        int64_t heads,
-        int64_t count,
-        int64_t width)
-{
-  QmGraph *graph = builder->graph;
-  int64_t row = heads * width;
-  int64_t sizes[5] = { builder->batch, builder->length, heads, 1, width };
-  int64_t strides[5] = { builder->length * row, row, width, width, 1 };
-  QmValueId turned;
-  QmNode *node;
-
-  if (table == QM_NO_VALUE || graph->status != QM_OK)
-    return x;
-  turned = qm_graph_like (graph, x, QM_ROLE_TEMPORARY, builder->options->type,
-                          "rotated");
-  x = qm_graph_view (graph, x, 5, sizes, strides, 0);
-  node = qm_graph_append (graph, QM_OP_ROTARY);
-  node->attributes.rotary = width;
-  node->attributes.count = count;
-  node->inputs[0] = x;
-  node->inputs[1] = table;
-  node->outputs[0] = qm_graph_view (graph, turned, 5, sizes, strides, 0);
-  return turned;
-}
-
-/* Of rows of `row` elements, `heads` heads from element `first` on, as
- * [B, H, S, D]. */
-static QmValueId
-heads_of (QmBuilder *builder,
-          QmValueId x,
-          int64_t row,
-          int64_t first,
-          int64_t heads,
-          int64_t width)
-{
-  return qm_graph_view (
-      builder->graph, x, 4,
-      (int64_t[]){ builder->batch, heads, builder->length, width },
-      (int64_t[]){ builder->length * row, width, row, 1 }, first);
 }
 
 /* Names of the three products. */
@@ -135,10 +88,10 @@ build_packed (QmBuilder *builder,
     parts[i] = (QmStackPart){ names[i], NULL, (i == 0 ? q : k) * width };
   x = qm_build_stack (builder, x, config->attention_bias, parts, 3,
                       "query, key, value");
-  x = rotate (builder, x, table, q + 2 * k, q + k, width);
-  heads->q = heads_of (builder, x, row, 0, q, width);
-  heads->k = heads_of (builder, x, row, q * width, k, width);
-  heads->v = heads_of (builder, x, row, (q + k) * width, k, width);
+  x = qm_build_rotated (builder, x, table, q + 2 * k, q + k, width);
+  heads->q = qm_build_heads_of (builder, x, row, 0, q, width);
+  heads->k = qm_build_heads_of (builder, x, row, q * width, k, width);
+  heads->v = qm_build_heads_of (builder, x, row, (q + k) * width, k, width);
 }
 
 /* Queries or keys of a product of their own, normed, then turned. */
@@ -168,8 +121,8 @@ build_normed (QmBuilder *builder,
       graph, x, 2,
       (int64_t[]){ builder->batch * builder->length * (row / size), size });
   x = qm_build_norm (builder, x, &weights, config->norm_eps);
-  x = rotate (builder, x, table, heads, heads, width);
-  return heads_of (builder, x, row, 0, heads, width);
+  x = qm_build_rotated (builder, x, table, heads, heads, width);
+  return qm_build_heads_of (builder, x, row, 0, heads, width);
 }
 
 static QmValueId
@@ -207,8 +160,9 @@ attend (QmBuilder *builder,
                                    config->hidden_size, config->attention_bias,
                                    prefix, "self_attn.v_proj");
       heads.v =
-          heads_of (builder, qm_build_linear (builder, x, &linear),
-                    config->key_heads * width, 0, config->key_heads, width);
+          qm_build_heads_of (builder, qm_build_linear (builder, x, &linear),
+                             config->key_heads * width, 0, config->key_heads,
+                             width);
     }
   linear = qm_build_linear_weights (builder, config->hidden_size,
                                     config->heads * width, config->output_bias,
@@ -270,10 +224,11 @@ leave (QmBuilder *builder,
 static QmValueId
 layer (QmBuilder *builder,
        QmValueId x,
-       const QmLlamaConfig *config,
+       const QmModelConfig *model,
        int64_t index,
        const char *prefix)
 {
+  const QmLlamaConfig *config = &model->llama;
   static const Half halves[][2] = {
     [QM_NORMS_BEFORE] = { { "input_layernorm", NULL },
                           { "post_attention_layernorm", NULL } },
@@ -314,13 +269,9 @@ qm_build_llama (QmBuilder *builder, const QmModelConfig *model)
 {
   const QmLlamaConfig *config = &model->llama;
   QmGraph *graph = builder->graph;
-  int64_t tokens[2] = { builder->batch, builder->length };
-  QmValueId words, x, head;
+  QmValueId words, x;
 
-  graph->ids = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens,
-                               "input_ids");
-  graph->labels =
-      qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2, tokens, "labels");
+  qm_build_text_inputs (builder);
   words =
       qm_build_vocab_weight (builder, config->vocab_size, config->hidden_size,
                              "model.embed_tokens.weight", NULL);
@@ -328,20 +279,9 @@ qm_build_llama (QmBuilder *builder, const QmModelConfig *model)
                           builder->options->residual);
   if (config->scaled_embeddings)
     x = scale (builder, x, config->hidden_size);
-  for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
-    {
-      char prefix[64];
-
-      snprintf (prefix, sizeof prefix, "model.layers.%lld.", (long long) i);
-      qm_graph_begin_block (graph);
-      x = layer (builder, x, config, i, prefix);
-      qm_graph_end_block (graph, x);
-    }
+  x = qm_build_layers (builder, x, model, config->layers, "model.layers.",
+                       layer);
   x = norm (builder, x, config, "model.", "norm");
-  head =
-      config->tie_word_embeddings
-          ? words
-          : qm_build_vocab_weight (builder, config->vocab_size,
-                                   config->hidden_size, "lm_head.weight", NULL);
-  qm_build_loss (builder, x, head, QM_NO_VALUE, true);
+  qm_build_next_token (builder, x, words, config->tie_word_embeddings,
+                       "lm_head.weight", NULL);
 }

@@ -45,9 +45,10 @@ norm_weights (QmBuilder *builder,
               const char *prefix,
               const char *name)
 {
-  return (QmAffine){ parameter (builder, QM_INITIAL_ONE, QM_TYPE_F32, 1, &size,
-                                prefix, name),
-                     QM_NO_VALUE };
+  return (QmAffine){ .weight = parameter (builder, QM_INITIAL_ONE, QM_TYPE_F32,
+                                          1, &size, prefix, name),
+                     .bias = QM_NO_VALUE,
+                     .rms = true };
 }
 
 /* The weights that make time steps, and what is added to them. */
@@ -139,7 +140,7 @@ scan (QmBuilder *builder,
   QmGraph *graph = builder->graph;
   int64_t rank = config->time_step_rank, size = config->state_size;
   QmValueId parameters = qm_build_linear (builder, u, &mixer->parameters);
-  QmAffine weights = { mixer->steps.weight, QM_NO_VALUE };
+  QmAffine weights = { .weight = mixer->steps.weight, .bias = QM_NO_VALUE };
   QmValueId steps =
       qm_build_linear (builder, columns (builder, parameters, 0, rank),
                        &weights);

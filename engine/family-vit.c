@@ -54,7 +54,7 @@ norm_weights (QmBuilder *builder, int64_t size, int64_t index, const char *name)
   snprintf (prefix, sizeof prefix, "vit.encoder.layer.%lld.",
             (long long) index);
   snprintf (other, sizeof other, "vit.layers.%lld.%s", (long long) index, name);
-  affine = qm_build_norm_weights (builder, size, prefix, name);
+  affine = qm_build_norm_weights (builder, size, true, prefix, name);
   add_alias (builder, true, other);
   return affine;
 }
@@ -208,7 +208,7 @@ qm_build_vit (QmBuilder *builder, const QmModelConfig *model)
       x = layer (builder, x, config, i);
       qm_graph_end_block (graph, x);
     }
-  norm = qm_build_norm_weights (builder, hidden, "vit.", "layernorm");
+  norm = qm_build_norm_weights (builder, hidden, true, "vit.", "layernorm");
   x = qm_build_norm (builder, x, &norm, config->layer_norm_eps);
   x = qm_graph_view (graph, x, 2, (int64_t[]){ builder->batch, hidden },
                      (int64_t[]){ builder->length * hidden, 1 }, 0);

@@ -50,6 +50,8 @@ void qm_build_convnext (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_mamba (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_llama (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_gpt2 (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_modernbert (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_esm (QmBuilder *builder, const QmModelConfig *model);
 
 /* Declares a parameter of any shape and type. */
 QmValueId qm_build_parameter (QmBuilder *builder,
@@ -74,6 +76,7 @@ typedef struct QmAffine
 {
   QmValueId weight;
   QmValueId bias; /* QM_NO_VALUE: none */
+  bool rms;       /* of a norm: of the root of the mean square, without bias */
 } QmAffine;
 
 QmAffine qm_build_linear_weights (QmBuilder *builder,
@@ -84,6 +87,7 @@ QmAffine qm_build_linear_weights (QmBuilder *builder,
                                   const char *name);
 QmAffine qm_build_norm_weights (QmBuilder *builder,
                                 int64_t size,
+                                bool bias,
                                 const char *prefix,
                                 const char *name);
 
@@ -94,7 +98,7 @@ qm_build_activation (QmBuilder *builder, QmValueId x, QmActivation activation);
 /* activation (first half of the columns) x second half. */
 QmValueId
 qm_build_gate (QmBuilder *builder, QmValueId x, QmActivation activation);
-/* A layer norm, or, where the weights have no bias, an RMS norm. */
+/* A layer norm, or an RMS norm. */
 QmValueId qm_build_norm (QmBuilder *builder,
                          QmValueId x,
                          const QmAffine *weights,
@@ -111,6 +115,9 @@ QmValueId qm_build_norm_as (QmBuilder *builder,
 QmValueId qm_build_cast (QmBuilder *builder, QmValueId x, QmType type);
 
 QmValueId qm_build_dropout (QmBuilder *builder, QmValueId x, double dropout);
+/* The same of attention weights, [B, H, S, S]. */
+QmValueId
+qm_build_dropout_of_weights (QmBuilder *builder, QmValueId x, double dropout);
 QmValueId
 qm_build_add (QmBuilder *builder, QmValueId a, QmValueId b, QmType type);
 QmValueId qm_build_embedding (QmBuilder *builder,
@@ -162,7 +169,8 @@ typedef struct QmHeads
   QmValueId q, k, v;
   double scale;
   bool causal;
-  int64_t window; /* tokens that are seen, to one side; 0: all */
+  int64_t window; /* tokens that are seen, to each side, this one among them;
+                     0: all */
   double dropout;
 } QmHeads;
 
@@ -172,6 +180,24 @@ QmValueId qm_build_heads (QmBuilder *builder, const QmHeads *heads);
 /* The table of angles of positions; `rotated` elements of a head turn. */
 QmValueId
 qm_build_rotary (QmBuilder *builder, const QmRope *rope, int64_t rotated);
+
+/* Turns the first `count` of `heads` heads of every token, which are side by
+ * side in rows of their own.  Without a `table` that is `x`. */
+QmValueId qm_build_rotated (QmBuilder *builder,
+                            QmValueId x,
+                            QmValueId table,
+                            int64_t heads,
+                            int64_t count,
+                            int64_t width);
+
+/* Of rows of `row` elements, `heads` heads from element `first` on, as
+ * [B, H, S, D]. */
+QmValueId qm_build_heads_of (QmBuilder *builder,
+                             QmValueId x,
+                             int64_t row,
+                             int64_t first,
+                             int64_t heads,
+                             int64_t width);
 
 /* One of several linear layers of the same input whose weights are neighbours.
  */
@@ -213,6 +239,35 @@ QmValueId qm_build_vocab_bias (QmBuilder *builder,
                                int64_t vocab,
                                const char *name,
                                const char *alias);
+
+/* Declares the inputs of a model of text: ids, and labels. */
+void qm_build_text_inputs (QmBuilder *builder);
+
+/* What one layer makes of `x`; names begin with `prefix`. */
+typedef QmValueId (*QmBuildLayer) (QmBuilder *builder,
+                                   QmValueId x,
+                                   const QmModelConfig *model,
+                                   int64_t index,
+                                   const char *prefix);
+
+/* `n` layers, each a block of its own, under names that begin with `prefix` and
+ * its number. */
+QmValueId qm_build_layers (QmBuilder *builder,
+                           QmValueId x,
+                           const QmModelConfig *model,
+                           int64_t n,
+                           const char *prefix,
+                           QmBuildLayer layer);
+
+/* The end of a decoder: `x`, normed, tells the next token with the weights of
+ * its `words`, or with its own, [vocab, hidden], of that name; `alias` may be
+ * NULL. */
+void qm_build_next_token (QmBuilder *builder,
+                          QmValueId x,
+                          QmValueId words,
+                          bool tied,
+                          const char *name,
+                          const char *alias);
 
 /* Logits, capped as the builder says, and their loss; `bias` may be
  * QM_NO_VALUE.  With `shift`, every token predicts the next. */

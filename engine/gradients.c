@@ -357,6 +357,22 @@ embedding_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   backward->outputs[0] = dw;
 }
 
+/* The same on the gradient. */
+static void
+token_dropout_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
+  QmNode *backward;
+
+  if (dx == QM_NO_VALUE)
+    return;
+  backward = append (graph, QM_OP_TOKEN_DROPOUT, node);
+  backward->inputs[0] = dy;
+  backward->inputs[1] = node->inputs[1];
+  backward->outputs[0] = dx;
+}
+
 static void
 class_token_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
@@ -495,6 +511,8 @@ qm_gradient_rule (QmOp op)
       return rotary_rule;
     case QM_OP_EMBEDDING:
       return embedding_rule;
+    case QM_OP_TOKEN_DROPOUT:
+      return token_dropout_rule;
     case QM_OP_CLASS_TOKEN:
       return class_token_rule;
     case QM_OP_PATCHIFY:

@@ -133,6 +133,9 @@ fuse_second_norm (const QmGraph *graph, QmNode *nodes, size_t at)
           if (first->outputs[4] != QM_NO_VALUE
               || first->inputs[3] != QM_NO_VALUE
               || first->attributes.epsilon != second->attributes.epsilon
+              || first->attributes.rms != second->attributes.rms
+              || (first->inputs[2] == QM_NO_VALUE)
+                     != (second->inputs[2] == QM_NO_VALUE)
               || graph->values[first->outputs[0]].tensor.type
                      != graph->values[second->outputs[0]].tensor.type)
             return;

@@ -54,6 +54,7 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_EMBEDDING] = { "embedding", "i#bs fvc", "ftc" },
   [QM_OP_EMBEDDING_BACKWARD] = { "embedding_backward", "ftc i#bs", "svc" },
   [QM_OP_POSITIONS] = { "positions", "i#bs", "i#bs" },
+  [QM_OP_TOKEN_DROPOUT] = { "token_dropout", "ftc i#bs", "ftc" },
   [QM_OP_PATCHIFY] = { "patchify", "f~bcmn", "frk" },
   [QM_OP_UNPATCHIFY] = { "unpatchify", "frk", "f~bcmn" },
   [QM_OP_DEPTHWISE_CONV] = { "depthwise_conv", "frc f#cmn f?c", "frc" },
@@ -147,6 +148,7 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_SOFTMAX:
     case QM_OP_ROTARY:
     case QM_OP_CROSS_ENTROPY:
+    case QM_OP_TOKEN_DROPOUT:
     case QM_OP_ADVANCE:
       return output == 0 && input == 0;
     case QM_OP_LINEAR_INPUT_GRAD:
@@ -456,10 +458,10 @@ norm_holds (const QmOpCall *call)
 
   return (qm_tensor_present (&in[3]) || !qm_tensor_present (&in[4]))
          && both_or_none (&in[3], &out[3])
-         && qm_tensor_present (&in[2]) != call->attributes.rms
+         && !(qm_tensor_present (&in[2]) && call->attributes.rms)
          && qm_tensor_present (&out[1]) != call->attributes.rms
          && qm_tensor_present (&in[6])
-                == (qm_tensor_present (&in[5]) && !call->attributes.rms);
+                == (qm_tensor_present (&in[5]) && qm_tensor_present (&in[2]));
 }
 
 static bool
@@ -468,10 +470,10 @@ norm_backward_holds (const QmOpCall *call)
   const QmTensor *in = call->inputs, *out = call->outputs;
 
   return qm_tensor_present (&in[3]) != call->attributes.rms
-         && qm_tensor_present (&out[2]) != call->attributes.rms
+         && !(qm_tensor_present (&out[2]) && call->attributes.rms)
          && both_or_none (&in[7], &out[3])
          && qm_tensor_present (&out[4])
-                == (qm_tensor_present (&in[7]) && !call->attributes.rms);
+                == (qm_tensor_present (&in[7]) && qm_tensor_present (&out[2]));
 }
 
 static bool
@@ -509,6 +511,7 @@ relations_hold (const Check *check)
     {
     case QM_OP_EMBEDDING:
     case QM_OP_EMBEDDING_BACKWARD:
+    case QM_OP_TOKEN_DROPOUT:
       return size['t'] == size['b'] * size['s'];
     case QM_OP_CROSS_ENTROPY:
       return attributes->first >= 0 && attributes->cap >= 0

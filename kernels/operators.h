@@ -176,20 +176,21 @@ typedef enum QmOp
    * type of y2. rstd = 1 / sqrt(variance + epsilon), variance over the row
    * with divisor `features`. Dropout of a uses `site`, of b `site2`.
    * Without a, sum is x and is not written; y and y2 are made from the
-   * unrounded sum.  With `rms` (Zhang and Sennrich 2019) there are no beta,
-   * beta2 and mean: the mean counts as 0.
-   * in: 0 x, 1 gamma, 2 beta, 3 [a], 4 [b], 5 [gamma2], 6 [beta2], 7 [rng]
+   * unrounded sum.  An absent beta is 0; beta2 is there where gamma2 and beta
+   * are.  With `rms` (Zhang and Sennrich 2019) there are no beta, beta2 and
+   * mean: the mean counts as 0.
+   * in: 0 x, 1 gamma, 2 [beta], 3 [a], 4 [b], 5 [gamma2], 6 [beta2], 7 [rng]
    *      where dropout > 0; rows are [rows, features]
-   * out: 0 y, 1 mean f32 [rows], 2 rstd f32 [rows], 3 [sum], 4 [y2] */
+   * out: 0 y, 1 [mean f32 [rows]], 2 rstd f32 [rows], 3 [sum], 4 [y2] */
   QM_OP_LAYER_NORM,
 
   /* dx = dsum + the gradient through n of dy and dy2; without gamma2, dy +
    * dy2 is the gradient of y. dbranch = dx through the dropout of a (so
    * with dropout 0: dx in another type), dbranch2 through that of b.
    * With `rms` as above, without dbeta and dbeta2.
-   * in: 0 dy, 1 sum, 2 gamma, 3 mean, 4 rstd, 5 [dsum], 6 [dy2], 7
+   * in: 0 dy, 1 sum, 2 gamma, 3 [mean], 4 rstd, 5 [dsum], 6 [dy2], 7
    *      [gamma2], 8 [rng] where dropout > 0
-   * out: 0 dx, 1 dgamma f32 +=, 2 dbeta f32 +=, 3 [dgamma2 +=], 4 [dbeta2
+   * out: 0 dx, 1 dgamma f32 +=, 2 [dbeta f32 +=], 3 [dgamma2 +=], 4 [dbeta2
    *      +=], 5 [dbranch], 6 [dbranch2] */
   QM_OP_LAYER_NORM_BACKWARD,
 
@@ -220,6 +221,14 @@ typedef enum QmOp
    * in: 0 ids i32 [B, S]
    * out: 0 y i32 [B, S] */
   QM_OP_POSITIONS,
+
+  /* y[b, s] = x[b, s] x value / (1 - the share of ids of that sequence that are
+   * `padding`), or 0 where the id is that: tokens that are hidden count as
+   * dropped, and those that are not make up for it (facebookresearch/esm,
+   * esm/model/esm2.py). The gradient is the same operator on dy.
+   * in: 0 x [B S, features], 1 ids i32 [B, S]
+   * out: 0 y [B S, features] */
+  QM_OP_TOKEN_DROPOUT,
 
   /* y[b, i n + j] = pixels of the patch in row i and column j, ordered
    * channel, row, column, as the weights of a convolution are. Rows and

@@ -61,6 +61,8 @@ CLASSES = {
     'smollm3': 'SmolLM3ForCausalLM',
     'gemma3_text': 'Gemma3ForCausalLM',
     'gpt2': 'GPT2LMHeadModel',
+    'modernbert': 'ModernBertForMaskedLM',
+    'esm': 'EsmForMaskedLM',
 }
 WITHOUT_ATTENTION = ('convnext', 'mamba')
 # What a faster Mamba needs; hidden where the settings have no kernels.

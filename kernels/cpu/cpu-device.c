@@ -41,6 +41,7 @@ static const QmCpuOperator operators[QM_OP_COUNT] = {
   [QM_OP_EMBEDDING] = qm_cpu_embedding,
   [QM_OP_EMBEDDING_BACKWARD] = qm_cpu_embedding_backward,
   [QM_OP_POSITIONS] = qm_cpu_positions,
+  [QM_OP_TOKEN_DROPOUT] = qm_cpu_token_dropout,
   [QM_OP_PATCHIFY] = qm_cpu_patchify,
   [QM_OP_UNPATCHIFY] = qm_cpu_unpatchify,
   [QM_OP_DEPTHWISE_CONV] = qm_cpu_depthwise_conv,

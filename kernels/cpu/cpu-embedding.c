@@ -69,6 +69,37 @@ qm_cpu_positions (QmThreads *threads, const QmOpCall *call)
 }
 
 bool
+qm_cpu_token_dropout (QmThreads *threads, const QmOpCall *call)
+{
+  const QmTensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const int32_t *ids = call->inputs[1].data;
+  int64_t length = call->inputs[1].shape[1], n = x->shape[1];
+  int32_t hidden = (int32_t) call->attributes.padding;
+  float *row = qm_cpu_floats (n);
+
+  if (row == NULL)
+    return false;
+  for (int64_t t = 0; t < x->shape[0]; t++)
+    {
+      const int32_t *own = ids + t / length * length;
+      int64_t seen = 0;
+      double factor;
+
+      for (int64_t s = 0; s < length; s++)
+        seen += own[s] != hidden;
+      factor = ids[t] == hidden
+                   ? 0
+                   : call->attributes.value * (double) length / (double) seen;
+      qm_cpu_load (x, t * x->stride[0], n, row);
+      for (int64_t j = 0; j < n; j++)
+        row[j] = (float) (factor * row[j]);
+      qm_cpu_store (y, t * y->stride[0], n, row);
+    }
+  free (row);
+  return true;
+}
+
+bool
 qm_cpu_class_token (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0], *token = &call->inputs[1];

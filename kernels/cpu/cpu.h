@@ -114,6 +114,7 @@ bool qm_cpu_patchify (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_unpatchify (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_depthwise_conv (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_depthwise_conv_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_token_dropout (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_layer_scale (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_layer_scale_backward (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_pool (QmThreads *threads, const QmOpCall *call);

@@ -62,6 +62,7 @@ static const QmCudaOperator operators[QM_OP_COUNT] = {
   [QM_OP_EMBEDDING] = qm_cuda_embedding,
   [QM_OP_EMBEDDING_BACKWARD] = qm_cuda_embedding_backward,
   [QM_OP_POSITIONS] = qm_cuda_positions,
+  [QM_OP_TOKEN_DROPOUT] = qm_cuda_token_dropout,
   [QM_OP_PATCHIFY] = qm_cuda_patchify,
   [QM_OP_UNPATCHIFY] = qm_cuda_unpatchify,
   [QM_OP_DEPTHWISE_CONV] = qm_cuda_depthwise_conv,

@@ -85,6 +85,7 @@ extern "C"
   QM_CUDA_OPERATOR (embedding);
   QM_CUDA_OPERATOR (embedding_backward);
   QM_CUDA_OPERATOR (positions);
+  QM_CUDA_OPERATOR (token_dropout);
   QM_CUDA_OPERATOR (patchify);
   QM_CUDA_OPERATOR (unpatchify);
   QM_CUDA_OPERATOR (depthwise_conv);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Tables that are looked up: rows gathered, and positions counted. */
+/* Tables that are looked up: rows gathered, positions counted, and what is done
+ * to rows by their tokens. */
 
 #include "kernels/cuda/cuda-rows.cuh"
 
@@ -80,6 +81,63 @@ positions_kernel (const int32_t *ids, int32_t *y, int64_t length, int padding)
     }
 }
 
+struct TokenDropout
+{
+  const int32_t *ids;
+  QmRows x, y;
+  int length, columns;
+  int hidden;
+  float value;
+  unsigned blocks; /* of a sequence */
+};
+
+/* Rows of a block: few enough to fill a GPU, and so many that counting the
+ * tokens of their sequence is little beside them. */
+#define DROPOUT_ROWS 16
+
+template <bool whole>
+__global__ void __launch_bounds__ (256)
+    token_dropout_kernel (const __grid_constant__ TokenDropout dropout)
+{
+  __shared__ int seen;
+  const int64_t sequence = blockIdx.x / dropout.blocks;
+  const int first = (int) (blockIdx.x % dropout.blocks) * DROPOUT_ROWS;
+  const int end = min (first + DROPOUT_ROWS, dropout.length);
+  const int32_t *ids = dropout.ids + sequence * dropout.length;
+  const int groups = (dropout.columns + QM_GROUP - 1) / QM_GROUP;
+  int own = 0;
+  float factor;
+
+  if (threadIdx.x == 0)
+    seen = 0;
+  __syncthreads ();
+  for (int s = (int) threadIdx.x; s < dropout.length; s += 256)
+    own += ids[s] != dropout.hidden;
+  atomicAdd (&seen, own);
+  __syncthreads ();
+  factor = dropout.value * (float) dropout.length / (float) seen;
+  for (int s = first; s < end; s++)
+    {
+      const int64_t row = sequence * dropout.length + s;
+      const bool hidden = ids[s] == dropout.hidden;
+
+      for (int group = (int) threadIdx.x; group < groups; group += 256)
+        {
+          float x[QM_GROUP];
+
+          qm_unpack (qm_fetch_group<whole> (dropout.x.row (row),
+                                            group * QM_GROUP, dropout.columns,
+                                            dropout.x.type),
+                     dropout.x.type, x);
+#pragma unroll
+          for (int i = 0; i < QM_GROUP; i++)
+            x[i] = hidden ? 0 : factor * x[i];
+          qm_put_group<whole> (dropout.y.row (row), group * QM_GROUP,
+                               dropout.columns, dropout.y.type, x);
+        }
+    }
+}
+
 } /* namespace */
 
 QmStatus
@@ -124,5 +182,32 @@ qm_cuda_positions (QmCudaContext *context,
   positions_kernel<<<(unsigned) ids->shape[0], 256, 0, stream>>> (
       (const int32_t *) ids->data, (int32_t *) call->outputs[0].data,
       ids->shape[1], (int) call->attributes.padding);
+  return qm_cuda_launched (call, error);
+}
+
+QmStatus
+qm_cuda_token_dropout (QmCudaContext *context,
+                       cudaStream_t stream,
+                       const QmOpCall *call,
+                       QmError *error)
+{
+  const QmTensor *x = &call->inputs[0], *y = &call->outputs[0];
+  const int64_t *shape = call->inputs[1].shape;
+  const unsigned blocks =
+      (unsigned) ((shape[1] + DROPOUT_ROWS - 1) / DROPOUT_ROWS);
+  const TokenDropout dropout = { .ids = (const int32_t *) call->inputs[1].data,
+                                 .x = qm_rows (*x),
+                                 .y = qm_rows (*y),
+                                 .length = (int) shape[1],
+                                 .columns = (int) x->shape[1],
+                                 .hidden = (int) call->attributes.padding,
+                                 .value = (float) call->attributes.value,
+                                 .blocks = blocks };
+  const unsigned grid = (unsigned) shape[0] * blocks;
+
+  if (qm_cuda_vectors (x, QM_GROUP) && qm_cuda_vectors (y, QM_GROUP))
+    token_dropout_kernel<true><<<grid, 256, 0, stream>>> (dropout);
+  else
+    token_dropout_kernel<false><<<grid, 256, 0, stream>>> (dropout);
   return qm_cuda_launched (call, error);
 }

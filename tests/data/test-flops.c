@@ -185,6 +185,51 @@ test_gpt2 (void)
                 2548);
 }
 
+/* Of 5 tokens: products of a layer 2 x 5 x (4 x 64 + 3 x 8 x 20) = 7360,
+ * attention 800; the second and third layer see 2 tokens to each side, itself
+ * among them: 2/5 (2 - 2/5) x 800 = 512.  The head has 2 x 5 x 64 more. */
+static void
+test_modernbert (void)
+{
+  const double head = 2 * 5 * 8 * 8 + 2 * 5 * 8 * 50;
+
+  check_counts ("modernbert",
+                "{\"model_type\": \"modernbert\", " BERT_SIZES
+                "\"vocab_size\": 50, \"pad_token_id\": 0,"
+                "\"local_attention\": 3}",
+                RECIPE ("\"sequence_length\": 5"),
+                3 * 7360 + 800 + 2 * 512 + head, 2786);
+  check_counts ("modernbert, untied, with biases, windows that see all",
+                "{\"model_type\": \"modernbert\", " BERT_SIZES
+                "\"vocab_size\": 50, \"pad_token_id\": null,"
+                "\"local_attention\": 9, \"norm_bias\": true,"
+                "\"attention_bias\": true, \"mlp_bias\": true,"
+                "\"classifier_bias\": true, \"decoder_bias\": false,"
+                "\"tie_word_embeddings\": false}",
+                RECIPE ("\"sequence_length\": 5"), 3 * (7360 + 800) + head,
+                3448);
+}
+
+/* The products of bert; parameters without the head for contacts. */
+static void
+test_esm (void)
+{
+  const double forward = 3 * (5760 + 800) + 2 * 5 * 8 * 8 + 2 * 5 * 8 * 50;
+
+  check_counts ("esm",
+                "{\"model_type\": \"esm\", " BERT_SIZES
+                "\"vocab_size\": 50, \"pad_token_id\": 1,"
+                "\"position_embedding_type\": \"rotary\"}",
+                RECIPE ("\"sequence_length\": 5"), forward, 2558);
+  check_counts ("esm, untied, with a norm of its embeddings",
+                "{\"model_type\": \"esm\", " BERT_SIZES
+                "\"vocab_size\": 50, \"pad_token_id\": 1,"
+                "\"emb_layer_norm_before\": true,"
+                "\"tie_word_embeddings\": false,"
+                "\"position_embedding_type\": \"rotary\"}",
+                RECIPE ("\"sequence_length\": 5"), forward, 2974);
+}
+
 /* The models of the catalog that were not in the publication: parameters as
  * Transformers 5.23 counts them, FLOPs of the whole training, to four digits,
  * by the formula of data/flops.h in a program of its own. */
@@ -202,6 +247,8 @@ test_catalog (void)
     { "olmo-2-1b", 1484916736, 3.392e22 },
     { "smollm3-3b", 3075098624, 2.269e23 },
     { "gpt2-124m", 124439808, 2.353e20 },
+    { "modernbert-large", 395881664, 4.346e21 },
+    { "esm-2-650m", 651042593, 4.422e21 },
     { "bert-large-phase1", 335174458, 1.206e20 },
     { "bert-large-phase2", 335174458, 5.656e19 },
   };
@@ -214,7 +261,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 9 + 7);
+  CHECK_INT ((int64_t) n, 9 + 9);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -229,6 +276,45 @@ test_catalog (void)
     }
   check_case ("");
   qm_catalog_free (catalog);
+}
+
+/* Models of today are before those of the publication, one's own before all;
+ * then by family and size. */
+static void
+test_order (void)
+{
+  static const char *const first[] = {
+    "llama-3.2-1b",     "qwen3-0.6b", "olmo-2-1b",   "smollm3-3b", "gpt2-124m",
+    "modernbert-large", "esm-2-650m", "pythia-160m", "pythia-410m"
+  };
+  QmCatalog *catalog = NULL;
+  const QmModel **models;
+  QmModel own;
+  size_t n;
+
+  check_case ("order");
+  CHECK_INT (qm_catalog_load (getenv ("QM_SHIPPED_DATA_DIR"), NULL, &catalog,
+                              NULL),
+             QM_OK);
+  if (catalog == NULL)
+    return;
+  models = qm_catalog_models_sorted (catalog, &n);
+  for (size_t i = 0; i < n; i++)
+    CHECK_INT (models[i]->group,
+               i < 9 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
+  for (size_t i = 0; i < sizeof first / sizeof first[0] && i < n; i++)
+    CHECK_STRING (models[i]->id, first[i]);
+  CHECK_STRING (models[n - 1]->id, "mamba-2.8b");
+  own = *models[n - 1];
+  own.group = QM_MODEL_GROUP_OWN;
+  CHECK (qm_model_compare (&own, models[0]) < 0);
+  own = *models[0];
+  own.id = "llama-3.2-1c";
+  CHECK (qm_model_compare (models[0], &own) < 0);
+  CHECK (qm_model_compare (&own, models[0]) > 0);
+  free (models);
+  qm_catalog_free (catalog);
+  check_case ("");
 }
 
 /* The largest configuration that is read. */
@@ -261,7 +347,10 @@ main (void)
   test_convnext ();
   test_llama ();
   test_gpt2 ();
+  test_modernbert ();
+  test_esm ();
   test_catalog ();
+  test_order ();
   test_no_overflow ();
   return check_report ();
 }

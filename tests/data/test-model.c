@@ -699,6 +699,8 @@ test_files (void)
               "name: must not be empty");
   check_file ("{\"id\": \"m\",\n\"name\": \"a\\nb\"}", 2, 1,
               "name: must be a single line");
+  check_file (LABELS "\"group\": \"mine\"}", 2, 1,
+              "group: 'mine' is not 'today' or 'publication'");
   check_file (LABELS "\"config\": {" BERT "}}", 1, 1, "recipe: is missing");
   check_file (LABELS "\"config\": 3}", 2, 1, "config: is not an object");
   /* The recipe's own image_size is not where the configuration's is wrong. */

@@ -385,7 +385,9 @@ main (int argc, char **argv)
                                         "olmo3",
                                         "smollm3",
                                         "gemma3",
-                                        "gpt2" };
+                                        "gpt2",
+                                        "modernbert",
+                                        "esm" };
   QmDevice *device = NULL;
 
   CHECK_INT (argc, 2);

@@ -248,7 +248,12 @@ main (int argc, char **argv)
                                         "gemma3",
                                         "gpt2",
                                         "gpt2-relu2",
-                                        "gpt2-scaled" };
+                                        "gpt2-scaled",
+                                        "modernbert",
+                                        "modernbert-long",
+                                        "modernbert-wide",
+                                        "esm",
+                                        "esm-normed" };
   static const char *const settings[] = { "naive", "kernels", "compile", "tf32",
                                           "free-lunch" };
   QmDevice *device = NULL;

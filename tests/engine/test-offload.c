@@ -363,7 +363,9 @@ main (int argc, char **argv)
                                      "olmo3",
                                      "smollm3",
                                      "gemma3",
-                                     "gpt2" };
+                                     "gpt2",
+                                     "modernbert",
+                                     "esm" };
   const char *const *models = all;
   size_t n = sizeof all / sizeof all[0];
   QmDevice *device = NULL;

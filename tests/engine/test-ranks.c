@@ -593,7 +593,9 @@ main (int argc, char **argv)
                                      "olmo3",
                                      "smollm3",
                                      "gemma3",
-                                     "gpt2" };
+                                     "gpt2",
+                                     "modernbert",
+                                     "esm" };
   bool full = getenv ("QM_TEST_FULL") != NULL;
 
   CHECK (argc >= 2);

@@ -24,6 +24,8 @@ from transformers import (
     BertForMaskedLM,
     ConvNextConfig,
     ConvNextForImageClassification,
+    EsmConfig,
+    EsmForMaskedLM,
     Gemma3ForCausalLM,
     Gemma3TextConfig,
     GPT2Config,
@@ -36,6 +38,8 @@ from transformers import (
     MambaForCausalLM,
     MistralConfig,
     MistralForCausalLM,
+    ModernBertConfig,
+    ModernBertForMaskedLM,
     Olmo2Config,
     Olmo2ForCausalLM,
     Olmo3Config,
@@ -134,9 +138,32 @@ def gpt2(**changes):
     return GPT2LMHeadModel, GPT2Config, fields
 
 
+def modernbert(**changes):
+    fields = dict(vocab_size=31, hidden_size=12, num_hidden_layers=4,
+                  num_attention_heads=3, intermediate_size=10,
+                  max_position_embeddings=64, pad_token_id=5, bos_token_id=1,
+                  eos_token_id=2, cls_token_id=1, sep_token_id=2)
+    fields.update(changes)
+    return ModernBertForMaskedLM, ModernBertConfig, fields
+
+
+def esm(**changes):
+    fields = dict(vocab_size=23, hidden_size=12, num_hidden_layers=2,
+                  num_attention_heads=3, intermediate_size=20,
+                  max_position_embeddings=40, mask_token_id=7, pad_token_id=1,
+                  position_embedding_type="rotary", hidden_dropout_prob=0.1,
+                  attention_probs_dropout_prob=0.1)
+    fields.update(changes)
+    return EsmForMaskedLM, EsmConfig, fields
+
+
+MASKED = (BertForMaskedLM, RobertaForMaskedLM, ModernBertForMaskedLM,
+          EsmForMaskedLM)
+
 # Of models of text that are not 19 tokens long; no part of the configuration.
 LENGTHS = {"llama-linear": 129, "mistral": 17, "qwen2-yarn": 129,
-           "qwen3": 17, "olmo3": 17, "gemma3": 17}
+           "qwen3": 17, "olmo3": 17, "gemma3": 17, "modernbert": 17,
+           "modernbert-long": 129, "esm": 17}
 
 MODELS = {
     "llama": llama_like(
@@ -186,6 +213,27 @@ MODELS = {
     "gpt2-scaled": gpt2(n_inner=20, activation_function="relu",
                         scale_attn_by_inverse_layer_idx=True,
                         tie_word_embeddings=False, layer_norm_epsilon=1e-6),
+    "modernbert": modernbert(local_attention=7, global_rope_theta=1000.0,
+                             local_rope_theta=50.0),
+    "modernbert-long": modernbert(
+        num_hidden_layers=3, local_attention=20, norm_bias=True,
+        attention_bias=True, mlp_bias=True, classifier_bias=True,
+        decoder_bias=False, tie_word_embeddings=False, norm_eps=1e-4,
+        hidden_activation="silu", classifier_activation="relu",
+        pad_token_id=None, layer_types=[
+            "sliding_attention", "full_attention", "sliding_attention"],
+        rope_parameters=dict(
+            full_attention=dict(rope_type="linear", rope_theta=300.0,
+                                factor=2.0),
+            sliding_attention=dict(rope_type="default", rope_theta=40.0))),
+    # A window that is wider than the text.
+    "modernbert-wide": modernbert(
+        num_hidden_layers=3, num_attention_heads=1, local_attention=40,
+        global_attn_every_n_layers=2, hidden_activation="gelu_pytorch_tanh"),
+    "esm": esm(token_dropout=True, emb_layer_norm_before=False,
+               layer_norm_eps=1e-5),
+    "esm-normed": esm(emb_layer_norm_before=True, num_attention_heads=2,
+                      rope_theta=200.0, tie_word_embeddings=False),
     "gpt-neox-parallel": gpt_neox(use_parallel_residual=True),
     "gpt-neox-sequential": gpt_neox(
         use_parallel_residual=False, hidden_act="gelu_new", rotary_pct=0.5,
@@ -209,18 +257,22 @@ def batch_of(name, model, fields):
     length = 81 if isinstance(model, MambaForCausalLM) else 19
     length = LENGTHS.get(name, length)
     ids = torch.randint(0, fields["vocab_size"], (3, length))
-    if not isinstance(model, (BertForMaskedLM, RobertaForMaskedLM)):
+    if not isinstance(model, MASKED):
         labels = ids.clone()
         labels[0, 5:8] = -100
         return dict(input_ids=ids, labels=labels)
     # Padding tokens count for RoBERTa's positions; most labels are ignored.
-    ids[1, 15:] = fields["pad_token_id"]
-    labels = torch.where(torch.rand(3, 19) < 0.3,
-                         torch.randint(0, fields["vocab_size"], (3, 19)), -100)
+    if fields["pad_token_id"] is not None:
+        ids[1, 15:] = fields["pad_token_id"]
+    labels = torch.where(torch.rand(3, length) < 0.3,
+                         torch.randint(0, fields["vocab_size"], (3, length)),
+                         -100)
+    if fields.get("token_dropout"):
+        ids[labels != -100] = fields["mask_token_id"]
     batch = dict(input_ids=ids, labels=labels)
-    if fields["type_vocab_size"] > 1:
+    if fields.get("type_vocab_size", 1) > 1:
         batch["token_type_ids"] = torch.randint(
-            0, fields["type_vocab_size"], (3, 19))
+            0, fields["type_vocab_size"], (3, length))
     return batch
 
 
@@ -244,6 +296,8 @@ def make(name, folder):
     golden = {"loss": loss.detach().float()}
     weights = {}
     for key, parameter in model.named_parameters():
+        if parameter.grad is None:
+            continue  # ESM's head for contacts is no part of the loss
         weights[key] = parameter.detach().float().contiguous()
         golden["grad." + key] = parameter.grad.float().contiguous()
     text = dict(fields, model_type=config.model_type)

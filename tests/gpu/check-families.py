@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the decoders that labs train today against PyTorch: errors of loss and
+"""Holds models of text that labs train today against PyTorch: errors of loss and
 gradients of random models in every precision, by check-precision.py, then times
 of forward and backward beside compiled PyTorch, by side-by-side.py, on one GPU.
 
@@ -16,7 +16,7 @@ import common
 HERE = pathlib.Path(__file__).parent
 # Beginnings of the names of models, random ones and those of tests/golden.
 FAMILIES = ('llama', 'mistral', 'qwen2', 'qwen3', 'olmo2', 'olmo3', 'smollm3',
-            'gemma3', 'gpt2')
+            'gemma3', 'gpt2', 'modernbert', 'esm')
 
 
 def run(title, program, *words):

@@ -90,6 +90,23 @@ def gpt2(hidden, heads, length, batch, **changes):
                 **changes), length, batch
 
 
+def modernbert(hidden, heads, length, batch, **changes):
+    return dict(model_type='modernbert', hidden_size=hidden,
+                num_hidden_layers=4, num_attention_heads=heads,
+                intermediate_size=3 * hidden - 8, vocab_size=5027,
+                pad_token_id=0, bos_token_id=1, eos_token_id=2,
+                cls_token_id=1, sep_token_id=2, **changes), length, batch
+
+
+def esm(hidden, heads, length, batch, **changes):
+    return dict(model_type='esm', hidden_size=hidden, num_hidden_layers=4,
+                num_attention_heads=heads, intermediate_size=4 * hidden,
+                vocab_size=33, mask_token_id=32, pad_token_id=1,
+                position_embedding_type='rotary', layer_norm_eps=1e-5,
+                hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0,
+                **changes), length, batch
+
+
 LLAMA3 = dict(rope_type='llama3', factor=8.0, low_freq_factor=1.0,
               high_freq_factor=4.0, original_max_position_embeddings=512)
 YARN = dict(rope_type='yarn', factor=4.0, original_max_position_embeddings=512)
@@ -125,6 +142,24 @@ LLAMA_CASES = {
                         scale_attn_by_inverse_layer_idx=True),
 }
 
+# Local layers that see all, few, and nothing but the token itself.
+ENCODER_CASES = {
+    'modernbert-64-1023': modernbert(512, 8, 1023, 2),
+    'modernbert-64-2049': modernbert(256, 4, 2049, 1, local_attention=300),
+    'modernbert-64-129-wide': modernbert(448, 7, 129, 3, local_attention=500),
+    'modernbert-80-513': modernbert(320, 4, 513, 2, local_attention=1,
+                                    global_attn_every_n_layers=2),
+    'modernbert-128-257': modernbert(
+        384, 3, 257, 3, local_attention=20, norm_bias=True,
+        attention_bias=True, mlp_bias=True, classifier_bias=True,
+        decoder_bias=False, tie_word_embeddings=False),
+    'modernbert-32-17': modernbert(256, 8, 17, 5, local_attention=6),
+    'esm-64-1023': esm(512, 8, 1023, 2, token_dropout=True),
+    'esm-80-333': esm(320, 4, 333, 3, token_dropout=True,
+                      emb_layer_norm_before=True, tie_word_embeddings=False),
+    'esm-128-17': esm(384, 3, 17, 5),
+}
+
 CASES = {
     'neox-64-257': gpt_neox(256, 4, 257, 3, use_parallel_residual=True),
     'neox-64-2049': gpt_neox(512, 8, 2049, 2, use_parallel_residual=True),
@@ -146,6 +181,7 @@ CASES = {
     'mamba-narrow-200': mamba(256, 200, 2, state_size=5, conv_kernel=3),
     'mamba-tiny-200': mamba(24, 200, 2, state_size=5, conv_kernel=3),
     **LLAMA_CASES,
+    **ENCODER_CASES,
 }
 
 
@@ -174,12 +210,14 @@ def make_batch(config, length, batch):
     vocab = config['vocab_size']
     # No padding tokens, which have positions of their own.
     ids = torch.randint(2, vocab, (batch, length))
-    if config['model_type'] not in ('bert', 'roberta'):
+    if config['model_type'] not in ('bert', 'roberta', 'modernbert', 'esm'):
         return dict(input_ids=ids, labels=ids.clone())
     result = dict(input_ids=ids, labels=torch.where(
         torch.rand(batch, length) < 0.15,
         torch.randint(2, vocab, (batch, length)), -100))
-    if config['type_vocab_size'] > 1:
+    if config.get('token_dropout'):
+        result['input_ids'][result['labels'] != -100] = config['mask_token_id']
+    if config.get('type_vocab_size', 1) > 1:
         result['token_type_ids'] = torch.randint(0, 2, (batch, length))
     return result
 
@@ -197,7 +235,8 @@ def torch_pass(model, batch, precision):
             loss = model(**batch).loss
         (loss * scale).backward()
         gradients = {name: parameter.grad.double() / scale
-                     for name, parameter in model.named_parameters()}
+                     for name, parameter in model.named_parameters()
+                     if parameter.grad is not None}
         if all(torch.isfinite(g).all() for g in gradients.values()):
             return loss.item(), gradients
         scale /= 2

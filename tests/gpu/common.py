@@ -31,6 +31,8 @@ MODERN = {
     'olmo-2-1b': (8, 0.76),
     'qwen3-0.6b': (8, 0.54),
     'gpt2-124m': (64, 0.70),
+    'modernbert-large': (32, 0.55),
+    'esm-2-650m': (32, 0.70),
 }
 SIZES = {**MODELS, **MODERN}
 
@@ -85,7 +87,9 @@ def build(config):
                    mistral='MistralForCausalLM', qwen2='Qwen2ForCausalLM',
                    qwen3='Qwen3ForCausalLM', olmo2='Olmo2ForCausalLM',
                    olmo3='Olmo3ForCausalLM', smollm3='SmolLM3ForCausalLM',
-                   gemma3_text='Gemma3ForCausalLM', gpt2='GPT2LMHeadModel')
+                   gemma3_text='Gemma3ForCausalLM', gpt2='GPT2LMHeadModel',
+                   modernbert='ModernBertForMaskedLM',
+                   esm='EsmForMaskedLM')
     return getattr(transformers, classes[kind])(made)
 
 

@@ -172,18 +172,22 @@ layer_norm_backward (Test *test)
   compare_run (&test->compare, &call, 1e-5);
 }
 
+/* A norm without what is added after it, around the mean or not. */
 static void
-rms_norm (Test *test)
+norm_without_bias (Test *test)
 {
   int64_t rows = between (test, 1, test->small ? 9 : 700);
   int64_t n = some_columns (test);
+  bool rms = between (test, 0, 1);
   QmOpCall call = { .op = QM_OP_LAYER_NORM };
 
   call.attributes.epsilon = 1e-5;
-  call.attributes.rms = true;
+  call.attributes.rms = rms;
   call.inputs[0] = matrix (test, any_type (test), rows, n);
   call.inputs[1] = line (test, any_type (test), n);
   call.outputs[0] = matrix (test, any_type (test), rows, n);
+  if (!rms)
+    call.outputs[1] = line (test, QM_TYPE_F32, rows);
   call.outputs[2] = line (test, QM_TYPE_F32, rows);
   if (between (test, 0, 1))
     {
@@ -197,10 +201,12 @@ rms_norm (Test *test)
     }
   compare_run (&test->compare, &call, 1e-5);
   call = (QmOpCall){ .op = QM_OP_LAYER_NORM_BACKWARD };
-  call.attributes.rms = true;
+  call.attributes.rms = rms;
   call.inputs[0] = matrix (test, any_type (test), rows, n);
   call.inputs[1] = matrix (test, any_type (test), rows, n);
   call.inputs[2] = line (test, any_type (test), n);
+  if (!rms)
+    call.inputs[3] = line (test, QM_TYPE_F32, rows);
   call.inputs[4] = line (test, QM_TYPE_F32, rows);
   call.outputs[0] = matrix (test, any_type (test), rows, n);
   call.outputs[1] = line (test, QM_TYPE_F32, n);
@@ -483,6 +489,24 @@ positions (Test *test)
 }
 
 static void
+token_dropout (Test *test)
+{
+  int64_t batch = between (test, 1, 7), length = between (test, 1, 400);
+  int64_t n = some_columns (test);
+  QmOpCall call = { .op = QM_OP_TOKEN_DROPOUT };
+
+  call.attributes.padding = 2;
+  call.attributes.value = 0.88;
+  call.inputs[0] = matrix (test, any_type (test), batch * length, n);
+  call.inputs[1] = dense (test, QM_TYPE_I32, 2, SHAPE (batch, length));
+  set_ids (test, &call.inputs[1], 0, between (test, 1, 12));
+  call.outputs[0] = between (test, 0, 1)
+                        ? call.inputs[0]
+                        : matrix (test, any_type (test), batch * length, n);
+  compare_run (&test->compare, &call, 1e-6);
+}
+
+static void
 patchify (Test *test)
 {
   int64_t patch = PICK (test, 1, 2, 2, 4, 5, 8, 14, 16);
@@ -652,7 +676,8 @@ static const struct
 } families[] = {
   { "layer norm", layer_norm },
   { "layer norm backward", layer_norm_backward },
-  { "rms norm", rms_norm },
+  { "norm without bias", norm_without_bias },
+  { "token dropout", token_dropout },
   { "convolution", convolution },
   { "layer scale", layer_scale },
   { "mean of rows", pool },

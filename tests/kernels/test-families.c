@@ -298,6 +298,34 @@ test_rms_norm (const Bench *bench)
   call.outputs[1] = tensor1 (QM_TYPE_F32, 1, &mean);
   refused (bench, &call);
   call.attributes.rms = false;
+  call.outputs[1] = (QmTensor){ 0 };
+  refused (bench, &call);
+}
+
+/* The mean counts, and there is nothing to be added. */
+static void
+test_norm_without_bias (const Bench *bench)
+{
+  float x[2] = { 3, 5 }, gamma[2] = { 2, 10 }, beta[2] = { 1, 1 };
+  float y[2], rstd, mean;
+  double wanted = 1 / sqrt (1 + 0.5);
+  QmOpCall call = { .op = QM_OP_LAYER_NORM };
+
+  check_case ("layer norm without bias");
+  call.attributes.epsilon = 0.5;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 1, 2, x);
+  call.inputs[1] = tensor1 (QM_TYPE_F32, 2, gamma);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 1, 2, y);
+  call.outputs[1] = tensor1 (QM_TYPE_F32, 1, &mean);
+  call.outputs[2] = tensor1 (QM_TYPE_F32, 1, &rstd);
+  run (bench, &call);
+  CHECK_NEAR (mean, 4, 0);
+  CHECK_NEAR (rstd, wanted, 1e-6);
+  CHECK_NEAR (y[0], -2 * wanted, 1e-6);
+  CHECK_NEAR (y[1], 10 * wanted, 1e-6);
+  call.inputs[5] = call.inputs[1];
+  call.inputs[6] = tensor1 (QM_TYPE_F32, 2, beta);
+  call.outputs[4] = call.outputs[0];
   refused (bench, &call);
 }
 
@@ -457,6 +485,7 @@ main (void)
   test_depth (&bench);
   test_pool (&bench);
   test_rms_norm (&bench);
+  test_norm_without_bias (&bench);
   test_scan (&bench, 1);
   test_scan (&bench, 4);
   test_scan (&bench, STEPS);

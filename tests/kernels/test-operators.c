@@ -288,6 +288,31 @@ test_positions (const Bench *bench)
     CHECK_INT (got[i], i % 5);
 }
 
+/* One of four is hidden, and all of none. */
+static void
+test_token_dropout (const Bench *bench)
+{
+  int32_t ids[8] = { 5, 7, 5, 5, 1, 2, 3, 4 };
+  float x[8] = { 3, 3, 6, 9, 1, 2, 3, 4 }, y[8];
+  static const float wanted[8] = { 2, 0, 4, 6, 0.5f, 1, 1.5f, 2 };
+  QmOpCall call = { .op = QM_OP_TOKEN_DROPOUT };
+
+  check_case ("token dropout");
+  call.attributes.padding = 7;
+  call.attributes.value = 0.5;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 8, 1, x);
+  call.inputs[1] = tensor2 (QM_TYPE_I32, 2, 4, ids);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 8, 1, y);
+  run (bench, &call);
+  for (int i = 0; i < 8; i++)
+    CHECK_NEAR (y[i], wanted[i], 1e-6);
+  for (int i = 0; i < 4; i++)
+    ids[i] = 7;
+  run (bench, &call);
+  for (int i = 0; i < 4; i++)
+    CHECK_NEAR (y[i], 0, 0);
+}
+
 static void
 test_padding (const Bench *bench)
 {
@@ -437,6 +462,7 @@ main (void)
   test_adam (&bench, false);
   test_adam (&bench, true);
   test_positions (&bench);
+  test_token_dropout (&bench);
   test_padding (&bench);
   test_patchify (&bench);
   test_dropout (&bench);

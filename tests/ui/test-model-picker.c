@@ -6,6 +6,8 @@
 #include "ui/advisor/qm-model-picker.h"
 #include "ui/advisor/qm-model-row.h"
 
+#include <glib/gstdio.h>
+
 static const char *const defaults[] = { "pythia-1b", NULL };
 
 static QmModelPicker *
@@ -208,6 +210,93 @@ test_names (void)
   widgets_finalize (picker);
 }
 
+/* A model's file again, under another id and in another group. */
+static void
+write_model (const char *folder, const char *id, const char *group)
+{
+  g_autofree char *from = g_build_filename (g_getenv ("QM_TEST_DATA_DIR"),
+                                            "models", "pythia-1b.json", NULL);
+  g_autofree char *name = g_strconcat (id, ".json", NULL);
+  g_autofree char *to = g_build_filename (folder, "models", name, NULL);
+  g_autofree char *own = g_strconcat ("\"id\": \"", id, "\"", NULL);
+  g_autofree char *text = NULL;
+  g_autoptr (GString) changed = NULL;
+
+  g_assert_true (g_file_get_contents (from, &text, NULL, NULL));
+  changed = g_string_new (text);
+  g_assert_cmpuint (g_string_replace (changed, "\"id\": \"pythia-1b\"", own, 1),
+                    ==, 1);
+  g_assert_cmpuint (
+      g_string_replace (changed, "  \"group\": \"publication\",\n", group, 1),
+      ==, 1);
+  g_assert_true (g_file_set_contents (to, changed->str, -1, NULL));
+}
+
+/* Headers of the rows that are shown, and what is under each. */
+static char *
+list_rows (QmModelPicker *picker)
+{
+  GString *text = g_string_new (NULL);
+  size_t n;
+
+  qm_catalog_models (widgets_catalog (), &n);
+  for (guint i = 0; i < n + 3; i++)
+    {
+      GtkWidget *row = widgets_find (picker, QM_TYPE_MODEL_ROW, i);
+      GtkWidget *header = gtk_list_box_row_get_header (GTK_LIST_BOX_ROW (row));
+
+      if (!gtk_widget_get_child_visible (row))
+        continue;
+      if (header != NULL)
+        g_string_append_printf (text, "[%s] ",
+                                gtk_label_get_text (GTK_LABEL (header)));
+      g_string_append_printf (text, "%s ",
+                              qm_model_row_get_model (QM_MODEL_ROW (row))->id);
+    }
+  return g_string_free (text, FALSE);
+}
+
+/* One's own models, those of today, and those of the publication. */
+static void
+test_groups (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("models-XXXXXX", NULL);
+  g_autofree char *models = g_build_filename (folder, "models", NULL);
+  g_autofree char *shown = NULL, *found = NULL;
+  QmModelPicker *picker =
+      g_object_ref_sink (g_object_new (QM_TYPE_MODEL_PICKER, NULL));
+  QmCatalog *catalog = NULL;
+
+  g_assert_cmpint (g_mkdir (models, 0700), ==, 0);
+  write_model (folder, "later", "  \"group\": \"today\",\n");
+  write_model (folder, "newer", "  \"group\": \"today\",\n");
+  write_model (folder, "mine", "");
+  g_assert_cmpint (qm_catalog_load (g_getenv ("QM_TEST_DATA_DIR"), folder,
+                                    &catalog, NULL),
+                   ==, QM_OK);
+  qm_model_picker_set_catalog (picker, catalog, defaults);
+  shown = list_rows (picker);
+  g_assert_true (g_str_has_prefix (
+      shown, "[Your Own] mine [Trained Today] later newer "
+             "[Of the Publication] pythia-160m pythia-410m pythia-1b "));
+  g_assert_cmpuint (count_found (picker, "pythia 2.8"), ==, 1);
+  found = list_rows (picker);
+  g_assert_cmpstr (found, ==, "[Of the Publication] pythia-2.8b ");
+
+  widgets_finalize (picker);
+  qm_catalog_free (catalog);
+  for (const char *const *name =
+           (const char *[]){ "later.json", "newer.json", "mine.json", NULL };
+       *name != NULL; name++)
+    {
+      g_autofree char *path = g_build_filename (models, *name, NULL);
+
+      g_unlink (path);
+    }
+  g_rmdir (models);
+  g_rmdir (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -219,6 +308,7 @@ main (int argc, char **argv)
   g_test_add_func ("/model-picker/all-and-one", test_all_and_one);
   g_test_add_func ("/model-picker/reset", test_reset);
   g_test_add_func ("/model-picker/names", test_names);
+  g_test_add_func ("/model-picker/groups", test_groups);
 
   return g_test_run ();
 }

@@ -194,6 +194,7 @@ qm_model_picker_set_catalog (QmModelPicker *self,
     {
       GtkWidget *row = qm_model_row_new (sorted->pdata[i]);
 
+      qm_models_mark_row (GTK_LIST_BOX_ROW (row), sorted->pdata[i]);
       g_signal_connect_object (row, "notify::checked",
                                G_CALLBACK (row_checked_cb), self,
                                G_CONNECT_SWAPPED);
@@ -447,4 +448,5 @@ qm_model_picker_init (QmModelPicker *self)
                                  GTK_ACCESSIBLE_RELATION_LABELLED_BY);
   gtk_list_box_set_filter_func (GTK_LIST_BOX (self->list), filter_row, self,
                                 NULL);
+  qm_models_show_headers (GTK_LIST_BOX (self->list));
 }

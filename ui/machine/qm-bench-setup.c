@@ -268,7 +268,7 @@ add_model (QmBenchSetup *self, const QmModel *model, gboolean chosen)
                            self, G_CONNECT_SWAPPED);
   adw_action_row_add_prefix (choice.row, GTK_WIDGET (choice.check));
   adw_action_row_set_activatable_widget (choice.row, GTK_WIDGET (choice.check));
-  adw_preferences_group_add (self->models, GTK_WIDGET (choice.row));
+  qm_models_add_row (self->models, choice.row, model);
   g_array_append_val (self->choices, choice);
 }
 

@@ -4,6 +4,7 @@
 
 #include "ui/machine/qm-elsewhere-window.h"
 
+#include "ui/advisor/qm-models.h"
 #include "ui/machine/qm-bench-process.h"
 #include "ui/machine/qm-elsewhere.h"
 #include "ui/qm-dialog.h"
@@ -449,7 +450,7 @@ add_model (QmElsewhereWindow *self, const QmModel *model, gboolean ticked)
   adw_preferences_row_set_title (ADW_PREFERENCES_ROW (row), model->name);
   adw_action_row_add_prefix (ADW_ACTION_ROW (row), check);
   adw_action_row_set_activatable_widget (ADW_ACTION_ROW (row), check);
-  adw_preferences_group_add (self->models, row);
+  qm_models_add_row (self->models, ADW_ACTION_ROW (row), model);
   g_ptr_array_add (self->checks, check);
   g_ptr_array_add (self->rows, row);
 }
@@ -457,17 +458,20 @@ add_model (QmElsewhereWindow *self, const QmModel *model, gboolean ticked)
 static void
 fill_models (QmElsewhereWindow *self, const char *const *ticked)
 {
-  size_t n;
-  const QmModel *models =
-      qm_catalog_models (qm_catalog_keeper_get (self->keeper), &n);
+  g_autoptr (GPtrArray) models =
+      qm_models_sorted (qm_catalog_keeper_get (self->keeper));
 
   for (guint i = 0; i < self->rows->len; i++)
     adw_preferences_group_remove (self->models,
                                   g_ptr_array_index (self->rows, i));
   g_ptr_array_set_size (self->rows, 0);
   g_ptr_array_set_size (self->checks, 0);
-  for (size_t i = 0; i < n; i++)
-    add_model (self, &models[i], g_strv_contains (ticked, models[i].id));
+  for (guint i = 0; i < models->len; i++)
+    {
+      const QmModel *model = g_ptr_array_index (models, i);
+
+      add_model (self, model, g_strv_contains (ticked, model->id));
+    }
   refresh (self);
 }
 
