@@ -102,7 +102,7 @@ class CommandLineTest(unittest.TestCase):
         done = subprocess.run([PROGRAM, *arguments], stdin=subprocess.DEVNULL,
                               stdout=stdout, stderr=subprocess.PIPE,
                               env=self.environment(**(env or {})),
-                              cwd=self.home, timeout=120, check=False,
+                              cwd=self.home, timeout=400, check=False,
                               **options)
         result = Result(arguments, done.returncode, done.stdout or b"",
                         done.stderr)
