@@ -294,6 +294,13 @@ class Search(unittest.TestCase):
         self.search('--again', 'all')
         self.assertEqual(len(lines_of(self.results)), 2 * len(lines))
 
+    @staticmethod
+    def stop(process):
+        """Stops it, and waits until it is: it may run on for a moment."""
+        os.kill(process.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid,
+                  os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
     def stopped_amid(self, path, most, options):
         """A search that was stopped after its first result and before its
         last; on a busy machine one may be done before anybody looks."""
@@ -304,7 +311,7 @@ class Search(unittest.TestCase):
                     break
                 time.sleep(0.001)
             if process.poll() is None:
-                os.kill(process.pid, signal.SIGSTOP)
+                self.stop(process)
                 if path.read_bytes().count(b'\n') < most:
                     return process
                 os.kill(process.pid, signal.SIGCONT)
@@ -348,7 +355,7 @@ class Search(unittest.TestCase):
         while not path.exists() or b'\n' not in path.read_bytes():
             self.assertIsNone(process.poll())
             time.sleep(0.001)
-        os.kill(process.pid, signal.SIGSTOP)
+        self.stop(process)
         os.replace(self.write('other', 'my only copy of a note\n'), path)
         os.kill(process.pid, signal.SIGCONT)
         _, said = process.communicate(timeout=60)
