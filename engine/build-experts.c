@@ -59,8 +59,12 @@ route (QmBuilder *builder, QmValueId x, const QmExperts *shape)
   QmValueId logits, chosen;
   QmNode *node;
 
-  router.weight = qm_build_weight (builder, QM_INITIAL_NORMAL, shape->count,
-                                   shape->hidden, shape->router, "");
+  router.weight =
+      qm_graph_value (graph, QM_ROLE_PARAMETER, builder->options->type, 2,
+                      (int64_t[]){ shape->count, shape->hidden }, "%s",
+                      shape->router);
+  qm_graph_parameter (graph, router.weight, QM_INITIAL_NORMAL, shape->router,
+                      shape->alias);
   logits = qm_build_linear (builder, x, &router);
   routes.weights = of_type (builder, QM_TYPE_F32, tokens, k, "weights");
   chosen = of_type (builder, QM_TYPE_I32, tokens, k, "experts");

@@ -200,7 +200,7 @@ experts (QmBuilder *builder,
   const QmLlamaConfig *config = &model->llama;
   bool mixtral = model->family == QM_FAMILY_MIXTRAL;
   const char *part = mixtral ? "block_sparse_moe" : "mlp";
-  char router[128], own[128], packed[128];
+  char router[128], alias[128], own[128], packed[128];
   QmExperts shape = { .count = config->experts,
                       .per_token = config->experts_per_token,
                       .hidden = config->hidden_size,
@@ -208,6 +208,7 @@ experts (QmBuilder *builder,
                       .normalized = config->normalized_experts,
                       .activation = config->activation,
                       .router = router,
+                      .alias = mixtral ? alias : NULL,
                       .experts = own,
                       .names = { mixtral ? "w1" : "gate_proj",
                                  mixtral ? "w3" : "up_proj",
@@ -215,6 +216,7 @@ experts (QmBuilder *builder,
                       .packed = packed };
 
   snprintf (router, sizeof router, "%s%s.gate.weight", prefix, part);
+  snprintf (alias, sizeof alias, "%smlp.gate.weight", prefix);
   snprintf (own, sizeof own, "%s%s.experts", prefix, part);
   snprintf (packed, sizeof packed, "%smlp.experts", prefix);
   return qm_build_experts (builder, x, &shape);

@@ -279,6 +279,7 @@ typedef struct QmExperts
   bool normalized; /* the weights of a token's add up to 1 */
   QmActivation activation;
   const char *router;   /* the name of its weights */
+  const char *alias;    /* another one, or NULL */
   const char *experts;  /* what goes before ".N.NAME.weight" in files */
   const char *names[3]; /* of gate, up and down */
   const char *packed;   /* what goes before ".gate_up_proj" and ".down_proj",
