@@ -124,7 +124,8 @@ traffic (const double *constants, const QmWorkRow *row)
 static double
 waves_of (const QmSpeeds *speeds, const QmWorkRow *row)
 {
-  double tiles = row->groups * ceil (row->rows / row->groups / TILE)
+  double groups = fmax (row->groups, 1);
+  double tiles = groups * ceil (row->rows / groups / TILE)
                  * ceil (row->columns / TILE);
   double waves;
 

@@ -43,7 +43,6 @@ row_of (const QmOpCall *call, bool update)
                     .update = update,
                     .arithmetic = arithmetic_of (call),
                     .count = 1,
-                    .groups = 1,
                     .rms = call->attributes.rms,
                     .flops = qm_op_flops (call),
                     .bytes = qm_op_bytes (call) };
