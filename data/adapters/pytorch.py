@@ -63,6 +63,9 @@ CLASSES = {
     'gpt2': 'GPT2LMHeadModel',
     'modernbert': 'ModernBertForMaskedLM',
     'esm': 'EsmForMaskedLM',
+    'olmoe': 'OlmoeForCausalLM',
+    'qwen3_moe': 'Qwen3MoeForCausalLM',
+    'mixtral': 'MixtralForCausalLM',
 }
 WITHOUT_ATTENTION = ('convnext', 'mamba')
 # What a faster Mamba needs; hidden where the settings have no kernels.

@@ -253,7 +253,13 @@ main (int argc, char **argv)
                                         "modernbert-long",
                                         "modernbert-wide",
                                         "esm",
-                                        "esm-normed" };
+                                        "esm-normed",
+                                        "olmoe",
+                                        "olmoe-packed",
+                                        "qwen3-moe",
+                                        "qwen3-moe-sparse",
+                                        "mixtral",
+                                        "mixtral-wide" };
   static const char *const settings[] = { "naive", "kernels", "compile", "tf32",
                                           "free-lunch" };
   QmDevice *device = NULL;

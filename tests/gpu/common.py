@@ -33,6 +33,7 @@ MODERN = {
     'gpt2-124m': (64, 0.70),
     'modernbert-large': (32, 0.55),
     'esm-2-650m': (32, 0.70),
+    'olmoe-1b-7b': (2, 0.53),
 }
 SIZES = {**MODELS, **MODERN}
 
@@ -89,7 +90,9 @@ def build(config):
                    olmo3='Olmo3ForCausalLM', smollm3='SmolLM3ForCausalLM',
                    gemma3_text='Gemma3ForCausalLM', gpt2='GPT2LMHeadModel',
                    modernbert='ModernBertForMaskedLM',
-                   esm='EsmForMaskedLM')
+                   esm='EsmForMaskedLM', olmoe='OlmoeForCausalLM',
+                   qwen3_moe='Qwen3MoeForCausalLM',
+                   mixtral='MixtralForCausalLM')
     return getattr(transformers, classes[kind])(made)
 
 
