@@ -8,8 +8,8 @@
 #include "data/flops.h"
 #include "tests/data/check.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void

@@ -146,7 +146,7 @@ LLAMA_CASES = {
 # five experts some have none.
 EXPERT_CASES = {
     'olmoe-128-1023': llama_like(
-        'olmoe', 512, 4, 4, 1023, 2, intermediate_size=136, num_experts=16,
+        'olmoe', 512, 4, 4, 1023, 2, intermediate_size=128, num_experts=16,
         num_experts_per_tok=4, output_router_logits=True),
     'olmoe-64-17': llama_like(
         'olmoe', 256, 4, 4, 17, 3, intermediate_size=72, num_experts=64,
