@@ -98,6 +98,7 @@ extern "C"
   QM_CUDA_OPERATOR (selective_scan_backward);
   QM_CUDA_OPERATOR (class_token);
   QM_CUDA_OPERATOR (class_token_backward);
+  QM_CUDA_OPERATOR (patch_angles);
   QM_CUDA_OPERATOR (label_weight);
   QM_CUDA_OPERATOR (cross_entropy);
   QM_CUDA_OPERATOR (sum_squares);
