@@ -637,6 +637,9 @@ static const Build builders[QM_FAMILY_COUNT] = {
   [QM_FAMILY_GPT2] = qm_build_gpt2,
   [QM_FAMILY_MODERNBERT] = qm_build_modernbert,
   [QM_FAMILY_ESM] = qm_build_esm,
+  [QM_FAMILY_DINOV2] = qm_build_dino,
+  [QM_FAMILY_DINOV2_WITH_REGISTERS] = qm_build_dino,
+  [QM_FAMILY_DINOV3_VIT] = qm_build_dino,
 };
 
 QmStatus
