@@ -4,11 +4,10 @@
  * head that classifies: of supervised training, not of the teacher and the
  * crops that they are named for.
  *
- * DINOv2 is as Transformers 5 has it; 4 differs in two things.  It has dropout
- * of hidden states behind attention, too, which is why any is refused, and the
- * head of the one with registers counts these among the patches whose mean it
- * takes.  Of DINOv3 Transformers has no class with a head: the one here is a
- * linear layer on the normed class token, `classifier` in files.
+ * DINOv2 is as Transformers 4 and 5 have it, but for dropout of hidden states,
+ * which is behind attention, too, in 4 and not in 5: any is refused.  Of DINOv3
+ * Transformers has no class with a head: the one here is a linear layer on the
+ * normed class token, `classifier` in files.
  *
  * Read, and ignored, since nothing of training depends on it:
  *   apply_layernorm, reshape_hidden_states, return_class_token,
