@@ -57,7 +57,7 @@
   }
 
 #define DINOV2                                                                 \
-  SIZES, { ROW (mlp_ratio, "mlp_ratio", QM_FIELD_NUMBER, 0, MAX_RATIO, 4) },   \
+  SIZES, { ROW (mlp_ratio, "mlp_ratio", QM_FIELD_WHOLE, 1, MAX_RATIO, 4) },    \
       { ROW (patch_size, "patch_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 14) }, \
       { ROW (image_size, "image_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE,        \
              224) },                                                           \
@@ -132,16 +132,15 @@ read_common (QmJsonObject *object, QmDinoConfig *config)
 static void
 read_inner (QmJsonObject *object, QmDinoConfig *config)
 {
-  double inner = floor ((double) config->hidden_size * config->mlp_ratio);
+  int64_t inner = config->hidden_size * config->mlp_ratio;
 
   if (config->gated)
-    inner = 8 * floor ((floor (inner * 2 / 3) + 7) / 8);
-  if (inner < 1 || inner > (double) QM_MAX_INNER)
+    inner = (inner * 2 / 3 + 7) / 8 * 8;
+  if (inner > QM_MAX_INNER)
     qm_json_fail (object, "mlp_ratio", QM_STATUS_INVALID,
-                  "makes a layer of %.10g, which is not between 1 and %lld",
-                  inner, (long long) QM_MAX_INNER);
-  else
-    config->intermediate_size = (int64_t) inner;
+                  "makes a layer of %lld, more than %lld", (long long) inner,
+                  (long long) QM_MAX_INNER);
+  config->intermediate_size = inner;
 }
 
 static void

@@ -289,7 +289,7 @@ typedef struct QmDinoConfig
   int64_t hidden_size, layers, heads, intermediate_size;
   int64_t image_size; /* of DINOv2; of DINOv3 as the recipe says */
   int64_t patch_size, channels, classes, registers;
-  double mlp_ratio; /* of DINOv2, of which the intermediate size follows */
+  int64_t mlp_ratio; /* of DINOv2, of which the intermediate size follows */
   double layer_norm_eps, attention_dropout, initializer_range;
   double layer_scale_init;
   double drop_path_rate; /* of every branch alike */

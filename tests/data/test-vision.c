@@ -71,8 +71,8 @@ test_dinov2 (void)
   CHECK_NEAR (config.dino.layer_norm_eps, 1e-6, 0);
   CHECK_NEAR (config.dino.layer_scale_init, 1, 0);
   config = parse_well ("{" DINOV2 ", \"qkv_bias\": false,"
-                       "\"use_swiglu_ffn\": true, \"mlp_ratio\": 4.1}");
-  /* 262 and 174 2/3, rounded up to a multiple of 8. */
+                       "\"use_swiglu_ffn\": true, \"mlp_ratio\": 4}");
+  /* 256 and 170 2/3, rounded up to a multiple of 8. */
   CHECK_INT (config.dino.intermediate_size, 176);
   CHECK (!config.dino.query_bias && !config.dino.key_bias
          && !config.dino.value_bias && config.dino.output_bias);
@@ -173,8 +173,12 @@ static const struct
     "num_register_tokens: unsupported field" },
   { "{" DINOV2 ",\n \"intermediate_size\": 4}", QM_STATUS_UNSUPPORTED, 2, 2,
     "intermediate_size: unsupported field" },
-  { "{" DINOV2 ",\n \"mlp_ratio\": 0.001}", QM_STATUS_INVALID, 2, 2,
-    "mlp_ratio: makes a layer of 0" },
+  { "{" DINOV2 ",\n \"mlp_ratio\": 4.5}", QM_STATUS_INVALID, 2, 2,
+    "mlp_ratio: " },
+  { "{\"model_type\": \"dinov2\", \"hidden_size\": 131072,"
+    "\"num_hidden_layers\": 1,\n \"mlp_ratio\": 32,"
+    "\"num_attention_heads\": 2}",
+    QM_STATUS_INVALID, 2, 2, "mlp_ratio: makes a layer of 4194304, more than" },
   { "{" DINOV2 ",\n \"image_size\": 13}", QM_STATUS_INVALID, 1, 1,
     "patch_size: is larger than the image" },
   { "{" DINOV2 ",\n \"image_size\": [224, 224]}", QM_STATUS_INVALID, 2, 2,
