@@ -57,6 +57,9 @@ typedef enum QmFamily
   QM_FAMILY_GPT2,
   QM_FAMILY_MODERNBERT,
   QM_FAMILY_ESM,
+  QM_FAMILY_OLMOE,
+  QM_FAMILY_QWEN3_MOE,
+  QM_FAMILY_MIXTRAL,
   QM_FAMILY_DINOV2,
   QM_FAMILY_DINOV2_WITH_REGISTERS,
   QM_FAMILY_DINOV3_VIT,
@@ -212,7 +215,8 @@ typedef enum QmQueryNorms
 } QmQueryNorms;
 
 /* llama, mistral, qwen2, qwen3, olmo2, olmo3, smollm3 and gemma3_text: decoders
- * with rotary positions, RMS norms and gates. */
+ * with rotary positions, RMS norms and gates; and olmoe, qwen3_moe and mixtral,
+ * in layers of which every token goes through some of many experts. */
 typedef struct QmLlamaConfig
 {
   int64_t vocab_size, hidden_size, layers, heads, intermediate_size;
@@ -230,6 +234,12 @@ typedef struct QmLlamaConfig
   bool output_bias, mlp_bias, tie_word_embeddings;
   uint64_t windowed[QM_CONFIG_MAX_LAYERS / 64];
   uint64_t unrotated[QM_CONFIG_MAX_LAYERS / 64]; /* without positions */
+  /* Of mixtures of experts, else all zero: */
+  int64_t experts, experts_per_token;
+  int64_t expert_size;     /* inner, of one of them */
+  double balance;          /* the load-balancing loss counts times this */
+  bool normalized_experts; /* weights of a token's experts add up to 1 */
+  uint64_t dense[QM_CONFIG_MAX_LAYERS / 64]; /* without experts */
   /* Of the family. */
   QmNorms norms;
   QmQueryNorms query_norms;
@@ -317,7 +327,8 @@ typedef struct QmModelConfig
     QmVitConfig vit;
     QmConvnextConfig convnext;
     QmMambaConfig mamba;
-    QmLlamaConfig llama; /* QM_FAMILY_LLAMA to QM_FAMILY_GEMMA3_TEXT */
+    QmLlamaConfig llama; /* QM_FAMILY_LLAMA to QM_FAMILY_GEMMA3_TEXT, and
+                            QM_FAMILY_OLMOE to QM_FAMILY_MIXTRAL */
     QmGpt2Config gpt2;
     QmModernBertConfig modernbert;
     QmEsmConfig esm;

@@ -73,6 +73,20 @@ static const Signature signatures[QM_OP_COUNT] = {
                                       "frd frd frd s#dn frn frn s#d s?#d f?rd "
                                       "s#bknd",
                                       "frd frd s#dn frn frn s#d s?#d f?rd" },
+  [QM_OP_ROUTE] = { "route", "fte", "s#tk i#tk i#r i#tk i#o" },
+  [QM_OP_ROUTE_BACKWARD] = { "route_backward", "s#tk fte i#tk", "fte" },
+  [QM_OP_GATHER_ROWS] = { "gather_rows", "ftc i#r i#tk", "frc" },
+  [QM_OP_COMBINE_ROWS] = { "combine_rows", "frc i#r i#tk", "ftc" },
+  [QM_OP_WEIGHTED_GATE] = { "weighted_gate", "frc frc s#tk i#r", "frc" },
+  [QM_OP_WEIGHTED_GATE_BACKWARD] = { "weighted_gate_backward",
+                                     "frc frc frc s#tk i#r", "frc frc s#tk" },
+  [QM_OP_GROUPED_LINEAR] = { "grouped_linear", "frc f#enc i#o", "frn" },
+  [QM_OP_GROUPED_INPUT_GRAD] = { "grouped_input_grad", "frn f#enc i#o", "frc" },
+  [QM_OP_GROUPED_WEIGHT_GRAD] = { "grouped_weight_grad", "frn frc i#o",
+                                  "s#enc" },
+  [QM_OP_EXPERT_LOAD] = { "expert_load", "fte i#o", "s#2e" },
+  [QM_OP_EXPERT_LOAD_BACKWARD] = { "expert_load_backward", "s#2e fte", "fte" },
+  [QM_OP_BALANCE] = { "balance", "s#l2e s#8", "s#l2e s#1" },
   [QM_OP_CLASS_TOKEN] = { "class_token", "fuc fc f?sc f?gc", "frc" },
   [QM_OP_CLASS_TOKEN_BACKWARD] = { "class_token_backward", "frc",
                                    "fuc sc s?sc s?gc" },
@@ -144,6 +158,10 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_SOFTMAX_BACKWARD:
     case QM_OP_MUON_POLYNOMIAL:
       return true;
+    case QM_OP_WEIGHTED_GATE:
+      return input <= 1;
+    case QM_OP_WEIGHTED_GATE_BACKWARD:
+      return output <= 1 && input <= 2;
     case QM_OP_ACTIVATION:
     case QM_OP_DROPOUT:
     case QM_OP_SOFTMAX:
@@ -177,6 +195,7 @@ qm_op_accumulates (QmOp op, int output)
     {
     case QM_OP_COLUMN_SUM:
     case QM_OP_LINEAR_WEIGHT_GRAD:
+    case QM_OP_GROUPED_WEIGHT_GRAD:
     case QM_OP_EMBEDDING_BACKWARD:
     case QM_OP_UPDATE_STATE:
     case QM_OP_ADVANCE:
@@ -189,6 +208,7 @@ qm_op_accumulates (QmOp op, int output)
     case QM_OP_CLASS_TOKEN_BACKWARD:
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
     case QM_OP_LAYER_SCALE_BACKWARD:
+    case QM_OP_BALANCE:
       return output >= 1;
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
       return output == 2 || output == 5 || output == 6;
@@ -239,6 +259,12 @@ qm_op_flops (const QmOpCall *call)
       return 2.0 * (double) a[0] * (double) a[1] * (double) b[0];
     case QM_OP_LINEAR_INPUT_GRAD:
     case QM_OP_LINEAR_WEIGHT_GRAD:
+      return 2.0 * (double) a[0] * (double) a[1] * (double) b[1];
+    case QM_OP_GROUPED_LINEAR:
+      return 2.0 * (double) a[0] * (double) a[1] * (double) b[1];
+    case QM_OP_GROUPED_INPUT_GRAD:
+      return 2.0 * (double) a[0] * (double) a[1] * (double) b[2];
+    case QM_OP_GROUPED_WEIGHT_GRAD:
       return 2.0 * (double) a[0] * (double) a[1] * (double) b[1];
     case QM_OP_MATMUL:
       return (call->attributes.causal != QM_CAUSAL_NONE ? 1 : 2)
@@ -536,6 +562,29 @@ angles_hold (const Check *check)
          && check->size['r'] % 4 == 0;
 }
 
+/* Rows of tokens and their experts. */
+static bool
+rows_hold (const Check *check)
+{
+  const int64_t *size = check->size;
+
+  switch (check->call->op)
+    {
+    case QM_OP_ROUTE:
+      return size['o'] == size['e'] + 1 && size['k'] <= size['e']
+             && size['r'] == size['t'] * size['k'];
+    case QM_OP_ROUTE_BACKWARD:
+      return size['k'] <= size['e'];
+    case QM_OP_GROUPED_LINEAR:
+    case QM_OP_GROUPED_INPUT_GRAD:
+    case QM_OP_GROUPED_WEIGHT_GRAD:
+    case QM_OP_EXPERT_LOAD:
+      return size['o'] == size['e'] + 1;
+    default:
+      return size['r'] == size['t'] * size['k'];
+    }
+}
+
 /* What letters cannot say. */
 static bool
 relations_hold (const Check *check)
@@ -551,6 +600,19 @@ relations_hold (const Check *check)
     case QM_OP_EMBEDDING_BACKWARD:
     case QM_OP_TOKEN_DROPOUT:
       return size['t'] == size['b'] * size['s'];
+    case QM_OP_ROUTE:
+    case QM_OP_ROUTE_BACKWARD:
+    case QM_OP_GATHER_ROWS:
+    case QM_OP_COMBINE_ROWS:
+    case QM_OP_WEIGHTED_GATE:
+    case QM_OP_WEIGHTED_GATE_BACKWARD:
+    case QM_OP_GROUPED_LINEAR:
+    case QM_OP_GROUPED_INPUT_GRAD:
+    case QM_OP_GROUPED_WEIGHT_GRAD:
+    case QM_OP_EXPERT_LOAD:
+      return rows_hold (check);
+    case QM_OP_BALANCE:
+      return attributes->count > 0;
     case QM_OP_CROSS_ENTROPY:
       return attributes->first >= 0 && attributes->cap >= 0
              && attributes->z_loss >= 0

@@ -310,6 +310,88 @@ typedef enum QmOp
    *      +=], 7 [dz], each as its input is */
   QM_OP_SELECTIVE_SCAN_BACKWARD,
 
+  /* Mixtures of experts: of every one of t tokens, k of e experts take part
+   * (Shazeer et al. 2017), and none is left out, however many tokens an expert
+   * gets.  Each pair of a token and an expert is a row, t k of them, and rows
+   * of the same expert follow each other, in the order of tokens: row
+   * `places[t, j]` is of token t and its j-th expert, and `rows` says the
+   * opposite, t k + j of every row.  Rows of expert x are from offsets[x] on,
+   * below offsets[x + 1].  All shapes are static, only numbers in memory of the
+   * device say which rows are whose: so nobody waits for them, and a pass can
+   * be captured.  In sums over a token's experts, their order is that of `j`;
+   * nothing depends on the run.
+   *
+   * The k largest of p[t] = softmax(logits[t]), from the largest on, of equal
+   * ones the first; weights are these, or with `normalized` these over their
+   * sum.
+   * in: 0 logits [t, e]
+   * out: 0 weights f32 [t, k], 1 experts i32 [t, k], 2 rows i32 [t k], 3 places
+   *      i32 [t, k], 4 offsets i32 [e + 1], all dense */
+  QM_OP_ROUTE,
+
+  /* in: 0 dweights f32 [t, k], 1 logits [t, e], 2 experts i32 [t, k]
+   * out: 0 dlogits [t, e] */
+  QM_OP_ROUTE_BACKWARD,
+
+  /* y[r] = x[rows[r] / k]. The gradient is QM_OP_COMBINE_ROWS of dy.
+   * in: 0 x [t, features], 1 rows i32 [t k], 2 places i32 [t, k]
+   * out: 0 y [t k, features] */
+  QM_OP_GATHER_ROWS,
+
+  /* y[t] = sum over j of x[places[t, j]]. The gradient is QM_OP_GATHER_ROWS of
+   * dy.
+   * in: 0 x [t k, features], 1 rows i32 [t k], 2 places i32 [t, k]
+   * out: 0 y [t, features] */
+  QM_OP_COMBINE_ROWS,
+
+  /* y[r] = weight of row r x activation(gate[r]) x up[r]: what an expert's
+   * output is weighted by, before its last product, so that the output itself
+   * need not be kept.
+   * in: 0 gate [t k, features], 1 up [t k, features], 2 weights f32 [t, k], 3
+   *      rows i32 [t k]
+   * out: 0 y [t k, features] */
+  QM_OP_WEIGHTED_GATE,
+
+  /* in: 0 dy, 1 gate, 2 up, 3 weights, 4 rows
+   * out: 0 dgate, 1 dup, 2 dweights f32 [t, k], dense */
+  QM_OP_WEIGHTED_GATE_BACKWARD,
+
+  /* y[r] = x[r] w[expert of r]'.
+   * in: 0 x [rows, in], 1 w [e, out, in], dense, 2 offsets i32 [e + 1]
+   * out: 0 y [rows, out] */
+  QM_OP_GROUPED_LINEAR,
+
+  /* dx[r] = dy[r] w[expert of r].
+   * in: 0 dy [rows, out], 1 w [e, out, in], dense, 2 offsets i32 [e + 1]
+   * out: 0 dx [rows, in] */
+  QM_OP_GROUPED_INPUT_GRAD,
+
+  /* dw[x] += dy' x over the rows of expert x; that of an expert without rows
+   * stays as it is.
+   * in: 0 dy [rows, out], 1 x [rows, in], 2 offsets i32 [e + 1]
+   * out: 0 dw f32 [e, out, in], dense */
+  QM_OP_GROUPED_WEIGHT_GRAD,
+
+  /* load[0, x] = rows of expert x, load[1, x] = sum over t of p[t, x].
+   * in: 0 logits [t, e], 1 offsets i32 [e + 1]
+   * out: 0 load f32 [2, e], dense */
+  QM_OP_EXPERT_LOAD,
+
+  /* The gradient through p: dlogits = p (dload[1] - sum over x of p dload[1]).
+   * in: 0 dload f32 [2, e], dense, 1 logits [t, e]
+   * out: 0 dlogits [t, e] */
+  QM_OP_EXPERT_LOAD_BACKWARD,
+
+  /* The load-balancing loss of l layers of `count` tokens each (Fedus et al.
+   * 2022, equations 4 to 6, over the tokens of all layers together, as
+   * Transformers' load_balancing_loss_func has it): scale x e x sum over x of f
+   * P, with f and P the sums over l of load[l, 0, x] and load[l, 1, x], over l
+   * count.  f has no gradient; dload[l, 1, x] = loss scale x scale x e x f / (l
+   * count), and dload[l, 0, x] = 0.
+   * in: 0 load f32 [l, 2, e], 1 state (see QM_STATE_*)
+   * out: 0 dload f32 [l, 2, e], 1 loss f32 [1] += */
+  QM_OP_BALANCE,
+
   /* y[b, 0] = token + position[0]; y[b, s] = x[b, s - 1] + position[s], an
    * absent position being 0.  R registers (Darcet et al. 2024), which have no
    * position, are between the two: y[b, 1 + i] = registers[i], and x[b, s - 1]
@@ -556,7 +638,7 @@ typedef struct QmAttributes
   QmFunction activation;
   QmDistribution distribution;
   QmCausal causal;
-  bool tiled, inverse, shift, dynamic, decoupled, rms;
+  bool tiled, inverse, shift, dynamic, decoupled, rms, normalized;
   bool tf32;          /* products of f32 may round their factors to TF32 */
   bool deterministic; /* equal bits in every run, where that costs time */
   uint32_t site, site2;

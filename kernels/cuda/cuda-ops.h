@@ -96,6 +96,18 @@ extern "C"
   QM_CUDA_OPERATOR (pool_backward);
   QM_CUDA_OPERATOR (selective_scan);
   QM_CUDA_OPERATOR (selective_scan_backward);
+  QM_CUDA_OPERATOR (route);
+  QM_CUDA_OPERATOR (route_backward);
+  QM_CUDA_OPERATOR (gather_rows);
+  QM_CUDA_OPERATOR (combine_rows);
+  QM_CUDA_OPERATOR (weighted_gate);
+  QM_CUDA_OPERATOR (weighted_gate_backward);
+  QM_CUDA_OPERATOR (grouped_linear);
+  QM_CUDA_OPERATOR (grouped_input_grad);
+  QM_CUDA_OPERATOR (grouped_weight_grad);
+  QM_CUDA_OPERATOR (expert_load);
+  QM_CUDA_OPERATOR (expert_load_backward);
+  QM_CUDA_OPERATOR (balance);
   QM_CUDA_OPERATOR (class_token);
   QM_CUDA_OPERATOR (class_token_backward);
   QM_CUDA_OPERATOR (patch_angles);

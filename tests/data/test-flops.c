@@ -8,6 +8,7 @@
 #include "data/flops.h"
 #include "tests/data/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,6 +172,31 @@ test_llama (void)
                 3 * 10560 + 2 * 768 + 1200 + head, 3708);
 }
 
+/* As llama has them, but for the router and the experts: of 4 of them, of size
+ * 20 or 6, 2 for a token: 2 x 5 x (8 x 4 + 2 x 3 x 8 x 20) instead of 4800 in
+ * each layer, and 4 x 3 x 8 x 20 + 8 x 4 parameters instead of 480. */
+static void
+test_experts (void)
+{
+  const double head = 2 * 5 * 8 * 50;
+  const char *experts =
+      ", \"num_local_experts\": 4, \"num_experts_per_tok\": 2";
+  char text[512];
+
+  snprintf (text, sizeof text, "{\"model_type\": \"mixtral\", %s%s}",
+            LLAMA_SIZES, experts);
+  check_counts ("mixtral", text, RECIPE ("\"sequence_length\": 5"),
+                3 * (10560 + 1200 + 320 + 4800) + head, 4024 + 3 * (1440 + 32));
+  snprintf (text, sizeof text,
+            "{\"model_type\": \"qwen3_moe\", %s%s,"
+            "\"moe_intermediate_size\": 6, \"mlp_only_layers\": [0]}",
+            LLAMA_SIZES, experts);
+  check_counts ("qwen3_moe, one layer without", text,
+                RECIPE ("\"sequence_length\": 5"),
+                3 * (10560 + 1200) + 2 * (320 - 4800 + 2880) + head,
+                4060 + 2 * (4 * 3 * 8 * 6 + 32 - 480));
+}
+
 /* As bert has them, without its head, with half the attention. */
 static void
 test_gpt2 (void)
@@ -282,6 +308,7 @@ test_catalog (void)
     { "llama-3.2-1b", 1235814400, 7.398e22 },
     { "qwen3-0.6b", 596049920, 1.795e23 },
     { "olmo-2-1b", 1484916736, 3.392e22 },
+    { "olmoe-1b-7b", 6919161856, 4.044e22 },
     { "smollm3-3b", 3075098624, 2.269e23 },
     { "gpt2-124m", 124439808, 2.353e20 },
     { "modernbert-large", 395881664, 4.346e21 },
@@ -300,7 +327,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 11 + 9);
+  CHECK_INT ((int64_t) n, 12 + 9);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -331,6 +358,7 @@ test_order (void)
                                        "gpt2-124m",
                                        "modernbert-large",
                                        "esm-2-650m",
+                                       "olmoe-1b-7b",
                                        "dinov2-large-supervised",
                                        "dinov3-large-supervised",
                                        "pythia-160m",
@@ -349,7 +377,7 @@ test_order (void)
   models = qm_catalog_models_sorted (catalog, &n);
   for (size_t i = 0; i < n; i++)
     CHECK_INT (models[i]->group,
-               i < 11 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
+               i < 12 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
   for (size_t i = 0; i < sizeof first / sizeof first[0] && i < n; i++)
     CHECK_STRING (models[i]->id, first[i]);
   CHECK_STRING (models[n - 1]->id, "mamba-2.8b");
@@ -394,6 +422,7 @@ main (void)
   test_vit ();
   test_convnext ();
   test_llama ();
+  test_experts ();
   test_gpt2 ();
   test_modernbert ();
   test_esm ();

@@ -15,6 +15,7 @@ Mamba computes parts of itself in fp32 whatever the weights are.
 
 import json
 import pathlib
+import re
 import sys
 import types
 
@@ -45,16 +46,22 @@ from transformers import (
     MambaForCausalLM,
     MistralConfig,
     MistralForCausalLM,
+    MixtralConfig,
+    MixtralForCausalLM,
     ModernBertConfig,
     ModernBertForMaskedLM,
     Olmo2Config,
     Olmo2ForCausalLM,
     Olmo3Config,
     Olmo3ForCausalLM,
+    OlmoeConfig,
+    OlmoeForCausalLM,
     Qwen2Config,
     Qwen2ForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
+    Qwen3MoeConfig,
+    Qwen3MoeForCausalLM,
     RobertaConfig,
     RobertaForMaskedLM,
     SmolLM3Config,
@@ -125,6 +132,9 @@ LLAMA_LIKE = {
     "olmo3": (Olmo3ForCausalLM, Olmo3Config),
     "smollm3": (SmolLM3ForCausalLM, SmolLM3Config),
     "gemma3": (Gemma3ForCausalLM, Gemma3TextConfig),
+    "olmoe": (OlmoeForCausalLM, OlmoeConfig),
+    "qwen3-moe": (Qwen3MoeForCausalLM, Qwen3MoeConfig),
+    "mixtral": (MixtralForCausalLM, MixtralConfig),
 }
 
 
@@ -211,7 +221,7 @@ def stored(tensors):
         if tensor.numel() == 0:
             continue  # no registers
         for prefix in ("backbone.model.", "backbone."):
-            key = key.removeprefix(prefix)
+            key = key.replace(prefix, "")
         result[key] = tensor
     return result
 
@@ -222,7 +232,13 @@ MASKED = (BertForMaskedLM, RobertaForMaskedLM, ModernBertForMaskedLM,
 # Of models of text that are not 19 tokens long; no part of the configuration.
 LENGTHS = {"llama-linear": 129, "mistral": 17, "qwen2-yarn": 129,
            "qwen3": 17, "olmo3": 17, "gemma3": 17, "modernbert": 17,
-           "modernbert-long": 129, "esm": 17}
+           "modernbert-long": 129, "esm": 17, "olmoe": 17, "mixtral": 21,
+           "qwen3-moe": 23}
+
+# What is written as Transformers 5 has it in memory, not as the hub has it.
+PACKED = ("olmoe-packed",)
+# Whose experts with this number are the mean of the others, and never the first.
+UNUSED = {"qwen3-moe": 5}
 
 MODELS = {
     "llama": llama_like(
@@ -267,6 +283,30 @@ MODELS = {
         sliding_window=6, layer_types=["sliding_attention", "full_attention"],
         pad_token_id=3, rope_theta=1000.0, rope_local_base_freq=50.0,
         rope_scaling=dict(rope_type="linear", factor=8.0)),
+    # Experts that are chosen by few tokens, or by none.
+    "olmoe": llama_like(
+        "olmoe", 3, 3, num_experts=4, num_experts_per_tok=2,
+        intermediate_size=10, output_router_logits=True,
+        router_aux_loss_coef=0.5),
+    "olmoe-packed": llama_like(
+        "olmoe", 4, 2, hidden_size=16, num_experts=5, num_experts_per_tok=3,
+        num_hidden_layers=1, intermediate_size=7, norm_topk_prob=True,
+        attention_bias=True, pad_token_id=1),
+    "qwen3-moe": llama_like(
+        "qwen3-moe", 4, 2, head_dim=6, num_hidden_layers=3, num_experts=8,
+        num_experts_per_tok=1, moe_intermediate_size=6, mlp_only_layers=[1],
+        output_router_logits=True, router_aux_loss_coef=0.3,
+        norm_topk_prob=False, use_sliding_window=True, sliding_window=9),
+    "qwen3-moe-sparse": llama_like(
+        "qwen3-moe", 2, 1, head_dim=4, num_experts=7, num_experts_per_tok=3,
+        moe_intermediate_size=5, decoder_sparse_step=2, norm_topk_prob=True),
+    "mixtral": llama_like(
+        "mixtral", 4, 2, head_dim=4, num_local_experts=4,
+        num_experts_per_tok=2, output_router_logits=True, sliding_window=6,
+        router_aux_loss_coef=0.2),
+    "mixtral-wide": llama_like(
+        "mixtral", 3, 3, num_hidden_layers=1, num_local_experts=9,
+        num_experts_per_tok=4, tie_word_embeddings=True),
     "gpt2": gpt2(),
     "gpt2-relu2": gpt2(activation_function="relu2"),
     "gpt2-scaled": gpt2(n_inner=20, activation_function="relu",
@@ -347,16 +387,42 @@ def batch_of(name, model, fields):
     return batch
 
 
+def as_the_hub(name, key, tensor, before=""):
+    """Experts one by one, as files on the hub have them; gradients always are."""
+    match = re.fullmatch(r"(.*)mlp\.(gate\.weight|experts\.(gate_up|down)_proj)",
+                         key)
+    if not match or (name in PACKED and before == ""):
+        return {before + key: tensor}
+    mixtral = name.startswith("mixtral")
+    prefix = before + match[1] + ("block_sparse_moe." if mixtral else "mlp.")
+    if match[2] == "gate.weight":
+        return {prefix + match[2]: tensor}
+    words = (("w1", "w3", "w2") if mixtral
+             else ("gate_proj", "up_proj", "down_proj"))
+    parts = {}
+    for i, expert in enumerate(tensor):
+        both = (zip(words, expert.chunk(2)) if match[3] == "gate_up"
+                else ((words[2], expert),))
+        for word, part in both:
+            parts[f"{prefix}experts.{i}.{word}.weight"] = part.contiguous()
+    return parts
+
+
 def make(name, folder):
     model_class, config_class, fields = MODELS[name]
     torch.manual_seed(sum(name.encode()))
     config = config_class(**fields, attn_implementation="eager")
+    if hasattr(config, "num_experts_per_tok"):
+        config._experts_implementation = "eager"  # the others have no fp64
     model = model_class(config).eval()
     for key, parameter in model.named_parameters():
         # Large enough for every term of a gradient to be seen.
         norm = ("norm" in key.lower() and key.endswith("weight")
                 or key.endswith("lambda1"))
         torch.nn.init.normal_(parameter, 1.0 if norm else 0.05, 0.2)
+        if name in UNUSED and key.endswith("mlp.gate.weight"):
+            others = [i for i in range(len(parameter)) if i != UNUSED[name]]
+            parameter.data[UNUSED[name]] = parameter.data[others].mean(0)
     # Computed in double precision, from weights that fit in fp32.
     model.double()
     batch = batch_of(name, model, fields)
@@ -366,15 +432,15 @@ def make(name, folder):
     loss.backward()
 
     golden = {"loss": loss.detach().float()}
-    weights, gradients = {}, {}
+    weights = {}
     for key, parameter in model.named_parameters():
         if parameter.grad is None:
             continue  # ESM's head for contacts, DINO's token of hidden patches
-        weights[key] = parameter.detach().float().contiguous()
-        gradients[key] = parameter.grad.float().contiguous()
-    weights = stored(weights)
-    golden.update({"grad." + key: gradient
-                   for key, gradient in stored(gradients).items()})
+        weights.update(as_the_hub(name, key,
+                                  parameter.detach().float().contiguous()))
+        golden.update(as_the_hub(name, key, parameter.grad.float().contiguous(),
+                                 "grad."))
+    weights, golden = stored(weights), stored(golden)
     text = dict(fields, model_type=config.model_type)
     if "num_labels" in text:
         text["id2label"] = {str(i): f"LABEL_{i}" for i in range(text.pop("num_labels"))}

@@ -88,11 +88,11 @@ def mamba(hidden, length, batch, **changes):
 
 
 def llama_like(kind, hidden, heads, key_heads, length, batch, **changes):
-    return dict(model_type=kind, hidden_size=hidden, num_hidden_layers=4,
-                num_attention_heads=heads, num_key_value_heads=key_heads,
-                intermediate_size=3 * hidden - 8, vocab_size=5027,
-                max_position_embeddings=4096, pad_token_id=0, bos_token_id=1,
-                eos_token_id=2, **changes), length, batch
+    return {'model_type': kind, 'hidden_size': hidden, 'num_hidden_layers': 4,
+            'num_attention_heads': heads, 'num_key_value_heads': key_heads,
+            'intermediate_size': 3 * hidden - 8, 'vocab_size': 5027,
+            'max_position_embeddings': 4096, 'pad_token_id': 0,
+            'bos_token_id': 1, 'eos_token_id': 2, **changes}, length, batch
 
 
 def gpt2(hidden, heads, length, batch, **changes):
@@ -154,6 +154,24 @@ LLAMA_CASES = {
                         scale_attn_by_inverse_layer_idx=True),
 }
 
+# Groups of many rows and of few, that no tile divides; with two tokens for every
+# five experts some have none.
+EXPERT_CASES = {
+    'olmoe-128-1023': llama_like(
+        'olmoe', 512, 4, 4, 1023, 2, intermediate_size=136, num_experts=16,
+        num_experts_per_tok=4, output_router_logits=True),
+    'olmoe-64-17': llama_like(
+        'olmoe', 256, 4, 4, 17, 3, intermediate_size=72, num_experts=64,
+        num_experts_per_tok=2, norm_topk_prob=True),
+    'qwen3-moe-64-513': llama_like(
+        'qwen3_moe', 384, 6, 3, 513, 2, head_dim=64, num_experts=7,
+        num_experts_per_tok=1, moe_intermediate_size=200,
+        output_router_logits=True, mlp_only_layers=[2]),
+    'mixtral-128-257': llama_like(
+        'mixtral', 512, 4, 2, 257, 3, intermediate_size=264,
+        num_local_experts=8, sliding_window=100),
+}
+
 # Local layers that see all, few, and nothing but the token itself.
 ENCODER_CASES = {
     'modernbert-64-1023': modernbert(512, 8, 1023, 2),
@@ -206,6 +224,7 @@ CASES = {
     'mamba-tiny-200': mamba(24, 200, 2, state_size=5, conv_kernel=3),
     **LLAMA_CASES,
     **ENCODER_CASES,
+    **EXPERT_CASES,
     **VISION_CASES,
 }
 
@@ -224,7 +243,9 @@ def randomise(model):
                 and 'embed_out' not in name:
             torch.nn.init.normal_(parameter, 0.0, 0.5)
         else:
-            fan_in = parameter[0].numel()
+            # Of experts, those of all of them follow each other.
+            fan_in = parameter.shape[-1] if 'experts' in name \
+                else parameter[0].numel()
             torch.nn.init.normal_(parameter, 0.0, fan_in ** -0.5)
 
 
@@ -269,13 +290,32 @@ def torch_pass(model, batch, precision):
         scale /= 2
 
 
+def packed(got, name):
+    """What is given expert by expert, as Transformers 5 has it in memory."""
+    prefix, _, last = name.rpartition('.')
+    old = prefix.replace('.mlp.', '.block_sparse_moe.')
+    words = dict(gate_up_proj=(('gate_proj', 'up_proj'), ('w1', 'w3')),
+                 down_proj=(('down_proj',), ('w2',)))
+    if name in got or last not in words or not prefix.endswith('.experts'):
+        return got[name]
+    for stem, parts in zip((prefix, old), words[last]):
+        experts = []
+        while f'{stem}.{len(experts)}.{parts[0]}.weight' in got:
+            experts.append(torch.cat([
+                got[f'{stem}.{len(experts)}.{part}.weight']
+                for part in parts]))
+        if experts:
+            return torch.stack(experts)
+    raise KeyError(name)
+
+
 def errors(got, reference):
     """(of all gradients, worst of one, its name)."""
     whole = math.sqrt(sum(g.square().sum().item()
                           for g in reference.values()))
     all_of_them, worst, name_of_worst = 0.0, 0.0, ''
     for name, wanted in reference.items():
-        off = (got[name].to(wanted).reshape(wanted.shape)
+        off = (packed(got, name).to(wanted).reshape(wanted.shape)
                - wanted).norm().item()
         all_of_them += off * off
         norm = wanted.norm().item()
@@ -311,6 +351,9 @@ class Case:
                 load_file(GOLDEN / f'{name}.weights.safetensors'),
                 strict=False)
             self.batch = load_file(GOLDEN / f'{name}.batch.safetensors')
+        if hasattr(self.model.config, 'num_experts_per_tok'):
+            # The others have no fp64.
+            self.model.config._experts_implementation = 'eager'
         path = folder / self.name
         pathlib.Path(f'{path}.json').write_text(json.dumps(self.config))
         save_file(common.stored({key: value.detach().contiguous()

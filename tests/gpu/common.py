@@ -33,6 +33,7 @@ MODERN = {
     'gpt2-124m': (64, 0.70),
     'modernbert-large': (32, 0.55),
     'esm-2-650m': (32, 0.70),
+    'olmoe-1b-7b': (2, 0.53),
     'dinov2-large-supervised': (128, 0.33),
     'dinov3-large-supervised': (128, 0.70),
 }
@@ -91,7 +92,9 @@ def build(config):
                    olmo3='Olmo3ForCausalLM', smollm3='SmolLM3ForCausalLM',
                    gemma3_text='Gemma3ForCausalLM', gpt2='GPT2LMHeadModel',
                    modernbert='ModernBertForMaskedLM',
-                   esm='EsmForMaskedLM',
+                   esm='EsmForMaskedLM', olmoe='OlmoeForCausalLM',
+                   qwen3_moe='Qwen3MoeForCausalLM',
+                   mixtral='MixtralForCausalLM',
                    dinov2='Dinov2ForImageClassification',
                    dinov2_with_registers='Dinov2WithRegistersFor'
                                          'ImageClassification')

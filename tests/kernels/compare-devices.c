@@ -29,6 +29,8 @@
  *      of packed heads              -  absent
  *   o  float [b h s d] as [b s h d]
  *   l  float [b c y x] as [b y x c]
+ *   w  whole numbers, each once     c  different ones in a row, as i
+ *   z  where groups of the rows of the letter after ':' begin and end
  * An output that is "=N" is input N, changed in place. */
 typedef struct Case
 {
@@ -220,6 +222,35 @@ static const Case cases[] = {
     "fen fen gen sn3 fe3 fe3 sn - - sb63n",
     "gen fen sn3 fe3 fe3 sn",
     { SEQUENCES, .chunk = 45 } },
+  { QM_OP_ROUTE, "gmE", "smK imK iR imK iP", { 0 } },
+  { QM_OP_ROUTE, "fmE", "smK imK iR imK iP", { .normalized = true } },
+  { QM_OP_ROUTE_BACKWARD, "smK gmE cmK:E", "gmE", { 0 } },
+  { QM_OP_ROUTE_BACKWARD, "smK fmE cmK:E", "smE", { .normalized = true } },
+  { QM_OP_GATHER_ROWS, "gmn wR wmK", "fRn", { 0 } },
+  { QM_OP_COMBINE_ROWS, "gRn wR wmK", "gmn", { 0 } },
+  { QM_OP_WEIGHTED_GATE,
+    "gRn fRn smK wR",
+    "gRn",
+    { .activation = QM_FUNCTION_SILU } },
+  { QM_OP_WEIGHTED_GATE,
+    "fRn gRn smK wR",
+    "=0",
+    { .activation = QM_FUNCTION_GELU } },
+  { QM_OP_WEIGHTED_GATE_BACKWARD,
+    "fRn gRn gRn smK wR",
+    "gRn gRn smK",
+    { .activation = QM_FUNCTION_SILU } },
+  { QM_OP_WEIGHTED_GATE_BACKWARD,
+    "fRn gRn fRn smK wR",
+    "=1 =2 smK",
+    { .activation = QM_FUNCTION_GELU_TANH } },
+  { QM_OP_GROUPED_LINEAR, "gRk fEnk zP:R", "gRn", { 0 } },
+  { QM_OP_GROUPED_LINEAR, "fRk fEnk zP:R", "sRn", { 0 } },
+  { QM_OP_GROUPED_INPUT_GRAD, "gRn fEnk zP:R", "gRk", { 0 } },
+  { QM_OP_GROUPED_WEIGHT_GRAD, "gRn gRk zP:R", "sEnk", { 0 } },
+  { QM_OP_EXPERT_LOAD, "gmE zP:R", "s2E", { 0 } },
+  { QM_OP_EXPERT_LOAD_BACKWARD, "s2E gmE", "fmE", { 0 } },
+  { QM_OP_BALANCE, "s32E s8", "s32E s1", { .scale = 0.3, .count = 50 } },
   { QM_OP_CLASS_TOKEN, "fun fn fsn", "stn", { 0 } },
   { QM_OP_CLASS_TOKEN_BACKWARD, "stn", "fun sn ssn", { 0 } },
   { QM_OP_CLASS_TOKEN, "gun fn fsn f4n", "fTn", { 0 } },
@@ -276,7 +307,7 @@ static const Case cases[] = {
     { .value = 0.02, .scale = 1.5, .weight_decay = 0.1 } },
 };
 
-/* Sizes by letter; t, u, q, w, e, z and l follow from others. */
+/* Sizes by letter; t, u, q, w, e, z, l, E, P and R follow from others. */
 static const struct
 {
   int64_t m, n, k, b, h, s, d, v;
@@ -339,6 +370,10 @@ set_sizes (Compare *compare, size_t index)
   size['j'] = 10;
   size['z'] = size['b'] * 3 * 5;
   size['l'] = size['n'] * 2 * 2;
+  size['E'] = 4 + 20 * (int64_t) index;
+  size['P'] = size['E'] + 1;
+  size['K'] = 3;
+  size['R'] = size['m'] * size['K'];
 }
 
 /* Strides of a layout, from the dense ones; returns the elements of memory. */
@@ -377,8 +412,26 @@ number (Compare *compare, size_t i)
                            0);
 }
 
+/* Numbers of rows and experts; the first groups are small, or empty. */
+static int32_t
+index_at (const Operand *operand, char kind, size_t i, int64_t below)
+{
+  size_t n = operand->elements, last = n - 1;
+  size_t columns = (size_t) operand->tensor.shape[operand->tensor.rank - 1];
+
+  switch (kind)
+    {
+    case 'w': /* 1031 is prime, and divides no size */
+      return (int32_t) (i * 1031 % n);
+    case 'c':
+      return (int32_t) ((i / columns * 7 + i % columns * 5) % (size_t) below);
+    default:
+      return (int32_t) ((size_t) below * i * i / (last * last));
+    }
+}
+
 static void
-fill (Compare *compare, Operand *operand, int64_t below)
+fill (Compare *compare, Operand *operand, char kind, int64_t below)
 {
   size_t bytes = qm_type_size (operand->tensor.type);
 
@@ -397,7 +450,8 @@ fill (Compare *compare, Operand *operand, int64_t below)
         x = 0;
       if (operand->tensor.type == QM_TYPE_I32)
         ((int32_t *) operand->initial)[i] =
-            (int32_t) (fabsf (x) * 1000) % (int32_t) below;
+            kind == 'i' ? (int32_t) (fabsf (x) * 1000) % (int32_t) below
+                        : index_at (operand, kind, i, below);
       else
         qm_floats_store (operand->tensor.type,
                          (char *) operand->initial + i * bytes, 1, 1, &x);
@@ -441,12 +495,13 @@ make (Compare *compare, const char *word, Operand *operand)
         shape[rank++] = compare->size[(unsigned char) word[i]];
       if (word[length - 1] != ':' && length > 2 && word[length - 2] == ':')
         below = compare->size[(unsigned char) word[length - 1]];
-      operand->tensor = qm_tensor_dense (word[0] == 's'   ? QM_TYPE_F32
-                                         : word[0] == 'i' ? QM_TYPE_I32
-                                                          : compare->type,
-                                         rank, shape, NULL);
+      operand->tensor =
+          qm_tensor_dense (word[0] == 's'                     ? QM_TYPE_F32
+                           : strchr ("iwcz", word[0]) != NULL ? QM_TYPE_I32
+                                                              : compare->type,
+                           rank, shape, NULL);
       operand->elements = lay_out (&operand->tensor, word[0]);
-      fill (compare, operand, below);
+      fill (compare, operand, word[0], below);
       put (compare, operand);
     }
   return word + length + (word[length] == ' ');
