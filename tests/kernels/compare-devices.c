@@ -204,6 +204,8 @@ static const Case cases[] = {
   { QM_OP_POOL, "sen", "fbn", { 0 } },
   { QM_OP_POOL, "gen", "sbn", { 0 } },
   { QM_OP_POOL_BACKWARD, "fbn", "sen", { 0 } },
+  { QM_OP_POOL, "sen", "fbN", { .first = 5 } },
+  { QM_OP_POOL_BACKWARD, "fbN", "gen", { .first = 1 } },
   { QM_OP_SELECTIVE_SCAN,
     "fen fen sna gea gea sn sn gen",
     "fen sb4an",
@@ -254,6 +256,25 @@ static const Case cases[] = {
   { QM_OP_BALANCE, "s32E s8", "s32E s1", { .scale = 0.3, .count = 50 } },
   { QM_OP_CLASS_TOKEN, "fun fn fsn", "stn", { 0 } },
   { QM_OP_CLASS_TOKEN_BACKWARD, "stn", "fun sn ssn", { 0 } },
+  { QM_OP_CLASS_TOKEN, "gun fn fsn f4n", "fTn", { 0 } },
+  { QM_OP_CLASS_TOKEN, "fun sn - f4n", "fTn", { 0 } },
+  { QM_OP_CLASS_TOKEN, "fun sn", "gtn", { 0 } },
+  { QM_OP_CLASS_TOKEN_BACKWARD, "fTn", "gun sn ssn s4n", { 0 } },
+  { QM_OP_CLASS_TOKEN_BACKWARD, "gTn", "fun sn - s4n", { 0 } },
+  { QM_OP_PATCH_ANGLES,
+    "",
+    "sfr",
+    { .height = 15, .width = 16, .value = 100 } },
+  { QM_OP_PATCH_ANGLES,
+    "i3:k",
+    "sf8",
+    { .height = 47,
+      .width = 5,
+      .count = 5,
+      .value = 50,
+      .move = 0.3,
+      .jitter = 1.2,
+      .rescale = 2 } },
   { QM_OP_LABEL_WEIGHT, "ibs:v s8", "s2", { .scale = 0.5, .shift = true } },
   { QM_OP_CROSS_ENTROPY, "ftv ibs:v s2", "ftv st", { .shift = true } },
   { QM_OP_CROSS_ENTROPY, "gtv ibs:v s2", "=0 st", { 0 } },
@@ -342,6 +363,8 @@ set_sizes (Compare *compare, size_t index)
   size['x'] = 10;
   size['t'] = size['b'] * size['s'];
   size['u'] = size['b'] * (size['s'] - 1);
+  size['T'] = size['b'] * (size['s'] + 4);
+  size['N'] = 2 * size['n'];
   size['q'] = size['b'] * 2 * 3;
   size['w'] = 2 * 3 * 3;
   size['f'] = ROWS;
