@@ -28,6 +28,8 @@ read_settings (const QmTrainingRate *rate,
                QmError *error)
 {
   bool naive = strcmp (rate->level, "naive") == 0, unfused = false;
+  unsigned compiled =
+      strcmp (rate->level, "tuned") == 0 ? QM_METHOD_COMPILE : 0;
   const char *word = rate->settings;
 
   while (*word != '\0')
@@ -50,7 +52,7 @@ read_settings (const QmTrainingRate *rate,
   /* Of shardings only those that offload are told apart. */
   options->offload = options->sharding != QM_SHARDING_NONE;
   options->methods = naive     ? 0
-                     : unfused ? QM_METHOD_TF32
+                     : unfused ? QM_METHOD_TF32 | compiled
                      : strcmp (rate->level, "eager") == 0
                          ? QM_METHOD_KERNELS | QM_METHOD_TF32
                          : QM_METHOD_ALL;
