@@ -12,6 +12,7 @@
 #include "kernels/operators.h"
 #include "kernels/random.h"
 #include "tests/data/check.h"
+#include "tests/kernels/compare-cases.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,294 +22,6 @@
 #define GUARD_BYTES 512
 #define GUARD       0xa5
 #define MAX_TENSORS (QM_OP_MAX_INPUTS + QM_OP_MAX_OUTPUTS)
-
-/* Tensors are words: how its memory lies, then a letter for every dimension.
- *   f  float, dense                 s  f32, dense
- *   g  float, rows with a gap       i  whole numbers below the size that the
- *   p  float [b h s d] as a third      letter after ':' has
- *      of packed heads              -  absent
- *   o  float [b h s d] as [b s h d]
- *   l  float [b c y x] as [b y x c]
- *   w  whole numbers, each once     c  different ones in a row, as i
- *   z  where groups of the rows of the letter after ':' begin and end
- * An output that is "=N" is input N, changed in place. */
-typedef struct Case
-{
-  QmOp op;
-  const char *inputs, *outputs;
-  QmAttributes attributes;
-} Case;
-
-#define DROP .dropout = 0.2, .site = 3, .site2 = 4
-
-#define GROUPED .scale = 0.3, .window = 20
-
-/* What a sample of size['f'] rows is. */
-#define ROWS      240
-#define IMAGES    .height = 15, .width = 16
-#define SEQUENCES .height = 1, .width = ROWS
-#define CONVOLVED .causal = QM_CAUSAL_RESULT, .activation = QM_FUNCTION_SILU
-
-static const Case cases[] = {
-  { QM_OP_FILL, "", "gmn", { .value = 1.5 } },
-  { QM_OP_RANDOM, "i3:k", "fmn", { .scale = 2, .value = 1, .site = 7 } },
-  { QM_OP_RANDOM,
-    "i3:k",
-    "fmn",
-    { .scale = 2, .site = 7, .distribution = QM_DISTRIBUTION_UNIFORM } },
-  { QM_OP_COPY, "gmn", "smn", { 0 } },
-  { QM_OP_COPY, "smn", "gmn", { 0 } },
-  { QM_OP_ADD, "fmn fmn", "fmn", { 0 } },
-  { QM_OP_ADD, "fmn fmn", "=0", { 0 } },
-  { QM_OP_COLUMN_SUM, "gmn", "sn", { .scale = 0.5 } },
-  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_GELU } },
-  { QM_OP_ACTIVATION, "fmn", "=0", { .activation = QM_FUNCTION_GELU_TANH } },
-  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_RELU } },
-  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_SILU } },
-  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_TANH } },
-  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_RELU2 } },
-  { QM_OP_ACTIVATION_BACKWARD,
-    "fmn fmn",
-    "fmn",
-    { .activation = QM_FUNCTION_RELU2 } },
-  { QM_OP_ACTIVATION_BACKWARD,
-    "fmn fmn",
-    "fmn",
-    { .activation = QM_FUNCTION_GELU } },
-  { QM_OP_ACTIVATION_BACKWARD,
-    "fmn fmn",
-    "=0",
-    { .activation = QM_FUNCTION_SILU } },
-  { QM_OP_GATE, "gmn fmn", "gmn", { .activation = QM_FUNCTION_SILU } },
-  { QM_OP_GATE, "gmn gmn", "=1", { .activation = QM_FUNCTION_GELU_TANH } },
-  { QM_OP_GATE_BACKWARD,
-    "fmn gmn gmn",
-    "gmn gmn",
-    { .activation = QM_FUNCTION_SILU } },
-  { QM_OP_GATE_BACKWARD,
-    "fmn gmn fmn",
-    "=1 =2",
-    { .activation = QM_FUNCTION_GELU } },
-  { QM_OP_DROPOUT, "fmn i3:k", "fmn", { DROP } },
-  { QM_OP_DROPOUT, "fbhss i3:k", "fbhss", { DROP, .tiled = true } },
-  { QM_OP_LINEAR, "gmk fnk fn", "gmn", { 0 } },
-  { QM_OP_LINEAR, "gmk fnk", "fmn", { 0 } },
-  { QM_OP_LINEAR, "fmk fnk fn", "fmn fmn", { .activation = QM_FUNCTION_GELU } },
-  { QM_OP_LINEAR_INPUT_GRAD, "gmn fnk", "gmk", { 0 } },
-  { QM_OP_LINEAR_INPUT_GRAD,
-    "fmn fnk fmk",
-    "fmk",
-    { .activation = QM_FUNCTION_GELU } },
-  { QM_OP_LINEAR_INPUT_GRAD, "fmn fnk - fmk", "fmk", { 0 } },
-  { QM_OP_LINEAR_INPUT_GRAD, "fmn fnk - fmk", "=3", { 0 } },
-  { QM_OP_LINEAR_WEIGHT_GRAD, "gmn gmk", "snk sn", { 0 } },
-  { QM_OP_LINEAR_WEIGHT_GRAD, "fmn fmk", "snk", { 0 } },
-  { QM_OP_MATMUL, "pbhsd fbhds", "fbhss", { .scale = 0.3 } },
-  { QM_OP_MATMUL, "fbhss pbhsd", "obhsd", { .scale = 1 } },
-  { QM_OP_SOFTMAX, "fbhss", "fbhss", { 0 } },
-  { QM_OP_SOFTMAX, "fbhss", "=0", { .causal = QM_CAUSAL_RESULT } },
-  { QM_OP_SOFTMAX, "fbhss", "fbhss", { .window = 5 } },
-  { QM_OP_SOFTMAX, "fbhss", "=0", { .causal = QM_CAUSAL_RESULT, .window = 9 } },
-  { QM_OP_SOFTMAX_BACKWARD, "fbhss fbhss", "=0", { 0 } },
-  { QM_OP_ATTENTION, "pbhsd pbhsd pbhsd", "obhsd sbhs", { .scale = 0.3 } },
-  { QM_OP_ATTENTION,
-    "pbhsd pbhsd pbhsd",
-    "obhsd sbhs",
-    { .scale = 0.3, .causal = QM_CAUSAL_RESULT } },
-  { QM_OP_ATTENTION,
-    "obhsd obhsd obhsd i3:k",
-    "obhsd sbhs",
-    { .scale = 0.3, DROP } },
-  { QM_OP_ATTENTION,
-    "obHsd pbhsd pbhsd i3:k",
-    "obHsd sbHs",
-    { .scale = 0.3, .causal = QM_CAUSAL_RESULT, .window = 7, DROP } },
-  { QM_OP_ATTENTION, "pbHsd obhsd obhsd", "obHsd sbHs", { GROUPED } },
-  { QM_OP_REPEAT_HEADS, "pbhsd", "fbHsd", { 0 } },
-  { QM_OP_REPEAT_HEADS_BACKWARD, "fbHsd", "pbhsd", { 0 } },
-  { QM_OP_LAYER_NORM, "gmn sn sn", "gmn sm sm", { .epsilon = 1e-5 } },
-  { QM_OP_LAYER_NORM,
-    "smn sn sn fmn fmn sn sn i3:k",
-    "fmn sm sm smn fmn",
-    { .epsilon = 1e-5, DROP } },
-  { QM_OP_LAYER_NORM,
-    "smn sn sn fmn",
-    "fmn sm sm fmn smn",
-    { .epsilon = 1e-5 } },
-  { QM_OP_LAYER_NORM_BACKWARD, "gmn fmn sn sm sm", "gmn sn sn", { 0 } },
-  { QM_OP_LAYER_NORM_BACKWARD,
-    "fmn smn sn sm sm smn fmn sn i3:k",
-    "smn sn sn sn sn fmn fmn",
-    { DROP } },
-  { QM_OP_LAYER_NORM_BACKWARD,
-    "fmn fmn sn sm sm - smn",
-    "smn sn sn - - fmn",
-    { 0 } },
-  { QM_OP_LAYER_NORM,
-    "smn sn - fmn",
-    "fmn - sm smn smn",
-    { .epsilon = 1e-5, .rms = true } },
-  { QM_OP_LAYER_NORM_BACKWARD,
-    "fmn smn sn - sm smn",
-    "smn sn - - - fmn",
-    { .rms = true } },
-  { QM_OP_LAYER_NORM,
-    "smn sn - fmn - sn",
-    "fmn sm sm smn smn",
-    { .epsilon = 1e-5 } },
-  { QM_OP_LAYER_NORM_BACKWARD,
-    "fmn smn sn sm sm smn fmn sn",
-    "smn sn - sn - fmn",
-    { 0 } },
-  { QM_OP_ROTARY, "fbs3hd ssr", "fbs3hd", { .rotary = 4, .count = 2 } },
-  { QM_OP_ROTARY,
-    "fbs3hd ssr",
-    "=0",
-    { .rotary = 4, .count = 2, .inverse = true } },
-  { QM_OP_ROTARY, "fbs1hd ssr", "fbs1hd", { .rotary = 4, .count = 1 } },
-  { QM_OP_ROTARY, "fbs6hd ssr", "=0", { .rotary = 4, .count = 5 } },
-  { QM_OP_ROTARY, "fbs5hd ssr", "fbs5hd", { .rotary = 4, .count = 3 } },
-  { QM_OP_EMBEDDING, "ibs:v fvn", "stn", { 0 } },
-  { QM_OP_EMBEDDING_BACKWARD, "ftn ibs:v", "svn", { .padding = 1 } },
-  { QM_OP_EMBEDDING_BACKWARD, "ftn ibs:1", "s1n", { .padding = -1 } },
-  { QM_OP_POSITIONS, "ibs:3", "ibs:3", { .padding = 1 } },
-  { QM_OP_TOKEN_DROPOUT, "stn ibs:3", "ftn", { .padding = 1, .value = 0.9 } },
-  { QM_OP_TOKEN_DROPOUT, "ftn ibs:3", "=0", { .padding = 2, .value = 0.9 } },
-  { QM_OP_PATCHIFY, "sbcyx", "fqw", { .patch = 3 } },
-  { QM_OP_PATCHIFY, "lbnij", "fzl", { .patch = 2 } },
-  { QM_OP_UNPATCHIFY, "fzl", "lbnij", { .patch = 2 } },
-  { QM_OP_DEPTHWISE_CONV, "gen fn77 fn", "gen", { IMAGES } },
-  { QM_OP_DEPTHWISE_CONV,
-    "gen fn35",
-    "fen",
-    { IMAGES, .activation = QM_FUNCTION_GELU } },
-  { QM_OP_DEPTHWISE_CONV, "gen fn14 fn", "fen", { SEQUENCES, CONVOLVED } },
-  { QM_OP_DEPTHWISE_CONV_BACKWARD, "gen fen fn77", "gen sn77 sn", { IMAGES } },
-  { QM_OP_DEPTHWISE_CONV_BACKWARD,
-    "fen sen fn77 fn sen",
-    "=4 sn77 sn",
-    { IMAGES } },
-  { QM_OP_DEPTHWISE_CONV_BACKWARD,
-    "fen gen fn14 fn",
-    "gen sn14 sn",
-    { SEQUENCES, CONVOLVED } },
-  { QM_OP_DEPTHWISE_CONV_BACKWARD,
-    "fen gen fn13 - fen",
-    "gen sn13",
-    { SEQUENCES, CONVOLVED } },
-  { QM_OP_LAYER_SCALE, "fen sn sen", "sen", { IMAGES } },
-  { QM_OP_LAYER_SCALE, "gen fn", "fen", { IMAGES } },
-  { QM_OP_LAYER_SCALE, "fen - fen i3:k", "=2", { IMAGES, DROP } },
-  { QM_OP_LAYER_SCALE_BACKWARD, "sen fen sn", "fen sn", { IMAGES } },
-  { QM_OP_LAYER_SCALE_BACKWARD, "gen fen fn i3:k", "=1 sn", { IMAGES, DROP } },
-  { QM_OP_POOL, "sen", "fbn", { 0 } },
-  { QM_OP_POOL, "gen", "sbn", { 0 } },
-  { QM_OP_POOL_BACKWARD, "fbn", "sen", { 0 } },
-  { QM_OP_POOL, "sen", "fbN", { .first = 5 } },
-  { QM_OP_POOL_BACKWARD, "fbN", "gen", { .first = 1 } },
-  { QM_OP_SELECTIVE_SCAN,
-    "fen fen sna gea gea sn sn gen",
-    "fen sb4an",
-    { SEQUENCES, .chunk = 64 } },
-  { QM_OP_SELECTIVE_SCAN,
-    "gen fen sn3 fe3 fe3 sn",
-    "gen sbf3n",
-    { SEQUENCES, .chunk = 1 } },
-  { QM_OP_SELECTIVE_SCAN_BACKWARD,
-    "fen fen fen sna gea gea sn sn gen sb4an",
-    "fen fen sna gea gea sn sn gen",
-    { SEQUENCES, .chunk = 64 } },
-  { QM_OP_SELECTIVE_SCAN_BACKWARD,
-    "fen fen gen sn3 fe3 fe3 sn - - sb63n",
-    "gen fen sn3 fe3 fe3 sn",
-    { SEQUENCES, .chunk = 45 } },
-  { QM_OP_ROUTE, "gmE", "smK imK iR imK iP", { 0 } },
-  { QM_OP_ROUTE, "fmE", "smK imK iR imK iP", { .normalized = true } },
-  { QM_OP_ROUTE_BACKWARD, "smK gmE cmK:E", "gmE", { 0 } },
-  { QM_OP_ROUTE_BACKWARD, "smK fmE cmK:E", "smE", { .normalized = true } },
-  { QM_OP_GATHER_ROWS, "gmn wR wmK", "fRn", { 0 } },
-  { QM_OP_COMBINE_ROWS, "gRn wR wmK", "gmn", { 0 } },
-  { QM_OP_WEIGHTED_GATE,
-    "gRn fRn smK wR",
-    "gRn",
-    { .activation = QM_FUNCTION_SILU } },
-  { QM_OP_WEIGHTED_GATE,
-    "fRn gRn smK wR",
-    "=0",
-    { .activation = QM_FUNCTION_GELU } },
-  { QM_OP_WEIGHTED_GATE_BACKWARD,
-    "fRn gRn gRn smK wR",
-    "gRn gRn smK",
-    { .activation = QM_FUNCTION_SILU } },
-  { QM_OP_WEIGHTED_GATE_BACKWARD,
-    "fRn gRn fRn smK wR",
-    "=1 =2 smK",
-    { .activation = QM_FUNCTION_GELU_TANH } },
-  { QM_OP_GROUPED_LINEAR, "gRk fEnk zP:R", "gRn", { 0 } },
-  { QM_OP_GROUPED_LINEAR, "fRk fEnk zP:R", "sRn", { 0 } },
-  { QM_OP_GROUPED_INPUT_GRAD, "gRn fEnk zP:R", "gRk", { 0 } },
-  { QM_OP_GROUPED_WEIGHT_GRAD, "gRn gRk zP:R", "sEnk", { 0 } },
-  { QM_OP_GROUPED_LINEAR, "gRk fXnk zY:R", "gRn", { 0 } },
-  { QM_OP_GROUPED_INPUT_GRAD, "gRn fXnk zY:R", "gRk", { 0 } },
-  { QM_OP_GROUPED_WEIGHT_GRAD, "gRn gRk zY:R", "sXnk", { 0 } },
-  { QM_OP_EXPERT_LOAD, "gmE zP:R", "s2E", { 0 } },
-  { QM_OP_EXPERT_LOAD_BACKWARD, "s2E gmE", "fmE", { 0 } },
-  { QM_OP_BALANCE, "s32E s8", "s32E s1", { .scale = 0.3, .count = 50 } },
-  { QM_OP_CLASS_TOKEN, "fun fn fsn", "stn", { 0 } },
-  { QM_OP_CLASS_TOKEN_BACKWARD, "stn", "fun sn ssn", { 0 } },
-  { QM_OP_CLASS_TOKEN, "gun fn fsn f4n", "fTn", { 0 } },
-  { QM_OP_CLASS_TOKEN, "fun sn - f4n", "fTn", { 0 } },
-  { QM_OP_CLASS_TOKEN, "fun sn", "gtn", { 0 } },
-  { QM_OP_CLASS_TOKEN_BACKWARD, "fTn", "gun sn ssn s4n", { 0 } },
-  { QM_OP_CLASS_TOKEN_BACKWARD, "gTn", "fun sn - s4n", { 0 } },
-  { QM_OP_PATCH_ANGLES,
-    "",
-    "sfr",
-    { .height = 15, .width = 16, .value = 100 } },
-  { QM_OP_PATCH_ANGLES,
-    "i3:k",
-    "sf8",
-    { .height = 47,
-      .width = 5,
-      .count = 5,
-      .value = 50,
-      .move = 0.3,
-      .jitter = 1.2,
-      .rescale = 2 } },
-  { QM_OP_LABEL_WEIGHT, "ibs:v s8", "s2", { .scale = 0.5, .shift = true } },
-  { QM_OP_CROSS_ENTROPY, "ftv ibs:v s2", "ftv st", { .shift = true } },
-  { QM_OP_CROSS_ENTROPY, "gtv ibs:v s2", "=0 st", { 0 } },
-  { QM_OP_CROSS_ENTROPY,
-    "guv ibs:v s2",
-    "=0 su",
-    { .shift = true, .first = 1 } },
-  { QM_OP_CROSS_ENTROPY, "gtv ibs:v s2", "=0 st", { .cap = 1.5 } },
-  { QM_OP_CROSS_ENTROPY, "ftv ibs:v s2", "ftv st", { .z_loss = 0.1 } },
-  { QM_OP_ADVANCE, "i3:k", "=0", { .count = 3 } },
-  { QM_OP_UPDATE_STATE, "s1", "s8", { .max_norm = 1, .dynamic = true } },
-  { QM_OP_SUM_SQUARES, "sw", "s1", { 0 } },
-  { QM_OP_ADAM,
-    "s8",
-    "sw sw sw sw fw",
-    { .beta1 = 0.9,
-      .beta2 = 0.95,
-      .epsilon = 1e-3,
-      .weight_decay = 0.1,
-      .decoupled = true } },
-  { QM_OP_LAMB_DIRECTION,
-    "s8 sw",
-    "sw sw sw",
-    { .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-3, .weight_decay = 0.1 } },
-  { QM_OP_LAMB_UPDATE, "s8 s2", "sw sw fw", { 0 } },
-  { QM_OP_MUON_MOMENTUM, "s8", "sw sw", { .beta1 = 0.9 } },
-  { QM_OP_MUON_NORMALIZE, "s1", "sw fw", { .epsilon = 1e-7 } },
-  { QM_OP_MUON_POLYNOMIAL, "fmm fmm", "fmm", { 0 } },
-  { QM_OP_MUON_POLYNOMIAL, "fmm fmm", "=1", { 0 } },
-  { QM_OP_MUON_UPDATE,
-    "s8 fw",
-    "sw fw",
-    { .value = 0.02, .scale = 1.5, .weight_decay = 0.1 } },
-};
 
 /* Sizes by letter; t, u, q, w, e, z, l, E, P and R follow from others, and X
  * and Y are for groups of many rows. */
@@ -367,8 +80,8 @@ set_sizes (Compare *compare, size_t index)
   size['N'] = 2 * size['n'];
   size['q'] = size['b'] * 2 * 3;
   size['w'] = 2 * 3 * 3;
-  size['f'] = ROWS;
-  size['e'] = size['b'] * ROWS;
+  size['f'] = COMPARE_ROWS;
+  size['e'] = size['b'] * COMPARE_ROWS;
   size['a'] = 16;
   size['i'] = 7;
   size['j'] = 10;
@@ -626,7 +339,7 @@ run (Compare *compare, QmOpCall *call, Operand *operands, int device)
 }
 
 static void
-compare_case (Compare *compare, const Case *item)
+compare_case (Compare *compare, const CompareCase *item)
 {
   Operand operands[MAX_TENSORS];
   QmOpCall call = { .op = item->op, .attributes = item->attributes };
@@ -720,14 +433,14 @@ compare_all (Compare *compare, size_t shape, const char *only)
   char name[64];
 
   set_sizes (compare, shape);
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-    if (only == NULL || strcmp (only, qm_op_name (cases[i].op)) == 0)
+  for (size_t i = 0; i < compare_n_cases; i++)
+    if (only == NULL || strcmp (only, qm_op_name (compare_cases[i].op)) == 0)
       {
         snprintf (name, sizeof name, "%s (%zu), %s, shape %zu",
-                  qm_op_name (cases[i].op), i, qm_type_name (compare->type),
-                  shape);
+                  qm_op_name (compare_cases[i].op), i,
+                  qm_type_name (compare->type), shape);
         check_case (name);
-        compare_case (compare, &cases[i]);
+        compare_case (compare, &compare_cases[i]);
       }
   for (int i = 0; i < 16; i++)
     if (only == NULL
@@ -752,14 +465,16 @@ compare_large_groups (Compare *compare, const char *only)
   compare->size['n'] = 1024;
   compare->size['k'] = 576;
   compare->size['R'] = 7000;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-    if (strstr (cases[i].inputs, "zY:R") != NULL
-        && (only == NULL || strcmp (only, qm_op_name (cases[i].op)) == 0))
+  for (size_t i = 0; i < compare_n_cases; i++)
+    if (strstr (compare_cases[i].inputs, "zY:R") != NULL
+        && (only == NULL
+            || strcmp (only, qm_op_name (compare_cases[i].op)) == 0))
       {
         snprintf (name, sizeof name, "%s, %s, large groups",
-                  qm_op_name (cases[i].op), qm_type_name (compare->type));
+                  qm_op_name (compare_cases[i].op),
+                  qm_type_name (compare->type));
         check_case (name);
-        compare_case (compare, &cases[i]);
+        compare_case (compare, &compare_cases[i]);
       }
 }
 
