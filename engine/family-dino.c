@@ -14,7 +14,7 @@ typedef struct Layer
 {
   const QmDinoConfig *config;
   bool newer; /* DINOv3, whose names within layers did not change */
-  char prefix[64], alias[64];
+  char prefix[64], alias[72];
 } Layer;
 
 /* Gives the newest `n` parameters, of the part `name`, another name as well,

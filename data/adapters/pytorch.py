@@ -71,6 +71,9 @@ CLASSES = {
     'dinov3_vit': 'DINOv3ViTModel',
 }
 WITHOUT_ATTENTION = ('convnext', 'mamba')
+# Names of parameters that no loss depends on here: DINO's token of hidden
+# patches, of which there are none, and ESM's head for contacts.
+UNUSED = r'\.mask_token$|\.contact_head\.'
 # What a faster Mamba needs; hidden where the settings have no kernels.
 MAMBA_PACKAGES = ('mamba_ssm', 'causal_conv1d', 'mambapy', 'kernels')
 
@@ -317,9 +320,8 @@ class Task:
                 kind = with_head(kind)
             model = kind(config)
         for name, parameter in model.named_parameters():
-            # Of hidden patches, of which there are none: no pass has a gradient
-            # of it.
-            if name.endswith('.mask_token'):
+            # Of these no pass has a gradient.
+            if re.search(UNUSED, name):
                 parameter.requires_grad_(False)
         count = sum(p.numel() for p in model.parameters() if p.requires_grad)
         if count != self.request['parameters']:

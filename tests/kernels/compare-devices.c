@@ -80,8 +80,8 @@ set_sizes (Compare *compare, size_t index)
   size['N'] = 2 * size['n'];
   size['q'] = size['b'] * 2 * 3;
   size['w'] = 2 * 3 * 3;
-  size['f'] = ROWS;
-  size['e'] = size['b'] * ROWS;
+  size['f'] = COMPARE_ROWS;
+  size['e'] = size['b'] * COMPARE_ROWS;
   size['a'] = 16;
   size['i'] = 7;
   size['j'] = 10;
@@ -339,7 +339,7 @@ run (Compare *compare, QmOpCall *call, Operand *operands, int device)
 }
 
 static void
-compare_case (Compare *compare, const Case *item)
+compare_case (Compare *compare, const CompareCase *item)
 {
   Operand operands[MAX_TENSORS];
   QmOpCall call = { .op = item->op, .attributes = item->attributes };
@@ -433,14 +433,14 @@ compare_all (Compare *compare, size_t shape, const char *only)
   char name[64];
 
   set_sizes (compare, shape);
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-    if (only == NULL || strcmp (only, qm_op_name (cases[i].op)) == 0)
+  for (size_t i = 0; i < compare_n_cases; i++)
+    if (only == NULL || strcmp (only, qm_op_name (compare_cases[i].op)) == 0)
       {
         snprintf (name, sizeof name, "%s (%zu), %s, shape %zu",
-                  qm_op_name (cases[i].op), i, qm_type_name (compare->type),
-                  shape);
+                  qm_op_name (compare_cases[i].op), i,
+                  qm_type_name (compare->type), shape);
         check_case (name);
-        compare_case (compare, &cases[i]);
+        compare_case (compare, &compare_cases[i]);
       }
   for (int i = 0; i < 16; i++)
     if (only == NULL
@@ -465,14 +465,16 @@ compare_large_groups (Compare *compare, const char *only)
   compare->size['n'] = 1024;
   compare->size['k'] = 576;
   compare->size['R'] = 7000;
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-    if (strstr (cases[i].inputs, "zY:R") != NULL
-        && (only == NULL || strcmp (only, qm_op_name (cases[i].op)) == 0))
+  for (size_t i = 0; i < compare_n_cases; i++)
+    if (strstr (compare_cases[i].inputs, "zY:R") != NULL
+        && (only == NULL
+            || strcmp (only, qm_op_name (compare_cases[i].op)) == 0))
       {
         snprintf (name, sizeof name, "%s, %s, large groups",
-                  qm_op_name (cases[i].op), qm_type_name (compare->type));
+                  qm_op_name (compare_cases[i].op),
+                  qm_type_name (compare->type));
         check_case (name);
-        compare_case (compare, &cases[i]);
+        compare_case (compare, &compare_cases[i]);
       }
 }
 
