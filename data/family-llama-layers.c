@@ -22,7 +22,7 @@ static bool
 has_switch (QmFamily family)
 {
   return family == QM_FAMILY_QWEN2 || family == QM_FAMILY_QWEN3
-         || family == QM_FAMILY_SMOLLM3;
+         || family == QM_FAMILY_SMOLLM3 || family == QM_FAMILY_QWEN3_MOE;
 }
 
 /* Every layer but each `n`-th. */
@@ -50,6 +50,8 @@ set_windows (QmJsonObject *object, QmFamily family, QmLlamaConfig *config)
   switch (family)
     {
     case QM_FAMILY_MISTRAL:
+    case QM_FAMILY_MIXTRAL:
+    case QM_FAMILY_QWEN3_MOE:
       set_from (config, config->window > 0 ? 0 : config->layers);
       break;
     case QM_FAMILY_QWEN2:
@@ -113,15 +115,15 @@ read_window (QmJsonObject *object, QmFamily family, QmLlamaConfig *config)
 {
   bool on = true;
 
-  if (family == QM_FAMILY_LLAMA || family == QM_FAMILY_OLMO2)
+  if (family == QM_FAMILY_LLAMA || family == QM_FAMILY_OLMO2
+      || family == QM_FAMILY_OLMOE)
     return; /* a field that these do not have is refused */
-  config->window =
-      qm_json_integer_or (object, "sliding_window", 1, QM_MAX_POSITIONS,
-                          family == QM_FAMILY_SMOLLM3
-                                  || qm_config_is_null (object,
-                                                        "sliding_window")
-                              ? 0
-                              : 4096);
+  config->window = qm_json_integer_or (
+      object, "sliding_window", 1, QM_MAX_POSITIONS,
+      family == QM_FAMILY_SMOLLM3 || family == QM_FAMILY_MIXTRAL
+              || qm_config_is_null (object, "sliding_window")
+          ? 0
+          : 4096);
   if (has_switch (family))
     on = qm_json_boolean_or (object, "use_sliding_window", false);
   if (!on)
@@ -210,7 +212,8 @@ qm_llama_write_layers (json_t *object, const QmModelConfig *model)
   const QmLlamaConfig *config = &model->llama;
   QmFamily family = model->family;
 
-  if (family == QM_FAMILY_MISTRAL || has_types (family))
+  if (family == QM_FAMILY_MISTRAL || family == QM_FAMILY_MIXTRAL
+      || family == QM_FAMILY_QWEN3_MOE || has_types (family))
     json_object_set_new (object, "sliding_window",
                          config->window > 0
                              ? json_integer ((json_int_t) config->window)

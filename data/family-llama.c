@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Decoders that are built like Llama.
+/* Decoders that are built like Llama, also with experts.
  *
  * Read, and ignored, since nothing of training depends on it:
  *   pretraining_tp           products in parts, which have the same sum
- *   max_window_layers        where layer_types says it, or nothing slides
+ *   max_window_layers        where layer_types says it, or nothing slides; the
+ *                            class of qwen3_moe does not read it
  *   no_rope_layer_interval   where no_rope_layers says it
  *   sliding_window           where nothing slides
  *   cache_implementation     of text generation
@@ -118,15 +119,44 @@ static const QmField fields[] = {
          0,
          1,
          false) },
+  /* From here on of mixtures of experts alone. */
+  { ROW (experts, "num_experts", QM_FIELD_WHOLE, 1, QM_MAX_EXPERTS, 0), APART },
+  { ROW (experts_per_token,
+         "num_experts_per_tok",
+         QM_FIELD_WHOLE,
+         1,
+         QM_MAX_EXPERTS,
+         0),
+    APART },
+  { ROW (expert_size,
+         "moe_intermediate_size",
+         QM_FIELD_WHOLE,
+         1,
+         QM_MAX_INNER,
+         0),
+    APART },
+  { ROW (normalized_experts, "norm_topk_prob", QM_FIELD_SWITCH, 0, 1, false),
+    APART },
+  { ROW (balance, "router_aux_loss_coef", QM_FIELD_NUMBER, 0, 1e3, 0), APART },
+  { ROW (dense, "mlp_only_layers", QM_FIELD_LAYERS, 0, 0, 0), APART,
+    .count = offsetof (QmModelConfig, llama.layers) },
 };
 
-static const char *const nullable[] = {
-  "cache_implementation", "head_dim",
-  "layer_types",          "max_window_layers",
-  "no_rope_layers",       "num_key_value_heads",
-  "pad_token_id",         "pretraining_tp",
-  "sliding_window",       NULL
-};
+#define EXPERT_FIELDS 6
+#define N_FIELDS      (sizeof fields / sizeof fields[0])
+
+static const char *const nullable[] = { "cache_implementation",
+                                        "clip_qkv",
+                                        "head_dim",
+                                        "layer_types",
+                                        "max_window_layers",
+                                        "mlp_only_layers",
+                                        "no_rope_layers",
+                                        "num_key_value_heads",
+                                        "pad_token_id",
+                                        "pretraining_tp",
+                                        "sliding_window",
+                                        NULL };
 
 /* What the families differ in beside their tables. */
 typedef struct Traits
@@ -183,6 +213,20 @@ traits_of (QmFamily family)
       traits.pad = 0;
       traits.attention_bias = true;
       break;
+    case QM_FAMILY_OLMOE:
+      traits.query_norms = QM_QUERY_NORMS_PROJECTION;
+      traits.attention_bias = true;
+      traits.pad = 1;
+      break;
+    case QM_FAMILY_QWEN3_MOE:
+      traits.query_norms = QM_QUERY_NORMS_HEAD;
+      traits.attention_bias = true;
+      traits.key_heads = 4;
+      break;
+    case QM_FAMILY_MIXTRAL:
+      traits.theta = traits.local_theta = 1000000;
+      traits.key_heads = 8;
+      break;
     case QM_FAMILY_LLAMA:
     default:
       traits.attention_bias = traits.mlp_bias = true;
@@ -205,7 +249,7 @@ read_heads (QmJsonObject *object,
   config->key_heads = qm_json_integer_or (object, "num_key_value_heads", 1,
                                           QM_MAX_HEADS, absent);
   if (qm_config_is_null (object, "head_dim") && family != QM_FAMILY_LLAMA
-      && family != QM_FAMILY_MISTRAL)
+      && family != QM_FAMILY_MISTRAL && family != QM_FAMILY_MIXTRAL)
     qm_json_fail (object, "head_dim", QM_STATUS_UNSUPPORTED,
                   "null is not supported");
   config->head_size =
@@ -219,6 +263,11 @@ read_heads (QmJsonObject *object,
                   (long long) config->heads, (long long) config->key_heads);
   if (!qm_json_has (object, "head_dim") && traits->head_size == 0)
     qm_config_check_heads (object, config->hidden_size, config->heads);
+  /* Of the norms of OLMoE's queries and keys, Transformers says so. */
+  if (family == QM_FAMILY_OLMOE
+      && config->head_size * config->heads != config->hidden_size)
+    qm_json_fail (object, "head_dim", QM_STATUS_UNSUPPORTED,
+                  "only hidden_size / num_attention_heads is supported");
   if (config->head_size % 2 != 0)
     qm_json_fail (object, "head_dim", QM_STATUS_INVALID,
                   "%lld is odd, and cannot be rotated",
@@ -341,6 +390,8 @@ read (QmJsonObject *object, QmModelConfig *model)
   read_switches (object, model->family, &traits, config);
   read_ropes (object, model->family, &traits, config);
   qm_llama_read_layers (object, model);
+  if (qm_llama_has_experts (model->family))
+    qm_llama_read_experts (object, model);
   /* Where no layer has it, it is that of the others. */
   if (config->window == 0)
     config->local_rope = config->rope;
@@ -404,6 +455,8 @@ write (json_t *object, const QmModelConfig *model)
     json_object_set_new (object, "mlp_bias", json_boolean (config->mlp_bias));
   write_ropes (object, model->family, config);
   qm_llama_write_layers (object, model);
+  if (qm_llama_has_experts (model->family))
+    qm_llama_write_experts (object, model);
 }
 
 /* The share of the pairs of tokens that a layer looks at: earlier ones, half of
@@ -419,6 +472,34 @@ seen (const QmLlamaConfig *config, int64_t layer, double tokens)
   return window * (1 - window / 2);
 }
 
+/* Products of a layer's feed-forward part: of experts, those that a token goes
+ * through, and the router. */
+static double
+inner_flops (const QmLlamaConfig *config, int64_t layer, double tokens)
+{
+  double hidden = (double) config->hidden_size;
+
+  if (config->experts == 0 || qm_layers_have (config->dense, layer))
+    return 3
+           * qm_count_product (tokens, hidden,
+                               (double) config->intermediate_size);
+  return qm_count_product (tokens, hidden, (double) config->experts)
+         + 3 * (double) config->experts_per_token
+               * qm_count_product (tokens, hidden,
+                                   (double) config->expert_size);
+}
+
+static int64_t
+inner_parameters (const QmLlamaConfig *config, int64_t layer)
+{
+  int64_t hidden = config->hidden_size, inner = config->intermediate_size;
+
+  if (config->experts == 0 || qm_layers_have (config->dense, layer))
+    return 2 * qm_count_linear (hidden, inner, config->mlp_bias)
+           + qm_count_linear (inner, hidden, config->mlp_bias);
+  return config->experts * hidden * (1 + 3 * config->expert_size);
+}
+
 static double
 flops (const QmModelConfig *model, const QmRecipe *recipe)
 {
@@ -428,15 +509,12 @@ flops (const QmModelConfig *model, const QmRecipe *recipe)
   double queries = (double) (config->heads * config->head_size);
   double keys = (double) (config->key_heads * config->head_size);
   double layer = qm_count_product (tokens, hidden, queries + 2 * keys)
-                 + qm_count_product (tokens, queries, hidden)
-                 + 3
-                       * qm_count_product (tokens, hidden,
-                                           (double) config->intermediate_size);
+                 + qm_count_product (tokens, queries, hidden);
   double sum = qm_count_product (tokens, hidden, (double) config->vocab_size);
 
   for (int64_t i = 0; i < config->layers; i++)
-    sum +=
-        layer + seen (config, i, tokens) * qm_count_attention (tokens, queries);
+    sum += layer + inner_flops (config, i, tokens)
+           + seen (config, i, tokens) * qm_count_attention (tokens, queries);
   return sum;
 }
 
@@ -444,39 +522,42 @@ static int64_t
 parameters (const QmModelConfig *model)
 {
   const QmLlamaConfig *config = &model->llama;
-  int64_t hidden = config->hidden_size, inner = config->intermediate_size;
+  int64_t hidden = config->hidden_size, inner = 0;
   int64_t queries = config->heads * config->head_size;
   int64_t keys = config->key_heads * config->head_size;
   int64_t norms = config->norms == QM_NORMS_AROUND ? 4 : 2;
   int64_t layer =
       qm_count_linear (hidden, queries + 2 * keys, config->attention_bias)
-      + qm_count_linear (queries, hidden, config->output_bias)
-      + 2 * qm_count_linear (hidden, inner, config->mlp_bias)
-      + qm_count_linear (inner, hidden, config->mlp_bias) + norms * hidden;
+      + qm_count_linear (queries, hidden, config->output_bias) + norms * hidden;
+
+  for (int64_t i = 0; i < config->layers; i++)
+    inner += inner_parameters (config, i);
 
   if (config->query_norms == QM_QUERY_NORMS_HEAD)
     layer += 2 * config->head_size;
   if (config->query_norms == QM_QUERY_NORMS_PROJECTION)
     layer += queries + keys;
   return config->vocab_size * hidden * (config->tie_word_embeddings ? 1 : 2)
-         + config->layers * layer + hidden;
+         + config->layers * layer + inner + hidden;
 }
 
 #define FAMILY(type, class, its_block, its_defaults) \
-  const QmFamilyInfo qm_##type##_family = {          \
-    .name = #type,                                   \
-    .architecture = class,                           \
-    .block = its_block,                              \
-    .objective = QM_OBJECTIVE_NEXT_TOKEN,            \
-    .has_attention = true,                           \
-    .fields = fields,                                \
-    .n_fields = sizeof fields / sizeof fields[0],    \
-    .defaults = its_defaults,                        \
-    .nullable = nullable,                            \
-    .read = read,                                    \
-    .write = write,                                  \
-    .flops = flops,                                  \
-    .parameters = parameters,                        \
+  DECODER (type, class, its_block, its_defaults, N_FIELDS - EXPERT_FIELDS)
+#define DECODER(type, class, its_block, its_defaults, count) \
+  const QmFamilyInfo qm_##type##_family = {                  \
+    .name = #type,                                           \
+    .architecture = class,                                   \
+    .block = its_block,                                      \
+    .objective = QM_OBJECTIVE_NEXT_TOKEN,                    \
+    .has_attention = true,                                   \
+    .fields = fields,                                        \
+    .n_fields = count,                                       \
+    .defaults = its_defaults,                                \
+    .nullable = nullable,                                    \
+    .read = read,                                            \
+    .write = write,                                          \
+    .flops = flops,                                          \
+    .parameters = parameters,                                \
   }
 
 static const QmFieldDefault mistral_defaults[] = {
@@ -506,6 +587,18 @@ static const QmFieldDefault gemma3_defaults[] = {
   { NULL, 0 },
 };
 
+static const QmFieldDefault olmoe_defaults[] = {
+  { "vocab_size", 50304 },
+  { "max_positions", 4096 },
+  { "norm_eps", 1e-5 },
+  { NULL, 0 },
+};
+static const QmFieldDefault mixtral_defaults[] = {
+  { "max_positions", 4096 * 32 },
+  { "norm_eps", 1e-5 },
+  { NULL, 0 },
+};
+
 FAMILY (llama, "LlamaForCausalLM", "LlamaDecoderLayer", NULL);
 FAMILY (mistral, "MistralForCausalLM", "MistralDecoderLayer", mistral_defaults);
 FAMILY (qwen2, "Qwen2ForCausalLM", "Qwen2DecoderLayer", qwen_defaults);
@@ -517,3 +610,15 @@ FAMILY (gemma3_text,
         "Gemma3ForCausalLM",
         "Gemma3DecoderLayer",
         gemma3_defaults);
+DECODER (
+    olmoe, "OlmoeForCausalLM", "OlmoeDecoderLayer", olmoe_defaults, N_FIELDS);
+DECODER (qwen3_moe,
+         "Qwen3MoeForCausalLM",
+         "Qwen3MoeDecoderLayer",
+         qwen_defaults,
+         N_FIELDS);
+DECODER (mixtral,
+         "MixtralForCausalLM",
+         "MixtralDecoderLayer",
+         mixtral_defaults,
+         N_FIELDS);

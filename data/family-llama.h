@@ -13,4 +13,16 @@ void qm_llama_read_layers (QmJsonObject *object, QmModelConfig *model);
 /* The opposite, of a config.json. */
 void qm_llama_write_layers (json_t *object, const QmModelConfig *model);
 
+/* Experts of a model that has them. */
+void qm_llama_read_experts (QmJsonObject *object, QmModelConfig *model);
+void qm_llama_write_experts (json_t *object, const QmModelConfig *model);
+
+/* Whether a model is a mixture of experts. */
+static inline bool
+qm_llama_has_experts (QmFamily family)
+{
+  return family == QM_FAMILY_OLMOE || family == QM_FAMILY_QWEN3_MOE
+         || family == QM_FAMILY_MIXTRAL;
+}
+
 #endif

@@ -19,6 +19,7 @@
 #define QM_MAX_VOCAB     (INT64_C (1) << 24)
 #define QM_MAX_POSITIONS (INT64_C (1) << 24)
 #define QM_MAX_HEADS     (INT64_C (1) << 12)
+#define QM_MAX_EXPERTS   (INT64_C (1) << 12)
 #define QM_MAX_STATE     (INT64_C (1) << 12)
 #define QM_MAX_KERNEL    (INT64_C (1) << 8)
 #define QM_MAX_CHANNELS  (INT64_C (1) << 12)

@@ -22,6 +22,12 @@ static const QmFamilyInfo *const families[QM_FAMILY_COUNT] = {
   [QM_FAMILY_GPT2] = &qm_gpt2_family,
   [QM_FAMILY_MODERNBERT] = &qm_modernbert_family,
   [QM_FAMILY_ESM] = &qm_esm_family,
+  [QM_FAMILY_OLMOE] = &qm_olmoe_family,
+  [QM_FAMILY_QWEN3_MOE] = &qm_qwen3_moe_family,
+  [QM_FAMILY_MIXTRAL] = &qm_mixtral_family,
+  [QM_FAMILY_DINOV2] = &qm_dinov2_family,
+  [QM_FAMILY_DINOV2_WITH_REGISTERS] = &qm_dinov2_with_registers_family,
+  [QM_FAMILY_DINOV3_VIT] = &qm_dinov3_vit_family,
 };
 
 const QmFamilyInfo *

@@ -22,6 +22,12 @@
  *                        queries, k that of keys, w the     2020, 3.1
  *                        share of the tokens that the layer's window has, 1
  *                        without
+ *   olmoe, qwen3_moe,    the same, with 3hi of layers       Shazeer et al.
+ *   mixtral              with experts replaced by he + 3hki 2017, 2.1; of e
+ *                                                           experts of size i,
+ *                                                           those k that a
+ *                                                           token goes through
+ *                                                           and the router
  *   modernbert           L 2s (4h^2 + 3hi) + 2sh^2 + 2shV   Warner et al. 2024,
  *                        + sum over layers of 4s^2 h        2.1; w the share of
  *                          w (2 - w)                        the tokens that the

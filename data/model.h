@@ -57,6 +57,12 @@ typedef enum QmFamily
   QM_FAMILY_GPT2,
   QM_FAMILY_MODERNBERT,
   QM_FAMILY_ESM,
+  QM_FAMILY_OLMOE,
+  QM_FAMILY_QWEN3_MOE,
+  QM_FAMILY_MIXTRAL,
+  QM_FAMILY_DINOV2,
+  QM_FAMILY_DINOV2_WITH_REGISTERS,
+  QM_FAMILY_DINOV3_VIT,
   QM_FAMILY_COUNT
 } QmFamily;
 
@@ -211,7 +217,8 @@ typedef enum QmQueryNorms
 } QmQueryNorms;
 
 /* llama, mistral, qwen2, qwen3, olmo2, olmo3, smollm3 and gemma3_text: decoders
- * with rotary positions, RMS norms and gates. */
+ * with rotary positions, RMS norms and gates; and olmoe, qwen3_moe and mixtral,
+ * in layers of which every token goes through some of many experts. */
 typedef struct QmLlamaConfig
 {
   int64_t vocab_size, hidden_size, layers, heads, intermediate_size;
@@ -229,6 +236,12 @@ typedef struct QmLlamaConfig
   bool output_bias, mlp_bias, tie_word_embeddings;
   uint64_t windowed[QM_CONFIG_MAX_LAYERS / 64];
   uint64_t unrotated[QM_CONFIG_MAX_LAYERS / 64]; /* without positions */
+  /* Of mixtures of experts, else all zero: */
+  int64_t experts, experts_per_token;
+  int64_t expert_size;     /* inner, of one of them */
+  double balance;          /* the load-balancing loss counts times this */
+  bool normalized_experts; /* weights of a token's experts add up to 1 */
+  uint64_t dense[QM_CONFIG_MAX_LAYERS / 64]; /* without experts */
   /* Of the family. */
   QmNorms norms;
   QmQueryNorms query_norms;
@@ -281,6 +294,26 @@ typedef struct QmEsmConfig
   bool norm_embeddings, tie_word_embeddings;
 } QmEsmConfig;
 
+/* dinov2, dinov2_with_registers and dinov3_vit: image classifiers on square
+ * patches, a class token and registers, with layer scale. */
+typedef struct QmDinoConfig
+{
+  int64_t hidden_size, layers, heads, intermediate_size;
+  int64_t image_size; /* of DINOv2; of DINOv3 as the recipe says */
+  int64_t patch_size, channels, classes, registers;
+  int64_t mlp_ratio; /* of DINOv2, of which the intermediate size follows */
+  double layer_norm_eps, attention_dropout, initializer_range;
+  double layer_scale_init;
+  double drop_path_rate; /* of every branch alike */
+  /* Of DINOv3: base of the wave lengths, and by how much the places of patches
+   * are moved and scaled at random in training, 0: not at all. */
+  double rope_theta, move, jitter, rescale;
+  QmActivation activation;
+  bool query_bias, key_bias, value_bias; /* of DINOv2 all alike */
+  bool output_bias, mlp_bias;            /* of DINOv2 always */
+  bool gated;
+} QmDinoConfig;
+
 #define QM_ARCHITECTURE_BYTES 64
 
 typedef struct QmModelConfig
@@ -296,10 +329,12 @@ typedef struct QmModelConfig
     QmVitConfig vit;
     QmConvnextConfig convnext;
     QmMambaConfig mamba;
-    QmLlamaConfig llama; /* QM_FAMILY_LLAMA to QM_FAMILY_GEMMA3_TEXT */
+    QmLlamaConfig llama; /* QM_FAMILY_LLAMA to QM_FAMILY_GEMMA3_TEXT, and
+                            QM_FAMILY_OLMOE to QM_FAMILY_MIXTRAL */
     QmGpt2Config gpt2;
     QmModernBertConfig modernbert;
     QmEsmConfig esm;
+    QmDinoConfig dino; /* QM_FAMILY_DINOV2 to QM_FAMILY_DINOV3_VIT */
   };
 } QmModelConfig;
 

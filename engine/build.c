@@ -135,6 +135,12 @@ static const QmFunction functions[] = {
   [QM_ACTIVATION_RELU2] = QM_FUNCTION_RELU2,
 };
 
+QmFunction
+qm_build_function (QmActivation activation)
+{
+  return functions[activation];
+}
+
 QmValueId
 qm_build_activation (QmBuilder *builder, QmValueId x, QmActivation activation)
 {
@@ -638,6 +644,12 @@ static const Build builders[QM_FAMILY_COUNT] = {
   [QM_FAMILY_GPT2] = qm_build_gpt2,
   [QM_FAMILY_MODERNBERT] = qm_build_modernbert,
   [QM_FAMILY_ESM] = qm_build_esm,
+  [QM_FAMILY_OLMOE] = qm_build_llama,
+  [QM_FAMILY_QWEN3_MOE] = qm_build_llama,
+  [QM_FAMILY_MIXTRAL] = qm_build_llama,
+  [QM_FAMILY_DINOV2] = qm_build_dino,
+  [QM_FAMILY_DINOV2_WITH_REGISTERS] = qm_build_dino,
+  [QM_FAMILY_DINOV3_VIT] = qm_build_dino,
 };
 
 QmStatus
@@ -650,7 +662,8 @@ qm_build_model (const QmModelConfig *config,
   QmBuilder builder = { .options = options,
                         .batch = options->micro_batch,
                         .length = recipe->sequence_length,
-                        .image_size = recipe->image_size };
+                        .image_size = recipe->image_size,
+                        .load = QM_NO_VALUE };
   QmStatus status;
 
   builder.graph = *graph = qm_graph_new ();

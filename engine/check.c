@@ -24,7 +24,7 @@ typedef struct Check
   QmModelConfig config;
   QmPlan *plan;
   QmExecutor *executor;
-  const QmStoredTensor **stored; /* by parameter */
+  QmWeightSource *stored; /* by parameter */
   float scale;
   QmCheckResult *result;
 } Check;
@@ -103,7 +103,7 @@ find_unused (Check *check)
       bool used = false;
 
       for (size_t j = 0; j < check->plan->graph->n_parameters && !used; j++)
-        used = check->stored[j] == &all[i]
+        used = check->stored[j].whole == &all[i]
                || (parameters[j].alias != NULL
                    && strcmp (parameters[j].alias, all[i].name) == 0);
       if (!used && check->result->unused++ == 0)
@@ -296,7 +296,7 @@ gradients_are_finite (Check *check, bool *finite, QmError *error)
   *finite = true;
   for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
     {
-      int64_t n = check->stored[i]->elements;
+      int64_t n = check->stored[i].part.elements;
       float *values = malloc ((size_t) (n + 1) * sizeof *values);
 
       if (values == NULL)
@@ -368,18 +368,19 @@ give_tensor (void *data, size_t index, float *to, QmError *error)
                                     graph->parameters[index - 1].gradient, to,
                                     error);
   if (status == QM_OK && graph->parameters[index - 1].transposed)
-    status =
-        qm_weights_transpose (check->stored[index - 1]->shape[1],
-                              check->stored[index - 1]->shape[0], to, error);
-  for (int64_t i = 0; i < check->stored[index - 1]->elements; i++)
+    status = qm_weights_transpose (check->stored[index - 1].part.shape[1],
+                                   check->stored[index - 1].part.shape[0], to,
+                                   error);
+  for (int64_t i = 0; i < check->stored[index - 1].part.elements; i++)
     {
       to[i] /= check->scale;
       if (status == QM_OK && !isfinite (to[i]))
-        status = qm_error_set (error, QM_STATUS_INVALID,
-                               check->options->weights, 0, 0,
-                               "with these weights element %lld of the "
-                               "gradient of '%.80s' is not finite",
-                               (long long) i, check->stored[index - 1]->name);
+        status =
+            qm_error_set (error, QM_STATUS_INVALID, check->options->weights, 0,
+                          0,
+                          "with these weights element %lld of the "
+                          "gradient of '%.80s' is not finite",
+                          (long long) i, check->stored[index - 1].part.name);
     }
   return status;
 }
@@ -399,7 +400,7 @@ write_result (Check *check, QmError *error)
   tensors[0].name = "loss";
   for (size_t i = 1; i < n; i++)
     {
-      const QmStoredTensor *stored = check->stored[i - 1];
+      const QmStoredTensor *stored = &check->stored[i - 1].part;
 
       tensors[i].name = qm_pool_format (&names, "grad.%s", stored->name);
       tensors[i].rank = stored->rank;

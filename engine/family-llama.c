@@ -190,6 +190,44 @@ feed_forward (QmBuilder *builder,
   return qm_build_linear (builder, x, &down);
 }
 
+/* Names are those of files on the hub, of which Mixtral's are the oldest. */
+static QmValueId
+experts (QmBuilder *builder,
+         QmValueId x,
+         const QmModelConfig *model,
+         const char *prefix)
+{
+  const QmLlamaConfig *config = &model->llama;
+  bool mixtral = model->family == QM_FAMILY_MIXTRAL;
+  const char *part = mixtral ? "block_sparse_moe" : "mlp";
+  char router[128], alias[128], own[128], packed[128];
+  QmExperts shape = { .count = config->experts,
+                      .per_token = config->experts_per_token,
+                      .hidden = config->hidden_size,
+                      .inner = config->expert_size,
+                      .normalized = config->normalized_experts,
+                      .activation = config->activation,
+                      .router = router,
+                      .alias = mixtral ? alias : NULL,
+                      .experts = own,
+                      .names = { mixtral ? "w1" : "gate_proj",
+                                 mixtral ? "w3" : "up_proj",
+                                 mixtral ? "w2" : "down_proj" },
+                      .packed = packed };
+
+  snprintf (router, sizeof router, "%s%s.gate.weight", prefix, part);
+  snprintf (alias, sizeof alias, "%smlp.gate.weight", prefix);
+  snprintf (own, sizeof own, "%s%s.experts", prefix, part);
+  snprintf (packed, sizeof packed, "%smlp.experts", prefix);
+  return qm_build_experts (builder, x, &shape);
+}
+
+static bool
+has_experts (const QmLlamaConfig *config, int64_t layer)
+{
+  return config->experts > 0 && !qm_layers_have (config->dense, layer);
+}
+
 /* x + what one half of a layer makes of it. */
 typedef struct Half
 {
@@ -244,7 +282,8 @@ layer (QmBuilder *builder,
   y = attend (builder, y, config, index, prefix);
   x = leave (builder, x, y, config, prefix, &half[0]);
   y = enter (builder, x, config, prefix, &half[1]);
-  y = feed_forward (builder, y, config, prefix);
+  y = has_experts (config, index) ? experts (builder, y, model, prefix)
+                                  : feed_forward (builder, y, config, prefix);
   return leave (builder, x, y, config, prefix, &half[1]);
 }
 
@@ -264,6 +303,18 @@ scale (QmBuilder *builder, QmValueId x, int64_t hidden)
   return y;
 }
 
+/* Before the layers, where their load counts. */
+static void
+begin_loads (QmBuilder *builder, const QmLlamaConfig *config)
+{
+  int64_t layers = 0;
+
+  for (int64_t i = 0; i < config->layers; i++)
+    layers += has_experts (config, i);
+  if (config->balance > 0 && layers > 0)
+    qm_build_loads (builder, layers, config->experts);
+}
+
 void
 qm_build_llama (QmBuilder *builder, const QmModelConfig *model)
 {
@@ -279,8 +330,10 @@ qm_build_llama (QmBuilder *builder, const QmModelConfig *model)
                           builder->options->residual);
   if (config->scaled_embeddings)
     x = scale (builder, x, config->hidden_size);
+  begin_loads (builder, config);
   x = qm_build_layers (builder, x, model, config->layers, "model.layers.",
                        layer);
+  qm_build_balance (builder, config->balance);
   x = norm (builder, x, config, "model.", "norm");
   qm_build_next_token (builder, x, words, config->tie_word_embeddings,
                        "lm_head.weight", NULL);

@@ -41,6 +41,8 @@ typedef struct QmBuilder
   double logit_cap;      /* what logits are capped to; 0: they are not */
   int64_t batch, length; /* length in tokens, class token and all */
   int64_t image_size;    /* pixels a side */
+  QmValueId load; /* of experts, a row a layer; QM_NO_VALUE: nobody asks */
+  int64_t loads;  /* rows so far */
 } QmBuilder;
 
 void qm_build_gpt_neox (QmBuilder *builder, const QmModelConfig *model);
@@ -52,6 +54,7 @@ void qm_build_llama (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_gpt2 (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_modernbert (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_esm (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_dino (QmBuilder *builder, const QmModelConfig *model);
 
 /* Declares a parameter of any shape and type. */
 QmValueId qm_build_parameter (QmBuilder *builder,
@@ -95,6 +98,7 @@ QmValueId
 qm_build_linear (QmBuilder *builder, QmValueId x, const QmAffine *weights);
 QmValueId
 qm_build_activation (QmBuilder *builder, QmValueId x, QmActivation activation);
+QmFunction qm_build_function (QmActivation activation);
 /* activation (first half of the columns) x second half. */
 QmValueId
 qm_build_gate (QmBuilder *builder, QmValueId x, QmActivation activation);
@@ -268,6 +272,38 @@ void qm_build_next_token (QmBuilder *builder,
                           bool tied,
                           const char *name,
                           const char *alias);
+
+/* Experts of a layer, `count`, of which `per_token` are for each token. */
+typedef struct QmExperts
+{
+  int64_t count, per_token, hidden, inner;
+  bool normalized; /* the weights of a token's add up to 1 */
+  QmActivation activation;
+  const char *router;   /* the name of its weights */
+  const char *alias;    /* another one, or NULL */
+  const char *experts;  /* what goes before ".N.NAME.weight" in files */
+  const char *names[3]; /* of gate, up and down */
+  const char *packed;   /* what goes before ".gate_up_proj" and ".down_proj",
+                           where those of all experts are one tensor */
+} QmExperts;
+
+/* Of `x`, [tokens, hidden], in the type of products. */
+QmValueId
+qm_build_experts (QmBuilder *builder, QmValueId x, const QmExperts *shape);
+
+/* Before the layers of which the load is to be balanced: so many of them. */
+void qm_build_loads (QmBuilder *builder, int64_t layers, int64_t experts);
+
+/* After them: `coefficient` x the load-balancing loss, as QM_OP_BALANCE has it,
+ * is added to the loss, the mean over micro-batches.
+ *
+ * It is a product of two means, of how often an expert is chosen and how
+ * probable it is, and thus of the tokens that the means are of: those of a
+ * micro-batch on one GPU.  Larger micro-batches balance over more tokens and
+ * leave each less bound, so this part of loss and gradient depends on how a
+ * batch is divided, as in Transformers, which every rank and micro-batch calls
+ * on its own. */
+void qm_build_balance (QmBuilder *builder, double coefficient);
 
 /* Logits, capped as the builder says, and their loss; `bias` may be
  * QM_NO_VALUE.  With `shift`, every token predicts the next. */

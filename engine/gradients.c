@@ -378,14 +378,18 @@ class_token_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
   QmValueId dy = qm_gradient_of (g, node->outputs[0]);
   QmValueId dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
-  QmValueId dtoken = qm_gradient_of_parameter (g, node->inputs[1]);
-  QmValueId dposition = qm_gradient_of_parameter (g, node->inputs[2]);
-  QmNode *backward = append (graph, QM_OP_CLASS_TOKEN_BACKWARD, node);
+  QmValueId sums[4] = { QM_NO_VALUE, QM_NO_VALUE, QM_NO_VALUE, QM_NO_VALUE };
+  QmNode *backward;
 
+  /* Of the token, positions and registers. */
+  for (int i = 1; i < 4; i++)
+    if (node->inputs[i] != QM_NO_VALUE)
+      sums[i] = qm_gradient_of_parameter (g, node->inputs[i]);
+  backward = append (graph, QM_OP_CLASS_TOKEN_BACKWARD, node);
   backward->inputs[0] = dy;
   backward->outputs[0] = dx;
-  backward->outputs[1] = dtoken;
-  backward->outputs[2] = dposition;
+  for (int i = 1; i < 4; i++)
+    backward->outputs[i] = sums[i];
 }
 
 static void
@@ -473,9 +477,100 @@ selective_scan_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
   backward->inputs[9] = node->outputs[1];
 }
 
+static void
+route_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dweights = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dlogits = qm_gradient_place (g, node->inputs[0]);
+  QmNode *backward;
+
+  if (dlogits == QM_NO_VALUE)
+    return;
+  backward = append (graph, QM_OP_ROUTE_BACKWARD, node);
+  backward->inputs[0] = dweights;
+  backward->inputs[1] = node->inputs[0];
+  backward->inputs[2] = node->outputs[1];
+  backward->outputs[0] = dlogits;
+}
+
+/* Each is the other's gradient. */
+static void
+rows_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
+  QmNode *backward;
+
+  if (dx == QM_NO_VALUE)
+    return;
+  backward = append (graph,
+                     node->op == QM_OP_GATHER_ROWS ? QM_OP_COMBINE_ROWS
+                                                   : QM_OP_GATHER_ROWS,
+                     node);
+  backward->inputs[0] = dy;
+  backward->inputs[1] = node->inputs[1];
+  backward->inputs[2] = node->inputs[2];
+  backward->outputs[0] = dx;
+}
+
+static void
+weighted_gate_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId places[3];
+  QmNode *backward;
+
+  for (int i = 0; i < 3; i++)
+    places[i] = qm_gradient_place_or_scratch (g, node->inputs[i]);
+  backward = append (graph, QM_OP_WEIGHTED_GATE_BACKWARD, node);
+  backward->inputs[0] = dy;
+  for (int i = 0; i < 4; i++)
+    backward->inputs[1 + i] = node->inputs[i];
+  for (int i = 0; i < 3; i++)
+    backward->outputs[i] = places[i];
+}
+
+static void
+grouped_linear_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dx = qm_gradient_place (g, node->inputs[0]);
+  QmNode *backward;
+
+  if (dx != QM_NO_VALUE)
+    {
+      backward = append (graph, QM_OP_GROUPED_INPUT_GRAD, node);
+      backward->inputs[0] = dy;
+      backward->inputs[1] = node->inputs[1];
+      backward->inputs[2] = node->inputs[2];
+      backward->outputs[0] = dx;
+    }
+  dx = qm_gradient_of_parameter (g, node->inputs[1]);
+  backward = append (graph, QM_OP_GROUPED_WEIGHT_GRAD, node);
+  backward->inputs[0] = dy;
+  backward->inputs[1] = node->inputs[0];
+  backward->inputs[2] = node->inputs[2];
+  backward->outputs[0] = dx;
+}
+
+static void
+expert_load_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dload = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dlogits = qm_gradient_place (g, node->inputs[0]);
+  QmNode *backward;
+
+  if (dlogits == QM_NO_VALUE)
+    return;
+  backward = append (graph, QM_OP_EXPERT_LOAD_BACKWARD, node);
+  backward->inputs[0] = dload;
+  backward->inputs[1] = node->inputs[0];
+  backward->outputs[0] = dlogits;
+}
+
 /* The operator has made the gradient already. */
 static void
-cross_entropy_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+loss_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
   qm_gradient_give (g, node->inputs[0], node->outputs[0]);
 }
@@ -526,7 +621,19 @@ qm_gradient_rule (QmOp op)
     case QM_OP_SELECTIVE_SCAN:
       return selective_scan_rule;
     case QM_OP_CROSS_ENTROPY:
-      return cross_entropy_rule;
+    case QM_OP_BALANCE:
+      return loss_rule;
+    case QM_OP_ROUTE:
+      return route_rule;
+    case QM_OP_GATHER_ROWS:
+    case QM_OP_COMBINE_ROWS:
+      return rows_rule;
+    case QM_OP_WEIGHTED_GATE:
+      return weighted_gate_rule;
+    case QM_OP_GROUPED_LINEAR:
+      return grouped_linear_rule;
+    case QM_OP_EXPERT_LOAD:
+      return expert_load_rule;
     default:
       return NULL;
     }

@@ -310,6 +310,19 @@ qm_graph_transposed (QmGraph *graph)
 }
 
 void
+qm_graph_packed (QmGraph *graph, const char *name)
+{
+  QmParameter *newest;
+
+  if (graph->status != QM_OK || graph->n_parameters == 0)
+    return;
+  newest = &graph->parameters[graph->n_parameters - 1];
+  newest->packed = qm_pool_string (&graph->strings, name);
+  if (newest->packed == NULL)
+    out_of_memory (graph);
+}
+
+void
 qm_graph_initial (QmGraph *graph,
                   QmInitial initial,
                   const double amounts[QM_INITIAL_AMOUNTS])

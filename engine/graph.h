@@ -88,6 +88,8 @@ typedef struct QmParameter
 {
   const char *name;
   const char *alias;  /* another name that files use; NULL: none */
+  const char *packed; /* of a tensor in files that this is a part of, as its
+                         value is of its owner; NULL: none */
   bool both;          /* it is written under both */
   bool transposed;    /* files have rows and columns the other way round */
   QmValueId value;    /* else of the shape that files have */
@@ -198,6 +200,10 @@ void qm_graph_both_names (QmGraph *graph);
 
 /* Says that files have the newest parameter, of two dimensions, transposed. */
 void qm_graph_transposed (QmGraph *graph);
+
+/* Says that files may have the newest parameter as a part of a tensor of that
+ * name and of the shape of its owner. */
+void qm_graph_packed (QmGraph *graph, const char *name);
 
 /* Says how the newest parameter begins, where that needs numbers. */
 void qm_graph_initial (QmGraph *graph,

@@ -49,7 +49,8 @@ static bool
 is_product (QmOp op)
 {
   return op == QM_OP_LINEAR || op == QM_OP_LINEAR_INPUT_GRAD
-         || op == QM_OP_LINEAR_WEIGHT_GRAD;
+         || op == QM_OP_LINEAR_WEIGHT_GRAD || op == QM_OP_GROUPED_LINEAR
+         || op == QM_OP_GROUPED_INPUT_GRAD || op == QM_OP_GROUPED_WEIGHT_GRAD;
 }
 
 static bool
@@ -71,6 +72,9 @@ traffic (const double *constants, const QmWorkRow *row)
     case QM_OP_LINEAR:
     case QM_OP_LINEAR_INPUT_GRAD:
     case QM_OP_LINEAR_WEIGHT_GRAD:
+    case QM_OP_GROUPED_LINEAR:
+    case QM_OP_GROUPED_INPUT_GRAD:
+    case QM_OP_GROUPED_WEIGHT_GRAD:
     case QM_OP_MATMUL:
     case QM_OP_ATTENTION:
     case QM_OP_ATTENTION_BACKWARD:
@@ -83,6 +87,8 @@ traffic (const double *constants, const QmWorkRow *row)
                    row->rms ? constants[QM_CONSTANT_RMS_NORM] : 0);
     case QM_OP_GATE:
     case QM_OP_GATE_BACKWARD:
+    case QM_OP_WEIGHTED_GATE:
+    case QM_OP_WEIGHTED_GATE_BACKWARD:
       return constants[QM_CONSTANT_OTHER] * constants[QM_CONSTANT_GATE];
     case QM_OP_ACTIVATION:
     case QM_OP_ACTIVATION_BACKWARD:
@@ -125,7 +131,9 @@ traffic (const double *constants, const QmWorkRow *row)
 static double
 waves_of (const QmSpeeds *speeds, const QmWorkRow *row)
 {
-  double tiles = ceil (row->rows / TILE) * ceil (row->columns / TILE);
+  double groups = fmax (row->groups, 1);
+  double tiles =
+      groups * ceil (row->rows / groups / TILE) * ceil (row->columns / TILE);
   double waves;
 
   if (!(speeds->multiprocessors > 0) || !(tiles > 0))

@@ -12,7 +12,7 @@
 /* A parameter as it is in a file. */
 typedef struct Source
 {
-  const QmStoredTensor *stored;
+  QmWeightSource from;
   const QmStoredTensor *other; /* the same under another name, or NULL */
 } Source;
 
@@ -96,6 +96,35 @@ qm_weights_transpose (int64_t rows,
   return QM_OK;
 }
 
+/* A parameter that is a part of a larger tensor; false where there is none. */
+static bool
+find_packed (const QmGraph *graph,
+             const QmParameter *parameter,
+             const QmSafetensors *file,
+             QmWeightSource *from)
+{
+  const QmValue *value = &graph->values[parameter->value];
+  const QmTensor *owner = qm_graph_tensor (graph, value->owner);
+  const QmStoredTensor *whole =
+      parameter->packed != NULL ? qm_safetensors_find (file, parameter->packed)
+                                : NULL;
+  uint64_t each;
+
+  if (whole == NULL || !qm_stored_has_shape (whole, owner->rank, owner->shape))
+    return false;
+  each = whole->bytes / (uint64_t) whole->elements;
+  *from = (QmWeightSource){ whole, *whole };
+  from->part.name = parameter->name;
+  from->part.rank = value->tensor.rank;
+  memset (from->part.shape, 0, sizeof from->part.shape);
+  memcpy (from->part.shape, value->tensor.shape,
+          (size_t) value->tensor.rank * sizeof from->part.shape[0]);
+  from->part.elements = qm_tensor_elements (&value->tensor);
+  from->part.begin += (uint64_t) value->offset * each;
+  from->part.bytes = (uint64_t) from->part.elements * each;
+  return true;
+}
+
 static QmStatus
 find (const QmGraph *graph,
       const QmParameter *parameter,
@@ -113,22 +142,24 @@ find (const QmGraph *graph,
     find_bare (file, parameter->name),
   };
 
-  *source = (Source){ NULL, NULL };
+  *source = (Source){ .other = NULL };
   for (size_t i = 0; i < sizeof found / sizeof found[0]; i++)
-    if (found[i] != NULL && source->stored == NULL)
-      source->stored = found[i];
+    if (found[i] != NULL && source->from.whole == NULL)
+      source->from.whole = found[i];
     else if (found[i] != NULL)
       source->other = found[i];
-  if (source->stored == NULL)
+  if (source->from.whole != NULL)
+    source->from.part = *source->from.whole;
+  else if (!find_packed (graph, parameter, file, &source->from))
     return qm_error_set (error, QM_STATUS_NOT_FOUND, path, 0, 0,
                          "there is no tensor '%s'", parameter->name);
-  if (!qm_stored_has_shape (source->stored, shape.rank, shape.shape)
+  if (!qm_stored_has_shape (&source->from.part, shape.rank, shape.shape)
       || (source->other != NULL
           && !qm_stored_has_shape (source->other, shape.rank, shape.shape)))
     return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
                          "tensor '%.100s' does not have the shape that the "
                          "configuration says",
-                         source->stored->name);
+                         source->from.part.name);
   return QM_OK;
 }
 
@@ -165,7 +196,7 @@ check_other (QmSafetensors *file,
              const char *path,
              QmError *error)
 {
-  size_t bytes = (size_t) source->stored->elements * sizeof *values;
+  size_t bytes = (size_t) source->from.part.elements * sizeof *values;
   float *others;
   QmStatus status = read_values (file, source->other, path, &others, error);
 
@@ -173,7 +204,7 @@ check_other (QmSafetensors *file,
     status = qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
                            "tensors '%.80s' and '%.80s' are the same "
                            "parameter, and differ",
-                           source->stored->name, source->other->name);
+                           source->from.part.name, source->other->name);
   free (others);
   return status;
 }
@@ -187,15 +218,16 @@ load (const QmParameter *parameter,
       QmError *error)
 {
   float *values;
-  QmStatus status = read_values (file, source->stored, path, &values, error);
+  QmStatus status =
+      read_values (file, &source->from.part, path, &values, error);
 
   /* What is there twice may be two where the head is not tied, of which the
    * one that is read counts. */
   if (status == QM_OK && source->other != NULL && !parameter->both)
     status = check_other (file, source, values, path, error);
   if (status == QM_OK && parameter->transposed)
-    status = qm_weights_transpose (source->stored->shape[0],
-                                   source->stored->shape[1], values, error);
+    status = qm_weights_transpose (source->from.part.shape[0],
+                                   source->from.part.shape[1], values, error);
   if (status == QM_OK)
     status =
         qm_executor_write_floats (executor, parameter->value, values, error);
@@ -208,7 +240,7 @@ qm_weights_load (const QmPlan *plan,
                  QmExecutor *executor,
                  QmSafetensors *file,
                  const char *path,
-                 const QmStoredTensor **stored,
+                 QmWeightSource *from,
                  QmError *error)
 {
   const QmGraph *graph = plan->graph;
@@ -219,8 +251,8 @@ qm_weights_load (const QmPlan *plan,
     {
       status =
           find (graph, &graph->parameters[i], file, path, &sources[i], error);
-      if (stored != NULL)
-        stored[i] = sources[i].stored;
+      if (from != NULL)
+        from[i] = sources[i].from;
     }
   for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
     status =

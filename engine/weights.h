@@ -8,16 +8,25 @@
 #include "engine/executor.h"
 #include "engine/safetensors.h"
 
+/* Where a parameter came from. */
+typedef struct QmWeightSource
+{
+  const QmStoredTensor *whole; /* the tensor in the file */
+  QmStoredTensor part;         /* what of it the parameter is, under the name of
+                                  the tensor, or, of a part, its own */
+} QmWeightSource;
+
 /* Sets every parameter from a file that has them under their names, aliases, or
- * those that TensorFlow had for norms.  stored[], which may be NULL, receives
- * by parameter the tensor that it came from.  QM_STATUS_NOT_FOUND for one that
- * is missing; QM_STATUS_INVALID for another shape, for values that are not
- * finite, and where the same parameter is there under two names and differs. */
+ * those that TensorFlow had for norms, or as parts of larger tensors.
+ * from[], which may be NULL, receives by parameter where it came from.
+ * QM_STATUS_NOT_FOUND for one that is missing; QM_STATUS_INVALID for another
+ * shape, for values that are not finite, and where the same parameter is there
+ * under two names and differs. */
 QmStatus qm_weights_load (const QmPlan *plan,
                           QmExecutor *executor,
                           QmSafetensors *file,
                           const char *path,
-                          const QmStoredTensor **stored,
+                          QmWeightSource *from,
                           QmError *error);
 
 /* Writes every parameter under the names by which both Transformers 4 and 5

@@ -84,6 +84,19 @@ row_of (const QmOpCall *call, bool update)
     case QM_OP_LINEAR_WEIGHT_GRAD:
       row.inner = (double) first[0];
       break;
+    case QM_OP_GROUPED_LINEAR:
+    case QM_OP_GROUPED_INPUT_GRAD:
+      row.inner = (double) first[1];
+      row.groups = (double) call->inputs[1].shape[0];
+      row.rows = (double) first[0];
+      row.columns = (double) call->outputs[0].shape[1];
+      break;
+    case QM_OP_GROUPED_WEIGHT_GRAD:
+      row.groups = (double) call->outputs[0].shape[0];
+      row.inner = (double) first[0] / row.groups;
+      row.rows = row.groups * (double) call->outputs[0].shape[1];
+      row.columns = (double) call->outputs[0].shape[2];
+      break;
     case QM_OP_MATMUL:
       row.inner = (double) first[3];
       break;
@@ -113,8 +126,8 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
   return a->op == b->op && a->update == b->update
          && a->arithmetic == b->arithmetic && a->flops == b->flops
          && a->bytes == b->bytes && a->inner == b->inner && a->rows == b->rows
-         && a->columns == b->columns && a->length == b->length
-         && a->whole == b->whole && a->rms == b->rms
+         && a->columns == b->columns && a->groups == b->groups
+         && a->length == b->length && a->whole == b->whole && a->rms == b->rms
          && a->unaligned == b->unaligned && a->composed == b->composed;
 }
 

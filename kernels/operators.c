@@ -64,8 +64,8 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_LAYER_SCALE] = { "layer_scale", "frc f?c f?rc i?3", "frc" },
   [QM_OP_LAYER_SCALE_BACKWARD] = { "layer_scale_backward", "frc frc f?c i?3",
                                    "frc s?#c" },
-  [QM_OP_POOL] = { "pool", "frc", "fbc" },
-  [QM_OP_POOL_BACKWARD] = { "pool_backward", "fbc", "frc" },
+  [QM_OP_POOL] = { "pool", "frc", "fbo" },
+  [QM_OP_POOL_BACKWARD] = { "pool_backward", "fbo", "frc" },
   [QM_OP_SELECTIVE_SCAN] = { "selective_scan",
                              "frd frd s#dn frn frn s#d s?#d f?rd",
                              "frd s#bknd" },
@@ -73,9 +73,24 @@ static const Signature signatures[QM_OP_COUNT] = {
                                       "frd frd frd s#dn frn frn s#d s?#d f?rd "
                                       "s#bknd",
                                       "frd frd s#dn frn frn s#d s?#d f?rd" },
-  [QM_OP_CLASS_TOKEN] = { "class_token", "fuc fc fsc", "frc" },
+  [QM_OP_ROUTE] = { "route", "fte", "s#tk i#tk i#r i#tk i#o" },
+  [QM_OP_ROUTE_BACKWARD] = { "route_backward", "s#tk fte i#tk", "fte" },
+  [QM_OP_GATHER_ROWS] = { "gather_rows", "ftc i#r i#tk", "frc" },
+  [QM_OP_COMBINE_ROWS] = { "combine_rows", "frc i#r i#tk", "ftc" },
+  [QM_OP_WEIGHTED_GATE] = { "weighted_gate", "frc frc s#tk i#r", "frc" },
+  [QM_OP_WEIGHTED_GATE_BACKWARD] = { "weighted_gate_backward",
+                                     "frc frc frc s#tk i#r", "frc frc s#tk" },
+  [QM_OP_GROUPED_LINEAR] = { "grouped_linear", "frc f#enc i#o", "frn" },
+  [QM_OP_GROUPED_INPUT_GRAD] = { "grouped_input_grad", "frn f#enc i#o", "frc" },
+  [QM_OP_GROUPED_WEIGHT_GRAD] = { "grouped_weight_grad", "frn frc i#o",
+                                  "s#enc" },
+  [QM_OP_EXPERT_LOAD] = { "expert_load", "fte i#o", "s#2e" },
+  [QM_OP_EXPERT_LOAD_BACKWARD] = { "expert_load_backward", "s#2e fte", "fte" },
+  [QM_OP_BALANCE] = { "balance", "s#l2e s#8", "s#l2e s#1" },
+  [QM_OP_CLASS_TOKEN] = { "class_token", "fuc fc f?sc f?gc", "frc" },
   [QM_OP_CLASS_TOKEN_BACKWARD] = { "class_token_backward", "frc",
-                                   "fuc sc ssc" },
+                                   "fuc sc s?sc s?gc" },
+  [QM_OP_PATCH_ANGLES] = { "patch_angles", "i?#3", "s#sr" },
   [QM_OP_LABEL_WEIGHT] = { "label_weight", "i#bs s#8", "s#2" },
   [QM_OP_CROSS_ENTROPY] = { "cross_entropy", "ftv i#bs s#2", "ftv s#t" },
   [QM_OP_SUM_SQUARES] = { "sum_squares", "s#n", "s#1" },
@@ -143,6 +158,10 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_SOFTMAX_BACKWARD:
     case QM_OP_MUON_POLYNOMIAL:
       return true;
+    case QM_OP_WEIGHTED_GATE:
+      return input <= 1;
+    case QM_OP_WEIGHTED_GATE_BACKWARD:
+      return output <= 1 && input <= 2;
     case QM_OP_ACTIVATION:
     case QM_OP_DROPOUT:
     case QM_OP_SOFTMAX:
@@ -176,6 +195,7 @@ qm_op_accumulates (QmOp op, int output)
     {
     case QM_OP_COLUMN_SUM:
     case QM_OP_LINEAR_WEIGHT_GRAD:
+    case QM_OP_GROUPED_WEIGHT_GRAD:
     case QM_OP_EMBEDDING_BACKWARD:
     case QM_OP_UPDATE_STATE:
     case QM_OP_ADVANCE:
@@ -188,6 +208,7 @@ qm_op_accumulates (QmOp op, int output)
     case QM_OP_CLASS_TOKEN_BACKWARD:
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
     case QM_OP_LAYER_SCALE_BACKWARD:
+    case QM_OP_BALANCE:
       return output >= 1;
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
       return output == 2 || output == 5 || output == 6;
@@ -238,6 +259,12 @@ qm_op_flops (const QmOpCall *call)
       return 2.0 * (double) a[0] * (double) a[1] * (double) b[0];
     case QM_OP_LINEAR_INPUT_GRAD:
     case QM_OP_LINEAR_WEIGHT_GRAD:
+      return 2.0 * (double) a[0] * (double) a[1] * (double) b[1];
+    case QM_OP_GROUPED_LINEAR:
+      return 2.0 * (double) a[0] * (double) a[1] * (double) b[1];
+    case QM_OP_GROUPED_INPUT_GRAD:
+      return 2.0 * (double) a[0] * (double) a[1] * (double) b[2];
+    case QM_OP_GROUPED_WEIGHT_GRAD:
       return 2.0 * (double) a[0] * (double) a[1] * (double) b[1];
     case QM_OP_MATMUL:
       return (call->attributes.causal != QM_CAUSAL_NONE ? 1 : 2)
@@ -498,6 +525,66 @@ scan_holds (const Check *check)
          && check->size['k'] == (width + chunk - 1) / chunk;
 }
 
+/* Whether rows are those of samples with a class token, registers and as many
+ * patches each. */
+static bool
+tokens_hold (const Check *check)
+{
+  int64_t registers = check->size['g'] > 0 ? check->size['g'] : 0;
+  int64_t patches = check->size['u'];
+  int64_t batch = (check->size['r'] - patches) / (1 + registers);
+
+  return batch > 0 && batch * (1 + registers) == check->size['r'] - patches
+         && patches % batch == 0
+         && (check->size['s'] < 0 || check->size['s'] == patches / batch + 1);
+}
+
+static bool
+pool_holds (const Check *check)
+{
+  const int64_t *size = check->size, first = check->call->attributes.first;
+
+  return size['r'] % size['b'] == 0 && first >= 0
+         && first < size['r'] / size['b']
+         && size['o'] == (first > 0 ? 2 : 1) * size['c'];
+}
+
+static bool
+angles_hold (const Check *check)
+{
+  const QmAttributes *attributes = &check->call->attributes;
+
+  return attributes->height > 0 && attributes->width > 0
+         && attributes->height <= check->size['s']
+         && attributes->width <= check->size['s'] && attributes->count >= 0
+         && attributes->count + attributes->height * attributes->width
+                == check->size['s']
+         && check->size['r'] % 4 == 0;
+}
+
+/* Rows of tokens and their experts. */
+static bool
+rows_hold (const Check *check)
+{
+  const int64_t *size = check->size;
+
+  switch (check->call->op)
+    {
+    case QM_OP_ROUTE:
+      return size['o'] == size['e'] + 1 && size['k'] <= size['e']
+             && size['r'] == size['t'] * size['k'];
+    case QM_OP_ROUTE_BACKWARD:
+      return size['k'] <= size['e'];
+    case QM_OP_GROUPED_LINEAR:
+    case QM_OP_GROUPED_INPUT_GRAD:
+    case QM_OP_GROUPED_WEIGHT_GRAD:
+    case QM_OP_EXPERT_LOAD:
+      return size['o'] == size['e'] + 1;
+    default:
+      return size['r'] == size['t'] * size['k'];
+    }
+}
+
 /* What letters cannot say. */
 static bool
 relations_hold (const Check *check)
@@ -513,14 +600,28 @@ relations_hold (const Check *check)
     case QM_OP_EMBEDDING_BACKWARD:
     case QM_OP_TOKEN_DROPOUT:
       return size['t'] == size['b'] * size['s'];
+    case QM_OP_ROUTE:
+    case QM_OP_ROUTE_BACKWARD:
+    case QM_OP_GATHER_ROWS:
+    case QM_OP_COMBINE_ROWS:
+    case QM_OP_WEIGHTED_GATE:
+    case QM_OP_WEIGHTED_GATE_BACKWARD:
+    case QM_OP_GROUPED_LINEAR:
+    case QM_OP_GROUPED_INPUT_GRAD:
+    case QM_OP_GROUPED_WEIGHT_GRAD:
+    case QM_OP_EXPERT_LOAD:
+      return rows_hold (check);
+    case QM_OP_BALANCE:
+      return attributes->count > 0;
     case QM_OP_CROSS_ENTROPY:
       return attributes->first >= 0 && attributes->cap >= 0
              && attributes->z_loss >= 0
              && size['t'] <= size['b'] * size['s'] - attributes->first;
     case QM_OP_CLASS_TOKEN:
     case QM_OP_CLASS_TOKEN_BACKWARD:
-      return size['s'] > 1 && size['r'] % size['s'] == 0
-             && size['u'] == size['r'] / size['s'] * (size['s'] - 1);
+      return tokens_hold (check);
+    case QM_OP_PATCH_ANGLES:
+      return angles_hold (check);
     case QM_OP_PATCHIFY:
     case QM_OP_UNPATCHIFY:
       return patch > 0 && size['m'] >= patch && size['n'] >= patch
@@ -557,7 +658,7 @@ relations_hold (const Check *check)
                  || qm_tensor_present (&call->inputs[3]));
     case QM_OP_POOL:
     case QM_OP_POOL_BACKWARD:
-      return size['r'] % size['b'] == 0;
+      return pool_holds (check);
     case QM_OP_SELECTIVE_SCAN:
       return scan_holds (check);
     case QM_OP_SELECTIVE_SCAN_BACKWARD:

@@ -275,13 +275,15 @@ typedef enum QmOp
    * out: 0 dx, 1 [dgamma f32 [features]], where gamma is */
   QM_OP_LAYER_SCALE_BACKWARD,
 
-  /* y[b] = mean of the rows of sample b, all samples having as many.
+  /* y[b] = mean of the rows of sample b, all samples having as many.  With
+   * `first` > 0, y[b] = (row 0, mean of the rows from `first` on): what the
+   * class token and the patches say, without what is between them.
    * in: 0 x [B rows, features]
-   * out: 0 y [B, features] */
+   * out: 0 y [B, features], with `first` [B, 2 features] */
   QM_OP_POOL,
 
-  /* dx[b, r] = dy[b] / rows.
-   * in: 0 dy [B, features]
+  /* dx[b, r] = dy[b] / rows, with `first` what belongs to the row, else 0.
+   * in: 0 dy as y
    * out: 0 dx [B rows, features] */
   QM_OP_POOL_BACKWARD,
 
@@ -308,16 +310,114 @@ typedef enum QmOp
    *      +=], 7 [dz], each as its input is */
   QM_OP_SELECTIVE_SCAN_BACKWARD,
 
-  /* y[b, 0] = token + position[0]; y[b, s] = x[b, s - 1] + position[s].
-   * in: 0 x [B (S - 1), features], 1 token [features], 2 position [S,
-   *      features]
-   * out: 0 y [B S, features] */
+  /* Mixtures of experts: of every one of t tokens, k of e experts take part
+   * (Shazeer et al. 2017), and none is left out, however many tokens an expert
+   * gets.  Each pair of a token and an expert is a row, t k of them, and rows
+   * of the same expert follow each other, in the order of tokens: row
+   * `places[t, j]` is of token t and its j-th expert, and `rows` says the
+   * opposite, t k + j of every row.  Rows of expert x are from offsets[x] on,
+   * below offsets[x + 1].  All shapes are static, only numbers in memory of the
+   * device say which rows are whose: so nobody waits for them, and a pass can
+   * be captured.  In sums over a token's experts, their order is that of `j`;
+   * nothing depends on the run.
+   *
+   * The k largest of p[t] = softmax(logits[t]), from the largest on, of equal
+   * ones the first; weights are these, or with `normalized` these over their
+   * sum.
+   * in: 0 logits [t, e]
+   * out: 0 weights f32 [t, k], 1 experts i32 [t, k], 2 rows i32 [t k], 3 places
+   *      i32 [t, k], 4 offsets i32 [e + 1], all dense */
+  QM_OP_ROUTE,
+
+  /* in: 0 dweights f32 [t, k], 1 logits [t, e], 2 experts i32 [t, k]
+   * out: 0 dlogits [t, e] */
+  QM_OP_ROUTE_BACKWARD,
+
+  /* y[r] = x[rows[r] / k]. The gradient is QM_OP_COMBINE_ROWS of dy.
+   * in: 0 x [t, features], 1 rows i32 [t k], 2 places i32 [t, k]
+   * out: 0 y [t k, features] */
+  QM_OP_GATHER_ROWS,
+
+  /* y[t] = sum over j of x[places[t, j]]. The gradient is QM_OP_GATHER_ROWS of
+   * dy.
+   * in: 0 x [t k, features], 1 rows i32 [t k], 2 places i32 [t, k]
+   * out: 0 y [t, features] */
+  QM_OP_COMBINE_ROWS,
+
+  /* y[r] = weight of row r x activation(gate[r]) x up[r]: what an expert's
+   * output is weighted by, before its last product, so that the output itself
+   * need not be kept.
+   * in: 0 gate [t k, features], 1 up [t k, features], 2 weights f32 [t, k], 3
+   *      rows i32 [t k]
+   * out: 0 y [t k, features] */
+  QM_OP_WEIGHTED_GATE,
+
+  /* in: 0 dy, 1 gate, 2 up, 3 weights, 4 rows
+   * out: 0 dgate, 1 dup, 2 dweights f32 [t, k], dense */
+  QM_OP_WEIGHTED_GATE_BACKWARD,
+
+  /* y[r] = x[r] w[expert of r]'.
+   * in: 0 x [rows, in], 1 w [e, out, in], dense, 2 offsets i32 [e + 1]
+   * out: 0 y [rows, out] */
+  QM_OP_GROUPED_LINEAR,
+
+  /* dx[r] = dy[r] w[expert of r].
+   * in: 0 dy [rows, out], 1 w [e, out, in], dense, 2 offsets i32 [e + 1]
+   * out: 0 dx [rows, in] */
+  QM_OP_GROUPED_INPUT_GRAD,
+
+  /* dw[x] += dy' x over the rows of expert x; that of an expert without rows
+   * stays as it is.
+   * in: 0 dy [rows, out], 1 x [rows, in], 2 offsets i32 [e + 1]
+   * out: 0 dw f32 [e, out, in], dense */
+  QM_OP_GROUPED_WEIGHT_GRAD,
+
+  /* load[0, x] = rows of expert x, load[1, x] = sum over t of p[t, x].
+   * in: 0 logits [t, e], 1 offsets i32 [e + 1]
+   * out: 0 load f32 [2, e], dense */
+  QM_OP_EXPERT_LOAD,
+
+  /* The gradient through p: dlogits = p (dload[1] - sum over x of p dload[1]).
+   * in: 0 dload f32 [2, e], dense, 1 logits [t, e]
+   * out: 0 dlogits [t, e] */
+  QM_OP_EXPERT_LOAD_BACKWARD,
+
+  /* The load-balancing loss of l layers of `count` tokens each (Fedus et al.
+   * 2022, equations 4 to 6, over the tokens of all layers together, as
+   * Transformers' load_balancing_loss_func has it): scale x e x sum over x of f
+   * P, with f and P the sums over l of load[l, 0, x] and load[l, 1, x], over l
+   * count.  f has no gradient; dload[l, 1, x] = loss scale x scale x e x f / (l
+   * count), and dload[l, 0, x] = 0.
+   * in: 0 load f32 [l, 2, e], 1 state (see QM_STATE_*)
+   * out: 0 dload f32 [l, 2, e], 1 loss f32 [1] += */
+  QM_OP_BALANCE,
+
+  /* y[b, 0] = token + position[0]; y[b, s] = x[b, s - 1] + position[s], an
+   * absent position being 0.  R registers (Darcet et al. 2024), which have no
+   * position, are between the two: y[b, 1 + i] = registers[i], and x[b, s - 1]
+   * is of y[b, s + R].
+   * in: 0 x [B (S - 1), features], 1 token [features], 2 [position [S,
+   *      features]], 3 [registers [R, features]]
+   * out: 0 y [B (S + R), features] */
   QM_OP_CLASS_TOKEN,
 
-  /* in: 0 dy [B S, features]
+  /* in: 0 dy [B (S + R), features]
    * out: 0 dx [B (S - 1), features], 1 dtoken f32 [features] +=, 2
-   *      dposition f32 [S, features] += */
+   *      [dposition f32 [S, features] +=], 3 [dregisters f32 [R, features] +=]
+   */
   QM_OP_CLASS_TOKEN_BACKWARD,
+
+  /* The table that QM_OP_ROTARY takes for a sequence of `count` tokens, which
+   * do not turn, and `height` x `width` patches by rows.  With the middle of a
+   * patch at (y, x), from -1 to 1 over the image, element j < r/4 turns by
+   * 2 pi y value^(-4j/r) and element r/4 + j by 2 pi x value^(-4j/r) (Simeoni
+   * et al. 2025, DINOv3).  With rng, all patches of a pass are moved, in this
+   * order: y and x by up to `move` each, then times up to `jitter` or its
+   * inverse each, then both times up to `rescale` or its inverse; factors are
+   * log-uniform, and 0 is none.
+   * in: 0 [rng]
+   * out: 0 table f32 [S, r], r a multiple of 4 */
+  QM_OP_PATCH_ANGLES,
 
   /* weight[0] = scale / n, weight[1] = loss scale x scale / n, for the n
    * labels that are not QM_IGNORE_LABEL (with `shift`, without the first
@@ -538,13 +638,14 @@ typedef struct QmAttributes
   QmFunction activation;
   QmDistribution distribution;
   QmCausal causal;
-  bool tiled, inverse, shift, dynamic, decoupled, rms;
+  bool tiled, inverse, shift, dynamic, decoupled, rms, normalized;
   bool tf32;          /* products of f32 may round their factors to TF32 */
   bool deterministic; /* equal bits in every run, where that costs time */
   uint32_t site, site2;
   int64_t count, padded, padding, patch, rotary;
   int64_t height, width, chunk, unit, window, first;
   double value, scale, epsilon, dropout, cap, z_loss;
+  double move, jitter, rescale; /* of the places of patches */
   double beta1, beta2, weight_decay, max_norm;
 } QmAttributes;
 

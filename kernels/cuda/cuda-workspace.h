@@ -97,6 +97,9 @@ qm_cuda_sort_layout (int64_t tokens, int64_t columns)
 #define QM_CUDA_CONV_PARTS  264
 #define QM_CUDA_CONV_BLOCKS 1056
 
+/* Most parts of the tokens whose experts' loads are summed. */
+#define QM_CUDA_LOAD_PARTS 264
+
 /* Most parts of the rows of layer scale. */
 #define QM_CUDA_SCALE_PARTS 528
 

@@ -8,6 +8,7 @@
 #include "data/flops.h"
 #include "tests/data/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,6 +172,31 @@ test_llama (void)
                 3 * 10560 + 2 * 768 + 1200 + head, 3708);
 }
 
+/* As llama has them, but for the router and the experts: of 4 of them, of size
+ * 20 or 6, 2 for a token: 2 x 5 x (8 x 4 + 2 x 3 x 8 x 20) instead of 4800 in
+ * each layer, and 4 x 3 x 8 x 20 + 8 x 4 parameters instead of 480. */
+static void
+test_experts (void)
+{
+  const double head = 2 * 5 * 8 * 50;
+  const char *experts =
+      ", \"num_local_experts\": 4, \"num_experts_per_tok\": 2";
+  char text[512];
+
+  snprintf (text, sizeof text, "{\"model_type\": \"mixtral\", %s%s}",
+            LLAMA_SIZES, experts);
+  check_counts ("mixtral", text, RECIPE ("\"sequence_length\": 5"),
+                3 * (10560 + 1200 + 320 + 4800) + head, 4024 + 3 * (1440 + 32));
+  snprintf (text, sizeof text,
+            "{\"model_type\": \"qwen3_moe\", %s%s,"
+            "\"moe_intermediate_size\": 6, \"mlp_only_layers\": [0]}",
+            LLAMA_SIZES, experts);
+  check_counts ("qwen3_moe, one layer without", text,
+                RECIPE ("\"sequence_length\": 5"),
+                3 * (10560 + 1200) + 2 * (320 - 4800 + 2880) + head,
+                4060 + 2 * (4 * 3 * 8 * 6 + 32 - 480));
+}
+
 /* As bert has them, without its head, with half the attention. */
 static void
 test_gpt2 (void)
@@ -230,6 +256,43 @@ test_esm (void)
                 RECIPE ("\"sequence_length\": 5"), forward, 2974);
 }
 
+/* Of an image of 3 x 3 patches of 4 x 4 x 3, 10 tokens and registers: patches
+ * 2 x 9 x 48 x 8 = 6912.  Of 10 tokens the products of a layer
+ * 2 x 10 x (4 x 64 + 2 x 8 x 32) = 15360, attention 4 x 100 x 8 = 3200, of 12
+ * with gates of 24 2 x 12 x (4 x 64 + 3 x 8 x 24) = 19968 and 4608.
+ * torch.utils.flop_counter counts the same; parameters without the token of
+ * hidden patches. */
+static void
+test_dino (void)
+{
+#define DINO                                      \
+  "\"hidden_size\": 8, \"num_hidden_layers\": 3," \
+  "\"num_attention_heads\": 2, \"patch_size\": 4, \"num_labels\": 5"
+  check_counts ("dinov2",
+                "{\"model_type\": \"dinov2\", " DINO ", \"image_size\": 15}",
+                RECIPE ("\"image_size\": 15"),
+                6912 + 3 * (15360 + 3200) + 2 * 16 * 5, 3245);
+  check_counts ("dinov2 with registers and gates, without biases",
+                "{\"model_type\": \"dinov2_with_registers\", " DINO
+                ", \"image_size\": 15, \"num_register_tokens\": 2,"
+                "\"use_swiglu_ffn\": true, \"qkv_bias\": false}",
+                RECIPE ("\"image_size\": 15"),
+                6912 + 3 * (19968 + 4608) + 2 * 16 * 5, 3429);
+  check_counts ("dinov3",
+                "{\"model_type\": \"dinov3_vit\", " DINO
+                ", \"intermediate_size\": 32}",
+                RECIPE ("\"image_size\": 15"),
+                6912 + 3 * (15360 + 3200) + 2 * 8 * 5, 3101);
+  check_counts ("dinov3 with registers and gates",
+                "{\"model_type\": \"dinov3_vit\", " DINO
+                ", \"intermediate_size\": 24, \"num_register_tokens\": 2,"
+                "\"use_gated_mlp\": true, \"key_bias\": true,"
+                "\"mlp_bias\": false}",
+                RECIPE ("\"image_size\": 13"),
+                6912 + 3 * (19968 + 4608) + 2 * 8 * 5, 3213);
+#undef DINO
+}
+
 /* The models of the catalog that were not in the publication: parameters as
  * Transformers 5.23 counts them, FLOPs of the whole training, to four digits,
  * by the formula of data/flops.h in a program of its own. */
@@ -245,10 +308,13 @@ test_catalog (void)
     { "llama-3.2-1b", 1235814400, 7.398e22 },
     { "qwen3-0.6b", 596049920, 1.795e23 },
     { "olmo-2-1b", 1484916736, 3.392e22 },
+    { "olmoe-1b-7b", 6919161856, 4.044e22 },
     { "smollm3-3b", 3075098624, 2.269e23 },
     { "gpt2-124m", 124439808, 2.353e20 },
     { "modernbert-large", 395881664, 4.346e21 },
     { "esm-2-650m", 651042593, 4.419e21 },
+    { "dinov2-large-supervised", 305276904, 1.868e20 },
+    { "dinov3-large-supervised", 304153576, 1.449e20 },
     { "bert-large-phase1", 335174458, 1.206e20 },
     { "bert-large-phase2", 335174458, 5.656e19 },
   };
@@ -261,7 +327,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 9 + 9);
+  CHECK_INT ((int64_t) n, 12 + 9);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -283,11 +349,19 @@ test_catalog (void)
 static void
 test_order (void)
 {
-  static const char *const first[] = { "bert-large-phase1", "bert-large-phase2",
-                                       "llama-3.2-1b",      "qwen3-0.6b",
-                                       "olmo-2-1b",         "smollm3-3b",
-                                       "gpt2-124m",         "modernbert-large",
-                                       "esm-2-650m",        "pythia-160m",
+  static const char *const first[] = { "bert-large-phase1",
+                                       "bert-large-phase2",
+                                       "llama-3.2-1b",
+                                       "qwen3-0.6b",
+                                       "olmo-2-1b",
+                                       "smollm3-3b",
+                                       "gpt2-124m",
+                                       "modernbert-large",
+                                       "esm-2-650m",
+                                       "olmoe-1b-7b",
+                                       "dinov2-large-supervised",
+                                       "dinov3-large-supervised",
+                                       "pythia-160m",
                                        "pythia-410m" };
   QmCatalog *catalog = NULL;
   const QmModel **models;
@@ -303,7 +377,7 @@ test_order (void)
   models = qm_catalog_models_sorted (catalog, &n);
   for (size_t i = 0; i < n; i++)
     CHECK_INT (models[i]->group,
-               i < 9 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
+               i < 12 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
   for (size_t i = 0; i < sizeof first / sizeof first[0] && i < n; i++)
     CHECK_STRING (models[i]->id, first[i]);
   CHECK_STRING (models[n - 1]->id, "mamba-2.8b");
@@ -348,9 +422,11 @@ main (void)
   test_vit ();
   test_convnext ();
   test_llama ();
+  test_experts ();
   test_gpt2 ();
   test_modernbert ();
   test_esm ();
+  test_dino ();
   test_catalog ();
   test_order ();
   test_no_overflow ();

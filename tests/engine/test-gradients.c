@@ -398,22 +398,161 @@ test_token_dropout (void)
   gradient_end (&bench);
 }
 
+static QmValueId
+ints (GradientBench *bench, int64_t rows, int64_t columns)
+{
+  return qm_graph_value (bench->graph, QM_ROLE_TEMPORARY, QM_TYPE_I32,
+                         columns > 0 ? 2 : 1, (int64_t[]){ rows, columns },
+                         "whole numbers");
+}
+
+/* A router, whose outputs but the first are `routes`: experts, rows, places,
+ * offsets.  Returns the weights. */
+static QmValueId
+append_route (GradientBench *bench,
+              QmValueId logits,
+              int64_t k,
+              bool normalized,
+              QmValueId routes[4])
+{
+  int64_t tokens = qm_graph_tensor (bench->graph, logits)->shape[0];
+  int64_t experts = qm_graph_tensor (bench->graph, logits)->shape[1];
+  QmValueId weights = gradient_value (bench, 2, (int64_t[]){ tokens, k });
+  QmNode *node;
+
+  routes[0] = ints (bench, tokens, k);
+  routes[1] = ints (bench, tokens * k, 0);
+  routes[2] = ints (bench, tokens, k);
+  routes[3] = ints (bench, experts + 1, 0);
+  node = gradient_append (bench, QM_OP_ROUTE);
+  node->attributes.normalized = normalized;
+  node->inputs[0] = logits;
+  node->outputs[0] = weights;
+  for (int i = 0; i < 4; i++)
+    node->outputs[1 + i] = routes[i];
+  return weights;
+}
+
+/* All that is between a router and what it weighs. */
 static void
-test_class_token (void)
+test_experts (int64_t k, bool normalized)
+{
+  enum
+  {
+    TOKENS = 6,
+    EXPERTS = 5,
+    FEATURES = 4,
+    INNER = 3
+  };
+  int64_t rows = TOKENS * k;
+  GradientBench bench;
+  QmNode *node;
+  QmValueId x, w, weights, routes[4], values[4];
+  static const QmOp ops[] = { QM_OP_GATHER_ROWS, QM_OP_GROUPED_LINEAR,
+                              QM_OP_WEIGHTED_GATE, QM_OP_COMBINE_ROWS };
+
+  gradient_begin (&bench,
+                  normalized ? "experts, weights add up to 1" : "experts");
+  x = gradient_input2 (&bench, TOKENS, EXPERTS);
+  weights = append_route (&bench, x, k, normalized, routes);
+  x = gradient_input2 (&bench, TOKENS, FEATURES);
+  w = gradient_input (&bench, 3, (int64_t[]){ EXPERTS, 2 * INNER, FEATURES });
+  values[0] = gradient_value (&bench, 2, (int64_t[]){ rows, FEATURES });
+  values[1] = gradient_value (&bench, 2, (int64_t[]){ rows, 2 * INNER });
+  values[2] = gradient_value (&bench, 2, (int64_t[]){ rows, INNER });
+  bench.output = values[3] =
+      gradient_value (&bench, 2, (int64_t[]){ TOKENS, INNER });
+  for (int i = 0; i < 4; i++)
+    {
+      QmValueId first = i == 0 ? x : values[i - 1], up = QM_NO_VALUE;
+
+      if (i == 2)
+        {
+          first = qm_graph_view (bench.graph, values[1], 2,
+                                 (int64_t[]){ rows, INNER },
+                                 (int64_t[]){ 2 * INNER, 1 }, 0);
+          up = qm_graph_view (bench.graph, values[1], 2,
+                              (int64_t[]){ rows, INNER },
+                              (int64_t[]){ 2 * INNER, 1 }, INNER);
+        }
+      node = gradient_append (&bench, ops[i]);
+      node->inputs[0] = first;
+      node->inputs[1] = i == 1 ? w : i == 2 ? up : routes[1];
+      node->inputs[2] = i == 1 ? routes[3] : i == 2 ? weights : routes[2];
+      node->inputs[3] = i == 2 ? routes[1] : QM_NO_VALUE;
+      node->outputs[0] = values[i];
+      if (i == 2)
+        node->attributes.activation = QM_FUNCTION_SILU;
+    }
+  gradient_end (&bench);
+}
+
+/* Of two layers at once, which share one output. */
+static void
+test_balance (void)
+{
+  enum
+  {
+    TOKENS = 7,
+    EXPERTS = 4
+  };
+  GradientBench bench;
+  QmNode *node;
+  QmValueId load, dload;
+
+  gradient_begin (&bench, "balance of experts");
+  load = gradient_value (&bench, 3, (int64_t[]){ 2, 2, EXPERTS });
+  dload = gradient_value (&bench, 3, (int64_t[]){ 2, 2, EXPERTS });
+  bench.output = gradient_value (&bench, 1, (int64_t[]){ 1 });
+  for (int i = 0; i < 2; i++)
+    {
+      QmValueId x = gradient_input2 (&bench, TOKENS, EXPERTS), routes[4];
+      QmValueId logits =
+          gradient_value (&bench, 2, (int64_t[]){ TOKENS, EXPERTS });
+
+      node = gradient_append (&bench, QM_OP_COPY);
+      node->inputs[0] = x;
+      node->outputs[0] = logits;
+      append_route (&bench, logits, 2, false, routes);
+      node = gradient_append (&bench, QM_OP_EXPERT_LOAD);
+      node->inputs[0] = logits;
+      node->inputs[1] = routes[3];
+      node->outputs[0] =
+          qm_graph_view (bench.graph, load, 2, (int64_t[]){ 2, EXPERTS },
+                         (int64_t[]){ EXPERTS, 1 }, i * 2 * EXPERTS);
+    }
+  node = gradient_append (&bench, QM_OP_FILL);
+  node->outputs[0] = bench.output;
+  node = gradient_append (&bench, QM_OP_BALANCE);
+  node->attributes.scale = 2;
+  node->attributes.count = TOKENS;
+  node->inputs[0] = load;
+  node->inputs[1] = bench.graph->state;
+  node->outputs[0] = dload;
+  node->outputs[1] = bench.output;
+  bench.unit = true;
+  gradient_end (&bench);
+}
+
+static void
+test_class_token (bool positions, int64_t registers)
 {
   GradientBench bench;
   QmNode *node;
-  QmValueId x, token, position;
+  QmValueId x, token, position, others;
 
   gradient_begin (&bench, "class token");
   x = gradient_input2 (&bench, 2 * 3, 5);
   token = gradient_input1 (&bench, 5);
-  position = gradient_input2 (&bench, 4, 5);
-  bench.output = gradient_value (&bench, 2, (int64_t[]){ 2 * 4, 5 });
+  position = positions ? gradient_input2 (&bench, 4, 5) : QM_NO_VALUE;
+  others = registers > 0 ? gradient_input2 (&bench, registers, 5) : QM_NO_VALUE;
+  bench.output =
+      gradient_value (&bench, 2, (int64_t[]){ 2 * (4 + registers), 5 });
   node = gradient_append (&bench, QM_OP_CLASS_TOKEN);
   node->inputs[0] = x;
   node->inputs[1] = token;
   node->inputs[2] = position;
+  node->inputs[3] = others;
   node->outputs[0] = bench.output;
   gradient_end (&bench);
 }
@@ -487,7 +626,7 @@ test_layer_scale (bool scale, bool residual, double dropout)
 }
 
 static void
-test_pool (void)
+test_pool (int64_t first)
 {
   GradientBench bench;
   QmNode *node;
@@ -495,8 +634,10 @@ test_pool (void)
 
   gradient_begin (&bench, "pool");
   x = gradient_input2 (&bench, 12, 5);
-  bench.output = gradient_value (&bench, 2, (int64_t[]){ 3, 5 });
+  bench.output =
+      gradient_value (&bench, 2, (int64_t[]){ 3, first > 0 ? 10 : 5 });
   node = gradient_append (&bench, QM_OP_POOL);
+  node->attributes.first = first;
   node->inputs[0] = x;
   node->outputs[0] = bench.output;
   gradient_end (&bench);
@@ -582,7 +723,14 @@ main (void)
   test_rotary ();
   test_embedding (-1);
   test_token_dropout ();
-  test_class_token ();
+  /* A single weight that was divided by itself has no gradient. */
+  test_experts (1, false);
+  for (int i = 0; i < 4; i++)
+    test_experts (i < 2 ? 2 : 5, i % 2 != 0);
+  test_balance ();
+  test_class_token (true, 0);
+  test_class_token (true, 2);
+  test_class_token (false, 3);
   test_part ();
   test_patchify ();
   for (int i = 0; i < 2; i++)
@@ -596,7 +744,9 @@ main (void)
           test_layer_scale (i == 0, j < 2, j % 2 == 0 ? 0 : 0.4);
       test_layer_scale (true, i == 0, 0);
     }
-  test_pool ();
+  test_pool (0);
+  test_pool (1);
+  test_pool (3);
   for (int i = 0; i < 6; i++)
     test_selective_scan (1 + i / 2 * 3, i % 2 == 0, i / 2 == 1 || i % 2 == 1);
   return check_report ();

@@ -279,11 +279,18 @@ test_waves (void)
   {
     double rows, columns, inner, multiprocessors;
     double waves, tiles; /* rounds, and what they would be if all had work */
+    double groups;
   } cases[] = {
-    { 1280, 1280, 4096, 100, 1, 1 },     { 1280, 1281, 4096, 100, 2, 1.1 },
-    { 1280, 2560, 4096, 100, 2, 2 },     { 640, 1280, 4096, 100, 1, 1 },
-    { 640, 1280, 1000, 100, 1, 0.5 },    { 128, 128, 65536, 100, 1, 0.64 },
+    { 1280, 1280, 4096, 100, 1, 1 },
+    { 1280, 1281, 4096, 100, 2, 1.1 },
+    { 1280, 2560, 4096, 100, 2, 2 },
+    { 640, 1280, 4096, 100, 1, 1 },
+    { 640, 1280, 1000, 100, 1, 0.5 },
+    { 128, 128, 65536, 100, 1, 0.64 },
     { 1280, 1281, 4096, NAN, 1.1, 1.1 },
+    /* Ten groups of 128 rows, and of 129, which need two tiles each. */
+    { 1280, 1281, 4096, 100, 2, 1.1, 10 },
+    { 1290, 1281, 4096, 100, 3, 2.2, 10 },
   };
   const QmLevel *level = qm_calibration_level (&calibration, "engine");
 
@@ -294,7 +301,8 @@ test_waves (void)
                         .flops = 1e15,
                         .inner = cases[i].inner,
                         .rows = cases[i].rows,
-                        .columns = cases[i].columns };
+                        .columns = cases[i].columns,
+                        .groups = cases[i].groups };
       QmWork work = { .rows = &row, .n = 1, .passes = 1, .steps = 1 };
       QmGpu gpu = *qm_catalog_gpu (catalog, "h200-141gb-sxm");
       double full;

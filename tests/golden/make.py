@@ -15,7 +15,9 @@ Mamba computes parts of itself in fp32 whatever the weights are.
 
 import json
 import pathlib
+import re
 import sys
+import types
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -24,6 +26,12 @@ from transformers import (
     BertForMaskedLM,
     ConvNextConfig,
     ConvNextForImageClassification,
+    Dinov2Config,
+    Dinov2ForImageClassification,
+    Dinov2WithRegistersConfig,
+    Dinov2WithRegistersForImageClassification,
+    DINOv3ViTConfig,
+    DINOv3ViTModel,
     EsmConfig,
     EsmForMaskedLM,
     Gemma3ForCausalLM,
@@ -38,16 +46,22 @@ from transformers import (
     MambaForCausalLM,
     MistralConfig,
     MistralForCausalLM,
+    MixtralConfig,
+    MixtralForCausalLM,
     ModernBertConfig,
     ModernBertForMaskedLM,
     Olmo2Config,
     Olmo2ForCausalLM,
     Olmo3Config,
     Olmo3ForCausalLM,
+    OlmoeConfig,
+    OlmoeForCausalLM,
     Qwen2Config,
     Qwen2ForCausalLM,
     Qwen3Config,
     Qwen3ForCausalLM,
+    Qwen3MoeConfig,
+    Qwen3MoeForCausalLM,
     RobertaConfig,
     RobertaForMaskedLM,
     SmolLM3Config,
@@ -118,6 +132,9 @@ LLAMA_LIKE = {
     "olmo3": (Olmo3ForCausalLM, Olmo3Config),
     "smollm3": (SmolLM3ForCausalLM, SmolLM3Config),
     "gemma3": (Gemma3ForCausalLM, Gemma3TextConfig),
+    "olmoe": (OlmoeForCausalLM, OlmoeConfig),
+    "qwen3-moe": (Qwen3MoeForCausalLM, Qwen3MoeConfig),
+    "mixtral": (MixtralForCausalLM, MixtralConfig),
 }
 
 
@@ -157,13 +174,71 @@ def esm(**changes):
     return EsmForMaskedLM, EsmConfig, fields
 
 
+def dinov2(**changes):
+    fields = dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=3,
+                  image_size=15, patch_size=4, num_channels=3, num_labels=11,
+                  mlp_ratio=2, layer_norm_eps=1e-6, drop_path_rate=0.1)
+    fields.update(changes)
+    if "num_register_tokens" in fields:
+        return (Dinov2WithRegistersForImageClassification,
+                Dinov2WithRegistersConfig, fields)
+    return Dinov2ForImageClassification, Dinov2Config, fields
+
+
+class DINOv3WithHead(torch.nn.Module):
+    """Transformers has no class of it with a head."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.backbone = DINOv3ViTModel(config)
+        self.classifier = torch.nn.Linear(config.hidden_size,
+                                          config.num_labels)
+
+    def forward(self, pixel_values, labels):
+        pooled = self.backbone(pixel_values).pooler_output
+        return types.SimpleNamespace(loss=torch.nn.functional.cross_entropy(
+            self.classifier(pooled), labels))
+
+
+def dinov3(**changes):
+    fields = dict(SIZES, image_size=14, patch_size=4, num_channels=3,
+                  num_labels=11)
+    fields.update(changes)
+    return DINOv3WithHead, DINOv3ViTConfig, fields
+
+
+def stored(tensors):
+    """Under the names that files on the hub have, where ours are not those of
+    version 5: of DINOv2's gates, which save_pretrained() joins again, and of
+    DINOv3's layers."""
+    result = {}
+    for key, tensor in tensors.items():
+        if ".mlp.up_proj." in key and "dinov2" in key:
+            continue
+        if ".mlp.gate_proj." in key and "dinov2" in key:
+            tensor = torch.cat((tensor, tensors[key.replace("gate", "up")]))
+            key = key.replace("gate_proj", "weights_in")
+        if tensor.numel() == 0:
+            continue  # no registers
+        for prefix in ("backbone.model.", "backbone."):
+            key = key.replace(prefix, "")
+        result[key] = tensor
+    return result
+
+
 MASKED = (BertForMaskedLM, RobertaForMaskedLM, ModernBertForMaskedLM,
           EsmForMaskedLM)
 
 # Of models of text that are not 19 tokens long; no part of the configuration.
 LENGTHS = {"llama-linear": 129, "mistral": 17, "qwen2-yarn": 129,
            "qwen3": 17, "olmo3": 17, "gemma3": 17, "modernbert": 17,
-           "modernbert-long": 129, "esm": 17}
+           "modernbert-long": 129, "esm": 17, "olmoe": 17, "mixtral": 21,
+           "qwen3-moe": 23}
+
+# What is written as Transformers 5 has it in memory, not as the hub has it.
+PACKED = ("olmoe-packed",)
+# Whose experts with this number are the mean of the others, and never the first.
+UNUSED = {"qwen3-moe": 5}
 
 MODELS = {
     "llama": llama_like(
@@ -208,6 +283,30 @@ MODELS = {
         sliding_window=6, layer_types=["sliding_attention", "full_attention"],
         pad_token_id=3, rope_theta=1000.0, rope_local_base_freq=50.0,
         rope_scaling=dict(rope_type="linear", factor=8.0)),
+    # Experts that are chosen by few tokens, or by none.
+    "olmoe": llama_like(
+        "olmoe", 3, 3, num_experts=4, num_experts_per_tok=2,
+        intermediate_size=10, output_router_logits=True,
+        router_aux_loss_coef=0.5),
+    "olmoe-packed": llama_like(
+        "olmoe", 4, 2, hidden_size=16, num_experts=5, num_experts_per_tok=3,
+        num_hidden_layers=1, intermediate_size=7, norm_topk_prob=True,
+        attention_bias=True, pad_token_id=1),
+    "qwen3-moe": llama_like(
+        "qwen3-moe", 4, 2, head_dim=6, num_hidden_layers=3, num_experts=8,
+        num_experts_per_tok=1, moe_intermediate_size=6, mlp_only_layers=[1],
+        output_router_logits=True, router_aux_loss_coef=0.3,
+        norm_topk_prob=False, use_sliding_window=True, sliding_window=9),
+    "qwen3-moe-sparse": llama_like(
+        "qwen3-moe", 2, 1, head_dim=4, num_experts=7, num_experts_per_tok=3,
+        moe_intermediate_size=5, decoder_sparse_step=2, norm_topk_prob=True),
+    "mixtral": llama_like(
+        "mixtral", 4, 2, head_dim=4, num_local_experts=4,
+        num_experts_per_tok=2, output_router_logits=True, sliding_window=6,
+        router_aux_loss_coef=0.2),
+    "mixtral-wide": llama_like(
+        "mixtral", 3, 3, num_hidden_layers=1, num_local_experts=9,
+        num_experts_per_tok=4, tie_word_embeddings=True),
     "gpt2": gpt2(),
     "gpt2-relu2": gpt2(activation_function="relu2"),
     "gpt2-scaled": gpt2(n_inner=20, activation_function="relu",
@@ -242,6 +341,18 @@ MODELS = {
     "roberta": roberta(),
     "vit": vit(),
     "convnext": convnext(),
+    "dinov2": dinov2(),
+    # Of 80 hidden features two thirds are 53, and rounded up 56.
+    "dinov2-gated": dinov2(hidden_size=20, num_attention_heads=2, mlp_ratio=4,
+                           use_swiglu_ffn=True, qkv_bias=False, image_size=9,
+                           patch_size=3, use_mask_token=False),
+    "dinov2-registers": dinov2(num_register_tokens=3, hidden_act="relu",
+                               layer_norm_eps=1e-4, image_size=12),
+    "dinov3": dinov3(num_register_tokens=4, pos_embed_rescale=2.0),
+    "dinov3-gated": dinov3(
+        num_attention_heads=2, use_gated_mlp=True, hidden_act="silu",
+        query_bias=False, proj_bias=False, mlp_bias=False, rope_theta=50.0,
+        image_size=23, patch_size=5, pos_embed_rescale=None),
     "mamba": mamba(),
     "mamba-biased": mamba(use_bias=True, use_conv_bias=False, conv_kernel=3,
                           tie_word_embeddings=False),
@@ -276,15 +387,42 @@ def batch_of(name, model, fields):
     return batch
 
 
+def as_the_hub(name, key, tensor, before=""):
+    """Experts one by one, as files on the hub have them; gradients always are."""
+    match = re.fullmatch(r"(.*)mlp\.(gate\.weight|experts\.(gate_up|down)_proj)",
+                         key)
+    if not match or (name in PACKED and before == ""):
+        return {before + key: tensor}
+    mixtral = name.startswith("mixtral")
+    prefix = before + match[1] + ("block_sparse_moe." if mixtral else "mlp.")
+    if match[2] == "gate.weight":
+        return {prefix + match[2]: tensor}
+    words = (("w1", "w3", "w2") if mixtral
+             else ("gate_proj", "up_proj", "down_proj"))
+    parts = {}
+    for i, expert in enumerate(tensor):
+        both = (zip(words, expert.chunk(2)) if match[3] == "gate_up"
+                else ((words[2], expert),))
+        for word, part in both:
+            parts[f"{prefix}experts.{i}.{word}.weight"] = part.contiguous()
+    return parts
+
+
 def make(name, folder):
     model_class, config_class, fields = MODELS[name]
     torch.manual_seed(sum(name.encode()))
     config = config_class(**fields, attn_implementation="eager")
+    if hasattr(config, "num_experts_per_tok"):
+        config._experts_implementation = "eager"  # the others have no fp64
     model = model_class(config).eval()
     for key, parameter in model.named_parameters():
         # Large enough for every term of a gradient to be seen.
-        norm = "norm" in key.lower() and key.endswith("weight")
+        norm = ("norm" in key.lower() and key.endswith("weight")
+                or key.endswith("lambda1"))
         torch.nn.init.normal_(parameter, 1.0 if norm else 0.05, 0.2)
+        if name in UNUSED and key.endswith("mlp.gate.weight"):
+            others = [i for i in range(len(parameter)) if i != UNUSED[name]]
+            parameter.data[UNUSED[name]] = parameter.data[others].mean(0)
     # Computed in double precision, from weights that fit in fp32.
     model.double()
     batch = batch_of(name, model, fields)
@@ -297,9 +435,12 @@ def make(name, folder):
     weights = {}
     for key, parameter in model.named_parameters():
         if parameter.grad is None:
-            continue  # ESM's head for contacts is no part of the loss
-        weights[key] = parameter.detach().float().contiguous()
-        golden["grad." + key] = parameter.grad.float().contiguous()
+            continue  # ESM's head for contacts, DINO's token of hidden patches
+        weights.update(as_the_hub(name, key,
+                                  parameter.detach().float().contiguous()))
+        golden.update(as_the_hub(name, key, parameter.grad.float().contiguous(),
+                                 "grad."))
+    weights, golden = stored(weights), stored(golden)
     text = dict(fields, model_type=config.model_type)
     if "num_labels" in text:
         text["id2label"] = {str(i): f"LABEL_{i}" for i in range(text.pop("num_labels"))}

@@ -53,6 +53,11 @@ static const Shape shapes[] = {
   { 2, 32, 4096, 128, true, false, 8 },
   { 32, 16, 1024, 64, false, false, 0, 65 },
   { 8, 4, 4096, 256, true, false, 1, 512 },
+  /* GPT-2 124M, ModernBERT's global layers, ESM-2 650M, DINOv2 large */
+  { 64, 12, 1024, 64, true, false },
+  { 32, 16, 1024, 64, false, false },
+  { 32, 20, 1024, 64, false, false },
+  { 128, 16, 257, 64, false, false },
 };
 #define SHAPES (sizeof shapes / sizeof *shapes)
 

@@ -12,6 +12,7 @@
 #include "kernels/operators.h"
 #include "kernels/random.h"
 #include "tests/data/check.h"
+#include "tests/kernels/compare-cases.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,240 +23,8 @@
 #define GUARD       0xa5
 #define MAX_TENSORS (QM_OP_MAX_INPUTS + QM_OP_MAX_OUTPUTS)
 
-/* Tensors are words: how its memory lies, then a letter for every dimension.
- *   f  float, dense                 s  f32, dense
- *   g  float, rows with a gap       i  whole numbers below the size that the
- *   p  float [b h s d] as a third      letter after ':' has
- *      of packed heads              -  absent
- *   o  float [b h s d] as [b s h d]
- *   l  float [b c y x] as [b y x c]
- * An output that is "=N" is input N, changed in place. */
-typedef struct Case
-{
-  QmOp op;
-  const char *inputs, *outputs;
-  QmAttributes attributes;
-} Case;
-
-#define DROP .dropout = 0.2, .site = 3, .site2 = 4
-
-#define GROUPED .scale = 0.3, .window = 20
-
-/* What a sample of size['f'] rows is. */
-#define ROWS      240
-#define IMAGES    .height = 15, .width = 16
-#define SEQUENCES .height = 1, .width = ROWS
-#define CONVOLVED .causal = QM_CAUSAL_RESULT, .activation = QM_FUNCTION_SILU
-
-static const Case cases[] = {
-  { QM_OP_FILL, "", "gmn", { .value = 1.5 } },
-  { QM_OP_RANDOM, "i3:k", "fmn", { .scale = 2, .value = 1, .site = 7 } },
-  { QM_OP_RANDOM,
-    "i3:k",
-    "fmn",
-    { .scale = 2, .site = 7, .distribution = QM_DISTRIBUTION_UNIFORM } },
-  { QM_OP_COPY, "gmn", "smn", { 0 } },
-  { QM_OP_COPY, "smn", "gmn", { 0 } },
-  { QM_OP_ADD, "fmn fmn", "fmn", { 0 } },
-  { QM_OP_ADD, "fmn fmn", "=0", { 0 } },
-  { QM_OP_COLUMN_SUM, "gmn", "sn", { .scale = 0.5 } },
-  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_GELU } },
-  { QM_OP_ACTIVATION, "fmn", "=0", { .activation = QM_FUNCTION_GELU_TANH } },
-  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_RELU } },
-  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_SILU } },
-  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_TANH } },
-  { QM_OP_ACTIVATION, "fmn", "fmn", { .activation = QM_FUNCTION_RELU2 } },
-  { QM_OP_ACTIVATION_BACKWARD,
-    "fmn fmn",
-    "fmn",
-    { .activation = QM_FUNCTION_RELU2 } },
-  { QM_OP_ACTIVATION_BACKWARD,
-    "fmn fmn",
-    "fmn",
-    { .activation = QM_FUNCTION_GELU } },
-  { QM_OP_ACTIVATION_BACKWARD,
-    "fmn fmn",
-    "=0",
-    { .activation = QM_FUNCTION_SILU } },
-  { QM_OP_GATE, "gmn fmn", "gmn", { .activation = QM_FUNCTION_SILU } },
-  { QM_OP_GATE, "gmn gmn", "=1", { .activation = QM_FUNCTION_GELU_TANH } },
-  { QM_OP_GATE_BACKWARD,
-    "fmn gmn gmn",
-    "gmn gmn",
-    { .activation = QM_FUNCTION_SILU } },
-  { QM_OP_GATE_BACKWARD,
-    "fmn gmn fmn",
-    "=1 =2",
-    { .activation = QM_FUNCTION_GELU } },
-  { QM_OP_DROPOUT, "fmn i3:k", "fmn", { DROP } },
-  { QM_OP_DROPOUT, "fbhss i3:k", "fbhss", { DROP, .tiled = true } },
-  { QM_OP_LINEAR, "gmk fnk fn", "gmn", { 0 } },
-  { QM_OP_LINEAR, "gmk fnk", "fmn", { 0 } },
-  { QM_OP_LINEAR, "fmk fnk fn", "fmn fmn", { .activation = QM_FUNCTION_GELU } },
-  { QM_OP_LINEAR_INPUT_GRAD, "gmn fnk", "gmk", { 0 } },
-  { QM_OP_LINEAR_INPUT_GRAD,
-    "fmn fnk fmk",
-    "fmk",
-    { .activation = QM_FUNCTION_GELU } },
-  { QM_OP_LINEAR_INPUT_GRAD, "fmn fnk - fmk", "fmk", { 0 } },
-  { QM_OP_LINEAR_INPUT_GRAD, "fmn fnk - fmk", "=3", { 0 } },
-  { QM_OP_LINEAR_WEIGHT_GRAD, "gmn gmk", "snk sn", { 0 } },
-  { QM_OP_LINEAR_WEIGHT_GRAD, "fmn fmk", "snk", { 0 } },
-  { QM_OP_MATMUL, "pbhsd fbhds", "fbhss", { .scale = 0.3 } },
-  { QM_OP_MATMUL, "fbhss pbhsd", "obhsd", { .scale = 1 } },
-  { QM_OP_SOFTMAX, "fbhss", "fbhss", { 0 } },
-  { QM_OP_SOFTMAX, "fbhss", "=0", { .causal = QM_CAUSAL_RESULT } },
-  { QM_OP_SOFTMAX, "fbhss", "fbhss", { .window = 5 } },
-  { QM_OP_SOFTMAX, "fbhss", "=0", { .causal = QM_CAUSAL_RESULT, .window = 9 } },
-  { QM_OP_SOFTMAX_BACKWARD, "fbhss fbhss", "=0", { 0 } },
-  { QM_OP_ATTENTION, "pbhsd pbhsd pbhsd", "obhsd sbhs", { .scale = 0.3 } },
-  { QM_OP_ATTENTION,
-    "pbhsd pbhsd pbhsd",
-    "obhsd sbhs",
-    { .scale = 0.3, .causal = QM_CAUSAL_RESULT } },
-  { QM_OP_ATTENTION,
-    "obhsd obhsd obhsd i3:k",
-    "obhsd sbhs",
-    { .scale = 0.3, DROP } },
-  { QM_OP_ATTENTION,
-    "obHsd pbhsd pbhsd i3:k",
-    "obHsd sbHs",
-    { .scale = 0.3, .causal = QM_CAUSAL_RESULT, .window = 7, DROP } },
-  { QM_OP_ATTENTION, "pbHsd obhsd obhsd", "obHsd sbHs", { GROUPED } },
-  { QM_OP_REPEAT_HEADS, "pbhsd", "fbHsd", { 0 } },
-  { QM_OP_REPEAT_HEADS_BACKWARD, "fbHsd", "pbhsd", { 0 } },
-  { QM_OP_LAYER_NORM, "gmn sn sn", "gmn sm sm", { .epsilon = 1e-5 } },
-  { QM_OP_LAYER_NORM,
-    "smn sn sn fmn fmn sn sn i3:k",
-    "fmn sm sm smn fmn",
-    { .epsilon = 1e-5, DROP } },
-  { QM_OP_LAYER_NORM,
-    "smn sn sn fmn",
-    "fmn sm sm fmn smn",
-    { .epsilon = 1e-5 } },
-  { QM_OP_LAYER_NORM_BACKWARD, "gmn fmn sn sm sm", "gmn sn sn", { 0 } },
-  { QM_OP_LAYER_NORM_BACKWARD,
-    "fmn smn sn sm sm smn fmn sn i3:k",
-    "smn sn sn sn sn fmn fmn",
-    { DROP } },
-  { QM_OP_LAYER_NORM_BACKWARD,
-    "fmn fmn sn sm sm - smn",
-    "smn sn sn - - fmn",
-    { 0 } },
-  { QM_OP_LAYER_NORM,
-    "smn sn - fmn",
-    "fmn - sm smn smn",
-    { .epsilon = 1e-5, .rms = true } },
-  { QM_OP_LAYER_NORM_BACKWARD,
-    "fmn smn sn - sm smn",
-    "smn sn - - - fmn",
-    { .rms = true } },
-  { QM_OP_LAYER_NORM,
-    "smn sn - fmn - sn",
-    "fmn sm sm smn smn",
-    { .epsilon = 1e-5 } },
-  { QM_OP_LAYER_NORM_BACKWARD,
-    "fmn smn sn sm sm smn fmn sn",
-    "smn sn - sn - fmn",
-    { 0 } },
-  { QM_OP_ROTARY, "fbs3hd ssr", "fbs3hd", { .rotary = 4, .count = 2 } },
-  { QM_OP_ROTARY,
-    "fbs3hd ssr",
-    "=0",
-    { .rotary = 4, .count = 2, .inverse = true } },
-  { QM_OP_ROTARY, "fbs1hd ssr", "fbs1hd", { .rotary = 4, .count = 1 } },
-  { QM_OP_ROTARY, "fbs6hd ssr", "=0", { .rotary = 4, .count = 5 } },
-  { QM_OP_ROTARY, "fbs5hd ssr", "fbs5hd", { .rotary = 4, .count = 3 } },
-  { QM_OP_EMBEDDING, "ibs:v fvn", "stn", { 0 } },
-  { QM_OP_EMBEDDING_BACKWARD, "ftn ibs:v", "svn", { .padding = 1 } },
-  { QM_OP_EMBEDDING_BACKWARD, "ftn ibs:1", "s1n", { .padding = -1 } },
-  { QM_OP_POSITIONS, "ibs:3", "ibs:3", { .padding = 1 } },
-  { QM_OP_TOKEN_DROPOUT, "stn ibs:3", "ftn", { .padding = 1, .value = 0.9 } },
-  { QM_OP_TOKEN_DROPOUT, "ftn ibs:3", "=0", { .padding = 2, .value = 0.9 } },
-  { QM_OP_PATCHIFY, "sbcyx", "fqw", { .patch = 3 } },
-  { QM_OP_PATCHIFY, "lbnij", "fzl", { .patch = 2 } },
-  { QM_OP_UNPATCHIFY, "fzl", "lbnij", { .patch = 2 } },
-  { QM_OP_DEPTHWISE_CONV, "gen fn77 fn", "gen", { IMAGES } },
-  { QM_OP_DEPTHWISE_CONV,
-    "gen fn35",
-    "fen",
-    { IMAGES, .activation = QM_FUNCTION_GELU } },
-  { QM_OP_DEPTHWISE_CONV, "gen fn14 fn", "fen", { SEQUENCES, CONVOLVED } },
-  { QM_OP_DEPTHWISE_CONV_BACKWARD, "gen fen fn77", "gen sn77 sn", { IMAGES } },
-  { QM_OP_DEPTHWISE_CONV_BACKWARD,
-    "fen sen fn77 fn sen",
-    "=4 sn77 sn",
-    { IMAGES } },
-  { QM_OP_DEPTHWISE_CONV_BACKWARD,
-    "fen gen fn14 fn",
-    "gen sn14 sn",
-    { SEQUENCES, CONVOLVED } },
-  { QM_OP_DEPTHWISE_CONV_BACKWARD,
-    "fen gen fn13 - fen",
-    "gen sn13",
-    { SEQUENCES, CONVOLVED } },
-  { QM_OP_LAYER_SCALE, "fen sn sen", "sen", { IMAGES } },
-  { QM_OP_LAYER_SCALE, "gen fn", "fen", { IMAGES } },
-  { QM_OP_LAYER_SCALE, "fen - fen i3:k", "=2", { IMAGES, DROP } },
-  { QM_OP_LAYER_SCALE_BACKWARD, "sen fen sn", "fen sn", { IMAGES } },
-  { QM_OP_LAYER_SCALE_BACKWARD, "gen fen fn i3:k", "=1 sn", { IMAGES, DROP } },
-  { QM_OP_POOL, "sen", "fbn", { 0 } },
-  { QM_OP_POOL, "gen", "sbn", { 0 } },
-  { QM_OP_POOL_BACKWARD, "fbn", "sen", { 0 } },
-  { QM_OP_SELECTIVE_SCAN,
-    "fen fen sna gea gea sn sn gen",
-    "fen sb4an",
-    { SEQUENCES, .chunk = 64 } },
-  { QM_OP_SELECTIVE_SCAN,
-    "gen fen sn3 fe3 fe3 sn",
-    "gen sbf3n",
-    { SEQUENCES, .chunk = 1 } },
-  { QM_OP_SELECTIVE_SCAN_BACKWARD,
-    "fen fen fen sna gea gea sn sn gen sb4an",
-    "fen fen sna gea gea sn sn gen",
-    { SEQUENCES, .chunk = 64 } },
-  { QM_OP_SELECTIVE_SCAN_BACKWARD,
-    "fen fen gen sn3 fe3 fe3 sn - - sb63n",
-    "gen fen sn3 fe3 fe3 sn",
-    { SEQUENCES, .chunk = 45 } },
-  { QM_OP_CLASS_TOKEN, "fun fn fsn", "stn", { 0 } },
-  { QM_OP_CLASS_TOKEN_BACKWARD, "stn", "fun sn ssn", { 0 } },
-  { QM_OP_LABEL_WEIGHT, "ibs:v s8", "s2", { .scale = 0.5, .shift = true } },
-  { QM_OP_CROSS_ENTROPY, "ftv ibs:v s2", "ftv st", { .shift = true } },
-  { QM_OP_CROSS_ENTROPY, "gtv ibs:v s2", "=0 st", { 0 } },
-  { QM_OP_CROSS_ENTROPY,
-    "guv ibs:v s2",
-    "=0 su",
-    { .shift = true, .first = 1 } },
-  { QM_OP_CROSS_ENTROPY, "gtv ibs:v s2", "=0 st", { .cap = 1.5 } },
-  { QM_OP_CROSS_ENTROPY, "ftv ibs:v s2", "ftv st", { .z_loss = 0.1 } },
-  { QM_OP_ADVANCE, "i3:k", "=0", { .count = 3 } },
-  { QM_OP_UPDATE_STATE, "s1", "s8", { .max_norm = 1, .dynamic = true } },
-  { QM_OP_SUM_SQUARES, "sw", "s1", { 0 } },
-  { QM_OP_ADAM,
-    "s8",
-    "sw sw sw sw fw",
-    { .beta1 = 0.9,
-      .beta2 = 0.95,
-      .epsilon = 1e-3,
-      .weight_decay = 0.1,
-      .decoupled = true } },
-  { QM_OP_LAMB_DIRECTION,
-    "s8 sw",
-    "sw sw sw",
-    { .beta1 = 0.9, .beta2 = 0.95, .epsilon = 1e-3, .weight_decay = 0.1 } },
-  { QM_OP_LAMB_UPDATE, "s8 s2", "sw sw fw", { 0 } },
-  { QM_OP_MUON_MOMENTUM, "s8", "sw sw", { .beta1 = 0.9 } },
-  { QM_OP_MUON_NORMALIZE, "s1", "sw fw", { .epsilon = 1e-7 } },
-  { QM_OP_MUON_POLYNOMIAL, "fmm fmm", "fmm", { 0 } },
-  { QM_OP_MUON_POLYNOMIAL, "fmm fmm", "=1", { 0 } },
-  { QM_OP_MUON_UPDATE,
-    "s8 fw",
-    "sw fw",
-    { .value = 0.02, .scale = 1.5, .weight_decay = 0.1 } },
-};
-
-/* Sizes by letter; t, u, q, w, e, z and l follow from others. */
+/* Sizes by letter; t, u, q, w, e, z, l, E, P and R follow from others, and X
+ * and Y are for groups of many rows. */
 static const struct
 {
   int64_t m, n, k, b, h, s, d, v;
@@ -307,6 +76,8 @@ set_sizes (Compare *compare, size_t index)
   size['x'] = 10;
   size['t'] = size['b'] * size['s'];
   size['u'] = size['b'] * (size['s'] - 1);
+  size['T'] = size['b'] * (size['s'] + 4);
+  size['N'] = 2 * size['n'];
   size['q'] = size['b'] * 2 * 3;
   size['w'] = 2 * 3 * 3;
   size['f'] = ROWS;
@@ -316,6 +87,12 @@ set_sizes (Compare *compare, size_t index)
   size['j'] = 10;
   size['z'] = size['b'] * 3 * 5;
   size['l'] = size['n'] * 2 * 2;
+  size['E'] = 4 + 20 * (int64_t) index;
+  size['P'] = size['E'] + 1;
+  size['K'] = 3;
+  size['X'] = 3;
+  size['Y'] = 4;
+  size['R'] = size['m'] * size['K'];
 }
 
 /* Strides of a layout, from the dense ones; returns the elements of memory. */
@@ -354,8 +131,26 @@ number (Compare *compare, size_t i)
                            0);
 }
 
+/* Numbers of rows and experts; the first groups are small, or empty. */
+static int32_t
+index_at (const Operand *operand, char kind, size_t i, int64_t below)
+{
+  size_t n = operand->elements, last = n - 1;
+  size_t columns = (size_t) operand->tensor.shape[operand->tensor.rank - 1];
+
+  switch (kind)
+    {
+    case 'w': /* 1031 is prime, and divides no size */
+      return (int32_t) (i * 1031 % n);
+    case 'c':
+      return (int32_t) ((i / columns * 7 + i % columns * 5) % (size_t) below);
+    default:
+      return (int32_t) ((size_t) below * i * i / (last * last));
+    }
+}
+
 static void
-fill (Compare *compare, Operand *operand, int64_t below)
+fill (Compare *compare, Operand *operand, char kind, int64_t below)
 {
   size_t bytes = qm_type_size (operand->tensor.type);
 
@@ -374,7 +169,8 @@ fill (Compare *compare, Operand *operand, int64_t below)
         x = 0;
       if (operand->tensor.type == QM_TYPE_I32)
         ((int32_t *) operand->initial)[i] =
-            (int32_t) (fabsf (x) * 1000) % (int32_t) below;
+            kind == 'i' ? (int32_t) (fabsf (x) * 1000) % (int32_t) below
+                        : index_at (operand, kind, i, below);
       else
         qm_floats_store (operand->tensor.type,
                          (char *) operand->initial + i * bytes, 1, 1, &x);
@@ -418,12 +214,13 @@ make (Compare *compare, const char *word, Operand *operand)
         shape[rank++] = compare->size[(unsigned char) word[i]];
       if (word[length - 1] != ':' && length > 2 && word[length - 2] == ':')
         below = compare->size[(unsigned char) word[length - 1]];
-      operand->tensor = qm_tensor_dense (word[0] == 's'   ? QM_TYPE_F32
-                                         : word[0] == 'i' ? QM_TYPE_I32
-                                                          : compare->type,
-                                         rank, shape, NULL);
+      operand->tensor =
+          qm_tensor_dense (word[0] == 's'                     ? QM_TYPE_F32
+                           : strchr ("iwcz", word[0]) != NULL ? QM_TYPE_I32
+                                                              : compare->type,
+                           rank, shape, NULL);
       operand->elements = lay_out (&operand->tensor, word[0]);
-      fill (compare, operand, below);
+      fill (compare, operand, word[0], below);
       put (compare, operand);
     }
   return word + length + (word[length] == ' ');
@@ -658,6 +455,27 @@ compare_all (Compare *compare, size_t shape, const char *only)
       }
 }
 
+/* Groups with so many rows that every multiprocessor takes tile after tile. */
+static void
+compare_large_groups (Compare *compare, const char *only)
+{
+  char name[64];
+
+  set_sizes (compare, 0);
+  compare->size['n'] = 1024;
+  compare->size['k'] = 576;
+  compare->size['R'] = 7000;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    if (strstr (cases[i].inputs, "zY:R") != NULL
+        && (only == NULL || strcmp (only, qm_op_name (cases[i].op)) == 0))
+      {
+        snprintf (name, sizeof name, "%s, %s, large groups",
+                  qm_op_name (cases[i].op), qm_type_name (compare->type));
+        check_case (name);
+        compare_case (compare, &cases[i]);
+      }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -683,6 +501,13 @@ main (int argc, char **argv)
       {
         compare.type = types[t];
         compare_all (&compare, s, argc > 2 ? argv[2] : NULL);
+      }
+  /* Takes a processor long, and would show nothing there. */
+  for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
+    if (qm_device_info (compare.devices[1])->target.kind != QM_DEVICE_CPU)
+      {
+        compare.type = types[t];
+        compare_large_groups (&compare, argc > 2 ? argv[2] : NULL);
       }
   if (compare.unsupported > 0)
     printf ("%d cases are for operators that %s does not have\n",

@@ -289,6 +289,71 @@ test_positions (const Bench *bench)
 }
 
 /* One of four is hidden, and all of none. */
+/* Three tokens, two of four experts each: nobody wants the last, and of equal
+ * logits the first counts. */
+static void
+test_route (Bench *bench)
+{
+  static const float logits[12] = { 0, 2, 1, -9, 3, 0, 3, -9, NAN, 1, 1, 0 };
+  static const int32_t experts[6] = { 1, 2, 0, 2, 1, 2 };
+  static const int32_t rows[6] = { 2, 0, 4, 1, 3, 5 };
+  static const int32_t places[6] = { 1, 3, 0, 4, 2, 5 };
+  static const int32_t offsets[5] = { 0, 1, 3, 6, 6 };
+  float x[12], weights[6];
+  int32_t got[4][6];
+  QmOpCall call = { .op = QM_OP_ROUTE };
+
+  check_case ("route");
+  memcpy (x, logits, sizeof x);
+  call.attributes.normalized = true;
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 3, 4, x);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 3, 2, weights);
+  call.outputs[1] = tensor2 (QM_TYPE_I32, 3, 2, got[0]);
+  call.outputs[2] = qm_tensor_dense (QM_TYPE_I32, 1, (int64_t[]){ 6 }, got[1]);
+  call.outputs[3] = tensor2 (QM_TYPE_I32, 3, 2, got[2]);
+  call.outputs[4] = qm_tensor_dense (QM_TYPE_I32, 1, (int64_t[]){ 5 }, got[3]);
+  run (bench, &call);
+  for (int i = 0; i < 6; i++)
+    {
+      CHECK_INT (got[0][i], experts[i]);
+      CHECK_INT (got[1][i], rows[i]);
+      CHECK_INT (got[2][i], places[i]);
+    }
+  for (int i = 0; i < 5; i++)
+    CHECK_INT (got[3][i], offsets[i]);
+  CHECK_NEAR (weights[0], 1 / (1 + exp (-1)), 1e-6);
+  CHECK_NEAR (weights[1], 1 - weights[0], 1e-6);
+  CHECK_NEAR (weights[2], 0.5, 1e-6);
+  CHECK (isnan (weights[4]));
+  call.outputs[4] = qm_tensor_dense (QM_TYPE_I32, 1, (int64_t[]){ 4 }, got[3]);
+  CHECK_INT (qm_op_check (&call, NULL), QM_STATUS_INVALID);
+}
+
+/* The loss of one layer is 1 where all experts are chosen equally often. */
+static void
+test_balance (Bench *bench)
+{
+  float load[4] = { 2, 2, 2, 2 }, state[QM_STATE_SIZE] = { 0 };
+  float dload[4], loss[1] = { 0.5f };
+  QmOpCall call = { .op = QM_OP_BALANCE };
+
+  check_case ("balance");
+  state[QM_STATE_LOSS_SCALE] = 8;
+  call.attributes.scale = 0.1;
+  call.attributes.count = 4;
+  call.inputs[0] =
+      qm_tensor_dense (QM_TYPE_F32, 3, (int64_t[]){ 1, 2, 2 }, load);
+  call.inputs[1] =
+      qm_tensor_dense (QM_TYPE_F32, 1, (int64_t[]){ QM_STATE_SIZE }, state);
+  call.outputs[0] =
+      qm_tensor_dense (QM_TYPE_F32, 3, (int64_t[]){ 1, 2, 2 }, dload);
+  call.outputs[1] = qm_tensor_dense (QM_TYPE_F32, 1, (int64_t[]){ 1 }, loss);
+  run (bench, &call);
+  CHECK_NEAR (loss[0], 0.6, 1e-6);
+  CHECK_NEAR (dload[0], 0, 0);
+  CHECK_NEAR (dload[3], 8 * 0.1 * 2 * 0.5 / 4, 1e-6);
+}
+
 static void
 test_token_dropout (const Bench *bench)
 {
@@ -462,6 +527,8 @@ main (void)
   test_adam (&bench, false);
   test_adam (&bench, true);
   test_positions (&bench);
+  test_route (&bench);
+  test_balance (&bench);
   test_token_dropout (&bench);
   test_padding (&bench);
   test_patchify (&bench);
