@@ -34,7 +34,7 @@ static const QmField fields[] = {
          QM_FIELD_ACTIVATION,
          0,
          0,
-         QM_ACTIVATION_GELU_TANH) },
+         QM_ACTIVATION_GELU_NEW) },
   { ROW (scale_attention, "scale_attn_weights", QM_FIELD_SWITCH, 0, 1, true) },
   { ROW (scale_by_layer,
          "scale_attn_by_inverse_layer_idx",

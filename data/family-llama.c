@@ -437,6 +437,7 @@ write (json_t *object, const QmModelConfig *model)
   static const char *const names[] = {
     [QM_ACTIVATION_GELU] = "gelu",
     [QM_ACTIVATION_GELU_TANH] = "gelu_pytorch_tanh",
+    [QM_ACTIVATION_GELU_NEW] = "gelu_new",
     [QM_ACTIVATION_RELU] = "relu",
     [QM_ACTIVATION_SILU] = "silu",
     [QM_ACTIVATION_RELU2] = "relu2",

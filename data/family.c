@@ -94,6 +94,19 @@ qm_model_image_size (const QmModelConfig *config)
   return info->image_size != NULL ? info->image_size (config) : 0;
 }
 
+bool
+qm_model_composes_gelu (const QmModelConfig *config)
+{
+  const QmFamilyInfo *info = families[config->family];
+
+  for (size_t i = 0; i < info->n_fields; i++)
+    if (info->fields[i].kind == QM_FIELD_ACTIVATION
+        && *(const QmActivation *) qm_field_at (config, &info->fields[i])
+               == QM_ACTIVATION_GELU_NEW)
+      return true;
+  return false;
+}
+
 double
 qm_model_initializer_range (const QmModelConfig *config)
 {
@@ -102,17 +115,18 @@ qm_model_initializer_range (const QmModelConfig *config)
   return field != NULL ? *(const double *) qm_field_at (config, field) : 0;
 }
 
-/* As configurations have it; Transformers knows the second by two names, of
- * which listings have the newer one. */
+/* As configurations have it. */
 static const char *
-activation_name (QmActivation activation, bool keys)
+activation_name (QmActivation activation)
 {
   switch (activation)
     {
     case QM_ACTIVATION_GELU:
       return "gelu";
     case QM_ACTIVATION_GELU_TANH:
-      return keys ? "gelu_new" : "gelu_pytorch_tanh";
+      return "gelu_pytorch_tanh";
+    case QM_ACTIVATION_GELU_NEW:
+      return "gelu_new";
     case QM_ACTIVATION_RELU:
       return "relu";
     case QM_ACTIVATION_RELU2:
@@ -139,7 +153,7 @@ list_json (const QmModelConfig *config, const QmField *field)
 }
 
 static json_t *
-field_json (const QmModelConfig *config, const QmField *field, bool keys)
+field_json (const QmModelConfig *config, const QmField *field)
 {
   const void *value = qm_field_at (config, field);
 
@@ -155,8 +169,7 @@ field_json (const QmModelConfig *config, const QmField *field, bool keys)
     case QM_FIELD_SWITCH:
       return json_boolean (*(const bool *) value);
     case QM_FIELD_ACTIVATION:
-      return json_string (
-          activation_name (*(const QmActivation *) value, keys));
+      return json_string (activation_name (*(const QmActivation *) value));
     case QM_FIELD_WORD:
       return json_string (field->words[*(const int *) value]);
     case QM_FIELD_STAGES:
@@ -179,7 +192,7 @@ qm_model_config_json (const QmModelConfig *config, bool keys)
     if ((info->fields[i].apart & left_out) == 0)
       json_object_set_new (object,
                            keys ? info->fields[i].key : info->fields[i].name,
-                           field_json (config, &info->fields[i], keys));
+                           field_json (config, &info->fields[i]));
   if (keys && info->write != NULL)
     info->write (object, config);
   return object;

@@ -36,6 +36,14 @@ add_number (uint64_t *hash, double value)
   add_whole (hash, (int64_t) bits);
 }
 
+/* Of one function, whatever it is made of. */
+static QmActivation
+function_of (QmActivation activation)
+{
+  return activation == QM_ACTIVATION_GELU_NEW ? QM_ACTIVATION_GELU_TANH
+                                              : activation;
+}
+
 static void
 add_field (uint64_t *hash, const QmModelConfig *config, const QmField *field)
 {
@@ -50,7 +58,7 @@ add_field (uint64_t *hash, const QmModelConfig *config, const QmField *field)
       add_whole (hash, *(const bool *) value);
       break;
     case QM_FIELD_ACTIVATION:
-      add_whole (hash, (int64_t) * (const QmActivation *) value);
+      add_whole (hash, (int64_t) function_of (*(const QmActivation *) value));
       break;
     case QM_FIELD_WORD:
       add_whole (hash, *(const int *) value);

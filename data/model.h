@@ -104,10 +104,12 @@ typedef enum QmMuonScale
 typedef enum QmActivation
 {
   QM_ACTIVATION_GELU,      /* exact, with erf */
-  QM_ACTIVATION_GELU_TANH, /* gelu_new, gelu_pytorch_tanh, gelu_fast */
+  QM_ACTIVATION_GELU_TANH, /* gelu_pytorch_tanh */
   QM_ACTIVATION_RELU,
   QM_ACTIVATION_SILU,
-  QM_ACTIVATION_RELU2 /* relu2: the square of relu (So et al. 2021) */
+  QM_ACTIVATION_RELU2,   /* relu2: the square of relu (So et al. 2021) */
+  QM_ACTIVATION_GELU_NEW /* gelu_new, gelu_fast: QM_ACTIVATION_GELU_TANH, which
+                            Transformers makes of simple operators */
 } QmActivation;
 
 /* How the angles of rotary positions are stretched for texts that are longer
@@ -427,6 +429,9 @@ int64_t qm_model_positions (const QmModelConfig *config);
 
 /* The only size that images may have, pixels a side; 0: the recipe says. */
 int64_t qm_model_image_size (const QmModelConfig *config);
+
+/* Whether an activation of it is QM_ACTIVATION_GELU_NEW. */
+bool qm_model_composes_gelu (const QmModelConfig *config);
 
 /* The standard deviation of new weights. */
 double qm_model_initializer_range (const QmModelConfig *config);

@@ -90,6 +90,13 @@ traffic (const double *constants, const QmWorkRow *row)
     case QM_OP_WEIGHTED_GATE:
     case QM_OP_WEIGHTED_GATE_BACKWARD:
       return constants[QM_CONSTANT_OTHER] * constants[QM_CONSTANT_GATE];
+    case QM_OP_ACTIVATION:
+    case QM_OP_ACTIVATION_BACKWARD:
+      return fmax (constants[QM_CONSTANT_OTHER],
+                   row->composed
+                       ? constants[QM_CONSTANT_GELU_NEW]
+                             * (row->arithmetic == QM_ARITHMETIC_16 ? 1 : 0.5)
+                       : 0);
     case QM_OP_SOFTMAX:
     case QM_OP_SOFTMAX_BACKWARD:
       return constants[QM_CONSTANT_SOFTMAX];
@@ -145,7 +152,10 @@ efficiency (const Machine *machine, const QmWorkRow *row)
 {
   const double *constants = machine->constants;
   int architecture = machine->speeds->architecture;
-  double inner = row->inner / (row->inner + constants[QM_CONSTANT_INNER]);
+  double inner = row->inner / (row->inner + constants[QM_CONSTANT_INNER])
+                 / (row->unaligned && row->arithmetic != QM_ARITHMETIC_FP32
+                        ? constants[QM_CONSTANT_UNALIGNED]
+                        : 1);
 
   if (is_product (row->op))
     return constants[QM_CONSTANT_PRODUCT_16 + row->arithmetic] * inner

@@ -55,6 +55,9 @@ typedef enum QmConstant
   QM_CONSTANT_ATTENTION_HOPPER, /* what of that share is left on Hopper and the
                                    data centre's Blackwell, whose products take
                                    instructions of their own */
+  QM_CONSTANT_UNALIGNED,  /* how much longer a product on tensor cores takes of
+                             a matrix whose rows do not begin at multiples of
+                             16 bytes */
   QM_CONSTANT_INNER,      /* a product with that `inner` takes twice its time */
   QM_CONSTANT_HEAD,       /* attention with heads of that size, too */
   QM_CONSTANT_SEQUENCE,   /* and over a sequence of that length */
@@ -70,6 +73,8 @@ typedef enum QmConstant
   QM_CONSTANT_RMS_NORM, /* forward and backward, where norms over squares have
                            no kernel of their own; 1: they have */
   QM_CONSTANT_GATE,     /* of gated activations, likewise */
+  QM_CONSTANT_GELU_NEW, /* of activations that are made of simple operators, in
+                           16 bits; in fp32 half; 0: they have a kernel */
   QM_CONSTANT_SOFTMAX,
   QM_CONSTANT_CROSS_ENTROPY,
   QM_CONSTANT_ROTARY,       /* of what turns */

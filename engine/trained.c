@@ -128,14 +128,15 @@ qm_trained_read (const QmTrainingRate *rate,
                          : status;
 }
 
-/* PyTorch's autocast has softmax computed in fp32, and what that moves is in
- * the constants of levels; where nothing is cast it is half of it. */
+/* PyTorch's autocast has softmax and powers computed in fp32, and what that
+ * moves is in the constants of levels; where nothing is cast it is half of it.
+ */
 static void
 narrow_softmax (QmWork *work)
 {
   for (size_t i = 0; i < work->n; i++)
     if (work->rows[i].op == QM_OP_SOFTMAX
-        || work->rows[i].op == QM_OP_SOFTMAX_BACKWARD)
+        || work->rows[i].op == QM_OP_SOFTMAX_BACKWARD || work->rows[i].composed)
       work->rows[i].bytes /= 2;
 }
 

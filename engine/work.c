@@ -35,6 +35,33 @@ whole_of (const QmOpCall *call)
              : 0;
 }
 
+/* Whether rows of so many elements of the type do not begin at multiples of 16
+ * bytes. */
+static bool
+is_unaligned (int64_t elements, QmType type)
+{
+  return elements * (int64_t) qm_type_size (type) % 16 != 0;
+}
+
+/* Of a product with weights, whose x, y and w are all in memory row by row. */
+static bool
+unaligned_of (const QmOpCall *call)
+{
+  QmType type = call->inputs[0].type;
+  const int64_t *a = call->inputs[0].shape, *b = call->inputs[1].shape;
+
+  switch (call->op)
+    {
+    case QM_OP_LINEAR:
+      return is_unaligned (a[1], type) || is_unaligned (b[0], type);
+    case QM_OP_LINEAR_INPUT_GRAD:
+    case QM_OP_LINEAR_WEIGHT_GRAD:
+      return is_unaligned (a[1], type) || is_unaligned (b[1], type);
+    default:
+      return false;
+    }
+}
+
 static QmWorkRow
 row_of (const QmOpCall *call, bool update)
 {
@@ -44,6 +71,7 @@ row_of (const QmOpCall *call, bool update)
                     .arithmetic = arithmetic_of (call),
                     .count = 1,
                     .rms = call->attributes.rms,
+                    .unaligned = unaligned_of (call),
                     .flops = qm_op_flops (call),
                     .bytes = qm_op_bytes (call) };
 
@@ -99,7 +127,8 @@ asks_the_same (const QmWorkRow *a, const QmWorkRow *b)
          && a->arithmetic == b->arithmetic && a->flops == b->flops
          && a->bytes == b->bytes && a->inner == b->inner && a->rows == b->rows
          && a->columns == b->columns && a->groups == b->groups
-         && a->length == b->length && a->whole == b->whole && a->rms == b->rms;
+         && a->length == b->length && a->whole == b->whole && a->rms == b->rms
+         && a->unaligned == b->unaligned && a->composed == b->composed;
 }
 
 static double
@@ -142,6 +171,14 @@ add_transfer (QmWork *work, const QmPlan *plan, const QmOpCall *call)
     }
 }
 
+static bool
+is_composed (const QmPlan *plan, const QmOpCall *call)
+{
+  return (call->op == QM_OP_ACTIVATION || call->op == QM_OP_ACTIVATION_BACKWARD)
+         && call->attributes.activation == QM_FUNCTION_GELU_TANH
+         && qm_model_composes_gelu (&plan->config);
+}
+
 /* The row that the call is in, or -1. */
 static int32_t
 add (QmWork *work, const QmPlan *plan, const QmOpCall *call, bool update)
@@ -151,6 +188,7 @@ add (QmWork *work, const QmPlan *plan, const QmOpCall *call, bool update)
   if (add_transfer (work, plan, call))
     return -1;
   row = row_of (call, update);
+  row.composed = is_composed (plan, call);
   if (!update)
     work->calls++;
   for (size_t i = 0; i < work->n; i++)

@@ -29,13 +29,17 @@ typedef struct QmWorkRow
   double inner;         /* of a product: what is added up for one element of its
                            result; of attention: size of a head; else 0 */
   double rows, columns; /* of what a product with weights results in; else 0 */
-  double groups; /* of which each has its share of the rows, with a product of
-                    its own; else 0 */
-  double length; /* of attention: of the sequence; with a window, of one
-                    without in which a query meets as many keys; else 0 */
-  double whole;  /* of a rotary embedding that turns a part of heads: what
-                    reading and writing them wholly moves; else 0 */
-  bool rms;      /* a norm over squares */
+  double groups;  /* of which each has its share of the rows, with a product of
+                     its own; else 0 */
+  double length;  /* of attention: of the sequence; with a window, of one
+                     without in which a query meets as many keys; else 0 */
+  double whole;   /* of a rotary embedding that turns a part of heads: what
+                     reading and writing them wholly moves; else 0 */
+  bool rms;       /* a norm over squares */
+  bool unaligned; /* a product with weights, of a matrix whose rows are no
+                     multiple of 16 bytes where nobody pads them */
+  bool composed;  /* an activation that Transformers makes of simple operators
+                   */
 } QmWorkRow;
 
 /* One call of a plan with several ranks, in its order. */

@@ -138,7 +138,8 @@ test_variants (void)
   CHECK_NEAR (config.gpt_neox.rotary_base, 5000, 0);
   CHECK_NEAR (config.gpt_neox.hidden_dropout, 0.2, 0);
   CHECK_NEAR (config.gpt_neox.attention_dropout, 0.3, 0);
-  CHECK_INT (config.gpt_neox.activation, QM_ACTIVATION_GELU_TANH);
+  CHECK_INT (config.gpt_neox.activation, QM_ACTIVATION_GELU_NEW);
+  CHECK (qm_model_composes_gelu (&config));
   CHECK (!config.gpt_neox.parallel_residual);
   CHECK (!config.gpt_neox.attention_bias);
 

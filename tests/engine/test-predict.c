@@ -317,7 +317,104 @@ test_waves (void)
     }
 }
 
-/* A card's interval is wider than a board's, of every level. */
+/* Seconds of a call of its own, of an H200 that power does not limit. */
+static double
+seconds_of_row (QmWorkRow row, const char *level)
+{
+  QmWork work = { .rows = &row, .n = 1, .passes = 1, .steps = 1 };
+  QmGpu gpu = *qm_catalog_gpu (catalog, "h200-141gb-sxm");
+
+  gpu.tdp_w = 1e5;
+  row.count = 1;
+  return step_of (&work, &gpu, 1, qm_calibration_level (&calibration, level));
+}
+
+/* What rows without alignment, and an activation without a kernel, cost
+ * PyTorch, and nobody else. */
+static void
+test_simple_operators (void)
+{
+  static const struct
+  {
+    const char *level;
+    bool unaligned, composed; /* whether it takes longer */
+  } cases[] = { { "engine", false, false },
+                { "cuda", false, false },
+                { "tuned", true, false },
+                { "eager", true, true },
+                { "naive", true, true } };
+
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    {
+      const char *level = cases[i].level;
+      QmWorkRow row = { .op = QM_OP_LINEAR, .flops = 1e15, .inner = 1024 };
+      double longer = seconds_of_row (row, level);
+
+      row.unaligned = true;
+      longer = seconds_of_row (row, level) / longer;
+      CHECK (cases[i].unaligned ? longer > 1.2 : fabs (longer - 1) < 1e-9);
+      row.arithmetic = QM_ARITHMETIC_FP32;
+      longer = seconds_of_row (row, level);
+      row.unaligned = false;
+      CHECK_NEAR (seconds_of_row (row, level), longer, longer * 1e-9);
+      row = (QmWorkRow){ .op = QM_OP_ACTIVATION, .bytes = 1e12 };
+      longer = seconds_of_row (row, level);
+      row.composed = true;
+      longer = seconds_of_row (row, level) / longer;
+      CHECK (cases[i].composed ? longer > 5 : fabs (longer - 1) < 1e-9);
+    }
+}
+
+/* Rows of a plan of GPT-2 with that vocabulary and activation. */
+static void
+count_simple (const char *vocabulary,
+              const char *activation,
+              int *unaligned,
+              int *composed)
+{
+  char text[256];
+  QmModelConfig config;
+  QmRecipe recipe = qm_catalog_model (catalog, "gpt2-124m")->recipe;
+  QmPlanOptions options = { .micro_batch = 1, .methods = QM_METHOD_TF32 };
+  QmPlan *plan = NULL;
+  QmWork *work = NULL;
+
+  snprintf (text, sizeof text,
+            "{\"model_type\": \"gpt2\", \"architectures\": "
+            "[\"GPT2LMHeadModel\"], \"n_layer\": 2, \"vocab_size\": %s, "
+            "\"activation_function\": \"%s\"}",
+            vocabulary, activation);
+  CHECK_INT (qm_model_config_parse (text, strlen (text), "config", &config,
+                                    NULL),
+             QM_OK);
+  CHECK_INT (qm_model_apply_recipe (&config, &recipe, "recipe", NULL), QM_OK);
+  CHECK_INT (qm_plan_new (&config, &recipe, &options, &plan, NULL), QM_OK);
+  CHECK_INT (qm_work_new (plan, &work, NULL), QM_OK);
+  *unaligned = *composed = 0;
+  for (size_t i = 0; work != NULL && i < work->n; i++)
+    {
+      *unaligned += work->rows[i].unaligned;
+      *composed += work->rows[i].composed;
+    }
+  qm_work_free (work);
+  qm_plan_free (plan);
+}
+
+/* The head, its two gradients; the activation and its gradient. */
+static void
+test_simple_rows (void)
+{
+  int unaligned, composed;
+
+  count_simple ("50257", "gelu_new", &unaligned, &composed);
+  CHECK_INT (unaligned, 3);
+  CHECK_INT (composed, 2);
+  count_simple ("50304", "gelu_pytorch_tanh", &unaligned, &composed);
+  CHECK_INT (unaligned, 0);
+  CHECK_INT (composed, 0);
+}
+
+/* A card's interval is no narrower than a board's, of any level. */
 static void
 test_spreads (void)
 {
@@ -338,7 +435,7 @@ test_spreads (void)
       QmError error = { 0 };
 
       CHECK (constants[QM_CONSTANT_SPREAD_CARDS]
-             > constants[QM_CONSTANT_SPREAD]);
+             >= constants[QM_CONSTANT_SPREAD]);
       CHECK_INT (qm_speeds_of_gpu (&calibration, card, 1,
                                    QM_INTERCONNECT_OF_GPU, &speeds, &error),
                  QM_OK);
@@ -566,6 +663,8 @@ main (void)
   test_better_is_faster ();
   test_order_of_gpus ();
   test_waves ();
+  test_simple_operators ();
+  test_simple_rows ();
   test_spreads ();
   test_power ();
   test_ways_to_exchange ();

@@ -48,8 +48,12 @@ set_spreads (const Rates *rates,
           + spread_of (rates, errors, level->name, "board", COVERED, LEAST);
       if (count_cards (rates, level->name) < MANY)
         continue;
-      *cards = NEARLY
-               + spread_of (rates, errors, level->name, "card", COVERED, LEAST);
+      /* Fewer rates than boards have say no more than they do: cards differ by
+       * what boards differ by, too. */
+      *cards = fmax (NEARLY
+                         + spread_of (rates, errors, level->name, "card",
+                                      COVERED, LEAST),
+                     *spread);
       wider += log (*cards / *spread);
       levels++;
     }

@@ -37,6 +37,7 @@ typedef struct Parameter
   size_t parent;     /* stays as far from that parameter as at the start; its
                         own index: from where it started */
   const char *level; /* that it is of; NULL: of all */
+  double least;      /* that it may be */
 } Parameter;
 
 typedef struct Fit
@@ -76,6 +77,16 @@ add (Fit *fit,
   fit->n++;
 }
 
+/* No software takes longer than one after the other, and no product is faster
+ * for what it reads. */
+static double
+least_of (QmConstant constant)
+{
+  return constant == QM_CONSTANT_SHARPNESS || constant == QM_CONSTANT_UNALIGNED
+             ? 1
+             : 0;
+}
+
 /* How far constants may go from where they begin, or from those of the level
  * that theirs follow (find_parents()).  Those of our engine began at fits to
  * its profiles; those of other software begin there. */
@@ -106,6 +117,10 @@ freedom_of (const char *level, QmConstant constant)
       return ours ? 0.2 : 1;
     case QM_CONSTANT_ATTENTION_HOPPER:
       return ours || strcmp (level, "cuda") == 0 ? 0 : 0.4;
+    case QM_CONSTANT_UNALIGNED:
+      return ours || strcmp (level, "cuda") == 0 ? 0 : follows ? 0.1 : 0.2;
+    case QM_CONSTANT_GELU_NEW:
+      return 0.2;
     case QM_CONSTANT_DISPATCH:
     case QM_CONSTANT_CAST:
     case QM_CONSTANT_UPDATE:
@@ -154,8 +169,14 @@ list_parameters (Fit *fit, QmCalibration *c)
 {
   for (size_t i = 0; i < c->n_levels; i++)
     for (int j = 0; j < QM_N_CONSTANTS; j++)
-      add (fit, c, &c->levels[i].constants[j], c->levels[i].name,
-           freedom_of (c->levels[i].name, (QmConstant) j));
+      {
+        size_t n = fit->n;
+
+        add (fit, c, &c->levels[i].constants[j], c->levels[i].name,
+             freedom_of (c->levels[i].name, (QmConstant) j));
+        if (fit->n > n)
+          fit->parameters[n].least = least_of ((QmConstant) j);
+      }
   for (size_t i = 0; i < c->n_generations; i++)
     {
       add (fit, c, &c->generations[i].joules_per_flop, NULL, 0.3);
@@ -346,6 +367,67 @@ solve (double *a, double *b, size_t n)
     }
 }
 
+/* Where the normal equations lead with so much damping, of all parameters that
+ * are not held. */
+static void
+find_move (const double *jacobian,
+           const double *now,
+           size_t p,
+           size_t n,
+           double damping,
+           const bool *held,
+           double *normal,
+           double *move)
+{
+  for (size_t i = 0; i < p; i++)
+    {
+      for (size_t j = 0; j <= i; j++)
+        {
+          normal[i * p + j] = 0;
+          for (size_t k = 0; k < n && !held[i] && !held[j]; k++)
+            normal[i * p + j] += jacobian[i * n + k] * jacobian[j * n + k];
+        }
+      move[i] = 0;
+      for (size_t k = 0; k < n && !held[i]; k++)
+        move[i] -= jacobian[i * n + k] * now[k];
+      normal[i * p + i] = held[i] ? 1 : normal[i * p + i] * (1 + damping);
+    }
+  solve (normal, move, p);
+}
+
+/* Moves all parameters; those that are as small as they may be and would become
+ * smaller are held, and the others go where they are best without. */
+static void
+move_all (const Fit *fit,
+          QmCalibration *moved,
+          const double *jacobian,
+          const double *now,
+          size_t n,
+          double damping)
+{
+  double *normal = calloc (fit->n * fit->n, sizeof *normal);
+  double move[MAX_PARAMETERS];
+  bool held[MAX_PARAMETERS] = { false }, again = true;
+
+  while (again)
+    {
+      find_move (jacobian, now, fit->n, n, damping, held, normal, move);
+      again = false;
+      for (size_t i = 0; i < fit->n; i++)
+        if (!held[i] && move[i] < 0
+            && *at (moved, &fit->parameters[i]) <= fit->parameters[i].least)
+          held[i] = again = true;
+    }
+  for (size_t i = 0; i < fit->n; i++)
+    {
+      double *value = at (moved, &fit->parameters[i]);
+
+      *value = fmax (*value * exp (fmax (fmin (move[i], 1), -1)),
+                     fit->parameters[i].least);
+    }
+  free (normal);
+}
+
 /* One step, with so much damping; true where it made anything better, and
  * *settled where not by much. */
 static bool
@@ -357,30 +439,12 @@ step (const Fit *fit,
       double damping,
       bool *settled)
 {
-  size_t p = fit->n;
-  double *normal = calloc (p * p, sizeof *normal);
-  double *move = calloc (p, sizeof *move);
   double *then = calloc (MAX_RESIDUALS, sizeof *then);
   QmCalibration moved = *calibration;
   double before, after;
   bool better;
 
-  for (size_t i = 0; i < p; i++)
-    {
-      for (size_t j = 0; j <= i; j++)
-        for (size_t k = 0; k < n; k++)
-          normal[i * p + j] += jacobian[i * n + k] * jacobian[j * n + k];
-      for (size_t k = 0; k < n; k++)
-        move[i] -= jacobian[i * n + k] * now[k];
-      normal[i * p + i] *= 1 + damping;
-    }
-  solve (normal, move, p);
-  for (size_t i = 0; i < p; i++)
-    *at (&moved, &fit->parameters[i]) *= exp (fmax (fmin (move[i], 1), -1));
-  /* No software takes longer than one after the other. */
-  for (size_t i = 0; i < moved.n_levels; i++)
-    moved.levels[i].constants[QM_CONSTANT_SHARPNESS] =
-        fmax (moved.levels[i].constants[QM_CONSTANT_SHARPNESS], 1);
+  move_all (fit, &moved, jacobian, now, n, damping);
   residuals (fit, &moved, NULL, then);
   before = sum_of_squares (now, n);
   after = sum_of_squares (then, n);
@@ -388,8 +452,6 @@ step (const Fit *fit,
   *settled = better && after > before * (1 - SETTLED);
   if (better)
     *calibration = moved;
-  free (normal);
-  free (move);
   free (then);
   return better;
 }
