@@ -312,6 +312,17 @@ qm_csv_row_kind_of (const char *words)
   return kind;
 }
 
+gboolean
+qm_csv_words_are_a_discount (const char *words)
+{
+  g_autofree char *whole = qm_csv_normalize (words);
+  g_autofree char *normal = strip_rates (whole);
+
+  return count_words (normal) <= FEW_WORDS
+         && strpbrk (normal, "0123456789") == NULL
+         && qm_csv_row_kind_of (words) == QM_CSV_ROW_DISCOUNT;
+}
+
 gint64
 qm_csv_percent_in (const char *words)
 {

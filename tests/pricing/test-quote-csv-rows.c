@@ -67,6 +67,12 @@ test_discounts (void)
     { ";Bei Zahlung innerhalb von 10 Tagen 2 % Skonto;;;\n",
       QM_AMOUNT_UNSTATED },
     { "2;Rabattmarken;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    /* Once, and the sign was forgotten. */
+    { "2;Volume discount;1;50,00;50,00\n", 5000 },
+    { "2;abzgl. 5 % Treuerabatt;1,00;50,00;\n", 5000 },
+    { "2;Less: research rebate;1 pc;50,00;50,00\n", 5000 },
+    { "2;RTX A6000, education discount;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    { "2;Education discount;2;50,00;100,00\n", QM_AMOUNT_UNSTATED },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
