@@ -556,6 +556,40 @@ test_left_out (void)
                     4); /* also the one of which the GPU is not clear */
 }
 
+/* What a document comes to is not shared among lines that come to much more, as
+ * where options are not told apart; a little less may be a discount. */
+static void
+test_not_shared (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  QmQuote *quote =
+      add_quote (quotes, "Either or", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  const char *const *left_out;
+
+  add_line (quote, "a6000", 4, 4000);
+  add_line (quote, "a100-80gb-sxm", 4, 20000);
+  quote->payable_minor = 1600000;
+  quote = add_quote (quotes, "Rebate", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_line (quote, "rtx3090", 10, 1000);
+  quote->payable_minor = 950000;
+  quote = add_quote (quotes, "Gross", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_line (quote, "rtx4090", 10, 1190);
+  quote->tax_minor = 190000;
+  quote->payable_minor = 1190000;
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+
+  g_assert_null (qm_offers_find (offers, "a6000", FALSE));
+  g_assert_null (qm_offers_find (offers, "a100-80gb-sxm", FALSE));
+  left_out = (const char *const *) qm_offers_left_out (offers);
+  g_assert_cmpuint (g_strv_length ((char **) left_out), ==, 2);
+  g_assert_nonnull (strstr (left_out[0], "come to something else"));
+  g_assert_cmpint (qm_offers_find (offers, "rtx3090", FALSE)->price.micros, ==,
+                   UNITS (950));
+  g_assert_cmpint (qm_offers_find (offers, "rtx4090", FALSE)->price.micros, ==,
+                   UNITS (1000));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -578,6 +612,7 @@ main (int argc, char **argv)
   g_test_add_func ("/offers/currency", test_currency);
   g_test_add_func ("/offers/discount-and-tax", test_discount_and_tax);
   g_test_add_func ("/offers/left-out", test_left_out);
+  g_test_add_func ("/offers/not-shared", test_not_shared);
   result = g_test_run ();
   qm_catalog_free (catalog);
   return result;

@@ -170,6 +170,9 @@ test_options (void)
       0 },
     { "1;GPU;1;1000;1000\n2;Second supply option;1;100;100\n", 2, 0, 0 },
     { "1;GPU;1;1000;1000\n2;Option: second supply;1;100;100\n", 1, 1, 0 },
+    { "1;GPU;1;1000;1000\n2;Garantie 5 ans (Option);1;100;100\n", 1, 1, 0 },
+    { "1;GPU;1;1000;1000\n2;Carte réseau - option;1;100;100\n", 1, 1, 0 },
+    { "1;GPU;1;1000;1000\n2;Variante : other GPU;1;900;900\n", 1, 0, 1 },
     { "1;GPU;1;1000;1000\n2;More memory;1;POA;POA\n", 1, 1, 0 },
     { "1;GPU;1;1000;1000\n2;Mounting;1;0;included\n", 2, 0, 0 },
   };
