@@ -25,6 +25,9 @@ static const QmFamilyInfo *const families[QM_FAMILY_COUNT] = {
   [QM_FAMILY_OLMOE] = &qm_olmoe_family,
   [QM_FAMILY_QWEN3_MOE] = &qm_qwen3_moe_family,
   [QM_FAMILY_MIXTRAL] = &qm_mixtral_family,
+  [QM_FAMILY_DINOV2] = &qm_dinov2_family,
+  [QM_FAMILY_DINOV2_WITH_REGISTERS] = &qm_dinov2_with_registers_family,
+  [QM_FAMILY_DINOV3_VIT] = &qm_dinov3_vit_family,
 };
 
 const QmFamilyInfo *

@@ -60,6 +60,9 @@ typedef enum QmFamily
   QM_FAMILY_OLMOE,
   QM_FAMILY_QWEN3_MOE,
   QM_FAMILY_MIXTRAL,
+  QM_FAMILY_DINOV2,
+  QM_FAMILY_DINOV2_WITH_REGISTERS,
+  QM_FAMILY_DINOV3_VIT,
   QM_FAMILY_COUNT
 } QmFamily;
 
@@ -289,6 +292,26 @@ typedef struct QmEsmConfig
   bool norm_embeddings, tie_word_embeddings;
 } QmEsmConfig;
 
+/* dinov2, dinov2_with_registers and dinov3_vit: image classifiers on square
+ * patches, a class token and registers, with layer scale. */
+typedef struct QmDinoConfig
+{
+  int64_t hidden_size, layers, heads, intermediate_size;
+  int64_t image_size; /* of DINOv2; of DINOv3 as the recipe says */
+  int64_t patch_size, channels, classes, registers;
+  int64_t mlp_ratio; /* of DINOv2, of which the intermediate size follows */
+  double layer_norm_eps, attention_dropout, initializer_range;
+  double layer_scale_init;
+  double drop_path_rate; /* of every branch alike */
+  /* Of DINOv3: base of the wave lengths, and by how much the places of patches
+   * are moved and scaled at random in training, 0: not at all. */
+  double rope_theta, move, jitter, rescale;
+  QmActivation activation;
+  bool query_bias, key_bias, value_bias; /* of DINOv2 all alike */
+  bool output_bias, mlp_bias;            /* of DINOv2 always */
+  bool gated;
+} QmDinoConfig;
+
 #define QM_ARCHITECTURE_BYTES 64
 
 typedef struct QmModelConfig
@@ -309,6 +332,7 @@ typedef struct QmModelConfig
     QmGpt2Config gpt2;
     QmModernBertConfig modernbert;
     QmEsmConfig esm;
+    QmDinoConfig dino; /* QM_FAMILY_DINOV2 to QM_FAMILY_DINOV3_VIT */
   };
 } QmModelConfig;
 

@@ -646,6 +646,9 @@ static const Build builders[QM_FAMILY_COUNT] = {
   [QM_FAMILY_OLMOE] = qm_build_llama,
   [QM_FAMILY_QWEN3_MOE] = qm_build_llama,
   [QM_FAMILY_MIXTRAL] = qm_build_llama,
+  [QM_FAMILY_DINOV2] = qm_build_dino,
+  [QM_FAMILY_DINOV2_WITH_REGISTERS] = qm_build_dino,
+  [QM_FAMILY_DINOV3_VIT] = qm_build_dino,
 };
 
 QmStatus

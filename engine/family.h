@@ -54,6 +54,7 @@ void qm_build_llama (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_gpt2 (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_modernbert (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_esm (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_dino (QmBuilder *builder, const QmModelConfig *model);
 
 /* Declares a parameter of any shape and type. */
 QmValueId qm_build_parameter (QmBuilder *builder,

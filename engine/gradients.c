@@ -378,14 +378,18 @@ class_token_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 {
   QmValueId dy = qm_gradient_of (g, node->outputs[0]);
   QmValueId dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
-  QmValueId dtoken = qm_gradient_of_parameter (g, node->inputs[1]);
-  QmValueId dposition = qm_gradient_of_parameter (g, node->inputs[2]);
-  QmNode *backward = append (graph, QM_OP_CLASS_TOKEN_BACKWARD, node);
+  QmValueId sums[4] = { QM_NO_VALUE, QM_NO_VALUE, QM_NO_VALUE, QM_NO_VALUE };
+  QmNode *backward;
 
+  /* Of the token, positions and registers. */
+  for (int i = 1; i < 4; i++)
+    if (node->inputs[i] != QM_NO_VALUE)
+      sums[i] = qm_gradient_of_parameter (g, node->inputs[i]);
+  backward = append (graph, QM_OP_CLASS_TOKEN_BACKWARD, node);
   backward->inputs[0] = dy;
   backward->outputs[0] = dx;
-  backward->outputs[1] = dtoken;
-  backward->outputs[2] = dposition;
+  for (int i = 1; i < 4; i++)
+    backward->outputs[i] = sums[i];
 }
 
 static void

@@ -125,8 +125,8 @@ static double
 waves_of (const QmSpeeds *speeds, const QmWorkRow *row)
 {
   double groups = fmax (row->groups, 1);
-  double tiles = groups * ceil (row->rows / groups / TILE)
-                 * ceil (row->columns / TILE);
+  double tiles =
+      groups * ceil (row->rows / groups / TILE) * ceil (row->columns / TILE);
   double waves;
 
   if (!(speeds->multiprocessors > 0) || !(tiles > 0))

@@ -64,8 +64,8 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_LAYER_SCALE] = { "layer_scale", "frc f?c f?rc i?3", "frc" },
   [QM_OP_LAYER_SCALE_BACKWARD] = { "layer_scale_backward", "frc frc f?c i?3",
                                    "frc s?#c" },
-  [QM_OP_POOL] = { "pool", "frc", "fbc" },
-  [QM_OP_POOL_BACKWARD] = { "pool_backward", "fbc", "frc" },
+  [QM_OP_POOL] = { "pool", "frc", "fbo" },
+  [QM_OP_POOL_BACKWARD] = { "pool_backward", "fbo", "frc" },
   [QM_OP_SELECTIVE_SCAN] = { "selective_scan",
                              "frd frd s#dn frn frn s#d s?#d f?rd",
                              "frd s#bknd" },
@@ -87,9 +87,10 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_EXPERT_LOAD] = { "expert_load", "fte i#o", "s#2e" },
   [QM_OP_EXPERT_LOAD_BACKWARD] = { "expert_load_backward", "s#2e fte", "fte" },
   [QM_OP_BALANCE] = { "balance", "s#l2e s#8", "s#l2e s#1" },
-  [QM_OP_CLASS_TOKEN] = { "class_token", "fuc fc fsc", "frc" },
+  [QM_OP_CLASS_TOKEN] = { "class_token", "fuc fc f?sc f?gc", "frc" },
   [QM_OP_CLASS_TOKEN_BACKWARD] = { "class_token_backward", "frc",
-                                   "fuc sc ssc" },
+                                   "fuc sc s?sc s?gc" },
+  [QM_OP_PATCH_ANGLES] = { "patch_angles", "i?#3", "s#sr" },
   [QM_OP_LABEL_WEIGHT] = { "label_weight", "i#bs s#8", "s#2" },
   [QM_OP_CROSS_ENTROPY] = { "cross_entropy", "ftv i#bs s#2", "ftv s#t" },
   [QM_OP_SUM_SQUARES] = { "sum_squares", "s#n", "s#1" },
@@ -524,6 +525,43 @@ scan_holds (const Check *check)
          && check->size['k'] == (width + chunk - 1) / chunk;
 }
 
+/* Whether rows are those of samples with a class token, registers and as many
+ * patches each. */
+static bool
+tokens_hold (const Check *check)
+{
+  int64_t registers = check->size['g'] > 0 ? check->size['g'] : 0;
+  int64_t patches = check->size['u'];
+  int64_t batch = (check->size['r'] - patches) / (1 + registers);
+
+  return batch > 0 && batch * (1 + registers) == check->size['r'] - patches
+         && patches % batch == 0
+         && (check->size['s'] < 0 || check->size['s'] == patches / batch + 1);
+}
+
+static bool
+pool_holds (const Check *check)
+{
+  const int64_t *size = check->size, first = check->call->attributes.first;
+
+  return size['r'] % size['b'] == 0 && first >= 0
+         && first < size['r'] / size['b']
+         && size['o'] == (first > 0 ? 2 : 1) * size['c'];
+}
+
+static bool
+angles_hold (const Check *check)
+{
+  const QmAttributes *attributes = &check->call->attributes;
+
+  return attributes->height > 0 && attributes->width > 0
+         && attributes->height <= check->size['s']
+         && attributes->width <= check->size['s'] && attributes->count >= 0
+         && attributes->count + attributes->height * attributes->width
+                == check->size['s']
+         && check->size['r'] % 4 == 0;
+}
+
 /* Rows of tokens and their experts. */
 static bool
 rows_hold (const Check *check)
@@ -581,8 +619,9 @@ relations_hold (const Check *check)
              && size['t'] <= size['b'] * size['s'] - attributes->first;
     case QM_OP_CLASS_TOKEN:
     case QM_OP_CLASS_TOKEN_BACKWARD:
-      return size['s'] > 1 && size['r'] % size['s'] == 0
-             && size['u'] == size['r'] / size['s'] * (size['s'] - 1);
+      return tokens_hold (check);
+    case QM_OP_PATCH_ANGLES:
+      return angles_hold (check);
     case QM_OP_PATCHIFY:
     case QM_OP_UNPATCHIFY:
       return patch > 0 && size['m'] >= patch && size['n'] >= patch
@@ -619,7 +658,7 @@ relations_hold (const Check *check)
                  || qm_tensor_present (&call->inputs[3]));
     case QM_OP_POOL:
     case QM_OP_POOL_BACKWARD:
-      return size['r'] % size['b'] == 0;
+      return pool_holds (check);
     case QM_OP_SELECTIVE_SCAN:
       return scan_holds (check);
     case QM_OP_SELECTIVE_SCAN_BACKWARD:

@@ -275,13 +275,15 @@ typedef enum QmOp
    * out: 0 dx, 1 [dgamma f32 [features]], where gamma is */
   QM_OP_LAYER_SCALE_BACKWARD,
 
-  /* y[b] = mean of the rows of sample b, all samples having as many.
+  /* y[b] = mean of the rows of sample b, all samples having as many.  With
+   * `first` > 0, y[b] = (row 0, mean of the rows from `first` on): what the
+   * class token and the patches say, without what is between them.
    * in: 0 x [B rows, features]
-   * out: 0 y [B, features] */
+   * out: 0 y [B, features], with `first` [B, 2 features] */
   QM_OP_POOL,
 
-  /* dx[b, r] = dy[b] / rows.
-   * in: 0 dy [B, features]
+  /* dx[b, r] = dy[b] / rows, with `first` what belongs to the row, else 0.
+   * in: 0 dy as y
    * out: 0 dx [B rows, features] */
   QM_OP_POOL_BACKWARD,
 
@@ -390,16 +392,32 @@ typedef enum QmOp
    * out: 0 dload f32 [l, 2, e], 1 loss f32 [1] += */
   QM_OP_BALANCE,
 
-  /* y[b, 0] = token + position[0]; y[b, s] = x[b, s - 1] + position[s].
-   * in: 0 x [B (S - 1), features], 1 token [features], 2 position [S,
-   *      features]
-   * out: 0 y [B S, features] */
+  /* y[b, 0] = token + position[0]; y[b, s] = x[b, s - 1] + position[s], an
+   * absent position being 0.  R registers (Darcet et al. 2024), which have no
+   * position, are between the two: y[b, 1 + i] = registers[i], and x[b, s - 1]
+   * is of y[b, s + R].
+   * in: 0 x [B (S - 1), features], 1 token [features], 2 [position [S,
+   *      features]], 3 [registers [R, features]]
+   * out: 0 y [B (S + R), features] */
   QM_OP_CLASS_TOKEN,
 
-  /* in: 0 dy [B S, features]
+  /* in: 0 dy [B (S + R), features]
    * out: 0 dx [B (S - 1), features], 1 dtoken f32 [features] +=, 2
-   *      dposition f32 [S, features] += */
+   *      [dposition f32 [S, features] +=], 3 [dregisters f32 [R, features] +=]
+   */
   QM_OP_CLASS_TOKEN_BACKWARD,
+
+  /* The table that QM_OP_ROTARY takes for a sequence of `count` tokens, which
+   * do not turn, and `height` x `width` patches by rows.  With the middle of a
+   * patch at (y, x), from -1 to 1 over the image, element j < r/4 turns by
+   * 2 pi y value^(-4j/r) and element r/4 + j by 2 pi x value^(-4j/r) (Simeoni
+   * et al. 2025, DINOv3).  With rng, all patches of a pass are moved, in this
+   * order: y and x by up to `move` each, then times up to `jitter` or its
+   * inverse each, then both times up to `rescale` or its inverse; factors are
+   * log-uniform, and 0 is none.
+   * in: 0 [rng]
+   * out: 0 table f32 [S, r], r a multiple of 4 */
+  QM_OP_PATCH_ANGLES,
 
   /* weight[0] = scale / n, weight[1] = loss scale x scale / n, for the n
    * labels that are not QM_IGNORE_LABEL (with `shift`, without the first
@@ -627,6 +645,7 @@ typedef struct QmAttributes
   int64_t count, padded, padding, patch, rotary;
   int64_t height, width, chunk, unit, window, first;
   double value, scale, epsilon, dropout, cap, z_loss;
+  double move, jitter, rescale; /* of the places of patches */
   double beta1, beta2, weight_decay, max_norm;
 } QmAttributes;
 

@@ -16,6 +16,8 @@
  *                  is the row tile there
  *   QM_OP_RANDOM   element e takes word e % 4 of block e / 4; normal: words 0
  *                  and 1 make elements 0 and 1, words 2 and 3 make 2 and 3
+ *   places         of patches: words 0 and 1 of block 0 move y and x, 2 and 3
+ *                  scale them, word 0 of block 1 scales both
  *
  * An element is kept where its half-word is at least qm_dropout_threshold(),
  * and scaled by qm_dropout_scale().
@@ -141,6 +143,20 @@ static inline QM_HOST_DEVICE float
 qm_random_uniform (uint32_t word)
 {
   return ((float) (word >> 9) + 0.5f) * (1.0f / 8388608.0f);
+}
+
+/* Uniform between -`most` and `most`. */
+static inline QM_HOST_DEVICE float
+qm_patch_move (uint32_t word, double most)
+{
+  return (float) most * (2 * qm_random_uniform (word) - 1);
+}
+
+/* Log-uniform between 1 / `most` and `most`; 1 where that is 0. */
+static inline QM_HOST_DEVICE float
+qm_patch_factor (uint32_t word, double most)
+{
+  return most > 0 ? expf (qm_patch_move (word, log (most))) : 1;
 }
 
 /* Element `index` of 4 that a block makes, N(0, 1) by Box and Muller (1958). */

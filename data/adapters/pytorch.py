@@ -66,6 +66,9 @@ CLASSES = {
     'olmoe': 'OlmoeForCausalLM',
     'qwen3_moe': 'Qwen3MoeForCausalLM',
     'mixtral': 'MixtralForCausalLM',
+    'dinov2': 'Dinov2ForImageClassification',
+    'dinov2_with_registers': 'Dinov2WithRegistersForImageClassification',
+    'dinov3_vit': 'DINOv3ViTModel',
 }
 WITHOUT_ATTENTION = ('convnext', 'mamba')
 # What a faster Mamba needs; hidden where the settings have no kernels.
@@ -309,8 +312,16 @@ class Task:
         if self.attention:
             config._attn_implementation = self.attention
         with device:
-            model = getattr(transformers, CLASSES[self.family])(config)
-        count = sum(p.numel() for p in model.parameters())
+            kind = getattr(transformers, CLASSES[self.family])
+            if self.family == 'dinov3_vit':
+                kind = with_head(kind)
+            model = kind(config)
+        for name, parameter in model.named_parameters():
+            # Of hidden patches, of which there are none: no pass has a gradient
+            # of it.
+            if name.endswith('.mask_token'):
+                parameter.requires_grad_(False)
+        count = sum(p.numel() for p in model.parameters() if p.requires_grad)
         if count != self.request['parameters']:
             raise Refusal('failed', f'this Transformers makes a model of '
                           f'{count} parameters, not '
@@ -401,6 +412,25 @@ class Task:
         if self.type is None:
             return contextlib.nullcontext()
         return torch.autocast(self.device.type, dtype=self.type)
+
+
+def with_head(model_class):
+    """A class of Transformers that has no head, with one that classifies what
+    it pools of an image."""
+
+    class WithHead(model_class):
+        def __init__(self, config):
+            super().__init__(config)
+            self.classifier = torch.nn.Linear(config.hidden_size,
+                                              config.num_labels)
+
+        def forward(self, pixel_values, labels):
+            pooled = super().forward(pixel_values).pooler_output
+            return transformers.modeling_outputs.ImageClassifierOutput(
+                loss=torch.nn.functional.cross_entropy(
+                    self.classifier(pooled).float(), labels))
+
+    return WithHead
 
 
 def checkpoint_calls(module):

@@ -66,6 +66,7 @@ static const QmCpuOperator operators[QM_OP_COUNT] = {
   [QM_OP_BALANCE] = qm_cpu_balance,
   [QM_OP_CLASS_TOKEN] = qm_cpu_class_token,
   [QM_OP_CLASS_TOKEN_BACKWARD] = qm_cpu_class_token_backward,
+  [QM_OP_PATCH_ANGLES] = qm_cpu_patch_angles,
   [QM_OP_LABEL_WEIGHT] = qm_cpu_label_weight,
   [QM_OP_CROSS_ENTROPY] = qm_cpu_cross_entropy,
   [QM_OP_SUM_SQUARES] = qm_cpu_sum_squares,

@@ -99,57 +99,98 @@ qm_cpu_token_dropout (QmThreads *threads, const QmOpCall *call)
   return true;
 }
 
+/* A class token, registers and patches of samples. */
+typedef struct Tokens
+{
+  int64_t registers, patches;
+} Tokens;
+
+static Tokens
+tokens_of (const QmTensor *x, const QmTensor *y, const QmTensor *registers)
+{
+  int64_t n = qm_tensor_present (registers) ? registers->shape[0] : 0;
+
+  return (Tokens){ n, x->shape[0] / ((y->shape[0] - x->shape[0]) / (1 + n)) };
+}
+
 bool
 qm_cpu_class_token (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0], *token = &call->inputs[1];
-  const QmTensor *position = &call->inputs[2], *y = &call->outputs[0];
-  int64_t n = y->shape[1], length = position->shape[0];
+  const QmTensor *position = &call->inputs[2], *registers = &call->inputs[3];
+  const QmTensor *y = &call->outputs[0];
+  Tokens tokens = tokens_of (x, y, registers);
+  int64_t n = y->shape[1], length = 1 + tokens.registers + tokens.patches;
   float *row = qm_cpu_floats (2 * n);
 
   if (row == NULL)
     return false;
   for (int64_t t = 0; t < y->shape[0]; t++)
     {
-      int64_t b = t / length, s = t % length;
+      int64_t b = t / length, s = t % length, patch = s - tokens.registers - 1;
 
       if (s == 0)
         qm_cpu_load (token, 0, n, row);
+      else if (patch < 0)
+        qm_cpu_load (registers, (s - 1) * registers->stride[0], n, row);
       else
-        qm_cpu_load (x, (b * (length - 1) + s - 1) * x->stride[0], n, row);
-      qm_cpu_load (position, s * position->stride[0], n, row + n);
-      for (int64_t j = 0; j < n; j++)
-        row[j] += row[n + j];
+        qm_cpu_load (x, (b * tokens.patches + patch) * x->stride[0], n, row);
+      if (qm_tensor_present (position) && (s == 0 || patch >= 0))
+        {
+          qm_cpu_load (position, (s == 0 ? 0 : patch + 1) * position->stride[0],
+                       n, row + n);
+          for (int64_t j = 0; j < n; j++)
+            row[j] += row[n + j];
+        }
       qm_cpu_store (y, t * y->stride[0], n, row);
     }
   free (row);
   return true;
 }
 
+/* sums[row] += x, where there are such. */
+static void
+add_to_row (const QmTensor *sums, int64_t row, int64_t n, const float *x)
+{
+  float *sum;
+
+  if (!qm_tensor_present (sums))
+    return;
+  sum = qm_cpu_at (sums, row * sums->stride[0]);
+  for (int64_t j = 0; j < n; j++)
+    sum[j] += x[j];
+}
+
 bool
 qm_cpu_class_token_backward (QmThreads *threads, const QmOpCall *call)
 {
-  const QmTensor *dy = &call->inputs[0], *dx = &call->outputs[0];
-  const QmTensor *dtoken = &call->outputs[1];
-  const QmTensor *dposition = &call->outputs[2];
-  int64_t n = dy->shape[1], length = dposition->shape[0];
-  float *row = qm_cpu_floats (n);
+  const QmTensor *dy = &call->inputs[0], *out = call->outputs;
+  Tokens tokens = tokens_of (&out[0], dy, &out[3]);
+  int64_t n = dy->shape[1], length = 1 + tokens.registers + tokens.patches;
+  float *row = qm_cpu_floats (n), *token = out[1].data;
 
   if (row == NULL)
     return false;
   for (int64_t t = 0; t < dy->shape[0]; t++)
     {
-      int64_t b = t / length, s = t % length;
-      float *position = qm_cpu_at (dposition, s * dposition->stride[0]);
-      float *token = dtoken->data;
+      int64_t b = t / length, s = t % length, patch = s - tokens.registers - 1;
 
       qm_cpu_load (dy, t * dy->stride[0], n, row);
-      for (int64_t j = 0; j < n; j++)
-        position[j] += row[j];
-      for (int64_t j = 0; s == 0 && j < n; j++)
-        token[j] += row[j];
-      if (s > 0)
-        qm_cpu_store (dx, (b * (length - 1) + s - 1) * dx->stride[0], n, row);
+      if (s == 0)
+        {
+          for (int64_t j = 0; j < n; j++)
+            token[j] += row[j];
+          add_to_row (&out[2], 0, n, row);
+        }
+      else if (patch < 0)
+        add_to_row (&out[3], s - 1, n, row);
+      else
+        {
+          add_to_row (&out[2], patch + 1, n, row);
+          qm_cpu_store (&out[0],
+                        (b * tokens.patches + patch) * out[0].stride[0], n,
+                        row);
+        }
     }
   free (row);
   return true;

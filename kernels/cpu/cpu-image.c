@@ -3,6 +3,9 @@
 /* Patches, depth and means of images. */
 
 #include "kernels/cpu/cpu.h"
+#include "kernels/random.h"
+
+#define PI 3.14159265358979323846
 
 /* Calls `move` for every element of every patch: of row `t` the element `e`,
  * and of the image the pixel at `offset`. */
@@ -155,10 +158,18 @@ qm_cpu_layer_scale_backward (QmThreads *threads, const QmOpCall *call)
   return ok;
 }
 
+/* Rows of `columns` from column `first` on. */
+static int64_t
+at_column (const QmTensor *tensor, int64_t row, int64_t first)
+{
+  return row * tensor->stride[0] + first;
+}
+
 bool
 qm_cpu_pool (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0], *y = &call->outputs[0];
+  int64_t first = call->attributes.first;
   int64_t n = x->shape[1], rows = x->shape[0] / y->shape[0];
   float *row = qm_cpu_floats (n);
   double *sums = calloc ((size_t) n, sizeof *sums);
@@ -167,16 +178,18 @@ qm_cpu_pool (QmThreads *threads, const QmOpCall *call)
   for (int64_t r = 0; ok && r < x->shape[0]; r++)
     {
       qm_cpu_load (x, r * x->stride[0], n, row);
-      for (int64_t j = 0; j < n; j++)
+      if (first > 0 && r % rows == 0)
+        qm_cpu_store (y, at_column (y, r / rows, 0), n, row);
+      for (int64_t j = 0; r % rows >= first && j < n; j++)
         sums[j] += row[j];
       if (r % rows != rows - 1)
         continue;
       for (int64_t j = 0; j < n; j++)
         {
-          row[j] = (float) (sums[j] / (double) rows);
+          row[j] = (float) (sums[j] / (double) (rows - first));
           sums[j] = 0;
         }
-      qm_cpu_store (y, r / rows * y->stride[0], n, row);
+      qm_cpu_store (y, at_column (y, r / rows, first > 0 ? n : 0), n, row);
     }
   free (row);
   free (sums);
@@ -187,6 +200,7 @@ bool
 qm_cpu_pool_backward (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *dy = &call->inputs[0], *dx = &call->outputs[0];
+  int64_t first = call->attributes.first;
   int64_t n = dx->shape[1], rows = dx->shape[0] / dy->shape[0];
   float *row = qm_cpu_floats (n);
 
@@ -194,10 +208,79 @@ qm_cpu_pool_backward (QmThreads *threads, const QmOpCall *call)
     return false;
   for (int64_t r = 0; r < dx->shape[0]; r++)
     {
-      qm_cpu_load (dy, r / rows * dy->stride[0], n, row);
+      bool pooled = r % rows >= first, alone = r % rows == 0 && !pooled;
+
+      qm_cpu_load (dy, at_column (dy, r / rows, first > 0 && pooled ? n : 0), n,
+                   row);
       for (int64_t j = 0; j < n; j++)
-        row[j] /= (float) rows;
+        row[j] = pooled ? row[j] / (float) (rows - first) : alone ? row[j] : 0;
       qm_cpu_store (dx, r * dx->stride[0], n, row);
+    }
+  free (row);
+  return true;
+}
+
+/* Where patches are, and what is drawn of that. */
+typedef struct Places
+{
+  float moved[2], factor[2]; /* of y and x */
+} Places;
+
+static Places
+draw_places (const QmOpCall *call)
+{
+  const QmAttributes *attributes = &call->attributes;
+  Places places = { .factor = { 1, 1 } };
+  QmRandomBits bits[2];
+
+  if (!qm_tensor_present (&call->inputs[0]))
+    return places;
+  for (int i = 0; i < 2; i++)
+    bits[i] =
+        qm_random_block (call->inputs[0].data, attributes->site, (uint64_t) i);
+  for (int i = 0; i < 2; i++)
+    {
+      places.moved[i] = qm_patch_move (bits[0].word[i], attributes->move);
+      places.factor[i] =
+          qm_patch_factor (bits[0].word[2 + i], attributes->jitter)
+          * qm_patch_factor (bits[1].word[0], attributes->rescale);
+    }
+  return places;
+}
+
+bool
+qm_cpu_patch_angles (QmThreads *threads, const QmOpCall *call)
+{
+  const QmAttributes *attributes = &call->attributes;
+  const QmTensor *table = &call->outputs[0];
+  int64_t sides[2] = { attributes->height, attributes->width };
+  int64_t half = table->shape[1] / 2, quarter = half / 2;
+  Places places = draw_places (call);
+  float *row = qm_cpu_floats (2 * half);
+
+  if (row == NULL)
+    return false;
+  for (int64_t s = 0; s < table->shape[0]; s++)
+    {
+      int64_t patch = s - attributes->count;
+      int64_t at[2] = { patch / sides[1], patch % sides[1] };
+
+      for (int64_t j = 0; j < half; j++)
+        {
+          int side = j >= quarter;
+          double middle =
+              2 * ((double) at[side] + 0.5) / (double) sides[side] - 1;
+          double place =
+              patch < 0 ? 0
+                        : (middle + places.moved[side]) * places.factor[side];
+          double angle = 2 * PI * place
+                         * pow (attributes->value,
+                                -(double) (j % quarter) / (double) quarter);
+
+          row[j] = (float) cos (angle);
+          row[half + j] = (float) sin (angle);
+        }
+      qm_cpu_store (table, s * table->stride[0], 2 * half, row);
     }
   free (row);
   return true;

@@ -135,6 +135,7 @@ bool qm_cpu_expert_load_backward (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_balance (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_class_token (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_class_token_backward (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_patch_angles (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_label_weight (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_cross_entropy (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_sum_squares (QmThreads *threads, const QmOpCall *call);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The token that stands before the patches of an image. */
+/* The tokens that stand before the patches of an image. */
 
 #include "kernels/cuda/cuda-rows.cuh"
 
@@ -9,10 +9,10 @@ namespace
 
 struct Tokens
 {
-  QmRows x, token, position, y;
+  QmRows x, token, position, registers, y;
   QmDivisor length, groups;
   uint32_t first, items; /* first: a sequence */
-  int columns;
+  int columns, before;   /* before: tokens that are no patches */
 };
 
 template <bool whole>
@@ -24,16 +24,24 @@ __global__ void __launch_bounds__ (256)
   int64_t b = work.length.quotient (t, s) + work.first;
   int column = (int) group * QM_GROUP;
   int64_t row = b * work.length.divisor + s;
-  const char *from = s == 0 ? work.token.data : work.x.row (row - b - 1);
-  QmType type = s == 0 ? work.token.type : work.x.type;
-  QmRaw raw, raw_position;
+  /* Of patches, the row is less by the other tokens so far. */
+  bool patch = s >= (uint32_t) work.before;
+  const char *from = s == 0  ? work.token.data
+                     : patch ? work.x.row (row - (b + 1) * work.before)
+                             : work.registers.row (s - 1);
+  QmType type = s == 0  ? work.token.type
+                : patch ? work.x.type
+                        : work.registers.type;
+  QmRaw raw, raw_position = {};
   float x[QM_GROUP], position[QM_GROUP];
 
   if (i >= work.items)
     return;
   raw = qm_fetch_group<whole> (from, column, work.columns, type);
-  raw_position = qm_fetch_group<whole> (work.position.row (s), column,
-                                        work.columns, work.position.type);
+  if (work.position && (s == 0 || patch))
+    raw_position = qm_fetch_group<whole> (
+        work.position.row (s == 0 ? 0 : s - work.before + 1), column,
+        work.columns, work.position.type);
   qm_unpack (raw, type, x);
   qm_unpack (raw_position, work.position.type, position);
 #pragma unroll
@@ -44,13 +52,22 @@ __global__ void __launch_bounds__ (256)
 
 struct TokensBackward
 {
-  QmRows dy, dx, dposition;
+  QmRows dy, dx, dposition, dregisters;
   float *dtoken;
   int64_t batch;
-  int length, columns, groups;
+  int length, columns, groups, before; /* before: as above */
 };
 
-/* A thread adds one group of a position over the sequences, in their order. */
+__device__ __forceinline__ void
+add_group (float *sums, const float (&sum)[QM_GROUP], int column, int columns)
+{
+#pragma unroll
+  for (int j = 0; j < QM_GROUP; j++)
+    if (column + j < columns)
+      sums[column + j] += sum[j];
+}
+
+/* A thread adds one group of a token over the sequences, in their order. */
 template <bool whole>
 __global__ void __launch_bounds__ (128)
     token_backward_kernel (const __grid_constant__ TokensBackward work)
@@ -59,7 +76,8 @@ __global__ void __launch_bounds__ (128)
   int64_t i = (int64_t) blockIdx.x * blockDim.x + threadIdx.x;
   int s = (int) (i / work.groups);
   int column = (int) (i % work.groups) * QM_GROUP;
-  float sum[QM_GROUP] = {}, *position;
+  bool patch = s >= work.before;
+  float sum[QM_GROUP] = {};
 
   if (s >= work.length)
     return;
@@ -83,21 +101,28 @@ __global__ void __launch_bounds__ (128)
 #pragma unroll
             for (int j = 0; j < QM_GROUP; j++)
               sum[j] += x[j];
-            if (s > 0)
-              qm_put_group<whole> (work.dx.row ((b + u) * (work.length - 1) + s
-                                                - 1),
+            if (patch)
+              qm_put_group<whole> (work.dx.row (
+                                       (b + u) * (work.length - work.before) + s
+                                       - work.before),
                                    column, work.columns, work.dx.type, x);
           }
     }
-  position = (float *) work.dposition.row (s);
-#pragma unroll
-  for (int j = 0; j < QM_GROUP; j++)
-    if (column + j < work.columns)
-      {
-        position[column + j] += sum[j];
-        if (s == 0)
-          work.dtoken[column + j] += sum[j];
-      }
+  if (s == 0)
+    add_group (work.dtoken, sum, column, work.columns);
+  if (work.dposition && (s == 0 || patch))
+    add_group ((float *) work.dposition.row (s == 0 ? 0 : s - work.before + 1),
+               sum, column, work.columns);
+  if (s > 0 && !patch)
+    add_group ((float *) work.dregisters.row (s - 1), sum, column,
+               work.columns);
+}
+
+/* Tokens that are no patches. */
+int64_t
+tokens_before (const QmTensor &registers)
+{
+  return 1 + (qm_tensor_present (&registers) ? registers.shape[0] : 0);
 }
 
 } /* namespace */
@@ -110,18 +135,21 @@ qm_cuda_class_token (QmCudaContext *context,
 {
   const QmTensor *in = call->inputs, &y = call->outputs[0];
   int64_t groups = (y.shape[1] + QM_GROUP - 1) / QM_GROUP;
-  int64_t length = in[2].shape[0], batch = y.shape[0] / length;
-  int64_t each = length * groups;
+  int64_t before = tokens_before (in[3]);
+  int64_t batch = (y.shape[0] - in[0].shape[0]) / before;
+  int64_t length = y.shape[0] / batch, each = length * groups;
   Tokens work = { .x = qm_rows (in[0]),
                   .token = qm_rows (in[1]),
                   .position = qm_rows (in[2]),
+                  .registers = qm_rows (in[3]),
                   .y = qm_rows (y),
                   .length = qm_divisor (length),
                   .groups = qm_divisor (groups),
-                  .columns = (int) y.shape[1] };
+                  .columns = (int) y.shape[1],
+                  .before = (int) before };
   bool whole = qm_cuda_vectors (&y, QM_GROUP);
 
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 4; i++)
     whole = whole && qm_cuda_vectors (&in[i], QM_GROUP);
   for (int64_t b = 0, n; b < batch; b += n)
     {
@@ -145,16 +173,20 @@ qm_cuda_class_token_backward (QmCudaContext *context,
                               QmError *error)
 {
   const QmTensor &dy = call->inputs[0], *out = call->outputs;
-  int64_t length = out[2].shape[0];
+  int64_t before = tokens_before (out[3]);
+  int64_t batch = (dy.shape[0] - out[0].shape[0]) / before;
+  int64_t length = dy.shape[0] / batch;
   TokensBackward work = { .dy = qm_rows (dy),
                           .dx = qm_rows (out[0]),
                           .dposition = qm_rows (out[2]),
+                          .dregisters = qm_rows (out[3]),
                           .dtoken = (float *) out[1].data,
-                          .batch = dy.shape[0] / length,
+                          .batch = batch,
                           .length = (int) length,
                           .columns = (int) dy.shape[1],
                           .groups =
-                              (int) ((dy.shape[1] + QM_GROUP - 1) / QM_GROUP) };
+                              (int) ((dy.shape[1] + QM_GROUP - 1) / QM_GROUP),
+                          .before = (int) before };
   unsigned grid = (unsigned) ((length * work.groups + 127) / 128);
 
   if (qm_cuda_vectors (&dy, QM_GROUP) && qm_cuda_vectors (&out[0], QM_GROUP))

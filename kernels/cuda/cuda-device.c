@@ -87,6 +87,7 @@ static const QmCudaOperator operators[QM_OP_COUNT] = {
   [QM_OP_BALANCE] = qm_cuda_balance,
   [QM_OP_CLASS_TOKEN] = qm_cuda_class_token,
   [QM_OP_CLASS_TOKEN_BACKWARD] = qm_cuda_class_token_backward,
+  [QM_OP_PATCH_ANGLES] = qm_cuda_patch_angles,
   [QM_OP_LABEL_WEIGHT] = qm_cuda_label_weight,
   [QM_OP_CROSS_ENTROPY] = qm_cuda_cross_entropy,
   [QM_OP_SUM_SQUARES] = qm_cuda_sum_squares,

@@ -4,6 +4,7 @@
  * many rows a group has before it is called, and only the device knows that. */
 
 #include "kernels/cuda/grouped-product.h"
+#include "kernels/cuda/hopper-grouped.h"
 
 static QmStatus
 run (QmCudaContext *context,
@@ -15,7 +16,9 @@ run (QmCudaContext *context,
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                          "%s: factors of different types",
                          qm_op_name (call->op));
-  return qm_cuda_portable_grouped (stream, call, error);
+  return qm_hopper_grouped_fits (context, call)
+             ? qm_hopper_grouped (context, stream, call, error)
+             : qm_cuda_portable_grouped (stream, call, error);
 }
 
 QmStatus

@@ -110,6 +110,7 @@ extern "C"
   QM_CUDA_OPERATOR (balance);
   QM_CUDA_OPERATOR (class_token);
   QM_CUDA_OPERATOR (class_token_backward);
+  QM_CUDA_OPERATOR (patch_angles);
   QM_CUDA_OPERATOR (label_weight);
   QM_CUDA_OPERATOR (cross_entropy);
   QM_CUDA_OPERATOR (sum_squares);

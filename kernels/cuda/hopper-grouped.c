@@ -38,13 +38,11 @@ qm_hopper_grouped_fits (const QmCudaContext *context, const QmOpCall *call)
       || (a->type != QM_TYPE_F16 && a->type != QM_TYPE_BF16)
       || b->type != a->type || !reachable (a) || !reachable (b)
       || !reachable (d) || matrices->shape[0] > QM_HOPPER_GROUPS
-      || a->shape[0] >= most
-      || matrices->shape[0] * matrices->shape[1] >= most)
+      || a->shape[0] >= most || matrices->shape[0] * matrices->shape[1] >= most)
     return false;
   if (weights)
     return d->shape[1] % WEIGHT_ROWS == 0;
-  return d->type == a->type && a->shape[1] % STEP == 0
-         && d->shape[1] % 8 == 0;
+  return d->type == a->type && a->shape[1] % STEP == 0 && d->shape[1] % 8 == 0;
 }
 
 QmStatus

@@ -54,12 +54,14 @@ launch (Kernel kernel,
 cudaError_t
 run_rows (const QmOpCall *call, int processors, cudaStream_t stream)
 {
-  using namespace qm_product;
+  using qm_product::BK, qm_product::BM;
+  using qm_product::make_map, qm_product::THREADS;
+  using qm_product::PART_COLUMNS, qm_product::PART_ROWS;
 
   const QmTensor &a = call->inputs[0], &b = call->inputs[1];
   const QmTensor &d = call->outputs[0];
   const bool down = call->op == QM_OP_GROUPED_INPUT_GRAD;
-  const size_t bytes = sizeof (Shared<BN>) + sizeof (Groups);
+  const size_t bytes = sizeof (qm_product::Shared<BN>) + sizeof (Groups);
   RowWork w = {};
   cudaError_t status;
 
@@ -99,11 +101,13 @@ run_rows (const QmOpCall *call, int processors, cudaStream_t stream)
 cudaError_t
 run_weights (const QmOpCall *call, int processors, cudaStream_t stream)
 {
-  using namespace qm_weight_grad;
+  using qm_product::make_map, qm_weight_grad::THREADS;
+  using qm_weight_grad::BK, qm_weight_grad::BM, qm_weight_grad::BOX;
+  using qm_weight_grad::PART_COLUMNS, qm_weight_grad::PART_ROWS;
 
   const QmTensor &dy = call->inputs[0], &x = call->inputs[1];
   const QmTensor &dw = call->outputs[0];
-  const size_t bytes = sizeof (Shared) + sizeof (Groups);
+  const size_t bytes = sizeof (qm_weight_grad::Shared) + sizeof (Groups);
   WeightWork w = {};
   cudaError_t status = make_map<T> (&w.dy, dy.data, dy.shape[1], dy.shape[0],
                                     dy.stride[0], BOX, BK);
@@ -112,9 +116,9 @@ run_weights (const QmOpCall *call, int processors, cudaStream_t stream)
     status = make_map<T> (&w.x, x.data, x.shape[1], x.shape[0], x.stride[0],
                           BOX, BK);
   if (status == cudaSuccess)
-    status = make_map<float> (&w.dw, dw.data, dw.shape[2],
-                              dw.shape[0] * dw.shape[1], dw.stride[1],
-                              PART_COLUMNS, PART_ROWS);
+    status =
+        make_map<float> (&w.dw, dw.data, dw.shape[2], dw.shape[0] * dw.shape[1],
+                         dw.stride[1], PART_COLUMNS, PART_ROWS);
   if (status != cudaSuccess)
     return status;
   w.offsets = (const int32_t *) call->inputs[2].data;

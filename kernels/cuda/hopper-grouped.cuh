@@ -142,12 +142,12 @@ struct RowWalk
         const int row = i / ACROSS, piece = i % ACROSS;
 
         if (tile.row + row < tile.end && column + piece * PIECE < w.columns)
-          *reinterpret_cast<uint4 *> (
-              static_cast<uint16_t *> (w.rows_of_d)
-              + (tile.row + row) * w.step_d + column + piece * PIECE) =
-              *reinterpret_cast<const uint4 *> (
-                  part + row * qm_product::PART_COLUMNS
-                  + (piece ^ row % 8) * PIECE);
+          *reinterpret_cast<uint4 *> (static_cast<uint16_t *> (w.rows_of_d)
+                                      + (tile.row + row) * w.step_d + column
+                                      + piece * PIECE) =
+              *reinterpret_cast<const uint4 *> (part
+                                                + row * qm_product::PART_COLUMNS
+                                                + (piece ^ row % 8) * PIECE);
       }
   }
 };
@@ -173,6 +173,16 @@ struct WeightWork : qm_weight_grad::Work
   const int32_t *offsets;
   int groups;
   int height; /* rows of dw of a group */
+
+  /* In the shared memory behind that of the products. */
+  __device__ __forceinline__ Groups &
+  begins () const
+  {
+    extern __shared__ __align__ (1024) unsigned char memory[];
+
+    return *reinterpret_cast<Groups *> (memory
+                                        + sizeof (qm_weight_grad::Shared));
+  }
 };
 
 /* Of a group: row and column of its dw, its first row of dy and x, and how many
@@ -186,10 +196,17 @@ struct WeightWalk
 {
   static constexpr bool GROUPED = true;
   using Part = WeightShare;
+  using Source = WeightWork;
 
   const WeightWork &w;
   const Groups &groups;
   int unit;
+
+  __device__ __forceinline__
+  WeightWalk (const WeightWork &w)
+      : w (w), groups (w.begins ()), unit (blockIdx.x / CLUSTER)
+  {
+  }
 
   __device__ __forceinline__ bool
   next (WeightShare &share)
@@ -204,8 +221,7 @@ struct WeightWalk
 
         if (rows == 0)
           continue;
-        share.row =
-            tile % w.row_tiles * (CLUSTER * qm_weight_grad::BM);
+        share.row = tile % w.row_tiles * (CLUSTER * qm_weight_grad::BM);
         share.column = tile / w.row_tiles * qm_weight_grad::BN;
         share.first = begin;
         share.steps = (rows + qm_weight_grad::BK - 1) / qm_weight_grad::BK;
@@ -217,15 +233,15 @@ struct WeightWalk
     return false;
   }
 
-  __device__ __forceinline__ int
-  row_of_step (const WeightShare &share, int step) const
+  static __device__ __forceinline__ int
+  row_of_step (const WeightShare &share, int step)
   {
     return share.first + step * qm_weight_grad::BK;
   }
 
   /* Rows of dw before those of the share's group. */
-  __device__ __forceinline__ int
-  base (const WeightShare &share) const
+  static __device__ __forceinline__ int
+  base (const WeightWork &w, const WeightShare &share)
   {
     return share.group * w.height;
   }
@@ -237,12 +253,10 @@ __cluster_dims__ (CLUSTER, 1, 1) __launch_bounds__ (qm_weight_grad::THREADS, 1)
     weights_kernel (const __grid_constant__ WeightWork w)
 {
   extern __shared__ __align__ (1024) unsigned char memory[];
-  auto &s = *reinterpret_cast<qm_weight_grad::Shared *> (memory);
-  Groups &groups = *reinterpret_cast<Groups *> (memory + sizeof s);
 
-  load_groups (groups, w.offsets, w.groups, qm_weight_grad::BK);
-  qm_weight_grad::run_block<T> (
-      WeightWalk{ w, groups, (int) (blockIdx.x / CLUSTER) }, s);
+  load_groups (w.begins (), w.offsets, w.groups, qm_weight_grad::BK);
+  qm_weight_grad::run_block<T, WeightWalk> (
+      w, *reinterpret_cast<qm_weight_grad::Shared *> (memory));
 }
 
 }

@@ -16,11 +16,11 @@ extern "C"
 {
 #endif
 
-  /* Whether there is a kernel for QM_OP_GROUPED_LINEAR, QM_OP_GROUPED_INPUT_GRAD
-   * or QM_OP_GROUPED_WEIGHT_GRAD: whether the device is of compute capability
-   * 9.0, all but gradients of weights has one type of 16 bits, the copy engine
-   * can reach all rows, and no box of a matrix has elements of the next one that
-   * count. */
+  /* Whether there is a kernel for QM_OP_GROUPED_LINEAR,
+   * QM_OP_GROUPED_INPUT_GRAD or QM_OP_GROUPED_WEIGHT_GRAD: whether the device
+   * is of compute capability 9.0, all but gradients of weights has one type of
+   * 16 bits, the copy engine can reach all rows, and no box of a matrix has
+   * elements of the next one that count. */
   bool qm_hopper_grouped_fits (const QmCudaContext *context,
                                const QmOpCall *call);
 

@@ -13,7 +13,10 @@
  *
  * A warp stores its 16 rows on its own, 64 columns at a time, through the copy
  * engine; where the slope of an activation is wanted, its argument comes the
- * same way, into the memory where the result will be. */
+ * same way, into the memory where the result will be.
+ *
+ * Which tiles there are is said by a walk: the one here is of a single product,
+ * that of kernels/cuda/hopper-grouped.cuh of the products of groups. */
 
 #ifndef QM_KERNELS_CUDA_HOPPER_PRODUCT_CUH
 #define QM_KERNELS_CUDA_HOPPER_PRODUCT_CUH
@@ -74,9 +77,23 @@ load_matrices (uint32_t from, uint32_t (&r)[4])
 struct Tile
 {
   int row, column; /* the first, of the cluster */
+};
 
-  static __device__ __forceinline__ Tile
-  at (const Work &w, int index)
+struct Walk
+{
+  static constexpr bool GROUPED = false;
+  using Place = Tile;
+
+  const Work &w;
+
+  __device__ __forceinline__ int
+  tiles () const
+  {
+    return w.row_tiles * w.column_tiles;
+  }
+
+  __device__ __forceinline__ Tile
+  at (int index) const
   {
     int in_group = w.group * w.column_tiles;
     int group = index / in_group, rest = index - group * in_group;
@@ -86,6 +103,13 @@ struct Tile
     return { (group * w.group + rest - across * rows) * w.tile_rows,
              across * w.tile_columns };
   }
+
+  /* Rows of b before those of the tile's product. */
+  __device__ __forceinline__ int
+  base (const Tile &) const
+  {
+    return 0;
+  }
 };
 
 /* -- fetching -------------------------------------------------------------- */
@@ -93,28 +117,30 @@ struct Tile
 /* A step of columns from `column` on: `n` of them. */
 template <bool DOWN, class Load>
 __device__ __forceinline__ void
-load_columns (uint16_t *to, int n, int column, int step, Load load)
+load_columns (uint16_t *to, int n, int column, int step, int base, Load load)
 {
   if (!DOWN)
-    load (to, step * BK, column);
+    load (to, step * BK, base + column);
   else
 #pragma unroll
     for (int c = 0; c < n; c += 64)
-      load (to + c * BK, column + c, step * BK);
+      load (to + c * BK, column + c, base + step * BK);
 }
 
-template <bool DOWN, int BN>
+template <bool DOWN, int BN, class AnyWalk>
 __device__ __forceinline__ void
-produce (const Work &w, Shared<BN> &s, int rank)
+produce (const AnyWalk &walk, Shared<BN> &s, int rank)
 {
+  const auto &w = walk.w;
   constexpr int STAGES = Shared<BN>::STAGES;
   constexpr int HALF = BN / CLUSTER, HALF_ROWS = BM / CLUSTER;
-  const int tiles = w.row_tiles * w.column_tiles;
+  const int tiles = walk.tiles ();
   Ring<STAGES> ring;
 
   for (int i = blockIdx.x / CLUSTER; i < tiles; i += gridDim.x / CLUSTER)
     {
-      const Tile tile = Tile::at (w, i);
+      const typename AnyWalk::Place tile = walk.at (i);
+      const int base = walk.base (tile);
 
       for (int step = 0; step < w.steps; step++)
         {
@@ -133,14 +159,15 @@ produce (const Work &w, Shared<BN> &s, int rank)
             {
               load_box_for_all (a + rank * HALF_ROWS * BK, &w.a, full,
                                 step * BK, tile.row + rank * HALF_ROWS);
-              load_columns<DOWN> (b, BN, tile.column + rank * BN, step,
+              load_columns<DOWN> (b, BN, tile.column + rank * BN, step, base,
                                   for_one);
             }
           else
             {
               load_box (a, &w.a, full, step * BK, tile.row + rank * BM);
               load_columns<DOWN> (b + rank * HALF * BK, HALF,
-                                  tile.column + rank * HALF, step, for_all);
+                                  tile.column + rank * HALF, step, base,
+                                  for_all);
             }
           ring.advance ();
         }
@@ -177,9 +204,12 @@ template <class T,
           QmHopperFinish FINISH,
           QmFunction F,
           int SPREAD,
-          int BN>
+          int BN,
+          class AnyWalk>
 struct Consumer
 {
+  using Place = typename AnyWalk::Place;
+
   static constexpr int STAGES = Shared<BN>::STAGES;
   static constexpr int PARTS = Shared<BN>::PARTS;
   static constexpr int ACROSS = BN / PART_COLUMNS;
@@ -194,19 +224,21 @@ struct Consumer
   static_assert (HALVES || (SPREAD >= UNITS / 2 && SPREAD <= UNITS),
                  "one, two or a half a step");
 
+  const AnyWalk &walk;
   const Work &w;
   Shared<BN> &s;
   const int rank, warp, lane; /* warp of those that multiply */
   Ring<STAGES> ring;
-  int step, last;  /* last: the stage of the step before */
-  int parity;      /* of the parts that are loaded */
-  Tile tile, done; /* the first elements of this warp */
+  int step, last;   /* last: the stage of the step before */
+  int parity;       /* of the parts that are loaded */
+  Place tile, done; /* the first elements of this warp */
   float sum[BN / 2];
   uint32_t packed[BN / 4];
 
   __device__ __forceinline__
-  Consumer (const Work &w, Shared<BN> &s, int rank, int warp, int lane)
-      : w (w), s (s), rank (rank), warp (warp), lane (lane), parity (0)
+  Consumer (const AnyWalk &walk, Shared<BN> &s, int rank, int warp, int lane)
+      : walk (walk), w (walk.w), s (s), rank (rank), warp (warp), lane (lane),
+        parity (0)
   {
   }
 
@@ -289,7 +321,7 @@ struct Consumer
   }
 
   __device__ __forceinline__ void
-  load_part (const Tile &from, int c)
+  load_part (const Place &from, int c)
   {
     uint64_t *full = &s.part_full[warp][c % PARTS];
 
@@ -349,6 +381,17 @@ struct Consumer
   __device__ __forceinline__ void
   end_part ()
   {
+    if constexpr (AnyWalk::GROUPED)
+      if (done.end - done.row < PART_ROWS)
+        {
+          __syncwarp ();
+          walk.store_rows (s.part[warp][C % PARTS], done,
+                           done.column + C * PART_COLUMNS, lane);
+          /* as many as there are of the others, which are waited for */
+          if (lane == 0)
+            bulk_commit ();
+          return;
+        }
     fence_async_proxy ();
     __syncwarp ();
     if (lane == 0)
@@ -420,7 +463,7 @@ struct Consumer
   __device__ __forceinline__ void
   multiply_rest (int index)
   {
-    tile = Tile::at (w, index);
+    tile = walk.at (index);
     tile.row += (w.beside ? 0 : rank * BM) + warp * PART_ROWS;
     tile.column += w.beside ? rank * BN : 0;
     if (LOADS)
@@ -433,7 +476,7 @@ struct Consumer
   __device__ __forceinline__ void
   run ()
   {
-    const int tiles = w.row_tiles * w.column_tiles;
+    const int tiles = walk.tiles ();
     bool pending = false;
 
     for (int i = blockIdx.x / CLUSTER;; i += gridDim.x / CLUSTER)
@@ -468,13 +511,11 @@ template <class T,
           QmHopperFinish FINISH,
           QmFunction F,
           int SPREAD,
-          int BN>
-__global__ void
-__cluster_dims__ (CLUSTER, 1, 1) __launch_bounds__ (THREADS, 1)
-    product_kernel (const __grid_constant__ Work w)
+          int BN,
+          class AnyWalk>
+__device__ __forceinline__ void
+run_block (const AnyWalk &walk, Shared<BN> &s)
 {
-  extern __shared__ __align__ (1024) unsigned char memory[];
-  Shared<BN> &s = *reinterpret_cast<Shared<BN> *> (memory);
   const int rank = cluster_rank ();
   const int warp = __shfl_sync (0xffffffffu, threadIdx.x / 32, 0);
 
@@ -494,19 +535,35 @@ __cluster_dims__ (CLUSTER, 1, 1) __launch_bounds__ (THREADS, 1)
     {
       give_registers<24> ();
       if (threadIdx.x == WARPS * 32)
-        produce<DOWN, BN> (w, s, rank);
+        produce<DOWN, BN> (walk, s, rank);
       __syncwarp ();
     }
   else
     {
       take_registers<240> ();
-      Consumer<T, DOWN, FINISH, F, SPREAD, BN> (w, s, rank, warp,
-                                                threadIdx.x % 32)
+      Consumer<T, DOWN, FINISH, F, SPREAD, BN, AnyWalk> (walk, s, rank, warp,
+                                                         threadIdx.x % 32)
           .run ();
       __syncwarp ();
     }
   /* Neither block leaves while the other one may still write to it. */
   cluster_sync ();
+}
+
+template <class T,
+          bool DOWN,
+          QmHopperFinish FINISH,
+          QmFunction F,
+          int SPREAD,
+          int BN>
+__global__ void
+__cluster_dims__ (CLUSTER, 1, 1) __launch_bounds__ (THREADS, 1)
+    product_kernel (const __grid_constant__ Work w)
+{
+  extern __shared__ __align__ (1024) unsigned char memory[];
+
+  run_block<T, DOWN, FINISH, F, SPREAD, BN> (
+      Walk{ w }, *reinterpret_cast<Shared<BN> *> (memory));
 }
 
 }

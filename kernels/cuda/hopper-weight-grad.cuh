@@ -61,10 +61,15 @@ struct Share
   int row, column, first, steps;
 };
 
-/* The shares of one cluster.  A unit is a tile in a slab; those of a slab are
- * next to each other, so that what they read stays in the L2 cache. */
+/* The shares of one cluster, of a single product; those of groups of rows are
+ * in kernels/cuda/hopper-grouped.cuh.  A unit is a tile in a slab; those of a
+ * slab are next to each other, so that what they read stays in the L2 cache. */
 struct Walk
 {
+  static constexpr bool GROUPED = false;
+  using Part = Share;
+  using Source = Work;
+
   const Work &w;
   int unit, clusters;
   int64_t at, end; /* in the steps of the units that are divided */
@@ -117,22 +122,36 @@ struct Walk
       }
     return false;
   }
+
+  static __device__ __forceinline__ int
+  row_of_step (const Share &share, int step)
+  {
+    return (share.first + step) * BK;
+  }
+
+  /* Rows of dw before those of the share's. */
+  static __device__ __forceinline__ int
+  base (const Work &, const Share &)
+  {
+    return 0;
+  }
 };
 
 /* -- fetching -------------------------------------------------------------- */
 
+template <class AnyWalk>
 __device__ __forceinline__ void
-produce (const Work &w, Shared &s, int rank)
+produce (const typename AnyWalk::Source &w, Shared &s, int rank)
 {
   constexpr int HALF = BN / CLUSTER;
-  Walk walk (w);
+  AnyWalk walk (w);
   Ring<STAGES> ring;
-  Share share;
+  typename AnyWalk::Part share;
 
   while (walk.next (share))
     for (int step = 0; step < share.steps; step++)
       {
-        const int row = (share.first + step) * BK;
+        const int row = AnyWalk::row_of_step (share, step);
         uint64_t *full = &s.full[ring.index];
         uint16_t *dy = s.dy[ring.index];
         uint16_t *x = s.x[ring.index] + rank * HALF * BK;
@@ -238,16 +257,19 @@ template <class T> struct Columns
 
 /* What one thread of a multiplying warpgroup holds: rows g and g + 8 of its
  * warp's 16, columns 2 q and 2 q + 1 of every 8. */
-template <class T> struct Consumer
+template <class T, class AnyWalk> struct Consumer
 {
-  const Work &w;
+  using Part = typename AnyWalk::Part;
+  using Source = typename AnyWalk::Source;
+
+  const Source &w;
   Shared &s;
   const int rank, warp, lane;
   Ring<STAGES> ring;
   float sum[BN / 2];
 
   __device__ __forceinline__
-  Consumer (const Work &w, Shared &s, int rank, int warp, int lane)
+  Consumer (const Source &w, Shared &s, int rank, int warp, int lane)
       : w (w), s (s), rank (rank), warp (warp), lane (lane)
   {
   }
@@ -259,14 +281,31 @@ template <class T> struct Consumer
       barrier_arrive_at (&s.empty[stage], lane);
   }
 
+  /* Of the warpgroup's columns of dy, the rows from `rows` on are another
+   * group's. */
   __device__ __forceinline__ void
-  multiply (int steps)
+  clear_rows (uint16_t *dy, int rows)
   {
+    uint4 *box = reinterpret_cast<uint4 *> (dy + warp / 4 * (BOX * BK));
+
+    for (int i = rows * 8 + warp % 4 * 32 + lane; i < BK * 8; i += WARPGROUP)
+      box[i] = make_uint4 (0, 0, 0, 0);
+    fence_async_proxy ();
+    named_sync (1 + warp / 4, WARPGROUP);
+  }
+
+  __device__ __forceinline__ void
+  multiply (const Part &share)
+  {
+    const int steps = share.steps;
     int last = 0;
 
     for (int step = 0; step < steps; step++)
       {
         barrier_wait (&s.full[ring.index], ring.parity);
+        if constexpr (AnyWalk::GROUPED)
+          if (step == steps - 1 && share.last < BK)
+            clear_rows (s.dy[ring.index], share.last);
 
         const uint32_t dy = shared_base (s.dy[ring.index]) & IN_BLOCK;
         const uint32_t x = shared_base (s.x[ring.index]) & IN_BLOCK;
@@ -314,7 +353,7 @@ template <class T> struct Consumer
 
   template <int C>
   __device__ __forceinline__ void
-  add_parts (const Share &share)
+  add_parts (const Part &share)
   {
     if constexpr (C < BN / PART_COLUMNS)
       {
@@ -329,7 +368,8 @@ template <class T> struct Consumer
         if (lane == 0)
           {
             add_box (&w.dw, part, share.column + C * PART_COLUMNS,
-                     share.row + rank * BM + warp * PART_ROWS);
+                     AnyWalk::base (w, share) + share.row + rank * BM
+                         + warp * PART_ROWS);
             bulk_commit ();
           }
         add_parts<C + 1> (share);
@@ -339,12 +379,12 @@ template <class T> struct Consumer
   __device__ __forceinline__ void
   run ()
   {
-    Walk walk (w);
-    Share share;
+    AnyWalk walk (w);
+    Part share;
 
     while (walk.next (share))
       {
-        multiply (share.steps);
+        multiply (share);
         add_parts<0> (share);
       }
     if (lane == 0)
@@ -352,13 +392,10 @@ template <class T> struct Consumer
   }
 };
 
-template <class T>
-__global__ void
-__cluster_dims__ (CLUSTER, 1, 1) __launch_bounds__ (THREADS, 1)
-    weight_grad_kernel (const __grid_constant__ Work w)
+template <class T, class AnyWalk>
+__device__ __forceinline__ void
+run_block (const typename AnyWalk::Source &w, Shared &s)
 {
-  extern __shared__ __align__ (1024) unsigned char memory[];
-  Shared &s = *reinterpret_cast<Shared *> (memory);
   const int rank = cluster_rank ();
   const int warp = __shfl_sync (0xffffffffu, threadIdx.x / 32, 0);
   const int lane = threadIdx.x % 32;
@@ -378,19 +415,30 @@ __cluster_dims__ (CLUSTER, 1, 1) __launch_bounds__ (THREADS, 1)
     {
       give_registers<72> ();
       if (threadIdx.x == WARPS * 32)
-        produce (w, s, rank);
-      else if (w.dbias && warp > WARPS && warp <= WARPS + SUM_WARPS)
-        Columns<T> (w, s, warp - WARPS - 1, lane).run (rank);
+        produce<AnyWalk> (w, s, rank);
+      else if constexpr (!AnyWalk::GROUPED)
+        if (w.dbias && warp > WARPS && warp <= WARPS + SUM_WARPS)
+          Columns<T> (w, s, warp - WARPS - 1, lane).run (rank);
       __syncwarp ();
     }
   else
     {
       take_registers<216> ();
-      Consumer<T> (w, s, rank, warp, lane).run ();
+      Consumer<T, AnyWalk> (w, s, rank, warp, lane).run ();
       __syncwarp ();
     }
   /* Neither block leaves while the other one may still write to it. */
   cluster_sync ();
+}
+
+template <class T>
+__global__ void
+__cluster_dims__ (CLUSTER, 1, 1) __launch_bounds__ (THREADS, 1)
+    weight_grad_kernel (const __grid_constant__ Work w)
+{
+  extern __shared__ __align__ (1024) unsigned char memory[];
+
+  run_block<T, Walk> (w, *reinterpret_cast<Shared *> (memory));
 }
 
 }

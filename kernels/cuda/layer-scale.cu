@@ -173,8 +173,17 @@ __launch_bounds__ (beside *below)
 struct Pool
 {
   QmRows from, to;
-  int64_t rows; /* of a sample */
+  int64_t rows;  /* of a sample */
+  int64_t first; /* of those that count; before it, row 0 goes along alone */
   int columns;
+
+  /* The part of a pooled row that means are in. */
+  __device__ __forceinline__ char *
+  means (const QmRows &pooled, int64_t sample) const
+  {
+    return pooled.row (sample)
+           + (first > 0 ? (int64_t) columns * pooled.size () : 0);
+  }
 };
 
 /* The rows of one sample, in an order that does not depend on the run. */
@@ -189,7 +198,7 @@ __launch_bounds__ (beside *below)
 
   if (column < pool.columns)
 #pragma unroll 4
-    for (int64_t row = threadIdx.y; row < pool.rows; row += below)
+    for (int64_t row = pool.first + threadIdx.y; row < pool.rows; row += below)
       {
         float x[QM_GROUP];
 
@@ -214,11 +223,19 @@ __launch_bounds__ (beside *below)
 
       for (int y = 0; y < below; y++)
         sum += shared[y][i][threadIdx.x];
-      sums[i] = sum / (float) pool.rows;
+      sums[i] = sum / (float) (pool.rows - pool.first);
     }
-  if (column < pool.columns)
-    qm_put_group<whole> (pool.to.row (blockIdx.x), column, pool.columns,
-                         pool.to.type, sums);
+  if (column >= pool.columns)
+    return;
+  qm_put_group<whole> (pool.means (pool.to, blockIdx.x), column, pool.columns,
+                       pool.to.type, sums);
+  if (pool.first == 0)
+    return;
+  qm_unpack (qm_fetch_group<whole> (pool.from.row (blockIdx.x * pool.rows),
+                                    column, pool.columns, pool.from.type),
+             pool.from.type, sums);
+  qm_put_group<whole> (pool.to.row (blockIdx.x), column, pool.columns,
+                       pool.to.type, sums);
 }
 
 template <bool whole>
@@ -231,13 +248,24 @@ __launch_bounds__ (beside *below)
 
   if (column >= pool.columns)
     return;
-  qm_unpack (qm_fetch_group<whole> (pool.from.row (blockIdx.x), column,
+  for (int64_t row = threadIdx.y; row < pool.first; row += below)
+    {
+      float alone[QM_GROUP] = {};
+
+      if (row == 0)
+        qm_unpack (qm_fetch_group<whole> (pool.from.row (blockIdx.x), column,
+                                          pool.columns, pool.from.type),
+                   pool.from.type, alone);
+      qm_put_group<whole> (pool.to.row (blockIdx.x * pool.rows + row), column,
+                           pool.columns, pool.to.type, alone);
+    }
+  qm_unpack (qm_fetch_group<whole> (pool.means (pool.from, blockIdx.x), column,
                                     pool.columns, pool.from.type),
              pool.from.type, x);
 #pragma unroll
   for (int i = 0; i < QM_GROUP; i++)
-    x[i] /= (float) pool.rows;
-  for (int64_t row = threadIdx.y; row < pool.rows; row += below)
+    x[i] /= (float) (pool.rows - pool.first);
+  for (int64_t row = pool.first + threadIdx.y; row < pool.rows; row += below)
     qm_put_group<whole> (pool.to.row (blockIdx.x * pool.rows + row), column,
                          pool.columns, pool.to.type, x);
 }
@@ -338,6 +366,7 @@ qm_cuda_pool (QmCudaContext *context,
   Pool pool = { .from = qm_rows (x),
                 .to = qm_rows (y),
                 .rows = x.shape[0] / y.shape[0],
+                .first = call->attributes.first,
                 .columns = (int) x.shape[1] };
   auto kernel = all_whole (call) ? pool_kernel<true> : pool_kernel<false>;
 
@@ -357,6 +386,7 @@ qm_cuda_pool_backward (QmCudaContext *context,
   Pool pool = { .from = qm_rows (dy),
                 .to = qm_rows (dx),
                 .rows = dx.shape[0] / dy.shape[0],
+                .first = call->attributes.first,
                 .columns = (int) dx.shape[1] };
   auto kernel = all_whole (call) ? pool_backward_kernel<true>
                                  : pool_backward_kernel<false>;

@@ -246,6 +246,53 @@ launch_heads (cudaStream_t stream, const Rotary &rotary, const QmTensor &x)
     }
 }
 
+struct Angles
+{
+  const int32_t *rng; /* may be NULL */
+  float *table;
+  int64_t stride, tokens, count;
+  int height, width, half;
+  uint32_t site;
+  double theta, move, jitter, rescale;
+};
+
+/* A thread makes one cosine and its sine.  In double precision, since a large
+ * image needs few of them and is read by every layer. */
+__global__ void __launch_bounds__ (256)
+    angles_kernel (const __grid_constant__ Angles angles)
+{
+  int64_t i = (int64_t) blockIdx.x * 256 + threadIdx.x;
+  int64_t s = i / angles.half, patch = s - angles.count;
+  int j = (int) (i % angles.half), quarter = angles.half / 2;
+  int side = j >= quarter;
+  int sides = side == 0 ? angles.height : angles.width;
+  int64_t at = side == 0 ? patch / angles.width : patch % angles.width;
+  double place = 0, sine, cosine;
+
+  if (s >= angles.tokens)
+    return;
+  if (patch >= 0)
+    {
+      place = 2 * ((double) at + 0.5) / sides - 1;
+      if (angles.rng != nullptr)
+        {
+          QmRandomBits bits = qm_random_block (angles.rng, angles.site, 0);
+          QmRandomBits both = qm_random_block (angles.rng, angles.site, 1);
+          float moved = qm_patch_move (bits.word[side], angles.move);
+          float factor = qm_patch_factor (bits.word[2 + side], angles.jitter)
+                         * qm_patch_factor (both.word[0], angles.rescale);
+
+          place = (place + moved) * factor;
+        }
+    }
+  sincospi (2 * place
+                * pow (angles.theta,
+                       -(double) (j % quarter) / (double) quarter),
+            &sine, &cosine);
+  angles.table[s * angles.stride + j] = (float) cosine;
+  angles.table[s * angles.stride + angles.half + j] = (float) sine;
+}
+
 /* How many elements can be accessed at once. */
 int
 unit_width (const QmTensor &x,
@@ -308,5 +355,32 @@ qm_cuda_rotary (QmCudaContext *context,
     default:
       launch<1> (stream, rotary, x, in_place);
     }
+  return qm_cuda_launched (call, error);
+}
+
+QmStatus
+qm_cuda_patch_angles (QmCudaContext *context,
+                      cudaStream_t stream,
+                      const QmOpCall *call,
+                      QmError *error)
+{
+  const QmAttributes &attributes = call->attributes;
+  const QmTensor &table = call->outputs[0];
+  Angles angles = { .rng = (const int32_t *) call->inputs[0].data,
+                    .table = (float *) table.data,
+                    .stride = table.stride[0],
+                    .tokens = table.shape[0],
+                    .count = attributes.count,
+                    .height = (int) attributes.height,
+                    .width = (int) attributes.width,
+                    .half = (int) table.shape[1] / 2,
+                    .site = attributes.site,
+                    .theta = attributes.value,
+                    .move = attributes.move,
+                    .jitter = attributes.jitter,
+                    .rescale = attributes.rescale };
+
+  angles_kernel<<<qm_blocks (angles.tokens * angles.half, 256), 256, 0,
+                  stream>>> (angles);
   return qm_cuda_launched (call, error);
 }

@@ -32,7 +32,9 @@ MODELS = dict(gpt_neox='GPTNeoX', bert='Bert', roberta='Roberta', vit='ViT',
               mistral='Mistral', qwen2='Qwen2', qwen3='Qwen3', olmo2='Olmo2',
               olmo3='Olmo3', smollm3='SmolLM3', gemma3_text='Gemma3',
               gpt2='GPT2', modernbert='ModernBert', esm='Esm',
-              olmoe='Olmoe', qwen3_moe='Qwen3Moe', mixtral='Mixtral')
+              olmoe='Olmoe', qwen3_moe='Qwen3Moe', mixtral='Mixtral',
+              dinov2='Dinov2', dinov2_with_registers='Dinov2WithRegisters',
+              dinov3_vit='DINOv3ViT')
 
 
 def of_transformers():

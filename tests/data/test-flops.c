@@ -8,8 +8,8 @@
 #include "data/flops.h"
 #include "tests/data/check.h"
 
-#include <stdlib.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void
@@ -256,6 +256,43 @@ test_esm (void)
                 RECIPE ("\"sequence_length\": 5"), forward, 2974);
 }
 
+/* Of an image of 3 x 3 patches of 4 x 4 x 3, 10 tokens and registers: patches
+ * 2 x 9 x 48 x 8 = 6912.  Of 10 tokens the products of a layer
+ * 2 x 10 x (4 x 64 + 2 x 8 x 32) = 15360, attention 4 x 100 x 8 = 3200, of 12
+ * with gates of 24 2 x 12 x (4 x 64 + 3 x 8 x 24) = 19968 and 4608.
+ * torch.utils.flop_counter counts the same; parameters without the token of
+ * hidden patches. */
+static void
+test_dino (void)
+{
+#define DINO                                      \
+  "\"hidden_size\": 8, \"num_hidden_layers\": 3," \
+  "\"num_attention_heads\": 2, \"patch_size\": 4, \"num_labels\": 5"
+  check_counts ("dinov2",
+                "{\"model_type\": \"dinov2\", " DINO ", \"image_size\": 15}",
+                RECIPE ("\"image_size\": 15"),
+                6912 + 3 * (15360 + 3200) + 2 * 16 * 5, 3245);
+  check_counts ("dinov2 with registers and gates, without biases",
+                "{\"model_type\": \"dinov2_with_registers\", " DINO
+                ", \"image_size\": 15, \"num_register_tokens\": 2,"
+                "\"use_swiglu_ffn\": true, \"qkv_bias\": false}",
+                RECIPE ("\"image_size\": 15"),
+                6912 + 3 * (19968 + 4608) + 2 * 16 * 5, 3429);
+  check_counts ("dinov3",
+                "{\"model_type\": \"dinov3_vit\", " DINO
+                ", \"intermediate_size\": 32}",
+                RECIPE ("\"image_size\": 15"),
+                6912 + 3 * (15360 + 3200) + 2 * 8 * 5, 3101);
+  check_counts ("dinov3 with registers and gates",
+                "{\"model_type\": \"dinov3_vit\", " DINO
+                ", \"intermediate_size\": 24, \"num_register_tokens\": 2,"
+                "\"use_gated_mlp\": true, \"key_bias\": true,"
+                "\"mlp_bias\": false}",
+                RECIPE ("\"image_size\": 13"),
+                6912 + 3 * (19968 + 4608) + 2 * 8 * 5, 3213);
+#undef DINO
+}
+
 /* The models of the catalog that were not in the publication: parameters as
  * Transformers 5.23 counts them, FLOPs of the whole training, to four digits,
  * by the formula of data/flops.h in a program of its own. */
@@ -276,6 +313,8 @@ test_catalog (void)
     { "gpt2-124m", 124439808, 2.353e20 },
     { "modernbert-large", 395881664, 4.346e21 },
     { "esm-2-650m", 651042593, 4.419e21 },
+    { "dinov2-large-supervised", 305276904, 1.868e20 },
+    { "dinov3-large-supervised", 304153576, 1.449e20 },
     { "bert-large-phase1", 335174458, 1.206e20 },
     { "bert-large-phase2", 335174458, 5.656e19 },
   };
@@ -288,7 +327,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 10 + 9);
+  CHECK_INT ((int64_t) n, 12 + 9);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -310,12 +349,20 @@ test_catalog (void)
 static void
 test_order (void)
 {
-  static const char *const first[] = { "bert-large-phase1", "bert-large-phase2",
-                                       "llama-3.2-1b",      "qwen3-0.6b",
-                                       "olmo-2-1b",         "smollm3-3b",
-                                       "gpt2-124m",         "modernbert-large",
-                                       "esm-2-650m",        "olmoe-1b-7b",
-                                       "pythia-160m",       "pythia-410m" };
+  static const char *const first[] = { "bert-large-phase1",
+                                       "bert-large-phase2",
+                                       "llama-3.2-1b",
+                                       "qwen3-0.6b",
+                                       "olmo-2-1b",
+                                       "smollm3-3b",
+                                       "gpt2-124m",
+                                       "modernbert-large",
+                                       "esm-2-650m",
+                                       "olmoe-1b-7b",
+                                       "dinov2-large-supervised",
+                                       "dinov3-large-supervised",
+                                       "pythia-160m",
+                                       "pythia-410m" };
   QmCatalog *catalog = NULL;
   const QmModel **models;
   QmModel own;
@@ -330,7 +377,7 @@ test_order (void)
   models = qm_catalog_models_sorted (catalog, &n);
   for (size_t i = 0; i < n; i++)
     CHECK_INT (models[i]->group,
-               i < 10 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
+               i < 12 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
   for (size_t i = 0; i < sizeof first / sizeof first[0] && i < n; i++)
     CHECK_STRING (models[i]->id, first[i]);
   CHECK_STRING (models[n - 1]->id, "mamba-2.8b");
@@ -379,6 +426,7 @@ main (void)
   test_gpt2 ();
   test_modernbert ();
   test_esm ();
+  test_dino ();
   test_catalog ();
   test_order ();
   test_no_overflow ();

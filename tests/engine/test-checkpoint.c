@@ -28,6 +28,7 @@ change_config (QmModelConfig *config, int64_t layers, double dropout)
     vary_whole (config, "layers", layers);
   vary_number (config, "hidden_dropout", dropout);
   vary_number (config, "attention_dropout", dropout);
+  vary_number (config, "drop_path_rate", dropout);
 }
 
 static void
@@ -177,7 +178,7 @@ compare (const Training *plain, const Training *saving)
 static int64_t
 image_size (const QmModelConfig *config)
 {
-  return vary_get_whole (config, "image_size");
+  return vary_image_size (config);
 }
 
 static void
@@ -279,6 +280,11 @@ input_bytes (const QmModel *model)
     {
       side = config->vit.image_size / config->vit.patch_size;
       tokens = side * side + 1;
+    }
+  else if (qm_family_has_images (config->family))
+    {
+      side = model->recipe.image_size / config->dino.patch_size;
+      tokens = side * side + 1 + config->dino.registers;
     }
   return (uint64_t) (4 * tokens * vary_get_whole (config, "hidden_size") * 4);
 }
@@ -401,7 +407,10 @@ main (int argc, char **argv)
                                         "gemma3",
                                         "gpt2",
                                         "modernbert",
-                                        "esm" };
+                                        "esm",
+                                        "dinov2-gated",
+                                        "dinov2-registers",
+                                        "dinov3" };
   QmDevice *device = NULL;
 
   CHECK_INT (argc, 2);

@@ -259,7 +259,12 @@ main (int argc, char **argv)
                                         "qwen3-moe",
                                         "qwen3-moe-sparse",
                                         "mixtral",
-                                        "mixtral-wide" };
+                                        "mixtral-wide",
+                                        "dinov2",
+                                        "dinov2-gated",
+                                        "dinov2-registers",
+                                        "dinov3",
+                                        "dinov3-gated" };
   static const char *const settings[] = { "naive", "kernels", "compile", "tf32",
                                           "free-lunch" };
   QmDevice *device = NULL;

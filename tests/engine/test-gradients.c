@@ -535,21 +535,24 @@ test_balance (void)
 }
 
 static void
-test_class_token (void)
+test_class_token (bool positions, int64_t registers)
 {
   GradientBench bench;
   QmNode *node;
-  QmValueId x, token, position;
+  QmValueId x, token, position, others;
 
   gradient_begin (&bench, "class token");
   x = gradient_input2 (&bench, 2 * 3, 5);
   token = gradient_input1 (&bench, 5);
-  position = gradient_input2 (&bench, 4, 5);
-  bench.output = gradient_value (&bench, 2, (int64_t[]){ 2 * 4, 5 });
+  position = positions ? gradient_input2 (&bench, 4, 5) : QM_NO_VALUE;
+  others = registers > 0 ? gradient_input2 (&bench, registers, 5) : QM_NO_VALUE;
+  bench.output =
+      gradient_value (&bench, 2, (int64_t[]){ 2 * (4 + registers), 5 });
   node = gradient_append (&bench, QM_OP_CLASS_TOKEN);
   node->inputs[0] = x;
   node->inputs[1] = token;
   node->inputs[2] = position;
+  node->inputs[3] = others;
   node->outputs[0] = bench.output;
   gradient_end (&bench);
 }
@@ -623,7 +626,7 @@ test_layer_scale (bool scale, bool residual, double dropout)
 }
 
 static void
-test_pool (void)
+test_pool (int64_t first)
 {
   GradientBench bench;
   QmNode *node;
@@ -631,8 +634,10 @@ test_pool (void)
 
   gradient_begin (&bench, "pool");
   x = gradient_input2 (&bench, 12, 5);
-  bench.output = gradient_value (&bench, 2, (int64_t[]){ 3, 5 });
+  bench.output =
+      gradient_value (&bench, 2, (int64_t[]){ 3, first > 0 ? 10 : 5 });
   node = gradient_append (&bench, QM_OP_POOL);
+  node->attributes.first = first;
   node->inputs[0] = x;
   node->outputs[0] = bench.output;
   gradient_end (&bench);
@@ -723,7 +728,9 @@ main (void)
   for (int i = 0; i < 4; i++)
     test_experts (i < 2 ? 2 : 5, i % 2 != 0);
   test_balance ();
-  test_class_token ();
+  test_class_token (true, 0);
+  test_class_token (true, 2);
+  test_class_token (false, 3);
   test_part ();
   test_patchify ();
   for (int i = 0; i < 2; i++)
@@ -737,7 +744,9 @@ main (void)
           test_layer_scale (i == 0, j < 2, j % 2 == 0 ? 0 : 0.4);
       test_layer_scale (true, i == 0, 0);
     }
-  test_pool ();
+  test_pool (0);
+  test_pool (1);
+  test_pool (3);
   for (int i = 0; i < 6; i++)
     test_selective_scan (1 + i / 2 * 3, i % 2 == 0, i / 2 == 1 || i % 2 == 1);
   return check_report ();

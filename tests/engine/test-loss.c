@@ -11,6 +11,7 @@
 #include "engine/family.h"
 #include "engine/passes.h"
 #include "tests/data/check.h"
+#include "tests/engine/vary.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,9 +53,7 @@ read_config (const char *folder, const char *model, QmModelConfig *config)
 static int64_t
 image_size (const QmModelConfig *config)
 {
-  if (config->family == QM_FAMILY_VIT)
-    return config->vit.image_size;
-  return config->family == QM_FAMILY_CONVNEXT ? config->convnext.image_size : 0;
+  return vary_image_size (config);
 }
 
 static QmRecipe
@@ -506,7 +505,9 @@ main (int argc, char **argv)
                                      "vit",
                                      "convnext",
                                      "mamba",
-                                     "mamba-biased" };
+                                     "mamba-biased",
+                                     "dinov2-registers",
+                                     "dinov3" };
   static const char *const of_words[] = { "gpt-neox-parallel",
                                           "gpt-neox-sequential", "bert",
                                           "roberta", "mamba" };

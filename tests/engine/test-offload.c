@@ -38,7 +38,8 @@ config_drops (const QmModelConfig *config)
 {
   return vary_get_number (config, "hidden_dropout") > 0
          || vary_get_number (config, "attention_dropout") > 0
-         || config->family == QM_FAMILY_CONVNEXT;
+         || vary_get_number (config, "drop_path_rate") > 0
+         || vary_get_number (config, "rescale") > 0;
 }
 
 static void
@@ -57,7 +58,7 @@ read_config (const char *folder, const char *model, QmModelConfig *config)
 static int64_t
 image_size (const QmModelConfig *config)
 {
-  return vary_get_whole (config, "image_size");
+  return vary_image_size (config);
 }
 
 /* One training, and what it left. */
@@ -368,7 +369,10 @@ main (int argc, char **argv)
                                      "gemma3",
                                      "gpt2",
                                      "modernbert",
-                                     "esm" };
+                                     "esm",
+                                     "dinov2-gated",
+                                     "dinov2-registers",
+                                     "dinov3" };
   const char *const *models = all;
   size_t n = sizeof all / sizeof all[0];
   QmDevice *device = NULL;

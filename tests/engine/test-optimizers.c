@@ -62,7 +62,7 @@ make_recipe (const QmModelConfig *config,
              QmOptimizer optimizer,
              QmMuonScale scale)
 {
-  int64_t side = vary_get_whole (config, "image_size");
+  int64_t side = vary_image_size (config);
 
   return (QmRecipe){ .batch_size = 2,
                      .steps = STEPS,

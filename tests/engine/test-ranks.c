@@ -48,7 +48,7 @@ read_config (const char *folder, const char *model, QmModelConfig *config)
 static int64_t
 image_size (const QmModelConfig *config)
 {
-  return vary_get_whole (config, "image_size");
+  return vary_image_size (config);
 }
 
 typedef struct Setting
@@ -598,7 +598,10 @@ main (int argc, char **argv)
                                      "gemma3",
                                      "gpt2",
                                      "modernbert",
-                                     "esm" };
+                                     "esm",
+                                     "dinov2-gated",
+                                     "dinov2-registers",
+                                     "dinov3" };
   bool full = getenv ("QM_TEST_FULL") != NULL;
 
   CHECK (argc >= 2);

@@ -53,4 +53,14 @@ vary_get_whole (const QmModelConfig *config, const char *name)
   return at != NULL ? *at : 0;
 }
 
+/* Pixels a side of the golden files, 0 of models of text. */
+static inline int64_t
+vary_image_size (const QmModelConfig *config)
+{
+  /* Which takes images of any size, and has three patches a side then. */
+  if (config->family == QM_FAMILY_DINOV3_VIT)
+    return 3 * config->dino.patch_size + 1;
+  return vary_get_whole (config, "image_size");
+}
+
 #endif

@@ -17,6 +17,7 @@ import json
 import pathlib
 import re
 import sys
+import types
 
 import torch
 from safetensors.torch import load_file, save_file
@@ -25,6 +26,12 @@ from transformers import (
     BertForMaskedLM,
     ConvNextConfig,
     ConvNextForImageClassification,
+    Dinov2Config,
+    Dinov2ForImageClassification,
+    Dinov2WithRegistersConfig,
+    Dinov2WithRegistersForImageClassification,
+    DINOv3ViTConfig,
+    DINOv3ViTModel,
     EsmConfig,
     EsmForMaskedLM,
     Gemma3ForCausalLM,
@@ -167,6 +174,58 @@ def esm(**changes):
     return EsmForMaskedLM, EsmConfig, fields
 
 
+def dinov2(**changes):
+    fields = dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=3,
+                  image_size=15, patch_size=4, num_channels=3, num_labels=11,
+                  mlp_ratio=2, layer_norm_eps=1e-6, drop_path_rate=0.1)
+    fields.update(changes)
+    if "num_register_tokens" in fields:
+        return (Dinov2WithRegistersForImageClassification,
+                Dinov2WithRegistersConfig, fields)
+    return Dinov2ForImageClassification, Dinov2Config, fields
+
+
+class DINOv3WithHead(torch.nn.Module):
+    """Transformers has no class of it with a head."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.backbone = DINOv3ViTModel(config)
+        self.classifier = torch.nn.Linear(config.hidden_size,
+                                          config.num_labels)
+
+    def forward(self, pixel_values, labels):
+        pooled = self.backbone(pixel_values).pooler_output
+        return types.SimpleNamespace(loss=torch.nn.functional.cross_entropy(
+            self.classifier(pooled), labels))
+
+
+def dinov3(**changes):
+    fields = dict(SIZES, image_size=14, patch_size=4, num_channels=3,
+                  num_labels=11)
+    fields.update(changes)
+    return DINOv3WithHead, DINOv3ViTConfig, fields
+
+
+def stored(tensors):
+    """Under the names that files on the hub have, where ours are not those of
+    version 5: of DINOv2's gates, which save_pretrained() joins again, and of
+    DINOv3's layers."""
+    result = {}
+    for key, tensor in tensors.items():
+        if ".mlp.up_proj." in key and "dinov2" in key:
+            continue
+        if ".mlp.gate_proj." in key and "dinov2" in key:
+            tensor = torch.cat((tensor, tensors[key.replace("gate", "up")]))
+            key = key.replace("gate_proj", "weights_in")
+        if tensor.numel() == 0:
+            continue  # no registers
+        for prefix in ("backbone.model.", "backbone."):
+            key = key.replace(prefix, "")
+        result[key] = tensor
+    return result
+
+
 MASKED = (BertForMaskedLM, RobertaForMaskedLM, ModernBertForMaskedLM,
           EsmForMaskedLM)
 
@@ -282,6 +341,18 @@ MODELS = {
     "roberta": roberta(),
     "vit": vit(),
     "convnext": convnext(),
+    "dinov2": dinov2(),
+    # Of 80 hidden features two thirds are 53, and rounded up 56.
+    "dinov2-gated": dinov2(hidden_size=20, num_attention_heads=2, mlp_ratio=4,
+                           use_swiglu_ffn=True, qkv_bias=False, image_size=9,
+                           patch_size=3, use_mask_token=False),
+    "dinov2-registers": dinov2(num_register_tokens=3, hidden_act="relu",
+                               layer_norm_eps=1e-4, image_size=12),
+    "dinov3": dinov3(num_register_tokens=4, pos_embed_rescale=2.0),
+    "dinov3-gated": dinov3(
+        num_attention_heads=2, use_gated_mlp=True, hidden_act="silu",
+        query_bias=False, proj_bias=False, mlp_bias=False, rope_theta=50.0,
+        image_size=23, patch_size=5, pos_embed_rescale=None),
     "mamba": mamba(),
     "mamba-biased": mamba(use_bias=True, use_conv_bias=False, conv_kernel=3,
                           tie_word_embeddings=False),
@@ -346,7 +417,8 @@ def make(name, folder):
     model = model_class(config).eval()
     for key, parameter in model.named_parameters():
         # Large enough for every term of a gradient to be seen.
-        norm = "norm" in key.lower() and key.endswith("weight")
+        norm = ("norm" in key.lower() and key.endswith("weight")
+                or key.endswith("lambda1"))
         torch.nn.init.normal_(parameter, 1.0 if norm else 0.05, 0.2)
         if name in UNUSED and key.endswith("mlp.gate.weight"):
             others = [i for i in range(len(parameter)) if i != UNUSED[name]]
@@ -363,11 +435,12 @@ def make(name, folder):
     weights = {}
     for key, parameter in model.named_parameters():
         if parameter.grad is None:
-            continue  # ESM's head for contacts is no part of the loss
+            continue  # ESM's head for contacts, DINO's token of hidden patches
         weights.update(as_the_hub(name, key,
                                   parameter.detach().float().contiguous()))
         golden.update(as_the_hub(name, key, parameter.grad.float().contiguous(),
                                  "grad."))
+    weights, golden = stored(weights), stored(golden)
     text = dict(fields, model_type=config.model_type)
     if "num_labels" in text:
         text["id2label"] = {str(i): f"LABEL_{i}" for i in range(text.pop("num_labels"))}

@@ -62,6 +62,18 @@ def vit(hidden, heads, side, batch, **changes):
                 **changes), None, batch
 
 
+def dino(kind, hidden, heads, side, batch, **changes):
+    """Branches are scaled by about 1, and by numbers of their own: randomise()
+    makes them of its own."""
+    if kind == 'dinov3_vit':
+        changes.setdefault('intermediate_size', 4 * hidden)
+    return {'model_type': kind, 'hidden_size': hidden, 'num_hidden_layers': 4,
+            'num_attention_heads': heads, 'image_size': side, 'patch_size': 14,
+            'num_channels': 3,
+            'id2label': {str(i): str(i) for i in range(1003)},
+            **changes}, None, batch
+
+
 def convnext(sizes, depths, side, batch, **changes):
     return dict(model_type='convnext', hidden_sizes=sizes, depths=depths,
                 num_stages=len(sizes), image_size=side, num_channels=3,
@@ -146,7 +158,7 @@ LLAMA_CASES = {
 # five experts some have none.
 EXPERT_CASES = {
     'olmoe-128-1023': llama_like(
-        'olmoe', 512, 4, 4, 1023, 2, intermediate_size=136, num_experts=16,
+        'olmoe', 512, 4, 4, 1023, 2, intermediate_size=128, num_experts=16,
         num_experts_per_tok=4, output_router_logits=True),
     'olmoe-64-17': llama_like(
         'olmoe', 256, 4, 4, 17, 3, intermediate_size=72, num_experts=64,
@@ -178,6 +190,18 @@ ENCODER_CASES = {
     'esm-128-17': esm(384, 3, 17, 5),
 }
 
+VISION_CASES = {
+    'dinov2-64-257': dino('dinov2', 512, 8, 224, 8),
+    'dinov2-80-gated': dino('dinov2', 320, 4, 117, 5, use_swiglu_ffn=True,
+                            qkv_bias=False),
+    'dinov2-64-registers': dino('dinov2_with_registers', 256, 4, 224, 6,
+                                num_register_tokens=4),
+    'dinov3-64-261': dino('dinov3_vit', 512, 8, 224, 8,
+                          num_register_tokens=4),
+    'dinov3-128-gated': dino('dinov3_vit', 384, 3, 143, 5, use_gated_mlp=True,
+                             hidden_act='silu', key_bias=True),
+}
+
 CASES = {
     'neox-64-257': gpt_neox(256, 4, 257, 3, use_parallel_residual=True),
     'neox-64-2049': gpt_neox(512, 8, 2049, 2, use_parallel_residual=True),
@@ -201,6 +225,7 @@ CASES = {
     **LLAMA_CASES,
     **ENCODER_CASES,
     **EXPERT_CASES,
+    **VISION_CASES,
 }
 
 
@@ -212,8 +237,9 @@ def randomise(model):
         if parameter.dim() == 1:
             torch.nn.init.normal_(parameter,
                                   1.0 if norm and name.endswith('weight')
-                                  else 0.0, 0.1)
+                                  or name.endswith('lambda1') else 0.0, 0.1)
         elif 'embed' in name and 'projection' not in name \
+                and 'patch_embeddings.weight' not in name \
                 and 'embed_out' not in name:
             torch.nn.init.normal_(parameter, 0.0, 0.5)
         else:
@@ -255,9 +281,10 @@ def torch_pass(model, batch, precision):
                             enabled=kind is not None):
             loss = model(**batch).loss
         (loss * scale).backward()
-        gradients = {name: parameter.grad.double() / scale
-                     for name, parameter in model.named_parameters()
-                     if parameter.grad is not None}
+        gradients = common.stored(
+            {name: parameter.grad.double() / scale
+             for name, parameter in model.named_parameters()
+             if parameter.grad is not None})
         if all(torch.isfinite(g).all() for g in gradients.values()):
             return loss.item(), gradients
         scale /= 2
@@ -338,8 +365,9 @@ class Case:
             self.model.config._experts_implementation = 'eager'
         path = folder / self.name
         pathlib.Path(f'{path}.json').write_text(json.dumps(self.config))
-        save_file({key: value.detach().contiguous()
-                   for key, value in self.model.named_parameters()},
+        save_file(common.stored({key: value.detach().contiguous()
+                                 for key, value
+                                 in self.model.named_parameters()}),
                   f'{path}.weights.safetensors')
         save_file(self.batch, f'{path}.batch.safetensors')
 

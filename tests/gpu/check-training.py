@@ -29,6 +29,9 @@ SIZES = dict(hidden_size=256, num_hidden_layers=4, num_attention_heads=4,
              intermediate_size=1024)
 BERT = dict(SIZES, vocab_size=257, max_position_embeddings=130,
             hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0)
+DINO = dict(hidden_size=256, num_hidden_layers=4, num_attention_heads=4,
+            image_size=64, patch_size=8, num_channels=3,
+            id2label={str(i): str(i) for i in range(16)})
 CONFIGS = {
     'gpt_neox': dict(SIZES, model_type='gpt_neox', vocab_size=257,
                      max_position_embeddings=128, rotary_pct=0.25,
@@ -38,7 +41,14 @@ CONFIGS = {
                     pad_token_id=1, layer_norm_eps=1e-5),
     'vit': dict(SIZES, model_type='vit', image_size=64, patch_size=8,
                 num_channels=3, id2label={str(i): str(i) for i in range(16)}),
+    'dinov2_with_registers': dict(DINO, model_type='dinov2_with_registers',
+                                  num_register_tokens=3),
+    # PyTorch would move patches by other random numbers.
+    'dinov3_vit': dict(DINO, model_type='dinov3_vit', intermediate_size=1024,
+                       num_register_tokens=3, pos_embed_rescale=None),
 }
+# What learns from images.
+OF_IMAGES = ('vit', 'dinov2_with_registers', 'dinov3_vit')
 LENGTH, BATCH, SEED = 128, 32, 7
 # Of PyTorch's loss; qm-bench begins with 65536.  PyTorch has more gradients in
 # fp16, which overflow with that, and a skipped step makes another curve.
@@ -161,14 +171,14 @@ def torch_curve(config, weights, batches, precision, options):
 
 def our_curve(options, folder, family, data, precision, settings):
     recipe = dict(RECIPE, precision=precision)
-    recipe.update(dict(image_size=64) if family == 'vit'
+    recipe.update(dict(image_size=64) if family in OF_IMAGES
                   else dict(sequence_length=LENGTH))
     path = folder / f'{family}.{precision}.recipe.json'
     path.write_text(json.dumps(recipe))
     status, lines, message = common.bench(
         options.bench, 'train', '--config', folder / f'{family}.json',
         '--recipe', path, '--weights', folder / f'{family}.safetensors',
-        '--images' if family == 'vit' else '--text', data, '--steps',
+        '--images' if family in OF_IMAGES else '--text', data, '--steps',
         options.steps, '--micro-batch', BATCH // 2, '--schedule', 'cosine',
         '--warm-up', options.warm_up, '--learning-rate',
         options.learning_rate, '--seed', SEED, '--device', options.device,
@@ -214,7 +224,7 @@ def check(family, options, folder, data):
                for name, tensor in model.named_parameters()},
               folder / f'{family}.safetensors')
     (folder / f'{family}.json').write_text(json.dumps(config))
-    if family == 'vit':
+    if family in OF_IMAGES:
         batches = list(image_batches(data, options.steps))
     else:
         text = numpy.frombuffer(data.read_bytes(), dtype=numpy.uint8)
@@ -260,7 +270,7 @@ def main():
         make_images(images)
         for family in families:
             failures += check(family, options, folder,
-                              images if family == 'vit' else text)
+                              images if family in OF_IMAGES else text)
     common.conclude(failures, len(families) * len(SETTINGS)
                     * len(options.precisions.split(',')))
 

@@ -34,6 +34,8 @@ MODERN = {
     'modernbert-large': (32, 0.55),
     'esm-2-650m': (32, 0.70),
     'olmoe-1b-7b': (2, 0.53),
+    'dinov2-large-supervised': (128, 0.33),
+    'dinov3-large-supervised': (128, 0.70),
 }
 SIZES = {**MODELS, **MODERN}
 
@@ -92,8 +94,50 @@ def build(config):
                    modernbert='ModernBertForMaskedLM',
                    esm='EsmForMaskedLM', olmoe='OlmoeForCausalLM',
                    qwen3_moe='Qwen3MoeForCausalLM',
-                   mixtral='MixtralForCausalLM')
+                   mixtral='MixtralForCausalLM',
+                   dinov2='Dinov2ForImageClassification',
+                   dinov2_with_registers='Dinov2WithRegistersFor'
+                                         'ImageClassification')
+    if kind == 'dinov3_vit':
+        return with_head(transformers.DINOv3ViTModel)(made)
     return getattr(transformers, classes[kind])(made)
+
+
+def with_head(model_class):
+    """A class of Transformers that has no head, with one that classifies what
+    it pools of an image."""
+    import torch
+
+    class WithHead(model_class):
+        def __init__(self, config):
+            super().__init__(config)
+            self.classifier = torch.nn.Linear(config.hidden_size,
+                                              config.num_labels)
+
+        def forward(self, pixel_values, labels):
+            import transformers
+            pooled = super().forward(pixel_values).pooler_output
+            return transformers.modeling_outputs.ImageClassifierOutput(
+                loss=torch.nn.functional.cross_entropy(
+                    self.classifier(pooled), labels))
+
+    return WithHead
+
+
+def stored(tensors):
+    """Under the names that files have: those of DINOv2 have a gate, and what it
+    is multiplied by, as one."""
+    import torch
+    result = {}
+    for name, tensor in tensors.items():
+        if 'dinov2' in name and '.mlp.up_proj.' in name:
+            continue
+        if 'dinov2' in name and '.mlp.gate_proj.' in name:
+            tensor = torch.cat((tensor, tensors[name.replace('gate', 'up')]))
+            name = name.replace('gate_proj', 'weights_in')
+        if tensor.numel() > 0:
+            result[name] = tensor
+    return result
 
 
 def conclude(failures, checks, skipped=0):

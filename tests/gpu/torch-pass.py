@@ -69,7 +69,7 @@ DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
 
 
 def make_batch(config, recipe, n):
-    if config['model_type'] in ('vit', 'convnext'):
+    if recipe.get('image_size', 0) > 0:
         side = recipe['image_size']
         return dict(pixel_values=torch.rand(n, 3, side, side, device=DEVICE),
                     labels=torch.randint(0, config['num_labels'], (n,),

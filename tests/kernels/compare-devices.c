@@ -204,6 +204,8 @@ static const Case cases[] = {
   { QM_OP_POOL, "sen", "fbn", { 0 } },
   { QM_OP_POOL, "gen", "sbn", { 0 } },
   { QM_OP_POOL_BACKWARD, "fbn", "sen", { 0 } },
+  { QM_OP_POOL, "sen", "fbN", { .first = 5 } },
+  { QM_OP_POOL_BACKWARD, "fbN", "gen", { .first = 1 } },
   { QM_OP_SELECTIVE_SCAN,
     "fen fen sna gea gea sn sn gen",
     "fen sb4an",
@@ -246,11 +248,33 @@ static const Case cases[] = {
   { QM_OP_GROUPED_LINEAR, "fRk fEnk zP:R", "sRn", { 0 } },
   { QM_OP_GROUPED_INPUT_GRAD, "gRn fEnk zP:R", "gRk", { 0 } },
   { QM_OP_GROUPED_WEIGHT_GRAD, "gRn gRk zP:R", "sEnk", { 0 } },
+  { QM_OP_GROUPED_LINEAR, "gRk fXnk zY:R", "gRn", { 0 } },
+  { QM_OP_GROUPED_INPUT_GRAD, "gRn fXnk zY:R", "gRk", { 0 } },
+  { QM_OP_GROUPED_WEIGHT_GRAD, "gRn gRk zY:R", "sXnk", { 0 } },
   { QM_OP_EXPERT_LOAD, "gmE zP:R", "s2E", { 0 } },
   { QM_OP_EXPERT_LOAD_BACKWARD, "s2E gmE", "fmE", { 0 } },
   { QM_OP_BALANCE, "s32E s8", "s32E s1", { .scale = 0.3, .count = 50 } },
   { QM_OP_CLASS_TOKEN, "fun fn fsn", "stn", { 0 } },
   { QM_OP_CLASS_TOKEN_BACKWARD, "stn", "fun sn ssn", { 0 } },
+  { QM_OP_CLASS_TOKEN, "gun fn fsn f4n", "fTn", { 0 } },
+  { QM_OP_CLASS_TOKEN, "fun sn - f4n", "fTn", { 0 } },
+  { QM_OP_CLASS_TOKEN, "fun sn", "gtn", { 0 } },
+  { QM_OP_CLASS_TOKEN_BACKWARD, "fTn", "gun sn ssn s4n", { 0 } },
+  { QM_OP_CLASS_TOKEN_BACKWARD, "gTn", "fun sn - s4n", { 0 } },
+  { QM_OP_PATCH_ANGLES,
+    "",
+    "sfr",
+    { .height = 15, .width = 16, .value = 100 } },
+  { QM_OP_PATCH_ANGLES,
+    "i3:k",
+    "sf8",
+    { .height = 47,
+      .width = 5,
+      .count = 5,
+      .value = 50,
+      .move = 0.3,
+      .jitter = 1.2,
+      .rescale = 2 } },
   { QM_OP_LABEL_WEIGHT, "ibs:v s8", "s2", { .scale = 0.5, .shift = true } },
   { QM_OP_CROSS_ENTROPY, "ftv ibs:v s2", "ftv st", { .shift = true } },
   { QM_OP_CROSS_ENTROPY, "gtv ibs:v s2", "=0 st", { 0 } },
@@ -286,7 +310,8 @@ static const Case cases[] = {
     { .value = 0.02, .scale = 1.5, .weight_decay = 0.1 } },
 };
 
-/* Sizes by letter; t, u, q, w, e, z, l, E, P and R follow from others. */
+/* Sizes by letter; t, u, q, w, e, z, l, E, P and R follow from others, and X
+ * and Y are for groups of many rows. */
 static const struct
 {
   int64_t m, n, k, b, h, s, d, v;
@@ -338,6 +363,8 @@ set_sizes (Compare *compare, size_t index)
   size['x'] = 10;
   size['t'] = size['b'] * size['s'];
   size['u'] = size['b'] * (size['s'] - 1);
+  size['T'] = size['b'] * (size['s'] + 4);
+  size['N'] = 2 * size['n'];
   size['q'] = size['b'] * 2 * 3;
   size['w'] = 2 * 3 * 3;
   size['f'] = ROWS;
@@ -350,6 +377,8 @@ set_sizes (Compare *compare, size_t index)
   size['E'] = 4 + 20 * (int64_t) index;
   size['P'] = size['E'] + 1;
   size['K'] = 3;
+  size['X'] = 3;
+  size['Y'] = 4;
   size['R'] = size['m'] * size['K'];
 }
 
@@ -713,6 +742,27 @@ compare_all (Compare *compare, size_t shape, const char *only)
       }
 }
 
+/* Groups with so many rows that every multiprocessor takes tile after tile. */
+static void
+compare_large_groups (Compare *compare, const char *only)
+{
+  char name[64];
+
+  set_sizes (compare, 0);
+  compare->size['n'] = 1024;
+  compare->size['k'] = 576;
+  compare->size['R'] = 7000;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    if (strstr (cases[i].inputs, "zY:R") != NULL
+        && (only == NULL || strcmp (only, qm_op_name (cases[i].op)) == 0))
+      {
+        snprintf (name, sizeof name, "%s, %s, large groups",
+                  qm_op_name (cases[i].op), qm_type_name (compare->type));
+        check_case (name);
+        compare_case (compare, &cases[i]);
+      }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -738,6 +788,13 @@ main (int argc, char **argv)
       {
         compare.type = types[t];
         compare_all (&compare, s, argc > 2 ? argv[2] : NULL);
+      }
+  /* Takes a processor long, and would show nothing there. */
+  for (size_t t = 0; t < sizeof types / sizeof types[0]; t++)
+    if (qm_device_info (compare.devices[1])->target.kind != QM_DEVICE_CPU)
+      {
+        compare.type = types[t];
+        compare_large_groups (&compare, argc > 2 ? argv[2] : NULL);
       }
   if (compare.unsupported > 0)
     printf ("%d cases are for operators that %s does not have\n",

@@ -329,15 +329,17 @@ static void
 pool (Test *test)
 {
   int64_t n = some_columns (test), samples = between (test, 1, 9);
-  QmTensor x = matrix (test, any_type (test),
-                       samples * between (test, 1, test->small ? 5 : 60), n);
-  QmTensor y = matrix (test, any_type (test), samples, n);
+  int64_t rows = between (test, 1, test->small ? 5 : 60);
+  int64_t first = between (test, 0, 1) ? between (test, 0, rows - 1) : 0;
+  QmTensor x = matrix (test, any_type (test), samples * rows, n);
+  QmTensor y = matrix (test, any_type (test), samples, first > 0 ? 2 * n : n);
   QmOpCall call = { .op = QM_OP_POOL, .inputs = { x }, .outputs = { y } };
 
   if (between (test, 0, 1))
     call = (QmOpCall){ .op = QM_OP_POOL_BACKWARD,
                        .inputs = { y },
                        .outputs = { x } };
+  call.attributes.first = first;
   compare_run (&test->compare, &call, 1e-5);
 }
 
@@ -549,18 +551,25 @@ static void
 class_token (Test *test)
 {
   int64_t batch = between (test, 1, 20), length = between (test, 2, 50);
-  int64_t n = PICK (test, 8, 64, 264, 37, 1);
+  int64_t n = PICK (test, 8, 64, 264, 37, 1), registers = between (test, 0, 5);
   QmOpCall call = { .op = QM_OP_CLASS_TOKEN };
   bool backward = between (test, 0, 1) == 1;
   QmTensor x = matrix (test, any_type (test), batch * (length - 1), n);
-  QmTensor y = matrix (test, any_type (test), batch * length, n);
+  QmTensor y = matrix (test, any_type (test), batch * (length + registers), n);
   QmTensor token = line (test, backward ? QM_TYPE_F32 : any_type (test), n);
   QmTensor position =
       matrix (test, backward ? QM_TYPE_F32 : any_type (test), length, n);
+  QmTensor others = matrix (test, backward ? QM_TYPE_F32 : any_type (test),
+                            registers > 0 ? registers : 1, n);
 
+  if (registers == 0)
+    others = (QmTensor){ 0 };
+  if (between (test, 0, 2) == 0)
+    position = (QmTensor){ 0 };
   if (backward)
     {
       call.op = QM_OP_CLASS_TOKEN_BACKWARD;
+      call.outputs[3] = others;
       call.inputs[0] = y;
       call.outputs[0] = x;
       call.outputs[1] = token;
@@ -571,6 +580,7 @@ class_token (Test *test)
       call.inputs[0] = x;
       call.inputs[1] = token;
       call.inputs[2] = position;
+      call.inputs[3] = others;
       call.outputs[0] = y;
     }
   compare_run (&test->compare, &call, 1e-5);

@@ -273,6 +273,116 @@ test_pool (const Bench *bench)
   CHECK_NEAR (x[2][0], 10, 0);
 }
 
+/* A row before those that count goes along, others are left out. */
+static void
+test_pool_of_patches (const Bench *bench)
+{
+  float x[6][1] = { { 1 }, { 50 }, { 3 }, { 10 }, { 70 }, { 30 } }, y[2][2];
+  QmOpCall call = { .op = QM_OP_POOL, .attributes.first = 2 };
+
+  check_case ("pool of patches");
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 6, 1, x);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 2, 2, y);
+  run (bench, &call);
+  CHECK_NEAR (y[0][0], 1, 0);
+  CHECK_NEAR (y[0][1], 3, 0);
+  CHECK_NEAR (y[1][0], 10, 0);
+  CHECK_NEAR (y[1][1], 30, 0);
+  call.op = QM_OP_POOL_BACKWARD;
+  call.attributes.first = 1;
+  call.inputs[0] = call.outputs[0];
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 6, 1, x);
+  run (bench, &call);
+  CHECK_NEAR (x[0][0], 1, 0);
+  CHECK_NEAR (x[1][0], 1.5, 0);
+  CHECK_NEAR (x[3][0], 10, 0);
+  CHECK_NEAR (x[5][0], 15, 0);
+  call.attributes.first = 3;
+  refused (bench, &call);
+  call.attributes.first = 0;
+  refused (bench, &call);
+}
+
+/* Registers are behind the class token, and have no position. */
+static void
+test_registers (const Bench *bench)
+{
+  float x[4][1] = { { 1 }, { 2 }, { 3 }, { 4 } }, token[1] = { 10 };
+  float position[3][1] = { { 100 }, { 200 }, { 300 } };
+  float registers[2][1] = { { 7 }, { 8 } }, y[10][1], sums[3] = { 0 };
+  const float wanted[10] = { 110, 7, 8, 201, 302, 110, 7, 8, 203, 304 };
+  QmOpCall call = { .op = QM_OP_CLASS_TOKEN };
+
+  check_case ("registers");
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 4, 1, x);
+  call.inputs[1] = tensor1 (QM_TYPE_F32, 1, token);
+  call.inputs[2] = tensor2 (QM_TYPE_F32, 3, 1, position);
+  call.inputs[3] = tensor2 (QM_TYPE_F32, 2, 1, registers);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 10, 1, y);
+  run (bench, &call);
+  for (int i = 0; i < 10; i++)
+    CHECK_NEAR (y[i][0], wanted[i], 0);
+  call.inputs[2] = (QmTensor){ 0 };
+  run (bench, &call);
+  CHECK_NEAR (y[5][0], 10, 0);
+  CHECK_NEAR (y[9][0], 4, 0);
+  call = (QmOpCall){ .op = QM_OP_CLASS_TOKEN_BACKWARD };
+  call.inputs[0] = tensor2 (QM_TYPE_F32, 10, 1, y);
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 4, 1, x);
+  call.outputs[1] = tensor1 (QM_TYPE_F32, 1, sums);
+  call.outputs[3] = tensor2 (QM_TYPE_F32, 2, 1, &sums[1]);
+  run (bench, &call);
+  CHECK_NEAR (sums[0], 20, 0);
+  CHECK_NEAR (sums[1], 14, 0);
+  CHECK_NEAR (sums[2], 16, 0);
+  CHECK_NEAR (x[3][0], 4, 0);
+  call.outputs[3] = tensor2 (QM_TYPE_F32, 3, 1, position);
+  refused (bench, &call);
+}
+
+/* Of an image of one patch above another: tokens before them and the middle of
+ * a side do not turn. */
+static void
+test_patch_angles (const Bench *bench)
+{
+  float table[4][8], moved[4][8];
+  int32_t rng[QM_RNG_SIZE] = { 5, 6, 7 };
+  QmOpCall call = { .op = QM_OP_PATCH_ANGLES,
+                    .attributes = {
+                        .height = 2, .width = 1, .count = 2, .value = 100 } };
+
+  check_case ("patch angles");
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 4, 8, table);
+  run (bench, &call);
+  for (int s = 0; s < 4; s++)
+    for (int j = 0; j < 4; j++)
+      {
+        /* Two frequencies, 1 and 100^(-1/2); first the rows, then columns. */
+        double place = s < 2 || j >= 2 ? 0 : s == 2 ? -0.5 : 0.5;
+        double angle = 2 * acos (-1) * place * (j % 2 == 0 ? 1 : 0.1);
+
+        CHECK_NEAR (table[s][j], cos (angle), 1e-6);
+        CHECK_NEAR (table[s][4 + j] + 2, sin (angle) + 2, 1e-6);
+      }
+  call.inputs[0] = tensor1 (QM_TYPE_I32, QM_RNG_SIZE, rng);
+  call.attributes.rescale = 2;
+  call.outputs[0] = tensor2 (QM_TYPE_F32, 4, 8, moved);
+  run (bench, &call);
+  /* Both halves of the image turn by one factor, between 1/2 and 2. */
+  CHECK_NEAR (moved[0][0], 1, 0);
+  CHECK_NEAR (moved[2][5], -moved[3][5], 1e-6);
+  CHECK_NEAR (moved[3][6], 0, 0);
+  CHECK (fabs (asin (moved[3][5]) / asin (table[3][5]) - 1) > 1e-3);
+  CHECK (asin (moved[3][5]) / asin (table[3][5]) > 0.5
+         && asin (moved[3][5]) / asin (table[3][5]) < 2);
+  call.attributes.move = 0.5;
+  run (bench, &call);
+  CHECK (fabs (moved[3][6]) > 1e-4);
+  CHECK_NEAR (moved[2][6], moved[3][6], 1e-6);
+  call.attributes.count = 1;
+  refused (bench, &call);
+}
+
 static void
 test_rms_norm (const Bench *bench)
 {
@@ -484,6 +594,9 @@ main (void)
   test_patches (&bench);
   test_depth (&bench);
   test_pool (&bench);
+  test_pool_of_patches (&bench);
+  test_registers (&bench);
+  test_patch_angles (&bench);
   test_rms_norm (&bench);
   test_norm_without_bias (&bench);
   test_scan (&bench, 1);

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The backbones of DINOv2, without and with registers, and of DINOv3, under a
+ * head that classifies: of supervised training, not of the teacher and the
+ * crops that they are named for.
+ *
+ * DINOv2 is as Transformers 4 and 5 have it, but for dropout of hidden states,
+ * which is behind attention, too, in 4 and not in 5: any is refused.  Of DINOv3
+ * Transformers has no class with a head: the one here is a linear layer on the
+ * normed class token, `classifier` in files.
+ *
+ * Read, and ignored, since nothing of training depends on it:
+ *   apply_layernorm, reshape_hidden_states, return_class_token,
+ *   out_features, out_indices, stage_names    of backbones of detectors
+ *   use_mask_token                            the token stands for hidden
+ *                                             patches, of which there are none:
+ *                                             it has no gradient, PyTorch's
+ *                                             optimizers pass it over, and it
+ *                                             is no parameter here
+ *   hidden_act of DINOv2 with use_swiglu_ffn  the gate is silu whatever it says
+ *   image_size of DINOv3                      positions are those of the images
+ *                                             that come
+ */
+
+#include "data/family-counts.h"
+#include "data/family-read.h"
+
+#define ROW(member, key, kind, min, max, absent) \
+  QM_ROW (dino, member, key, kind, min, max, absent)
+
+#define MAX_REGISTERS 1024
+#define MAX_RATIO     64
+/* In the place of patches, as DINOv3's rescale is if nothing is said. */
+#define RESCALE     2
+#define MAX_RESCALE 1e3
+
+#define SIZES                                                                \
+  { ROW (hidden_size, "hidden_size", QM_FIELD_WHOLE, 1, QM_MAX_HIDDEN,       \
+         QM_REQUIRED) },                                                     \
+      { ROW (layers, "num_hidden_layers", QM_FIELD_WHOLE, 1, QM_MAX_LAYERS,  \
+             QM_REQUIRED) },                                                 \
+      { ROW (heads, "num_attention_heads", QM_FIELD_WHOLE, 1, QM_MAX_HEADS,  \
+             QM_REQUIRED) },                                                 \
+      { ROW (channels, "num_channels", QM_FIELD_WHOLE, 1, QM_MAX_CHANNELS,   \
+             3) },                                                           \
+      { ROW (classes, "num_labels", QM_FIELD_WHOLE, 1, QM_MAX_VOCAB, 2),     \
+        .apart = QM_FIELD_READ_APART },                                      \
+      { ROW (layer_scale_init, "layerscale_value", QM_FIELD_NUMBER, 0, 10,   \
+             1) },                                                           \
+      { ROW (drop_path_rate, "drop_path_rate", QM_FIELD_PROBABILITY, 0, 1,   \
+             0) },                                                           \
+      { ROW (initializer_range, "initializer_range", QM_FIELD_NUMBER, 0, 10, \
+             0.02) },                                                        \
+  {                                                                          \
+    ROW (activation, "hidden_act", QM_FIELD_ACTIVATION, 0, 0,                \
+         QM_ACTIVATION_GELU)                                                 \
+  }
+
+#define DINOV2                                                                 \
+  SIZES, { ROW (mlp_ratio, "mlp_ratio", QM_FIELD_WHOLE, 1, MAX_RATIO, 4) },    \
+      { ROW (patch_size, "patch_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 14) }, \
+      { ROW (image_size, "image_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE,        \
+             224) },                                                           \
+      { ROW (layer_norm_eps, "layer_norm_eps", QM_FIELD_NUMBER, 0, 1, 1e-6) }, \
+      { ROW (attention_dropout, "attention_probs_dropout_prob",                \
+             QM_FIELD_PROBABILITY, 0, 1, 0) },                                 \
+      { ROW (query_bias, "qkv_bias", QM_FIELD_SWITCH, 0, 1, true) },           \
+  {                                                                            \
+    ROW (gated, "use_swiglu_ffn", QM_FIELD_SWITCH, 0, 1, false)                \
+  }
+
+#define APART .apart = QM_FIELD_READ_APART | QM_FIELD_WRITTEN_APART
+
+static const QmField dinov2_fields[] = { DINOV2 };
+
+static const QmField registers_fields[] = {
+  DINOV2,
+  { ROW (
+      registers, "num_register_tokens", QM_FIELD_WHOLE, 0, MAX_REGISTERS, 4) },
+};
+
+static const QmField dinov3_fields[] = {
+  SIZES,
+  { ROW (intermediate_size,
+         "intermediate_size",
+         QM_FIELD_WHOLE,
+         1,
+         QM_MAX_INNER,
+         QM_REQUIRED) },
+  { ROW (patch_size, "patch_size", QM_FIELD_WHOLE, 1, QM_MAX_IMAGE, 16) },
+  { ROW (
+      registers, "num_register_tokens", QM_FIELD_WHOLE, 0, MAX_REGISTERS, 0) },
+  { ROW (layer_norm_eps, "layer_norm_eps", QM_FIELD_NUMBER, 0, 1, 1e-5) },
+  { ROW (
+      attention_dropout, "attention_dropout", QM_FIELD_PROBABILITY, 0, 1, 0) },
+  { ROW (rope_theta, "rope_theta", QM_FIELD_NUMBER, 1.0001, 1e12, 100) },
+  { ROW (move, "pos_embed_shift", QM_FIELD_NUMBER, 0, 0, 0), APART },
+  { ROW (jitter, "pos_embed_jitter", QM_FIELD_NUMBER, 0, 0, 0), APART },
+  { ROW (rescale, "pos_embed_rescale", QM_FIELD_NUMBER, 0, 0, 0), APART },
+  { ROW (query_bias, "query_bias", QM_FIELD_SWITCH, 0, 1, true) },
+  { ROW (key_bias, "key_bias", QM_FIELD_SWITCH, 0, 1, false) },
+  { ROW (value_bias, "value_bias", QM_FIELD_SWITCH, 0, 1, true) },
+  { ROW (output_bias, "proj_bias", QM_FIELD_SWITCH, 0, 1, true) },
+  { ROW (mlp_bias, "mlp_bias", QM_FIELD_SWITCH, 0, 1, true) },
+  { ROW (gated, "use_gated_mlp", QM_FIELD_SWITCH, 0, 1, false) },
+};
+
+static const QmFieldDefault registers_defaults[] = { { "patch_size", 16 },
+                                                     { NULL, 0 } };
+
+static const char *const nullable[] = {
+  "tie_word_embeddings", "out_features",     "out_indices",       "stage_names",
+  "pos_embed_shift",     "pos_embed_jitter", "pos_embed_rescale", NULL
+};
+
+static void
+read_common (QmJsonObject *object, QmDinoConfig *config)
+{
+  config->classes = qm_config_classes (object);
+  qm_config_problem (object);
+  qm_config_check_heads (object, config->hidden_size, config->heads);
+  qm_json_take (object, "apply_layernorm");
+  qm_json_take (object, "out_features");
+  qm_json_take (object, "out_indices");
+  qm_json_take (object, "reshape_hidden_states");
+  qm_json_take (object, "return_class_token");
+  qm_json_take (object, "stage_names");
+  qm_json_take (object, "tie_word_embeddings");
+}
+
+/* What of the ratio, or of its two thirds, rounded up to whole vectors. */
+static void
+read_inner (QmJsonObject *object, QmDinoConfig *config)
+{
+  int64_t inner = config->hidden_size * config->mlp_ratio;
+
+  if (config->gated)
+    inner = (inner * 2 / 3 + 7) / 8 * 8;
+  if (inner > QM_MAX_INNER)
+    qm_json_fail (object, "mlp_ratio", QM_STATUS_INVALID,
+                  "makes a layer of %lld, more than %lld", (long long) inner,
+                  (long long) QM_MAX_INNER);
+  config->intermediate_size = inner;
+}
+
+static void
+read_dinov2 (QmJsonObject *object, QmModelConfig *model)
+{
+  QmDinoConfig *config = &model->dino;
+
+  if (object->status != QM_OK)
+    return;
+  read_common (object, config);
+  read_inner (object, config);
+  config->key_bias = config->value_bias = config->query_bias;
+  config->output_bias = config->mlp_bias = true;
+  qm_config_require_number (object, "hidden_dropout_prob", 0);
+  qm_json_take (object, "use_mask_token");
+  if (object->status == QM_OK && config->image_size < config->patch_size)
+    qm_json_fail (object, "patch_size", QM_STATUS_INVALID,
+                  "is larger than the image");
+}
+
+/* A number that may be null, for which 0 stands. */
+static double
+number_or_none (QmJsonObject *object,
+                const char *name,
+                double min,
+                double max,
+                double absent)
+{
+  return qm_json_number_or (object, name, min, max,
+                            qm_config_is_null (object, name) ? 0 : absent);
+}
+
+static void
+read_dinov3 (QmJsonObject *object, QmModelConfig *model)
+{
+  QmDinoConfig *config = &model->dino;
+
+  if (object->status != QM_OK)
+    return;
+  read_common (object, config);
+  config->move = number_or_none (object, "pos_embed_shift", 0, MAX_RESCALE, 0);
+  config->jitter =
+      number_or_none (object, "pos_embed_jitter", 1, MAX_RESCALE, 0);
+  config->rescale =
+      number_or_none (object, "pos_embed_rescale", 1, MAX_RESCALE, RESCALE);
+  qm_json_take (object, "image_size");
+  if (object->status == QM_OK && config->hidden_size / config->heads % 4 != 0)
+    qm_json_fail (object, "num_attention_heads", QM_STATUS_INVALID,
+                  "heads of %lld elements cannot be rotated in two dimensions",
+                  (long long) (config->hidden_size / config->heads));
+}
+
+static void
+set_number_or_null (json_t *object, const char *name, double number)
+{
+  json_object_set_new (object, name,
+                       number > 0 ? json_real (number) : json_null ());
+}
+
+static void
+write_dinov3 (json_t *object, const QmModelConfig *model)
+{
+  const QmDinoConfig *config = &model->dino;
+
+  set_number_or_null (object, "pos_embed_shift", config->move);
+  set_number_or_null (object, "pos_embed_jitter", config->jitter);
+  set_number_or_null (object, "pos_embed_rescale", config->rescale);
+}
+
+static int64_t
+image_size (const QmModelConfig *model)
+{
+  return model->dino.image_size;
+}
+
+static bool
+image_fits (const QmModelConfig *model, int64_t size)
+{
+  return size >= model->dino.patch_size;
+}
+
+static int64_t
+patches (const QmDinoConfig *config, int64_t size)
+{
+  int64_t side = size / config->patch_size;
+
+  return side * side;
+}
+
+static int64_t
+patch_elements (const QmDinoConfig *config)
+{
+  return config->channels * config->patch_size * config->patch_size;
+}
+
+/* Without the head, of which `inputs` go into each class. */
+static double
+count_flops (const QmDinoConfig *config, int64_t size, double inputs)
+{
+  double hidden = (double) config->hidden_size;
+  double n = (double) patches (config, size);
+  double tokens = n + 1 + (double) config->registers;
+  double layer = 4 * qm_count_product (tokens, hidden, hidden)
+                 + (config->gated ? 3 : 2)
+                       * qm_count_product (tokens, hidden,
+                                           (double) config->intermediate_size)
+                 + qm_count_attention (tokens, hidden);
+
+  return qm_count_product (n, (double) patch_elements (config), hidden)
+         + (double) config->layers * layer
+         + qm_count_product (1, inputs, (double) config->classes);
+}
+
+static double
+flops_dinov2 (const QmModelConfig *model, const QmRecipe *recipe)
+{
+  return count_flops (&model->dino, model->dino.image_size,
+                      2 * (double) model->dino.hidden_size);
+}
+
+static double
+flops_dinov3 (const QmModelConfig *model, const QmRecipe *recipe)
+{
+  return count_flops (&model->dino, recipe->image_size,
+                      (double) model->dino.hidden_size);
+}
+
+/* With layer scale, and without positions and head. */
+static int64_t
+count_parameters (const QmDinoConfig *config)
+{
+  int64_t hidden = config->hidden_size, inner = config->intermediate_size;
+  int64_t layer = qm_count_linear (hidden, hidden, config->query_bias)
+                  + qm_count_linear (hidden, hidden, config->key_bias)
+                  + qm_count_linear (hidden, hidden, config->value_bias)
+                  + qm_count_linear (hidden, hidden, config->output_bias)
+                  + (config->gated ? 2 : 1)
+                        * qm_count_linear (hidden, inner, config->mlp_bias)
+                  + qm_count_linear (inner, hidden, config->mlp_bias)
+                  + 2 * qm_count_layer_norm (hidden) + 2 * hidden;
+
+  return (1 + config->registers) * hidden
+         + qm_count_linear (patch_elements (config), hidden, true)
+         + config->layers * layer + qm_count_layer_norm (hidden);
+}
+
+static int64_t
+parameters_dinov2 (const QmModelConfig *model)
+{
+  const QmDinoConfig *config = &model->dino;
+
+  return count_parameters (config)
+         + (patches (config, config->image_size) + 1) * config->hidden_size
+         + qm_count_linear (2 * config->hidden_size, config->classes, true);
+}
+
+static int64_t
+parameters_dinov3 (const QmModelConfig *model)
+{
+  return count_parameters (&model->dino)
+         + qm_count_linear (model->dino.hidden_size, model->dino.classes, true);
+}
+
+const QmFamilyInfo qm_dinov2_family = {
+  .name = "dinov2",
+  .architecture = "Dinov2ForImageClassification",
+  .block = "Dinov2Layer",
+  .objective = QM_OBJECTIVE_CLASS_OF_IMAGE,
+  .has_attention = true,
+  .fields = dinov2_fields,
+  .n_fields = sizeof dinov2_fields / sizeof dinov2_fields[0],
+  .nullable = nullable,
+  .read = read_dinov2,
+  .image_size = image_size,
+  .flops = flops_dinov2,
+  .parameters = parameters_dinov2,
+};
+
+const QmFamilyInfo qm_dinov2_with_registers_family = {
+  .name = "dinov2_with_registers",
+  .architecture = "Dinov2WithRegistersForImageClassification",
+  .block = "Dinov2WithRegistersLayer",
+  .objective = QM_OBJECTIVE_CLASS_OF_IMAGE,
+  .has_attention = true,
+  .fields = registers_fields,
+  .n_fields = sizeof registers_fields / sizeof registers_fields[0],
+  .defaults = registers_defaults,
+  .nullable = nullable,
+  .read = read_dinov2,
+  .image_size = image_size,
+  .flops = flops_dinov2,
+  .parameters = parameters_dinov2,
+};
+
+const QmFamilyInfo qm_dinov3_vit_family = {
+  .name = "dinov3_vit",
+  .architecture = "DINOv3ViTModel",
+  .block = "DINOv3ViTLayer",
+  .objective = QM_OBJECTIVE_CLASS_OF_IMAGE,
+  .has_attention = true,
+  .fields = dinov3_fields,
+  .n_fields = sizeof dinov3_fields / sizeof dinov3_fields[0],
+  .nullable = nullable,
+  .read = read_dinov3,
+  .write = write_dinov3,
+  .image_fits = image_fits,
+  .flops = flops_dinov3,
+  .parameters = parameters_dinov3,
+};

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* DINOv2 and DINOv3.  Files on the hub have the names that Transformers had
+ * before its version 5; those of version 5 are the aliases. */
+
+#include "engine/family.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One layer: what names of its parameters begin with, older and newer. */
+typedef struct Layer
+{
+  const QmDinoConfig *config;
+  bool newer; /* DINOv3, whose names within layers did not change */
+  char prefix[64], alias[64];
+} Layer;
+
+/* Gives the newest `n` parameters, of the part `name`, another name as well,
+ * where that differs. */
+static void
+add_alias (QmBuilder *builder, const Layer *layer, size_t n, const char *name)
+{
+  QmGraph *graph = builder->graph;
+
+  for (size_t i = 0; i < n && graph->status == QM_OK; i++)
+    {
+      QmParameter *parameter = &graph->parameters[graph->n_parameters - n + i];
+      const char *alias =
+          qm_pool_format (&graph->strings, "%s%s%s", layer->alias, name,
+                          strrchr (parameter->name, '.'));
+
+      if (alias == NULL)
+        qm_graph_fail (graph, QM_STATUS_NO_MEMORY, "the host is out of memory");
+      else if (strcmp (alias, parameter->name) != 0)
+        parameter->alias = alias;
+    }
+}
+
+static QmAffine
+linear_weights (QmBuilder *builder,
+                const Layer *layer,
+                int64_t out,
+                int64_t in,
+                bool bias,
+                const char *older,
+                const char *newer)
+{
+  QmAffine affine =
+      qm_build_linear_weights (builder, out, in, bias, layer->prefix,
+                               layer->newer ? newer : older);
+
+  add_alias (builder, layer, bias ? 2 : 1, newer);
+  return affine;
+}
+
+static QmValueId
+norm (QmBuilder *builder, const Layer *layer, QmValueId x, const char *name)
+{
+  const QmDinoConfig *config = layer->config;
+  QmAffine weights = qm_build_norm_weights (builder, config->hidden_size, true,
+                                            layer->prefix, name);
+
+  add_alias (builder, layer, 2, name);
+  return qm_build_norm (builder, x, &weights, config->layer_norm_eps);
+}
+
+/* Layer scale and stochastic depth of a branch, and the sum. */
+static QmValueId
+add_scaled (QmBuilder *builder,
+            const Layer *layer,
+            QmValueId x,
+            QmValueId branch,
+            const char *name)
+{
+  const QmDinoConfig *config = layer->config;
+  QmGraph *graph = builder->graph;
+  QmType type = builder->options->residual;
+  char text[96];
+  QmValueId gamma, y;
+  QmNode *node;
+
+  snprintf (text, sizeof text, "%s%s.lambda1", layer->prefix, name);
+  gamma = qm_build_parameter (builder, QM_INITIAL_CONSTANT, QM_TYPE_F32, 1,
+                              &config->hidden_size, text);
+  qm_graph_initial (graph, QM_INITIAL_CONSTANT,
+                    (double[QM_INITIAL_AMOUNTS]){ config->layer_scale_init });
+  add_alias (builder, layer, 1, name);
+  y = qm_graph_like (graph, branch, QM_ROLE_TEMPORARY, type, "scaled");
+  node = qm_graph_append (graph, QM_OP_LAYER_SCALE);
+  node->attributes.height = 1;
+  node->attributes.width = builder->length;
+  node->inputs[0] = branch;
+  node->inputs[1] = gamma;
+  node->outputs[0] = y;
+  if (builder->options->dropout && qm_dropout_is_on (config->drop_path_rate))
+    {
+      node->attributes.dropout = config->drop_path_rate;
+      node->attributes.site = qm_graph_site (graph);
+      node->inputs[3] = graph->rng;
+    }
+  return qm_build_add (builder, x, y, type);
+}
+
+/* Projections with a bias are one product, and those without another. */
+static void
+project (QmBuilder *builder,
+         const Layer *layer,
+         QmValueId x,
+         QmValueId table,
+         QmHeads *heads)
+{
+  static const char *const older[3] = { "query", "key", "value" };
+  static const char *const letters = "qkv";
+  const QmDinoConfig *config = layer->config;
+  const bool biases[3] = { config->query_bias, config->key_bias,
+                           config->value_bias };
+  QmValueId *const ends[3] = { &heads->q, &heads->k, &heads->v };
+  int64_t hidden = config->hidden_size, width = hidden / config->heads;
+  char names[3][96], aliases[3][96];
+
+  for (int i = 0; i < 3; i++)
+    {
+      snprintf (aliases[i], sizeof aliases[i], "%sattention.%c_proj",
+                layer->alias, letters[i]);
+      if (layer->newer)
+        snprintf (names[i], sizeof names[i], "%sattention.%c_proj",
+                  layer->prefix, letters[i]);
+      else
+        snprintf (names[i], sizeof names[i], "%sattention.attention.%s",
+                  layer->prefix, older[i]);
+    }
+  for (int bias = 0; bias < 2; bias++)
+    {
+      QmStackPart parts[3];
+      int n = 0, turning = 0, place[3];
+      QmValueId y;
+
+      for (int i = 0; i < 3; i++)
+        {
+          place[i] = n;
+          if (biases[i] != bias)
+            continue;
+          parts[n++] = (QmStackPart){ names[i], aliases[i], hidden };
+          turning += i < 2;
+        }
+      if (n == 0)
+        continue;
+      y = qm_build_stack (builder, x, bias, parts, n, "query, key, value");
+      if (turning > 0)
+        y = qm_build_rotated (builder, y, table, n * config->heads,
+                              turning * config->heads, width);
+      for (int i = 0; i < 3; i++)
+        if (biases[i] == bias)
+          *ends[i] =
+              qm_build_heads_of (builder, y, n * hidden, place[i] * hidden,
+                                 config->heads, width);
+    }
+}
+
+static QmValueId
+attend (QmBuilder *builder, const Layer *layer, QmValueId x, QmValueId table)
+{
+  const QmDinoConfig *config = layer->config;
+  int64_t hidden = config->hidden_size;
+  QmHeads heads = { .scale = 1 / sqrt ((double) (hidden / config->heads)),
+                    .dropout = config->attention_dropout };
+  QmAffine dense;
+
+  project (builder, layer, x, table, &heads);
+  dense = linear_weights (builder, layer, hidden, hidden, config->output_bias,
+                          "attention.output.dense", "attention.o_proj");
+  return qm_build_linear (builder, qm_build_heads (builder, &heads), &dense);
+}
+
+/* The gate and what it is multiplied by, side by side: files of DINOv2 have
+ * them as one, which is what Transformers 5 writes, too. */
+static QmValueId
+gate (QmBuilder *builder, const Layer *layer, QmValueId x)
+{
+  const QmDinoConfig *config = layer->config;
+  int64_t hidden = config->hidden_size, inner = config->intermediate_size;
+  char names[2][96], aliases[2][96];
+  QmStackPart parts[2];
+
+  if (!layer->newer)
+    {
+      QmAffine both = qm_build_linear_weights (builder, 2 * inner, hidden, true,
+                                               layer->prefix, "mlp.weights_in");
+
+      return qm_build_gate (builder, qm_build_linear (builder, x, &both),
+                            QM_ACTIVATION_SILU);
+    }
+  for (int i = 0; i < 2; i++)
+    {
+      const char *what = i == 0 ? "gate" : "up";
+
+      snprintf (names[i], sizeof names[i], "%smlp.%s_proj", layer->prefix,
+                what);
+      snprintf (aliases[i], sizeof aliases[i], "%smlp.%s_proj", layer->alias,
+                what);
+      parts[i] = (QmStackPart){ names[i], aliases[i], inner };
+    }
+  return qm_build_gate (builder,
+                        qm_build_stack (builder, x, config->mlp_bias, parts, 2,
+                                        "gate, up"),
+                        config->activation);
+}
+
+static QmValueId
+feed_forward (QmBuilder *builder, const Layer *layer, QmValueId x)
+{
+  const QmDinoConfig *config = layer->config;
+  int64_t hidden = config->hidden_size, inner = config->intermediate_size;
+  bool newer = layer->newer;
+  QmAffine up, down;
+
+  if (config->gated)
+    x = gate (builder, layer, x);
+  else
+    {
+      up = linear_weights (builder, layer, inner, hidden, config->mlp_bias,
+                           "mlp.fc1", newer ? "mlp.up_proj" : "mlp.fc1");
+      x = qm_build_activation (builder, qm_build_linear (builder, x, &up),
+                               config->activation);
+    }
+  down = linear_weights (builder, layer, hidden, inner, config->mlp_bias,
+                         config->gated ? "mlp.weights_out" : "mlp.fc2",
+                         newer || config->gated ? "mlp.down_proj" : "mlp.fc2");
+  return qm_build_linear (builder, x, &down);
+}
+
+/* The products of a convolution that does not overlap, as one linear layer;
+ * names begin with `prefix`. */
+static QmValueId
+embed_patches (QmBuilder *builder,
+               const QmDinoConfig *config,
+               const char *prefix)
+{
+  QmGraph *graph = builder->graph;
+  int64_t side = config->patch_size, hidden = config->hidden_size;
+  QmAffine projection;
+  char name[128];
+
+  snprintf (name, sizeof name, "%sweight", prefix);
+  projection.weight =
+      qm_build_parameter (builder, QM_INITIAL_NORMAL, builder->options->type, 4,
+                          (int64_t[]){ hidden, config->channels, side, side },
+                          name);
+  projection.weight =
+      qm_graph_reshape (graph, projection.weight, 2,
+                        (int64_t[]){ hidden, config->channels * side * side });
+  projection.bias =
+      qm_build_weight (builder, QM_INITIAL_ZERO, hidden, 0, prefix, "bias");
+  return qm_build_linear (builder,
+                          qm_build_patches (builder, graph->pixels, side),
+                          &projection);
+}
+
+/* `n` tokens of parameters [1, n, hidden], as rows. */
+static QmValueId
+token_weights (QmBuilder *builder,
+               const QmDinoConfig *config,
+               QmInitial initial,
+               int64_t n,
+               const char *prefix,
+               const char *name)
+{
+  int64_t hidden = config->hidden_size;
+  char text[96];
+  QmValueId value;
+
+  snprintf (text, sizeof text, "%sembeddings.%s", prefix, name);
+  value = qm_build_parameter (builder, initial, builder->options->type, 3,
+                              (int64_t[]){ 1, n, hidden }, text);
+  return qm_graph_reshape (builder->graph, value, 2, (int64_t[]){ n, hidden });
+}
+
+static QmValueId
+embed (QmBuilder *builder,
+       const QmDinoConfig *config,
+       bool newer,
+       const char *prefix)
+{
+  QmGraph *graph = builder->graph;
+  int64_t hidden = config->hidden_size, registers = config->registers;
+  QmValueId token = token_weights (builder, config, QM_INITIAL_NORMAL, 1,
+                                   prefix, "cls_token");
+  QmValueId position = QM_NO_VALUE, others = QM_NO_VALUE, patches, y;
+  char name[96];
+  QmNode *node;
+
+  if (!newer)
+    position = token_weights (builder, config, QM_INITIAL_NORMAL,
+                              builder->length - registers, prefix,
+                              "position_embeddings");
+  if (registers > 0)
+    others = token_weights (builder, config,
+                            newer ? QM_INITIAL_NORMAL : QM_INITIAL_ZERO,
+                            registers, prefix, "register_tokens");
+  snprintf (name, sizeof name, "%sembeddings.patch_embeddings.%s", prefix,
+            newer ? "" : "projection.");
+  patches = embed_patches (builder, config, name);
+  y = qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->residual, 2,
+                      (int64_t[]){ builder->batch * builder->length, hidden },
+                      "embeddings");
+  token = qm_graph_reshape (graph, token, 1, &hidden);
+  node = qm_graph_append (graph, QM_OP_CLASS_TOKEN);
+  node->inputs[0] = patches;
+  node->inputs[1] = token;
+  node->inputs[2] = position;
+  node->inputs[3] = others;
+  node->outputs[0] = y;
+  return y;
+}
+
+/* The angles of the patches; in training, all patches of a pass are moved. */
+static QmValueId
+angles (QmBuilder *builder, const QmDinoConfig *config, int64_t side)
+{
+  QmGraph *graph = builder->graph;
+  bool moved = config->move > 0 || config->jitter > 1 || config->rescale > 1;
+  QmValueId table =
+      qm_graph_value (graph, QM_ROLE_TEMPORARY, QM_TYPE_F32, 2,
+                      (int64_t[]){ builder->length,
+                                   config->hidden_size / config->heads },
+                      "rotary angles");
+  QmNode *node = qm_graph_append (graph, QM_OP_PATCH_ANGLES);
+
+  node->attributes.height = node->attributes.width = side;
+  node->attributes.count = 1 + config->registers;
+  node->attributes.value = config->rope_theta;
+  node->outputs[0] = table;
+  if (!builder->options->dropout || !moved)
+    return table;
+  node->attributes.move = config->move;
+  node->attributes.jitter = config->jitter;
+  node->attributes.rescale = config->rescale;
+  node->attributes.site = qm_graph_site (graph);
+  node->inputs[0] = graph->rng;
+  return table;
+}
+
+/* What the classifier sees: the class token, and of DINOv2 the mean of the
+ * patches beside it. */
+static QmValueId
+pool (QmBuilder *builder, const QmDinoConfig *config, bool newer, QmValueId x)
+{
+  QmGraph *graph = builder->graph;
+  int64_t hidden = config->hidden_size;
+  QmValueId y;
+  QmNode *node;
+
+  if (newer)
+    return qm_graph_view (graph, x, 2, (int64_t[]){ builder->batch, hidden },
+                          (int64_t[]){ builder->length * hidden, 1 }, 0);
+  y = qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->type, 2,
+                      (int64_t[]){ builder->batch, 2 * hidden }, "pooled");
+  node = qm_graph_append (graph, QM_OP_POOL);
+  node->attributes.first = 1 + config->registers;
+  node->inputs[0] = x;
+  node->outputs[0] = y;
+  return y;
+}
+
+static QmValueId
+build_layers (QmBuilder *builder,
+              QmValueId x,
+              const QmDinoConfig *config,
+              bool newer,
+              const char *prefix,
+              QmValueId table)
+{
+  Layer layer = { .config = config, .newer = newer };
+
+  for (int64_t i = 0; i < config->layers && builder->graph->status == QM_OK;
+       i++)
+    {
+      QmValueId y;
+
+      snprintf (layer.prefix, sizeof layer.prefix, "%s%slayer.%lld.", prefix,
+                newer ? "" : "encoder.", (long long) i);
+      snprintf (layer.alias, sizeof layer.alias, "%s%s", newer ? "model." : "",
+                layer.prefix);
+      qm_graph_begin_block (builder->graph);
+      y = attend (builder, &layer, norm (builder, &layer, x, "norm1"), table);
+      x = add_scaled (builder, &layer, x, y, "layer_scale1");
+      y = feed_forward (builder, &layer, norm (builder, &layer, x, "norm2"));
+      x = add_scaled (builder, &layer, x, y, "layer_scale2");
+      qm_graph_end_block (builder->graph, x);
+    }
+  return x;
+}
+
+static void
+build_inputs (QmBuilder *builder, const QmDinoConfig *config, int64_t size)
+{
+  QmGraph *graph = builder->graph;
+
+  if (config->classes == 1)
+    qm_graph_fail (graph, QM_STATUS_UNSUPPORTED,
+                   "num_labels: 1 means regression, which is not supported");
+  graph->pixels = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_F32, 4,
+                                  (int64_t[]){ builder->batch, config->channels,
+                                               size, size },
+                                  "pixel_values");
+  graph->labels = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2,
+                                  (int64_t[]){ builder->batch, 1 }, "labels");
+}
+
+void
+qm_build_dino (QmBuilder *builder, const QmModelConfig *model)
+{
+  const QmDinoConfig *config = &model->dino;
+  bool newer = model->family == QM_FAMILY_DINOV3_VIT;
+  int64_t size = newer ? builder->image_size : config->image_size;
+  int64_t side = size / config->patch_size;
+  const char *prefix = newer ? ""
+                       : model->family == QM_FAMILY_DINOV2
+                           ? "dinov2."
+                           : "dinov2_with_registers.";
+  QmValueId table, x, weight, bias;
+  QmAffine last;
+
+  builder->length = side * side + 1 + config->registers;
+  build_inputs (builder, config, size);
+  x = embed (builder, config, newer, prefix);
+  table = newer ? angles (builder, config, side) : QM_NO_VALUE;
+  x = build_layers (builder, x, config, newer, prefix, table);
+  last = qm_build_norm_weights (builder, config->hidden_size, true, prefix,
+                                newer ? "norm" : "layernorm");
+  x = qm_build_norm (builder, x, &last, config->layer_norm_eps);
+  x = pool (builder, config, newer, x);
+  weight = qm_build_vocab_weight (builder, config->classes,
+                                  (newer ? 1 : 2) * config->hidden_size,
+                                  "classifier.weight", NULL);
+  bias =
+      qm_build_vocab_bias (builder, config->classes, "classifier.bias", NULL);
+  qm_build_loss (builder, x, weight, bias, false);
+}
