@@ -420,8 +420,9 @@ def compare(case, theirs, futures, found):
                 continue
             tensors = load_file(out, device=str(device))
             out.unlink()
-            got = errors({name: tensors['grad.' + name].double()
-                          for name in reference}, reference)
+            got = errors({name.removeprefix('grad.'): tensor.double()
+                          for name, tensor in tensors.items()
+                          if name.startswith('grad.')}, reference)
             found.setdefault((precision, settings), []).append(
                 (got[0], own[0]))
             print(f'{head} all {got[0]:.2e} '
