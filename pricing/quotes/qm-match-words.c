@@ -303,7 +303,7 @@ qm_words_are_around (const QmWords *words, int head)
       "gewahrleistung serviceleistung garantia garanzia gwarancja gwarancyjny "
       "manutencao mantenimiento manutenzione onderhoud serwis konserwacja "
       "licenca licencja assistenza soporte suporte asistencia ondersteuning "
-      "wsparcie contrato contrat contratto umowa";
+      "wsparcie contrato contrat contratto umowa course schulung workshop";
 
   static const char whole[] = "server servers workstation poweredge proliant "
                               "superserver node system";

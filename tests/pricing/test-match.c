@@ -306,6 +306,7 @@ static const Name names[] = {
     8 },
   { "DGX H100, 3 years business standard support", "h100-80gb-sxm", 8 },
   { "Rack rails for DGX H100", "", 0 },
+  { "Training course DGX H100", "", 0 },
   { "Wartungsvertrag DGX H100", "", 0 },
   { "8x H100 SXM5 server support contract", "", 0 },
   { "Garantieverlängerung DGX H100 auf 5 Jahre", "", 0 },
