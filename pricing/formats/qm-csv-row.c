@@ -125,6 +125,14 @@ static const char optional_words[] =
 /* At the beginning alone: "Option: ..." is offered besides, a "second power
  * supply option" may not be. */
 static const char option_beginnings[] = "option|optionen|options|optie|opcja";
+/* At the end, in brackets or behind a dash: "Warranty (option)". */
+static const char *const option_endings[] = {
+  "(option)", "[option]", "- option",  "(optie)", "(opcja)",
+  "(opcion)", "(opción)", "(opzione)", "(opção)", "(opcao)",
+};
+/* Before a colon: "Variante : 8 x L40S". */
+static const char variant_words[] =
+    "variante|variant|alternative|alternativa|alternatief|wariant|alternatywa";
 static const char upgrade_beginnings[] =
     "upgrade to|upgrade auf|upgrade naar|upgrade a|upgrade vers|upgrade|"
     "aufpreis|mehrpreis|supplement pour|meerprijs|doplata|surcharge for";
@@ -312,6 +320,17 @@ qm_csv_row_kind_of (const char *words)
   return kind;
 }
 
+gboolean
+qm_csv_words_are_a_discount (const char *words)
+{
+  g_autofree char *whole = qm_csv_normalize (words);
+  g_autofree char *normal = strip_rates (whole);
+
+  return count_words (normal) <= FEW_WORDS
+         && strpbrk (normal, "0123456789") == NULL
+         && qm_csv_row_kind_of (words) == QM_CSV_ROW_DISCOUNT;
+}
+
 gint64
 qm_csv_percent_in (const char *words)
 {
@@ -366,16 +385,47 @@ stands_at_ends (GHashTable *set, const char *normal)
   return FALSE;
 }
 
+static gboolean
+ends_as_option (const char *words)
+{
+  g_autofree char *valid = g_utf8_make_valid (words, -1);
+  g_autofree char *low = g_utf8_strdown (g_strstrip (valid), -1);
+
+  for (guint i = 0; i < G_N_ELEMENTS (option_endings); i++)
+    if (g_str_has_suffix (low, option_endings[i]))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+begins_as_variant (const char *words)
+{
+  static GHashTable *set;
+  const char *colon = strchr (words, ':');
+  g_autofree char *before = NULL;
+  g_autofree char *normal = NULL;
+
+  if (colon == NULL)
+    return FALSE;
+  before = g_strndup (words, (gsize) (colon - words));
+  normal = qm_csv_normalize (before);
+  return qm_csv_phrases_find (qm_csv_phrases_once (&set, variant_words), normal,
+                              strlen (normal))
+         != 0;
+}
+
 QmCsvOffered
 qm_csv_words_offer (const char *words)
 {
   static GHashTable *instead, *besides, *options, *upgrades;
   g_autofree char *normal = qm_csv_normalize (words);
 
-  if (qm_csv_phrases_within (qm_csv_phrases_once (&instead, instead_words),
-                             normal))
+  if (begins_as_variant (words)
+      || qm_csv_phrases_within (qm_csv_phrases_once (&instead, instead_words),
+                                normal))
     return QM_CSV_OFFERED_INSTEAD;
-  if (stands_at_ends (qm_csv_phrases_once (&besides, optional_words), normal)
+  if (ends_as_option (words)
+      || stands_at_ends (qm_csv_phrases_once (&besides, optional_words), normal)
       || begins_with (qm_csv_phrases_once (&options, option_beginnings),
                       normal))
     return QM_CSV_OFFERED_BESIDES;

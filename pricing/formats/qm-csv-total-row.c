@@ -94,6 +94,35 @@ is_negative (QmCsvReader *reader, guint row)
          && amount < 0;
 }
 
+/* "1", "1,00", "1 pc" */
+static gboolean
+is_one (const char *quantity)
+{
+  gsize length = strspn (quantity, "0123456789., ");
+  g_autofree char *number = g_strndup (quantity, length);
+  gint64 micros;
+  char currency[4];
+
+  g_strchomp (number);
+  return qm_amount_parse (number, QM_DECIMAL_GUESS, &micros, currency)
+         && micros == QM_MICROS_PER_UNIT;
+}
+
+/* Whether a row that has a quantity is nothing but a discount whose sign was
+ * forgotten: a few words without a model's number, once, with an amount. */
+static gboolean
+is_discount_once (QmCsvReader *reader, guint row, const char *words)
+{
+  g_autofree char *said = qm_csv_cell_of (reader, row, QM_CSV_DESCRIPTION);
+  g_autofree char *quantity = qm_csv_cell_of (reader, row, QM_CSV_QUANTITY);
+  gint64 amount;
+
+  return quantity != NULL && is_one (quantity)
+         && (qm_csv_cell_has_amount (reader, row, QM_CSV_TOTAL, &amount)
+             || qm_csv_cell_has_amount (reader, row, QM_CSV_PRICE, &amount))
+         && qm_csv_words_are_a_discount (said != NULL ? said : words);
+}
+
 /* What a row of totals means.  Totals have no quantity; something taken off may
  * have one. */
 static QmCsvRowKind
@@ -107,7 +136,9 @@ kind_of_row (QmCsvReader *reader, guint row, const char *words)
     return QM_CSV_ROW_LINE;
   if (!qm_csv_cell_is_empty (reader, row, QM_CSV_QUANTITY)
       || (part != NULL && strcmp (part, words) != 0))
-    return negative ? QM_CSV_ROW_DISCOUNT : QM_CSV_ROW_LINE;
+    return negative || is_discount_once (reader, row, words)
+               ? QM_CSV_ROW_DISCOUNT
+               : QM_CSV_ROW_LINE;
   kind = qm_csv_row_kind_of (words);
   if (negative && (kind == QM_CSV_ROW_LINE || kind == QM_CSV_ROW_CHARGE))
     return QM_CSV_ROW_DISCOUNT;

@@ -27,11 +27,20 @@ static const char rent_words[] =
     "per maand|maandelijks|maandprijs|per jaar|aluguer|aluguel|locacao|"
     "mensalidade|mensal|ao mes|renda|wynajem|dzierzawa|czynsz|miesiecznie|"
     "miesieczna|za miesiac|na miesiac|per hour|hourly|pro stunde|par heure|"
-    "por hora|all ora|per uur|za godzine";
+    "por hora|all ora|per uur|za godzine|pcm|p m|mo|mth|mensualites|credit "
+    "bail|"
+    "arriendo|mensualidades|arrendamento|mensalidades|locazione|affitto|nolo|"
+    "canoni|najem|najmu|wynajmu|dzierzawy";
+/* Words of which German, Dutch and Polish make longer ones: "Leasingrate",
+ * "Mietserver", "Servermiete", "maandbedrag". */
+static const char *const rent_starts[] = { "leasing", "miet", "monats",
+                                           "lease",   "huur", "maand" };
+static const char *const rent_ends[] = { "miete", "leasing", "huur" };
 /* "Location" is a rent where a French text begins with it. */
 static const char rent_beginnings[] =
     "location de|location d|location serveur|location mensuelle|location gpu|"
-    "location carte|location cartes";
+    "location carte|location cartes|location avec|location sur|"
+    "location financiere|location machine|location noeud|location station";
 
 static const char once_words[] =
     "einmalig|einmalige|einrichtung|einrichtungsgebuhr|setup|set up|one time|"
@@ -44,8 +53,12 @@ static const char once_words[] =
 static const char pack_words[] =
     "set|sets|pack|packs|lot|kit|bundle|box|case|packung|paket|bulk|multipack|"
     "conjunto|juego|caja|paquete|confezione|pacchetto|verpakking|pak|doos|"
-    "caixa|pacote|zestaw|komplet|pakiet|karton";
+    "caixa|pacote|zestaw|komplet|pakiet|karton|vpe";
 static const char of_words[] = "of|de|da|di|van|mit|zu|a|com|con|with|po|x";
+/* Behind a number these say of what it is: "VPE 2 Stk". */
+static const char piece_words[] =
+    "pc|pcs|piece|pieces|units|stk|stuck|karten|cartes|unites|uds|"
+    "unidades|tarjetas|pz|pezzi|schede|stuks|kaarten|pecas|placas|szt|sztuk";
 /* Behind a number these say how many there are. */
 static const char behind_words[] =
     "pack|packs|pk|set|er set|er pack|er packung|er paket|er bundle|"
@@ -61,16 +74,35 @@ has (GHashTable **set, const char *list, const char *normal)
 }
 
 static gboolean
+is_made_of_rent (const char *word)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (rent_starts); i++)
+    if (g_str_has_prefix (word, rent_starts[i]))
+      return TRUE;
+  for (guint i = 0; i < G_N_ELEMENTS (rent_ends); i++)
+    if (g_str_has_suffix (word, rent_ends[i]))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
 says_rent (const char *normal)
 {
   static GHashTable *set, *beginnings;
   GHashTable *first = qm_csv_phrases_once (&beginnings, rent_beginnings);
+  g_auto (GStrv) words = NULL;
 
   for (gsize n = 1; n <= strlen (normal) && n <= QM_CSV_LONGEST_PHRASE; n++)
     if ((normal[n] == ' ' || normal[n] == '\0')
         && qm_csv_phrases_find (first, normal, n) != 0)
       return TRUE;
-  return has (&set, rent_words, normal);
+  if (has (&set, rent_words, normal))
+    return TRUE;
+  words = g_strsplit (normal, " ", -1);
+  for (guint i = 0; words[i] != NULL; i++)
+    if (is_made_of_rent (words[i]))
+      return TRUE;
+  return FALSE;
 }
 
 gboolean
@@ -102,17 +134,23 @@ number_of (const char *word, const char **rest)
   return number >= 2 && number <= LARGEST_PACK ? number : 0;
 }
 
-/* "set of 4", "lot de 4": the number behind. */
+/* "set of 4", "lot de 4", "VPE 2 Stk": the number behind. */
 static int
 number_behind (char **words)
 {
-  static GHashTable *set;
-  GHashTable *of = qm_csv_phrases_once (&set, of_words);
+  static GHashTable *of_set, *piece_set;
+  GHashTable *of = qm_csv_phrases_once (&of_set, of_words);
+  GHashTable *pieces = qm_csv_phrases_once (&piece_set, piece_words);
   const char *rest;
   int number;
 
-  if (words[0] == NULL || words[1] == NULL
-      || !g_hash_table_contains (of, words[1]))
+  if (words[0] == NULL || words[1] == NULL)
+    return 0;
+  number = number_of (words[1], &rest);
+  if (number > 0 && rest[0] == '\0' && words[2] != NULL
+      && g_hash_table_contains (pieces, words[2]))
+    return number;
+  if (!g_hash_table_contains (of, words[1]))
     return 0;
   number = number_of (words[2], &rest);
   return rest[0] == '\0' || strcmp (rest, "x") == 0 ? number : 0;

@@ -235,7 +235,7 @@ is_for (const QmWords *words, int head)
       if (!qm_word_in (word, fillers) && !qm_word_in (word, "x to zu up bis")
           && small_number (word) == 0 && qm_word_memory (word) == 0
           && !(digits > 0 && strcmp (word + digits, "x") == 0)
-          && !qm_word_in (word, "slot slots dual single wide fach with"))
+          && !qm_word_in (word, "slot slots dual single wide fach with dgx"))
         return FALSE;
     }
   return FALSE;
@@ -251,17 +251,59 @@ stands_between (const QmWords *words, int from, int to, const char *list)
   return FALSE;
 }
 
+/* Whether there are but numbers and times from there on: "3 years". */
+static gboolean
+are_times (const QmWords *words, int from)
+{
+  static const char times[] = "year years yr yrs y month months jahre jahr "
+                              "monate ans mois anos meses anni mesi jaar lat";
+
+  for (int i = from; i < words->n; i++)
+    {
+      const char *word = words->words[i];
+      const char *rest = word + strspn (word, "0123456789");
+
+      if (rest[0] != '\0' && !qm_word_in (rest, times))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* "Business Standard Support 3 years", which is sold for a machine; not "with
+ * premium support", nor "3 years standard support". */
+static gboolean
+is_support (const QmWords *words, int head, int i)
+{
+  static const char tiers[] =
+      "standard premium business enterprise basic critical essential advanced";
+  static const char support[] = "support prosupport care";
+
+  if (i <= head + 1 || !qm_word_in (at (words, i), support)
+      || !qm_word_in (at (words, i - 1), tiers) || !are_times (words, i + 1))
+    return FALSE;
+  for (int j = head + 1; j < i; j++)
+    if (small_number (at (words, j)) > 0)
+      return FALSE;
+  return TRUE;
+}
+
 gboolean
 qm_words_are_around (const QmWords *words, int head)
 {
   static const char always[] =
       "bridge bridges cable cables kabel waterblock waterblocks backplate "
-      "riser dongle wasserblock wasserkuhler nvlinkbridge";
+      "riser dongle wasserblock wasserkuhler nvlinkbridge contract vertrag "
+      "wartungsvertrag servicevertrag supportvertrag onderhoudscontract";
   static const char before[] =
       "heatsink bracket brackets halterung cooler kuhler fan fans lufter "
       "license licence lizenz licencia licenza licentie subscription warranty "
       "garantie support service installation maintenance wartung enablement "
-      "shroud duct nvlink holder sag adapter";
+      "shroud duct nvlink holder sag adapter insurance versicherung assurance "
+      "seguro duty prosupport carepack supportpack garantieverlangerung "
+      "gewahrleistung serviceleistung garantia garanzia gwarancja gwarancyjny "
+      "manutencao mantenimiento manutenzione onderhoud serwis konserwacja "
+      "licenca licencja assistenza soporte suporte asistencia ondersteuning "
+      "wsparcie contrato contrat contratto umowa course schulung workshop";
 
   static const char whole[] = "server servers workstation poweredge proliant "
                               "superserver node system";
@@ -272,7 +314,8 @@ qm_words_are_around (const QmWords *words, int head)
       const char *word = words->words[i];
       gboolean is_noun =
           qm_word_in (word, always)
-          || (i < head && i >= head - 8 && qm_word_in (word, before));
+          || (i < head && i >= head - 8 && qm_word_in (word, before))
+          || is_support (words, head, i);
 
       if (is_noun && !stands_between (words, i - 4, i, with_words)
           && !(i < head && stands_between (words, i, head, with_words))

@@ -348,76 +348,6 @@ read_as_machine (const Reader *reader)
   return TRUE;
 }
 
-/* --- line by line --- */
-
-/* What a line takes off is shared as a discount is. */
-static gboolean
-is_shared (const Good *good)
-{
-  return good->thing == QM_THING_SERVICE || good->thing == QM_THING_SHIPPING
-         || (is_stated (good->cost) && good->cost < 0);
-}
-
-/* What all goods cost among which the quote is shared. */
-static gint64
-sum_goods (const Reader *reader)
-{
-  gint64 sum = 0;
-
-  for (guint i = 0; i < reader->goods->len; i++)
-    {
-      const Good *good = good_at (reader, i);
-
-      if (!is_shared (good) && is_stated (good->cost)
-          && !qm_exact_add (&sum, good->cost))
-        return 0;
-    }
-  return sum;
-}
-
-static void
-read_good_alone (const Reader *reader, const Good *good, gint64 sum)
-{
-  const QmQuoteLine *line = line_at (reader->quote, good->index);
-  gboolean whole = good->gpu != NULL && good->thing == QM_THING_MACHINE;
-  QmQuoteOffer offer = { .line = good->index,
-                         .item = good->gpu != NULL ? good->gpu : line->item,
-                         .gpus = whole ? good->gpus : 0,
-                         .desktop = whole && qm_line_names_desktop (line),
-                         .board = !whole && good->gpus > 1,
-                         .pieces = good->pieces };
-
-  if (line->match != QM_MATCH_AMBIGUOUS
-      && (offer.item == NULL
-          || (good->gpu == NULL && good->thing != QM_THING_MACHINE)))
-    return;
-  if (good->gpu != NULL && !whole)
-    offer.pieces *= good->gpus;
-  if (good->open)
-    leave_out (reader, good->index, _ ("a question about it is open"));
-  else if (!is_stated (good->cost))
-    leave_out (reader, good->index, _ ("the quote tells no price of one"));
-  else
-    add_offer (reader, offer, good->cost, sum);
-}
-
-/* Whether an offer has to do with the line that makes a variant. */
-static gboolean
-is_of_variant (const Reader *reader, const Good *good)
-{
-  return reader->instead < 0 || good->index == (guint) reader->instead;
-}
-
-static void
-read_lines (const Reader *reader)
-{
-  gint64 sum = sum_goods (reader);
-
-  for (guint i = 0; i < reader->goods->len; i++)
-    if (is_of_variant (reader, good_at (reader, i)))
-      read_good_alone (reader, good_at (reader, i), sum);
-}
-
 /* --- what the quote comes to --- */
 
 /* The sum of its lines that are bought, with those of which the cost is known;
@@ -516,6 +446,102 @@ qm_quote_come_to (const QmQuote *quote,
     *net_minor = gross - *tax_minor;
   else
     *taxed = TRUE;
+}
+
+/* --- line by line --- */
+
+/* Whether two amounts are so near that a discount or a charge that was not
+ * understood may explain it: a tenth. */
+static gboolean
+are_near (gint64 amount, gint64 other)
+{
+  return ABS (amount - other) <= ABS (other) / 10;
+}
+
+/* Whether what a quote comes to may be shared among its lines: not where they
+ * come to something else by far, as where it offers one or the other. */
+static gboolean
+lines_add_up (const QmQuote *quote)
+{
+  gint64 computed = compute (quote);
+  gint64 net, tax;
+  gboolean taxed;
+
+  qm_quote_come_to (quote, &net, &tax, &taxed);
+  return !is_stated (net) || !is_stated (computed) || are_near (net, computed)
+         || (is_stated (tax) && are_near (net + tax, computed));
+}
+
+/* What a line takes off is shared as a discount is. */
+static gboolean
+is_shared (const Good *good)
+{
+  return good->thing == QM_THING_SERVICE || good->thing == QM_THING_SHIPPING
+         || (is_stated (good->cost) && good->cost < 0);
+}
+
+/* What all goods cost among which the quote is shared. */
+static gint64
+sum_goods (const Reader *reader)
+{
+  gint64 sum = 0;
+
+  for (guint i = 0; i < reader->goods->len; i++)
+    {
+      const Good *good = good_at (reader, i);
+
+      if (!is_shared (good) && is_stated (good->cost)
+          && !qm_exact_add (&sum, good->cost))
+        return 0;
+    }
+  return sum;
+}
+
+static void
+read_good_alone (const Reader *reader, const Good *good, gint64 sum)
+{
+  const QmQuoteLine *line = line_at (reader->quote, good->index);
+  gboolean whole = good->gpu != NULL && good->thing == QM_THING_MACHINE;
+  QmQuoteOffer offer = { .line = good->index,
+                         .item = good->gpu != NULL ? good->gpu : line->item,
+                         .gpus = whole ? good->gpus : 0,
+                         .desktop = whole && qm_line_names_desktop (line),
+                         .board = !whole && good->gpus > 1,
+                         .pieces = good->pieces };
+
+  if (line->match != QM_MATCH_AMBIGUOUS
+      && (offer.item == NULL
+          || (good->gpu == NULL && good->thing != QM_THING_MACHINE)))
+    return;
+  if (good->gpu != NULL && !whole)
+    offer.pieces *= good->gpus;
+  if (good->open)
+    leave_out (reader, good->index, _ ("a question about it is open"));
+  else if (!is_stated (good->cost))
+    leave_out (reader, good->index, _ ("the quote tells no price of one"));
+  else if (!lines_add_up (reader->quote))
+    leave_out (reader, good->index,
+               _ ("the lines of the quote come to something else than it says; "
+                  "say which of them are options"));
+  else
+    add_offer (reader, offer, good->cost, sum);
+}
+
+/* Whether an offer has to do with the line that makes a variant. */
+static gboolean
+is_of_variant (const Reader *reader, const Good *good)
+{
+  return reader->instead < 0 || good->index == (guint) reader->instead;
+}
+
+static void
+read_lines (const Reader *reader)
+{
+  gint64 sum = sum_goods (reader);
+
+  for (guint i = 0; i < reader->goods->len; i++)
+    if (is_of_variant (reader, good_at (reader, i)))
+      read_good_alone (reader, good_at (reader, i), sum);
 }
 
 /* --- variants --- */

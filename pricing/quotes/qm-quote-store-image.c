@@ -239,8 +239,32 @@ begin_log (Log *log)
          && log->sums[1] == get_32 (log->bytes + 28);
 }
 
+/* Whether a frame goes on from sums, and ends a transaction. */
+static gboolean
+ends_from (const Log *log, gsize i, const guint32 sums[2])
+{
+  Log on = *log;
+
+  memcpy (on.sums, sums, sizeof on.sums);
+  return get_32 (frame (log, i) + 4) != 0 && is_valid (&on, frame (log, i));
+}
+
+/* Whether a frame goes on from the one before it, as that has noted its sums,
+ * and ends a transaction. */
+static gboolean
+ends_behind (const Log *log, gsize i)
+{
+  const guchar *before = frame (log, i - 1);
+  const guint32 sums[2] = { get_32 (before + 16), get_32 (before + 20) };
+
+  return ends_from (log, i, sums);
+}
+
 /* How many frames belong to whole transactions.  *torn: behind them are others
- * that did, too, which SQLite would pass over without a word. */
+ * that did, too, which SQLite would pass over without a word.  Whoever is
+ * killed may leave such a one whose page is not that of its head, which is
+ * written first, and is overwritten from where the whole ones end: that was no
+ * transaction yet, and nothing goes on from it. */
 static gsize
 count_frames (Log *log, gboolean *torn)
 {
@@ -251,8 +275,10 @@ count_frames (Log *log, gboolean *torn)
   for (; i < n && is_valid (log, frame (log, i)); i++)
     if (get_32 (frame (log, i) + 4) != 0)
       whole = i + 1;
-  for (; i < n; i++)
-    *torn |= is_of (log, frame (log, i)) && get_32 (frame (log, i) + 4) != 0;
+  /* Where the sums are what is broken, those of its page serve. */
+  *torn |= i + 1 < n && ends_from (log, i + 1, log->sums);
+  for (i++; i < n && !*torn; i++)
+    *torn = ends_behind (log, i);
   return whole;
 }
 

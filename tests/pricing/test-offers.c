@@ -556,6 +556,70 @@ test_left_out (void)
                     4); /* also the one of which the GPU is not clear */
 }
 
+/* A question about any of its lines keeps a machine from counting, and what is
+ * rented with it is no part of its price. */
+static void
+test_questions_of_a_machine (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) asked = NULL;
+  g_autoptr (QmOffers) answered = NULL;
+  QmQuote *quote =
+      add_quote (quotes, "Delta", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  QmQuoteLine *rent;
+
+  add_words (quote, "GPU server, 2 x EPYC 9354", 1, 10000);
+  add_words (quote, "NVIDIA RTX A6000 48GB", 4, 4000);
+  rent = add_words (quote, "Hosting in our racks, per month", 1, 500);
+  qm_quote_line_ask (rent, QM_ASK_RENT);
+  asked = qm_offers_new (catalog, quotes, NULL, today);
+  g_assert_null (whole (asked, "a6000", 4));
+  g_assert_cmpuint (g_strv_length ((char **) qm_offers_left_out (asked)), ==,
+                    1);
+
+  g_assert_true (qm_quote_line_answer (rent, QM_ASK_RENT, 1));
+  answered = qm_offers_new (catalog, quotes, NULL, today);
+  g_assert_cmpint (whole (answered, "a6000", 4)->price.micros, ==,
+                   UNITS (26000));
+}
+
+/* What a document comes to is not shared among lines that come to much more, as
+ * where options are not told apart; a little less may be a discount. */
+static void
+test_not_shared (void)
+{
+  g_autoptr (GPtrArray) quotes = no_quotes ();
+  g_autoptr (QmOffers) offers = NULL;
+  QmQuote *quote =
+      add_quote (quotes, "Either or", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  const char *const *left_out;
+
+  add_line (quote, "a6000", 4, 4000);
+  add_line (quote, "a100-80gb-sxm", 4, 20000);
+  quote->payable_minor = 1600000;
+  quote = add_quote (quotes, "Rebate", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_line (quote, "rtx3090", 10, 1000);
+  quote->payable_minor = 950000;
+  quote = add_quote (quotes, "Option", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_line (quote, "l40s", 10, 1000);
+  quote->payable_minor = 880000;
+  quote = add_quote (quotes, "Gross", (QmDate){ 2026, 11, 5 }, (QmDate){ 0 });
+  add_line (quote, "rtx4090", 10, 1190);
+  quote->tax_minor = 190000;
+  quote->payable_minor = 1190000;
+  offers = qm_offers_new (catalog, quotes, NULL, today);
+
+  g_assert_null (qm_offers_find (offers, "a6000", FALSE));
+  g_assert_null (qm_offers_find (offers, "a100-80gb-sxm", FALSE));
+  left_out = (const char *const *) qm_offers_left_out (offers);
+  g_assert_cmpuint (g_strv_length ((char **) left_out), ==, 3);
+  g_assert_nonnull (strstr (left_out[0], "come to something else"));
+  g_assert_cmpint (qm_offers_find (offers, "rtx3090", FALSE)->price.micros, ==,
+                   UNITS (950));
+  g_assert_cmpint (qm_offers_find (offers, "rtx4090", FALSE)->price.micros, ==,
+                   UNITS (1000));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -578,6 +642,9 @@ main (int argc, char **argv)
   g_test_add_func ("/offers/currency", test_currency);
   g_test_add_func ("/offers/discount-and-tax", test_discount_and_tax);
   g_test_add_func ("/offers/left-out", test_left_out);
+  g_test_add_func ("/offers/questions-of-a-machine",
+                   test_questions_of_a_machine);
+  g_test_add_func ("/offers/not-shared", test_not_shared);
   result = g_test_run ();
   qm_catalog_free (catalog);
   return result;

@@ -67,6 +67,12 @@ test_discounts (void)
     { ";Bei Zahlung innerhalb von 10 Tagen 2 % Skonto;;;\n",
       QM_AMOUNT_UNSTATED },
     { "2;Rabattmarken;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    /* Once, and the sign was forgotten. */
+    { "2;Volume discount;1;50,00;50,00\n", 5000 },
+    { "2;abzgl. 5 % Treuerabatt;1,00;50,00;\n", 5000 },
+    { "2;Less: research rebate;1 pc;50,00;50,00\n", 5000 },
+    { "2;RTX A6000, education discount;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    { "2;Education discount;2;50,00;100,00\n", QM_AMOUNT_UNSTATED },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -164,6 +170,9 @@ test_options (void)
       0 },
     { "1;GPU;1;1000;1000\n2;Second supply option;1;100;100\n", 2, 0, 0 },
     { "1;GPU;1;1000;1000\n2;Option: second supply;1;100;100\n", 1, 1, 0 },
+    { "1;GPU;1;1000;1000\n2;Garantie 5 ans (Option);1;100;100\n", 1, 1, 0 },
+    { "1;GPU;1;1000;1000\n2;Carte réseau - option;1;100;100\n", 1, 1, 0 },
+    { "1;GPU;1;1000;1000\n2;Variante : other GPU;1;900;900\n", 1, 0, 1 },
     { "1;GPU;1;1000;1000\n2;More memory;1;POA;POA\n", 1, 1, 0 },
     { "1;GPU;1;1000;1000\n2;Mounting;1;0;included\n", 2, 0, 0 },
   };

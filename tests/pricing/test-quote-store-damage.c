@@ -423,6 +423,39 @@ test_damaged_journal (StoreFolder *folder, gconstpointer data)
   g_assert_cmpmem (kept, kept_size, journal, size);
 }
 
+/* Who is killed between the head and the page of a transaction's last frame
+ * leaves a head above some other page, and the next writer what is behind that;
+ * neither is damage, and all that was committed is there. */
+static void
+test_killed_journal (StoreFolder *folder, gconstpointer data)
+{
+  g_autofree char *wal = g_strconcat (folder->path, "-wal", NULL);
+  g_autofree char *journal = NULL;
+  gsize size, frame;
+
+  fill (folder->path, 3);
+  finish (start (leave_a_journal, folder->path, 8));
+  g_assert_true (g_file_get_contents (wal, &journal, &size, NULL));
+  frame = 24 + ((gsize) (guchar) journal[10] << 8) + (guchar) journal[11];
+  g_assert_cmpuint ((size - 32) % frame, ==, 0);
+  for (int behind = 0; behind < 2; behind++)
+    {
+      /* The last frame again, which nothing leads to. */
+      g_autofree char *left = g_malloc0 (size + 2 * frame);
+      g_autoptr (QmQuoteStore) reader = NULL;
+      gsize end = size + (gsize) behind * frame;
+
+      memcpy (left, journal, size);
+      memcpy (left + end, journal + size - frame, frame);
+      left[end + frame - 1] ^= 0x10;
+      g_assert_true (
+          g_file_set_contents (wal, left, (gssize) (end + frame), NULL));
+      reader = qm_quote_store_open_read (folder->path, NULL);
+      g_assert_cmpstr (qm_quote_store_trouble (reader), ==, NULL);
+      g_assert_cmpint (count_quotes (reader), ==, 11);
+    }
+}
+
 /* Readers leave nothing behind, whoever else has the store open. */
 static void
 test_readers (StoreFolder *folder, gconstpointer data)
@@ -525,6 +558,7 @@ main (int argc, char **argv)
     { "no-header", test_no_header },
     { "flipped", test_flipped },
     { "damaged-journal", test_damaged_journal },
+    { "killed-journal", test_killed_journal },
     { "readers", test_readers },
     { "erased", test_erased },
   };

@@ -231,7 +231,8 @@ test_import (StoreFolder *folder, gconstpointer data)
       reader = qm_quote_store_open_read (folder->path, NULL);
       g_assert_cmpuint (count_files (folder->folder), ==, n);
       g_assert_true (reader != NULL || last < 0);
-      g_assert_true (reader == NULL || qm_quote_store_trouble (reader) == NULL);
+      if (reader != NULL && qm_quote_store_trouble (reader) != NULL)
+        g_error ("kill %d: %s", i, qm_quote_store_trouble (reader));
       store = open_store (folder->path);
       quotes = count_quotes (store);
       g_assert_cmpint (quotes % BATCH, ==, 0);

@@ -53,11 +53,6 @@ describe (QmBenchSession *self)
   if (question->gpus != NULL)
     json_object_set_new (object, "gpus", json_string (question->gpus));
   json_object_set_new (object, "models", models);
-  if (question->config != NULL)
-    {
-      json_object_set_new (object, "config", json_string (question->config));
-      json_object_set_new (object, "recipe", json_string (question->recipe));
-    }
   json_object_set_new (object, "methods",
                        json_string (methods[question->methods]));
   json_object_set_new (object, "elapsed_s",
@@ -155,8 +150,6 @@ read_question (QmBenchSession *self, const json_t *object)
   QmBenchQuestion *question = &self->question;
   const char *device = json_string_value (json_object_get (object, "device"));
   const char *gpus = json_string_value (json_object_get (object, "gpus"));
-  const char *config = json_string_value (json_object_get (object, "config"));
-  const char *recipe = json_string_value (json_object_get (object, "recipe"));
   const char *way = json_string_value (json_object_get (object, "methods"));
   double elapsed = json_number_value (json_object_get (object, "elapsed_s"));
   int found = -1;
@@ -170,15 +163,9 @@ read_question (QmBenchSession *self, const json_t *object)
   question->device = g_strdup (device);
   question->gpus = g_strdup (gpus);
   question->methods = (QmBenchMethods) found;
-  if (config != NULL && recipe != NULL)
-    {
-      question->config = g_strdup (config);
-      question->recipe = g_strdup (recipe);
-    }
-  else
-    question->models = read_models (self, json_object_get (object, "models"));
+  question->models = read_models (self, json_object_get (object, "models"));
   self->elapsed = isfinite (elapsed) && elapsed > 0 ? elapsed : 0;
-  return question->config != NULL || question->models[0] != NULL;
+  return question->models[0] != NULL;
 }
 
 gboolean

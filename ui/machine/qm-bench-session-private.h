@@ -16,8 +16,7 @@ typedef struct
 {
   char *device; /* or several, joined by commas */
   char *gpus;   /* numbers of them; NULL: one */
-  GStrv models; /* ids; NULL where files are meant */
-  char *config, *recipe;
+  GStrv models; /* ids */
   QmBenchMethods methods;
 } QmBenchQuestion;
 
@@ -57,7 +56,6 @@ struct _QmBenchSession
   char *failure;
   char *trouble; /* what qm-bench said that it is; NULL: nothing */
   char *log;
-  char *results;
 };
 
 /* Starts qm-bench to plan or to measure. */

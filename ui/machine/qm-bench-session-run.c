@@ -299,7 +299,6 @@ line_cb (QmBenchSession *self, json_t *line)
 
   if (g_strcmp0 (event, "begin") == 0)
     {
-      take_text (&self->results, line, "results");
       take_text (&self->gpu, line, "gpu");
       if (self->n_over == 0)
         qm_forecaster_forget (self->forecaster);
@@ -415,6 +414,7 @@ make_arguments (QmBenchSession *self, gboolean measure)
 {
   static const char *const methods[] = { "naive", "free-lunch", "all" };
   const QmBenchQuestion *question = &self->question;
+  g_autofree char *models = g_strjoinv (",", question->models);
   GPtrArray *words = g_ptr_array_new_with_free_func (g_free);
 
   g_ptr_array_add (words, g_strdup ("search"));
@@ -425,17 +425,7 @@ make_arguments (QmBenchSession *self, gboolean measure)
   if (question->gpus != NULL)
     add_option (words, "--gpus", question->gpus);
   add_option (words, "--methods", methods[question->methods]);
-  if (question->config != NULL)
-    {
-      add_option (words, "--config", question->config);
-      add_option (words, "--recipe", question->recipe);
-    }
-  else
-    {
-      g_autofree char *models = g_strjoinv (",", question->models);
-
-      add_option (words, "--model", models);
-    }
+  add_option (words, "--model", models);
   if (self->again)
     add_option (words, "--again", "failed");
   g_ptr_array_add (words, NULL);

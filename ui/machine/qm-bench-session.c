@@ -29,8 +29,6 @@ question_clear (QmBenchQuestion *question)
   g_clear_pointer (&question->device, g_free);
   g_clear_pointer (&question->gpus, g_free);
   g_clear_pointer (&question->models, g_strfreev);
-  g_clear_pointer (&question->config, g_free);
-  g_clear_pointer (&question->recipe, g_free);
 }
 
 void
@@ -133,31 +131,6 @@ qm_bench_session_estimate (QmBenchSession *self,
   self->question.device = g_strdup (device);
   self->question.gpus = g_strdup (gpus);
   self->question.models = g_strdupv ((char **) models);
-  self->question.methods = methods;
-  plan (self, QM_BENCH_SESSION_READY);
-}
-
-void
-qm_bench_session_estimate_files (QmBenchSession *self,
-                                 const char *device,
-                                 const char *config,
-                                 const char *recipe,
-                                 QmBenchMethods methods)
-{
-  g_return_if_fail (QM_IS_BENCH_SESSION (self));
-  g_return_if_fail (config != NULL && recipe != NULL);
-
-  if (qm_bench_session_is_busy (self))
-    return;
-  forget_question (self);
-  if (device == NULL)
-    {
-      be_idle (self);
-      return;
-    }
-  self->question.device = g_strdup (device);
-  self->question.config = g_strdup (config);
-  self->question.recipe = g_strdup (recipe);
   self->question.methods = methods;
   plan (self, QM_BENCH_SESSION_READY);
 }
@@ -458,14 +431,6 @@ qm_bench_session_get_log (QmBenchSession *self)
   return self->log != NULL ? self->log : "";
 }
 
-const char *
-qm_bench_session_get_results (QmBenchSession *self)
-{
-  g_return_val_if_fail (QM_IS_BENCH_SESSION (self), NULL);
-
-  return self->results;
-}
-
 QmBenchSession *
 qm_bench_session_new (QmCatalogKeeper *keeper)
 {
@@ -509,7 +474,6 @@ qm_bench_session_finalize (GObject *object)
   g_free (self->failure);
   g_free (self->trouble);
   g_free (self->log);
-  g_free (self->results);
   G_OBJECT_CLASS (qm_bench_session_parent_class)->finalize (object);
 }
 

@@ -77,14 +77,6 @@ void qm_bench_session_estimate (QmBenchSession *self,
                                 const char *const *models,
                                 QmBenchMethods methods);
 
-/* The same for a model of the user's, from a config.json of Hugging Face and a
- * recipe, as qm-bench takes them. */
-void qm_bench_session_estimate_files (QmBenchSession *self,
-                                      const char *device,
-                                      const char *config,
-                                      const char *recipe,
-                                      QmBenchMethods methods);
-
 /* Finds the session again that was left unfinished on this host: it is PAUSED,
  * once its rows are there.  FALSE where there is none. */
 gboolean qm_bench_session_restore (QmBenchSession *self);
@@ -156,9 +148,5 @@ const char *qm_bench_session_get_throttle (QmBenchSession *self);
  * said last.  (transfer none) */
 const char *qm_bench_session_get_failure (QmBenchSession *self);
 const char *qm_bench_session_get_log (QmBenchSession *self);
-
-/* The file that results are put in, NULL before it is known.  (transfer none)
- */
-const char *qm_bench_session_get_results (QmBenchSession *self);
 
 G_END_DECLS
