@@ -6,11 +6,11 @@
 #include "kernels/cuda/grouped-product.h"
 #include "kernels/cuda/hopper-grouped.h"
 
-static QmStatus
-run (QmCudaContext *context,
-     cudaStream_t stream,
-     const QmOpCall *call,
-     QmError *error)
+QmStatus
+qm_cuda_grouped (QmCudaContext *context,
+                 cudaStream_t stream,
+                 const QmOpCall *call,
+                 QmError *error)
 {
   if (call->inputs[0].type != call->inputs[1].type)
     return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
@@ -19,31 +19,4 @@ run (QmCudaContext *context,
   return qm_hopper_grouped_fits (context, call)
              ? qm_hopper_grouped (context, stream, call, error)
              : qm_cuda_portable_grouped (stream, call, error);
-}
-
-QmStatus
-qm_cuda_grouped_linear (QmCudaContext *context,
-                        cudaStream_t stream,
-                        const QmOpCall *call,
-                        QmError *error)
-{
-  return run (context, stream, call, error);
-}
-
-QmStatus
-qm_cuda_grouped_input_grad (QmCudaContext *context,
-                            cudaStream_t stream,
-                            const QmOpCall *call,
-                            QmError *error)
-{
-  return run (context, stream, call, error);
-}
-
-QmStatus
-qm_cuda_grouped_weight_grad (QmCudaContext *context,
-                             cudaStream_t stream,
-                             const QmOpCall *call,
-                             QmError *error)
-{
-  return run (context, stream, call, error);
 }

@@ -102,9 +102,7 @@ extern "C"
   QM_CUDA_OPERATOR (combine_rows);
   QM_CUDA_OPERATOR (weighted_gate);
   QM_CUDA_OPERATOR (weighted_gate_backward);
-  QM_CUDA_OPERATOR (grouped_linear);
-  QM_CUDA_OPERATOR (grouped_input_grad);
-  QM_CUDA_OPERATOR (grouped_weight_grad);
+  QM_CUDA_OPERATOR (grouped); /* all products of groups */
   QM_CUDA_OPERATOR (expert_load);
   QM_CUDA_OPERATOR (expert_load_backward);
   QM_CUDA_OPERATOR (balance);

@@ -3,17 +3,9 @@
 /* Configurations of the encoders that labs train today. */
 
 #include "data/model.h"
-#include "tests/data/check.h"
+#include "tests/data/configurations.h"
 
 #include <string.h>
-
-static QmStatus
-parse (const char *text, QmModelConfig *config, QmError *error)
-{
-  memset (error, 0, sizeof *error);
-  return qm_model_config_parse (text, strlen (text), "config.json", config,
-                                error);
-}
 
 #define ESM                                               \
   "\"model_type\": \"esm\", \"hidden_size\": 64,"         \
@@ -118,14 +110,6 @@ test_esm (void)
   CHECK_INT (config.esm.mask_token_id, -1);
 }
 
-typedef struct Refused
-{
-  const char *text;
-  QmStatus status;
-  int line, column;
-  const char *message;
-} Refused;
-
 static const Refused refused[] = {
   { "{" MODERNBERT ",\n \"sparse_prediction\": true}", QM_STATUS_UNSUPPORTED, 2,
     2, "sparse_prediction: only false" },
@@ -176,28 +160,11 @@ static const Refused refused[] = {
     QM_STATUS_INVALID, 1, 1, "pad_token_id: is missing" },
 };
 
-static void
-test_refused (void)
-{
-  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-    {
-      QmModelConfig config;
-      QmError error;
-
-      check_case (refused[i].message);
-      CHECK_INT (parse (refused[i].text, &config, &error), refused[i].status);
-      CHECK_INT (error.line, refused[i].line);
-      CHECK_INT (error.column, refused[i].column);
-      CHECK_CONTAINS (error.message, refused[i].message);
-    }
-  check_case ("");
-}
-
 int
 main (void)
 {
   test_modernbert ();
   test_esm ();
-  test_refused ();
+  check_refused (refused, sizeof refused / sizeof refused[0]);
   return check_report ();
 }

@@ -3,7 +3,7 @@
 /* Configurations of mixtures of experts. */
 
 #include "data/model.h"
-#include "tests/data/check.h"
+#include "tests/data/configurations.h"
 
 #include <string.h>
 
@@ -13,14 +13,6 @@
 #define OLMOE   "\"model_type\": \"olmoe\", " SIZES
 #define QWEN3   "\"model_type\": \"qwen3_moe\", " SIZES
 #define MIXTRAL "\"model_type\": \"mixtral\", " SIZES
-
-static QmStatus
-parse (const char *text, QmModelConfig *config, QmError *error)
-{
-  memset (error, 0, sizeof *error);
-  return qm_model_config_parse (text, strlen (text), "config.json", config,
-                                error);
-}
 
 static QmLlamaConfig
 good (const char *text)
@@ -106,14 +98,14 @@ test_mixtral (void)
   CHECK_INT (config.window, 9);
 }
 
-typedef struct Refused
+typedef struct Wrong
 {
   const char *text;
   QmStatus status;
   const char *message;
-} Refused;
+} Wrong;
 
-static const Refused refused[] = {
+static const Wrong wrong[] = {
   { "{" OLMOE ", \"clip_qkv\": 8.0}", QM_STATUS_UNSUPPORTED,
     "clip_qkv: has a value" },
   { "{" OLMOE ", \"head_dim\": 16}", QM_STATUS_UNSUPPORTED,
@@ -147,14 +139,14 @@ static const Refused refused[] = {
 static void
 test_refused (void)
 {
-  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
     {
       QmModelConfig config;
       QmError error;
 
-      check_case (refused[i].message);
-      CHECK_INT (parse (refused[i].text, &config, &error), refused[i].status);
-      CHECK_CONTAINS (error.message, refused[i].message);
+      check_case (wrong[i].message);
+      CHECK_INT (parse (wrong[i].text, &config, &error), wrong[i].status);
+      CHECK_CONTAINS (error.message, wrong[i].message);
     }
   check_case ("");
 }

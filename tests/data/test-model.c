@@ -4,20 +4,12 @@
 
 #include "data/catalog.h"
 #include "data/model.h"
-#include "tests/data/check.h"
+#include "tests/data/configurations.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static QmStatus
-parse (const char *text, QmModelConfig *config, QmError *error)
-{
-  memset (error, 0, sizeof *error);
-  return qm_model_config_parse (text, strlen (text), "config.json", config,
-                                error);
-}
 
 #define NEOX                                             \
   "\"model_type\": \"gpt_neox\", \"vocab_size\": 50304," \
@@ -381,14 +373,6 @@ test_heads (void)
   CHECK_STRING (error.message, "");
 }
 
-typedef struct Refused
-{
-  const char *text;
-  QmStatus status;
-  int line, column;
-  const char *message;
-} Refused;
-
 static const Refused refused[] = {
   { "", QM_STATUS_PARSE, 1, 1, "expected" },
   { "[]", QM_STATUS_PARSE, 1, 1, "is not a JSON object" },
@@ -552,25 +536,6 @@ static const Refused refused[] = {
     "reorder_and_upcast_attn: only false is supported" },
 };
 
-static void
-test_refused (void)
-{
-  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-    {
-      QmModelConfig config;
-      QmError error;
-
-      check_case (refused[i].message);
-      CHECK_INT (parse (refused[i].text, &config, &error), refused[i].status);
-      CHECK_INT (error.status, refused[i].status);
-      CHECK_INT (error.line, refused[i].line);
-      CHECK_INT (error.column, refused[i].column);
-      CHECK_STRING (error.file, "config.json");
-      CHECK_CONTAINS (error.message, refused[i].message);
-    }
-  check_case ("");
-}
-
 static QmStatus
 apply (const char *text, QmRecipe recipe, QmModelConfig *config, QmError *error)
 {
@@ -733,7 +698,7 @@ main (void)
   test_llama_layers ();
   test_llama_fields ();
   test_heads ();
-  test_refused ();
+  check_refused (refused, sizeof refused / sizeof refused[0]);
   test_apply ();
   test_deep ();
   test_files ();

@@ -4,19 +4,11 @@
 
 #include "data/family.h"
 #include "data/model.h"
-#include "tests/data/check.h"
+#include "tests/data/configurations.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static QmStatus
-parse (const char *text, QmModelConfig *config, QmError *error)
-{
-  memset (error, 0, sizeof *error);
-  return qm_model_config_parse (text, strlen (text), "config.json", config,
-                                error);
-}
 
 #define SIZES                                      \
   "\"hidden_size\": 64, \"num_hidden_layers\": 4," \
@@ -160,13 +152,7 @@ test_sizes (void)
          != QM_OK);
 }
 
-static const struct
-{
-  const char *text;
-  QmStatus status;
-  int line, column;
-  const char *message;
-} refused[] = {
+static const Refused refused[] = {
   { "{" DINOV2 ",\n \"hidden_dropout_prob\": 0.1}", QM_STATUS_UNSUPPORTED, 2, 2,
     "hidden_dropout_prob: only 0 is supported" },
   { "{" DINOV2 ",\n \"num_register_tokens\": 4}", QM_STATUS_UNSUPPORTED, 2, 2,
@@ -195,23 +181,6 @@ static const struct
     QM_STATUS_INVALID, 2, 1, "num_attention_heads: heads of 6 elements" },
 };
 
-static void
-test_refused (void)
-{
-  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-    {
-      QmModelConfig config;
-      QmError error;
-
-      check_case (refused[i].message);
-      CHECK_INT (parse (refused[i].text, &config, &error), refused[i].status);
-      CHECK_INT (error.line, refused[i].line);
-      CHECK_INT (error.column, refused[i].column);
-      CHECK_CONTAINS (error.message, refused[i].message);
-    }
-  check_case ("");
-}
-
 int
 main (void)
 {
@@ -222,6 +191,6 @@ main (void)
   test_written ("{" DINOV3 ", \"pos_embed_shift\": 0.25, \"key_bias\": true}");
   test_written ("{" DINOV3 ", \"pos_embed_rescale\": null}");
   test_sizes ();
-  test_refused ();
+  check_refused (refused, sizeof refused / sizeof refused[0]);
   return check_report ();
 }
