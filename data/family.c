@@ -28,6 +28,7 @@ static const QmFamilyInfo *const families[QM_FAMILY_COUNT] = {
   [QM_FAMILY_DINOV2] = &qm_dinov2_family,
   [QM_FAMILY_DINOV2_WITH_REGISTERS] = &qm_dinov2_with_registers_family,
   [QM_FAMILY_DINOV3_VIT] = &qm_dinov3_vit_family,
+  [QM_FAMILY_VIT_MAE] = &qm_vit_mae_family,
 };
 
 const QmFamilyInfo *
@@ -69,7 +70,10 @@ qm_family_name (QmFamily family)
 bool
 qm_family_has_images (QmFamily family)
 {
-  return families[family]->objective == QM_OBJECTIVE_CLASS_OF_IMAGE;
+  QmObjective objective = families[family]->objective;
+
+  return objective == QM_OBJECTIVE_CLASS_OF_IMAGE
+         || objective == QM_OBJECTIVE_HIDDEN_PIXELS;
 }
 
 bool

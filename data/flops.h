@@ -39,6 +39,12 @@
  *   vit                  2p (c P^2) h + L (T + A) + 2hC     Dosovitskiy et al.
  *                        p patches of P x P pixels in c     2021, 3.1
  *                        channels, s = p + 1, C classes
+ *   vit_mae              2k (c P^2) h + L (T + A) + 2shd    He et al. 2022, 3
+ *                        + M (T_d + A_d) + 2td (c P^2)
+ *                        of p patches k are kept; s = k + 1 tokens go through
+ *                        L layers of size h, t = p + 1 through M of size d;
+ *                        patches that are hidden need not be projected, which
+ *                        PyTorch does
  *   convnext             2 q_1 (c P^2) w_1                  Liu et al. 2022, 2
  *                        + sum over stages j > 1 of 2 q_j (4 w_(j-1)) w_j
  *                        + sum over stages j of

@@ -63,6 +63,7 @@ typedef enum QmFamily
   QM_FAMILY_DINOV2,
   QM_FAMILY_DINOV2_WITH_REGISTERS,
   QM_FAMILY_DINOV3_VIT,
+  QM_FAMILY_VIT_MAE,
   QM_FAMILY_COUNT
 } QmFamily;
 
@@ -314,6 +315,26 @@ typedef struct QmDinoConfig
   bool gated;
 } QmDinoConfig;
 
+/* vit_mae: an encoder of the patches of an image that are not hidden, and a
+ * decoder that tells the pixels of those that are. */
+typedef struct QmMaeConfig
+{
+  int64_t hidden_size, layers, heads, intermediate_size;
+  int64_t decoder_hidden_size, decoder_layers, decoder_heads;
+  int64_t decoder_intermediate_size;
+  int64_t image_size, patch_size, channels;
+  double mask_ratio; /* of the patches, hidden ones */
+  double layer_norm_eps, hidden_dropout, attention_dropout;
+  double initializer_range;
+  QmActivation activation;
+  bool qkv_bias;
+  bool normalized_pixels; /* mean and variance of a patch are not told */
+} QmMaeConfig;
+
+/* All patches of an image, and those that the encoder sees. */
+int64_t qm_mae_patches (const QmMaeConfig *config);
+int64_t qm_mae_kept (const QmMaeConfig *config);
+
 #define QM_ARCHITECTURE_BYTES 64
 
 typedef struct QmModelConfig
@@ -335,6 +356,7 @@ typedef struct QmModelConfig
     QmModernBertConfig modernbert;
     QmEsmConfig esm;
     QmDinoConfig dino; /* QM_FAMILY_DINOV2 to QM_FAMILY_DINOV3_VIT */
+    QmMaeConfig mae;
   };
 } QmModelConfig;
 

@@ -309,24 +309,30 @@ qm_build_embedding (QmBuilder *builder,
 }
 
 QmValueId
-qm_build_patches (QmBuilder *builder, QmValueId images, int64_t patch)
+qm_build_patches (QmBuilder *builder,
+                  QmValueId images,
+                  QmValueId kept,
+                  int64_t patch)
 {
   QmGraph *graph = builder->graph;
   const int64_t *shape;
   QmValueId patches;
   QmNode *node;
+  int64_t each;
 
   if (graph->status != QM_OK)
     return QM_NO_VALUE;
   shape = tensor_of (builder, images)->shape;
-  patches = qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->type, 2,
-                            (int64_t[]){ shape[0] * (shape[2] / patch)
-                                             * (shape[3] / patch),
-                                         shape[1] * patch * patch },
-                            "patches");
+  each = kept != QM_NO_VALUE ? tensor_of (builder, kept)->shape[1]
+                             : (shape[2] / patch) * (shape[3] / patch);
+  patches =
+      qm_graph_value (graph, QM_ROLE_TEMPORARY, builder->options->type, 2,
+                      (int64_t[]){ shape[0] * each, shape[1] * patch * patch },
+                      "patches");
   node = qm_graph_append (graph, QM_OP_PATCHIFY);
   node->attributes.patch = patch;
   node->inputs[0] = images;
+  node->inputs[1] = kept;
   node->outputs[0] = patches;
   return patches;
 }
@@ -650,6 +656,7 @@ static const Build builders[QM_FAMILY_COUNT] = {
   [QM_FAMILY_DINOV2] = qm_build_dino,
   [QM_FAMILY_DINOV2_WITH_REGISTERS] = qm_build_dino,
   [QM_FAMILY_DINOV3_VIT] = qm_build_dino,
+  [QM_FAMILY_VIT_MAE] = qm_build_mae,
 };
 
 QmStatus

@@ -100,7 +100,7 @@ find_unused (Check *check)
 
   for (size_t i = 0; i < n; i++)
     {
-      bool used = false;
+      bool used = qm_weights_table (check->plan->graph, all[i].name) != NULL;
 
       for (size_t j = 0; j < check->plan->graph->n_parameters && !used; j++)
         used = check->stored[j].whole == &all[i]
@@ -203,10 +203,13 @@ load_ints (Check *check,
   return status;
 }
 
+/* Pixels, and noise. */
 static QmStatus
-load_pixels (Check *check, const QmStoredTensor *stored, QmError *error)
+load_floats (Check *check,
+             const QmStoredTensor *stored,
+             QmValueId id,
+             QmError *error)
 {
-  QmValueId id = check->plan->graph->pixels;
   QmStatus status = check_shape (check, stored, id, error);
   float *values;
 
@@ -218,10 +221,9 @@ load_pixels (Check *check, const QmStoredTensor *stored, QmError *error)
   status = qm_safetensors_read_floats (check->batch, stored, values, error);
   for (int64_t i = 0; i < stored->elements && status == QM_OK; i++)
     if (!isfinite (values[i]))
-      status =
-          qm_error_set (error, QM_STATUS_INVALID, check->options->batch, 0, 0,
-                        "tensor 'pixel_values': element %lld is not finite",
-                        (long long) i);
+      status = qm_error_set (error, QM_STATUS_INVALID, check->options->batch, 0,
+                             0, "tensor '%.100s': element %lld is not finite",
+                             stored->name, (long long) i);
   if (status == QM_OK)
     status = qm_executor_write_floats (check->executor, id, values, error);
   free (values);
@@ -256,7 +258,7 @@ load_tensor (Check *check, const QmStoredTensor *stored, QmError *error)
 
   if (strcmp (stored->name, "input_ids") == 0 && graph->ids != QM_NO_VALUE)
     return load_ints (check, stored, graph->ids, classes, false, error);
-  if (strcmp (stored->name, "labels") == 0)
+  if (strcmp (stored->name, "labels") == 0 && graph->labels != QM_NO_VALUE)
     return load_ints (check, stored, graph->labels, classes, true, error);
   if (strcmp (stored->name, "token_type_ids") == 0
       && graph->types != QM_NO_VALUE)
@@ -264,7 +266,9 @@ load_tensor (Check *check, const QmStoredTensor *stored, QmError *error)
                       check->config.bert.type_vocab_size, false, error);
   if (strcmp (stored->name, "pixel_values") == 0
       && graph->pixels != QM_NO_VALUE)
-    return load_pixels (check, stored, error);
+    return load_floats (check, stored, graph->pixels, error);
+  if (strcmp (stored->name, "noise") == 0 && graph->noise != QM_NO_VALUE)
+    return load_floats (check, stored, graph->noise, error);
   if (strcmp (stored->name, "attention_mask") == 0 && graph->ids != QM_NO_VALUE)
     return refuse_mask (check, stored, error);
   return qm_error_set (error, QM_STATUS_UNSUPPORTED, check->options->batch, 0,
@@ -277,11 +281,13 @@ load_batch (Check *check, QmError *error)
 {
   size_t n;
   const QmStoredTensor *all = qm_safetensors_all (check->batch, &n);
+  const char *needed =
+      check->plan->graph->noise != QM_NO_VALUE ? "noise" : "labels";
   QmStatus status = QM_OK;
 
-  if (qm_safetensors_find (check->batch, "labels") == NULL)
+  if (qm_safetensors_find (check->batch, needed) == NULL)
     return qm_error_set (error, QM_STATUS_NOT_FOUND, check->options->batch, 0,
-                         0, "there is no tensor 'labels'");
+                         0, "there is no tensor '%s'", needed);
   for (size_t i = 0; i < n && status == QM_OK; i++)
     status = load_tensor (check, &all[i], error);
   return status;

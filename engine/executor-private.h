@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Between executor.c, which executes, and executor-values.c, which reads and
- * writes what it works on. */
+/* Between executor.c, which executes, executor-values.c, which reads and writes
+ * what it works on, and executor-constants.c, which knows some of that. */
 
 #ifndef QM_ENGINE_EXECUTOR_PRIVATE_H
 #define QM_ENGINE_EXECUTOR_PRIVATE_H
@@ -51,6 +51,9 @@ QmPiece qm_executor_piece (const QmPlan *plan, QmValueId id, size_t n);
 
 /* A tensor at the address of a value. */
 QmTensor qm_executor_bind (const QmExecutor *executor, QmValueId id);
+
+/* Angles of rotary positions, and positions of patches. */
+QmStatus qm_executor_write_constants (QmExecutor *executor, QmError *error);
 
 /* Whether all ranks are there: what fails between them no stream tells. */
 QmStatus qm_executor_check_others (const QmExecutor *executor, QmError *error);

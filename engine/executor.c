@@ -2,11 +2,9 @@
 
 #include "engine/executor-private.h"
 
-#include "data/rope.h"
 #include "engine/initial.h"
 #include "kernels/random.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,50 +133,6 @@ prepare_calls (QmExecutor *executor, QmError *error)
   return QM_OK;
 }
 
-/* Angles of the rotary embedding: cosines, then sines. */
-static QmStatus
-write_rotary (QmExecutor *executor, const QmRotary *rotary, QmError *error)
-{
-  const QmTensor *shape =
-      qm_graph_tensor (executor->plan->graph, rotary->value);
-  int64_t rows = shape->shape[0], half = shape->shape[1] / 2;
-  float *table = malloc ((size_t) (rows * half * 2) * sizeof *table);
-  QmStatus status;
-
-  if (table == NULL)
-    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
-                         "the host is out of memory");
-  for (int64_t j = 0; j < half; j++)
-    {
-      double turn = qm_rope_turn (&rotary->rope, 2 * half, j);
-
-      for (int64_t s = 0; s < rows; s++)
-        {
-          double angle = (double) s * turn;
-
-          table[s * half * 2 + j] =
-              (float) (rotary->rope.amplitude * cos (angle));
-          table[s * half * 2 + half + j] =
-              (float) (rotary->rope.amplitude * sin (angle));
-        }
-    }
-  status = qm_executor_write_floats (executor, rotary->value, table, error);
-  free (table);
-  return status;
-}
-
-static QmStatus
-write_rotaries (QmExecutor *executor, QmError *error)
-{
-  const QmGraph *graph = executor->plan->graph;
-  QmStatus status = QM_OK;
-
-  for (int i = 0; i < QM_GRAPH_ROTARIES && status == QM_OK; i++)
-    if (graph->rotary[i].value != QM_NO_VALUE)
-      status = write_rotary (executor, &graph->rotary[i], error);
-  return status;
-}
-
 static QmStatus
 write_rng (QmExecutor *executor, int pass, QmError *error)
 {
@@ -215,7 +169,7 @@ begin (QmExecutor *executor, uint64_t seed, QmError *error)
   if (status == QM_OK)
     status = write_state (executor, error);
   if (status == QM_OK)
-    status = write_rotaries (executor, error);
+    status = qm_executor_write_constants (executor, error);
   return status;
 }
 
@@ -597,26 +551,41 @@ draw_indices (QmExecutor *executor,
   return run (executor, &call, error);
 }
 
+/* Numbers from 0 to 1. */
+static QmStatus
+draw_floats (QmExecutor *executor,
+             QmValueId value,
+             uint32_t site,
+             QmError *error)
+{
+  QmOpCall call = { .op = QM_OP_RANDOM };
+
+  if (value == QM_NO_VALUE)
+    return QM_OK;
+  call.attributes.distribution = QM_DISTRIBUTION_UNIFORM;
+  call.attributes.site = site;
+  call.attributes.scale = 1;
+  call.inputs[0] = qm_executor_bind (executor, executor->plan->graph->rng);
+  call.outputs[0] = qm_executor_bind (executor, value);
+  return run (executor, &call, error);
+}
+
 QmStatus
 qm_executor_random_batch (QmExecutor *executor, QmError *error)
 {
   const QmGraph *graph = executor->plan->graph;
   int64_t classes = qm_graph_tensor (graph, graph->logits)->shape[1];
-  QmOpCall call = { .op = QM_OP_RANDOM };
-  QmStatus status;
+  QmStatus status =
+      draw_indices (executor, graph->ids, SITE_BATCH, classes, error);
 
-  status = draw_indices (executor, graph->ids, SITE_BATCH, classes, error);
   if (status == QM_OK)
     status =
         draw_indices (executor, graph->labels, SITE_BATCH + 1, classes, error);
-  if (status != QM_OK || graph->pixels == QM_NO_VALUE)
-    return status;
-  call.attributes.distribution = QM_DISTRIBUTION_UNIFORM;
-  call.attributes.site = SITE_BATCH + 2;
-  call.attributes.scale = 1;
-  call.inputs[0] = qm_executor_bind (executor, graph->rng);
-  call.outputs[0] = qm_executor_bind (executor, graph->pixels);
-  return run (executor, &call, error);
+  if (status == QM_OK)
+    status = draw_floats (executor, graph->pixels, SITE_BATCH + 2, error);
+  return status == QM_OK
+             ? draw_floats (executor, graph->noise, SITE_BATCH + 3, error)
+             : status;
 }
 
 /* Whether all ranks are there: what fails between them no stream tells. */

@@ -56,7 +56,8 @@ stem (QmBuilder *builder, const QmConvnextConfig *config, int64_t image_size)
                                          "convnext.embeddings.", "layernorm");
 
   features.x = qm_build_linear (
-      builder, qm_build_patches (builder, graph->pixels, patch), &weights);
+      builder, qm_build_patches (builder, graph->pixels, QM_NO_VALUE, patch),
+      &weights);
   features.x = qm_build_norm_as (builder, features.x, &norm, EPSILON,
                                  builder->options->residual);
   return features;
@@ -88,7 +89,8 @@ downsample (QmBuilder *builder,
       builder->graph, x, 4, (int64_t[]){ builder->batch, channels, side, side },
       (int64_t[]){ side * side * channels, 1, side * channels, channels }, 0);
   features.x =
-      qm_build_linear (builder, qm_build_patches (builder, x, 2), &weights);
+      qm_build_linear (builder, qm_build_patches (builder, x, QM_NO_VALUE, 2),
+                       &weights);
   return features;
 }
 

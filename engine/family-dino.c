@@ -253,9 +253,9 @@ embed_patches (QmBuilder *builder,
                         (int64_t[]){ hidden, config->channels * side * side });
   projection.bias =
       qm_build_weight (builder, QM_INITIAL_ZERO, hidden, 0, prefix, "bias");
-  return qm_build_linear (builder,
-                          qm_build_patches (builder, graph->pixels, side),
-                          &projection);
+  return qm_build_linear (
+      builder, qm_build_patches (builder, graph->pixels, QM_NO_VALUE, side),
+      &projection);
 }
 
 /* `n` tokens of parameters [1, n, hidden], as rows. */

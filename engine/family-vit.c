@@ -6,6 +6,7 @@
 #include "engine/family.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Gives the newest weight, and its bias, another name as well. */
 static void
@@ -22,108 +23,123 @@ add_alias (QmBuilder *builder, bool bias, const char *alias)
                                          i == 0 ? "weight" : "bias");
       if (parameter->alias == NULL)
         qm_graph_fail (graph, QM_STATUS_NO_MEMORY, "the host is out of memory");
+      else if (strcmp (parameter->alias, parameter->name) == 0)
+        parameter->alias = NULL;
     }
 }
 
+/* Of one layer, the beginnings of names. */
+typedef struct Layer
+{
+  const QmVitLayers *all;
+  char prefix[64], alias[64];
+} Layer;
+
 static QmAffine
 linear_weights (QmBuilder *builder,
+                const Layer *layer,
                 int64_t out,
                 int64_t in,
-                int64_t index,
                 const char *name,
                 const char *alias)
 {
-  char prefix[64], other[96];
-  QmAffine affine;
+  QmAffine affine =
+      qm_build_linear_weights (builder, out, in, true, layer->prefix, name);
+  char other[96];
 
-  snprintf (prefix, sizeof prefix, "vit.encoder.layer.%lld.",
-            (long long) index);
-  snprintf (other, sizeof other, "vit.layers.%lld.%s", (long long) index,
-            alias);
-  affine = qm_build_linear_weights (builder, out, in, true, prefix, name);
+  snprintf (other, sizeof other, "%s%s", layer->alias, alias);
   add_alias (builder, true, other);
   return affine;
 }
 
 static QmAffine
-norm_weights (QmBuilder *builder, int64_t size, int64_t index, const char *name)
+norm_weights (QmBuilder *builder, const Layer *layer, const char *name)
 {
-  char prefix[64], other[96];
-  QmAffine affine;
+  QmAffine affine = qm_build_norm_weights (builder, layer->all->hidden, true,
+                                           layer->prefix, name);
+  char other[96];
 
-  snprintf (prefix, sizeof prefix, "vit.encoder.layer.%lld.",
-            (long long) index);
-  snprintf (other, sizeof other, "vit.layers.%lld.%s", (long long) index, name);
-  affine = qm_build_norm_weights (builder, size, true, prefix, name);
+  snprintf (other, sizeof other, "%s%s", layer->alias, name);
   add_alias (builder, true, other);
   return affine;
 }
 
 static QmValueId
-attend (QmBuilder *builder,
-        QmValueId x,
-        const QmVitConfig *config,
-        int64_t index)
+attend (QmBuilder *builder, QmValueId x, const Layer *layer)
 {
   static const char *const parts[3] = { "query", "key", "value" };
   static const char *const letters = "qkv";
-  QmAttentionShape shape = { .heads = config->heads,
-                             .hidden = config->hidden_size,
-                             .dropout = config->attention_dropout };
+  const QmVitLayers *all = layer->all;
+  QmAttentionShape shape = { .heads = all->heads,
+                             .hidden = all->hidden,
+                             .dropout = all->attention_dropout };
   char names[3][96], aliases[3][96];
   QmAffine dense;
   QmValueId packed, y;
 
   for (int i = 0; i < 3; i++)
     {
-      snprintf (names[i], sizeof names[i],
-                "vit.encoder.layer.%lld.attention.attention.%s",
-                (long long) index, parts[i]);
-      snprintf (aliases[i], sizeof aliases[i],
-                "vit.layers.%lld.attention.%c_proj", (long long) index,
-                letters[i]);
+      snprintf (names[i], sizeof names[i], "%sattention.attention.%s",
+                layer->prefix, parts[i]);
+      snprintf (aliases[i], sizeof aliases[i], "%sattention.%c_proj",
+                layer->alias, letters[i]);
     }
   packed =
-      qm_build_qkv (builder, x, config->hidden_size, config->qkv_bias,
+      qm_build_qkv (builder, x, all->hidden, all->qkv_bias,
                     (const char *[]){ names[0], names[1], names[2] },
                     (const char *[]){ aliases[0], aliases[1], aliases[2] });
-  dense = linear_weights (builder, config->hidden_size, config->hidden_size,
-                          index, "attention.output.dense", "attention.o_proj");
+  dense = linear_weights (builder, layer, all->hidden, all->hidden,
+                          "attention.output.dense", "attention.o_proj");
   y = qm_build_linear (builder, qm_build_attention (builder, packed, &shape),
                        &dense);
-  return qm_build_dropout (builder, y, config->hidden_dropout);
+  return qm_build_dropout (builder, y, all->hidden_dropout);
 }
 
 static QmValueId
-layer (QmBuilder *builder,
-       QmValueId x,
-       const QmVitConfig *config,
-       int64_t index)
+build_layer (QmBuilder *builder, QmValueId x, const Layer *layer)
 {
+  const QmVitLayers *all = layer->all;
   QmType type = builder->options->residual;
-  int64_t hidden = config->hidden_size, inner = config->intermediate_size;
-  double epsilon = config->layer_norm_eps;
-  QmAffine before = norm_weights (builder, hidden, index, "layernorm_before");
-  QmAffine after = norm_weights (builder, hidden, index, "layernorm_after");
-  QmAffine up = linear_weights (builder, inner, hidden, index,
+  double epsilon = all->epsilon;
+  QmAffine before = norm_weights (builder, layer, "layernorm_before");
+  QmAffine after = norm_weights (builder, layer, "layernorm_after");
+  QmAffine up = linear_weights (builder, layer, all->inner, all->hidden,
                                 "intermediate.dense", "mlp.fc1");
-  QmAffine down =
-      linear_weights (builder, hidden, inner, index, "output.dense", "mlp.fc2");
+  QmAffine down = linear_weights (builder, layer, all->hidden, all->inner,
+                                  "output.dense", "mlp.fc2");
   QmValueId y;
 
-  x = qm_build_add (builder, x,
-                    attend (builder,
-                            qm_build_norm (builder, x, &before, epsilon),
-                            config, index),
-                    type);
+  x = qm_build_add (
+      builder, x,
+      attend (builder, qm_build_norm (builder, x, &before, epsilon), layer),
+      type);
   y = qm_build_linear (builder, qm_build_norm (builder, x, &after, epsilon),
                        &up);
   y = qm_build_linear (builder,
-                       qm_build_activation (builder, y, config->activation),
+                       qm_build_activation (builder, y, all->activation),
                        &down);
   return qm_build_add (builder, x,
-                       qm_build_dropout (builder, y, config->hidden_dropout),
+                       qm_build_dropout (builder, y, all->hidden_dropout),
                        type);
+}
+
+QmValueId
+qm_build_vit_layers (QmBuilder *builder, QmValueId x, const QmVitLayers *layers)
+{
+  QmGraph *graph = builder->graph;
+  Layer layer = { .all = layers };
+
+  for (int64_t i = 0; i < layers->n && graph->status == QM_OK; i++)
+    {
+      snprintf (layer.prefix, sizeof layer.prefix, "%s%lld.", layers->prefix,
+                (long long) i);
+      snprintf (layer.alias, sizeof layer.alias, "%s%lld.", layers->alias,
+                (long long) i);
+      qm_graph_begin_block (graph);
+      x = build_layer (builder, x, &layer);
+      qm_graph_end_block (graph, x);
+    }
+  return x;
 }
 
 /* The products of a convolution that does not overlap, as one linear layer. */
@@ -144,9 +160,9 @@ embed_patches (QmBuilder *builder, const QmVitConfig *config)
   projection.bias =
       qm_build_weight (builder, QM_INITIAL_ZERO, hidden, 0,
                        "vit.embeddings.patch_embeddings.projection.", "bias");
-  return qm_build_linear (builder,
-                          qm_build_patches (builder, graph->pixels, side),
-                          &projection);
+  return qm_build_linear (
+      builder, qm_build_patches (builder, graph->pixels, QM_NO_VALUE, side),
+      &projection);
 }
 
 static QmValueId
@@ -187,6 +203,17 @@ qm_build_vit (QmBuilder *builder, const QmModelConfig *model)
   QmGraph *graph = builder->graph;
   int64_t side = config->image_size / config->patch_size;
   int64_t hidden = config->hidden_size;
+  const QmVitLayers layers = { .n = config->layers,
+                               .hidden = hidden,
+                               .inner = config->intermediate_size,
+                               .heads = config->heads,
+                               .prefix = "vit.encoder.layer.",
+                               .alias = "vit.layers.",
+                               .epsilon = config->layer_norm_eps,
+                               .hidden_dropout = config->hidden_dropout,
+                               .attention_dropout = config->attention_dropout,
+                               .activation = config->activation,
+                               .qkv_bias = config->qkv_bias };
   QmAffine norm, classifier;
   QmValueId x;
 
@@ -201,13 +228,7 @@ qm_build_vit (QmBuilder *builder, const QmModelConfig *model)
                       "pixel_values");
   graph->labels = qm_graph_value (graph, QM_ROLE_INPUT, QM_TYPE_I32, 2,
                                   (int64_t[]){ builder->batch, 1 }, "labels");
-  x = embed (builder, config);
-  for (int64_t i = 0; i < config->layers && graph->status == QM_OK; i++)
-    {
-      qm_graph_begin_block (graph);
-      x = layer (builder, x, config, i);
-      qm_graph_end_block (graph, x);
-    }
+  x = qm_build_vit_layers (builder, embed (builder, config), &layers);
   norm = qm_build_norm_weights (builder, hidden, true, "vit.", "layernorm");
   x = qm_build_norm (builder, x, &norm, config->layer_norm_eps);
   x = qm_graph_view (graph, x, 2, (int64_t[]){ builder->batch, hidden },

@@ -55,6 +55,7 @@ void qm_build_gpt2 (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_modernbert (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_esm (QmBuilder *builder, const QmModelConfig *model);
 void qm_build_dino (QmBuilder *builder, const QmModelConfig *model);
+void qm_build_mae (QmBuilder *builder, const QmModelConfig *model);
 
 /* Declares a parameter of any shape and type. */
 QmValueId qm_build_parameter (QmBuilder *builder,
@@ -130,10 +131,28 @@ QmValueId qm_build_embedding (QmBuilder *builder,
                               int64_t padding,
                               QmType type);
 
-/* Patches of images [B, C, H, W], in order, as rows of the product that is a
- * convolution with that stride. */
-QmValueId
-qm_build_patches (QmBuilder *builder, QmValueId images, int64_t patch);
+/* Patches of images [B, C, H, W], in order, or those that are `kept` (i32 [B,
+ * K], may be QM_NO_VALUE), as rows of the product that is a convolution with
+ * that stride. */
+QmValueId qm_build_patches (QmBuilder *builder,
+                            QmValueId images,
+                            QmValueId kept,
+                            int64_t patch);
+
+/* Layers of a transformer as ViT has them. */
+typedef struct QmVitLayers
+{
+  int64_t n, hidden, inner, heads;
+  const char *prefix, *alias; /* older and newer, before the number of one */
+  double epsilon, hidden_dropout, attention_dropout;
+  QmActivation activation;
+  bool qkv_bias;
+} QmVitLayers;
+
+/* Each is a block of its own, of sequences of the builder's length. */
+QmValueId qm_build_vit_layers (QmBuilder *builder,
+                               QmValueId x,
+                               const QmVitLayers *layers);
 
 /* A depth-wise convolution of images, or with `causal` of sequences. */
 typedef struct QmConvolutionShape

@@ -383,13 +383,29 @@ class_token_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
 
   /* Of the token, positions and registers. */
   for (int i = 1; i < 4; i++)
-    if (node->inputs[i] != QM_NO_VALUE)
+    if (node->inputs[i] != QM_NO_VALUE
+        && graph->values[graph->values[node->inputs[i]].owner].role
+               == QM_ROLE_PARAMETER)
       sums[i] = qm_gradient_of_parameter (g, node->inputs[i]);
   backward = append (graph, QM_OP_CLASS_TOKEN_BACKWARD, node);
   backward->inputs[0] = dy;
   backward->outputs[0] = dx;
   for (int i = 1; i < 4; i++)
     backward->outputs[i] = sums[i];
+}
+
+static void
+restore_tokens_rule (QmGradients *g, QmGraph *graph, const QmNode *node)
+{
+  QmValueId dy = qm_gradient_of (g, node->outputs[0]);
+  QmValueId dx = qm_gradient_place_or_scratch (g, node->inputs[0]);
+  QmValueId dtoken = qm_gradient_of_parameter (g, node->inputs[1]);
+  QmNode *backward = append (graph, QM_OP_RESTORE_TOKENS_BACKWARD, node);
+
+  backward->inputs[0] = dy;
+  backward->inputs[1] = node->inputs[2];
+  backward->outputs[0] = dx;
+  backward->outputs[1] = dtoken;
 }
 
 static void
@@ -610,6 +626,8 @@ qm_gradient_rule (QmOp op)
       return token_dropout_rule;
     case QM_OP_CLASS_TOKEN:
       return class_token_rule;
+    case QM_OP_RESTORE_TOKENS:
+      return restore_tokens_rule;
     case QM_OP_PATCHIFY:
       return patchify_rule;
     case QM_OP_DEPTHWISE_CONV:
@@ -622,6 +640,7 @@ qm_gradient_rule (QmOp op)
       return selective_scan_rule;
     case QM_OP_CROSS_ENTROPY:
     case QM_OP_BALANCE:
+    case QM_OP_PIXEL_LOSS:
       return loss_rule;
     case QM_OP_ROUTE:
       return route_rule;

@@ -23,6 +23,9 @@ qm_graph_new (void)
   if (graph == NULL)
     return NULL;
   graph->ids = graph->types = graph->labels = graph->pixels = QM_NO_VALUE;
+  graph->noise = QM_NO_VALUE;
+  for (int i = 0; i < QM_GRAPH_TABLES; i++)
+    graph->tables[i].value = QM_NO_VALUE;
   for (int i = 0; i < QM_GRAPH_ROTARIES; i++)
     graph->rotary[i].value = QM_NO_VALUE;
   graph->rng = graph->state = QM_NO_VALUE;

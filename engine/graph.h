@@ -105,6 +105,18 @@ typedef struct QmRotary
   QmRope rope;
 } QmRotary;
 
+/* A constant that files have, too: sines and cosines of the places of patches,
+ * which are not trained. */
+typedef struct QmTable
+{
+  QmValueId value;  /* f32 [1 + side x side, features]; QM_NO_VALUE: none */
+  int64_t side;     /* patches */
+  const char *name; /* in files, which have a dimension of 1 before */
+} QmTable;
+
+/* Encoder and decoder. */
+#define QM_GRAPH_TABLES 2
+
 /* Layers with windows may have angles of their own. */
 #define QM_GRAPH_ROTARIES 2
 
@@ -124,7 +136,9 @@ typedef struct QmGraph
 
   /* Inputs; QM_NO_VALUE where the family has none. */
   QmValueId ids, types, labels, pixels;
+  QmValueId noise; /* f32 [batch, patches], where nothing is drawn */
   QmRotary rotary[QM_GRAPH_ROTARIES]; /* from the first on */
+  QmTable tables[QM_GRAPH_TABLES];    /* the same */
   /* State. */
   QmValueId rng, state, loss;
   QmValueId logits;

@@ -90,12 +90,14 @@ find_images (const char *path,
 {
   const int64_t *size =
       qm_graph_tensor (plan->graph, plan->graph->pixels)->shape;
+  bool labelled = plan->graph->labels != QM_NO_VALUE;
   const QmStoredTensor *pixels;
 
   pixels = samples->pixels =
       qm_safetensors_find (samples->file, "pixel_values");
-  *labels = qm_safetensors_find (samples->file, "labels");
-  if (pixels == NULL || *labels == NULL)
+  if (labelled)
+    *labels = qm_safetensors_find (samples->file, "labels");
+  if (pixels == NULL || (labelled && *labels == NULL))
     return qm_error_set (error, QM_STATUS_NOT_FOUND, path, 0, 0,
                          "there is no tensor '%s'",
                          pixels == NULL ? "pixel_values" : "labels");
@@ -106,7 +108,8 @@ find_images (const char *path,
                          "[images, %lld, %lld, %lld]",
                          (long long) size[1], (long long) size[2],
                          (long long) size[3]);
-  if ((*labels)->rank != 1 || (*labels)->shape[0] != pixels->shape[0])
+  if (labelled
+      && ((*labels)->rank != 1 || (*labels)->shape[0] != pixels->shape[0]))
     return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
                          "tensor 'labels' does not have the shape [%lld]",
                          (long long) pixels->shape[0]);
@@ -129,7 +132,7 @@ qm_samples_open_images (const char *path,
   status = qm_safetensors_open (path, &samples->file, error);
   if (status == QM_OK)
     status = find_images (path, plan, samples, &labels, error);
-  if (status == QM_OK)
+  if (status == QM_OK && labels != NULL)
     {
       samples->labels = malloc ((samples->n + 1) * sizeof *samples->labels);
       status = samples->labels != NULL
@@ -271,7 +274,7 @@ load_images (const QmSamples *samples,
       size_t index = (size_t) (first + i) % samples->n;
 
       image.begin = samples->pixels->begin + index * image.bytes;
-      labels[i] = samples->labels[index];
+      labels[i] = samples->labels != NULL ? samples->labels[index] : 0;
       status = qm_safetensors_read_floats (samples->file, &image,
                                            pixels + i * size, error);
       for (int64_t j = 0; j < size && status == QM_OK; j++)
@@ -282,7 +285,7 @@ load_images (const QmSamples *samples,
     }
   if (status == QM_OK)
     status = qm_executor_write_floats (executor, graph->pixels, pixels, error);
-  if (status == QM_OK)
+  if (status == QM_OK && graph->labels != QM_NO_VALUE)
     status = qm_executor_write_ints (executor, graph->labels, labels, error);
   free (pixels);
   free (labels);

@@ -62,6 +62,21 @@ find_bare (const QmSafetensors *file, const char *name)
              : NULL;
 }
 
+/* Layers of the decoder of MAE, as Transformers 5 writes them: what it does to
+ * the names of an encoder's layers happens to these, too. */
+static const QmStoredTensor *
+find_decoder (const QmSafetensors *file, const char *name)
+{
+  static const char ours[] = "decoder.decoder_layers.";
+  char other[256];
+
+  if (strncmp (name, ours, sizeof ours - 1) != 0)
+    return NULL;
+  snprintf (other, sizeof other, "decoder.decoder_encoder.layer.%s",
+            name + sizeof ours - 1);
+  return qm_safetensors_find (file, other);
+}
+
 /* The shape of a parameter in files. */
 static QmTensor
 shape_in_files (const QmGraph *graph, const QmParameter *parameter)
@@ -140,6 +155,7 @@ find (const QmGraph *graph,
                              : NULL,
     find_old_norm (file, parameter->name),
     find_bare (file, parameter->name),
+    find_decoder (file, parameter->name),
   };
 
   *source = (Source){ .other = NULL };
@@ -235,6 +251,57 @@ load (const QmParameter *parameter,
   return status;
 }
 
+const QmTable *
+qm_weights_table (const QmGraph *graph, const char *name)
+{
+  for (int i = 0; i < QM_GRAPH_TABLES; i++)
+    if (graph->tables[i].value != QM_NO_VALUE
+        && strcmp (graph->tables[i].name, name) == 0)
+      return &graph->tables[i];
+  return NULL;
+}
+
+/* The shape of a table in files. */
+static void
+table_shape (const QmGraph *graph, const QmTable *table, int64_t shape[3])
+{
+  const QmTensor *tensor = qm_graph_tensor (graph, table->value);
+
+  shape[0] = 1;
+  shape[1] = tensor->shape[0];
+  shape[2] = tensor->shape[1];
+}
+
+static QmStatus
+load_table (const QmGraph *graph,
+            const QmTable *table,
+            QmExecutor *executor,
+            QmSafetensors *file,
+            const char *path,
+            QmError *error)
+{
+  const QmStoredTensor *stored = table->value != QM_NO_VALUE
+                                     ? qm_safetensors_find (file, table->name)
+                                     : NULL;
+  int64_t shape[3];
+  float *values;
+  QmStatus status;
+
+  if (stored == NULL)
+    return QM_OK;
+  table_shape (graph, table, shape);
+  if (!qm_stored_has_shape (stored, 3, shape))
+    return qm_error_set (error, QM_STATUS_INVALID, path, 0, 0,
+                         "tensor '%.100s' does not have the shape that the "
+                         "configuration says",
+                         stored->name);
+  status = read_values (file, stored, path, &values, error);
+  if (status == QM_OK)
+    status = qm_executor_write_floats (executor, table->value, values, error);
+  free (values);
+  return status;
+}
+
 QmStatus
 qm_weights_load (const QmPlan *plan,
                  QmExecutor *executor,
@@ -257,11 +324,13 @@ qm_weights_load (const QmPlan *plan,
   for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
     status =
         load (&graph->parameters[i], executor, file, &sources[i], path, error);
+  for (int i = 0; i < QM_GRAPH_TABLES && status == QM_OK; i++)
+    status = load_table (graph, &graph->tables[i], executor, file, path, error);
   free (sources);
   return status;
 }
 
-/* What is written: tensors, and the parameter of each. */
+/* What is written: tensors, and the parameter of each, NULL of tables. */
 typedef struct Output
 {
   const QmGraph *graph;
@@ -284,15 +353,39 @@ add_tensor (Output *output, const QmParameter *parameter, const char *name)
   output->parameters[output->n++] = parameter;
 }
 
+static void
+add_tables (Output *output)
+{
+  for (int i = 0; i < QM_GRAPH_TABLES; i++)
+    {
+      const QmTable *table = &output->graph->tables[i];
+      QmTensorToStore *tensor = &output->tensors[output->n];
+
+      if (table->value == QM_NO_VALUE)
+        continue;
+      tensor->name = table->name;
+      tensor->rank = 3;
+      table_shape (output->graph, table, tensor->shape);
+      output->parameters[output->n++] = NULL;
+    }
+}
+
 static QmStatus
 give_tensor (void *data, size_t index, float *to, QmError *error)
 {
   const Output *output = data;
   const QmParameter *parameter = output->parameters[index];
-  const QmTensor *shape = qm_graph_tensor (output->graph, parameter->value);
-  QmStatus status =
-      qm_executor_read_floats (output->executor, parameter->value, to, error);
+  const QmTensor *shape;
+  QmStatus status;
 
+  if (parameter == NULL)
+    return qm_executor_read_floats (
+        output->executor,
+        qm_weights_table (output->graph, output->tensors[index].name)->value,
+        to, error);
+  shape = qm_graph_tensor (output->graph, parameter->value);
+  status =
+      qm_executor_read_floats (output->executor, parameter->value, to, error);
   return status == QM_OK && parameter->transposed
              ? qm_weights_transpose (shape->shape[0], shape->shape[1], to,
                                      error)
@@ -307,10 +400,13 @@ give_tensors (Output *output, QmError *error)
 
   for (size_t i = 0; i < output->n && status == QM_OK; i++)
     {
-      const QmTensor *shape =
-          qm_graph_tensor (output->graph, output->parameters[i]->value);
-      float *values =
-          malloc ((size_t) qm_tensor_elements (shape) * sizeof *values);
+      const QmTensor *shape;
+      float *values;
+
+      if (output->parameters[i] == NULL)
+        continue;
+      shape = qm_graph_tensor (output->graph, output->parameters[i]->value);
+      values = malloc ((size_t) qm_tensor_elements (shape) * sizeof *values);
 
       status = values != NULL ? give_tensor (output, i, values, error)
                               : no_memory (error);
@@ -326,7 +422,7 @@ qm_weights_save (const QmPlan *plan,
                  QmError *error)
 {
   const QmGraph *graph = plan->graph;
-  size_t most = 2 * graph->n_parameters + 1;
+  size_t most = 2 * graph->n_parameters + QM_GRAPH_TABLES + 1;
   Output output = { .graph = graph, .executor = executor };
   QmStatus status;
 
@@ -342,6 +438,7 @@ qm_weights_save (const QmPlan *plan,
           if (parameter->both)
             add_tensor (&output, parameter, parameter->alias);
         }
+      add_tables (&output);
       status = plan->options.rank == 0
                    ? qm_safetensors_write (path, output.tensors, output.n,
                                            give_tensor, &output, error)

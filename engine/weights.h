@@ -17,8 +17,9 @@ typedef struct QmWeightSource
 } QmWeightSource;
 
 /* Sets every parameter from a file that has them under their names, aliases, or
- * those that TensorFlow had for norms, or as parts of larger tensors.
- * from[], which may be NULL, receives by parameter where it came from.
+ * those that TensorFlow had for norms, or as parts of larger tensors; and
+ * tables of positions, which stay as they are where a file has none. from[],
+ * which may be NULL, receives by parameter where it came from.
  * QM_STATUS_NOT_FOUND for one that is missing; QM_STATUS_INVALID for another
  * shape, for values that are not finite, and where the same parameter is there
  * under two names and differs. */
@@ -29,8 +30,12 @@ QmStatus qm_weights_load (const QmPlan *plan,
                           QmWeightSource *from,
                           QmError *error);
 
-/* Writes every parameter under the names by which both Transformers 4 and 5
- * load it, whatever the file that it was read from called it. */
+/* The table of positions that a file has under that name, or NULL. */
+const QmTable *qm_weights_table (const QmGraph *graph, const char *name);
+
+/* Writes every parameter, and tables of positions, under the names by which
+ * both Transformers 4 and 5 load it, whatever the file that it was read from
+ * called it. */
 QmStatus qm_weights_save (const QmPlan *plan,
                           QmExecutor *executor,
                           const char *path,

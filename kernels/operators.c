@@ -55,7 +55,7 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_EMBEDDING_BACKWARD] = { "embedding_backward", "ftc i#bs", "svc" },
   [QM_OP_POSITIONS] = { "positions", "i#bs", "i#bs" },
   [QM_OP_TOKEN_DROPOUT] = { "token_dropout", "ftc i#bs", "ftc" },
-  [QM_OP_PATCHIFY] = { "patchify", "f~bcmn", "frk" },
+  [QM_OP_PATCHIFY] = { "patchify", "f~bcmn i?#bg", "frk" },
   [QM_OP_UNPATCHIFY] = { "unpatchify", "frk", "f~bcmn" },
   [QM_OP_DEPTHWISE_CONV] = { "depthwise_conv", "frc f#cmn f?c", "frc" },
   [QM_OP_DEPTHWISE_CONV_BACKWARD] = { "depthwise_conv_backward",
@@ -87,10 +87,15 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_EXPERT_LOAD] = { "expert_load", "fte i#o", "s#2e" },
   [QM_OP_EXPERT_LOAD_BACKWARD] = { "expert_load_backward", "s#2e fte", "fte" },
   [QM_OP_BALANCE] = { "balance", "s#l2e s#8", "s#l2e s#1" },
-  [QM_OP_CLASS_TOKEN] = { "class_token", "fuc fc f?sc f?gc", "frc" },
+  [QM_OP_CLASS_TOKEN] = { "class_token", "fuc fc f?sc f?gc i?#bk", "frc" },
   [QM_OP_CLASS_TOKEN_BACKWARD] = { "class_token_backward", "frc",
                                    "fuc sc s?sc s?gc" },
   [QM_OP_PATCH_ANGLES] = { "patch_angles", "i?#3", "s#sr" },
+  [QM_OP_MASK_PATCHES] = { "mask_patches", "s?#bn i?#3", "i#bk i#bn" },
+  [QM_OP_RESTORE_TOKENS] = { "restore_tokens", "fxc fc i#bn f?sc", "frc" },
+  [QM_OP_RESTORE_TOKENS_BACKWARD] = { "restore_tokens_backward", "frc i#bn",
+                                      "fxc s#c" },
+  [QM_OP_PIXEL_LOSS] = { "pixel_loss", "frk f~bchw i#bn s#8", "frk s#r" },
   [QM_OP_LABEL_WEIGHT] = { "label_weight", "i#bs s#8", "s#2" },
   [QM_OP_CROSS_ENTROPY] = { "cross_entropy", "ftv i#bs s#2", "ftv s#t" },
   [QM_OP_SUM_SQUARES] = { "sum_squares", "s#n", "s#1" },
@@ -167,6 +172,7 @@ qm_op_may_alias (QmOp op, int output, int input)
     case QM_OP_SOFTMAX:
     case QM_OP_ROTARY:
     case QM_OP_CROSS_ENTROPY:
+    case QM_OP_PIXEL_LOSS:
     case QM_OP_TOKEN_DROPOUT:
     case QM_OP_ADVANCE:
       return output == 0 && input == 0;
@@ -208,6 +214,7 @@ qm_op_accumulates (QmOp op, int output)
     case QM_OP_CLASS_TOKEN_BACKWARD:
     case QM_OP_DEPTHWISE_CONV_BACKWARD:
     case QM_OP_LAYER_SCALE_BACKWARD:
+    case QM_OP_RESTORE_TOKENS_BACKWARD:
     case QM_OP_BALANCE:
       return output >= 1;
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
@@ -307,6 +314,19 @@ touched (const QmTensor *table, int64_t rows)
              : size_of (table);
 }
 
+/* Rows of `like` elements, in a type. */
+static double
+pixels_of (const QmTensor *like, int64_t rows, QmType type)
+{
+  return (double) rows * (double) like->shape[1] * (double) qm_type_size (type);
+}
+
+static int64_t
+hidden_rows (const QmOpCall *call)
+{
+  return call->inputs[2].shape[0] * call->attributes.count;
+}
+
 double
 qm_op_bytes (const QmOpCall *call)
 {
@@ -327,6 +347,17 @@ qm_op_bytes (const QmOpCall *call)
     case QM_OP_CROSS_ENTROPY:
       /* Of the labels, those of its rows. */
       return bytes - size_of (&in[1]) + 4.0 * (double) in[0].shape[0];
+    case QM_OP_PATCHIFY:
+      /* Of images, the patches that are kept. */
+      if (qm_tensor_present (&in[1]))
+        bytes +=
+            pixels_of (&out[0], out[0].shape[0], in[0].type) - size_of (&in[0]);
+      return bytes;
+    case QM_OP_PIXEL_LOSS:
+      /* What is hidden alone is read. */
+      return bytes - size_of (&in[0]) - size_of (&in[1])
+             + pixels_of (&in[0], hidden_rows (call), in[0].type)
+             + pixels_of (&in[0], hidden_rows (call), in[1].type);
     case QM_OP_ROTARY:
       /* In place, only what turns. */
       if (in[0].data == out[0].data)
@@ -536,7 +567,56 @@ tokens_hold (const Check *check)
 
   return batch > 0 && batch * (1 + registers) == check->size['r'] - patches
          && patches % batch == 0
-         && (check->size['s'] < 0 || check->size['s'] == patches / batch + 1);
+         && (check->size['b'] < 0
+                 ? check->size['s'] < 0
+                       || check->size['s'] == patches / batch + 1
+                 : check->size['b'] == batch
+                       && check->size['k'] == patches / batch
+                       && (check->size['s'] < 0
+                           || check->size['s'] > patches / batch));
+}
+
+static bool
+patches_hold (const Check *check)
+{
+  const int64_t *size = check->size;
+  int64_t patch = check->call->attributes.patch;
+  int64_t patches;
+
+  if (patch < 1 || size['m'] < patch || size['n'] < patch)
+    return false;
+  patches = (size['m'] / patch) * (size['n'] / patch);
+  return size['k'] == size['c'] * patch * patch && size['g'] <= patches
+         && size['r'] == size['b'] * (size['g'] > 0 ? size['g'] : patches);
+}
+
+/* Rows of samples some of whose patches are hidden. */
+static bool
+masks_hold (const Check *check)
+{
+  const QmOpCall *call = check->call;
+  const QmAttributes *attributes = &call->attributes;
+  const int64_t *size = check->size;
+  int64_t patch = attributes->patch;
+
+  switch (call->op)
+    {
+    case QM_OP_MASK_PATCHES:
+      return size['k'] < size['n']
+             && qm_tensor_present (&call->inputs[0])
+                    != qm_tensor_present (&call->inputs[1]);
+    case QM_OP_PIXEL_LOSS:
+      return patch > 0 && size['k'] == size['c'] * patch * patch
+             && size['n'] == (size['h'] / patch) * (size['w'] / patch)
+             && size['r'] == size['b'] * (size['n'] + 1)
+             && attributes->count > 0 && attributes->count <= size['n']
+             && (size['k'] > 1 || !attributes->normalized);
+    default:
+      return size['x'] % size['b'] == 0 && size['x'] / size['b'] >= 2
+             && size['x'] / size['b'] <= size['n']
+             && size['r'] == size['b'] * (size['n'] + 1)
+             && (size['s'] < 0 || size['s'] == size['n'] + 1);
+    }
 }
 
 static bool
@@ -592,7 +672,6 @@ relations_hold (const Check *check)
   const QmOpCall *call = check->call;
   const QmAttributes *attributes = &call->attributes;
   const int64_t *size = check->size;
-  int64_t patch = attributes->patch;
 
   switch (call->op)
     {
@@ -622,12 +701,14 @@ relations_hold (const Check *check)
       return tokens_hold (check);
     case QM_OP_PATCH_ANGLES:
       return angles_hold (check);
+    case QM_OP_MASK_PATCHES:
+    case QM_OP_RESTORE_TOKENS:
+    case QM_OP_RESTORE_TOKENS_BACKWARD:
+    case QM_OP_PIXEL_LOSS:
+      return masks_hold (check);
     case QM_OP_PATCHIFY:
     case QM_OP_UNPATCHIFY:
-      return patch > 0 && size['m'] >= patch && size['n'] >= patch
-             && size['k'] == size['c'] * patch * patch
-             && size['r']
-                    == size['b'] * (size['m'] / patch) * (size['n'] / patch);
+      return patches_hold (check);
     case QM_OP_ROTARY:
       return attributes->rotary == size['r'] && size['r'] % 2 == 0
              && size['r'] <= size['d'] && attributes->count >= 1

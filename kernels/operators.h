@@ -232,10 +232,11 @@ typedef enum QmOp
 
   /* y[b, i n + j] = pixels of the patch in row i and column j, ordered
    * channel, row, column, as the weights of a convolution are. Rows and
-   * columns of pixels that fill no patch are left out.
+   * columns of pixels that fill no patch are left out.  With `kept`, only
+   * patches kept[b] of image b, in that order.
    * in: 0 images [B, C, H, W] with any strides, of n = W/P patches a row; P
-   *      = patch
-   * out: 0 y [B H/P W/P, C P P] */
+   *      = patch, 1 [kept i32 [B, K]]
+   * out: 0 y [B H/P W/P, C P P], with `kept` [B K, C P P] */
   QM_OP_PATCHIFY,
 
   /* The other way round; pixels that are in no patch become 0.
@@ -395,9 +396,11 @@ typedef enum QmOp
   /* y[b, 0] = token + position[0]; y[b, s] = x[b, s - 1] + position[s], an
    * absent position being 0.  R registers (Darcet et al. 2024), which have no
    * position, are between the two: y[b, 1 + i] = registers[i], and x[b, s - 1]
-   * is of y[b, s + R].
+   * is of y[b, s + R].  With `kept`, as of QM_OP_MASK_PATCHES, K = S - 1 of N
+   * patches are there, and patch kept[b, s - 1] has its own position.
    * in: 0 x [B (S - 1), features], 1 token [features], 2 [position [S,
-   *      features]], 3 [registers [R, features]]
+   *      features], with `kept` [N + 1, features]], 3 [registers [R,
+   *      features]], 4 [kept i32 [B, K]]
    * out: 0 y [B (S + R), features] */
   QM_OP_CLASS_TOKEN,
 
@@ -418,6 +421,42 @@ typedef enum QmOp
    * in: 0 [rng]
    * out: 0 table f32 [S, r], r a multiple of 4 */
   QM_OP_PATCH_ANGLES,
+
+  /* Which K of the N patches of every sample are kept, and which are hidden (He
+   * et al. 2022, MAE): those with the least noise, of equal ones the first, in
+   * the order of patches.  Without `noise`, that is drawn with `site`, as
+   * qm_mask_key() has it, for sample `pass` x B + b: what is hidden of a sample
+   * depends on neither the number of ranks nor the size of a micro-batch.
+   * in: 0 [noise f32 [B, N]], 1 [rng]: one of the two
+   * out: 0 kept i32 [B, K]: patches, 1 places i32 [B, N]: what of `kept` a
+   *      patch is, or -1 */
+  QM_OP_MASK_PATCHES,
+
+  /* All tokens again, those that were kept and one for all that were not:
+   * y[b, 0] = x[b, 0] + position[0]; y[b, 1 + n] = position[1 + n]
+   * + (x[b, 1 + places[b, n]], or token where that place is -1), an absent
+   * position being 0.
+   * in: 0 x [B (K + 1), features], 1 token [features], 2 places i32 [B, N], 3
+   *      [position [N + 1, features]]
+   * out: 0 y [B (N + 1), features] */
+  QM_OP_RESTORE_TOKENS,
+
+  /* in: 0 dy, 1 places
+   * out: 0 dx [B (K + 1), features], 1 dtoken f32 [features] += */
+  QM_OP_RESTORE_TOKENS_BACKWARD,
+
+  /* The mean square of what is wrong about pixels that were hidden (He et al.
+   * 2022).  Row b (N + 1) + 1 + n of x is of patch n of image b, its elements
+   * in the order row, column, channel; t are the pixels of that patch, or with
+   * `normalized` (t - mean) / sqrt (variance + epsilon), of the patch, the
+   * variance with divisor C P P - 1.  Of patches whose place is -1, `count` of
+   * each image: losses[row] = scale / (B count) x mean over its elements of
+   * (x - t)^2, and dx = loss scale x its gradient.  Of all other rows both are
+   * 0.
+   * in: 0 x [B (N + 1), C P P], 1 images [B, C, H, W] with any strides, 2
+   *      places i32 [B, N], 3 state (see QM_STATE_*)
+   * out: 0 dx, 1 losses f32 [B (N + 1)] */
+  QM_OP_PIXEL_LOSS,
 
   /* weight[0] = scale / n, weight[1] = loss scale x scale / n, for the n
    * labels that are not QM_IGNORE_LABEL (with `shift`, without the first

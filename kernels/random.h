@@ -18,6 +18,9 @@
  *                  and 1 make elements 0 and 1, words 2 and 3 make 2 and 3
  *   places         of patches: words 0 and 1 of block 0 move y and x, 2 and 3
  *                  scale them, word 0 of block 1 scales both
+ *   masks          of the patches of a sample, see qm_mask_key(): the second
+ *                  and the last word of the counter are the number of the
+ * sample since the beginning of training and its upper half, whatever the pass
  *
  * An element is kept where its half-word is at least qm_dropout_threshold(),
  * and scaled by qm_dropout_scale().
@@ -157,6 +160,37 @@ static inline QM_HOST_DEVICE float
 qm_patch_factor (uint32_t word, double most)
 {
   return most > 0 ? expf (qm_patch_move (word, log (most))) : 1;
+}
+
+/* What patches of a sample are ordered by, the first of which are kept. */
+static inline QM_HOST_DEVICE uint32_t
+qm_mask_key (const int32_t *rng, uint32_t site, uint64_t sample, int64_t patch)
+{
+  QmRandomBits bits =
+      qm_philox ((uint32_t) rng[QM_RNG_SEED], (uint32_t) rng[QM_RNG_SEED_HIGH],
+                 (uint32_t) (patch / 4), (uint32_t) sample, site,
+                 (uint32_t) (sample >> 32));
+
+  /* Chosen, and not indexed, since registers have no addresses. */
+  return patch % 4 == 0   ? bits.word[0]
+         : patch % 4 == 1 ? bits.word[1]
+         : patch % 4 == 2 ? bits.word[2]
+                          : bits.word[3];
+}
+
+/* The number of sample b of this pass, of `batch`. */
+static inline QM_HOST_DEVICE uint64_t
+qm_mask_sample (const int32_t *rng, int64_t batch, int64_t b)
+{
+  return (uint64_t) (uint32_t) rng[QM_RNG_PASS] * (uint64_t) batch
+         + (uint64_t) b;
+}
+
+/* Noise in the order of its bits: less of one is less of the other. */
+static inline QM_HOST_DEVICE uint32_t
+qm_noise_key (uint32_t bits)
+{
+  return bits >> 31 != 0 ? ~bits : bits | UINT32_C (0x80000000);
 }
 
 /* Element `index` of 4 that a block makes, N(0, 1) by Box and Muller (1958). */

@@ -118,6 +118,7 @@ qm_cpu_class_token (QmThreads *threads, const QmOpCall *call)
 {
   const QmTensor *x = &call->inputs[0], *token = &call->inputs[1];
   const QmTensor *position = &call->inputs[2], *registers = &call->inputs[3];
+  const int32_t *kept = call->inputs[4].data;
   const QmTensor *y = &call->outputs[0];
   Tokens tokens = tokens_of (x, y, registers);
   int64_t n = y->shape[1], length = 1 + tokens.registers + tokens.patches;
@@ -137,8 +138,11 @@ qm_cpu_class_token (QmThreads *threads, const QmOpCall *call)
         qm_cpu_load (x, (b * tokens.patches + patch) * x->stride[0], n, row);
       if (qm_tensor_present (position) && (s == 0 || patch >= 0))
         {
-          qm_cpu_load (position, (s == 0 ? 0 : patch + 1) * position->stride[0],
-                       n, row + n);
+          int64_t at = s == 0         ? 0
+                       : kept != NULL ? 1 + kept[b * tokens.patches + patch]
+                                      : 1 + patch;
+
+          qm_cpu_load (position, at * position->stride[0], n, row + n);
           for (int64_t j = 0; j < n; j++)
             row[j] += row[n + j];
         }

@@ -15,18 +15,25 @@ typedef void (*MovePixel) (const QmOpCall *call,
                            int64_t offset);
 
 static void
-for_each_pixel (const QmOpCall *call, const QmTensor *image, MovePixel move)
+for_each_pixel (const QmOpCall *call,
+                const QmTensor *image,
+                const QmTensor *kept, /* absent: all */
+                MovePixel move)
 {
   int64_t patch = call->attributes.patch, channels = image->shape[1];
   int64_t down = image->shape[2] / patch, across = image->shape[3] / patch;
   int64_t elements = channels * patch * patch;
+  int64_t each = qm_tensor_present (kept) ? kept->shape[1] : down * across;
 
-  for (int64_t t = 0; t < image->shape[0] * down * across; t++)
+  for (int64_t t = 0; t < image->shape[0] * each; t++)
     for (int64_t e = 0; e < elements; e++)
       {
-        int64_t b = t / (down * across), c = e / (patch * patch);
-        int64_t y = t / across % down * patch + e / patch % patch;
-        int64_t x = t % across * patch + e % patch;
+        int64_t b = t / each, c = e / (patch * patch);
+        int64_t at = qm_tensor_present (kept)
+                         ? ((const int32_t *) kept->data)[t]
+                         : t % each;
+        int64_t y = at / across * patch + e / patch % patch;
+        int64_t x = at % across * patch + e % patch;
 
         move (call, t, e,
               b * image->stride[0] + c * image->stride[1] + y * image->stride[2]
@@ -56,7 +63,7 @@ patch_to_pixel (const QmOpCall *call, int64_t t, int64_t e, int64_t offset)
 bool
 qm_cpu_patchify (QmThreads *threads, const QmOpCall *call)
 {
-  for_each_pixel (call, &call->inputs[0], pixel_to_patch);
+  for_each_pixel (call, &call->inputs[0], &call->inputs[1], pixel_to_patch);
   return true;
 }
 
@@ -70,7 +77,7 @@ qm_cpu_unpatchify (QmThreads *threads, const QmOpCall *call)
   if (call->outputs[0].shape[2] % patch != 0
       || call->outputs[0].shape[3] % patch != 0)
     qm_cpu_fill (threads, &clear);
-  for_each_pixel (call, &call->outputs[0], patch_to_pixel);
+  for_each_pixel (call, &call->outputs[0], &call->inputs[1], patch_to_pixel);
   return true;
 }
 

@@ -10,6 +10,7 @@ namespace
 struct Tokens
 {
   QmRows x, token, position, registers, y;
+  const int32_t *kept; /* may be NULL */
   QmDivisor length, groups;
   uint32_t first, items; /* first: a sequence */
   int columns, before;   /* before: tokens that are no patches */
@@ -39,9 +40,14 @@ __global__ void __launch_bounds__ (256)
     return;
   raw = qm_fetch_group<whole> (from, column, work.columns, type);
   if (work.position && (s == 0 || patch))
-    raw_position = qm_fetch_group<whole> (
-        work.position.row (s == 0 ? 0 : s - work.before + 1), column,
-        work.columns, work.position.type);
+    {
+      int64_t at = s == 0 ? 0 : s - work.before + 1;
+
+      if (work.kept != nullptr && s > 0)
+        at = 1 + work.kept[row - (b + 1) * work.before];
+      raw_position = qm_fetch_group<whole> (work.position.row (at), column,
+                                            work.columns, work.position.type);
+    }
   qm_unpack (raw, type, x);
   qm_unpack (raw_position, work.position.type, position);
 #pragma unroll
@@ -143,6 +149,7 @@ qm_cuda_class_token (QmCudaContext *context,
                   .position = qm_rows (in[2]),
                   .registers = qm_rows (in[3]),
                   .y = qm_rows (y),
+                  .kept = (const int32_t *) in[4].data,
                   .length = qm_divisor (length),
                   .groups = qm_divisor (groups),
                   .columns = (int) y.shape[1],

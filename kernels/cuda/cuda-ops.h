@@ -109,6 +109,10 @@ extern "C"
   QM_CUDA_OPERATOR (class_token);
   QM_CUDA_OPERATOR (class_token_backward);
   QM_CUDA_OPERATOR (patch_angles);
+  QM_CUDA_OPERATOR (mask_patches);
+  QM_CUDA_OPERATOR (restore_tokens);
+  QM_CUDA_OPERATOR (restore_tokens_backward);
+  QM_CUDA_OPERATOR (pixel_loss);
   QM_CUDA_OPERATOR (label_weight);
   QM_CUDA_OPERATOR (cross_entropy);
   QM_CUDA_OPERATOR (sum_squares);

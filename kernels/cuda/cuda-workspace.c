@@ -107,6 +107,9 @@ qm_cuda_workspace (int architecture, const QmOpCall *call)
           qm_cuda_sort_layout (first->shape[0], first->shape[1]).size);
     case QM_OP_SELECTIVE_SCAN_BACKWARD:
       return scan_backward_workspace (call);
+    case QM_OP_RESTORE_TOKENS_BACKWARD:
+      return floats (QM_CUDA_MASK_PARTS * call->inputs[1].shape[1]
+                     * first->shape[1]);
     case QM_OP_EXPERT_LOAD:
       return floats (QM_CUDA_LOAD_PARTS * first->shape[1]);
     case QM_OP_SUM_SQUARES:

@@ -100,6 +100,9 @@ qm_cuda_sort_layout (int64_t tokens, int64_t columns)
 /* Most parts of the tokens whose experts' loads are summed. */
 #define QM_CUDA_LOAD_PARTS 264
 
+/* Groups of samples whose hidden tokens are added up apart. */
+#define QM_CUDA_MASK_PARTS 8
+
 /* Most parts of the rows of layer scale. */
 #define QM_CUDA_SCALE_PARTS 528
 

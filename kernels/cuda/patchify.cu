@@ -27,7 +27,9 @@ struct Patches
 {
   Image pixels;
   QmRows rows;
-  QmDivisor units, patch, channels, across, down;
+  const int32_t *kept; /* numbers of patches; may be NULL: all of them */
+  QmDivisor units, patch, channels, across,
+      each;              /* each: patches of an image */
   uint32_t first, items; /* first: an image */
 };
 
@@ -36,13 +38,11 @@ template <int N, bool inverse>
 __global__ void __launch_bounds__ (256)
     patches_kernel (const __grid_constant__ Patches work)
 {
-  uint32_t i = blockIdx.x * 256 + threadIdx.x, unit, r, channel, across, down;
-  uint32_t line = work.units.quotient (i, unit);
+  uint32_t i = blockIdx.x * 256 + threadIdx.x, unit, r, channel, at, across;
+  uint32_t line = work.units.quotient (i, unit), down;
   uint32_t t = work.channels.quotient (work.patch.quotient (line, r), channel);
-  int64_t image =
-      work.down.quotient (work.across.quotient (t, across), down) + work.first;
-  int64_t row =
-      (int64_t) work.first * work.down.divisor * work.across.divisor + t;
+  int64_t image = work.each.quotient (t, at) + work.first;
+  int64_t row = (int64_t) work.first * work.each.divisor + t;
   int64_t element =
       (int64_t) (channel * work.patch.divisor + r) * work.patch.divisor
       + unit * N;
@@ -51,6 +51,9 @@ __global__ void __launch_bounds__ (256)
 
   if (i >= work.items)
     return;
+  if (work.kept != nullptr)
+    at = (uint32_t) work.kept[row];
+  down = work.across.quotient (at, across);
   row = work.pixels.at (image, channel, down * work.patch.divisor + r,
                         across * work.patch.divisor + unit * N);
   if (inverse)
@@ -195,6 +198,7 @@ void
 move_patches (cudaStream_t stream,
               const QmTensor &pixels,
               const QmTensor &rows,
+              const QmTensor &kept,
               int64_t patch)
 {
   bool near = pixels.stride[3] == 1;
@@ -208,11 +212,12 @@ move_patches (cudaStream_t stream,
   int64_t each = rows.shape[0] / pixels.shape[0] * rows.shape[1] / N;
   Patches work = { .pixels = image_of (pixels),
                    .rows = qm_rows (rows),
+                   .kept = (const int32_t *) kept.data,
                    .units = qm_divisor (patch / N),
                    .patch = qm_divisor (patch),
                    .channels = qm_divisor (pixels.shape[1]),
                    .across = qm_divisor (pixels.shape[3] / patch),
-                   .down = qm_divisor (pixels.shape[2] / patch) };
+                   .each = qm_divisor (rows.shape[0] / pixels.shape[0]) };
   auto kernel = N == 8   ? patches_kernel<8, inverse>
                 : N == 4 ? patches_kernel<4, inverse>
                          : patches_kernel<1, inverse>;
@@ -232,16 +237,17 @@ void
 move (cudaStream_t stream,
       const QmTensor &pixels,
       const QmTensor &rows,
+      const QmTensor &kept,
       int64_t patch)
 {
-  bool narrow = pixels.type != QM_TYPE_F32;
+  bool narrow = pixels.type != QM_TYPE_F32, all = kept.data == nullptr;
 
-  if (narrow && is_quads (pixels, rows, patch, 2))
+  if (all && narrow && is_quads (pixels, rows, patch, 2))
     move_quads<inverse> (stream, pixels, rows, 2);
-  else if (is_quads (pixels, rows, patch, 1))
+  else if (all && is_quads (pixels, rows, patch, 1))
     move_quads<inverse> (stream, pixels, rows, 1);
   else
-    move_patches<inverse> (stream, pixels, rows, patch);
+    move_patches<inverse> (stream, pixels, rows, kept, patch);
 }
 
 } /* namespace */
@@ -252,7 +258,7 @@ qm_cuda_patchify (QmCudaContext *context,
                   const QmOpCall *call,
                   QmError *error)
 {
-  move<false> (stream, call->inputs[0], call->outputs[0],
+  move<false> (stream, call->inputs[0], call->outputs[0], call->inputs[1],
                call->attributes.patch);
   return qm_cuda_launched (call, error);
 }
@@ -271,6 +277,6 @@ qm_cuda_unpatchify (QmCudaContext *context,
     clear_kernel<<<qm_grid (context, items, 256), 256, 0, stream>>> (
         image_of (pixels), items, pixels.shape[1], height, width,
         height / patch * patch, width / patch * patch);
-  move<true> (stream, pixels, call->inputs[0], patch);
+  move<true> (stream, pixels, call->inputs[0], call->inputs[1], patch);
   return qm_cuda_launched (call, error);
 }

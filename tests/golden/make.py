@@ -68,6 +68,11 @@ from transformers import (
     SmolLM3ForCausalLM,
     ViTConfig,
     ViTForImageClassification,
+    ViTMAEConfig,
+    ViTMAEForPreTraining,
+)
+from transformers.models.vit_mae.modeling_vit_mae import (
+    build_2d_sinusoidal_position_embedding,
 )
 
 SIZES = dict(hidden_size=24, num_hidden_layers=2, num_attention_heads=3,
@@ -205,6 +210,42 @@ def dinov3(**changes):
                   num_labels=11)
     fields.update(changes)
     return DINOv3WithHead, DINOv3ViTConfig, fields
+
+
+def vit_mae(**changes):
+    fields = dict(SIZES, image_size=12, patch_size=4, num_channels=3,
+                  decoder_hidden_size=16, decoder_num_hidden_layers=1,
+                  decoder_num_attention_heads=2, decoder_intermediate_size=28)
+    fields.update(changes)
+    return ViTMAEForPreTraining, ViTMAEConfig, fields
+
+
+# Whose positions are not in the file, but those of the paper, which a new model
+# of Transformers 5.23 does not have.
+PLACED = ("vit-mae", "vit-mae-half")
+# Whose decoder's layers have the names that Transformers 5.23 writes.
+WRITTEN = ("vit-mae-normed",)
+
+
+def place(parameter):
+    """Columns before rows, as the authors of MAE have it."""
+    side = int((parameter.shape[1] - 1) ** 0.5)
+    table = build_2d_sinusoidal_position_embedding(
+        height=side, width=side, embed_dim=parameter.shape[2], cls_token=True)
+    parameter.data[0] = torch.cat(table.chunk(2, dim=1)[::-1], dim=1)
+
+
+def written(key):
+    for ours, theirs in ((".q_proj", ".attention.query"),
+                         (".k_proj", ".attention.key"),
+                         (".v_proj", ".attention.value"),
+                         (".o_proj", ".output.dense"),
+                         (".mlp.fc1", ".intermediate.dense"),
+                         (".mlp.fc2", ".output.dense"),
+                         (".layers.", ".encoder.layer."),
+                         (".decoder_layers.", ".decoder_encoder.layer.")):
+        key = key.replace(ours, theirs)
+    return key
 
 
 def stored(tensors):
@@ -353,6 +394,14 @@ MODELS = {
         num_attention_heads=2, use_gated_mlp=True, hidden_act="silu",
         query_bias=False, proj_bias=False, mlp_bias=False, rope_theta=50.0,
         image_size=23, patch_size=5, pos_embed_rescale=None),
+    "vit-mae": vit_mae(),
+    "vit-mae-half": vit_mae(mask_ratio=0.5, norm_pix_loss=True, qkv_bias=False,
+                            image_size=15, patch_size=3, num_channels=2,
+                            hidden_act="relu"),
+    "vit-mae-normed": vit_mae(norm_pix_loss=True, mask_ratio=0.6,
+                              decoder_num_hidden_layers=3,
+                              num_hidden_layers=1, layer_norm_eps=1e-6,
+                              image_size=14, patch_size=2),
     "mamba": mamba(),
     "mamba-biased": mamba(use_bias=True, use_conv_bias=False, conv_kernel=3,
                           tie_word_embeddings=False),
@@ -362,6 +411,11 @@ MODELS = {
 def batch_of(name, model, fields):
     if "image_size" in fields:
         side = fields["image_size"]
+        if isinstance(model, ViTMAEForPreTraining):
+            patches = (side // fields["patch_size"]) ** 2
+            return dict(pixel_values=torch.randn(
+                            3, fields["num_channels"], side, side),
+                        noise=torch.rand(3, patches))
         return dict(pixel_values=torch.rand(3, 3, side, side),
                     labels=torch.randint(0, fields["num_labels"], (3,)))
     # Mamba's states are kept every 64 tokens.
@@ -420,6 +474,8 @@ def make(name, folder):
         norm = ("norm" in key.lower() and key.endswith("weight")
                 or key.endswith("lambda1"))
         torch.nn.init.normal_(parameter, 1.0 if norm else 0.05, 0.2)
+        if name in PLACED and "pos" in key:
+            place(parameter)
         if name in UNUSED and key.endswith("mlp.gate.weight"):
             others = [i for i in range(len(parameter)) if i != UNUSED[name]]
             parameter.data[UNUSED[name]] = parameter.data[others].mean(0)
@@ -434,6 +490,10 @@ def make(name, folder):
     golden = {"loss": loss.detach().float()}
     weights = {}
     for key, parameter in model.named_parameters():
+        if name in WRITTEN:
+            key = written(key)
+        if not parameter.requires_grad and name not in PLACED:
+            weights[key] = parameter.detach().float().contiguous()
         if parameter.grad is None:
             continue  # ESM's head for contacts, DINO's token of hidden patches
         weights.update(as_the_hub(name, key,

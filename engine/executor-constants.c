@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What models know of places without learning it. */
+
+#include "engine/executor-private.h"
+
+#include "data/rope.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Angles of the rotary embedding: cosines, then sines. */
+static QmStatus
+write_rotary (QmExecutor *executor, const QmRotary *rotary, QmError *error)
+{
+  const QmTensor *shape =
+      qm_graph_tensor (executor->plan->graph, rotary->value);
+  int64_t rows = shape->shape[0], half = shape->shape[1] / 2;
+  float *table = malloc ((size_t) (rows * half * 2) * sizeof *table);
+  QmStatus status;
+
+  if (table == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  for (int64_t j = 0; j < half; j++)
+    {
+      double turn = qm_rope_turn (&rotary->rope, 2 * half, j);
+
+      for (int64_t s = 0; s < rows; s++)
+        {
+          double angle = (double) s * turn;
+
+          table[s * half * 2 + j] =
+              (float) (rotary->rope.amplitude * cos (angle));
+          table[s * half * 2 + half + j] =
+              (float) (rotary->rope.amplitude * sin (angle));
+        }
+    }
+  status = qm_executor_write_floats (executor, rotary->value, table, error);
+  free (table);
+  return status;
+}
+
+/* Of He et al. 2022 (MAE, util/pos_embed.py): a quarter of the features each
+ * are sines and cosines of the column, then of the row, of a patch, with wave
+ * lengths as Vaswani et al. 2017 have them; the class token has zeros. */
+static QmStatus
+write_table (QmExecutor *executor, const QmTable *table, QmError *error)
+{
+  const QmTensor *shape = qm_graph_tensor (executor->plan->graph, table->value);
+  int64_t rows = shape->shape[0], features = shape->shape[1];
+  int64_t quarter = features / 4;
+  float *values = calloc ((size_t) (rows * features), sizeof *values);
+  QmStatus status;
+
+  if (values == NULL)
+    return qm_error_set (error, QM_STATUS_NO_MEMORY, "", 0, 0,
+                         "the host is out of memory");
+  for (int64_t patch = 0; patch < rows - 1; patch++)
+    for (int64_t j = 0; j < 2 * quarter; j++)
+      {
+        float *to = values + (1 + patch) * features;
+        int64_t place = j < quarter ? patch % table->side : patch / table->side;
+        double angle =
+            (double) place
+            * pow (10000, -(double) (j % quarter) / (double) quarter);
+
+        to += j / quarter * 2 * quarter + j % quarter;
+        to[0] = (float) sin (angle);
+        to[quarter] = (float) cos (angle);
+      }
+  status = qm_executor_write_floats (executor, table->value, values, error);
+  free (values);
+  return status;
+}
+
+QmStatus
+qm_executor_write_constants (QmExecutor *executor, QmError *error)
+{
+  const QmGraph *graph = executor->plan->graph;
+  QmStatus status = QM_OK;
+
+  for (int i = 0; i < QM_GRAPH_ROTARIES && status == QM_OK; i++)
+    if (graph->rotary[i].value != QM_NO_VALUE)
+      status = write_rotary (executor, &graph->rotary[i], error);
+  for (int i = 0; i < QM_GRAPH_TABLES && status == QM_OK; i++)
+    if (graph->tables[i].value != QM_NO_VALUE)
+      status = write_table (executor, &graph->tables[i], error);
+  return status;
+}
