@@ -9,8 +9,8 @@
  * says so, and is read as it is.
  *
  * Read, and ignored, since nothing of training depends on it:
- *   num_labels, id2label, problem_type ...    there is no head that classifies
  *   tie_word_embeddings                       there are no words
+ *   num_labels, problem_type and their like   there is no head that classifies
  */
 
 #include "data/family-counts.h"
@@ -78,8 +78,7 @@ static const QmField fields[] = {
   { ROW (normalized_pixels, "norm_pix_loss", QM_FIELD_SWITCH, 0, 1, false) },
 };
 
-static const char *const nullable[] = { "tie_word_embeddings", "problem_type",
-                                        NULL };
+static const char *const nullable[] = { "tie_word_embeddings", NULL };
 
 int64_t
 qm_mae_patches (const QmMaeConfig *config)
@@ -138,11 +137,6 @@ read (QmJsonObject *object, QmModelConfig *model)
 
   if (object->status != QM_OK)
     return;
-  /* Of heads for other tasks and of models of text. */
-  qm_json_take (object, "num_labels");
-  qm_json_take (object, "id2label");
-  qm_json_take (object, "label2id");
-  qm_json_take (object, "problem_type");
   qm_json_take (object, "tie_word_embeddings");
   qm_config_check_heads (object, config->hidden_size, config->heads);
   if (object->status == QM_OK

@@ -69,11 +69,12 @@ CLASSES = {
     'dinov2': 'Dinov2ForImageClassification',
     'dinov2_with_registers': 'Dinov2WithRegistersForImageClassification',
     'dinov3_vit': 'DINOv3ViTModel',
+    'vit_mae': 'ViTMAEForPreTraining',
 }
 WITHOUT_ATTENTION = ('convnext', 'mamba')
 # Names of parameters that no loss depends on here: DINO's token of hidden
 # patches, of which there are none, and ESM's head for contacts.
-UNUSED = r'\.mask_token$|\.contact_head\.'
+UNUSED = r'(^|\.)embeddings\.mask_token$|\.contact_head\.'
 # What a faster Mamba needs; hidden where the settings have no kernels.
 MAMBA_PACKAGES = ('mamba_ssm', 'causal_conv1d', 'mambapy', 'kernels')
 
@@ -397,9 +398,12 @@ class Task:
         config, device = self.request['config'], self.device
         if self.recipe['image_size'] > 0:
             side = self.recipe['image_size']
+            pixels = torch.rand(n, config['num_channels'], side, side,
+                                device=device)
+            if self.family == 'vit_mae':
+                return dict(pixel_values=pixels)
             return dict(
-                pixel_values=torch.rand(n, config['num_channels'], side, side,
-                                        device=device),
+                pixel_values=pixels,
                 labels=torch.randint(config['num_labels'], (n,), device=device))
         shape = n, self.recipe['sequence_length']
         # Above the token that stands for nothing, where there is such a one.

@@ -293,6 +293,30 @@ test_dino (void)
 #undef DINO
 }
 
+/* Of an image of 3 x 3 patches of 4 x 4 x 3, of which 4 are kept: patches
+ * 2 x 4 x 48 x 8 = 3072; 5 tokens through layers of the encoder, products
+ * 2 x 5 x (4 x 64 + 2 x 8 x 32) = 7680 and attention 4 x 25 x 8 = 800; between
+ * both 2 x 5 x 8 x 4 = 320; 10 tokens through layers of the decoder, products
+ * 2 x 10 x (4 x 16 + 2 x 4 x 12) = 3200 and attention 4 x 100 x 4 = 1600;
+ * pixels 2 x 10 x 4 x 48 = 3840.  torch.utils.flop_counter counts 2 x 5 x 48 x
+ * 8 more for the patches that are hidden, 0.6 % of the large model's. */
+static void
+test_mae (void)
+{
+#define MAE                                                               \
+  "{\"model_type\": \"vit_mae\", \"hidden_size\": 8,"                     \
+  "\"num_hidden_layers\": 3, \"num_attention_heads\": 2,"                 \
+  "\"intermediate_size\": 32, \"decoder_hidden_size\": 4,"                \
+  "\"decoder_num_hidden_layers\": 2, \"decoder_num_attention_heads\": 1," \
+  "\"decoder_intermediate_size\": 12, \"image_size\": 12,"                \
+  "\"patch_size\": 4"
+  check_counts ("vit_mae, half", MAE ", \"mask_ratio\": 0.5}",
+                RECIPE ("\"image_size\": 12"), 46112 - 2 * 5 * 48 * 8, 3736);
+  check_counts ("vit_mae, without biases", MAE ", \"qkv_bias\": false}",
+                RECIPE ("\"image_size\": 12"), 35232 - 2 * 7 * 48 * 8, 3640);
+#undef MAE
+}
+
 /* The models of the catalog that were not in the publication: parameters as
  * Transformers 5.23 counts them, FLOPs of the whole training, to four digits,
  * by the formula of data/flops.h in a program of its own. */
@@ -315,6 +339,7 @@ test_catalog (void)
     { "esm-2-650m", 651042593, 4.419e21 },
     { "dinov2-large-supervised", 305276904, 1.868e20 },
     { "dinov3-large-supervised", 304153576, 1.449e20 },
+    { "mae-large", 329239296, 1.266e20 },
     { "bert-large-phase1", 335174458, 1.206e20 },
     { "bert-large-phase2", 335174458, 5.656e19 },
   };
@@ -327,7 +352,7 @@ test_catalog (void)
   if (catalog == NULL)
     return;
   qm_catalog_models (catalog, &n);
-  CHECK_INT ((int64_t) n, 12 + 9);
+  CHECK_INT ((int64_t) n, 13 + 9);
   for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
     {
       const QmModel *model = qm_catalog_model (catalog, expected[i].id);
@@ -361,6 +386,7 @@ test_order (void)
                                        "olmoe-1b-7b",
                                        "dinov2-large-supervised",
                                        "dinov3-large-supervised",
+                                       "mae-large",
                                        "pythia-160m",
                                        "pythia-410m" };
   QmCatalog *catalog = NULL;
@@ -377,7 +403,7 @@ test_order (void)
   models = qm_catalog_models_sorted (catalog, &n);
   for (size_t i = 0; i < n; i++)
     CHECK_INT (models[i]->group,
-               i < 12 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
+               i < 13 ? QM_MODEL_GROUP_TODAY : QM_MODEL_GROUP_PUBLICATION);
   for (size_t i = 0; i < sizeof first / sizeof first[0] && i < n; i++)
     CHECK_STRING (models[i]->id, first[i]);
   CHECK_STRING (models[n - 1]->id, "mamba-2.8b");
@@ -427,6 +453,7 @@ main (void)
   test_modernbert ();
   test_esm ();
   test_dino ();
+  test_mae ();
   test_catalog ();
   test_order ();
   test_no_overflow ();

@@ -281,6 +281,8 @@ input_bytes (const QmModel *model)
       side = config->vit.image_size / config->vit.patch_size;
       tokens = side * side + 1;
     }
+  else if (config->family == QM_FAMILY_VIT_MAE)
+    tokens = qm_mae_kept (&config->mae) + 1;
   else if (qm_family_has_images (config->family))
     {
       side = model->recipe.image_size / config->dino.patch_size;
@@ -410,7 +412,8 @@ main (int argc, char **argv)
                                         "esm",
                                         "dinov2-gated",
                                         "dinov2-registers",
-                                        "dinov3" };
+                                        "dinov3",
+                                        "vit-mae-half" };
   QmDevice *device = NULL;
 
   CHECK_INT (argc, 2);

@@ -233,8 +233,9 @@ test_micro_batches (const char *folder, QmDevice *device)
 static void
 read_table (const Run *run, int i, float *values)
 {
-  CHECK_INT (qm_executor_read_floats (
-                 run->executor, run->plan->graph->tables[i].value, values, NULL),
+  CHECK_INT (qm_executor_read_floats (run->executor,
+                                      run->plan->graph->tables[i].value, values,
+                                      NULL),
              QM_OK);
 }
 
@@ -284,9 +285,9 @@ test_files (const char *folder, QmDevice *device)
       QmError error = { 0 };
 
       read_table (&run, 0, first);
-      CHECK_INT (
-          qm_weights_load (run.plan, run.executor, file, path, NULL, &error),
-          QM_OK);
+      CHECK_INT (qm_weights_load (run.plan, run.executor, file, path, NULL,
+                                  &error),
+                 QM_OK);
       CHECK_STRING (error.message, "");
       read_table (&run, 0, second);
       CHECK (memcmp (first, second, sizeof first) != 0);
@@ -296,8 +297,8 @@ test_files (const char *folder, QmDevice *device)
     }
   if (written != NULL)
     {
-      const QmStoredTensor *table = qm_safetensors_find (
-          written, "vit.embeddings.position_embeddings");
+      const QmStoredTensor *table =
+          qm_safetensors_find (written, "vit.embeddings.position_embeddings");
 
       CHECK (table != NULL && table->rank == 3 && table->elements == 50 * 24);
       if (table != NULL && table->elements == 50 * 24)

@@ -39,7 +39,8 @@ config_drops (const QmModelConfig *config)
   return vary_get_number (config, "hidden_dropout") > 0
          || vary_get_number (config, "attention_dropout") > 0
          || vary_get_number (config, "drop_path_rate") > 0
-         || vary_get_number (config, "rescale") > 0;
+         || vary_get_number (config, "rescale") > 0
+         || vary_get_number (config, "mask_ratio") > 0;
 }
 
 static void
@@ -372,7 +373,8 @@ main (int argc, char **argv)
                                      "esm",
                                      "dinov2-gated",
                                      "dinov2-registers",
-                                     "dinov3" };
+                                     "dinov3",
+                                     "vit-mae-half" };
   const char *const *models = all;
   size_t n = sizeof all / sizeof all[0];
   QmDevice *device = NULL;

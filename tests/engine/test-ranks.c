@@ -601,7 +601,8 @@ main (int argc, char **argv)
                                      "esm",
                                      "dinov2-gated",
                                      "dinov2-registers",
-                                     "dinov3" };
+                                     "dinov3",
+                                     "vit-mae-half" };
   bool full = getenv ("QM_TEST_FULL") != NULL;
 
   CHECK (argc >= 2);

@@ -74,6 +74,18 @@ def dino(kind, hidden, heads, side, batch, **changes):
             **changes}, None, batch
 
 
+def vit_mae(hidden, heads, decoder, side, batch, **changes):
+    return dict({'model_type': 'vit_mae', 'hidden_size': hidden,
+                 'num_hidden_layers': 4, 'num_attention_heads': heads,
+                 'intermediate_size': 4 * hidden, 'image_size': side,
+                 'patch_size': 16, 'num_channels': 3,
+                 'decoder_hidden_size': decoder,
+                 'decoder_num_hidden_layers': 2,
+                 'decoder_num_attention_heads': 4,
+                 'decoder_intermediate_size': 4 * decoder}, **changes), \
+        None, batch
+
+
 def convnext(sizes, depths, side, batch, **changes):
     return dict(model_type='convnext', hidden_sizes=sizes, depths=depths,
                 num_stages=len(sizes), image_size=side, num_channels=3,
@@ -198,6 +210,11 @@ VISION_CASES = {
                                 num_register_tokens=4),
     'dinov3-64-261': dino('dinov3_vit', 512, 8, 224, 8,
                           num_register_tokens=4),
+    'vit-mae-64-32': vit_mae(512, 8, 128, 224, 8, norm_pix_loss=True),
+    'vit-mae-80-half': vit_mae(320, 4, 256, 112, 5, mask_ratio=0.5,
+                               qkv_bias=False),
+    'vit-mae-64-odd': vit_mae(256, 4, 192, 210, 3, patch_size=14,
+                              norm_pix_loss=True, mask_ratio=0.6),
     'dinov3-128-gated': dino('dinov3_vit', 384, 3, 143, 5, use_gated_mlp=True,
                              hidden_act='silu', key_bias=True),
 }
@@ -240,6 +257,7 @@ def randomise(model):
                                   or name.endswith('lambda1') else 0.0, 0.1)
         elif 'embed' in name and 'projection' not in name \
                 and 'patch_embeddings.weight' not in name \
+                and 'decoder_embed.' not in name \
                 and 'embed_out' not in name:
             torch.nn.init.normal_(parameter, 0.0, 0.5)
         else:
@@ -252,7 +270,11 @@ def randomise(model):
 def make_batch(config, length, batch):
     if length is None:
         side = config['image_size']
-        return dict(pixel_values=torch.randn(batch, 3, side, side),
+        pixels = torch.randn(batch, 3, side, side)
+        if config['model_type'] == 'vit_mae':
+            patches = (side // config['patch_size']) ** 2
+            return dict(pixel_values=pixels, noise=torch.rand(batch, patches))
+        return dict(pixel_values=pixels,
                     labels=torch.randint(0, 1003, (batch,)))
     vocab = config['vocab_size']
     # No padding tokens, which have positions of their own.

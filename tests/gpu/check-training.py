@@ -46,9 +46,13 @@ CONFIGS = {
     # PyTorch would move patches by other random numbers.
     'dinov3_vit': dict(DINO, model_type='dinov3_vit', intermediate_size=1024,
                        num_register_tokens=3, pos_embed_rescale=None),
+    'vit_mae': dict(SIZES, model_type='vit_mae', image_size=64, patch_size=8,
+                    num_channels=3, decoder_hidden_size=128,
+                    decoder_num_hidden_layers=2, decoder_num_attention_heads=4,
+                    decoder_intermediate_size=512),
 }
 # What learns from images.
-OF_IMAGES = ('vit', 'dinov2_with_registers', 'dinov3_vit')
+OF_IMAGES = ('vit', 'dinov2_with_registers', 'dinov3_vit', 'vit_mae')
 LENGTH, BATCH, SEED = 128, 32, 7
 # Of PyTorch's loss; qm-bench begins with 65536.  PyTorch has more gradients in
 # fp16, which overflow with that, and a skipped step makes another curve.
@@ -58,6 +62,7 @@ RECIPE = dict(batch_size=BATCH, steps=1000, optimizer='adamw',
               weight_decay=0.01, max_grad_norm=1.0)
 SETTINGS = ('naive', 'free-lunch')
 SITE_MASKS = 0x20000000
+SITE_PATCHES = 1  # of MAE's patches: the first that its graph hands out
 
 
 def philox(key0, key1, c0, c1, c2, c3):
@@ -111,21 +116,43 @@ def text_batches(config, text, steps):
                    labels=torch.tensor(numpy.stack(labels)))
 
 
-def image_batches(path, steps):
+def noise(config, samples):
+    """What patches are hidden by, as qm_mask_key() of kernels/random.h."""
+    patches = (config['image_size'] // config['patch_size']) ** 2
+    patch = numpy.arange(patches, dtype=numpy.uint64)
+    rows = []
+    for sample in samples:
+        words = philox(SEED, 0, patch // numpy.uint64(4),
+                       patch * 0 + numpy.uint64(sample),
+                       patch * 0 + numpy.uint64(SITE_PATCHES), patch * 0)
+        rows.append(numpy.choose((patch % numpy.uint64(4)).astype(int), words))
+    return torch.tensor(numpy.stack(rows).astype(numpy.float64))
+
+
+def image_batches(config, path, steps):
     images = load_file(path)
     n = len(images['labels'])
     for step in range(steps):
-        rows = torch.arange(step * BATCH, (step + 1) * BATCH) % n
-        yield {name: tensor[rows] for name, tensor in images.items()}
+        samples = torch.arange(step * BATCH, (step + 1) * BATCH)
+        batch = {name: tensor[samples % n] for name, tensor in images.items()}
+        if config['model_type'] == 'vit_mae':
+            del batch['labels']
+            batch['noise'] = noise(config, samples.tolist())
+        yield batch
 
 
-def make_images(path):
-    """Sixteen patterns under noise."""
+def make_images(path, coarse=False):
+    """Sixteen patterns under noise, or sixteen of large areas under little."""
     torch.manual_seed(SEED)
     labels = torch.randint(0, 16, (1000,))
     patterns = torch.randn(16, 3, 64, 64)
-    save_file(dict(labels=labels, pixel_values=0.2 * patterns[labels]
-                   + torch.randn(1000, 3, 64, 64)), path)
+    noise = torch.randn(1000, 3, 64, 64)
+    if coarse:
+        patterns = patterns[:, :, :4, :4].repeat_interleave(16, 2) \
+            .repeat_interleave(16, 3)
+        patterns, noise = 5 * patterns, 0.3 * noise
+    save_file(dict(labels=labels, pixel_values=0.2 * patterns[labels] + noise),
+              path)
 
 
 def rate(step, options):
@@ -225,7 +252,7 @@ def check(family, options, folder, data):
               folder / f'{family}.safetensors')
     (folder / f'{family}.json').write_text(json.dumps(config))
     if family in OF_IMAGES:
-        batches = list(image_batches(data, options.steps))
+        batches = list(image_batches(config, data, options.steps))
     else:
         text = numpy.frombuffer(data.read_bytes(), dtype=numpy.uint8)
         batches = list(text_batches(config, text, options.steps))
@@ -265,12 +292,15 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         text, images = folder / 'text', folder / 'images.safetensors'
+        coarse = folder / 'coarse.safetensors'
         text.write_bytes(b''.join(path.read_bytes() for path in sorted(
             common.ROOT.glob('engine/*.[ch]'))))
         make_images(images)
+        make_images(coarse, coarse=True)
         for family in families:
             failures += check(family, options, folder,
-                              images if family in OF_IMAGES else text)
+                              coarse if family == 'vit_mae'
+                              else images if family in OF_IMAGES else text)
     common.conclude(failures, len(families) * len(SETTINGS)
                     * len(options.precisions.split(',')))
 

@@ -36,6 +36,7 @@ MODERN = {
     'olmoe-1b-7b': (2, 0.53),
     'dinov2-large-supervised': (128, 0.33),
     'dinov3-large-supervised': (128, 0.70),
+    'mae-large': (256, 0.70),
 }
 SIZES = {**MODELS, **MODERN}
 
@@ -95,6 +96,7 @@ def build(config):
                    esm='EsmForMaskedLM', olmoe='OlmoeForCausalLM',
                    qwen3_moe='Qwen3MoeForCausalLM',
                    mixtral='MixtralForCausalLM',
+                   vit_mae='ViTMAEForPreTraining',
                    dinov2='Dinov2ForImageClassification',
                    dinov2_with_registers='Dinov2WithRegistersFor'
                                          'ImageClassification')

@@ -71,7 +71,10 @@ DEVICE = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
 def make_batch(config, recipe, n):
     if recipe.get('image_size', 0) > 0:
         side = recipe['image_size']
-        return dict(pixel_values=torch.rand(n, 3, side, side, device=DEVICE),
+        pixels = torch.rand(n, 3, side, side, device=DEVICE)
+        if config['model_type'] == 'vit_mae':
+            return dict(pixel_values=pixels)
+        return dict(pixel_values=pixels,
                     labels=torch.randint(0, config['num_labels'], (n,),
                                          device=DEVICE))
     ids = torch.randint(0, config['vocab_size'],

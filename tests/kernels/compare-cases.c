@@ -7,6 +7,7 @@
 #define GROUPED .scale = 0.3, .window = 20
 
 #define IMAGES    .height = 15, .width = 16
+#define PIXELS    .patch = 3, .count = COMPARE_ROWS / 4 * 3, .scale = 0.5
 #define SEQUENCES .height = 1, .width = COMPARE_ROWS
 #define CONVOLVED .causal = QM_CAUSAL_RESULT, .activation = QM_FUNCTION_SILU
 
@@ -236,6 +237,21 @@ const CompareCase compare_cases[] = {
       .move = 0.3,
       .jitter = 1.2,
       .rescale = 2 } },
+  { QM_OP_PATCHIFY, "sbcIJ jbA", "fOw", { .patch = 3 } },
+  { QM_OP_CLASS_TOKEN, "gOn fn sVn - jbA", "fBn", { 0 } },
+  { QM_OP_CLASS_TOKEN, "fOn sn fVn - jbA", "sBn", { 0 } },
+  { QM_OP_MASK_PATCHES, "sbf", "ibA ibf", { 0 } },
+  { QM_OP_MASK_PATCHES, "- i3:k", "ibA ibf", { .site = 5 } },
+  { QM_OP_MASK_PATCHES, "- i3:k", "ibA ibV", { .site = 6 } },
+  { QM_OP_RESTORE_TOKENS, "gBn fn hbf sVn", "fCn", { 0 } },
+  { QM_OP_RESTORE_TOKENS, "fBn sn hbf", "gCn", { 0 } },
+  { QM_OP_RESTORE_TOKENS_BACKWARD, "fCn hbf", "gBn sn", { 0 } },
+  { QM_OP_RESTORE_TOKENS_BACKWARD, "gCn hbf", "fBn sn", { 0 } },
+  { QM_OP_PIXEL_LOSS, "fCw sbcIJ hbf s8", "fCw sC", { PIXELS } },
+  { QM_OP_PIXEL_LOSS,
+    "gCw fbcIJ hbf s8",
+    "=0 sC",
+    { PIXELS, .normalized = true, .epsilon = 1e-6 } },
   { QM_OP_LABEL_WEIGHT, "ibs:v s8", "s2", { .scale = 0.5, .shift = true } },
   { QM_OP_CROSS_ENTROPY, "ftv ibs:v s2", "ftv st", { .shift = true } },
   { QM_OP_CROSS_ENTROPY, "gtv ibs:v s2", "=0 st", { 0 } },

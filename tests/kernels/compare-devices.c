@@ -82,6 +82,13 @@ set_sizes (Compare *compare, size_t index)
   size['w'] = 2 * 3 * 3;
   size['f'] = COMPARE_ROWS;
   size['e'] = size['b'] * COMPARE_ROWS;
+  size['A'] = COMPARE_ROWS / 4;
+  size['V'] = COMPARE_ROWS + 1;
+  size['O'] = size['b'] * size['A'];
+  size['B'] = size['b'] * (size['A'] + 1);
+  size['C'] = size['b'] * size['V'];
+  size['I'] = 3 * 15;
+  size['J'] = 3 * 16;
   size['a'] = 16;
   size['i'] = 7;
   size['j'] = 10;
@@ -131,7 +138,8 @@ number (Compare *compare, size_t i)
                            0);
 }
 
-/* Numbers of rows and experts; the first groups are small, or empty. */
+/* Numbers of rows and experts, the first groups of which are small, or empty;
+ * of patches that are kept, one in four, and their places. */
 static int32_t
 index_at (const Operand *operand, char kind, size_t i, int64_t below)
 {
@@ -142,6 +150,11 @@ index_at (const Operand *operand, char kind, size_t i, int64_t below)
     {
     case 'w': /* 1031 is prime, and divides no size */
       return (int32_t) (i * 1031 % n);
+    case 'h':
+      return i % columns % 4 == i / columns % 4 ? (int32_t) (i % columns / 4)
+                                                : -1;
+    case 'j':
+      return (int32_t) (i % columns * 4 + i / columns % 4);
     case 'c':
       return (int32_t) ((i / columns * 7 + i % columns * 5) % (size_t) below);
     default:
@@ -215,9 +228,9 @@ make (Compare *compare, const char *word, Operand *operand)
       if (word[length - 1] != ':' && length > 2 && word[length - 2] == ':')
         below = compare->size[(unsigned char) word[length - 1]];
       operand->tensor =
-          qm_tensor_dense (word[0] == 's'                     ? QM_TYPE_F32
-                           : strchr ("iwcz", word[0]) != NULL ? QM_TYPE_I32
-                                                              : compare->type,
+          qm_tensor_dense (word[0] == 's'                       ? QM_TYPE_F32
+                           : strchr ("iwczhj", word[0]) != NULL ? QM_TYPE_I32
+                                                                : compare->type,
                            rank, shape, NULL);
       operand->elements = lay_out (&operand->tensor, word[0]);
       fill (compare, operand, word[0], below);
