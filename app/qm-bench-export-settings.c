@@ -118,6 +118,11 @@ add_notes_of_model (const QmExport *s, json_t *notes)
     add_note (notes, "a sample is an image of %lld x %lld pixels",
               (long long) s->recipe->image_size,
               (long long) s->recipe->image_size);
+  if (s->config->family == QM_FAMILY_VIT_MAE)
+    add_note (notes,
+              "a new model of Transformers 5.23 has zeros where positions "
+              "of patches should be: take those of weights that are "
+              "there, as qm-bench train writes them");
   if (isfinite (s->recipe->dropout))
     add_note (notes,
               "the dropout of hidden states in the model's "

@@ -460,6 +460,45 @@ class Bench(unittest.TestCase):
                    self.write('config.json', dict(VIT, num_channels=3)),
                    *files[2:], '--device', 'cpu', '--images', images)
 
+    def test_train_hidden_patches(self):
+        """No labels; stripes of every width are told from the patches that are
+        there, and who has other patches begins with another loss."""
+        images = self.path('images.safetensors')
+        pixels = [float(j % 8 // (1 + i % 4) % 2) for i in range(16)
+                  for j in range(64)]
+        write_tensors(images, pixel_values=('F32', [16, 1, 8, 8],
+                                            struct.pack('<1024f', *pixels)))
+        config = dict(model_type='vit_mae', hidden_size=32,
+                      num_hidden_layers=2, num_attention_heads=2,
+                      intermediate_size=64, image_size=8, patch_size=2,
+                      num_channels=1, decoder_hidden_size=32,
+                      decoder_num_hidden_layers=1,
+                      decoder_num_attention_heads=2,
+                      decoder_intermediate_size=64, mask_ratio=0.5)
+        files = ('--config', self.write('config.json', config), '--recipe',
+                 self.write('recipe.json', IMAGE_RECIPE))
+
+        def train(*arguments):
+            result = bench('train', *files, '--device', 'cpu', '--images',
+                           images, '--json', *arguments)
+            losses = [json.loads(line)['loss']
+                      for line in result.stdout.splitlines()]
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return losses
+
+        weights = self.path('weights.safetensors')
+        losses = train('--steps', 120, '--seed', 1, '--out', weights)
+        self.assertLess(losses[-1], 0.3 * losses[0])
+        first = train('--steps', 1, '--seed', 2, '--weights', weights)
+        self.assertNotEqual(first, train('--steps', 1, '--seed', 3,
+                                         '--weights', weights))
+        for name in ('vit.embeddings.position_embeddings',
+                     'decoder.decoder_pos_embed'):
+            self.assertIn(name.encode(), pathlib.Path(weights).read_bytes())
+        self.fails(1, "there is no tensor 'noise'", 'check', *files[:2],
+                   '--weights', weights, '--batch', images, '--device', 'cpu',
+                   '--out', self.path('out'))
+
     def test_train_continues(self):
         text = self.write('text', 'abcdefghijklmnopqrstuvwxyz' * 30)
         first, second = self.path('first'), self.path('second')

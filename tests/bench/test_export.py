@@ -97,14 +97,17 @@ class Export(unittest.TestCase):
             self.assertEqual(arguments[mine], its, mine)
 
     def test_every_field_is_known(self):
-        self.assertEqual((len(MODELS), len(NAMED)), (21, 19))
+        self.assertEqual((len(MODELS), len(NAMED)), (22, 20))
         for model, entry in NAMED.items():
             for sharding in SHARDINGS:
                 for more in ((), ('--checkpoint', '--settings', 'naive')):
                     options = ('--model', model, '--micro-batch', 2,
                                '--offload', sharding, *more)
-                    got = self.get(*options)['arguments']
+                    said = self.get(*options)
+                    got = said['arguments']
                     self.check_transformers(got, entry['config']['model_type'])
+                    self.assertEqual('zeros where positions' in str(said),
+                                     model == 'mae-large')
                     self.assertEqual('deepspeed' in got,
                                      sharding.startswith('zero'))
                     self.assertEqual('fsdp' in got,

@@ -102,7 +102,25 @@ def build(config):
                                          'ImageClassification')
     if kind == 'dinov3_vit':
         return with_head(transformers.DINOv3ViTModel)(made)
-    return getattr(transformers, classes[kind])(made)
+    model = getattr(transformers, classes[kind])(made)
+    if kind == 'vit_mae':
+        place(model.vit.embeddings.position_embeddings)
+        place(model.decoder.decoder_pos_embed)
+    return model
+
+
+def place(table):
+    """Sines and cosines of columns, then of rows, as the authors of MAE have
+    them; a new model of Transformers 5.23 has zeros."""
+    import torch
+    side, quarter = int((table.shape[1] - 1) ** 0.5), table.shape[2] // 4
+    waves = 10000.0 ** -(torch.arange(quarter, dtype=torch.float64) / quarter)
+    angles = torch.arange(side, dtype=torch.float64)[:, None] * waves
+    one = torch.cat([angles.sin(), angles.cos()], dim=1)
+    both = torch.cat([one.repeat(side, 1), one.repeat_interleave(side, 0)], 1)
+    with torch.no_grad():
+        table[0, 0] = 0
+        table[0, 1:] = both.to(table)
 
 
 def with_head(model_class):
