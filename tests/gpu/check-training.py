@@ -148,8 +148,8 @@ def make_images(path, coarse=False):
     patterns = torch.randn(16, 3, 64, 64)
     noise = torch.randn(1000, 3, 64, 64)
     if coarse:
-        patterns = patterns[:, :, :4, :4].repeat_interleave(16, 2) \
-            .repeat_interleave(16, 3)
+        patterns = patterns[:, :, :2, :2].repeat_interleave(32, 2) \
+            .repeat_interleave(32, 3)
         patterns, noise = 5 * patterns, 0.3 * noise
     save_file(dict(labels=labels, pixel_values=0.2 * patterns[labels] + noise),
               path)
