@@ -133,6 +133,11 @@ add_notes_of_model (const QmExport *s, json_t *notes)
               "the recipe has a z-loss, which models of Transformers do not: "
               "add %g times the mean of logsumexp(logits)^2 to the loss",
               s->recipe->z_loss);
+  if (s->recipe->ema_decay > 0)
+    add_note (notes,
+              "the recipe has an average of weights, which these settings do "
+              "not: after every update, add %g times (weights - average) to it",
+              1 - s->recipe->ema_decay);
   if (batch != s->recipe->batch_size)
     add_note (notes, "a step is %lld samples, the recipe says %lld",
               (long long) batch, (long long) s->recipe->batch_size);

@@ -164,6 +164,10 @@ prepare (Framework *f, QmError *error)
         qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
                       "models of Transformers have no z_loss, as the recipe "
                       "has one");
+  if (status == QM_OK && f->model.recipe.ema_decay > 0)
+    status = qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                           "the recipe has an average of weights (ema_decay), "
+                           "which is not measured in PyTorch");
   if (status == QM_OK)
     status = qm_bench_read_methods (options, &f->methods, error);
   if (status == QM_OK)

@@ -44,6 +44,8 @@ qm_bench_json_recipe (const QmRecipe *recipe)
   add_number (object, "max_grad_norm", recipe->max_grad_norm);
   if (recipe->z_loss > 0)
     add_number (object, "z_loss", recipe->z_loss);
+  if (recipe->ema_decay > 0)
+    add_number (object, "ema_decay", recipe->ema_decay);
   if (recipe->optimizer != QM_OPTIMIZER_MUON)
     return object;
   add_number (object, "muon_learning_rate", recipe->muon_learning_rate);

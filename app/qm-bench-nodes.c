@@ -276,7 +276,7 @@ describe_purpose (const QmBenchOptions *o,
     qm_model_key (&model->config, &model->recipe, key);
   snprintf (text, size,
             "%s %s %.64s %.64s %.64s %.64s %.16s %.16s %.16s %.16s %.300s "
-            "%d %d %d %lld %lld %lld %lld %lld %lld %d",
+            "%d %d %d %lld %lld %lld %lld %lld %lld %d %d",
             jobs ? "search" : o->command, key, word (jobs ? NULL : o->settings),
             word (jobs ? NULL : o->sharding), word (jobs ? NULL : o->offload),
             word (jobs ? NULL : o->micro_batch), word (o->learning_rate),
@@ -284,7 +284,8 @@ describe_purpose (const QmBenchOptions *o,
             word (o->weights), o->checkpoint && !jobs, o->deterministic,
             o->profile, (long long) o->seed, (long long) o->steps,
             (long long) o->warm_up, (long long) o->repeat,
-            (long long) o->validate, (long long) o->loss_rows, o->no_peer);
+            (long long) o->validate, (long long) o->loss_rows, o->no_peer,
+            o->averaged);
 }
 
 QmStatus

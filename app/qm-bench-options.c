@@ -218,6 +218,9 @@ static const Option known[] = {
     "speeds/GPU.json in the user's folder)" },
   { "precision", "NAME", QM_OPTION_TEXT, CHECK, FIELD (precision),
     "fp32 (the default), tf32, fp16 or bf16" },
+  { "averaged", NULL, QM_OPTION_FLAG, TRAIN, FIELD (averaged),
+    "write the average of weights, as the recipe's ema_decay has it, and not "
+    "the weights" },
   { "text", "FILE", QM_OPTION_TEXT, TRAIN, FIELD (text), "every byte a token" },
   { "tokens", "FILE", QM_OPTION_TEXT, TRAIN, FIELD (tokens),
     "little-endian 16-bit tokens" },

@@ -243,11 +243,20 @@ train (const QmBenchOptions *options,
                                .seed = (uint64_t) options->seed,
                                .weights = options->weights,
                                .out = options->out,
+                               .averaged = options->averaged,
                                .step = on_step,
                                .data = &listener } };
   int local = 1, total = 1;
   QmStatus status = override_recipe (options, &model->recipe, error);
 
+  if (status == QM_OK && options->averaged
+      && (options->out == NULL || model->recipe.ema_decay <= 0))
+    status =
+        qm_error_set (error, QM_STATUS_USAGE, "", 0, 0, "--averaged needs %s",
+                      options->out == NULL
+                          ? "--out"
+                          : "a recipe with ema_decay, of which the "
+                            "average of weights is");
   if (status == QM_OK)
     status = read_schedule (options, &t.training, error);
   if (status == QM_OK && options->out != NULL && !qm_bench_follows (options))

@@ -208,6 +208,8 @@ recipe_json (const QmRecipe *recipe)
   json_object_set_new (object, "dropout", exact (recipe->dropout));
   if (recipe->z_loss > 0)
     json_object_set_new (object, "z_loss", exact (recipe->z_loss));
+  if (recipe->ema_decay > 0)
+    json_object_set_new (object, "ema_decay", exact (recipe->ema_decay));
   if (recipe->optimizer != QM_OPTIMIZER_MUON)
     return object;
   json_object_set_new (object, "muon_learning_rate",

@@ -187,6 +187,7 @@ write_recipe (FILE *out, const QmRecipe *recipe, const char *indent)
     { "max_grad_norm", recipe->max_grad_norm },
     { "dropout", recipe->dropout },
     { "z_loss", recipe->z_loss > 0 ? recipe->z_loss : NAN },
+    { "ema_decay", recipe->ema_decay > 0 ? recipe->ema_decay : NAN },
     { "muon_learning_rate", muon ? recipe->muon_learning_rate : NAN },
     { "muon_momentum", muon ? recipe->muon_momentum : NAN },
     { "muon_weight_decay", muon ? recipe->muon_weight_decay : NAN },

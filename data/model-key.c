@@ -134,6 +134,11 @@ add_recipe (uint64_t *hash, const QmRecipe *recipe)
   /* Keys of recipes without it are older. */
   if (recipe->z_loss > 0)
     add_number (hash, recipe->z_loss);
+  if (recipe->ema_decay > 0)
+    {
+      add_byte (hash, 'a');
+      add_number (hash, recipe->ema_decay);
+    }
   if (recipe->optimizer != QM_OPTIMIZER_MUON)
     return;
   add_number (hash, recipe->muon_learning_rate);

@@ -166,11 +166,15 @@ qm_recipe_read (QmJsonObject *object, QmRecipe *recipe)
   recipe->dropout = qm_json_number_or (object, "dropout", 0, 1, NAN);
   recipe->z_loss =
       qm_json_number_or (object, "z_loss", 0, QM_RECIPE_MAX_Z_LOSS, 0);
+  recipe->ema_decay = qm_json_number_or (object, "ema_decay", 0, 1, 0);
   recipe->muon_learning_rate = recipe->muon_momentum = 0;
   recipe->muon_weight_decay = 0;
   recipe->muon_scale = QM_MUON_SCALE_JORDAN;
   if (recipe->optimizer == QM_OPTIMIZER_MUON)
     read_muon (object, recipe);
+  if (recipe->ema_decay >= 1)
+    qm_json_fail (object, "ema_decay", QM_STATUS_INVALID,
+                  "an average that is kept whole never changes");
   if (recipe->dropout >= 1)
     qm_json_fail (object, "dropout", QM_STATUS_INVALID,
                   "a probability of 1 leaves nothing");

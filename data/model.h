@@ -18,8 +18,8 @@
  * accepted and ignored, as are unknown ones that are null or false.  Absent
  * fields have the default of Transformers.  "dropout" is optional; where it
  * stands, it replaces the configuration's dropout of hidden states.  "z_loss"
- * is optional, too, and so is "group", "today" or "publication": where lists
- * show the model; without, it is somebody's own.
+ * and "ema_decay" are optional, too, and so is "group", "today" or
+ * "publication": where lists show the model; without, it is somebody's own.
  *
  * "optimizer" is "adam", "adamw", "lamb" or "muon"; the last
  * has, and needs, these as well, while all others are of the AdamW that it
@@ -383,6 +383,9 @@ typedef struct QmRecipe
   double dropout;       /* of hidden states; NaN: as the configuration says */
   double z_loss; /* times log(sum of exp(logits))^2, added to the loss of every
                     label that counts (PaLM, Chowdhery et al. 2022); 0: none */
+  double ema_decay; /* of an average of all weights in fp32, which every update
+                       makes ema_decay x itself + (1 - ema_decay) x the weights,
+                       from those of the beginning on; 0: there is none */
   /* Of hidden matrices, with QM_OPTIMIZER_MUON, else all zero: */
   double muon_learning_rate, muon_momentum, muon_weight_decay;
   QmMuonScale muon_scale;

@@ -209,6 +209,37 @@ qm_executor_read_floats (QmExecutor *executor,
 }
 
 QmStatus
+qm_executor_read_average (QmExecutor *executor,
+                          size_t parameter,
+                          float *to,
+                          QmError *error)
+{
+  const QmPlan *plan = executor->plan;
+  QmValueId id = plan->graph->parameters[parameter].value;
+  size_t n = elements (executor, id);
+  bool of_host = executor->side != NULL;
+  const float *own = NULL;
+  QmStatus status;
+
+  if (of_host)
+    own = qm_host_side_average (executor->side);
+  else if (plan->average != QM_NO_VALUE)
+    own = qm_executor_bind (executor, plan->average).data;
+  if (own == NULL)
+    return qm_error_set (error, QM_STATUS_UNSUPPORTED, "", 0, 0,
+                         "the recipe has no average of weights");
+  if (plan->parts > 1)
+    return read_shared (executor, id, own, of_host, to, error);
+  own += qm_executor_piece (plan, id, n).own;
+  if (!of_host)
+    return read_as (executor, QM_TYPE_F32, own, n, to, error);
+  status = qm_executor_synchronize (executor, error);
+  if (status == QM_OK)
+    memcpy (to, own, n * sizeof *to);
+  return status;
+}
+
+QmStatus
 qm_executor_write_ints (QmExecutor *executor,
                         QmValueId id,
                         const int32_t *from,

@@ -24,6 +24,14 @@ QmStatus qm_executor_new (const QmPlan *plan,
                           QmExecutor **executor,
                           QmError *error);
 
+/* Reads the average of a parameter, of index `parameter`; with several ranks,
+ * all of them have to ask, in the same order.  QM_STATUS_UNSUPPORTED where the
+ * recipe has no average.  Before the first update it is all zero. */
+QmStatus qm_executor_read_average (QmExecutor *executor,
+                                   size_t parameter,
+                                   float *to,
+                                   QmError *error);
+
 /* Makes it as it was when it was new: weights, gradients and moments zero,
  * random numbers begin with `seed`. */
 QmStatus

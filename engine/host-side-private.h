@@ -65,6 +65,7 @@ struct QmHostSide
   QmEvent *down_done, *up_done;
 
   float *master, *m, *v, *gradients;
+  float *average; /* NULL: there is none */
   void *weights;
   char *staging, *resident;
   float *state, *sum; /* of the device; in the staging */

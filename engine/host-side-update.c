@@ -10,9 +10,11 @@
  * updated by the device, so that its numbers do not depend on offloading. */
 
 #include "engine/host-side-private.h"
+#include "kernels/average.h"
 #include "kernels/convert.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Elements that a thread rounds at a time. */
 #define CHUNK 16384
@@ -76,6 +78,24 @@ round_body (void *data, int64_t begin, int64_t end)
                    1, end - begin, adam->master + begin);
 }
 
+/* The average with the weights that it is of, while they are near. */
+static void
+average_body (void *data, int64_t begin, int64_t end)
+{
+  const QmUpdating *part = data;
+  const QmHostAdam *adam = &part->adam;
+  const float *master = adam->master;
+  float *average = part->side->average + part->begin;
+  float decay = (float) part->side->plan->recipe.ema_decay;
+
+  if (qm_average_is_due (adam->state, true))
+    memcpy (average + begin, master + begin,
+            (size_t) (end - begin) * sizeof *average);
+  qm_host_adam (adam, begin, end);
+  for (int64_t i = begin; i < end; i++)
+    average[i] = qm_average_next (average[i], master[i], decay);
+}
+
 /* Weights in a slot are sent whether they changed or not. */
 static void
 start_updating (void *data)
@@ -87,6 +107,10 @@ start_updating (void *data)
       && part->side->slots[part->slot].weights != NULL)
     qm_task_start (task, &(QmTaskRange){ 0, part->n, CHUNK, false }, round_body,
                    part);
+  else if (part->side->average != NULL
+           && qm_average_is_due (part->side->state, false))
+    qm_task_start (task, &(QmTaskRange){ 0, part->n, CHUNK, false },
+                   average_body, part);
   else
     qm_host_adam_start (task, &part->adam, 0, part->n);
 }

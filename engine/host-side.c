@@ -147,6 +147,8 @@ clear (QmHostSide *side)
                                 part->n);
     }
   qm_host_side_wait (side);
+  if (side->average != NULL)
+    memset (side->average, 0, (size_t) side->plan->own * sizeof (float));
 }
 
 void
@@ -311,6 +313,8 @@ take_all (QmHostSide *side, QmError *error)
     status = take (host->states, &side->m, error);
   if (status == QM_OK)
     status = take (host->states, &side->v, error);
+  if (status == QM_OK && side->plan->recipe.ema_decay > 0)
+    status = take (host->states, &side->average, error);
   if (status == QM_OK)
     status = take (host->gradients, &side->gradients, error);
   if (status == QM_OK)
@@ -518,6 +522,7 @@ free_memory (QmHostSide *side)
   qm_host_memory_free (side->master, (size_t) host->states);
   qm_host_memory_free (side->m, (size_t) host->states);
   qm_host_memory_free (side->v, (size_t) host->states);
+  qm_host_memory_free (side->average, (size_t) host->states);
   qm_host_memory_free (side->gradients, (size_t) host->gradients);
   qm_host_memory_free (side->weights, (size_t) host->weights);
   qm_host_memory_free (side->staging, (size_t) host->staging);
@@ -645,6 +650,12 @@ float *
 qm_host_side_master (QmHostSide *side)
 {
   return side->master;
+}
+
+float *
+qm_host_side_average (QmHostSide *side)
+{
+  return side->average;
 }
 
 float *

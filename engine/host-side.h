@@ -86,6 +86,9 @@ QmStatus qm_host_side_publish (QmHostSide *side, QmError *error);
 float *qm_host_side_master (QmHostSide *side);
 float *qm_host_side_gradients (QmHostSide *side);
 
+/* The average of the fp32 weights, likewise; NULL: there is none. */
+float *qm_host_side_average (QmHostSide *side);
+
 /* What weights are fetched from where products are of 16 bits, else NULL. */
 void *qm_host_side_weights (QmHostSide *side);
 

@@ -105,8 +105,8 @@ qm_plan_offload (QmPlan *plan)
   if (qm_sharding_weights (sharding) && size < 4)
     host->weights = round_up (own * size, HOST_PAGE);
   size_staging (plan);
-  memory->host =
-      3 * host->states + host->gradients + host->weights + host->staging;
+  memory->host = (plan->recipe.ema_decay > 0 ? 4 : 3) * host->states
+                 + host->gradients + host->weights + host->staging;
   if (qm_sharding_weights (sharding))
     memory->weights = plan->resident_bytes;
   memory->master = memory->optimizer = 0;

@@ -121,5 +121,4 @@ qm_plan_sharded (QmPlan *plan)
       + (qm_sharding_weights (sharding) ? own * size : slab * size);
   memory->master = plan->type != QM_TYPE_F32 ? own * 4 : 0;
   memory->gradients = qm_sharding_gradients (sharding) ? own * 4 : slab * 4;
-  memory->optimizer = own * 8;
 }

@@ -19,6 +19,7 @@ make_slab (const QmPlan *plan)
     .all_gradients = !qm_sharding_gradients (sharding),
     .all_weights = !qm_sharding_weights (sharding),
     .second = QM_NO_VALUE,
+    .average = QM_NO_VALUE,
   };
 
   slab.gradients = whole (plan, QM_ROLE_GRADIENT, QM_TYPE_F32,
@@ -37,6 +38,9 @@ make_slab (const QmPlan *plan)
   if (plan->recipe.optimizer != QM_OPTIMIZER_MUON)
     slab.second =
         whole (plan, QM_ROLE_MOMENT, QM_TYPE_F32, false, "second moments");
+  if (plan->recipe.ema_decay > 0)
+    slab.average =
+        whole (plan, QM_ROLE_MOMENT, QM_TYPE_F32, false, "average of weights");
   return slab;
 }
 
@@ -313,6 +317,43 @@ make_resident (QmPlan *plan)
 }
 
 static void
+append_average (const QmPlan *plan,
+                const QmSlab *slab,
+                const QmPiece *piece,
+                bool first)
+{
+  QmValueId master = qm_update_master (plan, slab, piece);
+  QmValueId average = qm_slab_piece (plan, slab->average, false, piece);
+  QmNode *node = qm_graph_append (plan->graph, QM_OP_AVERAGE);
+
+  node->attributes.value = plan->recipe.ema_decay;
+  node->attributes.first = first;
+  node->inputs[0] = plan->graph->state;
+  node->inputs[1] = master;
+  node->outputs[0] = average;
+}
+
+/* Before weights are updated, with `first`, or after, of what the rank has of
+ * each unit. */
+static void
+append_averages (const QmPlan *plan, const QmSlab *slab, bool first)
+{
+  const QmPiece all = { 0, 0, plan->slab };
+
+  if (slab->average == QM_NO_VALUE)
+    return;
+  if (plan->parts == 1)
+    append_average (plan, slab, &all, first);
+  else
+    for (size_t i = 0; i < plan->units.n; i++)
+      {
+        QmPiece piece = qm_update_own_piece (plan, i);
+
+        append_average (plan, slab, &piece, first);
+      }
+}
+
+static void
 append_optimizer (const QmPlan *plan, const QmSlab *slab)
 {
   const QmPiece all = { 0, 0, plan->slab };
@@ -341,7 +382,10 @@ qm_plan_update (QmPlan *plan, QmError *error)
   slab = make_slab (plan);
   append_loss (plan);
   append_state (plan, &slab);
+  append_averages (plan, &slab, true);
   append_optimizer (plan, &slab);
+  append_averages (plan, &slab, false);
+  plan->average = slab.average;
   if (plan->parts > 1 && slab.all_gradients)
     append_clear (plan, &slab);
   return qm_graph_status (graph, error);

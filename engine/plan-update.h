@@ -16,6 +16,8 @@ typedef struct QmSlab
   QmValueId master;        /* fp32; `weights` where those are */
   QmValueId first, second; /* moments; QM_NO_VALUE: made by the optimizer's part
                               of the plan */
+  QmValueId average;       /* of master weights; QM_NO_VALUE: there is none, or
+                              the host has it */
   bool all_gradients, all_weights; /* or what the rank has of them */
 } QmSlab;
 

@@ -106,7 +106,7 @@ typedef struct QmMemory
   uint64_t master;    /* fp32 weights; 0 where `weights` are fp32 */
   uint64_t gradients; /* fp32 */
   uint64_t optimizer; /* first and second moments, fp32; of Muon's matrices only
-                         the first */
+                         the first; and the average of weights */
   uint64_t activations;
   uint64_t other; /* inputs, constants, state */
   uint64_t workspace;
@@ -128,7 +128,8 @@ typedef struct QmMemory
  * whole pages of 2 MiB. */
 typedef struct QmHostMemory
 {
-  uint64_t states;    /* of master weights, first and second moments, each */
+  uint64_t states;    /* of master weights, first and second moments, each, and
+                         of the average of weights, where there is one */
   uint64_t gradients; /* sums of passes, fp32; none in ZeRO 1, where the device
                          has them */
   uint64_t weights;   /* of stages 3, where products are of 16 bits */
@@ -166,6 +167,8 @@ typedef struct QmPlan
    * byte of the region for all others. */
   int64_t *place;
   QmMemory memory;
+  QmValueId average; /* of weights, of what this rank has of them; QM_NO_VALUE:
+                        there is none, or the host has it */
   QmUnits units;
   /* Where states are sharded: */
   int64_t *resident; /* by value, of owners of parameters: byte of the region of

@@ -178,7 +178,8 @@ qm_train (const QmPlan *plan,
   if (status == QM_OK)
     status = run_steps (&training, error);
   if (status == QM_OK && options->out != NULL)
-    status = qm_weights_save (plan, training.executor, options->out, error);
+    status = qm_weights_save (plan, training.executor, options->averaged,
+                              options->out, error);
   /* Before it waits for what others have a part in. */
   if (status != QM_OK && options->communicator != NULL)
     qm_communicator_abort (options->communicator, error->message);

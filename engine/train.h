@@ -47,6 +47,7 @@ typedef struct QmTrainOptions
   QmCommunicator *communicator; /* of the plan's rank; NULL: there is one */
   const char *weights;          /* safetensors to begin with; NULL: drawn */
   const char *out; /* safetensors to be written at the end; NULL: none */
+  bool averaged;   /* of the average of weights, which the recipe has to have */
   /* Called after every step; returns false to stop. */
   bool (*step) (void *data, const QmTrainStep *step);
   void *data;

@@ -335,6 +335,7 @@ typedef struct Output
 {
   const QmGraph *graph;
   QmExecutor *executor;
+  bool averaged;
   QmTensorToStore *tensors;
   const QmParameter **parameters;
   size_t n;
@@ -384,8 +385,13 @@ give_tensor (void *data, size_t index, float *to, QmError *error)
         qm_weights_table (output->graph, output->tensors[index].name)->value,
         to, error);
   shape = qm_graph_tensor (output->graph, parameter->value);
-  status =
-      qm_executor_read_floats (output->executor, parameter->value, to, error);
+  if (output->averaged)
+    status = qm_executor_read_average (
+        output->executor, (size_t) (parameter - output->graph->parameters), to,
+        error);
+  else
+    status =
+        qm_executor_read_floats (output->executor, parameter->value, to, error);
   return status == QM_OK && parameter->transposed
              ? qm_weights_transpose (shape->shape[0], shape->shape[1], to,
                                      error)
@@ -418,12 +424,15 @@ give_tensors (Output *output, QmError *error)
 QmStatus
 qm_weights_save (const QmPlan *plan,
                  QmExecutor *executor,
+                 bool averaged,
                  const char *path,
                  QmError *error)
 {
   const QmGraph *graph = plan->graph;
   size_t most = 2 * graph->n_parameters + QM_GRAPH_TABLES + 1;
-  Output output = { .graph = graph, .executor = executor };
+  Output output = { .graph = graph,
+                    .executor = executor,
+                    .averaged = averaged };
   QmStatus status;
 
   output.tensors = calloc (most, sizeof *output.tensors);

@@ -33,11 +33,12 @@ QmStatus qm_weights_load (const QmPlan *plan,
 /* The table of positions that a file has under that name, or NULL. */
 const QmTable *qm_weights_table (const QmGraph *graph, const char *name);
 
-/* Writes every parameter, and tables of positions, under the names by which
- * both Transformers 4 and 5 load it, whatever the file that it was read from
- * called it. */
+/* Writes every parameter, or with `averaged` its average, and tables of
+ * positions, under the names by which both Transformers 4 and 5 load it,
+ * whatever the file that it was read from called it. */
 QmStatus qm_weights_save (const QmPlan *plan,
                           QmExecutor *executor,
+                          bool averaged,
                           const char *path,
                           QmError *error);
 

@@ -107,6 +107,7 @@ static const Signature signatures[QM_OP_COUNT] = {
   [QM_OP_MUON_NORMALIZE] = { "muon_normalize", "s#1", "s#n f#n" },
   [QM_OP_MUON_POLYNOMIAL] = { "muon_polynomial", "f#nn f#nn", "f#nn" },
   [QM_OP_MUON_UPDATE] = { "muon_update", "s#8 f#n", "s#n f?#n" },
+  [QM_OP_AVERAGE] = { "average", "s#8 s#n", "s#n" },
   [QM_OP_FETCH] = { "fetch", "", "f#*" },
   [QM_OP_FETCHED] = { "fetched", "f#*", "" },
   [QM_OP_SEND] = { "send", "f#*", "" },
@@ -228,6 +229,7 @@ qm_op_accumulates (QmOp op, int output)
       return output <= 1;
     case QM_OP_MUON_NORMALIZE:
     case QM_OP_MUON_UPDATE:
+    case QM_OP_AVERAGE:
       return output == 0;
     default:
       return false;
@@ -347,6 +349,9 @@ qm_op_bytes (const QmOpCall *call)
     case QM_OP_CROSS_ENTROPY:
       /* Of the labels, those of its rows. */
       return bytes - size_of (&in[1]) + 4.0 * (double) in[0].shape[0];
+    case QM_OP_AVERAGE:
+      /* But once in a training, one that begins reads the state. */
+      return call->attributes.first > 0 ? size_of (&in[0]) : bytes;
     case QM_OP_PATCHIFY:
       /* Of images, the patches that are kept. */
       if (qm_tensor_present (&in[1]))

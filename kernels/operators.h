@@ -545,6 +545,15 @@ typedef enum QmOp
    * out: 0 master f32 [n], in and out, 1 [w [n]] */
   QM_OP_MUON_UPDATE,
 
+  /* An average of weights over updates that falls off with them: average =
+   * value x average + (1 - value) x master, after an update.  With `first`,
+   * before one, it begins: average = master where that update is the first, and
+   * nothing is done in any other.  Nothing at all is done where a gradient was
+   * not finite.
+   * in: 0 state, 1 master f32 [n]
+   * out: 0 average f32 [n], in and out */
+  QM_OP_AVERAGE,
+
   /* Transfers of parameters and gradients between a device, its host and other
    * ranks, `unit` of them at a time, and what the host computes of them.  No
    * device runs these by itself: who has the other side queues them

@@ -82,6 +82,7 @@ static const QmCpuOperator operators[QM_OP_COUNT] = {
   [QM_OP_MUON_NORMALIZE] = qm_cpu_muon_normalize,
   [QM_OP_MUON_POLYNOMIAL] = qm_cpu_muon_polynomial,
   [QM_OP_MUON_UPDATE] = qm_cpu_muon_update,
+  [QM_OP_AVERAGE] = qm_cpu_average,
 };
 
 typedef struct QmCpuDevice

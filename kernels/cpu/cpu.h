@@ -151,5 +151,6 @@ bool qm_cpu_muon_momentum (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_muon_normalize (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_muon_polynomial (QmThreads *threads, const QmOpCall *call);
 bool qm_cpu_muon_update (QmThreads *threads, const QmOpCall *call);
+bool qm_cpu_average (QmThreads *threads, const QmOpCall *call);
 
 #endif

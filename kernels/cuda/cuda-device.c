@@ -103,6 +103,7 @@ static const QmCudaOperator operators[QM_OP_COUNT] = {
   [QM_OP_MUON_NORMALIZE] = qm_cuda_muon_normalize,
   [QM_OP_MUON_POLYNOMIAL] = qm_cuda_muon_polynomial,
   [QM_OP_MUON_UPDATE] = qm_cuda_muon_update,
+  [QM_OP_AVERAGE] = qm_cuda_average,
 };
 
 static QmStatus

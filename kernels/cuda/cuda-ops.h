@@ -124,6 +124,7 @@ extern "C"
   QM_CUDA_OPERATOR (muon_normalize);
   QM_CUDA_OPERATOR (muon_polynomial);
   QM_CUDA_OPERATOR (muon_update);
+  QM_CUDA_OPERATOR (average);
 
   /* Whether this program has code that the current device can run. */
   cudaError_t qm_cuda_probe (void);

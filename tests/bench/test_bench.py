@@ -36,6 +36,13 @@ IMAGE_RECIPE = {key: value for key, value in RECIPE.items()
                 if key != 'sequence_length'} | dict(image_size=8)
 
 
+def numbers_of(path):
+    """All numbers of a file of fp32."""
+    data = pathlib.Path(path).read_bytes()
+    begin = 8 + struct.unpack('<Q', data[:8])[0]
+    return struct.unpack(f'<{(len(data) - begin) // 4}f', data[begin:])
+
+
 def bench(*arguments, **options):
     return subprocess.run([BENCH, *map(str, arguments)], capture_output=True,
                           text=True, timeout=120, **options)
@@ -498,6 +505,38 @@ class Bench(unittest.TestCase):
         self.fails(1, "there is no tensor 'noise'", 'check', *files[:2],
                    '--weights', weights, '--batch', images, '--device', 'cpu',
                    '--out', self.path('out'))
+
+    def test_train_averaged(self):
+        """After one step the average is half of what it began with and half of
+        the weights."""
+        text = self.write('text', 'abcdefghijklmnopqrstuvwxyz' * 30)
+        recipe = dict(RECIPE, ema_decay=0.5)
+        files = ('--config', self.tiny()[1], '--recipe',
+                 self.write('averaged.json', recipe))
+
+        def train(steps, *arguments):
+            out = self.path(f'{steps}{len(arguments)}')
+            result = bench('train', *files, '--device', 'cpu', '--text', text,
+                           '--seed', 3, '--steps', steps, '--learning-rate',
+                           0.01, '--warm-up', 0, '--schedule', 'constant',
+                           '--out', out, *arguments)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            return numbers_of(out)
+
+        zero = bench('train', *files, '--device', 'cpu', '--text', text,
+                     '--seed', 3, '--steps', 1, '--learning-rate', 0, '--out',
+                     self.path('zero'))
+        self.assertEqual(zero.returncode, 0, zero.stderr)
+        first, after = numbers_of(self.path('zero')), train(1)
+        averages = train(1, '--averaged')
+        self.assertNotEqual(first, after)
+        self.assertEqual(len(averages), len(first))
+        for average, before, weight in zip(averages, first, after):
+            self.assertAlmostEqual(average, (before + weight) / 2, 6)
+        self.fails(2, '--averaged needs --out', 'train', *files, '--device',
+                   'cpu', '--text', text, '--averaged')
+        self.fails(2, 'ema_decay', 'train', *self.tiny(), '--device', 'cpu',
+                   '--text', text, '--out', self.path('none'), '--averaged')
 
     def test_train_continues(self):
         text = self.write('text', 'abcdefghijklmnopqrstuvwxyz' * 30)

@@ -51,6 +51,7 @@ check_recipe (const QmRecipe *recipe)
   CHECK (back.epsilon == recipe->epsilon);
   CHECK (isnan (back.dropout) == isnan (recipe->dropout));
   CHECK (back.z_loss == recipe->z_loss);
+  CHECK (back.ema_decay == recipe->ema_decay);
   CHECK_INT (back.optimizer, recipe->optimizer);
   CHECK_INT (back.muon_scale, recipe->muon_scale);
   CHECK (back.muon_learning_rate == recipe->muon_learning_rate);
@@ -91,6 +92,7 @@ test_shipped (void)
       model.recipe.dropout = NAN;
       model.recipe.learning_rate = 1.0 / 3;
       model.recipe.z_loss = 1e-4;
+      model.recipe.ema_decay = 0.9999;
       model.recipe.epsilon = 1.2345678901234567e-12;
       check_recipe (&model.recipe);
       model.recipe.optimizer = QM_OPTIMIZER_MUON;

@@ -272,6 +272,8 @@ const CompareCase compare_cases[] = {
       .epsilon = 1e-3,
       .weight_decay = 0.1,
       .decoupled = true } },
+  { QM_OP_AVERAGE, "s8 sw", "sw", { .value = 0.9 } },
+  { QM_OP_AVERAGE, "s8 sw", "sw", { .value = 0.9, .first = 1 } },
   { QM_OP_LAMB_DIRECTION,
     "s8 sw",
     "sw sw sw",

@@ -21,6 +21,7 @@ typedef enum
   FIELD_EPSILON,
   FIELD_DROPOUT,
   FIELD_Z_LOSS,
+  FIELD_EMA_DECAY,
   FIELD_MUON_LEARNING_RATE,
   FIELD_MUON_MOMENTUM,
   FIELD_MUON_WEIGHT_DECAY,
@@ -59,6 +60,11 @@ static const struct
                          "exponentials; 0: none"),
                      QM_RECIPE_MAX_Z_LOSS, G_STRUCT_OFFSET (QmRecipe, z_loss),
                      FALSE },
+  [FIELD_EMA_DECAY] = { N_ ("Average of weights"),
+                        N_ ("What is kept of it in each step, as 0.9999; 0: "
+                            "there is none"),
+                        0.999999999, G_STRUCT_OFFSET (QmRecipe, ema_decay),
+                        FALSE },
   /* As in https://kellerjordan.github.io/posts/muon/. */
   [FIELD_MUON_LEARNING_RATE] = { N_ ("Learning rate of matrices"), NULL,
                                  QM_RECIPE_MAX_LEARNING_RATE,

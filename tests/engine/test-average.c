@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The average of weights against a plain loop over the weights after each
+ * update, for every way to train.  usage: test-average FOLDER [DEVICE] */
+
+#include "data/text.h"
+#include "engine/executor.h"
+#include "tests/data/check.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS     4
+#define DECAY     0.7
+#define LENGTH    9
+#define MAX_RANKS 3
+
+/* Few enough elements that units and slots are used several times. */
+#define BUCKET 700
+
+typedef struct Setting
+{
+  const QmModelConfig *config;
+  const char *device;
+  QmPrecision precision;
+  QmOptimizer optimizer;
+  QmPlanOptions options;
+} Setting;
+
+/* What a rank found. */
+typedef struct Rank
+{
+  const Setting *setting;
+  QmWorld *world;
+  int number;
+  double off, size; /* of the averages, and of the weights */
+  double moved;     /* of averages from weights */
+  uint64_t states;  /* bytes */
+  int64_t own;
+  QmError error;
+} Rank;
+
+static QmStatus
+make_plan (const Setting *setting,
+           int rank,
+           double decay,
+           QmPlan **plan,
+           QmError *error)
+{
+  int ranks = setting->options.ranks > 1 ? setting->options.ranks : 1;
+  const QmRecipe recipe = { .batch_size = 2 * ranks,
+                            .steps = STEPS,
+                            .sequence_length = LENGTH,
+                            .precision = setting->precision,
+                            .optimizer = setting->optimizer,
+                            .learning_rate = 0.01,
+                            .beta1 = 0.9,
+                            .beta2 = 0.95,
+                            .epsilon = 1e-8,
+                            .weight_decay = 0.1,
+                            .max_grad_norm = 1,
+                            .dropout = NAN,
+                            .ema_decay = decay,
+                            .muon_learning_rate = 0.01,
+                            .muon_momentum = 0.9 };
+  QmPlanOptions options = setting->options;
+
+  options.rank = rank;
+  return qm_plan_new (setting->config, &recipe, &options, plan, error);
+}
+
+static size_t
+count (const QmGraph *graph, size_t parameter)
+{
+  return (size_t) qm_tensor_elements (
+      qm_graph_tensor (graph, graph->parameters[parameter].value));
+}
+
+/* Before the first update, the average is the weights. */
+static QmStatus
+follow (Rank *rank,
+        QmExecutor *executor,
+        const QmGraph *graph,
+        int step,
+        double **expected)
+{
+  QmStatus status = QM_OK;
+
+  for (size_t i = 0; i < graph->n_parameters && status == QM_OK; i++)
+    {
+      size_t n = count (graph, i);
+      float *weights = malloc (n * sizeof *weights);
+      float *average = malloc (n * sizeof *average);
+
+      status = qm_executor_read_floats (executor, graph->parameters[i].value,
+                                        weights, &rank->error);
+      if (status == QM_OK && step > 0)
+        status = qm_executor_read_average (executor, i, average, &rank->error);
+      if (step == 0)
+        expected[i] = malloc (n * sizeof *expected[i]);
+      for (size_t j = 0; j < n && status == QM_OK; j++)
+        {
+          double *e = &expected[i][j];
+
+          *e = step == 0 ? weights[j] : DECAY * *e + (1 - DECAY) * weights[j];
+          if (step == 0)
+            continue;
+          rank->off = fmax (rank->off, fabs (average[j] - *e));
+          rank->size = fmax (rank->size, fabs (*e));
+          rank->moved = fmax (rank->moved, fabs (*e - weights[j]));
+        }
+      free (weights);
+      free (average);
+    }
+  return status;
+}
+
+static QmStatus
+train (Rank *rank, QmDevice *device, QmCommunicator *communicator)
+{
+  QmExecutor *executor = NULL;
+  QmPlan *plan = NULL;
+  double **expected = NULL;
+  QmStatus status =
+      make_plan (rank->setting, rank->number, DECAY, &plan, &rank->error);
+
+  if (status == QM_OK)
+    {
+      expected = calloc (plan->graph->n_parameters, sizeof *expected);
+      rank->states =
+          plan->options.offload ? plan->memory.host : plan->memory.optimizer;
+      rank->own = plan->own;
+      status = qm_executor_new (plan, device, communicator, 5, &executor,
+                                &rank->error);
+    }
+  if (status == QM_OK)
+    status = qm_executor_initialise (executor, &rank->error);
+  if (status == QM_OK)
+    status = qm_executor_random_batch (executor, &rank->error);
+  for (int step = 0; step <= STEPS && status == QM_OK; step++)
+    {
+      if (step > 0)
+        status = qm_executor_pass (executor, true, &rank->error);
+      if (status == QM_OK && step > 0)
+        status = qm_executor_update (executor, &rank->error);
+      if (status == QM_OK)
+        status = follow (rank, executor, plan->graph, step, expected);
+    }
+  for (size_t i = 0; expected != NULL && i < plan->graph->n_parameters; i++)
+    free (expected[i]);
+  free (expected);
+  qm_executor_free (executor);
+  qm_plan_free (plan);
+  return status;
+}
+
+static void *
+run_rank (void *data)
+{
+  Rank *rank = data;
+  QmDevice *device = NULL;
+  QmCommunicator *communicator = NULL;
+  QmStatus status =
+      qm_device_open (rank->setting->device, &device, &rank->error);
+
+  if (status == QM_OK && rank->world != NULL)
+    status =
+        qm_communicator_new (rank->world, rank->number, device,
+                             QM_TRANSPORT_HOST, &communicator, &rank->error);
+  if (status == QM_OK)
+    status = train (rank, device, communicator);
+  if (status != QM_OK && rank->world != NULL)
+    qm_world_abort (rank->world, rank->number, rank->error.message);
+  qm_communicator_free (communicator);
+  qm_device_close (device);
+  return NULL;
+}
+
+/* Of memory, an average is as much as a moment: no more, no less. */
+static void
+check_memory (const Setting *setting, const Rank *rank)
+{
+  QmPlan *plan = NULL;
+  uint64_t more = 4 * (uint64_t) rank->own, page = UINT64_C (2) << 20;
+
+  CHECK_INT (make_plan (setting, rank->number, 0, &plan, NULL), QM_OK);
+  if (plan == NULL)
+    return;
+  if (setting->options.offload)
+    CHECK_INT (rank->states - plan->memory.host,
+               (more + page - 1) / page * page);
+  else
+    CHECK_INT (rank->states - plan->memory.optimizer, more);
+  qm_plan_free (plan);
+}
+
+static void
+test (const Setting *setting)
+{
+  Rank ranks[MAX_RANKS] = { { NULL } };
+  pthread_t threads[MAX_RANKS];
+  int n = setting->options.ranks > 1 ? setting->options.ranks : 1;
+  QmWorld *world = NULL;
+  QmWorldOptions options = { .ranks = n, .local = n, .patience = 60 };
+  char name[120];
+
+  snprintf (name, sizeof name, "%s, %s, %s%s, %d ranks",
+            qm_optimizer_name (setting->optimizer),
+            qm_precision_name (setting->precision),
+            qm_sharding_name (setting->options.sharding),
+            setting->options.offload ? ", offloading" : "", n);
+  check_case (name);
+  if (n > 1)
+    CHECK_INT (qm_world_new (&options, &world, NULL), QM_OK);
+  for (int i = 0; i < n; i++)
+    {
+      ranks[i] = (Rank){ .setting = setting, .world = world, .number = i };
+      CHECK_INT (pthread_create (&threads[i], NULL, run_rank, &ranks[i]), 0);
+    }
+  for (int i = 0; i < n; i++)
+    {
+      pthread_join (threads[i], NULL);
+      CHECK_STRING (ranks[i].error.message, "");
+      CHECK (ranks[i].size > 0 && ranks[i].moved > 0.01);
+      CHECK (ranks[i].off <= 2e-7 * fmax (1, ranks[i].size));
+      check_memory (setting, &ranks[i]);
+    }
+  qm_world_free (world);
+}
+
+/* Without, there is nothing to be read. */
+static void
+test_none (const Setting *setting)
+{
+  QmDevice *device = NULL;
+  QmExecutor *executor = NULL;
+  QmPlan *plan = NULL;
+  float value;
+
+  check_case ("none");
+  CHECK_INT (qm_device_open (setting->device, &device, NULL), QM_OK);
+  CHECK_INT (make_plan (setting, 0, 0, &plan, NULL), QM_OK);
+  CHECK_INT (qm_executor_new (plan, device, NULL, 5, &executor, NULL), QM_OK);
+  for (size_t i = 0; plan != NULL && i < plan->graph->n_nodes; i++)
+    CHECK (plan->graph->nodes[i].op != QM_OP_AVERAGE);
+  if (executor != NULL)
+    CHECK_INT (qm_executor_read_average (executor, 0, &value, NULL),
+               QM_STATUS_UNSUPPORTED);
+  qm_executor_free (executor);
+  qm_plan_free (plan);
+  qm_device_close (device);
+}
+
+static void
+read_config (const char *folder, const char *model, QmModelConfig *config)
+{
+  char path[512], *text = NULL;
+  size_t length = 0;
+
+  snprintf (path, sizeof path, "%s/%s.json", folder, model);
+  CHECK_INT (qm_text_read_file (path, &text, &length, NULL), QM_OK);
+  if (text != NULL)
+    CHECK_INT (qm_model_config_parse (text, length, path, config, NULL), QM_OK);
+  free (text);
+}
+
+int
+main (int argc, char **argv)
+{
+  QmModelConfig config = { 0 };
+  QmDeviceInfo info = { .id = "" };
+  Setting setting = { .config = &config,
+                      .device = argc > 2 ? argv[2] : "cpu",
+                      .optimizer = QM_OPTIMIZER_ADAMW,
+                      .options = {
+                          .micro_batch = 2, .bucket = BUCKET, .ranks = 1 } };
+
+  CHECK (argc >= 2);
+  if (argc < 2)
+    return check_report ();
+  CHECK_INT (qm_device_describe (setting.device, &info, NULL), QM_OK);
+  setting.options.target = info.target;
+  read_config (argv[1], "gpt2", &config);
+  test_none (&setting);
+  for (int i = 0; i < QM_N_OPTIMIZERS; i++)
+    {
+      setting.optimizer = (QmOptimizer) i;
+      test (&setting);
+    }
+  setting.optimizer = QM_OPTIMIZER_ADAMW;
+  for (int i = 0; i < 2 * QM_N_SHARDINGS; i++)
+    {
+      setting.options.sharding = (QmSharding) (i / 2);
+      setting.precision = i % 4 == 1 ? QM_PRECISION_FP32 : QM_PRECISION_BF16;
+      setting.options.offload = i % 2 == 1;
+      setting.options.ranks = 1;
+      if (setting.options.offload
+          && setting.options.sharding == QM_SHARDING_NONE)
+        continue;
+      if (setting.options.offload)
+        test (&setting);
+      setting.options.ranks = i % 3 == 0 ? 3 : 2;
+      test (&setting);
+    }
+  return check_report ();
+}
