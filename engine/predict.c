@@ -119,6 +119,7 @@ traffic (const double *constants, const QmWorkRow *row)
     case QM_OP_MUON_MOMENTUM:
     case QM_OP_MUON_NORMALIZE:
     case QM_OP_MUON_UPDATE:
+    case QM_OP_AVERAGE:
     case QM_OP_SUM_SQUARES:
       return constants[QM_CONSTANT_UPDATE];
     default:
@@ -398,7 +399,13 @@ host_update_of (const QmWork *work, const QmSpeeds *speeds)
 {
   const QmHostSpeeds *host = &speeds->host;
 
-  return fmax (work->parameters * host->adam,
+  double each = host->adam;
+
+  /* What the average is of is in the caches yet; it is read and written itself,
+   * beside the 28 bytes of kernels/host/host-adam.h. */
+  if (work->averaged)
+    each *= (28.0 + 8) / 28;
+  return fmax (work->parameters * each,
                fmax (work->update_down, work->update_up) / speeds->gpus
                    / host->copies);
 }

@@ -269,6 +269,7 @@ qm_work_new (const QmPlan *plan, QmWork **work, QmError *error)
   new->parameters = (double) plan->slab;
   new->type = plan->type;
   new->offload = plan->options.offload;
+  new->averaged = plan->recipe.ema_decay > 0;
   *work = new;
   return QM_OK;
 }

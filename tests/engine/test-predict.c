@@ -534,6 +534,10 @@ check_offload (const QmWork *work, const QmGpu *gpu, int gpus)
   CHECK (step_of (work, &better, gpus, level) <= step);
   calibration.host.adam *= 2;
   CHECK (step_of (work, gpu, gpus, level) > step);
+  /* An average of weights is read and written, too. */
+  more = *work;
+  more.averaged = true;
+  CHECK (step_of (&more, gpu, gpus, level) > step_of (work, gpu, gpus, level));
   calibration.host = host;
   calibration.host.add *= 2;
   CHECK (step_of (work, gpu, gpus, level) >= step);
