@@ -604,7 +604,7 @@ find_place (const char *name)
 {
   Place place = { .transport = QM_TRANSPORT_HOST, .ranks = MAX_RANKS };
   QmDeviceInfo info = { .id = "" };
-  char id[16];
+  char id[24];
 
   place.each = strcmp (name, "cuda") == 0 || strcmp (name, "cuda-host") == 0;
   if (strcmp (name, "cuda") == 0)
