@@ -66,7 +66,7 @@ typedef struct QmWork
   double parameters; /* elements, with the gaps between them */
   QmType type;       /* of products */
   bool offload;
-  bool averaged; /* weights are */
+  bool averaged;   /* weights are */
   double down, up; /* bytes of gradients and of weights that a pass moves to and
                       from the host; what moves is no row */
   double update_down, update_up; /* and an update */

@@ -291,7 +291,8 @@ test_files (const char *folder, QmDevice *device)
       CHECK_STRING (error.message, "");
       read_table (&run, 0, second);
       CHECK (memcmp (first, second, sizeof first) != 0);
-      CHECK_INT (qm_weights_save (run.plan, run.executor, false, out, &error), QM_OK);
+      CHECK_INT (qm_weights_save (run.plan, run.executor, false, out, &error),
+                 QM_OK);
       CHECK_STRING (error.message, "");
       CHECK_INT (qm_safetensors_open (out, &written, NULL), QM_OK);
     }
