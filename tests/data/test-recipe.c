@@ -126,6 +126,16 @@ test_key (void)
   recipe.muon_momentum = 0.5;
   qm_model_key (&config, &recipe, second);
   CHECK_STRING (second, first);
+  /* Nor is one number another's. */
+  recipe.z_loss = 0.01;
+  qm_model_key (&config, &recipe, first);
+  recipe.z_loss = 0;
+  recipe.ema_decay = 0.01;
+  qm_model_key (&config, &recipe, second);
+  CHECK (strcmp (first, second) != 0);
+  recipe.ema_decay = 0;
+  qm_model_key (&config, &recipe, first);
+  CHECK (strcmp (first, second) != 0);
 }
 
 int
