@@ -523,8 +523,9 @@ test_refusals (const char *folder)
 int
 main (int argc, char **argv)
 {
-  static const char *const models[] = { "gpt-neox-parallel", "llama", "gpt2",
-                                        "vit", "mamba" };
+  static const char *const models[] = {
+    "gpt-neox-parallel", "llama", "gpt2", "vit", "vit-mae", "mamba"
+  };
   QmDevice *device = NULL;
   QmDeviceInfo info = { .id = "" };
 
