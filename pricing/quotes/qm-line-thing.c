@@ -34,14 +34,11 @@ static const char board_words[] =
 static const char edition_words[] = "edition ed";
 static const char before_edition[] = "blackwell ada for fur pour para per";
 
+/* Those besides what qm_words_name_service() knows. */
 static const char service_words[] =
-    "warranty garantie garanzia garantia gwarancja support prosupport "
-    "supportpack service services serviceleistung wartung maintenance "
-    "installation installationsservice install deployment inbetriebnahme setup "
-    "einrichtung training schulung licence license licenses licences lizenz "
-    "lizenzen licencia licenza subscription abonnement carepack nbd sla onsite "
-    "vorort software consulting beratung montage assembly integration burnin "
-    "extension garantieverlangerung herstellergarantie";
+    "installationsservice inbetriebnahme setup einrichtung training schulung "
+    "software consulting beratung montage assembly integration burnin course "
+    "workshop formation formacion corso cursus szkolenie";
 
 static const char shipping_words[] =
     "shipping freight delivery versand versandkosten lieferung fracht "
@@ -114,8 +111,18 @@ split (const QmQuoteLine *line, QmWords *words, int *phrase, int *head)
       *phrase = i;
   *head = *phrase;
   for (int i = 1; i < *head; i++)
-    if (g_ascii_isdigit (words->words[i][0]) && has (words, i, machine_words))
+    if (g_ascii_isdigit (words->words[i][0]) && !qm_words_are_time (words, i)
+        && has (words, i, machine_words))
       *head = i;
+}
+
+static gboolean
+has_service (const QmWords *words, int n)
+{
+  QmWords first = *words;
+
+  first.n = MIN (n, words->n);
+  return has (words, n, service_words) || qm_words_name_service (&first);
 }
 
 /* Whether words around GPUs are of a machine, and not of an edition. */
@@ -159,13 +166,25 @@ qm_line_thing (const QmCatalog *catalog, const QmQuoteLine *line)
                : QM_THING_MACHINE;
   if (has (&words, phrase, shipping_words))
     return QM_THING_SHIPPING;
-  if (has (&words, head, service_words))
+  if (has_service (&words, head))
     return QM_THING_SERVICE;
   if (has (&words, phrase, shell_words) || has (&words, head, part_words))
     return QM_THING_PART;
   if (has (&words, head, machine_words))
     return QM_THING_MACHINE;
   return has (&words, head, processor_words) ? QM_THING_PART : QM_THING_OTHER;
+}
+
+gboolean
+qm_line_names_service (const QmQuoteLine *line)
+{
+  QmWords words;
+  int phrase, head;
+
+  g_return_val_if_fail (line != NULL, FALSE);
+
+  split (line, &words, &phrase, &head);
+  return has_service (&words, words.n);
 }
 
 gboolean
@@ -180,8 +199,7 @@ qm_line_is_processor (const QmQuoteLine *line)
   return (line->thing == QM_THING_UNSTATED || line->thing == QM_THING_PART)
          && has (&words, head, processor_words)
          && !has (&words, phrase, for_processor_words)
-         && !has (&words, phrase, shell_words)
-         && !has (&words, phrase, service_words);
+         && !has (&words, phrase, shell_words) && !has_service (&words, phrase);
 }
 
 gboolean

@@ -16,6 +16,10 @@ G_BEGIN_DECLS
  * QM_THING_UNSTATED. */
 QmLineThing qm_line_thing (const QmCatalog *catalog, const QmQuoteLine *line);
 
+/* Whether a service is among the words of a line, whatever it sells: a
+ * warranty, support, an installation. */
+gboolean qm_line_names_service (const QmQuoteLine *line);
+
 /* Whether a part is a processor: what makes a machine of parts. */
 gboolean qm_line_is_processor (const QmQuoteLine *line);
 

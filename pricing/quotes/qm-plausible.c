@@ -200,14 +200,46 @@ known_text (const QmCatalog *catalog, const char *gpu)
   return g_strdup_printf (_ ("%s to %s"), from, to);
 }
 
+/* Whether what names a service costs less than its GPUs are known to. */
+static gboolean
+may_be_service (const QmCatalog *catalog,
+                const QmQuoteLine *line,
+                gint64 usd_micros)
+{
+  gint64 low, high;
+
+  return qm_line_names_service (line)
+         && qm_known_prices (catalog, line->item, &low, &high)
+         && (Wide) usd_micros * 3
+                < (Wide) low * line->gpus * QM_PLAUSIBLE_WITH_SERVICE_OF_3;
+}
+
+static void
+find_price (QmQuote *quote,
+            guint index,
+            const QmCatalog *catalog,
+            gint64 usd_micros,
+            const char *format)
+{
+  const QmQuoteLine *line = g_ptr_array_index (quote->lines, index);
+  g_autofree char *place = line->number != NULL
+                               ? g_strdup_printf (_ ("line %s"), line->number)
+                               : g_strdup_printf (_ ("line %u"), index + 1);
+  g_autofree char *known = known_text (catalog, line->item);
+  g_autofree char *is = qm_minor_for_people (
+      qm_money_from_micros (usd_micros / line->gpus, COUNTED_IN).minor,
+      COUNTED_IN);
+
+  qm_read_find (quote, QM_FINDING_WARNING, place, format, is, line->item,
+                known);
+}
+
 static void
 ask_line (QmQuote *quote, guint index, const QmCatalog *catalog, QmRates *rates)
 {
   QmQuoteLine *line = g_ptr_array_index (quote->lines, index);
   QmLineThing thing;
-  g_autofree char *place = NULL;
-  g_autofree char *known = NULL;
-  g_autofree char *is = NULL;
+  gboolean far;
   gint64 micros;
 
   /* What may be a rent or a pack is asked about already, and is no price of one
@@ -218,25 +250,22 @@ ask_line (QmQuote *quote, guint index, const QmCatalog *catalog, QmRates *rates)
     return;
   thing = qm_line_thing (catalog, line);
   if ((thing != QM_THING_GPU && thing != QM_THING_MACHINE)
-      || !price_of_unit (quote, line, rates, &micros)
-      || qm_price_is_plausible (catalog, line->item, line->gpus,
-                                thing == QM_THING_MACHINE, micros))
+      || !price_of_unit (quote, line, rates, &micros))
+    return;
+  far = !qm_price_is_plausible (catalog, line->item, line->gpus,
+                                thing == QM_THING_MACHINE, micros);
+  if (!far && !may_be_service (catalog, line, micros))
     return;
   if ((line->asked & QM_ASK_PRICE) == 0)
-    {
-      place = line->number != NULL
-                  ? g_strdup_printf (_ ("line %s"), line->number)
-                  : g_strdup_printf (_ ("line %u"), index + 1);
-      known = known_text (catalog, line->item);
-      is = qm_minor_for_people (
-          qm_money_from_micros (micros / line->gpus, COUNTED_IN).minor,
-          COUNTED_IN);
-      qm_read_find (quote, QM_FINDING_WARNING, place,
-                    _ ("That is %s for each GPU, far from every known price of "
-                       "%s (%s). It does not count until you have said that "
-                       "the price is right."),
-                    is, line->item, known);
-    }
+    find_price (
+        quote, index, catalog, micros,
+        far ? _ ("That is %s for each GPU, far from every known price of "
+                 "%s (%s). It does not count until you have said that "
+                 "the price is right.")
+            : _ ("That is %s for each GPU, less than %s is known to cost "
+                 "(%s), and the line names a service: it may be that "
+                 "alone. It does not count until you have said that the "
+                 "price is right."));
   qm_quote_line_ask (line, QM_ASK_PRICE);
 }
 
