@@ -28,11 +28,6 @@ typedef enum
  * but "Total after discount" is a total. */
 QmCsvRowKind qm_csv_row_kind_of (const char *words);
 
-/* Whether words are a discount and nothing else, so that they are one whatever
- * its sign: few, and without the name of a model ("Volume discount", "less 5 %
- * rebate"; not "RTX A6000, education discount"). */
-gboolean qm_csv_words_are_a_discount (const char *words);
-
 /* How something is offered. */
 typedef enum
 {

@@ -227,3 +227,58 @@ qm_line_names_desktop (const QmQuoteLine *line)
   return has (&words, words.n, desktop_words)
          && !has (&words, words.n, rack_words);
 }
+
+/* "h100", "l40s", "a6000", "mi300x": letters of a model and its number. */
+static gboolean
+is_model (const char *word)
+{
+  static const char series[] = "a h b l t v p k gb gh mi rtx gtx";
+  gsize letters = strspn (word, "abcdefghijklmnopqrstuvwxyz");
+  gsize digits = strspn (word + letters, "0123456789");
+  g_autofree char *prefix = g_strndup (word, letters);
+
+  return digits >= (letters == 1 && strchr ("lt", word[0]) != NULL ? 1 : 2)
+         && strlen (word + letters + digits) <= 2
+         && qm_word_in (prefix, series);
+}
+
+static gboolean
+names_model (const QmWords *words)
+{
+  for (int i = 0; i < words->n; i++)
+    if (is_model (words->words[i]))
+      return TRUE;
+  return qm_words_name_gpu (words);
+}
+
+gboolean
+qm_words_name_model (const char *text)
+{
+  QmWords words;
+
+  g_return_val_if_fail (text != NULL, FALSE);
+
+  qm_words_split (&words, text);
+  return names_model (&words);
+}
+
+gboolean
+qm_words_name_goods (const char *text)
+{
+  static const char gpu_words[] =
+      "gpu gpus grafikkarte grafikkarten karte karten card cards carte cartes "
+      "tarjeta tarjetas scheda schede kaart kaarten karta karty placa placas";
+  static const char *const lists[] = {
+    machine_words, inner_words, around_words,   board_words, processor_words,
+    shell_words,   part_words,  shipping_words, gpu_words,
+  };
+  QmWords words;
+
+  g_return_val_if_fail (text != NULL, FALSE);
+
+  qm_words_split (&words, text);
+  for (guint i = 0; i < G_N_ELEMENTS (lists); i++)
+    if (has (&words, words.n, lists[i]))
+      return TRUE;
+  return names_model (&words) || has_service (&words, words.n);
+}

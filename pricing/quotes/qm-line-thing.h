@@ -30,4 +30,9 @@ gboolean qm_line_is_shell (const QmQuoteLine *line);
  * rack. */
 gboolean qm_line_names_desktop (const QmQuoteLine *line);
 
+/* Whether words name a model of GPU ("H100", "RTX 4090"), or anything that is
+ * sold: that, a machine, a part, a service. */
+gboolean qm_words_name_model (const char *text);
+gboolean qm_words_name_goods (const char *text);
+
 G_END_DECLS

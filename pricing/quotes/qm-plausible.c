@@ -4,6 +4,8 @@
 
 #include "pricing/quotes/qm-plausible.h"
 
+#include "pricing/formats/qm-csv-discount.h"
+#include "pricing/formats/qm-csv-phrases.h"
 #include "pricing/quotes/qm-line-thing.h"
 #include "pricing/quotes/qm-quote-read.h"
 #include "pricing/quotes/qm-quote-totals.h"
@@ -200,18 +202,47 @@ known_text (const QmCatalog *catalog, const char *gpu)
   return g_strdup_printf (_ ("%s to %s"), from, to);
 }
 
-/* Whether what names a service costs less than its GPUs are known to. */
+/* Whether the words of a line name something that a GPU can be sold with, and
+ * that can be sold, or taken off, alone. */
 static gboolean
-may_be_service (const QmCatalog *catalog,
+names_besides (const QmQuoteLine *line)
+{
+  g_autofree char *normal =
+      qm_csv_normalize (line->description != NULL ? line->description : "");
+  g_auto (GStrv) words = g_strsplit (normal, " ", -1);
+
+  for (guint i = 0; words[i] != NULL; i++)
+    if (qm_csv_word_is_discount (words[i]))
+      return TRUE;
+  return qm_line_names_service (line);
+}
+
+/* Whether what names a service or a discount costs less than its GPUs are known
+ * to, or do in another line. */
+static gboolean
+may_be_besides (const QmQuote *quote,
+                const QmCatalog *catalog,
                 const QmQuoteLine *line,
+                QmRates *rates,
                 gint64 usd_micros)
 {
-  gint64 low, high;
+  gint64 low, high, other_micros;
 
-  return qm_line_names_service (line)
-         && qm_known_prices (catalog, line->item, &low, &high)
-         && (Wide) usd_micros * 3
-                < (Wide) low * line->gpus * QM_PLAUSIBLE_WITH_SERVICE_OF_3;
+  if (!names_besides (line))
+    return FALSE;
+  if (!qm_known_prices (catalog, line->item, &low, &high))
+    low = 0;
+  for (guint i = 0; i < quote->lines->len; i++)
+    {
+      const QmQuoteLine *other = g_ptr_array_index (quote->lines, i);
+
+      if (other != line && other->role == QM_LINE_QUOTED && other->gpus > 0
+          && g_strcmp0 (other->item, line->item) == 0
+          && price_of_unit (quote, other, rates, &other_micros))
+        low = MAX (low, other_micros / other->gpus);
+    }
+  return (Wide) usd_micros * 3
+         < (Wide) low * line->gpus * QM_PLAUSIBLE_BESIDES_OF_3;
 }
 
 static void
@@ -254,7 +285,7 @@ ask_line (QmQuote *quote, guint index, const QmCatalog *catalog, QmRates *rates)
     return;
   far = !qm_price_is_plausible (catalog, line->item, line->gpus,
                                 thing == QM_THING_MACHINE, micros);
-  if (!far && !may_be_service (catalog, line, micros))
+  if (!far && !may_be_besides (quote, catalog, line, rates, micros))
     return;
   if ((line->asked & QM_ASK_PRICE) == 0)
     find_price (
@@ -262,9 +293,10 @@ ask_line (QmQuote *quote, guint index, const QmCatalog *catalog, QmRates *rates)
         far ? _ ("That is %s for each GPU, far from every known price of "
                  "%s (%s). It does not count until you have said that "
                  "the price is right.")
-            : _ ("That is %s for each GPU, less than %s is known to cost "
-                 "(%s), and the line names a service: it may be that "
-                 "alone. It does not count until you have said that the "
+            : _ ("That is %s for each GPU, less than %s costs elsewhere "
+                 "(%s), and the line names a service or a discount: it "
+                 "may be that alone. It does not count until you have said "
+                 "that the "
                  "price is right."));
   qm_quote_line_ask (line, QM_ASK_PRICE);
 }

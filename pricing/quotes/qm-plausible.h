@@ -18,10 +18,10 @@ G_BEGIN_DECLS
  * lowest, is asked about. */
 #define QM_PLAUSIBLE_TIMES 3
 
-/* Where the words of a line name a service, too, it may be that of a machine,
- * and not one with it: then below two thirds of the lowest price it is asked
- * about. */
-#define QM_PLAUSIBLE_WITH_SERVICE_OF_3 2
+/* Where the words of a line name a service or a discount, too, it may be that
+ * alone: then it is asked about below two thirds of the lowest price, or of
+ * what the same GPU costs in another line. */
+#define QM_PLAUSIBLE_BESIDES_OF_3 2
 
 /* Prices older than the newest by more than that say nothing of today's. */
 #define QM_PLAUSIBLE_DAYS 730

@@ -72,7 +72,54 @@ test_discounts (void)
     { "2;abzgl. 5 % Treuerabatt;1,00;50,00;\n", 5000 },
     { "2;Less: research rebate;1 pc;50,00;50,00\n", 5000 },
     { "2;RTX A6000, education discount;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
-    { "2;Education discount;2;50,00;100,00\n", QM_AMOUNT_UNSTATED },
+    /* As often as it says. */
+    { "2;Education discount;2;50,00;100,00\n", 10000 },
+    { "2;Trade-in of old servers;2;-50,00;\n", 10000 },
+    { "2;Credit per old card;2;50,00;\n", 10000 },
+    /* Whatever word comes first, in all languages. */
+    { "2;10% off, academic;1;50,00;50,00\n", 5000 },
+    { "2;Credit for trade-in;1;50,00;50,00\n", 5000 },
+    { "2;Credit for trade-in of 2 A100 servers of 2020;1;50,00;50,00\n", 5000 },
+    { "2;Trade-in credit, 2 servers of 2019;1;50,00;50,00\n", 5000 },
+    { "2;Academic rebate on 8 H100;1;50,00;50,00\n", 5000 },
+    { "2;Academic program: 10% discount;1;50,00;50,00\n", 5000 },
+    { "2;Less: 5% for prompt decision, 8 cards;1;50,00;50,00\n", 5000 },
+    { "2;Price reduction;1;50,00;50,00\n", 5000 },
+    { "2;Q4 promotion;1;50,00;50,00\n", 5000 },
+    { "2;Gutschrift Altgeräte (2x V100);1;50,00;50,00\n", 5000 },
+    { "2;Inzahlungnahme Altserver;1;50,00;50,00\n", 5000 },
+    { "2;Rabatt für Forschungseinrichtungen lt. Rahmenvertrag 2026;1;50,00;"
+      "50,00\n",
+      5000 },
+    { "2;Ermäßigung 5 %;1;50,00;50,00\n", 5000 },
+    { "2;5 % Forschungsbonus;1;50,00;50,00\n", 5000 },
+    { "2;Avoir sur commande 2025-118;1;50,00;50,00\n", 5000 },
+    { "2;Remise de 5 % pour l'enseignement;1;50,00;50,00\n", 5000 },
+    { "2;Reprise de l'ancien matériel;1;50,00;50,00\n", 5000 },
+    { "2;Abono por equipo antiguo;1;50,00;50,00\n", 5000 },
+    { "2;Nota de crédito;1;50,00;50,00\n", 5000 },
+    { "2;Bonificación universidades;1;50,00;50,00\n", 5000 },
+    { "2;Accredito per reso;1;50,00;50,00\n", 5000 },
+    { "2;Riduzione 5%;1;50,00;50,00\n", 5000 },
+    { "2;Ritiro usato 2 schede;1;50,00;50,00\n", 5000 },
+    { "2;Inruil oude servers;1;50,00;50,00\n", 5000 },
+    { "2;Aftrek project;1;50,00;50,00\n", 5000 },
+    { "2;Bonifikata dla uczelni;1;50,00;50,00\n", 5000 },
+    { "2;Zniżka 5%;1;50,00;50,00\n", 5000 },
+    { "2;Abatimento por retoma;1;50,00;50,00\n", 5000 },
+    { "2;Redução de preço;1;50,00;50,00\n", 5000 },
+    /* The rate alone. */
+    { "2;10% off, academic;1;;\n", 10000 },
+    { "2;Academic discount 5%;1;;\n", 5000 },
+    /* What is sold, though at a discount. */
+    { "2;GPU server, education discount;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    { "2;Workstation with academic rebate;1;50,00;50,00\n",
+      QM_AMOUNT_UNSTATED },
+    { "2;Promo RTX 4090;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    { "2;Cloud credits;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    { "2;Credit card fee;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    { "2;Less than container load;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
+    { "2;Noise reduction;1;50,00;50,00\n", QM_AMOUNT_UNSTATED },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -85,6 +132,13 @@ test_discounts (void)
       if (quote->discount_minor != cases[i].discount)
         g_error ("“%s” takes %" G_GINT64_FORMAT " off", cases[i].row,
                  quote->discount_minor);
+      /* A discount is no line beside it, and told. */
+      if (cases[i].discount != QM_AMOUNT_UNSTATED)
+        {
+          g_assert_cmpuint (quote->lines->len, ==, 1);
+          g_assert_cmpuint (
+              sample_findings (quote, QM_FINDING_NOTE, "discount"), >, 0);
+        }
     }
 }
 
