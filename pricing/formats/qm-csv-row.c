@@ -5,6 +5,7 @@
 #include "pricing/formats/qm-csv-row.h"
 
 #include "data/money.h"
+#include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-discount.h"
 #include "pricing/formats/qm-csv-phrases.h"
 
@@ -142,13 +143,6 @@ static const char payment_words[] =
     "zahlung|zahlbar|zahlungseingang|innerhalb|binnen|within|if paid|payment|"
     "paid|paiement|regle|pago en|si pago|pagamento|pagando|entro|betaling|"
     "betaald|platnosc|zaplaty w|em ate|a vista em";
-/* What alternatives are called, before a number or letter. */
-static const char group_words[] =
-    "option|alternative|variante|variant|konfiguration|configuration|config|"
-    "opcion|alternativa|configuracion|opzione|configurazione|optie|"
-    "alternatief|configuratie|opcao|configuracao|opcja|wariant|alternatywa|"
-    "konfiguracja|version";
-
 static GHashTable *
 row_phrases (void)
 {
@@ -194,15 +188,13 @@ strip_rates (const char *normal)
 static char *
 strip_rest (const char *rest)
 {
-  static GHashTable *set;
-  GHashTable *groups = qm_csv_phrases_once (&set, group_words);
   g_autofree char *stripped = qm_csv_strip_additions (rest);
   g_auto (GStrv) words = g_strsplit (stripped, " ", -1);
   GString *left = g_string_new (NULL);
 
   for (guint i = 0; words[i] != NULL; i++)
     {
-      if (g_hash_table_contains (groups, words[i]))
+      if (qm_csv_word_is_group (words[i]))
         {
           if (words[i + 1] != NULL && strlen (words[i + 1]) <= 2)
             i++;
@@ -375,73 +367,6 @@ qm_csv_words_are_of_payment (const char *words)
 
   return qm_csv_phrases_within (qm_csv_phrases_once (&set, payment_words),
                                 normal);
-}
-
-/* The end of a number or letter that tells alternatives apart; NULL: this is
- * none. */
-static const char *
-label_end (const char *text)
-{
-  gsize n = strspn (text, "0123456789");
-
-  if (n == 0)
-    n = strspn (text, "IVX");
-  if (n == 0 && g_ascii_isupper (text[0]))
-    n = 1;
-  if (n == 0 || n > 4)
-    return NULL;
-  text += n;
-  if (*text == '.' && g_ascii_isalnum (text[1]))
-    return NULL;
-  if (*text == '\0' || strchr (":).;,-(", *text) != NULL
-      || g_str_has_prefix (text, "–"))
-    return text;
-  if (*text != ' ')
-    return NULL;
-  text += strspn (text, " ");
-  return strchr (":-(=", *text) != NULL || g_str_has_prefix (text, "–") ? text
-                                                                        : NULL;
-}
-
-char *
-qm_csv_alternative_parse (const char *text, const char **rest)
-{
-  static GHashTable *set;
-  GHashTable *groups = qm_csv_phrases_once (&set, group_words);
-  g_autofree char *word = NULL;
-  g_autofree char *normal = NULL;
-  const char *label, *end;
-  gsize n;
-
-  text += strspn (text, " \t");
-  n = strcspn (text, " :#\n");
-  label = text + n + strspn (text + n, " :#");
-  end = n < QM_CSV_LONGEST_PHRASE ? label_end (label) : NULL;
-  if (end == NULL)
-    return NULL;
-  word = g_strndup (text, n);
-  normal = qm_csv_normalize (word);
-  if (!g_hash_table_contains (groups, normal))
-    return NULL;
-  if (rest != NULL)
-    *rest = end + strspn (end, " :).;,-");
-  for (n = (gsize) (end - text); n > 0 && text[n - 1] == ' ';)
-    n--;
-  return g_strndup (text, n);
-}
-
-gboolean
-qm_csv_words_name (const char *normal, const char *name)
-{
-  gsize length = strlen (name);
-
-  if (length == 0)
-    return FALSE;
-  for (const char *p = normal; (p = strstr (p, name)) != NULL; p += length)
-    if ((p == normal || p[-1] == ' ')
-        && (p[length] == ' ' || p[length] == '\0'))
-      return TRUE;
-  return FALSE;
 }
 
 gboolean

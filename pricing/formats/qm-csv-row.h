@@ -41,18 +41,6 @@ typedef enum
  * total. */
 QmCsvOffered qm_csv_words_offer (const char *words);
 
-/* Reads a text that begins with the name of one of several alternatives:
- * "Option A", "Variante 2: mit H100".
- *
- * rest: (out) (optional) (transfer none): what follows, within `text`.
- *
- * Returns: (transfer full) (nullable): its name, "Option A". */
-char *qm_csv_alternative_parse (const char *text, const char **rest);
-
-/* Whether a name stands anywhere among words, both normalized: "option a" in
- * "total option a ttc". */
-gboolean qm_csv_words_name (const char *normal, const char *name);
-
 /* Whether a cell for an amount says that there is nothing to pay, or that the
  * price is to be asked for. */
 gboolean qm_csv_cell_is_included (const char *text);

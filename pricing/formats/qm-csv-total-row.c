@@ -6,6 +6,7 @@
 
 #include "pricing/formats/qm-csv-reader.h"
 
+#include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-discount.h"
 #include "pricing/qm-exact.h"
 #include "pricing/quotes/qm-line-ask.h"

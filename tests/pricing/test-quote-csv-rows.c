@@ -2,6 +2,7 @@
 
 /* What rows of a spreadsheet are: discounts, options, alternatives. */
 
+#include "pricing/formats/qm-csv-alternative.h"
 #include "pricing/formats/qm-csv-row.h"
 #include "pricing/formats/qm-quote-csv.h"
 #include "pricing/quotes/qm-quote-read.h"
@@ -258,6 +259,12 @@ test_alternative_names (void)
     { "Opção 2 – Aluguer", "Opção 2" },
     { "Wariant III", "Wariant III" },
     { "Option 1 (recommended)", "Option 1" },
+    { "(Option A) GPU server", "Option A" },
+    { "[Variante 1] GPU-Server", "Variante 1" },
+    { "Opt. B: GPU server", "Opt. B" },
+    { "Option A GPU server", "Option A" },
+    { "Variante 1/2: GPU-Server", "Variante 1" },
+    { "Option 3 years support", NULL },
     { "Option", NULL },
     { "Optional", NULL },
     { "Option A100 80GB", NULL },
@@ -272,6 +279,48 @@ test_alternative_names (void)
     {
       const char *rest;
       g_autofree char *name = qm_csv_alternative_parse (cases[i].text, &rest);
+
+      if (g_strcmp0 (name, cases[i].name) != 0)
+        g_error ("“%s” is “%s”", cases[i].text, name);
+    }
+}
+
+/* Wherever the name stands, but not where something else is counted. */
+static void
+test_alternative_places (void)
+{
+  static const struct
+  {
+    const char *text, *name;
+  } cases[] = {
+    { "8x L40S server (Option A)", "Option A" },
+    { "Servidor con 8x L40S (opción A)", "opción A" },
+    { "Servidor con 8x L40S, opción B", "opción B" },
+    { "GPU-Server [Variante 2] mit 8x L40S", "Variante 2" },
+    { "GPU-Server mit 8x L40S Variante B", "Variante B" },
+    { "GPU server 8x L40S - alternative 2", "alternative 2" },
+    { "GPU server 8x L40S (alternative 2 of 3)", "alternative 2" },
+    { "Serveur 8x L40S (variante b)", "variante b" },
+    { "Server 8x L40S – opzione 1", "opzione 1" },
+    { "GPU-server 8x L40S (optie 1)", "optie 1" },
+    { "Serwer 8x L40S (wariant II)", "wariant II" },
+    { "Servidor 8x L40S, opção 2.", "opção 2" },
+    { "Variante A: 8x L40S", "Variante A" },
+    { "GPU server (Config 1)", "Config 1" },
+    { "GPU server, configuration B", "configuration B" },
+    { "GPU server Option-A", "Option A" },
+    { "GPU server configuration 2", NULL },
+    { "Cluster manager version 2", NULL },
+    { "Option A", NULL },
+    { "8x L40S (option)", NULL },
+    { "NVIDIA A100 (80 GB)", NULL },
+    { "Rails (for option)", NULL },
+    { "", NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *name = qm_csv_alternative_find (cases[i].text);
 
       if (g_strcmp0 (name, cases[i].name) != 0)
         g_error ("“%s” is “%s”", cases[i].text, name);
@@ -312,6 +361,17 @@ test_alternatives (void)
   g_autoptr (GPtrArray) parts =
       read_rows ("1;Option 1: Server;1;1000;1000\n;2 x GPU;;;\n"
                  "2;Option 2: Server;1;2000;2000\n;4 x GPU;;;\n");
+  g_autoptr (GPtrArray) last =
+      read_rows ("1;Server (opción A);1;1000;1000\n2;Server (opción B);1;2000;"
+                 "2000\n3;Cable;1;10;10\n");
+  g_autoptr (GPtrArray) numbered =
+      read_rows ("Option A;Server;1;1000;1000\nOption B;Server;1;2000;2000\n");
+  g_autoptr (GPtrArray) named =
+      read_rows ("1;Option A;1;1000;1000\n;8 x GPU;;;\n"
+                 "2;Option B;1;2000;2000\n;4 x GPU;;;\n");
+  g_autoptr (GPtrArray) headed =
+      read_rows ("Server mit 8 GPUs (Variante 1)\n1;Server;1;1000;1000\n"
+                 "Server mit 4 GPUs (Variante 2)\n1;Server;1;2000;2000\n");
   g_autoptr (GPtrArray) besides =
       read_rows ("1;Server;1;1000;1000\n;Net;;;1000\nOption 1\n"
                  "2;Service;1;100;100\nOption 2\n3;Service;1;200;200\n");
@@ -327,6 +387,14 @@ test_alternatives (void)
                    ==, 120000);
   g_assert_cmpint (alternative (at_end, 1, "Option B", 200000)->payable_minor,
                    ==, 240000);
+  alternative (last, 0, "opción A", 101000);
+  alternative (last, 1, "opción B", 201000);
+  alternative (numbered, 0, "Option A", 100000);
+  alternative (numbered, 1, "Option B", 200000);
+  alternative (named, 0, "Option A", 100000);
+  alternative (named, 1, "Option B", 200000);
+  alternative (headed, 0, "Variante 1", 100000);
+  alternative (headed, 1, "Variante 2", 200000);
   alternative (in_line, 0, "Option 1", 100000);
   alternative (in_line, 1, "Option 2", 200000);
   alternative (parts, 0, "Option 1", 100000);
@@ -495,6 +563,7 @@ main (int argc, char **argv)
   g_test_add_func ("/csv-rows/places", test_places);
   g_test_add_func ("/csv-rows/options", test_options);
   g_test_add_func ("/csv-rows/alternative-names", test_alternative_names);
+  g_test_add_func ("/csv-rows/alternative-places", test_alternative_places);
   g_test_add_func ("/csv-rows/alternatives", test_alternatives);
   g_test_add_func ("/csv-rows/replaced", test_replaced);
   g_test_add_func ("/csv-rows/tax-notes", test_tax_notes);
